@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Reading events with what posix_trace_event_info has no member for: the
+ * kernel thread id, the thread's name, a 64-bit time, the data in place.
+ * Works on every trid that posix_trace_getnext_event() accepts.
+ */
+#ifndef POSIXTRACE_EVENT_H
+#define POSIXTRACE_EVENT_H
+
+#include <stdint.h>
+#include <trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct posixtrace_event {
+    int64_t          ns;           /* time of generation, ns since 1970 (CLOCK_REALTIME) */
+    uint64_t         prog_address;
+    uint64_t         thread_id;    /* pthread_t of the generating thread, widened */
+    const void      *data;         /* data_len bytes, not aligned */
+    const char      *thread_name;  /* never NULL; "" where unknown */
+    const char      *name;         /* event type name; never NULL */
+    size_t           data_len;
+    trace_event_id_t id;
+    int              truncation;   /* POSIX_TRACE_NOT_TRUNCATED or _TRUNCATED_RECORD */
+    pid_t            pid;
+    pid_t            tid;          /* kernel thread id; 0 for events bound to no thread */
+};
+
+/*
+ * The next event in time order; never blocks, neither on an active nor on a
+ * pre-recorded stream.  *unavailable is 0 if an event was stored, else
+ * non-zero and *event is untouched.  The pointers in *event belong to the
+ * stream and are good until the next reading call on trid (rewind, seek and
+ * close included).  Thread-safe, not async-signal-safe; two threads that read
+ * one trid this way see each other's calls end the life of their pointers.
+ *
+ * EINVAL  trid is not a readable stream (see posix_trace_getnext_event), or an
+ *         argument is NULL
+ * EIO and others from read(2): the log could not be read
+ */
+int posixtrace_next_event(trace_id_t trid, struct posixtrace_event *event, int *unavailable);
+
+/*
+ * Pre-recorded streams only: the next event read is the oldest one whose time
+ * is ns or later.  Cost grows with the logarithm of the number of flush
+ * rounds for a regular file, and with the bytes skipped for a pipe.
+ *
+ * EINVAL  trid is not a pre-recorded stream
+ * ESPIPE  the position lies behind the one already reached in a pipe
+ */
+int posixtrace_seek(trace_id_t trid, int64_t ns);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

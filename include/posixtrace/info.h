@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What a stream knows about itself beyond posix_trace_get_status(): clock,
+ * fill, losses by cause, threads.  For active and for pre-recorded streams.
+ *
+ * Loss is exact: the events that a thread's posix_trace_event calls generate
+ * while the stream runs and does not filter them are
+ *     generated = read + still unread + lost, by the causes below,
+ * and those that found room are
+ *     recorded = generated - lost (stream full, no memory, nested).
+ */
+#ifndef POSIXTRACE_INFO_H
+#define POSIXTRACE_INFO_H
+
+#include <stdint.h>
+#include <trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum posixtrace_loss_cause {
+    POSIXTRACE_LOST_FULL,         /* stream full (UNTIL_FULL, FLUSH) */
+    POSIXTRACE_LOST_OVERWRITTEN,  /* overwritten in the stream (LOOP) before it was read */
+    POSIXTRACE_LOST_NO_MEMORY,    /* no buffer could be had for the thread */
+    POSIXTRACE_LOST_NESTED,       /* more than four signal handlers deep */
+    POSIXTRACE_LOST_LOG_FULL,     /* log full (UNTIL_FULL log) */
+    POSIXTRACE_LOST_LOG_OVERWRITTEN, /* overwritten in the log (LOOP log) */
+    POSIXTRACE_LOST_LOG_ERROR,    /* the log could not be written; see flush_error */
+    POSIXTRACE_LOSS_CAUSES        /* how many causes there are */
+};
+
+/* A short lower-case phrase for a cause ("stream full"), never NULL. */
+const char *posixtrace_loss_cause_text(unsigned cause);
+
+enum posixtrace_end {
+    POSIXTRACE_END_ACTIVE,     /* an active stream, or a log whose writer is alive */
+    POSIXTRACE_END_SHUTDOWN,   /* completed by shutdown or by exit() */
+    POSIXTRACE_END_RECOVERED,  /* completed later by posixtrace_log_recover() */
+    POSIXTRACE_END_TAIL,       /* writer died; read together with its segment, nothing missing */
+    POSIXTRACE_END_CUT         /* writer died or file cut; opens to its last complete part */
+};
+
+enum posixtrace_clock {
+    POSIXTRACE_CLOCK_TSC,       /* processor time stamp counter */
+    POSIXTRACE_CLOCK_MONOTONIC, /* CLOCK_MONOTONIC through the vDSO */
+    POSIXTRACE_CLOCK_REALTIME   /* imported: times as given */
+};
+
+struct posixtrace_info {
+    uint8_t  id[16];          /* the stream's 128-bit identity */
+    int      clock;           /* enum posixtrace_clock */
+    int      end;             /* enum posixtrace_end */
+    int64_t  first_ns;        /* time of the first and last event; both 0 if none */
+    int64_t  last_ns;
+    uint64_t events;          /* logs: events present; active: events recorded so far */
+    uint64_t lost[POSIXTRACE_LOSS_CAUSES];
+    uint64_t late;            /* events delivered late because their thread was stalled > 1 s */
+    uint64_t bytes;           /* bytes of event memory in use (active) or of packets (log) */
+    uint64_t peak_bytes;      /* most event memory ever in use */
+    uint64_t reserved_bytes;  /* event memory reserved */
+    uint64_t advised_size;    /* stream-min-size that would have avoided the loss; 0: none seen */
+    uint64_t skipped_bytes;   /* logs: bytes that were not readable */
+    int      flush_error;     /* logs: first error number of a failed flush, or 0 */
+    int      barrier;         /* 1: membarrier in use, 0: refused, writers use full fences */
+};
+
+/*
+ * EINVAL  trid is not a stream, or info is NULL.  Thread-safe.
+ * For a pre-recorded stream events, first_ns and last_ns come from the log's
+ * index; where it has none (cut log) the log is read through once.
+ */
+int posixtrace_get_info(trace_id_t trid, struct posixtrace_info *info);
+
+struct posixtrace_thread_info {
+    pid_t    pid;
+    pid_t    tid;
+    uint64_t thread_id;
+    char     name[16];
+    uint64_t recorded;  /* events stored in the stream by this thread */
+    uint64_t lost[POSIXTRACE_LOSS_CAUSES];
+};
+
+/*
+ * Iterates over the threads that recorded or lost something: set *cursor to 0
+ * before the first call and leave it alone after.  *unavailable is non-zero at
+ * the end.  Threads that ended long ago may be folded into one entry with pid
+ * and tid 0 and the name "(ended)", so that memory stays bounded.
+ *
+ * EINVAL  trid is not a stream, or an argument is NULL
+ */
+int posixtrace_thread_getnext(trace_id_t trid, size_t *cursor,
+                              struct posixtrace_thread_info *thread, int *unavailable);
+
+/* Events of one type in a pre-recorded stream; EINVAL as above. */
+int posixtrace_event_count(trace_id_t trid, trace_event_id_t event, uint64_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Log files beyond posix_trace_open(): checking, recovering, and building
+ * one from events that come from elsewhere.
+ */
+#ifndef POSIXTRACE_LOG_H
+#define POSIXTRACE_LOG_H
+
+#include <stdint.h>
+#include <posixtrace/event.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct posixtrace_log_finding {
+    uint64_t    offset;   /* in the file */
+    uint64_t    bytes;    /* that are affected */
+    const char *text;     /* what is wrong there; good during the callback only */
+};
+
+struct posixtrace_log_report {
+    uint64_t packets;         /* that are whole */
+    uint64_t events;          /* in them */
+    uint64_t rounds;
+    uint64_t salvaged_bytes;  /* readable */
+    uint64_t skipped_bytes;   /* not readable */
+    int      complete;        /* has its end mark */
+    int      damaged;         /* something was skipped, or the end mark is missing */
+};
+
+/*
+ * Verifies every packet of the log open for reading on fd (not consumed, not
+ * moved: pread is used).  finding may be NULL; it is called for each damaged
+ * place in file order.
+ *
+ * EINVAL  not a log of this library, or a version it cannot read
+ * EBADF, EIO, ... from read(2)
+ */
+int posixtrace_log_check(int fd,
+                         void (*finding)(void *context, const struct posixtrace_log_finding *f),
+                         void *context, struct posixtrace_log_report *report);
+
+struct posixtrace_recover_report {
+    uint64_t events_before;   /* in the log as it was */
+    uint64_t events_added;    /* taken from the dead writer's segment */
+    int      was_complete;    /* nothing had to be done */
+    int      segment_found;   /* the writer's memory was still there */
+};
+
+/*
+ * Completes the log open for reading and writing on fd whose writer is gone:
+ * appends what the writer's segment holds, then index, status and end mark,
+ * and removes the segment.  Takes flock(2) on fd.  Doing it twice is harmless.
+ *
+ * EBUSY   the writer is alive, or another recovery is under way
+ * EINVAL  not a log
+ * ENOSPC, EFBIG, EIO, ...: the log is as it was, the segment is kept
+ */
+int posixtrace_log_recover(int fd, struct posixtrace_recover_report *report);
+
+/* A log under construction. */
+typedef struct posixtrace_log_builder posixtrace_log_builder_t;
+
+/*
+ * Starts a log on fd (write access, regular file or pipe; not consumed, must
+ * stay open until finish).  attr as for posix_trace_create_withlog; NULL means
+ * defaults with log policy APPEND.  Only name and sizes of it matter.
+ *
+ * EBADF, EINVAL, ENOMEM, ENOSPC, ...
+ */
+int posixtrace_log_builder_open(int fd, const trace_attr_t *attr,
+                                posixtrace_log_builder_t **builder);
+
+/*
+ * Adds one event; event->name decides its type (event->id is ignored; the
+ * predefined names give the predefined types), data is copied.  Events with
+ * equal times keep the order in which they were added.  An event older than
+ * the one added before is refused.
+ *
+ * EINVAL        out of order, NULL or empty name, or data longer than 61440 bytes
+ * ENAMETOOLONG  name longer than TRACE_EVENT_NAME_MAX
+ * ENOSPC        more than TRACE_USER_EVENT_MAX - 1 user event types; or disk full
+ * ENOMEM, EFBIG, EIO, ...
+ */
+int posixtrace_log_builder_add(posixtrace_log_builder_t *builder,
+                               const struct posixtrace_event *event);
+
+/* Writes index and end mark; frees the builder in every case.  NULL: EINVAL. */
+int posixtrace_log_builder_finish(posixtrace_log_builder_t *builder);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

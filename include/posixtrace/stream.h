@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The streams of this user on this machine, alive or left behind, and what a
+ * program can do ahead of time for its real-time threads.
+ */
+#ifndef POSIXTRACE_STREAM_H
+#define POSIXTRACE_STREAM_H
+
+#include <stdint.h>
+#include <trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum posixtrace_liveness {
+    POSIXTRACE_ALIVE,    /* the creator exists and maps the stream */
+    POSIXTRACE_DEAD,     /* it does not */
+    POSIXTRACE_UNKNOWN   /* cannot be told (no /proc, other pid namespace) */
+};
+
+struct posixtrace_stream {
+    char     file[128];     /* name in the stream directory */
+    char     name[64];      /* trace name */
+    uint8_t  id[16];
+    pid_t    owner;
+    int      liveness;      /* enum posixtrace_liveness */
+    int      running;       /* 1 running, 0 suspended */
+    int      has_log;
+    char     log_path[256]; /* "" if unknown */
+    uint64_t bytes;         /* memory that the segment occupies */
+    uint64_t unsaved;       /* events that no log has (dead streams with a log) */
+    struct timespec created;
+};
+
+/*
+ * Calls each() for every stream in the directory; a non-zero return of each()
+ * ends the walk and is returned.  A file that is not a valid segment is
+ * reported with liveness UNKNOWN and an empty name.
+ *
+ * ENOENT  the directory does not exist: nobody traced yet
+ * EACCES  the directory is not a private one of this user
+ */
+int posixtrace_stream_list(int (*each)(void *context, const struct posixtrace_stream *stream),
+                           void *context);
+
+/* The directory that posixtrace_stream_list() looks into; never NULL. */
+const char *posixtrace_stream_directory(void);
+
+/*
+ * Removes what dead processes left: their process pages, segments without log
+ * and segments whose log is complete.  A segment that holds events no log has
+ * is completed into its log where that can be opened, else kept, unless force
+ * is non-zero.  *removed and *kept count files; either may be NULL.
+ */
+int posixtrace_stream_reap(int force, unsigned *removed, unsigned *kept);
+
+/*
+ * Does for the calling thread now what its first event would do later: finds
+ * the process page, takes a writer slot and a chunk, touched, in every stream
+ * that traces the process.  Afterwards an event of this thread causes no page
+ * fault and no system call until its first chunk is full.  Not
+ * async-signal-safe.  0, or ENOMEM.
+ */
+int posixtrace_prepare(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

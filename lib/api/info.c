@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* posixtrace/info.h and posixtrace_next_event: what the standard has no call for. */
+#include <posixtrace/event.h>
+#include "api/guard.h"
+#include "stream/info.h"
+#include "stream/read.h"
+
+PT_PUBLIC const char *posixtrace_loss_cause_text(unsigned cause)
+{
+    static const char *const text[POSIXTRACE_LOSS_CAUSES] = {
+        [POSIXTRACE_LOST_FULL] = "stream full",
+        [POSIXTRACE_LOST_OVERWRITTEN] = "overwritten in the stream",
+        [POSIXTRACE_LOST_NO_MEMORY] = "no memory for the thread",
+        [POSIXTRACE_LOST_NESTED] = "signal handlers nested too deep",
+        [POSIXTRACE_LOST_LOG_FULL] = "log full",
+        [POSIXTRACE_LOST_LOG_OVERWRITTEN] = "overwritten in the log",
+        [POSIXTRACE_LOST_LOG_ERROR] = "log could not be written",
+    };
+
+    return cause < POSIXTRACE_LOSS_CAUSES ? text[cause] : "unknown cause";
+}
+
+PT_PUBLIC int posixtrace_get_info(trace_id_t trid, struct posixtrace_info *info)
+{
+    struct pt_guard g;
+
+    if (!info || !pt_guard_enter(&g, trid, PT_STREAM_ANY))
+        return EINVAL;
+    return pt_guard_leave(&g, pt_stream_info(g.s, info));
+}
+
+PT_PUBLIC int posixtrace_thread_getnext(trace_id_t trid, size_t *cursor,
+                                        struct posixtrace_thread_info *thread, int *unavailable)
+{
+    struct pt_guard g;
+    int r;
+
+    if (!cursor || !thread || !unavailable || !pt_guard_enter(&g, trid, PT_STREAM_ANY))
+        return EINVAL;
+    r = pt_stream_thread(g.s, cursor, thread);
+    *unavailable = r != 1;
+    return pt_guard_leave(&g, r);
+}
+
+PT_PUBLIC int posixtrace_event_count(trace_id_t trid, trace_event_id_t event, uint64_t *count)
+{
+    struct pt_guard g;
+    int r;
+
+    if (!count || !pt_guard_enter(&g, trid, PT_STREAM_RECORDED))
+        return EINVAL;
+    pthread_mutex_lock(&g.s->reading);
+    r = pt_stream_name(g.s, event) ? pt_log_reader_count(g.s->log, event, count) : -EINVAL;
+    pthread_mutex_unlock(&g.s->reading);
+    return pt_guard_leave(&g, r);
+}
+
+struct taken {
+    struct pt_stream *s;
+    struct posixtrace_event *event;
+};
+
+static void take(void *context, const struct pt_event *e)
+{
+    struct taken *t = context;
+    const char *name = pt_stream_name(t->s, e->id);
+
+    *t->event = (struct posixtrace_event){
+        .ns = e->ns, .prog_address = e->addr, .thread_id = e->author->thread_id,
+        .data = e->data, .thread_name = e->author->name, .name = name ? name : "",
+        .data_len = e->len, .id = e->id, .pid = e->author->pid, .tid = e->author->tid,
+        .truncation = e->truncated ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED,
+    };
+}
+
+PT_PUBLIC int posixtrace_next_event(trace_id_t trid, struct posixtrace_event *event,
+                                    int *unavailable)
+{
+    struct taken t = { NULL, event };
+    struct pt_guard g;
+    int r;
+
+    if (!event || !unavailable ||
+        !pt_guard_enter(&g, trid, PT_STREAM_ACTIVE | PT_STREAM_RECORDED))
+        return EINVAL;
+    t.s = g.s;
+    r = pt_stream_read(g.s, PT_READ_TRY, NULL, g.cancel, take, &t);
+    *unavailable = r != PT_READ_EVENT;
+    return pt_guard_leave(&g, r);
+}

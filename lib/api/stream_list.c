@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* posixtrace/stream.h and posixtrace_log_recover. */
+#include <errno.h>
+#include <posixtrace/log.h>
+#include "api/guard.h"
+#include "process/reap.h"
+#include "ring/dir.h"
+#include "stream/prepare.h"
+#include "stream/recover.h"
+
+PT_PUBLIC int posixtrace_stream_list(int (*each)(void *, const struct posixtrace_stream *),
+                                     void *context)
+{
+    int saved = errno, r;
+
+    if (!each)
+        return EINVAL;
+    r = pt_reap_list(each, context);
+    errno = saved;
+    return r < 0 ? -r : r;
+}
+
+PT_PUBLIC const char *posixtrace_stream_directory(void)
+{
+    static _Thread_local char path[512];
+
+    pt_dir_path(path, sizeof path);
+    return path;
+}
+
+PT_PUBLIC int posixtrace_stream_reap(int force, unsigned *removed, unsigned *kept)
+{
+    int saved = errno, r = pt_reap_dead(force ? PT_REAP_FORCE : PT_REAP_SETTLE, removed, kept);
+
+    errno = saved;
+    return -r;
+}
+
+PT_PUBLIC int posixtrace_log_recover(int fd, struct posixtrace_recover_report *report)
+{
+    int saved = errno, cancel, r;
+
+    if (!report)
+        return EINVAL;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    r = pt_stream_recover(fd, report);
+    pthread_setcancelstate(cancel, NULL);
+    errno = saved;
+    return -r;
+}
+
+PT_PUBLIC int posixtrace_prepare(void)
+{
+    return -pt_prepare();
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The only file that touches C11 atomics.  Each helper carries its order in
+ * its name, so that a reader of the protocol files sees the order at the call.
+ *
+ * Naming: pt_<op>_<order>, on plain uint32_t/uint64_t objects that live in
+ * shared memory.  The types are plain because the same structures are also
+ * read from files; the __atomic builtins do not need _Atomic.
+ *
+ * ThreadSanitizer: event payloads are copied first and validated afterwards
+ * (the generation of the chunk is looked at again).  C11 calls the copy a
+ * race.  pt_copy_unchecked() is the one place where that is done; it is
+ * compiled without instrumentation and copies whole words with relaxed loads.
+ */
+#ifndef PT_BASE_ATOMICS_H
+#define PT_BASE_ATOMICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define pt_load_relaxed(p)      __atomic_load_n((p), __ATOMIC_RELAXED)
+#define pt_load_acquire(p)      __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define pt_store_relaxed(p, v)  __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#define pt_store_release(p, v)  __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define pt_load_seqcst(p)       __atomic_load_n((p), __ATOMIC_SEQ_CST)
+#define pt_store_seqcst(p, v)   __atomic_store_n((p), (v), __ATOMIC_SEQ_CST)
+#define pt_add_seqcst(p, v)     __atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST)
+#define pt_add_relaxed(p, v)    __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
+#define pt_or_seqcst(p, v)      __atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST)
+#define pt_and_seqcst(p, v)     __atomic_fetch_and((p), (v), __ATOMIC_SEQ_CST)
+#define pt_exchange_seqcst(p, v) __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
+/* *e is updated with what was found on failure; true if exchanged */
+#define pt_cas_seqcst(p, e, v) \
+    __atomic_compare_exchange_n((p), (e), (v), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
+
+#define pt_fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#define pt_fence_seqcst()  __atomic_thread_fence(__ATOMIC_SEQ_CST)
+/* Stops the compiler only.  Orders this thread's accesses against signal
+ * handlers of the same thread, and against other processors when those issue
+ * membarrier(2), which makes it a full fence at the moment it is needed. */
+#define pt_fence_compiler() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+#define pt_likely(x)   __builtin_expect(!!(x), 1)
+#define pt_unlikely(x) __builtin_expect(!!(x), 0)
+#define PT_HIDDEN __attribute__((visibility("hidden")))
+#define PT_PUBLIC __attribute__((visibility("default")))
+#define PT_COLD   __attribute__((noinline, cold))
+
+/* *p = max(*p, v) and min; both lock-free */
+static inline void pt_max_seqcst(uint64_t *p, uint64_t v)
+{
+    uint64_t old = pt_load_relaxed(p);
+
+    while (old < v && !pt_cas_seqcst(p, &old, v))
+        ;
+}
+
+static inline void pt_min_seqcst(uint64_t *p, uint64_t v)
+{
+    uint64_t old = pt_load_relaxed(p);
+
+    while (old > v && !pt_cas_seqcst(p, &old, v))
+        ;
+}
+
+/* Copies bytes that another thread may be overwriting; the caller validates
+ * afterwards and throws the copy away if it must.  8-byte aligned source,
+ * length rounded up to 8 by the caller's layout. */
+#if defined __has_feature
+#if __has_feature(thread_sanitizer)
+#define __SANITIZE_THREAD__ 1
+#endif
+#endif
+#if defined __SANITIZE_THREAD__
+__attribute__((no_sanitize("thread"), noinline, unused))
+#else
+__attribute__((unused))
+#endif
+static void pt_copy_unchecked(void *restrict to, const void *restrict from, size_t bytes)
+{
+#if defined __SANITIZE_THREAD__
+    volatile const uint64_t *f = from;
+    uint64_t *t = to;
+
+    for (size_t i = 0; i < (bytes + 7) / 8; i++)
+        t[i] = f[i];
+#else
+    __builtin_memcpy(to, from, (bytes + 7) & ~(size_t)7);
+#endif
+}
+
+#endif

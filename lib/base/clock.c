@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Choice and calibration of the clock.  The slope of the time stamp counter is
+ * measured against CLOCK_MONOTONIC between two moments of this process: the
+ * first use of the library and now.  The first stream of a program has a short
+ * baseline, so a minimum of 200 us is waited for once; the sync table of each
+ * stream corrects what is left of the error.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/atomics.h"
+#include "base/clock.h"
+#if defined __x86_64__ || defined __i386__
+#include <cpuid.h>
+#endif
+
+#define BASELINE_NS 200000u
+#define PAIR_TRIES 5
+
+static uint32_t chosen;          /* kind + 1, or 0 before the first look */
+
+/* The first pair of readings; origin_ready is set after the other two. */
+static uint64_t origin_ticks, origin_ns;
+static uint32_t origin_ready;
+
+static int kernel_uses_tsc(void)
+{
+    char text[16] = "";
+    int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                  O_RDONLY | O_CLOEXEC);
+    ssize_t n = -1;
+
+    if (fd >= 0) {
+        n = read(fd, text, sizeof text - 1);
+        close(fd);
+    }
+    return n >= 3 && memcmp(text, "tsc", 3) == 0 && (n == 3 || text[3] == '\n');
+}
+
+static int tsc_is_invariant(void)
+{
+#if defined __x86_64__ || defined __i386__
+    unsigned a, b, c, d;
+
+    return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & 1u << 8);
+#else
+    return 0;
+#endif
+}
+
+/* The user may prefer a clock that follows suspend and migration. */
+static int user_wants_monotonic(void)
+{
+    const char *wish = secure_getenv("POSIXTRACE_CLOCK");
+
+    return wish && strcmp(wish, "monotonic") == 0;
+}
+
+int pt_clock_choose(void)
+{
+    uint32_t kind = pt_load_relaxed(&chosen);
+
+    if (kind == 0) {
+        kind = 1 + (tsc_is_invariant() && kernel_uses_tsc() && !user_wants_monotonic()
+                        ? PT_CLOCK_TSC : PT_CLOCK_MONOTONIC);
+        pt_store_relaxed(&chosen, kind);
+    }
+    return (int)kind - 1;
+}
+
+uint64_t pt_clock_resolution_ns(void)
+{
+    struct timespec r;
+
+    if (pt_clock_choose() == PT_CLOCK_TSC)
+        return 1;
+    return clock_getres(CLOCK_MONOTONIC, &r) == 0 && r.tv_sec == 0 && r.tv_nsec > 0
+               ? (uint64_t)r.tv_nsec : 1;
+}
+
+/* Reads ticks on both sides of the other clock and keeps the narrowest try. */
+static void read_pair(int kind, clockid_t other, uint64_t *ticks, uint64_t *ns)
+{
+    uint64_t best = UINT64_MAX;
+
+    for (int i = 0; i < PAIR_TRIES; i++) {
+        uint64_t before = pt_clock_now(kind);
+        uint64_t n = pt_clock_ns(other);
+        uint64_t after = pt_clock_now(kind);
+
+        if (after - before < best) {
+            best = after - before;
+            *ticks = before + (after - before) / 2;
+            *ns = n;
+        }
+    }
+}
+
+void pt_clock_pair(int kind, uint64_t *ticks, int64_t *real_ns)
+{
+    uint64_t ns = 0;
+
+    read_pair(kind, CLOCK_REALTIME, ticks, &ns);
+    *real_ns = (int64_t)ns;
+}
+
+uint64_t pt_clock_slope(int kind)
+{
+    uint64_t ticks = 0, ns = 0;
+
+    if (kind != PT_CLOCK_TSC)
+        return 1ull << 32;
+    if (!pt_load_acquire(&origin_ready)) {
+        read_pair(kind, CLOCK_MONOTONIC, &ticks, &ns);
+        /* Two threads may both do this; the pairs differ by less than either
+         * baseline matters, but must not be mixed. */
+        uint64_t zero = 0;
+        if (pt_cas_seqcst(&origin_ns, &zero, ns)) {
+            pt_store_relaxed(&origin_ticks, ticks);
+            pt_store_release(&origin_ready, 1u);
+        }
+    }
+    while (!pt_load_acquire(&origin_ready))
+        ;
+    do
+        read_pair(kind, CLOCK_MONOTONIC, &ticks, &ns);
+    while (ns - origin_ns < BASELINE_NS);
+    return (uint64_t)(((unsigned __int128)(ns - origin_ns) << 32) / (ticks - origin_ticks));
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The clock of events.  Ticks of the processor's time stamp counter where the
+ * kernel itself trusts it (clocksource "tsc", invariant), else nanoseconds of
+ * CLOCK_MONOTONIC through the vDSO.  One kind a stream, kept in its segment.
+ *
+ * rdtsc is not ordered with earlier loads; no lfence is used.  Order across
+ * threads is by timestamp, and any lock or system call between two events
+ * orders their timestamps.
+ */
+#ifndef PT_BASE_CLOCK_H
+#define PT_BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+#if defined __x86_64__ || defined __i386__
+#include <x86intrin.h>
+#endif
+
+/* Values as enum posixtrace_clock. */
+enum pt_clock_kind { PT_CLOCK_TSC, PT_CLOCK_MONOTONIC, PT_CLOCK_REALTIME };
+
+static inline uint64_t pt_clock_ns(clockid_t id)
+{
+    struct timespec t;
+
+    clock_gettime(id, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t pt_clock_now(int kind)
+{
+#if defined __x86_64__ || defined __i386__
+    if (__builtin_expect(kind == PT_CLOCK_TSC, 1))
+        return __rdtsc();
+#endif
+    return pt_clock_ns(kind == PT_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC);
+}
+
+/* The kind new streams use; looks once, then remembers.  Async-signal-safe. */
+int pt_clock_choose(void);
+
+/* Resolution of what readers report, in nanoseconds. */
+uint64_t pt_clock_resolution_ns(void);
+
+/* One reading of both clocks that belong together: ticks, and CLOCK_REALTIME
+ * at the same moment, best of a few tries. */
+void pt_clock_pair(int kind, uint64_t *ticks, int64_t *real_ns);
+
+/* Nanoseconds per tick, 32.32 fixed point, measured since the first call in
+ * this process (better the longer ago that is). */
+uint64_t pt_clock_slope(int kind);
+
+#endif

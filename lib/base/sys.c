@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See sys.h.  errno is saved by hand: these run inside posix_trace_event(),
+ * which must not disturb the program it is called from.
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "base/atomics.h"
+#include "base/sys.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+static long call(long number, long a, long b, long c, long d, long e, long f)
+{
+    int saved = errno;
+    long r = syscall(number, a, b, c, d, e, f);
+
+    if (r < 0)
+        r = -errno;
+    errno = saved;
+    return r;
+}
+
+int pt_futex_wait(uint32_t *word, uint32_t value, clockid_t clock, const struct timespec *until)
+{
+    long op = FUTEX_WAIT_BITSET | (clock == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
+
+    return (int)call(SYS_futex, (long)word, op, (long)value, (long)until, 0,
+                     (long)FUTEX_BITSET_MATCH_ANY);
+}
+
+void pt_futex_wake_all(uint32_t *word)
+{
+    call(SYS_futex, (long)word, FUTEX_WAKE, 0x7fffffff, 0, 0, 0);
+}
+
+/*
+ * Where membarrier is refused after writers were told that it works (a seccomp
+ * filter installed later), taking write permission from a page that was just
+ * written makes the kernel interrupt every processor that runs this process.
+ */
+static void barrier_by_mprotect(void)
+{
+    static char *page;
+    static uint32_t lock;
+    uint32_t zero = 0;
+
+    if (!pt_cas_seqcst(&lock, &zero, 1u)) {
+        pt_fence_seqcst();
+        return;
+    }
+    if (!page) {
+        void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        page = p == MAP_FAILED ? NULL : p;
+    }
+    if (page && mprotect(page, 4096, PROT_READ | PROT_WRITE) == 0) {
+        *(volatile char *)page = 1;
+        mprotect(page, 4096, PROT_READ);
+    }
+    pt_store_release(&lock, 0u);
+}
+
+void pt_barrier_all(void)
+{
+    pt_fence_seqcst();
+    if (call(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0, 0, 0, 0) < 0)
+        barrier_by_mprotect();
+    pt_fence_seqcst();
+}
+
+bool pt_barrier_register(void)
+{
+    return call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0, 0, 0, 0) == 0 &&
+           call(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0, 0, 0, 0) == 0;
+}
+
+bool pt_barrier_private_works(void)
+{
+    return call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0;
+}
+
+int32_t pt_sys_tid(void)
+{
+    return (int32_t)call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+
+bool pt_sys_thread_exists(int32_t pid, int32_t tid)
+{
+    return call(SYS_tgkill, pid, tid, 0, 0, 0, 0) != -ESRCH;
+}
+
+void pt_sys_random(void *to, size_t bytes)
+{
+    uint8_t *p = to;
+
+    if (call(SYS_getrandom, (long)to, (long)bytes, GRND_NONBLOCK, 0, 0, 0) == (long)bytes)
+        return;
+    /* Early boot: ids only need to differ on this machine. */
+    for (size_t i = 0; i < bytes; i++) {
+        struct timespec t;
+
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        p[i] = (uint8_t)((uint64_t)t.tv_nsec * 2654435761u >> 16 ^ (uint64_t)pt_sys_tid() >> i % 8);
+    }
+}
+
+int pt_sys_populate(void *at, size_t bytes)
+{
+    long r = call(SYS_madvise, (long)at, (long)bytes, MADV_POPULATE_WRITE, 0, 0, 0);
+
+    if (r == -EINVAL) {
+        /* Before Linux 5.14.  The caller has reserved the space with
+         * fallocate, so that touching cannot raise SIGBUS. */
+        for (size_t i = 0; i < bytes; i += 4096)
+            pt_add_relaxed((uint8_t *)at + i, (uint8_t)0);
+        return 0;
+    }
+    return r == 0 ? 0 : -ENOMEM;
+}

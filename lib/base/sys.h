@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * System calls that the C library does not wrap, or wraps as cancellation
+ * points.  All are async-signal-safe, leave errno alone and return 0 or a
+ * negative errno.
+ */
+#ifndef PT_BASE_SYS_H
+#define PT_BASE_SYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+/* Waits while *word == value; shared between processes.  until: deadline of
+ * clock (CLOCK_REALTIME or CLOCK_MONOTONIC), or NULL.  -EAGAIN, -EINTR, -ETIMEDOUT. */
+int pt_futex_wait(uint32_t *word, uint32_t value, clockid_t clock, const struct timespec *until);
+void pt_futex_wake_all(uint32_t *word);
+
+/*
+ * Makes every thread of every registered process pass a full memory fence
+ * before it returns; a thread that runs no code right now counts as passed.
+ * The writers' side has compiler fences only and pairs with this.
+ */
+void pt_barrier_all(void);
+/* Registers this process as a target of pt_barrier_all; false where refused:
+ * its writers must then use full fences.  Not for event paths: it can take
+ * milliseconds the first time. */
+bool pt_barrier_register(void);
+
+/* Is the private membarrier that liburcu relies on still allowed? */
+bool pt_barrier_private_works(void);
+
+int32_t pt_sys_tid(void);
+/* Does this thread exist?  True when that cannot be told. */
+bool pt_sys_thread_exists(int32_t pid, int32_t tid);
+
+void pt_sys_random(void *to, size_t bytes);
+
+/* MADV_POPULATE_WRITE: backs the pages now, -ENOMEM instead of SIGBUS later.
+ * Where the kernel has no such call: touches them if the file was allocated. */
+int pt_sys_populate(void *at, size_t bytes);
+
+#endif

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The builder: a writer of packets that is fed events.
+ *
+ * Each author (process, thread, name) collects its records in a buffer; a full
+ * buffer becomes a packet; when about a megabyte has come together the round
+ * ends.  Reading merges a round by (time, writer number), so that equal times
+ * come out by the writer numbers: where that is not the order in which they
+ * were added, the round ends between them.
+ *
+ * Times are nanoseconds, moved by 2^63 so that they are never negative; one
+ * sync point says so.
+ */
+#include <errno.h>
+#include <posixtrace/info.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/clock.h"
+#include "base/sys.h"
+#include "log/builder.h"
+#include "ring/record.h"
+
+#define PACKET_BYTES  (64u << 10)    /* of records; one event of the largest size fits */
+#define FIRST_BYTES   512u
+#define ROUND_BYTES   (1u << 20)
+#define MAX_AUTHORS   4096u
+#define AUTHOR_CELLS  (2 * MAX_AUTHORS)
+#define NAME_CELLS    4096u          /* more than twice the ids there are */
+#define TIME_SHIFT    ((uint64_t)1 << 63)
+
+struct author {
+    struct pt_author author;
+    uint64_t recorded;
+    uint64_t first_ts, last_ts;   /* of what is in the buffer */
+    uint64_t base_ts;             /* in force behind it */
+    uint32_t events;
+    uint8_t *buffer;
+    uint32_t length, room;
+};
+
+struct pt_log_builder {
+    struct pt_log_writer *writer;
+    uint64_t round_bytes, chunk_seq;
+    uint64_t last_ts;
+    uint32_t last_wid;        /* greatest writer number at last_ts in this round */
+    bool     any;
+    uint32_t next_wid;
+    struct author *authors;
+    uint32_t author_count;
+    uint16_t author_cells[AUTHOR_CELLS];   /* index + 1 */
+    uint32_t next_id;
+    char    *names[PT_ID_MAX];
+    uint16_t name_cells[NAME_CELLS];       /* id */
+};
+
+static uint32_t hash_bytes(uint32_t h, const void *at, size_t bytes)
+{
+    const uint8_t *p = at;
+
+    while (bytes--)
+        h = (h ^ *p++) * 16777619u;
+    return h;
+}
+
+static void builder_free(struct pt_log_builder *b)
+{
+    for (uint32_t i = 0; i < b->author_count; i++)
+        free(b->authors[i].buffer);
+    for (unsigned i = 0; i < PT_ID_MAX; i++)
+        free(b->names[i]);
+    free(b->authors);
+    pt_log_writer_free(b->writer);
+    free(b);
+}
+
+/* The cell of the name in the table; 0 in it: the name is new. */
+static uint16_t *name_cell(struct pt_log_builder *b, const char *name)
+{
+    uint32_t i = hash_bytes(2166136261u, name, strlen(name)) % NAME_CELLS;
+
+    while (b->name_cells[i] && strcmp(b->names[b->name_cells[i]], name) != 0)
+        i = (i + 1) % NAME_CELLS;
+    return &b->name_cells[i];
+}
+
+static int open_log(struct pt_log_builder *b, int fd, const struct pt_attr *attr)
+{
+    static const struct pt_sync shift = { .ns = INT64_MIN, .mult = (uint64_t)1 << 32 };
+    struct pt_log_params params = { .clock = PT_CLOCK_REALTIME };
+    struct stat st;
+    int error;
+
+    if (fstat(fd, &st) != 0)
+        return -errno;
+    params.seekable = S_ISREG(st.st_mode);
+    if (attr)
+        params.attr = *attr;
+    else
+        pt_attr_init(&params.attr);
+    params.attr.log_policy = POSIX_TRACE_APPEND;
+    params.attr.create_ns = (int64_t)pt_clock_ns(CLOCK_REALTIME);
+    params.attr.clock_res_ns = 1;
+    pt_sys_random(params.id, sizeof params.id);
+    error = pt_log_writer_new(&b->writer, fd, &params);
+    return error ? error : pt_log_put_sync(b->writer, &shift);
+}
+
+int pt_log_builder_new(struct pt_log_builder **builder, int fd, const struct pt_attr *attr)
+{
+    struct pt_log_builder *b = calloc(1, sizeof *b);
+    int error = b ? 0 : -ENOMEM;
+
+    if (b) {
+        b->next_wid = 2;     /* behind the control writers of streams */
+        b->chunk_seq = 1;
+        b->next_id = PT_ID_NAMED_FIRST;
+        b->authors = calloc(MAX_AUTHORS, sizeof *b->authors);
+        error = b->authors ? open_log(b, fd, attr) : -ENOMEM;
+    }
+    if (error) {
+        if (b)
+            builder_free(b);
+        return error;
+    }
+    *builder = b;
+    return 0;
+}
+
+/* The predefined id of a name, or 0. */
+static uint32_t predefined_id(const char *name)
+{
+    const char *predefined;
+
+    for (uint32_t id = 1; id <= PT_ID_USER_FIRST; id++) {
+        predefined = pt_event_system_name(id);
+        if (predefined && strcmp(predefined, name) == 0)
+            return id;
+    }
+    return 0;
+}
+
+/* The id of a name, which is put into the log when it is new: > 0 or -errno. */
+static int id_of(struct pt_log_builder *b, const char *name)
+{
+    uint16_t *cell;
+    uint32_t id;
+    char *copy;
+    int error;
+
+    if (!name || !*name)
+        return -EINVAL;
+    if (strlen(name) > TRACE_EVENT_NAME_MAX)
+        return -ENAMETOOLONG;
+    cell = name_cell(b, name);
+    if (*cell)
+        return *cell;
+    id = predefined_id(name);
+    if (!id && b->next_id == PT_ID_MAX)
+        return -ENOSPC;
+    if (!id)
+        id = b->next_id;
+    copy = strdup(name);
+    error = copy ? pt_log_put_name(b->writer, id, name) : -ENOMEM;
+    if (error) {
+        free(copy);
+        return error;
+    }
+    b->next_id += id == b->next_id;
+    b->names[id] = copy;
+    *cell = (uint16_t)id;
+    return (int)id;
+}
+
+/* Makes a packet of what an author has collected. */
+static int put_packet(struct pt_log_builder *b, struct author *a)
+{
+    struct pt_log_packet packet = {
+        .author = a->author,
+        .chunk_seq = b->chunk_seq,
+        .bytes = a->length,
+        .events = a->events,
+        .first_no = a->recorded - a->events,
+        .base_ts = a->first_ts,
+        .first_ts = a->first_ts,
+        .last_ts = a->last_ts,
+        .records = a->buffer,
+    };
+    int rc;
+
+    if (!a->events)
+        return 0;
+    rc = pt_log_put_packet(b->writer, &packet);
+    if (rc < 0)
+        return rc;
+    b->chunk_seq++;
+    a->length = a->events = 0;
+    return 0;
+}
+
+/* Totals of all authors, or NULL without memory. */
+static struct pt_log_author_totals *all_totals(const struct pt_log_builder *b)
+{
+    struct pt_log_author_totals *totals = calloc(b->author_count + 1, sizeof *totals);
+
+    for (uint32_t i = 0; totals && i < b->author_count; i++) {
+        totals[i].author = b->authors[i].author;
+        totals[i].recorded = b->authors[i].recorded;
+    }
+    return totals;
+}
+
+/* Everything collected so far comes out before what is added next. */
+static int end_round(struct pt_log_builder *b, bool last)
+{
+    struct pt_log_status status = { .watermark = b->last_ts };
+    struct pt_log_author_totals *totals;
+    int error = 0;
+
+    for (uint32_t i = 0; i < b->author_count && !error; i++)
+        error = put_packet(b, &b->authors[i]);
+    if (error)
+        return error;
+    totals = all_totals(b);
+    if (!totals)
+        return -ENOMEM;
+    error = last ? pt_log_complete(b->writer, POSIXTRACE_END_SHUTDOWN, &status, totals,
+                                   b->author_count)
+                 : pt_log_end_round(b->writer, &status, totals, b->author_count);
+    free(totals);
+    if (!error)
+        b->round_bytes = b->last_wid = 0;
+    return error;
+}
+
+static void forget_authors(struct pt_log_builder *b)
+{
+    for (uint32_t i = 0; i < b->author_count; i++)
+        free(b->authors[i].buffer);
+    memset(b->authors, 0, MAX_AUTHORS * sizeof *b->authors);
+    memset(b->author_cells, 0, sizeof b->author_cells);
+    b->author_count = 0;
+}
+
+/* A thread's name as a log has it: at most 15 bytes. */
+static void set_name(struct pt_author *author, const char *name)
+{
+    if (name)
+        memcpy(author->name, name, strnlen(name, sizeof author->name - 1));
+}
+
+static bool same_author(const struct pt_author *a, const struct pt_author *b)
+{
+    return a->pid == b->pid && a->tid == b->tid && a->thread_id == b->thread_id &&
+           memcmp(a->name, b->name, sizeof a->name) == 0;
+}
+
+/* The author of an event, new if need be; NULL with *error. */
+static struct author *author_of(struct pt_log_builder *b, const struct posixtrace_event *event,
+                                int *error)
+{
+    struct pt_author key = { .pid = event->pid, .tid = event->tid,
+                             .thread_id = event->thread_id };
+    uint32_t hash, i;
+
+    set_name(&key, event->thread_name);
+    hash = hash_bytes(2166136261u, &key, sizeof key);
+    *error = 0;
+    for (;;) {
+        for (i = hash % AUTHOR_CELLS; b->author_cells[i]; i = (i + 1) % AUTHOR_CELLS)
+            if (same_author(&b->authors[b->author_cells[i] - 1].author, &key))
+                return &b->authors[b->author_cells[i] - 1];
+        if (b->author_count < MAX_AUTHORS)
+            break;
+        *error = end_round(b, false);
+        if (*error)
+            return NULL;
+        forget_authors(b);
+    }
+    key.wid = b->next_wid++;
+    b->authors[b->author_count].author = key;
+    b->author_cells[i] = (uint16_t)++b->author_count;
+    return &b->authors[b->author_count - 1];
+}
+
+/* Room for an event of len bytes and a TIME record. */
+static int make_room(struct pt_log_builder *b, struct author *a, uint32_t len)
+{
+    uint32_t wanted = PT_RECORD_HEAD + pt_record_size(len), room;
+    uint8_t *buffer;
+    int error = 0;
+
+    if (a->length + wanted > PACKET_BYTES)
+        error = put_packet(b, a);
+    if (error || a->length + wanted <= a->room)
+        return error;
+    room = a->room ? a->room : FIRST_BYTES;
+    while (room < a->length + wanted)
+        room *= 2;
+    buffer = realloc(a->buffer, room);
+    if (!buffer)
+        return -ENOMEM;
+    a->buffer = buffer;
+    a->room = room;
+    return 0;
+}
+
+static void add_record(struct author *a, uint32_t id, uint64_t ts,
+                       const struct posixtrace_event *event)
+{
+    uint32_t len = (uint32_t)event->data_len, size = pt_record_size(len);
+
+    if (!a->events) {
+        a->base_ts = a->first_ts = ts;
+    } else if (ts - a->base_ts > UINT32_MAX) {
+        pt_record_put_head(a->buffer + a->length, PT_RECORD_TIME, 0, 0, 0, ts);
+        a->length += PT_RECORD_HEAD;
+        a->base_ts = ts;
+    }
+    if (event->truncation)
+        id |= PT_RECORD_TRUNCATED;
+    pt_record_put_head(a->buffer + a->length, PT_RECORD_EVENT, id, len,
+                       (uint32_t)(ts - a->base_ts), event->prog_address);
+    memset(a->buffer + a->length + size - 8, 0, len ? 8 : 0);
+    if (len)
+        memcpy(a->buffer + a->length + PT_RECORD_HEAD, event->data, len);
+    a->length += size;
+    a->last_ts = ts;
+    a->events++;
+    a->recorded++;
+}
+
+int pt_log_builder_add(struct pt_log_builder *b, const struct posixtrace_event *event)
+{
+    uint64_t ts = (uint64_t)event->ns + TIME_SHIFT;
+    struct author *a;
+    int id, error;
+
+    if ((b->any && ts < b->last_ts) || event->data_len > PT_MAX_DATA ||
+        (event->data_len && !event->data))
+        return -EINVAL;
+    id = id_of(b, event->name);
+    if (id < 0)
+        return id;
+    a = author_of(b, event, &error);
+    if (!a)
+        return error;
+    if (b->round_bytes > ROUND_BYTES ||
+        (b->any && ts == b->last_ts && a->author.wid < b->last_wid))
+        error = end_round(b, false);
+    if (!error)
+        error = make_room(b, a, (uint32_t)event->data_len);
+    if (error)
+        return error;
+    add_record(a, (uint32_t)id, ts, event);
+    b->round_bytes += pt_record_size((uint32_t)event->data_len);
+    if (!b->any || ts != b->last_ts || a->author.wid > b->last_wid)
+        b->last_wid = a->author.wid;
+    b->last_ts = ts;
+    b->any = true;
+    return 0;
+}
+
+int pt_log_builder_finish(struct pt_log_builder *b)
+{
+    int error = end_round(b, true);
+
+    builder_free(b);
+    return error;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The log file, byte by byte, as structures; docs/log-format.md is the same in
+ * words and is what counts for other readers.
+ *
+ * All numbers are little-endian and all structures are laid out without holes,
+ * so that on the machines we run on the structure is the file format.  Sizes
+ * and the places of later members are asserted: a change of one of them is a
+ * change of the format.
+ *
+ * A checksum covers everything in its object but itself; those of packets
+ * begin with the log's id, so that bytes of another log (left over in a reused
+ * file, or traced as event data) are never taken for a packet of this one.
+ */
+#ifndef PT_LOG_FORMAT_H
+#define PT_LOG_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "log/writer.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "structures are the file format");
+
+#define PT_LOG_MAGIC       "PXTLOG\r\n"
+#define PT_LOG_VERSION     1u
+#define PT_LOG_HEADER_SIZE 512u
+#define PT_LOG_STATUS_OFF  512u    /* the emergency status, up to the data */
+#define PT_LOG_DATA_START  4096u
+#define PT_LOG_STATUS_MAX  (PT_LOG_DATA_START - PT_LOG_STATUS_OFF)
+
+#define PT_LOG_COMPLETE 1u         /* header flag: nothing will be added */
+
+struct pt_log_header {
+    char     magic[8];
+    uint32_t version;
+    uint32_t header_size;
+    uint32_t flags;
+    int32_t  clock;
+    uint8_t  id[16];
+    uint8_t  boot_id[16];
+    int32_t  pid;
+    uint32_t data_start;
+    uint64_t ring_bytes;           /* 0 until a LOOP log has wrapped */
+    uint64_t meta_start;           /* behind the ring; 0 until then */
+    uint64_t end_offset;           /* of the END packet; 0: none */
+    uint64_t file_end;
+    /* attributes */
+    int64_t  create_ns;
+    uint64_t clock_res_ns;
+    uint64_t stream_size, max_data, log_size;
+    int32_t  stream_policy, log_policy, inheritance, policy_is_default;
+    char     name[64];
+    char     genversion[16];
+    struct pt_sync sync;           /* the first point, when the header was last written */
+    uint8_t  zero[252];
+    uint32_t crc;                  /* of the 508 bytes before; begins with 0 */
+};
+_Static_assert(sizeof(struct pt_log_header) == PT_LOG_HEADER_SIZE, "format");
+_Static_assert(offsetof(struct pt_log_header, crc) == 508, "format");
+_Static_assert(sizeof ((struct pt_attr *)0)->name == 64, "format");
+_Static_assert(sizeof ((struct pt_attr *)0)->genversion == 16, "format");
+
+#define PT_PACKET_MAGIC 0x50545850u   /* "PXTP" */
+#define PT_PACKET_ALIGN 8u
+/* No packet is larger, whatever its length field says. */
+#define PT_PACKET_MAX      (16u << 20)
+#define PT_PACKET_DATA_MAX (1u << 20)
+#define PT_PACKET_TYPES_MAX 64u       /* types above are not packets */
+
+enum pt_packet_type {
+    PT_PACKET_DATA = 1, PT_PACKET_NAME, PT_PACKET_SYNC, PT_PACKET_ROUND,
+    PT_PACKET_INDEX, PT_PACKET_END, PT_PACKET_PAD, PT_PACKET_TYPES
+};
+
+/* Packet flags */
+#define PT_DATA_FULL_STOP  1u   /* DATA: the STOP that the writer of a full log adds */
+#define PT_ROUND_CONTINUES 1u   /* ROUND: the round goes on in the next part */
+#define PT_ROUND_ALL       2u   /* ROUND: lists all authors; forget those listed before */
+#define PT_ROUND_EMERGENCY 4u   /* ROUND: the emergency status in the header block */
+
+struct pt_packet_head {
+    uint32_t magic;
+    uint16_t type;
+    uint16_t flags;
+    uint32_t bytes;     /* all of the packet, a multiple of 8 */
+    uint32_t crc;
+    uint64_t lsn;       /* counts packets, from 1 */
+    uint64_t round;     /* to which it belongs, from 1; parts count one each */
+};
+_Static_assert(sizeof(struct pt_packet_head) == 32, "format");
+
+struct pt_packet_data {
+    struct pt_packet_head head;
+    uint32_t wid;
+    uint32_t level;
+    int32_t  pid;
+    int32_t  tid;
+    uint64_t thread_id;
+    char     name[16];
+    uint64_t chunk_seq;
+    uint32_t chunk_off;
+    uint32_t record_bytes;
+    uint32_t events;
+    uint32_t zero;
+    uint64_t first_no;
+    uint64_t base_ts;
+    uint64_t first_ts;
+    uint64_t last_ts;
+};
+_Static_assert(sizeof(struct pt_packet_data) == 128, "format");
+
+struct pt_packet_name {
+    struct pt_packet_head head;
+    uint32_t id;
+    uint32_t length;    /* of the name that follows, without a final NUL */
+};
+_Static_assert(sizeof(struct pt_packet_name) == 40, "format");
+
+struct pt_packet_sync {
+    struct pt_packet_head head;
+    uint32_t count;     /* of struct pt_sync that follow */
+    uint32_t zero;
+};
+_Static_assert(sizeof(struct pt_packet_sync) == 40 && sizeof(struct pt_sync) == 24, "format");
+
+/* What is known of the stream and the log, cumulative; in ROUND and END. */
+struct pt_log_state {
+    uint64_t watermark;
+    int32_t  running, stream_full, stream_overrun, flush_error;
+    int32_t  log_full, log_overrun;
+    int32_t  end;               /* enum posixtrace_end; 0 in a ROUND */
+    int32_t  zero;
+    uint64_t late;
+    uint64_t peak_bytes, reserved_bytes, advised_size;
+    uint64_t events, bytes;     /* present in the log; bytes of DATA packets */
+    uint64_t first_ts, last_ts; /* of those events */
+    uint64_t recorded, lost[8]; /* sums over all authors, listed or not */
+    uint64_t unknown_recorded, unknown_lost[8]; /* of authors that are not listed by themselves */
+    uint64_t oldest_round, oldest_offset;       /* the first one still to be read */
+    uint32_t authors, counts;   /* how many follow the fixed part */
+};
+_Static_assert(sizeof(struct pt_log_state) == 272, "format");
+
+struct pt_packet_author {
+    uint32_t wid;
+    uint32_t level;
+    int32_t  pid;
+    int32_t  tid;
+    uint64_t thread_id;
+    char     name[16];
+    uint64_t recorded;
+    uint64_t lost[PT_LOSS_CAUSES];
+};
+_Static_assert(sizeof(struct pt_packet_author) == 104, "format");
+
+struct pt_packet_round {
+    struct pt_packet_head head;
+    struct pt_log_state state;
+    uint64_t events, packets, bytes;   /* DATA in this round */
+    uint64_t first_ts, last_ts;        /* of them */
+};
+_Static_assert(sizeof(struct pt_packet_round) == 344, "format");
+
+struct pt_index_entry {
+    uint64_t offset;     /* where a round begins */
+    uint64_t first_ts;   /* the earliest time in this round and those up to the next entry */
+    uint64_t last_ts;    /* the latest time from the log's begin up to the next entry */
+};
+_Static_assert(sizeof(struct pt_index_entry) == 24, "format");
+
+struct pt_packet_index {
+    struct pt_packet_head head;
+    uint32_t count;
+    uint32_t zero;
+};
+_Static_assert(sizeof(struct pt_packet_index) == 40, "format");
+
+struct pt_packet_count {
+    uint32_t id;
+    uint32_t zero;
+    uint64_t count;
+};
+
+struct pt_packet_end {
+    struct pt_packet_head head;
+    struct pt_log_state state;
+    uint64_t closing_offset;   /* copies of all SYNC and NAME packets, then INDEX, then this */
+    uint64_t index_offset;
+    uint64_t last_lsn;         /* of the last ROUND packet */
+    uint64_t rounds;
+};
+_Static_assert(sizeof(struct pt_packet_end) == 336, "format");
+
+/* The last bytes of an END packet: finds it in a file whose header could not be
+ * written again. */
+struct pt_packet_trailer {
+    uint64_t offset;   /* of the END packet */
+    uint32_t bytes;    /* of the END packet */
+    uint32_t magic;
+};
+#define PT_TRAILER_MAGIC 0x45545850u   /* "PXTE" */
+_Static_assert(sizeof(struct pt_packet_trailer) == 16, "format");
+
+/* Where packet checksums of this log begin. */
+uint32_t pt_packet_seed(const uint8_t id[16]);
+/* Fills magic, type, length and checksum of a packet whose other bytes are in place. */
+void pt_packet_seal(struct pt_packet_head *head, unsigned type, uint32_t bytes, uint32_t seed);
+/* Could this be a packet with at most room bytes?  Reads the head only. */
+bool pt_packet_is_plausible(const struct pt_packet_head *head, uint64_t room);
+/* The checksum, and that every count in the packet fits into its length. */
+bool pt_packet_is_whole(const struct pt_packet_head *head, uint32_t seed);
+
+void pt_packet_get_author(struct pt_author *author, const struct pt_packet_author *from);
+void pt_packet_put_author(struct pt_packet_author *to, const struct pt_author *author);
+/* A DATA packet as pt_log_packet; records point into it. */
+void pt_packet_get_data(struct pt_log_packet *packet, const struct pt_packet_data *from);
+
+static inline uint32_t pt_packet_align(uint32_t bytes)
+{
+    return (bytes + PT_PACKET_ALIGN - 1) & ~(PT_PACKET_ALIGN - 1);
+}
+
+#endif

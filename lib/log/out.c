@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* Buffered output of packets; see out.h. */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "log/out.h"
+
+#define BUFFER_BYTES  (256u << 10)
+#define FIRST_PACKETS 64u
+#define ALIGNMENT     8u
+
+int pt_out_init(struct pt_out *o, int fd, bool seekable, uint64_t position)
+{
+    memset(o, 0, sizeof *o);
+    o->fd = fd;
+    o->seekable = seekable;
+    o->position = o->whole = position;
+    o->buffer = malloc(BUFFER_BYTES);
+    o->packets = malloc(FIRST_PACKETS * sizeof *o->packets);
+    o->room = BUFFER_BYTES;
+    o->packet_room = FIRST_PACKETS;
+    if (o->buffer && o->packets)
+        return 0;
+    pt_out_deinit(o);
+    return -ENOMEM;
+}
+
+void pt_out_deinit(struct pt_out *o)
+{
+    free(o->buffer);
+    free(o->packets);
+    o->buffer = NULL;
+    o->packets = NULL;
+}
+
+/* One write; how many bytes, or negative errno. */
+static ssize_t write_some(struct pt_out *o, const void *from, size_t bytes, uint64_t offset,
+                          bool seekable)
+{
+    for (;;) {
+        ssize_t n = seekable ? pwrite(o->fd, from, bytes, (off_t)offset)
+                             : write(o->fd, from, bytes);
+
+        if (n > 0)
+            return n;
+        if (n == 0)
+            return -EIO;
+        if (errno == EAGAIN) {
+            /* A pipe that somebody made non-blocking: wait as if it were not. */
+            struct pollfd poll_fd = { .fd = o->fd, .events = POLLOUT };
+
+            if (poll(&poll_fd, 1, -1) < 0 && errno != EINTR)
+                return -errno;
+        } else if (errno != EINTR) {
+            return -errno;
+        }
+    }
+}
+
+/* bytes more are on disk: the packets they complete leave the list. */
+static void note_written(struct pt_out *o, size_t bytes)
+{
+    size_t done = 0;
+
+    o->position += bytes;
+    o->length -= bytes;
+    while (done < o->packet_count && o->packets[done].end <= o->position)
+        o->whole = o->packets[done++].end;
+    o->packet_count -= done;
+    memmove(o->packets, o->packets + done, o->packet_count * sizeof *o->packets);
+}
+
+/* Where the byte for o->position is in the buffer.  The file offset decides, so
+ * that packets stay aligned in memory after a write that ended in the middle. */
+static uint8_t *first_byte(const struct pt_out *o)
+{
+    return o->buffer + o->position % ALIGNMENT;
+}
+
+int pt_out_flush(struct pt_out *o)
+{
+    uint8_t *first = first_byte(o);
+    size_t done = 0;
+    int error = 0;
+
+    while (done < o->length) {
+        ssize_t n = write_some(o, first + done, o->length - done, o->position + done,
+                               o->seekable);
+
+        if (n < 0) {
+            error = (int)n;
+            break;
+        }
+        done += (size_t)n;
+    }
+    if (done) {
+        note_written(o, done);
+        memmove(first_byte(o), first + done, o->length);
+    }
+    return error;
+}
+
+/* at with room for wanted elements, or NULL and at is as it was. */
+static void *grown(void *at, size_t *room, size_t wanted, size_t element)
+{
+    size_t n = *room;
+
+    while (n < wanted)
+        n *= 2;
+    at = realloc(at, n * element);
+    if (at)
+        *room = n;
+    return at;
+}
+
+void *pt_out_reserve(struct pt_out *o, size_t bytes, int *error)
+{
+    *error = 0;
+    if (o->length + bytes > o->room - ALIGNMENT)
+        *error = pt_out_flush(o);
+    if (*error)
+        return NULL;
+    if (bytes > o->room - ALIGNMENT) {
+        uint8_t *buffer = grown(o->buffer, &o->room, bytes + ALIGNMENT, 1);
+
+        if (!buffer)
+            goto no_memory;
+        o->buffer = buffer;
+    }
+    if (o->packet_count == o->packet_room) {
+        struct pt_out_packet *packets = grown(o->packets, &o->packet_room,
+                                              o->packet_count + 1, sizeof *packets);
+
+        if (!packets)
+            goto no_memory;
+        o->packets = packets;
+    }
+    return first_byte(o) + o->length;
+
+no_memory:
+    *error = -ENOMEM;
+    return NULL;
+}
+
+void pt_out_commit(struct pt_out *o, size_t bytes, uint32_t wid, uint32_t events)
+{
+    o->length += bytes;
+    o->packets[o->packet_count++] =
+        (struct pt_out_packet){ .end = pt_out_offset(o), .wid = wid, .events = events };
+}
+
+void pt_out_discard(struct pt_out *o, uint64_t position)
+{
+    o->length = 0;
+    o->packet_count = 0;
+    o->position = o->whole = position;
+}
+
+int pt_out_seek(struct pt_out *o, uint64_t position)
+{
+    int error = pt_out_flush(o);
+
+    if (!error)
+        pt_out_discard(o, position);
+    return error;
+}
+
+int pt_out_write_at(struct pt_out *o, const void *from, size_t bytes, uint64_t offset)
+{
+    const uint8_t *p = from;
+
+    while (bytes) {
+        ssize_t n = write_some(o, p, bytes, offset, true);
+
+        if (n < 0)
+            return (int)n;
+        p += n;
+        offset += (uint64_t)n;
+        bytes -= (size_t)n;
+    }
+    return 0;
+}

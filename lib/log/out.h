@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The writing end of a log: packets are composed in a buffer and go out in
+ * large writes, at offsets (regular file) or one after the other (pipe).
+ *
+ * After a failed write the bytes that are not out yet stay in the buffer and
+ * the next flush goes on at exactly the same byte; nothing is written twice
+ * and nothing is left out.  Which packets are on disk entirely is known at
+ * every moment, so that the events of the others can be counted as lost.
+ */
+#ifndef PT_LOG_OUT_H
+#define PT_LOG_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A packet in the buffer; wid and events of a DATA packet, else zeros. */
+struct pt_out_packet {
+    uint64_t end;      /* file offset behind it */
+    uint32_t wid, events;
+};
+
+struct pt_out {
+    int      fd;
+    bool     seekable;
+    uint8_t *buffer;
+    size_t   length, room;
+    uint64_t position;   /* file offset of buffer[0] */
+    uint64_t whole;      /* file offset behind the last packet that is out entirely */
+    struct pt_out_packet *packets;
+    size_t   packet_count, packet_room;
+};
+
+int pt_out_init(struct pt_out *o, int fd, bool seekable, uint64_t position);
+void pt_out_deinit(struct pt_out *o);
+/* Room for a packet of bytes, not yet part of the output; NULL with *error. */
+void *pt_out_reserve(struct pt_out *o, size_t bytes, int *error);
+/* The packet that was composed in the reserved room becomes part of the output. */
+void pt_out_commit(struct pt_out *o, size_t bytes, uint32_t wid, uint32_t events);
+int pt_out_flush(struct pt_out *o);
+/* Flushes, then goes on at another offset (regular files). */
+int pt_out_seek(struct pt_out *o, uint64_t position);
+/* Forgets what is in the buffer and goes on at another offset. */
+void pt_out_discard(struct pt_out *o, uint64_t position);
+/* Writes at an offset past the buffer; all or an error. */
+int pt_out_write_at(struct pt_out *o, const void *from, size_t bytes, uint64_t offset);
+
+static inline uint64_t pt_out_offset(const struct pt_out *o)
+{
+    return o->position + o->length;
+}
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Opening a log.  A complete one says at its end all that is needed: names,
+ * sync points, totals, index.  One that is not complete is surveyed: a walk
+ * over all its packets, oldest first, collects the same.  From a pipe things
+ * are learned as they come by.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/crc.h"
+#include "log/reader_state.h"
+
+#define HEADER_TRIES 3
+
+static bool header_is_good(const struct pt_log_header *h)
+{
+    return memcmp(h->magic, PT_LOG_MAGIC, sizeof h->magic) == 0 &&
+           h->version == PT_LOG_VERSION && h->header_size == PT_LOG_HEADER_SIZE &&
+           h->crc == pt_crc32c(0, h, offsetof(struct pt_log_header, crc));
+}
+
+/* -EINVAL: values that no writer stores. */
+static int take_header(struct pt_log_reader *r, const struct pt_log_header *h)
+{
+    struct pt_log_params *params = &r->params;
+    struct pt_attr *attr = &params->attr;
+
+    memcpy(params->id, h->id, sizeof params->id);
+    memcpy(params->boot_id, h->boot_id, sizeof params->boot_id);
+    params->clock = h->clock;
+    params->pid = h->pid;
+    params->seekable = r->source.seekable;
+    attr->magic = PT_ATTR_MAGIC;
+    memcpy(attr->name, h->name, sizeof attr->name);
+    memcpy(attr->genversion, h->genversion, sizeof attr->genversion);
+    attr->create_ns = h->create_ns;
+    attr->clock_res_ns = h->clock_res_ns;
+    attr->stream_size = h->stream_size;
+    attr->max_data = h->max_data;
+    attr->log_size = h->log_size;
+    attr->stream_policy = h->stream_policy;
+    attr->log_policy = h->log_policy;
+    attr->inheritance = h->inheritance;
+    attr->policy_is_default = h->policy_is_default;
+    r->seed = pt_packet_seed(h->id);
+    r->complete = (h->flags & PT_LOG_COMPLETE) != 0;
+    r->end_offset = h->end_offset;
+    r->ring_bytes = h->ring_bytes;
+    r->meta_start = h->meta_start;
+    r->first_offset = PT_LOG_DATA_START;
+    r->header_sync = h->sync;
+    if (h->data_start != PT_LOG_DATA_START || pt_attr_check(attr, true) != 0 ||
+        h->clock < 0 || h->clock > POSIXTRACE_CLOCK_REALTIME)
+        return -EINVAL;
+    if (h->ring_bytes && (h->ring_bytes % PT_PACKET_ALIGN || h->ring_bytes > INT64_MAX / 2 ||
+                          h->meta_start != PT_LOG_DATA_START + h->ring_bytes ||
+                          attr->log_policy != POSIX_TRACE_LOOP))
+        return -EINVAL;
+    return 0;
+}
+
+/* A writer may be writing the header at this moment: a bad one is read again. */
+static int read_header(struct pt_log_reader *r)
+{
+    struct pt_log_header h;
+    const void *at;
+    int error;
+
+    for (int i = 0; i < HEADER_TRIES; i++) {
+        pt_source_forget(&r->source);
+        at = pt_source_fetch(&r->source, 0, sizeof h, &error);
+        if (!at)
+            return error ? error : -EINVAL;
+        memcpy(&h, at, sizeof h);
+        if (header_is_good(&h))
+            return take_header(r, &h);
+        if (!r->source.seekable)
+            break;
+    }
+    return -EINVAL;
+}
+
+int pt_reader_add_sync(struct pt_log_reader *r, const struct pt_sync *point)
+{
+    if (r->sync_count && point->ts <= r->syncs[r->sync_count - 1].ts)
+        return 0;
+    if (r->sync_count == r->sync_room) {
+        size_t room = r->sync_room ? r->sync_room * 2 : 16;
+        struct pt_sync *syncs = realloc(r->syncs, room * sizeof *syncs);
+
+        if (!syncs)
+            return -ENOMEM;
+        r->syncs = syncs;
+        r->sync_room = room;
+    }
+    r->syncs[r->sync_count++] = *point;
+    r->sync_from = r->sync_to = 0;
+    return 0;
+}
+
+static int learn_name(struct pt_log_reader *r, const struct pt_packet_name *p)
+{
+    if (p->id == 0 || p->id >= PT_ID_MAX || p->length > TRACE_EVENT_NAME_MAX || r->names[p->id])
+        return 0;
+    r->names[p->id] = strndup((const char *)(p + 1), p->length);
+    return r->names[p->id] ? 0 : -ENOMEM;
+}
+
+static int learn_authors(struct pt_log_reader *r, const struct pt_packet_author *from,
+                         uint32_t count)
+{
+    int error = 0;
+
+    for (uint32_t i = 0; i < count && !error; i++)
+        error = pt_totals_read(&r->totals, &from[i]);
+    return error;
+}
+
+int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet)
+{
+    const void *p = packet;
+
+    if (packet->type == PT_PACKET_NAME)
+        return learn_name(r, p);
+    if (packet->type == PT_PACKET_SYNC) {
+        const struct pt_packet_sync *sync = p;
+        int error = 0;
+
+        for (uint32_t i = 0; i < sync->count && !error; i++)
+            error = pt_reader_add_sync(r, (const struct pt_sync *)(sync + 1) + i);
+        return error;
+    }
+    if (packet->type == PT_PACKET_ROUND) {
+        const struct pt_packet_round *round = p;
+
+        r->state = round->state;
+        r->state_lsn = packet->lsn;
+        if (packet->flags & PT_ROUND_ALL)
+            pt_totals_clear(&r->totals);
+        return learn_authors(r, (const struct pt_packet_author *)(round + 1),
+                             round->state.authors);
+    }
+    return 0;
+}
+
+static void learn_counts(struct pt_log_reader *r, const struct pt_packet_count *from, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (from[i].id < PT_ID_MAX)
+            r->counts[from[i].id] = from[i].count;
+    r->counted = true;
+}
+
+int pt_reader_learn_end(struct pt_log_reader *r, const struct pt_packet_end *end)
+{
+    const struct pt_packet_author *authors = (const void *)(end + 1);
+
+    r->state = end->state;
+    r->state_lsn = end->head.lsn;
+    r->has_end = r->complete = true;
+    pt_totals_clear(&r->totals);
+    learn_counts(r, (const void *)(authors + end->state.authors), end->state.counts);
+    return learn_authors(r, authors, end->state.authors);
+}
+
+/* Reads the packet of a type at an offset.  1: *packet stored; 0: none there. */
+static int packet_at(struct pt_log_reader *r, uint64_t offset, unsigned type,
+                     const struct pt_packet_head **packet)
+{
+    const struct pt_packet_head *p;
+    int error;
+
+    if (offset % PT_PACKET_ALIGN || offset >= r->size)
+        return 0;
+    p = pt_source_fetch(&r->source, offset, sizeof *p, &error);
+    if (!p || p->type != type || !pt_packet_is_plausible(p, r->size - offset))
+        return error;
+    p = pt_source_fetch(&r->source, offset, p->bytes, &error);
+    if (!p || !pt_packet_is_whole(p, r->seed))
+        return error;
+    *packet = p;
+    return 1;
+}
+
+/* Where END is: as the header says, or as the file's last bytes say. */
+static uint64_t find_end(struct pt_log_reader *r)
+{
+    struct pt_packet_trailer trailer;
+
+    if (r->end_offset)
+        return r->end_offset;
+    if (r->size < PT_LOG_DATA_START + sizeof trailer ||
+        pt_source_read(&r->source, &trailer, sizeof trailer, r->size - sizeof trailer) != 0 ||
+        trailer.magic != PT_TRAILER_MAGIC || trailer.bytes > r->size ||
+        trailer.offset != r->size - trailer.bytes)
+        return 0;
+    return trailer.offset;
+}
+
+static int learn_index(struct pt_log_reader *r)
+{
+    const struct pt_packet_head *packet;
+    const struct pt_packet_index *p;
+    const struct pt_index_entry *e;
+    int rc = packet_at(r, r->index_offset, PT_PACKET_INDEX, &packet);
+
+    if (rc <= 0)
+        return rc;
+    p = (const void *)packet;
+    e = (const void *)(p + 1);
+    for (uint32_t i = 0; i < p->count && i < PT_INDEX_MAX - 1; i++, e++) {
+        if (e->offset % PT_PACKET_ALIGN || e->offset < PT_LOG_DATA_START)
+            continue;
+        rc = pt_index_append(&r->index, e);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* All that END and the closing area say.  1: done; 0: the log has no (good) END. */
+static int open_complete(struct pt_log_reader *r)
+{
+    const struct pt_packet_head *packet;
+    const struct pt_packet_end *end;
+    struct pt_walk walk;
+    uint64_t offset;
+    int rc;
+
+    r->end_offset = find_end(r);
+    if (!r->end_offset)
+        return 0;
+    rc = packet_at(r, r->end_offset, PT_PACKET_END, &packet);
+    if (rc <= 0)
+        return rc;
+    end = (const void *)packet;
+    if (end->closing_offset < PT_LOG_DATA_START || end->closing_offset % PT_PACKET_ALIGN ||
+        end->closing_offset > r->end_offset || end->state.oldest_offset < PT_LOG_DATA_START ||
+        end->state.oldest_offset % PT_PACKET_ALIGN)
+        return 0;
+    r->closing_offset = r->data_end = end->closing_offset;
+    r->index_offset = end->index_offset;
+    r->first_offset = end->state.oldest_offset;
+    r->newest_lsn = end->last_lsn;
+    rc = pt_reader_learn_end(r, end);
+    if (rc)
+        return rc;
+    pt_walk_init(&walk, &r->source, r->seed, r->closing_offset, r->end_offset);
+    while ((rc = pt_walk_next(&walk, &packet, &offset)) == 1) {
+        rc = packet->type == PT_PACKET_ROUND ? 0 : pt_reader_learn(r, packet);
+        if (rc)
+            return rc;
+    }
+    if (rc == 0)
+        rc = learn_index(r);
+    return rc < 0 ? rc : 1;
+}
+
+void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk,
+                    struct pt_source *source, uint64_t from)
+{
+    uint64_t ring_end = PT_LOG_DATA_START + r->ring_bytes;
+
+    if (!r->ring_bytes) {
+        pt_walk_init(walk, source, r->seed, from, r->data_end);
+        return;
+    }
+    if (from >= r->first_offset) {
+        pt_walk_init(walk, source, r->seed, from, ring_end);
+        pt_walk_add_segment(walk, PT_LOG_DATA_START, r->first_offset);
+    } else {
+        pt_walk_init(walk, source, r->seed, from, r->first_offset);
+    }
+    walk->ring = true;
+    walk->newest_lsn = r->newest_lsn;
+    walk->stop_at_newest = r->has_end;
+}
+
+/* The status in the header block, if it is newer than what the log says. */
+static int learn_emergency(struct pt_log_reader *r)
+{
+    const struct pt_packet_head *packet;
+    int rc = packet_at(r, PT_LOG_STATUS_OFF, PT_PACKET_ROUND, &packet);
+
+    if (rc == 1 && packet->lsn > r->state_lsn && (packet->flags & PT_ROUND_EMERGENCY))
+        return pt_reader_learn(r, packet);
+    return rc < 0 ? rc : 0;
+}
+
+static int open_file(struct pt_log_reader *r)
+{
+    struct stat st;
+    int rc;
+
+    if (fstat(r->fd, &st) != 0)
+        return -errno;
+    r->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : INT64_MAX;
+    rc = open_complete(r);
+    if (rc == 0) {
+        /* Closed by an emergency status only, or not at all. */
+        r->complete = r->complete && !r->end_offset;
+        r->end_offset = 0;
+        rc = pt_reader_survey(r);
+        if (rc == 0)
+            rc = learn_emergency(r);
+        r->complete = r->complete && r->state.end;
+    }
+    /* The copy in the header helps where those of the log are not readable. */
+    if (rc >= 0 && !r->sync_count && r->header_sync.mult)
+        rc = pt_reader_add_sync(r, &r->header_sync);
+    if (rc < 0)
+        return rc;
+    pt_reader_restart(r, r->first_offset);
+    return 0;
+}
+
+/* A LOOP log that has wrapped cannot be read in order: what comes by a pipe is
+ * first copied into a file without a name. */
+static int spool(struct pt_log_reader *r)
+{
+    const char *folder = secure_getenv("TMPDIR");
+    uint64_t offset = 0;
+    const void *at;
+    int fd, error = 0;
+
+    fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -errno;
+    while ((at = pt_source_fetch(&r->source, offset, 1, &error)) != NULL) {
+        size_t n = (size_t)(r->source.start + r->source.length - offset), done = 0;
+
+        while (done < n && !error) {
+            ssize_t written = write(fd, (const uint8_t *)at + done, n - done);
+
+            if (written < 0 && errno != EINTR)
+                error = -errno;
+            done += written > 0 ? (size_t)written : 0;
+        }
+        if (error)
+            break;
+        offset += n;
+    }
+    if (error) {
+        close(fd);
+        return error;
+    }
+    pt_source_deinit(&r->source);
+    pt_source_init(&r->source, fd, true);
+    r->fd = fd;
+    r->spooled = true;
+    return 0;
+}
+
+static int open_reader(struct pt_log_reader *r)
+{
+    struct stat st;
+    bool seekable;
+    int error;
+
+    if (fstat(r->fd, &st) != 0)
+        return -errno;
+    seekable = S_ISREG(st.st_mode) || S_ISBLK(st.st_mode);
+    pt_source_init(&r->source, r->fd, seekable);
+    error = read_header(r);
+    if (error)
+        return error;
+    if (!seekable && r->ring_bytes)
+        error = spool(r);
+    if (error || r->source.seekable)
+        return error ? error : open_file(r);
+    r->complete = false;
+    r->data_end = INT64_MAX;
+    pt_reader_restart(r, PT_LOG_DATA_START);
+    return 0;
+}
+
+int pt_log_reader_new(struct pt_log_reader **reader, int fd)
+{
+    struct pt_log_reader *r = calloc(1, sizeof *r);
+    int error;
+
+    if (!r)
+        return -ENOMEM;
+    r->fd = fd;
+    pt_index_init(&r->index);
+    pt_totals_init(&r->totals);
+    pt_merge_init(&r->round.merge);
+    error = open_reader(r);
+    if (error) {
+        pt_log_reader_free(r);
+        return error;
+    }
+    *reader = r;
+    return 0;
+}
+
+void pt_log_reader_free(struct pt_log_reader *r)
+{
+    if (!r)
+        return;
+    for (unsigned i = 0; i < PT_ID_MAX; i++)
+        free(r->names[i]);
+    free(r->syncs);
+    free(r->tail);
+    free(r->threads);
+    pt_index_deinit(&r->index);
+    pt_totals_deinit(&r->totals);
+    pt_reader_round_deinit(&r->round);
+    pt_source_deinit(&r->source);
+    if (r->spooled)
+        close(r->fd);
+    free(r);
+}
+
+const struct pt_log_params *pt_log_reader_params(const struct pt_log_reader *r)
+{
+    return &r->params;
+}
+
+bool pt_log_reader_complete(const struct pt_log_reader *r)
+{
+    return r->complete;
+}
+
+const char *pt_log_reader_name(const struct pt_log_reader *r, uint32_t id)
+{
+    if (id >= PT_ID_MAX)
+        return NULL;
+    return r->names[id] || !r->tail_names ? r->names[id] : r->tail_names[id];
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Reading a log file (docs/log-format.md), with or without the rest that a
+ * dead writer's segment still holds.  One caller at a time.
+ *
+ * Nothing in the file is trusted: lengths and offsets are checked, a packet
+ * counts only with the right CRC, what is not readable is skipped and counted,
+ * memory is bounded by one round.  Reads with pread into windows, never maps.
+ */
+#ifndef PT_LOG_READER_H
+#define PT_LOG_READER_H
+
+#include "log/writer.h"
+#include <posixtrace/info.h>
+#include <posixtrace/log.h>
+
+struct pt_log_reader;
+
+/* What a dead writer's segment still holds, in memory; see pt_log_reader_set_tail.
+ * Packets are those of pt_log_packet, ascending by (chunk_seq, chunk_off). */
+struct pt_log_tail {
+    const struct pt_log_packet *packets;
+    size_t packet_count;
+    const struct pt_sync *syncs;        /* all of them, the log's own included */
+    size_t sync_count;
+    const char *const *names;           /* PT_ID_MAX entries, NULL where none */
+    struct pt_log_status status;
+    const struct pt_log_author_totals *authors;
+    size_t author_count;
+};
+
+/* fd is not consumed and must stay open; it may be a pipe.  -EINVAL: not a log. */
+int pt_log_reader_new(struct pt_log_reader **reader, int fd);
+void pt_log_reader_free(struct pt_log_reader *r);
+
+const struct pt_log_params *pt_log_reader_params(const struct pt_log_reader *r);
+bool pt_log_reader_complete(const struct pt_log_reader *r);   /* has its end mark */
+
+/* Before the first event is read: the tail's packets, less what the log holds
+ * already, become the last round.  The tail must live as long as the reader. */
+int pt_log_reader_set_tail(struct pt_log_reader *r, const struct pt_log_tail *tail);
+
+/* 1: *event stored, pointers good until the next call; 0: end; negative errno. */
+int pt_log_reader_next(struct pt_log_reader *r, struct pt_event *event);
+int pt_log_reader_rewind(struct pt_log_reader *r);            /* -ESPIPE for a pipe */
+int pt_log_reader_seek(struct pt_log_reader *r, int64_t ns);
+
+/* NULL where the log has none.  For a pipe: as far as read. */
+const char *pt_log_reader_name(const struct pt_log_reader *r, uint32_t id);
+/* Status as of the log's end (POSIX meanings); fills all members. */
+void pt_log_reader_status(struct pt_log_reader *r, struct posix_trace_status_info *status);
+int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info);
+/* By index from 0 on: 1, 0: no more, negative errno.  Writers of one thread are
+ * one entry; the control writer is none, nor is who recorded and lost nothing. */
+int pt_log_reader_thread(struct pt_log_reader *r, size_t index,
+                         struct posixtrace_thread_info *info);
+/* -ESPIPE for a pipe that was not read to its end */
+int pt_log_reader_count(struct pt_log_reader *r, uint32_t id, uint64_t *count);
+
+/* For recovery: calls back for every whole packet, oldest first, until each()
+ * returns other than 0, which is then returned. */
+int pt_log_reader_each_packet(struct pt_log_reader *r,
+                              int (*each)(void *context, const struct pt_log_packet *packet),
+                              void *context);
+/* Verification of the whole file, as posixtrace_log_check; 0 or -errno. */
+int pt_log_check(int fd, void (*finding)(void *, const struct posixtrace_log_finding *),
+                 void *context, struct posixtrace_log_report *report);
+
+/* For recovery: what the log lacks and the tail has.  The packets of the tail,
+ * less the events that the log has; is a name, how many sync points are in the
+ * log itself. */
+const struct pt_log_packet *pt_log_reader_tail(const struct pt_log_reader *r, size_t *count);
+bool pt_log_reader_has_name(const struct pt_log_reader *r, uint32_t id);
+size_t pt_log_reader_sync_count(const struct pt_log_reader *r);
+
+/*
+ * Re-opens an incomplete log for writing at its end, to append to it: the
+ * writer continues lsn, rounds, names and totals where the reader saw them.  fd
+ * is a descriptor of the same file, for writing; the reader may have its tail
+ * already, and may be freed afterwards.  Whatever fails later, the log is not
+ * marked complete, so that it can be tried again.  -EINVAL: it is complete.
+ */
+int pt_log_writer_resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r);
+
+#endif

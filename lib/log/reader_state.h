@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The inside of a log reader, shared by the files that make one up:
+ *
+ *   reader.c        opening: header, END, names
+ *   reader_survey.c what an incomplete log has instead of END
+ *   reader_round.c  loading a round, the next event, rewind, seek
+ *   reader_info.c   totals, threads, counts, status
+ *   reader_tail.c   uniting the log with a dead writer's segment
+ *   check.c, resume.c  walk through the packets for purposes of their own
+ *
+ * Events come round by round.  A round's packets are noted first (struct
+ * pt_note), each author's in the order of the file; then one cursor for each
+ * author goes through them, and the merge takes the earliest event.  A small
+ * round is read in place in the source's window, a large one packet by packet.
+ */
+#ifndef PT_LOG_READER_STATE_H
+#define PT_LOG_READER_STATE_H
+
+#include "log/index.h"
+#include "log/merge.h"
+#include "log/reader.h"
+#include "log/tally.h"
+#include "log/totals.h"
+#include "log/walk.h"
+#include "model/sync.h"
+
+#define PT_NO_NOTE UINT32_MAX
+
+/* One packet of the round. */
+struct pt_note {
+    uint64_t offset;
+    const struct pt_log_packet *tail;   /* in memory, or NULL: in the file */
+    uint64_t last_ts;
+    uint32_t bytes;
+    uint32_t next;                      /* of the same author; PT_NO_NOTE: last */
+};
+
+struct pt_cursor {
+    struct pt_merge_node node;          /* first: the heap holds pointers to it */
+    struct pt_decoder decoder;
+    struct pt_record record;            /* the event that it stands at */
+    struct pt_author author;
+    uint32_t wid;
+    uint32_t next_note, last_note;
+    uint8_t *buffer;                    /* holds the packet unless it is in the window */
+    size_t   room;
+};
+
+struct pt_round {
+    struct pt_note *notes;
+    size_t   note_count, note_room;
+    struct pt_cursor *cursors;
+    size_t   cursor_count, cursor_room;
+    uint32_t *hash;                     /* cursor index + 1, by wid */
+    size_t   hash_room;
+    struct pt_merge merge;
+    struct pt_cursor *current;          /* whose event was given last */
+};
+
+struct pt_log_reader {
+    struct pt_log_params params;
+    int      fd;
+    bool     spooled;                   /* fd is ours: a copy of what came by a pipe */
+    struct pt_source source;
+    uint32_t seed;
+    uint64_t size;                      /* of the file when it was opened */
+
+    bool     complete;
+    bool     has_end;                   /* END was read: totals and counts are final */
+    bool     ended;                     /* reading has come to the end */
+    uint64_t ring_bytes, meta_start;
+    uint64_t first_offset;              /* of the oldest round */
+    uint64_t data_end;                  /* linear: where packets of events end */
+    uint64_t closing_offset, index_offset, end_offset;
+    uint64_t newest_lsn;                /* ring */
+
+    char    *names[PT_ID_MAX];
+    const char *const *tail_names;
+    struct pt_sync header_sync;
+    struct pt_sync *syncs;
+    size_t   sync_count, sync_room;
+    size_t   logged_syncs;              /* those that are in the log, not only in a tail */
+    struct pt_index index;
+    struct pt_totals totals;
+    struct pt_log_state state;          /* the last one seen */
+    uint64_t state_lsn;
+    uint64_t events, bytes;             /* found by the survey */
+    uint64_t first_ts, last_ts;
+    uint64_t skipped;                   /* bytes, by the survey */
+    uint64_t bad_inside;                /* bytes, of packets whose records were not readable */
+    int      error;                     /* that ended reading, until the next rewind */
+    bool     counted;
+    uint64_t counts[PT_ID_MAX];
+
+    struct posixtrace_thread_info *threads;   /* as listed last */
+    size_t   thread_count;
+
+    struct pt_walk walk;
+    struct pt_round round;
+    struct pt_sync sync;                /* in force for ts in [sync_from, sync_to) */
+    uint64_t sync_from, sync_to;
+    bool     seeking;
+    int64_t  seek_ns;
+    uint64_t seek_ts;
+    uint64_t given_ts;                  /* pipe: of the last event given */
+    bool     given;
+
+    struct pt_log_packet *tail;         /* what the log does not have, or NULL */
+    size_t   tail_count;
+    bool     has_tail, tail_taken;
+};
+
+/* reader.c */
+/* A walk over the packets of events (and, if linear, names and sync points),
+ * oldest first.  source must not be the reader's own while that is in use. */
+void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk,
+                    struct pt_source *source, uint64_t from);
+/* Takes what a NAME, SYNC or ROUND packet says; 0 or -ENOMEM. */
+int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet);
+int pt_reader_learn_end(struct pt_log_reader *r, const struct pt_packet_end *end);
+int pt_reader_add_sync(struct pt_log_reader *r, const struct pt_sync *point);
+
+/* reader_survey.c */
+int pt_reader_survey(struct pt_log_reader *r);
+
+/* reader_round.c */
+void pt_reader_restart(struct pt_log_reader *r, uint64_t from);
+void pt_reader_round_deinit(struct pt_round *round);
+
+#endif

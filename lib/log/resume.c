@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Going on with a log that its writer did not complete: the writer's state is
+ * rebuilt from the packets, oldest first, as if it had just written them.
+ *
+ * Nothing is written here but the truncation of what is behind the last whole
+ * packet of a log that grows; so a resume that fails leaves the log readable.
+ */
+#include <fcntl.h>
+#include <posixtrace/info.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "log/reader_state.h"
+#include "log/writer_state.h"
+
+static int redo_data(struct pt_log_writer *w, const struct pt_packet_head *head)
+{
+    struct pt_log_packet packet, piece;
+    struct pt_cutter cutter;
+    int rc;
+
+    pt_packet_get_data(&packet, (const void *)head);
+    pt_cut_begin(&cutter, &packet);
+    rc = pt_cut_next(&cutter, UINT32_MAX, &piece, &w->tally);
+    if (rc == 1)
+        pt_writer_account(w, &piece, head->bytes);
+    if (head->flags & PT_DATA_FULL_STOP)
+        w->full = true;
+    return rc == -ENOMEM ? rc : 0;
+}
+
+static int redo_round(struct pt_log_writer *w, const struct pt_packet_head *head)
+{
+    const struct pt_packet_round *round = (const void *)head;
+    const struct pt_packet_author *authors = (const void *)(round + 1);
+    int error = pt_writer_loops(w) ? pt_ring_reserve_part(w) : 0;
+
+    if (head->flags & PT_ROUND_ALL)
+        pt_totals_clear(&w->totals);
+    for (uint32_t i = 0; i < round->state.authors && !error; i++)
+        error = pt_totals_read(&w->totals, &authors[i]);
+    if (error)
+        return error;
+    if (!w->part_open)
+        w->part_start = w->ring.head - head->bytes;
+    w->round = head->round;
+    w->last_round_lsn = head->lsn;
+    pt_writer_close_part(w, (head->flags & PT_ROUND_CONTINUES) != 0);
+    return 0;
+}
+
+static int redo(struct pt_log_writer *w, const struct pt_packet_head *head)
+{
+    w->lsn = head->lsn > w->lsn ? head->lsn : w->lsn;
+    if (head->type == PT_PACKET_DATA)
+        return redo_data(w, head);
+    if (head->type == PT_PACKET_ROUND)
+        return redo_round(w, head);
+    return 0;
+}
+
+/* A file offset in the ring as a position at or behind the head. */
+static uint64_t position_of(const struct pt_log_writer *w, uint64_t offset)
+{
+    uint64_t at = offset - PT_LOG_DATA_START, bytes = w->ring.bytes;
+
+    if (!bytes)
+        return at;
+    return w->ring.head + (at + bytes - w->ring.head % bytes) % bytes;
+}
+
+static int redo_all(struct pt_log_writer *w, const struct pt_log_reader *r,
+                    struct pt_source *source)
+{
+    const struct pt_packet_head *head;
+    struct pt_walk walk;
+    uint64_t offset;
+    int rc;
+
+    pt_reader_walk(r, &walk, source, r->first_offset);
+    /* The first packet's position is its offset, one turn of the ring later. */
+    w->ring.head = r->first_offset - PT_LOG_DATA_START + w->ring.bytes;
+    while ((rc = pt_walk_next(&walk, &head, &offset)) == 1) {
+        w->ring.head = position_of(w, offset) + head->bytes;
+        rc = redo(w, head);
+        if (rc)
+            return rc;
+    }
+    return rc;
+}
+
+/* Names and sync points of a ring stand behind it; *end is behind the last whole
+ * packet there. */
+static int find_meta_end(struct pt_log_writer *w, const struct pt_log_reader *r,
+                         struct pt_source *source)
+{
+    const struct pt_packet_head *head;
+    struct pt_walk walk;
+    uint64_t offset;
+    int rc;
+
+    w->ring.meta = r->meta_start;
+    pt_walk_init(&walk, source, r->seed, r->meta_start, r->size);
+    while ((rc = pt_walk_next(&walk, &head, &offset)) == 1) {
+        w->ring.meta = offset + head->bytes;
+        w->lsn = head->lsn > w->lsn ? head->lsn : w->lsn;
+    }
+    return rc;
+}
+
+static int take_names(struct pt_log_writer *w, const struct pt_log_reader *r)
+{
+    int error = 0;
+
+    for (uint32_t id = 1; id < PT_ID_MAX && !error; id++) {
+        w->names[id] = r->names[id] ? strdup(r->names[id]) : NULL;
+        if (r->names[id] && !w->names[id])
+            error = -ENOMEM;
+    }
+    /* What a tail knows, the log has yet to be told. */
+    for (size_t i = 0; i < pt_log_reader_sync_count(r) && !error; i++)
+        error = pt_writer_note_sync(w, &r->syncs[i]);
+    return error;
+}
+
+/* The status as the log says it, until the caller says another. */
+static void take_state(struct pt_log_writer *w, const struct pt_log_reader *r)
+{
+    const struct pt_log_state *s = &r->state;
+    struct pt_log_status *status = &w->status;
+
+    status->watermark = s->watermark;
+    status->status_running = s->running;
+    status->stream_full = s->stream_full;
+    status->stream_overrun = s->stream_overrun;
+    status->flush_error = s->flush_error;
+    status->late = s->late;
+    status->peak_bytes = s->peak_bytes;
+    status->reserved_bytes = s->reserved_bytes;
+    status->advised_size = s->advised_size;
+    for (unsigned c = 0; c < PT_LOSS_CAUSES; c++) {
+        if (pt_cause_is_of_log(c)) {
+            w->totals.lost[c] += s->unknown_lost[c];
+            w->totals.folded_lost[c] = s->unknown_lost[c];
+        } else {
+            status->lost_unknown_author[c] = s->unknown_lost[c];
+        }
+    }
+    status->recorded_unknown_author = s->unknown_recorded;
+    w->overran = s->log_overrun != 0;
+    if (!w->ring.bytes && r->first_offset != PT_LOG_DATA_START)
+        w->clear_offset = r->first_offset;
+    w->full = w->full || (s->log_full && w->params.attr.log_policy == POSIX_TRACE_UNTIL_FULL);
+}
+
+static int rebuild(struct pt_log_writer *w, struct pt_log_reader *r)
+{
+    struct pt_source source;
+    int error;
+
+    pt_source_init(&source, r->fd, true);
+    error = redo_all(w, r, &source);
+    if (!error && w->ring.bytes)
+        error = find_meta_end(w, r, &source);
+    pt_source_deinit(&source);
+    if (!error)
+        error = take_names(w, r);
+    if (error)
+        return error;
+    take_state(w, r);
+    w->flushed_round = w->round;
+    for (size_t i = 0; i < w->totals.count; i++)
+        w->totals.entries[i].dirty = true;
+    pt_out_discard(&w->out, pt_ring_offset(w, w->ring.head));
+    if (!w->ring.bytes && ftruncate(w->out.fd, (off_t)w->out.position) != 0)
+        return -errno;
+    return 0;
+}
+
+int pt_log_writer_resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r)
+{
+    int error, flags = fcntl(fd, F_GETFL);
+    struct pt_log_writer *w;
+
+    if (flags < 0)
+        return -errno;
+    if ((flags & O_APPEND) || r->complete || !r->source.seekable)
+        return -EINVAL;
+    if ((flags & O_ACCMODE) == O_RDONLY)
+        return -EBADF;
+    w = calloc(1, sizeof *w);
+    if (!w)
+        return -ENOMEM;
+    w->params = r->params;
+    w->seed = r->seed;
+    w->round = 1;
+    w->ring.bytes = r->ring_bytes;
+    w->resumed = true;
+    w->emergency = true;   /* if there is one: erased as soon as all could be written */
+    pt_totals_init(&w->totals);
+    pt_index_init(&w->index);
+    error = pt_out_init(&w->out, fd, true, 0);
+    if (!error)
+        error = rebuild(w, r);
+    if (error) {
+        pt_log_writer_free(w);
+        return error;
+    }
+    *writer = w;
+    return 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What is known of each author: events recorded, events lost by cause.  The
+ * writer keeps such a table to tell the log, the reader rebuilds it from there.
+ *
+ * Bounded: above PT_TOTALS_MAX authors those that ended, then those that have
+ * been silent longest, are folded into one sum without a name.  A number is
+ * either in an entry or in that sum, never in both.
+ */
+#ifndef PT_LOG_TOTALS_H
+#define PT_LOG_TOTALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "log/format.h"
+
+#define PT_TOTALS_MAX 65536u
+
+struct pt_total {
+    struct pt_author author;
+    uint64_t recorded;
+    uint64_t lost[PT_LOSS_CAUSES];       /* as the stream said, cumulative */
+    uint64_t log_lost[PT_LOSS_CAUSES];   /* by the log: FULL, OVERWRITTEN, ERROR */
+    uint64_t listed_in;                  /* round whose ROUND packet has these numbers */
+    uint64_t touched;                    /* when it last changed, by pt_totals.changes */
+    uint32_t part_events;                /* in the part being written */
+    bool     dirty;                      /* changed since it was listed */
+    bool     ended;                      /* nothing will come any more */
+};
+
+struct pt_totals {
+    struct pt_total *entries;
+    size_t    count, room;
+    uint32_t *hash;                      /* entry index + 1, by wid; open addressing */
+    size_t    hash_room;
+    uint64_t  changes;
+    uint64_t  recorded;                  /* sums over entries and folded ones */
+    uint64_t  lost[PT_LOSS_CAUSES];
+    uint64_t  folded_recorded;
+    uint64_t  folded_lost[PT_LOSS_CAUSES];
+    bool      folded_now;                /* since the writer last listed all */
+};
+
+void pt_totals_init(struct pt_totals *t);
+void pt_totals_deinit(struct pt_totals *t);
+void pt_totals_clear(struct pt_totals *t);
+
+/* The entry of an author, made if need be, its name brought up to date; NULL
+ * without memory.  Good until the next call that makes one. */
+struct pt_total *pt_totals_get(struct pt_totals *t, const struct pt_author *author);
+struct pt_total *pt_totals_find(const struct pt_totals *t, uint32_t wid);
+
+/* The stream's own cumulative numbers for an author. */
+int pt_totals_set(struct pt_totals *t, const struct pt_log_author_totals *totals);
+/* n more events of an author were lost by the log; those of one that has no
+ * entry (any more) go to the sum without a name. */
+void pt_totals_lose(struct pt_totals *t, uint32_t wid, unsigned cause, uint64_t n);
+
+/* Lists an entry in a packet, and reads it back (stream's and log's share apart). */
+void pt_totals_put(struct pt_packet_author *to, const struct pt_total *from);
+int pt_totals_read(struct pt_totals *t, const struct pt_packet_author *from);
+
+static inline bool pt_cause_is_of_log(unsigned cause)
+{
+    return cause >= 4;   /* POSIXTRACE_LOST_LOG_FULL and those after it */
+}
+
+#endif

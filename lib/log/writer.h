@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Writing a log file (docs/log-format.md).  Used by the flush thread of a
+ * stream, by recovery and by the builder; knows nothing of any of them.
+ *
+ * One caller at a time.  Every call returns 0 or a negative errno; after an
+ * error of write(2) the writer stays usable: the packet that failed is not in
+ * the log, and a later call tries again at the same place.  The caller has
+ * SIGXFSZ and SIGPIPE blocked.
+ *
+ * Order of calls: new; then names and sync points before the first packet
+ * that needs them; packets; end_round; ...; complete; free.
+ *
+ * Packets wait in a buffer until it is full or the round ends.  Those still in
+ * it when the disk refuses more count as LOST_LOG_ERROR in what the log says of
+ * itself, until they can be written after all.
+ */
+#ifndef PT_LOG_WRITER_H
+#define PT_LOG_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "model/attr.h"
+#include "model/event.h"
+
+#define PT_LOSS_CAUSES 7   /* as enum posixtrace_loss_cause */
+
+struct pt_log_params {
+    uint8_t  id[16];
+    struct pt_attr attr;        /* effective attributes of the stream; log policy and size count */
+    int32_t  clock;             /* enum posixtrace_clock */
+    int32_t  pid;               /* of the traced process */
+    uint8_t  boot_id[16];       /* of the machine that writes, zeros if unknown */
+    bool     seekable;          /* regular file: pwrite at offsets; else write in order */
+};
+
+/* Part of one chunk, by one author, in time order. */
+struct pt_log_packet {
+    struct pt_author author;
+    uint64_t chunk_seq;    /* which chunk: unique in the stream */
+    uint32_t chunk_off;    /* where in the chunk the records begin */
+    uint32_t bytes;        /* of records */
+    uint32_t events;
+    uint64_t first_no;     /* the author's number of the first event */
+    uint64_t base_ts;      /* base for the first record's delta */
+    uint64_t first_ts, last_ts;
+    const void *records;
+};
+
+/* What is known of one author: cumulative. */
+struct pt_log_author_totals {
+    struct pt_author author;
+    uint64_t recorded;                /* events it stored in the stream */
+    uint64_t lost[PT_LOSS_CAUSES];    /* the stream's; the writer adds the log's own */
+    bool     ended;                   /* no event and no totals of it will come any more */
+};
+
+struct pt_log_status {
+    uint64_t watermark;          /* all events before it are in this round or earlier */
+    int32_t  status_running;     /* posix_trace_status_info as of now */
+    int32_t  stream_full, stream_overrun;
+    int32_t  flush_error;
+    uint64_t late;
+    uint64_t peak_bytes, reserved_bytes, advised_size;
+    /* Of threads that the totals do not name (any more), cumulative.  A number
+     * is either here or in an author's totals, never in both. */
+    uint64_t lost_unknown_author[PT_LOSS_CAUSES];
+    uint64_t recorded_unknown_author;
+};
+
+struct pt_log_writer;
+
+/*
+ * fd is not consumed.  A regular file is truncated and written from offset 0 by
+ * pwrite: it must not be O_APPEND.  Writes the header: -ENOSPC etc. leave
+ * nothing allocated.  -EINVAL: LOOP and UNTIL_FULL logs need seekable.
+ */
+int pt_log_writer_new(struct pt_log_writer **writer, int fd, const struct pt_log_params *params);
+/* Frees without completing the log. */
+void pt_log_writer_free(struct pt_log_writer *w);
+
+int pt_log_put_name(struct pt_log_writer *w, uint32_t id, const char *name);
+int pt_log_put_sync(struct pt_log_writer *w, const struct pt_sync *point);
+
+/*
+ * Stores the events of a packet.  The log-full policies may split it, and give
+ * up what is older or what is left; they count what is lost that way.
+ *
+ * PT_LOG_STORED, or PT_LOG_DISCARDED: an UNTIL_FULL log is full, all or the last
+ * events of the packet were not stored and are counted as LOST_LOG_FULL; the
+ * writer has made STOP the last event.  -EBADMSG: the records are not what a
+ * writer of events makes.  After an error nothing of the packet is stored.
+ */
+enum pt_log_put { PT_LOG_STORED, PT_LOG_DISCARDED };
+int pt_log_put_packet(struct pt_log_writer *w, const struct pt_log_packet *packet);
+
+/* To be called instead of put_packet for a packet that could not be written
+ * (after an error): counts its events as LOST_LOG_ERROR. */
+void pt_log_drop_packet(struct pt_log_writer *w, const struct pt_log_packet *packet);
+
+/* authors: those whose totals changed since the last round. */
+int pt_log_end_round(struct pt_log_writer *w, const struct pt_log_status *status,
+                     const struct pt_log_author_totals *authors, size_t count);
+
+/* Forgets every packet (posix_trace_clear); names and sync points stay. */
+int pt_log_clear(struct pt_log_writer *w);
+
+bool pt_log_full(const struct pt_log_writer *w);      /* log_full_status */
+bool pt_log_overrun(struct pt_log_writer *w, bool reset);
+uint64_t pt_log_lost(const struct pt_log_writer *w, unsigned cause);
+
+/* Index, final status, end mark.  end: enum posixtrace_end (SHUTDOWN or
+ * RECOVERED).  Ends the last round itself if packets follow the last one.
+ * status NULL: as it was said last. */
+int pt_log_complete(struct pt_log_writer *w, int end, const struct pt_log_status *status,
+                    const struct pt_log_author_totals *authors, size_t count);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Event ids, limits and the decoded event, as every layer above sees them.
+ *
+ *   id 0                     no event type
+ *   1 .. 191                 system event types: 1 to 8 predefined by the standard
+ *   192                      posix_trace_unnamed_userevent
+ *   193 .. 1215              user event types, numbered in the order of opening
+ */
+#ifndef PT_MODEL_EVENT_H
+#define PT_MODEL_EVENT_H
+
+#include <stdint.h>
+#include <sys/types.h>
+#include <trace.h>
+
+#define PT_ID_USER_FIRST 192u   /* == POSIX_TRACE_UNNAMED_USEREVENT */
+#define PT_ID_NAMED_FIRST 193u
+#define PT_ID_MAX        (PT_ID_USER_FIRST + TRACE_USER_EVENT_MAX) /* one past the last */
+#define PT_ID_SYSTEM_LAST POSIX_TRACE_ERROR
+
+#define PT_MAX_DATA 61440u      /* largest max-data-size */
+
+/* Who wrote an event.  A writer is (thread, nesting level); wid is unique in a
+ * stream for ever, unlike the slot that the writer occupies.  wid 0 is the
+ * control writer (START, STOP, ...). */
+struct pt_author {
+    uint32_t wid;
+    uint32_t level;
+    int32_t  pid;
+    int32_t  tid;
+    uint64_t thread_id;  /* pthread_t, widened */
+    char     name[16];   /* NUL-terminated */
+};
+
+struct pt_event {
+    uint64_t ts;      /* in ticks of the stream's clock */
+    int64_t  ns;      /* converted; filled by readers */
+    uint64_t addr;
+    const void *data;
+    const struct pt_author *author;
+    uint32_t len;
+    uint16_t id;
+    uint8_t  truncated;
+};
+
+/* One conversion from ticks to CLOCK_REALTIME nanoseconds, in force for ticks
+ * >= ts until the next point: ns + ((t - ts) * mult >> 32), 128-bit product. */
+struct pt_sync {
+    uint64_t ts;
+    int64_t  ns;
+    uint64_t mult;   /* nanoseconds per tick, 32.32 fixed point */
+};
+
+/* The name of a predefined type, or NULL. */
+const char *pt_event_system_name(uint32_t id);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * From ticks to nanoseconds and back, by a table of sync points in ascending
+ * order of ts.  The one conversion that live reading and log reading share, so
+ * that both give the same nanosecond.
+ *
+ * In force at t is the last point with ts <= t; before the first point the
+ * first one is continued backwards.  Without any point ticks are nanoseconds.
+ * Sums wrap: values of a hostile log give some result, never undefined
+ * behaviour.
+ */
+#ifndef PT_MODEL_SYNC_H
+#define PT_MODEL_SYNC_H
+
+#include <stddef.h>
+#include "model/event.h"
+
+__extension__ typedef unsigned __int128 pt_uint128;
+
+static inline int64_t pt_sync_apply(const struct pt_sync *point, uint64_t ts)
+{
+    if (ts >= point->ts)
+        return (int64_t)((uint64_t)point->ns +
+                         (uint64_t)((pt_uint128)(ts - point->ts) * point->mult >> 32));
+    return (int64_t)((uint64_t)point->ns -
+                     (uint64_t)((pt_uint128)(point->ts - ts) * point->mult >> 32));
+}
+
+/* Index of the point in force at ts; n > 0. */
+static inline size_t pt_sync_find(const struct pt_sync *table, size_t n, uint64_t ts)
+{
+    size_t low = 0, high = n;   /* the answer is in [low, high) */
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (table[middle].ts <= ts)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static inline int64_t pt_sync_convert(const struct pt_sync *table, size_t n, uint64_t ts)
+{
+    return n ? pt_sync_apply(&table[pt_sync_find(table, n, ts)], ts) : (int64_t)ts;
+}
+
+/* The least ts that converts to ns or later, for a table whose conversion never
+ * runs backwards; UINT64_MAX if there is none. */
+static inline uint64_t pt_sync_invert(const struct pt_sync *table, size_t n, int64_t ns)
+{
+    uint64_t low = 0, high = UINT64_MAX;
+
+    if (!n)
+        return ns > 0 ? (uint64_t)ns : 0;
+    /* Too far from the points a sum would leave the range of nanoseconds. */
+    if (table[0].mult) {
+        uint64_t room = (uint64_t)table[0].ns - (uint64_t)INT64_MIN;
+        pt_uint128 reach = ((pt_uint128)room << 32) / table[0].mult;
+
+        if (reach < table[0].ts)
+            low = table[0].ts - (uint64_t)reach;
+    }
+    if (table[n - 1].mult) {
+        uint64_t room = (uint64_t)INT64_MAX - (uint64_t)table[n - 1].ns;
+        pt_uint128 reach = ((pt_uint128)room << 32) / table[n - 1].mult;
+
+        if (reach < UINT64_MAX - table[n - 1].ts)
+            high = table[n - 1].ts + (uint64_t)reach;
+    }
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if (pt_sync_convert(table, n, middle) >= ns)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What lies in the stream directory: segments, process pages, name maps; and
+ * taking away what dead processes left.  A segment whose log is not complete
+ * is kept until its events are in the log.
+ */
+#ifndef PT_PROCESS_REAP_H
+#define PT_PROCESS_REAP_H
+
+#include <posixtrace/stream.h>
+
+/* As posixtrace_stream_list; a negative errno, or what each returned. */
+int pt_reap_list(int (*each)(void *context, const struct posixtrace_stream *stream),
+                 void *context);
+enum pt_reap_how {
+    PT_REAP_QUICK,    /* touches no log: segments that need one completed stay */
+    PT_REAP_SETTLE,   /* completes logs that can be completed */
+    PT_REAP_FORCE     /* and removes what cannot */
+};
+int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept);
+/* The first time in a process, quickly: what earlier programs left. */
+void pt_reap_once(void);
+
+#endif

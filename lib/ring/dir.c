@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See dir.h.  Async-signal-safe: the first event of a program may come from a
+ * signal handler and has to find its process page.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "ring/dir.h"
+
+static char *append(char *to, char *end, const char *text)
+{
+    while (*text && to < end - 1)
+        *to++ = *text++;
+    *to = '\0';
+    return to;
+}
+
+static char *append_number(char *to, char *end, unsigned long n)
+{
+    char digits[24];
+    int i = sizeof digits - 1;
+
+    digits[i] = '\0';
+    do
+        digits[--i] = (char)('0' + n % 10);
+    while ((n /= 10) != 0);
+    return append(to, end, digits + i);
+}
+
+/* The k-th candidate; false after the last. */
+static bool candidate(unsigned k, char *to, size_t size)
+{
+    char *end = to + size;
+    const char *dir = secure_getenv("POSIXTRACE_DIR");
+
+    if (dir && *dir) {
+        append(to, end, dir);
+        return k == 0;
+    }
+    if (k == 0) {
+        append_number(append(to, end, "/dev/shm/posixtrace-"), end, (unsigned long)geteuid());
+        return true;
+    }
+    dir = secure_getenv("XDG_RUNTIME_DIR");
+    if (k != 1 || !dir || dir[0] != '/')
+        return false;
+    append(append(to, end, dir), end, "/posixtrace");
+    return true;
+}
+
+static int open_private(const char *path, bool create)
+{
+    struct stat st;
+    int fd;
+
+    if (create && mkdir(path, 0700) < 0 && errno != EEXIST)
+        return -errno;
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ELOOP || errno == ENOTDIR ? -EACCES : -errno;
+    if (fstat(fd, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 077) != 0) {
+        close(fd);
+        return -EACCES;
+    }
+    return fd;
+}
+
+static int open_first(bool create, char *path, size_t size)
+{
+    int saved = errno, first = -ENOENT, fd = -ENOENT;
+
+    for (unsigned k = 0; candidate(k, path, size); k++) {
+        fd = open_private(path, create);
+        if (fd >= 0)
+            break;
+        if (k == 0)
+            first = fd;
+    }
+    if (fd < 0)
+        candidate(0, path, size);
+    errno = saved;
+    return fd >= 0 ? fd : first;
+}
+
+int pt_dir_open(bool create)
+{
+    char path[512];
+
+    return open_first(create, path, sizeof path);
+}
+
+void pt_dir_path(char *to, size_t size)
+{
+    int fd = open_first(false, to, size);
+
+    if (fd >= 0)
+        close(fd);
+}
+
+static int size_file(int fd, uint64_t size, uint64_t reserve)
+{
+    int r;
+
+    if (ftruncate(fd, (off_t)size) < 0)
+        return -errno;
+    do
+        r = fallocate(fd, 0, 0, (off_t)reserve) < 0 ? -errno : 0;
+    while (r == -EINTR);
+    return r == -ENOSPC ? -ENOMEM : r;
+}
+
+void *pt_dir_map(int fd, uint64_t size, int protection, int *error)
+{
+    int flags = MAP_SHARED | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), saved = errno;
+    void *p = fd >= 0 || fd == -EFBIG
+                  ? mmap(NULL, size, protection, flags, fd < 0 ? -1 : fd, 0) : MAP_FAILED;
+
+    *error = p != MAP_FAILED ? 0 : fd < 0 && fd != -EFBIG ? fd : -errno;
+    errno = saved;
+    return p == MAP_FAILED ? NULL : p;
+}
+
+int pt_dir_publish(const char *name, const char *final_name)
+{
+    int saved = errno, dir = pt_dir_open(false), r;
+
+    if (dir < 0)
+        return dir;
+    r = linkat(dir, name, dir, final_name, 0) < 0 ? -errno : 0;
+    unlinkat(dir, name, 0);
+    close(dir);
+    errno = saved;
+    return r;
+}
+
+static bool too_big(uint64_t size)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+           size > limit.rlim_cur;
+}
+
+int pt_dir_new_file(const char *name, uint64_t size, uint64_t reserve, bool *named)
+{
+    int saved = errno;
+    int dir, fd = -1, r = -ENOMEM;
+
+    *named = false;
+    if (too_big(size))
+        return -EFBIG;
+    dir = pt_dir_open(true);
+    if (dir >= 0) {
+        fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        r = fd < 0 ? -errno : size_file(fd, size, reserve);
+        if (r < 0 && fd >= 0) {
+            unlinkat(dir, name, 0);
+            close(fd);
+            fd = -1;
+        }
+        close(dir);
+    }
+    *named = fd >= 0;
+    if (fd < 0 && r != -EEXIST) {
+        fd = memfd_create(name, MFD_CLOEXEC);
+        r = fd < 0 ? -errno : size_file(fd, size, reserve);
+        if (r < 0 && fd >= 0) {
+            close(fd);
+            fd = -1;
+        }
+    }
+    errno = saved;
+    return fd >= 0 ? fd : r;
+}
+
+void pt_dir_hex_name(char *to, size_t size, char prefix, const uint8_t id[16], const char *suffix)
+{
+    static const char hex[] = "0123456789abcdef";
+    char text[40], *p = text;
+
+    *p++ = prefix;
+    *p++ = '-';
+    for (int i = 0; i < 16; i++) {
+        *p++ = hex[id[i] >> 4];
+        *p++ = hex[id[i] & 15];
+    }
+    *p = '\0';
+    append(append(to, to + size, text), to + size, suffix);
+}

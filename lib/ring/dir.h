@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The per-user directory of segments, process pages and name maps:
+ * $POSIXTRACE_DIR, else /dev/shm/posixtrace-<uid>, else
+ * $XDG_RUNTIME_DIR/posixtrace.  Environment variables are ignored in set-id
+ * programs.  It must be a real directory, mode 0700, owned by the user.
+ * Where none can be had, callers fall back to a memfd.
+ */
+#ifndef PT_RING_DIR_H
+#define PT_RING_DIR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A descriptor of the directory (close it), or a negative errno.  create: make it if missing. */
+int pt_dir_open(bool create);
+/* Its path, as pt_dir_open would choose it; at most size bytes. */
+void pt_dir_path(char *to, size_t size);
+
+/*
+ * A new file of that name in the directory, or a memfd where there is no
+ * usable directory or it has no room: size bytes long, reserve of them backed
+ * by memory.  *named tells which.  A descriptor, or a negative errno.
+ * -EFBIG: RLIMIT_FSIZE forbids a file of that size; asking the kernel would
+ * bring SIGXFSZ.  Shared anonymous memory (pt_dir_map) is not a file.
+ */
+int pt_dir_new_file(const char *name, uint64_t size, uint64_t reserve, bool *named);
+/* Maps fd shared, or shared anonymous memory if fd is -EFBIG; NULL and *error. */
+void *pt_dir_map(int fd, uint64_t size, int protection, int *error);
+/* Gives the file a second, final name and takes the first away.  -EEXIST: there
+ * is such a file; only the first name goes. */
+int pt_dir_publish(const char *name, const char *final_name);
+
+/* "s-" + hex of id + ".seg" and the like; size >= 40 */
+void pt_dir_hex_name(char *to, size_t size, char prefix, const uint8_t id[16], const char *suffix);
+
+#endif

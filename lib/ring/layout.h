@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The shared segment of a stream: one MAP_SHARED file, without pointers.
+ *
+ *   header | chunk infos | writer slots | chunks
+ *
+ * Who writes what
+ *   header geometry, identity, attributes   the creator, before publication
+ *   state, windows                          controller; writers by one CAS RUNNING->AUTOSTOPPED;
+ *                                           the consumer by one CAS AUTOSTOPPED->RUNNING
+ *   info[i].word                            whoever takes or gives back chunk i, by CAS
+ *   chunk i                                 the writer whose slot info[i].word names
+ *   slot s                                  the writer that claimed it
+ *   attention                               consumers set bits, writers clear the waiter bits
+ *
+ * info word:  bits 0-3 state, 4-23 slot of the owner (or last owner), 24-63
+ * generation.  The generation is unique for ever in the stream; it names the
+ * contents.  Transitions:
+ *
+ *   FREE(g) ----------> OWNED(s, new g)     take: writer
+ *   OWNED(s, g) ------> FULL(s, g)          close: that writer
+ *   OWNED(s, g) ------> ORPHAN(s, g)        thread exit, or a sweep that finds it dead
+ *   ORPHAN(s, g) -----> OWNED(t, g)         adoption: contents go on, same generation
+ *   ORPHAN(s, g) -----> FULL(s, g)          no room left for another record
+ *   FULL(s, g) -------> FREE(g)             consumed: the one consumer
+ *   FULL|ORPHAN(s, g) > OWNED(t, new g)     recycled (LOOP): contents lost
+ *
+ * Contents are valid when chunk->gen equals the generation in the word; a
+ * writer that took a chunk afresh stores gen last (release).  Between the CAS
+ * and that store the chunk has no contents.  A reader copies, then looks at the
+ * word again: the same generation means that the copy is good.
+ *
+ * Commit: chunk->commit, low 32 bits position, high 32 bits number of events.
+ * One release store by the owner publishes a record; nothing before the
+ * position is written again while the generation lasts.
+ */
+#ifndef PT_RING_LAYOUT_H
+#define PT_RING_LAYOUT_H
+
+#include "model/attr.h"
+#include "model/set.h"
+#include "ring/record.h"
+
+#define PT_SEG_MAGIC   0x31474553545850ull /* "PXTSEG1" */
+#define PT_SEG_LAYOUT  1u
+#define PT_BYTE_ORDER  0x01020304u
+#define PT_LEVELS      4u          /* event frames in one thread, one over the other */
+#define PT_LEVEL_CONTROL 255u      /* the control writer: belongs to no thread */
+#define PT_STREAMS     64u         /* of one process: bits in a gate word */
+#define PT_SLOT_MAX    16384u
+#define PT_PROC_MAX    256u
+#define PT_SYNC_MAX    250u
+#define PT_CHUNK_MIN   1024u
+#define PT_CHUNK_MAX   65536u
+#define PT_GROWTH_BYTES (64u << 20)  /* for chunks of further writers */
+#define PT_STALL_NS    1000000000ull /* a writer inside for longer holds nothing back */
+
+enum pt_chunk_state { PT_CHUNK_FREE, PT_CHUNK_OWNED, PT_CHUNK_FULL, PT_CHUNK_ORPHAN };
+
+#define pt_word_make(state, slot, gen) \
+    ((uint64_t)(state) | (uint64_t)(slot) << 4 | (uint64_t)(gen) << 24)
+#define pt_word_state(w) ((unsigned)((w) & 15u))
+#define pt_word_slot(w)  ((uint32_t)((w) >> 4 & 0xfffffu))
+#define pt_word_gen(w)   ((w) >> 24)
+
+struct pt_info {
+    uint64_t word;
+    uint64_t closed;   /* order of closing; the recycler takes the lowest */
+};
+
+struct pt_chunk {
+    uint64_t commit;
+    uint64_t gen;
+    uint64_t base_ts;    /* base of the first record */
+    uint64_t last_ts;    /* set at close: time of the last record */
+    uint64_t first_no;   /* the author's number of the first event */
+    struct pt_author author;
+    uint64_t consumed;   /* gen << 24 | position up to which the consumer has come */
+    uint32_t window;     /* control writer's: was the stream running before the first record */
+    uint8_t  pad[36];
+};
+_Static_assert(sizeof(struct pt_chunk) == 128, "records begin at 128");
+
+enum pt_slot_state { PT_SLOT_FREE, PT_SLOT_CLAIMED, PT_SLOT_LIVE, PT_SLOT_ENDED };
+
+/* Causes that a writer counts itself; as enum posixtrace_loss_cause. */
+enum { PT_LOST_FULL, PT_LOST_OVERWRITTEN, PT_LOST_NO_MEMORY, PT_LOST_NESTED, PT_LOST_OWN };
+
+struct pt_slot {
+    /* Not 0: inside an event; the value differs from one event to the next.
+     * Stored before the clock is read and cleared after the commit. */
+    uint64_t inside;
+    uint64_t attach_ts;
+    uint32_t state;
+    uint32_t chunk;      /* index + 1 of the current chunk, 0: none */
+    uint64_t next_no;    /* number of the next event, while there is no chunk */
+    struct pt_author author;
+    uint64_t lost[PT_LOST_OWN];
+    uint64_t lost_bytes;
+    uint64_t copy;       /* which copy of the library, where a process has two */
+    uint64_t chunk_base; /* with a chunk: number of the next event less the chunk's count */
+    /* The flush thread's tally as of its last round, for who comes after SIGKILL. */
+    uint64_t seen_next, seen, seen_excluded, seen_refused, seen_dropped;
+    uint8_t  pad[24];
+};
+_Static_assert(sizeof(struct pt_slot) == 192, "two cache lines a writer, one for the consumer");
+
+struct pt_proc {
+    uint32_t pid;        /* 0: free */
+    uint32_t bit;        /* which gate bit of that process */
+    uint64_t start;      /* start time: ticks since boot */
+};
+
+enum pt_stream_state { PT_SUSPENDED, PT_RUNNING, PT_AUTOSTOPPED };
+#define pt_state_make(state, ts) ((uint64_t)(ts) << 2 | (unsigned)(state))
+#define pt_state_of(w) ((unsigned)((w) & 3u))
+#define pt_state_ts(w) ((w) >> 2)
+
+/* attention bits */
+#define PT_WAIT_READER  1u
+#define PT_WAIT_FLUSHER 2u
+#define PT_WAIT_STOPPED 4u   /* auto-stopped: writers close their chunks */
+
+struct pt_seg_header {
+    uint64_t magic;
+    uint32_t layout, byte_order, word_size, header_size;
+    uint8_t  id[16];
+    uint64_t size;
+    uint32_t infos_off, slots_off, chunks_off;
+    uint32_t chunk_size, chunk_max, base_chunks;
+    /* owner */
+    uint32_t owner_pid, has_log;
+    uint64_t owner_start;
+    uint8_t  boot_id[16];
+    uint64_t pid_ns;
+    char     names_file[64];
+    char     log_path[256];
+    uint64_t log_dev, log_ino;
+    int32_t  clock;
+    uint32_t fences;           /* 1: no membarrier, writers use full fences */
+    struct pt_attr attr;
+
+    /* control plane */
+    __attribute__((aligned(64))) uint64_t state;
+    uint64_t clear_ts;         /* events before it are not part of the stream */
+    uint32_t closed;           /* shutdown has begun */
+    uint32_t log_complete;     /* the log has its end mark: nothing here is needed */
+    uint32_t window;           /* 1 from the START record to the STOP record */
+    struct pt_set filter;
+
+    /* looked at after each event: changes rarely */
+    __attribute__((aligned(64))) uint32_t attention;
+
+    __attribute__((aligned(64))) uint32_t reader_futex;
+    uint32_t flush_futex;
+    uint32_t flush_asked;      /* the high-water mark was passed and the flusher told */
+
+    /* slow path counters */
+    __attribute__((aligned(64))) uint64_t next_gen;
+    uint64_t next_close;
+    uint32_t next_wid;
+    uint32_t nchunks;          /* usable */
+    uint32_t nslots;           /* ever used */
+    uint32_t writers;          /* slots claimed and not ended */
+    uint32_t full_chunks;      /* FULL now */
+    uint32_t hint;
+    uint32_t overrun;          /* set by who loses, reset by get_status */
+    uint32_t recycled;         /* LOOP: something was overwritten since the stream was last empty */
+    uint64_t last_sweep_ns;
+    uint64_t lost_first_ts;    /* of overwritten events; UINT64_MAX: none */
+    uint64_t lost_last_ts;
+    uint32_t peak_chunks;
+    uint32_t used_chunks;      /* not FREE */
+    /* of writers whose slots were needed by others */
+    uint64_t gone_recorded;
+    uint64_t gone_lost[PT_LOST_OWN];
+    uint64_t gone_lost_bytes;
+    uint64_t lost_no_slot[PT_LOST_OWN];  /* losses of threads that never got a slot */
+
+    __attribute__((aligned(64))) uint32_t syncs;  /* published points */
+    uint32_t sync_claim;
+    struct pt_sync sync[PT_SYNC_MAX];
+    struct pt_proc procs[PT_PROC_MAX];
+};
+
+/* Every refused event comes here: the line stays shared while nobody resets it. */
+static inline void pt_note_overrun(struct pt_seg_header *h)
+{
+    if (!pt_load_relaxed(&h->overrun))
+        pt_store_relaxed(&h->overrun, 1u);
+}
+
+#endif

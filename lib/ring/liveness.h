@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Who this process is, and whether another one still lives.
+ *
+ * Alive: the process with this pid, start time, boot id and pid namespace
+ * exists and still maps the segment (seen in /proc/PID/maps).  That ends with
+ * exit, kill and exec, survives any close, and cannot be confused by a reused
+ * pid.  No file locks: they vanish when any descriptor of the file is closed.
+ */
+#ifndef PT_RING_LIVENESS_H
+#define PT_RING_LIVENESS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+#include "ring/layout.h"
+
+struct pt_identity {
+    uint32_t pid;
+    uint64_t start;       /* 0: no /proc */
+    uint8_t  boot_id[16];
+    uint64_t pid_ns;
+};
+
+/* Of the calling process; async-signal-safe. */
+void pt_identity_self(struct pt_identity *id);
+/* Start time of a process in ticks since boot, 0 if it does not exist, UINT64_MAX if unknown. */
+uint64_t pt_process_start(uint32_t pid);
+
+enum pt_liveness { PT_ALIVE, PT_DEAD, PT_UNKNOWN };
+/* Of the segment's owner; dev and ino are those of the segment's file. */
+enum pt_liveness pt_owner_liveness(const struct pt_seg_header *h, dev_t dev, ino_t ino);
+
+#endif

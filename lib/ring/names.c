@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See names.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/atomics.h"
+#include "base/sys.h"
+#include "ring/dir.h"
+#include "ring/names.h"
+
+/* Room for every name at its longest, and for the bytes that racing openers
+ * may leave unused. */
+#define ARENA_BYTES ((TRACE_EVENT_NAME_MAX + 1u) * (PT_NAMES_COUNT + 64u))
+#define MAP_BYTES   ((sizeof(struct pt_names) + ARENA_BYTES + 4095u) & ~4095u)
+
+#define entry_off(e)  ((uint32_t)(e))
+#define entry_len(e)  ((uint32_t)((e) >> 32) & 0xffffu)
+#define entry_hash(e) ((uint32_t)((e) >> 48))
+
+static uint32_t hash_name(const char *name, size_t length)
+{
+    uint32_t h = 2166136261u;
+
+    for (size_t i = 0; i < length; i++)
+        h = (h ^ (uint8_t)name[i]) * 16777619u;
+    return (h >> 16 ^ h) & 0xffffu;
+}
+
+static int map_names(struct pt_names **names, int fd)
+{
+    int error;
+    void *p = pt_dir_map(fd, MAP_BYTES, PROT_READ | PROT_WRITE, &error);
+
+    if (!p)
+        return error;
+    madvise(p, MAP_BYTES, MADV_NOHUGEPAGE);
+    *names = p;
+    return 0;
+}
+
+int pt_names_create(struct pt_names **names, char file[64])
+{
+    int saved = errno, fd, r;
+    uint8_t id[16];
+    bool named;
+
+    pt_sys_random(id, sizeof id);
+    pt_dir_hex_name(file, 64, 'n', id, "");
+    fd = pt_dir_new_file(file, MAP_BYTES, sizeof(struct pt_names), &named);
+    if (!named)
+        file[0] = '\0';
+    r = map_names(names, fd);
+    if (r == 0) {
+        (*names)->layout = 1;
+        (*names)->size = MAP_BYTES;
+        pt_store_release(&(*names)->magic, PT_NAMES_MAGIC);
+    }
+    if (fd >= 0)
+        close(fd);
+    errno = saved;
+    return r;
+}
+
+static bool valid(const struct pt_names *n, uint64_t size)
+{
+    return size == MAP_BYTES && n->magic == PT_NAMES_MAGIC && n->layout == 1 && n->size == size;
+}
+
+static int open_file(int dirfd, const char *file, int flags)
+{
+    struct stat st;
+    int fd = openat(dirfd, file, flags | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+        st.st_size == (off_t)MAP_BYTES)
+        return fd;
+    close(fd);
+    return -EINVAL;
+}
+
+int pt_names_open(struct pt_names **names, const char *file)
+{
+    int saved = errno, dir = pt_dir_open(false), fd, r;
+
+    if (dir < 0)
+        return dir;
+    fd = open_file(dir, file, O_RDWR);
+    close(dir);
+    r = fd;
+    if (fd >= 0) {
+        r = map_names(names, fd);
+        close(fd);
+    }
+    if (r == 0 && !valid(*names, MAP_BYTES)) {
+        pt_names_unmap(*names);
+        r = -EINVAL;
+    }
+    errno = saved;
+    return r;
+}
+
+int pt_names_copy(struct pt_names **names, int dirfd, const char *file)
+{
+    struct pt_names *n = malloc(MAP_BYTES + 1);
+    int fd = n ? open_file(dirfd, file, O_RDONLY) : -ENOMEM;
+    size_t done = 0;
+    ssize_t k = 1;
+
+    if (fd < 0) {
+        free(n);
+        return fd;
+    }
+    while (done < MAP_BYTES && k > 0) {
+        k = pread(fd, (char *)n + done, MAP_BYTES - done, (off_t)done);
+        done += k > 0 ? (size_t)k : 0;
+    }
+    close(fd);
+    if (done != MAP_BYTES || !valid(n, MAP_BYTES)) {
+        free(n);
+        return -EINVAL;
+    }
+    ((char *)n)[MAP_BYTES] = '\0';
+    *names = n;
+    return 0;
+}
+
+void pt_names_unmap(struct pt_names *names)
+{
+    if (names)
+        munmap(names, MAP_BYTES);
+}
+
+/* The stored name, if the entry is one that a writer makes. */
+static const char *entry_name(const struct pt_names *n, uint64_t e)
+{
+    uint32_t off = entry_off(e), len = entry_len(e);
+
+    if (e == 0 || len > TRACE_EVENT_NAME_MAX || off > ARENA_BYTES - (TRACE_EVENT_NAME_MAX + 1) ||
+        n->arena[off + len] != '\0')
+        return NULL;
+    return n->arena + off;
+}
+
+static bool same_name(const struct pt_names *n, uint64_t e, const char *name, size_t length)
+{
+    const char *stored = entry_len(e) == length ? entry_name(n, e) : NULL;
+
+    return stored && memcmp(stored, name, length) == 0;
+}
+
+/* Takes room in the arena and writes the name there. */
+static int store_name(struct pt_names *n, const char *name, size_t length, uint64_t *entry)
+{
+    uint32_t off = pt_add_relaxed(&n->used, (uint32_t)length + 1);
+
+    if (off + length + 1 > ARENA_BYTES) {
+        pt_store_relaxed(&n->used, ARENA_BYTES);
+        return -ENOMEM;
+    }
+    uintptr_t from = (uintptr_t)(n->arena + off) & ~(uintptr_t)4095;
+    uintptr_t to = ((uintptr_t)(n->arena + off) + length + 4096) & ~(uintptr_t)4095;
+    if (pt_sys_populate((void *)from, to - from) < 0)
+        return -ENOMEM;
+    memcpy(n->arena + off, name, length + 1);
+    *entry = off | (uint64_t)length << 32 | (uint64_t)hash_name(name, length) << 48;
+    /* offset 0 with length 0 and hash 0 would be "no entry" */
+    if (*entry == 0)
+        *entry = 1ull << 48;
+    return 0;
+}
+
+static uint32_t system_id(const char *name)
+{
+    for (uint32_t id = 1; id <= PT_ID_SYSTEM_LAST; id++)
+        if (strcmp(name, pt_event_system_name(id)) == 0)
+            return id;
+    return strcmp(name, pt_event_system_name(PT_ID_USER_FIRST)) == 0 ? PT_ID_USER_FIRST : 0;
+}
+
+int pt_names_id(struct pt_names *n, const char *name, bool create, uint32_t *id)
+{
+    size_t length = strlen(name);
+    uint64_t mine = 0;
+    uint32_t h = hash_name(name, length);
+
+    *id = system_id(name);
+    if (*id)
+        return 0;
+    for (uint32_t i = 0; i < PT_NAMES_COUNT; i++) {
+        uint64_t e = pt_load_acquire(&n->entry[i]);
+
+        if (e == 0 && create) {
+            int r = mine ? 0 : store_name(n, name, length, &mine);
+
+            if (r < 0)
+                return r;
+            if (pt_cas_seqcst(&n->entry[i], &e, mine)) {
+                *id = PT_ID_NAMED_FIRST + i;
+                return 0;
+            }
+        }
+        if (e == 0)
+            return 0;
+        if (entry_hash(e) == h && same_name(n, e, name, length)) {
+            *id = PT_ID_NAMED_FIRST + i;
+            return 0;
+        }
+    }
+    *id = create ? PT_ID_USER_FIRST : 0;
+    return 0;
+}
+
+const char *pt_names_get(const struct pt_names *n, uint32_t id)
+{
+    if (id < PT_ID_NAMED_FIRST || id >= PT_ID_MAX)
+        return id < PT_ID_MAX ? pt_event_system_name(id) : NULL;
+    return entry_name(n, pt_load_acquire(&n->entry[id - PT_ID_NAMED_FIRST]));
+}
+
+uint32_t pt_names_end(const struct pt_names *n)
+{
+    uint32_t i = 0;
+
+    while (i < PT_NAMES_COUNT && pt_load_acquire(&n->entry[i]) != 0)
+        i++;
+    return PT_ID_NAMED_FIRST + i;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The name map of an inheritance family: event type names and their ids, in
+ * shared memory, so that parent and children number alike.  A small file in
+ * the stream directory; each segment adds a hard link of its own to it, so
+ * that the names outlive the processes as long as a segment needs them.
+ *
+ * Append-only and lock-free: entry i is one word, 0 until it is published by
+ * one compare-and-exchange; name i has id PT_ID_NAMED_FIRST + i.  The bytes of
+ * a name are written before its entry is published and never change.  A
+ * process that dies half-way leaves at most some unused bytes.
+ */
+#ifndef PT_RING_NAMES_H
+#define PT_RING_NAMES_H
+
+#include <stdbool.h>
+#include "model/event.h"
+
+#define PT_NAMES_MAGIC 0x31454d414e5850ull
+#define PT_NAMES_COUNT (TRACE_USER_EVENT_MAX - 1)
+
+struct pt_names {
+    uint64_t magic;
+    uint32_t layout, size;
+    uint32_t used;               /* bytes of the arena handed out */
+    uint32_t pad[3];
+    uint64_t entry[PT_NAMES_COUNT + 1]; /* offset | length << 32 | hash << 48 */
+    char     arena[];
+};
+
+/* A new map, mapped; file gets its name ("" if it has none).  Async-signal-safe. */
+int pt_names_create(struct pt_names **names, char file[64]);
+/* Maps the map of that name. */
+int pt_names_open(struct pt_names **names, const char *file);
+/* A private copy of a file's contents, checked; free() it. */
+int pt_names_copy(struct pt_names **names, int dirfd, const char *file);
+void pt_names_unmap(struct pt_names *names);
+
+/*
+ * The id of a name, which is added if need be and create is set.  Predefined
+ * names give their predefined ids.  When the map is full: the unnamed id.
+ * *id 0: not there.  -ENOMEM: no memory behind the map.
+ */
+int pt_names_id(struct pt_names *names, const char *name, bool create, uint32_t *id);
+
+/* The name of an id, or NULL; checked, so also of hostile maps. */
+const char *pt_names_get(const struct pt_names *names, uint32_t id);
+/* One past the last id in use. */
+uint32_t pt_names_end(const struct pt_names *names);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See page.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/sys.h"
+#include "ring/dir.h"
+#include "ring/page.h"
+
+#define PAGE_BYTES ((sizeof(struct pt_page) + 4095u) & ~4095u)
+
+#define ONES4   ~0ull, ~0ull, ~0ull, ~0ull
+#define ONES16  ONES4, ONES4, ONES4, ONES4
+#define ONES64  ONES16, ONES16, ONES16, ONES16
+#define ONES256 ONES64, ONES64, ONES64, ONES64
+const uint64_t pt_page_all_ones[PT_ID_MAX] = {
+    ONES256, ONES256, ONES256, ONES256, ONES64, ONES64, ONES64
+};
+_Static_assert(PT_ID_MAX == 4 * 256 + 3 * 64, "every gate of pt_page_all_ones is set");
+
+static char *put_number(char *to, uint64_t n)
+{
+    char digits[24], *p = digits + sizeof digits - 1;
+
+    *p = '\0';
+    do
+        *--p = (char)('0' + n % 10);
+    while ((n /= 10) != 0);
+    return stpcpy(to, p);
+}
+
+static void name_page(char file[64], uint32_t pid, uint64_t start)
+{
+    char *p = put_number(stpcpy(file, "p-"), pid);
+
+    *p++ = '-';
+    put_number(p, start);
+}
+
+static int map_page(struct pt_page **page, int fd)
+{
+    int error;
+    void *p = pt_dir_map(fd, PAGE_BYTES, PROT_READ | PROT_WRITE, &error);
+
+    if (!p)
+        return error;
+    *page = p;
+    return 0;
+}
+
+static int open_existing(struct pt_page **page, const char *file, uint32_t pid, uint64_t start)
+{
+    int saved = errno, dir = pt_dir_open(false), fd, r = 0;
+    struct stat st;
+
+    if (dir < 0)
+        return dir;
+    fd = openat(dir, file, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        r = -errno;
+    close(dir);
+    errno = saved;
+    if (fd < 0)
+        return r;
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+        st.st_size != (off_t)PAGE_BYTES)
+        r = -EINVAL;
+    else
+        r = map_page(page, fd);
+    close(fd);
+    if (r < 0)
+        return r;
+    /* Made by another copy of the library, or another thread. */
+    if (pt_load_acquire(&(*page)->magic) != PT_PAGE_MAGIC || (*page)->layout != PT_SEG_LAYOUT ||
+        (*page)->pid != pid || (*page)->start != start) {
+        pt_page_unmap(*page);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+int pt_page_open(struct pt_page **page, uint32_t pid, uint64_t start, char file[64])
+{
+    name_page(file, pid, start);
+    return open_existing(page, file, pid, start);
+}
+
+static void fill_page(struct pt_page *page, uint32_t pid, uint64_t start, const char *names_file)
+{
+    page->layout = PT_SEG_LAYOUT;
+    page->size = PAGE_BYTES;
+    page->pid = pid;
+    page->start = start;
+    strncpy(page->names_file, names_file, sizeof page->names_file - 1);
+    pt_store_release(&page->magic, PT_PAGE_MAGIC);
+}
+
+int pt_page_create(struct pt_page **page, uint32_t pid, uint64_t start, const char *names_file,
+                   char file[64])
+{
+    int fd, r;
+    char fresh[64];
+    uint8_t id[16];
+    bool named;
+
+    name_page(file, pid, start);
+    r = open_existing(page, file, pid, start);
+    if (r == 0)
+        return 0;
+    /* Filled under a name of its own: who finds the page finds it whole. */
+    pt_sys_random(id, sizeof id);
+    pt_dir_hex_name(fresh, sizeof fresh, 't', id, "");
+    fd = pt_dir_new_file(fresh, PAGE_BYTES, PAGE_BYTES, &named);
+    r = map_page(page, fd);
+    if (fd >= 0)
+        close(fd);
+    if (r < 0)
+        return r;
+    fill_page(*page, pid, start, names_file);
+    if (!named) {
+        file[0] = '\0';
+        return 0;
+    }
+    r = pt_dir_publish(fresh, file);
+    if (r == 0)
+        return 0;
+    pt_page_unmap(*page);
+    return r == -EEXIST ? open_existing(page, file, pid, start) : r;
+}
+
+bool pt_page_names_in_use(int dirfd, const char *names_file)
+{
+    int copy = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
+    char names[sizeof ((struct pt_page *)0)->names_file];
+    struct dirent *entry;
+    bool found = false;
+
+    while (d && !found && (entry = readdir(d))) {
+        int fd = strncmp(entry->d_name, "p-", 2) ? -1
+                 : openat(dirfd, entry->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+        if (fd < 0)
+            continue;
+        found = pread(fd, names, sizeof names, offsetof(struct pt_page, names_file)) ==
+                    (ssize_t)sizeof names &&
+                strncmp(names, names_file, sizeof names) == 0;
+        close(fd);
+    }
+    if (d)
+        closedir(d);
+    else if (copy >= 0)
+        close(copy);
+    return found;
+}
+
+void pt_page_unmap(struct pt_page *page)
+{
+    munmap(page, PAGE_BYTES);
+}
+
+int pt_page_take_bit(struct pt_page *page)
+{
+    uint64_t used = pt_load_relaxed(&page->used);
+
+    while (~used != 0) {
+        int bit = __builtin_ctzll(~used);
+
+        if (pt_cas_seqcst(&page->used, &used, used | 1ull << bit)) {
+            pt_add_seqcst(&page->epoch[bit], 1u);
+            return bit;
+        }
+    }
+    return -EAGAIN;
+}
+
+void pt_page_retire_bit(struct pt_page *page, unsigned bit)
+{
+    pt_page_close_gates(page, bit);
+    pt_add_seqcst(&page->epoch[bit], 1u);
+}
+
+void pt_page_give_bit(struct pt_page *page, unsigned bit)
+{
+    pt_page_retire_bit(page, bit);
+    page->stream[bit].file[0] = '\0';
+    pt_and_seqcst(&page->used, ~(1ull << bit));
+}
+
+void pt_page_open_gates(struct pt_page *page, unsigned bit, const struct pt_set *filter)
+{
+    uint64_t mask = 1ull << bit;
+
+    for (uint32_t id = 0; id < PT_ID_MAX; id++) {
+        bool want = !pt_set_has(filter, id), have = (pt_load_relaxed(&page->gates[id]) & mask) != 0;
+
+        if (want && !have)
+            pt_or_seqcst(&page->gates[id], mask);
+        else if (!want && have)
+            pt_and_seqcst(&page->gates[id], ~mask);
+    }
+}
+
+void pt_page_close_gates(struct pt_page *page, unsigned bit)
+{
+    for (uint32_t id = 0; id < PT_ID_MAX; id++)
+        if (pt_load_relaxed(&page->gates[id]) & 1ull << bit)
+            pt_and_seqcst(&page->gates[id], ~(1ull << bit));
+}

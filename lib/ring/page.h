@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The process page: what decides, for one process, which events are recorded
+ * where.  A shared file in the stream directory, "p-<pid>-<start>", made by
+ * the process itself or by a controller, whoever comes first.
+ *
+ * Gate word of an event type: one bit per stream that wants the type.  Streams
+ * that are auto-stopped keep their bits, so that each event is counted.  Bits
+ * are set and cleared by atomic or/and, so controllers of different streams do
+ * not meet.  epoch[bit] changes whenever the bit is given to another stream; a
+ * thread whose cached lane has another epoch looks the stream up anew.
+ *
+ * Nothing in private memory decides what is recorded: two copies of the
+ * library in one process see the same page.
+ */
+#ifndef PT_RING_PAGE_H
+#define PT_RING_PAGE_H
+
+#include "ring/layout.h"
+#include "ring/names.h"
+
+#define PT_PAGE_MAGIC 0x31454741505850ull
+
+struct pt_page_stream {
+    char     file[48];    /* of the segment, "" if it has no name */
+    uint32_t inherited;
+    uint32_t pad[3];
+};
+
+struct pt_page {
+    uint64_t magic;
+    uint32_t layout, size;
+    uint32_t pid, pad;
+    uint64_t start;
+    char     names_file[64];
+    __attribute__((aligned(64))) uint64_t used;   /* bits that belong to a stream */
+    __attribute__((aligned(64))) uint64_t epoch[PT_STREAMS];
+    struct pt_page_stream stream[PT_STREAMS];
+    __attribute__((aligned(64))) uint64_t gates[PT_ID_MAX];
+};
+
+/* Before a process knows its page, its gates are these: all ones. */
+extern const uint64_t pt_page_all_ones[PT_ID_MAX];
+
+/*
+ * Finds or makes the page of this process; names_file as in pt_names, used if
+ * it is made.  file gets its name, "" where it has none.  Async-signal-safe.
+ */
+int pt_page_create(struct pt_page **page, uint32_t pid, uint64_t start, const char *names_file,
+                   char file[64]);
+/* Maps the page of any process of this user. -ENOENT, ... */
+int pt_page_open(struct pt_page **page, uint32_t pid, uint64_t start, char file[64]);
+void pt_page_unmap(struct pt_page *page);
+
+/* Does the page of any process in the directory name this map? */
+bool pt_page_names_in_use(int dirfd, const char *names_file);
+
+/* Takes a free bit, or -EAGAIN. */
+int pt_page_take_bit(struct pt_page *page);
+/* No lane is good for the bit any more; it still belongs to its stream. */
+void pt_page_retire_bit(struct pt_page *page, unsigned bit);
+void pt_page_give_bit(struct pt_page *page, unsigned bit);
+
+/* Sets the gates of a stream: open for every type not in filter. */
+void pt_page_open_gates(struct pt_page *page, unsigned bit, const struct pt_set *filter);
+void pt_page_close_gates(struct pt_page *page, unsigned bit);
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See pool.h. */
+#include <string.h>
+#include "base/clock.h"
+#include "ring/pool.h"
+#include "ring/slot.h"
+
+#define SWEEP_NS 100000000u   /* look for dead writers at most this often */
+
+static uint64_t new_gen(struct pt_seg_header *h)
+{
+    return pt_add_relaxed(&h->next_gen, 1u);
+}
+
+/* The state before this call: OWNED by us with a new generation, old contents.
+ * A reader that sees the new generation finds chunk->gen different until the
+ * last store and leaves the chunk alone. */
+static void init_chunk(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t gen)
+{
+    struct pt_chunk *c = pt_seg_chunk(seg, index);
+    const struct pt_slot *s = pt_seg_slot(seg, slot);
+
+    pt_store_relaxed(&c->commit, sizeof *c);
+    pt_store_relaxed(&c->consumed, gen << 24 | sizeof *c);
+    pt_store_relaxed(&c->base_ts, pt_clock_now(seg->h->clock));
+    pt_store_relaxed(&c->last_ts, c->base_ts);
+    pt_store_relaxed(&c->first_no, s->next_no);
+    pt_store_relaxed(&c->window, pt_load_relaxed(&seg->h->window));
+    c->author = s->author;
+    pt_store_release(&c->gen, gen);
+}
+
+static void count_taken(struct pt_seg_header *h)
+{
+    uint32_t used = pt_add_relaxed(&h->used_chunks, 1u) + 1;
+    uint32_t peak = pt_load_relaxed(&h->peak_chunks);
+
+    while (peak < used && !pt_cas_seqcst(&h->peak_chunks, &peak, used))
+        ;
+}
+
+/* One pass over the pool.  FULL: nothing free and nothing to adopt. */
+static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, uint32_t *index)
+{
+    struct pt_seg_header *h = seg->h;
+    uint32_t n = pt_load_acquire(&h->nchunks), start = pt_load_relaxed(&h->hint);
+    /* Control chunks hold nothing but the control writer's records. */
+    bool adopt = pt_seg_slot(seg, slot)->author.level != PT_LEVEL_CONTROL;
+
+    n = pt_seg_reachable(seg, n);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t i = (start + k) % n;
+        struct pt_info *info = pt_seg_info(seg, i);
+        uint64_t w = pt_load_acquire(&info->word), gen;
+
+        if (pt_word_state(w) == PT_CHUNK_FREE) {
+            gen = new_gen(h);
+            if (!pt_cas_seqcst(&info->word, &w, pt_word_make(PT_CHUNK_OWNED, slot, gen)))
+                continue;
+            count_taken(h);
+            pt_store_relaxed(&h->hint, i + 1);
+            init_chunk(seg, i, slot, gen);
+            *index = i;
+            return PT_POOL_TAKEN;
+        }
+        if (adopt && pt_word_state(w) == PT_CHUNK_ORPHAN) {
+            struct pt_chunk *c = pt_seg_chunk(seg, i);
+            uint32_t pos = pt_chunk_position(seg, pt_load_acquire(&c->commit));
+            bool room = pt_load_relaxed(&c->gen) == pt_word_gen(w) &&
+                        h->chunk_size - pos >= need;
+            unsigned state = room ? PT_CHUNK_OWNED : PT_CHUNK_FULL;
+
+            if (!pt_cas_seqcst(&info->word, &w,
+                               pt_word_make(state, room ? slot : pt_word_slot(w), pt_word_gen(w))))
+                continue;
+            if (!room) {
+                pt_add_relaxed(&h->full_chunks, 1u);
+                continue;
+            }
+            *index = i;
+            return PT_POOL_ADOPTED;
+        }
+    }
+    return PT_POOL_FULL;
+}
+
+/* One more chunk for a further living writer.  FULL: the limit is reached. */
+static enum pt_pool_take grow(struct pt_seg *seg)
+{
+    struct pt_seg_header *h = seg->h;
+    uint32_t n = pt_load_acquire(&h->nchunks);
+    uint64_t limit = (uint64_t)h->base_chunks + pt_load_relaxed(&h->writers);
+
+    if (n >= limit)
+        return PT_POOL_FULL;
+    if (n >= h->chunk_max || pt_seg_reach_chunks(seg, n + 1) < 0)
+        return PT_POOL_NO_MEMORY;
+    pt_cas_seqcst(&h->nchunks, &n, n + 1);
+    return PT_POOL_TAKEN;
+}
+
+/* What overwriting chunk i would lose goes to the header before it is lost. */
+static void announce_loss(struct pt_seg *seg, uint32_t i, uint64_t w)
+{
+    struct pt_seg_header *h = seg->h;
+    struct pt_chunk *c = pt_seg_chunk(seg, i);
+    uint64_t consumed = pt_load_acquire(&c->consumed), first;
+    uint32_t from = sizeof *c;
+
+    if (consumed >> 24 == pt_word_gen(w))
+        from = (uint32_t)(consumed & 0xffffffu);
+    /* A FULL or ORPHAN chunk has its last time in its header: no need to walk. */
+    if (pt_load_acquire(&c->gen) != pt_word_gen(w) || !pt_chunk_times(seg, i, from, &first, NULL))
+        return;
+    /* In this order: who sees that there is more finds where it begins. */
+    pt_min_seqcst(&h->lost_first_ts, first);
+    pt_max_seqcst(&h->lost_last_ts, pt_load_relaxed(&c->last_ts));
+    pt_store_relaxed(&h->recycled, 1u);
+    pt_note_overrun(h);
+}
+
+/*
+ * LOOP: takes the chunk that was closed first.  Order: the loss is announced,
+ * then the word changes; a reader that finds its chunk gone finds the
+ * announcement too.
+ */
+static enum pt_pool_take recycle(struct pt_seg *seg, uint32_t slot, uint32_t *index)
+{
+    struct pt_seg_header *h = seg->h;
+
+    for (;;) {
+        uint32_t n = pt_load_acquire(&h->nchunks), victim = UINT32_MAX;
+        uint64_t oldest = UINT64_MAX, word = 0, gen;
+
+        n = pt_seg_reachable(seg, n);
+        for (uint32_t i = 0; i < n; i++) {
+            struct pt_info *info = pt_seg_info(seg, i);
+            uint64_t w = pt_load_acquire(&info->word);
+            unsigned state = pt_word_state(w);
+            uint64_t closed = pt_load_relaxed(&info->closed);
+
+            if (state == PT_CHUNK_FREE) {
+                victim = i;
+                word = w;
+                break;
+            }
+            if ((state == PT_CHUNK_FULL || state == PT_CHUNK_ORPHAN) && closed < oldest) {
+                oldest = closed;
+                victim = i;
+                word = w;
+            }
+        }
+        if (victim == UINT32_MAX)
+            return PT_POOL_FULL;
+        if (pt_word_state(word) != PT_CHUNK_FREE)
+            announce_loss(seg, victim, word);
+        gen = new_gen(h);
+        if (!pt_cas_seqcst(&pt_seg_info(seg, victim)->word, &word,
+                           pt_word_make(PT_CHUNK_OWNED, slot, gen)))
+            continue;
+        if (pt_word_state(word) == PT_CHUNK_FULL)
+            pt_add_relaxed(&h->full_chunks, (uint32_t)-1);
+        if (pt_word_state(word) == PT_CHUNK_FREE)
+            count_taken(h);
+        init_chunk(seg, victim, slot, gen);
+        *index = victim;
+        return PT_POOL_TAKEN;
+    }
+}
+
+static bool sweep_is_due(struct pt_seg_header *h)
+{
+    uint64_t now = pt_clock_ns(CLOCK_MONOTONIC), last = pt_load_relaxed(&h->last_sweep_ns);
+
+    return now - last >= SWEEP_NS && pt_cas_seqcst(&h->last_sweep_ns, &last, now);
+}
+
+enum pt_pool_take pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need, bool loop,
+                               uint32_t *index)
+{
+    bool swept = false;
+
+    for (;;) {
+        enum pt_pool_take r = scan(seg, slot, need, index);
+
+        if (r != PT_POOL_FULL)
+            return r;
+        r = grow(seg);
+        if (r == PT_POOL_TAKEN)
+            continue;
+        if (!swept && sweep_is_due(seg->h)) {
+            swept = true;
+            if (pt_slot_sweep(seg) > 0)
+                continue;
+        }
+        if (loop && recycle(seg, slot, index) == PT_POOL_TAKEN)
+            return PT_POOL_TAKEN;
+        return r;
+    }
+}
+
+void pt_pool_close(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t last_ts)
+{
+    struct pt_info *info = pt_seg_info(seg, index);
+    struct pt_chunk *c = pt_seg_chunk(seg, index);
+    uint64_t w = pt_load_relaxed(&info->word);
+
+    pt_store_relaxed(&c->last_ts, last_ts);
+    pt_store_relaxed(&info->closed, pt_add_relaxed(&seg->h->next_close, 1u));
+    pt_add_relaxed(&seg->h->full_chunks, 1u);
+    if (pt_word_state(w) != PT_CHUNK_OWNED || pt_word_slot(w) != slot ||
+        !pt_cas_seqcst(&info->word, &w, pt_word_make(PT_CHUNK_FULL, slot, pt_word_gen(w))))
+        pt_add_relaxed(&seg->h->full_chunks, (uint32_t)-1);
+}
+
+void pt_pool_orphan(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t last_ts)
+{
+    struct pt_info *info = pt_seg_info(seg, index);
+    struct pt_chunk *c = pt_seg_chunk(seg, index);
+    uint64_t w = pt_load_acquire(&info->word), first;
+
+    if (pt_word_state(w) != PT_CHUNK_OWNED || pt_word_slot(w) != slot)
+        return;
+    if (pt_load_acquire(&c->gen) != pt_word_gen(w)) {
+        /* Taken but never initialised: nothing in it. */
+        if (pt_cas_seqcst(&info->word, &w, pt_word_make(PT_CHUNK_FREE, 0, pt_word_gen(w))))
+            pt_add_relaxed(&seg->h->used_chunks, (uint32_t)-1);
+        return;
+    }
+    if (last_ts == 0 && !pt_chunk_times(seg, index, sizeof *c, &first, &last_ts))
+        last_ts = c->base_ts;
+    pt_store_relaxed(&c->last_ts, last_ts);
+    pt_store_relaxed(&info->closed, pt_add_relaxed(&seg->h->next_close, 1u));
+    pt_cas_seqcst(&info->word, &w, pt_word_make(PT_CHUNK_ORPHAN, slot, pt_word_gen(w)));
+}
+
+bool pt_pool_free(struct pt_seg *seg, uint32_t index, uint64_t word)
+{
+    if (pt_word_state(word) != PT_CHUNK_FULL ||
+        !pt_cas_seqcst(&pt_seg_info(seg, index)->word, &word,
+                       pt_word_make(PT_CHUNK_FREE, 0, pt_word_gen(word))))
+        return false;
+    pt_add_relaxed(&seg->h->full_chunks, (uint32_t)-1);
+    pt_add_relaxed(&seg->h->used_chunks, (uint32_t)-1);
+    return true;
+}
+
+void pt_pool_repair(struct pt_seg *seg, uint32_t slot)
+{
+    uint32_t n = pt_load_acquire(&seg->h->nchunks);
+    uint32_t current = pt_load_relaxed(&pt_seg_slot(seg, slot)->chunk);
+
+    n = pt_seg_reachable(seg, n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t w = pt_load_relaxed(&pt_seg_info(seg, i)->word);
+
+        if (i + 1 != current && pt_word_state(w) == PT_CHUNK_OWNED && pt_word_slot(w) == slot)
+            pt_pool_orphan(seg, i, slot, 0);
+    }
+}
+
+bool pt_chunk_times(const struct pt_seg *seg, uint32_t index, uint32_t from, uint64_t *first,
+                    uint64_t *last)
+{
+    const struct pt_chunk *c = pt_seg_chunk(seg, index);
+    const uint8_t *at = (const uint8_t *)c;
+    uint32_t end = pt_chunk_position(seg, pt_load_acquire(&c->commit));
+    struct pt_decoder d = { at + sizeof *c, at + end, pt_load_relaxed(&c->base_ts) };
+    struct pt_record r;
+    bool found = false;
+
+    while (pt_decode_next(&d, &r) == 1) {
+        if (r.kind != PT_RECORD_EVENT || d.p <= at + from)
+            continue;
+        if (!found)
+            *first = r.ts;
+        found = true;
+        if (!last)
+            break;
+        *last = r.ts;
+    }
+    return found;
+}

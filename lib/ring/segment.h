@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A mapping of a segment in this process.
+ *
+ * The growth areas (slots, chunks of further writers) are mapped PROT_NONE
+ * until they are needed, so that mlockall(MCL_FUTURE) does not allocate them;
+ * pt_seg_reach_* opens and populates a part before its first use and fails
+ * with -ENOMEM where a SIGBUS would follow.  They are idempotent,
+ * async-signal-safe and may run in several threads at once.
+ */
+#ifndef PT_RING_SEGMENT_H
+#define PT_RING_SEGMENT_H
+
+#include "ring/layout.h"
+
+struct pt_seg {
+    struct pt_seg_header *h;
+    uint64_t size;
+    uint32_t slots_open;    /* this mapping can touch [0, slots_open) */
+    uint32_t chunks_open;
+    bool     copy;          /* private memory: a dead writer's segment */
+    char     file[64];      /* name in the directory, "" for a memfd */
+};
+
+struct pt_seg_request {
+    struct pt_attr attr;
+    bool     with_log;
+    int      clock;
+    bool     fences;
+    int64_t  create_ns;
+};
+
+/* How many chunks of which size an attribute object asks for. */
+void pt_seg_geometry(const struct pt_attr *attr, uint32_t *chunk_size, uint32_t *base_chunks);
+
+/* Creates and maps; *seg must be zeroed.  -ENOMEM, -EINVAL, ... */
+int pt_seg_create(struct pt_seg *seg, const struct pt_seg_request *request);
+/* Maps an existing one by its name in the directory, for writing.  -ENOENT, -EINVAL (not ours,
+ * another layout), ...  Async-signal-safe. */
+int pt_seg_open(struct pt_seg *seg, const char *file);
+/* Reads one into private memory, for a writer that is gone. */
+int pt_seg_copy(struct pt_seg *seg, int dirfd, const char *file);
+void pt_seg_unmap(struct pt_seg *seg);
+/* Removes its name (and that of its names file) from the directory. */
+void pt_seg_unlink(const struct pt_seg *seg);
+
+/* -EINVAL unless every length and offset in h fits into size bytes. */
+int pt_seg_validate(const struct pt_seg_header *h, uint64_t size);
+
+int pt_seg_reach_slots(struct pt_seg *seg, uint32_t count);
+int pt_seg_reach_chunks(struct pt_seg *seg, uint32_t count);
+
+/* How many of the first n chunks this mapping can touch, opened if need be. */
+uint32_t pt_seg_reachable(struct pt_seg *seg, uint32_t n);
+
+static inline struct pt_info *pt_seg_info(const struct pt_seg *seg, uint32_t i)
+{
+    return (struct pt_info *)((char *)seg->h + seg->h->infos_off) + i;
+}
+
+static inline struct pt_slot *pt_seg_slot(const struct pt_seg *seg, uint32_t i)
+{
+    return (struct pt_slot *)((char *)seg->h + seg->h->slots_off) + i;
+}
+
+static inline struct pt_chunk *pt_seg_chunk(const struct pt_seg *seg, uint32_t i)
+{
+    return (struct pt_chunk *)((char *)seg->h + seg->h->chunks_off +
+                               (uint64_t)i * seg->h->chunk_size);
+}
+
+#endif

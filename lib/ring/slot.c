@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See slot.h. */
+#include <errno.h>
+#include "base/clock.h"
+#include "base/sys.h"
+#include "ring/pool.h"
+#include "ring/slot.h"
+
+#define KEEP_ENDED 64u   /* ended slots are left alone while there are fewer slots than this */
+
+uint32_t pt_slot_count(struct pt_seg *seg)
+{
+    uint32_t n = pt_load_acquire(&seg->h->nslots);
+
+    if (n > PT_SLOT_MAX)
+        n = PT_SLOT_MAX;
+    if (n > pt_load_acquire(&seg->slots_open) && pt_seg_reach_slots(seg, n) < 0)
+        n = pt_load_acquire(&seg->slots_open);
+    return n;
+}
+
+uint64_t pt_slot_recorded(struct pt_seg *seg, uint32_t index)
+{
+    const struct pt_slot *s = pt_seg_slot(seg, index);
+
+    for (;;) {
+        uint32_t at = pt_load_acquire(&s->chunk);
+        uint64_t no;
+
+        if (at == 0)
+            return pt_load_acquire(&s->next_no);
+        if (at > pt_seg_reachable(seg, at))
+            return pt_load_relaxed(&s->next_no);
+        no = pt_load_relaxed(&s->chunk_base) +
+             (pt_load_acquire(&pt_seg_chunk(seg, at - 1)->commit) >> 32);
+        if (pt_load_acquire(&s->chunk) == at)
+            return no;
+    }
+}
+
+uint64_t pt_slot_advised_size(struct pt_seg *seg)
+{
+    const struct pt_seg_header *h = seg->h;
+    uint64_t lost = pt_load_relaxed(&h->gone_lost_bytes);
+    uint32_t n = pt_slot_count(seg);
+
+    for (uint32_t i = 0; i < n; i++)
+        lost += pt_load_relaxed(&pt_seg_slot(seg, i)->lost_bytes);
+    return lost ? h->attr.stream_size + lost + lost / 4 : 0;
+}
+
+/* Moves the counts of an ended slot to the stream's totals. */
+static void fold(struct pt_seg *seg, uint32_t index)
+{
+    struct pt_slot *s = pt_seg_slot(seg, index);
+
+    pt_add_relaxed(&seg->h->gone_recorded, pt_slot_recorded(seg, index));
+    for (unsigned c = 0; c < PT_LOST_OWN; c++)
+        pt_add_relaxed(&seg->h->gone_lost[c], pt_load_relaxed(&s->lost[c]));
+}
+
+static bool claim(struct pt_slot *s, uint32_t from)
+{
+    return pt_load_relaxed(&s->state) == from &&
+           pt_cas_seqcst(&s->state, &from, (uint32_t)PT_SLOT_CLAIMED);
+}
+
+static void settle(struct pt_seg *seg, uint32_t index, const struct pt_author *author,
+                   uint64_t copy)
+{
+    struct pt_slot *s = pt_seg_slot(seg, index);
+
+    pt_store_relaxed(&s->inside, 0u);
+    pt_store_relaxed(&s->chunk, 0u);
+    pt_store_relaxed(&s->next_no, 0u);
+    pt_store_relaxed(&s->chunk_base, 0u);
+    s->author = *author;
+    s->author.wid = pt_add_relaxed(&seg->h->next_wid, 1u);
+    pt_store_relaxed(&s->copy, copy);
+    for (unsigned c = 0; c < PT_LOST_OWN; c++)
+        pt_store_relaxed(&s->lost[c], 0u);
+    pt_add_relaxed(&seg->h->gone_lost_bytes, pt_load_relaxed(&s->lost_bytes));
+    pt_store_relaxed(&s->lost_bytes, 0u);
+    pt_store_relaxed(&s->seen_next, 0u);
+    pt_store_relaxed(&s->seen, 0u);
+    pt_store_relaxed(&s->seen_excluded, 0u);
+    pt_store_relaxed(&s->seen_refused, 0u);
+    pt_store_relaxed(&s->seen_dropped, 0u);
+    pt_store_relaxed(&s->attach_ts, pt_clock_now(seg->h->clock));
+    pt_add_relaxed(&seg->h->writers, 1u);
+    pt_store_release(&s->state, (uint32_t)PT_SLOT_LIVE);
+}
+
+/* A thread id that is attached already under the same level belongs to a
+ * thread that ended unseen and whose id the kernel has used again. */
+static bool is_ghost(const struct pt_slot *s, const struct pt_author *author, uint64_t copy)
+{
+    struct pt_author a;
+
+    if (pt_load_acquire(&s->state) != PT_SLOT_LIVE || pt_load_relaxed(&s->copy) != copy)
+        return false;
+    pt_copy_unchecked(&a, &s->author, sizeof a);
+    return a.tid == author->tid && a.pid == author->pid && a.level == author->level &&
+           pt_load_acquire(&s->state) == PT_SLOT_LIVE;
+}
+
+/* Makes slot n usable and claims it, unless others were faster; the new count. */
+static uint32_t add_slot(struct pt_seg *seg, uint32_t n, uint32_t *claimed)
+{
+    uint32_t last = n;
+
+    if (pt_cas_seqcst(&seg->h->nslots, &last, n + 1) && claim(pt_seg_slot(seg, n), PT_SLOT_FREE))
+        *claimed = n;
+    return pt_slot_count(seg);
+}
+
+/* Adds slots while there are fewer than limit, until one is claimed; the new count. */
+static uint32_t add_slots(struct pt_seg *seg, uint32_t n, uint32_t limit, uint32_t *claimed)
+{
+    while (*claimed == UINT32_MAX && n < limit && pt_seg_reach_slots(seg, n + 1) == 0)
+        n = add_slot(seg, n, claimed);
+    return n;
+}
+
+int pt_slot_attach(struct pt_seg *seg, const struct pt_author *author, uint64_t copy,
+                   uint32_t *index)
+{
+    uint32_t n = pt_slot_count(seg), free_at = UINT32_MAX;
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct pt_slot *s = pt_seg_slot(seg, i);
+
+        if (is_ghost(s, author, copy))
+            pt_slot_detach(seg, i, 0);
+        if (free_at == UINT32_MAX && claim(s, PT_SLOT_FREE))
+            free_at = i;
+    }
+    n = add_slots(seg, n, KEEP_ENDED, &free_at);
+    for (uint32_t i = 0; free_at == UINT32_MAX && i < n; i++)
+        if (claim(pt_seg_slot(seg, i), PT_SLOT_ENDED)) {
+            fold(seg, i);
+            free_at = i;
+        }
+    add_slots(seg, n, PT_SLOT_MAX, &free_at);
+    if (free_at == UINT32_MAX)
+        return -ENOMEM;
+    settle(seg, free_at, author, copy);
+    *index = free_at;
+    return 0;
+}
+
+void pt_slot_detach(struct pt_seg *seg, uint32_t index, uint64_t last_ts)
+{
+    struct pt_slot *s = pt_seg_slot(seg, index);
+    uint32_t live = PT_SLOT_LIVE, chunk;
+
+    /* CLAIMED while it is being ended: two sweepers must not both do it. */
+    if (!pt_cas_seqcst(&s->state, &live, (uint32_t)PT_SLOT_CLAIMED))
+        return;
+    pt_pool_repair(seg, index);
+    chunk = pt_load_relaxed(&s->chunk);
+    if (chunk && chunk <= pt_seg_reachable(seg, chunk)) {
+        uint64_t no = pt_slot_recorded(seg, index);
+
+        pt_pool_orphan(seg, chunk - 1, index, last_ts);
+        pt_store_release(&s->next_no, no);
+        pt_store_release(&s->chunk, 0u);
+    }
+    pt_store_release(&s->inside, 0u);
+    pt_add_relaxed(&seg->h->writers, (uint32_t)-1);
+    pt_store_release(&s->state, (uint32_t)PT_SLOT_ENDED);
+}
+
+unsigned pt_slot_sweep(struct pt_seg *seg)
+{
+    uint32_t n = pt_slot_count(seg);
+    unsigned ended = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct pt_slot *s = pt_seg_slot(seg, i);
+
+        struct pt_author a;
+
+        if (pt_load_acquire(&s->state) != PT_SLOT_LIVE)
+            continue;
+        pt_copy_unchecked(&a, &s->author, sizeof a);
+        if (a.level != PT_LEVEL_CONTROL && !pt_sys_thread_exists(a.pid, a.tid)) {
+            pt_slot_detach(seg, i, 0);
+            ended++;
+        }
+    }
+    return ended;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Writer slots.  FREE -> CLAIMED -> LIVE -> ENDED -> FREE; the claimer owns a
+ * slot until it ends it or is found dead.  An ended slot keeps its counts until
+ * a consumer has taken them; under pressure they are added to the stream's
+ * totals of threads that are gone.
+ *
+ * How many events a writer has recorded: the number of its next one.  That is
+ * next_no while it has no chunk, else chunk_base plus the chunk's count.  At a
+ * change of chunk next_no is stored before chunk is cleared, and chunk_base
+ * before chunk is set, so the sum is right at any moment, also after SIGKILL.
+ */
+#ifndef PT_RING_SLOT_H
+#define PT_RING_SLOT_H
+
+#include "ring/segment.h"
+
+/* Claims a slot for a writer; author->wid is ignored and assigned.  copy tells
+ * copies of the library in one process apart.  -ENOMEM: no slot to be had. */
+int pt_slot_attach(struct pt_seg *seg, const struct pt_author *author, uint64_t copy,
+                   uint32_t *index);
+/* Ends a slot: its chunk is orphaned, its counts stay. */
+void pt_slot_detach(struct pt_seg *seg, uint32_t index, uint64_t last_ts);
+/* Ends the slots of threads that do not exist any more; how many. */
+unsigned pt_slot_sweep(struct pt_seg *seg);
+
+/* Events recorded so far. */
+uint64_t pt_slot_recorded(struct pt_seg *seg, uint32_t index);
+/* A stream size with room for everything that was refused so far; 0: nothing was. */
+uint64_t pt_slot_advised_size(struct pt_seg *seg);
+/* Slots that this mapping can look at. */
+uint32_t pt_slot_count(struct pt_seg *seg);
+
+#endif

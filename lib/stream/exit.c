@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See exit.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/atomics.h"
+#include "stream/exit.h"
+#include "stream/handle.h"
+
+static uint32_t registered;
+
+static void at_exit(void)
+{
+    struct pt_self *self = pt_self_peek();
+    trace_id_t trid;
+    int cancel;
+
+    if (!self || self->pid != (uint32_t)getpid())
+        return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    while ((trid = pt_handle_any_active()) != 0) {
+        struct pt_stream *s = pt_handle_remove(trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED);
+
+        if (s)
+            pt_stream_destroy(s, 0);
+    }
+    pt_self_unlink(self);
+}
+
+int pt_exit_register(void)
+{
+    uint32_t no = 0;
+
+    if (!pt_cas_seqcst(&registered, &no, 1u))
+        return 0;
+    if (atexit(at_exit) == 0)
+        return 0;
+    pt_store_release(&registered, 0u);
+    return -ENOMEM;
+}

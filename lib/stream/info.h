@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* What posixtrace/info.h reports, for streams of any kind. */
+#ifndef PT_STREAM_INFO_H
+#define PT_STREAM_INFO_H
+
+#include <posixtrace/info.h>
+#include "stream/stream.h"
+
+int pt_stream_info(struct pt_stream *s, struct posixtrace_info *info);
+/* 1: the thread at *cursor, which moves on; 0: no more; -ENOMEM. */
+int pt_stream_thread(struct pt_stream *s, size_t *cursor, struct posixtrace_thread_info *t);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See lane.h. */
+#include <errno.h>
+#include <string.h>
+#include "base/clock.h"
+#include "base/sys.h"
+#include "ring/pool.h"
+#include "ring/slot.h"
+#include "ring/syncpoint.h"
+#include "stream/lane.h"
+
+/* What may stand before an event in a chunk that is new to the lane. */
+#define GROUP_BYTES(len) (PT_RECORD_OVERHEAD + pt_record_size(len))
+
+void pt_stream_wake(struct pt_seg_header *h, uint32_t waiters)
+{
+    uint32_t was = pt_and_seqcst(&h->attention, ~waiters);
+
+    if (was & waiters & PT_WAIT_READER) {
+        pt_add_seqcst(&h->reader_futex, 1u);
+        pt_futex_wake_all(&h->reader_futex);
+    }
+    if (was & waiters & PT_WAIT_FLUSHER) {
+        pt_add_seqcst(&h->flush_futex, 1u);
+        pt_futex_wake_all(&h->flush_futex);
+    }
+}
+
+int pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epoch,
+                   const struct pt_author *author)
+{
+    uint32_t index;
+    int r = pt_slot_attach(seg, author, pt_copy_mark(), &index);
+
+    if (r < 0)
+        return r;
+    lane->seg = seg;
+    lane->h = seg->h;
+    lane->slot = pt_seg_slot(seg, index);
+    lane->slot_index = index;
+    lane->max_data = (uint32_t)seg->h->attr.max_data;
+    lane->special = seg->h->clock != PT_CLOCK_TSC || seg->h->fences;
+    lane->chunk = NULL;
+    lane->commit = 0;
+    lane->limit = 0;
+    lane->base = 0;
+    lane->last = 0;
+    pt_fence_compiler();
+    lane->epoch = epoch;
+    return 0;
+}
+
+void pt_lane_lost(struct pt_lane *lane, unsigned cause, size_t len)
+{
+    pt_add_relaxed(&lane->slot->lost[cause], 1u);
+    pt_add_relaxed(&lane->slot->lost_bytes, (uint64_t)pt_record_size((uint32_t)len));
+    pt_note_overrun(lane->h);
+}
+
+static void commit(struct pt_lane *lane, uint64_t value)
+{
+    pt_fence_compiler();
+    lane->commit = value;
+    pt_store_release((uint64_t *)(void *)lane->chunk, value);
+}
+
+/* Half of the pool is full: time for the flush thread, once a round. */
+static void high_water(struct pt_seg_header *h)
+{
+    if (h->has_log && h->attr.stream_policy == POSIX_TRACE_FLUSH &&
+        pt_load_relaxed(&h->full_chunks) * 2 >= h->base_chunks &&
+        pt_exchange_seqcst(&h->flush_asked, 1u) == 0) {
+        pt_add_seqcst(&h->flush_futex, 1u);
+        pt_futex_wake_all(&h->flush_futex);
+    }
+}
+
+/* next_no before chunk, chunk before the state: whoever looks, or finds us
+ * dead, counts each event once (ring/slot.h). */
+void pt_lane_close_chunk(struct pt_lane *lane)
+{
+    struct pt_slot *s = lane->slot;
+
+    if (!lane->chunk)
+        return;
+    pt_store_release(&s->next_no, pt_slot_recorded(lane->seg, lane->slot_index));
+    pt_store_release(&s->chunk, 0u);
+    pt_pool_close(lane->seg, lane->chunk_index, lane->slot_index, lane->last);
+    lane->chunk = NULL;
+    lane->limit = 0;
+    high_water(lane->h);
+}
+
+/* Says who goes on in a chunk that another thread left. */
+static void put_author(struct pt_lane *lane)
+{
+    struct pt_record_author a = { lane->slot->author, lane->slot->next_no };
+    uint8_t *at = lane->chunk + (uint32_t)lane->commit;
+
+    pt_record_put_head(at, PT_RECORD_AUTHOR, 0, sizeof a, 0, 0);
+    memcpy(at + PT_RECORD_HEAD, &a, sizeof a);
+    commit(lane, lane->commit + pt_record_size(sizeof a));
+}
+
+void pt_lane_set_author(struct pt_lane *lane, const struct pt_author *author, uint32_t room)
+{
+    lane->slot->author = *author;
+    if (!lane->chunk)
+        return;
+    if ((uint32_t)lane->commit + room + GROUP_BYTES(0) > lane->limit)
+        pt_lane_close_chunk(lane);
+    else
+        put_author(lane);
+}
+
+static enum pt_pool_take take_chunk(struct pt_lane *lane, uint32_t need)
+{
+    struct pt_seg *seg = lane->seg;
+    struct pt_slot *s = lane->slot;
+    uint32_t index;
+    bool loop = lane->h->attr.stream_policy == POSIX_TRACE_LOOP;
+    enum pt_pool_take r = pt_pool_take(seg, lane->slot_index, need, loop, &index);
+    struct pt_chunk *c;
+
+    if (r != PT_POOL_TAKEN && r != PT_POOL_ADOPTED)
+        return r;
+    c = pt_seg_chunk(seg, index);
+    lane->chunk = (uint8_t *)c;
+    lane->chunk_index = index;
+    lane->commit = pt_load_relaxed(&c->commit);
+    lane->base = c->base_ts;
+    lane->limit = lane->h->chunk_size;
+    if (r == PT_POOL_ADOPTED) {
+        lane->base = 0;   /* unknown: the next record begins with its full time */
+        put_author(lane);
+    }
+    pt_store_release(&s->chunk_base, s->next_no - (lane->commit >> 32));
+    pt_store_release(&s->chunk, index + 1);
+    pt_syncpoint_maintain(lane->h);
+    return r;
+}
+
+bool pt_lane_reserve(struct pt_lane *lane)
+{
+    enum pt_pool_take r = lane->chunk ? PT_POOL_TAKEN
+                                      : take_chunk(lane, GROUP_BYTES(lane->max_data));
+
+    return r == PT_POOL_TAKEN || r == PT_POOL_ADOPTED;
+}
+
+/* UNTIL_FULL and FLUSH: the stream stops itself, with the time of the first
+ * event that found no room.  One compare-and-exchange; it becomes a STOP event
+ * when it is read. */
+static void stop_stream(struct pt_lane *lane, uint64_t ts)
+{
+    uint64_t state = pt_load_seqcst(&lane->h->state);
+
+    while (pt_state_of(state) == PT_RUNNING)
+        if (pt_cas_seqcst(&lane->h->state, &state, pt_state_make(PT_AUTOSTOPPED, ts))) {
+            pt_or_seqcst(&lane->h->attention, PT_WAIT_STOPPED);
+            pt_stream_wake(lane->h, PT_WAIT_READER | PT_WAIT_FLUSHER);
+            pt_add_seqcst(&lane->h->flush_futex, 1u);
+            pt_futex_wake_all(&lane->h->flush_futex);
+            return;
+        }
+}
+
+/* No chunk to be had: what that means for the event. */
+static bool refuse(struct pt_lane *lane, enum pt_pool_take why, size_t len, uint64_t ts)
+{
+    unsigned state = pt_state_of(pt_load_seqcst(&lane->h->state));
+
+    if (state == PT_SUSPENDED)
+        return false;   /* stamped outside the stream's windows: not part of it */
+    if (why == PT_POOL_NO_MEMORY || lane->h->attr.stream_policy == POSIX_TRACE_LOOP) {
+        pt_lane_lost(lane, PT_LOST_NO_MEMORY, len);
+    } else {
+        stop_stream(lane, ts);
+        pt_lane_lost(lane, PT_LOST_FULL, len);
+    }
+    return false;
+}
+
+bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t len, uint64_t addr,
+                   uint64_t ts)
+{
+    uint32_t n = len > lane->max_data ? lane->max_data : (uint32_t)len, need = pt_record_size(n);
+    uint32_t flags = n < len ? PT_RECORD_TRUNCATED : id & PT_RECORD_TRUNCATED;
+    uint8_t *at;
+
+    id &= PT_RECORD_ID_MASK;
+    if (id >= PT_ID_USER_FIRST && pt_state_of(pt_load_relaxed(&lane->h->state)) == PT_AUTOSTOPPED) {
+        pt_lane_lost(lane, PT_LOST_FULL, n);
+        return false;
+    }
+    if (!lane->chunk || (uint32_t)lane->commit + PT_RECORD_HEAD + need > lane->limit) {
+        enum pt_pool_take r;
+
+        pt_lane_close_chunk(lane);
+        r = take_chunk(lane, GROUP_BYTES(n));
+        if (r != PT_POOL_TAKEN && r != PT_POOL_ADOPTED)
+            return refuse(lane, r, n, ts);
+        /* Nothing in the chunk is later than this. */
+        ts = pt_clock_now(lane->h->clock);
+    }
+    if (ts <= lane->last && lane->h->clock != PT_CLOCK_TSC)
+        ts = lane->last + 1;
+    at = lane->chunk + (uint32_t)lane->commit;
+    if (ts < lane->base || ts - lane->base > UINT32_MAX) {
+        pt_record_put_head(at, PT_RECORD_TIME, 0, 0, 0, ts);
+        at += PT_RECORD_HEAD;
+        need += PT_RECORD_HEAD;
+        lane->base = ts;
+    }
+    pt_record_put_head(at, PT_RECORD_EVENT, id | flags, n, (uint32_t)(ts - lane->base), addr);
+    if (n)
+        memcpy(at + PT_RECORD_HEAD, data, n);
+    lane->last = ts;
+    commit(lane, lane->commit + need + (1ull << 32));
+    return true;
+}
+
+void pt_lane_recover(struct pt_lane *lane)
+{
+    struct pt_slot *s = lane->slot;
+    uint32_t at = pt_load_relaxed(&s->chunk);
+
+    pt_pool_repair(lane->seg, lane->slot_index);
+    if (at == 0) {
+        lane->chunk = NULL;
+        lane->limit = 0;
+    } else {
+        lane->chunk_index = at - 1;
+        lane->chunk = (uint8_t *)pt_seg_chunk(lane->seg, at - 1);
+        lane->commit = pt_load_relaxed((uint64_t *)(void *)lane->chunk);
+        lane->limit = lane->h->chunk_size;
+        lane->base = 0;   /* a TIME record may or may not have been committed */
+    }
+    pt_store_release(&s->inside, 0u);
+}

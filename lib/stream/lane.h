@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The slow half of writing: attaching a lane to a stream, changing chunks,
+ * being full.  Async-signal-safe and lock-free; each lane has one owner and is
+ * never re-entered.  Used by events and, under the controller's mutex, by the
+ * control writer.
+ */
+#ifndef PT_STREAM_LANE_H
+#define PT_STREAM_LANE_H
+
+#include "stream/thread.h"
+
+/* Attaches lane to the stream of seg as a writer of its own. 0 or -ENOMEM. */
+int pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epoch,
+                   const struct pt_author *author);
+
+/*
+ * Writes one record with time ts (or later: a change of chunk reads the clock
+ * again) or counts its loss.  The lane's slot is inside.  id may carry
+ * PT_RECORD_TRUNCATED.  True: recorded.
+ */
+bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t len, uint64_t addr,
+                   uint64_t ts);
+
+/* Who writes from now on; room: what the next record may need.  For the control
+ * writer, whose records are by whichever thread calls. */
+void pt_lane_set_author(struct pt_lane *lane, const struct pt_author *author, uint32_t room);
+
+/* Makes sure that the lane has a chunk; false: none to be had. */
+bool pt_lane_reserve(struct pt_lane *lane);
+/* Closes the current chunk, if any. */
+void pt_lane_close_chunk(struct pt_lane *lane);
+
+/* After siglongjmp has left an event of this lane half-way: takes up from what
+ * is committed. */
+void pt_lane_recover(struct pt_lane *lane);
+
+/* Counts a loss; cause is one of PT_LOST_*. */
+void pt_lane_lost(struct pt_lane *lane, unsigned cause, size_t len);
+
+/* Wakes who waits on the stream and resets the waiter bits of attention. */
+void pt_stream_wake(struct pt_seg_header *h, uint32_t waiters);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* Reading a live stream event by event; see live.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+#include "stream/live.h"
+
+/* Events that the reader makes have an author of their own; the pid is that of
+ * the stream's owner, no thread did it. */
+static const struct pt_author *reader_author(struct pt_live *l)
+{
+    l->author = (struct pt_author){ .wid = 1, .pid = (int32_t)l->seg->h->owner_pid };
+    return &l->author;
+}
+
+int pt_live_init(struct pt_live *l, struct pt_seg *seg)
+{
+    memset(l, 0, sizeof *l);
+    l->seg = seg;
+    l->gap_to = 0;
+    l->overflow_ts = UINT64_MAX;
+    pt_watch_init(&l->watch);
+    pt_merge_init(&l->merge);
+    l->buffer = malloc(PT_MAX_DATA + 64);
+    return l->buffer ? 0 : -ENOMEM;
+}
+
+void pt_live_deinit(struct pt_live *l)
+{
+    if (!l->seg)
+        return;
+    pt_cursor_unqueue_all(l);
+    for (uint32_t i = 0; i < l->known_room; i++)
+        free(l->known[i]);
+    free(l->known);
+    pt_merge_deinit(&l->merge);
+    pt_watch_deinit(&l->watch);
+    free(l->tally);
+    free(l->ended);
+    free(l->buffer);
+    l->seg = NULL;
+}
+
+void pt_live_finish(struct pt_live *l)
+{
+    l->finished = true;
+}
+
+enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bool window_open)
+{
+    uint64_t ts = c->record.ts;
+    bool control = c->author.wid == 0;
+
+    if (ts < l->clear_ts || (!control && !window_open))
+        return PT_FATE_EXCLUDE;
+    if (control && c->record.truncated)   /* filtered: only marks a window */
+        return PT_FATE_EXCLUDE;
+    if (!control && ts > l->gap_from && ts < l->gap_to)
+        return PT_FATE_REFUSED;
+    if (ts <= l->lost_last)
+        return PT_FATE_OVERWRITTEN;
+    return PT_FATE_DELIVER;
+}
+
+static bool reported(const struct pt_live *l, uint32_t id)
+{
+    return !pt_set_has(&l->seg->h->filter, id);
+}
+
+static int make_event(struct pt_live *l, struct pt_event *e, uint32_t id, uint64_t ts,
+                      const void *data, uint32_t len)
+{
+    *e = (struct pt_event){ .ts = ts, .id = (uint16_t)id, .data = data, .len = len,
+                            .author = reader_author(l) };
+    l->delivered_ts = ts;
+    return PT_LIVE_EVENT;
+}
+
+void pt_live_look_at_state(struct pt_live *l)
+{
+    uint64_t state = pt_load_seqcst(&l->seg->h->state);
+
+    if (l->automatic == PT_AUTO_NONE && pt_state_of(state) == PT_AUTOSTOPPED) {
+        l->automatic = PT_AUTO_STOP_DUE;
+        l->gap_from = pt_state_ts(state);
+        l->gap_to = UINT64_MAX;
+    } else if (l->automatic != PT_AUTO_NONE && pt_state_of(state) != PT_AUTOSTOPPED) {
+        l->automatic = PT_AUTO_NONE;   /* cleared meanwhile */
+        l->gap_to = pt_clock_now(l->seg->h->clock);
+    }
+}
+
+bool pt_live_restart(struct pt_live *l)
+{
+    struct pt_seg_header *h = l->seg->h;
+    uint64_t state = pt_load_seqcst(&h->state), now = pt_clock_now(h->clock);
+
+    if (l->automatic != PT_AUTO_STOPPED || l->seg->copy)
+        return false;
+    if (pt_state_of(state) == PT_AUTOSTOPPED &&
+        pt_cas_seqcst(&h->state, &state, pt_state_make(PT_RUNNING, now))) {
+        pt_and_seqcst(&h->attention, ~PT_WAIT_STOPPED);
+        l->gap_to = now;
+        l->start_due = true;
+    }
+    l->automatic = PT_AUTO_NONE;
+    return l->start_due;
+}
+
+/* What the reader itself has to report before an event with time ts. */
+static int synthetic(struct pt_live *l, struct pt_event *e, uint64_t ts)
+{
+    if (l->automatic == PT_AUTO_STOP_DUE && ts > l->gap_from) {
+        l->automatic = PT_AUTO_STOPPED;
+        l->stop_data = 1;
+        if (reported(l, POSIX_TRACE_STOP))
+            return make_event(l, e, POSIX_TRACE_STOP, l->gap_from, &l->stop_data,
+                              sizeof l->stop_data);
+    }
+    if (l->start_due && ts > l->gap_to) {
+        l->start_due = false;
+        if (reported(l, POSIX_TRACE_START)) {
+            pt_set_copy((struct pt_set *)(void *)l->buffer, &l->seg->h->filter);
+            return make_event(l, e, POSIX_TRACE_START, l->gap_to, l->buffer,
+                              sizeof l->seg->h->filter);
+        }
+    }
+    return PT_LIVE_NONE;
+}
+
+/* New losses in a LOOP stream: everything up to the newest of them goes. */
+static void look_at_losses(struct pt_live *l)
+{
+    uint64_t last = pt_load_seqcst(&l->seg->h->lost_last_ts), first;
+
+    if (last <= l->lost_last)
+        return;
+    first = pt_exchange_seqcst(&l->seg->h->lost_first_ts, UINT64_MAX);
+    if (first < l->overflow_ts)
+        l->overflow_ts = first;
+    l->lost_last = last;
+    l->overflow_due = l->resume_due = true;
+}
+
+static int overflow(struct pt_live *l, struct pt_event *e, uint64_t ts)
+{
+    if (l->overflow_due) {
+        uint64_t at = l->overflow_ts;
+
+        if (at > ts)
+            at = ts;
+        if (at < l->delivered_ts)
+            at = l->delivered_ts;
+        l->overflow_due = false;
+        l->overflow_ts = UINT64_MAX;
+        if (reported(l, POSIX_TRACE_OVERFLOW))
+            return make_event(l, e, POSIX_TRACE_OVERFLOW, at, NULL, 0);
+    }
+    if (l->resume_due) {
+        l->resume_due = false;
+        if (reported(l, POSIX_TRACE_RESUME))
+            return make_event(l, e, POSIX_TRACE_RESUME, ts, NULL, 0);
+    }
+    return PT_LIVE_NONE;
+}
+
+/* The cursor at the top of the merge goes to its next record. */
+static void step(struct pt_live *l, struct pt_cursor *c)
+{
+    pt_cursor_consume(l, c);
+    if (pt_cursor_decode(l, c) == PT_CURSOR_EVENT) {
+        pt_merge_sift_top(&l->merge);
+        return;
+    }
+    c->queued = false;
+    pt_merge_pop(&l->merge);
+    pt_cursor_retire(l, c);
+}
+
+static void drop_top(struct pt_live *l, struct pt_cursor *c)
+{
+    c->queued = false;
+    pt_merge_pop(&l->merge);
+    pt_cursor_drop(l, c);
+}
+
+static void note_window(struct pt_live *l, const struct pt_cursor *c)
+{
+    if (c->record.id == POSIX_TRACE_START)
+        l->window_open = true;
+    else if (c->record.id == POSIX_TRACE_STOP)
+        l->window_open = false;
+    else if (c->off == sizeof(struct pt_chunk))
+        l->window_open = pt_seg_chunk(l->seg, c->index)->window != 0;
+}
+
+/* Copies the top record and looks whether it was still there.  False: gone. */
+static bool copy_out(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
+{
+    pt_copy_unchecked(l->buffer, c->record.data, c->record.len);
+    if (!pt_cursor_valid(l, c))
+        return false;
+    l->author = c->author;
+    *e = (struct pt_event){ .ts = c->record.ts, .addr = c->record.addr, .data = l->buffer,
+                            .author = &l->author, .len = c->record.len,
+                            .id = (uint16_t)c->record.id, .truncated = c->record.truncated };
+    return true;
+}
+
+/* The record at the top, older than the watermark: deliver it or pass over it. */
+static int take_top(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
+{
+    bool control = c->author.wid == 0;
+    struct pt_tally *t = NULL;
+    enum pt_fate fate;
+    int r;
+
+    look_at_losses(l);
+    fate = pt_live_fate(l, c, l->window_open);
+    if (fate == PT_FATE_DELIVER) {
+        r = synthetic(l, e, c->record.ts);
+        if (r == PT_LIVE_NONE)
+            r = overflow(l, e, c->record.ts);
+        if (r != PT_LIVE_NONE)
+            return r;
+        if (!copy_out(l, c, e)) {
+            drop_top(l, c);
+            return PT_LIVE_NONE;
+        }
+    }
+    if (control) {
+        note_window(l, c);
+    } else {
+        t = pt_live_tally(l, &c->author);
+        if (!t)
+            return -ENOMEM;
+        pt_live_account(t, c->no, fate);
+    }
+    if (fate == PT_FATE_OVERWRITTEN && c->record.ts < l->overflow_ts)
+        l->overflow_ts = c->record.ts;
+    step(l, c);
+    if (fate != PT_FATE_DELIVER)
+        return PT_LIVE_NONE;
+    if (e->ts < l->delivered_ts)
+        l->late++;
+    else
+        l->delivered_ts = e->ts;
+    return PT_LIVE_EVENT;
+}
+
+int pt_live_next(struct pt_live *l, struct pt_event *e)
+{
+    unsigned looks = 0;
+    int r;
+
+    for (;;) {
+        struct pt_merge_node *top = pt_merge_top(&l->merge);
+
+        if (top && top->ts < l->watermark) {
+            r = take_top(l, (struct pt_cursor *)(void *)top, e);
+            if (r != PT_LIVE_NONE)
+                return r;
+            continue;
+        }
+        /* An event that is newer than the last look, with nobody inside: a new
+         * look settles it. */
+        if (looks == 0 || (top && !l->watch.held && looks < 4)) {
+            looks++;
+            r = pt_live_refresh(l);
+            if (r < 0)
+                return r;
+            pt_live_look_at_state(l);
+            continue;
+        }
+        r = synthetic(l, e, l->watermark);
+        if (r != PT_LIVE_NONE)
+            return r;
+        if (top)
+            return PT_LIVE_HELD;
+        if (pt_live_restart(l))
+            return synthetic(l, e, UINT64_MAX);
+        return l->watch.held && !l->finished ? PT_LIVE_HELD : PT_LIVE_NONE;
+    }
+}
+
+/* Everything up to ts is passed over now; what is committed later with an
+ * older time is met by clear_ts. */
+int pt_live_clear(struct pt_live *l, uint64_t ts)
+{
+    struct pt_merge_node *top;
+    struct pt_event e;
+    int r = pt_live_refresh(l);
+
+    l->clear_ts = ts;
+    while (r >= 0 && (top = pt_merge_top(&l->merge)) && top->ts < ts && top->ts < l->watermark)
+        r = take_top(l, (struct pt_cursor *)(void *)top, &e);
+    l->overflow_due = l->resume_due = l->start_due = false;
+    l->overflow_ts = UINT64_MAX;
+    l->automatic = PT_AUTO_NONE;
+    l->gap_to = ts;
+    l->late = 0;
+    return r < 0 ? r : 0;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The consumer's side of a segment: the merge of all chunks in time order, up
+ * to the watermark, with what the standard wants to see in between: automatic
+ * STOP and START, OVERFLOW and RESUME.  There is one consumer a stream: the
+ * readers of a stream without log (one at a time, under the reading lock), or
+ * the flush thread of a stream with log, or who reads a dead writer's segment.
+ *
+ * Windows.  The stream is what lies inside START..STOP and after the last
+ * clear.  Events stamped outside are passed over; those stamped between an
+ * automatic stop and the restart were refused by the stream and count as lost
+ * (LOST_FULL).
+ *
+ * LOOP.  Chunks are overwritten in the order in which they were closed.  What
+ * is older than the newest overwritten event is passed over too: the reader
+ * gets the contiguous newest suffix.  How many events a writer has lost that
+ * way follows from the numbering: recorded - seen - still to be read.  Within a
+ * flush round the events of a writer may be seen out of order, after it not.
+ */
+#ifndef PT_STREAM_LIVE_H
+#define PT_STREAM_LIVE_H
+
+#include "log/merge.h"
+#include "log/writer.h"
+#include "ring/watermark.h"
+
+/* One chunk that is being read. */
+struct pt_cursor {
+    struct pt_merge_node node;
+    uint32_t index;
+    uint64_t gen;
+    uint32_t off;                /* of the current record */
+    uint32_t size;               /* of the current record (with TIME, AUTHOR before it) */
+    uint32_t start;              /* where it begins without AUTHOR, and the base there */
+    uint64_t start_base;
+    uint32_t limit;              /* committed when last looked */
+    uint64_t base;
+    uint64_t no;                 /* author's number of the current event */
+    struct pt_author author;
+    struct pt_record record;     /* the current one; data points into the chunk */
+    bool queued;                 /* in the merge */
+};
+
+/* Where the counts of a writer are. */
+enum pt_tally_source {
+    PT_TALLY_UNSEEN,   /* only events of it were seen so far */
+    PT_TALLY_SLOT,     /* in its slot, as of the last look */
+    PT_TALLY_FINAL,    /* its slot has ended and given them to us */
+    PT_TALLY_FOLDED    /* its slot was needed by another: in the header's totals */
+};
+
+/* What the consumer knows of one writer. */
+struct pt_tally {
+    struct pt_author author;
+    enum pt_tally_source source;
+    uint32_t look;               /* the look at which its slot was seen */
+    uint32_t slot;               /* which one that was */
+    uint64_t next_no;            /* number after the highest one seen */
+    uint64_t seen;               /* events passed over or delivered */
+    uint64_t resume_no;          /* a dead consumer has accounted for what is before */
+    uint64_t excluded;           /* outside the windows, or cleared: not part of the stream */
+    uint64_t refused;            /* between automatic stop and restart */
+    uint64_t dropped;            /* seen, but overwritten or older than what was */
+    uint64_t recorded;
+    uint64_t pending;            /* as of the last pt_live_take_pending */
+    uint64_t lost[PT_LOST_OWN];
+    bool used, changed;
+};
+
+enum pt_fate { PT_FATE_DELIVER, PT_FATE_EXCLUDE, PT_FATE_REFUSED, PT_FATE_OVERWRITTEN };
+
+enum pt_auto { PT_AUTO_NONE, PT_AUTO_STOP_DUE, PT_AUTO_STOPPED };
+
+struct pt_live {
+    struct pt_seg *seg;
+    struct pt_watch watch;
+    struct pt_merge merge;
+    struct pt_cursor **known;    /* by chunk index */
+    uint32_t known_room;
+    uint64_t watermark;
+    bool finished;               /* nobody writes any more: all that is committed is certain */
+    uint64_t delivered_ts;       /* of the last event delivered */
+    uint64_t late;
+    uint64_t clear_ts;
+    bool window_open;
+    enum pt_auto automatic;
+    uint64_t gap_from, gap_to;   /* the last automatic stop and its restart */
+    bool start_due;
+    bool overflow_due, resume_due;
+    uint64_t overflow_ts;        /* oldest event lost or passed over since the last report */
+    uint64_t lost_last;          /* as last read from the header */
+    struct pt_tally *tally;      /* open addressing by wid */
+    uint32_t tally_count, tally_room, look;
+    uint32_t *ended;             /* slots whose counts we have, to be released */
+    uint32_t ended_count, ended_room;
+    uint64_t folded_excluded, folded_refused, folded_overwritten; /* of forgotten tallies */
+    uint8_t *buffer;             /* copy of the record that is delivered */
+    struct pt_author author;     /* of that record */
+    int stop_data;
+};
+
+int pt_live_init(struct pt_live *l, struct pt_seg *seg);
+void pt_live_deinit(struct pt_live *l);
+
+enum pt_live_next { PT_LIVE_NONE, PT_LIVE_EVENT, PT_LIVE_HELD };
+
+/*
+ * The next event; never blocks.  NONE: nothing is there.  HELD: something is,
+ * but a writer that is inside an event may still bring something older.  *e is
+ * good until the next call; ns is not filled.  Negative errno: -ENOMEM.
+ */
+int pt_live_next(struct pt_live *l, struct pt_event *e);
+
+/* Looks for new chunks, commits and bounds now. 0 or -ENOMEM. */
+int pt_live_refresh(struct pt_live *l);
+/* Nobody writes any more: everything that is committed is certain. */
+void pt_live_finish(struct pt_live *l);
+/* Passes over everything up to now (posix_trace_clear). */
+int pt_live_clear(struct pt_live *l, uint64_t ts);
+
+/* After a refresh: has the stream stopped itself?  A writer's compare-and-exchange
+ * is seen here once its events are. */
+void pt_live_look_at_state(struct pt_live *l);
+/* Ends an automatic stop, if its STOP was reported; the stream must be empty.
+ * True: it runs again and a START is due. */
+bool pt_live_restart(struct pt_live *l);
+
+/* Takes the counts of the writers' slots into the tallies.  Slots of ended
+ * writers are released when they are safe with us, which for a stream with log
+ * is after the round that writes them. */
+void pt_live_take_counts(struct pt_live *l);
+void pt_live_release_ended(struct pt_live *l);
+/* Leaves what we have seen of each writer in its slot. */
+void pt_live_leave_tallies(struct pt_live *l);
+/* Tally of a writer, made if need be; NULL: no memory. */
+struct pt_tally *pt_live_tally(struct pt_live *l, const struct pt_author *author);
+/* Accounts for event number no of a writer and what became of it. */
+void pt_live_account(struct pt_tally *t, uint64_t no, enum pt_fate fate);
+/* n events from number no on that were delivered. */
+void pt_live_account_many(struct pt_tally *t, uint64_t no, uint64_t n);
+/* How many events up to the highest number seen were overwritten. */
+static inline uint64_t pt_tally_overwritten(const struct pt_tally *t)
+{
+    return t->next_no - t->seen + t->dropped;
+}
+
+/* Counts, into the tallies, the events that lie in chunks and were not seen yet. */
+int pt_live_take_pending(struct pt_live *l);
+
+/* Cursor handling, shared with the flush thread. */
+enum pt_cursor_step { PT_CURSOR_EVENT, PT_CURSOR_END, PT_CURSOR_GONE };
+/* Decodes the record at c->off into c->record. GONE: overwritten, or not what a writer makes. */
+enum pt_cursor_step pt_cursor_decode(struct pt_live *l, struct pt_cursor *c);
+/* Steps behind the current record and publishes how far we are. */
+void pt_cursor_consume(struct pt_live *l, struct pt_cursor *c);
+/* Is the chunk still the one the cursor was made for? */
+bool pt_cursor_valid(const struct pt_live *l, const struct pt_cursor *c);
+void pt_cursor_drop(struct pt_live *l, struct pt_cursor *c);
+/* Empties the merge; frees the cursors that were only there. */
+void pt_cursor_unqueue_all(struct pt_live *l);
+/* Gives the chunk back if it is full and read; the cursor is gone then. */
+bool pt_cursor_retire(struct pt_live *l, struct pt_cursor *c);
+
+/* What becomes of the cursor's record, by windows, gap and overwriting; control
+ * records are in whatever window_open says. */
+enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bool window_open);
+
+#endif

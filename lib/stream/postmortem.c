@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See postmortem.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "ring/dir.h"
+#include "ring/liveness.h"
+#include "ring/names.h"
+#include "ring/slot.h"
+#include "stream/postmortem.h"
+#include "stream/round.h"
+
+/* Numbers of events that we make must differ from those in the log. */
+#define MADE_FIRST (1u << 20)
+
+struct corpse {
+    struct pt_seg seg;
+    struct pt_live live;
+    struct pt_names *names;
+    struct pt_log_packet *packets;
+    size_t count, room;
+    struct pt_log_author_totals *totals;
+    char **name_copies;
+};
+
+static int keep_packet(void *context, const struct pt_log_packet *packet)
+{
+    struct corpse *c = context;
+    struct pt_log_packet *p;
+
+    if (c->count == c->room) {
+        p = realloc(c->packets, (c->room * 2 + 64) * sizeof *p);
+        if (!p)
+            return -ENOMEM;
+        c->packets = p;
+        c->room = c->room * 2 + 64;
+    }
+    p = &c->packets[c->count];
+    *p = *packet;
+    /* Events that the round makes live on its stack. */
+    if (packet->author.wid == 1) {
+        void *copy = malloc(packet->bytes);
+
+        if (!copy)
+            return -ENOMEM;
+        p->records = memcpy(copy, packet->records, packet->bytes);
+    }
+    c->count++;
+    return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct pt_log_packet *x = a, *y = b;
+
+    if (x->chunk_seq != y->chunk_seq)
+        return x->chunk_seq < y->chunk_seq ? -1 : 1;
+    return x->chunk_off < y->chunk_off ? -1 : x->chunk_off > y->chunk_off;
+}
+
+static int gather_names(struct corpse *c, int dir)
+{
+    const char *file = c->seg.h->names_file;
+    int r;
+
+    c->name_copies = calloc(PT_ID_MAX, sizeof *c->name_copies);
+    if (!c->name_copies)
+        return -ENOMEM;
+    if (!memchr(file, '\0', sizeof c->seg.h->names_file) || !file[0] || strchr(file, '/'))
+        return 0;
+    r = pt_names_copy(&c->names, dir, file);
+    if (r < 0)
+        return r == -ENOMEM ? r : 0;
+    for (uint32_t id = PT_ID_NAMED_FIRST; id < PT_ID_MAX; id++)
+        c->name_copies[id] = (char *)(uintptr_t)pt_names_get(c->names, id);
+    return 0;
+}
+
+static int gather(struct pt_tail *t, struct corpse *c, int dir)
+{
+    struct pt_round_sink sink = { keep_packet, c };
+    struct pt_seg_header *h = c->seg.h;
+    struct pt_round round;
+    size_t authors = 0;
+    int r = gather_names(c, dir);
+
+    if (r == 0)
+        r = pt_live_init(&c->live, &c->seg);
+    if (r < 0)
+        return r;
+    r = pt_round_init(&round, &c->live, &sink);
+    if (r < 0)
+        return r;
+    round.made_no = MADE_FIRST;
+    pt_live_finish(&c->live);
+    r = pt_live_refresh(&c->live);
+    pt_live_look_at_state(&c->live);
+    pt_live_take_counts(&c->live);
+    if (r == 0)
+        r = pt_round_write(&round);
+    pt_round_deinit(&round);
+    if (r == 0)
+        r = pt_round_totals(&c->live, true, &c->totals, &authors, &t->tail.status);
+    if (r < 0)
+        return r;
+    if (c->count)
+        qsort(c->packets, c->count, sizeof *c->packets, by_place);
+    t->tail.packets = c->packets;
+    t->tail.packet_count = c->count;
+    t->tail.syncs = h->sync;
+    t->tail.sync_count = h->syncs < PT_SYNC_MAX ? h->syncs : PT_SYNC_MAX;
+    t->tail.names = (const char *const *)c->name_copies;
+    t->tail.authors = c->totals;
+    t->tail.author_count = authors;
+    t->tail.status.watermark = UINT64_MAX;
+    t->tail.status.stream_overrun = h->overrun != 0;
+    t->tail.status.stream_full = pt_state_of(h->state) == PT_AUTOSTOPPED;
+    t->tail.status.advised_size = pt_slot_advised_size(&c->seg);
+    t->tail.status.peak_bytes = (uint64_t)h->peak_chunks * h->chunk_size;
+    t->tail.status.reserved_bytes = (uint64_t)h->nchunks * h->chunk_size;
+    return 0;
+}
+
+void pt_tail_close(struct pt_tail *t)
+{
+    struct corpse *c = t ? t->private_ : NULL;
+
+    if (c) {
+        for (size_t i = 0; i < c->count; i++)
+            if (c->packets[i].author.wid == 1)
+                free((void *)(uintptr_t)c->packets[i].records);
+        free(c->packets);
+        free(c->totals);
+        free(c->name_copies);
+        free(c->names);
+        pt_live_deinit(&c->live);
+        pt_seg_unmap(&c->seg);
+        free(c);
+    }
+    free(t);
+}
+
+/* Reads only the header: is there a segment of that id, and is its owner dead? */
+static int examine(int dir, const char *file, const uint8_t id[16])
+{
+    struct pt_seg_header *h = malloc(sizeof *h);
+    int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), r = PT_TAIL_NONE;
+    struct stat st;
+
+    if (h && fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+        pread(fd, h, sizeof *h, 0) == (ssize_t)sizeof *h && memcmp(h->id, id, 16) == 0 &&
+        pt_seg_validate(h, (uint64_t)st.st_size) == 0)
+        r = pt_owner_liveness(h, st.st_dev, st.st_ino) == PT_DEAD ? PT_TAIL_FOUND
+                                                                   : PT_TAIL_WRITER_ALIVE;
+    if (fd >= 0)
+        close(fd);
+    free(h);
+    return r;
+}
+
+int pt_tail_open(struct pt_tail **tail, const uint8_t id[16])
+{
+    int dir = pt_dir_open(false), r;
+    struct pt_tail *t;
+    struct corpse *c;
+    char file[64];
+
+    if (dir < 0)
+        return PT_TAIL_NONE;
+    pt_dir_hex_name(file, sizeof file, 's', id, ".seg");
+    r = examine(dir, file, id);
+    if (r != PT_TAIL_FOUND) {
+        close(dir);
+        return r;
+    }
+    t = calloc(1, sizeof *t);
+    c = calloc(1, sizeof *c);
+    if (!t || !c) {
+        free(t);
+        free(c);
+        close(dir);
+        return -ENOMEM;
+    }
+    t->private_ = c;
+    memcpy(t->file, file, sizeof file);
+    r = pt_seg_copy(&c->seg, dir, file);
+    if (r == 0)
+        r = gather(t, c, dir);
+    if (r == 0)
+        memcpy(t->names_file, c->seg.h->names_file, sizeof t->names_file);
+    t->names_file[sizeof t->names_file - 1] = '\0';
+    close(dir);
+    if (r < 0) {
+        pt_tail_close(t);
+        return r == -EINVAL ? PT_TAIL_NONE : r;
+    }
+    *tail = t;
+    return PT_TAIL_FOUND;
+}
+
+void pt_tail_unlink(const struct pt_tail *t)
+{
+    int dir = pt_dir_open(false);
+
+    if (dir < 0)
+        return;
+    unlinkat(dir, t->file, 0);
+    if (t->names_file[0] && !strchr(t->names_file, '/'))
+        unlinkat(dir, t->names_file, 0);
+    close(dir);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What a dead writer's segment still holds, as packets: the committed events
+ * that its flush thread had no time to write.  The segment is found by the
+ * 128-bit id that it shares with the log; nothing is written.
+ */
+#ifndef PT_STREAM_POSTMORTEM_H
+#define PT_STREAM_POSTMORTEM_H
+
+#include "log/reader.h"
+
+struct pt_tail {
+    struct pt_log_tail tail;     /* for pt_log_reader_set_tail */
+    char file[64];               /* of the segment */
+    char names_file[64];
+    void *private_;
+};
+
+enum pt_tail_found { PT_TAIL_FOUND, PT_TAIL_NONE, PT_TAIL_WRITER_ALIVE };
+
+/* PT_TAIL_*, or a negative errno. */
+int pt_tail_open(struct pt_tail **tail, const uint8_t id[16]);
+void pt_tail_close(struct pt_tail *tail);
+/* The log has all of it: removes the segment. */
+void pt_tail_unlink(const struct pt_tail *tail);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See prepare.h.  Works under the same protection as an event: inside, gates
+ * looked at afterwards, so that no segment is unmapped meanwhile. */
+#include <errno.h>
+#include "stream/event.h"
+#include "stream/lane.h"
+#include "stream/prepare.h"
+
+/* Writes to every page of a chunk's free part: no fault later. */
+static void touch(struct pt_lane *lane)
+{
+    uint8_t *end = lane->chunk + lane->limit;
+
+    for (uint8_t *p = lane->chunk + (uint32_t)lane->commit; p < end; p += 4096)
+        *(volatile uint8_t *)p = 0;
+}
+
+static int prepare_streams(struct pt_self *self, struct pt_thread *t, uint64_t inside)
+{
+    int r = 0;
+
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
+        uint64_t epoch = pt_load_seqcst(&self->page->epoch[bit]);
+        struct pt_seg *seg;
+
+        if (!(pt_load_seqcst(&self->page->used) >> bit & 1) ||
+            !(seg = pt_self_segment(self, bit, epoch)) || pt_load_seqcst(&seg->h->closed))
+            continue;
+        if (!pt_event_lane(self, t, 0, bit)) {
+            r = -ENOMEM;
+            continue;
+        }
+        pt_store_seqcst(&t->lane0[bit].slot->inside, inside);
+        if (!pt_lane_reserve(&t->lane0[bit]))
+            r = -ENOMEM;
+        else
+            touch(&t->lane0[bit]);
+        pt_store_seqcst(&t->lane0[bit].slot->inside, 0u);
+    }
+    return r;
+}
+
+int pt_prepare(void)
+{
+    struct pt_self *self = pt_self_get();
+    struct pt_thread *t = self ? pt_thread_get(self) : NULL;
+    int r;
+
+    if (!t)
+        return -ENOMEM;
+    pt_thread_watch_exits();
+    if (pt_load_relaxed(&t->word) != PT_THREAD_IDLE)
+        return 0;   /* from a handler inside an event: that event has done it */
+    pt_store_relaxed(&t->count, t->count + 1);
+    pt_store_seqcst(&t->word, pt_thread_word((uintptr_t)__builtin_frame_address(0), 1u));
+    r = prepare_streams(self, t, t->count);
+    pt_store_seqcst(&t->word, (uint64_t)PT_THREAD_IDLE);
+    return r;
+}

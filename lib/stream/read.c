@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See read.h.  A reader that finds nothing sets the waiter bit, makes all
+ * writers pass a fence, looks again, and sleeps; a writer looks at the bit
+ * after it has left its event.  So either the reader sees the event or the
+ * writer sees the bit.  A writer that is inside an event, and so holds younger
+ * events back, wakes the reader the same way when it leaves; if it never does,
+ * the reader goes on without it after PT_STALL_NS.
+ */
+#include <errno.h>
+#include "base/clock.h"
+#include "base/sys.h"
+#include "ring/syncpoint.h"
+#include "stream/handle.h"
+#include "stream/read.h"
+
+static int next(struct pt_stream *s, void (*take)(void *, const struct pt_event *), void *context)
+{
+    struct pt_event e;
+    int r;
+
+    pthread_mutex_lock(&s->reading);
+    if (s->log) {
+        r = pt_log_reader_next(s->log, &e);
+    } else {
+        r = pt_live_next(&s->live, &e);
+        if (r == PT_LIVE_EVENT)
+            e.ns = pt_syncpoint_convert(s->seg->h, e.ts);
+    }
+    if (r == 1)
+        take(context, &e);
+    pthread_mutex_unlock(&s->reading);
+    return r;
+}
+
+static bool is_time(const struct timespec *t)
+{
+    return t && t->tv_nsec >= 0 && t->tv_nsec < 1000000000;
+}
+
+static bool passed(const struct timespec *t)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec > t->tv_sec || (now.tv_sec == t->tv_sec && now.tv_nsec >= t->tv_nsec);
+}
+
+static bool earlier(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
+}
+
+static void give_up(void *stream)
+{
+    pt_handle_put(stream);
+}
+
+/* The only place where a reading thread can be cancelled: it holds nothing but
+ * its reference. */
+static int nap(struct pt_stream *s, uint32_t futex, const struct timespec *until, int cancel)
+{
+    int type, r;
+
+    pthread_cleanup_push(give_up, s);
+    pthread_setcancelstate(cancel, NULL);
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+    r = pt_futex_wait(&s->seg->h->reader_futex, futex, CLOCK_REALTIME, until);
+    pthread_setcanceltype(type, NULL);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    pthread_cleanup_pop(0);
+    return r;
+}
+
+static int sleep_for_event(struct pt_stream *s, bool held, const struct timespec *until,
+                           uint32_t futex, int cancel)
+{
+    struct timespec stall;
+    int r;
+
+    if (held) {
+        clock_gettime(CLOCK_REALTIME, &stall);
+        stall.tv_sec += PT_STALL_NS / 1000000000u;
+        if (!until || earlier(&stall, until))
+            until = &stall;
+    }
+    r = nap(s, futex, until, cancel);
+    return r == -EINTR ? r : 0;
+}
+
+int pt_stream_read(struct pt_stream *s, enum pt_read_mode mode, const struct timespec *until,
+                   int cancel, void (*take)(void *, const struct pt_event *), void *context)
+{
+    bool asked = false;
+    uint32_t futex = 0;
+    int r;
+
+    for (;;) {
+        r = next(s, take, context);
+        if (r < 0 || r == 1)
+            return r;
+        if (s->log || mode == PT_READ_TRY)
+            return PT_READ_NONE;
+        if (pt_load_seqcst(&s->closing))
+            return -EINVAL;
+        if (mode == PT_READ_UNTIL) {
+            if (!is_time(until))
+                return -EINVAL;
+            if (passed(until))
+                return -ETIMEDOUT;
+        }
+        if (!asked) {
+            futex = pt_load_seqcst(&s->seg->h->reader_futex);
+            pt_or_seqcst(&s->seg->h->attention, PT_WAIT_READER);
+            pt_barrier_all();
+            asked = true;
+            continue;
+        }
+        asked = false;
+        r = sleep_for_event(s, r == PT_LIVE_HELD, mode == PT_READ_UNTIL ? until : NULL, futex,
+                            cancel);
+        if (r < 0)
+            return r;
+    }
+}

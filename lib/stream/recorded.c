@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Pre-recorded streams: a log, and where its writer died without completing
+ * it on this machine, what its segment still holds.  Opening never writes.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "stream/postmortem.h"
+#include "stream/stream.h"
+
+static int find_tail(struct pt_stream *s)
+{
+    int r;
+
+    if (pt_log_reader_complete(s->log) || lseek(s->fd, 0, SEEK_CUR) < 0)
+        return 0;
+    r = pt_tail_open(&s->tail, pt_log_reader_params(s->log)->id);
+    s->writer_alive = r == PT_TAIL_WRITER_ALIVE;
+    return r == PT_TAIL_FOUND ? pt_log_reader_set_tail(s->log, &s->tail->tail) : r < 0 ? r : 0;
+}
+
+int pt_recorded_open(struct pt_stream **stream, int fd)
+{
+    struct pt_stream *s = calloc(1, sizeof *s);
+    int r = 0;
+
+    if (!s)
+        return -ENOMEM;
+    s->kind = PT_STREAM_RECORDED;
+    s->instance = pt_self_instance();
+    s->next_type = 1;
+    pthread_mutex_init(&s->control, NULL);
+    pthread_mutex_init(&s->reading, NULL);
+    /* Ours, so that the caller's close does not put another file under us. */
+    s->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (s->fd < 0)
+        r = errno == EBADF ? -EINVAL : -errno;
+    if (r == 0)
+        r = pt_log_reader_new(&s->log, s->fd);
+    if (r == 0)
+        r = find_tail(s);
+    if (r < 0) {
+        pt_recorded_close(s);
+        return r;
+    }
+    *stream = s;
+    return 0;
+}
+
+void pt_recorded_close(struct pt_stream *s)
+{
+    if (s->log)
+        pt_log_reader_free(s->log);
+    pt_tail_close(s->tail);
+    if (s->fd >= 0)
+        close(s->fd);
+    pthread_mutex_destroy(&s->control);
+    pthread_mutex_destroy(&s->reading);
+    free(s);
+}
+
+const char *pt_stream_name(struct pt_stream *s, uint32_t id)
+{
+    if (id == 0 || id >= PT_ID_MAX)
+        return NULL;
+    if (id <= PT_ID_USER_FIRST)
+        return pt_event_system_name(id);
+    return s->log ? pt_log_reader_name(s->log, id) : pt_names_get(s->self->names, id);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* Completing the log of a writer that is gone; see posixtrace_log_recover. */
+#ifndef PT_STREAM_RECOVER_H
+#define PT_STREAM_RECOVER_H
+
+#include <posixtrace/log.h>
+
+int pt_stream_recover(int fd, struct posixtrace_recover_report *report);
+
+#endif

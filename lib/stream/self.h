@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * This process: its page, its name map, the segments it has mapped.
+ *
+ * Made by the first posix_trace_* call, also by an event in a signal handler:
+ * everything here is lock-free and async-signal-safe; who loses a race throws
+ * its own work away.
+ *
+ * Fork rules.  A child has a copy of all private memory and the parent's
+ * mappings, but its own pid.  It is recognised by a word in a MADV_WIPEONFORK
+ * page, which also works for _Fork and raw clone, where no handler runs; the
+ * next call makes a page for the child in which only the streams that are
+ * INHERITED, and existed when the memory was copied, have their gates.  A vfork
+ * child runs in the parent's memory and traces as the parent's thread.
+ */
+#ifndef PT_STREAM_SELF_H
+#define PT_STREAM_SELF_H
+
+#include "ring/page.h"
+#include "ring/segment.h"
+
+struct pt_self {
+    struct pt_page  *page;
+    struct pt_names *names;
+    uint32_t pid;
+    uint64_t start;
+    char page_file[64], names_file[64];
+};
+
+/* The gates that events look at; never NULL. */
+extern const uint64_t *pt_gates PT_HIDDEN;
+/* Tells this copy of the library from others in the process. */
+#define pt_copy_mark() ((uint64_t)(uintptr_t)&pt_gates)
+
+/* This process, found or made; NULL: no memory for it, nothing is recorded. */
+struct pt_self *pt_self_get(void);
+/* The same if it is there already and this is not a child that has not
+ * noticed yet; never makes anything. */
+struct pt_self *pt_self_peek(void);
+
+/* A segment that this process has mapped for a gate bit, at that epoch. */
+struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoch);
+/* The creator's: makes seg known for the bit. NULL: forgets it. */
+void pt_self_set_segment(unsigned bit, uint64_t epoch, struct pt_seg *seg);
+
+/* A number that differs between a process and its forked children; makes no
+ * files.  0: no memory. */
+uint64_t pt_self_instance(void);
+
+/* Adds a process to the stream's table and opens its gates if the stream
+ * records.  -EAGAIN: the table is full. */
+int pt_self_register(struct pt_self *self, struct pt_seg *seg, unsigned bit);
+
+/* Removes the page (and a name map without other links) from the directory. */
+void pt_self_unlink(struct pt_self *self);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* Making and unmaking active streams; see stream.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/sys.h"
+#include "ring/dir.h"
+#include "ring/slot.h"
+#include "ring/syncpoint.h"
+#include "stream/exit.h"
+#include "stream/flush.h"
+
+/* Membarrier registration can take milliseconds in a threaded process: once,
+ * in a control call. */
+static bool barrier_works(void)
+{
+    static uint32_t known;   /* 0 not tried, 1 works, 2 refused */
+
+    if (pt_load_acquire(&known) == 0)
+        pt_store_release(&known, pt_barrier_register() ? 1u : 2u);
+    return pt_load_acquire(&known) == 1;
+}
+
+/* The names must live as long as the segment needs them: a link of its own. */
+static void link_names(struct pt_stream *s)
+{
+    char name[sizeof s->seg->h->names_file];
+    int dir;
+
+    if (!s->seg->file[0] || !s->self->names_file[0])
+        return;
+    dir = pt_dir_open(false);
+    if (dir < 0)
+        return;
+    strcpy(name, s->seg->file);
+    strcpy(strrchr(name, '.'), ".names");
+    if (linkat(dir, s->self->names_file, dir, name, 0) == 0)
+        memcpy(s->seg->h->names_file, name, sizeof name);
+    close(dir);
+}
+
+/* Where the log is, for who finds the segment later. */
+static void note_log(struct pt_seg_header *h, int fd)
+{
+    char link[32];
+    struct stat st;
+    ssize_t n;
+
+    if (fstat(fd, &st) == 0) {
+        h->log_dev = st.st_dev;
+        h->log_ino = st.st_ino;
+    }
+    strcpy(link, "/proc/self/fd/");
+    char *p = link + strlen(link), digits[12], *d = digits + sizeof digits - 1;
+    unsigned v = (unsigned)fd;
+    *d = '\0';
+    do
+        *--d = (char)('0' + v % 10);
+    while ((v /= 10) != 0);
+    strcpy(p, d);
+    n = readlink(link, h->log_path, sizeof h->log_path - 1);
+    h->log_path[n > 0 ? n : 0] = '\0';
+}
+
+static int open_segment(struct pt_stream *s, const struct pt_attr *attr, int log_fd)
+{
+    struct pt_seg_request q = { .attr = *attr, .with_log = log_fd >= 0,
+                                .clock = pt_clock_choose(), .fences = !barrier_works(),
+                                .create_ns = (int64_t)pt_clock_ns(CLOCK_REALTIME) };
+    int r;
+
+    if (q.attr.policy_is_default && q.with_log)
+        q.attr.stream_policy = POSIX_TRACE_FLUSH;
+    q.attr.policy_is_default = 0;
+    s->seg = calloc(1, sizeof *s->seg);
+    if (!s->seg)
+        return -ENOMEM;
+    r = pt_seg_create(s->seg, &q);
+    if (r < 0) {
+        free(s->seg);
+        s->seg = NULL;
+        return r == -ENOSPC ? -ENOMEM : r;
+    }
+    /* What was reserved, in the terms in which it was asked. */
+    s->seg->h->attr.clock_res_ns = pt_clock_resolution_ns();
+    pt_syncpoint_first(s->seg->h);
+    link_names(s);
+    if (log_fd >= 0)
+        note_log(s->seg->h, log_fd);
+    return 0;
+}
+
+static int attach_control(struct pt_stream *s)
+{
+    struct pt_author author = { .level = PT_LEVEL_CONTROL, .pid = (int32_t)s->self->pid };
+    int r = pt_lane_attach(&s->lane, s->seg, 1, &author);
+
+    if (r == 0)
+        s->lane.slot->author.wid = 0;
+    return r;
+}
+
+/* The process learns of the stream; its gates stay closed until start. */
+static int enter_page(struct pt_stream *s, unsigned bit)
+{
+    struct pt_page *page = s->self->page;
+
+    memset(&page->stream[bit], 0, sizeof page->stream[bit]);
+    memcpy(page->stream[bit].file, s->seg->file, sizeof page->stream[bit].file - 1);
+    page->stream[bit].inherited = s->seg->h->attr.inheritance == POSIX_TRACE_INHERITED;
+    pt_self_set_segment(bit, pt_load_relaxed(&page->epoch[bit]), s->seg);
+    return pt_self_register(s->self, s->seg, bit);
+}
+
+static void free_stream(struct pt_stream *s)
+{
+    pt_live_deinit(&s->live);
+    if (s->seg) {
+        pt_seg_unlink(s->seg);
+        pt_seg_unmap(s->seg);
+        free(s->seg);
+    }
+    pthread_mutex_destroy(&s->control);
+    pthread_mutex_destroy(&s->reading);
+    free(s);
+}
+
+int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int log_fd)
+{
+    struct pt_self *self = pt_self_get();
+    struct pt_stream *s;
+    int bit, r;
+
+    if (!self)
+        return -ENOMEM;
+    pt_thread_watch_exits();
+    r = pt_exit_register();
+    if (r < 0)
+        return r;
+    bit = pt_page_take_bit(self->page);
+    if (bit < 0)
+        return bit;
+    s = calloc(1, sizeof *s);
+    if (!s) {
+        pt_page_give_bit(self->page, (unsigned)bit);
+        return -ENOMEM;
+    }
+    s->kind = log_fd >= 0 ? PT_STREAM_LOGGED : PT_STREAM_ACTIVE;
+    s->self = self;
+    s->instance = pt_self_instance();
+    s->bit = (unsigned)bit;
+    s->fd = -1;
+    s->next_type = 1;
+    pthread_mutex_init(&s->control, NULL);
+    pthread_mutex_init(&s->reading, NULL);
+    r = open_segment(s, attr, log_fd);
+    if (r == 0)
+        r = attach_control(s);
+    if (r == 0)
+        r = pt_live_init(&s->live, s->seg);
+    if (r == 0 && log_fd >= 0)
+        r = pt_flusher_start(s, log_fd);
+    if (r == 0)
+        r = enter_page(s, (unsigned)bit);
+    if (r < 0) {
+        if (s->flusher)
+            pt_flusher_finish(s->flusher);
+        pt_self_set_segment((unsigned)bit, 0, NULL);
+        pt_page_give_bit(self->page, (unsigned)bit);
+        free_stream(s);
+        return r;
+    }
+    *stream = s;
+    return 0;
+}
+
+/* Other processes' writers: they do not unmap, but must be done with writing
+ * before the last round. */
+static void wait_for_writers(struct pt_stream *s)
+{
+    uint64_t until = pt_clock_ns(CLOCK_MONOTONIC) + PT_STALL_NS;
+    struct timespec pause = { 0, 20000 };
+    uint32_t n = pt_slot_count(s->seg);
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct pt_slot *slot = pt_seg_slot(s->seg, i);
+
+        while (pt_load_acquire(&slot->inside) != 0 && slot->author.pid != (int32_t)s->self->pid &&
+               pt_sys_thread_exists(slot->author.pid, slot->author.tid) &&
+               pt_clock_ns(CLOCK_MONOTONIC) < until)
+            clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    }
+}
+
+int pt_stream_destroy(struct pt_stream *s, uint64_t addr)
+{
+    struct pt_page *page = s->self->page;
+    bool left;
+    int r = 0;
+
+    pt_stream_stop(s, addr);
+    pt_store_seqcst(&s->seg->h->closed, 1u);
+    pthread_mutex_lock(&s->control);
+    pt_stream_update_gates(s, false);
+    pthread_mutex_unlock(&s->control);
+    /* Events look at the gate once they are inside, ending threads at the epoch. */
+    pt_page_retire_bit(page, s->bit);
+    left = pt_threads_left();
+    wait_for_writers(s);
+    if (s->flusher) {
+        r = pt_flusher_finish(s->flusher);
+        s->flusher = NULL;
+    }
+    pt_stream_forget_processes(s);
+    if (!left) {
+        /* A thread has been inside an event for over a second; it may go on
+         * writing into the segment.  The mapping and the gate bit are given up. */
+        pt_seg_unlink(s->seg);
+        s->seg = NULL;
+        s->live.seg = NULL;
+    } else {
+        pt_self_set_segment(s->bit, 0, NULL);
+        pt_page_give_bit(page, s->bit);
+    }
+    free_stream(s);
+    return r;
+}

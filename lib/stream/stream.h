@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A stream as its creator (or, for a log, its opener) holds it.
+ *
+ * Locks, outermost first:
+ *   control   state, filter, control lane, type list; never held while waiting
+ *             for events
+ *   reading   the consumer's state (live or log).  Held by a reader while it
+ *             works, not while it sleeps.
+ * A thread that holds one of them has cancellation disabled.
+ *
+ * Lifetime: handles count references; posix_trace_shutdown and _close take the
+ * stream out of the table, wake sleeping readers, wait for the references of
+ * other calls to go, then free it.
+ */
+#ifndef PT_STREAM_STREAM_H
+#define PT_STREAM_STREAM_H
+
+#include <pthread.h>
+#include "log/reader.h"
+#include "stream/lane.h"
+#include "stream/live.h"
+
+enum pt_stream_kind { PT_STREAM_ACTIVE = 1, PT_STREAM_LOGGED = 2, PT_STREAM_RECORDED = 4,
+                      PT_STREAM_ANY = 7 };
+
+struct pt_flusher;
+struct pt_tail;
+
+struct pt_stream {
+    struct pt_handle *handle;
+    enum pt_stream_kind kind;
+    uint64_t instance;            /* of the process that may use it */
+    struct pt_self *self;         /* active */
+    pthread_mutex_t control, reading;
+    uint32_t closing;
+    uint32_t next_type;           /* of the type list */
+    struct pt_event last;         /* what posixtrace_next_event points into */
+
+    /* active */
+    struct pt_seg *seg;
+    unsigned bit;
+    struct pt_lane lane;          /* the control writer's */
+    struct pt_live live;
+    struct pt_flusher *flusher;   /* NULL without log */
+
+    /* recorded */
+    int fd;
+    struct pt_log_reader *log;
+    struct pt_tail *tail;         /* what a dead writer's segment held, or NULL */
+    bool writer_alive;
+};
+
+/* All return 0 or a negative errno. */
+int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int log_fd);
+int pt_stream_start(struct pt_stream *s, uint64_t addr);
+int pt_stream_stop(struct pt_stream *s, uint64_t addr);
+int pt_stream_set_filter(struct pt_stream *s, const struct pt_set *set, int how, uint64_t addr);
+int pt_stream_clear(struct pt_stream *s);
+int pt_stream_flush(struct pt_stream *s, uint64_t addr);
+void pt_stream_status(struct pt_stream *s, struct posix_trace_status_info *status);
+/* After the handle is gone and nobody uses s any more: stops, completes the
+ * log, frees. The error of the final flush. */
+int pt_stream_destroy(struct pt_stream *s, uint64_t addr);
+
+/* Control events; s->control is held. */
+void pt_stream_put_control(struct pt_stream *s, uint32_t id, const void *data, uint32_t len,
+                           uint64_t addr);
+/* Opens or closes the gates in every process that the stream traces. */
+void pt_stream_update_gates(struct pt_stream *s, bool open);
+
+/* Takes the stream out of the pages of other processes. */
+void pt_stream_forget_processes(struct pt_stream *s);
+
+int pt_recorded_open(struct pt_stream **stream, int fd);
+void pt_recorded_close(struct pt_stream *s);
+
+/* Name of an event id in s, or NULL. */
+const char *pt_stream_name(struct pt_stream *s, uint32_t id);
+
+#endif

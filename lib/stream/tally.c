@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Exact accounting on the consumer's side (live.h).  For each writer
+ *     recorded = delivered + excluded + refused + overwritten + pending
+ * where recorded comes from its slot and the others from the numbers of the
+ * events that the consumer saw.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ring/pool.h"
+#include "ring/slot.h"
+#include "stream/live.h"
+
+#define TALLY_MAX 65536u   /* more writers than that are forgotten, oldest first, when complete */
+
+static struct pt_tally *find(struct pt_live *l, uint32_t wid)
+{
+    uint32_t mask = l->tally_room - 1, i = wid * 2654435761u & mask;
+
+    while (l->tally[i].used && l->tally[i].author.wid != wid)
+        i = (i + 1) & mask;
+    return &l->tally[i];
+}
+
+static bool is_complete(const struct pt_tally *t)
+{
+    return (t->source == PT_TALLY_FINAL || t->source == PT_TALLY_FOLDED) && !t->changed;
+}
+
+/* A complete tally that is forgotten goes into the sums. */
+static void forget(struct pt_live *l, const struct pt_tally *t)
+{
+    struct pt_seg_header *h = l->seg->h;
+
+    l->folded_excluded += t->excluded;
+    l->folded_refused += t->refused;
+    l->folded_overwritten += pt_tally_overwritten(t);
+    if (t->source != PT_TALLY_FINAL)
+        return;
+    pt_add_relaxed(&h->gone_recorded, t->recorded);
+    for (unsigned c = 0; c < PT_LOST_OWN; c++)
+        pt_add_relaxed(&h->gone_lost[c], t->lost[c]);
+}
+
+static bool rehash(struct pt_live *l)
+{
+    struct pt_tally *old = l->tally, *fresh;
+    uint32_t room = l->tally_room, keep = 0, new_room = 64;
+    bool full = l->tally_count >= TALLY_MAX;
+
+    for (uint32_t i = 0; i < room; i++)
+        keep += old[i].used && !(full && is_complete(&old[i]));
+    while (new_room < keep * 4)
+        new_room *= 2;
+    fresh = calloc(new_room, sizeof *fresh);
+    if (!fresh)
+        return false;
+    l->tally = fresh;
+    l->tally_room = new_room;
+    l->tally_count = 0;
+    for (uint32_t i = 0; i < room; i++) {
+        if (!old[i].used)
+            continue;
+        if (full && is_complete(&old[i])) {
+            forget(l, &old[i]);
+            continue;
+        }
+        *find(l, old[i].author.wid) = old[i];
+        l->tally_count++;
+    }
+    free(old);
+    return true;
+}
+
+struct pt_tally *pt_live_tally(struct pt_live *l, const struct pt_author *author)
+{
+    struct pt_tally *t;
+
+    if (l->tally_room) {
+        t = find(l, author->wid);
+        if (t->used)
+            return t;
+    }
+    if ((l->tally_count + 1) * 2 > l->tally_room && !rehash(l))
+        return NULL;
+    t = find(l, author->wid);
+    memset(t, 0, sizeof *t);
+    t->used = true;
+    t->author = *author;
+    l->tally_count++;
+    return t;
+}
+
+void pt_live_account(struct pt_tally *t, uint64_t no, enum pt_fate fate)
+{
+    if (no < t->resume_no)
+        return;
+    if (no >= t->next_no)
+        t->next_no = no + 1;
+    t->seen++;
+    t->excluded += fate == PT_FATE_EXCLUDE;
+    t->refused += fate == PT_FATE_REFUSED;
+    t->dropped += fate == PT_FATE_OVERWRITTEN;
+    t->changed = true;
+}
+
+/* A dead consumer may have accounted for the first of them. */
+void pt_live_account_many(struct pt_tally *t, uint64_t no, uint64_t n)
+{
+    uint64_t from = no < t->resume_no ? t->resume_no : no;
+
+    t->changed = true;
+    if (no + n <= from)
+        return;
+    t->seen += no + n - from;
+    if (no + n > t->next_no)
+        t->next_no = no + n;
+}
+
+static void take_slot(struct pt_live *l, uint32_t index, enum pt_tally_source source)
+{
+    struct pt_slot *s = pt_seg_slot(l->seg, index);
+    struct pt_author author;
+    uint64_t recorded = pt_slot_recorded(l->seg, index);
+    struct pt_tally *t;
+
+    pt_copy_unchecked(&author, &s->author, sizeof author);
+    if (author.level == PT_LEVEL_CONTROL)
+        return;
+    author.name[15] = '\0';
+    t = pt_live_tally(l, &author);
+    if (!t)
+        return;
+    t->look = l->look;
+    t->slot = index;
+    if (l->seg->copy && t->source == PT_TALLY_UNSEEN) {
+        t->next_no = t->resume_no = s->seen_next;
+        t->seen = s->seen;
+        t->excluded = s->seen_excluded;
+        t->refused = s->seen_refused;
+        t->dropped = s->seen_dropped;
+    }
+    if (t->source != source || t->recorded != recorded)
+        t->changed = true;
+    t->source = source;
+    t->recorded = recorded;
+    for (unsigned c = 0; c < PT_LOST_OWN; c++) {
+        uint64_t lost = pt_load_relaxed(&s->lost[c]);
+
+        t->changed |= t->lost[c] != lost;
+        t->lost[c] = lost;
+    }
+}
+
+/* Without memory for the note the slot is released at once. */
+static void note_ended(struct pt_live *l, uint32_t index)
+{
+    uint32_t *p = l->ended;
+
+    if (l->ended_count == l->ended_room) {
+        p = realloc(p, (l->ended_room * 2 + 64) * sizeof *p);
+        if (!p) {
+            pt_store_release(&pt_seg_slot(l->seg, index)->state, (uint32_t)PT_SLOT_FREE);
+            return;
+        }
+        l->ended = p;
+        l->ended_room = l->ended_room * 2 + 64;
+    }
+    l->ended[l->ended_count++] = index;
+}
+
+void pt_live_release_ended(struct pt_live *l)
+{
+    for (uint32_t i = 0; i < l->ended_count; i++)
+        pt_store_release(&pt_seg_slot(l->seg, l->ended[i])->state, (uint32_t)PT_SLOT_FREE);
+    l->ended_count = 0;
+}
+
+void pt_live_leave_tallies(struct pt_live *l)
+{
+    for (uint32_t i = 0; i < l->tally_room; i++) {
+        const struct pt_tally *t = &l->tally[i];
+        struct pt_author author;
+        struct pt_slot *s;
+
+        if (!t->used || t->source != PT_TALLY_SLOT)
+            continue;
+        s = pt_seg_slot(l->seg, t->slot);
+        /* A slot that has ended and been taken by another writer since was
+         * folded.  Should that happen right now, the next round mends it. */
+        pt_copy_unchecked(&author, &s->author, sizeof author);
+        if (author.wid != t->author.wid)
+            continue;
+        pt_store_relaxed(&s->seen, t->seen);
+        pt_store_relaxed(&s->seen_excluded, t->excluded);
+        pt_store_relaxed(&s->seen_refused, t->refused);
+        pt_store_relaxed(&s->seen_dropped, t->dropped);
+        pt_store_release(&s->seen_next, t->next_no);
+    }
+}
+
+/* A slot that is just being ended still has its counts; they come with the next
+ * look, and what the last one gave is good until then. */
+static void keep_claimed(struct pt_live *l, uint32_t index)
+{
+    struct pt_author author;
+    struct pt_tally *t;
+
+    if (!l->tally_room)
+        return;
+    pt_copy_unchecked(&author, &pt_seg_slot(l->seg, index)->author, sizeof author);
+    t = find(l, author.wid);
+    if (t->used && t->source == PT_TALLY_SLOT && t->slot == index)
+        t->look = l->look;
+}
+
+static void look_at_slots(struct pt_live *l)
+{
+    uint32_t n = pt_slot_count(l->seg);
+
+    l->look++;
+    for (uint32_t i = 0; i < n; i++) {
+        struct pt_slot *s = pt_seg_slot(l->seg, i);
+        uint32_t state = pt_load_acquire(&s->state), ended = PT_SLOT_ENDED;
+
+        if (state == PT_SLOT_LIVE || (state != PT_SLOT_FREE && l->seg->copy))
+            take_slot(l, i, PT_TALLY_SLOT);
+        else if (state == PT_SLOT_ENDED &&
+                 pt_cas_seqcst(&s->state, &ended, (uint32_t)PT_SLOT_CLAIMED)) {
+            take_slot(l, i, PT_TALLY_FINAL);
+            note_ended(l, i);
+        } else if (state == PT_SLOT_CLAIMED) {
+            keep_claimed(l, i);
+        }
+    }
+}
+
+void pt_live_take_counts(struct pt_live *l)
+{
+    struct pt_seg_header *h = l->seg->h;
+    uint64_t gone;
+
+    /* A slot that is folded while we look would be seen twice or not at all. */
+    do {
+        gone = pt_load_seqcst(&h->gone_recorded);
+        look_at_slots(l);
+    } while (gone != pt_load_seqcst(&h->gone_recorded));
+    for (uint32_t i = 0; i < l->tally_room; i++) {
+        struct pt_tally *t = &l->tally[i];
+
+        if (t->used && (t->source == PT_TALLY_SLOT || t->source == PT_TALLY_UNSEEN) &&
+            t->look != l->look) {
+            t->source = PT_TALLY_FOLDED;
+            t->recorded = 0;
+            memset(t->lost, 0, sizeof t->lost);
+            t->changed = true;
+        }
+    }
+}
+
+/* Adds the unread events of one chunk to the tallies of their authors. */
+static int pending_in(struct pt_live *l, uint32_t index, uint64_t gen)
+{
+    struct pt_chunk *c = pt_seg_chunk(l->seg, index);
+    struct pt_author author;
+    uint64_t consumed = pt_load_acquire(&c->consumed);
+    uint32_t from = sizeof *c;
+    const uint8_t *at = (const uint8_t *)c;
+    struct pt_decoder d = { at + sizeof *c,
+                            at + pt_chunk_position(l->seg, pt_load_acquire(&c->commit)),
+                            pt_load_relaxed(&c->base_ts) };
+    struct pt_record r;
+    struct pt_tally *t = NULL;
+
+    pt_copy_unchecked(&author, &c->author, sizeof author);
+    author.name[15] = '\0';
+    if (consumed >> 24 == gen)
+        from = (uint32_t)(consumed & 0xffffffu);
+    while (pt_decode_next(&d, &r) == 1) {
+        if (r.kind == PT_RECORD_AUTHOR) {
+            pt_copy_unchecked(&author, r.data, sizeof author);
+            author.name[15] = '\0';
+            t = NULL;
+        } else if (d.p > at + from && author.wid != 0) {
+            t = t ? t : pt_live_tally(l, &author);
+            if (!t)
+                return -ENOMEM;
+            t->pending++;
+        }
+    }
+    return 0;
+}
+
+int pt_live_take_pending(struct pt_live *l)
+{
+    uint32_t n = pt_load_acquire(&l->seg->h->nchunks);
+    int r = 0;
+
+    n = pt_seg_reachable(l->seg, n);
+    for (uint32_t i = 0; i < l->tally_room; i++)
+        l->tally[i].pending = 0;
+    for (uint32_t i = 0; r == 0 && i < n; i++) {
+        uint64_t w = pt_load_acquire(&pt_seg_info(l->seg, i)->word);
+
+        if (pt_word_state(w) != PT_CHUNK_FREE &&
+            pt_load_acquire(&pt_seg_chunk(l->seg, i)->gen) == pt_word_gen(w))
+            r = pending_in(l, i, pt_word_gen(w));
+    }
+    return r;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See thread.h. */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include "base/clock.h"
+#include "base/sys.h"
+#include "ring/slot.h"
+#include "stream/thread.h"
+
+#define KEYS_WITHOUT_MALLOC 32u   /* glibc keeps the first keys inside the thread itself */
+#define QUIESCE_NS 1000000000ull
+
+_Thread_local struct pt_thread *pt_thread_self __attribute__((tls_model("initial-exec")));
+
+static struct pt_thread *all_threads;
+static struct pt_self *threads_of;     /* whose list that is: a fork starts a new one */
+static pthread_key_t exit_key;
+static uint32_t exit_key_state;        /* 0 none, 1 being made, 2 usable, 3 not usable */
+
+static void at_exit(void *record)
+{
+    pt_thread_exit(record);
+}
+
+void pt_thread_watch_exits(void)
+{
+    uint32_t none = 0;
+
+    if (pt_load_acquire(&exit_key_state) != 0 || !pt_cas_seqcst(&exit_key_state, &none, 1u))
+        return;
+    if (pthread_key_create(&exit_key, at_exit) != 0)
+        pt_store_release(&exit_key_state, 3u);
+    else
+        pt_store_release(&exit_key_state, exit_key < KEYS_WITHOUT_MALLOC ? 2u : 3u);
+}
+
+static void *wiped_pages(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (p == MAP_FAILED)
+        return NULL;
+    madvise(p, bytes, MADV_WIPEONFORK);
+    return p;
+}
+
+/* Where exits are not told: the record of a thread that does not exist any more. */
+static struct pt_thread *take_dead(void)
+{
+    for (struct pt_thread *t = pt_load_acquire(&all_threads); t; t = t->next) {
+        uint64_t word = pt_load_acquire(&t->word);
+
+        if (word == 0 ||
+            pt_sys_thread_exists(pt_load_relaxed(&t->pid), pt_load_relaxed(&t->tid)) ||
+            !pt_cas_seqcst(&t->word, &word, 0u))
+            continue;
+        for (unsigned level = 0; level < PT_LEVELS; level++)
+            for (unsigned bit = 0; t->lanes[level] && bit < PT_STREAMS; bit++)
+                t->lanes[level][bit].epoch = 0;
+        return t;
+    }
+    return NULL;
+}
+
+static struct pt_thread *take_record(struct pt_self *self)
+{
+    struct pt_self *of = pt_load_acquire(&threads_of);
+    struct pt_thread *t;
+
+    if (of != self && pt_cas_seqcst(&threads_of, &of, self))
+        pt_store_release(&all_threads, (struct pt_thread *)NULL);
+    for (t = pt_load_acquire(&all_threads); t; t = t->next) {
+        uint32_t no = 0;
+
+        if (pt_load_relaxed(&t->taken) == 0 && pt_cas_seqcst(&t->taken, &no, 1u))
+            return t;
+    }
+    t = pt_load_acquire(&exit_key_state) == 2 ? NULL : take_dead();
+    if (t)
+        return t;
+    t = wiped_pages(sizeof *t);
+    if (!t)
+        return NULL;
+    t->taken = 1;
+    t->next = pt_load_acquire(&all_threads);
+    while (!pt_cas_seqcst(&all_threads, &t->next, t))
+        ;
+    return t;
+}
+
+struct pt_thread *pt_thread_get(struct pt_self *self)
+{
+    struct pt_thread *old = pt_thread_self, *t;
+    int saved = errno;
+
+    if (old && pt_load_relaxed(&old->word) != 0)
+        return old;
+    t = take_record(self);
+    if (!t) {
+        errno = saved;
+        return NULL;
+    }
+    pt_store_relaxed(&t->pid, (int32_t)self->pid);
+    pt_store_relaxed(&t->tid, pt_sys_tid());
+    t->thread_id = (uint64_t)(uintptr_t)pthread_self();
+    memset(t->name, 0, sizeof t->name);
+    prctl(PR_GET_NAME, (unsigned long)t->name, 0, 0, 0);
+    t->name[15] = '\0';
+    t->lanes[0] = t->lane0;
+    pt_store_release(&t->word, (uint64_t)PT_THREAD_IDLE);
+    /* A handler of this thread may have come here while we were busy; then its
+     * record is the thread's. */
+    if (!pt_cas_seqcst(&pt_thread_self, &old, t)) {
+        pt_store_release(&t->word, 0u);
+        pt_store_release(&t->taken, 0u);
+        t = old;
+    } else if (pt_load_acquire(&exit_key_state) == 2) {
+        pthread_setspecific(exit_key, t);
+    }
+    errno = saved;
+    return t;
+}
+
+struct pt_lane *pt_thread_lanes(struct pt_thread *t, unsigned level)
+{
+    if (!t->lanes[level]) {
+        struct pt_lane *lanes = wiped_pages(PT_STREAMS * sizeof *lanes);
+
+        /* A handler that came in between has set it already. */
+        if (lanes && t->lanes[level]) {
+            munmap(lanes, PT_STREAMS * sizeof *lanes);
+            lanes = NULL;
+        }
+        if (lanes)
+            t->lanes[level] = lanes;
+    }
+    return t->lanes[level];
+}
+
+bool pt_threads_left(void)
+{
+    uint64_t until = pt_clock_ns(CLOCK_MONOTONIC) + QUIESCE_NS;
+    struct timespec pause = { 0, 20000 };
+
+    pt_barrier_all();
+    for (struct pt_thread *t = pt_load_acquire(&all_threads); t; t = t->next) {
+        uint64_t count = pt_load_acquire(&t->count);
+
+        if (t == pt_thread_self)
+            continue;
+        while ((pt_load_acquire(&t->word) & PT_THREAD_LEVEL) &&
+               pt_load_acquire(&t->count) == count) {
+            if (!pt_sys_thread_exists(pt_load_relaxed(&t->pid), pt_load_relaxed(&t->tid)))
+                break;
+            if (pt_clock_ns(CLOCK_MONOTONIC) > until)
+                return false;
+            clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+        }
+    }
+    return true;
+}
+
+void pt_thread_exit(struct pt_thread *t)
+{
+    struct pt_self *self = pt_self_peek();
+
+    if (!self || pt_load_relaxed(&t->word) == 0)
+        return;
+    /* Inside, so that no segment is unmapped under us; a level left over from a
+     * handler that never returned ends here too. */
+    pt_store_relaxed(&t->count, t->count + 1);
+    pt_store_seqcst(&t->word, pt_thread_word((uintptr_t)__builtin_frame_address(0), 1u));
+    pt_fence_seqcst();
+    for (unsigned level = 0; level < PT_LEVELS; level++) {
+        struct pt_lane *lanes = t->lanes[level];
+
+        for (unsigned bit = 0; lanes && bit < PT_STREAMS; bit++) {
+            struct pt_lane *l = &lanes[bit];
+
+            if (l->epoch && l->epoch == pt_load_seqcst(&self->page->epoch[bit]))
+                pt_slot_detach(l->seg, l->slot_index, l->last);
+            l->epoch = 0;
+            l->chunk = NULL;
+            l->limit = 0;
+        }
+    }
+    if (pt_thread_self == t)
+        pt_thread_self = NULL;
+    pt_store_release(&t->word, 0u);
+    pt_store_release(&t->taken, 0u);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Records of the threads that trace, private to the process and to this copy
+ * of the library.  They lie in MADV_WIPEONFORK memory: in a forked child the
+ * word reads 0, which the event path takes for "look again".
+ *
+ * word   0: not a living thread's.  PT_THREAD_IDLE: outside.  Else the frame
+ *        address of the innermost event, its low bits replaced by the level:
+ *        how many event frames lie on this thread's stacks.  One word, because
+ *        a handler that finds the level must find the frame that belongs to it.
+ * outer  outer[l]: the word of level l while level l + 1 is inside it
+ * count  events begun at level 0: tells one from the next
+ *
+ * word protects mappings: an event stores it, then looks at its gate again;
+ * who wants to unmap a segment closes the gates, issues pt_barrier_all() and
+ * then waits for every thread to be outside or at a later count.
+ */
+#ifndef PT_STREAM_THREAD_H
+#define PT_STREAM_THREAD_H
+
+#include "stream/self.h"
+
+#define PT_THREAD_IDLE  8u
+#define PT_THREAD_LEVEL 7u
+#define pt_thread_word(frame, level) ((uint64_t)((frame) & ~(uintptr_t)15) | (level))
+
+/* What a thread needs to write into one stream at one level. */
+struct pt_lane {
+    uint64_t epoch;          /* page->epoch[bit] this is good for; 0: none */
+    uint8_t *chunk;          /* NULL: none */
+    uint64_t commit;         /* as in the chunk */
+    uint64_t base;           /* base time in force */
+    uint64_t last;           /* time of the last record */
+    struct pt_slot *slot;
+    struct pt_seg_header *h;
+    uint32_t limit;          /* end of the chunk; 0: none */
+    uint32_t max_data;
+    uint32_t special;        /* 1: not the TSC, or full fences */
+    uint32_t slot_index;
+    uint32_t chunk_index;
+    struct pt_seg *seg;
+} __attribute__((aligned(128)));
+
+struct pt_thread {
+    uint64_t word;
+    uint64_t count;
+    uint64_t nested;             /* events begun at other levels */
+    uint64_t outer[PT_LEVELS];
+    struct pt_lane *lanes[PT_LEVELS];
+    struct pt_thread *next;
+    uint32_t taken;
+    int32_t pid, tid;
+    uint64_t thread_id;
+    char name[16];
+    struct pt_lane lane0[PT_STREAMS];
+};
+
+extern _Thread_local struct pt_thread *pt_thread_self
+    __attribute__((tls_model("initial-exec"))) PT_HIDDEN;
+
+/* The calling thread's record, made if need be; NULL: no memory.  Async-signal-safe. */
+struct pt_thread *pt_thread_get(struct pt_self *self);
+/* The lanes of a level; NULL: no memory. */
+struct pt_lane *pt_thread_lanes(struct pt_thread *t, unsigned level);
+
+/* Makes thread exit noticed at once, where that can be had without allocation
+ * at each thread; else a sweep notices.  From control calls only. */
+void pt_thread_watch_exits(void);
+
+/* After the gates of a stream are closed: waits until no thread can still be in
+ * an event that saw them open, for a second at most.  False: one is. */
+bool pt_threads_left(void);
+/* The calling thread ends: gives back what it holds in every stream. */
+void pt_thread_exit(struct pt_thread *t);
+
+#endif

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The posixtrace authors
+"""What is different on a terminal: colours, width, control characters, progress.
+
+usage: terminal.py POSIXTRACE
+"""
+
+import fcntl
+import os
+import pathlib
+import pty
+import re
+import select
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+
+TIMEOUT = 60
+ESCAPE = re.compile(r'\x1b\[[0-9;]*m')
+
+
+class Terminal:
+    """A pseudo terminal; what was written to it collects in 'seen'."""
+
+    def __init__(self, columns=80):
+        self.ours, self.theirs = pty.openpty()
+        fcntl.ioctl(self.theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        self.seen = b""
+
+    def read(self, process):
+        """Until the process has closed the terminal."""
+        os.close(self.theirs)
+        while True:
+            ready, _, _ = select.select([self.ours], [], [], TIMEOUT)
+            if not ready:
+                process.kill()
+                sys.exit(f"nothing happens on the terminal after {self.seen!r}")
+            try:
+                part = os.read(self.ours, 65536)
+            except OSError:
+                part = b""
+            if not part:
+                break
+            self.seen += part
+        os.close(self.ours)
+        return self.seen.decode("utf-8", "surrogateescape")
+
+
+def on_terminal(tool, arguments, columns=80, **environment):
+    """Runs the tool with stdout on a terminal."""
+    terminal = Terminal(columns)
+    settings = {**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8", **environment}
+    settings.pop("NO_COLOR", None) if "NO_COLOR" not in environment else None
+    process = subprocess.Popen([tool, *map(str, arguments)], stdout=terminal.theirs, env=settings)
+    text = terminal.read(process)
+    if process.wait() != 0:
+        sys.exit(f"{arguments}: exit {process.returncode}")
+    return text
+
+
+def expect(what, good):
+    if not good:
+        sys.exit(f"failed: {what}")
+
+
+def make_log(tool, folder, lines):
+    log = folder / "a.ptl"
+    subprocess.run([tool, "import", "--force", "--from=jsonl", "-", log], check=True,
+                   input="".join(lines).encode())
+    return log
+
+
+def check_colours(tool, log):
+    expect("colours", ESCAPE.search(on_terminal(tool, ["print", log])))
+    for settings in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        expect(f"no colours with {settings}",
+               "\x1b" not in on_terminal(tool, ["print", log], **settings))
+    expect("an empty NO_COLOR is none",
+           ESCAPE.search(on_terminal(tool, ["print", log], NO_COLOR="")))
+    expect("--color=never", "\x1b" not in on_terminal(tool, ["print", "--color=never", log]))
+    for form in ("jsonl", "csv"):
+        expect(f"no colours in {form}",
+               "\x1b" not in on_terminal(tool, ["print", f"--format={form}", log]))
+
+
+def check_width(tool, log):
+    for columns in (80, 100, 200):
+        text = ESCAPE.sub("", on_terminal(tool, ["print", log], columns))
+        widest = max(len(line.rstrip("\r\n")) for line in text.splitlines(True)
+                     if not line.startswith("#"))
+        expect(f"fits {columns} columns: {widest}", columns - 20 < widest <= columns)
+
+
+def check_controls(tool, log):
+    for arguments in (["print"], ["print", "--format=jsonl"], ["print", "--format=csv"], ["info"]):
+        for locale in ("C.UTF-8", "C"):
+            text = on_terminal(tool, [*arguments, log], LC_ALL=locale)
+            text = ESCAPE.sub("", text).replace("\r\n", "\n").replace("\r\n", "\n")
+            if "csv" in arguments[-1]:
+                text = text.replace("\r", "")
+            bad = [c for c in text if (ord(c) < 32 and c != "\n") or 127 <= ord(c) < 160 or
+                   0xd800 <= ord(c) < 0xe000]
+            expect(f"{arguments} in {locale} writes no control characters: {bad}", not bad)
+            expect(f"{arguments} in {locale}: ASCII only there",
+                   text.isascii() if locale == "C" else not text.isascii())
+
+
+def check_progress(tool, folder):
+    """Lines are fed until progress shows; then there is an end to it."""
+    terminal = Terminal()
+    process = subprocess.Popen([tool, "import", "--from=jsonl", "-", folder / "p.ptl"],
+                               stdin=subprocess.PIPE, stderr=terminal.theirs)
+    found = threading.Event()
+
+    def feed():
+        number = 0
+        while not found.is_set() and process.poll() is None:
+            lines = [f'{{"ts":{number + i},"event":"e"}}\n' for i in range(1000)]
+            number += len(lines)
+            process.stdin.write("".join(lines).encode())
+            found.wait(0.01)
+        process.stdin.close()
+
+    def watch():
+        while b"posixtrace: import: " not in terminal.seen:
+            ready, _, _ = select.select([terminal.ours], [], [], TIMEOUT)
+            if not ready:
+                break
+            terminal.seen += os.read(terminal.ours, 65536)
+        found.set()
+
+    threads = [threading.Thread(target=feed), threading.Thread(target=watch)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    text = terminal.read(process)
+    expect("import ends well", process.wait() == 0)
+    expect(f"progress was shown: {text!r}", "million bytes" in text)
+    expect(f"and taken away: {text!r}", text.endswith("\r\x1b[K"))
+
+
+def main():
+    tool = sys.argv[1]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        lines = [f'{{"ts":{i * 1000},"event":"step","thread":"main","tid":{i % 2 + 1},'
+                 f'"data":"{"61" * (3 * i)}"}}\n' for i in range(60)]
+        log = make_log(tool, folder, lines)
+        check_colours(tool, log)
+        check_width(tool, log)
+        nasty = ('{"ts":1000000,"event":"control \\u001b[2J\\u0007\\r\\u009b\\udc9b\\ud83d\\ude00",'
+                 '"thread":"\\u001bc\\u00e9","data":"1b5b324a0d"}\n')
+        check_controls(tool, make_log(tool, folder, lines + [nasty]))
+        check_progress(tool, folder)
+
+
+if __name__ == "__main__":
+    main()

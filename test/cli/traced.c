@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A traced program for the cases, in the states of life that they look at.
+ *
+ * usage: traced LOG WHAT...      one after the other:
+ *   events N   records N events "tick" with their number as data
+ *   full       (first) the log is UNTIL_FULL, 4096 bytes
+ *   append     (first) the log is APPEND, and may be a pipe
+ *   filter     ignores "tock", and records FILTER
+ *   flush      flushes the stream to the log
+ *   wait       reads a line of standard input
+ *   kill       dies of SIGKILL
+ * At the end the stream is shut down.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <trace.h>
+
+static void must(int error, const char *what)
+{
+    if (error == 0)
+        return;
+    fprintf(stderr, "traced: %s: %s\n", what, strerror(error));
+    exit(1);
+}
+
+static void record(trace_event_id_t tick, uint64_t count)
+{
+    for (uint64_t i = 1; i <= count; i++)
+        posix_trace_event(tick, &i, sizeof i);
+}
+
+static void filter(trace_id_t trid)
+{
+    trace_event_set_t set;
+    trace_event_id_t tock;
+
+    must(posix_trace_eventid_open("tock", &tock), "eventid_open");
+    must(posix_trace_eventset_empty(&set), "eventset_empty");
+    must(posix_trace_eventset_add(tock, &set), "eventset_add");
+    must(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), "set_filter");
+    posix_trace_event(tock, NULL, 0);
+}
+
+static void wait_for_line(void)
+{
+    char c = 0;
+
+    while (c != '\n' && read(STDIN_FILENO, &c, 1) > 0)
+        ;
+}
+
+int main(int argc, char **argv)
+{
+    trace_event_id_t tick;
+    trace_attr_t attr;
+    trace_id_t trid;
+    int fd = open(argc > 1 ? argv[1] : "", O_RDWR | O_CREAT | O_TRUNC, 0666);
+
+    must(posix_trace_attr_init(&attr), "attr_init");
+    must(posix_trace_attr_setname(&attr, "traced"), "setname");
+    if (argc > 2 && strcmp(argv[2], "full") == 0) {
+        must(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL), "setlogfullpolicy");
+        must(posix_trace_attr_setlogsize(&attr, 4096), "setlogsize");
+    }
+    if (argc > 2 && strcmp(argv[2], "append") == 0)
+        must(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), "setlogfullpolicy");
+    must(posix_trace_eventid_open("tick", &tick), "eventid_open");
+    must(posix_trace_create_withlog(0, &attr, fd, &trid), "create_withlog");
+    must(posix_trace_start(trid), "start");
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "events") == 0 && i + 1 < argc)
+            record(tick, strtoull(argv[++i], NULL, 10));
+        else if (strcmp(argv[i], "filter") == 0)
+            filter(trid);
+        else if (strcmp(argv[i], "wait") == 0)
+            wait_for_line();
+        else if (strcmp(argv[i], "flush") == 0)
+            must(posix_trace_flush(trid), "flush");
+        else if (strcmp(argv[i], "kill") == 0)
+            raise(SIGKILL);
+    }
+    must(posix_trace_shutdown(trid), "shutdown");
+    return 0;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Bad input for our own functions, <posixtrace/...>: the same promise as for
+ * <trace.h>, see bad_input.c.
+ */
+#include "support/trace_helpers.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <posixtrace/event.h>
+#include <posixtrace/info.h>
+#include <posixtrace/log.h>
+#include <posixtrace/stream.h>
+
+#define UNTOUCHED 0xa5
+#define refused(call) ck_assert_msg((call) == EINVAL, #call)
+
+struct outputs {
+    struct posixtrace_event       event;
+    struct posixtrace_info        info;
+    struct posixtrace_thread_info thread;
+    size_t   cursor;
+    uint64_t count;
+    int      unavailable;
+};
+
+static void pattern(struct outputs *o)
+{
+    memset(o, UNTOUCHED, sizeof *o);
+    o->cursor = 0;
+}
+
+static void expect_pattern(const struct outputs *o)
+{
+    struct outputs untouched;
+
+    pattern(&untouched);
+    ck_assert_mem_eq(o, &untouched, sizeof untouched);
+}
+
+static void use_bad_trid(trace_id_t trid)
+{
+    struct outputs o;
+
+    pattern(&o);
+    refused(posixtrace_next_event(trid, &o.event, &o.unavailable));
+    refused(posixtrace_seek(trid, 0));
+    refused(posixtrace_get_info(trid, &o.info));
+    refused(posixtrace_thread_getnext(trid, &o.cursor, &o.thread, &o.unavailable));
+    refused(posixtrace_event_count(trid, POSIX_TRACE_START, &o.count));
+    expect_pattern(&o);
+}
+
+START_TEST(test_bad_trids)
+{
+    static const trace_id_t chosen[] = { 0, INT_MAX, 0x80000000u, UINT_MAX, 0xdeadbeef };
+    trace_id_t gone = th_stream();
+
+    ck_ok(posix_trace_shutdown(gone));
+    use_bad_trid(gone);
+    for (size_t i = 0; i < TH_COUNT(chosen); i++)
+        use_bad_trid(chosen[i]);
+}
+END_TEST
+
+/* NULL, for a handle that is good; nothing may be consumed. */
+static void stream_nulls(trace_id_t trid)
+{
+    struct outputs o;
+
+    pattern(&o);
+    refused(posixtrace_next_event(trid, NULL, &o.unavailable));
+    refused(posixtrace_next_event(trid, &o.event, NULL));
+    refused(posixtrace_get_info(trid, NULL));
+    refused(posixtrace_thread_getnext(trid, NULL, &o.thread, &o.unavailable));
+    refused(posixtrace_thread_getnext(trid, &o.cursor, NULL, &o.unavailable));
+    refused(posixtrace_thread_getnext(trid, &o.cursor, &o.thread, NULL));
+    refused(posixtrace_event_count(trid, POSIX_TRACE_START, NULL));
+    expect_pattern(&o);
+}
+
+START_TEST(test_null_objects)
+{
+    trace_event_id_t id = th_id("u");
+    trace_id_t stream = th_stream(), log;
+    char path[TH_PATH];
+
+    th_make_log(path, 10, 20);
+    log = th_open(path);
+    ck_ok(posix_trace_start(stream));
+    th_put(id, 0, 20);
+    stream_nulls(stream);
+    stream_nulls(log);
+    th_expect(th_drain(stream), POSIX_TRACE_START, id);
+    ck_ok(posix_trace_shutdown(stream));
+    th_close(log);
+    th_expect_made_log(path, 10);
+}
+END_TEST
+
+START_TEST(test_only_for_logs)
+{
+    trace_id_t stream = th_stream();
+    struct outputs o;
+
+    pattern(&o);
+    refused(posixtrace_seek(stream, 0));
+    refused(posixtrace_event_count(stream, POSIX_TRACE_START, &o.count));
+    expect_pattern(&o);
+    ck_ok(posix_trace_shutdown(stream));
+}
+END_TEST
+
+/* Times before and behind everything, cursors of nonsense, ids of nothing. */
+START_TEST(test_odd_values)
+{
+    static const int64_t times[] = { INT64_MIN, -1, 0, INT64_MAX };
+    static const trace_event_id_t ids[] = { 0, 1216, 70000, UINT_MAX };
+    char path[TH_PATH];
+    trace_id_t log;
+    struct outputs o;
+
+    th_make_log(path, 10, 20);
+    log = th_open(path);
+    for (size_t i = 0; i < TH_COUNT(times); i++) {
+        ck_ok(posixtrace_seek(log, times[i]));
+        ck_assert_int_eq(th_read_log(log).n > 0, times[i] != INT64_MAX);
+    }
+    for (size_t i = 0; i < TH_COUNT(ids); i++) {
+        int error;
+
+        pattern(&o);
+        error = posixtrace_event_count(log, ids[i], &o.count);
+        ck_assert(error == EINVAL || (error == 0 && o.count == 0));
+    }
+    pattern(&o);
+    o.cursor = SIZE_MAX;
+    ck_ok(posixtrace_thread_getnext(log, &o.cursor, &o.thread, &o.unavailable));
+    ck_assert_int_ne(o.unavailable, 0);
+    th_close(log);
+}
+END_TEST
+
+START_TEST(test_texts)
+{
+    for (unsigned cause = 0; cause < POSIXTRACE_LOSS_CAUSES; cause++)
+        ck_assert_uint_gt(strlen(posixtrace_loss_cause_text(cause)), 0);
+    ck_assert_ptr_nonnull(posixtrace_loss_cause_text(POSIXTRACE_LOSS_CAUSES));
+    ck_assert_ptr_nonnull(posixtrace_loss_cause_text(UINT_MAX));
+    ck_assert_ptr_nonnull(posixtrace_stream_directory());
+}
+END_TEST
+
+START_TEST(test_check_and_recover)
+{
+    struct posixtrace_log_report report;
+    struct posixtrace_recover_report recovered;
+    char path[TH_PATH];
+    int fd = th_file(path, O_RDWR);
+
+    ck_fails(posixtrace_log_check(-1, NULL, NULL, &report), EBADF);
+    ck_fails(posixtrace_log_recover(-1, &recovered), EBADF);
+    refused(posixtrace_log_check(fd, NULL, NULL, &report));
+    refused(posixtrace_log_recover(fd, &recovered));
+    refused(posixtrace_log_check(fd, NULL, NULL, NULL));
+    refused(posixtrace_log_recover(fd, NULL));
+    ck_assert_int_eq(write(fd, "this is no log\n", 15), 15);
+    refused(posixtrace_log_check(fd, NULL, NULL, &report));
+    refused(posixtrace_log_recover(fd, &recovered));
+    ck_assert_int_eq(lseek(fd, 0, SEEK_END), 15);
+    close(fd);
+}
+END_TEST
+
+static struct posixtrace_event event_at(int64_t ns, const char *name)
+{
+    return (struct posixtrace_event){ .ns = ns, .name = name, .thread_name = "t", .pid = 1,
+                                      .tid = 1 };
+}
+
+/* What the builder refuses leaves no trace in the log that it makes. */
+START_TEST(test_builder)
+{
+    static char endless[1000], data[61441];
+    struct posixtrace_event e;
+    posixtrace_log_builder_t *builder = NULL;
+    trace_attr_t bad;
+    char path[TH_PATH];
+    int fd = th_file(path, O_RDWR);
+
+    memset(endless, 'x', sizeof endless - 1);
+    memset(&bad, UNTOUCHED, sizeof bad);
+    refused(posixtrace_log_builder_open(fd, NULL, NULL));
+    refused(posixtrace_log_builder_open(fd, &bad, &builder));
+    ck_fails(posixtrace_log_builder_open(-1, NULL, &builder), EBADF);
+    ck_assert_ptr_null(builder);
+    refused(posixtrace_log_builder_finish(NULL));
+    ck_ok(posixtrace_log_builder_open(fd, NULL, &builder));
+    e = event_at(1000, "good");
+    refused(posixtrace_log_builder_add(NULL, &e));
+    refused(posixtrace_log_builder_add(builder, NULL));
+    ck_ok(posixtrace_log_builder_add(builder, &e));
+    e = event_at(999, "too early");
+    refused(posixtrace_log_builder_add(builder, &e));
+    e = event_at(1001, NULL);
+    refused(posixtrace_log_builder_add(builder, &e));
+    e = event_at(1001, "");
+    refused(posixtrace_log_builder_add(builder, &e));
+    e = event_at(1001, endless);
+    ck_fails(posixtrace_log_builder_add(builder, &e), ENAMETOOLONG);
+    e = event_at(1001, "too long");
+    e.data = data;
+    e.data_len = sizeof data;
+    refused(posixtrace_log_builder_add(builder, &e));
+    e = event_at(1001, "no data");
+    e.data_len = 5;
+    refused(posixtrace_log_builder_add(builder, &e));
+    ck_ok(posixtrace_log_builder_finish(builder));
+    close(fd);
+    ck_assert_uint_eq(th_log_events(path).n, 1);
+}
+END_TEST
+
+START_TEST(test_streams)
+{
+    unsigned removed = 77, kept = 77;
+
+    refused(posixtrace_stream_list(NULL, NULL));
+    ck_ok(posixtrace_stream_reap(0, NULL, NULL));
+    ck_ok(posixtrace_stream_reap(0, &removed, &kept));
+    ck_assert_uint_eq(removed, 0);
+    ck_assert_uint_eq(kept, 0);
+    ck_ok(posixtrace_prepare());
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+    tcase_add_test(tc, test_bad_trids);
+    tcase_add_test(tc, test_null_objects);
+    tcase_add_test(tc, test_only_for_logs);
+    tcase_add_test(tc, test_odd_values);
+    tcase_add_test(tc, test_texts);
+    tcase_add_test(tc, test_check_and_recover);
+    tcase_add_test(tc, test_builder);
+    tcase_add_test(tc, test_streams);
+}
+
+int main(void)
+{
+    return th_main("bad input, our own functions", add);
+}

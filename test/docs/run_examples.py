@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The posixtrace authors
+"""Builds the C programs of the manual pages against the shared library and
+runs them: each has to exit with 0.
+
+Usage: run_examples.py SOURCE_ROOT LIBRARY COMPILER...
+
+They run in one empty folder, the one of posix_trace_create(3) first: it leaves
+job.ptl, the log that programs which want one (argc != 2) are given.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import manual  # noqa: E402  the reader of pages
+
+LOG = 'job.ptl'
+MAKES_LOG = 'posix_trace_create.3'
+SECONDS = 60
+
+
+def build(compiler, root, library, text, folder, name):
+    source, program = folder / f'{name}.c', folder / name
+    source.write_text(text)
+    subprocess.run([*compiler, '-std=gnu11', f'-I{root}/include', '-o', str(program), str(source),
+                    str(library), f'-Wl,-rpath,{library.parent}', '-pthread'], check=True)
+    return program
+
+
+def main():
+    root, library, compiler = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
+    examples = [(page.title, text) for page in manual.pages(root) for _, text in page.programs()]
+    examples.sort(key=lambda example: example[0] != MAKES_LOG)
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        for number, (title, text) in enumerate(examples):
+            program = build(compiler, root, library.resolve(), text, folder, f'example{number}')
+            arguments = [LOG] if 'argc != 2' in text else []
+            run = subprocess.run([program, *arguments], cwd=folder, timeout=SECONDS,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                 errors='replace')
+            if run.returncode != 0:
+                print(f'{title}: exit status {run.returncode}\n{run.stdout}')
+                failures += 1
+    if not examples:
+        failures += 1
+    print(f'{len(examples)} examples run, {failures} failed')
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The posixtrace authors
+"""Installs into an empty folder and uses nothing but what was installed.
+
+A program is compiled with the flags that pkg-config gives, once shared and
+once static, run, and its log is read with the installed tool.  Each public
+function has its manual page, the tool its completion.
+
+usage: install.py SOURCE_ROOT BUILD_DIR MESON CC
+"""
+
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+
+def run(*command, **options):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
+    if done.returncode:
+        sys.exit(f"{shlex.join(map(str, command))}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def one(root, pattern):
+    found = list(root.rglob(pattern))
+    if len(found) != 1:
+        sys.exit(f"{pattern}: {len(found)} installed, expected 1")
+    return found[0]
+
+
+def functions(include):
+    """Names of all public functions, from the installed headers."""
+    names = set()
+    for header in [include / "trace.h", *(include / "posixtrace").glob("*.h")]:
+        text = re.sub(r'/\*.*?\*/', ' ', header.read_text(encoding="utf-8"), flags=re.S)
+        names |= set(re.findall(r'\b(posix(?:_trace|trace)_\w+)\s*\(', text))
+    return names
+
+
+def build_and_run(root, folder, source, cc, static):
+    """Compiles source against the installed tree and prints its log."""
+    pc = one(root, "posixtrace.pc")
+    environment = {"PATH": "/usr/bin:/bin", "PKG_CONFIG_SYSROOT_DIR": str(root),
+                   "PKG_CONFIG_PATH": str(pc.parent)}
+    query = ["pkg-config", "--cflags", "--libs"] + (["--static"] if static else []) + ["posixtrace"]
+    flags = shlex.split(run(*query, env=environment))
+    program = folder / ("static" if static else "shared")
+    # the sysroot prefix is for our own files; those of the system are at home
+    flags = [flag for flag in flags if flag != f"-I{root}/usr/include" or
+             (root / "usr/include/trace.h").exists()]
+    run(*cc, "-Wall", "-Werror", source, "-o", program, *(["-static"] if static else []), *flags)
+    libraries = {"LD_LIBRARY_PATH": str(one(root, "libposixtrace.so").parent)}
+    run(program, cwd=folder, env=libraries)
+    printed = run(one(root, "bin/posixtrace"), "print", "hello.ptl", cwd=folder, env=libraries)
+    if "hello" not in printed or "world" not in printed:
+        sys.exit(f"the event is not in what was printed:\n{printed}")
+
+
+def main():
+    source_root, build = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    meson, cc = shlex.split(sys.argv[3]), shlex.split(sys.argv[4])
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        root = folder / "root"
+        run(*meson, "install", "-C", build, "--no-rebuild", "--destdir", root)
+        for pattern in ("libposixtrace.so", "libposixtrace.so.0", "libposixtrace.a",
+                        "posixtrace.1", "posixtrace.7", "posixtrace-log.5",
+                        "completions/posixtrace"):
+            one(root, pattern)
+        for function in sorted(functions(one(root, "trace.h").parent)):
+            one(root, f"man3/{function}.3")
+        for static in (False, True):
+            build_and_run(root, folder, source_root / "examples/hello.c", cc, static)
+    print("installed, compiled, run and printed")
+
+
+if __name__ == "__main__":
+    main()

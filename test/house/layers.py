@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The posixtrace authors
+"""Compares every #include line of the project with the layer table of the house.
+
+The table says what each folder may include of this project; system headers are
+free.  Public headers (<trace.h>, <posixtrace/...>) are allowed everywhere,
+except that a public header itself includes public headers only.  Atomic
+builtins are looked for on the way, because they too belong to one file alone.
+
+usage: layers.py SOURCE_ROOT
+"""
+
+import pathlib
+import re
+import sys
+
+# What a layer sees below itself.  process and source are siblings and do not
+# see each other; metrics, format, tools and examples stand above the public
+# line and see no layer at all.
+BELOW = {
+    "lib/base": [],
+    "lib/model": ["base"],
+    "lib/ring": ["base", "model"],
+    "lib/log": ["base", "model", "ring"],
+    "lib/stream": ["base", "model", "ring", "log"],
+    "lib/process": ["base", "model", "ring", "log", "stream"],
+    "lib/source": ["base", "model", "ring", "log", "stream"],
+    "lib/api": ["base", "model", "ring", "log", "stream", "process", "source"],
+    "lib/metrics": [],
+    "lib/format": [],
+    "tools": [],
+    "examples": [],
+    "include": [],
+}
+LAYERS = {name.split("/")[1] for name in BELOW if name.startswith("lib/")}
+ATOMICS_HOME = "lib/base/atomics.h"
+
+INCLUDE = re.compile(r'^\s*#\s*include(?:_next)?\b\s*(.*)$', re.M)
+TARGET = re.compile(r'([<"])([^>"]+)[>"]')
+ATOMIC = re.compile(r'\b(__atomic_\w+|__sync_\w+|_Atomic|atomic_(?:load|store|fetch|exchange|'
+                    r'compare|init|flag|thread|signal)\w*|stdatomic\.h)\b')
+
+
+def strip_comments(text):
+    """Blanks comments and keeps the line structure."""
+    blank = lambda m: re.sub(r'[^\n]', ' ', m.group(0)) if m.group(0)[0] == '/' else m.group(0)
+    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', blank, text, flags=re.S)
+
+
+def folder_of(path):
+    """The row of the table that a file falls under."""
+    for name in BELOW:
+        if path.startswith(name + "/"):
+            return name
+    return None
+
+
+def is_public(target):
+    return target == "trace.h" or target.startswith("posixtrace/")
+
+
+def judge(path, kind, target, exists):
+    """Why path may not include target; None if it may."""
+    home = folder_of(path)
+    if home is None:
+        return "the file is in no layer of the table"
+    if is_public(target):
+        return None
+    if kind == "<":
+        first = target.split("/")[0]
+        return "a layer's header is included as a system header" if first in LAYERS else None
+    if home == "include":
+        return "a public header includes a private one"
+    if not home.startswith("lib/"):
+        return None if exists(f"{home}/{target}") else "not a public header, not one of its own"
+    parts = target.split("/")
+    if len(parts) < 2 or parts[0] not in LAYERS:
+        return 'an include inside lib/ has the form "layer/file.h"'
+    own = home.split("/")[1]
+    if parts[0] == own or parts[0] in BELOW[home]:
+        return None if exists(f"lib/{target}") else "no such file"
+    return f"{own} does not stand above {parts[0]}"
+
+
+def findings(files):
+    """files: {path: text}.  Yields 'path:line: message'."""
+    for path, text in sorted(files.items()):
+        text = strip_comments(text)
+        for match in INCLUDE.finditer(text):
+            line = text.count("\n", 0, match.start(1)) + 1
+            target = TARGET.match(match.group(1))
+            if not target:
+                yield f"{path}:{line}: #include of a macro hides what is included"
+                continue
+            why = judge(path, target.group(1), target.group(2), lambda p: p in files)
+            if why:
+                yield f"{path}:{line}: #include {match.group(1).strip()}: {why}"
+        if path != ATOMICS_HOME:
+            for match in ATOMIC.finditer(text):
+                line = text.count("\n", 0, match.start()) + 1
+                yield f"{path}:{line}: {match.group(0)} outside of {ATOMICS_HOME}"
+
+
+def self_check():
+    """The rules must catch each of these, or the test means nothing."""
+    good = {"lib/base/a.h": "#include <stdint.h>\n", "lib/ring/r.h": '#include "base/a.h"\n',
+            "include/trace.h": "#include <time.h>\n", "tools/x.h": "",
+            "tools/m.c": '#include <trace.h>\n#include "x.h"\n/* #include "ring/r.h" */\n'}
+    bad = {"lib/base/b.c": '#include "ring/r.h"\n', "lib/model/m.c": '#include "a.h"\n',
+           "tools/t.c": '#include "ring/r.h"\n', "lib/process/p.c": '#include "source/s.h"\n',
+           "lib/metrics/m.c": '#include "base/a.h"\n', "lib/log/l.c": "#include NAME\n",
+           "include/posixtrace/e.h": '#include "base/a.h"\n', "lib/new/n.c": "#include <stdio.h>\n",
+           "lib/ring/s.c": "#  include <stdatomic.h>\n", "lib/ring/q.c": "#include <base/a.h>\n"}
+    assert list(findings(good)) == [], list(findings(good))
+    for path, text in bad.items():
+        assert list(findings({**good, path: text})), f"{path} passed: {text}"
+
+
+def main():
+    self_check()
+    root = pathlib.Path(sys.argv[1])
+    files = {}
+    for top in ("include", "lib", "tools", "examples"):
+        for path in (root / top).rglob("*.[ch]"):
+            files[path.relative_to(root).as_posix()] = path.read_text(encoding="utf-8")
+    if not any(path.startswith("lib/") for path in files):
+        sys.exit(f"layers.py: no sources under {root}/lib")
+    found = list(findings(files))
+    print("\n".join(found) if found else f"{len(files)} files keep to the layers")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The posixtrace authors
+#
+# Runs a command with a stream directory of its own and removes it afterwards:
+# what a killed test leaves behind is neither seen by the next one nor kept.
+set -u
+base=/dev/shm
+[ -w "$base" ] || base=${TMPDIR:-/tmp}
+POSIXTRACE_DIR=$(mktemp -d "$base/posixtrace-test.XXXXXX") || exit 99
+export POSIXTRACE_DIR
+trap 'rm -rf "$POSIXTRACE_DIR"' EXIT
+"$@"

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The posixtrace authors
+"""Keeps README.md true.
+
+- its C program is examples/hello.c, at most 12 lines, and the three commands
+  under "Hello, world" build it, run it and print the event; the first one is
+  what made BUILD_DIR, so it is only checked for being a verb of setup.sh;
+- every ./setup.sh verb that is named exists;
+- every test that is named as `suite/test` exists in the build;
+- every link into the tree leads to a file.
+
+usage: readme.py SOURCE_ROOT BUILD_DIR MESON
+"""
+
+import json
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+MAX_LINES = 12
+
+
+def blocks(text, language):
+    return re.findall(rf'^```{language}\n(.*?)^```$', text, flags=re.S | re.M)
+
+
+def fail(message):
+    sys.exit(f"README.md: {message}")
+
+
+def section(text, title):
+    match = re.search(rf'^## {re.escape(title)}$(.*?)(?=^## |\Z)', text, flags=re.S | re.M)
+    return match.group(1) if match else fail(f"no section '{title}'")
+
+
+def check_program(root, text):
+    shown = blocks(text, "c")
+    if len(shown) != 1:
+        fail(f"{len(shown)} C programs in 'Hello, world', expected 1")
+    if len(shown[0].splitlines()) > MAX_LINES:
+        fail(f"the program has {len(shown[0].splitlines())} lines, more than {MAX_LINES}")
+    kept = (root / "examples/hello.c").read_text(encoding="utf-8")
+    if kept[kept.index("#include"):] != shown[0]:
+        fail("the program differs from examples/hello.c")
+
+
+def check_commands(root, build, text):
+    commands = [line for block in blocks(text, "sh") for line in block.splitlines()]
+    if len(commands) != 3 or commands[0] != "./setup.sh build":
+        fail("'Hello, world' has three commands, the first of them ./setup.sh build")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for entry in ("include", "examples"):
+            (folder / entry).symlink_to(root / entry)
+        (folder / "build").symlink_to(build)
+        for command in commands[1:]:
+            done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True)
+            if done.returncode or done.stderr:
+                fail(f"{command}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    if "hello" not in done.stdout or "world" not in done.stdout:
+        fail(f"the last command does not show the event:\n{done.stdout}")
+
+
+def check_verbs(root, text):
+    usage = subprocess.run([root / "setup.sh", "--help"], capture_output=True, text=True, check=True)
+    named = set(re.findall(r'\./setup\.sh ([a-z]+)', text))
+    missing = [verb for verb in named if not re.search(rf'^\s+{verb}\b', usage.stdout, flags=re.M)]
+    if not named or missing:
+        fail(f"setup.sh does not know {missing or 'any verb'}")
+
+
+def check_tests(build, meson, text):
+    out = subprocess.run([*meson, "introspect", "--tests", str(build)], check=True,
+                         capture_output=True, text=True).stdout
+    known = {f"{suite.split(':')[-1]}/{test['name']}" for test in json.loads(out)
+             for suite in test["suite"]}
+    suites = {name.split("/")[0] for name in known}
+    named = {name for name in re.findall(r'`([a-z]+/[\w. -]+)`', text) if name.split("/")[0] in suites}
+    if not named or named - known:
+        fail(f"no such tests: {sorted(named - known) or 'none is named'}")
+
+
+def check_links(root, text):
+    for target in re.findall(r'\]\(([^)#]+)[^)]*\)', text):
+        if not target.startswith("http") and not (root / target).exists():
+            fail(f"link to {target}, which does not exist")
+
+
+def main():
+    root, build = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+    text = (root / "README.md").read_text(encoding="utf-8")
+    hello = section(text, "Hello, world")
+    check_program(root, hello)
+    check_commands(root, build, hello)
+    check_verbs(root, text)
+    check_tests(build, shlex.split(sys.argv[3]), text)
+    check_links(root, text)
+    print("README.md is true")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The posixtrace authors
+"""Checks what a machine can check of the code rules: licence lines, length of
+files and lines, white space, and that nothing was left for later.
+
+usage: style.py SOURCE_ROOT
+"""
+
+import os
+import pathlib
+import re
+import sys
+
+LICENCE = ("SPDX-License-Identifier: MIT", "SPDX-FileCopyrightText: ")
+CODE = re.compile(r'(\.(c|h|cpp|py|sh|map|[1-8])|meson\.build|meson_options\.txt|setup\.sh|'
+                  r'\.ci/run|completions/posixtrace)$')
+C = re.compile(r'\.(c|h|cpp)$')
+MAX_LINES, MAX_COLUMNS = 1000, 100
+# Spelled so that this file does not find itself.
+LEFT_OVER = re.compile(r'\b(TO' r'DO|FIX' r'ME|X' r'XX|HA' r'CK)\b')
+# Statements that were commented out: a comment line that ends like one.
+DISABLED = re.compile(r'^\s*(//.*[;{}]\s*$|#\s*if\s+0\b)', re.M)
+
+
+def findings(path, text):
+    """Yields what is wrong with one file, as 'path:line: message'."""
+    lines = text.split("\n")
+    top = lines[1:3] if lines[0].startswith("#!") else lines[0:2]
+    for wanted, line in zip(LICENCE, top + ["", ""]):
+        if wanted not in line:
+            yield f"{path}:1: the first two lines name licence and copyright (SPDX)"
+            break
+    if len(lines) > MAX_LINES:
+        yield f"{path}: {len(lines)} lines, more than {MAX_LINES}"
+    if text and not text.endswith("\n"):
+        yield f"{path}: no newline at the end"
+    for number, line in enumerate(lines, 1):
+        if line != line.rstrip():
+            yield f"{path}:{number}: white space at the end of the line"
+        if C.search(path) and len(line) > MAX_COLUMNS:
+            yield f"{path}:{number}: {len(line)} columns"
+        if C.search(path) and "\t" in line:
+            yield f"{path}:{number}: tab"
+        if LEFT_OVER.search(line):
+            yield f"{path}:{number}: {LEFT_OVER.search(line).group(0)}"
+    if C.search(path):
+        for match in DISABLED.finditer(text):
+            yield f"{path}:{text.count(chr(10), 0, match.start()) + 1}: code that is switched off"
+
+
+def self_check():
+    """Each rule must catch its example."""
+    head = f"/* {LICENCE[0]} */\n/* {LICENCE[1]}x */\n"
+    assert not list(findings("a.c", head + "int a;\n"))
+    assert not list(findings("a.py", "#!x\n" + head))
+    for bad in ("int a;\n", head + "\tint a;\n", head + "int a; \n", head + "int a;",
+                head + "/* TO" "DO */\n", head + "// f();\n", head + "#if 0\n#endif\n",
+                head + "x" * 101 + "\n", head + "\n" * 1000):
+        assert list(findings("a.c", bad)), bad[:80]
+
+
+def files(root):
+    """Source files as paths below root; what a build or an editor made is left out."""
+    for folder, names, entries in os.walk(root):
+        names[:] = [n for n in names if not n.startswith("build") and n not in
+                    (".git", ".cache", "__pycache__", "corpus", "data")]
+        for entry in entries:
+            path = (pathlib.Path(folder) / entry).relative_to(root).as_posix()
+            if CODE.search(path):
+                yield path
+
+
+def main():
+    self_check()
+    root = pathlib.Path(sys.argv[1])
+    paths = sorted(files(root))
+    if not any(path.startswith("lib/") for path in paths):
+        sys.exit(f"style.py: no sources under {root}/lib")
+    found = [line for path in paths
+             for line in findings(path, (root / path).read_text(encoding="utf-8"))]
+    print("\n".join(found) if found else f"{len(paths)} files keep to the rules")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * kill -9 at any moment, and nothing that was traced is gone.
+ *
+ *   kill [MULTIPLIER [SEED]]
+ *
+ * A child traces from four threads into a stream with a log.  After each call
+ * the thread notes in shared memory how many have returned.  The parent kills
+ * the child at a random moment, creation of the stream included.  A third
+ * process then opens the log as it is, recovers it, and recovers it again:
+ * each time every event whose call had returned is there, once and in order.
+ *
+ * In every other round the threads trace as fast as they can; then the log
+ * cannot keep up, and what is missing must be what the log says was lost.  In
+ * half of the rounds of either kind flushes go on meanwhile.
+ */
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <posixtrace/info.h>
+#include <posixtrace/log.h>
+#include <posixtrace/stream.h>
+#include "torture/audit.h"
+
+#define ROUNDS     30u
+#define THREADS    4u
+#define LONGEST_US 40000u
+#define WATCHDOG_S 20u
+#define PACE       16u       /* events between two pauses of a slow round */
+
+struct shared {
+    volatile uint64_t returned[THREADS];
+    volatile pid_t    tid[THREADS];
+    volatile int      stop_now;   /* never set: the threads run until they are killed */
+};
+
+static struct shared *shared;
+static trace_event_id_t event_id;
+static int log_fd;
+static bool at_full_speed, with_flushes;
+
+/* ---- the process that is killed ---- */
+
+static void *trace_until_killed(void *argument)
+{
+    uint32_t lane = (uint32_t)(uintptr_t)argument;
+    struct payload p;
+
+    shared->tid[lane] = gettid();
+    for (uint64_t seq = 0; !shared->stop_now; seq++) {
+        size_t len = payload_make(&p, lane, seq);
+
+        posix_trace_event(event_id, &p, len);
+        shared->returned[lane] = seq + 1;
+        if (!at_full_speed && seq % PACE == PACE - 1)
+            nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
+    }
+    return NULL;
+}
+
+static void be_killed(void)
+{
+    pthread_t threads[THREADS];
+    trace_attr_t attr;
+    trace_id_t trid;
+
+    alarm(WATCHDOG_S);
+    DEMAND_OK(posix_trace_eventid_open("kill", &event_id));
+    DEMAND_OK(posix_trace_attr_init(&attr));
+    DEMAND_OK(posix_trace_attr_setstreamsize(&attr, at_full_speed ? 256 << 10 : 8 << 20));
+    DEMAND_OK(posix_trace_attr_setmaxdatasize(&attr, PAYLOAD_MAX));
+    DEMAND_OK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
+    DEMAND_OK(posix_trace_create_withlog(0, &attr, log_fd, &trid));
+    DEMAND_OK(posix_trace_start(trid));
+    for (uintptr_t i = 0; i < THREADS; i++)
+        DEMAND_OK(pthread_create(&threads[i], NULL, trace_until_killed, (void *)i));
+    while (with_flushes) {
+        DEMAND_OK(posix_trace_flush(trid));
+        usleep(2000);
+    }
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    _exit(2);
+}
+
+/* ---- the process that verifies ---- */
+
+static uint64_t lost_by(trace_id_t trid, pid_t tid)
+{
+    struct posixtrace_thread_info info;
+    uint64_t lost = 0;
+    size_t cursor = 0;
+    int unavailable;
+
+    for (;;) {
+        DEMAND_OK(posixtrace_thread_getnext(trid, &cursor, &info, &unavailable));
+        if (unavailable)
+            return lost;
+        for (unsigned i = 0; info.tid == tid && i < POSIXTRACE_LOSS_CAUSES; i++)
+            lost += info.lost[i];
+    }
+}
+
+/* A call that had not returned may have recorded its event, or counted it. */
+static void check_lane(const struct audit *a, trace_id_t trid, uint32_t lane, const char *when)
+{
+    uint64_t returned = shared->returned[lane], read = a->read[lane];
+    uint64_t lost = lost_by(trid, shared->tid[lane]);
+
+    DEMAND(at_full_speed || lost == 0, "%s, thread %u: %llu lost at leisure", when, lane,
+           (unsigned long long)lost);
+    DEMAND(read + lost == returned || read + lost == returned + 1,
+           "%s, thread %u: %llu calls returned, %llu events read, %llu lost", when, lane,
+           (unsigned long long)returned, (unsigned long long)read, (unsigned long long)lost);
+    DEMAND(a->next[lane] <= returned + 1, "%s, thread %u: number %llu was never traced", when,
+           lane, (unsigned long long)a->next[lane] - 1);
+}
+
+static uint64_t read_log(const char *when, int wanted_end)
+{
+    struct posixtrace_info info;
+    struct audit audit;
+    trace_id_t trid;
+    uint64_t events;
+
+    DEMAND_OK(posix_trace_open(log_fd, &trid));
+    audit_init(&audit, 0, THREADS);
+    /* the name was opened before the log was made, so the log has it */
+    audit.id = audit_type(trid, "kill");
+    audit_read_log(&audit, trid);
+    audit_check_time(&audit, trid);
+    for (uint32_t lane = 0; lane < THREADS; lane++)
+        check_lane(&audit, trid, lane, when);
+    DEMAND_OK(posixtrace_get_info(trid, &info));
+    DEMAND(info.end == wanted_end, "%s: end %d", when, info.end);
+    events = audit.events;
+    audit_deinit(&audit);
+    DEMAND_OK(posix_trace_close(trid));
+    return events;
+}
+
+static int is_of(void *pid, const struct posixtrace_stream *stream)
+{
+    return stream->owner == *(const pid_t *)pid;
+}
+
+/* Killed while the stream was being made: there may be no log yet, and then no
+ * call can have returned. */
+static bool killed_too_early(void)
+{
+    trace_id_t trid;
+
+    for (unsigned i = 0; i < THREADS; i++) {
+        if (shared->returned[i])
+            return false;
+    }
+    if (posix_trace_open(log_fd, &trid) != 0)
+        return true;
+    DEMAND_OK(posix_trace_close(trid));
+    return false;
+}
+
+static void verify(pid_t killed)
+{
+    struct posixtrace_recover_report first, second;
+    struct posixtrace_log_report check;
+    uint64_t before, after;
+
+    alarm(WATCHDOG_S);
+    if (killed_too_early())
+        _exit(0);
+    before = read_log("as killed", POSIXTRACE_END_TAIL);
+    DEMAND_OK(posixtrace_log_recover(log_fd, &first));
+    after = read_log("recovered", POSIXTRACE_END_RECOVERED);
+    DEMAND(before == after, "%llu events before, %llu after", (unsigned long long)before,
+           (unsigned long long)after);
+    DEMAND(!first.was_complete && first.segment_found, "complete %d, segment %d",
+           first.was_complete, first.segment_found);
+    DEMAND_OK(posixtrace_log_recover(log_fd, &second));
+    DEMAND(second.was_complete && second.events_added == 0, "complete %d, %llu added",
+           second.was_complete, (unsigned long long)second.events_added);
+    DEMAND(read_log("recovered twice", POSIXTRACE_END_RECOVERED) == after, "events changed");
+    DEMAND_OK(posixtrace_log_check(log_fd, NULL, NULL, &check));
+    DEMAND(check.complete && !check.damaged, "complete %d, damaged %d", check.complete,
+           check.damaged);
+    DEMAND(posixtrace_stream_list(is_of, &killed) != 1, "the segment is still there");
+    _exit(0);
+}
+
+/* ---- the parent ---- */
+
+static bool run_round(unsigned round, unsigned after_us)
+{
+    pid_t pid, verifier;
+    int status;
+
+    memset(shared, 0, sizeof *shared);
+    DEMAND(ftruncate(log_fd, 0) == 0, "ftruncate");
+    at_full_speed = round % 2 == 1;
+    with_flushes = round / 2 % 2 == 1;
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0)
+        be_killed();
+    usleep(after_us);
+    kill(pid, SIGKILL);
+    DEMAND(waitpid(pid, &status, 0) == pid, "waitpid");
+    DEMAND(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
+           "round %u: the process ended by itself, status %#x", round, status);
+    verifier = fork();
+    if (verifier == 0)
+        verify(pid);
+    DEMAND(waitpid(verifier, &status, 0) == verifier, "waitpid");
+    if (status != 0)
+        fprintf(stderr, "FAIL: round %u, killed after %u us, status %#x\n", round, after_us,
+                status);
+    return status == 0;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned rounds = (unsigned)(ROUNDS * audit_multiplier(argc > 1 ? argv[1] : NULL)) + 1;
+    unsigned seed = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : (unsigned)time(NULL);
+    uint64_t events = 0;
+
+    printf("seed %u\n", seed);
+    srandom(seed);
+    log_fd = audit_temporary_file();
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    DEMAND(shared != MAP_FAILED, "mmap");
+    for (unsigned round = 0; round < rounds; round++) {
+        /* squared: early moments more often */
+        unsigned r = (unsigned)random() % 1000, after_us = r * r / 1000 * (LONGEST_US / 1000) + 1;
+
+        if (!run_round(round, after_us))
+            return 1;
+        for (unsigned i = 0; i < THREADS; i++)
+            events += shared->returned[i];
+    }
+    printf("%u rounds, %llu events\n", rounds, (unsigned long long)events);
+    DEMAND(events > 0, "no round came to trace");
+    return 0;
+}

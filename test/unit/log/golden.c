@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Logs of released versions and what reading them gives.
+ *
+ *   golden LOG TEXT     reads LOG and compares what it says, line by line, with
+ *                       TEXT; a difference is printed and is a failure
+ *   golden --print LOG  prints what would be compared
+ *   golden --make KIND LOG  writes a log of a kind, for a new version's samples:
+ *                       append, loop, loop-open, until-full, cut, disk-full
+ *
+ * The samples of a version are never made again; a change that reads one of
+ * them differently breaks the logs that people have.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "log/reader.h"
+#include "ring/record.h"
+
+#define AUTHORS 3u
+
+static void fail(const char *what, const char *name)
+{
+    fprintf(stderr, "golden: %s: %s\n", what, name);
+    exit(1);
+}
+
+static void print_event(FILE *out, struct pt_log_reader *r, const struct pt_event *e)
+{
+    const char *name = pt_log_reader_name(r, e->id);
+    const uint8_t *data = e->data;
+    uint32_t sum = 0;
+
+    for (uint32_t i = 0; i < e->len; i++)
+        sum = sum * 31 + data[i];
+    fprintf(out, "%" PRId64 " %" PRIu64 " writer %u level %u %d/%d/%" PRIx64 " '%s' %u '%s' at %"
+            PRIx64 " len %u sum %08x%s\n", e->ns, e->ts, e->author->wid, e->author->level,
+            e->author->pid, e->author->tid, e->author->thread_id, e->author->name, e->id,
+            name ? name : "", e->addr, e->len, sum, e->truncated ? " truncated" : "");
+}
+
+static void print_lost(FILE *out, const uint64_t *lost)
+{
+    for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
+        fprintf(out, " %" PRIu64, lost[c]);
+    fputc('\n', out);
+}
+
+static void print_summary(FILE *out, struct pt_log_reader *r, int fd)
+{
+    const struct pt_log_params *p = pt_log_reader_params(r);
+    struct posix_trace_status_info s;
+    struct posixtrace_log_report report;
+    struct posixtrace_thread_info t;
+    struct posixtrace_info info;
+    uint64_t count;
+
+    if (pt_log_reader_info(r, &info) != 0 || pt_log_check(fd, NULL, NULL, &report) != 0)
+        fail("cannot be asked", "the log");
+    pt_log_reader_status(r, &s);
+    fprintf(out, "stream '%s' version '%s' clock %d pid %d policies %d %d size %" PRIu64 "\n",
+            p->attr.name, p->attr.genversion, p->clock, p->pid, p->attr.stream_policy,
+            p->attr.log_policy, p->attr.log_size);
+    fprintf(out, "end %d events %" PRIu64 " from %" PRId64 " to %" PRId64 " bytes %" PRIu64
+            " skipped %" PRIu64 " peak %" PRIu64 " error %d\n", info.end, info.events,
+            info.first_ns, info.last_ns, info.bytes, info.skipped_bytes, info.peak_bytes,
+            info.flush_error);
+    fprintf(out, "status %d %d %d %d %d\nlost", s.posix_stream_status,
+            s.posix_stream_full_status, s.posix_stream_overrun_status,
+            s.posix_log_overrun_status, s.posix_log_full_status);
+    print_lost(out, info.lost);
+    for (size_t i = 0; pt_log_reader_thread(r, i, &t) == 1; i++) {
+        fprintf(out, "thread %d/%d '%s' recorded %" PRIu64 " lost", t.pid, t.tid, t.name,
+                t.recorded);
+        print_lost(out, t.lost);
+    }
+    for (uint32_t id = 0; id < PT_ID_MAX; id++)
+        if (pt_log_reader_count(r, id, &count) == 0 && count)
+            fprintf(out, "type %u '%s' %" PRIu64 "\n", id,
+                    pt_log_reader_name(r, id) ? pt_log_reader_name(r, id) : "", count);
+    fprintf(out, "check packets %" PRIu64 " events %" PRIu64 " rounds %" PRIu64 " skipped %"
+            PRIu64 " complete %d damaged %d\n", report.packets, report.events, report.rounds,
+            report.skipped_bytes, report.complete, report.damaged);
+}
+
+static void print_log(FILE *out, const char *name)
+{
+    int fd = open(name, O_RDONLY | O_CLOEXEC), rc;
+    struct pt_log_reader *r;
+    struct pt_event e;
+
+    if (fd < 0 || pt_log_reader_new(&r, fd) != 0)
+        fail("cannot open", name);
+    while ((rc = pt_log_reader_next(r, &e)) == 1)
+        print_event(out, r, &e);
+    if (rc != 0)
+        fail("cannot read", name);
+    print_summary(out, r, fd);
+    pt_log_reader_free(r);
+    close(fd);
+}
+
+static int compare(const char *log, const char *text)
+{
+    char *got = NULL, *line = NULL;
+    size_t size = 0, room = 0, number = 0;
+    FILE *out = open_memstream(&got, &size), *in = fopen(text, "r");
+    char *at;
+    int differs = 0;
+
+    if (!out || !in)
+        fail("cannot open", text);
+    print_log(out, log);
+    fclose(out);
+    at = got;
+    while (!differs && getline(&line, &room, in) > 0) {
+        size_t n = strlen(line);
+
+        number++;
+        differs = strncmp(at, line, n) != 0;
+        if (differs)
+            fprintf(stderr, "%s:%zu: wanted %sgot    %.*s\n", text, number, line,
+                    (int)strcspn(at, "\n"), at);
+        at += differs ? 0 : n;
+    }
+    if (!differs && *at) {
+        fprintf(stderr, "%s: more than wanted:\n%s", log, at);
+        differs = 1;
+    }
+    if (number == 0)
+        fail("empty", text);
+    free(line);
+    free(got);
+    fclose(in);
+    return differs;
+}
+
+/* One author's packet of events at given times, with pseudo-random lengths. */
+static void put_packet(struct pt_log_writer *w, uint32_t wid, uint64_t ts, uint32_t round,
+                       struct pt_log_author_totals *totals)
+{
+    uint64_t records[2000] = { 0 };
+    struct pt_log_packet p = {
+        .author = { .wid = wid, .level = wid == 3, .pid = 4000, .tid = 4000 + (int)wid,
+                    .thread_id = 0x7f0000000000 + wid * 0x1000ull },
+        .chunk_seq = round * 10 + wid, .first_no = totals->recorded,
+        .base_ts = ts, .first_ts = ts, .records = records,
+    };
+    uint8_t *at = (uint8_t *)records;
+
+    snprintf(p.author.name, sizeof p.author.name, "worker %u", wid);
+    for (uint32_t i = 0; i < 12; i++) {
+        uint32_t len = (i * 7 + wid * 5 + round) % 40, id = 193 + (i + wid) % 3;
+
+        if (i == 6 && round % 4 == 3) {
+            ts += 5000000000;
+            pt_record_put_head(at, PT_RECORD_TIME, 0, 0, 0, ts);
+            at += PT_RECORD_HEAD;
+        }
+        pt_record_put_head(at, PT_RECORD_EVENT, id | (i == 3 ? PT_RECORD_TRUNCATED : 0), len,
+                           (uint32_t)(i < 6 || round % 4 != 3 ? ts - p.base_ts : 0),
+                           0x401000 + i);
+        memset(at + PT_RECORD_HEAD, (int)(round + i), len);
+        at += pt_record_size(len);
+        p.last_ts = ts;
+        p.events++;
+        ts += i < 6 || round % 4 != 3 ? 10 + wid : 0;
+    }
+    p.bytes = (uint32_t)(at - (uint8_t *)records);
+    totals->author = p.author;
+    totals->recorded += p.events;
+    if (pt_log_put_packet(w, &p) < 0)
+        pt_log_drop_packet(w, &p);
+}
+
+static void make_log(const char *kind, const char *name)
+{
+    bool loop = strncmp(kind, "loop", 4) == 0, full = strcmp(kind, "until-full") == 0;
+    struct pt_log_params params = { .clock = POSIXTRACE_CLOCK_MONOTONIC, .pid = 4000,
+                                    .seekable = true };
+    struct pt_log_author_totals totals[AUTHORS] = { 0 };
+    struct pt_log_status status = { .status_running = POSIX_TRACE_RUNNING, .peak_bytes = 65536 };
+    struct pt_sync points[2] = { { 1000, 1700000000000000000, 1ull << 31 },
+                                 { 300000, 1700000000000149600, 1ull << 32 } };
+    int fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    struct pt_log_writer *w;
+
+    pt_attr_init(&params.attr);
+    snprintf(params.attr.name, sizeof params.attr.name, "golden %s", kind);
+    params.attr.log_policy = loop ? POSIX_TRACE_LOOP
+                                  : full ? POSIX_TRACE_UNTIL_FULL : POSIX_TRACE_APPEND;
+    params.attr.log_size = 6000;
+    memcpy(params.id, "golden 123456789", 16);
+    if (fd < 0 || pt_log_writer_new(&w, fd, &params) != 0)
+        fail("cannot write", name);
+    pt_log_put_sync(w, &points[0]);
+    pt_log_put_name(w, 193, "read");
+    pt_log_put_name(w, 194, "compress \xc3\xa4\xff");
+    for (uint32_t round = 0; round < (loop ? 20 : 6); round++) {
+        if (round == 2) {
+            pt_log_put_name(w, 195, "write");
+            pt_log_put_sync(w, &points[1]);
+        }
+        if (round == 4 && strcmp(kind, "disk-full") == 0) {
+            struct rlimit limit = { (rlim_t)lseek(fd, 0, SEEK_END) + 1000, RLIM_INFINITY };
+
+            signal(SIGXFSZ, SIG_IGN);
+            setrlimit(RLIMIT_FSIZE, &limit);
+        }
+        for (uint32_t a = 0; a < AUTHORS; a++)
+            put_packet(w, a + 1, 1000 + (uint64_t)round * 100000 + a * 3, round, &totals[a]);
+        totals[0].lost[POSIXTRACE_LOST_FULL] = round;
+        status.watermark = 1000 + (uint64_t)(round + 1) * 100000;
+        pt_log_end_round(w, &status, totals, AUTHORS);
+    }
+    status.status_running = POSIX_TRACE_SUSPENDED;
+    if (strcmp(kind, "loop-open") != 0 && strcmp(kind, "cut") != 0)
+        pt_log_complete(w, POSIXTRACE_END_SHUTDOWN, &status, totals, AUTHORS);
+    pt_log_writer_free(w);
+    if (strcmp(kind, "cut") == 0 && ftruncate(fd, lseek(fd, 0, SEEK_END) - 1500) != 0)
+        fail("cannot cut", name);
+    close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 4 && strcmp(argv[1], "--make") == 0)
+        make_log(argv[2], argv[3]);
+    else if (argc == 3 && strcmp(argv[1], "--print") == 0)
+        print_log(stdout, argv[2]);
+    else if (argc == 3)
+        return compare(argv[1], argv[2]);
+    else
+        fail("usage", "golden LOG TEXT");
+    return 0;
+}

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The posixtrace authors
+"""A second reader of logs, written from docs/log-format.md alone.
+
+Reads each LOG and compares its events and totals with the text that
+test/unit/log/golden.c makes of the same log.  What the two readers disagree
+about is a mistake in one of them or in the document.
+
+usage: second_reader.py LOG TEXT...
+"""
+
+import re
+import struct
+import sys
+
+TABLE = []
+for byte in range(256):
+    for _ in range(8):
+        byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
+    TABLE.append(byte)
+
+DATA, NAME, SYNC, ROUND, INDEX, END, PAD = range(1, 8)
+M64 = (1 << 64) - 1
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for b in data:
+        crc = crc >> 8 ^ TABLE[(crc ^ b) & 255]
+    return crc ^ 0xFFFFFFFF
+
+
+def text(raw):
+    return raw.split(b"\0")[0]
+
+
+class Packet:
+    """A packet whose checksum is right; fields are read at offsets of the document."""
+
+    def __init__(self, raw, offset):
+        self.raw, self.offset = raw, offset
+        self.type, self.flags, self.size = struct.unpack_from("<HHI", raw, 4)
+        self.number, self.round = struct.unpack_from("<QQ", raw, 16)
+
+    def get(self, form, at):
+        found = struct.unpack_from("<" + form, self.raw, at)
+        return found[0] if len(found) == 1 else found
+
+
+class Log:
+    def __init__(self, raw):
+        self.raw = raw
+        magic, version, size, flags = struct.unpack_from("<8sIII", raw, 0)
+        assert magic == b"PXTLOG\r\n" and version == 1 and size == 512
+        assert struct.unpack_from("<I", raw, 508)[0] == crc32c(raw[:508])
+        self.id = raw[24:40]
+        self.ring, self.meta, self.end_offset = struct.unpack_from("<QQQ", raw, 64)
+        self.complete = bool(flags & 1)
+        self.names, self.syncs, self.state, self.skipped = {}, [], None, 0
+        self.authors = {}
+
+    def packet(self, at):
+        if at + 32 > len(self.raw):
+            return None
+        magic, kind, _, size, crc = struct.unpack_from("<IHHII", self.raw, at)
+        if magic != 0x50545850 or not 1 <= kind <= 63 or size % 8 or size < 32:
+            return None
+        if at + size > len(self.raw):
+            return None
+        raw = self.raw[at:at + size]
+        return Packet(raw, at) if crc32c(self.id + raw[:12] + raw[16:]) == crc else None
+
+    def scan(self, at, to):
+        """Packets in [at, to), and how many bytes lay between them."""
+        while at + 8 <= to:
+            p = self.packet(at)
+            if p:
+                yield p
+                at += p.size
+            else:
+                self.skipped += 8
+                at += 8
+
+    def learn(self, p):
+        if p.type == NAME:
+            number, length = p.get("II", 32)
+            self.names.setdefault(number, p.raw[40:40 + length])
+        elif p.type == SYNC:
+            for i in range(p.get("I", 32)):
+                point = p.get("QqQ", 40 + 24 * i)
+                if not self.syncs or point[0] > self.syncs[-1][0]:
+                    self.syncs.append(point)
+        elif p.type in (ROUND, END):
+            self.state = p
+            first = 344 if p.type == ROUND else 336
+            if p.type == END or p.flags & 2:
+                self.authors = {}
+            for i in range(p.get("I", 296)):
+                fields = p.get("IIiiQ16s8Q", first + 104 * i)
+                self.authors[fields[0]] = fields
+
+    def ns(self, ticks):
+        point = self.syncs[0] if self.syncs else (0, 0, 1 << 32)
+        for other in self.syncs:
+            if other[0] <= ticks:
+                point = other
+        if ticks >= point[0]:
+            value = point[1] + ((ticks - point[0]) * point[2] >> 32)
+        else:
+            value = point[1] - ((point[0] - ticks) * point[2] >> 32)
+        value &= M64
+        return value - (1 << 64) if value >> 63 else value
+
+    def packets(self):
+        """Those with events, and ROUNDs, in the order in which to read them."""
+        end = self.packet(self.end_offset) if self.end_offset else None
+        if not self.ring:
+            to = end.get("Q", 304) if end else len(self.raw)
+            found = list(self.scan(4096, to))
+            self.closing = list(self.scan(to, len(self.raw))) if end else []
+            return found
+        ring_end = 4096 + self.ring
+        everything = list(self.scan(4096, ring_end))
+        self.skipped = 0
+        self.closing = list(self.scan(self.meta, len(self.raw)))
+        newest = max((p for p in everything if p.type == ROUND), key=lambda p: p.number)
+        oldest = newest.get("Q", 288)
+        turned = ([p for p in everything if p.offset >= oldest] +
+                  [p for p in everything if p.offset < oldest])
+        result, last, passed = [], 0, False
+        for p in turned:
+            if p.number > last and (passed or p.number <= newest.number):
+                result.append(p)
+                last = p.number
+                passed = passed or p is newest
+            elif passed:
+                break
+        return result
+
+    def read(self):
+        events, batch, found = [], [], self.packets()
+        for p in found + self.closing:
+            self.learn(p)
+        emergency = self.packet(512)
+        if emergency and emergency.flags & 4 and emergency.number > self.state.number:
+            self.learn(emergency)
+        for p in found:
+            if p.type == DATA:
+                batch.append(p)
+            elif p.type == ROUND and not p.flags & 1:
+                events += self.merge(batch)
+                batch = []
+        return events + self.merge(batch)
+
+    def merge(self, batch):
+        events = []
+        for place, p in enumerate(batch):
+            for i, record in enumerate(self.records(p)):
+                events.append((record[0], p.get("I", 32), place, i, p, record))
+        events.sort(key=lambda e: e[:4])
+        return [self.line(e[4], *e[5]) for e in events]
+
+    def records(self, p):
+        at, to, base = 128, 128 + p.get("I", 84), p.get("Q", 104)
+        while at < to:
+            head, delta, word = p.get("IIQ", at)
+            kind, length = head >> 12 & 15, head >> 16
+            if kind == 1:
+                base = word
+            else:
+                assert kind == 0
+                yield ((base + delta) & M64, head & 0x7ff, head >> 11 & 1, word,
+                       p.raw[at + 16:at + 16 + length])
+            at += 16 + (length + 7 & ~7)
+
+    def line(self, p, ticks, number, truncated, address, data):
+        total = 0
+        for b in data:
+            total = (total * 31 + b) & 0xFFFFFFFF
+        wid, level, pid, tid, thread, name = p.get("IIiiQ16s", 32)
+        return (b"%d %d writer %d level %d %d/%d/%x '%s' %d '%s' at %x len %d sum %08x%s" %
+                (self.ns(ticks), ticks, wid, level, pid, tid, thread, text(name), number,
+                 self.names.get(number, b""), address, len(data), total,
+                 b" truncated" if truncated else b""))
+
+
+def compare(log_name, text_name):
+    with open(log_name, "rb") as f:
+        log = Log(f.read())
+    with open(text_name, "rb") as f:
+        wanted = f.read().split(b"\n")
+    got = log.read()
+    events = [line for line in wanted if b" writer " in line]
+    assert got, "no events"
+    for a, b in zip(got, events):
+        assert a == b, f"{log_name}: got\n{a}\nwanted\n{b}"
+    assert len(got) == len(events), f"{log_name}: {len(got)} events, wanted {len(events)}"
+    rest = b"\n".join(wanted)
+    lost = [int(n) for n in re.search(rb"\nlost ([0-9 ]+)\n", rest).group(1).split()]
+    assert list(log.state.get("7Q", 144)) == lost, f"{log_name}: losses"
+    assert int(b"complete 1" in rest) == log.complete, f"{log_name}: completeness"
+    for tid, recorded in re.findall(rb"thread 4000/(\d+) '[^']*' recorded (\d+)", rest):
+        mine = [a for a in log.authors.values() if a[3] == int(tid)]
+        # behind the last ROUND the events' numbers say more than totals do
+        assert sum(a[6] for a in mine) <= int(recorded), f"{log_name}: thread {tid}"
+    print(f"{log_name}: {len(got)} events, {log.skipped} bytes skipped")
+
+
+def main():
+    if len(sys.argv) < 3 or len(sys.argv) % 2 == 0:
+        sys.exit("usage: second_reader.py LOG TEXT...")
+    assert crc32c(b"123456789") == 0xE3069283
+    for log_name, text_name in zip(sys.argv[1::2], sys.argv[2::2]):
+        compare(log_name, text_name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* The builder: what is added comes out, in the order in which it was added. */
+#include <posixtrace/info.h>
+#include <stdio.h>
+#include "log/builder.h"
+#include "log_helpers.h"
+
+/* An event from its number: times with many ties, negative at first. */
+static void make_event(struct posixtrace_event *e, unsigned i, char name[32], char thread[16],
+                       uint8_t *data)
+{
+    static int64_t ns;
+
+    if (i == 0)
+        ns = -50;
+    ns += rand() % 3 ? 0 : rand() % 100 ? rand() % 5 : 7000000000;
+    snprintf(name, 32, rand() % 10 ? "type %d" : "posix_trace_error", rand() % 20);
+    snprintf(thread, 16, "t%d", rand() % 3);
+    memset(data, (int)i, 100);
+    *e = (struct posixtrace_event){
+        .ns = ns, .prog_address = i, .thread_id = (uint64_t)rand() % 2 << 40,
+        .data = data, .thread_name = thread, .name = name, .data_len = (size_t)rand() % 100,
+        .truncation = rand() % 2 ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED,
+        .pid = rand() % 2, .tid = rand() % 4,
+    };
+}
+
+static void expect_event(struct pt_log_reader *r, const struct pt_event *e,
+                         const struct posixtrace_event *w)
+{
+    bool same = e->ns == w->ns && e->addr == w->prog_address && e->len == w->data_len &&
+                memcmp(e->data, w->data, w->data_len) == 0 &&
+                e->truncated == (w->truncation != POSIX_TRACE_NOT_TRUNCATED) &&
+                e->author->pid == w->pid && e->author->tid == w->tid &&
+                e->author->thread_id == w->thread_id &&
+                strcmp(e->author->name, w->thread_name) == 0 &&
+                strcmp(pt_log_reader_name(r, e->id), w->name) == 0;
+
+    if (!same)
+        ck_abort_msg("event %lu came out different", (unsigned long)w->prog_address);
+}
+
+START_TEST(same_back)
+{
+    unsigned events = test_size(60000);
+    struct posixtrace_log_report report;
+    struct posixtrace_event w;
+    struct posixtrace_info info;
+    struct pt_log_builder *b;
+    struct pt_log_reader *r;
+    struct pt_event e;
+    char name[32], thread[16];
+    uint8_t data[100];
+    int fd = log_file();
+
+    ck_assert_int_eq(pt_log_builder_new(&b, fd, NULL), 0);
+    srand((unsigned)_i);
+    for (unsigned i = 0; i < events; i++) {
+        make_event(&w, i, name, thread, data);
+        if (pt_log_builder_add(b, &w) != 0)
+            ck_abort_msg("event %u was refused", i);
+    }
+    ck_assert_int_eq(pt_log_builder_finish(b), 0);
+    r = log_reader(fd);
+    srand((unsigned)_i);
+    for (unsigned i = 0; i < events; i++) {
+        make_event(&w, i, name, thread, data);
+        if (pt_log_reader_next(r, &e) != 1)
+            ck_abort_msg("no event %u", i);
+        expect_event(r, &e, &w);
+        if (strcmp(name, "posix_trace_error") == 0 && e.id != POSIX_TRACE_ERROR)
+            ck_abort_msg("a predefined name has id %u", e.id);
+    }
+    ck_assert_int_eq(pt_log_reader_next(r, &e), 0);
+    ck_assert_int_eq(pt_log_reader_info(r, &info), 0);
+    ck_assert_uint_eq(info.events, events);
+    ck_assert_int_eq(info.clock, POSIXTRACE_CLOCK_REALTIME);
+    ck_assert_int_eq(info.last_ns, w.ns);
+    pt_log_reader_free(r);
+    ck_assert_int_eq(pt_log_check(fd, NULL, NULL, &report), 0);
+    ck_assert_int_eq(report.damaged, 0);
+    close(fd);
+}
+END_TEST
+
+/* More threads than are kept in mind, a tie with each other. */
+START_TEST(many_threads)
+{
+    enum { THREADS = 10000 };
+    struct pt_log_builder *b;
+    struct posixtrace_event w = { .name = "x", .thread_name = "a name that is too long" };
+    struct posixtrace_thread_info t;
+    struct pt_log_reader *r;
+    struct pt_event e;
+    int fd = log_file();
+    size_t n = 0;
+
+    ck_assert_int_eq(pt_log_builder_new(&b, fd, NULL), 0);
+    for (int i = 0; i < 2 * THREADS; i++) {
+        w.ns = i / 1000;
+        w.tid = 1 + i % THREADS;
+        ck_assert_int_eq(pt_log_builder_add(b, &w), 0);
+    }
+    ck_assert_int_eq(pt_log_builder_finish(b), 0);
+    r = log_reader(fd);
+    for (int i = 0; i < 2 * THREADS; i++) {
+        ck_assert_int_eq(pt_log_reader_next(r, &e), 1);
+        ck_assert_int_eq(e.author->tid, 1 + i % THREADS);
+        ck_assert_int_eq(e.ns, i / 1000);
+        ck_assert_str_eq(e.author->name, "a name that is ");
+    }
+    while (pt_log_reader_thread(r, n, &t) == 1) {
+        ck_assert_uint_eq(t.recorded, 2);
+        n++;
+    }
+    ck_assert_uint_eq(n, THREADS);
+    pt_log_reader_free(r);
+    close(fd);
+}
+END_TEST
+
+START_TEST(refused)
+{
+    static char data[PT_MAX_DATA + 1];
+    char name[TRACE_EVENT_NAME_MAX + 2];
+    struct posixtrace_event w = { .ns = 100, .name = "x" };
+    struct pt_log_builder *b;
+    int fd = log_file();
+
+    ck_assert_int_eq(pt_log_builder_new(&b, fd, NULL), 0);
+    ck_assert_int_eq(pt_log_builder_add(b, &w), 0);
+    w.ns = 99;
+    ck_assert_int_eq(pt_log_builder_add(b, &w), -EINVAL);
+    w.ns = 100;
+    w.data_len = 1;
+    ck_assert_int_eq(pt_log_builder_add(b, &w), -EINVAL);
+    w.data = data;
+    w.data_len = PT_MAX_DATA + 1;
+    ck_assert_int_eq(pt_log_builder_add(b, &w), -EINVAL);
+    w.data_len = PT_MAX_DATA;
+    ck_assert_int_eq(pt_log_builder_add(b, &w), 0);
+    ck_assert_int_eq(pt_log_builder_add(b, &w), 0);
+    w.name = NULL;
+    ck_assert_int_eq(pt_log_builder_add(b, &w), -EINVAL);
+    w.name = "";
+    ck_assert_int_eq(pt_log_builder_add(b, &w), -EINVAL);
+    memset(name, 'n', sizeof name);
+    name[sizeof name - 1] = 0;
+    w.name = name;
+    ck_assert_int_eq(pt_log_builder_add(b, &w), -ENAMETOOLONG);
+    name[sizeof name - 2] = 0;
+    ck_assert_int_eq(pt_log_builder_add(b, &w), 0);
+    for (unsigned i = 3; i < TRACE_USER_EVENT_MAX; i++) {
+        snprintf(name, sizeof name, "%u", i);
+        ck_assert_int_eq(pt_log_builder_add(b, &w), 0);
+    }
+    w.name = "one too many";
+    ck_assert_int_eq(pt_log_builder_add(b, &w), -ENOSPC);
+    w.name = "posix_trace_start";
+    ck_assert_int_eq(pt_log_builder_add(b, &w), 0);
+    ck_assert_int_eq(pt_log_builder_finish(b), 0);
+    close(fd);
+    ck_assert_int_eq(pt_log_builder_new(&b, fd, NULL), -EBADF);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("log");
+    TCase *t = tcase_create("builder");
+    SRunner *runner;
+    int failed;
+
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, same_back, 0, 3);
+    tcase_add_test(t, many_threads);
+    tcase_add_test(t, refused);
+    suite_add_tcase(suite, t);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}

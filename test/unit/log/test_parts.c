@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* The parts that logs are made of: checksum, conversion of times, merge, index,
+ * table of authors, walk. */
+#include <posixtrace/info.h>
+#include "base/crc.h"
+#include "log/index.h"
+#include "log/merge.h"
+#include "log/totals.h"
+#include "log_helpers.h"
+#include "model/sync.h"
+
+START_TEST(crc)
+{
+    uint8_t bytes[300];
+
+    ck_assert_uint_eq(pt_crc32c(0, "123456789", 9), 0xe3069283u);
+    ck_assert_uint_eq(pt_crc32c_table(0, "123456789", 9), 0xe3069283u);
+    ck_assert_uint_eq(pt_crc32c(0, "", 0), 0);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)rand();
+    for (size_t from = 0; from < 20; from++)
+        for (size_t to = from; to <= sizeof bytes; to++) {
+            uint32_t whole = pt_crc32c(7, bytes, to), parts = pt_crc32c(7, bytes, from);
+
+            if (whole != pt_crc32c(parts, bytes + from, to - from) ||
+                whole != pt_crc32c_table(7, bytes, to))
+                ck_abort_msg("checksums differ for %zu and %zu", from, to);
+        }
+}
+END_TEST
+
+START_TEST(sync_points)
+{
+    static const struct pt_sync points[] = {
+        { .ts = 1000, .ns = 5000, .mult = 1ull << 31 },        /* 2 ticks a nanosecond */
+        { .ts = 2000, .ns = 5600, .mult = 3ull << 32 },
+        { .ts = 1ull << 60, .ns = 1ll << 62, .mult = 1ull << 32 },
+    };
+    static const struct pt_sync shift = { .ns = INT64_MIN, .mult = 1ull << 32 };
+
+    ck_assert_int_eq(pt_sync_convert(points, 3, 1000), 5000);
+    ck_assert_int_eq(pt_sync_convert(points, 3, 1999), 5499);
+    ck_assert_int_eq(pt_sync_convert(points, 3, 2000), 5600);
+    ck_assert_int_eq(pt_sync_convert(points, 3, 2001), 5603);
+    ck_assert_int_eq(pt_sync_convert(points, 3, 0), 4500);
+    ck_assert_int_eq(pt_sync_convert(NULL, 0, 77), 77);
+    ck_assert_int_eq(pt_sync_convert(&shift, 1, (1ull << 63) - 5), -5);
+    for (uint64_t ts = 0; ts < 4000; ts++) {
+        int64_t ns = pt_sync_convert(points, 3, ts);
+        uint64_t back = pt_sync_invert(points, 3, ns);
+
+        if (back > ts || pt_sync_convert(points, 3, back) < ns ||
+            (back && pt_sync_convert(points, 3, back - 1) >= ns))
+            ck_abort_msg("%lu ticks are %ld ns are %lu ticks", (unsigned long)ts, (long)ns,
+                         (unsigned long)back);
+    }
+    ck_assert_uint_eq(pt_sync_invert(points, 3, 5550), 2000);
+    ck_assert_uint_eq(pt_sync_invert(points, 3, INT64_MIN), 0);
+    ck_assert_uint_eq(pt_sync_invert(&shift, 1, 0), 1ull << 63);
+    ck_assert_uint_eq(pt_sync_invert(&shift, 1, INT64_MAX), UINT64_MAX);
+    ck_assert_uint_eq(pt_sync_invert(NULL, 0, -1), 0);
+}
+END_TEST
+
+START_TEST(merge)
+{
+    enum { N = 1000 };
+    static struct pt_merge_node nodes[N];
+    struct pt_merge m;
+    uint64_t last_ts = 0, last_tie = 0, given = 0;
+
+    pt_merge_init(&m);
+    ck_assert_ptr_null(pt_merge_top(&m));
+    for (unsigned i = 0; i < N; i++) {
+        nodes[i] = (struct pt_merge_node){ (uint64_t)rand() % 300, i };
+        ck_assert_int_eq(pt_merge_push(&m, &nodes[i]), 0);
+    }
+    while (m.count) {
+        struct pt_merge_node *top = pt_merge_top(&m);
+
+        if (top->ts < last_ts || (top->ts == last_ts && top->tie < last_tie))
+            ck_abort_msg("%lu after %lu", (unsigned long)top->ts, (unsigned long)last_ts);
+        last_ts = top->ts;
+        last_tie = top->tie;
+        given++;
+        if (rand() % 3) {
+            top->ts += 1 + (uint64_t)rand() % 20;
+            pt_merge_sift_top(&m);
+        } else {
+            pt_merge_pop(&m);
+        }
+    }
+    ck_assert_uint_gt(given, N);
+    pt_merge_deinit(&m);
+}
+END_TEST
+
+START_TEST(index_is_thinned)
+{
+    struct pt_index x;
+    const struct pt_index_entry *e;
+    uint64_t offset = 4096, rounds = test_size(1000000);
+
+    pt_index_init(&x);
+    ck_assert_ptr_null(pt_index_find(&x, 0));
+    for (uint64_t i = 0; i < rounds; i++, offset += 30000)
+        if (pt_index_add(&x, offset, 30000, 10 * i, 10 * i + 9, i % 3 == 1) != 0)
+            ck_abort_msg("no memory");
+    ck_assert_uint_lt(x.count, PT_INDEX_MAX);
+    ck_assert_uint_lt(x.count * sizeof *e, offset / 1000);
+    for (uint64_t i = 0; i < rounds; i += 777) {
+        e = pt_index_find(&x, 10 * i + 5);
+        ck_assert_ptr_nonnull(e);
+        ck_assert_uint_le(e->offset, 4096 + 30000 * i);
+        ck_assert_uint_ge(e->last_ts, 10 * i + 5);
+        ck_assert_uint_ne((e->offset - 4096) / 30000 % 3, 1);   /* no part of a round */
+        if (e > x.entries)
+            ck_assert_uint_lt(e[-1].last_ts, 10 * i + 5);
+    }
+    ck_assert_ptr_null(pt_index_find(&x, 10 * rounds));
+    pt_index_deinit(&x);
+}
+END_TEST
+
+/* Sums over entries and the folded rest, which must not change by folding. */
+static uint64_t sum_of(const struct pt_totals *t, unsigned cause)
+{
+    uint64_t sum = t->folded_lost[cause];
+
+    for (size_t i = 0; i < t->count; i++)
+        sum += t->entries[i].lost[cause] + t->entries[i].log_lost[cause];
+    return sum;
+}
+
+START_TEST(authors_are_folded)
+{
+    struct pt_log_author_totals a = { .recorded = 3 };
+    struct pt_totals t;
+    uint64_t recorded = 0;
+
+    pt_totals_init(&t);
+    pt_totals_lose(&t, 5, POSIXTRACE_LOST_LOG_FULL, 7);   /* nobody knows 5 */
+    for (uint32_t wid = 1; wid <= 3 * PT_TOTALS_MAX; wid++) {
+        a.author.wid = wid;
+        a.lost[POSIXTRACE_LOST_NESTED] = 2;
+        a.ended = wid % 2;
+        if (pt_totals_set(&t, &a) != 0)
+            ck_abort_msg("no memory");
+        pt_totals_lose(&t, wid, POSIXTRACE_LOST_LOG_ERROR, 1);
+        a.author.wid = 2;   /* one that is heard of again and again stays */
+        a.recorded = wid;
+        a.ended = false;
+        if (pt_totals_set(&t, &a) != 0)
+            ck_abort_msg("no memory");
+        a.recorded = 3;
+    }
+    ck_assert_uint_le(t.count, PT_TOTALS_MAX);
+    ck_assert_ptr_nonnull(pt_totals_find(&t, 2));
+    ck_assert_ptr_null(pt_totals_find(&t, 3));
+    ck_assert_uint_eq(sum_of(&t, POSIXTRACE_LOST_NESTED), 2ull * 3 * PT_TOTALS_MAX);
+    ck_assert_uint_eq(t.lost[POSIXTRACE_LOST_NESTED], 2ull * 3 * PT_TOTALS_MAX);
+    ck_assert_uint_eq(sum_of(&t, POSIXTRACE_LOST_LOG_ERROR), 3ull * PT_TOTALS_MAX);
+    ck_assert_uint_eq(sum_of(&t, POSIXTRACE_LOST_LOG_FULL), 7);
+    recorded = t.folded_recorded;
+    for (size_t i = 0; i < t.count; i++)
+        recorded += t.entries[i].recorded;
+    ck_assert_uint_eq(recorded, 3ull * (3 * PT_TOTALS_MAX - 1) + 3 * PT_TOTALS_MAX);
+    ck_assert_uint_eq(t.recorded, recorded);
+    pt_totals_deinit(&t);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("log");
+    TCase *t = tcase_create("parts");
+    SRunner *runner;
+    int failed;
+
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, crc);
+    tcase_add_test(t, sync_points);
+    tcase_add_test(t, merge);
+    tcase_add_test(t, index_is_thinned);
+    tcase_add_test(t, authors_are_folded);
+    suite_add_tcase(suite, t);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Logs whose writer died: read together with what its segment still holds, and
+ * gone on with.  Each event comes once, wherever the flush was cut off.
+ */
+#include <posixtrace/info.h>
+#include <sys/stat.h>
+#include "log/writer_state.h"
+#include "log_helpers.h"
+
+#define AUTHORS 4u
+#define EVENTS  30u
+
+static struct maker makers[AUTHORS];
+
+/* The chunks of a segment: one for each author, everything it ever wrote. */
+static struct pt_log_packet whole[AUTHORS];
+static struct pt_log_author_totals totals[AUTHORS];
+
+static void fill_chunks(struct seen_list *wanted)
+{
+    uint64_t ts = 0;
+
+    srand(5);
+    for (unsigned i = 0; i < AUTHORS; i++)
+        maker_init(&makers[i], i + 1);
+    for (unsigned i = 0; i < AUTHORS * EVENTS; i++) {
+        ts += rand() % 20 ? (uint64_t)(rand() % 100) : 5000000000ull;
+        seen_add(wanted, maker_add(&makers[(unsigned)rand() % AUTHORS], ts,
+                                   8 + (uint32_t)rand() % 30));
+    }
+    seen_sort(wanted, 0);
+    for (unsigned i = 0; i < AUTHORS; i++) {
+        whole[i] = makers[i].packet;
+        totals[i] = totals_of(&makers[i]);
+        totals[i].lost[POSIXTRACE_LOST_FULL] = i;
+    }
+}
+
+/* The part of a chunk from event number from up to to (exclusive). */
+static struct pt_log_packet part_of(const struct pt_log_packet *p, uint32_t from, uint32_t to)
+{
+    struct pt_decoder d = { p->records, (const uint8_t *)p->records + p->bytes, p->base_ts };
+    struct pt_log_packet part = *p;
+    struct pt_record r;
+
+    part.events = part.bytes = 0;
+    for (uint32_t i = 0; i < p->events && i < to; i++) {
+        const uint8_t *at = d.p;
+        uint64_t base = d.base;
+
+        ck_assert_int_eq(pt_decode_next(&d, &r), 1);
+        if (i < from)
+            continue;
+        if (i == from) {
+            part.records = at;
+            part.chunk_off += (uint32_t)(at - (const uint8_t *)p->records);
+            part.base_ts = base;
+            part.first_ts = r.ts;
+            part.first_no = i;
+        }
+        part.events++;
+        part.last_ts = r.ts;
+        part.bytes = (uint32_t)(d.p - (const uint8_t *)part.records);
+    }
+    return part;
+}
+
+static struct pt_log_tail tail_of(const struct pt_log_packet *packets, size_t n)
+{
+    static const char *names[PT_ID_MAX];
+    static const struct pt_sync sync = { .ns = 1000, .mult = 2ull << 32 };
+
+    names[ID_A] = "event a";
+    names[ID_B + 1] = "only in the segment";
+    return (struct pt_log_tail){
+        .packets = packets, .packet_count = n, .syncs = &sync, .sync_count = 1, .names = names,
+        .status = { .status_running = POSIX_TRACE_RUNNING, .peak_bytes = 4711 },
+        .authors = totals, .author_count = AUTHORS,
+    };
+}
+
+static void check_union(int fd, const struct seen_list *wanted, int end)
+{
+    struct pt_log_tail tail = tail_of(whole, AUTHORS);
+    struct seen_list got = { 0 };
+    struct pt_log_reader *r = log_reader(fd);
+    struct posixtrace_info info;
+    struct posixtrace_thread_info t;
+    uint64_t count, sum = 0;
+
+    if (end == POSIXTRACE_END_TAIL) {
+        ck_assert_int_eq(pt_log_reader_set_tail(r, &tail), 0);
+        ck_assert_str_eq(pt_log_reader_name(r, ID_B + 1), "only in the segment");
+    }
+    read_all(r, &got);
+    expect_same(&got, wanted, 0);
+    ck_assert_int_eq(pt_log_reader_rewind(r), 0);
+    got.n = 0;
+    read_all(r, &got);
+    expect_same(&got, wanted, 0);
+    ck_assert_int_eq(pt_log_reader_info(r, &info), 0);
+    ck_assert_uint_eq(info.events, wanted->n);
+    ck_assert_int_eq(info.end, end);
+    ck_assert_uint_eq(info.peak_bytes, 4711);
+    ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_FULL], 0 + 1 + 2 + 3);
+    for (unsigned i = 0; i < AUTHORS; i++) {
+        ck_assert_int_eq(pt_log_reader_thread(r, i, &t), 1);
+        ck_assert_uint_eq(t.recorded, makers[i].next_no);
+        ck_assert_uint_eq(t.lost[POSIXTRACE_LOST_FULL], i);
+    }
+    ck_assert_int_eq(pt_log_reader_thread(r, AUTHORS, &t), 0);
+    for (uint32_t id = 0; id < PT_ID_MAX; id++) {
+        ck_assert_int_eq(pt_log_reader_count(r, id, &count), 0);
+        sum += count;
+    }
+    ck_assert_uint_eq(sum, wanted->n);
+    pt_log_reader_free(r);
+    free(got.at);
+}
+
+/* How many events of a chunk are older than a time. */
+static uint32_t older_than(const struct pt_log_packet *p, uint64_t ts)
+{
+    struct pt_decoder d = { p->records, (const uint8_t *)p->records + p->bytes, p->base_ts };
+    struct pt_record r;
+    uint32_t n = 0;
+
+    while (pt_decode_next(&d, &r) == 1 && r.ts < ts)
+        n++;
+    return n;
+}
+
+/* Two rounds, and a third one that was cut off: it has of each chunk some more
+ * events, not up to the same time. */
+static void write_some(int fd, int policy, const struct seen_list *wanted)
+{
+    struct pt_log_params params = log_params(policy, 1 << 20);
+    struct pt_log_status status = { .peak_bytes = 4711 };
+    struct pt_log_writer *w = log_writer(fd, &params);
+    uint32_t done[AUTHORS] = { 0 };
+
+    for (unsigned round = 0; round < 3; round++) {
+        size_t cut = wanted->n * round / 4 + (size_t)rand() % (wanted->n / 4);
+
+        for (unsigned i = 0; i < AUTHORS; i++) {
+            uint32_t to = round < 2 ? older_than(&whole[i], wanted->at[cut].ts)
+                                    : done[i] + (uint32_t)rand() % 10;
+            struct pt_log_packet p = part_of(&whole[i], done[i], to);
+
+            if (p.events)
+                ck_assert_int_eq(pt_log_put_packet(w, &p), 0);
+            done[i] += p.events;
+        }
+        status.watermark = wanted->at[cut].ts;
+        if (round < 2)
+            ck_assert_int_eq(pt_log_end_round(w, &status, totals, AUTHORS), 0);
+        else
+            pt_writer_flush(w);
+    }
+    pt_log_writer_free(w);
+}
+
+START_TEST(united)
+{
+    struct seen_list wanted = { 0 };
+    int fd = log_file();
+    struct stat st;
+    off_t least = 4096 + 64 + 48 + 48;
+
+    fill_chunks(&wanted);
+    srand((unsigned)_i);
+    write_some(fd, POSIX_TRACE_APPEND, &wanted);
+    ck_assert_int_eq(fstat(fd, &st), 0);
+    for (off_t size = st.st_size; size > least;
+         size -= 8 * (1 + rand() % (int)(2000 / test_size(100)))) {
+        struct pt_log_packet first = whole[0];
+
+        ck_assert_int_eq(ftruncate(fd, size), 0);
+        /* The peak of the last round is gone with it: the segment knows it. */
+        check_union(fd, &wanted, POSIXTRACE_END_TAIL);
+        whole[0] = first;
+    }
+    close(fd);
+    free(wanted.at);
+}
+END_TEST
+
+/* What recovery does: the writer goes on, gets the rest, completes. */
+static void recover(int fd)
+{
+    struct pt_log_tail tail = tail_of(whole, AUTHORS);
+    struct pt_log_reader *r = log_reader(fd);
+    const struct pt_log_packet *p;
+    struct pt_log_writer *w;
+    size_t count;
+
+    ck_assert(!pt_log_reader_complete(r));
+    ck_assert_int_eq(pt_log_writer_resume(&w, fd, r), 0);
+    ck_assert_int_eq(pt_log_put_sync(w, &tail.syncs[0]), 0);
+    ck_assert_int_eq(pt_log_put_name(w, ID_A, "event a"), 0);
+    ck_assert_int_eq(pt_log_put_name(w, ID_B, "event b"), 0);
+    ck_assert_int_eq(pt_log_reader_set_tail(r, &tail), 0);
+    p = pt_log_reader_tail(r, &count);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_int_eq(pt_log_put_packet(w, &p[i]), 0);
+    ck_assert_int_eq(pt_log_complete(w, POSIXTRACE_END_RECOVERED, &tail.status, totals, AUTHORS),
+                     0);
+    pt_log_writer_free(w);
+    pt_log_reader_free(r);
+}
+
+START_TEST(resumed)
+{
+    struct posixtrace_log_report report;
+    struct seen_list wanted = { 0 };
+    int fd = log_file();
+    struct stat st;
+
+    fill_chunks(&wanted);
+    srand((unsigned)_i);
+    write_some(fd, _i % 2 ? POSIX_TRACE_LOOP : POSIX_TRACE_UNTIL_FULL, &wanted);
+    ck_assert_int_eq(fstat(fd, &st), 0);
+    ck_assert_int_eq(ftruncate(fd, 4096 + rand() % (int)(st.st_size - 4096 + 1)), 0);
+    recover(fd);
+    check_union(fd, &wanted, POSIXTRACE_END_RECOVERED);
+    ck_assert_int_eq(pt_log_check(fd, NULL, NULL, &report), 0);
+    ck_assert_int_eq(report.complete, 1);
+    ck_assert_int_eq(report.damaged, 0);
+    close(fd);
+    free(wanted.at);
+}
+END_TEST
+
+/* A LOOP log goes on after any number of rounds as if nothing had happened:
+ * the accounts of what is given up stay exact. */
+START_TEST(resumed_loop)
+{
+    struct pt_log_params params = log_params(POSIX_TRACE_LOOP, 20000);
+    struct seen_list wanted = { 0 }, got = { 0 };
+    int fd = log_file();
+    struct pt_log_writer *w = log_writer(fd, &params);
+    struct posixtrace_info info;
+    struct posixtrace_log_report report;
+    struct pt_log_reader *r;
+    uint64_t by_id[PT_ID_MAX] = { 0 }, count;
+
+    srand((unsigned)_i);
+    for (unsigned i = 0; i < AUTHORS; i++)
+        maker_init(&makers[i], i + 1);
+    for (int k = 0; k < 8; k++) {
+        write_rounds(w, makers, AUTHORS, 1 + (unsigned)rand() % 20, 60, &wanted);
+        pt_log_writer_free(w);
+        r = log_reader(fd);
+        ck_assert_int_eq(pt_log_writer_resume(&w, fd, r), 0);
+        pt_log_reader_free(r);
+    }
+    for (unsigned i = 0; i < AUTHORS; i++)
+        totals[i] = totals_of(&makers[i]);
+    ck_assert_int_eq(pt_log_complete(w, POSIXTRACE_END_RECOVERED, &(struct pt_log_status){ 0 },
+                                     totals, AUTHORS), 0);
+    pt_log_writer_free(w);
+    r = log_reader(fd);
+    read_all(r, &got);
+    for (size_t i = got.n; i-- > 0;) {   /* of each author the newest */
+        const struct seen *s = &got.at[i];
+
+        ck_assert_uint_eq(s->no, --makers[s->wid - 1].next_no);
+    }
+    ck_assert_int_eq(pt_log_reader_info(r, &info), 0);
+    ck_assert_uint_eq(info.events, got.n);
+    ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN], wanted.n - got.n);
+    for (size_t i = 0; i < got.n; i++)
+        by_id[got.at[i].id]++;
+    for (uint32_t id = 0; id < PT_ID_MAX; id++) {
+        ck_assert_int_eq(pt_log_reader_count(r, id, &count), 0);
+        ck_assert_uint_eq(count, by_id[id]);
+    }
+    ck_assert_int_eq(pt_log_check(fd, NULL, NULL, &report), 0);
+    ck_assert_int_eq(report.damaged, 0);
+    ck_assert_int_eq(pt_log_writer_resume(&w, fd, r), -EINVAL);   /* complete */
+    pt_log_reader_free(r);
+    close(fd);
+    free(wanted.at);
+    free(got.at);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("log");
+    TCase *t = tcase_create("resume");
+    SRunner *runner;
+    int failed;
+
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, united, 0, 10);
+    tcase_add_loop_test(t, resumed, 0, 40);
+    tcase_add_loop_test(t, resumed_loop, 0, 10);
+    suite_add_tcase(suite, t);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}

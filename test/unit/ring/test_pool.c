@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Chunks and slots: every transition of layout.h once by hand, the limits, and
+ * the numbers that must stay right on the way.
+ */
+#include <errno.h>
+#include "ring/pool.h"
+#include "ring/slot.h"
+#include "ring_helpers.h"
+
+#define SIZE 65536u
+
+static struct pt_seg seg;
+
+static enum pt_pool_take take(uint32_t slot, bool loop, uint32_t *index)
+{
+    return pt_pool_take(&seg, slot, 256, loop, index);
+}
+
+static uint32_t taken(uint32_t slot)
+{
+    uint32_t index = UINT32_MAX;
+
+    ck_assert_int_eq(take(slot, false, &index), PT_POOL_TAKEN);
+    ck_assert_uint_eq(ring_state(&seg, index), PT_CHUNK_OWNED);
+    ck_assert_uint_eq(pt_word_slot(pt_seg_info(&seg, index)->word), slot);
+    ck_assert_uint_eq(pt_word_gen(pt_seg_info(&seg, index)->word), pt_seg_chunk(&seg, index)->gen);
+    return index;
+}
+
+START_TEST(take_close_free)
+{
+    uint32_t slot, a, b;
+    uint64_t word;
+
+    ring_create(&seg, SIZE);
+    slot = ring_attach(&seg, 0);
+    a = taken(slot);
+    b = taken(slot);
+    ck_assert_uint_ne(a, b);
+    ck_assert_uint_eq(seg.h->used_chunks, 2);
+    word = pt_seg_info(&seg, a)->word;
+    ck_assert(!pt_pool_free(&seg, a, word));
+    pt_pool_close(&seg, a, slot, 500);
+    ck_assert_uint_eq(ring_state(&seg, a), PT_CHUNK_FULL);
+    ck_assert_uint_eq(pt_seg_chunk(&seg, a)->last_ts, 500);
+    ck_assert_uint_eq(seg.h->full_chunks, 1);
+    ck_assert(!pt_pool_free(&seg, a, word));
+    word = pt_seg_info(&seg, a)->word;
+    ck_assert(pt_pool_free(&seg, a, word));
+    ck_assert(!pt_pool_free(&seg, a, word));
+    ck_assert_uint_eq(ring_state(&seg, a), PT_CHUNK_FREE);
+    ck_assert_uint_eq(seg.h->full_chunks, 0);
+    ck_assert_uint_eq(seg.h->used_chunks, 1);
+    ck_assert_uint_eq(seg.h->peak_chunks, 2);
+    ring_remove(&seg);
+}
+END_TEST
+
+/* Who does not own a chunk cannot close it. */
+START_TEST(close_by_another)
+{
+    uint32_t slot, other, a;
+
+    ring_create(&seg, SIZE);
+    slot = ring_attach(&seg, 0);
+    other = ring_attach(&seg, 1);
+    a = taken(slot);
+    pt_pool_close(&seg, a, other, 1);
+    pt_pool_orphan(&seg, a, other, 1);
+    ck_assert_uint_eq(ring_state(&seg, a), PT_CHUNK_OWNED);
+    ck_assert_uint_eq(seg.h->full_chunks, 0);
+    ring_remove(&seg);
+}
+END_TEST
+
+START_TEST(adopted_with_its_contents)
+{
+    uint32_t first, second, control, a, b;
+    uint64_t gen, commit;
+
+    ring_create(&seg, SIZE);
+    first = ring_attach(&seg, 0);
+    a = taken(first);
+    ring_refer(&seg, first, a);
+    ring_put(&seg, a, PT_ID_USER_FIRST, 10, 8);
+    gen = pt_word_gen(pt_seg_info(&seg, a)->word);
+    commit = pt_seg_chunk(&seg, a)->commit;
+    pt_slot_detach(&seg, first, 0);
+    ck_assert_uint_eq(ring_state(&seg, a), PT_CHUNK_ORPHAN);
+    ck_assert_uint_eq(pt_seg_chunk(&seg, a)->last_ts, 10);
+
+    seg.h->hint = a;
+    control = ring_attach(&seg, PT_LEVEL_CONTROL);
+    ck_assert_uint_ne(taken(control), a);
+    seg.h->hint = a;
+    second = ring_attach(&seg, 1);
+    ck_assert_int_eq(take(second, false, &b), PT_POOL_ADOPTED);
+    ck_assert_uint_eq(b, a);
+    ck_assert_uint_eq(pt_seg_info(&seg, a)->word, pt_word_make(PT_CHUNK_OWNED, second, gen));
+    ck_assert_uint_eq(pt_seg_chunk(&seg, a)->commit, commit);
+    ring_remove(&seg);
+}
+END_TEST
+
+START_TEST(orphan_without_room_is_full)
+{
+    uint32_t first, second, a;
+
+    ring_create(&seg, SIZE);
+    first = ring_attach(&seg, 0);
+    a = taken(first);
+    ring_refer(&seg, first, a);
+    ring_put(&seg, a, PT_ID_USER_FIRST, 10, PT_CHUNK_MIN - 128 - 16 - 248);
+    pt_slot_detach(&seg, first, 10);
+    seg.h->hint = a;
+    second = ring_attach(&seg, 1);
+    ck_assert_uint_ne(taken(second), a);
+    ck_assert_uint_eq(ring_state(&seg, a), PT_CHUNK_FULL);
+    ck_assert_uint_eq(seg.h->full_chunks, 1);
+    ring_remove(&seg);
+}
+END_TEST
+
+/* The base chunks and one for each writer, no more; every writer that ends
+ * lowers what may be had. */
+START_TEST(limit)
+{
+    uint32_t slot, more, a;
+
+    ring_create(&seg, SIZE);
+    slot = ring_attach(&seg, 0);
+    for (uint32_t i = 0; i < seg.h->base_chunks + 1; i++)
+        taken(slot);
+    ck_assert_int_eq(take(slot, false, &a), PT_POOL_FULL);
+    more = ring_attach(&seg, 1);
+    taken(more);
+    ck_assert_int_eq(take(slot, false, &a), PT_POOL_FULL);
+    ck_assert_int_eq(take(more, false, &a), PT_POOL_FULL);
+    /* LOOP has nothing to recycle while all of them are in use. */
+    ck_assert_int_eq(take(more, true, &a), PT_POOL_FULL);
+    ck_assert_uint_eq(seg.h->nchunks, seg.h->base_chunks + 2);
+    ring_remove(&seg);
+}
+END_TEST
+
+START_TEST(recycled_in_order_of_closing)
+{
+    uint32_t slot, n, a;
+    uint64_t gen;
+
+    ring_create(&seg, SIZE);
+    slot = ring_attach(&seg, 0);
+    n = seg.h->base_chunks + 1;
+    for (uint32_t i = 0; i < n; i++)
+        taken(slot);
+    /* Closed from the last to the first: that order counts, not the place. */
+    for (uint32_t i = n; i-- > 0;) {
+        pt_seg_chunk(&seg, i)->base_ts = 0;
+        ring_put(&seg, i, PT_ID_USER_FIRST, 1000 - i, 0);
+        pt_pool_close(&seg, i, slot, 1000 - i);
+    }
+    ck_assert_int_eq(take(slot, false, &a), PT_POOL_FULL);
+    ck_assert_uint_eq(seg.h->overrun, 0);
+    for (uint32_t i = n; i-- > n - 5;) {
+        gen = pt_word_gen(pt_seg_info(&seg, i)->word);
+        ck_assert_int_eq(take(slot, true, &a), PT_POOL_TAKEN);
+        ck_assert_uint_eq(a, i);
+        ck_assert_uint_gt(pt_seg_chunk(&seg, a)->gen, gen);
+        ck_assert_uint_eq(seg.h->lost_last_ts, 1000 - i);
+    }
+    ck_assert_uint_eq(seg.h->lost_first_ts, 1000 - (n - 1));
+    ck_assert_uint_eq(seg.h->overrun, 1);
+    ck_assert_uint_eq(seg.h->full_chunks, n - 5);
+    ck_assert_uint_eq(seg.h->used_chunks, n);
+    ring_remove(&seg);
+}
+END_TEST
+
+/* What was read already is no loss. */
+START_TEST(consumed_is_not_lost)
+{
+    uint32_t slot, n, a;
+
+    ring_create(&seg, SIZE);
+    slot = ring_attach(&seg, 0);
+    n = seg.h->base_chunks + 1;
+    for (uint32_t i = 0; i < n; i++) {
+        struct pt_chunk *c;
+
+        taken(slot);
+        c = pt_seg_chunk(&seg, i);
+        ring_put(&seg, i, PT_ID_USER_FIRST, 5, 0);
+        c->consumed = c->gen << 24 | (uint32_t)c->commit;
+        pt_pool_close(&seg, i, slot, 5);
+    }
+    ck_assert_int_eq(take(slot, true, &a), PT_POOL_TAKEN);
+    ck_assert_uint_eq(seg.h->overrun, 0);
+    ck_assert_uint_eq(seg.h->lost_last_ts, 0);
+    ring_remove(&seg);
+}
+END_TEST
+
+START_TEST(repair_after_an_abandoned_take)
+{
+    uint32_t slot, current, lost, never;
+    uint64_t gen;
+
+    ring_create(&seg, SIZE);
+    slot = ring_attach(&seg, 0);
+    current = taken(slot);
+    ring_refer(&seg, slot, current);
+    lost = taken(slot);
+    never = taken(slot);
+    gen = pt_seg_chunk(&seg, never)->gen--;   /* between the exchange and the last store */
+    pt_pool_repair(&seg, slot);
+    ck_assert_uint_eq(ring_state(&seg, current), PT_CHUNK_OWNED);
+    ck_assert_uint_eq(ring_state(&seg, lost), PT_CHUNK_ORPHAN);
+    ck_assert_uint_eq(pt_seg_info(&seg, never)->word, pt_word_make(PT_CHUNK_FREE, 0, gen));
+    ck_assert_uint_eq(seg.h->used_chunks, 2);
+    ring_remove(&seg);
+}
+END_TEST
+
+/* Numbers of events do not jump when a writer changes chunks or ends. */
+START_TEST(recorded_through_changes)
+{
+    struct pt_slot *s;
+    uint32_t slot, a, b;
+
+    ring_create(&seg, SIZE);
+    slot = ring_attach(&seg, 0);
+    s = pt_seg_slot(&seg, slot);
+    ck_assert_uint_eq(pt_slot_recorded(&seg, slot), 0);
+    a = taken(slot);
+    ring_refer(&seg, slot, a);
+    for (uint32_t i = 1; i <= 3; i++) {
+        ring_put(&seg, a, PT_ID_USER_FIRST, i, 0);
+        ck_assert_uint_eq(pt_slot_recorded(&seg, slot), i);
+    }
+    s->next_no = 3;
+    ck_assert_uint_eq(pt_slot_recorded(&seg, slot), 3);
+    s->chunk = 0;
+    ck_assert_uint_eq(pt_slot_recorded(&seg, slot), 3);
+    pt_pool_close(&seg, a, slot, 3);
+    b = taken(slot);
+    ck_assert_uint_eq(pt_seg_chunk(&seg, b)->first_no, 3);
+    ring_refer(&seg, slot, b);
+    ck_assert_uint_eq(pt_slot_recorded(&seg, slot), 3);
+    ring_put(&seg, b, PT_ID_USER_FIRST, 4, 0);
+    ck_assert_uint_eq(pt_slot_recorded(&seg, slot), 4);
+    pt_slot_detach(&seg, slot, 4);
+    ck_assert_uint_eq(s->chunk, 0);
+    ck_assert_uint_eq(pt_slot_recorded(&seg, slot), 4);
+    ring_remove(&seg);
+}
+END_TEST
+
+START_TEST(attach_and_detach)
+{
+    struct pt_author nobody = { .pid = 1, .tid = INT32_MAX };
+    uint32_t a, b, c, ghost;
+
+    ring_create(&seg, SIZE);
+    a = ring_attach(&seg, 0);
+    b = ring_attach(&seg, 1);
+    ck_assert_uint_ne(a, b);
+    ck_assert_uint_ne(pt_seg_slot(&seg, a)->author.wid, pt_seg_slot(&seg, b)->author.wid);
+    ck_assert_uint_eq(seg.h->writers, 2);
+    ck_assert_uint_eq(pt_seg_slot(&seg, a)->state, PT_SLOT_LIVE);
+    pt_slot_detach(&seg, a, 0);
+    pt_slot_detach(&seg, a, 0);
+    ck_assert_uint_eq(pt_seg_slot(&seg, a)->state, PT_SLOT_ENDED);
+    ck_assert_uint_eq(seg.h->writers, 1);
+    /* Its counts are not taken yet: another slot is used. */
+    c = ring_attach(&seg, 2);
+    ck_assert_uint_ne(c, a);
+    pt_store_release(&pt_seg_slot(&seg, a)->state, (uint32_t)PT_SLOT_FREE);
+    ck_assert_uint_eq(ring_attach(&seg, 3), a);
+    /* The same thread and level again: the former writer is a ghost. */
+    ghost = ring_attach(&seg, 3);
+    ck_assert_uint_ne(ghost, a);
+    ck_assert_uint_eq(pt_seg_slot(&seg, a)->state, PT_SLOT_ENDED);
+    ck_assert_uint_eq(seg.h->writers, 3);
+    /* A thread that does not exist is swept away, the living stay. */
+    ck_assert_int_eq(pt_slot_attach(&seg, &nobody, 1, &c), 0);
+    ck_assert_uint_eq(pt_slot_sweep(&seg), 1);
+    ck_assert_uint_eq(pt_seg_slot(&seg, c)->state, PT_SLOT_ENDED);
+    ck_assert_uint_eq(seg.h->writers, 3);
+    ring_remove(&seg);
+}
+END_TEST
+
+/* Under pressure ended slots are used again and their counts go to the totals. */
+START_TEST(ended_slots_are_folded)
+{
+    uint32_t recorded = 0, lost = 0;
+
+    ring_create(&seg, SIZE);
+    for (uint32_t i = 0; i < 1000; i++) {
+        uint32_t slot = ring_attach(&seg, 0);
+
+        pt_seg_slot(&seg, slot)->next_no = i;
+        pt_seg_slot(&seg, slot)->lost[PT_LOST_FULL] = 2 * i;
+        pt_seg_slot(&seg, slot)->lost_bytes = 16;
+        pt_slot_detach(&seg, slot, 0);
+    }
+    ck_assert_uint_eq(pt_slot_count(&seg), 64);
+    for (uint32_t i = 0; i < 64; i++) {
+        recorded += (uint32_t)pt_slot_recorded(&seg, i);
+        lost += (uint32_t)pt_seg_slot(&seg, i)->lost[PT_LOST_FULL];
+    }
+    ck_assert_uint_eq(seg.h->gone_recorded + recorded, 1000 * 999 / 2);
+    ck_assert_uint_eq(seg.h->gone_lost[PT_LOST_FULL] + lost, 1000 * 999);
+    ck_assert_uint_eq(pt_slot_advised_size(&seg), SIZE + 16000 + 4000);
+    ck_assert_uint_eq(seg.h->writers, 0);
+    ring_remove(&seg);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+    tcase_add_test(tc, take_close_free);
+    tcase_add_test(tc, close_by_another);
+    tcase_add_test(tc, adopted_with_its_contents);
+    tcase_add_test(tc, orphan_without_room_is_full);
+    tcase_add_test(tc, limit);
+    tcase_add_test(tc, recycled_in_order_of_closing);
+    tcase_add_test(tc, consumed_is_not_lost);
+    tcase_add_test(tc, repair_after_an_abandoned_take);
+    tcase_add_test(tc, recorded_through_changes);
+    tcase_add_test(tc, attach_and_detach);
+    tcase_add_test(tc, ended_slots_are_folded);
+}
+
+int main(void)
+{
+    return ring_main("pool", add);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Messages.  A line is put together first and written with one write(2), so
+ * that lines of several processes on one terminal do not mix, and a progress
+ * line that stands there is wiped before.
+ */
+#include "tool.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "chars.h"
+#include "progress.h"
+
+enum { QUOTES = 8, QUOTED_MAX = 400, LINE_MAX_BYTES = 4096 };
+
+static const char *verb_name;
+
+void tool_set_verb(const char *name)
+{
+    verb_name = name;
+}
+
+const char *tool_verb(void)
+{
+    return verb_name;
+}
+
+static void write_all(const char *text, size_t length)
+{
+    while (length > 0) {
+        ssize_t n = write(STDERR_FILENO, text, length);
+
+        if (n <= 0)
+            return;
+        text += n;
+        length -= (size_t)n;
+    }
+}
+
+__attribute__((format(printf, 2, 0)))
+static void say(bool with_verb, const char *format, va_list args)
+{
+    char line[LINE_MAX_BYTES];
+    size_t used;
+    int n;
+
+    progress_wipe();
+    n = snprintf(line, sizeof line, "posixtrace: %s%s", with_verb && verb_name ? verb_name : "",
+                 with_verb && verb_name ? ": " : "");
+    used = (size_t)n;
+    n = vsnprintf(line + used, sizeof line - used - 1, format, args);
+    if (n < 0)
+        return;
+    used += (size_t)n < sizeof line - used - 1 ? (size_t)n : sizeof line - used - 2;
+    line[used++] = '\n';
+    write_all(line, used);
+}
+
+int tool_error(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(true, format, args);
+    va_end(args);
+    return EXIT_FAILED;
+}
+
+int tool_usage(const char *format, ...)
+{
+    char hint[128];
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    say(true, format, args);
+    va_end(args);
+    n = snprintf(hint, sizeof hint, "Try 'posixtrace %s%s--help'.\n", verb_name ? verb_name : "",
+                 verb_name ? " " : "");
+    write_all(hint, (size_t)n);
+    return EXIT_USAGE;
+}
+
+void tool_note(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(false, format, args);
+    va_end(args);
+}
+
+/* Quoted text goes to stderr mostly, and into some results. */
+static enum chars_style quote_style(void)
+{
+    static int safe = -1;
+
+    if (safe < 0)
+        safe = chars_utf8_is_safe(STDERR_FILENO) && chars_utf8_is_safe(STDOUT_FILENO);
+    return safe ? CHARS_TERMINAL : CHARS_TERMINAL_ASCII;
+}
+
+const char *quote(const char *text)
+{
+    static char buffers[QUOTES][QUOTED_MAX + 8 * CHARS_MAX_ESCAPE];
+    static unsigned next;
+    char *buffer = buffers[next++ % QUOTES], *to = buffer;
+    size_t left = strlen(text);
+    const uint8_t *at = (const uint8_t *)text;
+
+    *to++ = '\'';
+    while (left > 0 && to < buffer + QUOTED_MAX) {
+        size_t took = chars_show_one(&to, at, left, quote_style());
+
+        at += took;
+        left -= took;
+    }
+    if (left > 0)
+        to = stpcpy(to, "...");
+    *to++ = '\'';
+    *to = '\0';
+    return buffer;
+}
+
+char *quote_copy(const char *text)
+{
+    const char *quoted = quote(text);
+    size_t size = strlen(quoted) + 1;
+
+    return memcpy(tool_grow(NULL, size, 1), quoted, size);
+}
+
+void *tool_grow(void *block, size_t count, size_t size)
+{
+    void *grown = reallocarray(block, count, size);
+
+    if (!grown) {
+        tool_error("no memory for %zu entries of %zu bytes", count, size);
+        exit(EXIT_FAILED);
+    }
+    return grown;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Logs as input; see log_file.h.
+ */
+#include "log_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+int log_file_descriptor(const char *path, int flags)
+{
+    int fd;
+
+    if (strcmp(path, "-") == 0)
+        return STDIN_FILENO;
+    fd = open(path, flags | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        tool_error("cannot open %s: %s", quote(path), strerror(errno));
+    return fd;
+}
+
+char *log_file_call(const char *path)
+{
+    char *name;
+
+    if (strcmp(path, "-") != 0)
+        return quote_copy(path);
+    name = tool_grow(NULL, sizeof "standard input", 1);
+    return strcpy(name, "standard input");
+}
+
+const char *log_file_why_not(int fd)
+{
+    struct stat st;
+    char first;
+
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+        return "it is a directory";
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
+        return "it is empty";
+    if (pread(fd, &first, 1, 0) == 1 && first == '{')
+        return "it looks like JSON; 'posixtrace import --from=jsonl' makes a log of that";
+    return "it has not the header of a log, or that of a newer version";
+}
+
+static void release(struct log_file *log)
+{
+    if (log->fd != STDIN_FILENO)
+        close(log->fd);
+    free(log->shown);
+}
+
+int log_file_open(struct log_file *log, const char *path)
+{
+    struct stat st;
+    int error;
+
+    memset(log, 0, sizeof *log);
+    log->path = path;
+    log->fd = log_file_descriptor(path, O_RDONLY);
+    if (log->fd < 0)
+        return EXIT_FAILED;
+    log->shown = log_file_call(path);
+    error = fstat(log->fd, &st) == 0 ? 0 : errno;
+    if (error == 0 && S_ISREG(st.st_mode)) {
+        log->seekable = true;
+        log->size = (uint64_t)st.st_size;
+    }
+    if (error == 0)
+        error = posix_trace_open(log->fd, &log->trid);
+    if (error == EINVAL)
+        error = tool_error("%s is not a trace log: %s", log->shown, log_file_why_not(log->fd));
+    else if (error != 0)
+        error = tool_error("cannot read %s: %s", log->shown, strerror(error));
+    else if (log_file_refresh(log) != EXIT_DONE)
+        error = EXIT_FAILED;
+    if (error != 0)
+        release(log);
+    return error;
+}
+
+void log_file_close(struct log_file *log)
+{
+    posix_trace_close(log->trid);
+    release(log);
+}
+
+int log_file_refresh(struct log_file *log)
+{
+    int error = posixtrace_get_info(log->trid, &log->info);
+
+    return error ? tool_error("cannot read %s: %s", log->shown, strerror(error)) : EXIT_DONE;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct log_type *x = a, *y = b;
+
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+int log_file_types(const struct log_file *log, struct log_type **types, size_t *count)
+{
+    struct log_type *list = NULL;
+    size_t used = 0, room = 0;
+    int unavailable = 0, error;
+
+    error = posix_trace_eventtypelist_rewind(log->trid);
+    while (error == 0) {
+        struct log_type *type;
+
+        if (used == room) {
+            room = room ? 2 * room : 64;
+            list = tool_grow(list, room, sizeof *list);
+        }
+        type = &list[used];
+        error = posix_trace_eventtypelist_getnext_id(log->trid, &type->id, &unavailable);
+        if (error != 0 || unavailable)
+            break;
+        error = posix_trace_eventid_get_name(log->trid, type->id, type->name);
+        /* a pipe counts at its end only */
+        if (posixtrace_event_count(log->trid, type->id, &type->count) != 0)
+            type->count = 0;
+        used++;
+    }
+    if (error != 0) {
+        free(list);
+        return tool_error("cannot list the event types of %s: %s", log->shown, strerror(error));
+    }
+    qsort(list, used, sizeof *list, by_id);
+    *types = list;
+    *count = used;
+    return EXIT_DONE;
+}
+
+uint64_t log_file_lost(const uint64_t lost[POSIXTRACE_LOSS_CAUSES])
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
+        sum += lost[i];
+    return sum;
+}
+
+static void say_lost(const struct posixtrace_info *info, uint64_t sum)
+{
+    char causes[512], error[128] = "";
+    size_t used = 0;
+
+    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES && used < sizeof causes; i++) {
+        if (info->lost[i])
+            used += (size_t)snprintf(causes + used, sizeof causes - used, "%s%s %" PRIu64,
+                                     used ? ", " : "", posixtrace_loss_cause_text(i),
+                                     info->lost[i]);
+    }
+    if (info->flush_error)
+        snprintf(error, sizeof error, "; first error: %s", strerror(info->flush_error));
+    tool_note("%" PRIu64 " event%s lost (%s%s)", sum, sum == 1 ? "" : "s", causes, error);
+}
+
+int log_file_report_loss(struct log_file *log, bool strict, int status)
+{
+    const struct posixtrace_info *info = &log->info;
+    bool said = false;
+    uint64_t sum;
+
+    if (log_file_refresh(log) != EXIT_DONE)
+        return EXIT_FAILED;
+    sum = log_file_lost(info->lost);
+    if (sum > 0) {
+        say_lost(info, sum);
+        said = true;
+    }
+    if (info->skipped_bytes > 0)
+        tool_note("%" PRIu64 " bytes of %s cannot be read; 'posixtrace check' tells where",
+                  info->skipped_bytes, log->shown);
+    if (info->end == POSIXTRACE_END_CUT)
+        tool_note("%s is cut: its writer died, or its end is missing", log->shown);
+    said |= info->skipped_bytes > 0 || info->end == POSIXTRACE_END_CUT;
+    return said && strict && status == EXIT_DONE ? EXIT_LOST : status;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A log that a verb reads: opening it, what it knows of itself, and saying what
+ * it has lost.  "-" is standard input.  A log that cannot be positioned (a
+ * pipe) learns its names, counts and losses while it is read: info and types
+ * are complete only at its end.
+ */
+#ifndef LOG_FILE_H
+#define LOG_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace.h>
+#include <posixtrace/event.h>
+#include <posixtrace/info.h>
+
+struct log_file {
+    const char *path;       /* as given */
+    char       *shown;      /* for messages: quoted, or "standard input" */
+    int         fd;
+    trace_id_t  trid;
+    bool        seekable;
+    uint64_t    size;       /* bytes; 0 for a pipe */
+    struct posixtrace_info info;   /* as of the last log_file_refresh() */
+};
+
+struct log_type {
+    trace_event_id_t id;
+    uint64_t         count;
+    char             name[TRACE_EVENT_NAME_MAX + 1];
+};
+
+/* EXIT_DONE, or the status of an error that was said. */
+int log_file_open(struct log_file *log, const char *path);
+void log_file_close(struct log_file *log);
+
+/* How a path is called in messages; to be freed. */
+char *log_file_call(const char *path);
+
+/* The descriptor of a path, or of standard input for "-"; -1 and an error said. */
+int log_file_descriptor(const char *path, int flags);
+
+/* Why the file on fd is no log, as the rest of a sentence. */
+const char *log_file_why_not(int fd);
+
+/* Fetches info again. */
+int log_file_refresh(struct log_file *log);
+
+/* The event types in the order of their ids; *types is for free(). */
+int log_file_types(const struct log_file *log, struct log_type **types, size_t *count);
+
+/* Says what the log has lost and what of it cannot be read, a line each.
+ * Returns status, or EXIT_LOST if strict, something was said and status is 0. */
+int log_file_report_loss(struct log_file *log, bool strict, int status);
+
+/* Sum over all causes. */
+uint64_t log_file_lost(const uint64_t lost[POSIXTRACE_LOSS_CAUSES]);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace: looks at trace logs and streams.  One program, one verb a file;
+ * the table below is all that ties them together.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "options.h"
+#include "out.h"
+#include "tool.h"
+
+#ifndef POSIXTRACE_VERSION
+#error "the build defines POSIXTRACE_VERSION"
+#endif
+
+static const struct verb *const verbs[] = {
+    &verb_info, &verb_print, &verb_import, &verb_check, &verb_recover, &verb_list
+};
+
+enum { VERBS = sizeof verbs / sizeof verbs[0] };
+
+static const char help[] =
+    "usage: posixtrace VERB [OPTION]... [FILE]...\n"
+    "\n"
+    "Looks at logs and streams of the POSIX tracing library.\n"
+    "\n"
+    "  info LOG         what the log knows of itself: types, threads, losses, end\n"
+    "  print [LOG]      its events, in order, as text, jsonl or csv\n"
+    "  import IN LOG    makes a log from jsonl\n"
+    "  check LOG        is it whole? says what is damaged\n"
+    "  recover LOG      completes the log of a process that died\n"
+    "  list             streams in memory, living and left behind\n"
+    "\n"
+    "  --help           print this; behind a verb: its options\n"
+    "  --version        print the version\n"
+    "\n"
+    "Exit status: 0 done, 1 failed, 2 not a log (check), 3 events were lost\n"
+    "(--strict), 64 wrong usage.\n"
+    "Manual: posixtrace(1), posixtrace-VERB(1)\n";
+
+static const struct verb *find_verb(const char *name)
+{
+    for (size_t i = 0; i < VERBS; i++) {
+        if (strcmp(verbs[i]->name, name) == 0)
+            return verbs[i];
+    }
+    return NULL;
+}
+
+static int unknown_verb(const char *name)
+{
+    const char *names[VERBS + 1] = { NULL };
+
+    for (size_t i = 0; i < VERBS; i++)
+        names[i] = verbs[i]->name;
+    if (name[0] == '-')
+        return tool_usage("unknown option %s; a verb comes first", quote(name));
+    return options_bad_word("verb", name, names);
+}
+
+static int run_verb(const struct verb *verb, char **words)
+{
+    struct options options = { .verb = verb, .words = words };
+
+    tool_set_verb(verb->name);
+    return verb->run(&options);
+}
+
+static int run(char **argv)
+{
+    const char *first = argv[0] ? argv[1] : NULL;
+    const struct verb *verb;
+
+    if (!first)
+        return tool_usage("no verb given");
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 ||
+        (strcmp(first, "help") == 0 && !argv[2])) {
+        out_text(help);
+        return EXIT_DONE;
+    }
+    if (strcmp(first, "--version") == 0) {
+        out_text("posixtrace " POSIXTRACE_VERSION "\n");
+        return EXIT_DONE;
+    }
+    verb = find_verb(first);
+    if (verb)
+        return run_verb(verb, argv + 2);
+    verb = strcmp(first, "help") == 0 ? find_verb(argv[2]) : NULL;
+    if (!verb)
+        return unknown_verb(strcmp(first, "help") == 0 ? argv[2] : first);
+    out_text(verb->help);
+    return EXIT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    return out_finish(run(argv));
+}

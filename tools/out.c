@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Standard output; see out.h.
+ */
+#include "out.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+static char buffer[OUT_BUFFER];
+
+struct out out = { buffer, buffer + sizeof buffer, 0 };
+
+#define TEN(t) t "0" t "1" t "2" t "3" t "4" t "5" t "6" t "7" t "8" t "9"
+#define SIXTEEN(t) TEN(t) t "a" t "b" t "c" t "d" t "e" t "f"
+
+const char out_digit_pairs[201] = TEN("0") TEN("1") TEN("2") TEN("3") TEN("4")
+                                  TEN("5") TEN("6") TEN("7") TEN("8") TEN("9");
+const char out_hex_pairs[513] = SIXTEEN("0") SIXTEEN("1") SIXTEEN("2") SIXTEEN("3")
+                                SIXTEEN("4") SIXTEEN("5") SIXTEEN("6") SIXTEEN("7")
+                                SIXTEEN("8") SIXTEEN("9") SIXTEEN("a") SIXTEEN("b")
+                                SIXTEEN("c") SIXTEEN("d") SIXTEEN("e") SIXTEEN("f");
+
+void out_flush(void)
+{
+    const char *from = buffer;
+
+    while (from < out.at && out.error == 0) {
+        ssize_t n = write(STDOUT_FILENO, from, (size_t)(out.at - from));
+
+        if (n > 0)
+            from += n;
+        else if (n < 0 && errno != EINTR)
+            out.error = errno;
+    }
+    out.at = buffer;
+}
+
+void out_bytes(const void *bytes, size_t length)
+{
+    const char *from = bytes;
+
+    while (length > 0) {
+        size_t part = length < OUT_BUFFER ? length : OUT_BUFFER;
+
+        out_taken(put_text(out_room(part), from, part));
+        from += part;
+        length -= part;
+    }
+}
+
+void out_text(const char *text)
+{
+    out_bytes(text, strlen(text));
+}
+
+void out_spaces(size_t count)
+{
+    while (count > 0) {
+        size_t part = count < 256 ? count : 256;
+        char *to = out_room(part);
+
+        memset(to, ' ', part);
+        out_taken(to + part);
+        count -= part;
+    }
+}
+
+void out_hex(const void *bytes, size_t length)
+{
+    const uint8_t *from = bytes;
+
+    while (length > 0) {
+        size_t part = length < 4096 ? length : 4096;
+
+        out_taken(put_hex_bytes(out_room(2 * part), from, part));
+        from += part;
+        length -= part;
+    }
+}
+
+void out_format(const char *format, ...)
+{
+    char line[2048];
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (n > 0)
+        out_bytes(line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+}
+
+int out_finish(int status)
+{
+    out_flush();
+    if (out.error == 0)
+        return status;
+    if (out.error == EPIPE)
+        return EXIT_PIPE;
+    return tool_error("cannot write to standard output: %s", strerror(out.error));
+}
+
+char *put_u64(char *to, uint64_t value)
+{
+    char digits[20];
+    int at = sizeof digits;
+
+    while (value >= 100) {
+        at -= 2;
+        memcpy(digits + at, out_digit_pairs + 2 * (value % 100), 2);
+        value /= 100;
+    }
+    if (value >= 10) {
+        at -= 2;
+        memcpy(digits + at, out_digit_pairs + 2 * value, 2);
+    } else {
+        digits[--at] = (char)('0' + value);
+    }
+    return put_text(to, digits + at, sizeof digits - (size_t)at);
+}
+
+char *put_i64(char *to, int64_t value)
+{
+    uint64_t size = (uint64_t)value;
+
+    if (value < 0) {
+        *to++ = '-';
+        size = 0 - size;
+    }
+    return put_u64(to, size);
+}
+
+char *put_hex(char *to, uint64_t value)
+{
+    unsigned digits = value ? (67 - (unsigned)__builtin_clzll(value)) / 4 : 1;
+
+    *to++ = '0';
+    *to++ = 'x';
+    while (digits-- > 0)
+        *to++ = "0123456789abcdef"[value >> (4 * digits) & 15];
+    return to;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Rendered cells, kept for each event type and for the threads seen last.  A
+ * type's name never changes within a stream, so its id is the whole key; for
+ * threads everything that is shown is compared.
+ */
+#include "print.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+enum { ROOM_BESIDE = 128 };
+
+void print_init(struct print *p, const struct printer *printer, struct log_file *log)
+{
+    memset(p, 0, sizeof *p);
+    p->printer = printer;
+    p->log = log;
+    p->utf8 = chars_utf8_is_safe(STDOUT_FILENO);
+}
+
+void print_free(struct print *p)
+{
+    for (size_t i = 0; i < PRINT_TYPES; i++)
+        free(p->types[i].text);
+    for (size_t i = 0; i < PRINT_THREADS; i++)
+        free(p->threads[i].cell.text);
+}
+
+static void make_room(struct cell *cell, const char *name)
+{
+    size_t need = strlen(name) * CHARS_MAX_ESCAPE + ROOM_BESIDE;
+
+    if (cell->room >= need)
+        return;
+    cell->text = tool_grow(cell->text, need, 1);
+    cell->room = (uint32_t)need;
+}
+
+const struct cell *print_type_cell(struct print *p, const struct posixtrace_event *e)
+{
+    struct cell *cell = &p->types[e->id < PRINT_TYPES ? e->id : 0];
+
+    if (cell->length > 0 && cell != &p->types[0])
+        return cell;
+    make_room(cell, e->name);
+    cell->length = (uint32_t)(p->printer->type_cell(p, cell->text, e, &cell->columns) - cell->text);
+    return cell;
+}
+
+const struct cell *print_thread_cell(struct print *p, const struct posixtrace_event *e)
+{
+    uint32_t hash = (uint32_t)e->tid * 0x9e3779b1u ^ (uint32_t)e->pid * 0x85ebca6bu;
+    struct thread_slot *slot = &p->threads[hash >> 24];
+    struct cell *cell = &slot->cell;
+
+    if (slot->used && slot->tid == e->tid && slot->pid == e->pid &&
+        slot->thread_id == e->thread_id && strcmp(slot->name, e->thread_name) == 0)
+        return cell;
+    make_room(cell, e->thread_name);
+    cell->length =
+        (uint32_t)(p->printer->thread_cell(p, cell->text, e, &cell->columns) - cell->text);
+    slot->tid = e->tid;
+    slot->pid = e->pid;
+    slot->thread_id = e->thread_id;
+    slot->used = strlen(e->thread_name) < sizeof slot->name;
+    if (slot->used)
+        strcpy(slot->name, e->thread_name);
+    return cell;
+}

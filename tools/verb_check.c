@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace check: is a log whole?  Says what is wrong with it, place by place.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <posixtrace/log.h>
+
+#include "log_file.h"
+#include "options.h"
+#include "out.h"
+#include "progress.h"
+#include "tool.h"
+
+enum { FINDINGS_SHOWN = 1000 };
+
+static const struct option_spec options[] = { { NULL, false, 0 } };
+
+static const char help[] =
+    "usage: posixtrace check LOG\n"
+    "\n"
+    "Verifies every packet of a trace log, prints what is damaged, with its offset\n"
+    "in bytes, and what can be read. Changes nothing.\n"
+    "\n"
+    "  --help  print this\n"
+    "\n"
+    "Exit status: 0 the log is whole; 1 it is not, but opens to what was printed as\n"
+    "readable; 2 it is not a log, or cannot be read.\n"
+    "Example: posixtrace check app.ptl\n";
+
+struct findings {
+    char *shown;
+    uint64_t count;
+};
+
+static void finding(void *context, const struct posixtrace_log_finding *f)
+{
+    struct findings *found = context;
+
+    if (found->count++ < FINDINGS_SHOWN)
+        out_format("%s: at byte %" PRIu64 ", %" PRIu64 " bytes: %s\n", found->shown, f->offset,
+                   f->bytes, f->text);
+}
+
+static void print_report(const struct findings *found, const struct posixtrace_log_report *r)
+{
+    if (found->count > FINDINGS_SHOWN)
+        out_format("%s: and %" PRIu64 " more places\n", found->shown,
+                   found->count - FINDINGS_SHOWN);
+    out_format("%s: %s: %" PRIu64 " packets, %" PRIu64 " events, %" PRIu64 " rounds, %" PRIu64
+               " bytes readable", found->shown, r->damaged ? "salvaged" : "whole", r->packets,
+               r->events, r->rounds, r->salvaged_bytes);
+    if (r->skipped_bytes > 0)
+        out_format("; cut: %" PRIu64 " bytes not readable", r->skipped_bytes);
+    if (!r->complete)
+        out_text("; no end mark: the log is still being written, or its writer died "
+                 "(posixtrace recover)");
+    out_text("\n");
+}
+
+static int check_file(const char *path)
+{
+    struct posixtrace_log_report report;
+    struct findings found = { .count = 0 };
+    int fd = log_file_descriptor(path, O_RDONLY), error, status;
+
+    if (fd < 0)
+        return EXIT_NOT_A_LOG;
+    found.shown = log_file_call(path);
+    progress_begin_blind("checking");
+    error = posixtrace_log_check(fd, finding, &found, &report);
+    progress_end();
+    if (error == 0) {
+        print_report(&found, &report);
+        status = report.damaged ? EXIT_FAILED : EXIT_DONE;
+    } else {
+        out_flush();
+        if (error == EINVAL)
+            tool_error("%s is not a trace log: %s", found.shown, log_file_why_not(fd));
+        else if (error == ESPIPE)
+            tool_error("%s cannot be checked: it is a pipe; check a file", found.shown);
+        else
+            tool_error("cannot read %s: %s", found.shown, strerror(error));
+        status = EXIT_NOT_A_LOG;
+    }
+    free(found.shown);
+    if (fd != STDIN_FILENO)
+        close(fd);
+    return status;
+}
+
+static int run(struct options *o)
+{
+    const char *path = NULL;
+    int code;
+
+    while ((code = options_next(o)) != OPTION_END) {
+        if (code == OPTION_STOP)
+            return o->status;
+        if (path)
+            return tool_usage("one log at a time: %s and %s", quote(path), quote(o->value));
+        path = o->value;
+    }
+    return path ? check_file(path) : tool_usage("no log named");
+}
+
+const struct verb verb_check = { "check", help, options, run };

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace info: what a log knows of itself.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "chars.h"
+#include "log_file.h"
+#include "options.h"
+#include "out.h"
+#include "progress.h"
+#include "tool.h"
+#include "when.h"
+
+enum { STRICT = 1, PROGRESS_EVERY = 0x3fff };
+
+static const struct option_spec options[] = { { "strict", false, STRICT }, { NULL, false, 0 } };
+
+static const char help[] =
+    "usage: posixtrace info [--strict] LOG|-\n"
+    "\n"
+    "Prints what a trace log knows of itself: attributes and clock, the time it\n"
+    "spans, event types with counts, threads, memory use, what was lost and why, the\n"
+    "stream size that would have avoided the loss, and how the log ended.\n"
+    "For - the log is read from standard input.\n"
+    "\n"
+    "  --strict  exit with 3 if the log has lost events or is damaged\n"
+    "  --help    print this\n"
+    "\n"
+    "Example: posixtrace info app.ptl\n";
+
+__attribute__((format(printf, 2, 3)))
+static void row(const char *title, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    out_format("%-12s  %s\n", title, text);
+}
+
+/* "1.5 MiB"; one of four static buffers. */
+static const char *size_text(uint64_t bytes)
+{
+    static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+    static char buffers[4][32];
+    static unsigned next;
+    char *buffer = buffers[next++ % 4];
+    double value = (double)bytes;
+    unsigned unit = 0;
+
+    while (value >= 1024) {
+        value /= 1024;
+        unit++;
+    }
+    snprintf(buffer, sizeof buffers[0], "%.4g %s", value, units[unit]);
+    return buffer;
+}
+
+static const char *policy_text(int policy)
+{
+    switch (policy) {
+    case POSIX_TRACE_LOOP: return "loop (the newest events stay)";
+    case POSIX_TRACE_UNTIL_FULL: return "until full (the oldest events stay)";
+    case POSIX_TRACE_FLUSH: return "flush (to the log when full)";
+    case POSIX_TRACE_APPEND: return "append (without limit)";
+    default: return "not known";
+    }
+}
+
+static const char *clock_text(int clock)
+{
+    switch (clock) {
+    case POSIXTRACE_CLOCK_TSC: return "time stamp counter of the processor";
+    case POSIXTRACE_CLOCK_MONOTONIC: return "CLOCK_MONOTONIC";
+    case POSIXTRACE_CLOCK_REALTIME: return "none: times as imported";
+    default: return "not known";
+    }
+}
+
+static const char *end_text(int end)
+{
+    switch (end) {
+    case POSIXTRACE_END_ACTIVE: return "not yet: it is being written";
+    case POSIXTRACE_END_SHUTDOWN: return "complete";
+    case POSIXTRACE_END_RECOVERED: return "complete: recovered after its writer had died";
+    case POSIXTRACE_END_TAIL:
+        return "writer died; with what it left in memory, read here, nothing is missing "
+               "('posixtrace recover' keeps it)";
+    case POSIXTRACE_END_CUT: return "cut: its writer died or the file is damaged";
+    default: return "not known";
+    }
+}
+
+static void print_attributes(const struct log_file *log)
+{
+    char name[TRACE_NAME_MAX + 1], version[TRACE_NAME_MAX + 1];
+    struct timespec time = { 0, 0 };
+    size_t stream = 0, data = 0, size = 0;
+    int stream_policy = 0, log_policy = 0, inherited = 0;
+    trace_attr_t attr;
+
+    if (posix_trace_get_attr(log->trid, &attr) != 0)
+        return;
+    if (posix_trace_attr_getname(&attr, name) == 0 &&
+        posix_trace_attr_getgenversion(&attr, version) == 0)
+        row("stream", "%s, made by %s", quote(name), quote(version));
+    if (posix_trace_attr_getcreatetime(&attr, &time) == 0)
+        row("created", "%s", when_iso((int64_t)time.tv_sec * 1000000000 + time.tv_nsec));
+    posix_trace_attr_getstreamfullpolicy(&attr, &stream_policy);
+    posix_trace_attr_getlogfullpolicy(&attr, &log_policy);
+    posix_trace_attr_getstreamsize(&attr, &stream);
+    posix_trace_attr_getlogsize(&attr, &size);
+    posix_trace_attr_getmaxdatasize(&attr, &data);
+    posix_trace_attr_getinherited(&attr, &inherited);
+    /* an import never had a stream */
+    if (log->info.clock != POSIXTRACE_CLOCK_REALTIME) {
+        row("stream full", "%s, size %s", policy_text(stream_policy), size_text(stream));
+        row("children", "%s", inherited == POSIX_TRACE_INHERITED ? "traced" : "not traced");
+        row("log full", "%s, size %s", policy_text(log_policy), size_text(size));
+    }
+    row("event data", "at most %zu bytes", data);
+    if (posix_trace_attr_getclockres(&attr, &time) == 0)
+        row("clock", "%s, resolution %s", clock_text(log->info.clock),
+            when_span((int64_t)time.tv_sec * 1000000000 + time.tv_nsec));
+    posix_trace_attr_destroy(&attr);
+}
+
+static void print_log(const struct log_file *log)
+{
+    char id[33];
+
+    *put_hex_bytes(id, log->info.id, sizeof log->info.id) = '\0';
+    if (log->seekable)
+        row("log", "%s, %s", log->shown, size_text(log->size));
+    else
+        row("log", "%s", log->shown);
+    row("ended", "%s", end_text(log->info.end));
+    row("id", "%s", id);
+}
+
+static void print_span(const struct posixtrace_info *info)
+{
+    int64_t span = info->last_ns - info->first_ns;
+
+    if (info->events == 0) {
+        row("events", "none");
+        return;
+    }
+    if (span > 0)
+        row("events", "%" PRIu64 " in %s, %.4g a second", info->events, when_span(span),
+            (double)info->events * 1e9 / (double)span);
+    else
+        row("events", "%" PRIu64, info->events);
+    row("first", "%s", when_iso(info->first_ns));
+    row("last", "%s", when_iso(info->last_ns));
+    if (info->late)
+        row("late", "%" PRIu64 " events, whose thread was stalled for more than a second",
+            info->late);
+}
+
+static void print_memory(const struct posixtrace_info *info)
+{
+    if (info->reserved_bytes > 0)
+        row("peak fill", "%s of %s, %.0f %%", size_text(info->peak_bytes),
+            size_text(info->reserved_bytes),
+            100.0 * (double)info->peak_bytes / (double)info->reserved_bytes);
+}
+
+static void print_loss(const struct posixtrace_info *info)
+{
+    uint64_t sum = log_file_lost(info->lost);
+
+    if (sum == 0)
+        row("lost", "nothing");
+    else
+        row("lost", "%" PRIu64 " events", sum);
+    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++) {
+        if (info->lost[i])
+            row("", "%" PRIu64 " %s", info->lost[i], posixtrace_loss_cause_text(i));
+    }
+    if (info->flush_error)
+        row("log error", "%s", strerror(info->flush_error));
+    if (info->skipped_bytes)
+        row("not readable", "%" PRIu64 " bytes", info->skipped_bytes);
+    if (info->advised_size)
+        row("advice", "a stream size of %s (%" PRIu64 " bytes) would have avoided the loss",
+            size_text(info->advised_size), info->advised_size);
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct log_type *x = a, *y = b;
+
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static bool is_predefined(trace_event_id_t id)
+{
+    return id <= POSIX_TRACE_UNNAMED_USEREVENT;
+}
+
+/* All types that the log has names for, but of the predefined ones only those
+ * that occurred. */
+static int print_types(const struct log_file *log, enum chars_style style)
+{
+    char shown[sizeof ((struct log_type *)0)->name * CHARS_MAX_ESCAPE];
+    struct log_type *types;
+    size_t count;
+    int status = log_file_types(log, &types, &count);
+
+    if (status != EXIT_DONE)
+        return status;
+    if (count > 0)
+        qsort(types, count, sizeof *types, by_count);
+    out_text("\n       COUNT  EVENT TYPE\n");
+    for (size_t i = 0; i < count; i++) {
+        if (types[i].count == 0 && is_predefined(types[i].id))
+            continue;
+        out_format("%12" PRIu64 "  ", types[i].count);
+        out_bytes(shown, (size_t)(chars_show(shown, types[i].name, style) - shown));
+        out_text("\n");
+    }
+    free(types);
+    return EXIT_DONE;
+}
+
+static void print_threads(const struct log_file *log, enum chars_style style)
+{
+    struct posixtrace_thread_info t;
+    char shown[sizeof t.name * CHARS_MAX_ESCAPE];
+    size_t cursor = 0;
+    int unavailable = 0;
+
+    out_text("\n    RECORDED        LOST      PID      TID  THREAD\n");
+    while (posixtrace_thread_getnext(log->trid, &cursor, &t, &unavailable) == 0 && !unavailable) {
+        out_format("%12" PRIu64 "%12" PRIu64 " %8d %8d  ", t.recorded, log_file_lost(t.lost),
+                   (int)t.pid, (int)t.tid);
+        out_bytes(shown, (size_t)(chars_show(shown, t.name, style) - shown));
+        out_text("\n");
+    }
+}
+
+/* A pipe tells all of itself only at its end. */
+static int drain(struct log_file *log)
+{
+    struct posixtrace_event e;
+    int unavailable = 0, error = 0;
+    uint64_t seen = 0;
+
+    progress_begin("events", 0);
+    while (error == 0 && !unavailable) {
+        error = posixtrace_next_event(log->trid, &e, &unavailable);
+        if ((seen++ & PROGRESS_EVERY) == 0)
+            progress_at(seen);
+    }
+    progress_end();
+    if (error != 0)
+        return tool_error("cannot read on in %s: %s", log->shown, strerror(error));
+    return log_file_refresh(log);
+}
+
+static int print_info(const char *path, bool strict)
+{
+    enum chars_style style =
+        chars_utf8_is_safe(STDOUT_FILENO) ? CHARS_TERMINAL : CHARS_TERMINAL_ASCII;
+    struct log_file log;
+    int status = log_file_open(&log, path);
+
+    if (status != EXIT_DONE)
+        return status;
+    if (!log.seekable)
+        status = drain(&log);
+    if (status == EXIT_DONE) {
+        print_log(&log);
+        print_attributes(&log);
+        print_span(&log.info);
+        print_memory(&log.info);
+        print_loss(&log.info);
+        status = print_types(&log, style);
+        print_threads(&log, style);
+    }
+    out_flush();
+    status = log_file_report_loss(&log, strict, status);
+    log_file_close(&log);
+    return status;
+}
+
+static int run(struct options *o)
+{
+    const char *path = NULL;
+    bool strict = false;
+    int code;
+
+    while ((code = options_next(o)) != OPTION_END) {
+        if (code == OPTION_STOP)
+            return o->status;
+        if (code == STRICT) {
+            strict = true;
+            continue;
+        }
+        if (path)
+            return tool_usage("one log at a time: %s and %s", quote(path), quote(o->value));
+        path = o->value;
+    }
+    return path ? print_info(path, strict) : tool_usage("no log named");
+}
+
+const struct verb verb_info = { "info", help, options, run };

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace list: the streams of this user on this machine, living and left
+ * behind, and, with --reap, removing the latter.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <posixtrace/stream.h>
+
+#include "options.h"
+#include "out.h"
+#include "tool.h"
+
+enum { REAP = 1, FORCE };
+
+static const struct option_spec options[] = {
+    { "reap", false, REAP }, { "force", false, FORCE }, { NULL, false, 0 }
+};
+
+static const char help[] =
+    "usage: posixtrace list [--reap [--force]]\n"
+    "\n"
+    "Lists the streams of this user on this machine: those of living processes, and\n"
+    "those that killed processes left behind.\n"
+    "\n"
+    "  --reap   first remove what was left behind; events that a stream's log does\n"
+    "           not have yet are put into the log, and where that is not possible\n"
+    "           the stream is kept\n"
+    "  --force  with --reap: remove those too, and lose their events\n"
+    "  --help   print this\n"
+    "\n"
+    "STATE is running, suspended, left (its process is gone), unknown (that cannot be\n"
+    "told from here) or foreign (not a stream). UNSAVED counts events of a left\n"
+    "stream that its log does not have.\n"
+    "Example: posixtrace list --reap\n";
+
+struct table {
+    struct posixtrace_stream *rows;
+    size_t count, room;
+};
+
+static int add_row(void *context, const struct posixtrace_stream *stream)
+{
+    struct table *t = context;
+
+    if (t->count == t->room) {
+        t->room = t->room ? 2 * t->room : 16;
+        t->rows = tool_grow(t->rows, t->room, sizeof *t->rows);
+    }
+    t->rows[t->count++] = *stream;
+    return 0;
+}
+
+static int by_owner(const void *a, const void *b)
+{
+    const struct posixtrace_stream *x = a, *y = b;
+
+    if (x->owner != y->owner)
+        return x->owner < y->owner ? -1 : 1;
+    return strcmp(x->file, y->file);
+}
+
+static int load(struct table *t)
+{
+    int error;
+
+    t->count = 0;
+    error = posixtrace_stream_list(add_row, t);
+    if (error == 0 || error == ENOENT) {
+        if (t->count > 0)
+            qsort(t->rows, t->count, sizeof *t->rows, by_owner);
+        return EXIT_DONE;
+    }
+    if (error == EACCES)
+        return tool_error("the stream directory %s is not private: it must belong to you and have "
+                          "mode 0700", quote(posixtrace_stream_directory()));
+    return tool_error("cannot list %s: %s", quote(posixtrace_stream_directory()), strerror(error));
+}
+
+static const char *state(const struct posixtrace_stream *s)
+{
+    if (s->liveness == POSIXTRACE_UNKNOWN)
+        return s->name[0] || s->owner ? "unknown" : "foreign";
+    if (s->liveness == POSIXTRACE_DEAD)
+        return "left";
+    return s->running ? "running" : "suspended";
+}
+
+static void print_row(const struct posixtrace_stream *s)
+{
+    const char *log = !s->has_log ? "none" : s->log_path[0] ? quote(s->log_path) : "not known";
+    bool has_unsaved = s->liveness == POSIXTRACE_DEAD && s->has_log;
+
+    out_format("%8d  %-9s  %7" PRIu64 "K  ", (int)s->owner, state(s), (s->bytes + 1023) / 1024);
+    if (has_unsaved)
+        out_format("%9" PRIu64, s->unsaved);
+    else
+        out_format("%9s", "-");
+    out_format("  %s  %s\n", quote(s->name[0] ? s->name : s->file), log);
+}
+
+static void print_table(const struct table *t)
+{
+    if (t->count == 0) {
+        out_format("no streams in %s\n", quote(posixtrace_stream_directory()));
+        return;
+    }
+    out_text("     PID  STATE          SIZE    UNSAVED  NAME  LOG\n");
+    for (size_t i = 0; i < t->count; i++)
+        print_row(&t->rows[i]);
+}
+
+/* Events that only left streams have. */
+static uint64_t unsaved(const struct table *t)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < t->count; i++)
+        sum += t->rows[i].liveness == POSIXTRACE_DEAD ? t->rows[i].unsaved : 0;
+    return sum;
+}
+
+static int reap(bool force, unsigned *removed, unsigned *kept)
+{
+    int error = posixtrace_stream_reap(force, removed, kept);
+
+    if (error == 0 || error == ENOENT)
+        return EXIT_DONE;
+    return tool_error("cannot reap in %s: %s", quote(posixtrace_stream_directory()),
+                      strerror(error));
+}
+
+/* Always without force first: what is left then is what force loses. */
+static int reap_all(struct table *t, bool force)
+{
+    unsigned removed = 0, kept = 0, more = 0;
+    int status = reap(false, &removed, &kept);
+    uint64_t lost;
+
+    if (status == EXIT_DONE)
+        status = load(t);
+    if (status != EXIT_DONE)
+        return status;
+    lost = unsaved(t);
+    if (force) {
+        status = reap(true, &more, &kept);
+        if (status == EXIT_DONE)
+            status = load(t);
+        if (status != EXIT_DONE)
+            return status;
+        lost -= unsaved(t) < lost ? unsaved(t) : lost;
+        if (lost > 0)
+            tool_note("%" PRIu64 " events lost (streams removed that no log could take)", lost);
+    } else if (lost > 0) {
+        tool_note("%" PRIu64 " events are in left streams whose log could not be completed; "
+                  "--reap --force removes them", lost);
+    }
+    out_format("removed %u file%s, kept %u\n", removed + more, removed + more == 1 ? "" : "s",
+               kept);
+    return EXIT_DONE;
+}
+
+static int list_streams(bool reap_first, bool force)
+{
+    struct table t = { NULL, 0, 0 };
+    int status = reap_first ? reap_all(&t, force) : load(&t);
+
+    if (status == EXIT_DONE)
+        print_table(&t);
+    free(t.rows);
+    return status;
+}
+
+static int run(struct options *o)
+{
+    bool reap_first = false, force = false;
+    int code;
+
+    while ((code = options_next(o)) != OPTION_END) {
+        switch (code) {
+        case OPTION_STOP: return o->status;
+        case REAP: reap_first = true; break;
+        case FORCE: force = true; break;
+        default: return tool_usage("takes no operand, found %s", quote(o->value));
+        }
+    }
+    if (force && !reap_first)
+        return tool_usage("--force needs --reap");
+    return list_streams(reap_first, force);
+}
+
+const struct verb verb_list = { "list", help, options, run };

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace print: the events of a log, in order, selected and formatted.
+ *
+ * The loop reads, selects and prints; it ends early behind --to only where the
+ * log says that nothing was delivered late, and never for a pipe, whose writer
+ * would be killed and whose losses stand at its end.
+ */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "options.h"
+#include "out.h"
+#include "print.h"
+#include "progress.h"
+#include "select.h"
+#include "tool.h"
+
+enum { DEFAULT_WIDTH = 132, PROGRESS_EVERY = 0x3fff };
+enum { FORMAT = 1, FROM, TO, EVENT, PID, TID, COLOUR, WIDTH, STRICT };
+
+static const struct option_spec options[] = {
+    { "format", true, FORMAT }, { "from", true, FROM }, { "to", true, TO },
+    { "event", true, EVENT }, { "pid", true, PID }, { "tid", true, TID },
+    { "color", true, COLOUR }, { "width", true, WIDTH }, { "strict", false, STRICT },
+    { NULL, false, 0 }
+};
+
+static const char help[] =
+    "usage: posixtrace print [OPTION]... [LOG|-]\n"
+    "\n"
+    "Prints the events of a trace log in the order of time.\n"
+    "Without LOG, or for -, the log is read from standard input.\n"
+    "\n"
+    "  --format=FORMAT  text (default), jsonl or csv\n"
+    "  --from=T         events at T and later\n"
+    "  --to=T           events at T and earlier\n"
+    "  --event=GLOB     event types whose name matches; more than once: any of them\n"
+    "  --pid=N          events of process N; more than once: any of them\n"
+    "  --tid=N          events of the thread with kernel id N; more than once as well\n"
+    "  --color=WHEN     text in colour: auto (default), always or never\n"
+    "  --width=N        fit text to N columns, 0: no limit (default: the terminal's,\n"
+    "                   else 132)\n"
+    "  --strict         exit with 3 if the log has lost events or is damaged\n"
+    "  --help           print this\n"
+    "\n"
+    "T: nanoseconds since 1970 (1795255200000000000), seconds (@1795255200.5), time\n"
+    "after the first event (+1.5s +20ms +3us +100ns +2min), or UTC, as in\n"
+    "2026-11-21T10:00:00.123456789Z\n"
+    "Example: posixtrace print --from=+1s --to=+2s --event='req:*' app.ptl\n";
+
+static const char *const formats[] = { "text", "jsonl", "csv", NULL };
+static const struct printer *const printers[] = { &printer_text, &printer_jsonl, &printer_csv };
+static const char *const colour_words[] = { "auto", "always", "never", NULL };
+
+struct request {
+    struct selection select;
+    const char *path;
+    int  format, colour;
+    long width;            /* -1: as fits */
+    bool strict;
+};
+
+static int set_word(const char *what, const char *value, const char *const *list, int *index)
+{
+    int i = options_index(value, list);
+
+    if (i < 0)
+        return options_bad_word(what, value, list);
+    *index = i;
+    return EXIT_DONE;
+}
+
+static int set_width(const char *value, long *width)
+{
+    char *end;
+
+    *width = strtol(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end != '\0' || *width > 100000)
+        return tool_usage("option '--width' needs columns from 0 to 100000, found %s",
+                          quote(value));
+    return EXIT_DONE;
+}
+
+static int set_path(const char *value, const char **path)
+{
+    if (*path)
+        return tool_usage("one log at a time: %s and %s", quote(*path), quote(value));
+    *path = value;
+    return EXIT_DONE;
+}
+
+static int take_option(struct request *r, int code, const char *value)
+{
+    switch (code) {
+    case FORMAT: return set_word("format", value, formats, &r->format);
+    case FROM: return select_set_from(&r->select, value);
+    case TO: return select_set_to(&r->select, value);
+    case EVENT: return select_add_glob(&r->select, value);
+    case PID: return select_add_pid(&r->select, value);
+    case TID: return select_add_tid(&r->select, value);
+    case COLOUR: return set_word("colour setting", value, colour_words, &r->colour);
+    case WIDTH: return set_width(value, &r->width);
+    case STRICT: r->strict = true; return EXIT_DONE;
+    default: return set_path(value, &r->path);
+    }
+}
+
+static bool wants_colour(int setting)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    if (setting != 0)
+        return setting == 1;
+    return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+static unsigned columns(long asked)
+{
+    struct winsize size;
+
+    if (asked >= 0)
+        return (unsigned)asked;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return DEFAULT_WIDTH;
+}
+
+static bool is_regular(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* True if fd would make us wait. */
+static bool is_idle(int fd)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+
+    return poll(&p, 1, 0) == 0;
+}
+
+/* What becomes known with the log's info or, for a pipe, with its first event
+ * or its end. */
+static int start(struct request *r, struct print *p, int64_t first, bool any)
+{
+    int status = select_resolve(&r->select, first);
+
+    if (status == EXIT_DONE) {
+        p->origin = first;
+        p->any = any;
+        p->printer->begin(p);
+    }
+    return status;
+}
+
+static int read_error(const struct print *p, int error)
+{
+    out_flush();
+    return tool_error("cannot read on in %s: %s", p->log->shown, strerror(error));
+}
+
+static int print_events(struct request *r, struct print *p)
+{
+    const bool may_stop = p->log->seekable && p->log->info.late == 0;
+    /* Somebody watches a trace as it is made: show all there is before waiting. */
+    const bool live = !p->log->seekable && !is_regular(STDOUT_FILENO);
+    struct posixtrace_event e;
+    bool started = p->log->seekable;
+    int unavailable = 0, error, status;
+    uint64_t seen = 0;
+
+    for (;; seen++) {
+        if (live && out.at > out.end - OUT_BUFFER && is_idle(p->log->fd))
+            out_flush();
+        error = posixtrace_next_event(p->log->trid, &e, &unavailable);
+        if (error != 0)
+            return read_error(p, error);
+        if (unavailable || out_failed())
+            break;
+        if (!started) {
+            started = true;
+            status = start(r, p, e.ns, true);
+            if (status != EXIT_DONE)
+                return status;
+        }
+        if ((seen & PROGRESS_EVERY) == 0)
+            progress_at(seen);
+        if (select_wants(&r->select, &e)) {
+            p->printer->event(p, &e);
+            p->printed++;
+        } else if (may_stop && e.ns > r->select.to_ns) {
+            break;
+        }
+    }
+    return started ? EXIT_DONE : start(r, p, 0, false);
+}
+
+static int print_log(struct request *r, struct print *p)
+{
+    int status = EXIT_DONE, error = 0;
+
+    if (p->log->seekable) {
+        status = start(r, p, p->log->info.first_ns, p->log->info.events > 0);
+        if (status == EXIT_DONE && r->select.from.kind != WHEN_NEVER)
+            error = posixtrace_seek(p->log->trid, r->select.from_ns);
+        if (error != 0)
+            return read_error(p, error);
+    }
+    if (status == EXIT_DONE)
+        status = print_events(r, p);
+    if (status == EXIT_USAGE)
+        return status;
+    p->printer->end(p);
+    out_flush();
+    return log_file_report_loss(p->log, r->strict, status);
+}
+
+static int print_request(struct request *r)
+{
+    struct log_file log;
+    struct print *p;
+    int status = log_file_open(&log, r->path);
+
+    if (status != EXIT_DONE)
+        return status;
+    p = tool_grow(NULL, 1, sizeof *p);
+    print_init(p, printers[r->format], &log);
+    p->colour = wants_colour(r->colour);
+    p->width = columns(r->width);
+    if (!isatty(STDOUT_FILENO))
+        progress_begin("events", log.info.events);
+    status = print_log(r, p);
+    progress_end();
+    log_file_close(&log);
+    print_free(p);
+    free(p);
+    return status;
+}
+
+static int run(struct options *o)
+{
+    struct request r = { .width = -1 };
+    int code, status = EXIT_DONE;
+
+    select_init(&r.select);
+    while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
+        if (code == OPTION_STOP) {
+            select_free(&r.select);
+            return o->status;
+        }
+        status = take_option(&r, code, o->value);
+    }
+    if (status == EXIT_DONE && !r.path) {
+        r.path = "-";
+        if (isatty(STDIN_FILENO))
+            status = tool_usage("no log named");
+    }
+    if (status == EXIT_DONE)
+        status = print_request(&r);
+    select_free(&r.select);
+    return status;
+}
+
+const struct verb verb_print = { "print", help, options, run };

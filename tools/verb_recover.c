@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace recover: completes a log whose writer died.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+#include <posixtrace/log.h>
+
+#include "log_file.h"
+#include "options.h"
+#include "out.h"
+#include "progress.h"
+#include "tool.h"
+
+static const struct option_spec options[] = { { NULL, false, 0 } };
+
+static const char help[] =
+    "usage: posixtrace recover LOG\n"
+    "\n"
+    "Completes a log whose writer was killed or crashed: adds the events that the\n"
+    "writer left in memory, on the same machine and before the next boot, and then\n"
+    "index and end mark. A log that is complete is left as it is.\n"
+    "\n"
+    "  --help  print this\n"
+    "\n"
+    "Exit status: 0 the log is complete; 1 it is not, and was not changed.\n"
+    "Example: posixtrace recover app.ptl\n";
+
+static int explain(int fd, const char *shown, int error)
+{
+    switch (error) {
+    case EINVAL:
+        return tool_error("%s is not a trace log: %s", shown, log_file_why_not(fd));
+    case EBUSY:
+        return tool_error("%s is being written by a living process, or being recovered by "
+                          "another; nothing was changed", shown);
+    default:
+        return tool_error("cannot complete %s: %s; the log is as it was", shown, strerror(error));
+    }
+}
+
+static void print_report(const char *shown, const struct posixtrace_recover_report *r)
+{
+    if (r->was_complete) {
+        out_format("%s: was complete, %" PRIu64 " events\n", shown, r->events_before);
+        return;
+    }
+    out_format("%s: completed: %" PRIu64 " events, %" PRIu64 " added from ", shown,
+               r->events_before + r->events_added, r->events_added);
+    out_text(r->segment_found ? "the writer's memory\n"
+                              : "memory: what its writer left there was not found\n");
+}
+
+static int recover_file(const char *path)
+{
+    struct posixtrace_recover_report report;
+    const char *shown = quote(path);
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY), error;
+
+    if (fd < 0)
+        return tool_error("cannot open %s for writing: %s", shown, strerror(errno));
+    progress_begin_blind("recovering");
+    error = posixtrace_log_recover(fd, &report);
+    progress_end();
+    if (error == 0)
+        print_report(shown, &report);
+    else
+        explain(fd, shown, error);
+    close(fd);
+    return error == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int run(struct options *o)
+{
+    const char *path = NULL;
+    int code;
+
+    while ((code = options_next(o)) != OPTION_END) {
+        if (code == OPTION_STOP)
+            return o->status;
+        if (path)
+            return tool_usage("one log at a time: %s and %s", quote(path), quote(o->value));
+        path = o->value;
+    }
+    return path ? recover_file(path) : tool_usage("no log named");
+}
+
+const struct verb verb_recover = { "recover", help, options, run };
