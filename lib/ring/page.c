@@ -173,7 +173,7 @@ int pt_page_take_bit(struct pt_page *page)
         int bit = __builtin_ctzll(~used);
 
         if (pt_cas_seqcst(&page->used, &used, used | 1ull << bit)) {
-            pt_add_seqcst(&page->epoch[bit], 1u);
+            pt_add_seqcst(&page->epoch[bit], PT_EPOCH_INHERITED + 1);
             return bit;
         }
     }

@@ -20,6 +20,9 @@
 #include "ring/layout.h"
 #include "ring/names.h"
 
+/* The epoch of a bit in its first life if that was inherited by fork, and never
+ * if the stream was made for this page. */
+#define PT_EPOCH_INHERITED 1ull
 #define PT_PAGE_MAGIC 0x31454741505850ull
 
 struct pt_page_stream {

@@ -18,10 +18,6 @@ static struct pt_self *self_now;
 static uint64_t *live_words;
 static uint64_t last_instance;   /* not wiped: a child's is greater than its parent's */
 
-/* Segments by gate bit.  Private, so a forked child sees what was known when
- * its memory was copied: streams made later are not inherited. */
-static struct { uint64_t epoch; struct pt_seg *seg; } known[PT_STREAMS];
-
 static void *new_pages(size_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -78,13 +74,13 @@ int pt_self_register(struct pt_self *self, struct pt_seg *seg, unsigned bit)
         struct pt_proc *p = &h->procs[i];
         uint32_t pid = pt_load_relaxed(&p->pid);
 
-        /* An entry of a process that is gone is as good as a free one. */
-        if (pid != 0 && (pid == self->pid || pt_sys_thread_exists((int32_t)pid, (int32_t)pid)) &&
-            !(pid == self->pid && p->start != self->start))
+        /* An entry of a process that is gone is as good as a free one; ours may
+         * be there already, or half-way, from another thread of this process. */
+        if (pid != 0 && pid != self->pid && pt_sys_thread_exists((int32_t)pid, (int32_t)pid))
             continue;
         if (!pt_cas_seqcst(&p->pid, &pid, self->pid))
             continue;
-        p->bit = bit;
+        pt_store_relaxed(&p->bit, bit);
         pt_store_seqcst(&p->start, self->start);
         /* Registered before the state is looked at; the controller changes the
          * state before it looks at the table.  One of the two sees the other. */
@@ -96,24 +92,32 @@ int pt_self_register(struct pt_self *self, struct pt_seg *seg, unsigned bit)
     return -EAGAIN;
 }
 
-/* In a forked child: what of the parent's streams goes on here. */
+/*
+ * In a forked child: what of the parent's streams goes on here.  Threads of the
+ * child and their handlers may all be here at once, each with a pt_self of its
+ * own but, in general, with the same page: all do the same, and each step can
+ * be done twice.  Epoch 1 says that a bit is inherited, see pt_page_take_bit;
+ * a bit whose epoch is another belongs to somebody else by now.
+ */
 static void inherit(struct pt_self *child, const struct pt_self *parent)
 {
     for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
-        struct pt_seg *seg = known[bit].seg;
-        uint64_t used = pt_load_relaxed(&child->page->used), mask = 1ull << bit;
+        struct pt_seg *seg = pt_load_acquire(&parent->known[bit].seg);
+        struct pt_page_stream *stream = &child->page->stream[bit];
+        uint64_t mask = 1ull << bit, epoch = 0;
 
-        if (!seg || known[bit].epoch != pt_load_relaxed(&parent->page->epoch[bit]) ||
-            seg->h->attr.inheritance != POSIX_TRACE_INHERITED || (used & mask)) {
-            if (!(used & mask))
-                known[bit].seg = NULL;
+        if (!seg || pt_load_relaxed(&parent->known[bit].epoch) !=
+                        pt_load_relaxed(&parent->page->epoch[bit]) ||
+            seg->h->attr.inheritance != POSIX_TRACE_INHERITED)
             continue;
+        if (!(pt_or_seqcst(&child->page->used, mask) & mask)) {
+            memcpy(stream->file, seg->file, sizeof stream->file - 1);
+            stream->inherited = 1;
         }
-        if (pt_or_seqcst(&child->page->used, mask) & mask)
+        if (!pt_cas_seqcst(&child->page->epoch[bit], &epoch, PT_EPOCH_INHERITED) &&
+            epoch != PT_EPOCH_INHERITED)
             continue;
-        memcpy(child->page->stream[bit].file, seg->file, sizeof child->page->stream[bit].file - 1);
-        child->page->stream[bit].inherited = 1;
-        known[bit].epoch = pt_add_seqcst(&child->page->epoch[bit], 1u) + 1;
+        pt_self_set_segment(child, bit, PT_EPOCH_INHERITED, seg);
         pt_self_register(child, seg, bit);
     }
 }
@@ -159,25 +163,36 @@ static struct pt_self *build(struct pt_self *parent)
     return s;
 }
 
+/* Somebody else was first: nobody has seen this one. */
+static void discard(struct pt_self *s, const struct pt_self *parent)
+{
+    pt_page_unmap(s->page);
+    if (!parent)
+        pt_names_unmap(s->names);
+    munmap(s, sizeof *s);
+}
+
 struct pt_self *pt_self_get(void)
 {
-    struct pt_self *old = pt_load_acquire(&self_now), *s;
+    struct pt_self *parent = pt_load_acquire(&self_now), *old = parent, *s;
     int saved = errno;
 
     if (old && live())
         return old;
     if (pt_load_relaxed(&pt_gates) == no_gates && !old)
         return NULL;
-    s = build(old);
+    s = build(parent);
     if (!s || !get_words()) {
         pt_store_release(&pt_gates, (const uint64_t *)no_gates);
         errno = saved;
         return NULL;
     }
-    if (old)
-        inherit(s, old);
-    if (!pt_cas_seqcst(&self_now, &old, s))
+    if (parent)
+        inherit(s, parent);
+    if (!pt_cas_seqcst(&self_now, &old, s)) {
+        discard(s, parent);
         s = old;
+    }
     pt_store_release(&pt_gates, (const uint64_t *)s->page->gates);
     /* Last: who sees this sees the rest. */
     pt_store_release(get_words(), 1u);
@@ -187,10 +202,10 @@ struct pt_self *pt_self_get(void)
 
 struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoch)
 {
-    struct pt_seg *seg = pt_load_acquire(&known[bit].seg);
+    struct pt_seg *seg = pt_load_acquire(&self->known[bit].seg);
     char file[sizeof self->page->stream[bit].file];
 
-    if (seg && pt_load_acquire(&known[bit].epoch) == epoch)
+    if (seg && pt_load_acquire(&self->known[bit].epoch) == epoch)
         return seg;
     /* Made by another copy of the library in this process. */
     memcpy(file, self->page->stream[bit].file, sizeof file);
@@ -204,15 +219,15 @@ struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoc
         munmap(seg, sizeof *seg);
         return NULL;
     }
-    pt_self_set_segment(bit, epoch, seg);
+    pt_self_set_segment(self, bit, epoch, seg);
     return seg;
 }
 
-void pt_self_set_segment(unsigned bit, uint64_t epoch, struct pt_seg *seg)
+void pt_self_set_segment(struct pt_self *self, unsigned bit, uint64_t epoch, struct pt_seg *seg)
 {
-    pt_store_release(&known[bit].seg, (struct pt_seg *)NULL);
-    pt_store_release(&known[bit].epoch, epoch);
-    pt_store_release(&known[bit].seg, seg);
+    pt_store_release(&self->known[bit].seg, (struct pt_seg *)NULL);
+    pt_store_release(&self->known[bit].epoch, epoch);
+    pt_store_release(&self->known[bit].seg, seg);
 }
 
 void pt_self_unlink(struct pt_self *self)

@@ -26,6 +26,9 @@ struct pt_self {
     uint32_t pid;
     uint64_t start;
     char page_file[64], names_file[64];
+    /* Segments by gate bit.  Private, so a forked child sees what was known when
+     * its memory was copied: streams made later are not inherited. */
+    struct { uint64_t epoch; struct pt_seg *seg; } known[PT_STREAMS];
 };
 
 /* The gates that events look at; never NULL. */
@@ -42,7 +45,7 @@ struct pt_self *pt_self_peek(void);
 /* A segment that this process has mapped for a gate bit, at that epoch. */
 struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoch);
 /* The creator's: makes seg known for the bit. NULL: forgets it. */
-void pt_self_set_segment(unsigned bit, uint64_t epoch, struct pt_seg *seg);
+void pt_self_set_segment(struct pt_self *self, unsigned bit, uint64_t epoch, struct pt_seg *seg);
 
 /* A number that differs between a process and its forked children; makes no
  * files.  0: no memory. */

@@ -113,7 +113,7 @@ static int enter_page(struct pt_stream *s, unsigned bit)
     memset(&page->stream[bit], 0, sizeof page->stream[bit]);
     memcpy(page->stream[bit].file, s->seg->file, sizeof page->stream[bit].file - 1);
     page->stream[bit].inherited = s->seg->h->attr.inheritance == POSIX_TRACE_INHERITED;
-    pt_self_set_segment(bit, pt_load_relaxed(&page->epoch[bit]), s->seg);
+    pt_self_set_segment(s->self, bit, pt_load_relaxed(&page->epoch[bit]), s->seg);
     return pt_self_register(s->self, s->seg, bit);
 }
 
@@ -170,7 +170,7 @@ int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int 
     if (r < 0) {
         if (s->flusher)
             pt_flusher_finish(s->flusher);
-        pt_self_set_segment((unsigned)bit, 0, NULL);
+        pt_self_set_segment(self, (unsigned)bit, 0, NULL);
         pt_page_give_bit(self->page, (unsigned)bit);
         free_stream(s);
         return r;
@@ -224,7 +224,7 @@ int pt_stream_destroy(struct pt_stream *s, uint64_t addr)
         s->seg = NULL;
         s->live.seg = NULL;
     } else {
-        pt_self_set_segment(s->bit, 0, NULL);
+        pt_self_set_segment(s->self, s->bit, 0, NULL);
         pt_page_give_bit(page, s->bit);
     }
     free_stream(s);
