@@ -6,7 +6,5 @@
 PT_PUBLIC void posix_trace_event(trace_event_id_t event_id, const void *restrict data_ptr,
                                  size_t data_len)
 {
-    pt_event_record(event_id, data_ptr, data_ptr ? data_len : 0,
-                    (uint64_t)(uintptr_t)__builtin_return_address(0),
-                    (uintptr_t)__builtin_frame_address(0));
+    pt_event_record(event_id, data_ptr, data_len);
 }

@@ -19,20 +19,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define pt_load_relaxed(p)      __atomic_load_n((p), __ATOMIC_RELAXED)
-#define pt_load_acquire(p)      __atomic_load_n((p), __ATOMIC_ACQUIRE)
-#define pt_store_relaxed(p, v)  __atomic_store_n((p), (v), __ATOMIC_RELAXED)
-#define pt_store_release(p, v)  __atomic_store_n((p), (v), __ATOMIC_RELEASE)
-#define pt_load_seqcst(p)       __atomic_load_n((p), __ATOMIC_SEQ_CST)
-#define pt_store_seqcst(p, v)   __atomic_store_n((p), (v), __ATOMIC_SEQ_CST)
-#define pt_add_seqcst(p, v)     __atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST)
-#define pt_add_relaxed(p, v)    __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
-#define pt_or_seqcst(p, v)      __atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST)
-#define pt_and_seqcst(p, v)     __atomic_fetch_and((p), (v), __ATOMIC_SEQ_CST)
-#define pt_exchange_seqcst(p, v) __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
+/*
+ * An access of 8 bytes is one access only where its place is aligned, and i386
+ * aligns uint64_t in structures to 4: members that are used here are declared
+ * pt_u64, or stand at multiples of 8 in structures that are aligned themselves.
+ * -DPT_CHECK_ALIGNMENT looks at every access (test/cross).
+ */
+typedef uint64_t pt_u64 __attribute__((aligned(8)));
+
+#if defined PT_CHECK_ALIGNMENT
+#define pt_at(p) (__extension__({ \
+    __typeof__(p) pt_at_ = (p); \
+    if ((uintptr_t)pt_at_ % sizeof *pt_at_) \
+        __builtin_trap(); \
+    pt_at_; }))
+#else
+#define pt_at(p) (p)
+#endif
+
+#define pt_load_relaxed(p)      __atomic_load_n(pt_at(p), __ATOMIC_RELAXED)
+#define pt_load_acquire(p)      __atomic_load_n(pt_at(p), __ATOMIC_ACQUIRE)
+#define pt_store_relaxed(p, v)  __atomic_store_n(pt_at(p), (v), __ATOMIC_RELAXED)
+#define pt_store_release(p, v)  __atomic_store_n(pt_at(p), (v), __ATOMIC_RELEASE)
+#define pt_load_seqcst(p)       __atomic_load_n(pt_at(p), __ATOMIC_SEQ_CST)
+#define pt_store_seqcst(p, v)   __atomic_store_n(pt_at(p), (v), __ATOMIC_SEQ_CST)
+#define pt_add_seqcst(p, v)     __atomic_fetch_add(pt_at(p), (v), __ATOMIC_SEQ_CST)
+#define pt_add_relaxed(p, v)    __atomic_fetch_add(pt_at(p), (v), __ATOMIC_RELAXED)
+#define pt_or_seqcst(p, v)      __atomic_fetch_or(pt_at(p), (v), __ATOMIC_SEQ_CST)
+#define pt_and_seqcst(p, v)     __atomic_fetch_and(pt_at(p), (v), __ATOMIC_SEQ_CST)
+#define pt_exchange_seqcst(p, v) __atomic_exchange_n(pt_at(p), (v), __ATOMIC_SEQ_CST)
 /* *e is updated with what was found on failure; true if exchanged */
 #define pt_cas_seqcst(p, e, v) \
-    __atomic_compare_exchange_n((p), (e), (v), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
+    __atomic_compare_exchange_n(pt_at(p), (e), (v), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
 
 #define pt_fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define pt_fence_seqcst()  __atomic_thread_fence(__ATOMIC_SEQ_CST)
@@ -46,6 +64,7 @@
 #define PT_HIDDEN __attribute__((visibility("hidden")))
 #define PT_PUBLIC __attribute__((visibility("default")))
 #define PT_COLD   __attribute__((noinline, cold))
+#define PT_APART  __attribute__((noinline))   /* out of line, but not rare */
 
 /* *p = max(*p, v) and min; both lock-free */
 static inline void pt_max_seqcst(uint64_t *p, uint64_t v)

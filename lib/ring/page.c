@@ -184,6 +184,7 @@ void pt_page_retire_bit(struct pt_page *page, unsigned bit)
 {
     pt_page_close_gates(page, bit);
     pt_add_seqcst(&page->epoch[bit], 1u);
+    pt_add_seqcst(&page->changes, 1u);
 }
 
 void pt_page_give_bit(struct pt_page *page, unsigned bit)

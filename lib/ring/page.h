@@ -38,10 +38,12 @@ struct pt_page {
     uint64_t start;
     char     names_file[64];
     __attribute__((aligned(64))) uint64_t used;   /* bits that belong to a stream */
+    uint64_t changes;                             /* another value after any epoch has changed */
     __attribute__((aligned(64))) uint64_t epoch[PT_STREAMS];
     struct pt_page_stream stream[PT_STREAMS];
     __attribute__((aligned(64))) uint64_t gates[PT_ID_MAX];
 };
+_Static_assert(offsetof(struct pt_page, gates) == 4800, "the same on 32-bit and 64-bit machines");
 
 /* Before a process knows its page, its gates are these: all ones. */
 extern const uint64_t pt_page_all_ones[PT_ID_MAX];

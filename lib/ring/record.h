@@ -31,11 +31,14 @@ enum pt_record_kind { PT_RECORD_EVENT, PT_RECORD_TIME, PT_RECORD_AUTHOR };
 #define PT_RECORD_HEAD      16u
 #define PT_RECORD_TRUNCATED (1u << 11)
 #define PT_RECORD_ID_MASK   0x7ffu
+/* Writers begin a new base beyond this; a bound that fits an instruction. */
+#define PT_DELTA_MAX        INT32_MAX
 
 struct pt_record_author {
     struct pt_author author;
     uint64_t first_no;   /* number of this author's next event, from 0 */
 };
+_Static_assert(sizeof(struct pt_record_author) == 48, "the same on 32-bit and 64-bit machines");
 
 /* Most that one event can need: a TIME and an AUTHOR record before it. */
 #define PT_RECORD_OVERHEAD \
@@ -52,13 +55,13 @@ static inline uint32_t pt_record_max_size(uint32_t len)
     return PT_RECORD_OVERHEAD + pt_record_size(len);
 }
 
+/* at is 8-byte aligned. Plain stores, of halves that need no shifting. */
 static inline void pt_record_put_head(void *at, uint32_t kind, uint32_t id_flags, uint32_t len,
                                       uint32_t delta, uint64_t addr)
 {
-    uint64_t words[2] = { (uint64_t)(id_flags | kind << 12 | len << 16) | (uint64_t)delta << 32,
-                          addr };
-
-    __builtin_memcpy(at, words, sizeof words);
+    pt_store_relaxed((uint32_t *)at, id_flags | kind << 12 | len << 16);
+    pt_store_relaxed((uint32_t *)at + 1, delta);
+    pt_store_relaxed((uint64_t *)at + 1, addr);
 }
 
 struct pt_decoder {
@@ -81,23 +84,23 @@ struct pt_record {
 static inline int pt_decode_next(struct pt_decoder *d, struct pt_record *r)
 {
     for (;;) {
-        uint64_t w[2];
+        struct { uint32_t what, delta; uint64_t addr; } head;
         uint32_t len, size, kind;
 
         if (d->p == d->end)
             return 0;
         if (d->end - d->p < (ptrdiff_t)PT_RECORD_HEAD)
             return -EBADMSG;
-        pt_copy_unchecked(w, d->p, sizeof w);
-        len = (uint32_t)w[0] >> 16;
-        kind = (uint32_t)w[0] >> 12 & 15u;
+        pt_copy_unchecked(&head, d->p, sizeof head);
+        len = head.what >> 16;
+        kind = head.what >> 12 & 15u;
         size = pt_record_size(len);
         if (d->end - d->p < (ptrdiff_t)size)
             return -EBADMSG;
         if (kind == PT_RECORD_TIME) {
             if (len != 0)
                 return -EBADMSG;
-            d->base = w[1];
+            d->base = head.addr;
             d->p += size;
             continue;
         }
@@ -105,11 +108,11 @@ static inline int pt_decode_next(struct pt_decoder *d, struct pt_record *r)
             (kind == PT_RECORD_AUTHOR && len != sizeof(struct pt_record_author)))
             return -EBADMSG;
         r->kind = kind;
-        r->id = (uint32_t)w[0] & PT_RECORD_ID_MASK;
-        r->truncated = (w[0] & PT_RECORD_TRUNCATED) != 0;
+        r->id = head.what & PT_RECORD_ID_MASK;
+        r->truncated = (head.what & PT_RECORD_TRUNCATED) != 0;
         r->len = len;
-        r->ts = d->base + (uint32_t)(w[0] >> 32);
-        r->addr = w[1];
+        r->ts = d->base + head.delta;
+        r->addr = head.addr;
         r->data = d->p + PT_RECORD_HEAD;
         d->p += size;
         return 1;

@@ -79,16 +79,151 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
     if (lane && lane->epoch == epoch)
         return lane;
     if (lane)
-        lane->epoch = 0;
+        lane->epoch = lane->fast = 0;
     seg = pt_self_segment(self, bit, epoch);
     if (!seg)
         return NULL;
     __builtin_memcpy(author.name, t->name, sizeof author.name);
+    if (lane) {
+        lane->word = &t->word;
+        t->several = 0;
+    }
     if (lane && pt_lane_attach(lane, seg, epoch, &author) == 0)
         return lane;
     pt_add_relaxed(&seg->h->lost_no_slot[PT_LOST_NO_MEMORY], 1u);
     pt_note_overrun(seg->h);
     return NULL;
+}
+
+/* Somebody waits, or the stream has stopped itself. */
+static PT_COLD void attend(struct pt_lane *lane)
+{
+    uint32_t a = pt_load_relaxed(&lane->h->attention);
+
+    if (a & (PT_WAIT_READER | PT_WAIT_FLUSHER))
+        pt_stream_wake(lane->h, PT_WAIT_READER | PT_WAIT_FLUSHER);
+    if (a & PT_WAIT_STOPPED) {
+        uint64_t state = pt_load_seqcst(&lane->h->state);
+
+        if (pt_state_of(state) != PT_AUTOSTOPPED)
+            return;
+        /* Written between the stop and now: the reader will count it as lost. */
+        if (lane->last > pt_state_ts(state))
+            pt_note_overrun(lane->h);
+        pt_lane_close_chunk(lane);
+    }
+}
+
+#define for_each_bit(bit, word) \
+    for (uint64_t left_ = (word); left_ && ((bit) = (uint64_t)__builtin_ctzll(left_), true); \
+         left_ &= left_ - 1)
+
+/* Which lanes a gate word stands for: false if they do not all have the same
+ * plain clock.  Known from now on only when it is complete. */
+static PT_COLD bool learn_several(struct pt_thread *t, const struct pt_page *page, uint64_t open)
+{
+    int clock = open ? t->lane0[__builtin_ctzll(open)].plain_clock : PT_CLOCK_NOT_PLAIN;
+    uint32_t n = 0;
+    uint64_t bit;
+
+    t->several = 0;
+    pt_fence_compiler();
+    t->several_changes = pt_load_acquire(&page->changes);
+    for_each_bit(bit, open) {
+        struct pt_lane *lane = &t->lane0[bit];
+
+        if (pt_load_relaxed(&page->epoch[bit]) != lane->epoch || lane->plain_clock != clock)
+            return false;
+        t->several_lane[n++] = lane;
+    }
+    if (clock == PT_CLOCK_NOT_PLAIN)
+        return false;
+    t->several_clock = clock;
+    t->several_count = n;
+    pt_fence_compiler();
+    t->several = open;
+    return true;
+}
+
+/* Inside all lanes.  What the writers leave to others is looked at when all is
+ * written: attention is loaded after each lane's commit. */
+static PT_APART void finish_several(struct pt_thread *t, uint32_t attention)
+{
+    if (attention)
+        for (uint32_t i = 0; i < t->several_count; i++)
+            attend(t->several_lane[i]);
+    pt_event_leave(&t->word);
+}
+
+/* From lane i on: any size of data, any plain clock. */
+static PT_APART void put_rest(struct pt_thread *t, uint32_t i, uint32_t attention, uint32_t id,
+                              const void *data, size_t len, uint64_t addr)
+{
+    uint64_t ts = pt_clock_now(t->several_clock);
+
+    for (; i < t->several_count; i++) {
+        struct pt_lane *lane = t->several_lane[i];
+
+        /* Nanoseconds may repeat; the times of one writer rise. */
+        if (t->several_clock != PT_CLOCK_TSC && ts <= lane->last)
+            ts = lane->last + 1;
+        if (pt_unlikely(!pt_event_put(lane, id, data, len, addr, ts)))
+            pt_lane_write(lane, id, data, len, addr, ts);
+        pt_store_release(&lane->slot->inside, 0u);
+        pt_fence_compiler();
+        attention |= pt_load_relaxed(&lane->h->attention);
+    }
+    finish_several(t, attention);
+}
+
+static PT_COLD void start_over(struct pt_thread *t, uint32_t id, const void *data, size_t len,
+                               uint64_t addr)
+{
+    uintptr_t frame = (uintptr_t)pt_load_relaxed(&t->word);
+
+    pt_event_leave(&t->word);
+    pt_event_slow(id, data, len, addr, frame);
+}
+
+/* No call in here returns: there is nothing to save around one. */
+void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
+{
+    const struct pt_page *page = pt_event_page(pt_load_relaxed(&pt_gates));
+    struct pt_thread *t = pt_thread_self;
+    uint64_t count = pt_event_enter(t, frame), open = pt_load_relaxed(&page->gates[id]), ts;
+    uint32_t n = 0, attention = 0;
+
+    if ((pt_unlikely(open != t->several) ||
+         pt_unlikely(pt_load_relaxed(&page->changes) != t->several_changes)) &&
+        !learn_several(t, page, open)) {
+        start_over(t, id, data, len, addr);
+        return;
+    }
+    do
+        pt_store_relaxed(&t->several_lane[n]->slot->inside, count);
+    while (++n < t->several_count);
+    pt_fence_compiler();
+    if (pt_unlikely(len != 8) || pt_unlikely(!data) ||
+        pt_unlikely(t->several_clock != PT_CLOCK_TSC)) {
+        put_rest(t, 0, 0, id, data, data ? len : 0, addr);
+        return;
+    }
+    ts = pt_clock_now(PT_CLOCK_TSC);
+    for (uint32_t i = 0; i < n; i++) {
+        struct pt_lane *lane = t->several_lane[i];
+
+        if (pt_unlikely(!pt_event_put(lane, id, data, 8, addr, ts))) {
+            put_rest(t, i, attention, id, data, 8, addr);
+            return;
+        }
+        pt_store_release(&lane->slot->inside, 0u);
+        pt_fence_compiler();
+        attention |= pt_load_relaxed(&lane->h->attention);
+    }
+    if (pt_unlikely(attention))
+        finish_several(t, attention);
+    else
+        pt_event_leave(&t->word);
 }
 
 static void leave(struct pt_lane *lane)
@@ -98,43 +233,35 @@ static void leave(struct pt_lane *lane)
         pt_fence_seqcst();
     pt_fence_compiler();
     if (pt_load_relaxed(&lane->h->attention))
-        pt_event_attention(lane);
+        attend(lane);
 }
 
-/* Inside, at this level: all streams that want the event, one clock reading. */
+/* Inside, at this level: the streams that want the event, whatever they need. */
 static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level, uint64_t inside,
                       uint32_t id, const void *data, size_t len, uint64_t addr)
 {
-    uint64_t open = pt_load_seqcst(&self->page->gates[id]), ready = 0, ts;
-    int kind = PT_CLOCK_TSC;
-    bool fences = false;
+    uint64_t open = pt_load_seqcst(&self->page->gates[id]), ready = 0, ts = 0, bit;
+    int kind = PT_CLOCK_NOT_PLAIN;
 
-    for (; open; open &= open - 1) {
-        unsigned bit = (unsigned)__builtin_ctzll(open);
-        struct pt_lane *lane = pt_event_lane(self, t, level, bit);
+    for_each_bit(bit, open) {
+        struct pt_lane *lane = pt_event_lane(self, t, level, (unsigned)bit);
 
         if (!lane)
             continue;
         ready |= 1ull << bit;
         pt_store_relaxed(&lane->slot->inside, inside);
-        kind = lane->h->clock;
-        fences |= lane->h->fences != 0;
     }
-    if (!ready)
-        return;
-    if (fences)
-        pt_fence_seqcst();
-    pt_fence_compiler();
-    ts = pt_clock_now(kind);
-    for (open = ready; open; open &= open - 1) {
-        struct pt_lane *lane = &t->lanes[level][__builtin_ctzll(open)];
+    pt_fence_seqcst();
+    for_each_bit(bit, ready) {
+        struct pt_lane *lane = &t->lanes[level][bit];
 
-        pt_lane_write(lane, id, data, len, addr,
-                      lane->h->clock == kind ? ts : pt_clock_now(lane->h->clock));
+        if (lane->h->clock != kind)
+            ts = pt_clock_now(kind = lane->h->clock);
+        pt_lane_write(lane, id, data, len, addr, ts);
     }
     pt_fence_compiler();
-    for (open = ready; open; open &= open - 1)
-        leave(&t->lanes[level][__builtin_ctzll(open)]);
+    for_each_bit(bit, ready)
+        leave(&t->lanes[level][bit]);
 }
 
 void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
@@ -146,6 +273,8 @@ void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uin
 
     if (!self || pt_load_relaxed(&self->page->gates[id]) == 0)
         return;
+    if (!data)
+        len = 0;
     t = pt_thread_get(self);
     if (!t)
         return;
@@ -173,30 +302,27 @@ void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uin
     pt_store_release(&t->word, outer);
 }
 
-void pt_event_slow_inside(struct pt_thread *t, unsigned bit, uint32_t id, const void *data,
-                          size_t len, uint64_t addr, uint64_t ts)
+void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr, struct pt_lane *lane)
 {
-    struct pt_lane *lane = &t->lane0[bit];
+    if (pt_unlikely(!data))
+        len = 0;
+    if (pt_unlikely(!pt_event_put(lane, id, data, len, addr, pt_clock_now(PT_CLOCK_TSC))))
+        pt_event_no_room(id, data, len, addr, lane);
+    else
+        pt_event_finish(lane);
+}
 
-    pt_lane_write(lane, id, data, len, addr, ts);
+void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
+                      struct pt_lane *lane)
+{
+    pt_lane_write(lane, id, data, len, addr, pt_clock_now(lane->h->clock));
     pt_fence_compiler();
     leave(lane);
+    pt_event_leave(&pt_thread_self->word);
 }
 
 void pt_event_attention(struct pt_lane *lane)
 {
-    uint32_t a = pt_load_relaxed(&lane->h->attention);
-
-    if (a & (PT_WAIT_READER | PT_WAIT_FLUSHER))
-        pt_stream_wake(lane->h, PT_WAIT_READER | PT_WAIT_FLUSHER);
-    if (a & PT_WAIT_STOPPED) {
-        uint64_t state = pt_load_seqcst(&lane->h->state);
-
-        if (pt_state_of(state) != PT_AUTOSTOPPED)
-            return;
-        /* Written between the stop and now: the reader will count it as lost. */
-        if (lane->last > pt_state_ts(state))
-            pt_note_overrun(lane->h);
-        pt_lane_close_chunk(lane);
-    }
+    attend(lane);
+    pt_event_leave(&pt_thread_self->word);
 }

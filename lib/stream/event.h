@@ -9,12 +9,12 @@
  *   2  word: not idle (first event, forked child, a handler inside an event, or
  *      what a siglongjmp left): slow path
  *   3  count += 1; word = our frame, level 1: we are inside, mappings stay
- *   4  load the gate word again             who closed it before 3 is seen here
- *   5  lane for the stream, right epoch     else slow path
+ *   4  load the epoch of the gate bit       who took it back before 3 is seen here
+ *   5  lane for the stream, that epoch      else slow path
  *   6  slot->inside = count                 then the clock: see ring/watermark.h
  *   7  room, short delta, short data        else slow path, still inside
  *   8  write the record behind the commit position
- *   9  lane->commit, chunk->commit          release: the commit
+ *   9  chunk->commit                        release: the commit
  *  10  slot->inside = 0                     release
  *  11  load attention                       a sleeping reader, an auto-stop: slow
  *  12  word = idle
@@ -41,46 +41,130 @@
 #include "base/clock.h"
 #include "stream/thread.h"
 
-/* Everything that the fast path does not do. */
+/*
+ * Three paths, each the next one's fallback; the later may be entered anew from
+ * the start because the earlier has left nothing behind.
+ *   pt_event_record   inline: 8 bytes, one stream, its clock is the TSC, room for the record
+ *   pt_event_several  any number of streams and clocks, all lanes attached
+ *   pt_event_slow     first events, nested events, what handlers left, forks
+ * All calls out of the first are tail calls: it needs no stack frame.
+ */
+void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
+    PT_HIDDEN PT_APART;
 void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
     PT_HIDDEN PT_COLD;
-/* Inside at level 0, in stream bit alone, clock not yet used: writes with what it takes. */
-void pt_event_slow_inside(struct pt_thread *t, unsigned bit, uint32_t id, const void *data,
-                          size_t len, uint64_t addr, uint64_t ts) PT_HIDDEN PT_COLD;
+/* Inside at level 0, in the stream of this lane alone: any size of data. Leaves the event. */
+void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr, struct pt_lane *lane)
+    PT_HIDDEN PT_APART;
+/* The same, when the chunk is to be changed, or the data are too long, or the time is
+ * too far from the base. */
+void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
+                      struct pt_lane *lane) PT_HIDDEN PT_COLD;
+/* Written, not left yet: somebody waits, or the stream has stopped itself. Leaves
+ * the event. */
+void pt_event_attention(struct pt_lane *lane) PT_HIDDEN PT_COLD;
 /* The lane of a stream, attached; the thread is inside.  NULL: there is none, and
  * a loss is counted. */
 struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigned level,
                               unsigned bit) PT_HIDDEN PT_COLD;
-/* After an event: somebody waits, or the stream has stopped itself. */
-void pt_event_attention(struct pt_lane *lane) PT_HIDDEN PT_COLD;
+
+/* Tells event frames of a stack apart; needs no frame pointer. */
+#define pt_event_frame() ((uintptr_t)__builtin_dwarf_cfa())
 
 static inline struct pt_page *pt_event_page(const uint64_t *gates)
 {
     return (struct pt_page *)(void *)((char *)(uintptr_t)gates - offsetof(struct pt_page, gates));
 }
 
-/* Small sizes without a call: the data of most events is a few words. */
+static inline uint64_t pt_event_enter(struct pt_thread *t, uintptr_t frame)
+{
+    uint64_t count = t->count + 1;
+
+    pt_store_release(&t->count, count);
+    pt_fence_compiler();
+    pt_store_relaxed(&t->word, pt_thread_word(frame, 1u));
+    pt_fence_compiler();
+    return count;
+}
+
+static inline void pt_event_leave(uint64_t *word)
+{
+    pt_fence_compiler();
+    pt_store_release(word, (uint64_t)PT_THREAD_IDLE);
+}
+
+/* Up to PT_EVENT_INLINE bytes without a call; the two halves of what is left may
+ * overlap. */
 static inline void pt_event_copy(uint8_t *to, const void *from, size_t len)
 {
-    if (pt_likely(len == 8)) {
-        __builtin_memcpy(to, from, 8);
-    } else if (len <= 64 && len % 8 == 0) {
-        for (size_t i = 0; i < len; i += 8)
-            __builtin_memcpy(to + i, (const uint8_t *)from + i, 8);
+    const uint8_t *f = from;
+
+    if (len >= 16) {
+        const uint8_t *last = f + len - 16;
+        uint8_t *to_last = to + len - 16;
+
+        for (; f < last; f += 16, to += 16)
+            __builtin_memcpy(to, f, 16);
+        __builtin_memcpy(to_last, last, 16);
+    } else if (len >= 8) {
+        __builtin_memcpy(to, f, 8);
+        __builtin_memcpy(to + len - 8, f + len - 8, 8);
+    } else if (len >= 4) {
+        __builtin_memcpy(to, f, 4);
+        __builtin_memcpy(to + len - 4, f + len - 4, 4);
     } else {
-        __builtin_memcpy(to, from, len);
+        for (size_t i = 0; i < len; i++)
+            to[i] = f[i];
     }
 }
 
-static inline void pt_event_record(uint32_t id, const void *data, size_t len, uint64_t addr,
-                                   uintptr_t frame)
+/* Steps 7 to 9 for one lane; false: not done, there is no room.  A constant len
+ * makes it short; the lane is then known to take that much. */
+static inline __attribute__((always_inline)) bool
+pt_event_put(struct pt_lane *lane, uint32_t id, const void *data, size_t len, uint64_t addr,
+             uint64_t ts)
+{
+    uint8_t *chunk = lane->chunk, *at;
+    uint64_t commit = pt_load_relaxed((uint64_t *)(void *)chunk), delta = ts - lane->base;
+    uint64_t pos = (uint32_t)commit, need = pt_record_size((uint32_t)len);
+
+    if (!__builtin_constant_p(len) && pt_unlikely(len > lane->max_inline))
+        return false;
+    if (pt_unlikely(pos + need > lane->limit) || pt_unlikely(delta > PT_DELTA_MAX))
+        return false;
+    at = chunk + pos;
+    pt_record_put_head(at, PT_RECORD_EVENT, id, (uint32_t)len, (uint32_t)delta, addr);
+    if (__builtin_constant_p(len))
+        __builtin_memcpy(at + PT_RECORD_HEAD, data, len);
+    else
+        pt_event_copy(at + PT_RECORD_HEAD, data, len);
+    lane->last = ts;
+    pt_fence_compiler();
+    pt_store_release((uint64_t *)(void *)chunk, commit + need + (1ull << 32));
+    return true;
+}
+
+/* Steps 10 to 12. */
+static inline __attribute__((always_inline)) void pt_event_finish(struct pt_lane *lane)
+{
+    pt_store_release(&lane->slot->inside, 0u);
+    pt_fence_compiler();
+    if (pt_unlikely(pt_load_relaxed(&lane->h->attention)))
+        pt_event_attention(lane);
+    else
+        pt_event_leave(lane->word);
+}
+
+/* Not a function: the address of the caller is that of the function it stands in. */
+#define pt_event_here() ((uint64_t)(uintptr_t)__builtin_return_address(0))
+
+static inline __attribute__((always_inline)) void
+pt_event_record(uint32_t id, const void *data, size_t len)
 {
     const uint64_t *gates = pt_load_relaxed(&pt_gates);
-    uint64_t open, count, ts, commit;
+    uint64_t open, bit, count;
     struct pt_thread *t;
     struct pt_lane *lane;
-    unsigned bit;
-    uint32_t need, pos;
 
     if (pt_unlikely(id - PT_ID_USER_FIRST >= TRACE_USER_EVENT_MAX))
         return;
@@ -88,54 +172,32 @@ static inline void pt_event_record(uint32_t id, const void *data, size_t len, ui
     if (pt_likely(open == 0))
         return;
     t = pt_thread_self;
-    if (pt_unlikely(!t || (open & (open - 1))))
-        goto slow;
-    if (pt_unlikely(pt_load_relaxed(&t->word) != PT_THREAD_IDLE))
-        goto slow;
-    count = t->count + 1;
-    pt_store_release(&t->count, count);
-    pt_fence_compiler();
-    pt_store_relaxed(&t->word, pt_thread_word(frame, 1u));
-    pt_fence_compiler();
-    bit = (unsigned)__builtin_ctzll(open);
+    if (pt_unlikely(!t) || pt_unlikely(pt_load_relaxed(&t->word) != PT_THREAD_IDLE)) {
+        pt_event_slow(id, data, len, pt_event_here(), pt_event_frame());
+        return;
+    }
+    if (pt_unlikely(open & (open - 1)))
+        goto several;
+    count = pt_event_enter(t, pt_event_frame());
+    bit = (uint64_t)__builtin_ctzll(open);
     lane = &t->lane0[bit];
-    if (pt_unlikely(pt_load_relaxed(&gates[id]) != open ||
-                    pt_load_relaxed(&pt_event_page(gates)->epoch[bit]) != lane->epoch ||
-                    lane->special)) {
-        pt_fence_compiler();
-        pt_store_release(&t->word, (uint64_t)PT_THREAD_IDLE);
-        goto slow;
+    if (pt_unlikely(pt_load_relaxed(&pt_event_page(gates)->epoch[bit]) != lane->fast)) {
+        pt_event_leave(&t->word);
+        goto several;
     }
     pt_store_relaxed(&lane->slot->inside, count);
     pt_fence_compiler();
-    ts = pt_clock_now(PT_CLOCK_TSC);
-    commit = lane->commit;
-    pos = (uint32_t)commit;
-    need = pt_record_size((uint32_t)len);
-    if (pt_likely(len <= lane->max_data && pos + need <= lane->limit &&
-                  ts - lane->base <= UINT32_MAX)) {
-        uint8_t *at = lane->chunk + pos;
-
-        pt_record_put_head(at, PT_RECORD_EVENT, id, (uint32_t)len, (uint32_t)(ts - lane->base),
-                           addr);
-        pt_event_copy(at + PT_RECORD_HEAD, data, len);
-        commit += need + (1ull << 32);
-        lane->last = ts;
-        pt_fence_compiler();
-        lane->commit = commit;
-        pt_store_release((uint64_t *)(void *)lane->chunk, commit);
-        pt_store_release(&lane->slot->inside, 0u);
-        pt_fence_compiler();
-        if (pt_unlikely(pt_load_relaxed(&lane->h->attention)))
-            pt_event_attention(lane);
-    } else {
-        pt_event_slow_inside(t, bit, id, data, len, addr, ts);
+    if (pt_unlikely(len != 8) || pt_unlikely(!data)) {
+        pt_event_sized(id, data, len, pt_event_here(), lane);
+        return;
     }
-    pt_fence_compiler();
-    pt_store_release(&t->word, (uint64_t)PT_THREAD_IDLE);
+    if (pt_unlikely(!pt_event_put(lane, id, data, 8, pt_event_here(), pt_clock_now(PT_CLOCK_TSC))))
+        pt_event_no_room(id, data, len, pt_event_here(), lane);
+    else
+        pt_event_finish(lane);
     return;
-slow:
-    pt_event_slow(id, data, len, addr, frame);
+several:
+    pt_event_several(id, data, len, pt_event_here(), pt_event_frame());
 }
 
 #endif

@@ -27,6 +27,21 @@ void pt_stream_wake(struct pt_seg_header *h, uint32_t waiters)
     }
 }
 
+/* The fast path loads the commit word of any lane, then finds that there is no room. */
+static uint64_t no_chunk;
+
+static bool has_chunk(const struct pt_lane *lane)
+{
+    return lane->limit != 0;
+}
+
+static void drop_chunk(struct pt_lane *lane)
+{
+    lane->limit = 0;
+    pt_fence_compiler();
+    lane->chunk = (uint8_t *)&no_chunk;
+}
+
 int pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epoch,
                    const struct pt_author *author)
 {
@@ -40,14 +55,14 @@ int pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epoch,
     lane->slot = pt_seg_slot(seg, index);
     lane->slot_index = index;
     lane->max_data = (uint32_t)seg->h->attr.max_data;
-    lane->special = seg->h->clock != PT_CLOCK_TSC || seg->h->fences;
-    lane->chunk = NULL;
-    lane->commit = 0;
-    lane->limit = 0;
+    lane->max_inline = lane->max_data < PT_EVENT_INLINE ? lane->max_data : PT_EVENT_INLINE;
+    lane->plain_clock = seg->h->fences || lane->max_data < 8 ? PT_CLOCK_NOT_PLAIN : seg->h->clock;
+    drop_chunk(lane);
     lane->base = 0;
     lane->last = 0;
     pt_fence_compiler();
     lane->epoch = epoch;
+    lane->fast = lane->plain_clock == PT_CLOCK_TSC ? epoch : 0;
     return 0;
 }
 
@@ -61,7 +76,6 @@ void pt_lane_lost(struct pt_lane *lane, unsigned cause, size_t len)
 static void commit(struct pt_lane *lane, uint64_t value)
 {
     pt_fence_compiler();
-    lane->commit = value;
     pt_store_release((uint64_t *)(void *)lane->chunk, value);
 }
 
@@ -82,13 +96,12 @@ void pt_lane_close_chunk(struct pt_lane *lane)
 {
     struct pt_slot *s = lane->slot;
 
-    if (!lane->chunk)
+    if (!has_chunk(lane))
         return;
     pt_store_release(&s->next_no, pt_slot_recorded(lane->seg, lane->slot_index));
     pt_store_release(&s->chunk, 0u);
     pt_pool_close(lane->seg, lane->chunk_index, lane->slot_index, lane->last);
-    lane->chunk = NULL;
-    lane->limit = 0;
+    drop_chunk(lane);
     high_water(lane->h);
 }
 
@@ -96,19 +109,19 @@ void pt_lane_close_chunk(struct pt_lane *lane)
 static void put_author(struct pt_lane *lane)
 {
     struct pt_record_author a = { lane->slot->author, lane->slot->next_no };
-    uint8_t *at = lane->chunk + (uint32_t)lane->commit;
+    uint8_t *at = lane->chunk + pt_lane_position(lane);
 
     pt_record_put_head(at, PT_RECORD_AUTHOR, 0, sizeof a, 0, 0);
     memcpy(at + PT_RECORD_HEAD, &a, sizeof a);
-    commit(lane, lane->commit + pt_record_size(sizeof a));
+    commit(lane, pt_lane_committed(lane) + pt_record_size(sizeof a));
 }
 
 void pt_lane_set_author(struct pt_lane *lane, const struct pt_author *author, uint32_t room)
 {
     lane->slot->author = *author;
-    if (!lane->chunk)
+    if (!has_chunk(lane))
         return;
-    if ((uint32_t)lane->commit + room + GROUP_BYTES(0) > lane->limit)
+    if (pt_lane_position(lane) + room + GROUP_BYTES(0) > lane->limit)
         pt_lane_close_chunk(lane);
     else
         put_author(lane);
@@ -128,14 +141,13 @@ static enum pt_pool_take take_chunk(struct pt_lane *lane, uint32_t need)
     c = pt_seg_chunk(seg, index);
     lane->chunk = (uint8_t *)c;
     lane->chunk_index = index;
-    lane->commit = pt_load_relaxed(&c->commit);
     lane->base = c->base_ts;
     lane->limit = lane->h->chunk_size;
     if (r == PT_POOL_ADOPTED) {
         lane->base = 0;   /* unknown: the next record begins with its full time */
         put_author(lane);
     }
-    pt_store_release(&s->chunk_base, s->next_no - (lane->commit >> 32));
+    pt_store_release(&s->chunk_base, s->next_no - (pt_lane_committed(lane) >> 32));
     pt_store_release(&s->chunk, index + 1);
     pt_syncpoint_maintain(lane->h);
     return r;
@@ -143,7 +155,7 @@ static enum pt_pool_take take_chunk(struct pt_lane *lane, uint32_t need)
 
 bool pt_lane_reserve(struct pt_lane *lane)
 {
-    enum pt_pool_take r = lane->chunk ? PT_POOL_TAKEN
+    enum pt_pool_take r = has_chunk(lane) ? PT_POOL_TAKEN
                                       : take_chunk(lane, GROUP_BYTES(lane->max_data));
 
     return r == PT_POOL_TAKEN || r == PT_POOL_ADOPTED;
@@ -194,7 +206,7 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
         pt_lane_lost(lane, PT_LOST_FULL, n);
         return false;
     }
-    if (!lane->chunk || (uint32_t)lane->commit + PT_RECORD_HEAD + need > lane->limit) {
+    if (!has_chunk(lane) || pt_lane_position(lane) + PT_RECORD_HEAD + need > lane->limit) {
         enum pt_pool_take r;
 
         pt_lane_close_chunk(lane);
@@ -206,8 +218,8 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
     }
     if (ts <= lane->last && lane->h->clock != PT_CLOCK_TSC)
         ts = lane->last + 1;
-    at = lane->chunk + (uint32_t)lane->commit;
-    if (ts < lane->base || ts - lane->base > UINT32_MAX) {
+    at = lane->chunk + pt_lane_position(lane);
+    if (ts < lane->base || ts - lane->base > PT_DELTA_MAX) {
         pt_record_put_head(at, PT_RECORD_TIME, 0, 0, 0, ts);
         at += PT_RECORD_HEAD;
         need += PT_RECORD_HEAD;
@@ -217,7 +229,7 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
     if (n)
         memcpy(at + PT_RECORD_HEAD, data, n);
     lane->last = ts;
-    commit(lane, lane->commit + need + (1ull << 32));
+    commit(lane, pt_lane_committed(lane) + need + (1ull << 32));
     return true;
 }
 
@@ -228,12 +240,10 @@ void pt_lane_recover(struct pt_lane *lane)
 
     pt_pool_repair(lane->seg, lane->slot_index);
     if (at == 0) {
-        lane->chunk = NULL;
-        lane->limit = 0;
+        drop_chunk(lane);
     } else {
         lane->chunk_index = at - 1;
         lane->chunk = (uint8_t *)pt_seg_chunk(lane->seg, at - 1);
-        lane->commit = pt_load_relaxed((uint64_t *)(void *)lane->chunk);
         lane->limit = lane->h->chunk_size;
         lane->base = 0;   /* a TIME record may or may not have been committed */
     }

@@ -12,7 +12,7 @@ static void touch(struct pt_lane *lane)
 {
     uint8_t *end = lane->chunk + lane->limit;
 
-    for (uint8_t *p = lane->chunk + (uint32_t)lane->commit; p < end; p += 4096)
+    for (uint8_t *p = lane->chunk + pt_lane_position(lane); p < end; p += 4096)
         *(volatile uint8_t *)p = 0;
 }
 

@@ -60,7 +60,7 @@ static struct pt_thread *take_dead(void)
             continue;
         for (unsigned level = 0; level < PT_LEVELS; level++)
             for (unsigned bit = 0; t->lanes[level] && bit < PT_STREAMS; bit++)
-                t->lanes[level][bit].epoch = 0;
+                t->lanes[level][bit].epoch = t->lanes[level][bit].fast = 0;
         return t;
     }
     return NULL;
@@ -183,8 +183,7 @@ void pt_thread_exit(struct pt_thread *t)
 
             if (l->epoch && l->epoch == pt_load_seqcst(&self->page->epoch[bit]))
                 pt_slot_detach(l->seg, l->slot_index, l->last);
-            l->epoch = 0;
-            l->chunk = NULL;
+            l->epoch = l->fast = 0;
             l->limit = 0;
         }
     }

@@ -25,22 +25,39 @@
 #define PT_THREAD_LEVEL 7u
 #define pt_thread_word(frame, level) ((uint64_t)((frame) & ~(uintptr_t)15) | (level))
 
+#define PT_EVENT_INLINE 256u
+/* Writers of the stream need fences, or its data are of less than 8 bytes. */
+#define PT_CLOCK_NOT_PLAIN (-1)
+
 /* What a thread needs to write into one stream at one level. */
 struct pt_lane {
     uint64_t epoch;          /* page->epoch[bit] this is good for; 0: none */
-    uint8_t *chunk;          /* NULL: none */
-    uint64_t commit;         /* as in the chunk */
+    uint64_t fast;           /* the same if plain_clock is the TSC, else 0 */
+    uint8_t *chunk;          /* begins with the commit word, also where there is no chunk */
+    uint64_t limit;          /* end of the chunk; 0: none */
     uint64_t base;           /* base time in force */
     uint64_t last;           /* time of the last record */
     struct pt_slot *slot;
     struct pt_seg_header *h;
-    uint32_t limit;          /* end of the chunk; 0: none */
+    uint64_t *word;          /* of the thread */
+    uint32_t max_inline;     /* most data that the inline copy is for: see PT_EVENT_INLINE */
     uint32_t max_data;
-    uint32_t special;        /* 1: not the TSC, or full fences */
+    int32_t  plain_clock;    /* the stream's, or PT_CLOCK_NOT_PLAIN */
     uint32_t slot_index;
     uint32_t chunk_index;
     struct pt_seg *seg;
 } __attribute__((aligned(128)));
+
+static inline uint64_t pt_lane_committed(const struct pt_lane *lane)
+{
+    return pt_load_relaxed((uint64_t *)(void *)lane->chunk);
+}
+
+/* Where the next record goes, in bytes from the chunk's begin. */
+static inline uint32_t pt_lane_position(const struct pt_lane *lane)
+{
+    return (uint32_t)pt_lane_committed(lane);
+}
 
 struct pt_thread {
     uint64_t word;
@@ -53,6 +70,13 @@ struct pt_thread {
     int32_t pid, tid;
     uint64_t thread_id;
     char name[16];
+    /* The lanes of level 0 for the gate word that was last seen with more than
+     * one bit, good while page->changes is the same.  All have plain_clock
+     * several_clock; several 0: none are known. */
+    uint64_t several, several_changes;
+    int32_t  several_clock;
+    uint32_t several_count;
+    struct pt_lane *several_lane[PT_STREAMS];
     struct pt_lane lane0[PT_STREAMS];
 };
 
