@@ -14,8 +14,15 @@ set -u
 cd "$(dirname "$(readlink -f "$0")")" || exit 1
 
 build=${POSIXTRACE_BUILD:-build}
-build_packages=(meson ninja-build gcc libc6-dev pkg-config liburcu-dev zlib1g-dev)
-test_packages=(g++ check valgrind libc6-dbg python3 mandoc bash-completion)
+build_packages=(meson ninja-build gcc libc6-dev pkg-config liburcu-dev libzstd-dev
+                zlib1g-dev)
+test_packages=(g++ check valgrind libc6-dbg python3 mandoc bash-completion spin abigail-tools)
+cross_packages=(clang lld llvm gcc-i686-linux-gnu gcc-aarch64-linux-gnu gcc-s390x-linux-gnu
+                qemu-user)
+coverage_packages=(gcovr)
+# The contestant of the benchmarks; they work without it.
+bench_packages=(lttng-tools liblttng-ust-dev babeltrace2)
+fuzz_packages=(clang libclang-rt-14-dev llvm)
 
 usage() {
     cat <<'USAGE'
@@ -24,8 +31,15 @@ usage: ./setup.sh VERB
   demo      install what is missing, build, run the example, show its trace
   build     install what is missing and build into ./build
   quick     build and run the quick part of the test suite (under a minute)
-  test      build and run all of it: plain, valgrind, ASan+UBSan, TSan
+  test      build and run all of it: plain, valgrind, ASan+UBSan, TSan, helgrind
             (under 15 minutes on two cores)
+  coverage  run the tests in a build that counts, and print which lines of lib/ they reach
+  bench     build a release into ./build-bench, run the benchmarks (about 10 minutes on an
+            idle machine) and write their figures into docs/benchmarks.md
+  fuzz      run each fuzzer for five minutes with libFuzzer (see docs/fuzzing.md)
+  portability
+            other compilers and levels of optimisation; 32-bit, ARM and
+            big-endian machines under emulation (half an hour on two cores)
   packages  print the names of the Debian packages that are needed
 
 "Install" means apt-get, as root or through sudo, and only if a package is missing.
@@ -156,8 +170,26 @@ quick_tests() {
     export POSIXTRACE_TEST_SHORT=1
     install_missing "${build_packages[@]}" "${test_packages[@]}"
     prepare plain "$build" -Dtests=true &&
-        run plain "$build" --no-suite torture --no-suite proof
+        run plain "$build" --no-suite torture --no-suite proof --no-suite model --no-suite fault
     close_tests
+}
+
+# Threads run one at a time there: what is chosen takes a minute.  Not LOOP under
+# load: it overwrites what is being copied, on purpose, and the copy is thrown away.
+helgrind_tests() {
+    local folder=$build-helgrind
+
+    say "building helgrind into $folder"
+    if configure "$folder" -Dtests=true -Dbuildtype=debugoptimized -Dc_args=-DPT_HELGRIND &&
+        ninja -C "$folder" --quiet test/torture/torture test/unit/ring/test_ring_{pool,watermark} \
+            test/conformance/conformance_group_{f_waiting,j_flush,k_clear}; then
+        run helgrind "$folder" --setup helgrind 'ring pool' 'ring watermark' \
+            'conformance group_f_waiting' 'conformance group_j_flush' 'conformance group_k_clear' \
+            'torture until-full 4 steady' 'torture flush 4 signals' 'torture monotonic flush 4 steady'
+    else
+        echo 'helgrind does not build'
+        broken=$((broken + 1))
+    fi
 }
 
 all_tests() {
@@ -175,14 +207,56 @@ all_tests() {
         export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
         # Forks under load end in a deadlock of ASan's allocator now and then: it
         # does not release its locks in the child.  The plain run and TSan's do.
-        run_but lifecycle asan "$build-asan" --no-suite proof --no-suite docs
+        run_but lifecycle asan "$build-asan" --no-suite proof --no-suite docs \
+            --no-suite model --no-suite abi --no-suite fault
     fi
     if prepare TSan "$build-tsan" "${sanitize[@]}" -Db_sanitize=thread; then
         # Forked children of a threaded process look like leaks of threads.
         export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:report_thread_leaks=0
         run tsan "$build-tsan" --suite conformance --suite torture
     fi
+    helgrind_tests
     close_tests
+}
+
+# Which lines the tests reach; docs/coverage.md says why not the others.  Not run:
+# what does not run the library, or single-steps it.
+coverage() {
+    local folder=$build-coverage
+    install_missing "${build_packages[@]}" "${test_packages[@]}" "${coverage_packages[@]}"
+    export POSIXTRACE_TEST_SHORT=1
+    prepare coverage "$folder" -Dtests=true -Db_coverage=true -Dbuildtype=debugoptimized ||
+        die "nothing to count"
+    find "$folder" -name '*.gcda' -delete
+    run coverage "$folder" --no-suite model --no-suite docs --no-suite house --no-suite proof \
+        --no-suite abi --no-suite bench
+    say "lines of lib/ that were reached"
+    gcovr --root . --object-directory "$folder" --filter lib/ --txt "$folder/coverage.txt" \
+        --print-summary --fail-under-line 90 "$folder" || broken=$((broken + 1))
+    say "by file: $folder/coverage.txt"
+    close_tests
+}
+
+benchmarks() {
+    local folder=$build-bench results
+    install_missing "${build_packages[@]}" "${test_packages[@]}"
+    # In a subshell: without the contestant its rows say that it is missing.
+    (install_missing "${bench_packages[@]}") || say "going on without LTTng-UST"
+    configure "$folder" -Dtests=true -Dbuildtype=release || die "the build cannot be set up"
+    results=$(readlink -f "$folder")/benchmarks.csv
+    rm -f "$results"
+    say "building what the benchmarks need into $folder, then running them: leave the machine alone"
+    POSIXTRACE_BENCH_CSV=$results meson test -C "$folder" --benchmark --verbose ||
+        die "a benchmark found something wrong; docs/benchmarks.md is as it was, see $results"
+    say "docs/benchmarks.md"
+    python3 test/bench/report.py "$results" docs/benchmarks.md "$(cc --version | head -n 1)"
+}
+
+# What cannot be installed is left out, and the table says so.
+portability() {
+    install_missing "${build_packages[@]}" "${test_packages[@]}"
+    (install_missing "${cross_packages[@]}") || say "going on with what is there"
+    exec test/cross/run.sh "$build-port" "$@"
 }
 
 case ${1:-} in
@@ -190,6 +264,10 @@ case ${1:-} in
     build) build_plain ;;
     quick) quick_tests ;;
     test) all_tests ;;
+    bench) benchmarks ;;
+    coverage) coverage ;;
+    fuzz) fuzz ;;
+    portability) shift; portability "$@" ;;
     packages) printf '%s\n' "${build_packages[@]}" "${test_packages[@]}" ;;
     -h | --help) usage ;;
     *) usage >&2; exit 64 ;;

@@ -170,7 +170,7 @@ static bool read_string(struct cursor *c, char *to, size_t max, const char *too_
                         size_t *stored)
 {
     const char *begin = c->at;
-    size_t used = 0, length;
+    size_t used = 0, length = 0;
     char character[4];
 
     if (!take(c, '"', "a string"))
@@ -198,7 +198,7 @@ static bool read_string(struct cursor *c, char *to, size_t max, const char *too_
 /* The name of a member: longer ones than any known are not told apart. */
 static bool read_key(struct cursor *c, char key[KEY_MAX + 1])
 {
-    size_t used = 0, length;
+    size_t used = 0, length = 0;
     char character[4];
     bool fits = true;
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <posixtrace/attr.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,19 @@ const char *log_file_why_not(int fd)
     return "it has not the header of a log, or that of a newer version";
 }
 
+const char *log_file_why_unsupported(void)
+{
+    trace_attr_t attr;
+    int error = posix_trace_attr_init(&attr);
+
+    if (error == 0)
+        error = posixtrace_attr_setcompression(&attr, POSIXTRACE_COMPRESSION_ZSTD);
+    if (error == ENOTSUP)
+        return "it is compressed, and this posixtrace was built without zstd; build it again "
+               "where libzstd-dev is installed";
+    return "it was written by a newer version of posixtrace; use that one to read it";
+}
+
 static void release(struct log_file *log)
 {
     if (log->fd != STDIN_FILENO)
@@ -79,6 +93,8 @@ int log_file_open(struct log_file *log, const char *path)
         error = posix_trace_open(log->fd, &log->trid);
     if (error == EINVAL)
         error = tool_error("%s is not a trace log: %s", log->shown, log_file_why_not(log->fd));
+    else if (error == ENOTSUP)
+        error = tool_error("cannot read %s: %s", log->shown, log_file_why_unsupported());
     else if (error != 0)
         error = tool_error("cannot read %s: %s", log->shown, strerror(error));
     else if (log_file_refresh(log) != EXIT_DONE)

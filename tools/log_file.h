@@ -43,6 +43,8 @@ int log_file_descriptor(const char *path, int flags);
 
 /* Why the file on fd is no log, as the rest of a sentence. */
 const char *log_file_why_not(int fd);
+/* The same for one that is a log, but not for this build (ENOTSUP). */
+const char *log_file_why_unsupported(void);
 
 /* Fetches info again. */
 int log_file_refresh(struct log_file *log);

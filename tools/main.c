@@ -16,7 +16,8 @@
 #endif
 
 static const struct verb *const verbs[] = {
-    &verb_info, &verb_print, &verb_import, &verb_check, &verb_recover, &verb_list
+    &verb_info, &verb_print, &verb_import, &verb_check, &verb_recover, &verb_list,
+    &verb_doctor, &verb_selftest
 };
 
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
@@ -32,6 +33,8 @@ static const char help[] =
     "  check LOG        is it whole? says what is damaged\n"
     "  recover LOG      completes the log of a process that died\n"
     "  list             streams in memory, living and left behind\n"
+    "  doctor           what the surroundings lack for tracing\n"
+    "  selftest         are the promises kept on this machine, and how fast?\n"
     "\n"
     "  --help           print this; behind a verb: its options\n"
     "  --version        print the version\n"

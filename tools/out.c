@@ -12,6 +12,8 @@
 
 #include "tool.h"
 
+enum { COLUMNS = 80 };   /* that wrapped text is meant for */
+
 static char buffer[OUT_BUFFER];
 
 struct out out = { buffer, buffer + sizeof buffer, 0 };
@@ -97,6 +99,26 @@ void out_format(const char *format, ...)
         out_bytes(line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
 }
 
+void out_wrapped(const char *text, size_t column, size_t indent)
+{
+    for (const char *at = text; *at; at += strspn(at, " ")) {
+        size_t word = strcspn(at, " ");
+
+        if (at != text && column + 1 + word > COLUMNS) {
+            out_text("\n");
+            out_spaces(indent);
+            column = indent;
+        } else if (at != text) {
+            out_text(" ");
+            column++;
+        }
+        out_bytes(at, word);
+        column += word;
+        at += word;
+    }
+    out_text("\n");
+}
+
 int out_finish(int status)
 {
     out_flush();
@@ -107,23 +129,35 @@ int out_finish(int status)
     return tool_error("cannot write to standard output: %s", strerror(out.error));
 }
 
+unsigned out_digits(uint64_t value)
+{
+    static const uint64_t tens[] = {
+        1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
+        10000000000, 100000000000, 1000000000000, 10000000000000, 100000000000000,
+        1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000,
+        10000000000000000000u
+    };
+    unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
+    /* 1233 / 4096 is a little more than log10(2): at most one too few. */
+    unsigned digits = bits * 1233 >> 12;
+
+    return digits + (value >= tens[digits]) + (value == 0);
+}
+
 char *put_u64(char *to, uint64_t value)
 {
-    char digits[20];
-    int at = sizeof digits;
+    char *end = to + out_digits(value), *at = end;
 
     while (value >= 100) {
         at -= 2;
-        memcpy(digits + at, out_digit_pairs + 2 * (value % 100), 2);
+        memcpy(at, out_digit_pairs + 2 * (value % 100), 2);
         value /= 100;
     }
-    if (value >= 10) {
-        at -= 2;
-        memcpy(digits + at, out_digit_pairs + 2 * value, 2);
-    } else {
-        digits[--at] = (char)('0' + value);
-    }
-    return put_text(to, digits + at, sizeof digits - (size_t)at);
+    if (value >= 10)
+        memcpy(at - 2, out_digit_pairs + 2 * value, 2);
+    else
+        at[-1] = (char)('0' + value);
+    return end;
 }
 
 char *put_i64(char *to, int64_t value)

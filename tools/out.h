@@ -56,6 +56,11 @@ void out_hex(const void *bytes, size_t length);   /* two digits a byte, lower ca
 __attribute__((format(printf, 1, 2)))
 void out_format(const char *format, ...);
 
+/* Words of text from the column on, wrapped to 80 columns, further lines from
+ * the column indent on; and the end of the line.  A word that is longer, as a
+ * path may be, stands in a line of its own. */
+void out_wrapped(const char *text, size_t column, size_t indent);
+
 /* Flushes; status if all went well, else says why and returns the exit status
  * for it: EXIT_PIPE silently if the reader went away, else EXIT_FAILED. */
 int out_finish(int status);
@@ -70,6 +75,30 @@ static inline char *put_text(char *to, const char *text, size_t length)
     return to + length;
 }
 
+/* The same where both sides have OUT_SHORT bytes of room: short ones without a
+ * call, by copying more than is asked for. */
+enum { OUT_SHORT = 32 };
+static inline char *put_short(char *to, const char *text, size_t length)
+{
+    if (length > OUT_SHORT)
+        return put_text(to, text, length);
+    memcpy(to, text, OUT_SHORT);
+    return to + length;
+}
+
+/* So many spaces; to has room for OUT_SHORT more. */
+static inline char *put_spaces(char *to, size_t count)
+{
+    char *end = to + count;
+
+    do {
+        memcpy(to, "                                ", OUT_SHORT);
+        to += OUT_SHORT;
+    } while (to < end);
+    return end;
+}
+
+unsigned out_digits(uint64_t value);      /* how many put_u64() writes */
 char *put_u64(char *to, uint64_t value);
 char *put_i64(char *to, int64_t value);
 char *put_hex(char *to, uint64_t value);  /* 0x... */

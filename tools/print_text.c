@@ -189,56 +189,48 @@ static void begin(struct print *p)
     p->last = p->origin;
 }
 
-static char *put_padding(char *to, const char *begin, char *text, size_t width)
-{
-    size_t length = (size_t)(text - begin);
-
-    if (length < width) {
-        memset(to, ' ', width - length);
-        to += width - length;
-    }
-    return put_text(to, begin, length);
-}
-
 static char *put_time(char *to, int64_t since, unsigned width)
 {
-    char text[40], *end = text;
-    uint64_t size = (uint64_t)since;
+    uint64_t size = since < 0 ? 0 - (uint64_t)since : (uint64_t)since;
+    unsigned used = out_digits(size / SECOND) + 10 + (since < 0);
 
-    if (since < 0) {
-        *end++ = '-';
-        size = 0 - size;
-    }
-    end = put_u64(end, size / SECOND);
-    *end++ = '.';
-    end = put_nine(end, (uint32_t)(size % SECOND));
-    return put_padding(to, text, end, width);
+    if (used < width)
+        to = put_spaces(to, width - used);
+    if (since < 0)
+        *to++ = '-';
+    to = put_u64(to, size / SECOND);
+    *to++ = '.';
+    return put_nine(to, (uint32_t)(size % SECOND));
 }
 
 /* Four digits: 999ns 1.234us 12.34us 123.4us 1.234ms ... 9999s. */
 static char *put_delta(char *to, int64_t delta)
 {
     static const char units[4][3] = { "ns", "us", "ms", "s" };
-    char text[32], *end = text;
     uint64_t size = delta < 0 ? 0 - (uint64_t)delta : (uint64_t)delta;
     uint64_t rest = 0;
-    unsigned unit = 0, decimals;
+    unsigned unit = 0, decimals, digits, used;
 
-    *end++ = delta < 0 ? '-' : '+';
     while (size >= 1000 && unit < 3) {
         rest = size % 1000;
         size /= 1000;
         unit++;
     }
-    end = put_u64(end, size);
-    decimals = unit == 0 || size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
+    digits = out_digits(size);
+    decimals = unit == 0 || digits > 3 ? 0 : 4 - digits;
+    used = 1 + digits + decimals + (decimals > 0) + (unit == 3 ? 1 : 2);
+    if (used < DELTA_WIDTH)
+        to = put_spaces(to, DELTA_WIDTH - used);
+    *to++ = delta < 0 ? '-' : '+';
+    to = put_u64(to, size);
     if (decimals > 0) {
-        *end++ = '.';
-        for (unsigned scale = 100; decimals > 0; decimals--, scale /= 10)
-            *end++ = (char)('0' + rest / scale % 10);
+        *to++ = '.';
+        /* the first so many of three digits */
+        to[0] = (char)('0' + rest / 100);
+        memcpy(to + 1, out_digit_pairs + 2 * (rest % 100), 2);
+        to += decimals;
     }
-    end = put_text(end, units[unit], unit == 3 ? 1 : 2);
-    return put_padding(to, text, end, DELTA_WIDTH);
+    return put_text(to, units[unit], unit == 3 ? 1 : 2);
 }
 
 static uint64_t as_number(const uint8_t *data, size_t length)
@@ -340,11 +332,10 @@ static void event(struct print *p, const struct posixtrace_event *e)
     to = p->printed == 0 ? PUT(to, "        -") : put_delta(to, e->ns - p->last);
     to = put_colour(p, to, PLAIN);
     to = PUT(to, "  ");
-    to = put_text(to, thread->text, thread->length);
+    to = put_short(to, thread->text, thread->length);
     pad = (thread->columns < wide ? wide - thread->columns : 0) + 2;
-    memset(to, ' ', pad);
-    to += pad;
-    to = put_text(to, type->text, type->length);
+    to = put_spaces(to, pad);
+    to = put_short(to, type->text, type->length);
     out_taken(to);
     put_detail(p, e, type, p->time_width + DELTA_WIDTH + 3 + thread->columns + pad);
     out_bytes("\n", 1);

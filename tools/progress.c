@@ -93,6 +93,19 @@ void progress_at(uint64_t done)
     pthread_mutex_unlock(&lock);
 }
 
+void progress_step(const char *text)
+{
+    char line[120];
+    int n;
+
+    if (!state.active || now() - state.begun < SECOND)
+        return;
+    n = snprintf(line, sizeof line, "\r\033[Kposixtrace: %s: %.50s", tool_verb(), text);
+    pthread_mutex_lock(&lock);
+    show(line, n);
+    pthread_mutex_unlock(&lock);
+}
+
 static void *tell_time(void *unused)
 {
     struct timespec until;

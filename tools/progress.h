@@ -16,6 +16,9 @@ void progress_begin(const char *unit, uint64_t total);
 /* Cheap enough for every few thousand steps, not for every one. */
 void progress_at(uint64_t done);
 
+/* For work in steps: what is being done; total of progress_begin() is 0 then. */
+void progress_step(const char *text);
+
 /* For a single call that cannot report: a thread shows how long it has been. */
 void progress_begin_blind(const char *what);
 

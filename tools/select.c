@@ -37,7 +37,7 @@ int select_add_glob(struct selection *s, const char *glob)
 static int add_number(const char *option, const char *text, int32_t **list, size_t *count)
 {
     char *end;
-    long value = strtol(text, &end, 10);
+    long long value = strtoll(text, &end, 10);
 
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || value > INT32_MAX)
         return tool_usage("option '--%s' needs a number from 0 to %d, found %s", option, INT32_MAX,

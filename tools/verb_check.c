@@ -82,6 +82,8 @@ static int check_file(const char *path)
         out_flush();
         if (error == EINVAL)
             tool_error("%s is not a trace log: %s", found.shown, log_file_why_not(fd));
+        else if (error == ENOTSUP)
+            tool_error("cannot read %s: %s", found.shown, log_file_why_unsupported());
         else if (error == ESPIPE)
             tool_error("%s cannot be checked: it is a pipe; check a file", found.shown);
         else

@@ -4,12 +4,14 @@
  * posixtrace info: what a log knows of itself.
  */
 #include <inttypes.h>
+#include <posixtrace/attr.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "amount.h"
 #include "chars.h"
 #include "log_file.h"
 #include "options.h"
@@ -45,24 +47,6 @@ static void row(const char *title, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     out_format("%-12s  %s\n", title, text);
-}
-
-/* "1.5 MiB"; one of four static buffers. */
-static const char *size_text(uint64_t bytes)
-{
-    static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-    static char buffers[4][32];
-    static unsigned next;
-    char *buffer = buffers[next++ % 4];
-    double value = (double)bytes;
-    unsigned unit = 0;
-
-    while (value >= 1024) {
-        value /= 1024;
-        unit++;
-    }
-    snprintf(buffer, sizeof buffers[0], "%.4g %s", value, units[unit]);
-    return buffer;
 }
 
 static const char *policy_text(int policy)
@@ -105,7 +89,7 @@ static void print_attributes(const struct log_file *log)
     char name[TRACE_NAME_MAX + 1], version[TRACE_NAME_MAX + 1];
     struct timespec time = { 0, 0 };
     size_t stream = 0, data = 0, size = 0;
-    int stream_policy = 0, log_policy = 0, inherited = 0;
+    int stream_policy = 0, log_policy = 0, inherited = 0, compression = 0;
     trace_attr_t attr;
 
     if (posix_trace_get_attr(log->trid, &attr) != 0)
@@ -123,10 +107,12 @@ static void print_attributes(const struct log_file *log)
     posix_trace_attr_getinherited(&attr, &inherited);
     /* an import never had a stream */
     if (log->info.clock != POSIXTRACE_CLOCK_REALTIME) {
-        row("stream full", "%s, size %s", policy_text(stream_policy), size_text(stream));
+        row("stream full", "%s, size %s", policy_text(stream_policy), amount_bytes(stream));
         row("children", "%s", inherited == POSIX_TRACE_INHERITED ? "traced" : "not traced");
-        row("log full", "%s, size %s", policy_text(log_policy), size_text(size));
+        row("log full", "%s, size %s", policy_text(log_policy), amount_bytes(size));
     }
+    if (posixtrace_attr_getcompression(&attr, &compression) == 0 && compression)
+        row("compressed", "by zstd, each packet by itself");
     row("event data", "at most %zu bytes", data);
     if (posix_trace_attr_getclockres(&attr, &time) == 0)
         row("clock", "%s, resolution %s", clock_text(log->info.clock),
@@ -140,7 +126,7 @@ static void print_log(const struct log_file *log)
 
     *put_hex_bytes(id, log->info.id, sizeof log->info.id) = '\0';
     if (log->seekable)
-        row("log", "%s, %s", log->shown, size_text(log->size));
+        row("log", "%s, %s", log->shown, amount_bytes(log->size));
     else
         row("log", "%s", log->shown);
     row("ended", "%s", end_text(log->info.end));
@@ -170,8 +156,8 @@ static void print_span(const struct posixtrace_info *info)
 static void print_memory(const struct posixtrace_info *info)
 {
     if (info->reserved_bytes > 0)
-        row("peak fill", "%s of %s, %.0f %%", size_text(info->peak_bytes),
-            size_text(info->reserved_bytes),
+        row("peak fill", "%s of %s, %.0f %%", amount_bytes(info->peak_bytes),
+            amount_bytes(info->reserved_bytes),
             100.0 * (double)info->peak_bytes / (double)info->reserved_bytes);
 }
 
@@ -193,7 +179,7 @@ static void print_loss(const struct posixtrace_info *info)
         row("not readable", "%" PRIu64 " bytes", info->skipped_bytes);
     if (info->advised_size)
         row("advice", "a stream size of %s (%" PRIu64 " bytes) would have avoided the loss",
-            size_text(info->advised_size), info->advised_size);
+            amount_bytes(info->advised_size), info->advised_size);
 }
 
 static int by_count(const void *a, const void *b)

@@ -35,6 +35,9 @@ static int explain(int fd, const char *shown, int error)
     switch (error) {
     case EINVAL:
         return tool_error("%s is not a trace log: %s", shown, log_file_why_not(fd));
+    case ENOTSUP:
+        return tool_error("cannot read %s: %s; nothing was changed", shown,
+                          log_file_why_unsupported());
     case EBUSY:
         return tool_error("%s is being written by a living process, or being recovered by "
                           "another; nothing was changed", shown);

@@ -55,6 +55,8 @@ struct posixtrace_info {
     int64_t  first_ns;        /* time of the first and last event; both 0 if none */
     int64_t  last_ns;
     uint64_t events;          /* logs: events present; active: events recorded so far */
+    /* By cause.  What the log lost (the last three) includes system events, such
+     * as a START that was overwritten; the numbers of the threads do not. */
     uint64_t lost[POSIXTRACE_LOSS_CAUSES];
     uint64_t late;            /* events delivered late because their thread was stalled > 1 s */
     uint64_t bytes;           /* bytes of event memory in use (active) or of packets (log) */

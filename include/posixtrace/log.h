@@ -36,6 +36,8 @@ struct posixtrace_log_report {
  * place in file order.
  *
  * EINVAL  not a log of this library, or a version it cannot read
+ * ENOTSUP it is compressed and this library was built without zstd, or it has a
+ *         feature of a newer version
  * EBADF, EIO, ... from read(2)
  */
 int posixtrace_log_check(int fd,
@@ -56,6 +58,7 @@ struct posixtrace_recover_report {
  *
  * EBUSY   the writer is alive, or another recovery is under way
  * EINVAL  not a log
+ * ENOTSUP as posixtrace_log_check
  * ENOSPC, EFBIG, EIO, ...: the log is as it was, the segment is kept
  */
 int posixtrace_log_recover(int fd, struct posixtrace_recover_report *report);
@@ -66,7 +69,7 @@ typedef struct posixtrace_log_builder posixtrace_log_builder_t;
 /*
  * Starts a log on fd (write access, regular file or pipe; not consumed, must
  * stay open until finish).  attr as for posix_trace_create_withlog; NULL means
- * defaults with log policy APPEND.  Only name and sizes of it matter.
+ * defaults with log policy APPEND.  Only name, sizes and compression of it matter.
  *
  * EBADF, EINVAL, ENOMEM, ENOSPC, ...
  */

@@ -34,6 +34,34 @@ static inline int pt_guard_leave(struct pt_guard *g, int result)
     return result < 0 ? -result : 0;
 }
 
+/*
+ * The same for reading event by event.  Of a log, most events are in memory: no
+ * cancellation point comes near them, so that switching cancellation off and on
+ * again, a third of the time that such a call takes, is left to the log's reader
+ * for when it goes to the file.
+ */
+static inline bool pt_guard_enter_reading(struct pt_guard *g, trace_id_t trid, unsigned kinds)
+{
+    g->s = pt_handle_get(trid, kinds);
+    if (!g->s)
+        return false;
+    if (g->s->kind != PT_STREAM_RECORDED)
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &g->cancel);
+    else
+        g->cancel = PTHREAD_CANCEL_ENABLE;
+    return true;
+}
+
+static inline int pt_guard_leave_reading(struct pt_guard *g, int result)
+{
+    bool recorded = g->s->kind == PT_STREAM_RECORDED;
+
+    pt_handle_put(g->s);
+    if (!recorded)
+        pthread_setcancelstate(g->cancel, NULL);
+    return result < 0 ? -result : 0;
+}
+
 #define pt_caller() ((uint64_t)(uintptr_t)__builtin_return_address(0))
 
 #endif

@@ -82,10 +82,10 @@ PT_PUBLIC int posixtrace_next_event(trace_id_t trid, struct posixtrace_event *ev
     int r;
 
     if (!event || !unavailable ||
-        !pt_guard_enter(&g, trid, PT_STREAM_ACTIVE | PT_STREAM_RECORDED))
+        !pt_guard_enter_reading(&g, trid, PT_STREAM_ACTIVE | PT_STREAM_RECORDED))
         return EINVAL;
     t.s = g.s;
     r = pt_stream_read(g.s, PT_READ_TRY, NULL, g.cancel, take, &t);
     *unavailable = r != PT_READ_EVENT;
-    return pt_guard_leave(&g, r);
+    return pt_guard_leave_reading(&g, r);
 }

@@ -14,7 +14,7 @@ static int open_name(const char *name, trace_event_id_t *id)
 
     if (strnlen(name, TRACE_EVENT_NAME_MAX + 1) > TRACE_EVENT_NAME_MAX)
         return ENAMETOOLONG;
-    self = pt_self_get();
+    self = pt_self_make();
     if (!self || pt_exit_register() < 0)
         return ENOMEM;
     r = pt_names_id(self->names, name, true, &found);

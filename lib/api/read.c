@@ -44,11 +44,11 @@ static int get(trace_id_t trid, unsigned kinds, enum pt_read_mode mode,
     int r;
 
     if (!p->event || (!p->data && p->num_bytes) || !p->data_len || !unavailable ||
-        !pt_guard_enter(&g, trid, kinds))
+        !pt_guard_enter_reading(&g, trid, kinds))
         return EINVAL;
     r = pt_stream_read(g.s, mode, until, g.cancel, take, p);
     *unavailable = r != PT_READ_EVENT;
-    return pt_guard_leave(&g, r);
+    return pt_guard_leave_reading(&g, r);
 }
 
 PT_PUBLIC int posix_trace_getnext_event(trace_id_t trid,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Tells ThreadSanitizer of orderings that it cannot see: RCU grace periods of
- * liburcu, which is not instrumented.  Nothing in other builds.
+ * Tells ThreadSanitizer and helgrind (-DPT_HELGRIND) of orderings that they
+ * cannot see: RCU grace periods of liburcu.  helgrind does not look at memory
+ * that is mapped without rights and gets them later, unless it is told to.
+ * Nothing in other builds.
  */
 #ifndef PT_BASE_ANNOTATE_H
 #define PT_BASE_ANNOTATE_H
@@ -13,9 +15,17 @@
 #include <sanitizer/tsan_interface.h>
 #define pt_happens_before(address) __tsan_release((void *)(address))
 #define pt_happens_after(address)  __tsan_acquire((void *)(address))
+#elif defined PT_HELGRIND
+#define pt_happens_before(address) pt_tell_release(address)
+#define pt_happens_after(address)  pt_tell_acquire(address)
+#define pt_now_accessible(at, bytes) VALGRIND_HG_ENABLE_CHECKING((at), (bytes))
 #else
 #define pt_happens_before(address) ((void)0)
 #define pt_happens_after(address)  ((void)0)
+#endif
+
+#ifndef pt_now_accessible
+#define pt_now_accessible(at, bytes) ((void)0)
 #endif
 
 #endif

@@ -52,6 +52,47 @@ typedef uint64_t pt_u64 __attribute__((aligned(8)));
 #define pt_cas_seqcst(p, e, v) \
     __atomic_compare_exchange_n(pt_at(p), (e), (v), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
 
+/*
+ * -DPT_HELGRIND, a build for valgrind's helgrind, which sees plain loads and
+ * stores where these are, and no order: each release and acquire is told to it,
+ * and a store is an exchange, which it takes for an atomic access.  What the
+ * atomics guard it then checks; nothing of ours is suppressed.
+ */
+#if defined PT_HELGRIND
+#include <valgrind/helgrind.h>
+#define pt_tell_release(p) (__extension__({ ANNOTATE_HAPPENS_BEFORE((uintptr_t)(p)); }))
+#define pt_tell_acquire(p) (__extension__({ ANNOTATE_HAPPENS_AFTER((uintptr_t)(p)); }))
+#define pt_ordered(p, access) (__extension__({ \
+    pt_tell_release(p); \
+    __auto_type pt_result_ = (access); \
+    pt_tell_acquire(p); \
+    pt_result_; }))
+#undef pt_load_acquire
+#undef pt_load_seqcst
+#undef pt_store_relaxed
+#undef pt_store_release
+#undef pt_store_seqcst
+#undef pt_add_seqcst
+#undef pt_or_seqcst
+#undef pt_and_seqcst
+#undef pt_exchange_seqcst
+#undef pt_cas_seqcst
+#define pt_load_acquire(p) (__extension__({ \
+    __auto_type pt_loaded_ = __atomic_load_n((p), __ATOMIC_SEQ_CST); \
+    pt_tell_acquire(p); \
+    pt_loaded_; }))
+#define pt_load_seqcst(p)        pt_load_acquire(p)
+#define pt_store_relaxed(p, v)   ((void)__atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST))
+#define pt_store_release(p, v)   (pt_tell_release(p), pt_store_relaxed(p, v))
+#define pt_store_seqcst(p, v)    pt_store_release(p, v)
+#define pt_add_seqcst(p, v)      pt_ordered(p, __atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST))
+#define pt_or_seqcst(p, v)       pt_ordered(p, __atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST))
+#define pt_and_seqcst(p, v)      pt_ordered(p, __atomic_fetch_and((p), (v), __ATOMIC_SEQ_CST))
+#define pt_exchange_seqcst(p, v) pt_ordered(p, __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST))
+#define pt_cas_seqcst(p, e, v)   pt_ordered(p, __atomic_compare_exchange_n((p), (e), (v), 0, \
+                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+#endif
+
 #define pt_fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define pt_fence_seqcst()  __atomic_thread_fence(__ATOMIC_SEQ_CST)
 /* Stops the compiler only.  Orders this thread's accesses against signal
@@ -106,6 +147,18 @@ static void pt_copy_unchecked(void *restrict to, const void *restrict from, size
         t[i] = f[i];
 #else
     __builtin_memcpy(to, from, (bytes + 7) & ~(size_t)7);
+#endif
+}
+
+/* The writer's side of that: what may be being copied meanwhile.  Multiples of
+ * 8 bytes, aligned. */
+static inline void pt_copy_watched(void *restrict to, const void *restrict from, size_t bytes)
+{
+#if defined PT_HELGRIND
+    for (size_t i = 0; i < bytes / 8; i++)
+        pt_store_relaxed((uint64_t *)to + i, ((const uint64_t *)from)[i]);
+#else
+    __builtin_memcpy(to, from, bytes);
 #endif
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "base/atomics.h"
 #include "base/clock.h"
+#include "base/wide.h"
 #if defined __x86_64__ || defined __i386__
 #include <cpuid.h>
 #endif
@@ -59,13 +60,21 @@ static int user_wants_monotonic(void)
     return wish && strcmp(wish, "monotonic") == 0;
 }
 
+enum pt_clock_reason pt_clock_why(void)
+{
+    if (!tsc_is_invariant())
+        return PT_CLOCK_NOT_INVARIANT;
+    if (!kernel_uses_tsc())
+        return PT_CLOCK_KERNEL_AVOIDS;
+    return user_wants_monotonic() ? PT_CLOCK_WISHED : PT_CLOCK_TRUSTED;
+}
+
 int pt_clock_choose(void)
 {
     uint32_t kind = pt_load_relaxed(&chosen);
 
     if (kind == 0) {
-        kind = 1 + (tsc_is_invariant() && kernel_uses_tsc() && !user_wants_monotonic()
-                        ? PT_CLOCK_TSC : PT_CLOCK_MONOTONIC);
+        kind = 1 + (pt_clock_why() == PT_CLOCK_TRUSTED ? PT_CLOCK_TSC : PT_CLOCK_MONOTONIC);
         pt_store_relaxed(&chosen, kind);
     }
     return (int)kind - 1;
@@ -128,5 +137,5 @@ uint64_t pt_clock_slope(int kind)
     do
         read_pair(kind, CLOCK_MONOTONIC, &ticks, &ns);
     while (ns - origin_ns < BASELINE_NS);
-    return (uint64_t)(((unsigned __int128)(ns - origin_ns) << 32) / (ticks - origin_ticks));
+    return pt_wide_div(ns - origin_ns, ticks - origin_ticks);
 }

@@ -41,6 +41,12 @@ static inline uint64_t pt_clock_now(int kind)
 /* The kind new streams use; looks once, then remembers.  Async-signal-safe. */
 int pt_clock_choose(void);
 
+/* Why that kind (values as enum posixtrace_clock_choice). */
+enum pt_clock_reason {
+    PT_CLOCK_TRUSTED, PT_CLOCK_NOT_INVARIANT, PT_CLOCK_KERNEL_AVOIDS, PT_CLOCK_WISHED
+};
+enum pt_clock_reason pt_clock_why(void);
+
 /* Resolution of what readers report, in nanoseconds. */
 uint64_t pt_clock_resolution_ns(void);
 

@@ -99,6 +99,11 @@ bool pt_sys_thread_exists(int32_t pid, int32_t tid)
     return call(SYS_tgkill, pid, tid, 0, 0, 0, 0) != -ESRCH;
 }
 
+bool pt_sys_tid_exists(int32_t tid)
+{
+    return call(SYS_tkill, tid, 0, 0, 0, 0, 0) != -ESRCH;
+}
+
 void pt_sys_random(void *to, size_t bytes)
 {
     uint8_t *p = to;
@@ -114,16 +119,26 @@ void pt_sys_random(void *to, size_t bytes)
     }
 }
 
+/*
+ * Before Linux 5.14, or where a filter refuses madvise.  Touching a page of a
+ * full file system would raise SIGBUS; so the kernel is asked to do it: adding 0
+ * to a futex writes to its page and answers EFAULT where there is none.
+ */
+static int populate_by_futex(uint8_t *at, size_t bytes)
+{
+    long page = sysconf(_SC_PAGESIZE), r = 0;
+
+    for (size_t i = 0; r >= 0 && i < bytes; i += (size_t)page)
+        r = call(SYS_futex, (long)(at + i), FUTEX_WAKE_OP, 0, 0, (long)(at + i),
+                 FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_EQ, 0));
+    return r >= 0 ? 0 : -ENOMEM;
+}
+
 int pt_sys_populate(void *at, size_t bytes)
 {
     long r = call(SYS_madvise, (long)at, (long)bytes, MADV_POPULATE_WRITE, 0, 0, 0);
 
-    if (r == -EINVAL) {
-        /* Before Linux 5.14.  The caller has reserved the space with
-         * fallocate, so that touching cannot raise SIGBUS. */
-        for (size_t i = 0; i < bytes; i += 4096)
-            pt_add_relaxed((uint8_t *)at + i, (uint8_t)0);
+    if (r == 0)
         return 0;
-    }
-    return r == 0 ? 0 : -ENOMEM;
+    return r == -ENOMEM || r == -EFAULT ? -ENOMEM : populate_by_futex(at, bytes);
 }

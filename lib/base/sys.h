@@ -36,11 +36,21 @@ bool pt_barrier_private_works(void);
 int32_t pt_sys_tid(void);
 /* Does this thread exist?  True when that cannot be told. */
 bool pt_sys_thread_exists(int32_t pid, int32_t tid);
+/* The same of a thread of whatever process. */
+bool pt_sys_tid_exists(int32_t tid);
 
 void pt_sys_random(void *to, size_t bytes);
 
+/* Shared memory gets its rights in pieces that begin at multiples of this: no
+ * smaller than a page of any kernel for this processor. */
+#if defined __x86_64__ || defined __i386__ || defined __s390x__
+#define PT_PAGE 4096u
+#else
+#define PT_PAGE 65536u
+#endif
+
 /* MADV_POPULATE_WRITE: backs the pages now, -ENOMEM instead of SIGBUS later.
- * Where the kernel has no such call: touches them if the file was allocated. */
+ * Where the kernel has no such call: one page after the other. */
 int pt_sys_populate(void *at, size_t bytes);
 
 #endif

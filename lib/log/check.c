@@ -12,6 +12,7 @@ struct check {
     void (*finding)(void *, const struct posixtrace_log_finding *);
     void *context;
     struct posixtrace_log_report report;
+    struct pt_unpacker unpacker;
 };
 
 static void find(struct check *c, uint64_t offset, uint64_t bytes, const char *text)
@@ -33,16 +34,25 @@ static void unreadable(void *context, uint64_t offset, uint64_t bytes)
 
 static void check_records(struct check *c, const struct pt_packet_head *head, uint64_t offset)
 {
+    const struct pt_packet_data *data = (const void *)head;
     struct pt_log_packet packet;
     struct pt_cutter cutter;
     struct pt_record record;
     uint64_t events = 0, rest;
 
-    pt_packet_get_data(&packet, (const void *)head);
+    if (pt_packet_unpack_data(&packet, data, &c->unpacker) < 0) {
+        c->report.skipped_bytes += data->packed_bytes;
+        c->report.salvaged_bytes -= data->packed_bytes;
+        find(c, offset + sizeof *data, data->packed_bytes, "records that cannot be unpacked");
+        return;
+    }
     pt_cut_begin(&cutter, &packet);
     while (pt_decode_event(&cutter.decoder, &record) == 1)
         events++;
     rest = (uint64_t)(cutter.decoder.end - cutter.decoder.p);
+    /* Where in compressed records a bad one is cannot be told. */
+    if (rest && pt_packet_is_packed(data))
+        rest = data->packed_bytes;
     if (rest) {
         c->report.skipped_bytes += rest;
         c->report.salvaged_bytes -= rest;
@@ -120,6 +130,7 @@ int pt_log_check(int fd, void (*finding)(void *, const struct posixtrace_log_fin
     pt_source_init(&source, fd, true);
     rc = check_file(&check, reader, &source);
     pt_source_deinit(&source);
+    pt_unpacker_deinit(&check.unpacker);
     if (rc == 0) {
         check.report.complete = reader->complete;
         check_totals(&check, reader);

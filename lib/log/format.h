@@ -4,10 +4,10 @@
  * The log file, byte by byte, as structures; docs/log-format.md is the same in
  * words and is what counts for other readers.
  *
- * All numbers are little-endian and all structures are laid out without holes,
- * so that on the machines we run on the structure is the file format.  Sizes
- * and the places of later members are asserted: a change of one of them is a
- * change of the format.
+ * All structures are laid out without holes, so that but for the byte order the
+ * structure is the file format.  Numbers in the file are little-endian; where
+ * the machine's are not, order.h turns them.  Sizes and the places of later
+ * members are asserted: a change of one of them is a change of the format.
  *
  * A checksum covers everything in its object but itself; those of packets
  * begin with the log's id, so that bytes of another log (left over in a reused
@@ -18,18 +18,22 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "log/pack.h"
 #include "log/writer.h"
-
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "structures are the file format");
 
 #define PT_LOG_MAGIC       "PXTLOG\r\n"
 #define PT_LOG_VERSION     1u
+#define PT_LOG_VERSION_FEATURES 2u   /* the same, and the reader must know all its features */
 #define PT_LOG_HEADER_SIZE 512u
 #define PT_LOG_STATUS_OFF  512u    /* the emergency status, up to the data */
 #define PT_LOG_DATA_START  4096u
 #define PT_LOG_STATUS_MAX  (PT_LOG_DATA_START - PT_LOG_STATUS_OFF)
 
 #define PT_LOG_COMPLETE 1u         /* header flag: nothing will be added */
+
+/* Features */
+#define PT_LOG_ZSTD     1u         /* DATA packets may be compressed */
+#define PT_LOG_FEATURES (PT_LOG_ZSTD)
 
 struct pt_log_header {
     char     magic[8];
@@ -53,7 +57,8 @@ struct pt_log_header {
     char     name[64];
     char     genversion[16];
     struct pt_sync sync;           /* the first point, when the header was last written */
-    uint8_t  zero[252];
+    uint32_t features;             /* version 2: what a reader has to know */
+    uint8_t  zero[248];
     uint32_t crc;                  /* of the 508 bytes before; begins with 0 */
 };
 _Static_assert(sizeof(struct pt_log_header) == PT_LOG_HEADER_SIZE, "format");
@@ -75,6 +80,7 @@ enum pt_packet_type {
 
 /* Packet flags */
 #define PT_DATA_FULL_STOP  1u   /* DATA: the STOP that the writer of a full log adds */
+#define PT_DATA_PACKED     2u   /* DATA: the records are compressed */
 #define PT_ROUND_CONTINUES 1u   /* ROUND: the round goes on in the next part */
 #define PT_ROUND_ALL       2u   /* ROUND: lists all authors; forget those listed before */
 #define PT_ROUND_EMERGENCY 4u   /* ROUND: the emergency status in the header block */
@@ -100,9 +106,9 @@ struct pt_packet_data {
     char     name[16];
     uint64_t chunk_seq;
     uint32_t chunk_off;
-    uint32_t record_bytes;
+    uint32_t record_bytes;   /* as they are read */
     uint32_t events;
-    uint32_t zero;
+    uint32_t packed_bytes;   /* PT_DATA_PACKED: as they are here; else 0 */
     uint64_t first_no;
     uint64_t base_ts;
     uint64_t first_ts;
@@ -202,19 +208,44 @@ struct pt_packet_trailer {
 #define PT_TRAILER_MAGIC 0x45545850u   /* "PXTE" */
 _Static_assert(sizeof(struct pt_packet_trailer) == 16, "format");
 
+/* Room for a copy in the other byte order; nothing where there is no other. */
+struct pt_order_buffer {
+    uint8_t *at;
+    size_t   room;
+};
+
+/* Fills the checksum of a header whose other members are in place, and puts it
+ * into file order. */
+void pt_log_header_seal(struct pt_log_header *h);
+/* The way back; false: it is no header, or not whole. */
+bool pt_log_header_open(struct pt_log_header *h);
+
 /* Where packet checksums of this log begin. */
 uint32_t pt_packet_seed(const uint8_t id[16]);
-/* Fills magic, type, length and checksum of a packet whose other bytes are in place. */
+/* Fills magic, type, length and checksum of a packet whose other bytes are in
+ * place, and puts it into file order: afterwards it is only good to be written. */
 void pt_packet_seal(struct pt_packet_head *head, unsigned type, uint32_t bytes, uint32_t seed);
-/* Could this be a packet with at most room bytes?  Reads the head only. */
+/* A new checksum for a packet that is in file order. */
+void pt_packet_reseal(struct pt_packet_head *head, uint32_t seed);
+/* Could this be a packet, in file order, with at most room bytes?  Reads the head only. */
 bool pt_packet_is_plausible(const struct pt_packet_head *head, uint64_t room);
-/* The checksum, and that every count in the packet fits into its length. */
+/* In file order: the checksum, and that every count in the packet fits into its length. */
 bool pt_packet_is_whole(const struct pt_packet_head *head, uint32_t seed);
 
 void pt_packet_get_author(struct pt_author *author, const struct pt_packet_author *from);
 void pt_packet_put_author(struct pt_packet_author *to, const struct pt_author *author);
-/* A DATA packet as pt_log_packet; records point into it. */
+/* A DATA packet, its numbers in order, as pt_log_packet; records point into it,
+ * or are NULL if packed. */
 void pt_packet_get_data(struct pt_log_packet *packet, const struct pt_packet_data *from);
+/* The same, and records that are packed are unpacked into u->buffer.  0, or -errno
+ * of pt_unpack(), and there are no bytes of records. */
+int pt_packet_unpack_data(struct pt_log_packet *packet, const struct pt_packet_data *from,
+                          struct pt_unpacker *u);
+
+static inline bool pt_packet_is_packed(const struct pt_packet_data *p)
+{
+    return (p->head.flags & PT_DATA_PACKED) != 0;
+}
 
 static inline uint32_t pt_packet_align(uint32_t bytes)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* The k-way merge: a binary heap of pointers; see merge.h. */
+/* The k-way merge: a binary heap; see merge.h. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include "base/atomics.h"
 #include "log/merge.h"
 
 #define FIRST_ROOM 32u
@@ -24,51 +25,63 @@ void pt_merge_clear(struct pt_merge *m)
     m->count = 0;
 }
 
-static inline bool is_before(const struct pt_merge_node *a, const struct pt_merge_node *b)
+static inline bool is_before(const struct pt_merge_entry *a, const struct pt_merge_entry *b)
 {
-    return a->ts < b->ts || (a->ts == b->ts && a->tie < b->tie);
+    if (pt_unlikely(a->ts == b->ts))
+        return a->node->tie < b->node->tie;
+    return a->ts < b->ts;
+}
+
+/* Puts e where it belongs between the root and the free place i. */
+static void climb(struct pt_merge_entry *heap, size_t i, struct pt_merge_entry e)
+{
+    for (; i > 0 && is_before(&e, &heap[(i - 1) / 2]); i = (i - 1) / 2)
+        heap[i] = heap[(i - 1) / 2];
+    heap[i] = e;
 }
 
 int pt_merge_push(struct pt_merge *m, struct pt_merge_node *node)
 {
-    size_t i;
-
     if (m->count == m->room) {
         size_t room = m->room ? m->room * 2 : FIRST_ROOM;
-        struct pt_merge_node **heap = realloc(m->heap, room * sizeof(*heap));
+        struct pt_merge_entry *heap = realloc(m->heap, room * sizeof *heap);
 
         if (!heap)
             return -ENOMEM;
         m->heap = heap;
         m->room = room;
     }
-    for (i = m->count++; i > 0; i = (i - 1) / 2) {
-        if (!is_before(node, m->heap[(i - 1) / 2]))
-            break;
-        m->heap[i] = m->heap[(i - 1) / 2];
-    }
-    m->heap[i] = node;
+    climb(m->heap, m->count, (struct pt_merge_entry){ node->ts, node });
+    m->count++;
     return 0;
 }
 
+/*
+ * Where many writers take turns, which child is earlier is a coin toss, and the
+ * new top belongs near the leaves.  So the free place goes down to a leaf without
+ * asking where to stop, the choice of the child being arithmetic and not a
+ * branch; then the entry climbs, mostly not at all.  A writer that goes on alone
+ * for a while is recognised first.
+ */
 void pt_merge_sift_top(struct pt_merge *m)
 {
-    struct pt_merge_node **heap = m->heap, *node = heap[0];
-    size_t i = 0, n = m->count;
+    struct pt_merge_entry *heap = m->heap, e = { heap[0].node->ts, heap[0].node };
+    size_t i = 0, n = m->count, right;
 
-    for (;;) {
-        size_t child = 2 * i + 1;
+    heap[0] = e;
+    if ((n < 2 || is_before(&e, &heap[1])) && (n < 3 || is_before(&e, &heap[2])))
+        return;
+    while ((right = 2 * i + 2) < n) {
+        size_t child = right - is_before(&heap[right - 1], &heap[right]);
 
-        if (child >= n)
-            break;
-        if (child + 1 < n && is_before(heap[child + 1], heap[child]))
-            child++;
-        if (!is_before(heap[child], node))
-            break;
         heap[i] = heap[child];
         i = child;
     }
-    heap[i] = node;
+    if (right == n) {
+        heap[i] = heap[right - 1];
+        i = right - 1;
+    }
+    climb(heap, i, e);
 }
 
 void pt_merge_pop(struct pt_merge *m)

@@ -16,8 +16,14 @@ struct pt_merge_node {
     uint64_t tie;   /* decides among equal times: the lower comes first */
 };
 
+/* The time beside the pointer: what is compared most lies together. */
+struct pt_merge_entry {
+    uint64_t ts;
+    struct pt_merge_node *node;
+};
+
 struct pt_merge {
-    struct pt_merge_node **heap;
+    struct pt_merge_entry *heap;
     size_t count, room;
 };
 
@@ -33,7 +39,7 @@ void pt_merge_pop(struct pt_merge *m);
 
 static inline struct pt_merge_node *pt_merge_top(const struct pt_merge *m)
 {
-    return m->count ? m->heap[0] : NULL;
+    return m->count ? m->heap[0].node : NULL;
 }
 
 #endif

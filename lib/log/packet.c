@@ -8,19 +8,35 @@
 #include <string.h>
 #include "base/crc.h"
 #include "log/format.h"
+#include "log/order.h"
 
 uint32_t pt_packet_seed(const uint8_t id[16])
 {
     return pt_crc32c(0, id, 16);
 }
 
-static uint32_t checksum(const struct pt_packet_head *head, uint32_t seed)
+void pt_log_header_seal(struct pt_log_header *h)
+{
+    pt_order_header(h);
+    h->crc = pt_le32(pt_crc32c(0, h, offsetof(struct pt_log_header, crc)));
+}
+
+bool pt_log_header_open(struct pt_log_header *h)
+{
+    if (memcmp(h->magic, PT_LOG_MAGIC, sizeof h->magic) != 0 ||
+        pt_le32(h->crc) != pt_crc32c(0, h, offsetof(struct pt_log_header, crc)))
+        return false;
+    pt_order_header(h);
+    return true;
+}
+
+static uint32_t checksum(const struct pt_packet_head *head, uint32_t bytes, uint32_t seed)
 {
     const uint8_t *p = (const uint8_t *)head;
     size_t before = offsetof(struct pt_packet_head, crc), after = before + sizeof head->crc;
 
     seed = pt_crc32c(seed, p, before);
-    return pt_crc32c(seed, p + after, head->bytes - after);
+    return pt_crc32c(seed, p + after, bytes - after);
 }
 
 void pt_packet_seal(struct pt_packet_head *head, unsigned type, uint32_t bytes, uint32_t seed)
@@ -28,7 +44,13 @@ void pt_packet_seal(struct pt_packet_head *head, unsigned type, uint32_t bytes, 
     head->magic = PT_PACKET_MAGIC;
     head->type = (uint16_t)type;
     head->bytes = bytes;
-    head->crc = checksum(head, seed);
+    pt_order_packet_out(head);
+    pt_packet_reseal(head, seed);
+}
+
+void pt_packet_reseal(struct pt_packet_head *head, uint32_t seed)
+{
+    head->crc = pt_le32(checksum(head, pt_le32(head->bytes), seed));
 }
 
 /* Length without what the counts say; 0 for what is no type.  Types to come are
@@ -52,17 +74,17 @@ static uint32_t fixed_size(unsigned type)
 
 bool pt_packet_is_plausible(const struct pt_packet_head *head, uint64_t room)
 {
-    uint32_t fixed;
+    uint32_t fixed, bytes = pt_le32(head->bytes);
+    unsigned type = pt_le16(head->type);
 
-    if (head->magic != PT_PACKET_MAGIC)
+    if (pt_le32(head->magic) != PT_PACKET_MAGIC)
         return false;
-    fixed = fixed_size(head->type);
-    return fixed && head->bytes >= fixed && head->bytes % PT_PACKET_ALIGN == 0 &&
-           head->bytes <= room &&
-           head->bytes <= (head->type == PT_PACKET_DATA ? PT_PACKET_DATA_MAX : PT_PACKET_MAX);
+    fixed = fixed_size(type);
+    return fixed && bytes >= fixed && bytes % PT_PACKET_ALIGN == 0 && bytes <= room &&
+           bytes <= (type == PT_PACKET_DATA ? PT_PACKET_DATA_MAX : PT_PACKET_MAX);
 }
 
-/* Bytes that the counts in the packet claim behind the fixed part. */
+/* Bytes that the counts in the packet, in file order, claim behind the fixed part. */
 static uint64_t claimed(const struct pt_packet_head *head)
 {
     const void *p = head;
@@ -73,24 +95,31 @@ static uint64_t claimed(const struct pt_packet_head *head)
     const struct pt_packet_index *index = p;
     const struct pt_packet_end *end = p;
 
-    switch (head->type) {
-    case PT_PACKET_DATA: return data->record_bytes;
-    case PT_PACKET_NAME: return name->length;
-    case PT_PACKET_SYNC: return (uint64_t)sync->count * sizeof(struct pt_sync);
+    switch (pt_le16(head->type)) {
+    case PT_PACKET_DATA:
+        /* Unpacked, too, a packet is not longer than one may be. */
+        if (pt_le16(head->flags) & PT_DATA_PACKED)
+            return pt_le32(data->record_bytes) <= PT_PACKET_DATA_MAX ? pt_le32(data->packed_bytes)
+                                                                     : UINT64_MAX;
+        return pt_le32(data->record_bytes);
+    case PT_PACKET_NAME: return pt_le32(name->length);
+    case PT_PACKET_SYNC: return (uint64_t)pt_le32(sync->count) * sizeof(struct pt_sync);
     case PT_PACKET_ROUND:
-        return (uint64_t)round->state.authors * sizeof(struct pt_packet_author);
-    case PT_PACKET_INDEX: return (uint64_t)index->count * sizeof(struct pt_index_entry);
+        return (uint64_t)pt_le32(round->state.authors) * sizeof(struct pt_packet_author);
+    case PT_PACKET_INDEX: return (uint64_t)pt_le32(index->count) * sizeof(struct pt_index_entry);
     case PT_PACKET_END:
-        return (uint64_t)end->state.authors * sizeof(struct pt_packet_author) +
-               (uint64_t)end->state.counts * sizeof(struct pt_packet_count);
+        return (uint64_t)pt_le32(end->state.authors) * sizeof(struct pt_packet_author) +
+               (uint64_t)pt_le32(end->state.counts) * sizeof(struct pt_packet_count);
     default: return 0;
     }
 }
 
 bool pt_packet_is_whole(const struct pt_packet_head *head, uint32_t seed)
 {
-    return checksum(head, seed) == head->crc &&
-           claimed(head) <= head->bytes - fixed_size(head->type);
+    uint32_t bytes = pt_le32(head->bytes);
+
+    return checksum(head, bytes, seed) == pt_le32(head->crc) &&
+           claimed(head) <= bytes - fixed_size(pt_le16(head->type));
 }
 
 void pt_packet_get_author(struct pt_author *author, const struct pt_packet_author *from)
@@ -133,5 +162,23 @@ void pt_packet_get_data(struct pt_log_packet *packet, const struct pt_packet_dat
     packet->base_ts = from->base_ts;
     packet->first_ts = from->first_ts;
     packet->last_ts = from->last_ts;
-    packet->records = from + 1;
+    packet->records = pt_packet_is_packed(from) ? NULL : from + 1;
+    packet->types = NULL;
+    packet->type_count = 0;
+}
+
+int pt_packet_unpack_data(struct pt_log_packet *packet, const struct pt_packet_data *from,
+                          struct pt_unpacker *u)
+{
+    int error = 0;
+
+    pt_packet_get_data(packet, from);
+    if (pt_packet_is_packed(from)) {
+        error = pt_unpack(u, from->record_bytes, from + 1, from->packed_bytes);
+        if (!error)
+            pt_order_records_in(u->buffer, from->record_bytes);
+        packet->records = error ? (const void *)(from + 1) : u->buffer;
+        packet->bytes = error ? 0 : from->record_bytes;
+    }
+    return error;
 }

@@ -6,21 +6,34 @@
  * over all its packets, oldest first, collects the same.  From a pipe things
  * are learned as they come by.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <posixtrace/attr.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/crc.h"
+#include "log/order.h"
 #include "log/reader_state.h"
 
 #define HEADER_TRIES 3
 
 static bool header_is_good(const struct pt_log_header *h)
 {
-    return memcmp(h->magic, PT_LOG_MAGIC, sizeof h->magic) == 0 &&
-           h->version == PT_LOG_VERSION && h->header_size == PT_LOG_HEADER_SIZE &&
-           h->crc == pt_crc32c(0, h, offsetof(struct pt_log_header, crc));
+    return h->version >= PT_LOG_VERSION && h->version <= PT_LOG_VERSION_FEATURES &&
+           h->header_size == PT_LOG_HEADER_SIZE;
+}
+
+/* -ENOTSUP: a good log, but not for this build. */
+static int take_features(struct pt_log_reader *r, const struct pt_log_header *h)
+{
+    uint32_t features = h->version == PT_LOG_VERSION_FEATURES ? h->features : 0;
+
+    r->params.attr.compression = features & PT_LOG_ZSTD ? POSIXTRACE_COMPRESSION_ZSTD
+                                                        : POSIXTRACE_COMPRESSION_NONE;
+    if ((features & ~PT_LOG_FEATURES) || !pt_pack_available(r->params.attr.compression))
+        return -ENOTSUP;
+    return 0;
 }
 
 /* -EINVAL: values that no writer stores. */
@@ -60,7 +73,7 @@ static int take_header(struct pt_log_reader *r, const struct pt_log_header *h)
                           h->meta_start != PT_LOG_DATA_START + h->ring_bytes ||
                           attr->log_policy != POSIX_TRACE_LOOP))
         return -EINVAL;
-    return 0;
+    return take_features(r, h);
 }
 
 /* A writer may be writing the header at this moment: a bad one is read again. */
@@ -76,7 +89,7 @@ static int read_header(struct pt_log_reader *r)
         if (!at)
             return error ? error : -EINVAL;
         memcpy(&h, at, sizeof h);
-        if (header_is_good(&h))
+        if (pt_log_header_open(&h) && header_is_good(&h))
             return take_header(r, &h);
         if (!r->source.seekable)
             break;
@@ -177,13 +190,13 @@ static int packet_at(struct pt_log_reader *r, uint64_t offset, unsigned type,
     if (offset % PT_PACKET_ALIGN || offset >= r->size)
         return 0;
     p = pt_source_fetch(&r->source, offset, sizeof *p, &error);
-    if (!p || p->type != type || !pt_packet_is_plausible(p, r->size - offset))
+    if (!p || pt_le16(p->type) != type || !pt_packet_is_plausible(p, r->size - offset))
         return error;
-    p = pt_source_fetch(&r->source, offset, p->bytes, &error);
+    p = pt_source_fetch(&r->source, offset, pt_le32(p->bytes), &error);
     if (!p || !pt_packet_is_whole(p, r->seed))
         return error;
-    *packet = p;
-    return 1;
+    *packet = pt_order_read(&r->source.order, p);
+    return *packet ? 1 : -ENOMEM;
 }
 
 /* Where END is: as the header says, or as the file's last bytes say. */
@@ -195,10 +208,10 @@ static uint64_t find_end(struct pt_log_reader *r)
         return r->end_offset;
     if (r->size < PT_LOG_DATA_START + sizeof trailer ||
         pt_source_read(&r->source, &trailer, sizeof trailer, r->size - sizeof trailer) != 0 ||
-        trailer.magic != PT_TRAILER_MAGIC || trailer.bytes > r->size ||
-        trailer.offset != r->size - trailer.bytes)
+        pt_le32(trailer.magic) != PT_TRAILER_MAGIC || pt_le32(trailer.bytes) > r->size ||
+        pt_le64(trailer.offset) != r->size - pt_le32(trailer.bytes))
         return 0;
-    return trailer.offset;
+    return pt_le64(trailer.offset);
 }
 
 static int learn_index(struct pt_log_reader *r)
@@ -411,6 +424,7 @@ void pt_log_reader_free(struct pt_log_reader *r)
     pt_totals_deinit(&r->totals);
     pt_reader_round_deinit(&r->round);
     pt_source_deinit(&r->source);
+    pt_unpacker_deinit(&r->unpacker);
     if (r->spooled)
         close(r->fd);
     free(r);

@@ -30,7 +30,8 @@ struct pt_log_tail {
     size_t author_count;
 };
 
-/* fd is not consumed and must stay open; it may be a pipe.  -EINVAL: not a log. */
+/* fd is not consumed and must stay open; it may be a pipe.  -EINVAL: not a log;
+ * -ENOTSUP: it needs a build with zstd, or a newer version. */
 int pt_log_reader_new(struct pt_log_reader **reader, int fd);
 void pt_log_reader_free(struct pt_log_reader *r);
 
@@ -59,7 +60,8 @@ int pt_log_reader_thread(struct pt_log_reader *r, size_t index,
 int pt_log_reader_count(struct pt_log_reader *r, uint32_t id, uint64_t *count);
 
 /* For recovery: calls back for every whole packet, oldest first, until each()
- * returns other than 0, which is then returned. */
+ * returns other than 0, which is then returned.  Records of compressed packets
+ * are NULL. */
 int pt_log_reader_each_packet(struct pt_log_reader *r,
                               int (*each)(void *context, const struct pt_log_packet *packet),
                               void *context);

@@ -140,15 +140,16 @@ static bool add_unknown(const struct pt_log_reader *r, struct posixtrace_thread_
     return any;
 }
 
-/* The control writer is no thread, and an author without numbers is none of the
- * stream's writers. */
+/* The control writers are no threads (1 is nobody's: what a log that somebody else
+ * made says of a thread with that number counts), and an author without numbers is
+ * none of the stream's writers. */
 static bool is_listed(const struct pt_total *total)
 {
     uint64_t any = total->recorded;
 
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
         any |= total->lost[c] | total->log_lost[c];
-    return total->author.wid != 0 && any;
+    return any && total->author.wid != 0 && (total->author.wid != 1 || total->author.tid != 0);
 }
 
 static int build_threads(struct pt_log_reader *r)
@@ -195,9 +196,10 @@ int pt_log_reader_thread(struct pt_log_reader *r, size_t index,
     return 1;
 }
 
-int pt_log_reader_each_packet(struct pt_log_reader *r,
-                              int (*each)(void *context, const struct pt_log_packet *packet),
-                              void *context)
+/* unpacker NULL: nobody looks at the records. */
+static int each_packet(struct pt_log_reader *r, struct pt_unpacker *unpacker,
+                       int (*each)(void *context, const struct pt_log_packet *packet),
+                       void *context)
 {
     const struct pt_packet_head *head;
     struct pt_log_packet packet;
@@ -213,13 +215,24 @@ int pt_log_reader_each_packet(struct pt_log_reader *r,
     while ((rc = pt_walk_next(&walk, &head, &offset)) == 1) {
         if (head->type != PT_PACKET_DATA)
             continue;
-        pt_packet_get_data(&packet, (const void *)head);
-        rc = each(context, &packet);
+        if (!unpacker)
+            pt_packet_get_data(&packet, (const void *)head);
+        else if (pt_packet_unpack_data(&packet, (const void *)head, unpacker) == -ENOMEM)
+            rc = -ENOMEM;
+        if (rc == 1)
+            rc = each(context, &packet);
         if (rc)
             break;
     }
     pt_source_deinit(&source);
     return rc;
+}
+
+int pt_log_reader_each_packet(struct pt_log_reader *r,
+                              int (*each)(void *context, const struct pt_log_packet *packet),
+                              void *context)
+{
+    return each_packet(r, NULL, each, context);
 }
 
 static int count_packet(void *context, const struct pt_log_packet *packet)
@@ -242,7 +255,7 @@ int pt_log_reader_count(struct pt_log_reader *r, uint32_t id, uint64_t *count)
         return -EINVAL;
     if (!r->counted) {
         memset(r->counts, 0, sizeof r->counts);
-        rc = pt_log_reader_each_packet(r, count_packet, r);
+        rc = each_packet(r, &r->unpacker, count_packet, r);
         for (size_t i = 0; i < r->tail_count && rc == 0; i++)
             rc = count_packet(r, &r->tail[i]);
         r->counted = rc == 0;

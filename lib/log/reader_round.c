@@ -8,8 +8,10 @@
  * moves on at the next call only, which is what keeps the event's pointers good
  * until then.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include "log/order.h"
 #include "log/reader_state.h"
 
 /* A round that is longer is not kept in the window (regular files). */
@@ -195,6 +197,26 @@ static int collect(struct pt_log_reader *r)
     return rc < 0 ? rc : r->round.note_count > 0;
 }
 
+/* Unpacked records stay in the unpacker's buffer, which becomes the cursor's: what
+ * the cursor's held, if anything, was the packet. */
+static int take_records(struct pt_log_reader *r, struct pt_cursor *c,
+                        const struct pt_packet_data *p, struct pt_log_packet *packet)
+{
+    bool packed = pt_packet_is_packed(p);
+    int error = pt_packet_unpack_data(packet, p, &r->unpacker);
+
+    if (packed && !error) {
+        uint8_t *buffer = c->buffer;
+        size_t room = c->room;
+
+        c->buffer = r->unpacker.buffer;
+        c->room = r->unpacker.room;
+        r->unpacker.buffer = buffer;
+        r->unpacker.room = room;
+    }
+    return error;
+}
+
 /* Makes the packet at a note the cursor's.  1; 0: not readable; negative errno. */
 static int load(struct pt_log_reader *r, struct pt_cursor *c, const struct pt_note *n)
 {
@@ -205,7 +227,7 @@ static int load(struct pt_log_reader *r, struct pt_cursor *c, const struct pt_no
     if (n->tail) {
         packet = *n->tail;
     } else {
-        if (!p) {
+        if (!p || PT_FOREIGN_ORDER) {
             if (c->room < n->bytes) {
                 free(c->buffer);
                 c->buffer = malloc(n->bytes);
@@ -213,16 +235,23 @@ static int load(struct pt_log_reader *r, struct pt_cursor *c, const struct pt_no
                 if (!c->buffer)
                     return -ENOMEM;
             }
-            error = pt_source_read(&r->source, c->buffer, n->bytes, n->offset);
+            error = 0;
+            if (p)
+                memcpy(c->buffer, p, n->bytes);
+            else
+                error = pt_source_read(&r->source, c->buffer, n->bytes, n->offset);
             p = (const void *)c->buffer;
             if (error)
                 return error == -ENODATA ? 0 : error;
             /* A live LOOP log may have been overwritten since it was noted. */
-            if (!pt_packet_is_plausible(p, n->bytes) || p->bytes != n->bytes ||
-                p->type != PT_PACKET_DATA || !pt_packet_is_whole(p, r->seed))
+            if (!pt_packet_is_plausible(p, n->bytes) || pt_le32(p->bytes) != n->bytes ||
+                pt_le16(p->type) != PT_PACKET_DATA || !pt_packet_is_whole(p, r->seed))
                 return 0;
+            pt_order_packet_in((struct pt_packet_head *)(void *)c->buffer);
         }
-        pt_packet_get_data(&packet, (const void *)p);
+        error = take_records(r, c, (const void *)p, &packet);
+        if (error)
+            return error == -ENOMEM ? error : 0;
     }
     c->author = packet.author;
     c->decoder.p = packet.records;
@@ -288,6 +317,18 @@ PT_COLD static int next_round(struct pt_log_reader *r)
     }
 }
 
+/* For those that go to the file and so to cancellation points, and from where
+ * nobody may leave with half a round in hand. */
+PT_COLD static int undisturbed(struct pt_log_reader *r, struct pt_cursor *c)
+{
+    int cancel, rc;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    rc = c ? next_packet(r, c) : next_round(r);
+    pthread_setcancelstate(cancel, NULL);
+    return rc;
+}
+
 /* Looks up the sync point for ts and how far it is good. */
 PT_COLD static void find_sync(struct pt_log_reader *r, uint64_t ts)
 {
@@ -323,7 +364,7 @@ static inline int advance(struct pt_log_reader *r, struct pt_cursor *c)
     if (pt_likely(rc == 1))
         c->node.ts = c->record.ts;
     else
-        rc = next_packet(r, c);
+        rc = undisturbed(r, c);
     if (pt_likely(rc == 1)) {
         if (merge->count > 1)
             pt_merge_sift_top(merge);
@@ -344,7 +385,7 @@ int pt_log_reader_next(struct pt_log_reader *r, struct pt_event *e)
             return rc;
         r->round.current = NULL;
         if (pt_unlikely(!r->round.merge.count)) {
-            rc = r->error ? r->error : next_round(r);
+            rc = r->error ? r->error : undisturbed(r, NULL);
             if (rc < 0)
                 r->error = rc;
             if (rc <= 0)

@@ -99,6 +99,7 @@ struct pt_log_reader {
 
     struct pt_walk walk;
     struct pt_round round;
+    struct pt_unpacker unpacker;
     struct pt_sync sync;                /* in force for ts in [sync_from, sync_to) */
     uint64_t sync_from, sync_to;
     bool     seeking;

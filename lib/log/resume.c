@@ -15,15 +15,17 @@
 #include "log/reader_state.h"
 #include "log/writer_state.h"
 
-static int redo_data(struct pt_log_writer *w, const struct pt_packet_head *head)
+static int redo_data(struct pt_log_writer *w, const struct pt_packet_head *head,
+                     struct pt_unpacker *unpacker)
 {
     struct pt_log_packet packet, piece;
     struct pt_cutter cutter;
     int rc;
 
-    pt_packet_get_data(&packet, (const void *)head);
+    if (pt_packet_unpack_data(&packet, (const void *)head, unpacker) == -ENOMEM)
+        return -ENOMEM;
     pt_cut_begin(&cutter, &packet);
-    rc = pt_cut_next(&cutter, UINT32_MAX, &piece, &w->tally);
+    rc = pt_cut_next(&cutter, UINT32_MAX, &piece, &w->types);
     if (rc == 1)
         pt_writer_account(w, &piece, head->bytes);
     if (head->flags & PT_DATA_FULL_STOP)
@@ -51,11 +53,12 @@ static int redo_round(struct pt_log_writer *w, const struct pt_packet_head *head
     return 0;
 }
 
-static int redo(struct pt_log_writer *w, const struct pt_packet_head *head)
+static int redo(struct pt_log_writer *w, const struct pt_packet_head *head,
+                struct pt_unpacker *unpacker)
 {
     w->lsn = head->lsn > w->lsn ? head->lsn : w->lsn;
     if (head->type == PT_PACKET_DATA)
-        return redo_data(w, head);
+        return redo_data(w, head, unpacker);
     if (head->type == PT_PACKET_ROUND)
         return redo_round(w, head);
     return 0;
@@ -74,6 +77,7 @@ static uint64_t position_of(const struct pt_log_writer *w, uint64_t offset)
 static int redo_all(struct pt_log_writer *w, const struct pt_log_reader *r,
                     struct pt_source *source)
 {
+    struct pt_unpacker unpacker = { .context = NULL };
     const struct pt_packet_head *head;
     struct pt_walk walk;
     uint64_t offset;
@@ -84,10 +88,11 @@ static int redo_all(struct pt_log_writer *w, const struct pt_log_reader *r,
     w->ring.head = r->first_offset - PT_LOG_DATA_START + w->ring.bytes;
     while ((rc = pt_walk_next(&walk, &head, &offset)) == 1) {
         w->ring.head = position_of(w, offset) + head->bytes;
-        rc = redo(w, head);
+        rc = redo(w, head, &unpacker);
         if (rc)
-            return rc;
+            break;
     }
+    pt_unpacker_deinit(&unpacker);
     return rc;
 }
 

@@ -18,6 +18,8 @@ void pt_source_init(struct pt_source *s, int fd, bool seekable)
 void pt_source_deinit(struct pt_source *s)
 {
     free(s->buffer);
+    free(s->order.at);
+    s->order = (struct pt_order_buffer){ .at = NULL };
     s->buffer = NULL;
     s->length = s->room = 0;
 }
@@ -98,7 +100,7 @@ const void *pt_source_fetch(struct pt_source *s, uint64_t offset, size_t bytes, 
     int rc = 1;
 
     *error = 0;
-    if (there || offset > INT64_MAX - bytes)
+    if (there || offset > (uint64_t)INT64_MAX - bytes)
         return there;
     move_to(s, s->keep < offset ? s->keep : offset);
     *error = make_room(s, (size_t)(offset - s->start) + bytes);

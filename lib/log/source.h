@@ -8,9 +8,7 @@
 #ifndef PT_LOG_SOURCE_H
 #define PT_LOG_SOURCE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "log/format.h"
 
 #define PT_SOURCE_KEEP_NOTHING UINT64_MAX
 
@@ -22,6 +20,7 @@ struct pt_source {
     size_t   length, room;
     uint64_t start;      /* file offset of buffer[0] */
     uint64_t keep;
+    struct pt_order_buffer order;   /* the last packet that was read as numbers */
 };
 
 void pt_source_init(struct pt_source *s, int fd, bool seekable);

@@ -4,16 +4,17 @@
 #include "log/tally.h"
 
 int pt_cut_next(struct pt_cutter *cutter, uint32_t max_bytes, struct pt_log_packet *piece,
-                struct pt_tally *tally)
+                struct pt_types *types)
 {
     struct pt_decoder *d = &cutter->decoder;
     const uint8_t *from = d->p;
     struct pt_record r;
     uint32_t events = 0;
 
-    pt_tally_clear(tally);
+    pt_types_clear(types);
     *piece = *cutter->packet;
     piece->records = from;
+    piece->types = NULL;
     piece->chunk_off += (uint32_t)(from - (const uint8_t *)cutter->packet->records);
     piece->first_no += cutter->done;
     piece->base_ts = d->base;
@@ -34,7 +35,7 @@ int pt_cut_next(struct pt_cutter *cutter, uint32_t max_bytes, struct pt_log_pack
             piece->first_ts = r.ts;
         if (r.ts > piece->last_ts)
             piece->last_ts = r.ts;
-        pt_tally_add(tally, r.id, 1);
+        pt_types_add(types, r.id, 1);
     }
     if (!events)
         return 0;

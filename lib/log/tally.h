@@ -8,30 +8,9 @@
 #ifndef PT_LOG_TALLY_H
 #define PT_LOG_TALLY_H
 
+#include "log/types.h"
 #include "log/writer.h"
 #include "ring/record.h"
-
-/* How many events of each type, with a list of the types that are not zero, so
- * that a small packet costs little. */
-struct pt_tally {
-    uint32_t count[PT_ID_MAX];
-    uint16_t used[PT_ID_MAX];
-    uint32_t used_count;
-};
-
-static inline void pt_tally_add(struct pt_tally *t, uint32_t id, uint32_t n)
-{
-    if (t->count[id] == 0)
-        t->used[t->used_count++] = (uint16_t)id;
-    t->count[id] += n;
-}
-
-static inline void pt_tally_clear(struct pt_tally *t)
-{
-    for (uint32_t i = 0; i < t->used_count; i++)
-        t->count[t->used[i]] = 0;
-    t->used_count = 0;
-}
 
 struct pt_cutter {
     const struct pt_log_packet *packet;
@@ -49,12 +28,12 @@ static inline void pt_cut_begin(struct pt_cutter *cutter, const struct pt_log_pa
 }
 
 /*
- * The next piece: as many whole events as fit into max_bytes of records.  tally
+ * The next piece: as many whole events as fit into max_bytes of records.  types
  * (cleared first) counts them.  1: *piece stored, with 0 events if not even the
  * next one fits; 0: nothing is left; -EBADMSG: not records of events.
  */
 int pt_cut_next(struct pt_cutter *cutter, uint32_t max_bytes, struct pt_log_packet *piece,
-                struct pt_tally *tally);
+                struct pt_types *types);
 /* Passes over the next event. */
 void pt_cut_skip(struct pt_cutter *cutter);
 /* How many events are left, as far as the records are good. */

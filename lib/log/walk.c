@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* Going through packets; see walk.h. */
+#include <errno.h>
 #include <string.h>
+#include "log/order.h"
 #include "log/walk.h"
 
 #define NONE       UINT64_MAX
@@ -89,12 +91,14 @@ static const struct pt_packet_head *packet_here(struct pt_walk *w, uint64_t to, 
     }
     if (!pt_packet_is_plausible(p, to - w->offset))
         return NULL;
-    bytes = p->bytes;
+    bytes = pt_le32(p->bytes);
     if (bytes > w->work)
         return NULL;
     p = pt_source_fetch(w->source, w->offset, bytes, error);
     if (p && pt_packet_is_whole(p, w->seed)) {
         w->work += 2 * bytes;
+        p = pt_order_read(&w->source->order, p);
+        *error = p ? 0 : -ENOMEM;
         return p;
     }
     w->work -= bytes < w->work ? bytes : w->work;
@@ -146,7 +150,7 @@ static void step(struct pt_walk *w, uint64_t to)
         if (w->offset + sizeof(struct pt_packet_head) > seen || w->offset >= to)
             break;
         memcpy(&magic, s->buffer + (w->offset - s->start), sizeof magic);
-    } while (magic != PT_PACKET_MAGIC);
+    } while (pt_le32(magic) != PT_PACKET_MAGIC);
 }
 
 int pt_walk_next(struct pt_walk *w, const struct pt_packet_head **packet, uint64_t *offset)

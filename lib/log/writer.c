@@ -5,11 +5,12 @@
  * events under the log-full policy.  writer_state.h says which file does what.
  */
 #include <fcntl.h>
+#include <posixtrace/attr.h>
 #include <posixtrace/info.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/crc.h"
+#include "log/order.h"
 #include "log/writer_state.h"
 
 /* What an UNTIL_FULL log keeps free for its last event: STOP with an int. */
@@ -24,6 +25,10 @@ static void fill_header(const struct pt_log_writer *w, struct pt_log_header *h)
     memset(h, 0, sizeof *h);
     memcpy(h->magic, PT_LOG_MAGIC, sizeof h->magic);
     h->version = PT_LOG_VERSION;
+    if (attr->compression == POSIXTRACE_COMPRESSION_ZSTD) {
+        h->version = PT_LOG_VERSION_FEATURES;
+        h->features = PT_LOG_ZSTD;
+    }
     h->header_size = PT_LOG_HEADER_SIZE;
     h->clock = w->params.clock;
     memcpy(h->id, w->params.id, sizeof h->id);
@@ -57,7 +62,7 @@ int pt_writer_header(struct pt_log_writer *w, uint32_t flags, uint64_t end_offse
     h.flags = flags;
     h.end_offset = end_offset;
     h.file_end = file_end;
-    h.crc = pt_crc32c(0, &h, offsetof(struct pt_log_header, crc));
+    pt_log_header_seal(&h);
     return pt_out_write_at(&w->out, &h, sizeof h, 0);
 }
 
@@ -74,7 +79,7 @@ static int begin_file(struct pt_log_writer *w)
     if (!block)
         return error;
     fill_header(w, &h);
-    h.crc = pt_crc32c(0, &h, offsetof(struct pt_log_header, crc));
+    pt_log_header_seal(&h);
     memset(block, 0, PT_LOG_DATA_START);
     memcpy(block, &h, sizeof h);
     pt_out_commit(&w->out, PT_LOG_DATA_START, 0, 0);
@@ -92,6 +97,8 @@ int pt_log_writer_new(struct pt_log_writer **writer, int fd, const struct pt_log
     if (params->seekable ? (flags & O_APPEND) != 0
                          : params->attr.log_policy != POSIX_TRACE_APPEND)
         return -EINVAL;
+    if (!pt_pack_available(params->attr.compression))
+        return -ENOTSUP;
     w = calloc(1, sizeof *w);
     if (!w)
         return -ENOMEM;
@@ -123,6 +130,8 @@ void pt_log_writer_free(struct pt_log_writer *w)
     pt_index_deinit(&w->index);
     pt_ring_deinit(&w->ring);
     pt_out_deinit(&w->out);
+    pt_packer_deinit(&w->packer);
+    free(w->order.at);
     free(w);
 }
 
@@ -256,11 +265,11 @@ static void note_part_author(struct pt_log_writer *w, struct pt_total *total, ui
     total->part_events += events;
 }
 
-/* A piece of so many bytes is in the output at part's end; w->tally counts it. */
+/* A piece of so many bytes is in the output at part's end; w->types counts it. */
 void pt_writer_account(struct pt_log_writer *w, const struct pt_log_packet *piece,
                        uint32_t bytes)
 {
-    const struct pt_tally *t = &w->tally;
+    const struct pt_types *t = &w->types;
     struct pt_total *total = pt_totals_get(&w->totals, &piece->author);
 
     if (!w->part_open) {
@@ -286,13 +295,21 @@ void pt_writer_account(struct pt_log_writer *w, const struct pt_log_packet *piec
 
         w->counts[id] += t->count[id];
         if (pt_writer_loops(w))
-            pt_tally_add(&w->part_tally, id, t->count[id]);
+            pt_types_add(&w->part_types, id, t->count[id]);
     }
     if (total && pt_writer_loops(w))
         note_part_author(w, total, piece->events);
 }
 
-static void fill_data(struct pt_packet_data *p, const struct pt_log_packet *piece)
+/* Records as they go into the file. */
+struct stored {
+    const void *at;
+    uint32_t bytes;
+    bool packed;
+};
+
+static void fill_data(struct pt_packet_data *p, const struct pt_log_packet *piece,
+                      const struct stored *s, unsigned flags)
 {
     memset(p, 0, sizeof *p);
     p->wid = piece->author.wid;
@@ -305,20 +322,32 @@ static void fill_data(struct pt_packet_data *p, const struct pt_log_packet *piec
     p->chunk_off = piece->chunk_off;
     p->record_bytes = piece->bytes;
     p->events = piece->events;
+    p->packed_bytes = s->packed ? s->bytes : 0;
     p->first_no = piece->first_no;
     p->base_ts = piece->base_ts;
     p->first_ts = piece->first_ts;
     p->last_ts = piece->last_ts;
-    memcpy(p + 1, piece->records, piece->bytes);
+    memcpy(p + 1, s->at, s->bytes);
+    memset((uint8_t *)(p + 1) + s->bytes, 0, pt_packet_align(s->bytes) - s->bytes);
+    p->head.flags = (uint16_t)(flags | (s->packed ? PT_DATA_PACKED : 0));
 }
 
 /* 0, 1: the ring can never hold it, or negative errno and nothing is stored. */
 static int store(struct pt_log_writer *w, const struct pt_log_packet *piece, unsigned flags)
 {
-    uint32_t bytes = (uint32_t)sizeof(struct pt_packet_data) + piece->bytes;
+    struct stored s = { piece->records, piece->bytes, false };
     struct pt_packet_data *p;
+    uint32_t bytes;
     int rc = 0;
 
+    if (w->params.attr.compression) {
+        const void *records = pt_order_records_out(&w->order, piece->records, piece->bytes);
+        uint32_t packed = records ? pt_pack(&w->packer, records, piece->bytes, &s.at) : 0;
+
+        s.packed = packed != 0;
+        s.bytes = packed ? packed : piece->bytes;
+    }
+    bytes = (uint32_t)sizeof *p + pt_packet_align(s.bytes);
     if (pt_writer_loops(w))
         rc = pt_ring_place(w, bytes, true);
     if (rc)
@@ -326,8 +355,7 @@ static int store(struct pt_log_writer *w, const struct pt_log_packet *piece, uns
     p = pt_out_reserve(&w->out, bytes, &rc);
     if (!p)
         return rc;
-    fill_data(p, piece);
-    p->head.flags = (uint16_t)flags;
+    fill_data(p, piece, &s, flags);
     seal(w, &p->head, PT_PACKET_DATA, bytes);
     pt_out_commit(&w->out, bytes, piece->author.wid, piece->events);
     w->ring.head += bytes;
@@ -341,7 +369,7 @@ static int store(struct pt_log_writer *w, const struct pt_log_packet *piece, uns
  */
 int pt_writer_stop(struct pt_log_writer *w)
 {
-    struct { uint64_t head[2]; int32_t automatic, pad; } record = { .automatic = 1 };
+    struct { pt_u64 head[2]; int32_t automatic, pad; } record = { .automatic = 1 };
     struct pt_log_packet stop = {
         .author = { .pid = w->params.pid },
         .chunk_seq = UINT64_MAX,
@@ -353,8 +381,8 @@ int pt_writer_stop(struct pt_log_writer *w)
 
     stop.base_ts = stop.first_ts = stop.last_ts = w->last_ts + (w->last_ts != UINT64_MAX);
     pt_record_put_head(&record, PT_RECORD_EVENT, POSIX_TRACE_STOP, sizeof record.automatic, 0, 0);
-    pt_tally_clear(&w->tally);
-    pt_tally_add(&w->tally, POSIX_TRACE_STOP, 1);
+    pt_types_clear(&w->types);
+    pt_types_add(&w->types, POSIX_TRACE_STOP, 1);
     rc = store(w, &stop, PT_DATA_FULL_STOP);
     w->stop_due = rc != 0;
     return rc;
@@ -380,18 +408,38 @@ static uint32_t room_until_full(const struct pt_log_writer *w)
     return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
 }
 
+/* After the first piece an error can no longer undo the packet: the rest is
+ * counted as lost, and the end of the round will meet the error again. */
+static int give_up_rest(struct pt_log_writer *w, struct pt_cutter *cutter, bool stored,
+                        const struct pt_log_packet *piece, int error)
+{
+    if (!stored)
+        return error;
+    lose(w, &piece->author, POSIXTRACE_LOST_LOG_ERROR, piece->events + pt_cut_left(cutter));
+    return PT_LOG_STORED;
+}
+
 static int put_until_full(struct pt_log_writer *w, struct pt_cutter *cutter)
 {
     struct pt_log_packet piece;
+    bool stored = false;
     int rc = 0;
 
-    if (!w->full) {
-        rc = pt_cut_next(cutter, room_until_full(w), &piece, &w->tally);
-        if (rc <= 0)
-            return rc;
-        rc = piece.events ? store(w, &piece, 0) : 0;
-        if (rc)
-            return rc;
+    /* Compressed, a piece takes less than the room it was cut for: then there is
+     * room for another. */
+    while (!w->full) {
+        rc = pt_cut_next(cutter, room_until_full(w), &piece, &w->types);
+        if (rc == 0)
+            return PT_LOG_STORED;
+        if (rc < 0)
+            piece.events = 0;
+        else if (piece.events == 0)
+            break;
+        else
+            rc = store(w, &piece, 0);
+        if (rc < 0)
+            return give_up_rest(w, cutter, stored, &piece, rc);
+        stored = true;
     }
     if (cutter->decoder.p == cutter->decoder.end)
         return PT_LOG_STORED;
@@ -404,27 +452,16 @@ static int put_until_full(struct pt_log_writer *w, struct pt_cutter *cutter)
     return PT_LOG_DISCARDED;
 }
 
-/* After the first piece an error can no longer undo the packet: the rest is
- * counted as lost, and the end of the round will meet the error again. */
-static int give_up_rest(struct pt_log_writer *w, struct pt_cutter *cutter, bool stored,
-                        const struct pt_log_packet *piece, int error)
-{
-    if (!stored)
-        return error;
-    lose(w, &piece->author, POSIXTRACE_LOST_LOG_ERROR, piece->events + pt_cut_left(cutter));
-    return PT_LOG_STORED;
-}
-
 static int put_loop(struct pt_log_writer *w, struct pt_cutter *cutter)
 {
     struct pt_log_packet piece;
     bool stored = false;
 
     for (;;) {
-        int rc = pt_cut_next(cutter, pt_ring_piece_limit(w), &piece, &w->tally);
+        int rc = pt_cut_next(cutter, pt_ring_piece_limit(w), &piece, &w->types);
 
         if (rc == 1 && piece.events == 0)
-            rc = pt_cut_next(cutter, pt_ring_event_limit(w), &piece, &w->tally);
+            rc = pt_cut_next(cutter, pt_ring_event_limit(w), &piece, &w->types);
         if (rc < 0)
             piece.events = 0;
         if (rc == 0)
@@ -445,6 +482,27 @@ static int put_loop(struct pt_log_writer *w, struct pt_cutter *cutter)
     }
 }
 
+/* A packet that the caller has counted and that need not be cut: may it be
+ * stored as it is? */
+static bool fits_whole(const struct pt_log_writer *w, const struct pt_log_packet *packet)
+{
+    if (!packet->types)
+        return false;
+    switch (w->params.attr.log_policy) {
+    case POSIX_TRACE_UNTIL_FULL: return !w->full && packet->bytes <= room_until_full(w);
+    case POSIX_TRACE_LOOP: return packet->bytes <= pt_ring_piece_limit(w);
+    default: return true;
+    }
+}
+
+static int put_whole(struct pt_log_writer *w, const struct pt_log_packet *packet)
+{
+    pt_types_clear(&w->types);
+    for (uint32_t i = 0; i < packet->type_count; i++)
+        pt_types_add(&w->types, packet->types[i].id, packet->types[i].events);
+    return store(w, packet, 0);
+}
+
 int pt_log_put_packet(struct pt_log_writer *w, const struct pt_log_packet *packet)
 {
     struct pt_log_packet piece;
@@ -453,12 +511,17 @@ int pt_log_put_packet(struct pt_log_writer *w, const struct pt_log_packet *packe
 
     if (packet->bytes > PT_PACKET_DATA_MAX - sizeof(struct pt_packet_data))
         return -EBADMSG;
+    if (fits_whole(w, packet)) {
+        rc = put_whole(w, packet);
+        if (rc <= 0)
+            return rc ? rc : PT_LOG_STORED;
+    }
     pt_cut_begin(&cutter, packet);
     switch (w->params.attr.log_policy) {
     case POSIX_TRACE_UNTIL_FULL: return put_until_full(w, &cutter);
     case POSIX_TRACE_LOOP: return put_loop(w, &cutter);
     default:
-        rc = pt_cut_next(&cutter, UINT32_MAX, &piece, &w->tally);
+        rc = pt_cut_next(&cutter, UINT32_MAX, &piece, &w->types);
         return rc == 1 ? store(w, &piece, 0) : rc;
     }
 }

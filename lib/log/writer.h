@@ -21,6 +21,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "log/types.h"
 #include "model/attr.h"
 #include "model/event.h"
 
@@ -46,6 +47,10 @@ struct pt_log_packet {
     uint64_t base_ts;      /* base for the first record's delta */
     uint64_t first_ts, last_ts;
     const void *records;
+    /* What the caller has found while it went over the records, each of them: how
+     * many events of which type.  NULL: the writer goes over them itself. */
+    const struct pt_type_count *types;
+    uint32_t type_count;
 };
 
 /* What is known of one author: cumulative. */
@@ -90,7 +95,8 @@ int pt_log_put_sync(struct pt_log_writer *w, const struct pt_sync *point);
  * PT_LOG_STORED, or PT_LOG_DISCARDED: an UNTIL_FULL log is full, all or the last
  * events of the packet were not stored and are counted as LOST_LOG_FULL; the
  * writer has made STOP the last event.  -EBADMSG: the records are not what a
- * writer of events makes.  After an error nothing of the packet is stored.
+ * writer of events makes (looked at where types is NULL).  After an error nothing
+ * of the packet is stored.
  */
 enum pt_log_put { PT_LOG_STORED, PT_LOG_DISCARDED };
 int pt_log_put_packet(struct pt_log_writer *w, const struct pt_log_packet *packet);

@@ -207,7 +207,7 @@ static void forget(struct pt_log_writer *w)
     pt_totals_clear(&w->totals);
     pt_index_clear(&w->index);
     pt_ring_deinit(&w->ring);
-    pt_tally_clear(&w->part_tally);
+    pt_types_clear(&w->part_types);
     memset(w->counts, 0, sizeof w->counts);
     w->events = w->data_bytes = w->first_ts = w->last_ts = 0;
     w->part_events = w->part_packets = w->part_bytes = w->part_first = w->part_last = 0;

@@ -87,7 +87,7 @@ int pt_ring_reserve_part(struct pt_log_writer *w)
 /* The events of the current part by author and by type; NULL without memory. */
 static struct pt_part_count *count_part(struct pt_log_writer *w, struct pt_part *part)
 {
-    struct pt_tally *t = &w->part_tally;
+    struct pt_types *t = &w->part_types;
     size_t n = w->part_author_count + t->used_count;
     struct pt_part_count *counts = n ? malloc(n * sizeof *counts) : NULL;
 
@@ -106,7 +106,7 @@ static struct pt_part_count *count_part(struct pt_log_writer *w, struct pt_part 
         counts[n++] = (struct pt_part_count){ t->used[i], t->count[t->used[i]] };
     part->ids = (uint32_t)n - part->authors;
     w->part_author_count = 0;
-    pt_tally_clear(t);
+    pt_types_clear(t);
     return counts;
 }
 

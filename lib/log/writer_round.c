@@ -167,37 +167,65 @@ int pt_writer_round(struct pt_log_writer *w, unsigned flags)
     return 0;
 }
 
-/* Events of an author, or of all (wid NULL), that are in the buffer only. */
-static uint64_t waiting(const struct pt_log_writer *w, const uint32_t *wid)
+/* Events of the authors from first to last that are in the buffer only. */
+static uint64_t waiting(const struct pt_log_writer *w, uint32_t first, uint32_t last)
 {
     uint64_t n = 0;
 
     for (size_t i = 0; i < w->out.packet_count; i++)
-        if (!wid || w->out.packets[i].wid == *wid)
+        if (w->out.packets[i].wid >= first && w->out.packets[i].wid <= last)
             n += w->out.packets[i].events;
     return n;
 }
 
-/* Lists the authors that lost something or have changed, as many as fit, and
- * adds to their losses what waits.  Returns how many; *listed: waiting events. */
-static uint32_t list_losers(struct pt_log_writer *w, struct pt_packet_author *to, uint32_t room,
-                            uint64_t *listed)
+/* Lost something or has changed.  Who is listed in a ROUND that may be in the
+ * buffer only is not listed yet. */
+static bool is_loser(const struct pt_log_writer *w, const struct pt_total *e)
 {
+    return e->dirty || e->listed_in >= w->flushed_round ||
+           e->log_lost[POSIXTRACE_LOST_LOG_ERROR] ||
+           waiting(w, e->author.wid, e->author.wid);
+}
+
+static bool losers_fit(const struct pt_log_writer *w, uint32_t room)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->totals.count; i++)
+        n += is_loser(w, &w->totals.entries[i]);
+    return n <= room;
+}
+
+/* Lists the authors that lost something or have changed, with what waits added to
+ * their losses; where they do not fit, as many as do, and the sums of those not
+ * listed take the rest (flag ALL).  The control writers are no threads: what
+ * waits of theirs is in the sum of all only. */
+static uint32_t list_losers(const struct pt_log_writer *w, struct pt_packet_round *p,
+                            uint32_t room)
+{
+    struct pt_packet_author *to = (void *)(p + 1);
+    uint64_t unlisted = waiting(w, 2, UINT32_MAX);
+    bool fit = losers_fit(w, room);
     uint32_t n = 0;
 
-    *listed = 0;
-    for (size_t i = 0; i < w->totals.count && n < room; i++) {
-        struct pt_total *e = &w->totals.entries[i];
-        uint64_t waits = waiting(w, &e->author.wid);
+    p->head.flags |= fit ? 0 : PT_ROUND_ALL;
+    for (size_t i = 0; i < w->totals.count; i++) {
+        const struct pt_total *e = &w->totals.entries[i];
+        uint64_t waits = waiting(w, e->author.wid, e->author.wid);
 
-        /* Listed in a ROUND that may be in the buffer only is not listed yet. */
-        if (!waits && !e->dirty && e->listed_in < w->flushed_round &&
-            !e->log_lost[POSIXTRACE_LOST_LOG_ERROR])
+        if (fit && !is_loser(w, e))
             continue;
-        pt_totals_put(&to[n], e);
-        to[n++].lost[POSIXTRACE_LOST_LOG_ERROR] += waits;
-        *listed += waits;
+        if (n < room) {
+            pt_totals_put(&to[n], e);
+            to[n++].lost[POSIXTRACE_LOST_LOG_ERROR] += waits;
+            unlisted -= e->author.wid > 1 ? waits : 0;
+        } else if (e->author.wid > 1) {
+            p->state.unknown_recorded += e->recorded;
+            for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
+                p->state.unknown_lost[c] += e->lost[c] + e->log_lost[c];
+        }
     }
+    p->state.unknown_lost[POSIXTRACE_LOST_LOG_ERROR] += unlisted;
     return n;
 }
 
@@ -208,27 +236,25 @@ void pt_writer_emergency(struct pt_log_writer *w, int error, int end)
         uint8_t bytes[PT_LOG_STATUS_MAX];
     } block;
     struct pt_packet_round *p = &block.round;
-    struct pt_packet_author *authors = (void *)(p + 1);
-    uint64_t waits = waiting(w, NULL), listed;
-    uint32_t room = (sizeof block - sizeof *p) / sizeof *authors;
+    uint64_t waits = waiting(w, 0, UINT32_MAX);
+    uint32_t room = (sizeof block - sizeof *p) / sizeof(struct pt_packet_author), bytes;
 
     if (!w->params.seekable || w->resumed)
         return;
     memset(&block, 0, sizeof block);
     pt_writer_state(w, &p->state);
-    p->state.authors = list_losers(w, authors, room, &listed);
+    p->head.flags = PT_ROUND_EMERGENCY;
+    p->state.authors = list_losers(w, p, room);
     p->state.lost[POSIXTRACE_LOST_LOG_ERROR] += waits;
-    p->state.unknown_lost[POSIXTRACE_LOST_LOG_ERROR] += waits - listed;
     p->state.events -= waits;
     p->state.end = end;
     if (!p->state.flush_error)
         p->state.flush_error = error;
-    p->head.flags = PT_ROUND_EMERGENCY;
     p->head.lsn = w->lsn + 1;
     p->head.round = w->round;
-    pt_packet_seal(&p->head, PT_PACKET_ROUND,
-                   (uint32_t)(sizeof *p + p->state.authors * sizeof *authors), w->seed);
-    if (pt_out_write_at(&w->out, &block, p->head.bytes, PT_LOG_STATUS_OFF) == 0)
+    bytes = (uint32_t)(sizeof *p + p->state.authors * sizeof(struct pt_packet_author));
+    pt_packet_seal(&p->head, PT_PACKET_ROUND, bytes, w->seed);
+    if (pt_out_write_at(&w->out, &block, bytes, PT_LOG_STATUS_OFF) == 0)
         w->emergency = true;
 }
 

@@ -55,6 +55,8 @@ struct pt_ring {
 struct pt_log_writer {
     struct pt_log_params params;
     struct pt_out out;
+    struct pt_packer packer;
+    struct pt_order_buffer order;
     uint32_t seed;
     uint64_t lsn;            /* of the last packet */
     uint64_t last_round_lsn; /* of the last ROUND packet */
@@ -67,7 +69,7 @@ struct pt_log_writer {
 
     struct pt_totals totals;
     struct pt_log_status status;     /* the caller's, of the last round */
-    struct pt_tally tally;           /* of the piece in hand */
+    struct pt_types types;           /* of the piece in hand */
     uint64_t counts[PT_ID_MAX];      /* in the log */
     uint64_t events, data_bytes;
     uint64_t first_ts, last_ts;
@@ -79,7 +81,7 @@ struct pt_log_writer {
     uint64_t part_first, part_last;
     bool     part_goes_on;
     bool     part_open;              /* has DATA */
-    struct pt_tally part_tally;      /* LOOP only */
+    struct pt_types part_types;      /* LOOP only */
     uint32_t *part_authors;          /* wids, LOOP only */
     size_t   part_author_count, part_author_room;
 

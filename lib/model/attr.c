@@ -8,6 +8,7 @@
  * size of the object: a log's attributes come from a file.
  */
 #include <errno.h>
+#include <posixtrace/attr.h>
 #include <string.h>
 #include "base/clock.h"
 #include "model/attr.h"
@@ -65,6 +66,9 @@ static bool policies_are_valid(const struct pt_attr *attr, bool with_log)
         return false;
     if (attr->log_policy != POSIX_TRACE_LOOP && attr->log_policy != POSIX_TRACE_UNTIL_FULL &&
         attr->log_policy != POSIX_TRACE_APPEND)
+        return false;
+    if (attr->compression != POSIXTRACE_COMPRESSION_NONE &&
+        attr->compression != POSIXTRACE_COMPRESSION_ZSTD)
         return false;
     return attr->inheritance == POSIX_TRACE_CLOSE_FOR_CHILD ||
            attr->inheritance == POSIX_TRACE_INHERITED;

@@ -32,7 +32,9 @@ struct __attribute__((may_alias)) pt_attr {
     int32_t  log_policy;
     int32_t  inheritance;
     int32_t  policy_is_default; /* nobody set stream_policy: FLUSH with a log */
-    uint64_t reserved[8];
+    int32_t  compression;      /* enum posixtrace_compression: of the log's packets */
+    int32_t  zero;
+    uint64_t reserved[7];
 };
 
 _Static_assert(sizeof(struct pt_attr) <= sizeof(trace_attr_t), "trace_attr_t is part of the ABI");

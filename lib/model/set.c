@@ -11,7 +11,7 @@
 
 void pt_set_copy(struct pt_set *to, const struct pt_set *from)
 {
-    pt_store_relaxed(&to->magic, pt_load_relaxed(&from->magic));
+    to->magic = PT_SET_MAGIC;
     for (unsigned i = 0; i < PT_SET_WORDS; i++)
         pt_store_relaxed(&to->bits[i], pt_load_relaxed(&from->bits[i]));
 }
@@ -24,12 +24,12 @@ void pt_set_empty(struct pt_set *s)
 
 void pt_set_add(struct pt_set *s, uint32_t id)
 {
-    s->bits[id / 64] |= 1ull << (id % 64);
+    s->bits[id / 32] |= 1u << (id % 32);
 }
 
 void pt_set_del(struct pt_set *s, uint32_t id)
 {
-    s->bits[id / 64] &= ~(1ull << (id % 64));
+    s->bits[id / 32] &= ~(1u << (id % 32));
 }
 
 static void add_range(struct pt_set *s, uint32_t first, uint32_t last)

@@ -14,16 +14,16 @@
 #include "model/event.h"
 
 #define PT_SET_MAGIC 0x70784574657331ull
-#define PT_SET_WORDS 19   /* 1216 bits: ids 0 .. PT_ID_MAX - 1 */
+#define PT_SET_WORDS 38   /* 1216 bits: ids 0 .. PT_ID_MAX - 1 */
 
 struct __attribute__((may_alias)) pt_set {
     uint64_t magic;
-    uint64_t bits[PT_SET_WORDS];
+    uint32_t bits[PT_SET_WORDS];   /* so short that each is one access on any machine */
 };
 
 _Static_assert(sizeof(struct pt_set) == 160 && sizeof(trace_event_set_t) == 160,
                "the size of trace_event_set_t is part of the ABI and of the log format");
-_Static_assert(PT_SET_WORDS * 64 == PT_ID_MAX, "a bit for every id");
+_Static_assert(PT_SET_WORDS * 32 == PT_ID_MAX, "a bit for every id");
 
 /* The object behind a public one, or NULL if it was never initialised. */
 static inline const struct pt_set *pt_set_get(const trace_event_set_t *set)
@@ -36,10 +36,10 @@ static inline const struct pt_set *pt_set_get(const trace_event_set_t *set)
 static inline bool pt_set_has(const struct pt_set *s, uint32_t id)
 {
     /* A stream's filter is read while its controller changes it. */
-    return id < PT_ID_MAX && (pt_load_relaxed(&s->bits[id / 64]) >> (id % 64) & 1) != 0;
+    return id < PT_ID_MAX && (pt_load_relaxed(&s->bits[id / 32]) >> (id % 32) & 1) != 0;
 }
 
-/* Copies word by word to or from where others read or write. */
+/* Copies a good set, word by word, to or from where others read or write. */
 void pt_set_copy(struct pt_set *to, const struct pt_set *from);
 void pt_set_empty(struct pt_set *s);
 void pt_set_add(struct pt_set *s, uint32_t id);   /* id is valid */

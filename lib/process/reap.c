@@ -36,7 +36,7 @@ static bool is_segment(const char *name)
 /* Reads and checks a segment's header. 0, -EINVAL, -ENOENT, ... */
 static int read_header(int dir, const char *file, struct pt_seg_header *h, struct stat *st)
 {
-    int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), r = -EINVAL;
+    int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), r = -EINVAL;
 
     if (fd < 0)
         return -errno;

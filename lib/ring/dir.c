@@ -72,17 +72,20 @@ static int open_private(const char *path, bool create)
     return fd;
 }
 
-static int open_first(bool create, char *path, size_t size)
+/* *which: the candidate that path is of. */
+static int open_first(bool create, char *path, size_t size, unsigned *which)
 {
     int saved = errno, first = -ENOENT, fd = -ENOENT;
+    unsigned k;
 
-    for (unsigned k = 0; candidate(k, path, size); k++) {
+    for (k = 0; candidate(k, path, size); k++) {
         fd = open_private(path, create);
         if (fd >= 0)
             break;
         if (k == 0)
             first = fd;
     }
+    *which = fd < 0 ? 0 : k;
     if (fd < 0)
         candidate(0, path, size);
     errno = saved;
@@ -92,16 +95,29 @@ static int open_first(bool create, char *path, size_t size)
 int pt_dir_open(bool create)
 {
     char path[512];
+    unsigned which;
 
-    return open_first(create, path, sizeof path);
+    return open_first(create, path, sizeof path, &which);
+}
+
+int pt_dir_look(char *to, size_t size, enum pt_dir_choice *choice)
+{
+    const char *dir = secure_getenv("POSIXTRACE_DIR");
+    unsigned which;
+    int fd = open_first(false, to, size, &which);
+
+    *choice = dir && *dir ? PT_DIR_VARIABLE : which == 0 ? PT_DIR_SHM : PT_DIR_RUNTIME;
+    if (fd < 0)
+        return fd;
+    close(fd);
+    return 0;
 }
 
 void pt_dir_path(char *to, size_t size)
 {
-    int fd = open_first(false, to, size);
+    enum pt_dir_choice choice;
 
-    if (fd >= 0)
-        close(fd);
+    pt_dir_look(to, size, &choice);
 }
 
 static int size_file(int fd, uint64_t size, uint64_t reserve)
@@ -119,9 +135,13 @@ static int size_file(int fd, uint64_t size, uint64_t reserve)
 void *pt_dir_map(int fd, uint64_t size, int protection, int *error)
 {
     int flags = MAP_SHARED | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), saved = errno;
-    void *p = fd >= 0 || fd == -EFBIG
-                  ? mmap(NULL, size, protection, flags, fd < 0 ? -1 : fd, 0) : MAP_FAILED;
+    void *p = MAP_FAILED;
 
+    /* A 64-bit program may have made what no 32-bit program can map. */
+    if (size > PTRDIFF_MAX)
+        errno = ENOMEM;
+    else if (fd >= 0 || fd == -EFBIG)
+        p = mmap(NULL, size, protection, flags, fd < 0 ? -1 : fd, 0);
     *error = p != MAP_FAILED ? 0 : fd < 0 && fd != -EFBIG ? fd : -errno;
     errno = saved;
     return p == MAP_FAILED ? NULL : p;

@@ -6,6 +6,10 @@
  * $XDG_RUNTIME_DIR/posixtrace.  Environment variables are ignored in set-id
  * programs.  It must be a real directory, mode 0700, owned by the user.
  * Where none can be had, callers fall back to a memfd.
+ *
+ * What is in it is trusted no further than that: whoever reads a file opens it
+ * with O_NOFOLLOW and O_NONBLOCK, since a FIFO would stop him, and looks at its
+ * kind, owner and size.
  */
 #ifndef PT_RING_DIR_H
 #define PT_RING_DIR_H
@@ -18,6 +22,10 @@
 int pt_dir_open(bool create);
 /* Its path, as pt_dir_open would choose it; at most size bytes. */
 void pt_dir_path(char *to, size_t size);
+/* The same, and which of the candidates it is (values as enum
+ * posixtrace_directory_choice); 0, or why it cannot be used as it is now. */
+enum pt_dir_choice { PT_DIR_VARIABLE, PT_DIR_SHM, PT_DIR_RUNTIME };
+int pt_dir_look(char *to, size_t size, enum pt_dir_choice *choice);
 
 /*
  * A new file of that name in the directory, or a memfd where there is no

@@ -38,6 +38,7 @@
 #ifndef PT_RING_LAYOUT_H
 #define PT_RING_LAYOUT_H
 
+#include <stddef.h>
 #include "model/attr.h"
 #include "model/set.h"
 #include "ring/record.h"
@@ -53,7 +54,8 @@
 #define PT_SYNC_MAX    250u
 #define PT_CHUNK_MIN   1024u
 #define PT_CHUNK_MAX   65536u
-#define PT_GROWTH_BYTES (64u << 20)  /* for chunks of further writers */
+/* For chunks of further writers; address space is scarce where pointers are short. */
+#define PT_GROWTH_BYTES (sizeof(void *) > 4 ? 64u << 20 : 16u << 20)
 #define PT_STALL_NS    1000000000ull /* a writer inside for longer holds nothing back */
 
 enum pt_chunk_state { PT_CHUNK_FREE, PT_CHUNK_OWNED, PT_CHUNK_FULL, PT_CHUNK_ORPHAN };
@@ -82,7 +84,12 @@ struct pt_chunk {
 };
 _Static_assert(sizeof(struct pt_chunk) == 128, "records begin at 128");
 
-enum pt_slot_state { PT_SLOT_FREE, PT_SLOT_CLAIMED, PT_SLOT_LIVE, PT_SLOT_ENDED };
+/* ENDING carries the thread id of who ends the slot: should that thread die on
+ * the way, another takes it over. */
+enum pt_slot_state { PT_SLOT_FREE, PT_SLOT_CLAIMED, PT_SLOT_LIVE, PT_SLOT_ENDED, PT_SLOT_ENDING };
+#define pt_slot_ending(tid)     ((uint32_t)PT_SLOT_ENDING | (uint32_t)(tid) << 8)
+#define pt_slot_is_ending(state) (((state) & 0xffu) == PT_SLOT_ENDING)
+#define pt_slot_ender(state)    ((int32_t)((state) >> 8))
 
 /* Causes that a writer counts itself; as enum posixtrace_loss_cause. */
 enum { PT_LOST_FULL, PT_LOST_OVERWRITTEN, PT_LOST_NO_MEMORY, PT_LOST_NESTED, PT_LOST_OWN };
@@ -124,7 +131,9 @@ enum pt_stream_state { PT_SUSPENDED, PT_RUNNING, PT_AUTOSTOPPED };
 
 struct pt_seg_header {
     uint64_t magic;
-    uint32_t layout, byte_order, word_size, header_size;
+    uint32_t layout, byte_order;
+    uint32_t word_size;        /* of the creator: 4 or 8 */
+    uint32_t header_size;
     uint8_t  id[16];
     uint64_t size;
     uint32_t infos_off, slots_off, chunks_off;
@@ -147,7 +156,7 @@ struct pt_seg_header {
     uint32_t closed;           /* shutdown has begun */
     uint32_t log_complete;     /* the log has its end mark: nothing here is needed */
     uint32_t window;           /* 1 from the START record to the STOP record */
-    struct pt_set filter;
+    __attribute__((aligned(8))) struct pt_set filter;
 
     /* looked at after each event: changes rarely */
     __attribute__((aligned(64))) uint32_t attention;
@@ -183,6 +192,14 @@ struct pt_seg_header {
     struct pt_sync sync[PT_SYNC_MAX];
     struct pt_proc procs[PT_PROC_MAX];
 };
+/* The same on 32-bit and 64-bit machines, so that their programs share streams
+ * and post-mortems; another number here is another PT_SEG_LAYOUT. */
+_Static_assert(sizeof(struct pt_seg_header) == 11328, "layout");
+_Static_assert(offsetof(struct pt_seg_header, attr) == 456, "layout");
+_Static_assert(offsetof(struct pt_seg_header, filter) == 736, "layout");
+_Static_assert(offsetof(struct pt_seg_header, lost_no_slot) == 1152, "layout");
+_Static_assert(offsetof(struct pt_seg_header, procs) == 7224, "layout");
+_Static_assert(sizeof(struct pt_info) == 16 && sizeof(struct pt_proc) == 16, "layout");
 
 /* Every refused event comes here: the line stays shared while nobody resets it. */
 static inline void pt_note_overrun(struct pt_seg_header *h)

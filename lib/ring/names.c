@@ -16,7 +16,7 @@
 /* Room for every name at its longest, and for the bytes that racing openers
  * may leave unused. */
 #define ARENA_BYTES ((TRACE_EVENT_NAME_MAX + 1u) * (PT_NAMES_COUNT + 64u))
-#define MAP_BYTES   ((sizeof(struct pt_names) + ARENA_BYTES + 4095u) & ~4095u)
+#define MAP_BYTES   ((sizeof(struct pt_names) + ARENA_BYTES + PT_PAGE - 1) & ~(size_t)(PT_PAGE - 1))
 
 #define entry_off(e)  ((uint32_t)(e))
 #define entry_len(e)  ((uint32_t)((e) >> 32) & 0xffffu)
@@ -74,7 +74,7 @@ static bool valid(const struct pt_names *n, uint64_t size)
 static int open_file(int dirfd, const char *file, int flags)
 {
     struct stat st;
-    int fd = openat(dirfd, file, flags | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(dirfd, file, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd < 0)
         return -errno;
@@ -160,12 +160,12 @@ static int store_name(struct pt_names *n, const char *name, size_t length, uint6
 {
     uint32_t off = pt_add_relaxed(&n->used, (uint32_t)length + 1);
 
-    if (off + length + 1 > ARENA_BYTES) {
+    if ((uint64_t)off + length + 1 > ARENA_BYTES) {
         pt_store_relaxed(&n->used, ARENA_BYTES);
         return -ENOMEM;
     }
-    uintptr_t from = (uintptr_t)(n->arena + off) & ~(uintptr_t)4095;
-    uintptr_t to = ((uintptr_t)(n->arena + off) + length + 4096) & ~(uintptr_t)4095;
+    uintptr_t from = (uintptr_t)(n->arena + off) & ~(uintptr_t)(PT_PAGE - 1);
+    uintptr_t to = ((uintptr_t)(n->arena + off) + length + PT_PAGE) & ~(uintptr_t)(PT_PAGE - 1);
     if (pt_sys_populate((void *)from, to - from) < 0)
         return -ENOMEM;
     memcpy(n->arena + off, name, length + 1);

@@ -15,6 +15,7 @@
 #define PT_RING_NAMES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include "model/event.h"
 
 #define PT_NAMES_MAGIC 0x31454d414e5850ull
@@ -28,6 +29,7 @@ struct pt_names {
     uint64_t entry[PT_NAMES_COUNT + 1]; /* offset | length << 32 | hash << 48 */
     char     arena[];
 };
+_Static_assert(offsetof(struct pt_names, arena) == 8224, "the same on 32-bit and 64-bit machines");
 
 /* A new map, mapped; file gets its name ("" if it has none).  Async-signal-safe. */
 int pt_names_create(struct pt_names **names, char file[64]);

@@ -54,6 +54,20 @@ static int map_page(struct pt_page **page, int fd)
     return 0;
 }
 
+/* A bit has its epoch before a gate is opened for it; lanes that belong to no
+ * stream have epoch 0.  Gates are looked at first: others may be opening some. */
+static bool gates_have_epochs(const struct pt_page *page)
+{
+    uint64_t open = 0;
+
+    for (uint32_t id = 0; id < PT_ID_MAX; id++)
+        open |= pt_load_acquire(&page->gates[id]);
+    for (; open; open &= open - 1)
+        if (pt_load_relaxed(&page->epoch[__builtin_ctzll(open)]) == 0)
+            return false;
+    return true;
+}
+
 static int open_existing(struct pt_page **page, const char *file, uint32_t pid, uint64_t start)
 {
     int saved = errno, dir = pt_dir_open(false), fd, r = 0;
@@ -78,7 +92,7 @@ static int open_existing(struct pt_page **page, const char *file, uint32_t pid, 
         return r;
     /* Made by another copy of the library, or another thread. */
     if (pt_load_acquire(&(*page)->magic) != PT_PAGE_MAGIC || (*page)->layout != PT_SEG_LAYOUT ||
-        (*page)->pid != pid || (*page)->start != start) {
+        (*page)->pid != pid || (*page)->start != start || !gates_have_epochs(*page)) {
         pt_page_unmap(*page);
         return -EINVAL;
     }
@@ -144,7 +158,7 @@ bool pt_page_names_in_use(int dirfd, const char *names_file)
 
     while (d && !found && (entry = readdir(d))) {
         int fd = strncmp(entry->d_name, "p-", 2) ? -1
-                 : openat(dirfd, entry->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+                 : openat(dirfd, entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
         if (fd < 0)
             continue;

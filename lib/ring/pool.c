@@ -21,13 +21,16 @@ static void init_chunk(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64
     struct pt_chunk *c = pt_seg_chunk(seg, index);
     const struct pt_slot *s = pt_seg_slot(seg, slot);
 
+    /* The word before the contents; a reader's fence stands between its copy
+     * of the contents and its second look at the word (pt_cursor_valid). */
+    pt_fence_seqcst();
     pt_store_relaxed(&c->commit, sizeof *c);
     pt_store_relaxed(&c->consumed, gen << 24 | sizeof *c);
     pt_store_relaxed(&c->base_ts, pt_clock_now(seg->h->clock));
     pt_store_relaxed(&c->last_ts, c->base_ts);
     pt_store_relaxed(&c->first_no, s->next_no);
     pt_store_relaxed(&c->window, pt_load_relaxed(&seg->h->window));
-    c->author = s->author;
+    pt_copy_watched(&c->author, &s->author, sizeof c->author);
     pt_store_release(&c->gen, gen);
 }
 

@@ -55,13 +55,13 @@ static inline uint32_t pt_record_max_size(uint32_t len)
     return PT_RECORD_OVERHEAD + pt_record_size(len);
 }
 
-/* at is 8-byte aligned. Plain stores, of halves that need no shifting. */
 static inline void pt_record_put_head(void *at, uint32_t kind, uint32_t id_flags, uint32_t len,
                                       uint32_t delta, uint64_t addr)
 {
-    pt_store_relaxed((uint32_t *)at, id_flags | kind << 12 | len << 16);
-    pt_store_relaxed((uint32_t *)at + 1, delta);
-    pt_store_relaxed((uint64_t *)at + 1, addr);
+    struct { uint32_t what, delta; uint64_t addr; } head = { id_flags | kind << 12 | len << 16,
+                                                             delta, addr };
+
+    __builtin_memcpy(at, &head, sizeof head);
 }
 
 struct pt_decoder {

@@ -8,18 +8,22 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/annotate.h"
 #include "base/clock.h"
 #include "base/sys.h"
 #include "ring/dir.h"
 #include "ring/liveness.h"
 #include "ring/segment.h"
 
-#define PAGE 4096u
+#define PAGE PT_PAGE
+#define COLOUR_BYTES 192u   /* three cache lines: a chunk's header is two */
+#define COLOURS      21u
 #define SLOT_STEP 64u    /* slots that are opened at a time: three pages */
 #define HUGE_BYTES (4u << 20)
 /* A stream that does not fit into the directory's file system gets memory
  * without a name only up to here: tmpfs has a limit for a reason. */
 #define NAMELESS_MAX (256u << 20)
+#define COPY_MAX ((uint64_t)1 << (sizeof(void *) > 4 ? 40 : 31))
 
 static uint64_t page_up(uint64_t n)
 {
@@ -50,6 +54,19 @@ void pt_seg_geometry(const struct pt_attr *attr, uint32_t *chunk_size, uint32_t 
     *base_chunks = n > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)n;
 }
 
+/*
+ * Streams of one process begin their chunks at different places in a page.  An
+ * event in several streams stores and loads at the same place of each chunk; a
+ * processor that compares the low 12 bits first would hold up a load of one
+ * stream behind a store to another.
+ */
+static uint32_t next_colour(void)
+{
+    static uint32_t count;
+
+    return pt_add_relaxed(&count, 1u) % COLOURS * COLOUR_BYTES;
+}
+
 /* -ENOMEM for what could never be mapped. */
 static int lay_out(struct pt_seg_header *h, const struct pt_seg_request *q)
 {
@@ -62,13 +79,13 @@ static int lay_out(struct pt_seg_header *h, const struct pt_seg_request *q)
     h->chunk_max = (uint32_t)count;
     infos = page_up(sizeof *h);
     slots = page_up(infos + count * sizeof(struct pt_info));
-    chunks = page_up(slots + (uint64_t)PT_SLOT_MAX * sizeof(struct pt_slot));
+    chunks = page_up(slots + (uint64_t)PT_SLOT_MAX * sizeof(struct pt_slot)) + next_colour();
     if (chunks > UINT32_MAX)
         return -ENOMEM;
     h->infos_off = (uint32_t)infos;
     h->slots_off = (uint32_t)slots;
     h->chunks_off = (uint32_t)chunks;
-    h->size = chunks + count * h->chunk_size;
+    h->size = page_up(chunks + count * h->chunk_size);
     return 0;
 }
 
@@ -106,6 +123,7 @@ static int map_file(struct pt_seg *seg, int fd, uint64_t size)
 
     if (!p)
         return error;
+    pt_now_accessible(p, size);
     seg->h = p;
     seg->size = size;
     /* A huge page would make a 64 KiB stream cost 2 MiB. */
@@ -220,7 +238,7 @@ int pt_seg_validate(const struct pt_seg_header *h, uint64_t size)
     uint64_t chunks;
 
     if (size < sizeof *h || h->magic != PT_SEG_MAGIC || h->layout != PT_SEG_LAYOUT ||
-        h->byte_order != PT_BYTE_ORDER || h->word_size != sizeof(long) ||
+        h->byte_order != PT_BYTE_ORDER || (h->word_size != 4 && h->word_size != 8) ||
         h->header_size != sizeof *h || h->size != size)
         return -EINVAL;
     if (h->chunk_size < PT_CHUNK_MIN || h->chunk_size > PT_CHUNK_MAX ||
@@ -228,7 +246,7 @@ int pt_seg_validate(const struct pt_seg_header *h, uint64_t size)
         h->base_chunks > h->chunk_max)
         return -EINVAL;
     chunks = (uint64_t)h->chunk_max * h->chunk_size;
-    if (h->infos_off % PAGE || h->slots_off % PAGE || h->chunks_off % PAGE ||
+    if (h->infos_off % PAGE || h->slots_off % PAGE || h->chunks_off % 64 ||
         h->infos_off < sizeof *h ||
         h->infos_off + (uint64_t)h->chunk_max * sizeof(struct pt_info) > h->slots_off ||
         h->slots_off + (uint64_t)PT_SLOT_MAX * sizeof(struct pt_slot) > h->chunks_off ||
@@ -281,11 +299,11 @@ int pt_seg_copy(struct pt_seg *seg, int dirfd, const char *file)
 
     memset(seg, 0, sizeof *seg);
     seg->copy = true;
-    fd = openat(dirfd, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    fd = openat(dirfd, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return -errno;
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
-        st.st_size < (off_t)sizeof *seg->h || (uint64_t)st.st_size > (uint64_t)1 << 40) {
+        st.st_size < (off_t)sizeof *seg->h || (uint64_t)st.st_size > COPY_MAX) {
         close(fd);
         return -EINVAL;
     }

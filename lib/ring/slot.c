@@ -26,15 +26,15 @@ uint64_t pt_slot_recorded(struct pt_seg *seg, uint32_t index)
 
     for (;;) {
         uint32_t at = pt_load_acquire(&s->chunk);
-        uint64_t no;
+        uint64_t no, base;
 
         if (at == 0)
             return pt_load_acquire(&s->next_no);
         if (at > pt_seg_reachable(seg, at))
             return pt_load_relaxed(&s->next_no);
-        no = pt_load_relaxed(&s->chunk_base) +
-             (pt_load_acquire(&pt_seg_chunk(seg, at - 1)->commit) >> 32);
-        if (pt_load_acquire(&s->chunk) == at)
+        base = pt_load_acquire(&s->chunk_base);
+        no = base + (pt_load_acquire(&pt_seg_chunk(seg, at - 1)->commit) >> 32);
+        if (pt_load_acquire(&s->chunk) == at && pt_load_relaxed(&s->chunk_base) == base)
             return no;
     }
 }
@@ -70,13 +70,14 @@ static void settle(struct pt_seg *seg, uint32_t index, const struct pt_author *a
                    uint64_t copy)
 {
     struct pt_slot *s = pt_seg_slot(seg, index);
+    struct pt_author whose = *author;
 
     pt_store_relaxed(&s->inside, 0u);
     pt_store_relaxed(&s->chunk, 0u);
     pt_store_relaxed(&s->next_no, 0u);
     pt_store_relaxed(&s->chunk_base, 0u);
-    s->author = *author;
-    s->author.wid = pt_add_relaxed(&seg->h->next_wid, 1u);
+    whose.wid = pt_add_relaxed(&seg->h->next_wid, 1u);
+    pt_copy_watched(&s->author, &whose, sizeof whose);
     pt_store_relaxed(&s->copy, copy);
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         pt_store_relaxed(&s->lost[c], 0u);
@@ -87,6 +88,9 @@ static void settle(struct pt_seg *seg, uint32_t index, const struct pt_author *a
     pt_store_relaxed(&s->seen_excluded, 0u);
     pt_store_relaxed(&s->seen_refused, 0u);
     pt_store_relaxed(&s->seen_dropped, 0u);
+    /* The wid before the clock: who looks between the two finds this writer, and
+     * bounds it by the look, not by an older attach_ts. */
+    pt_fence_compiler();
     pt_store_relaxed(&s->attach_ts, pt_clock_now(seg->h->clock));
     pt_add_relaxed(&seg->h->writers, 1u);
     pt_store_release(&s->state, (uint32_t)PT_SLOT_LIVE);
@@ -150,26 +154,47 @@ int pt_slot_attach(struct pt_seg *seg, const struct pt_author *author, uint64_t 
     return 0;
 }
 
-void pt_slot_detach(struct pt_seg *seg, uint32_t index, uint64_t last_ts)
+/* From here on the slot's end is ours alone.  Not of a dead ender with our own
+ * thread id: that may be ourselves, in a signal handler. */
+static bool begin_ending(struct pt_slot *s)
+{
+    uint32_t state = pt_load_acquire(&s->state);
+
+    if (state != PT_SLOT_LIVE &&
+        !(pt_slot_is_ending(state) && !pt_sys_tid_exists(pt_slot_ender(state))))
+        return false;
+    return pt_cas_seqcst(&s->state, &state, pt_slot_ending(pt_sys_tid()));
+}
+
+/*
+ * The count is settled before the chunk is given away, whose count may go on
+ * with another writer.  Whoever takes over after any of these stores finds
+ * either the slot's chunk or the final count, and gives up what the slot owns.
+ * The number of writers goes last: a death may leave it too high, never too low.
+ */
+static bool end_slot(struct pt_seg *seg, uint32_t index, uint64_t last_ts)
 {
     struct pt_slot *s = pt_seg_slot(seg, index);
-    uint32_t live = PT_SLOT_LIVE, chunk;
+    uint32_t chunk;
 
-    /* CLAIMED while it is being ended: two sweepers must not both do it. */
-    if (!pt_cas_seqcst(&s->state, &live, (uint32_t)PT_SLOT_CLAIMED))
-        return;
-    pt_pool_repair(seg, index);
+    if (!begin_ending(s))
+        return false;
     chunk = pt_load_relaxed(&s->chunk);
     if (chunk && chunk <= pt_seg_reachable(seg, chunk)) {
-        uint64_t no = pt_slot_recorded(seg, index);
-
-        pt_pool_orphan(seg, chunk - 1, index, last_ts);
-        pt_store_release(&s->next_no, no);
+        pt_store_release(&s->next_no, pt_slot_recorded(seg, index));
         pt_store_release(&s->chunk, 0u);
+        pt_pool_orphan(seg, chunk - 1, index, last_ts);
     }
+    pt_pool_repair(seg, index);
     pt_store_release(&s->inside, 0u);
-    pt_add_relaxed(&seg->h->writers, (uint32_t)-1);
     pt_store_release(&s->state, (uint32_t)PT_SLOT_ENDED);
+    pt_add_relaxed(&seg->h->writers, (uint32_t)-1);
+    return true;
+}
+
+void pt_slot_detach(struct pt_seg *seg, uint32_t index, uint64_t last_ts)
+{
+    end_slot(seg, index, last_ts);
 }
 
 unsigned pt_slot_sweep(struct pt_seg *seg)
@@ -179,16 +204,18 @@ unsigned pt_slot_sweep(struct pt_seg *seg)
 
     for (uint32_t i = 0; i < n; i++) {
         struct pt_slot *s = pt_seg_slot(seg, i);
-
+        uint32_t state = pt_load_acquire(&s->state);
         struct pt_author a;
 
-        if (pt_load_acquire(&s->state) != PT_SLOT_LIVE)
+        if (pt_slot_is_ending(state)) {
+            ended += end_slot(seg, i, 0);
+            continue;
+        }
+        if (state != PT_SLOT_LIVE)
             continue;
         pt_copy_unchecked(&a, &s->author, sizeof a);
-        if (a.level != PT_LEVEL_CONTROL && !pt_sys_thread_exists(a.pid, a.tid)) {
-            pt_slot_detach(seg, i, 0);
-            ended++;
-        }
+        if (a.level != PT_LEVEL_CONTROL && !pt_sys_thread_exists(a.pid, a.tid))
+            ended += end_slot(seg, i, 0);
     }
     return ended;
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Writer slots.  FREE -> CLAIMED -> LIVE -> ENDED -> FREE; the claimer owns a
- * slot until it ends it or is found dead.  An ended slot keeps its counts until
- * a consumer has taken them; under pressure they are added to the stream's
- * totals of threads that are gone.
+ * Writer slots.  FREE -> CLAIMED -> LIVE -> ENDING -> ENDED -> FREE; the claimer
+ * owns a slot until it ends it or is found dead.  Ending takes several stores;
+ * each can be done again by who finds that the one who did them has died.  An
+ * ended slot keeps its counts until a consumer has taken them; under pressure
+ * they are added to the stream's totals of threads that are gone.
  *
  * How many events a writer has recorded: the number of its next one.  That is
  * next_no while it has no chunk, else chunk_base plus the chunk's count.  At a
  * change of chunk next_no is stored before chunk is cleared, and chunk_base
  * before chunk is set, so the sum is right at any moment, also after SIGKILL.
+ * Who reads it while the writer goes on must find chunk and chunk_base unchanged
+ * afterwards: the writer may have come back to the same chunk.
  */
 #ifndef PT_RING_SLOT_H
 #define PT_RING_SLOT_H

@@ -67,7 +67,7 @@ void pt_cursor_drop(struct pt_live *l, struct pt_cursor *c)
 void pt_cursor_unqueue_all(struct pt_live *l)
 {
     for (size_t i = 0; i < l->merge.count; i++) {
-        struct pt_cursor *c = (struct pt_cursor *)(void *)l->merge.heap[i];
+        struct pt_cursor *c = (struct pt_cursor *)(void *)l->merge.heap[i].node;
 
         c->queued = false;
         if (l->known[c->index] != c)

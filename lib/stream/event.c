@@ -264,6 +264,25 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
         leave(&t->lanes[level][bit]);
 }
 
+/* A thread for which there is no memory at all: what it loses is the streams'. */
+static void count_stranger(struct pt_self *self, uint32_t id)
+{
+    uint64_t open, bit;
+
+    pt_add_seqcst(&pt_thread_strangers, 1u);
+    open = pt_load_seqcst(&self->page->gates[id]);
+    for_each_bit(bit, open) {
+        struct pt_seg *seg = pt_self_segment(self, (unsigned)bit,
+                                             pt_load_seqcst(&self->page->epoch[bit]));
+
+        if (!seg)
+            continue;
+        pt_add_relaxed(&seg->h->lost_no_slot[PT_LOST_NO_MEMORY], 1u);
+        pt_note_overrun(seg->h);
+    }
+    pt_add_seqcst(&pt_thread_strangers, (uint32_t)-1);
+}
+
 void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
 {
     struct pt_self *self = pt_self_get();
@@ -276,8 +295,10 @@ void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uin
     if (!data)
         len = 0;
     t = pt_thread_get(self);
-    if (!t)
+    if (!t) {
+        count_stranger(self, id);
         return;
+    }
     outer = pt_load_relaxed(&t->word);
     was = (unsigned)(outer & PT_THREAD_LEVEL);
     if (was)

@@ -2,11 +2,13 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See exit.h. */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/atomics.h"
 #include "stream/exit.h"
 #include "stream/handle.h"
+#include "stream/thread.h"
 
 static uint32_t registered;
 
@@ -34,8 +36,10 @@ int pt_exit_register(void)
 
     if (!pt_cas_seqcst(&registered, &no, 1u))
         return 0;
-    if (atexit(at_exit) == 0)
+    if (atexit(at_exit) == 0) {
+        pthread_atfork(NULL, NULL, pt_thread_forget_parent);
         return 0;
+    }
     pt_store_release(&registered, 0u);
     return -ENOMEM;
 }

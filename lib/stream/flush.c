@@ -22,6 +22,8 @@
 #include "stream/round.h"
 
 #define DELAY_NS 1000000000ull   /* from the first unflushed event to its round */
+#define STUCK_NS   20000000ull   /* between rounds that bring nothing */
+#define LAST_TRIES 10            /* to find memory for the last round */
 
 enum { ASK_ROUND = 1, ASK_CLEAR = 2, ASK_FINISH = 4 };
 
@@ -42,7 +44,7 @@ struct pt_flusher {
     /* for get_status */
     uint32_t flushing, log_overrun, log_full;
     int32_t error;             /* first since the last get_status */
-    uint64_t log_lost[PT_LOSS_CAUSES];
+    pt_u64 log_lost[PT_LOSS_CAUSES];
 };
 
 static void note_error(struct pt_flusher *f, int e)
@@ -105,33 +107,54 @@ static void publish(struct pt_flusher *f)
         pt_store_relaxed(&f->log_lost[c], pt_log_lost(f->writer, c));
 }
 
+/* Everything that is certain by now, from the segment to the log's writer. */
+static int take_all(struct pt_flusher *f)
+{
+    struct pt_live *l = &f->stream->live;
+    int e = pt_live_refresh(l);
+
+    pt_live_look_at_state(l);
+    put_names_and_syncs(f);
+    if (e == 0)
+        return pt_round_write(&f->round);
+    l->watermark = l->delivered_ts;
+    return e;
+}
+
 /* last: the round that ends the log. */
 static int do_round(struct pt_flusher *f, bool last)
 {
     struct pt_live *l = &f->stream->live;
     struct pt_log_author_totals *totals = NULL;
-    struct pt_log_status status = { 0 };
+    struct pt_log_status status = { 0 }, *says = &status;
     size_t count = 0;
+    bool whole;
     int e;
 
     pthread_mutex_lock(&f->stream->reading);
     pt_store_seqcst(&l->seg->h->flush_asked, 0u);
-    e = pt_live_refresh(l);
-    pt_live_look_at_state(l);
-    put_names_and_syncs(f);
-    if (e == 0)
-        e = pt_round_write(&f->round);
+    e = take_all(f);
+    /* What is left for want of memory comes with the next round, if there is one. */
+    for (int i = 0; last && e == -ENOMEM && i < LAST_TRIES; i++) {
+        note_error(f, e);
+        e = take_all(f);
+    }
+    whole = e == 0;
     note_error(f, e);
     fill_status(f, &status);
     e = pt_round_totals(l, last, &totals, &count, &status);
-    if (e == 0 && last)
-        e = pt_log_complete(f->writer, POSIXTRACE_END_SHUTDOWN, &status, totals, count);
-    else if (e == 0)
-        e = pt_log_end_round(f->writer, &status, totals, count);
+    note_error(f, e);
+    /* Without memory for the totals the round says of them what the last one said. */
+    if (e < 0)
+        says = NULL;
+    if (last)
+        e = pt_log_complete(f->writer, POSIXTRACE_END_SHUTDOWN, says, totals, count);
+    else
+        e = pt_log_end_round(f->writer, says, totals, count);
     free(totals);
     note_error(f, e);
     pt_round_commit(&f->round);
-    if (!f->round.more && pt_merge_top(&l->merge) == NULL)
+    if (whole && !f->round.more && pt_merge_top(&l->merge) == NULL)
         pt_live_restart(l);
     publish(f);
     pthread_mutex_unlock(&f->stream->reading);
@@ -192,6 +215,17 @@ static bool by_itself(const struct pt_flusher *f)
     return f->stream->seg->h->attr.stream_policy == POSIX_TRACE_FLUSH;
 }
 
+/* A quarter of the pool is full, as for the writers that wake us.  But not if the
+ * last round gave nothing back: then a writer holds up what the chunks have, and
+ * the next would not either. */
+static bool is_filling(struct pt_flusher *f)
+{
+    struct pt_seg_header *h = f->stream->seg->h;
+
+    return f->round.given_back > 0 &&
+           (uint64_t)pt_load_relaxed(&h->full_chunks) * 4 >= h->base_chunks;
+}
+
 /* With policy FLUSH: must a round be made now? */
 static bool is_due(struct pt_flusher *f)
 {
@@ -199,6 +233,7 @@ static bool is_due(struct pt_flusher *f)
 
     return by_itself(f) &&
            (pt_load_seqcst(&h->flush_asked) ||
+            is_filling(f) ||
             pt_state_of(pt_load_seqcst(&h->state)) == PT_AUTOSTOPPED ||
             (f->deadline && pt_clock_ns(CLOCK_MONOTONIC) >= f->deadline));
 }
@@ -249,6 +284,20 @@ static void do_clear(struct pt_flusher *f)
     reply(f, e);
 }
 
+/* The stream has stopped itself and cannot be emptied, because a writer that
+ * stands still inside an event holds the rest back: not a round after the other
+ * until it is declared stalled. */
+static void wait_if_stuck(struct pt_flusher *f, uint32_t futex)
+{
+    struct pt_seg_header *h = f->stream->seg->h;
+    uint64_t until = pt_clock_ns(CLOCK_MONOTONIC) + STUCK_NS;
+    struct timespec t = { (time_t)(until / 1000000000u), (long)(until % 1000000000u) };
+
+    if (f->round.more && f->round.given_back == 0 &&
+        pt_state_of(pt_load_seqcst(&h->state)) == PT_AUTOSTOPPED)
+        pt_futex_wait(&h->flush_futex, futex, CLOCK_MONOTONIC, &t);
+}
+
 static void work(struct pt_flusher *f)
 {
     struct pt_seg_header *h = f->stream->seg->h;
@@ -261,10 +310,12 @@ static void work(struct pt_flusher *f)
             return;
         if (asked & ASK_CLEAR)
             do_clear(f);
-        if ((asked & ASK_ROUND) || is_due(f))
+        if ((asked & ASK_ROUND) || is_due(f)) {
             flush(f, (asked & ASK_ROUND) != 0);
-        else if (!asked)
+            wait_if_stuck(f, futex);
+        } else if (!asked) {
             wait_for_work(f, futex);
+        }
     }
 }
 

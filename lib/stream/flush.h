@@ -15,7 +15,7 @@
  * in the file, in the segment, or in both, and both name it alike (generation
  * and offset of its chunk).
  *
- * When: posix_trace_flush; with stream policy FLUSH also at half full, when
+ * When: posix_trace_flush; with stream policy FLUSH also at a quarter full, when
  * the stream has stopped itself, and a second after the first event that is
  * not flushed.  While nothing is recorded the thread sleeps without timeout.
  */

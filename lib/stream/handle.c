@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* See handle.h. */
+/*
+ * See handle.h.
+ *
+ * References.  refs is 1 while the handle is in the table, plus 1 for each call
+ * that works with the stream; CLOSING from the moment it leaves.  Who removes it
+ * waits for (CLOSING | 1) and makes that 0; nobody gets a reference to a handle
+ * with CLOSING or with 0.
+ *
+ * The short way.  A thread remembers the handle that it used last.  Handles are
+ * never given back to malloc, so that it may try to reference a remembered one,
+ * whatever has become of it; a handle that is another stream's by now has
+ * another trid, and is let go again.  Reading a log event by event is a third
+ * faster than with a look-up each time.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <urcu/urcu-bp.h>
@@ -9,21 +22,57 @@
 #include "base/sys.h"
 #include "stream/handle.h"
 
+#define CLOSING (1u << 31)
+
 struct pt_handle {
     struct cds_lfht_node node;
     trace_id_t trid;
-    uint32_t refs;               /* 1 for being in the table */
-    uint32_t closing;
+    uint32_t refs;
     enum pt_stream_kind kind;    /* of the stream, which may be freed before us */
-    uint64_t instance;
+    pt_u64 instance;
     struct pt_stream *stream;
-    struct pt_handle *next;      /* among the retired */
+    struct pt_handle *next;      /* among the retired, or the spare ones */
 };
 
 static struct cds_lfht *table;
 static uint32_t next_number = 1;
-static struct pt_handle *retired;    /* those that no grace period could free yet */
+static struct pt_handle *retired;    /* those that a look-up may still stand at */
+static struct pt_handle *spare;      /* to be used again */
 static uint64_t first_user;   /* the instance; differs in a forked child */
+
+static _Thread_local struct {
+    trace_id_t trid;
+    struct pt_handle *h;
+} last __attribute__((tls_model("initial-exec")));
+
+static void push(struct pt_handle **list, struct pt_handle *h)
+{
+    h->next = pt_load_relaxed(list);
+    while (!pt_cas_seqcst(list, &h->next, h))
+        ;
+}
+
+static void push_all(struct pt_handle **list, struct pt_handle *h)
+{
+    while (h) {
+        struct pt_handle *next = h->next;
+
+        push(list, h);
+        h = next;
+    }
+}
+
+static struct pt_handle *new_handle(void)
+{
+    /* Taken as a whole: who takes one from a shared list could be deceived by
+     * another that takes it and puts it back. */
+    struct pt_handle *h = pt_exchange_seqcst(&spare, (struct pt_handle *)NULL);
+
+    if (!h)
+        return calloc(1, sizeof *h);
+    push_all(&spare, h->next);
+    return h;
+}
 
 static struct cds_lfht *get_table(void)
 {
@@ -68,7 +117,7 @@ static int match(struct cds_lfht_node *node, const void *key)
 int pt_handle_add(struct pt_stream *s, trace_id_t *trid)
 {
     struct cds_lfht *t = get_table();
-    struct pt_handle *h = t ? calloc(1, sizeof *h) : NULL;
+    struct pt_handle *h = t ? new_handle() : NULL;
     uint64_t none = 0;
 
     if (!h)
@@ -77,11 +126,11 @@ int pt_handle_add(struct pt_stream *s, trace_id_t *trid)
     do
         h->trid = scatter(pt_add_seqcst(&next_number, 1u));
     while (h->trid == 0);
-    h->refs = 1;
     h->kind = s->kind;
     h->instance = s->instance;
     h->stream = s;
     s->handle = h;
+    pt_store_release(&h->refs, 1u);   /* who references it sees all of this */
     cds_lfht_node_init(&h->node);
     pt_happens_before(&table);
     urcu_bp_read_lock();
@@ -89,6 +138,11 @@ int pt_handle_add(struct pt_stream *s, trace_id_t *trid)
     urcu_bp_read_unlock();
     *trid = h->trid;
     return 0;
+}
+
+static bool is_usable(const struct pt_handle *h, unsigned kinds)
+{
+    return (h->kind & kinds) && h->instance == pt_self_instance();
 }
 
 /* Under the read lock; finds without referencing. */
@@ -106,42 +160,60 @@ static struct pt_handle *find(trace_id_t trid, unsigned kinds)
     if (!node)
         return NULL;
     h = caa_container_of(node, struct pt_handle, node);
-    return (h->kind & kinds) && h->instance == pt_self_instance() ? h : NULL;
+    return is_usable(h, kinds) ? h : NULL;
 }
 
 static bool reference(struct pt_handle *h)
 {
     uint32_t n = pt_load_relaxed(&h->refs);
 
-    while (n != 0)
+    while (n != 0 && !(n & CLOSING))
         if (pt_cas_seqcst(&h->refs, &n, n + 1))
             return true;
     return false;
 }
 
+/* Who removes the stream waits for the count of its own reference.  Afterwards
+ * the address is only named to the kernel: the handle may be another's. */
+static void unreference(struct pt_handle *h)
+{
+    if (pt_add_seqcst(&h->refs, (uint32_t)-1) == (CLOSING | 2))
+        pt_futex_wake_all(&h->refs);
+}
+
+static struct pt_stream *get_last(trace_id_t trid, unsigned kinds)
+{
+    struct pt_handle *h = last.h;
+
+    if (!h || last.trid != trid || !reference(h))
+        return NULL;
+    if (h->trid == trid && is_usable(h, kinds))
+        return h->stream;
+    unreference(h);
+    return NULL;
+}
+
 struct pt_stream *pt_handle_get(trace_id_t trid, unsigned kinds)
 {
-    struct pt_stream *s = NULL;
+    struct pt_stream *s = get_last(trid, kinds);
     struct pt_handle *h;
 
+    if (s)
+        return s;
     read_lock();
     h = find(trid, kinds);
-    if (h && reference(h))
+    if (h && reference(h)) {
         s = h->stream;
+        last.trid = trid;
+        last.h = h;
+    }
     read_unlock();
     return s;
 }
 
 void pt_handle_put(struct pt_stream *s)
 {
-    struct pt_handle *h = s->handle;
-
-    /* Who removes the stream waits for the count of its own reference.  Then it
-     * frees the stream, and after a grace period the handle. */
-    read_lock();
-    if (pt_add_seqcst(&h->refs, (uint32_t)-1) == 2 && pt_load_seqcst(&h->closing))
-        pt_futex_wake_all(&h->refs);
-    read_unlock();
+    unreference(s->handle);
 }
 
 static void wait_for_others(struct pt_stream *s)
@@ -150,14 +222,12 @@ static void wait_for_others(struct pt_stream *s)
     uint32_t n;
 
     pt_store_seqcst(&s->closing, 1u);
-    pt_store_seqcst(&h->closing, 1u);
+    pt_or_seqcst(&h->refs, CLOSING);
     if (s->seg) {
         pt_add_seqcst(&s->seg->h->reader_futex, 1u);
         pt_futex_wake_all(&s->seg->h->reader_futex);
     }
-    /* From 1 to 0 in one step: who found the handle before it left the table
-     * and references it only now gets nothing. */
-    while (n = 1, !pt_cas_seqcst(&h->refs, &n, 0u))
+    while (n = CLOSING | 1, !pt_cas_seqcst(&h->refs, &n, 0u))
         pt_futex_wait(&h->refs, n, CLOCK_MONOTONIC, NULL);
 }
 
@@ -165,20 +235,13 @@ static void wait_for_others(struct pt_stream *s)
  * seccomp filter since): ask first, and wait for better times. */
 static void retire(struct pt_handle *h)
 {
-    h->next = pt_load_relaxed(&retired);
-    while (!pt_cas_seqcst(&retired, &h->next, h))
-        ;
+    push(&retired, h);
     if (pt_load_relaxed(&first_user) != pt_self_instance() || !pt_barrier_private_works())
         return;
     h = pt_exchange_seqcst(&retired, (struct pt_handle *)NULL);
     urcu_bp_synchronize_rcu();
     pt_happens_after(&next_number);
-    while (h) {
-        struct pt_handle *next = h->next;
-
-        free(h);
-        h = next;
-    }
+    push_all(&spare, h);
 }
 
 struct pt_stream *pt_handle_remove(trace_id_t trid, unsigned kinds)
@@ -204,15 +267,18 @@ trace_id_t pt_handle_any_active(void)
     struct cds_lfht *t = pt_load_acquire(&table);
     uint64_t instance = pt_self_instance();
     struct cds_lfht_iter iter;
-    struct pt_handle *h;
+    struct cds_lfht_node *node;
     trace_id_t found = 0;
 
     if (!t)
         return 0;
     read_lock();
-    cds_lfht_for_each_entry(t, &iter, h, node)
+    cds_lfht_for_each(t, &iter, node) {
+        const struct pt_handle *h = caa_container_of(node, struct pt_handle, node);
+
         if (found == 0 && h->instance == instance && h->kind != PT_STREAM_RECORDED)
             found = h->trid;
+    }
     read_unlock();
     return found;
 }

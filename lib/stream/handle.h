@@ -7,9 +7,9 @@
  * child's own look-ups do not find the parent's streams.
  *
  * RCU protects only the small handle objects between finding and referencing;
- * read sides are a few instructions long.  In a forked child grace periods may
- * never end (readers that did not survive the fork), so handles are then left
- * unfreed: tens of bytes each.
+ * read sides are a few instructions long.  After a grace period a handle serves
+ * another stream.  In a forked child grace periods may never end (readers that
+ * did not survive the fork), so handles are then left alone: tens of bytes each.
  */
 #ifndef PT_STREAM_HANDLE_H
 #define PT_STREAM_HANDLE_H

@@ -28,7 +28,7 @@ static void folded_losses(const struct pt_live *l, uint64_t lost[PT_LOSS_CAUSES]
                           uint64_t *recorded)
 {
     const struct pt_seg_header *h = l->seg->h;
-    uint64_t stored = pt_load_relaxed(&h->gone_recorded), seen = 0;
+    uint64_t stored = pt_load_relaxed(&h->gone_recorded), seen = l->folded_next;
 
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         lost[c] += pt_load_relaxed(&h->gone_lost[c]) + pt_load_relaxed(&h->lost_no_slot[c]);

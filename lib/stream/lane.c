@@ -79,11 +79,12 @@ static void commit(struct pt_lane *lane, uint64_t value)
     pt_store_release((uint64_t *)(void *)lane->chunk, value);
 }
 
-/* Half of the pool is full: time for the flush thread, once a round. */
+/* A quarter of the pool is full: time for the flush thread, once a round.  Three
+ * quarters are left for what comes until it gets a processor. */
 static void high_water(struct pt_seg_header *h)
 {
     if (h->has_log && h->attr.stream_policy == POSIX_TRACE_FLUSH &&
-        pt_load_relaxed(&h->full_chunks) * 2 >= h->base_chunks &&
+        pt_load_relaxed(&h->full_chunks) * 4 >= h->base_chunks &&
         pt_exchange_seqcst(&h->flush_asked, 1u) == 0) {
         pt_add_seqcst(&h->flush_futex, 1u);
         pt_futex_wake_all(&h->flush_futex);
@@ -118,7 +119,7 @@ static void put_author(struct pt_lane *lane)
 
 void pt_lane_set_author(struct pt_lane *lane, const struct pt_author *author, uint32_t room)
 {
-    lane->slot->author = *author;
+    pt_copy_watched(&lane->slot->author, author, sizeof *author);
     if (!has_chunk(lane))
         return;
     if (pt_lane_position(lane) + room + GROUP_BYTES(0) > lane->limit)

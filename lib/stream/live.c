@@ -130,6 +130,26 @@ static int synthetic(struct pt_live *l, struct pt_event *e, uint64_t ts)
     return PT_LIVE_NONE;
 }
 
+/* A chunk of START and STOP may have been overwritten unread.  The oldest one
+ * that is left says how the window was before it, unless it is being read. */
+static void relearn_window(struct pt_live *l)
+{
+    const struct pt_cursor *oldest = NULL;
+    bool open;
+
+    for (uint32_t i = 0; i < l->known_room; i++) {
+        const struct pt_cursor *c = l->known[i];
+
+        if (c && c->author.wid == 0 && (!oldest || c->gen < oldest->gen) && pt_cursor_valid(l, c))
+            oldest = c;
+    }
+    if (!oldest || oldest->off != sizeof(struct pt_chunk))
+        return;
+    open = pt_load_relaxed(&pt_seg_chunk(l->seg, oldest->index)->window) != 0;
+    if (pt_cursor_valid(l, oldest))
+        l->window_open = open;
+}
+
 /* New losses in a LOOP stream: everything up to the newest of them goes. */
 static void look_at_losses(struct pt_live *l)
 {
@@ -142,6 +162,7 @@ static void look_at_losses(struct pt_live *l)
         l->overflow_ts = first;
     l->lost_last = last;
     l->overflow_due = l->resume_due = true;
+    relearn_window(l);
 }
 
 static int overflow(struct pt_live *l, struct pt_event *e, uint64_t ts)
@@ -271,6 +292,8 @@ int pt_live_next(struct pt_live *l, struct pt_event *e)
             r = pt_live_refresh(l);
             if (r < 0)
                 return r;
+            if (l->lost_last)
+                relearn_window(l);
             pt_live_look_at_state(l);
             continue;
         }

@@ -56,12 +56,14 @@ struct pt_tally {
     enum pt_tally_source source;
     uint32_t look;               /* the look at which its slot was seen */
     uint32_t slot;               /* which one that was */
+    uint32_t ended_at;           /* FINAL, FOLDED: how often slots had been released */
     uint64_t next_no;            /* number after the highest one seen */
     uint64_t seen;               /* events passed over or delivered */
     uint64_t resume_no;          /* a dead consumer has accounted for what is before */
     uint64_t excluded;           /* outside the windows, or cleared: not part of the stream */
     uint64_t refused;            /* between automatic stop and restart */
     uint64_t dropped;            /* seen, but overwritten or older than what was */
+    uint64_t never_seen;         /* overwritten before they or later ones were seen; at the end */
     uint64_t recorded;
     uint64_t pending;            /* as of the last pt_live_take_pending */
     uint64_t lost[PT_LOST_OWN];
@@ -94,7 +96,10 @@ struct pt_live {
     uint32_t tally_count, tally_room, look;
     uint32_t *ended;             /* slots whose counts we have, to be released */
     uint32_t ended_count, ended_room;
+    uint32_t released;           /* how often they were: once a round, with a log */
     uint64_t folded_excluded, folded_refused, folded_overwritten; /* of forgotten tallies */
+    uint64_t folded_next;        /* theirs: how many were seen or passed over */
+    uint64_t folded_unseen;      /* in folded_overwritten: of writers whose slots were needed */
     uint8_t *buffer;             /* copy of the record that is delivered */
     struct pt_author author;     /* of that record */
     int stop_data;
@@ -139,10 +144,11 @@ struct pt_tally *pt_live_tally(struct pt_live *l, const struct pt_author *author
 void pt_live_account(struct pt_tally *t, uint64_t no, enum pt_fate fate);
 /* n events from number no on that were delivered. */
 void pt_live_account_many(struct pt_tally *t, uint64_t no, uint64_t n);
-/* How many events up to the highest number seen were overwritten. */
+/* How many events up to the highest number seen, at the end up to the last one,
+ * were overwritten. */
 static inline uint64_t pt_tally_overwritten(const struct pt_tally *t)
 {
-    return t->next_no - t->seen + t->dropped;
+    return t->next_no - t->seen + t->dropped + t->never_seen;
 }
 
 /* Counts, into the tallies, the events that lie in chunks and were not seen yet. */

@@ -41,6 +41,7 @@ static int keep_packet(void *context, const struct pt_log_packet *packet)
     }
     p = &c->packets[c->count];
     *p = *packet;
+    p->types = NULL;   /* the round's own table */
     /* Events that the round makes live on its stack. */
     if (packet->author.wid == 1) {
         void *copy = malloc(packet->bytes);
@@ -148,7 +149,7 @@ void pt_tail_close(struct pt_tail *t)
 static int examine(int dir, const char *file, const uint8_t id[16])
 {
     struct pt_seg_header *h = malloc(sizeof *h);
-    int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), r = PT_TAIL_NONE;
+    int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), r = PT_TAIL_NONE;
     struct stat st;
 
     if (h && fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&

@@ -43,7 +43,7 @@ static int prepare_streams(struct pt_self *self, struct pt_thread *t, uint64_t i
 
 int pt_prepare(void)
 {
-    struct pt_self *self = pt_self_get();
+    struct pt_self *self = pt_self_make();
     struct pt_thread *t = self ? pt_thread_get(self) : NULL;
     int r;
 

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* See round.h. */
+/*
+ * A round from its begin to its commit, and the events that the consumer makes
+ * itself; see round.h.  The chunks are gone over in round_chunk.c.
+ *
+ * A round that fails (no memory) leaves the records it has not accounted for in
+ * their chunks, claims no watermark, and keeps the windows it knows; the next
+ * one goes on from there.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,243 +28,17 @@ int pt_round_init(struct pt_round *r, struct pt_live *live, const struct pt_roun
 void pt_round_deinit(struct pt_round *r)
 {
     free(r->windows);
+    free(r->next);
     free(r->touched);
     free(r->runs);
+    free(r->counts);
     free(r->copy);
-}
-
-static int grow(void *array, size_t *room, size_t count, size_t size)
-{
-    void **p = array, *fresh;
-
-    if (count < *room)
-        return 0;
-    fresh = realloc(*p, (*room * 2 + 64) * size);
-    if (!fresh)
-        return -ENOMEM;
-    *p = fresh;
-    *room = *room * 2 + 64;
-    return 0;
-}
-
-static bool window_open_at(const struct pt_round *r, uint64_t ts)
-{
-    bool open = r->live->window_open;
-
-    for (size_t i = 0; i < r->window_count && r->windows[i].ts <= ts; i++)
-        open = r->windows[i].open;
-    return open;
-}
-
-/* An event at the very time of its STOP is in; STOP comes after it. */
-static bool in_window(const struct pt_round *r, uint64_t ts)
-{
-    return window_open_at(r, ts) || (ts > 0 && window_open_at(r, ts - 1));
-}
-
-static int note_window(struct pt_round *r, const struct pt_cursor *c)
-{
-    uint32_t id = c->record.id;
-    int e;
-
-    if (id != POSIX_TRACE_START && id != POSIX_TRACE_STOP)
-        return 0;
-    e = grow(&r->windows, &r->window_room, r->window_count, sizeof *r->windows);
-    if (e == 0)
-        r->windows[r->window_count++] =
-            (struct pt_window){ c->record.ts, id == POSIX_TRACE_START };
-    return e;
-}
-
-/* The packet under construction: a run of records of one author in one chunk. */
-struct run {
-    struct pt_log_packet p;
-    uint32_t end;
-    bool open;
-};
-
-static int close_run(struct pt_round *r, const struct pt_cursor *c, struct run *run)
-{
-    int e;
-
-    if (!run->open)
-        return 0;
-    run->open = false;
-    e = grow(&r->runs, &r->run_room, r->run_count, sizeof *r->runs);
-    if (e < 0)
-        return e;
-    run->p.bytes = run->end - run->p.chunk_off;
-    run->p.records = (const uint8_t *)pt_seg_chunk(r->live->seg, c->index) + run->p.chunk_off;
-    r->runs[r->run_count++] = (struct pt_run){ run->p, c->index };
-    return 0;
-}
-
-static int add_to_run(struct pt_round *r, const struct pt_cursor *c, struct run *run)
-{
-    int e = 0;
-
-    if (run->open && (run->p.author.wid != c->author.wid || run->end != c->start ||
-                      run->p.author.tid != c->author.tid))
-        e = close_run(r, c, run);
-    if (!run->open) {
-        run->p = (struct pt_log_packet){
-            .author = c->author, .chunk_seq = c->gen, .chunk_off = c->start, .first_no = c->no,
-            .base_ts = c->start_base, .first_ts = c->record.ts };
-        run->open = true;
-    }
-    run->p.last_ts = c->record.ts;
-    run->p.events++;
-    run->end = c->off + c->size;
-    return e;
-}
-
-/* One record: into the run, or passed over and accounted for. */
-static int take_record(struct pt_round *r, struct pt_cursor *c, struct run *run)
-{
-    struct pt_live *l = r->live;
-    bool control = c->author.wid == 0;
-    enum pt_fate fate = pt_live_fate(l, c, control || in_window(r, c->record.ts));
-    struct pt_tally *t;
-
-    if (!control) {
-        t = pt_live_tally(l, &c->author);
-        if (!t)
-            return -ENOMEM;
-        pt_live_account(t, c->no, fate);
-    }
-    if (fate == PT_FATE_OVERWRITTEN && c->record.ts < l->overflow_ts)
-        l->overflow_ts = c->record.ts;
-    if (fate == PT_FATE_DELIVER) {
-        if (c->record.ts < l->delivered_ts)
-            l->late++;
-        return add_to_run(r, c, run);
-    }
-    return close_run(r, c, run);
-}
-
-/* Times strictly between the two are part of the stream, whatever they are. */
-static void plain_times(const struct pt_round *r, uint64_t *low, uint64_t *high)
-{
-    const struct pt_live *l = r->live;
-
-    *high = l->watermark;
-    *low = l->clear_ts > l->lost_last ? l->clear_ts : l->lost_last;
-    if (l->gap_to == UINT64_MAX)
-        *high = l->gap_from < *high ? l->gap_from : *high;
-    else if (l->gap_to > *low)
-        *low = l->gap_to;
-    /* START or STOP in this round: every event is looked at. */
-    if (r->window_count || !l->window_open)
-        *high = 0;
-}
-
-/* The records that follow in the run, as long as there is nothing to decide:
- * most of them.  Chunks that LOOP may take away go record by record. */
-static int take_plain(struct pt_round *r, struct pt_cursor *c, struct run *run)
-{
-    struct pt_live *l = r->live;
-    const uint8_t *at = (const uint8_t *)pt_seg_chunk(l->seg, c->index);
-    struct pt_decoder d = { at + c->off, at + c->limit, c->base }, before = d;
-    uint64_t low, high, n = 0;
-    struct pt_record record;
-    struct pt_tally *t;
-
-    plain_times(r, &low, &high);
-    if (l->seg->h->attr.stream_policy == POSIX_TRACE_LOOP || c->author.wid == 0)
-        return 0;
-    while (pt_decode_next(&d, &record) == 1 && record.kind == PT_RECORD_EVENT &&
-           record.ts > low && record.ts < high && record.ts >= l->delivered_ts) {
-        run->p.last_ts = record.ts;
-        before = d;
-        n++;
-    }
-    if (n == 0)
-        return 0;
-    t = pt_live_tally(l, &c->author);
-    if (!t)
-        return -ENOMEM;
-    pt_live_account_many(t, c->no, n);
-    run->p.events += (uint32_t)n;
-    run->end = c->off = (uint32_t)(before.p - at);
-    c->base = before.base;
-    c->no += n;
-    return 0;
-}
-
-/* Everything of one chunk that is older than the watermark. */
-static int write_chunk(struct pt_round *r, struct pt_cursor *c)
-{
-    struct pt_live *l = r->live;
-    struct run run = { .open = false };
-    int e = grow(&r->touched, &r->touched_room, r->touched_count, sizeof *r->touched);
-
-    if (e < 0)
-        return e;
-    r->touched[r->touched_count++] = c->index;
-    while (e == 0 && pt_cursor_decode(l, c) == PT_CURSOR_EVENT) {
-        if (c->record.ts >= l->watermark) {
-            r->more = true;
-            break;
-        }
-        e = take_record(r, c, &run);
-        c->off += c->size;
-        c->no++;
-        if (e == 0 && run.open)
-            e = take_plain(r, c, &run);
-    }
-    if (run.open) {
-        int e2 = close_run(r, c, &run);
-
-        e = e ? e : e2;
-    }
-    return e;
-}
-
-static bool is_control(const struct pt_live *l, const struct pt_cursor *c)
-{
-    return pt_seg_chunk(l->seg, c->index)->author.level == PT_LEVEL_CONTROL;
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct pt_window *x = a, *y = b;
-
-    return x->ts < y->ts ? -1 : x->ts > y->ts;
-}
-
-/* Windows first: they decide over the events of all other chunks. */
-static int gather_windows(struct pt_round *r)
-{
-    struct pt_live *l = r->live;
-    uint64_t oldest = UINT64_MAX;
-    int e = 0;
-
-    r->window_count = 0;
-    for (uint32_t i = 0; e == 0 && i < l->known_room; i++) {
-        struct pt_cursor *c = l->known[i], peek;
-
-        if (!c || !is_control(l, c))
-            continue;
-        peek = *c;
-        if (c->off == sizeof(struct pt_chunk) && c->base < oldest) {
-            oldest = c->base;
-            l->window_open = pt_seg_chunk(l->seg, i)->window != 0;
-        }
-        while (e == 0 && pt_cursor_decode(l, &peek) == PT_CURSOR_EVENT &&
-               peek.record.ts < l->watermark) {
-            e = note_window(r, &peek);
-            peek.off += peek.size;
-        }
-    }
-    if (r->window_count)
-        qsort(r->windows, r->window_count, sizeof *r->windows, by_time);
-    return e;
 }
 
 /* An event that the consumer makes, as a packet of its own. */
 static int put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data, uint32_t len)
 {
-    uint64_t record[2 + sizeof(struct pt_set) / 8] = { 0 };
+    pt_u64 record[2 + sizeof(struct pt_set) / 8] = { 0 };
     struct pt_log_packet p = {
         .author = { .wid = 1, .pid = (int32_t)r->live->seg->h->owner_pid },
         .events = 1, .bytes = pt_record_size(len), .first_no = r->made_no,
@@ -328,13 +109,6 @@ static int put_overflow(struct pt_round *r)
     return e ? e : put_made(r, POSIX_TRACE_RESUME, l->lost_last, NULL, 0);
 }
 
-static int by_first(const void *a, const void *b)
-{
-    const struct pt_run *x = a, *y = b;
-
-    return x->packet.first_ts < y->packet.first_ts ? -1 : x->packet.first_ts > y->packet.first_ts;
-}
-
 /* Hands a run over; what LOOP has taken away meanwhile is overwritten. */
 static int emit(struct pt_round *r, struct pt_run *run)
 {
@@ -342,6 +116,10 @@ static int emit(struct pt_round *r, struct pt_run *run)
     struct pt_log_packet *p = &run->packet;
     struct pt_tally *t;
 
+    if (run->counted) {
+        p->types = r->counts + run->counts;
+        p->type_count = run->count_count;
+    }
     if (l->seg->h->attr.stream_policy == POSIX_TRACE_LOOP && !l->seg->copy) {
         pt_copy_unchecked(r->copy, p->records, p->bytes);
         if (!pt_cursor_valid(l, &(struct pt_cursor){ .index = run->index, .gen = p->chunk_seq })) {
@@ -355,41 +133,103 @@ static int emit(struct pt_round *r, struct pt_run *run)
     return r->sink.packet(r->sink.context, p);
 }
 
-/* By time: an author's packets must follow each other, and a chunk that was
- * adopted may go on later than the author's own next one. */
-static int emit_runs(struct pt_round *r)
+static int by_first(const void *a, const void *b)
 {
+    const struct pt_run *x = a, *y = b;
+
+    return x->packet.first_ts < y->packet.first_ts ? -1 : x->packet.first_ts > y->packet.first_ts;
+}
+
+/* Hands over the runs that begin before ts, by time. */
+static int emit_runs(struct pt_round *r, uint64_t ts)
+{
+    size_t waiting = r->run_count - r->emitted;
     int e = 0;
 
-    if (r->run_count)
-        qsort(r->runs, r->run_count, sizeof *r->runs, by_first);
-    for (size_t i = 0; e == 0 && i < r->run_count; i++)
-        e = emit(r, &r->runs[i]);
+    if (waiting > 1)
+        qsort(r->runs + r->emitted, waiting, sizeof *r->runs, by_first);
+    while (e == 0 && r->emitted < r->run_count && r->runs[r->emitted].packet.first_ts <= ts)
+        e = emit(r, &r->runs[r->emitted++]);
+    if (r->emitted == r->run_count)
+        r->emitted = r->run_count = r->count_count = 0;
     return e;
+}
+
+static int by_ts(const void *a, const void *b)
+{
+    const struct pt_next *x = a, *y = b;
+
+    return x->ts < y->ts ? -1 : x->ts > y->ts;
+}
+
+/* The chunks by the time of their next event; those without one first. */
+static int order_chunks(struct pt_round *r)
+{
+    struct pt_live *l = r->live;
+    int e = 0;
+
+    r->next_count = 0;
+    for (uint32_t i = 0; e == 0 && i < l->known_room; i++) {
+        struct pt_cursor *c = l->known[i];
+
+        if (!c)
+            continue;
+        e = pt_round_grow(&r->next, &r->next_room, r->next_count, sizeof *r->next);
+        if (e == 0)
+            r->next[r->next_count++] = (struct pt_next){
+                pt_cursor_decode(l, c) == PT_CURSOR_EVENT ? c->record.ts : 0, i };
+    }
+    if (r->next_count)
+        qsort(r->next, r->next_count, sizeof *r->next, by_ts);
+    return e;
+}
+
+/*
+ * An author's packets must follow each other, and a chunk that was adopted may
+ * go on later than the author's own next one.  So chunks are taken by the time
+ * of their first event, and a run waits until no chunk can bring an older one:
+ * most are handed over at once, while the processor still has them at hand.
+ */
+static int write_chunks(struct pt_round *r)
+{
+    int e = order_chunks(r), rest;
+
+    for (size_t i = 0; e == 0 && i < r->next_count; i++) {
+        e = emit_runs(r, r->next[i].ts);
+        if (e == 0)
+            e = pt_round_chunk(r, r->live->known[r->next[i].index]);
+    }
+    /* What was taken is accounted for, so it goes out whatever happened. */
+    rest = emit_runs(r, UINT64_MAX);
+    return e ? e : rest;
 }
 
 int pt_round_write(struct pt_round *r)
 {
     struct pt_live *l = r->live;
-    bool overflow;
     int e;
 
     r->more = false;
     r->touched_count = 0;
-    r->run_count = 0;
     /* The flush works by chunk: the merge only served to find what is new. */
     pt_cursor_unqueue_all(l);
-    overflow = look_at_overflow(r);
+    r->overflow |= look_at_overflow(r);
     e = put_due(r);
     if (e == 0)
-        e = gather_windows(r);
-    for (uint32_t i = 0; e == 0 && i < l->known_room; i++)
-        if (l->known[i])
-            e = write_chunk(r, l->known[i]);
-    if (e == 0 && overflow)
-        e = put_overflow(r);
+        e = pt_round_windows(r);
     if (e == 0)
-        e = emit_runs(r);
+        e = write_chunks(r);
+    if (e == 0 && r->overflow) {
+        r->overflow = false;
+        e = put_overflow(r);
+    }
+    r->unfinished = e < 0;
+    if (r->unfinished) {
+        /* Some chunks keep what is older: the next round takes them up. */
+        r->more = true;
+        l->watermark = l->delivered_ts;
+        return e;
+    }
     if (r->window_count)
         l->window_open = r->windows[r->window_count - 1].open;
     if (l->watermark != UINT64_MAX)
@@ -404,13 +244,14 @@ void pt_round_commit(struct pt_round *r)
     /* Tallies before positions: who comes after SIGKILL in between goes over
      * records again that the tallies know, and recognises them by number. */
     pt_live_leave_tallies(l);
+    r->given_back = 0;
     for (size_t i = 0; i < r->touched_count; i++) {
         struct pt_cursor *c = l->known[r->touched[i]];
 
         if (!c)
             continue;
         pt_store_release(&pt_seg_chunk(l->seg, c->index)->consumed, c->gen << 24 | c->off);
-        pt_cursor_retire(l, c);
+        r->given_back += pt_cursor_retire(l, c);
     }
     r->touched_count = 0;
     pt_live_release_ended(l);

@@ -8,6 +8,7 @@
 #ifndef PT_STREAM_ROUND_H
 #define PT_STREAM_ROUND_H
 
+#include "log/types.h"
 #include "stream/live.h"
 
 /* Where the packets go. */
@@ -21,10 +22,19 @@ struct pt_window {
     bool open;
 };
 
+/* A chunk and the time of its next event. */
+struct pt_next {
+    uint64_t ts;
+    uint32_t index;
+};
+
 /* Records that become a packet, still in their chunk. */
 struct pt_run {
     struct pt_log_packet packet;
     uint32_t index;
+    bool counted;                  /* the events by type are in pt_round.counts */
+    size_t counts;
+    uint32_t count_count;
 };
 
 struct pt_round {
@@ -33,11 +43,19 @@ struct pt_round {
     struct pt_window *windows;     /* START and STOP of this round, by time */
     size_t window_count, window_room;
     struct pt_run *runs;
-    size_t run_count, run_room;
+    size_t run_count, run_room, emitted;
+    struct pt_types types;         /* of the run in hand */
+    struct pt_type_count *counts;  /* of all runs */
+    size_t count_count, count_room;
+    struct pt_next *next;          /* chunks in the order in which they are taken */
+    size_t next_count, next_room;
     uint32_t *touched;             /* chunks to publish as consumed after the write */
     size_t touched_count, touched_room;
+    size_t given_back;             /* chunks, by the last commit */
     uint8_t *copy;                 /* of a chunk that LOOP may take away meanwhile */
     bool more;                     /* events newer than the watermark are left */
+    bool unfinished;               /* the round before failed half-way */
+    bool overflow;                 /* LOOP: something was overwritten, and the log not told */
     uint64_t made_no;              /* numbers of the events we make */
 };
 
@@ -48,6 +66,14 @@ void pt_round_deinit(struct pt_round *r);
 int pt_round_write(struct pt_round *r);
 /* After the packets are safe: gives the chunks back. */
 void pt_round_commit(struct pt_round *r);
+
+/* round_chunk.c: the parts of pt_round_write that look at records. */
+/* Windows first: they decide over the events of all other chunks. */
+int pt_round_windows(struct pt_round *r);
+/* Everything of one chunk that is older than the watermark becomes runs. */
+int pt_round_chunk(struct pt_round *r, struct pt_cursor *c);
+/* Room for one element more in an array of the round. 0 or -ENOMEM. */
+int pt_round_grow(void *array, size_t *room, size_t count, size_t size);
 
 /* Totals of the writers whose counts changed (all: of every writer), in a malloced
  * array; -ENOMEM.  Also the sums of those nobody knows any more. */

@@ -61,6 +61,17 @@ uint64_t pt_self_instance(void)
     return pt_load_acquire(&words[1]);
 }
 
+bool pt_self_forget_parent(void)
+{
+    uint64_t *words = pt_load_acquire(&live_words);
+
+    if (!words || (!pt_load_relaxed(&words[0]) && !pt_load_relaxed(&words[1])))
+        return false;
+    pt_store_relaxed(&words[0], 0u);
+    pt_store_relaxed(&words[1], 0u);
+    return true;
+}
+
 struct pt_self *pt_self_peek(void)
 {
     return live() ? pt_load_acquire(&self_now) : NULL;
@@ -122,6 +133,18 @@ static void inherit(struct pt_self *child, const struct pt_self *parent)
     }
 }
 
+/* A name map of our making that nobody else will use. */
+static void drop_names(struct pt_self *s)
+{
+    int dir = pt_dir_open(false);
+
+    if (dir >= 0) {
+        unlinkat(dir, s->names_file, 0);
+        close(dir);
+    }
+    pt_names_unmap(s->names);
+}
+
 static struct pt_self *build(struct pt_self *parent)
 {
     struct pt_self *s = new_pages(sizeof *s);
@@ -140,18 +163,14 @@ static struct pt_self *build(struct pt_self *parent)
         return NULL;
     }
     if (pt_page_create(&s->page, s->pid, s->start, s->names_file, s->page_file) < 0) {
+        if (!parent)
+            drop_names(s);
         munmap(s, sizeof *s);
         return NULL;
     }
     /* Another copy of the library was first: its name map is the process's. */
     if (!parent && strcmp(s->page->names_file, s->names_file) != 0) {
-        int dir = pt_dir_open(false);
-
-        if (dir >= 0) {
-            unlinkat(dir, s->names_file, 0);
-            close(dir);
-        }
-        pt_names_unmap(s->names);
+        drop_names(s);
         memcpy(s->names_file, s->page->names_file, sizeof s->names_file);
         s->names_file[sizeof s->names_file - 1] = '\0';
         if (pt_names_open(&s->names, s->names_file) < 0) {
@@ -174,15 +193,20 @@ static void discard(struct pt_self *s, const struct pt_self *parent)
 
 struct pt_self *pt_self_get(void)
 {
+    if (pt_load_relaxed(&pt_gates) == no_gates && !pt_load_acquire(&self_now))
+        return NULL;
+    return pt_self_make();
+}
+
+struct pt_self *pt_self_make(void)
+{
     struct pt_self *parent = pt_load_acquire(&self_now), *old = parent, *s;
     int saved = errno;
 
     if (old && live())
         return old;
-    if (pt_load_relaxed(&pt_gates) == no_gates && !old)
-        return NULL;
-    s = build(parent);
-    if (!s || !get_words()) {
+    s = get_words() ? build(parent) : NULL;
+    if (!s) {
         pt_store_release(&pt_gates, (const uint64_t *)no_gates);
         errno = saved;
         return NULL;

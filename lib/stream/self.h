@@ -28,7 +28,7 @@ struct pt_self {
     char page_file[64], names_file[64];
     /* Segments by gate bit.  Private, so a forked child sees what was known when
      * its memory was copied: streams made later are not inherited. */
-    struct { uint64_t epoch; struct pt_seg *seg; } known[PT_STREAMS];
+    struct { pt_u64 epoch; struct pt_seg *seg; } known[PT_STREAMS];
 };
 
 /* The gates that events look at; never NULL. */
@@ -36,8 +36,10 @@ extern const uint64_t *pt_gates PT_HIDDEN;
 /* Tells this copy of the library from others in the process. */
 #define pt_copy_mark() ((uint64_t)(uintptr_t)&pt_gates)
 
-/* This process, found or made; NULL: no memory for it, nothing is recorded. */
+/* This process, found or made; NULL: no memory for it, nothing is recorded.
+ * Events do not try a second time what has failed once; control calls do. */
 struct pt_self *pt_self_get(void);
+struct pt_self *pt_self_make(void);
 /* The same if it is there already and this is not a child that has not
  * noticed yet; never makes anything. */
 struct pt_self *pt_self_peek(void);
@@ -54,6 +56,10 @@ uint64_t pt_self_instance(void);
 /* Adds a process to the stream's table and opens its gates if the stream
  * records.  -EAGAIN: the table is full. */
 int pt_self_register(struct pt_self *self, struct pt_seg *seg, unsigned bit);
+
+/* In a forked child: false where the kernel has wiped what is to be wiped; else
+ * wipes the words of this file. */
+bool pt_self_forget_parent(void);
 
 /* Removes the page (and a name map without other links) from the directory. */
 void pt_self_unlink(struct pt_self *self);

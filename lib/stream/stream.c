@@ -132,7 +132,7 @@ static void free_stream(struct pt_stream *s)
 
 int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int log_fd)
 {
-    struct pt_self *self = pt_self_get();
+    struct pt_self *self = pt_self_make();
     struct pt_stream *s;
     int bit, r;
 

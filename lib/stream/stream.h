@@ -31,7 +31,7 @@ struct pt_tail;
 struct pt_stream {
     struct pt_handle *handle;
     enum pt_stream_kind kind;
-    uint64_t instance;            /* of the process that may use it */
+    pt_u64   instance;            /* of the process that may use it */
     struct pt_self *self;         /* active */
     pthread_mutex_t control, reading;
     uint32_t closing;

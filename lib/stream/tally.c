@@ -24,9 +24,12 @@ static struct pt_tally *find(struct pt_live *l, uint32_t wid)
     return &l->tally[i];
 }
 
-static bool is_complete(const struct pt_tally *t)
+/* Nothing of the writer is to come: its slot has ended, and a whole round has gone
+ * over the chunks since. */
+static bool is_complete(const struct pt_live *l, const struct pt_tally *t)
 {
-    return (t->source == PT_TALLY_FINAL || t->source == PT_TALLY_FOLDED) && !t->changed;
+    return (t->source == PT_TALLY_FINAL || t->source == PT_TALLY_FOLDED) && !t->changed &&
+           l->released - t->ended_at >= 2;
 }
 
 /* A complete tally that is forgotten goes into the sums. */
@@ -37,6 +40,7 @@ static void forget(struct pt_live *l, const struct pt_tally *t)
     l->folded_excluded += t->excluded;
     l->folded_refused += t->refused;
     l->folded_overwritten += pt_tally_overwritten(t);
+    l->folded_next += t->next_no;
     if (t->source != PT_TALLY_FINAL)
         return;
     pt_add_relaxed(&h->gone_recorded, t->recorded);
@@ -51,7 +55,7 @@ static bool rehash(struct pt_live *l)
     bool full = l->tally_count >= TALLY_MAX;
 
     for (uint32_t i = 0; i < room; i++)
-        keep += old[i].used && !(full && is_complete(&old[i]));
+        keep += old[i].used && !(full && is_complete(l, &old[i]));
     while (new_room < keep * 4)
         new_room *= 2;
     fresh = calloc(new_room, sizeof *fresh);
@@ -63,7 +67,7 @@ static bool rehash(struct pt_live *l)
     for (uint32_t i = 0; i < room; i++) {
         if (!old[i].used)
             continue;
-        if (full && is_complete(&old[i])) {
+        if (full && is_complete(l, &old[i])) {
             forget(l, &old[i]);
             continue;
         }
@@ -145,6 +149,7 @@ static void take_slot(struct pt_live *l, uint32_t index, enum pt_tally_source so
     if (t->source != source || t->recorded != recorded)
         t->changed = true;
     t->source = source;
+    t->ended_at = l->released;
     t->recorded = recorded;
     for (unsigned c = 0; c < PT_LOST_OWN; c++) {
         uint64_t lost = pt_load_relaxed(&s->lost[c]);
@@ -176,6 +181,7 @@ void pt_live_release_ended(struct pt_live *l)
     for (uint32_t i = 0; i < l->ended_count; i++)
         pt_store_release(&pt_seg_slot(l->seg, l->ended[i])->state, (uint32_t)PT_SLOT_FREE);
     l->ended_count = 0;
+    l->released++;
 }
 
 void pt_live_leave_tallies(struct pt_live *l)
@@ -231,10 +237,36 @@ static void look_at_slots(struct pt_live *l)
                  pt_cas_seqcst(&s->state, &ended, (uint32_t)PT_SLOT_CLAIMED)) {
             take_slot(l, i, PT_TALLY_FINAL);
             note_ended(l, i);
-        } else if (state == PT_SLOT_CLAIMED) {
+        } else if (state == PT_SLOT_CLAIMED || pt_slot_is_ending(state)) {
             keep_claimed(l, i);
         }
     }
+}
+
+/* Nobody writes any more, and what is there was read: the rest was overwritten,
+ * all that some threads have stored perhaps. */
+static void settle_unseen(const struct pt_live *l, struct pt_tally *t)
+{
+    uint64_t n = l->finished && t->recorded > t->next_no ? t->recorded - t->next_no : 0;
+
+    t->changed |= t->never_seen != n;
+    t->never_seen = n;
+}
+
+/* The same for writers whose slots were needed by others: their sum is known, and
+ * what was seen of each.  A dead consumer has taken that with it. */
+static void settle_folded(struct pt_live *l)
+{
+    uint64_t stored = pt_load_relaxed(&l->seg->h->gone_recorded), seen = l->folded_next, unseen;
+
+    if (!l->finished || l->seg->copy)
+        return;
+    for (uint32_t i = 0; i < l->tally_room; i++)
+        if (l->tally[i].used && l->tally[i].source == PT_TALLY_FOLDED)
+            seen += l->tally[i].next_no;
+    unseen = stored > seen ? stored - seen : 0;
+    l->folded_overwritten += unseen - l->folded_unseen;
+    l->folded_unseen = unseen;
 }
 
 void pt_live_take_counts(struct pt_live *l)
@@ -253,11 +285,14 @@ void pt_live_take_counts(struct pt_live *l)
         if (t->used && (t->source == PT_TALLY_SLOT || t->source == PT_TALLY_UNSEEN) &&
             t->look != l->look) {
             t->source = PT_TALLY_FOLDED;
+            t->ended_at = l->released;
             t->recorded = 0;
             memset(t->lost, 0, sizeof t->lost);
             t->changed = true;
         }
+        settle_unseen(l, t);
     }
+    settle_folded(l);
 }
 
 /* Adds the unread events of one chunk to the tallies of their authors. */

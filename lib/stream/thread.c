@@ -18,6 +18,7 @@ _Thread_local struct pt_thread *pt_thread_self __attribute__((tls_model("initial
 
 static struct pt_thread *all_threads;
 static struct pt_self *threads_of;     /* whose list that is: a fork starts a new one */
+uint32_t pt_thread_strangers;
 static pthread_key_t exit_key;
 static uint32_t exit_key_state;        /* 0 none, 1 being made, 2 usable, 3 not usable */
 
@@ -161,7 +162,24 @@ bool pt_threads_left(void)
             clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
         }
     }
+    while (pt_load_seqcst(&pt_thread_strangers) != 0) {
+        if (pt_clock_ns(CLOCK_MONOTONIC) > until)
+            return false;
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    }
     return true;
+}
+
+void pt_thread_forget_parent(void)
+{
+    struct pt_thread *t = pt_load_relaxed(&all_threads), *next;
+
+    if (!pt_self_forget_parent())
+        return;
+    for (; t; t = next) {
+        next = t->next;
+        memset(t, 0, sizeof *t);
+    }
 }
 
 void pt_thread_exit(struct pt_thread *t)

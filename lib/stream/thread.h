@@ -85,6 +85,9 @@ extern _Thread_local struct pt_thread *pt_thread_self
 
 /* The calling thread's record, made if need be; NULL: no memory.  Async-signal-safe. */
 struct pt_thread *pt_thread_get(struct pt_self *self);
+/* Threads that are inside an event without a record, for want of memory: mappings
+ * stay for them, too. */
+extern uint32_t pt_thread_strangers PT_HIDDEN;
 /* The lanes of a level; NULL: no memory. */
 struct pt_lane *pt_thread_lanes(struct pt_thread *t, unsigned level);
 
@@ -95,6 +98,9 @@ void pt_thread_watch_exits(void);
 /* After the gates of a stream are closed: waits until no thread can still be in
  * an event that saw them open, for a second at most.  False: one is. */
 bool pt_threads_left(void);
+/* In a child made by fork(): what the kernel does by itself where it knows
+ * MADV_WIPEONFORK (Linux 4.14), which also works for _Fork() and clone(). */
+void pt_thread_forget_parent(void);
 /* The calling thread ends: gives back what it holds in every stream. */
 void pt_thread_exit(struct pt_thread *t);
 

@@ -47,9 +47,9 @@ def check_verb(tool, root, script, verb):
         sys.exit(f"{verb}: --help {sorted(shown)}, page {sorted(described)}, "
                  f"completion {sorted(offered)}")
     for option in shown - {"help"}:
-        # known options complain about the missing log or value, not about themselves
-        done = subprocess.run([tool, verb, f"--{option}"], capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, check=False)
+        # known options take --help as their value, or are followed by it
+        done = subprocess.run([tool, verb, f"--{option}", "--help"], capture_output=True,
+                              text=True, stdin=subprocess.DEVNULL, check=False)
         if "unknown option" in done.stderr:
             sys.exit(f"{verb} does not take --{option}: {done.stderr}")
 
@@ -60,7 +60,7 @@ def main():
     text = output(tool, "--help")
     fits("posixtrace", text)
     verbs = re.findall(r'^  ([a-z]+) ', text, flags=re.M)
-    if len(verbs) != 6 or set(verbs) - complete(script, "posixtrace "):
+    if len(verbs) != 8 or set(verbs) - complete(script, "posixtrace "):
         sys.exit(f"verbs: {verbs}, completed: {complete(script, 'posixtrace ')}")
     for verb in verbs:
         check_verb(tool, root, script, verb)

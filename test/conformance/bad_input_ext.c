@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <posixtrace/environment.h>
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
@@ -152,6 +153,40 @@ START_TEST(test_texts)
 }
 END_TEST
 
+/* An older program's struct gets what it has room for; a newer one's rest is zero. */
+START_TEST(test_environment)
+{
+    struct { struct posixtrace_environment known; unsigned char later[64]; } e;
+    const size_t older = offsetof(struct posixtrace_environment, clock);
+    const unsigned char *behind;
+    char *before;
+
+    refused(posixtrace_get_environment(NULL, sizeof e.known));
+    refused(posixtrace_get_environment(&e.known, 0));
+    memset(&e, UNTOUCHED, sizeof e);
+    ck_ok(posixtrace_get_environment(&e.known, older));
+    ck_assert_str_eq(e.known.directory, posixtrace_stream_directory());
+    behind = (const unsigned char *)&e + older;
+    for (size_t i = 0; i < sizeof e - older; i++)
+        ck_assert_uint_eq(behind[i], UNTOUCHED);
+    ck_ok(posixtrace_get_environment(&e.known, sizeof e));
+    for (size_t i = 0; i < sizeof e.later; i++)
+        ck_assert_uint_eq(e.later[i], 0);
+    ck_assert(e.known.clock == POSIXTRACE_CLOCK_TSC
+              ? e.known.clock_choice == POSIXTRACE_CLOCK_TRUSTED
+              : e.known.clock == POSIXTRACE_CLOCK_MONOTONIC &&
+                e.known.clock_choice != POSIXTRACE_CLOCK_TRUSTED);
+    before = strdup(getenv("POSIXTRACE_DIR"));
+    ck_assert_int_eq(setenv("POSIXTRACE_DIR", "/dev/null", 1), 0);
+    ck_ok(posixtrace_get_environment(&e.known, sizeof e.known));
+    ck_assert_str_eq(e.known.directory, "/dev/null");
+    ck_assert_int_eq(e.known.directory_choice, POSIXTRACE_DIRECTORY_VARIABLE);
+    ck_assert_int_eq(e.known.directory_error, EACCES);
+    setenv("POSIXTRACE_DIR", before, 1);
+    free(before);
+}
+END_TEST
+
 START_TEST(test_check_and_recover)
 {
     struct posixtrace_log_report report;
@@ -242,6 +277,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, test_only_for_logs);
     tcase_add_test(tc, test_odd_values);
     tcase_add_test(tc, test_texts);
+    tcase_add_test(tc, test_environment);
     tcase_add_test(tc, test_check_and_recover);
     tcase_add_test(tc, test_builder);
     tcase_add_test(tc, test_streams);

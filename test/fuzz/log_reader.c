@@ -1,56 +1,72 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Fuzz target for everything that reads logs: the reader, the check, going on
- * with a log.  Built with a fuzzing engine (-fsanitize=fuzzer,
- * -DPT_FUZZING_ENGINE) it is driven by that; without one it replays the files
- * named on the command line, each as it is and with some thousand changes, so
- * that it is a test.  Checksums are made right again after a change, since else
- * nothing behind them would ever be reached.
+ * Fuzz target: a log file.  Everything that reads logs sees it: the reader over
+ * a file and over a pipe, its questions and seeks, the check, going on with a
+ * log.  What is read a second time must be what was read the first time.
+ *
+ * Checksums are made right again after most changes, since else nothing behind
+ * them would ever be reached.  An input that begins with 'p' in place of 'P' is
+ * squeezed: the zeros between header and data are left out, so that kept inputs
+ * are small.
  */
+#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "base/crc.h"
-#include "log/format.h"
+#include "fuzz/target.h"
+#include "log/order.h"
 #include "log/reader.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#define PIPE_BYTES (1 << 20)
+
+/* What reading through a log has shown, as one number for comparing. */
+struct seen {
+    uint64_t events, sum;
+    int      result;
+};
 
 /* Gives every packet of the image the checksum of its changed bytes. */
 static void mend(uint8_t *image, size_t size)
 {
     struct pt_log_header *h = (void *)image;
+    uint8_t first = size ? image[0] : 0;
     uint32_t seed;
 
     if (size < sizeof *h)
         return;
-    h->crc = pt_crc32c(0, h, offsetof(struct pt_log_header, crc));
+    image[0] = 'P';
+    h->crc = pt_le32(pt_crc32c(0, h, offsetof(struct pt_log_header, crc)));
+    image[0] = first;
     seed = pt_packet_seed(h->id);
     for (size_t at = sizeof *h; at + sizeof(struct pt_packet_head) <= size;) {
         struct pt_packet_head *p = (void *)(image + at);
+
+        uint32_t bytes = pt_le32(p->bytes);
 
         if (!pt_packet_is_plausible(p, size - at)) {
             at += PT_PACKET_ALIGN;
             continue;
         }
-        pt_packet_seal(p, p->type, p->bytes, seed);
-        at += p->bytes;
+        pt_packet_reseal(p, seed);
+        at += bytes;
     }
 }
 
-static void read_through(struct pt_log_reader *r)
+static struct seen read_through(struct pt_log_reader *r)
 {
+    struct seen s = { 0, 0, 0 };
     struct pt_event e;
-    volatile uint8_t byte;
 
-    while (pt_log_reader_next(r, &e) == 1)
+    while ((s.result = pt_log_reader_next(r, &e)) == 1) {
+        s.events++;
+        s.sum = s.sum * 31 + e.ts + e.id + e.len;
         for (uint32_t i = 0; i < e.len; i += 64)
-            byte = ((const uint8_t *)e.data)[i];
-    (void)byte;
+            s.sum += ((const uint8_t *)e.data)[i];
+    }
+    return s;
 }
 
 static void ask(struct pt_log_reader *r)
@@ -67,8 +83,6 @@ static void ask(struct pt_log_reader *r)
     for (size_t i = 0; pt_log_reader_thread(r, i, &thread) == 1; i++)
         ;
     pt_log_reader_count(r, 193, &count);
-    if (pt_log_reader_rewind(r) == 0)
-        read_through(r);
 }
 
 static void go_on(struct pt_log_reader *r, int fd)
@@ -82,116 +96,121 @@ static void go_on(struct pt_log_reader *r, int fd)
     pt_log_writer_free(w);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_file(int fd)
+{
+    struct pt_log_reader *r;
+    struct seen first, second;
+
+    if (pt_log_reader_new(&r, fd) != 0)
+        return;
+    first = read_through(r);
+    ask(r);
+    if (pt_log_reader_rewind(r) == 0) {
+        second = read_through(r);
+        FUZZ_NEED(first.events == second.events && first.sum == second.sum &&
+                  first.result == second.result);
+    }
+    go_on(r, fd);
+    pt_log_reader_free(r);
+}
+
+static void read_pipe(const uint8_t *data, size_t size)
+{
+    struct pt_log_reader *r;
+    int ends[2];
+
+    FUZZ_NEED(pipe2(ends, O_CLOEXEC) == 0);
+    if (fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES) >= (int)size &&
+        write(ends[1], data, size) == (ssize_t)size) {
+        close(ends[1]);
+        if (pt_log_reader_new(&r, ends[0]) == 0) {
+            read_through(r);
+            ask(r);
+            pt_log_reader_free(r);
+        }
+    } else {
+        close(ends[1]);
+    }
+    close(ends[0]);
+}
+
+static void use(const uint8_t *data, size_t size)
 {
     int fd = memfd_create("fuzz", MFD_CLOEXEC);
     struct posixtrace_log_report report;
-    struct pt_log_reader *r;
 
-    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
-        abort();
-    if (pt_log_reader_new(&r, fd) == 0) {
-        read_through(r);
-        ask(r);
-        go_on(r, fd);
-        pt_log_reader_free(r);
-    }
+    FUZZ_NEED(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    read_pipe(data, size);
+    read_file(fd);
     pt_log_check(fd, NULL, NULL, &report);
     close(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    size_t head = sizeof(struct pt_log_header);
+    uint8_t *image;
+
+    if (size <= head || data[0] != 'p') {
+        use(data, size);
+        return 0;
+    }
+    image = calloc(1, size - head + PT_LOG_DATA_START);
+    FUZZ_NEED(image);
+    memcpy(image, data, head);
+    image[0] = 'P';
+    memcpy(image + PT_LOG_DATA_START, data + head, size - head);
+    use(image, size - head + PT_LOG_DATA_START);
+    free(image);
     return 0;
 }
 
-#ifdef PT_FUZZING_ENGINE
+/* Numbers at which code breaks. */
+static uint64_t some_number(unsigned random)
+{
+    static const uint64_t numbers[] = { 0, 1, 7, 8, 0x7f, 0xff, 0xffff, 0x7fffffff, 0x80000000,
+                                        0xffffffff, INT64_MAX, 1ull << 63, UINT64_MAX, 4096 };
 
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed);
+    return random % 2 ? numbers[random / 2 % (sizeof numbers / sizeof *numbers)]
+                      : random / 2 % 100000;
+}
+
+/* A change is likelier in a packet's head than in the long data behind it. */
+static size_t some_place(const uint8_t *image, size_t size, unsigned random)
+{
+    size_t at = random / 32 % size & ~7ul;
+
+    if (random % 4 == 0)
+        return at;
+    if (random / 4 % 8 == 0)
+        return at % sizeof(struct pt_log_header) & ~3ul;
+    while (at > PT_LOG_DATA_START &&
+           pt_le32(((const struct pt_packet_head *)(const void *)(image + at))->magic) !=
+               PT_PACKET_MAGIC)
+        at -= 8;
+    return at + (random / 1024 % 400 & ~3u);
+}
+
+static void change_word(uint8_t *image, size_t size, unsigned seed)
+{
+    size_t at, bytes = seed % 2 ? 4 : 8;
+    uint64_t number;
+
+    at = some_place(image, size, seed * 2654435761u);
+    number = some_number(seed * 2246822519u >> 3);
+    if (at + bytes <= size)
+        memcpy(image + at, &number, bytes);
+}
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed)
 {
-    size = LLVMFuzzerMutate(data, size, room);
+    if (size > 2 * PT_PACKET_ALIGN && seed / 8 % 4)
+        change_word(data, size & ~7ul, seed);
+    else
+        size = LLVMFuzzerMutate(data, size, room);
     if (seed % 8)
         mend(data, size);
     return size;
 }
 
-#else
-
-static uint8_t *load(const char *name, size_t *size)
-{
-    FILE *f = fopen(name, "rb");
-    uint8_t *image = malloc(1 << 20);
-
-    if (!f || !image) {
-        fprintf(stderr, "cannot read %s\n", name);
-        exit(1);
-    }
-    *size = fread(image, 1, 1 << 20, f);
-    fclose(f);
-    return image;
-}
-
-/* Numbers at which code breaks. */
-static uint64_t interesting(void)
-{
-    static const uint64_t values[] = { 0, 1, 7, 8, 0x7f, 0xff, 0xffff, 0x7fffffff, 0x80000000,
-                                       0xffffffff, INT64_MAX, 1ull << 63, UINT64_MAX, 4096 };
-
-    return rand() % 2 ? values[(size_t)rand() % (sizeof values / sizeof *values)]
-                      : (uint64_t)rand() % 100000;
-}
-
-/* A change is likelier in a packet's head than in the long data behind it. */
-static size_t some_place(const uint8_t *image, size_t size)
-{
-    size_t at = (size_t)rand() % size & ~7ul;
-
-    if (rand() % 4 == 0)
-        return at;
-    if (rand() % 8 == 0)
-        return (size_t)rand() % sizeof(struct pt_log_header) & ~3ul;
-    while (at > PT_LOG_DATA_START &&
-           ((const struct pt_packet_head *)(const void *)(image + at))->magic != PT_PACKET_MAGIC)
-        at -= 8;
-    return at + ((size_t)rand() % 400 & ~3ul);
-}
-
-static void change(uint8_t *image, size_t size)
-{
-    for (int n = 1 + rand() % 3; n > 0; n--) {
-        size_t at = some_place(image, size);
-        uint64_t value = interesting();
-        size_t bytes = rand() % 2 ? 4 : 8;
-
-        if (at + bytes <= size)
-            memcpy(image + at, &value, bytes);
-    }
-}
-
-int main(int argc, char **argv)
-{
-    int rounds = getenv("POSIXTRACE_TEST_SHORT") ? 20 : 400;
-
-    if (argc < 2) {
-        fprintf(stderr, "usage: %s FILE...\n", argv[0]);
-        return 1;
-    }
-    srand(1);
-    for (int i = 1; i < argc; i++) {
-        size_t size;
-        uint8_t *image = load(argv[i], &size), *copy = malloc(size + 8);
-
-        LLVMFuzzerTestOneInput(image, size);
-        for (int k = 0; k < rounds && size > 8; k++) {
-            memcpy(copy, image, size);
-            change(copy, size);
-            if (k % 8)
-                mend(copy, size);
-            LLVMFuzzerTestOneInput(copy, k % 5 ? size : (size_t)rand() % size);
-        }
-        free(image);
-        free(copy);
-    }
-    return 0;
-}
-
-#endif
+const struct fuzz_replay fuzz_replay = { .rounds = 30 };

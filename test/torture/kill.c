@@ -25,6 +25,7 @@
 #include <posixtrace/log.h>
 #include <posixtrace/stream.h>
 #include "torture/audit.h"
+#include "torture/packed.h"
 
 #define ROUNDS     30u
 #define THREADS    4u
@@ -71,6 +72,7 @@ static void be_killed(void)
     alarm(WATCHDOG_S);
     DEMAND_OK(posix_trace_eventid_open("kill", &event_id));
     DEMAND_OK(posix_trace_attr_init(&attr));
+    pack_if_asked(&attr);
     DEMAND_OK(posix_trace_attr_setstreamsize(&attr, at_full_speed ? 256 << 10 : 8 << 20));
     DEMAND_OK(posix_trace_attr_setmaxdatasize(&attr, PAYLOAD_MAX));
     DEMAND_OK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));

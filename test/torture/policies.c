@@ -15,6 +15,7 @@
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
 #include "torture/audit.h"
+#include "torture/packed.h"
 
 #define STREAM_BYTES (64u << 10)
 #define WATCHDOG_S   100
@@ -44,6 +45,7 @@ static void trace_and_die(const struct plan *plan, int log_fd)
 
     alarm(WATCHDOG_S);
     DEMAND_OK(posix_trace_attr_init(&attr));
+    pack_if_asked(&attr);
     DEMAND_OK(posix_trace_attr_setstreamsize(&attr, STREAM_BYTES));
     DEMAND_OK(posix_trace_attr_setmaxdatasize(&attr, PAYLOAD_MAX));
     DEMAND_OK(posix_trace_attr_setstreamfullpolicy(&attr, plan->policy));

@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <posixtrace/info.h>
 #include "torture/audit.h"
+#include "torture/packed.h"
 
 #define THREADS    4u
 #define EVENTS     4000u   /* of a thread */
@@ -65,6 +66,7 @@ static int trace_into(int log_fd)
     int told, at_end;
 
     DEMAND_OK(posix_trace_attr_init(&attr));
+    pack_if_asked(&attr);
     DEMAND_OK(posix_trace_attr_setstreamsize(&attr, 256 << 10));
     DEMAND_OK(posix_trace_attr_setmaxdatasize(&attr, PAYLOAD_MAX));
     DEMAND_OK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));

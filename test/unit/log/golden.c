@@ -7,13 +7,15 @@
  *                       TEXT; a difference is printed and is a failure
  *   golden --print LOG  prints what would be compared
  *   golden --make KIND LOG  writes a log of a kind, for a new version's samples:
- *                       append, loop, loop-open, until-full, cut, disk-full
+ *                       append, loop, loop-open, until-full, cut, disk-full,
+ *                       packed, packed-loop
  *
  * The samples of a version are never made again; a change that reads one of
  * them differently breaks the logs that people have.
  */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <posixtrace/attr.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +23,13 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "log/order.h"
 #include "log/reader.h"
 #include "ring/record.h"
 
 #define AUTHORS 3u
 
-static void fail(const char *what, const char *name)
+__attribute__((noreturn)) static void fail(const char *what, const char *name)
 {
     fprintf(stderr, "golden: %s: %s\n", what, name);
     exit(1);
@@ -36,8 +39,13 @@ static void print_event(FILE *out, struct pt_log_reader *r, const struct pt_even
 {
     const char *name = pt_log_reader_name(r, e->id);
     const uint8_t *data = e->data;
-    uint32_t sum = 0;
+    uint32_t sum = 0, number;
 
+    if (e->id == POSIX_TRACE_STOP && e->len == sizeof number) {
+        memcpy(&number, data, sizeof number);
+        number = pt_le32(number);   /* the sum is that of the bytes in the file */
+        data = (const uint8_t *)&number;
+    }
     for (uint32_t i = 0; i < e->len; i++)
         sum = sum * 31 + data[i];
     fprintf(out, "%" PRId64 " %" PRIu64 " writer %u level %u %d/%d/%" PRIx64 " '%s' %u '%s' at %"
@@ -182,7 +190,8 @@ static void put_packet(struct pt_log_writer *w, uint32_t wid, uint64_t ts, uint3
 
 static void make_log(const char *kind, const char *name)
 {
-    bool loop = strncmp(kind, "loop", 4) == 0, full = strcmp(kind, "until-full") == 0;
+    bool packed = strncmp(kind, "packed", 6) == 0;
+    bool loop = strstr(kind, "loop") != NULL, full = strcmp(kind, "until-full") == 0;
     struct pt_log_params params = { .clock = POSIXTRACE_CLOCK_MONOTONIC, .pid = 4000,
                                     .seekable = true };
     struct pt_log_author_totals totals[AUTHORS] = { 0 };
@@ -197,6 +206,8 @@ static void make_log(const char *kind, const char *name)
     params.attr.log_policy = loop ? POSIX_TRACE_LOOP
                                   : full ? POSIX_TRACE_UNTIL_FULL : POSIX_TRACE_APPEND;
     params.attr.log_size = 6000;
+    if (packed)
+        params.attr.compression = POSIXTRACE_COMPRESSION_ZSTD;
     memcpy(params.id, "golden 123456789", 16);
     if (fd < 0 || pt_log_writer_new(&w, fd, &params) != 0)
         fail("cannot write", name);
@@ -215,7 +226,8 @@ static void make_log(const char *kind, const char *name)
             setrlimit(RLIMIT_FSIZE, &limit);
         }
         for (uint32_t a = 0; a < AUTHORS; a++)
-            put_packet(w, a + 1, 1000 + (uint64_t)round * 100000 + a * 3, round, &totals[a]);
+            put_packet(w, a + 1 + packed, 1000 + (uint64_t)round * 100000 + a * 3, round,
+                       &totals[a]);
         totals[0].lost[POSIXTRACE_LOST_FULL] = round;
         status.watermark = 1000 + (uint64_t)(round + 1) * 100000;
         pt_log_end_round(w, &status, totals, AUTHORS);

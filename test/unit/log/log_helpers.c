@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* Made-up logs; see log_helpers.h. */
 #include <fcntl.h>
+#include <posixtrace/attr.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include "base/clock.h"
@@ -20,6 +21,11 @@ unsigned test_size(unsigned full)
     return getenv("POSIXTRACE_TEST_SHORT") ? full / 10 : full;
 }
 
+bool logs_are_packed(void)
+{
+    return getenv("POSIXTRACE_TEST_PACKED") != NULL;
+}
+
 struct pt_log_params log_params(int policy, uint64_t size)
 {
     struct pt_log_params p = { .clock = PT_CLOCK_MONOTONIC, .pid = 77, .seekable = true };
@@ -28,6 +34,8 @@ struct pt_log_params log_params(int policy, uint64_t size)
     strcpy(p.attr.name, "made up");
     p.attr.log_policy = policy;
     p.attr.log_size = size;
+    if (logs_are_packed())
+        p.attr.compression = POSIXTRACE_COMPRESSION_ZSTD;
     memset(p.id, 0x5a, sizeof p.id);
     return p;
 }

@@ -29,7 +29,7 @@ struct maker {
     uint64_t chunk_seq;
     uint32_t chunk_off;
     struct pt_log_packet packet;
-    uint8_t  records[65536];
+    _Alignas(8) uint8_t records[65536];
 };
 
 /* An event as the tests remember it. */
@@ -49,6 +49,7 @@ struct seen_list {
 
 int log_file(void);                        /* an empty file without a name */
 unsigned test_size(unsigned full);         /* a tenth of it in short runs (valgrind) */
+bool logs_are_packed(void);                /* the same tests with compressed packets */
 struct pt_log_params log_params(int policy, uint64_t size);
 void seen_add(struct seen_list *list, struct seen s);
 /* Sorts [from, n) as a reader gives the events of one round. */

@@ -10,6 +10,7 @@ about is a mistake in one of them or in the document.
 usage: second_reader.py LOG TEXT...
 """
 
+import ctypes
 import re
 import struct
 import sys
@@ -29,6 +30,16 @@ def crc32c(data):
     for b in data:
         crc = crc >> 8 ^ TABLE[(crc ^ b) & 255]
     return crc ^ 0xFFFFFFFF
+
+
+def unzstd(packed, size):
+    """What a zstd frame holds; the library is loaded by who meets one."""
+    zstd = ctypes.CDLL("libzstd.so.1")
+    zstd.ZSTD_decompress.restype = ctypes.c_size_t
+    zstd.ZSTD_decompress.argtypes = (ctypes.c_char_p, ctypes.c_size_t) * 2
+    to = ctypes.create_string_buffer(size)
+    assert zstd.ZSTD_decompress(to, size, packed, len(packed)) == size
+    return to.raw
 
 
 def text(raw):
@@ -52,7 +63,8 @@ class Log:
     def __init__(self, raw):
         self.raw = raw
         magic, version, size, flags = struct.unpack_from("<8sIII", raw, 0)
-        assert magic == b"PXTLOG\r\n" and version == 1 and size == 512
+        assert magic == b"PXTLOG\r\n" and version in (1, 2) and size == 512
+        assert version == 1 or struct.unpack_from("<I", raw, 256)[0] & ~1 == 0
         assert struct.unpack_from("<I", raw, 508)[0] == crc32c(raw[:508])
         self.id = raw[24:40]
         self.ring, self.meta, self.end_offset = struct.unpack_from("<QQQ", raw, 64)
@@ -162,16 +174,19 @@ class Log:
         return [self.line(e[4], *e[5]) for e in events]
 
     def records(self, p):
-        at, to, base = 128, 128 + p.get("I", 84), p.get("Q", 104)
+        at, to, base = 0, p.get("I", 84), p.get("Q", 104)
+        raw = p.raw[128:]
+        if p.flags & 2:
+            raw = unzstd(raw[:p.get("I", 92)], to)
         while at < to:
-            head, delta, word = p.get("IIQ", at)
+            head, delta, word = struct.unpack_from("<IIQ", raw, at)
             kind, length = head >> 12 & 15, head >> 16
             if kind == 1:
                 base = word
             else:
                 assert kind == 0
                 yield ((base + delta) & M64, head & 0x7ff, head >> 11 & 1, word,
-                       p.raw[at + 16:at + 16 + length])
+                       raw[at + 16:at + 16 + length])
             at += 16 + (length + 7 & ~7)
 
     def line(self, p, ticks, number, truncated, address, data):

@@ -30,6 +30,20 @@ START_TEST(crc)
 }
 END_TEST
 
+/* Lengths around those at which the processor's way changes, at any alignment. */
+START_TEST(crc_of_long_pieces)
+{
+    static uint8_t bytes[3 * 3072 + 3 * 384 + 64];
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)rand();
+    for (size_t length = 0; length <= sizeof bytes - 16; length += length < 800 ? 1 : 61)
+        for (size_t from = 0; from < 16; from += 5)
+            if (pt_crc32c(3, bytes + from, length) != pt_crc32c_table(3, bytes + from, length))
+                ck_abort_msg("checksums differ for %zu bytes at %zu", length, from);
+}
+END_TEST
+
 START_TEST(sync_points)
 {
     static const struct pt_sync points[] = {
@@ -180,6 +194,7 @@ int main(void)
 
     tcase_set_timeout(t, 60);
     tcase_add_test(t, crc);
+    tcase_add_test(t, crc_of_long_pieces);
     tcase_add_test(t, sync_points);
     tcase_add_test(t, merge);
     tcase_add_test(t, index_is_thinned);

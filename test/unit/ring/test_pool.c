@@ -5,6 +5,7 @@
  * the numbers that must stay right on the way.
  */
 #include <errno.h>
+#include "base/sys.h"
 #include "ring/pool.h"
 #include "ring/slot.h"
 #include "ring_helpers.h"
@@ -292,6 +293,47 @@ START_TEST(attach_and_detach)
 }
 END_TEST
 
+/* Killed while it ended a slot, its own or a dead one's: whatever it had done by
+ * then, the next sweep ends it, with the count right and no chunk kept. */
+START_TEST(ended_by_one_who_died)
+{
+    const uint32_t gone = pt_slot_ending(0xffffff);   /* no thread has that id */
+
+    for (unsigned done = 0; done < 4; done++) {
+        struct pt_slot *s;
+        uint32_t slot, chunk;
+
+        ring_create(&seg, SIZE);
+        slot = ring_attach(&seg, 0);
+        s = pt_seg_slot(&seg, slot);
+        ck_assert_int_eq(pt_pool_take(&seg, slot, 16, false, &chunk), PT_POOL_TAKEN);
+        ring_refer(&seg, slot, chunk);
+        ring_put(&seg, chunk, 100, 1, 0);
+        ring_put(&seg, chunk, 100, 2, 0);
+        s->state = gone;
+        s->inside = 7;
+        if (done > 0)
+            s->next_no = 2;
+        if (done > 1)
+            s->chunk = 0;
+        if (done > 2)
+            pt_pool_orphan(&seg, chunk, slot, 2);
+        ck_assert_uint_eq(pt_slot_sweep(&seg), 1);
+        ck_assert_uint_eq(pt_slot_sweep(&seg), 0);
+        ck_assert_uint_eq(s->state, PT_SLOT_ENDED);
+        ck_assert_uint_eq(s->chunk, 0);
+        ck_assert_uint_eq(s->inside, 0);
+        ck_assert_uint_eq(pt_slot_recorded(&seg, slot), 2);
+        ck_assert_uint_eq(ring_state(&seg, chunk), PT_CHUNK_ORPHAN);
+        ck_assert_uint_eq(seg.h->writers, 0);
+        /* A living one is left to finish. */
+        s->state = pt_slot_ending(pt_sys_tid());
+        ck_assert_uint_eq(pt_slot_sweep(&seg), 0);
+        ring_remove(&seg);
+    }
+}
+END_TEST
+
 /* Under pressure ended slots are used again and their counts go to the totals. */
 START_TEST(ended_slots_are_folded)
 {
@@ -331,6 +373,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, repair_after_an_abandoned_take);
     tcase_add_test(tc, recorded_through_changes);
     tcase_add_test(tc, attach_and_detach);
+    tcase_add_test(tc, ended_by_one_who_died);
     tcase_add_test(tc, ended_slots_are_folded);
 }
 

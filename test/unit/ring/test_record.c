@@ -114,7 +114,7 @@ static bool added(struct pt_seg_header *h, int64_t error)
 
     pt_clock_pair(h->clock, &ts, &ns);
     /* Two seconds back, and wrong by what is asked for. */
-    p->ts = ts - (uint64_t)(((pt_uint128)2000000000u << 32) / p->mult);
+    p->ts = ts - pt_wide_div(2000000000u, p->mult);
     p->ns = ns - 2000000000 - error;
     pt_syncpoint_maintain(h);
     return h->syncs > n;
@@ -122,7 +122,7 @@ static bool added(struct pt_seg_header *h, int64_t error)
 
 static void expect_ascending(const struct pt_seg_header *h, const struct pt_sync *from)
 {
-    uint64_t step = (((pt_uint128)1000000u << 32) / from->mult), ts = from->ts;
+    uint64_t step = pt_wide_div(1000000u, from->mult), ts = from->ts;
     int64_t last = pt_sync_convert(h->sync, h->syncs, ts);
 
     /* 4 seconds in milliseconds, and each point's neighbourhood in ticks. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/clock.h"
+#include "base/sys.h"
 #include "ring/dir.h"
 #include "ring_helpers.h"
 #include <unistd.h>
@@ -95,7 +96,8 @@ START_TEST(wrong_headers)
     WRONG(magic, PT_SEG_MAGIC + 1);
     WRONG(layout, PT_SEG_LAYOUT + 1);
     WRONG(byte_order, 0x04030201);
-    WRONG(word_size, sizeof(long) == 8 ? 4 : 8);
+    WRONG(word_size, 0);
+    WRONG(word_size, 16);
     WRONG(header_size, h.header_size + 8);
     WRONG(size, h.size - 1);
     WRONG(size, h.size + 1);
@@ -104,7 +106,7 @@ START_TEST(wrong_headers)
     WRONG(chunk_size, PT_CHUNK_MIN + 8);
     WRONG(chunk_size, PT_CHUNK_MIN * 2);
     WRONG(chunk_size, PT_CHUNK_MAX * 2);
-    WRONG(chunk_max, h.chunk_max + 1);
+    WRONG(chunk_max, h.chunk_max + 1 + PT_PAGE / PT_CHUNK_MIN); /* the end is a whole page */
     WRONG(chunk_max, h.base_chunks - 1);
     WRONG(chunk_max, 1u << 26);
     WRONG(chunk_max, UINT32_MAX);
@@ -119,7 +121,7 @@ START_TEST(wrong_headers)
     WRONG(slots_off, 0xfffff000u);
     WRONG(chunks_off, h.chunks_off + 8);
     WRONG(chunks_off, h.slots_off);
-    WRONG(chunks_off, h.chunks_off + 4096);
+    WRONG(chunks_off, h.chunks_off + PT_PAGE);
     WRONG(chunks_off, 0xfffff000u);
     WRONG(clock, PT_CLOCK_TSC - 1);
     WRONG(clock, PT_CLOCK_MONOTONIC + 1);

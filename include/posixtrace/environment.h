@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What this library chose in the surroundings that the process runs in, and
+ * why: for programs that want to say so, and for bug reports.
+ */
+#ifndef POSIXTRACE_ENVIRONMENT_H
+#define POSIXTRACE_ENVIRONMENT_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum posixtrace_directory_choice {
+    POSIXTRACE_DIRECTORY_VARIABLE,  /* what POSIXTRACE_DIR says */
+    POSIXTRACE_DIRECTORY_SHM,       /* /dev/shm/posixtrace-UID */
+    POSIXTRACE_DIRECTORY_RUNTIME    /* $XDG_RUNTIME_DIR/posixtrace, as that failed */
+};
+
+enum posixtrace_clock_choice {
+    POSIXTRACE_CLOCK_TRUSTED,        /* TSC: it is invariant, and the kernel uses it */
+    POSIXTRACE_CLOCK_NOT_INVARIANT,  /* no time stamp counter of constant rate */
+    POSIXTRACE_CLOCK_KERNEL_AVOIDS,  /* the kernel's clock source is another one */
+    POSIXTRACE_CLOCK_WISHED          /* POSIXTRACE_CLOCK asks for CLOCK_MONOTONIC */
+};
+
+struct posixtrace_environment {
+    char version[16];       /* of the library */
+    char directory[512];    /* where streams are; as posixtrace_stream_directory() */
+    int  directory_choice;  /* enum posixtrace_directory_choice */
+    int  directory_error;   /* 0: it is there and private; ENOENT: it is not made yet, or
+                             * cannot be; else why it is not used.  Streams are then in
+                             * memory without a name, which ends with the process */
+    int  clock;             /* enum posixtrace_clock of new streams */
+    int  clock_choice;      /* enum posixtrace_clock_choice */
+};
+
+/*
+ * Looks, and makes nothing.  size is sizeof *environment as the caller knows
+ * it: later versions may add members at the end, of which an older program sees
+ * none; members that this version does not know are zero.  Thread-safe, not
+ * async-signal-safe.
+ *
+ * EINVAL  environment is NULL, or size is 0
+ */
+int posixtrace_get_environment(struct posixtrace_environment *environment, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace/environment.h.  The struct is filled as this version knows it and
+ * then handed over in the caller's size, so that either may be the newer one.
+ */
+#include <errno.h>
+#include <string.h>
+#include <posixtrace/environment.h>
+#include <posixtrace/info.h>
+#include "api/guard.h"
+#include "base/clock.h"
+#include "model/attr.h"
+#include "ring/dir.h"
+
+_Static_assert((int)PT_DIR_VARIABLE == POSIXTRACE_DIRECTORY_VARIABLE &&
+               (int)PT_DIR_SHM == POSIXTRACE_DIRECTORY_SHM &&
+               (int)PT_DIR_RUNTIME == POSIXTRACE_DIRECTORY_RUNTIME, "directory_choice");
+_Static_assert((int)PT_CLOCK_TRUSTED == POSIXTRACE_CLOCK_TRUSTED &&
+               (int)PT_CLOCK_NOT_INVARIANT == POSIXTRACE_CLOCK_NOT_INVARIANT &&
+               (int)PT_CLOCK_KERNEL_AVOIDS == POSIXTRACE_CLOCK_KERNEL_AVOIDS &&
+               (int)PT_CLOCK_WISHED == POSIXTRACE_CLOCK_WISHED, "clock_choice");
+
+PT_PUBLIC int posixtrace_get_environment(struct posixtrace_environment *environment, size_t size)
+{
+    struct posixtrace_environment e;
+    enum pt_dir_choice choice;
+    int saved = errno;
+
+    if (!environment || size == 0)
+        return EINVAL;
+    memset(&e, 0, sizeof e);
+    strcpy(e.version, PT_GEN_VERSION);
+    e.directory_error = -pt_dir_look(e.directory, sizeof e.directory, &choice);
+    e.directory_choice = (int)choice;
+    e.clock = pt_clock_choose();
+    e.clock_choice = (int)pt_clock_why();
+    memset(environment, 0, size);
+    memcpy(environment, &e, size < sizeof e ? size : sizeof e);
+    errno = saved;
+    return 0;
+}

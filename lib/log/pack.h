@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Compressing the records of a packet, and getting them back.  Each packet is
+ * compressed by itself: a log can be cut, overwritten and read from anywhere as
+ * ever.  pack.c does it with zstd, pack-fallback.c is there in builds without.
+ *
+ * Packers and unpackers begin as zeros; each has one user at a time.
+ */
+#ifndef PT_LOG_PACK_H
+#define PT_LOG_PACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pt_packer {
+    void    *context;
+    uint8_t *buffer;
+    size_t   room;
+};
+
+struct pt_unpacker {
+    void    *context;
+    uint8_t *buffer;   /* what was unpacked last */
+    size_t   room;
+};
+
+/* Can this build do it?  method: enum posixtrace_compression. */
+bool pt_pack_available(int method);
+
+/* Compresses; *packed is good until the next call.  How many bytes, or 0: that
+ * would save nothing, or there is no memory; then the records stay as they are. */
+uint32_t pt_pack(struct pt_packer *p, const void *from, uint32_t bytes, const void **packed);
+void pt_packer_deinit(struct pt_packer *p);
+
+/* Makes exactly `bytes` bytes in u->buffer from `packed` bytes.  0; -EBADMSG: they
+ * do not give that; -ENOTSUP: not in this build; -ENOMEM. */
+int pt_unpack(struct pt_unpacker *u, uint32_t bytes, const void *from, uint32_t packed);
+void pt_unpacker_deinit(struct pt_unpacker *u);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Going over many records quickly: counts events, as long as there is nothing
+ * to decide about a single one of them.
+ */
+#ifndef PT_LOG_SCAN_H
+#define PT_LOG_SCAN_H
+
+#include "log/types.h"
+#include "ring/record.h"
+
+struct pt_scan {
+    struct pt_decoder at;   /* where to begin; afterwards behind the last event taken */
+    uint64_t events;        /* taken so far */
+    uint64_t last_ts;       /* the latest of them */
+};
+
+/*
+ * Takes events whose times lie between low and high (both excluded), up to the
+ * first record that is something else: an event out of these times, a TIME or
+ * AUTHOR record, bytes that no writer makes, the end.  What was taken is added
+ * to s and counted in types.
+ */
+void pt_scan_events(struct pt_scan *s, uint64_t low, uint64_t high, struct pt_types *types);
+
+#endif

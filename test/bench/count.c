@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A number of posix_trace_event() calls for instructions.py to count in.
+ *
+ * usage: count unwanted|8|64|second CALLS
+ *
+ * All events fit into the chunk that the thread has after the first ones, so
+ * that each call takes the same instructions: two runs with different numbers
+ * of calls tell how many.  Ends with 77, "not here", where the library takes
+ * another way under valgrind than it does without: other clock, no membarrier.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <posixtrace/info.h>
+#include <posixtrace/stream.h>
+#include "bench/subjects.h"
+
+enum { MIB = 1 << 20, MOST_CALLS = 400, NOT_HERE = 77 };
+
+static void require_usual_way(trace_id_t trid)
+{
+    struct posixtrace_info info;
+
+    subject_must("posixtrace_get_info", posixtrace_get_info(trid, &info));
+    if (info.clock == POSIXTRACE_CLOCK_TSC && info.barrier)
+        return;
+    printf("clock %d, membarrier %d: not the way that is counted\n", info.clock, info.barrier);
+    exit(NOT_HERE);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc == 3 ? argv[1] : "";
+    long calls = argc == 3 ? atol(argv[2]) : 0;
+    size_t bytes = strcmp(what, "64") == 0 ? 64 : 8;
+    int streams = strcmp(what, "unwanted") == 0 ? 0 : strcmp(what, "second") == 0 ? 2 : 1;
+    trace_id_t trid[2];
+
+    if (calls <= 0 || calls > MOST_CALLS || !strstr("unwanted 8 64 second", what)) {
+        fprintf(stderr, "usage: count unwanted|8|64|second CALLS\n");
+        return 64;
+    }
+    subjects_init();
+    for (int i = 0; i < 2; i++)
+        trid[i] = subject_stream(POSIX_TRACE_UNTIL_FULL, 4 * MIB);
+    require_usual_way(trid[0]);
+    for (int i = 0; i < streams; i++)
+        stream_start(&trid[i]);
+    for (; calls > 0; calls--)
+        posix_trace_event(subject_id, subject_data, bytes);
+    for (int i = 0; i < 2; i++)
+        subject_must("posix_trace_shutdown", posix_trace_shutdown(trid[i]));
+    return 0;
+}

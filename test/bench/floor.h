@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What no tracer of this kind can do without, to be held against the real one:
+ * a reading of the clock, the stores of the record (time, head, address, data)
+ * straight into a buffer that belongs to the thread, and one release store of
+ * the new position, so that somebody could read it.  The buffer wraps.  No
+ * check of whether anybody wants the event, no end of a chunk, no reader.
+ *
+ * The functions lie in a shared library of their own, with the arguments of
+ * posix_trace_event(), so that the call costs what ours costs; the thread-local
+ * buffer is reached the way the library reaches its own (initial-exec).
+ * bench_floor_inline() is the same without the call, for comparison.
+ */
+#ifndef TEST_BENCH_FLOOR_H
+#define TEST_BENCH_FLOOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* As the default stream: both sides walk through as much memory. */
+#define FLOOR_BYTES (1u << 20)
+
+struct floor_buffer {
+    uint64_t position;
+    uint64_t pad[7];
+    unsigned char bytes[FLOOR_BYTES];
+};
+
+/* A call that does nothing. */
+void bench_empty(unsigned id, const void *data, size_t len);
+
+/* 8 bytes of data: four stores; 64 bytes: ten, 80 bytes in all. */
+void bench_floor8_tsc(unsigned id, const void *data, size_t len);
+void bench_floor64_tsc(unsigned id, const void *data, size_t len);
+/* The same with clock_gettime(CLOCK_MONOTONIC). */
+void bench_floor8_monotonic(unsigned id, const void *data, size_t len);
+void bench_floor64_monotonic(unsigned id, const void *data, size_t len);
+
+#endif

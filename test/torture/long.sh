@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The posixtrace authors
+#
+# The long runs of what the test suite runs short:
+#
+#   long.sh [BUILD-FOLDER [KILLS]]
+#
+# KILLS (10,000 if not given) processes killed at random moments, each log read
+# and recovered; a hundredth as many stopped; every instruction of the
+# path of an event, also of the scenes that the suite samples; each torture
+# combination ten times as long.  Ends with 1 at the first failure, whose seed
+# and output it shows.  About an hour and a half on two cores.
+set -u
+here=$(dirname "$(readlink -f "$0")")
+build=$(readlink -f "${1:-$here/../../build}")
+kills=${2:-10000}
+private=$here/../house/private-dir.sh
+
+[ -x "$build/test/torture/kill" ] || {
+    echo "long.sh: $build has no test/torture/kill; build it with ./setup.sh quick" >&2
+    exit 64
+}
+
+# run NAME COMMAND...
+run() {
+    local name=$1 started=$SECONDS output
+    shift
+    printf '%-40s ' "$name"
+    if ! output=$("$private" "$@" 2>&1); then
+        printf 'FAILED after %d s\n%s\n' $((SECONDS - started)) "$output"
+        exit 1
+    fi
+    printf '%5d s  %s\n' $((SECONDS - started)) "$(tail -n 1 <<<"$output")"
+}
+
+run "$kills times kill -9" "$build/test/torture/kill" $((kills / 30 + 1))
+run "$((kills / 100)) times SIGSTOP" "$build/test/torture/stopped" $((kills / 600 + 1))
+POSIXTRACE_PROOF_FULL=1 run "every instruction" "$build/test/proof/step"
+for again in 1 2 3; do
+    run "streams of killed processes, run $again" "$build/test/torture/policies"
+done
+run "life cycle under load" "$build/test/torture/lifecycle" 10
+run "threads that leave inside events" "$build/test/torture/left" 10
+run "attaching at any moment" "$build/test/torture/attach" 10
+run "failing writes" "$build/test/torture/write_errors"
+run "every policy, mode and thread count" "$build/test/torture/torture" all 3

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Writers that stand still: SIGSTOP at any moment.
+ *
+ *   stopped [MULTIPLIER [SEED]]
+ *
+ * A child traces from two threads into a stream that it has inherited and is
+ * stopped at a random moment, now and then inside an event.  Its parent then
+ * does everything that a controller does: status, reading, flush, stop,
+ * clear, shutdown.  None of it may wait for the child (the watchdog tells),
+ * and the books must be right: what was read and what was lost is what the
+ * child's calls have recorded.  Afterwards the child goes on, traces for
+ * nobody, and ends in peace.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <posixtrace/info.h>
+#include "torture/audit.h"
+
+#define ROUNDS     6u
+#define THREADS    2u
+#define LONGEST_US 3000u
+#define WATCHDOG_S 60u
+
+struct shared {
+    volatile uint64_t returned[THREADS];
+    volatile int      finish;
+};
+
+struct plan {
+    int  policy;
+    bool with_log;
+};
+
+static struct shared *shared;
+static trace_event_id_t event_id;
+
+/* ---- the process that is stopped ---- */
+
+static void *trace_until_told(void *argument)
+{
+    uint32_t lane = (uint32_t)(uintptr_t)argument;
+    struct payload p;
+
+    for (uint64_t seq = 0; !shared->finish; seq++) {
+        size_t len = payload_make(&p, lane, seq);
+
+        posix_trace_event(event_id, &p, len);
+        shared->returned[lane] = seq + 1;
+    }
+    return NULL;
+}
+
+static void be_stopped(void)
+{
+    pthread_t second;
+
+    alarm(WATCHDOG_S);
+    DEMAND_OK(pthread_create(&second, NULL, trace_until_told, (void *)(uintptr_t)1));
+    trace_until_told(NULL);
+    DEMAND_OK(pthread_join(second, NULL));
+    _exit(0);
+}
+
+/* ---- the parent ---- */
+
+static uint64_t all_lost(trace_id_t trid)
+{
+    struct posixtrace_info info;
+    uint64_t lost = 0;
+
+    DEMAND_OK(posixtrace_get_info(trid, &info));
+    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
+        lost += info.lost[i];
+    return lost;
+}
+
+static uint64_t all_returned(void)
+{
+    uint64_t returned = 0;
+
+    for (unsigned i = 0; i < THREADS; i++)
+        returned += shared->returned[i];
+    return returned;
+}
+
+/* Each thread of the child may have one call that did its work and has not
+ * returned, or has returned and is not noted. */
+static void check_books(const char *what, uint64_t events, uint64_t lost)
+{
+    uint64_t returned = all_returned();
+
+    DEMAND(events + lost >= returned && events + lost <= returned + THREADS,
+           "%s: %llu calls returned, %llu events read, %llu lost", what,
+           (unsigned long long)returned, (unsigned long long)events, (unsigned long long)lost);
+}
+
+static trace_id_t open_stream(const struct plan *plan, int log_fd)
+{
+    trace_attr_t attr;
+    trace_id_t trid;
+
+    DEMAND_OK(posix_trace_attr_init(&attr));
+    DEMAND_OK(posix_trace_attr_setstreamsize(&attr, 256 << 10));
+    DEMAND_OK(posix_trace_attr_setmaxdatasize(&attr, PAYLOAD_MAX));
+    DEMAND_OK(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED));
+    DEMAND_OK(posix_trace_attr_setstreamfullpolicy(&attr, plan->policy));
+    if (plan->with_log) {
+        DEMAND_OK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
+        DEMAND_OK(posix_trace_create_withlog(0, &attr, log_fd, &trid));
+    } else {
+        DEMAND_OK(posix_trace_create(0, &attr, &trid));
+    }
+    DEMAND_OK(posix_trace_start(trid));
+    return trid;
+}
+
+static pid_t start_and_stop_child(unsigned after_us)
+{
+    int status;
+    pid_t pid = fork();
+
+    DEMAND(pid >= 0, "fork");
+    if (pid == 0)
+        be_stopped();
+    usleep(after_us);
+    kill(pid, SIGSTOP);
+    DEMAND(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status), "status %#x", status);
+    return pid;
+}
+
+/* A writer that stands still inside an event holds back the others' events for
+ * a second at most; reading does not wait for that, so it is done again. */
+static void control_live(trace_id_t trid)
+{
+    struct posix_trace_status_info status;
+    struct audit audit;
+
+    audit_init(&audit, event_id, THREADS);
+    audit_drain(&audit, trid);
+    DEMAND_OK(posix_trace_get_status(trid, &status));
+    DEMAND_OK(posix_trace_stop(trid));
+    DEMAND_OK(posix_trace_get_status(trid, &status));
+    DEMAND(status.posix_stream_status == POSIX_TRACE_SUSPENDED, "still running");
+    do
+        audit_drain(&audit, trid);
+    while (audit.events + all_lost(trid) < all_returned());
+    audit_check_time(&audit, trid);
+    check_books("live", audit.events, all_lost(trid));
+    audit_deinit(&audit);
+    DEMAND_OK(posix_trace_clear(trid));
+    DEMAND_OK(posix_trace_start(trid));
+    DEMAND_OK(posix_trace_shutdown(trid));
+}
+
+static void control_log(trace_id_t trid, int log_fd)
+{
+    struct posix_trace_status_info status;
+    struct audit audit;
+
+    DEMAND_OK(posix_trace_flush(trid));
+    do
+        DEMAND_OK(posix_trace_get_status(trid, &status));
+    while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
+    DEMAND_OK(posix_trace_stop(trid));
+    DEMAND_OK(posix_trace_shutdown(trid));
+    DEMAND_OK(posix_trace_open(log_fd, &trid));
+    audit_init(&audit, audit_type(trid, "stopped"), THREADS);
+    audit_read_log(&audit, trid);
+    audit_check_time(&audit, trid);
+    check_books("log", audit.events, all_lost(trid));
+    audit_deinit(&audit);
+    DEMAND_OK(posix_trace_close(trid));
+}
+
+static uint64_t run(const struct plan *plan, unsigned after_us, int log_fd)
+{
+    trace_id_t trid;
+    int status;
+    pid_t pid;
+
+    memset(shared, 0, sizeof *shared);
+    DEMAND(ftruncate(log_fd, 0) == 0, "ftruncate");
+    trid = open_stream(plan, log_fd);
+    pid = start_and_stop_child(after_us);
+    if (plan->with_log)
+        control_log(trid, log_fd);
+    else
+        control_live(trid);
+    shared->finish = 1;
+    kill(pid, SIGCONT);
+    DEMAND(waitpid(pid, &status, 0) == pid && status == 0, "the child's status is %#x", status);
+    return shared->returned[0] + shared->returned[1];
+}
+
+int main(int argc, char **argv)
+{
+    static const struct plan plans[] = {
+        { POSIX_TRACE_UNTIL_FULL, false }, { POSIX_TRACE_LOOP, false }, { POSIX_TRACE_FLUSH, true },
+    };
+    unsigned rounds = (unsigned)(ROUNDS * audit_multiplier(argc > 1 ? argv[1] : NULL)) + 3;
+    unsigned seed = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : (unsigned)time(NULL);
+    int log_fd = audit_temporary_file();
+    uint64_t calls = 0;
+
+    printf("seed %u\n", seed);
+    srandom(seed);
+    alarm((unsigned)(WATCHDOG_S * (rounds / ROUNDS + 1)));
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    DEMAND(shared != MAP_FAILED, "mmap");
+    DEMAND_OK(posix_trace_eventid_open("stopped", &event_id));
+    for (unsigned i = 0; i < rounds; i++)
+        calls += run(&plans[i % 3], (unsigned)random() % LONGEST_US + 200, log_fd);
+    printf("%u rounds, %llu calls\n", rounds, (unsigned long long)calls);
+    DEMAND(calls > 0, "no child came to trace");
+    return 0;
+}

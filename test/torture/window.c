@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * LOOP may overwrite the record of START itself.  What is left of the stream is
+ * read nevertheless, and what is not is counted as lost.
+ *
+ *   window
+ *
+ * The controller fills its chunk with FILTER events, another thread traces a
+ * few that stay, then the first thread traces until something is overwritten:
+ * the oldest closed chunk is the one with START.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <unistd.h>
+#include <posixtrace/info.h>
+#include "torture/audit.h"
+
+#define OTHERS     5u
+#define FILTERS    6u      /* at most so many until the chunk is full */
+#define TOO_MANY   100000u
+#define WATCHDOG_S 60
+
+static trace_event_id_t event_id;
+static sem_t traced, leave;
+
+static void *trace_a_few(void *unused)
+{
+    for (uint64_t i = 0; i < OTHERS; i++)
+        posix_trace_event(event_id, &i, sizeof i);
+    sem_post(&traced);
+    sem_wait(&leave);
+    return unused;
+}
+
+static trace_id_t create(void)
+{
+    trace_attr_t attr;
+    trace_id_t trid;
+
+    DEMAND_OK(posix_trace_attr_init(&attr));
+    DEMAND_OK(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP));
+    DEMAND_OK(posix_trace_attr_setstreamsize(&attr, 8192));
+    DEMAND_OK(posix_trace_attr_setmaxdatasize(&attr, 16));
+    DEMAND_OK(posix_trace_create(0, &attr, &trid));
+    DEMAND_OK(posix_trace_attr_destroy(&attr));
+    return trid;
+}
+
+/* Traces until the stream says that it is full; how many events that took. */
+static uint64_t fill(trace_id_t trid)
+{
+    struct posix_trace_status_info status;
+    uint64_t n = 0;
+
+    do {
+        posix_trace_event(event_id, &n, sizeof n);
+        DEMAND_OK(posix_trace_get_status(trid, &status));
+        DEMAND(++n < TOO_MANY, "never full");
+    } while (status.posix_stream_full_status != POSIX_TRACE_FULL);
+    return n;
+}
+
+/* Events of threads; *start: was there a START among the others? */
+static uint64_t read_all(trace_id_t trid, bool *start)
+{
+    struct posix_trace_event_info info;
+    uint64_t read = 0, data[64];
+    int unavailable;
+    size_t len;
+
+    *start = false;
+    for (;;) {
+        DEMAND_OK(posix_trace_trygetnext_event(trid, &info, data, sizeof data, &len,
+                                               &unavailable));
+        if (unavailable)
+            return read;
+        read += info.posix_event_id == event_id;
+        *start |= info.posix_event_id == POSIX_TRACE_START;
+    }
+}
+
+/* Was START overwritten? */
+static bool one_stream(unsigned filters)
+{
+    trace_id_t trid = create();
+    struct posixtrace_info info;
+    uint64_t made, read, lost = 0;
+    trace_event_set_t nothing;
+    pthread_t thread;
+    bool start;
+
+    DEMAND_OK(posix_trace_eventset_empty(&nothing));
+    DEMAND_OK(posix_trace_start(trid));
+    for (unsigned i = 0; i < filters; i++)
+        DEMAND_OK(posix_trace_set_filter(trid, &nothing, POSIX_TRACE_SET_EVENTSET));
+    DEMAND_OK(pthread_create(&thread, NULL, trace_a_few, NULL));
+    sem_wait(&traced);
+    for (unsigned i = 0; i < 2; i++)
+        DEMAND_OK(posix_trace_set_filter(trid, &nothing, POSIX_TRACE_SET_EVENTSET));
+    made = OTHERS + fill(trid);
+    DEMAND_OK(posix_trace_stop(trid));
+    read = read_all(trid, &start);
+    DEMAND_OK(posixtrace_get_info(trid, &info));
+    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
+        lost += info.lost[i];
+    DEMAND(read + lost == made, "%u filters: %llu read, %llu lost, %llu made", filters,
+           (unsigned long long)read, (unsigned long long)lost, (unsigned long long)made);
+    sem_post(&leave);
+    DEMAND_OK(pthread_join(thread, NULL));
+    DEMAND_OK(posix_trace_shutdown(trid));
+    return !start;
+}
+
+int main(void)
+{
+    unsigned overwritten = 0;
+
+    alarm(WATCHDOG_S);
+    DEMAND(sem_init(&traced, 0, 0) == 0 && sem_init(&leave, 0, 0) == 0, "sem_init");
+    DEMAND_OK(posix_trace_eventid_open("window", &event_id));
+    for (unsigned filters = 0; filters <= FILTERS; filters++)
+        overwritten += one_stream(filters);
+    DEMAND(overwritten > 0, "no START was overwritten");
+    printf("START overwritten in %u of %u streams\n", overwritten, FILTERS + 1);
+    return 0;
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Flush rounds over segments made at random: several writers, chunks that were
+ * adopted, STARTs and STOPs, a clear, an automatic stop, time bases in between.
+ * Every record's fate is worked out one by one here; the rounds must hand over
+ * exactly those, each once, each author's in order, counted rightly by type,
+ * and account for the others.  Again with memory running out at every moment.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "log/types.h"
+#include "ring/pool.h"
+#include "ring/slot.h"
+#include "ring_helpers.h"
+#include "stream/round.h"
+
+enum { WRITERS = 3, CHUNKS = 40, EVENTS_MAX = 8000, TIME_MAX = 1 << 20 };
+
+/* The k-th allocation from now on fails; 0: none. */
+static unsigned fail_at, failed;
+
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *at, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *at, size_t size);
+
+static bool fails(void)
+{
+    if (fail_at == 0 || --fail_at > 0)
+        return false;
+    failed++;
+    return true;
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *at, size_t size)
+{
+    return fails() ? NULL : __real_realloc(at, size);
+}
+
+/* An event that was put into the segment, and what the rounds made of it. */
+struct event {
+    uint32_t wid, id;
+    uint64_t no, ts;
+    unsigned given;
+};
+
+static struct {
+    struct pt_seg seg;
+    struct pt_live live;
+    struct event events[EVENTS_MAX];
+    size_t count;
+    struct pt_window windows[16];
+    size_t window_count;
+    uint64_t clear_ts, gap_from, gap_to;
+    uint64_t last_ts[WRITERS + 3];   /* given last, by author */
+    uint64_t next_no[WRITERS + 3];
+} t;
+
+static unsigned below(unsigned n)
+{
+    return (unsigned)rand() % n;
+}
+
+/* STOP's own time is in, START's too. */
+static bool is_excluded(uint64_t ts)
+{
+    bool open = true;
+
+    for (size_t i = 0; i < t.window_count; i++) {
+        if (t.windows[i].ts > ts || (t.windows[i].ts == ts && !t.windows[i].open))
+            break;
+        open = t.windows[i].open;
+    }
+    return !open || ts < t.clear_ts;
+}
+
+static bool is_refused(uint64_t ts)
+{
+    return !is_excluded(ts) && ts > t.gap_from && ts < t.gap_to;
+}
+
+static void put(uint32_t chunk, uint32_t kind, uint32_t id, uint32_t delta, uint64_t second)
+{
+    struct pt_chunk *c = pt_seg_chunk(&t.seg, chunk);
+    uint32_t at = (uint32_t)c->commit, len = kind == PT_RECORD_EVENT ? 8 : 0;
+
+    ck_assert_uint_le(at + pt_record_size(len), t.seg.h->chunk_size);
+    pt_record_put_head((char *)c + at, kind, id, len, delta, second);
+    pt_store_release(&c->commit, c->commit + pt_record_size(len) +
+                                     (kind == PT_RECORD_EVENT ? 1ull << 32 : 0));
+}
+
+static void put_author(uint32_t chunk, const struct pt_author *author, uint64_t no)
+{
+    struct pt_chunk *c = pt_seg_chunk(&t.seg, chunk);
+    struct pt_record_author a = { *author, no };
+    uint32_t at = (uint32_t)c->commit;
+
+    pt_record_put_head((char *)c + at, PT_RECORD_AUTHOR, 0, sizeof a, 0, 0);
+    memcpy((char *)c + at + PT_RECORD_HEAD, &a, sizeof a);
+    pt_store_release(&c->commit, c->commit + pt_record_size(sizeof a));
+}
+
+/* One writer's event: remembered, and put behind the others of the chunk. */
+static void trace(uint32_t chunk, const struct pt_author *author, uint64_t *base, uint64_t ts)
+{
+    uint32_t id = PT_ID_USER_FIRST + (below(8) ? 0 : below(5));
+    uint64_t no = t.next_no[author->wid]++;
+
+    if (below(30) == 0) {
+        put(chunk, PT_RECORD_TIME, 0, 0, ts - below(3));
+        *base = ts - (ts - *base) % 3;
+        put(chunk, PT_RECORD_TIME, 0, 0, *base);
+    }
+    put(chunk, PT_RECORD_EVENT, id, (uint32_t)(ts - *base), no);
+    t.events[t.count++] = (struct event){ .wid = author->wid, .id = id, .no = no, .ts = ts };
+}
+
+/* Chunks of one writer, the last one continued by the next writer. */
+static void fill_chunks(const uint32_t *slots)
+{
+    uint32_t room = t.seg.h->chunk_size - 200;
+    uint64_t ts[WRITERS] = { 5, 6, 7 };
+
+    for (unsigned n = 0; n < CHUNKS; n++) {
+        unsigned w = below(WRITERS), adopter = below(4) ? w : below(WRITERS);
+        const struct pt_author *author = &pt_seg_slot(&t.seg, slots[w])->author;
+        struct pt_chunk *c;
+        uint64_t base;
+        uint32_t i;
+
+        if (pt_pool_take(&t.seg, slots[w], 300, false, &i) != PT_POOL_TAKEN)
+            break;
+        c = pt_seg_chunk(&t.seg, i);
+        base = c->base_ts = ts[w];
+        c->first_no = t.next_no[author->wid];
+        while ((uint32_t)c->commit < room) {
+            if (adopter != w && below(10) == 0) {
+                /* After the end of the writer before. */
+                ts[adopter] = ts[adopter] > ts[w] ? ts[adopter] : ts[w];
+                w = adopter;
+                author = &pt_seg_slot(&t.seg, slots[w])->author;
+                put_author(i, author, t.next_no[author->wid]);
+                put(i, PT_RECORD_TIME, 0, 0, base = ts[w]);
+                room -= 200;
+            }
+            ts[w] += below(200);
+            trace(i, author, &base, ts[w]);
+        }
+        pt_seg_info(&t.seg, i)->word =
+            pt_word_make(PT_CHUNK_FULL, slots[w], pt_word_gen(pt_seg_info(&t.seg, i)->word));
+        pt_add_relaxed(&t.seg.h->full_chunks, 1u);
+    }
+}
+
+static void fill_control(uint32_t slot)
+{
+    uint64_t ts = 0;
+    uint32_t i;
+
+    ck_assert_int_eq(pt_pool_take(&t.seg, slot, 300, false, &i), PT_POOL_TAKEN);
+    pt_seg_chunk(&t.seg, i)->base_ts = 0;
+    pt_seg_chunk(&t.seg, i)->window = 1;
+    t.window_count = below(9);
+    for (size_t k = 0; k < t.window_count; k++) {
+        ts += 1 + below(3000);
+        t.windows[k] = (struct pt_window){ ts, k % 2 == 1 };
+        put(i, PT_RECORD_EVENT, k % 2 ? POSIX_TRACE_START : POSIX_TRACE_STOP, (uint32_t)ts, 0);
+    }
+}
+
+static void make_segment(unsigned seed, int policy)
+{
+    uint32_t control, slots[WRITERS];
+
+    srand(seed);
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    t.seg.h->attr.stream_policy = policy;
+    control = ring_attach(&t.seg, PT_LEVEL_CONTROL);
+    pt_seg_slot(&t.seg, control)->author.wid = 0;
+    t.seg.h->next_wid = 2;
+    for (unsigned w = 0; w < WRITERS; w++)
+        slots[w] = ring_attach(&t.seg, w);
+    fill_control(control);
+    fill_chunks(slots);
+    for (unsigned w = 0; w < WRITERS; w++)
+        pt_seg_slot(&t.seg, slots[w])->next_no = t.next_no[2 + w];
+    ck_assert_int_eq(pt_live_init(&t.live, &t.seg), 0);
+    if (below(3) == 0)
+        t.live.clear_ts = t.clear_ts = below(2000);
+    if (below(3) == 0) {
+        t.live.gap_from = t.gap_from = 500 + below(2000);
+        t.live.gap_to = t.gap_to = t.gap_from + below(2000);
+    }
+}
+
+static struct event *event_of(uint32_t wid, uint64_t no)
+{
+    for (size_t i = 0; i < t.count; i++)
+        if (t.events[i].wid == wid && t.events[i].no == no)
+            return &t.events[i];
+    ck_abort_msg("event %lu of writer %u does not exist", (unsigned long)no, wid);
+}
+
+/* The events of a packet against what is known of them. */
+static uint64_t check_records(const struct pt_log_packet *p, struct pt_types *types)
+{
+    struct pt_decoder d = { p->records, (const uint8_t *)p->records + p->bytes, p->base_ts };
+    struct pt_record r;
+    uint64_t n = 0, last = 0;
+
+    while (pt_decode_next(&d, &r) == 1) {
+        struct event *e = event_of(p->author.wid, p->first_no + n);
+
+        ck_assert_int_eq(r.kind, PT_RECORD_EVENT);
+        ck_assert_uint_eq(r.id, e->id);
+        ck_assert_uint_eq(r.ts, e->ts);
+        ck_assert_uint_eq(n || r.ts == p->first_ts, 1);
+        e->given++;
+        pt_types_add(types, r.id, 1);
+        last = r.ts;
+        n++;
+    }
+    ck_assert_ptr_eq(d.p, d.end);
+    ck_assert_uint_eq(last, p->last_ts);
+    return n;
+}
+
+static int take_packet(void *context, const struct pt_log_packet *p)
+{
+    static struct pt_types types;
+    unsigned *packets = context;
+
+    if (p->author.wid == 0)
+        return 0;
+    ++*packets;
+    pt_types_clear(&types);
+    ck_assert_uint_ge(p->first_ts, t.last_ts[p->author.wid]);
+    t.last_ts[p->author.wid] = p->last_ts;
+    ck_assert_uint_eq(check_records(p, &types), p->events);
+    if (p->types) {
+        ck_assert_uint_eq(p->type_count, types.used_count);
+        for (uint32_t i = 0; i < p->type_count; i++)
+            ck_assert_uint_eq(p->types[i].events, types.count[p->types[i].id]);
+    } else {
+        ck_assert_uint_gt(failed, 0);   /* no memory for the counts */
+    }
+    return 0;
+}
+
+/* Rounds, the watermark moving on, until nothing is left. */
+static void flush_all(struct pt_round *r)
+{
+    uint64_t watermark = 0;
+
+    for (unsigned k = 0; k < 100000 && (watermark < TIME_MAX || r->unfinished); k++) {
+        int e = pt_live_refresh(&t.live);
+
+        if (!r->unfinished)
+            watermark += below(20) ? below(1500) : TIME_MAX;
+        t.live.watermark = watermark;
+        if (e == 0)
+            e = pt_round_write(r);
+        else
+            pt_cursor_unqueue_all(&t.live);
+        if (e < 0)
+            ck_assert_int_eq(e, -ENOMEM);
+        pt_round_commit(r);
+    }
+    ck_assert(!r->unfinished);
+}
+
+static void check_books(void)
+{
+    uint64_t excluded[WRITERS + 3] = { 0 }, refused[WRITERS + 3] = { 0 };
+
+    for (size_t i = 0; i < t.count; i++) {
+        const struct event *e = &t.events[i];
+        bool out = is_excluded(e->ts) || is_refused(e->ts);
+
+        if (e->given != !out)
+            ck_abort_msg("event %lu of writer %u at %lu was given %u times",
+                         (unsigned long)e->no, e->wid, (unsigned long)e->ts, e->given);
+        excluded[e->wid] += is_excluded(e->ts);
+        refused[e->wid] += is_refused(e->ts);
+    }
+    for (uint32_t i = 0; i < t.live.tally_room; i++) {
+        const struct pt_tally *tally = &t.live.tally[i];
+        uint32_t wid = tally->author.wid;
+
+        if (!tally->used)
+            continue;
+        ck_assert_uint_eq(tally->seen, t.next_no[wid]);
+        ck_assert_uint_eq(tally->next_no, t.next_no[wid]);
+        ck_assert_uint_eq(tally->excluded, excluded[wid]);
+        ck_assert_uint_eq(tally->refused, refused[wid]);
+        ck_assert_uint_eq(tally->dropped, 0);
+        excluded[wid] = refused[wid] = 0;
+    }
+    for (uint32_t wid = 2; wid < WRITERS + 2; wid++)
+        ck_assert_uint_eq(excluded[wid] + refused[wid], 0);
+}
+
+/* One segment, emptied; the at-th allocation fails.  How many packets. */
+static unsigned run(unsigned seed, int policy, unsigned at)
+{
+    unsigned packets = 0;
+    struct pt_round_sink sink = { take_packet, &packets };
+    struct pt_round r;
+
+    failed = 0;
+    make_segment(seed, policy);
+    ck_assert_int_eq(pt_round_init(&r, &t.live, &sink), 0);
+    fail_at = at;
+    flush_all(&r);
+    fail_at = 0;
+    check_books();
+    pt_round_deinit(&r);
+    pt_live_deinit(&t.live);
+    ring_remove(&t.seg);
+    return packets;
+}
+
+static const int policies[] = { POSIX_TRACE_FLUSH, POSIX_TRACE_LOOP };
+
+START_TEST(every_record_has_its_fate)
+{
+    unsigned packets = 0, trials = getenv("POSIXTRACE_TEST_SHORT") ? 10 : 150;
+
+    for (unsigned seed = 1; seed <= trials; seed++)
+        packets += run(seed, policies[_i], 0);
+    ck_assert_uint_gt(packets, 10 * trials);
+}
+END_TEST
+
+START_TEST(memory_runs_out)
+{
+    unsigned failures = 0, step = getenv("POSIXTRACE_TEST_SHORT") ? 7 : 1;
+
+    for (unsigned seed = 1; seed <= 3; seed++)
+        for (unsigned at = 1; at < 200; at += step) {
+            run(seed, policies[_i], at);
+            failures += failed;
+        }
+    ck_assert_uint_gt(failures, 10);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+    tcase_add_loop_test(tc, every_record_has_its_fate, 0, 2);
+    tcase_add_loop_test(tc, memory_runs_out, 0, 2);
+}
+
+int main(void)
+{
+    return ring_main("round", add);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Amounts; see amount.h.
+ */
+#include "amount.h"
+
+#include <stdio.h>
+
+enum { BUFFERS = 8, SIZE = 32 };
+
+static char *next_buffer(void)
+{
+    static char buffers[BUFFERS][SIZE];
+    static unsigned next;
+
+    return buffers[next++ % BUFFERS];
+}
+
+const char *amount_bytes(uint64_t bytes)
+{
+    static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+    char *buffer = next_buffer();
+    double value = (double)bytes;
+    unsigned unit = 0;
+
+    while (value >= 1024) {
+        value /= 1024;
+        unit++;
+    }
+    snprintf(buffer, SIZE, "%.4g %s", value, units[unit]);
+    return buffer;
+}
+
+const char *amount_count(uint64_t count)
+{
+    char *at = next_buffer() + SIZE - 1;
+
+    *at = '\0';
+    for (unsigned digits = 0; digits == 0 || count > 0; digits++) {
+        if (digits > 0 && digits % 3 == 0)
+            *--at = ',';
+        *--at = (char)('0' + count % 10);
+        count /= 10;
+    }
+    return at;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Amounts as people read them.
+ */
+#ifndef AMOUNT_H
+#define AMOUNT_H
+
+#include <stdint.h>
+
+/* "1.5 MiB", four digits; one of eight static buffers, reused in turn. */
+const char *amount_bytes(uint64_t bytes);
+
+/* "1,234,567"; the same. */
+const char *amount_count(uint64_t count);
+
+#endif
