@@ -104,7 +104,7 @@ struct pt_packet_data {
     int32_t  tid;
     uint64_t thread_id;
     char     name[16];
-    uint64_t chunk_seq;
+    uint64_t chunk_seq;      /* PT_LOG_MADE: in no chunk, made by the stream's consumer */
     uint32_t chunk_off;
     uint32_t record_bytes;   /* as they are read */
     uint32_t events;

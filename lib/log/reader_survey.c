@@ -50,7 +50,8 @@ static void survey_numbers(struct pt_log_reader *r, struct pt_total *total,
 {
     uint64_t recorded = p->first_no + p->events;
 
-    if (p->wid == 0 || p->chunk_seq == 0 || recorded <= total->recorded)
+    if (p->wid == 0 || p->chunk_seq == 0 || (p->chunk_seq & PT_LOG_MADE) ||
+        recorded <= total->recorded)
         return;
     r->totals.recorded += recorded - total->recorded;
     total->recorded = recorded;

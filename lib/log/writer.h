@@ -36,10 +36,13 @@ struct pt_log_params {
     bool     seekable;          /* regular file: pwrite at offsets; else write in order */
 };
 
+/* In place of a chunk's number, with the time: an event that the consumer made. */
+#define PT_LOG_MADE (1ull << 63)
+
 /* Part of one chunk, by one author, in time order. */
 struct pt_log_packet {
     struct pt_author author;
-    uint64_t chunk_seq;    /* which chunk: unique in the stream */
+    uint64_t chunk_seq;    /* which chunk: unique in the stream; or PT_LOG_MADE with a time */
     uint32_t chunk_off;    /* where in the chunk the records begin */
     uint32_t bytes;        /* of records */
     uint32_t events;

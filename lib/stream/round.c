@@ -43,8 +43,9 @@ static int put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *da
         .author = { .wid = 1, .pid = (int32_t)r->live->seg->h->owner_pid },
         .events = 1, .bytes = pt_record_size(len), .first_no = r->made_no,
         .base_ts = ts, .first_ts = ts, .last_ts = ts, .records = record,
-        /* not from a chunk: a sequence that no chunk has */
-        .chunk_seq = 0, .chunk_off = (uint32_t)r->made_no * MADE_STEP,
+        /* Not from a chunk, and known by time and type: who comes after SIGKILL
+         * makes it again if it cannot know that it was written. */
+        .chunk_seq = PT_LOG_MADE | ts, .chunk_off = id * MADE_STEP,
     };
 
     if (pt_set_has(&r->live->seg->h->filter, id))
