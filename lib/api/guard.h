@@ -15,12 +15,14 @@
 struct pt_guard {
     struct pt_stream *s;
     int cancel;
+    bool switched;   /* cancellation is off because of us */
 };
 
 /* False: trid is none of kinds; the caller returns EINVAL. */
 static inline bool pt_guard_enter(struct pt_guard *g, trace_id_t trid, unsigned kinds)
 {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &g->cancel);
+    g->switched = true;
     g->s = pt_handle_get(trid, kinds);
     if (!g->s)
         pthread_setcancelstate(g->cancel, NULL);
@@ -30,7 +32,8 @@ static inline bool pt_guard_enter(struct pt_guard *g, trace_id_t trid, unsigned 
 static inline int pt_guard_leave(struct pt_guard *g, int result)
 {
     pt_handle_put(g->s);
-    pthread_setcancelstate(g->cancel, NULL);
+    if (g->switched)
+        pthread_setcancelstate(g->cancel, NULL);
     return result < 0 ? -result : 0;
 }
 
@@ -45,21 +48,11 @@ static inline bool pt_guard_enter_reading(struct pt_guard *g, trace_id_t trid, u
     g->s = pt_handle_get(trid, kinds);
     if (!g->s)
         return false;
-    if (g->s->kind != PT_STREAM_RECORDED)
+    g->switched = g->s->kind != PT_STREAM_RECORDED;
+    g->cancel = PTHREAD_CANCEL_ENABLE;
+    if (g->switched)
         pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &g->cancel);
-    else
-        g->cancel = PTHREAD_CANCEL_ENABLE;
     return true;
-}
-
-static inline int pt_guard_leave_reading(struct pt_guard *g, int result)
-{
-    bool recorded = g->s->kind == PT_STREAM_RECORDED;
-
-    pt_handle_put(g->s);
-    if (!recorded)
-        pthread_setcancelstate(g->cancel, NULL);
-    return result < 0 ? -result : 0;
 }
 
 #define pt_caller() ((uint64_t)(uintptr_t)__builtin_return_address(0))

@@ -87,5 +87,5 @@ PT_PUBLIC int posixtrace_next_event(trace_id_t trid, struct posixtrace_event *ev
     t.s = g.s;
     r = pt_stream_read(g.s, PT_READ_TRY, NULL, g.cancel, take, &t);
     *unavailable = r != PT_READ_EVENT;
-    return pt_guard_leave_reading(&g, r);
+    return pt_guard_leave(&g, r);
 }

@@ -48,7 +48,7 @@ static int get(trace_id_t trid, unsigned kinds, enum pt_read_mode mode,
         return EINVAL;
     r = pt_stream_read(g.s, mode, until, g.cancel, take, p);
     *unavailable = r != PT_READ_EVENT;
-    return pt_guard_leave_reading(&g, r);
+    return pt_guard_leave(&g, r);
 }
 
 PT_PUBLIC int posix_trace_getnext_event(trace_id_t trid,

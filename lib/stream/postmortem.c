@@ -14,9 +14,6 @@
 #include "stream/postmortem.h"
 #include "stream/round.h"
 
-/* Numbers of events that we make must differ from those in the log. */
-#define MADE_FIRST (1u << 20)
-
 struct corpse {
     struct pt_seg seg;
     struct pt_live live;
@@ -96,7 +93,6 @@ static int gather(struct pt_tail *t, struct corpse *c, int dir)
     r = pt_round_init(&round, &c->live, &sink);
     if (r < 0)
         return r;
-    round.made_no = MADE_FIRST;
     pt_live_finish(&c->live);
     r = pt_live_refresh(&c->live);
     pt_live_look_at_state(&c->live);
