@@ -5,6 +5,7 @@
  * trace_helpers.h.
  */
 #include "trace_helpers.h"
+#include "run_suite.h"
 
 #include <fcntl.h>
 #include <ftw.h>
@@ -102,12 +103,15 @@ void th_add_fresh(TCase *tc, const TTest *test)
         tcase_add_test(tc, test);
 }
 
+static void prepare(TCase *tc)
+{
+    tcase_set_timeout(tc, TEST_TIMEOUT_S);
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+}
+
 int th_main(const char *name, void (*add)(TCase *tc))
 {
-    Suite *suite = suite_create(name);
-    TCase *tc = tcase_create(name);
-    SRunner *runner;
-    int failed;
+    int status;
 
     strcpy(base_dir, access("/dev/shm", W_OK) == 0 ? "/dev/shm/posixtrace-test-XXXXXX"
                                                    : "/tmp/posixtrace-test-XXXXXX");
@@ -115,16 +119,9 @@ int th_main(const char *name, void (*add)(TCase *tc))
         perror(base_dir);
         return EXIT_FAILURE;
     }
-    tcase_set_timeout(tc, TEST_TIMEOUT_S);
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    add(tc);
-    suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
+    status = run_suite(name, name, prepare, add);
     nftw(base_dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return status;
 }
 
 /* ---- children ---- */

@@ -7,6 +7,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include "base/wide.h"
+#include "support/run_suite.h"
 
 static const uint64_t edges[] = {
     0, 1, 2, 3, 999999999, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x100000001,
@@ -95,20 +96,15 @@ START_TEST(known_ones)
 }
 END_TEST
 
+static void add(TCase *t)
+{
+    tcase_add_test(t, known_ones);
+    tcase_add_test(t, edges_with_edges);
+    tcase_add_test(t, numbers_of_all_lengths);
+    tcase_add_test(t, quotients_fit);
+}
+
 int main(void)
 {
-    Suite *suite = suite_create("base wide");
-    TCase *tcase = tcase_create("fixed point");
-    SRunner *runner = srunner_create(suite);
-    int failed;
-
-    tcase_add_test(tcase, known_ones);
-    tcase_add_test(tcase, edges_with_edges);
-    tcase_add_test(tcase, numbers_of_all_lengths);
-    tcase_add_test(tcase, quotients_fit);
-    suite_add_tcase(suite, tcase);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite("base wide", "fixed point", NULL, add);
 }

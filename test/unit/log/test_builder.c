@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include "log/builder.h"
 #include "log_helpers.h"
+#include "support/run_suite.h"
 
 /* An event from its number: times with many ties, negative at first. */
 static void make_event(struct posixtrace_event *e, unsigned i, char name[32], char thread[16],
@@ -165,21 +166,15 @@ START_TEST(refused)
 }
 END_TEST
 
-int main(void)
+static void add(TCase *t)
 {
-    Suite *suite = suite_create("log");
-    TCase *t = tcase_create("builder");
-    SRunner *runner;
-    int failed;
-
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, same_back, 0, 3);
     tcase_add_test(t, many_threads);
     tcase_add_test(t, refused);
-    suite_add_tcase(suite, t);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+}
+
+int main(void)
+{
+    return run_suite("log", "builder", NULL, add);
 }

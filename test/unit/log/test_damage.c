@@ -11,6 +11,7 @@
 #include <posixtrace/info.h>
 #include "log/order.h"
 #include "log_helpers.h"
+#include "support/run_suite.h"
 
 #define AUTHORS 3u
 
@@ -293,13 +294,8 @@ START_TEST(pretended_packets)
 }
 END_TEST
 
-int main(void)
+static void add(TCase *t)
 {
-    Suite *suite = suite_create("log");
-    TCase *t = tcase_create("damage");
-    SRunner *runner;
-    int failed;
-
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, whole, 0, 4);
     tcase_add_loop_test(t, cut_at_every_byte, 0, 4);
@@ -307,10 +303,9 @@ int main(void)
     tcase_add_loop_test(t, not_a_log, 0, 4);
     tcase_add_test(t, packet_inside_data);
     tcase_add_test(t, pretended_packets);
-    suite_add_tcase(suite, t);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+}
+
+int main(void)
+{
+    return run_suite("log", "damage", NULL, add);
 }

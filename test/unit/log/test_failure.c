@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include "log_helpers.h"
+#include "support/run_suite.h"
 
 #define AUTHORS 3u
 #define ROUNDS  12u
@@ -293,13 +294,8 @@ START_TEST(bad_packets)
 }
 END_TEST
 
-int main(void)
+static void add(TCase *t)
 {
-    Suite *suite = suite_create("log");
-    TCase *t = tcase_create("failure");
-    SRunner *runner;
-    int failed;
-
     tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, no_limit, no_limit);
     tcase_add_loop_test(t, full_for_good, 0, 10);
@@ -308,10 +304,9 @@ int main(void)
     tcase_add_test(t, any_moment);
     tcase_add_test(t, no_room_for_the_header);
     tcase_add_test(t, bad_packets);
-    suite_add_tcase(suite, t);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+}
+
+int main(void)
+{
+    return run_suite("log", "failure", NULL, add);
 }

@@ -12,6 +12,7 @@
 #include "log/order.h"
 #include "model/set.h"
 #include "ring/record.h"
+#include "support/run_suite.h"
 
 enum { ROOM = 4096 };
 
@@ -265,13 +266,8 @@ START_TEST(headers)
 }
 END_TEST
 
-int main(void)
+static void add(TCase *t)
 {
-    Suite *suite = suite_create("log");
-    TCase *t = tcase_create("order");
-    SRunner *runner;
-    int failed;
-
     tcase_add_test(t, name_and_pad);
     tcase_add_test(t, sync_and_index);
     tcase_add_test(t, rounds);
@@ -280,10 +276,9 @@ int main(void)
     tcase_add_test(t, packed_records_stay);
     tcase_add_test(t, bad_records);
     tcase_add_test(t, headers);
-    suite_add_tcase(suite, t);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int main(void)
+{
+    return run_suite("log", "order", NULL, add);
 }

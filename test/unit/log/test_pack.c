@@ -8,6 +8,7 @@
 #include <posixtrace/attr.h>
 #include "log/order.h"
 #include "log_helpers.h"
+#include "support/run_suite.h"
 
 static struct pt_log_params packed_params(void)
 {
@@ -236,13 +237,8 @@ START_TEST(attribute)
 }
 END_TEST
 
-int main(void)
+static void add(TCase *t)
 {
-    Suite *suite = suite_create("log");
-    TCase *t = tcase_create("pack");
-    SRunner *runner;
-    int failed;
-
     tcase_set_timeout(t, 60);
     tcase_add_test(t, features);
     tcase_add_test(t, attribute);
@@ -251,10 +247,9 @@ int main(void)
         tcase_add_test(t, counters_take_little_room);
         tcase_add_loop_test(t, what_cannot_be_unpacked_is_passed_over, 0, 4);
     }
-    suite_add_tcase(suite, t);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+}
+
+int main(void)
+{
+    return run_suite("log", "pack", NULL, add);
 }

@@ -9,6 +9,7 @@
 #include "log/totals.h"
 #include "log_helpers.h"
 #include "model/sync.h"
+#include "support/run_suite.h"
 
 START_TEST(crc)
 {
@@ -185,13 +186,8 @@ START_TEST(authors_are_folded)
 }
 END_TEST
 
-int main(void)
+static void add(TCase *t)
 {
-    Suite *suite = suite_create("log");
-    TCase *t = tcase_create("parts");
-    SRunner *runner;
-    int failed;
-
     tcase_set_timeout(t, 60);
     tcase_add_test(t, crc);
     tcase_add_test(t, crc_of_long_pieces);
@@ -199,10 +195,9 @@ int main(void)
     tcase_add_test(t, merge);
     tcase_add_test(t, index_is_thinned);
     tcase_add_test(t, authors_are_folded);
-    suite_add_tcase(suite, t);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+}
+
+int main(void)
+{
+    return run_suite("log", "parts", NULL, add);
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include "log/writer_state.h"
 #include "log_helpers.h"
+#include "support/run_suite.h"
 
 #define AUTHORS 4u
 #define EVENTS  30u
@@ -287,21 +288,15 @@ START_TEST(resumed_loop)
 }
 END_TEST
 
-int main(void)
+static void add(TCase *t)
 {
-    Suite *suite = suite_create("log");
-    TCase *t = tcase_create("resume");
-    SRunner *runner;
-    int failed;
-
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, united, 0, 10);
     tcase_add_loop_test(t, resumed, 0, 40);
     tcase_add_loop_test(t, resumed_loop, 0, 10);
-    suite_add_tcase(suite, t);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+}
+
+int main(void)
+{
+    return run_suite("log", "resume", NULL, add);
 }

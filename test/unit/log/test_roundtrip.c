@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sys/stat.h>
 #include "log_helpers.h"
+#include "support/run_suite.h"
 
 #define AUTHORS 5u
 
@@ -529,13 +530,8 @@ START_TEST(overhead)
 }
 END_TEST
 
-int main(void)
+static void add(TCase *t)
 {
-    Suite *suite = suite_create("log");
-    TCase *t = tcase_create("round trip");
-    SRunner *runner;
-    int failed;
-
     tcase_set_timeout(t, 60);
     tcase_add_test(t, append);
     tcase_add_test(t, one_author);
@@ -548,10 +544,9 @@ int main(void)
     tcase_add_loop_test(t, clear, 0, 3);
     tcase_add_loop_test(t, seek, 0, 2);
     tcase_add_test(t, overhead);
-    suite_add_tcase(suite, t);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+}
+
+int main(void)
+{
+    return run_suite("log", "round trip", NULL, add);
 }

@@ -7,6 +7,7 @@
  */
 #include "log/scan.h"
 #include "log_helpers.h"
+#include "support/run_suite.h"
 
 #define AREA 8192u
 
@@ -199,20 +200,14 @@ START_TEST(counted_packets_make_the_same_log)
 }
 END_TEST
 
-int main(void)
+static void add(TCase *t)
 {
-    Suite *suite = suite_create("log");
-    TCase *t = tcase_create("scan");
-    SRunner *runner;
-    int failed;
-
     tcase_set_timeout(t, 60);
     tcase_add_test(t, quick_and_plain_walk_agree);
     tcase_add_loop_test(t, counted_packets_make_the_same_log, 0, 5);
-    suite_add_tcase(suite, t);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+}
+
+int main(void)
+{
+    return run_suite("log", "scan", NULL, add);
 }

@@ -11,6 +11,7 @@
 #include "model/attr.h"
 #include "model/set.h"
 #include "ring/record.h"
+#include "support/run_suite.h"
 
 static struct pt_attr fresh(void)
 {
@@ -210,26 +211,21 @@ START_TEST(creation_time)
 }
 END_TEST
 
+static void add(TCase *t)
+{
+    tcase_add_test(t, defaults_are_good);
+    tcase_add_test(t, nothing_of_the_old_memory_stays);
+    tcase_add_test(t, flush_needs_a_log);
+    tcase_add_test(t, bad_values);
+    tcase_add_test(t, extreme_values_are_good);
+    tcase_add_test(t, sizes_are_those_of_the_ring);
+    tcase_add_test(t, refused_values_change_nothing);
+    tcase_add_test(t, asking_for_the_default_policy_is_remembered);
+    tcase_add_test(t, uninitialised_and_destroyed);
+    tcase_add_test(t, creation_time);
+}
+
 int main(void)
 {
-    Suite *suite = suite_create("model attr");
-    TCase *tcase = tcase_create("attributes");
-    SRunner *runner = srunner_create(suite);
-    int failed;
-
-    tcase_add_test(tcase, defaults_are_good);
-    tcase_add_test(tcase, nothing_of_the_old_memory_stays);
-    tcase_add_test(tcase, flush_needs_a_log);
-    tcase_add_test(tcase, bad_values);
-    tcase_add_test(tcase, extreme_values_are_good);
-    tcase_add_test(tcase, sizes_are_those_of_the_ring);
-    tcase_add_test(tcase, refused_values_change_nothing);
-    tcase_add_test(tcase, asking_for_the_default_policy_is_remembered);
-    tcase_add_test(tcase, uninitialised_and_destroyed);
-    tcase_add_test(tcase, creation_time);
-    suite_add_tcase(suite, tcase);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite("model attr", "attributes", NULL, add);
 }

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include "model/event.h"
+#include "support/run_suite.h"
 
 START_TEST(every_predefined_type_has_a_name)
 {
@@ -34,18 +35,13 @@ START_TEST(nothing_else_has_a_name)
 }
 END_TEST
 
+static void add(TCase *t)
+{
+    tcase_add_test(t, every_predefined_type_has_a_name);
+    tcase_add_test(t, nothing_else_has_a_name);
+}
+
 int main(void)
 {
-    Suite *suite = suite_create("model event");
-    TCase *tcase = tcase_create("names");
-    SRunner *runner = srunner_create(suite);
-    int failed;
-
-    tcase_add_test(tcase, every_predefined_type_has_a_name);
-    tcase_add_test(tcase, nothing_else_has_a_name);
-    suite_add_tcase(suite, tcase);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite("model event", "names", NULL, add);
 }

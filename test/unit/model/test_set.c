@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "model/set.h"
+#include "support/run_suite.h"
 
 static unsigned count(const struct pt_set *s)
 {
@@ -178,25 +179,20 @@ START_TEST(null_arguments)
 }
 END_TEST
 
+static void add(TCase *t)
+{
+    tcase_add_test(t, each_id_is_alone);
+    tcase_add_test(t, fill_system);
+    tcase_add_test(t, fill_wopid);
+    tcase_add_test(t, fill_all);
+    tcase_add_test(t, bad_fill_changes_nothing);
+    tcase_add_test(t, change_is_set_algebra);
+    tcase_add_test(t, never_initialised);
+    tcase_add_test(t, ids_that_no_type_has);
+    tcase_add_test(t, null_arguments);
+}
+
 int main(void)
 {
-    Suite *suite = suite_create("model set");
-    TCase *tcase = tcase_create("sets");
-    SRunner *runner = srunner_create(suite);
-    int failed;
-
-    tcase_add_test(tcase, each_id_is_alone);
-    tcase_add_test(tcase, fill_system);
-    tcase_add_test(tcase, fill_wopid);
-    tcase_add_test(tcase, fill_all);
-    tcase_add_test(tcase, bad_fill_changes_nothing);
-    tcase_add_test(tcase, change_is_set_algebra);
-    tcase_add_test(tcase, never_initialised);
-    tcase_add_test(tcase, ids_that_no_type_has);
-    tcase_add_test(tcase, null_arguments);
-    suite_add_tcase(suite, tcase);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite("model set", "sets", NULL, add);
 }

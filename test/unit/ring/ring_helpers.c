@@ -8,6 +8,7 @@
 #include "base/sys.h"
 #include "ring/slot.h"
 #include "ring_helpers.h"
+#include "support/run_suite.h"
 
 static char base[96], dir[128];
 
@@ -30,25 +31,19 @@ static void remove_dir(void)
     rmdir(dir);
 }
 
-int ring_main(const char *name, void (*add)(TCase *tc))
+static void prepare(TCase *tc)
 {
-    Suite *suite = suite_create(name);
-    TCase *tc = tcase_create(name);
-    SRunner *runner;
-    /* The test run's directory: it goes even if a test crashes. */
-    const char *given = getenv("POSIXTRACE_DIR");
-    int failed;
-
-    snprintf(base, sizeof base, "%s", given ? given : "/tmp");
     tcase_add_checked_fixture(tc, make_dir, remove_dir);
     tcase_set_timeout(tc, 60);
-    add(tc);
-    suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+}
+
+int ring_main(const char *name, void (*add)(TCase *tc))
+{
+    /* The test run's directory: it goes even if a test crashes. */
+    const char *given = getenv("POSIXTRACE_DIR");
+
+    snprintf(base, sizeof base, "%s", given ? given : "/tmp");
+    return run_suite(name, name, prepare, add);
 }
 
 void ring_create(struct pt_seg *seg, uint64_t stream_size)
