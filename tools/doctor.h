@@ -38,6 +38,7 @@ void doctor_versions(void);
 void doctor_trial(void);       /* before the directory: the first stream makes that */
 void doctor_directory(void);
 void doctor_left_streams(void);
+void doctor_record(void);
 void doctor_limits(void);
 void doctor_container(void);
 void doctor_kernel(void);

@@ -167,9 +167,9 @@ uint64_t log_file_lost(const uint64_t lost[POSIXTRACE_LOSS_CAUSES])
     return sum;
 }
 
-static void say_lost(const struct posixtrace_info *info, uint64_t sum)
+const char *log_file_causes(const struct posixtrace_info *info)
 {
-    char causes[512], error[128] = "";
+    static char causes[640];
     size_t used = 0;
 
     for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES && used < sizeof causes; i++) {
@@ -178,9 +178,15 @@ static void say_lost(const struct posixtrace_info *info, uint64_t sum)
                                      used ? ", " : "", posixtrace_loss_cause_text(i),
                                      info->lost[i]);
     }
-    if (info->flush_error)
-        snprintf(error, sizeof error, "; first error: %s", strerror(info->flush_error));
-    tool_note("%" PRIu64 " event%s lost (%s%s)", sum, sum == 1 ? "" : "s", causes, error);
+    if (info->flush_error && used < sizeof causes)
+        snprintf(causes + used, sizeof causes - used, "; first error: %s",
+                 strerror(info->flush_error));
+    return causes;
+}
+
+static void say_lost(const struct posixtrace_info *info, uint64_t sum)
+{
+    tool_note("%" PRIu64 " event%s lost (%s)", sum, sum == 1 ? "" : "s", log_file_causes(info));
 }
 
 int log_file_report_loss(struct log_file *log, bool strict, int status)

@@ -56,6 +56,9 @@ int log_file_types(const struct log_file *log, struct log_type **types, size_t *
  * Returns status, or EXIT_LOST if strict, something was said and status is 0. */
 int log_file_report_loss(struct log_file *log, bool strict, int status);
 
+/* What was lost by cause, and the first error of writing; a static buffer. */
+const char *log_file_causes(const struct posixtrace_info *info);
+
 /* Sum over all causes. */
 uint64_t log_file_lost(const uint64_t lost[POSIXTRACE_LOSS_CAUSES]);
 

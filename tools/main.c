@@ -16,8 +16,9 @@
 #endif
 
 static const struct verb *const verbs[] = {
-    &verb_info, &verb_print, &verb_import, &verb_check, &verb_recover, &verb_list,
-    &verb_doctor, &verb_selftest
+    &verb_record, &verb_info, &verb_print, &verb_import, &verb_check, &verb_recover,
+    &verb_list, &verb_start, &verb_stop, &verb_flush, &verb_filter, &verb_snapshot, &verb_doctor,
+    &verb_selftest
 };
 
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
@@ -27,20 +28,25 @@ static const char help[] =
     "\n"
     "Looks at logs and streams of the POSIX tracing library.\n"
     "\n"
+    "  record CMD       records a program, or processes that run\n"
     "  info LOG         what the log knows of itself: types, threads, losses, end\n"
     "  print [LOG]      its events, in order, as text, jsonl or csv\n"
     "  import IN LOG    makes a log from jsonl\n"
     "  check LOG        is it whole? says what is damaged\n"
     "  recover LOG      completes the log of a process that died\n"
     "  list             streams in memory, living and left behind\n"
+    "  start PID        starts a stream of a running process\n"
+    "  stop PID         stops it\n"
+    "  flush PID        has it write its log\n"
+    "  filter PID       changes which events it records\n"
+    "  snapshot PID     makes a log of what it holds now\n"
     "  doctor           what the surroundings lack for tracing\n"
     "  selftest         are the promises kept on this machine, and how fast?\n"
     "\n"
     "  --help           print this; behind a verb: its options\n"
     "  --version        print the version\n"
     "\n"
-    "Exit status: 0 done, 1 failed, 2 not a log (check), 3 events were lost\n"
-    "(--strict), 64 wrong usage.\n"
+    "Exit status: 0 done, 1 failed, 2 not a log (check), 3 events lost, 64 usage.\n"
     "Manual: posixtrace(1), posixtrace-VERB(1)\n";
 
 static const struct verb *find_verb(const char *name)

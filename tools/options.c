@@ -95,8 +95,10 @@ static int unknown_option(const struct options *o, const char *name, size_t leng
     length = length < sizeof word ? length : sizeof word - 1;
     snprintf(word, sizeof word, "%.*s", (int)length, name);
     snprintf(written, sizeof written, "--%s", word);
-    for (const struct option_spec *s = o->verb->options; s->name && count < OPTIONS_MAX - 2; s++)
-        list[count++] = s->name;
+    for (const struct option_spec *s = o->verb->options; s->name && count < OPTIONS_MAX - 2; s++) {
+        if (s->name[1])
+            list[count++] = s->name;
+    }
     list[count++] = "help";
     list[count] = NULL;
     near = options_nearest(word, list);
@@ -111,6 +113,32 @@ static int stop(struct options *o, int status)
     return OPTION_STOP;
 }
 
+/* The option that s describes; equals: where its value begins in the same word, or NULL. */
+static int take(struct options *o, const struct option_spec *s, const char *equals)
+{
+    const char *dashes = s->name[1] ? "--" : "-";
+
+    if (equals && !s->takes_value)
+        return stop(o, tool_usage("option '%s%s' takes no value, found %s", dashes, s->name,
+                                  quote(equals + 1)));
+    o->value = equals ? equals + 1 : NULL;
+    if (s->takes_value && !equals) {
+        if (!*o->words)
+            return stop(o, tool_usage("option '%s%s' needs a value", dashes, s->name));
+        o->value = *o->words++;
+    }
+    return s->code;
+}
+
+static int short_option(struct options *o, const char *word)
+{
+    for (const struct option_spec *s = o->verb->options; s->name; s++) {
+        if (strcmp(s->name, word + 1) == 0 && !s->name[1])
+            return take(o, s, NULL);
+    }
+    return stop(o, tool_usage("unknown option %s; options begin with two dashes", quote(word)));
+}
+
 static int long_option(struct options *o, const char *name)
 {
     const char *equals = strchr(name, '=');
@@ -122,21 +150,12 @@ static int long_option(struct options *o, const char *name)
         return stop(o, EXIT_DONE);
     }
     for (s = o->verb->options; s->name; s++) {
-        if (strlen(s->name) == length && strncmp(s->name, name, length) == 0)
+        if (length > 1 && strlen(s->name) == length && strncmp(s->name, name, length) == 0)
             break;
     }
     if (!s->name)
         return stop(o, unknown_option(o, name, length));
-    if (equals && !s->takes_value)
-        return stop(o, tool_usage("option '--%s' takes no value, found %s", s->name,
-                                  quote(equals + 1)));
-    o->value = equals ? equals + 1 : NULL;
-    if (s->takes_value && !equals) {
-        if (!*o->words)
-            return stop(o, tool_usage("option '--%s' needs a value", s->name));
-        o->value = *o->words++;
-    }
-    return s->code;
+    return take(o, s, equals);
 }
 
 int options_next(struct options *o)
@@ -157,6 +176,6 @@ int options_next(struct options *o)
     if (strcmp(word, "-h") == 0)
         return long_option(o, "help");
     if (word[1] != '-')
-        return stop(o, tool_usage("unknown option %s; options begin with two dashes", quote(word)));
+        return short_option(o, word);
     return long_option(o, word + 2);
 }

@@ -48,6 +48,8 @@ bool own_streams_enter(struct own_streams *o)
     struct posixtrace_environment e;
 
     *o = (struct own_streams){ NULL, NULL };
+    /* trials are not programs that somebody wants recorded */
+    unsetenv("POSIXTRACE_RECORD");
     posixtrace_get_environment(&e, sizeof e);
     /* as the library makes it for the first stream */
     if (e.directory_error == ENOENT && mkdir(e.directory, 0700) == 0)

@@ -16,7 +16,8 @@ struct own_streams {
     char *before;    /* POSIXTRACE_DIR as it was, or NULL */
 };
 
-/* To be called before the first posix_trace_* call of the process.  True: it is there. */
+/* To be called before the first posix_trace_* call of the process, which then does
+ * not record itself either.  True: it is there. */
 bool own_streams_enter(struct own_streams *o);
 /* Streams that are still there keep working, but without a name. */
 void own_streams_leave(struct own_streams *o);

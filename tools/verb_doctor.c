@@ -48,6 +48,7 @@ static int run(struct options *o)
     doctor_trial();
     doctor_directory();
     doctor_left_streams();
+    doctor_record();
     doctor_limits();
     doctor_container();
     doctor_kernel();

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <posixtrace/stream.h>
@@ -34,7 +35,8 @@ static const char help[] =
     "\n"
     "STATE is running, suspended, left (its process is gone), unknown (that cannot be\n"
     "told from here) or foreign (not a stream). UNSAVED counts events of a left\n"
-    "stream that its log does not have.\n"
+    "stream that its log does not have. TRACES: the living processes that it traces,\n"
+    "one and how many more.\n"
     "Example: posixtrace list --reap\n";
 
 struct table {
@@ -89,6 +91,35 @@ static const char *state(const struct posixtrace_stream *s)
     return s->running ? "running" : "suspended";
 }
 
+struct traced {
+    pid_t first;
+    unsigned count;
+};
+
+static int count_traced(void *context, pid_t pid)
+{
+    struct traced *t = context;
+
+    if (t->count++ == 0)
+        t->first = pid;
+    return 0;
+}
+
+/* The first process and how many more. */
+static void print_traced(const struct posixtrace_stream *s)
+{
+    struct traced t = { 0, 0 };
+    char text[32] = "-";
+
+    if (s->liveness != POSIXTRACE_DEAD)
+        posixtrace_stream_traced(s->file, count_traced, &t);
+    if (t.count == 1)
+        snprintf(text, sizeof text, "%d", (int)t.first);
+    else if (t.count > 1)
+        snprintf(text, sizeof text, "%d+%u", (int)t.first, t.count - 1);
+    out_format("%10s", text);
+}
+
 static void print_row(const struct posixtrace_stream *s)
 {
     const char *log = !s->has_log ? "none" : s->log_path[0] ? quote(s->log_path) : "not known";
@@ -99,6 +130,8 @@ static void print_row(const struct posixtrace_stream *s)
         out_format("%9" PRIu64, s->unsaved);
     else
         out_format("%9s", "-");
+    out_spaces(2);
+    print_traced(s);
     out_format("  %s  %s\n", quote(s->name[0] ? s->name : s->file), log);
 }
 
@@ -108,7 +141,7 @@ static void print_table(const struct table *t)
         out_format("no streams in %s\n", quote(posixtrace_stream_directory()));
         return;
     }
-    out_text("     PID  STATE          SIZE    UNSAVED  NAME  LOG\n");
+    out_text("     PID  STATE          SIZE    UNSAVED     TRACES  NAME  LOG\n");
     for (size_t i = 0; i < t->count; i++)
         print_row(&t->rows[i]);
 }

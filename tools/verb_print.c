@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "follow.h"
 #include "options.h"
 #include "out.h"
 #include "print.h"
@@ -22,17 +23,19 @@
 #include "tool.h"
 
 enum { DEFAULT_WIDTH = 132, PROGRESS_EVERY = 0x3fff };
-enum { FORMAT = 1, FROM, TO, EVENT, PID, TID, COLOUR, WIDTH, STRICT };
+enum { FORMAT = 1, FROM, TO, EVENT, PID, TID, COLOUR, WIDTH, STRICT, FOLLOW };
 
 static const struct option_spec options[] = {
     { "format", true, FORMAT }, { "from", true, FROM }, { "to", true, TO },
     { "event", true, EVENT }, { "pid", true, PID }, { "tid", true, TID },
     { "color", true, COLOUR }, { "width", true, WIDTH }, { "strict", false, STRICT },
+    { "follow", false, FOLLOW },
     { NULL, false, 0 }
 };
 
 static const char help[] =
     "usage: posixtrace print [OPTION]... [LOG|-]\n"
+    "       posixtrace print --follow [OPTION]... PID|STREAM|LOG\n"
     "\n"
     "Prints the events of a trace log in the order of time.\n"
     "Without LOG, or for -, the log is read from standard input.\n"
@@ -46,6 +49,7 @@ static const char help[] =
     "  --color=WHEN     text in colour: auto (default), always or never\n"
     "  --width=N        fit text to N columns, 0: no limit (default: the terminal's,\n"
     "                   else 132)\n"
+    "  --follow         events as they are made, of a running process, until it ends\n"
     "  --strict         exit with 3 if the log has lost events or is damaged\n"
     "  --help           print this\n"
     "\n"
@@ -63,7 +67,7 @@ struct request {
     const char *path;
     int  format, colour;
     long width;            /* -1: as fits */
-    bool strict;
+    bool strict, follow;
 };
 
 static int set_word(const char *what, const char *value, const char *const *list, int *index)
@@ -107,6 +111,7 @@ static int take_option(struct request *r, int code, const char *value)
     case COLOUR: return set_word("colour setting", value, colour_words, &r->colour);
     case WIDTH: return set_width(value, &r->width);
     case STRICT: r->strict = true; return EXIT_DONE;
+    case FOLLOW: r->follow = true; return EXIT_DONE;
     default: return set_path(value, &r->path);
     }
 }
@@ -222,6 +227,71 @@ static int print_log(struct request *r, struct print *p)
     return log_file_report_loss(p->log, r->strict, status);
 }
 
+static struct print *new_print(const struct request *r, struct log_file *log)
+{
+    struct print *p = tool_grow(NULL, 1, sizeof *p);
+
+    print_init(p, printers[r->format], log);
+    p->colour = wants_colour(r->colour);
+    p->width = columns(r->width);
+    return p;
+}
+
+/* What comes is shown before we wait for more. */
+static int print_followed(struct request *r, struct print *p, struct follow *f)
+{
+    enum follow_next next = FOLLOW_NOTHING;
+    struct posixtrace_event e;
+    bool started = false;
+    int status = EXIT_DONE;
+
+    while (status == EXIT_DONE && !out_failed()) {
+        next = follow_next(f, &e, false);
+        if (next == FOLLOW_NOTHING) {
+            out_flush();
+            next = follow_next(f, &e, true);
+        }
+        if (next == FOLLOW_NOTHING)
+            continue;
+        if (next != FOLLOW_EVENT)
+            break;
+        if (!started) {
+            started = true;
+            status = start(r, p, e.ns, true);
+        }
+        if (e.ns > r->select.to_ns)
+            break;
+        if (status == EXIT_DONE && select_wants(&r->select, &e)) {
+            p->printer->event(p, &e);
+            p->printed++;
+        }
+    }
+    if (next == FOLLOW_FAILED)
+        status = EXIT_FAILED;
+    return started || status != EXIT_DONE ? status : start(r, p, 0, false);
+}
+
+static int follow_request(struct request *r)
+{
+    struct follow f;
+    struct print *p;
+    int status = follow_open(&f, r->path);
+
+    if (status != EXIT_DONE)
+        return status;
+    p = new_print(r, &f.log);
+    status = print_followed(r, p, &f);
+    if (status != EXIT_USAGE) {
+        p->printer->end(p);
+        out_flush();
+        status = log_file_report_loss(&f.log, r->strict, status);
+    }
+    follow_close(&f);
+    print_free(p);
+    free(p);
+    return status;
+}
+
 static int print_request(struct request *r)
 {
     struct log_file log;
@@ -230,10 +300,7 @@ static int print_request(struct request *r)
 
     if (status != EXIT_DONE)
         return status;
-    p = tool_grow(NULL, 1, sizeof *p);
-    print_init(p, printers[r->format], &log);
-    p->colour = wants_colour(r->colour);
-    p->width = columns(r->width);
+    p = new_print(r, &log);
     if (!isatty(STDOUT_FILENO))
         progress_begin("events", log.info.events);
     status = print_log(r, p);
@@ -257,13 +324,15 @@ static int run(struct options *o)
         }
         status = take_option(&r, code, o->value);
     }
+    if (status == EXIT_DONE && r.follow && (!r.path || strcmp(r.path, "-") == 0))
+        status = tool_usage("--follow needs a process, a stream or a log");
     if (status == EXIT_DONE && !r.path) {
         r.path = "-";
         if (isatty(STDIN_FILENO))
             status = tool_usage("no log named");
     }
     if (status == EXIT_DONE)
-        status = print_request(&r);
+        status = r.follow ? follow_request(&r) : print_request(&r);
     select_free(&r.select);
     return status;
 }

@@ -47,6 +47,19 @@ struct posixtrace_environment {
  */
 int posixtrace_get_environment(struct posixtrace_environment *environment, size_t size);
 
+/*
+ * Whether this process records itself because POSIXTRACE_RECORD says so
+ * (posixtrace(7)).  log gets the name of its log, cut to size bytes; as long as
+ * it has opened no event type, what the variable says; "" if that is not set.
+ * *why is 0 if it does, or would, else an error number: EINVAL if another
+ * POSIXTRACE_RECORD_* is not understood, EBUSY if the log belongs to another
+ * process, EEXIST if the name belongs to another file, or what opening the log
+ * or creating the stream failed with.  Thread-safe, not async-signal-safe.
+ *
+ * EINVAL  log or why is NULL, or size is 0
+ */
+int posixtrace_get_self_record(char *log, size_t size, int *why);
+
 #ifdef __cplusplus
 }
 #endif

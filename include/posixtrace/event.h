@@ -44,6 +44,20 @@ struct posixtrace_event {
 int posixtrace_next_event(trace_id_t trid, struct posixtrace_event *event, int *unavailable);
 
 /*
+ * The same, but waits for an event until abstime (CLOCK_REALTIME), as
+ * posix_trace_timedgetnext_event() does; for NULL, without limit.  Of a
+ * pre-recorded stream *unavailable is non-zero at its end, at once.  A cancellation
+ * point where it waits.
+ *
+ * EINVAL    as above; or the stream was shut down meanwhile, or *abstime is not a time
+ * ETIMEDOUT no event until then
+ * EINTR     a signal handler ran
+ * ENXIO     an attached stream (posixtrace/attach.h) has ended
+ */
+int posixtrace_timednext_event(trace_id_t trid, struct posixtrace_event *event, int *unavailable,
+                               const struct timespec *abstime);
+
+/*
  * Pre-recorded streams only: the next event read is the oldest one whose time
  * is ns or later.  Cost grows with the logarithm of the number of flush
  * rounds for a regular file, and with the bytes skipped for a pipe.

@@ -45,6 +45,18 @@ struct posixtrace_stream {
 int posixtrace_stream_list(int (*each)(void *context, const struct posixtrace_stream *stream),
                            void *context);
 
+/*
+ * Calls each() for every living process that the stream in that file of the
+ * directory traces; a non-zero return of each() ends the walk and is returned.
+ *
+ * EINVAL  a null pointer, not the name of a stream's file, or not a stream of
+ *         this version of the library
+ * ENOENT  there is no such stream (any more)
+ * EACCES  as posixtrace_stream_list()
+ */
+int posixtrace_stream_traced(const char *file, int (*each)(void *context, pid_t pid),
+                             void *context);
+
 /* The directory that posixtrace_stream_list() looks into; never NULL. */
 const char *posixtrace_stream_directory(void);
 

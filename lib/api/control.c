@@ -4,7 +4,7 @@
 #include <string.h>
 #include "api/guard.h"
 
-#define LIVING (PT_STREAM_ACTIVE | PT_STREAM_LOGGED)
+#define LIVING (PT_STREAM_ACTIVE | PT_STREAM_LOGGED | PT_STREAM_ATTACHED)
 
 PT_PUBLIC int posix_trace_start(trace_id_t trid)
 {
@@ -30,9 +30,7 @@ PT_PUBLIC int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 
     if (!set || !pt_guard_enter(&g, trid, LIVING))
         return EINVAL;
-    pthread_mutex_lock(&g.s->control);
-    memcpy(set, &g.s->seg->h->filter, sizeof *set);
-    pthread_mutex_unlock(&g.s->control);
+    pt_set_copy((struct pt_set *)(void *)set, pt_seg_filter(g.s->seg->h));
     return pt_guard_leave(&g, 0);
 }
 

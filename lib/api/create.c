@@ -2,22 +2,18 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* posix_trace_create, _create_withlog, _flush, _shutdown, _clear. */
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "api/guard.h"
 #include "process/reap.h"
+#include "ring/target.h"
 
-/* Who may be traced: in this version the calling process itself. */
-static int check_pid(pid_t pid)
+/* Another process than this one: what is known of it goes into target.  0 and
+ * target->pid 0: this process. */
+static int check_pid(pid_t pid, struct pt_target *target)
 {
-    if (pid == 0 || pid == getpid())
-        return 0;
-    if (pid < 0)
-        return ESRCH;
-    if (kill(pid, 0) < 0)
-        return errno == EPERM ? EPERM : ESRCH;
-    return ENOTSUP;
+    target->pid = 0;
+    return pid == 0 || pid == getpid() ? 0 : -pt_target_look(target, pid);
 }
 
 static int get_attr(const trace_attr_t *attr, bool with_log, struct pt_attr *copy)
@@ -48,34 +44,42 @@ static int check_log(int fd, const struct pt_attr *attr)
     return S_ISDIR(st.st_mode) ? EINVAL : 0;
 }
 
+/* Cancellation is disabled. */
+static int create_stream(const struct pt_target *target, const struct pt_attr *attr, int fd,
+                         trace_id_t *trid)
+{
+    struct pt_stream *s = NULL;
+    int r;
+
+    pt_reap_once();
+    r = pt_stream_create(&s, attr, fd, target->pid ? target : NULL);
+    if (r < 0)
+        return -r;
+    r = pt_handle_add(s, trid);
+    if (r < 0)
+        pt_stream_destroy(s, 0);
+    return -r;
+}
+
 static int create(pid_t pid, const trace_attr_t *attr, bool with_log, int fd, trace_id_t *trid)
 {
     int saved = errno, cancel, r;
-    struct pt_stream *s = NULL;
+    struct pt_target target;
     struct pt_attr copy;
 
     if (!trid)
         return EINVAL;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     r = get_attr(attr, with_log, &copy);
     if (r == 0)
-        r = check_pid(pid);
+        r = check_pid(pid, &target);
     if (r == 0 && with_log)
         r = check_log(fd, &copy);
-    if (r != 0) {
-        errno = saved;
-        return r;
-    }
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    pt_reap_once();
-    r = pt_stream_create(&s, &copy, with_log ? fd : -1);
-    if (r == 0) {
-        r = pt_handle_add(s, trid);
-        if (r < 0)
-            pt_stream_destroy(s, 0);
-    }
+    if (r == 0)
+        r = create_stream(&target, &copy, with_log ? fd : -1, trid);
     pthread_setcancelstate(cancel, NULL);
     errno = saved;
-    return -r;
+    return r;
 }
 
 PT_PUBLIC int posix_trace_create(pid_t pid, const trace_attr_t *restrict attr,
@@ -94,7 +98,7 @@ PT_PUBLIC int posix_trace_flush(trace_id_t trid)
 {
     struct pt_guard g;
 
-    if (!pt_guard_enter(&g, trid, PT_STREAM_LOGGED))
+    if (!pt_guard_enter(&g, trid, PT_STREAM_LOGGED | PT_STREAM_ATTACHED))
         return EINVAL;
     return pt_guard_leave(&g, pt_stream_flush(g.s, pt_caller()));
 }

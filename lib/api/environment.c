@@ -9,6 +9,7 @@
 #include <posixtrace/environment.h>
 #include <posixtrace/info.h>
 #include "api/guard.h"
+#include "api/self_record.h"
 #include "base/clock.h"
 #include "model/attr.h"
 #include "ring/dir.h"
@@ -37,6 +38,17 @@ PT_PUBLIC int posixtrace_get_environment(struct posixtrace_environment *environm
     e.clock_choice = (int)pt_clock_why();
     memset(environment, 0, size);
     memcpy(environment, &e, size < sizeof e ? size : sizeof e);
+    errno = saved;
+    return 0;
+}
+
+PT_PUBLIC int posixtrace_get_self_record(char *log, size_t size, int *why)
+{
+    int saved = errno;
+
+    if (!log || !why || size == 0)
+        return EINVAL;
+    *why = pt_self_record_look(log, size);
     errno = saved;
     return 0;
 }

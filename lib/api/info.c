@@ -74,18 +74,29 @@ static void take(void *context, const struct pt_event *e)
     };
 }
 
-PT_PUBLIC int posixtrace_next_event(trace_id_t trid, struct posixtrace_event *event,
-                                    int *unavailable)
+static int next_event(trace_id_t trid, enum pt_read_mode mode, const struct timespec *until,
+                      struct posixtrace_event *event, int *unavailable)
 {
     struct taken t = { NULL, event };
     struct pt_guard g;
     int r;
 
-    if (!event || !unavailable ||
-        !pt_guard_enter_reading(&g, trid, PT_STREAM_ACTIVE | PT_STREAM_RECORDED))
+    if (!event || !unavailable || !pt_guard_enter_reading(&g, trid, PT_READABLE))
         return EINVAL;
     t.s = g.s;
-    r = pt_stream_read(g.s, PT_READ_TRY, NULL, g.cancel, take, &t);
+    r = pt_stream_read(g.s, mode, until, g.cancel, take, &t);
     *unavailable = r != PT_READ_EVENT;
     return pt_guard_leave(&g, r);
+}
+
+PT_PUBLIC int posixtrace_next_event(trace_id_t trid, struct posixtrace_event *event,
+                                    int *unavailable)
+{
+    return next_event(trid, PT_READ_TRY, NULL, event, unavailable);
+}
+
+PT_PUBLIC int posixtrace_timednext_event(trace_id_t trid, struct posixtrace_event *event,
+                                         int *unavailable, const struct timespec *abstime)
+{
+    return next_event(trid, abstime ? PT_READ_UNTIL : PT_READ_WAIT, abstime, event, unavailable);
 }

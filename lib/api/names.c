@@ -3,21 +3,17 @@
 /* posix_trace_eventid_*, _trid_eventid_open, _eventtypelist_*. */
 #include <string.h>
 #include "api/guard.h"
+#include "api/self_record.h"
 #include "stream/exit.h"
 
-/* Names and ids of this process and of all its streams: one map. */
-static int open_name(const char *name, trace_event_id_t *id)
+static int open_name(struct pt_names *names, const char *name, trace_event_id_t *id)
 {
-    struct pt_self *self;
     uint32_t found = 0;
     int r;
 
     if (strnlen(name, TRACE_EVENT_NAME_MAX + 1) > TRACE_EVENT_NAME_MAX)
         return ENAMETOOLONG;
-    self = pt_self_make();
-    if (!self || pt_exit_register() < 0)
-        return ENOMEM;
-    r = pt_names_id(self->names, name, true, &found);
+    r = pt_names_id(names, name, true, &found);
     if (r == 0)
         *id = found;
     return -r;
@@ -26,9 +22,20 @@ static int open_name(const char *name, trace_event_id_t *id)
 PT_PUBLIC int posix_trace_eventid_open(const char *restrict event_name,
                                        trace_event_id_t *restrict event_id)
 {
+    struct pt_self *self;
+    int r;
+
     if (!event_name || !event_id)
         return EINVAL;
-    return open_name(event_name, event_id);
+    if (pt_self_record_asked)
+        pt_self_record_begin();
+    self = pt_self_make();
+    if (!self || pt_exit_register() < 0)
+        return ENOMEM;
+    r = open_name(self->names, event_name, event_id);
+    if (r == 0 && pt_self_record_asked)
+        pt_self_record_named(event_name, *event_id);
+    return r;
 }
 
 PT_PUBLIC int posix_trace_trid_eventid_open(trace_id_t trid, const char *restrict event_name,
@@ -37,9 +44,9 @@ PT_PUBLIC int posix_trace_trid_eventid_open(trace_id_t trid, const char *restric
     struct pt_guard g;
 
     if (!event_name || !event ||
-        !pt_guard_enter(&g, trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED))
+        !pt_guard_enter(&g, trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED | PT_STREAM_ATTACHED))
         return EINVAL;
-    return pt_guard_leave(&g, -open_name(event_name, event));
+    return pt_guard_leave(&g, -open_name(g.s->names, event_name, event));
 }
 
 PT_PUBLIC int posix_trace_eventid_equal(trace_id_t trid, trace_event_id_t event1,

@@ -58,7 +58,7 @@ PT_PUBLIC int posix_trace_getnext_event(trace_id_t trid,
 {
     struct place p = { event, data, num_bytes, data_len };
 
-    return get(trid, PT_STREAM_ACTIVE | PT_STREAM_RECORDED, PT_READ_WAIT, NULL, &p, unavailable);
+    return get(trid, PT_READABLE, PT_READ_WAIT, NULL, &p, unavailable);
 }
 
 PT_PUBLIC int posix_trace_timedgetnext_event(trace_id_t trid,
@@ -69,7 +69,7 @@ PT_PUBLIC int posix_trace_timedgetnext_event(trace_id_t trid,
 {
     struct place p = { event, data, num_bytes, data_len };
 
-    return get(trid, PT_STREAM_ACTIVE | PT_STREAM_RECORDED, PT_READ_UNTIL, abstime, &p,
+    return get(trid, PT_READABLE, PT_READ_UNTIL, abstime, &p,
                unavailable);
 }
 
@@ -80,5 +80,5 @@ PT_PUBLIC int posix_trace_trygetnext_event(trace_id_t trid,
 {
     struct place p = { event, data, num_bytes, data_len };
 
-    return get(trid, PT_STREAM_ACTIVE, PT_READ_TRY, NULL, &p, unavailable);
+    return get(trid, PT_STREAM_ACTIVE | PT_STREAM_ATTACHED, PT_READ_TRY, NULL, &p, unavailable);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <posixtrace/log.h>
 #include "api/guard.h"
+#include "process/list.h"
 #include "process/reap.h"
 #include "ring/dir.h"
 #include "stream/prepare.h"
@@ -16,7 +17,19 @@ PT_PUBLIC int posixtrace_stream_list(int (*each)(void *, const struct posixtrace
 
     if (!each)
         return EINVAL;
-    r = pt_reap_list(each, context);
+    r = pt_list_streams(each, context);
+    errno = saved;
+    return r < 0 ? -r : r;
+}
+
+PT_PUBLIC int posixtrace_stream_traced(const char *file, int (*each)(void *, pid_t),
+                                       void *context)
+{
+    int saved = errno, r;
+
+    if (!file || !each)
+        return EINVAL;
+    r = pt_list_traced(file, each, context);
     errno = saved;
     return r < 0 ? -r : r;
 }

@@ -8,6 +8,7 @@
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
@@ -78,6 +79,14 @@ void pt_barrier_all(void)
     pt_fence_seqcst();
 }
 
+void pt_barrier_own(void)
+{
+    pt_fence_seqcst();
+    if (!pt_barrier_private_works())
+        barrier_by_mprotect();
+    pt_fence_seqcst();
+}
+
 bool pt_barrier_register(void)
 {
     return call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0, 0, 0, 0) == 0 &&
@@ -102,6 +111,22 @@ bool pt_sys_thread_exists(int32_t pid, int32_t tid)
 bool pt_sys_tid_exists(int32_t tid)
 {
     return call(SYS_tkill, tid, 0, 0, 0, 0, 0) != -ESRCH;
+}
+
+uint32_t pt_sys_image(void)
+{
+    static uint32_t known;
+    const uint8_t *random;
+    uint32_t h = pt_load_relaxed(&known);
+
+    if (h != 0)
+        return h;
+    random = (const uint8_t *)(uintptr_t)getauxval(AT_RANDOM);
+    h = 2166136261u;
+    for (int i = 0; random && i < 16; i++)
+        h = (h ^ random[i]) * 16777619u;
+    pt_store_relaxed(&known, h | 1);
+    return h | 1;
 }
 
 void pt_sys_random(void *to, size_t bytes)

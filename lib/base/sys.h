@@ -30,6 +30,8 @@ void pt_barrier_all(void);
  * milliseconds the first time. */
 bool pt_barrier_register(void);
 
+/* The same for the threads of this process alone, registered or not. */
+void pt_barrier_own(void);
 /* Is the private membarrier that liburcu relies on still allowed? */
 bool pt_barrier_private_works(void);
 
@@ -38,6 +40,11 @@ int32_t pt_sys_tid(void);
 bool pt_sys_thread_exists(int32_t pid, int32_t tid);
 /* The same of a thread of whatever process. */
 bool pt_sys_tid_exists(int32_t tid);
+
+/* A number, not 0, for the program that runs in this process: another one after
+ * each exec, the same in all copies of the library.  It is shared with others, so
+ * it does not give away what it is made of. */
+uint32_t pt_sys_image(void);
 
 void pt_sys_random(void *to, size_t bytes);
 

@@ -162,6 +162,7 @@ void pt_packet_get_data(struct pt_log_packet *packet, const struct pt_packet_dat
     packet->base_ts = from->base_ts;
     packet->first_ts = from->first_ts;
     packet->last_ts = from->last_ts;
+    packet->lsn = from->head.lsn;
     packet->records = pt_packet_is_packed(from) ? NULL : from + 1;
     packet->types = NULL;
     packet->type_count = 0;

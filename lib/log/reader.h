@@ -25,8 +25,12 @@ struct pt_log_tail {
     const struct pt_sync *syncs;        /* all of them, the log's own included */
     size_t sync_count;
     const char *const *names;           /* PT_ID_MAX entries, NULL where none */
-    struct pt_log_status status;
-    const struct pt_log_author_totals *authors;
+    /* Cumulative: what the log was given up to the packet with number lsn, and what
+     * the tail's packets give beside; what of LOST_OVERWRITTEN it makes too many or
+     * too few is for pt_log_reader_set_tail to find out (may be below 0 until then). */
+    uint64_t lsn;
+    struct pt_log_status status;            /* its sums: of who is not in authors */
+    struct pt_log_author_totals *authors;   /* of any order */
     size_t author_count;
 };
 
@@ -39,8 +43,9 @@ const struct pt_log_params *pt_log_reader_params(const struct pt_log_reader *r);
 bool pt_log_reader_complete(const struct pt_log_reader *r);   /* has its end mark */
 
 /* Before the first event is read: the tail's packets, less what the log holds
- * already, become the last round.  The tail must live as long as the reader. */
-int pt_log_reader_set_tail(struct pt_log_reader *r, const struct pt_log_tail *tail);
+ * already, become the last round.  The tail must live as long as the reader; its
+ * numbers are made those of log and tail together, for who completes the log. */
+int pt_log_reader_set_tail(struct pt_log_reader *r, struct pt_log_tail *tail);
 
 /* 1: *event stored, pointers good until the next call; 0: end; negative errno. */
 int pt_log_reader_next(struct pt_log_reader *r, struct pt_event *event);

@@ -160,6 +160,21 @@ static void take_state(struct pt_log_writer *w, const struct pt_log_reader *r)
     w->full = w->full || (s->log_full && w->params.attr.log_policy == POSIX_TRACE_UNTIL_FULL);
 }
 
+/* Events behind the last ROUND are in no list; the reader has counted them. */
+static int take_totals(struct pt_log_writer *w, const struct pt_log_reader *r)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < r->totals.count && !error; i++) {
+        const struct pt_total *e = &r->totals.entries[i];
+        struct pt_log_author_totals totals = { .author = e->author, .recorded = e->recorded };
+
+        memcpy(totals.lost, e->lost, sizeof totals.lost);
+        error = pt_totals_set(&w->totals, &totals);
+    }
+    return error;
+}
+
 static int rebuild(struct pt_log_writer *w, struct pt_log_reader *r)
 {
     struct pt_source source;
@@ -170,6 +185,8 @@ static int rebuild(struct pt_log_writer *w, struct pt_log_reader *r)
     if (!error && w->ring.bytes)
         error = find_meta_end(w, r, &source);
     pt_source_deinit(&source);
+    if (!error)
+        error = take_totals(w, r);
     if (!error)
         error = take_names(w, r);
     if (error)

@@ -545,6 +545,11 @@ bool pt_log_overrun(struct pt_log_writer *w, bool reset)
     return overrun;
 }
 
+uint64_t pt_log_lsn(const struct pt_log_writer *w)
+{
+    return w->lsn;
+}
+
 uint64_t pt_log_lost(const struct pt_log_writer *w, unsigned cause)
 {
     return cause < PT_LOSS_CAUSES && pt_cause_is_of_log(cause) ? w->totals.lost[cause] : 0;

@@ -50,6 +50,7 @@ struct pt_log_packet {
     uint64_t base_ts;      /* base for the first record's delta */
     uint64_t first_ts, last_ts;
     const void *records;
+    uint64_t lsn;          /* of a packet that was read from a log */
     /* What the caller has found while it went over the records, each of them: how
      * many events of which type.  NULL: the writer goes over them itself. */
     const struct pt_type_count *types;
@@ -118,6 +119,8 @@ int pt_log_clear(struct pt_log_writer *w);
 bool pt_log_full(const struct pt_log_writer *w);      /* log_full_status */
 bool pt_log_overrun(struct pt_log_writer *w, bool reset);
 uint64_t pt_log_lost(const struct pt_log_writer *w, unsigned cause);
+/* Number of the last packet: those that come have greater ones. */
+uint64_t pt_log_lsn(const struct pt_log_writer *w);
 
 /* Index, final status, end mark.  end: enum posixtrace_end (SHUTDOWN or
  * RECOVERED).  Ends the last round itself if packets follow the last one.

@@ -10,119 +10,19 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
+#include "base/sys.h"
+#include "process/list.h"
 #include "process/reap.h"
 #include "ring/dir.h"
 #include "ring/liveness.h"
 #include "ring/page.h"
 #include "ring/segment.h"
-#include "stream/postmortem.h"
+#include "stream/owner.h"
 #include "stream/recover.h"
 
-#define FRESH_S     10    /* seconds */
-#define QUICK_FILES 100u  /* of a kind, in a quick pass */
-
-static bool has_suffix(const char *name, const char *suffix)
-{
-    size_t n = strlen(name), k = strlen(suffix);
-
-    return n > k && strcmp(name + n - k, suffix) == 0;
-}
-
-static bool is_segment(const char *name)
-{
-    return strncmp(name, "s-", 2) == 0 && has_suffix(name, ".seg") && strlen(name) < 64;
-}
-
-/* Reads and checks a segment's header. 0, -EINVAL, -ENOENT, ... */
-static int read_header(int dir, const char *file, struct pt_seg_header *h, struct stat *st)
-{
-    int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), r = -EINVAL;
-
-    if (fd < 0)
-        return -errno;
-    if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_uid == geteuid() &&
-        pread(fd, h, sizeof *h, 0) == (ssize_t)sizeof *h)
-        r = pt_seg_validate(h, (uint64_t)st->st_size);
-    close(fd);
-    return r;
-}
-
-static void copy_text(char *to, size_t size, const char *from, size_t from_size)
-{
-    size_t n = strnlen(from, from_size < size ? from_size : size - 1);
-
-    memcpy(to, from, n);
-    to[n] = '\0';
-}
-
-/* How many events of a dead stream no log has. */
-static uint64_t count_unsaved(const uint8_t id[16])
-{
-    struct pt_tail *t = NULL;
-    uint64_t n = 0;
-
-    if (pt_tail_open(&t, id) != PT_TAIL_FOUND)
-        return 0;
-    for (size_t i = 0; i < t->tail.packet_count; i++)
-        n += t->tail.packets[i].events;
-    pt_tail_close(t);
-    return n;
-}
-
-static void describe(const struct pt_seg_header *h, const struct stat *st,
-                     struct posixtrace_stream *s)
-{
-    enum pt_liveness live = pt_owner_liveness(h, st->st_dev, st->st_ino);
-
-    copy_text(s->name, sizeof s->name, h->attr.name, sizeof h->attr.name);
-    memcpy(s->id, h->id, sizeof s->id);
-    s->owner = (pid_t)h->owner_pid;
-    s->liveness = live == PT_ALIVE ? POSIXTRACE_ALIVE
-                  : live == PT_DEAD ? POSIXTRACE_DEAD : POSIXTRACE_UNKNOWN;
-    s->running = pt_state_of(h->state) == PT_RUNNING;
-    s->has_log = h->has_log != 0;
-    copy_text(s->log_path, sizeof s->log_path, h->log_path, sizeof h->log_path);
-    s->created.tv_sec = (time_t)(h->attr.create_ns / 1000000000);
-    s->created.tv_nsec = (long)(h->attr.create_ns % 1000000000);
-    if (live == PT_DEAD && h->has_log && !h->log_complete)
-        s->unsaved = count_unsaved(h->id);
-}
-
-int pt_reap_list(int (*each)(void *, const struct posixtrace_stream *), void *context)
-{
-    struct pt_seg_header *h = malloc(sizeof *h);
-    int dir = h ? pt_dir_open(false) : -ENOMEM, r = 0;
-    DIR *d = dir >= 0 ? fdopendir(dir) : NULL;
-    struct dirent *entry;
-
-    if (!d) {
-        r = dir < 0 ? dir : -errno;
-        if (dir >= 0)
-            close(dir);
-    }
-    while (d && r == 0 && (entry = readdir(d))) {
-        struct posixtrace_stream s;
-        struct stat st = { 0 };
-        int e;
-
-        if (!is_segment(entry->d_name))
-            continue;
-        memset(&s, 0, sizeof s);
-        copy_text(s.file, sizeof s.file, entry->d_name, sizeof s.file);
-        s.liveness = POSIXTRACE_UNKNOWN;
-        e = read_header(dirfd(d), entry->d_name, h, &st);
-        if (e == -ENOENT)
-            continue;   /* shut down since */
-        s.bytes = (uint64_t)st.st_blocks * 512;
-        if (e == 0)
-            describe(h, &st, &s);
-        r = each(context, &s);
-    }
-    if (d)
-        closedir(d);
-    free(h);
-    return r;
-}
+#define FRESH_S  10         /* seconds */
+#define QUICK_NS 10000000u  /* for files of one kind, in a quick pass */
 
 /* Opens the log of a dead stream if it is still the file that it was. */
 static int open_its_log(const struct pt_seg_header *h)
@@ -141,6 +41,12 @@ static int open_its_log(const struct pt_seg_header *h)
     return fd;
 }
 
+/* Nobody has ever taken a chunk: its owner died before the first start. */
+static bool is_blank(const struct pt_seg_header *h)
+{
+    return h->next_gen == 1;
+}
+
 /* May the dead stream's segment go?  Completes its log first if need be. */
 static bool settle_log(const struct pt_seg_header *h, enum pt_reap_how how)
 {
@@ -150,13 +56,13 @@ static bool settle_log(const struct pt_seg_header *h, enum pt_reap_how how)
     if (!h->has_log || h->log_complete)
         return true;
     if (how == PT_REAP_QUICK)
-        return false;
+        return is_blank(h);
     fd = open_its_log(h);
     if (fd < 0)
-        return false;
+        return is_blank(h);
     r = pt_stream_recover(fd, &report);
     close(fd);
-    return r == 0;
+    return r == 0 || is_blank(h);
 }
 
 static void remove_segment(int dir, const char *file)
@@ -175,39 +81,12 @@ static void count(unsigned *n)
         ++*n;
 }
 
-static void reap_segment(int dir, const char *file, enum pt_reap_how how, unsigned *removed,
-                         unsigned *kept)
-{
-    struct pt_seg_header *h = malloc(sizeof *h);
-    struct stat st;
-
-    /* A file that is not a segment of this layout is left alone: it may belong
-     * to another version of the library, or to nobody we know. */
-    if (h && read_header(dir, file, h, &st) < 0) {
-        count(kept);
-    } else if (h && pt_owner_liveness(h, st.st_dev, st.st_ino) == PT_DEAD) {
-        bool go = settle_log(h, how) || how == PT_REAP_FORCE;
-
-        if (go)
-            remove_segment(dir, file);
-        count(go ? removed : kept);
-    }
-    free(h);
-}
-
-/* "p-<pid>-<start>": is that process gone? */
-static bool page_is_dead(const char *file)
-{
-    char *end;
-    unsigned long pid = strtoul(file + 2, &end, 10);
-    unsigned long long start = *end == '-' ? strtoull(end + 1, &end, 10) : 0;
-    uint64_t now;
-
-    if (*end != '\0' || pid == 0 || pid > UINT32_MAX || access("/proc/self/stat", R_OK) < 0)
-        return false;
-    now = pt_process_start((uint32_t)pid);
-    return now != UINT64_MAX && now != start;
-}
+struct reaping {
+    int dir;
+    enum pt_reap_how how;
+    unsigned *removed, *kept;
+    uint64_t until;   /* of CLOCK_MONOTONIC; quickly */
+};
 
 /* Files that a living process may be about to refer to are left alone. */
 static bool is_fresh(int dir, const char *name)
@@ -219,16 +98,95 @@ static bool is_fresh(int dir, const char *name)
     return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || now.tv_sec - st.st_ctime < FRESH_S;
 }
 
+/* Left by a process that was killed while it made the stream: the magic number,
+ * which comes last, is missing. */
+static bool is_unfinished(int dir, const char *file, const struct pt_seg_header *h,
+                          const struct stat *st)
+{
+    if (!S_ISREG(st->st_mode) || st->st_uid != geteuid() || h->magic != 0)
+        return false;
+    if (h->layout == PT_SEG_LAYOUT)
+        return pt_owner_liveness(h, st->st_dev, 0) == PT_DEAD;
+    return h->layout == 0 && !is_fresh(dir, file);
+}
+
+/* Another file that is not a segment of this layout is left alone: it may belong
+ * to another version of the library, or to nobody we know. */
+static void reap_segment(const struct reaping *r, const char *file)
+{
+    struct pt_seg_header *h = calloc(1, sizeof *h);
+    struct stat st = { 0 };
+    int e = h ? pt_list_read_header(r->dir, file, h, &st) : -ENOMEM;
+    bool go;
+
+    if (e == 0 && pt_owner_liveness(h, st.st_dev, st.st_ino) == PT_DEAD) {
+        pt_owner_clear(file, false);
+        go = settle_log(h, r->how) || r->how == PT_REAP_FORCE;
+        if (go)
+            remove_segment(r->dir, file);
+        count(go ? r->removed : r->kept);
+    } else if (e == -EINVAL && is_unfinished(r->dir, file, h, &st)) {
+        remove_segment(r->dir, file);
+        count(r->removed);
+    } else if (e != 0 && e != -ENOENT) {
+        count(r->kept);
+    }
+    free(h);
+}
+
+static bool process_is_gone(uint32_t pid, uint64_t start)
+{
+    struct pt_process p;
+    int r = pt_process_look(pid, &p);
+
+    /* A process that nobody has waited for is gone, too, unless only its first
+     * thread has ended. */
+    return r == -ESRCH ||
+           (r == 0 && ((start != 0 && p.start != start) || (p.zombie && p.threads <= 1)));
+}
+
+/* "p-<pid>-<start>-<namespace>": is that process gone?  In another pid namespace
+ * it has another pid, and nothing can be said of it. */
+static bool page_is_dead(const char *file)
+{
+    char *end;
+    unsigned long pid = strtoul(file + 2, &end, 10);
+    unsigned long long start = *end == '-' ? strtoull(end + 1, &end, 10) : 0;
+    unsigned long long ns = *end == '-' ? strtoull(end + 1, &end, 10) : 0;
+
+    return *end == '\0' && pid != 0 && pid <= UINT32_MAX && ns != 0 && ns == pt_pid_namespace() &&
+           process_is_gone((uint32_t)pid, start);
+}
+
 /* A segment's link to its names, without the segment. */
 static bool is_stray_link(int dir, const char *name)
 {
     char segment[64];
 
-    if (!has_suffix(name, ".names") || strlen(name) >= sizeof segment)
+    if (strlen(name) >= sizeof segment || !strrchr(name, '.') ||
+        strcmp(strrchr(name, '.'), ".names") != 0)
         return false;
     strcpy(segment, name);
     strcpy(strrchr(segment, '.'), ".seg");
     return faccessat(dir, segment, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+}
+
+/* A name map that no page and no segment names, and whose maker cannot be about
+ * to put it into a page any more. */
+static bool is_left_map(int dir, const char *name)
+{
+    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct pt_names n = { 0 };
+    struct stat st;
+    bool left;
+
+    if (fd < 0)
+        return false;
+    left = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
+           pread(fd, &n, offsetof(struct pt_names, entry), 0) > 0 && n.magic == PT_NAMES_MAGIC &&
+           n.maker != 0 && process_is_gone(n.maker, n.maker_start);
+    close(fd);
+    return (left || !is_fresh(dir, name)) && !pt_page_names_in_use(dir, name);
 }
 
 static bool may_go(int dir, const char *name)
@@ -237,54 +195,79 @@ static bool may_go(int dir, const char *name)
     case 'p':
         return page_is_dead(name);
     case 'n':
-        return !is_fresh(dir, name) && !pt_page_names_in_use(dir, name);
+        return is_left_map(dir, name);
     case 't':
         return !is_fresh(dir, name);
     default:
-        return is_stray_link(dir, name) && !is_fresh(dir, name);
+        return is_stray_link(dir, name);
     }
 }
 
-/* By kind: segments first, then pages, so that the names they refer to can go
- * last.  Quickly: only so many files a time. */
-static void reap_kind(int dir, char kind, enum pt_reap_how how, unsigned *removed,
-                      unsigned *kept)
+static bool is_late(const struct reaping *r)
 {
-    int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
-    struct dirent *entry;
-    unsigned looked = 0;
+    return r->how == PT_REAP_QUICK && pt_clock_ns(CLOCK_MONOTONIC) > r->until;
+}
 
-    while (d && (how != PT_REAP_QUICK || looked < QUICK_FILES) && (entry = readdir(d))) {
+/* Files of the kind from the first-th on, or those before it; how many there are. */
+static unsigned reap_part(const struct reaping *r, DIR *d, char kind, unsigned first, bool before)
+{
+    struct dirent *entry;
+    unsigned n = 0;
+
+    rewinddir(d);
+    while ((entry = readdir(d))) {
         const char *name = entry->d_name;
 
-        if (name[0] != kind || name[1] != '-')
+        if (name[0] != kind || name[1] != '-' || (n++ < first) != before || is_late(r))
             continue;
-        looked++;
-        if (is_segment(name))
-            reap_segment(dir, name, how, removed, kept);
-        else if (may_go(dir, name) && unlinkat(dir, name, 0) == 0)
-            count(removed);
+        if (pt_seg_is_name(name))
+            reap_segment(r, name);
+        else if (may_go(r->dir, name) && unlinkat(r->dir, name, 0) == 0)
+            count(r->removed);
     }
-    if (d)
-        closedir(d);
-    else if (copy >= 0)
-        close(copy);
+    return n;
+}
+
+/*
+ * A quick pass has little time.  It begins anywhere, so that in a directory full
+ * of what has to stay each file has its turn in some pass.
+ */
+static void reap_kind(struct reaping *r, char kind)
+{
+    int copy = openat(r->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
+    uint32_t any = 0;
+    unsigned n;
+
+    if (!d) {
+        if (copy >= 0)
+            close(copy);
+        return;
+    }
+    n = r->how == PT_REAP_QUICK ? reap_part(r, d, kind, UINT32_MAX, false) : 0;
+    r->until = pt_clock_ns(CLOCK_MONOTONIC) + QUICK_NS;
+    if (n)
+        pt_sys_random(&any, sizeof any);
+    reap_part(r, d, kind, n ? any % n : 0, false);
+    if (n)
+        reap_part(r, d, kind, any % n, true);
+    closedir(d);
 }
 
 int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
 {
-    int dir = pt_dir_open(false);
+    struct reaping r = { pt_dir_open(false), how, removed, kept, 0 };
 
     if (removed)
         *removed = 0;
     if (kept)
         *kept = 0;
-    if (dir < 0)
-        return dir == -ENOENT ? 0 : dir;
+    if (r.dir < 0)
+        return r.dir == -ENOENT ? 0 : r.dir;
+    /* Segments first, then pages: the names they refer to can go last. */
     for (const char *kind = "spnt"; *kind; kind++)
-        reap_kind(dir, *kind, how, removed, kept);
-    close(dir);
+        reap_kind(&r, *kind);
+    close(r.dir);
     return 0;
 }
 

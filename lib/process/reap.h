@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What lies in the stream directory: segments, process pages, name maps; and
- * taking away what dead processes left.  A segment whose log is not complete
- * is kept until its events are in the log.
+ * Taking away what dead processes left in the stream directory: segments, process
+ * pages, name maps.  A segment whose log is not complete is kept until its events
+ * are in the log.
  */
 #ifndef PT_PROCESS_REAP_H
 #define PT_PROCESS_REAP_H
 
-#include <posixtrace/stream.h>
-
-/* As posixtrace_stream_list; a negative errno, or what each returned. */
-int pt_reap_list(int (*each)(void *context, const struct posixtrace_stream *stream),
-                 void *context);
 enum pt_reap_how {
     PT_REAP_QUICK,    /* touches no log: segments that need one completed stay */
     PT_REAP_SETTLE,   /* completes logs that can be completed */

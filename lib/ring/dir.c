@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -34,8 +35,8 @@ static char *append_number(char *to, char *end, unsigned long n)
     return append(to, end, digits + i);
 }
 
-/* The k-th candidate; false after the last. */
-static bool candidate(unsigned k, char *to, size_t size)
+/* The k-th candidate; false after the last.  $XDG_RUNTIME_DIR is the caller's own. */
+static bool candidate(uid_t uid, unsigned k, char *to, size_t size)
 {
     char *end = to + size;
     const char *dir = secure_getenv("POSIXTRACE_DIR");
@@ -45,27 +46,31 @@ static bool candidate(unsigned k, char *to, size_t size)
         return k == 0;
     }
     if (k == 0) {
-        append_number(append(to, end, "/dev/shm/posixtrace-"), end, (unsigned long)geteuid());
+        append_number(append(to, end, "/dev/shm/posixtrace-"), end, (unsigned long)uid);
         return true;
     }
     dir = secure_getenv("XDG_RUNTIME_DIR");
-    if (k != 1 || !dir || dir[0] != '/')
+    if (k != 1 || uid != geteuid() || !dir || dir[0] != '/')
         return false;
     append(append(to, end, dir), end, "/posixtrace");
     return true;
 }
 
-static int open_private(const char *path, bool create)
+/* A directory that we have just made for another user becomes his.  One that we
+ * did not make stays whose it is. */
+static int open_private(uid_t uid, const char *path, bool create)
 {
+    bool made = create && mkdir(path, 0700) == 0;
     struct stat st;
     int fd;
 
-    if (create && mkdir(path, 0700) < 0 && errno != EEXIST)
+    if (create && !made && errno != EEXIST)
         return -errno;
     fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return errno == ELOOP || errno == ENOTDIR ? -EACCES : -errno;
-    if (fstat(fd, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 077) != 0) {
+    if ((made && uid != geteuid() && fchown(fd, uid, (gid_t)-1) < 0) || fstat(fd, &st) < 0 ||
+        st.st_uid != uid || (st.st_mode & 077) != 0) {
         close(fd);
         return -EACCES;
     }
@@ -73,13 +78,14 @@ static int open_private(const char *path, bool create)
 }
 
 /* *which: the candidate that path is of. */
-static int open_first(bool create, char *path, size_t size, unsigned *which)
+static int open_first(uid_t uid, bool create, char *path, size_t size, unsigned *which)
 {
     int saved = errno, first = -ENOENT, fd = -ENOENT;
+    bool secure = getauxval(AT_SECURE) != 0;
     unsigned k;
 
-    for (k = 0; candidate(k, path, size); k++) {
-        fd = open_private(path, create);
+    for (k = 0; candidate(uid, k, path, size); k++) {
+        fd = secure ? -EPERM : open_private(uid, path, create);
         if (fd >= 0)
             break;
         if (k == 0)
@@ -87,24 +93,29 @@ static int open_first(bool create, char *path, size_t size, unsigned *which)
     }
     *which = fd < 0 ? 0 : k;
     if (fd < 0)
-        candidate(0, path, size);
+        candidate(uid, 0, path, size);
     errno = saved;
     return fd >= 0 ? fd : first;
 }
 
-int pt_dir_open(bool create)
+int pt_dir_open_of(uid_t uid, bool create)
 {
     char path[512];
     unsigned which;
 
-    return open_first(create, path, sizeof path, &which);
+    return open_first(uid, create, path, sizeof path, &which);
+}
+
+int pt_dir_open(bool create)
+{
+    return pt_dir_open_of(geteuid(), create);
 }
 
 int pt_dir_look(char *to, size_t size, enum pt_dir_choice *choice)
 {
     const char *dir = secure_getenv("POSIXTRACE_DIR");
     unsigned which;
-    int fd = open_first(false, to, size, &which);
+    int fd = open_first(geteuid(), false, to, size, &which);
 
     *choice = dir && *dir ? PT_DIR_VARIABLE : which == 0 ? PT_DIR_SHM : PT_DIR_RUNTIME;
     if (fd < 0)
@@ -147,9 +158,14 @@ void *pt_dir_map(int fd, uint64_t size, int protection, int *error)
     return p == MAP_FAILED ? NULL : p;
 }
 
-int pt_dir_publish(const char *name, const char *final_name)
+bool pt_dir_is_plain(const char *name, size_t size)
 {
-    int saved = errno, dir = pt_dir_open(false), r;
+    return memchr(name, '\0', size) && name[0] != '\0' && name[0] != '.' && !strchr(name, '/');
+}
+
+int pt_dir_publish(uid_t uid, const char *name, const char *final_name)
+{
+    int saved = errno, dir = pt_dir_open_of(uid, false), r;
 
     if (dir < 0)
         return dir;
@@ -168,7 +184,24 @@ static bool too_big(uint64_t size)
            size > limit.rlim_cur;
 }
 
-int pt_dir_new_file(const char *name, uint64_t size, uint64_t reserve, bool *named)
+/* A new file, given to the user whose directory it is. */
+static int new_file_in(int dir, uid_t uid, const char *name, uint64_t size, uint64_t reserve)
+{
+    int fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int r = fd < 0 ? -errno : 0;
+
+    if (r == 0 && uid != geteuid() && fchown(fd, uid, (gid_t)-1) < 0)
+        r = -errno;
+    if (r == 0)
+        r = size_file(fd, size, reserve);
+    if (r < 0 && fd >= 0) {
+        unlinkat(dir, name, 0);
+        close(fd);
+    }
+    return r < 0 ? r : fd;
+}
+
+int pt_dir_new_file(uid_t uid, const char *name, uint64_t size, uint64_t reserve, bool *named)
 {
     int saved = errno;
     int dir, fd = -1, r = -ENOMEM;
@@ -176,15 +209,9 @@ int pt_dir_new_file(const char *name, uint64_t size, uint64_t reserve, bool *nam
     *named = false;
     if (too_big(size))
         return -EFBIG;
-    dir = pt_dir_open(true);
+    dir = pt_dir_open_of(uid, true);
     if (dir >= 0) {
-        fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        r = fd < 0 ? -errno : size_file(fd, size, reserve);
-        if (r < 0 && fd >= 0) {
-            unlinkat(dir, name, 0);
-            close(fd);
-            fd = -1;
-        }
+        r = fd = new_file_in(dir, uid, name, size, reserve);
         close(dir);
     }
     *named = fd >= 0;

@@ -7,11 +7,13 @@
  *
  * Who writes what
  *   header geometry, identity, attributes   the creator, before publication
- *   state, windows                          controller; writers by one CAS RUNNING->AUTOSTOPPED;
+ *   state, windows, filter                  who holds the control lock (stream/steer.h);
+ *                                           writers by one CAS RUNNING->AUTOSTOPPED;
  *                                           the consumer by one CAS AUTOSTOPPED->RUNNING
  *   info[i].word                            whoever takes or gives back chunk i, by CAS
  *   chunk i                                 the writer whose slot info[i].word names
- *   slot s                                  the writer that claimed it
+ *   slot s                                  the writer that claimed it; but books, in slots
+ *                                           and header, the consumer of a stream with log
  *   attention                               consumers set bits, writers clear the waiter bits
  *
  * info word:  bits 0-3 state, 4-23 slot of the owner (or last owner), 24-63
@@ -44,7 +46,7 @@
 #include "ring/record.h"
 
 #define PT_SEG_MAGIC   0x31474553545850ull /* "PXTSEG1" */
-#define PT_SEG_LAYOUT  1u
+#define PT_SEG_LAYOUT  2u
 #define PT_BYTE_ORDER  0x01020304u
 #define PT_LEVELS      4u          /* event frames in one thread, one over the other */
 #define PT_LEVEL_CONTROL 255u      /* the control writer: belongs to no thread */
@@ -52,6 +54,7 @@
 #define PT_SLOT_MAX    16384u
 #define PT_PROC_MAX    256u
 #define PT_SYNC_MAX    250u
+#define PT_FILTERS     4u
 #define PT_CHUNK_MIN   1024u
 #define PT_CHUNK_MAX   65536u
 /* For chunks of further writers; address space is scarce where pointers are short. */
@@ -85,8 +88,11 @@ struct pt_chunk {
 _Static_assert(sizeof(struct pt_chunk) == 128, "records begin at 128");
 
 /* ENDING carries the thread id of who ends the slot: should that thread die on
- * the way, another takes it over. */
+ * the way, another takes it over.  LIVE carries a part of the writer's id: who has
+ * found that writer dead does not end the next one's slot. */
 enum pt_slot_state { PT_SLOT_FREE, PT_SLOT_CLAIMED, PT_SLOT_LIVE, PT_SLOT_ENDED, PT_SLOT_ENDING };
+#define pt_slot_live(wid)       ((uint32_t)PT_SLOT_LIVE | (uint32_t)(wid) << 8)
+#define pt_slot_is_live(state)  (((state) & 0xffu) == PT_SLOT_LIVE)
 #define pt_slot_ending(tid)     ((uint32_t)PT_SLOT_ENDING | (uint32_t)(tid) << 8)
 #define pt_slot_is_ending(state) (((state) & 0xffu) == PT_SLOT_ENDING)
 #define pt_slot_ender(state)    ((int32_t)((state) >> 8))
@@ -94,24 +100,58 @@ enum pt_slot_state { PT_SLOT_FREE, PT_SLOT_CLAIMED, PT_SLOT_LIVE, PT_SLOT_ENDED,
 /* Causes that a writer counts itself; as enum posixtrace_loss_cause. */
 enum { PT_LOST_FULL, PT_LOST_OVERWRITTEN, PT_LOST_NO_MEMORY, PT_LOST_NESTED, PT_LOST_OWN };
 
+/*
+ * Which bytes of a page are stored to, and which are loaded, at each event.  A
+ * processor first compares the low 12 bits of addresses: a load that has those
+ * of a store on its way waits for it, whatever the other bits say (Intel calls
+ * it 4K aliasing).  So what is stored to at a fixed place lies where bit 6 is 1
+ * (pt_slot.inside, the words of a thread), what is loaded where it is 0 (the lines of
+ * a lane and of the header that matter), behind the first 8 bytes of 128, where
+ * commit words are.  Streams of one process have their chunks at different places
+ * in a page for the same reason.  Without this an event in several streams took
+ * up to half as long again, by the luck of where things lay.
+ */
+/*
+ * What the consumer of a stream with log has seen, for who comes after SIGKILL:
+ * of each writer in its slot, of all of them in the header.  All of it is there
+ * twice; pt_seg_header.books_now says which of the two counts.  A round fills the
+ * other and then turns that word: what it tells changes at one moment for all.
+ */
+struct pt_slot_books {
+    uint32_t wid;        /* whose; of another than the slot's, nothing was seen */
+    uint32_t summed;     /* the slot's counts are in pt_books: it is being given back */
+    uint64_t next;       /* number after the highest one seen */
+    uint64_t given, excluded, refused;   /* to the log; passed over (stream/live.h) */
+};
+
+struct pt_books {
+    uint64_t lsn;        /* of the log's last packet that is in these numbers */
+    uint64_t given, excluded, refused;   /* of all writers that ever were */
+    /* Of writers whose slots the consumer gave back. */
+    uint64_t recorded, lost[PT_LOST_OWN];
+};
+
 struct pt_slot {
-    /* Not 0: inside an event; the value differs from one event to the next.
-     * Stored before the clock is read and cleared after the commit. */
-    uint64_t inside;
     uint64_t attach_ts;
     uint32_t state;
     uint32_t chunk;      /* index + 1 of the current chunk, 0: none */
     uint64_t next_no;    /* number of the next event, while there is no chunk */
+    uint64_t chunk_base; /* with a chunk: number of the next event less the chunk's count */
+    uint8_t  pad[32];
+    /* Not 0: inside an event; the value differs from one event to the next.
+     * Stored before the clock is read and cleared after the commit. */
+    uint64_t inside;
     struct pt_author author;
     uint64_t lost[PT_LOST_OWN];
     uint64_t lost_bytes;
     uint64_t copy;       /* which copy of the library, where a process has two */
-    uint64_t chunk_base; /* with a chunk: number of the next event less the chunk's count */
-    /* The flush thread's tally as of its last round, for who comes after SIGKILL. */
-    uint64_t seen_next, seen, seen_excluded, seen_refused, seen_dropped;
-    uint8_t  pad[24];
+    struct pt_slot_books books[2];
+    /* Of a control slot: thread id of who writes in it, 0: nobody now. */
+    uint32_t user;
+    uint32_t image;      /* the program that runs in the process, see pt_sys_image */
+    uint8_t  more[8];
 };
-_Static_assert(sizeof(struct pt_slot) == 192, "two cache lines a writer, one for the consumer");
+_Static_assert(sizeof(struct pt_slot) == 256 && offsetof(struct pt_slot, inside) == 64, "layout");
 
 struct pt_proc {
     uint32_t pid;        /* 0: free */
@@ -123,6 +163,22 @@ enum pt_stream_state { PT_SUSPENDED, PT_RUNNING, PT_AUTOSTOPPED };
 #define pt_state_make(state, ts) ((uint64_t)(ts) << 2 | (unsigned)(state))
 #define pt_state_of(w) ((unsigned)((w) & 3u))
 #define pt_state_ts(w) ((w) >> 2)
+
+/* Control lock: bits 0-21 thread id of the holder, 0: free; 22-36 index + 1 of the
+ * control writer's slot; 37-63 counts the changes of hands. */
+#define PT_CONTROL_TID_BITS  22
+#define PT_CONTROL_SLOT_BITS 15
+#define pt_control_make(tid, slot_1, turn) \
+    ((uint64_t)(tid) | (uint64_t)(slot_1) << 22 | (uint64_t)(turn) << 37)
+#define pt_control_tid(w)    ((uint32_t)((w) & 0x3fffffu))
+#define pt_control_slot_1(w) ((uint32_t)((w) >> 22 & 0x7fffu))
+#define pt_control_turn(w)   ((w) >> 37)
+_Static_assert(PT_SLOT_MAX < 1u << PT_CONTROL_SLOT_BITS, "a slot's index + 1 fits");
+
+/* flush_state bits, for who looks at the stream from outside */
+#define PT_FLUSHING     1u
+#define PT_LOG_OVERRUN  2u
+#define PT_LOG_FULL     4u
 
 /* attention bits */
 #define PT_WAIT_READER  1u
@@ -156,14 +212,24 @@ struct pt_seg_header {
     uint32_t closed;           /* shutdown has begun */
     uint32_t log_complete;     /* the log has its end mark: nothing here is needed */
     uint32_t window;           /* 1 from the START record to the STOP record */
-    __attribute__((aligned(8))) struct pt_set filter;
+    uint32_t control_futex;
+    uint32_t control_waits;    /* somebody sleeps on control_futex */
+    uint32_t flush_asked_from; /* another process has asked for a flush */
+    uint64_t control;          /* lock word, see pt_control_make */
+    /* One of filters is in force, the others are for who prepares the next one. */
+    uint64_t filter_now;       /* its index in the low bits, a count above */
+    uint32_t filter_user[PT_FILTERS];   /* thread id of who writes it, 0: nobody */
+    __attribute__((aligned(8))) struct pt_set filters[PT_FILTERS];
 
     /* looked at after each event: changes rarely */
-    __attribute__((aligned(64))) uint32_t attention;
+    __attribute__((aligned(128))) uint32_t line[8];
+    uint32_t attention;
 
     __attribute__((aligned(64))) uint32_t reader_futex;
     uint32_t flush_futex;
     uint32_t flush_asked;      /* the high-water mark was passed and the flusher told */
+    uint32_t flush_state;      /* PT_FLUSHING, ... */
+    uint32_t flush_error;      /* as posix_stream_flush_error */
 
     /* slow path counters */
     __attribute__((aligned(64))) uint64_t next_gen;
@@ -177,6 +243,7 @@ struct pt_seg_header {
     uint32_t overrun;          /* set by who loses, reset by get_status */
     uint32_t recycled;         /* LOOP: something was overwritten since the stream was last empty */
     uint64_t last_sweep_ns;
+    uint64_t owner_look_ns;    /* CLOCK_MONOTONIC: a writer looked whether the owner lives */
     uint64_t lost_first_ts;    /* of overwritten events; UINT64_MAX: none */
     uint64_t lost_last_ts;
     uint32_t peak_chunks;
@@ -191,15 +258,25 @@ struct pt_seg_header {
     uint32_t sync_claim;
     struct pt_sync sync[PT_SYNC_MAX];
     struct pt_proc procs[PT_PROC_MAX];
+    uint64_t created;          /* CLOCK_BOOTTIME, the clock of process start times */
+    uint64_t books_now;        /* its low bit: which of two count, here and in the slots */
+    struct pt_books books[2];
 };
 /* The same on 32-bit and 64-bit machines, so that their programs share streams
  * and post-mortems; another number here is another PT_SEG_LAYOUT. */
-_Static_assert(sizeof(struct pt_seg_header) == 11328, "layout");
+_Static_assert(sizeof(struct pt_seg_header) == 12160, "layout");
 _Static_assert(offsetof(struct pt_seg_header, attr) == 456, "layout");
-_Static_assert(offsetof(struct pt_seg_header, filter) == 736, "layout");
-_Static_assert(offsetof(struct pt_seg_header, lost_no_slot) == 1152, "layout");
-_Static_assert(offsetof(struct pt_seg_header, procs) == 7224, "layout");
+_Static_assert(offsetof(struct pt_seg_header, control) == 744, "layout");
+_Static_assert(offsetof(struct pt_seg_header, filters) == 776, "layout");
+_Static_assert(offsetof(struct pt_seg_header, lost_no_slot) == 1800, "layout");
+_Static_assert(offsetof(struct pt_seg_header, procs) == 7864, "layout");
 _Static_assert(sizeof(struct pt_info) == 16 && sizeof(struct pt_proc) == 16, "layout");
+
+/* The filter in force. */
+static inline const struct pt_set *pt_seg_filter(const struct pt_seg_header *h)
+{
+    return &h->filters[pt_load_acquire(&h->filter_now) % PT_FILTERS];
+}
 
 /* Every refused event comes here: the line stays shared while nobody resets it. */
 static inline void pt_note_overrun(struct pt_seg_header *h)

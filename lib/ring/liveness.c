@@ -3,25 +3,49 @@
 /* See liveness.h. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include "ring/liveness.h"
 
+#define MAPS_BYTES (1u << 20)   /* of the table of mappings, at most: an event may wait for it */
+
+/* Events come here: no call of the C library that is a cancellation point. */
+static int open_file(const char *path)
+{
+    return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+}
+
+static ssize_t read_some(int fd, char *to, size_t size)
+{
+    ssize_t n;
+
+    do
+        n = (ssize_t)syscall(SYS_read, fd, to, size);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+static void close_file(int fd)
+{
+    syscall(SYS_close, fd);
+}
+
 static ssize_t read_file(const char *path, char *to, size_t size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open_file(path);
     ssize_t n = -1;
 
+    to[0] = '\0';
     if (fd < 0)
         return -errno;
-    n = read(fd, to, size - 1);
+    n = read_some(fd, to, size - 1);
     if (n < 0)
         n = -errno;
-    close(fd);
+    close_file(fd);
     to[n > 0 ? n : 0] = '\0';
     return n;
 }
@@ -40,29 +64,77 @@ static void proc_path(char *to, uint32_t pid, const char *leaf)
     stpcpy(p, leaf);
 }
 
+static uint64_t number(const char *p)
+{
+    uint64_t n = 0;
+
+    for (; *p >= '0' && *p <= '9'; p++)
+        n = n * 10 + (uint64_t)(*p - '0');
+    return n;
+}
+
+/* Is the /proc that is mounted here that of our pid namespace?  In another one's,
+ * our numbers are those of other processes. */
+static bool proc_is_ours(void)
+{
+    char link[24];
+    ssize_t n = readlink("/proc/self", link, sizeof link - 1);
+
+    link[n > 0 ? n : 0] = '\0';
+    return number(link) == (uint64_t)getpid();
+}
+
+/* Processes of others may be hidden (hidepid): only the kernel knows them all. */
+static bool is_nowhere(uint32_t pid)
+{
+    return kill((pid_t)pid, 0) < 0 && errno == ESRCH && access("/proc/self/stat", R_OK) == 0;
+}
+
+static int read_stat(const char *path, struct pt_process *process)
+{
+    char text[1024], *p;
+    ssize_t n = read_file(path, text, sizeof text);
+
+    /* The command name in field 2 may contain anything, so count from the last
+     * parenthesis, after which field 3 follows. */
+    p = n > 0 ? strrchr(text, ')') : NULL;
+    for (int field = 3; p && (p = strchr(p, ' ')); field++) {
+        p++;
+        if (field == 3)
+            process->zombie = *p == 'Z' || *p == 'X' || *p == 'x';
+        else if (field == 4)
+            process->parent = (uint32_t)number(p);
+        else if (field == 20)
+            process->threads = (uint32_t)number(p);
+        else if (field == 22) {
+            process->start = number(p);
+            return 0;
+        }
+    }
+    return n == -ENOENT || n == -ESRCH ? -ENOENT : -EIO;
+}
+
+int pt_process_look(uint32_t pid, struct pt_process *process)
+{
+    char path[40];
+    int saved = errno, r = -EIO;
+
+    if (proc_is_ours()) {
+        proc_path(path, pid, "/stat");
+        r = read_stat(path, process);
+        if (r == -ENOENT)
+            r = is_nowhere(pid) ? -ESRCH : -EIO;
+    }
+    errno = saved;
+    return r;
+}
+
 uint64_t pt_process_start(uint32_t pid)
 {
-    char path[40], text[1024], *p;
-    uint64_t start = 0;
-    int saved = errno;
-    ssize_t n;
+    struct pt_process p;
+    int r = pt_process_look(pid, &p);
 
-    proc_path(path, pid, "/stat");
-    n = read_file(path, text, sizeof text);
-    errno = saved;
-    if (n <= 0)
-        return (n == -ENOENT || n == -ESRCH) && access("/proc/self/stat", R_OK) == 0
-                   ? 0 : UINT64_MAX;
-    /* Field 22; the command name in field 2 may contain anything, so count
-     * from the last parenthesis, after which field 3 follows. */
-    p = strrchr(text, ')');
-    for (int field = 2; p && field < 22; field++) {
-        p = strchr(p, ' ');
-        p = p ? p + 1 : NULL;
-    }
-    for (; p && *p >= '0' && *p <= '9'; p++)
-        start = start * 10 + (uint64_t)(*p - '0');
-    return p ? start : UINT64_MAX;
+    return r == 0 ? p.start : r == -ESRCH ? 0 : UINT64_MAX;
 }
 
 static int hex_digit(char c)
@@ -70,18 +142,27 @@ static int hex_digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+uint64_t pt_pid_namespace(void)
+{
+    struct stat st;
+    int saved = errno;
+    uint64_t ns = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+
+    errno = saved;
+    return ns;
+}
+
 void pt_identity_self(struct pt_identity *id)
 {
     char text[64] = "";
-    struct stat st;
+    struct pt_process process;
     int saved = errno;
     unsigned k = 0;
 
     memset(id, 0, sizeof *id);
     id->pid = (uint32_t)getpid();
-    id->start = pt_process_start(id->pid);
-    if (id->start == UINT64_MAX)
-        id->start = 0;
+    if (read_stat("/proc/self/stat", &process) == 0)
+        id->start = process.start;
     read_file("/proc/sys/kernel/random/boot_id", text, sizeof text);
     for (const char *p = text; *p && k < 32; p++) {
         int d = hex_digit(*p);
@@ -91,53 +172,105 @@ void pt_identity_self(struct pt_identity *id)
             k++;
         }
     }
-    if (stat("/proc/self/ns/pid", &st) == 0)
-        id->pid_ns = st.st_ino;
+    id->pid_ns = pt_pid_namespace();
     errno = saved;
+}
+
+/* What is read of a line of the table: "from-to rights offset major:minor inode". */
+struct maps_line {
+    unsigned field;
+    unsigned major, minor;
+    bool colon;
+    unsigned long long inode;
+};
+
+/* One more character.  True: the line is that of a mapping of dev:ino. */
+static bool take_char(struct maps_line *l, char c, dev_t dev, ino_t ino)
+{
+    int digit = hex_digit(c);
+
+    if (c == '\n') {
+        bool same = l->field >= 4 && l->inode == ino && l->major == major(dev) &&
+                    l->minor == minor(dev);
+
+        memset(l, 0, sizeof *l);
+        return same;
+    }
+    if (c == ' ' && l->field < 5)
+        l->field++;
+    else if (l->field == 3 && c == ':')
+        l->colon = true;
+    else if (l->field == 3 && digit >= 0 && !l->colon)
+        l->major = l->major * 16 + (unsigned)digit;
+    else if (l->field == 3 && digit >= 0)
+        l->minor = l->minor * 16 + (unsigned)digit;
+    else if (l->field == 4 && digit >= 0 && digit < 10)
+        l->inode = l->inode * 10 + (unsigned)digit;
+    return false;
 }
 
 /* Is dev:ino among the mappings of pid?  1 yes, 0 no, -1 cannot be told. */
 static int maps_file(uint32_t pid, dev_t dev, ino_t ino)
 {
-    char path[40], *line = NULL;
-    size_t size = 0;
-    int found = 0;
-    FILE *f;
+    char path[40], text[4096];
+    struct maps_line line = { .field = 0 };
+    size_t total = 0;
+    int fd, found = 0;
+    ssize_t n = 1;
 
     proc_path(path, pid, "/maps");
-    f = fopen(path, "re");
-    if (!f)
+    fd = open_file(path);
+    if (fd < 0)
         return errno == ENOENT || errno == ESRCH ? 0 : -1;
-    while (!found && getline(&line, &size, f) > 0) {
-        unsigned major, minor;
-        unsigned long long inode;
-
-        if (sscanf(line, "%*s %*s %*s %x:%x %llu", &major, &minor, &inode) == 3)
-            found = inode == ino && major == major(dev) && minor == minor(dev);
+    while (!found && total < MAPS_BYTES && (n = read_some(fd, text, sizeof text)) > 0) {
+        total += (size_t)n;
+        for (ssize_t i = 0; !found && i < n; i++)
+            found = take_char(&line, text[i], dev, ino);
     }
-    if (!found && ferror(f))
-        found = -1;
-    free(line);
-    fclose(f);
-    return found;
+    close_file(fd);
+    return found || n == 0 ? found : n < 0 && errno == ESRCH ? 0 : -1;
+}
+
+/* Without /proc there is no telling one boot from another. */
+static bool is_known(const uint8_t boot_id[16])
+{
+    static const uint8_t none[16];
+
+    return memcmp(boot_id, none, sizeof none) != 0;
+}
+
+static enum pt_liveness look_at_owner(const struct pt_seg_header *h, dev_t dev, ino_t ino)
+{
+    struct pt_identity self;
+    struct pt_process owner;
+    int mapped, r;
+
+    pt_identity_self(&self);
+    if (is_known(self.boot_id) && is_known(h->boot_id) &&
+        memcmp(self.boot_id, h->boot_id, sizeof self.boot_id) != 0)
+        return PT_DEAD;
+    if (self.pid_ns == 0 || self.pid_ns != h->pid_ns)
+        return PT_UNKNOWN;
+    r = pt_process_look(h->owner_pid, &owner);
+    if (r == -ESRCH || (r == 0 && owner.start != h->owner_start))
+        return PT_DEAD;
+    if (r < 0)
+        return PT_UNKNOWN;
+    /* main() has called pthread_exit(): its mappings are no more shown, though
+     * the other threads have them. */
+    if (owner.zombie)
+        return owner.threads > 1 ? PT_UNKNOWN : PT_DEAD;
+    if (ino == 0)
+        return PT_ALIVE;
+    mapped = maps_file(h->owner_pid, dev, ino);
+    return mapped < 0 ? PT_UNKNOWN : mapped ? PT_ALIVE : PT_DEAD;
 }
 
 enum pt_liveness pt_owner_liveness(const struct pt_seg_header *h, dev_t dev, ino_t ino)
 {
-    struct pt_identity self;
-    uint64_t start;
-    int mapped;
+    int saved = errno;
+    enum pt_liveness r = look_at_owner(h, dev, ino);
 
-    pt_identity_self(&self);
-    if (memcmp(self.boot_id, h->boot_id, sizeof self.boot_id) != 0)
-        return PT_DEAD;
-    if (self.pid_ns == 0 || self.pid_ns != h->pid_ns)
-        return PT_UNKNOWN;
-    start = pt_process_start(h->owner_pid);
-    if (start == UINT64_MAX)
-        return PT_UNKNOWN;
-    if (start == 0 || start != h->owner_start)
-        return PT_DEAD;
-    mapped = maps_file(h->owner_pid, dev, ino);
-    return mapped < 0 ? PT_UNKNOWN : mapped ? PT_ALIVE : PT_DEAD;
+    errno = saved;
+    return r;
 }

@@ -7,10 +7,14 @@
  * exists and still maps the segment (seen in /proc/PID/maps).  That ends with
  * exit, kill and exec, survives any close, and cannot be confused by a reused
  * pid.  No file locks: they vanish when any descriptor of the file is closed.
+ *
+ * Writers ask in the middle of an event: everything here is async-signal-safe,
+ * bounded, no cancellation point, and leaves errno alone.
  */
 #ifndef PT_RING_LIVENESS_H
 #define PT_RING_LIVENESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include "ring/layout.h"
@@ -22,13 +26,26 @@ struct pt_identity {
     uint64_t pid_ns;
 };
 
-/* Of the calling process; async-signal-safe. */
+struct pt_process {
+    uint32_t parent;
+    uint32_t threads;
+    bool     zombie;      /* of the first thread: with others left, the process lives */
+    uint64_t start;       /* ticks since boot */
+};
+
+/* 0; -ESRCH: there is none; another error: cannot be told. */
+int pt_process_look(uint32_t pid, struct pt_process *process);
+
+/* The pid namespace of the calling process; 0: no /proc. */
+uint64_t pt_pid_namespace(void);
+/* Of the calling process. */
 void pt_identity_self(struct pt_identity *id);
 /* Start time of a process in ticks since boot, 0 if it does not exist, UINT64_MAX if unknown. */
 uint64_t pt_process_start(uint32_t pid);
 
 enum pt_liveness { PT_ALIVE, PT_DEAD, PT_UNKNOWN };
-/* Of the segment's owner; dev and ino are those of the segment's file. */
+/* Of the segment's owner; dev and ino are those of the segment's file, ino 0:
+ * it has none, and an exec of the owner is not seen. */
 enum pt_liveness pt_owner_liveness(const struct pt_seg_header *h, dev_t dev, ino_t ino);
 
 #endif

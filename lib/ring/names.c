@@ -11,11 +11,13 @@
 #include "base/atomics.h"
 #include "base/sys.h"
 #include "ring/dir.h"
+#include "ring/liveness.h"
 #include "ring/names.h"
 
 /* Room for every name at its longest, and for the bytes that racing openers
  * may leave unused. */
 #define ARENA_BYTES ((TRACE_EVENT_NAME_MAX + 1u) * (PT_NAMES_COUNT + 64u))
+#define LAST_OFFSET (ARENA_BYTES - (TRACE_EVENT_NAME_MAX + 1u))   /* of a name that may be long */
 #define MAP_BYTES   ((sizeof(struct pt_names) + ARENA_BYTES + PT_PAGE - 1) & ~(size_t)(PT_PAGE - 1))
 
 #define entry_off(e)  ((uint32_t)(e))
@@ -43,7 +45,7 @@ static int map_names(struct pt_names **names, int fd)
     return 0;
 }
 
-int pt_names_create(struct pt_names **names, char file[64])
+int pt_names_create_of(struct pt_names **names, uid_t uid, char file[64])
 {
     int saved = errno, fd, r;
     uint8_t id[16];
@@ -51,13 +53,15 @@ int pt_names_create(struct pt_names **names, char file[64])
 
     pt_sys_random(id, sizeof id);
     pt_dir_hex_name(file, 64, 'n', id, "");
-    fd = pt_dir_new_file(file, MAP_BYTES, sizeof(struct pt_names), &named);
+    fd = pt_dir_new_file(uid, file, MAP_BYTES, sizeof(struct pt_names), &named);
     if (!named)
         file[0] = '\0';
     r = map_names(names, fd);
     if (r == 0) {
         (*names)->layout = 1;
         (*names)->size = MAP_BYTES;
+        (*names)->maker = (uint32_t)getpid();
+        (*names)->maker_start = pt_process_start((uint32_t)getpid());
         pt_store_release(&(*names)->magic, PT_NAMES_MAGIC);
     }
     if (fd >= 0)
@@ -66,50 +70,76 @@ int pt_names_create(struct pt_names **names, char file[64])
     return r;
 }
 
+int pt_names_create(struct pt_names **names, char file[64])
+{
+    return pt_names_create_of(names, geteuid(), file);
+}
+
 static bool valid(const struct pt_names *n, uint64_t size)
 {
     return size == MAP_BYTES && n->magic == PT_NAMES_MAGIC && n->layout == 1 && n->size == size;
 }
 
-static int open_file(int dirfd, const char *file, int flags)
+/* Reading a hole in a full file system would bring SIGBUS.  What is handed out
+ * later is backed by who takes it. */
+static int back_names(struct pt_names *n)
+{
+    int r = pt_sys_populate(n, (sizeof *n + PT_PAGE - 1) & ~(size_t)(PT_PAGE - 1));
+    size_t used = r == 0 ? pt_load_acquire(&n->used) : 0;
+
+    if (used > ARENA_BYTES)
+        used = ARENA_BYTES;
+    return r < 0 ? r : pt_sys_populate(n, (sizeof *n + used + PT_PAGE - 1) &
+                                              ~(size_t)(PT_PAGE - 1));
+}
+
+static int open_file(int dirfd, uid_t uid, const char *file, int flags)
 {
     struct stat st;
     int fd = openat(dirfd, file, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd < 0)
         return -errno;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == uid &&
         st.st_size == (off_t)MAP_BYTES)
         return fd;
     close(fd);
     return -EINVAL;
 }
 
-int pt_names_open(struct pt_names **names, const char *file)
+int pt_names_open_of(struct pt_names **names, uid_t uid, const char *file)
 {
-    int saved = errno, dir = pt_dir_open(false), fd, r;
+    int saved = errno, dir = pt_dir_open_of(uid, false), fd, r;
 
     if (dir < 0)
         return dir;
-    fd = open_file(dir, file, O_RDWR);
+    fd = strchr(file, '/') ? -EINVAL : open_file(dir, uid, file, O_RDWR);
     close(dir);
     r = fd;
     if (fd >= 0) {
         r = map_names(names, fd);
         close(fd);
     }
-    if (r == 0 && !valid(*names, MAP_BYTES)) {
-        pt_names_unmap(*names);
-        r = -EINVAL;
+    if (r == 0) {
+        r = back_names(*names);
+        if (r == 0 && !valid(*names, MAP_BYTES))
+            r = -EINVAL;
+        if (r < 0)
+            pt_names_unmap(*names);
     }
     errno = saved;
     return r;
 }
 
+int pt_names_open(struct pt_names **names, const char *file)
+{
+    return pt_names_open_of(names, geteuid(), file);
+}
+
 int pt_names_copy(struct pt_names **names, int dirfd, const char *file)
 {
     struct pt_names *n = malloc(MAP_BYTES + 1);
-    int fd = n ? open_file(dirfd, file, O_RDONLY) : -ENOMEM;
+    int fd = n ? open_file(dirfd, geteuid(), file, O_RDONLY) : -ENOMEM;
     size_t done = 0;
     ssize_t k = 1;
 
@@ -142,8 +172,8 @@ static const char *entry_name(const struct pt_names *n, uint64_t e)
 {
     uint32_t off = entry_off(e), len = entry_len(e);
 
-    if (e == 0 || len > TRACE_EVENT_NAME_MAX || off > ARENA_BYTES - (TRACE_EVENT_NAME_MAX + 1) ||
-        n->arena[off + len] != '\0')
+    if (e == 0 || len > TRACE_EVENT_NAME_MAX || off > LAST_OFFSET ||
+        off + len >= pt_load_relaxed(&n->used) || n->arena[off + len] != '\0')
         return NULL;
     return n->arena + off;
 }
@@ -160,7 +190,7 @@ static int store_name(struct pt_names *n, const char *name, size_t length, uint6
 {
     uint32_t off = pt_add_relaxed(&n->used, (uint32_t)length + 1);
 
-    if ((uint64_t)off + length + 1 > ARENA_BYTES) {
+    if (off > LAST_OFFSET) {
         pt_store_relaxed(&n->used, ARENA_BYTES);
         return -ENOMEM;
     }

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 #include "model/event.h"
 
 #define PT_NAMES_MAGIC 0x31454d414e5850ull
@@ -25,7 +26,8 @@ struct pt_names {
     uint64_t magic;
     uint32_t layout, size;
     uint32_t used;               /* bytes of the arena handed out */
-    uint32_t pad[3];
+    uint32_t maker;              /* the process that made it, for who finds it unused */
+    uint64_t maker_start;
     uint64_t entry[PT_NAMES_COUNT + 1]; /* offset | length << 32 | hash << 48 */
     char     arena[];
 };
@@ -33,8 +35,10 @@ _Static_assert(offsetof(struct pt_names, arena) == 8224, "the same on 32-bit and
 
 /* A new map, mapped; file gets its name ("" if it has none).  Async-signal-safe. */
 int pt_names_create(struct pt_names **names, char file[64]);
+int pt_names_create_of(struct pt_names **names, uid_t uid, char file[64]);
 /* Maps the map of that name. */
 int pt_names_open(struct pt_names **names, const char *file);
+int pt_names_open_of(struct pt_names **names, uid_t uid, const char *file);
 /* A private copy of a file's contents, checked; free() it. */
 int pt_names_copy(struct pt_names **names, int dirfd, const char *file);
 void pt_names_unmap(struct pt_names *names);

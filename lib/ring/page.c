@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "base/sys.h"
 #include "ring/dir.h"
+#include "ring/liveness.h"
 #include "ring/page.h"
 
 #define PAGE_BYTES ((sizeof(struct pt_page) + 4095u) & ~4095u)
@@ -35,12 +36,17 @@ static char *put_number(char *to, uint64_t n)
     return stpcpy(to, p);
 }
 
-static void name_page(char file[64], uint32_t pid, uint64_t start)
+/* Where there is no /proc nobody else looks for the page; but a process that had
+ * the same pid before may have left one. */
+void pt_page_name(char file[64], uint32_t pid, uint64_t start)
 {
+    uint64_t ns = pt_pid_namespace();
     char *p = put_number(stpcpy(file, "p-"), pid);
 
     *p++ = '-';
-    put_number(p, start);
+    p = put_number(p, start);
+    *p++ = '-';
+    put_number(p, ns ? ns : pt_sys_image());
 }
 
 static int map_page(struct pt_page **page, int fd)
@@ -68,21 +74,22 @@ static bool gates_have_epochs(const struct pt_page *page)
     return true;
 }
 
-static int open_existing(struct pt_page **page, const char *file, uint32_t pid, uint64_t start)
+static int open_existing(struct pt_page **page, uid_t uid, const char *file, uint32_t pid,
+                         uint64_t start)
 {
-    int saved = errno, dir = pt_dir_open(false), fd, r = 0;
+    int saved = errno, dir = pt_dir_open_of(uid, false), fd, r = 0;
     struct stat st;
 
     if (dir < 0)
         return dir;
-    fd = openat(dir, file, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    fd = openat(dir, file, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         r = -errno;
     close(dir);
     errno = saved;
     if (fd < 0)
         return r;
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != uid ||
         st.st_size != (off_t)PAGE_BYTES)
         r = -EINVAL;
     else
@@ -90,19 +97,30 @@ static int open_existing(struct pt_page **page, const char *file, uint32_t pid, 
     close(fd);
     if (r < 0)
         return r;
+    /* Reading a hole in a full file system would bring SIGBUS. */
+    if (pt_sys_populate(*page, PAGE_BYTES) < 0) {
+        pt_page_unmap(*page);
+        return -ENOMEM;
+    }
     /* Made by another copy of the library, or another thread. */
     if (pt_load_acquire(&(*page)->magic) != PT_PAGE_MAGIC || (*page)->layout != PT_SEG_LAYOUT ||
-        (*page)->pid != pid || (*page)->start != start || !gates_have_epochs(*page)) {
+        (*page)->pid != pid || (*page)->start != start ||
+        (*page)->pid_ns != pt_pid_namespace() || !gates_have_epochs(*page)) {
         pt_page_unmap(*page);
         return -EINVAL;
     }
     return 0;
 }
 
+int pt_page_open_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start, char file[64])
+{
+    pt_page_name(file, pid, start);
+    return open_existing(page, uid, file, pid, start);
+}
+
 int pt_page_open(struct pt_page **page, uint32_t pid, uint64_t start, char file[64])
 {
-    name_page(file, pid, start);
-    return open_existing(page, file, pid, start);
+    return pt_page_open_of(page, geteuid(), pid, start, file);
 }
 
 static void fill_page(struct pt_page *page, uint32_t pid, uint64_t start, const char *names_file)
@@ -110,27 +128,27 @@ static void fill_page(struct pt_page *page, uint32_t pid, uint64_t start, const 
     page->layout = PT_SEG_LAYOUT;
     page->size = PAGE_BYTES;
     page->pid = pid;
+    page->pid_ns = pt_pid_namespace();   /* its own, or its controller's: the same */
     page->start = start;
     strncpy(page->names_file, names_file, sizeof page->names_file - 1);
     pt_store_release(&page->magic, PT_PAGE_MAGIC);
 }
 
-int pt_page_create(struct pt_page **page, uint32_t pid, uint64_t start, const char *names_file,
-                   char file[64])
+int pt_page_create_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start,
+                      const char *names_file, char file[64])
 {
     int fd, r;
     char fresh[64];
     uint8_t id[16];
     bool named;
 
-    name_page(file, pid, start);
-    r = open_existing(page, file, pid, start);
+    r = pt_page_open_of(page, uid, pid, start, file);
     if (r == 0)
         return 0;
     /* Filled under a name of its own: who finds the page finds it whole. */
     pt_sys_random(id, sizeof id);
     pt_dir_hex_name(fresh, sizeof fresh, 't', id, "");
-    fd = pt_dir_new_file(fresh, PAGE_BYTES, PAGE_BYTES, &named);
+    fd = pt_dir_new_file(uid, fresh, PAGE_BYTES, PAGE_BYTES, &named);
     r = map_page(page, fd);
     if (fd >= 0)
         close(fd);
@@ -141,11 +159,17 @@ int pt_page_create(struct pt_page **page, uint32_t pid, uint64_t start, const ch
         file[0] = '\0';
         return 0;
     }
-    r = pt_dir_publish(fresh, file);
+    r = pt_dir_publish(uid, fresh, file);
     if (r == 0)
         return 0;
     pt_page_unmap(*page);
-    return r == -EEXIST ? open_existing(page, file, pid, start) : r;
+    return r == -EEXIST ? open_existing(page, uid, file, pid, start) : r;
+}
+
+int pt_page_create(struct pt_page **page, uint32_t pid, uint64_t start, const char *names_file,
+                   char file[64])
+{
+    return pt_page_create_of(page, geteuid(), pid, start, names_file, file);
 }
 
 bool pt_page_names_in_use(int dirfd, const char *names_file)
@@ -187,7 +211,7 @@ int pt_page_take_bit(struct pt_page *page)
         int bit = __builtin_ctzll(~used);
 
         if (pt_cas_seqcst(&page->used, &used, used | 1ull << bit)) {
-            pt_add_seqcst(&page->epoch[bit], PT_EPOCH_INHERITED + 1);
+            pt_add_seqcst(&page->epoch[bit], 1u);
             return bit;
         }
     }
@@ -206,6 +230,20 @@ void pt_page_give_bit(struct pt_page *page, unsigned bit)
     pt_page_retire_bit(page, bit);
     page->stream[bit].file[0] = '\0';
     pt_and_seqcst(&page->used, ~(1ull << bit));
+}
+
+bool pt_page_revoke_bit(struct pt_page *page, unsigned bit, uint64_t epoch)
+{
+    if (!pt_cas_seqcst(&page->epoch[bit], &epoch, epoch + 1))
+        return false;
+    pt_page_give_bit(page, bit);
+    return true;
+}
+
+bool pt_page_bit_is_of(const struct pt_page *page, unsigned bit, const char *file)
+{
+    return bit < PT_STREAMS && (pt_load_seqcst(&page->used) >> bit & 1) &&
+           strncmp(page->stream[bit].file, file, sizeof page->stream[bit].file - 1) == 0;
 }
 
 void pt_page_open_gates(struct pt_page *page, unsigned bit, const struct pt_set *filter)

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * The process page: what decides, for one process, which events are recorded
- * where.  A shared file in the stream directory, "p-<pid>-<start>", made by
- * the process itself or by a controller, whoever comes first.
+ * where.  A shared file in the stream directory, "p-<pid>-<start>-<namespace>",
+ * made by the process itself or by a controller, whoever comes first.
  *
  * Gate word of an event type: one bit per stream that wants the type.  Streams
  * that are auto-stopped keep their bits, so that each event is counted.  Bits
@@ -20,9 +20,6 @@
 #include "ring/layout.h"
 #include "ring/names.h"
 
-/* The epoch of a bit in its first life if that was inherited by fork, and never
- * if the stream was made for this page. */
-#define PT_EPOCH_INHERITED 1ull
 #define PT_PAGE_MAGIC 0x31454741505850ull
 
 struct pt_page_stream {
@@ -34,19 +31,28 @@ struct pt_page_stream {
 struct pt_page {
     uint64_t magic;
     uint32_t layout, size;
-    uint32_t pid, pad;
+    uint32_t pid;
+    uint32_t image;       /* of the program that runs in the process; 0: has not come here yet */
     uint64_t start;
     char     names_file[64];
+    uint64_t pid_ns;      /* namespace that pid is a number of; 0: unknown */
     __attribute__((aligned(64))) uint64_t used;   /* bits that belong to a stream */
     uint64_t changes;                             /* another value after any epoch has changed */
     __attribute__((aligned(64))) uint64_t epoch[PT_STREAMS];
     struct pt_page_stream stream[PT_STREAMS];
     __attribute__((aligned(64))) uint64_t gates[PT_ID_MAX];
+    /* Inherited streams, see stream/inherit.c: the stream's key with the bit in
+     * the low 6 bits; 0: none from here on. */
+    uint64_t heir[PT_STREAMS];
+    uint64_t settled;     /* what is inherited has been taken over */
 };
 _Static_assert(offsetof(struct pt_page, gates) == 4800, "the same on 32-bit and 64-bit machines");
 
 /* Before a process knows its page, its gates are these: all ones. */
 extern const uint64_t pt_page_all_ones[PT_ID_MAX];
+
+/* Of the page of a process in the pid namespace of the caller. */
+void pt_page_name(char file[64], uint32_t pid, uint64_t start);
 
 /*
  * Finds or makes the page of this process; names_file as in pt_names, used if
@@ -54,8 +60,12 @@ extern const uint64_t pt_page_all_ones[PT_ID_MAX];
  */
 int pt_page_create(struct pt_page **page, uint32_t pid, uint64_t start, const char *names_file,
                    char file[64]);
-/* Maps the page of any process of this user. -ENOENT, ... */
+int pt_page_create_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start,
+                      const char *names_file, char file[64]);
+/* Maps the page of any process of this user, or of that one.  -ENOENT; -EINVAL: of
+ * another version of the library, or forged; ... */
 int pt_page_open(struct pt_page **page, uint32_t pid, uint64_t start, char file[64]);
+int pt_page_open_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start, char file[64]);
 void pt_page_unmap(struct pt_page *page);
 
 /* Does the page of any process in the directory name this map? */
@@ -66,6 +76,12 @@ int pt_page_take_bit(struct pt_page *page);
 /* No lane is good for the bit any more; it still belongs to its stream. */
 void pt_page_retire_bit(struct pt_page *page, unsigned bit);
 void pt_page_give_bit(struct pt_page *page, unsigned bit);
+/* By anybody, if the stream has no owner any more: gives the bit back if it still
+ * has that epoch.  Of several who do so, one succeeds.  The epoch is to be loaded
+ * before the stream's name is looked at. */
+bool pt_page_revoke_bit(struct pt_page *page, unsigned bit, uint64_t epoch);
+/* Does the bit belong to the stream with that segment file? */
+bool pt_page_bit_is_of(const struct pt_page *page, unsigned bit, const char *file);
 
 /* Sets the gates of a stream: open for every type not in filter. */
 void pt_page_open_gates(struct pt_page *page, unsigned bit, const struct pt_set *filter);

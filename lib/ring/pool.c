@@ -70,8 +70,10 @@ static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, 
         if (adopt && pt_word_state(w) == PT_CHUNK_ORPHAN) {
             struct pt_chunk *c = pt_seg_chunk(seg, i);
             uint32_t pos = pt_chunk_position(seg, pt_load_acquire(&c->commit));
+            /* What a control writer has left is not gone on with, either. */
             bool room = pt_load_relaxed(&c->gen) == pt_word_gen(w) &&
-                        h->chunk_size - pos >= need;
+                        h->chunk_size - pos >= need && c->author.level != PT_LEVEL_CONTROL &&
+                        pos == (uint32_t)pt_load_relaxed(&c->commit);
             unsigned state = room ? PT_CHUNK_OWNED : PT_CHUNK_FULL;
 
             if (!pt_cas_seqcst(&info->word, &w,
@@ -235,7 +237,14 @@ void pt_pool_orphan(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t 
         last_ts = c->base_ts;
     pt_store_relaxed(&c->last_ts, last_ts);
     pt_store_relaxed(&info->closed, pt_add_relaxed(&seg->h->next_close, 1u));
-    pt_cas_seqcst(&info->word, &w, pt_word_make(PT_CHUNK_ORPHAN, slot, pt_word_gen(w)));
+    /* What a control writer leaves is not gone on with: it is the consumer's. */
+    if (c->author.level != PT_LEVEL_CONTROL) {
+        pt_cas_seqcst(&info->word, &w, pt_word_make(PT_CHUNK_ORPHAN, slot, pt_word_gen(w)));
+        return;
+    }
+    pt_add_relaxed(&seg->h->full_chunks, 1u);
+    if (!pt_cas_seqcst(&info->word, &w, pt_word_make(PT_CHUNK_FULL, slot, pt_word_gen(w))))
+        pt_add_relaxed(&seg->h->full_chunks, (uint32_t)-1);
 }
 
 bool pt_pool_free(struct pt_seg *seg, uint32_t index, uint64_t word)

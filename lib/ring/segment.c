@@ -16,9 +16,9 @@
 #include "ring/segment.h"
 
 #define PAGE PT_PAGE
-#define COLOUR_BYTES 192u   /* three cache lines: a chunk's header is two */
-#define COLOURS      21u
-#define SLOT_STEP 64u    /* slots that are opened at a time: three pages */
+#define COLOUR_BYTES 128u
+#define COLOURS      32u
+#define SLOT_STEP 64u    /* slots that are opened at a time: four pages */
 #define HUGE_BYTES (4u << 20)
 /* A stream that does not fit into the directory's file system gets memory
  * without a name only up to here: tmpfs has a limit for a reason. */
@@ -107,7 +107,8 @@ static void fill_header(struct pt_seg_header *h, const struct pt_seg_request *q)
     h->fences = q->fences;
     h->attr = q->attr;
     h->attr.create_ns = q->create_ns;
-    pt_set_empty(&h->filter);
+    h->created = pt_clock_ns(CLOCK_BOOTTIME);
+    pt_set_empty(&h->filters[0]);
     h->next_gen = 1;
     h->next_close = 1;
     h->next_wid = 2;       /* 0: control writer, 1: events made by readers */
@@ -120,35 +121,41 @@ static int map_file(struct pt_seg *seg, int fd, uint64_t size)
 {
     int error;
     void *p = pt_dir_map(fd, size, PROT_NONE, &error);
+    struct stat st;
 
     if (!p)
         return error;
     pt_now_accessible(p, size);
     seg->h = p;
     seg->size = size;
+    if (fd >= 0 && fstat(fd, &st) == 0) {
+        seg->dev = st.st_dev;
+        seg->ino = st.st_ino;
+    }
     /* A huge page would make a 64 KiB stream cost 2 MiB. */
     if (size < HUGE_BYTES + PT_GROWTH_BYTES)
         madvise(p, size, MADV_NOHUGEPAGE);
-    if (mprotect(p, page_up(sizeof *seg->h), PROT_READ | PROT_WRITE) < 0) {
-        int r = -errno;
-
+    error = mprotect(p, page_up(sizeof *seg->h), PROT_READ | PROT_WRITE) < 0 ? -errno
+            : pt_sys_populate(p, page_up(sizeof *seg->h));
+    if (error < 0) {
         munmap(p, size);
         seg->h = NULL;
-        return r;
     }
-    return 0;
+    return error;
 }
 
-/* Opens the infos and the base part of slots and chunks in this mapping. */
+/* Opens the infos in this mapping.  Who made the file has reserved them; in a
+ * forged one there may be holes. */
 static int open_base(struct pt_seg *seg)
 {
     struct pt_seg_header *h = seg->h;
+    char *infos = (char *)h + h->infos_off;
+    size_t bytes = h->slots_off - h->infos_off;
 
-    if (mprotect((char *)h + h->infos_off, h->slots_off - h->infos_off,
-                 PROT_READ | PROT_WRITE) < 0)
+    if (mprotect(infos, bytes, PROT_READ | PROT_WRITE) < 0)
         return -errno;
     seg->slots_open = seg->chunks_open = 0;
-    return 0;
+    return pt_sys_populate(infos, page_up((uint64_t)h->chunk_max * sizeof(struct pt_info)));
 }
 
 static uint64_t base_reserve(const struct pt_seg_header *h)
@@ -179,7 +186,7 @@ static int create_file(struct pt_seg *seg, const struct pt_seg_header *h, bool a
     int fd, r;
 
     if (allow_named)
-        fd = pt_dir_new_file(seg->file, h->size, base_reserve(h), &named);
+        fd = pt_dir_new_file(seg->uid, seg->file, h->size, base_reserve(h), &named);
     else
         fd = memfd_create(seg->file, MFD_CLOEXEC);
     if (fd < 0)
@@ -206,10 +213,16 @@ int pt_seg_create(struct pt_seg *seg, const struct pt_seg_request *request)
     if (r < 0)
         return r;
     fill_header(&head, request);
+    seg->uid = request->for_other ? request->uid : geteuid();
     pt_sys_random(head.id, sizeof head.id);
     pt_dir_hex_name(seg->file, sizeof seg->file, 's', head.id, ".seg");
     fd = create_file(seg, &head, true);
-    if (fd == -ENOSPC && (uint64_t)head.base_chunks * head.chunk_size <= NAMELESS_MAX)
+    if (request->for_other && fd >= 0 && !seg->file[0]) {
+        close(fd);
+        fd = -ENOMEM;
+    } else if (request->for_other) {
+        fd = fd >= 0 || fd == -EMFILE || fd == -ENFILE ? fd : -ENOMEM;
+    } else if (fd == -ENOSPC && (uint64_t)head.base_chunks * head.chunk_size <= NAMELESS_MAX)
         fd = create_file(seg, &head, false);   /* a tiny /dev/shm: memory without a name */
     if (fd == -EFBIG)
         seg->file[0] = '\0';
@@ -231,6 +244,14 @@ int pt_seg_create(struct pt_seg *seg, const struct pt_seg_request *request)
     if (fd >= 0)
         close(fd);
     return r;
+}
+
+bool pt_seg_is_name(const char *file)
+{
+    size_t n = strnlen(file, 64);
+
+    return n < 64 && n > 6 && strncmp(file, "s-", 2) == 0 && strcmp(file + n - 4, ".seg") == 0 &&
+           !strchr(file, '/');
 }
 
 int pt_seg_validate(const struct pt_seg_header *h, uint64_t size)
@@ -264,8 +285,9 @@ int pt_seg_open(struct pt_seg *seg, const char *file)
     struct stat st;
 
     memset(seg, 0, sizeof *seg);
+    seg->uid = geteuid();
     if (dir >= 0) {
-        fd = openat(dir, file, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+        fd = openat(dir, file, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         close(dir);
     }
     if (fd < 0) {
@@ -299,6 +321,7 @@ int pt_seg_copy(struct pt_seg *seg, int dirfd, const char *file)
 
     memset(seg, 0, sizeof *seg);
     seg->copy = true;
+    seg->uid = geteuid();
     fd = openat(dirfd, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return -errno;
@@ -342,6 +365,24 @@ int pt_seg_copy(struct pt_seg *seg, int dirfd, const char *file)
     return r;
 }
 
+void pt_seg_release(struct pt_seg *seg)
+{
+    const struct pt_seg_header *h = seg->h;
+    const struct { uint64_t off, len; } parts[] = {
+        { h->infos_off, h->slots_off - h->infos_off },
+        { h->slots_off, (uint64_t)seg->slots_open * sizeof(struct pt_slot) },
+        { h->chunks_off, (uint64_t)seg->chunks_open * h->chunk_size },
+    };
+
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t from = page_up(parts[i].off), to = (parts[i].off + parts[i].len) &
+                                                    ~(uint64_t)(PAGE - 1);
+
+        if (from < to)
+            madvise((char *)seg->h + from, to - from, MADV_REMOVE);
+    }
+}
+
 void pt_seg_unmap(struct pt_seg *seg)
 {
     if (seg->h)
@@ -349,18 +390,27 @@ void pt_seg_unmap(struct pt_seg *seg)
     seg->h = NULL;
 }
 
+void pt_seg_names_file(const struct pt_seg *seg, char file[64])
+{
+    strcpy(file, seg->file);
+    strcpy(strrchr(file, '.'), ".names");
+}
+
+/* The name in the header is not asked: who traces another user's process must
+ * not remove a file because that user says so. */
 void pt_seg_unlink(const struct pt_seg *seg)
 {
+    char names[64];
     int dir;
 
     if (!seg->file[0])
         return;
-    dir = pt_dir_open(false);
+    dir = pt_dir_open_of(seg->uid, false);
     if (dir < 0)
         return;
+    pt_seg_names_file(seg, names);
     unlinkat(dir, seg->file, 0);
-    if (seg->h && seg->h->names_file[0])
-        unlinkat(dir, seg->h->names_file, 0);
+    unlinkat(dir, names, 0);
     close(dir);
 }
 

@@ -20,12 +20,20 @@ struct pt_seg {
     uint32_t slots_open;    /* this mapping can touch [0, slots_open) */
     uint32_t chunks_open;
     bool     copy;          /* private memory: a dead writer's segment */
+    uid_t    uid;           /* whose directory it is in */
+    /* Mapped by events, for the gate bit at that epoch; 0: not by them. */
+    uint64_t epoch;
+    struct pt_seg *older;   /* mapped for the bit before, still to be unmapped */
     char     file[64];      /* name in the directory, "" for a memfd */
+    dev_t    dev;           /* of its file; ino 0: memory without a file */
+    ino_t    ino;
 };
 
 struct pt_seg_request {
     struct pt_attr attr;
     bool     with_log;
+    bool     for_other;     /* to be found by a process of uid: has a name, or is not made */
+    uid_t    uid;
     int      clock;
     bool     fences;
     int64_t  create_ns;
@@ -42,8 +50,16 @@ int pt_seg_open(struct pt_seg *seg, const char *file);
 /* Reads one into private memory, for a writer that is gone. */
 int pt_seg_copy(struct pt_seg *seg, int dirfd, const char *file);
 void pt_seg_unmap(struct pt_seg *seg);
+/* Gives the memory back, but for the header, though other processes still map it:
+ * nobody is inside any more, and who comes late finds zeros. */
+void pt_seg_release(struct pt_seg *seg);
 /* Removes its name (and that of its names file) from the directory. */
 void pt_seg_unlink(const struct pt_seg *seg);
+/* The segment's own link to its names: seg->file is not "". */
+void pt_seg_names_file(const struct pt_seg *seg, char file[64]);
+
+/* Is it the name of a segment's file, and not of one in another folder? */
+bool pt_seg_is_name(const char *file);
 
 /* -EINVAL unless every length and offset in h fits into size bytes. */
 int pt_seg_validate(const struct pt_seg_header *h, uint64_t size);

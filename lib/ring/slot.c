@@ -50,11 +50,15 @@ uint64_t pt_slot_advised_size(struct pt_seg *seg)
     return lost ? h->attr.stream_size + lost + lost / 4 : 0;
 }
 
-/* Moves the counts of an ended slot to the stream's totals. */
+/* Moves the counts of an ended slot to the stream's totals.  What was seen of it
+ * follows from the sums that the consumer leaves (pt_books).  SIGKILL of the whole
+ * process between here and settle() has the slot counted twice. */
 static void fold(struct pt_seg *seg, uint32_t index)
 {
     struct pt_slot *s = pt_seg_slot(seg, index);
 
+    if (s->author.level == PT_LEVEL_CONTROL)
+        return;   /* its records are not a thread's events */
     pt_add_relaxed(&seg->h->gone_recorded, pt_slot_recorded(seg, index));
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         pt_add_relaxed(&seg->h->gone_lost[c], pt_load_relaxed(&s->lost[c]));
@@ -73,40 +77,41 @@ static void settle(struct pt_seg *seg, uint32_t index, const struct pt_author *a
     struct pt_author whose = *author;
 
     pt_store_relaxed(&s->inside, 0u);
+    pt_store_relaxed(&s->user, 0u);
     pt_store_relaxed(&s->chunk, 0u);
     pt_store_relaxed(&s->next_no, 0u);
     pt_store_relaxed(&s->chunk_base, 0u);
     whose.wid = pt_add_relaxed(&seg->h->next_wid, 1u);
     pt_copy_watched(&s->author, &whose, sizeof whose);
     pt_store_relaxed(&s->copy, copy);
+    pt_store_relaxed(&s->image, pt_sys_image());
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         pt_store_relaxed(&s->lost[c], 0u);
     pt_add_relaxed(&seg->h->gone_lost_bytes, pt_load_relaxed(&s->lost_bytes));
     pt_store_relaxed(&s->lost_bytes, 0u);
-    pt_store_relaxed(&s->seen_next, 0u);
-    pt_store_relaxed(&s->seen, 0u);
-    pt_store_relaxed(&s->seen_excluded, 0u);
-    pt_store_relaxed(&s->seen_refused, 0u);
-    pt_store_relaxed(&s->seen_dropped, 0u);
     /* The wid before the clock: who looks between the two finds this writer, and
      * bounds it by the look, not by an older attach_ts. */
     pt_fence_compiler();
     pt_store_relaxed(&s->attach_ts, pt_clock_now(seg->h->clock));
     pt_add_relaxed(&seg->h->writers, 1u);
-    pt_store_release(&s->state, (uint32_t)PT_SLOT_LIVE);
+    pt_store_release(&s->state, pt_slot_live(whose.wid));
 }
 
-/* A thread id that is attached already under the same level belongs to a
- * thread that ended unseen and whose id the kernel has used again. */
-static bool is_ghost(const struct pt_slot *s, const struct pt_author *author, uint64_t copy)
+/* A thread id that is attached already under the same level belongs to a thread
+ * that ended unseen and whose id the kernel has used again.  What this process
+ * attached before it called exec was written by an image that is gone. */
+static bool is_ghost(const struct pt_slot *s, uint32_t state, const struct pt_author *author,
+                     uint64_t copy)
 {
+    bool same_image = pt_load_relaxed(&s->image) == pt_sys_image();
     struct pt_author a;
 
-    if (pt_load_acquire(&s->state) != PT_SLOT_LIVE || pt_load_relaxed(&s->copy) != copy)
+    if (!pt_slot_is_live(state) || author->level == PT_LEVEL_CONTROL ||
+        (same_image && pt_load_relaxed(&s->copy) != copy))
         return false;
     pt_copy_unchecked(&a, &s->author, sizeof a);
-    return a.tid == author->tid && a.pid == author->pid && a.level == author->level &&
-           pt_load_acquire(&s->state) == PT_SLOT_LIVE;
+    return a.tid == author->tid && a.pid == author->pid && a.level != PT_LEVEL_CONTROL &&
+           (a.level == author->level || !same_image);
 }
 
 /* Makes slot n usable and claims it, unless others were faster; the new count. */
@@ -134,9 +139,10 @@ int pt_slot_attach(struct pt_seg *seg, const struct pt_author *author, uint64_t 
 
     for (uint32_t i = 0; i < n; i++) {
         struct pt_slot *s = pt_seg_slot(seg, i);
+        uint32_t state = pt_load_acquire(&s->state);
 
-        if (is_ghost(s, author, copy))
-            pt_slot_detach(seg, i, 0);
+        if (is_ghost(s, state, author, copy))
+            pt_slot_end_dead(seg, i, state);
         if (free_at == UINT32_MAX && claim(s, PT_SLOT_FREE))
             free_at = i;
     }
@@ -156,11 +162,9 @@ int pt_slot_attach(struct pt_seg *seg, const struct pt_author *author, uint64_t 
 
 /* From here on the slot's end is ours alone.  Not of a dead ender with our own
  * thread id: that may be ourselves, in a signal handler. */
-static bool begin_ending(struct pt_slot *s)
+static bool begin_ending(struct pt_slot *s, uint32_t state)
 {
-    uint32_t state = pt_load_acquire(&s->state);
-
-    if (state != PT_SLOT_LIVE &&
+    if (!pt_slot_is_live(state) &&
         !(pt_slot_is_ending(state) && !pt_sys_tid_exists(pt_slot_ender(state))))
         return false;
     return pt_cas_seqcst(&s->state, &state, pt_slot_ending(pt_sys_tid()));
@@ -172,12 +176,12 @@ static bool begin_ending(struct pt_slot *s)
  * either the slot's chunk or the final count, and gives up what the slot owns.
  * The number of writers goes last: a death may leave it too high, never too low.
  */
-static bool end_slot(struct pt_seg *seg, uint32_t index, uint64_t last_ts)
+static bool end_slot(struct pt_seg *seg, uint32_t index, uint32_t state, uint64_t last_ts)
 {
     struct pt_slot *s = pt_seg_slot(seg, index);
     uint32_t chunk;
 
-    if (!begin_ending(s))
+    if (!begin_ending(s, state))
         return false;
     chunk = pt_load_relaxed(&s->chunk);
     if (chunk && chunk <= pt_seg_reachable(seg, chunk)) {
@@ -194,7 +198,33 @@ static bool end_slot(struct pt_seg *seg, uint32_t index, uint64_t last_ts)
 
 void pt_slot_detach(struct pt_seg *seg, uint32_t index, uint64_t last_ts)
 {
-    end_slot(seg, index, last_ts);
+    end_slot(seg, index, pt_load_acquire(&pt_seg_slot(seg, index)->state), last_ts);
+}
+
+void pt_slot_end_dead(struct pt_seg *seg, uint32_t index, uint32_t state)
+{
+    end_slot(seg, index, state, 0);
+}
+
+/* Who would use the slot must become its user first, and cannot any more. */
+#define NOBODY UINT32_MAX
+
+bool pt_slot_end_control(struct pt_seg *seg, uint32_t index)
+{
+    struct pt_slot *s;
+    uint32_t user, state;
+
+    if (index >= pt_slot_count(seg) ||
+        pt_control_slot_1(pt_load_seqcst(&seg->h->control)) == index + 1)
+        return false;
+    s = pt_seg_slot(seg, index);
+    user = pt_load_seqcst(&s->user);
+    state = pt_load_acquire(&s->state);
+    if (s->author.level != PT_LEVEL_CONTROL || !pt_slot_is_live(state) ||
+        (user != 0 && user != NOBODY && pt_sys_tid_exists((int32_t)user)) ||
+        !pt_cas_seqcst(&s->user, &user, NOBODY))
+        return false;
+    return end_slot(seg, index, state, 0);
 }
 
 unsigned pt_slot_sweep(struct pt_seg *seg)
@@ -208,14 +238,16 @@ unsigned pt_slot_sweep(struct pt_seg *seg)
         struct pt_author a;
 
         if (pt_slot_is_ending(state)) {
-            ended += end_slot(seg, i, 0);
+            ended += end_slot(seg, i, state, 0);
             continue;
         }
-        if (state != PT_SLOT_LIVE)
+        if (!pt_slot_is_live(state))
             continue;
         pt_copy_unchecked(&a, &s->author, sizeof a);
-        if (a.level != PT_LEVEL_CONTROL && !pt_sys_thread_exists(a.pid, a.tid))
-            ended += end_slot(seg, i, 0);
+        if (a.level == PT_LEVEL_CONTROL)
+            ended += pt_slot_end_control(seg, i);
+        else if (!pt_sys_thread_exists(a.pid, a.tid))
+            ended += end_slot(seg, i, state, 0);
     }
     return ended;
 }

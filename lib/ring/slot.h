@@ -25,6 +25,12 @@ int pt_slot_attach(struct pt_seg *seg, const struct pt_author *author, uint64_t 
                    uint32_t *index);
 /* Ends a slot: its chunk is orphaned, its counts stay. */
 void pt_slot_detach(struct pt_seg *seg, uint32_t index, uint64_t last_ts);
+/* The same of a writer that does not exist any more; state: the slot's, from before
+ * that was looked at. */
+void pt_slot_end_dead(struct pt_seg *seg, uint32_t index, uint32_t state);
+/* Ends a control slot that the lock word does not name, if nobody writes in it
+ * (stream/steer.c).  True: it did. */
+bool pt_slot_end_control(struct pt_seg *seg, uint32_t index);
 /* Ends the slots of threads that do not exist any more; how many. */
 unsigned pt_slot_sweep(struct pt_seg *seg);
 

@@ -35,18 +35,27 @@ static bool make_room(struct pt_watch *w, uint32_t n)
     return true;
 }
 
+/* A control writer that another has passed by, after PT_STALL_NS (stream/steer.c):
+ * if it still writes its record, that comes late, as of any writer that stood still. */
+static bool was_passed_by(const struct pt_seg *seg, uint32_t index, const struct pt_author *author)
+{
+    uint32_t named = pt_control_slot_1(pt_load_seqcst(&seg->h->control));
+
+    return author->level == PT_LEVEL_CONTROL && named != 0 && named != index + 1;
+}
+
 /* The bound of one writer; UINT64_MAX: it holds nothing back. */
 static uint64_t bound_of(struct pt_seen *seen, struct pt_seg *seg, uint32_t index, uint64_t before,
-                         uint64_t now)
+                         uint64_t now, bool passive)
 {
     struct pt_slot *s = pt_seg_slot(seg, index);
+    uint32_t state = pt_load_acquire(&s->state), wid;
     uint64_t inside = pt_load_acquire(&s->inside);
     struct pt_author author;
-    uint32_t wid;
 
     pt_copy_unchecked(&author, &s->author, sizeof author);
     wid = author.wid;
-    if (pt_load_acquire(&s->state) != PT_SLOT_LIVE || inside == 0) {
+    if (!pt_slot_is_live(state) || inside == 0 || was_passed_by(seg, index, &author)) {
         seen->inside = 0;
         seen->bound = now;
         seen->wid = wid;
@@ -65,13 +74,13 @@ static uint64_t bound_of(struct pt_seen *seen, struct pt_seg *seg, uint32_t inde
         seen->since_ns = pt_clock_ns(CLOCK_MONOTONIC);
         return seen->bound;
     }
-    if (pt_clock_ns(CLOCK_MONOTONIC) - seen->since_ns > PT_STALL_NS) {
-        /* Stalled, or dead: the sweep finds the dead. */
-        if (author.level != PT_LEVEL_CONTROL && !pt_sys_thread_exists(author.pid, author.tid))
-            pt_slot_detach(seg, index, 0);
+    /* Killed in the middle of this event: it will not bring anything any more. */
+    if (author.level != PT_LEVEL_CONTROL && !pt_sys_thread_exists(author.pid, author.tid)) {
+        if (!passive)
+            pt_slot_end_dead(seg, index, state);
         return UINT64_MAX;
     }
-    return seen->bound;
+    return pt_clock_ns(CLOCK_MONOTONIC) - seen->since_ns > PT_STALL_NS ? UINT64_MAX : seen->bound;
 }
 
 static uint64_t look(struct pt_watch *w, struct pt_seg *seg)
@@ -90,7 +99,7 @@ static uint64_t look(struct pt_watch *w, struct pt_seg *seg)
         return 0;
     }
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t b = bound_of(&w->seen[i], seg, i, before, now);
+        uint64_t b = bound_of(&w->seen[i], seg, i, before, now, w->passive);
 
         if (b < bound) {
             bound = b;

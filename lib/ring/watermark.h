@@ -40,6 +40,7 @@ struct pt_watch {
     struct pt_seen *seen;
     uint32_t room;
     uint64_t looked;     /* clock at the last look */
+    bool     passive;    /* changes nothing: dead writers are for others to find */
     bool     held;       /* some writer inside holds the watermark back */
 };
 

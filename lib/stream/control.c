@@ -5,49 +5,62 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 #include "base/clock.h"
 #include "base/sys.h"
 #include "ring/dir.h"
+#include "stream/attached.h"
 #include "stream/flush.h"
+#include "stream/steer.h"
 
-static void fill_author(const struct pt_stream *s, struct pt_author *a)
+static void fill_author(struct pt_author *a)
 {
     memset(a, 0, sizeof *a);
     a->level = PT_LEVEL_CONTROL;
-    a->pid = (int32_t)s->self->pid;
+    a->pid = (int32_t)getpid();
     a->tid = pt_sys_tid();
     a->thread_id = (uint64_t)(uintptr_t)pthread_self();
     prctl(PR_GET_NAME, (unsigned long)a->name, 0, 0, 0);
     a->name[15] = '\0';
 }
 
+/* The chunk first, then the time, then the look at the lock: see steer.c. */
 void pt_stream_put_control(struct pt_stream *s, uint32_t id, const void *data, uint32_t len,
                            uint64_t addr)
 {
     struct pt_lane *lane = &s->lane;
     struct pt_slot *slot = lane->slot;
+    struct pt_seg_header *h = s->seg->h;
     struct pt_author a;
     uint64_t ts;
 
-    /* Control records may be longer than the data of user events. */
-    lane->max_data = 2 * sizeof(struct pt_set);
-    pt_store_seqcst(&slot->inside, pt_clock_now(PT_CLOCK_MONOTONIC) | 1u);
-    pt_fence_seqcst();
-    ts = pt_clock_now(lane->h->clock);
-    fill_author(s, &a);
-    if (a.tid != slot->author.tid || a.thread_id != slot->author.thread_id)
-        pt_lane_set_author(lane, &a, pt_record_max_size(len));
-    if (pt_set_has(&s->seg->h->filter, id))
-        id |= PT_RECORD_TRUNCATED;
-    pt_lane_write(lane, id, data, len, addr, ts);
-    if ((id & PT_RECORD_ID_MASK) == POSIX_TRACE_START)
-        pt_store_relaxed(&lane->h->window, 1u);
-    else if ((id & PT_RECORD_ID_MASK) == POSIX_TRACE_STOP)
-        pt_store_relaxed(&lane->h->window, 0u);
-    pt_store_seqcst(&slot->inside, 0u);
-    pt_fence_seqcst();
-    if (pt_load_relaxed(&s->seg->h->attention) & PT_WAIT_READER)
-        pt_stream_wake(s->seg->h, PT_WAIT_READER);
+    if (slot) {
+        /* Control records may be longer than the data of user events. */
+        lane->max_data = 2 * sizeof(struct pt_set);
+        pt_store_seqcst(&slot->inside, pt_clock_now(PT_CLOCK_MONOTONIC) | 1u);
+        pt_fence_seqcst();
+        fill_author(&a);
+        if (a.tid != slot->author.tid || a.thread_id != slot->author.thread_id)
+            pt_lane_set_author(lane, &a, pt_record_max_size(len));
+        if (!pt_lane_has_room(lane, len))
+            pt_lane_close_chunk(lane);
+        pt_lane_reserve(lane);
+        ts = pt_clock_now(h->clock);
+        if (pt_set_has(pt_seg_filter(h), id & PT_RECORD_ID_MASK))
+            id |= PT_RECORD_TRUNCATED;
+        if (pt_steer_holds(s))
+            pt_lane_write(lane, id, data, len, addr, ts);
+    }
+    if ((id & PT_RECORD_ID_MASK) == POSIX_TRACE_START && pt_steer_holds(s))
+        pt_store_relaxed(&h->window, 1u);
+    else if ((id & PT_RECORD_ID_MASK) == POSIX_TRACE_STOP && pt_steer_holds(s))
+        pt_store_relaxed(&h->window, 0u);
+    if (slot) {
+        pt_store_seqcst(&slot->inside, 0u);
+        pt_fence_seqcst();
+    }
+    if (pt_load_relaxed(&h->attention) & PT_WAIT_READER)
+        pt_stream_wake(h, PT_WAIT_READER);
 }
 
 /* The page of another process that the stream traces, or NULL. */
@@ -56,9 +69,9 @@ static struct pt_page *page_of(struct pt_stream *s, uint32_t pid, uint64_t start
     struct pt_page *page;
     char file[64];
 
-    if (pid == s->self->pid && start == s->self->start)
-        return s->self->page;
-    return pt_page_open(&page, pid, start, file) == 0 ? page : NULL;
+    if (pid == s->pid && start == s->start)
+        return s->page;
+    return pt_page_open_of(&page, s->uid, pid, start, file) == 0 ? page : NULL;
 }
 
 /* fn for the page of every process in the stream's table. */
@@ -77,18 +90,31 @@ static void each_page(struct pt_stream *s,
         page = page_of(s, pid, pt_load_seqcst(&p->start));
         if (!page)
             continue;
-        fn(s, page, p->bit, open);
-        if (page != s->self->page)
+        if (pt_page_bit_is_of(page, p->bit, s->seg->file))
+            fn(s, page, p->bit, open);
+        if (page != s->page)
             pt_page_unmap(page);
     }
 }
 
+/* Each gate after a look whether we may still. */
 static void set_gates(struct pt_stream *s, struct pt_page *page, unsigned bit, bool open)
 {
-    if (open)
-        pt_page_open_gates(page, bit, &s->seg->h->filter);
-    else
-        pt_page_close_gates(page, bit);
+    const struct pt_set *filter = pt_seg_filter(s->seg->h);
+    uint64_t mask = 1ull << bit;
+
+    for (uint32_t id = 0; id < PT_ID_MAX; id++) {
+        bool want = open && !pt_set_has(filter, id);
+
+        if (want == ((pt_load_relaxed(&page->gates[id]) & mask) != 0))
+            continue;
+        if (!pt_steer_holds(s))
+            return;
+        if (want)
+            pt_or_seqcst(&page->gates[id], mask);
+        else
+            pt_and_seqcst(&page->gates[id], ~mask);
+    }
 }
 
 void pt_stream_update_gates(struct pt_stream *s, bool open)
@@ -100,7 +126,7 @@ void pt_stream_update_gates(struct pt_stream *s, bool open)
 static void forget(struct pt_stream *s, struct pt_page *page, unsigned bit, bool open)
 {
     (void)open;
-    if (page != s->self->page)
+    if (page != s->page)
         pt_page_give_bit(page, bit);
 }
 
@@ -109,17 +135,31 @@ void pt_stream_forget_processes(struct pt_stream *s)
     each_page(s, forget, false);
 }
 
+/*
+ * The record first, so that it is older than all events; then the state, which
+ * processes that are only now taken into the stream look at; then the gates.
+ */
 int pt_stream_start(struct pt_stream *s, uint64_t addr)
 {
     struct pt_seg_header *h = s->seg->h;
+    struct pt_set filter;
+    uint64_t state;
+    int r;
 
-    pthread_mutex_lock(&s->control);
-    if (pt_state_of(pt_load_seqcst(&h->state)) == PT_SUSPENDED) {
-        pt_stream_put_control(s, POSIX_TRACE_START, &h->filter, sizeof h->filter, addr);
-        pt_store_seqcst(&h->state, pt_state_make(PT_RUNNING, pt_clock_now(h->clock)));
-        pt_stream_update_gates(s, true);
-    }
-    pthread_mutex_unlock(&s->control);
+    do {
+        r = pt_steer_begin(s);
+        if (r < 0)
+            return r;
+        state = pt_load_seqcst(&h->state);
+        if (pt_state_of(state) == PT_SUSPENDED) {
+            pt_set_copy(&filter, pt_seg_filter(h));
+            pt_stream_put_control(s, POSIX_TRACE_START, &filter, sizeof filter, addr);
+            if (pt_steer_holds(s) &&
+                pt_cas_seqcst(&h->state, &state,
+                              pt_state_make(PT_RUNNING, pt_clock_now(h->clock))))
+                pt_stream_update_gates(s, true);
+        }
+    } while (!pt_steer_end(s));
     return 0;
 }
 
@@ -129,56 +169,68 @@ int pt_stream_stop(struct pt_stream *s, uint64_t addr)
 {
     struct pt_seg_header *h = s->seg->h;
     uint64_t state;
-    int by_call = 0;
+    int by_call = 0, r;
 
-    pthread_mutex_lock(&s->control);
-    state = pt_load_seqcst(&h->state);
-    while (pt_state_of(state) == PT_RUNNING)
-        if (pt_cas_seqcst(&h->state, &state,
-                          pt_state_make(PT_SUSPENDED, pt_clock_now(h->clock)))) {
-            pt_stream_update_gates(s, false);
-            pt_stream_put_control(s, POSIX_TRACE_STOP, &by_call, sizeof by_call, addr);
-            break;
-        }
-    pthread_mutex_unlock(&s->control);
+    do {
+        r = pt_steer_begin(s);
+        if (r < 0)
+            return r;
+        state = pt_load_seqcst(&h->state);
+        while (pt_state_of(state) == PT_RUNNING && pt_steer_holds(s))
+            if (pt_cas_seqcst(&h->state, &state,
+                              pt_state_make(PT_SUSPENDED, pt_clock_now(h->clock)))) {
+                pt_stream_update_gates(s, false);
+                pt_stream_put_control(s, POSIX_TRACE_STOP, &by_call, sizeof by_call, addr);
+                break;
+            }
+    } while (!pt_steer_end(s));
+    return 0;
+}
+
+/* The lock is held.  0, -EINVAL, -EBUSY. */
+static int change_filter(struct pt_stream *s, const struct pt_set *set, int how, uint64_t addr)
+{
+    struct pt_seg_header *h = s->seg->h;
+    struct pt_set change[2];
+
+    pt_set_copy(&change[0], pt_seg_filter(h));
+    change[1] = change[0];
+    if (!pt_set_change(&change[1], set, how))
+        return -EINVAL;
+    if (pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING)
+        pt_stream_put_control(s, POSIX_TRACE_FILTER, change, sizeof change, addr);
+    if (!pt_steer_set_filter(s, &change[1]) && pt_steer_holds(s))
+        return -EBUSY;
+    if (pt_state_of(pt_load_seqcst(&h->state)) != PT_SUSPENDED)
+        pt_stream_update_gates(s, true);
     return 0;
 }
 
 int pt_stream_set_filter(struct pt_stream *s, const struct pt_set *set, int how, uint64_t addr)
 {
-    struct pt_seg_header *h = s->seg->h;
-    struct pt_set change[2];
+    int r, e;
 
-    pthread_mutex_lock(&s->control);
-    pt_set_copy(&change[0], &h->filter);
-    change[1] = change[0];
-    if (!pt_set_change(&change[1], set, how)) {
-        pthread_mutex_unlock(&s->control);
-        return -EINVAL;
-    }
-    if (pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING)
-        pt_stream_put_control(s, POSIX_TRACE_FILTER, change, sizeof change, addr);
-    pt_set_copy(&h->filter, &change[1]);
-    if (pt_state_of(pt_load_seqcst(&h->state)) != PT_SUSPENDED) {
-        pt_stream_update_gates(s, true);
-        /* No event of a type that is filtered now is stamped after we return. */
+    do {
+        r = pt_steer_begin(s);
+        if (r < 0)
+            return r;
+        e = change_filter(s, set, how, addr);
+    } while (!pt_steer_end(s) && e == 0);
+    /* No event of a type that is filtered now is stamped after we return. */
+    if (e == 0)
         pt_threads_left();
-    }
-    pthread_mutex_unlock(&s->control);
-    return 0;
+    return e;
 }
 
-int pt_stream_clear(struct pt_stream *s)
+/* The lock is held.  The time of the clear. */
+static uint64_t forget_all(struct pt_stream *s)
 {
     struct pt_seg_header *h = s->seg->h;
     struct pt_set nothing;
-    uint64_t state, ts;
-    int r;
+    uint64_t state = pt_load_seqcst(&h->state), ts;
 
     pt_set_empty(&nothing);
-    pthread_mutex_lock(&s->control);
-    pt_set_copy(&h->filter, &nothing);
-    state = pt_load_seqcst(&h->state);
+    pt_steer_set_filter(s, &nothing);
     while (pt_state_of(state) == PT_AUTOSTOPPED &&
            !pt_cas_seqcst(&h->state, &state, pt_state_make(PT_SUSPENDED, 0)))
         ;
@@ -186,7 +238,21 @@ int pt_stream_clear(struct pt_stream *s)
     pt_and_seqcst(&h->attention, ~PT_WAIT_STOPPED);
     ts = pt_clock_now(h->clock);
     pt_store_seqcst(&h->clear_ts, ts);
-    pthread_mutex_unlock(&s->control);
+    return ts;
+}
+
+int pt_stream_clear(struct pt_stream *s)
+{
+    struct pt_seg_header *h = s->seg->h;
+    uint64_t ts;
+    int r;
+
+    do {
+        r = pt_steer_begin(s);
+        if (r < 0)
+            return r;
+        ts = forget_all(s);
+    } while (!pt_steer_end(s));
 
     if (s->flusher) {
         r = pt_flusher_clear(s->flusher, ts);
@@ -200,14 +266,37 @@ int pt_stream_clear(struct pt_stream *s)
     return r;
 }
 
+void pt_stream_put_mark(struct pt_stream *s, uint32_t id, uint64_t addr)
+{
+    if (pt_steer_begin(s) < 0)
+        return;
+    if (pt_state_of(pt_load_seqcst(&s->seg->h->state)) == PT_RUNNING)
+        pt_stream_put_control(s, id, NULL, 0, addr);
+    pt_steer_end(s);
+}
+
+/* Of a stream that another process owns: its flush thread does it. */
+static int ask_owner_to_flush(struct pt_stream *s)
+{
+    struct pt_seg_header *h = s->seg->h;
+
+    pt_or_seqcst(&h->flush_state, PT_FLUSHING);
+    pt_store_seqcst(&h->flush_asked_from, 1u);
+    pt_add_seqcst(&h->flush_futex, 1u);
+    pt_futex_wake_all(&h->flush_futex);
+    return 0;
+}
+
 int pt_stream_flush(struct pt_stream *s, uint64_t addr)
 {
     struct pt_flush_status st;
+    int r = s->seg->h->has_log ? pt_attached_check(s) : -EINVAL;
 
-    pthread_mutex_lock(&s->control);
-    if (pt_state_of(pt_load_seqcst(&s->seg->h->state)) == PT_RUNNING)
-        pt_stream_put_control(s, POSIX_TRACE_FLUSH_START, NULL, 0, addr);
-    pthread_mutex_unlock(&s->control);
+    if (r < 0)
+        return r;
+    pt_stream_put_mark(s, POSIX_TRACE_FLUSH_START, addr);
+    if (!s->flusher)
+        return ask_owner_to_flush(s);
     pt_flusher_ask(s->flusher);
     pt_flusher_status(s->flusher, &st, false);
     return -st.error;
@@ -222,10 +311,23 @@ static bool is_full(const struct pt_seg_header *h, unsigned state)
            pt_load_relaxed(&h->used_chunks) >= pt_load_relaxed(&h->nchunks);
 }
 
+/* What an owner's flush thread has left in the segment. */
+static void foreign_flush_status(const struct pt_seg_header *h, struct pt_flush_status *st)
+{
+    uint32_t bits = pt_load_seqcst(&h->flush_state);
+
+    st->flushing = (bits & PT_FLUSHING) != 0;
+    st->log_overrun = (bits & PT_LOG_OVERRUN) != 0;
+    st->log_full = (bits & PT_LOG_FULL) != 0;
+    st->error = (int)pt_load_seqcst(&h->flush_error);
+}
+
+/* An attached stream's is told without the resets, which are its creator's. */
 void pt_stream_status(struct pt_stream *s, struct posix_trace_status_info *status)
 {
     struct pt_seg_header *h = s->seg->h;
     struct pt_flush_status flush = { 0, 0, 0, 0 };
+    bool attached = s->kind == PT_STREAM_ATTACHED;
     unsigned state;
 
     memset(status, 0, sizeof *status);
@@ -234,9 +336,12 @@ void pt_stream_status(struct pt_stream *s, struct posix_trace_status_info *statu
     status->posix_stream_status = state == PT_RUNNING ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
     status->posix_stream_full_status = is_full(h, state) ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
     status->posix_stream_overrun_status =
-        pt_exchange_seqcst(&h->overrun, 0u) ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+        (attached ? pt_load_seqcst(&h->overrun) : pt_exchange_seqcst(&h->overrun, 0u))
+            ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
     if (s->flusher)
         pt_flusher_status(s->flusher, &flush, true);
+    else if (attached)
+        foreign_flush_status(h, &flush);
     status->posix_stream_flush_status = flush.flushing ? POSIX_TRACE_FLUSHING
                                                        : POSIX_TRACE_NOT_FLUSHING;
     status->posix_stream_flush_error = flush.error;

@@ -37,8 +37,10 @@ enum pt_cursor_step pt_cursor_decode(struct pt_live *l, struct pt_cursor *c)
         c->start = (uint32_t)(d.p - at);
         c->start_base = d.base;
     }
-    if (r < 0 || !pt_cursor_valid(l, c))
+    if (r < 0 || !pt_cursor_valid(l, c)) {
+        c->bad = r < 0;
         return PT_CURSOR_GONE;
+    }
     if (r == 0)
         return PT_CURSOR_END;
     c->author = author;
@@ -54,7 +56,8 @@ void pt_cursor_consume(struct pt_live *l, struct pt_cursor *c)
 {
     c->off += c->size;
     c->no++;
-    pt_store_release(&pt_seg_chunk(l->seg, c->index)->consumed, c->gen << 24 | c->off);
+    if (!l->passive)
+        pt_store_release(&pt_seg_chunk(l->seg, c->index)->consumed, c->gen << 24 | c->off);
 }
 
 void pt_cursor_drop(struct pt_live *l, struct pt_cursor *c)
@@ -85,7 +88,8 @@ bool pt_cursor_retire(struct pt_live *l, struct pt_cursor *c)
         pt_cursor_drop(l, c);
         return true;
     }
-    if (pt_word_state(w) != PT_CHUNK_FULL ||
+    /* Passive: remembered as long as the chunk has these contents. */
+    if (l->passive || pt_word_state(w) != PT_CHUNK_FULL ||
         pt_chunk_position(l->seg, pt_load_acquire(&chunk->commit)) != c->off)
         return false;
     pt_pool_free(l->seg, c->index, w);
@@ -100,12 +104,11 @@ static void skip_consumed(struct pt_live *l, struct pt_cursor *c, uint32_t to)
     bool control = c->author.level == PT_LEVEL_CONTROL;
 
     if (control)
-        l->window_open = pt_seg_chunk(l->seg, c->index)->window != 0;
+        pt_live_set_window(l, pt_seg_chunk(l->seg, c->index)->window != 0, c->base);
     while (c->off < to && pt_cursor_decode(l, c) == PT_CURSOR_EVENT) {
-        if (control && c->record.id == POSIX_TRACE_START)
-            l->window_open = true;
-        if (control && c->record.id == POSIX_TRACE_STOP)
-            l->window_open = false;
+        if (control &&
+            (c->record.id == POSIX_TRACE_START || c->record.id == POSIX_TRACE_STOP))
+            pt_live_set_window(l, c->record.id == POSIX_TRACE_START, c->record.ts);
         c->off += c->size;
         c->no++;
     }
@@ -139,7 +142,7 @@ static struct pt_cursor *open_cursor(struct pt_live *l, uint32_t index, uint64_t
         return NULL;
     }
     consumed = pt_load_relaxed(&chunk->consumed);
-    if (consumed >> 24 == gen && (consumed & 0xffffffu) > c->off)
+    if (!l->passive && consumed >> 24 == gen && (consumed & 0xffffffu) > c->off)
         skip_consumed(l, c, consumed & 0xffffffu);
     l->known[index] = c;
     return c;
@@ -160,6 +163,13 @@ static int make_room(struct pt_live *l, uint32_t n)
     return 0;
 }
 
+/* Passive: what was free before we began is history; later, it was ours to read. */
+static bool has_contents(const struct pt_live *l, const struct pt_cursor *c, uint64_t word)
+{
+    return pt_word_state(word) != PT_CHUNK_FREE ||
+           (l->passive && (c || pt_word_gen(word) >= l->from_gen));
+}
+
 /* Brings the cursor of one chunk up to date and queues it if it has an event. */
 static int look_at_chunk(struct pt_live *l, uint32_t index)
 {
@@ -175,7 +185,7 @@ static int look_at_chunk(struct pt_live *l, uint32_t index)
             free(c);
         c = NULL;
     }
-    if (pt_word_state(w) == PT_CHUNK_FREE)
+    if (!has_contents(l, c, w) || (c && c->bad && l->passive))
         return 0;
     if (!c)
         c = open_cursor(l, index, pt_word_gen(w), &oom);
@@ -197,7 +207,8 @@ static int look_at_chunk(struct pt_live *l, uint32_t index)
         pt_cursor_retire(l, c);
         return 0;
     default:
-        pt_cursor_drop(l, c);
+        if (!l->passive || !c->bad)
+            pt_cursor_drop(l, c);
         return 0;
     }
 }
@@ -213,7 +224,9 @@ int pt_live_refresh(struct pt_live *l)
         l->watermark = UINT64_MAX;
     else
         l->watermark = pt_watch_look(&l->watch, l->seg);
-    if (!l->seg->copy)
+    if (l->passive)
+        l->clear_ts = pt_load_seqcst(&l->seg->h->clear_ts);
+    else if (!l->seg->copy)
         pt_syncpoint_maintain(l->seg->h);
     n = pt_load_acquire(&l->seg->h->nchunks);
     if (pt_seg_reachable(l->seg, n) < n)

@@ -84,10 +84,10 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
     if (!seg)
         return NULL;
     __builtin_memcpy(author.name, t->name, sizeof author.name);
-    if (lane) {
+    if (lane)
         lane->word = &t->word;
-        t->several = 0;
-    }
+    if (level == 0)
+        pt_thread_forget_several(t);
     if (lane && pt_lane_attach(lane, seg, epoch, &author) == 0)
         return lane;
     pt_add_relaxed(&seg->h->lost_no_slot[PT_LOST_NO_MEMORY], 1u);
@@ -123,57 +123,61 @@ static PT_COLD void attend(struct pt_lane *lane)
 static PT_COLD bool learn_several(struct pt_thread *t, const struct pt_page *page, uint64_t open)
 {
     int clock = open ? t->lane0[__builtin_ctzll(open)].plain_clock : PT_CLOCK_NOT_PLAIN;
-    uint32_t n = 0;
+    struct pt_lane **end = &t->several_lanes;
     uint64_t bit;
 
-    t->several = 0;
-    pt_fence_compiler();
+    pt_thread_forget_several(t);
+    if (clock == PT_CLOCK_NOT_PLAIN)
+        return false;
     t->several_changes = pt_load_acquire(&page->changes);
     for_each_bit(bit, open) {
         struct pt_lane *lane = &t->lane0[bit];
 
-        if (pt_load_relaxed(&page->epoch[bit]) != lane->epoch || lane->plain_clock != clock)
+        if (pt_load_relaxed(&page->epoch[bit]) != lane->epoch || lane->plain_clock != clock) {
+            t->several_lanes = NULL;
             return false;
-        t->several_lane[n++] = lane;
+        }
+        lane->next = NULL;
+        *end = lane;
+        end = &lane->next;
     }
-    if (clock == PT_CLOCK_NOT_PLAIN)
-        return false;
+    t->several_last = 0;
     t->several_clock = clock;
-    t->several_count = n;
     pt_fence_compiler();
     t->several = open;
     return true;
 }
 
-/* Inside all lanes.  What the writers leave to others is looked at when all is
- * written: attention is loaded after each lane's commit. */
-static PT_APART void finish_several(struct pt_thread *t, uint32_t attention)
-{
-    if (attention)
-        for (uint32_t i = 0; i < t->several_count; i++)
-            attend(t->several_lane[i]);
-    pt_event_leave(&t->word);
-}
-
-/* From lane i on: any size of data, any plain clock. */
-static PT_APART void put_rest(struct pt_thread *t, uint32_t i, uint32_t attention, uint32_t id,
-                              const void *data, size_t len, uint64_t addr)
+/* Inside, from this lane on: any size of data, any plain clock.  attention: of
+ * the lanes before it.  What the writers leave to others is looked at when all is
+ * written; attention is loaded after each lane's commit. */
+static PT_APART void put_rest(struct pt_thread *t, struct pt_lane *lane, bool attention,
+                              uint32_t id, const void *data, size_t len, uint64_t addr)
 {
     uint64_t ts = pt_clock_now(t->several_clock);
 
-    for (; i < t->several_count; i++) {
-        struct pt_lane *lane = t->several_lane[i];
-
+    pt_thread_settle(t);
+    for (; lane; lane = lane->next) {
         /* Nanoseconds may repeat; the times of one writer rise. */
         if (t->several_clock != PT_CLOCK_TSC && ts <= lane->last)
             ts = lane->last + 1;
-        if (pt_unlikely(!pt_event_put(lane, id, data, len, addr, ts)))
+        if (pt_unlikely(!pt_event_put(lane, id, data, len, addr, ts, &lane->last)))
             pt_lane_write(lane, id, data, len, addr, ts);
         pt_store_release(&lane->slot->inside, 0u);
         pt_fence_compiler();
-        attention |= pt_load_relaxed(&lane->h->attention);
+        attention |= pt_load_relaxed(&lane->h->attention) != 0;
     }
-    finish_several(t, attention);
+    if (attention)
+        for (lane = t->several_lanes; lane; lane = lane->next)
+            attend(lane);
+    pt_event_leave(&t->word);
+}
+
+/* The same for 8 bytes of data, which the caller has in a register. */
+static PT_COLD void put_rest_8(struct pt_lane *lane, bool attention, uint32_t id, uint64_t data,
+                               uint64_t addr)
+{
+    put_rest(pt_thread_self, lane, attention, id, &data, sizeof data, addr);
 }
 
 static PT_COLD void start_over(struct pt_thread *t, uint32_t id, const void *data, size_t len,
@@ -185,13 +189,14 @@ static PT_COLD void start_over(struct pt_thread *t, uint32_t id, const void *dat
     pt_event_slow(id, data, len, addr, frame);
 }
 
-/* No call in here returns: there is nothing to save around one. */
+/* All lanes take the time and note it in one place, see pt_thread_settle: then
+ * each costs two pages of stores, its chunk and its slot, and no more. */
 void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
 {
     const struct pt_page *page = pt_event_page(pt_load_relaxed(&pt_gates));
     struct pt_thread *t = pt_thread_self;
-    uint64_t count = pt_event_enter(t, frame), open = pt_load_relaxed(&page->gates[id]), ts;
-    uint32_t n = 0, attention = 0;
+    uint64_t count = pt_event_enter(t, frame), open = pt_load_relaxed(&page->gates[id]), ts, value;
+    struct pt_lane *lane;
 
     if ((pt_unlikely(open != t->several) ||
          pt_unlikely(pt_load_relaxed(&page->changes) != t->several_changes)) &&
@@ -199,37 +204,35 @@ void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, 
         start_over(t, id, data, len, addr);
         return;
     }
-    do
-        pt_store_relaxed(&t->several_lane[n]->slot->inside, count);
-    while (++n < t->several_count);
+    for (lane = t->several_lanes; lane; lane = lane->next)
+        pt_store_relaxed(&lane->slot->inside, count);
     pt_fence_compiler();
     if (pt_unlikely(len != 8) || pt_unlikely(!data) ||
         pt_unlikely(t->several_clock != PT_CLOCK_TSC)) {
-        put_rest(t, 0, 0, id, data, data ? len : 0, addr);
+        put_rest(t, t->several_lanes, false, id, data, data ? len : 0, addr);
         return;
     }
-    ts = pt_clock_now(PT_CLOCK_TSC);
-    for (uint32_t i = 0; i < n; i++) {
-        struct pt_lane *lane = t->several_lane[i];
-
-        if (pt_unlikely(!pt_event_put(lane, id, data, 8, addr, ts))) {
-            put_rest(t, i, attention, id, data, 8, addr);
+    __builtin_memcpy(&value, data, sizeof value);
+    t->several_last = ts = pt_clock_now(PT_CLOCK_TSC);
+    for (lane = t->several_lanes; lane; lane = lane->next) {
+        if (pt_unlikely(!pt_event_put(lane, id, &value, 8, addr, ts, NULL))) {
+            put_rest_8(lane, false, id, value, addr);
             return;
         }
         pt_store_release(&lane->slot->inside, 0u);
         pt_fence_compiler();
-        attention |= pt_load_relaxed(&lane->h->attention);
+        if (pt_unlikely(pt_load_relaxed(&lane->h->attention))) {
+            put_rest_8(lane->next, true, id, value, addr);
+            return;
+        }
     }
-    if (pt_unlikely(attention))
-        finish_several(t, attention);
-    else
-        pt_event_leave(&t->word);
+    pt_event_leave(&t->word);
 }
 
 static void leave(struct pt_lane *lane)
 {
     pt_store_release(&lane->slot->inside, 0u);
-    if (lane->h->fences)
+    if (lane->plain_clock == PT_CLOCK_NOT_PLAIN)
         pt_fence_seqcst();
     pt_fence_compiler();
     if (pt_load_relaxed(&lane->h->attention))
@@ -316,6 +319,8 @@ void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uin
     pt_fence_compiler();
     pt_store_relaxed(&t->word, pt_thread_word(frame, level + 1));
     pt_fence_seqcst();
+    if (!level)
+        pt_thread_settle(t);
     if (level != was)
         recover_lanes(t, level, was, self->page);
     record_in(self, t, level, inside, id, data, len, addr);
@@ -327,7 +332,8 @@ void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr, st
 {
     if (pt_unlikely(!data))
         len = 0;
-    if (pt_unlikely(!pt_event_put(lane, id, data, len, addr, pt_clock_now(PT_CLOCK_TSC))))
+    if (pt_unlikely(!pt_event_put(lane, id, data, len, addr, pt_clock_now(PT_CLOCK_TSC),
+                                  &lane->last)))
         pt_event_no_room(id, data, len, addr, lane);
     else
         pt_event_finish(lane);
@@ -336,14 +342,20 @@ void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr, st
 void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
                       struct pt_lane *lane)
 {
+    struct pt_thread *t = pt_thread_self;
+
+    pt_thread_settle(t);
     pt_lane_write(lane, id, data, len, addr, pt_clock_now(lane->h->clock));
     pt_fence_compiler();
     leave(lane);
-    pt_event_leave(&pt_thread_self->word);
+    pt_event_leave(&t->word);
 }
 
 void pt_event_attention(struct pt_lane *lane)
 {
+    struct pt_thread *t = pt_thread_self;
+
+    pt_thread_settle(t);
     attend(lane);
-    pt_event_leave(&pt_thread_self->word);
+    pt_event_leave(&t->word);
 }

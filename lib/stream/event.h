@@ -120,10 +120,11 @@ static inline void pt_event_copy(uint8_t *to, const void *from, size_t len)
 }
 
 /* Steps 7 to 9 for one lane; false: not done, there is no room.  A constant len
- * makes it short; the lane is then known to take that much. */
+ * makes it short; the lane is then known to take that much.  last: where the time
+ * of the lane's last record is noted, or NULL, see pt_thread_settle. */
 static inline __attribute__((always_inline)) bool
 pt_event_put(struct pt_lane *lane, uint32_t id, const void *data, size_t len, uint64_t addr,
-             uint64_t ts)
+             uint64_t ts, uint64_t *last)
 {
     uint8_t *chunk = lane->chunk, *at;
     uint64_t commit = pt_load_relaxed((uint64_t *)(void *)chunk), delta = ts - lane->base;
@@ -139,7 +140,8 @@ pt_event_put(struct pt_lane *lane, uint32_t id, const void *data, size_t len, ui
         __builtin_memcpy(at + PT_RECORD_HEAD, data, len);
     else
         pt_event_copy(at + PT_RECORD_HEAD, data, len);
-    lane->last = ts;
+    if (last)
+        *last = ts;
     pt_fence_compiler();
     pt_store_release((uint64_t *)(void *)chunk, commit + need + (1ull << 32));
     return true;
@@ -192,7 +194,8 @@ pt_event_record(uint32_t id, const void *data, size_t len)
         pt_event_sized(id, data, len, pt_event_here(), lane);
         return;
     }
-    if (pt_unlikely(!pt_event_put(lane, id, data, 8, pt_event_here(), pt_clock_now(PT_CLOCK_TSC))))
+    if (pt_unlikely(!pt_event_put(lane, id, data, 8, pt_event_here(), pt_clock_now(PT_CLOCK_TSC),
+                                  &lane->last)))
         pt_event_no_room(id, data, len, pt_event_here(), lane);
     else
         pt_event_finish(lane);

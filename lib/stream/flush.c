@@ -18,6 +18,7 @@
 #include "base/sys.h"
 #include "ring/pool.h"
 #include "ring/slot.h"
+#include "stream/books.h"
 #include "stream/flush.h"
 #include "stream/round.h"
 
@@ -51,8 +52,17 @@ static void note_error(struct pt_flusher *f, int e)
 {
     uint32_t none = 0;
 
-    if (e < 0)
-        pt_cas_seqcst((uint32_t *)&f->error, &none, (uint32_t)-e);
+    if (e < 0 && pt_cas_seqcst((uint32_t *)&f->error, &none, (uint32_t)-e))
+        pt_store_seqcst(&f->stream->seg->h->flush_error, (uint32_t)-e);
+}
+
+/* The status that can be seen from outside, see layout.h. */
+static void show(struct pt_flusher *f, uint32_t bit, uint32_t on)
+{
+    if (on)
+        pt_or_seqcst(&f->stream->seg->h->flush_state, bit);
+    else
+        pt_and_seqcst(&f->stream->seg->h->flush_state, ~bit);
 }
 
 static int put_packet(void *context, const struct pt_log_packet *packet)
@@ -70,7 +80,7 @@ static int put_packet(void *context, const struct pt_log_packet *packet)
 /* What packets need to be understood goes before them. */
 static void put_names_and_syncs(struct pt_flusher *f)
 {
-    struct pt_names *names = f->stream->self->names;
+    struct pt_names *names = f->stream->names;
     struct pt_seg_header *h = f->stream->seg->h;
     uint32_t end = pt_names_end(names), syncs = pt_load_acquire(&h->syncs);
     int e = 0;
@@ -101,8 +111,11 @@ static void fill_status(struct pt_flusher *f, struct pt_log_status *st)
 static void publish(struct pt_flusher *f)
 {
     pt_store_relaxed(&f->log_full, (uint32_t)pt_log_full(f->writer));
-    if (pt_log_overrun(f->writer, true))
+    show(f, PT_LOG_FULL, (uint32_t)pt_log_full(f->writer));
+    if (pt_log_overrun(f->writer, true)) {
         pt_store_relaxed(&f->log_overrun, 1u);
+        show(f, PT_LOG_OVERRUN, 1);
+    }
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
         pt_store_relaxed(&f->log_lost[c], pt_log_lost(f->writer, c));
 }
@@ -153,7 +166,7 @@ static int do_round(struct pt_flusher *f, bool last)
         e = pt_log_end_round(f->writer, says, totals, count);
     free(totals);
     note_error(f, e);
-    pt_round_commit(&f->round);
+    pt_round_commit(&f->round, pt_log_lsn(f->writer));
     if (whole && !f->round.more && pt_merge_top(&l->merge) == NULL)
         pt_live_restart(l);
     publish(f);
@@ -161,26 +174,20 @@ static int do_round(struct pt_flusher *f, bool last)
     return e;
 }
 
-static void put_mark(struct pt_flusher *f, uint32_t id)
-{
-    struct pt_stream *s = f->stream;
-
-    pthread_mutex_lock(&s->control);
-    if (pt_state_of(pt_load_seqcst(&s->seg->h->state)) == PT_RUNNING)
-        pt_stream_put_control(s, id, NULL, 0, 0);
-    pthread_mutex_unlock(&s->control);
-}
-
 /* A flush as posix_trace_flush initiates it; start was put by the caller then. */
 static void flush(struct pt_flusher *f, bool explicit_one)
 {
     if (!explicit_one)
-        put_mark(f, POSIX_TRACE_FLUSH_START);
+        pt_stream_put_mark(f->stream, POSIX_TRACE_FLUSH_START, 0);
     pt_store_seqcst(&f->flushing, 1u);
+    show(f, PT_FLUSHING, 1);
     f->deadline = 0;
     do_round(f, false);
     pt_store_seqcst(&f->flushing, 0u);
-    put_mark(f, POSIX_TRACE_FLUSH_STOP);
+    /* Another process may have asked meanwhile, and waits for the bit to go. */
+    if (!pt_load_seqcst(&f->stream->seg->h->flush_asked_from))
+        show(f, PT_FLUSHING, 0);
+    pt_stream_put_mark(f->stream, POSIX_TRACE_FLUSH_STOP, 0);
 }
 
 /* Is there an event of a thread that no round has written? */
@@ -279,6 +286,7 @@ static void do_clear(struct pt_flusher *f)
     e = pt_live_clear(&f->stream->live, f->clear_ts);
     if (e == 0)
         e = pt_log_clear(f->writer);
+    pt_books_leave(&f->stream->live, pt_log_lsn(f->writer));
     publish(f);
     pthread_mutex_unlock(&f->stream->reading);
     reply(f, e);
@@ -306,6 +314,8 @@ static void work(struct pt_flusher *f)
         uint32_t futex = pt_load_seqcst(&h->flush_futex);
         uint32_t asked = pt_exchange_seqcst(&f->asked, 0u);
 
+        if (pt_load_relaxed(&h->flush_asked_from) && pt_exchange_seqcst(&h->flush_asked_from, 0u))
+            asked |= ASK_ROUND;
         if (asked & ASK_FINISH)
             return;
         if (asked & ASK_CLEAR)

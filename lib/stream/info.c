@@ -13,14 +13,18 @@ static void tally_losses(const struct pt_tally *t, uint64_t lost[PT_LOSS_CAUSES]
                          uint64_t *recorded)
 {
     uint64_t unseen = t->recorded > t->next_no ? t->recorded - t->next_no : 0;
+    uint64_t stored = t->recorded;
 
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        lost[c] += t->lost[c];
+        lost[c] += t->lost[c] - t->base_lost[c];
     lost[PT_LOST_FULL] += t->refused;
     lost[PT_LOST_OVERWRITTEN] += pt_tally_overwritten(t);
     if (unseen > t->pending)
         lost[PT_LOST_OVERWRITTEN] += unseen - t->pending;
-    *recorded += t->recorded - t->excluded - t->refused;
+    /* Passive: the slot may have gone before it was looked at. */
+    if (t->based && t->next_no > stored)
+        stored = t->next_no;
+    *recorded += stored - t->base_no - t->excluded - t->refused;
 }
 
 /* Threads that nobody knows singly any more. */
@@ -28,10 +32,19 @@ static void folded_losses(const struct pt_live *l, uint64_t lost[PT_LOSS_CAUSES]
                           uint64_t *recorded)
 {
     const struct pt_seg_header *h = l->seg->h;
-    uint64_t stored = pt_load_relaxed(&h->gone_recorded), seen = l->folded_next;
+    uint64_t stored = pt_load_relaxed(&h->gone_recorded) + l->folded_recorded;
+    uint64_t seen = l->folded_next;
 
+    if (l->passive) {
+        for (unsigned c = 0; c < PT_LOST_OWN; c++)
+            lost[c] += pt_load_relaxed(&h->lost_no_slot[c]) - l->from_no_slot[c];
+        lost[PT_LOST_FULL] += l->folded_refused;
+        lost[PT_LOST_OVERWRITTEN] += l->folded_overwritten;
+        return;
+    }
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        lost[c] += pt_load_relaxed(&h->gone_lost[c]) + pt_load_relaxed(&h->lost_no_slot[c]);
+        lost[c] += pt_load_relaxed(&h->gone_lost[c]) + l->folded_lost[c] +
+                   pt_load_relaxed(&h->lost_no_slot[c]);
     lost[PT_LOST_FULL] += l->folded_refused;
     lost[PT_LOST_OVERWRITTEN] += l->folded_overwritten;
     /* Their events that were seen, or wait in chunks, are in their tallies. */
@@ -55,6 +68,11 @@ static int gather(struct pt_stream *s)
     struct pt_live *l = &s->live;
     int r = pt_live_refresh(l);
 
+    if (l->passive) {
+        /* In this order an event recorded meanwhile waits, and is not lost. */
+        pt_live_take_counts(l);
+        return r == 0 ? pt_live_take_pending(l) : r;
+    }
     /* Unread events first: a writer that has no slot any more is known by them. */
     if (r == 0)
         r = pt_live_take_pending(l);

@@ -9,6 +9,7 @@
 #include "ring/slot.h"
 #include "ring/syncpoint.h"
 #include "stream/lane.h"
+#include "stream/owner.h"
 
 /* What may stand before an event in a chunk that is new to the lane. */
 #define GROUP_BYTES(len) (PT_RECORD_OVERHEAD + pt_record_size(len))
@@ -42,6 +43,30 @@ static void drop_chunk(struct pt_lane *lane)
     lane->chunk = (uint8_t *)&no_chunk;
 }
 
+static void bind_lane(struct pt_lane *lane, struct pt_seg *seg, uint32_t index)
+{
+    lane->seg = seg;
+    lane->h = seg->h;
+    lane->slot = pt_seg_slot(seg, index);
+    lane->slot_index = index;
+    lane->max_data = (uint32_t)seg->h->attr.max_data;
+    lane->max_inline = lane->max_data < PT_EVENT_INLINE ? lane->max_data : PT_EVENT_INLINE;
+    lane->plain_clock = seg->h->fences || !pt_lane_barrier_works() || lane->max_data < 8
+                            ? PT_CLOCK_NOT_PLAIN : seg->h->clock;
+    drop_chunk(lane);
+    lane->base = 0;
+    lane->last = 0;
+}
+
+bool pt_lane_barrier_works(void)
+{
+    static uint32_t known;   /* 0 not tried, 1 works, 2 refused */
+
+    if (pt_load_acquire(&known) == 0)
+        pt_store_release(&known, pt_barrier_register() ? 1u : 2u);
+    return pt_load_acquire(&known) == 1;
+}
+
 int pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epoch,
                    const struct pt_author *author)
 {
@@ -50,20 +75,34 @@ int pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epoch,
 
     if (r < 0)
         return r;
-    lane->seg = seg;
-    lane->h = seg->h;
-    lane->slot = pt_seg_slot(seg, index);
-    lane->slot_index = index;
-    lane->max_data = (uint32_t)seg->h->attr.max_data;
-    lane->max_inline = lane->max_data < PT_EVENT_INLINE ? lane->max_data : PT_EVENT_INLINE;
-    lane->plain_clock = seg->h->fences || lane->max_data < 8 ? PT_CLOCK_NOT_PLAIN : seg->h->clock;
-    drop_chunk(lane);
-    lane->base = 0;
-    lane->last = 0;
+    bind_lane(lane, seg, index);
     pt_fence_compiler();
     lane->epoch = epoch;
     lane->fast = lane->plain_clock == PT_CLOCK_TSC ? epoch : 0;
     return 0;
+}
+
+bool pt_lane_take_up(struct pt_lane *lane, struct pt_seg *seg, uint32_t index, uint32_t at)
+{
+    struct pt_chunk *c;
+    uint64_t word, first;
+
+    bind_lane(lane, seg, index);
+    if (at == 0)
+        return true;
+    if (at > pt_seg_reachable(seg, at))
+        return false;
+    c = pt_seg_chunk(seg, at - 1);
+    word = pt_load_acquire(&pt_seg_info(seg, at - 1)->word);
+    if (pt_word_state(word) != PT_CHUNK_OWNED || pt_word_slot(word) != index ||
+        pt_load_acquire(&c->gen) != pt_word_gen(word))
+        return false;
+    lane->chunk = (uint8_t *)c;
+    lane->chunk_index = at - 1;
+    lane->limit = seg->h->chunk_size;
+    lane->last = pt_load_relaxed(&c->base_ts);
+    pt_chunk_times(seg, at - 1, sizeof *c, &first, &lane->last);
+    return true;
 }
 
 void pt_lane_lost(struct pt_lane *lane, unsigned cause, size_t len)
@@ -122,10 +161,15 @@ void pt_lane_set_author(struct pt_lane *lane, const struct pt_author *author, ui
     pt_copy_watched(&lane->slot->author, author, sizeof *author);
     if (!has_chunk(lane))
         return;
-    if (pt_lane_position(lane) + room + GROUP_BYTES(0) > lane->limit)
+    if ((uint64_t)pt_lane_position(lane) + room + GROUP_BYTES(0) > lane->limit)
         pt_lane_close_chunk(lane);
     else
         put_author(lane);
+}
+
+bool pt_lane_has_room(const struct pt_lane *lane, uint32_t len)
+{
+    return (uint64_t)pt_lane_position(lane) + GROUP_BYTES(len) <= lane->limit;
 }
 
 static enum pt_pool_take take_chunk(struct pt_lane *lane, uint32_t need)
@@ -204,13 +248,17 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
 
     id &= PT_RECORD_ID_MASK;
     if (id >= PT_ID_USER_FIRST && pt_state_of(pt_load_relaxed(&lane->h->state)) == PT_AUTOSTOPPED) {
-        pt_lane_lost(lane, PT_LOST_FULL, n);
+        if (!pt_owner_gone(lane))
+            pt_lane_lost(lane, PT_LOST_FULL, n);
         return false;
     }
-    if (!has_chunk(lane) || pt_lane_position(lane) + PT_RECORD_HEAD + need > lane->limit) {
+    if (!has_chunk(lane) ||
+        (uint64_t)pt_lane_position(lane) + PT_RECORD_HEAD + need > lane->limit) {
         enum pt_pool_take r;
 
         pt_lane_close_chunk(lane);
+        if (pt_owner_gone(lane))
+            return false;
         r = take_chunk(lane, GROUP_BYTES(n));
         if (r != PT_POOL_TAKEN && r != PT_POOL_ADOPTED)
             return refuse(lane, r, n, ts);

@@ -11,6 +11,14 @@
 
 #include "stream/thread.h"
 
+/*
+ * Do the threads of this process pass the fences of pt_barrier_all()?  Where not,
+ * its writers have fences of their own.  The kernel is asked once a program,
+ * which can take milliseconds in one with threads: by its first create, or by
+ * the first event that another process has asked for.
+ */
+bool pt_lane_barrier_works(void);
+
 /* Attaches lane to the stream of seg as a writer of its own. 0 or -ENOMEM. */
 int pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epoch,
                    const struct pt_author *author);
@@ -26,6 +34,12 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
 /* Who writes from now on; room: what the next record may need.  For the control
  * writer, whose records are by whichever thread calls. */
 void pt_lane_set_author(struct pt_lane *lane, const struct pt_author *author, uint32_t room);
+
+/* The control writer's: goes on in slot index, which another process has used since,
+ * with chunk number at - 1 (0: none).  False: that is not such a slot's chunk. */
+bool pt_lane_take_up(struct pt_lane *lane, struct pt_seg *seg, uint32_t index, uint32_t at);
+/* Is there room in the chunk for a record with len bytes? */
+bool pt_lane_has_room(const struct pt_lane *lane, uint32_t len);
 
 /* Makes sure that the lane has a chunk; false: none to be had. */
 bool pt_lane_reserve(struct pt_lane *lane);

@@ -20,11 +20,65 @@ int pt_live_init(struct pt_live *l, struct pt_seg *seg)
     memset(l, 0, sizeof *l);
     l->seg = seg;
     l->gap_to = 0;
+    l->tally_max = PT_TALLY_MAX;
     l->overflow_ts = UINT64_MAX;
     pt_watch_init(&l->watch);
     pt_merge_init(&l->merge);
     l->buffer = malloc(PT_MAX_DATA + 64);
     return l->buffer ? 0 : -ENOMEM;
+}
+
+/* A chunk of START and STOP may have been overwritten unread.  The oldest one
+ * that is left says how the window was before it, unless it is being read. */
+static void relearn_window(struct pt_live *l)
+{
+    const struct pt_cursor *oldest = NULL;
+    bool open;
+
+    for (uint32_t i = 0; i < l->known_room; i++) {
+        const struct pt_cursor *c = l->known[i];
+
+        if (c && c->author.wid == 0 && (!oldest || c->gen < oldest->gen) && pt_cursor_valid(l, c))
+            oldest = c;
+    }
+    if (!oldest || oldest->off != sizeof(struct pt_chunk))
+        return;
+    open = pt_load_relaxed(&pt_seg_chunk(l->seg, oldest->index)->window) != 0;
+    if (pt_cursor_valid(l, oldest))
+        l->window_open = open;
+}
+
+/* The window before the oldest START or STOP that is there: without any, as now. */
+static void learn_window(struct pt_live *l)
+{
+    l->window_open = pt_load_relaxed(&l->seg->h->window) != 0;
+    l->window_ts = 0;
+    relearn_window(l);
+}
+
+int pt_live_look_on(struct pt_live *l, struct pt_seg *seg)
+{
+    const struct pt_seg_header *h = seg->h;
+    int r = pt_live_init(l, seg);
+
+    if (r < 0)
+        return r;
+    l->passive = l->watch.passive = true;
+    l->from_wid = pt_load_seqcst(&h->next_wid);
+    l->from_gen = pt_load_seqcst(&h->next_gen);
+    l->from_ts = l->lost_last = pt_load_seqcst(&h->lost_last_ts);
+    for (unsigned c = 0; c < PT_LOST_OWN; c++)
+        l->from_no_slot[c] = pt_load_relaxed(&h->lost_no_slot[c]);
+    r = pt_live_refresh(l);
+    if (r == 0)
+        r = pt_live_begin_tallies(l);
+    if (r < 0) {
+        pt_live_deinit(l);
+        return r;
+    }
+    learn_window(l);
+    pt_live_look_at_state(l);
+    return 0;
 }
 
 void pt_live_deinit(struct pt_live *l)
@@ -53,7 +107,7 @@ enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bo
     uint64_t ts = c->record.ts;
     bool control = c->author.wid == 0;
 
-    if (ts < l->clear_ts || (!control && !window_open))
+    if (ts < l->clear_ts || (!control && !window_open) || (l->passive && ts <= l->from_ts))
         return PT_FATE_EXCLUDE;
     if (control && c->record.truncated)   /* filtered: only marks a window */
         return PT_FATE_EXCLUDE;
@@ -64,9 +118,17 @@ enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bo
     return PT_FATE_DELIVER;
 }
 
+void pt_live_set_window(struct pt_live *l, bool open, uint64_t ts)
+{
+    if (ts < l->window_ts)
+        return;
+    l->window_open = open;
+    l->window_ts = ts;
+}
+
 static bool reported(const struct pt_live *l, uint32_t id)
 {
-    return !pt_set_has(&l->seg->h->filter, id);
+    return !pt_set_has(pt_seg_filter(l->seg->h), id);
 }
 
 static int make_event(struct pt_live *l, struct pt_event *e, uint32_t id, uint64_t ts,
@@ -86,6 +148,10 @@ void pt_live_look_at_state(struct pt_live *l)
         l->automatic = PT_AUTO_STOP_DUE;
         l->gap_from = pt_state_ts(state);
         l->gap_to = UINT64_MAX;
+    } else if (l->passive && l->automatic == PT_AUTO_STOPPED && pt_state_of(state) == PT_RUNNING) {
+        l->automatic = PT_AUTO_NONE;   /* by its consumer */
+        l->gap_to = pt_state_ts(state);
+        l->start_due = true;
     } else if (l->automatic != PT_AUTO_NONE && pt_state_of(state) != PT_AUTOSTOPPED) {
         l->automatic = PT_AUTO_NONE;   /* cleared meanwhile */
         l->gap_to = pt_clock_now(l->seg->h->clock);
@@ -97,7 +163,7 @@ bool pt_live_restart(struct pt_live *l)
     struct pt_seg_header *h = l->seg->h;
     uint64_t state = pt_load_seqcst(&h->state), now = pt_clock_now(h->clock);
 
-    if (l->automatic != PT_AUTO_STOPPED || l->seg->copy)
+    if (l->automatic != PT_AUTO_STOPPED || l->seg->copy || l->passive)
         return false;
     if (pt_state_of(state) == PT_AUTOSTOPPED &&
         pt_cas_seqcst(&h->state, &state, pt_state_make(PT_RUNNING, now))) {
@@ -122,32 +188,12 @@ static int synthetic(struct pt_live *l, struct pt_event *e, uint64_t ts)
     if (l->start_due && ts > l->gap_to) {
         l->start_due = false;
         if (reported(l, POSIX_TRACE_START)) {
-            pt_set_copy((struct pt_set *)(void *)l->buffer, &l->seg->h->filter);
+            pt_set_copy((struct pt_set *)(void *)l->buffer, pt_seg_filter(l->seg->h));
             return make_event(l, e, POSIX_TRACE_START, l->gap_to, l->buffer,
-                              sizeof l->seg->h->filter);
+                              sizeof(struct pt_set));
         }
     }
     return PT_LIVE_NONE;
-}
-
-/* A chunk of START and STOP may have been overwritten unread.  The oldest one
- * that is left says how the window was before it, unless it is being read. */
-static void relearn_window(struct pt_live *l)
-{
-    const struct pt_cursor *oldest = NULL;
-    bool open;
-
-    for (uint32_t i = 0; i < l->known_room; i++) {
-        const struct pt_cursor *c = l->known[i];
-
-        if (c && c->author.wid == 0 && (!oldest || c->gen < oldest->gen) && pt_cursor_valid(l, c))
-            oldest = c;
-    }
-    if (!oldest || oldest->off != sizeof(struct pt_chunk))
-        return;
-    open = pt_load_relaxed(&pt_seg_chunk(l->seg, oldest->index)->window) != 0;
-    if (pt_cursor_valid(l, oldest))
-        l->window_open = open;
 }
 
 /* New losses in a LOOP stream: everything up to the newest of them goes. */
@@ -157,7 +203,10 @@ static void look_at_losses(struct pt_live *l)
 
     if (last <= l->lost_last)
         return;
-    first = pt_exchange_seqcst(&l->seg->h->lost_first_ts, UINT64_MAX);
+    if (l->passive)
+        first = pt_load_seqcst(&l->seg->h->lost_first_ts);
+    else
+        first = pt_exchange_seqcst(&l->seg->h->lost_first_ts, UINT64_MAX);
     if (first < l->overflow_ts)
         l->overflow_ts = first;
     l->lost_last = last;
@@ -207,14 +256,22 @@ static void drop_top(struct pt_live *l, struct pt_cursor *c)
     pt_cursor_drop(l, c);
 }
 
+/* How the stream was before the chunk's first record; somebody else's by now if
+ * the chunk has been recycled meanwhile. */
+static void take_window(struct pt_live *l, const struct pt_cursor *c)
+{
+    bool open = pt_load_relaxed(&pt_seg_chunk(l->seg, c->index)->window) != 0;
+
+    if (pt_cursor_valid(l, c))
+        l->window_open = open;
+}
+
 static void note_window(struct pt_live *l, const struct pt_cursor *c)
 {
-    if (c->record.id == POSIX_TRACE_START)
-        l->window_open = true;
-    else if (c->record.id == POSIX_TRACE_STOP)
-        l->window_open = false;
+    if (c->record.id == POSIX_TRACE_START || c->record.id == POSIX_TRACE_STOP)
+        pt_live_set_window(l, c->record.id == POSIX_TRACE_START, c->record.ts);
     else if (c->off == sizeof(struct pt_chunk))
-        l->window_open = pt_seg_chunk(l->seg, c->index)->window != 0;
+        take_window(l, c);
 }
 
 /* Copies the top record and looks whether it was still there.  False: gone. */
@@ -230,6 +287,21 @@ static bool copy_out(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
     return true;
 }
 
+/* Passive: the consumer of the stream was faster with what lies between the last
+ * event of the writer and this one, unless LOOP has told of it. */
+static void look_at_gap(struct pt_live *l, const struct pt_cursor *c)
+{
+    struct pt_tally *t = pt_live_tally(l, &c->author);
+
+    if (!t || !t->based || c->no <= t->next_no || t->told_no > c->no ||
+        (t->next_no && t->seen_ts < l->lost_last))
+        return;
+    t->told_no = c->no + 1;
+    l->overflow_due = l->resume_due = true;
+    if (l->overflow_ts > t->seen_ts)
+        l->overflow_ts = t->seen_ts;
+}
+
 /* The record at the top, older than the watermark: deliver it or pass over it. */
 static int take_top(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
 {
@@ -240,6 +312,8 @@ static int take_top(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
 
     look_at_losses(l);
     fate = pt_live_fate(l, c, l->window_open);
+    if (l->passive && fate == PT_FATE_DELIVER && !control)
+        look_at_gap(l, c);
     if (fate == PT_FATE_DELIVER) {
         r = synthetic(l, e, c->record.ts);
         if (r == PT_LIVE_NONE)
@@ -257,7 +331,10 @@ static int take_top(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
         t = pt_live_tally(l, &c->author);
         if (!t)
             return -ENOMEM;
+        if (!t->based && l->passive)
+            pt_live_base(t, c->no);
         pt_live_account(t, c->no, fate);
+        t->seen_ts = c->record.ts;
     }
     if (fate == PT_FATE_OVERWRITTEN && c->record.ts < l->overflow_ts)
         l->overflow_ts = c->record.ts;

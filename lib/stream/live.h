@@ -17,6 +17,14 @@
  * gets the contiguous newest suffix.  How many events a writer has lost that
  * way follows from the numbering: recorded - seen - still to be read.  Within a
  * flush round the events of a writer may be seen out of order, after it not.
+ *
+ * Looking on.  A passive consumer reads a stream that has another consumer, or
+ * none, and changes nothing in the segment: it does not say how far it has come,
+ * gives back neither chunks nor slots, resets nothing and restarts nothing.  It
+ * begins with the oldest event that is there and nobody has consumed whole.
+ * Chunks are taken away from it by LOOP and by the other consumer alike; one that
+ * is free again is still read until it is used anew.  What it misses follows from
+ * the numbering, from the moment on at which it began (pt_tally.base_no).
  */
 #ifndef PT_STREAM_LIVE_H
 #define PT_STREAM_LIVE_H
@@ -40,6 +48,7 @@ struct pt_cursor {
     struct pt_author author;
     struct pt_record record;     /* the current one; data points into the chunk */
     bool queued;                 /* in the merge */
+    bool bad;                    /* passive: has bytes that no writer makes, goes no further */
 };
 
 /* Where the counts of a writer are. */
@@ -67,12 +76,19 @@ struct pt_tally {
     uint64_t recorded;
     uint64_t pending;            /* as of the last pt_live_take_pending */
     uint64_t lost[PT_LOST_OWN];
+    /* Passive: what was before we began to look, and whether that is known. */
+    uint64_t base_no, base_lost[PT_LOST_OWN];
+    uint64_t seen_ts;            /* of the last event seen */
+    uint64_t told_no;            /* number after the event before which a gap was told */
+    bool based;
     bool used, changed;
 };
 
 enum pt_fate { PT_FATE_DELIVER, PT_FATE_EXCLUDE, PT_FATE_REFUSED, PT_FATE_OVERWRITTEN };
 
 enum pt_auto { PT_AUTO_NONE, PT_AUTO_STOP_DUE, PT_AUTO_STOPPED };
+
+#define PT_TALLY_MAX 65536u
 
 struct pt_live {
     struct pt_seg *seg;
@@ -82,10 +98,15 @@ struct pt_live {
     uint32_t known_room;
     uint64_t watermark;
     bool finished;               /* nobody writes any more: all that is committed is certain */
+    bool passive;                /* only looks on */
+    uint64_t from_gen, from_ts;  /* passive: chunks taken, LOOP's loss, writers known when */
+    uint32_t from_wid;           /* we began */
+    uint64_t from_no_slot[PT_LOST_OWN];
     uint64_t delivered_ts;       /* of the last event delivered */
     uint64_t late;
     uint64_t clear_ts;
     bool window_open;
+    uint64_t window_ts;          /* of the START or STOP that says so; older ones come late */
     enum pt_auto automatic;
     uint64_t gap_from, gap_to;   /* the last automatic stop and its restart */
     bool start_due;
@@ -94,18 +115,27 @@ struct pt_live {
     uint64_t lost_last;          /* as last read from the header */
     struct pt_tally *tally;      /* open addressing by wid */
     uint32_t tally_count, tally_room, look;
+    uint32_t tally_max;          /* above that, tallies that are complete are forgotten */
     uint32_t *ended;             /* slots whose counts we have, to be released */
     uint32_t ended_count, ended_room;
     uint32_t released;           /* how often they were: once a round, with a log */
-    uint64_t folded_excluded, folded_refused, folded_overwritten; /* of forgotten tallies */
-    uint64_t folded_next;        /* theirs: how many were seen or passed over */
-    uint64_t folded_unseen;      /* in folded_overwritten: of writers whose slots were needed */
+    /* Of forgotten tallies. */
+    uint64_t folded_given, folded_excluded, folded_refused, folded_overwritten;
+    uint64_t folded_next;        /* how many were seen or passed over */
+    uint64_t folded_recorded, folded_lost[PT_LOST_OWN];   /* of those that were FINAL */
+    uint64_t folded_gone;        /* excluded and refused of those that were not */
+    /* Never seen, overwritten, of forgotten tallies and of writers whose slots were
+     * needed; at the end. */
+    uint64_t folded_unseen;
+    uint64_t summed_recorded, summed_lost[PT_LOST_OWN];   /* of all that were ever FINAL */
     uint8_t *buffer;             /* copy of the record that is delivered */
     struct pt_author author;     /* of that record */
     int stop_data;
 };
 
 int pt_live_init(struct pt_live *l, struct pt_seg *seg);
+/* A passive consumer; it begins here. */
+int pt_live_look_on(struct pt_live *l, struct pt_seg *seg);
 void pt_live_deinit(struct pt_live *l);
 
 enum pt_live_next { PT_LIVE_NONE, PT_LIVE_EVENT, PT_LIVE_HELD };
@@ -127,17 +157,22 @@ int pt_live_clear(struct pt_live *l, uint64_t ts);
 /* After a refresh: has the stream stopped itself?  A writer's compare-and-exchange
  * is seen here once its events are. */
 void pt_live_look_at_state(struct pt_live *l);
+/* The window changes at ts, unless a later START or STOP is known already. */
+void pt_live_set_window(struct pt_live *l, bool open, uint64_t ts);
 /* Ends an automatic stop, if its STOP was reported; the stream must be empty.
  * True: it runs again and a START is due. */
 bool pt_live_restart(struct pt_live *l);
+
+/* Passive: all that the writers have done up to now is not our loss, but for what
+ * still lies in chunks. */
+int pt_live_begin_tallies(struct pt_live *l);
+void pt_live_base(struct pt_tally *t, uint64_t no);
 
 /* Takes the counts of the writers' slots into the tallies.  Slots of ended
  * writers are released when they are safe with us, which for a stream with log
  * is after the round that writes them. */
 void pt_live_take_counts(struct pt_live *l);
 void pt_live_release_ended(struct pt_live *l);
-/* Leaves what we have seen of each writer in its slot. */
-void pt_live_leave_tallies(struct pt_live *l);
 /* Tally of a writer, made if need be; NULL: no memory. */
 struct pt_tally *pt_live_tally(struct pt_live *l, const struct pt_author *author);
 /* Accounts for event number no of a writer and what became of it. */
@@ -149,6 +184,12 @@ void pt_live_account_many(struct pt_tally *t, uint64_t no, uint64_t n);
 static inline uint64_t pt_tally_overwritten(const struct pt_tally *t)
 {
     return t->next_no - t->seen + t->dropped + t->never_seen;
+}
+
+/* How many were delivered. */
+static inline uint64_t pt_tally_given(const struct pt_tally *t)
+{
+    return t->seen - t->excluded - t->refused - t->dropped;
 }
 
 /* Counts, into the tallies, the events that lie in chunks and were not seen yet. */

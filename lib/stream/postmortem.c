@@ -11,6 +11,8 @@
 #include "ring/liveness.h"
 #include "ring/names.h"
 #include "ring/slot.h"
+#include "stream/books.h"
+#include "stream/owner.h"
 #include "stream/postmortem.h"
 #include "stream/round.h"
 
@@ -20,7 +22,6 @@ struct corpse {
     struct pt_names *names;
     struct pt_log_packet *packets;
     size_t count, room;
-    struct pt_log_author_totals *totals;
     char **name_copies;
 };
 
@@ -83,7 +84,6 @@ static int gather(struct pt_tail *t, struct corpse *c, int dir)
     struct pt_round_sink sink = { keep_packet, c };
     struct pt_seg_header *h = c->seg.h;
     struct pt_round round;
-    size_t authors = 0;
     int r = gather_names(c, dir);
 
     if (r == 0)
@@ -101,7 +101,7 @@ static int gather(struct pt_tail *t, struct corpse *c, int dir)
         r = pt_round_write(&round);
     pt_round_deinit(&round);
     if (r == 0)
-        r = pt_round_totals(&c->live, true, &c->totals, &authors, &t->tail.status);
+        r = pt_books_tail(&c->live, &t->tail);
     if (r < 0)
         return r;
     if (c->count)
@@ -111,8 +111,6 @@ static int gather(struct pt_tail *t, struct corpse *c, int dir)
     t->tail.syncs = h->sync;
     t->tail.sync_count = h->syncs < PT_SYNC_MAX ? h->syncs : PT_SYNC_MAX;
     t->tail.names = (const char *const *)c->name_copies;
-    t->tail.authors = c->totals;
-    t->tail.author_count = authors;
     t->tail.status.watermark = UINT64_MAX;
     t->tail.status.stream_overrun = h->overrun != 0;
     t->tail.status.stream_full = pt_state_of(h->state) == PT_AUTOSTOPPED;
@@ -131,7 +129,7 @@ void pt_tail_close(struct pt_tail *t)
             if (c->packets[i].author.wid == 1)
                 free((void *)(uintptr_t)c->packets[i].records);
         free(c->packets);
-        free(c->totals);
+        free(t->tail.authors);
         free(c->name_copies);
         free(c->names);
         pt_live_deinit(&c->live);
@@ -184,6 +182,7 @@ int pt_tail_open(struct pt_tail **tail, const uint8_t id[16])
     }
     t->private_ = c;
     memcpy(t->file, file, sizeof file);
+    pt_owner_clear(file, true);
     r = pt_seg_copy(&c->seg, dir, file);
     if (r == 0)
         r = gather(t, c, dir);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "ring/syncpoint.h"
+#include "stream/attached.h"
 #include "stream/handle.h"
 #include "stream/read.h"
 
@@ -73,13 +74,33 @@ static int nap(struct pt_stream *s, uint32_t futex, const struct timespec *until
     return r;
 }
 
+/*
+ * An attached stream whose creator has gone is read once more to its end: what was
+ * committed before is certain now.  *r: -ENXIO after that.
+ */
+static bool is_over(struct pt_stream *s, int *r)
+{
+    if (!pt_attached_is_over(s, false))
+        return false;
+    if (pt_load_seqcst(&s->over)) {
+        *r = -ENXIO;
+    } else {
+        pthread_mutex_lock(&s->reading);
+        pt_live_finish(&s->live);
+        pthread_mutex_unlock(&s->reading);
+        pt_store_seqcst(&s->over, 1u);
+    }
+    return true;
+}
+
 static int sleep_for_event(struct pt_stream *s, bool held, const struct timespec *until,
                            uint32_t futex, int cancel)
 {
     struct timespec stall;
     int r;
 
-    if (held) {
+    /* Nobody wakes us when the creator of an attached stream dies. */
+    if (held || s->kind == PT_STREAM_ATTACHED) {
         clock_gettime(CLOCK_REALTIME, &stall);
         stall.tv_sec += PT_STALL_NS / 1000000000u;
         if (!until || earlier(&stall, until))
@@ -100,6 +121,11 @@ int pt_stream_read(struct pt_stream *s, enum pt_read_mode mode, const struct tim
         r = next(s, take, context);
         if (r < 0 || r == 1)
             return r;
+        if (s->kind == PT_STREAM_ATTACHED && r == PT_LIVE_NONE && is_over(s, &r)) {
+            if (r < 0)
+                return r;
+            continue;
+        }
         if (s->log || mode == PT_READ_TRY)
             return PT_READ_NONE;
         if (pt_load_seqcst(&s->closing))

@@ -69,5 +69,5 @@ const char *pt_stream_name(struct pt_stream *s, uint32_t id)
         return NULL;
     if (id <= PT_ID_USER_FIRST)
         return pt_event_system_name(id);
-    return s->log ? pt_log_reader_name(s->log, id) : pt_names_get(s->self->names, id);
+    return s->log ? pt_log_reader_name(s->log, id) : pt_names_get(s->names, id);
 }

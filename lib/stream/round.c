@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ring/pool.h"
+#include "stream/books.h"
 #include "stream/round.h"
 
 #define MADE_STEP 512u   /* more than any event that the consumer makes */
@@ -48,7 +49,7 @@ static int put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *da
         .chunk_seq = PT_LOG_MADE | ts, .chunk_off = id * MADE_STEP,
     };
 
-    if (pt_set_has(&r->live->seg->h->filter, id))
+    if (pt_set_has(pt_seg_filter(r->live->seg->h), id))
         return 0;
     r->made_no++;
     pt_record_put_head(record, PT_RECORD_EVENT, id, len, 0, 0);
@@ -68,7 +69,7 @@ static int put_due(struct pt_round *r)
 
     if (l->start_due && l->gap_to < l->watermark) {
         l->start_due = false;
-        pt_set_copy(&filter, &h->filter);
+        pt_set_copy(&filter, pt_seg_filter(h));
         e = put_made(r, POSIX_TRACE_START, l->gap_to, &filter, sizeof filter);
         if (e == 0 && marks)
             e = put_made(r, POSIX_TRACE_RESUME, l->gap_to, NULL, 0);
@@ -100,14 +101,17 @@ static bool look_at_overflow(struct pt_round *r)
     return first != UINT64_MAX || !l->seg->copy;
 }
 
+/* What was taken away between a round and its commit is told with times that the
+ * log has left behind. */
 static int put_overflow(struct pt_round *r)
 {
     struct pt_live *l = r->live;
-    uint64_t at = l->overflow_ts < l->lost_last ? l->overflow_ts : l->lost_last;
-    int e = put_made(r, POSIX_TRACE_OVERFLOW, at, NULL, 0);
+    uint64_t until = l->lost_last > l->delivered_ts ? l->lost_last : l->delivered_ts;
+    uint64_t at = l->overflow_ts > l->delivered_ts ? l->overflow_ts : l->delivered_ts;
+    int e = put_made(r, POSIX_TRACE_OVERFLOW, at < until ? at : until, NULL, 0);
 
     l->overflow_ts = UINT64_MAX;
-    return e ? e : put_made(r, POSIX_TRACE_RESUME, l->lost_last, NULL, 0);
+    return e ? e : put_made(r, POSIX_TRACE_RESUME, until, NULL, 0);
 }
 
 /* Hands a run over; what LOOP has taken away meanwhile is overwritten. */
@@ -232,19 +236,20 @@ int pt_round_write(struct pt_round *r)
         return e;
     }
     if (r->window_count)
-        l->window_open = r->windows[r->window_count - 1].open;
+        pt_live_set_window(l, r->windows[r->window_count - 1].open,
+                           r->windows[r->window_count - 1].ts);
     if (l->watermark != UINT64_MAX)
         l->delivered_ts = l->watermark;
     return e;
 }
 
-void pt_round_commit(struct pt_round *r)
+void pt_round_commit(struct pt_round *r, uint64_t lsn)
 {
     struct pt_live *l = r->live;
 
     /* Tallies before positions: who comes after SIGKILL in between goes over
      * records again that the tallies know, and recognises them by number. */
-    pt_live_leave_tallies(l);
+    pt_books_leave(l, lsn);
     r->given_back = 0;
     for (size_t i = 0; i < r->touched_count; i++) {
         struct pt_cursor *c = l->known[r->touched[i]];
@@ -258,18 +263,6 @@ void pt_round_commit(struct pt_round *r)
     pt_live_release_ended(l);
 }
 
-static void fill_totals(const struct pt_tally *t, struct pt_log_author_totals *a)
-{
-    memset(a, 0, sizeof *a);
-    a->author = t->author;
-    if (t->recorded > t->excluded + t->refused)
-        a->recorded = t->recorded - t->excluded - t->refused;
-    for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        a->lost[c] = t->lost[c];
-    a->lost[PT_LOST_FULL] += t->refused;
-    a->lost[PT_LOST_OVERWRITTEN] += pt_tally_overwritten(t);
-}
-
 int pt_round_totals(struct pt_live *l, bool all, struct pt_log_author_totals **totals,
                     size_t *count, struct pt_log_status *status)
 {
@@ -281,13 +274,11 @@ int pt_round_totals(struct pt_live *l, bool all, struct pt_log_author_totals **t
     if (!a)
         return -ENOMEM;
     *count = 0;
-    status->recorded_unknown_author = pt_load_relaxed(&h->gone_recorded) - l->folded_excluded -
-                                      l->folded_refused;
+    status->recorded_unknown_author = pt_load_relaxed(&h->gone_recorded) - l->folded_gone;
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         status->lost_unknown_author[c] =
             pt_load_relaxed(&h->gone_lost[c]) + pt_load_relaxed(&h->lost_no_slot[c]);
-    status->lost_unknown_author[PT_LOST_FULL] += l->folded_refused;
-    status->lost_unknown_author[PT_LOST_OVERWRITTEN] += l->folded_overwritten;
+    status->lost_unknown_author[PT_LOST_OVERWRITTEN] += l->folded_unseen;
     for (uint32_t i = 0; i < l->tally_room; i++) {
         struct pt_tally *t = &l->tally[i];
 
@@ -298,7 +289,7 @@ int pt_round_totals(struct pt_live *l, bool all, struct pt_log_author_totals **t
             status->recorded_unknown_author -= t->excluded + t->refused;
         if (!all && !t->changed)
             continue;
-        fill_totals(t, &a[(*count)++]);
+        pt_books_fill(t, &a[(*count)++]);
         t->changed = false;
     }
     *totals = a;

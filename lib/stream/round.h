@@ -64,8 +64,8 @@ void pt_round_deinit(struct pt_round *r);
 
 /* After pt_live_refresh: hands over everything older than the watermark. */
 int pt_round_write(struct pt_round *r);
-/* After the packets are safe: gives the chunks back. */
-void pt_round_commit(struct pt_round *r);
+/* After the packets are safe, of which lsn is the log's last: gives the chunks back. */
+void pt_round_commit(struct pt_round *r, uint64_t lsn);
 
 /* round_chunk.c: the parts of pt_round_write that look at records. */
 /* Windows first: they decide over the events of all other chunks. */

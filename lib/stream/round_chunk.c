@@ -80,7 +80,8 @@ static int note_window(struct pt_round *r, const struct pt_cursor *c)
     uint32_t id = c->record.id;
     int e;
 
-    if (id != POSIX_TRACE_START && id != POSIX_TRACE_STOP)
+    if ((id != POSIX_TRACE_START && id != POSIX_TRACE_STOP) ||
+        c->record.ts < r->live->window_ts)
         return 0;
     e = pt_round_grow(&r->windows, &r->window_room, r->window_count, sizeof *r->windows);
     if (e == 0)
@@ -267,7 +268,7 @@ static int by_time(const void *a, const void *b)
 int pt_round_windows(struct pt_round *r)
 {
     struct pt_live *l = r->live;
-    uint64_t oldest = UINT64_MAX;
+    const struct pt_cursor *oldest = NULL;
     int e = 0;
 
     if (!r->unfinished)
@@ -278,16 +279,17 @@ int pt_round_windows(struct pt_round *r)
         if (!c || !is_control(l, c))
             continue;
         peek = *c;
-        if (c->off == sizeof(struct pt_chunk) && c->base < oldest && !r->unfinished) {
-            oldest = c->base;
-            l->window_open = pt_seg_chunk(l->seg, i)->window != 0;
-        }
+        if (!oldest || c->gen < oldest->gen)
+            oldest = c;
         while (e == 0 && pt_cursor_decode(l, &peek) == PT_CURSOR_EVENT &&
                peek.record.ts < l->watermark) {
             e = note_window(r, &peek);
             peek.off += peek.size;
         }
     }
+    /* The oldest says how it was before it, unless it is being read. */
+    if (oldest && oldest->off == sizeof(struct pt_chunk) && !r->unfinished)
+        l->window_open = pt_seg_chunk(l->seg, oldest->index)->window != 0;
     if (r->window_count > 1)
         qsort(r->windows, r->window_count, sizeof *r->windows, by_time);
     return e;

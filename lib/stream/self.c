@@ -8,7 +8,10 @@
 #include "base/sys.h"
 #include "ring/dir.h"
 #include "ring/liveness.h"
+#include "stream/image.h"
+#include "stream/inherit.h"
 #include "stream/self.h"
+#include "stream/thread.h"
 
 const uint64_t *pt_gates = pt_page_all_ones;
 static const uint64_t no_gates[PT_ID_MAX];
@@ -61,6 +64,12 @@ uint64_t pt_self_instance(void)
     return pt_load_acquire(&words[1]);
 }
 
+void pt_self_look_again(void)
+{
+    if (pt_load_relaxed(&pt_gates) != no_gates)
+        pt_store_release(&pt_gates, pt_page_all_ones);
+}
+
 bool pt_self_forget_parent(void)
 {
     uint64_t *words = pt_load_acquire(&live_words);
@@ -77,66 +86,10 @@ struct pt_self *pt_self_peek(void)
     return live() ? pt_load_acquire(&self_now) : NULL;
 }
 
-int pt_self_register(struct pt_self *self, struct pt_seg *seg, unsigned bit)
+/* own: of our making, and nobody else will use it. */
+static void drop_names(struct pt_self *s, bool own)
 {
-    struct pt_seg_header *h = seg->h;
-
-    for (unsigned i = 0; i < PT_PROC_MAX; i++) {
-        struct pt_proc *p = &h->procs[i];
-        uint32_t pid = pt_load_relaxed(&p->pid);
-
-        /* An entry of a process that is gone is as good as a free one; ours may
-         * be there already, or half-way, from another thread of this process. */
-        if (pid != 0 && pid != self->pid && pt_sys_thread_exists((int32_t)pid, (int32_t)pid))
-            continue;
-        if (!pt_cas_seqcst(&p->pid, &pid, self->pid))
-            continue;
-        pt_store_relaxed(&p->bit, bit);
-        pt_store_seqcst(&p->start, self->start);
-        /* Registered before the state is looked at; the controller changes the
-         * state before it looks at the table.  One of the two sees the other. */
-        pt_fence_seqcst();
-        if (pt_state_of(pt_load_seqcst(&h->state)) != PT_SUSPENDED && !pt_load_seqcst(&h->closed))
-            pt_page_open_gates(self->page, bit, &h->filter);
-        return 0;
-    }
-    return -EAGAIN;
-}
-
-/*
- * In a forked child: what of the parent's streams goes on here.  Threads of the
- * child and their handlers may all be here at once, each with a pt_self of its
- * own but, in general, with the same page: all do the same, and each step can
- * be done twice.  Epoch 1 says that a bit is inherited, see pt_page_take_bit;
- * a bit whose epoch is another belongs to somebody else by now.
- */
-static void inherit(struct pt_self *child, const struct pt_self *parent)
-{
-    for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
-        struct pt_seg *seg = pt_load_acquire(&parent->known[bit].seg);
-        struct pt_page_stream *stream = &child->page->stream[bit];
-        uint64_t mask = 1ull << bit, epoch = 0;
-
-        if (!seg || pt_load_relaxed(&parent->known[bit].epoch) !=
-                        pt_load_relaxed(&parent->page->epoch[bit]) ||
-            seg->h->attr.inheritance != POSIX_TRACE_INHERITED)
-            continue;
-        if (!(pt_or_seqcst(&child->page->used, mask) & mask)) {
-            memcpy(stream->file, seg->file, sizeof stream->file - 1);
-            stream->inherited = 1;
-        }
-        if (!pt_cas_seqcst(&child->page->epoch[bit], &epoch, PT_EPOCH_INHERITED) &&
-            epoch != PT_EPOCH_INHERITED)
-            continue;
-        pt_self_set_segment(child, bit, PT_EPOCH_INHERITED, seg);
-        pt_self_register(child, seg, bit);
-    }
-}
-
-/* A name map of our making that nobody else will use. */
-static void drop_names(struct pt_self *s)
-{
-    int dir = pt_dir_open(false);
+    int dir = own ? pt_dir_open(false) : -1;
 
     if (dir >= 0) {
         unlinkat(dir, s->names_file, 0);
@@ -145,7 +98,60 @@ static void drop_names(struct pt_self *s)
     pt_names_unmap(s->names);
 }
 
-static struct pt_self *build(struct pt_self *parent)
+/* The names of a new image: its page's, its family's, or a map of its own. */
+static int find_names(struct pt_self *s, bool *own)
+{
+    *own = false;
+    if (pt_inherit_names(s->pid, s->start, s->names_file) &&
+        pt_names_open(&s->names, s->names_file) == 0)
+        return 0;
+    *own = true;
+    return pt_names_create(&s->names, s->names_file);
+}
+
+/* Another copy of the library, or a controller, was first with the page: its name
+ * map is the process's. */
+static int follow_page(struct pt_self *s, bool own)
+{
+    if (strcmp(s->page->names_file, s->names_file) == 0)
+        return 0;
+    drop_names(s, own);
+    memcpy(s->names_file, s->page->names_file, sizeof s->names_file);
+    s->names_file[sizeof s->names_file - 1] = '\0';
+    return pt_names_open(&s->names, s->names_file);
+}
+
+static int build_child(struct pt_self *s, const struct pt_self *parent)
+{
+    int r;
+
+    s->names = parent->names;
+    memcpy(s->names_file, parent->names_file, sizeof s->names_file);
+    r = pt_page_create(&s->page, s->pid, s->start, s->names_file, s->page_file);
+    if (r == 0)
+        pt_image_settle_names(s, parent);
+    return r;
+}
+
+static int build_new(struct pt_self *s)
+{
+    bool own;
+    int r = find_names(s, &own);
+
+    if (r < 0)
+        return r;
+    r = pt_page_create(&s->page, s->pid, s->start, s->names_file, s->page_file);
+    if (r < 0) {
+        drop_names(s, own);
+        return r;
+    }
+    r = follow_page(s, own);
+    if (r < 0)
+        pt_page_unmap(s->page);
+    return r;
+}
+
+static struct pt_self *build(const struct pt_self *parent)
 {
     struct pt_self *s = new_pages(sizeof *s);
     struct pt_identity id;
@@ -155,30 +161,11 @@ static struct pt_self *build(struct pt_self *parent)
     pt_identity_self(&id);
     s->pid = id.pid;
     s->start = id.start;
-    if (parent) {
-        s->names = parent->names;
-        memcpy(s->names_file, parent->names_file, sizeof s->names_file);
-    } else if (pt_names_create(&s->names, s->names_file) < 0) {
+    if ((parent ? build_child(s, parent) : build_new(s)) < 0) {
         munmap(s, sizeof *s);
         return NULL;
     }
-    if (pt_page_create(&s->page, s->pid, s->start, s->names_file, s->page_file) < 0) {
-        if (!parent)
-            drop_names(s);
-        munmap(s, sizeof *s);
-        return NULL;
-    }
-    /* Another copy of the library was first: its name map is the process's. */
-    if (!parent && strcmp(s->page->names_file, s->names_file) != 0) {
-        drop_names(s);
-        memcpy(s->names_file, s->page->names_file, sizeof s->names_file);
-        s->names_file[sizeof s->names_file - 1] = '\0';
-        if (pt_names_open(&s->names, s->names_file) < 0) {
-            pt_page_unmap(s->page);
-            munmap(s, sizeof *s);
-            return NULL;
-        }
-    }
+    pt_image_enter(s);
     return s;
 }
 
@@ -186,7 +173,7 @@ static struct pt_self *build(struct pt_self *parent)
 static void discard(struct pt_self *s, const struct pt_self *parent)
 {
     pt_page_unmap(s->page);
-    if (!parent)
+    if (!parent || s->names != parent->names)
         pt_names_unmap(s->names);
     munmap(s, sizeof *s);
 }
@@ -211,8 +198,7 @@ struct pt_self *pt_self_make(void)
         errno = saved;
         return NULL;
     }
-    if (parent)
-        inherit(s, parent);
+    pt_inherit(s, parent);
     if (!pt_cas_seqcst(&self_now, &old, s)) {
         discard(s, parent);
         s = old;
@@ -224,17 +210,67 @@ struct pt_self *pt_self_make(void)
     return s;
 }
 
+static void unmap_segment(struct pt_seg *seg)
+{
+    pt_seg_unmap(seg);
+    munmap(seg, sizeof *seg);
+}
+
+static void push_old(struct pt_self *self, unsigned bit, struct pt_seg *seg)
+{
+    seg->older = pt_load_acquire(&self->known[bit].old);
+    while (!pt_cas_seqcst(&self->known[bit].old, &seg->older, seg))
+        ;
+}
+
+/* Segments of streams that had the bit before.  Lanes into them are not good any
+ * more, but a thread may be in the middle of an event: then some other time. */
+static void unmap_old(struct pt_self *self, unsigned bit)
+{
+    struct pt_seg *seg, *next;
+    bool out;
+
+    if (!pt_load_acquire(&self->known[bit].old))
+        return;
+    seg = pt_exchange_seqcst(&self->known[bit].old, (struct pt_seg *)NULL);
+    out = pt_threads_are_out();
+    for (; seg; seg = next) {
+        next = seg->older;
+        if (out)
+            unmap_segment(seg);
+        else
+            push_old(self, bit, seg);
+    }
+}
+
+/* Of several threads that have mapped the same stream one goes on with what it has. */
+static struct pt_seg *install(struct pt_self *self, unsigned bit, struct pt_seg *mine)
+{
+    struct pt_seg *was = pt_load_acquire(&self->known[bit].seg);
+
+    do
+        if (was && was->epoch == mine->epoch) {
+            unmap_segment(mine);
+            return was;
+        }
+    while (!pt_cas_seqcst(&self->known[bit].seg, &was, mine));
+    pt_store_release(&self->known[bit].epoch, mine->epoch);
+    if (was && was->epoch != 0)
+        push_old(self, bit, was);
+    unmap_old(self, bit);
+    return mine;
+}
+
 struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoch)
 {
     struct pt_seg *seg = pt_load_acquire(&self->known[bit].seg);
     char file[sizeof self->page->stream[bit].file];
 
-    if (seg && pt_load_acquire(&self->known[bit].epoch) == epoch)
+    if (seg && (seg->epoch ? seg->epoch : pt_load_acquire(&self->known[bit].epoch)) == epoch)
         return seg;
-    /* Made by another copy of the library in this process. */
+    /* Made by a controller, or by another copy of the library in this process. */
     memcpy(file, self->page->stream[bit].file, sizeof file);
-    file[sizeof file - 1] = '\0';
-    if (!file[0] || strchr(file, '/'))
+    if (!pt_dir_is_plain(file, sizeof file))
         return NULL;
     seg = new_pages(sizeof *seg);
     if (!seg)
@@ -243,15 +279,20 @@ struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoc
         munmap(seg, sizeof *seg);
         return NULL;
     }
-    pt_self_set_segment(self, bit, epoch, seg);
-    return seg;
+    seg->epoch = epoch;
+    return install(self, bit, seg);
 }
 
 void pt_self_set_segment(struct pt_self *self, unsigned bit, uint64_t epoch, struct pt_seg *seg)
 {
-    pt_store_release(&self->known[bit].seg, (struct pt_seg *)NULL);
+    struct pt_seg *was = pt_exchange_seqcst(&self->known[bit].seg, (struct pt_seg *)NULL);
+
+    if (seg && seg->epoch)
+        seg->epoch = epoch;   /* a forked child's copy of what its parent had mapped */
     pt_store_release(&self->known[bit].epoch, epoch);
     pt_store_release(&self->known[bit].seg, seg);
+    if (seg && was && was != seg && was->epoch != 0)
+        push_old(self, bit, was);
 }
 
 void pt_self_unlink(struct pt_self *self)

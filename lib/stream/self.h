@@ -28,7 +28,7 @@ struct pt_self {
     char page_file[64], names_file[64];
     /* Segments by gate bit.  Private, so a forked child sees what was known when
      * its memory was copied: streams made later are not inherited. */
-    struct { pt_u64 epoch; struct pt_seg *seg; } known[PT_STREAMS];
+    struct { pt_u64 epoch; struct pt_seg *seg, *old; } known[PT_STREAMS];
 };
 
 /* The gates that events look at; never NULL. */
@@ -53,10 +53,9 @@ void pt_self_set_segment(struct pt_self *self, unsigned bit, uint64_t epoch, str
  * files.  0: no memory. */
 uint64_t pt_self_instance(void);
 
-/* Adds a process to the stream's table and opens its gates if the stream
- * records.  -EAGAIN: the table is full. */
-int pt_self_register(struct pt_self *self, struct pt_seg *seg, unsigned bit);
-
+/* In a forked child: its events look for its own page, which a controller may have
+ * made.  The parent's gates, which they would look at else, may all be closed. */
+void pt_self_look_again(void);
 /* In a forked child: false where the kernel has wiped what is to be wiped; else
  * wipes the words of this file. */
 bool pt_self_forget_parent(void);

@@ -9,22 +9,15 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/sys.h"
+#include "ring/census.h"
 #include "ring/dir.h"
 #include "ring/slot.h"
 #include "ring/syncpoint.h"
 #include "stream/exit.h"
 #include "stream/flush.h"
-
-/* Membarrier registration can take milliseconds in a threaded process: once,
- * in a control call. */
-static bool barrier_works(void)
-{
-    static uint32_t known;   /* 0 not tried, 1 works, 2 refused */
-
-    if (pt_load_acquire(&known) == 0)
-        pt_store_release(&known, pt_barrier_register() ? 1u : 2u);
-    return pt_load_acquire(&known) == 1;
-}
+#include "stream/heir.h"
+#include "stream/steer.h"
+#include "stream/traced.h"
 
 /* The names must live as long as the segment needs them: a link of its own. */
 static void link_names(struct pt_stream *s)
@@ -32,14 +25,13 @@ static void link_names(struct pt_stream *s)
     char name[sizeof s->seg->h->names_file];
     int dir;
 
-    if (!s->seg->file[0] || !s->self->names_file[0])
+    if (!s->seg->file[0] || !s->names_file[0])
         return;
-    dir = pt_dir_open(false);
+    dir = pt_dir_open_of(s->uid, false);
     if (dir < 0)
         return;
-    strcpy(name, s->seg->file);
-    strcpy(strrchr(name, '.'), ".names");
-    if (linkat(dir, s->self->names_file, dir, name, 0) == 0)
+    pt_seg_names_file(s->seg, name);
+    if (linkat(dir, s->names_file, dir, name, 0) == 0)
         memcpy(s->seg->h->names_file, name, sizeof name);
     close(dir);
 }
@@ -70,7 +62,8 @@ static void note_log(struct pt_seg_header *h, int fd)
 static int open_segment(struct pt_stream *s, const struct pt_attr *attr, int log_fd)
 {
     struct pt_seg_request q = { .attr = *attr, .with_log = log_fd >= 0,
-                                .clock = pt_clock_choose(), .fences = !barrier_works(),
+                                .for_other = s->other, .uid = s->uid,
+                                .clock = pt_clock_choose(), .fences = !pt_lane_barrier_works(),
                                 .create_ns = (int64_t)pt_clock_ns(CLOCK_REALTIME) };
     int r;
 
@@ -95,26 +88,27 @@ static int open_segment(struct pt_stream *s, const struct pt_attr *attr, int log
     return 0;
 }
 
-static int attach_control(struct pt_stream *s)
+/* The process learns of the stream; its gates stay closed until start.  Another
+ * one maps the segment with its first event after that. */
+static int enter_page(struct pt_stream *s)
 {
-    struct pt_author author = { .level = PT_LEVEL_CONTROL, .pid = (int32_t)s->self->pid };
-    int r = pt_lane_attach(&s->lane, s->seg, 1, &author);
-
-    if (r == 0)
-        s->lane.slot->author.wid = 0;
-    return r;
-}
-
-/* The process learns of the stream; its gates stay closed until start. */
-static int enter_page(struct pt_stream *s, unsigned bit)
-{
-    struct pt_page *page = s->self->page;
+    struct pt_page *page = s->page;
+    unsigned bit = s->bit;
 
     memset(&page->stream[bit], 0, sizeof page->stream[bit]);
     memcpy(page->stream[bit].file, s->seg->file, sizeof page->stream[bit].file - 1);
     page->stream[bit].inherited = s->seg->h->attr.inheritance == POSIX_TRACE_INHERITED;
-    pt_self_set_segment(s->self, bit, pt_load_relaxed(&page->epoch[bit]), s->seg);
-    return pt_self_register(s->self, s->seg, bit);
+    if (!s->other)
+        pt_self_set_segment(s->self, bit, pt_load_relaxed(&page->epoch[bit]), s->seg);
+    return pt_process_register(s->seg, s->pid, s->start, page, bit);
+}
+
+/* No lane in this process is good for the bit any more. */
+static void give_bit(struct pt_stream *s)
+{
+    if (!s->other)
+        pt_self_set_segment(s->self, s->bit, 0, NULL);
+    pt_page_give_bit(s->page, s->bit);
 }
 
 static void free_stream(struct pt_stream *s)
@@ -125,16 +119,54 @@ static void free_stream(struct pt_stream *s)
         pt_seg_unmap(s->seg);
         free(s->seg);
     }
+    pt_traced_close(s);
     pthread_mutex_destroy(&s->control);
     pthread_mutex_destroy(&s->reading);
     free(s);
 }
 
-int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int log_fd)
+static struct pt_stream *new_stream(struct pt_self *self, bool with_log)
+{
+    struct pt_stream *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->kind = with_log ? PT_STREAM_LOGGED : PT_STREAM_ACTIVE;
+    s->self = self;
+    s->instance = pt_self_instance();
+    s->fd = -1;
+    s->next_type = 1;
+    pthread_mutex_init(&s->control, NULL);
+    pthread_mutex_init(&s->reading, NULL);
+    return s;
+}
+
+/* The stream has its bit. */
+static int build(struct pt_stream *s, const struct pt_attr *attr, int log_fd)
+{
+    int r = open_segment(s, attr, log_fd);
+
+    if (r == 0 && pt_census_is_full(s->uid, s->seg->file))
+        r = -EAGAIN;
+    if (r == 0)
+        r = pt_steer_init(s);
+    if (r == 0)
+        r = pt_live_init(&s->live, s->seg);
+    if (r == 0 && log_fd >= 0)
+        r = pt_flusher_start(s, log_fd);
+    if (r == 0)
+        r = enter_page(s);
+    if (r < 0 && s->flusher)
+        pt_flusher_finish(s->flusher);
+    return r;
+}
+
+int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int log_fd,
+                     const struct pt_target *target)
 {
     struct pt_self *self = pt_self_make();
     struct pt_stream *s;
-    int bit, r;
+    int r;
 
     if (!self)
         return -ENOMEM;
@@ -142,36 +174,19 @@ int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int 
     r = pt_exit_register();
     if (r < 0)
         return r;
-    bit = pt_page_take_bit(self->page);
-    if (bit < 0)
-        return bit;
-    s = calloc(1, sizeof *s);
-    if (!s) {
-        pt_page_give_bit(self->page, (unsigned)bit);
+    s = new_stream(self, log_fd >= 0);
+    if (!s)
         return -ENOMEM;
+    r = pt_traced_open(s, target);
+    if (r == 0)
+        r = pt_page_take_bit(s->page);
+    if (r >= 0) {
+        s->bit = (unsigned)r;
+        r = build(s, attr, log_fd);
+        if (r < 0)
+            give_bit(s);
     }
-    s->kind = log_fd >= 0 ? PT_STREAM_LOGGED : PT_STREAM_ACTIVE;
-    s->self = self;
-    s->instance = pt_self_instance();
-    s->bit = (unsigned)bit;
-    s->fd = -1;
-    s->next_type = 1;
-    pthread_mutex_init(&s->control, NULL);
-    pthread_mutex_init(&s->reading, NULL);
-    r = open_segment(s, attr, log_fd);
-    if (r == 0)
-        r = attach_control(s);
-    if (r == 0)
-        r = pt_live_init(&s->live, s->seg);
-    if (r == 0 && log_fd >= 0)
-        r = pt_flusher_start(s, log_fd);
-    if (r == 0)
-        r = enter_page(s, (unsigned)bit);
     if (r < 0) {
-        if (s->flusher)
-            pt_flusher_finish(s->flusher);
-        pt_self_set_segment(self, (unsigned)bit, 0, NULL);
-        pt_page_give_bit(self->page, (unsigned)bit);
         free_stream(s);
         return r;
     }
@@ -179,9 +194,21 @@ int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int 
     return 0;
 }
 
+/* Has another process mapped the segment?  Its mapping stays until it ends. */
+static bool is_shared(const struct pt_stream *s)
+{
+    for (unsigned i = 0; i < PT_PROC_MAX; i++) {
+        uint32_t pid = pt_load_relaxed(&s->seg->h->procs[i].pid);
+
+        if (pid != 0 && pid != s->self->pid)
+            return true;
+    }
+    return false;
+}
+
 /* Other processes' writers: they do not unmap, but must be done with writing
- * before the last round. */
-static void wait_for_writers(struct pt_stream *s)
+ * before the last round.  False: one has been inside for a second. */
+static bool wait_for_writers(struct pt_stream *s)
 {
     uint64_t until = pt_clock_ns(CLOCK_MONOTONIC) + PT_STALL_NS;
     struct timespec pause = { 0, 20000 };
@@ -191,27 +218,43 @@ static void wait_for_writers(struct pt_stream *s)
         struct pt_slot *slot = pt_seg_slot(s->seg, i);
 
         while (pt_load_acquire(&slot->inside) != 0 && slot->author.pid != (int32_t)s->self->pid &&
-               pt_sys_thread_exists(slot->author.pid, slot->author.tid) &&
-               pt_clock_ns(CLOCK_MONOTONIC) < until)
+               pt_sys_thread_exists(slot->author.pid, slot->author.tid)) {
+            if (pt_clock_ns(CLOCK_MONOTONIC) >= until)
+                return false;
             clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+        }
     }
+    return true;
+}
+
+/* No process has a bit for the stream any more.  Who saw its bit just before, and
+ * is held up until now, finds memory that belongs to nobody. */
+static void release_shared(struct pt_stream *s)
+{
+    pt_barrier_all();
+    if (is_shared(s) && wait_for_writers(s))
+        pt_seg_release(s->seg);
 }
 
 int pt_stream_destroy(struct pt_stream *s, uint64_t addr)
 {
-    struct pt_page *page = s->self->page;
-    bool left;
+    bool left = true, quiet;
     int r = 0;
 
     pt_stream_stop(s, addr);
-    pt_store_seqcst(&s->seg->h->closed, 1u);
-    pthread_mutex_lock(&s->control);
-    pt_stream_update_gates(s, false);
-    pthread_mutex_unlock(&s->control);
+    /* From here on nobody else steers it. */
+    do {
+        pt_steer_begin(s);
+        pt_store_seqcst(&s->seg->h->closed, 1u);
+        pt_stream_update_gates(s, false);
+    } while (!pt_steer_end(s));
     /* Events look at the gate once they are inside, ending threads at the epoch. */
-    pt_page_retire_bit(page, s->bit);
-    left = pt_threads_left();
-    wait_for_writers(s);
+    pt_page_retire_bit(s->page, s->bit);
+    if (s->other)
+        pt_barrier_all();
+    else
+        left = pt_threads_left();
+    quiet = wait_for_writers(s);
     if (s->flusher) {
         r = pt_flusher_finish(s->flusher);
         s->flusher = NULL;
@@ -224,8 +267,10 @@ int pt_stream_destroy(struct pt_stream *s, uint64_t addr)
         s->seg = NULL;
         s->live.seg = NULL;
     } else {
-        pt_self_set_segment(s->self, s->bit, 0, NULL);
-        pt_page_give_bit(page, s->bit);
+        give_bit(s);
+        pt_live_deinit(&s->live);
+        if (quiet)
+            release_shared(s);
     }
     free_stream(s);
     return r;

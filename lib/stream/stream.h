@@ -23,10 +23,13 @@
 #include "stream/live.h"
 
 enum pt_stream_kind { PT_STREAM_ACTIVE = 1, PT_STREAM_LOGGED = 2, PT_STREAM_RECORDED = 4,
-                      PT_STREAM_ANY = 7 };
+                      PT_STREAM_ATTACHED = 8, PT_STREAM_ANY = 15 };
+
+#define PT_READABLE (PT_STREAM_ACTIVE | PT_STREAM_RECORDED | PT_STREAM_ATTACHED)
 
 struct pt_flusher;
 struct pt_tail;
+struct pt_target;
 
 struct pt_stream {
     struct pt_handle *handle;
@@ -38,12 +41,27 @@ struct pt_stream {
     uint32_t next_type;           /* of the type list */
     struct pt_event last;         /* what posixtrace_next_event points into */
 
-    /* active */
+    /* active: which process it was created for, see traced.h */
+    struct pt_page  *page;
+    struct pt_names *names;
+    char     names_file[64];
+    uint32_t pid;
+    uint64_t start;
+    uid_t    uid;                 /* whose directory page, names and segment are in */
+    bool     other;               /* not this process */
+    unsigned bit;                 /* in that process's page */
+
     struct pt_seg *seg;
-    unsigned bit;
-    struct pt_lane lane;          /* the control writer's */
+    struct pt_lane lane;          /* the control writer's; slot NULL: none */
+    pt_u64   control_word;        /* the segment's lock as we have it, or left it: steer.c */
+    bool     control_passed;      /* somebody has passed us by since */
     struct pt_live live;
     struct pt_flusher *flusher;   /* NULL without log */
+
+    /* attached */
+    pt_u64   looked_ns;           /* whether the creator lives */
+    uint32_t over;                /* it does not, and all that there was has been looked at */
+    bool     readable_only;       /* another pid namespace */
 
     /* recorded */
     int fd;
@@ -53,7 +71,9 @@ struct pt_stream {
 };
 
 /* All return 0 or a negative errno. */
-int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int log_fd);
+/* target: the other process to be traced; NULL: this one. */
+int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int log_fd,
+                     const struct pt_target *target);
 int pt_stream_start(struct pt_stream *s, uint64_t addr);
 int pt_stream_stop(struct pt_stream *s, uint64_t addr);
 int pt_stream_set_filter(struct pt_stream *s, const struct pt_set *set, int how, uint64_t addr);
@@ -64,9 +84,11 @@ void pt_stream_status(struct pt_stream *s, struct posix_trace_status_info *statu
  * log, frees. The error of the final flush. */
 int pt_stream_destroy(struct pt_stream *s, uint64_t addr);
 
-/* Control events; s->control is held. */
+/* Control events; between pt_steer_begin and pt_steer_end. */
 void pt_stream_put_control(struct pt_stream *s, uint32_t id, const void *data, uint32_t len,
                            uint64_t addr);
+/* One of FLUSH_START, FLUSH_STOP, if the stream runs. */
+void pt_stream_put_mark(struct pt_stream *s, uint32_t id, uint64_t addr);
 /* Opens or closes the gates in every process that the stream traces. */
 void pt_stream_update_gates(struct pt_stream *s, bool open);
 

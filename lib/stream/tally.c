@@ -11,9 +11,7 @@
 #include <string.h>
 #include "ring/pool.h"
 #include "ring/slot.h"
-#include "stream/live.h"
-
-#define TALLY_MAX 65536u   /* more writers than that are forgotten, oldest first, when complete */
+#include "stream/books.h"
 
 static struct pt_tally *find(struct pt_live *l, uint32_t wid)
 {
@@ -32,27 +30,29 @@ static bool is_complete(const struct pt_live *l, const struct pt_tally *t)
            l->released - t->ended_at >= 2;
 }
 
-/* A complete tally that is forgotten goes into the sums. */
+/* A complete tally that is forgotten goes into the sums.  The log keeps an entry
+ * of its own for the writer, so those that it is told do not have these again. */
 static void forget(struct pt_live *l, const struct pt_tally *t)
 {
-    struct pt_seg_header *h = l->seg->h;
-
+    l->folded_given += pt_tally_given(t);
     l->folded_excluded += t->excluded;
     l->folded_refused += t->refused;
     l->folded_overwritten += pt_tally_overwritten(t);
     l->folded_next += t->next_no;
-    if (t->source != PT_TALLY_FINAL)
+    if (t->source == PT_TALLY_FOLDED) {
+        l->folded_gone += t->excluded + t->refused;
         return;
-    pt_add_relaxed(&h->gone_recorded, t->recorded);
+    }
+    l->folded_recorded += t->recorded;
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        pt_add_relaxed(&h->gone_lost[c], t->lost[c]);
+        l->folded_lost[c] += t->lost[c];
 }
 
 static bool rehash(struct pt_live *l)
 {
     struct pt_tally *old = l->tally, *fresh;
     uint32_t room = l->tally_room, keep = 0, new_room = 64;
-    bool full = l->tally_count >= TALLY_MAX;
+    bool full = l->tally_count >= l->tally_max;
 
     for (uint32_t i = 0; i < room; i++)
         keep += old[i].used && !(full && is_complete(l, &old[i]));
@@ -92,6 +92,7 @@ struct pt_tally *pt_live_tally(struct pt_live *l, const struct pt_author *author
     t = find(l, author->wid);
     memset(t, 0, sizeof *t);
     t->used = true;
+    t->based = l->passive && author->wid >= l->from_wid;
     t->author = *author;
     l->tally_count++;
     return t;
@@ -131,21 +132,19 @@ static void take_slot(struct pt_live *l, uint32_t index, enum pt_tally_source so
     struct pt_tally *t;
 
     pt_copy_unchecked(&author, &s->author, sizeof author);
-    if (author.level == PT_LEVEL_CONTROL)
+    if (author.level == PT_LEVEL_CONTROL ||
+        (l->seg->copy && pt_books_has_summed(l->seg, s)))
         return;
     author.name[15] = '\0';
     t = pt_live_tally(l, &author);
+    if (source == PT_TALLY_FINAL)
+        pt_books_sum(l, s, recorded);
     if (!t)
         return;
     t->look = l->look;
     t->slot = index;
-    if (l->seg->copy && t->source == PT_TALLY_UNSEEN) {
-        t->next_no = t->resume_no = s->seen_next;
-        t->seen = s->seen;
-        t->excluded = s->seen_excluded;
-        t->refused = s->seen_refused;
-        t->dropped = s->seen_dropped;
-    }
+    if (l->seg->copy && t->source == PT_TALLY_UNSEEN)
+        pt_books_take(l->seg, s, t);
     if (t->source != source || t->recorded != recorded)
         t->changed = true;
     t->source = source;
@@ -157,6 +156,70 @@ static void take_slot(struct pt_live *l, uint32_t index, enum pt_tally_source so
         t->changed |= t->lost[c] != lost;
         t->lost[c] = lost;
     }
+}
+
+/* Passive: counts of a slot, if it was the same writer's all the time. */
+static void look_at_slot(struct pt_live *l, uint32_t index, uint32_t state)
+{
+    struct pt_slot *s = pt_seg_slot(l->seg, index);
+    struct pt_author author, again;
+    uint64_t recorded, lost[PT_LOST_OWN];
+    struct pt_tally *t;
+
+    pt_copy_unchecked(&author, &s->author, sizeof author);
+    recorded = pt_slot_recorded(l->seg, index);
+    for (unsigned c = 0; c < PT_LOST_OWN; c++)
+        lost[c] = pt_load_relaxed(&s->lost[c]);
+    pt_fence_acquire();
+    pt_copy_unchecked(&again, &s->author, sizeof again);
+    author.name[15] = '\0';
+    if (author.level == PT_LEVEL_CONTROL || again.wid != author.wid ||
+        pt_load_acquire(&s->state) != state || !(t = pt_live_tally(l, &author)))
+        return;
+    t->look = l->look;
+    t->slot = index;
+    t->ended_at = l->released;
+    t->source = pt_slot_is_live(state) ? PT_TALLY_SLOT : PT_TALLY_FINAL;
+    t->recorded = recorded;
+    memcpy(t->lost, lost, sizeof lost);
+}
+
+/* Of writers whose slots are gone the last counts stay. */
+static void look_on(struct pt_live *l)
+{
+    uint32_t n = pt_slot_count(l->seg);
+
+    l->look++;
+    l->released++;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t state = pt_load_acquire(&pt_seg_slot(l->seg, i)->state);
+
+        if (pt_slot_is_live(state) || state == PT_SLOT_ENDED)
+            look_at_slot(l, i, state);
+    }
+}
+
+void pt_live_base(struct pt_tally *t, uint64_t no)
+{
+    t->base_no = t->resume_no = t->next_no = t->seen = no;
+    t->based = true;
+}
+
+int pt_live_begin_tallies(struct pt_live *l)
+{
+    int r;
+
+    look_on(l);
+    r = pt_live_take_pending(l);
+    for (uint32_t i = 0; r == 0 && i < l->tally_room; i++) {
+        struct pt_tally *t = &l->tally[i];
+
+        if (!t->used || t->source == PT_TALLY_UNSEEN)
+            continue;
+        pt_live_base(t, t->recorded > t->pending ? t->recorded - t->pending : 0);
+        memcpy(t->base_lost, t->lost, sizeof t->base_lost);
+    }
+    return r;
 }
 
 /* Without memory for the note the slot is released at once. */
@@ -184,29 +247,6 @@ void pt_live_release_ended(struct pt_live *l)
     l->released++;
 }
 
-void pt_live_leave_tallies(struct pt_live *l)
-{
-    for (uint32_t i = 0; i < l->tally_room; i++) {
-        const struct pt_tally *t = &l->tally[i];
-        struct pt_author author;
-        struct pt_slot *s;
-
-        if (!t->used || t->source != PT_TALLY_SLOT)
-            continue;
-        s = pt_seg_slot(l->seg, t->slot);
-        /* A slot that has ended and been taken by another writer since was
-         * folded.  Should that happen right now, the next round mends it. */
-        pt_copy_unchecked(&author, &s->author, sizeof author);
-        if (author.wid != t->author.wid)
-            continue;
-        pt_store_relaxed(&s->seen, t->seen);
-        pt_store_relaxed(&s->seen_excluded, t->excluded);
-        pt_store_relaxed(&s->seen_refused, t->refused);
-        pt_store_relaxed(&s->seen_dropped, t->dropped);
-        pt_store_release(&s->seen_next, t->next_no);
-    }
-}
-
 /* A slot that is just being ended still has its counts; they come with the next
  * look, and what the last one gave is good until then. */
 static void keep_claimed(struct pt_live *l, uint32_t index)
@@ -231,7 +271,7 @@ static void look_at_slots(struct pt_live *l)
         struct pt_slot *s = pt_seg_slot(l->seg, i);
         uint32_t state = pt_load_acquire(&s->state), ended = PT_SLOT_ENDED;
 
-        if (state == PT_SLOT_LIVE || (state != PT_SLOT_FREE && l->seg->copy))
+        if (pt_slot_is_live(state) || (state != PT_SLOT_FREE && l->seg->copy))
             take_slot(l, i, PT_TALLY_SLOT);
         else if (state == PT_SLOT_ENDED &&
                  pt_cas_seqcst(&s->state, &ended, (uint32_t)PT_SLOT_CLAIMED)) {
@@ -257,16 +297,15 @@ static void settle_unseen(const struct pt_live *l, struct pt_tally *t)
  * what was seen of each.  A dead consumer has taken that with it. */
 static void settle_folded(struct pt_live *l)
 {
-    uint64_t stored = pt_load_relaxed(&l->seg->h->gone_recorded), seen = l->folded_next, unseen;
+    uint64_t stored = pt_load_relaxed(&l->seg->h->gone_recorded) + l->folded_recorded;
+    uint64_t seen = l->folded_next;
 
     if (!l->finished || l->seg->copy)
         return;
     for (uint32_t i = 0; i < l->tally_room; i++)
         if (l->tally[i].used && l->tally[i].source == PT_TALLY_FOLDED)
             seen += l->tally[i].next_no;
-    unseen = stored > seen ? stored - seen : 0;
-    l->folded_overwritten += unseen - l->folded_unseen;
-    l->folded_unseen = unseen;
+    l->folded_unseen = stored > seen ? stored - seen : 0;
 }
 
 void pt_live_take_counts(struct pt_live *l)
@@ -274,6 +313,10 @@ void pt_live_take_counts(struct pt_live *l)
     struct pt_seg_header *h = l->seg->h;
     uint64_t gone;
 
+    if (l->passive) {
+        look_on(l);
+        return;
+    }
     /* A slot that is folded while we look would be seen twice or not at all. */
     do {
         gone = pt_load_seqcst(&h->gone_recorded);
@@ -311,7 +354,9 @@ static int pending_in(struct pt_live *l, uint32_t index, uint64_t gen)
 
     pt_copy_unchecked(&author, &c->author, sizeof author);
     author.name[15] = '\0';
-    if (consumed >> 24 == gen)
+    if (l->passive)
+        from = l->known[index] && l->known[index]->gen == gen ? l->known[index]->off : from;
+    else if (consumed >> 24 == gen)
         from = (uint32_t)(consumed & 0xffffffu);
     while (pt_decode_next(&d, &r) == 1) {
         if (r.kind == PT_RECORD_AUTHOR) {
@@ -339,7 +384,8 @@ int pt_live_take_pending(struct pt_live *l)
     for (uint32_t i = 0; r == 0 && i < n; i++) {
         uint64_t w = pt_load_acquire(&pt_seg_info(l->seg, i)->word);
 
-        if (pt_word_state(w) != PT_CHUNK_FREE &&
+        if ((pt_word_state(w) != PT_CHUNK_FREE ||
+             (l->passive && i < l->known_room && l->known[i])) &&
             pt_load_acquire(&pt_seg_chunk(l->seg, i)->gen) == pt_word_gen(w))
             r = pending_in(l, i, pt_word_gen(w));
     }

@@ -59,6 +59,7 @@ static struct pt_thread *take_dead(void)
             pt_sys_thread_exists(pt_load_relaxed(&t->pid), pt_load_relaxed(&t->tid)) ||
             !pt_cas_seqcst(&t->word, &word, 0u))
             continue;
+        pt_thread_forget_several(t);
         for (unsigned level = 0; level < PT_LEVELS; level++)
             for (unsigned bit = 0; t->lanes[level] && bit < PT_STREAMS; bit++)
                 t->lanes[level][bit].epoch = t->lanes[level][bit].fast = 0;
@@ -126,6 +127,21 @@ struct pt_thread *pt_thread_get(struct pt_self *self)
     return t;
 }
 
+void pt_thread_settle(struct pt_thread *t)
+{
+    for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next)
+        if (lane->last < t->several_last)
+            lane->last = t->several_last;
+}
+
+void pt_thread_forget_several(struct pt_thread *t)
+{
+    pt_thread_settle(t);
+    t->several = 0;
+    pt_fence_compiler();
+    t->several_lanes = NULL;
+}
+
 struct pt_lane *pt_thread_lanes(struct pt_thread *t, unsigned level)
 {
     if (!t->lanes[level]) {
@@ -170,10 +186,24 @@ bool pt_threads_left(void)
     return true;
 }
 
+bool pt_threads_are_out(void)
+{
+    const struct pt_thread *self = pt_thread_self;
+
+    if (!self || (pt_load_relaxed(&self->word) & PT_THREAD_LEVEL) > 1)
+        return false;
+    pt_barrier_all();
+    for (struct pt_thread *t = pt_load_acquire(&all_threads); t; t = t->next)
+        if (t != self && (pt_load_acquire(&t->word) & PT_THREAD_LEVEL))
+            return false;
+    return pt_load_seqcst(&pt_thread_strangers) == 0;
+}
+
 void pt_thread_forget_parent(void)
 {
     struct pt_thread *t = pt_load_relaxed(&all_threads), *next;
 
+    pt_self_look_again();
     if (!pt_self_forget_parent())
         return;
     for (; t; t = next) {
@@ -193,6 +223,7 @@ void pt_thread_exit(struct pt_thread *t)
     pt_store_relaxed(&t->count, t->count + 1);
     pt_store_seqcst(&t->word, pt_thread_word((uintptr_t)__builtin_frame_address(0), 1u));
     pt_fence_seqcst();
+    pt_thread_forget_several(t);
     for (unsigned level = 0; level < PT_LEVELS; level++) {
         struct pt_lane *lanes = t->lanes[level];
 

@@ -29,16 +29,18 @@
 /* Writers of the stream need fences, or its data are of less than 8 bytes. */
 #define PT_CLOCK_NOT_PLAIN (-1)
 
-/* What a thread needs to write into one stream at one level. */
+/* What a thread needs to write into one stream at one level.  What events load is
+ * in the first 64 bytes but for the first 8: see struct pt_slot. */
 struct pt_lane {
     uint64_t epoch;          /* page->epoch[bit] this is good for; 0: none */
     uint64_t fast;           /* the same if plain_clock is the TSC, else 0 */
     uint8_t *chunk;          /* begins with the commit word, also where there is no chunk */
     uint64_t limit;          /* end of the chunk; 0: none */
     uint64_t base;           /* base time in force */
-    uint64_t last;           /* time of the last record */
     struct pt_slot *slot;
     struct pt_seg_header *h;
+    struct pt_lane *next;    /* of the lanes for several streams, see struct pt_thread */
+    __attribute__((aligned(64))) uint64_t last; /* time of the last record */
     uint64_t *word;          /* of the thread */
     uint32_t max_inline;     /* most data that the inline copy is for: see PT_EVENT_INLINE */
     uint32_t max_data;
@@ -47,6 +49,7 @@ struct pt_lane {
     uint32_t chunk_index;
     struct pt_seg *seg;
 } __attribute__((aligned(128)));
+_Static_assert(sizeof(struct pt_lane) == 128, "two cache lines");
 
 static inline uint64_t pt_lane_committed(const struct pt_lane *lane)
 {
@@ -60,23 +63,26 @@ static inline uint32_t pt_lane_position(const struct pt_lane *lane)
 }
 
 struct pt_thread {
-    uint64_t word;
-    uint64_t count;
-    uint64_t nested;             /* events begun at other levels */
-    uint64_t outer[PT_LEVELS];
-    struct pt_lane *lanes[PT_LEVELS];
-    struct pt_thread *next;
-    uint32_t taken;
-    int32_t pid, tid;
-    uint64_t thread_id;
-    char name[16];
+    uint64_t pad[3];
     /* The lanes of level 0 for the gate word that was last seen with more than
      * one bit, good while page->changes is the same.  All have plain_clock
      * several_clock; several 0: none are known. */
     uint64_t several, several_changes;
+    struct pt_lane *several_lanes;   /* linked by next */
     int32_t  several_clock;
-    uint32_t several_count;
-    struct pt_lane *several_lane[PT_STREAMS];
+    uint32_t taken;
+    uint64_t pad2[2];
+    /* What events store to: see struct pt_slot. */
+    uint64_t word;
+    uint64_t count;
+    uint64_t several_last;       /* see pt_thread_settle */
+    uint64_t nested;             /* events begun at other levels */
+    uint64_t outer[PT_LEVELS];
+    struct pt_lane *lanes[PT_LEVELS];
+    struct pt_thread *next;
+    int32_t pid, tid;
+    uint64_t thread_id;
+    char name[16];
     struct pt_lane lane0[PT_STREAMS];
 };
 
@@ -88,6 +94,14 @@ struct pt_thread *pt_thread_get(struct pt_self *self);
 /* Threads that are inside an event without a record, for want of memory: mappings
  * stay for them, too. */
 extern uint32_t pt_thread_strangers PT_HIDDEN;
+/*
+ * An event in several streams notes its time once, in several_last, where that
+ * in one stream notes it in lane->last.  Makes lane->last of all of them right;
+ * to be called at level 0 before any is read, and before the lanes change.
+ */
+void pt_thread_settle(struct pt_thread *t);
+/* The same; and no lanes are known for several streams from now on. */
+void pt_thread_forget_several(struct pt_thread *t);
 /* The lanes of a level; NULL: no memory. */
 struct pt_lane *pt_thread_lanes(struct pt_thread *t, unsigned level);
 
@@ -98,8 +112,12 @@ void pt_thread_watch_exits(void);
 /* After the gates of a stream are closed: waits until no thread can still be in
  * an event that saw them open, for a second at most.  False: one is. */
 bool pt_threads_left(void);
-/* In a child made by fork(): what the kernel does by itself where it knows
- * MADV_WIPEONFORK (Linux 4.14), which also works for _Fork() and clone(). */
+/* Is every other thread outside, and this one in no more than one event?  What was
+ * taken out of the page before the call is then in nobody's use.  Never waits. */
+bool pt_threads_are_out(void);
+/* In a child made by fork(): its events look for a page of their own; and what the
+ * kernel does by itself where it knows MADV_WIPEONFORK (Linux 4.14), which also
+ * works for _Fork() and clone(). */
 void pt_thread_forget_parent(void);
 /* The calling thread ends: gives back what it holds in every stream. */
 void pt_thread_exit(struct pt_thread *t);

@@ -23,7 +23,7 @@ void subject_must(const char *what, int error)
     exit(1);
 }
 
-trace_id_t subject_stream(int policy, size_t bytes)
+trace_id_t subject_stream_of(pid_t pid, int policy, size_t bytes)
 {
     trace_attr_t attr;
     trace_id_t trid;
@@ -31,9 +31,14 @@ trace_id_t subject_stream(int policy, size_t bytes)
     subject_must("posix_trace_attr_init", posix_trace_attr_init(&attr));
     subject_must("setstreamfullpolicy", posix_trace_attr_setstreamfullpolicy(&attr, policy));
     subject_must("setstreamsize", posix_trace_attr_setstreamsize(&attr, bytes));
-    subject_must("posix_trace_create", posix_trace_create(0, &attr, &trid));
+    subject_must("posix_trace_create", posix_trace_create(pid, &attr, &trid));
     posix_trace_attr_destroy(&attr);
     return trid;
+}
+
+trace_id_t subject_stream(int policy, size_t bytes)
+{
+    return subject_stream_of(0, policy, bytes);
 }
 
 int subject_file(void)

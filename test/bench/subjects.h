@@ -35,6 +35,8 @@ void loop_event64(void *arg, long calls);
 
 /* A stream of the given policy and size that is not running. */
 trace_id_t subject_stream(int policy, size_t bytes);
+/* The same of another process. */
+trace_id_t subject_stream_of(pid_t pid, int policy, size_t bytes);
 /* A file in the benchmark's folder that has no name. */
 int subject_file(void);
 /* As subject_stream(), with a LOOP log in such a file. */

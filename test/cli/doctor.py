@@ -27,7 +27,7 @@ TIMEOUT = 60
 PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, SECCOMP_MODE_FILTER = 22, 38, 2
 RET_KILL_PROCESS, RET_ERRNO, RET_ALLOW = 0x80000000, 0x00050000, 0x7fff0000
 CALLS = {"membarrier": 324, "close_range": 436, "memfd_create": 319,
-         "clone": 56, "fork": 57, "vfork": 58, "clone3": 435}
+         "clone": 56, "fork": 57, "vfork": 58, "clone3": 435, "pidfd_open": 434}
 
 
 def expect(what, truth):
@@ -175,6 +175,22 @@ def check_clock(doctor):
     doctor.expect_finding("clock", "note", "CLOCK_MONOTONIC", POSIXTRACE_CLOCK="monotonic")
 
 
+def check_record(doctor):
+    """The variables that make programs record themselves; nothing is recorded by looking."""
+    log = doctor.folder / "self-%p.ptl"
+    found, _ = doctor.findings()
+    expect(f"{found}", "POSIXTRACE_RECORD" not in found)
+    doctor.expect_finding("POSIXTRACE_RECORD", "ok", str(log), POSIXTRACE_RECORD=str(log))
+    for name, value in (("POLICY", "lop"), ("SIZE", "1T"), ("LOG_SIZE", "-1"),
+                        ("FILTER", ",".join("x" * 65))):
+        doctor.expect_finding("POSIXTRACE_RECORD", "note", "is not understood",
+                              POSIXTRACE_RECORD=str(log), **{f"POSIXTRACE_RECORD_{name}": value})
+    for name, said in (("no/such/x.ptl", "No such file"), ("streams", "not a file for a log")):
+        doctor.expect_finding("POSIXTRACE_RECORD", "note", said,
+                              POSIXTRACE_RECORD=str(doctor.folder / name))
+    expect("something was recorded", not list(doctor.folder.glob("*.ptl*")))
+
+
 def check_left(doctor, traced):
     subprocess.run([traced, doctor.folder / "left.ptl", "events", "7", "kill"], check=False,
                    env=dict(os.environ, POSIXTRACE_DIR=str(doctor.streams)))
@@ -209,6 +225,7 @@ def main():
         check_limits(doctor, "plain" in sys.argv[3:])
         check_filters(doctor, "plain" in sys.argv[3:])
         check_clock(doctor)
+        check_record(doctor)
         check_left(doctor, traced)
         check_tmpfs(doctor)
 

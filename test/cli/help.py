@@ -39,9 +39,9 @@ def complete(script, line):
 def check_verb(tool, root, script, verb):
     text = output(tool, verb, "--help")
     fits(verb, text)
-    shown = set(re.findall(r'^  --([a-z]+)', text, flags=re.M))
+    shown = set(re.findall(r'^  (?:-[a-z], )?--([a-z-]+)', text, flags=re.M))
     page = (root / f"man/man1/posixtrace-{verb}.1").read_text(encoding="utf-8")
-    described = set(re.findall(r'(?:^\.It|,) Fl -([a-z]+)', page, flags=re.M))
+    described = set(re.findall(r'(?:^\.It|,) Fl -([a-z-]+)', page, flags=re.M))
     offered = {word.strip("-=") for word in complete(script, f"posixtrace {verb} --")}
     if not shown == described == offered:
         sys.exit(f"{verb}: --help {sorted(shown)}, page {sorted(described)}, "
@@ -59,9 +59,11 @@ def main():
     script = root / "completions/posixtrace"
     text = output(tool, "--help")
     fits("posixtrace", text)
-    verbs = re.findall(r'^  ([a-z]+) ', text, flags=re.M)
-    if len(verbs) != 8 or set(verbs) - complete(script, "posixtrace "):
-        sys.exit(f"verbs: {verbs}, completed: {complete(script, 'posixtrace ')}")
+    verbs = "|".join(re.findall(r'^  ([a-z|]+) ', text, flags=re.M)).split("|")
+    pages = {page.stem[len("posixtrace-"):] for page in (root / "man/man1").glob("posixtrace-*.1")}
+    if set(verbs) != pages or set(verbs) - complete(script, "posixtrace "):
+        sys.exit(f"verbs: {verbs}, pages: {pages}, "
+                 f"completed: {complete(script, 'posixtrace ')}")
     for verb in verbs:
         check_verb(tool, root, script, verb)
     for line, offered in (("posixtrace print --format=", {"text", "jsonl", "csv"}),

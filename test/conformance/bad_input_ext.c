@@ -187,6 +187,23 @@ START_TEST(test_environment)
 }
 END_TEST
 
+/* The tests run without POSIXTRACE_RECORD: there is no log, and nothing is wrong. */
+START_TEST(test_self_record)
+{
+    char log[4] = { 'a', 'b', 'c', 'd' };
+    int why = 77;
+
+    refused(posixtrace_get_self_record(NULL, sizeof log, &why));
+    refused(posixtrace_get_self_record(log, 0, &why));
+    refused(posixtrace_get_self_record(log, sizeof log, NULL));
+    ck_assert_int_eq(why, 77);
+    ck_assert_int_eq(log[0], 'a');
+    ck_ok(posixtrace_get_self_record(log, sizeof log, &why));
+    ck_assert_int_eq(why, 0);
+    ck_assert_str_eq(log, "");
+}
+END_TEST
+
 START_TEST(test_check_and_recover)
 {
     struct posixtrace_log_report report;
@@ -278,6 +295,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, test_odd_values);
     tcase_add_test(tc, test_texts);
     tcase_add_test(tc, test_environment);
+    tcase_add_test(tc, test_self_record);
     tcase_add_test(tc, test_check_and_recover);
     tcase_add_test(tc, test_builder);
     tcase_add_test(tc, test_streams);

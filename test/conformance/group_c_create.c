@@ -5,6 +5,8 @@
  */
 #include "support/trace_helpers.h"
 
+#include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 /* Small segments, so that tests with many streams stay cheap. */
@@ -56,16 +58,33 @@ START_TEST(test_048_own_pid)
 }
 END_TEST
 
+static void *give_tid(void *tid)
+{
+    __atomic_store_n((pid_t *)tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+    pause();
+    return NULL;
+}
+
+/* Ended and not reaped, reaped, and a number that is only a thread's. */
 START_TEST(test_049_no_such_process)
 {
-    pid_t pid = fork();
+    pid_t pid = fork(), tid = 0;
     trace_id_t trid = 77;
+    struct th_thread t;
+    siginfo_t info;
 
     ck_assert_int_ge(pid, 0);
     if (pid == 0)
         _exit(0);
+    ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    ck_fails(posix_trace_create(pid, NULL, &trid), ESRCH);
     ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
     ck_fails(posix_trace_create(pid, NULL, &trid), ESRCH);
+    th_thread_start(&t, give_tid, &tid);
+    th_thread_wait_asleep(&t);
+    ck_fails(posix_trace_create(__atomic_load_n(&tid, __ATOMIC_ACQUIRE), NULL, &trid), ESRCH);
+    pthread_cancel(t.thread);
+    th_thread_join(&t);
     ck_assert_uint_eq(trid, 77);
 }
 END_TEST
@@ -127,32 +146,62 @@ START_TEST(test_052_eight_streams)
 END_TEST
 
 /* Creates streams until one fails, which must be for their number. */
-static unsigned create_to_the_limit(const trace_attr_t *attr, trace_id_t *trid)
+static unsigned create_to_the_limit(pid_t pid, const trace_attr_t *attr, trace_id_t *trid)
 {
     unsigned n = 0;
     int error = 0;
 
-    while (n <= TRACE_SYS_MAX && (error = posix_trace_create(0, attr, &trid[n])) == 0)
+    while (n <= TRACE_SYS_MAX && (error = posix_trace_create(pid, attr, &trid[n])) == 0)
         n++;
     ck_assert_int_eq(error, EAGAIN);
     return n;
 }
 
+#define THEIRS 20u
+
+struct rival {
+    int   ready[2];
+    pid_t pid;
+};
+
+static void create_and_wait(void *context)
+{
+    struct rival *r = context;
+
+    for (unsigned i = 0; i < THEIRS; i++)
+        th_stream(.stream_size = SMALL);
+    ck_assert_int_eq(write(r->ready[1], "!", 1), 1);
+    for (;;)
+        pause();
+}
+
+/* The limit is the user's: what another process has, this one cannot have. */
 START_TEST(test_053_too_many_streams)
 {
     trace_id_t trid[TRACE_SYS_MAX + 1];
     trace_attr_t attr;
+    struct rival r;
+    char ready;
     unsigned n;
 
     th_attr(&attr, &(struct th_conf){ .stream_size = SMALL });
-    n = create_to_the_limit(&attr, trid);
-    ck_assert_uint_eq(n, TRACE_SYS_MAX);
+    ck_assert_int_eq(pipe(r.ready), 0);
+    r.pid = th_fork(create_and_wait, &r);
+    ck_assert_int_eq(read(r.ready[0], &ready, 1), 1);
+    n = create_to_the_limit(0, &attr, trid);
+    ck_assert_uint_eq(n, TRACE_SYS_MAX - THEIRS);
     ck_ok(posix_trace_shutdown(trid[n / 2]));
     ck_ok(posix_trace_create(0, &attr, &trid[n / 2]));
     ck_fails(posix_trace_create(0, &attr, &(trace_id_t){ 0 }), EAGAIN);
+    ck_assert_int_eq(kill(r.pid, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(r.pid, NULL, 0), r.pid);
+    n += create_to_the_limit(0, &attr, trid + n);
+    ck_assert_uint_eq(n, TRACE_SYS_MAX);
     while (n > 0)
         ck_ok(posix_trace_shutdown(trid[--n]));
     ck_ok(posix_trace_attr_destroy(&attr));
+    close(r.ready[0]);
+    close(r.ready[1]);
 }
 END_TEST
 
@@ -182,8 +231,16 @@ START_TEST(test_054_enormous_stream)
 }
 END_TEST
 
+static void wait_for_ever(void *unused)
+{
+    (void)unused;
+    for (;;)
+        pause();
+}
+
 START_TEST(test_055_failures_leak_nothing)
 {
+    pid_t pids[] = { 0, th_fork(wait_for_ever, NULL) };
     trace_id_t trid[TRACE_SYS_MAX + 1];
     trace_attr_t flush, huge, small;
     unsigned n;
@@ -192,17 +249,21 @@ START_TEST(test_055_failures_leak_nothing)
     th_attr(&small, &(struct th_conf){ .stream_size = SMALL });
     ck_ok(posix_trace_attr_init(&huge));
     posix_trace_attr_setstreamsize(&huge, HUGE_SIZE);
-    for (int i = 0; i < 10 * TRACE_SYS_MAX; i++) {
-        ck_fails(posix_trace_create(0, &flush, &trid[0]), EINVAL);
-        ck_fails(posix_trace_create(-5, NULL, &trid[0]), ESRCH);
-        ck_fails(posix_trace_create_withlog(0, NULL, -1, &trid[0]), EBADF);
-        if (i % 64 == 0)
-            ck_fails(posix_trace_create(0, &huge, &trid[0]), ENOMEM);
+    for (size_t k = 0; k < TH_COUNT(pids); k++) {
+        for (int i = 0; i < 10 * TRACE_SYS_MAX; i++) {
+            ck_fails(posix_trace_create(pids[k], &flush, &trid[0]), EINVAL);
+            ck_fails(posix_trace_create(-5, NULL, &trid[0]), ESRCH);
+            ck_fails(posix_trace_create_withlog(pids[k], NULL, -1, &trid[0]), EBADF);
+            if (i % 8 == 0)
+                ck_fails(posix_trace_create(pids[k], &huge, &trid[0]), ENOMEM);
+        }
+        n = create_to_the_limit(pids[k], &small, trid);
+        ck_assert_uint_eq(n, TRACE_SYS_MAX);
+        while (n > 0)
+            ck_ok(posix_trace_shutdown(trid[--n]));
     }
-    n = create_to_the_limit(&small, trid);
-    ck_assert_uint_eq(n, TRACE_SYS_MAX);
-    while (n > 0)
-        ck_ok(posix_trace_shutdown(trid[--n]));
+    ck_assert_int_eq(kill(pids[1], SIGKILL), 0);
+    ck_assert_int_eq(waitpid(pids[1], NULL, 0), pids[1]);
 }
 END_TEST
 

@@ -31,8 +31,8 @@ import sys
 import tempfile
 
 SKIP = 77
-HEADERS = ['trace.h'] + ['posixtrace/' + h for h in ('attr.h', 'environment.h', 'event.h', 'info.h', 'log.h',
-                                              'stream.h')]
+HEADERS = ['trace.h'] + ['posixtrace/' + h for h in (
+    'attach.h', 'attr.h', 'environment.h', 'event.h', 'info.h', 'log.h', 'stream.h')]
 PROTOTYPE = re.compile(r'^((?:const )?\w+(?: \w+)*? \*?)(posix_?trace_\w+)'
                        r'\(((?:[^()]|\([^()]*\))*)\)\s*;', re.M)
 NOT_AN_ERROR_NUMBER = {

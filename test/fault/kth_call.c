@@ -14,6 +14,9 @@
  *   what is read and what is told of as lost is what was traced since the clear
  *   a failure that cost something is told by some function or by a count
  *   afterwards the same process does all of it again without a failure, exactly
+ *
+ * Then the same with a stream for another process: what it records is read, and
+ * the calls of its controller fail.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -27,6 +30,7 @@
 
 #define THREADS    2u
 #define EVENTS     300u    /* of a thread, before and after the clear */
+#define OTHERS_EVENTS 10u
 #define WATCHDOG_S 20
 #define SKIPPED    77
 
@@ -251,7 +255,90 @@ static int one_failure(enum fault_kind kind, unsigned k, bool forever)
     return calls > k;
 }
 
-static bool run_child(enum fault_kind kind, unsigned k, bool forever)
+/* ---- the controller of another process ---- */
+
+static const int other_errors[] = { EACCES, EAGAIN, EMFILE, ENFILE, ENOMEM, ENOSPC, ENOTSUP, 0 };
+
+struct other {
+    pid_t pid;
+    int   go[2], done[2];
+};
+
+static void start_other(struct other *o)
+{
+    trace_event_id_t id;
+    char byte;
+
+    DEMAND(pipe(o->go) == 0 && pipe(o->done) == 0, "no pipe");
+    o->pid = fork();
+    DEMAND(o->pid >= 0, "fork: %d", errno);
+    if (o->pid > 0)
+        return;
+    close(o->go[1]);
+    while (read(o->go[0], &byte, 1) == 1) {
+        DEMAND_OK(posix_trace_eventid_open("other", &id));
+        for (unsigned i = 0; i < OTHERS_EVENTS; i++)
+            posix_trace_event(id, &i, sizeof i);
+        DEMAND(write(o->done[1], &byte, 1) == 1, "write: %d", errno);
+    }
+    _exit(0);
+}
+
+/* Its events, which are all there or counted. The error of create. */
+static int trace_other(struct other *o)
+{
+    struct posix_trace_event_info info;
+    int unavailable = 0, error;
+    unsigned seen = 0, number;
+    trace_id_t trid;
+    char byte = 0;
+    size_t len;
+
+    error = posix_trace_create(o->pid, NULL, &trid);
+    DEMAND_DOCUMENTED(error, other_errors);
+    if (error)
+        return error;
+    DEMAND_OK(posix_trace_start(trid));
+    DEMAND(write(o->go[1], &byte, 1) == 1 && read(o->done[0], &byte, 1) == 1, "the other is gone");
+    for (;;) {
+        error = posix_trace_trygetnext_event(trid, &info, &number, sizeof number, &len,
+                                             &unavailable);
+        DEMAND_DOCUMENTED(error, memory_errors);
+        if (error || unavailable)
+            break;
+        if (info.posix_event_id < POSIX_TRACE_UNNAMED_USEREVENT)
+            continue;
+        DEMAND(info.posix_pid == o->pid && number == seen, "%s: event %u of %d", what, number,
+               (int)info.posix_pid);
+        seen++;
+    }
+    DEMAND(error || seen == OTHERS_EVENTS, "%s: %u events", what, seen);
+    DEMAND_OK(posix_trace_shutdown(trid));
+    return error;
+}
+
+static int one_failure_with_other(enum fault_kind kind, unsigned k, bool forever)
+{
+    struct other o;
+    unsigned calls;
+    int error, again;
+
+    alarm(WATCHDOG_S);
+    start_other(&o);
+    fault_arm(kind, k, forever);
+    error = trace_other(&o);
+    calls = fault_disarm();
+    DEMAND(calls > k || !error, "%s: an error without a failure: %d", what, error);
+    again = trace_other(&o);
+    DEMAND(again == 0, "%s: fails afterwards: %d", what, again);
+    close(o.go[1]);
+    DEMAND(waitpid(o.pid, NULL, 0) == o.pid, "waitpid: %d", errno);
+    return calls > k;
+}
+
+typedef int failure_fn(enum fault_kind kind, unsigned k, bool forever);
+
+static bool run_child(failure_fn *fails, enum fault_kind kind, unsigned k, bool forever)
 {
     pid_t child;
     int status;
@@ -262,7 +349,7 @@ static bool run_child(enum fault_kind kind, unsigned k, bool forever)
     child = fork();
     DEMAND(child >= 0, "fork: %d", errno);
     if (child == 0)
-        exit(one_failure(kind, k, forever) ? 10 : 11);
+        exit(fails(kind, k, forever) ? 10 : 11);
     DEMAND(waitpid(child, &status, 0) == child, "waitpid: %d", errno);
     DEMAND(!WIFSIGNALED(status), "%s: %s", what,
            WTERMSIG(status) == SIGALRM ? "hangs" : strsignal(WTERMSIG(status)));
@@ -270,11 +357,11 @@ static bool run_child(enum fault_kind kind, unsigned k, bool forever)
     return WEXITSTATUS(status) == 10;
 }
 
-static unsigned all_of(enum fault_kind kind, bool forever)
+static unsigned all_of(failure_fn *fails, enum fault_kind kind, bool forever)
 {
     unsigned k = 0;
 
-    while (run_child(kind, k, forever))
+    while (run_child(fails, kind, k, forever))
         k++;
     return k;
 }
@@ -290,7 +377,7 @@ static enum fault_kind kind_named(const char *name)
 int main(int argc, char **argv)
 {
     enum fault_kind kind;
-    unsigned once, forever;
+    unsigned once, forever, others;
 
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
     puts("skipped: the sanitizer has the memory functions to itself");
@@ -299,10 +386,14 @@ int main(int argc, char **argv)
     DEMAND(argc == 2 || argc == 4, "usage: %s KIND [CALL once|forever]", argv[0]);
     kind = kind_named(argv[1]);
     if (argc == 4)
-        return !run_child(kind, (unsigned)atoi(argv[2]), strcmp(argv[3], "forever") == 0);
-    once = all_of(kind, false);
-    forever = all_of(kind, true);
-    printf("%s: %u calls failed once each, %u for ever\n", fault_names[kind], once, forever);
+        return !run_child(one_failure, kind, (unsigned)atoi(argv[2]),
+                          strcmp(argv[3], "forever") == 0);
+    once = all_of(one_failure, kind, false);
+    forever = all_of(one_failure, kind, true);
+    others = all_of(one_failure_with_other, kind, false);
+    others += all_of(one_failure_with_other, kind, true);
+    printf("%s: %u calls failed once each, %u for ever, %u of the controller of another\n",
+           fault_names[kind], once, forever, others);
     DEMAND(once > 0, "%s was never called", fault_names[kind]);
     return 0;
 }

@@ -4,7 +4,8 @@
  * Fuzz target: a hostile process page and a hostile name map.  An input is a
  * mode and a list of changes to good ones.
  *
- *   byte 0    bit 0: also a process of its own that finds the page as its own
+ *   byte 0    bit 0: also a process of its own that finds the page as its own;
+ *             bit 1: also a controller that finds it as that of its target
  *   8 bytes   a change each, see change.h; where: 0 to 3 page, 4 to 7 names
  *
  * Without a process: what a controller does with the page of another process,
@@ -14,14 +15,17 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "fuzz/change.h"
 #include "fuzz/target.h"
 #include "ring/dir.h"
 #include "ring/liveness.h"
+#include "stream/heir.h"
 #include "stream/self.h"
 
 #define CHANGES_MAX 32u
@@ -174,7 +178,7 @@ static void look_up(struct pt_self *self)
         struct pt_seg *seg = pt_self_segment(self, bit, self->page->epoch[bit]);
 
         if (seg) {
-            pt_self_register(self, seg, bit);
+            pt_process_register(seg, self->pid, self->start, self->page, bit);
             pt_self_set_segment(self, bit, 0, NULL);
             pt_seg_unmap(seg);
             munmap(seg, sizeof *seg);
@@ -218,7 +222,8 @@ static void ask_names(const struct pt_names *names)
     }
 }
 
-/* Whatever the map says, a name that is added has the id under which it is found. */
+/* Whatever the map says, a name that is added is found: under its id, or under that
+ * of an entry that said the same before its bytes were there. */
 static void add_names(struct pt_names *names)
 {
     char name[LONG_NAME];
@@ -232,7 +237,8 @@ static void add_names(struct pt_names *names)
         FUZZ_NEED(id >= PT_ID_USER_FIRST && id < PT_ID_MAX);
         FUZZ_NEED(id == PT_ID_USER_FIRST || strcmp(pt_names_get(names, id), name) == 0);
         FUZZ_NEED(pt_names_id(names, name, false, &again) == 0);
-        FUZZ_NEED(again == (id == PT_ID_USER_FIRST ? 0 : id));
+        FUZZ_NEED((id == PT_ID_USER_FIRST) == (again == 0));
+        FUZZ_NEED(!again || strcmp(pt_names_get(names, again), name) == 0);
     }
 }
 
@@ -276,28 +282,67 @@ static void trace(void)
     FUZZ_NEED(posix_trace_shutdown(trid) == 0);
 }
 
-/* Puts the page where the child will look for its own, and makes it the child's. */
-static void use_in_child(void)
+/* Puts the page where that of the process is looked for, and makes it its own. */
+static void put_page_of(uint32_t pid)
+{
+    struct pt_page *page = (void *)page_image.bad;
+    uint64_t start = pt_process_start(pid);
+    char file[64];
+
+    if (page->pid == FAR_PID)
+        page->pid = pid;
+    if (page->start == FAR_START)
+        page->start = start;
+    pt_page_name(file, pid, start);
+    put(file, page_image.bad, page_image.size);
+}
+
+static void trace_itself(void)
+{
+    put_page_of((uint32_t)getpid());
+    trace();
+}
+
+static void control(pid_t target)
+{
+    trace_event_id_t id;
+    trace_id_t trid;
+    int end = 0;
+
+    put_page_of((uint32_t)target);
+    if (posix_trace_create(target, NULL, &trid) != 0)
+        return;
+    FUZZ_NEED(posix_trace_start(trid) == 0);
+    posix_trace_trid_eventid_open(trid, "the controller's", &id);
+    while (posix_trace_eventtypelist_getnext_id(trid, &id, &end) == 0 && !end)
+        ;
+    FUZZ_NEED(posix_trace_stop(trid) == 0);
+    FUZZ_NEED(posix_trace_shutdown(trid) == 0);
+}
+
+static void trace_another(void)
+{
+    pid_t target = fork();
+
+    FUZZ_NEED(target >= 0);
+    if (target == 0) {
+        alarm(WATCHDOG);
+        for (;;)
+            pause();
+    }
+    control(target);
+    FUZZ_NEED(kill(target, SIGKILL) == 0 && waitpid(target, NULL, 0) == target);
+}
+
+static void use_in_child(void (*use)(void))
 {
     pid_t child = fork();
     int status;
 
     FUZZ_NEED(child >= 0);
     if (child == 0) {
-        struct pt_page *page = (void *)page_image.bad;
-        struct pt_identity self;
-        char file[64];
-
         alarm(WATCHDOG);
-        pt_identity_self(&self);
-        if (page->pid == FAR_PID)
-            page->pid = self.pid;
-        if (page->start == FAR_START)
-            page->start = self.start;
-        snprintf(file, sizeof file, "p-%lu-%llu", (unsigned long)self.pid,
-                 (unsigned long long)self.start);
-        put(file, page_image.bad, page_image.size);
-        trace();
+        use();
         _exit(0);
     }
     status = fuzz_wait(child);
@@ -326,14 +371,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     clean_up();
     make_segment();
-    snprintf(file, sizeof file, "p-%u-%u", FAR_PID, FAR_START);
+    pt_page_name(file, FAR_PID, FAR_START);
     put(file, page_image.bad, page_image.size);
     put(names_file, names_image.bad, names_image.size);
     use_page();
     use_names();
     if (data[0] & 1) {
         put(names_file, names_image.bad, names_image.size);
-        use_in_child();
+        use_in_child(trace_itself);
+    }
+    if (data[0] & 2) {
+        put(names_file, names_image.bad, names_image.size);
+        use_in_child(trace_another);
     }
     return 0;
 }

@@ -6,7 +6,8 @@
  * its name map, which are put back afterwards.
  *
  *   byte 0    mode: read the log together with the segment, or also recover a
- *             copy of the log, or attach to the segment and trace into it
+ *             copy of the log, or trace into it as a process that it traces, or
+ *             look on and steer it as posixtrace_attach() lets others do
  *   8 bytes   a change each, see change.h; where: area, see place_of()
  *
  * Nothing may crash, hang or give more events than the bytes can hold.  What
@@ -15,6 +16,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+#include <posixtrace/attach.h>
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
 #include <posixtrace/stream.h>
@@ -23,13 +25,14 @@
 #include "fuzz/change.h"
 #include "fuzz/segment_subject.h"
 #include "fuzz/target.h"
+#include "ring/liveness.h"
 #include "ring/slot.h"
 #include "stream/lane.h"
 
 #define CHANGES_MAX 24u
-#define ATTACHED_EVENTS 60u
+#define TRACED_EVENTS 60u
 
-enum mode { MODE_READ, MODE_READ_TOO, MODE_RECOVER, MODE_ATTACH, MODES };
+enum mode { MODE_READ, MODE_LOOK_ON, MODE_RECOVER, MODE_TRACE, MODES };
 
 static struct subject subject;
 static unsigned long most, inputs, inputs_with_events;
@@ -128,21 +131,21 @@ static void recover_copy(void)
     victim_bring_back(&subject.names);
 }
 
-/* ---- attaching ---- */
+/* ---- tracing ---- */
 
 /* As a thread does whose process finds the segment in its page. */
-static void attach(void)
+static void trace(void)
 {
     struct pt_author author = { .pid = getpid(), .tid = pt_sys_tid() };
     const char *file = strrchr(subject.seg.path, '/') + 1;
-    static const char buffer[ATTACHED_EVENTS * 4];
+    static const char buffer[TRACED_EVENTS * 4];
     struct pt_lane lane = { 0 };
     struct pt_seg seg;
 
     if (pt_seg_open(&seg, file) < 0)
         return;
     if (pt_lane_attach(&lane, &seg, 1, &author) == 0) {
-        for (unsigned i = 0; i < ATTACHED_EVENTS; i++) {
+        for (unsigned i = 0; i < TRACED_EVENTS; i++) {
             pt_store_relaxed(&lane.slot->inside, i + 1u);
             pt_lane_write(&lane, POSIX_TRACE_UNNAMED_USEREVENT, buffer, i * 4, 0,
                           pt_clock_now(seg.h->clock));
@@ -153,6 +156,41 @@ static void attach(void)
     }
     pt_slot_sweep(&seg);
     pt_seg_unmap(&seg);
+}
+
+/* ---- looking on ---- */
+
+/* Its creator is dead; ours is a process that lives and has it mapped. */
+static void become_creator(void)
+{
+    struct pt_identity self;
+
+    pt_identity_self(&self);
+    FUZZ_NEED(pwrite(subject.seg.fd, &self.pid, sizeof self.pid,
+                     offsetof(struct pt_seg_header, owner_pid)) == (ssize_t)sizeof self.pid);
+    FUZZ_NEED(pwrite(subject.seg.fd, &self.start, sizeof self.start,
+                     offsetof(struct pt_seg_header, owner_start)) == (ssize_t)sizeof self.start);
+}
+
+static void look_on(void)
+{
+    trace_event_set_t set;
+    trace_id_t trid;
+
+    become_creator();
+    if (posixtrace_attach(strrchr(subject.seg.path, '/') + 1, &trid) == 0) {
+        read_events(trid);
+        ask(trid);
+        posix_trace_stop(trid);
+        posix_trace_start(trid);
+        FUZZ_NEED(posix_trace_eventset_fill(&set, POSIX_TRACE_ALL_EVENTS) == 0);
+        posix_trace_set_filter(trid, &set, POSIX_TRACE_ADD_EVENTSET);
+        posix_trace_get_filter(trid, &set);
+        posix_trace_flush(trid);
+        read_events(trid);
+        FUZZ_NEED(posixtrace_detach(trid) == 0);
+    }
+    victim_restore(&subject.seg);
 }
 
 /* ---- changing ---- */
@@ -223,8 +261,10 @@ static size_t apply(const struct fuzz_change *c)
 
 static void use(enum mode mode)
 {
-    if (mode == MODE_ATTACH)
-        attach();
+    if (mode == MODE_TRACE)
+        trace();
+    if (mode == MODE_LOOK_ON)
+        look_on();
     read_everything();
     if (mode == MODE_RECOVER)
         recover_copy();
@@ -265,7 +305,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     use(mode);
     inputs++;
-    if (all || mode == MODE_RECOVER || mode == MODE_ATTACH) {
+    if (all || mode == MODE_RECOVER || mode == MODE_TRACE || mode == MODE_LOOK_ON) {
         victim_restore(&subject.seg);
         victim_restore(&subject.names);
         return 0;

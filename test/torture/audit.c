@@ -98,6 +98,22 @@ trace_event_id_t audit_type(trace_id_t trid, const char *name)
     }
 }
 
+uint64_t audit_lost_by(trace_id_t trid, pid_t tid)
+{
+    struct posixtrace_thread_info info;
+    uint64_t lost = 0;
+    size_t cursor = 0;
+    int unavailable;
+
+    for (;;) {
+        DEMAND_OK(posixtrace_thread_getnext(trid, &cursor, &info, &unavailable));
+        if (unavailable)
+            return lost;
+        for (unsigned i = 0; info.tid == tid && i < POSIXTRACE_LOSS_CAUSES; i++)
+            lost += info.lost[i];
+    }
+}
+
 void audit_check_time(const struct audit *a, trace_id_t trid)
 {
     struct posixtrace_info info;

@@ -46,6 +46,9 @@ void audit_read_log(struct audit *a, trace_id_t trid);
 /* The id of a type in a stream, by its name. */
 trace_event_id_t audit_type(trace_id_t trid, const char *name);
 
+/* How many events of a thread the stream says it has lost, for whatever cause. */
+uint64_t audit_lost_by(trace_id_t trid, pid_t tid);
+
 /* Time went back at most as often as the stream says that it was late. */
 void audit_check_time(const struct audit *a, trace_id_t trid);
 

@@ -153,7 +153,6 @@ int main(int argc, char **argv)
 
     if (SIGNALS_ARE_DELAYED)
         return SKIPPED;
-    alarm(WATCHDOG_S);
     printf("seed %llu\n", (unsigned long long)random);
     rounds = rounds < WAYS ? WAYS : rounds;
     lanes = calloc(rounds * 2, sizeof *lanes);
@@ -167,6 +166,7 @@ int main(int argc, char **argv)
         enum way way = i % WAYS;
         pthread_t thread;
 
+        alarm(WATCHDOG_S);
         DEMAND_OK(pthread_create(&thread, NULL, way == JUMP ? trace_and_jump : trace_until_ended,
                                  (void *)(uintptr_t)(i * 2)));
         end_it(thread, i * 2, way, &random);

@@ -7,10 +7,12 @@
 #   long.sh [BUILD-FOLDER [KILLS]]
 #
 # KILLS (10,000 if not given) processes killed at random moments, each log read
-# and recovered; a hundredth as many stopped; every instruction of the
-# path of an event, also of the scenes that the suite samples; each torture
-# combination ten times as long.  Ends with 1 at the first failure, whose seed
-# and output it shows.  About an hour and a half on two cores.
+# and recovered; a fifth as many with thousands of short threads; a tenth as many
+# controllers and targets killed or stopped, and rounds of families, each operation
+# within 2 s; a hundredth as many stopped;
+# every instruction of the path of an event, also of the scenes that the suite
+# samples; each torture combination ten times as long.  Ends with 1 at the first
+# failure, whose seed and output it shows.  About two hours on two cores.
 set -u
 here=$(dirname "$(readlink -f "$0")")
 build=$(readlink -f "${1:-$here/../../build}")
@@ -35,6 +37,10 @@ run() {
 }
 
 run "$kills times kill -9" "$build/test/torture/kill" $((kills / 30 + 1))
+run "$((kills / 5)) throngs of threads killed" "$build/test/torture/throng" $((kills / 300 + 1))
+run "$((kills / 10)) deaths of controllers or targets" "$build/test/torture/controllers" \
+    $((kills / 300 + 1))
+run "$((kills / 10)) rounds of families" "$build/test/torture/family" $((kills / 10)) 2
 run "$((kills / 100)) times SIGSTOP" "$build/test/torture/stopped" $((kills / 600 + 1))
 POSIXTRACE_PROOF_FULL=1 run "every instruction" "$build/test/proof/step"
 for again in 1 2 3; do
@@ -43,5 +49,7 @@ done
 run "life cycle under load" "$build/test/torture/lifecycle" 10
 run "threads that leave inside events" "$build/test/torture/left" 10
 run "attaching at any moment" "$build/test/torture/attach" 10
+run "looking on" "$build/test/torture/onlooker" 20
+run "steering, killed and stopped" "$build/test/torture/steer" 20
 run "failing writes" "$build/test/torture/write_errors"
 run "every policy, mode and thread count" "$build/test/torture/torture" all 3

@@ -104,7 +104,7 @@ START_TEST(shared_memory_first)
     expect(-EACCES, PT_DIR_SHM, shm);
     setenv("XDG_RUNTIME_DIR", "relative", 1);
     expect(-EACCES, PT_DIR_SHM, shm);
-    fd = pt_dir_new_file("without", 4096, 4096, &named);
+    fd = pt_dir_new_file(geteuid(), "without", 4096, 4096, &named);
     ck_assert_int_ge(fd, 0);
     ck_assert(!named);
     close(fd);
@@ -132,11 +132,11 @@ START_TEST(no_room)
     ck_assert_int_eq(mkdir(path, 0700), 0);
     if (mount_own(path, "mode=0700,size=64k")) {
         setenv("POSIXTRACE_DIR", path, 1);
-        fd = pt_dir_new_file("fits", 16384, 16384, &named);
+        fd = pt_dir_new_file(geteuid(), "fits", 16384, 16384, &named);
         ck_assert_int_ge(fd, 0);
         ck_assert(named);
         close(fd);
-        fd = pt_dir_new_file("large", 1 << 20, 1 << 20, &named);
+        fd = pt_dir_new_file(geteuid(), "large", 1 << 20, 1 << 20, &named);
         ck_assert_int_ge(fd, 0);
         ck_assert(!named);
         close(fd);

@@ -132,6 +132,32 @@ START_TEST(gates_follow_the_filter)
 }
 END_TEST
 
+/* Of several who take a dead stream out of a page, one does; and nobody takes out
+ * the stream that has the bit next. */
+START_TEST(revoked_once)
+{
+    struct pt_page *page = make(1, "n-x");
+    struct pt_set none;
+    unsigned bit = (unsigned)pt_page_take_bit(page);
+    uint64_t epoch = page->epoch[bit];
+
+    pt_set_empty(&none);
+    strcpy(page->stream[bit].file, "s-dead.seg");
+    ck_assert(pt_page_bit_is_of(page, bit, "s-dead.seg"));
+    ck_assert(!pt_page_bit_is_of(page, bit, "s-dead.se"));
+    ck_assert(!pt_page_bit_is_of(page, PT_STREAMS, "s-dead.seg"));
+    pt_page_open_gates(page, bit, &none);
+    ck_assert(pt_page_revoke_bit(page, bit, epoch));
+    ck_assert(!pt_page_bit_is_of(page, bit, "s-dead.seg"));
+    ck_assert_uint_eq(page->gates[PT_ID_USER_FIRST], 0);
+    ck_assert_int_eq(pt_page_take_bit(page), (int)bit);
+    pt_page_open_gates(page, bit, &none);
+    ck_assert(!pt_page_revoke_bit(page, bit, epoch));
+    expect_gates(page, bit, &none);
+    pt_page_unmap(page);
+}
+END_TEST
+
 START_TEST(names_in_use)
 {
     struct pt_page *page = make(1, "n-here");
@@ -150,6 +176,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, creators_at_once);
     tcase_add_test(tc, bits_and_epochs);
     tcase_add_test(tc, gates_follow_the_filter);
+    tcase_add_test(tc, revoked_once);
     tcase_add_test(tc, names_in_use);
 }
 

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Streams of other processes.  The standard lets only the creator of a stream use
+ * its trace id; here any process of the same user gets one of its own for a
+ * stream that it has not created, reads what is in it without taking it away from
+ * its creator, and starts, stops and filters it.
+ *
+ * What works on the trace id of an attached stream:
+ *
+ *   posix_trace_start, _stop, _set_filter, _get_filter, _get_attr
+ *   posix_trace_get_status      without the resets, which are the creator's
+ *   posix_trace_flush           of a stream with log: asks the process that writes
+ *                               the log; POSIX_TRACE_FLUSHING until it has done so
+ *   posix_trace_getnext_event, _timedgetnext_event, _trygetnext_event,
+ *   posixtrace_next_event       also of a stream with log
+ *   posix_trace_eventid_get_name, _trid_eventid_open, _eventtypelist_*
+ *   posixtrace_get_info, posixtrace_thread_getnext
+ *
+ * posix_trace_shutdown and posix_trace_clear are the creator's: EINVAL.
+ *
+ * Reading begins with the oldest event that is there when posixtrace_attach() is
+ * called, and takes nothing away.  So it can be overtaken: by a LOOP stream that
+ * overwrites, and by who empties the stream, its creator or its flush thread.
+ * What was missed since posixtrace_attach() is counted as POSIXTRACE_LOST_OVERWRITTEN
+ * and shows as OVERFLOW and RESUME in between; posixtrace_get_info() and
+ * posixtrace_thread_getnext() count everything from posixtrace_attach() on.  The
+ * counts of a thread that has ended are those of the last call that looked.
+ *
+ * When the creator has shut the stream down, or has died, what is left in it is
+ * read to its end; what reads and what steers then returns ENXIO.  A reader that waits
+ * learns of a death within about a second.  The events of a stream with log are in
+ * the log then, after a death once it is recovered.
+ *
+ * Several processes may steer a stream at once.  One that dies in the middle of it
+ * harms nothing; one that is stopped holds the others up for about a second.
+ * posix_trace_set_filter returns EBUSY when four threads at once have been stopped
+ * in the middle of setting one.
+ */
+#ifndef POSIXTRACE_ATTACH_H
+#define POSIXTRACE_ATTACH_H
+
+#include <trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A trace id for the stream in that file of the stream directory: the member
+ * file of a struct posixtrace_stream (posixtrace_stream_list()).
+ *
+ * EINVAL  a null pointer, not the name of a stream's file, or a file that is not
+ *         a stream of this version of the library
+ * ENOENT  there is no such stream (any more)
+ * ENXIO   its creator is dead or has shut it down; a log is completed by
+ *         posixtrace_log_recover()
+ * EACCES  the directory is not a private one of this user
+ * ENOMEM, EMFILE
+ *
+ * From another pid namespace a stream can be read but not steered:
+ * posix_trace_start, _stop, _set_filter and _flush then return ENOTSUP.
+ */
+int posixtrace_attach(const char *file, trace_id_t *trid);
+
+/* Lets go of it; nothing else happens to the stream.  EINVAL: not attached. */
+int posixtrace_detach(trace_id_t trid);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* posixtrace/attach.h. */
+#include <posixtrace/attach.h>
+#include "api/guard.h"
+#include "process/attach.h"
+
+PT_PUBLIC int posixtrace_attach(const char *file, trace_id_t *trid)
+{
+    int saved = errno, cancel, r;
+    struct pt_stream *s;
+
+    if (!file || !trid)
+        return EINVAL;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    r = pt_attach(&s, file);
+    if (r == 0) {
+        r = pt_handle_add(s, trid);
+        if (r < 0)
+            pt_detach(s);
+    }
+    pthread_setcancelstate(cancel, NULL);
+    errno = saved;
+    return -r;
+}
+
+PT_PUBLIC int posixtrace_detach(trace_id_t trid)
+{
+    int saved = errno, cancel;
+    struct pt_stream *s;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    s = pt_handle_remove(trid, PT_STREAM_ATTACHED);
+    if (s)
+        pt_detach(s);
+    pthread_setcancelstate(cancel, NULL);
+    errno = saved;
+    return s ? 0 : EINVAL;
+}

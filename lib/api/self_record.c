@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See self_record.h.  The log is opened and locked (flock) in one go, and the
+ * lock is held as long as the flush thread has the file: of two processes that
+ * are given the same name the second finds it taken, however close they come.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "api/self_record.h"
+#include "api/self_record_log.h"
+#include "process/reap.h"
+#include "stream/exit.h"
+#include "stream/handle.h"
+
+enum { PATTERNS = 64 };
+
+bool pt_self_record_asked;
+
+static struct {
+    char *pattern;                  /* of the log's name, absolute */
+    struct pt_attr attr;
+    char *globs[PATTERNS];
+    unsigned count;
+    bool names_only;                /* no wildcard, and something is asked for */
+    const char *bad;                /* the variable that is not understood */
+} setting;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static trace_id_t own_trid;         /* 0: there is no stream */
+static uint32_t begun;              /* 1: the three below are final */
+static int begun_error;
+static char begun_log[PT_RECORD_PATH];
+
+static bool read_size(const char *variable, uint64_t *size)
+{
+    static const char units[] = "KMG";
+    const char *text = secure_getenv(variable), *unit;
+    unsigned long long value;
+    unsigned shift;
+    char *end;
+
+    if (!text)
+        return true;
+    value = strtoull(text, &end, 10);
+    unit = *end ? strchr(units, *end) : NULL;
+    shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    if (text[0] < '0' || text[0] > '9' || value == 0 || end[unit != NULL] != '\0' ||
+        value > (SIZE_MAX >> 1) >> shift)
+        return false;
+    *size = (uint64_t)value << shift;
+    return true;
+}
+
+/* The same words as those of posixtrace record. */
+static bool read_policy(struct pt_attr *attr)
+{
+    const char *word = secure_getenv("POSIXTRACE_RECORD_POLICY");
+
+    attr->policy_is_default = 0;
+    attr->stream_policy = POSIX_TRACE_FLUSH;
+    attr->log_policy = secure_getenv("POSIXTRACE_RECORD_LOG_SIZE") ? POSIX_TRACE_LOOP
+                                                                   : POSIX_TRACE_APPEND;
+    if (!word || strcmp(word, "flush") == 0)
+        return true;
+    if (strcmp(word, "until-full") == 0)
+        attr->log_policy = POSIX_TRACE_UNTIL_FULL;
+    else if (strcmp(word, "loop") == 0)
+        attr->stream_policy = POSIX_TRACE_LOOP;
+    else
+        return false;
+    return true;
+}
+
+/* Names and patterns between commas. */
+static bool read_filter(void)
+{
+    const char *text = secure_getenv("POSIXTRACE_RECORD_FILTER");
+    bool wild = false, some = false;
+    char *copy, *state = NULL;
+
+    copy = text ? strdup(text) : NULL;
+    if (!copy)
+        return !text;
+    for (char *word = strtok_r(copy, ",", &state); word; word = strtok_r(NULL, ",", &state)) {
+        if (setting.count == PATTERNS)
+            return false;
+        setting.globs[setting.count++] = word;
+        some |= word[0] != '!';
+        wild |= word[0] != '!' && strpbrk(word, "*?[\\") != NULL;
+    }
+    setting.names_only = some && !wild;
+    return true;
+}
+
+static void read_settings(void)
+{
+    pt_attr_init(&setting.attr);
+    setting.attr.inheritance = POSIX_TRACE_INHERITED;
+    strncpy(setting.attr.name, program_invocation_short_name, sizeof setting.attr.name - 1);
+    if (!read_policy(&setting.attr))
+        setting.bad = "POSIXTRACE_RECORD_POLICY is not flush, loop or until-full";
+    else if (!read_size("POSIXTRACE_RECORD_SIZE", &setting.attr.stream_size))
+        setting.bad = "POSIXTRACE_RECORD_SIZE is not a number of bytes, as 65536, 64K or 1M";
+    else if (!read_size("POSIXTRACE_RECORD_LOG_SIZE", &setting.attr.log_size))
+        setting.bad = "POSIXTRACE_RECORD_LOG_SIZE is not a number of bytes, as 65536, 64K or 1M";
+    else if (!read_filter())
+        setting.bad = "POSIXTRACE_RECORD_FILTER has more than 64 patterns";
+}
+
+/* Relative to where the program was started: it may change its directory. */
+static char *absolute(const char *name)
+{
+    char *folder, *path;
+
+    if (name[0] == '/')
+        return strdup(name);
+    folder = getcwd(NULL, 0);
+    path = folder ? malloc(strlen(folder) + strlen(name) + 2) : NULL;
+    if (path)
+        stpcpy(stpcpy(stpcpy(path, folder), "/"), name);
+    free(folder);
+    return path;
+}
+
+__attribute__((constructor))
+static void read_environment(void)
+{
+    const char *name = secure_getenv("POSIXTRACE_RECORD");
+    int saved = errno;
+
+    if (!name || !*name)
+        return;
+    setting.pattern = absolute(name);
+    if (!setting.pattern)
+        setting.pattern = strdup(name);
+    read_settings();
+    pt_self_record_asked = setting.pattern != NULL;
+    errno = saved;
+}
+
+static int create(int fd)
+{
+    struct pt_stream *s = NULL;
+    trace_id_t trid = 0;
+    int r = pt_attr_check(&setting.attr, true);
+
+    if (r == 0) {
+        pt_reap_once();
+        r = pt_stream_create(&s, &setting.attr, fd, NULL);
+    }
+    if (r == 0) {
+        r = pt_handle_add(s, &trid);
+        if (r < 0)
+            pt_stream_destroy(s, 0);
+    }
+    if (r == 0)
+        own_trid = trid;
+    return r;
+}
+
+/* The types that are known already, or, with names alone, those that are not. */
+static void set_first_filter(struct pt_stream *s)
+{
+    struct pt_names *names = pt_self_make()->names;
+    struct pt_set set;
+
+    pt_set_empty(&set);
+    if (setting.names_only) {
+        pt_set_fill(&set, POSIX_TRACE_ALL_EVENTS);
+        for (uint32_t id = 1; id <= PT_ID_SYSTEM_LAST; id++)
+            pt_set_del(&set, id);
+    }
+    for (unsigned i = 0; setting.names_only && i < setting.count; i++) {
+        uint32_t id = 0;
+
+        if (setting.globs[i][0] != '!' && pt_names_id(names, setting.globs[i], true, &id) == 0)
+            pt_set_del(&set, id);
+    }
+    for (uint32_t id = PT_ID_USER_FIRST; id < pt_names_end(names); id++) {
+        const char *name = pt_stream_name(s, id);
+
+        if (name && !pt_record_wants(setting.globs, setting.count, name))
+            pt_set_add(&set, id);
+    }
+    pt_stream_set_filter(s, &set, POSIX_TRACE_SET_EVENTSET, 0);
+}
+
+static int begin(void)
+{
+    struct pt_self *self = pt_self_make();
+    struct pt_stream *s;
+    int fd, r;
+
+    if (setting.bad)
+        return -EINVAL;
+    if (!self || pt_exit_register() < 0)
+        return -ENOMEM;
+    fd = pt_record_log_open(setting.pattern, begun_log);
+    /* A name without %p, in a program that an ancestor which records itself has
+     * started: it is recorded there. */
+    if (fd == -EBUSY && pt_load_acquire(&self->page->used) != 0)
+        return 0;
+    if (fd < 0)
+        return fd;
+    r = create(fd);
+    if (r < 0)
+        pt_record_log_drop(fd, begun_log);
+    /* The flush thread has it; the program's descriptors stay as they were. */
+    close(fd);
+    s = r == 0 ? pt_handle_get(own_trid, PT_STREAM_LOGGED) : NULL;
+    if (!s)
+        return r;
+    if (setting.count > 0)
+        set_first_filter(s);
+    r = pt_stream_start(s, 0);
+    pt_handle_put(s);
+    return r;
+}
+
+static void begin_once(void)
+{
+    int saved = errno, cancel;
+
+    /* The program's way out: posixtrace's own trials of the library take it. */
+    if (!secure_getenv("POSIXTRACE_RECORD"))
+        return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    begun_error = -begin();
+    pt_store_release(&begun, 1u);
+    pt_record_log_note(setting.pattern, begun_error, setting.bad);
+    pthread_setcancelstate(cancel, NULL);
+    errno = saved;
+}
+
+void pt_self_record_begin(void)
+{
+    pthread_once(&once, begin_once);
+}
+
+void pt_self_record_named(const char *name, uint32_t id)
+{
+    struct pt_stream *s;
+    struct pt_set set;
+    int cancel;
+
+    if (setting.count == 0 || setting.names_only ||
+        pt_record_wants(setting.globs, setting.count, name))
+        return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    s = pt_handle_get(own_trid, PT_STREAM_LOGGED);
+    if (s) {
+        if (!pt_set_has(pt_seg_filter(s->seg->h), id)) {
+            pt_set_empty(&set);
+            pt_set_add(&set, id);
+            pt_stream_set_filter(s, &set, POSIX_TRACE_ADD_EVENTSET, 0);
+        }
+        pt_handle_put(s);
+    }
+    pthread_setcancelstate(cancel, NULL);
+}
+
+int pt_self_record_look(char *log, size_t size)
+{
+    *log = '\0';
+    if (!pt_self_record_asked)
+        return 0;
+    if (pt_load_acquire(&begun)) {
+        strncat(log, begun_log[0] ? begun_log : setting.pattern, size - 1);
+        return begun_error;
+    }
+    strncat(log, setting.pattern, size - 1);
+    return setting.bad ? EINVAL : -pt_record_log_look(setting.pattern);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A program that records itself because its environment says so
+ * (POSIXTRACE_RECORD and its companions, posixtrace(7)).
+ *
+ * The variables are read when the library is loaded, through secure_getenv(),
+ * so that nobody records a set-id program by starting it, and relative names are
+ * those that the program was started with.  Without POSIXTRACE_RECORD that is
+ * all.  With it the stream begins when the program opens its first event type,
+ * not before: programs that are linked but only read or control traces, such as
+ * posixtrace itself, record nothing and overwrite no log.
+ *
+ * A failure stops nobody.  It is told by posixtrace_get_self_record(), and in
+ * the file NAME.error beside the log, as the library does not print.
+ */
+#ifndef PT_API_SELF_RECORD_H
+#define PT_API_SELF_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/atomics.h"
+
+/* Whether the variables ask for it; never changes after loading. */
+extern bool pt_self_record_asked PT_HIDDEN;
+
+/* Begins, once in a process and its forked children.  Any thread, not in signal
+ * handlers. */
+void pt_self_record_begin(void);
+/* A type was opened: it is ignored from now on if the filter says so. */
+void pt_self_record_named(const char *name, uint32_t id);
+
+/* The log that the process records itself into, or would; "" for none.  Returns
+ * 0 or, as error number, why it does not, or would not. */
+int pt_self_record_look(char *log, size_t size);
+
+#endif

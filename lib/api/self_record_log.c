@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See self_record_log.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "api/self_record_log.h"
+#include "log/reader.h"
+#include "stream/postmortem.h"
+
+enum { TRIES = 99, INCOMPLETE = 1 };
+
+static bool expand(const char *pattern, const char *suffix, char path[PT_RECORD_PATH])
+{
+    char *to = path, *end = path + PT_RECORD_PATH;
+
+    for (const char *at = pattern; *at && to < end - 12; at++) {
+        if (at[0] == '%' && at[1] == 'p') {
+            to += snprintf(to, (size_t)(end - to), "%d", (int)getpid());
+            at++;
+        } else {
+            *to++ = *at;
+            at += at[0] == '%' && at[1] == '%';
+        }
+    }
+    *to = '\0';
+    if (to >= end - 12)
+        return false;
+    strcpy(to, suffix);
+    return true;
+}
+
+/* The lock goes with the last descriptor of this opening, which is the flush
+ * thread's.  File systems without locks have none. */
+static int lock(int fd)
+{
+    return flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK ? -EBUSY : 0;
+}
+
+/* 0: fd, which was there before, may be overwritten; INCOMPLETE; or a negative errno. */
+static int judge(int fd)
+{
+    struct pt_log_reader *reader;
+    struct pt_tail *tail = NULL;
+    struct stat st;
+    int r;
+
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return -EEXIST;
+    if (st.st_size == 0)
+        return 0;
+    r = pt_log_reader_new(&reader, fd);
+    if (r < 0)
+        return r == -EINVAL || r == -ENOTSUP ? -EEXIST : r;
+    if (!pt_log_reader_complete(reader)) {
+        r = pt_tail_open(&tail, pt_log_reader_params(reader)->id);
+        r = r < 0 ? r : r == PT_TAIL_WRITER_ALIVE ? -EBUSY : INCOMPLETE;
+        pt_tail_close(tail);
+    }
+    pt_log_reader_free(reader);
+    return r;
+}
+
+static int open_one(const char *path)
+{
+    const int flags = O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    int fd = open(path, flags | O_CREAT | O_EXCL, 0666), r = 0;
+    bool found = fd < 0 && errno == EEXIST;
+
+    if (found)
+        fd = open(path, flags);
+    if (fd < 0)
+        return -errno;
+    r = lock(fd);
+    if (r == 0 && found)
+        r = judge(fd);
+    if (r == 0)
+        return fd;
+    close(fd);
+    return r < 0 ? r : -ENOTEMPTY;
+}
+
+int pt_record_log_open(const char *pattern, char path[PT_RECORD_PATH])
+{
+    int r = -ENOTEMPTY;
+
+    for (int i = 1; r == -ENOTEMPTY && i <= TRIES; i++) {
+        char suffix[12] = "";
+
+        if (i > 1)
+            snprintf(suffix, sizeof suffix, ".%d", i);
+        r = expand(pattern, suffix, path) ? open_one(path) : -ENAMETOOLONG;
+    }
+    return r == -ENOTEMPTY ? -EEXIST : r;
+}
+
+void pt_record_log_drop(int fd, const char *path)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) == 0 && st.st_size == 0)
+        unlink(path);
+}
+
+int pt_record_log_look(const char *pattern)
+{
+    char path[PT_RECORD_PATH], *slash;
+    struct stat st;
+
+    if (!expand(pattern, "", path))
+        return -ENAMETOOLONG;
+    if (stat(path, &st) == 0)
+        return S_ISREG(st.st_mode) ? access(path, W_OK) < 0 ? -errno : 0 : -EEXIST;
+    if (errno != ENOENT)
+        return -errno;
+    slash = strrchr(path, '/');
+    slash[slash == path] = '\0';
+    return access(path, W_OK | X_OK) < 0 ? -errno : 0;
+}
+
+static const char *reason(int error, const char *bad)
+{
+    switch (error) {
+    case EBUSY: return "its log is being written by another process; put %p into the name";
+    case EEXIST: return "a file of that name exists and is not a trace log that may be overwritten";
+    case EINVAL: return bad ? bad : "the sizes are not good for a stream";
+    default: return strerror(error);
+    }
+}
+
+void pt_record_log_note(const char *pattern, int error, const char *bad)
+{
+    char path[PT_RECORD_PATH], line[PT_RECORD_PATH];
+    int fd, n;
+
+    if (!expand(pattern, ".error", path))
+        return;
+    if (unlink(path) < 0 && errno != ENOENT)
+        return;
+    if (error == 0)
+        return;
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
+    if (fd < 0)
+        return;
+    n = snprintf(line, sizeof line, "process %d (%s) is not recorded: %s\n", (int)getpid(),
+                 program_invocation_short_name, reason(error, bad));
+    if (n > 0 && write(fd, line, (size_t)n) < 0)
+        unlink(path);
+    close(fd);
+}
+
+bool pt_record_wants(char *const *globs, unsigned count, const char *name)
+{
+    bool any = false, match = false;
+
+    for (unsigned i = 0; i < count; i++) {
+        if (globs[i][0] == '!') {
+            if (fnmatch(globs[i] + 1, name, 0) == 0)
+                return false;
+        } else {
+            any = true;
+            match |= fnmatch(globs[i], name, 0) == 0;
+        }
+    }
+    return match || !any;
+}

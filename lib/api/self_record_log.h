@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The log of a program that records itself: its name, and which existing file
+ * may be overwritten.  Nobody is there to be asked, so:
+ *
+ *   a complete log     gives way
+ *   a log in the works is left alone; the process is not recorded (-EBUSY)
+ *   a log whose writer died, or executed this very program, without completing
+ *                      it: is kept, as it can be recovered; NAME.2 (.3, ...) is
+ *                      tried
+ *   another file       is left alone (-EEXIST)
+ */
+#ifndef PT_API_SELF_RECORD_LOG_H
+#define PT_API_SELF_RECORD_LOG_H
+
+#include <stdbool.h>
+
+enum { PT_RECORD_PATH = 512 };
+
+/* Opens the log of this process and locks it; %p in the pattern is its pid.  A
+ * descriptor, and its name in path, or a negative errno. */
+int pt_record_log_open(const char *pattern, char path[PT_RECORD_PATH]);
+/* It was not used: removes it if it is empty. */
+void pt_record_log_drop(int fd, const char *path);
+/* Could it be opened?  Nothing is made. */
+int pt_record_log_look(const char *pattern);
+
+/* Leaves, in NAME.error, why a process is not recorded (error, or the text bad if
+ * there is one), or, for error 0, removes that file. */
+void pt_record_log_note(const char *pattern, int error, const char *bad);
+
+/* Does the list of names and patterns, "!" before those to leave out, want this one? */
+bool pt_record_wants(char *const *globs, unsigned count, const char *name);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See list.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "process/list.h"
+#include "ring/dir.h"
+#include "ring/liveness.h"
+#include "ring/segment.h"
+#include "stream/postmortem.h"
+
+int pt_list_read_header(int dir, const char *file, struct pt_seg_header *h, struct stat *st)
+{
+    int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), r = -EINVAL;
+
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_uid == geteuid() &&
+        pread(fd, h, sizeof *h, 0) == (ssize_t)sizeof *h)
+        r = pt_seg_validate(h, (uint64_t)st->st_size);
+    close(fd);
+    return r;
+}
+
+static void copy_text(char *to, size_t size, const char *from, size_t from_size)
+{
+    size_t n = strnlen(from, from_size < size ? from_size : size - 1);
+
+    memcpy(to, from, n);
+    to[n] = '\0';
+}
+
+/* How many events of a dead stream no log has. */
+static uint64_t count_unsaved(const uint8_t id[16])
+{
+    struct pt_tail *t = NULL;
+    uint64_t n = 0;
+
+    if (pt_tail_open(&t, id) != PT_TAIL_FOUND)
+        return 0;
+    for (size_t i = 0; i < t->tail.packet_count; i++)
+        n += t->tail.packets[i].events;
+    pt_tail_close(t);
+    return n;
+}
+
+static void describe(const struct pt_seg_header *h, const struct stat *st,
+                     struct posixtrace_stream *s)
+{
+    enum pt_liveness live = pt_owner_liveness(h, st->st_dev, st->st_ino);
+
+    copy_text(s->name, sizeof s->name, h->attr.name, sizeof h->attr.name);
+    memcpy(s->id, h->id, sizeof s->id);
+    s->owner = (pid_t)h->owner_pid;
+    s->liveness = live == PT_ALIVE ? POSIXTRACE_ALIVE
+                  : live == PT_DEAD ? POSIXTRACE_DEAD : POSIXTRACE_UNKNOWN;
+    s->running = pt_state_of(h->state) == PT_RUNNING;
+    s->has_log = h->has_log != 0;
+    copy_text(s->log_path, sizeof s->log_path, h->log_path, sizeof h->log_path);
+    s->created.tv_sec = (time_t)(h->attr.create_ns / 1000000000);
+    s->created.tv_nsec = (long)(h->attr.create_ns % 1000000000);
+    if (live == PT_DEAD && h->has_log && !h->log_complete)
+        s->unsaved = count_unsaved(h->id);
+}
+
+int pt_list_streams(int (*each)(void *, const struct posixtrace_stream *), void *context)
+{
+    struct pt_seg_header *h = malloc(sizeof *h);
+    int dir = h ? pt_dir_open(false) : -ENOMEM, r = 0;
+    DIR *d = dir >= 0 ? fdopendir(dir) : NULL;
+    struct dirent *entry;
+
+    if (!d) {
+        r = dir < 0 ? dir : -errno;
+        if (dir >= 0)
+            close(dir);
+    }
+    while (d && r == 0 && (entry = readdir(d))) {
+        struct posixtrace_stream s;
+        struct stat st = { 0 };
+        int e;
+
+        if (!pt_seg_is_name(entry->d_name))
+            continue;
+        memset(&s, 0, sizeof s);
+        copy_text(s.file, sizeof s.file, entry->d_name, sizeof s.file);
+        s.liveness = POSIXTRACE_UNKNOWN;
+        e = pt_list_read_header(dirfd(d), entry->d_name, h, &st);
+        if (e == -ENOENT)
+            continue;   /* shut down since */
+        s.bytes = (uint64_t)st.st_blocks * 512;
+        if (e == 0)
+            describe(h, &st, &s);
+        r = each(context, &s);
+    }
+    if (d)
+        closedir(d);
+    free(h);
+    return r;
+}
+
+/* What is in the table may be hostile, or change meanwhile. */
+int pt_list_traced(const char *file, int (*each)(void *, pid_t), void *context)
+{
+    struct pt_seg_header *h = pt_seg_is_name(file) ? malloc(sizeof *h) : NULL;
+    struct stat st;
+    int dir, r;
+
+    if (!h)
+        return pt_seg_is_name(file) ? -ENOMEM : -EINVAL;
+    dir = pt_dir_open(false);
+    r = dir < 0 ? dir : pt_list_read_header(dir, file, h, &st);
+    for (unsigned i = 0; r == 0 && i < PT_PROC_MAX; i++) {
+        const struct pt_proc *p = &h->procs[i];
+
+        if (p->pid != 0 && p->pid <= INT32_MAX && pt_process_start(p->pid) == p->start)
+            r = each(context, (pid_t)p->pid);
+    }
+    if (dir >= 0)
+        close(dir);
+    free(h);
+    return r;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * How many streams a user has, all processes together: the limit TRACE_SYS_MAX is
+ * his, in each stream directory.  Streams whose process is dead do not count.
+ */
+#ifndef PT_RING_CENSUS_H
+#define PT_RING_CENSUS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* With the new segment file own in the user's directory: are there more than
+ * TRACE_SYS_MAX?  Of two that come at once with one place left, both may be told
+ * so.  A stream without a name in the directory ("") counts nowhere. */
+bool pt_census_is_full(uid_t uid, const char *own);
+
+#endif

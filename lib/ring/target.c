@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See target.h. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "ring/dir.h"
+#include "ring/liveness.h"
+#include "ring/target.h"
+
+/* What a process says of itself; at most size - 1 bytes. -errno, or how many. */
+static ssize_t read_proc(pid_t pid, const char *leaf, void *to, size_t size)
+{
+    char path[48];
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, leaf);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    n = read(fd, to, size - 1);
+    if (n < 0)
+        n = -errno;
+    close(fd);
+    ((char *)to)[n > 0 ? n : 0] = '\0';
+    return n;
+}
+
+/* Is the /proc that we see that of our own pid namespace? */
+static bool proc_is_ours(void)
+{
+    char link[24];
+    ssize_t n = readlink("/proc/self", link, sizeof link - 1);
+
+    link[n > 0 ? n : 0] = '\0';
+    return strtol(link, NULL, 10) == getpid();
+}
+
+/* The text behind "Key:" in /proc/PID/status, or "". */
+static const char *field(const char *status, const char *key)
+{
+    size_t n = strlen(key);
+
+    for (const char *line = status; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, key, n) == 0 && line[n] == ':')
+            return line + n + 1 + strspn(line + n + 1, " \t");
+    }
+    return "";
+}
+
+static unsigned long number(const char *status, const char *key)
+{
+    return strtoul(field(status, key), NULL, 10);
+}
+
+/* Real, effective, saved and file system id are all the same one. */
+static bool all_ids_are(const char *status, const char *key, unsigned long id)
+{
+    const char *p = field(status, key);
+
+    for (int i = 0; i < 4; i++) {
+        char *end;
+
+        if (strtoul(p, &end, 10) != id || end == p)
+            return false;
+        p = end;
+    }
+    return true;
+}
+
+static unsigned long effective_uid(const char *status)
+{
+    char *end;
+
+    strtoul(field(status, "Uid"), &end, 10);
+    return strtoul(end, NULL, 10);
+}
+
+/* Has the process a pid in a namespace below ours, too? */
+static bool has_second_pid(const char *status)
+{
+    char *end;
+
+    strtoul(field(status, "NSpid"), &end, 10);
+    return *end == '\t';
+}
+
+/* A process whose main thread has ended goes on with the others. */
+static bool has_ended(const char *status)
+{
+    char state = *field(status, "State");
+
+    return state == 'X' || (state == 'Z' && number(status, "Threads") <= 1);
+}
+
+static uint64_t aux_word(const uint8_t *at, bool wide)
+{
+    uint64_t long_word;
+    uint32_t word;
+
+    memcpy(&long_word, at, sizeof long_word);
+    memcpy(&word, at, sizeof word);
+    return wide ? long_word : word;
+}
+
+/*
+ * Was the program started with more rights than its caller had?  The kernel lets
+ * only those read the vector who may read the process's memory: that answer counts
+ * as much as the vector.  Its words are those of the target's machine; no type has
+ * a number so large that it would fill both halves of a long word.
+ */
+static int is_secure(pid_t pid)
+{
+    uint8_t aux[2048];
+    ssize_t n = read_proc(pid, "auxv", aux, sizeof aux);
+    bool wide = n >= 8 && aux_word(aux, true) < 0x10000;
+    size_t word = wide ? 8 : 4;
+
+    if (n < 0)
+        return (int)n;
+    for (size_t i = 0; i + 2 * word <= (size_t)n; i += 2 * word)
+        if (aux_word(aux + i, wide) == AT_SECURE)
+            return aux_word(aux + i + word, wide) != 0;
+    return 0;
+}
+
+static int may_trace(pid_t pid, const char *status)
+{
+    uid_t uid = geteuid();
+    int secure;
+
+    if (uid != 0 && (!all_ids_are(status, "Uid", uid) || !all_ids_are(status, "Gid", getegid())))
+        return -EPERM;
+    secure = is_secure(pid);
+    if (secure == -ENOENT || secure == -ESRCH)
+        return -ESRCH;
+    if (pt_is_shortage(secure))
+        return secure;
+    /* Root without CAP_SYS_PTRACE, as in many containers, still has all files. */
+    if (secure < 0 && uid == 0)
+        return 0;
+    return secure == 0 ? 0 : -EPERM;
+}
+
+int pt_target_look(struct pt_target *t, pid_t pid)
+{
+    char status[4096];
+    ssize_t n;
+    int r;
+
+    if (pid <= 0 || (kill(pid, 0) < 0 && errno == ESRCH))
+        return -ESRCH;
+    if (!proc_is_ours())
+        return -ENOTSUP;
+    n = read_proc(pid, "status", status, sizeof status);
+    if (n < 0 && pt_is_shortage((int)n))
+        return (int)n;
+    if (n < 0)   /* it has just gone, or is another user's and hidden */
+        return kill(pid, 0) == 0 ? -ENOTSUP : errno == EPERM ? -EPERM : -ESRCH;
+    if (number(status, "Tgid") != (unsigned long)pid || has_ended(status))
+        return -ESRCH;
+    r = may_trace(pid, status);
+    if (r < 0)
+        return r;
+    if (has_second_pid(status))
+        return -ENOTSUP;
+    t->pid = (uint32_t)pid;
+    t->uid = (uid_t)effective_uid(status);
+    t->start = pt_process_start(t->pid);
+    return t->start == 0 ? -ESRCH : t->start == UINT64_MAX ? -ENOTSUP : 0;
+}
+
+bool pt_target_sees(const struct pt_target *t, int dir)
+{
+    char link[48], ours[512], theirs[576];
+    struct stat a, b;
+    ssize_t n;
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", dir);
+    n = readlink(link, ours, sizeof ours - 1);
+    if (n <= 0 || fstat(dir, &a) < 0)
+        return true;
+    ours[n] = '\0';
+    snprintf(theirs, sizeof theirs, "/proc/%u/root%s", (unsigned)t->pid, ours);
+    if (stat(theirs, &b) < 0)
+        return errno != ENOENT && errno != ENOTDIR;
+    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}

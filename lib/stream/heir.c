@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See heir.h. */
+#include <errno.h>
+#include <string.h>
+#include "base/sys.h"
+#include "stream/heir.h"
+
+int pt_process_register(struct pt_seg *seg, uint32_t pid, uint64_t start, struct pt_page *page,
+                        unsigned bit)
+{
+    struct pt_seg_header *h = seg->h;
+
+    for (unsigned i = 0; i < PT_PROC_MAX; i++) {
+        struct pt_proc *p = &h->procs[i];
+        uint32_t was = pt_load_relaxed(&p->pid);
+
+        /* An entry of a process that is gone is as good as a free one; the one we
+         * want may be there, or half-way, from another thread of the process. */
+        if (was != 0 && was != pid && pt_sys_thread_exists((int32_t)was, (int32_t)was))
+            continue;
+        if (!pt_cas_seqcst(&p->pid, &was, pid))
+            continue;
+        pt_store_relaxed(&p->bit, bit);
+        pt_store_seqcst(&p->start, start);
+        /* Registered before the state is looked at; the controller changes the
+         * state before it looks at the table.  One of the two sees the other. */
+        pt_fence_seqcst();
+        if (pt_state_of(pt_load_seqcst(&h->state)) != PT_SUSPENDED && !pt_load_seqcst(&h->closed))
+            pt_page_open_gates(page, bit, pt_seg_filter(h));
+        return 0;
+    }
+    return -EAGAIN;
+}
+
+#define HEIR_BIT 63ull
+
+static uint64_t key_of(const struct pt_seg *seg)
+{
+    uint64_t key;
+
+    memcpy(&key, seg->h->id, sizeof key);
+    return (key & ~HEIR_BIT) | (HEIR_BIT + 1);
+}
+
+static int take_bit(struct pt_page *page, const struct pt_seg *seg)
+{
+    int bit = pt_page_take_bit(page);
+
+    if (bit >= 0) {
+        struct pt_page_stream *stream = &page->stream[bit];
+
+        stream->inherited = 1;
+        memcpy(stream->file, seg->file, sizeof stream->file - 1);
+    }
+    return bit;
+}
+
+/* The bit of a stream that is in the list, or -1. */
+static int find_heir(const struct pt_page *page, uint64_t key)
+{
+    for (unsigned i = 0; i < PT_STREAMS; i++) {
+        uint64_t heir = pt_load_acquire(&page->heir[i]);
+
+        if ((heir & ~HEIR_BIT) == key)
+            return (int)(heir & HEIR_BIT);
+    }
+    return -1;
+}
+
+/* Appends it with a bit of ours, unless another is faster; -1: the list is full. */
+static int add_heir(struct pt_page *page, uint64_t key, int bit)
+{
+    for (unsigned i = 0; i < PT_STREAMS; i++) {
+        uint64_t heir = 0;
+
+        if (pt_cas_seqcst(&page->heir[i], &heir, key | (unsigned)bit))
+            return bit;
+        if ((heir & ~HEIR_BIT) == key)
+            return (int)(heir & HEIR_BIT);
+    }
+    return -1;
+}
+
+/* A controller has traced the process directly before. */
+static bool is_traced(const struct pt_self *child, const struct pt_seg *seg)
+{
+    for (unsigned i = 0; seg->file[0] && i < PT_PROC_MAX; i++) {
+        const struct pt_proc *p = &seg->h->procs[i];
+
+        if (pt_load_seqcst(&p->pid) == child->pid && pt_load_seqcst(&p->start) == child->start &&
+            pt_page_bit_is_of(child->page, pt_load_relaxed(&p->bit), seg->file))
+            return true;
+    }
+    return false;
+}
+
+static int agree_on_bit(struct pt_self *child, const struct pt_seg *seg)
+{
+    uint64_t key = key_of(seg);
+    int bit = find_heir(child->page, key), mine;
+
+    if (bit >= 0 || is_traced(child, seg))
+        return bit;
+    mine = take_bit(child->page, seg);
+    if (mine < 0)
+        return -1;
+    bit = add_heir(child->page, key, mine);
+    if (bit != mine)
+        pt_page_give_bit(child->page, (unsigned)mine);
+    return bit;
+}
+
+bool pt_heir_take(struct pt_self *child, struct pt_seg *seg, bool opened)
+{
+    uint64_t epoch;
+    int bit;
+
+    /* By its numbers of another pid namespace, its threads would be taken for dead. */
+    if (seg->h->pid_ns != child->page->pid_ns)
+        return false;
+    bit = agree_on_bit(child, seg);
+    if (bit < 0)
+        return false;
+    epoch = pt_load_seqcst(&child->page->epoch[bit]);
+    /* Shut down since, if another thread of ours was much faster. */
+    if (!pt_page_bit_is_of(child->page, (unsigned)bit, seg->file))
+        return false;
+    if (opened)
+        seg->epoch = epoch;
+    pt_self_set_segment(child, (unsigned)bit, epoch, seg);
+    if (pt_process_register(seg, child->pid, child->start, child->page, (unsigned)bit) < 0)
+        pt_page_revoke_bit(child->page, (unsigned)bit, epoch);
+    return true;
+}

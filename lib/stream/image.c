@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See image.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/sys.h"
+#include "ring/dir.h"
+#include "stream/image.h"
+
+#define OWNER_BYTES offsetof(struct pt_seg_header, names_file)
+
+/* The owner in a segment's header; without mapping it, and with little stack. */
+static bool owner_is(const struct pt_self *s, int dir, const char *file)
+{
+    int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    uint8_t head[OWNER_BYTES];
+    bool whole;
+    uint64_t start;
+    uint32_t pid;
+
+    if (fd < 0)
+        return false;
+    whole = pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head;
+    close(fd);
+    memcpy(&pid, head + offsetof(struct pt_seg_header, owner_pid), sizeof pid);
+    memcpy(&start, head + offsetof(struct pt_seg_header, owner_start), sizeof start);
+    return whole && pid == s->pid && start == s->start;
+}
+
+static uint64_t open_gates(const struct pt_page *page)
+{
+    uint64_t open = 0;
+
+    for (uint32_t id = 0; id < PT_ID_MAX; id++)
+        open |= pt_load_acquire(&page->gates[id]);
+    return open;
+}
+
+static void leave_old(const struct pt_self *s, const uint64_t epoch[PT_STREAMS], uint64_t used)
+{
+    int dir = pt_dir_open(false);
+    uint64_t open = open_gates(s->page);
+
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
+        char file[sizeof s->page->stream[bit].file];
+        bool old;
+
+        if (!(used >> bit & 1))
+            continue;
+        memcpy(file, s->page->stream[bit].file, sizeof file);
+        if (file[0] == '\0')
+            old = (open >> bit & 1) != 0;
+        else
+            old = dir >= 0 && pt_dir_is_plain(file, sizeof file) && owner_is(s, dir, file);
+        if (old)
+            pt_page_revoke_bit(s->page, bit, epoch[bit]);
+    }
+    if (dir >= 0)
+        close(dir);
+}
+
+void pt_image_enter(struct pt_self *s)
+{
+    struct pt_page *page = s->page;
+    uint32_t mine = pt_sys_image(), old = pt_load_seqcst(&page->image);
+    uint64_t epoch[PT_STREAMS], used;
+    int saved = errno;
+
+    if (old == mine)
+        return;
+    used = pt_load_seqcst(&page->used);
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++)
+        epoch[bit] = pt_load_seqcst(&page->epoch[bit]);
+    if (pt_cas_seqcst(&page->image, &old, mine) && old != 0)
+        leave_old(s, epoch, used);
+    errno = saved;
+}
+
+/* All names of the one map, with the same ids in the other. */
+static bool replay(const struct pt_names *from, struct pt_names *to)
+{
+    uint32_t end = pt_names_end(from);
+
+    for (uint32_t id = PT_ID_NAMED_FIRST; id < end; id++) {
+        const char *name = pt_names_get(from, id);
+        uint32_t got;
+
+        if (!name || pt_names_id(to, name, true, &got) < 0 || got != id)
+            return false;
+    }
+    return true;
+}
+
+static bool inherits(const struct pt_self *parent)
+{
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
+        const struct pt_seg *seg = pt_load_acquire(&parent->known[bit].seg);
+
+        if (seg && seg->h->attr.inheritance == POSIX_TRACE_INHERITED &&
+            pt_load_relaxed(&parent->known[bit].epoch) ==
+                pt_load_relaxed(&parent->page->epoch[bit]))
+            return true;
+    }
+    return false;
+}
+
+/* The page is ours from now on, with our names. */
+static void insist(struct pt_self *s)
+{
+    uint64_t used = pt_load_seqcst(&s->page->used);
+
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++)
+        if ((used >> bit & 1) && !s->page->stream[bit].inherited)
+            pt_page_revoke_bit(s->page, bit, pt_load_seqcst(&s->page->epoch[bit]));
+    memcpy(s->page->names_file, s->names_file, sizeof s->page->names_file);
+}
+
+void pt_image_settle_names(struct pt_self *s, const struct pt_self *parent)
+{
+    char file[sizeof s->page->names_file];
+    struct pt_names *theirs;
+    int saved = errno;
+    bool moved = false;
+
+    memcpy(file, s->page->names_file, sizeof file);
+    file[sizeof file - 1] = '\0';
+    if (strcmp(file, s->names_file) == 0)
+        return;
+    if (!inherits(parent) && pt_names_open(&theirs, file) == 0) {
+        moved = replay(s->names, theirs);
+        if (!moved)
+            pt_names_unmap(theirs);
+    }
+    if (moved) {
+        s->names = theirs;
+        memcpy(s->names_file, file, sizeof s->names_file);
+    } else {
+        insist(s);
+    }
+    errno = saved;
+}

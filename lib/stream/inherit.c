@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See inherit.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/sys.h"
+#include "ring/dir.h"
+#include "ring/liveness.h"
+#include "stream/heir.h"
+#include "stream/inherit.h"
+
+#define GENERATIONS 32u   /* that are looked at */
+
+static bool was_made_before(const struct pt_seg_header *h, uint64_t start)
+{
+    long ticks = sysconf(_SC_CLK_TCK);
+
+    return ticks > 0 && h->created / (1000000000u / (uint64_t)ticks) <= start;
+}
+
+struct heritage {
+    struct pt_self *child;           /* NULL: only the names are wanted */
+    const struct pt_self *parent;
+    char *names_file;
+    bool  found;
+};
+
+/* Two names of one file? */
+static bool same_file(const char *a, const char *b)
+{
+    int dir = pt_dir_open(false);
+    struct stat x, y;
+    bool same = dir >= 0 && fstatat(dir, a, &x, AT_SYMLINK_NOFOLLOW) == 0 &&
+                fstatat(dir, b, &y, AT_SYMLINK_NOFOLLOW) == 0 && x.st_dev == y.st_dev &&
+                x.st_ino == y.st_ino;
+
+    if (dir >= 0)
+        close(dir);
+    return same;
+}
+
+/* The ids in the stream are those of its map: no other will do. */
+static bool has_names_of(const struct pt_self *self, const struct pt_seg *seg)
+{
+    char names[sizeof seg->h->names_file];
+
+    memcpy(names, seg->h->names_file, sizeof names);
+    return pt_dir_is_plain(names, sizeof names) && self->names_file[0] &&
+           same_file(names, self->names_file);
+}
+
+/* start: when the branch of the family began that leads to us. UINT64_MAX: any. */
+static bool is_for_us(const struct pt_seg *seg, const struct pt_self *parent, uint64_t start)
+{
+    const struct pt_seg_header *h = seg->h;
+
+    if (h->attr.inheritance != POSIX_TRACE_INHERITED || pt_load_seqcst(&h->closed) ||
+        !was_made_before(h, start))
+        return false;
+    /* Of its own streams our memory would know those that there were. */
+    if (parent && h->owner_pid == parent->pid && h->owner_start == parent->start)
+        return false;
+    return pt_owner_liveness(h, seg->dev, seg->ino) != PT_DEAD;
+}
+
+static struct pt_seg *open_segment(const char *file)
+{
+    struct pt_seg *seg = mmap(NULL, sizeof *seg, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (seg == MAP_FAILED)
+        return NULL;
+    if (pt_seg_open(seg, file) < 0) {
+        munmap(seg, sizeof *seg);
+        return NULL;
+    }
+    return seg;
+}
+
+static void close_segment(struct pt_seg *seg)
+{
+    pt_seg_unmap(seg);
+    munmap(seg, sizeof *seg);
+}
+
+/* The stream of that file, if it is for us. True: it was. */
+static bool consider(struct heritage *w, const char *name, size_t size, uint64_t start)
+{
+    char file[64];
+    struct pt_seg *seg;
+    bool use;
+
+    memset(file, 0, sizeof file);
+    memcpy(file, name, size < sizeof file ? size : sizeof file - 1);
+    if (!pt_dir_is_plain(file, sizeof file) || strncmp(file, "s-", 2) != 0)
+        return false;
+    seg = open_segment(file);
+    if (!seg)
+        return false;
+    use = is_for_us(seg, w->parent, start);
+    if (use && !w->child)
+        w->found = true;
+    if (!use || !w->child || !has_names_of(w->child, seg) || !pt_heir_take(w->child, seg, true))
+        close_segment(seg);
+    return use;
+}
+
+static bool is_known(const struct pt_self *parent, const struct pt_page *page, unsigned bit)
+{
+    return parent && parent->page == page && pt_load_acquire(&parent->known[bit].seg) &&
+           pt_load_relaxed(&parent->known[bit].epoch) == pt_load_relaxed(&page->epoch[bit]);
+}
+
+static void look_at_page(struct heritage *w, const struct pt_page *page, uint64_t start)
+{
+    for (unsigned bit = 0; bit < PT_STREAMS && !(w->found && !w->child); bit++) {
+        const struct pt_page_stream *stream = &page->stream[bit];
+
+        if ((pt_load_seqcst(&page->used) >> bit & 1) && !is_known(w->parent, page, bit) &&
+            consider(w, stream->file, sizeof stream->file, start) && w->names_file) {
+            memcpy(w->names_file, page->names_file, sizeof page->names_file);
+            w->names_file[sizeof page->names_file - 1] = '\0';
+        }
+    }
+}
+
+/* From the process up, until a page that has settled what it inherits itself.
+ * True: there was one. */
+static bool look_at_ancestors(struct heritage *w, uint32_t pid, uint64_t start)
+{
+    for (unsigned i = 0; i < GENERATIONS; i++) {
+        struct pt_process process, parent;
+        struct pt_page *page;
+        char file[64];
+        bool last;
+
+        if (pt_process_look(pid, &process) < 0 || process.parent == 0 ||
+            pt_process_look(process.parent, &parent) < 0 || parent.start > start)
+            return false;
+        pid = process.parent;
+        if (w->parent && pid == w->parent->pid && parent.start == w->parent->start) {
+            look_at_page(w, w->parent->page, start);
+            return true;
+        }
+        if (pt_page_open(&page, pid, parent.start, file) == 0) {
+            look_at_page(w, page, start);
+            last = pt_load_acquire(&page->settled) != 0 || (w->found && !w->child);
+            pt_page_unmap(page);
+            if (last)
+                return true;
+        }
+        start = parent.start;
+    }
+    return false;
+}
+
+/* ---- in a forked child ---- */
+
+static void take_known(struct pt_self *child, const struct pt_self *parent)
+{
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
+        struct pt_seg *seg = pt_load_acquire(&parent->known[bit].seg);
+
+        if (seg && is_known(parent, parent->page, bit) &&
+            seg->h->attr.inheritance == POSIX_TRACE_INHERITED)
+            pt_heir_take(child, seg, false);
+    }
+}
+
+/* ---- in a new image ---- */
+
+static const char *followed(void)
+{
+    const char *file = secure_getenv(PT_FOLLOW_VARIABLE);
+
+    return file && file[0] && strlen(file) < 64 ? file : NULL;
+}
+
+/* Gives the followed stream's map a name that lives as long as our page. */
+static bool link_followed(char names_file[64])
+{
+    const char *file = followed();
+    struct pt_seg *seg = file ? open_segment(file) : NULL;
+    char names[sizeof seg->h->names_file];
+    int dir = seg ? pt_dir_open(false) : -1;
+    uint8_t id[16];
+    bool done = false;
+
+    if (seg && dir >= 0) {
+        memcpy(names, seg->h->names_file, sizeof names);
+        pt_sys_random(id, sizeof id);
+        pt_dir_hex_name(names_file, 64, 'n', id, "");
+        done = pt_dir_is_plain(names, sizeof names) && is_for_us(seg, NULL, UINT64_MAX) &&
+               linkat(dir, names, dir, names_file, 0) == 0;
+    }
+    if (dir >= 0)
+        close(dir);
+    if (seg)
+        close_segment(seg);
+    return done;
+}
+
+bool pt_inherit_names(uint32_t pid, uint64_t start, char names_file[64])
+{
+    struct heritage w = { .names_file = names_file };
+    struct pt_page *page;
+    int saved = errno;
+    bool found = pt_page_open(&page, pid, start, names_file) == 0;
+
+    if (found) {
+        memcpy(names_file, page->names_file, sizeof page->names_file);
+        found = pt_dir_is_plain(names_file, sizeof page->names_file);
+        pt_page_unmap(page);
+    } else {
+        look_at_ancestors(&w, pid, start);
+        found = w.found || link_followed(names_file);
+    }
+    errno = saved;
+    return found;
+}
+
+void pt_inherit(struct pt_self *child, const struct pt_self *parent)
+{
+    struct heritage w = { .child = child, .parent = parent };
+    const char *file = parent ? NULL : followed();
+    int saved = errno;
+
+    if (parent)
+        take_known(child, parent);
+    if (pt_load_acquire(&child->page->settled) == 0 && child->page_file[0]) {
+        if (!look_at_ancestors(&w, child->pid, child->start) && parent)
+            look_at_page(&w, parent->page, child->start);
+        if (file)
+            consider(&w, file, strlen(file), UINT64_MAX);
+    }
+    pt_store_release(&child->page->settled, 1u);
+    errno = saved;
+}

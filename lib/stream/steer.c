@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See steer.h.
+ *
+ * What has to be kept apart.  Start, stop and filter change the state word, the
+ * filter, the gates in the pages of all traced processes, and the windows, by a
+ * record of the control writer.  Any process that has the segment mapped may do
+ * it, and may be killed or stopped at any instruction.  So there is a lock that
+ * can be taken away, and nothing that it guards can be harmed by a holder that
+ * does not know yet that it was.
+ *
+ * The lock is one word, h->control: thread id of the holder, slot of the control
+ * writer, and a count that changes with each hand over.  Each change is one
+ * compare-and-exchange:
+ *
+ *   free(S, n)  -> held(me, S, n+1)   taken
+ *   held(H, ..) -> held(me, -, n+1)   H does not exist, or the word has not changed for
+ *                                     PT_STALL_NS: taken over; without a slot
+ *   held(me, -) -> held(me, S')       a new control slot was made
+ *   held(me, S) -> free(S, n+1)       given back; fails if we were passed by
+ *
+ * Chunks.  A chunk has one writer.  slot->user is the thread that writes in a
+ * control slot: 0 -> me before the first store into its chunk, me -> 0 before the
+ * lock is given back.  Who takes the lock over leaves the slot of the one before
+ * to it and makes a new one.  A control slot that the lock word does not name is
+ * ended by whoever comes by (pt_slot_end_control), but only by user 0 -> NOBODY or
+ * dead -> NOBODY, after which nobody can become its user; its chunk is then closed.
+ * So a holder that is stopped between taking the lock and 0 -> me finds that it
+ * has no slot; one that is stopped in the middle of a record goes on in a chunk
+ * that is still its own.  Killed at any point, its slot is ended by others.
+ *
+ * Time.  A record is stamped first, then the lock word is looked at, then it is
+ * written: if we were passed by before the look, nothing is written; if later, the
+ * stamp is older than anything the other writes.  Readers take windows in the
+ * order of time and pass over a START or STOP that comes late and is older than
+ * the last one they know (pt_live.window_ts).
+ *
+ * State and filter.  Both are changed by compare-and-exchange from what was read
+ * under the lock, and who takes over first writes the state word anew with
+ * another time.  So a late change fails.  A filter is prepared in one of PT_FILTERS
+ * places, claimed like a slot, and put into force by one store of its index.
+ * Gates are single bits, each set or cleared after a look at the lock word: who
+ * was passed by gets at most one of them wrong, and mends it: pt_steer_end() has
+ * said so, and the next pt_steer_begin() sets the gates by what the state says.
+ *
+ * The missing record.  Killed between state and record, a stream is suspended
+ * and its window open; between record and state, the same.  Who takes over writes
+ * a STOP or START as the state demands, which is no event of the trace (as of a
+ * filtered type) where the last holder's note in h->window says that it is there.
+ *
+ * Waiting.  On a futex, in steps, because nobody wakes for a holder that died.
+ * Nobody waits for one that stands still longer than PT_STALL_NS.
+ *
+ * Thread ids mean nothing outside their pid namespace: attaching from another
+ * one gives a stream that can be read but not steered (attach.h).
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/sys.h"
+#include "ring/pool.h"
+#include "ring/slot.h"
+#include "stream/attached.h"
+#include "stream/steer.h"
+
+#define STEP_NS 20000000u   /* between looks whether the holder exists */
+
+static uint32_t my_tid(void)
+{
+    return (uint32_t)pt_sys_tid() & 0x3fffffu;
+}
+
+static bool is_gone(uint32_t tid)
+{
+    return tid == my_tid() || !pt_sys_tid_exists((int32_t)tid);
+}
+
+static void sleep_a_step(struct pt_seg_header *h, uint64_t word, uint64_t now)
+{
+    uint64_t at = now + STEP_NS;
+    struct timespec until = { (time_t)(at / 1000000000u), (long)(at % 1000000000u) };
+    uint32_t futex = pt_load_seqcst(&h->control_futex);
+
+    pt_store_seqcst(&h->control_waits, 1u);
+    if (pt_load_seqcst(&h->control) == word)
+        pt_futex_wait(&h->control_futex, futex, CLOCK_MONOTONIC, &until);
+}
+
+/* The word that was replaced.  s->control_word: what it is now. */
+static uint64_t take(struct pt_stream *s)
+{
+    struct pt_seg_header *h = s->seg->h;
+    uint64_t word = pt_load_seqcst(&h->control), seen = word;
+    uint64_t now = pt_clock_ns(CLOCK_MONOTONIC), since = now;
+
+    for (;;) {
+        uint32_t holder = pt_control_tid(word);
+
+        if (holder == 0 || is_gone(holder) || now - since >= PT_STALL_NS) {
+            uint64_t mine = pt_control_make(my_tid(), holder ? 0 : pt_control_slot_1(word),
+                                            pt_control_turn(word) + 1);
+
+            if (pt_cas_seqcst(&h->control, &word, mine)) {
+                s->control_word = mine;
+                return word;
+            }
+        } else {
+            sleep_a_step(h, word, now);
+            word = pt_load_seqcst(&h->control);
+        }
+        now = pt_clock_ns(CLOCK_MONOTONIC);
+        if (word != seen) {
+            seen = word;
+            since = now;
+        }
+    }
+}
+
+bool pt_steer_holds(const struct pt_stream *s)
+{
+    return pt_load_seqcst(&s->seg->h->control) == s->control_word;
+}
+
+/* ---- the control writer ---- */
+
+static bool become_user(struct pt_slot *slot)
+{
+    uint32_t nobody = 0;
+
+    return pt_cas_seqcst(&slot->user, &nobody, my_tid());
+}
+
+/* Another process has written since: takes up from what is committed.  False: the
+ * slot, or what it says of its chunk, is not what a control writer leaves. */
+static bool take_up(struct pt_stream *s, uint32_t index)
+{
+    struct pt_seg *seg = s->seg;
+    struct pt_slot *slot;
+    struct pt_author author;
+    uint32_t at;
+
+    s->lane.slot = NULL;
+    if (index >= pt_slot_count(seg))
+        return false;
+    slot = pt_seg_slot(seg, index);
+    pt_copy_unchecked(&author, &slot->author, sizeof author);
+    if (!pt_slot_is_live(pt_load_acquire(&slot->state)) || author.level != PT_LEVEL_CONTROL ||
+        !become_user(slot))
+        return false;
+    at = pt_load_acquire(&slot->chunk);
+    if (!pt_lane_take_up(&s->lane, seg, index, at)) {
+        pt_store_seqcst(&slot->user, 0u);
+        return false;
+    }
+    return true;
+}
+
+/* A control slot of our own, named by the lock word.  Without one (no memory)
+ * records are lost; the next holder tries again. */
+static void make_slot(struct pt_stream *s)
+{
+    struct pt_author author = { .level = PT_LEVEL_CONTROL, .pid = (int32_t)getpid(),
+                                .tid = pt_sys_tid() };
+    struct pt_seg_header *h = s->seg->h;
+    uint64_t word = s->control_word, with_slot;
+
+    s->lane.slot = NULL;
+    if (pt_lane_attach(&s->lane, s->seg, 1, &author) < 0) {
+        s->lane.slot = NULL;
+        return;
+    }
+    s->lane.slot->author.wid = 0;
+    with_slot = pt_control_make(pt_control_tid(word), s->lane.slot_index + 1,
+                                pt_control_turn(word));
+    if (!become_user(s->lane.slot) || !pt_cas_seqcst(&h->control, &word, with_slot)) {
+        uint32_t me = my_tid();
+
+        pt_cas_seqcst(&s->lane.slot->user, &me, 0u);
+        pt_slot_end_control(s->seg, s->lane.slot_index);
+        s->lane.slot = NULL;
+        return;
+    }
+    s->control_word = with_slot;
+}
+
+int pt_steer_init(struct pt_stream *s)
+{
+    s->control_word = pt_control_make(my_tid(), 0, 0);
+    pt_store_seqcst(&s->seg->h->control, s->control_word);
+    make_slot(s);
+    if (!s->lane.slot)
+        return -ENOMEM;
+    pt_store_seqcst(&s->lane.slot->user, 0u);
+    s->control_word = pt_control_make(0, s->lane.slot_index + 1, 1);
+    pt_store_seqcst(&s->seg->h->control, s->control_word);
+    return 0;
+}
+
+/* ---- what a holder left half-way ---- */
+
+static bool is_running(uint64_t state)
+{
+    return pt_state_of(state) != PT_SUSPENDED;
+}
+
+/* The same state in another word, so that a late change of it fails.  That of an
+ * automatic stop keeps its time: only its consumer changes it. */
+static uint64_t renew_state(struct pt_seg_header *h)
+{
+    uint64_t state = pt_load_seqcst(&h->state), fresh;
+
+    do {
+        if (pt_state_of(state) != PT_SUSPENDED && pt_state_of(state) != PT_RUNNING)
+            return state;
+        fresh = pt_state_make(pt_state_of(state), pt_clock_now(h->clock));
+    } while (!pt_cas_seqcst(&h->state, &state, fresh));
+    return fresh;
+}
+
+static void put_missing_record(struct pt_stream *s, bool running)
+{
+    uint32_t there = pt_load_relaxed(&s->seg->h->window) == running ? PT_RECORD_TRUNCATED : 0;
+    struct pt_set filter;
+    int by_call = 0;
+
+    if (running) {
+        pt_set_copy(&filter, pt_seg_filter(s->seg->h));
+        pt_stream_put_control(s, POSIX_TRACE_START | there, &filter, sizeof filter, 0);
+    } else {
+        pt_stream_put_control(s, POSIX_TRACE_STOP | there, &by_call, sizeof by_call, 0);
+    }
+}
+
+void pt_steer_settle(struct pt_stream *s, bool after_another)
+{
+    struct pt_seg_header *h = s->seg->h;
+
+    if (after_another)
+        put_missing_record(s, is_running(renew_state(h)));
+    pt_stream_update_gates(s, is_running(pt_load_seqcst(&h->state)) &&
+                                  !pt_load_seqcst(&h->closed));
+}
+
+/* ---- begin and end ---- */
+
+int pt_steer_begin(struct pt_stream *s)
+{
+    uint64_t before, left;
+    bool clean;
+    int r = pt_attached_check(s);
+
+    if (r < 0)
+        return r;
+    pthread_mutex_lock(&s->control);
+    left = s->control_word;
+    before = take(s);
+    clean = pt_control_tid(before) == 0;
+    if (s->kind == PT_STREAM_ATTACHED && pt_load_seqcst(&s->seg->h->closed)) {
+        s->lane.slot = NULL;
+        pt_steer_end(s);
+        return -ENXIO;
+    }
+    if (!clean || pt_control_slot_1(before) == 0)
+        make_slot(s);
+    else if (before != left || !s->lane.slot || !become_user(s->lane.slot))
+        if (!take_up(s, pt_control_slot_1(before) - 1))
+            make_slot(s);
+    if (!clean && pt_control_slot_1(before))
+        pt_slot_end_control(s->seg, pt_control_slot_1(before) - 1);
+    if (!clean || s->control_passed)
+        pt_steer_settle(s, !clean);
+    s->control_passed = false;
+    return 0;
+}
+
+bool pt_steer_end(struct pt_stream *s)
+{
+    struct pt_seg_header *h = s->seg->h;
+    uint64_t word = s->control_word;
+    uint64_t left = pt_control_make(0, pt_control_slot_1(word), pt_control_turn(word) + 1);
+    bool held;
+
+    if (s->lane.slot)
+        pt_store_seqcst(&s->lane.slot->user, 0u);
+    held = pt_cas_seqcst(&h->control, &word, left);
+    s->control_word = left;
+    s->control_passed = !held;
+    if (!held && s->lane.slot) {
+        pt_slot_end_control(s->seg, s->lane.slot_index);
+        s->lane.slot = NULL;
+    }
+    if (held && pt_load_seqcst(&h->control_waits)) {
+        pt_store_seqcst(&h->control_waits, 0u);
+        pt_add_seqcst(&h->control_futex, 1u);
+        pt_futex_wake_all(&h->control_futex);
+    }
+    pthread_mutex_unlock(&s->control);
+    return held;
+}
+
+/* ---- the filter ---- */
+
+/* A place to prepare a filter in; PT_FILTERS: all are held by threads that stand still. */
+static unsigned claim_place(struct pt_seg_header *h, uint64_t now)
+{
+    for (unsigned i = 1; i < PT_FILTERS; i++) {
+        unsigned place = (unsigned)((now + i) % PT_FILTERS);
+        uint32_t user = pt_load_seqcst(&h->filter_user[place]);
+
+        if ((user == 0 || is_gone(user)) &&
+            pt_cas_seqcst(&h->filter_user[place], &user, my_tid()))
+            return place;
+    }
+    return PT_FILTERS;
+}
+
+bool pt_steer_set_filter(struct pt_stream *s, const struct pt_set *set)
+{
+    struct pt_seg_header *h = s->seg->h;
+    uint64_t now = pt_load_seqcst(&h->filter_now);
+    unsigned place = claim_place(h, now);
+    bool done;
+
+    if (place == PT_FILTERS)
+        return false;
+    pt_set_copy(&h->filters[place], set);
+    done = pt_steer_holds(s) &&
+           pt_cas_seqcst(&h->filter_now, &now, (now / PT_FILTERS + 1) * PT_FILTERS + place);
+    pt_store_seqcst(&h->filter_user[place], 0u);
+    return done;
+}

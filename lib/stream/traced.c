@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See traced.h. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include "ring/dir.h"
+#include "ring/liveness.h"
+#include "stream/traced.h"
+
+#define GENERATIONS 64u   /* of ancestors that are looked at */
+
+/* The name in a page, which its process may have changed. */
+static bool copy_names_file(const struct pt_page *page, char file[64])
+{
+    memcpy(file, page->names_file, sizeof page->names_file);
+    return pt_dir_is_plain(file, sizeof page->names_file);
+}
+
+static bool names_of_ancestor(const struct pt_target *t, char file[64])
+{
+    struct pt_process child, parent;
+    uint32_t pid = t->pid;
+
+    if (pt_process_look(pid, &child) < 0)
+        return false;
+    for (unsigned n = 0; n < GENERATIONS; n++, child = parent) {
+        struct pt_page *page;
+        char page_file[64];
+
+        pid = child.parent;
+        /* Who is younger than his child has got the number of a parent that is gone. */
+        if (pid == 0 || pt_process_look(pid, &parent) < 0 || parent.start > child.start)
+            return false;
+        if (pt_page_open_of(&page, t->uid, pid, parent.start, page_file) == 0) {
+            bool found = copy_names_file(page, file);
+
+            pt_page_unmap(page);
+            return found;
+        }
+    }
+    return false;
+}
+
+static void unlink_of(uid_t uid, const char *file)
+{
+    int dir = pt_dir_open_of(uid, false);
+
+    if (dir < 0)
+        return;
+    unlinkat(dir, file, 0);
+    close(dir);
+}
+
+/* A name map for a page to be made; *fresh: made here. */
+static int names_for(const struct pt_target *t, char file[64], bool *fresh)
+{
+    struct pt_names *names;
+    int r;
+
+    *fresh = false;
+    if (names_of_ancestor(t, file) && pt_names_open_of(&names, t->uid, file) == 0) {
+        pt_names_unmap(names);
+        return 0;
+    }
+    r = pt_names_create_of(&names, t->uid, file);
+    if (r < 0)
+        return r;
+    pt_names_unmap(names);
+    *fresh = true;
+    return file[0] ? 0 : -ENOMEM;
+}
+
+static int make_page(struct pt_page **page, const struct pt_target *t)
+{
+    char names[64], file[64], used[64];
+    bool fresh;
+    int r = names_for(t, names, &fresh);
+
+    if (r < 0)
+        return r;
+    r = pt_page_create_of(page, t->uid, t->pid, t->start, names, file);
+    if (r == 0 && !file[0]) {
+        pt_page_unmap(*page);
+        r = -ENOMEM;
+    }
+    /* The target, or another controller, was faster. */
+    if (fresh && (r < 0 || !copy_names_file(*page, used) || strcmp(used, names) != 0))
+        unlink_of(t->uid, names);
+    return r;
+}
+
+static int open_page(struct pt_page **page, const struct pt_target *t)
+{
+    int dir = pt_dir_open_of(t->uid, true), r;
+    char file[64];
+    bool seen;
+
+    if (dir < 0)
+        return pt_is_shortage(dir) ? dir : -EACCES;
+    seen = pt_target_sees(t, dir);
+    close(dir);
+    if (!seen)
+        return -ENOTSUP;
+    r = pt_page_open_of(page, t->uid, t->pid, t->start, file);
+    if (r == -ENOENT)
+        r = make_page(page, t);
+    if (r == 0 || pt_is_shortage(r))
+        return r;
+    /* Forged, or of another version; a symbolic link; a directory. */
+    return r == -EINVAL || r == -ELOOP || r == -EISDIR ? -ENOTSUP : -ENOMEM;
+}
+
+int pt_traced_open(struct pt_stream *s, const struct pt_target *target)
+{
+    char names[64];
+    int r;
+
+    if (!target) {
+        s->page = s->self->page;
+        s->names = s->self->names;
+        s->pid = s->self->pid;
+        s->start = s->self->start;
+        s->uid = geteuid();
+        memcpy(s->names_file, s->self->names_file, sizeof s->names_file);
+        return 0;
+    }
+    r = open_page(&s->page, target);
+    if (r < 0)
+        return r;
+    r = copy_names_file(s->page, names) ? pt_names_open_of(&s->names, target->uid, names) : -EINVAL;
+    if (r < 0) {
+        pt_page_unmap(s->page);
+        s->page = NULL;
+        return pt_is_shortage(r) ? r : -ENOTSUP;
+    }
+    s->other = true;
+    s->pid = target->pid;
+    s->start = target->start;
+    s->uid = target->uid;
+    memcpy(s->names_file, names, sizeof s->names_file);
+    return 0;
+}
+
+/* A page whose process is gone is of no use to anybody. */
+static void unlink_dead(const struct pt_stream *s)
+{
+    char names[64];
+    uint64_t now = pt_process_start(s->pid);
+    struct pt_page *page;
+    int dir;
+
+    if (now == UINT64_MAX || now == s->start)
+        return;
+    dir = pt_dir_open_of(s->uid, false);
+    if (dir < 0)
+        return;
+    if (pt_page_open_of(&page, s->uid, s->pid, s->start, names) == 0) {
+        pt_page_unmap(page);
+        unlinkat(dir, names, 0);
+        if (!pt_page_names_in_use(dir, s->names_file))
+            unlinkat(dir, s->names_file, 0);
+    }
+    close(dir);
+}
+
+void pt_traced_close(struct pt_stream *s)
+{
+    if (!s->other || !s->page)
+        return;
+    unlink_dead(s);
+    pt_names_unmap(s->names);
+    pt_page_unmap(s->page);
+    s->page = NULL;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace_attach(): what an attached stream's trace id is good for, one call
+ * after the other.  Creator and onlooker are the same process here; torture/steer
+ * and torture/onlooker have two.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <posixtrace/attach.h>
+#include <posixtrace/event.h>
+#include <posixtrace/info.h>
+#include <posixtrace/stream.h>
+#include "support/run_suite.h"
+
+static trace_event_id_t tick;
+static char file[128];
+
+static int note_stream(void *unused, const struct posixtrace_stream *s)
+{
+    (void)unused;
+    if (s->owner != getpid())
+        return 0;
+    memcpy(file, s->file, sizeof file);
+    return 1;
+}
+
+static trace_id_t attach(void)
+{
+    trace_id_t trid;
+
+    ck_assert_int_eq(posixtrace_stream_list(note_stream, NULL), 1);
+    ck_assert_int_eq(posixtrace_attach(file, &trid), 0);
+    return trid;
+}
+
+static trace_id_t create(int policy, int log_fd)
+{
+    trace_attr_t attr;
+    trace_id_t trid;
+
+    ck_assert_int_eq(posix_trace_eventid_open("tick", &tick), 0);
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamsize(&attr, 8192), 0);
+    ck_assert_int_eq(posix_trace_attr_setmaxdatasize(&attr, 16), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamfullpolicy(&attr, policy), 0);
+    ck_assert_int_eq(log_fd < 0 ? posix_trace_create(0, &attr, &trid)
+                                : posix_trace_create_withlog(0, &attr, log_fd, &trid), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    return trid;
+}
+
+static void trace(uint64_t from, uint64_t to)
+{
+    for (; from < to; from++)
+        posix_trace_event(tick, &from, sizeof from);
+}
+
+/* How many ticks there are, which must begin with number from. */
+static uint64_t read_ticks(trace_id_t trid, uint64_t from)
+{
+    struct posixtrace_event e;
+    uint64_t n = 0, number;
+    int none = 0;
+
+    for (;;) {
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), 0);
+        if (none)
+            return n;
+        if (e.id != tick)
+            continue;
+        memcpy(&number, e.data, sizeof number);
+        ck_assert_uint_eq(number, from + n);
+        n++;
+    }
+}
+
+START_TEST(arguments)
+{
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();
+    static const char *const bad[] = {
+        "", "s-", "s-.seg/", "../s-0.seg", "n-0.names", "s-0123456789abcdef0123456789abcdef",
+        "s-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.seg"
+    };
+
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_int_eq(posixtrace_attach(bad[i], &trid), EINVAL);
+    ck_assert_int_eq(posixtrace_attach("s-0123456789abcdef0123456789abcdef.seg", &trid), ENOENT);
+    ck_assert_int_eq(posixtrace_attach(NULL, &trid), EINVAL);
+    ck_assert_int_eq(posixtrace_attach(file, NULL), EINVAL);
+    ck_assert_int_eq(posixtrace_detach(own), EINVAL);
+    ck_assert_int_eq(posix_trace_shutdown(trid), EINVAL);
+    ck_assert_int_eq(posix_trace_clear(trid), EINVAL);
+    ck_assert_int_eq(posix_trace_close(trid), EINVAL);
+    ck_assert_int_eq(posix_trace_flush(trid), EINVAL);
+    ck_assert_int_eq(posixtrace_seek(trid, 0), EINVAL);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posixtrace_detach(trid), EINVAL);
+    ck_assert_int_eq(posix_trace_start(trid), EINVAL);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
+
+static int note_pid(void *pid, pid_t traced)
+{
+    *(pid_t *)pid = traced;
+    return 7;
+}
+
+START_TEST(traced)
+{
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1);
+    pid_t pid = 0;
+
+    ck_assert_int_eq(posixtrace_detach(attach()), 0);
+    ck_assert_int_eq(posixtrace_stream_traced(file, note_pid, &pid), 7);
+    ck_assert_int_eq(pid, getpid());
+    ck_assert_int_eq(posixtrace_stream_traced(NULL, note_pid, &pid), EINVAL);
+    ck_assert_int_eq(posixtrace_stream_traced(file, NULL, &pid), EINVAL);
+    ck_assert_int_eq(posixtrace_stream_traced("", note_pid, &pid), EINVAL);
+    ck_assert_int_eq(posixtrace_stream_traced("s-../x.seg", note_pid, &pid), EINVAL);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+    ck_assert_int_eq(posixtrace_stream_traced(file, note_pid, &pid), ENOENT);
+}
+END_TEST
+
+START_TEST(reading_takes_nothing)
+{
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid, late;
+
+    trace(0, 20);
+    trid = attach();
+    ck_assert_uint_eq(read_ticks(trid, 0), 20);
+    trace(20, 30);
+    ck_assert_uint_eq(read_ticks(trid, 20), 10);
+    ck_assert_uint_eq(read_ticks(own, 0), 30);
+    /* Its creator has read them, but the chunk is not full: they are still there. */
+    late = attach();
+    ck_assert_uint_eq(read_ticks(late, 0), 30);
+    ck_assert_uint_eq(read_ticks(trid, 30), 0);
+    ck_assert_int_eq(posixtrace_detach(late), 0);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
+
+/* The sum of what was missed since the beginning. */
+static uint64_t missed(trace_id_t trid)
+{
+    struct posixtrace_info info;
+    uint64_t sum = 0;
+
+    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
+        sum += info.lost[i];
+    return sum;
+}
+
+START_TEST(overtaken)
+{
+    trace_id_t own = create(POSIX_TRACE_LOOP, -1), trid = attach(), late;
+    struct posixtrace_event e;
+    uint64_t ticks = 0;
+    unsigned told = 0;
+    int none = 0;
+
+    trace(0, 5000);
+    late = attach();
+    ck_assert_uint_eq(missed(late), 0);
+    for (;;) {
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), 0);
+        if (none)
+            break;
+        ticks += e.id == tick;
+        told += e.id == POSIX_TRACE_OVERFLOW;
+    }
+    ck_assert_uint_gt(ticks, 0);
+    ck_assert_uint_lt(ticks, 5000);
+    ck_assert_uint_eq(ticks + missed(trid), 5000);
+    ck_assert_uint_eq(told, 1);
+    ck_assert_uint_eq(read_ticks(late, 5000 - ticks), ticks);
+    ck_assert_uint_eq(read_ticks(own, 5000 - ticks), ticks);
+    ck_assert_int_eq(posixtrace_detach(late), 0);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
+
+START_TEST(full_and_restarted)
+{
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();
+    struct posix_trace_status_info status;
+    uint64_t n;
+
+    trace(0, 5000);
+    n = read_ticks(trid, 0);
+    ck_assert_uint_eq(n + missed(trid), 5000);
+    /* Neither ended the automatic stop nor reset what is its creator's. */
+    ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
+    ck_assert_int_eq(status.posix_stream_full_status, POSIX_TRACE_FULL);
+    ck_assert_int_eq(status.posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
+    ck_assert_int_eq(posix_trace_get_status(own, &status), 0);
+    ck_assert_int_eq(status.posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
+    ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
+    ck_assert_int_eq(status.posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
+    ck_assert_uint_eq(read_ticks(own, 0), n);
+    ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
+    ck_assert_int_eq(status.posix_stream_status, POSIX_TRACE_RUNNING);
+    trace(5000, 5003);
+    ck_assert_uint_eq(read_ticks(trid, 5000), 3);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
+
+START_TEST(steering)
+{
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();
+    struct posix_trace_status_info status;
+    trace_event_set_t set, now;
+    trace_event_id_t other, same;
+    int member = 0;
+
+    ck_assert_int_eq(posix_trace_trid_eventid_open(trid, "other", &other), 0);
+    ck_assert_int_eq(posix_trace_eventid_open("other", &same), 0);
+    ck_assert_uint_eq(other, same);
+    ck_assert_int_eq(posix_trace_eventset_empty(&set), 0);
+    ck_assert_int_eq(posix_trace_eventset_add(tick, &set), 0);
+    ck_assert_int_eq(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+    ck_assert_int_eq(posix_trace_get_filter(own, &now), 0);
+    ck_assert_int_eq(posix_trace_eventset_ismember(tick, &now, &member), 0);
+    ck_assert_int_ne(member, 0);
+    trace(0, 3);
+    ck_assert_int_eq(posix_trace_set_filter(own, &set, POSIX_TRACE_SUB_EVENTSET), 0);
+    trace(3, 5);
+    ck_assert_int_eq(posix_trace_stop(trid), 0);
+    ck_assert_int_eq(posix_trace_get_status(own, &status), 0);
+    ck_assert_int_eq(status.posix_stream_status, POSIX_TRACE_SUSPENDED);
+    trace(0, 1);
+    ck_assert_int_eq(posix_trace_start(own), 0);
+    trace(5, 6);
+    ck_assert_int_eq(posix_trace_set_filter(trid, &set, 99), EINVAL);
+    ck_assert_uint_eq(read_ticks(own, 3), 3);
+    ck_assert_uint_eq(read_ticks(trid, 3), 3);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
+
+START_TEST(with_log)
+{
+    char path[] = "/tmp/posixtrace-attach.XXXXXX";
+    int fd = mkstemp(path);
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, fd), trid = attach(), log;
+    struct posix_trace_status_info status;
+
+    unlink(path);
+    trace(0, 10);
+    ck_assert_uint_eq(read_ticks(trid, 0), 10);
+    ck_assert_int_eq(posix_trace_flush(trid), 0);
+    do
+        ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
+    while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
+    /* It is in the file, though its writer has not ended. */
+    ck_assert_int_eq(posix_trace_open(fd, &log), 0);
+    ck_assert_uint_eq(read_ticks(log, 0), 10);
+    ck_assert_int_eq(posix_trace_close(log), 0);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+    close(fd);
+}
+END_TEST
+
+START_TEST(the_end)
+{
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();
+    struct timespec soon = { 1, 0 };
+    trace_event_set_t set;
+    struct posixtrace_event e;
+    int none = 0;
+
+    trace(0, 4);
+    while (posixtrace_next_event(trid, &e, &none) == 0 && !none)
+        ;
+    ck_assert_int_eq(posixtrace_timednext_event(trid, &e, &none, &soon), ETIMEDOUT);
+    trace(4, 7);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+    for (uint64_t i = 4; i < 7; i++) {
+        ck_assert_int_eq(posixtrace_timednext_event(trid, &e, &none, NULL), 0);
+        ck_assert_uint_eq(e.id, tick);
+    }
+    ck_assert_int_eq(posixtrace_timednext_event(trid, &e, &none, NULL), 0);   /* STOP */
+    ck_assert_uint_eq(e.id, POSIX_TRACE_STOP);
+    ck_assert_int_eq(posixtrace_timednext_event(trid, &e, &none, NULL), ENXIO);
+    ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), ENXIO);
+    ck_assert_int_eq(posix_trace_eventset_empty(&set), 0);
+    ck_assert_int_eq(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), ENXIO);
+    ck_assert_int_eq(posix_trace_start(trid), ENXIO);
+    ck_assert_int_eq(posix_trace_stop(trid), ENXIO);
+    ck_assert_int_eq(posixtrace_attach(file, &own), ENOENT);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+}
+END_TEST
+
+static void add(TCase *t)
+{
+    tcase_add_test(t, arguments);
+    tcase_add_test(t, traced);
+    tcase_add_test(t, reading_takes_nothing);
+    tcase_add_test(t, overtaken);
+    tcase_add_test(t, full_and_restarted);
+    tcase_add_test(t, steering);
+    tcase_add_test(t, with_log);
+    tcase_add_test(t, the_end);
+}
+
+int main(void)
+{
+    return run_suite("attach", "attach", NULL, add);
+}

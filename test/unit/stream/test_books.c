@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The books over writers that come and go: more than a stream has slots for, and
+ * more than its consumer keeps in mind, whose bound is lowered for that.  Each of
+ * them is counted once: by the stream while it lives, by the log at its end, and
+ * by log and segment together when the process was killed.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <posixtrace/info.h>
+#include <posixtrace/log.h>
+#include <trace.h>
+#include "stream/books.h"
+#include "stream/handle.h"
+#include "stream/stream.h"
+#include "support/run_suite.h"
+
+enum { BATCHES = 60, TOGETHER = 8, EVENTS = 5, BATCH = (TOGETHER + 1) * EVENTS, KEPT = 64 };
+
+static trace_event_id_t event_id;
+
+static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_FLUSH };
+
+static trace_id_t make(int policy, int fd)
+{
+    trace_attr_t attr;
+    trace_id_t trid;
+
+    ck_assert_int_eq(posix_trace_eventid_open("books", &event_id), 0);
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamsize(&attr, 8 << 10), 0);
+    ck_assert_int_eq(posix_trace_attr_setmaxdatasize(&attr, 64), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamfullpolicy(&attr, policy), 0);
+    ck_assert_int_eq(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
+    ck_assert_int_eq(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
+    return trid;
+}
+
+static struct pt_live *live_of(trace_id_t trid)
+{
+    struct pt_stream *s = pt_handle_get(trid, ~0u);
+    struct pt_live *l;
+
+    ck_assert_ptr_nonnull(s);
+    l = &s->live;
+    pt_handle_put(s);
+    return l;
+}
+
+static void flush(trace_id_t trid)
+{
+    struct posix_trace_status_info status;
+    /* valgrind runs one thread at a time: this one has to let go of its turn. */
+    const struct timespec turn = { 0, 100000 };
+
+    ck_assert_int_eq(posix_trace_flush(trid), 0);
+    for (;;) {
+        ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
+        if (status.posix_stream_flush_status != POSIX_TRACE_FLUSHING)
+            break;
+        nanosleep(&turn, NULL);
+    }
+}
+
+static void *trace_some(void *nothing)
+{
+    for (unsigned i = 0; i < EVENTS; i++)
+        posix_trace_event(event_id, "012345678901234567890", 20);
+    return nothing;
+}
+
+static uint64_t trace_batch(void)
+{
+    pthread_t threads[TOGETHER];
+
+    for (unsigned i = 0; i < TOGETHER; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, trace_some, NULL), 0);
+    for (unsigned i = 0; i < TOGETHER; i++)
+        ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+    trace_some(NULL);   /* and one that stays */
+    return BATCH;
+}
+
+static uint64_t lost_in(const struct posixtrace_info *info)
+{
+    uint64_t n = 0;
+
+    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        n += info->lost[c];
+    return n;
+}
+
+/* The threads, those without a name included, are the whole. */
+static void check_threads(trace_id_t trid, uint64_t recorded, uint64_t lost)
+{
+    struct posixtrace_thread_info t;
+    size_t cursor = 0;
+    int none;
+
+    for (;;) {
+        ck_assert_int_eq(posixtrace_thread_getnext(trid, &cursor, &t, &none), 0);
+        if (none)
+            break;
+        recorded -= t.recorded;
+        for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+            lost -= t.lost[c];
+    }
+    ck_assert_int_eq((int64_t)recorded, 0);
+    ck_assert_int_eq((int64_t)lost, 0);
+}
+
+/* What did not find room was not recorded; what was overwritten was. */
+static void check_live(trace_id_t trid, uint64_t traced)
+{
+    struct posixtrace_info info;
+
+    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_uint_eq(info.events + info.lost[POSIXTRACE_LOST_FULL], traced);
+    ck_assert_uint_eq(lost_in(&info),
+                      info.lost[POSIXTRACE_LOST_FULL] + info.lost[POSIXTRACE_LOST_OVERWRITTEN]);
+    check_threads(trid, info.events, lost_in(&info));
+}
+
+static void check_log(int fd, uint64_t traced)
+{
+    struct posix_trace_event_info event;
+    struct posixtrace_info info;
+    uint64_t read = 0;
+    char data[64];
+    trace_id_t trid;
+    size_t len;
+    int none;
+
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    for (;;) {
+        ck_assert_int_eq(posix_trace_getnext_event(trid, &event, data, sizeof data, &len, &none),
+                         0);
+        if (none)
+            break;
+        read += len == 20;
+    }
+    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_uint_eq(read + lost_in(&info), traced);
+    check_threads(trid, traced - info.lost[POSIXTRACE_LOST_FULL], lost_in(&info));
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+
+/* often: each batch is flushed; else one in ten. */
+static uint64_t trace_all(trace_id_t trid, bool often)
+{
+    uint64_t traced = 0;
+
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    for (unsigned n = 0; n < BATCHES; n++) {
+        traced += trace_batch();
+        if (often || n % 10 == 3)
+            flush(trid);
+        if (n % 7 == 0)
+            check_live(trid, traced);
+    }
+    return traced;
+}
+
+static int log_file(void)
+{
+    FILE *f = tmpfile();
+    int fd = f ? dup(fileno(f)) : -1;
+
+    ck_assert_int_ge(fd, 0);
+    fclose(f);
+    return fd;
+}
+
+START_TEST(forgotten)
+{
+    int fd = log_file();
+    trace_id_t trid = make(policies[_i / 2], fd);
+    struct pt_live *l = live_of(trid);
+    uint64_t traced;
+
+    l->tally_max = KEPT;
+    traced = trace_all(trid, _i % 2);
+    ck_assert_uint_gt(l->folded_next, 0);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    check_log(fd, traced);
+    close(fd);
+}
+END_TEST
+
+START_TEST(forgotten_and_killed)
+{
+    int fd = log_file(), status;
+    struct posixtrace_recover_report report;
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        trace_id_t trid = make(policies[_i / 2], fd);
+
+        live_of(trid)->tally_max = KEPT;
+        trace_all(trid, _i % 2);
+        kill(getpid(), SIGKILL);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    check_log(fd, (uint64_t)BATCHES * BATCH);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    ck_assert_int_eq(report.segment_found, 1);
+    check_log(fd, (uint64_t)BATCHES * BATCH);
+    close(fd);
+}
+END_TEST
+
+/* Between the books of a round and the release of the slots whose counts it has:
+ * those are in the sums, and still in the slots. */
+static void die_with_slots_claimed(trace_id_t trid)
+{
+    struct pt_stream *s = pt_handle_get(trid, ~0u);
+    struct pt_live *l = &s->live;
+    const struct pt_seg_header *h = l->seg->h;
+
+    pthread_mutex_lock(&s->reading);   /* no round comes in between */
+    trace_batch();
+    pt_live_take_counts(l);
+    if (l->ended_count == 0)
+        _exit(1);
+    pt_books_leave(l, h->books[h->books_now & 1u].lsn);
+    kill(getpid(), SIGKILL);
+}
+
+START_TEST(killed_before_slots_are_free)
+{
+    int fd = log_file(), status;
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        trace_id_t trid = make(policies[_i], fd);
+
+        trace_all(trid, false);
+        die_with_slots_claimed(trid);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    check_log(fd, (uint64_t)(BATCHES + 1) * BATCH);
+    close(fd);
+}
+END_TEST
+
+/* Between the packets of a round and its books: those of the round before count.
+ * The rounds see only a writer that stays, so no slot changes hands in them. */
+static void die_without_last_books(trace_id_t trid)
+{
+    struct pt_live *l = live_of(trid);
+
+    flush(trid);
+    flush(trid);
+    trace_some(NULL);
+    flush(trid);
+    posix_trace_event(event_id, "012345678901234567890", 20);
+    pt_add_seqcst(&l->seg->h->books_now, (uint64_t)-1);
+    kill(getpid(), SIGKILL);
+}
+
+START_TEST(killed_before_books)
+{
+    int fd = log_file(), status;
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        trace_id_t trid = make(policies[_i], fd);
+
+        trace_all(trid, true);
+        die_without_last_books(trid);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    check_log(fd, (uint64_t)BATCHES * BATCH + EVENTS + 1);
+    close(fd);
+}
+END_TEST
+
+static void prepare(TCase *tc)
+{
+    tcase_set_timeout(tc, 60);
+}
+
+/* Under valgrind, which takes half a minute for each: the policy that overwrites. */
+static void add(TCase *tc)
+{
+    int part = getenv("POSIXTRACE_TEST_SHORT") ? 6 : 1;
+
+    tcase_add_loop_test(tc, forgotten, 0, 6 / part);
+    tcase_add_loop_test(tc, forgotten_and_killed, 0, 6 / part);
+    tcase_add_loop_test(tc, killed_before_slots_are_free, 0, part > 1 ? 1 : 3);
+    tcase_add_loop_test(tc, killed_before_books, 0, part > 1 ? 1 : 3);
+}
+
+int main(void)
+{
+    return run_suite("stream books", "books", prepare, add);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A stream's owner dies: who traces into it notices by itself, or is taken out
+ * of the stream by whoever uses the library next; and it is not taken for dead
+ * while it lives.
+ *
+ * Three processes: the test, an owner, and the owner's child, which is the
+ * writer.  The writer says in shared memory what it sees of its own page.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <posixtrace/stream.h>
+#include <trace.h>
+#include "stream/self.h"
+#include "support/run_suite.h"
+
+#define HANG_S 60u
+
+struct shared {
+    volatile pid_t    writer;
+    volatile uint64_t start;
+    volatile int      look_now;     /* the writer lets its next change of chunk look */
+    volatile uint64_t looked;       /* changes of that time, seen by the writer */
+    volatile int      stop;
+    volatile uint64_t events;
+    volatile int      traced;       /* the writer's page has a stream */
+    volatile int      dirty;        /* gates open in a page without a stream */
+};
+
+static struct shared *shared;
+static trace_event_id_t event_id;
+
+static void rest(void)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+}
+
+static bool gates_are_closed(const struct pt_page *page)
+{
+    uint64_t open = 0;
+
+    for (uint32_t id = 0; id < PT_ID_MAX; id++)
+        open |= pt_load_acquire(&page->gates[id]);
+    return open == 0;
+}
+
+/* ---- the writer ---- */
+
+static struct pt_seg_header *only_stream(struct pt_self *self)
+{
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++)
+        if (self->known[bit].seg)
+            return self->known[bit].seg->h;
+    return NULL;
+}
+
+static void be_writer(void)
+{
+    struct pt_seg_header *h = NULL;
+    struct pt_self *self;
+
+    alarm(HANG_S);
+    while (!shared->stop) {
+        posix_trace_event(event_id, "0123456789012345678901234567890", 32);
+        self = pt_self_peek();
+        if (!h)
+            h = only_stream(self);
+        shared->traced = pt_load_acquire(&self->page->used) != 0;
+        if (!shared->traced && !gates_are_closed(self->page))
+            shared->dirty = 1;
+        if (h && shared->look_now && shared->traced) {
+            pt_store_relaxed(&h->owner_look_ns, 0u);
+            shared->look_now = 0;
+        } else if (h && !shared->look_now && pt_load_relaxed(&h->owner_look_ns)) {
+            shared->looked++;
+        }
+        shared->start = self->start;
+        shared->writer = getpid();
+        shared->events++;
+    }
+    _exit(0);
+}
+
+/* ---- the owner ---- */
+
+static void *end_of_first_thread(void *nothing)
+{
+    for (;;)
+        pause();
+    return nothing;
+}
+
+static void be_owner(int policy, int way)
+{
+    trace_attr_t attr;
+    trace_id_t trid;
+    pthread_t t;
+
+    alarm(HANG_S);
+    if (posix_trace_attr_init(&attr) != 0 ||
+        posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED) != 0 ||
+        posix_trace_attr_setstreamsize(&attr, 64 << 10) != 0 ||
+        posix_trace_attr_setstreamfullpolicy(&attr, policy) != 0 ||
+        posix_trace_create(0, &attr, &trid) != 0 || posix_trace_start(trid) != 0)
+        _exit(3);
+    if (fork() == 0)
+        be_writer();
+    if (way == 'e') {
+        while (shared->events < 100)
+            rest();
+        execl("/bin/sleep", "sleep", "60", (char *)NULL);
+        _exit(4);
+    }
+    if (way == 't' && pthread_create(&t, NULL, end_of_first_thread, NULL) == 0)
+        pthread_exit(NULL);
+    for (;;)
+        pause();
+}
+
+/* ---- the test ---- */
+
+static pid_t start_owner(int policy, int way)
+{
+    pid_t pid;
+
+    alarm(HANG_S);
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    if (!shared)
+        shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                      -1, 0);
+    ck_assert(shared != MAP_FAILED);
+    memset(shared, 0, sizeof *shared);
+    ck_assert_int_eq(posix_trace_eventid_open("owner", &event_id), 0);
+    pid = fork();
+    if (pid == 0)
+        be_owner(policy, way);
+    while (!shared->events || !shared->traced)
+        rest();
+    return pid;
+}
+
+static void end_writer(void)
+{
+    int status;
+
+    shared->stop = 1;
+    kill(shared->writer, SIGCONT);
+    ck_assert_int_eq(waitpid(shared->writer, &status, 0), shared->writer);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(shared->dirty, 0);
+    alarm(0);
+}
+
+static void kill_owner(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
+static void await_notice(void)
+{
+    uint64_t from;
+
+    while (shared->traced)
+        rest();
+    from = shared->events;
+    while (shared->events < from + 1000)
+        rest();
+}
+
+START_TEST(killed)
+{
+    kill_owner(start_owner(_i ? POSIX_TRACE_UNTIL_FULL : POSIX_TRACE_LOOP, 'k'));
+    await_notice();
+    end_writer();
+}
+END_TEST
+
+START_TEST(a_zombie_is_dead)
+{
+    pid_t pid = start_owner(POSIX_TRACE_LOOP, 'k');
+
+    kill(pid, SIGKILL);
+    await_notice();
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    end_writer();
+}
+END_TEST
+
+START_TEST(exec_is_a_death)
+{
+    pid_t pid = start_owner(POSIX_TRACE_LOOP, 'e');
+
+    await_notice();
+    kill_owner(pid);
+    end_writer();
+}
+END_TEST
+
+/* The writer has looked at least once since it was told to. */
+static void let_it_look(void)
+{
+    uint64_t from;
+
+    shared->look_now = 1;
+    while (shared->look_now)
+        rest();
+    from = shared->looked;
+    while (shared->looked == from)
+        rest();
+}
+
+START_TEST(alive)
+{
+    pid_t pid = start_owner(_i ? POSIX_TRACE_UNTIL_FULL : POSIX_TRACE_LOOP, 'k');
+
+    for (int i = 0; i < 5; i++)
+        let_it_look();
+    kill(pid, SIGSTOP);
+    for (int i = 0; i < 5; i++)
+        let_it_look();
+    ck_assert_int_eq(shared->traced, 1);
+    kill_owner(pid);
+    end_writer();
+}
+END_TEST
+
+START_TEST(alive_without_its_first_thread)
+{
+    pid_t pid = start_owner(POSIX_TRACE_LOOP, 't');
+
+    for (int i = 0; i < 5; i++)
+        let_it_look();
+    ck_assert_int_eq(shared->traced, 1);
+    kill_owner(pid);
+    await_notice();
+    end_writer();
+}
+END_TEST
+
+/* By the next user: the writer stands still and can do nothing. */
+START_TEST(taken_out_by_others)
+{
+    pid_t pid = start_owner(POSIX_TRACE_LOOP, 'k');
+    struct pt_page *page;
+    unsigned removed, kept;
+    char file[64];
+    int status;
+
+    kill(shared->writer, SIGSTOP);
+    ck_assert_int_eq(pt_page_open(&page, (uint32_t)shared->writer, shared->start, file), 0);
+    ck_assert_uint_ne(page->used, 0);
+    ck_assert(!gates_are_closed(page));
+    kill_owner(pid);
+    ck_assert_int_eq(posixtrace_stream_reap(0, &removed, &kept), 0);
+    ck_assert_uint_eq(page->used, 0);
+    ck_assert(gates_are_closed(page));
+    ck_assert_uint_gt(removed, 0);
+    ck_assert_uint_eq(kept, 0);
+    pt_page_unmap(page);
+    kill(shared->writer, SIGCONT);
+    await_notice();
+    /* Everything but the living writer's own page and names is gone. */
+    ck_assert_int_eq(posixtrace_stream_reap(0, &removed, &kept), 0);
+    ck_assert_uint_eq(removed, 0);
+    shared->stop = 1;
+    ck_assert_int_eq(waitpid(shared->writer, &status, 0), shared->writer);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(shared->dirty, 0);
+}
+END_TEST
+
+static void prepare(TCase *t)
+{
+    tcase_set_timeout(t, HANG_S);
+}
+
+static void add(TCase *t)
+{
+    tcase_add_loop_test(t, killed, 0, 2);
+    tcase_add_test(t, a_zombie_is_dead);
+    tcase_add_test(t, exec_is_a_death);
+    tcase_add_loop_test(t, alive, 0, 2);
+    tcase_add_test(t, alive_without_its_first_thread);
+    tcase_add_test(t, taken_out_by_others);
+}
+
+int main(void)
+{
+    return run_suite("stream owner", "owner", prepare, add);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The variables that make programs record themselves, as the library reads them.
+ */
+#include "doctor.h"
+
+#include <errno.h>
+#include <posixtrace/environment.h>
+#include <string.h>
+
+#include "tool.h"
+
+static const char *reason(int error)
+{
+    switch (error) {
+    case EINVAL: return "another POSIXTRACE_RECORD_* is not understood";
+    case EEXIST: return "there is something of that name that is not a file for a log";
+    default: return strerror(error);
+    }
+}
+
+void doctor_record(void)
+{
+    char log[512];
+    int error;
+
+    if (posixtrace_get_self_record(log, sizeof log, &error) != 0 || !log[0])
+        return;
+    if (error == 0) {
+        doctor_add(FINE, "POSIXTRACE_RECORD", "programs record themselves into %s",
+                   quote(log));
+        return;
+    }
+    doctor_add(NOTE, "POSIXTRACE_RECORD", "programs cannot record themselves into %s: %s",
+               quote(log), reason(error));
+    doctor_means("they run as they would without it; why a program was not recorded is in a file "
+                 "whose name is that of the log and .error, where it can be made");
+    doctor_remedy(error == EINVAL
+                  ? "POSIXTRACE_RECORD_POLICY is flush, loop or until-full; _SIZE and _LOG_SIZE "
+                    "are as 65536, 64K or 1M; _FILTER has at most 64 patterns"
+                  : "name a log in a directory that can be written in");
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace record, in parts: the program is started (launch), each process
+ * gets a stream with a log (recording), types are filtered as they appear
+ * (filter), the end is waited for (watch), and what happened is told (report).
+ *
+ * One process, one recording: the recorder owns the streams and is not traced
+ * itself.  The order at the beginning matters: the child waits before exec until
+ * its stream runs, so that its first event is recorded, and the log is opened
+ * after it is known that there is a program.
+ */
+#ifndef RECORD_H
+#define RECORD_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <posixtrace/info.h>
+#include <trace.h>
+
+enum record_policy { RECORD_FLUSH, RECORD_LOOP, RECORD_UNTIL_FULL };
+
+struct record_request {
+    const char *log;            /* pattern with %p, or NULL */
+    char      **command;        /* NULL-terminated; NULL: --pid */
+    pid_t      *pids;
+    size_t      pid_count;
+    const char **globs;         /* of event types; "!GLOB" leaves out */
+    size_t      glob_count;
+    uint64_t    size, log_size; /* 0: not given */
+    int         policy;         /* enum record_policy */
+    bool        print, quiet;
+};
+
+enum { RECORD_TYPES = 2048 };
+
+struct record_filter {
+    const char **globs;
+    size_t glob_count;
+    bool   exact;                 /* nothing to watch: the stream's filter is final */
+    bool   seen[RECORD_TYPES];    /* types that were looked at */
+};
+
+struct recording {
+    pid_t      pid;
+    int        pidfd;             /* -1: the kernel has none, look from time to time */
+    uint64_t   start;             /* start time, for when there is no pidfd */
+    char      *log;
+    int        fd;
+    bool       made;              /* the log was not there before */
+    bool       regular;           /* and can be read back */
+    bool       active;            /* has a stream */
+    bool       over;              /* the process has ended */
+    int        error;             /* of recording_end() */
+    trace_id_t trid;
+    struct record_filter filter;
+    uint64_t   shown_events;      /* at the last live line */
+};
+
+/* What ended the wait. */
+struct watch_end {
+    bool left;                    /* the program goes on, we do not wait */
+    int  signal;                  /* that told us to stop, or 0 */
+    int  status;                  /* of the program, as from waitpid() */
+};
+
+/* record_log.c.  Each returns EXIT_DONE, or another status and it was said. */
+int record_log_open(struct recording *r, const struct record_request *q, const char *program);
+void record_log_drop(struct recording *r);   /* removes what was made */
+
+/* record_stream.c.  begin: pid is set; opens log and stream and starts it. */
+int recording_begin(struct recording *r, const struct record_request *q, const char *program);
+/* The name of its segment in the stream directory; NULL: it has none. */
+const char *recording_file(const struct recording *r);
+/* Adds the living processes that it records; pids are for free(). */
+struct recording_alive {
+    pid_t *pids;
+    size_t count;
+};
+void recording_alive(const struct recording *r, struct recording_alive *alive);
+/* Ends the stream and completes the log, once; r->error tells how it went. */
+void recording_end(struct recording *r);
+/* Ends what began and cannot go on. */
+void recording_drop(struct recording *r);
+
+/* record_filter.c */
+int record_filter_begin(struct recording *r, const struct record_request *q);
+/* Looks at the types that have appeared; true: there were some to be left out. */
+bool record_filter_watch(struct recording *r);
+
+/* record_launch.c */
+struct launch {
+    char **argv;
+    char  *path;                  /* of the program's file */
+    pid_t  pid;
+    int    channel;               /* to the child; -1: gone */
+};
+/* Is there such a program?  EXIT_DONE, or 126 or 127 and it was said. */
+int launch_find(struct launch *l, char **argv);
+/* The child, waiting; mask is what it gets as signal mask. */
+int launch_fork(struct launch *l, const sigset_t *mask);
+/* Lets it execute the program, which finds the stream by this name. */
+int launch_go(struct launch *l, const char *stream_file);
+void launch_cancel(struct launch *l);
+/* Exit status of a shell for it. */
+int launch_status(int wait_status);
+
+/* record_watch.c.  Blocks the signals that end a recording; *before is the mask as it was. */
+void watch_block(sigset_t *before);
+int watch_pidfd(pid_t pid);
+/* Until all processes have ended, or a signal comes.  own: r[0] is a child of
+ * ours, and is reaped; else the recording of a process that ends is ended, too. */
+void watch(struct recording *r, size_t count, const struct record_request *q, bool own,
+           struct watch_end *end);
+
+/* record_report.c.  Says what was recorded, or why that is nothing; path: the
+ * program's file, or NULL.  EXIT_DONE, or EXIT_FAILED if the log is not whole. */
+int record_report(const struct recording *r, const struct record_request *q, const char *path);
+/* Names those of the processes that are still alive and not r's own. */
+void record_report_alive(const struct recording *r, const struct recording_alive *alive);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What a recording has brought, read back from its log: what is said here is
+ * there.  A recording without an event of the program is explained: a trace that
+ * is empty without a reason is what users of tracers complain of most.
+ */
+#include "record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "amount.h"
+#include "log_file.h"
+#include "tool.h"
+
+enum { NAMED = 5, BLOCK = 1 << 16 };
+
+struct found {
+    uint64_t events;      /* of user types */
+    size_t   types;       /* user types known */
+    char     names[200];  /* the first of them */
+    pid_t   *pids;        /* processes that recorded something */
+    size_t   pid_count;
+};
+
+static void count_types(struct log_file *log, struct found *f)
+{
+    struct log_type *types;
+    size_t count;
+
+    if (log_file_types(log, &types, &count) != EXIT_DONE)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        size_t used = strlen(f->names);
+
+        if (types[i].id < POSIX_TRACE_UNNAMED_USEREVENT)
+            continue;
+        f->events += types[i].count;
+        if (types[i].id == POSIX_TRACE_UNNAMED_USEREVENT)
+            continue;
+        if (f->types++ < NAMED)
+            snprintf(f->names + used, sizeof f->names - used, "%s%.60s", used ? ", " : "",
+                     quote(types[i].name));
+        else if (f->types == NAMED + 1)
+            snprintf(f->names + used, sizeof f->names - used, ", ...");
+    }
+    free(types);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const pid_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static void collect_processes(struct log_file *log, struct found *f)
+{
+    struct posixtrace_thread_info thread;
+    size_t cursor = 0, count = 0, kept = 0;
+    int unavailable = 0;
+
+    while (posixtrace_thread_getnext(log->trid, &cursor, &thread, &unavailable) == 0 &&
+           !unavailable) {
+        if (thread.pid == 0 || thread.pid == getpid() || thread.recorded == 0)
+            continue;
+        f->pids = tool_grow(f->pids, count + 1, sizeof *f->pids);
+        f->pids[count++] = thread.pid;
+    }
+    if (count > 0)
+        qsort(f->pids, count, sizeof *f->pids, by_number);
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || f->pids[kept - 1] != f->pids[i])
+            f->pids[kept++] = f->pids[i];
+    }
+    f->pid_count = kept;
+}
+
+static void say_recorded(const struct recording *r, struct log_file *log, const struct found *f)
+{
+    uint64_t lost = log_file_lost(log->info.lost);
+    char losses[720] = "none lost";
+
+    if (lost > 0 || log->info.flush_error)
+        snprintf(losses, sizeof losses, "%s lost (%s)", amount_count(lost),
+                 log_file_causes(&log->info));
+    tool_note("recorded %s event%s of %zu process%s in %s, %s; to see them: posixtrace print %s",
+              amount_count(f->events), f->events == 1 ? "" : "s", f->pid_count,
+              f->pid_count == 1 ? "" : "es", log->shown, losses, quote(r->log));
+}
+
+/* Does the file contain the text?  Blocks overlap, so that it is found on a border. */
+static bool contains(const char *path, const char *text)
+{
+    size_t length = strlen(text), kept = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char *block = tool_grow(NULL, BLOCK, 1);
+    bool found = false;
+    ssize_t n;
+
+    while (fd >= 0 && !found && (n = read(fd, block + kept, BLOCK - kept)) > 0) {
+        size_t have = kept + (size_t)n;
+
+        found = memmem(block, have, text, length) != NULL;
+        kept = have < length ? have : length - 1;
+        memmove(block, block + have - kept, kept);
+    }
+    if (fd >= 0)
+        close(fd);
+    free(block);
+    return found;
+}
+
+/* A program that is linked to the library names it; one with the library inside
+ * has the names of the variables that the library reads. */
+static bool names_the_library(const char *path)
+{
+    return contains(path, "libposixtrace.so") || contains(path, "POSIXTRACE_DIR");
+}
+
+static void explain_nothing(const struct recording *r, const struct record_request *q,
+                            const char *path, const struct log_file *log, const struct found *f)
+{
+    if (log_file_lost(log->info.lost) > 0)
+        tool_note("nothing is in %s: what was recorded is lost (%s)", log->shown,
+                  log_file_causes(&log->info));
+    else if (f->types > 0 && q->glob_count > 0)
+        tool_note("nothing was recorded in %s: no event of a type that --filter wants; event "
+                  "types: %s", log->shown, f->names);
+    else if (f->types > 0)
+        tool_note("nothing was recorded in %s: event types were opened (%s), but no event was "
+                  "generated", log->shown, f->names);
+    else if (path && !names_the_library(path))
+        tool_note("nothing was recorded in %s: %s is not linked with libposixtrace, and nothing "
+                  "that it started has called it", log->shown, quote(path));
+    else if (path)
+        tool_note("nothing was recorded in %s: the program is linked with libposixtrace, but "
+                  "has not called it", log->shown);
+    else
+        tool_note("nothing was recorded in %s: process %d has not called libposixtrace "
+                  "meanwhile; is it linked with it, and does it use the same POSIXTRACE_DIR?",
+                  log->shown, (int)r->pid);
+}
+
+static void process_name(pid_t pid, char *to, size_t size)
+{
+    char path[40];
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    f = fopen(path, "re");
+    if (!f || !fgets(to, (int)size, f))
+        snprintf(to, size, "?");
+    to[strcspn(to, "\n")] = '\0';
+    if (f)
+        fclose(f);
+}
+
+void record_report_alive(const struct recording *r, const struct recording_alive *alive)
+{
+    char list[300] = "";
+    size_t count = 0;
+
+    for (size_t i = 0; i < alive->count; i++) {
+        size_t used = strlen(list);
+        pid_t pid = alive->pids[i];
+        char name[32];
+
+        if (pid == r->pid || (kill(pid, 0) < 0 && errno == ESRCH))
+            continue;
+        process_name(pid, name, sizeof name);
+        if (count++ < NAMED)
+            snprintf(list + used, sizeof list - used, "%s%d (%.30s)", used ? ", " : "", (int)pid,
+                     quote(name));
+    }
+    if (count > 0)
+        tool_note("still running, and not recorded any more: %s%s", list,
+                  count > NAMED ? ", ..." : "");
+}
+
+static void report_log(const struct recording *r, const struct record_request *q,
+                       const char *path, struct log_file *log)
+{
+    struct found f = { .events = 0 };
+
+    count_types(log, &f);
+    collect_processes(log, &f);
+    if (f.events > 0)
+        say_recorded(r, log, &f);
+    else
+        explain_nothing(r, q, path, log, &f);
+    free(f.pids);
+}
+
+int record_report(const struct recording *r, const struct record_request *q, const char *path)
+{
+    struct log_file log;
+    int status = EXIT_DONE;
+
+    if (r->error)
+        status = tool_error("cannot write all of %s: %s", quote(r->log), strerror(r->error));
+    if (!r->regular) {
+        if (!q->quiet)
+            tool_note("recorded into %s", quote(r->log));
+        return status;
+    }
+    if (q->quiet)
+        return status;
+    if (log_file_open(&log, r->log) != EXIT_DONE)
+        return EXIT_FAILED;
+    report_log(r, q, path, &log);
+    log_file_close(&log);
+    return status;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * One process, one stream, one log; see record.h.
+ */
+#include "record.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <posixtrace/stream.h>
+
+#include "amount.h"
+#include "tool.h"
+
+enum { SIZE_DEFAULT = 8 << 20, SIZE_SMALL = 1 << 20 };
+
+/*
+ * What --policy keeps where there is no room for all: flush the newest that the
+ * log may hold, and everything if it may grow; until-full the oldest; loop the
+ * newest that fit into memory, which go to the log at the end.
+ */
+static int set_policies(trace_attr_t *attr, const struct record_request *q)
+{
+    int stream = q->policy == RECORD_LOOP ? POSIX_TRACE_LOOP : POSIX_TRACE_FLUSH;
+    int log = q->policy == RECORD_UNTIL_FULL ? POSIX_TRACE_UNTIL_FULL
+            : q->log_size ? POSIX_TRACE_LOOP : POSIX_TRACE_APPEND;
+    int error = posix_trace_attr_setstreamfullpolicy(attr, stream);
+
+    return error ? error : posix_trace_attr_setlogfullpolicy(attr, log);
+}
+
+static int fill_attr(trace_attr_t *attr, const struct record_request *q, const char *program,
+                     pid_t pid, uint64_t size)
+{
+    char name[TRACE_NAME_MAX + 1];
+    const char *slash = program ? strrchr(program, '/') : NULL;
+    int error = posix_trace_attr_init(attr);
+
+    if (program)
+        snprintf(name, sizeof name, "%s", slash ? slash + 1 : program);
+    else
+        snprintf(name, sizeof name, "pid %d", (int)pid);
+    if (error == 0)
+        error = posix_trace_attr_setname(attr, name);
+    if (error == 0)
+        error = posix_trace_attr_setinherited(attr, POSIX_TRACE_INHERITED);
+    if (error == 0)
+        error = set_policies(attr, q);
+    if (error == 0)
+        error = posix_trace_attr_setstreamsize(attr, (size_t)size);
+    if (error == 0 && q->log_size)
+        error = posix_trace_attr_setlogsize(attr, (size_t)q->log_size);
+    return error;
+}
+
+/* Who has not said how much memory it may be gets a stream that bridges bursts,
+ * or, where there is not so much, a small one. */
+static int create(struct recording *r, const struct record_request *q, const char *program)
+{
+    trace_attr_t attr;
+    int error;
+
+    for (uint64_t size = q->size ? q->size : SIZE_DEFAULT;; size = SIZE_SMALL) {
+        error = fill_attr(&attr, q, program, r->pid, size);
+        if (error == 0)
+            error = posix_trace_create_withlog(r->pid, &attr, r->fd, &r->trid);
+        posix_trace_attr_destroy(&attr);
+        if (error != ENOMEM || q->size || size == SIZE_SMALL)
+            return error;
+    }
+}
+
+static int explain(const struct recording *r, const struct record_request *q, int error)
+{
+    int pid = (int)r->pid;
+
+    switch (error) {
+    case ESRCH:
+        return tool_error("there is no process %d", pid);
+    case EPERM:
+        return tool_error("process %d belongs to another user, or has other rights than you; "
+                          "root may record it", pid);
+    case EAGAIN:
+        return tool_error("there are too many streams, %d are possible; 'posixtrace list' shows "
+                          "them", TRACE_SYS_MAX);
+    case ENOMEM:
+        return tool_error("no memory for a stream of %s in %s; 'posixtrace doctor' examines that",
+                          amount_bytes(q->size ? q->size : SIZE_SMALL),
+                          quote(posixtrace_stream_directory()));
+    case EACCES:
+        return tool_error("process %d cannot be recorded: there is no stream directory that it and "
+                          "you can use; 'posixtrace doctor' examines yours", pid);
+    case ENOTSUP:
+        return tool_error("process %d cannot be recorded from here: there is no /proc to ask, it "
+                          "is in another pid namespace, or it uses another version of the "
+                          "library", pid);
+    case EINVAL:
+        return tool_error("%s cannot be a log of this policy and size", quote(r->log));
+    default:
+        return tool_error("cannot record process %d into %s: %s", pid, quote(r->log),
+                          strerror(error));
+    }
+}
+
+int recording_begin(struct recording *r, const struct record_request *q, const char *program)
+{
+    int error, status = record_log_open(r, q, program);
+
+    if (status != EXIT_DONE)
+        return status;
+    error = create(r, q, program);
+    if (error == 0) {
+        r->active = true;
+        error = record_filter_begin(r, q);
+    }
+    if (error == 0)
+        error = posix_trace_start(r->trid);
+    if (error != 0) {
+        explain(r, q, error);
+        recording_drop(r);
+        return EXIT_FAILED;
+    }
+    return EXIT_DONE;
+}
+
+enum { TRACED_MAX = 256 };   /* of one stream, see posixtrace(7) */
+
+struct search {
+    uint8_t id[16];
+    char    file[128];
+    pid_t   traced[TRACED_MAX];
+    size_t  count;
+};
+
+static int note_traced(void *context, pid_t pid)
+{
+    struct search *search = context;
+
+    if (search->count < TRACED_MAX)
+        search->traced[search->count++] = pid;
+    return 0;
+}
+
+static int is_ours(void *context, const struct posixtrace_stream *s)
+{
+    struct search *search = context;
+
+    if (memcmp(s->id, search->id, sizeof s->id) != 0)
+        return 0;
+    memcpy(search->file, s->file, sizeof search->file);
+    posixtrace_stream_traced(s->file, note_traced, search);
+    return 1;
+}
+
+const char *recording_file(const struct recording *r)
+{
+    static struct search search;
+    struct posixtrace_info info;
+
+    memset(&search, 0, sizeof search);
+    if (posixtrace_get_info(r->trid, &info) != 0)
+        return NULL;
+    memcpy(search.id, info.id, sizeof search.id);
+    posixtrace_stream_list(is_ours, &search);
+    return search.file[0] ? search.file : NULL;
+}
+
+static int add_alive(void *context, pid_t pid)
+{
+    struct recording_alive *alive = context;
+
+    alive->pids = tool_grow(alive->pids, alive->count + 1, sizeof *alive->pids);
+    alive->pids[alive->count++] = pid;
+    return 0;
+}
+
+void recording_alive(const struct recording *r, struct recording_alive *alive)
+{
+    const char *file = recording_file(r);
+
+    if (file)
+        posixtrace_stream_traced(file, add_alive, alive);
+}
+
+void recording_end(struct recording *r)
+{
+    if (!r->active)
+        return;
+    r->active = false;
+    r->error = posix_trace_shutdown(r->trid);
+    if (close(r->fd) != 0 && r->error == 0)
+        r->error = errno;
+    r->fd = -1;
+}
+
+void recording_drop(struct recording *r)
+{
+    if (r->active)
+        posix_trace_shutdown(r->trid);
+    r->active = false;
+    record_log_drop(r);
+}

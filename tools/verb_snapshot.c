@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace snapshot: what a stream holds now, as a log, while it goes on.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+#include <posixtrace/attach.h>
+#include <posixtrace/event.h>
+#include <posixtrace/log.h>
+
+#include "log_file.h"
+#include "new_file.h"
+#include "options.h"
+#include "out.h"
+#include "steer.h"
+#include "stream_find.h"
+#include "tool.h"
+
+enum { OUTPUT = 1, FORCE };
+
+static const struct option_spec options[] = {
+    { "output", true, OUTPUT }, { "o", true, OUTPUT }, { "force", false, FORCE },
+    { NULL, false, 0 }
+};
+
+static const char help[] =
+    "usage: posixtrace snapshot PID|STREAM -o LOG [--force]\n"
+    "\n"
+    "Makes a log of the events that a stream of a running process holds at this\n"
+    "moment. The stream goes on, and nothing is taken out of it: with the policy LOOP\n"
+    "that is a flight recorder, whose last events are looked at when they matter.\n"
+    "\n"
+    "  -o, --output=LOG  the log to be made\n"
+    "  --force           replace LOG if it exists\n"
+    "  --help            print this\n"
+    "\n"
+    STEER_WHICH
+    "Example: posixtrace snapshot 1234 -o now.ptl && posixtrace print now.ptl\n";
+
+struct snapshot {
+    const char *word, *path;
+    bool force;
+    struct posixtrace_stream stream;
+    trace_id_t trid;
+    uint64_t events;
+};
+
+static int64_t now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Up to this moment: a stream that is written all the time has no other end. */
+static int copy_events(struct snapshot *s, posixtrace_log_builder_t *builder)
+{
+    const int64_t until = now();
+    struct posixtrace_event e;
+    int64_t last = INT64_MIN;
+    int none = 0, error;
+
+    for (;;) {
+        error = posixtrace_next_event(s->trid, &e, &none);
+        if (error == ENXIO)
+            return 0;   /* it has ended, and we have all of it */
+        if (error != 0 || none || e.ns > until)
+            return error;
+        /* One that came late stands where it came. */
+        if (e.ns < last)
+            e.ns = last;
+        last = e.ns;
+        error = posixtrace_log_builder_add(builder, &e);
+        if (error != 0)
+            return error;
+        s->events++;
+    }
+}
+
+static int build(struct snapshot *s, int fd)
+{
+    posixtrace_log_builder_t *builder;
+    trace_attr_t attr;
+    int error = posix_trace_get_attr(s->trid, &attr), end;
+
+    if (error == 0)
+        error = posixtrace_log_builder_open(fd, &attr, &builder);
+    if (error != 0)
+        return error;
+    error = copy_events(s, builder);
+    end = posixtrace_log_builder_finish(builder);
+    return error ? error : end;
+}
+
+static void report(const struct snapshot *s)
+{
+    struct posixtrace_info info;
+    uint64_t lost = posixtrace_get_info(s->trid, &info) == 0 ? log_file_lost(info.lost) : 0;
+
+    out_format("%s: %" PRIu64 " event%s of stream %s\n", quote(s->path), s->events,
+               s->events == 1 ? "" : "s", stream_call(&s->stream));
+    if (lost > 0)
+        tool_note("%" PRIu64 " events lost while it was made (%s)", lost, log_file_causes(&info));
+}
+
+static int make(struct snapshot *s)
+{
+    struct new_file file;
+    int status = new_file_open(&file, s->path, s->force), error;
+
+    if (status != EXIT_DONE)
+        return status;
+    status = stream_attach(s->word, &s->stream, &s->trid);
+    if (status != EXIT_DONE) {
+        new_file_drop(&file);
+        return status;
+    }
+    error = build(s, file.fd);
+    if (error != 0)
+        status = tool_error("cannot make %s: %s; nothing was written", quote(s->path),
+                            strerror(error));
+    else
+        status = new_file_keep(&file);
+    if (status == EXIT_DONE)
+        report(s);
+    new_file_drop(&file);
+    posixtrace_detach(s->trid);
+    return status;
+}
+
+static int run(struct options *o)
+{
+    struct snapshot s = { .word = NULL };
+    int code;
+
+    while ((code = options_next(o)) != OPTION_END) {
+        switch (code) {
+        case OPTION_STOP: return o->status;
+        case OUTPUT: s.path = o->value; break;
+        case FORCE: s.force = true; break;
+        default:
+            if (s.word)
+                return tool_usage("one stream at a time: %s and %s", quote(s.word),
+                                  quote(o->value));
+            s.word = o->value;
+        }
+    }
+    if (!s.word)
+        return tool_usage("no process or stream named");
+    if (!s.path)
+        return tool_usage("no log named: -o LOG");
+    return make(&s);
+}
+
+const struct verb verb_snapshot = { "snapshot", help, options, run };
