@@ -125,23 +125,10 @@ int recording_begin(struct recording *r, const struct record_request *q, const c
     return EXIT_DONE;
 }
 
-enum { TRACED_MAX = 256 };   /* of one stream, see posixtrace(7) */
-
 struct search {
     uint8_t id[16];
     char    file[128];
-    pid_t   traced[TRACED_MAX];
-    size_t  count;
 };
-
-static int note_traced(void *context, pid_t pid)
-{
-    struct search *search = context;
-
-    if (search->count < TRACED_MAX)
-        search->traced[search->count++] = pid;
-    return 0;
-}
 
 static int is_ours(void *context, const struct posixtrace_stream *s)
 {
@@ -150,7 +137,6 @@ static int is_ours(void *context, const struct posixtrace_stream *s)
     if (memcmp(s->id, search->id, sizeof s->id) != 0)
         return 0;
     memcpy(search->file, s->file, sizeof search->file);
-    posixtrace_stream_traced(s->file, note_traced, search);
     return 1;
 }
 

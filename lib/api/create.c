@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "api/create.h"
 #include "api/guard.h"
 #include "process/reap.h"
 #include "ring/target.h"
@@ -44,21 +45,19 @@ static int check_log(int fd, const struct pt_attr *attr)
     return S_ISDIR(st.st_mode) ? EINVAL : 0;
 }
 
-/* Cancellation is disabled. */
-static int create_stream(const struct pt_target *target, const struct pt_attr *attr, int fd,
-                         trace_id_t *trid)
+int pt_create(const struct pt_attr *attr, int fd, const struct pt_target *target, trace_id_t *trid)
 {
     struct pt_stream *s = NULL;
     int r;
 
     pt_reap_once();
-    r = pt_stream_create(&s, attr, fd, target->pid ? target : NULL);
+    r = pt_stream_create(&s, attr, fd, target);
     if (r < 0)
-        return -r;
+        return r;
     r = pt_handle_add(s, trid);
     if (r < 0)
         pt_stream_destroy(s, 0);
-    return -r;
+    return r;
 }
 
 static int create(pid_t pid, const trace_attr_t *attr, bool with_log, int fd, trace_id_t *trid)
@@ -76,7 +75,7 @@ static int create(pid_t pid, const trace_attr_t *attr, bool with_log, int fd, tr
     if (r == 0 && with_log)
         r = check_log(fd, &copy);
     if (r == 0)
-        r = create_stream(&target, &copy, with_log ? fd : -1, trid);
+        r = -pt_create(&copy, with_log ? fd : -1, target.pid ? &target : NULL, trid);
     pthread_setcancelstate(cancel, NULL);
     errno = saved;
     return r;

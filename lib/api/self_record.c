@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "api/create.h"
 #include "api/self_record.h"
 #include "api/self_record_log.h"
-#include "process/reap.h"
 #include "stream/exit.h"
 #include "stream/handle.h"
 
@@ -31,7 +31,7 @@ static struct {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static trace_id_t own_trid;         /* 0: there is no stream */
-static uint32_t begun;              /* 1: the three below are final */
+static uint32_t begun;              /* 1: own_trid and begun_error are final */
 static int begun_error;
 static char begun_log[PT_RECORD_PATH];
 
@@ -144,19 +144,11 @@ static void read_environment(void)
 
 static int create(int fd)
 {
-    struct pt_stream *s = NULL;
     trace_id_t trid = 0;
     int r = pt_attr_check(&setting.attr, true);
 
-    if (r == 0) {
-        pt_reap_once();
-        r = pt_stream_create(&s, &setting.attr, fd, NULL);
-    }
-    if (r == 0) {
-        r = pt_handle_add(s, &trid);
-        if (r < 0)
-            pt_stream_destroy(s, 0);
-    }
+    if (r == 0)
+        r = pt_create(&setting.attr, fd, NULL, &trid);
     if (r == 0)
         own_trid = trid;
     return r;

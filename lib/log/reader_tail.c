@@ -36,6 +36,7 @@ struct ranges {
     size_t count, room;
     struct share *shares;  /* by wid */
     uint64_t unnamed;      /* the same of all others */
+    uint64_t made_ts;      /* of the consumer's own last event in the log */
 };
 
 static int by_wid(const void *a, const void *b)
@@ -106,6 +107,8 @@ static int add_range(void *context, const struct pt_log_packet *p)
     struct ranges *ranges = context;
     bool unbooked = p->lsn > ranges->tail->lsn;
 
+    if ((p->chunk_seq & PT_LOG_MADE) && p->last_ts > ranges->made_ts)
+        ranges->made_ts = p->last_ts;
     if (unbooked)
         add_present(ranges, p->author.wid, p->events);
     if (!tail_has_chunk(ranges->tail, p->chunk_seq))
@@ -172,7 +175,8 @@ static int add_packet(struct pt_log_reader *r, size_t *room, const struct pt_log
     return 0;
 }
 
-/* What the consumer makes may speak of a time that the log has left behind. */
+/* What the consumer makes may speak of a time that the log has left behind: in whole
+ * rounds, or with what it made itself in its last one. */
 static struct pt_log_packet in_time(const struct pt_log_packet *packet, uint64_t floor)
 {
     struct pt_log_packet p = *packet;
@@ -317,6 +321,8 @@ int pt_log_reader_set_tail(struct pt_log_reader *r, struct pt_log_tail *tail)
         error = pt_reader_add_sync(r, &tail->syncs[i]);
     if (!error)
         error = pt_log_reader_each_packet(r, add_range, &ranges);
+    if (ranges.made_ts > floor)
+        floor = ranges.made_ts;
     if (!error && ranges.count)
         qsort(ranges.list, ranges.count, sizeof *ranges.list, by_place);
     for (size_t i = 0; i < tail->packet_count && !error; i++) {

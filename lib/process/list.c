@@ -13,19 +13,6 @@
 #include "ring/segment.h"
 #include "stream/postmortem.h"
 
-int pt_list_read_header(int dir, const char *file, struct pt_seg_header *h, struct stat *st)
-{
-    int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), r = -EINVAL;
-
-    if (fd < 0)
-        return -errno;
-    if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_uid == geteuid() &&
-        pread(fd, h, sizeof *h, 0) == (ssize_t)sizeof *h)
-        r = pt_seg_validate(h, (uint64_t)st->st_size);
-    close(fd);
-    return r;
-}
-
 static void copy_text(char *to, size_t size, const char *from, size_t from_size)
 {
     size_t n = strnlen(from, from_size < size ? from_size : size - 1);
@@ -89,7 +76,7 @@ int pt_list_streams(int (*each)(void *, const struct posixtrace_stream *), void 
         memset(&s, 0, sizeof s);
         copy_text(s.file, sizeof s.file, entry->d_name, sizeof s.file);
         s.liveness = POSIXTRACE_UNKNOWN;
-        e = pt_list_read_header(dirfd(d), entry->d_name, h, &st);
+        e = pt_seg_read_header(dirfd(d), geteuid(), entry->d_name, h, &st);
         if (e == -ENOENT)
             continue;   /* shut down since */
         s.bytes = (uint64_t)st.st_blocks * 512;
@@ -113,7 +100,7 @@ int pt_list_traced(const char *file, int (*each)(void *, pid_t), void *context)
     if (!h)
         return pt_seg_is_name(file) ? -ENOMEM : -EINVAL;
     dir = pt_dir_open(false);
-    r = dir < 0 ? dir : pt_list_read_header(dir, file, h, &st);
+    r = dir < 0 ? dir : pt_seg_read_header(dir, geteuid(), file, h, &st);
     for (unsigned i = 0; r == 0 && i < PT_PROC_MAX; i++) {
         const struct pt_proc *p = &h->procs[i];
 

@@ -14,8 +14,4 @@ int pt_list_streams(int (*each)(void *context, const struct posixtrace_stream *s
 /* As posixtrace_stream_traced; a negative errno, or what each returned. */
 int pt_list_traced(const char *file, int (*each)(void *context, pid_t pid), void *context);
 
-/* Reads and checks a segment's header.  -EINVAL: it is none of this layout; h and st
- * are filled as far as they could be read.  -ENOENT, ... */
-int pt_list_read_header(int dir, const char *file, struct pt_seg_header *h, struct stat *st);
-
 #endif

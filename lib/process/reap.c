@@ -65,16 +65,6 @@ static bool settle_log(const struct pt_seg_header *h, enum pt_reap_how how)
     return r == 0 || is_blank(h);
 }
 
-static void remove_segment(int dir, const char *file)
-{
-    char names[64];
-
-    unlinkat(dir, file, 0);
-    strcpy(names, file);
-    strcpy(strrchr(names, '.'), ".names");
-    unlinkat(dir, names, 0);
-}
-
 static void count(unsigned *n)
 {
     if (n)
@@ -116,17 +106,17 @@ static void reap_segment(const struct reaping *r, const char *file)
 {
     struct pt_seg_header *h = calloc(1, sizeof *h);
     struct stat st = { 0 };
-    int e = h ? pt_list_read_header(r->dir, file, h, &st) : -ENOMEM;
+    int e = h ? pt_seg_read_header(r->dir, geteuid(), file, h, &st) : -ENOMEM;
     bool go;
 
     if (e == 0 && pt_owner_liveness(h, st.st_dev, st.st_ino) == PT_DEAD) {
         pt_owner_clear(file, false);
         go = settle_log(h, r->how) || r->how == PT_REAP_FORCE;
         if (go)
-            remove_segment(r->dir, file);
+            pt_seg_remove(r->dir, file);
         count(go ? r->removed : r->kept);
     } else if (e == -EINVAL && is_unfinished(r->dir, file, h, &st)) {
-        remove_segment(r->dir, file);
+        pt_seg_remove(r->dir, file);
         count(r->removed);
     } else if (e != 0 && e != -ENOENT) {
         count(r->kept);

@@ -16,19 +16,11 @@
 /* Does the stream belong to a process that may still live? */
 static bool counts(int dir, uid_t uid, const char *file)
 {
-    int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct pt_seg_header h;
     struct stat st;
-    bool yes = false;
 
-    if (fd < 0)
-        return false;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == uid &&
-        pread(fd, &h, sizeof h, 0) == (ssize_t)sizeof h &&
-        pt_seg_validate(&h, (uint64_t)st.st_size) == 0)
-        yes = pt_owner_liveness(&h, st.st_dev, st.st_ino) != PT_DEAD;
-    close(fd);
-    return yes;
+    return pt_seg_read_header(dir, uid, file, &h, &st) == 0 &&
+           pt_owner_liveness(&h, st.st_dev, st.st_ino) != PT_DEAD;
 }
 
 /* Counts segments, looking at each one or only at the names; stops above the limit. */

@@ -101,6 +101,28 @@ enum pt_slot_state { PT_SLOT_FREE, PT_SLOT_CLAIMED, PT_SLOT_LIVE, PT_SLOT_ENDED,
 enum { PT_LOST_FULL, PT_LOST_OVERWRITTEN, PT_LOST_NO_MEMORY, PT_LOST_NESTED, PT_LOST_OWN };
 
 /*
+ * What the consumer of a stream with log has seen, for who comes after SIGKILL:
+ * of each writer in its slot, of all of them in the header.  All of it is there
+ * twice; pt_seg_header.books_now says which of the two counts.  A round fills the
+ * other and then turns that word: what it tells changes at one moment for all.
+ */
+struct pt_slot_books {
+    uint64_t wid;        /* whose; of another than the slot's, nothing was seen */
+    uint64_t next;       /* number after the highest one seen */
+    uint64_t given, excluded, refused;   /* to the log; passed over (stream/live.h) */
+};
+
+struct pt_books {
+    uint64_t lsn;        /* of the log's last packet that is in these numbers */
+    uint64_t given, excluded, refused;   /* of all writers that ever were */
+};
+
+/* What writers of a slot have counted, those that it had before this one. */
+struct pt_past {
+    uint64_t recorded, lost[PT_LOST_OWN], lost_bytes;
+};
+
+/*
  * Which bytes of a page are stored to, and which are loaded, at each event.  A
  * processor first compares the low 12 bits of addresses: a load that has those
  * of a store on its way waits for it, whatever the other bits say (Intel calls
@@ -111,26 +133,6 @@ enum { PT_LOST_FULL, PT_LOST_OVERWRITTEN, PT_LOST_NO_MEMORY, PT_LOST_NESTED, PT_
  * in a page for the same reason.  Without this an event in several streams took
  * up to half as long again, by the luck of where things lay.
  */
-/*
- * What the consumer of a stream with log has seen, for who comes after SIGKILL:
- * of each writer in its slot, of all of them in the header.  All of it is there
- * twice; pt_seg_header.books_now says which of the two counts.  A round fills the
- * other and then turns that word: what it tells changes at one moment for all.
- */
-struct pt_slot_books {
-    uint32_t wid;        /* whose; of another than the slot's, nothing was seen */
-    uint32_t summed;     /* the slot's counts are in pt_books: it is being given back */
-    uint64_t next;       /* number after the highest one seen */
-    uint64_t given, excluded, refused;   /* to the log; passed over (stream/live.h) */
-};
-
-struct pt_books {
-    uint64_t lsn;        /* of the log's last packet that is in these numbers */
-    uint64_t given, excluded, refused;   /* of all writers that ever were */
-    /* Of writers whose slots the consumer gave back. */
-    uint64_t recorded, lost[PT_LOST_OWN];
-};
-
 struct pt_slot {
     uint64_t attach_ts;
     uint32_t state;
@@ -146,12 +148,15 @@ struct pt_slot {
     uint64_t lost_bytes;
     uint64_t copy;       /* which copy of the library, where a process has two */
     struct pt_slot_books books[2];
+    /* Low bit: which past counts; above, the wid of the last writer that is in it. */
+    uint64_t past_now;
+    struct pt_past past[2];
     /* Of a control slot: thread id of who writes in it, 0: nobody now. */
     uint32_t user;
     uint32_t image;      /* the program that runs in the process, see pt_sys_image */
-    uint8_t  more[8];
+    uint8_t  more[32];
 };
-_Static_assert(sizeof(struct pt_slot) == 256 && offsetof(struct pt_slot, inside) == 64, "layout");
+_Static_assert(sizeof(struct pt_slot) == 384 && offsetof(struct pt_slot, inside) == 64, "layout");
 
 struct pt_proc {
     uint32_t pid;        /* 0: free */
@@ -248,10 +253,6 @@ struct pt_seg_header {
     uint64_t lost_last_ts;
     uint32_t peak_chunks;
     uint32_t used_chunks;      /* not FREE */
-    /* of writers whose slots were needed by others */
-    uint64_t gone_recorded;
-    uint64_t gone_lost[PT_LOST_OWN];
-    uint64_t gone_lost_bytes;
     uint64_t lost_no_slot[PT_LOST_OWN];  /* losses of threads that never got a slot */
 
     __attribute__((aligned(64))) uint32_t syncs;  /* published points */
@@ -264,12 +265,12 @@ struct pt_seg_header {
 };
 /* The same on 32-bit and 64-bit machines, so that their programs share streams
  * and post-mortems; another number here is another PT_SEG_LAYOUT. */
-_Static_assert(sizeof(struct pt_seg_header) == 12160, "layout");
+_Static_assert(sizeof(struct pt_seg_header) == 12032, "layout");
 _Static_assert(offsetof(struct pt_seg_header, attr) == 456, "layout");
 _Static_assert(offsetof(struct pt_seg_header, control) == 744, "layout");
 _Static_assert(offsetof(struct pt_seg_header, filters) == 776, "layout");
-_Static_assert(offsetof(struct pt_seg_header, lost_no_slot) == 1800, "layout");
-_Static_assert(offsetof(struct pt_seg_header, procs) == 7864, "layout");
+_Static_assert(offsetof(struct pt_seg_header, lost_no_slot) == 1752, "layout");
+_Static_assert(offsetof(struct pt_seg_header, procs) == 7800, "layout");
 _Static_assert(sizeof(struct pt_info) == 16 && sizeof(struct pt_proc) == 16, "layout");
 
 /* The filter in force. */

@@ -73,9 +73,7 @@ static uint64_t number(const char *p)
     return n;
 }
 
-/* Is the /proc that is mounted here that of our pid namespace?  In another one's,
- * our numbers are those of other processes. */
-static bool proc_is_ours(void)
+bool pt_proc_is_ours(void)
 {
     char link[24];
     ssize_t n = readlink("/proc/self", link, sizeof link - 1);
@@ -119,7 +117,7 @@ int pt_process_look(uint32_t pid, struct pt_process *process)
     char path[40];
     int saved = errno, r = -EIO;
 
-    if (proc_is_ours()) {
+    if (pt_proc_is_ours()) {
         proc_path(path, pid, "/stat");
         r = read_stat(path, process);
         if (r == -ENOENT)
@@ -127,6 +125,18 @@ int pt_process_look(uint32_t pid, struct pt_process *process)
     }
     errno = saved;
     return r;
+}
+
+int pt_process_parent(uint32_t *pid, struct pt_process *process)
+{
+    uint64_t born = process->start;
+    int r;
+
+    *pid = process->parent;
+    if (*pid == 0)
+        return -ESRCH;
+    r = pt_process_look(*pid, process);
+    return r == 0 && process->start > born ? -ESRCH : r;
 }
 
 uint64_t pt_process_start(uint32_t pid)

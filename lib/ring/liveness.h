@@ -35,6 +35,12 @@ struct pt_process {
 
 /* 0; -ESRCH: there is none; another error: cannot be told. */
 int pt_process_look(uint32_t pid, struct pt_process *process);
+/* Goes from a process and what was seen of it to its parent.  Who is younger than his
+ * child has got the number of a parent that is gone: -ESRCH. */
+int pt_process_parent(uint32_t *pid, struct pt_process *process);
+/* Is the /proc that is mounted here that of our pid namespace?  In another one's,
+ * our numbers are those of other processes. */
+bool pt_proc_is_ours(void);
 
 /* The pid namespace of the calling process; 0: no /proc. */
 uint64_t pt_pid_namespace(void);

@@ -18,7 +18,7 @@
 #define PAGE PT_PAGE
 #define COLOUR_BYTES 128u
 #define COLOURS      32u
-#define SLOT_STEP 64u    /* slots that are opened at a time: four pages */
+#define SLOT_STEP 64u    /* slots that are opened at a time: six pages */
 #define HUGE_BYTES (4u << 20)
 /* A stream that does not fit into the directory's file system gets memory
  * without a name only up to here: tmpfs has a limit for a reason. */
@@ -279,6 +279,20 @@ int pt_seg_validate(const struct pt_seg_header *h, uint64_t size)
     return 0;
 }
 
+int pt_seg_read_header(int dir, uid_t uid, const char *file, struct pt_seg_header *h,
+                       struct stat *st)
+{
+    int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), r = -EINVAL;
+
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_uid == uid &&
+        pread(fd, h, sizeof *h, 0) == (ssize_t)sizeof *h)
+        r = pt_seg_validate(h, (uint64_t)st->st_size);
+    close(fd);
+    return r;
+}
+
 int pt_seg_open(struct pt_seg *seg, const char *file)
 {
     int saved = errno, dir = pt_dir_open(false), fd = -1, r = 0;
@@ -390,17 +404,25 @@ void pt_seg_unmap(struct pt_seg *seg)
     seg->h = NULL;
 }
 
-void pt_seg_names_file(const struct pt_seg *seg, char file[64])
+void pt_seg_names_file(const char *segment, char file[64])
 {
-    strcpy(file, seg->file);
+    strcpy(file, segment);
     strcpy(strrchr(file, '.'), ".names");
 }
 
 /* The name in the header is not asked: who traces another user's process must
  * not remove a file because that user says so. */
-void pt_seg_unlink(const struct pt_seg *seg)
+void pt_seg_remove(int dir, const char *segment)
 {
     char names[64];
+
+    pt_seg_names_file(segment, names);
+    unlinkat(dir, segment, 0);
+    unlinkat(dir, names, 0);
+}
+
+void pt_seg_unlink(const struct pt_seg *seg)
+{
     int dir;
 
     if (!seg->file[0])
@@ -408,9 +430,7 @@ void pt_seg_unlink(const struct pt_seg *seg)
     dir = pt_dir_open_of(seg->uid, false);
     if (dir < 0)
         return;
-    pt_seg_names_file(seg, names);
-    unlinkat(dir, seg->file, 0);
-    unlinkat(dir, names, 0);
+    pt_seg_remove(dir, seg->file);
     close(dir);
 }
 

@@ -12,6 +12,7 @@
 #ifndef PT_RING_SEGMENT_H
 #define PT_RING_SEGMENT_H
 
+#include <sys/stat.h>
 #include "ring/layout.h"
 
 struct pt_seg {
@@ -55,14 +56,22 @@ void pt_seg_unmap(struct pt_seg *seg);
 void pt_seg_release(struct pt_seg *seg);
 /* Removes its name (and that of its names file) from the directory. */
 void pt_seg_unlink(const struct pt_seg *seg);
-/* The segment's own link to its names: seg->file is not "". */
-void pt_seg_names_file(const struct pt_seg *seg, char file[64]);
+/* The link to its names of a segment with that file, in the same directory. */
+void pt_seg_names_file(const char *segment, char file[64]);
+/* Removes both from the directory. */
+void pt_seg_remove(int dir, const char *segment);
 
 /* Is it the name of a segment's file, and not of one in another folder? */
 bool pt_seg_is_name(const char *file);
 
 /* -EINVAL unless every length and offset in h fits into size bytes. */
 int pt_seg_validate(const struct pt_seg_header *h, uint64_t size);
+
+/* Only the header of the file, validated, and what the file system says of it.
+ * -EINVAL: no segment of that user and this layout; h and st are filled as far as
+ * they could be read.  -ENOENT, ... */
+int pt_seg_read_header(int dir, uid_t uid, const char *file, struct pt_seg_header *h,
+                       struct stat *st);
 
 int pt_seg_reach_slots(struct pt_seg *seg, uint32_t count);
 int pt_seg_reach_chunks(struct pt_seg *seg, uint32_t count);

@@ -7,6 +7,7 @@
 #include "ring/pool.h"
 #include "ring/slot.h"
 
+#define LOOK_TURNS 100u
 #define KEEP_ENDED 64u   /* ended slots are left alone while there are fewer slots than this */
 
 uint32_t pt_slot_count(struct pt_seg *seg)
@@ -39,29 +40,84 @@ uint64_t pt_slot_recorded(struct pt_seg *seg, uint32_t index)
     }
 }
 
+/* pt_slot_look without the second look. */
+static void view(struct pt_seg *seg, uint32_t index, struct pt_slot_view *v)
+{
+    const struct pt_slot *s = pt_seg_slot(seg, index);
+    uint64_t now = pt_load_acquire(&s->past_now);
+
+    v->wid = pt_load_acquire(&s->author.wid);
+    v->own = v->wid != (uint32_t)(now >> 1);
+    pt_copy_unchecked(&v->author, &s->author, sizeof v->author);
+    v->author.wid = v->wid;
+    v->author.name[sizeof v->author.name - 1] = '\0';
+    v->mine.recorded = pt_slot_recorded(seg, index);
+    for (unsigned c = 0; c < PT_LOST_OWN; c++)
+        v->mine.lost[c] = pt_load_relaxed(&s->lost[c]);
+    v->mine.lost_bytes = pt_load_relaxed(&s->lost_bytes);
+    pt_copy_unchecked(&v->past, &s->past[now & 1u], sizeof v->past);
+    pt_fence_acquire();
+    v->stable = pt_load_relaxed(&s->past_now) == now && pt_load_relaxed(&s->author.wid) == v->wid;
+}
+
+void pt_slot_look(struct pt_seg *seg, uint32_t index, struct pt_slot_view *v)
+{
+    /* Each further turn means that a writer has come or gone; a hostile one gets
+     * what it deserves. */
+    for (unsigned turns = 0; turns < LOOK_TURNS; turns++) {
+        view(seg, index, v);
+        if (v->stable)
+            return;
+    }
+}
+
 uint64_t pt_slot_advised_size(struct pt_seg *seg)
 {
     const struct pt_seg_header *h = seg->h;
-    uint64_t lost = pt_load_relaxed(&h->gone_lost_bytes);
     uint32_t n = pt_slot_count(seg);
+    struct pt_slot_view v;
+    uint64_t lost = 0;
 
-    for (uint32_t i = 0; i < n; i++)
-        lost += pt_load_relaxed(&pt_seg_slot(seg, i)->lost_bytes);
+    for (uint32_t i = 0; i < n; i++) {
+        pt_slot_look(seg, i, &v);
+        lost += v.past.lost_bytes + (v.own ? v.mine.lost_bytes : 0);
+    }
     return lost ? h->attr.stream_size + lost + lost / 4 : 0;
 }
 
-/* Moves the counts of an ended slot to the stream's totals.  What was seen of it
- * follows from the sums that the consumer leaves (pt_books).  SIGKILL of the whole
- * process between here and settle() has the slot counted twice. */
+/*
+ * Moves the counts of a slot's ended writer to the slot's past.  The other copy of
+ * the past is made, and one store says that it counts from now on and that this
+ * writer is in it.  Not before that are its counts overwritten, and not before
+ * those is the next writer's id in the slot: whoever looks, also after SIGKILL
+ * between any two stores, finds past and own counts together right.
+ */
 static void fold(struct pt_seg *seg, uint32_t index)
 {
     struct pt_slot *s = pt_seg_slot(seg, index);
+    uint64_t now = pt_load_relaxed(&s->past_now);
+    struct pt_slot_view v;
 
-    if (s->author.level == PT_LEVEL_CONTROL)
-        return;   /* its records are not a thread's events */
-    pt_add_relaxed(&seg->h->gone_recorded, pt_slot_recorded(seg, index));
-    for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        pt_add_relaxed(&seg->h->gone_lost[c], pt_load_relaxed(&s->lost[c]));
+    view(seg, index, &v);
+    if (!v.own)
+        return;
+    /* A control writer's records are not a thread's events. */
+    if (v.author.level != PT_LEVEL_CONTROL) {
+        v.past.recorded += v.mine.recorded;
+        v.past.lost_bytes += v.mine.lost_bytes;
+        for (unsigned c = 0; c < PT_LOST_OWN; c++)
+            v.past.lost[c] += v.mine.lost[c];
+    }
+    now = (uint64_t)v.wid << 1 | (~now & 1u);
+    pt_copy_watched(&s->past[now & 1u], &v.past, sizeof v.past);
+    pt_store_release(&s->past_now, now);
+    pt_fence_seqcst();
+}
+
+void pt_slot_release(struct pt_seg *seg, uint32_t index)
+{
+    fold(seg, index);
+    pt_store_release(&pt_seg_slot(seg, index)->state, (uint32_t)PT_SLOT_FREE);
 }
 
 static bool claim(struct pt_slot *s, uint32_t from)
@@ -75,26 +131,28 @@ static void settle(struct pt_seg *seg, uint32_t index, const struct pt_author *a
 {
     struct pt_slot *s = pt_seg_slot(seg, index);
     struct pt_author whose = *author;
+    uint32_t wid = pt_add_relaxed(&seg->h->next_wid, 1u);
 
+    fold(seg, index);
     pt_store_relaxed(&s->inside, 0u);
     pt_store_relaxed(&s->user, 0u);
     pt_store_relaxed(&s->chunk, 0u);
     pt_store_relaxed(&s->next_no, 0u);
     pt_store_relaxed(&s->chunk_base, 0u);
-    whose.wid = pt_add_relaxed(&seg->h->next_wid, 1u);
+    whose.wid = pt_load_relaxed(&s->author.wid);
     pt_copy_watched(&s->author, &whose, sizeof whose);
     pt_store_relaxed(&s->copy, copy);
     pt_store_relaxed(&s->image, pt_sys_image());
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         pt_store_relaxed(&s->lost[c], 0u);
-    pt_add_relaxed(&seg->h->gone_lost_bytes, pt_load_relaxed(&s->lost_bytes));
     pt_store_relaxed(&s->lost_bytes, 0u);
+    pt_store_release(&s->author.wid, wid);
     /* The wid before the clock: who looks between the two finds this writer, and
      * bounds it by the look, not by an older attach_ts. */
     pt_fence_compiler();
     pt_store_relaxed(&s->attach_ts, pt_clock_now(seg->h->clock));
     pt_add_relaxed(&seg->h->writers, 1u);
-    pt_store_release(&s->state, pt_slot_live(whose.wid));
+    pt_store_release(&s->state, pt_slot_live(wid));
 }
 
 /* A thread id that is attached already under the same level belongs to a thread
@@ -148,10 +206,8 @@ int pt_slot_attach(struct pt_seg *seg, const struct pt_author *author, uint64_t 
     }
     n = add_slots(seg, n, KEEP_ENDED, &free_at);
     for (uint32_t i = 0; free_at == UINT32_MAX && i < n; i++)
-        if (claim(pt_seg_slot(seg, i), PT_SLOT_ENDED)) {
-            fold(seg, i);
+        if (claim(pt_seg_slot(seg, i), PT_SLOT_ENDED))
             free_at = i;
-        }
     add_slots(seg, n, PT_SLOT_MAX, &free_at);
     if (free_at == UINT32_MAX)
         return -ENOMEM;

@@ -4,8 +4,9 @@
  * Writer slots.  FREE -> CLAIMED -> LIVE -> ENDING -> ENDED -> FREE; the claimer
  * owns a slot until it ends it or is found dead.  Ending takes several stores;
  * each can be done again by who finds that the one who did them has died.  An
- * ended slot keeps its counts until a consumer has taken them; under pressure
- * they are added to the stream's totals of threads that are gone.
+ * ended slot keeps its counts until a consumer has taken them, or under pressure
+ * until another writer needs it; then they go to the slot's past, which is the sum
+ * of all writers that it had.
  *
  * How many events a writer has recorded: the number of its next one.  That is
  * next_no while it has no chunk, else chunk_base plus the chunk's count.  At a
@@ -33,6 +34,21 @@ void pt_slot_end_dead(struct pt_seg *seg, uint32_t index, uint32_t state);
 bool pt_slot_end_control(struct pt_seg *seg, uint32_t index);
 /* Ends the slots of threads that do not exist any more; how many. */
 unsigned pt_slot_sweep(struct pt_seg *seg);
+
+/* The consumer has taken the counts of an ended slot that it claimed: the next
+ * writer may have it. */
+void pt_slot_release(struct pt_seg *seg, uint32_t index);
+
+/* What a slot says at one moment: the counts of its writer, unless those are in the
+ * past already, and of all the writers before. */
+struct pt_slot_view {
+    uint32_t wid;
+    bool own;              /* author and mine hold, and are not in past */
+    bool stable;
+    struct pt_author author;
+    struct pt_past mine, past;
+};
+void pt_slot_look(struct pt_seg *seg, uint32_t index, struct pt_slot_view *v);
 
 /* Events recorded so far. */
 uint64_t pt_slot_recorded(struct pt_seg *seg, uint32_t index);

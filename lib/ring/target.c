@@ -33,16 +33,6 @@ static ssize_t read_proc(pid_t pid, const char *leaf, void *to, size_t size)
     return n;
 }
 
-/* Is the /proc that we see that of our own pid namespace? */
-static bool proc_is_ours(void)
-{
-    char link[24];
-    ssize_t n = readlink("/proc/self", link, sizeof link - 1);
-
-    link[n > 0 ? n : 0] = '\0';
-    return strtol(link, NULL, 10) == getpid();
-}
-
 /* The text behind "Key:" in /proc/PID/status, or "". */
 static const char *field(const char *status, const char *key)
 {
@@ -158,7 +148,7 @@ int pt_target_look(struct pt_target *t, pid_t pid)
 
     if (pid <= 0 || (kill(pid, 0) < 0 && errno == ESRCH))
         return -ESRCH;
-    if (!proc_is_ours())
+    if (!pt_proc_is_ours())
         return -ENOTSUP;
     n = read_proc(pid, "status", status, sizeof status);
     if (n < 0 && pt_is_shortage((int)n))

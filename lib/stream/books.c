@@ -7,13 +7,6 @@
 #include "ring/slot.h"
 #include "stream/books.h"
 
-void pt_books_sum(struct pt_live *l, const struct pt_slot *s, uint64_t recorded)
-{
-    l->summed_recorded += recorded;
-    for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        l->summed_lost[c] += pt_load_relaxed(&s->lost[c]);
-}
-
 /* A slot that has been taken by another writer meanwhile gets numbers with the
  * wrong wid, which are none. */
 static void leave_one(struct pt_live *l, const struct pt_tally *t, unsigned which)
@@ -29,8 +22,7 @@ static void leave_one(struct pt_live *l, const struct pt_tally *t, unsigned whic
     if (author.wid != t->author.wid)
         return;
     b = &s->books[which];
-    pt_store_relaxed(&b->wid, t->author.wid);
-    pt_store_relaxed(&b->summed, (uint32_t)(t->source == PT_TALLY_FINAL));
+    pt_store_relaxed(&b->wid, (uint64_t)t->author.wid);
     pt_store_relaxed(&b->next, t->next_no);
     pt_store_relaxed(&b->given, pt_tally_given(t));
     pt_store_relaxed(&b->excluded, t->excluded);
@@ -43,9 +35,8 @@ void pt_books_leave(struct pt_live *l, uint64_t lsn)
     uint64_t turn = pt_load_relaxed(&h->books_now) + 1;
     unsigned which = (unsigned)(turn & 1u);
     struct pt_books sum = { .lsn = lsn, .given = l->folded_given, .excluded = l->folded_excluded,
-                            .refused = l->folded_refused, .recorded = l->summed_recorded };
+                            .refused = l->folded_refused };
 
-    memcpy(sum.lost, l->summed_lost, sizeof sum.lost);
     for (uint32_t i = 0; i < l->tally_room; i++) {
         const struct pt_tally *t = &l->tally[i];
 
@@ -60,24 +51,18 @@ void pt_books_leave(struct pt_live *l, uint64_t lsn)
     pt_store_release(&h->books_now, turn);
 }
 
-/* The numbers about the slot's writer; NULL: nothing was seen of it. */
-static const struct pt_slot_books *books_of(const struct pt_seg *seg, const struct pt_slot *s)
+/* The numbers about a slot's writer; NULL: nothing was seen of it. */
+static const struct pt_slot_books *books_of(const struct pt_seg *seg, uint32_t index, uint32_t wid)
 {
-    const struct pt_slot_books *b = &s->books[seg->h->books_now & 1u];
+    const struct pt_slot_books *b =
+        &pt_seg_slot(seg, index)->books[seg->h->books_now & 1u];
 
-    return s->author.wid && b->wid == s->author.wid ? b : NULL;
+    return wid && b->wid == wid ? b : NULL;
 }
 
-bool pt_books_has_summed(const struct pt_seg *seg, const struct pt_slot *s)
+void pt_books_take(const struct pt_seg *seg, uint32_t index, struct pt_tally *t)
 {
-    const struct pt_slot_books *b = books_of(seg, s);
-
-    return b && b->summed;
-}
-
-void pt_books_take(const struct pt_seg *seg, const struct pt_slot *s, struct pt_tally *t)
-{
-    const struct pt_slot_books *b = books_of(seg, s);
+    const struct pt_slot_books *b = books_of(seg, index, t->author.wid);
 
     if (!b)
         return;
@@ -103,12 +88,14 @@ void pt_books_fill(const struct pt_tally *t, struct pt_log_author_totals *a)
 static void leave_out_slots(struct pt_seg *seg, struct pt_books *sum)
 {
     uint32_t n = pt_slot_count(seg);
+    struct pt_slot_view v;
 
     for (uint32_t i = 0; i < n; i++) {
-        const struct pt_slot *s = pt_seg_slot(seg, i);
-        const struct pt_slot_books *b = books_of(seg, s);
+        const struct pt_slot_books *b;
 
-        if (s->state == PT_SLOT_FREE || s->author.level == PT_LEVEL_CONTROL || !b || b->summed)
+        pt_slot_look(seg, i, &v);
+        b = v.own ? books_of(seg, i, v.wid) : NULL;
+        if (!b || v.author.level == PT_LEVEL_CONTROL)
             continue;
         sum->given -= b->given;
         sum->excluded -= b->excluded;
@@ -116,14 +103,14 @@ static void leave_out_slots(struct pt_seg *seg, struct pt_books *sum)
     }
 }
 
-static void tell_sums(const struct pt_seg_header *h, const struct pt_books *sum,
+static void tell_sums(const struct pt_live *l, const struct pt_books *sum,
                       struct pt_log_status *status)
 {
-    uint64_t stored = sum->recorded + h->gone_recorded;
+    uint64_t stored = l->gone.recorded;
     uint64_t passed = sum->excluded + sum->refused;
 
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        status->lost_unknown_author[c] = sum->lost[c] + h->gone_lost[c] + h->lost_no_slot[c];
+        status->lost_unknown_author[c] = l->gone.lost[c] + l->seg->h->lost_no_slot[c];
     status->lost_unknown_author[PT_LOST_FULL] += sum->refused;
     status->lost_unknown_author[PT_LOST_OVERWRITTEN] += stored - sum->given - passed;
     status->recorded_unknown_author = stored > passed ? stored - passed : 0;
@@ -154,6 +141,6 @@ int pt_books_tail(struct pt_live *l, struct pt_log_tail *tail)
         sum.excluded += t->excluded;
         sum.refused += t->refused;
     }
-    tell_sums(h, &sum, &tail->status);
+    tell_sums(l, &sum, &tail->status);
     return 0;
 }

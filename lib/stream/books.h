@@ -8,7 +8,7 @@
  *
  * holds for each writer that has a slot, by the numbers in that slot, and for all
  * the others together, whose slots were needed or given back.  Of those, recorded
- * is a sum that writers and consumer keep; given, excluded and refused are what
+ * is the past of the slots (ring/slot.h); given, excluded and refused are what
  * the consumer has seen of everybody less what it has seen of those with a slot.
  * So a writer that takes another's ended slot has nothing to hand over, and
  * cannot come in between when the consumer leaves its numbers.
@@ -16,10 +16,9 @@
  * A kill finds the books as of one round.  What is in the log behind that round's
  * last packet is not in them, and what they contain may still lie in its chunk,
  * unless the kill came at leisure: where tail and log are united both are made
- * up for (log/reader_tail.c).  Two things are not: records passed over by the last
+ * up for (log/reader_tail.c).  One thing is not: records passed over by the last
  * round, of writers without a slot, are taken twice if the kill comes between the
- * books and the positions of the round; and a slot that is just being folded counts
- * twice (ring/slot.c).
+ * books and the positions of the round.
  */
 #ifndef PT_STREAM_BOOKS_H
 #define PT_STREAM_BOOKS_H
@@ -30,15 +29,11 @@
 /* Leaves what was seen of each writer, in its slot, and of all of them.  lsn: the
  * last packet of the log that holds what was given. */
 void pt_books_leave(struct pt_live *l, uint64_t lsn);
-/* The counts of an ended slot, which is to be given back, come into the sums. */
-void pt_books_sum(struct pt_live *l, const struct pt_slot *s, uint64_t recorded);
 
 /* In the copy of a dead consumer's segment: */
 
-/* Was the slot being given back, its counts safe already? */
-bool pt_books_has_summed(const struct pt_seg *seg, const struct pt_slot *s);
 /* What the dead consumer has seen of the slot's writer. */
-void pt_books_take(const struct pt_seg *seg, const struct pt_slot *s, struct pt_tally *t);
+void pt_books_take(const struct pt_seg *seg, uint32_t index, struct pt_tally *t);
 /* After the last round: authors with a slot, in a malloced array, the sums of all
  * others, and the packet up to which the log is in these numbers. 0 or -ENOMEM. */
 int pt_books_tail(struct pt_live *l, struct pt_log_tail *tail);

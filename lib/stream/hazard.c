@@ -3,6 +3,7 @@
 /* See hazard.h.  Words are never given back to malloc, but to the next thread. */
 #include <pthread.h>
 #include <stdlib.h>
+#include "base/annotate.h"
 #include "stream/hazard.h"
 
 _Thread_local struct pt_hazard *pt_hazard_own __attribute__((tls_model("initial-exec")));
@@ -23,6 +24,7 @@ static void give_back(void *hazard)
 static void make_key(void)
 {
     key_works = pthread_key_create(&key, give_back) == 0;
+    pt_happens_before(&key_works);
 }
 
 static struct pt_hazard *take_one(void)
@@ -51,6 +53,7 @@ void pt_hazard_join(uint64_t instance)
 
     if (!z) {
         pthread_once(&once, make_key);
+        pt_happens_after(&key_works);   /* helgrind does not know pthread_once */
         z = key_works ? take_one() : NULL;
         if (!z)
             return;

@@ -32,7 +32,7 @@ static void folded_losses(const struct pt_live *l, uint64_t lost[PT_LOSS_CAUSES]
                           uint64_t *recorded)
 {
     const struct pt_seg_header *h = l->seg->h;
-    uint64_t stored = pt_load_relaxed(&h->gone_recorded) + l->folded_recorded;
+    uint64_t stored = l->gone.recorded + l->folded_recorded;
     uint64_t seen = l->folded_next;
 
     if (l->passive) {
@@ -43,8 +43,7 @@ static void folded_losses(const struct pt_live *l, uint64_t lost[PT_LOSS_CAUSES]
         return;
     }
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        lost[c] += pt_load_relaxed(&h->gone_lost[c]) + l->folded_lost[c] +
-                   pt_load_relaxed(&h->lost_no_slot[c]);
+        lost[c] += l->gone.lost[c] + l->folded_lost[c] + pt_load_relaxed(&h->lost_no_slot[c]);
     lost[PT_LOST_FULL] += l->folded_refused;
     lost[PT_LOST_OVERWRITTEN] += l->folded_overwritten;
     /* Their events that were seen, or wait in chunks, are in their tallies. */

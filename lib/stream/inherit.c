@@ -133,28 +133,28 @@ static void look_at_page(struct heritage *w, const struct pt_page *page, uint64_
  * True: there was one. */
 static bool look_at_ancestors(struct heritage *w, uint32_t pid, uint64_t start)
 {
-    for (unsigned i = 0; i < GENERATIONS; i++) {
-        struct pt_process process, parent;
+    struct pt_process process;
+
+    if (pt_process_look(pid, &process) < 0)
+        return false;
+    process.start = start;
+    for (unsigned i = 0; i < GENERATIONS && pt_process_parent(&pid, &process) == 0; i++) {
         struct pt_page *page;
         char file[64];
         bool last;
 
-        if (pt_process_look(pid, &process) < 0 || process.parent == 0 ||
-            pt_process_look(process.parent, &parent) < 0 || parent.start > start)
-            return false;
-        pid = process.parent;
-        if (w->parent && pid == w->parent->pid && parent.start == w->parent->start) {
+        if (w->parent && pid == w->parent->pid && process.start == w->parent->start) {
             look_at_page(w, w->parent->page, start);
             return true;
         }
-        if (pt_page_open(&page, pid, parent.start, file) == 0) {
+        if (pt_page_open(&page, pid, process.start, file) == 0) {
             look_at_page(w, page, start);
             last = pt_load_acquire(&page->settled) != 0 || (w->found && !w->child);
             pt_page_unmap(page);
             if (last)
                 return true;
         }
-        start = parent.start;
+        start = process.start;
     }
     return false;
 }

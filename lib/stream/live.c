@@ -28,12 +28,19 @@ int pt_live_init(struct pt_live *l, struct pt_seg *seg)
     return l->buffer ? 0 : -ENOMEM;
 }
 
+static void take_window(struct pt_live *l, const struct pt_cursor *c)
+{
+    bool open = pt_load_relaxed(&pt_seg_chunk(l->seg, c->index)->window) != 0;
+
+    if (pt_cursor_valid(l, c))
+        l->window_open = open;
+}
+
 /* A chunk of START and STOP may have been overwritten unread.  The oldest one
  * that is left says how the window was before it, unless it is being read. */
 static void relearn_window(struct pt_live *l)
 {
     const struct pt_cursor *oldest = NULL;
-    bool open;
 
     for (uint32_t i = 0; i < l->known_room; i++) {
         const struct pt_cursor *c = l->known[i];
@@ -41,11 +48,8 @@ static void relearn_window(struct pt_live *l)
         if (c && c->author.wid == 0 && (!oldest || c->gen < oldest->gen) && pt_cursor_valid(l, c))
             oldest = c;
     }
-    if (!oldest || oldest->off != sizeof(struct pt_chunk))
-        return;
-    open = pt_load_relaxed(&pt_seg_chunk(l->seg, oldest->index)->window) != 0;
-    if (pt_cursor_valid(l, oldest))
-        l->window_open = open;
+    if (oldest && oldest->off == sizeof(struct pt_chunk))
+        take_window(l, oldest);
 }
 
 /* The window before the oldest START or STOP that is there: without any, as now. */
@@ -258,14 +262,6 @@ static void drop_top(struct pt_live *l, struct pt_cursor *c)
 
 /* How the stream was before the chunk's first record; somebody else's by now if
  * the chunk has been recycled meanwhile. */
-static void take_window(struct pt_live *l, const struct pt_cursor *c)
-{
-    bool open = pt_load_relaxed(&pt_seg_chunk(l->seg, c->index)->window) != 0;
-
-    if (pt_cursor_valid(l, c))
-        l->window_open = open;
-}
-
 static void note_window(struct pt_live *l, const struct pt_cursor *c)
 {
     if (c->record.id == POSIX_TRACE_START || c->record.id == POSIX_TRACE_STOP)

@@ -56,7 +56,7 @@ enum pt_tally_source {
     PT_TALLY_UNSEEN,   /* only events of it were seen so far */
     PT_TALLY_SLOT,     /* in its slot, as of the last look */
     PT_TALLY_FINAL,    /* its slot has ended and given them to us */
-    PT_TALLY_FOLDED    /* its slot was needed by another: in the header's totals */
+    PT_TALLY_FOLDED    /* its slot was needed by another: in the slot's past */
 };
 
 /* What the consumer knows of one writer. */
@@ -127,7 +127,9 @@ struct pt_live {
     /* Never seen, overwritten, of forgotten tallies and of writers whose slots were
      * needed; at the end. */
     uint64_t folded_unseen;
-    uint64_t summed_recorded, summed_lost[PT_LOST_OWN];   /* of all that were ever FINAL */
+    /* The past of all slots, as of the last look: what we gave to it, having a tally
+     * of each, and the rest, whose slots others needed. */
+    struct pt_past taken, gone;
     uint8_t *buffer;             /* copy of the record that is delivered */
     struct pt_author author;     /* of that record */
     int stop_data;

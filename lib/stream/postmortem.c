@@ -143,16 +143,12 @@ void pt_tail_close(struct pt_tail *t)
 static int examine(int dir, const char *file, const uint8_t id[16])
 {
     struct pt_seg_header *h = malloc(sizeof *h);
-    int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), r = PT_TAIL_NONE;
+    int r = PT_TAIL_NONE;
     struct stat st;
 
-    if (h && fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-        pread(fd, h, sizeof *h, 0) == (ssize_t)sizeof *h && memcmp(h->id, id, 16) == 0 &&
-        pt_seg_validate(h, (uint64_t)st.st_size) == 0)
+    if (h && pt_seg_read_header(dir, geteuid(), file, h, &st) == 0 && memcmp(h->id, id, 16) == 0)
         r = pt_owner_liveness(h, st.st_dev, st.st_ino) == PT_DEAD ? PT_TAIL_FOUND
                                                                    : PT_TAIL_WRITER_ALIVE;
-    if (fd >= 0)
-        close(fd);
     free(h);
     return r;
 }

@@ -128,7 +128,8 @@ static int emit(struct pt_round *r, struct pt_run *run)
     if (l->seg->h->attr.stream_policy == POSIX_TRACE_LOOP && !l->seg->copy) {
         pt_copy_unchecked(r->copy, p->records, p->bytes);
         if (!pt_cursor_valid(l, &(struct pt_cursor){ .index = run->index, .gen = p->chunk_seq })) {
-            t = pt_live_tally(l, &p->author);
+            /* Records of a control writer are nobody's events. */
+            t = p->author.wid ? pt_live_tally(l, &p->author) : NULL;
             if (t)
                 t->dropped += p->events;
             return 0;
@@ -274,10 +275,10 @@ int pt_round_totals(struct pt_live *l, bool all, struct pt_log_author_totals **t
     if (!a)
         return -ENOMEM;
     *count = 0;
-    status->recorded_unknown_author = pt_load_relaxed(&h->gone_recorded) - l->folded_gone;
+    status->recorded_unknown_author = l->gone.recorded - l->folded_gone;
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         status->lost_unknown_author[c] =
-            pt_load_relaxed(&h->gone_lost[c]) + pt_load_relaxed(&h->lost_no_slot[c]);
+            l->gone.lost[c] + pt_load_relaxed(&h->lost_no_slot[c]);
     status->lost_unknown_author[PT_LOST_OVERWRITTEN] += l->folded_unseen;
     for (uint32_t i = 0; i < l->tally_room; i++) {
         struct pt_tally *t = &l->tally[i];

@@ -30,7 +30,7 @@ static void link_names(struct pt_stream *s)
     dir = pt_dir_open_of(s->uid, false);
     if (dir < 0)
         return;
-    pt_seg_names_file(s->seg, name);
+    pt_seg_names_file(s->seg->file, name);
     if (linkat(dir, s->names_file, dir, name, 0) == 0)
         memcpy(s->seg->h->names_file, name, sizeof name);
     close(dir);

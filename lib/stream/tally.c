@@ -124,64 +124,40 @@ void pt_live_account_many(struct pt_tally *t, uint64_t no, uint64_t n)
         t->next_no = no + n;
 }
 
-static void take_slot(struct pt_live *l, uint32_t index, enum pt_tally_source source)
+static void add_past(struct pt_past *sum, const struct pt_past *p, uint64_t factor)
 {
-    struct pt_slot *s = pt_seg_slot(l->seg, index);
-    struct pt_author author;
-    uint64_t recorded = pt_slot_recorded(l->seg, index);
-    struct pt_tally *t;
-
-    pt_copy_unchecked(&author, &s->author, sizeof author);
-    if (author.level == PT_LEVEL_CONTROL ||
-        (l->seg->copy && pt_books_has_summed(l->seg, s)))
-        return;
-    author.name[15] = '\0';
-    t = pt_live_tally(l, &author);
-    if (source == PT_TALLY_FINAL)
-        pt_books_sum(l, s, recorded);
-    if (!t)
-        return;
-    t->look = l->look;
-    t->slot = index;
-    if (l->seg->copy && t->source == PT_TALLY_UNSEEN)
-        pt_books_take(l->seg, s, t);
-    if (t->source != source || t->recorded != recorded)
-        t->changed = true;
-    t->source = source;
-    t->ended_at = l->released;
-    t->recorded = recorded;
-    for (unsigned c = 0; c < PT_LOST_OWN; c++) {
-        uint64_t lost = pt_load_relaxed(&s->lost[c]);
-
-        t->changed |= t->lost[c] != lost;
-        t->lost[c] = lost;
-    }
+    sum->recorded += factor * p->recorded;
+    sum->lost_bytes += factor * p->lost_bytes;
+    for (unsigned c = 0; c < PT_LOST_OWN; c++)
+        sum->lost[c] += factor * p->lost[c];
 }
 
-/* Passive: counts of a slot, if it was the same writer's all the time. */
-static void look_at_slot(struct pt_live *l, uint32_t index, uint32_t state)
+static void set_counts(struct pt_live *l, struct pt_tally *t, const struct pt_slot_view *v,
+                       uint32_t index)
 {
-    struct pt_slot *s = pt_seg_slot(l->seg, index);
-    struct pt_author author, again;
-    uint64_t recorded, lost[PT_LOST_OWN];
-    struct pt_tally *t;
-
-    pt_copy_unchecked(&author, &s->author, sizeof author);
-    recorded = pt_slot_recorded(l->seg, index);
-    for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        lost[c] = pt_load_relaxed(&s->lost[c]);
-    pt_fence_acquire();
-    pt_copy_unchecked(&again, &s->author, sizeof again);
-    author.name[15] = '\0';
-    if (author.level == PT_LEVEL_CONTROL || again.wid != author.wid ||
-        pt_load_acquire(&s->state) != state || !(t = pt_live_tally(l, &author)))
-        return;
     t->look = l->look;
     t->slot = index;
     t->ended_at = l->released;
-    t->source = pt_slot_is_live(state) ? PT_TALLY_SLOT : PT_TALLY_FINAL;
-    t->recorded = recorded;
-    memcpy(t->lost, lost, sizeof lost);
+    t->recorded = v->mine.recorded;
+    memcpy(t->lost, v->mine.lost, sizeof t->lost);
+}
+
+static void take_slot(struct pt_live *l, const struct pt_slot_view *v, uint32_t index,
+                      enum pt_tally_source source)
+{
+    struct pt_tally *t;
+
+    if (!v->own || v->author.level == PT_LEVEL_CONTROL)
+        return;
+    t = pt_live_tally(l, &v->author);
+    if (!t || t->source == PT_TALLY_FINAL)
+        return;
+    if (l->seg->copy && t->source == PT_TALLY_UNSEEN)
+        pt_books_take(l->seg, index, t);
+    t->changed |= t->source != source || t->recorded != v->mine.recorded ||
+                  memcmp(t->lost, v->mine.lost, sizeof t->lost) != 0;
+    t->source = source;
+    set_counts(l, t, v, index);
 }
 
 /* Of writers whose slots are gone the last counts stay. */
@@ -193,9 +169,15 @@ static void look_on(struct pt_live *l)
     l->released++;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t state = pt_load_acquire(&pt_seg_slot(l->seg, i)->state);
+        struct pt_slot_view v;
+        struct pt_tally *t;
 
-        if (pt_slot_is_live(state) || state == PT_SLOT_ENDED)
-            look_at_slot(l, i, state);
+        pt_slot_look(l->seg, i, &v);
+        if (!v.own || !v.stable || v.author.level == PT_LEVEL_CONTROL ||
+            !(t = pt_live_tally(l, &v.author)))
+            continue;
+        t->source = state == PT_SLOT_ENDED ? PT_TALLY_FINAL : PT_TALLY_SLOT;
+        set_counts(l, t, &v, i);
     }
 }
 
@@ -222,6 +204,19 @@ int pt_live_begin_tallies(struct pt_live *l)
     return r;
 }
 
+/* Its writer's counts become past; those that a tally has, too, are set apart. */
+static void release(struct pt_live *l, uint32_t index)
+{
+    struct pt_slot_view v;
+    const struct pt_tally *t;
+
+    pt_slot_look(l->seg, index, &v);
+    t = l->tally_room ? find(l, v.wid) : NULL;
+    if (t && t->used && t->source == PT_TALLY_FINAL)
+        add_past(&l->taken, &v.mine, 1);
+    pt_slot_release(l->seg, index);
+}
+
 /* Without memory for the note the slot is released at once. */
 static void note_ended(struct pt_live *l, uint32_t index)
 {
@@ -230,7 +225,7 @@ static void note_ended(struct pt_live *l, uint32_t index)
     if (l->ended_count == l->ended_room) {
         p = realloc(p, (l->ended_room * 2 + 64) * sizeof *p);
         if (!p) {
-            pt_store_release(&pt_seg_slot(l->seg, index)->state, (uint32_t)PT_SLOT_FREE);
+            release(l, index);
             return;
         }
         l->ended = p;
@@ -242,45 +237,34 @@ static void note_ended(struct pt_live *l, uint32_t index)
 void pt_live_release_ended(struct pt_live *l)
 {
     for (uint32_t i = 0; i < l->ended_count; i++)
-        pt_store_release(&pt_seg_slot(l->seg, l->ended[i])->state, (uint32_t)PT_SLOT_FREE);
+        release(l, l->ended[i]);
     l->ended_count = 0;
     l->released++;
 }
 
-/* A slot that is just being ended still has its counts; they come with the next
- * look, and what the last one gave is good until then. */
-static void keep_claimed(struct pt_live *l, uint32_t index)
-{
-    struct pt_author author;
-    struct pt_tally *t;
-
-    if (!l->tally_room)
-        return;
-    pt_copy_unchecked(&author, &pt_seg_slot(l->seg, index)->author, sizeof author);
-    t = find(l, author.wid);
-    if (t->used && t->source == PT_TALLY_SLOT && t->slot == index)
-        t->look = l->look;
-}
-
+/* The state is only asked whether the slot is to be taken: the counts are a
+ * writer's own from its first event until they are past. */
 static void look_at_slots(struct pt_live *l)
 {
     uint32_t n = pt_slot_count(l->seg);
+    struct pt_past past = { .recorded = 0 };
+    struct pt_slot_view v;
 
     l->look++;
     for (uint32_t i = 0; i < n; i++) {
         struct pt_slot *s = pt_seg_slot(l->seg, i);
-        uint32_t state = pt_load_acquire(&s->state), ended = PT_SLOT_ENDED;
+        uint32_t ended = PT_SLOT_ENDED;
+        bool ours = !l->seg->copy && pt_load_relaxed(&s->state) == ended &&
+                    pt_cas_seqcst(&s->state, &ended, (uint32_t)PT_SLOT_CLAIMED);
 
-        if (pt_slot_is_live(state) || (state != PT_SLOT_FREE && l->seg->copy))
-            take_slot(l, i, PT_TALLY_SLOT);
-        else if (state == PT_SLOT_ENDED &&
-                 pt_cas_seqcst(&s->state, &ended, (uint32_t)PT_SLOT_CLAIMED)) {
-            take_slot(l, i, PT_TALLY_FINAL);
+        pt_slot_look(l->seg, i, &v);
+        add_past(&past, &v.past, 1);
+        take_slot(l, &v, i, ours ? PT_TALLY_FINAL : PT_TALLY_SLOT);
+        if (ours)
             note_ended(l, i);
-        } else if (state == PT_SLOT_CLAIMED || pt_slot_is_ending(state)) {
-            keep_claimed(l, i);
-        }
     }
+    add_past(&past, &l->taken, (uint64_t)-1);
+    l->gone = past;
 }
 
 /* Nobody writes any more, and what is there was read: the rest was overwritten,
@@ -297,7 +281,7 @@ static void settle_unseen(const struct pt_live *l, struct pt_tally *t)
  * what was seen of each.  A dead consumer has taken that with it. */
 static void settle_folded(struct pt_live *l)
 {
-    uint64_t stored = pt_load_relaxed(&l->seg->h->gone_recorded) + l->folded_recorded;
+    uint64_t stored = l->gone.recorded + l->folded_recorded;
     uint64_t seen = l->folded_next;
 
     if (!l->finished || l->seg->copy)
@@ -310,18 +294,11 @@ static void settle_folded(struct pt_live *l)
 
 void pt_live_take_counts(struct pt_live *l)
 {
-    struct pt_seg_header *h = l->seg->h;
-    uint64_t gone;
-
     if (l->passive) {
         look_on(l);
         return;
     }
-    /* A slot that is folded while we look would be seen twice or not at all. */
-    do {
-        gone = pt_load_seqcst(&h->gone_recorded);
-        look_at_slots(l);
-    } while (gone != pt_load_seqcst(&h->gone_recorded));
+    look_at_slots(l);
     for (uint32_t i = 0; i < l->tally_room; i++) {
         struct pt_tally *t = &l->tally[i];
 

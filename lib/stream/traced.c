@@ -19,20 +19,16 @@ static bool copy_names_file(const struct pt_page *page, char file[64])
 
 static bool names_of_ancestor(const struct pt_target *t, char file[64])
 {
-    struct pt_process child, parent;
+    struct pt_process process;
     uint32_t pid = t->pid;
 
-    if (pt_process_look(pid, &child) < 0)
+    if (pt_process_look(pid, &process) < 0)
         return false;
-    for (unsigned n = 0; n < GENERATIONS; n++, child = parent) {
+    for (unsigned n = 0; n < GENERATIONS && pt_process_parent(&pid, &process) == 0; n++) {
         struct pt_page *page;
         char page_file[64];
 
-        pid = child.parent;
-        /* Who is younger than his child has got the number of a parent that is gone. */
-        if (pid == 0 || pt_process_look(pid, &parent) < 0 || parent.start > child.start)
-            return false;
-        if (pt_page_open_of(&page, t->uid, pid, parent.start, page_file) == 0) {
+        if (pt_page_open_of(&page, t->uid, pid, process.start, page_file) == 0) {
             bool found = copy_names_file(page, file);
 
             pt_page_unmap(page);

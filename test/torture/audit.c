@@ -4,6 +4,9 @@
  * The demands of the torture tests on what is read.
  */
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <posixtrace/info.h>
 #include "torture/audit.h"
@@ -134,6 +137,61 @@ int audit_temporary_file(void)
     DEMAND(fd >= 0, "%s", path);
     unlink(path);
     return fd;
+}
+
+trace_id_t audit_create(trace_attr_t *attr, int log_fd)
+{
+    trace_id_t trid;
+
+    DEMAND_OK(posix_trace_attr_setstreamsize(attr, 256 << 10));
+    DEMAND_OK(posix_trace_attr_setmaxdatasize(attr, PAYLOAD_MAX));
+    if (log_fd >= 0) {
+        DEMAND_OK(posix_trace_attr_setlogfullpolicy(attr, POSIX_TRACE_APPEND));
+        DEMAND_OK(posix_trace_create_withlog(0, attr, log_fd, &trid));
+    } else {
+        DEMAND_OK(posix_trace_create(0, attr, &trid));
+    }
+    DEMAND_OK(posix_trace_start(trid));
+    return trid;
+}
+
+void audit_seed(const char *argument)
+{
+    unsigned seed = argument ? (unsigned)strtoul(argument, NULL, 0) : (unsigned)time(NULL);
+
+    printf("seed %u\n", seed);
+    srandom(seed);
+}
+
+unsigned audit_early_us(unsigned longest_us)
+{
+    unsigned r = (unsigned)random() % 1000;
+
+    return r * r / 1000 * (longest_us / 1000) + 1;
+}
+
+void *audit_shared(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    DEMAND(p != MAP_FAILED, "no memory to share");
+    return p;
+}
+
+int audit_in_child(void (*check)(void *context), void *context)
+{
+    int status;
+    pid_t pid;
+
+    fflush(NULL);
+    pid = fork();
+    DEMAND(pid >= 0, "fork");
+    if (pid == 0) {
+        check(context);
+        _exit(0);
+    }
+    DEMAND(waitpid(pid, &status, 0) == pid, "waitpid");
+    return status;
 }
 
 double audit_multiplier(const char *argument)

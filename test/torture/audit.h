@@ -55,6 +55,18 @@ void audit_check_time(const struct audit *a, trace_id_t trid);
 /* An unlinked file in the folder for temporary files, open for both ways. */
 int audit_temporary_file(void);
 
+/* A stream of 256 KiB that runs; log_fd: of its log, which has no limit, or -1. */
+trace_id_t audit_create(trace_attr_t *attr, int log_fd);
+
+/* Begins random(), with a number that is given or the time, and prints it. */
+void audit_seed(const char *argument);
+/* A random moment up to longest, squared: early ones more often. */
+unsigned audit_early_us(unsigned longest_us);
+/* Zeroed memory that forked children share. */
+void *audit_shared(size_t bytes);
+/* Runs check in a child of its own; its status as of waitpid. */
+int audit_in_child(void (*check)(void *context), void *context);
+
 /* A multiplier as given on a command line; 1 without one, and less than that
  * when POSIXTRACE_TEST_SHORT is set. */
 double audit_multiplier(const char *argument);

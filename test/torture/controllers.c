@@ -24,7 +24,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <posixtrace/info.h>
@@ -382,17 +381,13 @@ static void check_directory(void)
 int main(int argc, char **argv)
 {
     unsigned rounds = (unsigned)(ROUNDS * audit_multiplier(argc > 1 ? argv[1] : NULL)) + KINDS;
-    unsigned seed = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : (unsigned)time(NULL);
     uint64_t calls = 0, longest = 0;
 
-    printf("seed %u\n", seed);
-    srandom(seed);
+    audit_seed(argc > 2 ? argv[2] : NULL);
     log_fd = audit_temporary_file();
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    DEMAND(shared != MAP_FAILED, "mmap");
+    shared = audit_shared(sizeof *shared);
     for (unsigned round = 0; round < rounds; round++) {
-        /* squared: early moments more often */
-        unsigned r = (unsigned)random() % 1000, after_us = r * r / 1000 * (LONGEST_US / 1000) + 1;
+        unsigned after_us = audit_early_us(LONGEST_US);
 
         waits_for_start = round / KINDS % 2 == 0;
         loop_log = round / KINDS / 2 % 2 == 0;

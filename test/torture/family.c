@@ -446,15 +446,13 @@ int main(int argc, char **argv)
 {
     struct rlimit no_core = { 0, 0 };
     unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 10, runs = 0;
-    unsigned seed = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 0) : (unsigned)time(NULL);
 
     if (argc > 5 && strcmp(argv[1], "image") == 0)
         return be_image(argv);
     if (audit_multiplier(NULL) < 1)
         rounds = 1;
     watchdog = argc > 2 ? (unsigned)atoi(argv[2]) : 60;
-    printf("seed %u\n", seed);
-    srandom(seed);
+    audit_seed(argc > 3 ? argv[3] : NULL);
     setrlimit(RLIMIT_CORE, &no_core);
     probe_vfork();
     DEMAND(readlink("/proc/self/exe", self_path, sizeof self_path - 1) > 0, "no /proc");

@@ -14,12 +14,11 @@
 #include <stdlib.h>
 #include <signal.h>
 #include <pthread.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <posixtrace/info.h>
 #include <trace.h>
-#include "torture/demand.h"
+#include "torture/audit.h"
 
 #define THREADS      3u
 #define CYCLES       60u
@@ -28,7 +27,7 @@
 #define STREAM_BYTES 65536u
 #define WATCHDOG_S   100u
 
-struct payload {
+struct note {
     uint32_t thread, number;
 };
 
@@ -43,7 +42,7 @@ static trace_event_id_t event_id;
 
 static void *trace_for_ever(void *which)
 {
-    struct payload p = { (uint32_t)(uintptr_t)which, 0 };
+    struct note p = { (uint32_t)(uintptr_t)which, 0 };
 
     for (;; p.number++) {
         if (p.thread > 0 && __builtin_expect(*(volatile uint32_t *)&shared->quiet, 0)) {
@@ -96,7 +95,7 @@ static void create(pid_t pid, trace_id_t *trid)
 
     DEMAND_OK(posix_trace_attr_init(&attr));
     DEMAND_OK(posix_trace_attr_setstreamsize(&attr, STREAM_BYTES));
-    DEMAND_OK(posix_trace_attr_setmaxdatasize(&attr, sizeof(struct payload)));
+    DEMAND_OK(posix_trace_attr_setmaxdatasize(&attr, sizeof(struct note)));
     DEMAND_OK(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP));
     DEMAND_OK(posix_trace_create(pid, &attr, trid));
     DEMAND_OK(posix_trace_start(*trid));
@@ -107,7 +106,7 @@ static void read_some(trace_id_t trid, pid_t pid)
 {
     uint32_t next[THREADS] = { 0 };
     struct posix_trace_event_info e;
-    struct payload p;
+    struct note p;
     unsigned n = 0;
     int unavailable;
     size_t len;
@@ -155,7 +154,7 @@ static void come_and_go(unsigned cycles)
 
 static int exec_again(const char *path, unsigned left)
 {
-    struct payload p = { 0, EXECS - left };
+    struct note p = { 0, EXECS - left };
     char text[16];
 
     DEMAND_OK(posix_trace_eventid_open("guest", &event_id));
@@ -191,7 +190,7 @@ static void exec_many(const char *path)
            (unsigned long long)before.reserved_bytes, (unsigned long long)after.reserved_bytes);
     for (uint32_t i = 0; i <= EXECS;) {
         struct posix_trace_event_info e;
-        struct payload p;
+        struct note p;
         int unavailable;
         size_t len;
 
@@ -293,8 +292,7 @@ int main(int argc, char **argv)
         return exec_again(argv[0], (unsigned)strtoul(argv[1], NULL, 10));
     DEMAND(n > 0, "no path");
     alarm(WATCHDOG_S * (small ? 10 : 1));
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    DEMAND(shared != MAP_FAILED, "no memory");
+    shared = audit_shared(sizeof *shared);
     /* Before this process has a page and names, which would be their family's. */
     make_orphan(&orphans[0]);
     make_orphan(&orphans[1]);

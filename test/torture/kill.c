@@ -17,7 +17,6 @@
  */
 #include <pthread.h>
 #include <stdbool.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -150,8 +149,9 @@ static bool killed_too_early(void)
     return false;
 }
 
-static void verify(pid_t killed)
+static void verify(void *context)
 {
+    pid_t killed = *(pid_t *)context;
     struct posixtrace_recover_report first, second;
     struct posixtrace_log_report check;
     uint64_t before, after;
@@ -160,7 +160,7 @@ static void verify(pid_t killed)
     if (killed_too_early()) {
         /* What is left would be taken for a later process with this pid. */
         DEMAND_OK(posixtrace_stream_reap(1, NULL, NULL));
-        _exit(0);
+        return;
     }
     before = read_log("as killed", POSIXTRACE_END_TAIL);
     DEMAND_OK(posixtrace_log_recover(log_fd, &first));
@@ -177,14 +177,13 @@ static void verify(pid_t killed)
     DEMAND(check.complete && !check.damaged, "complete %d, damaged %d", check.complete,
            check.damaged);
     DEMAND(posixtrace_stream_list(is_of, &killed) != 1, "the segment is still there");
-    _exit(0);
 }
 
 /* ---- the parent ---- */
 
 static bool run_round(unsigned round, unsigned after_us)
 {
-    pid_t pid, verifier;
+    pid_t pid;
     int status;
 
     memset(shared, 0, sizeof *shared);
@@ -200,10 +199,7 @@ static bool run_round(unsigned round, unsigned after_us)
     DEMAND(waitpid(pid, &status, 0) == pid, "waitpid");
     DEMAND(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
            "round %u: the process ended by itself, status %#x", round, status);
-    verifier = fork();
-    if (verifier == 0)
-        verify(pid);
-    DEMAND(waitpid(verifier, &status, 0) == verifier, "waitpid");
+    status = audit_in_child(verify, &pid);
     if (status != 0)
         fprintf(stderr, "FAIL: round %u, killed after %u us, status %#x\n", round, after_us,
                 status);
@@ -213,17 +209,13 @@ static bool run_round(unsigned round, unsigned after_us)
 int main(int argc, char **argv)
 {
     unsigned rounds = (unsigned)(ROUNDS * audit_multiplier(argc > 1 ? argv[1] : NULL)) + 1;
-    unsigned seed = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : (unsigned)time(NULL);
     uint64_t events = 0;
 
-    printf("seed %u\n", seed);
-    srandom(seed);
+    audit_seed(argc > 2 ? argv[2] : NULL);
     log_fd = audit_temporary_file();
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    DEMAND(shared != MAP_FAILED, "mmap");
+    shared = audit_shared(sizeof *shared);
     for (unsigned round = 0; round < rounds; round++) {
-        /* squared: early moments more often */
-        unsigned r = (unsigned)random() % 1000, after_us = r * r / 1000 * (LONGEST_US / 1000) + 1;
+        unsigned after_us = audit_early_us(LONGEST_US);
 
         if (!run_round(round, after_us))
             return 1;

@@ -51,20 +51,10 @@ static void *trace_all(void *argument)
 static trace_id_t create(int policy, int log_fd)
 {
     trace_attr_t attr;
-    trace_id_t trid;
 
     DEMAND_OK(posix_trace_attr_init(&attr));
-    DEMAND_OK(posix_trace_attr_setstreamsize(&attr, 256 << 10));
-    DEMAND_OK(posix_trace_attr_setmaxdatasize(&attr, PAYLOAD_MAX));
     DEMAND_OK(posix_trace_attr_setstreamfullpolicy(&attr, policy));
-    if (log_fd >= 0) {
-        DEMAND_OK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
-        DEMAND_OK(posix_trace_create_withlog(0, &attr, log_fd, &trid));
-    } else {
-        DEMAND_OK(posix_trace_create(0, &attr, &trid));
-    }
-    DEMAND_OK(posix_trace_start(trid));
-    return trid;
+    return audit_create(&attr, log_fd);
 }
 
 static uint64_t lost_of(trace_id_t trid)

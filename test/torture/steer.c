@@ -14,7 +14,6 @@
  */
 #include <signal.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <posixtrace/attach.h>
@@ -226,21 +225,17 @@ static trace_id_t create(void)
 int main(int argc, char **argv)
 {
     double multiplier = audit_multiplier(argc > 1 ? argv[1] : NULL);
-    unsigned seed = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : (unsigned)time(NULL);
     unsigned killed = (unsigned)(KILLED * multiplier) + 1;
     unsigned stopped = (unsigned)(STOPPED * multiplier) + 1;
     trace_id_t trid;
 
     alarm((unsigned)(WATCHDOG_S * (multiplier > 1 ? multiplier : 1)));
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-                  0);
-    DEMAND(shared != MAP_FAILED, "mmap");
+    shared = audit_shared(sizeof *shared);
     DEMAND_OK(posix_trace_eventid_open("wanted", &wanted));
     DEMAND_OK(posix_trace_eventid_open("other", &other));
     trid = create();
     DEMAND(posixtrace_stream_list(note_stream, NULL) == 1, "no stream of ours");
-    srandom(seed);
-    printf("seed %u\n", seed);
+    audit_seed(argc > 2 ? argv[2] : NULL);
     fflush(stdout);
     use(trid, "alone");
     both(trid);

@@ -15,7 +15,6 @@
  */
 #include <pthread.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <posixtrace/info.h>
@@ -105,21 +104,11 @@ static void check_books(const char *what, uint64_t events, uint64_t lost)
 static trace_id_t open_stream(const struct plan *plan, int log_fd)
 {
     trace_attr_t attr;
-    trace_id_t trid;
 
     DEMAND_OK(posix_trace_attr_init(&attr));
-    DEMAND_OK(posix_trace_attr_setstreamsize(&attr, 256 << 10));
-    DEMAND_OK(posix_trace_attr_setmaxdatasize(&attr, PAYLOAD_MAX));
     DEMAND_OK(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED));
     DEMAND_OK(posix_trace_attr_setstreamfullpolicy(&attr, plan->policy));
-    if (plan->with_log) {
-        DEMAND_OK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
-        DEMAND_OK(posix_trace_create_withlog(0, &attr, log_fd, &trid));
-    } else {
-        DEMAND_OK(posix_trace_create(0, &attr, &trid));
-    }
-    DEMAND_OK(posix_trace_start(trid));
-    return trid;
+    return audit_create(&attr, plan->with_log ? log_fd : -1);
 }
 
 static pid_t start_and_stop_child(unsigned after_us)
@@ -208,15 +197,12 @@ int main(int argc, char **argv)
         { POSIX_TRACE_UNTIL_FULL, false }, { POSIX_TRACE_LOOP, false }, { POSIX_TRACE_FLUSH, true },
     };
     unsigned rounds = (unsigned)(ROUNDS * audit_multiplier(argc > 1 ? argv[1] : NULL)) + 3;
-    unsigned seed = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : (unsigned)time(NULL);
     int log_fd = audit_temporary_file();
     uint64_t calls = 0;
 
-    printf("seed %u\n", seed);
-    srandom(seed);
+    audit_seed(argc > 2 ? argv[2] : NULL);
     alarm((unsigned)(WATCHDOG_S * (rounds / ROUNDS + 1)));
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    DEMAND(shared != MAP_FAILED, "mmap");
+    shared = audit_shared(sizeof *shared);
     DEMAND_OK(posix_trace_eventid_open("stopped", &event_id));
     for (unsigned i = 0; i < rounds; i++)
         calls += run(&plans[i % 3], (unsigned)random() % LONGEST_US + 200, log_fd);

@@ -14,7 +14,6 @@
  */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <posixtrace/info.h>
@@ -168,28 +167,28 @@ static void check_log(const char *when)
     DEMAND_OK(posix_trace_close(log));
 }
 
-static void verify(void)
+static void verify(void *nothing)
 {
     struct posixtrace_recover_report report;
 
+    (void)nothing;
     alarm(WATCHDOG_S);
     /* Killed while the stream was being made. */
     if (atomic_load(&shared->threads) == 0) {
         DEMAND_OK(posixtrace_stream_reap(1, NULL, NULL));
-        _exit(0);
+        return;
     }
     check_log("as killed");
     DEMAND_OK(posixtrace_log_recover(log_fd, &report));
     DEMAND(report.segment_found, "no segment");
     check_log("recovered");
-    _exit(0);
 }
 
 /* ---- the parent ---- */
 
 static bool run(const struct plan *plan)
 {
-    pid_t pid, verifier;
+    pid_t pid;
     int status;
 
     memset(shared, 0, sizeof *shared);
@@ -204,10 +203,7 @@ static bool run(const struct plan *plan)
     kill(pid, SIGKILL);
     DEMAND(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
            "status %#x", status);
-    verifier = fork();
-    if (verifier == 0)
-        verify();
-    DEMAND(waitpid(verifier, &status, 0) == verifier, "waitpid");
+    status = audit_in_child(verify, NULL);
     if (status != 0)
         fprintf(stderr, "FAIL: policy %#x, flushing %d, killed after %u threads, %u us: %#x\n",
                 plan->policy, plan->flushing, plan->after_threads, plan->after_us, status);
@@ -219,14 +215,11 @@ int main(int argc, char **argv)
     static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP,
                                     POSIX_TRACE_FLUSH };
     unsigned rounds = (unsigned)(ROUNDS * audit_multiplier(argc > 1 ? argv[1] : NULL)) + 1;
-    unsigned seed = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : (unsigned)time(NULL);
     uint64_t threads = 0;
 
-    printf("seed %u\n", seed);
-    srandom(seed);
+    audit_seed(argc > 2 ? argv[2] : NULL);
     log_fd = audit_temporary_file();
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    DEMAND(shared != MAP_FAILED, "mmap");
+    shared = audit_shared(sizeof *shared);
     for (unsigned round = 0; round < rounds; round++) {
         struct plan plan = { policies[round % 4], (enum flushing)(round / 4 % 3),
                              round % 13 == 12 ? 0 : FEWEST + (uint32_t)random() % 1500,

@@ -188,6 +188,61 @@ START_TEST(united)
 }
 END_TEST
 
+struct made {
+    struct pt_log_packet packet;
+    uint64_t record[2];
+};
+
+/* An event that the flush thread makes itself. */
+static void make(struct made *m, uint32_t id, uint64_t ts)
+{
+    *m = (struct made){ .packet = {
+        .author = { .wid = 1 }, .chunk_seq = PT_LOG_MADE | ts, .chunk_off = id * 512,
+        .events = 1, .bytes = PT_RECORD_HEAD, .base_ts = ts, .first_ts = ts, .last_ts = ts,
+        .records = m->record } };
+    pt_record_put_head(m->record, PT_RECORD_EVENT, id, 0, 0, 0);
+}
+
+/* A round was cut off behind OVERFLOW and RESUME; who comes after makes them again,
+ * from what the stream says by then.  Time does not go back. */
+START_TEST(made_again)
+{
+    static const uint64_t when[] = { 5000, 6000, 5500, 5800 };
+    struct pt_log_params params = log_params(POSIX_TRACE_APPEND, 1 << 20);
+    struct pt_log_status status = { .watermark = 1000 };
+    struct pt_log_packet packets[2];
+    struct pt_log_tail tail = tail_of(packets, 2);
+    int fd = log_file();
+    struct pt_log_writer *w = log_writer(fd, &params);
+    struct pt_log_reader *r;
+    struct pt_event e;
+    struct made m[4];
+    uint64_t last = 0;
+    unsigned n = 0;
+
+    tail.author_count = 0;
+    for (unsigned i = 0; i < 4; i++)
+        make(&m[i], i % 2 ? POSIX_TRACE_RESUME : POSIX_TRACE_OVERFLOW, when[i]);
+    ck_assert_int_eq(pt_log_end_round(w, &status, NULL, 0), 0);
+    ck_assert_int_eq(pt_log_put_packet(w, &m[0].packet), 0);
+    ck_assert_int_eq(pt_log_put_packet(w, &m[1].packet), 0);
+    pt_writer_flush(w);
+    pt_log_writer_free(w);
+    packets[0] = m[2].packet;
+    packets[1] = m[3].packet;
+    r = log_reader(fd);
+    ck_assert_int_eq(pt_log_reader_set_tail(r, &tail), 0);
+    while (pt_log_reader_next(r, &e) == 1) {
+        ck_assert_uint_ge(e.ts, last);
+        last = e.ts;
+        n++;
+    }
+    ck_assert_uint_eq(n, 4);
+    pt_log_reader_free(r);
+    close(fd);
+}
+END_TEST
+
 /* What recovery does: the writer goes on, gets the rest, completes. */
 static void recover(int fd)
 {
@@ -292,6 +347,7 @@ static void add(TCase *t)
 {
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, united, 0, 10);
+    tcase_add_test(t, made_again);
     tcase_add_loop_test(t, resumed, 0, 40);
     tcase_add_loop_test(t, resumed_loop, 0, 10);
 }

@@ -353,8 +353,62 @@ START_TEST(memory_runs_out)
 }
 END_TEST
 
+/* LOOP takes the chunk away when its first packet goes out. */
+static int take_away(void *context, const struct pt_log_packet *p)
+{
+    struct pt_info *info = pt_seg_info(&t.seg, *(const uint32_t *)context);
+
+    ck_assert_uint_eq(p->events, 1);
+    info->word = pt_word_make(PT_CHUNK_OWNED, 0, pt_word_gen(info->word) + 1);
+    return 0;
+}
+
+/* A chunk of two packets, one of which is overwritten; how many events its author
+ * has lost then. */
+static uint64_t overwritten_of(uint32_t level, uint32_t wid)
+{
+    uint32_t chunk, slot;
+    struct pt_round_sink sink = { take_away, &chunk };
+    const struct pt_author author = { .wid = wid, .level = level };
+    struct pt_round r;
+    uint64_t lost = 0;
+
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    t.seg.h->attr.stream_policy = POSIX_TRACE_LOOP;
+    slot = ring_attach(&t.seg, level);
+    ck_assert_int_eq(pt_pool_take(&t.seg, slot, 300, false, &chunk), PT_POOL_TAKEN);
+    pt_seg_chunk(&t.seg, chunk)->base_ts = 0;
+    put_author(chunk, &author, 0);
+    put(chunk, PT_RECORD_EVENT, POSIX_TRACE_START, 5, 0);
+    put_author(chunk, &author, 1);
+    put(chunk, PT_RECORD_EVENT, POSIX_TRACE_START, 6, 0);
+    ck_assert_int_eq(pt_live_init(&t.live, &t.seg), 0);
+    t.live.window_open = true;
+    ck_assert_int_eq(pt_round_init(&r, &t.live, &sink), 0);
+    ck_assert_int_eq(pt_live_refresh(&t.live), 0);
+    t.live.watermark = 2000;
+    ck_assert_int_eq(pt_round_write(&r), 0);
+    for (uint32_t i = 0; i < t.live.tally_room; i++)
+        if (t.live.tally[i].used)
+            lost += pt_tally_overwritten(&t.live.tally[i]);
+    pt_round_deinit(&r);
+    pt_live_deinit(&t.live);
+    ring_remove(&t.seg);
+    return lost;
+}
+
+/* Records of a control writer are nobody's events. */
+START_TEST(overwritten_while_they_go_out)
+{
+    ck_assert_uint_eq(overwritten_of(0, 2), 1);
+    ck_assert_uint_eq(overwritten_of(PT_LEVEL_CONTROL, 0), 0);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
+    tcase_add_test(tc, overwritten_while_they_go_out);
     tcase_add_loop_test(tc, every_record_has_its_fate, 0, 2);
     tcase_add_loop_test(tc, memory_runs_out, 0, 2);
 }
