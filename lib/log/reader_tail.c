@@ -37,6 +37,8 @@ struct ranges {
     struct share *shares;  /* by wid */
     uint64_t unnamed;      /* the same of all others */
     uint64_t made_ts;      /* of the consumer's own last event in the log */
+    uint64_t floor;        /* all that is older is in whole rounds of the log */
+    uint64_t late;         /* but for events of writers that stood still */
 };
 
 static int by_wid(const void *a, const void *b)
@@ -177,8 +179,10 @@ static int add_packet(struct pt_log_reader *r, size_t *room, const struct pt_log
 
 /* What the consumer makes may speak of a time that the log has left behind: in whole
  * rounds, or with what it made itself in its last one. */
-static struct pt_log_packet in_time(const struct pt_log_packet *packet, uint64_t floor)
+static struct pt_log_packet in_time(const struct pt_log_packet *packet,
+                                    const struct ranges *ranges)
 {
+    uint64_t floor = ranges->made_ts > ranges->floor ? ranges->made_ts : ranges->floor;
     struct pt_log_packet p = *packet;
 
     if ((p.chunk_seq & PT_LOG_MADE) && p.first_ts < floor)
@@ -213,6 +217,7 @@ static int add_uncovered(struct pt_log_reader *r, struct ranges *ranges, size_t 
             note_twice(ranges, packet->author.wid, range);
             continue;
         }
+        ranges->late += record.ts < ranges->floor && !(packet->chunk_seq & PT_LOG_MADE);
         if (!run.events) {
             run = *packet;
             run.chunk_off = off;
@@ -310,9 +315,10 @@ static void take_status(struct pt_log_reader *r, struct pt_log_status *status)
 
 int pt_log_reader_set_tail(struct pt_log_reader *r, struct pt_log_tail *tail)
 {
-    struct ranges ranges = { .tail = tail };
-    /* All that is older is in whole rounds of the log. */
-    uint64_t floor = r->state.watermark < r->last_ts ? r->state.watermark : r->last_ts;
+    struct ranges ranges = {
+        .tail = tail,
+        .floor = r->state.watermark < r->last_ts ? r->state.watermark : r->last_ts,
+    };
     size_t room = 0;
     int error = list_shares(&ranges);
 
@@ -321,12 +327,10 @@ int pt_log_reader_set_tail(struct pt_log_reader *r, struct pt_log_tail *tail)
         error = pt_reader_add_sync(r, &tail->syncs[i]);
     if (!error)
         error = pt_log_reader_each_packet(r, add_range, &ranges);
-    if (ranges.made_ts > floor)
-        floor = ranges.made_ts;
     if (!error && ranges.count)
         qsort(ranges.list, ranges.count, sizeof *ranges.list, by_place);
     for (size_t i = 0; i < tail->packet_count && !error; i++) {
-        struct pt_log_packet packet = in_time(&tail->packets[i], floor);
+        struct pt_log_packet packet = in_time(&tail->packets[i], &ranges);
 
         error = add_uncovered(r, &ranges, &room, &packet);
     }
@@ -334,6 +338,7 @@ int pt_log_reader_set_tail(struct pt_log_reader *r, struct pt_log_tail *tail)
         qsort(r->tail, r->tail_count, sizeof *r->tail, by_time);
     if (!error)
         error = take_numbers(r, &ranges);
+    tail->status.late += ranges.late;
     free(ranges.list);
     free(ranges.shares);
     if (!error) {

@@ -262,6 +262,9 @@ struct pt_seg_header {
     uint64_t created;          /* CLOCK_BOOTTIME, the clock of process start times */
     uint64_t books_now;        /* its low bit: which of two count, here and in the slots */
     struct pt_books books[2];
+    /* The consumer's, of the last automatic stop that has ended: how far the events are
+     * refused, and the latest START for it that is in the log. */
+    uint64_t gap_from, gap_to, start_told;
 };
 /* The same on 32-bit and 64-bit machines, so that their programs share streams
  * and post-mortems; another number here is another PT_SEG_LAYOUT. */

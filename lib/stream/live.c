@@ -154,12 +154,32 @@ void pt_live_look_at_state(struct pt_live *l)
         l->gap_to = UINT64_MAX;
     } else if (l->passive && l->automatic == PT_AUTO_STOPPED && pt_state_of(state) == PT_RUNNING) {
         l->automatic = PT_AUTO_NONE;   /* by its consumer */
-        l->gap_to = pt_state_ts(state);
+        l->gap_to = l->start_ts = pt_state_ts(state);
         l->start_due = true;
     } else if (l->automatic != PT_AUTO_NONE && pt_state_of(state) != PT_AUTOSTOPPED) {
         l->automatic = PT_AUTO_NONE;   /* cleared meanwhile */
         l->gap_to = pt_clock_now(l->seg->h->clock);
     }
+}
+
+/* Before the stream runs again, for who comes after SIGKILL. */
+static void leave_gap(const struct pt_live *l, uint64_t to)
+{
+    pt_store_relaxed(&l->seg->h->gap_from, l->gap_from);
+    pt_store_release(&l->seg->h->gap_to, to);
+}
+
+void pt_live_take_gap(struct pt_live *l)
+{
+    const struct pt_seg_header *h = l->seg->h;
+
+    /* Killed before it ran again: the stop goes on. */
+    if (h->gap_to == 0 ||
+        (pt_state_of(h->state) == PT_AUTOSTOPPED && pt_state_ts(h->state) < h->gap_to))
+        return;
+    l->gap_from = h->gap_from;
+    l->gap_to = l->start_ts = h->gap_to;
+    l->start_due = h->gap_to > h->start_told && h->gap_to >= h->clear_ts;
 }
 
 bool pt_live_restart(struct pt_live *l)
@@ -169,11 +189,14 @@ bool pt_live_restart(struct pt_live *l)
 
     if (l->automatic != PT_AUTO_STOPPED || l->seg->copy || l->passive)
         return false;
+    leave_gap(l, now);
     if (pt_state_of(state) == PT_AUTOSTOPPED &&
         pt_cas_seqcst(&h->state, &state, pt_state_make(PT_RUNNING, now))) {
         pt_and_seqcst(&h->attention, ~PT_WAIT_STOPPED);
-        l->gap_to = now;
+        l->gap_to = l->start_ts = now;
         l->start_due = true;
+    } else {
+        pt_store_release(&h->start_told, now);   /* somebody else has started it */
     }
     l->automatic = PT_AUTO_NONE;
     return l->start_due;
@@ -189,11 +212,11 @@ static int synthetic(struct pt_live *l, struct pt_event *e, uint64_t ts)
             return make_event(l, e, POSIX_TRACE_STOP, l->gap_from, &l->stop_data,
                               sizeof l->stop_data);
     }
-    if (l->start_due && ts > l->gap_to) {
+    if (l->start_due && ts > l->start_ts) {
         l->start_due = false;
         if (reported(l, POSIX_TRACE_START)) {
             pt_set_copy((struct pt_set *)(void *)l->buffer, pt_seg_filter(l->seg->h));
-            return make_event(l, e, POSIX_TRACE_START, l->gap_to, l->buffer,
+            return make_event(l, e, POSIX_TRACE_START, l->start_ts, l->buffer,
                               sizeof(struct pt_set));
         }
     }

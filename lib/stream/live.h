@@ -110,6 +110,7 @@ struct pt_live {
     enum pt_auto automatic;
     uint64_t gap_from, gap_to;   /* the last automatic stop and its restart */
     bool start_due;
+    uint64_t start_ts;           /* of the START that is due */
     bool overflow_due, resume_due;
     uint64_t overflow_ts;        /* oldest event lost or passed over since the last report */
     uint64_t lost_last;          /* as last read from the header */
@@ -159,6 +160,8 @@ int pt_live_clear(struct pt_live *l, uint64_t ts);
 /* After a refresh: has the stream stopped itself?  A writer's compare-and-exchange
  * is seen here once its events are. */
 void pt_live_look_at_state(struct pt_live *l);
+/* In the copy of a dead consumer's segment: the automatic stop that it ended last. */
+void pt_live_take_gap(struct pt_live *l);
 /* The window changes at ts, unless a later START or STOP is known already. */
 void pt_live_set_window(struct pt_live *l, bool open, uint64_t ts);
 /* Ends an automatic stop, if its STOP was reported; the stream must be empty.

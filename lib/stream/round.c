@@ -51,6 +51,10 @@ static int put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *da
 
     if (pt_set_has(pt_seg_filter(r->live->seg->h), id))
         return 0;
+    /* What LOOP has lost may be told of before the watermark comes there. */
+    if (ts < r->made_ts)
+        p.base_ts = p.first_ts = p.last_ts = r->made_ts;
+    r->made_ts = p.last_ts;
     r->made_no++;
     pt_record_put_head(record, PT_RECORD_EVENT, id, len, 0, 0);
     if (len)
@@ -67,12 +71,13 @@ static int put_due(struct pt_round *r)
     struct pt_set filter;
     int e = 0, one = 1;
 
-    if (l->start_due && l->gap_to < l->watermark) {
+    if (l->start_due && l->start_ts < l->watermark) {
         l->start_due = false;
+        r->started_ts = l->start_ts;
         pt_set_copy(&filter, pt_seg_filter(h));
-        e = put_made(r, POSIX_TRACE_START, l->gap_to, &filter, sizeof filter);
+        e = put_made(r, POSIX_TRACE_START, l->start_ts, &filter, sizeof filter);
         if (e == 0 && marks)
-            e = put_made(r, POSIX_TRACE_RESUME, l->gap_to, NULL, 0);
+            e = put_made(r, POSIX_TRACE_RESUME, l->start_ts, NULL, 0);
     }
     if (e == 0 && l->automatic == PT_AUTO_STOP_DUE && l->gap_from < l->watermark) {
         l->automatic = PT_AUTO_STOPPED;
@@ -251,6 +256,8 @@ void pt_round_commit(struct pt_round *r, uint64_t lsn)
     /* Tallies before positions: who comes after SIGKILL in between goes over
      * records again that the tallies know, and recognises them by number. */
     pt_books_leave(l, lsn);
+    if (r->started_ts > pt_load_relaxed(&l->seg->h->start_told))
+        pt_store_release(&l->seg->h->start_told, r->started_ts);
     r->given_back = 0;
     for (size_t i = 0; i < r->touched_count; i++) {
         struct pt_cursor *c = l->known[r->touched[i]];

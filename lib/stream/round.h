@@ -56,7 +56,8 @@ struct pt_round {
     bool more;                     /* events newer than the watermark are left */
     bool unfinished;               /* the round before failed half-way */
     bool overflow;                 /* LOOP: something was overwritten, and the log not told */
-    uint64_t made_no;              /* numbers of the events we make */
+    uint64_t made_no, made_ts;     /* number of the next event we make, time of the last */
+    uint64_t started_ts;           /* of the last START that we made */
 };
 
 int pt_round_init(struct pt_round *r, struct pt_live *live, const struct pt_round_sink *sink);

@@ -406,8 +406,112 @@ START_TEST(overwritten_while_they_go_out)
 }
 END_TEST
 
+/* What the rounds made themselves. */
+struct made {
+    unsigned count;
+    uint64_t ts[8];
+};
+
+static int note_made(void *context, const struct pt_log_packet *p)
+{
+    struct made *made = context;
+
+    if (!(p->chunk_seq & PT_LOG_MADE))
+        return 0;
+    ck_assert_uint_lt(made->count, 8);
+    made->ts[made->count++] = p->first_ts;
+    return 0;
+}
+
+static void overwrite(uint64_t first, uint64_t last)
+{
+    t.seg.h->lost_first_ts = first;
+    t.seg.h->lost_last_ts = last;
+}
+
+/* LOOP's loss is told of up to its end, which the watermark has not reached yet; the
+ * next loss begins before that. */
+START_TEST(overflows_in_order)
+{
+    struct made made = { 0 };
+    struct pt_round_sink sink = { note_made, &made };
+    struct pt_round r;
+
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    t.seg.h->attr.stream_policy = POSIX_TRACE_LOOP;
+    ck_assert_int_eq(pt_live_init(&t.live, &t.seg), 0);
+    ck_assert_int_eq(pt_round_init(&r, &t.live, &sink), 0);
+    overwrite(100, 5000);
+    t.live.watermark = 3000;
+    ck_assert_int_eq(pt_round_write(&r), 0);
+    overwrite(3500, 5200);
+    t.live.watermark = 6000;
+    ck_assert_int_eq(pt_round_write(&r), 0);
+    ck_assert_uint_eq(made.count, 4);
+    for (unsigned i = 1; i < made.count; i++)
+        ck_assert_uint_ge(made.ts[i], made.ts[i - 1]);
+    pt_round_deinit(&r);
+    pt_live_deinit(&t.live);
+    ring_remove(&t.seg);
+}
+END_TEST
+
+/* After SIGKILL: an event from between an automatic stop and its restart, seen by
+ * nobody, is refused; START is made unless the log has it.  told: START's time, in
+ * the log; state: of the stream.  How many events were made. */
+static unsigned after_restart(uint64_t told, uint64_t state, unsigned refused)
+{
+    struct made made = { 0 };
+    struct pt_round_sink sink = { note_made, &made };
+    uint32_t slot, chunk;
+    struct pt_author author;
+    struct pt_round r;
+
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    t.seg.h->attr.stream_policy = POSIX_TRACE_UNTIL_FULL;
+    t.seg.h->gap_from = 100;
+    t.seg.h->gap_to = 200;
+    t.seg.h->start_told = told;
+    t.seg.h->state = state;
+    slot = ring_attach(&t.seg, 0);
+    ck_assert_int_eq(pt_pool_take(&t.seg, slot, 300, false, &chunk), PT_POOL_TAKEN);
+    pt_seg_chunk(&t.seg, chunk)->base_ts = 0;
+    put(chunk, PT_RECORD_EVENT, PT_ID_USER_FIRST, 50, 0);
+    put(chunk, PT_RECORD_EVENT, PT_ID_USER_FIRST, 150, 0);
+    author = pt_seg_slot(&t.seg, slot)->author;
+    ck_assert_int_eq(pt_live_init(&t.live, &t.seg), 0);
+    t.live.window_open = true;
+    ck_assert_int_eq(pt_round_init(&r, &t.live, &sink), 0);
+    ck_assert_int_eq(pt_live_refresh(&t.live), 0);
+    pt_live_take_gap(&t.live);
+    t.live.watermark = UINT64_MAX;
+    ck_assert_int_eq(pt_round_write(&r), 0);
+    ck_assert_uint_eq(pt_live_tally(&t.live, &author)->seen, 2);
+    ck_assert_uint_eq(pt_live_tally(&t.live, &author)->refused, refused);
+    for (unsigned i = 0; i < made.count; i++)
+        ck_assert_uint_eq(made.ts[i], 200);
+    pt_round_deinit(&r);
+    pt_live_deinit(&t.live);
+    ring_remove(&t.seg);
+    return made.count;
+}
+
+START_TEST(gap_before_a_kill)
+{
+    ck_assert_uint_eq(after_restart(0, pt_state_make(PT_RUNNING, 200), 1), 1);
+    ck_assert_uint_eq(after_restart(200, pt_state_make(PT_RUNNING, 200), 1), 0);
+    ck_assert_uint_eq(after_restart(0, pt_state_make(PT_SUSPENDED, 300), 1), 1);
+    /* Killed before it ran again. */
+    ck_assert_uint_eq(after_restart(0, pt_state_make(PT_AUTOSTOPPED, 100), 0), 0);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
+    tcase_add_test(tc, overflows_in_order);
+    tcase_add_test(tc, gap_before_a_kill);
     tcase_add_test(tc, overwritten_while_they_go_out);
     tcase_add_loop_test(tc, every_record_has_its_fate, 0, 2);
     tcase_add_loop_test(tc, memory_runs_out, 0, 2);
