@@ -6,7 +6,10 @@
  * Order: two threads, on the first processor and on each other one in turn,
  * hand a turn to each other through a lock, and record it before they hand it
  * on.  What comes later by the lock must not have an earlier time, so that
- * clocks of two processors that disagree by more than a hand-over are seen.
+ * clocks of two processors that disagree by more than a hand-over are seen: they
+ * are wrong in every second turn.  Once in thousands of turns a processor reads its
+ * counter while the lock is still on its way to it (lib/base/clock.h); that is told,
+ * and is no failure.
  *
  * Drift: an event every few milliseconds, and CLOCK_MONOTONIC read before and
  * after it.  Each reading bounds the difference of the two clocks from both
@@ -30,6 +33,8 @@
 enum { TURNS = 20000, TURNS_LEAST = 50, SPIN = 2000, SAMPLES = 400 };
 #define STREAM_SIZE (4u << 20)
 #define OVER UINT64_MAX
+#define AHEAD_NS    100   /* what fits into a processor's reorder window */
+#define AHEAD_TURNS 100u  /* one turn in so many, at most */
 
 /* What the drift may be: a share of the time, and what reading a time costs
  * when the processor is taken away in the middle. */
@@ -206,9 +211,11 @@ static void check_order(const struct selftest *t, trace_id_t trid)
         report_check(false, "clock order", "cannot be tried: %s",
                      o.error ? strerror(o.error) : "no processor is known");
     else if (o.back > 0)
-        report_check(false, "clock order", "%s of %s turns have a time before the turn that "
-                     "went before, at worst %s ns, with processor %d", amount_count(o.back),
-                     amount_count(o.turns), amount_count((uint64_t)o.worst), o.worst_processor);
+        report_check(o.missing == 0 && o.worst <= AHEAD_NS && o.back <= o.turns / AHEAD_TURNS,
+                     "clock order", "%s of %s turns have a time before the turn that went before, "
+                     "at worst %s ns, with processor %d; up to %d ns a processor may read its "
+                     "counter ahead of a lock", amount_count(o.back), amount_count(o.turns),
+                     amount_count((uint64_t)o.worst), o.worst_processor, AHEAD_NS);
     else
         report_check(o.missing == 0, "clock order", "%s turns between threads on %u processor%s, "
                      "none back in time, %s missing", amount_count(o.turns), count > 1 ? count : 1,
