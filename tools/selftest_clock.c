@@ -33,7 +33,7 @@
 enum { TURNS = 20000, TURNS_LEAST = 50, SPIN = 2000, SAMPLES = 400 };
 #define STREAM_SIZE (4u << 20)
 #define OVER UINT64_MAX
-#define AHEAD_NS    100   /* what fits into a processor's reorder window */
+#define AHEAD_NS    500   /* what fits into a processor's reorder window */
 #define AHEAD_TURNS 100u  /* one turn in so many, at most */
 
 /* What the drift may be: a share of the time, and what reading a time costs
