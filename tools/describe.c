@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The data of predefined events in words.  Data comes from a file and may be
+ * The data of system events in words.  Data comes from a file and may be
  * of any form: what does not have the size or content of its type is left to
  * be shown as bytes.
  */
 #include "print.h"
 
+#include <inttypes.h>
+#include <limits.h>
+#include <posixtrace/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool.h"
+#include "when.h"
 
 enum { NAMES_SHOWN = 4 };
 
@@ -82,6 +86,72 @@ static bool describe_sets(const struct log_file *log, const struct posixtrace_ev
     return good;
 }
 
+bool describe_is_own(const struct posixtrace_event *e)
+{
+    return e->id >= POSIXTRACE_SWITCH_IN && e->id <= POSIXTRACE_SIGNAL_END &&
+           strncmp(e->name, "posixtrace_", 11) == 0;
+}
+
+/* When something is due, seen from the event. */
+static void due_words(const struct posixtrace_event *e, int64_t due, char *to, size_t size)
+{
+    uint64_t away = due < e->ns ? (uint64_t)e->ns - (uint64_t)due : (uint64_t)due - (uint64_t)e->ns;
+
+    if (due == 0)
+        snprintf(to, size, "due never");
+    else if (away > INT64_MAX)
+        snprintf(to, size, "due %" PRIi64, due);
+    else if (due < e->ns)
+        snprintf(to, size, "due %s ago", when_span((int64_t)away));
+    else
+        snprintf(to, size, "due in %s", when_span((int64_t)away));
+}
+
+static void number_words(const struct posixtrace_event *e, uint32_t number, char *to, size_t size)
+{
+    if (e->id <= POSIXTRACE_SWITCH_PREEMPTED)
+        snprintf(to, size, "cpu %" PRIu32, number);
+    else if (number <= INT_MAX && sigabbrev_np((int)number))
+        snprintf(to, size, "SIG%s", sigabbrev_np((int)number));
+    else
+        snprintf(to, size, "signal %" PRIu32, number);
+}
+
+/* Those of posixtrace/system.h, by the size of their data. */
+static bool describe_own(const struct posixtrace_event *e, struct text *t)
+{
+    bool sleeps = e->id == POSIXTRACE_SLEEP || e->id == POSIXTRACE_SLEEP_DONE;
+    struct { uint64_t object; int64_t second; } pair = { 0, 0 };
+    char words[80] = "";
+    uint32_t number;
+
+    if (e->id <= POSIXTRACE_SWITCH_PREEMPTED || e->id >= POSIXTRACE_SIGNAL_BEGIN) {
+        if (e->data_len != sizeof number)
+            return false;
+        memcpy(&number, e->data, sizeof number);
+        number_words(e, number, words, sizeof words);
+        add(t, words);
+        return true;
+    }
+    if (e->data_len != sizeof pair.object && e->data_len != sizeof pair)
+        return false;
+    memcpy(&pair, e->data, e->data_len);
+    if (!sleeps) {
+        snprintf(words, sizeof words, "0x%" PRIx64, pair.object);
+        add(t, words);
+    }
+    words[0] = '\0';
+    if (e->data_len == sizeof pair && (sleeps || e->id == POSIXTRACE_TIMER_SET))
+        due_words(e, pair.second, words, sizeof words);
+    else if (pair.second == (int)pair.second && pair.second != 0)
+        snprintf(words, sizeof words, "%s", strerror((int)pair.second));
+    else if (pair.second != 0)
+        snprintf(words, sizeof words, "error %" PRIi64, pair.second);
+    add(t, !sleeps && words[0] ? ", " : "");
+    add(t, words);
+    return true;
+}
+
 bool describe_event(const struct log_file *log, const struct posixtrace_event *e, char *to,
                     size_t size)
 {
@@ -106,6 +176,6 @@ bool describe_event(const struct log_file *log, const struct posixtrace_event *e
             add(&t, number ? "automatic: the stream was full" : "by request");
         return true;
     default:
-        return false;
+        return describe_is_own(e) && describe_own(e, &t);
     }
 }

@@ -9,12 +9,15 @@
 
 #include <errno.h>
 #include <linux/close_range.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 #include <posixtrace/environment.h>
 #include <posixtrace/info.h>
@@ -187,14 +190,50 @@ static void judge_huge_pages(void)
         doctor_remedy("mount -o remount,huge=never, for the file system of the stream directory");
 }
 
+/* An event as 'record --system=switches' needs it, with the smallest of rings. */
+static int try_perf(void *unused)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct perf_event_attr attr;
+    int fd;
+
+    (void)unused;
+    memset(&attr, 0, sizeof attr);
+    attr.size = sizeof attr;
+    attr.type = PERF_TYPE_SOFTWARE;
+    attr.config = PERF_COUNT_SW_DUMMY;
+    attr.context_switch = 1;
+    attr.exclude_kernel = attr.exclude_hv = 1;
+    attr.use_clockid = 1;
+    attr.clockid = CLOCK_MONOTONIC;
+    fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    return mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED
+           ? errno : 0;
+}
+
 static void tell_perf(void)
 {
-    char text[32];
+    int result = child_run(try_perf, NULL);
+    char setting[32] = "not known";
 
-    if (!doctor_read_line("/proc/sys/kernel/perf_event_paranoid", text, sizeof text))
-        doctor_add(FINE, "perf events", "none; this version needs none");
+    doctor_read_line("/proc/sys/kernel/perf_event_paranoid", setting, sizeof setting);
+    if (result <= 0) {
+        doctor_add(FINE, "perf events", "perf_event_paranoid is %s; %s%s", setting,
+                   result == 0 ? "context switches can be recorded" : "not tried: ",
+                   result == 0 ? "" : child_text(result));
+        return;
+    }
+    doctor_add(NOTE, "perf events", "refused: %s (perf_event_paranoid is %s)", child_text(result),
+               setting);
+    doctor_means("streams do not record the context switches of threads: record --system=switches "
+                 "records all the rest");
+    if ((result == EACCES || result == EPERM) && atoi(setting) > 2)
+        doctor_remedy("as root: sysctl kernel.perf_event_paranoid=2");
     else
-        doctor_add(FINE, "perf events", "perf_event_paranoid is %s; this version needs none", text);
+        doctor_remedy("allow perf_event_open() in the filter of system calls, for a container "
+                      "--cap-add=PERFMON or a seccomp profile; or a kernel with perf events");
 }
 
 void doctor_kernel(void)

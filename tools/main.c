@@ -17,8 +17,8 @@
 
 static const struct verb *const verbs[] = {
     &verb_record, &verb_info, &verb_print, &verb_import, &verb_check, &verb_recover,
-    &verb_list, &verb_start, &verb_stop, &verb_flush, &verb_filter, &verb_snapshot, &verb_doctor,
-    &verb_selftest
+    &verb_list, &verb_metrics, &verb_rta, &verb_start, &verb_stop, &verb_flush, &verb_filter,
+    &verb_snapshot, &verb_doctor, &verb_selftest
 };
 
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
@@ -35,9 +35,9 @@ static const char help[] =
     "  check LOG        is it whole? says what is damaged\n"
     "  recover LOG      completes the log of a process that died\n"
     "  list             streams in memory, living and left behind\n"
-    "  start PID        starts a stream of a running process\n"
-    "  stop PID         stops it\n"
-    "  flush PID        has it write its log\n"
+    "  metrics LOG      times of its threads, by automata\n"
+    "  rta TASKS [LOG]  are the tasks schedulable?\n"
+    "  start|stop|flush PID  starts or stops a stream; has its log written\n"
     "  filter PID       changes which events it records\n"
     "  snapshot PID     makes a log of what it holds now\n"
     "  doctor           what the surroundings lack for tracing\n"

@@ -122,7 +122,7 @@ static int take(struct options *o, const struct option_spec *s, const char *equa
         return stop(o, tool_usage("option '%s%s' takes no value, found %s", dashes, s->name,
                                   quote(equals + 1)));
     o->value = equals ? equals + 1 : NULL;
-    if (s->takes_value && !equals) {
+    if (s->takes_value == true && !equals) {
         if (!*o->words)
             return stop(o, tool_usage("option '%s%s' needs a value", dashes, s->name));
         o->value = *o->words++;

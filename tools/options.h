@@ -2,7 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * The command line of one verb: long options --name, --name=value and
- * --name value, in any order with the operands; "--" ends the options, "-" is
+ * --name value (--name or --name=value where the value may be missing), in any
+ * order with the operands; "--" ends the options, "-" is
  * an operand.  An option whose name is one letter is -x or -x value.  What is not
  * known is answered with the nearest known word.
  */
@@ -16,9 +17,11 @@ struct verb;
 
 struct option_spec {
     const char *name;    /* without dashes; a NULL name ends the table */
-    bool        takes_value;
+    int         takes_value;   /* true, false or OPTION_MAY */
     int         code;    /* from 1; what options_next() returns */
 };
+
+enum { OPTION_MAY = 2 };   /* as --name=value only; value is NULL where there is none */
 
 enum {
     OPTION_END = 0,        /* all was read */

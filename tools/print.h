@@ -73,7 +73,9 @@ void print_free(struct print *p);
 const struct cell *print_type_cell(struct print *p, const struct posixtrace_event *e);
 const struct cell *print_thread_cell(struct print *p, const struct posixtrace_event *e);
 
-/* What a predefined event's data means, in a few words at to (room for size
+/* Is it of a type of posixtrace/system.h, whose data is described? */
+bool describe_is_own(const struct posixtrace_event *e);
+/* What a system event's data means, in a few words at to (room for size
  * bytes, terminated); false if the type has none or the data is not of its form. */
 bool describe_event(const struct log_file *log, const struct posixtrace_event *e, char *to,
                     size_t size);

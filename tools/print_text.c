@@ -306,7 +306,8 @@ static void put_detail(struct print *p, const struct posixtrace_event *e, const 
                        size_t used)
 {
     char text[1024];
-    bool described = is_predefined(e->id) && describe_event(p->log, e, text, sizeof text);
+    bool described = (is_predefined(e->id) || describe_is_own(e)) &&
+                     describe_event(p->log, e, text, sizeof text);
 
     if (!described && e->data_len == 0 && !e->truncation)
         return;

@@ -31,6 +31,7 @@ struct record_request {
     size_t      glob_count;
     uint64_t    size, log_size; /* 0: not given */
     int         policy;         /* enum record_policy */
+    bool        calls, switches;   /* --system */
     bool        print, quiet;
 };
 
@@ -90,12 +91,23 @@ int record_filter_begin(struct recording *r, const struct record_request *q);
 /* Looks at the types that have appeared; true: there were some to be left out. */
 bool record_filter_watch(struct recording *r);
 
+/* record_system.c */
+/* Reads what --system says, NULL: all.  EXIT_DONE, or EXIT_USAGE and it was said. */
+int record_system_parse(struct record_request *q, const char *kinds);
+/* The library that traces calls, for free(); NULL: it was said what is wrong. */
+char *record_system_preload(void);
+/* Puts it behind what LD_PRELOAD has; false: no memory. */
+bool record_system_set_preload(const char *library);
+/* The stream lists the types from now on; says what cannot be recorded.  An error number. */
+int record_system_begin(const struct recording *r, const struct record_request *q);
+
 /* record_launch.c */
 struct launch {
     char **argv;
     char  *path;                  /* of the program's file */
     pid_t  pid;
     int    channel;               /* to the child; -1: gone */
+    char  *preload;               /* a library for LD_PRELOAD, or NULL */
 };
 /* Is there such a program?  EXIT_DONE, or 126 or 127 and it was said. */
 int launch_find(struct launch *l, char **argv);

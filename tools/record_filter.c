@@ -90,7 +90,9 @@ static int each_new(struct recording *r, trace_event_set_t *set,
         if (id >= RECORD_TYPES || f->seen[id])
             continue;
         f->seen[id] = true;
-        if (posix_trace_eventset_ismember(id, &system, &is_system) != 0 || is_system)
+        /* Those of --system are the user's to choose, those of the standard are not. */
+        if (posix_trace_eventset_ismember(id, &system, &is_system) != 0 ||
+            (is_system && id <= POSIX_TRACE_ERROR))
             continue;
         error = posix_trace_eventid_get_name(r->trid, id, name);
         if (error != 0)
@@ -125,7 +127,8 @@ static int ignore_all_others(struct recording *r, trace_event_set_t *set)
     for (trace_event_id_t id = 1; error == 0 && id < RECORD_TYPES; id++) {
         int is_system = 0;
 
-        if (posix_trace_eventset_ismember(id, &system, &is_system) == 0 && is_system)
+        if (posix_trace_eventset_ismember(id, &system, &is_system) == 0 && is_system &&
+            id <= POSIX_TRACE_ERROR)
             posix_trace_eventset_del(id, set);
     }
     return error ? error : each_new(r, set, take_out_wanted, &any);

@@ -89,7 +89,8 @@ _Noreturn static void be_child(const struct launch *l, int channel, const sigset
     if (n <= 0)
         _exit(EXIT_FAILED);
     file[n] = '\0';
-    if (setenv("POSIXTRACE_FOLLOW", file, 1) == 0) {
+    if (setenv("POSIXTRACE_FOLLOW", file, 1) == 0 &&
+        (!l->preload || record_system_set_preload(l->preload))) {
         signal(SIGCHLD, on_child);
         sigprocmask(SIG_SETMASK, mask, NULL);
         execvp(l->argv[0], l->argv);
@@ -148,7 +149,8 @@ void launch_cancel(struct launch *l)
     }
     l->channel = -1;
     free(l->path);
-    l->path = NULL;
+    free(l->preload);
+    l->path = l->preload = NULL;
 }
 
 int launch_status(int wait_status)

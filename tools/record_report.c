@@ -23,7 +23,7 @@
 enum { NAMED = 5, BLOCK = 1 << 16 };
 
 struct found {
-    uint64_t events;      /* of user types */
+    uint64_t events;      /* but for the standard's own, such as START */
     size_t   types;       /* user types known */
     char     names[200];  /* the first of them */
     pid_t   *pids;        /* processes that recorded something */
@@ -40,10 +40,10 @@ static void count_types(struct log_file *log, struct found *f)
     for (size_t i = 0; i < count; i++) {
         size_t used = strlen(f->names);
 
-        if (types[i].id < POSIX_TRACE_UNNAMED_USEREVENT)
+        if (types[i].id <= POSIX_TRACE_ERROR)
             continue;
         f->events += types[i].count;
-        if (types[i].id == POSIX_TRACE_UNNAMED_USEREVENT)
+        if (types[i].id <= POSIX_TRACE_UNNAMED_USEREVENT)
             continue;
         if (f->types++ < NAMED)
             snprintf(f->names + used, sizeof f->names - used, "%s%.60s", used ? ", " : "",

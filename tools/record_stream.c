@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <posixtrace/attr.h>
 #include <posixtrace/stream.h>
 
 #include "amount.h"
@@ -52,6 +53,8 @@ static int fill_attr(trace_attr_t *attr, const struct record_request *q, const c
         error = posix_trace_attr_setstreamsize(attr, (size_t)size);
     if (error == 0 && q->log_size)
         error = posix_trace_attr_setlogsize(attr, (size_t)q->log_size);
+    if (error == 0 && q->switches)
+        error = posixtrace_attr_setswitches(attr, 1);
     return error;
 }
 
@@ -113,8 +116,10 @@ int recording_begin(struct recording *r, const struct record_request *q, const c
     error = create(r, q, program);
     if (error == 0) {
         r->active = true;
-        error = record_filter_begin(r, q);
+        error = record_system_begin(r, q);
     }
+    if (error == 0)
+        error = record_filter_begin(r, q);
     if (error == 0)
         error = posix_trace_start(r->trid);
     if (error != 0) {

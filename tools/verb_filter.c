@@ -40,7 +40,7 @@ static const char help[] =
     "  --help    print this\n"
     "\n"
     "A GLOB with * ? [ is matched against the types known now; system types begin\n"
-    "with posix_trace_. Other GLOBs are names, and may be new.\n"
+    "with posix_trace_ or posixtrace_. Other GLOBs are names, and may be new.\n"
     STEER_WHICH
     "Example: posixtrace filter 1234 --add 'debug:*'\n";
 

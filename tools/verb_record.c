@@ -15,11 +15,12 @@
 #include "out.h"
 #include "tool.h"
 
-enum { LOG = 1, PID, POLICY, SIZE, LOG_SIZE, FILTER, PRINT, QUIET };
+enum { LOG = 1, PID, POLICY, SIZE, LOG_SIZE, FILTER, SYSTEM, PRINT, QUIET };
 
 static const struct option_spec options[] = {
     { "o", true, LOG }, { "output", true, LOG }, { "pid", true, PID }, { "policy", true, POLICY },
     { "size", true, SIZE }, { "log-size", true, LOG_SIZE }, { "filter", true, FILTER },
+    { "system", OPTION_MAY, SYSTEM },
     { "print", false, PRINT }, { "quiet", false, QUIET }, { NULL, false, 0 }
 };
 
@@ -38,6 +39,8 @@ static const char help[] =
     "  --log-size=N      bytes of events in the log (no limit; until-full 64M)\n"
     "  --filter=GLOB     record event types whose name matches; more than once: any\n"
     "                    of them; '!GLOB' leaves out\n"
+    "  --system[=KINDS]  locks, waits, sleeps, threads, signals (calls), when threads\n"
+    "                    run (switches), or both (all, the default)\n"
     "  --print           print the log at the end\n"
     "  --quiet           no live line, no report\n"
     "  --help            print this\n"
@@ -104,6 +107,7 @@ static int take_option(struct record_request *q, int code, const char *value)
     case SIZE: return set_size("size", value, &q->size);
     case LOG_SIZE: return set_size("log-size", value, &q->log_size);
     case FILTER: return add_glob(q, value);
+    case SYSTEM: return record_system_parse(q, value);
     case PRINT: q->print = true; return EXIT_DONE;
     default: q->quiet = true; return EXIT_DONE;
     }
@@ -120,6 +124,9 @@ static int check_request(const struct record_request *q)
     if (q->pid_count > 1 && q->log && !strstr(q->log, "%p"))
         return tool_usage("each process has a log of its own: put %%p into the name %s",
                           quote(q->log));
+    if (q->calls && q->pid_count > 0)
+        return tool_usage("the calls of a process that runs cannot be recorded: a library has to "
+                          "be loaded when it starts; '--system=switches' can");
     return EXIT_DONE;
 }
 
@@ -196,6 +203,10 @@ static int record_program(const struct record_request *q)
     struct launch l;
     int status = launch_find(&l, q->command);
 
+    if (status == EXIT_DONE && q->calls) {
+        l.preload = record_system_preload();
+        status = l.preload ? EXIT_DONE : EXIT_FAILED;
+    }
     if (status == EXIT_DONE) {
         watch_block(&before);
         status = run_program(&l, &r, q, &before);

@@ -30,6 +30,43 @@ enum posixtrace_compression {
 int posixtrace_attr_setcompression(trace_attr_t *attr, int compression);
 int posixtrace_attr_getcompression(const trace_attr_t *attr, int *compression);
 
+/*
+ * Whether a stream with log records the context switches of the traced threads
+ * (posixtrace/system.h): 1, or 0, the default.  They come from the kernel, so the
+ * traced threads pay for them with a microsecond or less a switch and no more, and
+ * each of their events costs a call of clock_gettime(), because such a stream runs on
+ * CLOCK_MONOTONIC.  POSIXTRACE_SYSTEM_SWITCHES=1 in the environment of the process
+ * that creates a stream with log is as if 1 was set (set-id programs ignore it).
+ *
+ * A stream without log cannot have them: posix_trace_create() answers EINVAL.  Where
+ * the system refuses them the stream is created and works without, see
+ * posixtrace_stream_switches().  What a pre-recorded stream has is told by its
+ * events; its attributes say 0.
+ *
+ * EINVAL   attr is no attributes object, switches is neither 0 nor 1, or the result
+ *          pointer is NULL
+ *
+ * Thread-safe, not async-signal-safe.
+ */
+int posixtrace_attr_setswitches(trace_attr_t *attr, int switches);
+int posixtrace_attr_getswitches(const trace_attr_t *attr, int *switches);
+
+/*
+ * Does an active stream, created by this process, record context switches?
+ * *refusal is 0 if it does; ENODATA if nobody asked for it; else the error number
+ * of what the system refused:
+ *   EACCES, EPERM   perf_event_open(2): sysctl kernel.perf_event_paranoid is above 2,
+ *                   a filter of system calls, or too little lockable memory
+ *   EMFILE          threads x processors descriptors are more than RLIMIT_NOFILE
+ *   ENOSYS, EINVAL  the kernel has no such events
+ *   and others of perf_event_open(2) and mmap(2)
+ *
+ * EINVAL   trid is no active stream of this process, or refusal is NULL
+ *
+ * Thread-safe, not async-signal-safe.
+ */
+int posixtrace_stream_switches(trace_id_t trid, int *refusal);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,12 +2,15 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* posix_trace_create, _create_withlog, _flush, _shutdown, _clear. */
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "api/create.h"
 #include "api/guard.h"
 #include "process/reap.h"
 #include "ring/target.h"
+#include "source/perf.h"
 
 /* Another process than this one: what is known of it goes into target.  0 and
  * target->pid 0: this process. */
@@ -45,13 +48,25 @@ static int check_log(int fd, const struct pt_attr *attr)
     return S_ISDIR(st.st_mode) ? EINVAL : 0;
 }
 
+/* As if the attribute was set; not for set-id programs. */
+static bool environment_wants_switches(void)
+{
+    const char *wish = secure_getenv("POSIXTRACE_SYSTEM_SWITCHES");
+
+    return wish && strcmp(wish, "1") == 0;
+}
+
 int pt_create(const struct pt_attr *attr, int fd, const struct pt_target *target, trace_id_t *trid)
 {
+    struct pt_attr wanted = *attr;
     struct pt_stream *s = NULL;
     int r;
 
     pt_reap_once();
-    r = pt_stream_create(&s, attr, fd, target);
+    pt_switches_use(&pt_perf_switches);
+    if (fd >= 0 && environment_wants_switches())
+        wanted.switches = 1;
+    r = pt_stream_create(&s, &wanted, fd, target);
     if (r < 0)
         return r;
     r = pt_handle_add(s, trid);

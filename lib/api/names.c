@@ -83,7 +83,7 @@ PT_PUBLIC int posix_trace_eventtypelist_getnext_id(trace_id_t trid,
         return EINVAL;
     pthread_mutex_lock(&g.s->control);
     pthread_mutex_lock(&g.s->reading);
-    for (id = g.s->next_type; id < PT_ID_MAX && !pt_stream_name(g.s, id); id++)
+    for (id = g.s->next_type; id < PT_ID_MAX && !pt_stream_lists(g.s, id); id++)
         ;
     /* An active stream's list may grow: its end is not remembered. */
     if (id < PT_ID_MAX) {

@@ -26,6 +26,7 @@ static struct {
     char *globs[PATTERNS];
     unsigned count;
     bool names_only;                /* no wildcard, and something is asked for */
+    bool system;                    /* system events are asked for */
     const char *bad;                /* the variable that is not understood */
 } setting;
 
@@ -96,6 +97,32 @@ static bool read_filter(void)
     return true;
 }
 
+/* Of the library that traces calls, if that is loaded. */
+extern const char pt_preload_is_here[] __attribute__((weak, visibility("default")));
+
+/* The same words as those of posixtrace record. */
+static const char *read_system(struct pt_attr *attr)
+{
+    const char *at = secure_getenv("POSIXTRACE_RECORD_SYSTEM");
+    bool calls = false;
+
+    for (; at && *at; at += strcspn(at, ","), at += *at == ',') {
+        size_t length = strcspn(at, ",");
+        bool all = length == 3 && strncmp(at, "all", 3) == 0;
+        bool some_calls = all || (length == 5 && strncmp(at, "calls", 5) == 0);
+        bool switches = all || (length == 8 && strncmp(at, "switches", 8) == 0);
+
+        if (!some_calls && !switches)
+            return "POSIXTRACE_RECORD_SYSTEM has other words than calls, switches and all";
+        calls |= some_calls;
+        attr->switches |= switches;
+        setting.system = true;
+    }
+    return calls && !pt_preload_is_here
+        ? "POSIXTRACE_RECORD_SYSTEM has calls, for which LD_PRELOAD must name "
+          "libposixtrace-preload.so" : NULL;
+}
+
 static void read_settings(void)
 {
     pt_attr_init(&setting.attr);
@@ -109,6 +136,8 @@ static void read_settings(void)
         setting.bad = "POSIXTRACE_RECORD_LOG_SIZE is not a number of bytes, as 65536, 64K or 1M";
     else if (!read_filter())
         setting.bad = "POSIXTRACE_RECORD_FILTER has more than 64 patterns";
+    else
+        setting.bad = read_system(&setting.attr);
 }
 
 /* Relative to where the program was started: it may change its directory. */
@@ -172,7 +201,7 @@ static void set_first_filter(struct pt_stream *s)
         if (setting.globs[i][0] != '!' && pt_names_id(names, setting.globs[i], true, &id) == 0)
             pt_set_del(&set, id);
     }
-    for (uint32_t id = PT_ID_USER_FIRST; id < pt_names_end(names); id++) {
+    for (uint32_t id = PT_ID_OWN_FIRST; id < pt_names_end(names); id++) {
         const char *name = pt_stream_name(s, id);
 
         if (name && !pt_record_wants(setting.globs, setting.count, name))
@@ -206,6 +235,8 @@ static int begin(void)
     s = r == 0 ? pt_handle_get(own_trid, PT_STREAM_LOGGED) : NULL;
     if (!s)
         return r;
+    if (setting.system)
+        pt_names_use_own(self->names);
     if (setting.count > 0)
         set_first_filter(s);
     r = pt_stream_start(s, 0);

@@ -73,6 +73,17 @@ void pt_swap_header(struct pt_log_header *h)
     swap_runs((uint8_t *)h, header_runs);
 }
 
+/* Ours have a 4-byte number, or one or two of 8 bytes, as posixtrace/system.h says.
+ * Data of any other length is nothing that we know. */
+static void swap_own_data(uint8_t *data, uint32_t len)
+{
+    if (len == 4)
+        swap_number(data, 4);
+    else if (len == 8 || len == 16)
+        for (uint32_t at = 0; at < len; at += 8)
+            swap_number(data + at, 8);
+}
+
 /* START and FILTER have event sets, STOP and ERROR an int. */
 static void swap_system_data(uint32_t id, uint8_t *data, uint32_t len)
 {
@@ -85,6 +96,8 @@ static void swap_system_data(uint32_t id, uint8_t *data, uint32_t len)
         }
     } else if (id <= PT_ID_SYSTEM_LAST && len == 4) {
         swap_number(data, 4);
+    } else if (pt_event_is_own(id)) {
+        swap_own_data(data, len);
     }
 }
 

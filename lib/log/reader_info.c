@@ -141,15 +141,16 @@ static bool add_unknown(const struct pt_log_reader *r, struct posixtrace_thread_
 }
 
 /* The control writers are no threads (1 is nobody's: what a log that somebody else
- * made says of a thread with that number counts), and an author without numbers is
- * none of the stream's writers. */
+ * made says of a thread with that number counts), nor is who tells of context
+ * switches, and an author without numbers is none of the stream's writers. */
 static bool is_listed(const struct pt_total *total)
 {
     uint64_t any = total->recorded;
 
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
         any |= total->lost[c] | total->log_lost[c];
-    return any && total->author.wid != 0 && (total->author.wid != 1 || total->author.tid != 0);
+    return any && total->author.wid != 0 && total->author.level != PT_LEVEL_MADE &&
+           (total->author.wid != 1 || total->author.tid != 0);
 }
 
 static int build_threads(struct pt_log_reader *r)

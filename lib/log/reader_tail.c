@@ -109,6 +109,9 @@ static int add_range(void *context, const struct pt_log_packet *p)
     struct ranges *ranges = context;
     bool unbooked = p->lsn > ranges->tail->lsn;
 
+    /* In no chunk, and in nobody's numbers. */
+    if (p->author.level == PT_LEVEL_MADE)
+        return 0;
     if ((p->chunk_seq & PT_LOG_MADE) && p->last_ts > ranges->made_ts)
         ranges->made_ts = p->last_ts;
     if (unbooked)

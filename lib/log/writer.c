@@ -332,14 +332,31 @@ static void fill_data(struct pt_packet_data *p, const struct pt_log_packet *piec
     p->head.flags = (uint16_t)(flags | (s->packed ? PT_DATA_PACKED : 0));
 }
 
+/* Readers take the names of our system types from the log: all of them go before the
+ * first packet with an event of one. */
+static int name_own_types(struct pt_log_writer *w)
+{
+    bool found = false;
+    int error = 0;
+
+    for (uint32_t i = 0; i < w->types.used_count && !found; i++)
+        found = pt_event_is_own(w->types.used[i]);
+    for (uint32_t id = PT_ID_OWN_FIRST; found && id <= PT_ID_OWN_LAST && !error; id++)
+        if (pt_event_is_own(id))
+            error = pt_log_put_name(w, id, pt_event_system_name(id));
+    return error;
+}
+
 /* 0, 1: the ring can never hold it, or negative errno and nothing is stored. */
 static int store(struct pt_log_writer *w, const struct pt_log_packet *piece, unsigned flags)
 {
     struct stored s = { piece->records, piece->bytes, false };
     struct pt_packet_data *p;
     uint32_t bytes;
-    int rc = 0;
+    int rc = name_own_types(w);
 
+    if (rc)
+        return rc;
     if (w->params.attr.compression) {
         const void *records = pt_order_records_out(&w->order, piece->records, piece->bytes);
         uint32_t packed = records ? pt_pack(&w->packer, records, piece->bytes, &s.at) : 0;

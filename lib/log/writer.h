@@ -38,6 +38,9 @@ struct pt_log_params {
 
 /* In place of a chunk's number, with the time: an event that the consumer made. */
 #define PT_LOG_MADE (1ull << 63)
+/* In place of a nesting level: such events that tell of a thread.  No books are kept
+ * about them. */
+#define PT_LEVEL_MADE 254u
 
 /* Part of one chunk, by one author, in time order. */
 struct pt_log_packet {

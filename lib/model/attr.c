@@ -70,6 +70,9 @@ static bool policies_are_valid(const struct pt_attr *attr, bool with_log)
     if (attr->compression != POSIXTRACE_COMPRESSION_NONE &&
         attr->compression != POSIXTRACE_COMPRESSION_ZSTD)
         return false;
+    /* They are made by the thread that writes the log. */
+    if (attr->switches != 0 && !(attr->switches == 1 && with_log))
+        return false;
     return attr->inheritance == POSIX_TRACE_CLOSE_FOR_CHILD ||
            attr->inheritance == POSIX_TRACE_INHERITED;
 }

@@ -33,7 +33,7 @@ struct __attribute__((may_alias)) pt_attr {
     int32_t  inheritance;
     int32_t  policy_is_default; /* nobody set stream_policy: FLUSH with a log */
     int32_t  compression;      /* enum posixtrace_compression: of the log's packets */
-    int32_t  zero;
+    int32_t  switches;         /* 1: context switches of the traced threads, too */
     uint64_t reserved[7];
 };
 

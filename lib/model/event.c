@@ -2,12 +2,13 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * The names of the predefined event types, as the standard's tables 2-4 to 2-7
- * spell them.  They are part of every stream and log and cannot be opened by
- * programs under another id.
+ * spell them, and of the system types of posixtrace/system.h.  They cannot be
+ * opened by programs under another id.
  */
+#include <posixtrace/system.h>
 #include "model/event.h"
 
-static const char *const names[PT_ID_SYSTEM_LAST + 1] = {
+static const char *const names[PT_ID_OWN_LAST + 1] = {
     [POSIX_TRACE_START] = "posix_trace_start",
     [POSIX_TRACE_STOP] = "posix_trace_stop",
     [POSIX_TRACE_FILTER] = "posix_trace_filter",
@@ -16,11 +17,38 @@ static const char *const names[PT_ID_SYSTEM_LAST + 1] = {
     [POSIX_TRACE_FLUSH_START] = "posix_trace_flush_start",
     [POSIX_TRACE_FLUSH_STOP] = "posix_trace_flush_stop",
     [POSIX_TRACE_ERROR] = "posix_trace_error",
+    [POSIXTRACE_SWITCH_IN] = "posixtrace_switch_in",
+    [POSIXTRACE_SWITCH_OUT] = "posixtrace_switch_out",
+    [POSIXTRACE_SWITCH_PREEMPTED] = "posixtrace_switch_preempted",
+    [POSIXTRACE_MUTEX_LOCK] = "posixtrace_mutex_lock",
+    [POSIXTRACE_MUTEX_LOCKED] = "posixtrace_mutex_locked",
+    [POSIXTRACE_MUTEX_UNLOCK] = "posixtrace_mutex_unlock",
+    [POSIXTRACE_RWLOCK_LOCK] = "posixtrace_rwlock_lock",
+    [POSIXTRACE_RWLOCK_LOCKED] = "posixtrace_rwlock_locked",
+    [POSIXTRACE_RWLOCK_UNLOCK] = "posixtrace_rwlock_unlock",
+    [POSIXTRACE_COND_WAIT] = "posixtrace_cond_wait",
+    [POSIXTRACE_COND_WOKEN] = "posixtrace_cond_woken",
+    [POSIXTRACE_COND_SIGNAL] = "posixtrace_cond_signal",
+    [POSIXTRACE_SEM_WAIT] = "posixtrace_sem_wait",
+    [POSIXTRACE_SEM_TAKEN] = "posixtrace_sem_taken",
+    [POSIXTRACE_SEM_POST] = "posixtrace_sem_post",
+    [POSIXTRACE_BARRIER_WAIT] = "posixtrace_barrier_wait",
+    [POSIXTRACE_BARRIER_PASSED] = "posixtrace_barrier_passed",
+    [POSIXTRACE_SLEEP] = "posixtrace_sleep",
+    [POSIXTRACE_SLEEP_DONE] = "posixtrace_sleep_done",
+    [POSIXTRACE_TIMER_SET] = "posixtrace_timer_set",
+    [POSIXTRACE_THREAD_CREATE] = "posixtrace_thread_create",
+    [POSIXTRACE_THREAD_BEGIN] = "posixtrace_thread_begin",
+    [POSIXTRACE_THREAD_END] = "posixtrace_thread_end",
+    [POSIXTRACE_SIGNAL_BEGIN] = "posixtrace_signal_begin",
+    [POSIXTRACE_SIGNAL_END] = "posixtrace_signal_end",
 };
+_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN && PT_ID_OWN_LAST == POSIXTRACE_SIGNAL_END,
+               "the first and the last of them");
 
 const char *pt_event_system_name(uint32_t id)
 {
     if (id == POSIX_TRACE_UNNAMED_USEREVENT)
         return "posix_trace_unnamed_userevent";
-    return id <= PT_ID_SYSTEM_LAST ? names[id] : NULL;
+    return id <= PT_ID_OWN_LAST ? names[id] : NULL;
 }

@@ -4,13 +4,15 @@
  * Event ids, limits and the decoded event, as every layer above sees them.
  *
  *   id 0                     no event type
- *   1 .. 191                 system event types: 1 to 8 predefined by the standard
+ *   1 .. 191                 system event types: 1 to 8 predefined by the standard,
+ *                            those of posixtrace/system.h between 16 and 41
  *   192                      posix_trace_unnamed_userevent
  *   193 .. 1215              user event types, numbered in the order of opening
  */
 #ifndef PT_MODEL_EVENT_H
 #define PT_MODEL_EVENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <trace.h>
@@ -19,6 +21,9 @@
 #define PT_ID_NAMED_FIRST 193u
 #define PT_ID_MAX        (PT_ID_USER_FIRST + TRACE_USER_EVENT_MAX) /* one past the last */
 #define PT_ID_SYSTEM_LAST POSIX_TRACE_ERROR
+#define PT_ID_OWN_FIRST  16u    /* posixtrace/system.h */
+#define PT_ID_OWN_HOLE   19u    /* no type */
+#define PT_ID_OWN_LAST   41u
 
 #define PT_MAX_DATA 61440u      /* largest max-data-size */
 
@@ -53,7 +58,19 @@ struct pt_sync {
     uint64_t mult;   /* nanoseconds per tick, 32.32 fixed point */
 };
 
-/* The name of a predefined type, or NULL. */
+/* The name of a predefined type or of a system type of ours, or NULL. */
 const char *pt_event_system_name(uint32_t id);
+
+/* A type of the standard: every stream has it, whatever happened. */
+static inline bool pt_event_is_predefined(uint32_t id)
+{
+    return (id >= 1 && id <= PT_ID_SYSTEM_LAST) || id == PT_ID_USER_FIRST;
+}
+
+/* A system type of posixtrace/system.h. */
+static inline bool pt_event_is_own(uint32_t id)
+{
+    return id >= PT_ID_OWN_FIRST && id <= PT_ID_OWN_LAST && id != PT_ID_OWN_HOLE;
+}
 
 #endif

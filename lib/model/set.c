@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Event sets.  Only bits of ids that can name an event type are ever set: the
- * predefined system types and the whole user range.  So two sets are equal as
+ * system types that have a name and the whole user range.  So two sets are equal as
  * sets exactly when their bytes are equal, and a filter recorded in an event
  * says nothing about ids that do not exist.
  */
@@ -51,6 +51,9 @@ bool pt_set_fill(struct pt_set *s, int what)
         return true;
     }
     add_range(s, 1, PT_ID_SYSTEM_LAST);
+    for (uint32_t id = PT_ID_OWN_FIRST; id <= PT_ID_OWN_LAST; id++)
+        if (pt_event_is_own(id))
+            pt_set_add(s, id);
     if (what == POSIX_TRACE_ALL_EVENTS)
         add_range(s, PT_ID_USER_FIRST, PT_ID_MAX - 1);
     return true;

@@ -208,10 +208,13 @@ static int store_name(struct pt_names *n, const char *name, size_t length, uint6
 
 static uint32_t system_id(const char *name)
 {
-    for (uint32_t id = 1; id <= PT_ID_SYSTEM_LAST; id++)
-        if (strcmp(name, pt_event_system_name(id)) == 0)
+    for (uint32_t id = 1; id <= PT_ID_USER_FIRST; id++) {
+        const char *known = pt_event_system_name(id);
+
+        if (known && strcmp(name, known) == 0)
             return id;
-    return strcmp(name, pt_event_system_name(PT_ID_USER_FIRST)) == 0 ? PT_ID_USER_FIRST : 0;
+    }
+    return 0;
 }
 
 int pt_names_id(struct pt_names *n, const char *name, bool create, uint32_t *id)
@@ -221,6 +224,8 @@ int pt_names_id(struct pt_names *n, const char *name, bool create, uint32_t *id)
     uint32_t h = hash_name(name, length);
 
     *id = system_id(name);
+    if (create && pt_event_is_own(*id))
+        pt_names_use_own(n);
     if (*id)
         return 0;
     for (uint32_t i = 0; i < PT_NAMES_COUNT; i++) {

@@ -10,6 +10,10 @@
  * one compare-and-exchange; name i has id PT_ID_NAMED_FIRST + i.  The bytes of
  * a name are written before its entry is published and never change.  A
  * process that dies half-way leaves at most some unused bytes.
+ *
+ * The system types of posixtrace/system.h have numbers and names of their own.
+ * The map only says whether they are in use: whether one of them was recorded in
+ * the family, or somebody has opened the name of one.  Streams list them from then on.
  */
 #ifndef PT_RING_NAMES_H
 #define PT_RING_NAMES_H
@@ -17,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+#include "base/atomics.h"
 #include "model/event.h"
 
 #define PT_NAMES_MAGIC 0x31454d414e5850ull
@@ -28,7 +33,8 @@ struct pt_names {
     uint32_t used;               /* bytes of the arena handed out */
     uint32_t maker;              /* the process that made it, for who finds it unused */
     uint64_t maker_start;
-    uint64_t entry[PT_NAMES_COUNT + 1]; /* offset | length << 32 | hash << 48 */
+    uint64_t entry[PT_NAMES_COUNT]; /* offset | length << 32 | hash << 48 */
+    uint64_t own_in_use;
     char     arena[];
 };
 _Static_assert(offsetof(struct pt_names, arena) == 8224, "the same on 32-bit and 64-bit machines");
@@ -49,6 +55,18 @@ void pt_names_unmap(struct pt_names *names);
  * *id 0: not there.  -ENOMEM: no memory behind the map.
  */
 int pt_names_id(struct pt_names *names, const char *name, bool create, uint32_t *id);
+
+/* From now on the system types of ours are in use.  Async-signal-safe. */
+static inline void pt_names_use_own(struct pt_names *names)
+{
+    if (pt_unlikely(pt_load_relaxed(&names->own_in_use) == 0))
+        pt_store_relaxed(&names->own_in_use, (uint64_t)1);
+}
+
+static inline bool pt_names_own_in_use(const struct pt_names *names)
+{
+    return pt_load_relaxed(&names->own_in_use) != 0;
+}
 
 /* The name of an id, or NULL; checked, so also of hostile maps. */
 const char *pt_names_get(const struct pt_names *names, uint32_t id);

@@ -161,19 +161,15 @@ static inline __attribute__((always_inline)) void pt_event_finish(struct pt_lane
 /* Not a function: the address of the caller is that of the function it stands in. */
 #define pt_event_here() ((uint64_t)(uintptr_t)__builtin_return_address(0))
 
+/* open: the gate word, some bit of it is set. */
 static inline __attribute__((always_inline)) void
-pt_event_record(uint32_t id, const void *data, size_t len)
+pt_event_record_open(const uint64_t *gates, uint64_t open, uint32_t id, const void *data,
+                     size_t len)
 {
-    const uint64_t *gates = pt_load_relaxed(&pt_gates);
-    uint64_t open, bit, count;
+    uint64_t bit, count;
     struct pt_thread *t;
     struct pt_lane *lane;
 
-    if (pt_unlikely(id - PT_ID_USER_FIRST >= TRACE_USER_EVENT_MAX))
-        return;
-    open = pt_load_relaxed(&gates[id]);
-    if (pt_likely(open == 0))
-        return;
     t = pt_thread_self;
     if (pt_unlikely(!t) || pt_unlikely(pt_load_relaxed(&t->word) != PT_THREAD_IDLE)) {
         pt_event_slow(id, data, len, pt_event_here(), pt_event_frame());
@@ -202,6 +198,20 @@ pt_event_record(uint32_t id, const void *data, size_t len)
     return;
 several:
     pt_event_several(id, data, len, pt_event_here(), pt_event_frame());
+}
+
+static inline __attribute__((always_inline)) void
+pt_event_record(uint32_t id, const void *data, size_t len)
+{
+    const uint64_t *gates = pt_load_relaxed(&pt_gates);
+    uint64_t open;
+
+    if (pt_unlikely(id - PT_ID_USER_FIRST >= TRACE_USER_EVENT_MAX))
+        return;
+    open = pt_load_relaxed(&gates[id]);
+    if (pt_likely(open == 0))
+        return;
+    pt_event_record_open(gates, open, id, data, len);
 }
 
 #endif

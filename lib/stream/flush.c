@@ -21,12 +21,13 @@
 #include "stream/books.h"
 #include "stream/flush.h"
 #include "stream/round.h"
+#include "stream/switches.h"
 
 #define DELAY_NS 1000000000ull   /* from the first unflushed event to its round */
 #define STUCK_NS   20000000ull   /* between rounds that bring nothing */
 #define LAST_TRIES 10            /* to find memory for the last round */
 
-enum { ASK_ROUND = 1, ASK_CLEAR = 2, ASK_FINISH = 4 };
+enum { ASK_ROUND = 1, ASK_CLEAR = 2, ASK_FINISH = 4, ASK_SWITCHES = 8 };
 
 struct pt_flusher {
     struct pt_stream *stream;
@@ -41,6 +42,7 @@ struct pt_flusher {
     uint64_t clear_ts;
     uint32_t names_end;        /* names below are in the log */
     uint32_t syncs;
+    int switches;              /* why no context switches are recorded; 0: they are */
     uint64_t deadline;         /* CLOCK_MONOTONIC of the next round by time; 0: none */
     /* for get_status */
     uint32_t flushing, log_overrun, log_full;
@@ -320,7 +322,7 @@ static void work(struct pt_flusher *f)
             return;
         if (asked & ASK_CLEAR)
             do_clear(f);
-        if ((asked & ASK_ROUND) || is_due(f)) {
+        if ((asked & ASK_ROUND) || ((asked & ASK_SWITCHES) && by_itself(f)) || is_due(f)) {
             flush(f, (asked & ASK_ROUND) != 0);
             wait_if_stuck(f, futex);
         } else if (!asked) {
@@ -380,6 +382,33 @@ static int open_log(struct pt_flusher *f)
     return e;
 }
 
+static void ask(struct pt_flusher *f, uint32_t what)
+{
+    struct pt_seg_header *h = f->stream->seg->h;
+
+    pt_or_seqcst(&f->asked, what);
+    pt_add_seqcst(&h->flush_futex, 1u);
+    pt_futex_wake_all(&h->flush_futex);
+}
+
+/* Rings of context switches are half full; called by another thread. */
+static void switches_wait(void *flusher)
+{
+    ask(flusher, ASK_SWITCHES);
+}
+
+/* Where it is refused the stream works without. */
+static void open_switches(struct pt_flusher *f)
+{
+    struct pt_stream *s = f->stream;
+    int e = s->seg->h->attr.switches
+            ? pt_switches_open(&f->round.switches, s, switches_wait, f) : -ENODATA;
+
+    f->switches = -e;
+    if (e == 0)
+        pt_names_use_own(s->names);
+}
+
 static void *flush_thread(void *arg)
 {
     struct pt_flusher *f = arg;
@@ -389,12 +418,15 @@ static void *flush_thread(void *arg)
     e = own_descriptors(f->fd);
     if (e == 0)
         e = open_log(f);
+    if (e == 0)
+        open_switches(f);
     reply(f, e);
     if (e < 0)
         return NULL;
     work(f);
     pt_live_finish(&f->stream->live);
     e = do_round(f, true);
+    pt_switches_close(f->round.switches);
     if (e == 0)
         pt_store_seqcst(&f->stream->seg->h->log_complete, 1u);
     f->answer = e < 0 ? e : -(int32_t)pt_load_seqcst((uint32_t *)&f->error);
@@ -450,15 +482,6 @@ int pt_flusher_start(struct pt_stream *s, int fd)
     return 0;
 }
 
-static void ask(struct pt_flusher *f, uint32_t what)
-{
-    struct pt_seg_header *h = f->stream->seg->h;
-
-    pt_or_seqcst(&f->asked, what);
-    pt_add_seqcst(&h->flush_futex, 1u);
-    pt_futex_wake_all(&h->flush_futex);
-}
-
 void pt_flusher_ask(struct pt_flusher *f)
 {
     pt_store_seqcst(&f->flushing, 1u);
@@ -508,4 +531,9 @@ void pt_flusher_status(struct pt_flusher *f, struct pt_flush_status *st, bool re
 uint64_t pt_flusher_log_lost(struct pt_flusher *f, unsigned cause)
 {
     return cause < PT_LOSS_CAUSES ? pt_load_relaxed(&f->log_lost[cause]) : 0;
+}
+
+int pt_flusher_switches(const struct pt_flusher *f)
+{
+    return f->switches;
 }

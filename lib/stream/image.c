@@ -91,6 +91,8 @@ static bool replay(const struct pt_names *from, struct pt_names *to)
         if (!name || pt_names_id(to, name, true, &got) < 0 || got != id)
             return false;
     }
+    if (pt_names_own_in_use(from))
+        pt_names_use_own(to);
     return true;
 }
 

@@ -247,7 +247,7 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
     uint8_t *at;
 
     id &= PT_RECORD_ID_MASK;
-    if (id >= PT_ID_USER_FIRST && pt_state_of(pt_load_relaxed(&lane->h->state)) == PT_AUTOSTOPPED) {
+    if (id > PT_ID_SYSTEM_LAST && pt_state_of(pt_load_relaxed(&lane->h->state)) == PT_AUTOSTOPPED) {
         if (!pt_owner_gone(lane))
             pt_lane_lost(lane, PT_LOST_FULL, n);
         return false;

@@ -76,6 +76,9 @@ static int gather_names(struct corpse *c, int dir)
         return r == -ENOMEM ? r : 0;
     for (uint32_t id = PT_ID_NAMED_FIRST; id < PT_ID_MAX; id++)
         c->name_copies[id] = (char *)(uintptr_t)pt_names_get(c->names, id);
+    for (uint32_t id = PT_ID_OWN_FIRST; id <= PT_ID_OWN_LAST; id++)
+        if (pt_names_own_in_use(c->names))
+            c->name_copies[id] = (char *)(uintptr_t)pt_event_system_name(id);
     return 0;
 }
 

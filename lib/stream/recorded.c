@@ -65,9 +65,24 @@ void pt_recorded_close(struct pt_stream *s)
 
 const char *pt_stream_name(struct pt_stream *s, uint32_t id)
 {
+    const char *name = NULL;
+
     if (id == 0 || id >= PT_ID_MAX)
         return NULL;
-    if (id <= PT_ID_USER_FIRST)
+    if (pt_event_is_predefined(id))
         return pt_event_system_name(id);
-    return s->log ? pt_log_reader_name(s->log, id) : pt_names_get(s->names, id);
+    if (!s->log)
+        return pt_names_get(s->names, id);
+    /* A log may know system types that this library does not, or by other names. */
+    name = pt_log_reader_name(s->log, id);
+    return name ? name : pt_event_system_name(id);
+}
+
+bool pt_stream_lists(struct pt_stream *s, uint32_t id)
+{
+    if (pt_event_is_own(id) && !s->log)
+        return pt_names_own_in_use(s->names);
+    if (s->log && !pt_event_is_predefined(id))
+        return pt_log_reader_name(s->log, id) != NULL;
+    return pt_stream_name(s, id) != NULL;
 }

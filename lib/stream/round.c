@@ -14,6 +14,7 @@
 #include "ring/pool.h"
 #include "stream/books.h"
 #include "stream/round.h"
+#include "stream/switches.h"
 
 #define MADE_STEP 512u   /* more than any event that the consumer makes */
 
@@ -36,8 +37,8 @@ void pt_round_deinit(struct pt_round *r)
     free(r->copy);
 }
 
-/* An event that the consumer makes, as a packet of its own. */
-static int put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data, uint32_t len)
+int pt_round_put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data,
+                      uint32_t len)
 {
     pt_u64 record[2 + sizeof(struct pt_set) / 8] = { 0 };
     struct pt_log_packet p = {
@@ -75,15 +76,15 @@ static int put_due(struct pt_round *r)
         l->start_due = false;
         r->started_ts = l->start_ts;
         pt_set_copy(&filter, pt_seg_filter(h));
-        e = put_made(r, POSIX_TRACE_START, l->start_ts, &filter, sizeof filter);
+        e = pt_round_put_made(r, POSIX_TRACE_START, l->start_ts, &filter, sizeof filter);
         if (e == 0 && marks)
-            e = put_made(r, POSIX_TRACE_RESUME, l->start_ts, NULL, 0);
+            e = pt_round_put_made(r, POSIX_TRACE_RESUME, l->start_ts, NULL, 0);
     }
     if (e == 0 && l->automatic == PT_AUTO_STOP_DUE && l->gap_from < l->watermark) {
         l->automatic = PT_AUTO_STOPPED;
-        e = put_made(r, POSIX_TRACE_STOP, l->gap_from, &one, sizeof one);
+        e = pt_round_put_made(r, POSIX_TRACE_STOP, l->gap_from, &one, sizeof one);
         if (e == 0 && marks)
-            e = put_made(r, POSIX_TRACE_OVERFLOW, l->gap_from, NULL, 0);
+            e = pt_round_put_made(r, POSIX_TRACE_OVERFLOW, l->gap_from, NULL, 0);
     }
     return e;
 }
@@ -113,10 +114,10 @@ static int put_overflow(struct pt_round *r)
     struct pt_live *l = r->live;
     uint64_t until = l->lost_last > l->delivered_ts ? l->lost_last : l->delivered_ts;
     uint64_t at = l->overflow_ts > l->delivered_ts ? l->overflow_ts : l->delivered_ts;
-    int e = put_made(r, POSIX_TRACE_OVERFLOW, at < until ? at : until, NULL, 0);
+    int e = pt_round_put_made(r, POSIX_TRACE_OVERFLOW, at < until ? at : until, NULL, 0);
 
     l->overflow_ts = UINT64_MAX;
-    return e ? e : put_made(r, POSIX_TRACE_RESUME, until, NULL, 0);
+    return e ? e : pt_round_put_made(r, POSIX_TRACE_RESUME, until, NULL, 0);
 }
 
 /* Hands a run over; what LOOP has taken away meanwhile is overwritten. */
@@ -230,6 +231,8 @@ int pt_round_write(struct pt_round *r)
         e = pt_round_windows(r);
     if (e == 0)
         e = write_chunks(r);
+    if (e == 0 && r->switches)
+        e = pt_switches_write(r->switches, r);
     if (e == 0 && r->overflow) {
         r->overflow = false;
         e = put_overflow(r);

@@ -58,6 +58,7 @@ struct pt_round {
     bool overflow;                 /* LOOP: something was overwritten, and the log not told */
     uint64_t made_no, made_ts;     /* number of the next event we make, time of the last */
     uint64_t started_ts;           /* of the last START that we made */
+    struct pt_switches *switches;  /* of the traced threads; NULL: none are asked for */
 };
 
 int pt_round_init(struct pt_round *r, struct pt_live *live, const struct pt_round_sink *sink);
@@ -68,11 +69,17 @@ int pt_round_write(struct pt_round *r);
 /* After the packets are safe, of which lsn is the log's last: gives the chunks back. */
 void pt_round_commit(struct pt_round *r, uint64_t lsn);
 
+/* An event that the consumer makes, as a packet of its own. */
+int pt_round_put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data,
+                      uint32_t len);
+
 /* round_chunk.c: the parts of pt_round_write that look at records. */
 /* Windows first: they decide over the events of all other chunks. */
 int pt_round_windows(struct pt_round *r);
 /* Everything of one chunk that is older than the watermark becomes runs. */
 int pt_round_chunk(struct pt_round *r, struct pt_cursor *c);
+/* An event at the very time of its STOP is in; STOP comes after it. */
+bool pt_round_in_window(const struct pt_round *r, uint64_t ts);
 /* Room for one element more in an array of the round. 0 or -ENOMEM. */
 int pt_round_grow(void *array, size_t *room, size_t count, size_t size);
 

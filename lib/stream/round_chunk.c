@@ -69,8 +69,7 @@ static bool window_open_at(const struct pt_round *r, uint64_t ts)
     return n ? r->windows[n - 1].open : r->live->window_open;
 }
 
-/* An event at the very time of its STOP is in; STOP comes after it. */
-static bool in_window(const struct pt_round *r, uint64_t ts)
+bool pt_round_in_window(const struct pt_round *r, uint64_t ts)
 {
     return window_open_at(r, ts) || (ts > 0 && window_open_at(r, ts - 1));
 }
@@ -161,7 +160,7 @@ static int take_record(struct pt_round *r, struct pt_cursor *c, struct run *run)
 {
     struct pt_live *l = r->live;
     bool control = c->author.wid == 0;
-    enum pt_fate fate = pt_live_fate(l, c, control || in_window(r, c->record.ts));
+    enum pt_fate fate = pt_live_fate(l, c, control || pt_round_in_window(r, c->record.ts));
     /* The run in hand and the one that this record may begin. */
     int e = pt_round_grow(&r->runs, &r->run_room, r->run_count + 1, sizeof *r->runs);
     struct pt_tally *t = control ? NULL : pt_live_tally(l, &c->author);

@@ -26,7 +26,7 @@ TIMEOUT = 60
 # prctl(2), seccomp(2), and numbers of system calls of x86_64.
 PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, SECCOMP_MODE_FILTER = 22, 38, 2
 RET_KILL_PROCESS, RET_ERRNO, RET_ALLOW = 0x80000000, 0x00050000, 0x7fff0000
-CALLS = {"membarrier": 324, "close_range": 436, "memfd_create": 319,
+CALLS = {"membarrier": 324, "close_range": 436, "memfd_create": 319, "perf_event_open": 298,
          "clone": 56, "fork": 57, "vfork": 58, "clone3": 435, "pidfd_open": 434}
 
 
@@ -158,6 +158,12 @@ def check_filters(doctor, plain):
            "not permitted" in found["close_range"]["found"])
     doctor.expect_finding("memfd_create", "note", "not permitted",
                           before=filter_calls(refuse, "memfd_create"))
+    found = doctor.expect_finding("perf events", "note", "not permitted",
+                                  before=filter_calls(refuse, "perf_event_open"))
+    expect(f"{found}", "perf_event_" in found["perf events"]["do"])
+    found = doctor.expect_finding("perf events", "note", "not implemented",
+                                  before=filter_calls(RET_ERRNO | errno.ENOSYS, "perf_event_open"))
+    expect(f"{found}", "allow perf_event_open" in found["perf events"]["do"])
     # not membarrier: liburcu calls that when a program begins
     found = doctor.expect_finding(
         "trial with a log", "bad", "posix_trace_create_withlog: ended by SIGSYS", works=False,

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
-"""Builds the C programs of the manual pages against the shared library and
+"""Builds the C programs of the manual pages against the shared libraries and
 runs them: each has to exit with 0.
 
-Usage: run_examples.py SOURCE_ROOT LIBRARY COMPILER...
+Usage: run_examples.py SOURCE_ROOT LIBRARY ANALYSIS_LIBRARY COMPILER...
 
 They run in one empty folder, the one of posix_trace_create(3) first: it leaves
 job.ptl, the log that programs which want one (argc != 2) are given.
@@ -24,23 +24,25 @@ MAKES_LOG = 'posix_trace_create.3'
 SECONDS = 60
 
 
-def build(compiler, root, library, text, folder, name):
+def build(compiler, root, libraries, text, folder, name):
     source, program = folder / f'{name}.c', folder / name
     source.write_text(text)
     subprocess.run([*compiler, '-std=gnu11', f'-I{root}/include', '-o', str(program), str(source),
-                    str(library), f'-Wl,-rpath,{library.parent}', '-pthread'], check=True)
+                    *map(str, libraries), *(f'-Wl,-rpath,{l.parent}' for l in libraries),
+                    '-pthread'], check=True)
     return program
 
 
 def main():
-    root, library, compiler = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
+    root, compiler = pathlib.Path(sys.argv[1]), sys.argv[4:]
+    libraries = [pathlib.Path(library).resolve() for library in sys.argv[2:4]]
     examples = [(page.title, text) for page in manual.pages(root) for _, text in page.programs()]
     examples.sort(key=lambda example: example[0] != MAKES_LOG)
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         for number, (title, text) in enumerate(examples):
-            program = build(compiler, root, library.resolve(), text, folder, f'example{number}')
+            program = build(compiler, root, libraries, text, folder, f'example{number}')
             arguments = [LOG] if 'argc != 2' in text else []
             run = subprocess.run([program, *arguments], cwd=folder, timeout=SECONDS,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

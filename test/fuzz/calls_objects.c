@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <posixtrace/attr.h>
+#include <posixtrace/system.h>
 #include "fuzz/calls_objects.h"
 #include "fuzz/target.h"
 
@@ -42,9 +43,16 @@ trace_event_id_t some_id(uint8_t b)
     return b % 2 ? calls_ids[b / 2 % CALLS_NAMES] : others[b / 2 % COUNT(others)];
 }
 
+static bool is_system(trace_event_id_t id)
+{
+    return (id >= POSIX_TRACE_START && id <= POSIX_TRACE_ERROR) ||
+           (id >= POSIXTRACE_SWITCH_IN && id <= POSIXTRACE_SWITCH_PREEMPTED) ||
+           (id >= POSIXTRACE_MUTEX_LOCK && id <= POSIXTRACE_SIGNAL_END);
+}
+
 bool is_type(trace_event_id_t id)
 {
-    return (id >= 1 && id <= POSIX_TRACE_ERROR) ||
+    return is_system(id) ||
            (id >= POSIX_TRACE_UNNAMED_USEREVENT && id < MODEL_IDS);
 }
 
@@ -183,7 +191,7 @@ void set_change(struct set *s, uint8_t b)
         for (trace_event_id_t i = 0; i < MODEL_IDS; i++)
             s->has[i] = is_type(i) &&
                         (what == POSIX_TRACE_ALL_EVENTS ||
-                         (what == POSIX_TRACE_SYSTEM_EVENTS && i <= POSIX_TRACE_ERROR) ||
+                         (what == POSIX_TRACE_SYSTEM_EVENTS && is_system(i)) ||
                          i == POSIX_TRACE_OVERFLOW || i == POSIX_TRACE_RESUME ||
                          i == POSIX_TRACE_ERROR);
     }

@@ -68,6 +68,7 @@ def main():
         root = folder / "root"
         run(*meson, "install", "-C", build, "--no-rebuild", "--destdir", root)
         for pattern in ("libposixtrace.so", "libposixtrace.so.0", "libposixtrace.a",
+                        "libposixtrace-preload.so",
                         "posixtrace.1", "posixtrace.7", "posixtrace-log.5",
                         "completions/posixtrace"):
             one(root, pattern)

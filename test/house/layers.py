@@ -27,6 +27,7 @@ BELOW = {
     "lib/process": ["base", "model", "ring", "log", "stream"],
     "lib/source": ["base", "model", "ring", "log", "stream"],
     "lib/api": ["base", "model", "ring", "log", "stream", "process", "source"],
+    "lib/preload": [],
     "lib/metrics": [],
     "lib/format": [],
     "tools": [],

@@ -88,7 +88,7 @@ class House:
         self.probe = str(shutil.copy(probe, self.folder / "probe"))
         self.tool = str(shutil.copy(tool, self.folder / "posixtrace"))
         self.library = pathlib.Path(tool).resolve().parent.parent / "lib"
-        for library in self.library.glob("libposixtrace.so.0"):
+        for library in self.library.rglob("libposixtrace*.so.0"):
             shutil.copy(library, self.folder / library.name)
         self.environment = {"PATH": os.environ["PATH"], "LC_ALL": "C",
                             "LD_LIBRARY_PATH": str(self.folder), "ASAN_OPTIONS": "detect_leaks=0"}

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <posixtrace/system.h>
 #include "log/order.h"
 #include "model/set.h"
 #include "ring/record.h"
@@ -185,6 +186,31 @@ static void expect_head(struct subject *s, const uint8_t *at)
     expect_number(s, offset + 8, 8);
 }
 
+/* The sizes of posixtrace/system.h; a length that none of them has stays. */
+START_TEST(own_system_events)
+{
+    static const struct { unsigned id, len, size; } types[] = {
+        { POSIXTRACE_SWITCH_IN, 4, 4 }, { POSIXTRACE_MUTEX_LOCK, 8, 8 },
+        { POSIXTRACE_SLEEP_DONE, 16, 8 }, { POSIXTRACE_SIGNAL_END, 4, 4 },
+        { POSIXTRACE_MUTEX_LOCK, 7, 0 }, { PT_ID_OWN_HOLE, 8, 0 }, { PT_ID_OWN_LAST + 1, 8, 0 },
+    };
+    struct subject s;
+    struct pt_packet_data *p = (void *)s.before;
+
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        begin(&s, PT_PACKET_DATA, 256);
+        p->record_bytes = (uint32_t)(put(s.before + 128, PT_RECORD_EVENT, types[i].id,
+                                         types[i].len) - (s.before + 128));
+        turn(&s, 256);
+        expect_head(&s, s.before + 128);
+        for (unsigned at = 0; types[i].size && at < types[i].len; at += types[i].size)
+            expect_number(&s, 144 + at, types[i].size);
+        for (size_t at = 144; at < 256; at++)
+            ck_assert_msg(s.turned[at] || s.after[at] == s.before[at], "%zu: byte %zu", i, at);
+    }
+}
+END_TEST
+
 /* A user event's data stays, those of the system are numbers. */
 START_TEST(data)
 {
@@ -272,6 +298,7 @@ static void add(TCase *t)
     tcase_add_test(t, sync_and_index);
     tcase_add_test(t, rounds);
     tcase_add_test(t, ends);
+    tcase_add_test(t, own_system_events);
     tcase_add_test(t, data);
     tcase_add_test(t, packed_records_stay);
     tcase_add_test(t, bad_records);

@@ -5,8 +5,12 @@
  */
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
+#include <posixtrace/system.h>
 #include "model/event.h"
 #include "support/run_suite.h"
+
+enum { OWN_TYPES = 25 };   /* of posixtrace/system.h */
 
 START_TEST(every_predefined_type_has_a_name)
 {
@@ -23,13 +27,33 @@ START_TEST(every_predefined_type_has_a_name)
 }
 END_TEST
 
+START_TEST(every_type_of_ours_has_a_name)
+{
+    unsigned own = 0;
+
+    ck_assert_str_eq(pt_event_system_name(POSIXTRACE_SWITCH_PREEMPTED),
+                     "posixtrace_switch_preempted");
+    ck_assert_str_eq(pt_event_system_name(POSIXTRACE_COND_WOKEN), "posixtrace_cond_woken");
+    for (uint32_t id = 0; id < 2 * PT_ID_MAX; id++) {
+        const char *name = pt_event_system_name(id);
+
+        ck_assert(pt_event_is_own(id) == (name && strncmp(name, "posixtrace_", 11) == 0));
+        own += pt_event_is_own(id);
+        for (uint32_t other = 1; name && other < id; other++)
+            ck_assert(!pt_event_system_name(other) ||
+                      strcmp(pt_event_system_name(other), name) != 0);
+    }
+    ck_assert_uint_eq(own, OWN_TYPES);
+}
+END_TEST
+
 START_TEST(nothing_else_has_a_name)
 {
     unsigned named = 0;
 
     for (uint32_t id = 0; id < 2 * PT_ID_MAX; id++)
         named += pt_event_system_name(id) != NULL;
-    ck_assert_uint_eq(named, 9);
+    ck_assert_uint_eq(named, 9 + OWN_TYPES);
     ck_assert_ptr_null(pt_event_system_name(0));
     ck_assert_ptr_null(pt_event_system_name(UINT32_MAX));
 }
@@ -38,6 +62,7 @@ END_TEST
 static void add(TCase *t)
 {
     tcase_add_test(t, every_predefined_type_has_a_name);
+    tcase_add_test(t, every_type_of_ours_has_a_name);
     tcase_add_test(t, nothing_else_has_a_name);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "ring/dir.h"
+#include <posixtrace/system.h>
 #include "ring/names.h"
 #include "ring_helpers.h"
 
@@ -56,6 +57,13 @@ START_TEST(predefined_names)
         ck_assert_str_eq(pt_names_get(n, id), pt_event_system_name(id));
     }
     ck_assert_uint_eq(id_of(n, "posix_trace_unnamed_userevent", true), PT_ID_USER_FIRST);
+    /* Those of ours are in use when somebody asks for one to be, and not for looking. */
+    for (uint32_t id = PT_ID_OWN_FIRST; id <= PT_ID_OWN_LAST; id++)
+        if (pt_event_is_own(id))
+            ck_assert_uint_eq(id_of(n, pt_event_system_name(id), false), id);
+    ck_assert(!pt_names_own_in_use(n));
+    ck_assert_uint_eq(id_of(n, "posixtrace_sleep", true), POSIXTRACE_SLEEP);
+    ck_assert(pt_names_own_in_use(n));
     ck_assert_uint_eq(pt_names_end(n), PT_ID_NAMED_FIRST);
     pt_names_unmap(n);
 }

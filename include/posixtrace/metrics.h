@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Metrics: temporal properties of a system, measured in a trace stream by
+ * automata.  The Ada package Metrics of Espinosa, Lorente, Garcia-Fornes and Crespo
+ * ("Getting System Metrics Using POSIX Tracing Services", Ada-Europe 2003, LNCS
+ * 2655, section 2) in C, function by function, and more behind it: several metrics
+ * in one pass, statistics, loss taken into account.  posixtrace-metrics(5) describes
+ * the automata and their language; docs/metrics.md is the guide.
+ *
+ * Link with -lposixtrace-analysis.  A metric is not changed by using it: threads may
+ * share one.  Results, statistics and runs belong to one thread at a time.  Nothing
+ * here is async-signal-safe.  All times are nanoseconds, those of events since 1970.
+ */
+#ifndef POSIXTRACE_METRICS_H
+#define POSIXTRACE_METRICS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+#include <trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct posixtrace_metric posixtrace_metric_t;
+typedef struct posixtrace_metric_set posixtrace_metric_set_t;
+typedef struct posixtrace_metric_result posixtrace_metric_result_t;
+typedef struct posixtrace_metric_result_element posixtrace_metric_result_element_t;
+typedef struct posixtrace_metric_run posixtrace_metric_run_t;
+typedef struct posixtrace_statistics posixtrace_statistics_t;
+
+/* ---- the package ---- */
+
+/*
+ * System_Metric: a metric of the set "linux", by its name; upper and lower case, blanks
+ * and "_" or "-" between words are all the same.  To be freed.
+ *
+ * EINVAL  a NULL argument
+ * ENOENT  there is no such metric; posixtrace_metric_set_near() knows what is like it
+ * ENOMEM
+ */
+int posixtrace_system_metric(const char *metric_name, posixtrace_metric_t **metric);
+
+/*
+ * New_User_Metric: the time that a thread executes between two events of its own, by
+ * their names.  Time in which the thread does not run is left out where the stream
+ * has context switches; with include_system false also the time in calls that the
+ * stream has events of (posixtrace/system.h).  To be freed.
+ *
+ * EINVAL  a NULL argument, or a name that is empty or longer than TRACE_EVENT_NAME_MAX
+ * ENOMEM
+ */
+int posixtrace_new_user_metric(const char *metric_name, const char *initial_event,
+                               const char *final_event, bool include_system,
+                               posixtrace_metric_t **metric);
+
+/*
+ * Events_Required_By: the event types that the metric looks at and trid knows.  For a
+ * stream that this process traces itself, types of the program's own that are not
+ * open yet are opened.
+ *
+ * EINVAL  a NULL argument, or trid names no stream; others as posix_trace_trid_eventid_open()
+ */
+int posixtrace_events_required_by(const posixtrace_metric_t *metric, trace_id_t trid,
+                                  trace_event_set_t *set);
+
+/*
+ * Get_Metric_Result: reads what is left of the stream and keeps every measurement, in
+ * the order of their end times.  A pre-recorded stream is rewound first.  To be freed.
+ *
+ * EINVAL  a NULL argument, or trid names no stream that can be read
+ * ENOMEM; others as posix_trace_trygetnext_event()
+ */
+int posixtrace_get_metric_result(const posixtrace_metric_t *metric, trace_id_t trid,
+                                 posixtrace_metric_result_t **result);
+
+size_t posixtrace_metric_result_element_count(const posixtrace_metric_result_t *result);
+
+/* i from 1.  *element belongs to the result.  EINVAL: a NULL argument, or there is none. */
+int posixtrace_get_metric_result_element(const posixtrace_metric_result_t *result, size_t i,
+                                         const posixtrace_metric_result_element_t **element);
+
+struct timespec posixtrace_begin_time(const posixtrace_metric_result_element_t *element);
+struct timespec posixtrace_end_time(const posixtrace_metric_result_element_t *element);
+/* The sum of the measurement's segments: not more than end less begin.  Of a metric that
+ * reports changes: how much that differs from the measurement before. */
+struct timespec posixtrace_length(const posixtrace_metric_result_element_t *element);
+pthread_t posixtrace_task_id(const posixtrace_metric_result_element_t *element);
+/* The same for the kernel (0: unknown), and the process. */
+pid_t posixtrace_task_tid(const posixtrace_metric_result_element_t *element);
+pid_t posixtrace_task_pid(const posixtrace_metric_result_element_t *element);
+/* Events that were stored within the segments, at the measured thread's expense. */
+size_t posixtrace_intermediate_events(const posixtrace_metric_result_element_t *element);
+
+void posixtrace_metric_free(posixtrace_metric_t *metric);                /* or NULL */
+void posixtrace_metric_result_free(posixtrace_metric_result_t *result);  /* or NULL */
+
+/* ---- sets of metrics ---- */
+
+/*
+ * The metrics of a set, "linux" or "marte" (the figures of the paper), or of a
+ * text in the language of posixtrace-metrics(5), which name is then called in messages.
+ * To be freed; its metrics live as long as it does.
+ *
+ * EINVAL  the text is wrong: *fault, if not NULL, says where and how
+ * ENOENT  no such set; ENOMEM
+ */
+struct posixtrace_metric_fault {
+    unsigned line, column;     /* from 1; 0: of the whole */
+    char     text[200];
+};
+int posixtrace_metric_set_builtin(const char *name, posixtrace_metric_set_t **set);
+int posixtrace_metric_set_parse(const char *text, size_t len, posixtrace_metric_set_t **set,
+                                struct posixtrace_metric_fault *fault);
+void posixtrace_metric_set_free(posixtrace_metric_set_t *set);           /* or NULL */
+size_t posixtrace_metric_set_count(const posixtrace_metric_set_t *set);
+/* i from 0; NULL behind the last. */
+const posixtrace_metric_t *posixtrace_metric_set_get(const posixtrace_metric_set_t *set, size_t i);
+/* By its name, written in any way; NULL: there is none. */
+const posixtrace_metric_t *posixtrace_metric_set_find(const posixtrace_metric_set_t *set,
+                                                      const char *name);
+/* What has a name most like this one, or NULL. */
+const posixtrace_metric_t *posixtrace_metric_set_near(const posixtrace_metric_set_t *set,
+                                                      const char *name);
+/* The text that a built-in set is made of; NULL: there is none of that name. */
+const char *posixtrace_metric_set_text(const char *name);
+/* What a reader of the set would like to know: states that cannot be reached, two ways
+ * for one event, no end.  Calls say for each; how many there were. */
+unsigned posixtrace_metric_set_check(const posixtrace_metric_set_t *set,
+                                     void (*say)(void *context,
+                                                 const struct posixtrace_metric_fault *fault),
+                                     void *context);
+
+const char *posixtrace_metric_name(const posixtrace_metric_t *metric);
+/* One line that says what it measures; "" where none was written. */
+const char *posixtrace_metric_about(const posixtrace_metric_t *metric);
+/* The names of the event types that it looks at; i from 0, NULL behind the last.
+ * needed: without it there is no measurement; else it makes them better. */
+const char *posixtrace_metric_event(const posixtrace_metric_t *metric, size_t i, bool *needed);
+/* The automaton in the language of Graphviz.  0 or an errno of the file. */
+int posixtrace_metric_dot(const posixtrace_metric_t *metric, FILE *to);
+
+/* ---- several metrics in one pass ---- */
+
+/* A measurement, or with unknown set one that events were lost in: then begin and end
+ * are between what it may have lasted, and it is part of no result. */
+struct posixtrace_measurement {
+    const posixtrace_metric_t *metric;
+    int64_t   begin_ns, end_ns, length_ns;
+    uint64_t  thread_id, key;      /* key: of metrics that say "by object" */
+    uint64_t  intermediate_events;
+    pid_t     pid, tid;
+    bool      unknown;
+};
+
+/* What could not be measured, of one metric. */
+struct posixtrace_doubt {
+    uint64_t unknown;              /* measurements that a loss of events fell into */
+    uint64_t unfinished;           /* begun, and the stream or the thread ended */
+    uint64_t restarted;            /* a second begin inside: not measured by itself */
+    uint64_t discarded;            /* by a cancel state */
+    int64_t  at_most_ns;           /* nothing unknown lasted longer than that */
+};
+
+/*
+ * A run over the events of a stream.  measured is called for each measurement, in the
+ * order of end times, if not NULL; what it returns, if not 0, ends the run.
+ *
+ * EINVAL  a NULL argument, no metrics, or trid names no stream; ENOMEM
+ */
+int posixtrace_metric_run_begin(const posixtrace_metric_t *const *metrics, size_t count,
+                                trace_id_t trid,
+                                int (*measured)(void *context,
+                                                const struct posixtrace_measurement *m),
+                                void *context, posixtrace_metric_run_t **run);
+/*
+ * Takes the events that are there, at most that many (0: all); *more is false when
+ * nothing is left now, which in a pre-recorded stream is its end.  Of a live stream the
+ * call can be repeated.  As posix_trace_trygetnext_event(), or what measured returned.
+ */
+int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bool *more);
+/* Nothing comes any more: what is open is unfinished. */
+void posixtrace_metric_run_end(posixtrace_metric_run_t *run);
+uint64_t posixtrace_metric_run_events(const posixtrace_metric_run_t *run);
+/* Of the index-th metric. */
+void posixtrace_metric_run_doubt(const posixtrace_metric_run_t *run, size_t index,
+                                 struct posixtrace_doubt *doubt);
+/* Has the run seen an event of that name? */
+bool posixtrace_metric_run_saw(const posixtrace_metric_run_t *run, const char *event);
+void posixtrace_metric_run_free(posixtrace_metric_run_t *run);           /* or NULL */
+
+/* ---- statistics ---- */
+
+/*
+ * Count, extremes, mean, deviation and a histogram of lengths.  Memory does not grow
+ * with the number of values.  A percentile is off by 1/128 of itself at most; extremes and
+ * mean are exact.  Sums of two are what one over all values would be.
+ */
+int posixtrace_statistics_create(posixtrace_statistics_t **statistics);  /* ENOMEM */
+void posixtrace_statistics_free(posixtrace_statistics_t *statistics);    /* or NULL */
+int posixtrace_statistics_add(posixtrace_statistics_t *statistics, int64_t ns);     /* ENOMEM */
+int posixtrace_statistics_merge(posixtrace_statistics_t *to,
+                                const posixtrace_statistics_t *from);               /* ENOMEM */
+
+struct posixtrace_summary {
+    uint64_t count;
+    int64_t  min_ns, max_ns;       /* 0 without values, as all below */
+    double   mean_ns, deviation_ns;   /* of the values themselves, not of a sample */
+};
+void posixtrace_statistics_summary(const posixtrace_statistics_t *statistics,
+                                   struct posixtrace_summary *summary);
+/* The least value that percent of 100 of all values do not exceed; percent 0: the least
+ * of all.  0 without values. */
+int64_t posixtrace_statistics_percentile(const posixtrace_statistics_t *statistics,
+                                         double percent);
+/* One bar of the histogram after the other, lowest first: *cursor begins at 0; false:
+ * there is none left. */
+bool posixtrace_statistics_bar(const posixtrace_statistics_t *statistics, size_t *cursor,
+                               int64_t *from_ns, int64_t *to_ns, uint64_t *count);
+
+/* ---- the tracer's own cost ---- */
+
+/* What storing one event costs a thread of this machine, in ns: measured now, in
+ * about a millisecond, with a stream of this process.  As posix_trace_create(). */
+int posixtrace_event_cost(double *ns);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * System events beyond the standard's: what the kernel does with the traced threads,
+ * and the calls in which they wait for one another.  They are system event types, known
+ * by these names to every stream, obey filters, and are there where somebody asked for
+ * them: 'posixtrace record --system', POSIXTRACE_RECORD_SYSTEM, libposixtrace-preload.so.
+ *
+ * The types have these numbers and names always and everywhere.  A stream has all of
+ * them in its type list (posix_trace_eventtypelist_getnext_id) from the moment when one
+ * was recorded in a process that it traces, or somebody opened the name of one; a log
+ * has those in its list whose names it contains, which are all as soon as it has an
+ * event of one of them.  So nobody meets them who has not asked for them.
+ *
+ * Data is in the byte order of the machine, without padding, nothing where the table
+ * says nothing.  object: address of the mutex, semaphore, ...; error: what the call
+ * returned or set errno to, 0 for success, ECANCELED if the thread was cancelled in it;
+ * due: ns since 1970 (CLOCK_REALTIME), 0: none.
+ *
+ *   switch_in                          u32 cpu
+ *   switch_out, switch_preempted       u32 cpu    it waits; it would go on
+ *   mutex_lock                         u64 object
+ *   mutex_locked                       u64 object, i64 error
+ *   mutex_unlock                       u64 object
+ *   rwlock_lock, _locked, _unlock      the same
+ *   cond_wait, cond_woken              u64 object; u64 object, i64 error
+ *   cond_signal                        u64 object
+ *   sem_wait, sem_taken, sem_post      u64 object; u64 object, i64 error; u64 object
+ *   barrier_wait, barrier_passed       u64 object; u64 object, i64 error
+ *   sleep                              u64 object (0), i64 due   clock_nanosleep and the like
+ *   sleep_done                         u64 object (0), i64 due   of the sleep that ends
+ *   timer_set                          u64 timer, i64 due
+ *   thread_create                      u64 pthread_t
+ *   thread_begin, thread_end           u64 pthread_t
+ *   signal_begin, signal_end           u32 number                around a handler
+ *
+ * In a stream each name has "posixtrace_" before it.  docs/system-events.md tells when
+ * each is recorded.
+ */
+#ifndef POSIXTRACE_SYSTEM_H
+#define POSIXTRACE_SYSTEM_H
+
+#include <trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define POSIXTRACE_SWITCH_IN        16u
+#define POSIXTRACE_SWITCH_OUT       17u
+#define POSIXTRACE_SWITCH_PREEMPTED 18u
+#define POSIXTRACE_MUTEX_LOCK       20u
+#define POSIXTRACE_MUTEX_LOCKED     21u
+#define POSIXTRACE_MUTEX_UNLOCK     22u
+#define POSIXTRACE_RWLOCK_LOCK      23u
+#define POSIXTRACE_RWLOCK_LOCKED    24u
+#define POSIXTRACE_RWLOCK_UNLOCK    25u
+#define POSIXTRACE_COND_WAIT        26u
+#define POSIXTRACE_COND_WOKEN       27u
+#define POSIXTRACE_COND_SIGNAL      28u
+#define POSIXTRACE_SEM_WAIT         29u
+#define POSIXTRACE_SEM_TAKEN        30u
+#define POSIXTRACE_SEM_POST         31u
+#define POSIXTRACE_BARRIER_WAIT     32u
+#define POSIXTRACE_BARRIER_PASSED   33u
+#define POSIXTRACE_SLEEP            34u
+#define POSIXTRACE_SLEEP_DONE       35u
+#define POSIXTRACE_TIMER_SET        36u
+#define POSIXTRACE_THREAD_CREATE    37u
+#define POSIXTRACE_THREAD_BEGIN     38u
+#define POSIXTRACE_THREAD_END       39u
+#define POSIXTRACE_SIGNAL_BEGIN     40u
+#define POSIXTRACE_SIGNAL_END       41u
+
+/*
+ * Traces a system event of the list above, as posix_trace_event() traces those of the
+ * program: same cost, same loss, nothing where no stream wants it.  For libraries that
+ * stand between a program and the system, as libposixtrace-preload.so does.
+ * data_len is in bytes; data may be NULL, then there is none.  An id that is not in the
+ * list is ignored, and there is no error.
+ * Async-signal-safe, thread-safe, no cancellation point, leaves errno alone.
+ */
+void posixtrace_system_event(trace_event_id_t id, const void *data, size_t data_len);
+
+/*
+ * Whether any stream traces this process now, whatever it filters: one load and one test,
+ * for who would have to make ready several events, and wants to pay once where there is
+ * nothing to do.  Not 0 also before the first call of the library that finds out.
+ * Async-signal-safe, thread-safe, no cancellation point, leaves errno alone.
+ */
+int posixtrace_system_wanted(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

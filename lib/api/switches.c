@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* Context switches of the traced threads: the attribute, and what became of it. */
+#include <posixtrace/attr.h>
+#include "api/attr_change.h"
+#include "api/guard.h"
+#include "base/atomics.h"
+#include "stream/flush.h"
+
+PT_PUBLIC int posixtrace_attr_setswitches(trace_attr_t *attr, int switches)
+{
+    struct pt_attr copy;
+
+    if (!attr_begin(attr, &copy))
+        return EINVAL;
+    copy.switches = switches;
+    return attr_commit(attr, &copy);
+}
+
+PT_PUBLIC int posixtrace_attr_getswitches(const trace_attr_t *attr, int *switches)
+{
+    const struct pt_attr *a = pt_attr_get(attr);
+
+    if (!a || !switches)
+        return EINVAL;
+    *switches = a->switches;
+    return 0;
+}
+
+PT_PUBLIC int posixtrace_stream_switches(trace_id_t trid, int *refusal)
+{
+    struct pt_guard g;
+
+    if (!refusal || !pt_guard_enter(&g, trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED))
+        return EINVAL;
+    *refusal = g.s->flusher ? pt_flusher_switches(g.s->flusher) : ENODATA;
+    return pt_guard_leave(&g, 0);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace/system.h: system events.  They take the path of stream/event.h, as
+ * those of the program do.
+ *
+ * Gate 0 belongs to no event type.  No filter holds it, so that it is open exactly
+ * while some stream traces the process, whatever that stream's filter.
+ */
+#include <posixtrace/system.h>
+#include "stream/event.h"
+
+/* The gates of the process whose name map knows that these types are in use. */
+static const uint64_t *noted;
+
+static PT_COLD void note_use(uint32_t id)
+{
+    struct pt_self *self = pt_self_get();
+
+    if (!self || pt_load_relaxed(&self->page->gates[id]) == 0)
+        return;
+    pt_names_use_own(self->names);
+    pt_store_relaxed(&noted, (const uint64_t *)self->page->gates);
+}
+
+PT_PUBLIC void posixtrace_system_event(trace_event_id_t id, const void *data, size_t data_len)
+{
+    const uint64_t *gates = pt_load_relaxed(&pt_gates);
+    uint64_t open;
+
+    if (pt_unlikely(id - PT_ID_OWN_FIRST > PT_ID_OWN_LAST - PT_ID_OWN_FIRST))
+        return;
+    open = pt_load_relaxed(&gates[id]);
+    if (pt_likely(open == 0) || !pt_event_is_own(id))
+        return;
+    pt_event_record_open(gates, open, id, data, data_len);
+    /* The first event of a process finds its page, a forked child's another one. */
+    if (pt_unlikely(pt_load_relaxed(&noted) != pt_load_relaxed(&pt_gates)))
+        note_use(id);
+}
+
+PT_PUBLIC int posixtrace_system_wanted(void)
+{
+    return pt_load_relaxed(&pt_load_relaxed(&pt_gates)[0]) != 0;
+}

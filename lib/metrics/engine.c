@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See engine.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "metrics/engine.h"
+#include "metrics/step.h"
+
+enum { GAPS_KEPT = 1024 };
+
+/* ---- gaps ---- */
+
+static void bound_doubt(struct pt_machine *m, int64_t longest)
+{
+    if (longest > m->doubt.at_most_ns)
+        m->doubt.at_most_ns = longest;
+}
+
+void pt_engine_gap_begin(struct pt_engine *e, int64_t ns)
+{
+    if (e->in_gap)
+        return;
+    e->in_gap = true;
+    e->gap_first = e->gap++ == 0 ? ns : e->gap_first;
+    e->gap_from[e->gap % GAPS_KEPT] = ns;
+    e->gap_to = ns;
+}
+
+void pt_engine_gap_end(struct pt_engine *e, int64_t ns)
+{
+    int64_t from = e->gap_from[e->gap % GAPS_KEPT];
+
+    if (!e->in_gap)
+        return;
+    e->in_gap = false;
+    e->gap_to = ns;
+    if (ns - from > e->gap_longest)
+        e->gap_longest = ns - from;
+    for (size_t i = 0; i < e->count; i++)
+        bound_doubt(&e->machines[i], e->gap_longest);
+}
+
+void pt_engine_gap_is_end(struct pt_engine *e)
+{
+    e->gap -= e->in_gap;
+    e->in_gap = false;
+}
+
+/* The begin of the first gap after number known; of very old ones an earlier time. */
+static int64_t first_gap_after(const struct pt_engine *e, uint32_t known, int64_t stamp)
+{
+    return e->gap - known > GAPS_KEPT ? stamp : e->gap_from[(known + 1) % GAPS_KEPT];
+}
+
+/* When a measurement that is unknown now began, at the earliest. */
+static int64_t doubt_begins(const struct pt_engine *e, const struct pt_machine *m,
+                            const struct pt_automaton *a)
+{
+    if (a->hot->measuring)
+        return a->begin;
+    return m->at_due ? a->stamp : first_gap_after(e, a->hot->gap, a->stamp);
+}
+
+static void notice_gap(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a)
+{
+    if (a->hot->measuring) {
+        m->doubt.unknown++;
+        a->was_measuring = true;
+    }
+    if (!a->hot->doubtful || a->hot->measuring)
+        a->doubt_from = doubt_begins(e, m, a);
+    a->hot->doubtful = true;
+    a->doubt_to = e->gap_to;
+    a->hot->gap = e->gap;
+    a->hot->measuring = a->has_before = false;
+    a->segment = PT_SEGMENT_NONE;
+    pt_step_place(m, a, 0);
+}
+
+/* It is known to measure nothing now. */
+static void resolve_doubt(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a)
+{
+    int64_t longest;
+
+    if (!a->hot->doubtful)
+        return;
+    a->doubt_to = m->other_end > a->doubt_to ? m->other_end : a->doubt_to;
+    longest = a->doubt_to - a->doubt_from;
+    bound_doubt(m, longest);
+    if (a->was_measuring)
+        pt_step_report(e, m, a, &(struct posixtrace_measurement){
+            .begin_ns = a->doubt_from, .end_ns = a->doubt_to, .length_ns = longest,
+            .unknown = true });
+    a->hot->doubtful = a->was_measuring = false;
+}
+
+void pt_automaton_settle(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a)
+{
+    if (a->hot->gap != e->gap)
+        notice_gap(e, m, a);
+    resolve_doubt(e, m, a);
+    m->doubt.unfinished += a->hot->measuring;
+    a->hot->measuring = false;
+}
+
+/* ---- one automaton ---- */
+
+static bool fits(const struct pt_way *way, const struct posixtrace_event *event, int64_t ns,
+                 int64_t *stamp)
+{
+    int64_t value = 0;
+
+    if (way->target == PT_NOWHERE)
+        return false;
+    if ((way->only_ok || way->at == PT_AT_DUE) && event->data_len >= 16)
+        memcpy(&value, (const char *)event->data + 8, sizeof value);
+    *stamp = way->at == PT_AT_DUE && value > 0 ? value : ns;
+    return !way->only_ok || value == 0;
+}
+
+static void step(struct pt_engine *e, struct pt_machine *m, struct pt_hot *hot,
+                 struct pt_automaton *a, size_t index, enum pt_who who,
+                 const struct pt_tuple *tuple)
+{
+    const posixtrace_metric_t *metric = m->metric;
+    const struct pt_way *way;
+    int64_t stamp;
+
+    if (hot->gap != e->gap)
+        notice_gap(e, m, a);
+    if (hot->doubtful && who == PT_OWN && m->ends[index])
+        a->doubt_to = tuple->ns;
+    way = pt_machine_way(metric, index, who, (size_t)hot->state);
+    if (!fits(way, tuple->event, tuple->ns, &stamp)) {
+        m->doubt.restarted += hot->measuring && who == PT_OWN && m->begins[index];
+        return;
+    }
+    for (; way->target != PT_NOWHERE; way = &metric->states[hot->state].lambda) {
+        if (way->at == PT_AT_EVENT)
+            stamp = tuple->ns;
+        if (metric->states[way->target].kind == PT_KIND_BEGIN)
+            resolve_doubt(e, m, a);
+        pt_step_place(m, a, way->target);
+        pt_step_enter(e, m, a, stamp);
+    }
+}
+
+/* ---- all that an event concerns ---- */
+
+static int step_object(struct pt_engine *e, struct pt_machine *m, size_t index,
+                       const struct pt_tuple *tuple)
+{
+    const struct pt_way *first = pt_machine_way(m->metric, index, PT_OWN, 0);
+    struct pt_object *o;
+    uint64_t object = 0;
+
+    if (tuple->event->data_len >= sizeof object)
+        memcpy(&object, tuple->event->data, sizeof object);
+    o = pt_engine_object(e, m, tuple->thread, object, first->target != PT_NOWHERE);
+    if (!o && first->target == PT_NOWHERE && e->gap && m->ends[index])
+        bound_doubt(m, tuple->ns - e->gap_first);   /* begun in one of the gaps, perhaps */
+    if (!o)
+        return first->target != PT_NOWHERE ? ENOMEM : 0;
+    step(e, m, &o->hot, &o->automaton, index, PT_OWN, tuple);
+    if (o->hot.state == 0 && !o->hot.measuring && !o->hot.doubtful &&
+        !o->automaton.has_before)
+        pt_engine_drop_object(e, o);
+    return 0;
+}
+
+/* Gathered before any is stepped: a step takes it to another list. */
+static int step_others(struct pt_engine *e, struct pt_machine *m, size_t index,
+                       const struct pt_tuple *tuple)
+{
+    size_t n = 0;
+
+    for (size_t s = 0; s < m->metric->state_count; s++) {
+        struct pt_automaton *a;
+
+        if (pt_machine_way(m->metric, index, PT_OTHER, s)->target == PT_NOWHERE)
+            continue;
+        LIST_FOREACH(a, &m->in_state[s], same_state) {
+            if (a->thread == tuple->thread)
+                continue;
+            if (n == e->scratch_room) {
+                size_t room = n * 2 + 64;
+                struct pt_automaton **more = realloc(e->scratch, room * sizeof *more);
+
+                if (!more)
+                    return ENOMEM;
+                e->scratch = more;
+                e->scratch_room = room;
+            }
+            e->scratch[n++] = a;
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        step(e, m, e->scratch[i]->hot, e->scratch[i], index, PT_OTHER, tuple);
+    return 0;
+}
+
+struct pt_meaning pt_engine_meaning(struct pt_machine *m, size_t index)
+{
+    bool alone = !m->metric->by_object && !m->metric->looks_at_others;
+
+    return (struct pt_meaning){
+        m, index, alone ? pt_machine_way(m->metric, index, PT_OWN, 0) : NULL, m->begins[index] };
+}
+
+int pt_engine_feed(struct pt_engine *e, const struct pt_meaning *meaning,
+                   const struct pt_tuple *tuple)
+{
+    struct pt_machine *m = meaning->machine;
+    size_t index = meaning->index;
+
+    if (m->ends_others[index])
+        m->other_end = tuple->ns;
+    if (tuple->thread && m->metric->by_object)
+        return step_object(e, m, index, tuple);
+    if (tuple->thread)
+        step(e, m, &tuple->thread->hot[m->index], &tuple->thread->automata[m->index], index,
+             PT_OWN, tuple);
+    return m->metric->looks_at_others ? step_others(e, m, index, tuple) : 0;
+}
+
+/* ---- begin and end ---- */
+
+/* By lambdas from the state that way leads to: does it come to a state of that kind? */
+static bool comes_to(const posixtrace_metric_t *m, const struct pt_way *way, enum pt_kind kind)
+{
+    for (; way->target != PT_NOWHERE; way = &m->states[way->target].lambda)
+        if (m->states[way->target].kind == kind)
+            return true;
+    return false;
+}
+
+static bool init_machine(struct pt_machine *m, const posixtrace_metric_t *metric, size_t index)
+{
+    *m = (struct pt_machine){ .metric = metric, .index = index };
+    m->begins = calloc(metric->event_count + 1, sizeof *m->begins);
+    m->ends = calloc(metric->event_count + 1, sizeof *m->ends);
+    m->ends_others = calloc(metric->event_count + 1, sizeof *m->ends_others);
+    if (metric->looks_at_others)
+        m->in_state = calloc(metric->state_count, sizeof *m->in_state);
+    if (!m->begins || !m->ends || !m->ends_others || (metric->looks_at_others && !m->in_state))
+        return false;
+    for (size_t e = 0; e <= metric->event_count; e++) {
+        m->begins[e] = comes_to(metric, pt_machine_way(metric, e, PT_OWN, 0), PT_KIND_BEGIN);
+        for (size_t s = 0; s < metric->state_count; s++) {
+            m->ends[e] |= comes_to(metric, pt_machine_way(metric, e, PT_OWN, s), PT_KIND_END);
+            m->ends_others[e] |= comes_to(metric, pt_machine_way(metric, e, PT_OTHER, s),
+                                          PT_KIND_END);
+            m->at_due |= pt_machine_way(metric, e, PT_OWN, s)->at == PT_AT_DUE;
+        }
+    }
+    return true;
+}
+
+int pt_engine_init(struct pt_engine *e, const posixtrace_metric_t *const *metrics, size_t count)
+{
+    memset(e, 0, sizeof *e);
+    e->machines = calloc(count, sizeof *e->machines);
+    e->gap_from = calloc(GAPS_KEPT, sizeof *e->gap_from);
+    if (!e->machines || !e->gap_from)
+        return ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        e->count++;
+        if (!init_machine(&e->machines[i], metrics[i], i))
+            return ENOMEM;
+    }
+    return 0;
+}
+
+void pt_engine_end(struct pt_engine *e)
+{
+    if (e->in_gap)
+        pt_engine_gap_end(e, e->now);
+    for (struct pt_thread *t = e->threads; t; t = t->hh.next)
+        for (size_t i = 0; i < e->count; i++)
+            if (!e->machines[i].metric->by_object)
+                pt_automaton_settle(e, &e->machines[i], &t->automata[i]);
+    for (struct pt_object *o = e->objects; o; o = o->hh.next)
+        pt_automaton_settle(e, &e->machines[o->key.machine], &o->automaton);
+    /* The difference of two lengths is not more than the greater of them. */
+    for (size_t i = 0; e->gap && i < e->count; i++)
+        if (e->machines[i].metric->change)
+            bound_doubt(&e->machines[i], e->machines[i].longest);
+}

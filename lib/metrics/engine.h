@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Automata at work: one of each metric for each thread (or object of a thread), fed
+ * with tuples of event, thread and time.
+ *
+ * What it costs.  An event finds the metrics that know it by its id.  Of each, the
+ * automaton of its own thread is stepped; those of other threads only where they are in
+ * a state that such an event leads out of, which lists of the automata by state tell.  So
+ * nothing grows with the number of threads but what the metric asks for.
+ *
+ * Intermediate events are differences of counters that every event moves: no automaton
+ * has to see those that do not concern it.
+ *
+ * Gaps.  Where events were lost nobody knows what state an automaton is in.  Each gap
+ * has a number; an automaton that is touched after a new one gives up its measurement,
+ * which is unknown then, and begins anew.  What it had begun ended in the gap, or at an
+ * event behind it that can end one, or at the latest before its next begin: that bounds
+ * how long it lasted, and so how long one that nobody saw can have lasted.
+ */
+#ifndef PT_METRICS_ENGINE_H
+#define PT_METRICS_ENGINE_H
+
+#include <sys/queue.h>
+#include <uthash.h>
+#include "metrics/machine.h"
+
+struct pt_thread;
+
+enum pt_segment { PT_SEGMENT_NONE, PT_SEGMENT_IN, PT_SEGMENT_COND };
+
+/* What every event of the metric looks at, close together: most lead nowhere. */
+struct pt_hot {
+    uint32_t gap;                /* the last one that it knows of */
+    int16_t  state;
+    bool     measuring, doubtful;
+};
+
+struct pt_automaton {
+    LIST_ENTRY(pt_automaton) same_state;
+    struct pt_hot *hot;
+    struct pt_thread *thread;
+    int64_t  stamp;              /* of the state it is in */
+    int64_t  begin, length, segment_begin;
+    uint64_t events, segment_events;
+    int64_t  before;             /* length of the measurement before, with has_before */
+    int64_t  doubt_from, doubt_to;   /* what an unknown one may have lasted, if doubtful */
+    uint8_t  segment;            /* enum pt_segment */
+    bool     has_before;
+    bool     was_measuring;      /* when the doubt began */
+};
+LIST_HEAD(pt_automata, pt_automaton);
+
+struct pt_object_key {
+    uint32_t pid, tid;
+    uint64_t thread_id, object;
+    uint64_t machine;
+};
+
+/* Of a metric by object; there while it is in another than its first state. */
+struct pt_object {
+    struct pt_object_key key;
+    struct pt_hot hot;
+    struct pt_automaton automaton;
+    UT_hash_handle hh;
+};
+
+struct pt_thread_key {
+    uint32_t pid, tid;
+    uint64_t thread_id;          /* 0 where the kernel's number is known */
+};
+
+struct pt_thread {
+    struct pt_thread_key key;
+    uint64_t events;             /* that it has stored */
+    struct pt_automaton *automata;    /* one a machine, in the same block */
+    uint64_t thread_id;
+    uint32_t objects;            /* automata by object that it has now */
+    UT_hash_handle hh;
+    struct pt_hot hot[];
+};
+
+/* One metric in a run. */
+struct pt_machine {
+    const posixtrace_metric_t *metric;
+    size_t index;
+    struct pt_automata *in_state;     /* by state; NULL unless it looks at others */
+    /* By event: can it begin one, can it end one, or one of another thread? */
+    bool *begins, *ends, *ends_others;
+    int64_t other_end;                /* when such an event came last */
+    int64_t longest;                  /* of all lengths, where changes are reported */
+    bool at_due;                      /* it may begin before the event that begins it */
+    struct posixtrace_doubt doubt;
+};
+
+struct pt_tuple {
+    const struct posixtrace_event *event;
+    struct pt_thread *thread;         /* or NULL */
+    int64_t ns;
+};
+
+enum { PT_RECENT = 1024 };
+
+struct pt_engine {
+    struct pt_machine *machines;
+    size_t count;
+    struct pt_thread *threads;
+    struct pt_thread *last;                /* of the event before; NULL: look */
+    struct pt_thread *recent[PT_RECENT];   /* by a part of the key */
+    struct pt_object *objects;
+    struct pt_automaton **scratch;
+    size_t scratch_room;
+    uint64_t events;                  /* all of them */
+    uint64_t stored;                  /* those of threads, the current one included */
+    const struct pt_thread *current;  /* whose it is */
+    int64_t  now;
+    uint32_t gap;                     /* how many there were */
+    int64_t *gap_from;                /* of the latest, a ring */
+    int64_t  gap_first, gap_to, gap_longest;
+    bool     in_gap;
+    int    (*measured)(void *, const struct posixtrace_measurement *);
+    void    *context;
+    int      stopped;                 /* what measured returned */
+};
+
+int pt_engine_init(struct pt_engine *e, const posixtrace_metric_t *const *metrics, size_t count);
+void pt_engine_deinit(struct pt_engine *e);
+
+/* The thread of an event, made if need be, or NULL where it is bound to none.  0 or ENOMEM. */
+int pt_engine_thread(struct pt_engine *e, const struct posixtrace_event *event,
+                     struct pt_thread **thread);
+/* What an event type is to one machine. */
+struct pt_meaning {
+    struct pt_machine *machine;
+    size_t index;                     /* in its metric */
+    const struct pt_way *own;         /* by state; NULL: others have to be looked at, too */
+    bool begins;
+};
+
+struct pt_meaning pt_engine_meaning(struct pt_machine *m, size_t index);
+/* Steps the automata of one machine. 0 or ENOMEM. */
+int pt_engine_feed(struct pt_engine *e, const struct pt_meaning *meaning,
+                   const struct pt_tuple *tuple);
+
+/* Would feeding change nothing?  That is so of most. */
+static inline bool pt_engine_is_idle(const struct pt_engine *e, const struct pt_meaning *meaning,
+                                     const struct pt_thread *thread)
+{
+    const struct pt_hot *hot;
+
+    if (!meaning->own || !thread)
+        return false;
+    hot = &thread->hot[meaning->machine->index];
+    return meaning->own[hot->state].target == PT_NOWHERE && hot->gap == e->gap && !hot->doubtful &&
+           !(meaning->begins && hot->measuring);
+}
+/* It measures nothing any more, and who has its number next is another. */
+void pt_engine_thread_ends(struct pt_engine *e, struct pt_thread *thread);
+/* Events were lost from then on, up to then. */
+void pt_engine_gap_begin(struct pt_engine *e, int64_t ns);
+/* It was the end: nothing is lost behind it. */
+void pt_engine_gap_is_end(struct pt_engine *e);
+void pt_engine_gap_end(struct pt_engine *e, int64_t ns);
+/* Settles what is open; nothing is fed any more. */
+void pt_engine_end(struct pt_engine *e);
+
+/* engine.c and threads.c */
+void pt_automaton_init(const struct pt_engine *e, struct pt_automaton *a, struct pt_hot *hot,
+                       struct pt_thread *thread);
+void pt_automaton_settle(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a);
+struct pt_object *pt_engine_object(struct pt_engine *e, const struct pt_machine *m,
+                                   struct pt_thread *thread, uint64_t object, bool make);
+void pt_engine_drop_object(struct pt_engine *e, struct pt_object *object);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The automaton of a metric, as the text says it and as tables.
+ *
+ * Labels and kinds of states are those of the paper (posixtrace/metrics.h), section 3.
+ * One thing it leaves open is decided here (docs/decisions/0013): a segment lasts until
+ * the tuple that leaves its last state.  By a lambda that is the tuple that entered it.
+ */
+#ifndef PT_METRICS_MACHINE_H
+#define PT_METRICS_MACHINE_H
+
+#include <posixtrace/event.h>
+#include <posixtrace/metrics.h>
+
+enum pt_kind { PT_KIND_BEGIN, PT_KIND_END, PT_KIND_CANCEL, PT_KIND_IN, PT_KIND_OUT, PT_KIND_COND };
+
+enum { PT_STATES_MAX = 256, PT_EVENTS_MAX = 64, PT_NAME_MAX = 256, PT_METRICS_MAX = 256 };
+
+/* Whose event, of the automaton's thread or of another. */
+enum pt_who { PT_OWN, PT_OTHER, PT_WHO };
+
+#define PT_NOWHERE (-1)
+
+/* What the time of the state that is entered is. */
+enum pt_at { PT_AT_SAME, PT_AT_EVENT, PT_AT_DUE };
+
+struct pt_way {
+    int16_t target;          /* or PT_NOWHERE */
+    uint8_t at;              /* enum pt_at; SAME: of a lambda, what it was */
+    bool    only_ok;         /* the event must tell of no error */
+};
+
+struct pt_state {
+    char        *name;
+    enum pt_kind kind;
+    struct pt_way lambda;
+    unsigned     line, column;
+};
+
+struct posixtrace_metric {
+    char  *name, *about;
+    struct pt_state *states; /* the first is where every automaton begins */
+    size_t state_count;
+    char **events;
+    bool  *needed;
+    size_t event_count;
+    /* ways[(event * PT_WHO + who) * state_count + state]; the last event stands for
+     * all that are not named: "*". */
+    struct pt_way *ways;
+    bool   by_object;        /* an automaton for each object of a thread, not one */
+    bool   count_all;        /* events of all threads are intermediate */
+    bool   change;           /* reports the difference to the measurement before */
+    bool   positive;         /* others are no measurements */
+    bool   looks_at_others;  /* some way is taken by events of other threads */
+    bool   looks_at_all;     /* some way is taken by "*" */
+    bool   eager;            /* others' events lead out of the first state */
+    unsigned line;
+};
+
+static inline struct pt_way *pt_machine_way(const posixtrace_metric_t *m, size_t event,
+                                            enum pt_who who, size_t state)
+{
+    return &m->ways[(event * PT_WHO + who) * m->state_count + state];
+}
+
+/* After the ways are known: what can be read off them. */
+void pt_machine_finish(posixtrace_metric_t *m);
+/* Can an end be reached from the first state without an event? SIZE_MAX: with all. */
+bool pt_machine_ends(const posixtrace_metric_t *m, size_t without);
+/* Marks what can be reached from the first state. */
+void pt_machine_reach(const posixtrace_metric_t *m, size_t without, bool *reached);
+void pt_machine_deinit(posixtrace_metric_t *m);
+
+const char *pt_kind_name(enum pt_kind kind);
+
+/* Are they the same metric name?  Case, blanks, "_" and "-" do not matter. */
+bool pt_same_name(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Where the events of a run come from: the one file of this folder that knows more than
+ * <trace.h>.  Compiled with PT_METRICS_POSIX it does not, and the metrics run over any
+ * implementation of the standard; without kernel thread ids, and copying the data.
+ */
+#ifndef PT_METRICS_READER_H
+#define PT_METRICS_READER_H
+
+#include <posixtrace/event.h>
+
+/* Begins anew, where that can be done.  0 or an error number. */
+int pt_reader_rewind(trace_id_t trid);
+/* The next event, as posixtrace_next_event(); name is not filled.  data is good until the
+ * next call. */
+int pt_reader_next(trace_id_t trid, struct posixtrace_event *event, int *unavailable);
+/* The name of one of its event types, or NULL. */
+const char *pt_reader_name(trace_id_t trid, trace_event_id_t id,
+                           char name[TRACE_EVENT_NAME_MAX + 1]);
+
+#endif

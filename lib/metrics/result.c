@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* The package of the paper: all measurements of one metric, and the events it needs. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "metrics/machine.h"
+
+struct posixtrace_metric_result_element {
+    struct posixtrace_measurement m;
+};
+
+struct posixtrace_metric_result {
+    posixtrace_metric_result_element_t *elements;
+    size_t count, room;
+};
+
+static int keep(void *context, const struct posixtrace_measurement *m)
+{
+    posixtrace_metric_result_t *r = context;
+
+    if (m->unknown)
+        return 0;
+    if (r->count == r->room) {
+        size_t room = r->room * 2 + 64;
+        posixtrace_metric_result_element_t *more = realloc(r->elements, room * sizeof *more);
+
+        if (!more)
+            return ENOMEM;
+        r->elements = more;
+        r->room = room;
+    }
+    r->elements[r->count++].m = *m;
+    return 0;
+}
+
+int posixtrace_get_metric_result(const posixtrace_metric_t *metric, trace_id_t trid,
+                                 posixtrace_metric_result_t **result)
+{
+    posixtrace_metric_result_t *made;
+    posixtrace_metric_run_t *run;
+    bool more;
+    int error;
+
+    if (!metric || !result)
+        return EINVAL;
+    made = calloc(1, sizeof *made);
+    if (!made)
+        return ENOMEM;
+    error = posixtrace_metric_run_begin(&metric, 1, trid, keep, made, &run);
+    if (error == 0) {
+        error = posixtrace_metric_run_take(run, 0, &more);
+        posixtrace_metric_run_end(run);
+        posixtrace_metric_run_free(run);
+    }
+    if (error)
+        posixtrace_metric_result_free(made);
+    else
+        *result = made;
+    return error;
+}
+
+void posixtrace_metric_result_free(posixtrace_metric_result_t *result)
+{
+    if (result)
+        free(result->elements);
+    free(result);
+}
+
+size_t posixtrace_metric_result_element_count(const posixtrace_metric_result_t *result)
+{
+    return result ? result->count : 0;
+}
+
+int posixtrace_get_metric_result_element(const posixtrace_metric_result_t *result, size_t i,
+                                         const posixtrace_metric_result_element_t **element)
+{
+    if (!result || !element || i == 0 || i > result->count)
+        return EINVAL;
+    *element = &result->elements[i - 1];
+    return 0;
+}
+
+/* tv_nsec is never negative. */
+static struct timespec time_of(int64_t ns)
+{
+    int64_t s = ns / 1000000000, rest = ns % 1000000000;
+
+    return rest < 0 ? (struct timespec){ s - 1, rest + 1000000000 } : (struct timespec){ s, rest };
+}
+
+struct timespec posixtrace_begin_time(const posixtrace_metric_result_element_t *element)
+{
+    return time_of(element->m.begin_ns);
+}
+
+struct timespec posixtrace_end_time(const posixtrace_metric_result_element_t *element)
+{
+    return time_of(element->m.end_ns);
+}
+
+struct timespec posixtrace_length(const posixtrace_metric_result_element_t *element)
+{
+    return time_of(element->m.length_ns);
+}
+
+pthread_t posixtrace_task_id(const posixtrace_metric_result_element_t *element)
+{
+    pthread_t thread;
+    uintptr_t id = (uintptr_t)element->m.thread_id;
+
+    memset(&thread, 0, sizeof thread);
+    memcpy(&thread, &id, sizeof thread < sizeof id ? sizeof thread : sizeof id);
+    return thread;
+}
+
+pid_t posixtrace_task_tid(const posixtrace_metric_result_element_t *element)
+{
+    return element->m.tid;
+}
+
+pid_t posixtrace_task_pid(const posixtrace_metric_result_element_t *element)
+{
+    return element->m.pid;
+}
+
+size_t posixtrace_intermediate_events(const posixtrace_metric_result_element_t *element)
+{
+    return (size_t)element->m.intermediate_events;
+}
+
+/* ---- which events it takes ---- */
+
+static bool is_wanted(const posixtrace_metric_t *metric, const char *name)
+{
+    for (size_t i = 0; i < metric->event_count; i++)
+        if (strcmp(metric->events[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Types that the stream knows; the list is left where it begins. */
+static int add_known(const posixtrace_metric_t *metric, trace_id_t trid, trace_event_set_t *set)
+{
+    char name[TRACE_EVENT_NAME_MAX + 1];
+    trace_event_id_t id;
+    int end = 0, error = posix_trace_eventtypelist_rewind(trid);
+
+    while (error == 0) {
+        error = posix_trace_eventtypelist_getnext_id(trid, &id, &end);
+        if (error || end)
+            break;
+        if (posix_trace_eventid_get_name(trid, id, name) == 0 && is_wanted(metric, name))
+            error = posix_trace_eventset_add(id, set);
+    }
+    return error ? error : posix_trace_eventtypelist_rewind(trid);
+}
+
+int posixtrace_events_required_by(const posixtrace_metric_t *metric, trace_id_t trid,
+                                  trace_event_set_t *set)
+{
+    int error;
+
+    if (!metric || !set)
+        return EINVAL;
+    for (size_t i = 0; i < metric->event_count; i++) {
+        trace_event_id_t id;
+
+        /* Those of the standard cannot be opened, and none can in a pre-recorded stream. */
+        if (strncmp(metric->events[i], "posix_trace_", 12) == 0)
+            continue;
+        error = posix_trace_trid_eventid_open(trid, metric->events[i], &id);
+        if (error && error != EINVAL)
+            return error;
+    }
+    error = posix_trace_eventset_empty(set);
+    return error ? error : add_known(metric, trid, set);
+}

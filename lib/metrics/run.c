@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A run: events from the stream to the metrics that know their types.  What an id means
+ * to them is found out by its name when it first comes.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "metrics/engine.h"
+#include "metrics/reader.h"
+
+struct event_type {
+    bool known, gap_begins, gap_ends, thread_ends;
+    struct pt_meaning *meanings;
+    size_t count;
+};
+
+struct posixtrace_metric_run {
+    struct pt_engine engine;
+    trace_id_t trid;
+    struct event_type *types;     /* by id */
+    size_t type_count;
+    bool stopped;                 /* by STOP, and nothing came since */
+};
+
+static bool add_meaning(struct event_type *t, struct pt_machine *m, size_t index)
+{
+    struct pt_meaning *more = realloc(t->meanings, (t->count + 1) * sizeof *more);
+
+    if (!more)
+        return false;
+    t->meanings = more;
+    more[t->count++] = pt_engine_meaning(m, index);
+    return true;
+}
+
+static int learn_type(posixtrace_metric_run_t *run, struct event_type *t, trace_event_id_t id)
+{
+    char buffer[TRACE_EVENT_NAME_MAX + 1];
+    const char *name = pt_reader_name(run->trid, id, buffer);
+
+    t->gap_begins = id == POSIX_TRACE_STOP || id == POSIX_TRACE_OVERFLOW;
+    t->gap_ends = id == POSIX_TRACE_START || id == POSIX_TRACE_RESUME;
+    for (size_t i = 0; i < run->engine.count; i++) {
+        struct pt_machine *m = &run->engine.machines[i];
+        size_t index = 0;
+
+        while (index < m->metric->event_count &&
+               (!name || strcmp(m->metric->events[index], name) != 0))
+            index++;
+        if ((index < m->metric->event_count || m->metric->looks_at_all) &&
+            !add_meaning(t, m, index))
+            return ENOMEM;
+    }
+    t->thread_ends = name && strcmp(name, "posixtrace_thread_end") == 0;
+    t->known = true;
+    return 0;
+}
+
+static struct event_type *type_of(posixtrace_metric_run_t *run, trace_event_id_t id)
+{
+    if (id >= run->type_count) {
+        size_t count = id + 64;
+        struct event_type *more = realloc(run->types, count * sizeof *more);
+
+        if (!more)
+            return NULL;
+        memset(more + run->type_count, 0, (count - run->type_count) * sizeof *more);
+        run->types = more;
+        run->type_count = count;
+    }
+    return &run->types[id];
+}
+
+/* A change of the filter may have kept out what a measurement waits for. */
+static void note_gap(struct pt_engine *e, const struct event_type *t,
+                     const struct posixtrace_event *event)
+{
+    if (event->id == POSIX_TRACE_FILTER && !e->in_gap) {
+        pt_engine_gap_begin(e, event->ns);
+        pt_engine_gap_end(e, event->ns);
+    }
+    if (t->gap_begins)
+        pt_engine_gap_begin(e, event->ns);
+    if (t->gap_ends)
+        pt_engine_gap_end(e, event->ns);
+}
+
+static int take_event(posixtrace_metric_run_t *run, const struct posixtrace_event *event)
+{
+    struct pt_engine *e = &run->engine;
+    struct event_type *t = type_of(run, event->id);
+    struct pt_tuple tuple = { .event = event, .ns = event->ns };
+    int error = 0;
+
+    if (!t || (!t->known && learn_type(run, t, event->id) != 0))
+        return ENOMEM;
+    e->events++;
+    e->now = event->ns;
+    run->stopped = event->id == POSIX_TRACE_STOP && !e->in_gap;
+    if (event->id <= POSIX_TRACE_ERROR) {
+        note_gap(e, t, event);
+        return 0;
+    }
+    tuple.thread = e->last;
+    if (!tuple.thread || event->tid == 0 || tuple.thread->key.tid != (uint32_t)event->tid ||
+        tuple.thread->key.pid != (uint32_t)event->pid)
+        error = pt_engine_thread(e, event, &tuple.thread);
+    e->current = tuple.thread;
+    e->stored++;
+    if (tuple.thread)
+        tuple.thread->events++;
+    for (size_t i = 0; error == 0 && i < t->count; i++)
+        if (!pt_engine_is_idle(e, &t->meanings[i], tuple.thread))
+            error = pt_engine_feed(e, &t->meanings[i], &tuple);
+    if (t->thread_ends && tuple.thread)
+        pt_engine_thread_ends(e, tuple.thread);
+    return error ? error : e->stopped;
+}
+
+int posixtrace_metric_run_begin(const posixtrace_metric_t *const *metrics, size_t count,
+                                trace_id_t trid,
+                                int (*measured)(void *context,
+                                                const struct posixtrace_measurement *m),
+                                void *context, posixtrace_metric_run_t **run)
+{
+    char name[TRACE_EVENT_NAME_MAX + 1];
+    posixtrace_metric_run_t *made;
+    int error;
+
+    if (!metrics || count == 0 || !run)
+        return EINVAL;
+    for (size_t i = 0; i < count; i++)
+        if (!metrics[i])
+            return EINVAL;
+    made = calloc(1, sizeof *made);
+    if (!made)
+        return ENOMEM;
+    made->trid = trid;
+    error = pt_engine_init(&made->engine, metrics, count);
+    made->engine.measured = measured;
+    made->engine.context = context;
+    if (error == 0 && !pt_reader_name(trid, POSIX_TRACE_START, name))
+        error = EINVAL;
+    if (error == 0)
+        error = pt_reader_rewind(trid);
+    if (error)
+        posixtrace_metric_run_free(made);
+    else
+        *run = made;
+    return error;
+}
+
+int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bool *more)
+{
+    struct posixtrace_event event;
+    int unavailable = 0, error = 0;
+
+    if (!run || !more)
+        return EINVAL;
+    *more = true;
+    for (uint64_t n = 0; error == 0 && (events == 0 || n < events); n++) {
+        error = pt_reader_next(run->trid, &event, &unavailable);
+        if (error == 0 && unavailable) {
+            *more = false;
+            break;
+        }
+        if (error == 0)
+            error = take_event(run, &event);
+    }
+    return error;
+}
+
+void posixtrace_metric_run_end(posixtrace_metric_run_t *run)
+{
+    if (run->stopped)
+        pt_engine_gap_is_end(&run->engine);
+    pt_engine_end(&run->engine);
+}
+
+uint64_t posixtrace_metric_run_events(const posixtrace_metric_run_t *run)
+{
+    return run->engine.events;
+}
+
+void posixtrace_metric_run_doubt(const posixtrace_metric_run_t *run, size_t index,
+                                 struct posixtrace_doubt *doubt)
+{
+    *doubt = index < run->engine.count ? run->engine.machines[index].doubt
+                                       : (struct posixtrace_doubt){ 0 };
+}
+
+bool posixtrace_metric_run_saw(const posixtrace_metric_run_t *run, const char *event)
+{
+    char buffer[TRACE_EVENT_NAME_MAX + 1];
+
+    for (size_t id = 0; event && id < run->type_count; id++) {
+        const char *name = run->types[id].known
+            ? pt_reader_name(run->trid, (trace_event_id_t)id, buffer) : NULL;
+
+        if (name && strcmp(name, event) == 0)
+            return true;
+    }
+    return false;
+}
+
+void posixtrace_metric_run_free(posixtrace_metric_run_t *run)
+{
+    if (!run)
+        return;
+    for (size_t i = 0; i < run->type_count; i++)
+        free(run->types[i].meanings);
+    free(run->types);
+    pt_engine_deinit(&run->engine);
+    free(run);
+}

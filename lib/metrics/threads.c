@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The threads that a run knows, and the objects of metrics by object.  A thread that
+ * measures nothing is forgotten when there are very many: should it come back it is as
+ * new, and nothing is lost.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Without memory an entry is not added, and its tbl is NULL. */
+#define HASH_NONFATAL_OOM 1
+#define HASH_FUNCTION(key, length, hash) ((hash) = pt_hash_words(key, length))
+
+static unsigned pt_hash_words(const void *key, size_t length)
+{
+    const char *at = key;
+    unsigned long long h = 0, word;
+
+    for (; length >= sizeof word; length -= sizeof word, at += sizeof word) {
+        memcpy(&word, at, sizeof word);
+        h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+        h ^= h >> 32;
+    }
+    return (unsigned)h;
+}
+
+#include "metrics/engine.h"
+#include "metrics/step.h"
+
+enum { THREADS_MANY = 65536 };
+
+void pt_automaton_init(const struct pt_engine *e, struct pt_automaton *a, struct pt_hot *hot,
+                       struct pt_thread *thread)
+{
+    memset(a, 0, sizeof *a);
+    memset(hot, 0, sizeof *hot);
+    a->hot = hot;
+    a->thread = thread;
+    a->stamp = e->now;
+}
+
+static struct pt_thread **recent_of(struct pt_engine *e, const struct pt_thread_key *key)
+{
+    return &e->recent[(key->tid ^ key->pid ^ key->thread_id >> 12) % PT_RECENT];
+}
+
+static void forget(struct pt_engine *e, struct pt_thread *t)
+{
+    struct pt_thread **recent = recent_of(e, &t->key);
+
+    if (*recent == t)
+        *recent = NULL;
+    if (e->last == t)
+        e->last = NULL;
+    for (size_t i = 0; i < e->count; i++)
+        if (e->machines[i].in_state)
+            LIST_REMOVE(&t->automata[i], same_state);
+    HASH_DEL(e->threads, t);
+    free(t);
+}
+
+static bool is_idle(const struct pt_engine *e, const struct pt_thread *t)
+{
+    for (size_t i = 0; i < e->count; i++) {
+        if (t->hot[i].state != 0 || t->hot[i].measuring || t->automata[i].has_before)
+            return false;
+    }
+    return t->objects == 0;
+}
+
+static void forget_idle(struct pt_engine *e)
+{
+    struct pt_thread *t, *next;
+
+    HASH_ITER(hh, e->threads, t, next) {
+        if (!is_idle(e, t))
+            continue;
+        for (size_t i = 0; i < e->count; i++)
+            pt_automaton_settle(e, &e->machines[i], &t->automata[i]);
+        forget(e, t);
+    }
+}
+
+void pt_engine_thread_ends(struct pt_engine *e, struct pt_thread *thread)
+{
+    struct pt_object *o, *next;
+
+    if (thread->objects)
+        HASH_ITER(hh, e->objects, o, next)
+            if (o->automaton.thread == thread) {
+                pt_automaton_settle(e, &e->machines[o->key.machine], &o->automaton);
+                pt_engine_drop_object(e, o);
+            }
+    for (size_t i = 0; i < e->count; i++)
+        pt_automaton_settle(e, &e->machines[i], &thread->automata[i]);
+    forget(e, thread);
+}
+
+static struct pt_thread *make_thread(struct pt_engine *e, const struct pt_thread_key *key,
+                                     uint64_t thread_id)
+{
+    unsigned known = HASH_COUNT(e->threads);
+    struct pt_thread *t;
+
+    if (known >= THREADS_MANY && (known & (known - 1)) == 0)
+        forget_idle(e);
+    t = calloc(1, sizeof *t + e->count * (sizeof t->hot[0] + sizeof t->automata[0]));
+    if (!t)
+        return NULL;
+    t->automata = (struct pt_automaton *)(void *)(t->hot + e->count);
+    t->key = *key;
+    t->thread_id = thread_id;
+    HASH_ADD(hh, e->threads, key, sizeof t->key, t);
+    if (!t->hh.tbl) {
+        free(t);
+        return NULL;
+    }
+    for (size_t i = 0; i < e->count; i++) {
+        struct pt_machine *m = &e->machines[i];
+
+        pt_automaton_init(e, &t->automata[i], &t->hot[i], t);
+        if (m->in_state)
+            LIST_INSERT_HEAD(&m->in_state[0], &t->automata[i], same_state);
+    }
+    return t;
+}
+
+int pt_engine_thread(struct pt_engine *e, const struct posixtrace_event *event,
+                     struct pt_thread **thread)
+{
+    struct pt_thread_key key = { (uint32_t)event->pid, (uint32_t)event->tid,
+                                 event->tid ? 0 : event->thread_id };
+    struct pt_thread **recent = recent_of(e, &key), *t = *recent;
+
+    *thread = e->last = t;
+    if (t && memcmp(&t->key, &key, sizeof key) == 0)
+        return 0;
+    *thread = e->last = NULL;
+    if (key.tid == 0 && key.thread_id == 0)
+        return 0;
+    HASH_FIND(hh, e->threads, &key, sizeof key, t);
+    if (!t)
+        t = make_thread(e, &key, event->thread_id);
+    *thread = *recent = e->last = t;
+    return t ? 0 : ENOMEM;
+}
+
+struct pt_object *pt_engine_object(struct pt_engine *e, const struct pt_machine *m,
+                                   struct pt_thread *thread, uint64_t object, bool make)
+{
+    struct pt_object_key key = { thread->key.pid, thread->key.tid, thread->key.thread_id, object,
+                                 m->index };
+    struct pt_object *o;
+
+    HASH_FIND(hh, e->objects, &key, sizeof key, o);
+    if (o || !make)
+        return o;
+    o = calloc(1, sizeof *o);
+    if (!o)
+        return NULL;
+    o->key = key;
+    pt_automaton_init(e, &o->automaton, &o->hot, thread);
+    HASH_ADD(hh, e->objects, key, sizeof o->key, o);
+    if (!o->hh.tbl) {
+        free(o);
+        return NULL;
+    }
+    thread->objects++;
+    return o;
+}
+
+void pt_engine_drop_object(struct pt_engine *e, struct pt_object *object)
+{
+    object->automaton.thread->objects--;
+    HASH_DEL(e->objects, object);
+    free(object);
+}
+
+void pt_engine_deinit(struct pt_engine *e)
+{
+    struct pt_object *o, *next_object;
+    struct pt_thread *t, *next;
+
+    HASH_ITER(hh, e->objects, o, next_object)
+        pt_engine_drop_object(e, o);
+    HASH_ITER(hh, e->threads, t, next)
+        forget(e, t);
+    for (size_t i = 0; i < e->count; i++) {
+        free(e->machines[i].in_state);
+        free(e->machines[i].begins);
+        free(e->machines[i].ends);
+        free(e->machines[i].ends_others);
+    }
+    free(e->machines);
+    free(e->gap_from);
+    free(e->scratch);
+}

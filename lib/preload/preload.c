@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See preload.h: what is traced at all, and the beginning.
+ */
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include "preload/preload.h"
+#include "preload/real.h"
+
+enum { RANGES = 16 };
+
+__thread bool preload_busy __attribute__((tls_model("initial-exec")));
+__thread bool preload_quiet_thread __attribute__((tls_model("initial-exec")));
+
+/* Where libraries of ours lie; they are never unloaded while we are here. */
+static struct { uintptr_t begin, end; } ranges[RANGES];
+static unsigned range_count;
+/* The constructors of libposixtrace, on which we depend, have run before ours. */
+static bool ready;
+
+/* libposixtrace finds out by this name that we are there. */
+PRELOAD_PUBLIC const char pt_preload_is_here[1];
+
+bool preload_is_ours(const void *address)
+{
+    for (unsigned i = 0; i < range_count; i++)
+        if ((uintptr_t)address - ranges[i].begin < ranges[i].end - ranges[i].begin)
+            return true;
+    return false;
+}
+
+bool preload_is_quiet(const void *caller, const void *object)
+{
+    return !ready || preload_busy || preload_quiet_thread || preload_is_ours(caller) ||
+           preload_is_ours(object);
+}
+
+void preload_event(trace_event_id_t id, const void *data, size_t length)
+{
+    preload_busy = true;
+    posixtrace_system_event(id, data, length);
+    preload_busy = false;
+}
+
+void preload_object(trace_event_id_t id, const void *object)
+{
+    uint64_t data = (uintptr_t)object;
+
+    preload_event(id, &data, sizeof data);
+}
+
+void preload_pair(trace_event_id_t id, const void *object, int64_t second)
+{
+    struct { uint64_t object; int64_t second; } data = { (uintptr_t)object, second };
+
+    preload_event(id, &data, sizeof data);
+}
+
+void preload_cancelled(void *call)
+{
+    const struct preload_call *c = call;
+
+    preload_pair(c->id, c->object, c->second);
+}
+
+static int note_range(struct dl_phdr_info *info, size_t size, void *context)
+{
+    const char *slash = strrchr(info->dlpi_name, '/'), *name = slash ? slash + 1 : info->dlpi_name;
+    uintptr_t begin = UINTPTR_MAX, end = 0;
+
+    (void)size;
+    (void)context;
+    if (strncmp(name, "libposixtrace", 13) != 0 && strncmp(name, "liburcu", 7) != 0)
+        return 0;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+        if (p->p_type != PT_LOAD)
+            continue;
+        if (info->dlpi_addr + p->p_vaddr < begin)
+            begin = info->dlpi_addr + p->p_vaddr;
+        if (info->dlpi_addr + p->p_vaddr + p->p_memsz > end)
+            end = info->dlpi_addr + p->p_vaddr + p->p_memsz;
+    }
+    if (begin >= end || range_count == RANGES)
+        return 0;
+    ranges[range_count].begin = begin;
+    ranges[range_count++].end = end;
+    return 0;
+}
+
+/*
+ * A program that shall record itself, and has never heard of posixtrace, begins to do
+ * so here.  Any name would do; this one has its number already.
+ */
+static void record_itself(void)
+{
+    trace_event_id_t id;
+
+    if (secure_getenv("POSIXTRACE_RECORD") && secure_getenv("POSIXTRACE_RECORD_SYSTEM"))
+        posix_trace_eventid_open("posixtrace_thread_begin", &id);
+}
+
+__attribute__((constructor))
+static void begin(void)
+{
+    int saved = errno;
+
+    real_find();
+    dl_iterate_phdr(note_range, NULL);
+    record_itself();
+    ready = true;
+    errno = saved;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * libposixtrace-preload.so: stands between a program and the C library, and traces the
+ * calls in which threads wait for one another as system events (posixtrace/system.h).
+ *
+ * Each function here has the name of one of the C library, calls that one, and is
+ * of this form:
+ *
+ *   if (PRELOAD_OFF(object))
+ *       return real_...;           one test when no stream traces the process
+ *   event; real_...; event
+ *
+ * Not traced are calls of posixtrace itself and of the liburcu that it uses, which are
+ * told by where the call comes from, or by the object's place, where a call is the
+ * last thing that a function does; all that a thread does that those have made; and
+ * what an event itself calls.
+ *
+ * A call keeps its errno, and remains a cancellation point if it is one: a thread that
+ * is cancelled in it runs the cleanup handler that is pushed here, as the program's
+ * own.  This is why this folder is compiled with -fexceptions.
+ */
+#ifndef PRELOAD_PRELOAD_H
+#define PRELOAD_PRELOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <posixtrace/system.h>
+
+#define PRELOAD_PUBLIC __attribute__((visibility("default")))
+
+/* Not a function: the return address is that of the function it stands in. */
+#define PRELOAD_OFF(object) \
+    (__builtin_expect(!posixtrace_system_wanted(), 1) || \
+     preload_is_quiet(__builtin_return_address(0), (object)))
+
+#pragma GCC visibility push(hidden)
+/* Is a call from there, about that object, not to be traced? */
+bool preload_is_quiet(const void *caller, const void *object);
+/* Does the address belong to posixtrace or to liburcu? */
+bool preload_is_ours(const void *address);
+
+/* The thread is inside an event, or inside the allocation of something of ours. */
+extern __thread bool preload_busy __attribute__((tls_model("initial-exec")));
+/* The thread was made by posixtrace. */
+extern __thread bool preload_quiet_thread __attribute__((tls_model("initial-exec")));
+
+void preload_event(trace_event_id_t id, const void *data, size_t length);
+
+void preload_object(trace_event_id_t id, const void *object);
+/* second: an error number or a time. */
+void preload_pair(trace_event_id_t id, const void *object, int64_t second);
+
+/* What pthread_cleanup_push() takes: the call that the thread is in has ended. */
+struct preload_call {
+    trace_event_id_t id;      /* that says so */
+    const void *object;
+    int64_t second;           /* when the thread is cancelled */
+};
+void preload_cancelled(void *call);
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See real.h.  dlsym() may call malloc(), and a malloc() of the program's choice may
+ * lock: such a call comes here again, while we look up, and is told that it has
+ * succeeded.  That happens in the first call only, before there are other threads.
+ * Who looks up at the same time as another finds the same, so nothing is locked.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include "preload/real.h"
+
+static __thread bool finding __attribute__((tls_model("initial-exec")));
+
+/* The C library keeps an older kind of conditions under the same names. */
+static void *look_up(const char *name)
+{
+    void *found = NULL;
+
+    if (strncmp(name, "pthread_cond_", 13) == 0)
+        found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+    return found ? found : dlsym(RTLD_NEXT, name);
+}
+
+/* A function that an older C library does not have. */
+static int missing_number(void)
+{
+    return finding ? 0 : ENOSYS;
+}
+
+static int missing_errno(void)
+{
+    if (finding)
+        return 0;
+    errno = ENOSYS;
+    return -1;
+}
+
+static bool find(void)
+{
+    if (finding)
+        return false;
+    real_find();
+    return true;
+}
+
+#define DEFINE(name, parameters, arguments, otherwise) \
+    static int first_##name parameters \
+    { \
+        return find() && real_##name != first_##name ? real_##name arguments : otherwise; \
+    } \
+    int (*real_##name) parameters = first_##name;
+#define DEFINE_P(name, parameters, arguments) \
+    DEFINE(name, parameters, arguments, missing_number())
+#define DEFINE_E(name, parameters, arguments) \
+    DEFINE(name, parameters, arguments, missing_errno())
+
+REAL_ERROR_NUMBER(DEFINE_P)
+REAL_ERRNO(DEFINE_E)
+
+static unsigned first_sleep(unsigned seconds)
+{
+    return find() && real_sleep != first_sleep ? real_sleep(seconds) : seconds;
+}
+unsigned (*real_sleep)(unsigned) = first_sleep;
+
+static sighandler_t first_signal(int number, sighandler_t handler)
+{
+    return find() && real_signal != first_signal ? real_signal(number, handler) : SIG_ERR;
+}
+sighandler_t (*real_signal)(int, sighandler_t) = first_signal;
+
+static void set(void *pointer, const char *name)
+{
+    void *found = look_up(name);
+
+    if (found)
+        memcpy(pointer, &found, sizeof found);
+}
+
+void real_find(void)
+{
+    int saved = errno;
+
+    finding = true;
+#define SET(name, parameters, arguments) set(&real_##name, #name);
+    REAL_ERROR_NUMBER(SET)
+    REAL_ERRNO(SET)
+#undef SET
+    set(&real_sleep, "sleep");
+    set(&real_signal, "signal");
+    finding = false;
+    errno = saved;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Threads, by wrapping what they begin with: their end is the end of its frame,
+ * whether it returns, is left by pthread_exit(), or is cancelled.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "preload/preload.h"
+#include "preload/real.h"
+
+/*
+ * Where the program wants the thread's id may be gone by the time that pthread_create()
+ * returns: the new thread may have freed it.  So who is to tell the id waits with its
+ * new thread until it has both written and kept it.
+ */
+struct start {
+    void *(*routine)(void *);
+    void *argument;
+    bool quiet;
+    bool wait;
+    pthread_mutex_t told;
+};
+
+static void tell(trace_event_id_t id, pthread_t thread)
+{
+    uint64_t data = (uint64_t)(uintptr_t)thread;
+
+    if (posixtrace_system_wanted())
+        preload_event(id, &data, sizeof data);
+}
+
+static void ended(void *unused)
+{
+    (void)unused;
+    tell(POSIXTRACE_THREAD_END, pthread_self());
+}
+
+/* An allocation of ours is none of the program's: what it locks is not traced. */
+static struct start *new_start(void)
+{
+    bool was = preload_busy;
+    struct start *start;
+
+    preload_busy = true;
+    start = malloc(sizeof *start);
+    preload_busy = was;
+    return start;
+}
+
+static void free_start(struct start *start)
+{
+    bool was = preload_busy;
+
+    preload_busy = true;
+    free(start);
+    preload_busy = was;
+}
+
+static void *run(void *context)
+{
+    struct start start = *(struct start *)context;
+    void *result;
+
+    if (start.wait) {
+        real_pthread_mutex_lock(&((struct start *)context)->told);
+        real_pthread_mutex_unlock(&((struct start *)context)->told);
+    }
+    free_start(context);
+    if (start.quiet) {
+        preload_quiet_thread = true;
+        return start.routine(start.argument);
+    }
+    tell(POSIXTRACE_THREAD_BEGIN, pthread_self());
+    pthread_cleanup_push(ended, NULL);
+    result = start.routine(start.argument);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+/* Also where nobody traces yet: the thread's end may be later than that. */
+PRELOAD_PUBLIC int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attr,
+                                  void *(*routine)(void *), void *restrict argument)
+{
+    struct start *start = new_start();
+    bool off = PRELOAD_OFF(NULL);
+    pthread_t made;
+    int r;
+
+    if (!start)
+        return EAGAIN;
+    *start = (struct start){ routine, argument, preload_quiet_thread ||
+                             preload_is_ours(__builtin_return_address(0)), !off,
+                             PTHREAD_MUTEX_INITIALIZER };
+    if (!off)
+        real_pthread_mutex_lock(&start->told);
+    r = real_pthread_create(off ? thread : &made, attr, run, start);
+    if (r == 0 && !off) {
+        *thread = made;
+        real_pthread_mutex_unlock(&start->told);
+        tell(POSIXTRACE_THREAD_CREATE, made);
+    }
+    if (r != 0)
+        free_start(start);
+    return r;
+}

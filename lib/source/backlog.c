@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See backlog.h.  What was taken may be a list from before, which the round could not
+ * hand over or which is too young, one of now, and what is said of losses. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "source/backlog.h"
+
+int pt_backlog_init(struct pt_backlog *b, size_t room, bool newest)
+{
+    memset(b, 0, sizeof *b);
+    b->room = room < 4 ? 4 : room;
+    b->newest = newest;
+    b->pending = calloc(b->room, sizeof *b->pending);
+    b->taken = calloc(2 * b->room + 1, sizeof *b->taken);
+    if (b->pending && b->taken)
+        return 0;
+    pt_backlog_deinit(b);
+    return -ENOMEM;
+}
+
+void pt_backlog_deinit(struct pt_backlog *b)
+{
+    free(b->pending);
+    free(b->taken);
+    b->pending = b->taken = NULL;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct pt_switch *x = a, *y = b;
+
+    if (x->ts != y->ts)
+        return x->ts < y->ts ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+void pt_backlog_lose(struct pt_backlog *b, uint64_t ts, uint64_t n)
+{
+    b->lost += n;
+    if (n && ts > b->lost_ts)
+        b->lost_ts = ts;
+}
+
+/* The end of a thread is no event. */
+static void lose_one(struct pt_backlog *b, const struct pt_switch *s)
+{
+    pt_backlog_lose(b, s->ts, s->what == PT_SWITCH_LOST ? s->value
+                                                        : s->what != PT_SWITCH_ENDED);
+}
+
+static void drop_first(struct pt_backlog *b, size_t n)
+{
+    memmove(b->pending, b->pending + n, (b->count - n) * sizeof *b->pending);
+    b->count -= n;
+}
+
+static void lose_first(struct pt_backlog *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        lose_one(b, &b->pending[i]);
+    drop_first(b, n);
+}
+
+void pt_backlog_add(struct pt_backlog *b, const struct pt_switch *s)
+{
+    if (b->count >= b->room && b->newest)
+        lose_first(b, b->count / 4);
+    if (b->count >= b->room) {
+        lose_one(b, s);
+        return;
+    }
+    b->pending[b->count] = *s;
+    b->pending[b->count++].order = b->order++;
+}
+
+/* What was lost becomes an entry. */
+static void collect_lost(struct pt_backlog *b)
+{
+    uint32_t n = b->lost < UINT32_MAX ? (uint32_t)b->lost : UINT32_MAX;
+
+    if (n == 0 || b->taken_count > 2 * b->room)
+        return;
+    b->taken[b->taken_count++] = (struct pt_switch){ .ts = b->lost_ts, .what = PT_SWITCH_LOST,
+                                                     .value = n, .order = b->order++ };
+    b->lost -= n;
+}
+
+/* There is less room than needed only after rounds that failed: then some stay. */
+void pt_backlog_collect(struct pt_backlog *b)
+{
+    size_t n = 2 * b->room - b->taken_count;
+
+    if (b->taken_count > 2 * b->room)
+        n = 0;
+    if (n > b->count)
+        n = b->count;
+    memcpy(b->taken + b->taken_count, b->pending, n * sizeof *b->pending);
+    b->taken_count += n;
+    drop_first(b, n);
+    collect_lost(b);
+}
+
+size_t pt_backlog_take(struct pt_backlog *b, uint64_t before, const struct pt_switch **list)
+{
+    if (b->taken_count > 1)
+        qsort(b->taken, b->taken_count, sizeof *b->taken, by_time);
+    for (b->given = 0; b->given < b->taken_count && b->taken[b->given].ts < before;)
+        b->given++;
+    *list = b->taken;
+    return b->given;
+}
+
+void pt_backlog_done(struct pt_backlog *b)
+{
+    memmove(b->taken, b->taken + b->given, (b->taken_count - b->given) * sizeof *b->taken);
+    b->taken_count -= b->given;
+    b->given = 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Context switches between the moment when they are read from the kernel and the
+ * round that hands them to the log.  Bounded: what finds no room is lost, the first
+ * that came or the last, and counted in an entry PT_SWITCH_LOST with the time of the
+ * latest of them.
+ *
+ * Two lists.  Pending ones come as the rings are emptied, under the source's lock;
+ * collect(), under that lock, moves them to the taker's own list, which is put in
+ * order without it: rings fill up while somebody sorts.
+ */
+#ifndef PT_SOURCE_BACKLOG_H
+#define PT_SOURCE_BACKLOG_H
+
+#include "stream/switches.h"
+
+struct pt_backlog {
+    struct pt_switch *pending, *taken;
+    size_t count, taken_count, given, room;
+    bool newest;
+    uint32_t order;
+    uint64_t lost, lost_ts;
+};
+
+/* 0 or -ENOMEM. */
+int pt_backlog_init(struct pt_backlog *b, size_t room, bool newest);
+void pt_backlog_deinit(struct pt_backlog *b);
+
+void pt_backlog_add(struct pt_backlog *b, const struct pt_switch *s);
+/* n were lost before ts, by somebody else. */
+void pt_backlog_lose(struct pt_backlog *b, uint64_t ts, uint64_t n);
+
+void pt_backlog_collect(struct pt_backlog *b);
+
+/* Without the lock, as in struct pt_switch_ops, of what was collected. */
+size_t pt_backlog_take(struct pt_backlog *b, uint64_t before, const struct pt_switch **list);
+void pt_backlog_done(struct pt_backlog *b);
+
+#endif

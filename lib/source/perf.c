@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Context switches from the kernel: a dummy software event with context_switch on
+ * each thread of the target.  It counts nothing, looks at user space only, and is
+ * allowed for one's own processes where perf_event_paranoid is 2 or less.
+ *
+ * Threads.  An event that others inherit must belong to one processor, to have a ring
+ * (the kernel forbids the other kind); so each thread that exists has one event a
+ * processor, and whatever it creates inherits them.  Threads may be created while
+ * these are opened: the list of threads is gone over until nobody new is in it.  A
+ * thread that both inherits and is found in the list reports twice, with two origins;
+ * who takes the switches keeps one of them (stream/switches.h).  A short-lived stream
+ * of a program with many threads pays for that with threads x processors descriptors,
+ * in the table of the flush thread.
+ *
+ * Nothing is missing before the watermark.  A processor stamps a record before it
+ * publishes it, both with interrupts off, in one switch.  So a record with a time
+ * before the watermark may be on its way when the ring is read after the watermark
+ * was taken.  Reading the counter of an event that is on a processor interrupts that
+ * processor, so afterwards the switch is over and its record is there; an event that
+ * is on none is either through with it, or takes its time later than our watermark.
+ * That is why each event is read once before the rings are (pt_perf_settle()).
+ *
+ * Who wakes.  An idle program makes no record and wakes nobody.  A thread of this
+ * file, the pump, sleeps in poll(2) until half of a ring is full, empties the rings
+ * into the backlog and asks for a round; the rounds that are made anyway do the same
+ * without it.  Pump and flush thread are not watched, else they would feed themselves.
+ *
+ * A stream that is stopped goes on being watched: a start has to be in force at once
+ * in whichever process it is called.  What comes outside the windows is thrown away.
+ *
+ * SIGKILL takes the rings and the backlog along: what no round has written is gone.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include "base/sys.h"
+#include "source/backlog.h"
+#include "source/perf.h"
+#include "source/perf_ring.h"
+
+#define MOST_LISTS 16   /* of the threads: some programs never stand still */
+
+/* One event. */
+struct watch {
+    uint64_t id;
+    int      fd;
+    uint32_t origin;    /* number of the thread that it was opened for */
+};
+
+struct pt_switch_source {
+    struct pt_switch_request request;
+    pthread_mutex_t lock;      /* rings, and what is pending in the backlog */
+    struct pt_backlog backlog;
+    struct pt_perf_ring *rings;
+    size_t ring_count;
+    struct watch *watches;     /* in the end by id */
+    size_t watch_count, watch_room;
+    int32_t *tids;             /* the threads that have events, by origin */
+    size_t tid_count, tid_room;
+    struct pollfd *polled;     /* one a ring, then the bell */
+    pthread_t pump;
+    int bell;                  /* eventfd: the pump ends */
+};
+
+static int grow(void *array, size_t *room, size_t count, size_t size)
+{
+    void **p = array, *fresh;
+
+    if (count < *room)
+        return 0;
+    fresh = realloc(*p, (*room * 2 + 16) * size);
+    if (!fresh)
+        return -ENOMEM;
+    *p = fresh;
+    *room = *room * 2 + 16;
+    return 0;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct watch *x = a, *y = b;
+
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static uint32_t origin_of(const struct pt_switch_source *s, uint64_t id)
+{
+    const struct watch key = { .id = id };
+    const struct watch *w = bsearch(&key, s->watches, s->watch_count, sizeof key, by_id);
+
+    return w ? w->origin : UINT32_MAX;
+}
+
+static void keep(struct pt_switch_source *s, const struct pt_perf_record *r)
+{
+    struct pt_switch k = { .ts = r->time, .pid = r->pid, .tid = r->tid, .value = r->cpu };
+
+    if (r->type == PERF_RECORD_LOST) {
+        pt_backlog_lose(&s->backlog, r->time, r->lost);
+        return;
+    }
+    /* Threads that end have no numbers any more; before Linux 5.13 children are there. */
+    if (r->tid <= 0 || r->pid <= 0 || (!s->request.children && r->pid != s->request.pid))
+        return;
+    if (r->type == PERF_RECORD_EXIT)
+        k.what = PT_SWITCH_ENDED;
+    else if (!(r->misc & PERF_RECORD_MISC_SWITCH_OUT))
+        k.what = PT_SWITCH_IN;
+    else
+        k.what = r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? PT_SWITCH_PREEMPTED
+                                                               : PT_SWITCH_OUT;
+    k.origin = origin_of(s, r->id);
+    pt_backlog_add(&s->backlog, &k);
+}
+
+static void drain(struct pt_switch_source *s)
+{
+    struct pt_perf_record r;
+
+    for (size_t i = 0; i < s->ring_count; i++) {
+        /* Once: the program may fill it as fast as it is emptied. */
+        uint64_t head = pt_perf_ring_head(&s->rings[i]);
+
+        while (pt_perf_ring_next(&s->rings[i], head, &r))
+            keep(s, &r);
+    }
+}
+
+static void *pump(void *arg)
+{
+    struct pt_switch_source *s = arg;
+
+    prctl(PR_SET_NAME, "posixtrace-perf", 0, 0, 0);
+    for (;;) {
+        bool any = false;
+
+        if (poll(s->polled, (nfds_t)s->ring_count + 1, -1) < 0)
+            continue;
+        if (s->polled[s->ring_count].revents)
+            return NULL;
+        for (size_t i = 0; i < s->ring_count; i++) {
+            any |= (s->polled[i].revents & POLLIN) != 0;
+            /* It will not be ready in another way: no more of it. */
+            if (s->polled[i].revents & ~POLLIN)
+                s->polled[i].fd = -1;
+        }
+        if (!any)
+            continue;
+        pthread_mutex_lock(&s->lock);
+        drain(s);
+        pthread_mutex_unlock(&s->lock);
+        s->request.filling(s->request.context);
+    }
+}
+
+/* One event a processor for a thread; all of them or none.  1; 0: it has gone. */
+static int watch_thread(struct pt_switch_source *s, int32_t tid)
+{
+    size_t before = s->watch_count;
+    int e = grow(&s->tids, &s->tid_room, s->tid_count, sizeof *s->tids);
+
+    for (size_t i = 0; e >= 0 && i < s->ring_count; i++) {
+        struct watch *w;
+
+        e = grow(&s->watches, &s->watch_room, s->watch_count, sizeof *s->watches);
+        if (e < 0)
+            break;
+        w = &s->watches[s->watch_count];
+        w->origin = (uint32_t)s->tid_count;
+        e = w->fd = pt_perf_watch(&s->rings[i], tid, s->request.children, &w->id);
+        s->watch_count += e >= 0;
+    }
+    if (e >= 0) {
+        s->tids[s->tid_count++] = tid;
+        return 1;
+    }
+    while (s->watch_count > before)
+        close(s->watches[--s->watch_count].fd);
+    return e == -ESRCH ? 0 : e;
+}
+
+static bool is_watched(const struct pt_switch_source *s, int32_t tid)
+{
+    for (size_t i = 0; i < s->tid_count; i++)
+        if (s->tids[i] == tid)
+            return true;
+    return false;
+}
+
+/* Those of the process's threads that have no event yet; how many. */
+static int watch_list(struct pt_switch_source *s)
+{
+    int32_t own = pt_sys_tid();
+    struct dirent *d;
+    char path[64];
+    int e = 0, n = 0;
+    DIR *dir;
+
+    snprintf(path, sizeof path, "/proc/%d/task", (int)s->request.pid);
+    dir = opendir(path);
+    if (!dir)
+        return errno == ENOENT ? -ESRCH : -errno;
+    while (e >= 0 && (d = readdir(dir))) {
+        int32_t tid = (int32_t)strtol(d->d_name, NULL, 10);
+
+        if (tid <= 0 || tid == own || is_watched(s, tid))
+            continue;
+        e = watch_thread(s, tid);
+        n += e > 0;
+    }
+    closedir(dir);
+    return e < 0 ? e : n;
+}
+
+static int watch_all(struct pt_switch_source *s)
+{
+    int n = 1;
+
+    for (int i = 0; n > 0 && i < MOST_LISTS; i++)
+        n = watch_list(s);
+    if (n < 0)
+        return n;
+    if (s->watch_count == 0)
+        return -ESRCH;
+    qsort(s->watches, s->watch_count, sizeof *s->watches, by_id);
+    return 0;
+}
+
+/* The processors that there are now; those that come later are not watched. */
+static int open_rings(struct pt_switch_source *s)
+{
+    long n = sysconf(_SC_NPROCESSORS_CONF);
+
+    n = n < 1 ? 1 : n;
+    s->rings = calloc((size_t)n, sizeof *s->rings);
+    s->polled = calloc((size_t)n + 1, sizeof *s->polled);
+    if (!s->rings || !s->polled)
+        return -ENOMEM;
+    for (int cpu = 0; cpu < (int)n; cpu++) {
+        int e = pt_perf_ring_open(&s->rings[s->ring_count], cpu);
+
+        if (e == -ENODEV)
+            continue;
+        if (e < 0)
+            return e;
+        s->polled[s->ring_count] = (struct pollfd){ s->rings[s->ring_count].fd, POLLIN, 0 };
+        s->ring_count++;
+    }
+    return s->ring_count ? 0 : -ENODEV;
+}
+
+static int start_pump(struct pt_switch_source *s)
+{
+    int e;
+
+    s->bell = eventfd(0, EFD_CLOEXEC);
+    if (s->bell < 0)
+        return -errno;
+    s->polled[s->ring_count] = (struct pollfd){ s->bell, POLLIN, 0 };
+    e = pthread_create(&s->pump, NULL, pump, s);
+    if (e) {
+        close(s->bell);
+        s->bell = -1;
+    }
+    return -e;
+}
+
+static void stop_pump(struct pt_switch_source *s)
+{
+    const uint64_t one = 1;
+
+    if (s->bell < 0)
+        return;
+    while (write(s->bell, &one, sizeof one) < 0 && errno == EINTR)
+        ;
+    pthread_join(s->pump, NULL);
+    close(s->bell);
+}
+
+static void close_source(struct pt_switch_source *s)
+{
+    stop_pump(s);
+    for (size_t i = 0; i < s->watch_count; i++)
+        close(s->watches[i].fd);
+    for (size_t i = 0; i < s->ring_count; i++)
+        pt_perf_ring_close(&s->rings[i]);
+    pt_backlog_deinit(&s->backlog);
+    pthread_mutex_destroy(&s->lock);
+    free(s->watches);
+    free(s->tids);
+    free(s->rings);
+    free(s->polled);
+    free(s);
+}
+
+static int open_source(struct pt_switch_source **source, const struct pt_switch_request *request)
+{
+    struct pt_switch_source *s = calloc(1, sizeof *s);
+    int e;
+
+    if (!s)
+        return -ENOMEM;
+    s->request = *request;
+    s->bell = -1;
+    pthread_mutex_init(&s->lock, NULL);
+    e = pt_backlog_init(&s->backlog, (size_t)request->room, request->newest);
+    if (e == 0)
+        e = open_rings(s);
+    if (e == 0)
+        e = watch_all(s);
+    if (e == 0)
+        e = start_pump(s);
+    if (e < 0) {
+        close_source(s);
+        return e;
+    }
+    *source = s;
+    return 0;
+}
+
+static size_t take(struct pt_switch_source *s, uint64_t before, const struct pt_switch **list)
+{
+    for (size_t i = 0; i < s->watch_count; i++)
+        pt_perf_settle(s->watches[i].fd);
+    pthread_mutex_lock(&s->lock);
+    drain(s);
+    pt_backlog_collect(&s->backlog);
+    pthread_mutex_unlock(&s->lock);
+    return pt_backlog_take(&s->backlog, before, list);
+}
+
+static void done(struct pt_switch_source *s)
+{
+    pt_backlog_done(&s->backlog);
+}
+
+const struct pt_switch_ops pt_perf_switches = { open_source, take, done, close_source };

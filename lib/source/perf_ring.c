@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See perf_ring.h.  The ring belongs to an event of the thread that opens it, which
+ * records nothing: so it lives as long as that thread, whichever of the watched
+ * threads end.  All events of a processor have their output directed to its ring.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "source/perf_ring.h"
+
+#define RING_BYTES (256u << 10)   /* 6553 switches; half of what a user may lock for perf */
+
+/* What follows each record, by sample_type. */
+struct sample_id {
+    uint32_t pid, tid;
+    uint64_t time;
+    uint64_t id;
+    uint32_t cpu, reserved;
+};
+
+struct exit_body {
+    uint32_t pid, ppid, tid, ptid;
+    uint64_t time;
+};
+
+struct lost_body {
+    uint64_t id, lost;
+};
+
+static int event_open(const struct perf_event_attr *attr, int32_t tid, int cpu)
+{
+    int fd = (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+    return fd < 0 ? -errno : fd;
+}
+
+/* Without the kernel's own side, which the limits of perf_event_paranoid are about. */
+static struct perf_event_attr plain(void)
+{
+    struct perf_event_attr attr;
+
+    memset(&attr, 0, sizeof attr);
+    attr.size = sizeof attr;
+    attr.type = PERF_TYPE_SOFTWARE;
+    attr.config = PERF_COUNT_SW_DUMMY;
+    attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_CPU;
+    attr.sample_id_all = 1;
+    attr.exclude_kernel = 1;
+    attr.exclude_hv = 1;
+    attr.use_clockid = 1;
+    attr.clockid = CLOCK_MONOTONIC;
+    return attr;
+}
+
+/* As large as the limit on locked memory allows, one page at least. */
+static int map(struct pt_perf_ring *r)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *at = MAP_FAILED;
+
+    for (r->size = RING_BYTES < page ? page : RING_BYTES; at == MAP_FAILED; r->size /= 2) {
+        r->mapped = page + r->size;
+        at = mmap(NULL, r->mapped, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+        if (at != MAP_FAILED)
+            break;
+        if ((errno != EPERM && errno != ENOMEM) || r->size <= page)
+            return -errno;
+    }
+    r->page = at;
+    r->data = (const uint8_t *)at + page;
+    return 0;
+}
+
+int pt_perf_ring_open(struct pt_perf_ring *r, int cpu)
+{
+    struct perf_event_attr attr = plain();
+    int e;
+
+    memset(r, 0, sizeof *r);
+    r->cpu = cpu;
+    attr.watermark = 1;
+    attr.wakeup_watermark = 0;   /* half of it, however large it becomes */
+    r->fd = event_open(&attr, 0, cpu);
+    if (r->fd < 0)
+        return r->fd;
+    e = map(r);
+    if (e < 0)
+        close(r->fd);
+    return e;
+}
+
+void pt_perf_ring_close(struct pt_perf_ring *r)
+{
+    munmap(r->page, r->mapped);
+    close(r->fd);
+}
+
+int pt_perf_watch(const struct pt_perf_ring *r, int32_t tid, bool children, uint64_t *id)
+{
+    struct perf_event_attr attr = plain();
+    int fd, e;
+
+    attr.context_switch = 1;
+    attr.task = 1;
+    attr.inherit = 1;
+    attr.inherit_thread = !children;
+    fd = event_open(&attr, tid, r->cpu);
+    if (fd == -EINVAL && attr.inherit_thread) {
+        /* Before Linux 5.13 child processes are watched too, and passed over later. */
+        attr.inherit_thread = 0;
+        fd = event_open(&attr, tid, r->cpu);
+    }
+    if (fd < 0)
+        return fd;
+    if (ioctl(fd, PERF_EVENT_IOC_ID, id) == 0 &&
+        ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd) == 0)
+        return fd;
+    e = -errno;
+    close(fd);
+    return e;
+}
+
+/* To read an event that is on a processor the kernel interrupts that processor. */
+void pt_perf_settle(int fd)
+{
+    uint64_t count;
+
+    while (read(fd, &count, sizeof count) < 0 && errno == EINTR)
+        ;
+}
+
+static void copy_out(const struct pt_perf_ring *r, void *to, uint64_t at, size_t bytes)
+{
+    size_t from = (size_t)(at & (r->size - 1)), first = r->size - from;
+
+    if (first > bytes)
+        first = bytes;
+    memcpy(to, r->data + from, first);
+    memcpy((uint8_t *)to + first, r->data, bytes - first);
+}
+
+/* A record of bytes bytes that begins at at, without its head. */
+static void take(const struct pt_perf_ring *r, uint64_t at, size_t bytes,
+                 struct pt_perf_record *record)
+{
+    struct sample_id sample;
+    struct exit_body end;
+    struct lost_body lost;
+
+    copy_out(r, &sample, at + bytes - sizeof sample, sizeof sample);
+    record->pid = (int32_t)sample.pid;
+    record->tid = (int32_t)sample.tid;
+    record->time = sample.time;
+    record->id = sample.id;
+    record->cpu = sample.cpu;
+    if (record->type == PERF_RECORD_EXIT && bytes >= sizeof end + sizeof sample) {
+        copy_out(r, &end, at, sizeof end);
+        record->pid = (int32_t)end.pid;
+        record->tid = (int32_t)end.tid;
+    } else if (record->type == PERF_RECORD_LOST && bytes >= sizeof lost + sizeof sample) {
+        copy_out(r, &lost, at, sizeof lost);
+        record->lost = lost.lost;
+    }
+}
+
+static bool is_wanted(uint32_t type)
+{
+    return type == PERF_RECORD_SWITCH || type == PERF_RECORD_EXIT || type == PERF_RECORD_LOST;
+}
+
+bool pt_perf_ring_next(struct pt_perf_ring *r, uint64_t head, struct pt_perf_record *record)
+{
+    uint64_t *tail = (uint64_t *)(void *)&r->page->data_tail;
+    uint64_t at = pt_load_relaxed(tail);
+    struct perf_event_header h;
+    bool found = false;
+
+    while (!found && head - at >= sizeof h) {
+        copy_out(r, &h, at, sizeof h);
+        if (h.size < sizeof h || h.size > head - at) {
+            at = head;
+            break;
+        }
+        memset(record, 0, sizeof *record);
+        record->type = h.type;
+        record->misc = h.misc;
+        found = is_wanted(h.type) && h.size >= sizeof h + sizeof(struct sample_id);
+        if (found)
+            take(r, at + sizeof h, h.size - sizeof h, record);
+        at += h.size;
+    }
+    /* Everything before it was copied: the kernel may write there. */
+    pt_store_release(tail, at);
+    return found;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * One of the kernel's rings of context-switch records, and the events that write
+ * into it: perf_event_open(2), one ring a processor.
+ */
+#ifndef PT_SOURCE_PERF_RING_H
+#define PT_SOURCE_PERF_RING_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/atomics.h"
+
+struct pt_perf_ring {
+    int fd;                 /* of an event without records, whose ring it is */
+    int cpu;
+    struct perf_event_mmap_page *page;
+    const uint8_t *data;
+    size_t size;            /* of data: a power of two */
+    size_t mapped;
+};
+
+/* A record, as far as it says something of a switch. */
+struct pt_perf_record {
+    uint32_t type;          /* PERF_RECORD_SWITCH, _EXIT, _LOST; others are passed over */
+    uint16_t misc;
+    int32_t  pid, tid;      /* EXIT: of the thread that ends */
+    uint64_t time;
+    uint64_t id;            /* which event saw it */
+    uint32_t cpu;
+    uint64_t lost;
+};
+
+/* The ring of a processor, half of which wakes who polls its descriptor.  0;
+ * -ENODEV: there is no such processor; or why it cannot be had. */
+int pt_perf_ring_open(struct pt_perf_ring *r, int cpu);
+void pt_perf_ring_close(struct pt_perf_ring *r);
+
+/* Writes the switches of a thread on the ring's processor into it, and of all that
+ * it creates: threads, and with children processes.  The descriptor, or negative errno. */
+int pt_perf_watch(const struct pt_perf_ring *r, int32_t tid, bool children, uint64_t *id);
+/* When it returns, what the event and its heirs had begun to write is in their rings. */
+void pt_perf_settle(int fd);
+
+/* How far the kernel has come. */
+static inline uint64_t pt_perf_ring_head(const struct pt_perf_ring *r)
+{
+    return pt_load_acquire((uint64_t *)(void *)&r->page->data_head);
+}
+
+/* The next record before head, copied; false: there is none.  Bytes that are no
+ * record end the ring's contents. */
+bool pt_perf_ring_next(struct pt_perf_ring *r, uint64_t head, struct pt_perf_record *record);
+
+#endif

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See switches.h.  A round goes over what the source has in two steps: place()
+ * finds out for each switch whose it is and whether it is part of the stream, which
+ * can fail; then everything is handed over, thread by thread.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <posixtrace/system.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "stream/round.h"
+#include "stream/stream.h"
+#include "stream/switches.h"
+
+/* Where in its "chunk" a packet of switches begins: behind whatever else is made. */
+#define PLACE (1u << 20)
+#define PACKET_BYTES 32768u
+#define MOST_ROOM (1u << 20)
+
+static const uint32_t event_ids[] = {
+    [PT_SWITCH_IN] = POSIXTRACE_SWITCH_IN, [PT_SWITCH_OUT] = POSIXTRACE_SWITCH_OUT,
+    [PT_SWITCH_PREEMPTED] = POSIXTRACE_SWITCH_PREEMPTED
+};
+
+struct thread {
+    struct pt_author author;
+    uint32_t origin;
+    uint32_t known_by;          /* writer of its own, from which pthread_t and name are */
+    uint64_t next_no;
+    bool ended;
+};
+
+/* A switch that is part of the stream, and whose it is. */
+struct placed {
+    uint32_t thread;
+    uint32_t at;
+};
+
+struct pt_switches {
+    const struct pt_switch_ops *ops;
+    struct pt_switch_source *source;
+    struct pt_seg *seg;
+    struct thread *threads;     /* in the order in which they were seen */
+    size_t count, room;
+    uint32_t *hash;             /* index + 1 of the last one with a tid; open addressing */
+    size_t hash_room;
+    struct placed *placed;
+    size_t placed_count, placed_room;
+    pt_u64 records[PACKET_BYTES / 8];
+};
+
+static const struct pt_switch_ops *ops_in_use;
+
+void pt_switches_use(const struct pt_switch_ops *ops)
+{
+    pt_store_release(&ops_in_use, ops);
+}
+
+int pt_switches_open(struct pt_switches **switches, struct pt_stream *s,
+                     void (*filling)(void *), void *context)
+{
+    const struct pt_attr *attr = &s->seg->h->attr;
+    struct pt_switch_request q = {
+        .pid = (int32_t)s->pid, .children = attr->inheritance == POSIX_TRACE_INHERITED,
+        .newest = attr->stream_policy == POSIX_TRACE_LOOP,
+        .room = attr->stream_size / sizeof(struct pt_switch) + 4096,
+        .filling = filling, .context = context,
+    };
+    struct pt_switches *w;
+    int e;
+
+    if (!pt_load_acquire(&ops_in_use))
+        return -ENOSYS;
+    w = calloc(1, sizeof *w);
+    if (!w)
+        return -ENOMEM;
+    if (q.room > MOST_ROOM)
+        q.room = MOST_ROOM;
+    w->ops = pt_load_acquire(&ops_in_use);
+    w->seg = s->seg;
+    e = w->ops->open(&w->source, &q);
+    if (e < 0) {
+        free(w);
+        return e;
+    }
+    *switches = w;
+    return 0;
+}
+
+void pt_switches_close(struct pt_switches *w)
+{
+    if (!w)
+        return;
+    w->ops->close(w->source);
+    free(w->threads);
+    free(w->hash);
+    free(w->placed);
+    free(w);
+}
+
+static uint32_t *cell_of(const struct pt_switches *w, int32_t tid)
+{
+    size_t i = (uint32_t)tid * 2654435761u & (w->hash_room - 1);
+
+    while (w->hash[i] && w->threads[w->hash[i] - 1].author.tid != tid)
+        i = (i + 1) & (w->hash_room - 1);
+    return &w->hash[i];
+}
+
+static struct thread *find(const struct pt_switches *w, int32_t tid)
+{
+    uint32_t *cell = w->hash_room ? cell_of(w, tid) : NULL;
+    struct thread *t = cell && *cell ? &w->threads[*cell - 1] : NULL;
+
+    return t && !t->ended ? t : NULL;
+}
+
+static void fill_hash(struct pt_switches *w)
+{
+    memset(w->hash, 0, w->hash_room * sizeof *w->hash);
+    for (size_t i = 0; i < w->count; i++)
+        *cell_of(w, w->threads[i].author.tid) = (uint32_t)i + 1;
+}
+
+static int grow_hash(struct pt_switches *w)
+{
+    size_t room = w->hash_room ? w->hash_room * 2 : 128;
+    uint32_t *hash = realloc(w->hash, room * sizeof *hash);
+
+    if (!hash)
+        return -ENOMEM;
+    w->hash = hash;
+    w->hash_room = room;
+    fill_hash(w);
+    return 0;
+}
+
+/* The name as of now; "" if the thread has gone already. */
+static void look_up_name(struct pt_author *a)
+{
+    char path[64];
+    ssize_t n = -1;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)a->pid, (int)a->tid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        n = read(fd, a->name, sizeof a->name - 1);
+        close(fd);
+    }
+    if (n > 0 && a->name[n - 1] == '\n')
+        n--;
+    a->name[n > 0 ? n : 0] = '\0';
+}
+
+/* Whose switch it is; made if need be.  NULL: no memory. */
+static struct thread *thread_of(struct pt_switches *w, const struct pt_switch *s)
+{
+    struct thread *t = find(w, s->tid);
+
+    if (t)
+        return t;
+    if (pt_round_grow(&w->threads, &w->room, w->count, sizeof *w->threads) < 0 ||
+        ((w->count + 1) * 2 > w->hash_room && grow_hash(w) < 0))
+        return NULL;
+    t = &w->threads[w->count];
+    *t = (struct thread){
+        .author = { .wid = pt_add_relaxed(&w->seg->h->next_wid, 1u), .level = PT_LEVEL_MADE,
+                    .pid = s->pid, .tid = s->tid },
+        .origin = s->origin,
+    };
+    look_up_name(&t->author);
+    *cell_of(w, s->tid) = (uint32_t)++w->count;
+    return t;
+}
+
+/* Its fate is that of an event of a thread with the same time. */
+static enum pt_fate fate_of(const struct pt_round *r, uint64_t ts)
+{
+    struct pt_cursor c = { .author.wid = 2, .record.ts = ts };
+
+    return pt_live_fate(r->live, &c, pt_round_in_window(r, ts));
+}
+
+static int place(struct pt_switches *w, const struct pt_switch *list, size_t n)
+{
+    struct thread *t;
+
+    w->placed_count = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct pt_switch *s = &list[i];
+
+        if (s->what == PT_SWITCH_LOST)
+            continue;
+        if (s->what == PT_SWITCH_ENDED) {
+            t = find(w, s->tid);
+            if (t && t->origin == s->origin)
+                t->ended = true;
+            continue;
+        }
+        t = thread_of(w, s);
+        if (!t || pt_round_grow(&w->placed, &w->placed_room, w->placed_count,
+                                sizeof *w->placed) < 0)
+            return -ENOMEM;
+        if (t->origin != s->origin || pt_set_has(pt_seg_filter(w->seg->h), event_ids[s->what]))
+            continue;
+        w->placed[w->placed_count++] = (struct placed){ (uint32_t)(t - w->threads), (uint32_t)i };
+    }
+    return 0;
+}
+
+static void count_loss(struct pt_switches *w, unsigned cause, uint64_t n)
+{
+    if (!n)
+        return;
+    pt_add_relaxed(&w->seg->h->lost_no_slot[cause], n);
+    pt_note_overrun(w->seg->h);
+}
+
+/* What was lost before it was here, inside the windows, is counted and told. */
+static int put_losses(struct pt_switches *w, struct pt_round *r, const struct pt_switch *list,
+                      size_t n)
+{
+    int e = 0;
+
+    for (size_t i = 0; e == 0 && i < n; i++) {
+        if (list[i].what != PT_SWITCH_LOST || fate_of(r, list[i].ts) == PT_FATE_EXCLUDE)
+            continue;
+        count_loss(w, w->seg->h->attr.stream_policy == POSIX_TRACE_LOOP ? PT_LOST_OVERWRITTEN
+                                                                       : PT_LOST_FULL,
+                   list[i].value);
+        e = pt_round_put_made(r, POSIX_TRACE_OVERFLOW, list[i].ts, NULL, 0);
+        if (e == 0)
+            e = pt_round_put_made(r, POSIX_TRACE_RESUME, list[i].ts, NULL, 0);
+    }
+    return e;
+}
+
+/* Takes out what is not part of the stream. */
+static void sieve(struct pt_switches *w, const struct pt_round *r, const struct pt_switch *list)
+{
+    uint64_t refused = 0, overwritten = 0;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < w->placed_count; i++) {
+        uint64_t ts = list[w->placed[i].at].ts;
+        enum pt_fate fate = fate_of(r, ts);
+
+        r->live->late += fate == PT_FATE_DELIVER && ts < r->live->delivered_ts;
+        refused += fate == PT_FATE_REFUSED;
+        overwritten += fate == PT_FATE_OVERWRITTEN;
+        if (fate == PT_FATE_DELIVER)
+            w->placed[kept++] = w->placed[i];
+    }
+    w->placed_count = kept;
+    count_loss(w, PT_LOST_FULL, refused);
+    count_loss(w, PT_LOST_OVERWRITTEN, overwritten);
+}
+
+static int by_thread(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* One record, with a new base before it where the old one is too long ago. */
+static void put_record(struct pt_switches *w, struct pt_log_packet *p, uint64_t *base,
+                       const struct pt_switch *s)
+{
+    uint8_t *at = (uint8_t *)w->records + p->bytes;
+
+    if (s->ts - *base > PT_DELTA_MAX) {
+        pt_record_put_head(at, PT_RECORD_TIME, 0, 0, 0, s->ts);
+        *base = s->ts;
+        at += PT_RECORD_HEAD;
+        p->bytes += PT_RECORD_HEAD;
+    }
+    pt_record_put_head(at, PT_RECORD_EVENT, event_ids[s->what], sizeof s->value,
+                       (uint32_t)(s->ts - *base), 0);
+    memset(at + PT_RECORD_HEAD, 0, 8);
+    memcpy(at + PT_RECORD_HEAD, &s->value, sizeof s->value);
+    p->bytes += pt_record_size(sizeof s->value);
+    p->last_ts = s->ts;
+    p->events++;
+}
+
+/* A packet with the switches of one thread from number i on; how many. */
+static size_t put_packet(struct pt_switches *w, struct pt_round *r, const struct pt_switch *list,
+                         size_t i)
+{
+    struct thread *t = &w->threads[w->placed[i].thread];
+    uint64_t base = list[w->placed[i].at].ts;
+    struct pt_log_packet p = {
+        .author = t->author, .first_no = t->next_no, .base_ts = base, .first_ts = base,
+        .records = w->records, .chunk_seq = PT_LOG_MADE | base, .chunk_off = PLACE,
+    };
+    size_t from = i;
+
+    for (; i < w->placed_count && w->placed[i].thread == w->placed[from].thread &&
+           p.bytes + PT_RECORD_HEAD + pt_record_size(sizeof list->value) <= PACKET_BYTES; i++)
+        put_record(w, &p, &base, &list[w->placed[i].at]);
+    t->next_no += p.events;
+    r->sink.packet(r->sink.context, &p);
+    return i - from;
+}
+
+/* pthread_t and name, of threads that have recorded events of their own: as the last
+ * writer with that tid has them. */
+static void take_identities(struct pt_switches *w, const struct pt_live *l)
+{
+    for (uint32_t i = 0; w->count && i < l->tally_room; i++) {
+        const struct pt_tally *known = &l->tally[i];
+        uint32_t *cell = known->used && known->author.level == 0
+                             ? cell_of(w, known->author.tid) : NULL;
+        struct thread *t = cell && *cell ? &w->threads[*cell - 1] : NULL;
+
+        if (!t || t->author.pid != known->author.pid || t->known_by > known->author.wid)
+            continue;
+        t->known_by = known->author.wid;
+        t->author.thread_id = known->author.thread_id;
+        memcpy(t->author.name, known->author.name, sizeof t->author.name);
+        t->author.name[sizeof t->author.name - 1] = '\0';
+    }
+}
+
+static void forget_ended(struct pt_switches *w)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < w->count; i++)
+        if (!w->threads[i].ended)
+            w->threads[kept++] = w->threads[i];
+    if (kept == w->count)
+        return;
+    w->count = kept;
+    fill_hash(w);
+}
+
+int pt_switches_write(struct pt_switches *w, struct pt_round *r)
+{
+    const struct pt_switch *list;
+    size_t n = w->ops->take(w->source, r->live->watermark, &list);
+    int e = place(w, list, n);
+
+    if (e < 0)
+        return e;
+    take_identities(w, r->live);
+    sieve(w, r, list);
+    if (w->placed_count)
+        qsort(w->placed, w->placed_count, sizeof *w->placed, by_thread);
+    for (size_t i = 0; i < w->placed_count;)
+        i += put_packet(w, r, list, i);
+    e = put_losses(w, r, list, n);
+    w->ops->done(w->source);
+    forget_ended(w);
+    return e;
+}

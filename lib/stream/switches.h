@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Context switches of the traced threads in a stream with log.
+ *
+ * The kernel reports them, to a source (lib/source) that this layer knows as a
+ * table of functions.  No traced thread writes anything: the flush thread asks the
+ * source in each round for what lies before the round's watermark, decides about it
+ * as about any event (windows, clear, filter, automatic stop, what LOOP has lost)
+ * and hands it to the log, one packet for each thread.
+ *
+ * Authors.  The switches of a thread have an author of their own: its pid, tid,
+ * pthread_t and name, a writer number of the stream, level PT_LEVEL_MADE.  So a
+ * reader's merge puts them among the thread's events by time, and no books are kept
+ * about them: the stream's count what threads store, and these are stored by nobody.
+ * A log that ends with SIGKILL has the switches of its whole rounds, and its numbers
+ * are right.
+ *
+ * What is lost, for want of room in the kernel's ring, or refused by a stream that
+ * has stopped itself, has no thread: it is counted where losses without a slot are,
+ * in the segment, so a kill does not take the count away.
+ *
+ * Time.  A stream with switches runs on CLOCK_MONOTONIC, in which the kernel stamps
+ * them: they compare exactly with the thread's own events.
+ */
+#ifndef PT_STREAM_SWITCHES_H
+#define PT_STREAM_SWITCHES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pt_round;
+struct pt_stream;
+
+enum pt_switch_what {
+    PT_SWITCH_IN, PT_SWITCH_OUT, PT_SWITCH_PREEMPTED,
+    PT_SWITCH_ENDED,   /* the thread has ended: its tid may be another's from now on */
+    PT_SWITCH_LOST     /* so many were lost before this time */
+};
+
+struct pt_switch {
+    uint64_t ts;       /* CLOCK_MONOTONIC */
+    int32_t  pid, tid;
+    uint32_t what;     /* enum pt_switch_what */
+    uint32_t value;    /* the processor; LOST: how many */
+    /* Who saw it.  A thread that began while the source did may be seen twice; the
+     * first to see it counts, the others are passed over. */
+    uint32_t origin;
+    uint32_t order;    /* among equal times */
+};
+
+struct pt_switch_request {
+    int32_t  pid;      /* whose threads, existing and new ones */
+    bool     children; /* and those of the processes that these make */
+    bool     newest;   /* without room the oldest go, else the latest */
+    uint64_t room;     /* switches to be kept until they are taken, at least */
+    /* Called by a thread of the source, when so many wait that they should be taken. */
+    void   (*filling)(void *context);
+    void    *context;
+};
+
+struct pt_switch_source;
+
+struct pt_switch_ops {
+    /* Called by the flush thread, in whose descriptor table everything stays.  0, or why
+     * the system refuses it. */
+    int (*open)(struct pt_switch_source **source, const struct pt_switch_request *request);
+    /* All switches before that time, by time; none of them comes later.  They are given
+     * again, with those after them, until done() is called. */
+    size_t (*take)(struct pt_switch_source *source, uint64_t before,
+                   const struct pt_switch **list);
+    void (*done)(struct pt_switch_source *source);
+    void (*close)(struct pt_switch_source *source);
+};
+
+/* From now on new streams use these.  Without any they answer ENOSYS. */
+void pt_switches_use(const struct pt_switch_ops *ops);
+
+struct pt_switches;
+
+/* 0 or a negative errno. */
+int pt_switches_open(struct pt_switches **switches, struct pt_stream *s,
+                     void (*filling)(void *), void *context);
+void pt_switches_close(struct pt_switches *w);
+
+/* Part of pt_round_write, after the chunks: the windows are known.  -ENOMEM: nothing
+ * was handed over, the next round does it. */
+int pt_switches_write(struct pt_switches *w, struct pt_round *r);
+
+#endif

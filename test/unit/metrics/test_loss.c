@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Traces made at random, of which parts are lost, with OVERFLOW and RESUME around what
+ * is missing.  Every measurement that is given is one of the whole trace, the same; and
+ * the longest one of the whole trace lies within what is said of the worst case.
+ */
+#include <string.h>
+#include "scene.h"
+#include "support/run_suite.h"
+
+enum { THREADS = 4, EVENTS = 400, LARGEST = 4 * EVENTS };
+
+struct event {
+    int64_t ns;
+    int tid;
+    const char *name;
+};
+
+struct found {
+    struct posixtrace_measurement m[LARGEST];
+    size_t count;
+    int64_t longest;
+    struct posixtrace_doubt doubt;
+};
+
+static struct event events[LARGEST];
+static size_t count;
+static struct found truth, part;
+
+/* What a thread does: begins, is taken off and on again, finishes. */
+static void make_trace(void)
+{
+    static const char *const names[] = { "begin", "finish", "posixtrace_switch_out",
+                                         "posixtrace_switch_in" };
+    struct { bool begun, off; } threads[THREADS + 1] = { 0 };
+    int64_t ns = 10;
+
+    count = 0;
+    while (count < EVENTS) {
+        int tid = 1 + (int)(random() % THREADS), what = (int)(random() % 4);
+
+        /* On the processor first; and nothing is begun twice. */
+        if (threads[tid].off)
+            what = 3;
+        else if (what == 3 || (what == 0 && threads[tid].begun) ||
+                 (what == 1 && !threads[tid].begun))
+            continue;
+        threads[tid].off = what == 2;
+        threads[tid].begun = what == 0 || (what != 1 && threads[tid].begun);
+        ns += 1 + random() % 50;
+        events[count++] = (struct event){ ns, tid, names[what] };
+    }
+}
+
+static int note(void *context, const struct posixtrace_measurement *m)
+{
+    struct found *f = context;
+
+    if (m->unknown)
+        return 0;
+    ck_assert_uint_lt(f->count, LARGEST);
+    f->m[f->count++] = *m;
+    f->longest = m->length_ns > f->longest ? m->length_ns : f->longest;
+    return 0;
+}
+
+static void measure(const posixtrace_metric_t *metric, struct scene_trace *t, struct found *f)
+{
+    trace_id_t trid = scene_trace_open(t);
+    posixtrace_metric_run_t *run;
+    bool more;
+
+    memset(f, 0, sizeof *f);
+    ck_assert_int_eq(posixtrace_metric_run_begin(&metric, 1, trid, note, f, &run), 0);
+    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
+    posixtrace_metric_run_end(run);
+    posixtrace_metric_run_doubt(run, 0, &f->doubt);
+    posixtrace_metric_run_free(run);
+    scene_trace_close(trid);
+}
+
+static struct scene_trace *whole_trace(void)
+{
+    struct scene_trace *t = scene_trace_begin();
+
+    for (size_t i = 0; i < count; i++)
+        scene_trace_add(t, events[i].ns, events[i].tid, events[i].name, 0, 0, false);
+    return t;
+}
+
+static struct scene_trace *lossy_trace(void)
+{
+    struct scene_trace *t = scene_trace_begin();
+
+    for (size_t i = 0; i < count; i++) {
+        size_t lost = random() % 40 == 0 ? 1 + (size_t)random() % 30 : 0;
+
+        if (lost == 0) {
+            scene_trace_add(t, events[i].ns, events[i].tid, events[i].name, 0, 0, false);
+            continue;
+        }
+        lost = i + lost > count ? count - i : lost;
+        scene_trace_add(t, events[i].ns, 0, "posix_trace_overflow", 0, 0, false);
+        i += lost - 1;
+        scene_trace_add(t, events[i].ns, 0, "posix_trace_resume", 0, 0, false);
+    }
+    return t;
+}
+
+static bool is_true(const struct posixtrace_measurement *m)
+{
+    for (size_t i = 0; i < truth.count; i++)
+        if (truth.m[i].tid == m->tid && truth.m[i].begin_ns == m->begin_ns)
+            return truth.m[i].end_ns == m->end_ns && truth.m[i].length_ns == m->length_ns &&
+                   truth.m[i].intermediate_events == m->intermediate_events;
+    return false;
+}
+
+START_TEST(what_is_known_is_true)
+{
+    unsigned trials = getenv("POSIXTRACE_TEST_SHORT") ? 5 : 200, known = 0, unknown = 0;
+    posixtrace_metric_t *metric;
+
+    srandom((unsigned)_i + 1);
+    ck_assert_int_eq(posixtrace_new_user_metric("m", "begin", "finish", true, &metric), 0);
+    for (unsigned n = 0; n < trials; n++) {
+        make_trace();
+        measure(metric, whole_trace(), &truth);
+        measure(metric, lossy_trace(), &part);
+        for (size_t i = 0; i < part.count; i++)
+            ck_assert(is_true(&part.m[i]));
+        ck_assert_int_le(truth.longest, part.longest > part.doubt.at_most_ns
+                                        ? part.longest : part.doubt.at_most_ns);
+        known += (unsigned)part.count;
+        unknown += (unsigned)part.doubt.unknown;
+    }
+    ck_assert_uint_gt(known, 20 * trials);
+    ck_assert_uint_gt(unknown, trials);
+    posixtrace_metric_free(metric);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+    tcase_set_timeout(tc, 60);
+    tcase_add_loop_test(tc, what_is_known_is_true, 0, 5);
+}
+
+int main(void)
+{
+    return run_suite("metrics", "loss", NULL, add);
+}

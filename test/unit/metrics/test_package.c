@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* The package of the paper, call by call, over a log and over a running stream. */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+#include "scene.h"
+#include "support/run_suite.h"
+
+static int64_t ns_of(struct timespec t)
+{
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static trace_id_t small_log(void)
+{
+    struct scene_trace *t = scene_trace_begin();
+
+    scene_trace_add(t, 100, 7, "begin", 0, 0, false);
+    scene_trace_add(t, 150, 8, "begin", 0, 0, false);
+    scene_trace_add(t, 160, 8, "posixtrace_switch_out", 0, 0, false);
+    scene_trace_add(t, 180, 8, "posixtrace_switch_in", 0, 0, false);
+    scene_trace_add(t, 200, 7, "finish", 0, 0, false);
+    scene_trace_add(t, 230, 8, "finish", 0, 0, false);
+    return scene_trace_open(t);
+}
+
+START_TEST(of_a_log)
+{
+    trace_id_t trid = small_log();
+    posixtrace_metric_result_t *result;
+    const posixtrace_metric_result_element_t *element;
+    posixtrace_metric_t *metric;
+
+    ck_assert_int_eq(posixtrace_new_user_metric("m", "begin", "finish", true, &metric), 0);
+    for (unsigned again = 0; again < 2; again++) {
+        ck_assert_int_eq(posixtrace_get_metric_result(metric, trid, &result), 0);
+        ck_assert_uint_eq(posixtrace_metric_result_element_count(result), 2);
+        ck_assert_int_eq(posixtrace_get_metric_result_element(result, 0, &element), EINVAL);
+        ck_assert_int_eq(posixtrace_get_metric_result_element(result, 3, &element), EINVAL);
+        ck_assert_int_eq(posixtrace_get_metric_result_element(result, 2, &element), 0);
+        ck_assert_int_eq(ns_of(posixtrace_begin_time(element)), SCENE_BASE + 150);
+        ck_assert_int_eq(ns_of(posixtrace_end_time(element)), SCENE_BASE + 230);
+        ck_assert_int_eq(ns_of(posixtrace_length(element)), 60);
+        ck_assert_int_eq(posixtrace_task_tid(element), 8);
+        ck_assert_int_eq(posixtrace_task_pid(element), 1);
+        ck_assert(pthread_equal(posixtrace_task_id(element), (pthread_t)(8 * 4096)));
+        ck_assert_uint_eq(posixtrace_intermediate_events(element), 2);
+        posixtrace_metric_result_free(result);
+    }
+    posixtrace_metric_free(metric);
+    scene_trace_close(trid);
+}
+END_TEST
+
+START_TEST(of_a_running_stream)
+{
+    trace_event_set_t set, all;
+    trace_event_id_t begin, finish, other;
+    posixtrace_metric_result_t *result;
+    const posixtrace_metric_result_element_t *element;
+    posixtrace_metric_t *metric;
+    trace_id_t trid;
+    int is = 0;
+
+    ck_assert_int_eq(posix_trace_create(0, NULL, &trid), 0);
+    ck_assert_int_eq(posixtrace_new_user_metric("m", "package begin", "package finish", true,
+                                                &metric), 0);
+    ck_assert_int_eq(posixtrace_events_required_by(metric, trid, &set), 0);
+    ck_assert_int_eq(posix_trace_eventid_open("package begin", &begin), 0);
+    ck_assert_int_eq(posix_trace_eventid_open("package finish", &finish), 0);
+    ck_assert_int_eq(posix_trace_eventid_open("package other", &other), 0);
+    ck_assert_int_eq(posix_trace_eventset_ismember(begin, &set, &is), 0);
+    ck_assert_int_ne(is, 0);
+    ck_assert_int_eq(posix_trace_eventset_ismember(finish, &set, &is), 0);
+    ck_assert_int_ne(is, 0);
+    ck_assert_int_eq(posix_trace_eventset_ismember(other, &set, &is), 0);
+    ck_assert_int_eq(is, 0);
+    /* As the paper's example does it: all are filtered but those. */
+    ck_assert_int_eq(posix_trace_eventset_fill(&all, POSIX_TRACE_ALL_EVENTS), 0);
+    ck_assert_int_eq(posix_trace_set_filter(trid, &all, POSIX_TRACE_SET_EVENTSET), 0);
+    ck_assert_int_eq(posix_trace_set_filter(trid, &set, POSIX_TRACE_SUB_EVENTSET), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    posix_trace_event(begin, NULL, 0);
+    posix_trace_event(other, NULL, 0);
+    posix_trace_event(finish, NULL, 0);
+    ck_assert_int_eq(posixtrace_get_metric_result(metric, trid, &result), 0);
+    ck_assert_uint_eq(posixtrace_metric_result_element_count(result), 1);
+    ck_assert_int_eq(posixtrace_get_metric_result_element(result, 1, &element), 0);
+    ck_assert(pthread_equal(posixtrace_task_id(element), pthread_self()));
+    ck_assert_int_eq(posixtrace_task_pid(element), getpid());
+    ck_assert_int_ge(ns_of(posixtrace_length(element)), 0);
+    ck_assert_uint_eq(posixtrace_intermediate_events(element), 1);
+    posixtrace_metric_result_free(result);
+    posixtrace_metric_free(metric);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
+
+START_TEST(arguments)
+{
+    char longest[TRACE_EVENT_NAME_MAX + 2];
+    posixtrace_metric_result_t *result;
+    posixtrace_metric_t *metric;
+    trace_event_set_t set;
+
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    ck_assert_int_eq(posixtrace_system_metric(NULL, &metric), EINVAL);
+    ck_assert_int_eq(posixtrace_system_metric("Off CPU", NULL), EINVAL);
+    ck_assert_int_eq(posixtrace_system_metric("Nothing", &metric), ENOENT);
+    ck_assert_int_eq(posixtrace_new_user_metric("m", "a", longest, true, &metric), EINVAL);
+    ck_assert_int_eq(posixtrace_new_user_metric("m", "", "b", true, &metric), EINVAL);
+    ck_assert_int_eq(posixtrace_new_user_metric(NULL, "a", "b", true, &metric), EINVAL);
+    ck_assert_int_eq(posixtrace_new_user_metric("m", "a", "b\n", true, &metric), EINVAL);
+    longest[TRACE_EVENT_NAME_MAX] = '\0';
+    ck_assert_int_eq(posixtrace_new_user_metric("m", "a", longest, true, &metric), 0);
+    ck_assert_str_eq(posixtrace_metric_event(metric, 1, NULL), longest);
+    posixtrace_metric_free(metric);
+    ck_assert_int_eq(posixtrace_system_metric("delay-until-wakeup", &metric), 0);
+    ck_assert_int_eq(posixtrace_get_metric_result(metric, 12345, &result), EINVAL);
+    ck_assert_int_eq(posixtrace_get_metric_result(NULL, 0, &result), EINVAL);
+    ck_assert_int_eq(posixtrace_events_required_by(metric, 12345, &set), EINVAL);
+    posixtrace_metric_free(metric);
+    posixtrace_metric_free(NULL);
+    posixtrace_metric_result_free(NULL);
+}
+END_TEST
+
+static int stop_at_second(void *context, const struct posixtrace_measurement *m)
+{
+    unsigned *n = context;
+
+    (void)m;
+    return ++*n == 2 ? 4711 : 0;
+}
+
+START_TEST(stopped_by_its_caller)
+{
+    trace_id_t trid = small_log();
+    const posixtrace_metric_t *metrics[2];
+    posixtrace_metric_t *a, *b;
+    posixtrace_metric_run_t *run;
+    unsigned n = 0;
+    bool more;
+
+    ck_assert_int_eq(posixtrace_new_user_metric("a", "begin", "finish", true, &a), 0);
+    ck_assert_int_eq(posixtrace_new_user_metric("b", "begin", "finish", false, &b), 0);
+    metrics[0] = a;
+    metrics[1] = b;
+    ck_assert_int_eq(posixtrace_metric_run_begin(metrics, 2, trid, stop_at_second, &n, &run), 0);
+    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 4711);
+    ck_assert_uint_eq(n, 2);
+    ck_assert(posixtrace_metric_run_saw(run, "begin"));
+    ck_assert(!posixtrace_metric_run_saw(run, "begins"));
+    posixtrace_metric_run_free(run);
+    posixtrace_metric_free(a);
+    posixtrace_metric_free(b);
+    scene_trace_close(trid);
+}
+END_TEST
+
+START_TEST(cost)
+{
+    double ns = 0;
+
+    ck_assert_int_eq(posixtrace_event_cost(NULL), EINVAL);
+    ck_assert_int_eq(posixtrace_event_cost(&ns), 0);
+    ck_assert(ns > 0.1 && ns < 1e9);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+    tcase_add_test(tc, of_a_log);
+    tcase_add_test(tc, of_a_running_stream);
+    tcase_add_test(tc, arguments);
+    tcase_add_test(tc, stopped_by_its_caller);
+    tcase_add_test(tc, cost);
+}
+
+int main(void)
+{
+    return run_suite("metrics", "package", NULL, add);
+}

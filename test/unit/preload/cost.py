@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The posixtrace authors
+"""Without a stream, a wrapped call tests one gate, and does nothing else of ours.
+
+callgrind counts how often functions are called; the difference between N and 2 N
+rounds of four calls has none of what the first calls do.  The instructions that the
+library adds to a round are printed.
+
+usage: cost.py VALGRIND PAIRS PRELOAD
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROUNDS, CALLS = 100, 4
+NOT_HERE = 77
+
+
+def run(valgrind, program, preload, rounds):
+    """({function: calls}, instructions)"""
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "out"
+        done = subprocess.run(
+            [valgrind, "--tool=callgrind", "--compress-strings=no",
+             f"--callgrind-out-file={out}", program, str(rounds)],
+            env={**environment, **({"LD_PRELOAD": preload} if preload else {})},
+            capture_output=True, text=True)
+        if "debuginfo reader" in done.stderr:
+            print("this valgrind cannot read the debug information of this compiler")
+            sys.exit(NOT_HERE)
+        if done.returncode or not out.exists():
+            sys.exit(f"{program} under callgrind: exit {done.returncode}\n{done.stderr}")
+        text = out.read_text()
+    calls = {}
+    for name, count in re.findall(r'^cfn=(\S+)\n(?:cfi=.*\n|cfl=.*\n)?calls=(\d+)', text, flags=re.M):
+        name = name.split("@")[0]
+        calls[name] = calls.get(name, 0) + int(count)
+    return calls, int(re.search(r'^(?:summary|totals): (\d+)', text, flags=re.M).group(1))
+
+
+def difference(valgrind, program, preload):
+    few, few_instructions = run(valgrind, program, preload, ROUNDS)
+    many, many_instructions = run(valgrind, program, preload, 2 * ROUNDS)
+    calls = {name: count - few.get(name, 0) for name, count in many.items()}
+    return calls, many_instructions - few_instructions
+
+
+def main():
+    valgrind, program, preload = sys.argv[1:]
+    if not valgrind:
+        print("valgrind is not installed")
+        return NOT_HERE
+    plain, without = difference(valgrind, program, "")
+    calls, instructions = difference(valgrind, program, preload)
+    if plain.get("pthread_mutex_lock", 0) == 0 or plain.get("posixtrace_system_wanted"):
+        sys.exit("the program does not lock, or is not alone")
+    tests = calls.get("posixtrace_system_wanted", 0)
+    if tests != CALLS * ROUNDS:
+        sys.exit(f"{CALLS * ROUNDS} calls made {tests} tests of a gate")
+    more = {name: count for name, count in calls.items()
+            if count > ROUNDS / 2 and name not in plain and name != "posixtrace_system_wanted"}
+    if more:
+        sys.exit(f"more is called than the test: {more}")
+    print(f"{(instructions - without) / ROUNDS / CALLS:.1f} instructions more a call")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

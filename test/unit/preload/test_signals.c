@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Signal handlers: their begin and end, what the program is told about them, and
+ * handlers that do not return.
+ */
+#include <fcntl.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <signal.h>
+#include "scene.h"
+
+static sem_t s;
+static int seen_value, seen_signal;
+static sigjmp_buf out;
+
+static void posts(int number)
+{
+    seen_signal = number;
+    sem_post(&s);
+    errno = EIO;
+}
+
+static void takes_info(int number, siginfo_t *info, void *context)
+{
+    seen_signal = number;
+    seen_value = context ? info->si_value.sival_int : -1;
+}
+
+static void leaves(int number)
+{
+    sem_post(&s);
+    siglongjmp(out, number);
+}
+
+static void begin(void)
+{
+    ck_ok(sem_init(&s, 0, 0));
+    scene_name(&s, "S");
+}
+
+START_TEST(around_a_handler)
+{
+    struct sigaction a = { .sa_handler = posts, .sa_flags = SA_RESTART }, old;
+    char want[200];
+    trace_id_t trid;
+
+    begin();
+    sigaddset(&a.sa_mask, SIGUSR2);
+    trid = scene_begin();
+    scene_note_errno(sigaction(SIGUSR1, &a, NULL));
+    raise(SIGUSR1);
+    scene_note(errno);
+    sem_trywait(&s);
+    scene_note_errno(sigaction(SIGUSR1, NULL, &old));
+    scene_end(trid);
+    ck_results("0 EIO 0");
+    snprintf(want, sizeof want, "signal_begin %d, sem_post S, signal_end %d, sem_wait S, "
+             "sem_taken S", SIGUSR1, SIGUSR1);
+    ck_events(0, want);
+    ck_assert_int_eq(seen_signal, SIGUSR1);
+    ck_assert(old.sa_handler == posts);
+    ck_assert_int_eq(old.sa_flags & (SA_RESTART | SA_SIGINFO | SA_NODEFER), SA_RESTART);
+    ck_assert_int_eq(sigismember(&old.sa_mask, SIGUSR2), 1);
+}
+END_TEST
+
+START_TEST(information)
+{
+    struct sigaction a = { .sa_sigaction = takes_info, .sa_flags = SA_SIGINFO }, old;
+    struct sigaction *volatile same;
+    char want[100];
+    trace_id_t trid;
+
+    begin();
+    ck_ok(sigaction(SIGUSR2, &a, &old));
+    ck_assert(old.sa_handler == SIG_DFL);
+    trid = scene_begin();
+    scene_note_errno(sigqueue(getpid(), SIGUSR2, (union sigval){ .sival_int = 4711 }));
+    scene_end(trid);
+    ck_results("0");
+    ck_assert_int_eq(seen_value, 4711);
+    snprintf(want, sizeof want, "signal_begin %d, signal_end %d", SIGUSR2, SIGUSR2);
+    ck_events(0, want);
+    a.sa_handler = SIG_IGN;
+    a.sa_flags = 0;
+    same = &a;
+    ck_ok(sigaction(SIGUSR2, &a, same));   /* as programs do */
+    ck_assert(a.sa_sigaction == takes_info);
+    ck_assert_int_eq(a.sa_flags & SA_SIGINFO, SA_SIGINFO);
+    ck_ok(sigaction(SIGUSR2, NULL, &old));
+    ck_assert(old.sa_handler == SIG_IGN);
+}
+END_TEST
+
+/* What is no function is left alone, errors too, and a handler that is gone after one
+ * signal is gone. */
+START_TEST(told_to_the_program)
+{
+    struct sigaction once = { .sa_handler = posts, .sa_flags = SA_RESETHAND }, old;
+
+    ck_assert(signal(SIGHUP, posts) == SIG_DFL);
+    ck_assert(signal(SIGHUP, SIG_IGN) == posts);
+    ck_assert(signal(SIGHUP, leaves) == SIG_IGN);
+    ck_assert(signal(SIGHUP, SIG_DFL) == leaves);
+    ck_assert(signal(SIGHUP, SIG_DFL) == SIG_DFL);
+    ck_assert(signal(SIGKILL, posts) == SIG_ERR);
+    ck_assert_int_eq(sigaction(SIGSTOP, &once, NULL), -1);
+    ck_assert_int_eq(errno, EINVAL);
+    ck_assert_int_eq(sigaction(-1, &once, NULL), -1);
+    begin();
+    ck_ok(sigaction(SIGUSR1, &once, NULL));
+    ck_ok(raise(SIGUSR1));
+    ck_ok(sem_trywait(&s));
+    ck_ok(sigaction(SIGUSR1, NULL, &old));
+    ck_assert(old.sa_handler == SIG_DFL);
+}
+END_TEST
+
+/* More than there are places: the program is told what it has set all the same. */
+START_TEST(many_handlers)
+{
+    struct sigaction a = { .sa_flags = 0 }, old;
+
+    for (uintptr_t i = 0; i < 300; i++) {
+        a.sa_handler = (void (*)(int))(0x100000 + 16 * i);
+        ck_ok(sigaction(SIGUSR1, &a, NULL));
+        ck_ok(sigaction(SIGUSR1, NULL, &old));
+        ck_assert(old.sa_handler == a.sa_handler);
+    }
+    begin();
+    ck_assert(signal(SIGUSR1, posts) == a.sa_handler);
+    ck_ok(raise(SIGUSR1));
+    ck_ok(sem_trywait(&s));
+}
+END_TEST
+
+START_TEST(left_by_siglongjmp)
+{
+    char want[200];
+    trace_id_t trid;
+
+    begin();
+    ck_assert(signal(SIGUSR1, leaves) != SIG_ERR);
+    trid = scene_begin();
+    if (sigsetjmp(out, 1) == 0)
+        raise(SIGUSR1);
+    sem_trywait(&s);
+    scene_end(trid);
+    snprintf(want, sizeof want, "signal_begin %d, sem_post S, sem_wait S, sem_taken S", SIGUSR1);
+    ck_events(0, want);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+    tcase_add_test(tc, around_a_handler);
+    tcase_add_test(tc, information);
+    tcase_add_test(tc, told_to_the_program);
+    tcase_add_test(tc, many_handlers);
+    tcase_add_test(tc, left_by_siglongjmp);
+}
+
+int main(void)
+{
+    return th_main("preload signals", add);
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Context switches in a stream with log, from a source that plays a script: what is
+ * part of the stream, whose it is, and that the books of the threads' own events stay
+ * right whatever happens, SIGKILL in the middle of a round included.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <posixtrace/event.h>
+#include <posixtrace/info.h>
+#include <posixtrace/log.h>
+#include <posixtrace/system.h>
+#include "base/clock.h"
+#include "stream/stream.h"
+#include "stream/switches.h"
+#include "support/run_suite.h"
+
+enum { MOST = 200000, EVENTS = 3000 };
+
+static struct pt_switch script[MOST];
+static size_t script_count;
+static uint64_t script_ts;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static size_t given;
+static bool kill_when_done;
+
+static int play(struct pt_switch_source **source, const struct pt_switch_request *request)
+{
+    (void)request;
+    *source = (struct pt_switch_source *)(void *)script;
+    return 0;
+}
+
+static size_t take(struct pt_switch_source *source, uint64_t before,
+                   const struct pt_switch **list)
+{
+    (void)source;
+    pthread_mutex_lock(&lock);
+    *list = script;
+    for (given = 0; given < script_count && script[given].ts < before;)
+        given++;
+    pthread_mutex_unlock(&lock);
+    return given;
+}
+
+static void done(struct pt_switch_source *source)
+{
+    (void)source;
+    if (kill_when_done && given > 0)
+        raise(SIGKILL);
+    pthread_mutex_lock(&lock);
+    memmove(script, script + given, (script_count - given) * sizeof script[0]);
+    script_count -= given;
+    pthread_mutex_unlock(&lock);
+}
+
+static void end(struct pt_switch_source *source)
+{
+    (void)source;
+}
+
+static const struct pt_switch_ops ops = { play, take, done, end };
+
+/* At the present moment, or just after the one before. */
+static uint64_t put(uint32_t what, int32_t tid, uint32_t value, uint32_t origin)
+{
+    uint64_t ts = pt_clock_ns(CLOCK_MONOTONIC);
+
+    pthread_mutex_lock(&lock);
+    ck_assert_uint_lt(script_count, MOST);
+    script_ts = ts > script_ts ? ts : script_ts + 1;
+    script[script_count++] = (struct pt_switch){ .ts = script_ts, .pid = getpid(), .tid = tid,
+                                                 .what = what, .value = value, .origin = origin };
+    ts = script_ts;
+    pthread_mutex_unlock(&lock);
+    while (pt_clock_ns(CLOCK_MONOTONIC) <= ts)
+        ;
+    return ts;
+}
+
+static int log_file(void)
+{
+    FILE *f = tmpfile();
+    int fd = f ? dup(fileno(f)) : -1;
+
+    ck_assert_int_ge(fd, 0);
+    fclose(f);
+    return fd;
+}
+
+static struct pt_stream *make_small(int fd, int policy, uint64_t size, uint64_t log_size)
+{
+    struct pt_stream *s = NULL;
+    struct pt_attr attr;
+
+    pt_switches_use(&ops);
+    pt_attr_init(&attr);
+    attr.switches = 1;
+    attr.stream_policy = policy;
+    attr.policy_is_default = 0;
+    attr.stream_size = size;
+    attr.max_data = 64;
+    attr.log_size = log_size;
+    ck_assert_int_eq(pt_stream_create(&s, &attr, fd, NULL), 0);
+    ck_assert_int_eq(s->seg->h->clock, PT_CLOCK_MONOTONIC);
+    return s;
+}
+
+static struct pt_stream *make(int fd, int policy, uint64_t size)
+{
+    return make_small(fd, policy, size, 64 << 20);
+}
+
+struct found {
+    uint64_t switches, own, overflow, resume;
+    int64_t first_ns, last_ns;
+    uint32_t last_value;
+};
+
+static bool is_switch(uint32_t id)
+{
+    return id >= POSIXTRACE_SWITCH_IN && id <= POSIXTRACE_SWITCH_PREEMPTED;
+}
+
+/* tid 0: of all threads. */
+static struct found look(int fd, int32_t tid, struct posixtrace_info *info)
+{
+    struct found f = { 0 };
+    struct posixtrace_event e;
+    int64_t before = 0;
+    trace_id_t trid;
+    int none;
+
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    while (posixtrace_next_event(trid, &e, &none) == 0 && !none) {
+        ck_assert_int_ge(e.ns, before);
+        before = e.ns;
+        f.own += e.id >= POSIX_TRACE_UNNAMED_USEREVENT;
+        f.overflow += e.id == POSIX_TRACE_OVERFLOW;
+        f.resume += e.id == POSIX_TRACE_RESUME;
+        if (!is_switch((uint32_t)e.id) || (tid && e.tid != tid))
+            continue;
+        ck_assert_uint_eq(e.data_len, sizeof f.last_value);
+        memcpy(&f.last_value, e.data, sizeof f.last_value);
+        f.first_ns = f.switches++ ? f.first_ns : e.ns;
+        f.last_ns = e.ns;
+    }
+    if (info)
+        ck_assert_int_eq(posixtrace_get_info(trid, info), 0);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    return f;
+}
+
+START_TEST(only_inside_windows)
+{
+    int fd = log_file();
+    struct pt_stream *s = make(fd, POSIX_TRACE_FLUSH, 1 << 16);
+    struct found f;
+
+    put(PT_SWITCH_IN, 100001, 1, 0);
+    ck_assert_int_eq(pt_stream_start(s, 0), 0);
+    put(PT_SWITCH_OUT, 100001, 2, 0);
+    put(PT_SWITCH_IN, 100001, 3, 0);
+    ck_assert_int_eq(pt_stream_stop(s, 0), 0);
+    put(PT_SWITCH_PREEMPTED, 100001, 4, 0);
+    ck_assert_int_eq(pt_stream_start(s, 0), 0);
+    put(PT_SWITCH_IN, 100001, 5, 0);
+    ck_assert_int_eq(pt_stream_stop(s, 0), 0);
+    put(PT_SWITCH_OUT, 100001, 6, 0);
+    ck_assert_int_eq(pt_stream_destroy(s, 0), 0);
+    f = look(fd, 100001, NULL);
+    ck_assert_uint_eq(f.switches, 3);
+    ck_assert_uint_eq(f.last_value, 5);
+    close(fd);
+}
+END_TEST
+
+START_TEST(not_what_is_filtered)
+{
+    int fd = log_file();
+    struct pt_stream *s = make(fd, POSIX_TRACE_FLUSH, 1 << 16);
+    struct pt_set set;
+
+    pt_set_empty(&set);
+    pt_set_add(&set, POSIXTRACE_SWITCH_IN);
+    pt_set_add(&set, POSIXTRACE_SWITCH_PREEMPTED);
+    ck_assert_int_eq(pt_stream_set_filter(s, &set, POSIX_TRACE_SET_EVENTSET, 0), 0);
+    ck_assert_int_eq(pt_stream_start(s, 0), 0);
+    put(PT_SWITCH_IN, 100001, 1, 0);
+    put(PT_SWITCH_OUT, 100001, 2, 0);
+    put(PT_SWITCH_PREEMPTED, 100001, 3, 0);
+    ck_assert_int_eq(pt_stream_destroy(s, 0), 0);
+    ck_assert_uint_eq(look(fd, 0, NULL).switches, 1);
+    ck_assert_uint_eq(look(fd, 0, NULL).last_value, 2);
+    close(fd);
+}
+END_TEST
+
+/* Two saw a thread: one counts.  After its end its tid is another thread's, and that
+ * may have been seen first by the other one. */
+START_TEST(seen_twice)
+{
+    int fd = log_file();
+    struct pt_stream *s = make(fd, POSIX_TRACE_FLUSH, 1 << 16);
+    struct found f;
+
+    ck_assert_int_eq(pt_stream_start(s, 0), 0);
+    for (uint32_t i = 0; i < 10; i++) {
+        put(i % 2 ? PT_SWITCH_IN : PT_SWITCH_OUT, 100001, 1, 7);
+        put(i % 2 ? PT_SWITCH_IN : PT_SWITCH_OUT, 100001, 2, 8);
+    }
+    put(PT_SWITCH_ENDED, 100001, 0, 8);   /* of the one that does not count */
+    put(PT_SWITCH_OUT, 100001, 2, 8);
+    put(PT_SWITCH_ENDED, 100001, 0, 7);
+    put(PT_SWITCH_IN, 100001, 3, 8);
+    put(PT_SWITCH_OUT, 100001, 4, 7);
+    ck_assert_int_eq(pt_stream_destroy(s, 0), 0);
+    f = look(fd, 100001, NULL);
+    ck_assert_uint_eq(f.switches, 11);
+    ck_assert_uint_eq(f.last_value, 3);
+    close(fd);
+}
+END_TEST
+
+/* More than a packet holds, of more threads than a table begins with; and two that
+ * are farther apart than a record can tell. */
+START_TEST(many_and_far_apart)
+{
+    const struct timespec pause = { 2, 300000000 };
+    int fd = log_file();
+    struct pt_stream *s = make(fd, POSIX_TRACE_FLUSH, 1 << 16);
+    struct found f;
+
+    ck_assert_int_eq(pt_stream_start(s, 0), 0);
+    for (uint32_t i = 0; i < 20000; i++) {
+        put(i % 2 ? PT_SWITCH_IN : PT_SWITCH_OUT, 100001, i, 0);
+        put(PT_SWITCH_IN, 200000 + (int32_t)i % 500, i, 0);
+    }
+    put(PT_SWITCH_OUT, 7, 1, 0);
+    nanosleep(&pause, NULL);
+    put(PT_SWITCH_IN, 7, 2, 0);
+    ck_assert_int_eq(pt_stream_destroy(s, 0), 0);
+    f = look(fd, 100001, NULL);
+    ck_assert_uint_eq(f.switches, 20000);
+    ck_assert_uint_eq(f.last_value, 19999);
+    ck_assert_uint_eq(look(fd, 200499, NULL).switches, 40);
+    f = look(fd, 7, NULL);
+    ck_assert_uint_eq(f.switches, 2);
+    ck_assert_int_gt(f.last_ns - f.first_ns, 2200000000);
+    close(fd);
+}
+END_TEST
+
+/* The entry of a thread, zeros if it has none; tid 0: of those without a name.  Who has
+ * only switched is not listed. */
+static struct posixtrace_thread_info thread_in(int fd, pid_t tid)
+{
+    struct posixtrace_thread_info t, wanted = { .tid = tid };
+    trace_id_t trid;
+    size_t cursor = 0;
+    int none;
+
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    while (posixtrace_thread_getnext(trid, &cursor, &t, &none) == 0 && !none) {
+        ck_assert_int_ne(t.tid, 100001);
+        if (t.tid == tid)
+            wanted = t;
+    }
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    return wanted;
+}
+
+START_TEST(losses_are_told)
+{
+    int fd = log_file();
+    struct pt_stream *s = make(fd, POSIX_TRACE_FLUSH, 1 << 16);
+    struct posixtrace_info info;
+    struct found f;
+
+    put(PT_SWITCH_LOST, 0, 1000, 0);   /* before the window: nobody's loss */
+    ck_assert_int_eq(pt_stream_start(s, 0), 0);
+    put(PT_SWITCH_OUT, 100001, 1, 0);
+    put(PT_SWITCH_LOST, 0, 42, 0);
+    put(PT_SWITCH_IN, 100001, 2, 0);
+    ck_assert_int_eq(pt_stream_destroy(s, 0), 0);
+    f = look(fd, 0, &info);
+    ck_assert_uint_eq(f.switches, 2);
+    ck_assert_uint_eq(f.overflow, 1);
+    ck_assert_uint_eq(f.resume, 1);
+    ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_FULL], 42);
+    ck_assert_uint_eq(info.events, 6);
+    ck_assert_uint_eq(thread_in(fd, 0).lost[POSIXTRACE_LOST_FULL], 42);
+    ck_assert_uint_eq(thread_in(fd, 0).recorded, 0);
+    close(fd);
+}
+END_TEST
+
+/* What a small log overwrites is counted as the log's loss, of no thread. */
+START_TEST(small_log)
+{
+    struct posixtrace_info info;
+    int fd = log_file();
+    struct pt_stream *s = make_small(fd, POSIX_TRACE_FLUSH, 1 << 16, 1 << 16);
+    struct found f;
+
+    ck_assert_int_eq(pt_stream_start(s, 0), 0);
+    for (uint32_t i = 0; i < 20000; i++)
+        put(i % 2 ? PT_SWITCH_IN : PT_SWITCH_OUT, 100001, i, 0);
+    ck_assert_int_eq(pt_stream_destroy(s, 0), 0);
+    f = look(fd, 100001, &info);
+    ck_assert_uint_gt(info.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN], 0);
+    ck_assert_uint_ge(f.switches + info.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN], 20000);
+    ck_assert_uint_eq(f.last_value, 19999);
+    ck_assert_uint_eq(thread_in(fd, getpid()).recorded, 0);
+    close(fd);
+}
+END_TEST
+
+static void trace_own(void)
+{
+    trace_event_id_t id;
+
+    ck_assert_int_eq(posix_trace_eventid_open("own", &id), 0);
+    for (unsigned i = 0; i < EVENTS; i++)
+        posix_trace_event(id, "0123456789", 10);
+}
+
+/* The child ends in its second round with switches, when some of their packets are in
+ * the file. */
+static void be_killed(int fd, int policy)
+{
+    struct pt_stream *s = make(fd, policy, 1 << 14);
+
+    pt_stream_start(s, 0);
+    trace_own();
+    for (uint32_t i = 0; i < 100; i++)
+        put(PT_SWITCH_IN, 100001, i, 0);
+    put(PT_SWITCH_LOST, 0, 5, 0);
+    pt_stream_flush(s, 0);
+    while (script_count > 0) {
+        pthread_mutex_lock(&lock);
+        pthread_mutex_unlock(&lock);
+    }
+    trace_own();
+    for (uint32_t i = 0; i < 60000; i++)
+        put(PT_SWITCH_IN, 100001, i, 0);
+    kill_when_done = true;
+    pt_stream_flush(s, 0);
+    for (;;)
+        pause();
+}
+
+/* What the thread has lost is known, and it has lost nothing else.  Switches that a
+ * stream refuses while it has stopped itself are lost, too, but by nobody. */
+static void check_books(int fd, pid_t pid)
+{
+    struct posixtrace_info info;
+    struct found f = look(fd, 100001, &info);
+    struct posixtrace_thread_info own = thread_in(fd, pid), rest = thread_in(fd, 0);
+    uint64_t of_rest = rest.lost[POSIXTRACE_LOST_FULL] + rest.lost[POSIXTRACE_LOST_OVERWRITTEN];
+
+    ck_assert_uint_eq(own.recorded + own.lost[POSIXTRACE_LOST_FULL], 2 * EVENTS);
+    ck_assert_uint_eq(f.own + own.lost[POSIXTRACE_LOST_OVERWRITTEN], own.recorded);
+    ck_assert_uint_eq(rest.recorded, 0);
+    ck_assert_uint_ge(of_rest, 5);
+    ck_assert_uint_le(of_rest + f.switches, 5 + 100 + 60000);
+    ck_assert_uint_eq(of_rest + own.lost[POSIXTRACE_LOST_FULL] +
+                          own.lost[POSIXTRACE_LOST_OVERWRITTEN],
+                      info.lost[POSIXTRACE_LOST_FULL] + info.lost[POSIXTRACE_LOST_OVERWRITTEN]);
+}
+
+START_TEST(killed_in_a_round)
+{
+    static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_FLUSH };
+    struct posixtrace_recover_report report;
+    int fd = log_file(), status;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        be_killed(fd, policies[_i]);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    check_books(fd, pid);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    check_books(fd, pid);
+    close(fd);
+}
+END_TEST
+
+static void add_tests(TCase *t)
+{
+    tcase_add_test(t, only_inside_windows);
+    tcase_add_test(t, not_what_is_filtered);
+    tcase_add_test(t, seen_twice);
+    tcase_add_test(t, many_and_far_apart);
+    tcase_add_test(t, losses_are_told);
+    tcase_add_test(t, small_log);
+    tcase_add_loop_test(t, killed_in_a_round, 0, 3);
+}
+
+static void set_time(TCase *t)
+{
+    tcase_set_timeout(t, 60);
+}
+
+int main(void)
+{
+    return run_suite("source", "switches", set_time, add_tests);
+}

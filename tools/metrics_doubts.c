@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What is not known: measurements that events were lost in, those that have no end,
+ * and why a metric has none at all.
+ *
+ * In a table they are part of the result.  The other formats have no place for them:
+ * there they go to stderr, where they matter to who asked for the metric.
+ */
+#include "metrics_doubts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "amount.h"
+#include "options.h"
+#include "out.h"
+#include "tool.h"
+
+enum { LINE = 1024, SHOWN_EVENTS = 3 };
+
+struct line {
+    char   text[LINE];
+    size_t used;
+};
+
+__attribute__((format(printf, 2, 3)))
+static void append(struct line *l, const char *format, ...)
+{
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(l->text + l->used, sizeof l->text - l->used, format, args);
+    va_end(args);
+    if (n > 0)
+        l->used += (size_t)n;
+    if (l->used >= sizeof l->text)
+        l->used = sizeof l->text - 1;
+}
+
+static void say(const struct metrics_view *v, const struct line *l)
+{
+    if (v->format != METRICS_TABLE) {
+        tool_note("%s", l->text);
+        return;
+    }
+    out_bytes(l->text, l->used);
+    out_text("\n");
+}
+
+/* ---- measurements that are not known ---- */
+
+static void say_sum(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
+{
+    const struct posixtrace_doubt *d = &sum->doubt;
+    struct line l = { "", 0 };
+
+    append(&l, "%s: %s measured", metrics_plain(posixtrace_metric_name(v->pick->metrics[metric])),
+           amount_count(sum->count));
+    if (d->unknown > 0)
+        append(&l, ", %s unknown, because events were lost in them: the longest lasted %s us%s",
+               amount_count(d->unknown), metrics_us_range(sum->max_ns, d->at_most_ns),
+               d->at_most_ns > sum->max_ns ? "" : " all the same");
+    else if (d->at_most_ns > sum->max_ns)
+        append(&l, ", and a gap in the trace may hide one of up to %s us",
+               metrics_us(d->at_most_ns));
+    if (d->unfinished > 0)
+        append(&l, ", %s unfinished", amount_count(d->unfinished));
+    if (d->restarted > 0)
+        append(&l, ", %s begun anew before their end", amount_count(d->restarted));
+    if (d->discarded > 0)
+        append(&l, ", %s discarded", amount_count(d->discarded));
+    if (v->format == METRICS_TABLE || d->unknown > 0 || d->at_most_ns > sum->max_ns)
+        say(v, &l);
+}
+
+/* ---- metrics without a measurement ---- */
+
+static bool is_switch(const char *event)
+{
+    return strncmp(event, "posixtrace_switch_", 18) == 0;
+}
+
+static bool is_call(const char *event)
+{
+    return strncmp(event, "posixtrace_", 11) == 0 && !is_switch(event);
+}
+
+/* Events that did not occur: those that are needed; or all, where none did. */
+struct missing {
+    const char *events[SHOWN_EVENTS];
+    size_t count;
+    bool   switches, calls, other;
+};
+
+static bool saw_any(const struct metrics_view *v, const posixtrace_metric_t *metric)
+{
+    const char *event;
+
+    for (size_t i = 0; (event = posixtrace_metric_event(metric, i, NULL)) != NULL; i++) {
+        if (posixtrace_metric_run_saw(v->run, event))
+            return true;
+    }
+    return false;
+}
+
+static void find_missing(const struct metrics_view *v, const posixtrace_metric_t *metric,
+                         struct missing *missing)
+{
+    bool needed = false, all = !saw_any(v, metric), has_needed = false;
+    const char *event;
+
+    memset(missing, 0, sizeof *missing);
+    for (size_t i = 0; all && posixtrace_metric_event(metric, i, &needed); i++)
+        has_needed |= needed;
+    all &= !has_needed;
+    for (size_t i = 0; (event = posixtrace_metric_event(metric, i, &needed)) != NULL; i++) {
+        if ((!needed && !all) || posixtrace_metric_run_saw(v->run, event))
+            continue;
+        if (missing->count < SHOWN_EVENTS)
+            missing->events[missing->count] = event;
+        missing->count++;
+        missing->switches |= is_switch(event);
+        missing->calls |= is_call(event);
+        missing->other |= !is_switch(event) && !is_call(event);
+    }
+}
+
+static void append_missing(struct line *l, const struct metrics_view *v,
+                           const struct missing *missing)
+{
+    append(l, "no event ");
+    for (size_t i = 0; i < missing->count && i < SHOWN_EVENTS; i++)
+        append(l, "%s%s", i ? ", " : "", metrics_plain(missing->events[i]));
+    if (missing->count > SHOWN_EVENTS)
+        append(l, " and %zu more", missing->count - SHOWN_EVENTS);
+    append(l, " in %s", v->log->shown);
+    if (missing->switches || missing->calls)
+        append(l, "; 'posixtrace record --system=%s%s%s -- CMD' records %s",
+               missing->calls ? "calls" : "", missing->calls && missing->switches ? "," : "",
+               missing->switches ? "switches" : "", missing->count > 1 ? "them" : "it");
+    else if (missing->other)
+        append(l, "; the program did not trace %s, or a filter left %s out",
+               missing->count > 1 ? "them" : "it", missing->count > 1 ? "them" : "it");
+}
+
+static void say_why(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
+{
+    const posixtrace_metric_t *m = v->pick->metrics[metric];
+    const struct posixtrace_doubt *d = &sum->doubt;
+    struct line l = { "", 0 };
+    struct missing missing;
+
+    append(&l, "%s: none; ", metrics_plain(posixtrace_metric_name(m)));
+    find_missing(v, m, &missing);
+    if (posixtrace_metric_run_events(v->run) == 0)
+        append(&l, "%s has no events", v->log->shown);
+    else if (missing.count > 0)
+        append_missing(&l, v, &missing);
+    else if (d->unfinished > 0 || d->discarded > 0)
+        append(&l, "%s without an end, %s discarded", amount_count(d->unfinished),
+               amount_count(d->discarded));
+    else
+        append(&l, "its events are there, and nothing among them that it measures");
+    if (v->format == METRICS_TABLE || v->pick->list[metric].named)
+        say(v, &l);
+}
+
+void metrics_print_doubts(const struct metrics_view *v)
+{
+    struct metrics_sum sum;
+    bool any = v->format != METRICS_TABLE || (v->stats && v->groups.count == 0);
+
+    for (size_t i = 0; i < v->pick->count; i++) {
+        metrics_view_sum(v, i, &sum);
+        if (!any)
+            out_text("\n");
+        any = true;
+        if (sum.count > 0 || sum.doubt.unknown > 0)
+            say_sum(v, i, &sum);
+    }
+    for (size_t i = 0; i < v->pick->count; i++) {
+        metrics_view_sum(v, i, &sum);
+        if (sum.count == 0 && sum.doubt.unknown == 0)
+            say_why(v, i, &sum);
+    }
+}
+
+/* ---- events that the log does not know ---- */
+
+static int say_unknown(const struct metrics_view *v, const struct log_type *types, size_t count,
+                       const char *event)
+{
+    const char **names = tool_grow(NULL, count + 1, sizeof *names), *near;
+
+    for (size_t i = 0; i < count; i++)
+        names[i] = types[i].name;
+    names[count] = NULL;
+    near = options_nearest(event, names);
+    free(names);
+    if (near)
+        return tool_error("no event type %s in %s; did you mean %s?", quote(event), v->log->shown,
+                          quote(near));
+    return tool_error("no event type %s in %s; 'posixtrace info' lists those that are there",
+                      quote(event), v->log->shown);
+}
+
+static bool knows(const struct log_type *types, size_t count, const char *event)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(types[i].name, event) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_user_type(const struct log_type *type)
+{
+    return type->id > POSIX_TRACE_UNNAMED_USEREVENT && strncmp(type->name, "posixtrace_", 11) != 0;
+}
+
+static int check_metric(const struct metrics_view *v, const posixtrace_metric_t *metric,
+                        const struct log_type *types, size_t count)
+{
+    const char *event;
+    bool needed = false;
+
+    for (size_t i = 0; (event = posixtrace_metric_event(metric, i, &needed)) != NULL; i++) {
+        if (needed && !knows(types, count, event))
+            return say_unknown(v, types, count, event);
+    }
+    return EXIT_DONE;
+}
+
+int metrics_check_events(const struct metrics_view *v)
+{
+    struct log_type *types = NULL;
+    size_t count = 0;
+    bool any = false;
+    int status;
+
+    if (v->pick->users == 0)
+        return EXIT_DONE;
+    status = log_file_types(v->log, &types, &count);
+    for (size_t i = 0; status == EXIT_DONE && i < count; i++)
+        any |= is_user_type(&types[i]);
+    for (size_t i = 0; any && status == EXIT_DONE && i < v->pick->count; i++) {
+        if (v->pick->list[i].own)
+            status = check_metric(v, v->pick->metrics[i], types, count);
+    }
+    free(types);
+    return status;
+}

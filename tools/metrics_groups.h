@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Measurements gathered by metric and thread: statistics of those that are known,
+ * and how many are not.
+ *
+ * Memory is bounded: beyond METRICS_GROUPS_MAX the measurements of further threads go
+ * to one more group for each metric, "others".
+ */
+#ifndef METRICS_GROUPS_H
+#define METRICS_GROUPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <posixtrace/metrics.h>
+
+enum { METRICS_GROUPS_MAX = 4096, METRICS_THREAD_NAME = 16 };
+
+struct metrics_group {
+    size_t   metric;          /* its place among those of the run */
+    uint64_t thread_id;
+    pid_t    pid, tid;
+    bool     others;
+    posixtrace_statistics_t *statistics;
+    uint64_t unknown;         /* measurements that events were lost in */
+    int64_t  at_most_ns;      /* the longest of those, at most */
+    char     thread[METRICS_THREAD_NAME];   /* its name, after metrics_groups_name() */
+};
+
+struct metrics_groups {
+    struct metrics_group *rows;
+    size_t    count, room;
+    uint16_t *index;          /* hash table of places in rows, from 1 */
+    double    cost_ns;        /* of an event, taken off each measurement; 0: nothing */
+};
+
+void metrics_groups_init(struct metrics_groups *g);
+void metrics_groups_free(struct metrics_groups *g);
+
+/* A measurement of the metric at that place; 0 or an error number. */
+int metrics_groups_add(struct metrics_groups *g, size_t metric,
+                       const struct posixtrace_measurement *m);
+
+/* Its length without what its events cost; not below 0 unless it was. */
+int64_t metrics_groups_length(const struct metrics_groups *g,
+                              const struct posixtrace_measurement *m);
+
+/* The names of threads, as the stream knows them now; then sorts the groups by metric,
+ * process and thread.  Nothing is added any more. */
+void metrics_groups_name(struct metrics_groups *g, trace_id_t trid);
+
+/* The first group of that thread and the metric, or NULL; after metrics_groups_name(). */
+const struct metrics_group *metrics_groups_find(const struct metrics_groups *g, size_t metric,
+                                                const struct metrics_group *thread);
+
+/* Do both tell of the same thread? */
+bool metrics_groups_same_thread(const struct metrics_group *a, const struct metrics_group *b);
+
+#endif

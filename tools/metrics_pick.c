@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See metrics_pick.h.
+ */
+#include "metrics_pick.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log_file.h"
+#include "tool.h"
+
+const char *metrics_plain(const char *text)
+{
+    /* One of the buffers of quote(), which may be written to. */
+    char *quoted = (char *)(uintptr_t)quote(text);
+
+    quoted[strlen(quoted) - 1] = '\0';
+    return quoted + 1;
+}
+
+/* ---- sets ---- */
+
+int metrics_text_load(const char *path, char **text, size_t *length)
+{
+    int fd = log_file_descriptor(path, O_RDONLY), error = 0;
+    char *block, *shown;
+    size_t used = 0;
+    ssize_t n = 1;
+
+    if (fd < 0)
+        return EXIT_FAILED;
+    block = tool_grow(NULL, METRICS_TEXT_MAX + 1, 1);
+    while (n != 0 && error == 0 && used <= METRICS_TEXT_MAX) {
+        n = read(fd, block + used, METRICS_TEXT_MAX + 1 - used);
+        if (n > 0)
+            used += (size_t)n;
+        else if (n < 0 && errno != EINTR)
+            error = errno;
+    }
+    if (fd != STDIN_FILENO)
+        close(fd);
+    if (error == 0 && used <= METRICS_TEXT_MAX) {
+        *text = block;
+        *length = used;
+        return EXIT_DONE;
+    }
+    free(block);
+    shown = log_file_call(path);
+    if (error != 0)
+        tool_error("cannot read %s: %s", shown, strerror(error));
+    else
+        tool_error("%s is longer than %d bytes, and no text for this", shown, METRICS_TEXT_MAX);
+    free(shown);
+    return EXIT_FAILED;
+}
+
+static int parse_error(const char *path, int error, const struct posixtrace_metric_fault *fault)
+{
+    char *shown = log_file_call(path);
+
+    if (error != EINVAL)
+        tool_error("cannot read metrics from %s: %s", shown, strerror(error));
+    else if (fault->line == 0)
+        tool_error("%s: %s", shown, metrics_plain(fault->text));
+    else
+        tool_error("%s, line %u, column %u: %s", shown, fault->line, fault->column,
+                   metrics_plain(fault->text));
+    free(shown);
+    return EXIT_FAILED;
+}
+
+static int load_file(const char *path, posixtrace_metric_set_t **set)
+{
+    struct posixtrace_metric_fault fault = { 0, 0, "" };
+    size_t length = 0;
+    char *text = NULL;
+    int status = metrics_text_load(path, &text, &length), error;
+
+    if (status != EXIT_DONE)
+        return status;
+    error = posixtrace_metric_set_parse(text, length, set, &fault);
+    free(text);
+    return error ? parse_error(path, error, &fault) : EXIT_DONE;
+}
+
+int metrics_set_load(const char *word, posixtrace_metric_set_t **set)
+{
+    int error = ENOENT;
+
+    if (strcmp(word, "linux") == 0 || strcmp(word, "marte") == 0)
+        error = posixtrace_metric_set_builtin(word, set);
+    else if (access(word, F_OK) != 0 && strcmp(word, "-") != 0 && !strchr(word, '/'))
+        return tool_usage("no set of metrics %s: 'linux', 'marte' or a file", quote(word));
+    else
+        return load_file(word, set);
+    return error ? tool_error("cannot make the metrics of %s: %s", quote(word), strerror(error))
+                 : EXIT_DONE;
+}
+
+int metrics_find(const posixtrace_metric_set_t *set, const char *set_word, const char *name,
+                 const posixtrace_metric_t **metric)
+{
+    const posixtrace_metric_t *near;
+
+    *metric = posixtrace_metric_set_find(set, name);
+    if (*metric)
+        return EXIT_DONE;
+    near = posixtrace_metric_set_near(set, name);
+    if (near)
+        return tool_usage("no metric %s in the set %s; did you mean %s?", quote(name),
+                          quote(set_word), quote(posixtrace_metric_name(near)));
+    return tool_usage("no metric %s in the set %s; --list shows those that are", quote(name),
+                      quote(set_word));
+}
+
+/* ---- metrics of the user's own ---- */
+
+enum { NAME, INITIAL, FINAL, SYSTEM, FIELDS };
+
+/* Splits in place at ":"; a backslash takes the next character as it is.  Returns how
+ * many there are, FIELDS + 1 for more than that. */
+static int split(char *text, char *fields[FIELDS])
+{
+    char *to = text;
+    int count = 1;
+
+    fields[0] = text;
+    for (; *text; text++) {
+        if (*text == ':') {
+            *to++ = '\0';
+            if (count == FIELDS)
+                return FIELDS + 1;
+            fields[count++] = to;
+            continue;
+        }
+        if (*text == '\\' && text[1])
+            text++;
+        *to++ = *text;
+    }
+    *to = '\0';
+    return count;
+}
+
+static int bad_user(const char *given, const char *why)
+{
+    return tool_usage("option '--user' needs NAME:INITIAL:FINAL or NAME:INITIAL:FINAL:nosystem, "
+                      "with \\: for a colon in a name, found %s%s", quote(given), why);
+}
+
+static int make_user(const char *given, posixtrace_metric_t **metric)
+{
+    char *fields[FIELDS] = { NULL }, *copy = tool_grow(NULL, strlen(given) + 1, 1);
+    int count = split(strcpy(copy, given), fields), error = 0, status = EXIT_DONE;
+    bool system = count == FIELDS && strcmp(fields[SYSTEM], "system") == 0;
+
+    if (count < FIELDS - 1 || count > FIELDS)
+        status = bad_user(given, "");
+    else if (count == FIELDS && !system && strcmp(fields[SYSTEM], "nosystem") != 0)
+        status = bad_user(given, " (the fourth word is 'nosystem')");
+    else
+        error = posixtrace_new_user_metric(fields[NAME], fields[INITIAL], fields[FINAL],
+                                           count < FIELDS || system, metric);
+    if (error == EINVAL)
+        status = bad_user(given, " (a name is empty or longer than an event's may be)");
+    else if (error != 0)
+        status = tool_error("cannot make the metric %s: %s", quote(given), strerror(error));
+    free(copy);
+    return status;
+}
+
+/* ---- all together ---- */
+
+static size_t length_of(const char *const *list)
+{
+    size_t n = 0;
+
+    while (list[n])
+        n++;
+    return n;
+}
+
+static void put(struct metrics_pick *p, const posixtrace_metric_t *metric,
+                posixtrace_metric_t *own, bool named)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->metrics[i] == metric)
+            return;
+    }
+    p->metrics[p->count] = metric;
+    p->list[p->count++] = (struct metrics_picked){ metric, own, named };
+}
+
+static int put_named(struct metrics_pick *p, const char *set_word, const char *const *names,
+                     const char *const *users)
+{
+    const posixtrace_metric_t *metric;
+    posixtrace_metric_t *own = NULL;
+    int status = EXIT_DONE;
+
+    for (; status == EXIT_DONE && *names; names++) {
+        status = metrics_find(p->set, set_word, *names, &metric);
+        if (status == EXIT_DONE)
+            put(p, metric, NULL, true);
+    }
+    for (; status == EXIT_DONE && *users; users++) {
+        status = make_user(*users, &own);
+        if (status == EXIT_DONE) {
+            put(p, own, own, true);
+            p->users++;
+        }
+    }
+    return status;
+}
+
+int metrics_pick(struct metrics_pick *p, const char *set_word, const char *const *names,
+                 const char *const *users)
+{
+    size_t room = length_of(names) + length_of(users);
+    bool all = room == 0;
+    int status;
+
+    memset(p, 0, sizeof *p);
+    status = metrics_set_load(set_word, &p->set);
+    if (status != EXIT_DONE)
+        return status;
+    if (all)
+        room = posixtrace_metric_set_count(p->set);
+    p->list = tool_grow(NULL, room + 1, sizeof *p->list);
+    p->metrics = tool_grow(NULL, room + 1, sizeof *p->metrics);
+    for (size_t i = 0; all && i < room; i++)
+        put(p, posixtrace_metric_set_get(p->set, i), NULL, false);
+    status = put_named(p, set_word, names, users);
+    if (status == EXIT_DONE && p->count == 0)
+        status = tool_error("the set %s has no metric", quote(set_word));
+    if (status != EXIT_DONE)
+        metrics_pick_free(p);
+    return status;
+}
+
+void metrics_pick_free(struct metrics_pick *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        posixtrace_metric_free(p->list[i].own);
+    free(p->list);
+    free(p->metrics);
+    posixtrace_metric_set_free(p->set);
+    memset(p, 0, sizeof *p);
+}

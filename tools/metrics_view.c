@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Measurements, one a line; see metrics_view.h.
+ */
+#include "metrics_view.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "chars.h"
+#include "out.h"
+#include "tool.h"
+#include "when.h"
+
+/* ---- words ---- */
+
+static char *next_buffer(void)
+{
+    static char buffers[8][64];
+    static unsigned next;
+
+    return buffers[next++ % 8];
+}
+
+static int put_us(char *to, size_t size, int64_t ns)
+{
+    uint64_t size_ns = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+
+    return snprintf(to, size, "%s%" PRIu64 ".%03" PRIu64, ns < 0 ? "-" : "", size_ns / 1000,
+                    size_ns % 1000);
+}
+
+const char *metrics_us(int64_t ns)
+{
+    char *buffer = next_buffer();
+
+    put_us(buffer, 64, ns);
+    return buffer;
+}
+
+const char *metrics_us_range(int64_t ns, int64_t at_most_ns)
+{
+    char *buffer = next_buffer();
+    int n = put_us(buffer, 64, ns);
+
+    if (at_most_ns > ns) {
+        n += snprintf(buffer + n, 64 - (size_t)n, "..");
+        put_us(buffer + n, 64 - (size_t)n, at_most_ns);
+    }
+    return buffer;
+}
+
+const char *metrics_thread(pid_t tid, uint64_t thread_id)
+{
+    char *buffer = next_buffer();
+
+    if (tid != 0)
+        snprintf(buffer, 64, "%d", (int)tid);
+    else if (thread_id != 0)
+        snprintf(buffer, 64, "0x%" PRIx64, thread_id);
+    else
+        strcpy(buffer, "-");
+    return buffer;
+}
+
+void metrics_put_name(enum metrics_format format, const char *name)
+{
+    static int utf8 = -1;
+    char *shown = tool_grow(NULL, strlen(name) + 1, CHARS_MAX_ESCAPE), *end;
+    enum chars_style style;
+
+    if (utf8 < 0)
+        utf8 = chars_utf8_is_safe(STDOUT_FILENO);
+    if (format == METRICS_TABLE)
+        style = utf8 ? CHARS_TERMINAL : CHARS_TERMINAL_ASCII;
+    else if (format == METRICS_CSV)
+        style = utf8 ? CHARS_CSV : CHARS_CSV_ASCII;
+    else
+        style = utf8 ? CHARS_JSON : CHARS_JSON_ASCII;
+    end = chars_show(shown, name, style);
+    if (format != METRICS_TABLE)
+        out_text("\"");
+    out_bytes(shown, (size_t)(end - shown));
+    if (format != METRICS_TABLE)
+        out_text("\"");
+    free(shown);
+}
+
+/* ---- measurements ---- */
+
+static void print_table_line(struct metrics_view *v, const struct posixtrace_measurement *m)
+{
+    if (!v->has_origin) {
+        v->origin = m->begin_ns;
+        v->has_origin = true;
+    }
+    out_format("%8s %13s %15s %15s %7" PRIu64 "  ", metrics_thread(m->tid, m->thread_id),
+               metrics_us(metrics_groups_length(&v->groups, m)),
+               metrics_us(m->begin_ns - v->origin), metrics_us(m->end_ns - v->origin),
+               m->intermediate_events);
+    metrics_put_name(METRICS_TABLE, posixtrace_metric_name(m->metric));
+    out_text("\n");
+}
+
+static void print_csv_line(struct metrics_view *v, const struct posixtrace_measurement *m)
+{
+    metrics_put_name(METRICS_CSV, posixtrace_metric_name(m->metric));
+    out_format(",%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRIu64 "\r\n", (int)m->tid,
+               m->begin_ns, m->end_ns, metrics_groups_length(&v->groups, m),
+               m->intermediate_events);
+}
+
+static void print_jsonl_line(struct metrics_view *v, const struct posixtrace_measurement *m)
+{
+    out_text("{\"metric\":");
+    metrics_put_name(METRICS_JSONL, posixtrace_metric_name(m->metric));
+    out_format(",\"pid\":%d,\"tid\":%d,\"thread_id\":\"0x%" PRIx64 "\",\"begin_ns\":%" PRId64
+               ",\"end_ns\":%" PRId64 ",\"length_ns\":%" PRId64 ",\"intermediate_events\":%" PRIu64
+               "}\n", (int)m->pid, (int)m->tid, m->thread_id, m->begin_ns, m->end_ns,
+               metrics_groups_length(&v->groups, m), m->intermediate_events);
+}
+
+static size_t place_of(struct metrics_view *v, const posixtrace_metric_t *metric)
+{
+    for (size_t i = 0; v->pick->metrics[v->last] != metric && i < v->pick->count; i++)
+        v->last = (v->last + 1) % v->pick->count;
+    return v->last;
+}
+
+int metrics_view_measured(void *context, const struct posixtrace_measurement *m)
+{
+    struct metrics_view *v = context;
+    int error = metrics_groups_add(&v->groups, place_of(v, m->metric), m);
+
+    if (error == 0 && !v->stats && !m->unknown) {
+        if (v->format == METRICS_TABLE)
+            print_table_line(v, m);
+        else if (v->format == METRICS_CSV)
+            print_csv_line(v, m);
+        else
+            print_jsonl_line(v, m);
+    }
+    return error == 0 && out_failed() ? ECANCELED : error;
+}
+
+/* ---- before and behind them ---- */
+
+static void print_cost(const struct metrics_view *v)
+{
+    double cost = v->groups.cost_ns;
+
+    if (cost > 0 && v->format == METRICS_TABLE)
+        out_format("# %.4g ns are taken off for each intermediate event\n", cost);
+    else if (cost > 0)
+        tool_note("%.4g ns are taken off for each intermediate event", cost);
+}
+
+void metrics_view_begin(struct metrics_view *v)
+{
+    print_cost(v);
+    if (v->format == METRICS_CSV)
+        out_text(v->stats ? "metric,tid,thread,count,min_ns,max_ns,mean_ns,deviation_ns,p50_ns,"
+                            "p90_ns,p99_ns,p99_9_ns,unknown,worst_ns\r\n"
+                          : "metric,tid,begin_ns,end_ns,length_ns,intermediate_events\r\n");
+    if (v->format != METRICS_TABLE || v->stats)
+        return;
+    if (v->has_origin)
+        out_format("# us; BEGIN and END since %s\n", when_iso(v->origin));
+    else
+        out_text("# us; BEGIN and END since the first BEGIN\n");
+    out_text("#   TASK        LENGTH           BEGIN             END  EVENTS  METRIC\n");
+}
+
+void metrics_view_end(struct metrics_view *v)
+{
+    metrics_groups_name(&v->groups, v->log->trid);
+    if (v->stats)
+        metrics_print_statistics(v);
+    if (v->format == METRICS_TABLE)
+        metrics_print_largest(v);
+    metrics_print_doubts(v);
+}
+
+void metrics_view_sum(const struct metrics_view *v, size_t metric, struct metrics_sum *sum)
+{
+    memset(sum, 0, sizeof *sum);
+    posixtrace_metric_run_doubt(v->run, metric, &sum->doubt);
+    for (size_t i = 0; i < v->groups.count; i++) {
+        const struct metrics_group *g = &v->groups.rows[i];
+        struct posixtrace_summary s;
+
+        if (g->metric != metric)
+            continue;
+        posixtrace_statistics_summary(g->statistics, &s);
+        if (s.count > 0 && (sum->count == 0 || s.max_ns > sum->max_ns))
+            sum->max_ns = s.max_ns;
+        sum->count += s.count;
+    }
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What posixtrace metrics shows: measurements as they come (the paper's figure 1), or
+ * statistics of them by thread; the largest of each thread (figure 4); and what could
+ * not be measured and why.
+ */
+#ifndef METRICS_VIEW_H
+#define METRICS_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <posixtrace/metrics.h>
+
+#include "log_file.h"
+#include "metrics_groups.h"
+#include "metrics_pick.h"
+
+enum metrics_format { METRICS_TABLE, METRICS_CSV, METRICS_JSONL };
+
+struct metrics_view {
+    const struct metrics_pick *pick;
+    struct log_file *log;
+    struct metrics_groups groups;
+    posixtrace_metric_run_t *run;
+    enum metrics_format format;
+    bool     stats;
+    bool     has_origin;
+    int64_t  origin;         /* times of tables count from here */
+    size_t   last;           /* place of the metric measured last */
+};
+
+/* A sum over the groups of a metric, and what the run says of it. */
+struct metrics_sum {
+    uint64_t count;
+    int64_t  max_ns;
+    struct posixtrace_doubt doubt;
+};
+
+/* The callback of posixtrace_metric_run_begin(); context is a view. */
+int metrics_view_measured(void *context, const struct posixtrace_measurement *m);
+
+/* Headings. */
+void metrics_view_begin(struct metrics_view *v);
+/* What follows the measurements; after the end of the run. */
+void metrics_view_end(struct metrics_view *v);
+
+/* The two tables behind the measurements. */
+void metrics_print_statistics(const struct metrics_view *v);
+void metrics_print_largest(const struct metrics_view *v);
+
+void metrics_view_sum(const struct metrics_view *v, size_t metric, struct metrics_sum *sum);
+
+/* Lines about measurements that are not known, and about metrics without any. */
+void metrics_print_doubts(const struct metrics_view *v);
+
+/* "12.345": ns in us with three decimals; one of eight static buffers, reused in turn. */
+const char *metrics_us(int64_t ns);
+/* The same between what is sure and what may be: "12.345" or "12.345..99.000". */
+const char *metrics_us_range(int64_t ns, int64_t at_most_ns);
+/* How a thread is called in tables: its kernel id, else its pthread_t. */
+const char *metrics_thread(pid_t tid, uint64_t thread_id);
+/* A name in the style of csv or jsonl, with its quotes. */
+void metrics_put_name(enum metrics_format format, const char *name);
+
+#endif

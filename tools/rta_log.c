@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See rta_log.h.
+ */
+#include "rta_log.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log_file.h"
+#include "metrics_groups.h"
+#include "metrics_measure.h"
+#include "metrics_pick.h"
+#include "options.h"
+#include "out.h"
+#include "progress.h"
+#include "tool.h"
+
+struct measuring {
+    const posixtrace_metric_t *metrics[RTA_MEASURED];   /* those that the set has */
+    int value[RTA_MEASURED];                            /* what each of them measures */
+    size_t count;
+    struct metrics_groups groups;
+};
+
+static int measured(void *context, const struct posixtrace_measurement *m)
+{
+    struct measuring *all = context;
+
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->metrics[i] == m->metric)
+            return metrics_groups_add(&all->groups, i, m);
+    }
+    return 0;
+}
+
+static void choose(struct measuring *all, const posixtrace_metric_set_t *set)
+{
+    for (int i = 0; i < RTA_MEASURED; i++) {
+        const char *name = i == RTA_RESPONSE ? "Response Time"
+                                             : rta_value_metric((enum rta_value)i);
+        const posixtrace_metric_t *metric = name ? posixtrace_metric_set_find(set, name) : NULL;
+
+        if (!metric)
+            continue;
+        all->metrics[all->count] = metric;
+        all->value[all->count++] = i;
+    }
+}
+
+/* ---- threads and tasks ---- */
+
+static bool is_of(const struct metrics_group *g, const struct rta_task *t)
+{
+    if (g->others)
+        return false;
+    return t->tid != 0 ? g->tid == t->tid : strcmp(g->thread, t->thread) == 0;
+}
+
+static void take_group(struct rta_measure *to, const struct metrics_group *g)
+{
+    struct posixtrace_summary s;
+
+    posixtrace_statistics_summary(g->statistics, &s);
+    to->there = true;
+    to->unknown += g->unknown;
+    if (s.count > 0 && s.max_ns > to->largest)
+        to->largest = s.max_ns;
+    if (g->unknown > 0 && g->at_most_ns > to->at_most)
+        to->at_most = g->at_most_ns;
+}
+
+static void say_no_thread(const struct measuring *all, const struct rta_task *t, const char *log)
+{
+    const char **names = tool_grow(NULL, all->groups.count + 1, sizeof *names), *near;
+    size_t count = 0;
+
+    for (size_t i = 0; i < all->groups.count; i++) {
+        if (all->groups.rows[i].thread[0] && !all->groups.rows[i].others)
+            names[count++] = all->groups.rows[i].thread;
+    }
+    names[count] = NULL;
+    near = options_nearest(t->thread, names);
+    if (t->tid != 0)
+        tool_note("task %s: %s has no measurement of a thread %d", quote(t->name), log,
+                  (int)t->tid);
+    else if (near)
+        tool_note("task %s: %s has no measurement of a thread %s; is it %s?", quote(t->name), log,
+                  quote(t->thread), quote(near));
+    else
+        tool_note("task %s: %s has no measurement of a thread %s", quote(t->name), log,
+                  quote(t->thread));
+    free(names);
+}
+
+static void assign(const struct measuring *all, const struct rta_task *tasks, size_t count,
+                   const char *log, struct rta_seen *seen)
+{
+    for (size_t t = 0; t < count; t++) {
+        bool any = false;
+
+        for (size_t i = 0; i < all->groups.count; i++) {
+            const struct metrics_group *g = &all->groups.rows[i];
+
+            if (!is_of(g, &tasks[t]))
+                continue;
+            take_group(&seen[t].of[all->value[g->metric]], g);
+            any = true;
+        }
+        if (!any)
+            say_no_thread(all, &tasks[t], log);
+    }
+}
+
+/* ---- the log ---- */
+
+static int run_over(struct measuring *all, const struct log_file *log)
+{
+    posixtrace_metric_run_t *run;
+    int error, status;
+
+    error = posixtrace_metric_run_begin(all->metrics, all->count, log->trid, measured, all, &run);
+    if (error != 0)
+        return tool_error("cannot measure in %s: %s", log->shown, strerror(error));
+    progress_begin("events", log->info.events);
+    status = metrics_take_log(run, log);
+    progress_end();
+    posixtrace_metric_run_free(run);
+    metrics_groups_name(&all->groups, log->trid);
+    return status;
+}
+
+static int measure_with(const struct rta_source *source, struct measuring *all,
+                        const struct rta_task *tasks, size_t count, struct rta_seen *seen)
+{
+    struct log_file log;
+    int status;
+
+    if (all->count == 0)
+        return tool_error("the set %s has no metric of those that an analysis needs ('Execution "
+                          "Time' and others)", quote(source->set));
+    status = log_file_open(&log, source->log);
+    if (status != EXIT_DONE)
+        return status;
+    status = run_over(all, &log);
+    if (status == EXIT_DONE) {
+        assign(all, tasks, count, log.shown, seen);
+        status = log_file_report_loss(&log, source->strict, status);
+    }
+    log_file_close(&log);
+    return status;
+}
+
+int rta_log_measure(const struct rta_source *source, const struct rta_task *tasks, size_t count,
+                    struct rta_seen *seen)
+{
+    struct measuring all = { .count = 0 };
+    posixtrace_metric_set_t *set;
+    int status = metrics_set_load(source->set, &set);
+
+    if (status != EXIT_DONE)
+        return status;
+    choose(&all, set);
+    metrics_groups_init(&all.groups);
+    all.groups.cost_ns = source->cost_ns;
+    status = measure_with(source, &all, tasks, count, seen);
+    metrics_groups_free(&all.groups);
+    posixtrace_metric_set_free(set);
+    return status;
+}
