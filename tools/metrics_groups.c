@@ -126,12 +126,8 @@ int metrics_groups_add(struct metrics_groups *g, size_t metric,
     return 0;
 }
 
-static int by_metric(const void *a, const void *b)
+int metrics_groups_compare_threads(const struct metrics_group *x, const struct metrics_group *y)
 {
-    const struct metrics_group *x = a, *y = b;
-
-    if (x->metric != y->metric)
-        return x->metric < y->metric ? -1 : 1;
     if (x->others != y->others)
         return x->others ? 1 : -1;
     if (x->pid != y->pid)
@@ -139,6 +135,15 @@ static int by_metric(const void *a, const void *b)
     if (x->tid != y->tid)
         return x->tid < y->tid ? -1 : 1;
     return x->thread_id < y->thread_id ? -1 : x->thread_id > y->thread_id;
+}
+
+static int by_metric(const void *a, const void *b)
+{
+    const struct metrics_group *x = a, *y = b;
+
+    if (x->metric != y->metric)
+        return x->metric < y->metric ? -1 : 1;
+    return metrics_groups_compare_threads(x, y);
 }
 
 static void take_name(struct metrics_groups *g, const struct posixtrace_thread_info *t)

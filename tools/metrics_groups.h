@@ -53,6 +53,9 @@ void metrics_groups_name(struct metrics_groups *g, trace_id_t trid);
 const struct metrics_group *metrics_groups_find(const struct metrics_groups *g, size_t metric,
                                                 const struct metrics_group *thread);
 
+/* By process and thread, as qsort() wants it; the group of the others comes last. */
+int metrics_groups_compare_threads(const struct metrics_group *x, const struct metrics_group *y);
+
 /* Do both tell of the same thread? */
 bool metrics_groups_same_thread(const struct metrics_group *a, const struct metrics_group *b);
 

@@ -211,13 +211,7 @@ static int by_thread(const void *a, const void *b)
     const struct metrics_group *x = *(const struct metrics_group *const *)a;
     const struct metrics_group *y = *(const struct metrics_group *const *)b;
 
-    if (x->others != y->others)
-        return x->others ? 1 : -1;
-    if (x->pid != y->pid)
-        return x->pid < y->pid ? -1 : 1;
-    if (x->tid != y->tid)
-        return x->tid < y->tid ? -1 : 1;
-    return x->thread_id < y->thread_id ? -1 : x->thread_id > y->thread_id;
+    return metrics_groups_compare_threads(x, y);
 }
 
 /* A line for each thread that has one of the chosen metrics. */

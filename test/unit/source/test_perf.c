@@ -25,21 +25,12 @@
 #include <posixtrace/system.h>
 #include <trace.h>
 #include "base/atomics.h"
+#include "support/log_file.h"
 #include "support/run_suite.h"
 
 enum { BLOCKS = 200, THREADS = 4, MOST = 64, SKIPPED = 77 };
 
 static trace_event_id_t own_id;
-
-static int log_file(void)
-{
-    FILE *f = tmpfile();
-    int fd = f ? dup(fileno(f)) : -1;
-
-    ck_assert_int_ge(fd, 0);
-    fclose(f);
-    return fd;
-}
 
 static trace_attr_t *attributes(int switches, int inherited)
 {

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "stream/stream.h"
 #include "stream/switches.h"
+#include "support/log_file.h"
 #include "support/run_suite.h"
 
 enum { MOST = 200000, EVENTS = 3000 };
@@ -82,16 +83,6 @@ static uint64_t put(uint32_t what, int32_t tid, uint32_t value, uint32_t origin)
     while (pt_clock_ns(CLOCK_MONOTONIC) <= ts)
         ;
     return ts;
-}
-
-static int log_file(void)
-{
-    FILE *f = tmpfile();
-    int fd = f ? dup(fileno(f)) : -1;
-
-    ck_assert_int_ge(fd, 0);
-    fclose(f);
-    return fd;
 }
 
 static struct pt_stream *make_small(int fd, int policy, uint64_t size, uint64_t log_size)

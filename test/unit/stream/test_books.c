@@ -19,6 +19,7 @@
 #include "stream/books.h"
 #include "stream/handle.h"
 #include "stream/stream.h"
+#include "support/log_file.h"
 #include "support/run_suite.h"
 
 enum { BATCHES = 60, TOGETHER = 8, EVENTS = 5, BATCH = (TOGETHER + 1) * EVENTS, KEPT = 64 };
@@ -165,16 +166,6 @@ static uint64_t trace_all(trace_id_t trid, bool often)
             check_live(trid, traced);
     }
     return traced;
-}
-
-static int log_file(void)
-{
-    FILE *f = tmpfile();
-    int fd = f ? dup(fileno(f)) : -1;
-
-    ck_assert_int_ge(fd, 0);
-    fclose(f);
-    return fd;
 }
 
 START_TEST(forgotten)
