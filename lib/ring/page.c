@@ -228,7 +228,7 @@ void pt_page_retire_bit(struct pt_page *page, unsigned bit)
 void pt_page_give_bit(struct pt_page *page, unsigned bit)
 {
     pt_page_retire_bit(page, bit);
-    page->stream[bit].file[0] = '\0';
+    pt_page_set_file(page, bit, "");
     pt_and_seqcst(&page->used, ~(1ull << bit));
 }
 
@@ -240,10 +240,30 @@ bool pt_page_revoke_bit(struct pt_page *page, unsigned bit, uint64_t epoch)
     return true;
 }
 
+void pt_page_set_file(struct pt_page *page, unsigned bit, const char *file)
+{
+    uint64_t words[PT_PAGE_FILE / 8] = { 0 };
+
+    strncpy((char *)words, file, PT_PAGE_FILE - 1);
+    pt_copy_watched(page->stream[bit].file, words, sizeof words);
+}
+
+void pt_page_get_file(const struct pt_page *page, unsigned bit, char file[PT_PAGE_FILE])
+{
+    uint64_t words[PT_PAGE_FILE / 8];
+
+    pt_copy_unchecked(words, page->stream[bit].file, sizeof words);
+    memcpy(file, words, sizeof words);
+}
+
 bool pt_page_bit_is_of(const struct pt_page *page, unsigned bit, const char *file)
 {
-    return bit < PT_STREAMS && (pt_load_seqcst(&page->used) >> bit & 1) &&
-           strncmp(page->stream[bit].file, file, sizeof page->stream[bit].file - 1) == 0;
+    char is[PT_PAGE_FILE];
+
+    if (bit >= PT_STREAMS || !(pt_load_seqcst(&page->used) >> bit & 1))
+        return false;
+    pt_page_get_file(page, bit, is);
+    return strncmp(is, file, sizeof is - 1) == 0;
 }
 
 void pt_page_open_gates(struct pt_page *page, unsigned bit, const struct pt_set *filter)

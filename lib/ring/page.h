@@ -22,8 +22,10 @@
 
 #define PT_PAGE_MAGIC 0x31454741505850ull
 
+#define PT_PAGE_FILE 48
+
 struct pt_page_stream {
-    char     file[48];    /* of the segment, "" if it has no name */
+    char     file[PT_PAGE_FILE];  /* of the segment, "" if it has no name */
     uint32_t inherited;
     uint32_t pad[3];
 };
@@ -80,6 +82,10 @@ void pt_page_give_bit(struct pt_page *page, unsigned bit);
  * has that epoch.  Of several who do so, one succeeds.  The epoch is to be loaded
  * before the stream's name is looked at. */
 bool pt_page_revoke_bit(struct pt_page *page, unsigned bit, uint64_t epoch);
+/* The name of the segment behind a bit.  It may be given to another stream while it
+ * is read: what was read counts only if the bit has the same epoch before and after. */
+void pt_page_set_file(struct pt_page *page, unsigned bit, const char *file);
+void pt_page_get_file(const struct pt_page *page, unsigned bit, char file[PT_PAGE_FILE]);
 /* Does the bit belong to the stream with that segment file? */
 bool pt_page_bit_is_of(const struct pt_page *page, unsigned bit, const char *file);
 

@@ -48,10 +48,8 @@ static int take_bit(struct pt_page *page, const struct pt_seg *seg)
     int bit = pt_page_take_bit(page);
 
     if (bit >= 0) {
-        struct pt_page_stream *stream = &page->stream[bit];
-
-        stream->inherited = 1;
-        memcpy(stream->file, seg->file, sizeof stream->file - 1);
+        page->stream[bit].inherited = 1;
+        pt_page_set_file(page, (unsigned)bit, seg->file);
     }
     return bit;
 }

@@ -45,12 +45,12 @@ static void leave_old(const struct pt_self *s, const uint64_t epoch[PT_STREAMS],
     uint64_t open = open_gates(s->page);
 
     for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
-        char file[sizeof s->page->stream[bit].file];
+        char file[PT_PAGE_FILE];
         bool old;
 
         if (!(used >> bit & 1))
             continue;
-        memcpy(file, s->page->stream[bit].file, sizeof file);
+        pt_page_get_file(s->page, bit, file);
         if (file[0] == '\0')
             old = (open >> bit & 1) != 0;
         else

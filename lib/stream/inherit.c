@@ -119,10 +119,11 @@ static bool is_known(const struct pt_self *parent, const struct pt_page *page, u
 static void look_at_page(struct heritage *w, const struct pt_page *page, uint64_t start)
 {
     for (unsigned bit = 0; bit < PT_STREAMS && !(w->found && !w->child); bit++) {
-        const struct pt_page_stream *stream = &page->stream[bit];
+        char file[PT_PAGE_FILE];
 
+        pt_page_get_file(page, bit, file);
         if ((pt_load_seqcst(&page->used) >> bit & 1) && !is_known(w->parent, page, bit) &&
-            consider(w, stream->file, sizeof stream->file, start) && w->names_file) {
+            consider(w, file, sizeof file, start) && w->names_file) {
             memcpy(w->names_file, page->names_file, sizeof page->names_file);
             w->names_file[sizeof page->names_file - 1] = '\0';
         }

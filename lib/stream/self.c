@@ -264,13 +264,14 @@ static struct pt_seg *install(struct pt_self *self, unsigned bit, struct pt_seg 
 struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoch)
 {
     struct pt_seg *seg = pt_load_acquire(&self->known[bit].seg);
-    char file[sizeof self->page->stream[bit].file];
+    char file[PT_PAGE_FILE];
 
     if (seg && (seg->epoch ? seg->epoch : pt_load_acquire(&self->known[bit].epoch)) == epoch)
         return seg;
     /* Made by a controller, or by another copy of the library in this process. */
-    memcpy(file, self->page->stream[bit].file, sizeof file);
-    if (!pt_dir_is_plain(file, sizeof file))
+    pt_page_get_file(self->page, bit, file);
+    pt_fence_acquire();
+    if (pt_load_seqcst(&self->page->epoch[bit]) != epoch || !pt_dir_is_plain(file, sizeof file))
         return NULL;
     seg = new_pages(sizeof *seg);
     if (!seg)

@@ -96,8 +96,7 @@ static int enter_page(struct pt_stream *s)
     struct pt_page *page = s->page;
     unsigned bit = s->bit;
 
-    memset(&page->stream[bit], 0, sizeof page->stream[bit]);
-    memcpy(page->stream[bit].file, s->seg->file, sizeof page->stream[bit].file - 1);
+    pt_page_set_file(page, bit, s->seg->file);
     page->stream[bit].inherited = s->seg->h->attr.inheritance == POSIX_TRACE_INHERITED;
     if (!s->other)
         pt_self_set_segment(s->self, bit, pt_load_relaxed(&page->epoch[bit]), s->seg);

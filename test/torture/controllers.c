@@ -238,13 +238,25 @@ static void verify(enum kind kind, const uint64_t *least)
 
 /* ---- the parent ---- */
 
+/* What the parent waits for never comes if the child that does it has failed:
+ * its status, behind its own message, says more than a test that hangs. */
+static void rest_while_all_live(void)
+{
+    siginfo_t info = { .si_pid = 0 };
+
+    DEMAND(waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0,
+           "child %d has ended, code %d, status %d", (int)info.si_pid, info.si_code,
+           info.si_status);
+    rest();
+}
+
 static void await_progress(void)
 {
     for (unsigned i = 0; i < THREADS; i++) {
         uint64_t from = shared->returned[i];
 
         while (shared->returned[i] < from + GOES_ON)
-            rest();
+            rest_while_all_live();
     }
 }
 
@@ -342,7 +354,7 @@ static uint64_t run_round(enum kind kind, unsigned after_us)
     target = start(be_any_target, 0);
     controller = start(be_controller, target);
     while (kind != KILL_CONTROLLER && !shared->started)
-        rest();
+        rest_while_all_live();
     usleep(after_us);
     if (kind == KILL_CONTROLLER)
         kill_controller(target, controller);
