@@ -28,7 +28,7 @@ int pt_live_init(struct pt_live *l, struct pt_seg *seg)
     return l->buffer ? 0 : -ENOMEM;
 }
 
-static void take_window(struct pt_live *l, const struct pt_cursor *c)
+void pt_live_take_window(struct pt_live *l, const struct pt_cursor *c)
 {
     bool open = pt_load_relaxed(&pt_seg_chunk(l->seg, c->index)->window) != 0;
 
@@ -49,7 +49,7 @@ static void relearn_window(struct pt_live *l)
             oldest = c;
     }
     if (oldest && oldest->off == sizeof(struct pt_chunk))
-        take_window(l, oldest);
+        pt_live_take_window(l, oldest);
 }
 
 /* The window before the oldest START or STOP that is there: without any, as now. */
@@ -290,7 +290,7 @@ static void note_window(struct pt_live *l, const struct pt_cursor *c)
     if (c->record.id == POSIX_TRACE_START || c->record.id == POSIX_TRACE_STOP)
         pt_live_set_window(l, c->record.id == POSIX_TRACE_START, c->record.ts);
     else if (c->off == sizeof(struct pt_chunk))
-        take_window(l, c);
+        pt_live_take_window(l, c);
 }
 
 /* Copies the top record and looks whether it was still there.  False: gone. */

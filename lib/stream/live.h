@@ -162,6 +162,9 @@ int pt_live_clear(struct pt_live *l, uint64_t ts);
 void pt_live_look_at_state(struct pt_live *l);
 /* In the copy of a dead consumer's segment: the automatic stop that it ended last. */
 void pt_live_take_gap(struct pt_live *l);
+/* The window as it was before the first record of a chunk of the control writer, if the
+ * chunk still has these contents. */
+void pt_live_take_window(struct pt_live *l, const struct pt_cursor *c);
 /* The window changes at ts, unless a later START or STOP is known already. */
 void pt_live_set_window(struct pt_live *l, bool open, uint64_t ts);
 /* Ends an automatic stop, if its STOP was reported; the stream must be empty.

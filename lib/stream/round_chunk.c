@@ -252,9 +252,11 @@ int pt_round_chunk(struct pt_round *r, struct pt_cursor *c)
     return e;
 }
 
+/* By the cursor's own copy: the chunk may hold something else by now, even the
+ * middle of a large event. */
 static bool is_control(const struct pt_live *l, const struct pt_cursor *c)
 {
-    return pt_seg_chunk(l->seg, c->index)->author.level == PT_LEVEL_CONTROL;
+    return c->author.level == PT_LEVEL_CONTROL && pt_cursor_valid(l, c);
 }
 
 static int by_time(const void *a, const void *b)
@@ -288,7 +290,7 @@ int pt_round_windows(struct pt_round *r)
     }
     /* The oldest says how it was before it, unless it is being read. */
     if (oldest && oldest->off == sizeof(struct pt_chunk) && !r->unfinished)
-        l->window_open = pt_seg_chunk(l->seg, oldest->index)->window != 0;
+        pt_live_take_window(l, oldest);
     if (r->window_count > 1)
         qsort(r->windows, r->window_count, sizeof *r->windows, by_time);
     return e;
