@@ -16,9 +16,9 @@
 #endif
 
 static const struct verb *const verbs[] = {
-    &verb_record, &verb_info, &verb_print, &verb_import, &verb_check, &verb_recover,
-    &verb_list, &verb_metrics, &verb_rta, &verb_start, &verb_stop, &verb_flush, &verb_filter,
-    &verb_snapshot, &verb_doctor, &verb_selftest
+    &verb_record, &verb_info, &verb_print, &verb_export, &verb_import, &verb_check,
+    &verb_recover, &verb_list, &verb_metrics, &verb_rta, &verb_start, &verb_stop, &verb_flush,
+    &verb_filter, &verb_snapshot, &verb_doctor, &verb_selftest
 };
 
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
@@ -31,7 +31,8 @@ static const char help[] =
     "  record CMD       records a program, or processes that run\n"
     "  info LOG         what the log knows of itself: types, threads, losses, end\n"
     "  print [LOG]      its events, in order, as text, jsonl or csv\n"
-    "  import IN LOG    makes a log from jsonl\n"
+    "  export LOG OUT   the same in another tool's format\n"
+    "  import IN LOG    makes a log from jsonl, or such a format\n"
     "  check LOG        is it whole? says what is damaged\n"
     "  recover LOG      completes the log of a process that died\n"
     "  list             streams in memory, living and left behind\n"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * posixtrace import: a log from lines of jsonl.
+ * posixtrace import: a log from lines of jsonl, or from a trace in a format of
+ * lib/format, which does the work itself.
  *
  * Logs are in order of time, and most inputs are too: lines are added as they
  * are read, in constant memory.  At the first line that is older than the one
@@ -18,6 +19,7 @@
 #include <fcntl.h>
 #include <posixtrace/log.h>
 
+#include "convert.h"
 #include "jsonl.h"
 #include "lines.h"
 #include "log_file.h"
@@ -26,33 +28,35 @@
 #include "progress.h"
 #include "tool.h"
 
-enum { FROM = 1, FORCE };
+enum { FROM = 1, FORCE, LIST };
 enum { PROGRESS_EVERY = 0xfff };
 
 /* A pass that found a line out of order; not an exit status. */
 enum { OUT_OF_ORDER = -1 };
 
-static const struct option_spec options[] = {
-    { "from", true, FROM }, { "force", false, FORCE }, { NULL, false, 0 }
+static struct convert conversion;
+
+static const struct option_spec own[] = {
+    { "from", true, FROM }, { "force", false, FORCE }, { "list", false, LIST }, { NULL, false, 0 }
 };
 
 static const char help[] =
-    "usage: posixtrace import --from=jsonl [--force] IN LOG\n"
+    "usage: posixtrace import --from=FORMAT [--force] [OPTION]... IN LOG\n"
     "\n"
     "Makes the trace log LOG from the events in IN (-: standard input).\n"
     "\n"
-    "  --from=jsonl  what IN is: one JSON object a line, as 'print --format=jsonl'\n"
-    "                writes them\n"
-    "  --force       replace LOG if it exists\n"
-    "  --help        print this\n"
+    "  --from=jsonl   IN is one JSON object a line, as 'print --format=jsonl' writes\n"
+    "                 them\n"
+    "  --from=FORMAT  IN is a trace of another tool\n"
+    "  --list         those formats, and the options of each\n"
+    "  --force        replace LOG if it exists\n"
+    "  --help         print this\n"
     "\n"
-    "Members: ts (nanoseconds since 1970) and event (name) are needed; pid, tid,\n"
+    "Members of jsonl: ts (nanoseconds since 1970) and event (name) are needed; pid, tid,\n"
     "thread_id, thread, addr, trunc and data may be missing; others are ignored.\n"
     "Lines that are not in order of time are sorted; that takes 16 bytes of memory a\n"
     "line. If anything is wrong with IN, no LOG is made.\n"
     "Example: posixtrace import --from=jsonl events.jsonl events.ptl\n";
-
-static const char *const formats[] = { "jsonl", NULL };
 
 struct import {
     struct lines lines;
@@ -62,6 +66,7 @@ struct import {
     struct new_file target;
     posixtrace_log_builder_t *builder;
     struct jsonl_event *event;
+    const struct posixtrace_format *format;   /* NULL: jsonl */
     bool from_given, force;
 };
 
@@ -284,21 +289,75 @@ static int convert(struct import *im)
 static int open_lines(struct import *im, int fd)
 {
     const char *folder = getenv("TMPDIR"), *slash = strrchr(im->log_path, '/');
-    char *own = NULL;
+    char *copy = NULL;
     int error;
 
     if (!folder || !*folder) {
         size_t length = slash ? (size_t)(slash - im->log_path) + 1 : 1;
 
-        own = strndup(slash ? im->log_path : ".", length);
-        folder = own ? own : ".";
+        copy = strndup(slash ? im->log_path : ".", length);
+        folder = copy ? copy : ".";
     }
     error = lines_open(&im->lines, fd, JSONL_LINE_MAX, folder);
-    free(own);
+    free(copy);
     return error == 0 ? EXIT_DONE : tool_error("cannot read %s: %s", im->in, strerror(-error));
 }
 
-static int import_file(struct import *im)
+/* What was good before a fault in the input makes a log all the same, and *keep. */
+static int convert_foreign(struct import *im, int fd, bool *keep)
+{
+    int status = open_builder(im), error, copy;
+    FILE *from = NULL;
+
+    *keep = false;
+    if (status != EXIT_DONE)
+        return status;
+    conversion.c.name = im->in;
+    progress_begin("events", 0);
+    if (im->format->is_directory) {
+        error = posixtrace_import_directory(im->format->name, im->in_path, im->builder, &conversion.c);
+    } else {
+        copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        from = copy >= 0 ? fdopen(copy, "r") : NULL;
+        error = from ? posixtrace_import(im->format->name, from, im->builder, &conversion.c) : errno;
+    }
+    progress_end();
+    if (from)
+        fclose(from);
+    status = convert_report(&conversion, error, im->in);
+    if (error && error != EILSEQ) {
+        posixtrace_log_builder_finish(im->builder);
+        return status;
+    }
+    *keep = close_builder(im) == EXIT_DONE;
+    if (error && *keep)
+        tool_note("%s holds the %" PRIu64 " events before that", quote(im->log_path),
+                  conversion.c.events);
+    return *keep ? status : EXIT_FAILED;
+}
+
+static int import_foreign(struct import *im)
+{
+    int fd = log_file_descriptor(im->in_path, O_RDONLY), status;
+    bool keep;
+
+    if (fd < 0)
+        return EXIT_FAILED;
+    im->in = log_file_call(im->in_path);
+    status = new_file_open(&im->target, im->log_path, im->force);
+    if (status == EXIT_DONE) {
+        status = convert_foreign(im, fd, &keep);
+        if (keep && new_file_keep(&im->target) != EXIT_DONE)
+            status = EXIT_FAILED;
+        new_file_drop(&im->target);
+    }
+    free(im->in);
+    if (fd != STDIN_FILENO)
+        close(fd);
+    return status;
+}
+
+static int import_lines(struct import *im)
 {
     int fd = log_file_descriptor(im->in_path, O_RDONLY), status;
 
@@ -339,7 +398,7 @@ static int take_operand(struct import *im, const char *value)
 static int complete(const struct import *im)
 {
     if (!im->from_given)
-        return tool_usage("say what the input is: --from=jsonl");
+        return tool_usage("say what the input is: --from=FORMAT; --list names them");
     if (!im->in_path)
         return tool_usage("no input named");
     if (!im->log_path)
@@ -349,27 +408,44 @@ static int complete(const struct import *im)
     return EXIT_DONE;
 }
 
+static int take(struct import *im, int code, const char *value)
+{
+    int status = EXIT_DONE;
+
+    if (code == FROM) {
+        im->from_given = true;
+        im->format = strcmp(value, "jsonl") ? convert_format(value, false, &status) : NULL;
+    } else if (code == FORCE) {
+        im->force = true;
+    } else if (code == OPTION_OPERAND) {
+        status = take_operand(im, value);
+    } else {
+        status = convert_take_option(&conversion, code, value);
+    }
+    return status;
+}
+
 static int run(struct options *o)
 {
     struct import im = { 0 };
     int code, status = EXIT_DONE;
 
+    convert_init(&conversion, own);
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         if (code == OPTION_STOP)
             return o->status;
-        if (code == FROM) {
-            im.from_given = true;
-            if (options_index(o->value, formats) < 0)
-                status = options_bad_word("input format", o->value, formats);
-        } else if (code == FORCE) {
-            im.force = true;
-        } else {
-            status = take_operand(&im, o->value);
+        if (code == LIST) {
+            convert_list(false);
+            return EXIT_DONE;
         }
+        status = take(&im, code, o->value);
     }
     if (status == EXIT_DONE)
         status = complete(&im);
-    return status == EXIT_DONE ? import_file(&im) : status;
+    if (status == EXIT_DONE)
+        status = im.format ? import_foreign(&im) : import_lines(&im);
+    convert_deinit(&conversion);
+    return status;
 }
 
-const struct verb verb_import = { "import", help, options, run };
+const struct verb verb_import = { "import", help, conversion.specs, run };

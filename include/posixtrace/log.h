@@ -90,6 +90,16 @@ int posixtrace_log_builder_open(int fd, const trace_attr_t *attr,
 int posixtrace_log_builder_add(posixtrace_log_builder_t *builder,
                                const struct posixtrace_event *event);
 
+/*
+ * Describes the data of an event type (posixtrace/typed.h), which need not have had
+ * an event yet.  The first description counts; the same again is no error.
+ *
+ * EINVAL  a NULL argument, an empty name, a name of the system, or not a description
+ * EEXIST  it is described in other words; others as posixtrace_log_builder_add()
+ */
+int posixtrace_log_builder_describe(posixtrace_log_builder_t *builder, const char *event_name,
+                                    const char *description);
+
 /* Writes index and end mark; frees the builder in every case.  NULL: EINVAL. */
 int posixtrace_log_builder_finish(posixtrace_log_builder_t *builder);
 

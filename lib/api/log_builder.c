@@ -2,8 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* posixtrace_log_builder_*: making a log of events from elsewhere. */
 #include <errno.h>
+#include <stdlib.h>
 #include "base/atomics.h"
 #include "log/builder.h"
+#include "model/layout.h"
 
 /* A pointer to the public type is a pointer to the inner one. */
 static struct pt_log_builder *inner(posixtrace_log_builder_t *builder)
@@ -30,6 +32,22 @@ PT_PUBLIC int posixtrace_log_builder_add(posixtrace_log_builder_t *builder,
                                          const struct posixtrace_event *event)
 {
     return builder && event ? -pt_log_builder_add(inner(builder), event) : EINVAL;
+}
+
+PT_PUBLIC int posixtrace_log_builder_describe(posixtrace_log_builder_t *builder,
+                                              const char *event_name, const char *description)
+{
+    struct posixtrace_layout *layout;
+    int r;
+
+    if (!builder || !event_name || !description)
+        return EINVAL;
+    r = pt_layout_parse(description, &layout, NULL);
+    if (r == 0) {
+        free(layout);
+        r = pt_log_builder_describe(inner(builder), event_name, description);
+    }
+    return -r;
 }
 
 PT_PUBLIC int posixtrace_log_builder_finish(posixtrace_log_builder_t *builder)

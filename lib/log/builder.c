@@ -162,7 +162,7 @@ static int id_of(struct pt_log_builder *b, const char *name)
     if (!id)
         id = b->next_id;
     copy = strdup(name);
-    error = copy ? pt_log_put_name(b->writer, id, name) : -ENOMEM;
+    error = copy ? pt_log_put_text(b->writer, PT_TEXT_NAME, id, name) : -ENOMEM;
     if (error) {
         free(copy);
         return error;
@@ -360,6 +360,21 @@ int pt_log_builder_add(struct pt_log_builder *b, const struct posixtrace_event *
     b->last_ts = ts;
     b->any = true;
     return 0;
+}
+
+int pt_log_builder_describe(struct pt_log_builder *b, const char *name, const char *text)
+{
+    int id = id_of(b, name);
+    const char *is;
+
+    if (id < 0)
+        return id;
+    if ((uint32_t)id < PT_ID_NAMED_FIRST)
+        return -EINVAL;
+    is = pt_log_text(b->writer, PT_TEXT_DESCRIPTION, (uint32_t)id);
+    if (is)
+        return strcmp(is, text) == 0 ? 0 : -EEXIST;
+    return pt_log_put_text(b->writer, PT_TEXT_DESCRIPTION, (uint32_t)id, text);
 }
 
 int pt_log_builder_finish(struct pt_log_builder *b)

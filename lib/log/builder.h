@@ -16,6 +16,8 @@ struct pt_log_builder;
 /* attr: NULL for defaults; its policies do not count, the log is APPEND. */
 int pt_log_builder_new(struct pt_log_builder **builder, int fd, const struct pt_attr *attr);
 int pt_log_builder_add(struct pt_log_builder *b, const struct posixtrace_event *event);
+/* -EINVAL: of the system, or no name; -EEXIST: described in other words. */
+int pt_log_builder_describe(struct pt_log_builder *b, const char *name, const char *text);
 /* Completes the log; frees in every case. */
 int pt_log_builder_finish(struct pt_log_builder *b);
 

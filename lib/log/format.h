@@ -75,7 +75,7 @@ _Static_assert(sizeof ((struct pt_attr *)0)->genversion == 16, "format");
 
 enum pt_packet_type {
     PT_PACKET_DATA = 1, PT_PACKET_NAME, PT_PACKET_SYNC, PT_PACKET_ROUND,
-    PT_PACKET_INDEX, PT_PACKET_END, PT_PACKET_PAD, PT_PACKET_TYPES
+    PT_PACKET_INDEX, PT_PACKET_END, PT_PACKET_PAD, PT_PACKET_DESCRIPTION, PT_PACKET_TYPES
 };
 
 /* Packet flags */
@@ -116,12 +116,12 @@ struct pt_packet_data {
 };
 _Static_assert(sizeof(struct pt_packet_data) == 128, "format");
 
-struct pt_packet_name {
+struct pt_packet_text {      /* NAME, DESCRIPTION */
     struct pt_packet_head head;
     uint32_t id;
-    uint32_t length;    /* of the name that follows, without a final NUL */
+    uint32_t length;    /* of the text that follows, without a final NUL */
 };
-_Static_assert(sizeof(struct pt_packet_name) == 40, "format");
+_Static_assert(sizeof(struct pt_packet_text) == 40, "format");
 
 struct pt_packet_sync {
     struct pt_packet_head head;

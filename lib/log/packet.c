@@ -59,7 +59,8 @@ static uint32_t fixed_size(unsigned type)
 {
     static const uint32_t size[PT_PACKET_TYPES] = {
         [PT_PACKET_DATA] = sizeof(struct pt_packet_data),
-        [PT_PACKET_NAME] = sizeof(struct pt_packet_name),
+        [PT_PACKET_NAME] = sizeof(struct pt_packet_text),
+        [PT_PACKET_DESCRIPTION] = sizeof(struct pt_packet_text),
         [PT_PACKET_SYNC] = sizeof(struct pt_packet_sync),
         [PT_PACKET_ROUND] = sizeof(struct pt_packet_round),
         [PT_PACKET_INDEX] = sizeof(struct pt_packet_index),
@@ -89,7 +90,7 @@ static uint64_t claimed(const struct pt_packet_head *head)
 {
     const void *p = head;
     const struct pt_packet_data *data = p;
-    const struct pt_packet_name *name = p;
+    const struct pt_packet_text *text = p;
     const struct pt_packet_sync *sync = p;
     const struct pt_packet_round *round = p;
     const struct pt_packet_index *index = p;
@@ -102,7 +103,9 @@ static uint64_t claimed(const struct pt_packet_head *head)
             return pt_le32(data->record_bytes) <= PT_PACKET_DATA_MAX ? pt_le32(data->packed_bytes)
                                                                      : UINT64_MAX;
         return pt_le32(data->record_bytes);
-    case PT_PACKET_NAME: return pt_le32(name->length);
+    case PT_PACKET_NAME:
+    case PT_PACKET_DESCRIPTION:
+        return pt_le32(text->length);
     case PT_PACKET_SYNC: return (uint64_t)pt_le32(sync->count) * sizeof(struct pt_sync);
     case PT_PACKET_ROUND:
         return (uint64_t)pt_le32(round->state.authors) * sizeof(struct pt_packet_author);

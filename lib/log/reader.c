@@ -115,12 +115,11 @@ int pt_reader_add_sync(struct pt_log_reader *r, const struct pt_sync *point)
     return 0;
 }
 
-static int learn_name(struct pt_log_reader *r, const struct pt_packet_name *p)
+static int learn_text(struct pt_log_reader *r, enum pt_text kind, const struct pt_packet_text *p)
 {
-    if (p->id == 0 || p->id >= PT_ID_MAX || p->length > TRACE_EVENT_NAME_MAX || r->names[p->id])
-        return 0;
-    r->names[p->id] = strndup((const char *)(p + 1), p->length);
-    return r->names[p->id] ? 0 : -ENOMEM;
+    int kept = pt_texts_keep(&r->texts, kind, p->id, (const char *)(p + 1), p->length);
+
+    return kept < 0 ? kept : 0;
 }
 
 static int learn_authors(struct pt_log_reader *r, const struct pt_packet_author *from,
@@ -138,7 +137,9 @@ int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet
     const void *p = packet;
 
     if (packet->type == PT_PACKET_NAME)
-        return learn_name(r, p);
+        return learn_text(r, PT_TEXT_NAME, p);
+    if (packet->type == PT_PACKET_DESCRIPTION)
+        return learn_text(r, PT_TEXT_DESCRIPTION, p);
     if (packet->type == PT_PACKET_SYNC) {
         const struct pt_packet_sync *sync = p;
         int error = 0;
@@ -415,8 +416,7 @@ void pt_log_reader_free(struct pt_log_reader *r)
 {
     if (!r)
         return;
-    for (unsigned i = 0; i < PT_ID_MAX; i++)
-        free(r->names[i]);
+    pt_texts_deinit(&r->texts);
     free(r->syncs);
     free(r->tail);
     free(r->threads);
@@ -440,9 +440,11 @@ bool pt_log_reader_complete(const struct pt_log_reader *r)
     return r->complete;
 }
 
-const char *pt_log_reader_name(const struct pt_log_reader *r, uint32_t id)
+const char *pt_log_reader_text(const struct pt_log_reader *r, enum pt_text kind, uint32_t id)
 {
-    if (id >= PT_ID_MAX)
-        return NULL;
-    return r->names[id] || !r->tail_names ? r->names[id] : r->tail_names[id];
+    const char *text = pt_texts_get(&r->texts, kind, id);
+
+    if (text || id >= PT_ID_MAX || !r->tail_texts)
+        return text;
+    return r->tail_texts->text[kind][id];
 }

@@ -24,7 +24,7 @@ struct pt_log_tail {
     size_t packet_count;
     const struct pt_sync *syncs;        /* all of them, the log's own included */
     size_t sync_count;
-    const char *const *names;           /* PT_ID_MAX entries, NULL where none */
+    const char *(*text)[PT_ID_MAX];     /* of each kind (PT_TEXTS), NULL where none */
     /* Cumulative: what the log was given up to the packet with number lsn, and what
      * the tail's packets give beside; what of LOST_OVERWRITTEN it makes too many or
      * too few is for pt_log_reader_set_tail to find out (may be below 0 until then). */
@@ -53,7 +53,7 @@ int pt_log_reader_rewind(struct pt_log_reader *r);            /* -ESPIPE for a p
 int pt_log_reader_seek(struct pt_log_reader *r, int64_t ns);
 
 /* NULL where the log has none.  For a pipe: as far as read. */
-const char *pt_log_reader_name(const struct pt_log_reader *r, uint32_t id);
+const char *pt_log_reader_text(const struct pt_log_reader *r, enum pt_text kind, uint32_t id);
 /* Status as of the log's end (POSIX meanings); fills all members. */
 void pt_log_reader_status(struct pt_log_reader *r, struct posix_trace_status_info *status);
 int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info);
@@ -75,10 +75,10 @@ int pt_log_check(int fd, void (*finding)(void *, const struct posixtrace_log_fin
                  void *context, struct posixtrace_log_report *report);
 
 /* For recovery: what the log lacks and the tail has.  The packets of the tail,
- * less the events that the log has; is a name, how many sync points are in the
+ * less the events that the log has; is a text, how many sync points are in the
  * log itself. */
 const struct pt_log_packet *pt_log_reader_tail(const struct pt_log_reader *r, size_t *count);
-bool pt_log_reader_has_name(const struct pt_log_reader *r, uint32_t id);
+bool pt_log_reader_has_text(const struct pt_log_reader *r, enum pt_text kind, uint32_t id);
 size_t pt_log_reader_sync_count(const struct pt_log_reader *r);
 
 /*

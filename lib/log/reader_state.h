@@ -22,6 +22,7 @@
 #include "log/merge.h"
 #include "log/reader.h"
 #include "log/tally.h"
+#include "log/texts.h"
 #include "log/totals.h"
 #include "log/walk.h"
 #include "model/sync.h"
@@ -76,8 +77,8 @@ struct pt_log_reader {
     uint64_t closing_offset, index_offset, end_offset;
     uint64_t newest_lsn;                /* ring */
 
-    char    *names[PT_ID_MAX];
-    const char *const *tail_names;
+    struct pt_texts texts;
+    const struct pt_log_tail *tail_texts;   /* NULL: there is no tail */
     struct pt_sync header_sync;
     struct pt_sync *syncs;
     size_t   sync_count, sync_room;

@@ -346,7 +346,7 @@ int pt_log_reader_set_tail(struct pt_log_reader *r, struct pt_log_tail *tail)
     free(ranges.shares);
     if (!error) {
         take_status(r, &tail->status);
-        r->tail_names = tail->names;
+        r->tail_texts = tail;
         r->has_tail = true;
         r->counted = false;
     }
@@ -359,9 +359,9 @@ const struct pt_log_packet *pt_log_reader_tail(const struct pt_log_reader *r, si
     return r->tail;
 }
 
-bool pt_log_reader_has_name(const struct pt_log_reader *r, uint32_t id)
+bool pt_log_reader_has_text(const struct pt_log_reader *r, enum pt_text kind, uint32_t id)
 {
-    return id < PT_ID_MAX && r->names[id];
+    return pt_texts_get(&r->texts, kind, id) != NULL;
 }
 
 size_t pt_log_reader_sync_count(const struct pt_log_reader *r)

@@ -115,15 +115,10 @@ static int find_meta_end(struct pt_log_writer *w, const struct pt_log_reader *r,
     return rc;
 }
 
-static int take_names(struct pt_log_writer *w, const struct pt_log_reader *r)
+static int take_texts(struct pt_log_writer *w, const struct pt_log_reader *r)
 {
-    int error = 0;
+    int error = pt_texts_copy(&w->texts, &r->texts);
 
-    for (uint32_t id = 1; id < PT_ID_MAX && !error; id++) {
-        w->names[id] = r->names[id] ? strdup(r->names[id]) : NULL;
-        if (r->names[id] && !w->names[id])
-            error = -ENOMEM;
-    }
     /* What a tail knows, the log has yet to be told. */
     for (size_t i = 0; i < pt_log_reader_sync_count(r) && !error; i++)
         error = pt_writer_note_sync(w, &r->syncs[i]);
@@ -188,7 +183,7 @@ static int rebuild(struct pt_log_writer *w, struct pt_log_reader *r)
     if (!error)
         error = take_totals(w, r);
     if (!error)
-        error = take_names(w, r);
+        error = take_texts(w, r);
     if (error)
         return error;
     take_state(w, r);

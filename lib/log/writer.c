@@ -16,7 +16,6 @@
 /* What an UNTIL_FULL log keeps free for its last event: STOP with an int. */
 #define STOP_BYTES   (sizeof(struct pt_packet_data) + PT_RECORD_HEAD + 8u)
 #define LEAST_PACKET (sizeof(struct pt_packet_data) + PT_RECORD_HEAD)
-#define NAME_MAX_BYTES (sizeof(struct pt_packet_name) + TRACE_EVENT_NAME_MAX + PT_PACKET_ALIGN)
 
 static void fill_header(const struct pt_log_writer *w, struct pt_log_header *h)
 {
@@ -122,8 +121,7 @@ void pt_log_writer_free(struct pt_log_writer *w)
 {
     if (!w)
         return;
-    for (unsigned i = 0; i < PT_ID_MAX; i++)
-        free(w->names[i]);
+    pt_texts_deinit(&w->texts);
     free(w->syncs);
     free(w->part_authors);
     pt_totals_deinit(&w->totals);
@@ -144,17 +142,18 @@ static uint32_t seal(struct pt_log_writer *w, struct pt_packet_head *head, unsig
     return bytes;
 }
 
-uint32_t pt_writer_name_packet(struct pt_log_writer *w, void *at, uint32_t id, const char *name)
+uint32_t pt_writer_text_packet(struct pt_log_writer *w, void *at, enum pt_text kind, uint32_t id)
 {
-    struct pt_packet_name *p = at;
-    uint32_t length = (uint32_t)strlen(name);
+    const char *text = pt_texts_get(&w->texts, kind, id);
+    struct pt_packet_text *p = at;
+    uint32_t length = (uint32_t)strlen(text);
     uint32_t bytes = pt_packet_align((uint32_t)sizeof *p + length);
 
     memset(p, 0, bytes);
     p->id = id;
     p->length = length;
-    memcpy(p + 1, name, length);
-    return seal(w, &p->head, PT_PACKET_NAME, bytes);
+    memcpy(p + 1, text, length);
+    return seal(w, &p->head, kind == PT_TEXT_NAME ? PT_PACKET_NAME : PT_PACKET_DESCRIPTION, bytes);
 }
 
 uint32_t pt_writer_sync_packet(struct pt_log_writer *w, void *at, const struct pt_sync *points,
@@ -168,7 +167,7 @@ uint32_t pt_writer_sync_packet(struct pt_log_writer *w, void *at, const struct p
     return seal(w, &p->head, PT_PACKET_SYNC, (uint32_t)(sizeof *p + count * sizeof *points));
 }
 
-/* Where a NAME or SYNC goes: behind the ring, written at once, so that it is on
+/* Where a text or SYNC goes: behind the ring, written at once, so that it is on
  * disk before any packet that needs it; else into the buffer with the others. */
 static int put_meta(struct pt_log_writer *w, const void *packet, uint32_t bytes)
 {
@@ -190,27 +189,27 @@ static int put_meta(struct pt_log_writer *w, const void *packet, uint32_t bytes)
     return 0;
 }
 
-int pt_log_put_name(struct pt_log_writer *w, uint32_t id, const char *name)
+int pt_log_put_text(struct pt_log_writer *w, enum pt_text kind, uint32_t id, const char *text)
 {
-    _Alignas(8) uint8_t packet[NAME_MAX_BYTES];
-    char *copy;
+    _Alignas(8) uint8_t packet[PT_TEXT_PACKET_MAX];
     int error;
 
-    if (id == 0 || id >= PT_ID_MAX || strlen(name) > TRACE_EVENT_NAME_MAX)
+    if (id == 0 || id >= PT_ID_MAX || strlen(text) > pt_text_max(kind))
         return -EINVAL;
-    if (w->names[id])
-        return 0;
-    copy = strdup(name);
-    if (!copy)
-        return -ENOMEM;
-    error = put_meta(w, packet, pt_writer_name_packet(w, packet, id, name));
-    if (error) {
-        free(copy);
-        w->lsn--;
+    error = pt_texts_keep(&w->texts, kind, id, text, strlen(text));
+    if (error <= 0)
         return error;
+    error = put_meta(w, packet, pt_writer_text_packet(w, packet, kind, id));
+    if (error) {
+        pt_texts_drop(&w->texts, kind, id);
+        w->lsn--;
     }
-    w->names[id] = copy;
-    return 0;
+    return error;
+}
+
+const char *pt_log_text(const struct pt_log_writer *w, enum pt_text kind, uint32_t id)
+{
+    return pt_texts_get(&w->texts, kind, id);
 }
 
 int pt_writer_note_sync(struct pt_log_writer *w, const struct pt_sync *point)
@@ -343,7 +342,7 @@ static int name_own_types(struct pt_log_writer *w)
         found = pt_event_is_own(w->types.used[i]);
     for (uint32_t id = PT_ID_OWN_FIRST; found && id <= PT_ID_OWN_LAST && !error; id++)
         if (pt_event_is_own(id))
-            error = pt_log_put_name(w, id, pt_event_system_name(id));
+            error = pt_log_put_text(w, PT_TEXT_NAME, id, pt_event_system_name(id));
     return error;
 }
 

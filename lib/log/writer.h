@@ -92,7 +92,9 @@ int pt_log_writer_new(struct pt_log_writer **writer, int fd, const struct pt_log
 /* Frees without completing the log. */
 void pt_log_writer_free(struct pt_log_writer *w);
 
-int pt_log_put_name(struct pt_log_writer *w, uint32_t id, const char *name);
+/* A text counts once: more of the same kind and id are passed over. */
+int pt_log_put_text(struct pt_log_writer *w, enum pt_text kind, uint32_t id, const char *text);
+const char *pt_log_text(const struct pt_log_writer *w, enum pt_text kind, uint32_t id);
 int pt_log_put_sync(struct pt_log_writer *w, const struct pt_sync *point);
 
 /*

@@ -14,7 +14,6 @@
 #include <unistd.h>
 #include "log/writer_state.h"
 
-#define NAME_MAX_BYTES (sizeof(struct pt_packet_name) + TRACE_EVENT_NAME_MAX + PT_PACKET_ALIGN)
 #define SYNCS_A_PACKET 1000u
 
 int pt_writer_copies(struct pt_log_writer *w)
@@ -30,14 +29,15 @@ int pt_writer_copies(struct pt_log_writer *w)
             return error;
         pt_out_commit(&w->out, pt_writer_sync_packet(w, at, &w->syncs[i], (uint32_t)n), 0, 0);
     }
-    for (uint32_t id = 1; id < PT_ID_MAX; id++) {
-        if (!w->names[id])
-            continue;
-        at = pt_out_reserve(&w->out, NAME_MAX_BYTES, &error);
-        if (!at)
-            return error;
-        pt_out_commit(&w->out, pt_writer_name_packet(w, at, id, w->names[id]), 0, 0);
-    }
+    for (unsigned kind = 0; kind < PT_TEXTS; kind++)
+        for (uint32_t id = 1; id < PT_ID_MAX; id++) {
+            if (!pt_texts_get(&w->texts, (enum pt_text)kind, id))
+                continue;
+            at = pt_out_reserve(&w->out, PT_TEXT_PACKET_MAX, &error);
+            if (!at)
+                return error;
+            pt_out_commit(&w->out, pt_writer_text_packet(w, at, (enum pt_text)kind, id), 0, 0);
+        }
     return 0;
 }
 

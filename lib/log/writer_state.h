@@ -20,6 +20,7 @@
 #include "log/index.h"
 #include "log/out.h"
 #include "log/tally.h"
+#include "log/texts.h"
 #include "log/totals.h"
 
 struct pt_part_count {
@@ -63,7 +64,7 @@ struct pt_log_writer {
     uint64_t round;          /* number of the part being written */
     uint64_t flushed_round;  /* those before are on disk entirely */
 
-    char    *names[PT_ID_MAX];
+    struct pt_texts texts;
     struct pt_sync *syncs;
     size_t   sync_count, sync_room;
 
@@ -108,7 +109,9 @@ static inline bool pt_writer_loops(const struct pt_log_writer *w)
 /* writer.c */
 int pt_writer_header(struct pt_log_writer *w, uint32_t flags, uint64_t end_offset,
                      uint64_t file_end);
-uint32_t pt_writer_name_packet(struct pt_log_writer *w, void *at, uint32_t id, const char *name);
+#define PT_TEXT_PACKET_MAX \
+    (sizeof(struct pt_packet_text) + PT_DESCRIPTION_MAX + PT_PACKET_ALIGN)
+uint32_t pt_writer_text_packet(struct pt_log_writer *w, void *at, enum pt_text kind, uint32_t id);
 uint32_t pt_writer_sync_packet(struct pt_log_writer *w, void *at, const struct pt_sync *points,
                                uint32_t count);
 int pt_writer_note_sync(struct pt_log_writer *w, const struct pt_sync *point);

@@ -52,3 +52,49 @@ const char *pt_event_system_name(uint32_t id)
         return "posix_trace_unnamed_userevent";
     return id <= PT_ID_OWN_LAST ? names[id] : NULL;
 }
+
+/* Readers get this data in the order of their own machine. */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define OF(fields) "be; " fields
+#else
+#define OF(fields) fields
+#endif
+#define CPU    OF("u32 cpu")
+#define OBJECT OF("x64 object")
+#define DONE   OF("x64 object; i64 error")
+#define DUE    OF("u64 zero; i64 due")
+#define THREAD OF("x64 thread")
+#define NUMBER OF("u32 number")
+
+const char *pt_event_system_description(uint32_t id)
+{
+    static const char *const text[PT_ID_OWN_LAST + 1] = {
+        [POSIXTRACE_SWITCH_IN] = CPU,
+        [POSIXTRACE_SWITCH_OUT] = CPU,
+        [POSIXTRACE_SWITCH_PREEMPTED] = CPU,
+        [POSIXTRACE_MUTEX_LOCK] = OBJECT,
+        [POSIXTRACE_MUTEX_LOCKED] = DONE,
+        [POSIXTRACE_MUTEX_UNLOCK] = OBJECT,
+        [POSIXTRACE_RWLOCK_LOCK] = OBJECT,
+        [POSIXTRACE_RWLOCK_LOCKED] = DONE,
+        [POSIXTRACE_RWLOCK_UNLOCK] = OBJECT,
+        [POSIXTRACE_COND_WAIT] = OBJECT,
+        [POSIXTRACE_COND_WOKEN] = DONE,
+        [POSIXTRACE_COND_SIGNAL] = OBJECT,
+        [POSIXTRACE_SEM_WAIT] = OBJECT,
+        [POSIXTRACE_SEM_TAKEN] = DONE,
+        [POSIXTRACE_SEM_POST] = OBJECT,
+        [POSIXTRACE_BARRIER_WAIT] = OBJECT,
+        [POSIXTRACE_BARRIER_PASSED] = DONE,
+        [POSIXTRACE_SLEEP] = DUE,
+        [POSIXTRACE_SLEEP_DONE] = DUE,
+        [POSIXTRACE_TIMER_SET] = OF("x64 timer; i64 due"),
+        [POSIXTRACE_THREAD_CREATE] = THREAD,
+        [POSIXTRACE_THREAD_BEGIN] = THREAD,
+        [POSIXTRACE_THREAD_END] = THREAD,
+        [POSIXTRACE_SIGNAL_BEGIN] = NUMBER,
+        [POSIXTRACE_SIGNAL_END] = NUMBER,
+    };
+
+    return id <= PT_ID_OWN_LAST ? text[id] : NULL;
+}

@@ -58,8 +58,21 @@ struct pt_sync {
     uint64_t mult;   /* nanoseconds per tick, 32.32 fixed point */
 };
 
+/* What is said of an event type in words. */
+enum pt_text { PT_TEXT_NAME, PT_TEXT_DESCRIPTION, PT_TEXTS };
+
+#define PT_DESCRIPTION_MAX 2047u   /* bytes, as POSIXTRACE_DESCRIPTION_MAX */
+
+static inline uint32_t pt_text_max(enum pt_text kind)
+{
+    return kind == PT_TEXT_NAME ? TRACE_EVENT_NAME_MAX : PT_DESCRIPTION_MAX;
+}
+
 /* The name of a predefined type or of a system type of ours, or NULL. */
 const char *pt_event_system_name(uint32_t id);
+
+/* The description of the data of a system type of ours, or NULL. */
+const char *pt_event_system_description(uint32_t id);
 
 /* A type of the standard: every stream has it, whatever happened. */
 static inline bool pt_event_is_predefined(uint32_t id)

@@ -18,7 +18,11 @@
  * may leave unused. */
 #define ARENA_BYTES ((TRACE_EVENT_NAME_MAX + 1u) * (PT_NAMES_COUNT + 64u))
 #define LAST_OFFSET (ARENA_BYTES - (TRACE_EVENT_NAME_MAX + 1u))   /* of a name that may be long */
-#define MAP_BYTES   ((sizeof(struct pt_names) + ARENA_BYTES + PT_PAGE - 1) & ~(size_t)(PT_PAGE - 1))
+/* Behind them: descriptions. */
+#define TEXT_BYTES  (512u << 10)
+#define MAP_BYTES   ((sizeof(struct pt_names) + ARENA_BYTES + TEXT_BYTES + PT_PAGE - 1) & \
+                     ~(size_t)(PT_PAGE - 1))
+#define LAYOUT      2u
 
 #define entry_off(e)  ((uint32_t)(e))
 #define entry_len(e)  ((uint32_t)((e) >> 32) & 0xffffu)
@@ -58,7 +62,7 @@ int pt_names_create_of(struct pt_names **names, uid_t uid, char file[64])
         file[0] = '\0';
     r = map_names(names, fd);
     if (r == 0) {
-        (*names)->layout = 1;
+        (*names)->layout = LAYOUT;
         (*names)->size = MAP_BYTES;
         (*names)->maker = (uint32_t)getpid();
         (*names)->maker_start = pt_process_start((uint32_t)getpid());
@@ -77,20 +81,35 @@ int pt_names_create(struct pt_names **names, char file[64])
 
 static bool valid(const struct pt_names *n, uint64_t size)
 {
-    return size == MAP_BYTES && n->magic == PT_NAMES_MAGIC && n->layout == 1 && n->size == size;
+    return size == MAP_BYTES && n->magic == PT_NAMES_MAGIC && n->layout == LAYOUT && n->size == size;
+}
+
+/* The pages that hold these bytes. */
+static int back_bytes(const void *at, size_t bytes)
+{
+    uintptr_t from = (uintptr_t)at & ~(uintptr_t)(PT_PAGE - 1);
+    uintptr_t to = ((uintptr_t)at + bytes + PT_PAGE - 1) & ~(uintptr_t)(PT_PAGE - 1);
+
+    return to == from ? 0 : pt_sys_populate((void *)from, to - from);
+}
+
+static size_t within(uint32_t used, size_t most)
+{
+    return used < most ? used : most;
 }
 
 /* Reading a hole in a full file system would bring SIGBUS.  What is handed out
  * later is backed by who takes it. */
 static int back_names(struct pt_names *n)
 {
-    int r = pt_sys_populate(n, (sizeof *n + PT_PAGE - 1) & ~(size_t)(PT_PAGE - 1));
-    size_t used = r == 0 ? pt_load_acquire(&n->used) : 0;
+    int r = back_bytes(n, sizeof *n);
 
-    if (used > ARENA_BYTES)
-        used = ARENA_BYTES;
-    return r < 0 ? r : pt_sys_populate(n, (sizeof *n + used + PT_PAGE - 1) &
-                                              ~(size_t)(PT_PAGE - 1));
+    if (r == 0)
+        r = back_bytes(n->arena, within(pt_load_acquire(&n->used), ARENA_BYTES));
+    if (r == 0)
+        r = back_bytes(n->arena + ARENA_BYTES,
+                       within(pt_load_acquire(&n->described), TEXT_BYTES));
+    return r;
 }
 
 static int open_file(int dirfd, uid_t uid, const char *file, int flags)
@@ -194,9 +213,7 @@ static int store_name(struct pt_names *n, const char *name, size_t length, uint6
         pt_store_relaxed(&n->used, ARENA_BYTES);
         return -ENOMEM;
     }
-    uintptr_t from = (uintptr_t)(n->arena + off) & ~(uintptr_t)(PT_PAGE - 1);
-    uintptr_t to = ((uintptr_t)(n->arena + off) + length + PT_PAGE) & ~(uintptr_t)(PT_PAGE - 1);
-    if (pt_sys_populate((void *)from, to - from) < 0)
+    if (back_bytes(n->arena + off, length + 1) < 0)
         return -ENOMEM;
     memcpy(n->arena + off, name, length + 1);
     *entry = off | (uint64_t)length << 32 | (uint64_t)hash_name(name, length) << 48;
@@ -266,4 +283,76 @@ uint32_t pt_names_end(const struct pt_names *n)
     while (i < PT_NAMES_COUNT && pt_load_acquire(&n->entry[i]) != 0)
         i++;
     return PT_ID_NAMED_FIRST + i;
+}
+
+/* Takes room behind the names and writes the description there. */
+static int store_description(struct pt_names *n, uint32_t id, const char *text, size_t length,
+                             uint64_t *entry)
+{
+    uint32_t off = pt_add_relaxed(&n->described, (uint32_t)length + 1);
+    char *at = n->arena + ARENA_BYTES + off;
+
+    if (off > TEXT_BYTES - (length + 1)) {
+        pt_store_relaxed(&n->described, TEXT_BYTES);
+        return -ENOSPC;
+    }
+    if (back_bytes(at, length + 1) < 0)
+        return -ENOMEM;
+    memcpy(at, text, length + 1);
+    *entry = (ARENA_BYTES + off) | (uint64_t)length << 32 |
+             (uint64_t)(id - PT_ID_NAMED_FIRST) << 48;
+    return 0;
+}
+
+static const char *description_text(const struct pt_names *n, uint64_t e)
+{
+    uint32_t off = entry_off(e) - ARENA_BYTES, len = entry_len(e);
+
+    if (entry_off(e) < ARENA_BYTES || len > PT_DESCRIPTION_MAX || off > TEXT_BYTES - (len + 1) ||
+        off + len >= pt_load_relaxed(&n->described) || n->arena[ARENA_BYTES + off + len] != '\0')
+        return NULL;
+    return n->arena + ARENA_BYTES + off;
+}
+
+const char *pt_names_description_at(const struct pt_names *n, uint32_t i, uint32_t *id)
+{
+    uint64_t e = i < PT_NAMES_COUNT ? pt_load_acquire(&n->description[i]) : 0;
+
+    *id = e ? PT_ID_NAMED_FIRST + entry_hash(e) : 0;
+    return e && *id < PT_ID_MAX ? description_text(n, e) : NULL;
+}
+
+const char *pt_names_description(const struct pt_names *n, uint32_t id)
+{
+    const char *text;
+    uint32_t of;
+
+    for (uint32_t i = 0; (text = pt_names_description_at(n, i, &of)) || of; i++)
+        if (of == id && text)
+            return text;
+    return NULL;
+}
+
+int pt_names_describe(struct pt_names *n, uint32_t id, const char *text)
+{
+    uint64_t mine = 0;
+    int r = 0;
+
+    if (id < PT_ID_NAMED_FIRST || id >= PT_ID_MAX || strlen(text) > PT_DESCRIPTION_MAX)
+        return -EINVAL;
+    for (uint32_t i = 0; r == 0 && i < PT_NAMES_COUNT; i++) {
+        uint64_t none = 0;
+        uint32_t of;
+        const char *is = pt_names_description_at(n, i, &of);
+
+        if (of == 0 && !mine)
+            r = store_description(n, id, text, strlen(text), &mine);
+        if (of == 0 && r == 0 && pt_cas_seqcst(&n->description[i], &none, mine))
+            return 0;
+        if (of == 0 && r == 0)
+            is = pt_names_description_at(n, i, &of);
+        if (of == id && is)
+            return strcmp(is, text) == 0 ? 0 : -EEXIST;
+    }
+    return r < 0 ? r : -ENOSPC;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The name map of an inheritance family: event type names and their ids, in
- * shared memory, so that parent and children number alike.  A small file in
+ * The name map of an inheritance family: event type names and their ids, and
+ * what describes their data, in shared memory, so that parent and children
+ * number alike.  A small file in
  * the stream directory; each segment adds a hard link of its own to it, so
  * that the names outlive the processes as long as a segment needs them.
  *
@@ -10,6 +11,10 @@
  * one compare-and-exchange; name i has id PT_ID_NAMED_FIRST + i.  The bytes of
  * a name are written before its entry is published and never change.  A
  * process that dies half-way leaves at most some unused bytes.
+ *
+ * Descriptions (posixtrace/typed.h) are a second such list, in the order in which
+ * they were given.  Of two that race for one type the first in the list counts.
+ * Their bytes have a part of the arena of their own: they never take a name's room.
  *
  * The system types of posixtrace/system.h have numbers and names of their own.
  * The map only says whether they are in use: whether one of them was recorded in
@@ -35,9 +40,12 @@ struct pt_names {
     uint64_t maker_start;
     uint64_t entry[PT_NAMES_COUNT]; /* offset | length << 32 | hash << 48 */
     uint64_t own_in_use;
+    uint64_t description[PT_NAMES_COUNT]; /* offset | length << 32 | id - PT_ID_NAMED_FIRST << 48 */
+    uint32_t described;          /* bytes of the descriptions' part handed out */
+    uint32_t pad;
     char     arena[];
 };
-_Static_assert(offsetof(struct pt_names, arena) == 8224, "the same on 32-bit and 64-bit machines");
+_Static_assert(offsetof(struct pt_names, arena) == 16416, "the same on 32-bit and 64-bit machines");
 
 /* A new map, mapped; file gets its name ("" if it has none).  Async-signal-safe. */
 int pt_names_create(struct pt_names **names, char file[64]);
@@ -55,6 +63,14 @@ void pt_names_unmap(struct pt_names *names);
  * *id 0: not there.  -ENOMEM: no memory behind the map.
  */
 int pt_names_id(struct pt_names *names, const char *name, bool create, uint32_t *id);
+
+/* Describes a type that has a name.  -EEXIST: there is another description; -ENOSPC:
+ * no room for more; -ENOMEM as above. */
+int pt_names_describe(struct pt_names *names, uint32_t id, const char *text);
+/* NULL: there is none; checked. */
+const char *pt_names_description(const struct pt_names *names, uint32_t id);
+/* The i-th of the list and its type; NULL behind the last, or not usable (then *id is not 0). */
+const char *pt_names_description_at(const struct pt_names *names, uint32_t i, uint32_t *id);
 
 /* From now on the system types of ours are in use.  Async-signal-safe. */
 static inline void pt_names_use_own(struct pt_names *names)

@@ -41,6 +41,7 @@ struct pt_flusher {
     pthread_mutex_t clearing;  /* one clear at a time; inside no other lock */
     uint64_t clear_ts;
     uint32_t names_end;        /* names below are in the log */
+    uint32_t described;        /* descriptions before this one of the list, too */
     uint32_t syncs;
     int switches;              /* why no context switches are recorded; 0: they are */
     uint64_t deadline;         /* CLOCK_MONOTONIC of the next round by time; 0: none */
@@ -84,11 +85,18 @@ static void put_names_and_syncs(struct pt_flusher *f)
 {
     struct pt_names *names = f->stream->names;
     struct pt_seg_header *h = f->stream->seg->h;
-    uint32_t end = pt_names_end(names), syncs = pt_load_acquire(&h->syncs);
+    uint32_t end = pt_names_end(names), syncs = pt_load_acquire(&h->syncs), id;
+    const char *text;
     int e = 0;
 
     for (; e == 0 && f->names_end < end; f->names_end += e == 0)
-        e = pt_log_put_name(f->writer, f->names_end, pt_names_get(names, f->names_end));
+        e = pt_log_put_text(f->writer, PT_TEXT_NAME, f->names_end,
+                            pt_names_get(names, f->names_end));
+    while (e == 0 && ((text = pt_names_description_at(names, f->described, &id)) || id)) {
+        if (text)
+            e = pt_log_put_text(f->writer, PT_TEXT_DESCRIPTION, id, text);
+        f->described += e == 0;
+    }
     for (; e == 0 && f->syncs < syncs && f->syncs < PT_SYNC_MAX; f->syncs += e == 0)
         e = pt_log_put_sync(f->writer, &h->sync[f->syncs]);
     note_error(f, e);

@@ -82,15 +82,19 @@ void pt_image_enter(struct pt_self *s)
 /* All names of the one map, with the same ids in the other. */
 static bool replay(const struct pt_names *from, struct pt_names *to)
 {
-    uint32_t end = pt_names_end(from);
+    uint32_t end = pt_names_end(from), id;
+    const char *text;
 
-    for (uint32_t id = PT_ID_NAMED_FIRST; id < end; id++) {
+    for (id = PT_ID_NAMED_FIRST; id < end; id++) {
         const char *name = pt_names_get(from, id);
         uint32_t got;
 
         if (!name || pt_names_id(to, name, true, &got) < 0 || got != id)
             return false;
     }
+    for (uint32_t i = 0; (text = pt_names_description_at(from, i, &id)) || id; i++)
+        if (text)
+            pt_names_describe(to, id, text);
     if (pt_names_own_in_use(from))
         pt_names_use_own(to);
     return true;

@@ -22,7 +22,7 @@ struct corpse {
     struct pt_names *names;
     struct pt_log_packet *packets;
     size_t count, room;
-    char **name_copies;
+    const char *(*texts)[PT_ID_MAX];   /* of each kind; in names, or constant */
 };
 
 static int keep_packet(void *context, const struct pt_log_packet *packet)
@@ -61,24 +61,29 @@ static int by_place(const void *a, const void *b)
     return x->chunk_off < y->chunk_off ? -1 : x->chunk_off > y->chunk_off;
 }
 
-static int gather_names(struct corpse *c, int dir)
+static int gather_texts(struct corpse *c, int dir)
 {
     const char *file = c->seg.h->names_file;
+    const char *text;
+    uint32_t id;
     int r;
 
-    c->name_copies = calloc(PT_ID_MAX, sizeof *c->name_copies);
-    if (!c->name_copies)
+    c->texts = calloc(PT_TEXTS, sizeof *c->texts);
+    if (!c->texts)
         return -ENOMEM;
     if (!memchr(file, '\0', sizeof c->seg.h->names_file) || !file[0] || strchr(file, '/'))
         return 0;
     r = pt_names_copy(&c->names, dir, file);
     if (r < 0)
         return r == -ENOMEM ? r : 0;
-    for (uint32_t id = PT_ID_NAMED_FIRST; id < PT_ID_MAX; id++)
-        c->name_copies[id] = (char *)(uintptr_t)pt_names_get(c->names, id);
-    for (uint32_t id = PT_ID_OWN_FIRST; id <= PT_ID_OWN_LAST; id++)
+    for (id = PT_ID_NAMED_FIRST; id < PT_ID_MAX; id++)
+        c->texts[PT_TEXT_NAME][id] = pt_names_get(c->names, id);
+    for (uint32_t i = 0; (text = pt_names_description_at(c->names, i, &id)) || id; i++)
+        if (text && !c->texts[PT_TEXT_DESCRIPTION][id])
+            c->texts[PT_TEXT_DESCRIPTION][id] = text;
+    for (id = PT_ID_OWN_FIRST; id <= PT_ID_OWN_LAST; id++)
         if (pt_names_own_in_use(c->names))
-            c->name_copies[id] = (char *)(uintptr_t)pt_event_system_name(id);
+            c->texts[PT_TEXT_NAME][id] = pt_event_system_name(id);
     return 0;
 }
 
@@ -87,7 +92,7 @@ static int gather(struct pt_tail *t, struct corpse *c, int dir)
     struct pt_round_sink sink = { keep_packet, c };
     struct pt_seg_header *h = c->seg.h;
     struct pt_round round;
-    int r = gather_names(c, dir);
+    int r = gather_texts(c, dir);
 
     if (r == 0)
         r = pt_live_init(&c->live, &c->seg);
@@ -114,7 +119,7 @@ static int gather(struct pt_tail *t, struct corpse *c, int dir)
     t->tail.packet_count = c->count;
     t->tail.syncs = h->sync;
     t->tail.sync_count = h->syncs < PT_SYNC_MAX ? h->syncs : PT_SYNC_MAX;
-    t->tail.names = (const char *const *)c->name_copies;
+    t->tail.text = c->texts;
     t->tail.status.watermark = UINT64_MAX;
     t->tail.status.stream_overrun = h->overrun != 0;
     t->tail.status.stream_full = pt_state_of(h->state) == PT_AUTOSTOPPED;
@@ -134,7 +139,7 @@ void pt_tail_close(struct pt_tail *t)
                 free((void *)(uintptr_t)c->packets[i].records);
         free(c->packets);
         free(t->tail.authors);
-        free(c->name_copies);
+        free(c->texts);
         free(c->names);
         pt_live_deinit(&c->live);
         pt_seg_unmap(&c->seg);

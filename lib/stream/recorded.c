@@ -74,8 +74,19 @@ const char *pt_stream_name(struct pt_stream *s, uint32_t id)
     if (!s->log)
         return pt_names_get(s->names, id);
     /* A log may know system types that this library does not, or by other names. */
-    name = pt_log_reader_name(s->log, id);
+    name = pt_log_reader_text(s->log, PT_TEXT_NAME, id);
     return name ? name : pt_event_system_name(id);
+}
+
+const char *pt_stream_description(struct pt_stream *s, uint32_t id)
+{
+    const char *text = NULL;
+
+    if (s->log)
+        text = pt_log_reader_text(s->log, PT_TEXT_DESCRIPTION, id);
+    else if (id < PT_ID_MAX)
+        text = pt_names_description(s->names, id);
+    return text ? text : pt_event_system_description(id);
 }
 
 bool pt_stream_lists(struct pt_stream *s, uint32_t id)
@@ -83,6 +94,6 @@ bool pt_stream_lists(struct pt_stream *s, uint32_t id)
     if (pt_event_is_own(id) && !s->log)
         return pt_names_own_in_use(s->names);
     if (s->log && !pt_event_is_predefined(id))
-        return pt_log_reader_name(s->log, id) != NULL;
+        return pt_log_reader_text(s->log, PT_TEXT_NAME, id) != NULL;
     return pt_stream_name(s, id) != NULL;
 }

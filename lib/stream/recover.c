@@ -22,9 +22,10 @@ static int append_tail(struct pt_log_writer *w, struct pt_log_reader *r,
     const struct pt_log_packet *p = pt_log_reader_tail(r, &count);
     int e = 0;
 
-    for (uint32_t id = PT_ID_NAMED_FIRST; e == 0 && id < PT_ID_MAX; id++)
-        if (tail->names[id] && !pt_log_reader_has_name(r, id))
-            e = pt_log_put_name(w, id, tail->names[id]);
+    for (unsigned kind = 0; kind < PT_TEXTS; kind++)
+        for (uint32_t id = PT_ID_NAMED_FIRST; e == 0 && id < PT_ID_MAX; id++)
+            if (tail->text[kind][id] && !pt_log_reader_has_text(r, (enum pt_text)kind, id))
+                e = pt_log_put_text(w, (enum pt_text)kind, id, tail->text[kind][id]);
     for (size_t i = pt_log_reader_sync_count(r); e == 0 && i < tail->sync_count; i++)
         e = pt_log_put_sync(w, &tail->syncs[i]);
     for (size_t i = 0; e >= 0 && i < count; i++) {

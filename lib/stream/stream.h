@@ -100,6 +100,8 @@ void pt_recorded_close(struct pt_stream *s);
 
 /* Name of an event id in s, or NULL. */
 const char *pt_stream_name(struct pt_stream *s, uint32_t id);
+/* What describes its data, or NULL. */
+const char *pt_stream_description(struct pt_stream *s, uint32_t id);
 /* Is it in the list of the stream's types?  Of the system types of ours only where
  * they are in use: in a log those that it names. */
 bool pt_stream_lists(struct pt_stream *s, uint32_t id);

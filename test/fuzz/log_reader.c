@@ -91,7 +91,7 @@ static void go_on(struct pt_log_reader *r, int fd)
 
     if (pt_log_writer_resume(&w, fd, r) != 0)
         return;
-    pt_log_put_name(w, 300, "more");
+    pt_log_put_text(w, PT_TEXT_NAME, 300, "more");
     pt_log_complete(w, POSIXTRACE_END_RECOVERED, NULL, NULL, 0);
     pt_log_writer_free(w);
 }

@@ -37,7 +37,7 @@ __attribute__((noreturn)) static void fail(const char *what, const char *name)
 
 static void print_event(FILE *out, struct pt_log_reader *r, const struct pt_event *e)
 {
-    const char *name = pt_log_reader_name(r, e->id);
+    const char *name = pt_log_reader_text(r, PT_TEXT_NAME, e->id);
     const uint8_t *data = e->data;
     uint32_t sum = 0, number;
 
@@ -90,9 +90,11 @@ static void print_summary(FILE *out, struct pt_log_reader *r, int fd)
         print_lost(out, t.lost);
     }
     for (uint32_t id = 0; id < PT_ID_MAX; id++)
-        if (pt_log_reader_count(r, id, &count) == 0 && count)
-            fprintf(out, "type %u '%s' %" PRIu64 "\n", id,
-                    pt_log_reader_name(r, id) ? pt_log_reader_name(r, id) : "", count);
+        if (pt_log_reader_count(r, id, &count) == 0 && count) {
+            const char *name = pt_log_reader_text(r, PT_TEXT_NAME, id);
+
+            fprintf(out, "type %u '%s' %" PRIu64 "\n", id, name ? name : "", count);
+        }
     fprintf(out, "check packets %" PRIu64 " events %" PRIu64 " rounds %" PRIu64 " skipped %"
             PRIu64 " complete %d damaged %d\n", report.packets, report.events, report.rounds,
             report.skipped_bytes, report.complete, report.damaged);
@@ -212,11 +214,11 @@ static void make_log(const char *kind, const char *name)
     if (fd < 0 || pt_log_writer_new(&w, fd, &params) != 0)
         fail("cannot write", name);
     pt_log_put_sync(w, &points[0]);
-    pt_log_put_name(w, 193, "read");
-    pt_log_put_name(w, 194, "compress \xc3\xa4\xff");
+    pt_log_put_text(w, PT_TEXT_NAME, 193, "read");
+    pt_log_put_text(w, PT_TEXT_NAME, 194, "compress \xc3\xa4\xff");
     for (uint32_t round = 0; round < (loop ? 20 : 6); round++) {
         if (round == 2) {
-            pt_log_put_name(w, 195, "write");
+            pt_log_put_text(w, PT_TEXT_NAME, 195, "write");
             pt_log_put_sync(w, &points[1]);
         }
         if (round == 4 && strcmp(kind, "disk-full") == 0) {

@@ -131,8 +131,8 @@ struct pt_log_writer *log_writer(int fd, const struct pt_log_params *params)
 
     ck_assert_int_eq(pt_log_writer_new(&w, fd, params), 0);
     ck_assert_int_eq(pt_log_put_sync(w, &sync), 0);
-    ck_assert_int_eq(pt_log_put_name(w, ID_A, "event a"), 0);
-    ck_assert_int_eq(pt_log_put_name(w, ID_B, "event b"), 0);
+    ck_assert_int_eq(pt_log_put_text(w, PT_TEXT_NAME, ID_A, "event a"), 0);
+    ck_assert_int_eq(pt_log_put_text(w, PT_TEXT_NAME, ID_B, "event b"), 0);
     return w;
 }
 

@@ -36,7 +36,7 @@ static void expect_event(struct pt_log_reader *r, const struct pt_event *e,
                 e->author->pid == w->pid && e->author->tid == w->tid &&
                 e->author->thread_id == w->thread_id &&
                 strcmp(e->author->name, w->thread_name) == 0 &&
-                strcmp(pt_log_reader_name(r, e->id), w->name) == 0;
+                strcmp(pt_log_reader_text(r, PT_TEXT_NAME, e->id), w->name) == 0;
 
     if (!same)
         ck_abort_msg("event %lu came out different", (unsigned long)w->prog_address);

@@ -282,8 +282,8 @@ START_TEST(bad_packets)
     ck_assert_int_eq(pt_log_put_packet(w, p), -EBADMSG);
     p->bytes = 0;
     ck_assert_int_eq(pt_log_put_packet(w, p), PT_LOG_STORED);
-    ck_assert_int_eq(pt_log_put_name(w, 0, "x"), -EINVAL);
-    ck_assert_int_eq(pt_log_put_name(w, PT_ID_MAX, "x"), -EINVAL);
+    ck_assert_int_eq(pt_log_put_text(w, PT_TEXT_NAME, 0, "x"), -EINVAL);
+    ck_assert_int_eq(pt_log_put_text(w, PT_TEXT_NAME, PT_ID_MAX, "x"), -EINVAL);
     ck_assert_int_eq(pt_log_end_round(w, &(struct pt_log_status){ 0 }, NULL, 0), 0);
     r = log_reader(fd);
     read_all(r, &got);

@@ -82,8 +82,8 @@ START_TEST(of_another_library)
     char name[TRACE_EVENT_NAME_MAX + 1];
     trace_id_t trid;
 
-    ck_assert_int_eq(pt_log_put_name(w, TO_COME, "posixtrace_to_come"), 0);
-    ck_assert_int_eq(pt_log_put_name(w, POSIXTRACE_SLEEP, "posixtrace_other"), 0);
+    ck_assert_int_eq(pt_log_put_text(w, PT_TEXT_NAME, TO_COME, "posixtrace_to_come"), 0);
+    ck_assert_int_eq(pt_log_put_text(w, PT_TEXT_NAME, POSIXTRACE_SLEEP, "posixtrace_other"), 0);
     put(w, TO_COME, 10);
     put(w, POSIXTRACE_SLEEP, 20);
     put(w, POSIXTRACE_SLEEP_DONE, 30);

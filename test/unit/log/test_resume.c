@@ -70,13 +70,14 @@ static struct pt_log_packet part_of(const struct pt_log_packet *p, uint32_t from
 
 static struct pt_log_tail tail_of(const struct pt_log_packet *packets, size_t n)
 {
-    static const char *names[PT_ID_MAX];
+    static const char *text[PT_TEXTS][PT_ID_MAX];
     static const struct pt_sync sync = { .ns = 1000, .mult = 2ull << 32 };
 
-    names[ID_A] = "event a";
-    names[ID_B + 1] = "only in the segment";
+    text[PT_TEXT_NAME][ID_A] = "event a";
+    text[PT_TEXT_NAME][ID_B + 1] = "only in the segment";
+    text[PT_TEXT_DESCRIPTION][ID_A] = "u64 number";
     return (struct pt_log_tail){
-        .packets = packets, .packet_count = n, .syncs = &sync, .sync_count = 1, .names = names,
+        .packets = packets, .packet_count = n, .syncs = &sync, .sync_count = 1, .text = text,
         .status = { .status_running = POSIX_TRACE_RUNNING, .peak_bytes = 4711 },
         .authors = totals, .author_count = AUTHORS,
     };
@@ -93,7 +94,8 @@ static void check_union(int fd, const struct seen_list *wanted, int end)
 
     if (end == POSIXTRACE_END_TAIL) {
         ck_assert_int_eq(pt_log_reader_set_tail(r, &tail), 0);
-        ck_assert_str_eq(pt_log_reader_name(r, ID_B + 1), "only in the segment");
+        ck_assert_str_eq(pt_log_reader_text(r, PT_TEXT_NAME, ID_B + 1), "only in the segment");
+        ck_assert_str_eq(pt_log_reader_text(r, PT_TEXT_DESCRIPTION, ID_A), "u64 number");
     }
     read_all(r, &got);
     expect_same(&got, wanted, 0);
@@ -255,8 +257,8 @@ static void recover(int fd)
     ck_assert(!pt_log_reader_complete(r));
     ck_assert_int_eq(pt_log_writer_resume(&w, fd, r), 0);
     ck_assert_int_eq(pt_log_put_sync(w, &tail.syncs[0]), 0);
-    ck_assert_int_eq(pt_log_put_name(w, ID_A, "event a"), 0);
-    ck_assert_int_eq(pt_log_put_name(w, ID_B, "event b"), 0);
+    ck_assert_int_eq(pt_log_put_text(w, PT_TEXT_NAME, ID_A, "event a"), 0);
+    ck_assert_int_eq(pt_log_put_text(w, PT_TEXT_NAME, ID_B, "event b"), 0);
     ck_assert_int_eq(pt_log_reader_set_tail(r, &tail), 0);
     p = pt_log_reader_tail(r, &count);
     for (size_t i = 0; i < count; i++)

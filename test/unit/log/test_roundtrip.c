@@ -71,9 +71,9 @@ static void check_both_readings(int fd, const struct seen_list *wanted)
     struct pt_log_reader *r = log_reader(fd);
     struct posixtrace_info info;
 
-    ck_assert_str_eq(pt_log_reader_name(r, ID_A), "event a");
-    ck_assert_str_eq(pt_log_reader_name(r, ID_B), "event b");
-    ck_assert_ptr_null(pt_log_reader_name(r, ID_B + 1));
+    ck_assert_str_eq(pt_log_reader_text(r, PT_TEXT_NAME, ID_A), "event a");
+    ck_assert_str_eq(pt_log_reader_text(r, PT_TEXT_NAME, ID_B), "event b");
+    ck_assert_ptr_null(pt_log_reader_text(r, PT_TEXT_NAME, ID_B + 1));
     ck_assert_str_eq(pt_log_reader_params(r)->attr.name, "made up");
     read_all(r, &got);
     expect_same(&got, wanted, 0);
@@ -259,15 +259,15 @@ START_TEST(loop)
     begin();
     for (int k = 0; k < 40; k++) {
         if (k == 20)
-            ck_assert_int_eq(pt_log_put_name(w, ID_B + 1, "late"), 0);
+            ck_assert_int_eq(pt_log_put_text(w, PT_TEXT_NAME, ID_B + 1, "late"), 0);
         write_rounds(w, makers, AUTHORS, 3, events, &wanted);
         if (k % 5)
             continue;
         got.n = 0;
         r = log_reader(fd);
-        ck_assert_str_eq(pt_log_reader_name(r, ID_A), "event a");
+        ck_assert_str_eq(pt_log_reader_text(r, PT_TEXT_NAME, ID_A), "event a");
         if (k >= 20)
-            ck_assert_str_eq(pt_log_reader_name(r, ID_B + 1), "late");
+            ck_assert_str_eq(pt_log_reader_text(r, PT_TEXT_NAME, ID_B + 1), "late");
         read_all(r, &got);
         expect_suffixes(&got, size < 1000);
         check_account(r, &got, &wanted, POSIXTRACE_LOST_LOG_OVERWRITTEN);
@@ -329,7 +329,7 @@ static void read_piped(int fd, struct seen_list *got, bool complete_log)
     ck_assert_int_eq(pt_log_reader_info(r, &info), 0);
     ck_assert_uint_eq(info.events, got->n);
     ck_assert_int_eq(info.end, complete_log ? POSIXTRACE_END_SHUTDOWN : POSIXTRACE_END_CUT);
-    ck_assert_str_eq(pt_log_reader_name(r, ID_B), "event b");
+    ck_assert_str_eq(pt_log_reader_text(r, PT_TEXT_NAME, ID_B), "event b");
     pt_log_reader_free(r);
     close(fds[0]);
 }
@@ -442,7 +442,7 @@ START_TEST(clear)
     r = log_reader(fd);
     read_all(r, &got);
     ck_assert_uint_eq(got.n, 0);
-    ck_assert_str_eq(pt_log_reader_name(r, ID_B), "event b");
+    ck_assert_str_eq(pt_log_reader_text(r, PT_TEXT_NAME, ID_B), "event b");
     pt_log_reader_free(r);
     for (unsigned i = 0; i < AUTHORS; i++)
         makers[i].next_no = 0;

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Traces in the formats of other tools: what `posixtrace export` and `posixtrace
+ * import` do, as functions; and event data as fields, ready to be shown.
+ *
+ * Link with -lposixtrace-analysis.  Nothing here is async-signal-safe.  A conversion, and
+ * a posixtrace_fields_t, belong to one thread at a time.
+ */
+#ifndef POSIXTRACE_FORMAT_H
+#define POSIXTRACE_FORMAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <posixtrace/log.h>
+#include <posixtrace/typed.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- formats ---- */
+
+struct posixtrace_format_option {
+    const char *name;         /* NULL: the last of a list */
+    const char *about;
+};
+
+struct posixtrace_format {
+    const char *name;         /* "ctf" */
+    const char *about;        /* one line */
+    bool        exports, imports;
+    bool        is_directory; /* its traces are folders of files */
+    const char *unavailable;  /* NULL, or why this build cannot do it */
+    const struct posixtrace_format_option *options;   /* ends with a name of NULL */
+};
+
+/* i from 0; NULL behind the last. */
+const struct posixtrace_format *posixtrace_format_get(size_t i);
+/* NULL: there is none of that name. */
+const struct posixtrace_format *posixtrace_format_find(const char *name);
+
+/* What a conversion is told, and what it tells. */
+struct posixtrace_conversion {
+    const char *const *options;   /* "name=value" or "name", ends with NULL; or NULL */
+    const char *name;             /* of the input or the output, for messages; or NULL */
+    /* Something that the user should know: what the format cannot carry, a line that was
+     * passed over.  Called some twenty times at most for one kind; or NULL. */
+    void (*note)(void *context, const char *text);
+    /* Now and then; anything but 0 ends the conversion with ECANCELED; or NULL. */
+    int  (*progress)(void *context, uint64_t events);
+    void *context;
+    uint64_t events;              /* set: converted */
+    uint64_t left_out;            /* set: events that are not in the result */
+    char     error[240];          /* set: in words, with line or offset, what went wrong */
+};
+
+/*
+ * Writes what is left to read of a stream.  The file is not closed; the directory exists
+ * and is empty.  Memory does not grow with the number of events.
+ *
+ * EINVAL    a NULL argument, no such format, or it is (not) one of directories, or a wrong
+ *           option: conversion->error says which
+ * ENOTSUP   the format cannot be exported, or not by this build
+ * ECANCELED by progress
+ * others    as posixtrace_next_event(), or of writing: conversion->error says more
+ */
+int posixtrace_export(trace_id_t trid, const char *format, FILE *to,
+                      struct posixtrace_conversion *conversion);
+int posixtrace_export_directory(trace_id_t trid, const char *format, const char *directory,
+                                struct posixtrace_conversion *conversion);
+
+/*
+ * Adds the events of a foreign trace to a log under construction, in the order of time.
+ * What is good before a fault has been added when the fault is told.
+ *
+ * EINVAL, ENOTSUP, ECANCELED  as above
+ * EILSEQ    the input is not of the format: conversion->error says where
+ * others    as posixtrace_log_builder_add(), or of reading
+ */
+int posixtrace_import(const char *format, FILE *from, posixtrace_log_builder_t *builder,
+                      struct posixtrace_conversion *conversion);
+int posixtrace_import_directory(const char *format, const char *directory,
+                                posixtrace_log_builder_t *builder,
+                                struct posixtrace_conversion *conversion);
+
+/* ---- event data as fields ---- */
+
+/* The descriptions of a stream's types, understood and remembered. */
+typedef struct posixtrace_fields posixtrace_fields_t;
+
+int posixtrace_fields_create(trace_id_t trid, posixtrace_fields_t **fields);   /* ENOMEM */
+void posixtrace_fields_free(posixtrace_fields_t *fields);                      /* or NULL */
+/* Of a type's data; NULL: nobody has described it, or not in words that are understood.
+ * Belongs to fields. */
+const posixtrace_layout_t *posixtrace_fields_layout(posixtrace_fields_t *fields,
+                                                    trace_event_id_t event);
+
+/*
+ * Data in words, `order=5 price=1.5 symbol="ABC"`, or as a JSON object,
+ * `{"order":5,"price":1.5,"symbol":"ABC"}`.  As snprintf(): at most size bytes, with NUL,
+ * and what it returns is the length that the whole has; 0: the data is not of the layout.
+ */
+size_t posixtrace_layout_text(const posixtrace_layout_t *layout, const void *data, size_t len,
+                              char *to, size_t size);
+size_t posixtrace_layout_json(const posixtrace_layout_t *layout, const void *data, size_t len,
+                              char *to, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

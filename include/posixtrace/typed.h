@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Typed events: what the bytes of an event type's data mean, said once.  POSIX gives
+ * an event bytes and no more; a description names the fields in them, travels with
+ * the stream and its log, and every tool shows fields where it knows them.
+ *
+ *     u32 order; f64 price; str symbol; u8 side {buy, sell}
+ *
+ * posixtrace-description(5) is the language.  posixtrace/emit.h traces such events in
+ * one line, and describes them by the types of the arguments.
+ */
+#ifndef POSIXTRACE_TYPED_H
+#define POSIXTRACE_TYPED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define POSIXTRACE_DESCRIPTION_MAX 2047  /* bytes, without the final NUL */
+#define POSIXTRACE_FIELDS_MAX        64  /* of one description */
+
+/* ---- descriptions of event types ---- */
+
+/*
+ * Opens the event type of that name, as posix_trace_eventid_open() does, and describes
+ * its data; *event_id, if not NULL, gets its id.  A description stays: giving the same
+ * again is no error.  On a big-endian machine it begins with "be" in the stream, if it
+ * says nothing itself.  Thread-safe, not async-signal-safe.
+ *
+ * EINVAL        a NULL name, or the description is wrong: posixtrace_layout_parse() says where
+ * EEXIST        the type is described already, in other words
+ * ENAMETOOLONG  the name, or the description, is too long
+ * EPERM         a type of the system, or posix_trace_unnamed_userevent: also what a name
+ *               gets when there are TRACE_USER_EVENT_MAX types
+ * ENOSPC        no room for more descriptions (512 KiB of them)
+ * ENOMEM
+ */
+int posixtrace_event_describe(const char *event_name, const char *description,
+                              trace_event_id_t *event_id);
+
+/*
+ * The same for a type of a stream that this process has created or attached to: a
+ * controller that knows what its target's data means.  EINVAL also: no such stream or
+ * type; others as above.
+ */
+int posixtrace_trid_event_describe(trace_id_t trid, trace_event_id_t event,
+                                   const char *description);
+
+/*
+ * What describes the type in an active or pre-recorded stream.  description has room
+ * for POSIXTRACE_DESCRIPTION_MAX + 1 bytes.  Of a log in a pipe: as far as it was read.
+ *
+ * EINVAL  a NULL argument, or trid names no stream, or the type is none of it
+ * ENOENT  nobody has described it
+ */
+int posixtrace_event_description(trace_id_t trid, trace_event_id_t event, char *description);
+
+/* ---- fields ---- */
+
+enum posixtrace_field_kind {
+    POSIXTRACE_UNSIGNED, POSIXTRACE_SIGNED, POSIXTRACE_HEX, POSIXTRACE_FLOAT,
+    POSIXTRACE_BOOL, POSIXTRACE_CHAR, POSIXTRACE_STRING, POSIXTRACE_BYTES
+};
+
+struct posixtrace_enumerator {
+    const char *name;
+    int64_t     value;
+};
+
+struct posixtrace_field {
+    const char *name;
+    int         kind;         /* enum posixtrace_field_kind */
+    unsigned    bits;         /* of one element; 8 of strings and bytes */
+    bool        array;        /* several elements; not of strings and bytes */
+    unsigned    count_bits;   /* of the count that goes before; 0: none does */
+    size_t      count;        /* elements, where it is fixed; else 0 */
+    const struct posixtrace_enumerator *enumerators;   /* ascending by value */
+    size_t      enumerator_count;
+};
+
+/* A description that was understood.  Never changed: threads may share one. */
+typedef struct posixtrace_layout posixtrace_layout_t;
+
+struct posixtrace_layout_fault {
+    size_t column;            /* in bytes, from 1 */
+    char   text[120];
+};
+
+/*
+ * To be freed.  fault may be NULL.
+ *
+ * EINVAL        a NULL argument, or not a description: *fault says where and why
+ * ENAMETOOLONG  longer than POSIXTRACE_DESCRIPTION_MAX
+ * ENOMEM
+ */
+int posixtrace_layout_parse(const char *description, posixtrace_layout_t **layout,
+                            struct posixtrace_layout_fault *fault);
+void posixtrace_layout_free(posixtrace_layout_t *layout);          /* or NULL */
+
+size_t posixtrace_layout_count(const posixtrace_layout_t *layout);
+/* i from 0; NULL behind the last. */
+const struct posixtrace_field *posixtrace_layout_field(const posixtrace_layout_t *layout,
+                                                       size_t i);
+/* The index of the field of that name; the number of fields if there is none. */
+size_t posixtrace_layout_find(const posixtrace_layout_t *layout, const char *name);
+bool posixtrace_layout_is_big_endian(const posixtrace_layout_t *layout);
+/* Bytes of the data if that is always the same, else 0. */
+size_t posixtrace_layout_size(const posixtrace_layout_t *layout);
+
+/* ---- values ---- */
+
+/* Where a field is in an event's data: good as long as that is. */
+struct posixtrace_value {
+    const void *at;           /* of the first element, behind a count; not aligned */
+    size_t      count;        /* elements, or bytes without the NUL of a string */
+};
+
+/*
+ * Finds the fields in an event's data; values has room for all.  *fields gets how many are
+ * there whole.  Async-signal-safe.
+ *
+ * EMSGSIZE  the data ends within a field, or goes on behind the last: it is not of this
+ *           description, or was truncated when recorded
+ */
+int posixtrace_layout_split(const posixtrace_layout_t *layout, const void *data, size_t len,
+                            struct posixtrace_value *values, size_t *fields);
+
+/*
+ * The i-th element, from 0, below value->count, of the field with that index: of kinds
+ * UNSIGNED, HEX, BOOL, CHAR and SIGNED (cast), and of FLOAT.  Async-signal-safe.
+ */
+uint64_t posixtrace_value_integer(const posixtrace_layout_t *layout, size_t field,
+                                  const struct posixtrace_value *value, size_t i);
+double posixtrace_value_float(const posixtrace_layout_t *layout, size_t field,
+                              const struct posixtrace_value *value, size_t i);
+/* The name of a value in the field's enumeration, or NULL.  Async-signal-safe. */
+const char *posixtrace_field_enumerator(const struct posixtrace_field *field, int64_t value);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* posixtrace_*_describe, _event_description: descriptions of event types. */
+#include <posixtrace/typed.h>
+#include <stdlib.h>
+#include <string.h>
+#include "api/guard.h"
+#include "model/layout.h"
+
+#define BIG_ENDIAN_MARK "be; "
+
+static bool is_big_endian(void)
+{
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+}
+
+/* Checks a description, and puts down the byte order of the machine that traces
+ * where it is not what readers take for granted. */
+static int complete(const char *description, char text[PT_DESCRIPTION_MAX + 1])
+{
+    struct posixtrace_layout *layout;
+    const char *mark;
+    int r;
+
+    if (!description)
+        return -EINVAL;
+    r = pt_layout_parse(description, &layout, NULL);
+    if (r < 0)
+        return r;
+    mark = is_big_endian() && !layout->says_order ? BIG_ENDIAN_MARK : "";
+    free(layout);
+    if (strlen(mark) + strlen(description) > PT_DESCRIPTION_MAX)
+        return -ENAMETOOLONG;
+    stpcpy(stpcpy(text, mark), description);
+    return 0;
+}
+
+static int describe(struct pt_names *names, uint32_t id, const char *description)
+{
+    char text[PT_DESCRIPTION_MAX + 1];
+    int r = complete(description, text);
+
+    if (r == 0 && id <= PT_ID_USER_FIRST)
+        r = -EPERM;
+    return r < 0 ? r : pt_names_describe(names, id, text);
+}
+
+PT_PUBLIC int posixtrace_event_describe(const char *event_name, const char *description,
+                                        trace_event_id_t *event_id)
+{
+    trace_event_id_t id;
+    int r = posix_trace_eventid_open(event_name, &id);
+
+    if (r == 0)
+        r = -describe(pt_self_peek()->names, id, description);
+    if (r == 0 && event_id)
+        *event_id = id;
+    return r;
+}
+
+PT_PUBLIC int posixtrace_trid_event_describe(trace_id_t trid, trace_event_id_t event,
+                                             const char *description)
+{
+    struct pt_guard g;
+    int r = -EINVAL;
+
+    if (!pt_guard_enter(&g, trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED | PT_STREAM_ATTACHED))
+        return EINVAL;
+    if (event < PT_ID_MAX && pt_names_get(g.s->names, event))
+        r = describe(g.s->names, event, description);
+    return pt_guard_leave(&g, r);
+}
+
+PT_PUBLIC int posixtrace_event_description(trace_id_t trid, trace_event_id_t event,
+                                           char *description)
+{
+    const char *text = NULL;
+    struct pt_guard g;
+    int r = -EINVAL;
+
+    if (!description || !pt_guard_enter(&g, trid, PT_STREAM_ANY))
+        return EINVAL;
+    pthread_mutex_lock(&g.s->reading);
+    if (pt_stream_name(g.s, event)) {
+        text = pt_stream_description(g.s, event);
+        r = text ? 0 : -ENOENT;
+    }
+    if (text)
+        memcpy(description, text, strlen(text) + 1);
+    pthread_mutex_unlock(&g.s->reading);
+    return pt_guard_leave(&g, r);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What a format is to the rest of the library: a description, and one or two functions
+ * that work on a job.  Each format is a file with the format's name, and a line in
+ * table.c.  Above the public line: <trace.h> and <posixtrace/...> only.
+ */
+#ifndef PT_FORMAT_FORMAT_H
+#define PT_FORMAT_FORMAT_H
+
+#include <posixtrace/event.h>
+#include <posixtrace/format.h>
+
+/* One conversion under way. */
+struct pt_job {
+    struct posixtrace_conversion *c;
+    const struct pt_format *format;
+    trace_id_t trid;                     /* export: events come from here */
+    posixtrace_fields_t *fields;         /* export: of trid */
+    posixtrace_log_builder_t *builder;   /* import: events go there */
+    FILE *file;                          /* to be written or read; not of directories */
+    const char *directory;
+    int  error;                          /* the first one; 0 */
+    uint64_t notes[8];                   /* of each kind that were told */
+};
+
+/* All return 0 or a positive errno, having called pt_job_fail(). */
+struct pt_format {
+    struct posixtrace_format about;
+    int (*write)(struct pt_job *job);    /* export, or NULL */
+    int (*read)(struct pt_job *job);     /* import, or NULL */
+};
+
+extern const struct pt_format *const pt_formats[];   /* ends with NULL */
+
+/* The next event of an export: 1, or 0 at the end and after an error (job->error). */
+int pt_job_next(struct pt_job *job, struct posixtrace_event *event);
+/* An event was not carried over.  The first of a kind (0 to 7, the format's own) are
+ * told with why; NULL: only counted. */
+void pt_job_left_out(struct pt_job *job, unsigned kind, const char *why, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Something worth telling that costs no event. */
+void pt_job_note(struct pt_job *job, unsigned kind, const char *text, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Import: one event, or what describes a type.  False: job->error is set. */
+bool pt_job_add(struct pt_job *job, const struct posixtrace_event *event);
+bool pt_job_describe(struct pt_job *job, const char *event_name, const char *description);
+
+/* The value of the n-th option of that name, from 0; "" of one without; NULL: not given. */
+const char *pt_job_option(const struct pt_job *job, const char *name, size_t n);
+
+/* Says what went wrong, in words, and returns error, a positive errno.  The first counts. */
+int pt_job_fail(struct pt_job *job, int error, const char *text, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same of job->file, after ferror(): EIO if errno says nothing. */
+int pt_job_fail_file(struct pt_job *job);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* The formats: one line each, in the order of `posixtrace export --help`. */
+#include <string.h>
+#include "format/format.h"
+
+const struct pt_format *const pt_formats[] = {
+    NULL
+};
+
+const struct posixtrace_format *posixtrace_format_get(size_t i)
+{
+    size_t n = 0;
+
+    while (n < i && pt_formats[n])
+        n++;
+    return pt_formats[n] ? &pt_formats[n]->about : NULL;
+}
+
+const struct posixtrace_format *posixtrace_format_find(const char *name)
+{
+    const struct posixtrace_format *f;
+
+    for (size_t i = 0; (f = posixtrace_format_get(i)); i++)
+        if (name && strcmp(f->name, name) == 0)
+            return f;
+    return NULL;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What a log says of event types in words: names and descriptions, by id.  Once
+ * said it stays: a second text for the same is passed over.
+ */
+#ifndef PT_LOG_TEXTS_H
+#define PT_LOG_TEXTS_H
+
+#include <stddef.h>
+#include "model/event.h"
+
+struct pt_texts {
+    char *of[PT_TEXTS][PT_ID_MAX];
+};
+
+/* Lengths in bytes without NUL.  1: kept; 0: passed over, as the id or the length can
+ * not be, or there is one already; -ENOMEM. */
+int pt_texts_keep(struct pt_texts *t, enum pt_text kind, uint32_t id, const char *text,
+                  size_t length);
+void pt_texts_drop(struct pt_texts *t, enum pt_text kind, uint32_t id);
+int pt_texts_copy(struct pt_texts *to, const struct pt_texts *from);
+void pt_texts_deinit(struct pt_texts *t);
+
+static inline const char *pt_texts_get(const struct pt_texts *t, enum pt_text kind, uint32_t id)
+{
+    return id < PT_ID_MAX ? t->of[kind][id] : NULL;
+}
+
+#endif

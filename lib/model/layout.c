@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The parser of descriptions:
+ *
+ *   description = [("le" | "be") ";"] field {";" field} [";"]
+ *   field       = type ["[" number "]" | ":" ("u8" | "u16" | "u32")] name [enumeration]
+ *   enumeration = "{" name ["=" integer] {"," name ["=" integer]} "}"
+ *
+ * By recursive descent, without recursion: the language does not nest.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "model/event.h"
+#include "model/layout.h"
+
+#define NAME_MAX_BYTES 63u
+#define ELEMENTS_MAX   65535u
+
+struct parser {
+    const char *from, *at;
+    struct posixtrace_layout *l;
+    struct posixtrace_layout_fault *fault;
+    size_t text_used, enumerators_used;
+    bool failed;
+};
+
+struct word {
+    const char *at;
+    size_t len;
+};
+
+static const struct base {
+    char name[6];
+    uint8_t kind, bits;
+} bases[] = {
+    { "u8", POSIXTRACE_UNSIGNED, 8 },  { "u16", POSIXTRACE_UNSIGNED, 16 },
+    { "u32", POSIXTRACE_UNSIGNED, 32 }, { "u64", POSIXTRACE_UNSIGNED, 64 },
+    { "i8", POSIXTRACE_SIGNED, 8 },    { "i16", POSIXTRACE_SIGNED, 16 },
+    { "i32", POSIXTRACE_SIGNED, 32 },  { "i64", POSIXTRACE_SIGNED, 64 },
+    { "x8", POSIXTRACE_HEX, 8 },       { "x16", POSIXTRACE_HEX, 16 },
+    { "x32", POSIXTRACE_HEX, 32 },     { "x64", POSIXTRACE_HEX, 64 },
+    { "f32", POSIXTRACE_FLOAT, 32 },   { "f64", POSIXTRACE_FLOAT, 64 },
+    { "bool", POSIXTRACE_BOOL, 8 },    { "char", POSIXTRACE_CHAR, 8 },
+    { "str", POSIXTRACE_STRING, 8 },   { "bytes", POSIXTRACE_BYTES, 8 },
+};
+
+/* The first fault counts: what comes after it may only follow from it. */
+static bool fail(struct parser *p, const char *at, const char *what, struct word w)
+{
+    if (!p->failed && p->fault) {
+        p->fault->column = (size_t)(at - p->from) + 1;
+        snprintf(p->fault->text, sizeof p->fault->text, "%s%s%.*s%s", what, w.len ? " '" : "",
+                 (int)(w.len < 40 ? w.len : 40), w.len ? w.at : "", w.len ? "'" : "");
+    }
+    p->failed = true;
+    return false;
+}
+
+static void skip_space(struct parser *p)
+{
+    while (isspace((unsigned char)*p->at))
+        p->at++;
+}
+
+static bool take(struct parser *p, char c)
+{
+    skip_space(p);
+    if (*p->at != c)
+        return false;
+    p->at++;
+    return true;
+}
+
+static bool is_word_byte(char c, bool first)
+{
+    return isalpha((unsigned char)c) || c == '_' || (!first && isdigit((unsigned char)c));
+}
+
+/* A word, or of length 0 where there is none. */
+static struct word take_word(struct parser *p)
+{
+    struct word w;
+
+    skip_space(p);
+    w.at = p->at;
+    while (is_word_byte(*p->at, p->at == w.at))
+        p->at++;
+    w.len = (size_t)(p->at - w.at);
+    return w;
+}
+
+static bool word_is(struct word w, const char *text)
+{
+    return strlen(text) == w.len && memcmp(w.at, text, w.len) == 0;
+}
+
+/* What stands here, for a message. */
+static struct word here(const struct parser *p)
+{
+    struct word w = { p->at, 0 };
+
+    while (w.at[w.len] && !isspace((unsigned char)w.at[w.len]) && w.len < 12)
+        w.len++;
+    return w;
+}
+
+static const char *keep_name(struct parser *p, struct word w)
+{
+    char *to = p->l->text + p->text_used;
+
+    memcpy(to, w.at, w.len);
+    to[w.len] = '\0';
+    p->text_used += w.len + 1;
+    return to;
+}
+
+static bool take_integer(struct parser *p, long long *value)
+{
+    char *end;
+
+    skip_space(p);
+    errno = 0;
+    *value = strtoll(p->at, &end, 0);
+    if (end == p->at || errno != 0)
+        return fail(p, p->at, "not an integer of 64 bits:", here(p));
+    p->at = end;
+    return true;
+}
+
+/* What may stand behind the base: how many there are. */
+static bool parse_extent(struct parser *p, struct posixtrace_field *f)
+{
+    bool text = f->kind == POSIXTRACE_STRING || f->kind == POSIXTRACE_BYTES;
+    const char *at;
+    struct word w;
+    long long n;
+
+    if (take(p, '[')) {
+        at = p->at;
+        if (!take_integer(p, &n))
+            return false;
+        if (n < 1 || n > (long long)ELEMENTS_MAX)
+            return fail(p, at, "between [ and ] stands 1 to 65535", (struct word){ 0 });
+        if (!take(p, ']'))
+            return fail(p, p->at, "] is missing", (struct word){ 0 });
+        f->count = (size_t)n;
+        f->array = !text;
+    } else if (take(p, ':')) {
+        at = p->at;
+        w = take_word(p);
+        f->count_bits = word_is(w, "u8") ? 8 : word_is(w, "u16") ? 16 : word_is(w, "u32") ? 32 : 0;
+        if (!f->count_bits)
+            return fail(p, at, "a count is u8, u16 or u32, not", w);
+        f->array = !text;
+    } else if (!text) {
+        f->count = 1;
+    }
+    return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const struct posixtrace_enumerator *x = a, *y = b;
+
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+static bool parse_enumeration(struct parser *p, struct posixtrace_field *f)
+{
+    struct posixtrace_enumerator *e = p->l->enumerators + p->enumerators_used;
+    long long next = 0;
+
+    if (f->kind > POSIXTRACE_HEX)
+        return fail(p, p->at, "only integers have names of values", (struct word){ 0 });
+    f->enumerators = e;
+    do {
+        struct word w = take_word(p);
+
+        if (w.len == 0 || w.len > NAME_MAX_BYTES)
+            return fail(p, p->at, "not the name of a value:", here(p));
+        if (take(p, '=') && !take_integer(p, &next))
+            return false;
+        e[f->enumerator_count++] = (struct posixtrace_enumerator){ keep_name(p, w), next };
+        next = (long long)((unsigned long long)next + 1);
+    } while (take(p, ','));
+    p->enumerators_used += f->enumerator_count;
+    qsort(e, f->enumerator_count, sizeof *e, by_value);
+    if (!take(p, '}'))
+        return fail(p, p->at, "} is missing", (struct word){ 0 });
+    return true;
+}
+
+static bool parse_field(struct parser *p, struct word type)
+{
+    struct posixtrace_layout *l = p->l;
+    struct posixtrace_field *f = &l->fields[l->count];
+    size_t i = 0;
+    struct word w;
+
+    if (l->count == POSIXTRACE_FIELDS_MAX)
+        return fail(p, type.at, "more than 64 fields", (struct word){ 0 });
+    while (i < sizeof bases / sizeof *bases && !word_is(type, bases[i].name))
+        i++;
+    if (i == sizeof bases / sizeof *bases)
+        return fail(p, type.at, "not a type:", type.len ? type : here(p));
+    *f = (struct posixtrace_field){ .kind = bases[i].kind, .bits = bases[i].bits };
+    if (!parse_extent(p, f))
+        return false;
+    w = take_word(p);
+    if (w.len == 0 || w.len > NAME_MAX_BYTES)
+        return fail(p, p->at, "not the name of a field:", here(p));
+    f->name = keep_name(p, w);
+    if (pt_layout_find(l, f->name) < l->count)
+        return fail(p, w.at, "two fields are called", w);
+    l->count++;
+    if (take(p, '{') && !parse_enumeration(p, f))
+        return false;
+    if (f->kind == POSIXTRACE_BYTES && !f->count && !f->count_bits) {
+        skip_space(p);
+        if (*p->at && !(take(p, ';') && (skip_space(p), !*p->at)))
+            return fail(p, p->at, "bytes without a count take all the rest, but here follows",
+                        here(p));
+    }
+    return true;
+}
+
+static bool parse_all(struct parser *p)
+{
+    struct word w = take_word(p);
+
+    if (word_is(w, "le") || word_is(w, "be")) {
+        p->l->says_order = true;
+        p->l->big_endian = word_is(w, "be");
+        if (!take(p, ';'))
+            return fail(p, p->at, "behind the byte order stands ;", (struct word){ 0 });
+        w = take_word(p);
+    }
+    do {
+        if (!parse_field(p, w))
+            return false;
+        skip_space(p);
+        if (!*p->at)
+            return true;
+        if (!take(p, ';'))
+            return fail(p, p->at, "behind a field stands ; not", here(p));
+        w = take_word(p);
+    } while (*p->at || w.len);
+    return true;
+}
+
+/* Bytes of the data if no field varies. */
+static size_t fixed_size(const struct posixtrace_layout *l)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0; i < l->count; i++) {
+        if (l->fields[i].count == 0)
+            return 0;
+        sum += l->fields[i].count * (l->fields[i].bits / 8);
+    }
+    return sum;
+}
+
+static size_t count_of(const char *text, char c)
+{
+    size_t n = 0;
+
+    for (; *text; text++)
+        n += *text == c;
+    return n;
+}
+
+/* All that the description can need, in one piece. */
+static struct posixtrace_layout *new_layout(const char *description)
+{
+    size_t fields = count_of(description, ';') + 1;
+    size_t enumerators = count_of(description, ',') + count_of(description, '{');
+    struct posixtrace_layout *l;
+
+    if (fields > POSIXTRACE_FIELDS_MAX)
+        fields = POSIXTRACE_FIELDS_MAX;
+    l = malloc(sizeof *l + enumerators * sizeof *l->enumerators + fields * sizeof *l->fields +
+               strlen(description) + 1);
+    if (!l)
+        return NULL;
+    memset(l, 0, sizeof *l);
+    l->enumerators = (struct posixtrace_enumerator *)(l + 1);
+    l->fields = (struct posixtrace_field *)(l->enumerators + enumerators);
+    l->text = (char *)(l->fields + fields);
+    return l;
+}
+
+int pt_layout_parse(const char *description, struct posixtrace_layout **layout,
+                    struct posixtrace_layout_fault *fault)
+{
+    struct parser p = { .from = description, .at = description, .fault = fault };
+
+    if (strnlen(description, PT_DESCRIPTION_MAX + 1) > PT_DESCRIPTION_MAX)
+        return -ENAMETOOLONG;
+    p.l = new_layout(description);
+    if (!p.l)
+        return -ENOMEM;
+    if (!parse_all(&p)) {
+        free(p.l);
+        return -EINVAL;
+    }
+    p.l->size = fixed_size(p.l);
+    *layout = p.l;
+    return 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Descriptions of event data (posixtrace/typed.h), understood: the fields, one
+ * behind the other without padding.  One piece of memory, never changed.
+ */
+#ifndef PT_MODEL_LAYOUT_H
+#define PT_MODEL_LAYOUT_H
+
+#include <posixtrace/typed.h>
+
+struct posixtrace_layout {
+    struct posixtrace_field *fields;
+    struct posixtrace_enumerator *enumerators;
+    char   *text;             /* names of both */
+    size_t  count;
+    size_t  size;             /* of the data, if fixed; else 0 */
+    bool    big_endian;
+    bool    says_order;       /* le or be was written */
+};
+
+/* 0, -EINVAL with *fault, -ENAMETOOLONG, -ENOMEM. */
+int pt_layout_parse(const char *description, struct posixtrace_layout **layout,
+                    struct posixtrace_layout_fault *fault);
+size_t pt_layout_find(const struct posixtrace_layout *l, const char *name);
+
+/* As the functions of posixtrace/typed.h, but for a negative error number. */
+int pt_layout_split(const struct posixtrace_layout *l, const void *data, size_t len,
+                    struct posixtrace_value *values, size_t *fields);
+uint64_t pt_value_integer(const struct posixtrace_layout *l, size_t field,
+                          const struct posixtrace_value *value, size_t i);
+double pt_value_float(const struct posixtrace_layout *l, size_t field,
+                      const struct posixtrace_value *value, size_t i);
+const char *pt_field_enumerator(const struct posixtrace_field *f, int64_t value);
+
+#endif

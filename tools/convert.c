@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See convert.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert.h"
+#include "out.h"
+#include "progress.h"
+#include "tool.h"
+
+enum { FORMATS_MAX = 32 };
+
+static void note(void *context, const char *text)
+{
+    (void)context;
+    tool_note("%s", text);
+}
+
+static int progress(void *context, uint64_t events)
+{
+    (void)context;
+    progress_at(events);
+    return 0;
+}
+
+static bool has_spec(const struct convert *convert, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(convert->specs[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+void convert_init(struct convert *convert, const struct option_spec *own)
+{
+    const struct posixtrace_format *f;
+    size_t count = 0;
+
+    memset(convert, 0, sizeof *convert);
+    for (; own->name; own++)
+        convert->specs[count++] = *own;
+    for (size_t i = 0; (f = posixtrace_format_get(i)); i++) {
+        const struct posixtrace_format_option *o = f->options;
+
+        for (; o && o->name && count < CONVERT_OPTIONS - 1; o++) {
+            if (!has_spec(convert, count, o->name)) {
+                convert->specs[count] =
+                    (struct option_spec){ o->name, true, CONVERT_OPTION + (int)count };
+                count++;
+            }
+        }
+    }
+    convert->c.note = note;
+    convert->c.progress = progress;
+}
+
+void convert_deinit(struct convert *convert)
+{
+    while (convert->word_count)
+        free(convert->words[--convert->word_count]);
+}
+
+int convert_take_option(struct convert *convert, int code, const char *value)
+{
+    const char *name = convert->specs[code - CONVERT_OPTION].name;
+    char *word;
+
+    if (convert->word_count == CONVERT_WORDS)
+        return tool_usage("more than %d options of formats", CONVERT_WORDS);
+    word = tool_grow(NULL, strlen(name) + strlen(value) + 2, 1);
+    stpcpy(stpcpy(stpcpy(word, name), "="), value);
+    convert->words[convert->word_count++] = word;
+    convert->c.options = (const char *const *)convert->words;
+    return EXIT_DONE;
+}
+
+const struct posixtrace_format *convert_format(const char *name, bool export, int *status)
+{
+    const struct posixtrace_format *f = posixtrace_format_find(name), *g;
+    const char *names[FORMATS_MAX + 1] = { NULL };
+    size_t count = 0;
+
+    if (!f || !(export ? f->exports : f->imports)) {
+        if (!export)
+            names[count++] = "jsonl";
+        for (size_t i = 0; (g = posixtrace_format_get(i)); i++) {
+            if ((export ? g->exports : g->imports) && count < FORMATS_MAX)
+                names[count++] = g->name;
+        }
+        *status = options_bad_word(export ? "output format" : "input format", name, names);
+        return NULL;
+    }
+    if (!f->unavailable)
+        return f;
+    *status = tool_error("format %s: %s", name, f->unavailable);
+    return NULL;
+}
+
+void convert_list(bool export)
+{
+    const struct posixtrace_format *f;
+
+    for (size_t i = 0; (f = posixtrace_format_get(i)); i++) {
+        const struct posixtrace_format_option *o = f->options;
+
+        if (!(export ? f->exports : f->imports))
+            continue;
+        out_format("%-12s %s%s%s\n", f->name, f->about, f->unavailable ? "; not here: " : "",
+                   f->unavailable ? f->unavailable : "");
+        for (; o && o->name; o++)
+            out_format("               --%s: %s\n", o->name, o->about);
+    }
+}
+
+int convert_report(struct convert *convert, int error, const char *input)
+{
+    const struct posixtrace_conversion *c = &convert->c;
+
+    if (error)
+        return tool_error("%s: %s", input, c->error[0] ? c->error : strerror(error));
+    if (c->left_out)
+        tool_note("%s: %" PRIu64 " event%s could not be carried over", input, c->left_out,
+                  c->left_out == 1 ? "" : "s");
+    return EXIT_DONE;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace export: a log in the format of another tool.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "convert.h"
+#include "log_file.h"
+#include "new_file.h"
+#include "new_folder.h"
+#include "progress.h"
+#include "tool.h"
+
+enum { TO = 1, FORCE, LIST };
+
+static struct convert convert;
+
+static const struct option_spec own[] = {
+    { "to", true, TO }, { "force", false, FORCE }, { "list", false, LIST }, { NULL, false, 0 }
+};
+
+static const char help[] =
+    "usage: posixtrace export --to=FORMAT [--force] [OPTION]... LOG OUT\n"
+    "\n"
+    "Writes the events of LOG (-: standard input) to OUT, in the format of another\n"
+    "tool. OUT is a file (-: standard output), or with ctf a folder; it appears when\n"
+    "it is whole.\n"
+    "\n"
+    "  --to=FORMAT  what OUT is to be\n"
+    "  --list       the formats, and the options of each\n"
+    "  --force      replace OUT if it exists\n"
+    "  --help       print this\n"
+    "\n"
+    "Example: posixtrace export --to=jsonl app.ptl app.jsonl\n";
+
+struct export {
+    const struct posixtrace_format *format;
+    const char *log_path, *out_path;
+    struct log_file log;
+    bool force;
+};
+
+/* Into a stream that is closed then: what could not be written is only known by that. */
+static int write_stream(struct export *ex, FILE *to)
+{
+    int error = posixtrace_export(ex->log.trid, ex->format->name, to, &convert.c);
+
+    if (fclose(to) != 0 && !error) {
+        error = errno;
+        return tool_error("cannot write %s: %s", quote(ex->out_path), strerror(error));
+    }
+    return convert_report(&convert, error, ex->log.shown);
+}
+
+static int write_file(struct export *ex)
+{
+    struct new_file target;
+    int status = new_file_open(&target, ex->out_path, ex->force), fd;
+    FILE *to;
+
+    if (status != EXIT_DONE)
+        return status;
+    fd = fcntl(target.fd, F_DUPFD_CLOEXEC, 3);
+    to = fd >= 0 ? fdopen(fd, "w") : NULL;
+    status = to ? write_stream(ex, to)
+                : tool_error("cannot write %s: %s", quote(ex->out_path), strerror(errno));
+    if (status == EXIT_DONE)
+        status = new_file_keep(&target);
+    new_file_drop(&target);
+    return status;
+}
+
+static int write_standard_output(struct export *ex)
+{
+    int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+    return to ? write_stream(ex, to)
+              : tool_error("cannot write standard output: %s", strerror(errno));
+}
+
+static int write_folder(struct export *ex)
+{
+    struct new_folder target;
+    int status = new_folder_open(&target, ex->out_path, ex->force), error;
+
+    if (status != EXIT_DONE)
+        return status;
+    error = posixtrace_export_directory(ex->log.trid, ex->format->name, target.temporary,
+                                        &convert.c);
+    status = convert_report(&convert, error, ex->log.shown);
+    if (status == EXIT_DONE)
+        status = new_folder_keep(&target);
+    new_folder_drop(&target);
+    return status;
+}
+
+static int export_log(struct export *ex)
+{
+    int status = log_file_open(&ex->log, ex->log_path);
+
+    if (status != EXIT_DONE)
+        return status;
+    convert.c.name = ex->out_path;
+    progress_begin("events", ex->log.info.events);
+    if (ex->format->is_directory)
+        status = write_folder(ex);
+    else if (strcmp(ex->out_path, "-") == 0)
+        status = write_standard_output(ex);
+    else
+        status = write_file(ex);
+    progress_end();
+    if (status == EXIT_DONE)
+        status = log_file_report_loss(&ex->log, false, status);
+    log_file_close(&ex->log);
+    return status;
+}
+
+static int take_operand(struct export *ex, const char *value)
+{
+    if (!ex->log_path)
+        ex->log_path = value;
+    else if (!ex->out_path)
+        ex->out_path = value;
+    else
+        return tool_usage("one LOG and one OUT, and then %s", quote(value));
+    return EXIT_DONE;
+}
+
+static int complete(const struct export *ex)
+{
+    if (!ex->format)
+        return tool_usage("say what to write: --to=FORMAT; --list names them");
+    if (!ex->log_path)
+        return tool_usage("no log named");
+    if (!ex->out_path)
+        return tool_usage("no file named to write %s to", quote(ex->log_path));
+    if (ex->format->is_directory && strcmp(ex->out_path, "-") == 0)
+        return tool_usage("a trace in format %s is a folder, which '-' is not",
+                          ex->format->name);
+    return EXIT_DONE;
+}
+
+static int take(struct export *ex, int code, const char *value)
+{
+    int status = EXIT_DONE;
+
+    if (code == TO)
+        ex->format = convert_format(value, true, &status);
+    else if (code == FORCE)
+        ex->force = true;
+    else if (code == OPTION_OPERAND)
+        status = take_operand(ex, value);
+    else
+        status = convert_take_option(&convert, code, value);
+    return status;
+}
+
+static int run(struct options *o)
+{
+    struct export ex = { 0 };
+    int code, status = EXIT_DONE;
+
+    convert_init(&convert, own);
+    while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
+        if (code == OPTION_STOP)
+            return o->status;
+        if (code == LIST) {
+            convert_list(true);
+            return EXIT_DONE;
+        }
+        status = take(&ex, code, o->value);
+    }
+    if (status == EXIT_DONE)
+        status = complete(&ex);
+    if (status == EXIT_DONE)
+        status = export_log(&ex);
+    convert_deinit(&convert);
+    return status;
+}
+
+const struct verb verb_export = { "export", help, convert.specs, run };
