@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Typed events in one line:
+ *
+ *     POSIXTRACE_EVENT("order", id, price, symbol);
+ *
+ * traces an event of type "order" with three fields, called as the arguments are and of
+ * their types, and describes it so (posixtrace/typed.h) when the line runs first.  The
+ * arguments are evaluated once, also when nobody traces.  What it costs beside
+ * posix_trace_event() is the stores that a structure packed by hand would take.
+ *
+ *     POSIXTRACE_EVENT_TYPE(order, "order", (uint32_t, id), (double, price),
+ *                           (const char *, symbol))
+ *
+ * at file scope makes a function trace_order(uint32_t id, double price, const char
+ * *symbol) that does the same, and whose arguments the compiler checks.  Up to 15
+ * fields each; for C11 with the extensions of gcc and clang, and for C++11.
+ *
+ * Types: bool, char, the integers, float, double, char * and const char * (a string, with
+ * its NUL; NULL traces ""), void * and const void * (an address).  Any other is an error
+ * of the compiler.  Strings of one event have POSIXTRACE_EMIT_STRINGS bytes together;
+ * what is more is cut off.  Define that before the first use for another size.
+ *
+ * Field names: the last identifier of the argument, `p->count` is count; before the first
+ * bracket, `size(list)` is size.  Where there is none, or it was used, argN.
+ *
+ * The first run of a line opens the event type, which is not async-signal-safe; later runs
+ * are, as posix_trace_event() is.  A line in a signal handler has to run once before, or
+ * the handler traces by hand what posixtrace_event_describe() has described.  If the type
+ * cannot be opened the event is not traced, and the next run tries again.  If it is
+ * described in other words already, those stay.
+ */
+#ifndef POSIXTRACE_EMIT_H
+#define POSIXTRACE_EMIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef POSIXTRACE_EMIT_STRINGS
+#define POSIXTRACE_EMIT_STRINGS 512
+#endif
+
+/*
+ * Whether any stream records events of the type now: one load and one test, for who would
+ * have to make ready what is traced.  Not 0 also before the first call of the library
+ * that finds out.  Async-signal-safe, thread-safe, no cancellation point, leaves errno
+ * alone.
+ */
+int posixtrace_event_wanted(trace_event_id_t event);
+
+/*
+ * Opens the type for a line of the program and describes it: count fields with these types
+ * (words of posixtrace-description(5)) and names, made of expressions.  *site keeps the id,
+ * which is returned; 0 if there is no memory.  Thread-safe, not async-signal-safe.
+ */
+trace_event_id_t posixtrace_site_open(trace_event_id_t *site, const char *event_name,
+                                      const char *const *types, const char *const *fields,
+                                      size_t count);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* ---- what the macros are made of; not for use ---- */
+
+#if __SIZEOF_LONG__ == 8
+#define POSIXTRACE_LONG_  "i64"
+#define POSIXTRACE_ULONG_ "u64"
+#else
+#define POSIXTRACE_LONG_  "i32"
+#define POSIXTRACE_ULONG_ "u32"
+#endif
+#if __SIZEOF_POINTER__ == 8
+#define POSIXTRACE_POINTER_ "x64"
+#else
+#define POSIXTRACE_POINTER_ "x32"
+#endif
+
+struct posixtrace_packer_ {
+    unsigned char *at;
+    size_t room;          /* for strings, without their NULs */
+};
+
+static inline __attribute__((always_inline, unused)) void
+posixtrace_pack_plain_(struct posixtrace_packer_ *p, const void *value, size_t size)
+{
+    memcpy(p->at, value, size);
+    p->at += size;
+}
+
+static inline __attribute__((unused)) void
+posixtrace_pack_string_(struct posixtrace_packer_ *p, const void *value, size_t size)
+{
+    const char *string;
+    size_t length;
+
+    memcpy(&string, value, size);
+    /* The room may be more than an array has that the compiler knows: no cause to warn. */
+    __asm__("" : "+r"(string));
+    length = string ? strnlen(string, p->room) : 0;
+    if (length)
+        memcpy(p->at, string, length);
+    p->at[length] = 0;
+    p->at += length + 1;
+    p->room -= length;
+}
+
+#ifdef __cplusplus
+
+#define POSIXTRACE_AUTO_ auto
+#define POSIXTRACE_TYPE_(v) posixtrace_typed_<decltype(v)>::name()
+#define POSIXTRACE_IS_STRING_(v) posixtrace_typed_<decltype(v)>::is_string
+#define POSIXTRACE_PACK_(p, v) posixtrace_typed_<decltype(v)>::pack(&p, &v, sizeof v)
+
+template <typename T> struct posixtrace_typed_;
+#define POSIXTRACE_TYPED_(type, text, string, how) \
+    template <> struct posixtrace_typed_<type> { \
+        static constexpr bool is_string = string; \
+        static const char *name() { return text; } \
+        static void pack(posixtrace_packer_ *p, const void *value, size_t size) \
+        { \
+            how(p, value, size); \
+        } \
+    };
+POSIXTRACE_TYPED_(bool, "bool", false, posixtrace_pack_plain_)
+POSIXTRACE_TYPED_(char, "char", false, posixtrace_pack_plain_)
+POSIXTRACE_TYPED_(signed char, "i8", false, posixtrace_pack_plain_)
+POSIXTRACE_TYPED_(unsigned char, "u8", false, posixtrace_pack_plain_)
+POSIXTRACE_TYPED_(short, "i16", false, posixtrace_pack_plain_)
+POSIXTRACE_TYPED_(unsigned short, "u16", false, posixtrace_pack_plain_)
+POSIXTRACE_TYPED_(int, "i32", false, posixtrace_pack_plain_)
+POSIXTRACE_TYPED_(unsigned, "u32", false, posixtrace_pack_plain_)
+POSIXTRACE_TYPED_(long, POSIXTRACE_LONG_, false, posixtrace_pack_plain_)
+POSIXTRACE_TYPED_(unsigned long, POSIXTRACE_ULONG_, false, posixtrace_pack_plain_)
+POSIXTRACE_TYPED_(long long, "i64", false, posixtrace_pack_plain_)
+POSIXTRACE_TYPED_(unsigned long long, "u64", false, posixtrace_pack_plain_)
+POSIXTRACE_TYPED_(float, "f32", false, posixtrace_pack_plain_)
+POSIXTRACE_TYPED_(double, "f64", false, posixtrace_pack_plain_)
+POSIXTRACE_TYPED_(void *, POSIXTRACE_POINTER_, false, posixtrace_pack_plain_)
+POSIXTRACE_TYPED_(const void *, POSIXTRACE_POINTER_, false, posixtrace_pack_plain_)
+POSIXTRACE_TYPED_(char *, "str", true, posixtrace_pack_string_)
+POSIXTRACE_TYPED_(const char *, "str", true, posixtrace_pack_string_)
+#undef POSIXTRACE_TYPED_
+
+#else
+
+#define POSIXTRACE_AUTO_ __extension__ __auto_type
+#define POSIXTRACE_TYPE_(v) _Generic((v), \
+    _Bool: "bool", char: "char", signed char: "i8", unsigned char: "u8", short: "i16", \
+    unsigned short: "u16", int: "i32", unsigned: "u32", long: POSIXTRACE_LONG_, \
+    unsigned long: POSIXTRACE_ULONG_, long long: "i64", unsigned long long: "u64", \
+    float: "f32", double: "f64", void *: POSIXTRACE_POINTER_, \
+    const void *: POSIXTRACE_POINTER_, char *: "str", const char *: "str")
+#define POSIXTRACE_IS_STRING_(v) _Generic((v), char *: 1, const char *: 1, default: 0)
+#define POSIXTRACE_PACK_(p, v) _Generic((v), char *: posixtrace_pack_string_, \
+    const char *: posixtrace_pack_string_, default: posixtrace_pack_plain_)(&p, &v, sizeof v)
+
+#endif
+
+/* EACH(m, s, x, ...): m(1, x), then s() m(i, x) for each further one. */
+#define POSIXTRACE_CAT_(a, b)  POSIXTRACE_CAT2_(a, b)
+#define POSIXTRACE_CAT2_(a, b) a##b
+#define POSIXTRACE_COUNT_(...) \
+    POSIXTRACE_COUNT2_(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define POSIXTRACE_COUNT2_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, count, ...) count
+#define POSIXTRACE_NONE_()
+#define POSIXTRACE_COMMA_() ,
+#define POSIXTRACE_PLUS_() +
+#define POSIXTRACE_OR_() ||
+#define POSIXTRACE_1_(m, s, a)       m(1, a)
+#define POSIXTRACE_2_(m, s, a, b)    POSIXTRACE_1_(m, s, a) s() m(2, b)
+#define POSIXTRACE_3_(m, s, a, b, c) POSIXTRACE_2_(m, s, a, b) s() m(3, c)
+#define POSIXTRACE_4_(m, s, a, b, c, d) POSIXTRACE_3_(m, s, a, b, c) s() m(4, d)
+#define POSIXTRACE_5_(m, s, a, b, c, d, e) POSIXTRACE_4_(m, s, a, b, c, d) s() m(5, e)
+#define POSIXTRACE_6_(m, s, a, b, c, d, e, f) POSIXTRACE_5_(m, s, a, b, c, d, e) s() m(6, f)
+#define POSIXTRACE_7_(m, s, a, b, c, d, e, f, g) POSIXTRACE_6_(m, s, a, b, c, d, e, f) s() m(7, g)
+#define POSIXTRACE_8_(m, s, a, b, c, d, e, f, g, h) \
+    POSIXTRACE_7_(m, s, a, b, c, d, e, f, g) s() m(8, h)
+#define POSIXTRACE_9_(m, s, a, b, c, d, e, f, g, h, i) \
+    POSIXTRACE_8_(m, s, a, b, c, d, e, f, g, h) s() m(9, i)
+#define POSIXTRACE_10_(m, s, a, b, c, d, e, f, g, h, i, j) \
+    POSIXTRACE_9_(m, s, a, b, c, d, e, f, g, h, i) s() m(10, j)
+#define POSIXTRACE_11_(m, s, a, b, c, d, e, f, g, h, i, j, k) \
+    POSIXTRACE_10_(m, s, a, b, c, d, e, f, g, h, i, j) s() m(11, k)
+#define POSIXTRACE_12_(m, s, a, b, c, d, e, f, g, h, i, j, k, l) \
+    POSIXTRACE_11_(m, s, a, b, c, d, e, f, g, h, i, j, k) s() m(12, l)
+#define POSIXTRACE_13_(m, s, a, b, c, d, e, f, g, h, i, j, k, l, n) \
+    POSIXTRACE_12_(m, s, a, b, c, d, e, f, g, h, i, j, k, l) s() m(13, n)
+#define POSIXTRACE_14_(m, s, a, b, c, d, e, f, g, h, i, j, k, l, n, o) \
+    POSIXTRACE_13_(m, s, a, b, c, d, e, f, g, h, i, j, k, l, n) s() m(14, o)
+#define POSIXTRACE_15_(m, s, a, b, c, d, e, f, g, h, i, j, k, l, n, o, p) \
+    POSIXTRACE_14_(m, s, a, b, c, d, e, f, g, h, i, j, k, l, n, o) s() m(15, p)
+#define POSIXTRACE_EACH_(m, s, ...) \
+    POSIXTRACE_CAT_(POSIXTRACE_CAT_(POSIXTRACE_, POSIXTRACE_COUNT_(__VA_ARGS__)), _)(m, s, __VA_ARGS__)
+
+/* Of POSIXTRACE_EVENT: locals, types, names and stores, one of each for a field. */
+#define POSIXTRACE_LOCAL_(i, x)  POSIXTRACE_AUTO_ posixtrace_v##i = (x);
+#define POSIXTRACE_WORD_(i, x)   POSIXTRACE_TYPE_(posixtrace_v##i)
+#define POSIXTRACE_FIELD_(i, x)  #x
+#define POSIXTRACE_SIZE_(i, x)   sizeof posixtrace_v##i
+#define POSIXTRACE_STRING_(i, x) POSIXTRACE_IS_STRING_(posixtrace_v##i)
+#define POSIXTRACE_STORE_(i, x)  POSIXTRACE_PACK_(posixtrace_p, posixtrace_v##i);
+
+#define POSIXTRACE_FIELDS_(event_name, ...) \
+    do { \
+        static trace_event_id_t posixtrace_site; \
+        POSIXTRACE_EACH_(POSIXTRACE_LOCAL_, POSIXTRACE_NONE_, __VA_ARGS__) \
+        trace_event_id_t posixtrace_id = __atomic_load_n(&posixtrace_site, __ATOMIC_RELAXED); \
+        enum { posixtrace_strings = POSIXTRACE_EACH_(POSIXTRACE_STRING_, POSIXTRACE_OR_, __VA_ARGS__) }; \
+        unsigned char posixtrace_bytes[POSIXTRACE_EACH_(POSIXTRACE_SIZE_, POSIXTRACE_PLUS_, __VA_ARGS__) + \
+                                       (posixtrace_strings ? POSIXTRACE_EMIT_STRINGS : 0)]; \
+        struct posixtrace_packer_ posixtrace_p = { posixtrace_bytes, POSIXTRACE_EMIT_STRINGS }; \
+        if (__builtin_expect(posixtrace_id == 0, 0)) { \
+            const char *posixtrace_types[] = { \
+                POSIXTRACE_EACH_(POSIXTRACE_WORD_, POSIXTRACE_COMMA_, __VA_ARGS__) \
+            }; \
+            const char *posixtrace_names[] = { \
+                POSIXTRACE_EACH_(POSIXTRACE_FIELD_, POSIXTRACE_COMMA_, __VA_ARGS__) \
+            }; \
+            posixtrace_id = posixtrace_site_open(&posixtrace_site, event_name, posixtrace_types, \
+                                                 posixtrace_names, \
+                                                 sizeof posixtrace_types / \
+                                                     sizeof posixtrace_types[0]); \
+        } \
+        /* To look for the end of a string that nobody wants would cost more than to ask. */ \
+        if (posixtrace_strings && !posixtrace_event_wanted(posixtrace_id)) \
+            break; \
+        POSIXTRACE_EACH_(POSIXTRACE_STORE_, POSIXTRACE_NONE_, __VA_ARGS__) \
+        posix_trace_event(posixtrace_id, posixtrace_bytes, \
+                          (size_t)(posixtrace_p.at - posixtrace_bytes)); \
+    } while (0)
+
+#define POSIXTRACE_BARE_(event_name) \
+    do { \
+        static trace_event_id_t posixtrace_site; \
+        trace_event_id_t posixtrace_id = __atomic_load_n(&posixtrace_site, __ATOMIC_RELAXED); \
+        if (__builtin_expect(posixtrace_id == 0, 0)) \
+            posixtrace_id = posixtrace_site_open(&posixtrace_site, event_name, NULL, NULL, 0); \
+        posix_trace_event(posixtrace_id, NULL, 0); \
+    } while (0)
+
+#define POSIXTRACE_FORM_(one, two, ...) \
+    POSIXTRACE_FORM2_(__VA_ARGS__, two, two, two, two, two, two, two, two, two, two, two, two, \
+                      two, two, two, one, 0)
+#define POSIXTRACE_FORM2_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, form, ...) form
+
+/* POSIXTRACE_EVENT(name), POSIXTRACE_EVENT(name, field, ...); a statement. */
+#define POSIXTRACE_EVENT(...) \
+    POSIXTRACE_FORM_(POSIXTRACE_BARE_, POSIXTRACE_FIELDS_, __VA_ARGS__)(__VA_ARGS__)
+
+/* Of POSIXTRACE_EVENT_TYPE: (type, name) pairs as parameters and as arguments. */
+#define POSIXTRACE_PARAMETER_(i, pair) POSIXTRACE_PARAMETER2_ pair
+#define POSIXTRACE_PARAMETER2_(type, name) type name
+#define POSIXTRACE_ARGUMENT_(i, pair) POSIXTRACE_ARGUMENT2_ pair
+#define POSIXTRACE_ARGUMENT2_(type, name) name
+
+#define POSIXTRACE_EVENT_TYPE(function, event_name, ...) \
+    static inline __attribute__((unused)) void trace_##function( \
+        POSIXTRACE_EACH_(POSIXTRACE_PARAMETER_, POSIXTRACE_COMMA_, __VA_ARGS__)) \
+    { \
+        POSIXTRACE_TYPE_BODY_(event_name, POSIXTRACE_EACH2_(POSIXTRACE_ARGUMENT_, __VA_ARGS__)) \
+    }
+#define POSIXTRACE_TYPE_BODY_(event_name, ...) POSIXTRACE_FIELDS_(event_name, __VA_ARGS__);
+#define POSIXTRACE_EACH2_(m, ...) POSIXTRACE_EACH_(m, POSIXTRACE_COMMA_, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* posixtrace/emit.h: what a line that traces needs before it runs first. */
+#include <posixtrace/emit.h>
+#include <posixtrace/typed.h>
+#include <ctype.h>
+#include <stdio.h>
+#include "base/atomics.h"
+#include "stream/event.h"
+
+#define NAME_BYTES 64u   /* of a field, with NUL */
+
+struct text {
+    char   bytes[PT_DESCRIPTION_MAX + 1];
+    size_t length;
+};
+
+static bool is_identifier_byte(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The last identifier before the first bracket that does not begin the expression. */
+static void name_of(const char *expression, char name[NAME_BYTES])
+{
+    size_t end = 0, from = 0, to = 0;
+
+    if (*expression == '"' || *expression == '\'')
+        expression = "";
+    while (expression[end] && (end == 0 || !strchr("([{", expression[end])))
+        end++;
+    for (size_t i = 0; i < end; i++) {
+        if (!is_identifier_byte(expression[i]))
+            continue;
+        from = i;
+        while (i < end && is_identifier_byte(expression[i]))
+            i++;
+        to = i;
+    }
+    if (to - from >= NAME_BYTES)
+        to = from + NAME_BYTES - 1;
+    memcpy(name, expression + from, to - from);
+    name[to - from] = '\0';
+}
+
+/* Is it the name of a field already?  Fields are "type name; ". */
+static bool is_taken(const struct text *t, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const char *p = t->bytes; (p = strchr(p, ' ')); p++)
+        if (strncmp(p + 1, name, length) == 0 && (!p[1 + length] || p[1 + length] == ';'))
+            return true;
+    return false;
+}
+
+static void add_field(struct text *t, const char *type, const char *expression, size_t number)
+{
+    char name[NAME_BYTES];
+    int n;
+
+    name_of(expression, name);
+    if (!name[0] || isdigit((unsigned char)name[0]) || is_taken(t, name))
+        snprintf(name, sizeof name, "arg%zu", number);
+    n = snprintf(t->bytes + t->length, sizeof t->bytes - t->length, "%s%s %s",
+                 number > 1 ? "; " : "", type, name);
+    t->length += (size_t)n;
+}
+
+PT_PUBLIC trace_event_id_t posixtrace_site_open(trace_event_id_t *site, const char *event_name,
+                                                const char *const *types,
+                                                const char *const *fields, size_t count)
+{
+    struct text t = { .length = 0 };
+    trace_event_id_t id;
+    int error;
+
+    for (size_t i = 0; i < count && i < 16; i++)
+        add_field(&t, types[i], fields[i], i + 1);
+    error = posix_trace_eventid_open(event_name, &id);
+    if (error)
+        return 0;
+    if (count)
+        posixtrace_event_describe(event_name, t.bytes, NULL);
+    pt_store_relaxed(site, id);
+    return id;
+}
+
+PT_PUBLIC int posixtrace_event_wanted(trace_event_id_t event)
+{
+    return event < PT_ID_MAX && pt_load_relaxed(&pt_load_relaxed(&pt_gates)[event]) != 0;
+}

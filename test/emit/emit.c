@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace/emit.h: what a line traces, how it describes it, and what it leaves alone.
+ * The same file is built as C and, through emit_cxx.cpp, as C++.
+ */
+#include <check.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <posixtrace/event.h>
+#include <posixtrace/format.h>
+#define POSIXTRACE_EMIT_STRINGS 10
+#include <posixtrace/emit.h>
+#include "support/run_suite.h"
+
+static trace_id_t trid;
+
+static void begin(void)
+{
+    ck_assert_int_eq(posix_trace_create(0, NULL, &trid), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+}
+
+static void end(void)
+{
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+
+/* The next event of the program's own. */
+static struct posixtrace_event next(void)
+{
+    struct posixtrace_event e;
+    int none;
+
+    do {
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), 0);
+        ck_assert_msg(!none, "no event left");
+    } while (e.id < POSIX_TRACE_UNNAMED_USEREVENT);
+    return e;
+}
+
+static void expect_none(void)
+{
+    struct posixtrace_event e;
+    int none;
+
+    do
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), 0);
+    while (!none && e.id < POSIX_TRACE_UNNAMED_USEREVENT);
+    ck_assert(none);
+}
+
+/* The next event has this name and description, and its data reads so. */
+static void expect(const char *name, const char *description, const char *text)
+{
+    struct posixtrace_event e = next();
+    char is[POSIXTRACE_DESCRIPTION_MAX + 1];
+    posixtrace_layout_t *layout;
+
+    ck_assert_str_eq(e.name, name);
+    ck_assert_int_eq(posixtrace_event_description(trid, e.id, is), 0);
+    ck_assert_str_eq(strncmp(is, "be; ", 4) ? is : is + 4, description);
+    ck_assert_int_eq(posixtrace_layout_parse(is, &layout, NULL), 0);
+    ck_assert_uint_gt(posixtrace_layout_text(layout, e.data, e.data_len, is, sizeof is), 0);
+    ck_assert_str_eq(is, text);
+    posixtrace_layout_free(layout);
+}
+
+#if __SIZEOF_LONG__ == 8
+#define LONG "64"
+#else
+#define LONG "32"
+#endif
+
+START_TEST(types)
+{
+    bool yes = true;
+    char letter = 'x';
+    signed char i8 = -8;
+    unsigned char u8 = 200;
+    short i16 = -16;
+    unsigned short u16 = 60000;
+    int i32 = -32;
+    unsigned u32 = 4000000000u;
+    long il = -1;
+    unsigned long ul = 1;
+    long long i64 = -64;
+    unsigned long long u64 = 18446744073709551615ull;
+    float f32 = 0.1f;
+    double f64 = 0.1;
+
+    POSIXTRACE_EVENT("types", yes, letter, i8, u8, i16, u16, i32, u32, il, ul, i64, u64, f32, f64);
+    expect("types", "bool yes; char letter; i8 i8; u8 u8; i16 i16; u16 u16; i32 i32; u32 u32; "
+           "i" LONG " il; u" LONG " ul; i64 i64; u64 u64; f32 f32; f64 f64",
+           "yes=true letter=\"x\" i8=-8 u8=200 i16=-16 u16=60000 i32=-32 u32=4000000000 il=-1 "
+           "ul=1 i64=-64 u64=18446744073709551615 f32=0.1 f64=0.1");
+}
+END_TEST
+
+START_TEST(addresses)
+{
+    void *where = (void *)(uintptr_t)0x1230;
+    const void *there = where;
+    char description[40], *at = description;
+
+    at += snprintf(at, 20, "x%d where; ", (int)sizeof where * 8);
+    snprintf(at, 20, "x%d there", (int)sizeof where * 8);
+    POSIXTRACE_EVENT("addresses", where, there);
+    expect("addresses", description, "where=0x1230 there=0x1230");
+}
+END_TEST
+
+START_TEST(strings)
+{
+    char own[8] = "own";
+    const char *none = NULL, *longer = "0123456789";
+    int last = 7;
+
+    POSIXTRACE_EVENT("strings", own, none, last);
+    expect("strings", "str own; str none; i32 last", "own=\"own\" none=\"\" last=7");
+    /* ten bytes in all: what goes before takes them */
+    POSIXTRACE_EVENT("cut", own, longer, none, own, last);
+    expect("cut", "str own; str longer; str none; str arg4; i32 last",
+           "own=\"own\" longer=\"0123456\" none=\"\" arg4=\"\" last=7");
+}
+END_TEST
+
+struct box {
+    struct { int depth; } inner;
+    int counts[2];
+};
+
+static int size_of(int n)
+{
+    return 2 * n;
+}
+
+START_TEST(names)
+{
+    struct box box = { { 4 }, { 5, 6 } }, *p = &box;
+
+    POSIXTRACE_EVENT("names", p->inner.depth, box.counts[1], size_of(3), (int)7u, 8, "nine",
+                     -p->counts[0]);
+    expect("names", "i32 depth; i32 counts; i32 size_of; i32 arg4; i32 arg5; str arg6; i32 arg7",
+           "depth=4 counts=6 size_of=6 arg4=7 arg5=8 arg6=\"nine\" arg7=-5");
+}
+END_TEST
+
+START_TEST(bare)
+{
+    struct posixtrace_event e;
+    char is[POSIXTRACE_DESCRIPTION_MAX + 1];
+
+    POSIXTRACE_EVENT("bare");
+    e = next();
+    ck_assert_str_eq(e.name, "bare");
+    ck_assert_uint_eq(e.data_len, 0);
+    ck_assert_int_eq(posixtrace_event_description(trid, e.id, is), ENOENT);
+}
+END_TEST
+
+POSIXTRACE_EVENT_TYPE(order, "order.made", (uint32_t, number), (double, price),
+                      (const char *, symbol))
+POSIXTRACE_EVENT_TYPE(tick, "tick", (uint8_t, n))
+
+START_TEST(functions)
+{
+    trace_order(5, 1.5, "ABC");
+    expect("order.made", "u32 number; f64 price; str symbol", "number=5 price=1.5 symbol=\"ABC\"");
+    trace_tick(300 - 45);
+    expect("tick", "u8 n", "n=255");
+}
+END_TEST
+
+static void once(int i, const char *word)
+{
+    POSIXTRACE_EVENT("once", i, word);
+}
+
+START_TEST(unwanted)
+{
+    trace_event_set_t set;
+    trace_event_id_t id;
+    int calls = 0;
+
+    once(1, "a");
+    next();
+    ck_assert_int_eq(posix_trace_eventid_open("once", &id), 0);
+    ck_assert_int_ne(posixtrace_event_wanted(id), 0);
+    posix_trace_eventset_empty(&set);
+    posix_trace_eventset_add(id, &set);
+    ck_assert_int_eq(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+    ck_assert_int_eq(posixtrace_event_wanted(id), 0);
+    once(2, "b");
+    POSIXTRACE_EVENT("once", calls++, "c");
+    ck_assert_int_eq(calls, 1);
+    expect_none();
+    ck_assert_int_eq(posix_trace_set_filter(trid, &set, POSIX_TRACE_SUB_EVENTSET), 0);
+    once(3, "d");
+    expect("once", "i32 i; str word", "i=3 word=\"d\"");
+    ck_assert_int_eq(posixtrace_event_wanted(TRACE_USER_EVENT_MAX + 1000), 0);
+}
+END_TEST
+
+START_TEST(described_before)
+{
+    int side = 1;
+
+    ck_assert_int_eq(posixtrace_event_describe("trade", "i32 side {buy, sell}", NULL), 0);
+    POSIXTRACE_EVENT("trade", side);
+    expect("trade", "i32 side {buy, sell}", "side=sell");
+}
+END_TEST
+
+static void *emit_many(void *argument)
+{
+    int *lane = (int *)argument;
+
+    for (int i = 0; i < 100; i++)
+        POSIXTRACE_EVENT("many", *lane, i);
+    return NULL;
+}
+
+/* Several threads run the line first. */
+START_TEST(threads)
+{
+    pthread_t thread[4];
+    int lane[4], seen[4] = { 0 };
+
+    for (int i = 0; i < 4; i++) {
+        lane[i] = i;
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, emit_many, &lane[i]), 0);
+    }
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(pthread_join(thread[i], NULL), 0);
+    for (int i = 0; i < 400; i++) {
+        struct posixtrace_event e = next();
+        int data[2];
+
+        ck_assert_str_eq(e.name, "many");
+        ck_assert_uint_eq(e.data_len, sizeof data);
+        memcpy(data, e.data, sizeof data);
+        ck_assert_int_eq(data[1], seen[data[0]]++);
+    }
+    expect_none();
+}
+END_TEST
+
+static void prepare(TCase *c)
+{
+    tcase_add_checked_fixture(c, begin, end);
+}
+
+static void add(TCase *c)
+{
+    tcase_add_test(c, types);
+    tcase_add_test(c, addresses);
+    tcase_add_test(c, strings);
+    tcase_add_test(c, names);
+    tcase_add_test(c, bare);
+    tcase_add_test(c, functions);
+    tcase_add_test(c, unwanted);
+    tcase_add_test(c, described_before);
+    tcase_add_test(c, threads);
+}
+
+int main(void)
+{
+    return run_suite("emit", "emit", prepare, add);
+}
