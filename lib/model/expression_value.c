@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The value of an expression: 0, 1, or -1 for what depends on more than is known.  An
+ * and with something false is false, an or with something true is true, whatever the
+ * rest.  Without allocation, and with a recursion that is three times as deep as the
+ * parser lets brackets be.
+ */
+#include <errno.h>
+#include <string.h>
+#include "model/expression.h"
+#include "model/layout.h"
+
+#define UNKNOWN (-1)
+
+/* *: any bytes, ?: one, \: the next as it is. */
+static bool is_like(const char *text, size_t len, const char *pattern)
+{
+    const char *end = text + len, *star = NULL, *again = NULL;
+
+    for (;;) {
+        if (*pattern == '*') {
+            star = ++pattern;
+            again = text;
+            continue;
+        }
+        if (text == end && *pattern == '\0')
+            return true;
+        if (text < end && *pattern) {
+            const char *p = *pattern == '\\' && pattern[1] ? pattern + 1 : pattern;
+
+            if (*p == *text || (*p == '?' && p == pattern)) {
+                pattern = p + 1;
+                text++;
+                continue;
+            }
+        }
+        if (!star || again == end)
+            return false;
+        pattern = star;
+        text = ++again;
+    }
+}
+
+static bool relates(int order, enum pt_relation relation)
+{
+    switch (relation) {
+    case PT_EQUAL:      return order == 0;
+    case PT_UNEQUAL:    return order != 0;
+    case PT_LESS:       return order < 0;
+    case PT_LESS_EQUAL: return order <= 0;
+    case PT_MORE:       return order > 0;
+    case PT_MORE_EQUAL: return order >= 0;
+    default:            return false;
+    }
+}
+
+/* NaN relates to nothing, and is unequal to everything. */
+static bool relates_float(double a, double b, enum pt_relation relation)
+{
+    if (a < b)
+        return relates(-1, relation);
+    if (a > b)
+        return relates(1, relation);
+    return a >= b ? relates(0, relation) : relation == PT_UNEQUAL;
+}
+
+static bool test_text(const struct posixtrace_expression *e, const struct pt_node *n,
+                      const char *text, size_t len)
+{
+    const char *value = pt_expression_text(e, n->string);
+    bool equal = strlen(value) == len && memcmp(value, text, len) == 0;
+
+    if (n->relation == PT_LIKE)
+        return is_like(text, len, value);
+    return (n->relation == PT_EQUAL) == equal;
+}
+
+/* Which of two integers is less; each may be beyond what the other's type holds. */
+static bool test_integer(const struct pt_node *n, uint64_t v, bool negative)
+{
+    int order;
+
+    if (n->operand == PT_OPERAND_FLOAT)
+        return relates_float(negative ? (double)(int64_t)v : (double)v, n->value.number,
+                             n->relation);
+    if (negative != n->negative)
+        order = negative ? -1 : 1;
+    else
+        order = (v > n->value.integer) - (v < n->value.integer);
+    return relates(order, n->relation);
+}
+
+/* The type's name, in the ways one may mean it. */
+static bool test_name(const struct posixtrace_expression *e, const struct pt_node *n,
+                      const char *name)
+{
+    size_t len = strlen(name), part;
+    const char *value = pt_expression_text(e, n->string);
+
+    if (n->subject == PT_SUBJECT_EVENT)
+        return test_text(e, n, name, len);
+    if (n->subject == PT_SUBJECT_CLASS)
+        return test_text(e, n, name, strchr(name, ':') ? strcspn(name, ":") : 0);
+    /* A group holds what has its name, and what goes on behind a separator. */
+    for (part = 0; part <= len; part++)
+        if ((part == len || strchr(".:/", name[part])) &&
+            (n->relation == PT_LIKE ? is_like(name, part, value)
+                                    : strlen(value) == part && memcmp(name, value, part) == 0))
+            return n->relation != PT_UNEQUAL;
+    return n->relation == PT_UNEQUAL;
+}
+
+static bool test_element(const struct posixtrace_expression *e, const struct pt_node *n,
+                         const struct posixtrace_layout *l, size_t field,
+                         const struct posixtrace_value *value, size_t i)
+{
+    const struct posixtrace_field *f = &l->fields[field];
+    uint64_t v;
+
+    if (f->kind == POSIXTRACE_FLOAT) {
+        double d = pt_value_float(l, field, value, i);
+
+        if (n->relation == PT_TRUE)
+            return d < 0 || d > 0;
+        if (n->operand == PT_OPERAND_INTEGER)
+            return relates_float(d, n->negative ? (double)(int64_t)n->value.integer
+                                                : (double)n->value.integer, n->relation);
+        return n->operand == PT_OPERAND_FLOAT && relates_float(d, n->value.number, n->relation);
+    }
+    v = pt_value_integer(l, field, value, i);
+    if (n->relation == PT_TRUE)
+        return v != 0;
+    if (n->operand == PT_OPERAND_WORD) {
+        const char *word = pt_expression_text(e, n->string);
+        const char *is = f->kind == POSIXTRACE_BOOL ? (v ? "true" : "false")
+                                                    : pt_field_enumerator(f, (int64_t)v);
+
+        return (is && strcmp(is, word) == 0) == (n->relation == PT_EQUAL);
+    }
+    if (n->operand == PT_OPERAND_STRING)
+        return f->kind == POSIXTRACE_CHAR && test_text(e, n, (const char *)value->at + i, 1);
+    return test_integer(n, v, f->kind == POSIXTRACE_SIGNED && (int64_t)v < 0);
+}
+
+/* Of an array: whether it holds for one of the elements. */
+static int test_field(const struct posixtrace_expression *e, const struct pt_node *n,
+                      const struct pt_subject_event *s)
+{
+    struct posixtrace_value values[POSIXTRACE_FIELDS_MAX];
+    const struct posixtrace_field *f;
+    size_t field, count;
+    bool text;
+
+    field = s->layout ? pt_layout_find(s->layout, pt_expression_text(e, n->name)) : 0;
+    if (!s->layout || field == s->layout->count)
+        return 0;
+    if (!s->event)
+        return UNKNOWN;
+    f = &s->layout->fields[field];
+    pt_layout_split(s->layout, s->event->data, s->event->data_len, values, &count);
+    if (field >= count)
+        return 0;
+    text = f->kind == POSIXTRACE_STRING || (f->kind == POSIXTRACE_CHAR && f->array);
+    if (text || f->kind == POSIXTRACE_BYTES) {
+        if (n->relation == PT_TRUE)
+            return values[field].count != 0;
+        return text && n->operand == PT_OPERAND_STRING &&
+               test_text(e, n, values[field].at, values[field].count);
+    }
+    for (size_t i = 0; i < values[field].count; i++)
+        if (test_element(e, n, s->layout, field, &values[field], i))
+            return 1;
+    return 0;
+}
+
+static int test(const struct posixtrace_expression *e, const struct pt_node *n,
+                const struct pt_subject_event *s)
+{
+    int64_t v;
+
+    if (n->subject <= PT_SUBJECT_GROUP)
+        return test_name(e, n, s->name);
+    if (n->subject == PT_SUBJECT_FIELD)
+        return test_field(e, n, s);
+    if (!s->event)
+        return UNKNOWN;
+    if (n->subject == PT_SUBJECT_THREAD)
+        return test_text(e, n, s->event->thread_name, strlen(s->event->thread_name));
+    v = n->subject == PT_SUBJECT_PID ? s->event->pid
+        : n->subject == PT_SUBJECT_TID ? s->event->tid : (int64_t)s->event->data_len;
+    return test_integer(n, (uint64_t)v, v < 0);
+}
+
+static int value_of(const struct posixtrace_expression *e, uint16_t at,
+                    const struct pt_subject_event *s)
+{
+    const struct pt_node *n = &e->node[at];
+    int settles = n->op == PT_NODE_OR, all = !settles, v;
+
+    if (n->op == PT_NODE_TEST)
+        return test(e, n, s);
+    if (n->op == PT_NODE_NOT) {
+        v = value_of(e, n->child, s);
+        return v == UNKNOWN ? UNKNOWN : !v;
+    }
+    for (unsigned child = n->child + 1u; child; child = e->node[child - 1].next) {
+        v = value_of(e, (uint16_t)(child - 1), s);
+        if (v == settles)
+            return v;
+        if (v == UNKNOWN)
+            all = UNKNOWN;
+    }
+    return all;
+}
+
+int pt_expression_value(const struct posixtrace_expression *e, const struct pt_subject_event *s)
+{
+    return value_of(e, (uint16_t)(e->nodes - 1), s);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Expressions over events: what they mean, what is known of a type alone, and where they
+ * are wrong.
+ */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "support/run_suite.h"
+#include <posixtrace/filter.h>
+
+static posixtrace_layout_t *layout;
+
+/* side, price, symbol, counts, flag, temperature, letter, id */
+static const unsigned char data[] = {
+    1,  0, 0, 0, 0, 0, 0, 0xf8, 0x3f,  'A', 'B', 'C', 0,  7, 0, 9, 0,  1,
+    0xfe, 0xff, 0xff, 0xff,  'x',  0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
+};
+static const struct posixtrace_event order = {
+    .ns = 5, .data = data, .thread_name = "worker 1", .name = "shop:order.made",
+    .data_len = sizeof data, .id = 200, .pid = 10, .tid = 11
+};
+
+static void begin(void)
+{
+    ck_assert_int_eq(posixtrace_layout_parse("le; u8 side {buy, sell}; f64 price; str symbol; "
+                                             "u16[2] counts; bool flag; i32 temperature; "
+                                             "char letter; u64 id", &layout, NULL), 0);
+}
+
+static void end(void)
+{
+    posixtrace_layout_free(layout);
+}
+
+static posixtrace_expression_t *parse(const char *text)
+{
+    struct posixtrace_expression_fault fault;
+    posixtrace_expression_t *e = NULL;
+    int r = posixtrace_expression_parse(text, &e, &fault);
+
+    ck_assert_msg(r == 0, "%s: %d, column %zu: %s", text, r, fault.column, fault.text);
+    return e;
+}
+
+static void expect(const char *text, bool match)
+{
+    posixtrace_expression_t *e = parse(text);
+
+    ck_assert_msg(posixtrace_expression_match(e, &order, layout) == match, "%s: not %d", text,
+                  match);
+    posixtrace_expression_free(e);
+}
+
+static void expect_decided(const char *text, const posixtrace_layout_t *of, int known)
+{
+    posixtrace_expression_t *e = parse(text);
+
+    ck_assert_msg(posixtrace_expression_decide(e, order.name, of) == known, "%s: not %d", text,
+                  known);
+    posixtrace_expression_free(e);
+}
+
+static void expect_fault(const char *text, size_t column, const char *words)
+{
+    struct posixtrace_expression_fault fault;
+    posixtrace_expression_t *e;
+
+    ck_assert_int_eq(posixtrace_expression_parse(text, &e, &fault), EINVAL);
+    ck_assert_msg(fault.column == column && strstr(fault.text, words), "%s: column %zu: %s", text,
+                  fault.column, fault.text);
+}
+
+START_TEST(names)
+{
+    expect("event \"shop:*\"", true);
+    expect("event \"*order*\"", true);
+    expect("event \"shop:order.mad?\"", true);
+    expect("event \"order*\"", false);
+    expect("event == \"shop:order.made\"", true);
+    expect("event == \"shop:*\"", false);
+    expect("event != \"shop:*\"", true);
+    expect("event ~ \"shop\\\\:order.made\"", true);
+    expect("event \"*\\\\?*\"", false);
+    expect("class \"shop\"", true);
+    expect("class \"sho\"", false);
+    expect("class \"s*\"", true);
+    expect("group \"shop\"", true);
+    expect("group \"shop:order\"", true);
+    expect("group \"shop:order.made\"", true);
+    expect("group \"shop:ord\"", false);
+    expect("group \"*order\"", true);
+    expect("group != \"shop\"", false);
+    expect("group != \"sho\"", true);
+    expect("thread \"worker*\"", true);
+    expect("thread == \"worker\"", false);
+}
+END_TEST
+
+START_TEST(numbers)
+{
+    expect("pid 10 and tid 11", true);
+    expect("pid == 10 and tid != 11", false);
+    expect("tid > 10", true);
+    expect("tid >= 12", false);
+    expect("pid < 0x10", true);
+    expect("pid <= 9", false);
+    expect("pid > -1", true);
+    expect("pid < 10.5", true);
+    expect("length == 31", true);
+    expect("length > 18446744073709551615", false);
+}
+END_TEST
+
+START_TEST(fields)
+{
+    expect("side == sell", true);
+    expect("side != sell", false);
+    expect("side == buy", false);
+    expect("side == lend", false);
+    expect("side == 1", true);
+    expect("price == 1.5", true);
+    expect("price > 1", true);
+    expect("price < 1.4", false);
+    expect("price > -3", true);
+    expect("symbol == \"ABC\"", true);
+    expect("symbol ~ \"A?C\"", true);
+    expect("symbol != \"ABC\"", false);
+    expect("symbol == 5", false);
+    expect("counts == 9", true);
+    expect("counts == 8", false);
+    expect("counts > 8", true);
+    expect("flag", true);
+    expect("flag == true", true);
+    expect("flag == false", false);
+    expect("temperature == -2", true);
+    expect("temperature < -1", true);
+    expect("temperature < 0", true);
+    expect("temperature > 18446744073709551615", false);
+    expect("temperature <= -1.5", true);
+    expect("letter == \"x\"", true);
+    expect("letter ~ \"?\"", true);
+    expect("id == 18446744073709551615", true);
+    expect("id == 0xffffffffffffffff", true);
+    expect("id == -1", false);
+    expect("id > -1", true);
+    expect(".side == sell", true);
+    expect("nothing == 1", false);
+    expect("nothing != 1", false);
+    expect("not nothing", true);
+    expect(".event == 1", false);
+}
+END_TEST
+
+START_TEST(connected)
+{
+    expect("flag and side == buy", false);
+    expect("flag or side == buy", true);
+    expect("not flag or price == 1.5", true);
+    expect("not (flag or price == 1.5)", false);
+    expect("!flag || !(pid 3) && tid 11", true);
+    /* and before or */
+    expect("pid 10 or pid 11 and pid 12", true);
+    expect("(pid 10 or pid 11) and pid 12", false);
+    expect("not not pid 10", true);
+    expect("\n ( pid\t10 ) ", true);
+}
+END_TEST
+
+/* What a type alone settles. */
+START_TEST(decided)
+{
+    expect_decided("event \"shop:*\"", layout, 1);
+    expect_decided("event \"x\"", layout, 0);
+    expect_decided("pid 10", layout, -1);
+    expect_decided("pid 10 and event \"x\"", layout, 0);
+    expect_decided("event \"x\" and pid 10", layout, 0);
+    expect_decided("pid 10 or event \"shop:*\"", layout, 1);
+    expect_decided("pid 10 or event \"x\"", layout, -1);
+    expect_decided("pid 10 and event \"shop:*\"", layout, -1);
+    expect_decided("not pid 10", layout, -1);
+    expect_decided("side == buy", layout, -1);
+    expect_decided("side == buy", NULL, 0);
+    expect_decided("nothing == 1", layout, 0);
+    expect_decided("not nothing == 1", layout, 1);
+    expect_decided("group \"shop\" and flag", layout, -1);
+}
+END_TEST
+
+/* Data that is not of the description: the fields that are whole count. */
+START_TEST(cut)
+{
+    posixtrace_expression_t *side = parse("side == sell"), *symbol = parse("symbol ~ \"*\"");
+    struct posixtrace_event e = order;
+
+    for (size_t len = 0; len <= sizeof data; len++) {
+        e.data_len = len;
+        ck_assert_int_eq(posixtrace_expression_match(side, &e, layout), len >= 1);
+        ck_assert_int_eq(posixtrace_expression_match(symbol, &e, layout), len >= 13);
+        ck_assert(!posixtrace_expression_match(side, &e, NULL));
+    }
+    posixtrace_expression_free(side);
+    posixtrace_expression_free(symbol);
+}
+END_TEST
+
+START_TEST(faults)
+{
+    char deep[200], *at = deep, *text;
+    posixtrace_expression_t *e;
+
+    expect_fault("", 1, "the name of a field");
+    expect_fault("pid", 4, "a number is expected");
+    expect_fault("pid 10 and", 11, "the name of a field");
+    expect_fault("pid \"a\"", 5, "a number is expected");
+    expect_fault("event 5", 7, "a string is expected");
+    expect_fault("a ~ 5", 5, "a pattern as a string");
+    expect_fault("a < \"b\"", 5, "compared by ==, != and ~");
+    expect_fault("a < b", 5, "by == and != only");
+    expect_fault("a == \"b", 6, "no end");
+    expect_fault("(a", 3, "not closed");
+    expect_fault("a)", 2, "and, or or the end");
+    expect_fault("a b", 3, "and, or or the end");
+    expect_fault("a == 5x", 6, "a number is expected");
+    expect_fault("a == 99999999999999999999", 6, "a number is expected");
+    expect_fault("5 == a", 1, "the name of a field");
+    for (int i = 0; i < 17; i++)
+        at = stpcpy(at, "(");
+    stpcpy(at, "a");
+    expect_fault(deep, 17, "more than 16");
+    text = malloc(POSIXTRACE_EXPRESSION_MAX + 2);
+    memset(text, 'a', POSIXTRACE_EXPRESSION_MAX + 1);
+    text[POSIXTRACE_EXPRESSION_MAX + 1] = '\0';
+    ck_assert_int_eq(posixtrace_expression_parse(text, &e, NULL), ENAMETOOLONG);
+    text[POSIXTRACE_EXPRESSION_MAX] = '\0';
+    ck_assert_int_eq(posixtrace_expression_parse(text, &e, NULL), 0);
+    posixtrace_expression_free(e);
+    ck_assert_int_eq(posixtrace_expression_parse(NULL, &e, NULL), EINVAL);
+    free(text);
+}
+END_TEST
+
+/* As many tests as fit. */
+START_TEST(many)
+{
+    char text[POSIXTRACE_EXPRESSION_MAX + 1], *at = stpcpy(text, "a");
+    posixtrace_expression_t *e;
+
+    while (at + 5 < text + sizeof text)
+        at = stpcpy(at, "||!a");
+    e = parse(text);
+    ck_assert(posixtrace_expression_match(e, &order, layout));
+    ck_assert(posixtrace_expression_needs_fields(e));
+    posixtrace_expression_free(e);
+}
+END_TEST
+
+static void prepare(TCase *c)
+{
+    tcase_add_checked_fixture(c, begin, end);
+}
+
+static void add(TCase *c)
+{
+    tcase_add_test(c, names);
+    tcase_add_test(c, numbers);
+    tcase_add_test(c, fields);
+    tcase_add_test(c, connected);
+    tcase_add_test(c, decided);
+    tcase_add_test(c, cut);
+    tcase_add_test(c, faults);
+    tcase_add_test(c, many);
+}
+
+int main(void)
+{
+    return run_suite("expression", "expression", prepare, add);
+}
