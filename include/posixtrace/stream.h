@@ -69,6 +69,21 @@ const char *posixtrace_stream_directory(void);
 int posixtrace_stream_reap(int force, unsigned *removed, unsigned *kept);
 
 /*
+ * Has fd, an eventfd(2), told how full a stream of the caller is: each time that what is
+ * full and unread passes percent (1 to 100) of the stream's size from below, 1 is added to
+ * it, so that poll(2) finds it readable.  At once, if it is as full now.  percent 0: no
+ * more.  The stream keeps a descriptor of its own: fd may be closed.  A stream has one;
+ * another call replaces it.  What is full is counted by chunks (posixtrace(7)), so a stream
+ * that fits in few is coarse.  In a LOOP stream nobody reads from, it is told once.  Costs
+ * one thread, which sleeps; not inherited.  Thread-safe, not async-signal-safe.
+ *
+ * EINVAL  trid is no stream that the caller has created, or percent is above 100
+ * EBADF   fd is no descriptor
+ * EMFILE, ENOMEM
+ */
+int posixtrace_watch_fill(trace_id_t trid, unsigned percent, int fd);
+
+/*
  * Does for the calling thread now what its first event would do later: finds
  * the process page, takes a writer slot and a chunk, touched, in every stream
  * that traces the process.  Afterwards an event of this thread causes no page

@@ -235,6 +235,9 @@ struct pt_seg_header {
     uint32_t flush_asked;      /* the high-water mark was passed and the flusher told */
     uint32_t flush_state;      /* PT_FLUSHING, ... */
     uint32_t flush_error;      /* as posix_stream_flush_error */
+    uint32_t fill_level;       /* full chunks that the creator wants to hear of; 0: no matter */
+    uint32_t fill_mark;        /* the same while nobody has passed it */
+    uint32_t fill_futex;
 
     /* slow path counters */
     __attribute__((aligned(64))) uint64_t next_gen;

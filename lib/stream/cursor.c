@@ -10,6 +10,7 @@
 #include <string.h>
 #include "ring/pool.h"
 #include "ring/syncpoint.h"
+#include "stream/fill.h"
 #include "stream/live.h"
 
 bool pt_cursor_valid(const struct pt_live *l, const struct pt_cursor *c)
@@ -93,6 +94,7 @@ bool pt_cursor_retire(struct pt_live *l, struct pt_cursor *c)
         pt_chunk_position(l->seg, pt_load_acquire(&chunk->commit)) != c->off)
         return false;
     pt_pool_free(l->seg, c->index, w);
+    pt_fill_freed(l->seg->h);
     pt_cursor_drop(l, c);
     return true;
 }

@@ -8,6 +8,7 @@
 #include "ring/pool.h"
 #include "ring/slot.h"
 #include "ring/syncpoint.h"
+#include "stream/fill.h"
 #include "stream/lane.h"
 #include "stream/owner.h"
 
@@ -143,6 +144,7 @@ void pt_lane_close_chunk(struct pt_lane *lane)
     pt_pool_close(lane->seg, lane->chunk_index, lane->slot_index, lane->last);
     drop_chunk(lane);
     high_water(lane->h);
+    pt_fill_closed(lane->h);
 }
 
 /* Says who goes on in a chunk that another thread left. */

@@ -22,6 +22,9 @@ int pt_live_init(struct pt_live *l, struct pt_seg *seg)
     l->gap_to = 0;
     l->tally_max = PT_TALLY_MAX;
     l->overflow_ts = UINT64_MAX;
+    /* Of a dead consumer's stream: the chunk that says so may have been read and given
+     * back, and a stream that is full has none for the next. */
+    l->window_open = pt_load_relaxed(&seg->h->window) != 0;
     pt_watch_init(&l->watch);
     pt_merge_init(&l->merge);
     l->buffer = malloc(PT_MAX_DATA + 64);

@@ -14,6 +14,7 @@
 #include "ring/slot.h"
 #include "ring/syncpoint.h"
 #include "stream/exit.h"
+#include "stream/fill.h"
 #include "stream/flush.h"
 #include "stream/heir.h"
 #include "stream/steer.h"
@@ -241,6 +242,7 @@ int pt_stream_destroy(struct pt_stream *s, uint64_t addr)
     bool left = true, quiet;
     int r = 0;
 
+    pt_fill_end(s);
     pt_stream_stop(s, addr);
     /* From here on nobody else steers it. */
     do {

@@ -57,6 +57,7 @@ struct pt_stream {
     bool     control_passed;      /* somebody has passed us by since */
     struct pt_live live;
     struct pt_flusher *flusher;   /* NULL without log */
+    struct pt_fill *fill;         /* NULL: nobody wants to hear how full it is */
 
     /* attached */
     pt_u64   looked_ns;           /* whether the creator lives */

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See fill.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include "base/sys.h"
+#include "stream/fill.h"
+#include "stream/stream.h"
+
+struct pt_fill {
+    struct pt_seg_header *h;
+    pthread_t thread;
+    int       fd;
+    uint32_t  seen;     /* of fill_futex, before the mark was set */
+    uint32_t  ended;
+};
+
+static void wake(struct pt_seg_header *h)
+{
+    pt_add_seqcst(&h->fill_futex, 1u);
+    pt_futex_wake_all(&h->fill_futex);
+}
+
+void pt_fill_tell(struct pt_seg_header *h)
+{
+    if (pt_exchange_seqcst(&h->fill_mark, 0u))
+        wake(h);
+}
+
+void pt_fill_arm(struct pt_seg_header *h)
+{
+    uint32_t level = pt_load_seqcst(&h->fill_level);
+
+    if (level == 0 || pt_load_seqcst(&h->full_chunks) >= level)
+        return;
+    pt_store_seqcst(&h->fill_mark, level);
+    pt_fill_closed(h);
+}
+
+static void *tell(void *arg)
+{
+    struct pt_fill *f = arg;
+    struct pt_seg_header *h = f->h;
+    const uint64_t one = 1;
+
+    prctl(PR_SET_NAME, "posixtrace-fill", 0, 0, 0);
+    for (;;) {
+        uint32_t now = pt_load_seqcst(&h->fill_futex);
+
+        if (pt_load_seqcst(&f->ended))
+            return NULL;
+        if (now == f->seen) {
+            pt_futex_wait(&h->fill_futex, now, CLOCK_MONOTONIC, NULL);
+            continue;
+        }
+        f->seen = now;
+        /* A counter that has no room for one more is readable already. */
+        if (write(f->fd, &one, sizeof one) < 0)
+            continue;
+    }
+}
+
+static int start_thread(struct pt_fill *f)
+{
+    sigset_t all, old;
+    int e;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    e = pthread_create(&f->thread, NULL, tell, f);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return e == EAGAIN ? -ENOMEM : -e;
+}
+
+void pt_fill_end(struct pt_stream *s)
+{
+    struct pt_fill *f = s->fill;
+
+    if (!f)
+        return;
+    s->fill = NULL;
+    pt_store_seqcst(&f->h->fill_level, 0u);
+    pt_store_seqcst(&f->h->fill_mark, 0u);
+    pt_store_seqcst(&f->ended, 1u);
+    wake(f->h);
+    pthread_join(f->thread, NULL);
+    close(f->fd);
+    free(f);
+}
+
+/* Full chunks that are percent of the size, at least one. */
+static uint32_t level_of(const struct pt_seg_header *h, unsigned percent)
+{
+    uint64_t chunks = ((uint64_t)h->base_chunks * percent + 99) / 100;
+
+    return chunks ? (uint32_t)chunks : 1;
+}
+
+int pt_fill_watch(struct pt_stream *s, unsigned percent, int fd)
+{
+    struct pt_seg_header *h = s->seg->h;
+    struct pt_fill *f;
+    int e;
+
+    pt_fill_end(s);
+    if (percent == 0)
+        return 0;
+    f = calloc(1, sizeof *f);
+    if (!f)
+        return -ENOMEM;
+    f->h = h;
+    f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (f->fd < 0) {
+        e = -errno;
+        free(f);
+        return e;
+    }
+    f->seen = pt_load_seqcst(&h->fill_futex);
+    pt_store_seqcst(&h->fill_level, level_of(h, percent));
+    pt_fill_arm(h);
+    if (pt_load_seqcst(&h->full_chunks) >= level_of(h, percent))
+        wake(h);
+    e = start_thread(f);
+    if (e < 0) {
+        pt_store_seqcst(&h->fill_level, 0u);
+        pt_store_seqcst(&h->fill_mark, 0u);
+        close(f->fd);
+        free(f);
+        return e;
+    }
+    s->fill = f;
+    return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Telling the application that a stream is getting full, through an eventfd
+ * (posixtrace_watch_fill).
+ *
+ * Whoever closes a chunk, in any process, compares what is full with fill_mark, sets
+ * that to 0 and wakes fill_futex: once, so that writers pay one exchange for a passing.
+ * A thread of the creator sleeps there and writes to the descriptor, which other
+ * processes do not have.  Whoever gives chunks back, and so is the consumer, sets
+ * fill_mark to fill_level again when less is full than that.
+ *
+ * A chunk may be closed between the consumer's look and its store: that passing is
+ * not told, and the next chunk tells it.  So the consumer looks again.
+ */
+#ifndef PT_STREAM_FILL_H
+#define PT_STREAM_FILL_H
+
+#include "ring/layout.h"
+
+struct pt_stream;
+struct pt_fill;
+
+void pt_fill_tell(struct pt_seg_header *h) PT_COLD;
+void pt_fill_arm(struct pt_seg_header *h) PT_COLD;
+
+/* A chunk was closed. */
+static inline void pt_fill_closed(struct pt_seg_header *h)
+{
+    uint32_t mark = pt_load_relaxed(&h->fill_mark);
+
+    if (pt_unlikely(mark) && pt_load_relaxed(&h->full_chunks) >= mark)
+        pt_fill_tell(h);
+}
+
+/* A chunk was given back. */
+static inline void pt_fill_freed(struct pt_seg_header *h)
+{
+    if (pt_unlikely(pt_load_relaxed(&h->fill_level)) && pt_load_relaxed(&h->fill_mark) == 0)
+        pt_fill_arm(h);
+}
+
+/* fd is told each time the stream passes percent of its size, from below; percent 0:
+ * no more.  -EBADF, -ENOMEM. */
+int pt_fill_watch(struct pt_stream *s, unsigned percent, int fd);
+/* When the stream goes. */
+void pt_fill_end(struct pt_stream *s);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace_watch_fill: told when the mark is passed, again after the stream was emptied,
+ * by other processes' events too, and not before.
+ */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <posixtrace/event.h>
+#include <posixtrace/stream.h>
+#include "support/run_suite.h"
+
+static trace_event_id_t id;
+static trace_id_t trid;
+static int fd;
+
+static void make_stream(int inheritance)
+{
+    trace_attr_t attr;
+
+    ck_assert_int_eq(posix_trace_eventid_open("fill", &id), 0);
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamsize(&attr, 256 << 10), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL), 0);
+    ck_assert_int_eq(posix_trace_attr_setinherited(&attr, inheritance), 0);
+    ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
+    ck_assert_int_eq(posix_trace_attr_destroy(&attr), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+}
+
+static void begin(void)
+{
+    make_stream(POSIX_TRACE_INHERITED);
+}
+
+static void end(void)
+{
+    if (trid)
+        ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    close(fd);
+}
+
+static void fill(void)
+{
+    struct posix_trace_status_info status;
+    char data[64] = "";
+
+    do {
+        for (int i = 0; i < 100; i++)
+            posix_trace_event(id, data, sizeof data);
+        ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
+    } while (status.posix_stream_full_status != POSIX_TRACE_FULL);
+}
+
+static void empty(void)
+{
+    struct posixtrace_event e;
+    int none;
+
+    do
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), 0);
+    while (!none);
+}
+
+/* Waits until it is told; how often it was. */
+static uint64_t await(void)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+    uint64_t told = 0;
+
+    ck_assert_int_eq(poll(&p, 1, -1), 1);
+    ck_assert_int_eq(read(fd, &told, sizeof told), sizeof told);
+    return told;
+}
+
+static bool is_told(void)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+
+    return poll(&p, 1, 0) == 1;
+}
+
+START_TEST(again_and_again)
+{
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 50, fd), 0);
+    ck_assert(!is_told());
+    for (int i = 0; i < 5; i++) {
+        fill();
+        ck_assert_uint_eq(await(), 1);
+        empty();
+    }
+    ck_assert(!is_told());
+}
+END_TEST
+
+/* A descriptor of the caller's own may go. */
+START_TEST(closed)
+{
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 1, copy), 0);
+    close(copy);
+    fill();
+    await();
+}
+END_TEST
+
+START_TEST(full_already)
+{
+    fill();
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 50, fd), 0);
+    await();
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 50, fd), 0);
+    await();
+}
+END_TEST
+
+START_TEST(no_more)
+{
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 50, fd), 0);
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 0, -1), 0);
+    fill();
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    trid = 0;
+    ck_assert(!is_told());
+}
+END_TEST
+
+/* The thread is not in the child, and the child's events are told all the same. */
+START_TEST(another_process)
+{
+    int status;
+    pid_t pid;
+
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 50, fd), 0);
+    pid = fork();
+    if (pid == 0) {
+        char data[64] = "";
+
+        for (int i = 0; i < 20000; i++)
+            posix_trace_event(id, data, sizeof data);
+        _exit(0);
+    }
+    ck_assert_int_gt(pid, 0);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    await();
+}
+END_TEST
+
+START_TEST(errors)
+{
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 101, fd), EINVAL);
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 50, -1), EBADF);
+    ck_assert_int_eq(posixtrace_watch_fill(trid + 1000, 50, fd), EINVAL);
+    fill();
+    ck_assert(!is_told());
+}
+END_TEST
+
+static void prepare(TCase *c)
+{
+    tcase_add_checked_fixture(c, begin, end);
+}
+
+static void add(TCase *c)
+{
+    tcase_add_test(c, again_and_again);
+    tcase_add_test(c, closed);
+    tcase_add_test(c, full_already);
+    tcase_add_test(c, no_more);
+    tcase_add_test(c, another_process);
+    tcase_add_test(c, errors);
+}
+
+int main(void)
+{
+    return run_suite("fill", "fill", prepare, add);
+}
