@@ -81,7 +81,8 @@ int pt_names_create(struct pt_names **names, char file[64])
 
 static bool valid(const struct pt_names *n, uint64_t size)
 {
-    return size == MAP_BYTES && n->magic == PT_NAMES_MAGIC && n->layout == LAYOUT && n->size == size;
+    return size == MAP_BYTES && n->magic == PT_NAMES_MAGIC && n->layout == LAYOUT &&
+           n->size == size;
 }
 
 /* The pages that hold these bytes. */
