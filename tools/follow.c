@@ -3,12 +3,9 @@
 /*
  * See follow.h.
  *
- * A log that grows.  What a reader has opened is the log up to its last round
- * then; so it is opened again when the file has changed, and what was given before
- * is passed over: everything older than the last event, and as many of its very
- * time as were given.  inotify tells of changes.  Whether the writer lives is
- * looked up in the list of streams, by the id that log and stream share; after it
- * has gone, the log is read once more.
+ * A log that grows is read on with posixtrace_follow() when the file has changed, of
+ * which inotify tells.  Whether the writer lives is looked up in the list of streams, by
+ * the id that log and stream share; after it has gone, the log is looked at once more.
  */
 #include "follow.h"
 
@@ -26,7 +23,7 @@
 #include "stream_find.h"
 #include "tool.h"
 
-enum { WAIT_MS = 1000, NO_WATCH_MS = 250 };
+enum { WAIT_MS = 1000, NO_WATCH_MS = 250, STREAM_MS = 100 };
 
 static volatile sig_atomic_t asked_to_end;
 
@@ -34,6 +31,11 @@ static void ask_to_end(int signal)
 {
     (void)signal;
     asked_to_end = 1;
+}
+
+bool follow_is_over(void)
+{
+    return asked_to_end != 0;
 }
 
 /* Waiting calls return when one comes. */
@@ -50,19 +52,42 @@ static void catch_signals(void)
 
 static int find_id(void *context, const struct posixtrace_stream *s)
 {
-    const struct follow *f = context;
+    const uint8_t *id = context;
 
-    return s->liveness != POSIXTRACE_DEAD && memcmp(s->id, f->id, sizeof f->id) == 0;
+    return s->liveness != POSIXTRACE_DEAD && memcmp(s->id, id, sizeof s->id) == 0;
 }
 
 static bool is_written(struct follow *f)
 {
-    return posixtrace_stream_list(find_id, f) == 1;
+    return posixtrace_stream_list(find_id, f->log.info.id) == 1;
 }
 
+/* An error number. */
+static int look(struct follow *f, bool *gap)
+{
+    int missing = 0, error = posixtrace_follow(f->log.trid, &missing);
+
+    *gap = missing != 0;
+    if (error == 0)
+        error = posixtrace_get_info(f->log.trid, &f->log.info);
+    f->alive = error == 0 && f->log.info.end == POSIXTRACE_END_ACTIVE;
+    return error;
+}
+
+static enum follow_next failed(const struct follow *f, int error)
+{
+    if (error == ESTALE)
+        tool_error("cannot read on in %s: another log is in the file now", f->log.shown);
+    else
+        tool_error("cannot read on in %s: %s", f->log.shown, strerror(error));
+    return FOLLOW_FAILED;
+}
+
+/* A pipe is followed by reading it. */
 static int open_log(struct follow *f, const char *path)
 {
-    int status;
+    int status, error = 0;
+    bool gap;
 
     f->watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (f->watch >= 0 && inotify_add_watch(f->watch, path, IN_MODIFY | IN_CLOSE_WRITE) < 0) {
@@ -70,83 +95,14 @@ static int open_log(struct follow *f, const char *path)
         f->watch = -1;
     }
     status = log_file_open(&f->log, path);
-    if (status == EXIT_DONE) {
-        memcpy(f->id, f->log.info.id, sizeof f->id);
-        f->alive = f->log.info.end == POSIXTRACE_END_ACTIVE;
-    }
-    return status;
-}
-
-/* An error number. */
-static int open_again(struct follow *f)
-{
-    trace_id_t trid;
-    int error = posix_trace_open(f->log.fd, &trid);
-
-    if (error != 0)
-        return error;
-    posix_trace_close(f->log.trid);
-    f->log.trid = trid;
-    if (f->last_ns == INT64_MIN)
-        return 0;
-    f->to_skip = f->at_last;
-    return posixtrace_seek(trid, f->last_ns);
-}
-
-static bool was_given(struct follow *f, const struct posixtrace_event *e)
-{
-    if (f->last_ns == INT64_MIN || e->ns > f->last_ns)
-        return false;
-    if (e->ns < f->last_ns)
-        return true;
-    return f->to_skip > 0 && f->to_skip-- > 0;
-}
-
-static void note_given(struct follow *f, const struct posixtrace_event *e)
-{
-    if (e->ns != f->last_ns)
-        f->at_last = 0;
-    f->last_ns = e->ns;
-    f->at_last++;
-    f->to_skip = 0;
-}
-
-/* ---- both ---- */
-
-int follow_open(struct follow *f, const char *word)
-{
-    struct stat st;
-    int status;
-
-    memset(f, 0, sizeof *f);
-    f->watch = -1;
-    f->last_ns = INT64_MIN;
-    if (stat(word, &st) == 0) {
-        status = open_log(f, word);
-    } else {
-        f->is_stream = true;
-        status = stream_attach(word, &f->stream, &f->log.trid);
-        if (status == EXIT_DONE) {
-            f->log.path = word;
-            f->log.fd = -1;
-            f->log.shown = quote_copy(f->stream.name[0] ? f->stream.name : f->stream.file);
-        }
-    }
-    if (status == EXIT_DONE)
-        catch_signals();
-    return status;
-}
-
-void follow_close(struct follow *f)
-{
-    if (f->watch >= 0)
-        close(f->watch);
-    if (f->is_stream) {
-        posixtrace_detach(f->log.trid);
-        free(f->log.shown);
-    } else {
+    if (status == EXIT_DONE && f->log.seekable)
+        error = look(f, &gap);
+    if (error != 0) {
+        failed(f, error);
         log_file_close(&f->log);
+        status = EXIT_FAILED;
     }
+    return status;
 }
 
 /* Changes that there were before the call count, too. */
@@ -164,58 +120,122 @@ static bool has_changed(struct follow *f)
     return changed;
 }
 
-static void wait_for_log(struct follow *f)
+static enum follow_next wait_for_log(struct follow *f, bool *gap)
 {
-    bool changed = has_changed(f);
-
-    f->alive = is_written(f);
-    if (changed || !f->alive)
-        f->error = open_again(f);
-}
-
-/* An error number; 0 and *none: nothing. */
-static int next_of_stream(struct follow *f, struct posixtrace_event *e, bool wait, int *none)
-{
-    struct timespec until;
+    bool ended = !f->alive;
     int error;
 
-    if (!wait)
-        return posixtrace_next_event(f->log.trid, e, none);
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += WAIT_MS / 1000;
-    error = posixtrace_timednext_event(f->log.trid, e, none, &until);
-    *none = error != 0;
-    return error == ETIMEDOUT || error == EINTR ? 0 : error;
+    if (!ended && !has_changed(f) && is_written(f))
+        return follow_is_over() ? FOLLOW_END : FOLLOW_NOTHING;
+    /* After the end there may be a gap before the rest. */
+    error = f->log.seekable ? look(f, gap) : 0;
+    if (error != 0)
+        return failed(f, error);
+    if (*gap)
+        tool_note("events of %s are missing: they were overwritten or cleared before they were "
+                  "read, or are damaged", f->log.shown);
+    return ended && !*gap ? FOLLOW_END : FOLLOW_EVENT;
 }
 
-static int next_of_log(struct follow *f, struct posixtrace_event *e, bool wait, int *none)
+static enum follow_next next_of_log(struct follow *f, struct posixtrace_event *e, bool wait)
 {
-    int error = f->error;
+    enum follow_next next = FOLLOW_EVENT;
+    bool gap = false;
+    int none = 0, error;
 
-    if (error == 0 && wait && f->alive)
-        wait_for_log(f);
-    do
-        error = f->error ? f->error : posixtrace_next_event(f->log.trid, e, none);
-    while (error == 0 && !*none && was_given(f, e));
-    if (error == 0 && !*none)
-        note_given(f, e);
-    return error;
+    for (;;) {
+        error = posixtrace_next_event(f->log.trid, e, &none);
+        if (error != 0)
+            return failed(f, error);
+        if (!none)
+            return FOLLOW_EVENT;
+        if (!wait)
+            return FOLLOW_NOTHING;
+        next = follow_wait(f, &gap);
+        if (next != FOLLOW_EVENT)
+            return next;
+    }
+}
+
+/* ---- streams ---- */
+
+static int open_stream(struct follow *f, const char *word)
+{
+    int status = stream_attach(word, &f->stream, &f->log.trid);
+
+    f->is_stream = true;
+    if (status == EXIT_DONE) {
+        f->log.path = word;
+        f->log.fd = -1;
+        f->log.shown = quote_copy(f->stream.name[0] ? f->stream.name : f->stream.file);
+    }
+    return status;
+}
+
+static enum follow_next next_of_stream(struct follow *f, struct posixtrace_event *e, bool wait)
+{
+    struct timespec until;
+    int none = 0, error;
+
+    if (!wait) {
+        error = posixtrace_next_event(f->log.trid, e, &none);
+    } else {
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += WAIT_MS / 1000;
+        error = posixtrace_timednext_event(f->log.trid, e, &none, &until);
+        if (error == ETIMEDOUT || error == EINTR)
+            return FOLLOW_NOTHING;
+    }
+    if (error == ENXIO)
+        return FOLLOW_END;
+    if (error != 0)
+        return failed(f, error);
+    return none ? FOLLOW_NOTHING : FOLLOW_EVENT;
+}
+
+/* ---- both ---- */
+
+int follow_open(struct follow *f, const char *word)
+{
+    struct stat st;
+    int status;
+
+    memset(f, 0, sizeof *f);
+    f->watch = -1;
+    status = stat(word, &st) == 0 ? open_log(f, word) : open_stream(f, word);
+    if (status == EXIT_DONE)
+        catch_signals();
+    else if (f->watch >= 0)
+        close(f->watch);
+    return status;
+}
+
+void follow_close(struct follow *f)
+{
+    if (f->watch >= 0)
+        close(f->watch);
+    if (f->is_stream) {
+        posixtrace_detach(f->log.trid);
+        free(f->log.shown);
+    } else {
+        log_file_close(&f->log);
+    }
+}
+
+enum follow_next follow_wait(struct follow *f, bool *gap)
+{
+    *gap = false;
+    if (follow_is_over())
+        return FOLLOW_END;
+    if (!f->is_stream)
+        return wait_for_log(f, gap);
+    poll(NULL, 0, STREAM_MS);
+    return FOLLOW_EVENT;
 }
 
 enum follow_next follow_next(struct follow *f, struct posixtrace_event *e, bool wait)
 {
-    int none = 0, error;
-
-    if (asked_to_end)
+    if (follow_is_over())
         return FOLLOW_END;
-    error = f->is_stream ? next_of_stream(f, e, wait, &none) : next_of_log(f, e, wait, &none);
-    if (error == ENXIO && f->is_stream)
-        return FOLLOW_END;
-    if (error != 0) {
-        tool_error("cannot read on in %s: %s", f->log.shown, strerror(error));
-        return FOLLOW_FAILED;
-    }
-    if (!none)
-        return FOLLOW_EVENT;
-    return !f->is_stream && !f->alive ? FOLLOW_END : FOLLOW_NOTHING;
+    return f->is_stream ? next_of_stream(f, e, wait) : next_of_log(f, e, wait);
 }

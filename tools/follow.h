@@ -19,14 +19,9 @@ struct follow {
     struct log_file log;      /* of a stream: trid only, with a name for messages */
     bool     is_stream;
     struct posixtrace_stream stream;
-    /* A log, which is opened again when it has grown. */
+    /* A log, which is looked at again when it has grown. */
     int      watch;           /* inotify; -1: none, look from time to time */
-    uint8_t  id[16];
-    bool     alive;           /* somebody writes it */
-    int64_t  last_ns;         /* of the event given last; INT64_MIN: none yet */
-    uint64_t at_last;         /* how many with that time were given */
-    uint64_t to_skip;         /* of those, after it was opened again */
-    int      error;           /* of opening it again */
+    bool     alive;           /* somebody wrote it when it was looked at last */
 };
 
 /* word: a file that is there, else a stream (stream_find.h).  EXIT_DONE, or it was said.
@@ -37,7 +32,16 @@ void follow_close(struct follow *f);
 enum follow_next { FOLLOW_EVENT, FOLLOW_NOTHING, FOLLOW_END, FOLLOW_FAILED };
 
 /* The next event.  NOTHING: there is none now; wait: for about a second, or until
- * a signal came.  FAILED: it was said. */
+ * a signal came.  FAILED: it was said; what is missing in a log is said, too. */
 enum follow_next follow_next(struct follow *f, struct posixtrace_event *e, bool wait);
+
+/*
+ * The same for who reads f->log.trid in another way, when nothing is left there: waits.
+ * EVENT: there may be one now.  *gap: events are missing before it; it was said.
+ */
+enum follow_next follow_wait(struct follow *f, bool *gap);
+
+/* Did a signal ask for the end? */
+bool follow_is_over(void);
 
 #endif

@@ -6,19 +6,14 @@
 #include "metrics_measure.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <posixtrace/attach.h>
 
 #include "out.h"
 #include "progress.h"
-#include "stream_find.h"
 #include "tool.h"
 
-enum { BATCH = 16384, WAIT_MS = 100, COST_MAX_NS = 1000000 };
+enum { BATCH = 16384, COST_MAX_NS = 1000000 };
 
 int metrics_cost(const char *value, double *ns)
 {
@@ -59,59 +54,27 @@ int metrics_take_log(posixtrace_metric_run_t *run, const struct log_file *log)
     return EXIT_DONE;
 }
 
-/* ---- running streams ---- */
+/* ---- while they are made ---- */
 
-static volatile sig_atomic_t asked_to_end;
-
-static void ask_to_end(int signal)
+int metrics_take_live(posixtrace_metric_run_t *run, struct follow *f)
 {
-    (void)signal;
-    asked_to_end = 1;
-}
-
-int metrics_live_open(struct metrics_live *live, const char *word)
-{
-    struct sigaction action = { .sa_handler = ask_to_end };
-    struct posixtrace_stream stream;
-    struct stat st;
-    int status;
-
-    memset(live, 0, sizeof *live);
-    if (stat(word, &st) == 0)
-        return tool_usage("--follow needs a process or a stream, and %s is a file: its metrics "
-                          "are measured without --follow", quote(word));
-    status = stream_attach(word, &stream, &live->log.trid);
-    if (status != EXIT_DONE)
-        return status;
-    live->log.path = word;
-    live->log.fd = -1;
-    live->log.shown = quote_copy(stream.name[0] ? stream.name : stream.file);
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    return EXIT_DONE;
-}
-
-void metrics_live_close(struct metrics_live *live)
-{
-    posixtrace_detach(live->log.trid);
-    free(live->log.shown);
-}
-
-int metrics_take_live(posixtrace_metric_run_t *run, struct metrics_live *live)
-{
-    bool more = true;
+    enum follow_next next = FOLLOW_EVENT;
+    bool more = true, gap = false;
     int error = 0;
 
-    while (error == 0 && !asked_to_end && !out_failed()) {
+    while (error == 0 && next != FOLLOW_END && !follow_is_over() && !out_failed()) {
         error = posixtrace_metric_run_take(run, BATCH, &more);
-        if (error == 0 && !more) {
-            out_flush();
-            poll(NULL, 0, WAIT_MS);
-        }
+        if (error != 0 || more)
+            continue;
+        out_flush();
+        next = follow_wait(f, &gap);
+        if (next == FOLLOW_FAILED)
+            return EXIT_FAILED;
+        if (gap)
+            posixtrace_metric_run_gap(run);
     }
-    if (error != 0 && error != ENXIO && !out_failed())
-        return read_error(&live->log, error);
+    if (error != 0 && !(error == ENXIO && f->is_stream) && !out_failed())
+        return read_error(&f->log, error);
     posixtrace_metric_run_end(run);
     return EXIT_DONE;
 }

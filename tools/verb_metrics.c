@@ -29,7 +29,7 @@ static const struct option_spec options[] = {
 
 static const char help[] =
     "usage: posixtrace metrics [OPTION]... LOG|-\n"
-    "       posixtrace metrics --follow [OPTION]... PID|STREAM\n"
+    "       posixtrace metrics --follow [OPTION]... PID|STREAM|LOG\n"
     "       posixtrace metrics --list | --dot=NAME [--set=SET]\n"
     "       posixtrace metrics --check=FILE\n"
     "\n"
@@ -42,7 +42,7 @@ static const char help[] =
     "  --format=FORMAT  table (default), csv or jsonl\n"
     "  --stats          a line for each metric and thread, not for each measurement\n"
     "  --cost=NS        take NS off for each event inside; 'measure': what it costs\n"
-    "  --follow         of a running process, until it ends\n"
+    "  --follow         of a running process, or a log that is written, until it ends\n"
     "  --strict         exit with 3 if the log has lost events or is damaged\n"
     "  --list           the metrics of the set, and what they measure\n"
     "  --check=FILE     is a file of metrics right?\n"
@@ -50,6 +50,8 @@ static const char help[] =
     "  --help           print this\n"
     "\n"
     "Example: posixtrace metrics --stats --metric='Response Time' app.ptl\n";
+
+static const char follow_what[] = "--follow needs a process, a stream or a log";
 
 static const char *const formats[] = { "table", "csv", "jsonl", NULL };
 
@@ -150,10 +152,22 @@ static int begin_run(struct metrics_view *v)
                  : EXIT_DONE;
 }
 
-/* v is made but for its run. */
-static int measure(const struct request *r, struct metrics_view *v, struct metrics_live *live)
+/* Do the events of the user's metrics exist?  A log that is complete knows before, others
+ * at their end, if that is waited for. */
+static bool may_check(const struct metrics_view *v, const struct follow *live, bool before)
 {
-    int status = v->log->seekable ? metrics_check_events(v) : EXIT_DONE;
+    bool known = live ? !live->alive : v->log->seekable;
+
+    if (live && live->is_stream)
+        return false;
+    return before ? known : !(live && follow_is_over());
+}
+
+/* v is made but for its run. */
+static int measure(const struct request *r, struct metrics_view *v, struct follow *live)
+{
+    bool checked = may_check(v, live, true);
+    int status = checked ? metrics_check_events(v) : EXIT_DONE;
 
     if (status == EXIT_DONE)
         status = begin_run(v);
@@ -163,7 +177,7 @@ static int measure(const struct request *r, struct metrics_view *v, struct metri
     }
     if (status == EXIT_DONE) {
         metrics_view_end(v);
-        if (!v->log->seekable && !live)
+        if (!checked && may_check(v, live, false))
             status = metrics_check_events(v);
     }
     if (v->run) {
@@ -187,17 +201,19 @@ static void make_view(struct metrics_view *v, const struct request *r,
     v->groups.cost_ns = r->cost_ns;
 }
 
-static int measure_stream(const struct request *r, const struct metrics_pick *pick)
+static int measure_live(const struct request *r, const struct metrics_pick *pick)
 {
-    struct metrics_live live;
     struct metrics_view v;
-    int status = metrics_live_open(&live, r->path);
+    struct follow f;
+    int status = follow_open(&f, r->path);
 
     if (status != EXIT_DONE)
         return status;
-    make_view(&v, r, pick, &live.log);
-    status = measure(r, &v, &live);
-    metrics_live_close(&live);
+    make_view(&v, r, pick, &f.log);
+    v.has_origin = !f.is_stream && f.log.info.events > 0;
+    v.origin = f.log.info.first_ns;
+    status = measure(r, &v, &f);
+    follow_close(&f);
     return status;
 }
 
@@ -278,12 +294,14 @@ static int serve(struct request *r)
     if (r->dot)
         return draw(r->set, r->dot);
     if (!r->path)
-        return tool_usage(r->follow ? "--follow needs a process or a stream" : "no log named");
+        return tool_usage(r->follow ? follow_what : "no log named");
+    if (r->follow && strcmp(r->path, "-") == 0)
+        return tool_usage(follow_what);
     status = metrics_pick(&pick, r->set, r->metrics ? r->metrics : none,
                           r->users ? r->users : none);
     if (status != EXIT_DONE)
         return status;
-    status = r->follow ? measure_stream(r, &pick) : measure_log(r, &pick);
+    status = r->follow ? measure_live(r, &pick) : measure_log(r, &pick);
     metrics_pick_free(&pick);
     return status;
 }

@@ -67,6 +67,29 @@ int posixtrace_timednext_event(trace_id_t trid, struct posixtrace_event *event, 
  */
 int posixtrace_seek(trace_id_t trid, int64_t ns);
 
+/*
+ * Pre-recorded streams only: reading on in a log that is still being written.  The
+ * first call begins anew at the oldest event.  Each call looks at the file again, and
+ * what has come is read with posixtrace_next_event() and the like until there is
+ * nothing; while events are left to be read, a call does nothing.
+ *
+ * As long as posixtrace_get_info() says POSIXTRACE_END_ACTIVE, flush rounds are given of
+ * which all is in the file.  After that comes the rest, also what a writer that died had
+ * not written yet, and then nothing any more.  Together it is what the complete log
+ * gives, event by event.
+ *
+ * *gap is not 0 if events are missing between those that were given and the next one:
+ * overwritten in a log of the policy LOOP before they were read, cleared, or damaged.  Of
+ * a round that is not whole, or not known to be, nothing is given.  Never waits.  Each
+ * call reads all of an incomplete log through.  Thread-safe, not async-signal-safe.
+ *
+ * EINVAL  trid is not a pre-recorded stream, gap is NULL, or the file is no log any more
+ * ESPIPE  the log is read from a pipe, which is followed by reading
+ * ESTALE  another log is in the file now
+ * ENOMEM; EIO and others from read(2)
+ */
+int posixtrace_follow(trace_id_t trid, int *gap);
+
 #ifdef __cplusplus
 }
 #endif

@@ -183,6 +183,9 @@ int posixtrace_metric_run_begin(const posixtrace_metric_t *const *metrics, size_
  * call can be repeated.  As posix_trace_trygetnext_event(), or what measured returned.
  */
 int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bool *more);
+/* The caller knows that events are missing between those that were taken and the next
+ * one, as posixtrace_follow() tells it: what is open is unknown. */
+void posixtrace_metric_run_gap(posixtrace_metric_run_t *run);
 /* Nothing comes any more: what is open is unfinished. */
 void posixtrace_metric_run_end(posixtrace_metric_run_t *run);
 uint64_t posixtrace_metric_run_events(const posixtrace_metric_run_t *run);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* posix_trace_open, _rewind, _close; posixtrace_seek. */
+/* posix_trace_open, _rewind, _close; posixtrace_seek, _follow. */
 #include <posixtrace/event.h>
 #include "api/guard.h"
 
@@ -47,6 +47,15 @@ PT_PUBLIC int posixtrace_seek(trace_id_t trid, int64_t ns)
     r = pt_log_reader_seek(g.s->log, ns);
     pthread_mutex_unlock(&g.s->reading);
     return pt_guard_leave(&g, r);
+}
+
+PT_PUBLIC int posixtrace_follow(trace_id_t trid, int *gap)
+{
+    struct pt_guard g;
+
+    if (!gap || !pt_guard_enter(&g, trid, PT_STREAM_RECORDED))
+        return EINVAL;
+    return pt_guard_leave(&g, pt_recorded_follow(g.s, gap));
 }
 
 PT_PUBLIC int posix_trace_close(trace_id_t trid)

@@ -90,7 +90,8 @@ static int read_header(struct pt_log_reader *r)
             return error ? error : -EINVAL;
         memcpy(&h, at, sizeof h);
         if (pt_log_header_open(&h) && header_is_good(&h))
-            return take_header(r, &h);
+            return r->follow.on && memcmp(h.id, r->params.id, sizeof h.id) != 0
+                       ? -ESTALE : take_header(r, &h);
         if (!r->source.seekable)
             break;
     }
@@ -392,6 +393,22 @@ static int open_reader(struct pt_log_reader *r)
     return 0;
 }
 
+int pt_reader_reopen(struct pt_log_reader *r)
+{
+    int error = read_header(r);
+
+    if (error)
+        return error;
+    pt_index_clear(&r->index);
+    pt_totals_clear(&r->totals);
+    memset(&r->state, 0, sizeof r->state);
+    memset(r->counts, 0, sizeof r->counts);
+    r->counted = r->has_end = false;
+    r->state_lsn = r->newest_lsn = r->closing_offset = r->index_offset = 0;
+    r->events = r->bytes = r->first_ts = r->last_ts = r->skipped = 0;
+    return open_file(r);
+}
+
 int pt_log_reader_new(struct pt_log_reader **reader, int fd)
 {
     struct pt_log_reader *r = calloc(1, sizeof *r);
@@ -425,6 +442,7 @@ void pt_log_reader_free(struct pt_log_reader *r)
     pt_reader_round_deinit(&r->round);
     pt_source_deinit(&r->source);
     pt_unpacker_deinit(&r->unpacker);
+    free(r->follow.bytes);
     if (r->spooled)
         close(r->fd);
     free(r);

@@ -52,6 +52,16 @@ int pt_log_reader_next(struct pt_log_reader *r, struct pt_event *event);
 int pt_log_reader_rewind(struct pt_log_reader *r);            /* -ESPIPE for a pipe */
 int pt_log_reader_seek(struct pt_log_reader *r, int64_t ns);
 
+/*
+ * Reading on in a log that is being written: looks at the file again, and what comes
+ * next is the oldest that was not given since the first call, which begins anew.  held:
+ * its writer lives, so that only whole rounds are given; else, and of a complete log, all
+ * the rest, and of that the file is not looked at again.  While events are left nothing
+ * happens.  1: some are missing before what comes next; 0; negative errno, as
+ * pt_log_reader_new; -ESPIPE; -ESTALE: another log is in the file now.
+ */
+int pt_log_reader_follow(struct pt_log_reader *r, bool held);
+
 /* NULL where the log has none.  For a pipe: as far as read. */
 const char *pt_log_reader_text(const struct pt_log_reader *r, enum pt_text kind, uint32_t id);
 /* Status as of the log's end (POSIX meanings); fills all members. */

@@ -16,10 +16,6 @@
 
 /* A round that is longer is not kept in the window (regular files). */
 #define WINDOW_BYTES (1u << 20)
-/* Notes, and bytes from a pipe, at which a round is taken as it is: no writer
- * makes such rounds, but a file can claim them. */
-#define MAX_NOTES      (1u << 20)
-#define MAX_PIPE_BYTES (1u << 30)
 #define KEPT_BUFFERS   256u
 
 static void *grow(void *at, size_t *room, size_t element)
@@ -32,7 +28,7 @@ static void *grow(void *at, size_t *room, size_t element)
     return at;
 }
 
-static void clear_round(struct pt_round *round)
+void pt_reader_round_clear(struct pt_round *round)
 {
     pt_merge_clear(&round->merge);
     round->current = NULL;
@@ -111,7 +107,7 @@ static struct pt_cursor *cursor_of(struct pt_round *round, uint32_t wid)
     return c;
 }
 
-static int note(struct pt_round *round, uint32_t wid, struct pt_note entry)
+int pt_reader_note(struct pt_round *round, uint32_t wid, struct pt_note entry)
 {
     struct pt_cursor *c = cursor_of(round, wid);
     uint32_t i = (uint32_t)round->note_count;
@@ -144,27 +140,29 @@ static int note_data(struct pt_log_reader *r, const struct pt_packet_head *packe
         r->source.keep = offset;
     else if (r->source.seekable && offset + packet->bytes - r->source.keep > WINDOW_BYTES)
         r->source.keep = PT_SOURCE_KEEP_NOTHING;
-    return note(&r->round, p->wid, (struct pt_note){ .offset = offset, .bytes = packet->bytes,
-                                                     .last_ts = p->last_ts });
+    return pt_reader_note(&r->round, p->wid,
+                          (struct pt_note){ .offset = offset, .bytes = packet->bytes,
+                                            .last_ts = p->last_ts });
 }
 
-static int note_tail(struct pt_log_reader *r)
+int pt_reader_note_tail(struct pt_log_reader *r)
 {
     int error = 0;
 
     r->tail_taken = true;
     for (size_t i = 0; i < r->tail_count && !error; i++)
-        error = note(&r->round, r->tail[i].author.wid,
-                     (struct pt_note){ .tail = &r->tail[i], .last_ts = r->tail[i].last_ts });
+        error = pt_reader_note(&r->round, r->tail[i].author.wid,
+                               (struct pt_note){ .tail = &r->tail[i],
+                                                 .last_ts = r->tail[i].last_ts });
     return error;
 }
 
 /* Is the round, as far as it has come, too much to go on collecting? */
 static bool is_excessive(const struct pt_log_reader *r)
 {
-    return r->round.note_count >= MAX_NOTES ||
+    return r->round.note_count >= PT_ROUND_NOTES ||
            (!r->source.seekable && r->round.note_count &&
-            r->walk.offset - r->source.keep > MAX_PIPE_BYTES);
+            r->walk.offset - r->source.keep > PT_ROUND_BYTES);
 }
 
 /* Collects the packets of the next round that has any.  1, 0: none is left. */
@@ -174,6 +172,8 @@ static int collect(struct pt_log_reader *r)
     uint64_t offset;
     int rc;
 
+    if (r->follow.on)
+        return pt_reader_collect_whole(r);
     while ((rc = pt_walk_next(&r->walk, &packet, &offset)) == 1) {
         if (packet->type == PT_PACKET_DATA)
             rc = note_data(r, packet, offset);
@@ -193,7 +193,7 @@ static int collect(struct pt_log_reader *r)
         return rc;
     r->ended = true;
     if (!r->tail_taken)
-        rc = note_tail(r);
+        rc = pt_reader_note_tail(r);
     return rc < 0 ? rc : r->round.note_count > 0;
 }
 
@@ -217,41 +217,58 @@ static int take_records(struct pt_log_reader *r, struct pt_cursor *c,
     return error;
 }
 
+/* The packet at a note, from the window or the file.  1; 0: not readable; negative errno. */
+static int fetch(struct pt_log_reader *r, struct pt_cursor *c, const struct pt_note *n,
+                 const struct pt_packet_head **packet)
+{
+    const struct pt_packet_head *p = pt_source_look(&r->source, n->offset, n->bytes);
+    int error = 0;
+
+    *packet = p;
+    if (p && !PT_FOREIGN_ORDER)
+        return 1;
+    if (c->room < n->bytes) {
+        free(c->buffer);
+        c->buffer = malloc(n->bytes);
+        c->room = c->buffer ? n->bytes : 0;
+        if (!c->buffer)
+            return -ENOMEM;
+    }
+    if (p)
+        memcpy(c->buffer, p, n->bytes);
+    else
+        error = pt_source_read(&r->source, c->buffer, n->bytes, n->offset);
+    *packet = p = (const void *)c->buffer;
+    if (error)
+        return error == -ENODATA ? 0 : error;
+    /* A live LOOP log may have been overwritten since it was noted. */
+    if (!pt_packet_is_plausible(p, n->bytes) || pt_le32(p->bytes) != n->bytes ||
+        pt_le16(p->type) != PT_PACKET_DATA || !pt_packet_is_whole(p, r->seed))
+        return 0;
+    pt_order_packet_in((struct pt_packet_head *)(void *)c->buffer);
+    return 1;
+}
+
 /* Makes the packet at a note the cursor's.  1; 0: not readable; negative errno. */
 static int load(struct pt_log_reader *r, struct pt_cursor *c, const struct pt_note *n)
 {
-    const struct pt_packet_head *p = pt_source_look(&r->source, n->offset, n->bytes);
+    const struct pt_packet_head *p;
     struct pt_log_packet packet;
-    int error;
+    int rc = 1;
 
     if (n->tail) {
         packet = *n->tail;
     } else {
-        if (!p || PT_FOREIGN_ORDER) {
-            if (c->room < n->bytes) {
-                free(c->buffer);
-                c->buffer = malloc(n->bytes);
-                c->room = c->buffer ? n->bytes : 0;
-                if (!c->buffer)
-                    return -ENOMEM;
-            }
-            error = 0;
-            if (p)
-                memcpy(c->buffer, p, n->bytes);
-            else
-                error = pt_source_read(&r->source, c->buffer, n->bytes, n->offset);
-            p = (const void *)c->buffer;
-            if (error)
-                return error == -ENODATA ? 0 : error;
-            /* A live LOOP log may have been overwritten since it was noted. */
-            if (!pt_packet_is_plausible(p, n->bytes) || pt_le32(p->bytes) != n->bytes ||
-                pt_le16(p->type) != PT_PACKET_DATA || !pt_packet_is_whole(p, r->seed))
-                return 0;
-            pt_order_packet_in((struct pt_packet_head *)(void *)c->buffer);
-        }
-        error = take_records(r, c, (const void *)p, &packet);
-        if (error)
-            return error == -ENOMEM ? error : 0;
+        if (r->follow.on)
+            p = (const void *)(r->follow.bytes + n->offset);
+        else
+            rc = fetch(r, c, n, &p);
+        if (rc == 1)
+            rc = take_records(r, c, (const void *)p, &packet);
+        else
+            return rc;
+        if (rc)
+            return rc == -ENOMEM ? rc : 0;
     }
     c->author = packet.author;
     c->decoder.p = packet.records;
@@ -296,7 +313,7 @@ PT_COLD static int next_round(struct pt_log_reader *r)
     int rc;
 
     for (;;) {
-        clear_round(&r->round);
+        pt_reader_round_clear(&r->round);
         r->source.keep = PT_SOURCE_KEEP_NOTHING;
         rc = collect(r);
         if (rc <= 0)
@@ -412,7 +429,7 @@ int pt_log_reader_next(struct pt_log_reader *r, struct pt_event *e)
 
 void pt_reader_restart(struct pt_log_reader *r, uint64_t from)
 {
-    clear_round(&r->round);
+    pt_reader_round_clear(&r->round);
     pt_source_forget(&r->source);
     r->source.keep = PT_SOURCE_KEEP_NOTHING;
     pt_reader_walk(r, &r->walk, &r->source, from);
@@ -427,6 +444,7 @@ int pt_log_reader_rewind(struct pt_log_reader *r)
 {
     if (!r->source.seekable)
         return -ESPIPE;
+    pt_follow_forget(&r->follow);
     pt_reader_restart(r, r->first_offset);
     return 0;
 }
@@ -445,6 +463,7 @@ int pt_log_reader_seek(struct pt_log_reader *r, int64_t ns)
         entry = pt_index_find(&r->index, ts);
         if (!entry && r->index.count)
             entry = &r->index.entries[r->index.count - 1];
+        pt_follow_forget(&r->follow);
         pt_reader_restart(r, entry ? entry->offset : r->first_offset);
     }
     r->seeking = true;

@@ -7,6 +7,7 @@
  *   reader_survey.c what an incomplete log has instead of END
  *   reader_round.c  loading a round, the next event, rewind, seek
  *   reader_info.c   totals, threads, counts, status
+ *   reader_follow.c going on as the file grows
  *   reader_tail.c   uniting the log with a dead writer's segment
  *   check.c, resume.c  walk through the packets for purposes of their own
  *
@@ -28,6 +29,11 @@
 #include "model/sync.h"
 
 #define PT_NO_NOTE UINT32_MAX
+
+/* Notes, and bytes in memory, at which a round is too much: no writer makes such
+ * rounds, but a file can claim them. */
+#define PT_ROUND_NOTES (1u << 20)
+#define PT_ROUND_BYTES (1u << 30)
 
 /* One packet of the round. */
 struct pt_note {
@@ -58,6 +64,20 @@ struct pt_round {
     size_t   hash_room;
     struct pt_merge merge;
     struct pt_cursor *current;          /* whose event was given last */
+};
+
+/* Reading on in a file that grows; see reader_follow.c. */
+struct pt_follow {
+    bool     on;
+    bool     held;      /* somebody writes: what has no ROUND yet is left for later */
+    bool     gap;       /* rounds are missing before the next one that is whole */
+    bool     missing;   /* something of the round that is being collected is */
+    uint64_t part;      /* the last one that was given or is gone; 0: none */
+    uint64_t seen;      /* the last one whose ROUND came by */
+    uint64_t packets;   /* of events, behind that */
+    uint64_t from;      /* where the first packet behind part is, says the survey; 0: none */
+    uint8_t *bytes;     /* the packets of the round, one behind the other */
+    size_t   used, room;
 };
 
 struct pt_log_reader {
@@ -100,6 +120,7 @@ struct pt_log_reader {
 
     struct pt_walk walk;
     struct pt_round round;
+    struct pt_follow follow;
     struct pt_unpacker unpacker;
     struct pt_sync sync;                /* in force for ts in [sync_from, sync_to) */
     uint64_t sync_from, sync_to;
@@ -123,6 +144,8 @@ void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk,
 int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet);
 int pt_reader_learn_end(struct pt_log_reader *r, const struct pt_packet_end *end);
 int pt_reader_add_sync(struct pt_log_reader *r, const struct pt_sync *point);
+/* Opens the same file again, as it is now.  -ESTALE: it is another log. */
+int pt_reader_reopen(struct pt_log_reader *r);
 
 /* reader_survey.c */
 int pt_reader_survey(struct pt_log_reader *r);
@@ -130,5 +153,15 @@ int pt_reader_survey(struct pt_log_reader *r);
 /* reader_round.c */
 void pt_reader_restart(struct pt_log_reader *r, uint64_t from);
 void pt_reader_round_deinit(struct pt_round *round);
+void pt_reader_round_clear(struct pt_round *round);
+/* Adds a packet of an author to the round; 0 or -ENOMEM. */
+int pt_reader_note(struct pt_round *round, uint32_t wid, struct pt_note entry);
+int pt_reader_note_tail(struct pt_log_reader *r);
+
+/* reader_follow.c */
+/* As collect() in reader_round.c, where whole rounds only are given. */
+int pt_reader_collect_whole(struct pt_log_reader *r);
+/* Reading begins elsewhere: what came before is as if it had never been. */
+void pt_follow_forget(struct pt_follow *f);
 
 #endif

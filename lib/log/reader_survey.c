@@ -121,6 +121,15 @@ static int survey_round(struct pt_log_reader *r, const struct pt_packet_round *r
     return 0;
 }
 
+/* Where somebody who follows the log goes on. */
+static void note_new(struct pt_log_reader *r, const struct pt_packet_head *packet,
+                     uint64_t offset)
+{
+    if (r->follow.on && r->follow.from == 0 && packet->round > r->follow.part &&
+        (packet->type == PT_PACKET_DATA || packet->type == PT_PACKET_ROUND))
+        r->follow.from = offset;
+}
+
 int pt_reader_survey(struct pt_log_reader *r)
 {
     const struct pt_packet_head *packet;
@@ -136,6 +145,7 @@ int pt_reader_survey(struct pt_log_reader *r)
         return rc;
     pt_reader_walk(r, &walk, &r->source, r->first_offset);
     while ((rc = pt_walk_next(&walk, &packet, &offset)) == 1) {
+        note_new(r, packet, offset);
         if (packet->type == PT_PACKET_DATA) {
             begin = begin ? begin : offset;
             rc = survey_data(r, (const void *)packet);

@@ -22,6 +22,7 @@ struct posixtrace_metric_run {
     struct event_type *types;     /* by id */
     size_t type_count;
     bool stopped;                 /* by STOP, and nothing came since */
+    bool gap;                     /* said by the caller, and nothing came since */
 };
 
 static bool add_meaning(struct event_type *t, struct pt_machine *m, size_t index)
@@ -96,6 +97,9 @@ static int take_event(posixtrace_metric_run_t *run, const struct posixtrace_even
 
     if (!t || (!t->known && learn_type(run, t, event->id) != 0))
         return ENOMEM;
+    if (run->gap)
+        pt_engine_gap_end(e, event->ns);
+    run->gap = false;
     e->events++;
     e->now = event->ns;
     run->stopped = event->id == POSIX_TRACE_STOP && !e->in_gap;
@@ -170,6 +174,16 @@ int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bo
             error = take_event(run, &event);
     }
     return error;
+}
+
+void posixtrace_metric_run_gap(posixtrace_metric_run_t *run)
+{
+    /* What was before the first event is not known, and is no gap. */
+    if (run->engine.events == 0)
+        return;
+    pt_engine_gap_begin(&run->engine, run->engine.now);
+    run->gap = true;
+    run->stopped = false;
 }
 
 void posixtrace_metric_run_end(posixtrace_metric_run_t *run)

@@ -51,6 +51,44 @@ int pt_recorded_open(struct pt_stream **stream, int fd)
     return 0;
 }
 
+/*
+ * Who writes is looked up before the file is read: of a writer that has gone meanwhile
+ * all is there then.  1: events are missing before what comes next; 0; negative errno.
+ */
+static int follow(struct pt_stream *s)
+{
+    struct pt_tail *tail = NULL;
+    int found = PT_TAIL_NONE, r;
+
+    if (!s->tail && !pt_log_reader_complete(s->log))
+        found = pt_tail_open(&tail, pt_log_reader_params(s->log)->id);
+    if (found < 0)
+        return found;
+    r = pt_log_reader_follow(s->log, found == PT_TAIL_WRITER_ALIVE);
+    if (r >= 0)
+        s->writer_alive = found == PT_TAIL_WRITER_ALIVE && !pt_log_reader_complete(s->log);
+    if (r >= 0 && tail && !pt_log_reader_complete(s->log)) {
+        int error = pt_log_reader_set_tail(s->log, &tail->tail);
+
+        s->tail = tail;
+        return error ? error : r;
+    }
+    pt_tail_close(tail);
+    return r;
+}
+
+int pt_recorded_follow(struct pt_stream *s, int *gap)
+{
+    int r;
+
+    pthread_mutex_lock(&s->reading);
+    r = follow(s);
+    pthread_mutex_unlock(&s->reading);
+    if (r >= 0)
+        *gap = r;
+    return r < 0 ? r : 0;
+}
+
 void pt_recorded_close(struct pt_stream *s)
 {
     if (s->log)

@@ -98,6 +98,8 @@ void pt_stream_forget_processes(struct pt_stream *s);
 
 int pt_recorded_open(struct pt_stream **stream, int fd);
 void pt_recorded_close(struct pt_stream *s);
+/* As posixtrace_follow(). */
+int pt_recorded_follow(struct pt_stream *s, int *gap);
 
 /* Name of an event id in s, or NULL. */
 const char *pt_stream_name(struct pt_stream *s, uint32_t id);

@@ -47,6 +47,7 @@ static void use_bad_trid(trace_id_t trid)
     pattern(&o);
     refused(posixtrace_next_event(trid, &o.event, &o.unavailable));
     refused(posixtrace_seek(trid, 0));
+    refused(posixtrace_follow(trid, &o.unavailable));
     refused(posixtrace_get_info(trid, &o.info));
     refused(posixtrace_thread_getnext(trid, &o.cursor, &o.thread, &o.unavailable));
     refused(posixtrace_event_count(trid, POSIX_TRACE_START, &o.count));
@@ -107,6 +108,7 @@ START_TEST(test_only_for_logs)
 
     pattern(&o);
     refused(posixtrace_seek(stream, 0));
+    refused(posixtrace_follow(stream, &o.unavailable));
     refused(posixtrace_event_count(stream, POSIX_TRACE_START, &o.count));
     expect_pattern(&o);
     ck_ok(posix_trace_shutdown(stream));

@@ -96,9 +96,23 @@ static void go_on(struct pt_log_reader *r, int fd)
     pt_log_writer_free(w);
 }
 
+/* Behind each gap is something else, so that their number is limited. */
+static void follow(struct pt_log_reader *r, bool held)
+{
+    uint64_t gaps = 0;
+    int rc;
+
+    do {
+        rc = pt_log_reader_follow(r, held);
+        if (rc >= 0)
+            read_through(r);
+        FUZZ_NEED(gaps++ < 1 << 20);
+    } while (rc == 1);
+}
+
 static void read_file(int fd)
 {
-    struct pt_log_reader *r;
+    struct pt_log_reader *r, *follower;
     struct seen first, second;
 
     if (pt_log_reader_new(&r, fd) != 0)
@@ -110,7 +124,14 @@ static void read_file(int fd)
         FUZZ_NEED(first.events == second.events && first.sum == second.sum &&
                   first.result == second.result);
     }
+    if (pt_log_reader_new(&follower, fd) != 0)
+        follower = NULL;
+    if (follower)
+        follow(follower, true);
     go_on(r, fd);
+    if (follower)
+        follow(follower, false);
+    pt_log_reader_free(follower);
     pt_log_reader_free(r);
 }
 

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Reading on in a log that is being written.
+ *
+ * The place is a number, that of the last part of a round that was given: it stays the
+ * same however the file changes, and says for every packet whether it is new.  A round is
+ * given when its ROUND is there, because only then is it known that all of it is; so what
+ * is given is what the complete log gives, in the same order, late events included.
+ *
+ * A LOOP log may overwrite what was not read yet, also while it is being read.  So the
+ * packets of a round are copied, as they are checked, and counted against what its ROUND
+ * says.  Of a round that is not whole nothing is given: a thread's events before and
+ * behind what is missing would look like neighbours.  Before the next whole one reading
+ * stops, until the caller has been told.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "log/reader_state.h"
+
+enum { STOP, GIVE, GO_ON };
+
+void pt_follow_forget(struct pt_follow *f)
+{
+    f->part = f->seen = f->packets = 0;
+    f->gap = f->missing = false;
+}
+
+static int keep_packet(struct pt_log_reader *r, const struct pt_packet_data *p)
+{
+    struct pt_follow *f = &r->follow;
+    uint64_t at = f->used;
+
+    if (f->room - f->used < p->head.bytes) {
+        size_t room = f->room ? 2 * f->room : 256u << 10;
+        uint8_t *bytes;
+
+        while (room - f->used < p->head.bytes)
+            room *= 2;
+        bytes = realloc(f->bytes, room);
+        if (!bytes)
+            return -ENOMEM;
+        f->bytes = bytes;
+        f->room = room;
+    }
+    memcpy(f->bytes + at, p, p->head.bytes);
+    f->used += p->head.bytes;
+    return pt_reader_note(&r->round, p->wid,
+                          (struct pt_note){ .offset = at, .bytes = p->head.bytes,
+                                            .last_ts = p->last_ts });
+}
+
+static void drop_round(struct pt_log_reader *r)
+{
+    pt_reader_round_clear(&r->round);
+    r->follow.used = 0;
+}
+
+/* False: the packet is none that is waited for.  Where reading begins, the first part
+ * that comes is the first one there is. */
+static bool is_new(struct pt_follow *f, const struct pt_packet_head *p)
+{
+    if ((p->type != PT_PACKET_DATA && p->type != PT_PACKET_ROUND) || p->round <= f->part)
+        return false;
+    if (f->seen == 0)
+        f->seen = p->round - 1;
+    if (p->round != f->seen + 1) {
+        f->missing = true;
+        f->seen = p->round - 1;
+        f->packets = 0;
+    }
+    return true;
+}
+
+static int take_data(struct pt_log_reader *r, const struct pt_packet_head *p)
+{
+    struct pt_follow *f = &r->follow;
+
+    f->packets++;
+    if (f->used + p->bytes > PT_ROUND_BYTES || r->round.note_count >= PT_ROUND_NOTES)
+        f->missing = true;
+    if (f->missing) {
+        drop_round(r);
+        return GO_ON;
+    }
+    return keep_packet(r, (const void *)p) ? -ENOMEM : GO_ON;
+}
+
+static int take_round(struct pt_log_reader *r, const struct pt_packet_round *p)
+{
+    struct pt_follow *f = &r->follow;
+
+    f->missing = f->missing || f->packets != p->packets;
+    f->seen = p->head.round;
+    f->packets = 0;
+    if (p->head.flags & PT_ROUND_CONTINUES)
+        return GO_ON;
+    if (f->missing) {
+        drop_round(r);
+        f->gap = true;
+        f->missing = false;
+    } else if (r->round.note_count) {
+        if (f->gap)
+            return STOP;
+        f->part = f->seen;
+        return GIVE;
+    }
+    f->part = f->seen;
+    return GO_ON;
+}
+
+/* What is behind the last ROUND, when nothing will be added any more. */
+static int take_rest(struct pt_log_reader *r)
+{
+    struct pt_follow *f = &r->follow;
+    int error;
+
+    if (f->missing) {
+        f->gap = true;
+        f->missing = false;
+        f->part = f->seen < UINT64_MAX ? f->seen + 1 : f->seen;
+    }
+    if (f->gap)
+        return STOP;
+    f->part = UINT64_MAX;
+    error = pt_reader_note_tail(r);
+    return error ? error : r->round.note_count ? GIVE : STOP;
+}
+
+int pt_reader_collect_whole(struct pt_log_reader *r)
+{
+    struct pt_follow *f = &r->follow;
+    const struct pt_packet_head *packet;
+    uint64_t offset;
+    int rc = GO_ON;
+
+    f->used = 0;
+    if (r->ended)
+        return STOP;
+    while (rc == GO_ON) {
+        rc = pt_walk_next(&r->walk, &packet, &offset);
+        if (rc <= 0)
+            break;
+        if (!is_new(f, packet))
+            rc = GO_ON;
+        else if (packet->type == PT_PACKET_DATA)
+            rc = take_data(r, packet);
+        else
+            rc = take_round(r, (const void *)packet);
+        if (rc == STOP || rc == GIVE) {
+            r->ended = rc == STOP;
+            if (rc == STOP)
+                drop_round(r);
+            return rc;
+        }
+    }
+    if (rc < 0)
+        return rc;
+    r->ended = true;
+    if (!f->held)
+        rc = take_rest(r);
+    if (rc == STOP)
+        drop_round(r);
+    return rc;
+}
+
+/* Where reading was going to begin stays so. */
+static void go_on(struct pt_log_reader *r, bool nothing_new)
+{
+    bool seeking = r->seeking;
+
+    pt_reader_restart(r, r->follow.from ? r->follow.from : r->first_offset);
+    if (nothing_new)
+        r->walk.segment_count = 0;
+    r->seeking = seeking;
+    r->seek_ts = pt_sync_invert(r->syncs, r->sync_count, r->seek_ns);
+    r->follow.seen = r->follow.part;
+    r->follow.packets = 0;
+    r->follow.missing = r->follow.gap = false;
+}
+
+int pt_log_reader_follow(struct pt_log_reader *r, bool held)
+{
+    struct pt_follow *f = &r->follow;
+    bool gap = f->gap, first = !f->on, known = r->complete || r->has_tail;
+    int error = 0;
+
+    if (!r->source.seekable)
+        return -ESPIPE;
+    if (!first && (r->round.current || r->round.merge.count || (!f->held && !gap)))
+        return 0;
+    if (first)
+        pt_follow_forget(f);
+    known = known || (!first && !f->held);
+    f->on = true;
+    f->from = 0;
+    r->ended = true;
+    if (!known)
+        error = pt_reader_reopen(r);
+    if (error)
+        return error;
+    f->held = held && !r->complete && !r->has_tail;
+    go_on(r, !known && !r->has_end && f->from == 0);
+    return gap;
+}

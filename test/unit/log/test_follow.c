@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Reading on in logs while they are written: what is given is what the complete log
+ * gives, each event once, and where a LOOP log was faster than its reader, whole rounds
+ * with a gap that is told before.
+ */
+#include <errno.h>
+#include <posixtrace/info.h>
+#include <sys/stat.h>
+#include "log/writer_state.h"
+#include "log_helpers.h"
+#include "support/run_suite.h"
+
+#define AUTHORS 4u
+
+static struct maker makers[AUTHORS];
+static struct seen_list wanted, got;
+static struct pt_log_writer *writer;
+static struct pt_log_reader *reader;
+static int fd;
+
+static void begin(int policy, uint64_t size)
+{
+    struct pt_log_params params = log_params(policy, size);
+
+    srand(7);
+    for (unsigned i = 0; i < AUTHORS; i++)
+        maker_init(&makers[i], i + 2);
+    wanted.n = got.n = 0;
+    fd = log_file();
+    writer = log_writer(fd, &params);
+    reader = log_reader(fd);
+}
+
+/* Compressed, the same events take less. */
+static uint64_t loop_size(uint64_t size)
+{
+    return logs_are_packed() ? size / 4 : size;
+}
+
+static void write_some(unsigned rounds, unsigned events)
+{
+    write_rounds(writer, makers, AUTHORS, rounds, events, &wanted);
+}
+
+static void complete(void)
+{
+    struct pt_log_status status = { .status_running = POSIX_TRACE_SUSPENDED };
+    struct pt_log_author_totals totals[AUTHORS];
+
+    for (unsigned i = 0; i < AUTHORS; i++)
+        totals[i] = totals_of(&makers[i]);
+    ck_assert_int_eq(pt_log_complete(writer, POSIXTRACE_END_SHUTDOWN, &status, totals, AUTHORS),
+                     0);
+}
+
+static void end(void)
+{
+    pt_log_reader_free(reader);
+    pt_log_writer_free(writer);
+    close(fd);
+}
+
+static void read_new(int gap)
+{
+    ck_assert_int_eq(pt_log_reader_follow(reader, true), gap);
+    read_all(reader, &got);
+}
+
+/* What was followed is what the complete log says. */
+static void expect_as_offline(void)
+{
+    struct pt_log_reader *offline = log_reader(fd);
+    struct seen_list all = { .n = 0 };
+
+    ck_assert(pt_log_reader_complete(offline));
+    read_all(offline, &all);
+    expect_same(&got, &all, 0);
+    free(all.at);
+    pt_log_reader_free(offline);
+}
+
+static void follow_to_the_end(int policy, uint64_t size)
+{
+    struct posixtrace_info info;
+
+    begin(policy, size);
+    read_new(0);
+    ck_assert_uint_eq(got.n, 0);
+    for (unsigned i = 0; i < 30; i++) {
+        write_some(1 + i % 3 % 2, 20 + i * 7);
+        read_new(0);
+        expect_same(&got, &wanted, 0);
+        read_new(0);
+        expect_same(&got, &wanted, 0);
+    }
+    complete();
+    read_new(0);
+    ck_assert(pt_log_reader_complete(reader));
+    ck_assert_int_eq(pt_log_reader_info(reader, &info), 0);
+    ck_assert_int_eq(info.end, POSIXTRACE_END_SHUTDOWN);
+    read_new(0);
+    expect_same(&got, &wanted, 0);
+}
+
+START_TEST(a_log_that_grows)
+{
+    follow_to_the_end(POSIX_TRACE_APPEND, 1 << 20);
+    expect_as_offline();
+    end();
+}
+END_TEST
+
+/* Some rounds go around the ring's end, large ones in parts. */
+START_TEST(a_loop_log_that_is_slower)
+{
+    follow_to_the_end(POSIX_TRACE_LOOP, loop_size(40000));
+    ck_assert_uint_gt(writer->ring.head, 2 * writer->ring.bytes);
+    end();
+}
+END_TEST
+
+START_TEST(what_there_was_before)
+{
+    begin(POSIX_TRACE_LOOP, 20000);
+    write_some(30, 60);
+    ck_assert_uint_gt(writer->ring.bytes, 0);
+    complete();
+    read_new(0);
+    ck_assert_uint_lt(got.n, wanted.n);
+    expect_as_offline();
+    end();
+}
+END_TEST
+
+/* Packets of a round that has not ended are in the file, and may not be all. */
+START_TEST(half_a_round)
+{
+    struct seen early, late;
+
+    begin(POSIX_TRACE_APPEND, 1 << 20);
+    write_some(2, 50);
+    late = maker_add(&makers[0], 1000000, 16);
+    ck_assert_int_ge(pt_log_put_packet(writer, maker_take(&makers[0])), 0);
+    ck_assert_int_eq(pt_writer_flush(writer), 0);
+    read_new(0);
+    expect_same(&got, &wanted, 0);
+    early = maker_add(&makers[1], 999999, 16);
+    ck_assert_int_ge(pt_log_put_packet(writer, maker_take(&makers[1])), 0);
+    complete();
+    seen_add(&wanted, early);
+    seen_add(&wanted, late);
+    read_new(0);
+    expect_as_offline();
+    end();
+}
+END_TEST
+
+/* Events that are older than all that was given before them. */
+START_TEST(late_events)
+{
+    struct pt_log_status status = { .watermark = 2000 };
+    struct pt_log_author_totals totals;
+
+    begin(POSIX_TRACE_APPEND, 1 << 20);
+    for (unsigned i = 0; i < 3; i++) {
+        seen_add(&wanted, maker_add(&makers[0], 1500 - i * 100, 16));
+        ck_assert_int_ge(pt_log_put_packet(writer, maker_take(&makers[0])), 0);
+        totals = totals_of(&makers[0]);
+        ck_assert_int_eq(pt_log_end_round(writer, &status, &totals, 1), 0);
+        read_new(0);
+        expect_same(&got, &wanted, 0);
+    }
+    complete();
+    read_new(0);
+    expect_as_offline();
+    end();
+}
+END_TEST
+
+START_TEST(its_writer_dies)
+{
+    begin(POSIX_TRACE_APPEND, 1 << 20);
+    write_some(2, 50);
+    read_new(0);
+    seen_add(&wanted, maker_add(&makers[0], 1000000, 16));
+    ck_assert_int_ge(pt_log_put_packet(writer, maker_take(&makers[0])), 0);
+    ck_assert_int_eq(pt_writer_flush(writer), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_int_eq(pt_log_reader_follow(reader, false), 0);
+        read_all(reader, &got);
+        expect_same(&got, &wanted, 0);
+    }
+    end();
+}
+END_TEST
+
+/* From its begin, and from a time on. */
+START_TEST(rewind_and_seek)
+{
+    size_t from;
+
+    begin(POSIX_TRACE_APPEND, 1 << 20);
+    write_some(5, 50);
+    read_new(0);
+    ck_assert_int_eq(pt_log_reader_rewind(reader), 0);
+    got.n = 0;
+    read_all(reader, &got);
+    expect_same(&got, &wanted, 0);
+    for (from = 120; wanted.at[from - 1].ts == wanted.at[from].ts; from++)
+        continue;
+    ck_assert_int_eq(pt_log_reader_seek(reader, 1000 + 2 * (int64_t)wanted.at[from].ts), 0);
+    got.n = 0;
+    read_all(reader, &got);
+    expect_same(&got, &wanted, from);
+    write_some(2, 50);
+    read_new(0);
+    expect_same(&got, &wanted, from);
+    end();
+}
+END_TEST
+
+START_TEST(nothing_while_events_are_left)
+{
+    struct pt_event e;
+
+    begin(POSIX_TRACE_APPEND, 1 << 20);
+    write_some(2, 50);
+    ck_assert_int_eq(pt_log_reader_follow(reader, true), 0);
+    ck_assert_int_eq(pt_log_reader_next(reader, &e), 1);
+    write_some(1, 50);
+    ck_assert_int_eq(pt_log_reader_follow(reader, true), 0);
+    read_all(reader, &got);
+    ck_assert_uint_eq(got.n, 99);
+    read_new(0);
+    ck_assert_uint_eq(got.n, 149);
+    end();
+}
+END_TEST
+
+/* ---- gaps ---- */
+
+/* The place in wanted of an event, at or behind from. */
+static size_t place_of(const struct seen *s, size_t from)
+{
+    while (from < wanted.n && (wanted.at[from].wid != s->wid || wanted.at[from].no != s->no))
+        from++;
+    ck_assert_uint_lt(from, wanted.n);
+    return from;
+}
+
+static size_t starts[4096], start_count;
+
+static bool is_start(size_t place)
+{
+    for (size_t i = 0; i < start_count; i++)
+        if (starts[i] == place)
+            return true;
+    return false;
+}
+
+/* A reader that is overtaken now and then, also in the middle of a round and while the
+ * file changes under it. */
+START_TEST(overtaken)
+{
+    struct pt_event e;
+    size_t place = 0, gaps = 0, given = 0;
+    bool gap = false, first = true;
+
+    begin(POSIX_TRACE_LOOP, loop_size(30000));
+    start_count = 0;
+    for (unsigned step = 0; step < test_size(3000); step++) {
+        if (rand() % 3 == 0 && start_count < 4000) {
+            starts[start_count++] = wanted.n;
+            write_some(1, 1 + (unsigned)rand() % 300);
+        }
+        if (rand() % 4 == 0) {
+            int rc = pt_log_reader_follow(reader, true);
+
+            ck_assert_int_ge(rc, 0);
+            gap = gap || rc == 1;
+            gaps += rc == 1;
+        }
+        for (int n = rand() % 200; n > 0 && pt_log_reader_next(reader, &e) == 1; n--) {
+            struct payload p;
+            struct seen s;
+            size_t at;
+
+            memcpy(&p, e.data, sizeof p);
+            s = (struct seen){ .wid = p.wid, .no = p.no };
+            at = place_of(&s, place);
+            if (at != place && !(first || (gap && is_start(at))))
+                ck_abort_msg("step %u: event %zu after %zu without a gap", step, at, place);
+            gap = first = false;
+            place = at + 1;
+            given++;
+        }
+    }
+    ck_assert_uint_gt(gaps, test_size(100));
+    ck_assert_uint_gt(given, test_size(10000));
+    end();
+}
+END_TEST
+
+/* A byte of a packet of the second of three rounds: nothing of that round comes. */
+START_TEST(damaged)
+{
+    struct seen_list all = { .n = 0 };
+    uint8_t byte = 0xff;
+    struct stat st;
+
+    begin(POSIX_TRACE_APPEND, 1 << 20);
+    write_some(1, 40);
+    ck_assert_int_eq(fstat(fd, &st), 0);
+    write_some(2, 40);
+    ck_assert_int_eq(pwrite(fd, &byte, 1, st.st_size + 130), 1);
+    read_new(0);
+    ck_assert_uint_eq(got.n, 40);
+    read_new(1);
+    ck_assert_uint_eq(got.n, 80);
+    for (size_t i = 0; i < wanted.n; i++)
+        if (i < 40 || i >= 80)
+            seen_add(&all, wanted.at[i]);
+    expect_same(&got, &all, 0);
+    free(all.at);
+    end();
+}
+END_TEST
+
+START_TEST(emptied)
+{
+    begin(POSIX_TRACE_APPEND, 1 << 20);
+    write_some(2, 40);
+    read_new(0);
+    write_some(2, 40);
+    ck_assert_int_eq(pt_log_clear(writer), 0);
+    wanted.n = 80;
+    write_some(2, 40);
+    read_new(0);
+    ck_assert_uint_eq(got.n, 80);
+    read_new(1);
+    /* The first round behind the gap cannot be told from the rest of a longer one. */
+    ck_assert_uint_eq(got.n, 120);
+    complete();
+    read_new(0);
+    ck_assert_uint_eq(got.n, 120);
+    end();
+}
+END_TEST
+
+START_TEST(another_log)
+{
+    struct pt_log_params params = log_params(POSIX_TRACE_APPEND, 1 << 20);
+    struct pt_log_writer *other;
+
+    begin(POSIX_TRACE_APPEND, 1 << 20);
+    write_some(2, 40);
+    read_new(0);
+    params.id[3] ^= 1;
+    other = log_writer(fd, &params);
+    ck_assert_int_eq(pt_log_reader_follow(reader, true), -ESTALE);
+    ck_assert_int_eq(pt_log_reader_follow(reader, true), -ESTALE);
+    ck_assert_int_eq(ftruncate(fd, 0), 0);
+    ck_assert_int_eq(pt_log_reader_follow(reader, true), -EINVAL);
+    read_all(reader, &got);
+    expect_same(&got, &wanted, 0);
+    pt_log_writer_free(other);
+    end();
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, a_log_that_grows);
+    tcase_add_test(tc, a_loop_log_that_is_slower);
+    tcase_add_test(tc, what_there_was_before);
+    tcase_add_test(tc, half_a_round);
+    tcase_add_test(tc, late_events);
+    tcase_add_test(tc, its_writer_dies);
+    tcase_add_test(tc, rewind_and_seek);
+    tcase_add_test(tc, nothing_while_events_are_left);
+    tcase_add_test(tc, overtaken);
+    tcase_add_test(tc, damaged);
+    tcase_add_test(tc, emptied);
+    tcase_add_test(tc, another_log);
+}
+
+int main(void)
+{
+    return run_suite("log", "follow", NULL, add);
+}
