@@ -13,25 +13,7 @@
 #include "progress.h"
 #include "tool.h"
 
-enum { BATCH = 16384, COST_MAX_NS = 1000000 };
-
-int metrics_cost(const char *value, double *ns)
-{
-    char *end;
-    int error;
-
-    if (strcmp(value, "measure") == 0) {
-        error = posixtrace_event_cost(ns);
-        return error ? tool_error("cannot measure what an event costs: %s", strerror(error))
-                     : EXIT_DONE;
-    }
-    *ns = strtod(value, &end);
-    if (value[strspn(value, "0123456789.")] != '\0' || end == value || *end != '\0' ||
-        *ns > COST_MAX_NS)
-        return tool_usage("option '--cost' needs 'measure' or nanoseconds from 0 to %d, found %s",
-                          COST_MAX_NS, quote(value));
-    return EXIT_DONE;
-}
+enum { BATCH = 16384 };
 
 static int read_error(const struct log_file *log, int error)
 {

@@ -11,10 +11,6 @@
 #include "follow.h"
 #include "log_file.h"
 
-/* "measure", or ns with decimals; *ns: what storing an event costs.  EXIT_DONE, or it
- * was said. */
-int metrics_cost(const char *value, double *ns);
-
 /* Takes the log to its end and shows how far it is.  EXIT_DONE, or it was said. */
 int metrics_take_log(posixtrace_metric_run_t *run, const struct log_file *log);
 

@@ -152,12 +152,14 @@ int metrics_view_measured(void *context, const struct posixtrace_measurement *m)
 
 static void print_cost(const struct metrics_view *v)
 {
-    double cost = v->groups.cost_ns;
+    const struct metrics_cost *cost = &v->cost;
 
-    if (cost > 0 && v->format == METRICS_TABLE)
-        out_format("# %.4g ns are taken off for each intermediate event\n", cost);
-    else if (cost > 0)
-        tool_note("%.4g ns are taken off for each intermediate event", cost);
+    if (cost->ns > 0 && v->format == METRICS_TABLE)
+        out_format("# %.4g ns are taken off for each intermediate event (%s)\n", cost->ns,
+                   metrics_cost_text(cost));
+    else if (cost->ns > 0)
+        tool_note("%.4g ns are taken off for each intermediate event (%s)", cost->ns,
+                  metrics_cost_text(cost));
 }
 
 void metrics_view_begin(struct metrics_view *v)

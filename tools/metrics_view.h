@@ -13,6 +13,7 @@
 #include <posixtrace/metrics.h>
 
 #include "log_file.h"
+#include "metrics_cost.h"
 #include "metrics_groups.h"
 #include "metrics_pick.h"
 
@@ -22,6 +23,7 @@ struct metrics_view {
     const struct metrics_pick *pick;
     struct log_file *log;
     struct metrics_groups groups;
+    struct metrics_cost cost;
     posixtrace_metric_run_t *run;
     enum metrics_format format;
     bool     stats;

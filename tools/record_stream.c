@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <posixtrace/attr.h>
+#include <posixtrace/metrics.h>
 #include <posixtrace/stream.h>
 
 #include "amount.h"
@@ -30,6 +31,22 @@ static int set_policies(trace_attr_t *attr, const struct record_request *q)
     int error = posix_trace_attr_setstreamfullpolicy(attr, stream);
 
     return error ? error : posix_trace_attr_setlogfullpolicy(attr, log);
+}
+
+/*
+ * What an event costs travels with the log, whose reader may be on another machine.  It
+ * is measured once, while a program still waits for its stream; where it cannot be, the
+ * log does not say it.
+ */
+static int keep_cost(trace_attr_t *attr)
+{
+    static bool measured;
+    static double ns;
+
+    if (!measured && posixtrace_event_cost_like(attr, &ns) != 0)
+        ns = 0;
+    measured = true;
+    return posixtrace_attr_seteventcost(attr, ns);
 }
 
 static int fill_attr(trace_attr_t *attr, const struct record_request *q, const char *program,
@@ -55,7 +72,7 @@ static int fill_attr(trace_attr_t *attr, const struct record_request *q, const c
         error = posix_trace_attr_setlogsize(attr, (size_t)q->log_size);
     if (error == 0 && q->switches)
         error = posixtrace_attr_setswitches(attr, 1);
-    return error;
+    return error ? error : keep_cost(attr);
 }
 
 /* Who has not said how much memory it may be gets a stream that bridges bursts,

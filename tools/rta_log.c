@@ -132,7 +132,7 @@ static int run_over(struct measuring *all, const struct log_file *log)
     return status;
 }
 
-static int measure_with(const struct rta_source *source, struct measuring *all,
+static int measure_with(struct rta_source *source, struct measuring *all,
                         const struct rta_task *tasks, size_t count, struct rta_seen *seen)
 {
     struct log_file log;
@@ -144,7 +144,10 @@ static int measure_with(const struct rta_source *source, struct measuring *all,
     status = log_file_open(&log, source->log);
     if (status != EXIT_DONE)
         return status;
-    status = run_over(all, &log);
+    status = metrics_cost_find(&source->cost, &log);
+    all->groups.cost_ns = source->cost.ns;
+    if (status == EXIT_DONE)
+        status = run_over(all, &log);
     if (status == EXIT_DONE) {
         assign(all, tasks, count, log.shown, seen);
         status = log_file_report_loss(&log, source->strict, status);
@@ -153,7 +156,7 @@ static int measure_with(const struct rta_source *source, struct measuring *all,
     return status;
 }
 
-int rta_log_measure(const struct rta_source *source, const struct rta_task *tasks, size_t count,
+int rta_log_measure(struct rta_source *source, const struct rta_task *tasks, size_t count,
                     struct rta_seen *seen)
 {
     struct measuring all = { .count = 0 };
@@ -164,7 +167,6 @@ int rta_log_measure(const struct rta_source *source, const struct rta_task *task
         return status;
     choose(&all, set);
     metrics_groups_init(&all.groups);
-    all.groups.cost_ns = source->cost_ns;
     status = measure_with(source, &all, tasks, count, seen);
     metrics_groups_free(&all.groups);
     posixtrace_metric_set_free(set);

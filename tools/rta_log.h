@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "metrics_cost.h"
 #include "rta.h"
 
 /* One more than the values: the response, which is compared and not put in. */
@@ -30,13 +31,13 @@ struct rta_seen {
 struct rta_source {
     const char *log;       /* its path */
     const char *set;       /* of metrics */
-    double cost_ns;        /* taken off for each intermediate event */
+    struct metrics_cost cost;   /* taken off for each intermediate event; is found */
     bool   strict;
 };
 
 /* Measures and fills in seen, an entry for each task.  EXIT_DONE, or it was said; EXIT_LOST
  * only for strict, and then all is filled in. */
-int rta_log_measure(const struct rta_source *source, const struct rta_task *tasks, size_t count,
+int rta_log_measure(struct rta_source *source, const struct rta_task *tasks, size_t count,
                     struct rta_seen *seen);
 
 #endif

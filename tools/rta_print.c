@@ -205,9 +205,9 @@ void rta_print(const struct rta_result *r, enum metrics_format format)
     print_rows(r, format);
     if (format == METRICS_TABLE)
         print_sum(r);
-    if (r->cost_ns > 0)
-        remark(format, "%.4g ns are taken off what was measured for each intermediate event",
-               r->cost_ns);
+    if (r->cost->ns > 0)
+        remark(format, "%.4g ns are taken off what was measured for each intermediate event (%s)",
+               r->cost->ns, metrics_cost_text(r->cost));
     if (r->capped > 0)
         remark(format, "DUW of %zu task%s taken as that of %s, %s us: what was measured holds the "
                "wait for tasks of higher priority, too", r->capped, r->capped == 1 ? "" : "s",

@@ -17,18 +17,20 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include <fcntl.h>
+#include <posixtrace/attr.h>
 #include <posixtrace/log.h>
 
 #include "convert.h"
 #include "jsonl.h"
 #include "lines.h"
 #include "log_file.h"
+#include "metrics_cost.h"
 #include "new_file.h"
 #include "options.h"
 #include "progress.h"
 #include "tool.h"
 
-enum { FROM = 1, FORCE, LIST };
+enum { FROM = 1, COST, FORCE, LIST };
 enum { PROGRESS_EVERY = 0xfff };
 
 /* A pass that found a line out of order; not an exit status. */
@@ -37,7 +39,8 @@ enum { OUT_OF_ORDER = -1 };
 static struct convert conversion;
 
 static const struct option_spec own[] = {
-    { "from", true, FROM }, { "force", false, FORCE }, { "list", false, LIST }, { NULL, false, 0 }
+    { "from", true, FROM }, { "event-cost", true, COST }, { "force", false, FORCE },
+    { "list", false, LIST }, { NULL, false, 0 }
 };
 
 static const char help[] =
@@ -49,6 +52,8 @@ static const char help[] =
     "                 them\n"
     "  --from=FORMAT  IN is a trace of another tool\n"
     "  --list         those formats, and the options of each\n"
+    "  --event-cost=NS\n"
+    "                 what storing an event cost where they were made, for LOG to keep\n"
     "  --force        replace LOG if it exists\n"
     "  --help         print this\n"
     "\n"
@@ -68,6 +73,7 @@ struct import {
     struct jsonl_event *event;
     const struct posixtrace_format *format;   /* NULL: jsonl */
     bool from_given, force;
+    double cost_ns;
 };
 
 struct place {
@@ -147,6 +153,7 @@ static int open_builder(struct import *im)
         posix_trace_attr_setname(&attr, name ? name + 1 : im->log_path);
         posix_trace_attr_setmaxdatasize(&attr, JSONL_DATA_MAX);
         posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
+        posixtrace_attr_seteventcost(&attr, im->cost_ns);
         error = posixtrace_log_builder_open(im->target.fd, &attr, &im->builder);
         posix_trace_attr_destroy(&attr);
     }
@@ -415,6 +422,10 @@ static int take(struct import *im, int code, const char *value)
     if (code == FROM) {
         im->from_given = true;
         im->format = strcmp(value, "jsonl") ? convert_format(value, false, &status) : NULL;
+    } else if (code == COST) {
+        if (!metrics_cost_number(value, &im->cost_ns))
+            status = tool_usage("option '--event-cost' needs nanoseconds from 0 to 1000000, "
+                                "found %s", quote(value));
     } else if (code == FORCE) {
         im->force = true;
     } else if (code == OPTION_OPERAND) {

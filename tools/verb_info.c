@@ -90,6 +90,7 @@ static void print_attributes(const struct log_file *log)
     struct timespec time = { 0, 0 };
     size_t stream = 0, data = 0, size = 0;
     int stream_policy = 0, log_policy = 0, inherited = 0, compression = 0;
+    double cost = 0;
     trace_attr_t attr;
 
     if (posix_trace_get_attr(log->trid, &attr) != 0)
@@ -114,6 +115,8 @@ static void print_attributes(const struct log_file *log)
     if (posixtrace_attr_getcompression(&attr, &compression) == 0 && compression)
         row("compressed", "by zstd, each packet by itself");
     row("event data", "at most %zu bytes", data);
+    if (posixtrace_attr_geteventcost(&attr, &cost) == 0 && cost > 0)
+        row("event cost", "%.4g ns, as it was kept when the log was made", cost);
     if (posix_trace_attr_getclockres(&attr, &time) == 0)
         row("clock", "%s, resolution %s", clock_text(log->info.clock),
             when_span((int64_t)time.tv_sec * 1000000000 + time.tv_nsec));

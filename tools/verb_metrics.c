@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "metrics_cost.h"
 #include "metrics_doubts.h"
 #include "metrics_measure.h"
 #include "metrics_pick.h"
@@ -41,7 +42,8 @@ static const char help[] =
     "                   the time between two events of a thread; more than once\n"
     "  --format=FORMAT  table (default), csv or jsonl\n"
     "  --stats          a line for each metric and thread, not for each measurement\n"
-    "  --cost=NS        take NS off for each event inside; 'measure': what it costs\n"
+    "  --cost=NS        take NS off for each event inside; 'log': what the log says,\n"
+    "                   'measure': what it costs here; 'none': nothing (default)\n"
     "  --follow         of a running process, or a log that is written, until it ends\n"
     "  --strict         exit with 3 if the log has lost events or is damaged\n"
     "  --list           the metrics of the set, and what they measure\n"
@@ -60,7 +62,7 @@ struct request {
     const char **metrics, **users;   /* end with NULL */
     size_t metric_count, user_count;
     int    format;
-    double cost_ns;
+    struct metrics_cost cost;
     bool   stats, follow, strict, list;
 };
 
@@ -170,6 +172,9 @@ static int measure(const struct request *r, struct metrics_view *v, struct follo
     int status = checked ? metrics_check_events(v) : EXIT_DONE;
 
     if (status == EXIT_DONE)
+        status = metrics_cost_find(&v->cost, v->log);
+    v->groups.cost_ns = v->cost.ns;
+    if (status == EXIT_DONE)
         status = begin_run(v);
     if (status == EXIT_DONE) {
         metrics_view_begin(v);
@@ -198,7 +203,7 @@ static void make_view(struct metrics_view *v, const struct request *r,
     v->format = (enum metrics_format)r->format;
     v->stats = r->stats;
     metrics_groups_init(&v->groups);
-    v->groups.cost_ns = r->cost_ns;
+    v->cost = r->cost;
 }
 
 static int measure_live(const struct request *r, const struct metrics_pick *pick)
@@ -264,7 +269,7 @@ static int take_option(struct request *r, int code, const char *value)
         r->format = options_index(value, formats);
         return r->format < 0 ? options_bad_word("format", value, formats) : EXIT_DONE;
     case STATS: r->stats = true; break;
-    case COST: return metrics_cost(value, &r->cost_ns);
+    case COST: return metrics_cost_parse(&r->cost, value);
     case FOLLOW: r->follow = true; break;
     case STRICT: r->strict = true; break;
     case LIST: r->list = true; break;

@@ -38,7 +38,8 @@ static const char help[] =
     "\n"
     "  --set=SET        metrics: linux (default), marte or a file of one's own\n"
     "  --format=FORMAT  table (default), csv or jsonl\n"
-    "  --cost=NS        take NS off for each event inside; 'measure': what it costs\n"
+    "  --cost=NS        take NS off for each event inside; 'log': what the log says,\n"
+    "                   'measure': what it costs here; 'none': nothing (default)\n"
     "  --at-most        where events were lost, count what a time was at most\n"
     "  --strict         exit with 3 if the log has lost events or is damaged\n"
     "  --help           print this\n"
@@ -147,10 +148,10 @@ static bool all_schedulable(size_t count)
     return true;
 }
 
-static int analyse(const struct request *r)
+static int analyse(struct request *r)
 {
     struct rta_result result = { .tasks = tasks, .seen = r->source.log ? seen : NULL,
-                                 .cost_ns = r->source.cost_ns, .at_most = r->at_most };
+                                 .cost = &r->source.cost, .at_most = r->at_most };
     int status = load_tasks(r->tasks_path, &result.count), lost = EXIT_DONE;
 
     memset(seen, 0, sizeof seen);
@@ -189,7 +190,7 @@ static int take_option(struct request *r, int code, const char *value)
     case FORMAT:
         r->format = options_index(value, formats);
         return r->format < 0 ? options_bad_word("format", value, formats) : EXIT_DONE;
-    case COST: return metrics_cost(value, &r->source.cost_ns);
+    case COST: return metrics_cost_parse(&r->source.cost, value);
     case AT_MOST: r->at_most = true; return EXIT_DONE;
     case STRICT: r->source.strict = true; return EXIT_DONE;
     default: return take_operand(r, value);

@@ -52,6 +52,22 @@ int posixtrace_attr_setswitches(trace_attr_t *attr, int switches);
 int posixtrace_attr_getswitches(const trace_attr_t *attr, int *switches);
 
 /*
+ * What storing one event costs a thread, in ns: kept with the stream and in its log, so
+ * that who measures times in it elsewhere, or later, can take off what the tracing itself
+ * took.  0, the default: not known.  The library never measures it by itself;
+ * posixtrace_event_cost_like() in posixtrace/metrics.h does, and 'posixtrace record' uses
+ * that.  It is rounded to picoseconds.  posix_trace_get_attr() gives it for active,
+ * attached and pre-recorded streams.
+ *
+ * EINVAL   attr is no attributes object, ns is not a number from 0 to 1000000 (a
+ *          millisecond), or the result pointer is NULL
+ *
+ * Thread-safe, not async-signal-safe.
+ */
+int posixtrace_attr_seteventcost(trace_attr_t *attr, double ns);
+int posixtrace_attr_geteventcost(const trace_attr_t *attr, double *ns);
+
+/*
  * Does an active stream, created by this process, record context switches?
  * *refusal is 0 if it does; ENODATA if nobody asked for it; else the error number
  * of what the system refused:

@@ -69,7 +69,8 @@ typedef struct posixtrace_log_builder posixtrace_log_builder_t;
 /*
  * Starts a log on fd (write access, regular file or pipe; not consumed, must
  * stay open until finish).  attr as for posix_trace_create_withlog; NULL means
- * defaults with log policy APPEND.  Only name, sizes and compression of it matter.
+ * defaults with log policy APPEND.  Only name, sizes, compression and the cost of an
+ * event of it matter.
  *
  * EBADF, EINVAL, ENOMEM, ENOSPC, ...
  */

@@ -230,6 +230,14 @@ bool posixtrace_statistics_bar(const posixtrace_statistics_t *statistics, size_t
 /* What storing one event costs a thread of this machine, in ns: measured now, in
  * about a millisecond, with a stream of this process.  As posix_trace_create(). */
 int posixtrace_event_cost(double *ns);
+/*
+ * The same in a stream with such attributes: with context switches an event costs more
+ * (posixtrace/attr.h), and the measuring takes some milliseconds.  NULL: the default ones.
+ * posixtrace_attr_seteventcost() keeps it with a stream and its log.
+ *
+ * EINVAL  ns is NULL, or attr is no attributes object; as posix_trace_create_withlog()
+ */
+int posixtrace_event_cost_like(const trace_attr_t *attr, double *ns);
 
 #ifdef __cplusplus
 }

@@ -58,7 +58,8 @@ struct pt_log_header {
     char     genversion[16];
     struct pt_sync sync;           /* the first point, when the header was last written */
     uint32_t features;             /* version 2: what a reader has to know */
-    uint8_t  zero[248];
+    uint32_t event_cost_ps;        /* attribute; 0: not known */
+    uint8_t  zero[244];
     uint32_t crc;                  /* of the 508 bytes before; begins with 0 */
 };
 _Static_assert(sizeof(struct pt_log_header) == PT_LOG_HEADER_SIZE, "format");

@@ -18,8 +18,8 @@ struct run {
 #define STATE_RUNS  { 1, 8 }, { 8, 4 }, { 28, 8 }, { 2, 4 }
 
 static const struct run header_runs[] = {
-    { 8, 1 }, { 4, 4 }, { 32, 1 }, { 2, 4 }, { 9, 8 }, { 4, 4 }, { 80, 1 }, { 3, 8 }, { 1, 4 },
-    { 248, 1 }, { 1, 4 }, END_OF_RUNS
+    { 8, 1 }, { 4, 4 }, { 32, 1 }, { 2, 4 }, { 9, 8 }, { 4, 4 }, { 80, 1 }, { 3, 8 }, { 2, 4 },
+    { 244, 1 }, { 1, 4 }, END_OF_RUNS
 };
 static const struct run head_runs[] = { { 1, 4 }, { 2, 2 }, { 2, 4 }, { 2, 8 }, END_OF_RUNS };
 static const struct run author_runs[] = {

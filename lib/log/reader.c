@@ -59,6 +59,7 @@ static int take_header(struct pt_log_reader *r, const struct pt_log_header *h)
     attr->log_policy = h->log_policy;
     attr->inheritance = h->inheritance;
     attr->policy_is_default = h->policy_is_default;
+    attr->event_cost_ps = h->event_cost_ps;
     r->seed = pt_packet_seed(h->id);
     r->complete = (h->flags & PT_LOG_COMPLETE) != 0;
     r->end_offset = h->end_offset;

@@ -45,6 +45,7 @@ static void fill_header(const struct pt_log_writer *w, struct pt_log_header *h)
     h->log_policy = attr->log_policy;
     h->inheritance = attr->inheritance;
     h->policy_is_default = attr->policy_is_default;
+    h->event_cost_ps = (uint32_t)attr->event_cost_ps;
     memcpy(h->name, attr->name, sizeof h->name);
     memcpy(h->genversion, attr->genversion, sizeof h->genversion);
     if (w->sync_count)

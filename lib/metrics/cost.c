@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* What an event costs here: batches of them in a stream of our own, the middle one. */
+/*
+ * What an event costs here: batches of them in a stream of our own, the middle one.  They
+ * are unnamed, so that this process and those that share its names need no type for them.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <posixtrace/metrics.h>
+#include "metrics/reader.h"
 
 enum { BATCHES = 31, BATCH = 256 };
 
@@ -22,7 +26,7 @@ static int by_size(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-static double measure(trace_event_id_t id)
+static double measure(void)
 {
     int64_t took[BATCHES];
 
@@ -31,35 +35,31 @@ static double measure(trace_event_id_t id)
         int64_t begin = now_ns();
 
         for (uint64_t k = 0; k < BATCH; k++)
-            posix_trace_event(id, &k, sizeof k);
+            posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, &k, sizeof k);
         took[i < 0 ? 0 : i] = now_ns() - begin;
     }
     qsort(took, BATCHES, sizeof took[0], by_size);
     return (double)took[BATCHES / 2] / BATCH;
 }
 
-int posixtrace_event_cost(double *ns)
+int posixtrace_event_cost_like(const trace_attr_t *attr, double *ns)
 {
-    trace_event_id_t id;
-    trace_attr_t attr;
     trace_id_t trid;
     int error;
 
     if (!ns)
         return EINVAL;
-    error = posix_trace_eventid_open("posixtrace-event-cost", &id);
-    if (error == 0)
-        error = posix_trace_attr_init(&attr);
-    if (error)
-        return error;
-    posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP);
-    error = posix_trace_create(0, &attr, &trid);
-    posix_trace_attr_destroy(&attr);
+    error = pt_reader_trial(attr, &trid);
     if (error)
         return error;
     error = posix_trace_start(trid);
     if (error == 0)
-        *ns = measure(id);
+        *ns = measure();
     posix_trace_shutdown(trid);
     return error;
+}
+
+int posixtrace_event_cost(double *ns)
+{
+    return posixtrace_event_cost_like(NULL, ns);
 }

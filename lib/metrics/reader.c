@@ -3,6 +3,11 @@
 /* See reader.h. */
 #include <errno.h>
 #include <string.h>
+#ifndef PT_METRICS_POSIX
+#include <posixtrace/attr.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
 #include "metrics/reader.h"
 
 int pt_reader_rewind(trace_id_t trid)
@@ -40,7 +45,50 @@ int pt_reader_next(trace_id_t trid, struct posixtrace_event *event, int *unavail
     return 0;
 }
 
+int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid)
+{
+    trace_attr_t own;
+    int error = posix_trace_attr_init(&own);
+
+    (void)attr;
+    if (error)
+        return error;
+    posix_trace_attr_setstreamfullpolicy(&own, POSIX_TRACE_LOOP);
+    error = posix_trace_create(0, &own, trid);
+    posix_trace_attr_destroy(&own);
+    return error;
+}
+
 #else
+
+/* Context switches, which decide about the clock, need a log; nobody reads it. */
+static int create_with_switches(trace_attr_t *attr, trace_id_t *trid)
+{
+    int fd = memfd_create("posixtrace-event-cost", MFD_CLOEXEC), error;
+
+    if (fd < 0)
+        return errno;
+    error = posixtrace_attr_setswitches(attr, 1);
+    if (error == 0)
+        error = posix_trace_create_withlog(0, attr, fd, trid);
+    close(fd);
+    return error;
+}
+
+int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid)
+{
+    trace_attr_t own;
+    int switches = 0, error = attr ? posixtrace_attr_getswitches(attr, &switches) : 0;
+
+    if (error == 0)
+        error = posix_trace_attr_init(&own);
+    if (error)
+        return error;
+    posix_trace_attr_setstreamfullpolicy(&own, POSIX_TRACE_LOOP);
+    error = switches ? create_with_switches(&own, trid) : posix_trace_create(0, &own, trid);
+    posix_trace_attr_destroy(&own);
+    return error;
+}
 
 int pt_reader_next(trace_id_t trid, struct posixtrace_event *event, int *unavailable)
 {

@@ -15,6 +15,9 @@ int pt_reader_rewind(trace_id_t trid);
 /* The next event, as posixtrace_next_event(); name is not filled.  data is good until the
  * next call. */
 int pt_reader_next(trace_id_t trid, struct posixtrace_event *event, int *unavailable);
+/* Makes a stream of this process in which an event costs what it costs in one with such
+ * attributes, NULL: the default ones.  0 or an error number. */
+int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid);
 /* The name of one of its event types, or NULL. */
 const char *pt_reader_name(trace_id_t trid, trace_event_id_t id,
                            char name[TRACE_EVENT_NAME_MAX + 1]);

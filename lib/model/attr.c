@@ -77,10 +77,11 @@ static bool policies_are_valid(const struct pt_attr *attr, bool with_log)
            attr->inheritance == POSIX_TRACE_INHERITED;
 }
 
-static bool sizes_are_valid(const struct pt_attr *attr)
+static bool numbers_are_valid(const struct pt_attr *attr)
 {
     return attr->stream_size > 0 && attr->stream_size <= STREAM_SIZE_MAX &&
-           attr->max_data <= PT_MAX_DATA && attr->log_size > 0;
+           attr->max_data <= PT_MAX_DATA && attr->log_size > 0 &&
+           attr->event_cost_ps <= PT_EVENT_COST_MAX;
 }
 
 int pt_attr_check(const struct pt_attr *attr, bool with_log)
@@ -88,7 +89,7 @@ int pt_attr_check(const struct pt_attr *attr, bool with_log)
     if (attr->magic != PT_ATTR_MAGIC || !memchr(attr->name, 0, sizeof attr->name) ||
         !memchr(attr->genversion, 0, sizeof attr->genversion))
         return -EINVAL;
-    return policies_are_valid(attr, with_log) && sizes_are_valid(attr) ? 0 : -EINVAL;
+    return policies_are_valid(attr, with_log) && numbers_are_valid(attr) ? 0 : -EINVAL;
 }
 
 static uint64_t event_size(uint64_t data_len)

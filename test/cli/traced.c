@@ -6,6 +6,7 @@
  * usage: traced LOG WHAT...      one after the other:
  *   events N   records N events "tick" with their number as data
  *   full       (first) the log is UNTIL_FULL, 4096 bytes
+ *   cost       (first) an event costs 31.25 ns
  *   append     (first) the log is APPEND, and may be a pipe
  *   filter     ignores "tock", and records FILTER
  *   flush      flushes the stream to the log
@@ -20,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <posixtrace/attr.h>
 #include <trace.h>
 
 static void must(int error, const char *what)
@@ -69,6 +71,8 @@ int main(int argc, char **argv)
         must(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL), "setlogfullpolicy");
         must(posix_trace_attr_setlogsize(&attr, 4096), "setlogsize");
     }
+    if (argc > 2 && strcmp(argv[2], "cost") == 0)
+        must(posixtrace_attr_seteventcost(&attr, 31.25), "seteventcost");
     if (argc > 2 && strcmp(argv[2], "append") == 0)
         must(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), "setlogfullpolicy");
     must(posix_trace_eventid_open("tick", &tick), "eventid_open");

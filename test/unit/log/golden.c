@@ -7,7 +7,7 @@
  *                       TEXT; a difference is printed and is a failure
  *   golden --print LOG  prints what would be compared
  *   golden --make KIND LOG  writes a log of a kind, for a new version's samples:
- *                       append, loop, loop-open, until-full, cut, disk-full,
+ *                       append, loop, loop-open, loop-cost, until-full, cut, disk-full,
  *                       packed, packed-loop
  *
  * The samples of a version are never made again; a change that reads one of
@@ -76,6 +76,8 @@ static void print_summary(FILE *out, struct pt_log_reader *r, int fd)
     fprintf(out, "stream '%s' version '%s' clock %d pid %d policies %d %d size %" PRIu64 "\n",
             p->attr.name, p->attr.genversion, p->clock, p->pid, p->attr.stream_policy,
             p->attr.log_policy, p->attr.log_size);
+    if (p->attr.event_cost_ps)
+        fprintf(out, "an event costs %" PRIu64 " ps\n", p->attr.event_cost_ps);
     fprintf(out, "end %d events %" PRIu64 " from %" PRId64 " to %" PRId64 " bytes %" PRIu64
             " skipped %" PRIu64 " peak %" PRIu64 " error %d\n", info.end, info.events,
             info.first_ns, info.last_ns, info.bytes, info.skipped_bytes, info.peak_bytes,
@@ -208,6 +210,8 @@ static void make_log(const char *kind, const char *name)
     params.attr.log_policy = loop ? POSIX_TRACE_LOOP
                                   : full ? POSIX_TRACE_UNTIL_FULL : POSIX_TRACE_APPEND;
     params.attr.log_size = 6000;
+    if (strcmp(kind, "loop-cost") == 0)
+        params.attr.event_cost_ps = 31250;
     if (packed)
         params.attr.compression = POSIXTRACE_COMPRESSION_ZSTD;
     memcpy(params.id, "golden 123456789", 16);

@@ -67,6 +67,7 @@ class Log:
         assert version == 1 or struct.unpack_from("<I", raw, 256)[0] & ~1 == 0
         assert struct.unpack_from("<I", raw, 508)[0] == crc32c(raw[:508])
         self.id = raw[24:40]
+        self.event_cost = struct.unpack_from("<I", raw, 260)[0]
         self.ring, self.meta, self.end_offset = struct.unpack_from("<QQQ", raw, 64)
         self.complete = bool(flags & 1)
         self.names, self.syncs, self.state, self.skipped = {}, [], None, 0
@@ -214,6 +215,8 @@ def compare(log_name, text_name):
     rest = b"\n".join(wanted)
     lost = [int(n) for n in re.search(rb"\nlost ([0-9 ]+)\n", rest).group(1).split()]
     assert list(log.state.get("7Q", 144)) == lost, f"{log_name}: losses"
+    cost = re.search(rb"an event costs ([0-9]+) ps\n", rest)
+    assert log.event_cost == (int(cost.group(1)) if cost else 0), f"{log_name}: event cost"
     assert int(b"complete 1" in rest) == log.complete, f"{log_name}: completeness"
     for tid, recorded in re.findall(rb"thread 4000/(\d+) '[^']*' recorded (\d+)", rest):
         mine = [a for a in log.authors.values() if a[3] == int(tid)]

@@ -280,7 +280,7 @@ END_TEST
 START_TEST(headers)
 {
     static const uint16_t runs[][3] = { { 8, 4, 4 }, { 56, 4, 2 }, { 64, 8, 9 }, { 136, 4, 4 },
-                                        { 232, 8, 3 }, { 256, 4, 1 }, { 508, 4, 1 }, { 0, 0, 0 } };
+                                        { 232, 8, 3 }, { 256, 4, 2 }, { 508, 4, 1 }, { 0, 0, 0 } };
     struct subject s;
 
     memset(&s, 0, sizeof s);

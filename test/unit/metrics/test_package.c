@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* The package of the paper, call by call, over a log and over a running stream. */
 #include <errno.h>
+#include <posixtrace/attr.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -171,6 +172,38 @@ START_TEST(cost)
 }
 END_TEST
 
+/* With such attributes, also those that need a log; and no type is left behind. */
+START_TEST(cost_of_a_stream)
+{
+    char name[TRACE_EVENT_NAME_MAX + 1];
+    trace_event_id_t event;
+    trace_attr_t attr;
+    trace_id_t trid;
+    int unavailable = 0;
+    double ns = 0;
+
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    for (int switches = 0; switches < 2; switches++) {
+        ck_assert_int_eq(posixtrace_attr_setswitches(&attr, switches), 0);
+        ck_assert_int_eq(posixtrace_event_cost_like(&attr, NULL), EINVAL);
+        ck_assert_int_eq(posixtrace_event_cost_like(&attr, &ns), 0);
+        ck_assert(ns > 0.1 && ns < 1e9);
+    }
+    ck_assert_int_eq(posixtrace_attr_setswitches(&attr, 0), 0);
+    ck_assert_int_eq(posixtrace_attr_seteventcost(&attr, 12.5), 0);
+    ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
+    ck_assert_int_eq(posix_trace_attr_destroy(&attr), 0);
+    ck_assert_int_eq(posixtrace_event_cost_like(&attr, &ns), EINVAL);
+    ck_assert_int_eq(posix_trace_get_attr(trid, &attr), 0);
+    ck_assert_int_eq(posixtrace_attr_geteventcost(&attr, &ns), 0);
+    ck_assert(ns == 12.5);
+    while (posix_trace_eventtypelist_getnext_id(trid, &event, &unavailable) == 0 && !unavailable)
+        if (posix_trace_eventid_get_name(trid, event, name) == 0)
+            ck_assert_ptr_null(strstr(name, "cost"));
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_add_test(tc, of_a_log);
@@ -178,6 +211,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, arguments);
     tcase_add_test(tc, stopped_by_its_caller);
     tcase_add_test(tc, cost);
+    tcase_add_test(tc, cost_of_a_stream);
 }
 
 int main(void)

@@ -6,6 +6,7 @@
  */
 #include <check.h>
 #include <errno.h>
+#include <posixtrace/attr.h>
 #include <stdlib.h>
 #include <string.h>
 #include "model/attr.h"
@@ -48,6 +49,33 @@ START_TEST(nothing_of_the_old_memory_stays)
     ck_assert_int_eq(posix_trace_attr_setname(&a, "x"), 0);
     ck_assert_int_eq(posix_trace_attr_setname(&b, "x"), 0);
     ck_assert_mem_eq(&a, &b, sizeof a);
+}
+END_TEST
+
+START_TEST(what_an_event_costs)
+{
+    static const double bad[] = { -0.001, 1000000.01, 1e300 };
+    struct pt_attr inner = fresh();
+    trace_attr_t a;
+    double ns = 7;
+
+    ck_assert_int_eq(posix_trace_attr_init(&a), 0);
+    ck_assert_int_eq(posixtrace_attr_geteventcost(&a, &ns), 0);
+    ck_assert(ns == 0);
+    ck_assert_int_eq(posixtrace_attr_seteventcost(&a, 1000000), 0);
+    ck_assert_int_eq(posixtrace_attr_seteventcost(&a, 31.2504), 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_int_eq(posixtrace_attr_seteventcost(&a, bad[i]), EINVAL);
+    ck_assert_int_eq(posixtrace_attr_seteventcost(&a, strtod("nan", NULL)), EINVAL);
+    ck_assert_int_eq(posixtrace_attr_geteventcost(&a, &ns), 0);
+    ck_assert(ns == 31.25);
+    ck_assert_int_eq(posixtrace_attr_geteventcost(&a, NULL), EINVAL);
+    ck_assert_int_eq(posix_trace_attr_destroy(&a), 0);
+    ck_assert_int_eq(posixtrace_attr_geteventcost(&a, &ns), EINVAL);
+    ck_assert_int_eq(posixtrace_attr_seteventcost(&a, 1), EINVAL);
+    ck_assert_int_eq(posixtrace_attr_seteventcost(NULL, 1), EINVAL);
+    inner.event_cost_ps = PT_EVENT_COST_MAX + 1;
+    ck_assert_int_eq(pt_attr_check(&inner, true), -EINVAL);
 }
 END_TEST
 
@@ -215,6 +243,7 @@ static void add(TCase *t)
 {
     tcase_add_test(t, defaults_are_good);
     tcase_add_test(t, nothing_of_the_old_memory_stays);
+    tcase_add_test(t, what_an_event_costs);
     tcase_add_test(t, flush_needs_a_log);
     tcase_add_test(t, bad_values);
     tcase_add_test(t, extreme_values_are_good);
