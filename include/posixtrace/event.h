@@ -58,6 +58,19 @@ int posixtrace_timednext_event(trace_id_t trid, struct posixtrace_event *event, 
                                const struct timespec *abstime);
 
 /*
+ * The next events, most of them at the most, in order; never blocks.  *count: how many
+ * were stored, 0: there is none now, or no more in a pre-recorded stream.  As many as are
+ * at hand and whose pointers are good together, until the next reading call on trid: of a
+ * pre-recorded stream dozens or hundreds, and then an event costs about half of
+ * what it costs alone; of others one.
+ *
+ * EINVAL  as posixtrace_next_event(), or most is 0
+ * others  as posixtrace_next_event(); *count is untouched, and no event was passed over
+ */
+int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, size_t most,
+                           size_t *count);
+
+/*
  * Pre-recorded streams only: the next event read is the oldest one whose time
  * is ns or later.  Cost grows with the logarithm of the number of flush
  * rounds for a regular file, and with the bytes skipped for a pipe.

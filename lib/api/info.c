@@ -58,35 +58,52 @@ PT_PUBLIC int posixtrace_event_count(trace_id_t trid, trace_event_id_t event, ui
 
 struct taken {
     struct pt_stream *s;
-    struct posixtrace_event *event;
+    struct posixtrace_event *event;   /* where the next one goes */
+    uint32_t id;                      /* of the one before, or 0, and its name */
+    const char *name;
 };
 
 static void take(void *context, const struct pt_event *e)
 {
     struct taken *t = context;
-    const char *name = pt_stream_name(t->s, e->id);
 
-    *t->event = (struct posixtrace_event){
+    if (e->id != t->id) {
+        t->id = e->id;
+        t->name = pt_stream_name(t->s, e->id);
+    }
+    *t->event++ = (struct posixtrace_event){
         .ns = e->ns, .prog_address = e->addr, .thread_id = e->author->thread_id,
-        .data = e->data, .thread_name = e->author->name, .name = name ? name : "",
+        .data = e->data, .thread_name = e->author->name, .name = t->name ? t->name : "",
         .data_len = e->len, .id = e->id, .pid = e->author->pid, .tid = e->author->tid,
         .truncation = e->truncated ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED,
     };
 }
 
+/* t->s stays NULL where trid is not a readable stream. */
+static int read_events(trace_id_t trid, enum pt_read_mode mode, const struct timespec *until,
+                       struct taken *t, size_t most)
+{
+    struct pt_guard g;
+
+    if (!pt_guard_enter_reading(&g, trid, PT_READABLE))
+        return EINVAL;
+    t->s = g.s;
+    return pt_guard_leave(&g, pt_stream_read(g.s, mode, until, g.cancel,
+                                             &(struct pt_taker){ take, t, most }));
+}
+
 static int next_event(trace_id_t trid, enum pt_read_mode mode, const struct timespec *until,
                       struct posixtrace_event *event, int *unavailable)
 {
-    struct taken t = { NULL, event };
-    struct pt_guard g;
-    int r;
+    struct taken t = { .event = event };
+    int error;
 
-    if (!event || !unavailable || !pt_guard_enter_reading(&g, trid, PT_READABLE))
+    if (!event || !unavailable)
         return EINVAL;
-    t.s = g.s;
-    r = pt_stream_read(g.s, mode, until, g.cancel, take, &t);
-    *unavailable = r != PT_READ_EVENT;
-    return pt_guard_leave(&g, r);
+    error = read_events(trid, mode, until, &t, 1);
+    if (t.s)
+        *unavailable = t.event == event;
+    return error;
 }
 
 PT_PUBLIC int posixtrace_next_event(trace_id_t trid, struct posixtrace_event *event,
@@ -99,4 +116,18 @@ PT_PUBLIC int posixtrace_timednext_event(trace_id_t trid, struct posixtrace_even
                                          int *unavailable, const struct timespec *abstime)
 {
     return next_event(trid, abstime ? PT_READ_UNTIL : PT_READ_WAIT, abstime, event, unavailable);
+}
+
+PT_PUBLIC int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, size_t most,
+                                     size_t *count)
+{
+    struct taken t = { .event = events };
+    int error;
+
+    if (!events || most == 0 || !count)
+        return EINVAL;
+    error = read_events(trid, PT_READ_TRY, NULL, &t, most);
+    if (error == 0)
+        *count = (size_t)(t.event - events);
+    return error;
 }

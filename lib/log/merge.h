@@ -32,7 +32,7 @@ void pt_merge_deinit(struct pt_merge *m);
 void pt_merge_clear(struct pt_merge *m);
 /* 0 or -ENOMEM */
 int pt_merge_push(struct pt_merge *m, struct pt_merge_node *node);
-/* To be called after the top node's ts or tie grew. */
+/* To be called after the top node's ts or tie grew; see pt_merge_moved_top. */
 void pt_merge_sift_top(struct pt_merge *m);
 /* Removes the top node. */
 void pt_merge_pop(struct pt_merge *m);
@@ -40,6 +40,17 @@ void pt_merge_pop(struct pt_merge *m);
 static inline struct pt_merge_node *pt_merge_top(const struct pt_merge *m)
 {
     return m->count ? m->heap[0].node : NULL;
+}
+
+/* The same, for a writer that often goes on alone for a while. */
+static inline void pt_merge_moved_top(struct pt_merge *m)
+{
+    uint64_t ts = m->heap[0].node->ts;
+
+    if ((m->count < 2 || ts < m->heap[1].ts) && (m->count < 3 || ts < m->heap[2].ts))
+        m->heap[0].ts = ts;
+    else
+        pt_merge_sift_top(m);
 }
 
 #endif

@@ -49,6 +49,9 @@ int pt_log_reader_set_tail(struct pt_log_reader *r, struct pt_log_tail *tail);
 
 /* 1: *event stored, pointers good until the next call; 0: end; negative errno. */
 int pt_log_reader_next(struct pt_log_reader *r, struct pt_event *event);
+/* The next event if giving it leaves the pointers of those before it good, as long as
+ * it is true; false: pt_log_reader_next() finds out what comes. */
+bool pt_log_reader_near(struct pt_log_reader *r, struct pt_event *event);
 int pt_log_reader_rewind(struct pt_log_reader *r);            /* -ESPIPE for a pipe */
 int pt_log_reader_seek(struct pt_log_reader *r, int64_t ns);
 

@@ -391,11 +391,25 @@ static inline int advance(struct pt_log_reader *r, struct pt_cursor *c)
     return rc < 0 ? rc : 0;
 }
 
+/* The event that the merge's first cursor stands at. */
+static inline void give(struct pt_log_reader *r, struct pt_event *e)
+{
+    struct pt_cursor *c = (struct pt_cursor *)(void *)pt_merge_top(&r->round.merge);
+
+    r->round.current = c;
+    e->ns = to_ns(r, c->record.ts);
+    e->ts = c->record.ts;
+    e->addr = c->record.addr;
+    e->data = c->record.data;
+    e->author = &c->author;
+    e->len = c->record.len;
+    e->id = (uint16_t)c->record.id;
+    e->truncated = c->record.truncated;
+}
+
 int pt_log_reader_next(struct pt_log_reader *r, struct pt_event *e)
 {
-    struct pt_cursor *c;
-
-    for (;;) {
+    do {
         int rc = r->round.current ? advance(r, r->round.current) : 0;
 
         if (pt_unlikely(rc < 0))
@@ -408,23 +422,32 @@ int pt_log_reader_next(struct pt_log_reader *r, struct pt_event *e)
             if (rc <= 0)
                 return rc;
         }
-        c = (struct pt_cursor *)(void *)pt_merge_top(&r->round.merge);
-        r->round.current = c;
-        e->ns = to_ns(r, c->record.ts);
-        if (pt_likely(!r->seeking) || e->ns >= r->seek_ns)
-            break;
-    }
+        give(r, e);
+    } while (pt_unlikely(r->seeking) && e->ns < r->seek_ns);
     r->seeking = false;
     r->given = true;
-    r->given_ts = c->record.ts;
-    e->ts = c->record.ts;
-    e->addr = c->record.addr;
-    e->data = c->record.data;
-    e->author = &c->author;
-    e->len = c->record.len;
-    e->id = (uint16_t)c->record.id;
-    e->truncated = c->record.truncated;
+    r->given_ts = e->ts;
     return 1;
+}
+
+/* As advance() within a packet; where that ends, it finds everything as it was. */
+bool pt_log_reader_near(struct pt_log_reader *r, struct pt_event *e)
+{
+    struct pt_cursor *c = r->round.current;
+    const uint8_t *p;
+
+    if (pt_unlikely(!c || r->seeking))
+        return false;
+    p = c->decoder.p;
+    if (pt_unlikely(pt_decode_event(&c->decoder, &c->record) != 1)) {
+        c->decoder.p = p;
+        return false;
+    }
+    c->node.ts = c->record.ts;
+    pt_merge_moved_top(&r->round.merge);
+    give(r, e);
+    r->given_ts = e->ts;
+    return true;
 }
 
 void pt_reader_restart(struct pt_log_reader *r, uint64_t from)

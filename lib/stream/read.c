@@ -16,7 +16,7 @@
 #include "stream/handle.h"
 #include "stream/read.h"
 
-static int next(struct pt_stream *s, void (*take)(void *, const struct pt_event *), void *context)
+static int next(struct pt_stream *s, const struct pt_taker *taker)
 {
     struct pt_event e;
     int r;
@@ -30,7 +30,9 @@ static int next(struct pt_stream *s, void (*take)(void *, const struct pt_event 
             e.ns = pt_syncpoint_convert(s->seg->h, e.ts);
     }
     if (r == 1)
-        take(context, &e);
+        taker->take(taker->context, &e);
+    for (size_t n = 1; r == 1 && n < taker->most && s->log && pt_log_reader_near(s->log, &e); n++)
+        taker->take(taker->context, &e);
     pthread_mutex_unlock(&s->reading);
     return r;
 }
@@ -111,14 +113,14 @@ static int sleep_for_event(struct pt_stream *s, bool held, const struct timespec
 }
 
 int pt_stream_read(struct pt_stream *s, enum pt_read_mode mode, const struct timespec *until,
-                   int cancel, void (*take)(void *, const struct pt_event *), void *context)
+                   int cancel, const struct pt_taker *taker)
 {
     bool asked = false;
     uint32_t futex = 0;
     int r;
 
     for (;;) {
-        r = next(s, take, context);
+        r = next(s, taker);
         if (r < 0 || r == 1)
             return r;
         if (s->kind == PT_STREAM_ATTACHED && r == PT_LIVE_NONE && is_over(s, &r)) {

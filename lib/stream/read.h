@@ -9,15 +9,21 @@
 enum pt_read_mode { PT_READ_TRY, PT_READ_WAIT, PT_READ_UNTIL };
 enum pt_read { PT_READ_NONE, PT_READ_EVENT };
 
+/* Where events go. */
+struct pt_taker {
+    void (*take)(void *context, const struct pt_event *e);
+    void *context;
+    size_t most;             /* events, from 1 */
+};
+
 /*
  * The next event, handed to take() under the reading lock, its pointers good
- * for that call (and, if nobody else reads, until the next).  NONE: nothing
- * there (TRY), or the end of a log.  -EINTR, -ETIMEDOUT, -EINVAL (shut down
- * meanwhile, or nothing there and *until is not a time), -ENOMEM, -EIO.
- * cancel: the cancellation state to sleep with.
+ * for that call (and, if nobody else reads, until the next).  Of a log more than one,
+ * where they are good together.  NONE: nothing there (TRY), or the end of a log.
+ * -EINTR, -ETIMEDOUT, -EINVAL (shut down meanwhile, or nothing there and *until is
+ * not a time), -ENOMEM, -EIO.  cancel: the cancellation state to sleep with.
  */
 int pt_stream_read(struct pt_stream *s, enum pt_read_mode mode, const struct timespec *until,
-                   int cancel, void (*take)(void *context, const struct pt_event *e),
-                   void *context);
+                   int cancel, const struct pt_taker *taker);
 
 #endif

@@ -21,7 +21,7 @@ struct outputs {
     struct posixtrace_event       event;
     struct posixtrace_info        info;
     struct posixtrace_thread_info thread;
-    size_t   cursor;
+    size_t   cursor, size;
     uint64_t count;
     int      unavailable;
 };
@@ -46,6 +46,7 @@ static void use_bad_trid(trace_id_t trid)
 
     pattern(&o);
     refused(posixtrace_next_event(trid, &o.event, &o.unavailable));
+    refused(posixtrace_next_events(trid, &o.event, 1, &o.size));
     refused(posixtrace_seek(trid, 0));
     refused(posixtrace_follow(trid, &o.unavailable));
     refused(posixtrace_get_info(trid, &o.info));
@@ -74,6 +75,9 @@ static void stream_nulls(trace_id_t trid)
     pattern(&o);
     refused(posixtrace_next_event(trid, NULL, &o.unavailable));
     refused(posixtrace_next_event(trid, &o.event, NULL));
+    refused(posixtrace_next_events(trid, NULL, 1, &o.size));
+    refused(posixtrace_next_events(trid, &o.event, 1, NULL));
+    refused(posixtrace_next_events(trid, &o.event, 0, &o.size));
     refused(posixtrace_get_info(trid, NULL));
     refused(posixtrace_thread_getnext(trid, NULL, &o.thread, &o.unavailable));
     refused(posixtrace_thread_getnext(trid, &o.cursor, NULL, &o.unavailable));

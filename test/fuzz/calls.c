@@ -241,20 +241,30 @@ static void drain(struct model_stream *s)
         model_read_all(s, s->trid);
 }
 
-/* The pointers of next_event are good, and so are its numbers. */
-static void next_of(trace_id_t trid, bool readable)
+static void look_at(const struct posixtrace_event *e)
 {
-    struct posixtrace_event e;
-    int unavailable = -1, r = posixtrace_next_event(trid, &e, &unavailable);
     volatile uint8_t byte = 0;
 
+    FUZZ_NEED(is_type(e->id) && strlen(e->name) <= TRACE_EVENT_NAME_MAX);
+    FUZZ_NEED(strlen(e->thread_name) < 16);
+    for (size_t i = 0; i < e->data_len; i++)
+        byte = (uint8_t)(byte + ((const uint8_t *)e->data)[i]);
+}
+
+/* The pointers of next_event and next_events are good, and so are their numbers. */
+static void next_of(trace_id_t trid, bool readable, size_t most)
+{
+    struct posixtrace_event e[4];
+    int unavailable = -1, r = posixtrace_next_event(trid, &e[0], &unavailable);
+    size_t count = 9;
+
     expect_ok_if(r, readable);
-    if (r != 0 || unavailable)
-        return;
-    FUZZ_NEED(is_type(e.id) && strlen(e.name) <= TRACE_EVENT_NAME_MAX);
-    FUZZ_NEED(strlen(e.thread_name) < 16);
-    for (size_t i = 0; i < e.data_len; i++)
-        byte = (uint8_t)(byte + ((const uint8_t *)e.data)[i]);
+    if (r == 0 && !unavailable)
+        look_at(&e[0]);
+    expect_ok_if(posixtrace_next_events(trid, e, most, &count), readable);
+    FUZZ_NEED(count == 9 ? !readable : count <= most);
+    for (size_t i = 0; readable && i < count; i++)
+        look_at(&e[i]);
 }
 
 /* A log may be opened while it is written, and read while it is cleared. */
@@ -285,7 +295,7 @@ static void use_log(struct log *l, uint8_t b)
         l->used = false;
         return;
     case 3:
-        next_of(l->trid, l->used);
+        next_of(l->trid, l->used, 1 + b % 4);
         return;
     case 4:
         expect_ok_if(posixtrace_get_info(l->trid, &info), l->used);
@@ -389,7 +399,7 @@ static void take_next(struct model_stream *s)
     int unavailable = 0;
 
     if (!s->used || s->with_log) {
-        next_of(s->trid, false);
+        next_of(s->trid, false, 1);
         return;
     }
     expect(posixtrace_next_event(s->trid, &e, &unavailable), 0);
