@@ -168,7 +168,8 @@ struct posixtrace_doubt {
 
 /*
  * A run over the events of a stream.  measured is called for each measurement, in the
- * order of end times, if not NULL; what it returns, if not 0, ends the run.
+ * order of end times, if not NULL, and must not read trid; what it returns, if not 0,
+ * ends the run, and trid has been read some events further then, perhaps.
  *
  * EINVAL  a NULL argument, no metrics, or trid names no stream; ENOMEM
  */

@@ -62,7 +62,7 @@ static int64_t doubt_begins(const struct pt_engine *e, const struct pt_machine *
     return m->at_due ? a->stamp : first_gap_after(e, a->hot->gap, a->stamp);
 }
 
-static void notice_gap(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a)
+void pt_automaton_notice_gap(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a)
 {
     if (a->hot->measuring) {
         m->doubt.unknown++;
@@ -78,8 +78,8 @@ static void notice_gap(struct pt_engine *e, struct pt_machine *m, struct pt_auto
     pt_step_place(m, a, 0);
 }
 
-/* It is known to measure nothing now. */
-static void resolve_doubt(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a)
+void pt_automaton_resolve_doubt(struct pt_engine *e, struct pt_machine *m,
+                                struct pt_automaton *a)
 {
     int64_t longest;
 
@@ -98,71 +98,30 @@ static void resolve_doubt(struct pt_engine *e, struct pt_machine *m, struct pt_a
 void pt_automaton_settle(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a)
 {
     if (a->hot->gap != e->gap)
-        notice_gap(e, m, a);
-    resolve_doubt(e, m, a);
+        pt_automaton_notice_gap(e, m, a);
+    pt_automaton_resolve_doubt(e, m, a);
     m->doubt.unfinished += a->hot->measuring;
     a->hot->measuring = false;
 }
 
-/* ---- one automaton ---- */
-
-static bool fits(const struct pt_way *way, const struct posixtrace_event *event, int64_t ns,
-                 int64_t *stamp)
-{
-    int64_t value = 0;
-
-    if (way->target == PT_NOWHERE)
-        return false;
-    if ((way->only_ok || way->at == PT_AT_DUE) && event->data_len >= 16)
-        memcpy(&value, (const char *)event->data + 8, sizeof value);
-    *stamp = way->at == PT_AT_DUE && value > 0 ? value : ns;
-    return !way->only_ok || value == 0;
-}
-
-static void step(struct pt_engine *e, struct pt_machine *m, struct pt_hot *hot,
-                 struct pt_automaton *a, size_t index, enum pt_who who,
-                 const struct pt_tuple *tuple)
-{
-    const posixtrace_metric_t *metric = m->metric;
-    const struct pt_way *way;
-    int64_t stamp;
-
-    if (hot->gap != e->gap)
-        notice_gap(e, m, a);
-    if (hot->doubtful && who == PT_OWN && m->ends[index])
-        a->doubt_to = tuple->ns;
-    way = pt_machine_way(metric, index, who, (size_t)hot->state);
-    if (!fits(way, tuple->event, tuple->ns, &stamp)) {
-        m->doubt.restarted += hot->measuring && who == PT_OWN && m->begins[index];
-        return;
-    }
-    for (; way->target != PT_NOWHERE; way = &metric->states[hot->state].lambda) {
-        if (way->at == PT_AT_EVENT)
-            stamp = tuple->ns;
-        if (metric->states[way->target].kind == PT_KIND_BEGIN)
-            resolve_doubt(e, m, a);
-        pt_step_place(m, a, way->target);
-        pt_step_enter(e, m, a, stamp);
-    }
-}
-
 /* ---- all that an event concerns ---- */
 
-static int step_object(struct pt_engine *e, struct pt_machine *m, size_t index,
+static int step_object(struct pt_engine *e, const struct pt_meaning *meaning,
                        const struct pt_tuple *tuple)
 {
-    const struct pt_way *first = pt_machine_way(m->metric, index, PT_OWN, 0);
+    bool leads = meaning->own.ways[0].target != PT_NOWHERE;
+    struct pt_machine *m = meaning->machine;
     struct pt_object *o;
     uint64_t object = 0;
 
     if (tuple->event->data_len >= sizeof object)
         memcpy(&object, tuple->event->data, sizeof object);
-    o = pt_engine_object(e, m, tuple->thread, object, first->target != PT_NOWHERE);
-    if (!o && first->target == PT_NOWHERE && e->gap && m->ends[index])
+    o = pt_engine_object(e, m, tuple->thread, object, leads);
+    if (!o && !leads && e->gap && meaning->own.ends)
         bound_doubt(m, tuple->ns - e->gap_first);   /* begun in one of the gaps, perhaps */
     if (!o)
-        return first->target != PT_NOWHERE ? ENOMEM : 0;
-    step(e, m, &o->hot, &o->automaton, index, PT_OWN, tuple);
+        return leads ? ENOMEM : 0;
+    pt_step(e, m, &o->automaton, &meaning->own, tuple);
     if (o->hot.state == 0 && !o->hot.measuring && !o->hot.doubtful &&
         !o->automaton.has_before)
         pt_engine_drop_object(e, o);
@@ -170,15 +129,16 @@ static int step_object(struct pt_engine *e, struct pt_machine *m, size_t index,
 }
 
 /* Gathered before any is stepped: a step takes it to another list. */
-static int step_others(struct pt_engine *e, struct pt_machine *m, size_t index,
+static int step_others(struct pt_engine *e, const struct pt_meaning *meaning,
                        const struct pt_tuple *tuple)
 {
+    struct pt_machine *m = meaning->machine;
     size_t n = 0;
 
     for (size_t s = 0; s < m->metric->state_count; s++) {
         struct pt_automaton *a;
 
-        if (pt_machine_way(m->metric, index, PT_OTHER, s)->target == PT_NOWHERE)
+        if (meaning->other.ways[s].target == PT_NOWHERE)
             continue;
         LIST_FOREACH(a, &m->in_state[s], same_state) {
             if (a->thread == tuple->thread)
@@ -196,32 +156,22 @@ static int step_others(struct pt_engine *e, struct pt_machine *m, size_t index,
         }
     }
     for (size_t i = 0; i < n; i++)
-        step(e, m, e->scratch[i]->hot, e->scratch[i], index, PT_OTHER, tuple);
+        pt_step(e, m, e->scratch[i], &meaning->other, tuple);
     return 0;
-}
-
-struct pt_meaning pt_engine_meaning(struct pt_machine *m, size_t index)
-{
-    bool alone = !m->metric->by_object && !m->metric->looks_at_others;
-
-    return (struct pt_meaning){
-        m, index, alone ? pt_machine_way(m->metric, index, PT_OWN, 0) : NULL, m->begins[index] };
 }
 
 int pt_engine_feed(struct pt_engine *e, const struct pt_meaning *meaning,
                    const struct pt_tuple *tuple)
 {
     struct pt_machine *m = meaning->machine;
-    size_t index = meaning->index;
 
-    if (m->ends_others[index])
+    if (meaning->ends_others)
         m->other_end = tuple->ns;
     if (tuple->thread && m->metric->by_object)
-        return step_object(e, m, index, tuple);
+        return step_object(e, meaning, tuple);
     if (tuple->thread)
-        step(e, m, &tuple->thread->hot[m->index], &tuple->thread->automata[m->index], index,
-             PT_OWN, tuple);
-    return m->metric->looks_at_others ? step_others(e, m, index, tuple) : 0;
+        pt_step(e, m, &tuple->thread->automata[m->index], &meaning->own, tuple);
+    return m->metric->looks_at_others ? step_others(e, meaning, tuple) : 0;
 }
 
 /* ---- begin and end ---- */
@@ -235,26 +185,31 @@ static bool comes_to(const posixtrace_metric_t *m, const struct pt_way *way, enu
     return false;
 }
 
+struct pt_meaning pt_engine_meaning(struct pt_machine *m, size_t index)
+{
+    const posixtrace_metric_t *metric = m->metric;
+    struct pt_meaning meaning = {
+        .machine = m, .alone = !metric->by_object && !metric->looks_at_others,
+        .own.ways = pt_machine_way(metric, index, PT_OWN, 0),
+        .other.ways = pt_machine_way(metric, index, PT_OTHER, 0) };
+
+    meaning.own.begins = comes_to(metric, meaning.own.ways, PT_KIND_BEGIN);
+    for (size_t s = 0; s < metric->state_count; s++) {
+        meaning.own.ends |= comes_to(metric, &meaning.own.ways[s], PT_KIND_END);
+        meaning.ends_others |= comes_to(metric, &meaning.other.ways[s], PT_KIND_END);
+    }
+    return meaning;
+}
+
 static bool init_machine(struct pt_machine *m, const posixtrace_metric_t *metric, size_t index)
 {
     *m = (struct pt_machine){ .metric = metric, .index = index };
-    m->begins = calloc(metric->event_count + 1, sizeof *m->begins);
-    m->ends = calloc(metric->event_count + 1, sizeof *m->ends);
-    m->ends_others = calloc(metric->event_count + 1, sizeof *m->ends_others);
     if (metric->looks_at_others)
         m->in_state = calloc(metric->state_count, sizeof *m->in_state);
-    if (!m->begins || !m->ends || !m->ends_others || (metric->looks_at_others && !m->in_state))
-        return false;
-    for (size_t e = 0; e <= metric->event_count; e++) {
-        m->begins[e] = comes_to(metric, pt_machine_way(metric, e, PT_OWN, 0), PT_KIND_BEGIN);
-        for (size_t s = 0; s < metric->state_count; s++) {
-            m->ends[e] |= comes_to(metric, pt_machine_way(metric, e, PT_OWN, s), PT_KIND_END);
-            m->ends_others[e] |= comes_to(metric, pt_machine_way(metric, e, PT_OTHER, s),
-                                          PT_KIND_END);
+    for (size_t e = 0; e <= metric->event_count; e++)
+        for (size_t s = 0; s < metric->state_count; s++)
             m->at_due |= pt_machine_way(metric, e, PT_OWN, s)->at == PT_AT_DUE;
-        }
-    }
-    return true;
+    return m->in_state || !metric->looks_at_others;
 }
 
 int pt_engine_init(struct pt_engine *e, const posixtrace_metric_t *const *metrics, size_t count)

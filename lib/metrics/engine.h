@@ -62,6 +62,7 @@ struct pt_object {
     struct pt_object_key key;
     struct pt_hot hot;
     struct pt_automaton automaton;
+    struct pt_object *next;      /* among the spare ones */
     UT_hash_handle hh;
 };
 
@@ -85,9 +86,7 @@ struct pt_machine {
     const posixtrace_metric_t *metric;
     size_t index;
     struct pt_automata *in_state;     /* by state; NULL unless it looks at others */
-    /* By event: can it begin one, can it end one, or one of another thread? */
-    bool *begins, *ends, *ends_others;
-    int64_t other_end;                /* when such an event came last */
+    int64_t other_end;                /* when an event came last that can end others' */
     int64_t longest;                  /* of all lengths, where changes are reported */
     bool at_due;                      /* it may begin before the event that begins it */
     struct posixtrace_doubt doubt;
@@ -107,7 +106,7 @@ struct pt_engine {
     struct pt_thread *threads;
     struct pt_thread *last;                /* of the event before; NULL: look */
     struct pt_thread *recent[PT_RECENT];   /* by a part of the key */
-    struct pt_object *objects;
+    struct pt_object *objects, *spare;
     struct pt_automaton **scratch;
     size_t scratch_room;
     uint64_t events;                  /* all of them */
@@ -129,31 +128,48 @@ void pt_engine_deinit(struct pt_engine *e);
 /* The thread of an event, made if need be, or NULL where it is bound to none.  0 or ENOMEM. */
 int pt_engine_thread(struct pt_engine *e, const struct posixtrace_event *event,
                      struct pt_thread **thread);
+/* What an event type is to the automata of its own thread, or to all others. */
+struct pt_label {
+    const struct pt_way *ways;        /* by state */
+    bool begins, ends;                /* its own: can it begin or end a measurement? */
+};
+
 /* What an event type is to one machine. */
 struct pt_meaning {
     struct pt_machine *machine;
-    size_t index;                     /* in its metric */
-    const struct pt_way *own;         /* by state; NULL: others have to be looked at, too */
-    bool begins;
+    struct pt_label own, other;
+    bool alone;                       /* one automaton hears it, that of the thread */
+    bool ends_others;
 };
+
+/* step.c: the way that an event is for the automaton's state, if any, and the lambdas
+ * behind it. */
+void pt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
+             const struct pt_label *label, const struct pt_tuple *tuple);
 
 struct pt_meaning pt_engine_meaning(struct pt_machine *m, size_t index);
 /* Steps the automata of one machine. 0 or ENOMEM. */
 int pt_engine_feed(struct pt_engine *e, const struct pt_meaning *meaning,
                    const struct pt_tuple *tuple);
 
-/* Would feeding change nothing?  That is so of most. */
-static inline bool pt_engine_is_idle(const struct pt_engine *e, const struct pt_meaning *meaning,
-                                     const struct pt_thread *thread)
+/* The same.  Of most automata it changes nothing, and of most metrics only the
+ * thread's own hears of it. */
+static inline int pt_engine_hear(struct pt_engine *e, const struct pt_meaning *meaning,
+                                 const struct pt_tuple *tuple)
 {
+    size_t index = meaning->machine->index;
     const struct pt_hot *hot;
 
-    if (!meaning->own || !thread)
-        return false;
-    hot = &thread->hot[meaning->machine->index];
-    return meaning->own[hot->state].target == PT_NOWHERE && hot->gap == e->gap && !hot->doubtful &&
-           !(meaning->begins && hot->measuring);
+    if (!meaning->alone || !tuple->thread)
+        return pt_engine_feed(e, meaning, tuple);
+    hot = &tuple->thread->hot[index];
+    if (meaning->own.ways[hot->state].target == PT_NOWHERE && hot->gap == e->gap &&
+        !hot->doubtful && !(meaning->own.begins && hot->measuring))
+        return 0;
+    pt_step(e, meaning->machine, &tuple->thread->automata[index], &meaning->own, tuple);
+    return 0;
 }
+
 /* It measures nothing any more, and who has its number next is another. */
 void pt_engine_thread_ends(struct pt_engine *e, struct pt_thread *thread);
 /* Events were lost from then on, up to then. */
@@ -168,6 +184,11 @@ void pt_engine_end(struct pt_engine *e);
 void pt_automaton_init(const struct pt_engine *e, struct pt_automaton *a, struct pt_hot *hot,
                        struct pt_thread *thread);
 void pt_automaton_settle(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a);
+/* It has not been touched since the last gap. */
+void pt_automaton_notice_gap(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a);
+/* It is known to measure nothing now. */
+void pt_automaton_resolve_doubt(struct pt_engine *e, struct pt_machine *m,
+                                struct pt_automaton *a);
 struct pt_object *pt_engine_object(struct pt_engine *e, const struct pt_machine *m,
                                    struct pt_thread *thread, uint64_t object, bool make);
 void pt_engine_drop_object(struct pt_engine *e, struct pt_object *object);

@@ -22,18 +22,22 @@ int pt_reader_rewind(trace_id_t trid)
 
 enum { DATA_MAX = 4096 };   /* of which the metrics look at the first 16 */
 
-int pt_reader_next(trace_id_t trid, struct posixtrace_event *event, int *unavailable)
+int pt_reader_next(trace_id_t trid, struct posixtrace_event *event, size_t most, size_t *count)
 {
     static _Thread_local char data[DATA_MAX];
     struct posix_trace_event_info info;
     uintptr_t thread = 0;
+    int unavailable = 0;
     size_t len;
-    int error = posix_trace_trygetnext_event(trid, &info, data, sizeof data, &len, unavailable);
+    int error = posix_trace_trygetnext_event(trid, &info, data, sizeof data, &len, &unavailable);
+
+    (void)most;
 
     /* Not of a pre-recorded stream, whose next event comes at once, or none. */
     if (error == EINVAL)
-        error = posix_trace_getnext_event(trid, &info, data, sizeof data, &len, unavailable);
-    if (error || *unavailable)
+        error = posix_trace_getnext_event(trid, &info, data, sizeof data, &len, &unavailable);
+    *count = !error && !unavailable;
+    if (*count == 0)
         return error;
     memcpy(&thread, &info.posix_thread_id,
            sizeof thread < sizeof info.posix_thread_id ? sizeof thread
@@ -90,9 +94,9 @@ int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid)
     return error;
 }
 
-int pt_reader_next(trace_id_t trid, struct posixtrace_event *event, int *unavailable)
+int pt_reader_next(trace_id_t trid, struct posixtrace_event *events, size_t most, size_t *count)
 {
-    return posixtrace_next_event(trid, event, unavailable);
+    return posixtrace_next_events(trid, events, most, count);
 }
 
 #endif

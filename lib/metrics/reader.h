@@ -12,9 +12,8 @@
 
 /* Begins anew, where that can be done.  0 or an error number. */
 int pt_reader_rewind(trace_id_t trid);
-/* The next event, as posixtrace_next_event(); name is not filled.  data is good until the
- * next call. */
-int pt_reader_next(trace_id_t trid, struct posixtrace_event *event, int *unavailable);
+/* The next events, as posixtrace_next_events(); name is not filled. */
+int pt_reader_next(trace_id_t trid, struct posixtrace_event *events, size_t most, size_t *count);
 /* Makes a stream of this process in which an event costs what it costs in one with such
  * attributes, NULL: the default ones.  0 or an error number. */
 int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid);

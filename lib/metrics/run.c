@@ -10,8 +10,11 @@
 #include "metrics/engine.h"
 #include "metrics/reader.h"
 
+enum { BATCH = 64 };   /* events read at once */
+
 struct event_type {
     bool known, gap_begins, gap_ends, thread_ends;
+    bool plain;                   /* known, and nothing but what it means to metrics */
     struct pt_meaning *meanings;
     size_t count;
 };
@@ -55,6 +58,7 @@ static int learn_type(posixtrace_metric_run_t *run, struct event_type *t, trace_
             return ENOMEM;
     }
     t->thread_ends = name && strcmp(name, "posixtrace_thread_end") == 0;
+    t->plain = id > POSIX_TRACE_ERROR && !t->thread_ends;
     t->known = true;
     return 0;
 }
@@ -88,26 +92,13 @@ static void note_gap(struct pt_engine *e, const struct event_type *t,
         pt_engine_gap_end(e, event->ns);
 }
 
-static int take_event(posixtrace_metric_run_t *run, const struct posixtrace_event *event)
+/* To all metrics that know its type. */
+static inline int feed(struct pt_engine *e, const struct event_type *t,
+                       const struct posixtrace_event *event)
 {
-    struct pt_engine *e = &run->engine;
-    struct event_type *t = type_of(run, event->id);
-    struct pt_tuple tuple = { .event = event, .ns = event->ns };
+    struct pt_tuple tuple = { .event = event, .thread = e->last, .ns = event->ns };
     int error = 0;
 
-    if (!t || (!t->known && learn_type(run, t, event->id) != 0))
-        return ENOMEM;
-    if (run->gap)
-        pt_engine_gap_end(e, event->ns);
-    run->gap = false;
-    e->events++;
-    e->now = event->ns;
-    run->stopped = event->id == POSIX_TRACE_STOP && !e->in_gap;
-    if (event->id <= POSIX_TRACE_ERROR) {
-        note_gap(e, t, event);
-        return 0;
-    }
-    tuple.thread = e->last;
     if (!tuple.thread || event->tid == 0 || tuple.thread->key.tid != (uint32_t)event->tid ||
         tuple.thread->key.pid != (uint32_t)event->pid)
         error = pt_engine_thread(e, event, &tuple.thread);
@@ -115,11 +106,47 @@ static int take_event(posixtrace_metric_run_t *run, const struct posixtrace_even
     e->stored++;
     if (tuple.thread)
         tuple.thread->events++;
-    for (size_t i = 0; error == 0 && i < t->count; i++)
-        if (!pt_engine_is_idle(e, &t->meanings[i], tuple.thread))
-            error = pt_engine_feed(e, &t->meanings[i], &tuple);
-    if (t->thread_ends && tuple.thread)
-        pt_engine_thread_ends(e, tuple.thread);
+    for (const struct pt_meaning *m = t->meanings, *end = m + t->count; m != end && !error; m++)
+        error = pt_engine_hear(e, m, &tuple);
+    return error;
+}
+
+/* Of a type that comes for the first time, or that is not plain. */
+static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_event *event)
+{
+    struct event_type *t = type_of(run, event->id);
+    struct pt_engine *e = &run->engine;
+    int error;
+
+    if (!t || (!t->known && learn_type(run, t, event->id) != 0))
+        return ENOMEM;
+    run->stopped = event->id == POSIX_TRACE_STOP && !e->in_gap;
+    if (event->id <= POSIX_TRACE_ERROR) {
+        note_gap(e, t, event);
+        return 0;
+    }
+    error = feed(e, t, event);
+    if (t->thread_ends && e->last)
+        pt_engine_thread_ends(e, e->last);
+    return error;
+}
+
+static inline int take_event(posixtrace_metric_run_t *run, const struct posixtrace_event *event)
+{
+    struct pt_engine *e = &run->engine;
+    int error;
+
+    if (run->gap)
+        pt_engine_gap_end(e, event->ns);
+    run->gap = false;
+    e->events++;
+    e->now = event->ns;
+    if (event->id < run->type_count && run->types[event->id].plain) {
+        run->stopped = false;
+        error = feed(e, &run->types[event->id], event);
+    } else {
+        error = take_special(run, event);
+    }
     return error ? error : e->stopped;
 }
 
@@ -158,20 +185,22 @@ int posixtrace_metric_run_begin(const posixtrace_metric_t *const *metrics, size_
 
 int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bool *more)
 {
-    struct posixtrace_event event;
-    int unavailable = 0, error = 0;
+    struct posixtrace_event batch[BATCH];
+    uint64_t left = events ? events : UINT64_MAX;
+    size_t count;
+    int error = 0;
 
     if (!run || !more)
         return EINVAL;
     *more = true;
-    for (uint64_t n = 0; error == 0 && (events == 0 || n < events); n++) {
-        error = pt_reader_next(run->trid, &event, &unavailable);
-        if (error == 0 && unavailable) {
+    for (; error == 0 && left > 0; left -= count) {
+        error = pt_reader_next(run->trid, batch, left < BATCH ? (size_t)left : BATCH, &count);
+        if (error == 0 && count == 0) {
             *more = false;
             break;
         }
-        if (error == 0)
-            error = take_event(run, &event);
+        for (size_t i = 0; error == 0 && i < count; i++)
+            error = take_event(run, &batch[i]);
     }
     return error;
 }

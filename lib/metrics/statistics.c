@@ -40,7 +40,14 @@ static unsigned power_of(uint64_t value)
     return 63u - (unsigned)__builtin_clzll(value);
 }
 
-static uint64_t *bar_of(posixtrace_statistics_t *s, int64_t ns)
+/* Apart, so that what comes again and again is short. */
+__attribute__((noinline)) static bool make_bars(posixtrace_statistics_t *s, unsigned power)
+{
+    s->bars[power - 7] = calloc(BARS, sizeof(uint64_t));
+    return s->bars[power - 7] != NULL;
+}
+
+static inline uint64_t *bar_of(posixtrace_statistics_t *s, int64_t ns)
 {
     uint64_t value = ns > 0 ? (uint64_t)ns : 0;
     unsigned power;
@@ -48,11 +55,8 @@ static uint64_t *bar_of(posixtrace_statistics_t *s, int64_t ns)
     if (value < SMALL)
         return &s->small[value];
     power = power_of(value);
-    if (!s->bars[power - 7]) {
-        s->bars[power - 7] = calloc(BARS, sizeof(uint64_t));
-        if (!s->bars[power - 7])
-            return NULL;
-    }
+    if (!s->bars[power - 7] && !make_bars(s, power))
+        return NULL;
     return &s->bars[power - 7][value >> (power - 6) & (BARS - 1)];
 }
 
@@ -67,7 +71,7 @@ int posixtrace_statistics_add(posixtrace_statistics_t *s, int64_t ns)
     s->min = s->count == 0 || ns < s->min ? ns : s->min;
     s->max = s->count == 0 || ns > s->max ? ns : s->max;
     s->count++;
-    s->mean += difference / (double)s->count;
+    s->mean += difference / (double)(int64_t)s->count;   /* signed: one instruction */
     s->squares += difference * ((double)ns - s->mean);
     return 0;
 }

@@ -6,25 +6,8 @@
  * the next one where cond was entered: nothing is lost in between, and all of it is if
  * cond leads out.
  */
+#include <string.h>
 #include "metrics/step.h"
-
-void pt_step_place(struct pt_machine *m, struct pt_automaton *a, int state)
-{
-    if (m->in_state && state != a->hot->state) {
-        LIST_REMOVE(a, same_state);
-        LIST_INSERT_HEAD(&m->in_state[state], a, same_state);
-    }
-    a->hot->state = (int16_t)state;
-}
-
-/* Before the current one: it is stored after its time. */
-static uint64_t events_seen(const struct pt_engine *e, const struct pt_machine *m,
-                            const struct pt_automaton *a)
-{
-    if (m->metric->count_all)
-        return e->stored - 1;
-    return a->thread->events - (e->current == a->thread);
-}
 
 void pt_step_report(struct pt_engine *e, const struct pt_machine *m,
                     const struct pt_automaton *a, struct posixtrace_measurement *measurement)
@@ -43,72 +26,143 @@ void pt_step_report(struct pt_engine *e, const struct pt_machine *m,
     e->stopped = e->measured(e->context, measurement);
 }
 
-static void finish(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a)
+/* Of a metric that reports changes: what one is.  False: of the first there is none. */
+static bool take_change(struct pt_machine *m, struct pt_automaton *a, int64_t *length)
 {
-    struct posixtrace_measurement measurement = {
-        .begin_ns = a->begin, .end_ns = a->stamp, .length_ns = a->length,
-        .intermediate_events = a->events };
-    bool first = m->metric->change && !a->has_before;
-    int64_t before = a->before;
+    bool first = !a->has_before;
 
-    a->has_before = m->metric->change;
+    *length = a->length < a->before ? a->before - a->length : a->length - a->before;
+    a->has_before = true;
     a->before = a->length;
     m->longest = a->length > m->longest ? a->length : m->longest;
-    if (first)
-        return;
-    if (m->metric->change)
-        measurement.length_ns = a->length < before ? before - a->length : a->length - before;
-    if (!m->metric->positive || measurement.length_ns > 0)
-        pt_step_report(e, m, a, &measurement);
+    return !first;
 }
 
-static void begin_segment(const struct pt_engine *e, const struct pt_machine *m,
-                          struct pt_automaton *a, enum pt_segment segment)
-{
-    a->segment = (uint8_t)segment;
-    a->segment_begin = a->stamp;
-    a->segment_events = events_seen(e, m, a);
-}
-
-void pt_step_enter(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
+static void finish(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
                    int64_t stamp)
 {
-    enum pt_kind kind = m->metric->states[a->hot->state].kind;
+    int64_t length = a->length;
 
-    a->stamp = stamp;
-    if (a->segment == PT_SEGMENT_IN && kind != PT_KIND_IN) {
-        a->length += stamp - a->segment_begin;
-        a->events += events_seen(e, m, a) - a->segment_events;
-        a->segment = PT_SEGMENT_NONE;
+    if (m->metric->change && !take_change(m, a, &length))
+        return;
+    if (!m->metric->positive || length > 0)
+        pt_step_report(e, m, a, &(struct posixtrace_measurement){
+            .begin_ns = a->begin, .end_ns = stamp, .length_ns = length,
+            .intermediate_events = a->events });
+}
+
+/* Before the current one: it is stored after its time. */
+static inline uint64_t events_seen(const struct pt_engine *e, const struct pt_machine *m,
+                                   const struct pt_thread *thread)
+{
+    return m->metric->count_all ? e->stored - 1 : thread->events - (e->current == thread);
+}
+
+static inline void begin_segment(struct pt_automaton *a, enum pt_segment segment, int64_t stamp,
+                                 uint64_t seen)
+{
+    if (a->segment == PT_SEGMENT_NONE) {
+        a->segment_begin = stamp;
+        a->segment_events = seen;
     }
+    a->segment = (uint8_t)segment;
+}
+
+static inline void end_segment(struct pt_automaton *a, int64_t stamp, uint64_t seen)
+{
+    if (a->segment == PT_SEGMENT_IN) {
+        a->length += stamp - a->segment_begin;
+        a->events += seen - a->segment_events;
+    }
+    a->segment = PT_SEGMENT_NONE;
+}
+
+/* A measurement begins. */
+static void begin(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
+                  int64_t stamp)
+{
+    if (a->hot->doubtful)
+        pt_automaton_resolve_doubt(e, m, a);
+    m->doubt.restarted += a->hot->measuring;
+    a->hot->measuring = true;
+    a->begin = stamp;
+    a->length = 0;
+    a->events = 0;
+}
+
+static inline void enter(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
+                         enum pt_kind kind, int64_t stamp, uint64_t seen)
+{
+    if (kind == PT_KIND_IN) {
+        begin_segment(a, PT_SEGMENT_IN, stamp, seen);
+        return;
+    }
+    if (kind != PT_KIND_COND || a->segment == PT_SEGMENT_IN)
+        end_segment(a, stamp, seen);
     switch (kind) {
-    case PT_KIND_IN:
-        if (a->segment == PT_SEGMENT_NONE)
-            begin_segment(e, m, a, PT_SEGMENT_IN);
-        a->segment = PT_SEGMENT_IN;
-        return;
     case PT_KIND_COND:
-        if (a->segment == PT_SEGMENT_NONE)
-            begin_segment(e, m, a, PT_SEGMENT_COND);
-        return;
+        begin_segment(a, PT_SEGMENT_COND, stamp, seen);
+        break;
     case PT_KIND_BEGIN:
-        m->doubt.restarted += a->hot->measuring;
-        a->hot->measuring = true;
-        a->begin = stamp;
-        a->length = 0;
-        a->events = 0;
+        begin(e, m, a, stamp);
         break;
     case PT_KIND_END:
         if (a->hot->measuring)
-            finish(e, m, a);
+            finish(e, m, a, stamp);
         a->hot->measuring = false;
         break;
     case PT_KIND_CANCEL:
         m->doubt.discarded += a->hot->measuring;
         a->hot->measuring = false;
         break;
+    case PT_KIND_IN:
     case PT_KIND_OUT:
         break;
     }
-    a->segment = PT_SEGMENT_NONE;
+}
+
+static bool fits(const struct pt_way *way, const struct posixtrace_event *event, int64_t ns,
+                 int64_t *stamp)
+{
+    int64_t value = 0;
+
+    if (way->target == PT_NOWHERE)
+        return false;
+    if ((way->only_ok || way->at == PT_AT_DUE) && event->data_len >= 16)
+        memcpy(&value, (const char *)event->data + 8, sizeof value);
+    *stamp = way->at == PT_AT_DUE && value > 0 ? value : ns;
+    return !way->only_ok || value == 0;
+}
+
+void pt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
+             const struct pt_label *label, const struct pt_tuple *tuple)
+{
+    const struct pt_state *states = m->metric->states;
+    const uint64_t seen = events_seen(e, m, a->thread);
+    const bool listed = m->in_state != NULL;
+    struct pt_hot *hot = a->hot;
+    const struct pt_way *way;
+    int64_t stamp;
+    int state;
+
+    if (hot->gap != e->gap)
+        pt_automaton_notice_gap(e, m, a);
+    if (hot->doubtful && label->ends)
+        a->doubt_to = tuple->ns;
+    way = &label->ways[hot->state];
+    if (!fits(way, tuple->event, tuple->ns, &stamp)) {
+        m->doubt.restarted += hot->measuring && label->begins;
+        return;
+    }
+    do {
+        state = way->target;
+        if (way->at == PT_AT_EVENT)
+            stamp = tuple->ns;
+        if (listed)
+            pt_step_place(m, a, state);
+        enter(e, m, a, states[state].kind, stamp, seen);
+        way = &states[state].lambda;
+    } while (way->target != PT_NOWHERE);
+    a->stamp = stamp;
+    hot->state = (int16_t)state;
 }

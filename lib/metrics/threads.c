@@ -147,6 +147,13 @@ int pt_engine_thread(struct pt_engine *e, const struct posixtrace_event *event,
     return t ? 0 : ENOMEM;
 }
 
+/* For the next one: they come and go with each lock that is taken. */
+static void keep(struct pt_engine *e, struct pt_object *object)
+{
+    object->next = e->spare;
+    e->spare = object;
+}
+
 struct pt_object *pt_engine_object(struct pt_engine *e, const struct pt_machine *m,
                                    struct pt_thread *thread, uint64_t object, bool make)
 {
@@ -157,14 +164,17 @@ struct pt_object *pt_engine_object(struct pt_engine *e, const struct pt_machine 
     HASH_FIND(hh, e->objects, &key, sizeof key, o);
     if (o || !make)
         return o;
-    o = calloc(1, sizeof *o);
+    o = e->spare ? e->spare : malloc(sizeof *o);
     if (!o)
         return NULL;
+    if (o == e->spare)
+        e->spare = o->next;
+    memset(o, 0, sizeof *o);
     o->key = key;
     pt_automaton_init(e, &o->automaton, &o->hot, thread);
     HASH_ADD(hh, e->objects, key, sizeof o->key, o);
     if (!o->hh.tbl) {
-        free(o);
+        keep(e, o);
         return NULL;
     }
     thread->objects++;
@@ -175,7 +185,7 @@ void pt_engine_drop_object(struct pt_engine *e, struct pt_object *object)
 {
     object->automaton.thread->objects--;
     HASH_DEL(e->objects, object);
-    free(object);
+    keep(e, object);
 }
 
 void pt_engine_deinit(struct pt_engine *e)
@@ -185,14 +195,14 @@ void pt_engine_deinit(struct pt_engine *e)
 
     HASH_ITER(hh, e->objects, o, next_object)
         pt_engine_drop_object(e, o);
+    while ((o = e->spare) != NULL) {
+        e->spare = o->next;
+        free(o);
+    }
     HASH_ITER(hh, e->threads, t, next)
         forget(e, t);
-    for (size_t i = 0; i < e->count; i++) {
+    for (size_t i = 0; i < e->count; i++)
         free(e->machines[i].in_state);
-        free(e->machines[i].begins);
-        free(e->machines[i].ends);
-        free(e->machines[i].ends_others);
-    }
     free(e->machines);
     free(e->gap_from);
     free(e->scratch);
