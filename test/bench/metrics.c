@@ -5,7 +5,10 @@
  * posix_trace_getnext_event(); one metric with few threads and with many; and the
  * time from one event of a thread to its next beside babeltrace2 and a script.
  *
- * usage: metrics LATENCY_PY [set] [threads] [python]
+ * usage: metrics LATENCY_PY POSIXTRACE [set] [threads] [python]
+ *
+ * What is compared is measured in turns, RUNS rounds; a figure is the median of the
+ * rounds' ratios, and how far those were apart stands beside it.
  *
  * The log of the first two is made, not traced: threads take turns on a processor, a
  * turn is some twenty events, and a job of a thread (40 events) has nine of the
@@ -22,7 +25,7 @@
 #include <posixtrace/metrics.h>
 #include "bench/programs.h"
 
-enum { RUNS = 5, JOB = 40, METRICS_MAX = 32 };
+enum { RUNS = 7, JOB = 40, METRICS_MAX = 32, AT_ONCE = 64 };
 
 static double cpu_seconds(void)
 {
@@ -115,6 +118,19 @@ static long read_all(trace_id_t trid)
     return n;
 }
 
+/* As the metrics read. */
+static long read_at_once(trace_id_t trid)
+{
+    struct posixtrace_event events[AT_ONCE];
+    size_t count = 0;
+    long n = 0;
+
+    posix_trace_rewind(trid);
+    while (posixtrace_next_events(trid, events, AT_ONCE, &count) == 0 && count > 0)
+        n += (long)count;
+    return n;
+}
+
 static int add_up(void *context, const struct posixtrace_measurement *m)
 {
     return posixtrace_statistics_add(context, m->length_ns);
@@ -144,13 +160,45 @@ static uint64_t measure_all(trace_id_t trid, const posixtrace_metric_t *const *m
 
 /* ---- the groups ---- */
 
+/* Processor time an event in each round, in ns. */
+struct side {
+    double ns[RUNS];
+};
+
+static void record_round(struct side *side, int round, double seconds, long events)
+{
+    side->ns[round] = seconds / (double)events * 1e9;
+}
+
+static double median_of(const struct side *side)
+{
+    struct side sorted = *side;
+
+    return bench_quantile(sorted.ns, RUNS, 0.5);
+}
+
+struct ratio {
+    double median, low, high;
+};
+
+static struct ratio ratio_of(const struct side *a, const struct side *b)
+{
+    double r[RUNS];
+
+    for (int i = 0; i < RUNS; i++)
+        r[i] = a->ns[i] / b->ns[i];
+    return (struct ratio){ bench_quantile(r, RUNS, 0.5), bench_quantile(r, RUNS, 0),
+                           bench_quantile(r, RUNS, 1) };
+}
+
 static void group_set(void)
 {
     const posixtrace_metric_t *metrics[METRICS_MAX];
-    double read[RUNS], run[RUNS], reading, running;
     posixtrace_metric_set_t *set;
     const long events = 10000000;
     trace_id_t trid = make_log(16, events);
+    struct side read, run;
+    struct ratio ratio;
     uint64_t found = 0;
     size_t count = 0;
 
@@ -163,54 +211,81 @@ static void group_set(void)
 
         if (read_all(trid) != events)
             bench_wrong("not all events were read");
-        read[i] = cpu_seconds() - begin;
+        record_round(&read, i, cpu_seconds() - begin, events);
         begin = cpu_seconds();
         found = measure_all(trid, metrics, count);
-        run[i] = cpu_seconds() - begin;
+        record_round(&run, i, cpu_seconds() - begin, events);
     }
-    reading = bench_quantile(read, RUNS, 0.5);
-    running = bench_quantile(run, RUNS, 0.5);
+    ratio = ratio_of(&run, &read);
     bench_row(&(struct bench_row){
         .id = "metrics-all", .work = "all 13 metrics over 10 M events, 16 threads",
-        .value = running / reading, .unit = "x getnext", .sense = BENCH_AT_MOST, .limit = 1.5,
-        .note = bench_text("%.1f ns to %.1f ns an event, %llu measurements",
-                           running / (double)events * 1e9, reading / (double)events * 1e9,
-                           (unsigned long long)found) });
+        .value = ratio.median, .unit = "x getnext", .sense = BENCH_AT_MOST, .limit = 1.5,
+        .note = bench_text("%.1f ns to %.1f ns an event, %llu measurements; rounds %.2f to %.2f",
+                           median_of(&run), median_of(&read), (unsigned long long)found,
+                           ratio.low, ratio.high) });
     posixtrace_metric_set_free(set);
     posix_trace_close(trid);
 }
 
+/* One log of the group of threads: read, and measured. */
+struct crowd {
+    trace_id_t trid;
+    struct side read, run, added;
+};
+
+static void crowd_round(struct crowd *c, int round, long events,
+                        const posixtrace_metric_t *const *metrics)
+{
+    double begin = cpu_seconds();
+
+    if (read_at_once(c->trid) != events)
+        bench_wrong("not all events were read");
+    record_round(&c->read, round, cpu_seconds() - begin, events);
+    begin = cpu_seconds();
+    if (measure_all(c->trid, metrics, 1) == 0)
+        bench_wrong("nothing was measured");
+    record_round(&c->run, round, cpu_seconds() - begin, events);
+    c->added.ns[round] = c->run.ns[round] - c->read.ns[round];
+}
+
+/* What more threads cost the reader of the log stands beside what they cost in all. */
 static void group_threads(void)
 {
     const long events = 3000000;
-    const trace_id_t few = make_log(10, events), many = make_log(1000, events);
-    double of_few[RUNS], of_many[RUNS];
+    struct crowd few = { .trid = make_log(10, events) };
+    struct crowd many = { .trid = make_log(1000, events) };
     const posixtrace_metric_t *metrics[1];
     posixtrace_metric_t *metric;
+    struct ratio all, reading;
 
     if (posixtrace_new_user_metric("job", "job_begin", "job_end", true, &metric) != 0)
         bench_wrong("a user metric cannot be made");
     metrics[0] = metric;
     for (int i = 0; i < RUNS; i++) {
-        double begin = cpu_seconds();
-
-        if (measure_all(few, metrics, 1) == 0)
-            bench_wrong("nothing was measured");
-        of_few[i] = cpu_seconds() - begin;
-        begin = cpu_seconds();
-        measure_all(many, metrics, 1);
-        of_many[i] = cpu_seconds() - begin;
+        crowd_round(&few, i, events, metrics);
+        crowd_round(&many, i, events, metrics);
     }
+    all = ratio_of(&many.run, &few.run);
+    reading = ratio_of(&many.read, &few.read);
     bench_row(&(struct bench_row){
         .id = "metrics-threads", .work = "a user metric, 1,000 threads against 10",
-        .value = bench_quantile(of_many, RUNS, 0.5) / bench_quantile(of_few, RUNS, 0.5),
-        .unit = "x", .sense = BENCH_AT_MOST, .limit = 1,
-        .note = bench_text("%.1f ns to %.1f ns an event, reading included",
-                           bench_quantile(of_many, RUNS, 0.5) / (double)events * 1e9,
-                           bench_quantile(of_few, RUNS, 0.5) / (double)events * 1e9) });
+        .value = all.median, .unit = "x", .sense = BENCH_AT_MOST, .limit = 1,
+        .note = bench_text("%.1f ns to %.1f ns an event, reading included; rounds %.2f to %.2f",
+                           median_of(&many.run), median_of(&few.run), all.low, all.high) });
+    bench_row(&(struct bench_row){
+        .id = "metrics-threads-read", .work = "the same two logs, reading alone",
+        .value = reading.median, .unit = "x",
+        .note = bench_text("%.1f ns to %.1f ns an event; rounds %.2f to %.2f",
+                           median_of(&many.read), median_of(&few.read), reading.low,
+                           reading.high) });
+    bench_row(&(struct bench_row){
+        .id = "metrics-threads-added", .work = "the same, what the metric adds to reading",
+        .value = median_of(&many.added) / median_of(&few.added), .unit = "x",
+        .note = bench_text("%.1f ns to %.1f ns an event", median_of(&many.added),
+                           median_of(&few.added)) });
     posixtrace_metric_free(metric);
-    posix_trace_close(few);
-    posix_trace_close(many);
+    posix_trace_close(few.trid);
+    posix_trace_close(many.trid);
 }
 
 /* Ours: the same time between events as a user metric whose ends are the same. */
@@ -240,20 +315,50 @@ static double our_seconds(const struct recorded *log, uint64_t *found)
     return bench_quantile(cpu, RUNS, 0.5);
 }
 
-static void group_python(const char *script)
+/* The same by the tool, a process of its own as theirs are. */
+static double tool_seconds(const struct recorded *log, const char *tool)
+{
+    double cpu[RUNS];
+
+    for (int i = 0; i < RUNS; i++) {
+        struct spawned ours = spawn((char *[]){ (char *)(uintptr_t)tool, "metrics", "--stats",
+                                                "--format=csv", "--user=latency:bench:bench",
+                                                (char *)(uintptr_t)log->path, NULL }, NULL);
+        if (!ours.done)
+            bench_wrong("%s metrics failed", tool);
+        cpu[i] = ours.cpu;
+    }
+    return bench_quantile(cpu, RUNS, 0.5);
+}
+
+static void python_rows(const char *work, double theirs, double ours, double tool,
+                        unsigned long long events)
+{
+    bench_row(&(struct bench_row){
+        .id = "metrics-python", .work = work, .value = theirs / ours, .unit = "x",
+        .sense = BENCH_AT_LEAST, .limit = 50,
+        .note = bench_text("%.2f s to %.3f s for %llu events", theirs, ours, events) });
+    bench_row(&(struct bench_row){
+        .id = "metrics-python-tool", .work = "the same by posixtrace metrics --stats, all of it",
+        .value = theirs / tool, .unit = "x",
+        .note = bench_text("%.3f s; start, statistics by thread and printing included", tool) });
+}
+
+static void group_python(const char *script, const char *tool)
 {
     const char *work = "time from event to event of a thread, against babeltrace2 and Python";
     const char *folder = getenv("POSIXTRACE_BENCH_LTTNG_OUT");
     struct recorded log;
     struct spawned theirs;
+    double ours, by_tool;
     uint64_t found;
-    double ours;
 
     if (!record(&log, (const char *[]){ "threads", "1", "1000000", "1e6", NULL }))
         return;
     ours = our_seconds(&log, &found);
     if (found + 1 < log.events)
         bench_wrong("%llu measurements of %llu events", (unsigned long long)found, log.events);
+    by_tool = tool_seconds(&log, tool);
     record_forget(&log);
     if (!folder || system("lttng stop >/dev/null 2>&1") != 0) {
         bench_skip("metrics-python", work, "LTTng-UST or babeltrace2 is not here");
@@ -267,23 +372,20 @@ static void group_python(const char *script)
         bench_skip("metrics-python", work, "babeltrace2 or Python failed");
         return;
     }
-    bench_row(&(struct bench_row){
-        .id = "metrics-python", .work = work, .value = theirs.cpu / ours, .unit = "x",
-        .sense = BENCH_AT_LEAST, .limit = 50,
-        .note = bench_text("%.2f s to %.3f s for %llu events", theirs.cpu, ours, log.events) });
+    python_rows(work, theirs.cpu, ours, by_tool, log.events);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        fprintf(stderr, "usage: metrics LATENCY_PY [set] [threads] [python]\n");
+    if (argc < 3) {
+        fprintf(stderr, "usage: metrics LATENCY_PY POSIXTRACE [set] [threads] [python]\n");
         return 64;
     }
-    if (bench_chosen(argc - 1, argv + 1, "set"))
+    if (bench_chosen(argc - 2, argv + 2, "set"))
         group_set();
-    if (bench_chosen(argc - 1, argv + 1, "threads"))
+    if (bench_chosen(argc - 2, argv + 2, "threads"))
         group_threads();
-    if (bench_chosen(argc - 1, argv + 1, "python"))
-        group_python(argv[1]);
+    if (bench_chosen(argc - 2, argv + 2, "python"))
+        group_python(argv[1], argv[2]);
     return bench_end();
 }
