@@ -191,6 +191,7 @@ struct pt_meaning pt_engine_meaning(struct pt_machine *m, size_t index)
     struct pt_meaning meaning = {
         .machine = m, .alone = !metric->by_object && !metric->looks_at_others,
         .own.ways = pt_machine_way(metric, index, PT_OWN, 0),
+        .own.moves = m->moves ? &m->moves[index * metric->state_count] : NULL,
         .other.ways = pt_machine_way(metric, index, PT_OTHER, 0) };
 
     meaning.own.begins = comes_to(metric, meaning.own.ways, PT_KIND_BEGIN);
@@ -206,10 +207,12 @@ static bool init_machine(struct pt_machine *m, const posixtrace_metric_t *metric
     *m = (struct pt_machine){ .metric = metric, .index = index };
     if (metric->looks_at_others)
         m->in_state = calloc(metric->state_count, sizeof *m->in_state);
+    else
+        m->moves = pt_moves_new(metric);
     for (size_t e = 0; e <= metric->event_count; e++)
         for (size_t s = 0; s < metric->state_count; s++)
             m->at_due |= pt_machine_way(metric, e, PT_OWN, s)->at == PT_AT_DUE;
-    return m->in_state || !metric->looks_at_others;
+    return m->in_state || m->moves;
 }
 
 int pt_engine_init(struct pt_engine *e, const posixtrace_metric_t *const *metrics, size_t count)

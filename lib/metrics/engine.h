@@ -81,10 +81,21 @@ struct pt_thread {
     struct pt_hot hot[];
 };
 
+/* A way and the lambdas behind it as one; see moves.c. */
+struct pt_move {
+    int16_t state;                    /* where it leads to */
+    bool    whole;                    /* it is all there is to do; else the rest is empty */
+    bool    from_in;                  /* what comes first is of type in */
+    bool    leaves;                   /* a segment ends, if there is one */
+    bool    ends, begins;             /* a measurement does, in this order */
+    uint8_t segment;                  /* enum pt_segment, that it leads to */
+};
+
 /* One metric in a run. */
 struct pt_machine {
     const posixtrace_metric_t *metric;
     size_t index;
+    struct pt_move *moves;            /* [event * state_count + state]; NULL as in_state is not */
     struct pt_automata *in_state;     /* by state; NULL unless it looks at others */
     int64_t other_end;                /* when an event came last that can end others' */
     int64_t longest;                  /* of all lengths, where changes are reported */
@@ -131,6 +142,7 @@ int pt_engine_thread(struct pt_engine *e, const struct posixtrace_event *event,
 /* What an event type is to the automata of its own thread, or to all others. */
 struct pt_label {
     const struct pt_way *ways;        /* by state */
+    const struct pt_move *moves;      /* by state, or NULL */
     bool begins, ends;                /* its own: can it begin or end a measurement? */
 };
 

@@ -58,14 +58,14 @@ static inline uint64_t events_seen(const struct pt_engine *e, const struct pt_ma
     return m->metric->count_all ? e->stored - 1 : thread->events - (e->current == thread);
 }
 
-static inline void begin_segment(struct pt_automaton *a, enum pt_segment segment, int64_t stamp,
+static inline void begin_segment(struct pt_automaton *a, uint8_t segment, int64_t stamp,
                                  uint64_t seen)
 {
     if (a->segment == PT_SEGMENT_NONE) {
         a->segment_begin = stamp;
         a->segment_events = seen;
     }
-    a->segment = (uint8_t)segment;
+    a->segment = segment;
 }
 
 static inline void end_segment(struct pt_automaton *a, int64_t stamp, uint64_t seen)
@@ -78,7 +78,7 @@ static inline void end_segment(struct pt_automaton *a, int64_t stamp, uint64_t s
 }
 
 /* A measurement begins. */
-static void begin(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
+static inline void begin(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
                   int64_t stamp)
 {
     if (a->hot->doubtful)
@@ -134,14 +134,36 @@ static bool fits(const struct pt_way *way, const struct posixtrace_event *event,
     return !way->only_ok || value == 0;
 }
 
+static inline void make_move(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
+                             const struct pt_move *move, int64_t ns, uint64_t seen)
+{
+    struct pt_hot *hot = a->hot;
+
+    if (move->leaves) {
+        if (a->segment == PT_SEGMENT_COND && move->from_in)
+            a->segment = PT_SEGMENT_IN;
+        end_segment(a, ns, seen);
+    }
+    if (move->ends) {
+        if (hot->measuring)
+            finish(e, m, a, ns);
+        hot->measuring = false;
+    }
+    if (move->begins)
+        begin(e, m, a, ns);
+    if (move->segment != PT_SEGMENT_NONE)
+        begin_segment(a, move->segment, ns, seen);
+    a->stamp = ns;
+    hot->state = move->state;
+}
+
 void pt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
              const struct pt_label *label, const struct pt_tuple *tuple)
 {
     const struct pt_state *states = m->metric->states;
     const uint64_t seen = events_seen(e, m, a->thread);
-    const bool listed = m->in_state != NULL;
-    struct pt_hot *hot = a->hot;
     const struct pt_way *way;
+    struct pt_hot *hot = a->hot;
     int64_t stamp;
     int state;
 
@@ -149,6 +171,10 @@ void pt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
         pt_automaton_notice_gap(e, m, a);
     if (hot->doubtful && label->ends)
         a->doubt_to = tuple->ns;
+    if (label->moves && label->moves[hot->state].whole) {
+        make_move(e, m, a, &label->moves[hot->state], tuple->ns, seen);
+        return;
+    }
     way = &label->ways[hot->state];
     if (!fits(way, tuple->event, tuple->ns, &stamp)) {
         m->doubt.restarted += hot->measuring && label->begins;
@@ -158,11 +184,9 @@ void pt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
         state = way->target;
         if (way->at == PT_AT_EVENT)
             stamp = tuple->ns;
-        if (listed)
-            pt_step_place(m, a, state);
+        pt_step_place(m, a, state);
         enter(e, m, a, states[state].kind, stamp, seen);
         way = &states[state].lambda;
     } while (way->target != PT_NOWHERE);
     a->stamp = stamp;
-    hot->state = (int16_t)state;
 }

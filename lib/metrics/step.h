@@ -16,6 +16,8 @@ static inline void pt_step_place(struct pt_machine *m, struct pt_automaton *a, i
     a->hot->state = (int16_t)state;
 }
 
+/* Of a thread's own events, by event and state; NULL without memory. */
+struct pt_move *pt_moves_new(const posixtrace_metric_t *metric);
 /* Fills in whose it is, and hands it over. */
 void pt_step_report(struct pt_engine *e, const struct pt_machine *m,
                     const struct pt_automaton *a, struct posixtrace_measurement *measurement);

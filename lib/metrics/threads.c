@@ -201,8 +201,10 @@ void pt_engine_deinit(struct pt_engine *e)
     }
     HASH_ITER(hh, e->threads, t, next)
         forget(e, t);
-    for (size_t i = 0; i < e->count; i++)
+    for (size_t i = 0; i < e->count; i++) {
         free(e->machines[i].in_state);
+        free(e->machines[i].moves);
+    }
     free(e->machines);
     free(e->gap_from);
     free(e->scratch);
