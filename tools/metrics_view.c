@@ -27,31 +27,35 @@ static char *next_buffer(void)
     return buffers[next++ % 8];
 }
 
-static int put_us(char *to, size_t size, int64_t ns)
+/* NUL-terminated; the end. */
+static char *put_us(char *to, int64_t ns)
 {
     uint64_t size_ns = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
 
-    return snprintf(to, size, "%s%" PRIu64 ".%03" PRIu64, ns < 0 ? "-" : "", size_ns / 1000,
-                    size_ns % 1000);
+    if (ns < 0)
+        *to++ = '-';
+    to = put_u64(to, size_ns / 1000);
+    *to++ = '.';
+    for (unsigned unit = 100, left = (unsigned)(size_ns % 1000); unit > 0; unit /= 10)
+        *to++ = (char)('0' + left / unit % 10);
+    *to = '\0';
+    return to;
 }
 
 const char *metrics_us(int64_t ns)
 {
     char *buffer = next_buffer();
 
-    put_us(buffer, 64, ns);
+    put_us(buffer, ns);
     return buffer;
 }
 
 const char *metrics_us_range(int64_t ns, int64_t at_most_ns)
 {
-    char *buffer = next_buffer();
-    int n = put_us(buffer, 64, ns);
+    char *buffer = next_buffer(), *end = put_us(buffer, ns);
 
-    if (at_most_ns > ns) {
-        n += snprintf(buffer + n, 64 - (size_t)n, "..");
-        put_us(buffer + n, 64 - (size_t)n, at_most_ns);
-    }
+    if (at_most_ns > ns)
+        put_us(put_text(end, "..", 2), at_most_ns);
     return buffer;
 }
 
@@ -107,22 +111,39 @@ static void print_table_line(struct metrics_view *v, const struct posixtrace_mea
     out_text("\n");
 }
 
+#define PUT(to, literal) put_text(to, literal, sizeof literal - 1)
+
+enum { LINE_ROOM = 256 };   /* more than the numbers of a line can be, with what is between */
+
 static void print_csv_line(struct metrics_view *v, const struct posixtrace_measurement *m)
 {
+    char *to;
+
     metrics_put_name(METRICS_CSV, posixtrace_metric_name(m->metric));
-    out_format(",%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRIu64 "\r\n", (int)m->tid,
-               m->begin_ns, m->end_ns, metrics_groups_length(&v->groups, m),
-               m->intermediate_events);
+    to = out_room(LINE_ROOM);
+    to = put_i64(PUT(to, ","), m->tid);
+    to = put_i64(PUT(to, ","), m->begin_ns);
+    to = put_i64(PUT(to, ","), m->end_ns);
+    to = put_i64(PUT(to, ","), metrics_groups_length(&v->groups, m));
+    to = put_u64(PUT(to, ","), m->intermediate_events);
+    out_taken(PUT(to, "\r\n"));
 }
 
 static void print_jsonl_line(struct metrics_view *v, const struct posixtrace_measurement *m)
 {
+    char *to;
+
     out_text("{\"metric\":");
     metrics_put_name(METRICS_JSONL, posixtrace_metric_name(m->metric));
-    out_format(",\"pid\":%d,\"tid\":%d,\"thread_id\":\"0x%" PRIx64 "\",\"begin_ns\":%" PRId64
-               ",\"end_ns\":%" PRId64 ",\"length_ns\":%" PRId64 ",\"intermediate_events\":%" PRIu64
-               "}\n", (int)m->pid, (int)m->tid, m->thread_id, m->begin_ns, m->end_ns,
-               metrics_groups_length(&v->groups, m), m->intermediate_events);
+    to = out_room(LINE_ROOM);
+    to = put_i64(PUT(to, ",\"pid\":"), m->pid);
+    to = put_i64(PUT(to, ",\"tid\":"), m->tid);
+    to = put_hex(PUT(to, ",\"thread_id\":\""), m->thread_id);
+    to = put_i64(PUT(to, "\",\"begin_ns\":"), m->begin_ns);
+    to = put_i64(PUT(to, ",\"end_ns\":"), m->end_ns);
+    to = put_i64(PUT(to, ",\"length_ns\":"), metrics_groups_length(&v->groups, m));
+    to = put_u64(PUT(to, ",\"intermediate_events\":"), m->intermediate_events);
+    out_taken(PUT(to, "}\n"));
 }
 
 static size_t place_of(struct metrics_view *v, const posixtrace_metric_t *metric)
