@@ -84,20 +84,20 @@ trace_event_id_t posixtrace_site_open(trace_event_id_t *site, const char *event_
 #define POSIXTRACE_POINTER_ "x32"
 #endif
 
-struct posixtrace_packer_ {
+struct pxt_packer_ {
     unsigned char *at;
     size_t room;          /* for strings, without their NULs */
 };
 
 static inline __attribute__((always_inline, unused)) void
-posixtrace_pack_plain_(struct posixtrace_packer_ *p, const void *value, size_t size)
+pxt_pack_plain_(struct pxt_packer_ *p, const void *value, size_t size)
 {
     memcpy(p->at, value, size);
     p->at += size;
 }
 
 static inline __attribute__((unused)) void
-posixtrace_pack_string_(struct posixtrace_packer_ *p, const void *value, size_t size)
+pxt_pack_string_(struct pxt_packer_ *p, const void *value, size_t size)
 {
     const char *string;
     size_t length;
@@ -116,38 +116,38 @@ posixtrace_pack_string_(struct posixtrace_packer_ *p, const void *value, size_t 
 #ifdef __cplusplus
 
 #define POSIXTRACE_AUTO_ auto
-#define POSIXTRACE_TYPE_(v) posixtrace_typed_<decltype(v)>::name()
-#define POSIXTRACE_IS_STRING_(v) posixtrace_typed_<decltype(v)>::is_string
-#define POSIXTRACE_PACK_(p, v) posixtrace_typed_<decltype(v)>::pack(&p, &v, sizeof v)
+#define POSIXTRACE_TYPE_(v) pxt_typed_<decltype(v)>::name()
+#define POSIXTRACE_IS_STRING_(v) pxt_typed_<decltype(v)>::is_string
+#define POSIXTRACE_PACK_(p, v) pxt_typed_<decltype(v)>::pack(&p, &v, sizeof v)
 
-template <typename T> struct posixtrace_typed_;
+template <typename T> struct pxt_typed_;
 #define POSIXTRACE_TYPED_(type, text, string, how) \
-    template <> struct posixtrace_typed_<type> { \
+    template <> struct pxt_typed_<type> { \
         static constexpr bool is_string = string; \
         static const char *name() { return text; } \
-        static void pack(posixtrace_packer_ *p, const void *value, size_t size) \
+        static void pack(pxt_packer_ *p, const void *value, size_t size) \
         { \
             how(p, value, size); \
         } \
     };
-POSIXTRACE_TYPED_(bool, "bool", false, posixtrace_pack_plain_)
-POSIXTRACE_TYPED_(char, "char", false, posixtrace_pack_plain_)
-POSIXTRACE_TYPED_(signed char, "i8", false, posixtrace_pack_plain_)
-POSIXTRACE_TYPED_(unsigned char, "u8", false, posixtrace_pack_plain_)
-POSIXTRACE_TYPED_(short, "i16", false, posixtrace_pack_plain_)
-POSIXTRACE_TYPED_(unsigned short, "u16", false, posixtrace_pack_plain_)
-POSIXTRACE_TYPED_(int, "i32", false, posixtrace_pack_plain_)
-POSIXTRACE_TYPED_(unsigned, "u32", false, posixtrace_pack_plain_)
-POSIXTRACE_TYPED_(long, POSIXTRACE_LONG_, false, posixtrace_pack_plain_)
-POSIXTRACE_TYPED_(unsigned long, POSIXTRACE_ULONG_, false, posixtrace_pack_plain_)
-POSIXTRACE_TYPED_(long long, "i64", false, posixtrace_pack_plain_)
-POSIXTRACE_TYPED_(unsigned long long, "u64", false, posixtrace_pack_plain_)
-POSIXTRACE_TYPED_(float, "f32", false, posixtrace_pack_plain_)
-POSIXTRACE_TYPED_(double, "f64", false, posixtrace_pack_plain_)
-POSIXTRACE_TYPED_(void *, POSIXTRACE_POINTER_, false, posixtrace_pack_plain_)
-POSIXTRACE_TYPED_(const void *, POSIXTRACE_POINTER_, false, posixtrace_pack_plain_)
-POSIXTRACE_TYPED_(char *, "str", true, posixtrace_pack_string_)
-POSIXTRACE_TYPED_(const char *, "str", true, posixtrace_pack_string_)
+POSIXTRACE_TYPED_(bool, "bool", false, pxt_pack_plain_)
+POSIXTRACE_TYPED_(char, "char", false, pxt_pack_plain_)
+POSIXTRACE_TYPED_(signed char, "i8", false, pxt_pack_plain_)
+POSIXTRACE_TYPED_(unsigned char, "u8", false, pxt_pack_plain_)
+POSIXTRACE_TYPED_(short, "i16", false, pxt_pack_plain_)
+POSIXTRACE_TYPED_(unsigned short, "u16", false, pxt_pack_plain_)
+POSIXTRACE_TYPED_(int, "i32", false, pxt_pack_plain_)
+POSIXTRACE_TYPED_(unsigned, "u32", false, pxt_pack_plain_)
+POSIXTRACE_TYPED_(long, POSIXTRACE_LONG_, false, pxt_pack_plain_)
+POSIXTRACE_TYPED_(unsigned long, POSIXTRACE_ULONG_, false, pxt_pack_plain_)
+POSIXTRACE_TYPED_(long long, "i64", false, pxt_pack_plain_)
+POSIXTRACE_TYPED_(unsigned long long, "u64", false, pxt_pack_plain_)
+POSIXTRACE_TYPED_(float, "f32", false, pxt_pack_plain_)
+POSIXTRACE_TYPED_(double, "f64", false, pxt_pack_plain_)
+POSIXTRACE_TYPED_(void *, POSIXTRACE_POINTER_, false, pxt_pack_plain_)
+POSIXTRACE_TYPED_(const void *, POSIXTRACE_POINTER_, false, pxt_pack_plain_)
+POSIXTRACE_TYPED_(char *, "str", true, pxt_pack_string_)
+POSIXTRACE_TYPED_(const char *, "str", true, pxt_pack_string_)
 #undef POSIXTRACE_TYPED_
 
 #else
@@ -160,8 +160,8 @@ POSIXTRACE_TYPED_(const char *, "str", true, posixtrace_pack_string_)
     float: "f32", double: "f64", void *: POSIXTRACE_POINTER_, \
     const void *: POSIXTRACE_POINTER_, char *: "str", const char *: "str")
 #define POSIXTRACE_IS_STRING_(v) _Generic((v), char *: 1, const char *: 1, default: 0)
-#define POSIXTRACE_PACK_(p, v) _Generic((v), char *: posixtrace_pack_string_, \
-    const char *: posixtrace_pack_string_, default: posixtrace_pack_plain_)(&p, &v, sizeof v)
+#define POSIXTRACE_PACK_(p, v) _Generic((v), char *: pxt_pack_string_, \
+    const char *: pxt_pack_string_, default: pxt_pack_plain_)(&p, &v, sizeof v)
 
 #endif
 
@@ -215,9 +215,10 @@ POSIXTRACE_TYPED_(const char *, "str", true, posixtrace_pack_string_)
         POSIXTRACE_EACH_(POSIXTRACE_LOCAL_, POSIXTRACE_NONE_, __VA_ARGS__) \
         trace_event_id_t posixtrace_id = __atomic_load_n(&posixtrace_site, __ATOMIC_RELAXED); \
         enum { posixtrace_strings = POSIXTRACE_EACH_(POSIXTRACE_STRING_, POSIXTRACE_OR_, __VA_ARGS__) }; \
-        unsigned char posixtrace_bytes[POSIXTRACE_EACH_(POSIXTRACE_SIZE_, POSIXTRACE_PLUS_, __VA_ARGS__) + \
-                                       (posixtrace_strings ? POSIXTRACE_EMIT_STRINGS : 0)]; \
-        struct posixtrace_packer_ posixtrace_p = { posixtrace_bytes, POSIXTRACE_EMIT_STRINGS }; \
+        unsigned char posixtrace_bytes[ \
+            POSIXTRACE_EACH_(POSIXTRACE_SIZE_, POSIXTRACE_PLUS_, __VA_ARGS__) + \
+            (posixtrace_strings ? POSIXTRACE_EMIT_STRINGS : 0)]; \
+        struct pxt_packer_ posixtrace_p = { posixtrace_bytes, POSIXTRACE_EMIT_STRINGS }; \
         if (__builtin_expect(posixtrace_id == 0, 0)) { \
             const char *posixtrace_types[] = { \
                 POSIXTRACE_EACH_(POSIXTRACE_WORD_, POSIXTRACE_COMMA_, __VA_ARGS__) \

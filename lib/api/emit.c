@@ -2,9 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* posixtrace/emit.h: what a line that traces needs before it runs first. */
 #include <posixtrace/emit.h>
-#include <posixtrace/typed.h>
 #include <ctype.h>
 #include <stdio.h>
+#include <string.h>
+#include "api/names.h"
 #include "base/atomics.h"
 #include "stream/event.h"
 
@@ -72,16 +73,15 @@ PT_PUBLIC trace_event_id_t posixtrace_site_open(trace_event_id_t *site, const ch
                                                 const char *const *fields, size_t count)
 {
     struct text t = { .length = 0 };
+    struct pt_self *self;
     trace_event_id_t id;
-    int error;
 
     for (size_t i = 0; i < count && i < 16; i++)
         add_field(&t, types[i], fields[i], i + 1);
-    error = posix_trace_eventid_open(event_name, &id);
-    if (error)
+    if (pt_eventid_open(event_name, &id, &self) != 0)
         return 0;
     if (count)
-        posixtrace_event_describe(event_name, t.bytes, NULL);
+        pt_event_describe(self->names, id, t.bytes);
     pt_store_relaxed(site, id);
     return id;
 }

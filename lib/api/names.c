@@ -3,6 +3,7 @@
 /* posix_trace_eventid_*, _trid_eventid_open, _eventtypelist_*. */
 #include <string.h>
 #include "api/guard.h"
+#include "api/names.h"
 #include "api/self_record.h"
 #include "stream/exit.h"
 
@@ -19,8 +20,7 @@ static int open_name(struct pt_names *names, const char *name, trace_event_id_t 
     return -r;
 }
 
-PT_PUBLIC int posix_trace_eventid_open(const char *restrict event_name,
-                                       trace_event_id_t *restrict event_id)
+int pt_eventid_open(const char *event_name, trace_event_id_t *event_id, struct pt_self **of)
 {
     struct pt_self *self;
     int r;
@@ -35,7 +35,15 @@ PT_PUBLIC int posix_trace_eventid_open(const char *restrict event_name,
     r = open_name(self->names, event_name, event_id);
     if (r == 0 && pt_self_record_asked)
         pt_self_record_named(event_name, *event_id);
+    if (of)
+        *of = self;
     return r;
+}
+
+PT_PUBLIC int posix_trace_eventid_open(const char *restrict event_name,
+                                       trace_event_id_t *restrict event_id)
+{
+    return pt_eventid_open(event_name, event_id, NULL);
 }
 
 PT_PUBLIC int posix_trace_trid_eventid_open(trace_id_t trid, const char *restrict event_name,

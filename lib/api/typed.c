@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "api/guard.h"
+#include "api/names.h"
 #include "model/layout.h"
 
 #define BIG_ENDIAN_MARK "be; "
@@ -35,7 +36,7 @@ static int complete(const char *description, char text[PT_DESCRIPTION_MAX + 1])
     return 0;
 }
 
-static int describe(struct pt_names *names, uint32_t id, const char *description)
+int pt_event_describe(struct pt_names *names, uint32_t id, const char *description)
 {
     char text[PT_DESCRIPTION_MAX + 1];
     int r = complete(description, text);
@@ -48,11 +49,12 @@ static int describe(struct pt_names *names, uint32_t id, const char *description
 PT_PUBLIC int posixtrace_event_describe(const char *event_name, const char *description,
                                         trace_event_id_t *event_id)
 {
+    struct pt_self *self;
     trace_event_id_t id;
-    int r = posix_trace_eventid_open(event_name, &id);
+    int r = pt_eventid_open(event_name, &id, &self);
 
     if (r == 0)
-        r = -describe(pt_self_peek()->names, id, description);
+        r = -pt_event_describe(self->names, id, description);
     if (r == 0 && event_id)
         *event_id = id;
     return r;
@@ -67,7 +69,7 @@ PT_PUBLIC int posixtrace_trid_event_describe(trace_id_t trid, trace_event_id_t e
     if (!pt_guard_enter(&g, trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED | PT_STREAM_ATTACHED))
         return EINVAL;
     if (event < PT_ID_MAX && pt_names_get(g.s->names, event))
-        r = describe(g.s->names, event, description);
+        r = pt_event_describe(g.s->names, event, description);
     return pt_guard_leave(&g, r);
 }
 
