@@ -117,7 +117,7 @@ static void follow(struct pt_log_reader *r, bool held)
     do {
         rc = pt_log_reader_follow(r, held);
         if (rc >= 0)
-            read_through(r);
+            read_through(r, MOST);
         FUZZ_NEED(gaps++ < 1 << 20);
     } while (rc == 1);
 }
