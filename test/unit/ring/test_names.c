@@ -137,9 +137,9 @@ START_TEST(wrong_files)
     ck_assert_int_eq(pt_names_open(&m, file), -EINVAL);
     ck_assert_int_eq(pt_names_copy(&m, dir, file), -EINVAL);
     n->magic--;
-    n->layout = 2;
+    n->layout++;
     ck_assert_int_eq(pt_names_open(&m, file), -EINVAL);
-    n->layout = 1;
+    n->layout--;
     n->size++;
     ck_assert_int_eq(pt_names_open(&m, file), -EINVAL);
     ck_assert_int_eq(pt_names_open(&m, "n-nobody"), -ENOENT);
