@@ -117,13 +117,39 @@ static void number_words(const struct posixtrace_event *e, uint32_t number, char
         snprintf(to, size, "signal %" PRIu32, number);
 }
 
+/* How long a thread had run until then; *to of 120 bytes. */
+static bool run_words(const struct posixtrace_event *e, char *to)
+{
+    uint64_t data[2];
+    int n;
+
+    if (e->data_len != sizeof data)
+        return false;
+    memcpy(data, e->data, sizeof data);
+    if (data[0] > INT64_MAX / 2)
+        return false;
+    n = snprintf(to, 60, "ran %s", when_span((int64_t)data[0]));
+    if (data[1] > INT64_MAX / 2)
+        snprintf(to + n, 60, " or more");
+    else if (data[1])
+        snprintf(to + n, 60, ", or up to %s more", when_span((int64_t)data[1]));
+    return true;
+}
+
 /* Those of posixtrace/system.h, by the size of their data. */
 static bool describe_own(const struct posixtrace_event *e, struct text *t)
 {
     bool sleeps = e->id == POSIXTRACE_SLEEP || e->id == POSIXTRACE_SLEEP_DONE;
     struct { uint64_t object; int64_t second; } pair = { 0, 0 };
-    char words[80] = "";
+    char words[120] = "";
     uint32_t number;
+
+    if (e->id == POSIXTRACE_CPU_TIME) {
+        if (!run_words(e, words))
+            return false;
+        add(t, words);
+        return true;
+    }
 
     if (e->id <= POSIXTRACE_SWITCH_PREEMPTED || e->id >= POSIXTRACE_SIGNAL_BEGIN) {
         if (e->data_len != sizeof number)

@@ -53,6 +53,18 @@ static void say(const struct metrics_view *v, const struct line *l)
 
 /* ---- measurements that are not known ---- */
 
+/* How long threads had no processor is known from afar only. */
+static void append_bounds(struct line *l, const struct metrics_sum *sum)
+{
+    double count = (double)sum->count;
+
+    append(l, ", %s bound%s, because context switches were refused: the mean is %s us,",
+           sum->bounds == sum->count ? "each a" : amount_count(sum->bounds),
+           sum->bounds == sum->count || sum->bounds == 1 ? "" : "s",
+           metrics_us_range((int64_t)(sum->least_sum_ns / count), (int64_t)(sum->sum_ns / count)));
+    append(l, " the longest %s us", metrics_us_range(sum->least_max_ns, sum->max_ns));
+}
+
 static void say_sum(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
 {
     const struct posixtrace_doubt *d = &sum->doubt;
@@ -60,6 +72,8 @@ static void say_sum(const struct metrics_view *v, size_t metric, const struct me
 
     append(&l, "%s: %s measured", metrics_plain(posixtrace_metric_name(v->pick->metrics[metric])),
            amount_count(sum->count));
+    if (sum->bounds > 0)
+        append_bounds(&l, sum);
     if (d->unknown > 0)
         append(&l, ", %s unknown, because events were lost in them: the longest lasted %s us%s",
                amount_count(d->unknown), metrics_us_range(sum->max_ns, d->at_most_ns),
@@ -73,7 +87,8 @@ static void say_sum(const struct metrics_view *v, size_t metric, const struct me
         append(&l, ", %s begun anew before their end", amount_count(d->restarted));
     if (d->discarded > 0)
         append(&l, ", %s discarded", amount_count(d->discarded));
-    if (v->format == METRICS_TABLE || d->unknown > 0 || d->at_most_ns > sum->max_ns)
+    if (v->format == METRICS_TABLE || sum->bounds > 0 || d->unknown > 0 ||
+        d->at_most_ns > sum->max_ns)
         say(v, &l);
 }
 
@@ -138,7 +153,10 @@ static void append_missing(struct line *l, const struct metrics_view *v,
     if (missing->count > SHOWN_EVENTS)
         append(l, " and %zu more", missing->count - SHOWN_EVENTS);
     append(l, " in %s", v->log->shown);
-    if (missing->switches || missing->calls)
+    if (missing->switches && posixtrace_metric_run_saw(v->run, "posixtrace_cpu_time"))
+        append(l, "; context switches were refused when it was recorded, and 'posixtrace doctor' "
+                  "says there what allows them");
+    else if (missing->switches || missing->calls)
         append(l, "; 'posixtrace record --system=%s%s%s -- CMD' records %s",
                missing->calls ? "calls" : "", missing->calls && missing->switches ? "," : "",
                missing->switches ? "switches" : "", missing->count > 1 ? "them" : "it");

@@ -97,14 +97,36 @@ static int row_of(struct metrics_groups *g, size_t metric, const struct posixtra
     return error;
 }
 
-int64_t metrics_groups_length(const struct metrics_groups *g,
-                              const struct posixtrace_measurement *m)
+static int64_t without_cost(const struct metrics_groups *g, const struct posixtrace_measurement *m,
+                            int64_t ns)
 {
     double cost = g->cost_ns * (double)m->intermediate_events;
 
-    if (cost <= 0 || m->length_ns <= 0)
-        return m->length_ns;
-    return cost < (double)m->length_ns ? m->length_ns - (int64_t)cost : 0;
+    if (cost <= 0 || ns <= 0)
+        return ns;
+    return cost < (double)ns ? ns - (int64_t)cost : 0;
+}
+
+int64_t metrics_groups_length(const struct metrics_groups *g,
+                              const struct posixtrace_measurement *m)
+{
+    return without_cost(g, m, m->length_ns);
+}
+
+int64_t metrics_groups_least(const struct metrics_groups *g,
+                             const struct posixtrace_measurement *m)
+{
+    return without_cost(g, m, m->least_ns);
+}
+
+static int add_known(struct metrics_group *row, int64_t length, int64_t least, bool bound)
+{
+    if (row->least_max_ns < least || row->least_count == 0)
+        row->least_max_ns = least;
+    row->least_count++;
+    row->least_sum_ns += (double)least;
+    row->bounds += bound;
+    return posixtrace_statistics_add(row->statistics, length);
 }
 
 int metrics_groups_add(struct metrics_groups *g, size_t metric,
@@ -117,7 +139,7 @@ int metrics_groups_add(struct metrics_groups *g, size_t metric,
     if (error != 0)
         return error;
     if (!m->unknown)
-        return posixtrace_statistics_add(row->statistics, metrics_groups_length(g, m));
+        return add_known(row, metrics_groups_length(g, m), metrics_groups_least(g, m), m->bound);
     row->unknown++;
     if (__builtin_sub_overflow(m->end_ns, m->begin_ns, &span))
         span = INT64_MAX;

@@ -22,6 +22,10 @@ struct metrics_group {
     pid_t    pid, tid;
     bool     others;
     posixtrace_statistics_t *statistics;
+    uint64_t bounds;          /* measurements of which only bounds are known */
+    int64_t  least_max_ns;    /* of all, were each as short as it can have been: the longest, */
+    double   least_sum_ns;    /* the sum, */
+    uint64_t least_count;     /* and how many they are */
     uint64_t unknown;         /* measurements that events were lost in */
     int64_t  at_most_ns;      /* the longest of those, at most */
     char     thread[METRICS_THREAD_NAME];   /* its name, after metrics_groups_name() */
@@ -44,6 +48,10 @@ int metrics_groups_add(struct metrics_groups *g, size_t metric,
 /* Its length without what its events cost; not below 0 unless it was. */
 int64_t metrics_groups_length(const struct metrics_groups *g,
                               const struct posixtrace_measurement *m);
+
+/* The least that it can have been: the same where it is no bound. */
+int64_t metrics_groups_least(const struct metrics_groups *g,
+                             const struct posixtrace_measurement *m);
 
 /* The names of threads, as the stream knows them now; then sorts the groups by metric,
  * process and thread.  Nothing is added any more. */

@@ -23,6 +23,8 @@ struct row {
     struct posixtrace_summary s;
     int64_t percentile[PERCENTILES];
     int64_t worst;
+    int64_t sure;        /* the longest lasted that long at least */
+    double  least_mean;
 };
 
 static void fill(struct row *r, const struct metrics_view *v, const struct metrics_group *g)
@@ -34,6 +36,8 @@ static void fill(struct row *r, const struct metrics_view *v, const struct metri
     posixtrace_statistics_summary(g->statistics, &r->s);
     for (int i = 0; i < PERCENTILES; i++)
         r->percentile[i] = posixtrace_statistics_percentile(g->statistics, percents[i]);
+    r->sure = g->bounds ? g->least_max_ns : r->s.max_ns;
+    r->least_mean = g->bounds ? g->least_sum_ns / (double)g->least_count : r->s.mean_ns;
     r->worst = g->unknown > 0 && g->at_most_ns > r->s.max_ns ? g->at_most_ns : r->s.max_ns;
 }
 
@@ -45,10 +49,11 @@ static void table_row(const struct row *r)
 
     out_format("%8s %9" PRIu64 " %11s %11s %11s %11s %11s %11s %11s ",
                metrics_thread(g->tid, g->thread_id), r->s.count, metrics_us(r->s.min_ns),
-               metrics_us(llround(r->s.mean_ns)), metrics_us(llround(r->s.deviation_ns)),
+               metrics_us_range(llround(r->least_mean), llround(r->s.mean_ns)),
+               metrics_us(llround(r->s.deviation_ns)),
                metrics_us(r->percentile[0]), metrics_us(r->percentile[1]),
                metrics_us(r->percentile[2]), metrics_us(r->percentile[3]));
-    out_format("%11s %8" PRIu64 "  ", metrics_us_range(r->s.max_ns, r->worst), g->unknown);
+    out_format("%11s %8" PRIu64 "  ", metrics_us_range(r->sure, r->worst), g->unknown);
     metrics_put_name(METRICS_TABLE, g->thread);
     out_text("\n");
 }
@@ -62,7 +67,8 @@ static void csv_row(const struct row *r)
                r->s.max_ns, r->s.mean_ns, r->s.deviation_ns);
     for (int i = 0; i < PERCENTILES; i++)
         out_format(",%" PRId64, r->percentile[i]);
-    out_format(",%" PRIu64 ",%" PRId64 "\r\n", r->group->unknown, r->worst);
+    out_format(",%" PRIu64 ",%" PRId64 ",%" PRIu64 ",%.0f,%" PRId64 "\r\n", r->group->unknown,
+               r->worst, r->group->bounds, r->least_mean, r->sure);
 }
 
 static void jsonl_row(const struct row *r)
@@ -79,8 +85,9 @@ static void jsonl_row(const struct row *r)
                r->s.mean_ns, r->s.deviation_ns);
     for (int i = 0; i < PERCENTILES; i++)
         out_format(",\"%s\":%" PRId64, names[i], r->percentile[i]);
-    out_format(",\"unknown\":%" PRIu64 ",\"worst_ns\":%" PRId64 "}\n", r->group->unknown,
-               r->worst);
+    out_format(",\"unknown\":%" PRIu64 ",\"worst_ns\":%" PRId64 ",\"bounds\":%" PRIu64
+               ",\"least_mean_ns\":%.0f,\"least_max_ns\":%" PRId64 "}\n", r->group->unknown,
+               r->worst, r->group->bounds, r->least_mean, r->sure);
 }
 
 /* Before the first thread of a metric. */
@@ -184,7 +191,7 @@ static void largest_row(const struct metrics_view *v, const bool *chosen,
         if (g) {
             fill(&r, v, g);
             if (r.s.count > 0 || g->unknown > 0)
-                text = metrics_us_range(r.s.max_ns, r.worst);
+                text = metrics_us_range(r.sure, r.worst);
         }
         if (chosen[m])
             out_format("  %*s", (int)width_of(v, m), text);

@@ -104,11 +104,12 @@ static void print_table_line(struct metrics_view *v, const struct posixtrace_mea
         v->has_origin = true;
     }
     out_format("%8s %13s %15s %15s %7" PRIu64 "  ", metrics_thread(m->tid, m->thread_id),
-               metrics_us(metrics_groups_length(&v->groups, m)),
+               metrics_us_range(metrics_groups_least(&v->groups, m),
+                                metrics_groups_length(&v->groups, m)),
                metrics_us(m->begin_ns - v->origin), metrics_us(m->end_ns - v->origin),
                m->intermediate_events);
     metrics_put_name(METRICS_TABLE, posixtrace_metric_name(m->metric));
-    out_text("\n");
+    out_text(m->bound ? " (bound)\n" : "\n");
 }
 
 #define PUT(to, literal) put_text(to, literal, sizeof literal - 1)
@@ -143,6 +144,9 @@ static void print_jsonl_line(struct metrics_view *v, const struct posixtrace_mea
     to = put_i64(PUT(to, ",\"end_ns\":"), m->end_ns);
     to = put_i64(PUT(to, ",\"length_ns\":"), metrics_groups_length(&v->groups, m));
     to = put_u64(PUT(to, ",\"intermediate_events\":"), m->intermediate_events);
+    if (m->bound)
+        to = put_i64(PUT(to, ",\"bound\":true,\"least_ns\":"),
+                     metrics_groups_least(&v->groups, m));
     out_taken(PUT(to, "}\n"));
 }
 
@@ -188,7 +192,8 @@ void metrics_view_begin(struct metrics_view *v)
     print_cost(v);
     if (v->format == METRICS_CSV)
         out_text(v->stats ? "metric,tid,thread,count,min_ns,max_ns,mean_ns,deviation_ns,p50_ns,"
-                            "p90_ns,p99_ns,p99_9_ns,unknown,worst_ns\r\n"
+                            "p90_ns,p99_ns,p99_9_ns,unknown,worst_ns,bounds,least_mean_ns,"
+                            "least_max_ns\r\n"
                           : "metric,tid,begin_ns,end_ns,length_ns,intermediate_events\r\n");
     if (v->format != METRICS_TABLE || v->stats)
         return;
@@ -222,6 +227,11 @@ void metrics_view_sum(const struct metrics_view *v, size_t metric, struct metric
         posixtrace_statistics_summary(g->statistics, &s);
         if (s.count > 0 && (sum->count == 0 || s.max_ns > sum->max_ns))
             sum->max_ns = s.max_ns;
+        if (s.count > 0 && (sum->count == 0 || g->least_max_ns > sum->least_max_ns))
+            sum->least_max_ns = g->least_max_ns;
         sum->count += s.count;
+        sum->bounds += g->bounds;
+        sum->sum_ns += s.mean_ns * (double)s.count;
+        sum->least_sum_ns += g->least_sum_ns;
     }
 }

@@ -36,6 +36,9 @@ struct metrics_view {
 struct metrics_sum {
     uint64_t count;
     int64_t  max_ns;
+    uint64_t bounds;         /* of them, and what the least of all would be */
+    int64_t  least_max_ns;
+    double   sum_ns, least_sum_ns;
     struct posixtrace_doubt doubt;
 };
 

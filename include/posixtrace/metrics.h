@@ -89,6 +89,11 @@ struct timespec posixtrace_end_time(const posixtrace_metric_result_element_t *el
 /* The sum of the measurement's segments: not more than end less begin.  Of a metric that
  * reports changes: how much that differs from the measurement before. */
 struct timespec posixtrace_length(const posixtrace_metric_result_element_t *element);
+/* Not 0: the length is only known to lie between posixtrace_least_length() and
+ * posixtrace_length(), because the stream tells how long threads ran and not when they
+ * had no processor.  Where it is 0 these two are the same. */
+int posixtrace_is_bound(const posixtrace_metric_result_element_t *element);
+struct timespec posixtrace_least_length(const posixtrace_metric_result_element_t *element);
 pthread_t posixtrace_task_id(const posixtrace_metric_result_element_t *element);
 /* The same for the kernel (0: unknown), and the process. */
 pid_t posixtrace_task_tid(const posixtrace_metric_result_element_t *element);
@@ -146,8 +151,15 @@ int posixtrace_metric_dot(const posixtrace_metric_t *metric, FILE *to);
 
 /* ---- several metrics in one pass ---- */
 
-/* A measurement, or with unknown set one that events were lost in: then begin and end
- * are between what it may have lasted, and it is part of no result. */
+/*
+ * A measurement, or with unknown set one that events were lost in: then begin and end
+ * are between what it may have lasted, and it is part of no result.
+ *
+ * With bound set the length is between least_ns and length_ns: the metric leaves out the
+ * time in which the thread had no processor, and the stream has no context switches but
+ * tells for how long threads ran (POSIXTRACE_CPU_TIME).  Else least_ns is length_ns, and
+ * 0 with unknown.
+ */
 struct posixtrace_measurement {
     const posixtrace_metric_t *metric;
     int64_t   begin_ns, end_ns, length_ns;
@@ -155,6 +167,8 @@ struct posixtrace_measurement {
     uint64_t  intermediate_events;
     pid_t     pid, tid;
     bool      unknown;
+    bool      bound;
+    int64_t   least_ns;
 };
 
 /* What could not be measured, of one metric. */
@@ -169,7 +183,9 @@ struct posixtrace_doubt {
 /*
  * A run over the events of a stream.  measured is called for each measurement, in the
  * order of end times, if not NULL, and must not read trid; what it returns, if not 0,
- * ends the run, and trid has been read some events further then, perhaps.
+ * ends the run, and trid has been read some events further then, perhaps.  A bound is
+ * known when the stream has told again for how long the thread ran: until then, for a
+ * second of the stream's time at most, it and all behind it wait.
  *
  * EINVAL  a NULL argument, no metrics, or trid names no stream; ENOMEM
  */

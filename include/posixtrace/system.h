@@ -19,6 +19,7 @@
  *
  *   switch_in                          u32 cpu
  *   switch_out, switch_preempted       u32 cpu    it waits; it would go on
+ *   cpu_time                           u64 run, u64 more   ns, see below
  *   mutex_lock                         u64 object
  *   mutex_locked                       u64 object, i64 error
  *   mutex_unlock                       u64 object
@@ -49,6 +50,7 @@ extern "C" {
 #define POSIXTRACE_SWITCH_IN        16u
 #define POSIXTRACE_SWITCH_OUT       17u
 #define POSIXTRACE_SWITCH_PREEMPTED 18u
+#define POSIXTRACE_CPU_TIME         19u
 #define POSIXTRACE_MUTEX_LOCK       20u
 #define POSIXTRACE_MUTEX_LOCKED     21u
 #define POSIXTRACE_MUTEX_UNLOCK     22u

@@ -11,6 +11,7 @@
 #include "process/reap.h"
 #include "ring/target.h"
 #include "source/perf.h"
+#include "source/run_times.h"
 
 /* Another process than this one: what is known of it goes into target.  0 and
  * target->pid 0: this process. */
@@ -63,7 +64,7 @@ int pt_create(const struct pt_attr *attr, int fd, const struct pt_target *target
     int r;
 
     pt_reap_once();
-    pt_switches_use(&pt_perf_switches);
+    pt_switches_use(&pt_perf_switches, &pt_run_times);
     if (fd >= 0 && environment_wants_switches())
         wanted.switches = 1;
     r = pt_stream_create(&s, &wanted, fd, target);

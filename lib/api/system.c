@@ -33,7 +33,10 @@ PT_PUBLIC void posixtrace_system_event(trace_event_id_t id, const void *data, si
     open = pt_load_relaxed(&gates[id]);
     if (pt_likely(open == 0) || !pt_event_is_own(id))
         return;
-    pt_event_record_open(gates, open, id, data, data_len);
+    if (pt_unlikely(id == PT_ID_CPU_TIME))
+        pt_event_cpu_time(pt_event_here(), pt_event_frame());
+    else
+        pt_event_record_open(gates, open, id, data, data_len);
     /* The first event of a process finds its page, a forked child's another one. */
     if (pt_unlikely(pt_load_relaxed(&noted) != pt_load_relaxed(&pt_gates)))
         note_use(id);

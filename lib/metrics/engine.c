@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "metrics/bounds.h"
 #include "metrics/engine.h"
 #include "metrics/step.h"
 
@@ -25,6 +26,7 @@ void pt_engine_gap_begin(struct pt_engine *e, int64_t ns)
     e->gap_first = e->gap++ == 0 ? ns : e->gap_first;
     e->gap_from[e->gap % GAPS_KEPT] = ns;
     e->gap_to = ns;
+    pt_bounds_settle(e);
 }
 
 void pt_engine_gap_end(struct pt_engine *e, int64_t ns)
@@ -212,12 +214,13 @@ static bool init_machine(struct pt_machine *m, const posixtrace_metric_t *metric
     for (size_t e = 0; e <= metric->event_count; e++)
         for (size_t s = 0; s < metric->state_count; s++)
             m->at_due |= pt_machine_way(metric, e, PT_OWN, s)->at == PT_AT_DUE;
-    return m->in_state || m->moves;
+    return (m->in_state || m->moves) && pt_bounds_learn(m);
 }
 
 int pt_engine_init(struct pt_engine *e, const posixtrace_metric_t *const *metrics, size_t count)
 {
     memset(e, 0, sizeof *e);
+    TAILQ_INIT(&e->line);
     e->machines = calloc(count, sizeof *e->machines);
     e->gap_from = calloc(GAPS_KEPT, sizeof *e->gap_from);
     if (!e->machines || !e->gap_from)
@@ -240,6 +243,7 @@ void pt_engine_end(struct pt_engine *e)
                 pt_automaton_settle(e, &e->machines[i], &t->automata[i]);
     for (struct pt_object *o = e->objects; o; o = o->hh.next)
         pt_automaton_settle(e, &e->machines[o->key.machine], &o->automaton);
+    pt_bounds_settle(e);
     /* The difference of two lengths is not more than the greater of them. */
     for (size_t i = 0; e->gap && i < e->count; i++)
         if (e->machines[i].metric->change)

@@ -26,6 +26,8 @@
 #include "metrics/machine.h"
 
 struct pt_thread;
+struct pt_share;
+struct pt_pending;
 
 enum pt_segment { PT_SEGMENT_NONE, PT_SEGMENT_IN, PT_SEGMENT_COND };
 
@@ -48,6 +50,7 @@ struct pt_automaton {
     uint8_t  segment;            /* enum pt_segment */
     bool     has_before;
     bool     was_measuring;      /* when the doubt began */
+    struct pt_share *share;      /* bounds.h; NULL: none of its measurements needed one */
 };
 LIST_HEAD(pt_automata, pt_automaton);
 
@@ -66,6 +69,14 @@ struct pt_object {
     UT_hash_handle hh;
 };
 
+/* At ns the thread had run for least to most ns since it began; gap: in which of the
+ * pieces between gaps that was. */
+struct pt_ran {
+    int64_t  ns, least, most;
+    uint32_t gap;
+    bool     known;
+};
+
 struct pt_thread_key {
     uint32_t pid, tid;
     uint64_t thread_id;          /* 0 where the kernel's number is known */
@@ -77,6 +88,9 @@ struct pt_thread {
     struct pt_automaton *automata;    /* one a machine, in the same block */
     uint64_t thread_id;
     uint32_t objects;            /* automata by object that it has now */
+    struct pt_ran ran, before;   /* the last telling, and the one before it */
+    LIST_HEAD(, pt_share) shares;
+    LIST_HEAD(, pt_pending) pending;
     UT_hash_handle hh;
     struct pt_hot hot[];
 };
@@ -99,6 +113,7 @@ struct pt_machine {
     struct pt_automata *in_state;     /* by state; NULL unless it looks at others */
     int64_t other_end;                /* when an event came last that can end others' */
     int64_t longest;                  /* of all lengths, where changes are reported */
+    uint8_t *leaves;                  /* by state, bounds.h; NULL: no state does */
     bool at_due;                      /* it may begin before the event that begins it */
     struct posixtrace_doubt doubt;
 };
@@ -131,6 +146,10 @@ struct pt_engine {
     int    (*measured)(void *, const struct posixtrace_measurement *);
     void    *context;
     int      stopped;                 /* what measured returned */
+    bool     bounds;                  /* the stream tells how long threads ran */
+    bool     switches;                /* it has context switches */
+    TAILQ_HEAD(, pt_pending) line;    /* measurements that wait, bounds.h */
+    size_t   waiting;
 };
 
 int pt_engine_init(struct pt_engine *e, const posixtrace_metric_t *const *metrics, size_t count);

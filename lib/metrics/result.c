@@ -13,6 +13,7 @@ struct posixtrace_metric_result_element {
 struct posixtrace_metric_result {
     posixtrace_metric_result_element_t *elements;
     size_t count, room;
+    bool no_memory;
 };
 
 static int keep(void *context, const struct posixtrace_measurement *m)
@@ -25,8 +26,10 @@ static int keep(void *context, const struct posixtrace_measurement *m)
         size_t room = r->room * 2 + 64;
         posixtrace_metric_result_element_t *more = realloc(r->elements, room * sizeof *more);
 
-        if (!more)
+        if (!more) {
+            r->no_memory = true;
             return ENOMEM;
+        }
         r->elements = more;
         r->room = room;
     }
@@ -52,6 +55,8 @@ int posixtrace_get_metric_result(const posixtrace_metric_t *metric, trace_id_t t
         error = posixtrace_metric_run_take(run, 0, &more);
         posixtrace_metric_run_end(run);
         posixtrace_metric_run_free(run);
+        if (error == 0 && made->no_memory)
+            error = ENOMEM;
     }
     if (error)
         posixtrace_metric_result_free(made);
@@ -102,6 +107,16 @@ struct timespec posixtrace_end_time(const posixtrace_metric_result_element_t *el
 struct timespec posixtrace_length(const posixtrace_metric_result_element_t *element)
 {
     return time_of(element->m.length_ns);
+}
+
+int posixtrace_is_bound(const posixtrace_metric_result_element_t *element)
+{
+    return element->m.bound;
+}
+
+struct timespec posixtrace_least_length(const posixtrace_metric_result_element_t *element)
+{
+    return time_of(element->m.least_ns);
 }
 
 pthread_t posixtrace_task_id(const posixtrace_metric_result_element_t *element)

@@ -7,13 +7,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "metrics/bounds.h"
 #include "metrics/engine.h"
 #include "metrics/reader.h"
 
 enum { BATCH = 64 };   /* events read at once */
 
 struct event_type {
-    bool known, gap_begins, gap_ends, thread_ends;
+    bool known, gap_begins, gap_ends, thread_ends, is_switch, is_cpu_time;
     bool plain;                   /* known, and nothing but what it means to metrics */
     struct pt_meaning *meanings;
     size_t count;
@@ -58,7 +59,9 @@ static int learn_type(posixtrace_metric_run_t *run, struct event_type *t, trace_
             return ENOMEM;
     }
     t->thread_ends = name && strcmp(name, "posixtrace_thread_end") == 0;
-    t->plain = id > POSIX_TRACE_ERROR && !t->thread_ends;
+    t->is_switch = name && strncmp(name, "posixtrace_switch_", 18) == 0;
+    t->is_cpu_time = name && strcmp(name, "posixtrace_cpu_time") == 0;
+    t->plain = id > POSIX_TRACE_ERROR && !t->thread_ends && !t->is_switch && !t->is_cpu_time;
     t->known = true;
     return 0;
 }
@@ -126,6 +129,10 @@ static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_ev
         return 0;
     }
     error = feed(e, t, event);
+    if (t->is_switch || t->is_cpu_time)
+        pt_bounds_event(e, e->last, event, t->is_switch);
+    if (t->is_switch)
+        t->plain = true;   /* the first one has said it all */
     if (t->thread_ends && e->last)
         pt_engine_thread_ends(e, e->last);
     return error;

@@ -7,6 +7,7 @@
  * cond leads out.
  */
 #include <string.h>
+#include "metrics/bounds.h"
 #include "metrics/step.h"
 
 void pt_step_report(struct pt_engine *e, const struct pt_machine *m,
@@ -23,7 +24,7 @@ void pt_step_report(struct pt_engine *e, const struct pt_machine *m,
     if (m->metric->by_object)
         measurement->key = ((const struct pt_object *)(const void *)
             ((const char *)a - offsetof(struct pt_object, automaton)))->key.object;
-    e->stopped = e->measured(e->context, measurement);
+    pt_bounds_deliver(e, m, a, measurement);
 }
 
 /* Of a metric that reports changes: what one is.  False: of the first there is none. */
@@ -41,14 +42,16 @@ static bool take_change(struct pt_machine *m, struct pt_automaton *a, int64_t *l
 static void finish(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
                    int64_t stamp)
 {
-    int64_t length = a->length;
+    struct posixtrace_measurement measurement = {
+        .begin_ns = a->begin, .end_ns = stamp, .length_ns = a->length,
+        .intermediate_events = a->events };
+    int64_t before = a->before;
 
-    if (m->metric->change && !take_change(m, a, &length))
+    if (m->metric->change && !take_change(m, a, &measurement.length_ns))
         return;
-    if (!m->metric->positive || length > 0)
-        pt_step_report(e, m, a, &(struct posixtrace_measurement){
-            .begin_ns = a->begin, .end_ns = stamp, .length_ns = length,
-            .intermediate_events = a->events });
+    pt_bounds_of_change(e, m, a, before, &measurement);
+    if (!m->metric->positive || measurement.length_ns > 0)
+        pt_step_report(e, m, a, &measurement);
 }
 
 /* Before the current one: it is stored after its time. */
@@ -162,6 +165,7 @@ void pt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
 {
     const struct pt_state *states = m->metric->states;
     const uint64_t seen = events_seen(e, m, a->thread);
+    const bool bounds = m->leaves && e->bounds;
     const struct pt_way *way;
     struct pt_hot *hot = a->hot;
     int64_t stamp;
@@ -171,7 +175,7 @@ void pt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
         pt_automaton_notice_gap(e, m, a);
     if (hot->doubtful && label->ends)
         a->doubt_to = tuple->ns;
-    if (label->moves && label->moves[hot->state].whole) {
+    if (label->moves && label->moves[hot->state].whole && !bounds) {
         make_move(e, m, a, &label->moves[hot->state], tuple->ns, seen);
         return;
     }
@@ -185,6 +189,8 @@ void pt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
         if (way->at == PT_AT_EVENT)
             stamp = tuple->ns;
         pt_step_place(m, a, state);
+        if (bounds)
+            pt_bounds_enter(e, m, a, stamp);
         enter(e, m, a, states[state].kind, stamp, seen);
         way = &states[state].lambda;
     } while (way->target != PT_NOWHERE);

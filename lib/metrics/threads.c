@@ -26,6 +26,7 @@ static unsigned pt_hash_words(const void *key, size_t length)
     return (unsigned)h;
 }
 
+#include "metrics/bounds.h"
 #include "metrics/engine.h"
 #include "metrics/step.h"
 
@@ -54,6 +55,7 @@ static void forget(struct pt_engine *e, struct pt_thread *t)
         *recent = NULL;
     if (e->last == t)
         e->last = NULL;
+    pt_bounds_forget(e, t);
     for (size_t i = 0; i < e->count; i++)
         if (e->machines[i].in_state)
             LIST_REMOVE(&t->automata[i], same_state);
@@ -184,6 +186,7 @@ struct pt_object *pt_engine_object(struct pt_engine *e, const struct pt_machine 
 void pt_engine_drop_object(struct pt_engine *e, struct pt_object *object)
 {
     object->automaton.thread->objects--;
+    pt_bounds_drop(&object->automaton);
     HASH_DEL(e->objects, object);
     keep(e, object);
 }
@@ -193,6 +196,7 @@ void pt_engine_deinit(struct pt_engine *e)
     struct pt_object *o, *next_object;
     struct pt_thread *t, *next;
 
+    pt_bounds_deinit(e);
     HASH_ITER(hh, e->objects, o, next_object)
         pt_engine_drop_object(e, o);
     while ((o = e->spare) != NULL) {
@@ -204,6 +208,7 @@ void pt_engine_deinit(struct pt_engine *e)
     for (size_t i = 0; i < e->count; i++) {
         free(e->machines[i].in_state);
         free(e->machines[i].moves);
+        free(e->machines[i].leaves);
     }
     free(e->machines);
     free(e->gap_from);

@@ -20,6 +20,7 @@ static const char *const names[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_SWITCH_IN] = "posixtrace_switch_in",
     [POSIXTRACE_SWITCH_OUT] = "posixtrace_switch_out",
     [POSIXTRACE_SWITCH_PREEMPTED] = "posixtrace_switch_preempted",
+    [POSIXTRACE_CPU_TIME] = "posixtrace_cpu_time",
     [POSIXTRACE_MUTEX_LOCK] = "posixtrace_mutex_lock",
     [POSIXTRACE_MUTEX_LOCKED] = "posixtrace_mutex_locked",
     [POSIXTRACE_MUTEX_UNLOCK] = "posixtrace_mutex_unlock",
@@ -43,8 +44,8 @@ static const char *const names[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_SIGNAL_BEGIN] = "posixtrace_signal_begin",
     [POSIXTRACE_SIGNAL_END] = "posixtrace_signal_end",
 };
-_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN && PT_ID_OWN_LAST == POSIXTRACE_SIGNAL_END,
-               "the first and the last of them");
+_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN && PT_ID_OWN_LAST == POSIXTRACE_SIGNAL_END &&
+               PT_ID_CPU_TIME == POSIXTRACE_CPU_TIME, "the first and the last of them, and one");
 
 const char *pt_event_system_name(uint32_t id)
 {

@@ -22,7 +22,7 @@
 #define PT_ID_MAX        (PT_ID_USER_FIRST + TRACE_USER_EVENT_MAX) /* one past the last */
 #define PT_ID_SYSTEM_LAST POSIX_TRACE_ERROR
 #define PT_ID_OWN_FIRST  16u    /* posixtrace/system.h */
-#define PT_ID_OWN_HOLE   19u    /* no type */
+#define PT_ID_CPU_TIME   19u    /* POSIXTRACE_CPU_TIME: who records it says for how long it ran */
 #define PT_ID_OWN_LAST   41u
 
 #define PT_MAX_DATA 61440u      /* largest max-data-size */
@@ -68,6 +68,13 @@ static inline uint32_t pt_text_max(enum pt_text kind)
     return kind == PT_TEXT_NAME ? TRACE_EVENT_NAME_MAX : PT_DESCRIPTION_MAX;
 }
 
+/* Data of PT_ID_CPU_TIME: until its time the thread had run for that long, or up to
+ * more_ns longer. */
+struct pt_cpu_time {
+    uint64_t run_ns, more_ns;
+};
+#define PT_CPU_TIME_OPEN UINT64_MAX
+
 /* The name of a predefined type or of a system type of ours, or NULL. */
 const char *pt_event_system_name(uint32_t id);
 
@@ -83,7 +90,7 @@ static inline bool pt_event_is_predefined(uint32_t id)
 /* A system type of posixtrace/system.h. */
 static inline bool pt_event_is_own(uint32_t id)
 {
-    return id >= PT_ID_OWN_FIRST && id <= PT_ID_OWN_LAST && id != PT_ID_OWN_HOLE;
+    return id >= PT_ID_OWN_FIRST && id <= PT_ID_OWN_LAST;
 }
 
 #endif

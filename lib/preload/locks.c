@@ -18,8 +18,10 @@
         int r; \
         \
         preload_object(id, lock); \
+        preload_cpu_time(); \
         r = real_##name arguments; \
         preload_pair(id + 1, lock, r); \
+        preload_cpu_time(); \
         return r; \
     } \
     PRELOAD_PUBLIC int name parameters \
@@ -77,7 +79,9 @@ PRELOAD_PUBLIC int pthread_barrier_wait(pthread_barrier_t *barrier)
     if (PRELOAD_OFF(barrier))
         return real_pthread_barrier_wait(barrier);
     preload_object(POSIXTRACE_BARRIER_WAIT, barrier);
+    preload_cpu_time();
     r = real_pthread_barrier_wait(barrier);
     preload_pair(POSIXTRACE_BARRIER_PASSED, barrier, r == PTHREAD_BARRIER_SERIAL_THREAD ? 0 : r);
+    preload_cpu_time();
     return r;
 }

@@ -59,6 +59,11 @@ void preload_pair(trace_event_id_t id, const void *object, int64_t second)
     preload_event(id, &data, sizeof data);
 }
 
+void preload_cpu_time(void)
+{
+    preload_event(POSIXTRACE_CPU_TIME, NULL, 0);
+}
+
 void preload_cancelled(void *call)
 {
     const struct preload_call *c = call;

@@ -52,6 +52,10 @@ void preload_object(trace_event_id_t id, const void *object);
 /* second: an error number or a time. */
 void preload_pair(trace_event_id_t id, const void *object, int64_t second);
 
+/* For how long the thread has run, where a stream wants to know: before a call that may
+ * wait and behind it. */
+void preload_cpu_time(void);
+
 /* What pthread_cleanup_push() takes: the call that the thread is in has ended. */
 struct preload_call {
     trace_event_id_t id;      /* that says so */

@@ -72,10 +72,12 @@ static int64_t due_at(clockid_t clock, const struct timespec *t)
         return call; \
     c.second = when; \
     preload_pair(POSIXTRACE_SLEEP, NULL, c.second); \
+    preload_cpu_time(); \
     pthread_cleanup_push(preload_cancelled, &c); \
     r = call; \
     pthread_cleanup_pop(0); \
     preload_cancelled(&c); \
+    preload_cpu_time(); \
     return r
 
 PRELOAD_PUBLIC int nanosleep(const struct timespec *wanted, struct timespec *left)

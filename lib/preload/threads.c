@@ -33,6 +33,8 @@ static void tell(trace_event_id_t id, pthread_t thread)
 static void ended(void *unused)
 {
     (void)unused;
+    if (posixtrace_system_wanted())
+        preload_cpu_time();
     tell(POSIXTRACE_THREAD_END, pthread_self());
 }
 
@@ -72,6 +74,8 @@ static void *run(void *context)
         return start.routine(start.argument);
     }
     tell(POSIXTRACE_THREAD_BEGIN, pthread_self());
+    if (posixtrace_system_wanted())
+        preload_cpu_time();
     pthread_cleanup_push(ended, NULL);
     result = start.routine(start.argument);
     pthread_cleanup_pop(1);

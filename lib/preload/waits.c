@@ -35,10 +35,12 @@ static void cond_cancelled(void *call)
         \
         preload_object(POSIXTRACE_COND_WAIT, cond); \
         preload_object(POSIXTRACE_MUTEX_UNLOCK, mutex); \
+        preload_cpu_time(); \
         pthread_cleanup_push(cond_cancelled, &c); \
         r = real_##name arguments; \
         pthread_cleanup_pop(0); \
         cond_ended(&c, r == EOWNERDEAD || r == ENOTRECOVERABLE ? r : 0, r); \
+        preload_cpu_time(); \
         return r; \
     } \
     PRELOAD_PUBLIC int name parameters \
@@ -74,10 +76,12 @@ PRELOAD_PUBLIC int pthread_cond_broadcast(pthread_cond_t *cond)
         int r; \
         \
         preload_object(POSIXTRACE_SEM_WAIT, sem); \
+        preload_cpu_time(); \
         pthread_cleanup_push(preload_cancelled, &c); \
         r = real_##name arguments; \
         pthread_cleanup_pop(0); \
         preload_pair(POSIXTRACE_SEM_TAKEN, sem, r == 0 ? 0 : errno); \
+        preload_cpu_time(); \
         return r; \
     } \
     PRELOAD_PUBLIC int name parameters \

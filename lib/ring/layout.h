@@ -229,6 +229,7 @@ struct pt_seg_header {
     /* looked at after each event: changes rarely */
     __attribute__((aligned(128))) uint32_t line[8];
     uint32_t attention;
+    uint32_t times;            /* 1: switches are refused, threads say for how long they ran */
 
     __attribute__((aligned(64))) uint32_t reader_futex;
     uint32_t flush_futex;
@@ -283,6 +284,14 @@ _Static_assert(sizeof(struct pt_info) == 16 && sizeof(struct pt_proc) == 16, "la
 static inline const struct pt_set *pt_seg_filter(const struct pt_seg_header *h)
 {
     return &h->filters[pt_load_acquire(&h->filter_now) % PT_FILTERS];
+}
+
+/* Is an event of that type part of the stream, as far as its type decides?  How long
+ * threads ran is asked for only where their switches are not told. */
+static inline bool pt_seg_wants(const struct pt_seg_header *h, const struct pt_set *filter,
+                                uint32_t id)
+{
+    return !pt_set_has(filter, id) && (id != PT_ID_CPU_TIME || pt_load_acquire(&h->times));
 }
 
 /* Every refused event comes here: the line stays shared while nobody resets it. */

@@ -343,4 +343,4 @@ static void done(struct pt_switch_source *s)
     pt_backlog_done(&s->backlog);
 }
 
-const struct pt_switch_ops pt_perf_switches = { open_source, take, done, close_source };
+const struct pt_switch_ops pt_perf_switches = { open_source, take, done, close_source, NULL };

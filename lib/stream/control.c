@@ -104,7 +104,7 @@ static void set_gates(struct pt_stream *s, struct pt_page *page, unsigned bit, b
     uint64_t mask = 1ull << bit;
 
     for (uint32_t id = 0; id < PT_ID_MAX; id++) {
-        bool want = open && !pt_set_has(filter, id);
+        bool want = open && pt_seg_wants(s->seg->h, filter, id);
 
         if (want == ((pt_load_relaxed(&page->gates[id]) & mask) != 0))
             continue;

@@ -239,11 +239,35 @@ static void leave(struct pt_lane *lane)
         attend(lane);
 }
 
+/*
+ * Asked before the event's time is taken and again behind it: what the thread had run
+ * by then lies between the two, whatever came in between.  Not so where the chunk was
+ * changed, which takes the time anew: then a second one follows.
+ */
+static void write_cpu_time(struct pt_lane *lane, uint64_t run, uint64_t addr)
+{
+    struct pt_cpu_time t = { run, PT_CPU_TIME_OPEN };
+    bool room = false;
+
+    for (int i = 0; !room && i < 2; i++) {
+        uint64_t ts, now;
+
+        room = pt_lane_has_room(lane, sizeof t);
+        ts = pt_clock_now(lane->h->clock);
+        now = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        if (room)
+            t.more_ns = now > run ? now - run : 0;
+        if (!pt_lane_write(lane, PT_ID_CPU_TIME, &t, sizeof t, addr, ts))
+            return;
+    }
+}
+
 /* Inside, at this level: the streams that want the event, whatever they need. */
 static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level, uint64_t inside,
                       uint32_t id, const void *data, size_t len, uint64_t addr)
 {
     uint64_t open = pt_load_seqcst(&self->page->gates[id]), ready = 0, ts = 0, bit;
+    uint64_t run = id == PT_ID_CPU_TIME ? pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
     int kind = PT_CLOCK_NOT_PLAIN;
 
     for_each_bit(bit, open) {
@@ -258,6 +282,10 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
     for_each_bit(bit, ready) {
         struct pt_lane *lane = &t->lanes[level][bit];
 
+        if (id == PT_ID_CPU_TIME) {
+            write_cpu_time(lane, run, addr);
+            continue;
+        }
         if (lane->h->clock != kind)
             ts = pt_clock_now(kind = lane->h->clock);
         pt_lane_write(lane, id, data, len, addr, ts);
@@ -326,6 +354,11 @@ void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uin
     record_in(self, t, level, inside, id, data, len, addr);
     pt_fence_compiler();
     pt_store_release(&t->word, outer);
+}
+
+void pt_event_cpu_time(uint64_t addr, uintptr_t frame)
+{
+    pt_event_slow(PT_ID_CPU_TIME, NULL, 0, addr, frame);
 }
 
 void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr, struct pt_lane *lane)

@@ -53,6 +53,8 @@ void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, 
     PT_HIDDEN PT_APART;
 void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
     PT_HIDDEN PT_COLD;
+/* An event that says for how long the calling thread has had a processor until its time. */
+void pt_event_cpu_time(uint64_t addr, uintptr_t frame) PT_HIDDEN PT_COLD;
 /* Inside at level 0, in the stream of this lane alone: any size of data. Leaves the event. */
 void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr, struct pt_lane *lane)
     PT_HIDDEN PT_APART;

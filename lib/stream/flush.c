@@ -20,6 +20,7 @@
 #include "ring/slot.h"
 #include "stream/books.h"
 #include "stream/flush.h"
+#include "stream/lookout.h"
 #include "stream/round.h"
 #include "stream/switches.h"
 
@@ -45,6 +46,7 @@ struct pt_flusher {
     uint32_t syncs;
     int switches;              /* why no context switches are recorded; 0: they are */
     uint64_t deadline;         /* CLOCK_MONOTONIC of the next round by time; 0: none */
+    struct pt_lookout lookout;
     /* for get_status */
     uint32_t flushing, log_overrun, log_full;
     int32_t error;             /* first since the last get_status */
@@ -263,22 +265,31 @@ static bool is_due(struct pt_flusher *f)
 static void wait_for_work(struct pt_flusher *f, uint32_t futex)
 {
     struct pt_seg_header *h = f->stream->seg->h;
+    struct pt_lookout *l = &f->lookout;
+    bool round_waits = by_itself(f) && !f->deadline, waits = round_waits || l->waits;
     struct timespec until;
+    uint64_t at;
 
-    if (by_itself(f) && !f->deadline) {
+    if (waits) {
         pt_or_seqcst(&h->attention, PT_WAIT_FLUSHER);
         if (h->fences)
             pt_fence_seqcst();
         else
             pt_barrier_all();
-        if (has_unflushed(f))
+        if (round_waits && has_unflushed(f))
             f->deadline = pt_clock_ns(CLOCK_MONOTONIC) + DELAY_NS;
+        pt_lookout_waits_now(l);
     }
-    until.tv_sec = (time_t)(f->deadline / 1000000000u);
-    until.tv_nsec = (long)(f->deadline % 1000000000u);
-    pt_futex_wait(&h->flush_futex, futex, CLOCK_MONOTONIC, f->deadline ? &until : NULL);
-    if (by_itself(f) && !f->deadline && !(pt_load_seqcst(&h->attention) & PT_WAIT_FLUSHER))
+    at = l->at && (!f->deadline || l->at < f->deadline) ? l->at : f->deadline;
+    until.tv_sec = (time_t)(at / 1000000000u);
+    until.tv_nsec = (long)(at % 1000000000u);
+    pt_futex_wait(&h->flush_futex, futex, CLOCK_MONOTONIC, at ? &until : NULL);
+    if (!waits || (pt_load_seqcst(&h->attention) & PT_WAIT_FLUSHER))
+        return;
+    if (by_itself(f) && !f->deadline)
         f->deadline = pt_clock_ns(CLOCK_MONOTONIC) + DELAY_NS;
+    if (l->waits)
+        pt_lookout_wake(l);
 }
 
 static void reply(struct pt_flusher *f, int answer)
@@ -330,6 +341,7 @@ static void work(struct pt_flusher *f)
             return;
         if (asked & ASK_CLEAR)
             do_clear(f);
+        pt_lookout_turn(&f->lookout, pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING);
         if ((asked & ASK_ROUND) || ((asked & ASK_SWITCHES) && by_itself(f)) || is_due(f)) {
             flush(f, (asked & ASK_ROUND) != 0);
             wait_if_stuck(f, futex);
@@ -413,8 +425,12 @@ static void open_switches(struct pt_flusher *f)
             ? pt_switches_open(&f->round.switches, s, switches_wait, f) : -ENODATA;
 
     f->switches = -e;
-    if (e == 0)
-        pt_names_use_own(s->names);
+    if (!f->round.switches)
+        return;
+    pt_names_use_own(s->names);
+    pt_lookout_init(&f->lookout, f->round.switches);
+    if (f->lookout.switches)
+        pt_store_release(&s->seg->h->times, 1u);
 }
 
 static void *flush_thread(void *arg)
@@ -432,6 +448,8 @@ static void *flush_thread(void *arg)
     if (e < 0)
         return NULL;
     work(f);
+    if (f->lookout.switches)
+        pt_switches_look(f->round.switches);
     pt_live_finish(&f->stream->live);
     e = do_round(f, true);
     pt_switches_close(f->round.switches);

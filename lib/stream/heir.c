@@ -6,6 +6,16 @@
 #include "base/sys.h"
 #include "stream/heir.h"
 
+static void open_gates(const struct pt_seg_header *h, struct pt_page *page, unsigned bit)
+{
+    struct pt_set filter;
+
+    pt_set_copy(&filter, pt_seg_filter(h));
+    if (!pt_seg_wants(h, &filter, PT_ID_CPU_TIME))
+        pt_set_add(&filter, PT_ID_CPU_TIME);
+    pt_page_open_gates(page, bit, &filter);
+}
+
 int pt_process_register(struct pt_seg *seg, uint32_t pid, uint64_t start, struct pt_page *page,
                         unsigned bit)
 {
@@ -27,7 +37,7 @@ int pt_process_register(struct pt_seg *seg, uint32_t pid, uint64_t start, struct
          * state before it looks at the table.  One of the two sees the other. */
         pt_fence_seqcst();
         if (pt_state_of(pt_load_seqcst(&h->state)) != PT_SUSPENDED && !pt_load_seqcst(&h->closed))
-            pt_page_open_gates(page, bit, pt_seg_filter(h));
+            open_gates(h, page, bit);
         return 0;
     }
     return -EAGAIN;

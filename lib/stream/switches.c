@@ -23,7 +23,7 @@
 
 static const uint32_t event_ids[] = {
     [PT_SWITCH_IN] = POSIXTRACE_SWITCH_IN, [PT_SWITCH_OUT] = POSIXTRACE_SWITCH_OUT,
-    [PT_SWITCH_PREEMPTED] = POSIXTRACE_SWITCH_PREEMPTED
+    [PT_SWITCH_PREEMPTED] = POSIXTRACE_SWITCH_PREEMPTED, [PT_SWITCH_TIME] = POSIXTRACE_CPU_TIME
 };
 
 struct thread {
@@ -50,13 +50,15 @@ struct pt_switches {
     size_t hash_room;
     struct placed *placed;
     size_t placed_count, placed_room;
+    uint64_t told_ts;           /* of the latest window whose begin has its POSIXTRACE_CPU_TIME */
     pt_u64 records[PACKET_BYTES / 8];
 };
 
-static const struct pt_switch_ops *ops_in_use;
+static const struct pt_switch_ops *ops_in_use, *ops_instead;
 
-void pt_switches_use(const struct pt_switch_ops *ops)
+void pt_switches_use(const struct pt_switch_ops *ops, const struct pt_switch_ops *instead)
 {
+    pt_store_release(&ops_instead, instead);
     pt_store_release(&ops_in_use, ops);
 }
 
@@ -68,10 +70,10 @@ int pt_switches_open(struct pt_switches **switches, struct pt_stream *s,
         .pid = (int32_t)s->pid, .children = attr->inheritance == POSIX_TRACE_INHERITED,
         .newest = attr->stream_policy == POSIX_TRACE_LOOP,
         .room = attr->stream_size / sizeof(struct pt_switch) + 4096,
-        .filling = filling, .context = context,
+        .filling = filling, .context = context, .seg = s->seg,
     };
     struct pt_switches *w;
-    int e;
+    int e, refusal;
 
     if (!pt_load_acquire(&ops_in_use))
         return -ENOSYS;
@@ -82,13 +84,27 @@ int pt_switches_open(struct pt_switches **switches, struct pt_stream *s,
         q.room = MOST_ROOM;
     w->ops = pt_load_acquire(&ops_in_use);
     w->seg = s->seg;
-    e = w->ops->open(&w->source, &q);
+    e = refusal = w->ops->open(&w->source, &q);
+    if (e < 0 && pt_load_acquire(&ops_instead)) {
+        w->ops = pt_load_acquire(&ops_instead);
+        e = w->ops->open(&w->source, &q);
+    }
     if (e < 0) {
         free(w);
-        return e;
+        return refusal;
     }
     *switches = w;
-    return 0;
+    return refusal;
+}
+
+bool pt_switches_can_look(const struct pt_switches *w)
+{
+    return w && w->ops->look;
+}
+
+unsigned pt_switches_look(struct pt_switches *w)
+{
+    return w->ops->look(w->source);
 }
 
 void pt_switches_close(struct pt_switches *w)
@@ -247,12 +263,13 @@ static void sieve(struct pt_switches *w, const struct pt_round *r, const struct 
     size_t kept = 0;
 
     for (size_t i = 0; i < w->placed_count; i++) {
-        uint64_t ts = list[w->placed[i].at].ts;
-        enum pt_fate fate = fate_of(r, ts);
+        const struct pt_switch *s = &list[w->placed[i].at];
+        enum pt_fate fate = fate_of(r, s->ts);
+        bool counts = s->what != PT_SWITCH_TIME;
 
-        r->live->late += fate == PT_FATE_DELIVER && ts < r->live->delivered_ts;
-        refused += fate == PT_FATE_REFUSED;
-        overwritten += fate == PT_FATE_OVERWRITTEN;
+        r->live->late += fate == PT_FATE_DELIVER && s->ts < r->live->delivered_ts;
+        refused += fate == PT_FATE_REFUSED && counts;
+        overwritten += fate == PT_FATE_OVERWRITTEN && counts;
         if (fate == PT_FATE_DELIVER)
             w->placed[kept++] = w->placed[i];
     }
@@ -270,10 +287,17 @@ static int by_thread(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
+static uint32_t length_of(const struct pt_switch *s)
+{
+    return s->what == PT_SWITCH_TIME ? sizeof(struct pt_cpu_time) : sizeof s->value;
+}
+
 /* One record, with a new base before it where the old one is too long ago. */
 static void put_record(struct pt_switches *w, struct pt_log_packet *p, uint64_t *base,
                        const struct pt_switch *s)
 {
+    const struct pt_cpu_time t = { s->run_ns, s->value };
+    const void *data = s->what == PT_SWITCH_TIME ? (const void *)&t : &s->value;
     uint8_t *at = (uint8_t *)w->records + p->bytes;
 
     if (s->ts - *base > PT_DELTA_MAX) {
@@ -282,11 +306,11 @@ static void put_record(struct pt_switches *w, struct pt_log_packet *p, uint64_t 
         at += PT_RECORD_HEAD;
         p->bytes += PT_RECORD_HEAD;
     }
-    pt_record_put_head(at, PT_RECORD_EVENT, event_ids[s->what], sizeof s->value,
+    pt_record_put_head(at, PT_RECORD_EVENT, event_ids[s->what], length_of(s),
                        (uint32_t)(s->ts - *base), 0);
     memset(at + PT_RECORD_HEAD, 0, 8);
-    memcpy(at + PT_RECORD_HEAD, &s->value, sizeof s->value);
-    p->bytes += pt_record_size(sizeof s->value);
+    memcpy(at + PT_RECORD_HEAD, data, length_of(s));
+    p->bytes += pt_record_size(length_of(s));
     p->last_ts = s->ts;
     p->events++;
 }
@@ -304,7 +328,8 @@ static size_t put_packet(struct pt_switches *w, struct pt_round *r, const struct
     size_t from = i;
 
     for (; i < w->placed_count && w->placed[i].thread == w->placed[from].thread &&
-           p.bytes + PT_RECORD_HEAD + pt_record_size(sizeof list->value) <= PACKET_BYTES; i++)
+           p.bytes + PT_RECORD_HEAD + pt_record_size(sizeof(struct pt_cpu_time)) <= PACKET_BYTES;
+         i++)
         put_record(w, &p, &base, &list[w->placed[i].at]);
     t->next_no += p.events;
     r->sink.packet(r->sink.context, &p);
@@ -343,6 +368,23 @@ static void forget_ended(struct pt_switches *w)
     fill_hash(w);
 }
 
+/* Whoever reads learns from the beginning of a window on that switches are not told in
+ * it, but how long threads run: by an event of no thread, without data. */
+static int put_beginnings(struct pt_switches *w, struct pt_round *r)
+{
+    int e = 0;
+
+    for (size_t i = 0; w->ops->look && e == 0 && i < r->window_count; i++) {
+        const struct pt_window *v = &r->windows[i];
+
+        if (!v->open || v->ts <= w->told_ts)
+            continue;
+        e = pt_round_put_made(r, POSIXTRACE_CPU_TIME, v->ts, NULL, 0);
+        w->told_ts = e == 0 ? v->ts : w->told_ts;
+    }
+    return e;
+}
+
 int pt_switches_write(struct pt_switches *w, struct pt_round *r)
 {
     const struct pt_switch *list;
@@ -358,6 +400,8 @@ int pt_switches_write(struct pt_switches *w, struct pt_round *r)
     for (size_t i = 0; i < w->placed_count;)
         i += put_packet(w, r, list, i);
     e = put_losses(w, r, list, n);
+    if (e == 0)
+        e = put_beginnings(w, r);
     w->ops->done(w->source);
     forget_ended(w);
     return e;

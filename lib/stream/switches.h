@@ -20,6 +20,12 @@
  * has stopped itself, has no thread: it is counted where losses without a slot are,
  * in the segment, so a kill does not take the count away.
  *
+ * Where the kernel refuses to report them, another source says now and then for how
+ * long each thread has run until then (PT_SWITCH_TIME), and the threads that record
+ * calls that wait say it of themselves (pt_event_cpu_time): so whoever reads can bound
+ * the time that a thread was off the processor.  What of that is lost is not counted,
+ * since there is a later one.
+ *
  * Time.  A stream with switches runs on CLOCK_MONOTONIC, in which the kernel stamps
  * them: they compare exactly with the thread's own events.
  */
@@ -35,6 +41,7 @@ struct pt_stream;
 
 enum pt_switch_what {
     PT_SWITCH_IN, PT_SWITCH_OUT, PT_SWITCH_PREEMPTED,
+    PT_SWITCH_TIME,    /* no switch: for how long it has run, see pt_switch */
     PT_SWITCH_ENDED,   /* the thread has ended: its tid may be another's from now on */
     PT_SWITCH_LOST     /* so many were lost before this time */
 };
@@ -43,11 +50,12 @@ struct pt_switch {
     uint64_t ts;       /* CLOCK_MONOTONIC */
     int32_t  pid, tid;
     uint32_t what;     /* enum pt_switch_what */
-    uint32_t value;    /* the processor; LOST: how many */
+    uint32_t value;    /* the processor; LOST: how many; TIME: up to so much more, in ns */
     /* Who saw it.  A thread that began while the source did may be seen twice; the
      * first to see it counts, the others are passed over. */
     uint32_t origin;
     uint32_t order;    /* among equal times */
+    uint64_t run_ns;   /* TIME */
 };
 
 struct pt_switch_request {
@@ -58,7 +66,12 @@ struct pt_switch_request {
     /* Called by a thread of the source, when so many wait that they should be taken. */
     void   (*filling)(void *context);
     void    *context;
+    struct pt_seg *seg; /* the threads that record in it */
 };
+
+/* What a look at the threads has found, since the one before: have any run, have
+ * any recorded something? */
+enum { PT_LOOK_RAN = 1, PT_LOOK_RECORDED = 2 };
 
 struct pt_switch_source;
 
@@ -72,17 +85,25 @@ struct pt_switch_ops {
                    const struct pt_switch **list);
     void (*done)(struct pt_switch_source *source);
     void (*close)(struct pt_switch_source *source);
+    /* NULL: not needed.  Finds out how long the threads have run by now: PT_LOOK_*. */
+    unsigned (*look)(struct pt_switch_source *source);
 };
 
-/* From now on new streams use these.  Without any they answer ENOSYS. */
-void pt_switches_use(const struct pt_switch_ops *ops);
+/* From now on new streams use these, and the second where those are refused, if not
+ * NULL.  Without any they answer ENOSYS. */
+void pt_switches_use(const struct pt_switch_ops *ops, const struct pt_switch_ops *instead);
 
 struct pt_switches;
 
-/* 0 or a negative errno. */
+/* 0, or a negative errno; *switches may be there all the same, then it is about how long
+ * threads run. */
 int pt_switches_open(struct pt_switches **switches, struct pt_stream *s,
                      void (*filling)(void *), void *context);
 void pt_switches_close(struct pt_switches *w);
+
+/* As struct pt_switch_ops; not where switches are NULL or need none. */
+bool pt_switches_can_look(const struct pt_switches *w);
+unsigned pt_switches_look(struct pt_switches *w);
 
 /* Part of pt_round_write, after the chunks: the windows are known.  -ENOMEM: nothing
  * was handed over, the next round does it. */

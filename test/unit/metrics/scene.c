@@ -57,11 +57,16 @@ void scene_trace_close(trace_id_t trid)
 static int note(void *context, const struct posixtrace_measurement *m)
 {
     /* Not the kernel's number, which <trace.h> does not know. */
-    fprintf(context, "%s: %d %lld %lld %lld %llu%s\n", posixtrace_metric_name(m->metric),
+    fprintf(context, "%s: %d %lld %lld %lld %llu%s", posixtrace_metric_name(m->metric),
             (int)(m->thread_id / 4096),
             (long long)(m->begin_ns - SCENE_BASE), (long long)(m->end_ns - SCENE_BASE),
             (long long)m->length_ns, (unsigned long long)m->intermediate_events,
             m->unknown ? " unknown" : "");
+    if (m->bound)
+        fprintf(context, " bound %lld", (long long)m->least_ns);
+    else
+        SCENE_NEED(m->least_ns == (m->unknown ? 0 : m->length_ns));
+    fputc('\n', context);
     return 0;
 }
 

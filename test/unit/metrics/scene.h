@@ -10,9 +10,10 @@
  *   trace
  *   TIME THREAD EVENT [OBJECT VALUE]   VALUE: @TIME is a time
  *   expect
- *   METRIC: THREAD BEGIN END LENGTH EVENTS [unknown]      in order
+ *   METRIC: THREAD BEGIN END LENGTH EVENTS [unknown | bound LEAST]      in order
  *   METRIC: unknown U unfinished F restarted R discarded D at_most N    where one is not 0
  *
+ * In posixtrace_cpu_time OBJECT is how long the thread ran, VALUE how much longer it may be.
  * "#" begins a comment; times are ns after an instant of the scene.
  */
 #ifndef TEST_METRICS_SCENE_H

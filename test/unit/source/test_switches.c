@@ -66,7 +66,7 @@ static void end(struct pt_switch_source *source)
     (void)source;
 }
 
-static const struct pt_switch_ops ops = { play, take, done, end };
+static const struct pt_switch_ops ops = { play, take, done, end, NULL };
 
 /* At the present moment, or just after the one before. */
 static uint64_t put(uint32_t what, int32_t tid, uint32_t value, uint32_t origin)
@@ -90,7 +90,7 @@ static struct pt_stream *make_small(int fd, int policy, uint64_t size, uint64_t 
     struct pt_stream *s = NULL;
     struct pt_attr attr;
 
-    pt_switches_use(&ops);
+    pt_switches_use(&ops, NULL);
     pt_attr_init(&attr);
     attr.switches = 1;
     attr.stream_policy = policy;

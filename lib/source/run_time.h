@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * For how long a thread has run since it began, as the kernel tells others.
+ *
+ * Of a thread of this process by its clock, which is right at the moment when it is
+ * read.  Of others from /proc/PID/task/TID/schedstat, or sched where the kernel has no
+ * schedstat: what those say of a thread that runs right now is as old as the kernel's
+ * last look at it, a tick ago; a second ago on processors without ticks.
+ */
+#ifndef PT_SOURCE_RUN_TIME_H
+#define PT_SOURCE_RUN_TIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/atomics.h"
+
+struct pt_run_time {
+    uint64_t ts;               /* CLOCK_MONOTONIC */
+    uint64_t run_ns;           /* until then, or up to so much more: */
+    uint64_t more_ns;
+};
+
+/* 0; -ESRCH: the thread has gone; -ENOTSUP: nobody tells. */
+int pt_run_time_get(int32_t pid, int32_t tid, struct pt_run_time *t) PT_HIDDEN;
+
+/* What is known of it at an earlier moment. */
+void pt_run_time_date_back(struct pt_run_time *t, uint64_t ts) PT_HIDDEN;
+
+/* How much older than the moment it is asked can it be, of another process? */
+uint64_t pt_run_time_lag(void) PT_HIDDEN;
+
+/* The number in the text of one of those files, in ns; false: it is not there. */
+bool pt_run_time_parse_schedstat(const char *text, uint64_t *ns) PT_HIDDEN;
+bool pt_run_time_parse_sched(const char *text, uint64_t *ns) PT_HIDDEN;
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * For how long threads have run, now and then: what there is instead of context
+ * switches where the system refuses those.
+ *
+ * Which threads: those that record in the stream, of whatever process.  The times of
+ * others are of no use, since they have no events to be between.
+ *
+ * When is up to the flush thread (stream/lookout.h), in whose hands all of this is:
+ * there is no other thread and no lock.  A look tells of a thread only if it has run
+ * since the look before; then also of that one, so that it is known how long the thread
+ * had not run.
+ *
+ * A look at a stream that has been stopped says how it was when that happened: what is
+ * later would be no part of the stream.
+ *
+ * What finds no room is forgotten, the oldest first: later ones say nearly the same.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+#include "ring/slot.h"
+#include "source/run_time.h"
+#include "source/run_times.h"
+
+/* A slot of the segment, and what was found out about its writer. */
+struct watched {
+    uint32_t wid;              /* 0: it is not watched */
+    int32_t  pid, tid;
+    uint64_t recorded;
+    struct pt_run_time last;   /* ts 0: never looked at */
+    uint64_t told_ts;          /* of the last one that was told */
+    bool     told;             /* anything at all */
+};
+
+struct pt_switch_source {
+    struct pt_seg *seg;
+    struct watched *watched;   /* by slot */
+    uint32_t count;
+    struct pt_switch *list;
+    size_t used, room, given;
+    uint64_t given_ts;         /* before that, everything was taken */
+    uint32_t order;
+};
+
+static void add(struct pt_switch_source *s, const struct pt_switch *k)
+{
+    size_t drop = s->room / 4;
+
+    if (k->ts < s->given_ts)
+        return;
+    if (s->used == s->room) {
+        memmove(s->list, s->list + drop, (s->used - drop) * sizeof *s->list);
+        s->used -= drop;
+    }
+    s->list[s->used] = *k;
+    s->list[s->used++].order = s->order++;
+}
+
+static void tell(struct pt_switch_source *s, struct watched *w, const struct pt_run_time *t)
+{
+    const struct pt_switch k = { .ts = t->ts, .pid = w->pid, .tid = w->tid,
+                                 .what = PT_SWITCH_TIME, .value = (uint32_t)t->more_ns,
+                                 .run_ns = t->run_ns };
+
+    /* Four seconds in one look: it says nothing. */
+    if (t->more_ns > UINT32_MAX)
+        return;
+    add(s, &k);
+    w->told = true;
+    w->told_ts = t->ts;
+}
+
+/* Its thread id may be another thread's from now on. */
+static void forget(struct pt_switch_source *s, struct watched *w)
+{
+    const struct pt_switch k = { .ts = pt_clock_ns(CLOCK_MONOTONIC), .pid = w->pid,
+                                 .tid = w->tid, .what = PT_SWITCH_ENDED };
+
+    if (w->told)
+        add(s, &k);
+    memset(w, 0, sizeof *w);
+}
+
+/* Makes it the entry of the slot's writer; false: that is no thread which lives. */
+static bool watch(struct pt_switch_source *s, uint32_t i, struct pt_slot_view *v)
+{
+    struct watched *w = &s->watched[i];
+    bool live = pt_slot_is_live(pt_load_acquire(&pt_seg_slot(s->seg, i)->state));
+
+    pt_slot_look(s->seg, i, v);
+    live = live && v->own && v->author.level == 0 && v->author.tid > 0 && v->author.pid > 0;
+    if (w->wid && (!live || w->wid != v->wid))
+        forget(s, w);
+    if (live && !w->wid) {
+        w->wid = v->wid;
+        w->pid = v->author.pid;
+        w->tid = v->author.tid;
+    }
+    return live;
+}
+
+static unsigned look_at(struct pt_switch_source *s, uint32_t i)
+{
+    uint64_t state = pt_load_seqcst(&s->seg->h->state);
+    struct watched *w = &s->watched[i];
+    unsigned found = 0;
+    struct pt_slot_view v;
+    struct pt_run_time t;
+    bool ran;
+
+    if (!watch(s, i, &v))
+        return 0;
+    if (w->recorded != v.mine.recorded)
+        found |= PT_LOOK_RECORDED;
+    w->recorded = v.mine.recorded;
+    if (pt_run_time_get(w->pid, w->tid, &t) < 0)
+        return found;
+    ran = w->last.ts == 0 || t.run_ns != w->last.run_ns;
+    if (pt_state_of(state) != PT_RUNNING)
+        pt_run_time_date_back(&t, pt_state_ts(state));
+    if (ran && w->last.ts > w->told_ts && w->last.ts < t.ts)
+        tell(s, w, &w->last);
+    if (ran && t.ts > w->told_ts)
+        tell(s, w, &t);
+    w->last = t;
+    return found | (ran ? PT_LOOK_RAN : 0);
+}
+
+static unsigned look(struct pt_switch_source *s)
+{
+    uint32_t n = pt_slot_count(s->seg);
+    unsigned found = 0;
+
+    if (n > s->count) {
+        struct watched *more = realloc(s->watched, n * sizeof *more);
+
+        if (more) {
+            memset(more + s->count, 0, (n - s->count) * sizeof *more);
+            s->watched = more;
+            s->count = n;
+        }
+    }
+    for (uint32_t i = 0; i < n && i < s->count; i++)
+        found |= look_at(s, i);
+    return found;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct pt_switch *x = a, *y = b;
+
+    if (x->ts != y->ts)
+        return x->ts < y->ts ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static size_t take(struct pt_switch_source *s, uint64_t before, const struct pt_switch **list)
+{
+    if (s->used > 1)
+        qsort(s->list, s->used, sizeof *s->list, by_time);
+    for (s->given = 0; s->given < s->used && s->list[s->given].ts < before;)
+        s->given++;
+    if (before > s->given_ts)
+        s->given_ts = before;
+    *list = s->list;
+    return s->given;
+}
+
+static void done(struct pt_switch_source *s)
+{
+    s->used -= s->given;
+    memmove(s->list, s->list + s->given, s->used * sizeof *s->list);
+    s->given = 0;
+}
+
+static void close_source(struct pt_switch_source *s)
+{
+    free(s->watched);
+    free(s->list);
+    free(s);
+}
+
+static int open_source(struct pt_switch_source **source, const struct pt_switch_request *request)
+{
+    struct pt_switch_source *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return -ENOMEM;
+    s->seg = request->seg;
+    s->room = request->room < 4 ? 4 : (size_t)request->room;
+    s->list = calloc(s->room, sizeof *s->list);
+    if (!s->list) {
+        close_source(s);
+        return -ENOMEM;
+    }
+    *source = s;
+    return 0;
+}
+
+const struct pt_switch_ops pt_run_times = { open_source, take, done, close_source, look };
