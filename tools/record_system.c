@@ -5,7 +5,8 @@
  *
  *   calls      made by a library that the started program gets through LD_PRELOAD; it
  *              lies beside the libposixtrace that this program itself uses
- *   switches   come from the kernel; where it refuses, the rest is recorded
+ *   switches   come from the kernel; where it refuses, the rest is recorded, and how
+ *              long threads have run
  */
 #include "record.h"
 
@@ -98,7 +99,8 @@ static void say_refusal(const struct recording *r, int refusal)
         : refusal == EMFILE ? "; 'ulimit -n' must allow a descriptor for each thread and processor"
                             : "";
 
-    tool_note("no context switches will be in %s: %s%s", quote(r->log), strerror(refusal), advice);
+    tool_note("no context switches will be in %s, but how long threads ran, so that some metrics "
+              "will be bounds: %s%s", quote(r->log), strerror(refusal), advice);
 }
 
 /* Any of the names would do: all the types are listed as soon as one is opened. */

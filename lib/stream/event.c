@@ -241,8 +241,8 @@ static void leave(struct pt_lane *lane)
 
 /*
  * Asked before the event's time is taken and again behind it: what the thread had run
- * by then lies between the two, whatever came in between.  Not so where the chunk was
- * changed, which takes the time anew: then a second one follows.
+ * by then lies between the two, whatever came in between.  Not so where a new chunk is
+ * needed, which takes the time anew: such a one says what is sure, and another follows.
  */
 static void write_cpu_time(struct pt_lane *lane, uint64_t run, uint64_t addr)
 {
@@ -253,6 +253,8 @@ static void write_cpu_time(struct pt_lane *lane, uint64_t run, uint64_t addr)
         uint64_t ts, now;
 
         room = pt_lane_has_room(lane, sizeof t);
+        if (!room)
+            pt_lane_close_chunk(lane);
         ts = pt_clock_now(lane->h->clock);
         now = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
         if (room)

@@ -192,7 +192,8 @@ START_TEST(own_system_events)
     static const struct { unsigned id, len, size; } types[] = {
         { POSIXTRACE_SWITCH_IN, 4, 4 }, { POSIXTRACE_MUTEX_LOCK, 8, 8 },
         { POSIXTRACE_SLEEP_DONE, 16, 8 }, { POSIXTRACE_SIGNAL_END, 4, 4 },
-        { POSIXTRACE_MUTEX_LOCK, 7, 0 }, { POSIXTRACE_CPU_TIME, 16, 8 }, { PT_ID_OWN_LAST + 1, 8, 0 },
+        { POSIXTRACE_MUTEX_LOCK, 7, 0 }, { POSIXTRACE_CPU_TIME, 16, 8 },
+        { PT_ID_OWN_LAST + 1, 8, 0 },
     };
     struct subject s;
     struct pt_packet_data *p = (void *)s.before;

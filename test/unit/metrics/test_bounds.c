@@ -10,7 +10,7 @@
 #include "scene.h"
 #include "support/run_suite.h"
 
-enum { THREADS = 3, EVENTS = 600, LARGEST = 4 * EVENTS, METRICS = 4, SEEDS = 150 };
+enum { THREADS = 3, EVENTS = 600, LARGEST = 4 * EVENTS, METRICS = 4, SEEDS = 60 };
 enum { NOTHING, LOCK, SLEEP };
 
 struct thread {
