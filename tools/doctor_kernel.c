@@ -227,8 +227,8 @@ static void tell_perf(void)
     }
     doctor_add(NOTE, "perf events", "refused: %s (perf_event_paranoid is %s)", child_text(result),
                setting);
-    doctor_means("streams do not record the context switches of threads: record --system=switches "
-                 "records all the rest");
+    doctor_means("streams do not record the context switches of threads, but for how long those "
+                 "ran: metrics that leave out the time without a processor are bounds");
     if ((result == EACCES || result == EPERM) && atoi(setting) > 2)
         doctor_remedy("as root: sysctl kernel.perf_event_paranoid=2");
     else

@@ -40,8 +40,9 @@ int posixtrace_attr_getcompression(const trace_attr_t *attr, int *compression);
  *
  * A stream without log cannot have them: posix_trace_create() answers EINVAL.  Where
  * the system refuses them the stream is created and works without, see
- * posixtrace_stream_switches().  What a pre-recorded stream has is told by its
- * events; its attributes say 0.
+ * posixtrace_stream_switches(), and records now and then for how long each thread that
+ * records in it has run (POSIXTRACE_CPU_TIME): that bounds the time off the processor.
+ * What a pre-recorded stream has is told by its events; its attributes say 0.
  *
  * EINVAL   attr is no attributes object, switches is neither 0 nor 1, or the result
  *          pointer is NULL

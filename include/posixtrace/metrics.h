@@ -48,8 +48,9 @@ int posixtrace_system_metric(const char *metric_name, posixtrace_metric_t **metr
 /*
  * New_User_Metric: the time that a thread executes between two events of its own, by
  * their names.  Time in which the thread does not run is left out where the stream
- * has context switches; with include_system false also the time in calls that the
- * stream has events of (posixtrace/system.h).  To be freed.
+ * has context switches, and bounded where these are refused; with include_system false
+ * also the time in calls that the stream has events of (posixtrace/system.h).  To be
+ * freed.
  *
  * EINVAL  a NULL argument, or a name that is empty or longer than TRACE_EVENT_NAME_MAX
  * ENOMEM
@@ -59,7 +60,8 @@ int posixtrace_new_user_metric(const char *metric_name, const char *initial_even
                                posixtrace_metric_t **metric);
 
 /*
- * Events_Required_By: the event types that the metric looks at and trid knows.  For a
+ * Events_Required_By: the event types that the metric looks at and trid knows, with
+ * posixtrace_cpu_time where it looks at context switches that may be refused.  For a
  * stream that this process traces itself, types of the program's own that are not
  * open yet are opened.
  *

@@ -35,6 +35,11 @@
  *   thread_begin, thread_end           u64 pthread_t
  *   signal_begin, signal_end           u32 number                around a handler
  *
+ * cpu_time is there where context switches were asked for and are refused.  Until its
+ * time the thread had run, since it began, for run to run + more ns; more UINT64_MAX: at
+ * least for run.  One without data and thread stands where a stream was started in
+ * which it is so.
+ *
  * In a stream each name has "posixtrace_" before it.  docs/system-events.md tells when
  * each is recorded.
  */
@@ -80,6 +85,12 @@ extern "C" {
  * stand between a program and the system, as libposixtrace-preload.so does.
  * data_len is in bytes; data may be NULL, then there is none.  An id that is not in the
  * list is ignored, and there is no error.
+ *
+ * POSIXTRACE_CPU_TIME takes no data, what is given is not looked at: the library asks the
+ * kernel for how long the calling thread has run, with two system calls, if some stream
+ * wants to know.  For who traces a point where a measurement begins or ends, right
+ * behind its event.
+ *
  * Async-signal-safe, thread-safe, no cancellation point, leaves errno alone.
  */
 void posixtrace_system_event(trace_event_id_t id, const void *data, size_t data_len);

@@ -9,8 +9,11 @@
 /* As many tellings come in a second as a thread makes calls, or a hundred. */
 #define WAIT_NS INT64_C(1000000000)
 #define NS_MAX (INT64_MAX / 4)
-/* A telling that is known no better than to a part of its piece does not end it. */
+/* A telling that is known no better than to a part of its piece does not end it; and one
+ * between others that are much better only if that part is small. */
 #define WORTH 4
+#define WORTH_BETWEEN 128
+#define MUCH 16
 
 enum { LINE_MAX_WAITING = 65536 };
 
@@ -253,6 +256,14 @@ static void precede(struct pt_ran *last, const struct pt_ran *now)
     last->most = max(min(last->most, now->most), last->least);
 }
 
+static bool is_worth(const struct pt_ran *before, const struct pt_ran *last)
+{
+    int64_t doubt = last->most - last->least, doubt_before = before->most - before->least;
+    int64_t worth = doubt / MUCH > doubt_before ? WORTH_BETWEEN : WORTH;
+
+    return doubt <= span(before->ns, last->ns) / worth;
+}
+
 /* before, last and now follow each other.  dropped: last is not worth ending a piece. */
 static void tell_share(struct pt_share *s, const struct pt_ran *before,
                        const struct pt_ran *last, const struct pt_ran *now, bool dropped)
@@ -302,8 +313,7 @@ static void tell(struct pt_engine *e, struct pt_thread *t, struct pt_ran now)
         last.known = false;
     else if (last.known)
         precede(&last, &now);
-    dropped = t->before.known && last.known &&
-              last.most - last.least > span(t->before.ns, last.ns) / WORTH;
+    dropped = t->before.known && last.known && !is_worth(&t->before, &last);
     LIST_FOREACH(s, &t->shares, of_thread) {
         if (s->counts == PT_COUNTS)
             count(e, &t->ran, s, now.ns);

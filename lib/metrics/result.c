@@ -146,12 +146,21 @@ size_t posixtrace_intermediate_events(const posixtrace_metric_result_element_t *
 
 /* ---- which events it takes ---- */
 
-static bool is_wanted(const posixtrace_metric_t *metric, const char *name)
+static bool looks_at(const posixtrace_metric_t *metric, const char *name)
 {
     for (size_t i = 0; i < metric->event_count; i++)
         if (strcmp(metric->events[i], name) == 0)
             return true;
     return false;
+}
+
+/* What there is instead of context switches goes with them. */
+static bool is_wanted(const posixtrace_metric_t *metric, const char *name)
+{
+    if (strcmp(name, "posixtrace_cpu_time") == 0)
+        return looks_at(metric, "posixtrace_switch_out") ||
+               looks_at(metric, "posixtrace_switch_preempted");
+    return looks_at(metric, name);
 }
 
 /* Types that the stream knows; the list is left where it begins. */
