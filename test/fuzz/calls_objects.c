@@ -46,8 +46,7 @@ trace_event_id_t some_id(uint8_t b)
 static bool is_system(trace_event_id_t id)
 {
     return (id >= POSIX_TRACE_START && id <= POSIX_TRACE_ERROR) ||
-           (id >= POSIXTRACE_SWITCH_IN && id <= POSIXTRACE_SWITCH_PREEMPTED) ||
-           (id >= POSIXTRACE_MUTEX_LOCK && id <= POSIXTRACE_SIGNAL_END);
+           (id >= POSIXTRACE_SWITCH_IN && id <= POSIXTRACE_SIGNAL_END);
 }
 
 bool is_type(trace_event_id_t id)

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
+#include <posixtrace/system.h>
 #include "scene.h"
 #include "support/run_suite.h"
 
@@ -52,6 +53,69 @@ START_TEST(of_a_log)
     }
     posixtrace_metric_free(metric);
     scene_trace_close(trid);
+}
+END_TEST
+
+/* Without context switches, but told for how long the thread ran: off for 30 of 100 ns. */
+START_TEST(bounds)
+{
+    struct scene_trace *t = scene_trace_begin();
+    posixtrace_metric_result_t *result;
+    const posixtrace_metric_result_element_t *element;
+    posixtrace_metric_t *metric;
+    trace_id_t trid;
+
+    scene_trace_add(t, 100, 7, "posixtrace_cpu_time", 1000, 0, true);
+    scene_trace_add(t, 110, 7, "begin", 0, 0, false);
+    scene_trace_add(t, 150, 7, "finish", 0, 0, false);
+    scene_trace_add(t, 200, 7, "posixtrace_cpu_time", 1070, 0, true);
+    scene_trace_add(t, 210, 7, "begin", 0, 0, false);
+    scene_trace_add(t, 220, 7, "finish", 0, 0, false);
+    scene_trace_add(t, 230, 7, "posixtrace_cpu_time", 1100, 0, true);
+    trid = scene_trace_open(t);
+    ck_assert_int_eq(posixtrace_new_user_metric("m", "begin", "finish", true, &metric), 0);
+    ck_assert_int_eq(posixtrace_get_metric_result(metric, trid, &result), 0);
+    ck_assert_uint_eq(posixtrace_metric_result_element_count(result), 2);
+    ck_assert_int_eq(posixtrace_get_metric_result_element(result, 1, &element), 0);
+    ck_assert_int_ne(posixtrace_is_bound(element), 0);
+    ck_assert_int_eq(ns_of(posixtrace_length(element)), 40);
+    ck_assert_int_eq(ns_of(posixtrace_least_length(element)), 10);
+    ck_assert_int_eq(posixtrace_get_metric_result_element(result, 2, &element), 0);
+    ck_assert_int_eq(posixtrace_is_bound(element), 0);
+    ck_assert_int_eq(ns_of(posixtrace_length(element)), 10);
+    ck_assert_int_eq(ns_of(posixtrace_least_length(element)), 10);
+    posixtrace_metric_result_free(result);
+    posixtrace_metric_free(metric);
+    scene_trace_close(trid);
+}
+END_TEST
+
+static int needs(const posixtrace_metric_t *metric, trace_id_t trid, trace_event_id_t id)
+{
+    trace_event_set_t set;
+    int is = 0;
+
+    ck_assert_int_eq(posixtrace_events_required_by(metric, trid, &set), 0);
+    ck_assert_int_eq(posix_trace_eventset_ismember(id, &set, &is), 0);
+    return is;
+}
+
+/* What there is in place of switches, where a metric would like those. */
+START_TEST(instead_of_switches)
+{
+    posixtrace_metric_t *metric;
+    trace_id_t trid;
+
+    ck_assert_int_eq(posix_trace_create(0, NULL, &trid), 0);
+    ck_assert_int_eq(posixtrace_system_metric("Execution Time", &metric), 0);
+    ck_assert_int_ne(needs(metric, trid, POSIXTRACE_SWITCH_OUT), 0);
+    ck_assert_int_ne(needs(metric, trid, POSIXTRACE_CPU_TIME), 0);
+    posixtrace_metric_free(metric);
+    ck_assert_int_eq(posixtrace_system_metric("Mutex Hold", &metric), 0);
+    ck_assert_int_ne(needs(metric, trid, POSIXTRACE_MUTEX_LOCKED), 0);
+    ck_assert_int_eq(needs(metric, trid, POSIXTRACE_CPU_TIME), 0);
+    posixtrace_metric_free(metric);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
 }
 END_TEST
 
@@ -207,6 +271,8 @@ END_TEST
 static void add(TCase *tc)
 {
     tcase_add_test(tc, of_a_log);
+    tcase_add_test(tc, bounds);
+    tcase_add_test(tc, instead_of_switches);
     tcase_add_test(tc, of_a_running_stream);
     tcase_add_test(tc, arguments);
     tcase_add_test(tc, stopped_by_its_caller);
