@@ -31,9 +31,12 @@ static void plan(struct pt_lookout *l, unsigned found, uint64_t begin)
 
 void pt_lookout_turn(struct pt_lookout *l, bool running)
 {
-    uint64_t now = pt_clock_ns(CLOCK_MONOTONIC);
+    uint64_t now;
 
-    if (!l->switches || l->at == 0 || now < l->at)
+    if (!l->switches || l->at == 0)
+        return;
+    now = pt_clock_ns(CLOCK_MONOTONIC);
+    if (now < l->at)
         return;
     plan(l, pt_switches_look(l->switches), now);
     if (!running) {
