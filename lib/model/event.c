@@ -73,6 +73,7 @@ const char *pt_event_system_description(uint32_t id)
         [POSIXTRACE_SWITCH_IN] = CPU,
         [POSIXTRACE_SWITCH_OUT] = CPU,
         [POSIXTRACE_SWITCH_PREEMPTED] = CPU,
+        [POSIXTRACE_CPU_TIME] = OF("u64 run; u64 more"),
         [POSIXTRACE_MUTEX_LOCK] = OBJECT,
         [POSIXTRACE_MUTEX_LOCKED] = DONE,
         [POSIXTRACE_MUTEX_UNLOCK] = OBJECT,
