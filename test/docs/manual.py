@@ -32,12 +32,13 @@ import tempfile
 
 SKIP = 77
 HEADERS = ['trace.h'] + ['posixtrace/' + h for h in (
-    'attach.h', 'attr.h', 'environment.h', 'event.h', 'info.h', 'log.h', 'metrics.h',
-    'stream.h', 'system.h')]
+    'attach.h', 'attr.h', 'emit.h', 'environment.h', 'event.h', 'format.h', 'info.h', 'log.h',
+    'metrics.h', 'stream.h', 'system.h', 'typed.h')]
 PROTOTYPE = re.compile(r'^((?:const )?\w+(?: \w+)*? \*?)(posix_?trace_\w+)'
                        r'\(((?:[^()]|\([^()]*\))*)\)\s*;', re.M)
 NOT_AN_ERROR_NUMBER = {
     'posix_trace_event', 'posix_trace_eventid_equal',
+    'posixtrace_event_wanted', 'posixtrace_site_open',
     'posixtrace_system_event', 'posixtrace_system_wanted',
     'posixtrace_loss_cause_text', 'posixtrace_stream_directory',
 }
