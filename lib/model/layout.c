@@ -9,7 +9,6 @@
  *
  * By recursive descent, without recursion: the language does not nest.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 
 #define NAME_MAX_BYTES 63u
 #define ELEMENTS_MAX   65535u
+#define LONG_NAME      "a name has up to 63 bytes, not"
 
 struct parser {
     const char *from, *at;
@@ -60,9 +60,25 @@ static bool fail(struct parser *p, const char *at, const char *what, struct word
     return false;
 }
 
+/* Not those of <ctype.h>: the language does not depend on the locale. */
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 static void skip_space(struct parser *p)
 {
-    while (isspace((unsigned char)*p->at))
+    while (is_space(*p->at))
         p->at++;
 }
 
@@ -77,7 +93,7 @@ static bool take(struct parser *p, char c)
 
 static bool is_word_byte(char c, bool first)
 {
-    return isalpha((unsigned char)c) || c == '_' || (!first && isdigit((unsigned char)c));
+    return is_letter(c) || c == '_' || (!first && is_digit(c));
 }
 
 /* A word, or of length 0 where there is none. */
@@ -103,7 +119,7 @@ static struct word here(const struct parser *p)
 {
     struct word w = { p->at, 0 };
 
-    while (w.at[w.len] && !isspace((unsigned char)w.at[w.len]) && w.len < 12)
+    while (w.at[w.len] && !is_space(w.at[w.len]) && w.len < 12)
         w.len++;
     return w;
 }
@@ -181,7 +197,8 @@ static bool parse_enumeration(struct parser *p, struct posixtrace_field *f)
         struct word w = take_word(p);
 
         if (w.len == 0 || w.len > NAME_MAX_BYTES)
-            return fail(p, p->at, "not the name of a value:", here(p));
+            return fail(p, w.at, w.len ? LONG_NAME : "not the name of a value:",
+                        w.len ? w : here(p));
         if (take(p, '=') && !take_integer(p, &next))
             return false;
         e[f->enumerator_count++] = (struct posixtrace_enumerator){ keep_name(p, w), next };
@@ -206,13 +223,15 @@ static bool parse_field(struct parser *p, struct word type)
     while (i < sizeof bases / sizeof *bases && !word_is(type, bases[i].name))
         i++;
     if (i == sizeof bases / sizeof *bases)
-        return fail(p, type.at, "not a type:", type.len ? type : here(p));
+        return fail(p, type.at, type.len || *p->at ? "not a type:" : "a field is missing",
+                    type.len ? type : here(p));
     *f = (struct posixtrace_field){ .kind = bases[i].kind, .bits = bases[i].bits };
     if (!parse_extent(p, f))
         return false;
     w = take_word(p);
     if (w.len == 0 || w.len > NAME_MAX_BYTES)
-        return fail(p, p->at, "not the name of a field:", here(p));
+        return fail(p, w.at, w.len ? LONG_NAME : "not the name of a field:",
+                    w.len ? w : here(p));
     f->name = keep_name(p, w);
     if (pt_layout_find(l, f->name) < l->count)
         return fail(p, w.at, "two fields are called", w);
