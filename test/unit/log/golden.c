@@ -8,7 +8,7 @@
  *   golden --print LOG  prints what would be compared
  *   golden --make KIND LOG  writes a log of a kind, for a new version's samples:
  *                       append, loop, loop-open, loop-cost, until-full, cut, disk-full,
- *                       packed, packed-loop
+ *                       packed, packed-loop, described, described-loop
  *
  * The samples of a version are never made again; a change that reads one of
  * them differently breaks the logs that people have.
@@ -97,6 +97,12 @@ static void print_summary(FILE *out, struct pt_log_reader *r, int fd)
 
             fprintf(out, "type %u '%s' %" PRIu64 "\n", id, name ? name : "", count);
         }
+    for (uint32_t id = 0; id < PT_ID_MAX; id++) {
+        const char *text = pt_log_reader_text(r, PT_TEXT_DESCRIPTION, id);
+
+        if (text && id > PT_ID_USER_FIRST)
+            fprintf(out, "described %u '%s'\n", id, text);
+    }
     fprintf(out, "check packets %" PRIu64 " events %" PRIu64 " rounds %" PRIu64 " skipped %"
             PRIu64 " complete %d damaged %d\n", report.packets, report.events, report.rounds,
             report.skipped_bytes, report.complete, report.damaged);
@@ -194,7 +200,7 @@ static void put_packet(struct pt_log_writer *w, uint32_t wid, uint64_t ts, uint3
 
 static void make_log(const char *kind, const char *name)
 {
-    bool packed = strncmp(kind, "packed", 6) == 0;
+    bool packed = strncmp(kind, "packed", 6) == 0, described = strncmp(kind, "desc", 4) == 0;
     bool loop = strstr(kind, "loop") != NULL, full = strcmp(kind, "until-full") == 0;
     struct pt_log_params params = { .clock = POSIXTRACE_CLOCK_MONOTONIC, .pid = 4000,
                                     .seekable = true };
@@ -220,7 +226,13 @@ static void make_log(const char *kind, const char *name)
     pt_log_put_sync(w, &points[0]);
     pt_log_put_text(w, PT_TEXT_NAME, 193, "read");
     pt_log_put_text(w, PT_TEXT_NAME, 194, "compress \xc3\xa4\xff");
+    if (described)
+        pt_log_put_text(w, PT_TEXT_DESCRIPTION, 193, "u32 order; f64 price; str symbol");
     for (uint32_t round = 0; round < (loop ? 20 : 6); round++) {
+        if (round == 3 && described) {
+            pt_log_put_text(w, PT_TEXT_DESCRIPTION, 195, "be;u8:u8 list {no, yes = 0x10}");
+            pt_log_put_text(w, PT_TEXT_DESCRIPTION, 193, "bytes second");
+        }
         if (round == 2) {
             pt_log_put_text(w, PT_TEXT_NAME, 195, "write");
             pt_log_put_sync(w, &points[1]);

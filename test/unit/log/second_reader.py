@@ -21,7 +21,7 @@ for byte in range(256):
         byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
     TABLE.append(byte)
 
-DATA, NAME, SYNC, ROUND, INDEX, END, PAD = range(1, 8)
+DATA, NAME, SYNC, ROUND, INDEX, END, PAD, DESCRIPTION = range(1, 9)
 M64 = (1 << 64) - 1
 
 
@@ -71,7 +71,7 @@ class Log:
         self.ring, self.meta, self.end_offset = struct.unpack_from("<QQQ", raw, 64)
         self.complete = bool(flags & 1)
         self.names, self.syncs, self.state, self.skipped = {}, [], None, 0
-        self.authors = {}
+        self.authors, self.described = {}, {}
 
     def packet(self, at):
         if at + 32 > len(self.raw):
@@ -99,6 +99,10 @@ class Log:
         if p.type == NAME:
             number, length = p.get("II", 32)
             self.names.setdefault(number, p.raw[40:40 + length])
+        elif p.type == DESCRIPTION:
+            number, length = p.get("II", 32)
+            assert 193 <= number <= 1215 and 1 <= length <= 2047 and length <= p.size - 40
+            self.described.setdefault(number, p.raw[40:40 + length])
         elif p.type == SYNC:
             for i in range(p.get("I", 32)):
                 point = p.get("QqQ", 40 + 24 * i)
@@ -218,6 +222,8 @@ def compare(log_name, text_name):
     cost = re.search(rb"an event costs ([0-9]+) ps\n", rest)
     assert log.event_cost == (int(cost.group(1)) if cost else 0), f"{log_name}: event cost"
     assert int(b"complete 1" in rest) == log.complete, f"{log_name}: completeness"
+    described = {int(n): d for n, d in re.findall(rb"\ndescribed (\d+) '([^']*)'", rest)}
+    assert log.described == described, f"{log_name}: {log.described}, wanted {described}"
     for tid, recorded in re.findall(rb"thread 4000/(\d+) '[^']*' recorded (\d+)", rest):
         mine = [a for a in log.authors.values() if a[3] == int(tid)]
         # behind the last ROUND the events' numbers say more than totals do
