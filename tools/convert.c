@@ -5,7 +5,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "chars.h"
 #include "convert.h"
 #include "out.h"
 #include "progress.h"
@@ -13,10 +15,33 @@
 
 enum { FORMATS_MAX = 32 };
 
+/* What a format says, with names out of traces in it, so that nothing steers a terminal:
+ * as quote(), without quotes.  To be freed. */
+static char *harmless(const char *text)
+{
+    char *shown = tool_grow(NULL, strlen(text) + 1, CHARS_MAX_ESCAPE), *to = shown;
+    size_t left = strlen(text), took;
+    enum chars_style style =
+        chars_utf8_is_safe(STDERR_FILENO) ? CHARS_TERMINAL : CHARS_TERMINAL_ASCII;
+
+    for (; left > 0; text += took, left -= took) {
+        took = 1;
+        if (*text == '\\')
+            *to++ = *text;
+        else
+            took = chars_show_one(&to, (const uint8_t *)text, left, style);
+    }
+    *to = '\0';
+    return shown;
+}
+
 static void note(void *context, const char *text)
 {
+    char *shown = harmless(text);
+
     (void)context;
-    tool_note("%s", text);
+    tool_note("%s", shown);
+    free(shown);
 }
 
 static int progress(void *context, uint64_t events)
@@ -120,8 +145,13 @@ int convert_report(struct convert *convert, int error, const char *input)
 {
     const struct posixtrace_conversion *c = &convert->c;
 
-    if (error)
-        return tool_error("%s: %s", input, c->error[0] ? c->error : strerror(error));
+    if (error) {
+        char *shown = harmless(c->error[0] ? c->error : strerror(error));
+        int status = tool_error("%s: %s", input, shown);
+
+        free(shown);
+        return status;
+    }
     if (c->left_out)
         tool_note("%s: %" PRIu64 " event%s could not be carried over", input, c->left_out,
                   c->left_out == 1 ? "" : "s");

@@ -13,10 +13,12 @@
 
 enum { KEY_MAX = 15, DEPTH_MAX = 64, FOUND_BYTES = 20 };
 
-enum member { TS, PID, TID, THREAD_ID, THREAD, EVENT, ADDR, TRUNC, DATA, MEMBERS };
+enum member { TS, PID, TID, THREAD_ID, THREAD, EVENT, ADDR, TRUNC, DATA, DESCRIPTION,
+              MEMBERS };
 
 static const char *const member_names[MEMBERS] = {
-    "ts", "pid", "tid", "thread_id", "thread", "event", "addr", "trunc", "data"
+    "ts", "pid", "tid", "thread_id", "thread", "event", "addr", "trunc", "data",
+    "description"
 };
 
 struct cursor {
@@ -439,6 +441,24 @@ static bool read_name(struct cursor *c, struct jsonl_event *to)
     return fail(c, "a name that is not empty");
 }
 
+/* Others may call something so that is no description of ours. */
+static bool read_description(struct cursor *c, struct jsonl_event *to)
+{
+    const char *begin = c->at;
+    struct jsonl_error ignored, *error = c->error;
+    size_t length;
+    bool good;
+
+    c->error = &ignored;
+    good = read_string(c, to->description, POSIXTRACE_DESCRIPTION_MAX, "", &length);
+    c->error = error;
+    if (good)
+        return true;
+    to->description[0] = '\0';
+    c->at = begin;
+    return skip_value(c);
+}
+
 static bool read_member(struct cursor *c, enum member member, struct jsonl_event *to)
 {
     struct posixtrace_event *e = &to->event;
@@ -456,6 +476,7 @@ static bool read_member(struct cursor *c, enum member member, struct jsonl_event
     case THREAD:
         return read_string(c, to->thread, JSONL_THREAD_MAX, "at most 15 bytes in a thread's name",
                            &length);
+    case DESCRIPTION: return read_description(c, to);
     case MEMBERS: break;
     }
     return skip_value(c);
@@ -530,7 +551,7 @@ bool jsonl_parse(const char *line, size_t length, struct jsonl_event *to,
     unsigned seen = 0;
 
     memset(&to->event, 0, sizeof to->event);
-    to->name[0] = to->thread[0] = '\0';
+    to->name[0] = to->thread[0] = to->description[0] = '\0';
     to->event.name = to->name;
     to->event.thread_name = to->thread;
     to->event.data = to->data;

@@ -12,6 +12,8 @@
  *   thread     up to 15 bytes; default ""
  *   trunc      0 or 1; default 0
  *   data       two hexadecimal digits a byte, up to 61440 bytes; default ""
+ *   description   what describes the data of the type; default "", and that if it is
+ *                 no string, is longer than 2047 bytes or holds a zero byte
  *
  * Strings are UTF-8 where a lone surrogate \udcNN, NN from 80 to ff, is the
  * byte NN (chars.h).  No recursion, no allocation, nothing read behind the line.
@@ -23,13 +25,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <posixtrace/event.h>
+#include <posixtrace/typed.h>
 
-enum { JSONL_DATA_MAX = 61440, JSONL_THREAD_MAX = 15, JSONL_LINE_MAX = 1 << 20 };
+enum { JSONL_DATA_MAX = 61440, JSONL_THREAD_MAX = 15, JSONL_LINE_MAX = 8 << 20 };
 
 struct jsonl_event {
     struct posixtrace_event event;   /* points into the members below */
     char    name[TRACE_EVENT_NAME_MAX + 1];
     char    thread[JSONL_THREAD_MAX + 1];
+    char    description[POSIXTRACE_DESCRIPTION_MAX + 1];
     uint8_t data[JSONL_DATA_MAX];
 };
 

@@ -25,7 +25,6 @@ enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
 static const char help[] =
     "usage: posixtrace VERB [OPTION]... [FILE]...\n"
-    "\n"
     "Looks at logs and streams of the POSIX tracing library.\n"
     "\n"
     "  record CMD       records a program, or processes that run\n"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The formats of print: one constant struct printer each, one file each.
+ * The formats of print: text, which is made here, and those of lines, which the
+ * analysis library makes.
  *
  * What does not change from event to event is rendered once and kept: a cell
- * for each event type and one for each thread, in the escapes of the format.
- * Printing an event is then copying two cells and a few numbers.
+ * for each event type and one for each thread.  Printing an event is then copying
+ * two cells and a few numbers.
  */
 #ifndef PRINT_H
 #define PRINT_H
@@ -13,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <posixtrace/event.h>
+#include <posixtrace/format.h>
 
 #include "chars.h"
 #include "log_file.h"
@@ -48,13 +50,21 @@ struct print {
         bool        used;
         char        name[PRINT_NAME];
     } threads[PRINT_THREADS];
+
+    posixtrace_fields_t *fields;     /* of that stream; text only */
+    trace_id_t fields_trid;
+    char  *text;                     /* an event's fields */
+    size_t text_room;
+    const char *rows_format;         /* not text */
+    posixtrace_rows_t *rows;
+    trace_id_t rows_trid;
 };
 
 struct printer {
     /* Before the first event, also of a log without any; origin is set. */
     void (*begin)(struct print *p);
     void (*event)(struct print *p, const struct posixtrace_event *e);
-    /* Render the part of a line that depends on the type or the thread only;
+    /* text only: render the part of a line that depends on the type or the thread only;
      * return the end.  to has room for all escapes, and 128 bytes more. */
     char *(*type_cell)(struct print *p, char *to, const struct posixtrace_event *e,
                        uint32_t *columns);
@@ -64,14 +74,21 @@ struct printer {
     void (*end)(struct print *p);
 };
 
-extern const struct printer printer_text, printer_jsonl, printer_csv;
+extern const struct printer printer_text, printer_rows;
 
-void print_init(struct print *p, const struct printer *printer, struct log_file *log);
+/* format: "text", "jsonl" or "csv" */
+void print_init(struct print *p, const char *format, struct log_file *log);
 void print_free(struct print *p);
 
 /* The cells of an event; good until the next call. */
 const struct cell *print_type_cell(struct print *p, const struct posixtrace_event *e);
 const struct cell *print_thread_cell(struct print *p, const struct posixtrace_event *e);
+
+/* What describes the data of an event's type, or NULL. */
+const posixtrace_layout_t *print_layout(struct print *p, const struct posixtrace_event *e);
+/* Writes the fields behind so many columns; false: the data is not of the layout. */
+bool print_fields(struct print *p, const struct posixtrace_event *e,
+                  const posixtrace_layout_t *layout, size_t used);
 
 /* Is it of a type of posixtrace/system.h, whose data is described? */
 bool describe_is_own(const struct posixtrace_event *e);

@@ -15,10 +15,11 @@
 
 enum { ROOM_BESIDE = 128 };
 
-void print_init(struct print *p, const struct printer *printer, struct log_file *log)
+void print_init(struct print *p, const char *format, struct log_file *log)
 {
     memset(p, 0, sizeof *p);
-    p->printer = printer;
+    p->rows_format = format;
+    p->printer = strcmp(format, "text") == 0 ? &printer_text : &printer_rows;
     p->log = log;
     p->utf8 = chars_utf8_is_safe(STDOUT_FILENO);
 }
@@ -29,6 +30,9 @@ void print_free(struct print *p)
         free(p->types[i].text);
     for (size_t i = 0; i < PRINT_THREADS; i++)
         free(p->threads[i].cell.text);
+    posixtrace_fields_free(p->fields);
+    posixtrace_rows_free(p->rows);
+    free(p->text);
 }
 
 static void make_room(struct cell *cell, const char *name)

@@ -282,14 +282,16 @@ static size_t data_fits(const struct print *p, size_t used, size_t length)
     return fit + LEFT_OUT_MIN <= length ? fit : length;
 }
 
-static void put_data(struct print *p, const struct posixtrace_event *e, size_t used)
+/* In hexadecimal, with mark behind it. */
+static void put_data(struct print *p, const struct posixtrace_event *e, size_t used,
+                     const char *mark)
 {
     const uint8_t *data = e->data;
     size_t shown = data_fits(p, used, e->data_len);
     char *to;
 
     out_hex(data, shown);
-    if (shown <= OUT_BUFFER / 4) {
+    if (shown <= OUT_BUFFER / 4 && (shown > 0 || !*mark)) {
         to = out_room(shown + 64);
         out_taken(put_reading(p, to, data, shown, e->data_len));
     }
@@ -298,18 +300,21 @@ static void put_data(struct print *p, const struct posixtrace_event *e, size_t u
         to = put_u64(to, e->data_len - shown);
         out_taken(PUT(to, " bytes"));
     }
-    if (e->truncation)
-        out_text(" [truncated]");
+    if (!e->truncation)
+        out_text(e->data_len ? mark : mark + (*mark == ' '));
 }
 
 static void put_detail(struct print *p, const struct posixtrace_event *e, const struct cell *type,
                        size_t used)
 {
+    const posixtrace_layout_t *layout = NULL;
     char text[1024];
     bool described = (is_predefined(e->id) || describe_is_own(e)) &&
                      describe_event(p->log, e, text, sizeof text);
 
-    if (!described && e->data_len == 0 && !e->truncation)
+    if (!described && !describe_is_own(e))
+        layout = print_layout(p, e);
+    if (!described && !layout && e->data_len == 0 && !e->truncation)
         return;
     if (type->columns < p->event_width)
         out_spaces(p->event_width - type->columns);
@@ -317,8 +322,10 @@ static void put_detail(struct print *p, const struct posixtrace_event *e, const 
     used += type->columns < p->event_width ? p->event_width + 2 : type->columns + 2;
     if (described)
         out_text(text);
-    else
-        put_data(p, e, used);
+    else if (!(layout && print_fields(p, e, layout, used)))
+        put_data(p, e, used, layout ? " [not as described]" : "");
+    if (!described && e->truncation)
+        out_text(" [truncated]");
 }
 
 static void event(struct print *p, const struct posixtrace_event *e)

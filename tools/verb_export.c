@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@
 #include "tool.h"
 
 enum { TO = 1, FORCE, LIST };
+enum { OUTPUT_BUFFER = 1 << 18 };
 
 static struct convert convert;
 
@@ -47,7 +50,10 @@ struct export {
 /* Into a stream that is closed then: what could not be written is only known by that. */
 static int write_stream(struct export *ex, FILE *to)
 {
-    int error = posixtrace_export(ex->log.trid, ex->format->name, to, &convert.c);
+    int error;
+
+    setvbuf(to, NULL, _IOFBF, OUTPUT_BUFFER);
+    error = posixtrace_export(ex->log.trid, ex->format->name, to, &convert.c);
 
     if (fclose(to) != 0 && !error) {
         error = errno;
@@ -101,11 +107,13 @@ static int write_folder(struct export *ex)
 
 static int export_log(struct export *ex)
 {
+    char *shown;
     int status = log_file_open(&ex->log, ex->log_path);
 
     if (status != EXIT_DONE)
         return status;
-    convert.c.name = ex->out_path;
+    shown = strcmp(ex->out_path, "-") ? quote_copy(ex->out_path) : NULL;
+    convert.c.name = shown ? shown : "standard output";
     progress_begin("events", ex->log.info.events);
     if (ex->format->is_directory)
         status = write_folder(ex);
@@ -117,6 +125,7 @@ static int export_log(struct export *ex)
     if (status == EXIT_DONE)
         status = log_file_report_loss(&ex->log, false, status);
     log_file_close(&ex->log);
+    free(shown);
     return status;
 }
 

@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <posixtrace/attr.h>
+#include <posixtrace/typed.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 #include "tool.h"
 #include "when.h"
 
-enum { STRICT = 1, PROGRESS_EVERY = 0x3fff };
+enum { STRICT = 1, PROGRESS_EVERY = 0x3fff, DESCRIPTION_COLUMN = 16 };
 
 static const struct option_spec options[] = { { "strict", false, STRICT }, { NULL, false, 0 } };
 
@@ -199,6 +200,24 @@ static bool is_predefined(trace_event_id_t id)
     return id <= POSIX_TRACE_UNNAMED_USEREVENT;
 }
 
+/* In lines of its own, below the type's name. */
+static void print_description(const struct log_file *log, trace_event_id_t id)
+{
+    char text[POSIXTRACE_DESCRIPTION_MAX + 1];
+    char shown[sizeof text * CHARS_MAX_ESCAPE + 1];
+
+    if (id <= POSIX_TRACE_UNNAMED_USEREVENT ||
+        posixtrace_event_description(log->trid, id, text) != 0)
+        return;
+    for (char *at = text; *at; at++) {
+        if (*at == '\n' || *at == '\t' || *at == '\r')
+            *at = ' ';
+    }
+    *chars_show(shown, text, CHARS_TERMINAL_ASCII) = '\0';
+    out_spaces(DESCRIPTION_COLUMN);
+    out_wrapped(shown + strspn(shown, " "), DESCRIPTION_COLUMN, DESCRIPTION_COLUMN);
+}
+
 /* All types that the log has names for, but of the predefined ones only those
  * that occurred. */
 static int print_types(const struct log_file *log, enum chars_style style)
@@ -219,6 +238,7 @@ static int print_types(const struct log_file *log, enum chars_style style)
         out_format("%12" PRIu64 "  ", types[i].count);
         out_bytes(shown, (size_t)(chars_show(shown, types[i].name, style) - shown));
         out_text("\n");
+        print_description(log, types[i].id);
     }
     free(types);
     return EXIT_DONE;

@@ -59,7 +59,6 @@ static const char help[] =
     "Example: posixtrace print --from=+1s --to=+2s --event='req:*' app.ptl\n";
 
 static const char *const formats[] = { "text", "jsonl", "csv", NULL };
-static const struct printer *const printers[] = { &printer_text, &printer_jsonl, &printer_csv };
 static const char *const colour_words[] = { "auto", "always", "never", NULL };
 
 struct request {
@@ -231,7 +230,7 @@ static struct print *new_print(const struct request *r, struct log_file *log)
 {
     struct print *p = tool_grow(NULL, 1, sizeof *p);
 
-    print_init(p, printers[r->format], log);
+    print_init(p, formats[r->format], log);
     p->colour = wants_colour(r->colour);
     p->width = columns(r->width);
     return p;

@@ -10,6 +10,7 @@
 #include <posixtrace/attach.h>
 #include <posixtrace/event.h>
 #include <posixtrace/log.h>
+#include <posixtrace/typed.h>
 
 #include "log_file.h"
 #include "new_file.h"
@@ -81,6 +82,25 @@ static int copy_events(struct snapshot *s, posixtrace_log_builder_t *builder)
     }
 }
 
+/* What describes the stream's types so far. */
+static int copy_descriptions(struct snapshot *s, posixtrace_log_builder_t *builder)
+{
+    char name[TRACE_EVENT_NAME_MAX + 1], text[POSIXTRACE_DESCRIPTION_MAX + 1];
+    int end = 0, error = posix_trace_eventtypelist_rewind(s->trid);
+    trace_event_id_t id;
+
+    while (!error) {
+        error = posix_trace_eventtypelist_getnext_id(s->trid, &id, &end);
+        if (error || end)
+            break;
+        if (id > POSIX_TRACE_UNNAMED_USEREVENT &&
+            posix_trace_eventid_get_name(s->trid, id, name) == 0 && name[0] &&
+            posixtrace_event_description(s->trid, id, text) == 0)
+            error = posixtrace_log_builder_describe(builder, name, text);
+    }
+    return error;
+}
+
 static int build(struct snapshot *s, int fd)
 {
     posixtrace_log_builder_t *builder;
@@ -92,6 +112,8 @@ static int build(struct snapshot *s, int fd)
     if (error != 0)
         return error;
     error = copy_events(s, builder);
+    if (error == 0)
+        error = copy_descriptions(s, builder);
     end = posixtrace_log_builder_finish(builder);
     return error ? error : end;
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <posixtrace/event.h>
 #include <posixtrace/log.h>
 #include <posixtrace/typed.h>
 
@@ -85,12 +86,31 @@ int posixtrace_import_directory(const char *format, const char *directory,
                                 posixtrace_log_builder_t *builder,
                                 struct posixtrace_conversion *conversion);
 
+/* ---- events as lines ---- */
+
+/*
+ * The formats of lines, "jsonl" and "csv", an event at a time: for who selects events or
+ * waits for them.  posixtrace_export() writes the same.
+ */
+typedef struct posixtrace_rows posixtrace_rows_t;
+
+/* ascii: all else is escaped.  EINVAL: a NULL pointer, or no such format of lines; ENOMEM */
+int posixtrace_rows_create(trace_id_t trid, const char *format, bool ascii,
+                           posixtrace_rows_t **rows);
+void posixtrace_rows_free(posixtrace_rows_t *rows);                            /* or NULL */
+/* What goes before the first line; it may be empty. */
+const char *posixtrace_rows_head(const posixtrace_rows_t *rows);
+/* The line of an event of trid, with its end, until the next call.  NULL: no memory. */
+const char *posixtrace_rows_line(posixtrace_rows_t *rows, const struct posixtrace_event *event,
+                                 size_t *length);
+
 /* ---- event data as fields ---- */
 
 /* The descriptions of a stream's types, understood and remembered. */
 typedef struct posixtrace_fields posixtrace_fields_t;
 
-int posixtrace_fields_create(trace_id_t trid, posixtrace_fields_t **fields);   /* ENOMEM */
+/* EINVAL: a NULL pointer; ENOMEM */
+int posixtrace_fields_create(trace_id_t trid, posixtrace_fields_t **fields);
 void posixtrace_fields_free(posixtrace_fields_t *fields);                      /* or NULL */
 /* Of a type's data; NULL: nobody has described it, or not in words that are understood.
  * Belongs to fields. */

@@ -23,10 +23,10 @@ struct posixtrace_fields {
 
 int posixtrace_fields_create(trace_id_t trid, posixtrace_fields_t **fields)
 {
-    posixtrace_fields_t *f = calloc(1, sizeof *f);
+    posixtrace_fields_t *f = fields ? calloc(1, sizeof *f) : NULL;
 
     if (!f)
-        return ENOMEM;
+        return fields ? ENOMEM : EINVAL;
     f->trid = trid;
     *fields = f;
     return 0;

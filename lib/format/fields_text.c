@@ -2,131 +2,92 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Fields as text and as JSON: one walk over the values, two ways to write them.
- * Strings come from traced programs and hold any bytes: what is not printable, or
- * not UTF-8 in JSON, is escaped.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include "format/escape.h"
+#include "format/fields_text.h"
 #include "format/format.h"
-
-#define HEX "0123456789abcdef"
+#include "format/number.h"
 
 struct out {
     char  *to;
     size_t size, length;     /* what fits; what there would be */
-    bool   json;
+    size_t stored;
+    bool   json, ascii;
 };
+
+/* A piece that is written whole or not at all, and nothing behind one that was not. */
+static void put_piece(struct out *o, const char *piece, size_t length)
+{
+    if (o->stored == o->length && o->length + length < o->size) {
+        memcpy(o->to + o->length, piece, length);
+        o->stored += length;
+    }
+    o->length += length;
+}
 
 static void put(struct out *o, char c)
 {
-    if (o->length + 1 < o->size)
-        o->to[o->length] = c;
-    o->length++;
+    put_piece(o, &c, 1);
 }
 
 static void put_text(struct out *o, const char *text)
 {
-    while (*text)
-        put(o, *text++);
+    put_piece(o, text, strlen(text));
 }
 
-static void put_hex_byte(struct out *o, uint8_t byte)
+static bool is_plain(uint8_t c)
 {
-    put(o, HEX[byte >> 4]);
-    put(o, HEX[byte & 15]);
-}
-
-/* Bytes of the UTF-8 character at p, or 0: none. */
-static size_t utf8_length(const uint8_t *p, size_t left)
-{
-    size_t n = *p < 0x80 ? 1 : *p >= 0xc2 && *p < 0xe0 ? 2 : *p >= 0xe0 && *p < 0xf0 ? 3
-               : *p >= 0xf0 && *p < 0xf5 ? 4 : 0;
-
-    if (n == 0 || n > left)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    /* overlong forms, surrogates, beyond U+10FFFF */
-    if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) || (*p == 0xf0 && p[1] < 0x90) ||
-        (*p == 0xf4 && p[1] > 0x8f))
-        return 0;
-    return n;
-}
-
-/* A byte that cannot stand as it is; in JSON as the character of the same number. */
-static void put_escaped(struct out *o, uint8_t byte)
-{
-    static const char letters[] = "\bb\ff\nn\rr\tt";
-
-    for (const char *p = letters; *p; p += 2)
-        if (byte == (uint8_t)*p) {
-            put(o, '\\');
-            put(o, p[1]);
-            return;
-        }
-    put_text(o, o->json ? "\\u00" : "\\x");
-    put_hex_byte(o, byte);
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
 static void put_string(struct out *o, const uint8_t *p, size_t n)
 {
-    put(o, '"');
-    while (n) {
-        size_t k = utf8_length(p, n);
+    char one[PT_ESCAPE_MAX];
+    size_t taken;
 
-        if (*p == '"' || *p == '\\') {
-            put(o, '\\');
+    put(o, '"');
+    for (; n; p += taken, n -= taken) {
+        if (is_plain(*p)) {
             put(o, (char)*p);
-        } else if (k == 0 || *p < 0x20 || *p == 0x7f) {
-            put_escaped(o, *p);
-            k = 1;
+            taken = 1;
         } else {
-            for (size_t i = 0; i < k; i++)
-                put(o, (char)p[i]);
+            char *end = pt_escape_one(one, p, n, o->json ? PT_ESCAPE_JSON : PT_ESCAPE_TEXT,
+                                      o->ascii, &taken);
+
+            put_piece(o, one, (size_t)(end - one));
         }
-        p += k;
-        n -= k;
     }
     put(o, '"');
 }
 
 static void put_bytes(struct out *o, const uint8_t *p, size_t n)
 {
+    char digits[2];
+
     if (o->json)
         put(o, '"');
     for (size_t i = 0; i < n; i++)
-        put_hex_byte(o, p[i]);
+        put_piece(o, digits, (size_t)(pt_number_bytes(digits, p + i, 1) - digits));
     if (o->json)
         put(o, '"');
 }
 
-/* The shortest form that reads back as the same number. */
 static void put_float(struct out *o, double d, unsigned bits)
 {
-    char words[40];
-    int digits = bits == 32 ? 6 : 15, most = bits == 32 ? 9 : 17;
+    char words[PT_NUMBER_MAX];
 
-    if (!isfinite(d)) {
+    if (isfinite(d))
+        put_piece(o, words, (size_t)(pt_number_float(words, d, bits) - words));
+    else
         put_text(o, o->json ? "null" : isnan(d) ? "nan" : d < 0 ? "-inf" : "inf");
-        return;
-    }
-    do {
-        double back;
-
-        snprintf(words, sizeof words, "%.*g", digits, d);
-        sscanf(words, "%lf", &back);
-        if (bits == 32 ? (float)back == (float)d : !(back < d) && !(back > d))
-            break;
-    } while (digits++ < most);
-    put_text(o, words);
 }
 
 static void put_integer(struct out *o, const struct posixtrace_field *f, uint64_t v)
 {
-    const char *name = posixtrace_field_enumerator(f, (int64_t)v);
-    char words[24];
+    const char *name = f->enumerator_count ? posixtrace_field_enumerator(f, (int64_t)v) : NULL;
+    char words[PT_NUMBER_MAX], *end;
 
     if (name) {
         if (o->json)
@@ -137,12 +98,12 @@ static void put_integer(struct out *o, const struct posixtrace_field *f, uint64_
         return;
     }
     if (f->kind == POSIXTRACE_SIGNED)
-        snprintf(words, sizeof words, "%" PRIi64, (int64_t)v);
+        end = pt_number_i64(words, (int64_t)v);
     else if (f->kind == POSIXTRACE_HEX && !o->json)
-        snprintf(words, sizeof words, "0x%" PRIx64, v);
+        end = pt_number_hex(words, v);
     else
-        snprintf(words, sizeof words, "%" PRIu64, v);
-    put_text(o, words);
+        end = pt_number_u64(words, v);
+    put_piece(o, words, (size_t)(end - words));
 }
 
 static void put_element(struct out *o, const posixtrace_layout_t *layout, size_t field,
@@ -210,22 +171,26 @@ static size_t write_fields(const posixtrace_layout_t *layout, const void *data, 
     if (o->json)
         put(o, '}');
     if (o->size)
-        o->to[o->length < o->size ? o->length : o->size - 1] = '\0';
+        o->to[o->stored] = '\0';
     return o->length;
+}
+
+size_t pt_fields_write(const posixtrace_layout_t *layout, const void *data, size_t len,
+                       bool json, bool ascii, char *to, size_t size)
+{
+    struct out o = { .to = to, .size = size, .json = json, .ascii = ascii };
+
+    return write_fields(layout, data, len, &o);
 }
 
 size_t posixtrace_layout_text(const posixtrace_layout_t *layout, const void *data, size_t len,
                               char *to, size_t size)
 {
-    struct out o = { .to = to, .size = size };
-
-    return write_fields(layout, data, len, &o);
+    return pt_fields_write(layout, data, len, false, false, to, size);
 }
 
 size_t posixtrace_layout_json(const posixtrace_layout_t *layout, const void *data, size_t len,
                               char *to, size_t size)
 {
-    struct out o = { .to = to, .size = size, .json = true };
-
-    return write_fields(layout, data, len, &o);
+    return pt_fields_write(layout, data, len, true, false, to, size);
 }

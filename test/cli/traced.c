@@ -8,6 +8,7 @@
  *   full       (first) the log is UNTIL_FULL, 4096 bytes
  *   cost       (first) an event costs 31.25 ns
  *   append     (first) the log is APPEND, and may be a pipe
+ *   describe   describes "tick"
  *   filter     ignores "tock", and records FILTER
  *   flush      flushes the stream to the log
  *   wait       reads a line of standard input
@@ -22,6 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <posixtrace/attr.h>
+#include <posixtrace/typed.h>
 #include <trace.h>
 
 static void must(int error, const char *what)
@@ -83,6 +85,8 @@ int main(int argc, char **argv)
             record(tick, strtoull(argv[++i], NULL, 10));
         else if (strcmp(argv[i], "filter") == 0)
             filter(trid);
+        else if (strcmp(argv[i], "describe") == 0)
+            must(posixtrace_event_describe("tick", "u64 number", NULL), "describe");
         else if (strcmp(argv[i], "wait") == 0)
             wait_for_line();
         else if (strcmp(argv[i], "flush") == 0)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* posixtrace_layout_text() and _json(), with one more thing to say. */
+#ifndef PT_FORMAT_FIELDS_TEXT_H
+#define PT_FORMAT_FIELDS_TEXT_H
+
+#include <posixtrace/typed.h>
+
+/* ascii: what is not is escaped. */
+size_t pt_fields_write(const posixtrace_layout_t *layout, const void *data, size_t len,
+                       bool json, bool ascii, char *to, size_t size);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See number.h. */
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "format/number.h"
+
+#define EXACT_MAX 9007199254740992.0    /* up to here every integer is a double */
+
+#define TEN(t) t "0" t "1" t "2" t "3" t "4" t "5" t "6" t "7" t "8" t "9"
+#define SIXTEEN(t) TEN(t) t "a" t "b" t "c" t "d" t "e" t "f"
+
+static const char decimal_pairs[] = TEN("0") TEN("1") TEN("2") TEN("3") TEN("4")
+                                    TEN("5") TEN("6") TEN("7") TEN("8") TEN("9");
+static const char hex_pairs[] = SIXTEEN("0") SIXTEEN("1") SIXTEEN("2") SIXTEEN("3")
+                                SIXTEEN("4") SIXTEEN("5") SIXTEEN("6") SIXTEEN("7")
+                                SIXTEEN("8") SIXTEEN("9") SIXTEEN("a") SIXTEEN("b")
+                                SIXTEEN("c") SIXTEEN("d") SIXTEEN("e") SIXTEEN("f");
+
+char *pt_number_u64(char *to, uint64_t value)
+{
+    char digits[20], *at = digits + sizeof digits;
+
+    for (; value >= 10; value /= 100) {
+        at -= 2;
+        memcpy(at, decimal_pairs + 2 * (value % 100), 2);
+    }
+    if (value || at == digits + sizeof digits)
+        *--at = (char)('0' + value);
+    return (char *)mempcpy(to, at, (size_t)(digits + sizeof digits - at));
+}
+
+char *pt_number_i64(char *to, int64_t value)
+{
+    uint64_t size = (uint64_t)value;
+
+    if (value < 0) {
+        *to++ = '-';
+        size = 0 - size;
+    }
+    return pt_number_u64(to, size);
+}
+
+char *pt_number_hex(char *to, uint64_t value)
+{
+    unsigned digits = value ? (67 - (unsigned)__builtin_clzll(value)) / 4 : 1;
+
+    *to++ = '0';
+    *to++ = 'x';
+    while (digits-- > 0)
+        *to++ = "0123456789abcdef"[value >> (4 * digits) & 15];
+    return to;
+}
+
+char *pt_number_bytes(char *to, const uint8_t *at, size_t length)
+{
+    for (size_t i = 0; i < length; i++, to += 2)
+        memcpy(to, hex_pairs + 2 * at[i], 2);
+    return to;
+}
+
+static bool same(double a, double b, unsigned bits)
+{
+    if (bits == 32) {
+        a = (double)(float)a;
+        b = (double)(float)b;
+    }
+    return !(a < b) && !(a > b);
+}
+
+/*
+ * The numbers that programs mostly trace have few decimals.  If value is n / 10^k with
+ * n and 10^k exact, the division gives the double nearest to that decimal number: it
+ * reads back as value, and the least such k is the shortest.  False: there is none.
+ */
+static bool put_plain(char **to, double value, unsigned bits)
+{
+    double scale = 1, n = 0;
+    unsigned decimals = 0;
+    char digits[24], *end;
+    size_t length;
+
+    for (; decimals <= 17; decimals++, scale *= 10) {
+        n = nearbyint(value * scale);
+        if (n >= EXACT_MAX)
+            return false;
+        if (same(n / scale, value, bits))
+            break;
+    }
+    if (decimals > 17)
+        return false;
+    end = pt_number_u64(digits, (uint64_t)n);
+    length = (size_t)(end - digits);
+    if (length <= decimals) {
+        *to = (char *)mempcpy(*to, "0.", decimals ? 2 : 1);
+        for (size_t i = length; i < decimals; i++)
+            *(*to)++ = '0';
+        *to = (char *)mempcpy(*to, digits, length);
+        return true;
+    }
+    *to = (char *)mempcpy(*to, digits, length - decimals);
+    if (decimals) {
+        *(*to)++ = '.';
+        *to = (char *)mempcpy(*to, digits + length - decimals, decimals);
+    }
+    return true;
+}
+
+/* stdio writes the point of the locale, whatever that is. */
+static char *put_point(char *to, const char *words)
+{
+    bool was_point = false;
+
+    for (; *words; words++) {
+        bool point = !strchr("0123456789e+-", *words);
+
+        if (!point)
+            *to++ = *words;
+        else if (!was_point)
+            *to++ = '.';
+        was_point = point;
+    }
+    return to;
+}
+
+char *pt_number_float(char *to, double value, unsigned bits)
+{
+    bool subnormal = fabs(value) < (bits == 32 ? (double)FLT_MIN : DBL_MIN);
+    int digits = subnormal ? 1 : bits == 32 ? FLT_DIG : DBL_DIG;
+    int most = bits == 32 ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
+    char words[64];
+
+    if (signbit(value)) {
+        *to++ = '-';
+        value = -value;
+    }
+    if (same(value, 0, 64)) {
+        *to++ = '0';
+        return to;
+    }
+    if (value >= 1e-5 && value < 1e15 && put_plain(&to, value, bits))
+        return to;
+    do
+        snprintf(words, sizeof words, "%.*g", digits, value);
+    while (!same(strtod(words, NULL), value, bits) && digits++ < most);
+    return put_point(to, words);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Numbers as text, without stdio and without the locale: all write at to and return the
+ * end.
+ */
+#ifndef PT_FORMAT_NUMBER_H
+#define PT_FORMAT_NUMBER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PT_NUMBER_MAX = 40 };              /* bytes that any of them takes at most */
+
+char *pt_number_u64(char *to, uint64_t value);
+char *pt_number_i64(char *to, int64_t value);
+char *pt_number_hex(char *to, uint64_t value);                        /* 0x... */
+char *pt_number_bytes(char *to, const uint8_t *at, size_t length);    /* two digits each */
+/* The shortest form that reads back as the same number of 32 or 64 bits, which is finite. */
+char *pt_number_float(char *to, double value, unsigned bits);
+
+#endif

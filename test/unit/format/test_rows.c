@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Lines of jsonl and csv, and conversions over the table of formats: what they are told,
+ * what they refuse and what they say.
+ */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <posixtrace/event.h>
+#include <posixtrace/format.h>
+#include <posixtrace/log.h>
+#include "support/run_suite.h"
+
+enum { EVENTS = 20000 };
+
+#define ORDER_TEXT "u32 order; f64 price; str symbol"
+
+static const char order_data[] = "\5\0\0\0\0\0\0\0\0\0\xf8\x3f" "A\"C";
+
+static void add_event(posixtrace_log_builder_t *b, int64_t ns, const char *name, const void *data,
+                      size_t len)
+{
+    struct posixtrace_event e = { .ns = ns, .name = name, .thread_name = "main", .data = data,
+                                  .data_len = len, .pid = 7, .tid = 8, .thread_id = 0x9,
+                                  .prog_address = 0xa };
+
+    ck_assert_int_eq(posixtrace_log_builder_add(b, &e), 0);
+}
+
+/* A log of a described type, one whose data is not as described, and one without. */
+static trace_id_t make_log(unsigned more)
+{
+    FILE *f = tmpfile();
+    posixtrace_log_builder_t *b;
+    trace_id_t trid;
+
+    ck_assert(f && posixtrace_log_builder_open(fileno(f), NULL, &b) == 0);
+    ck_assert_int_eq(posixtrace_log_builder_describe(b, "order", ORDER_TEXT), 0);
+    ck_assert_int_eq(posixtrace_log_builder_describe(b, "short", "u32 a"), 0);
+    add_event(b, 1, "order", order_data, sizeof order_data);
+    add_event(b, 2, "order", order_data, sizeof order_data);
+    add_event(b, 3, "short", "\1", 1);
+    add_event(b, 4, "plain \"\xff\xc3\xa4", "\1", 1);
+    for (unsigned i = 0; i < more; i++)
+        add_event(b, 5 + i, "plain", "", 0);
+    ck_assert_int_eq(posixtrace_log_builder_finish(b), 0);
+    ck_assert_int_eq(lseek(fileno(f), 0, SEEK_SET), 0);
+    ck_assert_int_eq(posix_trace_open(fileno(f), &trid), 0);
+    fclose(f);
+    return trid;
+}
+
+#define JSON(ns, event, data) "{\"ts\":" ns ",\"pid\":7,\"tid\":8,\"thread_id\":\"0x9\"," \
+    "\"thread\":\"main\",\"event\":\"" event "\",\"addr\":\"0xa\",\"trunc\":0,\"data\":\"" data "\""
+#define ORDER "05000000000000000000f83f41224300"
+#define FIELDS ",\"fields\":{\"order\":5,\"price\":1.5,\"symbol\":\"A\\\"C\"}"
+#define CSV(ns, event, data) ns ",7,8,0x9,\"main\",\"" event "\",0xa,0," data ","
+#define CELL "\"order=5 price=1.5 symbol=\"\"A\\\"\"C\"\"\"\r\n"
+
+static const struct {
+    const char *format;
+    bool ascii;
+    const char *head, *lines[4];
+} wanted[] = {
+    { "jsonl", false, "",
+      { JSON("1", "order", ORDER) FIELDS
+        ",\"description\":\"u32 order; f64 price; str symbol\"}\n",
+        JSON("2", "order", ORDER) FIELDS "}\n",
+        JSON("3", "short", "01") ",\"fields\":null,\"description\":\"u32 a\"}\n",
+        JSON("4", "plain \\\"\\udcff\xc3\xa4", "01") "}\n" } },
+    { "csv", true, "ts,pid,tid,thread_id,thread,event,addr,trunc,data,fields\r\n",
+      { CSV("1", "order", ORDER) CELL, CSV("2", "order", ORDER) CELL,
+        CSV("3", "short", "01") "?\r\n", CSV("4", "plain \"\"\\udcff\\u00e4", "01") "\r\n" } },
+};
+
+START_TEST(lines)
+{
+    trace_id_t trid = make_log(0);
+    posixtrace_rows_t *rows;
+    struct posixtrace_event e;
+    const char *line;
+    size_t length;
+    int none = 0;
+
+    ck_assert_int_eq(posixtrace_rows_create(trid, wanted[_i].format, wanted[_i].ascii, &rows), 0);
+    ck_assert_str_eq(posixtrace_rows_head(rows), wanted[_i].head);
+    for (unsigned i = 0; i < 4; i++) {
+        ck_assert(posixtrace_next_event(trid, &e, &none) == 0 && !none);
+        line = posixtrace_rows_line(rows, &e, &length);
+        ck_assert_str_eq(line, wanted[_i].lines[i]);
+        ck_assert_uint_eq(length, strlen(line));
+    }
+    posixtrace_rows_free(rows);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+END_TEST
+
+START_TEST(arguments)
+{
+    trace_id_t trid = make_log(0);
+    struct posixtrace_conversion c = { 0 };
+    static const char *const options[] = { "deep=1", NULL };
+    posixtrace_fields_t *fields;
+    posixtrace_rows_t *rows;
+
+    ck_assert_int_eq(posixtrace_rows_create(trid, NULL, false, &rows), EINVAL);
+    ck_assert_int_eq(posixtrace_rows_create(trid, "ctf", false, &rows), EINVAL);
+    ck_assert_int_eq(posixtrace_rows_create(trid, "csv", false, NULL), EINVAL);
+    ck_assert_int_eq(posixtrace_fields_create(trid, NULL), EINVAL);
+    posixtrace_rows_free(NULL);
+    posixtrace_fields_free(NULL);
+    ck_assert_int_eq(posixtrace_fields_create(trid, &fields), 0);
+    ck_assert_ptr_null(posixtrace_fields_layout(fields, 1 << 20));
+    ck_assert_ptr_null(posixtrace_fields_layout(fields, POSIX_TRACE_START));
+    posixtrace_fields_free(fields);
+    ck_assert_int_eq(posixtrace_export(trid, NULL, stdout, &c), EINVAL);
+    ck_assert_int_eq(posixtrace_export(trid, "csv", NULL, &c), EINVAL);
+    ck_assert_int_eq(posixtrace_export(trid, "csv", stdout, NULL), EINVAL);
+    ck_assert_int_eq(posixtrace_export(trid, "none", stdout, &c), EINVAL);
+    ck_assert_str_eq(c.error, "there is no format 'none'");
+    ck_assert_int_eq(posixtrace_export_directory(trid, "csv", "/tmp", &c), EINVAL);
+    ck_assert_str_eq(c.error, "a trace in format csv is a file, not a directory");
+    ck_assert_int_eq(posixtrace_import("csv", stdin, (posixtrace_log_builder_t *)&c, &c), ENOTSUP);
+    ck_assert_str_eq(c.error, "format csv cannot be imported");
+    c.options = options;
+    ck_assert_int_eq(posixtrace_export(trid, "csv", stdout, &c), EINVAL);
+    ck_assert_str_eq(c.error, "format csv has no option 'deep=1'");
+    ck_assert_ptr_null(posixtrace_format_find(NULL));
+    ck_assert_str_eq(posixtrace_format_find("jsonl")->name, "jsonl");
+    ck_assert_ptr_null(posixtrace_format_get(1000));
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+END_TEST
+
+static int stop_after(void *seen, uint64_t events)
+{
+    *(uint64_t *)seen = events;
+    return 1;
+}
+
+START_TEST(stopped_by_progress)
+{
+    trace_id_t trid = make_log(EVENTS);
+    uint64_t seen = 0;
+    struct posixtrace_conversion c = { .progress = stop_after, .context = &seen };
+    FILE *to = tmpfile();
+
+    ck_assert_int_eq(posixtrace_export(trid, "csv", to, &c), ECANCELED);
+    ck_assert_uint_gt(seen, 0);
+    ck_assert_uint_eq(c.events, seen);
+    fclose(to);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+END_TEST
+
+START_TEST(all_of_a_log)
+{
+    trace_id_t trid = make_log(EVENTS);
+    struct posixtrace_conversion c = { 0 };
+    FILE *to = tmpfile();
+    unsigned count = 0;
+    int byte;
+
+    ck_assert_int_eq(posixtrace_export(trid, "jsonl", to, &c), 0);
+    ck_assert_uint_eq(c.events, EVENTS + 4);
+    ck_assert_uint_eq(c.left_out, 0);
+    rewind(to);
+    while ((byte = fgetc(to)) != EOF)
+        count += byte == '\n';
+    ck_assert_uint_eq(count, EVENTS + 4);
+    fclose(to);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+END_TEST
+
+START_TEST(no_room_to_write)
+{
+    trace_id_t trid = make_log(EVENTS);
+    struct posixtrace_conversion c = { .name = "the full device" };
+    FILE *to = fopen("/dev/full", "w");
+
+    ck_assert_ptr_nonnull(to);
+    ck_assert_int_eq(posixtrace_export(trid, "jsonl", to, &c), ENOSPC);
+    ck_assert_str_eq(c.error, "cannot write the full device: No space left on device");
+    fclose(to);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+END_TEST
+
+static void add(TCase *t)
+{
+    tcase_add_loop_test(t, lines, 0, 2);
+    tcase_add_test(t, arguments);
+    tcase_add_test(t, stopped_by_progress);
+    tcase_add_test(t, all_of_a_log);
+    tcase_add_test(t, no_room_to_write);
+}
+
+int main(void)
+{
+    return run_suite("format", "rows", NULL, add);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The data of described types in print --format=text: its fields, as far as the width of
+ * the line allows.
+ */
+#include "print.h"
+
+#include <stdlib.h>
+
+#include "out.h"
+#include "tool.h"
+
+enum { COLUMNS_MIN = 20 };
+
+/* What describes an event's data, or NULL.  A log that is followed is opened again when
+ * it has grown. */
+const posixtrace_layout_t *print_layout(struct print *p, const struct posixtrace_event *e)
+{
+    if (!p->fields || p->fields_trid != p->log->trid) {
+        posixtrace_fields_free(p->fields);
+        p->fields = NULL;
+        if (posixtrace_fields_create(p->log->trid, &p->fields) != 0)
+            return NULL;
+        p->fields_trid = p->log->trid;
+    }
+    return posixtrace_fields_layout(p->fields, e->id);
+}
+
+/* What is not ASCII, as it is escaped elsewhere. */
+static size_t make_ascii(struct print *p, size_t length)
+{
+    char *from = p->text, *at, *to;
+
+    p->text = at = tool_grow(NULL, length + 1, CHARS_MAX_ESCAPE);
+    p->text_room = (length + 1) * CHARS_MAX_ESCAPE;
+    for (size_t i = 0, took; i < length; i += took) {
+        took = 1;
+        to = at;
+        if ((uint8_t)from[i] < 0x80)
+            *to++ = from[i];
+        else
+            took = chars_show_one(&to, (const uint8_t *)from + i, length - i,
+                                  CHARS_TERMINAL_ASCII);
+        at = to;
+    }
+    free(from);
+    return (size_t)(at - p->text);
+}
+
+/* Bytes of text that take at most so many columns. */
+static size_t prefix(const char *text, size_t length, size_t columns)
+{
+    size_t i = 0;
+
+    while (i < length && (columns > 0 || ((uint8_t)text[i] & 0xc0) == 0x80)) {
+        columns -= ((uint8_t)text[i] & 0xc0) != 0x80;
+        i++;
+    }
+    return i;
+}
+
+bool print_fields(struct print *p, const struct posixtrace_event *e,
+                  const posixtrace_layout_t *layout, size_t used)
+{
+    size_t length = posixtrace_layout_text(layout, e->data, e->data_len, p->text, p->text_room);
+    size_t left, shown;
+
+    if (length == 0)
+        return false;
+    if (length >= p->text_room) {
+        p->text_room = 2 * length;
+        p->text = tool_grow(p->text, p->text_room, 1);
+        posixtrace_layout_text(layout, e->data, e->data_len, p->text, p->text_room);
+    }
+    if (!p->utf8)
+        length = make_ascii(p, length);
+    shown = length;
+    if (p->width > 0 && length > COLUMNS_MIN) {
+        left = p->width > used + COLUMNS_MIN ? p->width - used : COLUMNS_MIN;
+        if (chars_columns(p->text, length) > left)
+            shown = prefix(p->text, length, left - 3);
+    }
+    out_bytes(p->text, shown);
+    if (shown < length)
+        out_text("...");
+    return true;
+}
