@@ -199,7 +199,8 @@ POSIXTRACE_TYPED_(const char *, "str", true, pxt_pack_string_)
 #define POSIXTRACE_15_(m, s, a, b, c, d, e, f, g, h, i, j, k, l, n, o, p) \
     POSIXTRACE_14_(m, s, a, b, c, d, e, f, g, h, i, j, k, l, n, o) s() m(15, p)
 #define POSIXTRACE_EACH_(m, s, ...) \
-    POSIXTRACE_CAT_(POSIXTRACE_CAT_(POSIXTRACE_, POSIXTRACE_COUNT_(__VA_ARGS__)), _)(m, s, __VA_ARGS__)
+    POSIXTRACE_CAT_(POSIXTRACE_CAT_(POSIXTRACE_, POSIXTRACE_COUNT_(__VA_ARGS__)), _) \
+    (m, s, __VA_ARGS__)
 
 /* Of POSIXTRACE_EVENT: locals, types, names and stores, one of each for a field. */
 #define POSIXTRACE_LOCAL_(i, x)  POSIXTRACE_AUTO_ posixtrace_v##i = (x);
@@ -214,7 +215,9 @@ POSIXTRACE_TYPED_(const char *, "str", true, pxt_pack_string_)
         static trace_event_id_t posixtrace_site; \
         POSIXTRACE_EACH_(POSIXTRACE_LOCAL_, POSIXTRACE_NONE_, __VA_ARGS__) \
         trace_event_id_t posixtrace_id = __atomic_load_n(&posixtrace_site, __ATOMIC_RELAXED); \
-        enum { posixtrace_strings = POSIXTRACE_EACH_(POSIXTRACE_STRING_, POSIXTRACE_OR_, __VA_ARGS__) }; \
+        enum { \
+            posixtrace_strings = POSIXTRACE_EACH_(POSIXTRACE_STRING_, POSIXTRACE_OR_, __VA_ARGS__) \
+        }; \
         unsigned char posixtrace_bytes[ \
             POSIXTRACE_EACH_(POSIXTRACE_SIZE_, POSIXTRACE_PLUS_, __VA_ARGS__) + \
             (posixtrace_strings ? POSIXTRACE_EMIT_STRINGS : 0)]; \
