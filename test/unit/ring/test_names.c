@@ -126,6 +126,39 @@ START_TEST(hostile_contents)
 }
 END_TEST
 
+/* The same for descriptions: offset | length << 32 | type << 48 */
+START_TEST(hostile_descriptions)
+{
+    struct pt_names *n;
+    char file[64];
+    uint32_t id = 0;
+    uint64_t good;
+
+    ck_assert_int_eq(pt_names_create(&n, file), 0);
+    ck_assert_uint_eq(id_of(n, "victim", true), PT_ID_NAMED_FIRST);
+    ck_assert_int_eq(pt_names_describe(n, PT_ID_NAMED_FIRST, "u8 a"), 0);
+    ck_assert_int_eq(pt_names_describe(n, PT_ID_NAMED_FIRST - 1, "u8 a"), -EINVAL);
+    ck_assert_int_eq(pt_names_describe(n, PT_ID_MAX, "u8 a"), -EINVAL);
+    good = n->description[0];
+
+    const uint64_t bad[] = { UINT64_MAX, good & ~0xffffffffull, good | 0xffffffffull, good + 1,
+                             good | 0xffffull << 32, good - (1ull << 32), good | 0xffffull << 48 };
+
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        n->description[0] = bad[i];
+        ck_assert_ptr_null(pt_names_description(n, PT_ID_NAMED_FIRST));
+        ck_assert_ptr_null(pt_names_description_at(n, 0, &id));
+        ck_assert_uint_ne(id, 0);
+    }
+    n->description[0] = good;
+    ck_assert_str_eq(pt_names_description(n, PT_ID_NAMED_FIRST), "u8 a");
+    n->described = UINT32_MAX - 3;
+    ck_assert_uint_eq(id_of(n, "other", true), PT_ID_NAMED_FIRST + 1);
+    ck_assert_int_eq(pt_names_describe(n, PT_ID_NAMED_FIRST + 1, "u8 b"), -ENOSPC);
+    pt_names_unmap(n);
+}
+END_TEST
+
 START_TEST(wrong_files)
 {
     struct pt_names *n, *m;
@@ -211,6 +244,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, predefined_names);
     tcase_add_test(tc, full_map);
     tcase_add_test(tc, hostile_contents);
+    tcase_add_test(tc, hostile_descriptions);
     tcase_add_test(tc, wrong_files);
     tcase_add_test(tc, many_openers);
 }
