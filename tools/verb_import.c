@@ -39,7 +39,7 @@ static const char help[] =
     "  --from=FORMAT  IN is a trace of another tool\n"
     "  --list         those formats, and the options of each\n"
     "  --event-cost=NS\n"
-    "                 what storing an event cost where they were made, for LOG to keep\n"
+    "                 what storing an event cost at the source, for LOG to keep\n"
     "  --force        replace LOG if it exists\n"
     "  --help         print this\n"
     "\n"
