@@ -51,7 +51,7 @@ struct print {
         char        name[PRINT_NAME];
     } threads[PRINT_THREADS];
 
-    posixtrace_fields_t *fields;     /* of that stream; text only */
+    posixtrace_fields_t *fields;     /* of that stream; text and --where only */
     trace_id_t fields_trid;
     char  *text;                     /* an event's fields */
     size_t text_room;

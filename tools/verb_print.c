@@ -21,15 +21,16 @@
 #include "progress.h"
 #include "select.h"
 #include "tool.h"
+#include "where.h"
 
 enum { DEFAULT_WIDTH = 132, PROGRESS_EVERY = 0x3fff };
-enum { FORMAT = 1, FROM, TO, EVENT, PID, TID, COLOUR, WIDTH, STRICT, FOLLOW };
+enum { FORMAT = 1, FROM, TO, EVENT, PID, TID, COLOUR, WIDTH, STRICT, FOLLOW, WHERE };
 
 static const struct option_spec options[] = {
     { "format", true, FORMAT }, { "from", true, FROM }, { "to", true, TO },
     { "event", true, EVENT }, { "pid", true, PID }, { "tid", true, TID },
     { "color", true, COLOUR }, { "width", true, WIDTH }, { "strict", false, STRICT },
-    { "follow", false, FOLLOW },
+    { "follow", false, FOLLOW }, { "where", true, WHERE },
     { NULL, false, 0 }
 };
 
@@ -46,6 +47,7 @@ static const char help[] =
     "  --event=GLOB     event types whose name matches; more than once: any of them\n"
     "  --pid=N          events of process N; more than once: any of them\n"
     "  --tid=N          events of the thread with kernel id N; more than once as well\n"
+    "  --where=EXPR     events that posixtrace-filter(5) says: 'price >= 100'\n"
     "  --color=WHEN     text in colour: auto (default), always or never\n"
     "  --width=N        fit text to N columns, 0: no limit (default: the terminal's,\n"
     "                   else 132)\n"
@@ -63,6 +65,7 @@ static const char *const colour_words[] = { "auto", "always", "never", NULL };
 
 struct request {
     struct selection select;
+    struct where where;
     const char *path;
     int  format, colour;
     long width;            /* -1: as fits */
@@ -107,6 +110,7 @@ static int take_option(struct request *r, int code, const char *value)
     case EVENT: return select_add_glob(&r->select, value);
     case PID: return select_add_pid(&r->select, value);
     case TID: return select_add_tid(&r->select, value);
+    case WHERE: return where_set(&r->where, "where", value);
     case COLOUR: return set_word("colour setting", value, colour_words, &r->colour);
     case WIDTH: return set_width(value, &r->width);
     case STRICT: r->strict = true; return EXIT_DONE;
@@ -164,6 +168,16 @@ static int start(struct request *r, struct print *p, int64_t first, bool any)
     return status;
 }
 
+static bool wants(struct request *r, struct print *p, const struct posixtrace_event *e)
+{
+    int settled;
+
+    if (!select_wants(&r->select, e))
+        return false;
+    settled = where_settled(&r->where, e);
+    return settled >= 0 ? settled == 1 : where_wants(&r->where, e, print_layout(p, e));
+}
+
 static int read_error(const struct print *p, int error)
 {
     out_flush();
@@ -196,7 +210,7 @@ static int print_events(struct request *r, struct print *p)
         }
         if ((seen & PROGRESS_EVERY) == 0)
             progress_at(seen);
-        if (select_wants(&r->select, &e)) {
+        if (wants(r, p, &e)) {
             p->printer->event(p, &e);
             p->printed++;
         } else if (may_stop && e.ns > r->select.to_ns) {
@@ -260,7 +274,7 @@ static int print_followed(struct request *r, struct print *p, struct follow *f)
         }
         if (e.ns > r->select.to_ns)
             break;
-        if (status == EXIT_DONE && select_wants(&r->select, &e)) {
+        if (status == EXIT_DONE && wants(r, p, &e)) {
             p->printer->event(p, &e);
             p->printed++;
         }
@@ -319,6 +333,7 @@ static int run(struct options *o)
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         if (code == OPTION_STOP) {
             select_free(&r.select);
+            where_free(&r.where);
             return o->status;
         }
         status = take_option(&r, code, o->value);
@@ -333,6 +348,7 @@ static int run(struct options *o)
     if (status == EXIT_DONE)
         status = r.follow ? follow_request(&r) : print_request(&r);
     select_free(&r.select);
+    where_free(&r.where);
     return status;
 }
 
