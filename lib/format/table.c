@@ -5,8 +5,10 @@
 #include "format/format.h"
 
 const struct pt_format *const pt_formats[] = {
+    &pt_format_chrome,
     &pt_format_csv,
     &pt_format_jsonl,
+    &pt_format_perfetto,
     &pt_format_shark,
     NULL
 };

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Context switches, which come thread by thread ("I have processor 3", "I leave it"), as
+ * what viewers want: processor by processor, who leaves it and who gets it.  Where an event
+ * is missing, because it was lost or the trace began later, what must have been is put in
+ * its place, at the time of the event that shows it.  Threads that are not traced are not
+ * known: a processor that has one of them looks idle.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "format/timeline_state.h"
+
+static bool cpu_of(struct pt_timeline *tl, uint32_t *cpu)
+{
+    const struct pt_tl_event *ev = &tl->ev;
+    const struct posixtrace_field *f = ev->layout ? posixtrace_layout_field(ev->layout, 0) : NULL;
+    uint64_t n;
+
+    if (!f || f->kind != POSIXTRACE_UNSIGNED || f->array)
+        return false;
+    n = posixtrace_value_integer(ev->layout, 0, &ev->values[0], 0);
+    *cpu = (uint32_t)n;
+    return n < PT_TL_CPUS;
+}
+
+static void hand_over(struct pt_timeline *tl, int64_t ns, uint32_t n,
+                      const struct pt_tl_runner *next, bool waits)
+{
+    struct pt_tl_cpu *cpu = &tl->cpus[n];
+
+    tl->ops->run(tl->self, ns, n, &cpu->runner, waits, next);
+    cpu->runner = *next;
+    cpu->known = true;
+}
+
+static struct pt_tl_runner runner_of(const struct pt_tl_track *t, int64_t ns)
+{
+    struct pt_tl_runner r = { .pid = t->pid, .tid = t->tid, .since = ns };
+
+    memcpy(r.name, t->name, sizeof r.name);
+    return r;
+}
+
+static bool runs_there(const struct pt_timeline *tl, const struct pt_tl_track *t, uint32_t n)
+{
+    const struct pt_tl_runner *r = &tl->cpus[n].runner;
+
+    return r->tid == t->tid && r->pid == t->pid;
+}
+
+/* What this thread was on before, it has left. */
+static void leave(struct pt_timeline *tl, struct pt_tl_track *t, int64_t ns, bool waits)
+{
+    struct pt_tl_runner nobody = { .since = ns };
+
+    if (t->cpu >= 0 && runs_there(tl, t, (uint32_t)t->cpu))
+        hand_over(tl, ns, (uint32_t)t->cpu, &nobody, waits);
+    t->cpu = -1;
+}
+
+static void enter(struct pt_timeline *tl, struct pt_tl_track *t, int64_t ns, uint32_t n)
+{
+    struct pt_tl_runner self = runner_of(t, ns);
+
+    leave(tl, t, ns, true);
+    hand_over(tl, ns, n, &self, false);
+    t->cpu = (int32_t)n;
+}
+
+bool pt_tl_switch(struct pt_timeline *tl, struct pt_tl_track *t)
+{
+    int64_t ns = tl->ev.e->ns;
+    uint32_t n;
+
+    if (t->tid <= 0 || !cpu_of(tl, &n))
+        return false;
+    if (!tl->cpus)
+        tl->cpus = calloc(PT_TL_CPUS, sizeof *tl->cpus);
+    if (!tl->cpus) {
+        pt_job_fail(tl->job, ENOMEM, "no memory for %d processors", PT_TL_CPUS);
+        return true;
+    }
+    if (t->cpu < 0 && runs_there(tl, t, n))
+        t->cpu = (int32_t)n;
+    if (tl->ev.type->role == PT_TL_IN) {
+        enter(tl, t, ns, n);
+        return true;
+    }
+    if (t->cpu != (int32_t)n || !runs_there(tl, t, n)) {
+        if (tl->cpus[n].known)
+            enter(tl, t, ns, n);
+        else
+            tl->cpus[n].runner = runner_of(t, ns);
+        t->cpu = (int32_t)n;
+    }
+    leave(tl, t, ns, tl->ev.type->role == PT_TL_OUT);
+    return true;
+}
+
+const struct pt_tl_runner *pt_timeline_runner(const struct pt_timeline *tl, uint32_t cpu)
+{
+    static const struct pt_tl_runner nobody;
+
+    return tl->cpus ? &tl->cpus[cpu].runner : &nobody;
+}
