@@ -483,6 +483,19 @@ def test_lost():
     assert lost[0][2] == lost[0][3] > 0 and lost[1][2:4] == (0, 0)
     ticks = [f for f in result.facts if f[0] == "instant" and f[4] == "tick"]
     assert len(ticks) + total == 5000
+    through_pipe(path, data)
+
+
+def through_pipe(path, data):
+    """A log that cannot be looked at twice gives the same."""
+    done = subprocess.run([TOOLS.posixtrace, "export", f"--to={FORM}", "-", "-"],
+                          input=path.read_bytes(), capture_output=True, check=True)
+    assert done.stdout == data
+
+
+def test_pipe():
+    log = Log().describe("k", KINDS).many(5000, 3, 0, "k", kinds("<")).add(20000, "x:begin")
+    through_pipe(TOOLS.build(log), TOOLS.exported(FORM, log)[0])
 
 
 def test_many_threads():
