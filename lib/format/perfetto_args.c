@@ -82,7 +82,7 @@ static uint64_t *numbers_of(struct pt_perfetto *p, const struct pt_tl_event *ev)
     if (!*numbers)
         *numbers = calloc(POSIXTRACE_FIELDS_MAX, sizeof **numbers);
     if (!*numbers)
-        pt_job_fail(p->job, ENOMEM, "no memory for the fields of '%s'", ev->type->name);
+        pt_job_fail(p->job, ENOMEM, "no memory for the fields of one more event type");
     return *numbers;
 }
 

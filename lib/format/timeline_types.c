@@ -36,9 +36,9 @@ static const struct {
     { "posixtrace_switch_preempted", PT_TL_PREEMPTED },
 };
 
-static bool no_memory(struct pt_timeline *tl, const char *name)
+static bool no_memory(struct pt_timeline *tl)
 {
-    pt_job_fail(tl->job, ENOMEM, "no memory for event type '%s'", name);
+    pt_job_fail(tl->job, ENOMEM, "no memory for one more event type");
     return false;
 }
 
@@ -58,12 +58,12 @@ static bool label_of(struct pt_timeline *tl, const char *text, size_t length, in
         tl->label_room = 2 * i + 64;
         labels = realloc(labels, tl->label_room * sizeof *labels);
         if (!labels)
-            return no_memory(tl, text);
+            return no_memory(tl);
         tl->labels = labels;
     }
     labels[i] = strndup(text, length);
     if (!labels[i])
-        return no_memory(tl, text);
+        return no_memory(tl);
     tl->label_count++;
     return true;
 }
@@ -155,8 +155,7 @@ struct pt_tl_type *pt_tl_type_of(struct pt_timeline *tl, const struct posixtrace
     if (t)
         return t;
     if (e->id >= PT_TL_TYPES) {
-        pt_job_fail(tl->job, EILSEQ, "event type '%s' has the number %u", e->name,
-                    (unsigned)e->id);
+        pt_job_fail(tl->job, EILSEQ, "an event type has the number %u", (unsigned)e->id);
         return NULL;
     }
     t = calloc(1, sizeof *t);
@@ -165,7 +164,7 @@ struct pt_tl_type *pt_tl_type_of(struct pt_timeline *tl, const struct posixtrace
         t->name = strdup(e->name);
     }
     if (!t || !t->name) {
-        no_memory(tl, e->name);
+        no_memory(tl);
         return NULL;
     }
     t->begin = t->end = -1;
