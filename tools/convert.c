@@ -103,23 +103,28 @@ int convert_take_option(struct convert *convert, int code, const char *value)
     return EXIT_DONE;
 }
 
+static bool does(const struct posixtrace_format *f, bool export)
+{
+    return export ? f->exports : f->imports;
+}
+
 const struct posixtrace_format *convert_format(const char *name, bool export, int *status)
 {
     const struct posixtrace_format *f = posixtrace_format_find(name), *g;
     const char *names[FORMATS_MAX + 1] = { NULL };
     size_t count = 0;
 
-    if (!f || !(export ? f->exports : f->imports)) {
+    if (!f || (!does(f, export) && !f->unavailable)) {
         if (!export)
             names[count++] = "jsonl";
         for (size_t i = 0; (g = posixtrace_format_get(i)); i++) {
-            if ((export ? g->exports : g->imports) && count < FORMATS_MAX)
+            if (does(g, export) && count < FORMATS_MAX)
                 names[count++] = g->name;
         }
         *status = options_bad_word(export ? "output format" : "input format", name, names);
         return NULL;
     }
-    if (!f->unavailable)
+    if (does(f, export))
         return f;
     *status = tool_error("format %s: %s", name, f->unavailable);
     return NULL;
@@ -128,14 +133,15 @@ const struct posixtrace_format *convert_format(const char *name, bool export, in
 void convert_list(bool export)
 {
     const struct posixtrace_format *f;
+    const char *why;
 
     for (size_t i = 0; (f = posixtrace_format_get(i)); i++) {
         const struct posixtrace_format_option *o = f->options;
 
-        if (!(export ? f->exports : f->imports))
+        why = does(f, export) ? NULL : f->unavailable;
+        if (!does(f, export) && !why)
             continue;
-        out_format("%-12s %s%s%s\n", f->name, f->about, f->unavailable ? "; not here: " : "",
-                   f->unavailable ? f->unavailable : "");
+        out_format("%-12s %s%s%s\n", f->name, f->about, why ? "; not here: " : "", why ? why : "");
         for (; o && o->name; o++)
             out_format("               --%s: %s\n", o->name, o->about);
     }

@@ -31,9 +31,9 @@ struct posixtrace_format_option {
 struct posixtrace_format {
     const char *name;         /* "ctf" */
     const char *about;        /* one line */
-    bool        exports, imports;
+    bool        exports, imports;      /* in this build */
     bool        is_directory; /* its traces are folders of files */
-    const char *unavailable;  /* NULL, or why this build cannot do it */
+    const char *unavailable;  /* NULL, or why this build cannot do what others can */
     const struct posixtrace_format_option *options;   /* ends with a name of NULL */
 };
 

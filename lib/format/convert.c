@@ -158,7 +158,7 @@ static int begin(struct pt_job *job, const char *name, bool directory)
     if (!job->format)
         return pt_job_fail(job, EINVAL, "there is no format '%s'", name);
     about = &job->format->about;
-    if (about->unavailable)
+    if (about->unavailable && !(job->builder ? about->imports : about->exports))
         return pt_job_fail(job, ENOTSUP, "format %s: %s", name, about->unavailable);
     if (!(job->builder ? job->format->read : job->format->write))
         return pt_job_fail(job, ENOTSUP, "format %s cannot be %s", name,

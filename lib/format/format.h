@@ -32,7 +32,7 @@ struct pt_format {
 };
 
 extern const struct pt_format *const pt_formats[];   /* ends with NULL */
-extern const struct pt_format pt_format_chrome, pt_format_csv, pt_format_jsonl,
+extern const struct pt_format pt_format_chrome, pt_format_csv, pt_format_ctf, pt_format_jsonl,
     pt_format_perfetto, pt_format_shark;
 
 /* The next event of an export: 1, or 0 at the end and after an error (job->error). */

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Event classes of a CTF trace.  A type gets one when it is met for the first time, and
+ * another one for data that does not fit its description: so every event is carried,
+ * and what is said of its bytes is true.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "format/ctf.h"
+
+static bool ends_in_bytes(const posixtrace_layout_t *layout)
+{
+    const struct posixtrace_field *f =
+        posixtrace_layout_field(layout, posixtrace_layout_count(layout) - 1);
+
+    return f && f->kind == POSIXTRACE_BYTES && !f->count && !f->count_bits;
+}
+
+/* The index of a class, which is made if need be; CTF_IDS * CTF_FORMS: no memory. */
+static uint32_t class_of(struct ctf_classes *cs, const struct posixtrace_event *event,
+                         enum ctf_form form, const posixtrace_layout_t *layout)
+{
+    uint16_t *known = &cs->of[event->id][form];
+    struct ctf_class *list, class = { .form = form, .layout = layout };
+
+    if (*known)
+        return *known - 1u;
+    if (cs->count == cs->room) {
+        list = reallocarray(cs->list, cs->room ? 2 * cs->room : 64, sizeof *list);
+        if (!list)
+            return CTF_IDS * CTF_FORMS;
+        cs->list = list;
+        cs->room = cs->room ? 2 * cs->room : 64;
+    }
+    class.name = strdup(event->name);
+    if (!class.name)
+        return CTF_IDS * CTF_FORMS;
+    if (form == CTF_FIELDS) {
+        class.size = posixtrace_layout_size(layout);
+        class.ends_in_bytes = ends_in_bytes(layout);
+    }
+    cs->list[cs->count++] = class;
+    *known = (uint16_t)cs->count;
+    return *known - 1u;
+}
+
+/* Whether the data is of the description; *head: where all the rest begins. */
+static bool fits(const struct ctf_class *class, const struct posixtrace_event *event, size_t *head)
+{
+    struct posixtrace_value values[POSIXTRACE_FIELDS_MAX];
+    size_t count;
+
+    *head = event->data_len;
+    if (class->size)
+        return event->data_len == class->size;
+    if (posixtrace_layout_split(class->layout, event->data, event->data_len, values, &count) != 0)
+        return false;
+    if (class->ends_in_bytes)
+        *head -= values[count - 1].count;
+    return true;
+}
+
+int pt_ctf_classes_find(struct ctf_classes *cs, posixtrace_fields_t *fields,
+                        const struct posixtrace_event *event, struct ctf_payload *payload)
+{
+    const posixtrace_layout_t *layout = posixtrace_fields_layout(fields, event->id);
+    enum ctf_form form = event->data_len ? CTF_BYTES : CTF_NOTHING;
+    uint32_t id;
+
+    payload->counted = false;
+    if (layout) {
+        id = class_of(cs, event, CTF_FIELDS, layout);
+        if (id == CTF_IDS * CTF_FORMS)
+            return ENOMEM;
+        if (fits(&cs->list[id], event, &payload->head)) {
+            payload->class_id = id;
+            payload->counted = cs->list[id].ends_in_bytes;
+            return 0;
+        }
+    }
+    payload->class_id = class_of(cs, event, form, NULL);
+    payload->counted = form == CTF_BYTES;
+    payload->head = 0;
+    return payload->class_id == CTF_IDS * CTF_FORMS ? ENOMEM : 0;
+}
+
+void pt_ctf_classes_deinit(struct ctf_classes *cs)
+{
+    for (size_t i = 0; i < cs->count; i++)
+        free(cs->list[i].name);
+    free(cs->list);
+}

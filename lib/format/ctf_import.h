@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Import of CTF: what the reading process says to the one that makes the log.
+ *
+ * libbabeltrace2 ends the process where a trace goes against what it takes for granted,
+ * and allocates what a trace asks for; so it runs in a process of its own, with bounded
+ * memory, and what that has read before it died counts.  It writes records into a pipe;
+ * the other end believes no length and no index in them.
+ */
+#ifndef PT_FORMAT_CTF_IMPORT_H
+#define PT_FORMAT_CTF_IMPORT_H
+
+#include <babeltrace2/babeltrace.h>
+#include "format/ctf.h"
+
+enum ctf_record_kind { CTF_CLASS = 1, CTF_EVENT, CTF_LOST, CTF_NOTE, CTF_FAULT, CTF_END };
+
+#define CTF_CLASSES_MAX 4096u
+#define CTF_DATA_MAX    61440u                     /* of one event in a log */
+#define CTF_RECORD_MAX  (CTF_DATA_MAX + 4096u)
+
+struct ctf_record {
+    uint32_t kind, size;                           /* size: of what follows */
+};
+
+/* CTF_CLASS: the name and the description, "" for none, with their NULs.  The n-th of
+ * them has index n. */
+
+struct ctf_event {                                 /* and the data */
+    int64_t  ns;
+    uint64_t thread_id, prog_address;
+    int32_t  pid, tid;
+    uint32_t class_index;
+    uint32_t truncated;
+    char     thread_name[CTF_THREAD_NAME];         /* ends with NUL */
+};
+
+struct ctf_lost {                                  /* and the name of the stream */
+    int64_t  begin_ns, end_ns;
+    uint64_t count;
+    uint32_t timed, counted, packets;              /* true or false */
+};
+
+/* CTF_NOTE, CTF_FAULT: a text. */
+
+/* ---- the reading process ---- */
+
+struct ctf_out {
+    int      fd;
+    uint32_t used;
+    uint8_t  buffer[4 * CTF_RECORD_MAX];           /* whole records */
+};
+
+void pt_ctf_out_put(struct ctf_out *out, enum ctf_record_kind kind, const void *first,
+                    size_t first_size, const void *second, size_t second_size);
+void pt_ctf_out_flush(struct ctf_out *out);
+
+/* What the messages have come to. */
+#define CTF_MAP_CELLS (4 * CTF_CLASSES_MAX)
+
+struct ctf_sink {
+    struct ctf_out out;
+    struct ctf_map *maps[CTF_CLASSES_MAX];
+    uint32_t map_count;
+    uint16_t cells[CTF_MAP_CELLS];                 /* index + 1 */
+    uint64_t bytes;                                /* of all files of the traces */
+    uint64_t events;
+    int64_t  last_ns;
+    bool     failed, told_clock;
+    uint8_t  data[CTF_DATA_MAX];
+};
+
+void pt_ctf_take(struct ctf_sink *sink, const bt_message *message);
+/* Why it does not go on; the first counts.  The library's own words, if it has some. */
+void pt_ctf_fault(struct ctf_sink *sink, const char *text);
+void pt_ctf_fault_of_library(struct ctf_sink *sink, const char *otherwise);
+
+/* Reads the traces under the directory, says what is in them, and never returns. */
+_Noreturn void pt_ctf_source_run(const char *directory, int fd);
+
+/* ---- field classes and fields ---- */
+
+enum ctf_identity {
+    CTF_PID, CTF_TID, CTF_NAME, CTF_ADDRESS, CTF_TRUNCATED, CTF_THREAD_ID, CTF_IDENTITIES
+};
+
+/* How much of the structure of fields becomes fields of the description: less and less,
+ * until it is short enough. */
+enum ctf_detail { CTF_ALL, CTF_NO_NAMES, CTF_FLAT, CTF_TEXT };
+
+struct ctf_place {
+    bool     known, in_packet;                     /* else in the event's common context */
+    uint64_t index;
+};
+
+struct ctf_map {
+    const bt_event_class *class;
+    uint32_t index;                                /* as said to the other process */
+    enum ctf_detail detail;
+    bool     ours;                                 /* a trace that posixtrace has written */
+    bool     raw;                                  /* ours, and bytes that nobody describes */
+    int32_t  trace_pid;
+    struct ctf_place place[CTF_IDENTITIES];
+    bool     has_cpu;
+    uint64_t cpu;                                  /* index in the packet's context */
+    char     description[POSIXTRACE_DESCRIPTION_MAX + 1];
+};
+
+/* What becomes of the events of a class; one event of it says where it belongs. */
+void pt_ctf_map_make(struct ctf_map *map, const bt_event *event);
+/* The data of an event: at most CTF_DATA_MAX bytes, and *event says if there was more. */
+size_t pt_ctf_map_pack(const struct ctf_map *map, const bt_event *from, struct ctf_event *event,
+                       uint8_t *data);
+/* Of a string field.  2.0.4 leaves what was there before in the buffer of an empty one. */
+static inline const char *ctf_string(const bt_field *field)
+{
+    return bt_field_string_get_length(field) ? bt_field_string_get_value(field) : "";
+}
+
+/* A field as text; what it would be long, as snprintf(). */
+size_t pt_ctf_text(const bt_field *field, char *to, size_t size);
+
+#endif
