@@ -48,6 +48,7 @@ target_options() {
     case $1 in
         log_reader) echo -max_len=16384 ;;
         calls) echo -max_len=450 -len_control=0 ;;
+        ctf) echo -max_len=8192 ;;
         segment | page) echo -max_len=257 -len_control=0 ;;
         # what the program prints is not for us; what it does not free ends with it
         command_line) echo -max_len=1024 -close_fd_mask=3 -detect_leaks=0 ;;

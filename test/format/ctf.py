@@ -1,0 +1,507 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The posixtrace authors
+"""CTF, held against babeltrace2: what it reads of our traces, and we of others'.
+
+usage: ctf.py CASE POSIXTRACE MANY_TYPES SHOW_FIELDS LOSSY
+"""
+
+import json
+import os
+import pathlib
+import random
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from description import Description, DoesNotFit
+
+try:
+    import bt2
+except ImportError:
+    bt2 = None
+    # Debian's module is for Debian's python
+    if "POSIXTRACE_SECOND" not in os.environ and os.access("/usr/bin/python3", os.X_OK):
+        os.environ["POSIXTRACE_SECOND"] = "1"
+        os.execv("/usr/bin/python3", ["/usr/bin/python3"] + sys.argv)
+
+SKIP = 77
+SAMPLES = pathlib.Path(os.environ.get("POSIXTRACE_SAMPLES", "")) / "ctf" / "babeltrace"
+CASE, TOOL, MANY_TYPES, SHOW_FIELDS, LOSSY = sys.argv[1:6]
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(SKIP)
+
+
+def need(condition, *what):
+    if not condition:
+        sys.exit("not so: " + " ".join(str(w) for w in what))
+
+
+def run(*command, status=0, **options):
+    done = subprocess.run([str(c) for c in command], capture_output=True, timeout=240, **options)
+    need(done.returncode == status, *command, "exit", done.returncode,
+         done.stderr.decode(errors="replace"))
+    return done.stdout
+
+
+def export(log, to, *options, **more):
+    run(TOOL, "export", "--to=ctf", *options, log, to, **more)
+
+
+def many_types(folder, seed, events, threads, start):
+    """A log, what print says of it, and the descriptions by name."""
+    log = folder / f"many-{seed}.ptl"
+    types = run(MANY_TYPES, log, seed, events, threads, start).decode()
+    types = dict(line.split("\t") for line in types.splitlines())
+    types = {bytes.fromhex(n).decode(): Description(d) for n, d in types.items()}
+    printed = run(TOOL, "print", "--format=jsonl", log).decode()
+    return log, [json.loads(line) for line in printed.splitlines()], types
+
+
+# ---- what babeltrace2 reads ----
+
+def plain(field):
+    """A field of bt2 as numbers, strings, lists and dicts."""
+    if isinstance(field, bt2._StructureFieldConst):
+        return {name: plain(field[name]) for name in field}
+    if isinstance(field, bt2._ArrayFieldConst):
+        return [plain(element) for element in field]
+    if isinstance(field, bt2._VariantFieldConst):
+        return plain(field.selected_option)
+    if isinstance(field, bt2._RealFieldConst):
+        return float(field)
+    if isinstance(field, bt2._IntegerFieldConst):
+        return int(field)
+    # 2.0.4 leaves what was there before in the buffer of an empty string
+    return str(field) if len(field) else ""
+
+
+def messages(path):
+    for message in bt2.TraceCollectionMessageIterator(str(path)):
+        yield message
+
+
+def events_of(path):
+    return [m for m in messages(path) if type(m) is bt2._EventMessageConst]
+
+
+def labels(field):
+    if not isinstance(field, bt2._EnumerationFieldConst):
+        return None
+    try:
+        return list(field.labels)
+    except AssertionError:
+        return []    # 2.0.4 cannot say that there are none
+
+
+def expected_fields(event, types):
+    """As babeltrace2 should have them: names, values, labels of the scalars."""
+    data = bytes.fromhex(event["data"])
+    description = types.get(event["event"])
+    if description:
+        try:
+            return description, description.decode(data)
+        except DoesNotFit:
+            pass
+    return None, ([("data", data)] if data else [])
+
+
+def text(value):
+    return value.decode().split("\0")[0]
+
+
+def compare_field(f, value, got, field):
+    if f is None or f.type == "bytes":
+        need(got == list(value), f and f.name, got, value)
+    elif f.type == "str" or (f.type == "char" and isinstance(value, bytes)):
+        need(got == text(value), f.name, repr(got), value)
+    elif f.type[0] == "f":
+        same = repr(got) == repr(value) or got == value
+        need(same, f.name, got, value)
+    else:
+        need(got == value, f.name, got, value)
+        if f.type == "bool" and not isinstance(value, list):
+            need(labels(field) == [str(value).lower()], labels(field), value)
+        elif f.names and not isinstance(value, list):
+            fits = labels(field) or []
+            signed = value - (1 << 64) if value >= 1 << 63 else value
+            named = f.names.get(signed, [])
+            need(len(fits) == min(len(named), 1) and set(fits) <= set(named), f.name, value, fits)
+
+
+def compare_event(message, event, types):
+    got, context = message.event, message.event.common_context_field
+    packet = message.event.packet.context_field
+    need(message.default_clock_snapshot.ns_from_origin == event["ts"], event)
+    need(got.name == event["event"], got.name, event)
+    need(int(context["vpid"]) == event["pid"] == int(packet["pid"]), event)
+    need(int(context["vtid"]) == event["tid"] == int(packet["tid"]), event)
+    need(int(context["ip"]) == int(event["addr"], 16), event)
+    need(int(context["truncated"]) == event["trunc"], event)
+    need(int(packet["thread_id"]) == int(event["thread_id"], 16), event)
+    need(plain(packet["thread_name"]) == event["thread"], event)
+    description, values = expected_fields(event, types)
+    payload = got.payload_field
+    names = list(payload) if payload is not None else []
+    counts = [n for n in names if re.fullmatch(r"_\w+_length_*", n)
+              and n not in [v[0] for v in values]]
+    need([n for n in names if n not in counts] == [v[0] for v in values], names, values)
+    for i, (name, value) in enumerate(values):
+        compare_field(description.fields[i] if description else None, value,
+                      plain(payload[name]), payload[name])
+    return description is not None
+
+
+def case_export(folder):
+    """Same count, order, times and fields as print, many types, before 1970 too."""
+    if not bt2 or not shutil.which("babeltrace2"):
+        skip("the packages python3-bt2 and babeltrace2 are needed")
+    for seed, start in enumerate([1700000000 * 10**9, 0, -5 * 10**9, -9223372035 * 10**9], 1):
+        log, events, types = many_types(folder, seed, 3000, 5, start)
+        to = folder / f"{seed}.ctf"
+        export(log, to)
+        got = events_of(to)
+        need(len(got) == len(events) == 3000, len(got), len(events))
+        described = sum(compare_event(m, e, types) for m, e in zip(got, events))
+        need(2000 < described < 3000, described, "events with fields")
+        lines = run("babeltrace2", "--clock-cycles", to).decode()
+        need(len(re.findall(r"^\[\d{20}\]", lines, re.M)) == 3000, "lines of babeltrace2")
+        need(any(m.event.name.startswith('quote"s and \\ back\nslash') for m in got), "names")
+    # nine hundred milliseconds more than a reader's clock can go back
+    log, events, types = many_types(folder, 8, 3000, 5, -2**63)
+    done = subprocess.run([TOOL, "export", "--to=ctf", log, folder / "8.ctf"], capture_output=True)
+    left = sum(e["ts"] < -9223372036 * 10**9 for e in events)
+    need(done.returncode == 0 and b"%d events could not" % left in done.stderr, left, done)
+    need(len(events_of(folder / "8.ctf")) == 3000 - left, "the others")
+    # an empty log is a trace without events
+    log, events, types = many_types(folder, 9, 0, 1, 0)
+    export(log, folder / "empty.ctf")
+    need((folder / "empty.ctf" / "metadata").read_text().startswith("/* CTF 1.8 */"), "metadata")
+
+
+def case_threads(folder):
+    """Many thousands of threads with few descriptors, each event there, in order."""
+    log, events, types = many_types(folder, 5, 12000, 9000, 1700000000 * 10**9)
+    few = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))}
+    export(log, folder / "some.ctf", **few)
+    files = [p.name for p in (folder / "some.ctf").iterdir()]
+    need(len(files) == 512 + 2 and "others" in files, len(files), "files")
+    export(log, folder / "many.ctf", "--streams=4096", **few)
+    need(len(list((folder / "many.ctf").iterdir())) == 4096 + 2, "4096 streams and others")
+    export(log, folder / "two.ctf", "--streams=2", **few)
+    for bad in ["0", "4097", "x", "", "-1"]:
+        run(TOOL, "export", "--to=ctf", f"--streams={bad}", log, folder / "bad.ctf", status=1)
+        need(not (folder / "bad.ctf").exists(), "a failed export leaves nothing")
+    if not bt2:
+        skip("the package python3-bt2 is needed for the rest")
+    for name in ["some.ctf", "two.ctf"]:
+        got = events_of(folder / name)
+        need(len(got) == len(events), name, len(got))
+        for m, e in zip(got, events):
+            compare_event(m, e, types)
+
+
+def lost_of(log):
+    lines = [line.split() for line in run(SHOW_FIELDS, "--lost", log).decode().splitlines()]
+    return {(int(p), int(t)): int(n) for p, t, n in lines[:-1] if int(n)}, int(lines[-1][1])
+
+
+def case_lost(folder):
+    """The counters of discarded events are what the log knows, by thread."""
+    if not bt2:
+        skip("the package python3-bt2 is needed")
+    for how in ["loop", "full", "stream"]:
+        log, to = folder / f"{how}.ptl", folder / f"{how}.ctf"
+        run(LOSSY, log, how)
+        by_thread, total = lost_of(log)
+        need(total > 1000, how, "lost", total)
+        export(log, to)
+        told, threads, begins = {}, {}, {}
+        for m in messages(to):
+            if type(m) is bt2._PacketBeginningMessageConst:
+                c = m.packet.context_field
+                threads[m.packet.stream.id] = (int(c["pid"]), int(c["tid"]))
+                begins.setdefault(m.packet.stream.id, m.default_clock_snapshot.value)
+            elif type(m) is bt2._DiscardedEventsMessageConst:
+                need(m.count is not None, "a count of discarded events")
+                told[m.stream.id] = told.get(m.stream.id, 0) + m.count
+        need(sum(told.values()) == total, how, told, total)
+        told = {threads[s]: n for s, n in told.items()}
+        for thread, count in by_thread.items():
+            need(told.get(thread, 0) == count or thread == (0, 0), how, thread, count, told)
+        need(len(events_of(to)) == len(run(SHOW_FIELDS, log).splitlines()), how, "events")
+
+
+# ---- what we read of others' traces ----
+
+def shown(log):
+    lines = run(SHOW_FIELDS, log).decode(errors="surrogateescape")
+    return [json.loads(line) for line in lines.split("\n") if line]
+
+
+def flat(value, name, to):
+    """As docs/formats/ctf.md says: structures and arrays of them joined with _."""
+    if isinstance(value, dict):
+        names = list(value)
+        for i, n in enumerate(names):
+            following = names[i + 1] if i + 1 < len(names) else None
+            if following and re.fullmatch(rf"_{re.escape(following)}_length_*", n):
+                continue
+            flat(value[n], f"{name}_{n}" if name else n, to)
+    elif isinstance(value, list) and value and isinstance(value[0], (dict, list)):
+        for i, element in enumerate(value):
+            flat(element, f"{name}_{i}", to)
+    else:
+        to[name] = value
+
+
+def same_value(ours, theirs):
+    if isinstance(theirs, list):
+        if isinstance(ours, str):
+            return ours == bytes(theirs).hex()
+        return len(ours) == len(theirs) and all(map(same_value, ours, theirs))
+    if isinstance(theirs, float) and ours is not None:
+        return ours == theirs
+    return ours == theirs or ours == str(theirs) or ours is None
+
+
+def compare_import(path, log):
+    """Events of a log that was imported, with what babeltrace2 reads of the trace."""
+    theirs, ours = [], [e for e in shown(log) if not e["event"].startswith("posix_trace_")]
+    try:
+        for m in messages(path):
+            if type(m) is bt2._EventMessageConst:
+                fields = {}
+                for scope in [m.event.payload_field, m.event.specific_context_field]:
+                    if scope is not None:
+                        flat({n: (labels(scope[n]) or [plain(scope[n])])[0] for n in scope}, "",
+                             fields)
+                ns = None
+                if m.event.stream.cls.default_clock_class:
+                    ns = m.default_clock_snapshot.ns_from_origin
+                theirs.append((m.event.name, ns, fields))
+    except bt2._Error:
+        pass
+    need(len(theirs) == len(ours), path, len(theirs), len(ours))
+    for (name, ns, fields), e in zip(theirs, ours):
+        need(e["event"].split("#")[0] == name, name, e)
+        need(ns is None or ns == e["ts"], ns, e)
+        got = e.get("fields", {})
+        for key, value in fields.items():
+            need(re.sub(r"\W", "_", key) in got or value == [], key, got)
+            need(same_value(got.get(re.sub(r"\W", "_", key)), value), path, key, value, got)
+    return len(ours)
+
+
+def case_import(folder):
+    """There and back: the same events and fields; again: the same bytes."""
+    log, events, types = many_types(folder, 7, 3000, 5, 1700000000 * 10**9)
+    export(log, folder / "a.ctf")
+    run(TOOL, "import", "--from=ctf", folder / "a.ctf", folder / "b.ptl")
+    back = shown(folder / "b.ptl")
+    need(len(back) == len(events), len(back))
+    first = shown(log)
+    for a, b in zip(first, back):
+        for key in ["ts", "pid", "tid", "thread", "event", "trunc"]:
+            need(a[key] == b[key], key, a, b)
+        if "fields" not in a:
+            need("fields" not in b or types.get(a["event"]) is None, a, b)
+            need(a["data"] == b["data"], a, b)
+            continue
+        for key, value in a["fields"].items():
+            got = b["fields"].get(key)
+            if isinstance(value, bool) or (isinstance(value, list) and value and
+                                           isinstance(value[0], bool)):
+                got = json.loads(json.dumps(got).replace('"true"', "true")
+                                 .replace('"false"', "false"))
+            if a["event"] == "characters" and key == "a":
+                got = chr(got)
+            need(got == value, key, value, got, a, b)
+    export(folder / "b.ptl", folder / "b.ctf")
+    run(TOOL, "import", "--from=ctf", folder / "b.ctf", folder / "c.ptl")
+    need(shown(folder / "c.ptl") == back, "a second time changes nothing")
+
+
+def by_hand(place, events, stream):
+    """A trace of one stream without a clock; events: name and fields."""
+    place.mkdir()
+    text = ('/* CTF 1.8 */ typealias integer { size = 32; align = 8; signed = false; } := u32;'
+            'trace { major = 1; minor = 8; byte_order = le; };'
+            'stream { event.header := struct { u32 id; }; };')
+    for i, (name, fields) in enumerate(events):
+        text += f'event {{ name = "{name}"; id = {i}; fields := struct {{ {fields} }}; }};'
+    (place / "metadata").write_text(text)
+    (place / "stream").write_bytes(b"".join(n.to_bytes(4, "little") for n in stream))
+
+
+def case_types(folder):
+    """More types than a log can have; one name for several; more fields than fit."""
+    by_hand(folder / "many", [(f"e{i}", "u32 a;") for i in range(1100)],
+            [n for i in range(1100) for n in (i, 7)])
+    done = subprocess.run([TOOL, "import", "--from=ctf", folder / "many", folder / "a.ptl"],
+                          capture_output=True)
+    need(done.returncode == 0 and b"77 events could not be carried" in done.stderr, done)
+    need([e["event"] for e in shown(folder / "a.ptl")] == [f"e{i}" for i in range(1023)], "types")
+
+    by_hand(folder / "one", [("e", f"u32 a{i % 150};") for i in range(200)],
+            [n for i in range(200) for n in (i, i)])
+    run(TOOL, "import", "--from=ctf", folder / "one", folder / "b.ptl")
+    names = ["e"] + [f"e#{n}" for n in range(2, 151)]
+    for i, e in enumerate(shown(folder / "b.ptl")):
+        need(e["event"] == names[i % 150] and e["fields"] == {f"a{i % 150}": i}, i, e)
+
+    fields = " ".join(f"u32 f{i};" for i in range(65))
+    by_hand(folder / "wide", [("wide", fields), ("text", "string t;")],
+            [0] + list(range(65)) + [1] + [int.from_bytes(b"abc\0", "little")])
+    run(TOOL, "import", "--from=ctf", folder / "wide", folder / "c.ptl")
+    wide, short = shown(folder / "c.ptl")
+    need(wide["fields"] == {"fields": "{" + ", ".join(f"f{i}={i}" for i in range(65)) + "}"}, wide)
+    need(short["fields"] == {"t": "abc"}, short)
+
+
+def case_samples(folder):
+    """Sample traces of babeltrace: what it reads is what we read."""
+    if not bt2:
+        skip("the package python3-bt2 is needed")
+    if not SAMPLES.is_dir():
+        skip("the sample traces are not here")
+    total = 0
+    for metadata in sorted(SAMPLES.rglob("metadata")):
+        if not metadata.is_file() or "fail" in metadata.parts:
+            continue
+        trace = metadata.parent
+        log = folder / "log.ptl"
+        bad = trace.name.endswith("-corrupted") and "not" not in trace.name
+        run(TOOL, "import", "--force", "--from=ctf", trace, log, status=1 if bad else 0)
+        total += compare_import(trace, log)
+    need(total > 4000, total)
+    for trace in ["integer-range", "invalid-packet-size", "metadata-syntax-error", "smalltrace",
+                  "valid-events-then-invalid-events"]:
+        done = subprocess.run([TOOL, "import", "--force", "--from=ctf", SAMPLES / "fail" / trace,
+                               log], capture_output=True, timeout=60)
+        need(done.returncode == 1 and b"behind" in done.stderr, trace, done)
+        if trace.startswith("valid"):
+            need(len(shown(log)) == 2, trace)
+    expect_details(folder)
+    told = subprocess.run([TOOL, "import", "--force", "--from=ctf",
+                           SAMPLES / "packet-seq-num" / "2-streams-lost-in-2", log],
+                          capture_output=True, timeout=60).stderr.decode()
+    need(re.findall(r"packets.*?: (\d+)", told) == ["2", "3", "1"], told)
+    marks = [e["event"] for e in shown(log) if e["event"].startswith("posix_trace_")]
+    need(marks == ["posix_trace_overflow", "posix_trace_resume"] * 3, marks)
+
+
+def expect_details(folder):
+    """The text that babeltrace's own tests expect: names, and values of payloads."""
+    names = {"smalltrace": "smalltrace", "2packets": "2packets",
+             "array-align-elem": "array-align-elem"}
+    for name, sample in names.items():
+        text_of = (SAMPLES / "expect" / "succeed" / f"trace-{name}.expect").read_text()
+        wanted = re.findall(r"^Event `([^`]*)` \(Class ID \d+\):\n((?:  .*\n)*)", text_of, re.M)
+        need(wanted, name)
+        log = folder / "expect.ptl"
+        run(TOOL, "import", "--force", "--from=ctf", SAMPLES / "succeed" / sample, log)
+        ours = shown(log)
+        need([w[0] for w in wanted] == [e["event"] for e in ours], name)
+        for (_, body), event in zip(wanted, ours):
+            numbers = re.findall(r"^ +(\w+): (-?[\d,]+)$", body.split("Payload:")[-1], re.M)
+            for key, value in numbers:
+                need(event["fields"][key] == int(value.replace(",", "")), name, key, event)
+
+
+def case_hostile(folder):
+    """Cut and changed traces: an end, with a message, and what was good is kept."""
+    log, _, _ = many_types(folder, 3, 120, 2, 1700000000 * 10**9)
+    export(log, folder / "good")
+    dice = random.Random(1)
+    good = {p.name: p.read_bytes() for p in (folder / "good").iterdir()}
+    outcomes = {0: 0, 1: 0}
+    for n in range(int(os.environ.get("POSIXTRACE_TEST_SHORT", "0")) and 30 or 120):
+        bad = folder / "bad"
+        shutil.rmtree(bad, ignore_errors=True)
+        bad.mkdir()
+        victim = dice.choice(sorted(good))
+        for name, content in good.items():
+            content = bytearray(content)
+            if name == victim and n % 2:
+                content = content[:dice.randrange(len(content))]
+            elif name == victim:
+                for _ in range(dice.randrange(1, 4)):
+                    content[dice.randrange(len(content))] = dice.randrange(256)
+            (bad / name).write_bytes(content)
+        done = subprocess.run([TOOL, "import", "--force", "--from=ctf", bad, folder / "x.ptl"],
+                              capture_output=True, timeout=120)
+        need(done.returncode in outcomes, n, victim, done)
+        need(done.returncode == 0 or b"behind" in done.stderr, n, done)
+        outcomes[done.returncode] += 1
+        shown(folder / "x.ptl")
+    need(all(outcomes.values()), outcomes)
+    bombs(folder)
+    for what in ["nothing", "file"]:
+        place = folder / what
+        if what == "file":
+            place.write_bytes(b"x")
+        else:
+            place.mkdir()
+        run(TOOL, "import", "--force", "--from=ctf", place, folder / "x.ptl", status=1)
+
+
+def bombs(folder):
+    """Traces that ask for endless events and endless memory."""
+    head = ('/* CTF 1.8 */ typealias integer { size = 32; align = 8; signed = false; } := u32;'
+            'trace { major = 1; minor = 8; byte_order = le; }; ')
+    endless = head + 'event { name = "e"; id = 0; fields := struct { }; };'
+    huge = head + ('event { name = "e"; id = 0; fields := struct { struct { } a[4000000000]; }; };')
+    sequence = head + ('event { name = "e"; id = 0; fields := struct '
+                       '{ u32 n; struct { } s[n]; }; };')
+    nested = head + ('event { name = "e"; id = 0; fields := struct { u32 x' + "[2]" * 2000 +
+                     '; }; };')
+    deep = head + ('event { name = "e"; id = 0; fields := ' + "struct { " * 20000 + "u32 a; " +
+                   "} b; " * 19999 + "}; };")
+    for name, metadata in [("endless", endless), ("huge", huge), ("sequence", sequence),
+                           ("nested", nested), ("deep", deep)]:
+        place = folder / f"bomb-{name}"
+        place.mkdir()
+        (place / "metadata").write_text(metadata)
+        (place / "stream").write_bytes(b"\xff" * 64)
+        done = subprocess.run([TOOL, "import", "--force", "--from=ctf", place, folder / "x.ptl"],
+                              capture_output=True, timeout=120)
+        need(done.returncode == 1 and b"behind" in done.stderr, name, done)
+
+
+def case_system(folder):
+    """System events keep their names and their data, so metrics work on what was imported."""
+    lines, ns = [], 1700000000 * 10**9
+    for i in range(400):
+        tid = 10 + i % 3
+        kind = ["posixtrace_switch_in", "posixtrace_switch_out"][i // 3 % 2]
+        lines.append(json.dumps({"ts": ns + i * 1000, "pid": 1, "tid": tid, "event": kind,
+                                 "data": "%02x000000" % (i % 3)}))
+    (folder / "in.jsonl").write_text("\n".join(lines) + "\n")
+    run(TOOL, "import", "--from=jsonl", folder / "in.jsonl", folder / "a.ptl")
+    export(folder / "a.ptl", folder / "a.ctf")
+    run(TOOL, "import", "--from=ctf", folder / "a.ctf", folder / "b.ptl")
+    need(run(TOOL, "print", "--format=jsonl", folder / "a.ptl") ==
+         run(TOOL, "print", "--format=jsonl", folder / "b.ptl"), "the same events")
+    metadata = (folder / "a.ctf" / "metadata").read_text()
+    need("u32_le _cpu;" in metadata, metadata)
+
+
+def case_unavailable(folder):
+    """Without libbabeltrace2 there is no import, and the tool says why."""
+    (folder / "in").mkdir()
+    done = subprocess.run([TOOL, "import", "--from=ctf", folder / "in", folder / "x.ptl"],
+                          capture_output=True)
+    need(done.returncode == 1 and b"built without libbabeltrace2" in done.stderr, done)
+    need(b"built without libbabeltrace2" in run(TOOL, "import", "--list"), "--list")
+    need(b"without" not in run(TOOL, "export", "--list"), "--list")
+
+
+with tempfile.TemporaryDirectory(prefix="posixtrace-ctf.") as name:
+    globals()["case_" + CASE](pathlib.Path(name))
