@@ -14,6 +14,7 @@
 
 #include "convert.h"
 #include "import.h"
+#include "live_input.h"
 #include "log_file.h"
 #include "metrics_cost.h"
 #include "options.h"
@@ -32,7 +33,8 @@ static const struct option_spec own[] = {
 static const char help[] =
     "usage: posixtrace import --from=FORMAT [--force] [OPTION]... IN LOG\n"
     "\n"
-    "Makes the trace log LOG from the events in IN (-: standard input).\n"
+    "Makes the trace log LOG from the events in IN (-: standard input;\n"
+    "tcp:HOST:PORT, tcp-listen:PORT: a connection, for all but jsonl).\n"
     "\n"
     "  --from=jsonl   IN is one JSON object a line, as 'print --format=jsonl' writes\n"
     "                 them\n"
@@ -97,8 +99,10 @@ static int convert_foreign(struct import *im, int fd, bool *keep)
         copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
         from = copy >= 0 ? fdopen(copy, "r") : NULL;
         error = errno;
-        if (from)
+        if (from) {
+            live_input_watch(copy);
             error = posixtrace_import(im->format->name, from, im->builder, &conversion.c);
+        }
     }
     progress_end();
     if (from)
@@ -117,7 +121,7 @@ static int convert_foreign(struct import *im, int fd, bool *keep)
 
 static int import_foreign(struct import *im)
 {
-    int fd = log_file_descriptor(im->in_path, O_RDONLY), status;
+    int fd = live_input_open(im->in_path), status;
     bool keep;
 
     if (fd < 0)

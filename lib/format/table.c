@@ -9,8 +9,11 @@ const struct pt_format *const pt_formats[] = {
     &pt_format_csv,
     &pt_format_ctf,
     &pt_format_jsonl,
+    &pt_format_kiwi,
     &pt_format_perfetto,
+    &pt_format_rkh,
     &pt_format_shark,
+    &pt_format_trazer,
     NULL
 };
 

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See live_input.h. */
+#include "live_input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log_file.h"
+#include "tool.h"
+
+static int watched = -1, nothing = -1;
+static struct sigaction before_int, before_term;
+
+/* "HOST:PORT" or "[HOST]:PORT" in two, in a copy; host NULL: there is none. */
+static bool split(char *address, char **host, char **port)
+{
+    char *colon = strrchr(address, ':');
+
+    *host = colon ? address : NULL;
+    *port = colon ? colon + 1 : address;
+    if (colon)
+        *colon = '\0';
+    if (*host && (*host)[0] == '[' && (*host)[strlen(*host) - 1] == ']') {
+        (*host)[strlen(*host) - 1] = '\0';
+        ++*host;
+    }
+    return **port && strspn(*port, "0123456789") == strlen(*port) && strlen(*port) < 6;
+}
+
+/* Where the system has put us: port 0 is any that is free. */
+static void tell(int fd)
+{
+    struct sockaddr_storage address;
+    socklen_t len = sizeof address;
+    char host[NI_MAXHOST], port[NI_MAXSERV];
+
+    if (getsockname(fd, (struct sockaddr *)&address, &len) == 0 &&
+        getnameinfo((struct sockaddr *)&address, len, host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+        tool_note("waiting for a connection to %s, port %s", host, port);
+}
+
+/* One connection; who comes later is refused. */
+static int accept_one(int fd)
+{
+    int got;
+
+    tell(fd);
+    do
+        got = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+    while (got < 0 && (errno == ECONNABORTED || errno == EAGAIN));
+    return got;
+}
+
+static int try_address(const struct addrinfo *a, bool listening)
+{
+    int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol), got, on = 1;
+    int error;
+
+    if (fd < 0)
+        return -1;
+    if (!listening && connect(fd, a->ai_addr, a->ai_addrlen) == 0)
+        return fd;
+    got = -1;
+    if (listening && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+        bind(fd, a->ai_addr, a->ai_addrlen) == 0 && listen(fd, 1) == 0)
+        got = accept_one(fd);
+    error = errno;
+    close(fd);
+    errno = error;
+    return got;
+}
+
+static int open_connection(const char *path, char *address, bool listening)
+{
+    struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list, *a;
+    char *host, *port;
+    int fd = -1, error;
+
+    if (!split(address, &host, &port) || (!host && !listening)) {
+        tool_error("%s: a connection is tcp:HOST:PORT or tcp-listen:[HOST:]PORT, with a number "
+                   "as port", quote(path));
+        return -1;
+    }
+    hints.ai_flags = AI_NUMERICSERV | (listening && host ? AI_PASSIVE : 0);
+    if (!host)
+        hints.ai_family = AF_INET;
+    error = getaddrinfo(host && strcmp(host, "*") == 0 ? NULL : host, port, &hints, &list);
+    if (error) {
+        tool_error("%s: %s", quote(path), gai_strerror(error));
+        return -1;
+    }
+    for (a = list; a && fd < 0; a = a->ai_next)
+        fd = try_address(a, listening);
+    if (fd < 0)
+        tool_error("cannot %s %s: %s", listening ? "wait at" : "connect to", quote(path),
+                   strerror(errno));
+    freeaddrinfo(list);
+    return fd;
+}
+
+int live_input_open(const char *path)
+{
+    static const char connect_to[] = "tcp:", wait_at[] = "tcp-listen:";
+    bool listening = strncmp(path, wait_at, sizeof wait_at - 1) == 0;
+    char *address;
+    int fd;
+
+    if (!listening && strncmp(path, connect_to, sizeof connect_to - 1) != 0)
+        return log_file_descriptor(path, O_RDONLY);
+    address = tool_grow(NULL, strlen(path) + 1, 1);
+    strcpy(address, strchr(path, ':') + 1);
+    fd = open_connection(path, address, listening);
+    free(address);
+    return fd;
+}
+
+/* What is being read then is interrupted; what would be read next is empty. */
+static void end_input(int signal_number)
+{
+    int error = errno;
+
+    dup2(nothing, watched);
+    sigaction(signal_number, signal_number == SIGINT ? &before_int : &before_term, NULL);
+    errno = error;
+}
+
+/* What is ignored (nohup) stays so. */
+static void watch_signal(int number, const struct sigaction *action, struct sigaction *before)
+{
+    if (sigaction(number, NULL, before) == 0 && before->sa_handler != SIG_IGN)
+        sigaction(number, action, NULL);
+}
+
+void live_input_watch(int fd)
+{
+    struct sigaction action = { .sa_handler = end_input };
+    struct stat st;
+
+    if (fstat(fd, &st) != 0 || S_ISREG(st.st_mode))
+        return;
+    nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (nothing < 0)
+        return;
+    watched = fd;
+    sigemptyset(&action.sa_mask);
+    watch_signal(SIGINT, &action, &before_int);
+    watch_signal(SIGTERM, &action, &before_term);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Inputs of import that are no files: connections, and whatever does not end by itself.
+ */
+#ifndef LIVE_INPUT_H
+#define LIVE_INPUT_H
+
+/*
+ * Opens what is named: "tcp:HOST:PORT" connects, "tcp-listen:[HOST:]PORT" waits for one
+ * connection (on the loopback address where no HOST is named; "*": on all), all else is
+ * a file, "-" standard input.  A descriptor, or -1 and the error was said.
+ */
+int live_input_open(const char *path);
+
+/* If fd is no regular file, the first SIGINT or SIGTERM from now on ends the input, as its
+ * sender would by closing it; the next one ends the program. */
+void live_input_watch(int fd);
+
+#endif
