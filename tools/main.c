@@ -17,8 +17,8 @@
 
 static const struct verb *const verbs[] = {
     &verb_record, &verb_info, &verb_print, &verb_export, &verb_import, &verb_check,
-    &verb_recover, &verb_list, &verb_metrics, &verb_rta, &verb_start, &verb_stop, &verb_flush,
-    &verb_filter, &verb_snapshot, &verb_doctor, &verb_selftest
+    &verb_recover, &verb_list, &verb_btf, &verb_metrics, &verb_rta, &verb_start, &verb_stop,
+    &verb_flush, &verb_filter, &verb_snapshot, &verb_doctor, &verb_selftest
 };
 
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
@@ -33,6 +33,7 @@ static const char help[] =
     "  export LOG OUT   the same in another tool's format\n"
     "  import IN LOG    makes a log from jsonl, or such a format\n"
     "  check LOG        is it whole? says what is damaged\n"
+    "  btf check FILE   does a BTF file keep to its specification?\n"
     "  recover LOG      completes the log of a process that died\n"
     "  list             streams in memory, living and left behind\n"
     "  metrics LOG      times of its threads, by automata\n"

@@ -104,6 +104,38 @@ const char *posixtrace_rows_head(const posixtrace_rows_t *rows);
 const char *posixtrace_rows_line(posixtrace_rows_t *rows, const struct posixtrace_event *event,
                                  size_t *length);
 
+/* ---- checking BTF ---- */
+
+/* Something in a BTF file that its specification forbids.  Texts are never NULL. */
+struct posixtrace_btf_finding {
+    uint64_t    line;         /* from 1 */
+    const char *entity;       /* that the event is for; "" for the line as a whole */
+    const char *state;        /* before it, of a process, runnable or semaphore; or "" */
+    const char *action;       /* or "" */
+    const char *text;         /* what is wrong; all four are good during the callback only */
+};
+
+struct posixtrace_btf_report {
+    char     version[32];     /* that the file names; "" if none */
+    char     rules[16];       /* by which it was checked: "2.2.1" */
+    uint64_t lines, events, findings;
+};
+
+#define POSIXTRACE_BTF_FROM_START 1u  /* nothing was active or in use before the first line */
+
+/*
+ * Holds a trace in Best Trace Format against the specification of its version, or, where
+ * version is not NULL, of that one ("2.1.5", "2.2.1", "2.3.0").  finding may be NULL; it is
+ * called in the order of the lines.  Findings are a result, no error.  from is read to its
+ * end and not closed.  Memory is bounded.
+ *
+ * EINVAL  a NULL argument, a version that is not known, or other flags
+ * ENOMEM, and errors of reading
+ */
+int posixtrace_btf_check(FILE *from, const char *version, unsigned flags,
+                         void (*finding)(void *context, const struct posixtrace_btf_finding *f),
+                         void *context, struct posixtrace_btf_report *report);
+
 /* ---- event data as fields ---- */
 
 /* The descriptions of a stream's types, understood and remembered. */

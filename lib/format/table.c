@@ -5,6 +5,7 @@
 #include "format/format.h"
 
 const struct pt_format *const pt_formats[] = {
+    &pt_format_btf,
     &pt_format_chrome,
     &pt_format_csv,
     &pt_format_ctf,
