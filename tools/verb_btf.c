@@ -72,9 +72,10 @@ static void print_report(const struct check *check, const struct posixtrace_btf_
     if (check->count > FINDINGS_SHOWN)
         out_format("%s: and %" PRIu64 " more violations\n", check->shown,
                    check->count - FINDINGS_SHOWN);
-    out_format("%s: version %s, by the rules %s%s: %" PRIu64 " events, ", check->shown,
+    out_format("%s: version %s, by the rules %s%s: %" PRIu64 " event%s, ", check->shown,
                *r->version ? quote(r->version) : "not named",
-               strncmp(r->rules, "before", 6) == 0 ? "" : "of ", r->rules, r->events);
+               strncmp(r->rules, "before", 6) == 0 ? "" : "of ", r->rules, r->events,
+               r->events == 1 ? "" : "s");
     if (r->findings)
         out_format("%" PRIu64 " violation%s\n", r->findings, r->findings == 1 ? "" : "s");
     else

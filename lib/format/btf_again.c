@@ -65,8 +65,8 @@ static const char *string_of(const struct posixtrace_value *v, char *to, size_t 
     if (field)
         pt_btf_clean(to);
     for (char *c = to; *c; c++)
-        if ((unsigned char)*c < 0x20)
-            *c = ' ';
+        if ((unsigned char)*c < 0x20 && *c != '\t')
+            *c = '_';
     return to;
 }
 
