@@ -280,14 +280,12 @@ static unsigned split(char *text, char *field[8])
     unsigned n = 0;
     char *comma;
 
-    do {
-        comma = n < 7 ? strchr(text, ',') : NULL;
-        if (comma)
-            *comma = '\0';
+    for (; n < 7 && (comma = strchr(text, ',')); text = comma + 1) {
+        *comma = '\0';
         field[n++] = trim(text);
-        text = comma + 1;
-    } while (comma);
-    return n;
+    }
+    field[n] = trim(text);
+    return n + 1;
 }
 
 const char *pt_btf_file_event(const struct pt_btf_file *f, char *text, struct pt_btf_event *e)
@@ -341,7 +339,7 @@ bool pt_btf_date(const char *text, int64_t *ns)
     if (sscanf(text, "%4d-%2d-%2d%*1[T ]%2d:%2d:%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
                &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &used) != 6 || used == 0)
         return false;
-    if (tm.tm_year < 1970 || tm.tm_year > 2200 || tm.tm_mon < 1 || tm.tm_mon > 12 ||
+    if (tm.tm_year < 1970 || tm.tm_year > 2262 || tm.tm_mon < 1 || tm.tm_mon > 12 ||
         tm.tm_mday < 1 || tm.tm_mday > 31 || tm.tm_hour < 0 || tm.tm_hour > 23 ||
         tm.tm_min < 0 || tm.tm_min > 59 || tm.tm_sec < 0 || tm.tm_sec > 60)
         return false;
@@ -354,6 +352,6 @@ bool pt_btf_date(const char *text, int64_t *ns)
     seconds = timegm(&tm);
     if (*text == '+' || *text == '-')
         seconds -= offset_of(text);
-    *ns = seconds * 1000000000 + fraction;
-    return true;
+    return !__builtin_mul_overflow(seconds, (int64_t)1000000000, ns) &&
+           !__builtin_add_overflow(*ns, fraction, ns) && *ns >= 0;
 }
