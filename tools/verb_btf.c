@@ -32,7 +32,7 @@ static const char help[] =
     "Holds a trace in Best Trace Format (-: standard input) against the specification\n"
     "of its version: entity types, actions, who may cause them, notes, numbers of\n"
     "instances, and the states of processes, runnables and semaphores. Prints a line\n"
-    "for each violation: file, line, entity (its state before), action, what is wrong.\n"
+    "for each violation: file, line, entity, its state before, action, what is wrong.\n"
     "\n"
     "  --version=VERSION  the rules of 2.1.5, 2.2.1 or 2.3.0, whatever the file says\n"
     "  --from-start       the trace begins with the system: a process, runnable or\n"

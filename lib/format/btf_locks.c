@@ -61,96 +61,84 @@ static struct pt_btf_object *object_of(struct pt_btf_writer *w, uint32_t pid, un
     return o;
 }
 
-/* In 2.1.5 a note has the requests; later versions want none without "increment". */
-static const char *count_note(const struct pt_btf_writer *w, const struct pt_btf_object *o,
-                              char note[16])
+static void line(struct pt_btf_writer *w, uint32_t source, int64_t instance,
+                 const struct pt_btf_object *o, const char *action)
 {
-    if (w->rules != PT_BTF_21)
-        return NULL;
-    snprintf(note, 16, "%" PRIu32, o->count);
-    return note;
+    char note[16];
+
+    snprintf(note, sizeof note, "%" PRIu32, o->count);
+    pt_btf_line(w, source, instance, PT_BTF_SEM, o->name, 0, action, note);
 }
 
 static void by_task(struct pt_btf_writer *w, const struct pt_btf_task *t,
                     const struct pt_btf_object *o, const char *action)
 {
-    char note[16];
-
-    pt_btf_line(w, t->name, t->instance, PT_BTF_SEM, o->name, 0, action, count_note(w, o, note));
+    line(w, t->name, t->instance, o, action);
 }
 
 static void by_itself(struct pt_btf_writer *w, const struct pt_btf_object *o, const char *action)
 {
-    char note[16];
-
-    pt_btf_line(w, o->name, 0, PT_BTF_SEM, o->name, 0, action, count_note(w, o, note));
+    line(w, o->name, 0, o, action);
 }
 
-/* One more user or request, and what that makes of the state. */
-static void more(struct pt_btf_writer *w, struct pt_btf_object *o)
+/* One more request of a mutex, or user of another one, and what that makes of the state. */
+static void more(struct pt_btf_writer *w, const struct pt_btf_task *t, struct pt_btf_object *o)
 {
     o->count++;
+    if (t)
+        by_task(w, t, o, "increment");
     by_itself(w, o, o->kind != MUTEX ? "used" : o->count == 1 ? "lock" : "overfull");
 }
 
-static void less(struct pt_btf_writer *w, struct pt_btf_object *o)
+static void less(struct pt_btf_writer *w, const struct pt_btf_task *t, struct pt_btf_object *o)
 {
+    by_task(w, t, o, "released");
     if (o->count == 0)
         return;
     o->count--;
+    by_task(w, t, o, "decrement");
     if (o->kind != MUTEX)
         by_itself(w, o, o->count ? "used" : "free");
     else
         by_itself(w, o, o->count == 0 ? "unlock" : o->count == 1 ? "full" : "overfull");
 }
 
-/* One that was met first: 2.1.5 has it made ready; held is how many had it before. */
-static void introduce(struct pt_btf_writer *w, struct pt_btf_object *o, unsigned held)
+static void ask(struct pt_btf_writer *w, struct pt_btf_task *t, struct pt_btf_object *o)
 {
-    if (w->rules == PT_BTF_21)
-        by_itself(w, o, "ready");
-    if (held && w->rules == PT_BTF_21)
-        more(w, o);
-    else
-        o->count = held;
-}
-
-static void ask(struct pt_btf_writer *w, const struct pt_btf_task *t, struct pt_btf_object *o,
-                bool is_new)
-{
-    if (is_new)
-        introduce(w, o, 0);
     by_task(w, t, o, "requestsemaphore");
+    t->asked = o->name;
     if (o->kind != MUTEX)
         return;
-    more(w, o);
+    more(w, t, o);
     if (o->count > 1)
         by_task(w, t, o, "waiting");
 }
 
-static void answer(struct pt_btf_writer *w, const struct pt_btf_task *t, struct pt_btf_object *o,
-                   bool is_new, int64_t error)
+/* Also of a request that was not seen: before the trace began, or inside of a wait for
+ * a condition.  One that is withdrawn is released. */
+static void answer(struct pt_btf_writer *w, struct pt_btf_task *t, struct pt_btf_object *o,
+                   int64_t error)
 {
     bool has = error == 0 || error == EOWNERDEAD;
 
-    /* Asked for before the trace began. */
-    if (is_new)
-        introduce(w, o, o->kind == MUTEX ? 1 : 0);
+    if (t->asked != o->name)
+        ask(w, t, o);
+    t->asked = PT_BTF_NO_NAME;
     if (o->kind == MUTEX && !has)
-        less(w, o);
+        less(w, t, o);
     if (o->kind != MUTEX && has)
-        more(w, o);
+        more(w, t, o);
     if (has)
         by_task(w, t, o, "assigned");
 }
 
-static void give_back(struct pt_btf_writer *w, const struct pt_btf_task *t,
-                      struct pt_btf_object *o, bool is_new)
+/* One that was met first: 2.1.5 has it made ready; what is given back was had. */
+static void introduce(struct pt_btf_writer *w, struct pt_btf_object *o, bool is_held)
 {
-    if (is_new)
-        introduce(w, o, o->kind == SEMAPHORE ? 0 : 1);
-    by_task(w, t, o, "released");
-    less(w, o);
+    if (o->kind != CONDITION && w->rules == PT_BTF_21)
+        by_itself(w, o, "ready");
+    if (is_held)
+        more(w, NULL, o);
 }
 
 static bool condition(struct pt_btf_writer *w, const struct pt_btf_task *t,
@@ -190,21 +178,23 @@ bool pt_btf_lock_event(struct pt_btf_writer *w, struct pt_btf_task *t,
     o = object_of(w, (uint32_t)e->pid, kinds[e->id] - 1u, pair.object, &is_new);
     if (!o)
         return false;
+    if (is_new)
+        introduce(w, o, e->id == POSIXTRACE_MUTEX_UNLOCK || e->id == POSIXTRACE_RWLOCK_UNLOCK);
     switch (e->id) {
     case POSIXTRACE_MUTEX_LOCK:
     case POSIXTRACE_RWLOCK_LOCK:
     case POSIXTRACE_SEM_WAIT:
-        ask(w, t, o, is_new);
+        ask(w, t, o);
         return true;
     case POSIXTRACE_MUTEX_LOCKED:
     case POSIXTRACE_RWLOCK_LOCKED:
     case POSIXTRACE_SEM_TAKEN:
-        answer(w, t, o, is_new, pair.error);
+        answer(w, t, o, pair.error);
         return true;
     case POSIXTRACE_MUTEX_UNLOCK:
     case POSIXTRACE_RWLOCK_UNLOCK:
     case POSIXTRACE_SEM_POST:
-        give_back(w, t, o, is_new);
+        less(w, t, o);
         return true;
     default:
         return condition(w, t, o, e->id);

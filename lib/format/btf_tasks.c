@@ -37,7 +37,8 @@ static struct pt_btf_task *new_task(struct pt_btf_writer *w, const struct posixt
              (unsigned)e->tid);
     *t = (struct pt_btf_task){ .thread_id = e->thread_id, .pid = (uint32_t)e->pid,
                                .tid = (uint32_t)e->tid, .cpu = -1, .instance = -1,
-                               .state = PT_BTF_S_TERMINATED, .own_core = PT_BTF_NO_NAME };
+                               .state = PT_BTF_S_TERMINATED, .own_core = PT_BTF_NO_NAME,
+                               .asked = PT_BTF_NO_NAME };
     t->name = pt_btf_claim(w, name);
     snprintf(other, sizeof other, "STI_%.64s", name);
     t->stimulus = pt_btf_claim(w, other);

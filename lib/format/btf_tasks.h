@@ -31,6 +31,7 @@ struct pt_btf_task {
     uint8_t  state;              /* enum pt_btf_state */
     uint8_t  depth;
     int64_t  instance;
+    uint32_t asked;              /* the lock that it waits for, or NO_NAME */
     struct pt_btf_frame *frames; /* PT_BTF_DEPTH of them, once there is one */
 };
 

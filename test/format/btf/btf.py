@@ -132,9 +132,8 @@ class Schedule:
     def __init__(self, rng):
         self.rng, self.now, self.rows = rng, BASE + rng.randrange(10 ** 9), []
         self.threads = list(range(11, 11 + rng.randint(2, 6)))
-        self.cpu, self.stack, self.born = {}, collections.defaultdict(list), set()
-        self.holds = collections.defaultdict(list)
-        self.owner, self.ended = {}, set()
+        self.cpu, self.stack = {}, collections.defaultdict(list)
+        self.owner, self.pending = {}, {}
         self.intervals = collections.defaultdict(list)
 
     def emit(self, tid, event, data=b""):
@@ -166,27 +165,60 @@ class Schedule:
         elif kind < 6 and stack:
             self.emit(tid, stack.pop() + ":end")
         elif kind == 6:
-            free = [o for o in (16, 32, 48) if o not in self.owner]
-            if free:
-                o = rng.choice(free)
-                self.owner[o] = tid
-                self.emit(tid, "posixtrace_mutex_lock", struct.pack("<Q", o))
-                self.emit(tid, "posixtrace_mutex_locked", struct.pack("<Qq", o, 0))
+            self.lock(tid, rng.choice((16, 32, 48)))
         elif kind == 7:
-            mine = [o for o, owner in self.owner.items() if owner == tid]
-            if mine:
-                del self.owner[mine[0]]
-                self.emit(tid, "posixtrace_mutex_unlock", struct.pack("<Q", mine[0]))
+            self.unlock(tid, rng.choice(("unlock", "unlock", "condition", "semaphore")))
         elif kind == 8:
             self.emit(tid, "value", struct.pack("<H", rng.randrange(65536)))
         else:
             self.emit(tid, "mark")
 
+    def lock(self, tid, o):
+        """At once, or given up, or after others; then it leaves its processor."""
+        if self.owner.get(o) == tid:
+            return
+        self.emit(tid, "posixtrace_mutex_lock", struct.pack("<Q", o))
+        # who has one does not wait for another: no two wait for each other
+        if o not in self.owner or tid in self.owner.values() or self.rng.random() < 0.3:
+            error = 16 if o in self.owner else 0
+            self.owner.setdefault(o, tid)
+            self.emit(tid, "posixtrace_mutex_locked", struct.pack("<Qq", o, error))
+        else:
+            self.pending[tid] = (o, "posixtrace_mutex_locked")
+            self.switch_out(tid, False)
+
+    def unlock(self, tid, how):
+        mine = [o for o, owner in self.owner.items() if owner == tid]
+        if how == "semaphore":
+            self.emit(tid, "posixtrace_sem_post", struct.pack("<Q", 64))
+            self.emit(tid, "posixtrace_sem_wait", struct.pack("<Q", 64))
+            self.emit(tid, "posixtrace_sem_taken", struct.pack("<Qq", 64, self.rng.choice((0, 11))))
+        elif len(mine) == 1 and how == "condition":
+            self.emit(tid, "posixtrace_cond_wait", struct.pack("<Q", 80))
+            self.emit(tid, "posixtrace_mutex_unlock", struct.pack("<Q", mine[0]))
+            del self.owner[mine[0]]
+            self.pending[tid] = (mine[0], "posixtrace_cond_woken")
+            self.switch_out(tid, False)
+        elif mine:
+            del self.owner[mine[0]]
+            self.emit(tid, "posixtrace_mutex_unlock", struct.pack("<Q", mine[0]))
+
+    def goes_on(self, tid):
+        o, event = self.pending.pop(tid)
+        self.owner[o] = tid
+        self.emit(tid, "posixtrace_mutex_locked", struct.pack("<Qq", o, 0))
+        if event == "posixtrace_cond_woken":
+            self.emit(tid, event, struct.pack("<Qq", 80, 0))
+
     def make(self, events):
         while len(self.rows) < events:
-            idle = [t for t in self.threads if t not in self.cpu and t not in self.ended]
-            if len(self.cpu) < 2 and idle and self.rng.random() < 0.5:
-                self.switch_in(self.rng.choice(idle))
+            idle = [t for t in self.threads if t not in self.cpu and
+                    self.pending.get(t, (0,))[0] not in self.owner]
+            if len(self.cpu) < 2 and idle and (self.rng.random() < 0.5 or not self.cpu):
+                tid = self.rng.choice(idle)
+                self.switch_in(tid)
+                if tid in self.pending:
+                    self.goes_on(tid)
             elif self.cpu:
                 self.act(self.rng.choice(list(self.cpu)))
         for tid in list(self.cpu):
@@ -209,7 +241,8 @@ def follow(lines, version):
             ways = {"T": PROCESS, "R": RUNNABLE, "SEM": SEMAPHORE}[l.type].get(l.action)
             if ways is None:
                 need(l.type == "SEM" and l.action in
-                     ("requestsemaphore", "assigned", "waiting", "released", "ready"), "action of", l)
+                     ("requestsemaphore", "increment", "assigned", "waiting", "released", "decrement",
+                      "ready"), "action of", l)
                 if l.action == "ready":
                     need(version == "2.1.5", l)
                     state[key] = "FREE"
@@ -252,7 +285,7 @@ def measured(tool, log):
 
 
 def export(tool, folder, rng):
-    for _ in range(12):
+    for _ in range(5):
         schedule = Schedule(rng)
         text = schedule.make(rng.choice((20, 300, 2000)))
         log, back, btf = folder / "a.ptl", folder / "b.ptl", folder / "a.btf"
@@ -278,7 +311,11 @@ def export(tool, folder, rng):
             marks = sum(l.type == "STI" and l.target == "mark" for l in lines)
             need(marks == count["mark"], "marks")
             assigned = sum(l.action == "assigned" for l in lines)
-            need(assigned == count["posixtrace_mutex_locked"], "locks")
+            had = [row for row in rows if row["event"] in
+                   ("posixtrace_mutex_locked", "posixtrace_sem_taken") and row["data"][16:] == "00" * 8]
+            need(assigned == len(had), "locks")
+            waits = [l.target for l in lines if l.action in ("wait_event", "clear_event")]
+            need(len(waits) == count["posixtrace_cond_wait"] + count["posixtrace_cond_woken"], "waits")
             out, _ = run(tool, "btf", "check", "--from-start", btf)
             need("no violation" in out, out)
             run(tool, "import", "--force", "--from=btf", btf, back)
