@@ -30,6 +30,7 @@ struct reader {
     uint64_t lost_packets;
 
     uint64_t seam;            /* number of the first record behind it; 0: there is none */
+    uint64_t end;             /* of the first one behind a fault; 0: all are good */
     uint64_t rate;            /* cycles a millisecond */
     uint64_t origin;          /* of time, in cycles */
     int64_t  start_ns;
@@ -94,6 +95,7 @@ static int take_packet(struct reader *r)
     events = word(head + 16);
     if (memcmp(head, PACKET_MARK, sizeof PACKET_MARK) != 0 || events > PACKET_MAX ||
         word(head + 20) != PACKET_HEAD + events * SHARK_RECORD) {
+        r->end = r->number + 1;
         pt_job_fail(r->job, EILSEQ, "behind record %llu: not the head of a packet",
                     (unsigned long long)r->number);
         return -1;
@@ -105,7 +107,7 @@ static int take_packet(struct reader *r)
     return 1;
 }
 
-/* The next record that is not all zero: 1, 0 at the end, -1 after an error. */
+/* The next record that was written: 1, 0 at the end, -1 after an error. */
 static int take_record(struct reader *r, struct shark_record *record)
 {
     uint8_t bytes[SHARK_RECORD];
@@ -123,34 +125,48 @@ static int take_record(struct reader *r, struct shark_record *record)
         r->left -= r->packets;
         r->number++;
         pt_shark_unpack(bytes, record);
-    } while (record->code == 0);
+    } while ((record->code & 0xffu) == 0);
     return 1;
 }
 
-/* The first pass: where the seam is, and the rate. */
+/* Is the record, by its time, where it can be?  Behind the seam, all is older than the
+ * first one.  Notes where the seam is. */
+static bool is_in_place(struct reader *r, uint64_t tsc, uint64_t last, uint64_t first)
+{
+    if (tsc < last && !r->seam)
+        r->seam = r->number;
+    else if (tsc < last)
+        return false;
+    return !r->seam || tsc <= first;
+}
+
+/* The first pass: where the seam is, the rate, and how far the trace is good. */
 static int survey(struct reader *r)
 {
     struct shark_record record;
-    uint64_t last = 0, back = 0;
+    uint64_t last = 0, first = UINT64_MAX;
     int got;
 
     while ((got = take_record(r, &record)) == 1) {
         uint8_t code = (uint8_t)record.code;
 
-        if (record.tsc < last && r->seam)
-            back = back ? back : r->number;
-        else if (record.tsc < last)
-            r->seam = r->number;
+        if (first == UINT64_MAX)
+            first = record.tsc;
+        if (!is_in_place(r, record.tsc, last, first)) {
+            r->end = r->number;
+            if (r->seam == r->end)
+                r->seam = 0;
+            return pt_job_fail(r->job, EILSEQ, "record %llu: time goes back, and a chunk, which "
+                                               "may have one such place, is not like that",
+                               (unsigned long long)r->number);
+        }
         last = record.tsc;
         if (!r->rate && !(record.code & SHARK_FAST) && record.par2 &&
             (code == SHARK_CYCLES_PER_MSEC || code == SHARK_TRACE_START))
             r->rate = record.par2;
     }
-    if (got == 0 && back)
-        return pt_job_fail(r->job, EILSEQ,
-                           "record %llu: time goes back for the second time (the first: record "
-                           "%llu); a chunk has one seam", (unsigned long long)back,
-                           (unsigned long long)r->seam);
+    if (got == 0)
+        r->end = r->number + 1;
     return got < 0 ? r->job->error : 0;
 }
 
@@ -202,6 +218,7 @@ static bool add_switch(struct reader *r, struct posixtrace_event *e, uint32_t to
 static bool add_record(struct reader *r, const struct shark_record *record)
 {
     struct posixtrace_event e = { .ns = time_of(r, record->tsc), .thread_name = "" };
+    bool switches = (uint8_t)record->code == SHARK_CONTEXT_SWITCH;
     uint8_t data[6], bytes[SHARK_RECORD];
     char name[64];
 
@@ -210,32 +227,43 @@ static bool add_record(struct reader *r, const struct shark_record *record)
     pt_shark_pack(bytes, record);
     memcpy(data, bytes + 2, 2);
     memcpy(data + 2, bytes + 12, 4);
-    if ((uint8_t)record->code == SHARK_CONTEXT_SWITCH && !add_switch(r, &e, record->par1))
-        return false;
     e.name = name;
-    e.tid = (pid_t)r->context;
+    e.tid = (pid_t)(switches ? record->par1 : r->context);
     e.data = data;
     e.data_len = record->code & SHARK_FAST ? 2 : 6;
-    return pt_job_add(r->job, &e);
+    return pt_job_add(r->job, &e) && (!switches || add_switch(r, &e, record->par1));
 }
 
-/* The records from one number up to, but without, another (0: to the end). */
+/* The records from one number up to, but without, another. */
 static int add_part(struct reader *r, uint64_t from, uint64_t to)
 {
     struct shark_record record;
-    int got = rewind_input(r) == 0 ? 1 : -1;
+    int error = rewind_input(r);
 
-    while (got == 1 && (got = take_record(r, &record)) == 1) {
-        if (to && r->number >= to)
-            return 0;
+    while (!error && r->number + 1 < to && take_record(r, &record) == 1 && r->number < to) {
         if (r->number < from)
             continue;
         if (r->origin == UINT64_MAX)
             r->origin = record.tsc;
         if (!add_record(r, &record))
-            return r->job->error;
+            error = r->job->error;
     }
-    return got < 0 ? r->job->error : 0;
+    return error;
+}
+
+/* What is older, which is behind the seam, and the rest. */
+static int add_all(struct reader *r)
+{
+    int error = 0;
+
+    if (!r->rate) {
+        r->rate = DEFAULT_RATE;
+        pt_job_note(r->job, NOTE_RATE, "the trace does not say how fast its clock is: cycles are "
+                                       "taken for nanoseconds; --rate=CYCLES_PER_MSEC says better");
+    }
+    if (r->seam)
+        error = add_part(r, r->seam, r->end);
+    return error ? error : add_part(r, 1, r->seam ? r->seam : r->end);
 }
 
 /* A number of the user's. */
@@ -288,15 +316,9 @@ int pt_shark_read(struct pt_job *job)
     if (!error && r->lost_packets)
         pt_job_note(job, NOTE_PACKETS, "%llu packets are missing: their events are lost",
                     (unsigned long long)r->lost_packets);
-    if (!error && !r->rate) {
-        r->rate = DEFAULT_RATE;
-        pt_job_note(job, NOTE_RATE, "the trace does not say how fast its clock is: cycles are "
-                                    "taken for nanoseconds; --rate=CYCLES_PER_MSEC says better");
-    }
-    if (!error && r->seam)
-        error = add_part(r, r->seam, 0);
-    if (!error)
-        error = add_part(r, 1, r->seam);
+    if (error == 0 || (error == EILSEQ && r->end))
+        add_all(r);
+    error = job->error;
     if (r->in && r->in != job->file)
         fclose(r->in);
     free(r);

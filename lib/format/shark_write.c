@@ -237,6 +237,10 @@ static bool put_event(struct writer *w, const struct posixtrace_event *e)
 
     if (t->what == NEW)
         *t = learn(w, e);
+    /* Made beside a record when that was imported. */
+    if (w->begun && !w->foreign && (t->what == SYSTEM || t->what == NOTHING) &&
+        e->id < POSIX_TRACE_UNNAMED_USEREVENT)
+        return true;
     if (t->what == NOTHING) {
         pt_job_left_out(w->job, LEFT_USERS, NULL);
         return true;
@@ -246,9 +250,6 @@ static bool put_event(struct writer *w, const struct posixtrace_event *e)
     tsc = (uint64_t)e->ns - w->origin;
     if (t->what == OWN || t->what == FAST)
         return put_own(w, t, e, tsc);
-    /* Made beside a record when it was imported. */
-    if (!w->foreign && t->what == SYSTEM)
-        return true;
     if (t->what == SYSTEM)
         return put_system(w, t, e, tsc);
     return put_record(w, t->code, (uint16_t)parameter(w, e, 0), parameter(w, e, 1), tsc);

@@ -136,14 +136,15 @@ def check_switches(case):
 
 
 def check_wrong(case):
-    _, said = case.imported(record(1, 0, 50, 0) + record(1, 0, 20, 0) + record(1, 0, 10, 0),
+    events, said = case.imported(record(1, 0, 50, 0) + record(1, 0, 20, 0) + record(1, 0, 10, 0),
                             fails=True)
-    if "record 3" not in said:
-        sys.exit(f"two seams: {said}")
+    if "record 3" not in said or [e["ts"] for e in events] != [0, 30]:
+        sys.exit(f"two seams: {said} {events}")
     good = packets([record(*r) for r in make(100, 2)])
     events, said = case.imported(good[:984] + b"X" * 200, fails=True)
     if "record 60" not in said:
         sys.exit(f"no packet: {said}")
+    expect_events(events, make(100, 2)[:60], 500000)
     for option in ("--rate=-1", "--rate=x", "--start=1e3", "--rate=99999999999"):
         (case.folder / "in.dat").write_bytes(record(1, 0, 1, 0))
         run("import", "--from=shark", "--force", option, case.folder / "in.dat",
