@@ -491,6 +491,10 @@ def case_system(folder):
          run(TOOL, "print", "--format=jsonl", folder / "b.ptl"), "the same events")
     metadata = (folder / "a.ctf" / "metadata").read_text()
     need("u32_le _cpu;" in metadata, metadata)
+    measured = [run(pathlib.Path(TOOL).resolve(), "metrics", name, cwd=folder)
+                .replace(name.encode(), b"LOG")
+                for name in ["a.ptl", "b.ptl"]]
+    need(measured[0] == measured[1] and len(measured[0]) > 100, *measured)
 
 
 def case_unavailable(folder):
