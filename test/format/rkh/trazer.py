@@ -45,6 +45,10 @@ def case_sample(tool, folder):
     names = [e["event"] for e in events_of(tool, folder / "a.ptl")]
     assert names.count("rkh:DAMAGED") == names.count("rkh:LOST") == 10 and \
         "rkh:LINE" not in names
+    steps = run(tool, "metrics", "--format=jsonl", r"--user=RTC:rkh\:SM_DCH:rkh\:SM_STATE",
+                folder / "a.ptl").stdout.decode().splitlines()
+    dispatched = sum(b"| DCH " in line for line in want.splitlines())
+    assert 90 < len(steps) < dispatched and any("0xfe614340" in step for step in steps), steps[:3]
     run(tool, "export", "--to=rkh", "--force", folder / "a.ptl", folder / "a.rkh")
     import_bytes(tool, folder, (folder / "a.rkh").read_bytes(), "--rate=1000000")
     assert text_of(tool, folder) == want.replace(b"\n***** Stream Checksum Error\n", b"")
