@@ -161,7 +161,9 @@ START_TEST(room_for_512_kib)
         described += error == 0;
     }
     ck_assert_int_eq(error, ENOSPC);
-    ck_assert_uint_eq(described, (512u << 10) / sizeof text);
+    /* Of other tests there may be some hundred bytes. */
+    ck_assert_uint_le(described, (512u << 10) / sizeof text);
+    ck_assert_uint_ge(described, (512u << 10) / sizeof text - 1);
     ck_assert_int_eq(posixtrace_event_describe("type 7", text, NULL), 0);
     ck_assert_int_eq(posixtrace_event_describe("type 7", "u8 b", NULL), EEXIST);
     ck_assert_str_eq(description(trid, "type 0"), text);
@@ -418,7 +420,6 @@ static void add(TCase *t)
     tcase_set_timeout(t, HANG_S);
     tcase_add_test(t, errors);
     tcase_add_test(t, the_first_counts);
-    tcase_add_test(t, room_for_512_kib);
     tcase_add_loop_test(t, in_a_log, 0, 3);
     tcase_add_test(t, in_a_pipe);
     tcase_add_test(t, killed);
@@ -426,6 +427,8 @@ static void add(TCase *t)
     tcase_add_test(t, of_a_target);
     tcase_add_test(t, attached);
     tcase_add_test(t, in_a_made_log);
+    /* Last: where check does not fork, the names are all the tests'. */
+    tcase_add_test(t, room_for_512_kib);
 }
 
 int main(int argc, char **argv)
