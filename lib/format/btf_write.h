@@ -13,6 +13,7 @@ enum pt_btf_use { PT_BTF_UNSEEN, PT_BTF_PLAIN, PT_BTF_BEGINS, PT_BTF_ENDS, PT_BT
 
 struct pt_btf_type_use {
     uint8_t  use;               /* enum pt_btf_use */
+    uint32_t seen, look;        /* events of a PLAIN one, and at which a partner is looked for */
     uint32_t runnable;
     uint32_t signal, stimulus;  /* names + 1; 0: not needed yet */
 };
