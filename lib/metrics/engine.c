@@ -37,8 +37,8 @@ void pt_engine_gap_end(struct pt_engine *e, int64_t ns)
         return;
     e->in_gap = false;
     e->gap_to = ns;
-    if (ns - from > e->gap_longest)
-        e->gap_longest = ns - from;
+    if (pt_ns_from(from, ns) > e->gap_longest)
+        e->gap_longest = pt_ns_from(from, ns);
     for (size_t i = 0; i < e->count; i++)
         bound_doubt(&e->machines[i], e->gap_longest);
 }
@@ -120,7 +120,7 @@ static int step_object(struct pt_engine *e, const struct pt_meaning *meaning,
         memcpy(&object, tuple->event->data, sizeof object);
     o = pt_engine_object(e, m, tuple->thread, object, leads);
     if (!o && !leads && e->gap && meaning->own.ends)
-        bound_doubt(m, tuple->ns - e->gap_first);   /* begun in one of the gaps, perhaps */
+        bound_doubt(m, pt_ns_from(e->gap_first, tuple->ns));   /* begun in a gap, perhaps */
     if (!o)
         return leads ? ENOMEM : 0;
     pt_step(e, m, &o->automaton, &meaning->own, tuple);

@@ -58,6 +58,13 @@ struct posixtrace_metric {
     unsigned line;
 };
 
+/* From one time to another.  Times come out of logs and out of events' data, and may be any
+ * numbers: differences go round instead of overflowing. */
+static inline int64_t pt_ns_from(int64_t from, int64_t to)
+{
+    return (int64_t)((uint64_t)to - (uint64_t)from);
+}
+
 static inline struct pt_way *pt_machine_way(const posixtrace_metric_t *m, size_t event,
                                             enum pt_who who, size_t state)
 {

@@ -32,7 +32,8 @@ static bool take_change(struct pt_machine *m, struct pt_automaton *a, int64_t *l
 {
     bool first = !a->has_before;
 
-    *length = a->length < a->before ? a->before - a->length : a->length - a->before;
+    *length = a->length < a->before ? pt_ns_from(a->length, a->before)
+                                    : pt_ns_from(a->before, a->length);
     a->has_before = true;
     a->before = a->length;
     m->longest = a->length > m->longest ? a->length : m->longest;
@@ -74,7 +75,8 @@ static inline void begin_segment(struct pt_automaton *a, uint8_t segment, int64_
 static inline void end_segment(struct pt_automaton *a, int64_t stamp, uint64_t seen)
 {
     if (a->segment == PT_SEGMENT_IN) {
-        a->length += stamp - a->segment_begin;
+        a->length = (int64_t)((uint64_t)a->length +
+                              (uint64_t)pt_ns_from(a->segment_begin, stamp));
         a->events += seen - a->segment_events;
     }
     a->segment = PT_SEGMENT_NONE;
