@@ -176,11 +176,11 @@ static int run(struct options *o)
 
     convert_init(&convert, own);
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
-        if (code == OPTION_STOP)
-            return o->status;
-        if (code == LIST) {
+        if (code == LIST)
             convert_list(true);
-            return EXIT_DONE;
+        if (code == LIST || code == OPTION_STOP) {
+            convert_deinit(&convert);
+            return code == LIST ? EXIT_DONE : o->status;
         }
         status = take(&ex, code, o->value);
     }

@@ -192,11 +192,11 @@ static int run(struct options *o)
 
     convert_init(&conversion, own);
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
-        if (code == OPTION_STOP)
-            return o->status;
-        if (code == LIST) {
+        if (code == LIST)
             convert_list(false);
-            return EXIT_DONE;
+        if (code == LIST || code == OPTION_STOP) {
+            convert_deinit(&conversion);
+            return code == LIST ? EXIT_DONE : o->status;
         }
         status = take(&im, code, o->value);
     }
