@@ -2,11 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* posixtrace/emit.h: what a line that traces needs before it runs first. */
 #include <posixtrace/emit.h>
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include "api/names.h"
 #include "base/atomics.h"
+#include "model/letters.h"
 #include "stream/event.h"
 
 #define NAME_BYTES 64u   /* of a field, with NUL */
@@ -15,11 +15,6 @@ struct text {
     char   bytes[PT_DESCRIPTION_MAX + 1];
     size_t length;
 };
-
-static bool is_identifier_byte(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
 
 /* The last identifier before the first bracket that does not begin the expression. */
 static void name_of(const char *expression, char name[NAME_BYTES])
@@ -31,10 +26,10 @@ static void name_of(const char *expression, char name[NAME_BYTES])
     while (expression[end] && (end == 0 || !strchr("([{", expression[end])))
         end++;
     for (size_t i = 0; i < end; i++) {
-        if (!is_identifier_byte(expression[i]))
+        if (!pt_is_word_byte(expression[i], false))
             continue;
         from = i;
-        while (i < end && is_identifier_byte(expression[i]))
+        while (i < end && pt_is_word_byte(expression[i], false))
             i++;
         to = i;
     }
@@ -61,7 +56,7 @@ static void add_field(struct text *t, const char *type, const char *expression, 
     int n;
 
     name_of(expression, name);
-    if (!name[0] || isdigit((unsigned char)name[0]) || is_taken(t, name))
+    if (!name[0] || pt_is_digit(name[0]) || is_taken(t, name))
         snprintf(name, sizeof name, "arg%zu", number);
     n = snprintf(t->bytes + t->length, sizeof t->bytes - t->length, "%s%s %s",
                  number > 1 ? "; " : "", type, name);

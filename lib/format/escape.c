@@ -1,33 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * UTF-8 and escapes; see escape.h.  The decoder is the strict one of RFC 3629: no
- * overlong forms, no surrogates, nothing above U+10FFFF.
+ * Escapes; see escape.h.
  */
 #include <string.h>
 #include "format/escape.h"
-
-/* Length of the character at the front, 0 if the first byte begins none. */
-static size_t decode(const uint8_t *at, size_t length, uint32_t *value)
-{
-    static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-    uint32_t v = at[0];
-    size_t need = v < 0x80 ? 1 : v < 0xc2 ? 0 : v < 0xe0 ? 2 : v < 0xf0 ? 3 : v < 0xf5 ? 4 : 0;
-
-    *value = v;
-    if (need < 2 || length < need)
-        return need < 2 ? need : 0;
-    v &= 0x7fu >> need;
-    for (size_t i = 1; i < need; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        v = v << 6 | (at[i] & 0x3fu);
-    }
-    if (v < least[need] || v > 0x10ffff || (v >= 0xd800 && v < 0xe000))
-        return 0;
-    *value = v;
-    return need;
-}
+#include "format/utf8.h"
 
 /* Characters without a look of their own that change how others are shown:
  * bidirectional controls, zero-width ones, separators, tags, byte order mark. */
@@ -87,7 +65,7 @@ char *pt_escape_one(char *to, const uint8_t *at, size_t length, enum pt_escape s
 {
     static const char from[] = "\n\t\r\\\"\b\f", into[] = "ntr\\\"bf";
     uint32_t v;
-    size_t took = decode(at, length, &v);
+    size_t took = pt_utf8_decode(at, length, &v);
     const char *known;
 
     *taken = took ? took : 1;

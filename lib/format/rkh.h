@@ -67,6 +67,9 @@ struct pt_rkh_type {
 };
 
 /* All types, by number; 2 tables: of today, and the flat numbers before RKH 2.4. */
+/* What importers put where frames are damaged, and where some are missing. */
+extern const struct pt_rkh_type pt_rkh_damaged, pt_rkh_lost;
+
 struct pt_rkh_types {
     struct pt_rkh_type of[256];
 };

@@ -21,14 +21,6 @@ static const char *const why_text[] = {
     "an escape byte is followed by a flag", "the stream ends within it"
 };
 
-static const struct pt_rkh_type damaged_type = {
-    .name = "rkh:DAMAGED", .count = 3,
-    .args = { { 'o', 0, 6, "offset" }, { 'o', 0, 5, "bytes" }, { 'y', 0, 3, "why" } }
-};
-static const struct pt_rkh_type lost_type = {
-    .name = "rkh:LOST", .count = 3,
-    .args = { { 'd', 0, 6, "frames" }, { 'b', 0, 8, "expected" }, { 'b', 0, 5, "found" } }
-};
 static const struct pt_rkh_type unknown_type = {
     .name = "rkh:UNKNOWN", .count = 2, .args = { { 'd', 0, 2, "id" }, { 'r', 0, 4, "data" } }
 };
@@ -332,8 +324,8 @@ static int read_rkh(struct pt_job *job)
     if (!r)
         return pt_job_fail(job, ENOMEM, "no memory");
     r->job = job;
-    r->damaged = damaged_type;
-    r->lost = lost_type;
+    r->damaged = pt_rkh_damaged;
+    r->lost = pt_rkh_lost;
     r->unknown = unknown_type;
     strcpy(r->config_type.name, "rkh:FWK_TCFG");
     pt_rkh_config_init(&r->config);

@@ -253,3 +253,12 @@ bool pt_rkh_has_name(char kind)
 {
     return kind == 'S' || kind == 'F' || kind == 'G';
 }
+
+const struct pt_rkh_type pt_rkh_damaged = {
+    .name = "rkh:DAMAGED", .count = 3,
+    .args = { { 'o', 0, 6, "offset" }, { 'o', 0, 5, "bytes" }, { 'y', 0, 3, "why" } }
+};
+const struct pt_rkh_type pt_rkh_lost = {
+    .name = "rkh:LOST", .count = 3,
+    .args = { { 'd', 0, 6, "frames" }, { 'b', 0, 8, "expected" }, { 'b', 0, 5, "found" } }
+};

@@ -19,14 +19,6 @@
 
 enum { NOTE_LINE, NOTE_LOSS, NOTE_DAMAGE, NOTE_LONG };
 
-static const struct pt_rkh_type damaged_type = {
-    .name = "rkh:DAMAGED", .count = 3,
-    .args = { { 'o', 0, 6, "offset" }, { 'o', 0, 5, "bytes" }, { 'y', 0, 3, "why" } }
-};
-static const struct pt_rkh_type lost_type = {
-    .name = "rkh:LOST", .count = 3,
-    .args = { { 'd', 0, 6, "frames" }, { 'b', 0, 8, "expected" }, { 'b', 0, 5, "found" } }
-};
 static const struct pt_rkh_type line_type = {
     .name = "rkh:LINE", .count = 1, .args = { { 's', 0, 4, "text" } }
 };
@@ -488,8 +480,8 @@ static int read_trazer(struct pt_job *job)
     if (!r)
         return pt_job_fail(job, ENOMEM, "no memory");
     r->job = job;
-    r->damaged = damaged_type;
-    r->lost = lost_type;
+    r->damaged = pt_rkh_damaged;
+    r->lost = pt_rkh_lost;
     r->line = line_type;
     r->rate = 1000000;
     r->rate_given = pt_job_option(job, "rate", 0) != NULL;

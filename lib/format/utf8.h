@@ -7,22 +7,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the UTF-8 character at p, of which left, at least 1, are there; 0: none. */
-static inline size_t pt_utf8_length(const uint8_t *p, size_t left)
+/* Bytes of the character at the front, of which length, at least 1, are there; 0: none.
+ * Strictly as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. */
+static inline size_t pt_utf8_decode(const uint8_t *at, size_t length, uint32_t *value)
 {
-    size_t n = *p < 0x80 ? 1 : *p >= 0xc2 && *p < 0xe0 ? 2 : *p >= 0xe0 && *p < 0xf0 ? 3
-               : *p >= 0xf0 && *p < 0xf5 ? 4 : 0;
+    static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
+    uint32_t v = at[0];
+    size_t need = v < 0x80 ? 1 : v < 0xc2 ? 0 : v < 0xe0 ? 2 : v < 0xf0 ? 3 : v < 0xf5 ? 4 : 0;
 
-    if (n == 0 || n > left)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
+    *value = v;
+    if (need < 2 || length < need)
+        return need < 2 ? need : 0;
+    v &= 0x7fu >> need;
+    for (size_t i = 1; i < need; i++) {
+        if ((at[i] & 0xc0) != 0x80)
             return 0;
-    /* overlong forms, surrogates, beyond U+10FFFF */
-    if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) || (*p == 0xf0 && p[1] < 0x90) ||
-        (*p == 0xf4 && p[1] > 0x8f))
+        v = v << 6 | (at[i] & 0x3fu);
+    }
+    if (v < least[need] || v > 0x10ffff || (v >= 0xd800 && v < 0xe000))
         return 0;
-    return n;
+    *value = v;
+    return need;
+}
+
+static inline size_t pt_utf8_length(const uint8_t *at, size_t length)
+{
+    uint32_t value;
+
+    return pt_utf8_decode(at, length, &value);
 }
 
 #endif

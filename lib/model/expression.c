@@ -12,12 +12,12 @@
  * "&&", "||" and "!" are the same words.  By recursive descent; the depth is bounded, so
  * that neither this nor the evaluation needs more of a stack than a handler has.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "model/expression.h"
+#include "model/letters.h"
 
 struct parser {
     const char *from, *at;
@@ -57,7 +57,7 @@ static uint16_t fail(struct parser *p, const char *at, const char *what)
 {
     size_t len = 0;
 
-    while (at[len] && len < 20 && !isspace((unsigned char)at[len]))
+    while (at[len] && len < 20 && !pt_is_space(at[len]))
         len++;
     if (!p->failed && p->fault) {
         p->fault->column = (size_t)(at - p->from) + 1;
@@ -70,13 +70,8 @@ static uint16_t fail(struct parser *p, const char *at, const char *what)
 
 static void skip_space(struct parser *p)
 {
-    while (isspace((unsigned char)*p->at))
+    while (pt_is_space(*p->at))
         p->at++;
-}
-
-static bool is_word_byte(char c, bool first)
-{
-    return isalpha((unsigned char)c) || c == '_' || (!first && isdigit((unsigned char)c));
 }
 
 static struct word peek_word(struct parser *p)
@@ -85,7 +80,7 @@ static struct word peek_word(struct parser *p)
 
     skip_space(p);
     w.at = p->at;
-    for (w.len = 0; is_word_byte(w.at[w.len], w.len == 0); w.len++)
+    for (w.len = 0; pt_is_word_byte(w.at[w.len], w.len == 0); w.len++)
         ;
     return w;
 }
@@ -166,7 +161,7 @@ static bool take_number(struct parser *p, struct pt_node *n)
         n->value.number = number;
         end = end_float;
     }
-    if (end == p->at || errno == ERANGE || is_word_byte(*end, false)) {
+    if (end == p->at || errno == ERANGE || pt_is_word_byte(*end, false)) {
         fail(p, p->at, "a number is expected");
         return false;
     }

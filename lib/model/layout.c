@@ -15,6 +15,7 @@
 #include <string.h>
 #include "model/event.h"
 #include "model/layout.h"
+#include "model/letters.h"
 
 #define NAME_MAX_BYTES 63u
 #define ELEMENTS_MAX   65535u
@@ -60,25 +61,9 @@ static bool fail(struct parser *p, const char *at, const char *what, struct word
     return false;
 }
 
-/* Not those of <ctype.h>: the language does not depend on the locale. */
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static void skip_space(struct parser *p)
 {
-    while (is_space(*p->at))
+    while (pt_is_space(*p->at))
         p->at++;
 }
 
@@ -91,11 +76,6 @@ static bool take(struct parser *p, char c)
     return true;
 }
 
-static bool is_word_byte(char c, bool first)
-{
-    return is_letter(c) || c == '_' || (!first && is_digit(c));
-}
-
 /* A word, or of length 0 where there is none. */
 static struct word take_word(struct parser *p)
 {
@@ -103,7 +83,7 @@ static struct word take_word(struct parser *p)
 
     skip_space(p);
     w.at = p->at;
-    while (is_word_byte(*p->at, p->at == w.at))
+    while (pt_is_word_byte(*p->at, p->at == w.at))
         p->at++;
     w.len = (size_t)(p->at - w.at);
     return w;
@@ -119,7 +99,7 @@ static struct word here(const struct parser *p)
 {
     struct word w = { p->at, 0 };
 
-    while (w.at[w.len] && !is_space(w.at[w.len]) && w.len < 12)
+    while (w.at[w.len] && !pt_is_space(w.at[w.len]) && w.len < 12)
         w.len++;
     return w;
 }

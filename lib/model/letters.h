@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What bytes are in the languages of descriptions and expressions.  Not as in <ctype.h>:
+ * the languages do not depend on the locale.
+ */
+#ifndef PT_MODEL_LETTERS_H
+#define PT_MODEL_LETTERS_H
+
+#include <stdbool.h>
+
+static inline bool pt_is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static inline bool pt_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* In a word, or as its first byte. */
+static inline bool pt_is_word_byte(char c, bool first)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           (!first && pt_is_digit(c));
+}
+
+#endif
