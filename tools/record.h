@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * posixtrace record, in parts: the program is started (launch), each process
- * gets a stream with a log (recording), types are filtered as they appear
- * (filter), the end is waited for (watch), and what happened is told (report).
+ * gets a stream with a log (recording) and a filter (filter), the end is waited for
+ * (watch), and what happened is told (report).
  *
  * One process, one recording: the recorder owns the streams and is not traced
  * itself.  The order at the beginning matters: the child waits before exec until
@@ -27,21 +27,13 @@ struct record_request {
     char      **command;        /* NULL-terminated; NULL: --pid */
     pid_t      *pids;
     size_t      pid_count;
-    const char **globs;         /* of event types; "!GLOB" leaves out */
-    size_t      glob_count;
+    const char **filters;       /* expressions, or patterns; "!PATTERN" leaves out */
+    size_t      filter_count;
+    char       *expression;     /* what they mean together, or NULL; for free() */
     uint64_t    size, log_size; /* 0: not given */
     int         policy;         /* enum record_policy */
     bool        calls, switches;   /* --system */
     bool        print, quiet;
-};
-
-enum { RECORD_TYPES = 2048 };
-
-struct record_filter {
-    const char **globs;
-    size_t glob_count;
-    bool   exact;                 /* nothing to watch: the stream's filter is final */
-    bool   seen[RECORD_TYPES];    /* types that were looked at */
 };
 
 struct recording {
@@ -56,7 +48,6 @@ struct recording {
     bool       over;              /* the process has ended */
     int        error;             /* of recording_end() */
     trace_id_t trid;
-    struct record_filter filter;
     uint64_t   shown_events;      /* at the last live line */
 };
 
@@ -86,10 +77,11 @@ void recording_end(struct recording *r);
 /* Ends what began and cannot go on. */
 void recording_drop(struct recording *r);
 
-/* record_filter.c */
-int record_filter_begin(struct recording *r, const struct record_request *q);
-/* Looks at the types that have appeared; true: there were some to be left out. */
-bool record_filter_watch(struct recording *r);
+/* record_filter.c.  The first two: EXIT_DONE, or EXIT_USAGE and it was said. */
+int record_filter_add(struct record_request *q, const char *text);
+int record_filter_make(struct record_request *q);
+/* An error number. */
+int record_filter_begin(const struct recording *r, const struct record_request *q);
 
 /* record_system.c */
 /* Reads what --system says, NULL: all.  EXIT_DONE, or EXIT_USAGE and it was said. */

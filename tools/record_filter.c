@@ -1,171 +1,121 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * --filter: which event types are recorded.  A stream's filter is a set of types
- * that it ignores, and the types of a program are not known before it opens
- * them.  Two cases:
+ * --filter: which events are recorded.  All that is said becomes one expression of
+ * the stream, which the traced processes look at themselves: also for types that they open
+ * later, and nobody has to watch them.
  *
- *   only names   they are opened here, so that their ids are known, and all other
- *                ids are ignored from the start: exact
- *   patterns     a type is recorded until it was looked at, which happens several
- *                times a second; so no wanted event is missing, and a few of the
- *                others may be there
+ * A pattern is short for `event "PATTERN"`.  What one may mean by mistake for the other is
+ * told apart by what only an expression has: a comparison, a quote, a bracket, or one of its
+ * words before a blank.
  */
 #include "record.h"
 
 #include <errno.h>
-#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <posixtrace/filter.h>
 
 #include "tool.h"
 
-static bool is_pattern(const char *glob)
+static bool is_expression(const char *text)
 {
-    return strpbrk(glob, "*?[\\") != NULL;
+    static const char *const words[] = { "not ", "event ", "class ", "group ", "pid ", "tid ",
+                                         "thread ", "length " };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strncmp(text, words[i], strlen(words[i])) == 0)
+            return true;
+    return strpbrk(text, "\"()<>=~") || strstr(text, " and ") || strstr(text, " or ");
 }
 
-static bool wanted(const struct record_filter *f, const char *name)
+static void put_pattern(FILE *to, const char *pattern)
 {
-    bool any = false, match = false;
-
-    for (size_t i = 0; i < f->glob_count; i++) {
-        const char *glob = f->globs[i];
-
-        if (glob[0] != '!') {
-            any = true;
-            match |= fnmatch(glob, name, 0) == 0;
-        } else if (fnmatch(glob + 1, name, 0) == 0) {
-            return false;
-        }
+    fputs("event \"", to);
+    for (; *pattern; pattern++) {
+        if (*pattern == '"' || *pattern == '\\')
+            putc('\\', to);
+        putc(*pattern, to);
     }
-    return match || !any;
+    putc('"', to);
 }
 
-/* Opens the names among the patterns; *exact: there are names to record, and
- * nothing else. */
-static int open_names(struct recording *r, bool *exact)
+static bool leaves_out(const char *text)
 {
-    const struct record_filter *f = &r->filter;
-    bool names = false, patterns = false;
+    return text[0] == '!' && !is_expression(text);
+}
 
-    for (size_t i = 0; i < f->glob_count; i++) {
-        const char *name = f->globs[i] + (f->globs[i][0] == '!');
-        trace_event_id_t id;
-        int error;
+/* Those that are wanted, connected by or; then those that are not. */
+static void put_all(FILE *to, const struct record_request *q)
+{
+    const char *before = "(";
 
-        if (f->globs[i][0] != '!') {
-            names |= !is_pattern(name);
-            patterns |= is_pattern(name);
-        }
-        if (is_pattern(name) || !*name)
+    for (size_t i = 0; i < q->filter_count; i++) {
+        if (leaves_out(q->filters[i]))
             continue;
-        error = posix_trace_trid_eventid_open(r->trid, name, &id);
-        if (error != 0)
-            return error;
+        fputs(before, to);
+        if (is_expression(q->filters[i]))
+            fprintf(to, "(%s)", q->filters[i]);
+        else
+            put_pattern(to, q->filters[i]);
+        before = " or ";
     }
-    *exact = names && !patterns;
-    return 0;
-}
-
-/* Calls act for each user type that was not seen before. */
-static int each_new(struct recording *r, trace_event_set_t *set,
-                    void (*act)(trace_event_id_t id, bool wanted, trace_event_set_t *set),
-                    bool *any)
-{
-    struct record_filter *f = &r->filter;
-    trace_event_set_t system;
-    int error = posix_trace_eventtypelist_rewind(r->trid);
-
-    *any = false;
-    if (error == 0)
-        error = posix_trace_eventset_fill(&system, POSIX_TRACE_SYSTEM_EVENTS);
-    while (error == 0) {
-        char name[TRACE_EVENT_NAME_MAX + 1];
-        int unavailable = 0, is_system = 0;
-        trace_event_id_t id;
-
-        error = posix_trace_eventtypelist_getnext_id(r->trid, &id, &unavailable);
-        if (error != 0 || unavailable)
-            break;
-        if (id >= RECORD_TYPES || f->seen[id])
+    before = *before == ' ' ? ") and not " : "not ";
+    for (size_t i = 0; i < q->filter_count; i++) {
+        if (!leaves_out(q->filters[i]))
             continue;
-        f->seen[id] = true;
-        /* Those of --system are the user's to choose, those of the standard are not. */
-        if (posix_trace_eventset_ismember(id, &system, &is_system) != 0 ||
-            (is_system && id <= POSIX_TRACE_ERROR))
-            continue;
-        error = posix_trace_eventid_get_name(r->trid, id, name);
-        if (error != 0)
-            break;
-        act(id, wanted(f, name), set);
-        *any |= !wanted(f, name);
+        fputs(before, to);
+        put_pattern(to, q->filters[i] + 1);
+        before = " and not ";
     }
-    return error;
+    if (before[0] == ')')
+        putc(')', to);
 }
 
-static void take_out_wanted(trace_event_id_t id, bool is_wanted, trace_event_set_t *set)
+static int check_one(const char *text)
 {
-    if (is_wanted)
-        posix_trace_eventset_del(id, set);
+    struct posixtrace_expression_fault fault;
+    posixtrace_expression_t *e = NULL;
+    int error = is_expression(text) ? posixtrace_expression_parse(text, &e, &fault) : 0;
+
+    posixtrace_expression_free(e);
+    if (error == EINVAL)
+        return tool_usage("option '--filter', column %zu: %s; posixtrace-filter(5) describes "
+                          "expressions", fault.column, quote(fault.text));
+    return error ? tool_usage("option '--filter': %s", strerror(error)) : EXIT_DONE;
 }
 
-static void put_in_unwanted(trace_event_id_t id, bool is_wanted, trace_event_set_t *set)
+int record_filter_add(struct record_request *q, const char *text)
 {
-    if (!is_wanted)
-        posix_trace_eventset_add(id, set);
+    if (!*text || strcmp(text, "!") == 0)
+        return tool_usage("option '--filter' needs the name of an event type, a pattern or an "
+                          "expression");
+    q->filters = tool_grow(q->filters, q->filter_count + 1, sizeof *q->filters);
+    q->filters[q->filter_count++] = text;
+    return check_one(text);
 }
 
-/* All types that a user may ever open, but for those that are wanted. */
-static int ignore_all_others(struct recording *r, trace_event_set_t *set)
+int record_filter_make(struct record_request *q)
 {
-    trace_event_set_t system;
-    int error = posix_trace_eventset_fill(set, POSIX_TRACE_ALL_EVENTS);
-    bool any;
+    size_t length;
+    FILE *to;
 
-    if (error == 0)
-        error = posix_trace_eventset_fill(&system, POSIX_TRACE_SYSTEM_EVENTS);
-    for (trace_event_id_t id = 1; error == 0 && id < RECORD_TYPES; id++) {
-        int is_system = 0;
-
-        if (posix_trace_eventset_ismember(id, &system, &is_system) == 0 && is_system &&
-            id <= POSIX_TRACE_ERROR)
-            posix_trace_eventset_del(id, set);
-    }
-    return error ? error : each_new(r, set, take_out_wanted, &any);
+    if (q->filter_count == 0)
+        return EXIT_DONE;
+    to = open_memstream(&q->expression, &length);
+    if (!to)
+        return tool_error("no memory");
+    put_all(to, q);
+    if (fclose(to) != 0)
+        return tool_error("no memory");
+    if (length > POSIXTRACE_EXPRESSION_MAX)
+        return tool_usage("what '--filter' says is too long: %zu bytes as an expression, %d are "
+                          "possible", length, POSIXTRACE_EXPRESSION_MAX);
+    return EXIT_DONE;
 }
 
-int record_filter_begin(struct recording *r, const struct record_request *q)
+int record_filter_begin(const struct recording *r, const struct record_request *q)
 {
-    struct record_filter *f = &r->filter;
-    trace_event_set_t set;
-    bool any;
-    int error;
-
-    f->globs = q->globs;
-    f->glob_count = q->glob_count;
-    if (f->glob_count == 0) {
-        f->exact = true;
-        return 0;
-    }
-    error = open_names(r, &f->exact);
-    if (error == 0 && f->exact) {
-        error = ignore_all_others(r, &set);
-    } else if (error == 0) {
-        error = posix_trace_eventset_empty(&set);
-        if (error == 0)
-            error = each_new(r, &set, put_in_unwanted, &any);
-    }
-    return error ? error : posix_trace_set_filter(r->trid, &set, POSIX_TRACE_SET_EVENTSET);
-}
-
-bool record_filter_watch(struct recording *r)
-{
-    trace_event_set_t set;
-    bool any = false;
-
-    if (r->filter.exact || !r->active || posix_trace_eventset_empty(&set) != 0)
-        return false;
-    if (each_new(r, &set, put_in_unwanted, &any) == 0 && any)
-        posix_trace_set_filter(r->trid, &set, POSIX_TRACE_ADD_EVENTSET);
-    return any;
+    return q->expression ? posixtrace_set_expression(r->trid, q->expression, NULL) : 0;
 }

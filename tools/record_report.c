@@ -131,9 +131,9 @@ static void explain_nothing(const struct recording *r, const struct record_reque
     if (log_file_lost(log->info.lost) > 0)
         tool_note("nothing is in %s: what was recorded is lost (%s)", log->shown,
                   log_file_causes(&log->info));
-    else if (f->types > 0 && q->glob_count > 0)
-        tool_note("nothing was recorded in %s: no event of a type that --filter wants; event "
-                  "types: %s", log->shown, f->names);
+    else if (f->types > 0 && q->filter_count > 0)
+        tool_note("nothing was recorded in %s: no event that --filter wants; event types: %s",
+                  log->shown, f->names);
     else if (f->types > 0)
         tool_note("nothing was recorded in %s: event types were opened (%s), but no event was "
                   "generated", log->shown, f->names);

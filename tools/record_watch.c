@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Waiting for the end of a recording, without polling but for what has to be
- * looked at from time to time: the live line, patterns of --filter, and
- * processes where the kernel has no pidfd.
+ * looked at from time to time: the live line, and processes where the kernel has
+ * no pidfd.
  *
  * Signals, where we have started the program:
  *   SIGINT, SIGQUIT   the terminal has sent them to the program as well: it is
@@ -30,11 +30,9 @@
 #include "progress.h"
 #include "tool.h"
 
-/* Milliseconds.  Types come in groups, mostly when a program begins: for a while
- * after one, and at the start, patterns are looked after more often.  Who sends a
- * signal to us and to our process group, as timeout(1) does, means it once. */
-enum { LOOK = 100, LOOK_FAST = 10, FAST = 1000, LIVE = 500, PATIENCE = 5000, NOTE_AFTER = 1000,
-       TWICE = 500 };
+/* Milliseconds.  Who sends a signal to us and to our process group, as timeout(1) does,
+ * means it once. */
+enum { LOOK = 100, LIVE = 500, PATIENCE = 5000, NOTE_AFTER = 1000, TWICE = 500 };
 
 static const int ending[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 
@@ -44,7 +42,6 @@ struct watch {
     bool     own, live;
     int      signals;          /* signalfd */
     int64_t  shown;            /* the live line, ms */
-    int64_t  new_type;         /* when one was seen last */
     int64_t  told;             /* the first signal came then; 0: none did */
     bool     noted;
     struct watch_end *end;
@@ -187,15 +184,11 @@ static void show_live(struct watch *w)
 
 static int timeout(const struct watch *w)
 {
-    bool look = w->told != 0, types = false;
+    bool look = w->told != 0;
 
-    for (size_t i = 0; i < w->count; i++) {
+    for (size_t i = 0; i < w->count; i++)
         look |= !w->r[i].over && w->r[i].pidfd < 0;
-        types |= !w->r[i].over && !w->r[i].filter.exact;
-    }
-    if (types && now_ms() - w->new_type < FAST)
-        return LOOK_FAST;
-    return look || types ? LOOK : w->live ? LIVE : -1;
+    return look ? LOOK : w->live ? LIVE : -1;
 }
 
 /* Sleeps until something happens; [count] of p is the signals'. */
@@ -220,8 +213,6 @@ static void look_at_all(struct watch *w, const struct pollfd *p)
 
         if (r->over)
             continue;
-        if (record_filter_watch(r))
-            w->new_type = now_ms();
         r->over = has_ended(w, r, p[i].revents != 0);
         w->over += r->over;
         if (r->over && !w->own)
@@ -237,7 +228,6 @@ void watch(struct recording *r, size_t count, const struct record_request *q, bo
 {
     struct pollfd *p = tool_grow(NULL, count + 1, sizeof *p);
     struct watch w = { .r = r, .count = count, .own = own, .end = end, .shown = now_ms(),
-                       .new_type = now_ms(),
                        .live = !q->quiet && isatty(STDERR_FILENO) == 1 };
     sigset_t set;
 

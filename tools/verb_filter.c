@@ -1,41 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * posixtrace filter: which event types a stream of a running process does not
- * record.  Patterns are matched against the types that there are; a name that is
- * no pattern is opened, so that it may be named before the program does.
+ * posixtrace filter: which events a stream of a running process does not record.
+ * Patterns are matched against the types that there are; a name that is no pattern is
+ * opened, so that it may be named before the program does.
  */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <posixtrace/attach.h>
+#include <posixtrace/filter.h>
 
 #include "options.h"
 #include "out.h"
 #include "steer.h"
 #include "stream_find.h"
 #include "tool.h"
+#include "where.h"
 
-enum { SET = 1, ADD, REMOVE, ONLY, CLEAR };
+enum { SET = 1, ADD, REMOVE, ONLY, CLEAR, WHERE };
 
 static const struct option_spec options[] = {
     { "set", false, SET }, { "add", false, ADD }, { "remove", false, REMOVE },
-    { "only", false, ONLY }, { "clear", false, CLEAR }, { NULL, false, 0 }
+    { "only", false, ONLY }, { "clear", false, CLEAR },
+    { "where", true, WHERE }, { NULL, false, 0 }
 };
 
 static const char help[] =
     "usage: posixtrace filter PID|STREAM [--set|--add|--remove|--only] GLOB...\n"
-    "       posixtrace filter PID|STREAM [--clear]\n"
+    "       posixtrace filter PID|STREAM [--where=EXPR] [--clear]\n"
     "\n"
     "Says which event types a stream of a running process does NOT record: a filter,\n"
-    "as in POSIX, is what is left out. Without GLOB and --clear: prints them.\n"
+    "as in POSIX, is what is left out. Without GLOB and options: prints it.\n"
     "\n"
     "  --set     left out are the types that match a GLOB, and no others (default)\n"
     "  --add     they are left out, too\n"
     "  --remove  they are recorded again\n"
     "  --only    of the program's types only they are recorded: the others are left\n"
     "            out, also those that it opens later\n"
+    "  --where=EXPR  of the others only events that posixtrace-filter(5) says are\n"
+    "            recorded: 'price >= 100', 'tid 4711'; an empty one: all again\n"
     "  --clear   everything is recorded\n"
     "  --help    print this\n"
     "\n"
@@ -49,6 +54,7 @@ struct request {
     const char **globs;
     size_t glob_count;
     int how;                     /* 0: none was given */
+    const char *where;           /* or NULL */
     bool *used;                  /* by glob: something matches */
 };
 
@@ -142,6 +148,23 @@ static int change(struct request *r, const struct posixtrace_stream *stream, tra
     return error ? stream_error(stream, "filter", error) : EXIT_DONE;
 }
 
+static int set_where(const char *text, const struct posixtrace_stream *stream, trace_id_t trid)
+{
+    int error = posixtrace_set_expression(trid, text, NULL);
+
+    if (error == EAGAIN)
+        return tool_error("%s cannot be filtered: one of its processes has all of its %d places "
+                          "in use, and a filter needs one", stream_call(stream), TRACE_SYS_MAX);
+    return error ? stream_error(stream, "filter", error) : EXIT_DONE;
+}
+
+static bool has_where(trace_id_t trid)
+{
+    char text[POSIXTRACE_EXPRESSION_MAX + 1];
+
+    return posixtrace_get_expression(trid, text) == 0 && text[0] != '\0';
+}
+
 static int print_type(void *context, trace_event_id_t id, const char *name)
 {
     int member = 0, error = posix_trace_eventset_ismember(id, context, &member);
@@ -153,12 +176,26 @@ static int print_type(void *context, trace_event_id_t id, const char *name)
 
 static int print_filter(const struct posixtrace_stream *stream, trace_id_t trid)
 {
+    char where[POSIXTRACE_EXPRESSION_MAX + 1];
     trace_event_set_t set;
     int error = posix_trace_get_filter(trid, &set);
 
     if (error == 0)
+        error = posixtrace_get_expression(trid, where);
+    if (error == 0 && where[0])
+        out_format("--where=%s\n", quote(where));
+    if (error == 0)
         error = each_type(trid, print_type, &set);
     return error ? stream_error(stream, "look at", error) : EXIT_DONE;
+}
+
+static int check_where(const char *text)
+{
+    struct where where = { NULL, { 0 } };
+    int status = *text ? where_set(&where, "where", text) : EXIT_DONE;
+
+    where_free(&where);
+    return status;
 }
 
 static int check(const struct request *r)
@@ -169,7 +206,7 @@ static int check(const struct request *r)
         return tool_usage("--clear takes no GLOB, found %s", quote(r->globs[0]));
     if (r->how != 0 && r->how != CLEAR && r->glob_count == 0)
         return tool_usage("no GLOB given");
-    return EXIT_DONE;
+    return r->where ? check_where(r->where) : EXIT_DONE;
 }
 
 static int filter(struct request *r)
@@ -184,8 +221,14 @@ static int filter(struct request *r)
         return status;
     r->used = tool_grow(NULL, r->glob_count + 1, sizeof *r->used);
     memset(r->used, 0, (r->glob_count + 1) * sizeof *r->used);
-    status = r->how == 0 && r->glob_count == 0 ? print_filter(&stream, trid)
-                                               : change(r, &stream, trid);
+    if (r->how == CLEAR && !r->where && has_where(trid))
+        r->where = "";
+    if (r->how == 0 && r->glob_count == 0 && !r->where)
+        status = print_filter(&stream, trid);
+    if (r->where)
+        status = set_where(r->where, &stream, trid);
+    if (status == EXIT_DONE && (r->how != 0 || r->glob_count > 0))
+        status = change(r, &stream, trid);
     free(r->used);
     posixtrace_detach(trid);
     return status;
@@ -193,7 +236,9 @@ static int filter(struct request *r)
 
 static int take_option(struct request *r, int code, const char *value)
 {
-    if (code == OPTION_OPERAND && !r->word) {
+    if (code == WHERE) {
+        r->where = value;
+    } else if (code == OPTION_OPERAND && !r->word) {
         r->word = value;
     } else if (code == OPTION_OPERAND) {
         r->globs = tool_grow(r->globs, r->glob_count + 1, sizeof *r->globs);
@@ -208,7 +253,7 @@ static int take_option(struct request *r, int code, const char *value)
 
 static int run(struct options *o)
 {
-    struct request r = { NULL, NULL, 0, 0, NULL };
+    struct request r = { .how = 0 };
     int code, status = EXIT_DONE;
 
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {

@@ -37,8 +37,9 @@ static const char help[] =
     "                    the log, until-full the oldest, loop the newest in memory\n"
     "  --size=N          memory for events (default 8M); K, M and G are understood\n"
     "  --log-size=N      bytes of events in the log (no limit; until-full 64M)\n"
-    "  --filter=GLOB     record event types whose name matches; more than once: any\n"
-    "                    of them; '!GLOB' leaves out\n"
+    "  --filter=EXPR     record events that posixtrace-filter(5) says: 'n > 9', or\n"
+    "                    whose type is like a pattern: 'order*'; more than once: any\n"
+    "                    of them; '!PATTERN' leaves out\n"
     "  --system[=KINDS]  locks, waits, sleeps, threads, signals (calls), when threads\n"
     "                    run (switches), or both (all, the default)\n"
     "  --print           print the log at the end\n"
@@ -89,15 +90,6 @@ static int set_policy(const char *value, int *policy)
     return EXIT_DONE;
 }
 
-static int add_glob(struct record_request *q, const char *glob)
-{
-    if (!*glob || strcmp(glob, "!") == 0)
-        return tool_usage("option '--filter' needs the name of an event type or a pattern");
-    q->globs = tool_grow(q->globs, q->glob_count + 1, sizeof *q->globs);
-    q->globs[q->glob_count++] = glob;
-    return EXIT_DONE;
-}
-
 static int take_option(struct record_request *q, int code, const char *value)
 {
     switch (code) {
@@ -106,7 +98,7 @@ static int take_option(struct record_request *q, int code, const char *value)
     case POLICY: return set_policy(value, &q->policy);
     case SIZE: return set_size("size", value, &q->size);
     case LOG_SIZE: return set_size("log-size", value, &q->log_size);
-    case FILTER: return add_glob(q, value);
+    case FILTER: return record_filter_add(q, value);
     case SYSTEM: return record_system_parse(q, value);
     case PRINT: q->print = true; return EXIT_DONE;
     default: q->quiet = true; return EXIT_DONE;
@@ -274,6 +266,8 @@ static bool parse(struct options *o, struct record_request *q, int *status)
             return false;
     }
     *status = check_request(q);
+    if (*status == EXIT_DONE)
+        *status = record_filter_make(q);
     return *status == EXIT_DONE;
 }
 
@@ -285,7 +279,8 @@ static int run(struct options *o)
     if (parse(o, &q, &status))
         status = q.command ? record_program(&q) : record_processes(&q);
     free(q.pids);
-    free(q.globs);
+    free(q.filters);
+    free(q.expression);
     return status;
 }
 

@@ -59,6 +59,59 @@ int posixtrace_expression_decide(const posixtrace_expression_t *expression, cons
 /* Does it look at fields? */
 bool posixtrace_expression_needs_fields(const posixtrace_expression_t *expression);
 
+/* ---- in the traced program ---- */
+
+/*
+ * Records from now on only those events, of the types that posix_trace_set_filter() lets
+ * pass, that the expression means; of every process that the stream traces.  NULL or "":
+ * all of them again.  The standard's own events of a stream (posix_trace_start and so on)
+ * are its event set's alone.
+ *
+ * What the type's name and the process decide costs nothing at the event: a type that is
+ * never meant costs what one costs that no stream wants, and one that always is what
+ * it cost before.  Only types whose events have to be looked at are slower (docs/benchmarks.md).
+ * A name is decided when a process opens it; until then its events are looked at.
+ *
+ * For that the stream takes a second one of the TRACE_SYS_MAX places on each process, until it
+ * is shut down.  posix_trace_clear() and posix_trace_start() as for the event set.  If the
+ * stream runs, it gets a posix_trace_filter event.  Thread-safe, not async-signal-safe.
+ *
+ * EINVAL        no stream that can be controlled, or not an expression: *fault says where
+ * ENAMETOOLONG  longer than POSIXTRACE_EXPRESSION_MAX
+ * EAGAIN        no place is left on one of the processes; nothing has changed
+ * EBUSY         four threads that were stopped hold all places for filters
+ * ENOMEM, and of an attached stream as posixtrace_attach() tells: ENXIO, ENOTSUP
+ */
+int posixtrace_set_expression(trace_id_t trid, const char *expression,
+                              struct posixtrace_expression_fault *fault);
+
+/* The one in force, of POSIXTRACE_EXPRESSION_MAX + 1 bytes at most; "": none.
+ * EINVAL: a NULL pointer, or no such stream. */
+int posixtrace_get_expression(trace_id_t trid, char *expression);
+
+/* Whether the event is to be recorded. */
+typedef bool (*posixtrace_handler_t)(const struct posixtrace_event *event, void *context);
+
+/*
+ * Asks a function of the program's about each event of a type, last, when event set and
+ * expression have let it pass; event 0: about all types that have none of their own.
+ * In the calling process only, and in what it forks (not in what it executes); the stream
+ * may be any that traces it.  function NULL: no longer.
+ *
+ * The function runs where the event is recorded: in any thread, and in signal handlers if they
+ * record events; it has to be as safe as its surroundings.  event->ns is 0: the event has
+ * no time yet.  Events that it records itself are nested in this one; four levels deep
+ * they are lost, and counted.  When this returns the one before is not running any more, unless
+ * a thread has been in it for a second.  Thread-safe, not async-signal-safe.
+ *
+ * EINVAL  no stream that can be controlled, or no such event type
+ * ESRCH   the stream does not trace the calling process
+ * EAGAIN  no place is left on the process, as above
+ * ENOMEM, and of an attached stream ENXIO, ENOTSUP
+ */
+int posixtrace_set_handler(trace_id_t trid, trace_event_id_t event,
+                           posixtrace_handler_t function, void *context);
+
 #ifdef __cplusplus
 }
 #endif

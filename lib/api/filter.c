@@ -3,8 +3,12 @@
 /* posixtrace/filter.h: expressions over events. */
 #include <errno.h>
 #include <stdlib.h>
-#include "base/atomics.h"
+#include <string.h>
+#include "api/guard.h"
 #include "model/expression.h"
+#include "stream/handler.h"
+
+#define LIVING (PT_STREAM_ACTIVE | PT_STREAM_LOGGED | PT_STREAM_ATTACHED)
 
 PT_PUBLIC int posixtrace_expression_parse(const char *text, posixtrace_expression_t **expression,
                                           struct posixtrace_expression_fault *fault)
@@ -23,7 +27,7 @@ PT_PUBLIC bool posixtrace_expression_match(const posixtrace_expression_t *expres
                                            const struct posixtrace_event *event,
                                            const posixtrace_layout_t *layout)
 {
-    struct pt_subject_event s = { event->name, event, layout };
+    struct pt_subject_event s = { .name = event->name, .event = event, .layout = layout };
 
     return pt_expression_value(expression, &s) == 1;
 }
@@ -32,7 +36,7 @@ PT_PUBLIC int posixtrace_expression_decide(const posixtrace_expression_t *expres
                                            const char *event_name,
                                            const posixtrace_layout_t *layout)
 {
-    struct pt_subject_event s = { event_name, NULL, layout };
+    struct pt_subject_event s = { .name = event_name, .layout = layout };
 
     return pt_expression_value(expression, &s);
 }
@@ -40,4 +44,48 @@ PT_PUBLIC int posixtrace_expression_decide(const posixtrace_expression_t *expres
 PT_PUBLIC bool posixtrace_expression_needs_fields(const posixtrace_expression_t *expression)
 {
     return expression->fields;
+}
+
+PT_PUBLIC int posixtrace_set_expression(trace_id_t trid, const char *expression,
+                                        struct posixtrace_expression_fault *fault)
+{
+    posixtrace_expression_t *parsed = NULL;
+    struct pt_guard g;
+    int r = 0;
+
+    if (fault)
+        *fault = (struct posixtrace_expression_fault){ 0 };
+    if (!expression)
+        expression = "";
+    if (expression[0])
+        r = -pt_expression_parse(expression, &parsed, fault);
+    free(parsed);
+    if (r != 0)
+        return r;
+    if (!pt_guard_enter(&g, trid, LIVING))
+        return EINVAL;
+    return pt_guard_leave(&g, pt_stream_set_expression(g.s, expression, pt_caller()));
+}
+
+PT_PUBLIC int posixtrace_get_expression(trace_id_t trid, char *expression)
+{
+    pt_u64 text[PT_FILTER_TEXT / 8];
+    struct pt_guard g;
+
+    if (!expression || !pt_guard_enter(&g, trid, LIVING))
+        return EINVAL;
+    pt_seg_expression(g.s->seg->h, (char *)text);
+    strcpy(expression, (const char *)text);
+    return pt_guard_leave(&g, 0);
+}
+
+PT_PUBLIC int posixtrace_set_handler(trace_id_t trid, trace_event_id_t event,
+                                     posixtrace_handler_t function, void *context)
+{
+    struct pt_guard g;
+
+    if (event >= PT_ID_MAX || (event && event <= PT_ID_SYSTEM_LAST) ||
+        !pt_guard_enter(&g, trid, LIVING))
+        return EINVAL;
+    return pt_guard_leave(&g, pt_handler_set(g.s, event, function, context));
 }

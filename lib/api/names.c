@@ -6,6 +6,7 @@
 #include "api/names.h"
 #include "api/self_record.h"
 #include "stream/exit.h"
+#include "stream/gates.h"
 
 static int open_name(struct pt_names *names, const char *name, trace_event_id_t *id)
 {
@@ -33,6 +34,8 @@ int pt_eventid_open(const char *event_name, trace_event_id_t *event_id, struct p
     if (!self || pt_exit_register() < 0)
         return ENOMEM;
     r = open_name(self->names, event_name, event_id);
+    if (r == 0)
+        pt_gates_named(self, *event_id);
     if (r == 0 && pt_self_record_asked)
         pt_self_record_named(event_name, *event_id);
     if (of)

@@ -7,6 +7,7 @@
 #include "api/guard.h"
 #include "api/names.h"
 #include "model/layout.h"
+#include "stream/gates.h"
 
 #define BIG_ENDIAN_MARK "be; "
 
@@ -55,6 +56,8 @@ PT_PUBLIC int posixtrace_event_describe(const char *event_name, const char *desc
 
     if (r == 0)
         r = -pt_event_describe(self->names, id, description);
+    if (r == 0)
+        pt_gates_named(self, id);
     if (r == 0 && event_id)
         *event_id = id;
     return r;

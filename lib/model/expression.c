@@ -198,7 +198,7 @@ static bool is_sound(struct parser *p, const char *at, const struct pt_node *n, 
 {
     bool string = n->operand == PT_OPERAND_STRING;
 
-    if (n->subject != PT_SUBJECT_FIELD && text != string)
+    if (n->subject != PT_SUBJECT_FIELD && (text != string || n->operand == PT_OPERAND_WORD))
         fail(p, at, text ? "a string is expected" : "a number is expected");
     else if (n->relation == PT_LIKE && !string)
         fail(p, at, "behind ~ stands a pattern as a string");
@@ -296,41 +296,43 @@ static uint16_t parse_or(struct parser *p)
     return parse_several(p, parse_and, "or", "||", PT_NODE_OR);
 }
 
-static int finish(const struct parser *p, struct posixtrace_expression **expression)
+int pt_expression_build(const char *text, void *room, size_t *used,
+                        struct posixtrace_expression_fault *fault)
 {
-    struct posixtrace_expression *e = malloc(sizeof *e + p->nodes * sizeof *e->node + p->used);
+    struct posixtrace_expression *e = room;
+    struct parser p = { .from = text, .at = text, .fault = fault, .node = e->node };
+    size_t len = strnlen(text, POSIXTRACE_EXPRESSION_MAX + 1);
 
-    if (!e)
-        return -ENOMEM;
-    e->nodes = p->nodes;
-    e->text = p->used;
-    e->fields = p->fields;
-    memcpy(e->node, p->node, p->nodes * sizeof *e->node);
-    memcpy(e->node + e->nodes, p->text, p->used);
-    *expression = e;
+    if (len > POSIXTRACE_EXPRESSION_MAX)
+        return -ENAMETOOLONG;
+    /* A node, and a text with its NUL, stand for one byte of the input at least each. */
+    p.text = (char *)(p.node + len + 1);
+    parse_or(&p);
+    skip_space(&p);
+    if (!p.failed && *p.at)
+        fail(&p, p.at, "and, or or the end is expected");
+    if (p.failed)
+        return -EINVAL;
+    *e = (struct posixtrace_expression){ .nodes = p.nodes, .text = p.used, .fields = p.fields };
+    memmove(e->node + e->nodes, p.text, p.used);
+    if (used)
+        *used = sizeof *e + p.nodes * sizeof *e->node + p.used;
     return 0;
 }
 
 int pt_expression_parse(const char *text, struct posixtrace_expression **expression,
                         struct posixtrace_expression_fault *fault)
 {
-    struct parser p = { .from = text, .at = text, .fault = fault };
-    size_t len = strnlen(text, POSIXTRACE_EXPRESSION_MAX + 1);
-    int r = -ENOMEM;
+    void *room = malloc(pt_expression_room(strnlen(text, POSIXTRACE_EXPRESSION_MAX)));
+    void *less;
+    size_t used;
+    int r = room ? pt_expression_build(text, room, &used, fault) : -ENOMEM;
 
-    if (len > POSIXTRACE_EXPRESSION_MAX)
-        return -ENAMETOOLONG;
-    /* A node, and a text with its NUL, stand for one byte of the input at least each. */
-    p.node = malloc((len + 1) * sizeof *p.node);
-    p.text = malloc(2 * len + 2);
-    if (p.node && p.text) {
-        parse_or(&p);
-        skip_space(&p);
-        if (!p.failed && *p.at)
-            fail(&p, p.at, "and, or or the end is expected");
-        r = p.failed ? -EINVAL : finish(&p, expression);
+    if (r < 0) {
+        free(room);
+        return r;
     }
-    free(p.node);
-    free(p.text);
-    return r;
+    less = realloc(room, used);
+    *expression = less ? less : room;
+    return 0;
 }

@@ -48,11 +48,24 @@ static inline const char *pt_expression_text(const struct posixtrace_expression 
 int pt_expression_parse(const char *text, struct posixtrace_expression **expression,
                         struct posixtrace_expression_fault *fault);
 
+/* Memory for an expression of a text of that length, and while it is parsed. */
+static inline size_t pt_expression_room(size_t len)
+{
+    return sizeof(struct posixtrace_expression) + (len + 1) * sizeof(struct pt_node) + 2 * len + 2;
+}
+/* The same in memory of the caller's, without allocation: async-signal-safe where fault is
+ * NULL.  The expression begins where room does.  *used, or NULL: its bytes. */
+int pt_expression_build(const char *text, void *room, size_t *used,
+                        struct posixtrace_expression_fault *fault);
+
 /* What the expression is asked about. */
 struct pt_subject_event {
     const char *name;
     const struct posixtrace_event *event;     /* NULL: of a type */
     const struct posixtrace_layout *layout;   /* or NULL */
+    /* Of a type: */
+    bool may_describe;                        /* without layout: one may come yet */
+    int32_t pid;                              /* of the only process that is meant; 0: any */
 };
 /* 0, 1, or -1: it depends on the event. */
 int pt_expression_value(const struct posixtrace_expression *e, const struct pt_subject_event *s);

@@ -13,10 +13,50 @@
 
 #define UNKNOWN (-1)
 
-/* *: any bytes, ?: one, \: the next as it is. */
+/* A set of bytes, from behind its [: is c in it?  *end: behind its ], or NULL without one. */
+static bool is_in_set(const char *set, char c, const char **end)
+{
+    bool no = *set == '!' || *set == '^', in = false;
+    const char *p = set + no;
+
+    do {
+        unsigned char low = (unsigned char)*p, high = low, byte = (unsigned char)c;
+
+        if (!low) {
+            *end = NULL;
+            return false;
+        }
+        if (p[1] == '-' && p[2] && p[2] != ']') {
+            p += 2;
+            high = (unsigned char)*p;
+        }
+        in |= byte >= low && byte <= high;
+    } while (*++p != ']');
+    *end = p + 1;
+    return in != no;
+}
+
+/* Is c what the pattern begins with?  *rest: behind that. */
+static bool is_one(const char *pattern, char c, const char **rest)
+{
+    if (*pattern == '[') {
+        bool in = is_in_set(pattern + 1, c, rest);
+
+        if (*rest)
+            return in;
+    }
+    if (*pattern == '\\' && pattern[1]) {
+        *rest = pattern + 2;
+        return pattern[1] == c;
+    }
+    *rest = pattern + 1;
+    return *pattern == '?' || *pattern == c;
+}
+
+/* *: any bytes, ?: one, [a-z]: one of these, \: the next as it is. */
 static bool is_like(const char *text, size_t len, const char *pattern)
 {
-    const char *end = text + len, *star = NULL, *again = NULL;
+    const char *end = text + len, *star = NULL, *again = NULL, *rest;
 
     for (;;) {
         if (*pattern == '*') {
@@ -26,14 +66,10 @@ static bool is_like(const char *text, size_t len, const char *pattern)
         }
         if (text == end && *pattern == '\0')
             return true;
-        if (text < end && *pattern) {
-            const char *p = *pattern == '\\' && pattern[1] ? pattern + 1 : pattern;
-
-            if (*p == *text || (*p == '?' && p == pattern)) {
-                pattern = p + 1;
-                text++;
-                continue;
-            }
+        if (text < end && *pattern && is_one(pattern, *text, &rest)) {
+            pattern = rest;
+            text++;
+            continue;
         }
         if (!star || again == end)
             return false;
@@ -152,8 +188,10 @@ static int test_field(const struct posixtrace_expression *e, const struct pt_nod
     size_t field, count;
     bool text;
 
-    field = s->layout ? pt_layout_find(s->layout, pt_expression_text(e, n->name)) : 0;
-    if (!s->layout || field == s->layout->count)
+    if (!s->layout)
+        return !s->event && s->may_describe ? UNKNOWN : 0;
+    field = pt_layout_find(s->layout, pt_expression_text(e, n->name));
+    if (field == s->layout->count)
         return 0;
     if (!s->event)
         return UNKNOWN;
@@ -183,6 +221,8 @@ static int test(const struct posixtrace_expression *e, const struct pt_node *n,
         return test_name(e, n, s->name);
     if (n->subject == PT_SUBJECT_FIELD)
         return test_field(e, n, s);
+    if (!s->event && n->subject == PT_SUBJECT_PID && s->pid)
+        return test_integer(n, (uint64_t)s->pid, false);
     if (!s->event)
         return UNKNOWN;
     if (n->subject == PT_SUBJECT_THREAD)

@@ -158,11 +158,17 @@ static bool parse_extent(struct parser *p, struct posixtrace_field *f)
     return true;
 }
 
-static int by_value(const void *a, const void *b)
+/* qsort() may allocate, which a handler must not; most are in order already. */
+static void sort_by_value(struct posixtrace_enumerator *e, size_t n)
 {
-    const struct posixtrace_enumerator *x = a, *y = b;
+    for (size_t i = 1; i < n; i++) {
+        struct posixtrace_enumerator x = e[i];
+        size_t at = i;
 
-    return (x->value > y->value) - (x->value < y->value);
+        for (; at && e[at - 1].value > x.value; at--)
+            e[at] = e[at - 1];
+        e[at] = x;
+    }
 }
 
 static bool parse_enumeration(struct parser *p, struct posixtrace_field *f)
@@ -185,7 +191,7 @@ static bool parse_enumeration(struct parser *p, struct posixtrace_field *f)
         next = (long long)((unsigned long long)next + 1);
     } while (take(p, ','));
     p->enumerators_used += f->enumerator_count;
-    qsort(e, f->enumerator_count, sizeof *e, by_value);
+    sort_by_value(e, f->enumerator_count);
     if (!take(p, '}'))
         return fail(p, p->at, "} is missing", (struct word){ 0 });
     return true;
@@ -273,41 +279,60 @@ static size_t count_of(const char *text, char c)
     return n;
 }
 
-/* All that the description can need, in one piece. */
-static struct posixtrace_layout *new_layout(const char *description)
-{
-    size_t fields = count_of(description, ';') + 1;
-    size_t enumerators = count_of(description, ',') + count_of(description, '{');
-    struct posixtrace_layout *l;
+struct extent {
+    size_t fields, enumerators, text;
+};
 
-    if (fields > POSIXTRACE_FIELDS_MAX)
-        fields = POSIXTRACE_FIELDS_MAX;
-    l = malloc(sizeof *l + enumerators * sizeof *l->enumerators + fields * sizeof *l->fields +
-               strlen(description) + 1);
-    if (!l)
-        return NULL;
+/* All that the description can need. */
+static struct extent extent_of(const char *description)
+{
+    struct extent e = { .fields = count_of(description, ';') + 1, .text = strlen(description) + 1,
+                        .enumerators = count_of(description, ',') + count_of(description, '{') };
+
+    if (e.fields > POSIXTRACE_FIELDS_MAX)
+        e.fields = POSIXTRACE_FIELDS_MAX;
+    return e;
+}
+
+size_t pt_layout_room(const char *description)
+{
+    struct extent e = extent_of(description);
+
+    return sizeof(struct posixtrace_layout) + e.enumerators * sizeof(struct posixtrace_enumerator) +
+           e.fields * sizeof(struct posixtrace_field) + e.text;
+}
+
+int pt_layout_build(const char *description, void *room, struct posixtrace_layout_fault *fault)
+{
+    struct posixtrace_layout *l = room;
+    struct parser p = { .from = description, .at = description, .fault = fault, .l = l };
+    struct extent e = extent_of(description);
+
     memset(l, 0, sizeof *l);
     l->enumerators = (struct posixtrace_enumerator *)(l + 1);
-    l->fields = (struct posixtrace_field *)(l->enumerators + enumerators);
-    l->text = (char *)(l->fields + fields);
-    return l;
+    l->fields = (struct posixtrace_field *)(l->enumerators + e.enumerators);
+    l->text = (char *)(l->fields + e.fields);
+    if (!parse_all(&p))
+        return -EINVAL;
+    l->size = fixed_size(l);
+    return 0;
 }
 
 int pt_layout_parse(const char *description, struct posixtrace_layout **layout,
                     struct posixtrace_layout_fault *fault)
 {
-    struct parser p = { .from = description, .at = description, .fault = fault };
+    void *room;
+    int r;
 
     if (strnlen(description, PT_DESCRIPTION_MAX + 1) > PT_DESCRIPTION_MAX)
         return -ENAMETOOLONG;
-    p.l = new_layout(description);
-    if (!p.l)
+    room = malloc(pt_layout_room(description));
+    if (!room)
         return -ENOMEM;
-    if (!parse_all(&p)) {
-        free(p.l);
-        return -EINVAL;
-    }
-    p.l->size = fixed_size(p.l);
-    *layout = p.l;
-    return 0;
+    r = pt_layout_build(description, room, fault);
+    if (r < 0)
+        free(room);
+    else
+        *layout = room;
+    return r;
 }

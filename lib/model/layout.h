@@ -22,6 +22,10 @@ struct posixtrace_layout {
 /* 0, -EINVAL with *fault, -ENAMETOOLONG, -ENOMEM. */
 int pt_layout_parse(const char *description, struct posixtrace_layout **layout,
                     struct posixtrace_layout_fault *fault);
+/* Memory for the layout of a description, and the same in it: async-signal-safe where
+ * fault is NULL. */
+size_t pt_layout_room(const char *description);
+int pt_layout_build(const char *description, void *room, struct posixtrace_layout_fault *fault);
 size_t pt_layout_find(const struct posixtrace_layout *l, const char *name);
 
 /* As the functions of posixtrace/typed.h, but for a negative error number. */

@@ -46,7 +46,7 @@
 #include "ring/record.h"
 
 #define PT_SEG_MAGIC   0x31474553545850ull /* "PXTSEG1" */
-#define PT_SEG_LAYOUT  2u
+#define PT_SEG_LAYOUT  3u
 #define PT_BYTE_ORDER  0x01020304u
 #define PT_LEVELS      4u          /* event frames in one thread, one over the other */
 #define PT_LEVEL_CONTROL 255u      /* the control writer: belongs to no thread */
@@ -55,6 +55,7 @@
 #define PT_PROC_MAX    256u
 #define PT_SYNC_MAX    250u
 #define PT_FILTERS     4u
+#define PT_FILTER_TEXT 2048u       /* bytes of an expression with its NUL */
 #define PT_CHUNK_MIN   1024u
 #define PT_CHUNK_MAX   65536u
 /* For chunks of further writers; address space is scarce where pointers are short. */
@@ -221,7 +222,8 @@ struct pt_seg_header {
     uint32_t control_waits;    /* somebody sleeps on control_futex */
     uint32_t flush_asked_from; /* another process has asked for a flush */
     uint64_t control;          /* lock word, see pt_control_make */
-    /* One of filters is in force, the others are for who prepares the next one. */
+    /* One of filters, with the expression beside it, is in force, the others are for who
+     * prepares the next one. */
     uint64_t filter_now;       /* its index in the low bits, a count above */
     uint32_t filter_user[PT_FILTERS];   /* thread id of who writes it, 0: nobody */
     __attribute__((aligned(8))) struct pt_set filters[PT_FILTERS];
@@ -269,10 +271,13 @@ struct pt_seg_header {
     /* The consumer's, of the last automatic stop that has ended: how far the events are
      * refused, and the latest START for it that is in the log. */
     uint64_t gap_from, gap_to, start_told;
+    /* What an event of a type that the filter lets pass has to be like (posixtrace/filter.h);
+     * "": all are recorded. */
+    char     expressions[PT_FILTERS][PT_FILTER_TEXT];
 };
 /* The same on 32-bit and 64-bit machines, so that their programs share streams
  * and post-mortems; another number here is another PT_SEG_LAYOUT. */
-_Static_assert(sizeof(struct pt_seg_header) == 12032, "layout");
+_Static_assert(sizeof(struct pt_seg_header) == 20224, "layout");
 _Static_assert(offsetof(struct pt_seg_header, attr) == 456, "layout");
 _Static_assert(offsetof(struct pt_seg_header, control) == 744, "layout");
 _Static_assert(offsetof(struct pt_seg_header, filters) == 776, "layout");
@@ -284,6 +289,32 @@ _Static_assert(sizeof(struct pt_info) == 16 && sizeof(struct pt_proc) == 16, "la
 static inline const struct pt_set *pt_seg_filter(const struct pt_seg_header *h)
 {
     return &h->filters[pt_load_acquire(&h->filter_now) % PT_FILTERS];
+}
+
+static inline bool pt_seg_has_expression(const struct pt_seg_header *h)
+{
+    const char *text = h->expressions[pt_load_acquire(&h->filter_now) % PT_FILTERS];
+
+    return pt_load_relaxed(text) != 0;
+}
+
+/* The expression in force, and which one it is; where it is changed without end, a mixture
+ * of two, and the number of neither. */
+static inline uint64_t pt_seg_expression(const struct pt_seg_header *h, char text[PT_FILTER_TEXT])
+{
+    uint64_t now = pt_load_acquire(&h->filter_now);
+
+    for (int tries = 0; tries < 16; tries++) {
+        uint64_t was = now;
+
+        pt_copy_unchecked(text, h->expressions[was % PT_FILTERS], PT_FILTER_TEXT);
+        text[PT_FILTER_TEXT - 1] = '\0';
+        pt_fence_acquire();
+        now = pt_load_relaxed(&h->filter_now);
+        if (now == was)
+            return was;
+    }
+    return UINT64_MAX;
 }
 
 /* Is an event of that type part of the stream, as far as its type decides?  How long

@@ -225,9 +225,36 @@ void pt_page_retire_bit(struct pt_page *page, unsigned bit)
     pt_add_seqcst(&page->changes, 1u);
 }
 
+static void give_shadow(struct pt_page *page, unsigned shadow)
+{
+    if (shadow >= PT_STREAMS)
+        return;
+    pt_and_seqcst(&page->shadows, ~(1ull << shadow));
+    pt_page_retire_bit(page, shadow);
+    pt_and_seqcst(&page->used, ~(1ull << shadow));
+}
+
+int pt_page_take_shadow(struct pt_page *page, unsigned bit)
+{
+    uint32_t none = 0;
+    int shadow;
+
+    if (pt_load_acquire(&page->stream[bit].shadow))
+        return 0;
+    shadow = pt_page_take_bit(page);
+    if (shadow < 0)
+        return shadow;
+    pt_or_seqcst(&page->shadows, 1ull << shadow);
+    if (!pt_cas_seqcst(&page->stream[bit].shadow, &none, (uint32_t)shadow + 1))
+        give_shadow(page, (unsigned)shadow);
+    return 0;
+}
+
 void pt_page_give_bit(struct pt_page *page, unsigned bit)
 {
     pt_page_retire_bit(page, bit);
+    give_shadow(page, pt_exchange_seqcst(&page->stream[bit].shadow, 0u) - 1u);
+    pt_store_relaxed(&page->stream[bit].handled, 0u);
     pt_page_set_file(page, bit, "");
     pt_and_seqcst(&page->used, ~(1ull << bit));
 }
@@ -266,23 +293,23 @@ bool pt_page_bit_is_of(const struct pt_page *page, unsigned bit, const char *fil
     return strncmp(is, file, sizeof is - 1) == 0;
 }
 
-void pt_page_open_gates(struct pt_page *page, unsigned bit, const struct pt_set *filter)
+void pt_page_set_gate(struct pt_page *page, unsigned bit, uint32_t id, enum pt_gate gate)
 {
-    uint64_t mask = 1ull << bit;
+    uint64_t own = 1ull << bit, both = own | pt_page_shadow(page, bit);
+    uint64_t want = gate == PT_GATE_ASK ? both : gate == PT_GATE_OPEN ? own : 0;
+    uint64_t have = pt_load_relaxed(&page->gates[id]) & both;
 
-    for (uint32_t id = 0; id < PT_ID_MAX; id++) {
-        bool want = !pt_set_has(filter, id), have = (pt_load_relaxed(&page->gates[id]) & mask) != 0;
-
-        if (want && !have)
-            pt_or_seqcst(&page->gates[id], mask);
-        else if (!want && have)
-            pt_and_seqcst(&page->gates[id], ~mask);
-    }
+    if (want & ~have)
+        pt_or_seqcst(&page->gates[id], want);
+    if (have & ~want)
+        pt_and_seqcst(&page->gates[id], ~(both & ~want));
 }
 
 void pt_page_close_gates(struct pt_page *page, unsigned bit)
 {
+    uint64_t both = 1ull << bit | pt_page_shadow(page, bit);
+
     for (uint32_t id = 0; id < PT_ID_MAX; id++)
-        if (pt_load_relaxed(&page->gates[id]) & 1ull << bit)
-            pt_and_seqcst(&page->gates[id], ~(1ull << bit));
+        if (pt_load_relaxed(&page->gates[id]) & both)
+            pt_and_seqcst(&page->gates[id], ~both);
 }

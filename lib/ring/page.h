@@ -8,7 +8,16 @@
  * Gate word of an event type: one bit per stream that wants the type.  Streams
  * that are auto-stopped keep their bits, so that each event is counted.  Bits
  * are set and cleared by atomic or/and, so controllers of different streams do
- * not meet.  epoch[bit] changes whenever the bit is given to another stream; a
+ * not meet.
+ *
+ * A stream that looks at more than the type (an expression, a function of the
+ * program's) has a second bit, its shadow.  Both set: ask, before the event is recorded.
+ * A gate word with two bits never takes the shortest path, and what finds a shadow
+ * among them takes the longest, where there is time for the question; types that the
+ * name decides have the stream's bit alone, or none.  Each step between closed,
+ * open and ask is one atomic instruction.
+ *
+ * epoch[bit] changes whenever the bit is given to another stream; a
  * thread whose cached lane has another epoch looks the stream up anew.
  *
  * Nothing in private memory decides what is recorded: two copies of the
@@ -27,7 +36,9 @@
 struct pt_page_stream {
     char     file[PT_PAGE_FILE];  /* of the segment, "" if it has no name */
     uint32_t inherited;
-    uint32_t pad[3];
+    uint32_t shadow;      /* the bit beside it, plus 1; 0: none */
+    uint32_t handled;     /* a function of the process's decides over some events */
+    uint32_t pad;
 };
 
 struct pt_page {
@@ -40,6 +51,7 @@ struct pt_page {
     uint64_t pid_ns;      /* namespace that pid is a number of; 0: unknown */
     __attribute__((aligned(64))) uint64_t used;   /* bits that belong to a stream */
     uint64_t changes;                             /* another value after any epoch has changed */
+    uint64_t shadows;                             /* bits of used that stand beside a stream's */
     __attribute__((aligned(64))) uint64_t epoch[PT_STREAMS];
     struct pt_page_stream stream[PT_STREAMS];
     __attribute__((aligned(64))) uint64_t gates[PT_ID_MAX];
@@ -89,8 +101,21 @@ void pt_page_get_file(const struct pt_page *page, unsigned bit, char file[PT_PAG
 /* Does the bit belong to the stream with that segment file? */
 bool pt_page_bit_is_of(const struct pt_page *page, unsigned bit, const char *file);
 
-/* Sets the gates of a stream: open for every type not in filter. */
-void pt_page_open_gates(struct pt_page *page, unsigned bit, const struct pt_set *filter);
+enum pt_gate { PT_GATE_CLOSED, PT_GATE_OPEN, PT_GATE_ASK };
+
+/* The bit's shadow, taken if there is none; -EAGAIN: no bit is free.  It stays until
+ * the bit is given back. */
+int pt_page_take_shadow(struct pt_page *page, unsigned bit);
+/* The shadow as a mask, 0 without one. */
+static inline uint64_t pt_page_shadow(const struct pt_page *page, unsigned bit)
+{
+    uint32_t shadow = pt_load_acquire(&page->stream[bit].shadow);
+
+    return shadow - 1 < PT_STREAMS ? 1ull << (shadow - 1) : 0;
+}
+
+/* PT_GATE_ASK: has a shadow. */
+void pt_page_set_gate(struct pt_page *page, unsigned bit, uint32_t id, enum pt_gate gate);
 void pt_page_close_gates(struct pt_page *page, unsigned bit);
 
 #endif

@@ -11,6 +11,7 @@
 #include "ring/dir.h"
 #include "stream/attached.h"
 #include "stream/flush.h"
+#include "stream/gates.h"
 #include "stream/steer.h"
 
 static void fill_author(struct pt_author *a)
@@ -77,8 +78,8 @@ static struct pt_page *page_of(struct pt_stream *s, uint32_t pid, uint64_t start
 /* fn for the page of every process in the stream's table. */
 static void each_page(struct pt_stream *s,
                       void (*fn)(struct pt_stream *s, struct pt_page *page, unsigned bit,
-                                 bool open),
-                      bool open)
+                                 void *context),
+                      void *context)
 {
     for (unsigned i = 0; i < PT_PROC_MAX; i++) {
         const struct pt_proc *p = &s->seg->h->procs[i];
@@ -91,48 +92,51 @@ static void each_page(struct pt_stream *s,
         if (!page)
             continue;
         if (pt_page_bit_is_of(page, p->bit, s->seg->file))
-            fn(s, page, p->bit, open);
+            fn(s, page, p->bit, context);
         if (page != s->page)
             pt_page_unmap(page);
     }
 }
 
-/* Each gate after a look whether we may still. */
-static void set_gates(struct pt_stream *s, struct pt_page *page, unsigned bit, bool open)
+/* Each gate after a look whether we may still.  gates NULL: all are closed. */
+static void set_gates(struct pt_stream *s, struct pt_page *page, unsigned bit, void *gates)
 {
-    const struct pt_set *filter = pt_seg_filter(s->seg->h);
-    uint64_t mask = 1ull << bit;
-
+    /* Without a shadow there is no way to ask: joining the stream would have failed. */
+    if (gates && pt_gates_make_room(gates, page, bit) < 0)
+        gates = NULL;
     for (uint32_t id = 0; id < PT_ID_MAX; id++) {
-        bool want = open && pt_seg_wants(s->seg->h, filter, id);
+        enum pt_gate gate = gates ? pt_gates_decide(gates, page, bit, id) : PT_GATE_CLOSED;
 
-        if (want == ((pt_load_relaxed(&page->gates[id]) & mask) != 0))
-            continue;
         if (!pt_steer_holds(s))
             return;
-        if (want)
-            pt_or_seqcst(&page->gates[id], mask);
-        else
-            pt_and_seqcst(&page->gates[id], ~mask);
+        pt_page_set_gate(page, bit, id, gate);
     }
 }
 
 void pt_stream_update_gates(struct pt_stream *s, bool open)
 {
+    struct pt_gates gates;
+
     pt_fence_seqcst();
-    each_page(s, set_gates, open);
+    if (!open) {
+        each_page(s, set_gates, NULL);
+        return;
+    }
+    pt_gates_init(&gates, s->seg->h, s->names);
+    each_page(s, set_gates, &gates);
+    pt_gates_deinit(&gates);
 }
 
-static void forget(struct pt_stream *s, struct pt_page *page, unsigned bit, bool open)
+static void forget(struct pt_stream *s, struct pt_page *page, unsigned bit, void *context)
 {
-    (void)open;
+    (void)context;
     if (page != s->page)
         pt_page_give_bit(page, bit);
 }
 
 void pt_stream_forget_processes(struct pt_stream *s)
 {
-    each_page(s, forget, false);
+    each_page(s, forget, NULL);
 }
 
 /*
@@ -187,26 +191,47 @@ int pt_stream_stop(struct pt_stream *s, uint64_t addr)
     return 0;
 }
 
-/* The lock is held.  0, -EINVAL, -EBUSY. */
-static int change_filter(struct pt_stream *s, const struct pt_set *set, int how, uint64_t addr)
+/* A new event set, or a new expression, or both of them. */
+struct change {
+    const struct pt_set *set;    /* or NULL */
+    int how;
+    const char *expression;      /* or NULL */
+    int error;
+};
+
+static void make_room(struct pt_stream *s, struct pt_page *page, unsigned bit, void *context)
+{
+    struct change *c = context;
+
+    (void)s;
+    if (pt_page_take_shadow(page, bit) < 0)
+        c->error = -EAGAIN;
+}
+
+/* The lock is held.  0, -EINVAL, -EBUSY, -EAGAIN. */
+static int change_filter(struct pt_stream *s, struct change *c, uint64_t addr)
 {
     struct pt_seg_header *h = s->seg->h;
     struct pt_set change[2];
 
     pt_set_copy(&change[0], pt_seg_filter(h));
     change[1] = change[0];
-    if (!pt_set_change(&change[1], set, how))
+    if (c->set && !pt_set_change(&change[1], c->set, c->how))
         return -EINVAL;
+    if (c->expression && c->expression[0])
+        each_page(s, make_room, c);
+    if (c->error)
+        return c->error;
     if (pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING)
         pt_stream_put_control(s, POSIX_TRACE_FILTER, change, sizeof change, addr);
-    if (!pt_steer_set_filter(s, &change[1]) && pt_steer_holds(s))
+    if (!pt_steer_set_filter(s, &change[1], c->expression) && pt_steer_holds(s))
         return -EBUSY;
     if (pt_state_of(pt_load_seqcst(&h->state)) != PT_SUSPENDED)
         pt_stream_update_gates(s, true);
     return 0;
 }
 
-int pt_stream_set_filter(struct pt_stream *s, const struct pt_set *set, int how, uint64_t addr)
+static int set_filter(struct pt_stream *s, struct change *c, uint64_t addr)
 {
     int r, e;
 
@@ -214,12 +239,23 @@ int pt_stream_set_filter(struct pt_stream *s, const struct pt_set *set, int how,
         r = pt_steer_begin(s);
         if (r < 0)
             return r;
-        e = change_filter(s, set, how, addr);
+        c->error = 0;
+        e = change_filter(s, c, addr);
     } while (!pt_steer_end(s) && e == 0);
     /* No event of a type that is filtered now is stamped after we return. */
     if (e == 0)
         pt_threads_left();
     return e;
+}
+
+int pt_stream_set_filter(struct pt_stream *s, const struct pt_set *set, int how, uint64_t addr)
+{
+    return set_filter(s, &(struct change){ .set = set, .how = how }, addr);
+}
+
+int pt_stream_set_expression(struct pt_stream *s, const char *expression, uint64_t addr)
+{
+    return set_filter(s, &(struct change){ .expression = expression }, addr);
 }
 
 /* The lock is held.  The time of the clear. */
@@ -230,7 +266,7 @@ static uint64_t forget_all(struct pt_stream *s)
     uint64_t state = pt_load_seqcst(&h->state), ts;
 
     pt_set_empty(&nothing);
-    pt_steer_set_filter(s, &nothing);
+    pt_steer_set_filter(s, &nothing, "");
     while (pt_state_of(state) == PT_AUTOSTOPPED &&
            !pt_cas_seqcst(&h->state, &state, pt_state_make(PT_SUSPENDED, 0)))
         ;

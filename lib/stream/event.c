@@ -6,6 +6,7 @@
 #include "ring/slot.h"
 #include "stream/event.h"
 #include "stream/lane.h"
+#include "stream/sieve.h"
 
 /*
  * Has the event frame at saved ended, as seen from the event frame at now?
@@ -126,6 +127,9 @@ static PT_COLD bool learn_several(struct pt_thread *t, const struct pt_page *pag
     struct pt_lane **end = &t->several_lanes;
     uint64_t bit;
 
+    /* Who is to be asked is asked by the longest path; what is known stays known. */
+    if (open & pt_load_relaxed(&page->shadows))
+        return false;
     pt_thread_forget_several(t);
     if (clock == PT_CLOCK_NOT_PLAIN)
         return false;
@@ -264,14 +268,35 @@ static void write_cpu_time(struct pt_lane *lane, uint64_t run, uint64_t addr)
     }
 }
 
+/* Without those streams that are to be asked and do not want it. */
+static uint64_t ask(struct pt_self *self, struct pt_thread *t, unsigned level, uint64_t open,
+                    uint64_t shadows, uint32_t id, const void *data, size_t len, uint64_t addr)
+{
+    struct pt_lane *lanes = pt_thread_lanes(t, level);
+    uint64_t wanted = open & ~shadows, bit;
+    struct posixtrace_event event;
+
+    pt_sieve_event(self, t, &event, id, data, len, addr);
+    for_each_bit(bit, open & ~shadows)
+        if (lanes && (open & pt_page_shadow(self->page, (unsigned)bit)) &&
+            !pt_sieve_wants(self, &lanes[bit], (unsigned)bit, &event))
+            wanted &= ~(1ull << bit);
+    return wanted;
+}
+
 /* Inside, at this level: the streams that want the event, whatever they need. */
 static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level, uint64_t inside,
                       uint32_t id, const void *data, size_t len, uint64_t addr)
 {
     uint64_t open = pt_load_seqcst(&self->page->gates[id]), ready = 0, ts = 0, bit;
     uint64_t run = id == PT_ID_CPU_TIME ? pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
+    uint64_t shadows = pt_load_seqcst(&self->page->shadows);
     int kind = PT_CLOCK_NOT_PLAIN;
 
+    if (open & shadows)
+        open = ask(self, t, level, open, shadows, id, data, len, addr);
+    if (!open)
+        return;
     for_each_bit(bit, open) {
         struct pt_lane *lane = pt_event_lane(self, t, level, (unsigned)bit);
 
@@ -303,7 +328,7 @@ static void count_stranger(struct pt_self *self, uint32_t id)
     uint64_t open, bit;
 
     pt_add_seqcst(&pt_thread_strangers, 1u);
-    open = pt_load_seqcst(&self->page->gates[id]);
+    open = pt_load_seqcst(&self->page->gates[id]) & ~pt_load_seqcst(&self->page->shadows);
     for_each_bit(bit, open) {
         struct pt_seg *seg = pt_self_segment(self, (unsigned)bit,
                                              pt_load_seqcst(&self->page->epoch[bit]));

@@ -4,16 +4,19 @@
 #include <errno.h>
 #include <string.h>
 #include "base/sys.h"
+#include "stream/gates.h"
 #include "stream/heir.h"
 
-static void open_gates(const struct pt_seg_header *h, struct pt_page *page, unsigned bit)
+static int open_gates(const struct pt_seg_header *h, struct pt_page *page, unsigned bit)
 {
-    struct pt_set filter;
+    struct pt_gates gates;
+    int r;
 
-    pt_set_copy(&filter, pt_seg_filter(h));
-    if (!pt_seg_wants(h, &filter, PT_ID_CPU_TIME))
-        pt_set_add(&filter, PT_ID_CPU_TIME);
-    pt_page_open_gates(page, bit, &filter);
+    pt_gates_init(&gates, h, NULL);
+    r = pt_gates_make_room(&gates, page, bit);
+    for (uint32_t id = 0; r == 0 && id < PT_ID_MAX; id++)
+        pt_page_set_gate(page, bit, id, pt_gates_decide(&gates, page, bit, id));
+    return r;
 }
 
 int pt_process_register(struct pt_seg *seg, uint32_t pid, uint64_t start, struct pt_page *page,
@@ -37,7 +40,7 @@ int pt_process_register(struct pt_seg *seg, uint32_t pid, uint64_t start, struct
          * state before it looks at the table.  One of the two sees the other. */
         pt_fence_seqcst();
         if (pt_state_of(pt_load_seqcst(&h->state)) != PT_SUSPENDED && !pt_load_seqcst(&h->closed))
-            open_gates(h, page, bit);
+            return open_gates(h, page, bit);
         return 0;
     }
     return -EAGAIN;

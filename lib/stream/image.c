@@ -71,7 +71,7 @@ void pt_image_enter(struct pt_self *s)
 
     if (old == mine)
         return;
-    used = pt_load_seqcst(&page->used);
+    used = pt_load_seqcst(&page->used) & ~pt_load_seqcst(&page->shadows);
     for (unsigned bit = 0; bit < PT_STREAMS; bit++)
         epoch[bit] = pt_load_seqcst(&page->epoch[bit]);
     if (pt_cas_seqcst(&page->image, &old, mine) && old != 0)
@@ -116,7 +116,7 @@ static bool inherits(const struct pt_self *parent)
 /* The page is ours from now on, with our names. */
 static void insist(struct pt_self *s)
 {
-    uint64_t used = pt_load_seqcst(&s->page->used);
+    uint64_t used = pt_load_seqcst(&s->page->used) & ~pt_load_seqcst(&s->page->shadows);
 
     for (unsigned bit = 0; bit < PT_STREAMS; bit++)
         if ((used >> bit & 1) && !s->page->stream[bit].inherited)

@@ -11,6 +11,7 @@
 #include "base/sys.h"
 #include "ring/dir.h"
 #include "ring/liveness.h"
+#include "stream/handler.h"
 #include "stream/heir.h"
 #include "stream/inherit.h"
 
@@ -167,9 +168,13 @@ static void take_known(struct pt_self *child, const struct pt_self *parent)
     for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
         struct pt_seg *seg = pt_load_acquire(&parent->known[bit].seg);
 
-        if (seg && is_known(parent, parent->page, bit) &&
-            seg->h->attr.inheritance == POSIX_TRACE_INHERITED)
-            pt_heir_take(child, seg, false);
+        if (!seg || !is_known(parent, parent->page, bit) ||
+            seg->h->attr.inheritance != POSIX_TRACE_INHERITED ||
+            !pt_heir_take(child, seg, false))
+            continue;
+        for (unsigned own = 0; own < PT_STREAMS; own++)
+            if (pt_load_acquire(&child->known[own].seg) == seg)
+                pt_handler_inherit(child, own, parent, bit);
     }
 }
 

@@ -50,11 +50,9 @@ int pt_prepare(void)
     if (!t)
         return -ENOMEM;
     pt_thread_watch_exits();
-    if (pt_load_relaxed(&t->word) != PT_THREAD_IDLE)
+    if (!pt_thread_enter(t))
         return 0;   /* from a handler inside an event: that event has done it */
-    pt_store_relaxed(&t->count, t->count + 1);
-    pt_store_seqcst(&t->word, pt_thread_word((uintptr_t)__builtin_frame_address(0), 1u));
     r = prepare_streams(self, t, t->count);
-    pt_store_seqcst(&t->word, (uint64_t)PT_THREAD_IDLE);
+    pt_thread_leave(t);
     return r;
 }

@@ -126,6 +126,7 @@ static int build_child(struct pt_self *s, const struct pt_self *parent)
     int r;
 
     s->names = parent->names;
+    s->layouts = pt_load_acquire(&parent->layouts);
     memcpy(s->names_file, parent->names_file, sizeof s->names_file);
     r = pt_page_create(&s->page, s->pid, s->start, s->names_file, s->page_file);
     if (r == 0)

@@ -29,6 +29,10 @@ struct pt_self {
     /* Segments by gate bit.  Private, so a forked child sees what was known when
      * its memory was copied: streams made later are not inherited. */
     struct { pt_u64 epoch; struct pt_seg *seg, *old; } known[PT_STREAMS];
+    /* What stands beside a filter's event set. */
+    struct pt_handlers *handlers[PT_STREAMS];    /* handler.h; NULL: none yet */
+    struct pt_layouts *layouts;                  /* sieve.c; a forked child has them, too */
+    pt_u64 settled[PT_STREAMS];                  /* gates.c: the filter that was looked at */
 };
 
 /* The gates that events look at; never NULL. */

@@ -317,16 +317,22 @@ static unsigned claim_place(struct pt_seg_header *h, uint64_t now)
     return PT_FILTERS;
 }
 
-bool pt_steer_set_filter(struct pt_stream *s, const struct pt_set *set)
+bool pt_steer_set_filter(struct pt_stream *s, const struct pt_set *set, const char *expression)
 {
     struct pt_seg_header *h = s->seg->h;
     uint64_t now = pt_load_seqcst(&h->filter_now);
     unsigned place = claim_place(h, now);
+    pt_u64 text[PT_FILTER_TEXT / 8] = { 0 };
     bool done;
 
     if (place == PT_FILTERS)
         return false;
+    if (expression)
+        strncpy((char *)text, expression, PT_FILTER_TEXT - 1);
+    else
+        pt_seg_expression(h, (char *)text);
     pt_set_copy(&h->filters[place], set);
+    pt_copy_watched(h->expressions[place], text, sizeof text);
     done = pt_steer_holds(s) &&
            pt_cas_seqcst(&h->filter_now, &now, (now / PT_FILTERS + 1) * PT_FILTERS + place);
     pt_store_seqcst(&h->filter_user[place], 0u);

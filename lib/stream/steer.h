@@ -26,8 +26,9 @@ bool pt_steer_holds(const struct pt_stream *s);
 /* False: somebody has passed us by; begin again. */
 bool pt_steer_end(struct pt_stream *s);
 
-/* Puts a set into force, unless we were passed by.  False: nothing has changed. */
-bool pt_steer_set_filter(struct pt_stream *s, const struct pt_set *set);
+/* Puts a set and an expression (NULL: the one that is) into force, unless we were passed
+ * by.  False: nothing has changed. */
+bool pt_steer_set_filter(struct pt_stream *s, const struct pt_set *set, const char *expression);
 
 /* What the state word says: the gates, and, after a holder that did not end what
  * it had begun, the record that is missing.  The lock is held. */

@@ -78,6 +78,9 @@ int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int 
 int pt_stream_start(struct pt_stream *s, uint64_t addr);
 int pt_stream_stop(struct pt_stream *s, uint64_t addr);
 int pt_stream_set_filter(struct pt_stream *s, const struct pt_set *set, int how, uint64_t addr);
+/* A good one, shorter than PT_FILTER_TEXT; "": none.  -EAGAIN: no gate bit for it is
+ * free in a process that the stream traces. */
+int pt_stream_set_expression(struct pt_stream *s, const char *expression, uint64_t addr);
 int pt_stream_clear(struct pt_stream *s);
 int pt_stream_flush(struct pt_stream *s, uint64_t addr);
 void pt_stream_status(struct pt_stream *s, struct posix_trace_status_info *status);

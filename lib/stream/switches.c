@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "model/layout.h"
+#include "stream/gates.h"
 #include "stream/round.h"
 #include "stream/stream.h"
 #include "stream/switches.h"
@@ -50,6 +52,9 @@ struct pt_switches {
     size_t hash_room;
     struct placed *placed;
     size_t placed_count, placed_room;
+    const struct pt_names *names;
+    /* Of the data, by what: for a filter that looks at it.  NULL: no memory for it yet. */
+    struct posixtrace_layout *layouts[sizeof event_ids / sizeof *event_ids];
     uint64_t told_ts;           /* of the latest window whose begin has its POSIXTRACE_CPU_TIME */
     pt_u64 records[PACKET_BYTES / 8];
 };
@@ -84,6 +89,7 @@ int pt_switches_open(struct pt_switches **switches, struct pt_stream *s,
         q.room = MOST_ROOM;
     w->ops = pt_load_acquire(&ops_in_use);
     w->seg = s->seg;
+    w->names = s->names;
     e = refusal = w->ops->open(&w->source, &q);
     if (e < 0 && pt_load_acquire(&ops_instead)) {
         w->ops = pt_load_acquire(&ops_instead);
@@ -112,6 +118,8 @@ void pt_switches_close(struct pt_switches *w)
     if (!w)
         return;
     w->ops->close(w->source);
+    for (size_t i = 0; i < sizeof w->layouts / sizeof *w->layouts; i++)
+        free(w->layouts[i]);
     free(w->threads);
     free(w->hash);
     free(w->placed);
@@ -202,7 +210,49 @@ static enum pt_fate fate_of(const struct pt_round *r, uint64_t ts)
     return pt_live_fate(r->live, &c, pt_round_in_window(r, ts));
 }
 
-static int place(struct pt_switches *w, const struct pt_switch *list, size_t n)
+static uint32_t length_of(const struct pt_switch *s)
+{
+    return s->what == PT_SWITCH_TIME ? sizeof(struct pt_cpu_time) : sizeof s->value;
+}
+
+static const void *data_of(const struct pt_switch *s, struct pt_cpu_time *t)
+{
+    *t = (struct pt_cpu_time){ s->run_ns, s->value };
+    return s->what == PT_SWITCH_TIME ? (const void *)t : &s->value;
+}
+
+static const struct posixtrace_layout *layout_of(struct pt_switches *w, unsigned what)
+{
+    const char *text = pt_event_system_description(event_ids[what]);
+
+    if (!w->layouts[what] && text)
+        pt_layout_parse(text, &w->layouts[what], NULL);
+    return w->layouts[what];
+}
+
+/* Does the stream's filter let it pass? */
+static bool is_wanted(struct pt_switches *w, const struct pt_gates *g, const struct thread *t,
+                      const struct pt_switch *s)
+{
+    uint32_t id = event_ids[s->what];
+    struct pt_cpu_time time;
+    struct posixtrace_event event = {
+        .thread_id = t->author.thread_id, .data = data_of(s, &time), .data_len = length_of(s),
+        .thread_name = t->author.name, .name = pt_event_system_name(id), .id = id,
+        .pid = t->author.pid, .tid = t->author.tid,
+    };
+    struct pt_subject_event subject = { .name = event.name, .event = &event };
+
+    if (pt_set_has(&g->filter, id))
+        return false;
+    if (!g->expression)
+        return true;
+    subject.layout = layout_of(w, s->what);
+    return pt_expression_value(g->expression, &subject) == 1;
+}
+
+static int place_all(struct pt_switches *w, const struct pt_gates *g, const struct pt_switch *list,
+                     size_t n)
 {
     struct thread *t;
 
@@ -222,11 +272,22 @@ static int place(struct pt_switches *w, const struct pt_switch *list, size_t n)
         if (!t || pt_round_grow(&w->placed, &w->placed_room, w->placed_count,
                                 sizeof *w->placed) < 0)
             return -ENOMEM;
-        if (t->origin != s->origin || pt_set_has(pt_seg_filter(w->seg->h), event_ids[s->what]))
+        if (t->origin != s->origin || !is_wanted(w, g, t, s))
             continue;
         w->placed[w->placed_count++] = (struct placed){ (uint32_t)(t - w->threads), (uint32_t)i };
     }
     return 0;
+}
+
+static int place(struct pt_switches *w, const struct pt_switch *list, size_t n)
+{
+    struct pt_gates gates;
+    int e;
+
+    pt_gates_init(&gates, w->seg->h, w->names);
+    e = place_all(w, &gates, list, n);
+    pt_gates_deinit(&gates);
+    return e;
 }
 
 static void count_loss(struct pt_switches *w, unsigned cause, uint64_t n)
@@ -287,17 +348,12 @@ static int by_thread(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static uint32_t length_of(const struct pt_switch *s)
-{
-    return s->what == PT_SWITCH_TIME ? sizeof(struct pt_cpu_time) : sizeof s->value;
-}
-
 /* One record, with a new base before it where the old one is too long ago. */
 static void put_record(struct pt_switches *w, struct pt_log_packet *p, uint64_t *base,
                        const struct pt_switch *s)
 {
-    const struct pt_cpu_time t = { s->run_ns, s->value };
-    const void *data = s->what == PT_SWITCH_TIME ? (const void *)&t : &s->value;
+    struct pt_cpu_time time;
+    const void *data = data_of(s, &time);
     uint8_t *at = (uint8_t *)w->records + p->bytes;
 
     if (s->ts - *base > PT_DELTA_MAX) {

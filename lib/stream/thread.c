@@ -142,6 +142,20 @@ void pt_thread_forget_several(struct pt_thread *t)
     t->several_lanes = NULL;
 }
 
+bool pt_thread_enter(struct pt_thread *t)
+{
+    if (pt_load_relaxed(&t->word) != PT_THREAD_IDLE)
+        return false;
+    pt_store_relaxed(&t->count, t->count + 1);
+    pt_store_seqcst(&t->word, pt_thread_word((uintptr_t)__builtin_frame_address(0), 1u));
+    return true;
+}
+
+void pt_thread_leave(struct pt_thread *t)
+{
+    pt_store_seqcst(&t->word, (uint64_t)PT_THREAD_IDLE);
+}
+
 struct pt_lane *pt_thread_lanes(struct pt_thread *t, unsigned level)
 {
     if (!t->lanes[level]) {

@@ -48,6 +48,7 @@ struct pt_lane {
     uint32_t slot_index;
     uint32_t chunk_index;
     struct pt_seg *seg;
+    struct pt_sieve *sieve;  /* sieve.c; kept for the stream that has the bit next */
 } __attribute__((aligned(128)));
 _Static_assert(sizeof(struct pt_lane) == 128, "two cache lines");
 
@@ -102,6 +103,10 @@ extern uint32_t pt_thread_strangers PT_HIDDEN;
 void pt_thread_settle(struct pt_thread *t);
 /* The same; and no lanes are known for several streams from now on. */
 void pt_thread_forget_several(struct pt_thread *t);
+/* Under the same protection as an event, for who looks at the process's streams: what is
+ * loaded from the page afterwards is not unmapped.  False: a handler inside an event. */
+bool pt_thread_enter(struct pt_thread *t);
+void pt_thread_leave(struct pt_thread *t);
 /* The lanes of a level; NULL: no memory. */
 struct pt_lane *pt_thread_lanes(struct pt_thread *t, unsigned level);
 

@@ -6,6 +6,7 @@
  * usage: plain WHAT...           one after the other:
  *   events N NAME  records N events of a type, with their number as data
  *   open NAME      opens a type
+ *   describe NAME TEXT  says what its data is
  *   fork           a child goes on; its parent waits and exits with its status
  *   leave          a child is left behind that lives as long as standard input
  *   exec CMD...    executes another program
@@ -24,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <posixtrace/typed.h>
 #include <trace.h>
 #include <unistd.h>
 
@@ -152,6 +154,10 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "events") == 0 && i + 2 < argc) {
             record(strtoull(argv[i + 1], NULL, 10), argv[i + 2]);
+            i += 2;
+        } else if (strcmp(argv[i], "describe") == 0 && i + 2 < argc) {
+            if (posixtrace_event_describe(argv[i + 1], argv[i + 2], NULL) != 0)
+                return 97;
             i += 2;
         } else if (strcmp(argv[i], "exec") == 0 && i + 1 < argc) {
             execvp(argv[i + 1], argv + i + 1);

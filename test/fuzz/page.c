@@ -117,11 +117,9 @@ static void start(void)
     const char *base = getenv("POSIXTRACE_DIR");
     struct pt_names *names;
     struct pt_page *page;
-    struct pt_set nothing;
     char page_file[64];
     uint32_t id;
 
-    pt_set_empty(&nothing);
     snprintf(dir, sizeof dir, "%.100s/page.XXXXXX", base ? base : "/tmp");
     FUZZ_NEED(mkdtemp(dir) && setenv("POSIXTRACE_DIR", dir, 1) == 0);
     make_traps();
@@ -134,7 +132,8 @@ static void start(void)
 
         FUZZ_NEED(bit == i);
         strcpy(page->stream[i].file, i == 2 ? "s-0.seg" : seg_file);
-        pt_page_open_gates(page, (unsigned)bit, &nothing);
+        for (uint32_t any = 0; any < PT_ID_MAX; any++)
+            pt_page_set_gate(page, (unsigned)bit, any, PT_GATE_OPEN);
     }
     pt_page_unmap(page);
     pt_names_unmap(names);
@@ -189,7 +188,6 @@ static void look_up(struct pt_self *self)
 static void use_page(void)
 {
     struct pt_self self = { .pid = FAR_PID, .start = FAR_START };
-    struct pt_set nothing;
     char file[64];
     int folder = pt_dir_open(false), bit;
 
@@ -201,8 +199,7 @@ static void use_page(void)
     bit = pt_page_take_bit(self.page);
     FUZZ_NEED(bit == -EAGAIN || (bit >= 0 && bit < (int)PT_STREAMS));
     if (bit >= 0) {
-        pt_set_empty(&nothing);
-        pt_page_open_gates(self.page, (unsigned)bit, &nothing);
+        pt_page_set_gate(self.page, (unsigned)bit, 700, PT_GATE_OPEN);
         FUZZ_NEED(self.page->gates[700] >> bit & 1);
         pt_page_give_bit(self.page, (unsigned)bit);
         FUZZ_NEED(!(self.page->used >> bit & 1) && !(self.page->gates[700] >> bit & 1));

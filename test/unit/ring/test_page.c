@@ -105,6 +105,12 @@ static void expect_gates(const struct pt_page *page, unsigned bit, const struct 
         ck_assert_int_eq((page->gates[id] >> bit & 1) != 0, !pt_set_has(filter, id));
 }
 
+static void open_gates(struct pt_page *page, unsigned bit, const struct pt_set *filter)
+{
+    for (uint32_t id = 0; id < PT_ID_MAX; id++)
+        pt_page_set_gate(page, bit, id, pt_set_has(filter, id) ? PT_GATE_CLOSED : PT_GATE_OPEN);
+}
+
 START_TEST(gates_follow_the_filter)
 {
     struct pt_page *page = make(1, "n-x");
@@ -115,12 +121,12 @@ START_TEST(gates_follow_the_filter)
     pt_set_add(&some, POSIX_TRACE_START);
     pt_set_add(&some, PT_ID_USER_FIRST);
     pt_set_add(&some, PT_ID_MAX - 1);
-    pt_page_open_gates(page, 3, &none);
-    pt_page_open_gates(page, 63, &some);
+    open_gates(page, 3, &none);
+    open_gates(page, 63, &some);
     expect_gates(page, 3, &none);
     expect_gates(page, 63, &some);
-    pt_page_open_gates(page, 3, &some);
-    pt_page_open_gates(page, 63, &none);
+    open_gates(page, 3, &some);
+    open_gates(page, 63, &none);
     expect_gates(page, 3, &some);
     expect_gates(page, 63, &none);
     pt_page_close_gates(page, 63);
@@ -128,6 +134,54 @@ START_TEST(gates_follow_the_filter)
     pt_page_give_bit(page, 3);
     for (uint32_t id = 0; id < PT_ID_MAX; id++)
         ck_assert_uint_eq(page->gates[id], 0);
+    pt_page_unmap(page);
+}
+END_TEST
+
+/* Between closed, open and ask in all orders; another stream's bits stay. */
+START_TEST(shadow_of_a_bit)
+{
+    static const enum pt_gate gates[] = { PT_GATE_ASK, PT_GATE_OPEN, PT_GATE_CLOSED, PT_GATE_OPEN,
+                                          PT_GATE_ASK, PT_GATE_CLOSED, PT_GATE_ASK };
+    struct pt_page *page = make(1, "n-x");
+    unsigned bit = (unsigned)pt_page_take_bit(page);
+    uint64_t shadow, others = 1ull << 40, used = page->used;
+
+    ck_assert_uint_eq(pt_page_shadow(page, bit), 0);
+    ck_assert_int_eq(pt_page_take_shadow(page, bit), 0);
+    shadow = pt_page_shadow(page, bit);
+    ck_assert_int_eq(__builtin_popcountll(shadow), 1);
+    ck_assert_int_eq(pt_page_take_shadow(page, bit), 0);
+    ck_assert_uint_eq(pt_page_shadow(page, bit), shadow);
+    ck_assert_uint_eq(page->shadows, shadow);
+    ck_assert_uint_eq(page->used, used | shadow);
+    page->gates[300] = others;
+    for (size_t i = 0; i < sizeof gates / sizeof *gates; i++) {
+        uint64_t is = gates[i] == PT_GATE_ASK ? 1ull << bit | shadow
+                      : gates[i] == PT_GATE_OPEN ? 1ull << bit : 0;
+
+        pt_page_set_gate(page, bit, 300, gates[i]);
+        ck_assert_uint_eq(page->gates[300], others | is);
+    }
+    pt_page_give_bit(page, bit);
+    ck_assert_uint_eq(page->gates[300], others);
+    ck_assert_uint_eq(page->shadows, 0);
+    ck_assert_uint_eq(page->used, used & ~(1ull << bit));
+    pt_page_unmap(page);
+}
+END_TEST
+
+START_TEST(no_place_for_a_shadow)
+{
+    struct pt_page *page = make(1, "n-x");
+
+    for (unsigned i = 0; i < PT_STREAMS; i++)
+        ck_assert_int_eq(pt_page_take_bit(page), (int)i);
+    ck_assert_int_eq(pt_page_take_shadow(page, 7), -EAGAIN);
+    ck_assert_uint_eq(pt_page_shadow(page, 7), 0);
+    pt_page_give_bit(page, 9);
+    ck_assert_int_eq(pt_page_take_shadow(page, 7), 0);
+    ck_assert_uint_eq(pt_page_shadow(page, 7), 1ull << 9);
     pt_page_unmap(page);
 }
 END_TEST
@@ -146,12 +200,12 @@ START_TEST(revoked_once)
     ck_assert(pt_page_bit_is_of(page, bit, "s-dead.seg"));
     ck_assert(!pt_page_bit_is_of(page, bit, "s-dead.se"));
     ck_assert(!pt_page_bit_is_of(page, PT_STREAMS, "s-dead.seg"));
-    pt_page_open_gates(page, bit, &none);
+    open_gates(page, bit, &none);
     ck_assert(pt_page_revoke_bit(page, bit, epoch));
     ck_assert(!pt_page_bit_is_of(page, bit, "s-dead.seg"));
     ck_assert_uint_eq(page->gates[PT_ID_USER_FIRST], 0);
     ck_assert_int_eq(pt_page_take_bit(page), (int)bit);
-    pt_page_open_gates(page, bit, &none);
+    open_gates(page, bit, &none);
     ck_assert(!pt_page_revoke_bit(page, bit, epoch));
     expect_gates(page, bit, &none);
     pt_page_unmap(page);
@@ -176,6 +230,8 @@ static void add(TCase *tc)
     tcase_add_test(tc, creators_at_once);
     tcase_add_test(tc, bits_and_epochs);
     tcase_add_test(tc, gates_follow_the_filter);
+    tcase_add_test(tc, shadow_of_a_bit);
+    tcase_add_test(tc, no_place_for_a_shadow);
     tcase_add_test(tc, revoked_once);
     tcase_add_test(tc, names_in_use);
 }

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See handler.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "stream/handler.h"
+#include "stream/steer.h"
+#include "stream/thread.h"
+
+struct handler {
+    posixtrace_handler_t function;
+    void *context;
+};
+
+struct pt_handlers {
+    pt_u64 epoch;                          /* of the bit that they are for */
+    const struct handler *of[PT_ID_MAX];   /* [0]: of all types without one of their own */
+};
+
+static const struct pt_handlers *handlers_of(const struct pt_self *self, unsigned bit,
+                                             uint64_t epoch)
+{
+    const struct pt_handlers *all = pt_load_acquire(&self->handlers[bit]);
+
+    return all && pt_load_acquire(&all->epoch) == epoch ? all : NULL;
+}
+
+static const struct handler *find(const struct pt_handlers *all, uint32_t id)
+{
+    const struct handler *own = pt_load_acquire(&all->of[id]);
+
+    return own || id <= PT_ID_SYSTEM_LAST ? own : pt_load_acquire(&all->of[0]);
+}
+
+bool pt_handler_decides(const struct pt_page *page, unsigned bit, uint32_t id)
+{
+    const struct pt_self *self;
+    const struct pt_handlers *all;
+
+    if (!pt_load_acquire(&page->stream[bit].handled))
+        return false;
+    self = pt_self_peek();
+    if (!self || self->page != page)
+        return true;
+    all = handlers_of(self, bit, pt_load_seqcst(&page->epoch[bit]));
+    return all && id != 0 && find(all, id);
+}
+
+bool pt_handler_wants(const struct pt_self *self, unsigned bit, uint64_t epoch,
+                      const struct posixtrace_event *event)
+{
+    const struct pt_handlers *all = handlers_of(self, bit, epoch);
+    const struct handler *h = all ? find(all, event->id) : NULL;
+
+    return !h || h->function(event, h->context);
+}
+
+/* The table of the bit, emptied if it was another stream's. */
+static struct pt_handlers *take_table(struct pt_self *self, unsigned bit, uint64_t epoch)
+{
+    struct pt_handlers *all = pt_load_acquire(&self->handlers[bit]);
+
+    if (!all) {
+        all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (all == MAP_FAILED)
+            return NULL;
+        pt_store_release(&all->epoch, epoch);
+        pt_store_release(&self->handlers[bit], all);
+    }
+    if (pt_load_acquire(&all->epoch) == epoch)
+        return all;
+    pt_store_release(&all->epoch, (uint64_t)0);
+    pt_threads_left();
+    for (uint32_t id = 0; id < PT_ID_MAX; id++) {
+        free((void *)(uintptr_t)pt_load_relaxed(&all->of[id]));
+        pt_store_relaxed(&all->of[id], (const struct handler *)NULL);
+    }
+    pt_store_release(&all->epoch, epoch);
+    return all;
+}
+
+/* The stream's bit in the page of this process; PT_STREAMS: none. */
+static unsigned bit_here(const struct pt_stream *s, const struct pt_self *self)
+{
+    unsigned bit = 0;
+
+    if (s->uid != geteuid())
+        return PT_STREAMS;
+    while (bit < PT_STREAMS &&
+           !(s->seg->file[0] ? pt_page_bit_is_of(self->page, bit, s->seg->file)
+                             : s->self == self && !s->other && s->bit == bit))
+        bit++;
+    return bit;
+}
+
+static int change(struct pt_stream *s, struct pt_self *self, uint32_t id,
+                  const struct handler *fresh, const struct handler **old)
+{
+    unsigned bit = bit_here(s, self);
+    struct pt_handlers *all;
+
+    if (bit == PT_STREAMS)
+        return -ESRCH;
+    if (pt_page_take_shadow(self->page, bit) < 0)
+        return -EAGAIN;
+    all = take_table(self, bit, pt_load_seqcst(&self->page->epoch[bit]));
+    if (!all)
+        return -ENOMEM;
+    *old = pt_exchange_seqcst(&all->of[id], fresh);
+    pt_store_release(&self->page->stream[bit].handled, 1u);
+    if (pt_state_of(pt_load_seqcst(&s->seg->h->state)) != PT_SUSPENDED)
+        pt_stream_update_gates(s, true);
+    return 0;
+}
+
+int pt_handler_set(struct pt_stream *s, uint32_t id, posixtrace_handler_t function,
+                   void *context)
+{
+    struct pt_self *self = pt_self_make();
+    const struct handler *old = NULL;
+    struct handler *fresh = NULL;
+    int r, e;
+
+    if (!self || (function && !(fresh = malloc(sizeof *fresh))))
+        return -ENOMEM;
+    if (fresh)
+        *fresh = (struct handler){ function, context };
+    r = pt_steer_begin(s);
+    if (r < 0) {
+        free(fresh);
+        return r;
+    }
+    e = change(s, self, id, fresh, &old);
+    /* Passed by while the gates were set: the next one who begins sets them anew. */
+    pt_steer_end(s);
+    if (e < 0) {
+        free(fresh);
+        return e;
+    }
+    /* A thread that is still in an event after a second keeps it. */
+    if (pt_threads_left())
+        free((void *)(uintptr_t)old);
+    return 0;
+}
+
+void pt_handler_inherit(struct pt_self *child, unsigned bit, const struct pt_self *parent,
+                        unsigned parents_bit)
+{
+    struct pt_handlers *all = pt_load_acquire(&parent->handlers[parents_bit]);
+
+    if (!all || pt_load_acquire(&all->epoch) != pt_load_seqcst(&parent->page->epoch[parents_bit]) ||
+        pt_page_take_shadow(child->page, bit) < 0)
+        return;
+    pt_store_release(&all->epoch, pt_load_seqcst(&child->page->epoch[bit]));
+    pt_store_release(&child->handlers[bit], all);
+    pt_store_release(&child->page->stream[bit].handled, 1u);
+    for (uint32_t id = 1; id < PT_ID_MAX; id++)
+        if ((pt_load_seqcst(&child->page->gates[id]) >> bit & 1) && find(all, id))
+            pt_page_set_gate(child->page, bit, id, PT_GATE_ASK);
+}

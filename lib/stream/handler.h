@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Functions of the program's that decide over single events (posixtrace_set_handler).
+ *
+ * A table by stream, private to the process, made when the first function is set and
+ * kept for who has the bit next.  An entry points to a pair that never changes, so that
+ * function and context belong together; who replaces one waits until no thread is
+ * in an event any more before it frees the old one.  A child that fork() makes has them, too.
+ */
+#ifndef PT_STREAM_HANDLER_H
+#define PT_STREAM_HANDLER_H
+
+#include <posixtrace/event.h>
+#include <posixtrace/filter.h>
+#include "stream/self.h"
+
+struct pt_stream;
+
+/* function NULL: none from now on.  0; -ESRCH: the stream does not trace this process;
+ * -EAGAIN: no gate bit for it is free; -ENOMEM; or as a change of the filter. */
+int pt_handler_set(struct pt_stream *s, uint32_t id, posixtrace_handler_t function,
+                   void *context);
+/* Is there one for the type?  Of another process's page: is there any at all? */
+bool pt_handler_decides(const struct pt_page *page, unsigned bit, uint32_t id);
+/* Inside an event: true where there is none. */
+bool pt_handler_wants(const struct pt_self *self, unsigned bit, uint64_t epoch,
+                      const struct posixtrace_event *event);
+/* A forked child has another bit for the stream; its gates are open already. */
+void pt_handler_inherit(struct pt_self *child, unsigned bit, const struct pt_self *parent,
+                        unsigned parents_bit);
+
+#endif
