@@ -84,6 +84,29 @@ int posixtrace_stream_reap(int force, unsigned *removed, unsigned *kept);
 int posixtrace_watch_fill(trace_id_t trid, unsigned percent, int fd);
 
 /*
+ * Puts a stream behind another one: what finds no room in trid, whose full policy is
+ * POSIX_TRACE_UNTIL_FULL, is recorded in next, if that runs and does not filter its type.
+ * No event is lost on the way, whichever thread or process comes when.  Until then next, which
+ * has to be started like any other, records nothing.  It may have one behind it
+ * itself.  A last stream whose filter lets only some types pass is a reserve: there is room
+ * for them when the others are full.
+ *
+ * trid stops as a full stream does; it may get events later than its posix_trace_stop, of
+ * threads that were on their way, and when it has been read it goes on recording.  What no
+ * stream takes is counted as lost once.  next == trid: nothing is behind it any more, and what
+ * was has its own events again, as it has when trid is shut down.
+ *
+ * Both are the caller's, of the same process.  Thread-safe, not async-signal-safe.
+ *
+ * EINVAL   no such streams, or not of one process; trid has another policy, or is itself
+ *          behind next
+ * EBUSY    next is behind another stream already
+ * ENOTSUP  next has no file in the stream directory, by which it would be found
+ * ENOMEM
+ */
+int posixtrace_chain(trace_id_t trid, trace_id_t next);
+
+/*
  * Does for the calling thread now what its first event would do later: finds
  * the process page, takes a writer slot and a chunk, touched, in every stream
  * that traces the process.  Afterwards an event of this thread causes no page

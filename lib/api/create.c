@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "api/chain.h"
 #include "api/create.h"
 #include "api/guard.h"
 #include "process/reap.h"
@@ -124,6 +125,7 @@ PT_PUBLIC int posix_trace_shutdown(trace_id_t trid)
     int saved = errno, cancel, r = -EINVAL;
 
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    pt_chain_release(trid);
     s = pt_handle_remove(trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED);
     if (s)
         r = pt_stream_destroy(s, pt_caller());

@@ -274,10 +274,14 @@ struct pt_seg_header {
     /* What an event of a type that the filter lets pass has to be like (posixtrace/filter.h);
      * "": all are recorded. */
     char     expressions[PT_FILTERS][PT_FILTER_TEXT];
+    /* stream/chain.h: the stream that gets what this one has no room for, "" or the name
+     * of its segment; and whether this is such a one. */
+    char     next_file[64];
+    uint32_t behind;
 };
 /* The same on 32-bit and 64-bit machines, so that their programs share streams
  * and post-mortems; another number here is another PT_SEG_LAYOUT. */
-_Static_assert(sizeof(struct pt_seg_header) == 20224, "layout");
+_Static_assert(sizeof(struct pt_seg_header) == 20352, "layout");
 _Static_assert(offsetof(struct pt_seg_header, attr) == 456, "layout");
 _Static_assert(offsetof(struct pt_seg_header, control) == 744, "layout");
 _Static_assert(offsetof(struct pt_seg_header, filters) == 776, "layout");

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include "ring/slot.h"
+#include "stream/chain.h"
 #include "stream/event.h"
 #include "stream/lane.h"
 #include "stream/sieve.h"
@@ -108,8 +109,9 @@ static PT_COLD void attend(struct pt_lane *lane)
 
         if (pt_state_of(state) != PT_AUTOSTOPPED)
             return;
-        /* Written between the stop and now: the reader will count it as lost. */
-        if (lane->last > pt_state_ts(state))
+        /* Written between the stop and now: the reader will count it as lost, but of a
+         * stream that another one is behind. */
+        if (lane->last > pt_state_ts(state) && !pt_chain_has_next(lane->h))
             pt_note_overrun(lane->h);
         pt_lane_close_chunk(lane);
     }
@@ -158,15 +160,16 @@ static PT_COLD bool learn_several(struct pt_thread *t, const struct pt_page *pag
 static PT_APART void put_rest(struct pt_thread *t, struct pt_lane *lane, bool attention,
                               uint32_t id, const void *data, size_t len, uint64_t addr)
 {
-    uint64_t ts = pt_clock_now(t->several_clock);
+    uint64_t ts = pt_clock_now(t->several_clock), onward = 0, bit;
 
     pt_thread_settle(t);
     for (; lane; lane = lane->next) {
         /* Nanoseconds may repeat; the times of one writer rise. */
         if (t->several_clock != PT_CLOCK_TSC && ts <= lane->last)
             ts = lane->last + 1;
-        if (pt_unlikely(!pt_event_put(lane, id, data, len, addr, ts, &lane->last)))
-            pt_lane_write(lane, id, data, len, addr, ts);
+        if (pt_unlikely(!pt_event_put(lane, id, data, len, addr, ts, &lane->last)) &&
+            !pt_lane_write(lane, id, data, len, addr, ts) && lane->onward)
+            onward |= 1ull << (lane - t->lane0);
         pt_store_release(&lane->slot->inside, 0u);
         pt_fence_compiler();
         attention |= pt_load_relaxed(&lane->h->attention) != 0;
@@ -174,6 +177,8 @@ static PT_APART void put_rest(struct pt_thread *t, struct pt_lane *lane, bool at
     if (attention)
         for (lane = t->several_lanes; lane; lane = lane->next)
             attend(lane);
+    for_each_bit(bit, onward)
+        pt_chain_follow(pt_self_get(), t, 0, &t->lane0[bit], id, data, len, addr);
     pt_event_leave(&t->word);
 }
 
@@ -233,7 +238,7 @@ void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, 
     pt_event_leave(&t->word);
 }
 
-static void leave(struct pt_lane *lane)
+void pt_event_leave_lane(struct pt_lane *lane)
 {
     pt_store_release(&lane->slot->inside, 0u);
     if (lane->plain_clock == PT_CLOCK_NOT_PLAIN)
@@ -290,7 +295,7 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
 {
     uint64_t open = pt_load_seqcst(&self->page->gates[id]), ready = 0, ts = 0, bit;
     uint64_t run = id == PT_ID_CPU_TIME ? pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
-    uint64_t shadows = pt_load_seqcst(&self->page->shadows);
+    uint64_t shadows = pt_load_seqcst(&self->page->shadows), onward = 0;
     int kind = PT_CLOCK_NOT_PLAIN;
 
     if (open & shadows)
@@ -311,15 +316,19 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
 
         if (id == PT_ID_CPU_TIME) {
             write_cpu_time(lane, run, addr);
+            onward |= (uint64_t)lane->onward << bit;
             continue;
         }
         if (lane->h->clock != kind)
             ts = pt_clock_now(kind = lane->h->clock);
-        pt_lane_write(lane, id, data, len, addr, ts);
+        if (!pt_lane_write(lane, id, data, len, addr, ts) && lane->onward)
+            onward |= 1ull << bit;
     }
     pt_fence_compiler();
     for_each_bit(bit, ready)
-        leave(&t->lanes[level][bit]);
+        pt_event_leave_lane(&t->lanes[level][bit]);
+    for_each_bit(bit, onward)
+        pt_chain_follow(self, t, level, &t->lanes[level][bit], id, data, len, addr);
 }
 
 /* A thread for which there is no memory at all: what it loses is the streams'. */
@@ -407,7 +416,9 @@ void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
     pt_thread_settle(t);
     pt_lane_write(lane, id, data, len, addr, pt_clock_now(lane->h->clock));
     pt_fence_compiler();
-    leave(lane);
+    pt_event_leave_lane(lane);
+    if (pt_unlikely(lane->onward))
+        pt_chain_follow(pt_self_get(), t, 0, lane, id, data, len, addr);
     pt_event_leave(&t->word);
 }
 

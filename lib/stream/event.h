@@ -65,6 +65,8 @@ void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
 /* Written, not left yet: somebody waits, or the stream has stopped itself. Leaves
  * the event. */
 void pt_event_attention(struct pt_lane *lane) PT_HIDDEN PT_COLD;
+/* Out of the lane's slot; does what others wait for. */
+void pt_event_leave_lane(struct pt_lane *lane) PT_HIDDEN PT_COLD;
 /* The lane of a stream, attached; the thread is inside.  NULL: there is none;
  * a loss is counted if the segment can be reached, which it cannot be when the
  * stream is being shut down. */

@@ -62,7 +62,7 @@ enum pt_gate pt_gates_decide(const struct pt_gates *g, const struct pt_page *pag
     const char *name;
     int v;
 
-    if (!pt_seg_wants(g->h, &g->filter, id))
+    if (!pt_seg_wants(g->h, &g->filter, id) || (id && pt_load_seqcst(&g->h->behind)))
         return PT_GATE_CLOSED;
     if (!g->asks || id == 0)
         return open;

@@ -8,6 +8,7 @@
 #include "ring/pool.h"
 #include "ring/slot.h"
 #include "ring/syncpoint.h"
+#include "stream/chain.h"
 #include "stream/fill.h"
 #include "stream/lane.h"
 #include "stream/owner.h"
@@ -225,6 +226,14 @@ static void stop_stream(struct pt_lane *lane, uint64_t ts)
         }
 }
 
+/* The stream is full: the next one's event, if there is one. */
+static void leave_to_next(struct pt_lane *lane, size_t len)
+{
+    lane->onward = pt_chain_has_next(lane->h);
+    if (!lane->onward)
+        pt_lane_lost(lane, PT_LOST_FULL, len);
+}
+
 /* No chunk to be had: what that means for the event. */
 static bool refuse(struct pt_lane *lane, enum pt_pool_take why, size_t len, uint64_t ts)
 {
@@ -236,7 +245,7 @@ static bool refuse(struct pt_lane *lane, enum pt_pool_take why, size_t len, uint
         pt_lane_lost(lane, PT_LOST_NO_MEMORY, len);
     } else {
         stop_stream(lane, ts);
-        pt_lane_lost(lane, PT_LOST_FULL, len);
+        leave_to_next(lane, len);
     }
     return false;
 }
@@ -249,9 +258,10 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
     uint8_t *at;
 
     id &= PT_RECORD_ID_MASK;
+    lane->onward = false;
     if (id > PT_ID_SYSTEM_LAST && pt_state_of(pt_load_relaxed(&lane->h->state)) == PT_AUTOSTOPPED) {
         if (!pt_owner_gone(lane))
-            pt_lane_lost(lane, PT_LOST_FULL, n);
+            leave_to_next(lane, n);
         return false;
     }
     if (!has_chunk(lane) ||

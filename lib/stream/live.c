@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
+#include "stream/chain.h"
 #include "stream/live.h"
 
 /* Events that the reader makes have an author of their own; the pid is that of
@@ -147,6 +148,13 @@ static int make_event(struct pt_live *l, struct pt_event *e, uint32_t id, uint64
     return PT_LIVE_EVENT;
 }
 
+/* Until when events behind an automatic stop are refused.  Where another stream is behind
+ * this one, what is here still belongs here: the others' writers were on their way. */
+static uint64_t refuse_until(const struct pt_live *l, uint64_t ts)
+{
+    return pt_chain_has_next(l->seg->h) ? 0 : ts;
+}
+
 void pt_live_look_at_state(struct pt_live *l)
 {
     uint64_t state = pt_load_seqcst(&l->seg->h->state);
@@ -154,14 +162,15 @@ void pt_live_look_at_state(struct pt_live *l)
     if (l->automatic == PT_AUTO_NONE && pt_state_of(state) == PT_AUTOSTOPPED) {
         l->automatic = PT_AUTO_STOP_DUE;
         l->gap_from = pt_state_ts(state);
-        l->gap_to = UINT64_MAX;
+        l->gap_to = refuse_until(l, UINT64_MAX);
     } else if (l->passive && l->automatic == PT_AUTO_STOPPED && pt_state_of(state) == PT_RUNNING) {
         l->automatic = PT_AUTO_NONE;   /* by its consumer */
-        l->gap_to = l->start_ts = pt_state_ts(state);
+        l->start_ts = pt_state_ts(state);
+        l->gap_to = refuse_until(l, l->start_ts);
         l->start_due = true;
     } else if (l->automatic != PT_AUTO_NONE && pt_state_of(state) != PT_AUTOSTOPPED) {
         l->automatic = PT_AUTO_NONE;   /* cleared meanwhile */
-        l->gap_to = pt_clock_now(l->seg->h->clock);
+        l->gap_to = refuse_until(l, pt_clock_now(l->seg->h->clock));
     }
 }
 
@@ -181,7 +190,8 @@ void pt_live_take_gap(struct pt_live *l)
         (pt_state_of(h->state) == PT_AUTOSTOPPED && pt_state_ts(h->state) < h->gap_to))
         return;
     l->gap_from = h->gap_from;
-    l->gap_to = l->start_ts = h->gap_to;
+    l->start_ts = h->gap_to;
+    l->gap_to = refuse_until(l, h->gap_to);
     l->start_due = h->gap_to > h->start_told && h->gap_to >= h->clear_ts;
 }
 
@@ -196,7 +206,8 @@ bool pt_live_restart(struct pt_live *l)
     if (pt_state_of(state) == PT_AUTOSTOPPED &&
         pt_cas_seqcst(&h->state, &state, pt_state_make(PT_RUNNING, now))) {
         pt_and_seqcst(&h->attention, ~PT_WAIT_STOPPED);
-        l->gap_to = l->start_ts = now;
+        l->gap_to = refuse_until(l, now);
+        l->start_ts = now;
         l->start_due = true;
     } else {
         pt_store_release(&h->start_told, now);   /* somebody else has started it */

@@ -47,6 +47,7 @@ struct pt_lane {
     int32_t  plain_clock;    /* the stream's, or PT_CLOCK_NOT_PLAIN */
     uint32_t slot_index;
     uint32_t chunk_index;
+    bool     onward;         /* what was refused last is for the next stream, see chain.h */
     struct pt_seg *seg;
     struct pt_sieve *sieve;  /* sieve.c; kept for the stream that has the bit next */
 } __attribute__((aligned(128)));

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See chain.h. */
+#include <string.h>
+#include "base/clock.h"
+#include "stream/chain.h"
+#include "stream/event.h"
+#include "stream/lane.h"
+#include "stream/steer.h"
+
+/* The bit of the stream behind that one in this process; PT_STREAMS: it is not traced by it. */
+static unsigned next_bit(const struct pt_self *self, const struct pt_seg_header *h)
+{
+    pt_u64 file[PT_PAGE_FILE / 8];
+    unsigned bit = 0;
+
+    pt_copy_unchecked(file, h->next_file, sizeof file);
+    ((char *)file)[PT_PAGE_FILE - 1] = '\0';
+    if (((const char *)file)[0] == '\0')
+        return PT_STREAMS;
+    while (bit < PT_STREAMS && !pt_page_bit_is_of(self->page, bit, (const char *)file))
+        bit++;
+    return bit;
+}
+
+/* A lane of the stream behind bit, if that can be written to. */
+static struct pt_lane *open_lane(struct pt_self *self, struct pt_thread *t, unsigned level,
+                                 unsigned bit)
+{
+    const struct pt_seg *seg = pt_self_segment(self, bit, pt_load_seqcst(&self->page->epoch[bit]));
+
+    if (!seg || pt_load_seqcst(&seg->h->closed) ||
+        pt_state_of(pt_load_seqcst(&seg->h->state)) == PT_SUSPENDED)
+        return NULL;
+    return pt_event_lane(self, t, level, bit);
+}
+
+/* True: recorded, or counted as lost. */
+static bool write_to(struct pt_thread *t, unsigned level, struct pt_lane *lane, uint32_t id,
+                     const void *data, size_t len, uint64_t addr)
+{
+    bool done;
+
+    pt_store_relaxed(&lane->slot->inside, level ? t->nested : t->count);
+    pt_fence_seqcst();
+    done = pt_lane_write(lane, id, data, len, addr, pt_clock_now(lane->h->clock)) ||
+           !lane->onward;
+    pt_event_leave_lane(lane);
+    return done;
+}
+
+void pt_chain_follow(struct pt_self *self, struct pt_thread *t, unsigned level,
+                     struct pt_lane *lane, uint32_t id, const void *data, size_t len,
+                     uint64_t addr)
+{
+    struct pt_lane *at = lane;
+    unsigned bit;
+
+    /* How long a thread ran is asked for by one stream, and said to that one. */
+    for (unsigned n = 0; n < PT_STREAMS && id != PT_ID_CPU_TIME; n++) {
+        bit = next_bit(self, at->h);
+        at = bit < PT_STREAMS ? open_lane(self, t, level, bit) : NULL;
+        if (!at)
+            break;
+        if (pt_set_has(pt_seg_filter(at->h), id))
+            continue;
+        if (write_to(t, level, at, id, data, len, addr))
+            return;
+    }
+    pt_lane_lost(lane, PT_LOST_FULL, len < lane->max_data ? len : lane->max_data);
+}
+
+void pt_chain_set_next(struct pt_stream *s, const struct pt_stream *next)
+{
+    pt_u64 file[sizeof s->seg->h->next_file / 8] = { 0 };
+
+    if (next)
+        memcpy(file, next->seg->file, strnlen(next->seg->file, PT_PAGE_FILE - 1));
+    pt_copy_watched(s->seg->h->next_file, file, sizeof file);
+}
+
+int pt_chain_set_behind(struct pt_stream *s, bool behind)
+{
+    int r;
+
+    do {
+        r = pt_steer_begin(s);
+        if (r < 0)
+            return r;
+        pt_store_seqcst(&s->seg->h->behind, (uint32_t)behind);
+        if (pt_state_of(pt_load_seqcst(&s->seg->h->state)) != PT_SUSPENDED)
+            pt_stream_update_gates(s, true);
+    } while (!pt_steer_end(s));
+    pt_threads_left();
+    return 0;
+}
