@@ -25,7 +25,7 @@ static PT_COLD void note_use(uint32_t id)
 
 PT_PUBLIC void posixtrace_system_event(trace_event_id_t id, const void *data, size_t data_len)
 {
-    const uint64_t *gates = pt_load_relaxed(&pt_gates);
+    const uint64_t *gates = pt_load_pointer(&pt_gates);
     uint64_t open;
 
     if (pt_unlikely(id - PT_ID_OWN_FIRST > PT_ID_OWN_LAST - PT_ID_OWN_FIRST))
@@ -44,5 +44,5 @@ PT_PUBLIC void posixtrace_system_event(trace_event_id_t id, const void *data, si
 
 PT_PUBLIC int posixtrace_system_wanted(void)
 {
-    return pt_load_relaxed(&pt_load_relaxed(&pt_gates)[0]) != 0;
+    return pt_load_relaxed(&pt_load_pointer(&pt_gates)[0]) != 0;
 }

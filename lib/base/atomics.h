@@ -39,6 +39,13 @@ typedef uint64_t pt_u64 __attribute__((aligned(8)));
 
 #define pt_load_relaxed(p)      __atomic_load_n(pt_at(p), __ATOMIC_RELAXED)
 #define pt_load_acquire(p)      __atomic_load_n(pt_at(p), __ATOMIC_ACQUIRE)
+/* A pointer, for what it points to: every processor that we run on orders a load behind that
+ * which its address comes from.  ThreadSanitizer does not know. */
+#if defined __SANITIZE_THREAD__
+#define pt_load_pointer(p)      pt_load_acquire(p)
+#else
+#define pt_load_pointer(p)      pt_load_relaxed(p)
+#endif
 #define pt_store_relaxed(p, v)  __atomic_store_n(pt_at(p), (v), __ATOMIC_RELAXED)
 #define pt_store_release(p, v)  __atomic_store_n(pt_at(p), (v), __ATOMIC_RELEASE)
 #define pt_load_seqcst(p)       __atomic_load_n(pt_at(p), __ATOMIC_SEQ_CST)

@@ -202,7 +202,7 @@ static PT_COLD void start_over(struct pt_thread *t, uint32_t id, const void *dat
  * each costs two pages of stores, its chunk and its slot, and no more. */
 void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
 {
-    const struct pt_page *page = pt_event_page(pt_load_relaxed(&pt_gates));
+    const struct pt_page *page = pt_event_page(pt_load_pointer(&pt_gates));
     struct pt_thread *t = pt_thread_self;
     uint64_t count = pt_event_enter(t, frame), open = pt_load_relaxed(&page->gates[id]), ts, value;
     struct pt_lane *lane;

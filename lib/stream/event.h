@@ -207,7 +207,7 @@ several:
 static inline __attribute__((always_inline)) void
 pt_event_record(uint32_t id, const void *data, size_t len)
 {
-    const uint64_t *gates = pt_load_relaxed(&pt_gates);
+    const uint64_t *gates = pt_load_pointer(&pt_gates);
     uint64_t open;
 
     if (pt_unlikely(id - PT_ID_USER_FIRST >= TRACE_USER_EVENT_MAX))

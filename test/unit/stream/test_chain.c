@@ -185,14 +185,22 @@ static void on_signal(int sig)
     trace(work, SLOTS - 1, handled++);
 }
 
-static void work_in_threads(void)
+/* The calling one is the first of them, and the only one that gets signals. */
+static void work_in_threads(uint32_t slot)
 {
     pthread_t thread[THREADS];
+    sigset_t alarm, before;
 
-    for (unsigned i = 0; i < THREADS; i++)
-        ck_assert_int_eq(pthread_create(&thread[i], NULL, work_as_thread, (void *)(uintptr_t)i), 0);
-    for (unsigned i = 0; i < THREADS; i++)
-        ck_assert_int_eq(pthread_join(thread[i], NULL), 0);
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &alarm, &before);
+    for (uintptr_t i = 1; i < THREADS; i++)
+        if (pthread_create(&thread[i], NULL, work_as_thread, (void *)(slot + i)) != 0)
+            abort();
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    work_as_thread((void *)(uintptr_t)slot);
+    for (unsigned i = 1; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
 }
 
 /* _i 0: enough room in all of them together; 1: not.  Threads, a child's threads, and a
@@ -211,19 +219,15 @@ START_TEST(many_writers)
         trid[i] = create(POSIX_TRACE_UNTIL_FULL, size[i]);
     for (unsigned i = 0; i < 3; i++)
         ck_assert_int_eq(posixtrace_chain(trid[i], trid[i + 1]), 0);
+    handled = 0;
     sigaction(SIGALRM, &sa, NULL);
     ualarm(50, 50);
     pid = fork();
     if (pid == 0) {
-        pthread_t thread[THREADS];
-
-        for (unsigned i = 0; i < THREADS; i++)
-            pthread_create(&thread[i], NULL, work_as_thread, (void *)(uintptr_t)(THREADS + i));
-        for (unsigned i = 0; i < THREADS; i++)
-            pthread_join(thread[i], NULL);
+        work_in_threads(THREADS);
         _exit(0);
     }
-    work_in_threads();
+    work_in_threads(0);
     ualarm(0, 0);
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_int_eq(status, 0);
@@ -354,7 +358,7 @@ START_TEST(with_logs)
     }
     ck_assert_int_eq(posix_trace_eventid_open("work", &work), 0);
     ck_assert_int_eq(posixtrace_chain(trid[0], trid[1]), 0);
-    work_in_threads();
+    work_in_threads(0);
     end(trid[0]);
     end(trid[1]);
     for (int i = 0; i < 2; i++) {
