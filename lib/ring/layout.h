@@ -278,6 +278,7 @@ struct pt_seg_header {
      * of its segment; and whether this is such a one. */
     char     next_file[64];
     uint32_t behind;
+    uint32_t keeps_late;       /* another was behind it once: see live.c */
 };
 /* The same on 32-bit and 64-bit machines, so that their programs share streams
  * and post-mortems; another number here is another PT_SEG_LAYOUT. */

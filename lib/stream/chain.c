@@ -76,6 +76,8 @@ void pt_chain_set_next(struct pt_stream *s, const struct pt_stream *next)
 
     if (next)
         memcpy(file, next->seg->file, strnlen(next->seg->file, PT_PAGE_FILE - 1));
+    if (next)
+        pt_store_seqcst(&s->seg->h->keeps_late, 1u);
     pt_copy_watched(s->seg->h->next_file, file, sizeof file);
 }
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
-#include "stream/chain.h"
 #include "stream/live.h"
 
 /* Events that the reader makes have an author of their own; the pid is that of
@@ -148,11 +147,12 @@ static int make_event(struct pt_live *l, struct pt_event *e, uint32_t id, uint64
     return PT_LIVE_EVENT;
 }
 
-/* Until when events behind an automatic stop are refused.  Where another stream is behind
- * this one, what is here still belongs here: the others' writers were on their way. */
+/* Until when events behind an automatic stop are refused.  Where another stream was behind
+ * this one, none of them is counted by its writer; what some have still found room for is
+ * part of the stream. */
 static uint64_t refuse_until(const struct pt_live *l, uint64_t ts)
 {
-    return pt_chain_has_next(l->seg->h) ? 0 : ts;
+    return pt_load_relaxed(&l->seg->h->keeps_late) ? 0 : ts;
 }
 
 void pt_live_look_at_state(struct pt_live *l)
