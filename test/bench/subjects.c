@@ -11,6 +11,7 @@
 #include "bench/subjects.h"
 
 trace_event_id_t subject_id;
+const char subject_name[] = "bench";
 uint64_t subject_data[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 
 static int clock_kind;
@@ -70,7 +71,7 @@ void subjects_init(void)
     struct posixtrace_info info;
     trace_id_t trid = subject_stream(POSIX_TRACE_LOOP, 65536);
 
-    subject_must("posix_trace_eventid_open", posix_trace_eventid_open("bench", &subject_id));
+    subject_must("posix_trace_eventid_open", posix_trace_eventid_open(subject_name, &subject_id));
     subject_must("posixtrace_get_info", posixtrace_get_info(trid, &info));
     subject_must("posix_trace_shutdown", posix_trace_shutdown(trid));
     clock_kind = info.clock;

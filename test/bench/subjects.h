@@ -15,6 +15,7 @@ typedef void trace_function(trace_event_id_t id, const void *data, size_t len);
 
 /* The event type of all benchmarks; opened by subjects_init(). */
 extern trace_event_id_t subject_id;
+extern const char subject_name[];
 /* Data of up to 64 bytes. */
 extern uint64_t subject_data[8];
 
