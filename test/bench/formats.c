@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The conversions of `posixtrace export` and `posixtrace import`: events a second of
+ * processor time (user and system, of all threads of the tool: what one processor does),
+ * and how the peak of memory grows when the log is four times as long.
+ *
+ * usage: formats POSIXTRACE [FORMAT]...
+ *
+ * Two logs are made: 8-byte events described as "u32 a; u32 b" of four threads in turns;
+ * and one with context switches and begin/end pairs around them, for formats that are
+ * about those.  What is imported is what was exported.  posix_trace_getnext_event() reads
+ * the same log before each, so that a slow machine can be told from slow code.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <posixtrace/event.h>
+#include <posixtrace/info.h>
+#include <posixtrace/log.h>
+#include "bench/programs.h"
+
+enum { RUNS = 3, THREADS = 4, LONGER = 4 };
+#define EVENTS    1000000L
+#define MIB       (1024.0 * 1024)
+#define MAY_GROW  1.1
+
+static const struct subject {
+    const char *name;
+    bool switches;           /* of which log */
+    bool folder;
+    double to, from;         /* M events/s that are asked; 0: not offered */
+} subjects[] = {
+    { "jsonl", false, false, 2, 2 }, { "csv", false, false, 2, 2 },
+    { "ctf", false, true, 5, 5 }, { "perfetto", false, false, 5, 0 },
+    { "chrome", false, false, 2, 0 }, { "btf", true, false, 2, 2 },
+    { "shark", false, false, 5, 5 }, { "rkh", false, false, 5, 5 },
+    { "trazer", false, false, 2, 2 }, { "kiwi", true, false, 2, 0 },
+};
+
+static char *tool;
+static char folder[400];
+
+static const char *place(const char *name)
+{
+    return bench_text("%s/%s", folder, name);
+}
+
+static char *word(const char *text)
+{
+    return (char *)(uintptr_t)text;
+}
+
+/* ---- logs ---- */
+
+/* The n-th of eight events of a turn. */
+static const char *event_of(bool switches, long n)
+{
+    static const char *const turn[] = { "posixtrace_switch_in", "job:begin", "step", "step",
+                                        "step", "step", "job:end", "posixtrace_switch_out" };
+
+    return switches ? turn[n % 8] : n & 1 ? "speed" : "load";
+}
+
+static void make_log(const char *path, bool switches, long events)
+{
+    static const char *const described[] = { "speed", "load", "step", "job:begin", "job:end" };
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), error;
+    posixtrace_log_builder_t *builder;
+
+    error = fd < 0 ? 1 : posixtrace_log_builder_open(fd, NULL, &builder);
+    for (int i = 0; !error && i < 5; i++)
+        error = posixtrace_log_builder_describe(builder, described[i], "u32 a; u32 b");
+    for (long i = 0; !error && i < events; i++) {
+        const uint32_t data[4] = { (uint32_t)i, (uint32_t)i * 2654435761u };
+        int thread = (int)(i / 8 % THREADS);
+        bool of_system = switches && (i % 8 == 0 || i % 8 == 7);
+        struct posixtrace_event e = {
+            .ns = 1700000000000000000 + i * 170, .pid = 4711, .tid = 4712 + thread,
+            .thread_id = 0x7f0000001000u + (uint64_t)thread * 0x1000, .prog_address = 0x401234,
+            .name = event_of(switches, i), .thread_name = "worker", .data = data,
+            .data_len = of_system ? 16 : 8 };
+
+        error = posixtrace_log_builder_add(builder, &e);
+    }
+    if (error || posixtrace_log_builder_finish(builder) != 0)
+        bench_wrong("no log could be made at %s", path);
+    close(fd);
+}
+
+/* In processes of their own, so that their memory is not counted as that of others. */
+static void apart(void (*work)(const char *, bool, long), const char *path, bool switches,
+                  long events)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        work(path, switches, events);
+        _exit(bench_end());
+    }
+    if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+        bench_wrong("fork failed");
+}
+
+static uint64_t events_in(const char *path)
+{
+    struct posixtrace_info info = { .events = 0 };
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    trace_id_t log;
+
+    if (fd < 0 || posix_trace_open(fd, &log) != 0)
+        return 0;
+    posixtrace_get_info(log, &info);
+    posix_trace_close(log);
+    close(fd);
+    return info.events;
+}
+
+/* ---- measuring ---- */
+
+struct measured {
+    double cpu;
+    double memory;           /* MiB at the peak */
+};
+
+static struct measured median_of(char *const argv[])
+{
+    struct measured m = { .cpu = -1 };
+    double cpu[RUNS];
+
+    for (int i = 0; i < RUNS; i++) {
+        struct spawned s = spawn(argv, NULL);
+
+        if (!s.done) {
+            bench_wrong("%s %s %s failed", argv[1], argv[2], argv[4]);
+            return m;
+        }
+        cpu[i] = s.cpu;
+        m.memory = (double)s.rss / MIB;
+    }
+    m.cpu = bench_quantile(cpu, RUNS, 0.5);
+    return m;
+}
+
+/* Nanoseconds an event that posix_trace_getnext_event() takes. */
+static double reading(const char *path, long events)
+{
+    struct posix_trace_event_info info;
+    struct timespec before, after;
+    int fd = open(path, O_RDONLY | O_CLOEXEC), unavailable = 0;
+    unsigned char data[64];
+    trace_id_t log;
+    size_t length;
+
+    if (fd < 0 || posix_trace_open(fd, &log) != 0) {
+        bench_wrong("%s cannot be read", path);
+        return 1;
+    }
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+    while (posix_trace_getnext_event(log, &info, data, sizeof data, &length, &unavailable) == 0 &&
+           !unavailable)
+        ;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+    posix_trace_close(log);
+    close(fd);
+    return ((double)(after.tv_sec - before.tv_sec) * 1e9 +
+            (double)(after.tv_nsec - before.tv_nsec)) / (double)events;
+}
+
+static void rows(const char *verb, const struct subject *s, double asked,
+                 const struct measured *once, const struct measured *longer, uint64_t events,
+                 double getnext)
+{
+    double each = longer->cpu * 1e9 / (double)events;
+
+    if (once->cpu < 0 || longer->cpu <= 0 || !events)
+        return;
+    bench_row(&(struct bench_row){
+        .id = bench_text("%s-%s", verb, s->name),
+        .work = bench_text("posixtrace %s, %s", verb, s->name), .value = 1e3 / each,
+        .unit = "M events/s", .sense = BENCH_AT_LEAST, .limit = asked,
+        .note = bench_text("%.1f M events, %.0f ns each; getnext_event %.1f ns",
+                           (double)events / 1e6, each, getnext) });
+    bench_row(&(struct bench_row){
+        .id = bench_text("%s-%s-memory", verb, s->name),
+        .work = bench_text("posixtrace %s, %s: memory for %d times the events", verb, s->name,
+                           LONGER),
+        .value = longer->memory / once->memory, .unit = "x", .sense = BENCH_AT_MOST,
+        .limit = MAY_GROW,
+        .note = bench_text("%.1f MiB to %.1f MiB", once->memory, longer->memory) });
+}
+
+static struct measured convert(const char *verb, const struct subject *s, const char *in,
+                               const char *out)
+{
+    const char *direction = strcmp(verb, "export") == 0 ? "--to" : "--from";
+
+    return median_of((char *[]){ tool, word(verb), word(bench_text("%s=%s", direction, s->name)),
+                                 "--force", word(in), word(out), NULL });
+}
+
+static void remove_all(const char *path)
+{
+    if (unlink(path) != 0)
+        spawn((char *[]){ "rm", "-r", "--", word(path), NULL }, NULL);
+}
+
+static void measure(const struct subject *s)
+{
+    const char *kind = s->switches ? "switches" : "typed";
+    long events = EVENTS * LONGER;
+    struct measured to[2], from[2];
+    uint64_t imported = 0;
+    double getnext = 0;
+
+    for (int i = 0; i < 2; i++) {
+        char log[420], out[420], back[420];
+
+        snprintf(log, sizeof log, "%s/%s-%d.ptl", folder, kind, i);
+        snprintf(out, sizeof out, "%s/out", folder);
+        snprintf(back, sizeof back, "%s/back.ptl", folder);
+        getnext = reading(log, i ? events : EVENTS);
+        to[i] = convert("export", s, log, out);
+        if (s->from > 0) {
+            from[i] = convert("import", s, out, back);
+            imported = events_in(back);
+        }
+        remove_all(out);
+        unlink(back);
+    }
+    rows("export", s, s->to, &to[0], &to[1], (uint64_t)events, getnext);
+    if (s->from > 0)
+        rows("import", s, s->from, &from[0], &from[1], imported, getnext);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 64;
+    tool = argv[1];
+    snprintf(folder, sizeof folder, "%s/posixtrace-bench.XXXXXX", bench_folder());
+    if (!record_has_room(4ull << 30)) {
+        bench_skip("export-jsonl", "converting logs", "less than 4 GiB of disk are free");
+        return bench_end();
+    }
+    if (!mkdtemp(folder)) {
+        bench_wrong("no folder can be made in %s", bench_folder());
+        return bench_end();
+    }
+    bench_pin(0);
+    for (int longer = 0; longer < 2; longer++) {
+        apart(make_log, place(longer ? "typed-1.ptl" : "typed-0.ptl"), false,
+              longer ? EVENTS * LONGER : EVENTS);
+        apart(make_log, place(longer ? "switches-1.ptl" : "switches-0.ptl"), true,
+              longer ? EVENTS * LONGER : EVENTS);
+    }
+    for (size_t i = 0; i < BENCH_COUNT(subjects); i++)
+        if (bench_chosen(argc - 1, argv + 1, subjects[i].name))
+            measure(&subjects[i]);
+    remove_all(folder);
+    return bench_end();
+}
