@@ -12,7 +12,9 @@
 #include <strings.h>
 #include <unistd.h>
 
-size_t chars_decode(const uint8_t *at, size_t length, uint32_t *value)
+/* Length of the valid UTF-8 character at the front of length > 0 bytes, with
+ * its value stored; 0 if the first byte begins none. */
+static size_t chars_decode(const uint8_t *at, size_t length, uint32_t *value)
 {
     static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
     uint32_t v = at[0];
@@ -35,30 +37,6 @@ size_t chars_decode(const uint8_t *at, size_t length, uint32_t *value)
         return 0;
     *value = v;
     return need;
-}
-
-size_t chars_encode(char *to, uint32_t value)
-{
-    if (value < 0x80) {
-        to[0] = (char)value;
-        return 1;
-    }
-    if (value < 0x800) {
-        to[0] = (char)(0xc0 | value >> 6);
-        to[1] = (char)(0x80 | (value & 0x3f));
-        return 2;
-    }
-    if (value < 0x10000) {
-        to[0] = (char)(0xe0 | value >> 12);
-        to[1] = (char)(0x80 | (value >> 6 & 0x3f));
-        to[2] = (char)(0x80 | (value & 0x3f));
-        return 3;
-    }
-    to[0] = (char)(0xf0 | value >> 18);
-    to[1] = (char)(0x80 | (value >> 12 & 0x3f));
-    to[2] = (char)(0x80 | (value >> 6 & 0x3f));
-    to[3] = (char)(0x80 | (value & 0x3f));
-    return 4;
 }
 
 /* Characters without a look of their own that change how others are shown:

@@ -32,13 +32,6 @@ enum chars_style {
     CHARS_CSV_ASCII
 };
 
-/* Length of the valid UTF-8 character at the front of length > 0 bytes, with
- * its value stored; 0 if the first byte begins none. */
-size_t chars_decode(const uint8_t *at, size_t length, uint32_t *value);
-
-/* Writes a code point below 0x110000 as UTF-8; returns 1 to 4. */
-size_t chars_encode(char *to, uint32_t value);
-
 /* Writes the character at the front of length > 0 bytes to *to and moves *to
  * on; returns how many bytes were taken. */
 size_t chars_show_one(char **to, const uint8_t *at, size_t length, enum chars_style style);

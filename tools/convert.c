@@ -115,8 +115,6 @@ const struct posixtrace_format *convert_format(const char *name, bool export, in
     size_t count = 0;
 
     if (!f || (!does(f, export) && !f->unavailable)) {
-        if (!export)
-            names[count++] = "jsonl";
         for (size_t i = 0; (g = posixtrace_format_get(i)); i++) {
             if (does(g, export) && count < FORMATS_MAX)
                 names[count++] = g->name;

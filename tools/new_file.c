@@ -92,13 +92,6 @@ int new_file_open(struct new_file *f, const char *path, bool replace)
     return EXIT_DONE;
 }
 
-int new_file_restart(struct new_file *f)
-{
-    if (ftruncate(f->fd, 0) == 0 && lseek(f->fd, 0, SEEK_SET) == 0)
-        return EXIT_DONE;
-    return tool_error("cannot empty %s: %s", quote(f->temporary), strerror(errno));
-}
-
 static int give_name(const struct new_file *f)
 {
     if (f->replace)

@@ -20,9 +20,6 @@ struct new_file {
 /* EXIT_DONE, or an error was said: path exists and replace is not set, ... */
 int new_file_open(struct new_file *f, const char *path, bool replace);
 
-/* Empties what was written. */
-int new_file_restart(struct new_file *f);
-
 /* Gives the file its name. */
 int new_file_keep(struct new_file *f);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * posixtrace import: a log from lines of jsonl (import_lines.c), or from a trace in a
- * format of lib/format, which does the work itself.
+ * posixtrace import: a log from a trace in a format of lib/format, which does the work.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,17 +10,32 @@
 #include <unistd.h>
 #include <fcntl.h>
 #include <posixtrace/attr.h>
+#include <posixtrace/format.h>
+#include <posixtrace/log.h>
 
 #include "convert.h"
-#include "import.h"
 #include "live_input.h"
 #include "log_file.h"
 #include "metrics_cost.h"
+#include "new_file.h"
 #include "options.h"
 #include "progress.h"
 #include "tool.h"
 
 enum { FROM = 1, COST, FORCE, LIST };
+enum { DATA_MAX = 61440 };        /* the most that an event of a log has */
+
+/* One import under way. */
+struct import {
+    const struct posixtrace_format *format;
+    const char *in_path;
+    char *in;                     /* the input's name for messages */
+    const char *log_path;
+    struct new_file target;
+    posixtrace_log_builder_t *builder;
+    bool from_given, force;
+    double cost_ns;
+};
 
 static struct convert conversion;
 
@@ -34,25 +48,23 @@ static const char help[] =
     "usage: posixtrace import --from=FORMAT [--force] [OPTION]... IN LOG\n"
     "\n"
     "Makes the trace log LOG from the events in IN (-: standard input;\n"
-    "tcp:HOST:PORT, tcp-listen:PORT: a connection, for all but jsonl).\n"
+    "tcp:HOST:PORT, tcp-listen:PORT: a connection).\n"
     "\n"
-    "  --from=jsonl   IN is one JSON object a line, as 'print --format=jsonl' writes\n"
-    "                 them\n"
-    "  --from=FORMAT  IN is a trace of another tool\n"
-    "  --list         those formats, and the options of each\n"
+    "  --from=FORMAT  IN is a trace of another tool; jsonl and csv: events as lines,\n"
+    "                 as 'print --format' writes them\n"
+    "  --list         the formats, and the options of each\n"
     "  --event-cost=NS\n"
     "                 what storing an event cost at the source, for LOG to keep\n"
     "  --force        replace LOG if it exists\n"
     "  --help         print this\n"
     "\n"
-    "Members of jsonl: ts (nanoseconds since 1970) and event (name) are needed; pid,\n"
-    "tid, thread_id, thread, addr, trunc, data and description may be missing; others\n"
-    "are ignored.\n"
-    "Lines that are not in order of time are sorted; that takes 16 bytes of memory a\n"
-    "line. If anything is wrong with IN, no LOG is made.\n"
+    "Lines have ts (nanoseconds since 1970) and event (name); pid, tid, thread_id,\n"
+    "thread, addr, trunc, data and description may be missing; others are ignored.\n"
+    "Those that are not in order of time are sorted, with 16 bytes of memory a line.\n"
+    "If something is wrong with IN, LOG holds what stands before it.\n"
     "Example: posixtrace import --from=jsonl events.jsonl events.ptl\n";
 
-int import_open_builder(struct import *im)
+static int open_builder(struct import *im)
 {
     const char *name = strrchr(im->log_path, '/');
     trace_attr_t attr;
@@ -60,7 +72,7 @@ int import_open_builder(struct import *im)
 
     if (error == 0) {
         posix_trace_attr_setname(&attr, name ? name + 1 : im->log_path);
-        posix_trace_attr_setmaxdatasize(&attr, JSONL_DATA_MAX);
+        posix_trace_attr_setmaxdatasize(&attr, DATA_MAX);
         posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
         posixtrace_attr_seteventcost(&attr, im->cost_ns);
         error = posixtrace_log_builder_open(im->target.fd, &attr, &im->builder);
@@ -70,7 +82,7 @@ int import_open_builder(struct import *im)
                       : tool_error("cannot write %s: %s", quote(im->log_path), strerror(error));
 }
 
-int import_close_builder(struct import *im)
+static int close_builder(struct import *im)
 {
     posixtrace_log_builder_t *builder = im->builder;
     int error;
@@ -82,9 +94,9 @@ int import_close_builder(struct import *im)
 }
 
 /* What was good before a fault in the input makes a log all the same, and *keep. */
-static int convert_foreign(struct import *im, int fd, bool *keep)
+static int convert_input(struct import *im, int fd, bool *keep)
 {
-    int status = import_open_builder(im), error, copy;
+    int status = open_builder(im), error, copy;
     FILE *from = NULL;
 
     *keep = false;
@@ -112,14 +124,14 @@ static int convert_foreign(struct import *im, int fd, bool *keep)
         posixtrace_log_builder_finish(im->builder);
         return status;
     }
-    *keep = import_close_builder(im) == EXIT_DONE;
+    *keep = close_builder(im) == EXIT_DONE;
     if (error && *keep)
-        tool_note("%s holds the %" PRIu64 " events before that", quote(im->log_path),
-                  conversion.c.events);
+        tool_note("%s holds the %" PRIu64 " event%s before that", quote(im->log_path),
+                  conversion.c.events, conversion.c.events == 1 ? "" : "s");
     return *keep ? status : EXIT_FAILED;
 }
 
-static int import_foreign(struct import *im)
+static int import_log(struct import *im)
 {
     int fd = live_input_open(im->in_path), status;
     bool keep;
@@ -129,7 +141,7 @@ static int import_foreign(struct import *im)
     im->in = log_file_call(im->in_path);
     status = new_file_open(&im->target, im->log_path, im->force);
     if (status == EXIT_DONE) {
-        status = convert_foreign(im, fd, &keep);
+        status = convert_input(im, fd, &keep);
         if (keep && new_file_keep(&im->target) != EXIT_DONE)
             status = EXIT_FAILED;
         new_file_drop(&im->target);
@@ -170,7 +182,7 @@ static int take(struct import *im, int code, const char *value)
 
     if (code == FROM) {
         im->from_given = true;
-        im->format = strcmp(value, "jsonl") ? convert_format(value, false, &status) : NULL;
+        im->format = convert_format(value, false, &status);
     } else if (code == COST) {
         if (!metrics_cost_number(value, &im->cost_ns))
             status = tool_usage("option '--event-cost' needs nanoseconds from 0 to 1000000, "
@@ -203,7 +215,7 @@ static int run(struct options *o)
     if (status == EXIT_DONE)
         status = complete(&im);
     if (status == EXIT_DONE)
-        status = im.format ? import_foreign(&im) : import_lines(&im);
+        status = import_log(&im);
     convert_deinit(&conversion);
     return status;
 }

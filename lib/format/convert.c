@@ -62,15 +62,19 @@ void pt_job_left_out(struct pt_job *job, unsigned kind, const char *why, ...)
     va_end(arguments);
 }
 
-/* Counts one more; false: the user does not want to wait for the rest. */
-static bool count(struct pt_job *job)
+bool pt_job_progress(struct pt_job *job, uint64_t done)
 {
-    job->c->events++;
-    if ((job->c->events & PROGRESS_EVERY) || !job->c->progress ||
-        job->c->progress(job->c->context, job->c->events) == 0)
+    if ((done & PROGRESS_EVERY) || !job->c->progress ||
+        job->c->progress(job->c->context, done) == 0)
         return true;
     pt_job_fail(job, ECANCELED, "stopped after %llu events", (unsigned long long)job->c->events);
     return false;
+}
+
+/* Counts one more; false: the user does not want to wait for the rest. */
+static bool count(struct pt_job *job)
+{
+    return pt_job_progress(job, ++job->c->events);
 }
 
 int pt_job_next(struct pt_job *job, struct posixtrace_event *event)
@@ -91,7 +95,9 @@ bool pt_job_add(struct pt_job *job, const struct posixtrace_event *event)
 
     if (error)
         pt_job_fail(job, error, "event %llu, '%s': %s",
-                    (unsigned long long)job->c->events + 1, event->name, strerror(error));
+                    (unsigned long long)job->c->events + 1, event->name,
+                    error == ENOSPC ? "the disk is full, or it is one more than the 1023 event "
+                                      "types that a log holds" : strerror(error));
     return !error && count(job);
 }
 

@@ -46,6 +46,9 @@ void pt_job_left_out(struct pt_job *job, unsigned kind, const char *why, ...)
 void pt_job_note(struct pt_job *job, unsigned kind, const char *text, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Now and then of work before the first event, done: how far.  False: job->error is set. */
+bool pt_job_progress(struct pt_job *job, uint64_t done);
+
 /* Import: one event, or what describes a type.  False: job->error is set. */
 bool pt_job_add(struct pt_job *job, const struct posixtrace_event *event);
 bool pt_job_describe(struct pt_job *job, const char *event_name, const char *description);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* The formats jsonl and csv: a whole stream in the lines of rows.c. */
+/* The formats jsonl and csv: a whole stream in the lines of rows.c, and back. */
 #include <errno.h>
 #include <string.h>
 #include "format/format.h"
+#include "format/rows_read.h"
 
 static int write_lines(struct pt_job *job, posixtrace_rows_t *rows)
 {
@@ -35,14 +36,24 @@ static int write_rows(struct pt_job *job)
     return error;
 }
 
+static int read_csv(struct pt_job *job)
+{
+    return pt_rows_import(job, &pt_row_csv);
+}
+
+static int read_jsonl(struct pt_job *job)
+{
+    return pt_rows_import(job, &pt_row_jsonl);
+}
+
 const struct pt_format pt_format_csv = {
     .about = { .name = "csv", .about = "comma-separated values with a header row, RFC 4180",
-               .exports = true },
-    .write = write_rows,
+               .exports = true, .imports = true },
+    .write = write_rows, .read = read_csv,
 };
 
 const struct pt_format pt_format_jsonl = {
     .about = { .name = "jsonl", .about = "one JSON object a line, nothing lost",
-               .exports = true },
-    .write = write_rows,
+               .exports = true, .imports = true },
+    .write = write_rows, .read = read_jsonl,
 };

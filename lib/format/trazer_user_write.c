@@ -6,8 +6,7 @@
 
 static void put_margin(struct pt_trazer_writer *w)
 {
-    pt_trazer_put_repeated(w, ' ', 34);
-    pt_trazer_put_text(w, "| ");
+    pt_trazer_put_text(w, "                                  | ");
 }
 
 /* In blocks as RKH has them. */

@@ -13,70 +13,6 @@
 
 int pt_trazer_write(struct pt_job *job);
 
-/* ---- text ---- */
-
-void pt_trazer_put(struct pt_trazer_writer *w, char c)
-{
-    if (w->used == PT_TRAZER_OUT) {
-        if (fwrite_unlocked(w->out, 1, w->used, w->job->file) != w->used)
-            pt_job_fail_file(w->job);
-        w->used = 0;
-    }
-    w->out[w->used++] = c;
-}
-
-void pt_trazer_put_text(struct pt_trazer_writer *w, const char *text)
-{
-    while (*text)
-        pt_trazer_put(w, *text++);
-}
-
-void pt_trazer_put_repeated(struct pt_trazer_writer *w, char c, size_t n)
-{
-    while (n-- > 0)
-        pt_trazer_put(w, c);
-}
-
-/* Text that came from a program, in a format of lines. */
-void pt_trazer_put_foreign(struct pt_trazer_writer *w, const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
-
-        pt_trazer_put(w, c < 0x20 || c == 0x7f ? '?' : (char)c);
-    }
-}
-
-static void put_padded(struct pt_trazer_writer *w, const char *text, size_t len, size_t width)
-{
-    pt_trazer_put_foreign(w, text, len);
-    pt_trazer_put_repeated(w, ' ', len < width ? width - len : 0);
-}
-
-/* In that base, with leading fill up to width. */
-void pt_trazer_put_unsigned(struct pt_trazer_writer *w, uint64_t v, unsigned base,
-                            unsigned width, char fill)
-{
-    char digits[32];
-    unsigned n = 0;
-
-    do {
-        digits[n++] = "0123456789ABCDEF"[v % base];
-        v /= base;
-    } while (v);
-    if (n < width)
-        pt_trazer_put_repeated(w, fill, width - n);
-    while (n > 0)
-        pt_trazer_put(w, digits[--n]);
-}
-
-void pt_trazer_put_signed(struct pt_trazer_writer *w, int64_t v)
-{
-    if (v < 0)
-        pt_trazer_put(w, '-');
-    pt_trazer_put_unsigned(w, v < 0 ? -(uint64_t)v : (uint64_t)v, 10, 0, ' ');
-}
-
 /* ---- lines ---- */
 
 static void set_time(struct pt_trazer_writer *w, int64_t ns)
@@ -97,9 +33,9 @@ void pt_trazer_put_head(struct pt_trazer_writer *w, const char *group, size_t gr
     pt_trazer_put_text(w, "| [");
     pt_trazer_put_unsigned(w, w->sequence++, 10, 3, ' ');
     pt_trazer_put_text(w, "] | ");
-    put_padded(w, group, group_len, 4);
+    pt_trazer_put_padded(w, group, group_len, 4);
     pt_trazer_put_text(w, "| ");
-    put_padded(w, name, name_len, 10);
+    pt_trazer_put_padded(w, name, name_len, 10);
     pt_trazer_put_text(w, " : ");
 }
 
@@ -209,8 +145,7 @@ static void put_name(struct pt_trazer_writer *w, struct taken *t, const struct p
     t->first = false;
     if (a->kind == 'k')
         return;
-    for (unsigned i = 0; i < a->name_len; i++)
-        pt_trazer_put(w, a->name[i]);
+    pt_trazer_put_piece(w, a->name, a->name_len);
     pt_trazer_put(w, '=');
 }
 
@@ -286,7 +221,7 @@ static void put_config(struct pt_trazer_writer *w, const struct posixtrace_event
 
         pt_trazer_put_repeated(w, ' ', 38);
         pt_trazer_put_text(w, "| ");
-        put_padded(w, s->name, strlen(s->name), 30);
+        pt_trazer_put_padded(w, s->name, strlen(s->name), 30);
         pt_trazer_put_text(w, "= ");
         if (i == 0) {
             pt_trazer_put_unsigned(w, v >> 12, 16, 0, '0');

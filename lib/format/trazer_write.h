@@ -4,6 +4,7 @@
 #ifndef PT_FORMAT_TRAZER_WRITE_H
 #define PT_FORMAT_TRAZER_WRITE_H
 
+#include <string.h>
 #include "format/rkh.h"
 #include "format/trazer.h"
 
@@ -39,11 +40,18 @@ struct pt_trazer_writer {
 };
 
 void pt_trazer_put(struct pt_trazer_writer *w, char c);
-void pt_trazer_put_text(struct pt_trazer_writer *w, const char *text);
+/* Text of our own, at most 1024 bytes, as is what is repeated. */
+void pt_trazer_put_piece(struct pt_trazer_writer *w, const char *text, size_t n);
+static inline void pt_trazer_put_text(struct pt_trazer_writer *w, const char *text)
+{
+    pt_trazer_put_piece(w, text, strlen(text));
+}
 void pt_trazer_put_repeated(struct pt_trazer_writer *w, char c, size_t n);
 /* Text that came from a program, in a format of lines. */
 void pt_trazer_put_foreign(struct pt_trazer_writer *w, const char *text, size_t len);
-/* In that base, with leading fill up to width. */
+/* The same, with blanks up to width behind it. */
+void pt_trazer_put_padded(struct pt_trazer_writer *w, const char *text, size_t len, size_t width);
+/* In base 10 or 16, with leading fill up to width. */
 void pt_trazer_put_unsigned(struct pt_trazer_writer *w, uint64_t v, unsigned base,
                             unsigned width, char fill);
 void pt_trazer_put_signed(struct pt_trazer_writer *w, int64_t v);

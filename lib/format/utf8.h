@@ -37,4 +37,16 @@ static inline size_t pt_utf8_length(const uint8_t *at, size_t length)
     return pt_utf8_decode(at, length, &value);
 }
 
+/* Writes a code point below 0x110000; how many bytes, 1 to 4. */
+static inline size_t pt_utf8_encode(char *to, uint32_t value)
+{
+    static const uint8_t first[5] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+    size_t length = value < 0x80 ? 1 : value < 0x800 ? 2 : value < 0x10000 ? 3 : 4;
+
+    for (size_t i = length; --i > 0; value >>= 6)
+        to[i] = (char)(0x80 | (value & 0x3f));
+    to[0] = (char)(length > 1 ? first[length] | value : value);
+    return length;
+}
+
 #endif

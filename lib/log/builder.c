@@ -55,13 +55,21 @@ struct pt_log_builder {
     uint16_t name_cells[NAME_CELLS];       /* id */
 };
 
-static uint32_t hash_bytes(uint32_t h, const void *at, size_t bytes)
+/* Every event is looked up twice: eight bytes at a step. */
+static uint32_t hash_bytes(const void *at, size_t bytes)
 {
-    const uint8_t *p = at;
+    const char *p = at;
+    uint64_t h = bytes, word;
 
-    while (bytes--)
-        h = (h ^ *p++) * 16777619u;
-    return h;
+    for (; bytes >= 8; bytes -= 8, p += 8) {
+        memcpy(&word, p, 8);
+        h = (h ^ word) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 32;
+    }
+    word = 0;
+    memcpy(&word, p, bytes);
+    h = (h ^ word) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(h >> 32);
 }
 
 static void builder_free(struct pt_log_builder *b)
@@ -76,9 +84,9 @@ static void builder_free(struct pt_log_builder *b)
 }
 
 /* The cell of the name in the table; 0 in it: the name is new. */
-static uint16_t *name_cell(struct pt_log_builder *b, const char *name)
+static uint16_t *name_cell(struct pt_log_builder *b, const char *name, size_t length)
 {
-    uint32_t i = hash_bytes(2166136261u, name, strlen(name)) % NAME_CELLS;
+    uint32_t i = hash_bytes(name, length) % NAME_CELLS;
 
     while (b->name_cells[i] && strcmp(b->names[b->name_cells[i]], name) != 0)
         i = (i + 1) % NAME_CELLS;
@@ -144,16 +152,17 @@ static uint32_t predefined_id(const char *name)
 /* The id of a name, which is put into the log when it is new: > 0 or -errno. */
 static int id_of(struct pt_log_builder *b, const char *name)
 {
+    size_t length = name ? strlen(name) : 0;
     uint16_t *cell;
     uint32_t id;
     char *copy;
     int error;
 
-    if (!name || !*name)
+    if (!length)
         return -EINVAL;
-    if (strlen(name) > TRACE_EVENT_NAME_MAX)
+    if (length > TRACE_EVENT_NAME_MAX)
         return -ENAMETOOLONG;
-    cell = name_cell(b, name);
+    cell = name_cell(b, name, length);
     if (*cell)
         return *cell;
     id = predefined_id(name);
@@ -265,7 +274,7 @@ static struct author *author_of(struct pt_log_builder *b, const struct posixtrac
     uint32_t hash, i;
 
     set_name(&key, event->thread_name);
-    hash = hash_bytes(2166136261u, &key, sizeof key);
+    hash = hash_bytes(&key, sizeof key);
     *error = 0;
     for (;;) {
         for (i = hash % AUTHOR_CELLS; b->author_cells[i]; i = (i + 1) % AUTHOR_CELLS)

@@ -140,7 +140,7 @@ def check_progress(tool, folder):
         thread.join()
     text = terminal.read(process)
     expect("import ends well", process.wait() == 0)
-    expect(f"progress was shown: {text!r}", "million bytes" in text)
+    expect(f"progress was shown: {text!r}", "million events" in text)
     expect(f"and taken away: {text!r}", text.endswith("\r\x1b[K"))
 
 

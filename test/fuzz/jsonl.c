@@ -10,23 +10,24 @@
  */
 #include <string.h>
 
-#include "chars.h"
-#include "jsonl.h"
+#include "format/escape.h"
+#include "format/lines.h"
+#include "format/rows_read.h"
 #include "fuzz/target.h"
 
-static struct jsonl_event first, second;
+static struct pt_row first, second;
 static unsigned long accepted, refused;
 
 /* What print --format=jsonl writes; the room is enough for every event. */
 static size_t write_line(char *line, size_t room, const struct posixtrace_event *e)
 {
-    static char name[(TRACE_EVENT_NAME_MAX + 1) * CHARS_MAX_ESCAPE];
-    static char thread[(JSONL_THREAD_MAX + 1) * CHARS_MAX_ESCAPE];
+    static char name[(TRACE_EVENT_NAME_MAX + 1) * PT_ESCAPE_MAX];
+    static char thread[(PT_ROW_THREAD_MAX + 1) * PT_ESCAPE_MAX];
     const uint8_t *data = e->data;
     size_t used;
 
-    *chars_show(name, e->name, CHARS_JSON) = '\0';
-    *chars_show(thread, e->thread_name, CHARS_JSON) = '\0';
+    *pt_escape_string(name, e->name, PT_ESCAPE_JSON, false) = '\0';
+    *pt_escape_string(thread, e->thread_name, PT_ESCAPE_JSON, false) = '\0';
     used = (size_t)snprintf(line, room,
                             "{\"ts\":%lld,\"pid\":%d,\"tid\":%d,\"thread_id\":\"0x%llx\","
                             "\"thread\":\"%s\",\"event\":\"%s\",\"addr\":\"0x%llx\",\"trunc\":%d,"
@@ -40,7 +41,7 @@ static size_t write_line(char *line, size_t room, const struct posixtrace_event 
     return used;
 }
 
-static void check_error(const struct jsonl_error *error, size_t size)
+static void check_error(const struct pt_scan_error *error, size_t size)
 {
     FUZZ_NEED(error->column >= 1 && error->column <= size + 1);
     FUZZ_NEED(error->expected && error->expected[0]);
@@ -51,12 +52,12 @@ static void check_error(const struct jsonl_error *error, size_t size)
 
 static void check_event(const struct posixtrace_event *e)
 {
-    static char line[JSONL_LINE_MAX], again[JSONL_LINE_MAX];
+    static char line[PT_LINE_MAX], again[PT_LINE_MAX];
     const struct posixtrace_event *f = &second.event;
-    struct jsonl_error error;
+    struct pt_scan_error error;
     size_t length = write_line(line, sizeof line, e);
 
-    FUZZ_NEED(jsonl_parse(line, length, &second, &error));
+    FUZZ_NEED(pt_row_jsonl.parse(line, length, &second, &error));
     FUZZ_NEED(e->ns == f->ns && e->pid == f->pid && e->tid == f->tid);
     FUZZ_NEED(e->thread_id == f->thread_id && e->prog_address == f->prog_address);
     FUZZ_NEED(e->truncation == f->truncation && e->data_len == f->data_len);
@@ -67,7 +68,7 @@ static void check_event(const struct posixtrace_event *e)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    struct jsonl_error error;
+    struct pt_scan_error error;
     char *line;
 
     /* an editor's newline is not part of the line */
@@ -77,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     FUZZ_NEED(line);
     if (size)
         memcpy(line, bytes, size);
-    if (jsonl_parse(line, size, &first, &error)) {
+    if (pt_row_jsonl.parse(line, size, &first, &error)) {
         check_event(&first.event);
         accepted++;
     } else {

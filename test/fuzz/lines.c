@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Fuzz target: a file of lines, imported as jsonl and as csv.
+ *
+ * Whatever the bytes: an import gives a log that opens, with as many events as it says,
+ * and what is exported from that is read as the same events and exported the same again.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <posixtrace/format.h>
+#include "fuzz/target.h"
+
+static unsigned long imported[2], refused[2];
+
+struct text {
+    char  *at;
+    size_t size;
+};
+
+/* The log of a text, and the log again as text. */
+static struct text round_trip(const char *format, const void *text, size_t size, int *error)
+{
+    struct posixtrace_conversion c = { 0 }, d = { 0 };
+    FILE *from = fmemopen((void *)(uintptr_t)text, size, "r"), *to;
+    int log = memfd_create("lines", MFD_CLOEXEC);
+    posixtrace_log_builder_t *builder;
+    struct text back = { NULL, 0 };
+    trace_id_t trid;
+
+    FUZZ_NEED(from && log >= 0 && posixtrace_log_builder_open(log, NULL, &builder) == 0);
+    *error = posixtrace_import(format, from, builder, &c);
+    FUZZ_NEED(*error == 0 || c.error[0]);
+    FUZZ_NEED(posixtrace_log_builder_finish(builder) == 0);
+    fclose(from);
+    to = open_memstream(&back.at, &back.size);
+    FUZZ_NEED(to && lseek(log, 0, SEEK_SET) == 0 && posix_trace_open(log, &trid) == 0);
+    FUZZ_NEED(posixtrace_export(trid, format, to, &d) == 0 && d.events == c.events);
+    FUZZ_NEED(fclose(to) == 0 && posix_trace_close(trid) == 0);
+    close(log);
+    return back;
+}
+
+static void check_file(const char *format, const uint8_t *bytes, size_t size, int number)
+{
+    struct text once, again;
+    int error;
+
+    if (size == 0)
+        return;
+    once = round_trip(format, bytes, size, &error);
+    imported[number] += error == 0;
+    refused[number] += error != 0;
+    if (once.size > 0) {
+        again = round_trip(format, once.at, once.size, &error);
+        FUZZ_NEED(error == 0 && again.size == once.size);
+        FUZZ_NEED(memcmp(again.at, once.at, once.size) == 0);
+        free(again.at);
+    }
+    free(once.at);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    check_file("jsonl", bytes, size, 0);
+    check_file("csv", bytes, size, 1);
+    return 0;
+}
+
+/* Some files must be good and some bad, else nothing was tried. */
+static void finish(void)
+{
+    printf("imported as jsonl %lu, as csv %lu; refused %lu and %lu\n", imported[0],
+           imported[1], refused[0], refused[1]);
+    FUZZ_NEED(imported[0] > 0 && imported[1] > 0 && refused[0] > 0 && refused[1] > 0);
+}
+
+const struct fuzz_replay fuzz_replay = {
+    .rounds = 100,
+    .finish = finish
+};
