@@ -8,6 +8,7 @@
 
 #define NOTES_OF_A_KIND 20u
 #define PROGRESS_EVERY  0x3fffu
+#define AHEAD           64u
 
 int pt_job_fail(struct pt_job *job, int error, const char *text, ...)
 {
@@ -77,16 +78,25 @@ static bool count(struct pt_job *job)
     return pt_job_progress(job, ++job->c->events);
 }
 
-int pt_job_next(struct pt_job *job, struct posixtrace_event *event)
+/* Reads on; false: there is nothing, or job->error is set. */
+static bool read_ahead(struct pt_job *job)
 {
-    int unavailable = 0, error;
+    size_t got = 0;
+    int error = posixtrace_next_events(job->trid, job->ahead, job->ahead_room, &got);
 
-    if (job->error)
-        return 0;
-    error = posixtrace_next_event(job->trid, event, &unavailable);
     if (error)
         pt_job_fail(job, error, "cannot read events: %s", strerror(error));
-    return !error && !unavailable && count(job);
+    job->ahead_at = 0;
+    job->ahead_count = got;
+    return got > 0;
+}
+
+int pt_job_next(struct pt_job *job, struct posixtrace_event *event)
+{
+    if (job->error || (job->ahead_at == job->ahead_count && !read_ahead(job)))
+        return 0;
+    *event = job->ahead[job->ahead_at++];
+    return count(job);
 }
 
 bool pt_job_add(struct pt_job *job, const struct posixtrace_event *event)
@@ -177,8 +187,11 @@ static int begin(struct pt_job *job, const char *name, bool directory)
 
 static int export(struct pt_job *job, const char *format)
 {
+    struct posixtrace_event ahead[AHEAD];
     int error = begin(job, format, job->directory != NULL);
 
+    job->ahead = ahead;
+    job->ahead_room = AHEAD;
     if (!error)
         error = posixtrace_fields_create(job->trid, &job->fields);
     if (!error) {

@@ -20,6 +20,8 @@ struct pt_job {
     posixtrace_log_builder_t *builder;   /* import: events go there */
     FILE *file;                          /* to be written or read; not of directories */
     const char *directory;
+    struct posixtrace_event *ahead;      /* export: events that were read together */
+    size_t ahead_room, ahead_count, ahead_at;
     int  error;                          /* the first one; 0 */
     uint64_t notes[8];                   /* of each kind that were told */
 };

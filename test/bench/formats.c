@@ -35,10 +35,11 @@ static const struct subject {
     bool switches;           /* of which log */
     bool folder;
     double to, from;         /* M events/s that are asked; 0: not offered */
+    bool lines;              /* import adds events of its own: lines are counted */
 } subjects[] = {
     { "jsonl", false, false, 2, 2 }, { "csv", false, false, 2, 2 },
     { "ctf", false, true, 5, 5 }, { "perfetto", false, false, 5, 0 },
-    { "chrome", false, false, 2, 0 }, { "btf", true, false, 2, 2 },
+    { "chrome", false, false, 2, 0 }, { "btf", true, false, 2, 2, true },
     { "shark", false, false, 5, 5 }, { "rkh", false, false, 5, 5 },
     { "trazer", false, false, 2, 2 }, { "kiwi", true, false, 2, 0 },
 };
@@ -105,6 +106,21 @@ static void apart(void (*work)(const char *, bool, long), const char *path, bool
     }
     if (pid < 0 || waitpid(pid, NULL, 0) != pid)
         bench_wrong("fork failed");
+}
+
+static uint64_t lines_in(const char *path)
+{
+    FILE *f = fopen(path, "re");
+    uint64_t lines = 0;
+    char text[65536];
+    size_t n;
+
+    while (f && (n = fread(text, 1, sizeof text, f)) > 0)
+        for (size_t i = 0; i < n; i++)
+            lines += text[i] == '\n';
+    if (f)
+        fclose(f);
+    return lines;
 }
 
 static uint64_t events_in(const char *path)
@@ -176,6 +192,7 @@ static void rows(const char *verb, const struct subject *s, double asked,
                  const struct measured *once, const struct measured *longer, uint64_t events,
                  double getnext)
 {
+    const char *what = s->lines && *verb == 'i' ? "lines" : "events";
     double each = longer->cpu * 1e9 / (double)events;
 
     if (once->cpu < 0 || longer->cpu <= 0 || !events)
@@ -183,9 +200,9 @@ static void rows(const char *verb, const struct subject *s, double asked,
     bench_row(&(struct bench_row){
         .id = bench_text("%s-%s", verb, s->name),
         .work = bench_text("posixtrace %s, %s", verb, s->name), .value = 1e3 / each,
-        .unit = "M events/s", .sense = BENCH_AT_LEAST, .limit = asked,
-        .note = bench_text("%.1f M events, %.0f ns each; getnext_event %.1f ns",
-                           (double)events / 1e6, each, getnext) });
+        .unit = bench_text("M %s/s", what), .sense = BENCH_AT_LEAST, .limit = asked,
+        .note = bench_text("%.1f M %s, %.0f ns each; getnext_event %.1f ns",
+                           (double)events / 1e6, what, each, getnext) });
     bench_row(&(struct bench_row){
         .id = bench_text("%s-%s-memory", verb, s->name),
         .work = bench_text("posixtrace %s, %s: memory for %d times the events", verb, s->name,
@@ -228,7 +245,7 @@ static void measure(const struct subject *s)
         to[i] = convert("export", s, log, out);
         if (s->from > 0) {
             from[i] = convert("import", s, out, back);
-            imported = events_in(back);
+            imported = s->lines ? lines_in(out) : events_in(back);
         }
         remove_all(out);
         unlink(back);
