@@ -59,8 +59,21 @@ void pt_ctf_out_flush(struct ctf_out *out);
 /* What the messages have come to. */
 #define CTF_MAP_CELLS (4 * CTF_CLASSES_MAX)
 
+/* Whose the events of the packets seen last are, as far as the packet says. */
+#define CTF_PACKETS 64u
+
+struct ctf_packets {
+    struct ctf_packet {
+        const bt_packet *packet;                   /* held, or NULL */
+        uint64_t thread_id;
+        int32_t  pid, tid;
+        char     thread_name[CTF_THREAD_NAME];
+    } cell[CTF_PACKETS], *latest;
+};
+
 struct ctf_sink {
     struct ctf_out out;
+    struct ctf_packets packets;
     struct ctf_map *maps[CTF_CLASSES_MAX];
     uint32_t map_count;
     uint16_t cells[CTF_MAP_CELLS];                 /* index + 1 */
@@ -94,6 +107,16 @@ struct ctf_place {
     uint64_t index;
 };
 
+/* A field, where it is and how it is packed. */
+enum ctf_scope { CTF_SCOPE_PAYLOAD, CTF_SCOPE_SPECIFIC, CTF_SCOPE_COMMON, CTF_SCOPE_PACKET };
+enum ctf_step_kind { CTF_STEP_NONE, CTF_STEP_UNSIGNED, CTF_STEP_SIGNED, CTF_STEP_SINGLE,
+                     CTF_STEP_DOUBLE, CTF_STEP_STRING };
+
+struct ctf_step {
+    uint8_t  scope, kind, bytes;
+    uint16_t index;
+};
+
 struct ctf_map {
     const bt_event_class *class;
     uint32_t index;                                /* as said to the other process */
@@ -104,14 +127,31 @@ struct ctf_map {
     struct ctf_place place[CTF_IDENTITIES];
     bool     has_cpu;
     uint64_t cpu;                                  /* index in the packet's context */
+    bool     by_packet;                            /* its context says whose the event is */
+    bool     planned;                              /* the steps are all of the walk */
+    unsigned step_count;
+    struct ctf_step steps[POSIXTRACE_FIELDS_MAX];
     char     description[POSIXTRACE_DESCRIPTION_MAX + 1];
 };
 
 /* What becomes of the events of a class; one event of it says where it belongs. */
 void pt_ctf_map_make(struct ctf_map *map, const bt_event *event);
 /* The data of an event: at most CTF_DATA_MAX bytes, and *event says if there was more. */
-size_t pt_ctf_map_pack(const struct ctf_map *map, const bt_event *from, struct ctf_event *event,
-                       uint8_t *data);
+size_t pt_ctf_map_pack(const struct ctf_map *map, struct ctf_packets *packets,
+                       const bt_event *from, struct ctf_event *event, uint8_t *data);
+
+/* ---- in short (ctf_plan.c) ---- */
+
+/* The next field in the order of the walk; counted: its length was in the field before. */
+void pt_ctf_plan_add(struct ctf_map *map, enum ctf_scope scope, uint64_t index,
+                     const bt_field_class *fc, bool counted);
+/* Data of an event of a class that is planned; false: too long, the walk cuts it. */
+bool pt_ctf_plan_pack(const struct ctf_map *map, const bt_event *event, uint8_t *data,
+                      size_t *used);
+/* Fills in what is known by the event's packet; false: nothing, keep it when it is there. */
+bool pt_ctf_packet_known(struct ctf_packets *p, const bt_event *event, struct ctf_event *head);
+void pt_ctf_packet_keep(struct ctf_packets *p, const struct ctf_event *head);
+
 /* Of a string field.  2.0.4 leaves what was there before in the buffer of an empty one. */
 static inline const char *ctf_string(const bt_field *field)
 {

@@ -125,6 +125,45 @@ static bool is_raw(const bt_field_class *payload)
            find_member(payload, "data", BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY, &data);
 }
 
+static void plan_scope(struct ctf_map *map, const bt_field_class *fc, enum ctf_scope scope)
+{
+    uint64_t count = fc ? bt_field_class_structure_get_member_count(fc) : 0;
+    bool counted = false;
+
+    for (uint64_t i = 0; i < count && map->planned; i++) {
+        bool is_length = pt_ctf_is_length_of_next(fc, i);
+
+        if (scope == CTF_SCOPE_COMMON && pt_ctf_is_identity(map, i))
+            continue;
+        if (!is_length)
+            pt_ctf_plan_add(map, scope, i,
+                            bt_field_class_structure_member_borrow_field_class_const(
+                                bt_field_class_structure_borrow_member_by_index_const(fc, i)),
+                            counted);
+        counted = is_length;
+    }
+}
+
+/* In the order of walk_event(). */
+static void make_plan(struct ctf_map *map)
+{
+    const bt_field_class *packet = packet_context_class(map->class);
+
+    map->planned = true;
+    plan_scope(map, bt_event_class_borrow_payload_field_class_const(map->class),
+               CTF_SCOPE_PAYLOAD);
+    plan_scope(map, bt_event_class_borrow_specific_context_field_class_const(map->class),
+               CTF_SCOPE_SPECIFIC);
+    plan_scope(map, bt_stream_class_borrow_event_common_context_field_class_const(
+                        bt_event_class_borrow_stream_class_const(map->class)), CTF_SCOPE_COMMON);
+    if (map->has_cpu && map->planned)
+        pt_ctf_plan_add(map, CTF_SCOPE_PACKET, map->cpu,
+                        bt_field_class_structure_member_borrow_field_class_const(
+                            bt_field_class_structure_borrow_member_by_index_const(packet,
+                                                                                  map->cpu)),
+                        false);
+}
+
 void pt_ctf_map_make(struct ctf_map *map, const bt_event *event)
 {
     struct ctf_walk *w = malloc(sizeof *w);
@@ -145,6 +184,10 @@ void pt_ctf_map_make(struct ctf_map *map, const bt_event *event)
             break;
     }
     free(w);
+    if (!map->raw && map->detail != CTF_TEXT)
+        make_plan(map);
+    for (unsigned k = 0; k < CTF_IDENTITIES; k++)
+        map->by_packet = map->by_packet || (map->place[k].known && map->place[k].in_packet);
 }
 
 static const bt_field *identity(const struct ctf_map *map, const bt_event *event,
@@ -168,11 +211,50 @@ static uint64_t number(const bt_field *field, uint64_t otherwise)
     return bt_field_integer_unsigned_get_value(field);
 }
 
-size_t pt_ctf_map_pack(const struct ctf_map *map, const bt_event *from, struct ctf_event *event,
-                       uint8_t *data)
+static void fill_in_names(const struct ctf_map *map, const bt_event *from,
+                          struct ctf_event *event)
+{
+    const bt_field *name = identity(map, from, CTF_NAME);
+    const char *text = name ? ctf_string(name) : "";
+
+    event->pid = (int32_t)number(identity(map, from, CTF_PID), (uint64_t)map->trace_pid);
+    event->tid = (int32_t)number(identity(map, from, CTF_TID), 0);
+    event->thread_id = number(identity(map, from, CTF_THREAD_ID), 0);
+    memcpy(event->thread_name, text, strnlen(text, sizeof event->thread_name - 1));
+}
+
+/* What the packet does not say, of an event whose packet is known. */
+static void fill_in_rest(const struct ctf_map *map, const bt_event *from,
+                         struct ctf_event *event)
+{
+    if (!map->place[CTF_PID].in_packet)
+        event->pid = (int32_t)number(identity(map, from, CTF_PID), (uint64_t)map->trace_pid);
+    if (!map->place[CTF_TID].in_packet)
+        event->tid = (int32_t)number(identity(map, from, CTF_TID), 0);
+    if (!map->place[CTF_NAME].in_packet && map->place[CTF_NAME].known) {
+        const char *text = ctf_string(identity(map, from, CTF_NAME));
+        size_t length = strnlen(text, sizeof event->thread_name - 1);
+
+        memcpy(event->thread_name, text, length);
+        memset(event->thread_name + length, 0, sizeof event->thread_name - length);
+    }
+}
+
+static void who(const struct ctf_map *map, struct ctf_packets *packets, const bt_event *from,
+                struct ctf_event *event)
+{
+    if (map->by_packet && pt_ctf_packet_known(packets, from, event)) {
+        fill_in_rest(map, from, event);
+        return;
+    }
+    fill_in_names(map, from, event);
+    if (map->by_packet)
+        pt_ctf_packet_keep(packets, event);
+}
+
+static size_t walk_all(const struct ctf_map *map, const bt_event *from, uint8_t *data, bool *over)
 {
     struct ctf_walk w;
-    const bt_field *name = identity(map, from, CTF_NAME);
 
     w.map = map;
     w.detail = map->detail;
@@ -180,12 +262,6 @@ size_t pt_ctf_map_pack(const struct ctf_map *map, const bt_event *from, struct c
     w.count_bits = 0;
     w.data = data;
     w.used = 0;
-    event->pid = (int32_t)number(identity(map, from, CTF_PID), (uint64_t)map->trace_pid);
-    event->tid = (int32_t)number(identity(map, from, CTF_TID), 0);
-    event->prog_address = number(identity(map, from, CTF_ADDRESS), 0);
-    event->thread_id = number(identity(map, from, CTF_THREAD_ID), 0);
-    if (name)
-        snprintf(event->thread_name, sizeof event->thread_name, "%s", ctf_string(name));
     if (map->raw) {
         const bt_field *bytes = bt_field_structure_borrow_member_field_by_index_const(
             bt_event_borrow_payload_field_const(from), 1);
@@ -195,6 +271,20 @@ size_t pt_ctf_map_pack(const struct ctf_map *map, const bt_event *from, struct c
     } else {
         walk_event(&w, map->class, from);
     }
-    event->truncated = w.over || number(identity(map, from, CTF_TRUNCATED), 0);
+    *over = w.over;
     return w.used;
+}
+
+size_t pt_ctf_map_pack(const struct ctf_map *map, struct ctf_packets *packets,
+                       const bt_event *from, struct ctf_event *event, uint8_t *data)
+{
+    size_t used;
+    bool over = false;
+
+    who(map, packets, from, event);
+    event->prog_address = number(identity(map, from, CTF_ADDRESS), 0);
+    if (!map->planned || !pt_ctf_plan_pack(map, from, data, &used))
+        used = walk_all(map, from, data, &over);
+    event->truncated = over || number(identity(map, from, CTF_TRUNCATED), 0);
+    return used;
 }

@@ -167,7 +167,7 @@ static void take_event(struct ctf_sink *s, const bt_message *message)
     }
     s->last_ns = head.ns;
     head.class_index = map->index;
-    length = pt_ctf_map_pack(map, event, &head, s->data);
+    length = pt_ctf_map_pack(map, &s->packets, event, &head, s->data);
     pt_ctf_out_put(&s->out, CTF_EVENT, &head, sizeof head, s->data, length);
 }
 

@@ -22,7 +22,7 @@ enum { NOTE_TOLD, NOTE_LOST, NOTE_TYPES };
 
 struct reader {
     struct pt_job *job;
-    FILE    *from;
+    int      from;
     uint32_t class_count;
     char    *names[CTF_CLASSES_MAX];       /* NULL: its events are left out */
     uint32_t name_count;                   /* different ones */
@@ -30,7 +30,9 @@ struct reader {
     int64_t  gap_end, last_ns;
     uint64_t lost;
     char     fault[200];
-    uint8_t  record[CTF_RECORD_MAX + 1];
+    uint8_t *record;                       /* in the buffer */
+    size_t   at, end;
+    uint8_t  buffer[2 * CTF_RECORD_MAX + 1];
 };
 
 /* The name that the type gets in the log.  Two classes may share a name and not mean the
@@ -168,7 +170,6 @@ static bool take_lost(struct reader *r, uint32_t size)
 /* False: that is no record of a sound reader. */
 static bool take(struct reader *r, const struct ctf_record *head)
 {
-    r->record[head->size] = '\0';
     switch (head->kind) {
     case CTF_CLASS:
         return take_class(r, head->size);
@@ -190,16 +191,52 @@ static bool take(struct reader *r, const struct ctf_record *head)
     }
 }
 
-static void take_all(struct reader *r)
+/* That many bytes at r->buffer + r->at; false: the other process has ended before. */
+static bool have(struct reader *r, size_t bytes)
+{
+    ssize_t got;
+
+    if (r->end - r->at >= bytes)
+        return true;
+    memmove(r->buffer, r->buffer + r->at, r->end - r->at);
+    r->end -= r->at;
+    r->at = 0;
+    while (r->end < bytes) {
+        do
+            got = read(r->from, r->buffer + r->end, sizeof r->buffer - 1 - r->end);
+        while (got < 0 && errno == EINTR);
+        if (got <= 0)
+            return false;
+        r->end += (size_t)got;
+    }
+    return true;
+}
+
+/* A record, with a NUL behind it while it is looked at. */
+static bool take_one(struct reader *r)
 {
     struct ctf_record head;
+    uint8_t behind;
+    bool good;
 
-    while (!r->job->error && !r->ended && fread_unlocked(&head, sizeof head, 1, r->from) == 1) {
-        if (head.size > CTF_RECORD_MAX ||
-            (head.size && fread_unlocked(r->record, head.size, 1, r->from) != 1) ||
-            !take(r, &head))
-            break;
-    }
+    if (!have(r, sizeof head))
+        return false;
+    memcpy(&head, r->buffer + r->at, sizeof head);
+    if (head.size > CTF_RECORD_MAX || !have(r, sizeof head + head.size))
+        return false;
+    r->record = r->buffer + r->at + sizeof head;
+    r->at += sizeof head + head.size;
+    behind = r->record[head.size];
+    r->record[head.size] = '\0';
+    good = take(r, &head);
+    r->record[head.size] = behind;
+    return good;
+}
+
+static void take_all(struct reader *r)
+{
+    while (!r->job->error && !r->ended && take_one(r))
+        ;
     if (r->in_gap && !r->job->error)
         end_gap(r);
 }
@@ -250,14 +287,13 @@ static int read_from(struct pt_job *job, struct reader *r)
     }
     error = errno;
     close(ends[1]);
-    r->from = child > 0 ? fdopen(ends[0], "r") : NULL;
-    if (!r->from) {
+    r->from = ends[0];
+    if (child < 0) {
         close(ends[0]);
-        return pt_job_fail(job, child > 0 ? ENOMEM : error, "cannot start a process: %s",
-                           strerror(child > 0 ? ENOMEM : error));
+        return pt_job_fail(job, error, "cannot start a process: %s", strerror(error));
     }
     take_all(r);
-    fclose(r->from);
+    close(ends[0]);
     /* what it still has to say nobody wants, and it may be in an endless loop */
     if (!r->ended)
         kill(child, SIGKILL);

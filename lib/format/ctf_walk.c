@@ -114,7 +114,7 @@ static void leaf_array(struct ctf_walk *w, const bt_field_class *fc, const bt_fi
 
 /* LTTng's way to name the length of NAME, and ours, is _NAME_length: the count is in
  * the data already. */
-static bool is_length_of_next(const bt_field_class *fc, uint64_t i)
+bool pt_ctf_is_length_of_next(const bt_field_class *fc, uint64_t i)
 {
     const bt_field_class_structure_member *m =
         bt_field_class_structure_borrow_member_by_index_const(fc, i), *next;
@@ -138,6 +138,14 @@ static bool is_length_of_next(const bt_field_class *fc, uint64_t i)
     return name[strspn(name, "_")] == '\0';
 }
 
+bool pt_ctf_is_identity(const struct ctf_map *map, uint64_t i)
+{
+    for (unsigned k = 0; k < CTF_IDENTITIES; k++)
+        if (map->place[k].known && !map->place[k].in_packet && map->place[k].index == i)
+            return true;
+    return false;
+}
+
 static void walk_members(struct ctf_walk *w, const bt_field_class *fc, const bt_field *field,
                          const char *prefix, bool context)
 {
@@ -148,14 +156,10 @@ static void walk_members(struct ctf_walk *w, const bt_field_class *fc, const bt_
         const bt_field_class_structure_member *m =
             bt_field_class_structure_borrow_member_by_index_const(fc, i);
         const bt_field_class *class = bt_field_class_structure_member_borrow_field_class_const(m);
-        bool taken = false;
 
-        for (unsigned k = 0; context && k < CTF_IDENTITIES; k++)
-            taken = taken || (w->map->place[k].known && !w->map->place[k].in_packet &&
-                              w->map->place[k].index == i);
-        if (taken)
+        if (context && pt_ctf_is_identity(w->map, i))
             continue;
-        if (is_length_of_next(fc, i)) {
+        if (pt_ctf_is_length_of_next(fc, i)) {
             w->count_bits = ctf_bits(class) < 32 ? ctf_bits(class) : 32;
             continue;
         }

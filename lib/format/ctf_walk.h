@@ -49,6 +49,11 @@ void pt_ctf_walk(struct ctf_walk *w, const bt_field_class *fc, const bt_field *f
 void pt_ctf_walk_scope(struct ctf_walk *w, const bt_field_class *fc, const bt_field *field,
                        const char *name, bool context);
 
+/* Whether member i of a structure is only the length of the next; whether member i of the
+ * common context says who or where. */
+bool pt_ctf_is_length_of_next(const bt_field_class *fc, uint64_t i);
+bool pt_ctf_is_identity(const struct ctf_map *map, uint64_t i);
+
 static inline bool ctf_is(const bt_field_class *fc, bt_field_class_type type)
 {
     return bt_field_class_type_is(bt_field_class_get_type(fc), type);

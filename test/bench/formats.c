@@ -33,15 +33,19 @@ enum { RUNS = 3, THREADS = 4, LONGER = 4 };
 static const struct subject {
     const char *name;
     bool switches;           /* of which log */
-    bool folder;
     double to, from;         /* M events/s that are asked; 0: not offered */
     bool lines;              /* import adds events of its own: lines are counted */
 } subjects[] = {
-    { "jsonl", false, false, 2, 2 }, { "csv", false, false, 2, 2 },
-    { "ctf", false, true, 5, 5 }, { "perfetto", false, false, 5, 0 },
-    { "chrome", false, false, 2, 0 }, { "btf", true, false, 2, 2, true },
-    { "shark", false, false, 5, 5 }, { "rkh", false, false, 5, 5 },
-    { "trazer", false, false, 2, 2 }, { "kiwi", true, false, 2, 0 },
+    { .name = "jsonl", .to = 2, .from = 2 },
+    { .name = "csv", .to = 2, .from = 2 },
+    { .name = "ctf", .to = 5, .from = 5 },
+    { .name = "perfetto", .to = 5 },
+    { .name = "chrome", .to = 2 },
+    { .name = "btf", .switches = true, .to = 2, .from = 2, .lines = true },
+    { .name = "shark", .to = 5, .from = 5 },
+    { .name = "rkh", .to = 5, .from = 5 },
+    { .name = "trazer", .to = 2, .from = 2 },
+    { .name = "kiwi", .switches = true, .to = 2 },
 };
 
 static char *tool;
