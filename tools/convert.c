@@ -60,7 +60,7 @@ static bool has_spec(const struct convert *convert, size_t count, const char *na
     return false;
 }
 
-void convert_init(struct convert *convert, const struct option_spec *own)
+int convert_init(struct convert *convert, const struct option_spec *own)
 {
     const struct posixtrace_format *f;
     size_t count = 0;
@@ -71,8 +71,11 @@ void convert_init(struct convert *convert, const struct option_spec *own)
     for (size_t i = 0; (f = posixtrace_format_get(i)); i++) {
         const struct posixtrace_format_option *o = f->options;
 
-        for (; o && o->name && count < CONVERT_OPTIONS - 1; o++) {
+        for (; o && o->name; o++) {
             if (!has_spec(convert, count, o->name)) {
+                if (count == CONVERT_OPTIONS - 1)
+                    return tool_error("the formats have more than %d options; --%s is one more",
+                                      CONVERT_OPTIONS - 1, o->name);
                 convert->specs[count] =
                     (struct option_spec){ o->name, true, CONVERT_OPTION + (int)count };
                 count++;
@@ -81,6 +84,7 @@ void convert_init(struct convert *convert, const struct option_spec *own)
     }
     convert->c.note = note;
     convert->c.progress = progress;
+    return EXIT_DONE;
 }
 
 void convert_deinit(struct convert *convert)

@@ -10,7 +10,7 @@
 #include <posixtrace/format.h>
 #include "options.h"
 
-enum { CONVERT_OPTION = 900, CONVERT_OPTIONS = 48, CONVERT_WORDS = 64 };
+enum { CONVERT_OPTION = 900, CONVERT_OPTIONS = 128, CONVERT_WORDS = 64 };
 
 struct convert {
     struct option_spec specs[CONVERT_OPTIONS];
@@ -19,8 +19,9 @@ struct convert {
     struct posixtrace_conversion c;
 };
 
-/* The verb's options, and those of all formats. */
-void convert_init(struct convert *convert, const struct option_spec *own);
+/* The verb's options, and those of all formats; EXIT_DONE, or there are too many for this
+ * program, which was said. */
+int convert_init(struct convert *convert, const struct option_spec *own);
 void convert_deinit(struct convert *convert);
 
 /* The spec that code, CONVERT_OPTION or more, belongs to was given. */

@@ -172,9 +172,8 @@ static int take(struct export *ex, int code, const char *value)
 static int run(struct options *o)
 {
     struct export ex = { 0 };
-    int code, status = EXIT_DONE;
+    int code, status = convert_init(&convert, own);
 
-    convert_init(&convert, own);
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         if (code == LIST)
             convert_list(true);

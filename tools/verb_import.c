@@ -200,9 +200,8 @@ static int take(struct import *im, int code, const char *value)
 static int run(struct options *o)
 {
     struct import im = { 0 };
-    int code, status = EXIT_DONE;
+    int code, status = convert_init(&conversion, own);
 
-    convert_init(&conversion, own);
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         if (code == LIST)
             convert_list(false);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* Events that are no records of RKH, as Trazer prints user events. */
+#include <math.h>
 #include <string.h>
+#include "format/number.h"
 #include "format/trazer_write.h"
 
 static void put_margin(struct pt_trazer_writer *w)
@@ -31,11 +33,17 @@ static void put_element(struct pt_trazer_writer *w, const posixtrace_layout_t *l
                         const struct posixtrace_value *v, size_t n)
 {
     const struct posixtrace_field *f = posixtrace_layout_field(layout, i);
-    char text[40];
+    char text[PT_NUMBER_MAX];
 
     if (f->kind == POSIXTRACE_FLOAT) {
-        snprintf(text, sizeof text, "%.17g", posixtrace_value_float(layout, i, v, n));
-        pt_trazer_put_text(w, text);
+        double value = posixtrace_value_float(layout, i, v, n);
+        char *end = text;
+
+        if (isfinite(value))
+            end = pt_number_float(text, value, 64);
+        else
+            end += snprintf(text, sizeof text, "%f", value);
+        pt_trazer_put_piece(w, text, (size_t)(end - text));
     } else if (f->kind == POSIXTRACE_HEX) {
         pt_trazer_put_text(w, "0x");
         pt_trazer_put_unsigned(w, posixtrace_value_integer(layout, i, v, n), 16, 0, '0');

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "model/decimal.h"
 #include "model/expression.h"
 #include "model/letters.h"
 
@@ -155,7 +156,7 @@ static bool take_number(struct parser *p, struct pt_node *n)
     n->operand = PT_OPERAND_INTEGER;
     n->value.integer = n->negative ? (uint64_t)strtoll(p->at, &end, 0) : strtoull(p->at, &end, 0);
     if (*end == '.' || *end == 'e' || *end == 'E') {
-        double number = strtod(p->at, &end_float);
+        double number = pt_decimal_read(p->at, &end_float);
 
         n->operand = PT_OPERAND_FLOAT;
         n->value.number = number;

@@ -82,14 +82,16 @@ static void make_log(const char *path, bool switches, long events)
     for (int i = 0; !error && i < 5; i++)
         error = posixtrace_log_builder_describe(builder, described[i], "u32 a; u32 b");
     for (long i = 0; !error && i < events; i++) {
-        const uint32_t data[4] = { (uint32_t)i, (uint32_t)i * 2654435761u };
         int thread = (int)(i / 8 % THREADS);
         bool of_system = switches && (i % 8 == 0 || i % 8 == 7);
+        /* of a switch: which processor */
+        const uint32_t data[2] = { of_system ? (uint32_t)thread % 2 : (uint32_t)i,
+                                   (uint32_t)i * 2654435761u };
         struct posixtrace_event e = {
             .ns = 1700000000000000000 + i * 170, .pid = 4711, .tid = 4712 + thread,
             .thread_id = 0x7f0000001000u + (uint64_t)thread * 0x1000, .prog_address = 0x401234,
             .name = event_of(switches, i), .thread_name = "worker", .data = data,
-            .data_len = of_system ? 16 : 8 };
+            .data_len = of_system ? 4 : 8 };
 
         error = posixtrace_log_builder_add(builder, &e);
     }

@@ -6,6 +6,7 @@
  */
 #include <check.h>
 #include <errno.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +156,31 @@ START_TEST(fields)
 }
 END_TEST
 
+/* Skipped where no locale with a comma is installed. */
+START_TEST(comma)
+{
+    static const char *const some[] = { "de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "fr_FR",
+                                         "ru_RU.UTF-8", "pl_PL.UTF-8" };
+    size_t i = 0;
+
+    while (i < sizeof some / sizeof *some && !setlocale(LC_NUMERIC, some[i]))
+        i++;
+    if (strcmp(localeconv()->decimal_point, ",") != 0) {
+        puts("no locale with a decimal comma is installed: not tested");
+        return;
+    }
+    expect("price == 1.5", true);
+    expect("price == 1.5e0 and pid < 10.5", true);
+    expect("price == 15e-1", true);
+    expect("price > 1.49999999999999 and price < 1.50000000000001", true);
+    expect("temperature <= -1.5 and temperature > -2.5", true);
+    expect("price == 1.", false);
+    ck_assert_int_eq(posixtrace_expression_parse("price == 1,5", &(posixtrace_expression_t *){ 0 },
+                                                 NULL), EINVAL);
+    setlocale(LC_NUMERIC, "C");
+}
+END_TEST
+
 START_TEST(connected)
 {
     expect("flag and side == buy", false);
@@ -268,6 +294,7 @@ static void add(TCase *c)
     tcase_add_test(c, names);
     tcase_add_test(c, numbers);
     tcase_add_test(c, fields);
+    tcase_add_test(c, comma);
     tcase_add_test(c, connected);
     tcase_add_test(c, decided);
     tcase_add_test(c, cut);
