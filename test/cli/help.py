@@ -69,7 +69,7 @@ def main():
     for line, offered in (("posixtrace print --format=", {"text", "jsonl", "csv"}),
                           ("posixtrace print --format=j", {"jsonl"}),
                           ("posixtrace print --color n", {"never"}),
-                          ("posixtrace import --from=", {"jsonl"}),
+                          ("posixtrace import --from=", {"csv", "jsonl"}),
                           ("posixtrace pr", {"print"})):
         if line.endswith("="):
             line += " "

@@ -160,7 +160,7 @@ END_TEST
 START_TEST(comma)
 {
     static const char *const some[] = { "de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "fr_FR",
-                                         "ru_RU.UTF-8", "pl_PL.UTF-8" };
+                                        "ru_RU.UTF-8", "pl_PL.UTF-8" };
     size_t i = 0;
 
     while (i < sizeof some / sizeof *some && !setlocale(LC_NUMERIC, some[i]))
