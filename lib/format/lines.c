@@ -37,30 +37,6 @@ static int open_spool(FILE **spool)
     return ENOMEM;
 }
 
-int pt_lines_open(struct pt_lines *l, FILE *from, bool quotes)
-{
-    memset(l, 0, sizeof *l);
-    l->file = from;
-    l->quotes = quotes;
-    l->ahead = AHEAD_MOST;
-    l->limit = -1;
-    l->start = ftello(from);
-    if (l->start < 0) {
-        l->start = 0;
-        l->piped = true;
-        return open_spool(&l->spool);
-    }
-    l->next = l->window_at = l->file_at = l->start;
-    return 0;
-}
-
-void pt_lines_close(struct pt_lines *l)
-{
-    if (l->spool)
-        fclose(l->spool);
-    free(l->window);
-}
-
 static bool make_room(struct pt_lines *l)
 {
     size_t room = l->filled + l->ahead;
@@ -74,6 +50,34 @@ static bool make_room(struct pt_lines *l)
     l->window = more;
     l->room = room;
     return true;
+}
+
+int pt_lines_open(struct pt_lines *l, FILE *from, bool quotes)
+{
+    int error;
+
+    memset(l, 0, sizeof *l);
+    l->file = from;
+    l->quotes = quotes;
+    l->ahead = AHEAD_MOST;
+    l->limit = -1;
+    l->start = ftello(from);
+    l->piped = l->start < 0;
+    l->start = l->piped ? 0 : l->start;
+    l->next = l->window_at = l->file_at = l->start;
+    if (!make_room(l))
+        return ENOMEM;
+    error = l->piped ? open_spool(&l->spool) : 0;
+    if (error)
+        pt_lines_close(l);
+    return error;
+}
+
+void pt_lines_close(struct pt_lines *l)
+{
+    if (l->spool)
+        fclose(l->spool);
+    free(l->window);
 }
 
 /* What a signal interrupts goes on, or has ended. */

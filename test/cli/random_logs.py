@@ -135,6 +135,10 @@ def main():
             run(tool, "check", log)
             table = run(tool, "print", "--format=csv", log).decode()
             check_readers(events, text, table)
+            again = pathlib.Path(name) / "b.ptl"
+            run(tool, "import", "--from=csv", "-", again, stdin=table.encode())
+            if run(tool, "print", "--format=jsonl", again) != text.encode():
+                sys.exit("csv comes back as other events")
             for _ in range(10):
                 check_selection(tool, log, events, rng)
             shown = run(tool, "print", log).decode()
