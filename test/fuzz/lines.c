@@ -78,6 +78,6 @@ static void finish(void)
 }
 
 const struct fuzz_replay fuzz_replay = {
-    .rounds = 100,
+    .rounds = 20,
     .finish = finish
 };
