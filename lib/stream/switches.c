@@ -12,21 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "model/layout.h"
-#include "stream/gates.h"
 #include "stream/round.h"
 #include "stream/stream.h"
+#include "stream/switch_event.h"
 #include "stream/switches.h"
 
 /* Where in its "chunk" a packet of switches begins: behind whatever else is made. */
 #define PLACE (1u << 20)
 #define PACKET_BYTES 32768u
 #define MOST_ROOM (1u << 20)
-
-static const uint32_t event_ids[] = {
-    [PT_SWITCH_IN] = POSIXTRACE_SWITCH_IN, [PT_SWITCH_OUT] = POSIXTRACE_SWITCH_OUT,
-    [PT_SWITCH_PREEMPTED] = POSIXTRACE_SWITCH_PREEMPTED, [PT_SWITCH_TIME] = POSIXTRACE_CPU_TIME
-};
 
 struct thread {
     struct pt_author author;
@@ -53,8 +47,7 @@ struct pt_switches {
     struct placed *placed;
     size_t placed_count, placed_room;
     const struct pt_names *names;
-    /* Of the data, by what: for a filter that looks at it.  NULL: no memory for it yet. */
-    struct posixtrace_layout *layouts[sizeof event_ids / sizeof *event_ids];
+    struct pt_switch_layouts layouts;
     uint64_t told_ts;           /* of the latest window whose begin has its POSIXTRACE_CPU_TIME */
     pt_u64 records[PACKET_BYTES / 8];
 };
@@ -118,8 +111,7 @@ void pt_switches_close(struct pt_switches *w)
     if (!w)
         return;
     w->ops->close(w->source);
-    for (size_t i = 0; i < sizeof w->layouts / sizeof *w->layouts; i++)
-        free(w->layouts[i]);
+    pt_switch_layouts_free(&w->layouts);
     free(w->threads);
     free(w->hash);
     free(w->placed);
@@ -210,47 +202,6 @@ static enum pt_fate fate_of(const struct pt_round *r, uint64_t ts)
     return pt_live_fate(r->live, &c, pt_round_in_window(r, ts));
 }
 
-static uint32_t length_of(const struct pt_switch *s)
-{
-    return s->what == PT_SWITCH_TIME ? sizeof(struct pt_cpu_time) : sizeof s->value;
-}
-
-static const void *data_of(const struct pt_switch *s, struct pt_cpu_time *t)
-{
-    *t = (struct pt_cpu_time){ s->run_ns, s->value };
-    return s->what == PT_SWITCH_TIME ? (const void *)t : &s->value;
-}
-
-static const struct posixtrace_layout *layout_of(struct pt_switches *w, unsigned what)
-{
-    const char *text = pt_event_system_description(event_ids[what]);
-
-    if (!w->layouts[what] && text)
-        pt_layout_parse(text, &w->layouts[what], NULL);
-    return w->layouts[what];
-}
-
-/* Does the stream's filter let it pass? */
-static bool is_wanted(struct pt_switches *w, const struct pt_gates *g, const struct thread *t,
-                      const struct pt_switch *s)
-{
-    uint32_t id = event_ids[s->what];
-    struct pt_cpu_time time;
-    struct posixtrace_event event = {
-        .thread_id = t->author.thread_id, .data = data_of(s, &time), .data_len = length_of(s),
-        .thread_name = t->author.name, .name = pt_event_system_name(id), .id = id,
-        .pid = t->author.pid, .tid = t->author.tid,
-    };
-    struct pt_subject_event subject = { .name = event.name, .event = &event };
-
-    if (pt_set_has(&g->filter, id))
-        return false;
-    if (!g->expression)
-        return true;
-    subject.layout = layout_of(w, s->what);
-    return pt_expression_value(g->expression, &subject) == 1;
-}
-
 static int place_all(struct pt_switches *w, const struct pt_gates *g, const struct pt_switch *list,
                      size_t n)
 {
@@ -272,7 +223,7 @@ static int place_all(struct pt_switches *w, const struct pt_gates *g, const stru
         if (!t || pt_round_grow(&w->placed, &w->placed_room, w->placed_count,
                                 sizeof *w->placed) < 0)
             return -ENOMEM;
-        if (t->origin != s->origin || !is_wanted(w, g, t, s))
+        if (t->origin != s->origin || !pt_switch_is_wanted(&w->layouts, g, &t->author, s))
             continue;
         w->placed[w->placed_count++] = (struct placed){ (uint32_t)(t - w->threads), (uint32_t)i };
     }
@@ -353,7 +304,7 @@ static void put_record(struct pt_switches *w, struct pt_log_packet *p, uint64_t 
                        const struct pt_switch *s)
 {
     struct pt_cpu_time time;
-    const void *data = data_of(s, &time);
+    const void *data = pt_switch_data(s, &time);
     uint8_t *at = (uint8_t *)w->records + p->bytes;
 
     if (s->ts - *base > PT_DELTA_MAX) {
@@ -362,11 +313,11 @@ static void put_record(struct pt_switches *w, struct pt_log_packet *p, uint64_t 
         at += PT_RECORD_HEAD;
         p->bytes += PT_RECORD_HEAD;
     }
-    pt_record_put_head(at, PT_RECORD_EVENT, event_ids[s->what], length_of(s),
+    pt_record_put_head(at, PT_RECORD_EVENT, pt_switch_event(s), pt_switch_length(s),
                        (uint32_t)(s->ts - *base), 0);
     memset(at + PT_RECORD_HEAD, 0, 8);
-    memcpy(at + PT_RECORD_HEAD, data, length_of(s));
-    p->bytes += pt_record_size(length_of(s));
+    memcpy(at + PT_RECORD_HEAD, data, pt_switch_length(s));
+    p->bytes += pt_record_size(pt_switch_length(s));
     p->last_ts = s->ts;
     p->events++;
 }

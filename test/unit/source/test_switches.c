@@ -193,6 +193,26 @@ START_TEST(not_what_is_filtered)
 }
 END_TEST
 
+START_TEST(an_expression_looks_at_them)
+{
+    int fd = log_file();
+    struct pt_stream *s = make(fd, POSIX_TRACE_FLUSH, 1 << 16);
+
+    ck_assert_int_eq(pt_stream_set_expression(
+                         s, "tid 100002 and cpu > 1 or event \"*preempted\"", 0), 0);
+    ck_assert_int_eq(pt_stream_start(s, 0), 0);
+    put(PT_SWITCH_IN, 100001, 7, 0);
+    put(PT_SWITCH_IN, 100002, 1, 0);
+    put(PT_SWITCH_OUT, 100002, 2, 0);
+    put(PT_SWITCH_PREEMPTED, 100001, 3, 0);
+    ck_assert_int_eq(pt_stream_destroy(s, 0), 0);
+    ck_assert_uint_eq(look(fd, 0, NULL).switches, 2);
+    ck_assert_uint_eq(look(fd, 100002, NULL).last_value, 2);
+    ck_assert_uint_eq(look(fd, 100001, NULL).last_value, 3);
+    close(fd);
+}
+END_TEST
+
 /* Two saw a thread: one counts.  After its end its tid is another thread's, and that
  * may have been seen first by the other one. */
 START_TEST(seen_twice)
@@ -388,6 +408,7 @@ static void add_tests(TCase *t)
 {
     tcase_add_test(t, only_inside_windows);
     tcase_add_test(t, not_what_is_filtered);
+    tcase_add_test(t, an_expression_looks_at_them);
     tcase_add_test(t, seen_twice);
     tcase_add_test(t, many_and_far_apart);
     tcase_add_test(t, losses_are_told);
