@@ -17,17 +17,24 @@
 #include "stream/handler.h"
 #include "stream/thread.h"
 
-void pt_gates_init(struct pt_gates *g, const struct pt_seg_header *h,
-                   const struct pt_names *names)
+/* Apart, because its text is too much for the stack of a handler. */
+static PT_COLD void understand(struct pt_gates *g)
 {
     char text[PT_FILTER_TEXT];
 
-    *g = (struct pt_gates){ .h = h, .names = names };
-    g->version = pt_seg_expression(h, text);
-    pt_set_copy(&g->filter, pt_seg_filter(h));
+    g->version = pt_seg_expression(g->h, text);
     g->asks = text[0] != '\0';
-    if (g->asks && names && pt_expression_parse(text, &g->expression, NULL) < 0)
+    if (g->asks && pt_expression_parse(text, &g->expression, NULL) < 0)
         g->expression = NULL;
+}
+
+void pt_gates_init(struct pt_gates *g, const struct pt_seg_header *h,
+                   const struct pt_names *names)
+{
+    *g = (struct pt_gates){ .h = h, .names = names, .asks = pt_seg_has_expression(h) };
+    if (names)
+        understand(g);
+    pt_set_copy(&g->filter, pt_seg_filter(h));
 }
 
 void pt_gates_deinit(struct pt_gates *g)
