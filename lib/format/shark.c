@@ -4,6 +4,7 @@
  * S.Ha.R.K. traces: what its manual calls the events, with its errata mended, and the
  * form of a record.
  */
+#include <stdio.h>
 #include <string.h>
 #include "format/format.h"
 #include "format/shark.h"
@@ -138,6 +139,50 @@ void pt_shark_pack(uint8_t *at, const struct shark_record *r)
     put(at + 4, 4, (uint32_t)(r->tsc >> 32));
     put(at + 8, 4, (uint32_t)r->tsc);
     put(at + 12, 4, r->par2);
+}
+
+void pt_shark_pack_data(uint8_t *at, unsigned code, unsigned par1, uint32_t par2)
+{
+    put(at, 2, code);
+    put(at + 2, 2, par1);
+    put(at + 4, 4, par2);
+}
+
+void pt_shark_unpack_data(const uint8_t *at, struct shark_record *r)
+{
+    r->code = (uint16_t)get(at, 2);
+    r->par1 = (uint16_t)get(at + 2, 2);
+    r->par2 = get(at + 4, 4);
+}
+
+void pt_shark_describe(char *to)
+{
+    const char *const end = to + POSIXTRACE_DESCRIPTION_MAX + 1;
+    const char *between = "le; u16 code {";
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        to += snprintf(to, (size_t)(end - to), "%s%s = 0x%02x", between, types[i].name,
+                       types[i].code);
+        between = ", ";
+    }
+    snprintf(to, (size_t)(end - to), "}; u16 par1; u32 par2");
+}
+
+size_t pt_shark_packet(uint8_t *packet, uint32_t number, uint32_t events)
+{
+    size_t bytes = SHARK_PACKET_HEAD + events * SHARK_RECORD;
+
+    memcpy(packet, SHARK_PACKET_MARK, sizeof SHARK_PACKET_MARK);
+    put(packet + 12, 4, number);
+    put(packet + 16, 4, events);
+    put(packet + 20, 4, (uint32_t)bytes);
+    return bytes;
+}
+
+uint32_t pt_shark_in_ns(uint8_t code, uint32_t par2)
+{
+    return par2 && (code == SHARK_CYCLES_PER_MSEC || code == SHARK_TRACE_START)
+           ? SHARK_NS_PER_MSEC : par2;
 }
 
 static const struct posixtrace_format_option options[] = {

@@ -20,6 +20,13 @@
 #define SHARK_RECORD 16u
 #define SHARK_FAST   0x8000u
 #define SHARK_PREFIX "shark:"
+#define SHARK_CHUNK  "shark:chunk_"    /* and its number: events of posixtrace/shark.h */
+#define SHARK_PACKET_MARK   "TRACER-V1.0"   /* with its NUL 12 bytes */
+#define SHARK_PACKET_HEAD   24u
+#define SHARK_PACKET_EVENTS 60u        /* at most */
+#define SHARK_PORT          "20000"
+#define SHARK_NS_PER_MSEC   1000000u
+#define PT_SHARK_DATA       8u         /* bytes of an event of a chunk: u16, u16, u32 */
 
 /* Codes that are looked at, beyond being a type. */
 enum shark_code {
@@ -48,6 +55,17 @@ const struct shark_type *pt_shark_named(const char *name, size_t len);
 
 void pt_shark_unpack(const uint8_t *at, struct shark_record *r);
 void pt_shark_pack(uint8_t *at, const struct shark_record *r);
+
+/* An event of a chunk: code and parameters, without time. */
+void pt_shark_pack_data(uint8_t *at, unsigned code, unsigned par1, uint32_t par2);
+void pt_shark_unpack_data(const uint8_t *at, struct shark_record *r);
+/* What describes such an event; to has room for POSIXTRACE_DESCRIPTION_MAX + 1. */
+void pt_shark_describe(char *to);
+
+/* A packet of so many records, which stand behind its head already; its bytes. */
+size_t pt_shark_packet(uint8_t *packet, uint32_t number, uint32_t events);
+/* The second parameter, but where it says how fast the clock is: ours counts ns. */
+uint32_t pt_shark_in_ns(uint8_t code, uint32_t par2);
 
 struct pt_job;
 int pt_shark_read(struct pt_job *job);

@@ -13,9 +13,6 @@
 #include "format/format.h"
 #include "format/shark.h"
 
-#define PACKET_MARK "TRACER-V1.0"     /* with its NUL 12 bytes */
-#define PACKET_HEAD 24u
-#define PACKET_MAX  60u               /* events */
 #define DEFAULT_RATE 1000000u         /* ticks are nanoseconds */
 
 enum { NOTE_RATE, NOTE_PACKETS, NOTE_REST };
@@ -85,7 +82,7 @@ static int take(struct reader *r, uint8_t *to, size_t bytes)
 /* The head of the next packet. */
 static int take_packet(struct reader *r)
 {
-    uint8_t head[PACKET_HEAD];
+    uint8_t head[SHARK_PACKET_HEAD];
     int got = take(r, head, sizeof head);
     uint32_t number, events;
 
@@ -93,8 +90,9 @@ static int take_packet(struct reader *r)
         return got;
     number = word(head + 12);
     events = word(head + 16);
-    if (memcmp(head, PACKET_MARK, sizeof PACKET_MARK) != 0 || events > PACKET_MAX ||
-        word(head + 20) != PACKET_HEAD + events * SHARK_RECORD) {
+    if (memcmp(head, SHARK_PACKET_MARK, sizeof SHARK_PACKET_MARK) != 0 ||
+        events > SHARK_PACKET_EVENTS ||
+        word(head + 20) != SHARK_PACKET_HEAD + events * SHARK_RECORD) {
         r->end = r->number + 1;
         pt_job_fail(r->job, EILSEQ, "behind record %llu: not the head of a packet",
                     (unsigned long long)r->number);
@@ -284,7 +282,7 @@ static int option_number(struct reader *r, const char *name, uint64_t most, uint
 
 static int begin(struct reader *r)
 {
-    char mark[sizeof PACKET_MARK] = "";
+    char mark[sizeof SHARK_PACKET_MARK] = "";
     uint64_t start = 0;
     int error = option_number(r, "rate", UINT32_MAX, &r->rate);
 
@@ -296,7 +294,7 @@ static int begin(struct reader *r)
     if (!error)
         error = rewind_input(r);
     if (!error && fread(mark, 1, sizeof mark, r->in) == sizeof mark)
-        r->packets = memcmp(mark, PACKET_MARK, sizeof mark) == 0;
+        r->packets = memcmp(mark, SHARK_PACKET_MARK, sizeof mark) == 0;
     return error ? error : rewind_input(r);
 }
 

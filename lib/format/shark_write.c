@@ -14,15 +14,13 @@
 #include "format/format.h"
 #include "format/shark.h"
 
-#define PACKET_EVENTS 60u
-#define PACKET_HEAD   24u
 #define CONTEXTS      65536u      /* a parameter has 16 bits */
 #define CELLS         262144u     /* a power of two, never more than a quarter full */
 #define IDS           4096u
-#define NS_PER_MSEC   1000000u
 
 enum { LEFT_USERS, LEFT_CONTEXTS, LEFT_SIZE };
-enum what { NEW, OWN, FAST, SYSTEM, USER, NOTHING };
+/* OWN, FAST and CHUNK are S.Ha.R.K.'s. */
+enum what { NEW, OWN, FAST, CHUNK, SYSTEM, USER, NOTHING };
 
 struct context {
     int32_t  pid, tid;
@@ -39,28 +37,19 @@ struct writer {
     bool     begun, packets, foreign;    /* foreign: not from S.Ha.R.K. */
     uint32_t packet;                     /* number of the last one */
     uint32_t pending;                    /* records in the packet */
-    uint8_t  bytes[PACKET_HEAD + PACKET_EVENTS * SHARK_RECORD];
+    uint8_t  bytes[SHARK_PACKET_HEAD + SHARK_PACKET_EVENTS * SHARK_RECORD];
     uint32_t contexts, users;
     struct type type[IDS];
     struct context cell[CELLS];
 };
 
-static void put_word(uint8_t *at, uint32_t v)
-{
-    for (unsigned i = 0; i < 4; i++)
-        at[i] = (uint8_t)(v >> 8 * i);
-}
-
 static bool flush_packet(struct writer *w)
 {
-    size_t bytes = PACKET_HEAD + w->pending * SHARK_RECORD;
+    size_t bytes;
 
     if (w->pending == 0)
         return true;
-    memcpy(w->bytes, "TRACER-V1.0", 12);
-    put_word(w->bytes + 12, ++w->packet);
-    put_word(w->bytes + 16, w->pending);
-    put_word(w->bytes + 20, (uint32_t)bytes);
+    bytes = pt_shark_packet(w->bytes, ++w->packet, w->pending);
     w->pending = 0;
     if (fwrite_unlocked(w->bytes, 1, bytes, w->job->file) == bytes)
         return true;
@@ -74,8 +63,8 @@ static bool put_record(struct writer *w, uint16_t code, uint16_t par1, uint32_t 
     uint8_t bytes[SHARK_RECORD];
 
     if (w->packets) {
-        pt_shark_pack(w->bytes + PACKET_HEAD + w->pending * SHARK_RECORD, &record);
-        return ++w->pending < PACKET_EVENTS || flush_packet(w);
+        pt_shark_pack(w->bytes + SHARK_PACKET_HEAD + w->pending * SHARK_RECORD, &record);
+        return ++w->pending < SHARK_PACKET_EVENTS || flush_packet(w);
     }
     pt_shark_pack(bytes, &record);
     if (fwrite_unlocked(bytes, 1, sizeof bytes, w->job->file) == sizeof bytes)
@@ -108,6 +97,10 @@ static bool is_own(const char *name, struct type *t)
 
     if (strncmp(name, SHARK_PREFIX, sizeof SHARK_PREFIX - 1) != 0)
         return false;
+    if (strncmp(name, SHARK_CHUNK, sizeof SHARK_CHUNK - 1) == 0) {
+        t->what = CHUNK;
+        return true;
+    }
     name += sizeof SHARK_PREFIX - 1;
     len -= sizeof SHARK_PREFIX - 1;
     fast = len > 5 && strcmp(name + len - 5, ".fast") == 0;
@@ -195,10 +188,23 @@ static bool put_own(struct writer *w, const struct type *t, const struct posixtr
     memcpy(bytes, e->data, want);
     par2 = bytes[2] | (uint32_t)bytes[3] << 8 | (uint32_t)bytes[4] << 16 |
            (uint32_t)bytes[5] << 24;
-    if (par2 && (t->code == SHARK_CYCLES_PER_MSEC || t->code == SHARK_TRACE_START))
-        par2 = NS_PER_MSEC;
+    par2 = pt_shark_in_ns(t->code, par2);
     return put_record(w, (uint16_t)(t->code | (t->what == FAST ? SHARK_FAST : 0)),
                       (uint16_t)(bytes[0] | bytes[1] << 8), par2, tsc);
+}
+
+/* Logged through posixtrace/shark.h. */
+static bool put_chunk(struct writer *w, const struct posixtrace_event *e, uint64_t tsc)
+{
+    struct shark_record r;
+
+    if (e->data_len != PT_SHARK_DATA) {
+        pt_job_left_out(w->job, LEFT_SIZE, "'%s' with %zu bytes of data, not %u: left out",
+                        e->name, e->data_len, PT_SHARK_DATA);
+        return true;
+    }
+    pt_shark_unpack_data(e->data, &r);
+    return put_record(w, r.code, r.par1, pt_shark_in_ns((uint8_t)r.code, r.par2), tsc);
 }
 
 /* The parameters that the manual names: context first, then what it is about. */
@@ -208,7 +214,7 @@ static bool put_system(struct writer *w, const struct type *t, const struct posi
     uint32_t context = 0, second = 0;
 
     if (t->code == SHARK_TRACE_START) {
-        second = NS_PER_MSEC;
+        second = SHARK_NS_PER_MSEC;
     } else if (t->code != SHARK_TRACE_STOP) {
         context = context_of(w, e, tsc);
         if (!context) {
@@ -227,7 +233,7 @@ static bool begin(struct writer *w, const struct posixtrace_event *e, bool own)
     w->begun = true;
     w->origin = (uint64_t)e->ns;
     w->foreign = !own;
-    return own || put_record(w, SHARK_CYCLES_PER_MSEC, 0, NS_PER_MSEC, 0);
+    return own || put_record(w, SHARK_CYCLES_PER_MSEC, 0, SHARK_NS_PER_MSEC, 0);
 }
 
 static bool put_event(struct writer *w, const struct posixtrace_event *e)
@@ -245,10 +251,12 @@ static bool put_event(struct writer *w, const struct posixtrace_event *e)
         pt_job_left_out(w->job, LEFT_USERS, NULL);
         return true;
     }
-    if (!w->begun && !begin(w, e, t->what == OWN || t->what == FAST))
+    if (!w->begun && !begin(w, e, t->what <= CHUNK))
         return false;
     tsc = (uint64_t)e->ns - w->origin;
-    if (t->what == OWN || t->what == FAST)
+    if (t->what == CHUNK)
+        return put_chunk(w, e, tsc);
+    if (t->what < CHUNK)
         return put_own(w, t, e, tsc);
     if (t->what == SYSTEM)
         return put_system(w, t, e, tsc);
