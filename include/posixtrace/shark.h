@@ -5,7 +5,7 @@
  * are logged into, chained or not, filters by family, and chunks sent to files and over UDP
  * in the kernel's own form.  docs/formats/shark.md says what differs, and why.
  *
- *     int a = FTrace_chunk_create(1000000, 16000, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_CYC);
+ *     int a = FTrace_chunk_create(1000000, 16000, FTRACE_CHUNK_FLAG_FREE);
  *
  *     FTrace_actual_chunk_select(a);
  *     FTrace_enable();
@@ -13,7 +13,7 @@
  *     TRACER_LOGEVENT(FTrace_EVT_ipoint, 6000, 0);
  *     FTrace_disable();
  *     FTrace_init_disk_writer("trace.dat", 0, NULL, NULL);
- *     FTrace_send_chunk(a, 0, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_CYC);
+ *     FTrace_send_chunk(a, 0, FTRACE_CHUNK_FLAG_FREE);
  *
  * leaves 0trace.dat, which `posixtrace import --from=shark` reads.  A chunk is a stream
  * without log, "shark-chunk-0", whose events are of the type "shark:chunk_0": the tools list
@@ -180,7 +180,8 @@ int posixtrace_shark_get_chunk_flags(int number, FTrace_flags *flags);
 int posixtrace_shark_select(int number);
 /*
  * Makes chunk_b the successor of chunk_a, in place of the one that it had; chunk_b is FREE
- * no more.  chunk_b -1: chunk_a has none.  ENOENT; EBUSY: chunk_b is not FREE; EINVAL: they are the same.
+ * no more.  chunk_b -1: chunk_a has none.  ENOENT; EBUSY: chunk_b is not FREE; EINVAL: they
+ * are the same.
  */
 int posixtrace_shark_link(int chunk_a, int chunk_b);
 /* The first chunk with any of the flags; 0 (CYC): the first of that mode.  ENOENT: none. */

@@ -123,6 +123,11 @@ static void put(uint8_t *at, unsigned bytes, uint32_t v)
         at[i] = (uint8_t)(v >> 8 * i);
 }
 
+uint32_t pt_shark_word(const void *at)
+{
+    return get(at, 4);
+}
+
 /* The high half of the time comes first: it is no 64-bit number in either order. */
 void pt_shark_unpack(const uint8_t *at, struct shark_record *r)
 {

@@ -21,6 +21,7 @@
 #define SHARK_FAST   0x8000u
 #define SHARK_PREFIX "shark:"
 #define SHARK_CHUNK  "shark:chunk_"    /* and its number: events of posixtrace/shark.h */
+#define SHARK_LOST   "shark:LOST"      /* packets that are missing: u32 */
 #define SHARK_PACKET_MARK   "TRACER-V1.0"   /* with its NUL 12 bytes */
 #define SHARK_PACKET_HEAD   24u
 #define SHARK_PACKET_EVENTS 60u        /* at most */
@@ -55,6 +56,8 @@ const struct shark_type *pt_shark_named(const char *name, size_t len);
 
 void pt_shark_unpack(const uint8_t *at, struct shark_record *r);
 void pt_shark_pack(uint8_t *at, const struct shark_record *r);
+
+uint32_t pt_shark_word(const void *at);      /* 4 bytes */
 
 /* An event of a chunk: code and parameters, without time. */
 void pt_shark_pack_data(uint8_t *at, unsigned code, unsigned par1, uint32_t par2);

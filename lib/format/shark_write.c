@@ -18,9 +18,9 @@
 #define CELLS         262144u     /* a power of two, never more than a quarter full */
 #define IDS           4096u
 
-enum { LEFT_USERS, LEFT_CONTEXTS, LEFT_SIZE };
-/* OWN, FAST and CHUNK are S.Ha.R.K.'s. */
-enum what { NEW, OWN, FAST, CHUNK, SYSTEM, USER, NOTHING };
+enum { LEFT_USERS, LEFT_CONTEXTS, LEFT_SIZE, LEFT_LOST };
+/* OWN to LOST are S.Ha.R.K.'s. */
+enum what { NEW, OWN, FAST, CHUNK, LOST, SYSTEM, USER, NOTHING };
 
 struct context {
     int32_t  pid, tid;
@@ -99,6 +99,10 @@ static bool is_own(const char *name, struct type *t)
         return false;
     if (strncmp(name, SHARK_CHUNK, sizeof SHARK_CHUNK - 1) == 0) {
         t->what = CHUNK;
+        return true;
+    }
+    if (strcmp(name, SHARK_LOST) == 0) {
+        t->what = LOST;
         return true;
     }
     name += sizeof SHARK_PREFIX - 1;
@@ -207,6 +211,22 @@ static bool put_chunk(struct writer *w, const struct posixtrace_event *e, uint64
     return put_record(w, r.code, r.par1, pt_shark_in_ns((uint8_t)r.code, r.par2), tsc);
 }
 
+/* In packets a gap in their numbers; chunks have no way to say it. */
+static bool put_loss(struct writer *w, const struct posixtrace_event *e)
+{
+    uint32_t packets = 0;
+
+    if (e->data_len == sizeof packets)
+        packets = pt_shark_word(e->data);
+    if (!flush_packet(w))
+        return false;
+    if (!w->packets || w->packet == 0 || packets == 0 || packets > UINT32_MAX / 2 - w->packet)
+        pt_job_left_out(w->job, LEFT_LOST, "that packets were lost is not told");
+    else
+        w->packet += packets;
+    return true;
+}
+
 /* The parameters that the manual names: context first, then what it is about. */
 static bool put_system(struct writer *w, const struct type *t, const struct posixtrace_event *e,
                        uint64_t tsc)
@@ -251,9 +271,11 @@ static bool put_event(struct writer *w, const struct posixtrace_event *e)
         pt_job_left_out(w->job, LEFT_USERS, NULL);
         return true;
     }
-    if (!w->begun && !begin(w, e, t->what <= CHUNK))
+    if (!w->begun && !begin(w, e, t->what <= LOST))
         return false;
     tsc = (uint64_t)e->ns - w->origin;
+    if (t->what == LOST)
+        return put_loss(w, e);
     if (t->what == CHUNK)
         return put_chunk(w, e, tsc);
     if (t->what < CHUNK)

@@ -35,8 +35,8 @@ def decode(data):
             yield code, par1, high << 32 | low, par2
 
 
-def packets(records):
-    out, number = b"", 0
+def packets(records, number=0):
+    out = b""
     for at in range(0, len(records), 60):
         part = records[at:at + 60]
         number += 1
@@ -61,8 +61,11 @@ class Case:
         (self.folder / "in.dat").write_bytes(data)
         _, said = run("import", "--from=shark", "--force", *options, self.folder / "in.dat",
                       self.folder / "log.ptl", fails=fails)
+        return self.log(), said
+
+    def log(self):
         text, _ = run("print", "--format=jsonl", self.folder / "log.ptl")
-        return [json.loads(line) for line in text.splitlines()], said
+        return [json.loads(line) for line in text.splitlines()]
 
     def exported(self, *options):
         run("export", "--to=shark", "--force", *options, self.folder / "log.ptl",
@@ -118,10 +121,53 @@ def check_read(case):
     events, said = case.imported(record(0x09, 1, 10, 2) + record(0x09, 1, 30, 2))
     if events[1]["ts"] - events[0]["ts"] != 20 or "--rate" not in said:
         sys.exit(f"without a rate: {events} {said}")
-    lost = packets(raw)
-    _, said = case.imported(lost[:984] + lost[2 * 984:])
-    if "1 packets are missing" not in said:
-        sys.exit(f"a packet less: {said}")
+
+
+def check_chunks(case):
+    """Several chunks, each with its seam, one behind the other in any order."""
+    records = make(700, 4)
+    raw = [record(*r) for r in records]
+    parts = [raw[:100], raw[100:350], raw[350:600], raw[600:]]
+    turned = [part[cut:] + part[:cut] for part, cut in zip(parts, (0, 99, 1, 60))]
+    for order in ((0, 1, 2, 3), (3, 1, 0, 2), (2, 3, 0, 1)):
+        data = b"".join(b"".join(turned[i]) for i in order)
+        expect_events(case.imported(data)[0], records, 500000)
+        sent, number = b"", 0
+        for i in order:
+            sent += packets(turned[i], number)
+            number += -(-len(turned[i]) // 60)
+        expect_events(case.imported(sent)[0], records, 500000)
+    # what is older may lie anywhere: also between what stands together
+    data = b"".join(raw[0::3] + raw[1::3] + raw[2::3])
+    expect_events(case.imported(data)[0], records, 500000)
+    same = [(0x10, 0, 10, 1000000)] + [(0x09, i, 10, 0) for i in range(9)]
+    data = b"".join(record(*r) for r in same[:5]) + record(0x09, 99, 9, 0) + \
+        b"".join(record(*r) for r in same[5:])
+    expect_events(case.imported(data)[0], [(0x09, 99, 9, 0)] + same, 1000000)
+
+
+def check_lost(case):
+    """Packets that are missing are an event with their number, which goes out as a gap."""
+    records = make(300, 5)
+    whole = packets([record(*r) for r in records])
+    _, said = case.imported(whole[:984] + whole[3 * 984:])
+    if "2 packets are missing" not in said:
+        sys.exit(f"two packets less: {said}")
+    for again in (False, True):
+        events = [e for e in case.log() if e["event"].startswith("shark:")]
+        if events[60]["event"] != "shark:LOST" or events[60]["fields"] != {"packets": 2}:
+            sys.exit(f"no loss but {events[60]}")
+        del events[60]
+        names = [name_of(r[0]) for r in records[:60] + records[180:]]
+        if [e["event"] for e in events] != names:
+            sys.exit(f"beside the loss, sent on {again}: {len(events)} events")
+        (case.folder / "sent.dat").write_bytes(case.exported("--packets=yes"))
+        run("import", "--from=shark", "--force", case.folder / "sent.dat",
+            case.folder / "log.ptl")
+    _, said = run("export", "--to=shark", "--force", case.folder / "log.ptl",
+                  case.folder / "out.dat")
+    if "1 event could not" not in said:
+        sys.exit(f"a loss in a chunk: {said}")
 
 
 def check_switches(case):
@@ -136,10 +182,10 @@ def check_switches(case):
 
 
 def check_wrong(case):
-    events, said = case.imported(record(1, 0, 50, 0) + record(1, 0, 20, 0) + record(1, 0, 10, 0),
-                            fails=True)
-    if "record 3" not in said or [e["ts"] for e in events] != [0, 30]:
-        sys.exit(f"two seams: {said} {events}")
+    events, said = case.imported(b"".join(record(1, 0, 5000 - i, 0) for i in range(1100)),
+                                 fails=True)
+    if "record 1025" not in said or [e["ts"] for e in events] != list(range(1024)):
+        sys.exit(f"a seam at each record: {said} {len(events)} events")
     good = packets([record(*r) for r in make(100, 2)])
     events, said = case.imported(good[:984] + b"X" * 200, fails=True)
     if "record 60" not in said:
@@ -201,6 +247,6 @@ def check_foreign(case):
 
 with tempfile.TemporaryDirectory() as folder:
     case = Case(folder)
-    for check in (check_read, check_switches, check_wrong, check_written, check_foreign):
+    for check in (check_read, check_chunks, check_lost, check_switches, check_wrong, check_written, check_foreign):
         check(case)
-print("reading, seams, packets, switches, faults, writing")
+print("reading, seams, chunks, packets, loss, switches, faults, writing")

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See shark_input.h. */
+#include <errno.h>
+#include <string.h>
+#include "format/shark_input.h"
+
+enum { NOTE_REST = 7 };       /* of the job's kinds; shark_read.c has the first ones */
+
+static int copy_input(struct pt_job *job, FILE **in)
+{
+    char block[65536];
+    size_t n;
+
+    *in = tmpfile();
+    if (!*in)
+        return pt_job_fail(job, errno, "cannot make a temporary file: %s", strerror(errno));
+    while ((n = fread(block, 1, sizeof block, job->file)) > 0)
+        if (fwrite(block, 1, n, *in) != n)
+            return pt_job_fail(job, errno, "cannot write a temporary file: %s", strerror(errno));
+    return ferror(job->file) ? pt_job_fail_file(job) : 0;
+}
+
+int pt_shark_input_seek(struct pt_shark_input *in, const struct pt_shark_place *place)
+{
+    in->at = *place;
+    in->lost = 0;
+    if (fseeko(in->in, (off_t)place->offset, SEEK_SET) != 0)
+        return pt_job_fail(in->job, errno, "cannot read the input again: %s", strerror(errno));
+    return 0;
+}
+
+int pt_shark_input_open(struct pt_shark_input *in, struct pt_job *job)
+{
+    static const struct pt_shark_place start;
+    char mark[sizeof SHARK_PACKET_MARK] = "";
+    int error = 0;
+
+    *in = (struct pt_shark_input){ .job = job, .in = job->file };
+    if (fseeko(job->file, 0, SEEK_CUR) != 0)
+        error = copy_input(job, &in->in);
+    if (!error)
+        error = pt_shark_input_seek(in, &start);
+    if (!error && fread(mark, 1, sizeof mark, in->in) == sizeof mark)
+        in->packets = memcmp(mark, SHARK_PACKET_MARK, sizeof mark) == 0;
+    return error ? error : pt_shark_input_seek(in, &start);
+}
+
+void pt_shark_input_close(struct pt_shark_input *in)
+{
+    if (in->in && in->in != in->job->file)
+        fclose(in->in);
+}
+
+/* 1: so many bytes; 0: the end, also within them. */
+static int take(struct pt_shark_input *in, uint8_t *to, size_t bytes)
+{
+    size_t got = fread_unlocked(to, 1, bytes, in->in);
+
+    in->at.offset += got;
+    if (got == bytes)
+        return 1;
+    if (ferror(in->in)) {
+        pt_job_fail_file(in->job);
+        return -1;
+    }
+    if (got)
+        pt_job_note(in->job, NOTE_REST, "the last %zu bytes are no whole record", got);
+    return 0;
+}
+
+/* The head of the next packet. */
+static int take_packet(struct pt_shark_input *in)
+{
+    uint8_t head[SHARK_PACKET_HEAD];
+    int got = take(in, head, sizeof head);
+    uint32_t number, events;
+
+    if (got <= 0)
+        return got;
+    number = pt_shark_word(head + 12);
+    events = pt_shark_word(head + 16);
+    if (memcmp(head, SHARK_PACKET_MARK, sizeof SHARK_PACKET_MARK) != 0 ||
+        events > SHARK_PACKET_EVENTS ||
+        pt_shark_word(head + 20) != SHARK_PACKET_HEAD + events * SHARK_RECORD) {
+        pt_job_fail(in->job, EILSEQ, "behind record %llu: not the head of a packet",
+                    (unsigned long long)in->at.number);
+        return -1;
+    }
+    if (in->at.next_packet && number > in->at.next_packet)
+        in->lost += number - in->at.next_packet;
+    in->at.next_packet = number + 1;
+    in->at.left = events;
+    return 1;
+}
+
+int pt_shark_input_take(struct pt_shark_input *in, struct shark_record *record)
+{
+    uint8_t bytes[SHARK_RECORD];
+    int got;
+
+    in->lost = 0;
+    do {
+        while (in->packets && in->at.left == 0) {
+            got = take_packet(in);
+            if (got <= 0)
+                return got;
+        }
+        got = take(in, bytes, sizeof bytes);
+        if (got <= 0)
+            return got;
+        in->at.left -= in->packets;
+        in->at.number++;
+        pt_shark_unpack(bytes, record);
+    } while ((record->code & 0xffu) == 0);
+    return 1;
+}
