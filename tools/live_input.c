@@ -17,6 +17,13 @@
 #include "log_file.h"
 #include "tool.h"
 
+enum kind { FILES, CONNECT, LISTEN, PACKETS };
+
+static const struct { const char *word, *fails; } kinds[] = {
+    [FILES] = { "", "" }, [CONNECT] = { "tcp:", "connect to" },
+    [LISTEN] = { "tcp-listen:", "wait at" }, [PACKETS] = { "udp:", "receive at" }
+};
+
 static int watched = -1, nothing = -1;
 static struct sigaction before_int, before_term;
 
@@ -37,7 +44,7 @@ static bool split(char *address, char **host, char **port)
 }
 
 /* Where the system has put us: port 0 is any that is free. */
-static void tell(int fd)
+static void tell(int fd, enum kind kind)
 {
     struct sockaddr_storage address;
     socklen_t len = sizeof address;
@@ -46,7 +53,8 @@ static void tell(int fd)
     if (getsockname(fd, (struct sockaddr *)&address, &len) == 0 &&
         getnameinfo((struct sockaddr *)&address, len, host, sizeof host, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV) == 0)
-        tool_note("waiting for a connection to %s, port %s", host, port);
+        tool_note("waiting for %s %s, port %s",
+                  kind == LISTEN ? "a connection to" : "packets to", host, port);
 }
 
 /* One connection; who comes later is refused. */
@@ -54,24 +62,28 @@ static int accept_one(int fd)
 {
     int got;
 
-    tell(fd);
+    tell(fd, LISTEN);
     do
         got = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
     while (got < 0 && (errno == ECONNABORTED || errno == EAGAIN));
     return got;
 }
 
-static int try_address(const struct addrinfo *a, bool listening)
+static int try_address(const struct addrinfo *a, enum kind kind)
 {
     int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol), got, on = 1;
     int error;
 
     if (fd < 0)
         return -1;
-    if (!listening && connect(fd, a->ai_addr, a->ai_addrlen) == 0)
+    if (kind == CONNECT && connect(fd, a->ai_addr, a->ai_addrlen) == 0)
         return fd;
+    if (kind == PACKETS && bind(fd, a->ai_addr, a->ai_addrlen) == 0) {
+        tell(fd, kind);
+        return fd;
+    }
     got = -1;
-    if (listening && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+    if (kind == LISTEN && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
         bind(fd, a->ai_addr, a->ai_addrlen) == 0 && listen(fd, 1) == 0)
         got = accept_one(fd);
     error = errno;
@@ -80,18 +92,19 @@ static int try_address(const struct addrinfo *a, bool listening)
     return got;
 }
 
-static int open_connection(const char *path, char *address, bool listening)
+static int open_connection(const char *path, char *address, enum kind kind)
 {
-    struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list, *a;
+    struct addrinfo hints = { .ai_socktype = kind == PACKETS ? SOCK_DGRAM : SOCK_STREAM };
+    struct addrinfo *list, *a;
     char *host, *port;
     int fd = -1, error;
 
-    if (!split(address, &host, &port) || (!host && !listening)) {
-        tool_error("%s: a connection is tcp:HOST:PORT or tcp-listen:[HOST:]PORT, with a number "
-                   "as port", quote(path));
+    if (!split(address, &host, &port) || (!host && kind == CONNECT)) {
+        tool_error("%s: a connection is tcp:HOST:PORT, tcp-listen:[HOST:]PORT or udp:[HOST:]PORT, "
+                   "with a number as port", quote(path));
         return -1;
     }
-    hints.ai_flags = AI_NUMERICSERV | (listening && host ? AI_PASSIVE : 0);
+    hints.ai_flags = AI_NUMERICSERV | (kind != CONNECT && host ? AI_PASSIVE : 0);
     if (!host)
         hints.ai_family = AF_INET;
     error = getaddrinfo(host && strcmp(host, "*") == 0 ? NULL : host, port, &hints, &list);
@@ -100,26 +113,38 @@ static int open_connection(const char *path, char *address, bool listening)
         return -1;
     }
     for (a = list; a && fd < 0; a = a->ai_next)
-        fd = try_address(a, listening);
+        fd = try_address(a, kind);
     if (fd < 0)
-        tool_error("cannot %s %s: %s", listening ? "wait at" : "connect to", quote(path),
-                   strerror(errno));
+        tool_error("cannot %s %s: %s", kinds[kind].fails, quote(path), strerror(errno));
     freeaddrinfo(list);
     return fd;
 }
 
+static enum kind kind_of(const char *path)
+{
+    enum kind kind = PACKETS;
+
+    while (kind != FILES && strncmp(path, kinds[kind].word, strlen(kinds[kind].word)) != 0)
+        kind--;
+    return kind;
+}
+
+bool live_input_is_udp(const char *path)
+{
+    return kind_of(path) == PACKETS;
+}
+
 int live_input_open(const char *path)
 {
-    static const char connect_to[] = "tcp:", wait_at[] = "tcp-listen:";
-    bool listening = strncmp(path, wait_at, sizeof wait_at - 1) == 0;
+    enum kind kind = kind_of(path);
     char *address;
     int fd;
 
-    if (!listening && strncmp(path, connect_to, sizeof connect_to - 1) != 0)
+    if (kind == FILES)
         return log_file_descriptor(path, O_RDONLY);
     address = tool_grow(NULL, strlen(path) + 1, 1);
     strcpy(address, strchr(path, ':') + 1);
-    fd = open_connection(path, address, listening);
+    fd = open_connection(path, address, kind);
     free(address);
     return fd;
 }

@@ -19,10 +19,11 @@
 #include "metrics_cost.h"
 #include "new_file.h"
 #include "options.h"
+#include "packet_input.h"
 #include "progress.h"
 #include "tool.h"
 
-enum { FROM = 1, COST, FORCE, LIST };
+enum { FROM = 1, COST, FORCE, LIST, UNTIL };
 enum { DATA_MAX = 61440 };        /* the most that an event of a log has */
 
 /* One import under way. */
@@ -33,7 +34,8 @@ struct import {
     const char *log_path;
     struct new_file target;
     posixtrace_log_builder_t *builder;
-    bool from_given, force;
+    bool from_given, force, until_given;
+    struct packet_until until;    /* of packets */
     double cost_ns;
 };
 
@@ -41,20 +43,21 @@ static struct convert conversion;
 
 static const struct option_spec own[] = {
     { "from", true, FROM }, { "event-cost", true, COST }, { "force", false, FORCE },
-    { "list", false, LIST }, { NULL, false, 0 }
+    { "list", false, LIST }, { "until", true, UNTIL }, { NULL, false, 0 }
 };
 
 static const char help[] =
     "usage: posixtrace import --from=FORMAT [--force] [OPTION]... IN LOG\n"
     "\n"
     "Makes the trace log LOG from the events in IN (-: standard input;\n"
-    "tcp:HOST:PORT, tcp-listen:PORT: a connection).\n"
+    "tcp:HOST:PORT, tcp-listen:PORT: a connection; udp:PORT: packets, for shark).\n"
     "\n"
     "  --from=FORMAT  IN is a trace of another tool; jsonl and csv: events as lines,\n"
     "                 as 'print --format' writes them\n"
     "  --list         the formats, and the options of each\n"
     "  --event-cost=NS\n"
     "                 what storing an event cost at the source, for LOG to keep\n"
+    "  --until=WHAT   end of packets: stop, events:N or idle:TIME; else Ctrl-C\n"
     "  --force        replace LOG if it exists\n"
     "  --help         print this\n"
     "\n"
@@ -93,32 +96,46 @@ static int close_builder(struct import *im)
                       : tool_error("cannot write %s: %s", quote(im->log_path), strerror(error));
 }
 
+/* An error number. */
+static int convert_stream(struct import *im, int fd)
+{
+    bool packets = live_input_is_udp(im->in_path);
+    struct packet_input *input = NULL;
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3), error = errno;
+    FILE *from = NULL;
+
+    if (copy >= 0) {
+        live_input_watch(copy);
+        from = packets ? packet_input_open(copy, &im->until, &input) : fdopen(copy, "r");
+        error = errno;
+    }
+    if (from) {
+        error = posixtrace_import(im->format->name, from, im->builder, &conversion.c);
+        fclose(from);
+    }
+    if (copy >= 0 && (packets || !from))
+        close(copy);
+    if (input)
+        packet_input_end(input);
+    return error;
+}
+
 /* What was good before a fault in the input makes a log all the same, and *keep. */
 static int convert_input(struct import *im, int fd, bool *keep)
 {
-    int status = open_builder(im), error, copy;
-    FILE *from = NULL;
+    int status = open_builder(im), error;
 
     *keep = false;
     if (status != EXIT_DONE)
         return status;
     conversion.c.name = im->in;
     progress_begin("events", 0);
-    if (im->format->is_directory) {
+    if (im->format->is_directory)
         error = posixtrace_import_directory(im->format->name, im->in_path, im->builder,
                                             &conversion.c);
-    } else {
-        copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-        from = copy >= 0 ? fdopen(copy, "r") : NULL;
-        error = errno;
-        if (from) {
-            live_input_watch(copy);
-            error = posixtrace_import(im->format->name, from, im->builder, &conversion.c);
-        }
-    }
+    else
+        error = convert_stream(im, fd);
     progress_end();
-    if (from)
-        fclose(from);
     status = convert_report(&conversion, error, im->in);
     if (error && error != EILSEQ) {
         posixtrace_log_builder_finish(im->builder);
@@ -165,6 +182,8 @@ static int take_operand(struct import *im, const char *value)
 
 static int complete(const struct import *im)
 {
+    bool packets = im->in_path && live_input_is_udp(im->in_path);
+
     if (!im->from_given)
         return tool_usage("say what the input is: --from=FORMAT; --list names them");
     if (!im->in_path)
@@ -173,6 +192,10 @@ static int complete(const struct import *im)
         return tool_usage("no log named to make of %s", quote(im->in_path));
     if (strcmp(im->log_path, "-") == 0)
         return tool_usage("LOG must be a file, not '-'");
+    if (packets && strcmp(im->format->name, "shark") != 0)
+        return tool_usage("packets (udp:) are for --from=shark");
+    if (im->until_given && !packets)
+        return tool_usage("--until is for packets, udp:[HOST:]PORT, not %s", quote(im->in_path));
     return EXIT_DONE;
 }
 
@@ -187,6 +210,11 @@ static int take(struct import *im, int code, const char *value)
         if (!metrics_cost_number(value, &im->cost_ns))
             status = tool_usage("option '--event-cost' needs nanoseconds from 0 to 1000000, "
                                 "found %s", quote(value));
+    } else if (code == UNTIL) {
+        im->until_given = true;
+        if (!packet_until_parse(value, &im->until))
+            status = tool_usage("option '--until' needs stop, events:N or idle:TIME, found %s",
+                                quote(value));
     } else if (code == FORCE) {
         im->force = true;
     } else if (code == OPTION_OPERAND) {

@@ -18,31 +18,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+from shark_codec import NAMES, decode, name_of, packets, record  # noqa: E402
+
 TOOL = sys.argv[1]
-NAMES = {0x10: "cycles_per_msec", 0x20: "trace_start", 0x30: "trace_stop", 0x02: "task_create",
-         0x12: "task_activate", 0x15: "context_switch", 0x36: "mutex_unlock", 0x16: "mutex_lock",
-         0x09: "user_event_0", 0xe9: "user_event_14", 0x68: "server_using_rec", 0xff: "next_chunk"}
-
-
-def record(code, par1, tsc, par2):
-    return struct.pack("<HHIII", code, par1, tsc >> 32, tsc & 0xffffffff, par2)
-
-
-def decode(data):
-    for at in range(0, len(data) - 15, 16):
-        code, par1, high, low, par2 = struct.unpack_from("<HHIII", data, at)
-        if code:
-            yield code, par1, high << 32 | low, par2
-
-
-def packets(records, number=0):
-    out = b""
-    for at in range(0, len(records), 60):
-        part = records[at:at + 60]
-        number += 1
-        out += b"TRACER-V1.0\0" + struct.pack("<III", number, len(part), 24 + 16 * len(part))
-        out += b"".join(part)
-    return out
 
 
 def run(*words, fails=False):
@@ -71,11 +50,6 @@ class Case:
         run("export", "--to=shark", "--force", *options, self.folder / "log.ptl",
             self.folder / "out.dat")
         return (self.folder / "out.dat").read_bytes()
-
-
-def name_of(code):
-    name = NAMES.get(code & 0xff, f"code_{code & 0xff:02x}")
-    return f"shark:{name}{'.fast' if code & 0x8000 else ''}"
 
 
 def make(count, seed):
