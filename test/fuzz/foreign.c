@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See foreign.h. */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <posixtrace/event.h>
+#include <posixtrace/format.h>
+#include "fuzz/foreign.h"
+#include "fuzz/target.h"
+
+int fuzz_import(const char *format, const char *const *options, const void *bytes, size_t size,
+                uint64_t *events, int *error)
+{
+    struct posixtrace_conversion c = { .options = options, .name = "input" };
+    posixtrace_log_builder_t *builder;
+    int log = memfd_create("log", MFD_CLOEXEC);
+    FILE *from = size ? fmemopen((void *)(uintptr_t)bytes, size, "r") : tmpfile();
+
+    FUZZ_NEED(log >= 0 && from && posixtrace_log_builder_open(log, NULL, &builder) == 0);
+    *error = posixtrace_import(format, from, builder, &c);
+    fclose(from);
+    FUZZ_NEED(posixtrace_log_builder_finish(builder) == 0);
+    FUZZ_NEED(!*error == !c.error[0] && memchr(c.error, '\0', sizeof c.error));
+    FUZZ_NEED(*error == 0 || *error == EILSEQ || *error == ENOSPC);
+    *events = c.events;
+    return log;
+}
+
+static trace_id_t open_log(int log)
+{
+    trace_id_t trid;
+
+    FUZZ_NEED(lseek(log, 0, SEEK_SET) == 0 && posix_trace_open(log, &trid) == 0);
+    return trid;
+}
+
+uint64_t fuzz_walk(int log, const char *name, uint64_t *named)
+{
+    trace_id_t trid = open_log(log);
+    struct posixtrace_event e;
+    int64_t last = INT64_MIN;
+    int unavailable = 0;
+    uint64_t n = 0;
+
+    *named = 0;
+    for (; posixtrace_next_event(trid, &e, &unavailable) == 0 && !unavailable; n++) {
+        FUZZ_NEED(e.ns >= last);
+        last = e.ns;
+        *named += strcmp(e.name, name) == 0;
+    }
+    FUZZ_NEED(unavailable && posix_trace_close(trid) == 0);
+    return n;
+}
+
+uint64_t fuzz_export(int log, const char *format, const char *const *options, char **text,
+                     size_t *size)
+{
+    struct posixtrace_conversion c = { .options = options, .name = "output" };
+    trace_id_t trid = open_log(log);
+    FILE *to = open_memstream(text, size);
+
+    FUZZ_NEED(to && posixtrace_export(trid, format, to, &c) == 0);
+    FUZZ_NEED(fclose(to) == 0 && posix_trace_close(trid) == 0);
+    return c.left_out;
+}
