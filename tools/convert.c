@@ -93,9 +93,8 @@ void convert_deinit(struct convert *convert)
         free(convert->words[--convert->word_count]);
 }
 
-int convert_take_option(struct convert *convert, int code, const char *value)
+static int add_word(struct convert *convert, const char *name, const char *value)
 {
-    const char *name = convert->specs[code - CONVERT_OPTION].name;
     char *word;
 
     if (convert->word_count == CONVERT_WORDS)
@@ -105,6 +104,25 @@ int convert_take_option(struct convert *convert, int code, const char *value)
     convert->words[convert->word_count++] = word;
     convert->c.options = (const char *const *)convert->words;
     return EXIT_DONE;
+}
+
+int convert_take_option(struct convert *convert, int code, const char *value)
+{
+    return add_word(convert, convert->specs[code - CONVERT_OPTION].name, value);
+}
+
+int convert_set_option(struct convert *convert, const char *name, const char *value)
+{
+    size_t length = strlen(name);
+
+    for (size_t i = 0; i < convert->word_count; i++) {
+        const char *word = convert->words[i];
+
+        if (strncmp(word, name, length) == 0 && word[length] == '=' &&
+            strcmp(word + length + 1, value) != 0)
+            return tool_usage("--%s: %s=%s is needed here", quote(word), name, value);
+    }
+    return add_word(convert, name, value);
 }
 
 static bool does(const struct posixtrace_format *f, bool export)

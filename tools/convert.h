@@ -26,6 +26,8 @@ void convert_deinit(struct convert *convert);
 
 /* The spec that code, CONVERT_OPTION or more, belongs to was given. */
 int convert_take_option(struct convert *convert, int code, const char *value);
+/* As if --name=value was given.  EXIT_USAGE, and it was said: it was, with another value. */
+int convert_set_option(struct convert *convert, const char *name, const char *value);
 
 /* The format of that name that can be exported (imported), or NULL and an error said,
  * *status what to return. */

@@ -17,11 +17,12 @@
 #include "log_file.h"
 #include "tool.h"
 
-enum kind { FILES, CONNECT, LISTEN, PACKETS };
+enum kind { FILES, CONNECT, LISTEN, PACKETS, SEND };
 
 static const struct { const char *word, *fails; } kinds[] = {
     [FILES] = { "", "" }, [CONNECT] = { "tcp:", "connect to" },
-    [LISTEN] = { "tcp-listen:", "wait at" }, [PACKETS] = { "udp:", "receive at" }
+    [LISTEN] = { "tcp-listen:", "wait at" }, [PACKETS] = { "udp:", "receive at" },
+    [SEND] = { "udp:", "send to" }
 };
 
 static int watched = -1, nothing = -1;
@@ -76,7 +77,7 @@ static int try_address(const struct addrinfo *a, enum kind kind)
 
     if (fd < 0)
         return -1;
-    if (kind == CONNECT && connect(fd, a->ai_addr, a->ai_addrlen) == 0)
+    if ((kind == CONNECT || kind == SEND) && connect(fd, a->ai_addr, a->ai_addrlen) == 0)
         return fd;
     if (kind == PACKETS && bind(fd, a->ai_addr, a->ai_addrlen) == 0) {
         tell(fd, kind);
@@ -94,17 +95,19 @@ static int try_address(const struct addrinfo *a, enum kind kind)
 
 static int open_connection(const char *path, char *address, enum kind kind)
 {
-    struct addrinfo hints = { .ai_socktype = kind == PACKETS ? SOCK_DGRAM : SOCK_STREAM };
+    struct addrinfo hints = { .ai_socktype = kind >= PACKETS ? SOCK_DGRAM : SOCK_STREAM };
     struct addrinfo *list, *a;
     char *host, *port;
     int fd = -1, error;
 
-    if (!split(address, &host, &port) || (!host && kind == CONNECT)) {
-        tool_error("%s: a connection is tcp:HOST:PORT, tcp-listen:[HOST:]PORT or udp:[HOST:]PORT, "
-                   "with a number as port", quote(path));
+    bool away = kind == CONNECT || kind == SEND;
+
+    if (!split(address, &host, &port) || (!host && away)) {
+        tool_error("%s: a connection is tcp:HOST:PORT, tcp-listen:[HOST:]PORT or udp:%s, with a "
+                   "number as port", quote(path), kind == SEND ? "HOST:PORT" : "[HOST:]PORT");
         return -1;
     }
-    hints.ai_flags = AI_NUMERICSERV | (kind != CONNECT && host ? AI_PASSIVE : 0);
+    hints.ai_flags = AI_NUMERICSERV | (!away && host ? AI_PASSIVE : 0);
     if (!host)
         hints.ai_family = AF_INET;
     error = getaddrinfo(host && strcmp(host, "*") == 0 ? NULL : host, port, &hints, &list);
@@ -134,19 +137,27 @@ bool live_input_is_udp(const char *path)
     return kind_of(path) == PACKETS;
 }
 
-int live_input_open(const char *path)
+static int open_address(const char *path, enum kind kind)
 {
-    enum kind kind = kind_of(path);
-    char *address;
+    char *address = tool_grow(NULL, strlen(path) + 1, 1);
     int fd;
 
-    if (kind == FILES)
-        return log_file_descriptor(path, O_RDONLY);
-    address = tool_grow(NULL, strlen(path) + 1, 1);
     strcpy(address, strchr(path, ':') + 1);
     fd = open_connection(path, address, kind);
     free(address);
     return fd;
+}
+
+int live_input_open(const char *path)
+{
+    enum kind kind = kind_of(path);
+
+    return kind == FILES ? log_file_descriptor(path, O_RDONLY) : open_address(path, kind);
+}
+
+int live_output_open(const char *path)
+{
+    return open_address(path, SEND);
 }
 
 /* What is being read then is interrupted; what would be read next is empty. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Inputs of import that are no files: connections, and whatever does not end by itself.
+ * Inputs of import that are no files: connections, and whatever does not end by itself; and
+ * where export sends packets.
  */
 #ifndef LIVE_INPUT_H
 #define LIVE_INPUT_H
@@ -17,6 +18,8 @@
 int live_input_open(const char *path);
 /* Is it "udp:..."? */
 bool live_input_is_udp(const char *path);
+/* A socket that is connected to "udp:HOST:PORT", or -1 and the error was said. */
+int live_output_open(const char *path);
 
 /* If fd is no regular file, the first SIGINT or SIGTERM from now on ends the input, as its
  * sender would by closing it; the next one ends the program. */

@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include "convert.h"
+#include "live_input.h"
 #include "log_file.h"
 #include "new_file.h"
 #include "new_folder.h"
+#include "packet_output.h"
 #include "progress.h"
 #include "tool.h"
 
@@ -31,7 +33,7 @@ static const char help[] =
     "\n"
     "Writes the events of LOG (-: standard input) to OUT, in the format of another\n"
     "tool. OUT is a file (-: standard output), or with ctf a folder; it appears when\n"
-    "it is whole.\n"
+    "it is whole. With shark udp:HOST:PORT sends packets.\n"
     "\n"
     "  --to=FORMAT  what OUT is to be\n"
     "  --list       the formats, and the options of each\n"
@@ -89,6 +91,20 @@ static int write_standard_output(struct export *ex)
               : tool_error("cannot write standard output: %s", strerror(errno));
 }
 
+static int write_packets(struct export *ex)
+{
+    int fd = live_output_open(ex->out_path);
+    FILE *to = fd >= 0 ? packet_output_open(fd) : NULL;
+
+    if (to)
+        return write_stream(ex, to);
+    if (fd >= 0)
+        tool_error("cannot send to %s: %s", quote(ex->out_path), strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return EXIT_FAILED;
+}
+
 static int write_folder(struct export *ex)
 {
     struct new_folder target;
@@ -117,6 +133,8 @@ static int export_log(struct export *ex)
     progress_begin("events", ex->log.info.events);
     if (ex->format->is_directory)
         status = write_folder(ex);
+    else if (live_input_is_udp(ex->out_path))
+        status = write_packets(ex);
     else if (strcmp(ex->out_path, "-") == 0)
         status = write_standard_output(ex);
     else
@@ -151,7 +169,11 @@ static int complete(const struct export *ex)
     if (ex->format->is_directory && strcmp(ex->out_path, "-") == 0)
         return tool_usage("a trace in format %s is a folder, which '-' is not",
                           ex->format->name);
-    return EXIT_DONE;
+    if (!live_input_is_udp(ex->out_path))
+        return EXIT_DONE;
+    if (strcmp(ex->format->name, "shark") != 0)
+        return tool_usage("packets (udp:) are for --to=shark");
+    return convert_set_option(&convert, "packets", "yes");
 }
 
 static int take(struct export *ex, int code, const char *value)

@@ -240,6 +240,39 @@ def case_runs(folder):
     check(receiver.end()[0], two[60:])
 
 
+def case_sent(folder):
+    """The tool sends: to a socket of ours, and to itself."""
+    sent, records = run_of(40)
+    (folder / "in.dat").write_bytes(b"".join(sent[:10] + sent[12:]))
+    run(TOOL, "import", "--from=shark", folder / "in.dat", folder / "in.ptl")
+    want, lost = records[:600] + records[720:], [(600, 2)]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ours:
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        ours.settimeout(SECONDS)
+        ours.bind(("127.0.0.1", 0))
+        port = ours.getsockname()[1]
+        run(TOOL, "export", "--to=shark", folder / "in.ptl", f"udp:127.0.0.1:{port}")
+        got = [ours.recv(2000) for _ in range(38)]
+    numbers = [int.from_bytes(part[12:16], "little") for part in got]
+    expect(numbers == [*range(1, 11), *range(13, 41)], f"numbers {numbers}")
+    read = [(c, a, t, b) for part in got for c, a, t, b in decode(part[24:])]
+    expect([(c, a, b) for c, a, _, b in read] == [(c, a, b) for c, a, _, b in want],
+           f"sent: {read[:3]} and so on")
+    receiver = Receiver(folder, "--until=stop")
+    run(TOOL, "export", "--to=shark", "--packets=yes", folder / "in.ptl",
+        f"udp:127.0.0.1:{receiver.address[1]}")
+    events, said = receiver.end()
+    check(events, want, lost)
+    expect("2 packets are missing" in said, said)
+    for words, status, told in (
+            (["--to=shark", "--packets=no", folder / "in.ptl", "udp:127.0.0.1:9"], 64, "packets=yes"),
+            (["--to=rkh", folder / "in.ptl", "udp:127.0.0.1:9"], 64, "--to=shark"),
+            (["--to=shark", folder / "in.ptl", "udp:9"], 1, "udp:HOST:PORT"),
+            (["--to=shark", folder / "in.ptl", f"udp:127.0.0.1:{port}"], 1, "refused")):
+        said = run(TOOL, "export", *words, status=status).stderr
+        expect(told in said, f"{words}: {said}")
+
+
 def case_ends(folder):
     """A count, silence, a signal; and what is none of them."""
     sent, records = run_of(4, stop=False)
