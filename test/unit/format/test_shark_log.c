@@ -119,8 +119,7 @@ static void expect_prefixes(const int *chunk, uint32_t *seen)
             uint32_t thread = got.at[k].par2 / EACH;
 
             ck_assert_uint_lt(thread, THREADS);
-            ck_assert_uint_ge(got.at[k].par2 % EACH, seen[thread]);
-            seen[thread] = got.at[k].par2 % EACH + 1;
+            ck_assert_uint_eq(got.at[k].par2 % EACH, seen[thread]++);
         }
     }
 }
@@ -204,6 +203,34 @@ START_TEST(handlers_log_too)
 }
 END_TEST
 
+static void log_in_child(void *context)
+{
+    const int *parents = context;
+    int own;
+
+    sb_log(100, 50);                           /* into nothing */
+    own = sb_chunk(5, 0, FREE | STOP);
+    ck_assert_int_ne(own, *parents);
+    ck_ok(FTrace_actual_chunk_select(own));
+    sb_log(7, 3);
+    sb_expect(sb_send(own, STOP), 7, 3);
+}
+
+START_TEST(children_have_their_own)
+{
+    int a = sb_chunk(10, 0, FREE | STOP);
+
+    ck_ok(FTrace_actual_chunk_select(a));
+    FTrace_enable();
+    sb_log(0, 1);
+    th_in_child(log_in_child, &a);
+    sb_log(1, 9);
+    ck_assert_uint_eq(sb_look(a).lost, 0);
+    sb_expect(sb_send(a, STOP), 0, 10);
+    sb_clear();
+}
+END_TEST
+
 /* A chunk is a stream like others, and other streams see its events. */
 START_TEST(other_streams_record_too)
 {
@@ -235,6 +262,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, families);
     tcase_add_test(tc, threads_fill_a_chain);
     tcase_add_test(tc, handlers_log_too);
+    tcase_add_test(tc, children_have_their_own);
     tcase_add_test(tc, other_streams_record_too);
 }
 
