@@ -13,7 +13,6 @@
 #include <time.h>
 
 #include "tool.h"
-#include "when.h"
 
 enum { HEAD = 24, RECORD = 16, MOST = 60, PACKET = HEAD + MOST * RECORD, TRACE_STOP = 0x30 };
 
@@ -41,30 +40,6 @@ struct packet_input {
     size_t given;                 /* bytes of out */
     uint8_t first[PACKET];        /* the packet that this run began with */
 };
-
-bool packet_until_parse(const char *text, struct packet_until *until)
-{
-    static const char events[] = "events:", idle[] = "idle:";
-    struct when span;
-    char time[40], *end;
-
-    if (strcmp(text, "stop") == 0) {
-        until->stop = true;
-        return true;
-    }
-    if (strncmp(text, events, sizeof events - 1) == 0) {
-        text += sizeof events - 1;
-        errno = 0;
-        until->events = strtoull(text, &end, 10);
-        return *text >= '1' && *text <= '9' && !*end && !errno;
-    }
-    if (strncmp(text, idle, sizeof idle - 1) != 0 ||
-        snprintf(time, sizeof time, "+%s", text + sizeof idle - 1) >= (int)sizeof time ||
-        !when_parse(time, &span) || span.kind != WHEN_RELATIVE || span.ns <= 0)
-        return false;
-    until->idle_ns = span.ns;
-    return true;
-}
 
 static uint32_t word(const uint8_t *at)
 {
