@@ -154,6 +154,56 @@ START_TEST(threads_fill_a_chain)
 }
 END_TEST
 
+static pthread_barrier_t *all_have_logged;
+
+static void *log_two(void *context)
+{
+    const uint32_t *thread = context;
+
+    sb_log(2 * *thread, 2);
+    if (all_have_logged)
+        pthread_barrier_wait(all_have_logged);
+    return NULL;
+}
+
+/* A chunk has as many events as places, however many threads they are of: all alive at
+ * once, or each with the memory of one that has ended. */
+START_TEST(a_few_of_many_threads)
+{
+    enum { MANY = 50 };
+    struct th_thread thread[MANY];
+    uint32_t number[MANY];
+    pthread_barrier_t barrier;
+
+    pthread_barrier_init(&barrier, NULL, MANY);
+    for (int together = 0; together < 2; together++) {
+        bool seen[2 * MANY] = { false };
+        struct records got;
+        int a = sb_chunk(2 * MANY, 0, FREE | STOP);
+
+        all_have_logged = together ? &barrier : NULL;
+        ck_ok(FTrace_actual_chunk_select(a));
+        FTrace_enable();
+        for (uint32_t i = 0; i < MANY; i++) {
+            number[i] = i;
+            th_thread_start(&thread[i], log_two, &number[i]);
+            if (!together)
+                th_thread_join(&thread[i]);
+        }
+        for (uint32_t i = 0; together && i < MANY; i++)
+            th_thread_join(&thread[i]);
+        got = sb_send(a, STOP);
+        ck_assert_uint_eq(got.n, 2 * MANY);
+        for (size_t i = 0; i < got.n; i++) {
+            ck_assert(!seen[got.at[i].par2]);
+            seen[got.at[i].par2] = true;
+        }
+        sb_clear();
+    }
+    pthread_barrier_destroy(&barrier);
+}
+END_TEST
+
 /* ---- handlers ---- */
 
 static uint32_t from_handler;
@@ -261,6 +311,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, all_codes);
     tcase_add_test(tc, families);
     tcase_add_test(tc, threads_fill_a_chain);
+    tcase_add_test(tc, a_few_of_many_threads);
     tcase_add_test(tc, handlers_log_too);
     tcase_add_test(tc, children_have_their_own);
     tcase_add_test(tc, other_streams_record_too);
