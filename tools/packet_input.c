@@ -27,7 +27,7 @@ struct packet {
 };
 
 struct packet_input {
-    int fd;
+    int fd, spare;                /* spare: from the end on, -1 */
     struct packet_until until;
     struct sockaddr_storage sender;
     uint64_t events, strange, others, again;
@@ -54,8 +54,7 @@ static int64_t now(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Until something comes; false: nothing will, or it lasts too long.  Any error is the end:
- * live_input_watch() puts something else in the socket's place. */
+/* Until something comes; false: it lasts too long, or cannot be. */
 static bool wait_for_packet(const struct packet_input *p, int64_t limit)
 {
     struct pollfd what = { .fd = p->fd, .events = POLLIN };
@@ -136,14 +135,24 @@ static void receive(struct packet_input *p)
 {
     struct sockaddr_storage from = { 0 };
     socklen_t len = sizeof from;
-    int64_t limit = p->until.stop && p->stopped ? STRAGGLERS_NS : p->begun ? p->until.idle_ns : 0;
+    int64_t limit = p->begun ? p->until.idle_ns : 0;
     ssize_t got;
+
+    if (p->spare < 0)
+        limit = 1;
+    else if (p->until.stop && p->stopped)
+        limit = STRAGGLERS_NS;
 
     p->ended = !wait_for_packet(p, limit);
     if (p->ended)
         return;
     got = recvfrom(p->fd, p->came.bytes, sizeof p->came.bytes, MSG_DONTWAIT,
                    (struct sockaddr *)&from, &len);
+    if (got < 0 && errno == ENOTSOCK && p->spare >= 0) {
+        p->fd = p->spare;
+        p->spare = -1;
+        return;
+    }
     if (got < 0) {
         p->ended = errno != EAGAIN && errno != EINTR;
         return;
@@ -232,7 +241,8 @@ static ssize_t give(void *cookie, char *to, size_t size)
     return (ssize_t)n;
 }
 
-FILE *packet_input_open(int fd, const struct packet_until *until, struct packet_input **input)
+FILE *packet_input_open(int fd, int spare, const struct packet_until *until,
+                        struct packet_input **input)
 {
     struct packet_input *p = tool_grow(NULL, 1, sizeof *p);
     int room = 4 << 20;
@@ -240,6 +250,7 @@ FILE *packet_input_open(int fd, const struct packet_until *until, struct packet_
 
     memset(p, 0, sizeof *p);
     p->fd = fd;
+    p->spare = spare;
     p->until = *until;
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
     file = fopencookie(p, "r", (cookie_io_functions_t){ .read = give });

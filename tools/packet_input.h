@@ -29,9 +29,13 @@ struct packet_input;
 /* "stop", "events:N" or "idle:TIME"; false: none of them. */
 bool packet_until_parse(const char *text, struct packet_until *until);
 
-/* fd: a bound socket, not consumed.  The file ends as said; it is closed before *input is
- * ended.  NULL: errno. */
-FILE *packet_input_open(int fd, const struct packet_until *until, struct packet_input **input);
+/*
+ * fd: a bound socket, not consumed.  The file ends as said, or when something else than a
+ * socket takes the place of fd: then also what waits in spare, another descriptor of the
+ * socket, is read.  The file is closed before *input is ended.  NULL: errno.
+ */
+FILE *packet_input_open(int fd, int spare, const struct packet_until *until,
+                        struct packet_input **input);
 /* Says what was passed over, and frees. */
 void packet_input_end(struct packet_input *input);
 

@@ -106,7 +106,7 @@ static int convert_stream(struct import *im, int fd)
 
     if (copy >= 0) {
         live_input_watch(copy);
-        from = packets ? packet_input_open(copy, &im->until, &input) : fdopen(copy, "r");
+        from = packets ? packet_input_open(copy, fd, &im->until, &input) : fdopen(copy, "r");
         error = errno;
     }
     if (from) {

@@ -12,6 +12,8 @@
 #include "format/shark_chunk.h"
 #include "format/shark_send.h"
 
+#define CLOCKS_DIFFER_NS 10000u
+
 /* Who sends.  Taken before pt_shark_mutex, which is not held meanwhile. */
 static pthread_mutex_t sending = PTHREAD_MUTEX_INITIALIZER;
 static const struct pt_shark_way *way;
@@ -88,6 +90,19 @@ int posixtrace_shark_init_udp(int flag, const char *l_ip, const char *t_ip)
 
 /* ---- sending ---- */
 
+/* Each stream counts time by itself, and is allowed to be some microseconds off.  What is
+ * sent next is taken for later: the kernel's chunks have one clock. */
+static uint64_t in_order(uint64_t tsc)
+{
+    static uint64_t newest;
+
+    if (tsc < newest && newest - tsc < CLOCKS_DIFFER_NS)
+        tsc = newest;
+    if (tsc > newest)
+        newest = tsc;
+    return tsc;
+}
+
 /* Puts what was there at the beginning; *taken: what is not in the stream any more. */
 static int put_all(trace_id_t trid, trace_event_id_t type, const struct pt_shark_way *to,
                    uint64_t *taken)
@@ -110,7 +125,7 @@ static int put_all(trace_id_t trid, trace_event_id_t type, const struct pt_shark
         ++*taken;
         pt_shark_unpack_data(e.data, &r);
         r.par2 = pt_shark_in_ns((uint8_t)r.code, r.par2);
-        r.tsc = (uint64_t)e.ns;
+        r.tsc = in_order((uint64_t)e.ns);
         pt_shark_pack(bytes, &r);
         error = to->put(bytes);
     }

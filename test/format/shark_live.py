@@ -61,16 +61,6 @@ class Receiver:
         expect(self.process.returncode == status, f"exit {self.process.returncode}: {said}")
         return events_of(self.log), said
 
-    def wait_read(self):
-        """Until nothing is left in its socket."""
-        wanted = f":{self.address[1]:04X}"
-        while True:
-            lines = pathlib.Path("/proc/net/udp").read_text().splitlines()[1:]
-            mine = [line.split() for line in lines if line.split()[1].endswith(wanted)]
-            expect(len(mine) == 1, f"sockets at the port: {mine}")
-            if mine[0][4].endswith(":00000000"):
-                return
-
     def wait_watching(self):
         """Until it has a handler for SIGINT."""
         status = pathlib.Path(f"/proc/{self.process.pid}/status")
@@ -284,8 +274,8 @@ def case_ends(folder):
     check(receiver.end()[0], records[:60])
     for number in (signal.SIGINT, signal.SIGTERM):
         receiver = Receiver(folder)
-        Sender(receiver).send(*sent)
-        receiver.wait_read()
+        receiver.wait_watching()
+        Sender(receiver).send(*sent)       # what waits to be read then counts too
         receiver.process.send_signal(number)
         check(receiver.end()[0], records)
     receiver = Receiver(folder)

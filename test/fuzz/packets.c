@@ -150,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size && data[0] & 1)
         until.events = data[0];
     FUZZ_NEED(getsockname(fd, (struct sockaddr *)&at, &len) == 0);
-    from = packet_input_open(fd, &until, &input);
+    from = packet_input_open(fd, fd, &until, &input);
     FUZZ_NEED(from);
     sent = send_all(&at, data + !!size, size - !!size);
     wait_for_all(fd, sent);

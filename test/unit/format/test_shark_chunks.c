@@ -81,11 +81,12 @@ START_TEST(jtn_goes_on)
 }
 END_TEST
 
-/* Two buffers in turn, as long as somebody empties them. */
+/* Two buffers in turn, as long as somebody empties them; time goes on from one to the other. */
 START_TEST(ring_of_chunks)
 {
     int a = sb_chunk(3, 0, FREE | JTN), b = sb_chunk(3, 0, FREE | JTN);
     uint32_t at = 0;
+    uint64_t last = 0;
 
     ck_ok(FTrace_chunk_link(a, b));
     ck_ok(FTrace_chunk_link(b, a));
@@ -94,8 +95,13 @@ START_TEST(ring_of_chunks)
     FTrace_enable();
     sb_log(0, 3);
     for (int turn = 0; turn < 20; turn++, at += 3) {
+        struct records got;
+
         sb_log(at + 3, 3);
-        sb_expect(sb_send(turn % 2 ? b : a, JTN), at, 3);
+        got = sb_send(turn % 2 ? b : a, JTN);
+        sb_expect(got, at, 3);
+        ck_assert(got.at[0].tsc >= last);
+        last = got.at[2].tsc;
     }
     sb_log(at + 3, 4);                   /* both are full: the last one finds no room */
     ck_assert_uint_eq(sb_look(a).lost + sb_look(b).lost, 1);
