@@ -221,6 +221,7 @@ def check_foreign(case):
 
 with tempfile.TemporaryDirectory() as folder:
     case = Case(folder)
-    for check in (check_read, check_chunks, check_lost, check_switches, check_wrong, check_written, check_foreign):
+    for check in (check_read, check_chunks, check_lost, check_switches, check_wrong,
+                  check_written, check_foreign):
         check(case)
 print("reading, seams, chunks, packets, loss, switches, faults, writing")

@@ -6,7 +6,8 @@ import struct
 
 NAMES = {0x10: "cycles_per_msec", 0x20: "trace_start", 0x30: "trace_stop", 0x02: "task_create",
          0x12: "task_activate", 0x15: "context_switch", 0x36: "mutex_unlock", 0x16: "mutex_lock",
-         0x09: "user_event_0", 0x01: "ipoint", 0x60: "id", 0xe9: "user_event_14", 0x68: "server_using_rec", 0xff: "next_chunk"}
+         0x09: "user_event_0", 0x01: "ipoint", 0x60: "id",
+         0xe9: "user_event_14", 0x68: "server_using_rec", 0xff: "next_chunk"}
 
 
 def record(code, par1, tsc, par2):

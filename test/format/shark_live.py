@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from shark_codec import decode, packets, record  # noqa: E402
+from shark_codec import decode, name_of, packets, record  # noqa: E402
 
 CASE, TOOL, EXAMPLE = sys.argv[1:4]
 SECONDS = 60
@@ -33,7 +33,8 @@ def expect(truth, what):
 
 
 def run(*words, status=0, **how):
-    done = subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=SECONDS, **how)
+    done = subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=SECONDS,
+                          **how)
     expect(done.returncode == status, f"{words}: exit {done.returncode}\n{done.stderr}")
     return done
 
@@ -48,8 +49,8 @@ class Receiver:
 
     def __init__(self, folder, *options, address="udp:0"):
         self.log = folder / "got.ptl"
-        self.process = subprocess.Popen([TOOL, "import", "--from=shark", "--force", *options, address,
-                                         self.log], stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([TOOL, "import", "--from=shark", "--force", *options,
+                                         address, self.log], stderr=subprocess.PIPE, text=True)
         line = self.process.stderr.readline()
         found = re.search(r"packets to (\S+), port (\d+)", line)
         expect(found, f"no port in: {line}")
@@ -123,8 +124,7 @@ def check(events, records, lost=()):
     want = []
     for i, (code, par1, _, par2) in enumerate(records):
         want += [("shark:LOST", n) for at, n in lost if at == i]
-        want.append((f"shark:{ {0x10: 'cycles_per_msec', 0x30: 'trace_stop'}.get(code, 'user_event_0')}",
-                     par2))
+        want.append((name_of(code), par2))
     got = [(e["event"], list(e["fields"].values())[-1]) for e in events]
     expect(got == want, f"{len(got)} events, not {len(want)}: {got[:3]} ... {got[-3:]}")
 
@@ -277,7 +277,8 @@ def case_sent(folder):
     check(events, want, lost)
     expect("2 packets are missing" in said, said)
     for words, status, told in (
-            (["--to=shark", "--packets=no", folder / "in.ptl", "udp:127.0.0.1:9"], 64, "packets=yes"),
+            (["--to=shark", "--packets=no", folder / "in.ptl", "udp:127.0.0.1:9"], 64,
+             "packets=yes"),
             (["--to=rkh", folder / "in.ptl", "udp:127.0.0.1:9"], 64, "--to=shark"),
             (["--to=shark", folder / "in.ptl", "udp:9"], 1, "udp:HOST:PORT"),
             (["--to=shark", folder / "in.ptl", "udp:255.255.255.255:9"], 1, "cannot send to")):
@@ -317,9 +318,8 @@ def case_ends(folder):
     log = folder / "no.ptl"
     for words, status, told in (
             (["--until=stop", folder / "x.dat"], 64, "--until is for packets"),
-            (["--until=never", "udp:0"], 64, "'never'"), (["--until=events:0", "udp:0"], 64, "events:0"),
-            (["--until=events:x", "udp:0"], 64, "events:x"), (["--until=idle:", "udp:0"], 64, "idle:"),
-            (["--until=idle:0s", "udp:0"], 64, "idle:0s"), (["--until=idle:5", "udp:0"], 64, "idle:5"),
+            *(([f"--until={word}", "udp:0"], 64, f"'{word}'")
+              for word in ("never", "events:0", "events:x", "idle:", "idle:0s", "idle:5")),
             (["udp:x"], 1, "udp:x"), (["udp:"], 1, "udp:"), (["udp:123456"], 1, "123456"),
             (["udp:192.0.2.1:0"], 1, "cannot receive at")):
         said = run(TOOL, "import", "--from=shark", *words, log, status=status).stderr
