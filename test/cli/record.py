@@ -232,6 +232,8 @@ def check_stop(setup):
         r = Recorder(setup, "-o", "stop.ptl", "--pid", process.pid)
         while "1 streams" not in streams_running(setup):
             expect("the recorder lives", r.process.poll() is None)
+        # It says so before all gates are open; who starts it, too, comes after that.
+        subprocess.run([setup.tool, "start", str(process.pid)], env=setup.environment, check=True)
         tell(process)
         expect("goes on", process.stdout.readline() == b"more\n")
         r.signal(number)
