@@ -38,7 +38,8 @@ LAYERS = {name.split("/")[1] for name in BELOW if name.startswith("lib/")}
 ATOMICS_HOME = "lib/base/atomics.h"
 ATOMICS_ELSEWHERE = (
     "include/posixtrace/emit.h",     # a macro in the program's own code cannot include that one
-    "lib/format/shark_atomic.h",     # nor can what stands above the public line
+    "lib/format/qnx_words.h",        # nor can what stands above the public line
+    "lib/format/shark_atomic.h",
 )
 
 INCLUDE = re.compile(r'^\s*#\s*include(?:_next)?\b\s*(.*)$', re.M)

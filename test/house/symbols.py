@@ -21,7 +21,7 @@ import subprocess
 import sys
 
 STANDARD_FUNCTIONS = 50
-ANALYSIS = {"format.h", "metrics.h", "rkh.h", "shark.h"}
+ANALYSIS = {"format.h", "metrics.h", "qnx.h", "rkh.h", "shark.h"}
 PUBLIC = re.compile(r'^(posix_trace|posixtrace)_\w+$')
 OURS = re.compile(r'^(posix_trace|posixtrace|pt)_\w+$')
 # What compilers and their instrumentation add to an object.
