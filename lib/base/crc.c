@@ -6,8 +6,8 @@
  * runtime filled at start-up, and needs no state of ours.
  *
  * The instruction takes a word each cycle but gives its result three cycles
- * later.  So long pieces are cut into blocks of three equal lanes whose checksums
- * run side by side and are put together afterwards: the checksum of A then B
+ * later.  So pieces are cut into blocks of three equal lanes whose checksums run
+ * side by side and are put together afterwards: the checksum of A then B
  * is that of A, moved by the length of B, plus that of B.  To move by n bytes is
  * to multiply by x^(8n) modulo the polynomial: one carry-less multiplication,
  * and the instruction itself for the remainder (it moves by 32 bits more, and
@@ -69,6 +69,9 @@ uint32_t pt_crc32c_table(uint32_t crc, const void *at, size_t bytes)
 }
 
 #ifdef HAVE_HARDWARE
+#define LANE_WORDS  128u   /* of a lane of a long block */
+#define LEAST_WORDS 4u     /* shorter lanes cost more than they save */
+
 static inline uint64_t word_at(const uint8_t *p)
 {
     uint64_t word;
@@ -77,16 +80,48 @@ static inline uint64_t word_at(const uint8_t *p)
     return word;
 }
 
-/* Blocks of three lanes of so many bytes, and what moves a checksum by one lane
- * and by two: x^(8 * lane - 33) and x^(16 * lane - 33), reflected. */
-struct lanes {
-    size_t lane;
-    uint32_t by_one, by_two;
-};
+static inline uint32_t half_word_at(const uint8_t *p)
+{
+    uint32_t half;
 
-static const struct lanes lanes[] = {
-    { 1024, 0x170076fa, 0xa51b6135 },
-    { 128, 0x0d3b6092, 0xb9e02b86 },
+    memcpy(&half, p, sizeof half);
+    return half;
+}
+
+/* moves[i]: what moves a checksum by 8 * (i + 1) bytes: x^(64 * (i + 1) - 33), reflected */
+static const uint32_t moves[256] = {
+    0x00000001, 0x493c7d27, 0xf20c0dfe, 0xba4fc28e, 0x3da6d0cb, 0xddc0152b, 0x1c291d04, 0x9e4addf8,
+    0x740eef02, 0x39d3b296, 0x083a6eec, 0x0715ce53, 0xc49f4f67, 0x47db8317, 0x2ad91c30, 0x0d3b6092,
+    0x6992cea2, 0xc96cfdc0, 0x7e908048, 0x878a92a7, 0x1b3d8f29, 0xdaece73e, 0xf1d0f55e, 0xab7aff2a,
+    0xa87ab8a8, 0x2162d385, 0x8462d800, 0x83348832, 0x71d111a8, 0x299847d5, 0xffd852c6, 0xb9e02b86,
+    0xdcb17aa4, 0x18b33a4e, 0xf37c5aee, 0xb6dd949b, 0x6051d5a2, 0x78d9ccb7, 0x18b0d4ff, 0xbac2fd7b,
+    0x21f3d99c, 0xa60ce07b, 0x8f158014, 0xce7f39f4, 0xa00457f7, 0x61d82e56, 0x8d6d2c43, 0xd270f1a2,
+    0x00ac29cf, 0xc619809d, 0xe9adf796, 0x2b3cac5d, 0x96638b34, 0x65863b64, 0xe0e9f351, 0x1b03397f,
+    0x9af01f2d, 0xebb883bd, 0x2cff42cf, 0xb3e32c28, 0x88f25a3a, 0x064f7f26, 0x4e36f0b0, 0xdd7e3b0c,
+    0xbd6f81f8, 0xf285651c, 0x91c9bd4b, 0x10746f3c, 0x885f087b, 0xc7a68855, 0x4c144932, 0x271d9844,
+    0x52148f02, 0x8e766a0c, 0xa3c6f37a, 0x93a5f730, 0xd7c0557f, 0x6cb08e5c, 0x63ded06a, 0x6b749fb2,
+    0x4d56973c, 0x1393e203, 0x9669c9df, 0xcec3662e, 0xe417f38a, 0x96c515bb, 0x4b9e0f71, 0xe6fc4e6a,
+    0xd104b8fc, 0x8227bb8a, 0x5b397730, 0xb0cd4768, 0xe78eb416, 0x39c7ff35, 0x61ff0e01, 0xd7a4825c,
+    0x8d96551c, 0x0ab3844b, 0x0bf80dd2, 0x0167d312, 0x8821abed, 0xf6076544, 0x6a45d2b2, 0x26f6a60a,
+    0xd8d26619, 0xa741c1bf, 0xde87806c, 0x98d8d9cb, 0x14338754, 0x49c3cc9c, 0x5bd2011f, 0x68bce87a,
+    0xdd07448e, 0x57a3d037, 0xdde8f5b9, 0x6956fc3b, 0xa3e3e02c, 0x42d98888, 0xd73c7bea, 0x3771e98f,
+    0x80ff0093, 0xb42ae3d9, 0x8fe4c34d, 0x2178513a, 0xdf99fc11, 0xe0ac139e, 0x6c23e841, 0x170076fa,
+    0xfe314258, 0x444dd413, 0x0d8373a0, 0x6f345e45, 0x19e3635e, 0x41d17b64, 0x29f268b4, 0xff0dba97,
+    0x1dc0632a, 0xa2b73df1, 0x1614f396, 0xf872e54c, 0x9e2993d3, 0x1e41e9fc, 0x6bebd73c, 0x86d8e4d2,
+    0x63ae91e6, 0x651bd98b, 0xf8c9da7a, 0x5bb8f1bc, 0x945a19c1, 0xa90fd27a, 0xee8213b7, 0xb3af077a,
+    0x93781dc7, 0x4984d782, 0xccc4a1b9, 0xca6ef3ac, 0xa2c2d971, 0x234e0b26, 0x1cad4452, 0xdd66cbbb,
+    0x74922601, 0x4597456a, 0xc55f7eab, 0xe9e28eb4, 0xa1962329, 0x7b3ff57a, 0x2d370749, 0xc9c8b782,
+    0x397d84a1, 0x3f70cc6f, 0x79113270, 0x93e106a4, 0xbc817803, 0x62ec6c6d, 0x88eb3c07, 0xd813b325,
+    0x6e4cb630, 0x0df04680, 0x71971d5c, 0x2342001e, 0xf33b8bc6, 0x0a2a8d7e, 0x9fb3bbc0, 0x6d9a4957,
+    0x6ef22b23, 0xe8b6368b, 0xce2df768, 0xd2c3ed1a, 0xe53a4fc7, 0x995a5724, 0xbe60a91a, 0x9ef68d35,
+    0x1dfa0a15, 0x0c139b31, 0x8ec52396, 0xf2271e60, 0x0e766b11, 0x0b0bf8ca, 0x475846a4, 0x2664fd8b,
+    0xb2a3dfa6, 0xed64812d, 0xdc1a160c, 0x02ee03b2, 0x79afdf1c, 0x8604ae0f, 0x07ac6e46, 0x363bd6b3,
+    0x15f85253, 0x135c83fd, 0x1bec24dd, 0x5fabe670, 0x4c36cd5b, 0x35ec3279, 0xe0a22e29, 0x00bcf5f6,
+    0x7c2b6ed9, 0x8ae00689, 0x06ff88fd, 0x17f27698, 0xf7317cf0, 0x58ca5f00, 0x61b6e40b, 0xaa7c7ad5,
+    0xde8a97f8, 0xb5cfca28, 0x88f61445, 0xded288f8, 0xd4520e9e, 0x59f229bc, 0x0c592bd5, 0x6d390dec,
+    0x38edfaf3, 0x37170390, 0x72cbfcdb, 0x6353c1cc, 0x348331a5, 0xc4584f5c, 0xc3977c19, 0xf48642e9,
+    0xdafaea7c, 0x531377e2, 0x73db4c04, 0xdd35bc8d, 0x72675ce8, 0xb25b29f2, 0x3ec2ff83, 0x9a5ede41,
+    0xe8c7a017, 0xa563905d, 0xcf4bfaef, 0x45cddf4e, 0x6bde1ac7, 0xacfa3103, 0xae1175c2, 0xa51b6135,
 };
 
 __attribute__((target("sse4.2,pclmul")))
@@ -98,24 +133,37 @@ static inline uint64_t moved(uint64_t c, uint32_t by)
     return _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(product));
 }
 
-/* The checksum (not yet inverted) over as many blocks as there are. */
+/* The checksum (not yet inverted) over one block, three lanes of so many words. */
 __attribute__((target("sse4.2,pclmul")))
-static uint64_t by_lanes(uint64_t c, const struct lanes *l, const uint8_t **at, size_t *bytes)
+static inline uint64_t by_lanes(uint64_t c, const uint8_t *p, size_t words)
+{
+    uint64_t c1 = 0, c2 = 0;
+
+    for (const uint8_t *end = p + 8 * words; p < end; p += 8) {
+        c = _mm_crc32_u64(c, word_at(p));
+        c1 = _mm_crc32_u64(c1, word_at(p + 8 * words));
+        c2 = _mm_crc32_u64(c2, word_at(p + 16 * words));
+    }
+    return moved(c, moves[2 * words - 1]) ^ moved(c1, moves[words - 1]) ^ c2;
+}
+
+/* Over as many blocks as are worth it: long ones, then one of what is left. */
+__attribute__((target("sse4.2,pclmul")))
+static uint64_t by_blocks(uint64_t c, const uint8_t **at, size_t *bytes)
 {
     const uint8_t *p = *at;
-    size_t lane = l->lane;
+    size_t left = *bytes, words;
 
-    for (; *bytes >= 3 * lane; *bytes -= 3 * lane, p += 2 * lane) {
-        uint64_t c1 = 0, c2 = 0;
-
-        for (const uint8_t *end = p + lane; p < end; p += 8) {
-            c = _mm_crc32_u64(c, word_at(p));
-            c1 = _mm_crc32_u64(c1, word_at(p + lane));
-            c2 = _mm_crc32_u64(c2, word_at(p + 2 * lane));
-        }
-        c = moved(c, l->by_two) ^ moved(c1, l->by_one) ^ c2;
+    for (; left >= 24 * LANE_WORDS; left -= 24 * LANE_WORDS, p += 24 * LANE_WORDS)
+        c = by_lanes(c, p, LANE_WORDS);
+    words = left / 24;
+    if (words >= LEAST_WORDS) {
+        c = by_lanes(c, p, words);
+        p += 24 * words;
+        left -= 24 * words;
     }
     *at = p;
+    *bytes = left;
     return c;
 }
 
@@ -124,6 +172,11 @@ static uint64_t by_words(uint64_t c, const uint8_t *p, size_t bytes)
 {
     for (; bytes >= 8; p += 8, bytes -= 8)
         c = _mm_crc32_u64(c, word_at(p));
+    if (bytes >= 4) {
+        c = _mm_crc32_u32((uint32_t)c, half_word_at(p));
+        p += 4;
+        bytes -= 4;
+    }
     for (; bytes; p++, bytes--)
         c = _mm_crc32_u8((uint32_t)c, *p);
     return c;
@@ -137,9 +190,8 @@ uint32_t pt_crc32c(uint32_t crc, const void *at, size_t bytes)
         const uint8_t *p = at;
         uint64_t c = (uint32_t)~crc;
 
-        if (__builtin_cpu_supports("pclmul"))
-            for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++)
-                c = by_lanes(c, &lanes[i], &p, &bytes);
+        if (bytes >= 24 * LEAST_WORDS && __builtin_cpu_supports("pclmul"))
+            c = by_blocks(c, &p, &bytes);
         return ~(uint32_t)by_words(c, p, bytes);
     }
 #endif
