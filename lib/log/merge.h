@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The k-way merge by (time, writer) that every reading uses, of live streams
- * and of logs: a binary heap of nodes that the caller embeds in its cursors.
+ * The k-way merge by (time, writer) of live streams, where writers come and go: a
+ * binary heap of nodes that the caller embeds in its cursors.  Logs have the
+ * tournament of tournament.h.
  * One caller at a time.  Only pt_merge_push allocates.
  */
 #ifndef PT_LOG_MERGE_H
@@ -32,7 +33,7 @@ void pt_merge_deinit(struct pt_merge *m);
 void pt_merge_clear(struct pt_merge *m);
 /* 0 or -ENOMEM */
 int pt_merge_push(struct pt_merge *m, struct pt_merge_node *node);
-/* To be called after the top node's ts or tie grew; see pt_merge_moved_top. */
+/* To be called after the top node's ts or tie grew. */
 void pt_merge_sift_top(struct pt_merge *m);
 /* Removes the top node. */
 void pt_merge_pop(struct pt_merge *m);
@@ -40,17 +41,6 @@ void pt_merge_pop(struct pt_merge *m);
 static inline struct pt_merge_node *pt_merge_top(const struct pt_merge *m)
 {
     return m->count ? m->heap[0].node : NULL;
-}
-
-/* The same, for a writer that often goes on alone for a while. */
-static inline void pt_merge_moved_top(struct pt_merge *m)
-{
-    uint64_t ts = m->heap[0].node->ts;
-
-    if ((m->count < 2 || ts < m->heap[1].ts) && (m->count < 3 || ts < m->heap[2].ts))
-        m->heap[0].ts = ts;
-    else
-        pt_merge_sift_top(m);
 }
 
 #endif

@@ -8,180 +8,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <posixtrace/attr.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "log/order.h"
 #include "log/reader_state.h"
-
-#define HEADER_TRIES 3
-
-static bool header_is_good(const struct pt_log_header *h)
-{
-    return h->version >= PT_LOG_VERSION && h->version <= PT_LOG_VERSION_FEATURES &&
-           h->header_size == PT_LOG_HEADER_SIZE;
-}
-
-/* -ENOTSUP: a good log, but not for this build. */
-static int take_features(struct pt_log_reader *r, const struct pt_log_header *h)
-{
-    uint32_t features = h->version == PT_LOG_VERSION_FEATURES ? h->features : 0;
-
-    r->params.attr.compression = features & PT_LOG_ZSTD ? POSIXTRACE_COMPRESSION_ZSTD
-                                                        : POSIXTRACE_COMPRESSION_NONE;
-    if ((features & ~PT_LOG_FEATURES) || !pt_pack_available(r->params.attr.compression))
-        return -ENOTSUP;
-    return 0;
-}
-
-/* -EINVAL: values that no writer stores. */
-static int take_header(struct pt_log_reader *r, const struct pt_log_header *h)
-{
-    struct pt_log_params *params = &r->params;
-    struct pt_attr *attr = &params->attr;
-
-    memcpy(params->id, h->id, sizeof params->id);
-    memcpy(params->boot_id, h->boot_id, sizeof params->boot_id);
-    params->clock = h->clock;
-    params->pid = h->pid;
-    params->seekable = r->source.seekable;
-    attr->magic = PT_ATTR_MAGIC;
-    memcpy(attr->name, h->name, sizeof attr->name);
-    memcpy(attr->genversion, h->genversion, sizeof attr->genversion);
-    attr->create_ns = h->create_ns;
-    attr->clock_res_ns = h->clock_res_ns;
-    attr->stream_size = h->stream_size;
-    attr->max_data = h->max_data;
-    attr->log_size = h->log_size;
-    attr->stream_policy = h->stream_policy;
-    attr->log_policy = h->log_policy;
-    attr->inheritance = h->inheritance;
-    attr->policy_is_default = h->policy_is_default;
-    attr->event_cost_ps = h->event_cost_ps;
-    r->seed = pt_packet_seed(h->id);
-    r->complete = (h->flags & PT_LOG_COMPLETE) != 0;
-    r->end_offset = h->end_offset;
-    r->ring_bytes = h->ring_bytes;
-    r->meta_start = h->meta_start;
-    r->first_offset = PT_LOG_DATA_START;
-    r->header_sync = h->sync;
-    if (h->data_start != PT_LOG_DATA_START || pt_attr_check(attr, true) != 0 ||
-        h->clock < 0 || h->clock > POSIXTRACE_CLOCK_REALTIME)
-        return -EINVAL;
-    if (h->ring_bytes && (h->ring_bytes % PT_PACKET_ALIGN || h->ring_bytes > INT64_MAX / 2 ||
-                          h->meta_start != PT_LOG_DATA_START + h->ring_bytes ||
-                          attr->log_policy != POSIX_TRACE_LOOP))
-        return -EINVAL;
-    return take_features(r, h);
-}
-
-/* A writer may be writing the header at this moment: a bad one is read again. */
-static int read_header(struct pt_log_reader *r)
-{
-    struct pt_log_header h;
-    const void *at;
-    int error;
-
-    for (int i = 0; i < HEADER_TRIES; i++) {
-        pt_source_forget(&r->source);
-        at = pt_source_fetch(&r->source, 0, sizeof h, &error);
-        if (!at)
-            return error ? error : -EINVAL;
-        memcpy(&h, at, sizeof h);
-        if (pt_log_header_open(&h) && header_is_good(&h))
-            return r->follow.on && memcmp(h.id, r->params.id, sizeof h.id) != 0
-                       ? -ESTALE : take_header(r, &h);
-        if (!r->source.seekable)
-            break;
-    }
-    return -EINVAL;
-}
-
-int pt_reader_add_sync(struct pt_log_reader *r, const struct pt_sync *point)
-{
-    if (r->sync_count && point->ts <= r->syncs[r->sync_count - 1].ts)
-        return 0;
-    if (r->sync_count == r->sync_room) {
-        size_t room = r->sync_room ? r->sync_room * 2 : 16;
-        struct pt_sync *syncs = realloc(r->syncs, room * sizeof *syncs);
-
-        if (!syncs)
-            return -ENOMEM;
-        r->syncs = syncs;
-        r->sync_room = room;
-    }
-    r->syncs[r->sync_count++] = *point;
-    r->sync_from = r->sync_to = 0;
-    return 0;
-}
-
-static int learn_text(struct pt_log_reader *r, enum pt_text kind, const struct pt_packet_text *p)
-{
-    int kept = pt_texts_keep(&r->texts, kind, p->id, (const char *)(p + 1), p->length);
-
-    return kept < 0 ? kept : 0;
-}
-
-static int learn_authors(struct pt_log_reader *r, const struct pt_packet_author *from,
-                         uint32_t count)
-{
-    int error = 0;
-
-    for (uint32_t i = 0; i < count && !error; i++)
-        error = pt_totals_read(&r->totals, &from[i]);
-    return error;
-}
-
-int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet)
-{
-    const void *p = packet;
-
-    if (packet->type == PT_PACKET_NAME)
-        return learn_text(r, PT_TEXT_NAME, p);
-    if (packet->type == PT_PACKET_DESCRIPTION)
-        return learn_text(r, PT_TEXT_DESCRIPTION, p);
-    if (packet->type == PT_PACKET_SYNC) {
-        const struct pt_packet_sync *sync = p;
-        int error = 0;
-
-        for (uint32_t i = 0; i < sync->count && !error; i++)
-            error = pt_reader_add_sync(r, (const struct pt_sync *)(sync + 1) + i);
-        return error;
-    }
-    if (packet->type == PT_PACKET_ROUND) {
-        const struct pt_packet_round *round = p;
-
-        r->state = round->state;
-        r->state_lsn = packet->lsn;
-        if (packet->flags & PT_ROUND_ALL)
-            pt_totals_clear(&r->totals);
-        return learn_authors(r, (const struct pt_packet_author *)(round + 1),
-                             round->state.authors);
-    }
-    return 0;
-}
-
-static void learn_counts(struct pt_log_reader *r, const struct pt_packet_count *from, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (from[i].id < PT_ID_MAX)
-            r->counts[from[i].id] = from[i].count;
-    r->counted = true;
-}
-
-int pt_reader_learn_end(struct pt_log_reader *r, const struct pt_packet_end *end)
-{
-    const struct pt_packet_author *authors = (const void *)(end + 1);
-
-    r->state = end->state;
-    r->state_lsn = end->head.lsn;
-    r->has_end = r->complete = true;
-    pt_totals_clear(&r->totals);
-    learn_counts(r, (const void *)(authors + end->state.authors), end->state.counts);
-    return learn_authors(r, authors, end->state.authors);
-}
 
 /* Reads the packet of a type at an offset.  1: *packet stored; 0: none there. */
 static int packet_at(struct pt_log_reader *r, uint64_t offset, unsigned type,
@@ -381,7 +213,7 @@ static int open_reader(struct pt_log_reader *r)
         return -errno;
     seekable = S_ISREG(st.st_mode) || S_ISBLK(st.st_mode);
     pt_source_init(&r->source, r->fd, seekable);
-    error = read_header(r);
+    error = pt_reader_header(r);
     if (error)
         return error;
     if (!seekable && r->ring_bytes)
@@ -396,7 +228,7 @@ static int open_reader(struct pt_log_reader *r)
 
 int pt_reader_reopen(struct pt_log_reader *r)
 {
-    int error = read_header(r);
+    int error = pt_reader_header(r);
 
     if (error)
         return error;
@@ -420,7 +252,7 @@ int pt_log_reader_new(struct pt_log_reader **reader, int fd)
     r->fd = fd;
     pt_index_init(&r->index);
     pt_totals_init(&r->totals);
-    pt_merge_init(&r->round.merge);
+    pt_tournament_init(&r->round.contest);
     error = open_reader(r);
     if (error) {
         pt_log_reader_free(r);

@@ -3,9 +3,13 @@
 /*
  * The inside of a log reader, shared by the files that make one up:
  *
- *   reader.c        opening: header, END, names
+ *   reader_header.c the header block
+ *   reader.c        opening
+ *   reader_learn.c  names, sync points, totals of packets that come by
  *   reader_survey.c what an incomplete log has instead of END
- *   reader_round.c  loading a round, the next event, rewind, seek
+ *   reader_notes.c  which packets a round has, by author
+ *   reader_round.c  collecting and loading them
+ *   reader_next.c   the next event, rewind, seek
  *   reader_info.c   totals, threads, counts, status
  *   reader_follow.c going on as the file grows
  *   reader_tail.c   uniting the log with a dead writer's segment
@@ -13,18 +17,18 @@
  *
  * Events come round by round.  A round's packets are noted first (struct
  * pt_note), each author's in the order of the file; then one cursor for each
- * author goes through them, and the merge takes the earliest event.  A small
+ * author goes through them, and a tournament finds the earliest event.  A small
  * round is read in place in the source's window, a large one packet by packet.
  */
 #ifndef PT_LOG_READER_STATE_H
 #define PT_LOG_READER_STATE_H
 
 #include "log/index.h"
-#include "log/merge.h"
 #include "log/reader.h"
 #include "log/tally.h"
 #include "log/texts.h"
 #include "log/totals.h"
+#include "log/tournament.h"
 #include "log/walk.h"
 #include "model/sync.h"
 
@@ -44,12 +48,12 @@ struct pt_note {
     uint32_t next;                      /* of the same author; PT_NO_NOTE: last */
 };
 
+/* What each event needs lies together, and what its author tells behind it. */
+#define PT_CURSOR_ALIGN 64u
 struct pt_cursor {
-    struct pt_merge_node node;          /* first: the heap holds pointers to it */
-    struct pt_decoder decoder;
+    _Alignas(PT_CURSOR_ALIGN) struct pt_decoder decoder;
     struct pt_record record;            /* the event that it stands at */
     struct pt_author author;
-    uint32_t wid;
     uint32_t next_note, last_note;
     uint8_t *buffer;                    /* holds the packet unless it is in the window */
     size_t   room;
@@ -62,7 +66,7 @@ struct pt_round {
     size_t   cursor_count, cursor_room;
     uint32_t *hash;                     /* cursor index + 1, by wid */
     size_t   hash_room;
-    struct pt_merge merge;
+    struct pt_tournament contest;       /* of the cursors, by their indices */
     struct pt_cursor *current;          /* whose event was given last */
 };
 
@@ -140,22 +144,39 @@ struct pt_log_reader {
  * oldest first.  source must not be the reader's own while that is in use. */
 void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk,
                     struct pt_source *source, uint64_t from);
+/* Opens the same file again, as it is now.  -ESTALE: it is another log. */
+int pt_reader_reopen(struct pt_log_reader *r);
+
+/* reader_header.c */
+/* Reads the header block and takes what it says.  -EINVAL: not a log; -ENOTSUP: not
+ * for this build; -ESTALE: of another log than the one that is followed. */
+int pt_reader_header(struct pt_log_reader *r);
+
+/* reader_learn.c */
 /* Takes what a NAME, SYNC or ROUND packet says; 0 or -ENOMEM. */
 int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet);
 int pt_reader_learn_end(struct pt_log_reader *r, const struct pt_packet_end *end);
 int pt_reader_add_sync(struct pt_log_reader *r, const struct pt_sync *point);
-/* Opens the same file again, as it is now.  -ESTALE: it is another log. */
-int pt_reader_reopen(struct pt_log_reader *r);
 
 /* reader_survey.c */
 int pt_reader_survey(struct pt_log_reader *r);
 
-/* reader_round.c */
+/* reader_next.c */
 void pt_reader_restart(struct pt_log_reader *r, uint64_t from);
+
+/* reader_notes.c */
 void pt_reader_round_deinit(struct pt_round *round);
 void pt_reader_round_clear(struct pt_round *round);
 /* Adds a packet of an author to the round; 0 or -ENOMEM. */
 int pt_reader_note(struct pt_round *round, uint32_t wid, struct pt_note entry);
+
+/* reader_round.c */
+/* Makes the next round that has events the one that is read.  1; 0: there is none any
+ * more; negative errno. */
+int pt_reader_next_round(struct pt_log_reader *r);
+/* The cursor's next event, which is not simply the next record: its packet has
+ * ended, or is bad inside.  1; 0: there is none; negative errno. */
+int pt_reader_next_packet(struct pt_log_reader *r, struct pt_cursor *c);
 int pt_reader_note_tail(struct pt_log_reader *r);
 
 /* reader_follow.c */

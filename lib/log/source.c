@@ -74,12 +74,13 @@ static int make_room(struct pt_source *s, size_t bytes)
     return 0;
 }
 
-/* Appends what the file gives, up to the room there is: 1, 0 at the end, errno. */
+/* Appends what the file gives, up to the room there is: 1, 0 at the end, errno.  No
+ * more at a time than is still in the cache when it is looked at. */
 static int read_more(struct pt_source *s)
 {
     for (;;) {
         void *to = s->buffer + s->length;
-        size_t most = s->room - s->length;
+        size_t room = s->room - s->length, most = room < READ_BYTES ? room : READ_BYTES;
         ssize_t n = s->seekable ? pread(s->fd, to, most, (off_t)(s->start + s->length))
                                 : read(s->fd, to, most);
 

@@ -7,6 +7,7 @@
 #include "log/index.h"
 #include "log/merge.h"
 #include "log/totals.h"
+#include "log/tournament.h"
 #include "log_helpers.h"
 #include "model/sync.h"
 #include "support/run_suite.h"
@@ -34,11 +35,11 @@ END_TEST
 /* Lengths around those at which the processor's way changes, at any alignment. */
 START_TEST(crc_of_long_pieces)
 {
-    static uint8_t bytes[3 * 3072 + 3 * 384 + 64];
+    static uint8_t bytes[3 * 3072 + 64];
 
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)rand();
-    for (size_t length = 0; length <= sizeof bytes - 16; length += length < 800 ? 1 : 61)
+    for (size_t length = 0; length <= sizeof bytes - 16; length += length < 3200 ? 1 : 61)
         for (size_t from = 0; from < 16; from += 5)
             if (pt_crc32c(3, bytes + from, length) != pt_crc32c_table(3, bytes + from, length))
                 ck_abort_msg("checksums differ for %zu bytes at %zu", length, from);
@@ -108,6 +109,69 @@ START_TEST(merge)
     }
     ck_assert_uint_gt(given, N);
     pt_merge_deinit(&m);
+}
+END_TEST
+
+/* Contestants whose times go on by small steps, so that many are equal, by long ones
+ * now and then, so that one goes on alone, and to the last there is. */
+static uint64_t later(uint64_t ts)
+{
+    if (ts > UINT64_MAX - 1000)
+        return UINT64_MAX;
+    return ts + (rand() % 50 ? (uint64_t)rand() % 3 : UINT64_MAX / 8 + (uint64_t)rand() % 40);
+}
+
+static void hold_tournament(struct pt_tournament *t, uint32_t n)
+{
+    uint64_t ts[1000] = { 0 }, last_ts = 0, given = 0;
+    bool in[1000] = { false };
+    uint32_t last = 0;
+
+    ck_assert_int_eq(pt_tournament_reset(t, n), 0);
+    for (uint32_t i = 0; i < n; i++)
+        if (rand() % 8) {
+            in[i] = true;
+            ts[i] = later(0);
+            pt_tournament_enter(t, i, ts[i], 5000 - i);
+        }
+    pt_tournament_begin(t);
+    for (; t->count; given++) {
+        uint32_t first = t->winner, before = first;
+        bool again = false;
+
+        for (uint32_t i = 0; i < n; i++)
+            if (in[i] && (!in[first] || ts[i] < ts[first] || (ts[i] == ts[first] && i > first)))
+                ck_abort_msg("%u of %u wins, and not %u", first, n, i);
+        if (given && (ts[first] < last_ts || (ts[first] == last_ts && first > last)))
+            ck_abort_msg("%u of %u comes after %u", first, n, last);
+        last_ts = ts[first];
+        last = first;
+        ts[first] = later(ts[first]);
+        if (ts[first] == last_ts && rand() % 2) {
+            in[first] = false;
+            pt_tournament_leave(t);
+        } else if (!pt_tournament_stays(t, ts[first])) {
+            again = pt_tournament_again(t, ts[first]);
+            ck_assert(again == (t->winner == before));
+        }
+        if (again && t->limit != UINT64_MAX)
+            ck_assert(in[t->second] && t->second != t->winner && ts[t->second] == t->limit);
+    }
+    ck_assert(given >= n / 2);
+    for (uint32_t i = 0; i < n; i++)
+        ck_assert(!in[i]);
+}
+
+START_TEST(tournament)
+{
+    static const uint32_t sizes[] = { 0, 1, 2, 3, 5, 8, 13, 64, 100, 33, 1000, 7 };
+    struct pt_tournament t;
+
+    pt_tournament_init(&t);
+    for (unsigned round = 0; round < 5; round++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+            hold_tournament(&t, sizes[i]);
+    pt_tournament_deinit(&t);
 }
 END_TEST
 
@@ -193,6 +257,7 @@ static void add(TCase *t)
     tcase_add_test(t, crc_of_long_pieces);
     tcase_add_test(t, sync_points);
     tcase_add_test(t, merge);
+    tcase_add_test(t, tournament);
     tcase_add_test(t, index_is_thinned);
     tcase_add_test(t, authors_are_folded);
 }

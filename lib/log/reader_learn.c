@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* What packets other than those of events tell a reader: names, times, numbers. */
+#include <stdlib.h>
+#include "log/reader_state.h"
+
+int pt_reader_add_sync(struct pt_log_reader *r, const struct pt_sync *point)
+{
+    if (r->sync_count && point->ts <= r->syncs[r->sync_count - 1].ts)
+        return 0;
+    if (r->sync_count == r->sync_room) {
+        size_t room = r->sync_room ? r->sync_room * 2 : 16;
+        struct pt_sync *syncs = realloc(r->syncs, room * sizeof *syncs);
+
+        if (!syncs)
+            return -ENOMEM;
+        r->syncs = syncs;
+        r->sync_room = room;
+    }
+    r->syncs[r->sync_count++] = *point;
+    r->sync_from = r->sync_to = 0;
+    return 0;
+}
+
+static int learn_text(struct pt_log_reader *r, enum pt_text kind, const struct pt_packet_text *p)
+{
+    int kept = pt_texts_keep(&r->texts, kind, p->id, (const char *)(p + 1), p->length);
+
+    return kept < 0 ? kept : 0;
+}
+
+static int learn_authors(struct pt_log_reader *r, const struct pt_packet_author *from,
+                         uint32_t count)
+{
+    int error = 0;
+
+    for (uint32_t i = 0; i < count && !error; i++)
+        error = pt_totals_read(&r->totals, &from[i]);
+    return error;
+}
+
+int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet)
+{
+    const void *p = packet;
+
+    if (packet->type == PT_PACKET_NAME)
+        return learn_text(r, PT_TEXT_NAME, p);
+    if (packet->type == PT_PACKET_DESCRIPTION)
+        return learn_text(r, PT_TEXT_DESCRIPTION, p);
+    if (packet->type == PT_PACKET_SYNC) {
+        const struct pt_packet_sync *sync = p;
+        int error = 0;
+
+        for (uint32_t i = 0; i < sync->count && !error; i++)
+            error = pt_reader_add_sync(r, (const struct pt_sync *)(sync + 1) + i);
+        return error;
+    }
+    if (packet->type == PT_PACKET_ROUND) {
+        const struct pt_packet_round *round = p;
+
+        r->state = round->state;
+        r->state_lsn = packet->lsn;
+        if (packet->flags & PT_ROUND_ALL)
+            pt_totals_clear(&r->totals);
+        return learn_authors(r, (const struct pt_packet_author *)(round + 1),
+                             round->state.authors);
+    }
+    return 0;
+}
+
+static void learn_counts(struct pt_log_reader *r, const struct pt_packet_count *from, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (from[i].id < PT_ID_MAX)
+            r->counts[from[i].id] = from[i].count;
+    r->counted = true;
+}
+
+int pt_reader_learn_end(struct pt_log_reader *r, const struct pt_packet_end *end)
+{
+    const struct pt_packet_author *authors = (const void *)(end + 1);
+
+    r->state = end->state;
+    r->state_lsn = end->head.lsn;
+    r->has_end = r->complete = true;
+    pt_totals_clear(&r->totals);
+    learn_counts(r, (const void *)(authors + end->state.authors), end->state.counts);
+    return learn_authors(r, authors, end->state.authors);
+}
