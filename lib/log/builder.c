@@ -4,8 +4,9 @@
  * The builder: a writer of packets that is fed events.
  *
  * Each author (process, thread, name) collects its records in a buffer; a full
- * buffer becomes a packet; when about a megabyte has come together the round
- * ends.  Reading merges a round by (time, writer number), so that equal times
+ * buffer becomes a packet; when about a megabyte has come together the round ends,
+ * that of many authors later: a packet of few events costs its reader as much as one
+ * of many.  Reading merges a round by (time, writer number), so that equal times
  * come out by the writer numbers: where that is not the order in which they
  * were added, the round ends between them.
  *
@@ -25,6 +26,8 @@
 #define PACKET_BYTES  (64u << 10)    /* of records; one event of the largest size fits */
 #define FIRST_BYTES   512u
 #define ROUND_BYTES   (1u << 20)
+#define AUTHOR_BYTES  (3u << 10)     /* more of them for each author, */
+#define AUTHORS_BYTES (3u << 20)     /* up to so many */
 #define MAX_AUTHORS   4096u
 #define AUTHOR_CELLS  (2 * MAX_AUTHORS)
 #define NAME_CELLS    4096u          /* more than twice the ids there are */
@@ -293,6 +296,13 @@ static struct author *author_of(struct pt_log_builder *b, const struct posixtrac
     return &b->authors[b->author_count - 1];
 }
 
+static bool is_enough(const struct pt_log_builder *b)
+{
+    uint64_t more = (uint64_t)b->author_count * AUTHOR_BYTES;
+
+    return b->round_bytes > ROUND_BYTES + (more < AUTHORS_BYTES ? more : AUTHORS_BYTES);
+}
+
 /* Room for an event of len bytes and a TIME record. */
 static int make_room(struct pt_log_builder *b, struct author *a, uint32_t len)
 {
@@ -355,7 +365,7 @@ int pt_log_builder_add(struct pt_log_builder *b, const struct posixtrace_event *
     a = author_of(b, event, &error);
     if (!a)
         return error;
-    if (b->round_bytes > ROUND_BYTES ||
+    if (is_enough(b) ||
         (b->any && ts == b->last_ts && a->author.wid < b->last_wid))
         error = end_round(b, false);
     if (!error)

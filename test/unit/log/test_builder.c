@@ -121,6 +121,50 @@ START_TEST(many_threads)
 }
 END_TEST
 
+/* Turns of many threads, so that a round is long and its packets are small; the reader
+ * meets all lengths of turns, and threads that take none in a round. */
+START_TEST(threads_take_turns)
+{
+    enum { THREADS = 1200 };
+    unsigned events = test_size(400000), n = 0;
+    struct pt_log_builder *b;
+    struct posixtrace_event w = { .name = "x", .thread_name = "t", .data = &n, .data_len = 4 };
+    struct pt_log_reader *r;
+    struct pt_event e;
+    int fd = log_file();
+    int *tids = malloc(events * sizeof *tids);
+
+    ck_assert_ptr_nonnull(tids);
+    srand(11);
+    ck_assert_int_eq(pt_log_builder_new(&b, fd, NULL), 0);
+    while (n < events) {
+        int longest = rand() % 8 ? 1 : 40;
+
+        w.tid = 1 + rand() % (rand() % 3 ? THREADS : 9);
+        for (int turn = 1 + rand() % longest; turn > 0 && n < events; turn--) {
+            w.ns += 1 + rand() % 100;
+            tids[n] = w.tid;
+            ck_assert_int_eq(pt_log_builder_add(b, &w), 0);
+            n++;
+        }
+    }
+    ck_assert_int_eq(pt_log_builder_finish(b), 0);
+    r = log_reader(fd);
+    for (unsigned i = 0; i < events; i++) {
+        unsigned no = events;
+
+        ck_assert_int_eq(pt_log_reader_next(r, &e), 1);
+        memcpy(&no, e.data, sizeof no);
+        if (no != i || e.author->tid != tids[i])
+            ck_abort_msg("%u of thread %d came in place of %u", no, e.author->tid, i);
+    }
+    ck_assert_int_eq(pt_log_reader_next(r, &e), 0);
+    free(tids);
+    pt_log_reader_free(r);
+    close(fd);
+}
+END_TEST
+
 START_TEST(refused)
 {
     static char data[PT_MAX_DATA + 1];
@@ -171,6 +215,7 @@ static void add(TCase *t)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, same_back, 0, 3);
     tcase_add_test(t, many_threads);
+    tcase_add_test(t, threads_take_turns);
     tcase_add_test(t, refused);
 }
 
