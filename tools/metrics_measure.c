@@ -21,6 +21,17 @@ static int read_error(const struct log_file *log, int error)
     return tool_error("cannot read on in %s: %s", log->shown, strerror(error));
 }
 
+/* What is only settled at the end can fail there. */
+static int end(posixtrace_metric_run_t *run, const struct log_file *log)
+{
+    int error = posixtrace_metric_run_end(run);
+
+    if (error == 0 || out_failed())
+        return EXIT_DONE;
+    out_flush();
+    return tool_error("cannot measure %s to its end: %s", log->shown, strerror(error));
+}
+
 int metrics_take_log(posixtrace_metric_run_t *run, const struct log_file *log)
 {
     bool more = true;
@@ -32,8 +43,7 @@ int metrics_take_log(posixtrace_metric_run_t *run, const struct log_file *log)
     }
     if (error != 0 && !out_failed())
         return read_error(log, error);
-    posixtrace_metric_run_end(run);
-    return EXIT_DONE;
+    return end(run, log);
 }
 
 /* ---- while they are made ---- */
@@ -57,6 +67,5 @@ int metrics_take_live(posixtrace_metric_run_t *run, struct follow *f)
     }
     if (error != 0 && !(error == ENXIO && f->is_stream) && !out_failed())
         return read_error(&f->log, error);
-    posixtrace_metric_run_end(run);
-    return EXIT_DONE;
+    return end(run, &f->log);
 }

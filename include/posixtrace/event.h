@@ -71,6 +71,20 @@ int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, siz
                            size_t *count);
 
 /*
+ * The same, for those who draw conclusions from what did not happen.  Of a log that is
+ * damaged, or that has no end and whose last flush round was not finished, it leaves out the
+ * flush rounds of which not all is there or can be read: of some threads they have events,
+ * of others not.  *gap is not 0 if something was left out, or is
+ * missing, between the last event that was given and the first of these, or the end; else
+ * it is 0.  What the stream itself lost or left out is told by its own events
+ * (POSIX_TRACE_OVERFLOW, STOP, FILTER), of every kind of stream.
+ *
+ * EINVAL  as posixtrace_next_events(), or gap is NULL
+ */
+int posixtrace_next_whole_events(trace_id_t trid, struct posixtrace_event *events, size_t most,
+                                 size_t *count, int *gap);
+
+/*
  * Pre-recorded streams only: the next event read is the oldest one whose time
  * is ns or later.  Cost grows with the logarithm of the number of flush
  * rounds for a regular file, and with the bytes skipped for a pipe.

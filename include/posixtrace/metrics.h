@@ -203,10 +203,12 @@ int posixtrace_metric_run_begin(const posixtrace_metric_t *const *metrics, size_
  */
 int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bool *more);
 /* The caller knows that events are missing between those that were taken and the next
- * one, as posixtrace_follow() tells it: what is open is unknown. */
+ * one, as posixtrace_follow() tells it: what is open is unknown.  What a damaged log
+ * misses the run finds out itself (posixtrace_next_whole_events()). */
 void posixtrace_metric_run_gap(posixtrace_metric_run_t *run);
-/* Nothing comes any more: what is open is unfinished. */
-void posixtrace_metric_run_end(posixtrace_metric_run_t *run);
+/* Nothing comes any more: what is open is unfinished.  0, ENOMEM, or what measured
+ * returned, now or before. */
+int posixtrace_metric_run_end(posixtrace_metric_run_t *run);
 uint64_t posixtrace_metric_run_events(const posixtrace_metric_run_t *run);
 /* Of the index-th metric. */
 void posixtrace_metric_run_doubt(const posixtrace_metric_run_t *run, size_t index,

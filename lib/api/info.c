@@ -81,7 +81,7 @@ static void take(void *context, const struct pt_event *e)
 
 /* t->s stays NULL where trid is not a readable stream. */
 static int read_events(trace_id_t trid, enum pt_read_mode mode, const struct timespec *until,
-                       struct taken *t, size_t most)
+                       struct taken *t, size_t most, bool *gap)
 {
     struct pt_guard g;
 
@@ -89,7 +89,7 @@ static int read_events(trace_id_t trid, enum pt_read_mode mode, const struct tim
         return EINVAL;
     t->s = g.s;
     return pt_guard_leave(&g, pt_stream_read(g.s, mode, until, g.cancel,
-                                             &(struct pt_taker){ take, t, most }));
+                                             &(struct pt_taker){ take, t, most, gap }));
 }
 
 static int next_event(trace_id_t trid, enum pt_read_mode mode, const struct timespec *until,
@@ -100,7 +100,7 @@ static int next_event(trace_id_t trid, enum pt_read_mode mode, const struct time
 
     if (!event || !unavailable)
         return EINVAL;
-    error = read_events(trid, mode, until, &t, 1);
+    error = read_events(trid, mode, until, &t, 1, NULL);
     if (t.s)
         *unavailable = t.event == event;
     return error;
@@ -126,8 +126,25 @@ PT_PUBLIC int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *e
 
     if (!events || most == 0 || !count)
         return EINVAL;
-    error = read_events(trid, PT_READ_TRY, NULL, &t, most);
+    error = read_events(trid, PT_READ_TRY, NULL, &t, most, NULL);
     if (error == 0)
         *count = (size_t)(t.event - events);
+    return error;
+}
+
+PT_PUBLIC int posixtrace_next_whole_events(trace_id_t trid, struct posixtrace_event *events,
+                                           size_t most, size_t *count, int *gap)
+{
+    struct taken t = { .event = events };
+    bool missing = false;
+    int error;
+
+    if (!events || most == 0 || !count || !gap)
+        return EINVAL;
+    error = read_events(trid, PT_READ_TRY, NULL, &t, most, &missing);
+    if (error == 0) {
+        *count = (size_t)(t.event - events);
+        *gap = missing;
+    }
     return error;
 }

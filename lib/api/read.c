@@ -46,7 +46,7 @@ static int get(trace_id_t trid, unsigned kinds, enum pt_read_mode mode,
     if (!p->event || (!p->data && p->num_bytes) || !p->data_len || !unavailable ||
         !pt_guard_enter_reading(&g, trid, kinds))
         return EINVAL;
-    r = pt_stream_read(g.s, mode, until, g.cancel, &(struct pt_taker){ take, p, 1 });
+    r = pt_stream_read(g.s, mode, until, g.cancel, &(struct pt_taker){ take, p, 1, NULL });
     *unavailable = r != PT_READ_EVENT;
     return pt_guard_leave(&g, r);
 }

@@ -49,6 +49,9 @@ int pt_log_reader_set_tail(struct pt_log_reader *r, struct pt_log_tail *tail);
 
 /* 1: *event stored, pointers good until the next call; 0: end; negative errno. */
 int pt_log_reader_next(struct pt_log_reader *r, struct pt_event *event);
+/* The same, without the events of rounds that are not whole in the file, from where that
+ * is seen.  *gap: something is missing between the event before and this one, or the end. */
+int pt_log_reader_next_whole(struct pt_log_reader *r, struct pt_event *event, bool *gap);
 /* The next event if giving it leaves the pointers of those before it good, as long as
  * it is true; false: pt_log_reader_next() finds out what comes. */
 bool pt_log_reader_near(struct pt_log_reader *r, struct pt_event *event);

@@ -83,6 +83,7 @@ int pt_reader_learn_end(struct pt_log_reader *r, const struct pt_packet_end *end
     r->state = end->state;
     r->state_lsn = end->head.lsn;
     r->has_end = r->complete = true;
+    r->parts = end->rounds;
     pt_totals_clear(&r->totals);
     learn_counts(r, (const void *)(authors + end->state.authors), end->state.counts);
     return learn_authors(r, authors, end->state.authors);

@@ -109,6 +109,18 @@ int pt_log_reader_next(struct pt_log_reader *r, struct pt_event *e)
     return 1;
 }
 
+int pt_log_reader_next_whole(struct pt_log_reader *r, struct pt_event *e, bool *gap)
+{
+    int rc;
+
+    do
+        rc = pt_log_reader_next(r, e);
+    while (rc == 1 && r->round.damaged);
+    *gap = r->gap;
+    r->gap = r->gap && rc < 0;
+    return rc;
+}
+
 /* As advance() within a packet; where that ends, it finds everything as it was. */
 bool pt_log_reader_near(struct pt_log_reader *r, struct pt_event *e)
 {
@@ -139,6 +151,8 @@ void pt_reader_restart(struct pt_log_reader *r, uint64_t from)
     r->ended = false;
     r->error = 0;
     r->bad_inside = 0;
+    r->count = (struct pt_count){ .begun = false };
+    r->gap = false;
 }
 
 int pt_log_reader_rewind(struct pt_log_reader *r)

@@ -21,6 +21,7 @@ void pt_reader_round_clear(struct pt_round *round)
 {
     pt_tournament_reset(&round->contest, 0);
     round->current = NULL;
+    round->damaged = false;
     round->note_count = 0;
     /* Buffers stay for the next round, but not those of a crowd. */
     for (size_t i = KEPT_BUFFERS; i < round->cursor_count; i++) {

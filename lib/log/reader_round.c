@@ -57,6 +57,49 @@ static bool is_excessive(const struct pt_log_reader *r)
             r->walk.offset - r->source.keep > PT_ROUND_BYTES);
 }
 
+static void mark_gap(struct pt_log_reader *r)
+{
+    r->gap = r->round.damaged = true;
+}
+
+/* Counts a packet before it is noted.  What is missing may be of the round that comes. */
+static void count_packet(struct pt_log_reader *r, const struct pt_packet_head *p)
+{
+    struct pt_count *c = &r->count;
+    const struct pt_packet_round *round = (const void *)p;
+
+    if (p->type != PT_PACKET_DATA && p->type != PT_PACKET_ROUND)
+        return;
+    c->torn = (c->torn || c->skipped != r->walk.skipped) && p->type == PT_PACKET_DATA;
+    c->skipped = r->walk.skipped;
+    if (c->begun && p->round != c->part + 1) {
+        mark_gap(r);
+        c->packets = 0;
+    }
+    c->begun = true;
+    c->part = p->round - 1;
+    if (p->type == PT_PACKET_DATA) {
+        c->packets++;
+        return;
+    }
+    if (c->packets != round->packets)
+        mark_gap(r);
+    if (!r->round.note_count && !(p->flags & PT_ROUND_CONTINUES))
+        r->round.damaged = false;
+    c->part = p->round;
+    c->packets = 0;
+}
+
+/* At the end: is there anything of which no ROUND says that it is all, or ROUNDs of which
+ * END knows?  With the dead writer's segment all is there but what was passed over. */
+static bool is_cut(const struct pt_log_reader *r)
+{
+    const struct pt_count *c = &r->count;
+
+    return c->torn || (r->round.note_count && !r->has_tail) ||
+           (r->has_end && c->begun && c->part != r->parts);
+}
+
 /* Collects the packets of the next round that has any.  1, 0: none is left. */
 static int collect(struct pt_log_reader *r)
 {
@@ -67,6 +110,7 @@ static int collect(struct pt_log_reader *r)
     if (r->follow.on)
         return pt_reader_collect_whole(r);
     while ((rc = pt_walk_next(&r->walk, &packet, &offset)) == 1) {
+        count_packet(r, packet);
         if (packet->type == PT_PACKET_DATA)
             rc = note_data(r, packet, offset);
         else if (packet->type == PT_PACKET_END && !r->source.seekable)
@@ -83,6 +127,8 @@ static int collect(struct pt_log_reader *r)
     }
     if (rc < 0)
         return rc;
+    if (!r->ended && is_cut(r))
+        mark_gap(r);
     r->ended = true;
     if (!r->tail_taken)
         rc = pt_reader_note_tail(r);
@@ -182,13 +228,22 @@ static int load(struct pt_log_reader *r, struct pt_cursor *c, const struct pt_no
     return 1;
 }
 
+/* What its author has in the round behind these bytes cannot be read either, or is not
+ * known to follow.  All that was given before is older. */
+static void mark_bad(struct pt_log_reader *r, uint64_t bytes)
+{
+    r->bad_inside += bytes;
+    mark_gap(r);
+}
+
 PT_APART int pt_reader_next_packet(struct pt_log_reader *r, struct pt_cursor *c)
 {
     for (;;) {
         const struct pt_note *n;
         int rc;
 
-        r->bad_inside += (uint64_t)(c->decoder.end - c->decoder.p);
+        if (c->decoder.p != c->decoder.end)
+            mark_bad(r, (uint64_t)(c->decoder.end - c->decoder.p));
         c->decoder.p = c->decoder.end;
         if (c->next_note == PT_NO_NOTE)
             return 0;
@@ -202,7 +257,7 @@ PT_APART int pt_reader_next_packet(struct pt_log_reader *r, struct pt_cursor *c)
             return rc;
         c->next_note = n->next;
         if (rc == 0)
-            r->bad_inside += n->bytes;
+            mark_bad(r, n->bytes);
         else if (pt_decode_event(&c->decoder, &c->record) == 1)
             return 1;
     }

@@ -68,6 +68,16 @@ struct pt_round {
     size_t   hash_room;
     struct pt_tournament contest;       /* of the cursors, by their indices */
     struct pt_cursor *current;          /* whose event was given last */
+    bool     damaged;                   /* what it gives is not all */
+};
+
+/* Whether all of a part is there: ROUND says how many packets it has. */
+struct pt_count {
+    bool     begun;
+    bool     torn;      /* bytes were passed over since the last ROUND */
+    uint64_t part;      /* the last one that has ended */
+    uint64_t packets;   /* of events, behind that */
+    uint64_t skipped;   /* bytes, at the last packet */
 };
 
 /* Reading on in a file that grows; see reader_follow.c. */
@@ -100,6 +110,7 @@ struct pt_log_reader {
     uint64_t data_end;                  /* linear: where packets of events end */
     uint64_t closing_offset, index_offset, end_offset;
     uint64_t newest_lsn;                /* ring */
+    uint64_t parts;                     /* with END: how many were written */
 
     struct pt_texts texts;
     const struct pt_log_tail *tail_texts;   /* NULL: there is no tail */
@@ -124,6 +135,8 @@ struct pt_log_reader {
 
     struct pt_walk walk;
     struct pt_round round;
+    struct pt_count count;
+    bool     gap;                       /* something is missing before what comes next */
     struct pt_follow follow;
     struct pt_unpacker unpacker;
     struct pt_sync sync;                /* in force for ts in [sync_from, sync_to) */

@@ -22,7 +22,8 @@ int pt_reader_rewind(trace_id_t trid)
 
 enum { DATA_MAX = 4096 };   /* of which the metrics look at the first 16 */
 
-int pt_reader_next(trace_id_t trid, struct posixtrace_event *event, size_t most, size_t *count)
+int pt_reader_next(trace_id_t trid, struct posixtrace_event *event, size_t most, size_t *count,
+                   int *gap)
 {
     static _Thread_local char data[DATA_MAX];
     struct posix_trace_event_info info;
@@ -32,6 +33,7 @@ int pt_reader_next(trace_id_t trid, struct posixtrace_event *event, size_t most,
     int error = posix_trace_trygetnext_event(trid, &info, data, sizeof data, &len, &unavailable);
 
     (void)most;
+    *gap = 0;
 
     /* Not of a pre-recorded stream, whose next event comes at once, or none. */
     if (error == EINVAL)
@@ -94,9 +96,10 @@ int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid)
     return error;
 }
 
-int pt_reader_next(trace_id_t trid, struct posixtrace_event *events, size_t most, size_t *count)
+int pt_reader_next(trace_id_t trid, struct posixtrace_event *events, size_t most, size_t *count,
+                   int *gap)
 {
-    return posixtrace_next_events(trid, events, most, count);
+    return posixtrace_next_whole_events(trid, events, most, count, gap);
 }
 
 #endif

@@ -12,8 +12,9 @@
 
 /* Begins anew, where that can be done.  0 or an error number. */
 int pt_reader_rewind(trace_id_t trid);
-/* The next events, as posixtrace_next_events(); name is not filled. */
-int pt_reader_next(trace_id_t trid, struct posixtrace_event *events, size_t most, size_t *count);
+/* The next events, as posixtrace_next_whole_events(); name is not filled. */
+int pt_reader_next(trace_id_t trid, struct posixtrace_event *events, size_t most, size_t *count,
+                   int *gap);
 /* Makes a stream of this process in which an event costs what it costs in one with such
  * attributes, NULL: the default ones.  0 or an error number. */
 int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid);

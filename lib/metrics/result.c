@@ -43,7 +43,7 @@ int posixtrace_get_metric_result(const posixtrace_metric_t *metric, trace_id_t t
     posixtrace_metric_result_t *made;
     posixtrace_metric_run_t *run;
     bool more;
-    int error;
+    int error, ended;
 
     if (!metric || !result)
         return EINVAL;
@@ -53,10 +53,9 @@ int posixtrace_get_metric_result(const posixtrace_metric_t *metric, trace_id_t t
     error = posixtrace_metric_run_begin(&metric, 1, trid, keep, made, &run);
     if (error == 0) {
         error = posixtrace_metric_run_take(run, 0, &more);
-        posixtrace_metric_run_end(run);
+        ended = posixtrace_metric_run_end(run);
         posixtrace_metric_run_free(run);
-        if (error == 0 && made->no_memory)
-            error = ENOMEM;
+        error = made->no_memory ? ENOMEM : error ? error : ended;
     }
     if (error)
         posixtrace_metric_result_free(made);

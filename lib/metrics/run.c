@@ -195,13 +195,16 @@ int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bo
     struct posixtrace_event batch[BATCH];
     uint64_t left = events ? events : UINT64_MAX;
     size_t count;
-    int error = 0;
+    int gap, error = 0;
 
     if (!run || !more)
         return EINVAL;
     *more = true;
     for (; error == 0 && left > 0; left -= count) {
-        error = pt_reader_next(run->trid, batch, left < BATCH ? (size_t)left : BATCH, &count);
+        error = pt_reader_next(run->trid, batch, left < BATCH ? (size_t)left : BATCH, &count,
+                               &gap);
+        if (error == 0 && gap)
+            posixtrace_metric_run_gap(run);
         if (error == 0 && count == 0) {
             *more = false;
             break;
@@ -222,11 +225,12 @@ void posixtrace_metric_run_gap(posixtrace_metric_run_t *run)
     run->stopped = false;
 }
 
-void posixtrace_metric_run_end(posixtrace_metric_run_t *run)
+int posixtrace_metric_run_end(posixtrace_metric_run_t *run)
 {
     if (run->stopped)
         pt_engine_gap_is_end(&run->engine);
     pt_engine_end(&run->engine);
+    return run->engine.stopped;
 }
 
 uint64_t posixtrace_metric_run_events(const posixtrace_metric_run_t *run)

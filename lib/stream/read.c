@@ -23,7 +23,8 @@ static int next(struct pt_stream *s, const struct pt_taker *taker)
 
     pthread_mutex_lock(&s->reading);
     if (s->log) {
-        r = pt_log_reader_next(s->log, &e);
+        r = taker->gap ? pt_log_reader_next_whole(s->log, &e, taker->gap)
+                       : pt_log_reader_next(s->log, &e);
     } else {
         r = pt_live_next(&s->live, &e);
         if (r == PT_LIVE_EVENT)

@@ -14,6 +14,8 @@ struct pt_taker {
     void (*take)(void *context, const struct pt_event *e);
     void *context;
     size_t most;             /* events, from 1 */
+    bool *gap;               /* of a log: not those that pt_log_reader_next_whole() leaves
+                              * out; NULL: all */
 };
 
 /*

@@ -47,6 +47,7 @@ static void use_bad_trid(trace_id_t trid)
     pattern(&o);
     refused(posixtrace_next_event(trid, &o.event, &o.unavailable));
     refused(posixtrace_next_events(trid, &o.event, 1, &o.size));
+    refused(posixtrace_next_whole_events(trid, &o.event, 1, &o.size, &o.unavailable));
     refused(posixtrace_seek(trid, 0));
     refused(posixtrace_follow(trid, &o.unavailable));
     refused(posixtrace_get_info(trid, &o.info));
@@ -78,6 +79,10 @@ static void stream_nulls(trace_id_t trid)
     refused(posixtrace_next_events(trid, NULL, 1, &o.size));
     refused(posixtrace_next_events(trid, &o.event, 1, NULL));
     refused(posixtrace_next_events(trid, &o.event, 0, &o.size));
+    refused(posixtrace_next_whole_events(trid, NULL, 1, &o.size, &o.unavailable));
+    refused(posixtrace_next_whole_events(trid, &o.event, 0, &o.size, &o.unavailable));
+    refused(posixtrace_next_whole_events(trid, &o.event, 1, NULL, &o.unavailable));
+    refused(posixtrace_next_whole_events(trid, &o.event, 1, &o.size, NULL));
     refused(posixtrace_get_info(trid, NULL));
     refused(posixtrace_thread_getnext(trid, NULL, &o.thread, &o.unavailable));
     refused(posixtrace_thread_getnext(trid, &o.cursor, NULL, &o.unavailable));

@@ -5,6 +5,7 @@
  * that grows all measurements, as afterwards; from one that overtakes its reader only whole
  * ones, and unknown ones.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -66,13 +67,24 @@ static void begin(int policy, size_t log_size)
                                                  log_trid, note, &now, &run), 0);
 }
 
+/* Until all that was traced is in the log. */
+static void flush(void)
+{
+    struct posix_trace_status_info status;
+
+    ck_assert_int_eq(posix_trace_flush(stream), 0);
+    do
+        ck_assert_int_eq(posix_trace_get_status(stream, &status), 0);
+    while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
+}
+
 static void trace_some(unsigned events)
 {
     while (events-- > 0) {
         posix_trace_event(types[place == 0 ? 0 : place <= INSIDE ? 1 : 2], NULL, 0);
         place = (place + 1) % (INSIDE + 2);
     }
-    ck_assert_int_eq(posix_trace_flush(stream), 0);
+    flush();
 }
 
 /* Is somebody writing the log? */
@@ -184,12 +196,43 @@ START_TEST(gaps_at_the_ends)
 }
 END_TEST
 
+static int refuse_unknown(void *context, const struct posixtrace_measurement *m)
+{
+    *(unsigned *)context += 1;
+    return m->unknown ? EDOM : 0;
+}
+
+/* What the caller's function returns at the end is not lost, nor called over again. */
+START_TEST(refused_at_the_end)
+{
+    posixtrace_metric_run_t *refused;
+    unsigned gaps = 0, calls = 0;
+    trace_id_t trid;
+    bool more;
+
+    begin(POSIX_TRACE_APPEND, 1 << 20);
+    trace_some(2 * (INSIDE + 2) + 1);
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    ck_assert_int_eq(posixtrace_metric_run_begin((const posixtrace_metric_t *[]){ metric, metric },
+                                                 2, trid, refuse_unknown, &calls, &refused), 0);
+    ck_assert_int_eq(posixtrace_metric_run_take(refused, 0, &more), 0);
+    ck_assert_uint_eq(calls, 4);
+    posixtrace_metric_run_gap(refused);
+    ck_assert_int_eq(posixtrace_metric_run_end(refused), EDOM);
+    ck_assert_uint_eq(calls, 5);
+    posixtrace_metric_run_free(refused);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    end(&gaps);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, all_of_a_log_that_grows);
     tcase_add_test(tc, whole_ones_of_a_log_that_overtakes);
     tcase_add_test(tc, gaps_at_the_ends);
+    tcase_add_test(tc, refused_at_the_end);
 }
 
 int main(void)
