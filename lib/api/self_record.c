@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "api/create.h"
 #include "api/self_record.h"
+#include "api/self_record_cost.h"
 #include "api/self_record_log.h"
 #include "stream/exit.h"
 #include "stream/handle.h"
@@ -176,6 +177,8 @@ static int create(int fd)
     trace_id_t trid = 0;
     int r = pt_attr_check(&setting.attr, true);
 
+    if (r == 0)
+        setting.attr.event_cost_ps = pt_self_record_cost(&setting.attr);
     if (r == 0)
         r = pt_create(&setting.attr, fd, NULL, &trid);
     if (r == 0)
