@@ -165,6 +165,15 @@ static void append_missing(struct line *l, const struct metrics_view *v,
                missing->count > 1 ? "them" : "it", missing->count > 1 ? "them" : "it");
 }
 
+/* Has the log events that the run was not given? */
+static bool left_some_out(const struct metrics_view *v)
+{
+    struct posixtrace_info info;
+
+    return posixtrace_get_info(v->log->trid, &info) == 0 && info.end != POSIXTRACE_END_ACTIVE &&
+           info.events > posixtrace_metric_run_events(v->run);
+}
+
 static void say_why(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
 {
     const posixtrace_metric_t *m = v->pick->metrics[metric];
@@ -174,7 +183,10 @@ static void say_why(const struct metrics_view *v, size_t metric, const struct me
 
     append(&l, "%s: none; ", metrics_plain(posixtrace_metric_name(m)));
     find_missing(v, m, &missing);
-    if (posixtrace_metric_run_events(v->run) == 0)
+    if (missing.count > 0 && left_some_out(v))
+        append(&l, "flush rounds of %s are not whole, and no other has what it needs",
+               v->log->shown);
+    else if (posixtrace_metric_run_events(v->run) == 0)
         append(&l, "%s has no events", v->log->shown);
     else if (missing.count > 0)
         append_missing(&l, v, &missing);

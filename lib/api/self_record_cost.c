@@ -27,6 +27,12 @@ static bool is_alone(void)
     return open != 0 && (open & (open - 1)) == 0;
 }
 
+/* Called, as posix_trace_event() is by a program. */
+static PT_APART void record(uint64_t k)
+{
+    pt_event_record(POSIX_TRACE_UNNAMED_USEREVENT, &k, sizeof k);
+}
+
 static uint64_t measure(void)
 {
     uint64_t took[BATCHES], start = pt_clock_ns(CLOCK_MONOTONIC), before = start, now;
@@ -37,7 +43,7 @@ static uint64_t measure(void)
         if (!is_alone())
             return 0;
         for (uint64_t k = 0; k < BATCH; k++)
-            posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, &k, sizeof k);
+            record(k);
         now = pt_clock_ns(CLOCK_MONOTONIC);
         if (i > 0)
             took[n++] = now - before;

@@ -67,6 +67,7 @@ static void count_packet(struct pt_log_reader *r, const struct pt_packet_head *p
 {
     struct pt_count *c = &r->count;
     const struct pt_packet_round *round = (const void *)p;
+    uint64_t lost;
 
     if (p->type != PT_PACKET_DATA && p->type != PT_PACKET_ROUND)
         return;
@@ -76,14 +77,18 @@ static void count_packet(struct pt_log_reader *r, const struct pt_packet_head *p
         mark_gap(r);
         c->packets = 0;
     }
+    if (!c->begun)
+        c->lost = p->round == 1 ? 0 : UINT64_MAX;   /* of a LOOP log it is not known */
     c->begun = true;
     c->part = p->round - 1;
     if (p->type == PT_PACKET_DATA) {
         c->packets++;
         return;
     }
-    if (c->packets != round->packets)
+    lost = round->state.lost[POSIXTRACE_LOST_LOG_ERROR];
+    if (c->packets != round->packets || (c->lost != UINT64_MAX && c->lost != lost))
         mark_gap(r);
+    c->lost = lost;
     if (!r->round.note_count && !(p->flags & PT_ROUND_CONTINUES))
         r->round.damaged = false;
     c->part = p->round;
@@ -91,13 +96,18 @@ static void count_packet(struct pt_log_reader *r, const struct pt_packet_head *p
 }
 
 /* At the end: is there anything of which no ROUND says that it is all, or ROUNDs of which
- * END knows?  With the dead writer's segment all is there but what was passed over. */
+ * END knows, or was something lost after the last one?  With the dead writer's segment
+ * all is there but what was passed over. */
 static bool is_cut(const struct pt_log_reader *r)
 {
     const struct pt_count *c = &r->count;
 
-    return c->torn || (r->round.note_count && !r->has_tail) ||
-           (r->has_end && c->begun && c->part != r->parts);
+    if (c->torn || (r->round.note_count && !r->has_tail))
+        return true;
+    if (!c->begun)
+        return false;
+    return (r->has_end && c->part != r->parts) ||
+           (c->lost != UINT64_MAX && c->lost != r->state.lost[POSIXTRACE_LOST_LOG_ERROR]);
 }
 
 /* Collects the packets of the next round that has any.  1, 0: none is left. */

@@ -78,6 +78,7 @@ struct pt_count {
     uint64_t part;      /* the last one that has ended */
     uint64_t packets;   /* of events, behind that */
     uint64_t skipped;   /* bytes, at the last packet */
+    uint64_t lost;      /* events that could not be written, said the last ROUND */
 };
 
 /* Reading on in a file that grows; see reader_follow.c. */

@@ -205,6 +205,30 @@ void read_damaged(struct pt_log_reader *r, struct seen_list *list)
     read_events(r, list, true);
 }
 
+bool read_whole(struct pt_log_reader *r, uint32_t *next, unsigned authors)
+{
+    struct pt_event e;
+    bool gap;
+    int rc;
+
+    memset(next, 0, (authors + 1) * sizeof *next);
+    while ((rc = pt_log_reader_next_whole(r, &e, &gap)) == 1) {
+        struct payload p;
+
+        if (gap)
+            memset(next, 0, (authors + 1) * sizeof *next);
+        if (e.len < sizeof p)
+            continue;   /* the STOP of a full log */
+        memcpy(&p, e.data, sizeof p);
+        ck_assert(p.wid >= 1 && p.wid <= authors);
+        if (next[p.wid] && p.no != next[p.wid])
+            ck_abort_msg("number %u of %u comes in place of %u", p.no, p.wid, next[p.wid]);
+        next[p.wid] = p.no + 1;
+    }
+    ck_assert_int_eq(rc, 0);
+    return gap;
+}
+
 void expect_same(const struct seen_list *got, const struct seen_list *wanted, size_t from)
 {
     ck_assert_uint_eq(got->n, wanted->n - from);

@@ -70,6 +70,10 @@ void read_all(struct pt_log_reader *r, struct seen_list *list);
 /* The same for a log whose sync points or names may be gone. */
 void read_damaged(struct pt_log_reader *r, struct seen_list *list);
 struct pt_log_reader *log_reader(int fd);
+/* Reads what is whole: each author's events are given one behind the other but where a
+ * gap is told since.  next: the number behind the last one of each, up to authors, 0:
+ * none since the last gap.  True: a gap is told at the end. */
+bool read_whole(struct pt_log_reader *r, uint32_t *next, unsigned authors);
 /* Every event of got is the one at the same place of wanted[from..]. */
 void expect_same(const struct seen_list *got, const struct seen_list *wanted, size_t from);
 

@@ -131,31 +131,18 @@ static long exercise(const struct image *image, int fd)
     return n;
 }
 
-/* Each author's events are given one behind the other but where a gap is told since.  (Of a
- * LOOP log the first round may have lost authors to what came later.)  The end of a log
- * that is not complete may be missing. */
+/* (Of a LOOP log the first round may have lost authors to what came later.)  The end of a
+ * log that is not complete may be missing. */
 static void exercise_whole(const struct image *image, int fd)
 {
-    uint32_t next[AUTHORS + 1] = { 0 }, last[AUTHORS + 1] = { 0 };
+    uint32_t next[AUTHORS + 1], last[AUTHORS + 1] = { 0 };
     struct pt_log_reader *r;
     struct pt_event e;
     bool gap;
-    int rc;
 
     if (pt_log_reader_new(&r, fd) != 0)
         return;
-    while ((rc = pt_log_reader_next_whole(r, &e, &gap)) == 1) {
-        struct payload p;
-
-        if (gap)
-            memset(next, 0, sizeof next);
-        memcpy(&p, e.data, sizeof p);
-        ck_assert(p.wid >= 1 && p.wid <= AUTHORS);
-        if (next[p.wid] && p.no != next[p.wid])
-            ck_abort_msg("number %u of %u comes in place of %u", p.no, p.wid, next[p.wid]);
-        next[p.wid] = p.no + 1;
-    }
-    ck_assert_int_eq(rc, 0);
+    gap = read_whole(r, next, AUTHORS);
     for (size_t i = 0; i < image->written.n; i++)
         last[image->written.at[i].wid] = image->written.at[i].no + 1;
     for (unsigned i = 1; i <= AUTHORS; i++)

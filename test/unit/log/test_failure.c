@@ -74,6 +74,18 @@ static int try_round(struct pt_log_writer *w, uint64_t *ts)
     return rc ? rc : error;
 }
 
+/* What was not written is a gap, also at the end of a complete log. */
+static void check_gaps(int fd, bool complete)
+{
+    struct pt_log_reader *r = log_reader(fd);
+    uint32_t next[AUTHORS + 1];
+    bool gap = read_whole(r, next, AUTHORS);
+
+    for (unsigned i = 1; complete && !gap && i <= AUTHORS; i++)
+        ck_assert(!next[i] || next[i] == makers[i - 1].next_no);
+    pt_log_reader_free(r);
+}
+
 static void check_account(int fd, bool complete, uint64_t *lost)
 {
     uint64_t got_by[AUTHORS + 1] = { 0 };
@@ -104,6 +116,7 @@ static void check_account(int fd, bool complete, uint64_t *lost)
                       info.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN], *lost);
     pt_log_reader_free(r);
     free(got.at);
+    check_gaps(fd, complete);
 }
 
 static void start(void)
