@@ -251,11 +251,12 @@ static void look_at(const struct posixtrace_event *e)
         byte = (uint8_t)(byte + ((const uint8_t *)e->data)[i]);
 }
 
-/* The pointers of next_event and next_events are good, and so are their numbers. */
+/* The pointers of next_event, next_events and next_whole_events are good, and so are their
+ * numbers. */
 static void next_of(trace_id_t trid, bool readable, size_t most)
 {
     struct posixtrace_event e[4];
-    int unavailable = -1, r = posixtrace_next_event(trid, &e[0], &unavailable);
+    int unavailable = -1, gap = -1, r = posixtrace_next_event(trid, &e[0], &unavailable);
     size_t count = 9;
 
     expect_ok_if(r, readable);
@@ -263,6 +264,11 @@ static void next_of(trace_id_t trid, bool readable, size_t most)
         look_at(&e[0]);
     expect_ok_if(posixtrace_next_events(trid, e, most, &count), readable);
     FUZZ_NEED(count == 9 ? !readable : count <= most);
+    for (size_t i = 0; readable && i < count; i++)
+        look_at(&e[i]);
+    count = 9;
+    expect_ok_if(posixtrace_next_whole_events(trid, e, most, &count, &gap), readable);
+    FUZZ_NEED(count == 9 ? !readable && gap == -1 : count <= most && (gap == 0 || gap == 1));
     for (size_t i = 0; readable && i < count; i++)
         look_at(&e[i]);
 }
