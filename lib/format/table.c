@@ -10,6 +10,7 @@ const struct pt_format *const pt_formats[] = {
     &pt_format_csv,
     &pt_format_ctf,
     &pt_format_jsonl,
+    &pt_format_kev,
     &pt_format_kiwi,
     &pt_format_perfetto,
     &pt_format_rkh,

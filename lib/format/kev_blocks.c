@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Buffers of the kernel, which begin with CONTROL BUFFER and its sequence number.  After
+ * an overrun they are not in order in the file: one that is ahead waits, among a bounded
+ * number, for those before it; then these are taken for lost.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "format/kev_file.h"
+
+enum { RECORDS_HELD = 65536 };
+
+static bool deliver_block(struct pt_kev_file *f, struct pt_kev_block *b)
+{
+    bool good = true;
+
+    f->held_records -= b->count;
+    for (uint32_t i = 0; i < b->count && good; i++)
+        good = pt_kev_deliver(f, b->records + (size_t)i * PT_KEV_RECORD,
+                              b->where + (uint64_t)(i + 1) * PT_KEV_RECORD);
+    b->count = 0;
+    return good;
+}
+
+/* Takes it out of the held ones, and gives it to the log. */
+static bool release(struct pt_kev_file *f, unsigned i)
+{
+    struct pt_kev_block b = f->held[i];
+    bool was_filled = f->filling == &f->held[i], moved = f->filling == &f->held[f->held_count - 1];
+    bool good;
+
+    f->held[i] = f->held[--f->held_count];
+    f->held[f->held_count] = (struct pt_kev_block){ 0 };
+    if (was_filled)
+        f->filling = NULL;
+    else if (moved)
+        f->filling = &f->held[i];
+    f->next = b.sequence + 1;
+    good = deliver_block(f, &b);
+    free(b.records);
+    return good;
+}
+
+static unsigned first_held(const struct pt_kev_file *f)
+{
+    unsigned at = 0;
+
+    for (unsigned i = 1; i < f->held_count; i++)
+        if (f->held[i].sequence - f->next < f->held[at].sequence - f->next)
+            at = i;
+    return at;
+}
+
+static bool release_those_due(struct pt_kev_file *f)
+{
+    unsigned i;
+
+    while (f->held_count > 0 && f->held[i = first_held(f)].sequence == f->next)
+        if (!release(f, i))
+            return false;
+    return true;
+}
+
+/* What is missing before the first of them does not come any more. */
+static bool give_up(struct pt_kev_file *f)
+{
+    const struct pt_kev_block *b = &f->held[first_held(f)];
+    uint32_t missing = b->sequence - f->next;
+
+    pt_job_note(f->im->job, PT_KEV_NOTE_LOSS, "offset %" PRIu64 ": %" PRIu32 " buffer%s missing "
+                "before number %" PRIu32 ": their events are lost", b->where, missing,
+                missing == 1 ? " is" : "s are", b->sequence);
+    return pt_kev_parts_end(f, "buffers are missing") &&
+           pt_kev_push_loss(f->im, b->where, missing, f->next, b->sequence) &&
+           release(f, first_held(f)) && release_those_due(f);
+}
+
+/* A block that is older than others was in place if none of its events came too late:
+ * then numbers begin anew. */
+static void end_late(struct pt_kev_file *f)
+{
+    f->late = false;
+    if (f->im->late == f->late_before) {
+        pt_job_note(f->im->job, PT_KEV_NOTE_ORDER, "offset %" PRIu64 ": sequence numbers go on at "
+                    "%" PRIu32, f->block_where, f->sequence);
+        f->next = f->sequence + 1;
+    } else {
+        f->im->clock = f->clock_before;
+    }
+}
+
+static bool end_block(struct pt_kev_file *f)
+{
+    f->filling = NULL;
+    if (f->known && f->seen + 1 < f->said)
+        pt_job_note(f->im->job, PT_KEV_NOTE_RECORDS, "offset %" PRIu64 ": buffer %" PRIu32 " is "
+                    "said to have %" PRIu32 " records, and %" PRIu32 " are there", f->block_where,
+                    f->sequence, f->said, f->seen);
+    if (f->late)
+        end_late(f);
+    return release_those_due(f);
+}
+
+static void hold(struct pt_kev_file *f, uint32_t sequence, uint64_t where)
+{
+    f->filling = &f->held[f->held_count++];
+    *f->filling = (struct pt_kev_block){ .sequence = sequence, .where = where };
+}
+
+static bool begin_block(struct pt_kev_file *f, uint32_t sequence, uint32_t said, uint64_t where)
+{
+    if (!end_block(f))
+        return false;
+    f->sequence = sequence;
+    f->said = said;
+    f->seen = 1;
+    f->block_where = where;
+    if (!f->known)
+        f->next = sequence;
+    f->known = true;
+    while ((int32_t)(sequence - f->next) > 0 && f->held_count == PT_KEV_HELD)
+        if (!give_up(f))
+            return false;
+    if ((int32_t)(sequence - f->next) > 0) {
+        hold(f, sequence, where);
+        return true;
+    }
+    if (sequence == f->next) {
+        f->next++;
+        return true;
+    }
+    while (f->held_count > 0)
+        if (!give_up(f))
+            return false;
+    pt_job_note(f->im->job, PT_KEV_NOTE_ORDER, "offset %" PRIu64 ": buffer %" PRIu32 " comes "
+                "behind number %" PRIu32, where, sequence, f->next - 1);
+    f->late = true;
+    f->late_before = f->im->late;
+    f->clock_before = f->im->clock;
+    return true;
+}
+
+static bool keep(struct pt_kev_file *f, const uint8_t *record)
+{
+    struct pt_kev_block *b = f->filling;
+    uint32_t room = b->room ? 2 * b->room : 256;
+    uint8_t *more;
+
+    if (b->count == b->room) {
+        more = realloc(b->records, (size_t)room * PT_KEV_RECORD);
+        if (!more)
+            return pt_job_fail(f->im->job, ENOMEM, "no memory"), false;
+        b->records = more;
+        b->room = room;
+    }
+    memcpy(b->records + (size_t)b->count++ * PT_KEV_RECORD, record, PT_KEV_RECORD);
+    f->held_records++;
+    while (f->held_records > RECORDS_HELD && f->held_count > 0)
+        if (!give_up(f))
+            return false;
+    return true;
+}
+
+bool pt_kev_block_record(struct pt_kev_file *f, const uint8_t *record, uint64_t where)
+{
+    uint32_t header = pt_kev_load(record, f->im->big_endian);
+
+    if (pt_kev_part(header) == PT_KEV_SIMPLE &&
+        pt_kev_type(header) == (PT_KEV_CONTROL << 10 | PT_KEV_BUFFER))
+        return begin_block(f, pt_kev_load(record + 8, f->im->big_endian),
+                           pt_kev_load(record + 12, f->im->big_endian), where);
+    f->seen++;
+    return f->filling ? keep(f, record) : pt_kev_deliver(f, record, where);
+}
+
+bool pt_kev_block_end(struct pt_kev_file *f)
+{
+    if (!end_block(f))
+        return false;
+    while (f->held_count > 0)
+        if (!give_up(f))
+            return false;
+    return pt_kev_parts_end(f, "the trace ends");
+}
+
+void pt_kev_file_free(struct pt_kev_file *f)
+{
+    for (unsigned i = 0; i < f->held_count; i++)
+        free(f->held[i].records);
+    for (unsigned i = 0; i < PT_KEV_PENDING; i++)
+        free(f->pending[i].data);
+}
