@@ -21,6 +21,18 @@ static size_t take_data(struct pt_kev_writer *w, enum pt_kev_form form, const ui
     return padded;
 }
 
+/* Two strings; false: it is something else. */
+static bool is_text(const uint8_t *data, size_t length)
+{
+    size_t n = strnlen((const char *)data, length), rest;
+
+    if (n >= length)
+        return false;
+    rest = length - n - 1;
+    return rest > 0 && strnlen((const char *)data + n + 1, rest) == rest - 1 &&
+           !memchr(data, '\n', length) && !memchr(data, '\r', length);
+}
+
 bool pt_kev_write_native(struct pt_kev_writer *w, const struct pt_kev_target *t,
                          const struct posixtrace_event *e, bool *done)
 {
@@ -32,6 +44,11 @@ bool pt_kev_write_native(struct pt_kev_writer *w, const struct pt_kev_target *t,
     if (e->data_len < 2 || data[0] >= PT_KEV_CPUS ||
         (class == PT_KEV_CONTROL && number != PT_KEV_DROPPED && number <= PT_KEV_BUFFER_END))
         return true;
+    if (t->form == PT_KEV_TEXT && w->put_text && !cut && is_text(data + 2, e->data_len - 2)) {
+        *done = true;
+        return w->put_text(w, pt_kev_header(class, number, data[0], 0), (const char *)data + 2,
+                           (const char *)data + 3 + strlen((const char *)data + 2), e->ns);
+    }
     length = take_data(w, (enum pt_kev_form)t->form, data + 2, e->data_len - 2);
     /* One record that is not the last of several is what is left of a cut event. */
     if (!length || (cut && t->form != PT_KEV_BYTES) ||

@@ -39,6 +39,9 @@ struct pt_kev_writer {
      * what readers may like to see of it; or NULL.  cut: its end is missing. */
     bool   (*put)(struct pt_kev_writer *w, uint32_t header, const uint8_t *data, size_t length,
                   int64_t ns, bool cut, const struct posixtrace_event *note);
+    /* Of arguments that only traceprinter knows; or NULL. */
+    bool   (*put_text)(struct pt_kev_writer *w, uint32_t header, const char *call,
+                       const char *arguments, int64_t ns);
     bool   (*head_line)(struct pt_kev_writer *w, const char *name, const char *value);
     bool   (*close)(struct pt_kev_writer *w);     /* the buffer */
     bool     begun, of_qnx;

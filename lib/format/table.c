@@ -15,6 +15,7 @@ const struct pt_format *const pt_formats[] = {
     &pt_format_perfetto,
     &pt_format_rkh,
     &pt_format_shark,
+    &pt_format_traceprinter,
     &pt_format_trazer,
     NULL
 };

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* The text of QNX Neutrino's traces. */
+#include "format/format.h"
+
+int pt_traceprinter_read(struct pt_job *job);
+int pt_traceprinter_write(struct pt_job *job);
+
+static const struct posixtrace_format_option options[] = {
+    { "rate", "clock cycles a second, in place of what the header says" },
+    { "start", "time of the first event, ns since 1970" },
+    { "release", "of QNX, in place of what the header says: 6, 7 or 8" },
+    { "state", "a thread state's name, NUMBER=NAME, in place of what is known; may be repeated" },
+    { NULL, NULL }
+};
+
+const struct pt_format pt_format_traceprinter = {
+    { "traceprinter", "QNX Neutrino: the text that 'traceprinter -n' prints", true, true, false,
+      NULL, options },
+    pt_traceprinter_write, pt_traceprinter_read
+};
