@@ -98,7 +98,7 @@ static void put_data(struct pt_kev_import *im, struct posixtrace_event *to,
     if (string && !e->text)
         length = 4 * words + strlen((const char *)e->data + 4 * words) + 1;
     if (length > room) {
-        pt_job_note(im->job, PT_KEV_NOTE_PARTS, "%s %" PRIu64 ": %zu bytes of data, of which an "
+        pt_job_note(im->job, PT_KEV_NOTE_MANY, "%s %" PRIu64 ": %zu bytes of data, of which an "
                     "event of ours has room for %zu", im->unit, e->where, length, room);
         length = room;
         to->truncation = POSIX_TRACE_TRUNCATED_RECORD;

@@ -33,6 +33,30 @@ static bool is_text(const uint8_t *data, size_t length)
            !memchr(data, '\n', length) && !memchr(data, '\r', length);
 }
 
+bool pt_kev_write_other(struct pt_kev_writer *w, const struct posixtrace_event *e, bool *done)
+{
+    const uint8_t *data = e->data;
+    bool cut = e->truncation != POSIX_TRACE_NOT_TRUNCATED;
+    unsigned number;
+    size_t length;
+
+    if (e->data_len < 6 || data[0] >= PT_KEV_CPUS || data[2] > 31 || data[4] > 3 ||
+        data[5] >= PT_KEV_TEXT)
+        return true;
+    number = data[3] | (unsigned)data[4] << 8;
+    if (data[2] == PT_KEV_USER && (number >= PT_KEV_USER_MORE || w->taken_by_us[number]))
+        return true;
+    length = take_data(w, (enum pt_kev_form)data[5], data + 6, e->data_len - 6);
+    if (!length || (cut && data[5] != PT_KEV_BYTES) ||
+        (!cut && data[5] != PT_KEV_FAST && length < 16))
+        return true;
+    if (data[2] == PT_KEV_USER)
+        w->taken[number] = true;
+    *done = true;
+    return w->put(w, pt_kev_header(data[2], number, data[0], data[1]), w->data, length, e->ns,
+                  cut, NULL);
+}
+
 bool pt_kev_write_native(struct pt_kev_writer *w, const struct pt_kev_target *t,
                          const struct posixtrace_event *e, bool *done)
 {

@@ -44,7 +44,8 @@ static bool want_type(struct pt_kev_writer *w, struct pt_kev_target *t,
                       const struct posixtrace_event *e)
 {
     char description[POSIXTRACE_DESCRIPTION_MAX + 1] = "";
-    bool layout = !t->described && posixtrace_fields_layout(w->job->fields, e->id);
+    bool layout = !t->described && e->id > POSIX_TRACE_UNNAMED_USEREVENT &&
+                  posixtrace_fields_layout(w->job->fields, e->id);
     int user = PT_KEV_USER_FIRST;
 
     if (t->number && !layout)

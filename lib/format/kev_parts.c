@@ -70,7 +70,7 @@ static bool append(struct pt_kev_file *f, struct pt_kev_pending *p, const uint8_
     p->touched = f->records;
     if (p->length == PT_KEV_DATA_MAX) {
         if (!p->too_long)
-            pt_job_note(f->im->job, PT_KEV_NOTE_PARTS, "offset %" PRIu64 ": an event of more than "
+            pt_job_note(f->im->job, PT_KEV_NOTE_MANY, "offset %" PRIu64 ": an event of more than "
                         "%u bytes: the rest is left out", p->where, PT_KEV_DATA_MAX);
         p->too_long = true;
         return true;

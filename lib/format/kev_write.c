@@ -112,14 +112,22 @@ static void learn(struct pt_kev_writer *w, struct pt_kev_target *t,
     enum pt_kev_form form;
     unsigned type;
 
-    t->looked = true;
-    t->native = w->of_qnx && pt_kev_named(&w->rules, e->name, &type, &form);
-    if (!t->native)
+    t->kind = PT_KEV_IS_ANY;
+    if (!w->of_qnx)
+        return;
+    if (strcmp(e->name, PT_KEV_LOST_EVENT) == 0)
+        t->kind = PT_KEV_IS_LOST;
+    else if (strcmp(e->name, PT_KEV_OTHER_EVENT) == 0)
+        t->kind = PT_KEV_IS_OTHER;
+    else if (pt_kev_named(&w->rules, e->name, &type, &form))
+        t->kind = PT_KEV_IS_NATIVE;
+    if (t->kind != PT_KEV_IS_NATIVE)
         return;
     t->type = (uint16_t)type;
     t->form = (uint8_t)form;
     if (type >> 10 == PT_KEV_USER) {
-        t->native = (type & 1023) < PT_KEV_USER_MORE && !w->taken_by_us[type & 1023];
+        if ((type & 1023) >= PT_KEV_USER_MORE || w->taken_by_us[type & 1023])
+            t->kind = PT_KEV_IS_ANY;
         w->taken[type & 1023] = true;
     }
 }
@@ -154,11 +162,13 @@ static bool write_event(struct pt_kev_writer *w, const struct posixtrace_event *
 
     if (is_derived(w, e))
         return true;
-    if (!t->looked)
+    if (t->kind == PT_KEV_IS_NEW)
         learn(w, t, e);
-    if (t->native && !pt_kev_write_native(w, t, e, &done))
+    if (t->kind == PT_KEV_IS_NATIVE && !pt_kev_write_native(w, t, e, &done))
         return false;
-    if (!done && w->of_qnx && strcmp(e->name, PT_KEV_LOST_EVENT) == 0 && !write_lost(w, e, &done))
+    if (t->kind == PT_KEV_IS_LOST && !write_lost(w, e, &done))
+        return false;
+    if (t->kind == PT_KEV_IS_OTHER && !pt_kev_write_other(w, e, &done))
         return false;
     if (!done && !w->of_qnx && e->id <= POSIXTRACE_SWITCH_PREEMPTED &&
         e->id >= POSIXTRACE_SWITCH_IN && !pt_kev_write_switch(w, e, &done))

@@ -16,10 +16,13 @@
 
 enum { PT_KEV_LEFT_SIZE, PT_KEV_TELL_HEADER, PT_KEV_TELL_TIME };
 
+enum { PT_KEV_IS_NEW, PT_KEV_IS_ANY, PT_KEV_IS_NATIVE, PT_KEV_IS_LOST, PT_KEV_IS_OTHER };
+
 /* What an event type of the log becomes. */
 struct pt_kev_target {
-    bool     looked, native, described;
+    uint8_t  kind;
     uint8_t  form;                 /* of native: enum pt_kev_form */
+    bool     described;
     uint16_t type;                 /* of native */
     uint16_t number, user;         /* of ours; number 0: none yet */
 };
@@ -85,6 +88,8 @@ void pt_kev_write_cpus(struct pt_kev_writer *w);
 /* An event that came from QNX; *done is false where it has to be carried as any other. */
 bool pt_kev_write_native(struct pt_kev_writer *w, const struct pt_kev_target *t,
                          const struct posixtrace_event *e, bool *done);
+/* One whose type had no room in the log. */
+bool pt_kev_write_other(struct pt_kev_writer *w, const struct posixtrace_event *e, bool *done);
 
 /* ---- kev_ours_write.c ---- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* The header of an exported QNX trace: that of the trace that the log was, or ours. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,9 +104,10 @@ bool pt_kev_write_head(struct pt_kev_writer *w, int64_t ns)
 
 void pt_kev_write_cpus(struct pt_kev_writer *w)
 {
+    int fd = fileno(w->job->file), flags = fd < 0 ? 0 : fcntl(fd, F_GETFL);
     char digits[8];
 
-    if (w->cpu_at < 0 || fseeko(w->job->file, w->cpu_at, SEEK_SET) != 0)
+    if (w->cpu_at < 0 || flags < 0 || (flags & O_APPEND) || fseeko(w->job->file, w->cpu_at, SEEK_SET) != 0)
         return;
     snprintf(digits, sizeof digits, "%02u", w->cpus % 100);
     w->cpu_at = -1;

@@ -100,6 +100,11 @@ static bool take_attribute(struct reader *r, char *text)
                strncmp(key, "TRACEPARSER", 11) == 0 || strncmp(key, "--", 2) == 0 ||
                bad_line(r, r->line, "no attribute of the header");
     *colons = '\0';
+    if (strcmp(key + 6, "HEADER_BEGIN") == 0) {
+        pt_job_fail(r->im->job, EILSEQ, "line %" PRIu64 ": a kev file, not the text that is made "
+                    "of it; --from=kev reads it", r->line);
+        return false;
+    }
     value = colons + 2 + strspn(colons + 2, " \t");
     n = strlen(value);
     while (n > 0 && strchr(" \t\r", value[n - 1]))
@@ -171,6 +176,14 @@ static bool take_control(struct reader *r, struct pt_traceprinter_args a, unsign
     return true;
 }
 
+static void take_flags(struct pt_kev_event *e, struct pt_traceprinter_args *a)
+{
+    uint32_t value;
+
+    if (pt_traceprinter_take_name(a, "flags", 5) && pt_traceprinter_take_word(a, &value))
+        e->header |= (value & 255) << 16;
+}
+
 /* What is behind the label, as data; false: only as text. */
 static bool take_arguments(struct reader *r, struct pt_kev_event *e, struct pt_traceprinter_args *a,
                            unsigned type)
@@ -179,8 +192,7 @@ static bool take_arguments(struct reader *r, struct pt_kev_event *e, struct pt_t
     uint32_t value;
 
     pt_kev_about(&r->im->rules, type, &about);
-    if (pt_traceprinter_take_name(a, "flags", 5) && pt_traceprinter_take_word(a, &value))
-        e->header |= (value & 255) << 16;
+    take_flags(e, a);
     if (pt_traceprinter_take_name(a, "cut", 3) && pt_traceprinter_take_word(a, &value))
         e->cut = true;
     if (type >> 10 == PT_KEV_INT && !about.event[0] && about.fast) {
@@ -191,6 +203,7 @@ static bool take_arguments(struct reader *r, struct pt_kev_event *e, struct pt_t
         a->length = 4;
         a->at += strcspn(a->at, ")");
         a->at += *a->at == ')';
+        take_flags(e, a);
         return pt_traceprinter_take_fields(a, (type & 1023) == 1 ? "x32 IP" : "x32 d1");
     }
     if (!e->cut && ((about.fast && pt_traceprinter_take_fields(a, about.fast)) ||

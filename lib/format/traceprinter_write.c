@@ -226,19 +226,35 @@ static void put_comment(struct text_writer *t, const struct posixtrace_event *e)
     t->at += 1 + n;
 }
 
-static void put_arguments(struct text_writer *t, const struct label *l, unsigned type,
+static void put_flags(struct text_writer *t, uint32_t header)
+{
+    if (!pt_kev_flags(header))
+        return;
+    put_text(t, " flags:");
+    put_hex(t, pt_kev_flags(header));
+}
+
+/* As in INT_ENTR:0x00000003 (3) */
+static void put_number(struct text_writer *t, uint32_t number)
+{
+    put_hex(t, number);
+    put_text(t, " (");
+    t->at = pt_number_i64(t->at, (int32_t)number);
+    *t->at++ = ')';
+}
+
+static void put_arguments(struct text_writer *t, const struct label *l, uint32_t header,
                           const uint8_t *data, size_t length, bool cut, bool noted)
 {
+    unsigned type = pt_kev_type(header);
+
+    if (l->number && length == 8 && !cut)
+        put_number(t, pt_kev_load(data, false));
+    put_flags(t, header);
     if (cut) {
         put_text(t, " cut:1");
         put_digits(t, "data", data, length);
     } else if (length == 8) {
-        if (l->number) {
-            put_hex(t, pt_kev_load(data, false));
-            put_text(t, " (");
-            t->at = pt_number_i64(t->at, (int32_t)pt_kev_load(data, false));
-            put_text(t, ")");
-        }
         if (type >> 10 == PT_KEV_USER)
             *t->at++ = ',';
         put_fields(t, l->fast, data + (l->number ? 4 : 0), length);
@@ -263,11 +279,7 @@ static bool put_line(struct pt_kev_writer *w, uint32_t header, const uint8_t *da
     if (!l || !begin_event(t, 2 * length, pt_kev_cpu(header), ns))
         return false;
     put_text(t, l->text);
-    if (pt_kev_flags(header)) {
-        put_text(t, " flags:");
-        put_hex(t, pt_kev_flags(header));
-    }
-    put_arguments(t, l, pt_kev_type(header), data, length, cut, note != NULL);
+    put_arguments(t, l, header, data, length, cut, note != NULL);
     if (note)
         put_comment(t, note);
     end_line(t);
@@ -285,8 +297,8 @@ static bool put_text_line(struct pt_kev_writer *w, uint32_t header, const char *
         return false;
     if (pt_kev_type(header) != 0) {
         pt_kev_about(&w->rules, pt_kev_type(header), &a);
-        put_text(t, pt_kev_class(header) == PT_KEV_USER ? "USREVENT" : a.label);
-        *t->at++ = ':';
+        t->at += sprintf(t->at, "%-8s:",
+                         pt_kev_class(header) == PT_KEV_USER ? "USREVENT" : a.label);
     }
     put_text(t, call);
     *t->at++ = ' ';
