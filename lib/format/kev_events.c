@@ -245,7 +245,7 @@ bool pt_kev_take(struct pt_kev_import *im, const struct pt_kev_event *e)
         return false;
     if (!add_event(im, e, t) || (t && !pt_kev_threads_behind(im, e, t)))
         return false;
-    return pt_kev_type(e->header) != (PT_KEV_CONTROL << 10 | PT_KEV_DROPPED) ||
+    return e->text || pt_kev_type(e->header) != (PT_KEV_CONTROL << 10 | PT_KEV_DROPPED) ||
            add_gap(im, e->ns);
 }
 

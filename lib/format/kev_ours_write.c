@@ -210,5 +210,5 @@ bool pt_kev_write_overflow(struct pt_kev_writer *w, const struct posixtrace_even
 {
     pt_kev_store(w->data, PT_KEV_META_BUFFERS);
     pt_kev_store(w->data + 4, 1);
-    return put_meta(w, 8, e->ns) && pt_kev_write_gap(w, 1);
+    return put_meta(w, 8, e->ns) && pt_kev_write_gap(w, 1, e->ns);
 }

@@ -153,7 +153,7 @@ static enum kind state_of(const struct pt_kev_import *im, const struct pt_kev_ev
 {
     unsigned number = pt_kev_number(e->header);
 
-    return pt_kev_class(e->header) == PT_KEV_PR_TH && number < PT_KEV_PROCESS
+    return !e->text && pt_kev_class(e->header) == PT_KEV_PR_TH && number < PT_KEV_PROCESS
                ? (enum kind)im->kind[number] : OTHER;
 }
 

@@ -73,6 +73,11 @@ static bool make_ready(struct pt_kev_writer *w, uint32_t header, int64_t ns)
     return true;
 }
 
+static bool open_buffer(struct pt_kev_writer *w, int64_t ns)
+{
+    return make_ready(w, 0, ns);
+}
+
 static bool put_records(struct pt_kev_writer *w, uint32_t header, const uint8_t *data,
                         size_t length, int64_t ns, bool cut, const struct posixtrace_event *note)
 {
@@ -98,12 +103,13 @@ static bool put_head_line(struct pt_kev_writer *w, const char *name, const char 
 
 /* ---- events ---- */
 
-bool pt_kev_write_gap(struct pt_kev_writer *w, uint32_t missing)
+/* A gap is between two buffers, also if they have nothing in them. */
+bool pt_kev_write_gap(struct pt_kev_writer *w, uint32_t missing, int64_t ns)
 {
-    if (!w->close(w))
+    if ((w->count == 0 && !w->open(w, ns)) || !w->close(w))
         return false;
     w->sequence += missing;
-    return true;
+    return w->open(w, ns);
 }
 
 static void learn(struct pt_kev_writer *w, struct pt_kev_target *t,
@@ -150,9 +156,11 @@ static bool is_derived(struct pt_kev_writer *w, const struct posixtrace_event *e
 /* A buffer's number that is missing says it to all readers; ours knows that it is meant. */
 static bool write_lost(struct pt_kev_writer *w, const struct posixtrace_event *e, bool *done)
 {
-    *done = e->data_len == 12;
+    uint32_t missing = e->data_len == 12 ? pt_kev_load(e->data, false) : 0;
+
+    *done = missing > 0 && missing <= INT32_MAX;
     w->swallow = *done ? 2 : 0;
-    return !*done || pt_kev_write_gap(w, pt_kev_load(e->data, false));
+    return !*done || pt_kev_write_gap(w, missing, e->ns);
 }
 
 static bool write_event(struct pt_kev_writer *w, const struct posixtrace_event *e)
@@ -232,6 +240,7 @@ int pt_kev_write(struct pt_job *job)
         w->job = job;
         w->put = put_records;
         w->head_line = put_head_line;
+        w->open = open_buffer;
         w->close = close_buffer;
         w->room = PT_KEV_BUFFER_MAX * PT_KEV_RECORD;
         w->out = malloc(w->room);

@@ -46,7 +46,8 @@ struct pt_kev_writer {
     bool   (*put_text)(struct pt_kev_writer *w, uint32_t header, const char *call,
                        const char *arguments, int64_t ns);
     bool   (*head_line)(struct pt_kev_writer *w, const char *name, const char *value);
-    bool   (*close)(struct pt_kev_writer *w);     /* the buffer */
+    bool   (*open)(struct pt_kev_writer *w, int64_t ns);    /* a buffer, if none is */
+    bool   (*close)(struct pt_kev_writer *w);
     bool     begun, of_qnx;
     off_t    cpu_at;               /* where the number of processors is; -1: nowhere */
     unsigned cpus;
@@ -69,10 +70,10 @@ struct pt_kev_writer {
 
 /* ---- kev_write.c ---- */
 
-/* Exports; put, head_line and close are set, out has room bytes. */
+/* Exports; the functions are set, out has room bytes. */
 int pt_kev_write_all(struct pt_kev_writer *w);
 /* The next sequence numbers are missing. */
-bool pt_kev_write_gap(struct pt_kev_writer *w, uint32_t missing);
+bool pt_kev_write_gap(struct pt_kev_writer *w, uint32_t missing, int64_t ns);
 /* False: the processor has said already that its time has this high half. */
 bool pt_kev_tells_time(struct pt_kev_writer *w, unsigned cpu, int64_t ns);
 

@@ -105,12 +105,14 @@ bool pt_kev_write_head(struct pt_kev_writer *w, int64_t ns)
 void pt_kev_write_cpus(struct pt_kev_writer *w)
 {
     int fd = fileno(w->job->file), flags = fd < 0 ? 0 : fcntl(fd, F_GETFL);
+    off_t end = ftello(w->job->file);
     char digits[8];
 
-    if (w->cpu_at < 0 || flags < 0 || (flags & O_APPEND) || fseeko(w->job->file, w->cpu_at, SEEK_SET) != 0)
+    if (w->cpu_at < 0 || end < 0 || flags < 0 || (flags & O_APPEND) ||
+        fseeko(w->job->file, w->cpu_at, SEEK_SET) != 0)
         return;
     snprintf(digits, sizeof digits, "%02u", w->cpus % 100);
     w->cpu_at = -1;
     if (w->head_line(w, "CPU_NUM", digits))
-        fseeko(w->job->file, 0, SEEK_END);
+        fseeko(w->job->file, end, SEEK_SET);
 }

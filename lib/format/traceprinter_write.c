@@ -194,6 +194,17 @@ static void put_time(struct text_writer *t, unsigned cpu, int64_t ns)
     end_line(t);
 }
 
+static bool open_buffer(struct pt_kev_writer *w, int64_t ns)
+{
+    struct text_writer *t = (struct text_writer *)w;
+
+    t->first_low = (uint32_t)ns;
+    t->first_cpu = 0;
+    pt_kev_tells_time(w, 0, ns);
+    put_time(t, 0, ns);
+    return true;
+}
+
 /* The line of an event, behind what must come before it. */
 static bool begin_event(struct text_writer *t, size_t room, unsigned cpu, int64_t ns)
 {
@@ -332,6 +343,7 @@ int pt_traceprinter_write(struct pt_job *job)
         t->w.job = job;
         t->w.put = put_line;
         t->w.head_line = head_line;
+        t->w.open = open_buffer;
         t->w.close = close_buffer;
         t->w.put_text = put_text_line;
         t->w.out = malloc(ROOM);
