@@ -49,8 +49,9 @@ static inline uint32_t pt_kev_header(unsigned class, unsigned number, unsigned c
 
 static inline uint32_t pt_kev_load(const uint8_t *at, bool big_endian)
 {
-    return big_endian ? (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3]
-                      : (uint32_t)at[3] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[1] << 8 | at[0];
+    if (big_endian)
+        return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+    return (uint32_t)at[3] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[1] << 8 | at[0];
 }
 
 static inline void pt_kev_store(uint8_t *at, uint32_t v)

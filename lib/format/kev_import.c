@@ -88,7 +88,8 @@ bool pt_kev_import_begin(struct pt_kev_import *im, struct pt_job *job, const cha
         pt_job_fail(job, ENOMEM, "no memory");
         return false;
     }
-    if (!pt_kev_states_option(job, &im->rules) || !take_number(im, "rate", 10000000000u, &im->clock.rate) ||
+    if (!pt_kev_states_option(job, &im->rules) ||
+        !take_number(im, "rate", 10000000000u, &im->clock.rate) ||
         !take_number(im, "start", INT64_MAX / 2, &start))
         return false;
     im->clock.has_start = pt_job_option(job, "start", 0) != NULL;

@@ -7,7 +7,8 @@
 #include <string.h>
 #include "format/kev_file.h"
 
-enum { BLOCK = 4096 * PT_KEV_RECORD };
+#define BLOCK  (4096 * PT_KEV_RECORD)
+#define COOKIE 0xe6e6e6e6u
 
 int pt_kev_read(struct pt_job *job);
 
@@ -21,8 +22,8 @@ static bool deliver_control(struct pt_kev_file *f, const uint8_t *record, uint32
                          pt_kev_load(record + 12, be));
         return true;
     }
-    return pt_kev_number(header) == PT_KEV_BUFFER_END &&
-           pt_kev_load(record + 8, be) == 0xe6e6e6e6u && pt_kev_load(record + 12, be) == 0xe6e6e6e6u;
+    return pt_kev_number(header) == PT_KEV_BUFFER_END && pt_kev_load(record + 8, be) == COOKIE &&
+           pt_kev_load(record + 12, be) == COOKIE;
 }
 
 /* Sequence numbers that our export has left out are no loss. */
@@ -46,8 +47,8 @@ bool pt_kev_deliver(struct pt_kev_file *f, const uint8_t *record, uint64_t where
     if (pt_kev_class(header) == PT_KEV_CONTROL && deliver_control(f, record, header))
         return true;
     if (header == 0 && memcmp(record, nothing, sizeof nothing) == 0) {
-        pt_job_note(f->im->job, PT_KEV_NOTE_RECORDS, "offset %" PRIu64 ": a record of zeros: passed "
-                    "over", where);
+        pt_job_note(f->im->job, PT_KEV_NOTE_RECORDS, "offset %" PRIu64 ": a record of zeros: "
+                    "passed over", where);
         return true;
     }
     skip_buffers(f, record, header);
@@ -96,8 +97,8 @@ static bool read_records(struct pt_kev_file *f)
         good = false;
     }
     if (good && n % size)
-        pt_job_note(f->im->job, PT_KEV_NOTE_RECORDS, "offset %" PRIu64 ": the last %zu bytes are no "
-                    "whole record", f->offset - n % size, n % size);
+        pt_job_note(f->im->job, PT_KEV_NOTE_RECORDS, "offset %" PRIu64 ": the last %zu bytes are "
+                    "no whole record", f->offset - n % size, n % size);
     free(block);
     return good;
 }

@@ -180,21 +180,57 @@ static bool same(const char *text, const char *other, size_t length)
     return strncmp(text, other, length) == 0 && !text[length];
 }
 
-int pt_kev_find(const struct pt_kev_rules *rules, const char *label, size_t label_length,
-                const char *event, size_t event_length)
+/* What is looked for, and the numbers where it may be. */
+struct wanted {
+    const struct pt_kev_rules *rules;
+    const struct range *range;
+    const char *event;
+    size_t length;
+};
+
+static bool is_event(const struct wanted *w, unsigned number)
 {
     struct pt_kev_about a;
 
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-        const struct range *r = &ranges[i];
+    if (number < w->range->first || number > w->range->last)
+        return false;
+    pt_kev_about(w->rules, (unsigned)w->range->class << 10 | number, &a);
+    return a.label == w->range->label && same(a.event, w->event, w->length);
+}
 
-        if (!same(r->label, label, label_length) || !is_of(r, rules))
+/* Its number in headers; 1024: there is none. */
+static unsigned find_number(const struct wanted *w)
+{
+    unsigned base = w->range->class == PT_KEV_SYSTEM ? w->range->first : 0, n = 0;
+
+    if (w->length > 4)
+        n = 1024;
+    for (size_t i = 0; i < w->length && n < 1024; i++)
+        n = w->event[i] >= '0' && w->event[i] <= '9'
+                ? n * 10 + (unsigned)(w->event[i] - '0') : 1024;
+    if (n < 1024 && is_event(w, w->range->first + n))
+        return w->range->first + n;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].class == w->range->class && is_event(w, base + rows[i].number))
+            return base + rows[i].number;
+    for (n = w->range->first; w->range->class == PT_KEV_PR_TH && n < PT_KEV_PROCESS; n++)
+        if (is_event(w, n))
+            return n;
+    return 1024;
+}
+
+int pt_kev_find(const struct pt_kev_rules *rules, const char *label, size_t label_length,
+                const char *event, size_t event_length)
+{
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        const struct wanted w = { rules, &ranges[i], event, event_length };
+        unsigned n;
+
+        if (!same(ranges[i].label, label, label_length) || !is_of(&ranges[i], rules))
             continue;
-        for (unsigned n = r->first; n <= r->last; n++) {
-            pt_kev_about(rules, (unsigned)r->class << 10 | n, &a);
-            if (same(a.event, event, event_length) && a.label == r->label)
-                return (int)((unsigned)r->class << 10 | n);
-        }
+        n = find_number(&w);
+        if (n < 1024)
+            return (int)((unsigned)ranges[i].class << 10 | n);
     }
     return -1;
 }

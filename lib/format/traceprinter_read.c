@@ -9,36 +9,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "format/kev_import.h"
-#include "format/traceprinter.h"
+#include "format/traceprinter_read.h"
 
 int pt_traceprinter_read(struct pt_job *job);
 
-enum { LINE_MAX_BYTES = 160 << 10, BLOCK = 2 * LINE_MAX_BYTES, CELLS = 1024, LABEL_MAX = 63,
-       GARBAGE_LINES = 100 };
+#define GARBAGE_LINES 100u
 
-struct cell {
-    char label[LABEL_MAX + 1];     /* "THREAD  :THRUNNING" */
-    int32_t type;
-};
-
-struct reader {
-    struct pt_kev_import *im;
-    char    *block;                /* what was read and not yet taken */
-    size_t   from, to;
-    bool     ended, too_long;      /* too_long: the line that is being read */
-    uint64_t line, event_line;
-    char    *event;                /* the line of an event, which others may continue */
-    size_t   event_length;
-    bool     in_events, any;
-    uint64_t bad, first_bad;
-    bool     known;                /* a sequence number was seen */
-    uint32_t next;
-    uint8_t *data;
-    struct cell cell[CELLS];
-};
-
-static bool bad_line(struct reader *r, uint64_t line, const char *why)
+static bool bad_line(struct pt_traceprinter_reader *r, uint64_t line, const char *why)
 {
     if (r->bad++ == 0)
         r->first_bad = line;
@@ -51,46 +28,9 @@ static bool bad_line(struct reader *r, uint64_t line, const char *why)
     return true;
 }
 
-/* ---- lines ---- */
-
-/* 1: a line, without its end; 0: the end; -1: one that is too long; -2: an error. */
-static int next_line(struct reader *r, char **text, size_t *length)
-{
-    for (;;) {
-        char *at = r->block + r->from;
-        char *end = memchr(at, '\n', r->to - r->from);
-        size_t n;
-
-        if (end || (r->ended && (r->from < r->to || r->too_long))) {
-            bool too_long = r->too_long;
-
-            *text = at;
-            *length = (size_t)((end ? end : r->block + r->to) - at);
-            r->from += *length + (end != NULL);
-            r->line++;
-            r->too_long = false;
-            return !too_long && *length < LINE_MAX_BYTES ? 1 : -1;
-        }
-        if (r->ended)
-            return 0;
-        if (r->to - r->from >= LINE_MAX_BYTES) {
-            r->from = r->to;
-            r->too_long = true;
-        }
-        memmove(r->block, r->block + r->from, r->to - r->from);
-        r->to -= r->from;
-        r->from = 0;
-        n = fread(r->block + r->to, 1, BLOCK - r->to, r->im->job->file);
-        if (n == 0 && ferror(r->im->job->file))
-            return pt_job_fail_file(r->im->job), -2;
-        r->ended = n == 0;
-        r->to += n;
-    }
-}
-
 /* ---- the header ---- */
 
-static bool take_attribute(struct reader *r, char *text)
+static bool take_attribute(struct pt_traceprinter_reader *r, char *text)
 {
     char *key = text + strspn(text, " \t"), *colons = strstr(key, "::"), *value;
     size_t n;
@@ -112,7 +52,7 @@ static bool take_attribute(struct reader *r, char *text)
     return pt_kev_import_attribute(r->im, key + 6, value);
 }
 
-static bool begin_events(struct reader *r)
+static bool begin_events(struct pt_traceprinter_reader *r)
 {
     r->in_events = true;
     return pt_kev_import_attributes_end(r->im);
@@ -120,29 +60,9 @@ static bool begin_events(struct reader *r)
 
 /* ---- events ---- */
 
-/* The type of "THREAD  :THRUNNING"; -1: not known. */
-static int find_type(struct reader *r, const char *label, size_t label_length, const char *event,
-                     size_t event_length, const char *whole, size_t length)
-{
-    uint32_t hash = 2166136261u;
-    struct cell *c;
-
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (uint8_t)whole[i]) * 16777619u;
-    c = &r->cell[hash % CELLS];
-    if (length > 0 && length <= LABEL_MAX && strncmp(c->label, whole, length) == 0 &&
-        !c->label[length])
-        return c->type;
-    if (length == 0 || length > LABEL_MAX)
-        return -1;
-    memcpy(c->label, whole, length);
-    c->label[length] = '\0';
-    c->type = pt_kev_find(&r->im->rules, label, label_length, event, event_length);
-    return c->type;
-}
-
 /* CONTROL :TIME and CONTROL: BUFFER say nothing more than what is made of them. */
-static bool take_control(struct reader *r, struct pt_traceprinter_args a, unsigned cpu, bool *good)
+static bool take_control(struct pt_traceprinter_reader *r, struct pt_traceprinter_args a,
+                         unsigned cpu, bool *good)
 {
     uint32_t first, second;
 
@@ -185,8 +105,8 @@ static void take_flags(struct pt_kev_event *e, struct pt_traceprinter_args *a)
 }
 
 /* What is behind the label, as data; false: only as text. */
-static bool take_arguments(struct reader *r, struct pt_kev_event *e, struct pt_traceprinter_args *a,
-                           unsigned type)
+static bool take_arguments(struct pt_traceprinter_reader *r, struct pt_kev_event *e,
+                           struct pt_traceprinter_args *a, unsigned type)
 {
     struct pt_kev_about about;
     uint32_t value;
@@ -234,72 +154,8 @@ static void take_text(struct pt_kev_event *e, struct pt_traceprinter_args *a, co
     a->length = call_length + n + 2;
 }
 
-struct names {
-    const char *whole, *event, *call;
-    size_t whole_length, label_length, event_length, call_length;
-};
-
-/* "THREAD  :THRUNNING", "KER_CALL:MSG_SENDV/11", "USREVENT:EVENT:100,": taken apart. */
-static bool take_names(struct pt_traceprinter_args *a, struct names *n)
-{
-    const char *colon = strchr(a->at, ':'), *slash;
-    size_t length;
-
-    if (!colon || colon == a->at)
-        return false;
-    n->whole = a->at;
-    length = (size_t)(colon - a->at);
-    while (length > 0 && a->at[length - 1] == ' ')
-        length--;
-    n->label_length = length;
-    n->call = n->event = colon + 1 + strspn(colon + 1, " ");
-    if (length == 8 && strncmp(a->at, "USREVENT", 8) == 0 && strncmp(n->event, "EVENT:", 6) == 0)
-        n->event += 6;
-    n->event_length = strcspn(n->event, " ,");
-    a->at = n->event + n->event_length;
-    n->whole_length = (size_t)(a->at - n->whole);
-    n->call_length = (size_t)(a->at - n->call);
-    slash = memchr(n->event, '/', n->event_length);
-    if (slash) {
-        n->event_length -= (size_t)(slash + 1 - n->event);
-        n->event = slash + 1;
-    }
-    return true;
-}
-
-static size_t prefix_of(const char *label, size_t length)
-{
-    static const struct { char label[8]; uint8_t length, prefix; } known[] = {
-        { "THREAD", 6, 2 }, { "VTHREAD", 7, 3 }, { "PROCESS", 7, 4 }
-    };
-
-    for (size_t i = 0; i < 3; i++)
-        if (known[i].length == length && strncmp(label, known[i].label, length) == 0)
-            return known[i].prefix;
-    return 0;
-}
-
-static int type_of(struct reader *r, struct names *n, struct pt_traceprinter_args *a)
-{
-    const char *label = n->whole;
-    size_t length = n->label_length, prefix = prefix_of(label, length);
-
-    if (length == 8 && strncmp(label, "USREVENT", 8) == 0) {
-        label = "USER";
-        length = 4;
-    }
-    if (strncmp(label, "INT_", 4) == 0 && strncmp(label, "INT_CALL", 8) != 0) {
-        a->at = n->event;          /* a number, or arguments */
-        return find_type(r, label, length, "", 0, label, length);
-    }
-    if (prefix > n->event_length)
-        return -1;
-    return find_type(r, label, length, n->event + prefix, n->event_length - prefix, n->whole,
-                     n->whole_length);
-}
-
-static bool push(struct reader *r, struct pt_kev_event *e, struct pt_traceprinter_args *a,
-                 unsigned cpu, uint32_t low)
+static bool push(struct pt_traceprinter_reader *r, struct pt_kev_event *e,
+                 struct pt_traceprinter_args *a, unsigned cpu, uint32_t low)
 {
     e->ns = pt_kev_clock_ns(&r->im->clock, cpu, low);
     e->data = a->data;
@@ -312,12 +168,12 @@ static bool push(struct reader *r, struct pt_kev_event *e, struct pt_traceprinte
     return pt_kev_push(r->im, e);
 }
 
-static bool take_event(struct reader *r)
+static bool take_event(struct pt_traceprinter_reader *r)
 {
     struct pt_traceprinter_args a = { .at = r->event + 2, .data = r->data }, whole;
     struct pt_kev_event e = { .where = r->event_line };
     uint32_t low, cpu;
-    struct names n;
+    struct pt_traceprinter_names n;
     const char *rest;
     bool good;
     int type;
@@ -329,7 +185,7 @@ static bool take_event(struct reader *r)
         return bad_line(r, r->event_line, "no time and processor, as in t:0x12345678 CPU:00");
     a.at += strspn(a.at, " ");
     whole = a;
-    if (!take_names(&a, &n))
+    if (!pt_traceprinter_names(&a, &n))
         return bad_line(r, r->event_line, "no class and event, as in THREAD  :THRUNNING");
     if (n.label_length == 7 && strncmp(n.whole, "CONTROL", 7) == 0) {
         whole.at += 7;
@@ -339,7 +195,7 @@ static bool take_event(struct reader *r)
         }
     }
     rest = a.at + strspn(a.at, " ");
-    type = type_of(r, &n, &a);
+    type = pt_traceprinter_type(r, &n, &a);
     e.header = pt_kev_header(0, 0, cpu, 0) | (type < 0 ? 0 : (uint32_t)type);
     if (type < 0)
         take_text(&e, &a, n.whole, n.whole_length, rest);
@@ -350,9 +206,9 @@ static bool take_event(struct reader *r)
 
 /* ---- all of it ---- */
 
-static bool keep_event(struct reader *r, const char *text, size_t length)
+static bool keep_event(struct pt_traceprinter_reader *r, const char *text, size_t length)
 {
-    if (r->event_length + length + 1 >= LINE_MAX_BYTES)
+    if (r->event_length + length + 1 >= PT_TRACEPRINTER_LINE_MAX)
         return bad_line(r, r->line, "arguments of more than 160 KiB");
     if (r->event_length == 0)
         r->event_line = r->line;
@@ -363,7 +219,7 @@ static bool keep_event(struct reader *r, const char *text, size_t length)
     return true;
 }
 
-static bool take_line(struct reader *r, char *text, size_t length)
+static bool take_line(struct pt_traceprinter_reader *r, char *text, size_t length)
 {
     size_t blank;
 
@@ -388,14 +244,14 @@ static bool take_line(struct reader *r, char *text, size_t length)
     return keep_event(r, text + blank, length - blank);
 }
 
-static void read_lines(struct reader *r)
+static void read_lines(struct pt_traceprinter_reader *r)
 {
     char *text = NULL;
     size_t length = 0;
     bool good = true;
     int got;
 
-    while (good && (got = next_line(r, &text, &length)) != 0 && got != -2)
+    while (good && (got = pt_traceprinter_line(r, &text, &length)) != 0 && got != -2)
         good = got < 0 ? bad_line(r, r->line, "longer than 160 KiB") : take_line(r, text, length);
     if (good && !r->im->job->error && !r->in_events && !r->im->attribute_bytes)
         pt_job_fail(r->im->job, EILSEQ, "not text of traceprinter: line %" PRIu64 ": neither a "
@@ -408,13 +264,13 @@ static void read_lines(struct reader *r)
 int pt_traceprinter_read(struct pt_job *job)
 {
     struct pt_kev_import *im = calloc(1, sizeof *im);
-    struct reader *r = calloc(1, sizeof *r);
+    struct pt_traceprinter_reader *r = calloc(1, sizeof *r);
     bool memory = im && r;
 
     if (memory) {
         r->im = im;
-        r->block = malloc(BLOCK + 1);
-        r->event = malloc(LINE_MAX_BYTES + 1);
+        r->block = malloc(PT_TRACEPRINTER_BLOCK + 1);
+        r->event = malloc(PT_TRACEPRINTER_LINE_MAX + 1);
         r->data = malloc(PT_KEV_DATA_MAX);
         memory = r->block && r->event && r->data;
         if (memory && pt_kev_import_begin(im, job, "line"))
