@@ -73,6 +73,7 @@ bool pt_kev_date(const char *text, int64_t *ns)
     char weekday[4], month[4];
     struct tm t = { 0 };
     const char *at;
+    time_t seconds;
 
     if (sscanf(text, "%3s %3s %2d %2d:%2d:%2d %4d", weekday, month, &t.tm_mday, &t.tm_hour,
                &t.tm_min, &t.tm_sec, &t.tm_year) != 7)
@@ -84,6 +85,7 @@ bool pt_kev_date(const char *text, int64_t *ns)
         return false;
     t.tm_mon = (int)(at - months) / 3;
     t.tm_year -= 1900;
-    *ns = (int64_t)timegm(&t) * PT_KEV_BILLION;
-    return true;
+    seconds = timegm(&t);
+    *ns = (int64_t)seconds * PT_KEV_BILLION;
+    return seconds != (time_t)-1;
 }

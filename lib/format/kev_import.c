@@ -121,6 +121,21 @@ bool pt_kev_import_attribute(struct pt_kev_import *im, const char *name, const c
     return true;
 }
 
+/* Keys of release 8, of which nobody has said in public what they do to times. */
+static void tell_normalized(struct pt_kev_import *im)
+{
+    const char *at = im->attributes, *end = at + im->attribute_bytes;
+
+    while (at < end) {
+        const char *value = at + strlen(at) + 1;
+
+        if (strncmp(at, "NORMALIZED", 10) == 0)
+            pt_job_note(im->job, PT_KEV_NOTE_HEADER, "header: %.40s '%.40s': what it means is not "
+                        "published; times are taken as they are", at, value);
+        at = value + strlen(value) + 1;
+    }
+}
+
 const char *pt_kev_import_find(const struct pt_kev_import *im, const char *name)
 {
     const char *at = im->attributes, *end = at + im->attribute_bytes;
@@ -194,6 +209,7 @@ bool pt_kev_import_attributes_end(struct pt_kev_import *im)
 
     if (!take_version(im) || !take_clock(im) || !take_release(im))
         return false;
+    tell_normalized(im);
     if (ours && !im->big_endian) {
         im->ours_of_qnx = strcmp(ours, "qnx") == 0;
         im->clock.signed_ns = !im->ours_of_qnx && !im->clock.has_start &&

@@ -15,6 +15,7 @@ STATES = ("DEAD RUNNING READY STOPPED SEND RECEIVE REPLY STACK WAITTHREAD WAITPA
 BOOT = 1245757666 * 10 ** 9       # Tue Jun 23 11:47:46 2009
 RATE = 736629000
 SIMPLE, BEGIN, MIDDLE, END = range(4)
+GAPS = ["posix_trace_overflow", "posix_trace_resume"]
 
 
 def attributes(big=False, **changes):

@@ -12,9 +12,10 @@ import struct
 import sys
 import tempfile
 
-from codec import (PR_TH, SYSTEM, USER, Room, Writer, attributes, decode, events_of, header, ns_of,
-                   run, same)
-from kev import GAPS, make, native_lines, own, thread_trace
+from codec import (GAPS, PR_TH, SYSTEM, USER, Room, Writer, attributes, decode, events_of,
+                   header, ns_of, run, same)
+from kev import make, own, thread_trace
+from kev_export import native_lines
 
 HEAD = ("TRACEPRINTER version 1.02\nTRACEPARSER LIBRARY version 1.02\n"
         " -- HEADER FILE INFORMATION -- \n%s -- KERNEL EVENTS -- \n")
