@@ -2,8 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Buffers of the kernel, which begin with CONTROL BUFFER and its sequence number.  After
- * an overrun they are not in order in the file: one that is ahead waits, among a bounded
- * number, for those before it; then these are taken for lost.
+ * an overrun, or from a ring, they are not in order in the file: one that is ahead waits,
+ * among a bounded number, for those before it; then these are taken for lost.  Which one
+ * is the first is known when as many have come.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -38,7 +39,8 @@ static bool release(struct pt_kev_file *f, unsigned i)
         f->filling = NULL;
     else if (moved)
         f->filling = &f->held[i];
-    f->next = b.sequence + 1;
+    if ((int32_t)(b.sequence - f->next) >= 0)
+        f->next = b.sequence + 1;
     good = deliver_block(f, &b);
     free(b.records);
     return good;
@@ -49,7 +51,7 @@ static unsigned first_held(const struct pt_kev_file *f)
     unsigned at = 0;
 
     for (unsigned i = 1; i < f->held_count; i++)
-        if (f->held[i].sequence - f->next < f->held[at].sequence - f->next)
+        if ((int32_t)(f->held[i].sequence - f->held[at].sequence) < 0)
             at = i;
     return at;
 }
@@ -70,12 +72,59 @@ static bool give_up(struct pt_kev_file *f)
     const struct pt_kev_block *b = &f->held[first_held(f)];
     uint32_t missing = b->sequence - f->next;
 
+    if ((int32_t)missing <= 0)     /* there were two of that number */
+        return release(f, first_held(f));
     pt_job_note(f->im->job, PT_KEV_NOTE_LOSS, "offset %" PRIu64 ": %" PRIu32 " buffer%s missing "
                 "before number %" PRIu32 ": their events are lost", b->where, missing,
                 missing == 1 ? " is" : "s are", b->sequence);
     return pt_kev_parts_end(f, "buffers are missing") &&
            pt_kev_push_loss(f->im, b->where, missing, f->next, b->sequence) &&
            release(f, first_held(f)) && release_those_due(f);
+}
+
+/* The lowest number that waits is the first. */
+static void end_start(struct pt_kev_file *f)
+{
+    f->known = true;
+    f->next = f->held_count ? f->held[0].sequence : 0;
+    for (unsigned i = 1; i < f->held_count; i++)
+        if ((int32_t)(f->held[i].sequence - f->next) < 0)
+            f->next = f->held[i].sequence;
+}
+
+static bool release_all(struct pt_kev_file *f)
+{
+    while (f->held_count > 0)
+        if (!give_up(f))
+            return false;
+    return true;
+}
+
+/* Has the last one a lower number than an older one?  Then numbers begin anew at it. */
+static bool restarts(const struct pt_kev_file *f)
+{
+    const struct pt_kev_block *last = &f->held[f->held_count - 1];
+
+    for (unsigned i = 0; i + 1 < f->held_count && last->time; i++)
+        if (f->held[i].time && f->held[i].time <= last->time &&
+            (int32_t)(last->sequence - f->held[i].sequence) <= 0)
+            return true;
+    return false;
+}
+
+static bool restart(struct pt_kev_file *f)
+{
+    struct pt_kev_block last = f->held[--f->held_count];
+    bool good;
+
+    f->held[f->held_count] = (struct pt_kev_block){ 0 };
+    pt_job_note(f->im->job, PT_KEV_NOTE_ORDER, "offset %" PRIu64 ": sequence numbers go on at "
+                "%" PRIu32, last.where, last.sequence);
+    end_start(f);
+    good = release_all(f);
+    f->held[f->held_count++] = last;
+    f->next = last.sequence;
+    return good && release_those_due(f);
 }
 
 /* A block that is older than others was in place if none of its events came too late:
@@ -94,13 +143,18 @@ static void end_late(struct pt_kev_file *f)
 
 static bool end_block(struct pt_kev_file *f)
 {
+    bool waits = f->filling != NULL;
+
     f->filling = NULL;
-    if (f->known && f->seen + 1 < f->said)
+    if (f->said && f->seen + 1 < f->said)
         pt_job_note(f->im->job, PT_KEV_NOTE_RECORDS, "offset %" PRIu64 ": buffer %" PRIu32 " is "
                     "said to have %" PRIu32 " records, and %" PRIu32 " are there", f->block_where,
                     f->sequence, f->said, f->seen);
+    f->said = 0;
     if (f->late)
         end_late(f);
+    if (!f->known)
+        return !waits || !restarts(f) || restart(f);
     return release_those_due(f);
 }
 
@@ -118,9 +172,15 @@ static bool begin_block(struct pt_kev_file *f, uint32_t sequence, uint32_t said,
     f->said = said;
     f->seen = 1;
     f->block_where = where;
-    if (!f->known)
-        f->next = sequence;
-    f->known = true;
+    if (!f->known && f->held_count == PT_KEV_HELD) {
+        end_start(f);
+        if (!release_those_due(f))
+            return false;
+    }
+    if (!f->known) {
+        hold(f, sequence, where);
+        return true;
+    }
     while ((int32_t)(sequence - f->next) > 0 && f->held_count == PT_KEV_HELD)
         if (!give_up(f))
             return false;
@@ -132,15 +192,24 @@ static bool begin_block(struct pt_kev_file *f, uint32_t sequence, uint32_t said,
         f->next++;
         return true;
     }
-    while (f->held_count > 0)
-        if (!give_up(f))
-            return false;
+    if (!release_all(f))
+        return false;
     pt_job_note(f->im->job, PT_KEV_NOTE_ORDER, "offset %" PRIu64 ": buffer %" PRIu32 " comes "
                 "behind number %" PRIu32, where, sequence, f->next - 1);
     f->late = true;
     f->late_before = f->im->late;
     f->clock_before = f->im->clock;
     return true;
+}
+
+/* What a CONTROL TIME says; 0: the record is another. */
+static uint64_t time_in(const struct pt_kev_file *f, const uint8_t *record)
+{
+    bool be = f->im->big_endian;
+
+    if ((pt_kev_load(record, be) & 0xc0007fffu) != (PT_KEV_CONTROL << 10 | PT_KEV_TIME))
+        return 0;
+    return (uint64_t)pt_kev_load(record + 8, be) << 32 | pt_kev_load(record + 12, be);
 }
 
 static bool keep(struct pt_kev_file *f, const uint8_t *record)
@@ -157,7 +226,10 @@ static bool keep(struct pt_kev_file *f, const uint8_t *record)
         b->room = room;
     }
     memcpy(b->records + (size_t)b->count++ * PT_KEV_RECORD, record, PT_KEV_RECORD);
-    f->held_records++;
+    if (!b->time)
+        b->time = time_in(f, record);
+    if (++f->held_records > RECORDS_HELD && !f->known)
+        end_start(f);
     while (f->held_records > RECORDS_HELD && f->held_count > 0)
         if (!give_up(f))
             return false;
@@ -180,10 +252,9 @@ bool pt_kev_block_end(struct pt_kev_file *f)
 {
     if (!end_block(f))
         return false;
-    while (f->held_count > 0)
-        if (!give_up(f))
-            return false;
-    return pt_kev_parts_end(f, "the trace ends");
+    if (!f->known)
+        end_start(f);
+    return release_all(f) && pt_kev_parts_end(f, "the trace ends");
 }
 
 void pt_kev_file_free(struct pt_kev_file *f)

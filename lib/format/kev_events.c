@@ -189,7 +189,10 @@ static bool add_header(struct pt_kev_import *im, int64_t ns)
 
         to.data = at;
         to.data_len = (size_t)(next - at);
-        if (strcmp(at, PT_KEV_ATTRIBUTE) != 0 && !pt_job_add(im->job, &to))
+        if (to.data_len > LOG_DATA_MAX)
+            pt_job_left_out(im->job, PT_KEV_NOTE_HEADER, "header: %.40s has %zu bytes, more than "
+                            "an event has room for: left out", at, to.data_len);
+        else if (strcmp(at, PT_KEV_ATTRIBUTE) != 0 && !pt_job_add(im->job, &to))
             return false;
         at = next;
     }

@@ -6,7 +6,7 @@
 
 #include "format/kev_import.h"
 
-#define PT_KEV_HELD    16u         /* buffers that wait for an earlier one */
+#define PT_KEV_HELD    64u         /* buffers that wait for an earlier one */
 #define PT_KEV_PENDING 256u        /* events that are not whole yet */
 
 /* The records between one CONTROL BUFFER and the next. */
@@ -14,6 +14,7 @@ struct pt_kev_block {
     uint32_t sequence;
     uint32_t count, room;
     uint64_t where;                /* offset of its BUFFER record */
+    uint64_t time;                 /* cycles, of its first CONTROL TIME; 0: it has none */
     uint8_t *records;
 };
 
@@ -32,7 +33,7 @@ struct pt_kev_file {
     uint64_t offset;
 
     /* blocks */
-    bool     known;                /* a sequence number was seen */
+    bool     known;                /* which number was the first; until then all wait */
     uint32_t next;                 /* the one that is due */
     unsigned held_count;
     struct pt_kev_block held[PT_KEV_HELD];

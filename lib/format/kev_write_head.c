@@ -42,10 +42,9 @@ bool pt_kev_keep_attribute(struct pt_kev_writer *w, const struct posixtrace_even
 /* A value may not look like the next key. */
 static bool put_line(struct pt_kev_writer *w, const char *name, const char *value)
 {
-    char clean[1024];
-    char *at;
+    char *clean = (char *)w->data, *at;
 
-    snprintf(clean, sizeof clean, "%s", value);
+    snprintf(clean, PT_KEV_DATA_MAX, "%s", value);
     for (at = clean; *at; at++)
         if ((unsigned char)*at < ' ' || *at == 0x7f)
             *at = '?';

@@ -190,24 +190,36 @@ def case_order(room):
         same([e["event"] for e in events[i + 1:i + 3]], GAPS, "behind a loss")
     if "2 buffers are missing before number 37" not in said:
         sys.exit(f"two buffers less: {said}")
+    events, said = room.imported(blocks([33, 34, 34, 36, 35, 36, 37]))
+    same(sorted(numbers(events)), sorted(s for s in (33, 34, 34, 35, 36, 36, 37)
+                                         for _ in range(30)), "numbers that come twice")
+    if any(e["event"] == "qnx:LOST" for e in events):
+        sys.exit(f"numbers that come twice: {said}")
+    # of a ring: the first one is somewhere in the middle
+    ring = list(range(70, 85)) + list(range(33, 70))
+    events, said = room.imported(blocks(ring))
+    same(numbers(events), [s for s in range(33, 85) for _ in range(30)], "of a ring")
+    if said:
+        sys.exit(f"of a ring: {said}")
     # more wait than are held: what is missing is lost, and when it comes it is too late
-    late = [33] + list(range(35, 60)) + [34, 60]
-    events, said = room.imported(blocks(late, events=200))
-    same(numbers(events), [s for s in [33] + list(range(35, 61)) for _ in range(200)], "too late")
-    if "buffer 34 comes behind number 59" not in said or "older" not in said or \
-            "200 events could not be carried over" not in said:
+    late = [33] + list(range(35, 140)) + [34, 140]
+    events, said = room.imported(blocks(late, events=100))
+    same(numbers(events), [s for s in [33] + list(range(35, 141)) for _ in range(100)], "too late")
+    if "buffer 34 comes behind number 139" not in said or "older" not in said or \
+            "100 events could not be carried over" not in said:
         sys.exit(f"a buffer much too late: {said}")
     # numbers that begin anew are no loss
-    w = Writer()
-    for sequence, at in ((5, 0), (6, 1), (1, 2), (2, 3)):
-        time = (1 << 32) + at * 1000
-        w.buffer(0, time, sequence)
-        w.time(0, time)
-        w.simple(0, USER, 7, time, sequence)
-    events, said = room.imported(header(attributes()) + w.bytes())
-    same(numbers(events), [5, 6, 1, 2], "numbers that begin anew")
-    if any(e["event"] == "qnx:LOST" for e in events) or "go on at 1" not in said:
-        sys.exit(f"numbers that begin anew: {said}")
+    for first in (2, 200):
+        w, order = Writer(), list(range(5, 5 + first)) + [1, 2]
+        for at, sequence in enumerate(order):
+            time = (1 << 32) + at * 1000
+            w.buffer(0, time, sequence, 3)
+            w.time(0, time)
+            w.simple(0, USER, 7, time, sequence)
+        events, said = room.imported(header(attributes()) + w.bytes())
+        same(numbers(events), order, "numbers that begin anew")
+        if any(e["event"] == "qnx:LOST" for e in events) or "go on at 1" not in said:
+            sys.exit(f"numbers that begin anew: {said}")
     # processors whose records are not in order of time
     rng, w, times = random.Random(4), Writer(), []
     w.buffer(0, 0, 1)
