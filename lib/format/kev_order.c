@@ -80,12 +80,27 @@ static bool is_full(const struct pt_kev_import *im)
            o->heavy > HEAVY;
 }
 
+/* Event 0 of class EMPTY without data, which the kernel never makes: memory that nothing
+ * was written to. */
+static bool is_nothing(const struct pt_kev_event *e)
+{
+    static const uint8_t zeros[8];
+
+    return pt_kev_type(e->header) == 0 && pt_kev_part(e->header) == PT_KEV_SIMPLE && !e->text &&
+           memcmp(e->data, zeros, sizeof zeros) == 0;
+}
+
 bool pt_kev_push(struct pt_kev_import *im, const struct pt_kev_event *e)
 {
     struct pt_kev_order *o = im->order;
     uint8_t *far = NULL;
     struct held *h;
 
+    if (is_nothing(e)) {
+        pt_job_note(im->job, PT_KEV_NOTE_RECORDS, "%s %" PRIu64 ": a record of zeros: passed over",
+                    im->unit, e->where);
+        return true;
+    }
     if (e->ns < im->taken_ns) {
         im->late++;
         pt_job_left_out(im->job, PT_KEV_NOTE_ORDER, "%s %" PRIu64 ": an event that is older, by "

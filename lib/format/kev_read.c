@@ -36,7 +36,6 @@ static void skip_buffers(struct pt_kev_file *f, const uint8_t *record, uint32_t 
 
 bool pt_kev_deliver(struct pt_kev_file *f, const uint8_t *record, uint64_t where)
 {
-    static const uint8_t nothing[PT_KEV_RECORD];
     uint32_t header = pt_kev_load(record, f->im->big_endian);
     struct pt_kev_event e = { .where = where, .header = header, .length = 8, .data = record + 8 };
 
@@ -46,11 +45,6 @@ bool pt_kev_deliver(struct pt_kev_file *f, const uint8_t *record, uint64_t where
         return pt_kev_part_take(f, record, where);
     if (pt_kev_class(header) == PT_KEV_CONTROL && deliver_control(f, record, header))
         return true;
-    if (header == 0 && memcmp(record, nothing, sizeof nothing) == 0) {
-        pt_job_note(f->im->job, PT_KEV_NOTE_RECORDS, "offset %" PRIu64 ": a record of zeros: "
-                    "passed over", where);
-        return true;
-    }
     skip_buffers(f, record, header);
     e.ns = pt_kev_clock_ns(&f->im->clock, pt_kev_cpu(header),
                            pt_kev_load(record + 4, f->im->big_endian));
