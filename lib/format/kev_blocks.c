@@ -86,10 +86,7 @@ static bool give_up(struct pt_kev_file *f)
 static void end_start(struct pt_kev_file *f)
 {
     f->known = true;
-    f->next = f->held_count ? f->held[0].sequence : 0;
-    for (unsigned i = 1; i < f->held_count; i++)
-        if ((int32_t)(f->held[i].sequence - f->next) < 0)
-            f->next = f->held[i].sequence;
+    f->next = f->held_count ? f->held[first_held(f)].sequence : 0;
 }
 
 static bool release_all(struct pt_kev_file *f)
@@ -132,13 +129,11 @@ static bool restart(struct pt_kev_file *f)
 static void end_late(struct pt_kev_file *f)
 {
     f->late = false;
-    if (f->im->late == f->late_before) {
-        pt_job_note(f->im->job, PT_KEV_NOTE_ORDER, "offset %" PRIu64 ": sequence numbers go on at "
-                    "%" PRIu32, f->block_where, f->sequence);
-        f->next = f->sequence + 1;
-    } else {
-        f->im->clock = f->clock_before;
-    }
+    if (f->im->late != f->late_before)
+        return;
+    pt_job_note(f->im->job, PT_KEV_NOTE_ORDER, "offset %" PRIu64 ": sequence numbers go on at "
+                "%" PRIu32, f->block_where, f->sequence);
+    f->next = f->sequence + 1;
 }
 
 static bool end_block(struct pt_kev_file *f)
@@ -198,7 +193,6 @@ static bool begin_block(struct pt_kev_file *f, uint32_t sequence, uint32_t said,
                 "behind number %" PRIu32, where, sequence, f->next - 1);
     f->late = true;
     f->late_before = f->im->late;
-    f->clock_before = f->im->clock;
     return true;
 }
 

@@ -41,7 +41,6 @@ struct pt_kev_file {
     size_t   held_records;
     bool     late;                 /* the block is older than others that have gone on */
     uint64_t late_before;
-    struct pt_kev_clock clock_before;
     uint32_t sequence, said, seen; /* of the block that is read */
     uint64_t block_where;
 

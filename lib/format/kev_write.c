@@ -188,19 +188,30 @@ static bool write_event(struct pt_kev_writer *w, const struct posixtrace_event *
     return pt_kev_write_ours(w, t, e);
 }
 
+/* As import sees it, which goes by the first attribute of a name. */
+static bool is_release8(const struct pt_kev_writer *w)
+{
+    const char *at = w->attributes, *end = at + w->attribute_bytes;
+
+    while (at < end) {
+        const char *value = at + strlen(at) + 1;
+
+        if (strcmp(at, "SYS_RELEASE") == 0)
+            return *value >= '1' && *value <= '9' && atoi(value) >= 8;
+        at = value + strlen(value) + 1;
+    }
+    return false;
+}
+
 /* The header of the trace that it was comes first. */
 static bool begin(struct pt_kev_writer *w, struct posixtrace_event *e, bool *any)
 {
-    const char *at = w->attributes;
-
     *any = pt_job_next(w->job, e);
     while (*any && strcmp(e->name, PT_KEV_HEADER_EVENT) == 0 && pt_kev_keep_attribute(w, e)) {
         w->of_qnx = true;
         *any = pt_job_next(w->job, e);
     }
-    for (; at < w->attributes + w->attribute_bytes; at += strlen(at) + 1)
-        if (strcmp(at, "SYS_RELEASE") == 0)
-            w->rules.release8 = atoi(at + strlen(at) + 1) >= 8;
+    w->rules.release8 = is_release8(w);
     if (w->job->error || !pt_kev_write_head(w, *any ? e->ns : 0))
         return false;
     if (*any && w->of_qnx && e->ns < 0)

@@ -275,8 +275,8 @@ def case_parts(room):
     for row in zip(*pieces):
         w.out += row
     events, said = room.imported(header(attributes()) + w.bytes())
-    same(sorted(bytes.fromhex(e["data"])[2:3] for e in own(events)), [b"A", b"B", b"C", b"D"],
-         "at one time")
+    same(sorted((bytes.fromhex(e["data"])[2:], e["trunc"]) for e in own(events)),
+         [(bytes([c] * 24) + bytes(8 if c > 66 else 1), 0) for c in b"ABCD"], "at one time")
     w = Writer()
     w.buffer(0, 0, 1)
     w.time(0, t)
@@ -344,6 +344,17 @@ def case_threads(room):
          [(10, "switch_in", 1, "00"), (20, "switch_out", 1, "00"), (20, "switch_in", 2, "00"),
           (30, "switch_preempted", 2, "00"), (30, "switch_in", 2, "01"),
           (40, "switch_in", 1, "00")], "moving")
+    # behind a gap nobody knows who runs: nobody leaves
+    w = Writer()
+    for sequence, pid in ((1, 5), (3, 6)):
+        w.buffer(0, 0, sequence, 1)
+        w.simple(0, PR_TH, 1, 10 * sequence, pid, 1)
+        w.simple(0, USER, 1, 10 * sequence + 1)
+    w.simple(0, PR_TH, 2, 35, 5, 1)
+    events, _ = room.imported(header(attributes()) + w.bytes())
+    same([e["event"] for e in events], [
+        "posixtrace_switch_in", "qnx:THREAD:RUNNING", "qnx:USER:1", "qnx:LOST", *GAPS,
+        "posixtrace_switch_in", "qnx:THREAD:RUNNING", "qnx:USER:1", "qnx:THREAD:READY"], "gap")
 
 
 def case_release8(room):

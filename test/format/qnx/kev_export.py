@@ -23,7 +23,7 @@ def native_lines(rng, count, types=40, threads=9):
         ts += rng.choice([0, 1, 700, 10 ** 6, 5 * 10 ** 9 if i % 200 == 0 else 3])
         thread = rng.randrange(threads)
         e = {"ts": ts, "pid": 100 + thread % 3, "tid": 200 + thread,
-             "thread_id": hex(0x7f0000000000 + thread), "thread": f"thread {thread}",
+             "thread_id": hex(0x7f0000000000 + thread), "thread": f"thread {thread}" + "+" * (i // 1500),
              "event": f"type {rng.randrange(types)}", "addr": hex(rng.choice([0, 0x401000, i])),
              "trunc": rng.choice([0, 0, 0, 1]), "data": rng.randbytes(rng.randrange(40)).hex()}
         kind = rng.randrange(12)
