@@ -65,6 +65,7 @@ static inline void pt_kev_store(uint8_t *at, uint32_t v)
 /* Of which release the trace is. */
 struct pt_kev_rules {
     bool release8;                 /* numbers of thread states are not those of 6 and 7 */
+    bool named;                    /* the user gave names */
     char state[64][24];            /* names that the user gave, by number; or "" */
 };
 
@@ -102,9 +103,20 @@ void pt_kev_describe(const struct pt_kev_rules *rules, unsigned type, enum pt_ke
 bool pt_kev_named(const struct pt_kev_rules *rules, const char *name, unsigned *type,
                   enum pt_kev_form *form);
 
-/* --state=NUMBER=NAME; false: job->error is set. */
-bool pt_kev_states_option(struct pt_job *job, struct pt_kev_rules *rules);
+/* ---- kev_rules.c: what a trace's header, and the user, say of all that ---- */
 
+/* Attributes of a header are names and values, one behind the other with NULs.  The value
+ * of the first of that name, or NULL. */
+const char *pt_kev_attribute(const char *attributes, size_t bytes, const char *name);
+/* By SYS_RELEASE, and by what an import was told, which its log keeps as POSIXTRACE_RELEASE
+ * and POSIXTRACE_STATE_n. */
+void pt_kev_rules_take(struct pt_kev_rules *rules, const char *attributes, size_t bytes);
+/* --state=NUMBER=NAME and --release=R become such attributes, by a function that puts
+ * them in front of others.  False: job->error is set. */
+bool pt_kev_rules_options(struct pt_job *job, bool (*put)(void *context, const char *name,
+                                                          const char *value), void *context);
+
+#define PT_KEV_ATTRIBUTE    "POSIXTRACE"     /* of a header that is ours: kev_ours.h */
 #define PT_KEV_PREFIX       "qnx:"
 #define PT_KEV_HEADER_EVENT "qnx:HEADER"
 #define PT_KEV_LOST_EVENT   "qnx:LOST"

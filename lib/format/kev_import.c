@@ -11,31 +11,6 @@ enum { ATTRIBUTES_MAX = 2 * PT_KEV_HEAD_MAX, LOG_DATA_MAX = 61440 };
 
 /* ---- options ---- */
 
-static bool is_name(const char *text)
-{
-    size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
-
-    return n > 0 && n < 24 && !text[n] && (*text < '0' || *text > '9');
-}
-
-bool pt_kev_states_option(struct pt_job *job, struct pt_kev_rules *rules)
-{
-    const char *text;
-
-    for (size_t i = 0; (text = pt_job_option(job, "state", i)); i++) {
-        char *end;
-        unsigned long number = strtoul(text, &end, 10);
-
-        if (*text < '0' || *text > '9' || *end != '=' || number > 63 || !is_name(end + 1)) {
-            pt_job_fail(job, EINVAL, "--state=%.60s: a number to 63, '=' and a name of "
-                        "letters, digits and '_' are expected, as in 1=RUNNING", text);
-            return false;
-        }
-        strcpy(rules->state[number], end + 1);
-    }
-    return true;
-}
-
 static bool take_number(struct pt_kev_import *im, const char *name, uint64_t most, uint64_t *value)
 {
     const char *text = pt_job_option(im->job, name, 0);
@@ -52,23 +27,9 @@ static bool take_number(struct pt_kev_import *im, const char *name, uint64_t mos
     return false;
 }
 
-/* Of "6.6.0", "8.0.0": only from 8 on states have other numbers. */
-static bool take_release(struct pt_kev_import *im)
+static bool put_option(void *context, const char *name, const char *value)
 {
-    const char *release = pt_job_option(im->job, "release", 0);
-
-    if (release && ((*release != '6' && *release != '7' && *release != '8') || release[1])) {
-        pt_job_fail(im->job, EINVAL, "--release=%.60s: 6, 7 or 8 is expected", release);
-        return false;
-    }
-    if (!release)
-        release = pt_kev_import_find(im, "SYS_RELEASE");
-    im->rules.release8 = release && *release >= '1' && *release <= '9' && atoi(release) >= 8;
-    if (im->rules.release8)
-        pt_job_note(im->job, PT_KEV_NOTE_HEADER, "release 8 of QNX: it counts thread states in "
-                    "a way that is not published, so they stay numbers, and nobody gets or loses "
-                    "a processor; --state=NUMBER=NAME says which is RUNNING, READY, ...");
-    return true;
+    return pt_kev_import_attribute(context, name, value);
 }
 
 /* ---- life ---- */
@@ -88,7 +49,7 @@ bool pt_kev_import_begin(struct pt_kev_import *im, struct pt_job *job, const cha
         pt_job_fail(job, ENOMEM, "no memory");
         return false;
     }
-    if (!pt_kev_states_option(job, &im->rules) ||
+    if (!pt_kev_rules_options(job, put_option, im) ||
         !take_number(im, "rate", 10000000000u, &im->clock.rate) ||
         !take_number(im, "start", INT64_MAX / 2, &start))
         return false;
@@ -138,16 +99,7 @@ static void tell_normalized(struct pt_kev_import *im)
 
 const char *pt_kev_import_find(const struct pt_kev_import *im, const char *name)
 {
-    const char *at = im->attributes, *end = at + im->attribute_bytes;
-
-    while (at < end) {
-        const char *value = at + strlen(at) + 1;
-
-        if (strcmp(at, name) == 0)
-            return value;
-        at = value + strlen(value) + 1;
-    }
-    return NULL;
+    return pt_kev_attribute(im->attributes, im->attribute_bytes, name);
 }
 
 /* The number of an attribute; false: it is none. */
@@ -207,8 +159,13 @@ bool pt_kev_import_attributes_end(struct pt_kev_import *im)
 {
     const char *ours = pt_kev_import_find(im, PT_KEV_ATTRIBUTE);
 
-    if (!take_version(im) || !take_clock(im) || !take_release(im))
+    if (!take_version(im) || !take_clock(im))
         return false;
+    pt_kev_rules_take(&im->rules, im->attributes, im->attribute_bytes);
+    if (im->rules.release8 && !im->rules.named)
+        pt_job_note(im->job, PT_KEV_NOTE_HEADER, "release 8 of QNX: it counts thread states in "
+                    "a way that is not published, so they stay numbers, and nobody gets or loses "
+                    "a processor; --state=NUMBER=NAME says which is RUNNING, READY, ...");
     tell_normalized(im);
     if (ours && !im->big_endian) {
         im->ours_of_qnx = strcmp(ours, "qnx") == 0;

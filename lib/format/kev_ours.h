@@ -24,7 +24,6 @@
 
 #include <stdint.h>
 
-#define PT_KEV_ATTRIBUTE   "POSIXTRACE"
 #define PT_KEV_OUR_THREADS 4096u
 #define PT_KEV_OUR_PLACES  8192u
 #define PT_KEV_OUR_TYPES   2048u

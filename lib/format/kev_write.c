@@ -188,21 +188,6 @@ static bool write_event(struct pt_kev_writer *w, const struct posixtrace_event *
     return pt_kev_write_ours(w, t, e);
 }
 
-/* As import sees it, which goes by the first attribute of a name. */
-static bool is_release8(const struct pt_kev_writer *w)
-{
-    const char *at = w->attributes, *end = at + w->attribute_bytes;
-
-    while (at < end) {
-        const char *value = at + strlen(at) + 1;
-
-        if (strcmp(at, "SYS_RELEASE") == 0)
-            return *value >= '1' && *value <= '9' && atoi(value) >= 8;
-        at = value + strlen(value) + 1;
-    }
-    return false;
-}
-
 /* The header of the trace that it was comes first. */
 static bool begin(struct pt_kev_writer *w, struct posixtrace_event *e, bool *any)
 {
@@ -211,7 +196,7 @@ static bool begin(struct pt_kev_writer *w, struct posixtrace_event *e, bool *any
         w->of_qnx = true;
         *any = pt_job_next(w->job, e);
     }
-    w->rules.release8 = is_release8(w);
+    pt_kev_rules_take(&w->rules, w->attributes, w->attribute_bytes);
     if (w->job->error || !pt_kev_write_head(w, *any ? e->ns : 0))
         return false;
     if (*any && w->of_qnx && e->ns < 0)
@@ -231,8 +216,6 @@ int pt_kev_write_all(struct pt_kev_writer *w)
     w->attributes = malloc(PT_KEV_HEAD_MAX);
     if (!w->data || !w->attributes)
         return pt_job_fail(w->job, ENOMEM, "no memory");
-    if (!pt_kev_states_option(w->job, &w->rules))
-        return w->job->error;
     good = begin(w, &e, &any);
     while (good && any) {
         good = write_event(w, &e);

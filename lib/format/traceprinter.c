@@ -7,10 +7,10 @@ int pt_traceprinter_read(struct pt_job *job);
 int pt_traceprinter_write(struct pt_job *job);
 
 static const struct posixtrace_format_option options[] = {
-    { "rate", "clock cycles a second, in place of what the header says" },
-    { "start", "time of the first event, ns since 1970" },
-    { "release", "of QNX, in place of what the header says: 6, 7 or 8" },
-    { "state", "a thread state's name, NUMBER=NAME, in place of what is known; may be repeated" },
+    { "rate", "import: clock cycles a second, in place of what the header says" },
+    { "start", "import: time of the first event, ns since 1970" },
+    { "release", "import: of QNX, in place of what the header says: 6, 7 or 8" },
+    { "state", "import: NUMBER=NAME, a thread state in place of what is known; may be repeated" },
     { NULL, NULL }
 };
 

@@ -13,7 +13,7 @@ import tempfile
 
 from codec import (GAPS, PR_TH, STATES, USER, Room, Writer, attributes, decode, events_of, header,
                    ns_of, run, same)
-from kev import blocks, make
+from kev import blocks, make, thread_trace
 
 
 def native_lines(rng, count, types=40, threads=9):
@@ -159,6 +159,12 @@ def case_back(room):
     after, said = room.imported(given, all_of_it=True)
     own_words = [e for e in before if "HEADER" not in e["event"]]
     same([e for e in after if "HEADER" not in e["event"]], own_words, "again")
+    # what import was told of states, the log keeps
+    for options in (["--state=1=RUNNING", "--state=2=READY", "--state=5=RECEIVE"], ["--release=7"]):
+        events, _ = room.imported(thread_trace(SYS_RELEASE="8.0.0"), *options)
+        if not any(e["event"] == "posixtrace_switch_in" for e in events):
+            sys.exit(f"{options}: no switches")
+        same(room.imported(room.exported()[0])[0], events, f"{options}, again")
     # losses, and events that are not whole
     events, _ = room.imported(blocks([33, 36, 37]))
     back, _ = room.exported()
