@@ -239,7 +239,7 @@ bool pt_kev_take(struct pt_kev_import *im, const struct pt_kev_event *e)
 
     if (!im->begun && !add_header(im, e->ns))
         return false;
-    if (e->header == PT_KEV_LOSS_HEADER)
+    if (e->loss)
         return add_lost(im, e);
     if (im->ours && (!pt_kev_ours_take(im, e, &taken) || taken))
         return taken;

@@ -13,7 +13,7 @@
 
 /* Notes, by kind. */
 enum { PT_KEV_NOTE_LOSS, PT_KEV_NOTE_ORDER, PT_KEV_NOTE_PARTS, PT_KEV_NOTE_RECORDS,
-       PT_KEV_NOTE_HEADER, PT_KEV_NOTE_MANY, PT_KEV_NOTE_OURS, PT_KEV_NOTE_TIME };
+       PT_KEV_NOTE_HEADER, PT_KEV_NOTE_MANY, PT_KEV_NOTE_OURS };
 
 /* A whole event. */
 struct pt_kev_event {
@@ -21,12 +21,10 @@ struct pt_kev_event {
     uint64_t where;                /* offset or line of its first record */
     uint32_t header;               /* of that */
     bool     cut, text;            /* not all of it is there; data is what PT_KEV_TEXT has */
+    bool     loss;                 /* no event: a place where others are missing */
     uint32_t length;
     const uint8_t *data;           /* in the input's byte order */
 };
-
-/* A place where the input says that events are missing. */
-#define PT_KEV_LOSS_HEADER pt_kev_header(PT_KEV_EMPTY, 1023, 0, 0)
 
 struct pt_kev_order;
 struct pt_kev_ours;
@@ -62,7 +60,7 @@ struct pt_kev_import {
 
     uint8_t  kind[64];             /* what a thread state means: enum in kev_threads.c */
     uint16_t types;
-    bool     described_lost, described_other, described_header;
+    bool     described_lost, described_other;
     uint16_t slot[PT_KEV_FORMS][PT_KEV_TYPES];   /* 0: not met; else of type, and 1 more */
     uint8_t  shape[PT_KEV_TYPES];                /* of several records; kev_events.c */
     struct pt_kev_type type[PT_KEV_MOST_TYPES];

@@ -87,7 +87,7 @@ static bool is_nothing(const struct pt_kev_event *e)
     static const uint8_t zeros[8];
 
     return pt_kev_type(e->header) == 0 && pt_kev_part(e->header) == PT_KEV_SIMPLE && !e->text &&
-           memcmp(e->data, zeros, sizeof zeros) == 0;
+           !e->loss && memcmp(e->data, zeros, sizeof zeros) == 0;
 }
 
 bool pt_kev_push(struct pt_kev_import *im, const struct pt_kev_event *e)
@@ -131,7 +131,7 @@ bool pt_kev_push_loss(struct pt_kev_import *im, uint64_t where, uint32_t missing
 {
     uint8_t data[12];
     struct pt_kev_event e = { .ns = im->pushed_ns == INT64_MIN ? im->clock.base : im->pushed_ns,
-                              .where = where, .header = PT_KEV_LOSS_HEADER,
+                              .where = where, .loss = true,
                               .length = sizeof data, .data = data };
 
     pt_kev_store(data, missing);

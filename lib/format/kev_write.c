@@ -236,8 +236,7 @@ int pt_kev_write(struct pt_job *job)
         w->head_line = put_head_line;
         w->open = open_buffer;
         w->close = close_buffer;
-        w->room = PT_KEV_BUFFER_MAX * PT_KEV_RECORD;
-        w->out = malloc(w->room);
+        w->out = malloc(PT_KEV_BUFFER_MAX * PT_KEV_RECORD);
     }
     if (w && w->out)
         pt_kev_write_all(w);

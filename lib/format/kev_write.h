@@ -14,7 +14,7 @@
 #define PT_KEV_BUFFER_MAX  1014u   /* records of a buffer of the kernel */
 #define PT_KEV_BUFFER_HIGH 714u    /* from where it is closed */
 
-enum { PT_KEV_LEFT_SIZE, PT_KEV_TELL_HEADER, PT_KEV_TELL_TIME };
+enum { PT_KEV_LEFT_SIZE, PT_KEV_TELL_TIME };
 
 enum { PT_KEV_IS_NEW, PT_KEV_IS_ANY, PT_KEV_IS_NATIVE, PT_KEV_IS_LOST, PT_KEV_IS_OTHER };
 
@@ -53,8 +53,8 @@ struct pt_kev_writer {
     unsigned cpus;
 
     uint32_t sequence, count;      /* of the buffer; what is in it */
-    uint8_t *out;
-    size_t   used, room;
+    uint8_t *out;                  /* and how many bytes of it are used, of text */
+    size_t   used;
     struct { bool known; uint32_t sequence, high; } cpu[PT_KEV_CPUS];
 
     char    *attributes;           /* of the log's header: name and value, with NULs */
@@ -70,7 +70,7 @@ struct pt_kev_writer {
 
 /* ---- kev_write.c ---- */
 
-/* Exports; the functions are set, out has room bytes. */
+/* Exports; the functions and out are set. */
 int pt_kev_write_all(struct pt_kev_writer *w);
 /* The next sequence numbers are missing. */
 bool pt_kev_write_gap(struct pt_kev_writer *w, uint32_t missing, int64_t ns);

@@ -431,6 +431,14 @@ def case_hostile(room):
             bad[rng.randrange(start, len(bad))] = rng.randrange(256)
         room.imported(bytes(bad))
     room.imported(header(attributes()) + rng.randbytes(160000))
+    w = Writer()               # what no kernel makes, and what only import makes
+    w.buffer(0, 0, 1)
+    for number, data in ((1023, (0, 0)), (0, (0, 0)), (0, (1, 0))):
+        w.simple(0, 0, number, 5, *data)
+    events, said = room.imported(header(attributes()) + w.bytes())
+    same([e["event"] for e in events], ["qnx:EMPTY:1023", "qnx:EMPTY:0"], "class EMPTY")
+    if "record of zeros" not in said:
+        sys.exit(f"a record of zeros: {said}")
     w = Writer()               # more types than a log can have
     w.buffer(0, 0, 1)
     for i in range(1024):
