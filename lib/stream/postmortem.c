@@ -197,7 +197,8 @@ int pt_tail_open(struct pt_tail **tail, const uint8_t id[16])
     close(dir);
     if (r < 0) {
         pt_tail_close(t);
-        return r == -EINVAL ? PT_TAIL_NONE : r;
+        /* Its owner, or who took care of it, has removed it since: all is in the log. */
+        return r == -EINVAL || r == -ENOENT ? PT_TAIL_NONE : r;
     }
     *tail = t;
     return PT_TAIL_FOUND;
