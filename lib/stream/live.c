@@ -326,10 +326,10 @@ static void look_at_gap(struct pt_live *l, const struct pt_cursor *c)
 {
     struct pt_tally *t = pt_live_tally(l, &c->author);
 
-    if (!t || !t->based || c->no <= t->next_no || t->told_no > c->no ||
+    if (!t || !t->based || c->no <= t->next_no || t->told_no >= c->no ||
         (t->next_no && t->seen_ts < l->lost_last))
         return;
-    t->told_no = c->no + 1;
+    t->told_no = c->no;
     l->overflow_due = l->resume_due = true;
     if (l->overflow_ts > t->seen_ts)
         l->overflow_ts = t->seen_ts;

@@ -79,7 +79,7 @@ struct pt_tally {
     /* Passive: what was before we began to look, and whether that is known. */
     uint64_t base_no, base_lost[PT_LOST_OWN];
     uint64_t seen_ts;            /* of the last event seen */
-    uint64_t told_no;            /* number after the event before which a gap was told */
+    uint64_t told_no;            /* number of the event before which a gap was told */
     bool based;
     bool used, changed;
 };
