@@ -19,9 +19,10 @@ static uint64_t chunk;
 static void put(struct pt_log_writer *w, unsigned id, uint64_t ts)
 {
     _Alignas(8) uint8_t record[PT_RECORD_HEAD + 8] = { 0 };
+    uint64_t no = chunk++;
     struct pt_log_packet p = {
-        .author = { .wid = 2, .pid = 1, .tid = 1 }, .chunk_seq = ++chunk, .bytes = sizeof record,
-        .events = 1, .first_no = chunk - 1, .base_ts = ts, .first_ts = ts, .last_ts = ts,
+        .author = { .wid = 2, .pid = 1, .tid = 1 }, .chunk_seq = no + 1, .bytes = sizeof record,
+        .events = 1, .first_no = no, .base_ts = ts, .first_ts = ts, .last_ts = ts,
         .records = record
     };
 
