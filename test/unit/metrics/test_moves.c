@@ -156,8 +156,8 @@ START_TEST(conditions)
         "b, i -> s3\n  state s3 in\n    lambda -> s4\n",
         "b, i -> s3\n  state s3 out\n    lambda -> s4\n",
         "b, i -> s2\n    c, i -> s3\n  state s3 in\n    lambda -> s4\n",
-        "b, i -> s3\n  state s3 cond\n    c, i -> s5\n    d, i -> s4\n"
-        "  state s5 in\n    b, i -> s4\n" };
+        ("b, i -> s3\n  state s3 cond\n    c, i -> s5\n    d, i -> s4\n"
+         "  state s5 in\n    b, i -> s4\n") };
     static struct text one, twin;
     trace_id_t trid;
 
