@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "format/qnx.h"
-#include "format/qnx_words.h"
+#include "format/word.h"
 
 #define OFF  1u
 #define WIDE 2u
@@ -84,7 +84,7 @@ static void set_word(uint32_t *word, enum pt_qnx_filter what, unsigned row)
     default:
         w = (w & ~((uint32_t)255 << shift_of(what))) | (uint32_t)row << shift_of(what);
     }
-    pt_qnx_store_release(word, w);
+    pt_word_store_release(word, w);
 }
 
 /* Masks belong to events, the rest of a class to the class. */
@@ -151,7 +151,7 @@ int pt_qnx_filter_event(unsigned event_class, unsigned number, const struct pt_q
 
 int pt_qnx_mode(const struct pt_qnx_kind *kind)
 {
-    uint32_t word = pt_qnx_load_acquire(&event_words[kind->event_class][kind->index]);
+    uint32_t word = pt_word_load_acquire(&event_words[kind->event_class][kind->index]);
 
     return word & OFF ? 0 : word & WIDE ? 2 : 1;
 }
@@ -208,8 +208,8 @@ static __attribute__((noinline)) bool ask(const struct row *row, const struct pt
 
 bool pt_qnx_passes(const struct pt_qnx_kind *kind, const void *data, size_t len)
 {
-    uint32_t event = pt_qnx_load_acquire(&event_words[kind->event_class][kind->index]);
-    uint32_t class = pt_qnx_load_acquire(&class_words[kind->event_class]);
+    uint32_t event = pt_word_load_acquire(&event_words[kind->event_class][kind->index]);
+    uint32_t class = pt_word_load_acquire(&class_words[kind->event_class]);
     int who[2] = { 0, 0 };
 
     if (event & OFF)

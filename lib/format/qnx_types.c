@@ -9,13 +9,13 @@
 #include <pthread.h>
 #include <posixtrace/typed.h>
 #include "format/qnx.h"
-#include "format/qnx_words.h"
+#include "format/word.h"
 
 #define CELLS 4096u
 _Static_assert(CELLS >= 2 * TRACE_USER_EVENT_MAX, "an empty cell must end a search");
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t cells[CELLS];
+static __attribute__((aligned(8))) uint64_t cells[CELLS];
 
 /* Never 0. */
 static uint32_t key_of(const struct pt_qnx_kind *kind)
@@ -30,7 +30,7 @@ static uint64_t *cell_of(uint32_t key)
     uint32_t i = (key * 2654435761u >> 20) % CELLS;
     uint64_t word;
 
-    while ((word = pt_qnx_load_acquire64(&cells[i])) != 0 && word >> 32 != key)
+    while ((word = pt_word_load_acquire(&cells[i])) != 0 && word >> 32 != key)
         i = (i + 1) % CELLS;
     return &cells[i];
 }
@@ -51,7 +51,7 @@ static int open_type(const struct pt_qnx_kind *kind, trace_event_id_t *id)
 int pt_qnx_type(const struct pt_qnx_kind *kind, trace_event_id_t *id)
 {
     uint32_t key = key_of(kind);
-    uint64_t *cell = cell_of(key), word = pt_qnx_load_acquire64(cell);
+    uint64_t *cell = cell_of(key), word = pt_word_load_acquire(cell);
     int error = 0;
 
     if (word) {
@@ -65,7 +65,7 @@ int pt_qnx_type(const struct pt_qnx_kind *kind, trace_event_id_t *id)
     else
         error = open_type(kind, id);
     if (!error)
-        pt_qnx_store_release64(cell, (uint64_t)key << 32 | *id);
+        pt_word_store_release(cell, (uint64_t)key << 32 | *id);
     pthread_mutex_unlock(&mutex);
     return error;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <posixtrace/typed.h>
 #include "format/shark.h"
-#include "format/shark_atomic.h"
+#include "format/word.h"
 #include "format/shark_chunk.h"
 
 #define CHUNK_ID 0xffaaffbbu
@@ -25,17 +25,17 @@ int pt_shark_fail(int error)
 struct pt_shark_chunk *pt_shark_find(int number)
 {
     if (number < 0 || number >= FTRACE_MAX_CHUNKS ||
-        !(pt_shark_load_relaxed(&pt_shark_chunks[number].flags) & PT_SHARK_THERE))
+        !(pt_word_load_relaxed(&pt_shark_chunks[number].flags) & PT_SHARK_THERE))
         return NULL;
     return &pt_shark_chunks[number];
 }
 
 uint32_t pt_shark_flags(const struct pt_shark_chunk *chunk)
 {
-    uint32_t flags = pt_shark_load_relaxed(&chunk->flags);
+    uint32_t flags = pt_word_load_relaxed(&chunk->flags);
 
     if ((flags & PT_SHARK_MODE) &&
-        pt_shark_load_relaxed(&chunk->used) >= pt_shark_load_relaxed(&chunk->normal))
+        pt_word_load_relaxed(&chunk->used) >= pt_word_load_relaxed(&chunk->normal))
         flags |= FTRACE_CHUNK_FLAG_FULL;
     return flags;
 }
@@ -50,27 +50,27 @@ bool pt_shark_flags_are_good(unsigned flags)
 
 void pt_shark_put_flags(struct pt_shark_chunk *chunk, unsigned flags)
 {
-    uint32_t was = pt_shark_load_relaxed(&chunk->flags);
+    uint32_t was = pt_word_load_relaxed(&chunk->flags);
     const uint32_t keep = PT_SHARK_THERE | FTRACE_CHUNK_FLAG_BUSY;
 
-    while (!pt_shark_cas_seqcst(&chunk->flags, &was, (was & keep) | flags))
+    while (!pt_word_cas_seqcst(&chunk->flags, &was, (was & keep) | flags))
         ;
 }
 
 static void take_from(uint32_t *count, uint64_t *records)
 {
-    uint32_t was = pt_shark_load_relaxed(count), off;
+    uint32_t was = pt_word_load_relaxed(count), off;
 
     do
         off = *records < was ? (uint32_t)*records : was;
-    while (!pt_shark_cas_seqcst(count, &was, was - off));
+    while (!pt_word_cas_seqcst(count, &was, was - off));
     *records -= off;
 }
 
 /* The closing ones first: a place too few for a moment does no harm, one too many would. */
 void pt_shark_give_back(struct pt_shark_chunk *chunk, uint64_t records)
 {
-    if (!(pt_shark_load_relaxed(&chunk->flags) & PT_SHARK_MODE))
+    if (!(pt_word_load_relaxed(&chunk->flags) & PT_SHARK_MODE))
         records = UINT64_MAX;             /* what was overwritten is not there either */
     take_from(&chunk->closing, &records);
     take_from(&chunk->used, &records);
@@ -129,14 +129,14 @@ static int create(int number, struct pt_shark_chunk *c, unsigned flags)
         error = open_stream(name, event, normal + reserve, &c->trid);
     if (error)
         return error;
-    pt_shark_store_relaxed(&c->used, 0);
-    pt_shark_store_relaxed(&c->closing, 0);
-    pt_shark_store_relaxed(&c->lost, 0);
-    pt_shark_store_relaxed(&c->next, 0);
-    pt_shark_store_relaxed(&c->normal, (uint32_t)normal);
-    pt_shark_store_relaxed(&c->reserve, (uint32_t)reserve);
-    pt_shark_store_relaxed(&c->event, event);
-    pt_shark_store_release(&c->flags, PT_SHARK_THERE | flags);
+    pt_word_store_relaxed(&c->used, 0);
+    pt_word_store_relaxed(&c->closing, 0);
+    pt_word_store_relaxed(&c->lost, 0);
+    pt_word_store_relaxed(&c->next, 0);
+    pt_word_store_relaxed(&c->normal, (uint32_t)normal);
+    pt_word_store_relaxed(&c->reserve, (uint32_t)reserve);
+    pt_word_store_relaxed(&c->event, event);
+    pt_word_store_release(&c->flags, PT_SHARK_THERE | flags);
     return 0;
 }
 
@@ -165,7 +165,7 @@ static bool is_successor(uint32_t number)
     for (int i = 0; i < FTRACE_MAX_CHUNKS; i++) {
         const struct pt_shark_chunk *c = pt_shark_find(i);
 
-        if (c && pt_shark_load_relaxed(&c->next) == number + 1)
+        if (c && pt_word_load_relaxed(&c->next) == number + 1)
             return true;
     }
     return false;
@@ -174,16 +174,16 @@ static bool is_successor(uint32_t number)
 static int delete(int number)
 {
     struct pt_shark_chunk *c = pt_shark_find(number);
-    uint32_t flags = c ? pt_shark_load_relaxed(&c->flags) : 0;
+    uint32_t flags = c ? pt_word_load_relaxed(&c->flags) : 0;
 
     if (!c)
         return ENOENT;
     if (flags & FTRACE_CHUNK_FLAG_NODEL)
         return EPERM;
     if ((flags & FTRACE_CHUNK_FLAG_BUSY) || is_successor((uint32_t)number) ||
-        pt_shark_load_relaxed(&pt_shark_current) == (uint32_t)number + 1)
+        pt_word_load_relaxed(&pt_shark_current) == (uint32_t)number + 1)
         return EBUSY;
-    pt_shark_store_release(&c->flags, 0);
+    pt_word_store_release(&c->flags, 0);
     posix_trace_shutdown(c->trid);
     return 0;
 }
@@ -233,9 +233,9 @@ static int claim(struct pt_shark_chunk *c)
 {
     if (!c)
         return ENOENT;
-    if (!(pt_shark_load_relaxed(&c->flags) & FTRACE_CHUNK_FLAG_FREE))
+    if (!(pt_word_load_relaxed(&c->flags) & FTRACE_CHUNK_FLAG_FREE))
         return EBUSY;
-    pt_shark_clear_seqcst(&c->flags, FTRACE_CHUNK_FLAG_FREE);
+    pt_word_clear_seqcst(&c->flags, FTRACE_CHUNK_FLAG_FREE);
     return 0;
 }
 
@@ -246,7 +246,7 @@ int posixtrace_shark_select(int number)
     pthread_mutex_lock(&pt_shark_mutex);
     error = number == -1 ? 0 : claim(pt_shark_find(number));
     if (!error)
-        pt_shark_store_release(&pt_shark_current, (uint32_t)number + 1);
+        pt_word_store_release(&pt_shark_current, (uint32_t)number + 1);
     pthread_mutex_unlock(&pt_shark_mutex);
     return error ? pt_shark_fail(error) : 0;
 }
@@ -262,7 +262,7 @@ int posixtrace_shark_link(int chunk_a, int chunk_b)
     a = pt_shark_find(chunk_a);
     error = !a ? ENOENT : chunk_b == -1 ? 0 : claim(pt_shark_find(chunk_b));
     if (!error)
-        pt_shark_store_release(&a->next, (uint32_t)chunk_b + 1);
+        pt_word_store_release(&a->next, (uint32_t)chunk_b + 1);
     pthread_mutex_unlock(&pt_shark_mutex);
     return error ? pt_shark_fail(error) : 0;
 }
@@ -293,9 +293,9 @@ static void show(int number, const struct pt_shark_chunk *c, struct posixtrace_s
     to->flags = pt_shark_flags(c) & PT_SHARK_PUBLIC;
     to->size = c->size;
     to->emergency_size = c->emergency_size;
-    to->next = (int)pt_shark_load_relaxed(&c->next) - 1;
-    to->events = pt_shark_load_relaxed(&c->used) + pt_shark_load_relaxed(&c->closing);
-    to->lost = pt_shark_load_relaxed(&c->lost);
+    to->next = (int)pt_word_load_relaxed(&c->next) - 1;
+    to->events = pt_word_load_relaxed(&c->used) + pt_word_load_relaxed(&c->closing);
+    to->lost = pt_word_load_relaxed(&c->lost);
     to->trid = c->trid;
 }
 

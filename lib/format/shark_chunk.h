@@ -10,12 +10,13 @@
  * overwrites, never has more records than places, and who finds no place goes on to the
  * successor with the event that it has in hand: none is lost by moving on.
  *
- * Words that the log path reads are atomic (shark_atomic.h).  What the control functions
+ * Words that the log path reads are atomic (word.h).  What the control functions
  * have for themselves is under pt_shark_mutex, which no event ever takes.
  */
 #ifndef PT_FORMAT_SHARK_CHUNK_H
 #define PT_FORMAT_SHARK_CHUNK_H
 
+#include <stdbool.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <posixtrace/shark.h>

@@ -5,7 +5,7 @@
  * Lock-free, and safe in signal handlers: loads, and one exchange that takes a place.
  */
 #include "format/shark.h"
-#include "format/shark_atomic.h"
+#include "format/word.h"
 #include "format/shark_chunk.h"
 
 #define ENABLED ((uint32_t)1 << 16)
@@ -17,25 +17,25 @@ static uint32_t gate;             /* ENABLED, and a bit for each family that is 
 
 int posixtrace_shark_enable(void)
 {
-    pt_shark_set_seqcst(&gate, ENABLED);
+    pt_word_set_seqcst(&gate, ENABLED);
     return 0;
 }
 
 int posixtrace_shark_disable(void)
 {
-    pt_shark_clear_seqcst(&gate, ENABLED);
+    pt_word_clear_seqcst(&gate, ENABLED);
     return 0;
 }
 
 /* One of limit; false: they are taken. */
 static bool take_place(uint32_t *count, uint32_t limit)
 {
-    uint32_t n = pt_shark_load_relaxed(count);
+    uint32_t n = pt_word_load_relaxed(count);
 
     do {
         if (n >= limit)
             return false;
-    } while (!pt_shark_cas_seqcst(count, &n, n + 1));
+    } while (!pt_word_cas_seqcst(count, &n, n + 1));
     return true;
 }
 
@@ -43,36 +43,36 @@ static bool has_room(struct pt_shark_chunk *c, uint32_t flags)
 {
     if (flags & FTRACE_CHUNK_FLAG_FULL)
         return false;
-    return take_place(&c->used, pt_shark_load_relaxed(&c->normal)) || !(flags & PT_SHARK_MODE);
+    return take_place(&c->used, pt_word_load_relaxed(&c->normal)) || !(flags & PT_SHARK_MODE);
 }
 
 /* The event is lost if this is 0; else a place for it was taken. */
 static uint32_t find_place(bool closing)
 {
-    uint32_t first = pt_shark_load_acquire(&pt_shark_current), at = first, seen = first;
+    uint32_t first = pt_word_load_acquire(&pt_shark_current), at = first, seen = first;
     struct pt_shark_chunk *c;
 
     for (unsigned hops = 0; at && hops < FTRACE_MAX_CHUNKS; hops++) {
         uint32_t flags;
 
         c = &pt_shark_chunks[at - 1];
-        flags = pt_shark_load_acquire(&c->flags);
+        flags = pt_word_load_acquire(&c->flags);
         if (!(flags & PT_SHARK_THERE))
             break;
         if (has_room(c, flags)) {
             /* Whoever went on from there too has moved it, or a user has chosen. */
             if (at != first)
-                pt_shark_cas_seqcst(&pt_shark_current, &seen, at);
+                pt_word_cas_seqcst(&pt_shark_current, &seen, at);
             return at;
         }
         if ((flags & PT_SHARK_MODE) == FTRACE_CHUNK_FLAG_STOP)
             break;
-        at = pt_shark_load_acquire(&c->next);
+        at = pt_word_load_acquire(&c->next);
     }
     if (!first)
         return 0;
     c = &pt_shark_chunks[first - 1];
-    if (closing && take_place(&c->closing, pt_shark_load_relaxed(&c->reserve)))
+    if (closing && take_place(&c->closing, pt_word_load_relaxed(&c->reserve)))
         return first;
     take_place(&c->lost, UINT32_MAX);
     return 0;
@@ -88,24 +88,24 @@ static void store(uint16_t code, uint16_t par1, uint32_t par2)
     if (!place)
         return;
     pt_shark_pack_data(data, code, par1, par2);
-    posix_trace_event(pt_shark_load_relaxed(&pt_shark_chunks[place - 1].event), data, sizeof data);
+    posix_trace_event(pt_word_load_relaxed(&pt_shark_chunks[place - 1].event), data, sizeof data);
 }
 
 /* The chunk is FULL when nobody comes to it any more: none is lost in between. */
 static void go_to_next(void)
 {
-    uint32_t from = pt_shark_load_acquire(&pt_shark_current), seen = from, next;
+    uint32_t from = pt_word_load_acquire(&pt_shark_current), seen = from, next;
 
     if (!from)
         return;
-    next = pt_shark_load_acquire(&pt_shark_chunks[from - 1].next);
-    if (!next || pt_shark_cas_seqcst(&pt_shark_current, &seen, next))
-        pt_shark_set_seqcst(&pt_shark_chunks[from - 1].flags, FTRACE_CHUNK_FLAG_FULL);
+    next = pt_word_load_acquire(&pt_shark_chunks[from - 1].next);
+    if (!next || pt_word_cas_seqcst(&pt_shark_current, &seen, next))
+        pt_word_set_seqcst(&pt_shark_chunks[from - 1].flags, FTRACE_CHUNK_FLAG_FULL);
 }
 
 void posixtrace_shark_log(unsigned type, unsigned par1, uint32_t par2)
 {
-    uint32_t closed = pt_shark_load_relaxed(&gate);
+    uint32_t closed = pt_word_load_relaxed(&gate);
     unsigned code = type & (SHARK_FAST | 0xff);
 
     if (!(closed & ENABLED) || (code & 0xff) == FTrace_EVT_empty)
@@ -125,8 +125,8 @@ void posixtrace_shark_set_filter(unsigned family, int status)
     if (family < FTrace_filter_trace_Events || family > FTrace_filter_timer)
         return;
     if (status)
-        pt_shark_set_seqcst(&gate, bit);
+        pt_word_set_seqcst(&gate, bit);
     else
-        pt_shark_clear_seqcst(&gate, bit);
+        pt_word_clear_seqcst(&gate, bit);
     posixtrace_shark_log(family, status != 0, 0);
 }

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <posixtrace/event.h>
 #include "format/shark.h"
-#include "format/shark_atomic.h"
+#include "format/word.h"
 #include "format/shark_chunk.h"
 #include "format/shark_send.h"
 
@@ -140,7 +140,7 @@ static struct pt_shark_chunk *hold(int number)
     pthread_mutex_lock(&pt_shark_mutex);
     c = pt_shark_find(number);
     if (c)
-        pt_shark_set_seqcst(&c->flags, FTRACE_CHUNK_FLAG_BUSY);
+        pt_word_set_seqcst(&c->flags, FTRACE_CHUNK_FLAG_BUSY);
     pthread_mutex_unlock(&pt_shark_mutex);
     return c;
 }
@@ -152,13 +152,13 @@ static int send_held(struct pt_shark_chunk *c, const struct pt_shark_way *to, in
     int error = to->begin();
 
     if (!error)
-        error = to->end(put_all(c->trid, pt_shark_load_relaxed(&c->event), to, &taken));
+        error = to->end(put_all(c->trid, pt_word_load_relaxed(&c->event), to, &taken));
     pthread_mutex_lock(&pt_shark_mutex);
     if (taken)
         pt_shark_give_back(c, taken);
     if (!error && new_flags >= 0)
         pt_shark_put_flags(c, (unsigned)new_flags);
-    pt_shark_clear_seqcst(&c->flags, FTRACE_CHUNK_FLAG_BUSY);
+    pt_word_clear_seqcst(&c->flags, FTRACE_CHUNK_FLAG_BUSY);
     pthread_mutex_unlock(&pt_shark_mutex);
     return error;
 }
@@ -176,7 +176,7 @@ static int send_chunk(int number, const struct pt_shark_way *to, int new_flags)
     if (c && to)
         error = send_held(c, to, new_flags);
     else if (c) {
-        pt_shark_clear_seqcst(&c->flags, FTRACE_CHUNK_FLAG_BUSY);
+        pt_word_clear_seqcst(&c->flags, FTRACE_CHUNK_FLAG_BUSY);
         error = EDESTADDRREQ;
     }
     pthread_mutex_unlock(&sending);

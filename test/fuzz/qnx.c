@@ -8,14 +8,11 @@
  * claim to be of our export.
  */
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
-#include <posixtrace/event.h>
-#include <posixtrace/format.h>
+#include "fuzz/foreign.h"
 #include "fuzz/target.h"
 
 static unsigned long accepted, refused, imported;
-static char said[240];             /* by the last import */
 
 static const char *const option_sets[][4] = {
     { NULL }, { "release=8", "state=1=RUNNING", "state=5=RECEIVE", NULL },
@@ -30,68 +27,24 @@ static const char *const heads[] = {
     "TRACE_HEADER_BEGIN::TRACE_POSIXTRACE::qnxTRACE_HEADER_END::"
 };
 
-/* The log; *error is what import says of it. */
-static int import(const char *format, const char *const *options, const void *bytes, size_t size,
-                  uint64_t *events, int *error)
-{
-    struct posixtrace_conversion c = { .options = options, .name = "input" };
-    posixtrace_log_builder_t *builder;
-    int log = memfd_create("log", MFD_CLOEXEC);
-    FILE *from = size ? fmemopen((void *)(uintptr_t)bytes, size, "r") : tmpfile();
-
-    FUZZ_NEED(log >= 0 && from && posixtrace_log_builder_open(log, NULL, &builder) == 0);
-    *error = posixtrace_import(format, from, builder, &c);
-    fclose(from);
-    FUZZ_NEED(posixtrace_log_builder_finish(builder) == 0);
-    FUZZ_NEED(!*error == !c.error[0] && memchr(c.error, '\0', sizeof c.error));
-    /* Types of our own form have any names, as many as they like. */
-    FUZZ_NEED(*error == 0 || *error == EILSEQ || *error == ENOSPC);
-    memcpy(said, c.error, sizeof said);
-    *events = c.events;
-    return log;
-}
-
-static trace_id_t open_log(int log)
-{
-    trace_id_t trid;
-
-    FUZZ_NEED(lseek(log, 0, SEEK_SET) == 0 && posix_trace_open(log, &trid) == 0);
-    return trid;
-}
-
 /* How many are not of the header, of which export has a part of its own. */
 static uint64_t look(int log, uint64_t events)
 {
-    trace_id_t trid = open_log(log);
-    struct posixtrace_event e;
-    int64_t last = INT64_MIN;
-    uint64_t others = 0;
-    int unavailable = 0;
+    uint64_t of_header;
 
-    for (; posixtrace_next_event(trid, &e, &unavailable) == 0 && !unavailable; events--) {
-        FUZZ_NEED(e.ns >= last && events > 0);
-        last = e.ns;
-        others += strcmp(e.name, "qnx:HEADER") != 0;
-    }
-    FUZZ_NEED(events == 0 && posix_trace_close(trid) == 0);
-    return others;
+    FUZZ_NEED(fuzz_walk(log, "qnx:HEADER", &of_header) == events);
+    return events - of_header;
 }
 
 static uint64_t send_back(int log, const char *format, const char *const *options)
 {
-    struct posixtrace_conversion c = { .options = options };
-    trace_id_t trid = open_log(log);
+    uint64_t events;
     char *bytes = NULL;
     size_t size = 0;
-    FILE *to = open_memstream(&bytes, &size);
-    uint64_t events;
     int error, again;
 
-    FUZZ_NEED(to && posixtrace_export(trid, format, to, &c) == 0 && c.left_out == 0);
-    FUZZ_NEED(fclose(to) == 0 && posix_trace_close(trid) == 0);
-    again = import(format, options, bytes, size, &events, &error);
-    if (error)
-        fprintf(stderr, "%s: %s\n", format, said);
+    FUZZ_NEED(fuzz_export(log, format, options, &bytes, &size) == 0);
+    again = fuzz_import(format, options, bytes, size, &events, &error);
     FUZZ_NEED(error == 0);
     events = look(again, events);
     close(again);
@@ -113,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     FUZZ_NEED(all);
     memcpy(all, head, head_size);
     memcpy(all + head_size, bytes + !!size, body);
-    log = import(format, options, all, head_size + body, &events, &error);
+    log = fuzz_import(format, options, all, head_size + body, &events, &error);
     others = look(log, events);
     if (options == option_sets[2])
         options = NULL;            /* what goes out has a rate of its own */

@@ -38,8 +38,7 @@ LAYERS = {name.split("/")[1] for name in BELOW if name.startswith("lib/")}
 ATOMICS_HOME = "lib/base/atomics.h"
 ATOMICS_ELSEWHERE = (
     "include/posixtrace/emit.h",     # a macro in the program's own code cannot include that one
-    "lib/format/qnx_words.h",        # nor can what stands above the public line
-    "lib/format/shark_atomic.h",
+    "lib/format/word.h",             # nor can what stands above the public line
 )
 
 INCLUDE = re.compile(r'^\s*#\s*include(?:_next)?\b\s*(.*)$', re.M)
