@@ -42,6 +42,8 @@ static const struct subject {
     { .name = "perfetto", .to = 5 },
     { .name = "chrome", .to = 2 },
     { .name = "btf", .switches = true, .to = 2, .from = 2, .lines = true },
+    { .name = "kev", .to = 5, .from = 5 },
+    { .name = "traceprinter", .to = 2, .from = 2 },
     { .name = "shark", .to = 5, .from = 5 },
     { .name = "rkh", .to = 5, .from = 5 },
     { .name = "trazer", .to = 2, .from = 2 },
