@@ -57,6 +57,23 @@ bool pt_handler_wants(const struct pt_self *self, unsigned bit, uint64_t epoch,
     return !h || h->function(event, h->context);
 }
 
+void pt_handler_forget(struct pt_self *self, unsigned bit)
+{
+    struct pt_handlers *all = pt_load_acquire(&self->handlers[bit]);
+    bool left;
+
+    if (!all)
+        return;
+    pt_store_release(&all->epoch, (uint64_t)0);
+    left = pt_threads_left();
+    for (uint32_t id = 0; id < PT_ID_MAX; id++) {
+        const struct handler *h = pt_exchange_seqcst(&all->of[id], (const struct handler *)NULL);
+
+        if (left)
+            free((void *)(uintptr_t)h);
+    }
+}
+
 /* The table of the bit, emptied if it was another stream's. */
 static struct pt_handlers *take_table(struct pt_self *self, unsigned bit, uint64_t epoch)
 {
@@ -71,12 +88,7 @@ static struct pt_handlers *take_table(struct pt_self *self, unsigned bit, uint64
     }
     if (pt_load_acquire(&all->epoch) == epoch)
         return all;
-    pt_store_release(&all->epoch, (uint64_t)0);
-    pt_threads_left();
-    for (uint32_t id = 0; id < PT_ID_MAX; id++) {
-        free((void *)(uintptr_t)pt_load_relaxed(&all->of[id]));
-        pt_store_relaxed(&all->of[id], (const struct handler *)NULL);
-    }
+    pt_handler_forget(self, bit);
     pt_store_release(&all->epoch, epoch);
     return all;
 }

@@ -26,6 +26,8 @@ bool pt_handler_decides(const struct pt_page *page, unsigned bit, uint32_t id);
 /* Inside an event: true where there is none. */
 bool pt_handler_wants(const struct pt_self *self, unsigned bit, uint64_t epoch,
                       const struct posixtrace_event *event);
+/* The bit's stream is over: nobody is asked any more, and nothing is left. */
+void pt_handler_forget(struct pt_self *self, unsigned bit);
 /* A forked child has another bit for the stream; its gates are open already. */
 void pt_handler_inherit(struct pt_self *child, unsigned bit, const struct pt_self *parent,
                         unsigned parents_bit);

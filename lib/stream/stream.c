@@ -16,6 +16,7 @@
 #include "stream/exit.h"
 #include "stream/fill.h"
 #include "stream/flush.h"
+#include "stream/handler.h"
 #include "stream/heir.h"
 #include "stream/steer.h"
 #include "stream/traced.h"
@@ -107,8 +108,10 @@ static int enter_page(struct pt_stream *s)
 /* No lane in this process is good for the bit any more. */
 static void give_bit(struct pt_stream *s)
 {
-    if (!s->other)
+    if (!s->other) {
+        pt_handler_forget(s->self, s->bit);
         pt_self_set_segment(s->self, s->bit, 0, NULL);
+    }
     pt_page_give_bit(s->page, s->bit);
 }
 
