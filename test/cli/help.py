@@ -8,6 +8,7 @@ describes, and that bash completes.
 usage: help.py POSIXTRACE SOURCE_ROOT
 """
 
+import os
 import pathlib
 import re
 import subprocess
@@ -54,9 +55,15 @@ def check_verb(tool, root, script, verb):
             sys.exit(f"{verb} does not take --{option}: {done.stderr}")
 
 
+def formats(tool, verb):
+    return set(re.findall(r"^([a-z]+) ", output(tool, verb, "--list"), flags=re.M))
+
+
 def main():
     tool, root = sys.argv[1], pathlib.Path(sys.argv[2])
     script = root / "completions/posixtrace"
+    # The completion asks the tool itself for its formats.
+    os.environ["PATH"] = f"{pathlib.Path(tool).resolve().parent}:{os.environ['PATH']}"
     text = output(tool, "--help")
     fits("posixtrace", text)
     verbs = "|".join(re.findall(r'^  ([a-z|]+) ', text, flags=re.M)).split("|")
@@ -69,7 +76,8 @@ def main():
     for line, offered in (("posixtrace print --format=", {"text", "jsonl", "csv"}),
                           ("posixtrace print --format=j", {"jsonl"}),
                           ("posixtrace print --color n", {"never"}),
-                          ("posixtrace import --from=", {"csv", "jsonl"}),
+                          ("posixtrace import --from=", formats(tool, "import")),
+                          ("posixtrace export --to pe", {"perfetto"}),
                           ("posixtrace pr", {"print"})):
         if line.endswith("="):
             line += " "
