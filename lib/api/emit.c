@@ -84,5 +84,7 @@ PT_PUBLIC trace_event_id_t posixtrace_site_open(trace_event_id_t *site, const ch
 
 PT_PUBLIC int posixtrace_event_wanted(trace_event_id_t event)
 {
-    return event < PT_ID_MAX && pt_load_relaxed(&pt_load_pointer(&pt_gates)[event]) != 0;
+    const uint64_t *gates = pt_load_pointer(&pt_gates);
+
+    return event < PT_ID_MAX && pt_load_relaxed(&gates[event]) != 0;
 }

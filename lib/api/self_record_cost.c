@@ -22,7 +22,8 @@ static int by_size(const void *a, const void *b)
 /* Does one stream, ours, want such events? */
 static bool is_alone(void)
 {
-    uint64_t open = pt_load_relaxed(&pt_load_relaxed(&pt_gates)[POSIX_TRACE_UNNAMED_USEREVENT]);
+    const uint64_t *gates = pt_load_pointer(&pt_gates);
+    uint64_t open = pt_load_relaxed(&gates[POSIX_TRACE_UNNAMED_USEREVENT]);
 
     return open != 0 && (open & (open - 1)) == 0;
 }

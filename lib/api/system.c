@@ -44,5 +44,7 @@ PT_PUBLIC void posixtrace_system_event(trace_event_id_t id, const void *data, si
 
 PT_PUBLIC int posixtrace_system_wanted(void)
 {
-    return pt_load_relaxed(&pt_load_pointer(&pt_gates)[0]) != 0;
+    const uint64_t *gates = pt_load_pointer(&pt_gates);
+
+    return pt_load_relaxed(&gates[0]) != 0;
 }

@@ -71,10 +71,12 @@ static int survey(struct reader *r)
 
 static int64_t time_of(const struct reader *r, uint64_t tsc)
 {
-    __extension__ typedef unsigned __int128 wide;
-    wide ns = (wide)(tsc - r->origin) * 1000000u / r->rate;
+    /* The rate has 32 bits at most, so what is left over has room for the factor. */
+    uint64_t ms = (tsc - r->origin) / r->rate, rest = (tsc - r->origin) % r->rate;
 
-    return r->start_ns + (int64_t)(ns < INT64_MAX / 2 ? (uint64_t)ns : INT64_MAX / 2);
+    if (ms >= INT64_MAX / 2 / 1000000)
+        return r->start_ns + INT64_MAX / 2;
+    return r->start_ns + (int64_t)(ms * 1000000u + rest * 1000000u / r->rate);
 }
 
 /* The name of the record's type, which is described when it is new. */

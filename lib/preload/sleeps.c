@@ -14,11 +14,13 @@
 /* INT64_MAX where it is too far for a number; -1: it is no time. */
 static int64_t ns_of(const struct timespec *t)
 {
-    if (!t || t->tv_sec < 0 || t->tv_nsec < 0 || t->tv_nsec >= SECOND)
+    int64_t seconds = t ? t->tv_sec : -1;
+
+    if (seconds < 0 || t->tv_nsec < 0 || t->tv_nsec >= SECOND)
         return -1;
-    if (t->tv_sec > INT64_MAX / SECOND - 1)
+    if (seconds > INT64_MAX / SECOND - 1)
         return INT64_MAX;
-    return (int64_t)t->tv_sec * SECOND + t->tv_nsec;
+    return seconds * SECOND + t->tv_nsec;
 }
 
 static int64_t now(clockid_t clock)

@@ -75,9 +75,9 @@ struct pt_thread {
     uint32_t taken;
     uint64_t pad2[2];
     /* What events store to: see struct pt_slot. */
-    uint64_t word;
-    uint64_t count;
-    uint64_t several_last;       /* see pt_thread_settle */
+    pt_u64   word;
+    pt_u64   count;
+    pt_u64   several_last;       /* see pt_thread_settle */
     uint64_t nested;             /* events begun at other levels */
     uint64_t outer[PT_LEVELS];
     struct pt_lane *lanes[PT_LEVELS];

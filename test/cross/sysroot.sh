@@ -5,7 +5,7 @@
 # usage: sysroot.sh ARCHITECTURE FOLDER
 #
 # Unpacks into FOLDER what building and running the tests needs of Debian's
-# ARCHITECTURE (i386, arm64, s390x): the C library, liburcu, check, zlib, zstd, and
+# ARCHITECTURE (i386, arm64, s390x): the C library, liburcu, check, zlib, zstd, uthash, and
 # what they depend on.
 #
 # apt does the choosing and the fetching, with a state of its own in FOLDER.apt:
@@ -15,7 +15,7 @@
 set -u
 architecture=$1
 folder=$2
-packages=(libc6-dev linux-libc-dev liburcu-dev check zlib1g-dev libzstd-dev)
+packages=(libc6-dev linux-libc-dev liburcu-dev check zlib1g-dev libzstd-dev uthash-dev)
 state=$folder.apt
 
 die() {
