@@ -74,10 +74,10 @@ void pt_chain_set_next(struct pt_stream *s, const struct pt_stream *next)
 {
     pt_u64 file[sizeof s->seg->h->next_file / 8] = { 0 };
 
-    if (next)
+    if (next) {
         memcpy(file, next->seg->file, strnlen(next->seg->file, PT_PAGE_FILE - 1));
-    if (next)
         pt_store_seqcst(&s->seg->h->keeps_late, 1u);
+    }
     pt_copy_watched(s->seg->h->next_file, file, sizeof file);
 }
 
@@ -90,8 +90,7 @@ int pt_chain_set_behind(struct pt_stream *s, bool behind)
         if (r < 0)
             return r;
         pt_store_seqcst(&s->seg->h->behind, (uint32_t)behind);
-        if (pt_state_of(pt_load_seqcst(&s->seg->h->state)) != PT_SUSPENDED)
-            pt_stream_update_gates(s, true);
+        pt_steer_settle(s, false);
     } while (!pt_steer_end(s));
     pt_threads_left();
     return 0;

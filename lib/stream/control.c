@@ -226,8 +226,7 @@ static int change_filter(struct pt_stream *s, struct change *c, uint64_t addr)
         pt_stream_put_control(s, POSIX_TRACE_FILTER, change, sizeof change, addr);
     if (!pt_steer_set_filter(s, &change[1], c->expression) && pt_steer_holds(s))
         return -EBUSY;
-    if (pt_state_of(pt_load_seqcst(&h->state)) != PT_SUSPENDED)
-        pt_stream_update_gates(s, true);
+    pt_steer_settle(s, false);
     return 0;
 }
 

@@ -321,8 +321,8 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
         }
         if (lane->h->clock != kind)
             ts = pt_clock_now(kind = lane->h->clock);
-        if (!pt_lane_write(lane, id, data, len, addr, ts) && lane->onward)
-            onward |= 1ull << bit;
+        pt_lane_write(lane, id, data, len, addr, ts);
+        onward |= (uint64_t)lane->onward << bit;
     }
     pt_fence_compiler();
     for_each_bit(bit, ready)

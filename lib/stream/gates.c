@@ -11,7 +11,6 @@
  * in the same process waits, because this runs inside like an event.
  */
 #include <stdlib.h>
-#include <string.h>
 #include "model/layout.h"
 #include "stream/gates.h"
 #include "stream/handler.h"
@@ -75,9 +74,7 @@ enum pt_gate pt_gates_decide(const struct pt_gates *g, const struct pt_page *pag
         return open;
     if (!g->expression)
         return PT_GATE_ASK;
-    name = pt_event_system_name(id);
-    if (!name)
-        name = pt_names_get(g->names, id);
+    name = pt_names_get(g->names, id);
     v = name ? value_of(g, page, id, name) : -1;
     return v == 0 ? PT_GATE_CLOSED : v == 1 ? open : PT_GATE_ASK;
 }
@@ -113,7 +110,7 @@ static void ask_again(struct pt_page *page, unsigned bit, const struct pt_seg_he
         pt_page_set_gate(page, bit, id, PT_GATE_ASK);
 }
 
-/* In one stream.  all: also what was there before the process joined it. */
+/* In one stream; the first time also what was there before the process joined it. */
 static void settle_stream(struct pt_self *self, unsigned bit, const struct pt_seg *seg,
                           uint32_t id)
 {

@@ -122,8 +122,7 @@ static int change(struct pt_stream *s, struct pt_self *self, uint32_t id,
         return -ENOMEM;
     *old = pt_exchange_seqcst(&all->of[id], fresh);
     pt_store_release(&self->page->stream[bit].handled, 1u);
-    if (pt_state_of(pt_load_seqcst(&s->seg->h->state)) != PT_SUSPENDED)
-        pt_stream_update_gates(s, true);
+    pt_steer_settle(s, false);
     return 0;
 }
 

@@ -143,10 +143,8 @@ void pt_sieve_event(const struct pt_self *self, const struct pt_thread *t,
                     struct posixtrace_event *event, uint32_t id, const void *data, size_t len,
                     uint64_t addr)
 {
-    const char *name = pt_event_system_name(id);
+    const char *name = pt_names_get(self->names, id);
 
-    if (!name)
-        name = pt_names_get(self->names, id);
     *event = (struct posixtrace_event){
         .prog_address = addr, .thread_id = t->thread_id, .data = data, .thread_name = t->name,
         .name = name ? name : "", .data_len = len, .id = id,
