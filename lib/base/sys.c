@@ -44,6 +44,15 @@ void pt_futex_wake_all(uint32_t *word)
     call(SYS_futex, (long)word, FUTEX_WAKE, 0x7fffffff, 0, 0, 0);
 }
 
+void *pt_sys_pages(size_t bytes)
+{
+    int saved = errno;
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    errno = saved;
+    return p == MAP_FAILED ? NULL : p;
+}
+
 /*
  * Where membarrier is refused after writers were told that it works (a seccomp
  * filter installed later), taking write permission from a page that was just
@@ -59,11 +68,8 @@ static void barrier_by_mprotect(void)
         pt_fence_seqcst();
         return;
     }
-    if (!page) {
-        void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-        page = p == MAP_FAILED ? NULL : p;
-    }
+    if (!page)
+        page = pt_sys_pages(4096);
     if (page && mprotect(page, 4096, PROT_READ | PROT_WRITE) == 0) {
         *(volatile char *)page = 1;
         mprotect(page, 4096, PROT_READ);

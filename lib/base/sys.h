@@ -48,6 +48,9 @@ uint32_t pt_sys_image(void);
 
 void pt_sys_random(void *to, size_t bytes);
 
+/* Zeroed memory of the process, in pages; NULL: there is none. */
+void *pt_sys_pages(size_t bytes);
+
 /* Shared memory gets its rights in pieces that begin at multiples of this: no
  * smaller than a page of any kernel for this processor. */
 #if defined __x86_64__ || defined __i386__ || defined __s390x__

@@ -3,8 +3,8 @@
 /* See handler.h. */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
+#include "base/sys.h"
 #include "stream/handler.h"
 #include "stream/steer.h"
 #include "stream/thread.h"
@@ -19,10 +19,9 @@ struct pt_handlers {
     const struct handler *of[PT_ID_MAX];   /* [0]: of all types without one of their own */
 };
 
-static const struct pt_handlers *handlers_of(const struct pt_self *self, unsigned bit,
-                                             uint64_t epoch)
+static struct pt_handlers *handlers_of(const struct pt_self *self, unsigned bit, uint64_t epoch)
 {
-    const struct pt_handlers *all = pt_load_acquire(&self->handlers[bit]);
+    struct pt_handlers *all = pt_load_acquire(&self->handlers[bit]);
 
     return all && pt_load_acquire(&all->epoch) == epoch ? all : NULL;
 }
@@ -80,8 +79,8 @@ static struct pt_handlers *take_table(struct pt_self *self, unsigned bit, uint64
     struct pt_handlers *all = pt_load_acquire(&self->handlers[bit]);
 
     if (!all) {
-        all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (all == MAP_FAILED)
+        all = pt_sys_pages(sizeof *all);
+        if (!all)
             return NULL;
         pt_store_release(&all->epoch, epoch);
         pt_store_release(&self->handlers[bit], all);
@@ -159,10 +158,10 @@ int pt_handler_set(struct pt_stream *s, uint32_t id, posixtrace_handler_t functi
 void pt_handler_inherit(struct pt_self *child, unsigned bit, const struct pt_self *parent,
                         unsigned parents_bit)
 {
-    struct pt_handlers *all = pt_load_acquire(&parent->handlers[parents_bit]);
+    struct pt_handlers *all = handlers_of(parent, parents_bit,
+                                          pt_load_seqcst(&parent->page->epoch[parents_bit]));
 
-    if (!all || pt_load_acquire(&all->epoch) != pt_load_seqcst(&parent->page->epoch[parents_bit]) ||
-        pt_page_take_shadow(child->page, bit) < 0)
+    if (!all || pt_page_take_shadow(child->page, bit) < 0)
         return;
     pt_store_release(&all->epoch, pt_load_seqcst(&child->page->epoch[bit]));
     pt_store_release(&child->handlers[bit], all);

@@ -122,25 +122,25 @@ static int agree_on_bit(struct pt_self *child, const struct pt_seg *seg)
     return bit;
 }
 
-bool pt_heir_take(struct pt_self *child, struct pt_seg *seg, bool opened)
+int pt_heir_take(struct pt_self *child, struct pt_seg *seg, bool opened)
 {
     uint64_t epoch;
     int bit;
 
     /* By its numbers of another pid namespace, its threads would be taken for dead. */
     if (seg->h->pid_ns != child->page->pid_ns)
-        return false;
+        return -1;
     bit = agree_on_bit(child, seg);
     if (bit < 0)
-        return false;
+        return -1;
     epoch = pt_load_seqcst(&child->page->epoch[bit]);
     /* Shut down since, if another thread of ours was much faster. */
     if (!pt_page_bit_is_of(child->page, (unsigned)bit, seg->file))
-        return false;
+        return -1;
     if (opened)
         seg->epoch = epoch;
     pt_self_set_segment(child, (unsigned)bit, epoch, seg);
     if (pt_process_register(seg, child->pid, child->start, child->page, (unsigned)bit) < 0)
         pt_page_revoke_bit(child->page, (unsigned)bit, epoch);
-    return true;
+    return bit;
 }

@@ -22,8 +22,8 @@
 int pt_process_register(struct pt_seg *seg, uint32_t pid, uint64_t start, struct pt_page *page,
                         unsigned bit);
 
-/* child takes the stream over.  opened: seg was mapped for child alone.  True:
- * seg belongs to child now. */
-bool pt_heir_take(struct pt_self *child, struct pt_seg *seg, bool opened);
+/* child takes the stream over.  opened: seg was mapped for child alone.  Its bit, which
+ * it may have lost again: seg belongs to child now; -1: it does not. */
+int pt_heir_take(struct pt_self *child, struct pt_seg *seg, bool opened);
 
 #endif

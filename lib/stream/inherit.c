@@ -71,10 +71,9 @@ static bool is_for_us(const struct pt_seg *seg, const struct pt_self *parent, ui
 
 static struct pt_seg *open_segment(const char *file)
 {
-    struct pt_seg *seg = mmap(NULL, sizeof *seg, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct pt_seg *seg = pt_sys_pages(sizeof *seg);
 
-    if (seg == MAP_FAILED)
+    if (!seg)
         return NULL;
     if (pt_seg_open(seg, file) < 0) {
         munmap(seg, sizeof *seg);
@@ -106,7 +105,7 @@ static bool consider(struct heritage *w, const char *name, size_t size, uint64_t
     use = is_for_us(seg, w->parent, start);
     if (use && !w->child)
         w->found = true;
-    if (!use || !w->child || !has_names_of(w->child, seg) || !pt_heir_take(w->child, seg, true))
+    if (!use || !w->child || !has_names_of(w->child, seg) || pt_heir_take(w->child, seg, true) < 0)
         close_segment(seg);
     return use;
 }
@@ -168,13 +167,14 @@ static void take_known(struct pt_self *child, const struct pt_self *parent)
     for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
         struct pt_seg *seg = pt_load_acquire(&parent->known[bit].seg);
 
+        int own;
+
         if (!seg || !is_known(parent, parent->page, bit) ||
-            seg->h->attr.inheritance != POSIX_TRACE_INHERITED ||
-            !pt_heir_take(child, seg, false))
+            seg->h->attr.inheritance != POSIX_TRACE_INHERITED)
             continue;
-        for (unsigned own = 0; own < PT_STREAMS; own++)
-            if (pt_load_acquire(&child->known[own].seg) == seg)
-                pt_handler_inherit(child, own, parent, bit);
+        own = pt_heir_take(child, seg, false);
+        if (own >= 0 && pt_page_bit_is_of(child->page, (unsigned)own, seg->file))
+            pt_handler_inherit(child, (unsigned)own, parent, bit);
     }
 }
 

@@ -21,13 +21,6 @@ static struct pt_self *self_now;
 static uint64_t *live_words;
 static uint64_t last_instance;   /* not wiped: a child's is greater than its parent's */
 
-static void *new_pages(size_t bytes)
-{
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    return p == MAP_FAILED ? NULL : p;
-}
-
 static bool live(void)
 {
     const uint64_t *words = pt_load_acquire(&live_words);
@@ -41,7 +34,7 @@ static uint64_t *get_words(void)
 
     if (words)
         return words;
-    fresh = new_pages(4096);
+    fresh = pt_sys_pages(4096);
     if (!fresh)
         return NULL;
     madvise(fresh, 4096, MADV_WIPEONFORK);
@@ -154,7 +147,7 @@ static int build_new(struct pt_self *s)
 
 static struct pt_self *build(const struct pt_self *parent)
 {
-    struct pt_self *s = new_pages(sizeof *s);
+    struct pt_self *s = pt_sys_pages(sizeof *s);
     struct pt_identity id;
 
     if (!s)
@@ -274,7 +267,7 @@ struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoc
     pt_fence_acquire();
     if (pt_load_seqcst(&self->page->epoch[bit]) != epoch || !pt_dir_is_plain(file, sizeof file))
         return NULL;
-    seg = new_pages(sizeof *seg);
+    seg = pt_sys_pages(sizeof *seg);
     if (!seg)
         return NULL;
     if (pt_seg_open(seg, file) < 0) {

@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See sieve.h. */
 #include <sys/mman.h>
+#include "base/sys.h"
 #include "model/expression.h"
 #include "model/layout.h"
 #include "stream/handler.h"
@@ -26,14 +27,6 @@ struct pt_layouts {
 };
 #define NONE_FOR_EVER UINTPTR_MAX
 
-static void *new_pages(size_t bytes)
-{
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    return p == MAP_FAILED ? NULL : p;
-}
-
 /* ---- layouts, of the process ---- */
 
 static struct pt_layouts *layouts_of(struct pt_self *self)
@@ -42,7 +35,7 @@ static struct pt_layouts *layouts_of(struct pt_self *self)
 
     if (all)
         return all;
-    fresh = new_pages(sizeof *fresh);
+    fresh = pt_sys_pages(sizeof *fresh);
     if (!fresh || pt_cas_seqcst(&self->layouts, &all, fresh))
         return fresh;
     munmap(fresh, sizeof *fresh);
@@ -63,7 +56,7 @@ static uintptr_t make_layout(const struct pt_self *self, uint32_t id, uintptr_t 
 
     if (!text)
         return none;
-    room = new_pages(pt_layout_room(text));
+    room = pt_sys_pages(pt_layout_room(text));
     if (!room)
         return 0;
     if (pt_layout_build(text, room, NULL) == 0)
@@ -95,7 +88,7 @@ static const struct posixtrace_layout *layout_of(struct pt_self *self, uint32_t 
 static struct pt_sieve *make_sieve(void)
 {
     size_t bytes = sizeof(struct pt_sieve) + pt_expression_room(PT_FILTER_TEXT);
-    struct pt_sieve *s = new_pages(bytes);
+    struct pt_sieve *s = pt_sys_pages(bytes);
 
     /* The lanes of a forked child begin without one. */
     if (s)

@@ -41,11 +41,10 @@ void pt_thread_watch_exits(void)
 
 static void *wiped_pages(size_t bytes)
 {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *p = pt_sys_pages(bytes);
 
-    if (p == MAP_FAILED)
-        return NULL;
-    madvise(p, bytes, MADV_WIPEONFORK);
+    if (p)
+        madvise(p, bytes, MADV_WIPEONFORK);
     return p;
 }
 
