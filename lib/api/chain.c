@@ -10,23 +10,19 @@
 #include "api/guard.h"
 #include "stream/chain.h"
 
-#define OWN (PT_STREAM_ACTIVE | PT_STREAM_LOGGED)
-
 static pthread_mutex_t chains = PTHREAD_MUTEX_INITIALIZER;
 
 /* Is that stream behind this one, or behind one that is? */
 static bool is_behind(struct pt_stream *s, const struct pt_stream *that)
 {
-    trace_id_t next = s->next;
-    bool has_next = pt_load_relaxed(&s->has_next) != 0;
+    trace_id_t next = pt_load_relaxed(&s->next);
 
-    while (has_next) {
-        struct pt_stream *n = pt_handle_get(next, OWN);
+    while (next) {
+        struct pt_stream *n = pt_handle_get(next, PT_OWN_STREAMS);
 
         if (!n)
             return false;
-        has_next = pt_load_relaxed(&n->has_next) != 0;
-        next = n->next;
+        next = pt_load_relaxed(&n->next);
         pt_handle_put(n);
         if (n == that)
             return true;
@@ -37,10 +33,11 @@ static bool is_behind(struct pt_stream *s, const struct pt_stream *that)
 /* The lock is held. */
 static void release(struct pt_stream *s)
 {
-    struct pt_stream *next = pt_load_relaxed(&s->has_next) ? pt_handle_get(s->next, OWN) : NULL;
+    trace_id_t behind = pt_load_relaxed(&s->next);
+    struct pt_stream *next = behind ? pt_handle_get(behind, PT_OWN_STREAMS) : NULL;
 
     pt_chain_set_next(s, NULL);
-    pt_store_relaxed(&s->has_next, 0u);
+    pt_store_relaxed(&s->next, (trace_id_t)0);
     if (!next)
         return;
     pt_chain_set_behind(next, false);
@@ -64,7 +61,7 @@ static int chain(struct pt_stream *s, struct pt_stream *next, trace_id_t next_tr
 
     if (r == 0 && is_behind(next, s))
         r = -EINVAL;
-    if (r == 0 && pt_load_relaxed(&s->has_next) && s->next == next_trid)
+    if (r == 0 && pt_load_relaxed(&s->next) == next_trid)
         return 0;
     if (r == 0 && pt_load_seqcst(&next->seg->h->behind))
         r = -EBUSY;
@@ -73,8 +70,7 @@ static int chain(struct pt_stream *s, struct pt_stream *next, trace_id_t next_tr
     if (r < 0)
         return r;
     release(s);
-    s->next = next_trid;
-    pt_store_relaxed(&s->has_next, 1u);
+    pt_store_relaxed(&s->next, next_trid);
     pt_chain_set_next(s, next);
     return 0;
 }
@@ -85,13 +81,13 @@ PT_PUBLIC int posixtrace_chain(trace_id_t trid, trace_id_t next)
     struct pt_guard g;
     int r = -EINVAL;
 
-    if (!pt_guard_enter(&g, trid, OWN))
+    if (!pt_guard_enter(&g, trid, PT_OWN_STREAMS))
         return EINVAL;
     pthread_mutex_lock(&chains);
     if (trid == next) {
         release(g.s);
         r = 0;
-    } else if ((behind = pt_handle_get(next, OWN))) {
+    } else if ((behind = pt_handle_get(next, PT_OWN_STREAMS))) {
         r = chain(g.s, behind, next);
         pt_handle_put(behind);
     }
@@ -101,12 +97,12 @@ PT_PUBLIC int posixtrace_chain(trace_id_t trid, trace_id_t next)
 
 void pt_chain_release(trace_id_t trid)
 {
-    struct pt_stream *s = pt_handle_get(trid, OWN);
+    struct pt_stream *s = pt_handle_get(trid, PT_OWN_STREAMS);
 
     if (!s)
         return;
     /* The lock may be held by a thread that is not there in a forked child. */
-    if (pt_load_relaxed(&s->has_next)) {
+    if (pt_load_relaxed(&s->next)) {
         pthread_mutex_lock(&chains);
         release(s);
         pthread_mutex_unlock(&chains);

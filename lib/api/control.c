@@ -4,13 +4,11 @@
 #include <string.h>
 #include "api/guard.h"
 
-#define LIVING (PT_STREAM_ACTIVE | PT_STREAM_LOGGED | PT_STREAM_ATTACHED)
-
 PT_PUBLIC int posix_trace_start(trace_id_t trid)
 {
     struct pt_guard g;
 
-    if (!pt_guard_enter(&g, trid, LIVING))
+    if (!pt_guard_enter(&g, trid, PT_LIVING_STREAMS))
         return EINVAL;
     return pt_guard_leave(&g, pt_stream_start(g.s, pt_caller()));
 }
@@ -19,7 +17,7 @@ PT_PUBLIC int posix_trace_stop(trace_id_t trid)
 {
     struct pt_guard g;
 
-    if (!pt_guard_enter(&g, trid, LIVING))
+    if (!pt_guard_enter(&g, trid, PT_LIVING_STREAMS))
         return EINVAL;
     return pt_guard_leave(&g, pt_stream_stop(g.s, pt_caller()));
 }
@@ -28,7 +26,7 @@ PT_PUBLIC int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 {
     struct pt_guard g;
 
-    if (!set || !pt_guard_enter(&g, trid, LIVING))
+    if (!set || !pt_guard_enter(&g, trid, PT_LIVING_STREAMS))
         return EINVAL;
     pt_set_copy((struct pt_set *)(void *)set, pt_seg_filter(g.s->seg->h));
     return pt_guard_leave(&g, 0);
@@ -39,7 +37,7 @@ PT_PUBLIC int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *s
     const struct pt_set *s = pt_set_get(set);
     struct pt_guard g;
 
-    if (!s || !pt_guard_enter(&g, trid, LIVING))
+    if (!s || !pt_guard_enter(&g, trid, PT_LIVING_STREAMS))
         return EINVAL;
     return pt_guard_leave(&g, pt_stream_set_filter(g.s, s, how, pt_caller()));
 }

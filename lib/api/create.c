@@ -126,7 +126,7 @@ PT_PUBLIC int posix_trace_shutdown(trace_id_t trid)
 
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     pt_chain_release(trid);
-    s = pt_handle_remove(trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED);
+    s = pt_handle_remove(trid, PT_OWN_STREAMS);
     if (s)
         r = pt_stream_destroy(s, pt_caller());
     pthread_setcancelstate(cancel, NULL);
@@ -138,7 +138,7 @@ PT_PUBLIC int posix_trace_clear(trace_id_t trid)
 {
     struct pt_guard g;
 
-    if (!pt_guard_enter(&g, trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED))
+    if (!pt_guard_enter(&g, trid, PT_OWN_STREAMS))
         return EINVAL;
     return pt_guard_leave(&g, pt_stream_clear(g.s));
 }

@@ -76,8 +76,9 @@ PT_PUBLIC trace_event_id_t posixtrace_site_open(trace_event_id_t *site, const ch
         add_field(&t, types[i], fields[i], i + 1);
     if (pt_eventid_open(event_name, &id, &self) != 0)
         return 0;
-    if (count && pt_event_describe(self->names, id, t.bytes) == 0)
-        pt_gates_named(self, id);
+    if (count)
+        pt_event_describe(self->names, id, t.bytes);
+    pt_gates_named(self, id);
     pt_store_relaxed(site, id);
     return id;
 }

@@ -10,7 +10,7 @@ PT_PUBLIC int posixtrace_watch_fill(trace_id_t trid, unsigned percent, int fd)
     struct pt_guard g;
     int r;
 
-    if (percent > 100 || !pt_guard_enter(&g, trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED))
+    if (percent > 100 || !pt_guard_enter(&g, trid, PT_OWN_STREAMS))
         return EINVAL;
     pthread_mutex_lock(&g.s->control);
     r = pt_fill_watch(g.s, percent, fd);

@@ -8,8 +8,6 @@
 #include "model/expression.h"
 #include "stream/handler.h"
 
-#define LIVING (PT_STREAM_ACTIVE | PT_STREAM_LOGGED | PT_STREAM_ATTACHED)
-
 PT_PUBLIC int posixtrace_expression_parse(const char *text, posixtrace_expression_t **expression,
                                           struct posixtrace_expression_fault *fault)
 {
@@ -62,7 +60,7 @@ PT_PUBLIC int posixtrace_set_expression(trace_id_t trid, const char *expression,
     free(parsed);
     if (r != 0)
         return r;
-    if (!pt_guard_enter(&g, trid, LIVING))
+    if (!pt_guard_enter(&g, trid, PT_LIVING_STREAMS))
         return EINVAL;
     return pt_guard_leave(&g, pt_stream_set_expression(g.s, expression, pt_caller()));
 }
@@ -72,7 +70,7 @@ PT_PUBLIC int posixtrace_get_expression(trace_id_t trid, char *expression)
     pt_u64 text[PT_FILTER_TEXT / 8];
     struct pt_guard g;
 
-    if (!expression || !pt_guard_enter(&g, trid, LIVING))
+    if (!expression || !pt_guard_enter(&g, trid, PT_LIVING_STREAMS))
         return EINVAL;
     pt_seg_expression(g.s->seg->h, (char *)text);
     strcpy(expression, (const char *)text);
@@ -85,7 +83,7 @@ PT_PUBLIC int posixtrace_set_handler(trace_id_t trid, trace_event_id_t event,
     struct pt_guard g;
 
     if (event >= PT_ID_MAX || (event && event <= PT_ID_SYSTEM_LAST) ||
-        !pt_guard_enter(&g, trid, LIVING))
+        !pt_guard_enter(&g, trid, PT_LIVING_STREAMS))
         return EINVAL;
     return pt_guard_leave(&g, pt_handler_set(g.s, event, function, context));
 }

@@ -12,6 +12,10 @@
 #include <pthread.h>
 #include "stream/handle.h"
 
+/* Streams that this process has created; and those that it can control. */
+#define PT_OWN_STREAMS    (PT_STREAM_ACTIVE | PT_STREAM_LOGGED)
+#define PT_LIVING_STREAMS (PT_OWN_STREAMS | PT_STREAM_ATTACHED)
+
 struct pt_guard {
     struct pt_stream *s;
     int cancel;

@@ -34,19 +34,21 @@ int pt_eventid_open(const char *event_name, trace_event_id_t *event_id, struct p
     if (!self || pt_exit_register() < 0)
         return ENOMEM;
     r = open_name(self->names, event_name, event_id);
-    if (r == 0)
-        pt_gates_named(self, *event_id);
     if (r == 0 && pt_self_record_asked)
         pt_self_record_named(event_name, *event_id);
-    if (of)
-        *of = self;
+    *of = self;
     return r;
 }
 
 PT_PUBLIC int posix_trace_eventid_open(const char *restrict event_name,
                                        trace_event_id_t *restrict event_id)
 {
-    return pt_eventid_open(event_name, event_id, NULL);
+    struct pt_self *self;
+    int r = pt_eventid_open(event_name, event_id, &self);
+
+    if (r == 0)
+        pt_gates_named(self, *event_id);
+    return r;
 }
 
 PT_PUBLIC int posix_trace_trid_eventid_open(trace_id_t trid, const char *restrict event_name,
@@ -55,7 +57,7 @@ PT_PUBLIC int posix_trace_trid_eventid_open(trace_id_t trid, const char *restric
     struct pt_guard g;
 
     if (!event_name || !event ||
-        !pt_guard_enter(&g, trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED | PT_STREAM_ATTACHED))
+        !pt_guard_enter(&g, trid, PT_LIVING_STREAMS))
         return EINVAL;
     return pt_guard_leave(&g, -open_name(g.s->names, event_name, event));
 }

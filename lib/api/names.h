@@ -9,7 +9,8 @@
 
 #include "stream/self.h"
 
-/* As posix_trace_eventid_open(); *self, if not NULL, whose map the name is in. */
+/* As posix_trace_eventid_open(); *self: whose map the name is in.  The caller says
+ * pt_gates_named() when all is known of the type. */
 int pt_eventid_open(const char *event_name, trace_event_id_t *event_id, struct pt_self **self);
 
 /* Describes a type; what the machine's byte order adds to the text is added. 0 or a

@@ -31,7 +31,7 @@ PT_PUBLIC int posixtrace_stream_switches(trace_id_t trid, int *refusal)
 {
     struct pt_guard g;
 
-    if (!refusal || !pt_guard_enter(&g, trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED))
+    if (!refusal || !pt_guard_enter(&g, trid, PT_OWN_STREAMS))
         return EINVAL;
     *refusal = g.s->flusher ? pt_flusher_switches(g.s->flusher) : ENODATA;
     return pt_guard_leave(&g, 0);

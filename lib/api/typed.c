@@ -54,10 +54,10 @@ PT_PUBLIC int posixtrace_event_describe(const char *event_name, const char *desc
     trace_event_id_t id;
     int r = pt_eventid_open(event_name, &id, &self);
 
-    if (r == 0)
+    if (r == 0) {
         r = -pt_event_describe(self->names, id, description);
-    if (r == 0)
         pt_gates_named(self, id);
+    }
     if (r == 0 && event_id)
         *event_id = id;
     return r;
@@ -69,7 +69,7 @@ PT_PUBLIC int posixtrace_trid_event_describe(trace_id_t trid, trace_event_id_t e
     struct pt_guard g;
     int r = -EINVAL;
 
-    if (!pt_guard_enter(&g, trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED | PT_STREAM_ATTACHED))
+    if (!pt_guard_enter(&g, trid, PT_LIVING_STREAMS))
         return EINVAL;
     if (event < PT_ID_MAX && pt_names_get(g.s->names, event))
         r = pt_event_describe(g.s->names, event, description);

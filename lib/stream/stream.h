@@ -58,8 +58,7 @@ struct pt_stream {
     struct pt_live live;
     struct pt_flusher *flusher;   /* NULL without log */
     struct pt_fill *fill;         /* NULL: nobody wants to hear how full it is */
-    trace_id_t next;              /* api/chain.c: the stream behind it, if has_next */
-    uint32_t has_next;
+    trace_id_t next;              /* api/chain.c: the stream behind it; 0: none */
 
     /* attached */
     pt_u64   looked_ns;           /* whether the creator lives */
