@@ -98,6 +98,8 @@ void pt_kev_name(const struct pt_kev_rules *rules, unsigned type, enum pt_kev_fo
                  char name[80]);
 void pt_kev_describe(const struct pt_kev_rules *rules, unsigned type, enum pt_kev_form form,
                      char description[320]);
+/* Only what comes behind "u8 cpu; x8 flags; ". */
+const char *pt_kev_fields(const struct pt_kev_rules *rules, unsigned type, enum pt_kev_form form);
 /* The other way round; false: no such name. */
 bool pt_kev_named(const struct pt_kev_rules *rules, const char *name, unsigned *type,
                   enum pt_kev_form *form);

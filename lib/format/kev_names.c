@@ -31,22 +31,24 @@ void pt_kev_name(const struct pt_kev_rules *rules, unsigned type, enum pt_kev_fo
     snprintf(name, 80, PT_KEV_PREFIX "%s%s%s%s", a.label, a.event[0] ? ":" : "", a.event, ending);
 }
 
-void pt_kev_describe(const struct pt_kev_rules *rules, unsigned type, enum pt_kev_form form,
-                     char description[320])
+const char *pt_kev_fields(const struct pt_kev_rules *rules, unsigned type, enum pt_kev_form form)
 {
-    const char *fields = "bytes data";
     struct pt_kev_about a;
 
     pt_kev_about(rules, type, &a);
     if (form == PT_KEV_FAST)
-        fields = a.fast ? a.fast : "x32 d0; x32 d1";
-    else if (form == PT_KEV_WIDE)
-        fields = a.wide ? a.wide : fields;
-    else if (form == PT_KEV_STRING)
-        fields = is_string(&a) ? a.wide : "str text";
-    else if (form == PT_KEV_TEXT)
-        fields = "str call; str arguments";
-    snprintf(description, 320, "le; u8 cpu; x8 flags; %s", fields);
+        return a.fast ? a.fast : "x32 d0; x32 d1";
+    if (form == PT_KEV_WIDE && a.wide)
+        return a.wide;
+    if (form == PT_KEV_STRING)
+        return is_string(&a) ? a.wide : "str text";
+    return form == PT_KEV_TEXT ? "str call; str arguments" : "bytes data";
+}
+
+void pt_kev_describe(const struct pt_kev_rules *rules, unsigned type, enum pt_kev_form form,
+                     char description[320])
+{
+    snprintf(description, 320, "le; u8 cpu; x8 flags; %s", pt_kev_fields(rules, type, form));
 }
 
 bool pt_kev_named(const struct pt_kev_rules *rules, const char *name, unsigned *type,

@@ -19,7 +19,8 @@
 
 #define PT_QNX_CLASSES 21u
 #define PT_QNX_EVENTS  1024u     /* of one class, at most */
-#define PT_QNX_NAME    64u       /* bytes of a type's name, with NUL */
+#define PT_QNX_NAME    80u       /* bytes of a type's name, with NUL, as kev.h makes it */
+#define PT_QNX_DESCRIPTION 320u  /* and of its description */
 
 enum pt_qnx_form {
     PT_QNX_FAST,        /* two words: what is less is filled up */
@@ -62,7 +63,7 @@ bool pt_qnx_from_header(uint32_t header, struct pt_qnx_kind *kind);
 /* The type's name and description; and the event, but not the form, of a name; false: it is
  * none of these. */
 void pt_qnx_type_name(const struct pt_qnx_kind *kind, char name[PT_QNX_NAME]);
-const char *pt_qnx_describe(const struct pt_qnx_kind *kind);
+void pt_qnx_describe(const struct pt_qnx_kind *kind, char description[PT_QNX_DESCRIPTION]);
 bool pt_qnx_from_name(const char *name, struct pt_qnx_kind *kind);
 
 /* The form for data of that length.  *len without the zero bytes that fill up a string's last

@@ -2,67 +2,42 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * QNX's classes and events: the numbers of the interface, those in header words, and what
- * they are called here, which is what importing a .kev file calls them.
+ * they are called here, which is what importing a .kev file calls them (kev.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "format/kev.h"
 #include "format/qnx.h"
 
-#define COUNT(a) (sizeof(a) / sizeof *(a))
 #define STATES   26u             /* of threads, in QNX 6 and 7 */
-#define NAMES(a) a, COUNT(a)
-
-static const char *const control_names[] = { NULL, "TIME", "BUFFER", NULL, "BUFFER_END", NULL,
-    NULL, NULL, "DROPPED" };
-static const char *const process_names[] = { "CREATE", "DESTROY", "CREATE_NAME", "DESTROY_NAME",
-    "THREAD_NAME" };
-static const char *const thread_names[] = { "DEAD", "RUNNING", "READY", "STOPPED", "SEND",
-    "RECEIVE", "REPLY", "STACK", "WAITTHREAD", "WAITPAGE", "SIGSUSPEND", "SIGWAITINFO",
-    "NANOSLEEP", "MUTEX", "CONDVAR", "JOIN", "INTR", "SEM", "WAITCTX", "NET_SEND", "NET_REPLY",
-    NULL, NULL, NULL, "CREATE", "DESTROY" };
-static const char *const system_names[] = { NULL, NULL, "PATHMGR_OPEN", "APS_NAME",
-    "APS_NEW_BUDGET", "APS_BANKRUPTCY", "MMAP", "MUNMAP", "MAPNAME", "ADDRESS", "FUNC_ENTER",
-    "FUNC_EXIT", "SLOG", "DEFRAG_START", "RUNSTATE", "POWER", "IPI", "PAGEWAIT", "TIMER",
-    "DEFRAG_END", "PROFILE", "MAPNAME64", NULL, NULL, NULL, NULL, NULL, NULL, "SCHED_CONF",
-    "IST_ATTACH", "IST_DETACH", "PCTRACE", "SEND_IPI" };
-static const char *const comm_names[] = { "SND_MESSAGE", "SND_PULSE", "REC_MESSAGE", "REC_PULSE",
-    "SND_PULSE_EXE", "SND_PULSE_DIS", "SND_PULSE_DEA", "SND_PULSE_UN", "SND_PULSE_QUN", "SIGNAL",
-    "REPLY_MESSAGE", "MSG_ERROR" };
-static const char *const qvm_names[] = { "GUEST_ENTER", "GUEST_EXIT", "CREATE_VCPU_THREAD",
-    "RAISE_INTR", "LOWER_INTR", "TIMER_CREATE", "TIMER_FIRE", "CYCLES" };
 
 enum { NUMBERS, BITS, LONGS, WHOLE };   /* of an event: it, its bit, bit 9 is 64 bits, always 0 */
 
 /* first: of its events in header words; step: between them; group: the class that stands for
  * several. */
 static const struct class {
-    const char *label;
     uint8_t internal, group, numbers;
     uint16_t events, first, step;
-    const char *const *names;
-    size_t named;
 } classes[PT_QNX_CLASSES] = {
-    [_NTO_TRACE_CONTROL] = { "CONTROL", 1, 0, NUMBERS, 16, 0, 1, NAMES(control_names) },
-    [_NTO_TRACE_KERCALLENTER] = { "KER_CALL", 2, _NTO_TRACE_KERCALL, LONGS, 128, 0, 1, NULL, 0 },
-    [_NTO_TRACE_KERCALLEXIT] = { "KER_EXIT", 2, _NTO_TRACE_KERCALL, LONGS, 128, 128, 1, NULL, 0 },
-    [_NTO_TRACE_KERCALLINT] = { "INT_CALL", 2, _NTO_TRACE_KERCALL, LONGS, 256, 256, 1, NULL, 0 },
-    [_NTO_TRACE_INTENTER] = { "INT_ENTR", 3, _NTO_TRACE_INT, WHOLE, 1, 1, 1, NULL, 0 },
-    [_NTO_TRACE_INTEXIT] = { "INT_EXIT", 3, _NTO_TRACE_INT, WHOLE, 1, 2, 1, NULL, 0 },
-    [_NTO_TRACE_PROCESS] = { "PROCESS", 4, 0, BITS, 5, 64, 64, NAMES(process_names) },
-    [_NTO_TRACE_THREAD] = { "THREAD", 4, 0, BITS, 32, 0, 1, NAMES(thread_names) },
-    [_NTO_TRACE_VTHREAD] = { "VTHREAD", 4, 0, BITS, STATES, STATES, 1, NAMES(thread_names) },
-    [_NTO_TRACE_USER] = { "USER", 6, 0, NUMBERS, PT_QNX_EVENTS, 0, 1, NULL, 0 },
-    [_NTO_TRACE_SYSTEM] = { "SYSTEM", 5, 0, LONGS, 512, 0, 1, NAMES(system_names) },
-    [_NTO_TRACE_COMM] = { "COMM", 7, 0, NUMBERS, 16, 0, 1, NAMES(comm_names) },
-    [_NTO_TRACE_INT_HANDLER_ENTER] = { "INT_HANDLER_ENTR", 3, _NTO_TRACE_INT, WHOLE, 1, 3, 1, NULL,
-                                       0 },
-    [_NTO_TRACE_INT_HANDLER_EXIT] = { "INT_HANDLER_EXIT", 3, _NTO_TRACE_INT, WHOLE, 1, 4, 1, NULL,
-                                      0 },
-    [_NTO_TRACE_QUIP] = { "QUIP", 8, 0, NUMBERS, PT_QNX_EVENTS, 0, 1, NULL, 0 },
-    [_NTO_TRACE_SEC] = { "SEC", 9, 0, NUMBERS, 8, 0, 1, NULL, 0 },
-    [_NTO_TRACE_QVM] = { "QVM", 10, 0, NUMBERS, 8, 0, 1, NAMES(qvm_names) },
-    [_NTO_TRACE_PMU] = { "PMU", 11, 0, NUMBERS, 2, 0, 1, NULL, 0 },
+    [_NTO_TRACE_CONTROL] = { 1, 0, NUMBERS, 16, 0, 1 },
+    [_NTO_TRACE_KERCALLENTER] = { 2, _NTO_TRACE_KERCALL, LONGS, 128, 0, 1 },
+    [_NTO_TRACE_KERCALLEXIT] = { 2, _NTO_TRACE_KERCALL, LONGS, 128, 128, 1 },
+    [_NTO_TRACE_KERCALLINT] = { 2, _NTO_TRACE_KERCALL, LONGS, 256, 256, 1 },
+    [_NTO_TRACE_INTENTER] = { 3, _NTO_TRACE_INT, WHOLE, 1, 1, 1 },
+    [_NTO_TRACE_INTEXIT] = { 3, _NTO_TRACE_INT, WHOLE, 1, 2, 1 },
+    [_NTO_TRACE_PROCESS] = { 4, 0, BITS, 5, 64, 64 },
+    [_NTO_TRACE_THREAD] = { 4, 0, BITS, 32, 0, 1 },
+    [_NTO_TRACE_VTHREAD] = { 4, 0, BITS, STATES, STATES, 1 },
+    [_NTO_TRACE_USER] = { 6, 0, NUMBERS, PT_QNX_EVENTS, 0, 1 },
+    [_NTO_TRACE_SYSTEM] = { 5, 0, LONGS, 512, 0, 1 },
+    [_NTO_TRACE_COMM] = { 7, 0, NUMBERS, 16, 0, 1 },
+    [_NTO_TRACE_INT_HANDLER_ENTER] = { 3, _NTO_TRACE_INT, WHOLE, 1, 3, 1 },
+    [_NTO_TRACE_INT_HANDLER_EXIT] = { 3, _NTO_TRACE_INT, WHOLE, 1, 4, 1 },
+    [_NTO_TRACE_QUIP] = { 8, 0, NUMBERS, PT_QNX_EVENTS, 0, 1 },
+    [_NTO_TRACE_SEC] = { 9, 0, NUMBERS, 8, 0, 1 },
+    [_NTO_TRACE_QVM] = { 10, 0, NUMBERS, 8, 0, 1 },
+    [_NTO_TRACE_PMU] = { 11, 0, NUMBERS, 2, 0, 1 },
 };
 
 unsigned pt_qnx_events(unsigned event_class)
@@ -144,6 +119,12 @@ uint32_t pt_qnx_header(const struct pt_qnx_kind *kind)
            (kind->is64 ? _NTO_TRACE_KERCALL64 : 0);
 }
 
+/* Behind the states of threads are those of virtual ones. */
+static unsigned events_in_headers(unsigned event_class)
+{
+    return event_class == _NTO_TRACE_THREAD ? STATES : classes[event_class].events;
+}
+
 bool pt_qnx_from_header(uint32_t header, struct pt_qnx_kind *kind)
 {
     unsigned internal = header >> 10 & 31, event = header & 1023;
@@ -151,7 +132,7 @@ bool pt_qnx_from_header(uint32_t header, struct pt_qnx_kind *kind)
     for (unsigned i = 0; i < PT_QNX_CLASSES; i++) {
         const struct class *c = &classes[i];
         unsigned e = c->numbers == LONGS ? event & ~_NTO_TRACE_KERCALL64 : event;
-        unsigned events = i == _NTO_TRACE_THREAD ? STATES : c->events;
+        unsigned events = events_in_headers(i);
 
         if (!c->events || c->internal != internal || e < c->first || (e - c->first) % c->step ||
             (e - c->first) / c->step >= events)
@@ -165,7 +146,22 @@ bool pt_qnx_from_header(uint32_t header, struct pt_qnx_kind *kind)
 
 /* ---- names ---- */
 
-static const char *const endings[PT_QNX_FORMS] = { "", ".wide", ".string", ".bytes" };
+_Static_assert((int)PT_QNX_FAST == PT_KEV_FAST && (int)PT_QNX_WIDE == PT_KEV_WIDE &&
+               (int)PT_QNX_STRING == PT_KEV_STRING && (int)PT_QNX_BYTES == PT_KEV_BYTES,
+               "the same forms");
+
+/* Only release 8 has so many states of threads, and what they are called nobody says. */
+static const struct pt_kev_rules *rules_of(const struct pt_qnx_kind *kind)
+{
+    static const struct pt_kev_rules usual, release8 = { .release8 = true };
+
+    return kind->index < events_in_headers(kind->event_class) ? &usual : &release8;
+}
+
+static void about(const struct pt_qnx_kind *kind, struct pt_kev_about *a)
+{
+    pt_kev_about(rules_of(kind), pt_kev_type(pt_qnx_header(kind)), a);
+}
 
 /* Of two words and a string, always. */
 static bool is_string(const struct pt_qnx_kind *kind)
@@ -175,35 +171,38 @@ static bool is_string(const struct pt_qnx_kind *kind)
 
 void pt_qnx_type_name(const struct pt_qnx_kind *kind, char name[PT_QNX_NAME])
 {
-    const struct class *c = &classes[kind->event_class];
-    const char *ending = endings[kind->form], *event = NULL;
-    char number[8];
-
-    snprintf(number, sizeof number, "%u", (unsigned)kind->index);
-    if (c->numbers == WHOLE)
-        *number = '\0';
-    if (kind->index < c->named)
-        event = c->names[kind->index];
-    if (is_string(kind))
-        ending = kind->form == PT_QNX_FAST ? ".short" : kind->form == PT_QNX_STRING ? "" : ending;
-    snprintf(name, PT_QNX_NAME, "qnx:%s%s%s%s%s", c->label, kind->is64 ? "64" : "",
-             *number ? ":" : "", event ? event : number, ending);
+    pt_kev_name(rules_of(kind), pt_kev_type(pt_qnx_header(kind)), (enum pt_kev_form)kind->form,
+                name);
 }
 
 static bool is_word(const char *word, const char *at, size_t len)
 {
-    return word && strncmp(word, at, len) == 0 && !word[len];
+    return strncmp(word, at, len) == 0 && !word[len];
 }
 
 static bool find_class(const char *at, size_t len, struct pt_qnx_kind *kind)
 {
-    for (unsigned i = 0; i < PT_QNX_CLASSES; i++) {
-        size_t label = classes[i].label ? strlen(classes[i].label) : 0;
+    struct pt_kev_about a;
 
-        kind->event_class = (uint8_t)i;
-        kind->is64 = classes[i].numbers == LONGS && label && len == label + 2 &&
-                     memcmp(at + label, "64", 2) == 0;
-        if (is_word(classes[i].label, at, kind->is64 ? label : len))
+    for (unsigned i = 0; i < 2 * PT_QNX_CLASSES; i++) {
+        kind->event_class = (uint8_t)(i / 2);
+        kind->is64 = i % 2;
+        if (!classes[i / 2].events || (kind->is64 && classes[i / 2].numbers != LONGS))
+            continue;
+        about(kind, &a);
+        if (is_word(a.label, at, len))
+            return true;
+    }
+    return false;
+}
+
+static bool find_event(const char *at, size_t len, struct pt_qnx_kind *kind)
+{
+    struct pt_kev_about a;
+
+    for (; kind->index < events_in_headers(kind->event_class); kind->index++) {
+        about(kind, &a);
+        if (is_word(a.event, at, len))
             return true;
     }
     return false;
@@ -234,82 +233,38 @@ bool pt_qnx_from_name(const char *name, struct pt_qnx_kind *kind)
         kind->index = (uint16_t)strtoul(at, NULL, 10);
         return kind->index < c->events;
     }
-    while (kind->index < c->named && !is_word(c->names[kind->index], at, len))
-        kind->index++;
-    return kind->index < c->named;
+    return find_event(at, len, kind);
 }
 
 /* ---- data ---- */
 
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-#define OF(fields) "be; u8 cpu; x8 flags; " fields
+#define ORDER "be"
 #else
-#define OF(fields) "le; u8 cpu; x8 flags; " fields
+#define ORDER "le"
 #endif
 
-/* Addresses of 64 bits: one is two words, two are more. */
-static const char *describe_system(const struct pt_qnx_kind *kind)
+/* Addresses of 64 bits: one is two words, two are more.  NULL: it has none. */
+static const char *long_fields(const struct pt_qnx_kind *kind)
 {
     bool call = kind->index == _NTO_TRACE_SYS_FUNC_ENTER || kind->index == _NTO_TRACE_SYS_FUNC_EXIT;
 
-    if (kind->is64 && kind->form == PT_QNX_BYTES && call)
-        return OF("x64 thisfn; x64 call_site");
-    if (kind->is64 && kind->form == PT_QNX_FAST && kind->index == _NTO_TRACE_SYS_ADDRESS)
-        return OF("x64 address");
-    if (!kind->is64 && kind->form == PT_QNX_FAST && call)
-        return OF("x32 thisfn; x32 call_site");
-    return NULL;
-}
-
-static const char *describe_simple(const struct pt_qnx_kind *kind)
-{
-    switch (kind->event_class) {
-    case _NTO_TRACE_CONTROL:
-        if (kind->index == 1)
-            return OF("x32 msb; x32 lsb");
-        return kind->index == 2 ? OF("u32 sequence; u32 num_events") : NULL;
-    case _NTO_TRACE_PROCESS:
-        return kind->index < 2 ? OF("u32 ppid; u32 pid") : NULL;
-    case _NTO_TRACE_THREAD:
-    case _NTO_TRACE_VTHREAD:
-        return OF("u32 pid; u32 tid");
-    case _NTO_TRACE_INTENTER:
-        return OF("u32 interrupt; x32 ip");
-    case _NTO_TRACE_INTEXIT:
-        return OF("u32 interrupt; x32 d1");
-    case _NTO_TRACE_COMM:
-        if (kind->index >= _NTO_TRACE_COMM_SIGNAL)
-            return NULL;
-        return kind->index == _NTO_TRACE_COMM_SMSG || kind->index == _NTO_TRACE_COMM_RMSG
-                   ? OF("x32 rcvid; u32 pid") : OF("x32 scoid; u32 pid");
-    default:
+    if (!kind->is64 || kind->event_class != _NTO_TRACE_SYSTEM)
         return NULL;
-    }
+    if (kind->form == PT_QNX_BYTES && call)
+        return "x64 thisfn; x64 call_site";
+    return kind->form == PT_QNX_FAST && kind->index == _NTO_TRACE_SYS_ADDRESS ? "x64 address"
+                                                                              : NULL;
 }
 
-const char *pt_qnx_describe(const struct pt_qnx_kind *kind)
+void pt_qnx_describe(const struct pt_qnx_kind *kind, char description[PT_QNX_DESCRIPTION])
 {
-    const char *known = NULL;
+    const char *fields = long_fields(kind);
 
-    if (kind->event_class == _NTO_TRACE_SYSTEM)
-        known = describe_system(kind);
-    else if (kind->form == PT_QNX_FAST)
-        known = describe_simple(kind);
-    if (known)
-        return known;
-    switch (kind->form) {
-    case PT_QNX_FAST:
-        return OF("x32 d0; x32 d1");
-    case PT_QNX_WIDE:
-        return OF("u32 pid; u32 tid; u32 priority; u32 policy; bytes more");
-    case PT_QNX_STRING:
-        if (is_string(kind))
-            return kind->index < 4 ? OF("u32 ppid; u32 pid; str name")
-                                   : OF("u32 pid; u32 tid; str name");
-        return OF("str text");
-    default:
-        return OF("bytes data");
-    }
+    if (!fields)
+        fields = pt_kev_fields(rules_of(kind), pt_kev_type(pt_qnx_header(kind)),
+                               (enum pt_kev_form)kind->form);
+    snprintf(description, PT_QNX_DESCRIPTION, ORDER "; u8 cpu; x8 flags; %s", fields);
 }
 
 /* Words and a string that ends in the last of them. */

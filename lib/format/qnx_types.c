@@ -37,11 +37,12 @@ static uint64_t *cell_of(uint32_t key)
 
 static int open_type(const struct pt_qnx_kind *kind, trace_event_id_t *id)
 {
-    char name[PT_QNX_NAME];
+    char name[PT_QNX_NAME], description[PT_QNX_DESCRIPTION];
     int error;
 
     pt_qnx_type_name(kind, name);
-    error = posixtrace_event_describe(name, pt_qnx_describe(kind), id);
+    pt_qnx_describe(kind, description);
+    error = posixtrace_event_describe(name, description, id);
     /* Others may have described it in other words. */
     if (error == EEXIST)
         error = posix_trace_eventid_open(name, id);
