@@ -130,7 +130,6 @@ const char *pt_rkh_symbols_get(const struct pt_rkh_symbols *symbols, enum pt_rkh
 /* The other way round, by looking at all; false: none has it. */
 bool pt_rkh_symbols_find(const struct pt_rkh_symbols *symbols, enum pt_rkh_space space,
                          const char *name, size_t len, uint64_t *value);
-void pt_rkh_symbols_clear(struct pt_rkh_symbols *symbols);
 /* The space that an argument's values are in; 0: no space. */
 enum pt_rkh_space pt_rkh_space_of(char kind);
 

@@ -35,11 +35,6 @@ void pt_rkh_symbols_free(struct pt_rkh_symbols *symbols)
     free(symbols);
 }
 
-void pt_rkh_symbols_clear(struct pt_rkh_symbols *symbols)
-{
-    memset(symbols, 0, sizeof *symbols);
-}
-
 static unsigned cell_of(const struct pt_rkh_symbols *symbols, enum pt_rkh_space space,
                         uint64_t value)
 {
