@@ -18,25 +18,36 @@ static void bound_doubt(struct pt_machine *m, int64_t longest)
         m->doubt.at_most_ns = longest;
 }
 
-void pt_engine_gap_begin(struct pt_engine *e, int64_t ns)
+void pt_engine_gap_begin(struct pt_engine *e, enum pt_gap why, int64_t ns)
 {
-    if (e->in_gap)
+    bool goes_on = e->in_gap != 0;
+
+    e->in_gap |= why;
+    if (goes_on)
         return;
-    e->in_gap = true;
     e->gap_first = e->gap++ == 0 ? ns : e->gap_first;
     e->gap_from[e->gap % GAPS_KEPT] = ns;
     e->gap_to = ns;
     pt_bounds_settle(e);
 }
 
-void pt_engine_gap_end(struct pt_engine *e, int64_t ns)
+void pt_engine_gap_goes_on(struct pt_engine *e)
 {
     int64_t from = e->gap_from[e->gap % GAPS_KEPT];
 
-    if (!e->in_gap)
+    e->gap_from[++e->gap % GAPS_KEPT] = from;
+}
+
+void pt_engine_gap_end(struct pt_engine *e, enum pt_gap why, int64_t ns)
+{
+    int64_t from = e->gap_from[e->gap % GAPS_KEPT];
+
+    if (!(e->in_gap & why))
         return;
-    e->in_gap = false;
+    e->in_gap &= ~(unsigned)why;
     e->gap_to = ns;
+    if (e->in_gap)
+        return;
     if (pt_ns_from(from, ns) > e->gap_longest)
         e->gap_longest = pt_ns_from(from, ns);
     for (size_t i = 0; i < e->count; i++)
@@ -45,8 +56,8 @@ void pt_engine_gap_end(struct pt_engine *e, int64_t ns)
 
 void pt_engine_gap_is_end(struct pt_engine *e)
 {
-    e->gap -= e->in_gap;
-    e->in_gap = false;
+    e->gap -= e->in_gap != 0;
+    e->in_gap = 0;
 }
 
 /* The begin of the first gap after number known; of very old ones an earlier time. */
@@ -235,8 +246,8 @@ int pt_engine_init(struct pt_engine *e, const posixtrace_metric_t *const *metric
 
 void pt_engine_end(struct pt_engine *e)
 {
-    if (e->in_gap)
-        pt_engine_gap_end(e, e->now);
+    for (unsigned why = PT_GAP_STOPPED; why <= PT_GAP_UNREAD; why <<= 1)
+        pt_engine_gap_end(e, (enum pt_gap)why, e->now);
     for (struct pt_thread *t = e->threads; t; t = t->hh.next)
         for (size_t i = 0; i < e->count; i++)
             if (!e->machines[i].metric->by_object)

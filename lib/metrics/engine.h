@@ -16,7 +16,9 @@
  * has a number; an automaton that is touched after a new one gives up its measurement,
  * which is unknown then, and begins anew.  What it had begun ended in the gap, or at an
  * event behind it that can end one, or at the latest before its next begin: that bounds
- * how long it lasted, and so how long one that nobody saw can have lasted.
+ * how long it lasted, and so how long one that nobody saw can have lasted.  Events inside
+ * a gap, where some threads lose theirs and others do not, are each behind a gap and
+ * before one: these have numbers of their own, and the begin of the first.
  */
 #ifndef PT_METRICS_ENGINE_H
 #define PT_METRICS_ENGINE_H
@@ -28,6 +30,9 @@
 struct pt_thread;
 struct pt_share;
 struct pt_pending;
+
+/* Why events are missing; several may go on at once. */
+enum pt_gap { PT_GAP_STOPPED = 1, PT_GAP_OVERFLOW = 2, PT_GAP_UNREAD = 4 };
 
 enum pt_segment { PT_SEGMENT_NONE, PT_SEGMENT_IN, PT_SEGMENT_COND };
 
@@ -142,7 +147,7 @@ struct pt_engine {
     uint32_t gap;                     /* how many there were */
     int64_t *gap_from;                /* of the latest, a ring */
     int64_t  gap_first, gap_to, gap_longest;
-    bool     in_gap;
+    unsigned in_gap;                  /* PT_GAP_* */
     int    (*measured)(void *, const struct posixtrace_measurement *);
     void    *context;
     int      stopped;                 /* what measured returned */
@@ -203,11 +208,13 @@ static inline int pt_engine_hear(struct pt_engine *e, const struct pt_meaning *m
 
 /* It measures nothing any more, and who has its number next is another. */
 void pt_engine_thread_ends(struct pt_engine *e, struct pt_thread *thread);
-/* Events were lost from then on, up to then. */
-void pt_engine_gap_begin(struct pt_engine *e, int64_t ns);
+/* Events were lost from then on, up to then, for this reason. */
+void pt_engine_gap_begin(struct pt_engine *e, enum pt_gap why, int64_t ns);
+void pt_engine_gap_end(struct pt_engine *e, enum pt_gap why, int64_t ns);
 /* It was the end: nothing is lost behind it. */
 void pt_engine_gap_is_end(struct pt_engine *e);
-void pt_engine_gap_end(struct pt_engine *e, int64_t ns);
+/* Behind an event inside a gap. */
+void pt_engine_gap_goes_on(struct pt_engine *e);
 /* Settles what is open; nothing is fed any more. */
 void pt_engine_end(struct pt_engine *e);
 

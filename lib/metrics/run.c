@@ -14,7 +14,7 @@
 enum { BATCH = 64 };   /* events read at once */
 
 struct event_type {
-    bool known, gap_begins, gap_ends, thread_ends, is_switch, is_cpu_time;
+    bool known, thread_ends, is_switch, is_cpu_time;
     bool plain;                   /* known, and nothing but what it means to metrics */
     struct pt_meaning *meanings;
     size_t count;
@@ -45,8 +45,6 @@ static int learn_type(posixtrace_metric_run_t *run, struct event_type *t, trace_
     char buffer[TRACE_EVENT_NAME_MAX + 1];
     const char *name = pt_reader_name(run->trid, id, buffer);
 
-    t->gap_begins = id == POSIX_TRACE_STOP || id == POSIX_TRACE_OVERFLOW;
-    t->gap_ends = id == POSIX_TRACE_START || id == POSIX_TRACE_RESUME;
     for (size_t i = 0; i < run->engine.count; i++) {
         struct pt_machine *m = &run->engine.machines[i];
         size_t index = 0;
@@ -81,18 +79,28 @@ static struct event_type *type_of(posixtrace_metric_run_t *run, trace_event_id_t
     return &run->types[id];
 }
 
-/* A change of the filter may have kept out what a measurement waits for. */
-static void note_gap(struct pt_engine *e, const struct event_type *t,
-                     const struct posixtrace_event *event)
+static void note_gap(struct pt_engine *e, const struct posixtrace_event *event)
 {
-    if (event->id == POSIX_TRACE_FILTER && !e->in_gap) {
-        pt_engine_gap_begin(e, event->ns);
-        pt_engine_gap_end(e, event->ns);
+    switch (event->id) {
+    case POSIX_TRACE_FILTER:   /* what a measurement waits for may have been kept out */
+        if (!e->in_gap) {
+            pt_engine_gap_begin(e, PT_GAP_UNREAD, event->ns);
+            pt_engine_gap_end(e, PT_GAP_UNREAD, event->ns);
+        }
+        break;
+    case POSIX_TRACE_STOP:
+        pt_engine_gap_begin(e, PT_GAP_STOPPED, event->ns);
+        break;
+    case POSIX_TRACE_START:
+        pt_engine_gap_end(e, PT_GAP_STOPPED, event->ns);
+        break;
+    case POSIX_TRACE_OVERFLOW:
+        pt_engine_gap_begin(e, PT_GAP_OVERFLOW, event->ns);
+        break;
+    case POSIX_TRACE_RESUME:
+        pt_engine_gap_end(e, PT_GAP_OVERFLOW, event->ns);
+        break;
     }
-    if (t->gap_begins)
-        pt_engine_gap_begin(e, event->ns);
-    if (t->gap_ends)
-        pt_engine_gap_end(e, event->ns);
 }
 
 /* To all metrics that know its type. */
@@ -125,7 +133,7 @@ static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_ev
         return ENOMEM;
     run->stopped = event->id == POSIX_TRACE_STOP && !e->in_gap;
     if (event->id <= POSIX_TRACE_ERROR) {
-        note_gap(e, t, event);
+        note_gap(e, event);
         return 0;
     }
     error = feed(e, t, event);
@@ -144,16 +152,22 @@ static inline int take_event(posixtrace_metric_run_t *run, const struct posixtra
     int error;
 
     if (run->gap)
-        pt_engine_gap_end(e, event->ns);
+        pt_engine_gap_end(e, PT_GAP_UNREAD, event->ns);
     run->gap = false;
     e->events++;
     e->now = event->ns;
+    if (e->in_gap && event->id > POSIX_TRACE_ERROR) {
+        pt_engine_gap_end(e, PT_GAP_STOPPED, event->ns);   /* it runs, START or not */
+        e->gap_to = event->ns;
+    }
     if (event->id < run->type_count && run->types[event->id].plain) {
         run->stopped = false;
         error = feed(e, &run->types[event->id], event);
     } else {
         error = take_special(run, event);
     }
+    if (e->in_gap && event->id > POSIX_TRACE_ERROR)
+        pt_engine_gap_goes_on(e);
     return error ? error : e->stopped;
 }
 
@@ -220,7 +234,7 @@ void posixtrace_metric_run_gap(posixtrace_metric_run_t *run)
     /* What was before the first event is not known, and is no gap. */
     if (run->engine.events == 0)
         return;
-    pt_engine_gap_begin(&run->engine, run->engine.now);
+    pt_engine_gap_begin(&run->engine, PT_GAP_UNREAD, run->engine.now);
     run->gap = true;
     run->stopped = false;
 }

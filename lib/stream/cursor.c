@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "ring/missed.h"
 #include "ring/pool.h"
 #include "ring/syncpoint.h"
 #include "stream/fill.h"
@@ -215,8 +216,15 @@ static int look_at_chunk(struct pt_live *l, uint32_t index)
     }
 }
 
+/* Losses that leave no other mark: OVERFLOW comes before the events up to the watermark,
+ * RESUME before the first that is in no gap. */
+static void look_at_missed(struct pt_live *l)
+{
+    l->missing = pt_missed_look(l->seg->h, l->delivered_ts, &l->missed_known, &l->missed_from);
+}
+
 /* Order: the watermark first, then the chunks: an event before the watermark
- * was committed before we look at its chunk. */
+ * was committed before we look at its chunk.  The same for what was missed. */
 int pt_live_refresh(struct pt_live *l)
 {
     uint32_t n;
@@ -226,6 +234,7 @@ int pt_live_refresh(struct pt_live *l)
         l->watermark = UINT64_MAX;
     else
         l->watermark = pt_watch_look(&l->watch, l->seg);
+    look_at_missed(l);
     if (l->passive)
         l->clear_ts = pt_load_seqcst(&l->seg->h->clear_ts);
     else if (!l->seg->copy)

@@ -3,6 +3,7 @@
 /* The slow half of an event; the protocol is in event.h. */
 #include <errno.h>
 #include <signal.h>
+#include "ring/missed.h"
 #include "ring/slot.h"
 #include "stream/chain.h"
 #include "stream/event.h"
@@ -93,7 +94,7 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
     if (lane && pt_lane_attach(lane, seg, epoch, &author) == 0)
         return lane;
     pt_add_relaxed(&seg->h->lost_no_slot[PT_LOST_NO_MEMORY], 1u);
-    pt_note_overrun(seg->h);
+    pt_missed_note(seg->h);
     return NULL;
 }
 
@@ -345,7 +346,7 @@ static void count_stranger(struct pt_self *self, uint32_t id)
         if (!seg)
             continue;
         pt_add_relaxed(&seg->h->lost_no_slot[PT_LOST_NO_MEMORY], 1u);
-        pt_note_overrun(seg->h);
+        pt_missed_note(seg->h);
     }
     pt_add_seqcst(&pt_thread_strangers, (uint32_t)-1);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/sys.h"
+#include "ring/missed.h"
 #include "ring/pool.h"
 #include "ring/slot.h"
 #include "ring/syncpoint.h"
@@ -111,7 +112,10 @@ void pt_lane_lost(struct pt_lane *lane, unsigned cause, size_t len)
 {
     pt_add_relaxed(&lane->slot->lost[cause], 1u);
     pt_add_relaxed(&lane->slot->lost_bytes, (uint64_t)pt_record_size((uint32_t)len));
-    pt_note_overrun(lane->h);
+    if (cause == PT_LOST_NO_MEMORY || cause == PT_LOST_NESTED)
+        pt_missed_note(lane->h);
+    else
+        pt_note_overrun(lane->h);
 }
 
 static void commit(struct pt_lane *lane, uint64_t value)

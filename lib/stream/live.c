@@ -74,6 +74,7 @@ int pt_live_look_on(struct pt_live *l, struct pt_seg *seg)
     l->from_wid = pt_load_seqcst(&h->next_wid);
     l->from_gen = pt_load_seqcst(&h->next_gen);
     l->from_ts = l->lost_last = pt_load_seqcst(&h->lost_last_ts);
+    l->missed_known = pt_load_seqcst(&h->missed_last);
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         l->from_no_slot[c] = pt_load_relaxed(&h->lost_no_slot[c]);
     r = pt_live_refresh(l);
@@ -251,26 +252,32 @@ static void look_at_losses(struct pt_live *l)
     if (first < l->overflow_ts)
         l->overflow_ts = first;
     l->lost_last = last;
-    l->overflow_due = l->resume_due = true;
+    l->overflow_due = true;
     relearn_window(l);
 }
 
 static int overflow(struct pt_live *l, struct pt_event *e, uint64_t ts)
 {
-    if (l->overflow_due) {
+    bool missing = l->missing && !l->overflowing && ts > l->missed_from;
+
+    if (l->overflow_due || missing) {
+        bool told = l->overflowing;
         uint64_t at = l->overflow_ts;
 
+        if (missing && at > l->missed_from)
+            at = l->missed_from;
         if (at > ts)
             at = ts;
         if (at < l->delivered_ts)
             at = l->delivered_ts;
         l->overflow_due = false;
+        l->overflowing = true;
         l->overflow_ts = UINT64_MAX;
-        if (reported(l, POSIX_TRACE_OVERFLOW))
+        if (!told && reported(l, POSIX_TRACE_OVERFLOW))
             return make_event(l, e, POSIX_TRACE_OVERFLOW, at, NULL, 0);
     }
-    if (l->resume_due) {
-        l->resume_due = false;
+    if (l->overflowing && !l->missing) {
+        l->overflowing = false;
         if (reported(l, POSIX_TRACE_RESUME))
             return make_event(l, e, POSIX_TRACE_RESUME, ts, NULL, 0);
     }
@@ -330,7 +337,7 @@ static void look_at_gap(struct pt_live *l, const struct pt_cursor *c)
         (t->next_no && t->seen_ts < l->lost_last))
         return;
     t->told_no = c->no;
-    l->overflow_due = l->resume_due = true;
+    l->overflow_due = true;
     if (l->overflow_ts > t->seen_ts)
         l->overflow_ts = t->seen_ts;
 }
@@ -429,7 +436,7 @@ int pt_live_clear(struct pt_live *l, uint64_t ts)
     l->clear_ts = ts;
     while (r >= 0 && (top = pt_merge_top(&l->merge)) && top->ts < ts && top->ts < l->watermark)
         r = take_top(l, (struct pt_cursor *)(void *)top, &e);
-    l->overflow_due = l->resume_due = l->start_due = false;
+    l->overflow_due = l->overflowing = l->missing = l->start_due = false;
     l->overflow_ts = UINT64_MAX;
     l->automatic = PT_AUTO_NONE;
     l->gap_to = ts;

@@ -111,7 +111,10 @@ struct pt_live {
     uint64_t gap_from, gap_to;   /* the last automatic stop and its restart */
     bool start_due;
     uint64_t start_ts;           /* of the START that is due */
-    bool overflow_due, resume_due;
+    bool overflow_due;
+    bool overflowing;            /* OVERFLOW was reported and RESUME not yet */
+    bool missing;                /* what lies before the watermark is a gap, see ring/missed.h */
+    uint64_t missed_known, missed_from;
     uint64_t overflow_ts;        /* oldest event lost or passed over since the last report */
     uint64_t lost_last;          /* as last read from the header */
     struct pt_tally *tally;      /* open addressing by wid */

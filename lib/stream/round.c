@@ -68,7 +68,7 @@ static int put_due(struct pt_round *r)
 {
     struct pt_live *l = r->live;
     struct pt_seg_header *h = l->seg->h;
-    bool marks = h->attr.stream_policy == POSIX_TRACE_FLUSH;
+    bool marks = h->attr.stream_policy == POSIX_TRACE_FLUSH && !l->overflowing;
     struct pt_set filter;
     int e = 0, one = 1;
 
@@ -87,6 +87,27 @@ static int put_due(struct pt_round *r)
             e = pt_round_put_made(r, POSIX_TRACE_OVERFLOW, l->gap_from, NULL, 0);
     }
     return e;
+}
+
+/* What was lost without another mark, from this round on or no longer: see ring/missed.h. */
+static int put_missed(struct pt_round *r)
+{
+    struct pt_live *l = r->live;
+    uint64_t begin = l->overflow_ts < l->missed_from ? l->overflow_ts : l->missed_from;
+    uint64_t at = l->delivered_ts;
+    int e;
+
+    if (l->overflowing == l->missing)
+        return 0;
+    if (l->missing && begin > at)
+        at = begin;
+    e = pt_round_put_made(r, l->missing ? POSIX_TRACE_OVERFLOW : POSIX_TRACE_RESUME,
+                          at < l->watermark ? at : l->watermark, NULL, 0);
+    if (e < 0)
+        return e;
+    l->overflowing = l->missing;
+    l->overflow_ts = UINT64_MAX;
+    return 0;
 }
 
 /* LOOP: was anything overwritten since the last round?  Decides over the events
@@ -114,9 +135,12 @@ static int put_overflow(struct pt_round *r)
     struct pt_live *l = r->live;
     uint64_t until = l->lost_last > l->delivered_ts ? l->lost_last : l->delivered_ts;
     uint64_t at = l->overflow_ts > l->delivered_ts ? l->overflow_ts : l->delivered_ts;
-    int e = pt_round_put_made(r, POSIX_TRACE_OVERFLOW, at < until ? at : until, NULL, 0);
+    int e;
 
     l->overflow_ts = UINT64_MAX;
+    if (l->overflowing)
+        return 0;
+    e = pt_round_put_made(r, POSIX_TRACE_OVERFLOW, at < until ? at : until, NULL, 0);
     return e ? e : pt_round_put_made(r, POSIX_TRACE_RESUME, until, NULL, 0);
 }
 
@@ -226,7 +250,9 @@ int pt_round_write(struct pt_round *r)
     /* The flush works by chunk: the merge only served to find what is new. */
     pt_cursor_unqueue_all(l);
     r->overflow |= look_at_overflow(r);
-    e = put_due(r);
+    e = put_missed(r);
+    if (e == 0)
+        e = put_due(r);
     if (e == 0)
         e = pt_round_windows(r);
     if (e == 0)
@@ -242,6 +268,7 @@ int pt_round_write(struct pt_round *r)
         /* Some chunks keep what is older: the next round takes them up. */
         r->more = true;
         l->watermark = l->delivered_ts;
+        l->missed_known = 0;   /* and is in the same gap, if it was in one */
         return e;
     }
     if (r->window_count)

@@ -261,6 +261,8 @@ static int put_losses(struct pt_switches *w, struct pt_round *r, const struct pt
         count_loss(w, w->seg->h->attr.stream_policy == POSIX_TRACE_LOOP ? PT_LOST_OVERWRITTEN
                                                                        : PT_LOST_FULL,
                    list[i].value);
+        if (r->live->overflowing)
+            continue;
         e = pt_round_put_made(r, POSIX_TRACE_OVERFLOW, list[i].ts, NULL, 0);
         if (e == 0)
             e = pt_round_put_made(r, POSIX_TRACE_RESUME, list[i].ts, NULL, 0);
