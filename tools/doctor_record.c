@@ -38,6 +38,7 @@ void doctor_record(void)
                  "whose name is that of the log and .error, where it can be made");
     doctor_remedy(error == EINVAL
                   ? "POSIXTRACE_RECORD_POLICY is flush, loop or until-full; _SIZE and _LOG_SIZE "
-                    "are as 65536, 64K or 1M; _FILTER has at most 64 patterns"
+                    "are as 65536, 64K or 1M; _FILTER is what posixtrace record --filter takes, "
+                    "with commas between; _SYSTEM is calls, switches or all"
                   : "name a log in a directory that can be written in");
 }

@@ -77,7 +77,7 @@ void recording_end(struct recording *r);
 /* Ends what began and cannot go on. */
 void recording_drop(struct recording *r);
 
-/* record_filter.c.  The first two: EXIT_DONE, or EXIT_USAGE and it was said. */
+/* record_filter.c.  The first two: EXIT_DONE, or another status and it was said. */
 int record_filter_add(struct record_request *q, const char *text);
 int record_filter_make(struct record_request *q);
 /* An error number. */

@@ -42,6 +42,23 @@ int posixtrace_expression_parse(const char *text, posixtrace_expression_t **expr
 void posixtrace_expression_free(posixtrace_expression_t *expression);   /* or NULL */
 
 /*
+ * The text of one expression that means what several patterns do together, as those of
+ * posixtrace record --filter: any of them, and none that begins with "!".  Each is short for
+ * `event "PATTERN"`, or, if it has what only expressions have (posixtrace-filter(5)), an
+ * expression.  count 0: "".
+ *
+ * expression gets POSIXTRACE_EXPRESSION_MAX + 1 bytes at most.  fault may be NULL; its column
+ * is one of the first pattern that is wrong, or 0: they are too much together.
+ *
+ * EINVAL        a NULL argument; a pattern is empty, or not an expression; nested too deep
+ * ENAMETOOLONG  longer than POSIXTRACE_EXPRESSION_MAX as an expression
+ * ENOMEM
+ */
+int posixtrace_expression_from_patterns(const char *const *patterns, size_t count,
+                                        char *expression,
+                                        struct posixtrace_expression_fault *fault);
+
+/*
  * Is the event meant?  layout: of its type's data, or NULL; a test of a field that the
  * event does not have is false.  Async-signal-safe, thread-safe.
  */

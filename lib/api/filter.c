@@ -21,6 +21,20 @@ PT_PUBLIC void posixtrace_expression_free(posixtrace_expression_t *expression)
     free(expression);
 }
 
+PT_PUBLIC int posixtrace_expression_from_patterns(const char *const *patterns, size_t count,
+                                                  char *expression,
+                                                  struct posixtrace_expression_fault *fault)
+{
+    if (fault)
+        *fault = (struct posixtrace_expression_fault){ 0 };
+    if (!expression || (!patterns && count > 0))
+        return EINVAL;
+    for (size_t i = 0; i < count; i++)
+        if (!patterns[i])
+            return EINVAL;
+    return -pt_expression_from_patterns(patterns, count, expression, fault);
+}
+
 PT_PUBLIC bool posixtrace_expression_match(const posixtrace_expression_t *expression,
                                            const struct posixtrace_event *event,
                                            const posixtrace_layout_t *layout)

@@ -34,8 +34,6 @@ int pt_eventid_open(const char *event_name, trace_event_id_t *event_id, struct p
     if (!self || pt_exit_register() < 0)
         return ENOMEM;
     r = open_name(self->names, event_name, event_id);
-    if (r == 0 && pt_self_record_asked)
-        pt_self_record_named(event_name, *event_id);
     *of = self;
     return r;
 }

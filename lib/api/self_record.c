@@ -13,27 +13,24 @@
 #include "api/create.h"
 #include "api/self_record.h"
 #include "api/self_record_cost.h"
+#include "api/self_record_filter.h"
 #include "api/self_record_log.h"
 #include "stream/exit.h"
 #include "stream/handle.h"
-
-enum { PATTERNS = 64 };
 
 bool pt_self_record_asked;
 
 static struct {
     char *pattern;                  /* of the log's name, absolute */
     struct pt_attr attr;
-    char *globs[PATTERNS];
-    unsigned count;
-    bool names_only;                /* no wildcard, and something is asked for */
+    char expression[POSIXTRACE_EXPRESSION_MAX + 1];
     bool system;                    /* system events are asked for */
-    const char *bad;                /* the variable that is not understood */
+    const char *bad;                /* which variable is not understood, and why */
+    char bad_filter[PT_RECORD_BAD];
 } setting;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static trace_id_t own_trid;         /* 0: there is no stream */
-static uint32_t begun;              /* 1: own_trid and begun_error are final */
+static uint32_t begun;              /* 1: begun_log and begun_error are final */
 static int begun_error;
 static char begun_log[PT_RECORD_PATH];
 
@@ -77,25 +74,11 @@ static bool read_policy(struct pt_attr *attr)
     return true;
 }
 
-/* Names and patterns between commas. */
 static bool read_filter(void)
 {
-    const char *text = secure_getenv("POSIXTRACE_RECORD_FILTER");
-    bool wild = false, some = false;
-    char *copy, *state = NULL;
+    const char *list = secure_getenv("POSIXTRACE_RECORD_FILTER");
 
-    copy = text ? strdup(text) : NULL;
-    if (!copy)
-        return !text;
-    for (char *word = strtok_r(copy, ",", &state); word; word = strtok_r(NULL, ",", &state)) {
-        if (setting.count == PATTERNS)
-            return false;
-        setting.globs[setting.count++] = word;
-        some |= word[0] != '!';
-        wild |= word[0] != '!' && strpbrk(word, "*?[\\") != NULL;
-    }
-    setting.names_only = some && !wild;
-    return true;
+    return !list || pt_record_filter_read(list, setting.expression, setting.bad_filter);
 }
 
 /* Of the library that traces calls, if that is loaded. */
@@ -136,7 +119,7 @@ static void read_settings(void)
     else if (!read_size("POSIXTRACE_RECORD_LOG_SIZE", &setting.attr.log_size))
         setting.bad = "POSIXTRACE_RECORD_LOG_SIZE is not a number of bytes, as 65536, 64K or 1M";
     else if (!read_filter())
-        setting.bad = "POSIXTRACE_RECORD_FILTER has more than 64 patterns";
+        setting.bad = setting.bad_filter;
     else
         setting.bad = read_system(&setting.attr);
 }
@@ -172,51 +155,41 @@ static void read_environment(void)
     errno = saved;
 }
 
-static int create(int fd)
+static int create(int fd, trace_id_t *trid)
 {
-    trace_id_t trid = 0;
     int r = pt_attr_check(&setting.attr, true);
 
-    if (r == 0)
-        setting.attr.event_cost_ps = pt_self_record_cost(&setting.attr);
-    if (r == 0)
-        r = pt_create(&setting.attr, fd, NULL, &trid);
-    if (r == 0)
-        own_trid = trid;
-    return r;
+    if (r < 0)
+        return r;
+    setting.attr.event_cost_ps = pt_self_record_cost(&setting.attr);
+    return pt_create(&setting.attr, fd, NULL, trid);
 }
 
-/* The types that are known already, or, with names alone, those that are not. */
-static void set_first_filter(struct pt_stream *s)
+/* Without its filter a stream is not started.  Gone already: another thread ends the program. */
+static int start(struct pt_self *self, trace_id_t trid)
 {
-    struct pt_names *names = pt_self_make()->names;
-    struct pt_set set;
+    struct pt_stream *s = pt_handle_get(trid, PT_STREAM_LOGGED);
+    int r = 0;
 
-    pt_set_empty(&set);
-    if (setting.names_only) {
-        pt_set_fill(&set, POSIX_TRACE_ALL_EVENTS);
-        for (uint32_t id = 1; id <= PT_ID_SYSTEM_LAST; id++)
-            pt_set_del(&set, id);
-    }
-    for (unsigned i = 0; setting.names_only && i < setting.count; i++) {
-        uint32_t id = 0;
-
-        if (setting.globs[i][0] != '!' && pt_names_id(names, setting.globs[i], true, &id) == 0)
-            pt_set_del(&set, id);
-    }
-    for (uint32_t id = PT_ID_OWN_FIRST; id < pt_names_end(names); id++) {
-        const char *name = pt_stream_name(s, id);
-
-        if (name && !pt_record_wants(setting.globs, setting.count, name))
-            pt_set_add(&set, id);
-    }
-    pt_stream_set_filter(s, &set, POSIX_TRACE_SET_EVENTSET, 0);
+    if (!s)
+        return 0;
+    if (setting.system)
+        pt_names_use_own(self->names);
+    if (setting.expression[0])
+        r = pt_stream_set_expression(s, setting.expression, 0);
+    if (r == 0)
+        r = pt_stream_start(s, 0);
+    pt_handle_put(s);
+    s = r < 0 ? pt_handle_remove(trid, PT_STREAM_LOGGED) : NULL;
+    if (s)
+        pt_stream_destroy(s, 0);
+    return r;
 }
 
 static int begin(void)
 {
     struct pt_self *self = pt_self_make();
-    struct pt_stream *s;
+    trace_id_t trid;
     int fd, r;
 
     if (setting.bad)
@@ -230,21 +203,12 @@ static int begin(void)
         return 0;
     if (fd < 0)
         return fd;
-    r = create(fd);
+    r = create(fd, &trid);
     if (r < 0)
         pt_record_log_drop(fd, begun_log);
     /* The flush thread has it; the program's descriptors stay as they were. */
     close(fd);
-    s = r == 0 ? pt_handle_get(own_trid, PT_STREAM_LOGGED) : NULL;
-    if (!s)
-        return r;
-    if (setting.system)
-        pt_names_use_own(self->names);
-    if (setting.count > 0)
-        set_first_filter(s);
-    r = pt_stream_start(s, 0);
-    pt_handle_put(s);
-    return r;
+    return r < 0 ? r : start(self, trid);
 }
 
 static void begin_once(void)
@@ -265,28 +229,6 @@ static void begin_once(void)
 void pt_self_record_begin(void)
 {
     pthread_once(&once, begin_once);
-}
-
-void pt_self_record_named(const char *name, uint32_t id)
-{
-    struct pt_stream *s;
-    struct pt_set set;
-    int cancel;
-
-    if (setting.count == 0 || setting.names_only ||
-        pt_record_wants(setting.globs, setting.count, name))
-        return;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    s = pt_handle_get(own_trid, PT_STREAM_LOGGED);
-    if (s) {
-        if (!pt_set_has(pt_seg_filter(s->seg->h), id)) {
-            pt_set_empty(&set);
-            pt_set_add(&set, id);
-            pt_stream_set_filter(s, &set, POSIX_TRACE_ADD_EVENTSET, 0);
-        }
-        pt_handle_put(s);
-    }
-    pthread_setcancelstate(cancel, NULL);
 }
 
 int pt_self_record_look(char *log, size_t size)

@@ -28,8 +28,6 @@ extern bool pt_self_record_asked PT_HIDDEN;
 /* Begins, once in a process and its forked children.  Any thread, not in signal
  * handlers. */
 void pt_self_record_begin(void);
-/* A type was opened: it is ignored from now on if the filter says so. */
-void pt_self_record_named(const char *name, uint32_t id);
 
 /* The log that the process records itself into, or would; "" for none.  Returns
  * 0 or, as error number, why it does not, or would not. */

@@ -3,7 +3,6 @@
 /* See self_record_log.h. */
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -126,6 +125,7 @@ int pt_record_log_look(const char *pattern)
 static const char *reason(int error, const char *bad)
 {
     switch (error) {
+    case EAGAIN: return "there are too many streams; one with a filter counts twice";
     case EBUSY: return "its log is being written by another process; put %p into the name";
     case EEXIST: return "a file of that name exists and is not a trace log that may be overwritten";
     case EINVAL: return bad ? bad : "the sizes are not good for a stream";
@@ -152,20 +152,4 @@ void pt_record_log_note(const char *pattern, int error, const char *bad)
     if (n > 0 && write(fd, line, (size_t)n) < 0)
         unlink(path);
     close(fd);
-}
-
-bool pt_record_wants(char *const *globs, unsigned count, const char *name)
-{
-    bool any = false, match = false;
-
-    for (unsigned i = 0; i < count; i++) {
-        if (globs[i][0] == '!') {
-            if (fnmatch(globs[i] + 1, name, 0) == 0)
-                return false;
-        } else {
-            any = true;
-            match |= fnmatch(globs[i], name, 0) == 0;
-        }
-    }
-    return match || !any;
 }

@@ -30,7 +30,4 @@ int pt_record_log_look(const char *pattern);
  * there is one), or, for error 0, removes that file. */
 void pt_record_log_note(const char *pattern, int error, const char *bad);
 
-/* Does the list of names and patterns, "!" before those to leave out, want this one? */
-bool pt_record_wants(char *const *globs, unsigned count, const char *name);
-
 #endif

@@ -48,6 +48,11 @@ static inline const char *pt_expression_text(const struct posixtrace_expression 
 int pt_expression_parse(const char *text, struct posixtrace_expression **expression,
                         struct posixtrace_expression_fault *fault);
 
+/* posixtrace_expression_from_patterns(), of patterns that are not NULL and a *fault that is
+ * zero.  0, -EINVAL, -ENAMETOOLONG, -ENOMEM. */
+int pt_expression_from_patterns(const char *const *patterns, size_t count, char *expression,
+                                struct posixtrace_expression_fault *fault);
+
 /* Memory for an expression of a text of that length, and while it is parsed. */
 static inline size_t pt_expression_room(size_t len)
 {

@@ -7,6 +7,7 @@
  *   events N NAME  records N events of a type, with their number as data
  *   open NAME      opens a type
  *   describe NAME TEXT  says what its data is
+ *   streams N      creates N streams of its own
  *   fork           a child goes on; its parent waits and exits with its status
  *   leave          a child is left behind that lives as long as standard input
  *   exec CMD...    executes another program
@@ -41,6 +42,15 @@ static trace_event_id_t open_type(const char *name)
         return id;
     fprintf(stderr, "plain: %s: %s\n", name, strerror(error));
     exit(1);
+}
+
+static void create_streams(int count)
+{
+    trace_id_t trid;
+
+    for (int i = 0; i < count; i++)
+        if (posix_trace_create(0, NULL, &trid) != 0)
+            exit(96);
 }
 
 static void record(uint64_t count, const char *name)
@@ -134,6 +144,8 @@ static void do_with_value(const char *word, const char *value)
 {
     if (strcmp(word, "open") == 0)
         open_type(value);
+    else if (strcmp(word, "streams") == 0)
+        create_streams(atoi(value));
     else if (strcmp(word, "say") == 0)
         puts(value);
     else if (strcmp(word, "catch") == 0)

@@ -4,7 +4,8 @@
  * Fuzz target: an expression, a zero byte, a description, a zero byte, an event's name, a zero
  * byte, and data.  The expression is refused with a place that is in it, or says of the
  * event, in a block of exactly its size, whether it is meant.  What is known of the type is
- * what comes out for the event, and "not" turns it round.
+ * what comes out for the event, and "not" turns it round.  As patterns the text and the name
+ * are refused, or are an expression together.
  */
 #include <errno.h>
 #include <posixtrace/filter.h>
@@ -12,7 +13,7 @@
 #include <string.h>
 #include "fuzz/target.h"
 
-static unsigned long refused, meant, others, known;
+static unsigned long refused, meant, others, known, joined;
 
 /* What stands up to the next zero byte, in memory of its own size. */
 static char *take(const uint8_t **at, size_t *left)
@@ -71,6 +72,26 @@ static void ask_opposite(const char *text, const struct posixtrace_event *event,
     free(opposite);
 }
 
+static void ask_as_patterns(const char *text, const char *name)
+{
+    const char *const patterns[] = { name, text, "!x", name };
+    struct posixtrace_expression_fault fault;
+    size_t longest = strlen(name) > strlen(text) ? strlen(name) : strlen(text);
+    char whole[POSIXTRACE_EXPRESSION_MAX + 1];
+    posixtrace_expression_t *e = NULL;
+
+    for (size_t count = 1; count <= sizeof patterns / sizeof *patterns; count++) {
+        int error = posixtrace_expression_from_patterns(patterns, count, whole, &fault);
+
+        FUZZ_NEED((error == 0) == (fault.text[0] == '\0') && fault.column <= longest + 1);
+        if (error)
+            continue;
+        FUZZ_NEED(posixtrace_expression_parse(whole, &e, NULL) == 0);
+        posixtrace_expression_free(e);
+        joined++;
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     char *text = take(&bytes, &size), *description = take(&bytes, &size);
@@ -88,6 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         layout = NULL;
     if (e)
         ask_opposite(text, &event, layout, ask(e, &event, layout));
+    ask_as_patterns(text, name);
     posixtrace_expression_free(e);
     posixtrace_layout_free(layout);
     free(data);
@@ -99,9 +121,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
 static void finish(void)
 {
-    printf("%lu refused, %lu meant, %lu not, %lu known of their types\n", refused, meant, others,
-           known);
-    FUZZ_NEED(refused > 0 && meant > 0 && others > 0 && known > 0);
+    printf("%lu refused, %lu meant, %lu not, %lu known of their types, %lu made of patterns\n",
+           refused, meant, others, known, joined);
+    FUZZ_NEED(refused > 0 && meant > 0 && others > 0 && known > 0 && joined > 0);
 }
 
 const struct fuzz_replay fuzz_replay = {
