@@ -2,8 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Traces made at random, of which parts are lost, with OVERFLOW and RESUME around what
- * is missing, or with events between that were not lost.  Every measurement that is given is one of the whole trace, the same; and
- * the longest one of the whole trace lies within what is said of the worst case.
+ * is missing, or with events between that were not lost.  Every measurement that is given
+ * is one of the whole trace, the same; and the longest one of the whole trace lies within
+ * what is said of the worst case.
  */
 #include <string.h>
 #include "scene.h"
