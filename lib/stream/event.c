@@ -98,8 +98,7 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
     return NULL;
 }
 
-/* Somebody waits, or the stream has stopped itself. */
-static PT_COLD void attend(struct pt_lane *lane)
+void pt_event_attend(struct pt_lane *lane)
 {
     uint32_t a = pt_load_relaxed(&lane->h->attention);
 
@@ -118,127 +117,6 @@ static PT_COLD void attend(struct pt_lane *lane)
     }
 }
 
-#define for_each_bit(bit, word) \
-    for (uint64_t left_ = (word); left_ && ((bit) = (uint64_t)__builtin_ctzll(left_), true); \
-         left_ &= left_ - 1)
-
-/* Which lanes a gate word stands for: false if they do not all have the same
- * plain clock.  Known from now on only when it is complete. */
-static PT_COLD bool learn_several(struct pt_thread *t, const struct pt_page *page, uint64_t open)
-{
-    int clock = open ? t->lane0[__builtin_ctzll(open)].plain_clock : PT_CLOCK_NOT_PLAIN;
-    struct pt_lane **end = &t->several_lanes;
-    uint64_t bit;
-
-    /* Who is to be asked is asked by the longest path; what is known stays known. */
-    if (open & pt_load_relaxed(&page->shadows))
-        return false;
-    pt_thread_forget_several(t);
-    if (clock == PT_CLOCK_NOT_PLAIN)
-        return false;
-    t->several_changes = pt_load_acquire(&page->changes);
-    for_each_bit(bit, open) {
-        struct pt_lane *lane = &t->lane0[bit];
-
-        if (pt_load_relaxed(&page->epoch[bit]) != lane->epoch || lane->plain_clock != clock) {
-            t->several_lanes = NULL;
-            return false;
-        }
-        lane->next = NULL;
-        *end = lane;
-        end = &lane->next;
-    }
-    t->several_last = 0;
-    t->several_clock = clock;
-    pt_fence_compiler();
-    t->several = open;
-    return true;
-}
-
-/* Inside, from this lane on: any size of data, any plain clock.  attention: of
- * the lanes before it.  What the writers leave to others is looked at when all is
- * written; attention is loaded after each lane's commit. */
-static PT_APART void put_rest(struct pt_thread *t, struct pt_lane *lane, bool attention,
-                              uint32_t id, const void *data, size_t len, uint64_t addr)
-{
-    uint64_t ts = pt_clock_now(t->several_clock), onward = 0, bit;
-
-    pt_thread_settle(t);
-    for (; lane; lane = lane->next) {
-        /* Nanoseconds may repeat; the times of one writer rise. */
-        if (t->several_clock != PT_CLOCK_TSC && ts <= lane->last)
-            ts = lane->last + 1;
-        if (pt_unlikely(!pt_event_put(lane, id, data, len, addr, ts, &lane->last)) &&
-            !pt_lane_write(lane, id, data, len, addr, ts) && lane->onward)
-            onward |= 1ull << (lane - t->lane0);
-        pt_store_release(&lane->slot->inside, 0u);
-        pt_fence_compiler();
-        attention |= pt_load_relaxed(&lane->h->attention) != 0;
-    }
-    if (attention)
-        for (lane = t->several_lanes; lane; lane = lane->next)
-            attend(lane);
-    for_each_bit(bit, onward)
-        pt_chain_follow(pt_self_get(), t, 0, &t->lane0[bit], id, data, len, addr);
-    pt_event_leave(&t->word);
-}
-
-/* The same for 8 bytes of data, which the caller has in a register. */
-static PT_COLD void put_rest_8(struct pt_lane *lane, bool attention, uint32_t id, uint64_t data,
-                               uint64_t addr)
-{
-    put_rest(pt_thread_self, lane, attention, id, &data, sizeof data, addr);
-}
-
-static PT_COLD void start_over(struct pt_thread *t, uint32_t id, const void *data, size_t len,
-                               uint64_t addr)
-{
-    uintptr_t frame = (uintptr_t)pt_load_relaxed(&t->word);
-
-    pt_event_leave(&t->word);
-    pt_event_slow(id, data, len, addr, frame);
-}
-
-/* All lanes take the time and note it in one place, see pt_thread_settle: then
- * each costs two pages of stores, its chunk and its slot, and no more. */
-void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
-{
-    const struct pt_page *page = pt_event_page(pt_load_pointer(&pt_gates));
-    struct pt_thread *t = pt_thread_self;
-    uint64_t count = pt_event_enter(t, frame), open = pt_load_relaxed(&page->gates[id]), ts, value;
-    struct pt_lane *lane;
-
-    if ((pt_unlikely(open != t->several) ||
-         pt_unlikely(pt_load_relaxed(&page->changes) != t->several_changes)) &&
-        !learn_several(t, page, open)) {
-        start_over(t, id, data, len, addr);
-        return;
-    }
-    for (lane = t->several_lanes; lane; lane = lane->next)
-        pt_store_relaxed(&lane->slot->inside, count);
-    pt_fence_compiler();
-    if (pt_unlikely(len != 8) || pt_unlikely(!data) ||
-        pt_unlikely(t->several_clock != PT_CLOCK_TSC)) {
-        put_rest(t, t->several_lanes, false, id, data, data ? len : 0, addr);
-        return;
-    }
-    __builtin_memcpy(&value, data, sizeof value);
-    t->several_last = ts = pt_clock_now(PT_CLOCK_TSC);
-    for (lane = t->several_lanes; lane; lane = lane->next) {
-        if (pt_unlikely(!pt_event_put(lane, id, &value, 8, addr, ts, NULL))) {
-            put_rest_8(lane, false, id, value, addr);
-            return;
-        }
-        pt_store_release(&lane->slot->inside, 0u);
-        pt_fence_compiler();
-        if (pt_unlikely(pt_load_relaxed(&lane->h->attention))) {
-            put_rest_8(lane->next, true, id, value, addr);
-            return;
-        }
-    }
-    pt_event_leave(&t->word);
-}
-
 void pt_event_leave_lane(struct pt_lane *lane)
 {
     pt_store_release(&lane->slot->inside, 0u);
@@ -246,7 +124,7 @@ void pt_event_leave_lane(struct pt_lane *lane)
         pt_fence_seqcst();
     pt_fence_compiler();
     if (pt_load_relaxed(&lane->h->attention))
-        attend(lane);
+        pt_event_attend(lane);
 }
 
 /*
@@ -283,7 +161,7 @@ static uint64_t ask(struct pt_self *self, struct pt_thread *t, unsigned level, u
     struct posixtrace_event event;
 
     pt_sieve_event(self, t, &event, id, data, len, addr);
-    for_each_bit(bit, open & ~shadows)
+    pt_for_each_bit(bit, open & ~shadows)
         if (lanes && (open & pt_page_shadow(self->page, (unsigned)bit)) &&
             !pt_sieve_wants(self, &lanes[bit], (unsigned)bit, &event))
             wanted &= ~(1ull << bit);
@@ -303,7 +181,7 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
         open = ask(self, t, level, open, shadows, id, data, len, addr);
     if (!open)
         return;
-    for_each_bit(bit, open) {
+    pt_for_each_bit(bit, open) {
         struct pt_lane *lane = pt_event_lane(self, t, level, (unsigned)bit);
 
         if (!lane)
@@ -312,7 +190,7 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
         pt_store_relaxed(&lane->slot->inside, inside);
     }
     pt_fence_seqcst();
-    for_each_bit(bit, ready) {
+    pt_for_each_bit(bit, ready) {
         struct pt_lane *lane = &t->lanes[level][bit];
 
         if (id == PT_ID_CPU_TIME) {
@@ -326,9 +204,9 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
         onward |= (uint64_t)lane->onward << bit;
     }
     pt_fence_compiler();
-    for_each_bit(bit, ready)
+    pt_for_each_bit(bit, ready)
         pt_event_leave_lane(&t->lanes[level][bit]);
-    for_each_bit(bit, onward)
+    pt_for_each_bit(bit, onward)
         pt_chain_follow(self, t, level, &t->lanes[level][bit], id, data, len, addr);
 }
 
@@ -339,7 +217,7 @@ static void count_stranger(struct pt_self *self, uint32_t id)
 
     pt_add_seqcst(&pt_thread_strangers, 1u);
     open = pt_load_seqcst(&self->page->gates[id]) & ~pt_load_seqcst(&self->page->shadows);
-    for_each_bit(bit, open) {
+    pt_for_each_bit(bit, open) {
         struct pt_seg *seg = pt_self_segment(self, (unsigned)bit,
                                              pt_load_seqcst(&self->page->epoch[bit]));
 
@@ -428,6 +306,6 @@ void pt_event_attention(struct pt_lane *lane)
     struct pt_thread *t = pt_thread_self;
 
     pt_thread_settle(t);
-    attend(lane);
+    pt_event_attend(lane);
     pt_event_leave(&t->word);
 }

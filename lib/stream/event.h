@@ -62,8 +62,9 @@ void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr, st
  * too far from the base. */
 void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
                       struct pt_lane *lane) PT_HIDDEN PT_COLD;
-/* Written, not left yet: somebody waits, or the stream has stopped itself. Leaves
- * the event. */
+/* Somebody waits, or the stream has stopped itself. */
+void pt_event_attend(struct pt_lane *lane) PT_HIDDEN PT_COLD;
+/* The same, of an event that is written and not left yet. Leaves it. */
 void pt_event_attention(struct pt_lane *lane) PT_HIDDEN PT_COLD;
 /* Out of the lane's slot; does what others wait for. */
 void pt_event_leave_lane(struct pt_lane *lane) PT_HIDDEN PT_COLD;

@@ -19,6 +19,7 @@
 #ifndef PT_STREAM_THREAD_H
 #define PT_STREAM_THREAD_H
 
+#include <stddef.h>
 #include "stream/self.h"
 
 #define PT_THREAD_IDLE  8u
@@ -64,8 +65,16 @@ static inline uint32_t pt_lane_position(const struct pt_lane *lane)
     return (uint32_t)pt_lane_committed(lane);
 }
 
+/* What a lane says that an event in several streams loads, see several.c. */
+struct pt_ready {
+    uint8_t *chunk;
+    uint64_t base;
+    struct pt_slot *slot;
+    struct pt_seg_header *h;
+};
+
 struct pt_thread {
-    uint64_t pad[3];
+    uint64_t pad;
     /* The lanes of level 0 for the gate word that was last seen with more than
      * one bit, good while page->changes is the same.  All have plain_clock
      * several_clock; several 0: none are known. */
@@ -73,11 +82,15 @@ struct pt_thread {
     struct pt_lane *several_lanes;   /* linked by next */
     int32_t  several_clock;
     uint32_t taken;
-    uint64_t pad2[2];
+    /* All ready[] up to ready_end are good for times from ready_base, ready_span long. */
+    uint64_t ready_base, ready_span;
+    __attribute__((aligned(8))) struct pt_ready *ready_end;
     /* What events store to: see struct pt_slot. */
-    pt_u64   word;
+    __attribute__((aligned(64))) pt_u64 word;
     pt_u64   count;
     pt_u64   several_last;       /* see pt_thread_settle */
+    uint64_t several_count;      /* of the last event in several streams */
+    uint64_t ready_room;         /* bytes that all chunks of ready[] have left, at least */
     uint64_t nested;             /* events begun at other levels */
     uint64_t outer[PT_LEVELS];
     struct pt_lane *lanes[PT_LEVELS];
@@ -86,7 +99,14 @@ struct pt_thread {
     uint64_t thread_id;
     char name[16];
     struct pt_lane lane0[PT_STREAMS];
+    struct pt_ready ready[PT_STREAMS];
 };
+_Static_assert(offsetof(struct pt_thread, word) == 64, "see struct pt_slot");
+
+/* The numbers of the bits that are set, from the lowest on. */
+#define pt_for_each_bit(bit, word) \
+    for (uint64_t left_ = (word); left_ && ((bit) = (uint64_t)__builtin_ctzll(left_), true); \
+         left_ &= left_ - 1)
 
 extern _Thread_local struct pt_thread *pt_thread_self
     __attribute__((tls_model("initial-exec"))) PT_HIDDEN;

@@ -47,7 +47,8 @@
 #define SLOW_MS 500        /* a writer that stands still for longer may be overtaken */
 
 static const char *const scene_names[] = {
-    "steady", "two streams", "chunk change", "a stream joins", "first event"
+    "steady", "two streams", "chunk change", "a stream joins", "first event",
+    "8 bytes", "8 in two streams", "8 at chunk's end"
 };
 static const char *const blow_names[] = {
     "signal", "jump", "hold", "kill", "twice", "nothing", "survey"
@@ -155,10 +156,10 @@ static bool strike(const struct plan *plan, unsigned k, bool *left)
     return ended_well(plan, k, "verifying process", status);
 }
 
-/* Instructions of each of the first SURVEY calls in one stream. */
-static bool survey(unsigned *counts)
+/* Instructions of each of the first SURVEY calls in a scene. */
+static bool survey(enum scene scene, unsigned *counts)
 {
-    struct plan plan = { .scene = STEADY_ONE, .blow = SURVEY_ONLY, .window = SURVEY - 1 };
+    struct plan plan = { .scene = scene, .blow = SURVEY_ONLY, .window = SURVEY - 1 };
     struct stepper s = begin(&plan);
 
     for (unsigned i = 0; i < SURVEY; i++) {
@@ -227,7 +228,7 @@ static unsigned prove(const struct plan *plan, bool every)
             return 0;
         struck += !left;
     }
-    printf("%-15s %-7s %6u instructions, struck before %u of them", scene_names[plan->scene],
+    printf("%-16s %-7s %6u instructions, struck before %u of them", scene_names[plan->scene],
            blow_names[plan->blow], length, struck);
     if (plan->blow == TWICE)
         printf(", %u between the two", plan->pause);
@@ -281,7 +282,7 @@ int main(int argc, char **argv)
 {
     bool full = getenv("POSIXTRACE_PROOF_FULL") != NULL;
     const char *refused = stepper_refused();
-    unsigned counts[SURVEY], usual, at[SCENES];
+    unsigned counts[SURVEY], short_counts[SURVEY], usual, short_usual, at[SCENES];
 
     only = argc > 1 ? argv[1] : NULL;
     if (refused) {
@@ -291,19 +292,22 @@ int main(int argc, char **argv)
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     for (unsigned i = 0; i < STREAMS; i++)
         logs[i] = temporary_file();
-    if (shared == MAP_FAILED || !survey(counts))
+    if (shared == MAP_FAILED || !survey(STEADY_ONE, counts) || !survey(SHORT_TWO, short_counts))
         return 1;
     at[STEADY_ONE] = at[STEADY_TWO] = at[STREAM_JOINS] = STEADY;
+    at[SHORT_ONE] = at[SHORT_TWO] = STEADY;
     at[FIRST_EVENT] = 0;
     at[CHUNK_CHANGE] = find_chunk_change(counts, &usual);
+    at[SHORT_LAST] = find_chunk_change(short_counts, &short_usual) - 1;
     printf("an event takes %u instructions, the first %u, event %u %u\n", usual, counts[0],
            at[CHUNK_CHANGE], counts[at[CHUNK_CHANGE]]);
-    if (usual <= 20 || at[CHUNK_CHANGE] == 0) {
+    if (usual <= 20 || at[CHUNK_CHANGE] == 0 || at[SHORT_LAST] == UINT_MAX ||
+        short_counts[at[SHORT_LAST]] != short_usual) {
         fprintf(stderr, "FAIL: the survey missed the code, or no event changed chunks\n");
         return 1;
     }
     for (enum scene scene = 0; scene < SCENES; scene++) {
-        if (!prove_scene(scene, at[scene], full || scene == STEADY_ONE))
+        if (!prove_scene(scene, at[scene], full || scene == STEADY_ONE || scene >= SHORT_ONE))
             return 1;
     }
     return prove_more_of_steady() ? 0 : 1;

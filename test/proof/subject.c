@@ -29,14 +29,26 @@ enum { LANE_MAIN, LANE_HANDLER, LANE_HELPER, LANES };
 struct shared *shared;
 int logs[STREAMS];
 
-static trace_event_id_t event_id;
+static trace_event_id_t event_id, handler_id;
 static trace_id_t trids[STREAMS];
+static bool short_ones;
 static sigjmp_buf way_out;
 static volatile sig_atomic_t jump_now, stop_now;
 
 static unsigned stream_count(const struct plan *plan)
 {
-    return plan->scene == STEADY_TWO || plan->scene == STREAM_JOINS ? 2 : 1;
+    return plan->scene == STEADY_ONE || plan->scene == CHUNK_CHANGE ||
+           plan->scene == FIRST_EVENT || plan->scene == SHORT_ONE ? 1 : 2;
+}
+
+static bool is_short(const struct plan *plan)
+{
+    return plan->scene == SHORT_ONE || plan->scene == SHORT_TWO || plan->scene == SHORT_LAST;
+}
+
+static bool has_handler(const struct plan *plan, unsigned stream)
+{
+    return stream == 0 || !is_short(plan);
 }
 
 /* ---- tracing ---- */
@@ -49,10 +61,15 @@ __attribute__((noinline, used)) static void window(const struct payload *p, size
     __asm__ volatile(".globl step_end\n.hidden step_end\nstep_end:" ::: "memory");
 }
 
+static size_t make(struct payload *p, uint32_t lane, uint64_t seq)
+{
+    return short_ones ? payload_make_short(p, lane, seq) : payload_make(p, lane, seq);
+}
+
 static void trace_main_event(uint64_t seq, bool in_window)
 {
     struct payload p;
-    size_t len = payload_make(&p, LANE_MAIN, seq);
+    size_t len = make(&p, LANE_MAIN, seq);
 
     if (in_window) {
         stepper_stop();
@@ -66,10 +83,10 @@ static void trace_main_event(uint64_t seq, bool in_window)
 static void on_signal(int sig)
 {
     struct payload p;
-    size_t len = payload_make(&p, LANE_HANDLER, shared->handled);
+    size_t len = make(&p, LANE_HANDLER, shared->handled);
 
     (void)sig;
-    posix_trace_event(event_id, &p, len);
+    posix_trace_event(handler_id, &p, len);
     shared->handled++;
     if (jump_now) {
         jump_now = 0;
@@ -81,13 +98,22 @@ static void on_signal(int sig)
     }
 }
 
+static void leave_out_handler(trace_id_t trid)
+{
+    trace_event_set_t set;
+
+    DEMAND_OK(posix_trace_eventset_empty(&set));
+    DEMAND_OK(posix_trace_eventset_add(handler_id, &set));
+    DEMAND_OK(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET));
+}
+
 static trace_id_t open_stream(const struct plan *plan, unsigned i)
 {
     trace_attr_t attr;
     trace_id_t trid;
 
     DEMAND_OK(posix_trace_attr_init(&attr));
-    DEMAND_OK(posix_trace_attr_setstreamsize(&attr, 256 << 10));
+    DEMAND_OK(posix_trace_attr_setstreamsize(&attr, is_short(plan) ? 32 << 10 : 256 << 10));
     DEMAND_OK(posix_trace_attr_setmaxdatasize(&attr, PAYLOAD_MAX));
     DEMAND_OK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
     if (plan->blow == KILL) {
@@ -96,6 +122,8 @@ static trace_id_t open_stream(const struct plan *plan, unsigned i)
         DEMAND_OK(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL));
         DEMAND_OK(posix_trace_create(0, &attr, &trid));
     }
+    if (!has_handler(plan, i))
+        leave_out_handler(trid);
     DEMAND_OK(posix_trace_start(trid));
     return trid;
 }
@@ -138,7 +166,7 @@ static void check_event(struct check *c, const struct posix_trace_event_info *in
     DEMAND(ns >= c->last_ns || shared->slow, "time goes back by %lld ns",
            (long long)(c->last_ns - ns));
     c->last_ns = ns;
-    if (info->posix_event_id != event_id)
+    if (info->posix_event_id != event_id && info->posix_event_id != handler_id)
         return;
     DEMAND(payload_is_whole(&p, data, len) && p.lane < LANES, "torn event of %zu bytes", len);
     DEMAND(info->posix_truncation_status == POSIX_TRACE_NOT_TRUNCATED, "truncated");
@@ -185,12 +213,13 @@ static void check_losses(trace_id_t trid, uint64_t allowed)
 static void check_all_of_live(unsigned stream)
 {
     const struct check *c = &checks[stream];
+    uint64_t handled = has_handler(c->plan, stream) ? shared->handled : 0;
 
     read_live(stream);
     DEMAND(c->next[LANE_MAIN] == shared->returned, "%llu of %llu events",
            (unsigned long long)c->next[LANE_MAIN], (unsigned long long)shared->returned);
-    DEMAND(c->next[LANE_HANDLER] == shared->handled, "%llu of %llu events of the handler",
-           (unsigned long long)c->next[LANE_HANDLER], (unsigned long long)shared->handled);
+    DEMAND(c->next[LANE_HANDLER] == handled, "%llu of %llu events of the handler",
+           (unsigned long long)c->next[LANE_HANDLER], (unsigned long long)handled);
     DEMAND(c->next[LANE_HELPER] == shared->helped, "%llu of %llu events of the second thread",
            (unsigned long long)c->next[LANE_HELPER], (unsigned long long)shared->helped);
     check_losses(trids[stream], c->missed);
@@ -207,7 +236,7 @@ static void *help(void *plan)
     while (!shared->help_now)
         usleep(50);
     for (; shared->helped < HELP; shared->helped++) {
-        size_t len = payload_make(&p, LANE_HELPER, shared->helped);
+        size_t len = make(&p, LANE_HELPER, shared->helped);
 
         posix_trace_event(event_id, &p, len);
     }
@@ -259,9 +288,11 @@ void be_subject(const struct plan *plan)
 
     alarm(WATCHDOG_S);
     install_handler(plan->alternate);
+    short_ones = is_short(plan);
     DEMAND_OK(posix_trace_eventid_open("proof", &event_id));
+    DEMAND_OK(posix_trace_eventid_open("proof handler", &handler_id));
     trids[0] = open_stream(plan, 0);
-    if (plan->scene == STEADY_TWO)
+    if (stream_count(plan) == 2 && plan->scene != STREAM_JOINS)
         trids[1] = open_stream(plan, 1);
     if (plan->blow == HOLD)
         DEMAND_OK(pthread_create(&helper, NULL, help, (void *)(uintptr_t)plan));
@@ -282,7 +313,7 @@ void be_subject(const struct plan *plan)
 /* ---- the verifier ---- */
 
 /* Ids belong to the stream: the log has its own for the name. */
-static trace_event_id_t type_in_log(trace_id_t trid)
+static trace_event_id_t type_in_log(trace_id_t trid, const char *wanted)
 {
     char name[TRACE_EVENT_NAME_MAX + 1];
     trace_event_id_t id;
@@ -292,7 +323,7 @@ static trace_event_id_t type_in_log(trace_id_t trid)
         DEMAND_OK(posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable));
         DEMAND(!unavailable, "the log does not know the event type");
         DEMAND_OK(posix_trace_eventid_get_name(trid, id, name));
-        if (strcmp(name, "proof") == 0)
+        if (strcmp(name, wanted) == 0)
             return id;
     }
 }
@@ -309,7 +340,8 @@ static uint64_t read_log(const struct plan *plan, unsigned stream, int *end)
 
     begin_checks(plan);
     DEMAND_OK(posix_trace_open(logs[stream], &trid));
-    event_id = type_in_log(trid);
+    event_id = type_in_log(trid, "proof");
+    handler_id = type_in_log(trid, "proof handler");
     for (;;) {
         DEMAND_OK(posix_trace_getnext_event(trid, &info, data, sizeof data, &len, &unavailable));
         if (unavailable)

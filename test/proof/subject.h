@@ -15,7 +15,11 @@
 #define SURVEY  400u      /* events of a survey */
 
 /* Which call of posix_trace_event is the window. */
-enum scene { STEADY_ONE, STEADY_TWO, CHUNK_CHANGE, STREAM_JOINS, FIRST_EVENT, SCENES };
+enum scene { STEADY_ONE, STEADY_TWO, CHUNK_CHANGE, STREAM_JOINS, FIRST_EVENT,
+             /* Of 8 bytes, the handler's in the first stream only.  LAST: a chunk has room for
+              * one, which the handler's may be. */
+             SHORT_ONE, SHORT_TWO, SHORT_LAST,
+             SCENES };
 
 /* What happens to the subject in its window. */
 enum blow { SIGNAL, JUMP, HOLD, KILL, TWICE, NOTHING, SURVEY_ONLY };

@@ -8,6 +8,9 @@
  * lane, number and checksum; length and filling follow from lane and number.
  * So one event alone shows whether it is whole, and the events of a lane show
  * what is missing, doubled or out of order.  Making one is async-signal-safe.
+ *
+ * A short one has 8 bytes, for which events have a way of their own: number and lane
+ * in the lower half, checksum in the upper.
  */
 #ifndef TORTURE_PAYLOAD_H
 #define TORTURE_PAYLOAD_H
@@ -17,7 +20,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define PAYLOAD_MAX 256u
+#define PAYLOAD_MAX   256u
+#define PAYLOAD_SHORT 8u
 
 struct payload {
     uint32_t lane;
@@ -68,9 +72,32 @@ static inline size_t payload_make(struct payload *p, uint32_t lane, uint64_t seq
     return p->len;
 }
 
-/* Is this data one whole payload?  It is copied to *p for the caller to use. */
+static inline size_t payload_make_short(struct payload *p, uint32_t lane, uint64_t seq)
+{
+    uint64_t word = lane << 24 | (seq & 0xffffff);
+
+    word |= payload_mix(word) << 32;
+    memcpy(p, &word, sizeof word);
+    return PAYLOAD_SHORT;
+}
+
+static inline bool payload_is_short(struct payload *p, const void *data)
+{
+    uint64_t word;
+
+    memcpy(&word, data, sizeof word);
+    p->lane = (uint32_t)word >> 24;
+    p->seq = word & 0xffffff;
+    p->len = PAYLOAD_SHORT;
+    return word >> 32 == (uint32_t)payload_mix((uint32_t)word);
+}
+
+/* Is this data one whole payload?  It is copied to *p for the caller to use, of a short
+ * one lane, number and length. */
 static inline bool payload_is_whole(struct payload *p, const void *data, size_t len)
 {
+    if (len == PAYLOAD_SHORT)
+        return payload_is_short(p, data);
     if (len < PAYLOAD_HEAD || len > PAYLOAD_MAX)
         return false;
     memcpy(p, data, len);

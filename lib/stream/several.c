@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * An event in several streams; the protocol is in event.h, once for each of them.
+ *
+ * What the streams have in common is done once: the clock, the note of the time
+ * (pt_thread_settle), and, while a thread's events are of 8 bytes and in the same
+ * streams one after the other, the questions whether there is room and whether the
+ * time is near enough to the base: all chunks have ready_room bytes left at least, and all
+ * bases are good for the times of ready_base and ready_span.  What is loaded of each lane
+ * is copied close together then, into ready[].
+ *
+ * The copies are good as long as nothing else has used a lane of level 0: every
+ * event of that level counts, so it is enough that the last one in several streams has the
+ * count before ours.  That must not be missed when a handler comes before we are inside,
+ * whose event then is one of level 0 like ours: the count goes up by one instruction,
+ * and is read again when we are inside.  An event that is left half-way, or that had
+ * to do with readers and full chunks, does not leave its count: the next one takes the
+ * longer way.
+ *
+ * Which of the ways an event takes:
+ *   ready      pt_event_several, all of the above holds
+ *   put_rest   any size and any plain clock; also takes over behind a lane that is done
+ *   slow       lanes that are not attached, clocks that differ, streams that ask
+ */
+#include "stream/chain.h"
+#include "stream/event.h"
+#include "stream/lane.h"
+
+/* What one event takes in every stream, and how far ahead of it memory is asked for, unless
+ * a chunk ends before: what comes behind is somebody else's commit word. */
+enum { NEED = PT_RECORD_HEAD + 8, AHEAD = 256 };
+
+/* Which lanes a gate word stands for: false if they do not all have the same
+ * plain clock.  Known from now on only when it is complete. */
+static PT_COLD bool learn_several(struct pt_thread *t, const struct pt_page *page, uint64_t open)
+{
+    int clock = open ? t->lane0[__builtin_ctzll(open)].plain_clock : PT_CLOCK_NOT_PLAIN;
+    struct pt_lane **end = &t->several_lanes;
+    uint64_t bit;
+
+    /* Who is to be asked is asked by the longest path; what is known stays known. */
+    if (open & pt_load_relaxed(&page->shadows))
+        return false;
+    pt_thread_forget_several(t);
+    if (clock == PT_CLOCK_NOT_PLAIN)
+        return false;
+    t->several_changes = pt_load_acquire(&page->changes);
+    pt_for_each_bit(bit, open) {
+        struct pt_lane *lane = &t->lane0[bit];
+
+        if (pt_load_relaxed(&page->epoch[bit]) != lane->epoch || lane->plain_clock != clock) {
+            t->several_lanes = NULL;
+            return false;
+        }
+        lane->next = NULL;
+        *end = lane;
+        end = &lane->next;
+    }
+    t->several_last = 0;
+    t->several_clock = clock;
+    pt_fence_compiler();
+    t->several = open;
+    return true;
+}
+
+/* For the next events of 8 bytes.  Bases that are too far apart: for none. */
+static void make_ready(struct pt_thread *t)
+{
+    uint64_t room = UINT64_MAX, oldest = UINT64_MAX, newest = 0;
+    struct pt_ready *r = t->ready;
+
+    for (const struct pt_lane *lane = t->several_lanes; lane; lane = lane->next, r++) {
+        uint64_t pos = pt_lane_position(lane), left = lane->limit > pos ? lane->limit - pos : 0;
+
+        *r = (struct pt_ready){ lane->chunk, lane->base, lane->slot, lane->h };
+        room = left < room ? left : room;
+        oldest = lane->base < oldest ? lane->base : oldest;
+        newest = lane->base > newest ? lane->base : newest;
+    }
+    t->ready_end = r;
+    t->ready_base = newest;
+    t->ready_span = PT_DELTA_MAX - (newest - oldest);
+    t->ready_room = r == t->ready || newest - oldest > PT_DELTA_MAX ? 0 : room;
+}
+
+/* Inside, from this lane on: any size of data, any plain clock.  attention: of the lanes
+ * before it; count: the event's, 0 if its lanes are not as it leaves them.  What the
+ * writers leave to others is looked at when all is written; attention is loaded after
+ * each lane's commit. */
+static PT_APART void put_rest(struct pt_thread *t, struct pt_lane *lane, uint64_t count,
+                              bool attention, uint32_t id, const void *data, size_t len,
+                              uint64_t addr)
+{
+    uint64_t ts = pt_clock_now(t->several_clock), onward = 0, bit;
+
+    pt_thread_settle(t);
+    for (; lane; lane = lane->next) {
+        /* Nanoseconds may repeat; the times of one writer rise. */
+        if (t->several_clock != PT_CLOCK_TSC && ts <= lane->last)
+            ts = lane->last + 1;
+        if (pt_unlikely(!pt_event_put(lane, id, data, len, addr, ts, &lane->last)) &&
+            !pt_lane_write(lane, id, data, len, addr, ts) && lane->onward)
+            onward |= 1ull << (lane - t->lane0);
+        pt_store_release(&lane->slot->inside, 0u);
+        pt_fence_compiler();
+        attention |= pt_load_relaxed(&lane->h->attention) != 0;
+    }
+    if (attention)
+        for (lane = t->several_lanes; lane; lane = lane->next)
+            pt_event_attend(lane);
+    pt_for_each_bit(bit, onward)
+        pt_chain_follow(pt_self_get(), t, 0, &t->lane0[bit], id, data, len, addr);
+    t->ready_room = 0;
+    /* Worth it where they come one after the other. */
+    if (count == t->several_count + 1 && t->several_clock == PT_CLOCK_TSC)
+        make_ready(t);
+    if (count)
+        t->several_count = count;
+    pt_event_leave(&t->word);
+}
+
+/* All lanes are written, and some have others that wait. */
+static PT_COLD void attend_all(struct pt_thread *t)
+{
+    put_rest(t, NULL, 0, true, 0, NULL, 0, 0);
+}
+
+static PT_COLD void start_over(struct pt_thread *t, uint32_t id, const void *data, size_t len,
+                               uint64_t addr)
+{
+    uintptr_t frame = (uintptr_t)pt_load_relaxed(&t->word);
+
+    pt_event_leave(&t->word);
+    pt_event_slow(id, data, len, addr, frame);
+}
+
+/* See above for the order. */
+static inline uint64_t enter(struct pt_thread *t, uintptr_t frame)
+{
+    pt_count_own(&t->count);
+    pt_fence_compiler();
+    pt_store_relaxed(&t->word, pt_thread_word(frame, 1u));
+    pt_fence_compiler();
+    return pt_load_relaxed(&t->count);
+}
+
+void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
+{
+    const struct pt_page *page = pt_event_page(pt_load_pointer(&pt_gates));
+    struct pt_thread *t = pt_thread_self;
+    uint64_t count = enter(t, frame), open = pt_load_relaxed(&page->gates[id]), ts, value, room;
+    const struct pt_ready *r, *end;
+    uint32_t attention = 0;
+    size_t ahead;
+
+    if ((pt_unlikely(open != t->several) ||
+         pt_unlikely(pt_load_relaxed(&page->changes) != t->several_changes)) &&
+        !learn_several(t, page, open)) {
+        start_over(t, id, data, len, addr);
+        return;
+    }
+    room = t->ready_room;
+    if (pt_unlikely(len != 8) || pt_unlikely(!data) || pt_unlikely(room < NEED) ||
+        pt_unlikely(count != t->several_count + 1)) {
+        for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next)
+            pt_store_relaxed(&lane->slot->inside, count);
+        pt_fence_compiler();
+        put_rest(t, t->several_lanes, count, false, id, data, data ? len : 0, addr);
+        return;
+    }
+    end = t->ready_end;
+    r = t->ready;
+    do
+        pt_store_relaxed(&r->slot->inside, count);
+    while (++r != end);
+    pt_fence_compiler();
+    __builtin_memcpy(&value, data, sizeof value);
+    ts = pt_clock_now(PT_CLOCK_TSC);
+    if (pt_unlikely(ts - t->ready_base > t->ready_span)) {
+        put_rest(t, t->several_lanes, count, false, id, data, len, addr);
+        return;
+    }
+    t->several_last = ts;
+    ahead = room > AHEAD ? AHEAD : 0;
+    r = t->ready;
+    do {
+        uint8_t *chunk = r->chunk;
+        uint64_t commit = pt_load_relaxed((uint64_t *)(void *)chunk);
+        uint8_t *at = chunk + (uint32_t)commit;
+
+        __builtin_prefetch(at + ahead, 1);
+        pt_record_put_head(at, PT_RECORD_EVENT, id, 8, (uint32_t)(ts - r->base), addr);
+        __builtin_memcpy(at + PT_RECORD_HEAD, &value, 8);
+        pt_fence_compiler();
+        pt_store_release((uint64_t *)(void *)chunk, commit + NEED + (1ull << 32));
+        pt_store_release(&r->slot->inside, 0u);
+        pt_fence_compiler();
+        attention |= pt_load_relaxed(&r->h->attention);
+    } while (++r != end);
+    if (pt_unlikely(attention)) {
+        attend_all(t);
+        return;
+    }
+    t->ready_room = room - NEED;
+    t->several_count = count;
+    pt_event_leave(&t->word);
+}
