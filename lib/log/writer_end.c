@@ -75,9 +75,7 @@ static int put_index(struct pt_log_writer *w)
     p->count = (uint32_t)w->index.count;
     if (entries)
         memcpy(p + 1, w->index.entries, entries);
-    p->head.lsn = ++w->lsn;
-    p->head.round = w->round;
-    pt_packet_seal(&p->head, PT_PACKET_INDEX, bytes, w->seed);
+    pt_writer_seal(w, &p->head, PT_PACKET_INDEX, bytes);
     pt_out_commit(&w->out, bytes, 0, 0);
     return 0;
 }
@@ -130,9 +128,7 @@ static int put_end(struct pt_log_writer *w, int end, uint64_t closing)
     trailer->offset = pt_out_offset(&w->out);
     trailer->bytes = bytes;
     trailer->magic = PT_TRAILER_MAGIC;
-    p->head.lsn = ++w->lsn;
-    p->head.round = w->round;
-    pt_packet_seal(&p->head, PT_PACKET_END, bytes, w->seed);
+    pt_writer_seal(w, &p->head, PT_PACKET_END, bytes);
     pt_out_commit(&w->out, bytes, 0, 0);
     return 0;
 }

@@ -203,9 +203,7 @@ static int pad_to_end(struct pt_log_writer *w, uint32_t rest)
         if (!pad)
             return error;
         memset(pad, 0, rest);
-        pad->lsn = ++w->lsn;
-        pad->round = w->round;
-        pt_packet_seal(pad, PT_PACKET_PAD, rest, w->seed);
+        pt_writer_seal(w, pad, PT_PACKET_PAD, rest);
         pt_out_commit(&w->out, rest, 0, 0);
         w->ring.head += rest;
         rest = 0;

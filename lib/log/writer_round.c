@@ -157,9 +157,8 @@ int pt_writer_round(struct pt_log_writer *w, unsigned flags)
     w->replace.lsn = w->lsn;
     w->replace.bytes = replaceable ? bytes : 0;
     p->head.flags = (uint16_t)(flags | (all ? PT_ROUND_ALL : 0));
-    p->head.lsn = w->last_round_lsn = ++w->lsn;
-    p->head.round = w->round;
-    pt_packet_seal(&p->head, PT_PACKET_ROUND, bytes, w->seed);
+    pt_writer_seal(w, &p->head, PT_PACKET_ROUND, bytes);
+    w->last_round_lsn = w->lsn;
     pt_out_commit(&w->out, bytes, 0, 0);
     w->ring.head += bytes;
     w->totals.folded_now = w->totals.folded_now && (loops || replaceable);

@@ -3,7 +3,9 @@
 /*
  * The inside of a log writer, shared by the files that make one up:
  *
- *   writer.c        life, names, sync points, storing packets
+ *   writer.c        life, the header of the file
+ *   writer_names.c  names, descriptions, sync points
+ *   writer_store.c  storing packets under the log-full policy
  *   writer_round.c  ROUND packets, and the emergency status when writing fails
  *   writer_ring.c   LOOP: wrapping, giving up the oldest rounds
  *   writer_end.c    completing and clearing
@@ -106,15 +108,29 @@ static inline bool pt_writer_loops(const struct pt_log_writer *w)
     return w->params.attr.log_policy == POSIX_TRACE_LOOP;
 }
 
+/* The next packet of the log, filled but for its head. */
+static inline uint32_t pt_writer_seal(struct pt_log_writer *w, struct pt_packet_head *head,
+                                      unsigned type, uint32_t bytes)
+{
+    head->lsn = ++w->lsn;
+    head->round = w->round;
+    pt_packet_seal(head, type, bytes, w->seed);
+    return bytes;
+}
+
 /* writer.c */
 int pt_writer_header(struct pt_log_writer *w, uint32_t flags, uint64_t end_offset,
                      uint64_t file_end);
+
+/* writer_names.c */
 #define PT_TEXT_PACKET_MAX \
     (sizeof(struct pt_packet_text) + PT_DESCRIPTION_MAX + PT_PACKET_ALIGN)
 uint32_t pt_writer_text_packet(struct pt_log_writer *w, void *at, enum pt_text kind, uint32_t id);
 uint32_t pt_writer_sync_packet(struct pt_log_writer *w, void *at, const struct pt_sync *points,
                                uint32_t count);
 int pt_writer_note_sync(struct pt_log_writer *w, const struct pt_sync *point);
+
+/* writer_store.c */
 void pt_writer_account(struct pt_log_writer *w, const struct pt_log_packet *piece,
                        uint32_t bytes);
 int pt_writer_stop(struct pt_log_writer *w);

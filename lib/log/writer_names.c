@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What packets of events need to be understood: names, descriptions and sync points.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "log/writer_state.h"
+
+uint32_t pt_writer_text_packet(struct pt_log_writer *w, void *at, enum pt_text kind, uint32_t id)
+{
+    const char *text = pt_texts_get(&w->texts, kind, id);
+    struct pt_packet_text *p = at;
+    uint32_t length = (uint32_t)strlen(text);
+    uint32_t bytes = pt_packet_align((uint32_t)sizeof *p + length);
+
+    memset(p, 0, bytes);
+    p->id = id;
+    p->length = length;
+    memcpy(p + 1, text, length);
+    return pt_writer_seal(w, &p->head,
+                          kind == PT_TEXT_NAME ? PT_PACKET_NAME : PT_PACKET_DESCRIPTION, bytes);
+}
+
+uint32_t pt_writer_sync_packet(struct pt_log_writer *w, void *at, const struct pt_sync *points,
+                               uint32_t count)
+{
+    struct pt_packet_sync *p = at;
+
+    memset(p, 0, sizeof *p);
+    p->count = count;
+    memcpy(p + 1, points, count * sizeof *points);
+    return pt_writer_seal(w, &p->head, PT_PACKET_SYNC,
+                          (uint32_t)(sizeof *p + count * sizeof *points));
+}
+
+/* Where a text or SYNC goes: behind the ring, written at once, so that it is on
+ * disk before any packet that needs it; else into the buffer with the others. */
+static int put_meta(struct pt_log_writer *w, const void *packet, uint32_t bytes)
+{
+    int error = 0;
+    void *at;
+
+    if (w->ring.bytes) {
+        error = pt_out_write_at(&w->out, packet, bytes, w->ring.meta);
+        if (!error)
+            w->ring.meta += bytes;
+        return error;
+    }
+    at = pt_out_reserve(&w->out, bytes, &error);
+    if (!at)
+        return error;
+    memcpy(at, packet, bytes);
+    pt_out_commit(&w->out, bytes, 0, 0);
+    w->ring.head += bytes;
+    return 0;
+}
+
+int pt_log_put_text(struct pt_log_writer *w, enum pt_text kind, uint32_t id, const char *text)
+{
+    _Alignas(8) uint8_t packet[PT_TEXT_PACKET_MAX];
+    int error;
+
+    if (id == 0 || id >= PT_ID_MAX || strlen(text) > pt_text_max(kind))
+        return -EINVAL;
+    error = pt_texts_keep(&w->texts, kind, id, text, strlen(text));
+    if (error <= 0)
+        return error;
+    error = put_meta(w, packet, pt_writer_text_packet(w, packet, kind, id));
+    if (error) {
+        pt_texts_drop(&w->texts, kind, id);
+        w->lsn--;
+    }
+    return error;
+}
+
+const char *pt_log_text(const struct pt_log_writer *w, enum pt_text kind, uint32_t id)
+{
+    return pt_texts_get(&w->texts, kind, id);
+}
+
+int pt_writer_note_sync(struct pt_log_writer *w, const struct pt_sync *point)
+{
+    if (w->sync_count == w->sync_room) {
+        size_t room = w->sync_room ? w->sync_room * 2 : 16;
+        struct pt_sync *syncs = realloc(w->syncs, room * sizeof *syncs);
+
+        if (!syncs)
+            return -ENOMEM;
+        w->syncs = syncs;
+        w->sync_room = room;
+    }
+    w->syncs[w->sync_count++] = *point;
+    return 0;
+}
+
+int pt_log_put_sync(struct pt_log_writer *w, const struct pt_sync *point)
+{
+    _Alignas(8) uint8_t packet[sizeof(struct pt_packet_sync) + sizeof *point];
+    int error;
+
+    if (w->sync_count && point->ts <= w->syncs[w->sync_count - 1].ts)
+        return 0;
+    error = pt_writer_note_sync(w, point);
+    if (error)
+        return error;
+    error = put_meta(w, packet, pt_writer_sync_packet(w, packet, point, 1));
+    if (error) {
+        w->lsn--;
+        w->sync_count--;
+    }
+    return error;
+}
