@@ -34,4 +34,15 @@ bool pt_trazer_take_line(const char *text, struct pt_trazer_line *l);
 const char *pt_trazer_skip_space(const char *p);
 const char *pt_trazer_take_digits(const char *p, uint64_t *v);
 
+struct posixtrace_event;
+struct pt_rkh_bytes;
+struct pt_rkh_symbols;
+struct pt_rkh_type;
+
+/* What stands behind the name of a record of that type, as the data of an event, with its
+ * thread's pthread_t and name.  False: that is not what such a record says. */
+bool pt_trazer_take_values(const struct pt_rkh_type *type, const char *rest,
+                           struct pt_rkh_symbols *symbols, struct pt_rkh_bytes *data,
+                           struct posixtrace_event *event);
+
 #endif

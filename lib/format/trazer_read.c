@@ -102,73 +102,6 @@ static bool take_sequence(struct reader *r, int found)
            add_gap(r, "posix_trace_resume");
 }
 
-/* ---- values ---- */
-
-/* What stands behind "name=", to the next ", " or the end; NULL: there is none. */
-static const char *value_of(const char *rest, const struct pt_rkh_arg *a, size_t *len)
-{
-    const char *p = rest, *end;
-
-    if (a->kind == 'k') {
-        *len = strcspn(p, ",");
-        return p;
-    }
-    while (strncmp(p, a->name, a->name_len) != 0 || p[a->name_len] != '=') {
-        p = strstr(p, ", ");
-        if (!p)
-            return NULL;
-        p += 2;
-    }
-    p += a->name_len + 1u;
-    end = a->kind == 's' ? NULL : strstr(p, ", ");
-    *len = end ? (size_t)(end - p) : strlen(p);
-    return p;
-}
-
-static bool put_symbol(struct reader *r, const struct pt_rkh_arg *a, const char *p, size_t len)
-{
-    unsigned bytes = pt_rkh_width_of_ours(a->kind);
-    uint64_t v = 0;
-    char *end;
-
-    if (len > 2 && p[0] == '0' && (p[1] == 'X' || p[1] == 'x')) {
-        v = strtoull(p, &end, 16);
-        if (end != p + len)
-            return false;
-        len = 0;
-    } else if (len == 1 && *p == '?') {
-        len = 0;
-    } else {
-        pt_rkh_symbols_find(r->symbols, pt_rkh_space_of(a->kind), p, len, &v);
-    }
-    pt_rkh_put_number(&r->data, bytes, v);
-    pt_rkh_put_string(&r->data, p, len);
-    return true;
-}
-
-static bool put_number(struct reader *r, const struct pt_rkh_arg *a, const char *p, size_t len,
-                       uint64_t *v)
-{
-    static const char *const acts[] = { "Effect", "Entry", "Exit", "Init", "Prepro", "Guard" };
-    unsigned bytes = pt_rkh_width_of_ours(a->kind);
-    char *end = NULL;
-
-    *v = 0;
-    if (a->kind == 'p' && len == 6 && strncmp(p, "static", 6) == 0) {
-        end = (char *)p + 6;
-    } else if (a->kind == 'k') {
-        while (*v < 6 && (strlen(acts[*v]) != len || strncmp(p, acts[*v], len) != 0))
-            ++*v;
-        end = *v < 6 ? (char *)p + len : NULL;
-    } else if (*p >= '0' && *p <= '9') {
-        *v = strtoull(p, &end, a->kind == 'x' ? 16 : 10);
-    } else if (a->kind == 'p' && pt_rkh_symbols_find(r->symbols, PT_RKH_POOLS, p, len, v)) {
-        end = (char *)p + len;
-    }
-    pt_rkh_put_number(&r->data, bytes, *v);
-    return end == p + len && *v <= pt_rkh_none(bytes);
-}
-
 /* ---- records ---- */
 
 static bool add_line(struct reader *r, const char *text)
@@ -182,94 +115,14 @@ static bool add_line(struct reader *r, const char *text)
     return pt_rkh_add(r->job, &r->line, &e, &r->data);
 }
 
-/* "(123), module.c" */
-static bool put_assert(struct reader *r, const char *rest)
-{
-    const char *p = *rest == '(' ? rest + 1 : rest;
-    uint64_t line;
-    size_t len;
-
-    p = pt_trazer_take_digits(p, &line);
-    if (p == rest || strncmp(p, "), ", 3) != 0 || line > UINT16_MAX)
-        return false;
-    p += 3;
-    len = strlen(p);
-    if (len >= 2 && strcmp(p + len - 2, ".c") == 0)
-        len -= 2;
-    pt_rkh_put_string(&r->data, p, len);
-    pt_rkh_put_number(&r->data, 2, line);
-    return true;
-}
-
-static bool put_arg(struct reader *r, const struct pt_rkh_arg *a, const char *rest,
-                    struct posixtrace_event *e, uint64_t *defined)
-{
-    size_t len = 0;
-    const char *p = value_of(rest, a, &len);
-    uint64_t v;
-
-    if (!p && a->when) {
-        pt_rkh_put_number(&r->data, pt_rkh_width_of_ours(a->kind), UINT64_MAX);
-        if (pt_rkh_has_name(a->kind))
-            pt_rkh_put_string(&r->data, "", 0);
-        return true;
-    }
-    if (!p)
-        return false;
-    if (a->kind == 's') {
-        pt_rkh_put_string(&r->data, p, len);
-        return true;
-    }
-    if (!pt_rkh_has_name(a->kind))
-        return put_number(r, a, p, len, a->kind == 'x' || a->kind == 'g' || a->kind == 'e' ? defined
-                                                                                           : &v);
-    if (a->kind == 'S' && !e->thread_id) {
-        size_t at = r->data.used;
-
-        if (!put_symbol(r, a, p, len))
-            return false;
-        e->thread_id = pt_rkh_load(r->data.at + at, 8);
-        e->thread_name = (const char *)r->data.at + at + 8;
-        return true;
-    }
-    return put_symbol(r, a, p, len);
-}
-
-static void learn(struct reader *r, const struct pt_rkh_type *type, uint64_t v, const char *rest)
-{
-    const struct pt_rkh_arg *name = &type->args[type->count - 1];
-    const struct pt_rkh_arg *what = &type->args[type->count - 2];
-    size_t len;
-    const char *p;
-
-    if (type->count < 2 || name->kind != 's' || !strchr("xge", what->kind))
-        return;
-    p = value_of(rest, name, &len);
-    if (p)
-        pt_rkh_symbols_set(r->symbols, pt_rkh_space_of(what->kind), v, p, len);
-}
-
 /* False with *known: an error; without: the line is not what its record is. */
 static bool add_record(struct reader *r, struct pt_rkh_type *type, const char *rest, bool *known)
 {
     struct posixtrace_event e = event_of(r);
-    uint64_t defined = 0;
 
-    r->data.used = 0;
-    r->data.full = false;
-    *known = false;
-    if (strcmp(type->name, "rkh:FWK_ASSERT") == 0) {
-        if (!put_assert(r, rest))
-            return false;
-    } else {
-        for (unsigned i = 0; i < type->count; i++)
-            if (!put_arg(r, &type->args[i], rest, &e, &defined))
-                return false;
-    }
-    if (r->data.full)
+    *known = pt_trazer_take_values(type, rest, r->symbols, &r->data, &e);
+    if (!*known)
         return false;
-    *known = true;
-    learn(r, type, defined, rest);
     if (type->by_object)
         e.tid = pt_rkh_objects_tid(&r->objects, e.thread_id);
     if (!type->by_object || !e.thread_id) {
