@@ -6,7 +6,8 @@
  *   btf_words.c  entity types, actions, who may cause them, in which version
  *   btf_lines.c  lines of a file, parameters, mappings, fields of an event
  *   btf_names.c  entities by name, bounded
- *   btf_read.c   import; btf_jobs.c: processes as threads, with system events
+ *   btf_read.c   import; btf_read_events.c: what lines become
+ *   btf_jobs.c   processes as threads, with system events
  *   btf_write.c  export; btf_out.c: lines; btf_tasks.c: threads as processes
  *   btf_check.c  the rules; btf_states.c: state machines
  *
