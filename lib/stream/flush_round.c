@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What the flush thread does in a round: names and sync points, what is certain by now,
+ * the record that ends the round; and how the stream and its log are cleared.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include "ring/slot.h"
+#include "stream/books.h"
+#include "stream/flush_state.h"
+
+#define LAST_TRIES 10            /* to find memory for the last round */
+
+static void note_error(struct pt_flusher *f, int e)
+{
+    uint32_t none = 0;
+
+    if (e < 0 && pt_cas_seqcst((uint32_t *)&f->error, &none, (uint32_t)-e))
+        pt_store_seqcst(&f->stream->seg->h->flush_error, (uint32_t)-e);
+}
+
+/* The status that can be seen from outside, see layout.h. */
+static void show(struct pt_flusher *f, uint32_t bit, uint32_t on)
+{
+    if (on)
+        pt_or_seqcst(&f->stream->seg->h->flush_state, bit);
+    else
+        pt_and_seqcst(&f->stream->seg->h->flush_state, ~bit);
+}
+
+int pt_flush_put_packet(void *context, const struct pt_log_packet *packet)
+{
+    struct pt_flusher *f = context;
+    int e = pt_log_put_packet(f->writer, packet);
+
+    if (e < 0) {
+        note_error(f, e);
+        pt_log_drop_packet(f->writer, packet);
+    }
+    return 0;
+}
+
+void pt_flush_names_and_syncs(struct pt_flusher *f)
+{
+    struct pt_names *names = f->stream->names;
+    struct pt_seg_header *h = f->stream->seg->h;
+    uint32_t end = pt_names_end(names), syncs = pt_load_acquire(&h->syncs), id;
+    const char *text;
+    int e = 0;
+
+    for (; e == 0 && f->names_end < end; f->names_end += e == 0)
+        e = pt_log_put_text(f->writer, PT_TEXT_NAME, f->names_end,
+                            pt_names_get(names, f->names_end));
+    while (e == 0 && ((text = pt_names_description_at(names, f->described, &id)) || id)) {
+        if (text)
+            e = pt_log_put_text(f->writer, PT_TEXT_DESCRIPTION, id, text);
+        f->described += e == 0;
+    }
+    for (; e == 0 && f->syncs < syncs && f->syncs < PT_SYNC_MAX; f->syncs += e == 0)
+        e = pt_log_put_sync(f->writer, &h->sync[f->syncs]);
+    note_error(f, e);
+}
+
+static void fill_status(struct pt_flusher *f, struct pt_log_status *st)
+{
+    struct pt_live *l = &f->stream->live;
+    struct pt_seg_header *h = l->seg->h;
+
+    st->watermark = l->watermark;
+    st->status_running = pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING;
+    st->stream_full = pt_state_of(pt_load_seqcst(&h->state)) == PT_AUTOSTOPPED;
+    st->stream_overrun = (int32_t)pt_load_relaxed(&h->overrun);
+    st->flush_error = (int32_t)pt_load_seqcst((uint32_t *)&f->error);
+    st->late = l->late;
+    st->peak_bytes = (uint64_t)pt_load_relaxed(&h->peak_chunks) * h->chunk_size;
+    st->reserved_bytes = (uint64_t)pt_load_relaxed(&h->nchunks) * h->chunk_size;
+    st->advised_size = pt_slot_advised_size(l->seg);
+}
+
+static void publish(struct pt_flusher *f)
+{
+    pt_store_relaxed(&f->log_full, (uint32_t)pt_log_full(f->writer));
+    show(f, PT_LOG_FULL, (uint32_t)pt_log_full(f->writer));
+    if (pt_log_overrun(f->writer, true)) {
+        pt_store_relaxed(&f->log_overrun, 1u);
+        show(f, PT_LOG_OVERRUN, 1);
+    }
+    for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
+        pt_store_relaxed(&f->log_lost[c], pt_log_lost(f->writer, c));
+}
+
+/* Everything that is certain by now, from the segment to the log's writer. */
+static int take_all(struct pt_flusher *f)
+{
+    struct pt_live *l = &f->stream->live;
+    int e = pt_live_refresh(l);
+
+    pt_live_look_at_state(l);
+    pt_flush_names_and_syncs(f);
+    if (e == 0)
+        return pt_round_write(&f->round);
+    l->watermark = l->delivered_ts;
+    return e;
+}
+
+int pt_flush_round(struct pt_flusher *f, bool last)
+{
+    struct pt_live *l = &f->stream->live;
+    struct pt_log_author_totals *totals = NULL;
+    struct pt_log_status status = { 0 }, *says = &status;
+    size_t count = 0;
+    bool whole;
+    int e;
+
+    pthread_mutex_lock(&f->stream->reading);
+    pt_store_seqcst(&l->seg->h->flush_asked, 0u);
+    e = take_all(f);
+    /* What is left for want of memory comes with the next round, if there is one. */
+    for (int i = 0; last && e == -ENOMEM && i < LAST_TRIES; i++) {
+        note_error(f, e);
+        e = take_all(f);
+    }
+    whole = e == 0;
+    note_error(f, e);
+    fill_status(f, &status);
+    e = pt_round_totals(l, last, &totals, &count, &status);
+    note_error(f, e);
+    /* Without memory for the totals the round says of them what the last one said. */
+    if (e < 0)
+        says = NULL;
+    if (last)
+        e = pt_log_complete(f->writer, POSIXTRACE_END_SHUTDOWN, says, totals, count);
+    else
+        e = pt_log_end_round(f->writer, says, totals, count);
+    free(totals);
+    note_error(f, e);
+    pt_round_commit(&f->round, pt_log_lsn(f->writer));
+    if (whole && !f->round.more && pt_merge_top(&l->merge) == NULL)
+        pt_live_restart(l);
+    publish(f);
+    pthread_mutex_unlock(&f->stream->reading);
+    return e;
+}
+
+void pt_flush_marked_round(struct pt_flusher *f, bool explicit_one)
+{
+    if (!explicit_one)
+        pt_stream_put_mark(f->stream, POSIX_TRACE_FLUSH_START, 0);
+    pt_store_seqcst(&f->flushing, 1u);
+    show(f, PT_FLUSHING, 1);
+    f->deadline = 0;
+    pt_flush_round(f, false);
+    pt_store_seqcst(&f->flushing, 0u);
+    /* Another process may have asked meanwhile, and waits for the bit to go. */
+    if (!pt_load_seqcst(&f->stream->seg->h->flush_asked_from))
+        show(f, PT_FLUSHING, 0);
+    pt_stream_put_mark(f->stream, POSIX_TRACE_FLUSH_STOP, 0);
+}
+
+int pt_flush_clear(struct pt_flusher *f)
+{
+    int e;
+
+    pthread_mutex_lock(&f->stream->reading);
+    e = pt_live_clear(&f->stream->live, f->clear_ts);
+    if (e == 0)
+        e = pt_log_clear(f->writer);
+    pt_books_leave(&f->stream->live, pt_log_lsn(f->writer));
+    publish(f);
+    pthread_mutex_unlock(&f->stream->reading);
+    return e;
+}
