@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A segment whose writer is gone, read into private memory: what it holds is taken over
+ * as it is now, and its file may go.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "ring/segment_map.h"
+
+#define COPY_MAX ((uint64_t)1 << (sizeof(void *) > 4 ? 40 : 31))
+
+/* Holes are skipped, so a sparse file costs what it holds. */
+static int read_all(int fd, char *to, uint64_t size)
+{
+    uint64_t done = 0;
+    int r = 0;
+
+    while (r == 0 && done < size) {
+        off_t data = lseek(fd, (off_t)done, SEEK_DATA), hole;
+        ssize_t n;
+
+        if (data < 0)
+            break;
+        hole = lseek(fd, data, SEEK_HOLE);
+        n = pread(fd, to + data, (size_t)(hole - data), data);
+        if (n <= 0)
+            r = n < 0 && errno == EINTR ? 0 : -EIO;
+        done = (uint64_t)data + (uint64_t)(n > 0 ? n : 0);
+    }
+    return r;
+}
+
+int pt_seg_copy(struct pt_seg *seg, int dirfd, const char *file)
+{
+    struct stat st;
+    int fd, r = -ENOMEM;
+    void *p;
+
+    memset(seg, 0, sizeof *seg);
+    seg->copy = true;
+    seg->uid = geteuid();
+    fd = openat(dirfd, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    if (!pt_seg_is_ours(fd, &st) || (uint64_t)st.st_size > COPY_MAX) {
+        close(fd);
+        return -EINVAL;
+    }
+    p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p != MAP_FAILED) {
+        seg->h = p;
+        seg->size = (uint64_t)st.st_size;
+        r = read_all(fd, p, seg->size);
+    }
+    close(fd);
+    if (r == 0)
+        r = pt_seg_validate(seg->h, seg->size);
+    if (r == 0) {
+        strncpy(seg->file, file, sizeof seg->file - 1);
+        seg->slots_open = PT_SLOT_MAX;
+        seg->chunks_open = seg->h->chunk_max;
+    } else {
+        pt_seg_unmap(seg);
+    }
+    return r;
+}

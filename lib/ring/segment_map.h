@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What the files of a segment's mapping share:
+ *
+ *   segment.c         mapping, opening and giving back; names in the directory
+ *   segment_create.c  making one
+ *   segment_copy.c    reading one into private memory
+ */
+#ifndef PT_RING_SEGMENT_MAP_H
+#define PT_RING_SEGMENT_MAP_H
+
+#include "base/sys.h"
+#include "ring/segment.h"
+
+#define PT_SEG_SLOT_STEP 64u    /* slots that are opened at a time: six pages */
+
+static inline uint64_t pt_seg_page_up(uint64_t n)
+{
+    return (n + PT_PAGE - 1) & ~(uint64_t)(PT_PAGE - 1);
+}
+
+/* Maps all of it without access, then opens the header.  fd: as pt_dir_new_file() gives it,
+ * also a negative one. */
+int pt_seg_map(struct pt_seg *seg, int fd, uint64_t size);
+/* Opens the infos in this mapping, whose header is good. */
+int pt_seg_open_base(struct pt_seg *seg);
+/* Is it a file of ours, long enough to have a header? */
+bool pt_seg_is_ours(int fd, struct stat *st);
+
+#endif
