@@ -6,29 +6,19 @@
  * can fail; then everything is handed over, thread by thread.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <posixtrace/system.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "stream/round.h"
 #include "stream/stream.h"
 #include "stream/switch_event.h"
+#include "stream/switch_thread.h"
 #include "stream/switches.h"
 
 /* Where in its "chunk" a packet of switches begins: behind whatever else is made. */
 #define PLACE (1u << 20)
 #define PACKET_BYTES 32768u
 #define MOST_ROOM (1u << 20)
-
-struct thread {
-    struct pt_author author;
-    uint32_t origin;
-    uint32_t known_by;          /* writer of its own, from which pthread_t and name are */
-    uint64_t next_no;
-    bool ended;
-};
 
 /* A switch that is part of the stream, and whose it is. */
 struct placed {
@@ -40,10 +30,7 @@ struct pt_switches {
     const struct pt_switch_ops *ops;
     struct pt_switch_source *source;
     struct pt_seg *seg;
-    struct thread *threads;     /* in the order in which they were seen */
-    size_t count, room;
-    uint32_t *hash;             /* index + 1 of the last one with a tid; open addressing */
-    size_t hash_room;
+    struct pt_switch_threads threads;
     struct placed *placed;
     size_t placed_count, placed_room;
     const struct pt_names *names;
@@ -112,86 +99,9 @@ void pt_switches_close(struct pt_switches *w)
         return;
     w->ops->close(w->source);
     pt_switch_layouts_free(&w->layouts);
-    free(w->threads);
-    free(w->hash);
+    pt_switch_threads_deinit(&w->threads);
     free(w->placed);
     free(w);
-}
-
-static uint32_t *cell_of(const struct pt_switches *w, int32_t tid)
-{
-    size_t i = (uint32_t)tid * 2654435761u & (w->hash_room - 1);
-
-    while (w->hash[i] && w->threads[w->hash[i] - 1].author.tid != tid)
-        i = (i + 1) & (w->hash_room - 1);
-    return &w->hash[i];
-}
-
-static struct thread *find(const struct pt_switches *w, int32_t tid)
-{
-    uint32_t *cell = w->hash_room ? cell_of(w, tid) : NULL;
-    struct thread *t = cell && *cell ? &w->threads[*cell - 1] : NULL;
-
-    return t && !t->ended ? t : NULL;
-}
-
-static void fill_hash(struct pt_switches *w)
-{
-    memset(w->hash, 0, w->hash_room * sizeof *w->hash);
-    for (size_t i = 0; i < w->count; i++)
-        *cell_of(w, w->threads[i].author.tid) = (uint32_t)i + 1;
-}
-
-static int grow_hash(struct pt_switches *w)
-{
-    size_t room = w->hash_room ? w->hash_room * 2 : 128;
-    uint32_t *hash = realloc(w->hash, room * sizeof *hash);
-
-    if (!hash)
-        return -ENOMEM;
-    w->hash = hash;
-    w->hash_room = room;
-    fill_hash(w);
-    return 0;
-}
-
-/* The name as of now; "" if the thread has gone already. */
-static void look_up_name(struct pt_author *a)
-{
-    char path[64];
-    ssize_t n = -1;
-    int fd;
-
-    snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)a->pid, (int)a->tid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        n = read(fd, a->name, sizeof a->name - 1);
-        close(fd);
-    }
-    if (n > 0 && a->name[n - 1] == '\n')
-        n--;
-    a->name[n > 0 ? n : 0] = '\0';
-}
-
-/* Whose switch it is; made if need be.  NULL: no memory. */
-static struct thread *thread_of(struct pt_switches *w, const struct pt_switch *s)
-{
-    struct thread *t = find(w, s->tid);
-
-    if (t)
-        return t;
-    if (pt_round_grow(&w->threads, &w->room, w->count, sizeof *w->threads) < 0 ||
-        ((w->count + 1) * 2 > w->hash_room && grow_hash(w) < 0))
-        return NULL;
-    t = &w->threads[w->count];
-    *t = (struct thread){
-        .author = { .wid = pt_add_relaxed(&w->seg->h->next_wid, 1u), .level = PT_LEVEL_MADE,
-                    .pid = s->pid, .tid = s->tid },
-        .origin = s->origin,
-    };
-    look_up_name(&t->author);
-    *cell_of(w, s->tid) = (uint32_t)++w->count;
-    return t;
 }
 
 /* Its fate is that of an event of a thread with the same time. */
@@ -205,7 +115,7 @@ static enum pt_fate fate_of(const struct pt_round *r, uint64_t ts)
 static int place_all(struct pt_switches *w, const struct pt_gates *g, const struct pt_switch *list,
                      size_t n)
 {
-    struct thread *t;
+    struct pt_switch_thread *t;
 
     w->placed_count = 0;
     for (size_t i = 0; i < n; i++) {
@@ -214,18 +124,19 @@ static int place_all(struct pt_switches *w, const struct pt_gates *g, const stru
         if (s->what == PT_SWITCH_LOST)
             continue;
         if (s->what == PT_SWITCH_ENDED) {
-            t = find(w, s->tid);
+            t = pt_switch_threads_find(&w->threads, s->tid);
             if (t && t->origin == s->origin)
                 t->ended = true;
             continue;
         }
-        t = thread_of(w, s);
+        t = pt_switch_threads_get(&w->threads, w->seg->h, s);
         if (!t || pt_round_grow(&w->placed, &w->placed_room, w->placed_count,
                                 sizeof *w->placed) < 0)
             return -ENOMEM;
         if (t->origin != s->origin || !pt_switch_is_wanted(&w->layouts, g, &t->author, s))
             continue;
-        w->placed[w->placed_count++] = (struct placed){ (uint32_t)(t - w->threads), (uint32_t)i };
+        w->placed[w->placed_count++] =
+            (struct placed){ (uint32_t)(t - w->threads.of), (uint32_t)i };
     }
     return 0;
 }
@@ -328,7 +239,7 @@ static void put_record(struct pt_switches *w, struct pt_log_packet *p, uint64_t 
 static size_t put_packet(struct pt_switches *w, struct pt_round *r, const struct pt_switch *list,
                          size_t i)
 {
-    struct thread *t = &w->threads[w->placed[i].thread];
+    struct pt_switch_thread *t = &w->threads.of[w->placed[i].thread];
     uint64_t base = list[w->placed[i].at].ts;
     struct pt_log_packet p = {
         .author = t->author, .first_no = t->next_no, .base_ts = base, .first_ts = base,
@@ -343,38 +254,6 @@ static size_t put_packet(struct pt_switches *w, struct pt_round *r, const struct
     t->next_no += p.events;
     r->sink.packet(r->sink.context, &p);
     return i - from;
-}
-
-/* pthread_t and name, of threads that have recorded events of their own: as the last
- * writer with that tid has them. */
-static void take_identities(struct pt_switches *w, const struct pt_live *l)
-{
-    for (uint32_t i = 0; w->count && i < l->tally_room; i++) {
-        const struct pt_tally *known = &l->tally[i];
-        uint32_t *cell = known->used && known->author.level == 0
-                             ? cell_of(w, known->author.tid) : NULL;
-        struct thread *t = cell && *cell ? &w->threads[*cell - 1] : NULL;
-
-        if (!t || t->author.pid != known->author.pid || t->known_by > known->author.wid)
-            continue;
-        t->known_by = known->author.wid;
-        t->author.thread_id = known->author.thread_id;
-        memcpy(t->author.name, known->author.name, sizeof t->author.name);
-        t->author.name[sizeof t->author.name - 1] = '\0';
-    }
-}
-
-static void forget_ended(struct pt_switches *w)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < w->count; i++)
-        if (!w->threads[i].ended)
-            w->threads[kept++] = w->threads[i];
-    if (kept == w->count)
-        return;
-    w->count = kept;
-    fill_hash(w);
 }
 
 /* Whoever reads learns from the beginning of a window on that switches are not told in
@@ -402,7 +281,7 @@ int pt_switches_write(struct pt_switches *w, struct pt_round *r)
 
     if (e < 0)
         return e;
-    take_identities(w, r->live);
+    pt_switch_threads_identify(&w->threads, r->live);
     sieve(w, r, list);
     if (w->placed_count)
         qsort(w->placed, w->placed_count, sizeof *w->placed, by_thread);
@@ -412,6 +291,6 @@ int pt_switches_write(struct pt_switches *w, struct pt_round *r)
     if (e == 0)
         e = put_beginnings(w, r);
     w->ops->done(w->source);
-    forget_ended(w);
+    pt_switch_threads_forget(&w->threads);
     return e;
 }

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See switch_thread.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "stream/round.h"
+#include "stream/switch_thread.h"
+
+void pt_switch_threads_deinit(struct pt_switch_threads *x)
+{
+    free(x->of);
+    free(x->hash);
+}
+
+static uint32_t *cell_of(const struct pt_switch_threads *x, int32_t tid)
+{
+    size_t i = (uint32_t)tid * 2654435761u & (x->hash_room - 1);
+
+    while (x->hash[i] && x->of[x->hash[i] - 1].author.tid != tid)
+        i = (i + 1) & (x->hash_room - 1);
+    return &x->hash[i];
+}
+
+struct pt_switch_thread *pt_switch_threads_find(const struct pt_switch_threads *x, int32_t tid)
+{
+    uint32_t *cell = x->hash_room ? cell_of(x, tid) : NULL;
+    struct pt_switch_thread *t = cell && *cell ? &x->of[*cell - 1] : NULL;
+
+    return t && !t->ended ? t : NULL;
+}
+
+static void fill_hash(struct pt_switch_threads *x)
+{
+    memset(x->hash, 0, x->hash_room * sizeof *x->hash);
+    for (size_t i = 0; i < x->count; i++)
+        *cell_of(x, x->of[i].author.tid) = (uint32_t)i + 1;
+}
+
+static int grow_hash(struct pt_switch_threads *x)
+{
+    size_t room = x->hash_room ? x->hash_room * 2 : 128;
+    uint32_t *hash = realloc(x->hash, room * sizeof *hash);
+
+    if (!hash)
+        return -ENOMEM;
+    x->hash = hash;
+    x->hash_room = room;
+    fill_hash(x);
+    return 0;
+}
+
+/* The name as of now; "" if the thread has gone already. */
+static void look_up_name(struct pt_author *a)
+{
+    char path[64];
+    ssize_t n = -1;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)a->pid, (int)a->tid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        n = read(fd, a->name, sizeof a->name - 1);
+        close(fd);
+    }
+    if (n > 0 && a->name[n - 1] == '\n')
+        n--;
+    a->name[n > 0 ? n : 0] = '\0';
+}
+
+struct pt_switch_thread *pt_switch_threads_get(struct pt_switch_threads *x,
+                                               struct pt_seg_header *h, const struct pt_switch *s)
+{
+    struct pt_switch_thread *t = pt_switch_threads_find(x, s->tid);
+
+    if (t)
+        return t;
+    if (pt_round_grow(&x->of, &x->room, x->count, sizeof *x->of) < 0 ||
+        ((x->count + 1) * 2 > x->hash_room && grow_hash(x) < 0))
+        return NULL;
+    t = &x->of[x->count];
+    *t = (struct pt_switch_thread){
+        .author = { .wid = pt_add_relaxed(&h->next_wid, 1u), .level = PT_LEVEL_MADE,
+                    .pid = s->pid, .tid = s->tid },
+        .origin = s->origin,
+    };
+    look_up_name(&t->author);
+    *cell_of(x, s->tid) = (uint32_t)++x->count;
+    return t;
+}
+
+void pt_switch_threads_identify(struct pt_switch_threads *x, const struct pt_live *l)
+{
+    for (uint32_t i = 0; x->count && i < l->tally_room; i++) {
+        const struct pt_tally *known = &l->tally[i];
+        uint32_t *cell = known->used && known->author.level == 0
+                             ? cell_of(x, known->author.tid) : NULL;
+        struct pt_switch_thread *t = cell && *cell ? &x->of[*cell - 1] : NULL;
+
+        if (!t || t->author.pid != known->author.pid || t->known_by > known->author.wid)
+            continue;
+        t->known_by = known->author.wid;
+        t->author.thread_id = known->author.thread_id;
+        memcpy(t->author.name, known->author.name, sizeof t->author.name);
+        t->author.name[sizeof t->author.name - 1] = '\0';
+    }
+}
+
+void pt_switch_threads_forget(struct pt_switch_threads *x)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < x->count; i++)
+        if (!x->of[i].ended)
+            x->of[kept++] = x->of[i];
+    if (kept == x->count)
+        return;
+    x->count = kept;
+    fill_hash(x);
+}

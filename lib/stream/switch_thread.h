@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The threads whose context switches are in a log: who each is for its readers.  Found
+ * by tid; of those that had the same tid, one after the other, the last.
+ */
+#ifndef PT_STREAM_SWITCH_THREAD_H
+#define PT_STREAM_SWITCH_THREAD_H
+
+#include "stream/live.h"
+#include "stream/switches.h"
+
+struct pt_switch_thread {
+    struct pt_author author;
+    uint32_t origin;
+    uint32_t known_by;          /* writer of its own, from which pthread_t and name are */
+    uint64_t next_no;
+    bool ended;
+};
+
+/* Zeroed: there are none. */
+struct pt_switch_threads {
+    struct pt_switch_thread *of; /* in the order in which they were seen */
+    size_t count, room;
+    uint32_t *hash;              /* index + 1 of the last one with a tid; open addressing */
+    size_t hash_room;
+};
+
+void pt_switch_threads_deinit(struct pt_switch_threads *x);
+/* NULL: there is none, or it has ended. */
+struct pt_switch_thread *pt_switch_threads_find(const struct pt_switch_threads *x, int32_t tid);
+/* Whose switch it is; made if need be, a writer of the stream.  NULL: no memory. */
+struct pt_switch_thread *pt_switch_threads_get(struct pt_switch_threads *x,
+                                               struct pt_seg_header *h, const struct pt_switch *s);
+/* pthread_t and name, of threads that have recorded events of their own: as the last
+ * writer with that tid has them. */
+void pt_switch_threads_identify(struct pt_switch_threads *x, const struct pt_live *l);
+/* Those that have ended. */
+void pt_switch_threads_forget(struct pt_switch_threads *x);
+
+#endif
