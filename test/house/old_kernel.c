@@ -10,18 +10,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -29,48 +25,21 @@
 #include <posixtrace/stream.h>
 #include <trace.h>
 #include <unistd.h>
+#include "support/need.h"
+#include "support/refuse_call.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
-enum { EVENTS = 500, THREADS = 24, NOT_TRIED = 77, ANY = -1, UNSHARE_TABLE = 2 };
-
-/* Holds in a case, or the case says where it did not and ends. */
-#define NEED(condition) \
-    do { \
-        if (!(condition)) { \
-            dprintf(2, "old_kernel: line %d: %s\n", __LINE__, #condition); \
-            _exit(1); \
-        } \
-    } while (0)
+enum { EVENTS = 500, THREADS = 24, NOT_TRIED = 77, UNSHARE_TABLE = 2 };
 
 static trace_event_id_t number_id;
 
-/* From here on the call answers error, if its third argument is that (or ANY). */
+/* From here on, or the case is not tried. */
 static void refuse(int call, int64_t third, int error)
 {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    enum { LOW = 0 };
-#else
-    enum { LOW = 4 };
-#endif
-    struct sock_filter program[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, third == ANY ? 1 : 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2]) + LOW),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)third, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog filter = { sizeof program / sizeof program[0], program };
-
-    if (third == ANY) {
-        program[2] = program[4];
-        program[3] = program[5];
-    }
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+    if (!refuse_call_with(call, third, error))
         _exit(NOT_TRIED);
 }
 
@@ -165,7 +134,7 @@ static void no_populate(void)
 
 static void no_madvise(void)
 {
-    refuse(SYS_madvise, ANY, EPERM);
+    refuse(SYS_madvise, REFUSE_ANY, EPERM);
     live_round();
     log_round();
 }
@@ -201,7 +170,7 @@ static void no_populate_no_memory(void)
 
 static void no_close_range(void)
 {
-    refuse(SYS_close_range, ANY, ENOSYS);
+    refuse(SYS_close_range, REFUSE_ANY, ENOSYS);
     live_round();
     log_round();
 }
@@ -220,15 +189,15 @@ static void no_own_table(void)
     int fd = open(".", O_TMPFILE | O_RDWR, 0600);
 
     NEED(fd >= 0);
-    refuse(SYS_close_range, ANY, ENOSYS);
-    refuse(SYS_unshare, ANY, EPERM);
+    refuse(SYS_close_range, REFUSE_ANY, ENOSYS);
+    refuse(SYS_unshare, REFUSE_ANY, EPERM);
     NEED(posix_trace_create_withlog(0, NULL, fd, &trid) == EPERM);
     live_round();
 }
 
 static void no_memfd(void)
 {
-    refuse(SYS_memfd_create, ANY, ENOSYS);
+    refuse(SYS_memfd_create, REFUSE_ANY, ENOSYS);
     live_round();
 }
 

@@ -15,37 +15,26 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sched.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <posixtrace/info.h>
 #include <trace.h>
 #include <unistd.h>
+#include "support/need.h"
+#include "support/refuse_call.h"
 
 enum { EVENTS = 1000, STREAMS_MAX = 64, STREAMS_TRIED = 100, DESCRIPTORS = 64, NOT_TRIED = 77 };
 #define STRANGER "a file of the application"
 /* first argument of a process that is to work without membarrier; the second
  * is the log's path */
 #define ALONE "alone"
-
-/* Holds in a case, or the case says where it did not and ends. */
-#define NEED(condition) \
-    do { \
-        if (!(condition)) { \
-            dprintf(2, "surroundings: line %d: %s\n", __LINE__, #condition); \
-            _exit(1); \
-        } \
-    } while (0)
 
 static trace_event_id_t number_id;
 static char log_path[256];
@@ -223,16 +212,7 @@ static void memory_locked(void)
 /* From here on membarrier is refused, as by a container's filter. */
 static void refuse_membarrier(void)
 {
-    struct sock_filter program[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog filter = { sizeof program / sizeof program[0], program };
-
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+    if (!refuse_call(SYS_membarrier, EPERM))
         _exit(NOT_TRIED);
 }
 

@@ -5,16 +5,12 @@
  * has switched: nothing here waits for time to pass.
  */
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -26,6 +22,7 @@
 #include <trace.h>
 #include "base/atomics.h"
 #include "support/log_file.h"
+#include "support/refuse_call.h"
 #include "support/run_suite.h"
 
 enum { BLOCKS = 200, THREADS = 4, MOST = 64, SKIPPED = 77 };
@@ -482,21 +479,6 @@ START_TEST(no_room)
 }
 END_TEST
 
-/* perf_event_open() is answered with the error from now on. */
-static bool refuse_perf(int error)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog filter = { sizeof code / sizeof code[0], code };
-
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
-
 /* In a child, which keeps the filter; its exit status says what went wrong. */
 static int trace_refused(int fd, int error)
 {
@@ -504,7 +486,7 @@ static int trace_refused(int fd, int error)
     int refusal = -1;
     trace_id_t trid;
 
-    if (!refuse_perf(error))
+    if (!refuse_call(SYS_perf_event_open, error))
         return SKIPPED;
     if (posix_trace_create_withlog(0, attr, fd, &trid) != 0)
         return 1;

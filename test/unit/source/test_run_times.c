@@ -5,11 +5,7 @@
  * kernel says, when it is asked, and what comes of it in a log.
  */
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +18,7 @@
 #include "stream/stream.h"
 #include "stream/switches.h"
 #include "support/log_file.h"
+#include "support/refuse_call.h"
 #include "support/run_suite.h"
 
 enum { SKIPPED = 77, NOBODY = 0x3ffffff, MANY = 3000 };
@@ -421,23 +418,9 @@ static void set_time(TCase *t)
     tcase_set_timeout(t, 60);
 }
 
-static bool refuse_perf(void)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog filter = { sizeof code / sizeof code[0], code };
-
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
-
 int main(void)
 {
-    if (!refuse_perf()) {
+    if (!refuse_call(SYS_perf_event_open, EACCES)) {
         puts("there are no filters of system calls here");
         return SKIPPED;
     }
