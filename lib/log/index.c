@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "log/index.h"
 
 #define FIRST_SPACING (64u << 10)
-#define FIRST_ROOM    16u
 
 void pt_index_init(struct pt_index *x)
 {
@@ -46,15 +46,10 @@ static void thin(struct pt_index *x)
 
 int pt_index_append(struct pt_index *x, const struct pt_index_entry *entry)
 {
-    if (x->count == x->room) {
-        size_t room = x->room ? x->room * 2 : FIRST_ROOM;
-        struct pt_index_entry *entries = realloc(x->entries, room * sizeof *entries);
+    int error = pt_grow(&x->entries, &x->room, x->count, sizeof *x->entries);
 
-        if (!entries)
-            return -ENOMEM;
-        x->entries = entries;
-        x->room = room;
-    }
+    if (error)
+        return error;
     x->entries[x->count++] = *entry;
     x->bytes = 0;
     if (x->count == PT_INDEX_MAX)

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* The k-way merge: a binary heap; see merge.h. */
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include "base/atomics.h"
+#include "base/grow.h"
 #include "log/merge.h"
-
-#define FIRST_ROOM 32u
 
 void pt_merge_init(struct pt_merge *m)
 {
@@ -42,15 +40,10 @@ static void climb(struct pt_merge_entry *heap, size_t i, struct pt_merge_entry e
 
 int pt_merge_push(struct pt_merge *m, struct pt_merge_node *node)
 {
-    if (m->count == m->room) {
-        size_t room = m->room ? m->room * 2 : FIRST_ROOM;
-        struct pt_merge_entry *heap = realloc(m->heap, room * sizeof *heap);
+    int error = pt_grow(&m->heap, &m->room, m->count, sizeof *m->heap);
 
-        if (!heap)
-            return -ENOMEM;
-        m->heap = heap;
-        m->room = room;
-    }
+    if (error)
+        return error;
     climb(m->heap, m->count, (struct pt_merge_entry){ node->ts, node });
     m->count++;
     return 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/grow.h"
 #include "log/out.h"
 
 #define BUFFER_BYTES  (256u << 10)
@@ -103,17 +104,19 @@ int pt_out_flush(struct pt_out *o)
     return error;
 }
 
-/* at with room for wanted elements, or NULL and at is as it was. */
-static void *grown(void *at, size_t *room, size_t wanted, size_t element)
+static int make_room(struct pt_out *o, size_t bytes)
 {
-    size_t n = *room;
+    size_t room = o->room;
+    uint8_t *buffer;
 
-    while (n < wanted)
-        n *= 2;
-    at = realloc(at, n * element);
-    if (at)
-        *room = n;
-    return at;
+    while (room < bytes)
+        room *= 2;
+    buffer = realloc(o->buffer, room);
+    if (!buffer)
+        return -ENOMEM;
+    o->buffer = buffer;
+    o->room = room;
+    return 0;
 }
 
 void *pt_out_reserve(struct pt_out *o, size_t bytes, int *error)
@@ -124,25 +127,12 @@ void *pt_out_reserve(struct pt_out *o, size_t bytes, int *error)
     if (*error)
         return NULL;
     if (bytes > o->room - ALIGNMENT) {
-        uint8_t *buffer = grown(o->buffer, &o->room, bytes + ALIGNMENT, 1);
-
-        if (!buffer)
-            goto no_memory;
-        o->buffer = buffer;
+        *error = make_room(o, bytes + ALIGNMENT);
+        if (*error)
+            return NULL;
     }
-    if (o->packet_count == o->packet_room) {
-        struct pt_out_packet *packets = grown(o->packets, &o->packet_room,
-                                              o->packet_count + 1, sizeof *packets);
-
-        if (!packets)
-            goto no_memory;
-        o->packets = packets;
-    }
-    return first_byte(o) + o->length;
-
-no_memory:
-    *error = -ENOMEM;
-    return NULL;
+    *error = pt_grow(&o->packets, &o->packet_room, o->packet_count, sizeof *o->packets);
+    return *error ? NULL : first_byte(o) + o->length;
 }
 
 void pt_out_commit(struct pt_out *o, size_t bytes, uint32_t wid, uint32_t events)

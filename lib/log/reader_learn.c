@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* What packets other than those of events tell a reader: names, times, numbers. */
-#include <stdlib.h>
+#include "base/grow.h"
 #include "log/reader_state.h"
 
 int pt_reader_add_sync(struct pt_log_reader *r, const struct pt_sync *point)
 {
+    int error;
+
     if (r->sync_count && point->ts <= r->syncs[r->sync_count - 1].ts)
         return 0;
-    if (r->sync_count == r->sync_room) {
-        size_t room = r->sync_room ? r->sync_room * 2 : 16;
-        struct pt_sync *syncs = realloc(r->syncs, room * sizeof *syncs);
-
-        if (!syncs)
-            return -ENOMEM;
-        r->syncs = syncs;
-        r->sync_room = room;
-    }
+    error = pt_grow(&r->syncs, &r->sync_room, r->sync_count, sizeof *r->syncs);
+    if (error)
+        return error;
     r->syncs[r->sync_count++] = *point;
     r->sync_from = r->sync_to = 0;
     return 0;

@@ -3,19 +3,10 @@
 /* The books of a round: a cursor for each author, and the notes of its packets. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "log/reader_state.h"
 
 #define KEPT_BUFFERS 256u
-
-static void *grow(void *at, size_t *room, size_t element)
-{
-    size_t n = *room ? *room * 2 : 64;
-
-    at = realloc(at, n * element);
-    if (at)
-        *room = n;
-    return at;
-}
 
 void pt_reader_round_clear(struct pt_round *round)
 {
@@ -121,13 +112,8 @@ int pt_reader_note(struct pt_round *round, uint32_t wid, struct pt_note entry)
 
     if (!c)
         return -ENOMEM;
-    if (round->note_count == round->note_room) {
-        struct pt_note *notes = grow(round->notes, &round->note_room, sizeof *notes);
-
-        if (!notes)
-            return -ENOMEM;
-        round->notes = notes;
-    }
+    if (pt_grow(&round->notes, &round->note_room, round->note_count, sizeof *round->notes) < 0)
+        return -ENOMEM;
     entry.next = PT_NO_NOTE;
     round->notes[round->note_count++] = entry;
     if (c->next_note == PT_NO_NOTE)

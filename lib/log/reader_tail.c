@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <posixtrace/info.h>
 #include <stdlib.h>
+#include "base/grow.h"
 #include "log/reader_state.h"
 
 struct range {
@@ -108,6 +109,7 @@ static int add_range(void *context, const struct pt_log_packet *p)
 {
     struct ranges *ranges = context;
     bool unbooked = p->lsn > ranges->tail->lsn;
+    int error;
 
     /* In no chunk, and in nobody's numbers. */
     if (p->author.level == PT_LEVEL_MADE)
@@ -118,15 +120,9 @@ static int add_range(void *context, const struct pt_log_packet *p)
         add_present(ranges, p->author.wid, p->events);
     if (!tail_has_chunk(ranges->tail, p->chunk_seq))
         return 0;
-    if (ranges->count == ranges->room) {
-        size_t room = ranges->room ? ranges->room * 2 : 64;
-        struct range *list = realloc(ranges->list, room * sizeof *list);
-
-        if (!list)
-            return -ENOMEM;
-        ranges->list = list;
-        ranges->room = room;
-    }
+    error = pt_grow(&ranges->list, &ranges->room, ranges->count, sizeof *ranges->list);
+    if (error)
+        return error;
     ranges->list[ranges->count++] =
         (struct range){ p->chunk_seq, p->chunk_off, p->chunk_off + p->bytes, unbooked };
     return 0;

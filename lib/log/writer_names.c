@@ -3,8 +3,8 @@
 /*
  * What packets of events need to be understood: names, descriptions and sync points.
  */
-#include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "log/writer_state.h"
 
 uint32_t pt_writer_text_packet(struct pt_log_writer *w, void *at, enum pt_text kind, uint32_t id)
@@ -81,15 +81,10 @@ const char *pt_log_text(const struct pt_log_writer *w, enum pt_text kind, uint32
 
 int pt_writer_note_sync(struct pt_log_writer *w, const struct pt_sync *point)
 {
-    if (w->sync_count == w->sync_room) {
-        size_t room = w->sync_room ? w->sync_room * 2 : 16;
-        struct pt_sync *syncs = realloc(w->syncs, room * sizeof *syncs);
+    int error = pt_grow(&w->syncs, &w->sync_room, w->sync_count, sizeof *w->syncs);
 
-        if (!syncs)
-            return -ENOMEM;
-        w->syncs = syncs;
-        w->sync_room = room;
-    }
+    if (error)
+        return error;
     w->syncs[w->sync_count++] = *point;
     return 0;
 }

@@ -5,8 +5,8 @@
  * cut into pieces, what does not is counted as lost.
  */
 #include <posixtrace/info.h>
-#include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "log/order.h"
 #include "log/writer_state.h"
 
@@ -19,15 +19,9 @@
 static void note_part_author(struct pt_log_writer *w, struct pt_total *total, uint32_t events)
 {
     if (total->part_events == 0) {
-        if (w->part_author_count == w->part_author_room) {
-            size_t room = w->part_author_room ? w->part_author_room * 2 : 64;
-            uint32_t *authors = realloc(w->part_authors, room * sizeof *authors);
-
-            if (!authors)
-                return;
-            w->part_authors = authors;
-            w->part_author_room = room;
-        }
+        if (pt_grow(&w->part_authors, &w->part_author_room, w->part_author_count,
+                    sizeof *w->part_authors) < 0)
+            return;
         w->part_authors[w->part_author_count++] = total->author.wid;
     }
     total->part_events += events;

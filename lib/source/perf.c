@@ -42,6 +42,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+#include "base/grow.h"
 #include "base/sys.h"
 #include "source/backlog.h"
 #include "source/perf.h"
@@ -70,20 +71,6 @@ struct pt_switch_source {
     pthread_t pump;
     int bell;                  /* eventfd: the pump ends */
 };
-
-static int grow(void *array, size_t *room, size_t count, size_t size)
-{
-    void **p = array, *fresh;
-
-    if (count < *room)
-        return 0;
-    fresh = realloc(*p, (*room * 2 + 16) * size);
-    if (!fresh)
-        return -ENOMEM;
-    *p = fresh;
-    *room = *room * 2 + 16;
-    return 0;
-}
 
 static int by_id(const void *a, const void *b)
 {
@@ -166,12 +153,12 @@ static void *pump(void *arg)
 static int watch_thread(struct pt_switch_source *s, int32_t tid)
 {
     size_t before = s->watch_count;
-    int e = grow(&s->tids, &s->tid_room, s->tid_count, sizeof *s->tids);
+    int e = pt_grow(&s->tids, &s->tid_room, s->tid_count, sizeof *s->tids);
 
     for (size_t i = 0; e >= 0 && i < s->ring_count; i++) {
         struct watch *w;
 
-        e = grow(&s->watches, &s->watch_room, s->watch_count, sizeof *s->watches);
+        e = pt_grow(&s->watches, &s->watch_room, s->watch_count, sizeof *s->watches);
         if (e < 0)
             break;
         w = &s->watches[s->watch_count];

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/grow.h"
 #include "ring/dir.h"
 #include "ring/liveness.h"
 #include "ring/names.h"
@@ -30,13 +31,8 @@ static int keep_packet(void *context, const struct pt_log_packet *packet)
     struct corpse *c = context;
     struct pt_log_packet *p;
 
-    if (c->count == c->room) {
-        p = realloc(c->packets, (c->room * 2 + 64) * sizeof *p);
-        if (!p)
-            return -ENOMEM;
-        c->packets = p;
-        c->room = c->room * 2 + 64;
-    }
+    if (pt_grow(&c->packets, &c->room, c->count, sizeof *c->packets) < 0)
+        return -ENOMEM;
     p = &c->packets[c->count];
     *p = *packet;
     p->types = NULL;   /* the round's own table */

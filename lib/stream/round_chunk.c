@@ -32,20 +32,6 @@
 #include "ring/pool.h"
 #include "stream/round.h"
 
-int pt_round_grow(void *array, size_t *room, size_t count, size_t size)
-{
-    void **p = array, *fresh;
-
-    if (count < *room)
-        return 0;
-    fresh = realloc(*p, (*room * 2 + 64) * size);
-    if (!fresh)
-        return -ENOMEM;
-    *p = fresh;
-    *room = *room * 2 + 64;
-    return 0;
-}
-
 /* How many of the round's STARTs and STOPs are not later than ts. */
 static size_t windows_until(const struct pt_round *r, uint64_t ts)
 {

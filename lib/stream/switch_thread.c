@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "stream/round.h"
+#include "base/grow.h"
 #include "stream/switch_thread.h"
 
 void pt_switch_threads_deinit(struct pt_switch_threads *x)
@@ -78,7 +78,7 @@ struct pt_switch_thread *pt_switch_threads_get(struct pt_switch_threads *x,
 
     if (t)
         return t;
-    if (pt_round_grow(&x->of, &x->room, x->count, sizeof *x->of) < 0 ||
+    if (pt_grow(&x->of, &x->room, x->count, sizeof *x->of) < 0 ||
         ((x->count + 1) * 2 > x->hash_room && grow_hash(x) < 0))
         return NULL;
     t = &x->of[x->count];

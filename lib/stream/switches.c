@@ -9,6 +9,7 @@
 #include <posixtrace/system.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "stream/round.h"
 #include "stream/stream.h"
 #include "stream/switch_event.h"
@@ -130,7 +131,7 @@ static int place_all(struct pt_switches *w, const struct pt_gates *g, const stru
             continue;
         }
         t = pt_switch_threads_get(&w->threads, w->seg->h, s);
-        if (!t || pt_round_grow(&w->placed, &w->placed_room, w->placed_count,
+        if (!t || pt_grow(&w->placed, &w->placed_room, w->placed_count,
                                 sizeof *w->placed) < 0)
             return -ENOMEM;
         if (t->origin != s->origin || !pt_switch_is_wanted(&w->layouts, g, &t->author, s))
