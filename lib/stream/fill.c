@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 #include "base/sys.h"
+#include "base/thread.h"
 #include "stream/fill.h"
 #include "stream/stream.h"
 
@@ -65,18 +65,6 @@ static void *tell(void *arg)
     }
 }
 
-static int start_thread(struct pt_fill *f)
-{
-    sigset_t all, old;
-    int e;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    e = pthread_create(&f->thread, NULL, tell, f);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return e == EAGAIN ? -ENOMEM : -e;
-}
-
 void pt_fill_end(struct pt_stream *s)
 {
     struct pt_fill *f = s->fill;
@@ -125,7 +113,7 @@ int pt_fill_watch(struct pt_stream *s, unsigned percent, int fd)
     pt_fill_arm(h);
     if (pt_load_seqcst(&h->full_chunks) >= level_of(h, percent))
         wake(h);
-    e = start_thread(f);
+    e = pt_thread_start(&f->thread, tell, f);
     if (e < 0) {
         pt_store_seqcst(&h->fill_level, 0u);
         pt_store_seqcst(&h->fill_mark, 0u);

@@ -6,7 +6,6 @@
 #include <linux/close_range.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/sys.h"
+#include "base/thread.h"
 #include "stream/flush_state.h"
 #include "stream/switches.h"
 
@@ -168,18 +168,6 @@ static int wait_for_reply(struct pt_flusher *f, uint32_t before)
     return f->answer;
 }
 
-static int start_thread(struct pt_flusher *f)
-{
-    sigset_t all, old;
-    int e;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    e = pthread_create(&f->thread, NULL, flush_thread, f);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return e == EAGAIN ? -ENOMEM : -e;
-}
-
 int pt_flusher_start(struct pt_stream *s, int fd)
 {
     struct pt_round_sink sink = { pt_flush_put_packet, NULL };
@@ -194,7 +182,7 @@ int pt_flusher_start(struct pt_stream *s, int fd)
     sink.context = f;
     e = pt_round_init(&f->round, &s->live, &sink);
     if (e == 0)
-        e = start_thread(f);
+        e = pt_thread_start(&f->thread, flush_thread, f);
     if (e == 0) {
         e = wait_for_reply(f, 0);
         if (e < 0)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* Threads of the library in a program that does not know of them. */
+#ifndef PT_BASE_THREAD_H
+#define PT_BASE_THREAD_H
+
+#include <pthread.h>
+
+/* With all signals blocked from its beginning: none of the program's is handled there.
+ * 0 or a negative errno; what there are not enough of is -ENOMEM. */
+int pt_thread_start(pthread_t *thread, void *(*run)(void *), void *argument);
+
+#endif
