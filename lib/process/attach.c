@@ -63,9 +63,7 @@ void pt_detach(struct pt_stream *s)
         pt_seg_unmap(s->seg);
         free(s->seg);
     }
-    pthread_mutex_destroy(&s->control);
-    pthread_mutex_destroy(&s->reading);
-    free(s);
+    pt_stream_free(s);
 }
 
 int pt_attach(struct pt_stream **stream, const char *file)
@@ -75,16 +73,10 @@ int pt_attach(struct pt_stream **stream, const char *file)
 
     if (!pt_seg_is_name(file))
         return -EINVAL;
-    s = calloc(1, sizeof *s);
+    s = pt_stream_new(PT_STREAM_ATTACHED);
     if (!s)
         return -ENOMEM;
-    s->kind = PT_STREAM_ATTACHED;
     s->uid = geteuid();
-    s->fd = -1;
-    s->next_type = 1;
-    pthread_mutex_init(&s->control, NULL);
-    pthread_mutex_init(&s->reading, NULL);
-    s->instance = pt_self_instance();
     r = s->instance ? open_segment(s, file) : -ENOMEM;
     if (r == 0)
         r = open_names(s);

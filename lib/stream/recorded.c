@@ -25,16 +25,11 @@ static int find_tail(struct pt_stream *s)
 
 int pt_recorded_open(struct pt_stream **stream, int fd)
 {
-    struct pt_stream *s = calloc(1, sizeof *s);
+    struct pt_stream *s = pt_stream_new(PT_STREAM_RECORDED);
     int r = 0;
 
     if (!s)
         return -ENOMEM;
-    s->kind = PT_STREAM_RECORDED;
-    s->instance = pt_self_instance();
-    s->next_type = 1;
-    pthread_mutex_init(&s->control, NULL);
-    pthread_mutex_init(&s->reading, NULL);
     /* Ours, so that the caller's close does not put another file under us. */
     s->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     if (s->fd < 0)
@@ -96,9 +91,7 @@ void pt_recorded_close(struct pt_stream *s)
     pt_tail_close(s->tail);
     if (s->fd >= 0)
         close(s->fd);
-    pthread_mutex_destroy(&s->control);
-    pthread_mutex_destroy(&s->reading);
-    free(s);
+    pt_stream_free(s);
 }
 
 const char *pt_stream_name(struct pt_stream *s, uint32_t id)

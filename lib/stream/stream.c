@@ -124,25 +124,29 @@ static void free_stream(struct pt_stream *s)
         free(s->seg);
     }
     pt_traced_close(s);
-    pthread_mutex_destroy(&s->control);
-    pthread_mutex_destroy(&s->reading);
-    free(s);
+    pt_stream_free(s);
 }
 
-static struct pt_stream *new_stream(struct pt_self *self, bool with_log)
+struct pt_stream *pt_stream_new(enum pt_stream_kind kind)
 {
     struct pt_stream *s = calloc(1, sizeof *s);
 
     if (!s)
         return NULL;
-    s->kind = with_log ? PT_STREAM_LOGGED : PT_STREAM_ACTIVE;
-    s->self = self;
+    s->kind = kind;
     s->instance = pt_self_instance();
     s->fd = -1;
     s->next_type = 1;
     pthread_mutex_init(&s->control, NULL);
     pthread_mutex_init(&s->reading, NULL);
     return s;
+}
+
+void pt_stream_free(struct pt_stream *s)
+{
+    pthread_mutex_destroy(&s->control);
+    pthread_mutex_destroy(&s->reading);
+    free(s);
 }
 
 /* The stream has its bit. */
@@ -178,9 +182,10 @@ int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int 
     r = pt_exit_register();
     if (r < 0)
         return r;
-    s = new_stream(self, log_fd >= 0);
+    s = pt_stream_new(log_fd >= 0 ? PT_STREAM_LOGGED : PT_STREAM_ACTIVE);
     if (!s)
         return -ENOMEM;
+    s->self = self;
     r = pt_traced_open(s, target);
     if (r == 0)
         r = pt_page_take_bit(s->page);

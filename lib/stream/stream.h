@@ -72,6 +72,10 @@ struct pt_stream {
     bool writer_alive;
 };
 
+/* What streams of all kinds begin and end with.  NULL: no memory. */
+struct pt_stream *pt_stream_new(enum pt_stream_kind kind);
+void pt_stream_free(struct pt_stream *s);
+
 /* All return 0 or a negative errno. */
 /* target: the other process to be traced; NULL: this one. */
 int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int log_fd,
