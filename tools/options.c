@@ -179,3 +179,25 @@ int options_next(struct options *o)
         return short_option(o, word);
     return long_option(o, word + 2);
 }
+
+int options_set_log(const char **path, const char *value)
+{
+    if (*path)
+        return tool_usage("one log at a time: %s and %s", quote(*path), quote(value));
+    *path = value;
+    return EXIT_DONE;
+}
+
+int options_one_log(struct options *o, int (*act)(const char *path))
+{
+    const char *path = NULL;
+    int code;
+
+    while ((code = options_next(o)) != OPTION_END) {
+        if (code == OPTION_STOP)
+            return o->status;
+        if (options_set_log(&path, o->value) != EXIT_DONE)
+            return EXIT_USAGE;
+    }
+    return path ? act(path) : tool_usage("no log named");
+}

@@ -39,6 +39,11 @@ struct options {
 
 int options_next(struct options *o);
 
+/* An operand that is the log, the only one: EXIT_DONE, or EXIT_USAGE having said so. */
+int options_set_log(const char **path, const char *value);
+/* All of the command line of a verb without options: what act returns for its log. */
+int options_one_log(struct options *o, int (*act)(const char *path));
+
 /* The word of the NULL-terminated list that is most like word, or NULL if none
  * is near. */
 const char *options_nearest(const char *word, const char *const *list);

@@ -98,17 +98,7 @@ static int check_file(const char *path)
 
 static int run(struct options *o)
 {
-    const char *path = NULL;
-    int code;
-
-    while ((code = options_next(o)) != OPTION_END) {
-        if (code == OPTION_STOP)
-            return o->status;
-        if (path)
-            return tool_usage("one log at a time: %s and %s", quote(path), quote(o->value));
-        path = o->value;
-    }
-    return path ? check_file(path) : tool_usage("no log named");
+    return options_one_log(o, check_file);
 }
 
 const struct verb verb_check = { "check", help, options, run };

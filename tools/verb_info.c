@@ -318,9 +318,8 @@ static int run(struct options *o)
             strict = true;
             continue;
         }
-        if (path)
-            return tool_usage("one log at a time: %s and %s", quote(path), quote(o->value));
-        path = o->value;
+        if (options_set_log(&path, o->value) != EXIT_DONE)
+            return EXIT_USAGE;
     }
     return path ? print_info(path, strict) : tool_usage("no log named");
 }

@@ -243,14 +243,6 @@ static int measure_log(const struct request *r, const struct metrics_pick *pick)
 
 /* ---- the command line ---- */
 
-static int set_path(const char *value, const char **path)
-{
-    if (*path)
-        return tool_usage("one log at a time: %s and %s", quote(*path), quote(value));
-    *path = value;
-    return EXIT_DONE;
-}
-
 static int add_word(const char ***list, size_t *count, const char *word)
 {
     *list = tool_grow(*list, *count + 2, sizeof **list);
@@ -275,7 +267,7 @@ static int take_option(struct request *r, int code, const char *value)
     case LIST: r->list = true; break;
     case CHECK: r->check = value; break;
     case DOT: r->dot = value; break;
-    default: return set_path(value, &r->path);
+    default: return options_set_log(&r->path, value);
     }
     return EXIT_DONE;
 }

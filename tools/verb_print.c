@@ -93,14 +93,6 @@ static int set_width(const char *value, long *width)
     return EXIT_DONE;
 }
 
-static int set_path(const char *value, const char **path)
-{
-    if (*path)
-        return tool_usage("one log at a time: %s and %s", quote(*path), quote(value));
-    *path = value;
-    return EXIT_DONE;
-}
-
 static int take_option(struct request *r, int code, const char *value)
 {
     switch (code) {
@@ -115,7 +107,7 @@ static int take_option(struct request *r, int code, const char *value)
     case WIDTH: return set_width(value, &r->width);
     case STRICT: r->strict = true; return EXIT_DONE;
     case FOLLOW: r->follow = true; return EXIT_DONE;
-    default: return set_path(value, &r->path);
+    default: return options_set_log(&r->path, value);
     }
 }
 

@@ -79,17 +79,7 @@ static int recover_file(const char *path)
 
 static int run(struct options *o)
 {
-    const char *path = NULL;
-    int code;
-
-    while ((code = options_next(o)) != OPTION_END) {
-        if (code == OPTION_STOP)
-            return o->status;
-        if (path)
-            return tool_usage("one log at a time: %s and %s", quote(path), quote(o->value));
-        path = o->value;
-    }
-    return path ? recover_file(path) : tool_usage("no log named");
+    return options_one_log(o, recover_file);
 }
 
 const struct verb verb_recover = { "recover", help, options, run };
