@@ -107,12 +107,8 @@ static bool read_name(struct pt_scan *s, struct pt_row *to)
 {
     const char *begin = s->at;
 
-    if (!read_text(s, to->name, TRACE_EVENT_NAME_MAX, pt_row_name_too_long))
-        return false;
-    if (to->name[0])
-        return true;
-    s->at = begin;
-    return pt_scan_fail(s, "a name that is not empty");
+    return read_text(s, to->name, TRACE_EVENT_NAME_MAX, pt_row_name_too_long) &&
+           (to->name[0] || pt_row_no_name(s, begin));
 }
 
 /* Others may write anything there, and no quotes around it. */

@@ -142,4 +142,7 @@ int64_t pt_kev_clock_ns(struct pt_kev_clock *clock, unsigned cpu, uint32_t low);
 /* "Tue Jun 23 11:47:46 2009"; false: no such date. */
 bool pt_kev_date(const char *text, int64_t *ns);
 
+/* kev.c: of both formats; ends with a name of NULL. */
+extern const struct posixtrace_format_option pt_kev_options[];
+
 #endif

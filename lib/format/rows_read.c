@@ -65,6 +65,12 @@ bool pt_row_number(struct pt_scan *s, enum pt_row_member member, struct pt_row *
     return true;
 }
 
+bool pt_row_no_name(struct pt_scan *s, const char *begin)
+{
+    s->at = begin;
+    return pt_scan_fail(s, "a name that is not empty");
+}
+
 bool pt_row_quick_time(const char *at, const char *end, int64_t *ns)
 {
     const char *begin = at;

@@ -70,6 +70,8 @@ const char *pt_row_member_name(enum pt_row_member member);
 void pt_row_clear(struct pt_row *row);
 /* A member that is a number of decimal digits: ts, pid, tid and trunc. */
 bool pt_row_number(struct pt_scan *s, enum pt_row_member member, struct pt_row *to);
+/* Says that there is nothing in the name that begins there; false. */
+bool pt_row_no_name(struct pt_scan *s, const char *begin);
 /* "123" and the stop behind it, as the time of a line. */
 bool pt_row_quick_time(const char *at, const char *end, int64_t *ns);
 /* Whether all that is needed was seen (a bit for each member). */

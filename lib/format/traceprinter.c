@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* The text of QNX Neutrino's traces. */
-#include "format/format.h"
+#include "format/kev.h"
 
 int pt_traceprinter_read(struct pt_job *job);
 int pt_traceprinter_write(struct pt_job *job);
 
-static const struct posixtrace_format_option options[] = {
-    { "rate", "import: clock cycles a second, in place of what the header says" },
-    { "start", "import: time of the first event, ns since 1970" },
-    { "release", "import: of QNX, in place of what the header says: 6, 7 or 8" },
-    { "state", "import: NUMBER=NAME, a thread state in place of what is known; may be repeated" },
-    { NULL, NULL }
-};
-
 const struct pt_format pt_format_traceprinter = {
     { "traceprinter", "QNX Neutrino: the text that 'traceprinter -n' prints", true, true, false,
-      NULL, options },
+      NULL, pt_kev_options },
     pt_traceprinter_write, pt_traceprinter_read
 };
