@@ -75,8 +75,6 @@ static int open_complete(struct pt_log_reader *r)
 {
     const struct pt_packet_head *packet;
     const struct pt_packet_end *end;
-    struct pt_walk walk;
-    uint64_t offset;
     int rc;
 
     r->end_offset = find_end(r);
@@ -97,12 +95,7 @@ static int open_complete(struct pt_log_reader *r)
     rc = pt_reader_learn_end(r, end);
     if (rc)
         return rc;
-    pt_walk_init(&walk, &r->source, r->seed, r->closing_offset, r->end_offset);
-    while ((rc = pt_walk_next(&walk, &packet, &offset)) == 1) {
-        rc = packet->type == PT_PACKET_ROUND ? 0 : pt_reader_learn(r, packet);
-        if (rc)
-            return rc;
-    }
+    rc = pt_reader_learn_all(r, r->closing_offset, r->end_offset);
     if (rc == 0)
         rc = learn_index(r);
     return rc < 0 ? rc : 1;

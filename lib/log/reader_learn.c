@@ -64,6 +64,22 @@ int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet
     return 0;
 }
 
+int pt_reader_learn_all(struct pt_log_reader *r, uint64_t from, uint64_t to)
+{
+    const struct pt_packet_head *packet;
+    struct pt_walk walk;
+    uint64_t offset;
+    int rc;
+
+    pt_walk_init(&walk, &r->source, r->seed, from, to);
+    while ((rc = pt_walk_next(&walk, &packet, &offset)) == 1) {
+        rc = packet->type == PT_PACKET_ROUND ? 0 : pt_reader_learn(r, packet);
+        if (rc)
+            return rc;
+    }
+    return rc;
+}
+
 static void learn_counts(struct pt_log_reader *r, const struct pt_packet_count *from, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)

@@ -169,6 +169,8 @@ int pt_reader_header(struct pt_log_reader *r);
 /* reader_learn.c */
 /* Takes what a NAME, SYNC or ROUND packet says; 0 or -ENOMEM. */
 int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet);
+/* The same of all packets from there to there but the ROUNDs. */
+int pt_reader_learn_all(struct pt_log_reader *r, uint64_t from, uint64_t to);
 int pt_reader_learn_end(struct pt_log_reader *r, const struct pt_packet_end *end);
 int pt_reader_add_sync(struct pt_log_reader *r, const struct pt_sync *point);
 

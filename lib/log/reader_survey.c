@@ -34,13 +34,7 @@ static int find_newest(struct pt_log_reader *r)
     }
     if (rc < 0)
         return rc;
-    pt_walk_init(&walk, &r->source, r->seed, r->meta_start, r->size);
-    while ((rc = pt_walk_next(&walk, &packet, &offset)) == 1) {
-        rc = packet->type == PT_PACKET_ROUND ? 0 : pt_reader_learn(r, packet);
-        if (rc)
-            return rc;
-    }
-    return rc;
+    return pt_reader_learn_all(r, r->meta_start, r->size);
 }
 
 /* Events behind the last ROUND have no totals yet, but numbers; those that the
