@@ -5,16 +5,6 @@
  */
 #include "support/trace_helpers.h"
 
-/* A running stream whose START has been read. */
-static trace_id_t running(const struct th_conf *conf)
-{
-    trace_id_t trid = th_create(conf);
-
-    ck_ok(posix_trace_start(trid));
-    th_expect(th_drain(trid), POSIX_TRACE_START);
-    return trid;
-}
-
 START_TEST(test_110_no_stream)
 {
     trace_event_id_t id = th_id("nowhere");
@@ -23,7 +13,7 @@ START_TEST(test_110_no_stream)
     errno = 4711;
     th_put(id, 1, 4);
     ck_assert_int_eq(errno, 4711);
-    trid = running(&(struct th_conf){ 0 });
+    trid = th_running();
     ck_assert_uint_eq(th_drain(trid).n, 0);
     errno = 4711;
     th_put(id, 2, 4);
@@ -35,7 +25,7 @@ END_TEST
 START_TEST(test_111_who_and_what)
 {
     trace_event_id_t id = th_id("who");
-    trace_id_t trid = running(&(struct th_conf){ 0 });
+    trace_id_t trid = th_running();
     struct th_event e;
 
     th_put(id, 42, 24);
@@ -54,7 +44,7 @@ END_TEST
 START_TEST(test_112_no_data)
 {
     trace_event_id_t id = th_id("no data");
-    trace_id_t trid = running(&(struct th_conf){ 0 });
+    trace_id_t trid = th_running();
     struct th_event e;
 
     posix_trace_event(id, NULL, 0);
@@ -70,7 +60,7 @@ END_TEST
 static void recorded_length(size_t max_data, size_t put, size_t expected, int status)
 {
     trace_event_id_t id = th_id("long");
-    trace_id_t trid = running(&(struct th_conf){ .max_data = max_data });
+    trace_id_t trid = th_running(.max_data = max_data);
     struct th_event e;
 
     th_put(id, 7, put);
@@ -101,7 +91,7 @@ END_TEST
 START_TEST(test_115_buffer_overwritten)
 {
     trace_event_id_t id = th_id("copied");
-    trace_id_t trid = running(&(struct th_conf){ 0 });
+    trace_id_t trid = th_running();
     char buffer[32] = "as it was at the call";
     struct th_event e;
 
@@ -129,7 +119,7 @@ SITE(call_site_b)
 START_TEST(test_116_address)
 {
     trace_event_id_t id = th_id("from here");
-    trace_id_t trid = running(&(struct th_conf){ 0 });
+    trace_id_t trid = th_running();
     const char *a, *b;
 
     call_site_a(id);
@@ -146,7 +136,7 @@ END_TEST
 START_TEST(test_117_timestamps)
 {
     trace_event_id_t id = th_id("tick");
-    trace_id_t trid = running(&(struct th_conf){ 0 });
+    trace_id_t trid = th_running();
     struct th_list list;
 
     th_put_run(id, 0, 5000, 4);
@@ -162,7 +152,7 @@ END_TEST
 START_TEST(test_118_two_streams)
 {
     trace_event_id_t id = th_id("both");
-    trace_id_t a = running(&(struct th_conf){ 0 }), b = running(&(struct th_conf){ 0 });
+    trace_id_t a = th_running(), b = th_running();
     struct th_list in_a, in_b;
 
     th_put_run(id, 10, 5, 20);
@@ -197,7 +187,7 @@ END_TEST
 
 START_TEST(test_120_unnamed)
 {
-    trace_id_t trid = running(&(struct th_conf){ 0 });
+    trace_id_t trid = th_running();
     struct th_event e;
 
     th_put(POSIX_TRACE_UNNAMED_USEREVENT, 99, 40);
@@ -221,7 +211,7 @@ static void *put_and_tell(void *id)
 START_TEST(test_121_thread_id)
 {
     trace_event_id_t id = th_id("second thread");
-    trace_id_t trid = running(&(struct th_conf){ 0 });
+    trace_id_t trid = th_running();
     struct th_thread t;
     pthread_t other;
     struct th_list list;
@@ -247,7 +237,7 @@ START_TEST(test_122_no_event_type)
                                             65536 + 193, 0x80000000u, UINT32_MAX };
     const trace_event_id_t unopened = POSIX_TRACE_UNNAMED_USEREVENT + TRACE_USER_EVENT_MAX - 1;
     trace_event_id_t id = th_id("good");
-    trace_id_t trid = running(&(struct th_conf){ 0 });
+    trace_id_t trid = th_running();
     char name[TRACE_EVENT_NAME_MAX + 1];
     struct th_list list, good;
 

@@ -10,15 +10,6 @@
 
 #define UNTOUCHED 0xa5
 
-static trace_id_t running(const struct th_conf *conf)
-{
-    trace_id_t trid = th_create(conf);
-
-    ck_ok(posix_trace_start(trid));
-    th_expect(th_drain(trid), POSIX_TRACE_START);
-    return trid;
-}
-
 START_TEST(test_123_try_empty)
 {
     trace_id_t trid = th_stream();
@@ -35,7 +26,7 @@ END_TEST
 START_TEST(test_124_try_available)
 {
     trace_event_id_t id = th_id("there");
-    trace_id_t trid = running(&(struct th_conf){ 0 });
+    trace_id_t trid = th_running();
     struct posix_trace_event_info info;
     size_t len;
     int unavailable = 1;
@@ -51,7 +42,7 @@ END_TEST
 START_TEST(test_125_get_available)
 {
     trace_event_id_t id = th_id("there");
-    trace_id_t trid = running(&(struct th_conf){ 0 });
+    trace_id_t trid = th_running();
     struct posix_trace_event_info info;
     size_t len;
     int unavailable = 1;
@@ -92,7 +83,7 @@ END_TEST
 START_TEST(test_138_recording_order)
 {
     trace_event_id_t id[3] = { th_id("first"), th_id("second"), th_id("third") };
-    trace_id_t trid = running(&(struct th_conf){ 0 });
+    trace_id_t trid = th_running();
     struct th_list list;
 
     for (uint32_t i = 0; i < 3000; i++)
@@ -109,7 +100,7 @@ END_TEST
 START_TEST(test_139_reported_once)
 {
     trace_event_id_t id = th_id("once");
-    trace_id_t trid = running(&(struct th_conf){ 0 });
+    trace_id_t trid = th_running();
 
     for (uint32_t round = 0; round < 50; round++) {
         struct th_list list;
@@ -129,7 +120,7 @@ END_TEST
 static void read_into(size_t recorded, bool cut, size_t num_bytes, int status)
 {
     trace_event_id_t id = th_id("payload");
-    trace_id_t trid = running(&(struct th_conf){ .max_data = cut ? recorded : 4096 });
+    trace_id_t trid = th_running(.max_data = cut ? recorded : 4096);
     size_t copied = recorded < num_bytes ? recorded : num_bytes, len = 0;
     unsigned char buffer[512], expected[512];
     struct posix_trace_event_info info;
@@ -247,7 +238,7 @@ START_TEST(test_147_two_analyzers)
     struct th_thread t[2];
 
     a.id = th_id("shared");
-    a.trid = running(&(struct th_conf){ 0 });
+    a.trid = th_running();
     th_thread_start(&t[0], analyze, &a);
     th_thread_start(&t[1], analyze, &a);
     th_put_run(a.id, 0, SHARED_EVENTS, 4);

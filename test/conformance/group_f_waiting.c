@@ -12,15 +12,6 @@
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
-static trace_id_t running(void)
-{
-    trace_id_t trid = th_stream();
-
-    ck_ok(posix_trace_start(trid));
-    th_expect(th_drain(trid), POSIX_TRACE_START);
-    return trid;
-}
-
 static struct timespec in_ms(int64_t ms)
 {
     int64_t ns = th_now_ns() + ms * 1000000;
@@ -92,7 +83,7 @@ static void catch_usr1(void)
 
 START_TEST(test_126_woken_by_event)
 {
-    struct helper h = helper_for(running());
+    struct helper h = helper_for(th_running());
     struct posix_trace_event_info info;
     struct th_thread t;
     uint32_t data[2];
@@ -132,7 +123,7 @@ END_TEST
 
 static void interrupted(bool timed)
 {
-    struct helper h = helper_for(running());
+    struct helper h = helper_for(th_running());
     struct timespec until = in_ms(INT64_C(3600) * 1000);
     struct posix_trace_event_info info;
     struct th_thread t;
@@ -180,7 +171,7 @@ static int timed_read(trace_id_t trid, struct timespec until, trace_event_id_t *
 
 START_TEST(test_129_timeout)
 {
-    trace_id_t trid = running();
+    trace_id_t trid = th_running();
     struct timespec until = in_ms(200);
     trace_event_id_t id;
     int unavailable = -1;
@@ -193,7 +184,7 @@ END_TEST
 
 START_TEST(test_130_timeout_in_the_past)
 {
-    trace_id_t trid = running();
+    trace_id_t trid = th_running();
     trace_event_id_t id;
     int unavailable;
 
@@ -208,7 +199,7 @@ END_TEST
 static void delivered_at(struct timespec until)
 {
     trace_event_id_t put = th_id("ready"), got;
-    trace_id_t trid = running();
+    trace_id_t trid = th_running();
     int unavailable = 1;
 
     th_put(put, 1, 4);
@@ -235,7 +226,7 @@ END_TEST
 
 START_TEST(test_133_invalid_time)
 {
-    trace_id_t trid = running();
+    trace_id_t trid = th_running();
     struct timespec until = in_ms(1000);
     trace_event_id_t id;
     int unavailable;
@@ -249,7 +240,7 @@ END_TEST
 
 START_TEST(test_135_event_before_time)
 {
-    struct helper h = helper_for(running());
+    struct helper h = helper_for(th_running());
     struct th_thread t;
     trace_event_id_t id;
     int unavailable = 1;
@@ -266,7 +257,7 @@ END_TEST
 
 START_TEST(test_136_timeout_unavailable)
 {
-    trace_id_t trid = running();
+    trace_id_t trid = th_running();
     trace_event_id_t id;
     int unavailable = 0;
 

@@ -69,6 +69,12 @@ trace_id_t th_create_withlog(const struct th_conf *conf, int fd);
 #define th_stream(...)          th_create(&(struct th_conf){ __VA_ARGS__ })
 #define th_stream_log(fd, ...)  th_create_withlog(&(struct th_conf){ __VA_ARGS__ }, (fd))
 
+/* A running stream whose START has been read. */
+trace_id_t th_create_running(const struct th_conf *conf);
+#define th_running(...)         th_create_running(&(struct th_conf){ __VA_ARGS__ })
+/* What every call for streams answers when it is given that. */
+void th_expect_no_stream(trace_id_t trid);
+
 struct posix_trace_status_info th_status(trace_id_t trid);
 /* stream-min-size as the stream reports it */
 size_t th_stream_size(trace_id_t trid);
