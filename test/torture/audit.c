@@ -101,7 +101,19 @@ trace_event_id_t audit_type(trace_id_t trid, const char *name)
     }
 }
 
-uint64_t audit_lost_by(trace_id_t trid, pid_t tid)
+uint64_t audit_lost(trace_id_t trid)
+{
+    struct posixtrace_info info;
+    uint64_t lost = 0;
+
+    DEMAND_OK(posixtrace_get_info(trid, &info));
+    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
+        lost += info.lost[i];
+    return lost;
+}
+
+/* tid NULL: of all threads.  One that never came to trace may be asked for as 0. */
+static uint64_t lost_by(trace_id_t trid, const pid_t *tid)
 {
     struct posixtrace_thread_info info;
     uint64_t lost = 0;
@@ -112,9 +124,19 @@ uint64_t audit_lost_by(trace_id_t trid, pid_t tid)
         DEMAND_OK(posixtrace_thread_getnext(trid, &cursor, &info, &unavailable));
         if (unavailable)
             return lost;
-        for (unsigned i = 0; info.tid == tid && i < POSIXTRACE_LOSS_CAUSES; i++)
+        for (unsigned i = 0; (!tid || info.tid == *tid) && i < POSIXTRACE_LOSS_CAUSES; i++)
             lost += info.lost[i];
     }
+}
+
+uint64_t audit_lost_by(trace_id_t trid, pid_t tid)
+{
+    return lost_by(trid, &tid);
+}
+
+uint64_t audit_lost_by_threads(trace_id_t trid)
+{
+    return lost_by(trid, NULL);
 }
 
 void audit_check_time(const struct audit *a, trace_id_t trid)

@@ -46,8 +46,11 @@ void audit_read_log(struct audit *a, trace_id_t trid);
 /* The id of a type in a stream, by its name. */
 trace_event_id_t audit_type(trace_id_t trid, const char *name);
 
-/* How many events of a thread the stream says it has lost, for whatever cause. */
+/* How many events the stream says it has lost, for whatever cause; how many of them by
+ * that thread, and by any that it names. */
+uint64_t audit_lost(trace_id_t trid);
 uint64_t audit_lost_by(trace_id_t trid, pid_t tid);
+uint64_t audit_lost_by_threads(trace_id_t trid);
 
 /* Time went back at most as often as the stream says that it was late. */
 void audit_check_time(const struct audit *a, trace_id_t trid);

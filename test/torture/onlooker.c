@@ -17,7 +17,6 @@
 #include <pthread.h>
 #include <sys/wait.h>
 #include <posixtrace/attach.h>
-#include <posixtrace/info.h>
 #include <posixtrace/stream.h>
 #include "torture/audit.h"
 
@@ -57,17 +56,6 @@ static trace_id_t create(int policy, int log_fd)
     return audit_create(&attr, log_fd);
 }
 
-static uint64_t lost_of(trace_id_t trid)
-{
-    struct posixtrace_info info;
-    uint64_t lost = 0;
-
-    DEMAND_OK(posixtrace_get_info(trid, &info));
-    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
-        lost += info.lost[i];
-    return lost;
-}
-
 static void tell(int fd)
 {
     DEMAND(write(fd, "x", 1) == 1, "the other end is gone");
@@ -91,7 +79,7 @@ static void read_along(trace_id_t trid)
         last = __atomic_load_n(&done, __ATOMIC_ACQUIRE);
         audit_drain(&a, trid);
     } while (!last);
-    DEMAND(a.events + lost_of(trid) == THREADS * events, "its creator has read %llu",
+    DEMAND(a.events + audit_lost(trid) == THREADS * events, "its creator has read %llu",
            (unsigned long long)a.events);
     audit_deinit(&a);
 }
@@ -179,8 +167,8 @@ static uint64_t look_on(pid_t owner, int to, int from)
         audit_drain(&a, trid);
     } while (!last);
     audit_check_time(&a, trid);
-    DEMAND(a.events + lost_of(trid) == THREADS * events, "read %llu, missed %llu, made %llu",
-           (unsigned long long)a.events, (unsigned long long)lost_of(trid),
+    DEMAND(a.events + audit_lost(trid) == THREADS * events, "read %llu, missed %llu, made %llu",
+           (unsigned long long)a.events, (unsigned long long)audit_lost(trid),
            (unsigned long long)(THREADS * events));
     tell(to);
     do
@@ -203,7 +191,7 @@ static void check_log(int fd)
     DEMAND_OK(posix_trace_open(fd, &trid));
     audit_init(&a, audit_type(trid, "onlooker"), THREADS);
     audit_read_log(&a, trid);
-    DEMAND(a.events + lost_of(trid) == THREADS * events, "%llu in the log",
+    DEMAND(a.events + audit_lost(trid) == THREADS * events, "%llu in the log",
            (unsigned long long)a.events);
     audit_deinit(&a);
     DEMAND_OK(posix_trace_close(trid));

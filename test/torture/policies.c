@@ -12,7 +12,6 @@
  */
 #include <signal.h>
 #include <sys/wait.h>
-#include <posixtrace/info.h>
 #include <posixtrace/log.h>
 #include "torture/audit.h"
 #include "torture/packed.h"
@@ -65,18 +64,15 @@ static void trace_and_die(const struct plan *plan, int log_fd)
 
 static void check_log(const struct plan *plan, int log_fd, const char *when)
 {
-    struct posixtrace_info info;
     struct audit audit;
-    uint64_t lost = 0;
+    uint64_t lost;
     trace_id_t trid;
     char what[120];
 
     DEMAND_OK(posix_trace_open(log_fd, &trid));
     audit_init(&audit, audit_type(trid, "policies"), 1);
     audit_read_log(&audit, trid);
-    DEMAND_OK(posixtrace_get_info(trid, &info));
-    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
-        lost += info.lost[i];
+    lost = audit_lost(trid);
     snprintf(what, sizeof what, "policy %#x, %llu events, flush after %llu, %s", plan->policy,
              (unsigned long long)plan->events, (unsigned long long)plan->flush_after, when);
     DEMAND(audit.events + lost == plan->events, "%s: %llu read, %llu lost", what,

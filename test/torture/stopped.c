@@ -17,7 +17,6 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <posixtrace/info.h>
 #include "torture/audit.h"
 
 #define ROUNDS     6u
@@ -69,17 +68,6 @@ static void be_stopped(void)
 }
 
 /* ---- the parent ---- */
-
-static uint64_t all_lost(trace_id_t trid)
-{
-    struct posixtrace_info info;
-    uint64_t lost = 0;
-
-    DEMAND_OK(posixtrace_get_info(trid, &info));
-    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
-        lost += info.lost[i];
-    return lost;
-}
 
 static uint64_t all_returned(void)
 {
@@ -142,9 +130,9 @@ static void control_live(trace_id_t trid)
     DEMAND(status.posix_stream_status == POSIX_TRACE_SUSPENDED, "still running");
     do
         audit_drain(&audit, trid);
-    while (audit.events + all_lost(trid) < all_returned());
+    while (audit.events + audit_lost(trid) < all_returned());
     audit_check_time(&audit, trid);
-    check_books("live", audit.events, all_lost(trid));
+    check_books("live", audit.events, audit_lost(trid));
     audit_deinit(&audit);
     DEMAND_OK(posix_trace_clear(trid));
     DEMAND_OK(posix_trace_start(trid));
@@ -166,7 +154,7 @@ static void control_log(trace_id_t trid, int log_fd)
     audit_init(&audit, audit_type(trid, "stopped"), THREADS);
     audit_read_log(&audit, trid);
     audit_check_time(&audit, trid);
-    check_books("log", audit.events, all_lost(trid));
+    check_books("log", audit.events, audit_lost(trid));
     audit_deinit(&audit);
     DEMAND_OK(posix_trace_close(trid));
 }

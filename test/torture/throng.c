@@ -16,7 +16,6 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <posixtrace/info.h>
 #include <posixtrace/log.h>
 #include <posixtrace/stream.h>
 #include "torture/audit.h"
@@ -124,45 +123,26 @@ static void be_killed(const struct plan *plan)
 
 /* ---- the process that verifies ---- */
 
-static uint64_t losses_by_thread(trace_id_t log)
-{
-    struct posixtrace_thread_info info;
-    uint64_t lost = 0;
-    size_t cursor = 0;
-    int unavailable;
-
-    for (;;) {
-        DEMAND_OK(posixtrace_thread_getnext(log, &cursor, &info, &unavailable));
-        if (unavailable)
-            return lost;
-        for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
-            lost += info.lost[i];
-    }
-}
-
 static void check_log(const char *when)
 {
     uint64_t begun = atomic_load(&shared->begun), returned = atomic_load(&shared->returned);
-    struct posixtrace_info info;
     struct audit audit;
-    uint64_t lost = 0;
     trace_id_t log;
+    uint64_t lost;
 
     DEMAND_OK(posix_trace_open(log_fd, &log));
     audit_init(&audit, 0, THREADS_MAX + 1);
     audit.id = audit_type(log, "throng");
     audit_read_log(&audit, log);
     audit_check_time(&audit, log);
-    DEMAND_OK(posixtrace_get_info(log, &info));
-    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
-        lost += info.lost[i];
+    lost = audit_lost(log);
     DEMAND(audit.events + lost >= returned && audit.events + lost <= begun,
            "%s: %llu calls begun, %llu returned; %llu events read, %llu lost: %lld too many", when,
            (unsigned long long)begun, (unsigned long long)returned,
            (unsigned long long)audit.events, (unsigned long long)lost,
            (long long)(audit.events + lost - returned));
-    DEMAND(losses_by_thread(log) == lost, "%s: the threads lost %llu, all together %llu", when,
-           (unsigned long long)losses_by_thread(log), (unsigned long long)lost);
+    DEMAND(audit_lost_by_threads(log) == lost, "%s: the threads lost %llu, all together %llu", when,
+           (unsigned long long)audit_lost_by_threads(log), (unsigned long long)lost);
     audit_deinit(&audit);
     DEMAND_OK(posix_trace_close(log));
 }

@@ -15,7 +15,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <unistd.h>
-#include <posixtrace/info.h>
 #include "torture/audit.h"
 
 #define OTHERS     5u
@@ -86,8 +85,7 @@ static uint64_t read_all(trace_id_t trid, bool *start)
 static bool one_stream(unsigned filters)
 {
     trace_id_t trid = create();
-    struct posixtrace_info info;
-    uint64_t made, read, lost = 0;
+    uint64_t made, read, lost;
     trace_event_set_t nothing;
     pthread_t thread;
     bool start;
@@ -103,9 +101,7 @@ static bool one_stream(unsigned filters)
     made = OTHERS + fill(trid);
     DEMAND_OK(posix_trace_stop(trid));
     read = read_all(trid, &start);
-    DEMAND_OK(posixtrace_get_info(trid, &info));
-    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
-        lost += info.lost[i];
+    lost = audit_lost(trid);
     DEMAND(read + lost == made, "%u filters: %llu read, %llu lost, %llu made", filters,
            (unsigned long long)read, (unsigned long long)lost, (unsigned long long)made);
     sem_post(&leave);
