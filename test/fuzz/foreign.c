@@ -64,3 +64,18 @@ uint64_t fuzz_export(int log, const char *format, const char *const *options, ch
     FUZZ_NEED(fclose(to) == 0 && posix_trace_close(trid) == 0);
     return c.left_out;
 }
+
+static unsigned long accepted, refused, imported;
+
+void fuzz_count(int error, uint64_t events)
+{
+    accepted += error == 0;
+    refused += error != 0;
+    imported += events;
+}
+
+void fuzz_counted(void)
+{
+    printf("%lu traces accepted, %lu refused, %lu events\n", accepted, refused, imported);
+    FUZZ_NEED(accepted > 0 && refused > 0 && imported > 0);
+}

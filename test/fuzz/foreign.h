@@ -21,4 +21,8 @@ uint64_t fuzz_walk(int log, const char *name, uint64_t *named);
 uint64_t fuzz_export(int log, const char *format, const char *const *options, char **text,
                      size_t *size);
 
+/* What an import came to.  At the end of a replay: some were good, some were not. */
+void fuzz_count(int error, uint64_t events);
+void fuzz_counted(void);
+
 #endif

@@ -12,8 +12,6 @@
 #include "fuzz/foreign.h"
 #include "fuzz/target.h"
 
-static unsigned long accepted, refused, imported;
-
 static const char *const option_sets[][4] = {
     { NULL }, { "release=8", "state=1=RUNNING", "state=5=RECEIVE", NULL },
     { "rate=300000000", NULL }
@@ -79,16 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     }
     close(log);
     free(all);
-    accepted += error == 0;
-    refused += error != 0;
-    imported += events;
+    fuzz_count(error, events);
     return 0;
 }
 
-static void finish(void)
-{
-    printf("%lu traces accepted, %lu refused, %lu events\n", accepted, refused, imported);
-    FUZZ_NEED(accepted > 0 && refused > 0 && imported > 0);
-}
-
-const struct fuzz_replay fuzz_replay = { .rounds = 60, .finish = finish };
+const struct fuzz_replay fuzz_replay = { .rounds = 60, .finish = fuzz_counted };

@@ -11,8 +11,6 @@
 #include "fuzz/foreign.h"
 #include "fuzz/target.h"
 
-static unsigned long accepted, refused, imported;
-
 static const char *const option_sets[][3] = {
     { NULL }, { "ids=flat", NULL }, { "target=checksum=0,sender=1", "rate=1000", NULL },
     { "target=id=2,timestamp=0,pointer=8", NULL }
@@ -47,19 +45,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                       bytes + !!size, size - !!size, &events, &error);
     use(log, events);
     close(log);
-    accepted += error == 0;
-    refused += error != 0;
-    imported += events;
+    fuzz_count(error, events);
     return 0;
-}
-
-static void finish(void)
-{
-    printf("%lu streams accepted, %lu refused, %lu events\n", accepted, refused, imported);
-    FUZZ_NEED(accepted > 0 && refused > 0 && imported > 0);
 }
 
 const struct fuzz_replay fuzz_replay = {
     .rounds = 100,
-    .finish = finish
+    .finish = fuzz_counted
 };

@@ -10,8 +10,6 @@
 #include "fuzz/foreign.h"
 #include "fuzz/target.h"
 
-static unsigned long accepted, refused, imported;
-
 /* Chunks cannot say that packets were lost; packets can, if there was one before. */
 static void send_back(int log, const char *packets, uint64_t events, uint64_t lost)
 {
@@ -36,16 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     send_back(log, "packets=no", events, lost);
     send_back(log, "packets=yes", events, lost);
     close(log);
-    accepted += error == 0;
-    refused += error != 0;
-    imported += events;
+    fuzz_count(error, events);
     return 0;
 }
 
-static void finish(void)
-{
-    printf("%lu traces accepted, %lu refused, %lu events\n", accepted, refused, imported);
-    FUZZ_NEED(accepted > 0 && refused > 0 && imported > 0);
-}
-
-const struct fuzz_replay fuzz_replay = { .rounds = 100, .finish = finish };
+const struct fuzz_replay fuzz_replay = { .rounds = 100, .finish = fuzz_counted };
