@@ -6,17 +6,38 @@
 #include <string.h>
 #include "base/grow.h"
 
-int pt_grow_more(void *array, size_t *room, size_t size)
+/* Not through a void **: the pointer is one to whatever the elements are. */
+static int resize(void *array, size_t bytes)
 {
-    size_t more = *room * 2 + 32;
     void *at;
 
-    /* Not through a void **: the pointer is one to whatever the elements are. */
     memcpy(&at, array, sizeof at);
-    at = realloc(at, more * size);
+    at = realloc(at, bytes);
     if (!at)
         return -ENOMEM;
     memcpy(array, &at, sizeof at);
-    *room = more;
     return 0;
+}
+
+int pt_grow_more(void *array, size_t *room, size_t size)
+{
+    size_t more = *room * 2 + 32;
+    int error = resize(array, more * size);
+
+    if (!error)
+        *room = more;
+    return error;
+}
+
+int pt_grow_twice(void *buffer, size_t *room, size_t bytes, size_t first)
+{
+    size_t more = *room ? *room : first;
+    int error;
+
+    while (more < bytes)
+        more *= 2;
+    error = resize(buffer, more);
+    if (!error)
+        *room = more;
+    return error;
 }

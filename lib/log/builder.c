@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/sys.h"
 #include "log/builder.h"
 #include "ring/record.h"
@@ -40,7 +41,8 @@ struct author {
     uint64_t base_ts;             /* in force behind it */
     uint32_t events;
     uint8_t *buffer;
-    uint32_t length, room;
+    uint32_t length;
+    size_t   room;
 };
 
 struct pt_log_builder {
@@ -306,23 +308,12 @@ static bool is_enough(const struct pt_log_builder *b)
 /* Room for an event of len bytes and a TIME record. */
 static int make_room(struct pt_log_builder *b, struct author *a, uint32_t len)
 {
-    uint32_t wanted = PT_RECORD_HEAD + pt_record_size(len), room;
-    uint8_t *buffer;
+    uint32_t wanted = PT_RECORD_HEAD + pt_record_size(len);
     int error = 0;
 
     if (a->length + wanted > PACKET_BYTES)
         error = put_packet(b, a);
-    if (error || a->length + wanted <= a->room)
-        return error;
-    room = a->room ? a->room : FIRST_BYTES;
-    while (room < a->length + wanted)
-        room *= 2;
-    buffer = realloc(a->buffer, room);
-    if (!buffer)
-        return -ENOMEM;
-    a->buffer = buffer;
-    a->room = room;
-    return 0;
+    return error ? error : pt_grow_to(&a->buffer, &a->room, a->length + wanted, FIRST_BYTES);
 }
 
 static void add_record(struct author *a, uint32_t id, uint64_t ts,

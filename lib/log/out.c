@@ -104,21 +104,6 @@ int pt_out_flush(struct pt_out *o)
     return error;
 }
 
-static int make_room(struct pt_out *o, size_t bytes)
-{
-    size_t room = o->room;
-    uint8_t *buffer;
-
-    while (room < bytes)
-        room *= 2;
-    buffer = realloc(o->buffer, room);
-    if (!buffer)
-        return -ENOMEM;
-    o->buffer = buffer;
-    o->room = room;
-    return 0;
-}
-
 void *pt_out_reserve(struct pt_out *o, size_t bytes, int *error)
 {
     *error = 0;
@@ -126,12 +111,9 @@ void *pt_out_reserve(struct pt_out *o, size_t bytes, int *error)
         *error = pt_out_flush(o);
     if (*error)
         return NULL;
-    if (bytes > o->room - ALIGNMENT) {
-        *error = make_room(o, bytes + ALIGNMENT);
-        if (*error)
-            return NULL;
-    }
-    *error = pt_grow(&o->packets, &o->packet_room, o->packet_count, sizeof *o->packets);
+    *error = pt_grow_to(&o->buffer, &o->room, bytes + ALIGNMENT, BUFFER_BYTES);
+    if (!*error)
+        *error = pt_grow(&o->packets, &o->packet_room, o->packet_count, sizeof *o->packets);
     return *error ? NULL : first_byte(o) + o->length;
 }
 

@@ -15,8 +15,8 @@
  * stops, until the caller has been told.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "log/reader_state.h"
 
 enum { STOP, GIVE, GO_ON };
@@ -32,18 +32,8 @@ static int keep_packet(struct pt_log_reader *r, const struct pt_packet_data *p)
     struct pt_follow *f = &r->follow;
     uint64_t at = f->used;
 
-    if (f->room - f->used < p->head.bytes) {
-        size_t room = f->room ? 2 * f->room : 256u << 10;
-        uint8_t *bytes;
-
-        while (room - f->used < p->head.bytes)
-            room *= 2;
-        bytes = realloc(f->bytes, room);
-        if (!bytes)
-            return -ENOMEM;
-        f->bytes = bytes;
-        f->room = room;
-    }
+    if (pt_grow_to(&f->bytes, &f->room, f->used + p->head.bytes, 256u << 10) < 0)
+        return -ENOMEM;
     memcpy(f->bytes + at, p, p->head.bytes);
     f->used += p->head.bytes;
     return pt_reader_note(&r->round, p->wid,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/grow.h"
 #include "log/source.h"
 
 #define READ_BYTES (256u << 10)
@@ -57,23 +58,6 @@ static void move_to(struct pt_source *s, uint64_t offset)
     }
 }
 
-static int make_room(struct pt_source *s, size_t bytes)
-{
-    size_t room = s->room ? s->room : READ_BYTES;
-    uint8_t *buffer;
-
-    while (room < bytes)
-        room *= 2;
-    if (room == s->room)
-        return 0;
-    buffer = realloc(s->buffer, room);
-    if (!buffer)
-        return -ENOMEM;
-    s->buffer = buffer;
-    s->room = room;
-    return 0;
-}
-
 /* Appends what the file gives, up to the room there is: 1, 0 at the end, errno.  No
  * more at a time than is still in the cache when it is looked at. */
 static int read_more(struct pt_source *s)
@@ -104,7 +88,7 @@ const void *pt_source_fetch(struct pt_source *s, uint64_t offset, size_t bytes, 
     if (there || offset > (uint64_t)INT64_MAX - bytes)
         return there;
     move_to(s, s->keep < offset ? s->keep : offset);
-    *error = make_room(s, (size_t)(offset - s->start) + bytes);
+    *error = pt_grow_to(&s->buffer, &s->room, (size_t)(offset - s->start) + bytes, READ_BYTES);
     while (!*error && rc == 1 && s->length < offset - s->start + bytes) {
         rc = s->at_end ? 0 : read_more(s);
         if (rc < 0)

@@ -38,10 +38,30 @@ START_TEST(stays)
 }
 END_TEST
 
+START_TEST(doubles)
+{
+    uint8_t *buffer = NULL;
+    size_t room = 0;
+
+    ck_assert_int_eq(pt_grow_to(&buffer, &room, 5, 16), 0);
+    ck_assert_uint_eq(room, 16);
+    for (uint8_t i = 0; i < 16; i++)
+        buffer[i] = i;
+    ck_assert_int_eq(pt_grow_to(&buffer, &room, 16, 16), 0);
+    ck_assert_uint_eq(room, 16);
+    ck_assert_int_eq(pt_grow_to(&buffer, &room, 65, 16), 0);
+    ck_assert_uint_eq(room, 128);
+    for (uint8_t i = 0; i < 16; i++)
+        ck_assert_uint_eq(buffer[i], i);
+    free(buffer);
+}
+END_TEST
+
 static void add_tests(TCase *t)
 {
     tcase_add_test(t, grows);
     tcase_add_test(t, stays);
+    tcase_add_test(t, doubles);
 }
 
 int main(void)
