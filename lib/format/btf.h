@@ -8,7 +8,8 @@
  *   btf_names.c  entities by name, bounded
  *   btf_read.c   import; btf_read_events.c: what lines become
  *   btf_jobs.c   processes as threads, with system events
- *   btf_write.c  export; btf_out.c: lines; btf_tasks.c: threads as processes
+ *   btf_write.c  export; btf_write_types.c: what types become; btf_out.c: lines
+ *   btf_tasks.c  threads as processes
  *   btf_check.c  the rules; btf_states.c: state machines
  *
  * docs/formats/btf.md says what is mapped to what.

@@ -30,6 +30,8 @@ struct pt_btf_export {
     char     note[PT_BTF_NOTE];
 };
 
+/* btf_write_types.c: what an event's type becomes. */
+struct pt_btf_type_use *pt_btf_type_of(struct pt_btf_export *x, const struct posixtrace_event *e);
 /* Writes the header; ns: of the first event. */
 void pt_btf_begin(struct pt_btf_export *x, int64_t ns);
 /* Of a file that was imported: a parameter, and a line; false: not what an import writes. */
