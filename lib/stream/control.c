@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* Steering an active stream: start, stop, filter, clear, flush, status. */
+/* Steering an active stream: start, stop, filter, clear, flush. */
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -335,53 +335,4 @@ int pt_stream_flush(struct pt_stream *s, uint64_t addr)
     pt_flusher_ask(s->flusher);
     pt_flusher_status(s->flusher, &st, false);
     return -st.error;
-}
-
-/* FULL in a LOOP stream: no chunk is free, so the next one overwrites. */
-static bool is_full(const struct pt_seg_header *h, unsigned state)
-{
-    if (state == PT_AUTOSTOPPED)
-        return true;
-    return h->attr.stream_policy == POSIX_TRACE_LOOP && pt_load_relaxed(&h->recycled) &&
-           pt_load_relaxed(&h->used_chunks) >= pt_load_relaxed(&h->nchunks);
-}
-
-/* What an owner's flush thread has left in the segment. */
-static void foreign_flush_status(const struct pt_seg_header *h, struct pt_flush_status *st)
-{
-    uint32_t bits = pt_load_seqcst(&h->flush_state);
-
-    st->flushing = (bits & PT_FLUSHING) != 0;
-    st->log_overrun = (bits & PT_LOG_OVERRUN) != 0;
-    st->log_full = (bits & PT_LOG_FULL) != 0;
-    st->error = (int)pt_load_seqcst(&h->flush_error);
-}
-
-/* An attached stream's is told without the resets, which are its creator's. */
-void pt_stream_status(struct pt_stream *s, struct posix_trace_status_info *status)
-{
-    struct pt_seg_header *h = s->seg->h;
-    struct pt_flush_status flush = { 0, 0, 0, 0 };
-    bool attached = s->kind == PT_STREAM_ATTACHED;
-    unsigned state;
-
-    memset(status, 0, sizeof *status);
-    pthread_mutex_lock(&s->control);
-    state = pt_state_of(pt_load_seqcst(&h->state));
-    status->posix_stream_status = state == PT_RUNNING ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
-    status->posix_stream_full_status = is_full(h, state) ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
-    status->posix_stream_overrun_status =
-        (attached ? pt_load_seqcst(&h->overrun) : pt_exchange_seqcst(&h->overrun, 0u))
-            ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
-    if (s->flusher)
-        pt_flusher_status(s->flusher, &flush, true);
-    else if (attached)
-        foreign_flush_status(h, &flush);
-    status->posix_stream_flush_status = flush.flushing ? POSIX_TRACE_FLUSHING
-                                                       : POSIX_TRACE_NOT_FLUSHING;
-    status->posix_stream_flush_error = flush.error;
-    status->posix_log_overrun_status = flush.log_overrun ? POSIX_TRACE_OVERRUN
-                                                         : POSIX_TRACE_NO_OVERRUN;
-    status->posix_log_full_status = flush.log_full ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
-    pthread_mutex_unlock(&s->control);
 }
