@@ -27,7 +27,7 @@ void pt_backlog_deinit(struct pt_backlog *b)
     b->pending = b->taken = NULL;
 }
 
-static int by_time(const void *a, const void *b)
+int pt_switch_by_time(const void *a, const void *b)
 {
     const struct pt_switch *x = a, *y = b;
 
@@ -105,7 +105,7 @@ void pt_backlog_collect(struct pt_backlog *b)
 size_t pt_backlog_take(struct pt_backlog *b, uint64_t before, const struct pt_switch **list)
 {
     if (b->taken_count > 1)
-        qsort(b->taken, b->taken_count, sizeof *b->taken, by_time);
+        qsort(b->taken, b->taken_count, sizeof *b->taken, pt_switch_by_time);
     for (b->given = 0; b->given < b->taken_count && b->taken[b->given].ts < before;)
         b->given++;
     *list = b->taken;

@@ -37,4 +37,7 @@ void pt_backlog_collect(struct pt_backlog *b);
 size_t pt_backlog_take(struct pt_backlog *b, uint64_t before, const struct pt_switch **list);
 void pt_backlog_done(struct pt_backlog *b);
 
+/* For qsort(): switches in the order in which a source gives them. */
+int pt_switch_by_time(const void *a, const void *b);
+
 #endif

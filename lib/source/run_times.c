@@ -22,6 +22,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "ring/slot.h"
+#include "source/backlog.h"
 #include "source/run_time.h"
 #include "source/run_times.h"
 
@@ -148,19 +149,10 @@ static unsigned look(struct pt_switch_source *s)
     return found;
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const struct pt_switch *x = a, *y = b;
-
-    if (x->ts != y->ts)
-        return x->ts < y->ts ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
-}
-
 static size_t take(struct pt_switch_source *s, uint64_t before, const struct pt_switch **list)
 {
     if (s->used > 1)
-        qsort(s->list, s->used, sizeof *s->list, by_time);
+        qsort(s->list, s->used, sizeof *s->list, pt_switch_by_time);
     for (s->given = 0; s->given < s->used && s->list[s->given].ts < before;)
         s->given++;
     if (before > s->given_ts)
