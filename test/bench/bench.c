@@ -44,6 +44,14 @@ int64_t bench_now(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+double bench_cpu_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
 void bench_sleep(int64_t ns)
 {
     struct timespec t = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };

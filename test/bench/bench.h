@@ -84,6 +84,7 @@ int bench_processors(void);
  * inherit it, so streams with a log are created while unpinned. */
 void bench_pin(int k);
 int64_t bench_now(void);     /* ns of CLOCK_MONOTONIC */
+double bench_cpu_seconds(void);   /* of this process */
 void bench_sleep(int64_t ns);
 /* Sorts; the q-th quantile (0 to 1). */
 double bench_quantile(double *values, size_t count, double q);

@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <posixtrace/event.h>
 #include <posixtrace/log.h>
@@ -26,14 +25,6 @@
 #include "bench/programs.h"
 
 enum { RUNS = 7, JOB = 40, METRICS_MAX = 32, AT_ONCE = 64 };
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* ---- the log ---- */
 
@@ -207,14 +198,14 @@ static void group_set(void)
     for (; count < METRICS_MAX && posixtrace_metric_set_get(set, count); count++)
         metrics[count] = posixtrace_metric_set_get(set, count);
     for (int i = 0; i < RUNS; i++) {
-        double begin = cpu_seconds();
+        double begin = bench_cpu_seconds();
 
         if (read_all(trid) != events)
             bench_wrong("not all events were read");
-        record_round(&read, i, cpu_seconds() - begin, events);
-        begin = cpu_seconds();
+        record_round(&read, i, bench_cpu_seconds() - begin, events);
+        begin = bench_cpu_seconds();
         found = measure_all(trid, metrics, count);
-        record_round(&run, i, cpu_seconds() - begin, events);
+        record_round(&run, i, bench_cpu_seconds() - begin, events);
     }
     ratio = ratio_of(&run, &read);
     bench_row(&(struct bench_row){
@@ -236,15 +227,15 @@ struct crowd {
 static void crowd_round(struct crowd *c, int round, long events,
                         const posixtrace_metric_t *const *metrics)
 {
-    double begin = cpu_seconds();
+    double begin = bench_cpu_seconds();
 
     if (read_at_once(c->trid) != events)
         bench_wrong("not all events were read");
-    record_round(&c->read, round, cpu_seconds() - begin, events);
-    begin = cpu_seconds();
+    record_round(&c->read, round, bench_cpu_seconds() - begin, events);
+    begin = bench_cpu_seconds();
     if (measure_all(c->trid, metrics, 1) == 0)
         bench_wrong("nothing was measured");
-    record_round(&c->run, round, cpu_seconds() - begin, events);
+    record_round(&c->run, round, bench_cpu_seconds() - begin, events);
     c->added.ns[round] = c->run.ns[round] - c->read.ns[round];
 }
 
@@ -304,10 +295,10 @@ static double our_seconds(const struct recorded *log, uint64_t *found)
     }
     metrics[0] = metric;
     for (int i = 0; i < RUNS; i++) {
-        double begin = cpu_seconds();
+        double begin = bench_cpu_seconds();
 
         *found = measure_all(trid, metrics, 1);
-        cpu[i] = cpu_seconds() - begin;
+        cpu[i] = bench_cpu_seconds() - begin;
     }
     posixtrace_metric_free(metric);
     posix_trace_close(trid);

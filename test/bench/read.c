@@ -30,14 +30,6 @@ struct told {
     uint64_t memory;      /* bytes more at the peak than before opening */
 };
 
-static double cpu_seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static void read_standard(trace_id_t log, struct told *told)
 {
     struct posix_trace_event_info info;
@@ -77,9 +69,9 @@ static void child(const char *path, void (*reader)(trace_id_t, struct told *), i
 
     bench_pin(0);
     subject_must("posix_trace_open", posix_trace_open(fd, &log));
-    start = cpu_seconds();
+    start = bench_cpu_seconds();
     reader(log, &told);
-    told.seconds = cpu_seconds() - start;
+    told.seconds = bench_cpu_seconds() - start;
     told.memory = bench_proc_bytes("/proc/self/status", "VmHWM") - before;
     subject_must("posix_trace_close", posix_trace_close(log));
     if (write(to, &told, sizeof told) != sizeof told)
