@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "ring/pool.h"
 #include "stream/books.h"
 #include "stream/round.h"
@@ -210,7 +211,7 @@ static int order_chunks(struct pt_round *r)
 
         if (!c)
             continue;
-        e = pt_round_grow(&r->next, &r->next_room, r->next_count, sizeof *r->next);
+        e = pt_grow(&r->next, &r->next_room, r->next_count, sizeof *r->next);
         if (e == 0)
             r->next[r->next_count++] = (struct pt_next){
                 pt_cursor_decode(l, c) == PT_CURSOR_EVENT ? c->record.ts : 0, i };

@@ -8,7 +8,6 @@
 #ifndef PT_STREAM_ROUND_H
 #define PT_STREAM_ROUND_H
 
-#include "base/grow.h"
 #include "log/types.h"
 #include "stream/live.h"
 
@@ -81,12 +80,6 @@ int pt_round_windows(struct pt_round *r);
 int pt_round_chunk(struct pt_round *r, struct pt_cursor *c);
 /* An event at the very time of its STOP is in; STOP comes after it. */
 bool pt_round_in_window(const struct pt_round *r, uint64_t ts);
-/* Room for one element more in an array of the round. 0 or -ENOMEM. */
-static inline int pt_round_grow(void *array, size_t *room, size_t count, size_t size)
-{
-    return pt_grow(array, room, count, size);
-}
-
 /* Totals of the writers whose counts changed (all: of every writer), in a malloced
  * array; -ENOMEM.  Also the sums of those nobody knows any more. */
 int pt_round_totals(struct pt_live *l, bool all, struct pt_log_author_totals **totals,

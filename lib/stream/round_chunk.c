@@ -28,6 +28,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "log/scan.h"
 #include "ring/pool.h"
 #include "stream/round.h"
@@ -68,7 +69,7 @@ static int note_window(struct pt_round *r, const struct pt_cursor *c)
     if ((id != POSIX_TRACE_START && id != POSIX_TRACE_STOP) ||
         c->record.ts < r->live->window_ts)
         return 0;
-    e = pt_round_grow(&r->windows, &r->window_room, r->window_count, sizeof *r->windows);
+    e = pt_grow(&r->windows, &r->window_room, r->window_count, sizeof *r->windows);
     if (e == 0)
         r->windows[r->window_count++] =
             (struct pt_window){ c->record.ts, id == POSIX_TRACE_START };
@@ -91,7 +92,7 @@ static bool keep_counts(struct pt_round *r, struct pt_run *kept)
     kept->counts = r->count_count;
     kept->count_count = t->used_count;
     for (uint32_t i = 0; i < t->used_count; i++) {
-        if (pt_round_grow(&r->counts, &r->count_room, r->count_count, sizeof *r->counts) < 0)
+        if (pt_grow(&r->counts, &r->count_room, r->count_count, sizeof *r->counts) < 0)
             return false;
         r->counts[r->count_count++] = (struct pt_type_count){ t->used[i], t->count[t->used[i]] };
     }
@@ -148,7 +149,7 @@ static int take_record(struct pt_round *r, struct pt_cursor *c, struct run *run)
     bool control = c->author.wid == 0;
     enum pt_fate fate = pt_live_fate(l, c, control || pt_round_in_window(r, c->record.ts));
     /* The run in hand and the one that this record may begin. */
-    int e = pt_round_grow(&r->runs, &r->run_room, r->run_count + 1, sizeof *r->runs);
+    int e = pt_grow(&r->runs, &r->run_room, r->run_count + 1, sizeof *r->runs);
     struct pt_tally *t = control ? NULL : pt_live_tally(l, &c->author);
 
     if (e < 0 || (!control && !t))
@@ -220,7 +221,7 @@ int pt_round_chunk(struct pt_round *r, struct pt_cursor *c)
 {
     struct pt_live *l = r->live;
     struct run run = { .open = false };
-    int e = pt_round_grow(&r->touched, &r->touched_room, r->touched_count, sizeof *r->touched);
+    int e = pt_grow(&r->touched, &r->touched_room, r->touched_count, sizeof *r->touched);
 
     if (e < 0)
         return e;
