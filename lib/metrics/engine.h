@@ -34,6 +34,7 @@ struct pt_pending;
 /* Why events are missing; several may go on at once. */
 enum pt_gap { PT_GAP_STOPPED = 1, PT_GAP_OVERFLOW = 2, PT_GAP_UNREAD = 4 };
 
+enum { PT_CACHE_LINE = 64 };
 enum pt_segment { PT_SEGMENT_NONE, PT_SEGMENT_IN, PT_SEGMENT_COND };
 
 /* What every event of the metric looks at, close together: most lead nowhere. */
@@ -87,16 +88,18 @@ struct pt_thread_key {
     uint64_t thread_id;          /* 0 where the kernel's number is known */
 };
 
+/* What every event looks at comes last, in a cache line of its own as far as it goes: where
+ * threads are many, each turn of one begins with loading it. */
 struct pt_thread {
-    struct pt_thread_key key;
-    uint64_t events;             /* that it has stored */
-    struct pt_automaton *automata;    /* one a machine, in the same block */
     uint64_t thread_id;
     uint32_t objects;            /* automata by object that it has now */
     struct pt_ran ran, before;   /* the last telling, and the one before it */
     LIST_HEAD(, pt_share) shares;
     LIST_HEAD(, pt_pending) pending;
     UT_hash_handle hh;
+    __attribute__((aligned(PT_CACHE_LINE))) struct pt_thread_key key;
+    uint64_t events;             /* that it has stored */
+    struct pt_automaton *automata;    /* one a machine, in the same block */
     struct pt_hot hot[];
 };
 

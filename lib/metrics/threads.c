@@ -100,6 +100,21 @@ void pt_engine_thread_ends(struct pt_engine *e, struct pt_thread *thread)
     forget(e, thread);
 }
 
+static struct pt_thread *empty_thread(const struct pt_engine *e)
+{
+    size_t size = sizeof(struct pt_thread) +
+                  e->count * (sizeof(struct pt_hot) + sizeof(struct pt_automaton));
+    struct pt_thread *t;
+
+    size = (size + PT_CACHE_LINE - 1) / PT_CACHE_LINE * PT_CACHE_LINE;
+    t = aligned_alloc(PT_CACHE_LINE, size);
+    if (!t)
+        return NULL;
+    memset(t, 0, size);
+    t->automata = (struct pt_automaton *)(void *)(t->hot + e->count);
+    return t;
+}
+
 static struct pt_thread *make_thread(struct pt_engine *e, const struct pt_thread_key *key,
                                      uint64_t thread_id)
 {
@@ -108,10 +123,9 @@ static struct pt_thread *make_thread(struct pt_engine *e, const struct pt_thread
 
     if (known >= THREADS_MANY && (known & (known - 1)) == 0)
         forget_idle(e);
-    t = calloc(1, sizeof *t + e->count * (sizeof t->hot[0] + sizeof t->automata[0]));
+    t = empty_thread(e);
     if (!t)
         return NULL;
-    t->automata = (struct pt_automaton *)(void *)(t->hot + e->count);
     t->key = *key;
     t->thread_id = thread_id;
     HASH_ADD(hh, e->threads, key, sizeof t->key, t);

@@ -246,24 +246,33 @@ static uint16_t parse_test(struct parser *p)
 
 static uint16_t parse_or(struct parser *p);
 
-static uint16_t parse_not(struct parser *p)
+/* What stands behind a not or a bracket at at. */
+static uint16_t parse_inner(struct parser *p, const char *at, uint16_t (*parse)(struct parser *p))
 {
     uint16_t inner;
 
-    skip_space(p);
     if (p->depth == PT_EXPRESSION_DEPTH)
-        return fail(p, p->at, "more than 16 brackets and nots in each other");
+        return fail(p, at, "more than 16 brackets and nots in each other");
+    p->depth++;
+    inner = parse(p);
+    p->depth--;
+    return inner;
+}
+
+static uint16_t parse_not(struct parser *p)
+{
+    const char *at;
+    uint16_t inner;
+
+    skip_space(p);
+    at = p->at;
     if (take_word(p, "not") || (strncmp(p->at, "!=", 2) != 0 && take_sign(p, "!"))) {
-        p->depth++;
-        inner = parse_not(p);
-        p->depth--;
+        inner = parse_inner(p, at, parse_not);
         return p->failed ? 0 : add_node(p, (struct pt_node){ .op = PT_NODE_NOT, .child = inner });
     }
     if (!take_sign(p, "("))
         return parse_test(p);
-    p->depth++;
-    inner = parse_or(p);
-    p->depth--;
+    inner = parse_inner(p, at, parse_or);
     if (!p->failed && !take_sign(p, ")"))
         return fail(p, p->at, "a bracket is not closed");
     return inner;

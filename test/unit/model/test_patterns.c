@@ -129,10 +129,10 @@ START_TEST(faults)
     expect_fault(LIST("a", "n >="), EINVAL, 5, "a number is expected");
     /* Each has to be one alone. */
     expect_fault(LIST("n == 1) or (n == 2"), EINVAL, 7, "and, or or the end");
-    for (int i = 0; i < 15; i++)
+    for (int i = 0; i < 16; i++)
         strcat(deep, "(");
     strcat(deep, "n");
-    for (int i = 0; i < 15; i++)
+    for (int i = 0; i < 16; i++)
         strcat(deep, ")");
     expect(LIST(deep), deep);
     expect_fault(LIST(deep, "!a"), EINVAL, 0, "nested too deep: more than 16");
