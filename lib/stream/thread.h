@@ -98,8 +98,8 @@ struct pt_thread {
     int32_t pid, tid;
     uint64_t thread_id;
     char name[16];
-    struct pt_lane lane0[PT_STREAMS];
     struct pt_ready ready[PT_STREAMS];
+    struct pt_lane lane0[PT_STREAMS];
 };
 _Static_assert(offsetof(struct pt_thread, word) == 64, "see struct pt_slot");
 
