@@ -3,8 +3,8 @@
 /* See json.h. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include "format/json.h"
+#include "format/number.h"
 #include "format/utf8.h"
 
 #define HEX "0123456789abcdef"
@@ -74,60 +74,16 @@ void pt_json_hex(struct pt_json *j, uint64_t v)
     pt_json_piece(j, at, (size_t)(text + sizeof text - at));
 }
 
-/* Whether reading the text would give d again, or as float the same float. */
-static bool is_same(double back, double d, unsigned bits)
-{
-    float a = (float)back, b = (float)d;
-
-    return bits == 32 ? !(a < b) && !(a > b) : !(back < d) && !(back > d);
-}
-
-/* Of up to six digits behind the point, which most values have: n / 10^6 is rounded as
- * reading the text is. */
-static bool short_float(struct pt_json *j, double d, unsigned bits)
-{
-    double n = nearbyint(fabs(d) * 1e6);
-    char part[7] = ".000000";
-    size_t length = sizeof part;
-    uint64_t v;
-
-    if (!(n < 9e15) || !is_same(n / 1e6, fabs(d), bits))
-        return false;
-    v = (uint64_t)n;
-    if (signbit(d))
-        pt_json_char(j, '-');
-    pt_json_unsigned(j, v / 1000000);
-    digits(part + sizeof part, v % 1000000);
-    while (length > 1 && part[length - 1] == '0')
-        length--;
-    if (length > 1)
-        pt_json_piece(j, part, length);
-    return true;
-}
-
 void pt_json_float(struct pt_json *j, double d, unsigned bits)
 {
-    char words[40], *point;
+    char words[PT_NUMBER_MAX];
 
-    if (!isfinite(d)) {
-        if (isnan(d))
-            PT_JSON_TEXT(j, "\"nan\"");
-        else
-            pt_json_text(j, d < 0 ? "\"-inf\"" : "\"inf\"", d < 0 ? 6 : 5);
-        return;
-    }
-    if (short_float(j, d, bits))
-        return;
-    snprintf(words, sizeof words, "%.*g", bits == 32 ? 6 : 15, d);
-    if (!is_same(strtod(words, NULL), d, bits))
-        snprintf(words, sizeof words, "%.*g", bits == 32 ? 9 : 17, d);
-    /* the locale's decimal point, whatever that is */
-    point = words + strspn(words, "-0123456789");
-    pt_json_text(j, words, (size_t)(point - words));
-    if (*point && *point != 'e')
-        pt_json_char(j, '.');
-    point += strcspn(point, "0123456789e");
-    pt_json_text(j, point, strlen(point));
+    if (isfinite(d))
+        pt_json_piece(j, words, (size_t)(pt_number_float(words, d, bits) - words));
+    else if (isnan(d))
+        PT_JSON_TEXT(j, "\"nan\"");
+    else
+        pt_json_text(j, d < 0 ? "\"-inf\"" : "\"inf\"", d < 0 ? 6 : 5);
 }
 
 void pt_json_microseconds(struct pt_json *j, int64_t ns)

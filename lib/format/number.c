@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "format/number.h"
+#include "format/rounding.h"
 
 #define EXACT_MAX 9007199254740992.0    /* up to here every integer is a double */
 
@@ -77,6 +78,7 @@ static bool same(double a, double b, unsigned bits)
  * n and 10^k exact, the division gives the double nearest to that decimal number: it
  * reads back as value, and the least such k is the shortest.  False: there is none.
  */
+__attribute__((noinline))   /* see rounding.h */
 static bool put_plain(char **to, double value, unsigned bits)
 {
     double scale = 1, n = 0;
@@ -133,6 +135,8 @@ char *pt_number_float(char *to, double value, unsigned bits)
     int digits = subnormal ? 1 : bits == 32 ? FLT_DIG : DBL_DIG;
     int most = bits == 32 ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
     char words[64];
+    unsigned was;
+    bool done;
 
     if (signbit(value)) {
         *to++ = '-';
@@ -142,7 +146,10 @@ char *pt_number_float(char *to, double value, unsigned bits)
         *to++ = '0';
         return to;
     }
-    if (value >= 1e-5 && value < 1e15 && put_plain(&to, value, bits))
+    was = pt_rounding_begin();
+    done = value >= 1e-5 && value < 1e15 && put_plain(&to, value, bits);
+    pt_rounding_end(was);
+    if (done)
         return to;
     do
         snprintf(words, sizeof words, "%.*g", digits, value);
