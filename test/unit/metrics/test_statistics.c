@@ -71,6 +71,24 @@ START_TEST(against_sorted)
 }
 END_TEST
 
+/* A rank that is a whole number is not missed because percents are no binary fractions. */
+START_TEST(whole_ranks)
+{
+    posixtrace_statistics_t *s;
+
+    ck_assert_int_eq(posixtrace_statistics_create(&s), 0);
+    for (int64_t i = 1; i <= 100; i++)
+        ck_assert_int_eq(posixtrace_statistics_add(s, i), 0);
+    for (int64_t p = 1; p <= 100; p++)
+        ck_assert_int_eq(posixtrace_statistics_percentile(s, (double)p), p);
+    for (int64_t i = 0; i < 900; i++)
+        ck_assert_int_eq(posixtrace_statistics_add(s, 0), 0);
+    for (int64_t p = 901; p <= 1000; p++)
+        ck_assert_int_eq(posixtrace_statistics_percentile(s, (double)p / 10), p - 900);
+    posixtrace_statistics_free(s);
+}
+END_TEST
+
 START_TEST(merged)
 {
     posixtrace_statistics_t *all, *part[2];
@@ -129,6 +147,7 @@ END_TEST
 static void add(TCase *tc)
 {
     tcase_add_loop_test(tc, against_sorted, 0, 4);
+    tcase_add_test(tc, whole_ranks);
     tcase_add_test(tc, merged);
     tcase_add_test(tc, few_and_strange);
 }
