@@ -12,8 +12,8 @@
 
 enum { RANGES = 16 };
 
-__thread bool preload_busy __attribute__((tls_model("initial-exec")));
-__thread bool preload_quiet_thread __attribute__((tls_model("initial-exec")));
+PRELOAD_THREAD bool preload_busy;
+PRELOAD_THREAD bool preload_quiet_thread;
 
 /* Where libraries of ours lie; they are never unloaded while we are here. */
 static struct { uintptr_t begin, end; } ranges[RANGES];

@@ -10,9 +10,10 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include "preload/preload.h"
 #include "preload/real.h"
 
-static __thread bool finding __attribute__((tls_model("initial-exec")));
+static PRELOAD_THREAD bool finding;
 
 /* The C library keeps an older kind of conditions under the same names. */
 static void *look_up(const char *name)
