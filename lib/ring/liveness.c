@@ -50,7 +50,8 @@ static ssize_t read_file(const char *path, char *to, size_t size)
     return n;
 }
 
-static void proc_path(char *to, uint32_t pid, const char *leaf)
+/* Of the process as a whole, or of its first thread, which has the same number. */
+static void proc_path(char *to, uint32_t pid, bool first_thread, const char *leaf)
 {
     char digits[12], *d = digits + sizeof digits - 1;
     char *p = to;
@@ -61,6 +62,8 @@ static void proc_path(char *to, uint32_t pid, const char *leaf)
     while ((pid /= 10) != 0);
     p = stpcpy(p, "/proc/");
     p = stpcpy(p, d);
+    if (first_thread)
+        p = stpcpy(stpcpy(p, "/task/"), d);
     stpcpy(p, leaf);
 }
 
@@ -73,13 +76,19 @@ static uint64_t number(const char *p)
     return n;
 }
 
-bool pt_proc_is_ours(void)
+/* The number that we have there; 0: none. */
+static uint32_t number_in_proc(void)
 {
     char link[24];
     ssize_t n = readlink("/proc/self", link, sizeof link - 1);
 
     link[n > 0 ? n : 0] = '\0';
-    return number(link) == (uint64_t)getpid();
+    return (uint32_t)number(link);
+}
+
+bool pt_proc_is_ours(void)
+{
+    return number_in_proc() == (uint32_t)getpid();
 }
 
 /* Processes of others may be hidden (hidepid): only the kernel knows them all. */
@@ -88,10 +97,15 @@ static bool is_nowhere(uint32_t pid)
     return kill((pid_t)pid, 0) < 0 && errno == ESRCH && access("/proc/self/stat", R_OK) == 0;
 }
 
-static int read_stat(const char *path, struct pt_process *process)
+/* Of the process's first thread, which began and ends with it.  qemu-user makes up what a
+ * process reads as its own /proc/PID/stat: a forked child began with its parent there. */
+static int read_stat(uint32_t pid, struct pt_process *process)
 {
-    char text[1024], *p;
-    ssize_t n = read_file(path, text, sizeof text);
+    char path[48], text[1024], *p;
+    ssize_t n;
+
+    proc_path(path, pid, true, "/stat");
+    n = read_file(path, text, sizeof text);
 
     /* The command name in field 2 may contain anything, so count from the last
      * parenthesis, after which field 3 follows. */
@@ -114,12 +128,10 @@ static int read_stat(const char *path, struct pt_process *process)
 
 int pt_process_look(uint32_t pid, struct pt_process *process)
 {
-    char path[40];
     int saved = errno, r = -EIO;
 
     if (pt_proc_is_ours()) {
-        proc_path(path, pid, "/stat");
-        r = read_stat(path, process);
+        r = read_stat(pid, process);
         if (r == -ENOENT)
             r = is_nowhere(pid) ? -ESRCH : -EIO;
     }
@@ -171,7 +183,7 @@ void pt_identity_self(struct pt_identity *id)
 
     memset(id, 0, sizeof *id);
     id->pid = (uint32_t)getpid();
-    if (read_stat("/proc/self/stat", &process) == 0)
+    if (read_stat(number_in_proc(), &process) == 0)
         id->start = process.start;
     read_file("/proc/sys/kernel/random/boot_id", text, sizeof text);
     for (const char *p = text; *p && k < 32; p++) {
@@ -228,7 +240,7 @@ static int maps_file(uint32_t pid, dev_t dev, ino_t ino)
     int fd, found = 0;
     ssize_t n = 1;
 
-    proc_path(path, pid, "/maps");
+    proc_path(path, pid, false, "/maps");
     fd = open_file(path);
     if (fd < 0)
         return errno == ENOENT || errno == ESRCH ? 0 : -1;
