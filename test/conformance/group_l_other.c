@@ -5,6 +5,7 @@
  * target is a child that does what it is told through a pipe, so that the order
  * of things is never left to chance.
  */
+#include "support/image.h"
 #include "support/trace_helpers.h"
 
 #include <dirent.h>
@@ -227,16 +228,6 @@ END_TEST
 
 /* ---- 244, 246, 247: other programs, which are this one with an argument ---- */
 
-static const char *own_path(void)
-{
-    static char path[512];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-
-    ck_assert_int_gt(n, 0);
-    path[n] = '\0';
-    return path;
-}
-
 static int traced_program(void)
 {
     trace_event_id_t id;
@@ -255,14 +246,14 @@ static void exec_after_two_names(struct target *t)
     th_put(th_id("first of the old image"), 0, 8);
     th_put(th_id("second of the old image"), 1, 8);
     (void)t;
-    execl(own_path(), "traced", "traced", (char *)NULL);
+    execvp(image_command[0], image_command);
     ck_abort_msg("this program cannot be executed");
 }
 
 static void exec_at_once(struct target *t)
 {
     (void)t;
-    execl(own_path(), "traced", "traced", (char *)NULL);
+    execvp(image_command[0], image_command);
     ck_abort_msg("this program cannot be executed");
 }
 
@@ -275,10 +266,9 @@ static void expect_text(const struct th_event *e, const char *text)
 
 static pid_t spawn(void)
 {
-    char *argv[] = { (char *)"traced", (char *)"traced", NULL };
     pid_t pid;
 
-    ck_ok(posix_spawn(&pid, own_path(), NULL, NULL, argv, environ));
+    ck_ok(posix_spawnp(&pid, image_command[0], NULL, NULL, image_command, environ));
     return pid;
 }
 
@@ -549,5 +539,6 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "traced") == 0)
         return traced_program();
+    image_prepare("traced");
     return th_main("L other", add);
 }

@@ -18,12 +18,11 @@
 #include <posixtrace/log.h>
 #include <posixtrace/stream.h>
 #include <posixtrace/typed.h>
+#include "support/image.h"
 #include "support/run_suite.h"
 
 #define ORDER "u32 order; f64 price; str symbol"
 #define HANG_S 60u
-
-static char self_path[512];
 
 static int log_file(void)
 {
@@ -308,7 +307,7 @@ START_TEST(family)
             _exit(3);
         posix_trace_event(id, "a", 1);
         if (_i)
-            execl(self_path, self_path, "image", (char *)NULL);
+            execvp(image_command[0], image_command);
         _exit(_i ? 4 : 0);
     }
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -435,7 +434,6 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "image") == 0)
         return be_image();
-    if (readlink("/proc/self/exe", self_path, sizeof self_path - 1) <= 0)
-        return 1;
+    image_prepare("image");
     return run_suite("stream", "describe", NULL, add);
 }

@@ -20,9 +20,8 @@
 #include <posixtrace/filter.h>
 #include <posixtrace/stream.h>
 #include <posixtrace/typed.h>
+#include "support/image.h"
 #include "support/run_suite.h"
-
-static char self_path[512];
 
 static trace_id_t create(pid_t pid)
 {
@@ -334,8 +333,10 @@ START_TEST(children)
     pid_t pid = fork();
 
     if (pid == 0) {
-        if (_i)
-            execl(self_path, self_path, "image", (char *)NULL);
+        if (_i) {
+            execvp(image_command[0], image_command);
+            _exit(4);
+        }
         trace_u32(order, 99);
         trace_orders();
         _exit(0);
@@ -516,7 +517,6 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "image") == 0)
         return be_image();
-    if (readlink("/proc/self/exe", self_path, sizeof self_path - 1) <= 0)
-        return 1;
+    image_prepare("image");
     return run_suite("stream", "filter", prepare, add);
 }

@@ -20,6 +20,7 @@
 #include <trace.h>
 #include "ring/liveness.h"
 #include "stream/inherit.h"
+#include "support/image.h"
 #include "support/run_suite.h"
 
 #define HANG_S 60
@@ -34,7 +35,6 @@ struct shared {
 };
 
 static struct shared *shared;
-static char self_path[512];
 
 static void rest(void)
 {
@@ -82,7 +82,6 @@ static void set_up(void)
     FILE *f;
 
     alarm(HANG_S);
-    ck_assert_int_gt(readlink("/proc/self/exe", self_path, sizeof self_path - 1), 0);
     strcpy(shared_path, "/tmp/posixtrace-inherit.XXXXXX");
     f = fdopen(mkstemp(shared_path), "r+");
     ck_assert(f && ftruncate(fileno(f), sizeof *shared) == 0);
@@ -136,10 +135,9 @@ static unsigned count(trace_id_t trid)
 
 static pid_t spawn(void)
 {
-    char *argv[] = { self_path, shared_path, NULL };
     pid_t pid;
 
-    ck_assert_int_eq(posix_spawn(&pid, self_path, NULL, NULL, argv, environ), 0);
+    ck_assert_int_eq(posix_spawnp(&pid, image_command[0], NULL, NULL, image_command, environ), 0);
     while (!shared->arrived)
         rest();
     return pid;
@@ -197,7 +195,8 @@ START_TEST(through_a_shell)
 
     shared->go = 1;
     /* more than one command, so that the shell does not exec it itself */
-    snprintf(command, sizeof command, "(true; '%s' '%s'); exit $?", self_path, shared_path);
+    snprintf(command, sizeof command, "(true; $MESON_EXE_WRAPPER '%s' '%s'); exit $?",
+             image_path, shared_path);
     ck_assert_int_eq(system(command), 0);
     expect(trid, EVENTS + 1);
 }
@@ -261,7 +260,6 @@ END_TEST
 START_TEST(through_a_silent_child)
 {
     trace_id_t parents = stream(0, POSIX_TRACE_INHERITED), direct;
-    char *argv[] = { self_path, shared_path, NULL };
     volatile int *made = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                               -1, 0);
     pid_t pid, image;
@@ -274,7 +272,7 @@ START_TEST(through_a_silent_child)
         alarm(HANG_S);
         while (!*made)
             rest();
-        if (posix_spawn(&image, self_path, NULL, NULL, argv, environ) != 0)
+        if (posix_spawnp(&image, image_command[0], NULL, NULL, image_command, environ) != 0)
             _exit(5);
         _exit(waitpid(image, &status, 0) == image ? status : 6);
     }
@@ -308,7 +306,7 @@ static void run_orphan(void)
         if (fork() == 0) {
             while (getppid() == middle)
                 rest();
-            execl(self_path, self_path, shared_path, (char *)NULL);
+            execvp(image_command[0], image_command);
             _exit(7);
         }
         _exit(0);
@@ -385,5 +383,6 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         return be_image(argv[1]);
+    image_prepare(shared_path);
     return run_suite("stream inherit", "inherit", prepare, add);
 }

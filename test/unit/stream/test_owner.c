@@ -6,13 +6,13 @@
  * while it lives.
  *
  * Three processes: the test, an owner, and the owner's child, which is the
- * writer.  The writer says in shared memory what it sees of its own page.
+ * writer.  The writer says in shared memory what it sees of its own page, and in
+ * a pipe that it ends as it should: the test is not its parent.
  */
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,6 +36,7 @@ struct shared {
 
 static struct shared *shared;
 static trace_event_id_t event_id;
+static int end_of_writer[2];
 
 static void rest(void)
 {
@@ -85,7 +86,7 @@ static void be_writer(void)
         shared->writer = getpid();
         shared->events++;
     }
-    _exit(0);
+    _exit(write(end_of_writer[1], "e", 1) != 1);
 }
 
 /* ---- the owner ---- */
@@ -112,6 +113,7 @@ static void be_owner(int policy, int way)
         _exit(3);
     if (fork() == 0)
         be_writer();
+    close(end_of_writer[1]);
     if (way == 'e') {
         while (shared->events < 100)
             rest();
@@ -131,16 +133,17 @@ static pid_t start_owner(int policy, int way)
     pid_t pid;
 
     alarm(HANG_S);
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (!shared)
         shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                       -1, 0);
     ck_assert(shared != MAP_FAILED);
     memset(shared, 0, sizeof *shared);
     ck_assert_int_eq(posix_trace_eventid_open("owner", &event_id), 0);
+    ck_assert_int_eq(pipe(end_of_writer), 0);
     pid = fork();
     if (pid == 0)
         be_owner(policy, way);
+    close(end_of_writer[1]);
     while (!shared->events || !shared->traced)
         rest();
     return pid;
@@ -148,12 +151,13 @@ static pid_t start_owner(int policy, int way)
 
 static void end_writer(void)
 {
-    int status;
+    char end[2];
 
     shared->stop = 1;
     kill(shared->writer, SIGCONT);
-    ck_assert_int_eq(waitpid(shared->writer, &status, 0), shared->writer);
-    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(read(end_of_writer[0], end, 1), 1);
+    ck_assert_int_eq(read(end_of_writer[0], end, 1), 0);
+    close(end_of_writer[0]);
     ck_assert_int_eq(shared->dirty, 0);
     alarm(0);
 }
@@ -252,7 +256,6 @@ START_TEST(taken_out_by_others)
     struct pt_page *page;
     unsigned removed, kept;
     char file[64];
-    int status;
 
     kill(shared->writer, SIGSTOP);
     ck_assert_int_eq(pt_page_open(&page, (uint32_t)shared->writer, shared->start, file), 0);
@@ -270,10 +273,7 @@ START_TEST(taken_out_by_others)
     /* Everything but the living writer's own page and names is gone. */
     ck_assert_int_eq(posixtrace_stream_reap(0, &removed, &kept), 0);
     ck_assert_uint_eq(removed, 0);
-    shared->stop = 1;
-    ck_assert_int_eq(waitpid(shared->writer, &status, 0), shared->writer);
-    ck_assert_int_eq(status, 0);
-    ck_assert_int_eq(shared->dirty, 0);
+    end_writer();
 }
 END_TEST
 
