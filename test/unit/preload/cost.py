@@ -31,6 +31,9 @@ def run(valgrind, program, preload, rounds):
              f"--callgrind-out-file={out}", program, str(rounds)],
             env={**environment, **({"LD_PRELOAD": preload} if preload else {})},
             capture_output=True, text=True)
+        if "failed to start tool" in done.stderr:
+            print("this valgrind does not run programs for this processor")
+            sys.exit(NOT_HERE)
         if "debuginfo reader" in done.stderr:
             print("this valgrind cannot read the debug information of this compiler")
             sys.exit(NOT_HERE)
