@@ -93,11 +93,12 @@ enum pt_kev_form {
     PT_KEV_FORMS
 };
 
-/* What such an event is called, and what describes its data. */
+/* What such an event is called, and what describes its data: words are in our order of bytes,
+ * what stays as it is in the trace's. */
 void pt_kev_name(const struct pt_kev_rules *rules, unsigned type, enum pt_kev_form form,
                  char name[80]);
 void pt_kev_describe(const struct pt_kev_rules *rules, unsigned type, enum pt_kev_form form,
-                     char description[320]);
+                     bool big_endian, char description[320]);
 /* Only what comes behind "u8 cpu; x8 flags; ". */
 const char *pt_kev_fields(const struct pt_kev_rules *rules, unsigned type, enum pt_kev_form form);
 /* The other way round; false: no such name. */

@@ -74,7 +74,7 @@ static struct pt_kev_type *type_of(struct pt_kev_import *im, unsigned type, enum
     t = &im->type[im->types++];
     *slot = im->types;
     pt_kev_name(&im->rules, type, form, t->name);
-    pt_kev_describe(&im->rules, type, form, description);
+    pt_kev_describe(&im->rules, type, form, im->big_endian, description);
     t->words = (uint8_t)pt_kev_words(description, &t->string);
     if (form == PT_KEV_TEXT)
         t->words = 0;

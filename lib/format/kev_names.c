@@ -46,9 +46,10 @@ const char *pt_kev_fields(const struct pt_kev_rules *rules, unsigned type, enum 
 }
 
 void pt_kev_describe(const struct pt_kev_rules *rules, unsigned type, enum pt_kev_form form,
-                     char description[320])
+                     bool big_endian, char description[320])
 {
-    snprintf(description, 320, "le; u8 cpu; x8 flags; %s", pt_kev_fields(rules, type, form));
+    snprintf(description, 320, "%s; u8 cpu; x8 flags; %s",
+             big_endian && form == PT_KEV_BYTES ? "be" : "le", pt_kev_fields(rules, type, form));
 }
 
 bool pt_kev_named(const struct pt_kev_rules *rules, const char *name, unsigned *type,

@@ -4,6 +4,7 @@
  * QNX's parser: for what callbacks can be set, what is refused, any data, pipes, and .kev files
  * where this build imports them.
  */
+#include <endian.h>
 #include "format/qnx.h"
 #include "qnx_log.h"
 
@@ -311,17 +312,24 @@ END_TEST
 
 /* ---- .kev ---- */
 
+static bool big_endian;   /* the file */
+
 static void put_record(FILE *f, uint32_t header, uint32_t time, uint32_t d0, uint32_t d1)
 {
     const uint32_t words[] = { header, time, d0, d1 };
 
-    fwrite(words, sizeof words, 1, f);
+    for (unsigned i = 0; i < 4; i++) {
+        const uint32_t word = big_endian ? htobe32(words[i]) : htole32(words[i]);
+
+        fwrite(&word, sizeof word, 1, f);
+    }
 }
 
-static FILE *begin_kev(void)
+static FILE *begin_kev(bool big)
 {
     FILE *f;
 
+    big_endian = big;
     strcpy(path, "/tmp/posixtrace-qnx-XXXXXX");
     f = fdopen(mkstemp(path), "w");
     fprintf(f, "TRACE_HEADER_BEGIN::TRACE_FILE_NAME::/dev/shmem/x.kev"
@@ -330,13 +338,13 @@ static FILE *begin_kev(void)
             "TRACE_BOOT_DATE::Thu Jan  1 00:00:00 1970TRACE_CYCLES_PER_SEC::1000000000"
             "TRACE_CPU_NUM::2TRACE_SYSNAME::QNXTRACE_NODENAME::localhostTRACE_SYS_RELEASE::6.4.1"
             "TRACE_SYS_VERSION::2009TRACE_MACHINE::x86pcTRACE_SYSPAGE_LEN::0TRACE_HEADER_END::",
-            __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "BIG" : "LITTLE");
+            big ? "BIG" : "LITTLE");
     return f;
 }
 
-static void make_kev(size_t missing)
+static void make_kev(bool big, size_t missing)
 {
-    FILE *f = begin_kev();
+    FILE *f = begin_kev(big);
 
     put_record(f, _TRACE_CONTROL_C | 2, 100, 1, 5);
     put_record(f, _TRACE_CONTROL_C | 1, 100, 1, 100);
@@ -356,12 +364,13 @@ static void make_kev(size_t missing)
     fclose(f);
 }
 
+/* Of either byte order. */
 START_TEST(kev)
 {
     const struct posixtrace_format *format = posixtrace_format_find("kev");
     struct traceparser_state *p = new_parser();
 
-    make_kev(0);
+    make_kev(_i, 0);
     set_all(p, tell);
     if (!format || !format->imports) {
         FAILS(traceparser(p, "", path), ENOTSUP);
@@ -417,7 +426,7 @@ START_TEST(every_event_of_kev)
     if (!format || !format->imports)
         return;
     p = new_parser();
-    f = begin_kev();
+    f = begin_kev(false);
     put_record(f, _TRACE_CONTROL_C | 2, 100, 1, 5000);
     put_record(f, _TRACE_CONTROL_C | 1, 100, 1, 100);
     for (unsigned h = 0; h < 32768; h++)
@@ -448,7 +457,7 @@ START_TEST(cut_kev)
         traceparser_destroy(&p);
         return;
     }
-    make_kev(7);
+    make_kev(false, 7);
     WORKS(traceparser_cs(p, "", tell, _NTO_TRACE_THREAD, _NTO_TRACE_THRUNNING));
     if (traceparser(p, NULL, path) != 0)
         ck_assert_uint_eq(error_of(p), _TRACEPARSER_CANNOT_READ_IN_FILE);
@@ -469,7 +478,7 @@ static void add(TCase *t)
     tcase_add_test(t, cut_logs);
     tcase_add_test(t, any_events);
     tcase_add_test(t, standard_input);
-    tcase_add_test(t, kev);
+    tcase_add_loop_test(t, kev, 0, 2);
     tcase_add_test(t, every_event_of_kev);
     tcase_add_test(t, cut_kev);
 }
