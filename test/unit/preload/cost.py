@@ -31,7 +31,7 @@ def run(valgrind, program, preload, rounds):
              f"--callgrind-out-file={out}", program, str(rounds)],
             env={**environment, **({"LD_PRELOAD": preload} if preload else {})},
             capture_output=True, text=True)
-        if "failed to start tool" in done.stderr:
+        if re.search("failed to start tool|cannot execute binary file", done.stderr):
             print("this valgrind does not run programs for this processor")
             sys.exit(NOT_HERE)
         if "debuginfo reader" in done.stderr:
