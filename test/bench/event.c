@@ -12,6 +12,7 @@
  */
 #include <string.h>
 #include <unistd.h>
+#include "bench/floor.h"
 #include "bench/programs.h"
 #include "bench/subjects.h"
 
@@ -220,13 +221,22 @@ static void stop_some(void *arg)
         stream_stop(&many[i]);
 }
 
-/* bytes: of each stream. */
+static size_t floor_bytes;
+
+static void use_floor(void *arg)
+{
+    if (!bench_floor_use((unsigned)*(int *)arg, floor_bytes))
+        bench_wrong("no memory for the floor's buffers");
+}
+
+/* bytes: of each stream, and of each buffer of the floor. */
 static void compare_streams(size_t bytes, const char *size, const char *id, bool asked)
 {
-    struct bench_side sides[STREAMS];
+    struct bench_side sides[STREAMS + 2], *floors = &sides[STREAMS];
     double each;
 
     memset(sides, 0, sizeof sides);
+    floor_bytes = bytes;
     for (int i = 0; i < STREAMS; i++) {
         many[i] = subject_stream(POSIX_TRACE_LOOP, bytes);
         numbers[i] = i + 1;
@@ -234,9 +244,13 @@ static void compare_streams(size_t bytes, const char *size, const char *id, bool
             .name = bench_text("%d stream%s", i + 1, i ? "s" : ""), .work = loop_event8,
             .before = start_some, .after = stop_some, .arg = &numbers[i] };
     }
+    for (int i = 0; i < 2; i++)
+        floors[i] = (struct bench_side){
+            .name = i ? "floor, 8 buffers" : "floor, 1 buffer", .work = loop_floor8_several,
+            .before = use_floor, .arg = &numbers[i ? STREAMS - 1 : 0] };
     bench_compare(bench_text("1 to 8 running streams of %s, 8 bytes, clock %s", size,
                              subjects_clock()),
-                  sides, STREAMS);
+                  sides, STREAMS + 2);
     bench_row(&(struct bench_row){
         .id = row_id(bench_text("%s-second", id)),
         .work = row_work(bench_text("second stream%s: more than with one stream",
@@ -253,6 +267,14 @@ static void compare_streams(size_t bytes, const char *size, const char *id, bool
         .sense = asked ? BENCH_AT_MOST : BENCH_REPORT, .limit = 0.15,
         .note = bench_text("8 streams %.2f ns, 1 stream %.2f ns", sides[STREAMS - 1].median,
                            sides[0].median) });
+    each = (floors[1].median - floors[0].median) / (STREAMS - 1);
+    bench_row(&(struct bench_row){
+        .id = row_id(bench_text("%s-floor", id)),
+        .work = row_work(bench_text("the floor: each further buffer of %s, of an event in one "
+                                    "stream", size)),
+        .value = each / sides[0].median, .unit = "x the first stream",
+        .note = bench_text("8 buffers %.2f ns, 1 buffer %.2f ns", floors[1].median,
+                           floors[0].median) });
     for (int i = 0; i < STREAMS; i++)
         subject_must("posix_trace_shutdown", posix_trace_shutdown(many[i]));
 }

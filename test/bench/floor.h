@@ -15,6 +15,7 @@
 #ifndef TEST_BENCH_FLOOR_H
 #define TEST_BENCH_FLOOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,5 +37,13 @@ void bench_floor64_tsc(unsigned id, const void *data, size_t len);
 /* The same with clock_gettime(CLOCK_MONOTONIC). */
 void bench_floor8_monotonic(unsigned id, const void *data, size_t len);
 void bench_floor64_monotonic(unsigned id, const void *data, size_t len);
+
+/* 8 bytes into each of several buffers, with one reading of the clock. */
+void bench_floor8_several_tsc(unsigned id, const void *data, size_t len);
+void bench_floor8_several_monotonic(unsigned id, const void *data, size_t len);
+/* Into how many of them the calling thread puts, and after how many bytes they wrap; false: no
+ * memory. */
+enum { FLOOR_MOST = 8 };
+bool bench_floor_use(unsigned count, size_t bytes);
 
 #endif

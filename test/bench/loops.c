@@ -39,6 +39,15 @@ void loop_floor64(void *arg, long calls)
         LOOP(bench_floor64_monotonic, 64);
 }
 
+void loop_floor8_several(void *arg, long calls)
+{
+    (void)arg;
+    if (subjects_clock_is_tsc())
+        LOOP(bench_floor8_several_tsc, 8);
+    else
+        LOOP(bench_floor8_several_monotonic, 8);
+}
+
 void loop_floor8_inline(void *arg, long calls)
 {
     (void)arg;
