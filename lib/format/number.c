@@ -12,6 +12,8 @@
 
 #define EXACT_MAX 9007199254740992.0    /* up to here every integer is a double */
 
+enum { MOST_DECIMALS = 17 };
+
 #define TEN(t) t "0" t "1" t "2" t "3" t "4" t "5" t "6" t "7" t "8" t "9"
 #define SIXTEEN(t) TEN(t) t "a" t "b" t "c" t "d" t "e" t "f"
 
@@ -74,42 +76,63 @@ static bool same(double a, double b, unsigned bits)
 }
 
 /*
- * The numbers that programs mostly trace have few decimals.  If value is n / 10^k with
- * n and 10^k exact, the division gives the double nearest to that decimal number: it
- * reads back as value, and the least such k is the shortest.  False: there is none.
+ * If value is n / 10^k with n and 10^k exact, the division gives the double nearest to that
+ * decimal number: it reads back as value.  *n, as a number: n for that k.
  */
-__attribute__((noinline))   /* see rounding.h */
-static bool put_plain(char **to, double value, unsigned bits)
+static bool has_decimals(double value, double scale, unsigned bits, double *n)
 {
-    double scale = 1, n = 0;
-    unsigned decimals = 0;
+    *n = nearbyint(value * scale);
+    return *n < EXACT_MAX && same(*n / scale, value, bits);
+}
+
+/* The least such k, up to 17; false: there is none.  Most numbers that programs trace have
+ * few decimals: six are tried at once, and what is 0 at their end taken away.  No other number
+ * of up to 15 digits reads back as the same double. */
+__attribute__((noinline))   /* see rounding.h */
+static bool find_decimals(double value, unsigned bits, uint64_t *number, unsigned *decimals)
+{
+    unsigned k = 0;
+    double scale = 1, n;
+
+    if (bits == 64 && has_decimals(value, 1e6, bits, &n) && n < 1e15) {
+        *number = (uint64_t)n;
+        for (k = 6; k > 0 && *number % 1000 == 0; k -= 3)
+            *number /= 1000;
+        for (; k > 0 && *number % 10 == 0; k--)
+            *number /= 10;
+        *decimals = k;
+        return true;
+    }
+    while (!has_decimals(value, scale, bits, &n)) {
+        if (n >= EXACT_MAX || k == MOST_DECIMALS)
+            return false;
+        k++;
+        scale *= 10;
+    }
+    *number = (uint64_t)n;
+    *decimals = k;
+    return true;
+}
+
+static char *put_plain(char *to, uint64_t number, unsigned decimals)
+{
     char digits[24], *end;
     size_t length;
 
-    for (; decimals <= 17; decimals++, scale *= 10) {
-        n = nearbyint(value * scale);
-        if (n >= EXACT_MAX)
-            return false;
-        if (same(n / scale, value, bits))
-            break;
-    }
-    if (decimals > 17)
-        return false;
-    end = pt_number_u64(digits, (uint64_t)n);
+    end = pt_number_u64(digits, number);
     length = (size_t)(end - digits);
     if (length <= decimals) {
-        *to = (char *)mempcpy(*to, "0.", decimals ? 2 : 1);
+        to = (char *)mempcpy(to, "0.", 2);
         for (size_t i = length; i < decimals; i++)
-            *(*to)++ = '0';
-        *to = (char *)mempcpy(*to, digits, length);
-        return true;
+            *to++ = '0';
+        return (char *)mempcpy(to, digits, length);
     }
-    *to = (char *)mempcpy(*to, digits, length - decimals);
+    to = (char *)mempcpy(to, digits, length - decimals);
     if (decimals) {
-        *(*to)++ = '.';
-        *to = (char *)mempcpy(*to, digits + length - decimals, decimals);
+        *to++ = '.';
+        to = (char *)mempcpy(to, digits + length - decimals, decimals);
     }
-    return true;
+    return to;
 }
 
 /* stdio writes the point of the locale, whatever that is. */
@@ -134,9 +157,10 @@ char *pt_number_float(char *to, double value, unsigned bits)
     bool subnormal = fabs(value) < (bits == 32 ? (double)FLT_MIN : DBL_MIN);
     int digits = subnormal ? 1 : bits == 32 ? FLT_DIG : DBL_DIG;
     int most = bits == 32 ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
+    unsigned decimals, rounding;
+    uint64_t number;
     char words[64];
-    unsigned was;
-    bool done;
+    bool plain;
 
     if (signbit(value)) {
         *to++ = '-';
@@ -146,11 +170,14 @@ char *pt_number_float(char *to, double value, unsigned bits)
         *to++ = '0';
         return to;
     }
-    was = pt_rounding_begin();
-    done = value >= 1e-5 && value < 1e15 && put_plain(&to, value, bits);
-    pt_rounding_end(was);
-    if (done)
-        return to;
+    rounding = pt_rounding_begin();
+    plain = value >= 1e-5 && value < 1e15 && find_decimals(value, bits, &number, &decimals);
+    pt_rounding_end(rounding);
+    if (plain)
+        return put_plain(to, number, decimals);
+    /* A number of 15 digits from here to 10^15 has been found: with 17 decimals at most. */
+    if (bits == 64 && value >= 1e-3 && value < 1e15)
+        digits++;
     do
         snprintf(words, sizeof words, "%.*g", digits, value);
     while (!same(strtod(words, NULL), value, bits) && digits++ < most);
