@@ -170,7 +170,8 @@ foreign_variant() {
                 # so that group_f_waiting's pthread_kill() reaches nobody; and it
                 # maps what the loader has in its last page up to 4 KiB only,
                 # where a program with 4 KiB of its own thread-local data has them.
-                all_but "$folder/arm64" 'conformance group_f_waiting|metrics portable (bounds|gaps|linux|segments|user)' \
+                all_but "$folder/arm64" \
+                    'conformance group_f_waiting|metrics portable (bounds|gaps|linux|segments|user)' \
                     "${own[@]}"
                 QEMU_PAGESIZE=65536 run_tests "$folder/arm64" cross64 "${own[@]}" "${chosen[@]}"
             else
