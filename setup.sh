@@ -133,6 +133,8 @@ run() {
     say "$name"
     rm -f "$folder/meson-logs/run-${name%% *}"*.json
     meson test -C "$folder" --no-rebuild --print-errorlogs --logbase "run-${name%% *}" "$@"
+    # Ended by a signal, it has no results of what it did not come to.
+    [ $? -lt 128 ] || broken=$((broken + 1))
     logs+=("$folder/meson-logs/run-${name%% *}")
     printf '%s: %d s\n' "$name" $((SECONDS - started))
 }

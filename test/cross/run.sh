@@ -78,14 +78,17 @@ build() {
     fi
 }
 
-# run_tests FOLDER LOG ARGUMENT...: sets counts to "N passed, N failed"
+# run_tests FOLDER LOG ARGUMENT...: sets counts to "N passed, N failed", and what
+# ended meson itself, which then has no results of the tests it did not come to
 run_tests() {
-    local to=$1 log=$2
+    local to=$1 log=$2 status
     shift 2
     rm -f "$to/meson-logs/$log"*.json
     nice meson test -C "$to" --no-rebuild --print-errorlogs --logbase "$log" "$@" |
         grep -E '^ *[0-9]+/[0-9]+ .*(FAIL|TIMEOUT|ERROR)|^(Ok|Fail|Timeout):'
+    status=${PIPESTATUS[0]}
     counts=$(python3 "$source/test/house/totals.py" 0 "$to/meson-logs/$log" | tail -n 1)
+    [ "$status" -lt 128 ] || counts="$counts, and the run was ended ($status)"
 }
 
 # all_but FOLDER PATTERN ARGUMENT...: chosen, the tests that the arguments choose but those
@@ -173,7 +176,7 @@ foreign_variant() {
                 all_but "$folder/arm64" \
                     'conformance group_f_waiting|metrics portable (bounds|gaps|linux|segments|user)' \
                     "${own[@]}"
-                QEMU_PAGESIZE=65536 run_tests "$folder/arm64" cross64 "${own[@]}" "${chosen[@]}"
+                QEMU_PAGESIZE=65536 run_tests "$folder/arm64" pages64 "${own[@]}" "${chosen[@]}"
             else
                 run_tests "$folder/arm64" cross "${own[@]}"
                 exchange "$folder/gcc-O2" "$folder/arm64" "${wrapper[@]}"
