@@ -6,9 +6,9 @@
  * What the streams have in common is done once: the clock, the note of the time
  * (pt_thread_settle), and, while a thread's events are of 8 bytes and in the same
  * streams one after the other, the questions whether there is room and whether the
- * time is near enough to the base: all chunks have ready_room bytes left at least, and all
- * bases are good for the times of ready_base and ready_span.  What is loaded of each lane
- * is copied close together then, into ready[].
+ * time is near enough to the base: all chunks have room for the events up to the one whose
+ * count is ready_until, and all bases are good for the times of ready_base and ready_span.
+ * What is loaded of each lane is copied close together then, into ready[].
  *
  * The copies are good as long as nothing else has used a lane of level 0: every
  * event of that level counts, so it is enough that the last one in several streams has the
@@ -20,15 +20,15 @@
  *
  * Which of the ways an event takes:
  *   ready      pt_event_several, all of the above holds
- *   put_rest   any size and any plain clock; also takes over behind a lane that is done
+ *   put_rest   any size and any plain clock
  *   slow       lanes that are not attached, clocks that differ, streams that ask
  */
 #include "stream/chain.h"
 #include "stream/event.h"
 #include "stream/lane.h"
 
-/* What one event takes in every stream, and how far ahead of it memory is asked for, unless
- * a chunk ends before: what comes behind is somebody else's commit word. */
+/* What one event takes in every stream, and how far ahead of it memory is asked for. At the
+ * end of a chunk that is somebody else's: a few events in a thousand ask for nothing. */
 enum { NEED = PT_RECORD_HEAD + 8, AHEAD = 256 };
 
 /* Which lanes a gate word stands for: false if they do not all have the same
@@ -64,8 +64,8 @@ static PT_COLD bool learn_several(struct pt_thread *t, const struct pt_page *pag
     return true;
 }
 
-/* For the next events of 8 bytes.  Bases that are too far apart: for none. */
-static void make_ready(struct pt_thread *t)
+/* For the events of 8 bytes behind that one.  Bases that are too far apart: for none. */
+static void make_ready(struct pt_thread *t, uint64_t count)
 {
     uint64_t room = UINT64_MAX, oldest = UINT64_MAX, newest = 0;
     struct pt_ready *r = t->ready;
@@ -78,24 +78,36 @@ static void make_ready(struct pt_thread *t)
         oldest = lane->base < oldest ? lane->base : oldest;
         newest = lane->base > newest ? lane->base : newest;
     }
-    t->ready_end = r;
+    *r = (struct pt_ready){ .chunk = NULL };
     t->ready_base = newest;
     t->ready_span = PT_DELTA_MAX - (newest - oldest);
-    t->ready_room = r == t->ready || newest - oldest > PT_DELTA_MAX ? 0 : room;
+    t->ready_until = r == t->ready || newest - oldest > PT_DELTA_MAX ? 0 : count + room / NEED;
 }
 
-/* Inside, from this lane on: any size of data, any plain clock.  attention: of the lanes
- * before it; count: the event's, 0 if its lanes are not as it leaves them.  What the
- * writers leave to others is looked at when all is written; attention is loaded after
- * each lane's commit. */
-static PT_APART void put_rest(struct pt_thread *t, struct pt_lane *lane, uint64_t count,
-                              bool attention, uint32_t id, const void *data, size_t len,
-                              uint64_t addr)
+static void attend_lanes(struct pt_thread *t)
 {
-    uint64_t ts = pt_clock_now(t->several_clock), onward = 0, bit;
+    for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next)
+        pt_event_attend(lane);
+}
 
+/*
+ * Any size of data, any plain clock.  count: the event's.  What the writers leave to
+ * others is looked at when all is written; attention is loaded after each lane's commit.
+ * Its lanes may be inside already.
+ */
+static PT_APART void put_rest(struct pt_thread *t, uint64_t count, uint32_t id, const void *data,
+                              size_t len, uint64_t addr)
+{
+    uint64_t ts, onward = 0, bit;
+    bool attention = false;
+
+    for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next)
+        pt_store_relaxed(&lane->slot->inside, count);
+    pt_fence_compiler();
+    len = data ? len : 0;
+    ts = pt_clock_now(t->several_clock);
     pt_thread_settle(t);
-    for (; lane; lane = lane->next) {
+    for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next) {
         /* Nanoseconds may repeat; the times of one writer rise. */
         if (t->several_clock != PT_CLOCK_TSC && ts <= lane->last)
             ts = lane->last + 1;
@@ -107,30 +119,37 @@ static PT_APART void put_rest(struct pt_thread *t, struct pt_lane *lane, uint64_
         attention |= pt_load_relaxed(&lane->h->attention) != 0;
     }
     if (attention)
-        for (lane = t->several_lanes; lane; lane = lane->next)
-            pt_event_attend(lane);
+        attend_lanes(t);
     pt_for_each_bit(bit, onward)
         pt_chain_follow(pt_self_get(), t, 0, &t->lane0[bit], id, data, len, addr);
-    t->ready_room = 0;
+    t->ready_until = 0;
     /* Worth it where they come one after the other. */
     if (count == t->several_count + 1 && t->several_clock == PT_CLOCK_TSC)
-        make_ready(t);
-    if (count)
-        t->several_count = count;
+        make_ready(t, count);
+    t->several_count = count;
     pt_event_leave(&t->word);
 }
 
 /* All lanes are written, and some have others that wait. */
 static PT_COLD void attend_all(struct pt_thread *t)
 {
-    put_rest(t, NULL, 0, true, 0, NULL, 0, 0);
+    attend_lanes(t);
+    t->ready_until = 0;
+    pt_event_leave(&t->word);
 }
 
-static PT_COLD void start_over(struct pt_thread *t, uint32_t id, const void *data, size_t len,
-                               uint64_t addr)
+/* The lanes are not known, or not any more. */
+static PT_COLD void put_anew(struct pt_thread *t, uint64_t count, uint32_t id, const void *data,
+                             size_t len, uint64_t addr)
 {
-    uintptr_t frame = (uintptr_t)pt_load_relaxed(&t->word);
+    const struct pt_page *page = pt_event_page(pt_load_pointer(&pt_gates));
+    uintptr_t frame;
 
+    if (learn_several(t, page, pt_load_relaxed(&page->gates[id]))) {
+        put_rest(t, count, id, data, len, addr);
+        return;
+    }
+    frame = (uintptr_t)pt_load_relaxed(&t->word);
     pt_event_leave(&t->word);
     pt_event_slow(id, data, len, addr, frame);
 }
@@ -145,51 +164,41 @@ static inline uint64_t enter(struct pt_thread *t, uintptr_t frame)
     return pt_load_relaxed(&t->count);
 }
 
+/* All calls are tail calls: what the path needs stays in registers that nobody keeps. */
 void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
 {
     const struct pt_page *page = pt_event_page(pt_load_pointer(&pt_gates));
     struct pt_thread *t = pt_thread_self;
-    uint64_t count = enter(t, frame), open = pt_load_relaxed(&page->gates[id]), ts, value, room;
-    const struct pt_ready *r, *end;
+    uint64_t count = enter(t, frame), ts, value;
+    const struct pt_ready *r;
     uint32_t attention = 0;
-    size_t ahead;
 
-    if ((pt_unlikely(open != t->several) ||
-         pt_unlikely(pt_load_relaxed(&page->changes) != t->several_changes)) &&
-        !learn_several(t, page, open)) {
-        start_over(t, id, data, len, addr);
+    if (pt_unlikely(pt_load_relaxed(&page->gates[id]) != t->several) ||
+        pt_unlikely(pt_load_relaxed(&page->changes) != t->several_changes)) {
+        put_anew(t, count, id, data, len, addr);
         return;
     }
-    room = t->ready_room;
-    if (pt_unlikely(len != 8) || pt_unlikely(!data) || pt_unlikely(room < NEED) ||
+    if (pt_unlikely(len != 8) || pt_unlikely(!data) || pt_unlikely(count > t->ready_until) ||
         pt_unlikely(count != t->several_count + 1)) {
-        for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next)
-            pt_store_relaxed(&lane->slot->inside, count);
-        pt_fence_compiler();
-        put_rest(t, t->several_lanes, count, false, id, data, data ? len : 0, addr);
+        put_rest(t, count, id, data, len, addr);
         return;
     }
-    end = t->ready_end;
-    r = t->ready;
-    do
+    for (r = t->ready; r->slot; r++)
         pt_store_relaxed(&r->slot->inside, count);
-    while (++r != end);
     pt_fence_compiler();
     __builtin_memcpy(&value, data, sizeof value);
     ts = pt_clock_now(PT_CLOCK_TSC);
     if (pt_unlikely(ts - t->ready_base > t->ready_span)) {
-        put_rest(t, t->several_lanes, count, false, id, data, len, addr);
+        put_rest(t, count, id, data, len, addr);
         return;
     }
     t->several_last = ts;
-    ahead = room > AHEAD ? AHEAD : 0;
-    r = t->ready;
-    do {
+    for (r = t->ready; r->chunk; r++) {
         uint8_t *chunk = r->chunk;
         uint64_t commit = pt_load_relaxed((uint64_t *)(void *)chunk);
         uint8_t *at = chunk + (uint32_t)commit;
 
-        __builtin_prefetch(at + ahead, 1);
+        __builtin_prefetch(at + AHEAD, 1);
         pt_record_put_head(at, PT_RECORD_EVENT, id, 8, (uint32_t)(ts - r->base), addr);
         __builtin_memcpy(at + PT_RECORD_HEAD, &value, 8);
         pt_fence_compiler();
@@ -197,12 +206,11 @@ void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, 
         pt_store_release(&r->slot->inside, 0u);
         pt_fence_compiler();
         attention |= pt_load_relaxed(&r->h->attention);
-    } while (++r != end);
+    }
     if (pt_unlikely(attention)) {
         attend_all(t);
         return;
     }
-    t->ready_room = room - NEED;
-    t->several_count = count;
+    t->several_count = pt_load_relaxed(&t->count);
     pt_event_leave(&t->word);
 }

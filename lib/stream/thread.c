@@ -136,7 +136,7 @@ void pt_thread_settle(struct pt_thread *t)
 void pt_thread_forget_several(struct pt_thread *t)
 {
     pt_thread_settle(t);
-    t->several = t->ready_room = 0;
+    t->several = t->ready_until = 0;
     pt_fence_compiler();
     t->several_lanes = NULL;
 }

@@ -82,15 +82,14 @@ struct pt_thread {
     struct pt_lane *several_lanes;   /* linked by next */
     int32_t  several_clock;
     uint32_t taken;
-    /* All ready[] up to ready_end are good for times from ready_base, ready_span long. */
+    /* All of ready[] are good for times from ready_base, ready_span long. */
     uint64_t ready_base, ready_span;
-    __attribute__((aligned(8))) struct pt_ready *ready_end;
     /* What events store to: see struct pt_slot. */
     __attribute__((aligned(64))) pt_u64 word;
     pt_u64   count;
     pt_u64   several_last;       /* see pt_thread_settle */
     uint64_t several_count;      /* of the last event in several streams */
-    uint64_t ready_room;         /* bytes that all chunks of ready[] have left, at least */
+    uint64_t ready_until;        /* the last count for which all chunks of ready[] have room */
     uint64_t nested;             /* events begun at other levels */
     uint64_t outer[PT_LEVELS];
     struct pt_lane *lanes[PT_LEVELS];
@@ -98,7 +97,7 @@ struct pt_thread {
     int32_t pid, tid;
     uint64_t thread_id;
     char name[16];
-    struct pt_ready ready[PT_STREAMS];
+    struct pt_ready ready[PT_STREAMS + 1];   /* behind the last one is one of NULL */
     struct pt_lane lane0[PT_STREAMS];
 };
 _Static_assert(offsetof(struct pt_thread, word) == 64, "see struct pt_slot");

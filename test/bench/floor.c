@@ -2,12 +2,14 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See floor.h. */
 #include <stdlib.h>
+#include <string.h>
 #include "bench/floor_stores.h"
 
 static _Thread_local struct floor_buffer buffer __attribute__((tls_model("initial-exec")));
 
-/* Each allocated by itself, as streams are mapped: side by side they would be at the same
- * place of a page. */
+/* Each begins at another place of its page, as chunks do (struct pt_slot in
+ * lib/ring/layout.h says why). */
+enum { STEP = 128 };
 static _Thread_local struct floor_buffer *several[FLOOR_MOST]
     __attribute__((tls_model("initial-exec")));
 static _Thread_local unsigned several_used __attribute__((tls_model("initial-exec")));
@@ -50,10 +52,14 @@ void bench_floor64_monotonic(unsigned id, const void *data, size_t len)
 bool bench_floor_use(unsigned count, size_t bytes)
 {
     for (unsigned i = 0; i < count; i++) {
-        if (!several[i])
-            several[i] = calloc(1, sizeof *several[i]);
-        if (!several[i])
-            return false;
+        if (!several[i]) {
+            char *memory = aligned_alloc(4096, sizeof *several[i] + 4096);
+
+            if (!memory)
+                return false;
+            memset(memory, 0, sizeof *several[i] + 4096);
+            several[i] = (struct floor_buffer *)(void *)(memory + i * STEP);
+        }
         several[i]->position = several[i]->position < bytes ? several[i]->position : 0;
     }
     several_used = count;
