@@ -117,8 +117,8 @@ static inline int feed(struct pt_engine *e, const struct event_type *t,
     e->stored++;
     if (tuple.thread)
         tuple.thread->events++;
-    for (const struct pt_meaning *m = t->meanings, *end = m + t->count; m != end && !error; m++)
-        error = pt_engine_hear(e, m, &tuple);
+    for (size_t i = 0; i < t->count && !error; i++)
+        error = pt_engine_hear(e, &t->meanings[i], &tuple);
     return error;
 }
 
