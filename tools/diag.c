@@ -128,6 +128,15 @@ const char *quote(const char *text)
     return buffer;
 }
 
+const char *unquoted(const char *text)
+{
+    /* One of the buffers of quote(), which may be written to. */
+    char *quoted = (char *)(uintptr_t)quote(text);
+
+    quoted[strlen(quoted) - 1] = '\0';
+    return quoted + 1;
+}
+
 char *quote_copy(const char *text)
 {
     const char *quoted = quote(text);

@@ -11,10 +11,11 @@
 
 #include "tool.h"
 
-static const char *reason(int error)
+static const char *reason(int error, const char *fault)
 {
+    if (*fault)
+        return fault;
     switch (error) {
-    case EINVAL: return "another POSIXTRACE_RECORD_* is not understood";
     case EEXIST: return "there is something of that name that is not a file for a log";
     default: return strerror(error);
     }
@@ -22,10 +23,11 @@ static const char *reason(int error)
 
 void doctor_record(void)
 {
-    char log[512];
+    char log[512], fault[512];
     int error;
 
-    if (posixtrace_get_self_record(log, sizeof log, &error) != 0 || !log[0])
+    if (posixtrace_get_self_record(log, sizeof log, &error) != 0 || !log[0] ||
+        posixtrace_get_self_record_fault(fault, sizeof fault) != 0)
         return;
     if (error == 0) {
         doctor_add(FINE, "POSIXTRACE_RECORD", "programs record themselves into %s",
@@ -33,7 +35,7 @@ void doctor_record(void)
         return;
     }
     doctor_add(NOTE, "POSIXTRACE_RECORD", "programs cannot record themselves into %s: %s",
-               quote(log), reason(error));
+               quote(log), unquoted(reason(error, fault)));
     doctor_means("they run as they would without it; why a program was not recorded is in a file "
                  "whose name is that of the log and .error, where it can be made");
     doctor_remedy(error == EINVAL

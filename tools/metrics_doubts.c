@@ -70,7 +70,7 @@ static void say_sum(const struct metrics_view *v, size_t metric, const struct me
     const struct posixtrace_doubt *d = &sum->doubt;
     struct line l = { "", 0 };
 
-    append(&l, "%s: %s measured", metrics_plain(posixtrace_metric_name(v->pick->metrics[metric])),
+    append(&l, "%s: %s measured", unquoted(posixtrace_metric_name(v->pick->metrics[metric])),
            amount_count(sum->count));
     if (sum->bounds > 0)
         append_bounds(&l, sum);
@@ -149,7 +149,7 @@ static void append_missing(struct line *l, const struct metrics_view *v,
 {
     append(l, "no event ");
     for (size_t i = 0; i < missing->count && i < SHOWN_EVENTS; i++)
-        append(l, "%s%s", i ? ", " : "", metrics_plain(missing->events[i]));
+        append(l, "%s%s", i ? ", " : "", unquoted(missing->events[i]));
     if (missing->count > SHOWN_EVENTS)
         append(l, " and %zu more", missing->count - SHOWN_EVENTS);
     append(l, " in %s", v->log->shown);
@@ -181,7 +181,7 @@ static void say_why(const struct metrics_view *v, size_t metric, const struct me
     struct line l = { "", 0 };
     struct missing missing;
 
-    append(&l, "%s: none; ", metrics_plain(posixtrace_metric_name(m)));
+    append(&l, "%s: none; ", unquoted(posixtrace_metric_name(m)));
     find_missing(v, m, &missing);
     if (missing.count > 0 && left_some_out(v))
         append(&l, "flush rounds of %s are not whole, and no other has what it needs",

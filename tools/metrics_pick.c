@@ -15,15 +15,6 @@
 #include "log_file.h"
 #include "tool.h"
 
-const char *metrics_plain(const char *text)
-{
-    /* One of the buffers of quote(), which may be written to. */
-    char *quoted = (char *)(uintptr_t)quote(text);
-
-    quoted[strlen(quoted) - 1] = '\0';
-    return quoted + 1;
-}
-
 /* ---- sets ---- */
 
 int metrics_text_load(const char *path, char **text, size_t *length)
@@ -67,10 +58,10 @@ static int parse_error(const char *path, int error, const struct posixtrace_metr
     if (error != EINVAL)
         tool_error("cannot read metrics from %s: %s", shown, strerror(error));
     else if (fault->line == 0)
-        tool_error("%s: %s", shown, metrics_plain(fault->text));
+        tool_error("%s: %s", shown, unquoted(fault->text));
     else
         tool_error("%s, line %u, column %u: %s", shown, fault->line, fault->column,
-                   metrics_plain(fault->text));
+                   unquoted(fault->text));
     free(shown);
     return EXIT_FAILED;
 }

@@ -27,9 +27,6 @@ struct metrics_pick {
 /* "linux", "marte" or a file.  EXIT_DONE, or it was said: a wrong text with its place. */
 int metrics_set_load(const char *word, posixtrace_metric_set_t **set);
 
-/* Text from outside as quote() shows it, but without quotes; the same buffers. */
-const char *metrics_plain(const char *text);
-
 /* How long a text may be. */
 enum { METRICS_TEXT_MAX = 1 << 20 };
 

@@ -21,7 +21,7 @@ static int make(const char *const *patterns, size_t count, char *expression)
 
     if (fault.column)
         return tool_usage("option '--filter', column %zu: %s; posixtrace-filter(5) describes "
-                          "expressions", fault.column, quote(fault.text));
+                          "expressions", fault.column, unquoted(fault.text));
     if (fault.text[0])
         return tool_usage("what '--filter' says is %s", fault.text);
     return error ? tool_error("option '--filter': %s", strerror(error)) : EXIT_DONE;

@@ -58,7 +58,10 @@ void tool_note(const char *format, ...);
  * One of eight static buffers, reused in turn. */
 const char *quote(const char *text);
 
-/* The same, to be freed. */
+/* The same without the quotes; the same buffers. */
+const char *unquoted(const char *text);
+
+/* As quote(), to be freed. */
 char *quote_copy(const char *text);
 
 /* realloc() that ends the program with a message where there is no memory. */

@@ -94,10 +94,10 @@ static void say_finding(void *context, const struct posixtrace_metric_fault *fau
     const char *path = context;
 
     if (fault->line == 0)
-        out_format("%s: %s\n", quote(path), metrics_plain(fault->text));
+        out_format("%s: %s\n", quote(path), unquoted(fault->text));
     else
         out_format("%s, line %u, column %u: %s\n", quote(path), fault->line, fault->column,
-                   metrics_plain(fault->text));
+                   unquoted(fault->text));
 }
 
 static int check_set(const char *path)

@@ -71,7 +71,7 @@ static int load_tasks(const char *path, size_t *count)
     if (!rta_parse(text, length, tasks, count, &fault)) {
         shown = log_file_call(path);
         status = tool_error("%s, line %u, column %u: %s", shown, fault.line, fault.column,
-                            metrics_plain(fault.text));
+                            unquoted(fault.text));
         free(shown);
     }
     free(text);

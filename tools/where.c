@@ -18,7 +18,7 @@ int where_set(struct where *w, const char *option, const char *text)
     error = posixtrace_expression_parse(text, &w->expression, &fault);
     if (error == EINVAL)
         return tool_usage("option '--%s', column %zu: %s; posixtrace-filter(5) describes "
-                          "expressions", option, fault.column, quote(fault.text));
+                          "expressions", option, fault.column, unquoted(fault.text));
     if (error)
         return tool_usage("option '--%s': %s", option, strerror(error));
     return EXIT_DONE;

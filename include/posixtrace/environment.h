@@ -60,6 +60,14 @@ int posixtrace_get_environment(struct posixtrace_environment *environment, size_
  */
 int posixtrace_get_self_record(char *log, size_t size, int *why);
 
+/*
+ * Of EINVAL there: which of the variables is not understood, and why, as a line without
+ * an end, cut to size bytes; at most 512.  "" if all are.  Thread-safe, not async-signal-safe.
+ *
+ * EINVAL  fault is NULL, or size is 0
+ */
+int posixtrace_get_self_record_fault(char *fault, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -27,7 +27,7 @@ typedef struct posixtrace_expression posixtrace_expression_t;
 
 struct posixtrace_expression_fault {
     size_t column;            /* in bytes, from 1 */
-    char   text[120];
+    char   text[120];         /* without control characters */
 };
 
 /*

@@ -52,3 +52,12 @@ PT_PUBLIC int posixtrace_get_self_record(char *log, size_t size, int *why)
     errno = saved;
     return 0;
 }
+
+PT_PUBLIC int posixtrace_get_self_record_fault(char *fault, size_t size)
+{
+    if (!fault || size == 0)
+        return EINVAL;
+    *fault = '\0';
+    strncat(fault, pt_self_record_fault(), size - 1);
+    return 0;
+}

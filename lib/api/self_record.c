@@ -243,3 +243,8 @@ int pt_self_record_look(char *log, size_t size)
     strncat(log, setting.pattern, size - 1);
     return setting.bad ? EINVAL : -pt_record_log_look(setting.pattern);
 }
+
+const char *pt_self_record_fault(void)
+{
+    return setting.bad ? setting.bad : "";
+}

@@ -32,5 +32,7 @@ void pt_self_record_begin(void);
 /* The log that the process records itself into, or would; "" for none.  Returns
  * 0 or, as error number, why it does not, or would not. */
 int pt_self_record_look(char *log, size_t size);
+/* Which variable is not understood, and why; "" for none. */
+const char *pt_self_record_fault(void);
 
 #endif

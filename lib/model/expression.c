@@ -46,6 +46,9 @@ static const struct subject {
     { "length", PT_SUBJECT_LENGTH, false },
 };
 
+/* Bytes of the text that a fault shows. */
+enum { FOUND_MAX = 20 };
+
 static const struct relation {
     char sign[3];
     uint8_t relation;
@@ -56,14 +59,16 @@ static const struct relation {
 
 static uint16_t fail(struct parser *p, const char *at, const char *what)
 {
-    size_t len = 0;
+    char found[FOUND_MAX + 1] = "";
+    size_t len;
 
-    while (at[len] && len < 20 && !pt_is_space(at[len]))
-        len++;
+    /* Who shows it on a terminal may not know that it comes from outside. */
+    for (len = 0; at[len] && len < FOUND_MAX && !pt_is_space(at[len]); len++)
+        found[len] = pt_is_control(at[len]) ? '?' : at[len];
     if (!p->failed && p->fault) {
         p->fault->column = (size_t)(at - p->from) + 1;
-        snprintf(p->fault->text, sizeof p->fault->text, "%s%s%.*s%s", what, len ? ", found '" : "",
-                 (int)len, at, len ? "'" : ", but it ends");
+        snprintf(p->fault->text, sizeof p->fault->text, "%s%s%s%s", what, len ? ", found '" : "",
+                 found, len ? "'" : ", but it ends");
     }
     p->failed = true;
     return 0;

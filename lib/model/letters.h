@@ -14,6 +14,12 @@ static inline bool pt_is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+/* Steers a terminal, as far as one byte tells. */
+static inline bool pt_is_control(char c)
+{
+    return (c >= 0 && c < ' ') || c == 0x7f;
+}
+
 static inline bool pt_is_digit(char c)
 {
     return c >= '0' && c <= '9';

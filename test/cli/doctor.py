@@ -187,9 +187,12 @@ def check_record(doctor):
     found, _ = doctor.findings()
     expect(f"{found}", "POSIXTRACE_RECORD" not in found)
     doctor.expect_finding("POSIXTRACE_RECORD", "ok", str(log), POSIXTRACE_RECORD=str(log))
-    for name, value in (("POLICY", "lop"), ("SIZE", "1T"), ("LOG_SIZE", "-1"),
-                        ("FILTER", "n >=")):
-        doctor.expect_finding("POSIXTRACE_RECORD", "note", "is not understood",
+    for name, value, said in (("POLICY", "lop", " is not flush, loop or until-full"),
+                              ("SIZE", "1T", " is not a number of bytes"),
+                              ("LOG_SIZE", "-1", " is not a number of bytes"),
+                              ("FILTER", "pid >=", ", column 7: "),
+                              ("FILTER", "\033[1mpid >= 1", ", column 1: ")):
+        doctor.expect_finding("POSIXTRACE_RECORD", "note", f"POSIXTRACE_RECORD_{name}{said}",
                               POSIXTRACE_RECORD=str(log), **{f"POSIXTRACE_RECORD_{name}": value})
     for name, said in (("no/such/x.ptl", "No such file"), ("streams", "not a file for a log")):
         doctor.expect_finding("POSIXTRACE_RECORD", "note", said,

@@ -207,6 +207,8 @@ START_TEST(test_self_record)
     refused(posixtrace_get_self_record(NULL, sizeof log, &why));
     refused(posixtrace_get_self_record(log, 0, &why));
     refused(posixtrace_get_self_record(log, sizeof log, NULL));
+    refused(posixtrace_get_self_record_fault(NULL, sizeof log));
+    refused(posixtrace_get_self_record_fault(log, 0));
     ck_assert_int_eq(why, 77);
     ck_assert_int_eq(log[0], 'a');
     ck_ok(posixtrace_get_self_record(log, sizeof log, &why));

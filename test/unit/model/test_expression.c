@@ -238,6 +238,7 @@ START_TEST(faults)
     char deep[200], *at = deep, *text;
     posixtrace_expression_t *e;
 
+    expect_fault("pi\033[1md > 1", 3, "found '?[1md'");
     expect_fault("", 1, "the name of a field");
     expect_fault("pid", 4, "a number is expected");
     expect_fault("pid 10 and", 11, "the name of a field");
