@@ -56,22 +56,15 @@ target_options() {
     esac
 }
 
-# add_new TARGET FOLDER CONTROL: keeps the smallest inputs of FOLDER that reach something new.
-# libFuzzer's merge notes for each file which edges it is the first to reach.
+# add_new TARGET FOLDER: keeps the smallest inputs of FOLDER that reach edges which no kept
+# input reaches (not those that only reach them more often), and says how many.
 add_new() {
-    local target=$1 folder=$2 control=$3 corpus=$here/corpus/$1
-    rm -rf "$control" "$folder.merged"
-    mkdir "$folder.merged"
-    "$here/../house/private-dir.sh" "$build/test/fuzz/fuzz_$target" -merge=1 \
-        -merge_control_file="$control" "$folder.merged" "$corpus" "$folder" >/dev/null 2>&1
-    awk 'NR == 1 { files = $1 } NR > 2 && NR <= files + 2 { file[NR - 3] = $0 }
-         $1 == "COV" && NF > 2 { print file[$2] }' "$control" |
-        while read -r file; do
-            case $file in
-                "$folder"/*) cp "$file" "$corpus/" && echo "$file" ;;
-            esac
-        done | wc -l
-    rm -rf "$folder.merged"
+    local count
+    # shellcheck disable=SC2046 # options without spaces
+    count=$("$here/../house/private-dir.sh" "$build/test/fuzz/fuzz_$1" -merge=1 -use_counters=0 \
+                $(target_options "$1") "$here/corpus/$1" "$2" 2>&1 |
+                sed -n 's/.* \([0-9]*\) new files with .*/\1/p')
+    echo "${count:-?}"
 }
 
 fuzz() {
@@ -95,7 +88,7 @@ fuzz() {
     done
     rm -f "$log.part"
     crashes=$(find "$work" -type f | wc -l)
-    new=$(add_new "$target" "$work.new" "$work.control")
+    new=$(add_new "$target" "$work.new")
     printf '%-14s %9s runs, coverage %s -> %s, %s inputs added, %s found\n' "$target" "$runs" \
         "${before:-?}" "${after:-?}" "$new" "$crashes"
     if [ "$crashes" -gt 0 ]; then
