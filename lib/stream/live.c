@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/clock.h"
 #include "stream/live.h"
 
 /* Events that the reader makes have an author of their own; the pid is that of
@@ -31,38 +30,6 @@ int pt_live_init(struct pt_live *l, struct pt_seg *seg)
     return l->buffer ? 0 : -ENOMEM;
 }
 
-void pt_live_take_window(struct pt_live *l, const struct pt_cursor *c)
-{
-    bool open = pt_load_relaxed(&pt_seg_chunk(l->seg, c->index)->window) != 0;
-
-    if (pt_cursor_valid(l, c))
-        l->window_open = open;
-}
-
-/* A chunk of START and STOP may have been overwritten unread.  The oldest one
- * that is left says how the window was before it, unless it is being read. */
-static void relearn_window(struct pt_live *l)
-{
-    const struct pt_cursor *oldest = NULL;
-
-    for (uint32_t i = 0; i < l->known_room; i++) {
-        const struct pt_cursor *c = l->known[i];
-
-        if (c && c->author.wid == 0 && (!oldest || c->gen < oldest->gen) && pt_cursor_valid(l, c))
-            oldest = c;
-    }
-    if (oldest && oldest->off == sizeof(struct pt_chunk))
-        pt_live_take_window(l, oldest);
-}
-
-/* The window before the oldest START or STOP that is there: without any, as now. */
-static void learn_window(struct pt_live *l)
-{
-    l->window_open = pt_load_relaxed(&l->seg->h->window) != 0;
-    l->window_ts = 0;
-    relearn_window(l);
-}
-
 int pt_live_look_on(struct pt_live *l, struct pt_seg *seg)
 {
     const struct pt_seg_header *h = seg->h;
@@ -84,7 +51,7 @@ int pt_live_look_on(struct pt_live *l, struct pt_seg *seg)
         pt_live_deinit(l);
         return r;
     }
-    learn_window(l);
+    pt_live_learn_window(l);
     pt_live_look_at_state(l);
     return 0;
 }
@@ -126,14 +93,6 @@ enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bo
     return PT_FATE_DELIVER;
 }
 
-void pt_live_set_window(struct pt_live *l, bool open, uint64_t ts)
-{
-    if (ts < l->window_ts)
-        return;
-    l->window_open = open;
-    l->window_ts = ts;
-}
-
 static bool reported(const struct pt_live *l, uint32_t id)
 {
     return !pt_set_has(pt_seg_filter(l->seg->h), id);
@@ -146,75 +105,6 @@ static int make_event(struct pt_live *l, struct pt_event *e, uint32_t id, uint64
                             .author = reader_author(l) };
     l->delivered_ts = ts;
     return PT_LIVE_EVENT;
-}
-
-/* Until when events behind an automatic stop are refused.  Where another stream was behind
- * this one, none of them is counted by its writer; what some have still found room for is
- * part of the stream. */
-static uint64_t refuse_until(const struct pt_live *l, uint64_t ts)
-{
-    return pt_load_relaxed(&l->seg->h->keeps_late) ? 0 : ts;
-}
-
-void pt_live_look_at_state(struct pt_live *l)
-{
-    uint64_t state = pt_load_seqcst(&l->seg->h->state);
-
-    if (l->automatic == PT_AUTO_NONE && pt_state_of(state) == PT_AUTOSTOPPED) {
-        l->automatic = PT_AUTO_STOP_DUE;
-        l->gap_from = pt_state_ts(state);
-        l->gap_to = refuse_until(l, UINT64_MAX);
-    } else if (l->passive && l->automatic == PT_AUTO_STOPPED && pt_state_of(state) == PT_RUNNING) {
-        l->automatic = PT_AUTO_NONE;   /* by its consumer */
-        l->start_ts = pt_state_ts(state);
-        l->gap_to = refuse_until(l, l->start_ts);
-        l->start_due = true;
-    } else if (l->automatic != PT_AUTO_NONE && pt_state_of(state) != PT_AUTOSTOPPED) {
-        l->automatic = PT_AUTO_NONE;   /* cleared meanwhile */
-        l->gap_to = refuse_until(l, pt_clock_now(l->seg->h->clock));
-    }
-}
-
-/* Before the stream runs again, for who comes after SIGKILL. */
-static void leave_gap(const struct pt_live *l, uint64_t to)
-{
-    pt_store_relaxed(&l->seg->h->gap_from, l->gap_from);
-    pt_store_release(&l->seg->h->gap_to, to);
-}
-
-void pt_live_take_gap(struct pt_live *l)
-{
-    const struct pt_seg_header *h = l->seg->h;
-
-    /* Killed before it ran again: the stop goes on. */
-    if (h->gap_to == 0 ||
-        (pt_state_of(h->state) == PT_AUTOSTOPPED && pt_state_ts(h->state) < h->gap_to))
-        return;
-    l->gap_from = h->gap_from;
-    l->start_ts = h->gap_to;
-    l->gap_to = refuse_until(l, h->gap_to);
-    l->start_due = h->gap_to > h->start_told && h->gap_to >= h->clear_ts;
-}
-
-bool pt_live_restart(struct pt_live *l)
-{
-    struct pt_seg_header *h = l->seg->h;
-    uint64_t state = pt_load_seqcst(&h->state), now = pt_clock_now(h->clock);
-
-    if (l->automatic != PT_AUTO_STOPPED || l->seg->copy || l->passive)
-        return false;
-    leave_gap(l, now);
-    if (pt_state_of(state) == PT_AUTOSTOPPED &&
-        pt_cas_seqcst(&h->state, &state, pt_state_make(PT_RUNNING, now))) {
-        pt_and_seqcst(&h->attention, ~PT_WAIT_STOPPED);
-        l->gap_to = refuse_until(l, now);
-        l->start_ts = now;
-        l->start_due = true;
-    } else {
-        pt_store_release(&h->start_told, now);   /* somebody else has started it */
-    }
-    l->automatic = PT_AUTO_NONE;
-    return l->start_due;
 }
 
 /* What the reader itself has to report before an event with time ts. */
@@ -253,7 +143,7 @@ static void look_at_losses(struct pt_live *l)
         l->overflow_ts = first;
     l->lost_last = last;
     l->overflow_due = true;
-    relearn_window(l);
+    pt_live_relearn_window(l);
 }
 
 static int overflow(struct pt_live *l, struct pt_event *e, uint64_t ts)
@@ -410,7 +300,7 @@ int pt_live_next(struct pt_live *l, struct pt_event *e)
             if (r < 0)
                 return r;
             if (l->lost_last)
-                relearn_window(l);
+                pt_live_relearn_window(l);
             pt_live_look_at_state(l);
             continue;
         }

@@ -160,6 +160,12 @@ void pt_live_finish(struct pt_live *l);
 /* Passes over everything up to now (posix_trace_clear). */
 int pt_live_clear(struct pt_live *l, uint64_t ts);
 
+/* What becomes of the cursor's record, by windows, gap and overwriting; control
+ * records are in whatever window_open says. */
+enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bool window_open);
+
+/* live_state.c */
+
 /* After a refresh: has the stream stopped itself?  A writer's compare-and-exchange
  * is seen here once its events are. */
 void pt_live_look_at_state(struct pt_live *l);
@@ -168,11 +174,18 @@ void pt_live_take_gap(struct pt_live *l);
 /* The window as it was before the first record of a chunk of the control writer, if the
  * chunk still has these contents. */
 void pt_live_take_window(struct pt_live *l, const struct pt_cursor *c);
+/* A chunk of START and STOP may have been overwritten unread.  The oldest one that is
+ * left says how the window was before it, unless it is being read. */
+void pt_live_relearn_window(struct pt_live *l);
+/* The window before the oldest START or STOP that is there: without any, as now. */
+void pt_live_learn_window(struct pt_live *l);
 /* The window changes at ts, unless a later START or STOP is known already. */
 void pt_live_set_window(struct pt_live *l, bool open, uint64_t ts);
 /* Ends an automatic stop, if its STOP was reported; the stream must be empty.
  * True: it runs again and a START is due. */
 bool pt_live_restart(struct pt_live *l);
+
+/* tally.c */
 
 /* Passive: all that the writers have done up to now is not our loss, but for what
  * still lies in chunks. */
@@ -206,7 +219,8 @@ static inline uint64_t pt_tally_given(const struct pt_tally *t)
 /* Counts, into the tallies, the events that lie in chunks and were not seen yet. */
 int pt_live_take_pending(struct pt_live *l);
 
-/* Cursor handling, shared with the flush thread. */
+/* cursor.c; shared with the flush thread */
+
 enum pt_cursor_step { PT_CURSOR_EVENT, PT_CURSOR_END, PT_CURSOR_GONE };
 /* Decodes the record at c->off into c->record. GONE: overwritten, or not what a writer makes. */
 enum pt_cursor_step pt_cursor_decode(struct pt_live *l, struct pt_cursor *c);
@@ -219,9 +233,5 @@ void pt_cursor_drop(struct pt_live *l, struct pt_cursor *c);
 void pt_cursor_unqueue_all(struct pt_live *l);
 /* Gives the chunk back if it is full and read; the cursor is gone then. */
 bool pt_cursor_retire(struct pt_live *l, struct pt_cursor *c);
-
-/* What becomes of the cursor's record, by windows, gap and overwriting; control
- * records are in whatever window_open says. */
-enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bool window_open);
 
 #endif
