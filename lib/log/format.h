@@ -97,14 +97,19 @@ struct pt_packet_head {
 };
 _Static_assert(sizeof(struct pt_packet_head) == 32, "format");
 
-struct pt_packet_data {
-    struct pt_packet_head head;
+/* As struct pt_author. */
+struct pt_stored_author {
     uint32_t wid;
     uint32_t level;
     int32_t  pid;
     int32_t  tid;
     uint64_t thread_id;
-    char     name[16];
+    char     name[16];   /* with NUL, says the writer */
+};
+
+struct pt_packet_data {
+    struct pt_packet_head head;
+    struct pt_stored_author author;
     uint64_t chunk_seq;      /* PT_LOG_MADE: in no chunk, made by the stream's consumer */
     uint32_t chunk_off;
     uint32_t record_bytes;   /* as they are read */
@@ -150,12 +155,7 @@ struct pt_log_state {
 _Static_assert(sizeof(struct pt_log_state) == 272, "format");
 
 struct pt_packet_author {
-    uint32_t wid;
-    uint32_t level;
-    int32_t  pid;
-    int32_t  tid;
-    uint64_t thread_id;
-    char     name[16];
+    struct pt_stored_author author;
     uint64_t recorded;
     uint64_t lost[PT_LOSS_CAUSES];
 };
@@ -233,8 +233,8 @@ bool pt_packet_is_plausible(const struct pt_packet_head *head, uint64_t room);
 /* In file order: the checksum, and that every count in the packet fits into its length. */
 bool pt_packet_is_whole(const struct pt_packet_head *head, uint32_t seed);
 
-void pt_packet_get_author(struct pt_author *author, const struct pt_packet_author *from);
-void pt_packet_put_author(struct pt_packet_author *to, const struct pt_author *author);
+void pt_packet_get_author(struct pt_author *author, const struct pt_stored_author *from);
+void pt_packet_put_author(struct pt_stored_author *to, const struct pt_author *author);
 /* A DATA packet, its numbers in order, as pt_log_packet; records point into it,
  * or are NULL if packed. */
 void pt_packet_get_data(struct pt_log_packet *packet, const struct pt_packet_data *from);

@@ -125,7 +125,7 @@ bool pt_packet_is_whole(const struct pt_packet_head *head, uint32_t seed)
            claimed(head) <= bytes - fixed_size(pt_le16(head->type));
 }
 
-void pt_packet_get_author(struct pt_author *author, const struct pt_packet_author *from)
+void pt_packet_get_author(struct pt_author *author, const struct pt_stored_author *from)
 {
     author->wid = from->wid;
     author->level = from->level;
@@ -136,7 +136,7 @@ void pt_packet_get_author(struct pt_author *author, const struct pt_packet_autho
     author->name[sizeof author->name - 1] = 0;
 }
 
-void pt_packet_put_author(struct pt_packet_author *to, const struct pt_author *author)
+void pt_packet_put_author(struct pt_stored_author *to, const struct pt_author *author)
 {
     to->wid = author->wid;
     to->level = author->level;
@@ -148,15 +148,7 @@ void pt_packet_put_author(struct pt_packet_author *to, const struct pt_author *a
 
 void pt_packet_get_data(struct pt_log_packet *packet, const struct pt_packet_data *from)
 {
-    struct pt_author *author = &packet->author;
-
-    author->wid = from->wid;
-    author->level = from->level;
-    author->pid = from->pid;
-    author->tid = from->tid;
-    author->thread_id = from->thread_id;
-    memcpy(author->name, from->name, sizeof author->name);
-    author->name[sizeof author->name - 1] = 0;
+    pt_packet_get_author(&packet->author, &from->author);
     packet->chunk_seq = from->chunk_seq;
     packet->chunk_off = from->chunk_off;
     packet->bytes = from->record_bytes;

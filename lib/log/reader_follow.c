@@ -36,7 +36,7 @@ static int keep_packet(struct pt_log_reader *r, const struct pt_packet_data *p)
         return -ENOMEM;
     memcpy(f->bytes + at, p, p->head.bytes);
     f->used += p->head.bytes;
-    return pt_reader_note(&r->round, p->wid,
+    return pt_reader_note(&r->round, p->author.wid,
                           (struct pt_note){ .offset = at, .bytes = p->head.bytes,
                                             .last_ts = p->last_ts });
 }

@@ -165,7 +165,7 @@ void pt_totals_lose(struct pt_totals *t, uint32_t wid, unsigned cause, uint64_t 
 
 void pt_totals_put(struct pt_packet_author *to, const struct pt_total *from)
 {
-    pt_packet_put_author(to, &from->author);
+    pt_packet_put_author(&to->author, &from->author);
     to->recorded = from->recorded;
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
         to->lost[c] = from->lost[c] + from->log_lost[c];
@@ -176,12 +176,12 @@ int pt_totals_read(struct pt_totals *t, const struct pt_packet_author *from)
     struct pt_log_author_totals totals = { .recorded = from->recorded };
     struct pt_total *e;
 
-    pt_packet_get_author(&totals.author, from);
+    pt_packet_get_author(&totals.author, &from->author);
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
         totals.lost[c] = pt_cause_is_of_log(c) ? 0 : from->lost[c];
     if (pt_totals_set(t, &totals) != 0)
         return -ENOMEM;
-    e = pt_totals_find(t, from->wid);
+    e = pt_totals_find(t, from->author.wid);
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++) {
         uint64_t now = pt_cause_is_of_log(c) ? from->lost[c] : 0;
 

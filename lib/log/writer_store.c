@@ -74,12 +74,7 @@ static void fill_data(struct pt_packet_data *p, const struct pt_log_packet *piec
                       const struct stored *s, unsigned flags)
 {
     memset(p, 0, sizeof *p);
-    p->wid = piece->author.wid;
-    p->level = piece->author.level;
-    p->pid = piece->author.pid;
-    p->tid = piece->author.tid;
-    p->thread_id = piece->author.thread_id;
-    memcpy(p->name, piece->author.name, sizeof p->name);
+    pt_packet_put_author(&p->author, &piece->author);
     p->chunk_seq = piece->chunk_seq;
     p->chunk_off = piece->chunk_off;
     p->record_bytes = piece->bytes;
