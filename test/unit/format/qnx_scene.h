@@ -47,10 +47,13 @@ static inline trace_id_t start(void)
     return trid;
 }
 
+/* The longest text of an event, and its end. */
+enum { QNX_TEXT = 9000 };
+
 /* The next event that is not of the system, as "name fields"; "" if there is none. */
 static inline const char *next(trace_id_t trid)
 {
-    static char text[9000];
+    static char text[QNX_TEXT];
     posixtrace_fields_t *fields;
     const posixtrace_layout_t *layout;
     struct posixtrace_event e;

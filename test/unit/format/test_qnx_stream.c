@@ -69,7 +69,7 @@ START_TEST(modes)
     void *list;
     trace_id_t trid;
     unsigned kept = 0;
-    char last[100] = "";
+    char last[QNX_TEXT] = "";
     const char *text;
 
     reset();
@@ -85,8 +85,7 @@ START_TEST(modes)
     while (*(text = next(trid))) {
         if (!kept++ && !_i)
             ck_assert_str_eq(text, "qnx:USER:5 d0=0x0 d1=0x0");
-        last[0] = '\0';
-        strncat(last, text, sizeof last - 1);
+        snprintf(last, sizeof last, "%s", text);
     }
     ck_assert_uint_lt(kept, MANY);
     if (_i)
