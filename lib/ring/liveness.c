@@ -231,26 +231,32 @@ static bool take_char(struct maps_line *l, char c, dev_t dev, ino_t ino)
     return false;
 }
 
-/* Is dev:ino among the mappings of pid?  1 yes, 0 no, -1 cannot be told. */
-static int maps_file(uint32_t pid, dev_t dev, ino_t ino)
+enum maps { MAPS_UNKNOWN, MAPS_NOTHING, MAPS_OTHERS, MAPS_IT };
+
+/* Is dev:ino among the mappings of pid?  NOTHING: it has none, as its first thread has
+ * ended or ends just now. */
+static enum maps look_at_maps(uint32_t pid, dev_t dev, ino_t ino)
 {
     char path[40], text[4096];
     struct maps_line line = { .field = 0 };
     size_t total = 0;
-    int fd, found = 0;
+    bool found = false;
     ssize_t n = 1;
+    int fd;
 
     proc_path(path, pid, false, "/maps");
     fd = open_file(path);
     if (fd < 0)
-        return errno == ENOENT || errno == ESRCH ? 0 : -1;
+        return errno == ENOENT || errno == ESRCH ? MAPS_NOTHING : MAPS_UNKNOWN;
     while (!found && total < MAPS_BYTES && (n = read_some(fd, text, sizeof text)) > 0) {
         total += (size_t)n;
         for (ssize_t i = 0; !found && i < n; i++)
             found = take_char(&line, text[i], dev, ino);
     }
+    if (n < 0 && errno == ESRCH)
+        n = total = 0;
     close_file(fd);
-    return found || n == 0 ? found : n < 0 && errno == ESRCH ? 0 : -1;
+    return found ? MAPS_IT : n != 0 ? MAPS_UNKNOWN : total ? MAPS_OTHERS : MAPS_NOTHING;
 }
 
 /* Without /proc there is no telling one boot from another. */
@@ -261,11 +267,22 @@ static bool is_known(const uint8_t boot_id[16])
     return memcmp(boot_id, none, sizeof none) != 0;
 }
 
+/* The process, or another one of its number.  PT_ALIVE: as far as that tells. */
+static enum pt_liveness look_at_process(const struct pt_seg_header *h, struct pt_process *owner)
+{
+    int r = pt_process_look(h->owner_pid, owner);
+
+    if (r == -ESRCH || (r == 0 && owner->start != h->owner_start))
+        return PT_DEAD;
+    return r < 0 ? PT_UNKNOWN : PT_ALIVE;
+}
+
 static enum pt_liveness look_at_owner(const struct pt_seg_header *h, dev_t dev, ino_t ino)
 {
     struct pt_identity self;
     struct pt_process owner;
-    int mapped, r;
+    enum pt_liveness seen;
+    enum maps maps;
 
     pt_identity_self(&self);
     if (is_known(self.boot_id) && is_known(h->boot_id) &&
@@ -273,19 +290,22 @@ static enum pt_liveness look_at_owner(const struct pt_seg_header *h, dev_t dev, 
         return PT_DEAD;
     if (self.pid_ns == 0 || self.pid_ns != h->pid_ns)
         return PT_UNKNOWN;
-    r = pt_process_look(h->owner_pid, &owner);
-    if (r == -ESRCH || (r == 0 && owner.start != h->owner_start))
-        return PT_DEAD;
-    if (r < 0)
+    seen = look_at_process(h, &owner);
+    if (seen != PT_ALIVE || (!owner.zombie && ino == 0))
+        return seen;
+    maps = owner.zombie ? MAPS_NOTHING : look_at_maps(h->owner_pid, dev, ino);
+    /* They may have gone while they were read, which looks like their end. */
+    if (maps == MAPS_OTHERS)
+        maps = look_at_maps(h->owner_pid, dev, ino);
+    if (maps == MAPS_UNKNOWN)
         return PT_UNKNOWN;
-    /* main() has called pthread_exit(): its mappings are no more shown, though
-     * the other threads have them. */
-    if (owner.zombie)
-        return owner.threads > 1 ? PT_UNKNOWN : PT_DEAD;
-    if (ino == 0)
-        return PT_ALIVE;
-    mapped = maps_file(h->owner_pid, dev, ino);
-    return mapped < 0 ? PT_UNKNOWN : mapped ? PT_ALIVE : PT_DEAD;
+    if (maps != MAPS_NOTHING)
+        return maps == MAPS_IT ? PT_ALIVE : PT_DEAD;
+    /* main() has called pthread_exit(): its mappings are no more shown, a while before it is
+     * a zombie, though the other threads have them.  How many there are may have changed
+     * since it was asked. */
+    seen = look_at_process(h, &owner);
+    return seen == PT_ALIVE && owner.threads > 1 ? PT_UNKNOWN : seen == PT_UNKNOWN ? seen : PT_DEAD;
 }
 
 enum pt_liveness pt_owner_liveness(const struct pt_seg_header *h, dev_t dev, ino_t ino)
