@@ -240,7 +240,7 @@ static enum maps look_at_maps(uint32_t pid, dev_t dev, ino_t ino)
     char path[40], text[4096];
     struct maps_line line = { .field = 0 };
     size_t total = 0;
-    bool found = false;
+    bool found = false, gone;
     ssize_t n = 1;
     int fd;
 
@@ -253,10 +253,11 @@ static enum maps look_at_maps(uint32_t pid, dev_t dev, ino_t ino)
         for (ssize_t i = 0; !found && i < n; i++)
             found = take_char(&line, text[i], dev, ino);
     }
-    if (n < 0 && errno == ESRCH)
-        n = total = 0;
+    gone = (n == 0 && total == 0) || (n < 0 && errno == ESRCH);
     close_file(fd);
-    return found ? MAPS_IT : n != 0 ? MAPS_UNKNOWN : total ? MAPS_OTHERS : MAPS_NOTHING;
+    if (found || gone)
+        return found ? MAPS_IT : MAPS_NOTHING;
+    return n == 0 ? MAPS_OTHERS : MAPS_UNKNOWN;
 }
 
 /* Without /proc there is no telling one boot from another. */
@@ -291,21 +292,21 @@ static enum pt_liveness look_at_owner(const struct pt_seg_header *h, dev_t dev, 
     if (self.pid_ns == 0 || self.pid_ns != h->pid_ns)
         return PT_UNKNOWN;
     seen = look_at_process(h, &owner);
-    if (seen != PT_ALIVE || (!owner.zombie && ino == 0))
+    if (seen == PT_ALIVE && !owner.zombie) {
+        maps = ino ? look_at_maps(h->owner_pid, dev, ino) : MAPS_IT;
+        /* They may have gone while they were read, which looks like their end. */
+        if (maps == MAPS_OTHERS)
+            maps = look_at_maps(h->owner_pid, dev, ino);
+        if (maps != MAPS_NOTHING)
+            return maps == MAPS_IT ? PT_ALIVE : maps == MAPS_OTHERS ? PT_DEAD : PT_UNKNOWN;
+        /* Since it was asked how many threads there are, one may have begun. */
+        seen = look_at_process(h, &owner);
+    }
+    if (seen != PT_ALIVE)
         return seen;
-    maps = owner.zombie ? MAPS_NOTHING : look_at_maps(h->owner_pid, dev, ino);
-    /* They may have gone while they were read, which looks like their end. */
-    if (maps == MAPS_OTHERS)
-        maps = look_at_maps(h->owner_pid, dev, ino);
-    if (maps == MAPS_UNKNOWN)
-        return PT_UNKNOWN;
-    if (maps != MAPS_NOTHING)
-        return maps == MAPS_IT ? PT_ALIVE : PT_DEAD;
     /* main() has called pthread_exit(): its mappings are no more shown, a while before it is
-     * a zombie, though the other threads have them.  How many there are may have changed
-     * since it was asked. */
-    seen = look_at_process(h, &owner);
-    return seen == PT_ALIVE && owner.threads > 1 ? PT_UNKNOWN : seen == PT_UNKNOWN ? seen : PT_DEAD;
+     * a zombie, though the other threads have them. */
+    return owner.threads > 1 ? PT_UNKNOWN : PT_DEAD;
 }
 
 enum pt_liveness pt_owner_liveness(const struct pt_seg_header *h, dev_t dev, ino_t ino)

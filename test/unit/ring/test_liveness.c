@@ -17,7 +17,6 @@
 enum { OWNERS = 100, LOOKS_BEHIND = 20 };
 
 static volatile int *go;
-static struct stat file;
 
 static void *stay(void *nothing)
 {
@@ -53,6 +52,7 @@ START_TEST(first_thread_ends)
 {
     static struct pt_seg_header h;
     struct pt_process process;
+    struct stat file;
     int fd = memfd_create("owned", MFD_CLOEXEC), behind = 0;
     pid_t pid;
 
@@ -62,6 +62,7 @@ START_TEST(first_thread_ends)
     for (int i = 0; i < OWNERS; i++, behind = 0) {
         *go = 0;
         pid = fork();
+        ck_assert_int_ge(pid, 0);
         if (pid == 0)
             be_owner();
         fill_header(&h, pid);
