@@ -28,7 +28,7 @@
 #include "stream/lane.h"
 
 /* What one event takes in every stream, and how far ahead of it memory is asked for. At the
- * end of a chunk that is somebody else's: a few events in a thousand ask for nothing. */
+ * end of a chunk that is somebody else's: some ten events of each chunk ask in vain. */
 enum { NEED = PT_RECORD_HEAD + 8, AHEAD = 256 };
 
 /* Which lanes a gate word stands for: false if they do not all have the same
@@ -211,6 +211,6 @@ void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, 
         attend_all(t);
         return;
     }
-    t->several_count = pt_load_relaxed(&t->count);
+    t->several_count = pt_load_relaxed(&t->count);   /* ours; no register has kept it */
     pt_event_leave(&t->word);
 }

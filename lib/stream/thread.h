@@ -82,14 +82,14 @@ struct pt_thread {
     struct pt_lane *several_lanes;   /* linked by next */
     int32_t  several_clock;
     uint32_t taken;
-    /* All of ready[] are good for times from ready_base, ready_span long. */
-    uint64_t ready_base, ready_span;
+    /* All of ready[] are good for times from ready_base, ready_span long, and have room up
+     * to the event whose count is ready_until. */
+    uint64_t ready_base, ready_span, ready_until;
     /* What events store to: see struct pt_slot. */
     __attribute__((aligned(64))) pt_u64 word;
     pt_u64   count;
     pt_u64   several_last;       /* see pt_thread_settle */
     uint64_t several_count;      /* of the last event in several streams */
-    uint64_t ready_until;        /* the last count for which all chunks of ready[] have room */
     uint64_t nested;             /* events begun at other levels */
     uint64_t outer[PT_LEVELS];
     struct pt_lane *lanes[PT_LEVELS];
