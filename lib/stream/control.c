@@ -25,14 +25,34 @@ static void fill_author(struct pt_author *a)
     a->name[15] = '\0';
 }
 
+/* Behind all but a STOP there is room for one, whichever thread calls for it: a stream that
+ * fills up can still say when it was stopped. */
+static uint32_t room_needed(uint32_t id, uint32_t len)
+{
+    return id == POSIX_TRACE_STOP
+               ? len : len + pt_record_max_size(sizeof(int)) + pt_record_max_size(0);
+}
+
+/* Without its record a LOOP stream does not begin; another does, and is full. */
+static void note_window(struct pt_stream *s, uint32_t id, bool written)
+{
+    struct pt_seg_header *h = s->seg->h;
+    bool begins = id == POSIX_TRACE_START &&
+                  (written || h->attr.stream_policy != POSIX_TRACE_LOOP);
+
+    if ((begins || id == POSIX_TRACE_STOP) && pt_steer_holds(s))
+        pt_store_relaxed(&h->window, (uint32_t)begins);
+}
+
 /* The chunk first, then the time, then the look at the lock: see steer.c. */
-void pt_stream_put_control(struct pt_stream *s, uint32_t id, const void *data, uint32_t len,
+bool pt_stream_put_control(struct pt_stream *s, uint32_t id, const void *data, uint32_t len,
                            uint64_t addr)
 {
     struct pt_lane *lane = &s->lane;
     struct pt_slot *slot = lane->slot;
     struct pt_seg_header *h = s->seg->h;
     struct pt_author a;
+    bool written = false;
     uint64_t ts;
 
     if (slot) {
@@ -43,25 +63,23 @@ void pt_stream_put_control(struct pt_stream *s, uint32_t id, const void *data, u
         fill_author(&a);
         if (a.tid != slot->author.tid || a.thread_id != slot->author.thread_id)
             pt_lane_set_author(lane, &a, pt_record_max_size(len));
-        if (!pt_lane_has_room(lane, len))
+        if (!pt_lane_has_room(lane, room_needed(id & PT_RECORD_ID_MASK, len)))
             pt_lane_close_chunk(lane);
         pt_lane_reserve(lane);
         ts = pt_clock_now(h->clock);
         if (pt_set_has(pt_seg_filter(h), id & PT_RECORD_ID_MASK))
             id |= PT_RECORD_TRUNCATED;
         if (pt_steer_holds(s))
-            pt_lane_write(lane, id, data, len, addr, ts);
+            written = pt_lane_write(lane, id, data, len, addr, ts);
     }
-    if ((id & PT_RECORD_ID_MASK) == POSIX_TRACE_START && pt_steer_holds(s))
-        pt_store_relaxed(&h->window, 1u);
-    else if ((id & PT_RECORD_ID_MASK) == POSIX_TRACE_STOP && pt_steer_holds(s))
-        pt_store_relaxed(&h->window, 0u);
+    note_window(s, id & PT_RECORD_ID_MASK, written);
     if (slot) {
         pt_store_seqcst(&slot->inside, 0u);
         pt_fence_seqcst();
     }
     if (pt_load_relaxed(&h->attention) & PT_WAIT_READER)
         pt_stream_wake(h, PT_WAIT_READER);
+    return written;
 }
 
 /* The page of another process that the stream traces, or NULL. */
@@ -139,32 +157,50 @@ void pt_stream_forget_processes(struct pt_stream *s)
     each_page(s, forget, NULL);
 }
 
+/* -ENOMEM: what begins with no START would be outside all windows, and not be counted. */
+static int begin_window(struct pt_stream *s, uint64_t state, bool recorded)
+{
+    struct pt_seg_header *h = s->seg->h;
+    uint64_t now = pt_clock_now(h->clock);
+
+    if (!pt_steer_holds(s))
+        return 0;
+    if (now <= s->lane.last)
+        now = s->lane.last + 1;   /* not the time of the STOP before */
+    if (!recorded && h->attr.stream_policy == POSIX_TRACE_LOOP)
+        return -ENOMEM;
+    if (recorded ? pt_cas_seqcst(&h->state, &state, pt_state_make(PT_RUNNING, now))
+                 : pt_stream_stop_full(h, &state, now))
+        pt_stream_update_gates(s, true);
+    return 0;
+}
+
 /*
  * The record first, so that it is older than all events; then the state, which
  * processes that are only now taken into the stream look at; then the gates.
+ * Without room for the record see steer.c.
  */
 int pt_stream_start(struct pt_stream *s, uint64_t addr)
 {
     struct pt_seg_header *h = s->seg->h;
     struct pt_set filter;
     uint64_t state;
-    int r;
+    bool recorded;
+    int r, e;
 
     do {
         r = pt_steer_begin(s);
         if (r < 0)
             return r;
+        e = 0;
         state = pt_load_seqcst(&h->state);
         if (pt_state_of(state) == PT_SUSPENDED) {
             pt_set_copy(&filter, pt_seg_filter(h));
-            pt_stream_put_control(s, POSIX_TRACE_START, &filter, sizeof filter, addr);
-            if (pt_steer_holds(s) &&
-                pt_cas_seqcst(&h->state, &state,
-                              pt_state_make(PT_RUNNING, pt_clock_now(h->clock))))
-                pt_stream_update_gates(s, true);
+            recorded = pt_stream_put_control(s, POSIX_TRACE_START, &filter, sizeof filter, addr);
+            e = begin_window(s, state, recorded);
         }
     } while (!pt_steer_end(s));
-    return 0;
+    return e;
 }
 
 /* The state first, then the gates, then the record: what a thread that passed

@@ -235,6 +235,7 @@ int pt_live_refresh(struct pt_live *l)
     else
         l->watermark = pt_watch_look(&l->watch, l->seg);
     look_at_missed(l);
+    pt_live_look_at_state(l);
     if (l->passive)
         l->clear_ts = pt_load_seqcst(&l->seg->h->clear_ts);
     else if (!l->seg->copy)

@@ -97,7 +97,6 @@ static int take_all(struct pt_flusher *f)
     struct pt_live *l = &f->stream->live;
     int e = pt_live_refresh(l);
 
-    pt_live_look_at_state(l);
     pt_flush_names_and_syncs(f);
     if (e == 0)
         return pt_round_write(&f->round);

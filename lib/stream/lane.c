@@ -213,21 +213,15 @@ bool pt_lane_reserve(struct pt_lane *lane)
     return r == PT_POOL_TAKEN || r == PT_POOL_ADOPTED;
 }
 
-/* UNTIL_FULL and FLUSH: the stream stops itself, with the time of the first
- * event that found no room.  One compare-and-exchange; it becomes a STOP event
- * when it is read. */
-static void stop_stream(struct pt_lane *lane, uint64_t ts)
+bool pt_stream_stop_full(struct pt_seg_header *h, uint64_t *state, uint64_t ts)
 {
-    uint64_t state = pt_load_seqcst(&lane->h->state);
-
-    while (pt_state_of(state) == PT_RUNNING)
-        if (pt_cas_seqcst(&lane->h->state, &state, pt_state_make(PT_AUTOSTOPPED, ts))) {
-            pt_or_seqcst(&lane->h->attention, PT_WAIT_STOPPED);
-            pt_stream_wake(lane->h, PT_WAIT_READER | PT_WAIT_FLUSHER);
-            pt_add_seqcst(&lane->h->flush_futex, 1u);
-            pt_futex_wake_all(&lane->h->flush_futex);
-            return;
-        }
+    if (!pt_cas_seqcst(&h->state, state, pt_state_make(PT_AUTOSTOPPED, ts)))
+        return false;
+    pt_or_seqcst(&h->attention, PT_WAIT_STOPPED);
+    pt_stream_wake(h, PT_WAIT_READER | PT_WAIT_FLUSHER);
+    pt_add_seqcst(&h->flush_futex, 1u);
+    pt_futex_wake_all(&h->flush_futex);
+    return true;
 }
 
 /* The stream is full: the next one's event, if there is one. */
@@ -241,14 +235,15 @@ static void leave_to_next(struct pt_lane *lane, size_t len)
 /* No chunk to be had: what that means for the event. */
 static bool refuse(struct pt_lane *lane, enum pt_pool_take why, size_t len, uint64_t ts)
 {
-    unsigned state = pt_state_of(pt_load_seqcst(&lane->h->state));
+    uint64_t state = pt_load_seqcst(&lane->h->state);
 
-    if (state == PT_SUSPENDED)
+    if (pt_state_of(state) == PT_SUSPENDED)
         return false;   /* stamped outside the stream's windows: not part of it */
     if (why == PT_POOL_NO_MEMORY || lane->h->attr.stream_policy == POSIX_TRACE_LOOP) {
         pt_lane_lost(lane, PT_LOST_NO_MEMORY, len);
     } else {
-        stop_stream(lane, ts);
+        while (pt_state_of(state) == PT_RUNNING && !pt_stream_stop_full(lane->h, &state, ts))
+            ;
         leave_to_next(lane, len);
     }
     return false;

@@ -52,7 +52,6 @@ int pt_live_look_on(struct pt_live *l, struct pt_seg *seg)
         return r;
     }
     pt_live_learn_window(l);
-    pt_live_look_at_state(l);
     return 0;
 }
 
@@ -82,12 +81,15 @@ enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bo
     uint64_t ts = c->record.ts;
     bool control = c->author.wid == 0;
 
-    if (ts < l->clear_ts || (!control && !window_open) || (l->passive && ts <= l->from_ts))
+    if (ts < l->clear_ts || (l->passive && ts <= l->from_ts))
         return PT_FATE_EXCLUDE;
     if (control && c->record.truncated)   /* filtered: only marks a window */
         return PT_FATE_EXCLUDE;
+    /* Whatever the window: there may be no START yet. */
     if (!control && ts > l->gap_from && ts < l->gap_to)
         return PT_FATE_REFUSED;
+    if (!control && !window_open)
+        return PT_FATE_EXCLUDE;
     if (ts <= l->lost_last)
         return PT_FATE_OVERWRITTEN;
     return PT_FATE_DELIVER;
@@ -110,10 +112,15 @@ static int make_event(struct pt_live *l, struct pt_event *e, uint32_t id, uint64
 /* What the reader itself has to report before an event with time ts. */
 static int synthetic(struct pt_live *l, struct pt_event *e, uint64_t ts)
 {
+    bool stops;
+
     if (l->automatic == PT_AUTO_STOP_DUE && ts > l->gap_from) {
         l->automatic = PT_AUTO_STOPPED;
         l->stop_data = 1;
-        if (reported(l, POSIX_TRACE_STOP))
+        /* Was it stopped before, and full when it was started?  Then it is only opened. */
+        stops = l->window_open && l->window_ts != l->gap_from;
+        pt_live_open_window(l, l->gap_from);
+        if (stops && reported(l, POSIX_TRACE_STOP))
             return make_event(l, e, POSIX_TRACE_STOP, l->gap_from, &l->stop_data,
                               sizeof l->stop_data);
     }
@@ -241,6 +248,7 @@ static int take_top(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
     int r;
 
     look_at_losses(l);
+    pt_live_open_window(l, c->record.ts);
     fate = pt_live_fate(l, c, l->window_open);
     if (l->passive && fate == PT_FATE_DELIVER && !control)
         look_at_gap(l, c);
@@ -301,7 +309,6 @@ int pt_live_next(struct pt_live *l, struct pt_event *e)
                 return r;
             if (l->lost_last)
                 pt_live_relearn_window(l);
-            pt_live_look_at_state(l);
             continue;
         }
         r = synthetic(l, e, l->watermark);

@@ -109,6 +109,8 @@ struct pt_live {
     uint64_t window_ts;          /* of the START or STOP that says so; older ones come late */
     enum pt_auto automatic;
     uint64_t gap_from, gap_to;   /* the last automatic stop and its restart */
+    uint64_t opened_ts;          /* when the stream last ran by its state: the window is open
+                                  * then, even if START found no room (steer.c) */
     bool start_due;
     uint64_t start_ts;           /* of the START that is due */
     bool overflow_due;
@@ -166,10 +168,11 @@ enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bo
 
 /* live_state.c */
 
-/* After a refresh: has the stream stopped itself?  A writer's compare-and-exchange
- * is seen here once its events are. */
+/* With each new watermark, before what it lets through is looked at: has the stream stopped
+ * itself?  Whatever was stamped since then and is older than the watermark finds the gap. */
 void pt_live_look_at_state(struct pt_live *l);
-/* In the copy of a dead consumer's segment: the automatic stop that it ended last. */
+/* In the copy of a dead consumer's segment, before it is looked at: the automatic stop that
+ * the consumer ended last. */
 void pt_live_take_gap(struct pt_live *l);
 /* The window as it was before the first record of a chunk of the control writer, if the
  * chunk still has these contents. */
@@ -179,6 +182,8 @@ void pt_live_take_window(struct pt_live *l, const struct pt_cursor *c);
 void pt_live_relearn_window(struct pt_live *l);
 /* The window before the oldest START or STOP that is there: without any, as now. */
 void pt_live_learn_window(struct pt_live *l);
+/* Before an event with time ts: opens the window that has no START. */
+void pt_live_open_window(struct pt_live *l, uint64_t ts);
 /* The window changes at ts, unless a later START or STOP is known already. */
 void pt_live_set_window(struct pt_live *l, bool open, uint64_t ts);
 /* Ends an automatic stop, if its STOP was reported; the stream must be empty.

@@ -44,6 +44,12 @@ void pt_live_set_window(struct pt_live *l, bool open, uint64_t ts)
     l->window_ts = ts;
 }
 
+void pt_live_open_window(struct pt_live *l, uint64_t ts)
+{
+    if (!l->window_open && l->opened_ts > l->window_ts && ts >= l->opened_ts)
+        pt_live_set_window(l, true, l->opened_ts);
+}
+
 /* ---- automatic stops ---- */
 
 /* Until when events behind an automatic stop are refused.  Where another stream was behind
@@ -58,6 +64,8 @@ void pt_live_look_at_state(struct pt_live *l)
 {
     uint64_t state = pt_load_seqcst(&l->seg->h->state);
 
+    if (pt_state_of(state) != PT_SUSPENDED)
+        l->opened_ts = pt_state_ts(state);
     if (l->automatic == PT_AUTO_NONE && pt_state_of(state) == PT_AUTOSTOPPED) {
         l->automatic = PT_AUTO_STOP_DUE;
         l->gap_from = pt_state_ts(state);
@@ -90,6 +98,7 @@ void pt_live_take_gap(struct pt_live *l)
         return;
     l->gap_from = h->gap_from;
     l->start_ts = h->gap_to;
+    l->opened_ts = h->gap_from;
     l->gap_to = refuse_until(l, h->gap_to);
     l->start_due = h->gap_to > h->start_told && h->gap_to >= h->clear_ts;
 }

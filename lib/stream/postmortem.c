@@ -98,9 +98,8 @@ static int gather(struct pt_tail *t, struct corpse *c, int dir)
     if (r < 0)
         return r;
     pt_live_finish(&c->live);
-    r = pt_live_refresh(&c->live);
     pt_live_take_gap(&c->live);
-    pt_live_look_at_state(&c->live);
+    r = pt_live_refresh(&c->live);
     pt_live_take_counts(&c->live);
     if (r == 0)
         r = pt_round_write(&round);

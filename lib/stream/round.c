@@ -83,7 +83,8 @@ static int put_due(struct pt_round *r)
     }
     if (e == 0 && l->automatic == PT_AUTO_STOP_DUE && l->gap_from < l->watermark) {
         l->automatic = PT_AUTO_STOPPED;
-        e = pt_round_put_made(r, POSIX_TRACE_STOP, l->gap_from, &one, sizeof one);
+        if (pt_round_in_window(r, l->gap_from - 1))
+            e = pt_round_put_made(r, POSIX_TRACE_STOP, l->gap_from, &one, sizeof one);
         if (e == 0 && marks)
             e = pt_round_put_made(r, POSIX_TRACE_OVERFLOW, l->gap_from, NULL, 0);
     }
@@ -253,9 +254,9 @@ int pt_round_write(struct pt_round *r)
     r->overflow |= look_at_overflow(r);
     e = put_missed(r);
     if (e == 0)
-        e = put_due(r);
-    if (e == 0)
         e = pt_round_windows(r);
+    if (e == 0)
+        e = put_due(r);
     if (e == 0)
         e = write_chunks(r);
     if (e == 0 && r->switches)

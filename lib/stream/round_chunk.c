@@ -61,19 +61,23 @@ bool pt_round_in_window(const struct pt_round *r, uint64_t ts)
     return window_open_at(r, ts) || (ts > 0 && window_open_at(r, ts - 1));
 }
 
+static int add_window(struct pt_round *r, uint64_t ts, bool open)
+{
+    int e = pt_grow(&r->windows, &r->window_room, r->window_count, sizeof *r->windows);
+
+    if (e == 0)
+        r->windows[r->window_count++] = (struct pt_window){ ts, open };
+    return e;
+}
+
 static int note_window(struct pt_round *r, const struct pt_cursor *c)
 {
     uint32_t id = c->record.id;
-    int e;
 
     if ((id != POSIX_TRACE_START && id != POSIX_TRACE_STOP) ||
         c->record.ts < r->live->window_ts)
         return 0;
-    e = pt_grow(&r->windows, &r->window_room, r->window_count, sizeof *r->windows);
-    if (e == 0)
-        r->windows[r->window_count++] =
-            (struct pt_window){ c->record.ts, id == POSIX_TRACE_START };
-    return e;
+    return add_window(r, c->record.ts, id == POSIX_TRACE_START);
 }
 
 /* The run under construction; its events by type are in the round's table. */
@@ -253,6 +257,12 @@ static int by_time(const void *a, const void *b)
     return x->ts < y->ts ? -1 : x->ts > y->ts;
 }
 
+static void sort_windows(struct pt_round *r)
+{
+    if (r->window_count > 1)
+        qsort(r->windows, r->window_count, sizeof *r->windows, by_time);
+}
+
 int pt_round_windows(struct pt_round *r)
 {
     struct pt_live *l = r->live;
@@ -278,7 +288,12 @@ int pt_round_windows(struct pt_round *r)
     /* The oldest says how it was before it, unless it is being read. */
     if (oldest && oldest->off == sizeof(struct pt_chunk) && !r->unfinished)
         pt_live_take_window(l, oldest);
-    if (r->window_count > 1)
-        qsort(r->windows, r->window_count, sizeof *r->windows, by_time);
+    sort_windows(r);
+    /* As pt_live_open_window(). */
+    if (e == 0 && l->opened_ts > l->window_ts && l->opened_ts < l->watermark &&
+        !window_open_at(r, l->opened_ts)) {
+        e = add_window(r, l->opened_ts, true);
+        sort_windows(r);
+    }
     return e;
 }

@@ -49,6 +49,13 @@
  * a STOP or START as the state demands, which is no event of the trace (as of a
  * filtered type) where the last holder's note in h->window says that it is there.
  *
+ * No room.  START keeps room for the STOP behind it, whoever calls.  Where START itself
+ * finds none, no reader would learn of the window.  A stream that is full at its start is
+ * one that stops itself at once: SUSPENDED -> AUTOSTOPPED with the time of the start, so
+ * that events count as lost from there on, and its consumer makes the START when it has
+ * made room (pt_live.opened_ts).  In a LOOP stream, where room is made by writing, there
+ * is no memory then: it stays suspended, and start says so.
+ *
  * Waiting.  On a futex, in steps, because nobody wakes for a holder that died.
  * Nobody waits for one that stands still longer than PT_STALL_NS.
  *

@@ -94,7 +94,7 @@ void pt_stream_status(struct pt_stream *s, struct posix_trace_status_info *statu
 int pt_stream_destroy(struct pt_stream *s, uint64_t addr);
 
 /* Control events; between pt_steer_begin and pt_steer_end. */
-void pt_stream_put_control(struct pt_stream *s, uint32_t id, const void *data, uint32_t len,
+bool pt_stream_put_control(struct pt_stream *s, uint32_t id, const void *data, uint32_t len,
                            uint64_t addr);
 /* One of FLUSH_START, FLUSH_STOP, if the stream runs. */
 void pt_stream_put_mark(struct pt_stream *s, uint32_t id, uint64_t addr);

@@ -193,6 +193,7 @@ START_TEST(rounds_with_a_stop_tell)
 {
     begin_rounds(POSIX_TRACE_FLUSH);
     missed(150, 170);
+    live.window_open = true;
     live.automatic = PT_AUTO_STOP_DUE;
     live.gap_from = 300;
     ck_assert_int_eq(write_round(1000), 0);

@@ -57,7 +57,7 @@ static struct {
     size_t count;
     struct pt_window windows[16];
     size_t window_count;
-    uint64_t clear_ts, gap_from, gap_to;
+    uint64_t clear_ts, gap_from, gap_to, opened_ts;
     uint64_t last_ts[WRITERS + 3];   /* given last, by author */
     uint64_t next_no[WRITERS + 3];
 } t;
@@ -67,22 +67,22 @@ static unsigned below(unsigned n)
     return (unsigned)rand() % n;
 }
 
-/* STOP's own time is in, START's too. */
+static bool is_refused(uint64_t ts)
+{
+    return ts >= t.clear_ts && ts > t.gap_from && ts < t.gap_to;
+}
+
+/* STOP's own time is in, START's too.  While the stream ran the window is open. */
 static bool is_excluded(uint64_t ts)
 {
-    bool open = true;
+    bool open = true, ran = ts >= t.opened_ts;
 
     for (size_t i = 0; i < t.window_count; i++) {
         if (t.windows[i].ts > ts || (t.windows[i].ts == ts && !t.windows[i].open))
             break;
-        open = t.windows[i].open;
+        open = t.windows[i].open || (ran && t.windows[i].ts < t.opened_ts);
     }
-    return !open || ts < t.clear_ts;
-}
-
-static bool is_refused(uint64_t ts)
-{
-    return !is_excluded(ts) && ts > t.gap_from && ts < t.gap_to;
+    return ts < t.clear_ts || (!open && !is_refused(ts));
 }
 
 static void put(uint32_t chunk, uint32_t kind, uint32_t id, uint32_t delta, uint64_t second)
@@ -198,6 +198,7 @@ static void make_segment(unsigned seed, int policy)
     if (below(3) == 0) {
         t.live.gap_from = t.gap_from = 500 + below(2000);
         t.live.gap_to = t.gap_to = t.gap_from + below(2000);
+        t.live.opened_ts = t.opened_ts = t.gap_from;
     }
 }
 
@@ -458,9 +459,9 @@ START_TEST(overflows_in_order)
 END_TEST
 
 /* After SIGKILL: an event from between an automatic stop and its restart, seen by
- * nobody, is refused; START is made unless the log has it.  told: START's time, in
- * the log; state: of the stream.  How many events were made. */
-static unsigned after_restart(uint64_t told, uint64_t state, unsigned refused)
+ * nobody, is refused; START is made unless the log has it, STOP if it has not run again.
+ * told: START's time, in the log; state: of the stream.  How many events were made. */
+static unsigned after_restart(uint64_t told, uint64_t state)
 {
     struct made made = { 0 };
     struct pt_round_sink sink = { note_made, &made };
@@ -485,14 +486,14 @@ static unsigned after_restart(uint64_t told, uint64_t state, unsigned refused)
     t.seg.h->window = 1;
     ck_assert_int_eq(pt_live_init(&t.live, &t.seg), 0);
     ck_assert_int_eq(pt_round_init(&r, &t.live, &sink), 0);
-    ck_assert_int_eq(pt_live_refresh(&t.live), 0);
     pt_live_take_gap(&t.live);
+    ck_assert_int_eq(pt_live_refresh(&t.live), 0);
     t.live.watermark = UINT64_MAX;
     ck_assert_int_eq(pt_round_write(&r), 0);
     ck_assert_uint_eq(pt_live_tally(&t.live, &author)->seen, 2);
-    ck_assert_uint_eq(pt_live_tally(&t.live, &author)->refused, refused);
+    ck_assert_uint_eq(pt_live_tally(&t.live, &author)->refused, 1);
     for (unsigned i = 0; i < made.count; i++)
-        ck_assert_uint_eq(made.ts[i], 200);
+        ck_assert_uint_eq(made.ts[i], pt_state_of(state) == PT_AUTOSTOPPED ? 100 : 200);
     pt_round_deinit(&r);
     pt_live_deinit(&t.live);
     ring_remove(&t.seg);
@@ -501,11 +502,52 @@ static unsigned after_restart(uint64_t told, uint64_t state, unsigned refused)
 
 START_TEST(gap_before_a_kill)
 {
-    ck_assert_uint_eq(after_restart(0, pt_state_make(PT_RUNNING, 200), 1), 1);
-    ck_assert_uint_eq(after_restart(200, pt_state_make(PT_RUNNING, 200), 1), 0);
-    ck_assert_uint_eq(after_restart(0, pt_state_make(PT_SUSPENDED, 300), 1), 1);
+    ck_assert_uint_eq(after_restart(0, pt_state_make(PT_RUNNING, 200)), 1);
+    ck_assert_uint_eq(after_restart(200, pt_state_make(PT_RUNNING, 200)), 0);
+    ck_assert_uint_eq(after_restart(0, pt_state_make(PT_SUSPENDED, 300)), 1);
     /* Killed before it ran again. */
-    ck_assert_uint_eq(after_restart(0, pt_state_make(PT_AUTOSTOPPED, 100), 0), 0);
+    ck_assert_uint_eq(after_restart(0, pt_state_make(PT_AUTOSTOPPED, 100)), 1);
+}
+END_TEST
+
+/* Stopped at 90, and started at 100 without room for a START: what comes between is not part
+ * of the stream, what comes later is refused until it is read, and there is no second STOP. */
+START_TEST(full_when_it_was_started)
+{
+    struct made made = { 0 };
+    struct pt_round_sink sink = { note_made, &made };
+    uint32_t slot, chunk;
+    const struct pt_tally *tally;
+    struct pt_round r;
+
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    t.seg.h->attr.stream_policy = POSIX_TRACE_UNTIL_FULL;
+    slot = ring_attach(&t.seg, 0);
+    ck_assert_int_eq(pt_pool_take(&t.seg, slot, 300, false, &chunk), PT_POOL_TAKEN);
+    pt_seg_chunk(&t.seg, chunk)->base_ts = 0;
+    put(chunk, PT_RECORD_EVENT, PT_ID_USER_FIRST, 50, 0);
+    put(chunk, PT_RECORD_EVENT, PT_ID_USER_FIRST, 95, 0);
+    put(chunk, PT_RECORD_EVENT, PT_ID_USER_FIRST, 150, 0);
+    ck_assert_int_eq(pt_live_init(&t.live, &t.seg), 0);
+    ck_assert_int_eq(pt_round_init(&r, &t.live, &sink), 0);
+    pt_live_set_window(&t.live, false, 90);
+    t.seg.h->state = pt_state_make(PT_AUTOSTOPPED, 100);
+    ck_assert_int_eq(pt_live_refresh(&t.live), 0);
+    t.live.watermark = 180;
+    ck_assert_int_eq(pt_round_write(&r), 0);
+    tally = pt_live_tally(&t.live, &pt_seg_slot(&t.seg, slot)->author);
+    ck_assert_uint_eq(tally->excluded, 2);
+    ck_assert_uint_eq(tally->refused, 1);
+    ck_assert_uint_eq(made.count, 0);
+    ck_assert(pt_live_restart(&t.live));
+    ck_assert_int_eq(pt_live_refresh(&t.live), 0);
+    ck_assert_int_eq(pt_round_write(&r), 0);
+    ck_assert_uint_eq(made.count, 1);
+    ck_assert(t.live.window_open);
+    pt_round_deinit(&r);
+    pt_live_deinit(&t.live);
+    ring_remove(&t.seg);
 }
 END_TEST
 
@@ -513,6 +555,7 @@ static void add(TCase *tc)
 {
     tcase_add_test(tc, overflows_in_order);
     tcase_add_test(tc, gap_before_a_kill);
+    tcase_add_test(tc, full_when_it_was_started);
     tcase_add_test(tc, overwritten_while_they_go_out);
     tcase_add_loop_test(tc, every_record_has_its_fate, 0, 2);
     tcase_add_loop_test(tc, memory_runs_out, 0, 2);
