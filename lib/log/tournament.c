@@ -3,7 +3,7 @@
 /* The k-way merge of logs; see tournament.h. */
 #include <errno.h>
 #include <stdlib.h>
-#include "base/atomics.h"
+#include "base/wide.h"
 #include "log/tournament.h"
 
 /* Time and rank of who is out: behind all others, since no index is so great. */
@@ -21,20 +21,9 @@ void pt_tournament_deinit(struct pt_tournament *t)
     pt_tournament_init(t);
 }
 
-/* With a power of two every way to the final is as long, which processors foresee. */
-static size_t places_for(size_t n)
-{
-    size_t places = 1;
-
-    while (places < n)
-        places *= 2;
-    return n ? places : 0;
-}
-
 int pt_tournament_reset(struct pt_tournament *t, size_t n)
 {
     t->contestants = t->count = 0;
-    n = places_for(n);
     if (n > t->room) {
         free(t->ts);
         t->room = 0;
@@ -57,10 +46,17 @@ void pt_tournament_enter(struct pt_tournament *t, uint32_t index, uint64_t ts, u
     t->count++;
 }
 
+#if defined __SIZEOF_INT128__
 static inline bool is_before(uint64_t ts, uint64_t rank, uint64_t than_ts, uint64_t than_rank)
 {
-    return ts < than_ts || (ts == than_ts && rank < than_rank);
+    return ((pt_wide)ts << 64 | rank) < ((pt_wide)than_ts << 64 | than_rank);
 }
+#else
+static inline bool is_before(uint64_t ts, uint64_t rank, uint64_t than_ts, uint64_t than_rank)
+{
+    return (ts < than_ts) | ((ts == than_ts) & (rank < than_rank));
+}
+#endif
 
 /* The match at which the winner played first; 0: there is none. */
 static inline size_t first_match(const struct pt_tournament *t)
@@ -71,22 +67,19 @@ static inline size_t first_match(const struct pt_tournament *t)
 /*
  * The winner's way up to the final, with that time and rank; gives the rank of who
  * wins.  Where writers take turns each match is a coin toss, so it is arithmetic and
- * no branch; equal times are rare, and one.  That way a match waits for the one
- * before it only until two times are compared.
+ * no branch.
  */
 static uint64_t play(struct pt_tournament *t, uint64_t ts, uint64_t rank)
 {
     for (size_t i = first_match(t); i > 0; i /= 2) {
-        uint64_t other = t->ts[i], other_rank = t->rank[i], change;
-        bool loses = other < ts;
+        uint64_t other = t->ts[i], other_rank = t->rank[i];
+        uint64_t loses = 0 - (uint64_t)is_before(other, other_rank, ts, rank);
+        uint64_t change = (other ^ ts) & loses, change_rank = (other_rank ^ rank) & loses;
 
-        if (pt_unlikely(other == ts))
-            loses = other_rank < rank;
-        change = (other_rank ^ rank) & (0 - (uint64_t)loses);
-        t->ts[i] = other < ts ? ts : other;
-        ts = other < ts ? other : ts;
-        t->rank[i] = other_rank ^ change;
-        rank ^= change;
+        t->ts[i] = other ^ change;
+        t->rank[i] = other_rank ^ change_rank;
+        ts ^= change;
+        rank ^= change_rank;
     }
     return rank;
 }

@@ -25,7 +25,7 @@ struct pt_tournament {
      * they go through vector registers, which takes three times as long. */
     uint64_t *ts;
     uint64_t *rank;                   /* tie, which decides among equal times; index */
-    size_t   contestants, room;       /* a power of two, some of them out from the begin */
+    size_t   contestants, room;
     size_t   count;                   /* those that are not out */
     uint64_t winner_rank;
     uint32_t winner, second;          /* second: if limit is not 0 */
