@@ -161,14 +161,15 @@ void pt_stream_forget_processes(struct pt_stream *s)
 static int begin_window(struct pt_stream *s, uint64_t state, bool recorded)
 {
     struct pt_seg_header *h = s->seg->h;
-    uint64_t now = pt_clock_now(h->clock);
+    uint64_t now;
 
     if (!pt_steer_holds(s))
         return 0;
-    if (now <= s->lane.last)
-        now = s->lane.last + 1;   /* not the time of the STOP before */
     if (!recorded && h->attr.stream_policy == POSIX_TRACE_LOOP)
         return -ENOMEM;
+    now = pt_clock_now(h->clock);
+    if (now <= s->lane.last)
+        now = s->lane.last + 1;   /* not the time of the STOP before */
     if (recorded ? pt_cas_seqcst(&h->state, &state, pt_state_make(PT_RUNNING, now))
                  : pt_stream_stop_full(h, &state, now))
         pt_stream_update_gates(s, true);

@@ -182,10 +182,15 @@ void pt_live_take_window(struct pt_live *l, const struct pt_cursor *c);
 void pt_live_relearn_window(struct pt_live *l);
 /* The window before the oldest START or STOP that is there: without any, as now. */
 void pt_live_learn_window(struct pt_live *l);
-/* Before an event with time ts: opens the window that has no START. */
-void pt_live_open_window(struct pt_live *l, uint64_t ts);
 /* The window changes at ts, unless a later START or STOP is known already. */
 void pt_live_set_window(struct pt_live *l, bool open, uint64_t ts);
+/* Before an event with time ts: opens the window that has no START. */
+static inline void pt_live_open_window(struct pt_live *l, uint64_t ts)
+{
+    if (!l->window_open && l->opened_ts > l->window_ts && ts >= l->opened_ts)
+        pt_live_set_window(l, true, l->opened_ts);
+}
+
 /* Ends an automatic stop, if its STOP was reported; the stream must be empty.
  * True: it runs again and a START is due. */
 bool pt_live_restart(struct pt_live *l);

@@ -44,12 +44,6 @@ void pt_live_set_window(struct pt_live *l, bool open, uint64_t ts)
     l->window_ts = ts;
 }
 
-void pt_live_open_window(struct pt_live *l, uint64_t ts)
-{
-    if (!l->window_open && l->opened_ts > l->window_ts && ts >= l->opened_ts)
-        pt_live_set_window(l, true, l->opened_ts);
-}
-
 /* ---- automatic stops ---- */
 
 /* Until when events behind an automatic stop are refused.  Where another stream was behind

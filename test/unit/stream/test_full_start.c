@@ -6,16 +6,16 @@
  * memory can be the reason, is not started.
  */
 #include <errno.h>
-#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 #include <posixtrace/attach.h>
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 #include "stream/handle.h"
 #include "stream/steer.h"
+#include "support/chunk_holders.h"
 #include "support/run_suite.h"
 
 enum { TOGGLES_MAX = 200 };
@@ -184,16 +184,6 @@ START_TEST(is_full_from_the_start)
 }
 END_TEST
 
-static pthread_barrier_t held, let_go;
-
-static void *hold_a_chunk(void *nothing)
-{
-    posix_trace_event(tick, NULL, 0);
-    pthread_barrier_wait(&held);
-    pthread_barrier_wait(&let_go);
-    return nothing;
-}
-
 /* The control writer has no chunk any more, and there will be no further ones.  How many
  * there are for threads. */
 static uint32_t take_from_control(trace_id_t trid)
@@ -214,19 +204,12 @@ START_TEST(loop_is_not_started)
 {
     trace_id_t trid = create(POSIX_TRACE_LOOP);
     uint32_t n = take_from_control(trid);
-    pthread_t threads[64];
+    struct chunk_holders holders;
 
-    ck_assert_uint_le(n, 64);
-    pthread_barrier_init(&held, NULL, n + 1);
-    pthread_barrier_init(&let_go, NULL, n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, hold_a_chunk, NULL), 0);
-    pthread_barrier_wait(&held);
+    hold_chunks(&holders, n, tick);
     ck_assert_int_eq(start_without_room(trid), ENOMEM);
     trace(1);
-    pthread_barrier_wait(&let_go);
-    for (uint32_t i = 0; i < n; i++)
-        pthread_join(threads[i], NULL);
+    let_chunks_go(&holders);
     ck_assert_uint_eq(info_of(trid).events, n);
 
     ck_assert_int_eq(posix_trace_start(trid), 0);

@@ -5,7 +5,6 @@
  * by which writers tell of them, with times made up; rounds that find them; and streams
  * with and without a log whose chunks are all held by others when a thread needs one.
  */
-#include <pthread.h>
 #include <stdlib.h>
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
@@ -14,6 +13,7 @@
 #include "ring_helpers.h"
 #include "stream/handle.h"
 #include "stream/round.h"
+#include "support/chunk_holders.h"
 #include "support/log_file.h"
 
 enum { GRAIN = PT_MISSED_GRAIN };
@@ -211,7 +211,6 @@ START_TEST(rounds_with_a_stop_tell)
 END_TEST
 
 static trace_event_id_t begin_id, fill_id, finish_id;
-static pthread_barrier_t held, let_go;
 
 static trace_id_t make(int policy, int fd)
 {
@@ -235,14 +234,6 @@ static trace_id_t make(int policy, int fd)
     return trid;
 }
 
-static void *hold_a_chunk(void *nothing)
-{
-    posix_trace_event(fill_id, NULL, 0);
-    pthread_barrier_wait(&held);
-    pthread_barrier_wait(&let_go);
-    return nothing;
-}
-
 static uint64_t lost_without_memory(trace_id_t trid)
 {
     struct posixtrace_info info;
@@ -255,25 +246,18 @@ static uint64_t lost_without_memory(trace_id_t trid)
 static void lose(trace_id_t trid)
 {
     struct pt_stream *s = pt_handle_get(trid, ~0u);
-    pthread_t threads[64];
-    uint32_t n = 0;
+    struct chunk_holders holders;
+    uint32_t n;
 
     ck_assert_ptr_nonnull(s);
     posix_trace_event(begin_id, NULL, 0);
     s->seg->h->chunk_max = s->seg->h->nchunks;
     n = s->seg->h->nchunks - pt_load_relaxed(&s->seg->h->used_chunks);
     pt_handle_put(s);
-    ck_assert_uint_le(n, 64);
-    pthread_barrier_init(&held, NULL, n + 1);
-    pthread_barrier_init(&let_go, NULL, n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, hold_a_chunk, NULL), 0);
-    pthread_barrier_wait(&held);
+    hold_chunks(&holders, n, fill_id);
     while (lost_without_memory(trid) == 0)
         posix_trace_event(fill_id, "0123456789012345678901234567890", 32);
-    pthread_barrier_wait(&let_go);
-    for (uint32_t i = 0; i < n; i++)
-        pthread_join(threads[i], NULL);
+    let_chunks_go(&holders);
 }
 
 /* Where in what was read each of these stands, from 1. */
