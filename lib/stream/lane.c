@@ -232,21 +232,43 @@ static void leave_to_next(struct pt_lane *lane, size_t len)
         pt_lane_lost(lane, PT_LOST_FULL, len);
 }
 
-/* No chunk to be had: what that means for the event. */
-static bool refuse(struct pt_lane *lane, enum pt_pool_take why, size_t len, uint64_t ts)
+/*
+ * The writer has found no chunk since it read that state.  It stops the stream as of now, not
+ * as of its event: between the two other writers may have filled the stream, and the consumer
+ * refuses all that is later than the stop.  False: the stream was started again meanwhile, and
+ * may have room.
+ */
+static bool stop_or_lose(struct pt_lane *lane, uint64_t state, size_t len)
 {
-    uint64_t state = pt_load_seqcst(&lane->h->state);
+    uint64_t now = state;
 
-    if (pt_state_of(state) == PT_SUSPENDED)
-        return false;   /* stamped outside the stream's windows: not part of it */
-    if (why == PT_POOL_NO_MEMORY || lane->h->attr.stream_policy == POSIX_TRACE_LOOP) {
-        pt_lane_lost(lane, PT_LOST_NO_MEMORY, len);
-    } else {
-        while (pt_state_of(state) == PT_RUNNING && !pt_stream_stop_full(lane->h, &state, ts))
-            ;
+    if (pt_state_of(state) == PT_RUNNING &&
+        !pt_stream_stop_full(lane->h, &now, pt_clock_now(lane->h->clock)) &&
+        pt_state_of(now) == PT_RUNNING)
+        return false;
+    if (pt_state_of(now) != PT_SUSPENDED)   /* else stamped outside the stream's windows */
         leave_to_next(lane, len);
+    return true;
+}
+
+/* A chunk for a record with len bytes.  False: none, and the event is dealt with. */
+static bool find_chunk(struct pt_lane *lane, size_t len)
+{
+    for (;;) {
+        uint64_t state = pt_load_seqcst(&lane->h->state);
+        enum pt_pool_take r = take_chunk(lane, GROUP_BYTES((uint32_t)len));
+
+        if (r == PT_POOL_TAKEN || r == PT_POOL_ADOPTED)
+            return true;
+        if (r != PT_POOL_NO_MEMORY && lane->h->attr.stream_policy != POSIX_TRACE_LOOP) {
+            if (stop_or_lose(lane, state, len))
+                return false;
+        } else {
+            if (pt_state_of(pt_load_seqcst(&lane->h->state)) != PT_SUSPENDED)
+                pt_lane_lost(lane, PT_LOST_NO_MEMORY, len);
+            return false;
+        }
     }
-    return false;
 }
 
 bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t len, uint64_t addr,
@@ -265,14 +287,9 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
     }
     if (!has_chunk(lane) ||
         (uint64_t)pt_lane_position(lane) + PT_RECORD_HEAD + need > lane->limit) {
-        enum pt_pool_take r;
-
         pt_lane_close_chunk(lane);
-        if (pt_owner_gone(lane))
+        if (pt_owner_gone(lane) || !find_chunk(lane, n))
             return false;
-        r = take_chunk(lane, GROUP_BYTES(n));
-        if (r != PT_POOL_TAKEN && r != PT_POOL_ADOPTED)
-            return refuse(lane, r, n, ts);
         /* Nothing in the chunk is later than this. */
         ts = pt_clock_now(lane->h->clock);
     }

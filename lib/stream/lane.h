@@ -53,9 +53,9 @@ void pt_lane_recover(struct pt_lane *lane);
 /* Counts a loss; cause is one of PT_LOST_*. */
 void pt_lane_lost(struct pt_lane *lane, unsigned cause, size_t len);
 
-/* UNTIL_FULL and FLUSH: the stream in this state stops itself, with the time of the first
- * event that found no room.  One compare-and-exchange, true when it was ours, else the
- * state is there; it becomes a STOP event when it is read. */
+/* UNTIL_FULL and FLUSH: the stream in this state stops itself at ts, which is now.  One
+ * compare-and-exchange, true when it was ours, else the state is there; it becomes a STOP
+ * event when it is read. */
 bool pt_stream_stop_full(struct pt_seg_header *h, uint64_t *state, uint64_t ts);
 
 /* Wakes who waits on the stream and resets the waiter bits of attention. */

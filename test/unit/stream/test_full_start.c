@@ -3,7 +3,8 @@
 /*
  * A stream that is started where there is no room for its START: it is full from the start,
  * counts what it loses, and goes on when it has been read.  A LOOP stream, where only want of
- * memory can be the reason, is not started.
+ * memory can be the reason, is not started.  And a stream that a slow thread finds full: what
+ * the others recorded meanwhile stays.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +14,10 @@
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
+#include "base/clock.h"
+#include "ring/slot.h"
 #include "stream/handle.h"
+#include "stream/lane.h"
 #include "stream/steer.h"
 #include "support/chunk_holders.h"
 #include "support/run_suite.h"
@@ -220,8 +224,46 @@ START_TEST(loop_is_not_started)
 }
 END_TEST
 
+/* A second writer of this thread, as of a signal handler. */
+static void attach_lane(struct pt_lane *lane, struct pt_stream *s)
+{
+    struct pt_author author = { .level = 1, .pid = getpid(), .tid = gettid() };
+
+    memset(lane, 0, sizeof *lane);
+    ck_assert_int_eq(pt_lane_attach(lane, s->seg, 1, &author), 0);
+}
+
+/* The thread takes the time of its event and then has no processor, while others use up the
+ * stream.  Its event is lost, and no other. */
+START_TEST(slow_thread_loses_its_own_event)
+{
+    static struct pt_lane lane;
+    struct reader owner = { .trid = create(POSIX_TRACE_UNTIL_FULL) };
+    struct pt_stream *s = pt_handle_get(owner.trid, ~0u);
+    uint64_t early, number = UINT64_MAX;
+    struct posixtrace_info info;
+
+    ck_assert_ptr_nonnull(s);
+    attach_lane(&lane, s);
+    early = pt_clock_now(s->seg->h->clock);
+    while (pt_load_relaxed(&s->seg->h->used_chunks) <
+           s->seg->h->base_chunks + pt_load_relaxed(&s->seg->h->writers))
+        trace(1);
+    ck_assert(!pt_lane_write(&lane, tick, &number, sizeof number, 0, early));
+    ck_assert_int_eq(status_of(owner.trid).posix_stream_full_status, POSIX_TRACE_FULL);
+    ck_assert_uint_eq(read_all(&owner), made);
+    info = info_of(owner.trid);
+    ck_assert_uint_eq(info.events, made);
+    ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_FULL], 1);
+    pt_slot_detach(lane.seg, lane.slot_index, 0);
+    pt_handle_put(s);
+    ck_assert_int_eq(posix_trace_shutdown(owner.trid), 0);
+}
+END_TEST
+
 static void add(TCase *t)
 {
+    tcase_add_test(t, slow_thread_loses_its_own_event);
     tcase_add_test(t, is_full_from_the_start);
     tcase_add_test(t, loop_is_not_started);
 }
