@@ -19,6 +19,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* gcc defines it; for clang it is done here, before the first use. */
+#if defined __has_feature && !defined __SANITIZE_THREAD__
+#if __has_feature(thread_sanitizer)
+#define __SANITIZE_THREAD__ 1
+#endif
+#endif
+
 /*
  * An access of 8 bytes is one access only where its place is aligned, and i386
  * aligns uint64_t in structures to 4: members that are used here are declared
@@ -142,11 +149,6 @@ static inline void pt_min_seqcst(uint64_t *p, uint64_t v)
 /* Copies bytes that another thread may be overwriting; the caller validates
  * afterwards and throws the copy away if it must.  8-byte aligned source,
  * length rounded up to 8 by the caller's layout. */
-#if defined __has_feature
-#if __has_feature(thread_sanitizer)
-#define __SANITIZE_THREAD__ 1
-#endif
-#endif
 #if defined __SANITIZE_THREAD__
 __attribute__((no_sanitize("thread"), noinline, unused))
 #else
