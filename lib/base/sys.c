@@ -109,6 +109,11 @@ int32_t pt_sys_tid(void)
     return (int32_t)call(SYS_gettid, 0, 0, 0, 0, 0, 0);
 }
 
+int32_t pt_sys_pid(void)
+{
+    return (int32_t)call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
 bool pt_sys_thread_exists(int32_t pid, int32_t tid)
 {
     return call(SYS_tgkill, pid, tid, 0, 0, 0, 0) != -ESRCH;

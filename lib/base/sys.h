@@ -36,6 +36,7 @@ void pt_barrier_own(void);
 bool pt_barrier_private_works(void);
 
 int32_t pt_sys_tid(void);
+int32_t pt_sys_pid(void);
 /* Does this thread exist?  True when that cannot be told. */
 bool pt_sys_thread_exists(int32_t pid, int32_t tid);
 /* The same of a thread of whatever process. */

@@ -3,6 +3,20 @@
 /*
  * See handle.h.
  *
+ * Look-ups.  A word counts the look-ups that are under way: the process's instance
+ * (self.h) above, the count below.  Each changes it by one compare-and-exchange
+ * before and after; so neither takes a lock nor registers a thread.  liburcu's own
+ * read side does both, and a child that fork() or _Fork() made while another thread
+ * held the registry's mutex hung in its first control call, or in exit(): fork
+ * handlers do not run for _Fork() and clone(), and would wait for ever in a handler
+ * that interrupted a look-up.  In a child the instance differs: the count of its
+ * parent is worth nothing, and its first look-up starts at 1.
+ *
+ * Reuse.  A handle that has left the table is retired.  Whoever retires one, or
+ * needs one, takes the retired ones, and then looks at the count: at 0 no look-up is
+ * under way that started before they were taken, and they are spare.  Else they stay
+ * retired.  Nothing waits.
+ *
  * References.  refs is 1 while the handle is in the table, plus 1 for each call
  * that works with the stream; CLOSING from the moment it leaves.  Who removes it
  * waits for (CLOSING | 1) and makes that 0; nobody gets a reference to a handle
@@ -41,7 +55,7 @@ static struct cds_lfht *table;
 static uint32_t next_number = 1;
 static struct pt_handle *retired;    /* those that a look-up may still stand at */
 static struct pt_handle *spare;      /* to be used again */
-static uint64_t first_user;   /* the instance; differs in a forked child */
+static pt_u64 lookups;               /* bits 32-63 the instance, 0-31 how many */
 
 static _Thread_local struct {
     trace_id_t trid;
@@ -65,12 +79,29 @@ static void push_all(struct pt_handle **list, struct pt_handle *h)
     }
 }
 
+/* Retired handles that no look-up can stand at serve again. */
+static void recycle(void)
+{
+    struct pt_handle *h = pt_exchange_seqcst(&retired, (struct pt_handle *)NULL);
+    uint64_t now;
+
+    if (!h)
+        return;
+    now = pt_load_seqcst(&lookups);
+    if ((uint32_t)now == 0 || now >> 32 != (uint32_t)pt_self_instance())
+        push_all(&spare, h);
+    else
+        push_all(&retired, h);
+}
+
 static struct pt_handle *new_handle(void)
 {
     /* Taken as a whole: who takes one from a shared list could be deceived by
      * another that takes it and puts it back. */
-    struct pt_handle *h = pt_exchange_seqcst(&spare, (struct pt_handle *)NULL);
+    struct pt_handle *h;
 
+    recycle();
+    h = pt_exchange_seqcst(&spare, (struct pt_handle *)NULL);
     if (!h)
         return calloc(1, sizeof *h);
     push_all(&spare, h->next);
@@ -99,17 +130,27 @@ static trace_id_t scatter(uint32_t number)
     return number * 2654435769u;
 }
 
-/* The read side; the annotations stand for what a grace period orders. */
-static void read_lock(void)
+/* A look-up starts; what its end needs.  The annotation stands for the order within
+ * liburcu's table, which tools do not see. */
+static uint32_t lookup_begin(void)
 {
-    urcu_bp_read_lock();
+    uint32_t instance = (uint32_t)pt_self_instance();
+    uint64_t was = pt_load_relaxed(&lookups);
+
+    while (!pt_cas_seqcst(&lookups, &was,
+                          was >> 32 == instance ? was + 1 : (uint64_t)instance << 32 | 1u))
+        ;
     pt_happens_after(&table);
+    return instance;
 }
 
-static void read_unlock(void)
+static void lookup_end(uint32_t instance)
 {
-    pt_happens_before(&next_number);
-    urcu_bp_read_unlock();
+    uint64_t was = pt_load_relaxed(&lookups);
+
+    /* Another instance: a handler has forked in between, and this is the child. */
+    while (was >> 32 == instance && !pt_cas_seqcst(&lookups, &was, was - 1))
+        ;
 }
 
 static int match(struct cds_lfht_node *node, const void *key)
@@ -121,11 +162,10 @@ int pt_handle_add(struct pt_stream *s, trace_id_t *trid)
 {
     struct cds_lfht *t = get_table();
     struct pt_handle *h = t ? new_handle() : NULL;
-    uint64_t none = 0;
+    uint32_t lookup;
 
     if (!h)
         return -ENOMEM;
-    pt_cas_seqcst(&first_user, &none, s->instance);
     do
         h->trid = scatter(pt_add_seqcst(&next_number, 1u));
     while (h->trid == 0);
@@ -136,9 +176,9 @@ int pt_handle_add(struct pt_stream *s, trace_id_t *trid)
     pt_store_release(&h->refs, 1u);   /* who references it sees all of this */
     cds_lfht_node_init(&h->node);
     pt_happens_before(&table);
-    urcu_bp_read_lock();
+    lookup = lookup_begin();
     cds_lfht_add(t, h->trid, &h->node);
-    urcu_bp_read_unlock();
+    lookup_end(lookup);
     *trid = h->trid;
     return 0;
 }
@@ -148,7 +188,7 @@ static bool is_usable(const struct pt_handle *h, unsigned kinds)
     return (h->kind & kinds) && h->instance == pt_self_instance();
 }
 
-/* Under the read lock; finds without referencing. */
+/* During a look-up; finds without referencing. */
 static struct pt_handle *find(trace_id_t trid, unsigned kinds)
 {
     struct cds_lfht *t = pt_load_acquire(&table);
@@ -213,10 +253,11 @@ struct pt_stream *pt_handle_get(trace_id_t trid, unsigned kinds)
 {
     struct pt_stream *s = get_last(trid, kinds);
     struct pt_handle *h;
+    uint32_t lookup;
 
     if (s)
         return s;
-    read_lock();
+    lookup = lookup_begin();
     h = find(trid, kinds);
     if (h && reference(h)) {
         s = h->stream;
@@ -224,7 +265,7 @@ struct pt_stream *pt_handle_get(trace_id_t trid, unsigned kinds)
         last.h = h;
         pt_hazard_join(h->instance);
     }
-    read_unlock();
+    lookup_end(lookup);
     return s;
 }
 
@@ -258,34 +299,21 @@ static void wait_for_others(struct pt_stream *s)
         pt_futex_wait(&h->refs, n, CLOCK_MONOTONIC, NULL);
 }
 
-/* liburcu ends the process if a membarrier that worked once is refused (a
- * seccomp filter since): ask first, and wait for better times. */
-static void retire(struct pt_handle *h)
-{
-    push(&retired, h);
-    if (pt_load_relaxed(&first_user) != pt_self_instance() || !pt_barrier_private_works())
-        return;
-    h = pt_exchange_seqcst(&retired, (struct pt_handle *)NULL);
-    urcu_bp_synchronize_rcu();
-    pt_happens_after(&next_number);
-    push_all(&spare, h);
-}
-
 struct pt_stream *pt_handle_remove(trace_id_t trid, unsigned kinds)
 {
     struct pt_stream *s = NULL;
-    struct pt_handle *h;
+    uint32_t lookup = lookup_begin();
+    struct pt_handle *h = find(trid, kinds);
 
-    read_lock();
-    h = find(trid, kinds);
     if (h && cds_lfht_del(table, &h->node) == 0)
         s = h->stream;
-    read_unlock();
+    lookup_end(lookup);
     if (!s)
         return NULL;
     wait_for_others(s);
     s->handle = NULL;
-    retire(h);
+    push(&retired, h);
+    recycle();
     return s;
 }
 
@@ -296,10 +324,11 @@ trace_id_t pt_handle_any_active(void)
     struct cds_lfht_iter iter;
     struct cds_lfht_node *node;
     trace_id_t found = 0;
+    uint32_t lookup;
 
     if (!t)
         return 0;
-    read_lock();
+    lookup = lookup_begin();
     cds_lfht_for_each(t, &iter, node) {
         const struct pt_handle *h = caa_container_of(node, struct pt_handle, node);
 
@@ -307,6 +336,6 @@ trace_id_t pt_handle_any_active(void)
             (h->kind & (PT_STREAM_ACTIVE | PT_STREAM_LOGGED)))
             found = h->trid;
     }
-    read_unlock();
+    lookup_end(lookup);
     return found;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Trace ids.  A lock-free hash table under RCU (liburcu, bp flavour) finds the
- * stream of a trid; a reference keeps it while a call works with it.  The
- * table is private: a trid means nothing in another process, and a forked
- * child's own look-ups do not find the parent's streams.
+ * Trace ids.  A lock-free hash table (liburcu's rculfhash) finds the stream of a
+ * trid; a reference keeps it while a call works with it.  The table is private: a
+ * trid means nothing in another process, and a forked child's own look-ups do not
+ * find the parent's streams.
  *
- * RCU protects only the small handle objects between finding and referencing;
- * read sides are a few instructions long.  After a grace period a handle serves
- * another stream.  In a forked child grace periods may never end (readers that
- * did not survive the fork), so handles are then left alone: tens of bytes each.
+ * A look-up protects only the small handle object between finding and referencing;
+ * it is a few instructions long.  After that no look-up can stand at a handle that
+ * has left the table, and it serves another stream.  No lock is taken: a child made
+ * by fork(), _Fork() or clone() at any moment uses the table as it is.
  */
 #ifndef PT_STREAM_HANDLE_H
 #define PT_STREAM_HANDLE_H

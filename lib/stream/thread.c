@@ -93,6 +93,29 @@ static struct pt_thread *take_record(struct pt_self *self)
     return t;
 }
 
+/*
+ * The numbers by which the kernel knows whether the thread still exists.  A child
+ * that shares our memory (vfork, clone with CLONE_VM) has a process id of its own.
+ * If it also runs on the thread-local memory of a thread of ours, that one waits for
+ * it and has the record after it: the numbers are that thread's, which the C library
+ * keeps there and shows in the clock of the thread: the complement of its id, times 8.
+ */
+static void note_numbers(struct pt_thread *t, const struct pt_self *self)
+{
+    int32_t pid = pt_sys_pid(), tid = pt_sys_tid(), lender;
+    clockid_t clock;
+
+    if (pid != (int32_t)self->pid && pthread_getcpuclockid(pthread_self(), &clock) == 0) {
+        lender = (int32_t)(~(uint32_t)clock >> 3);
+        if (lender != tid && lender > 0 && pt_sys_thread_exists((int32_t)self->pid, lender)) {
+            pid = (int32_t)self->pid;
+            tid = lender;
+        }
+    }
+    pt_store_relaxed(&t->pid, pid);
+    pt_store_relaxed(&t->tid, tid);
+}
+
 struct pt_thread *pt_thread_get(struct pt_self *self)
 {
     struct pt_thread *old = pt_thread_self, *t;
@@ -105,8 +128,7 @@ struct pt_thread *pt_thread_get(struct pt_self *self)
         errno = saved;
         return NULL;
     }
-    pt_store_relaxed(&t->pid, (int32_t)self->pid);
-    pt_store_relaxed(&t->tid, pt_sys_tid());
+    note_numbers(t, self);
     t->thread_id = (uint64_t)(uintptr_t)pthread_self();
     memset(t->name, 0, sizeof t->name);
     prctl(PR_GET_NAME, (unsigned long)t->name, 0, 0, 0);
