@@ -20,17 +20,35 @@
 #include <unistd.h>
 #include <posixtrace/attach.h>
 
+#include "out.h"
 #include "stream_find.h"
 #include "tool.h"
 
-enum { WAIT_MS = 1000, NO_WATCH_MS = 250, STREAM_MS = 100 };
+enum { WAIT_MS = 1000, NO_WATCH_MS = 250, STREAM_MS = 100, WRITE_S = 1 };
 
-static volatile sig_atomic_t asked_to_end;
+static volatile sig_atomic_t asked_to_end;   /* the signal, or 0 */
 
-static void ask_to_end(int signal)
+/*
+ * What was read before the signal is still written.  Where nobody takes it, not a byte
+ * in a second, the signal ends the program as it ends others.
+ */
+static void check_writing(int number)
 {
-    (void)signal;
-    asked_to_end = 1;
+    static sig_atomic_t before;
+
+    (void)number;
+    if (out_writing && out_writing == before) {
+        signal(asked_to_end, SIG_DFL);
+        raise(asked_to_end);
+    }
+    before = out_writing;
+    alarm(WRITE_S);
+}
+
+static void ask_to_end(int number)
+{
+    asked_to_end = number;
+    alarm(WRITE_S);
 }
 
 bool follow_is_over(void)
@@ -38,12 +56,15 @@ bool follow_is_over(void)
     return asked_to_end != 0;
 }
 
-/* Waiting calls return when one comes. */
+/* Waiting calls return when one comes; a second one ends the program at once. */
 static void catch_signals(void)
 {
-    struct sigaction action = { .sa_handler = ask_to_end };
+    struct sigaction action = { .sa_handler = check_writing };
 
     sigemptyset(&action.sa_mask);
+    sigaction(SIGALRM, &action, NULL);
+    action.sa_handler = ask_to_end;
+    action.sa_flags = (int)SA_RESETHAND;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }

@@ -17,6 +17,7 @@ enum { COLUMNS = 80 };   /* that wrapped text is meant for */
 static char buffer[OUT_BUFFER];
 
 struct out out = { buffer, buffer + sizeof buffer, 0 };
+volatile sig_atomic_t out_writing;
 
 #define TEN(t) t "0" t "1" t "2" t "3" t "4" t "5" t "6" t "7" t "8" t "9"
 #define SIXTEEN(t) TEN(t) t "a" t "b" t "c" t "d" t "e" t "f"
@@ -30,15 +31,21 @@ const char out_hex_pairs[513] = SIXTEEN("0") SIXTEEN("1") SIXTEEN("2") SIXTEEN("
 
 void out_flush(void)
 {
+    static sig_atomic_t number;
     const char *from = buffer;
 
     while (from < out.at && out.error == 0) {
-        ssize_t n = write(STDOUT_FILENO, from, (size_t)(out.at - from));
+        ssize_t n;
 
-        if (n > 0)
+        out_writing = number + 1;
+        n = write(STDOUT_FILENO, from, (size_t)(out.at - from));
+        out_writing = 0;
+        if (n > 0) {
             from += n;
-        else if (n < 0 && errno != EINTR)
+            number = (number + 1) & 0x3fffffff;
+        } else if (n < 0 && errno != EINTR) {
             out.error = errno;
+        }
     }
     out.at = buffer;
 }

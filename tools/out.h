@@ -12,6 +12,7 @@
 #ifndef OUT_H
 #define OUT_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +28,10 @@ extern struct out {
 
 /* Writes the buffer out. */
 void out_flush(void);
+
+/* For signal handlers: 0, or that of the write(2) that is under way, which is another
+ * number as soon as a byte was written. */
+extern volatile sig_atomic_t out_writing;
 
 static inline bool out_failed(void)
 {

@@ -3,7 +3,7 @@
 /*
  * posixtrace record, in parts: the program is started (launch), each process
  * gets a stream with a log (recording) and a filter (filter), the end is waited for
- * (watch), and what happened is told (report).
+ * (watch), and what happened is reported (report).
  *
  * One process, one recording: the recorder owns the streams and is not traced
  * itself.  The order at the beginning matters: the child waits before exec until
@@ -13,7 +13,6 @@
 #ifndef RECORD_H
 #define RECORD_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -44,6 +43,8 @@ struct recording {
     int        fd;
     bool       made;              /* the log was not there before */
     bool       regular;           /* and can be read back */
+    char      *earlier;           /* the log that was there before has this name now, or NULL */
+    char      *place;             /* and had this one */
     bool       active;            /* has a stream */
     bool       over;              /* the process has ended */
     int        error;             /* of recording_end() */
@@ -58,9 +59,14 @@ struct watch_end {
     int  status;                  /* of the program, as from waitpid() */
 };
 
-/* record_log.c.  Each returns EXIT_DONE, or another status and it was said. */
+/* record_log.c.  EXIT_DONE, or another status and it was said. */
 int record_log_open(struct recording *r, const struct record_request *q, const char *program);
-void record_log_drop(struct recording *r);   /* removes what was made */
+/* The recording has begun: the earlier log of that name goes. */
+void record_log_keep(struct recording *r);
+/* Removes what was made; the earlier log is there again. */
+void record_log_drop(struct recording *r);
+/* Is there a %p in the pattern? */
+bool record_log_has_pid(const char *pattern);
 
 /* record_stream.c.  begin: pid is set; opens log and stream and starts it. */
 int recording_begin(struct recording *r, const struct record_request *q, const char *program);
@@ -103,16 +109,35 @@ struct launch {
 };
 /* Is there such a program?  EXIT_DONE, or 126 or 127 and it was said. */
 int launch_find(struct launch *l, char **argv);
-/* The child, waiting; mask is what it gets as signal mask. */
-int launch_fork(struct launch *l, const sigset_t *mask);
+/* The child, waiting; the program gets the signals as they were before signals_begin(). */
+int launch_fork(struct launch *l);
 /* Lets it execute the program, which finds the stream by this name. */
 int launch_go(struct launch *l, const char *stream_file);
 void launch_cancel(struct launch *l);
 /* Exit status of a shell for it. */
 int launch_status(int wait_status);
 
-/* record_watch.c.  Blocks the signals that end a recording; *before is the mask as it was. */
-void watch_block(sigset_t *before);
+/* record_signals.c */
+/* Blocks the signals that end a recording. */
+void signals_begin(void);
+/* In the child, before exec: mask and actions as before signals_begin(). */
+void signals_restore(void);
+/* A signalfd for those that are blocked, or -1. */
+int signals_open(void);
+/* From now on they end this program, and say first what it leaves undone (NULL: nothing). */
+void signals_let(const char *left_undone);
+/* They are blocked again. */
+void signals_hold(void);
+/* Is the signal that has come to be acted on?  Not if it is a key of the terminal and was
+ * ignored at the start, or if the same came just before.  code: si_code. */
+bool signals_count(int number, int code);
+/* SIGINT is the weakest, 0. */
+int signals_rank(int number);
+/* Does the process ignore the signal? */
+bool signals_ignores(pid_t pid, int number);
+int64_t signals_now_ms(void);
+
+/* record_watch.c */
 int watch_pidfd(pid_t pid);
 /* Until all processes have ended, or a signal comes.  own: r[0] is a child of
  * ours, and is reaped; else the recording of a process that ends is ended, too. */

@@ -12,6 +12,7 @@
 #include "record.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,8 +80,7 @@ int launch_find(struct launch *l, char **argv)
     return error ? refuse(argv[0], error) : EXIT_DONE;
 }
 
-_Noreturn static void be_child(const struct launch *l, int channel, const sigset_t *mask,
-                               void (*on_child)(int))
+_Noreturn static void be_child(const struct launch *l, int channel, void (*on_child)(int))
 {
     char file[NAME_ROOM];
     ssize_t n = recv(channel, file, sizeof file - 1, 0);
@@ -92,7 +92,7 @@ _Noreturn static void be_child(const struct launch *l, int channel, const sigset
     if (setenv("POSIXTRACE_FOLLOW", file, 1) == 0 &&
         (!l->preload || record_system_set_preload(l->preload))) {
         signal(SIGCHLD, on_child);
-        sigprocmask(SIG_SETMASK, mask, NULL);
+        signals_restore();
         execvp(l->argv[0], l->argv);
     }
     error = errno;
@@ -100,7 +100,7 @@ _Noreturn static void be_child(const struct launch *l, int channel, const sigset
     _exit(STATUS_NO_EXEC);
 }
 
-int launch_fork(struct launch *l, const sigset_t *mask)
+int launch_fork(struct launch *l)
 {
     /* Whoever starts us may ignore it; then there is no status to wait for. */
     void (*on_child)(int) = signal(SIGCHLD, SIG_DFL);
@@ -111,7 +111,7 @@ int launch_fork(struct launch *l, const sigset_t *mask)
     l->pid = fork();
     if (l->pid == 0) {
         close(ends[0]);
-        be_child(l, ends[1], mask, on_child);
+        be_child(l, ends[1], on_child);
     }
     close(ends[1]);
     l->channel = ends[0];

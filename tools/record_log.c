@@ -4,6 +4,13 @@
  * The log of a recording: its name, and what may be overwritten.  An earlier log
  * gives way, as the file of any other recorder does; but not one that is being
  * written, and no file that is not a log.
+ *
+ * An earlier log is kept under another name until the recording has begun: a program
+ * that cannot be executed, or a stream that cannot be created, destroys nothing.  Where
+ * the folder cannot be written to, the new log takes the place of the old one at once.
+ *
+ * A pipe is opened for writing only, so that record is not its own reader: when the
+ * reader ends, writing fails with EPIPE instead of waiting for ever.
  */
 #include "record.h"
 
@@ -51,20 +58,23 @@ static char *default_name(const char *program, pid_t pid)
     return name;
 }
 
-/* May what is there be overwritten? */
+bool record_log_has_pid(const char *pattern)
+{
+    for (const char *at = pattern; (at = strchr(at, '%')); at += at[1] ? 2 : 1)
+        if (at[1] == 'p')
+            return true;
+    return false;
+}
+
+/* May the regular file that is there be overwritten? */
 static int judge(const struct recording *r)
 {
     int fd = open(r->log, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), error;
     struct posixtrace_info info = { .end = POSIXTRACE_END_SHUTDOWN };
-    struct stat st;
     trace_id_t trid;
 
     if (fd < 0)
         return tool_error("cannot write %s: %s", quote(r->log), strerror(errno));
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0) {
-        close(fd);
-        return EXIT_DONE;
-    }
     error = posix_trace_open(fd, &trid);
     close(fd);
     if (error == EINVAL)
@@ -81,23 +91,123 @@ static int judge(const struct recording *r)
     return EXIT_DONE;
 }
 
-int record_log_open(struct recording *r, const struct record_request *q, const char *program)
+static void forget_earlier(struct recording *r)
+{
+    free(r->earlier);
+    free(r->place);
+    r->earlier = r->place = NULL;
+}
+
+/* What is a descriptor of ours, as /dev/stdout, stays where it is. */
+static bool may_move(const char *path)
+{
+    return strncmp(path, "/dev/", 5) != 0 && strncmp(path, "/proc/", 6) != 0;
+}
+
+/* Gives the earlier log another name; false: it stays. */
+static bool move_away(struct recording *r)
+{
+    int fd = -1;
+
+    r->place = may_move(r->log) ? realpath(r->log, NULL) : NULL;
+    if (!r->place)
+        return false;
+    r->earlier = tool_grow(NULL, strlen(r->place) + sizeof ".XXXXXX", 1);
+    stpcpy(stpcpy(r->earlier, r->place), ".XXXXXX");
+    fd = mkostemp(r->earlier, O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    if (fd >= 0 && rename(r->place, r->earlier) == 0)
+        return true;
+    if (fd >= 0)
+        unlink(r->earlier);
+    forget_earlier(r);
+    return false;
+}
+
+/* The earlier log is there again, if that can be. */
+static void move_back(struct recording *r)
+{
+    if (r->earlier && rename(r->earlier, r->place) != 0)
+        tool_error("the earlier %s is %s now: %s", quote(r->place), quote(r->earlier),
+                   strerror(errno));
+    forget_earlier(r);
+}
+
+static int open_regular(struct recording *r, const struct stat *st)
 {
     const int flags = O_RDWR | O_CLOEXEC | O_NOCTTY;
+
+    if (st->st_size > 0 && judge(r) != EXIT_DONE)
+        return EXIT_FAILED;
+    if (st->st_size == 0 || access(r->log, W_OK) != 0 || !move_away(r)) {
+        r->fd = open(r->log, flags);
+        return EXIT_DONE;
+    }
+    r->fd = open(r->place, flags | O_CREAT | O_EXCL, 0666);
+    /* As the earlier one, where that is allowed. */
+    if (r->fd >= 0 && fchown(r->fd, st->st_uid, st->st_gid) == 0)
+        fchmod(r->fd, st->st_mode & 0777);
+    return EXIT_DONE;
+}
+
+/* A FIFO waits until it has a reader; a pipe whose reader has gone never has one. */
+static int open_pipe(struct recording *r, const struct record_request *q)
+{
+    const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
+    char *path = realpath(r->log, NULL);
+
+    r->fd = open(r->log, flags | O_NONBLOCK);
+    if (r->fd < 0 && errno == ENXIO && path) {
+        if (!q->quiet)
+            tool_note("waiting for a reader of %s", quote(r->log));
+        signals_let(NULL);
+        r->fd = open(r->log, flags);
+        signals_hold();
+    } else if (r->fd < 0 && errno == ENXIO) {
+        errno = EPIPE;
+    } else if (r->fd >= 0) {
+        fcntl(r->fd, F_SETFL, flags & O_ACCMODE);
+    }
+    free(path);
+    return EXIT_DONE;
+}
+
+static int open_existing(struct recording *r, const struct record_request *q)
+{
+    struct stat st;
+
+    if (stat(r->log, &st) == 0 && S_ISREG(st.st_mode))
+        return open_regular(r, &st);
+    if (stat(r->log, &st) == 0 && S_ISFIFO(st.st_mode))
+        return open_pipe(r, q);
+    r->fd = open(r->log, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return EXIT_DONE;
+}
+
+int record_log_open(struct recording *r, const struct record_request *q, const char *program)
+{
     struct stat st;
 
     r->log = q->log ? expand(q->log, r->pid) : default_name(program, r->pid);
-    r->fd = open(r->log, flags | O_CREAT | O_EXCL, 0666);
+    r->fd = open(r->log, O_RDWR | O_CLOEXEC | O_NOCTTY | O_CREAT | O_EXCL, 0666);
     r->made = r->fd >= 0;
-    if (r->fd < 0 && errno == EEXIST) {
-        if (judge(r) != EXIT_DONE)
-            return EXIT_FAILED;
-        r->fd = open(r->log, flags);
+    if (r->fd < 0 && errno == EEXIST && open_existing(r, q) != EXIT_DONE)
+        return EXIT_FAILED;
+    if (r->fd < 0) {
+        tool_error("cannot write %s: %s", quote(r->log), strerror(errno));
+        move_back(r);
+        return EXIT_FAILED;
     }
-    if (r->fd < 0)
-        return tool_error("cannot write %s: %s", quote(r->log), strerror(errno));
     r->regular = fstat(r->fd, &st) == 0 && S_ISREG(st.st_mode);
     return EXIT_DONE;
+}
+
+void record_log_keep(struct recording *r)
+{
+    if (r->earlier)
+        unlink(r->earlier);
+    forget_earlier(r);
 }
 
 void record_log_drop(struct recording *r)
@@ -106,6 +216,7 @@ void record_log_drop(struct recording *r)
         close(r->fd);
     if (r->made)
         unlink(r->log);
+    move_back(r);
     r->fd = -1;
     r->made = false;
     free(r->log);

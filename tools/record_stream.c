@@ -117,11 +117,27 @@ static int explain(const struct recording *r, const struct record_request *q, in
                           "is in another pid namespace, or it uses another version of the "
                           "library", pid);
     case EINVAL:
-        return tool_error("%s cannot be a log of this policy and size", quote(r->log));
+        if (r->regular && q->size)
+            return tool_error("no stream can have %s of memory; give less with --size",
+                              amount_bytes(q->size));
+        return tool_error("%s cannot be a log of this policy and size: it is no regular file",
+                          quote(r->log));
     default:
         return tool_error("cannot record process %d into %s: %s", pid, quote(r->log),
                           strerror(error));
     }
+}
+
+/* A pipe that nobody reads may make it wait. */
+static int create_free(struct recording *r, const struct record_request *q, const char *program)
+{
+    int error;
+
+    if (!r->regular)
+        signals_let(NULL);
+    error = create(r, q, program);
+    signals_hold();
+    return error;
 }
 
 int recording_begin(struct recording *r, const struct record_request *q, const char *program)
@@ -130,7 +146,7 @@ int recording_begin(struct recording *r, const struct record_request *q, const c
 
     if (status != EXIT_DONE)
         return status;
-    error = create(r, q, program);
+    error = create_free(r, q, program);
     if (error == 0) {
         r->active = true;
         error = record_system_begin(r, q);
@@ -192,12 +208,29 @@ void recording_alive(const struct recording *r, struct recording_alive *alive)
         posixtrace_stream_traced(file, add_alive, alive);
 }
 
+/* Completing the log takes as long as the disk, or who reads the pipe, wants. */
+static int shut_down(struct recording *r)
+{
+    char undone[1024];
+    int error;
+
+    if (r->regular)
+        snprintf(undone, sizeof undone, "the log is not complete; 'posixtrace recover %s' "
+                 "completes it", unquoted(r->log));
+    else
+        snprintf(undone, sizeof undone, "%s did not get everything", quote(r->log));
+    r->active = false;
+    signals_let(undone);
+    error = posix_trace_shutdown(r->trid);
+    signals_hold();
+    return error;
+}
+
 void recording_end(struct recording *r)
 {
     if (!r->active)
         return;
-    r->active = false;
-    r->error = posix_trace_shutdown(r->trid);
+    r->error = shut_down(r);
     if (close(r->fd) != 0 && r->error == 0)
         r->error = errno;
     r->fd = -1;
@@ -206,7 +239,6 @@ void recording_end(struct recording *r)
 void recording_drop(struct recording *r)
 {
     if (r->active)
-        posix_trace_shutdown(r->trid);
-    r->active = false;
+        shut_down(r);
     record_log_drop(r);
 }

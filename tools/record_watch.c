@@ -5,11 +5,13 @@
  * looked at from time to time: the live line, and processes where the kernel has
  * no pidfd.
  *
- * Signals, where we have started the program:
- *   SIGINT, SIGQUIT   the terminal has sent them to the program as well: it is
- *                     waited for, and what it does because of them is recorded
- *   SIGTERM, SIGHUP   passed on to the program, which gets some time to end
- *   a second one      gives up waiting; the program goes on, unrecorded
+ * Signals, where record has started the program:
+ *   from a key        the terminal has sent it to the program as well: record waits for
+ *                     the program, and records what it does because of the signal
+ *   from kill(2)      passed on to the program, which then has some time to end
+ *   a stronger one    the same; SIGINT, SIGQUIT, SIGHUP and SIGTERM is the order
+ *   any other one     record gives up waiting; the program continues, unrecorded
+ * A program in another process group gets those of the terminal passed on, too.
  * For processes that were there before, any of them ends the recording at once.
  */
 #include "record.h"
@@ -30,11 +32,8 @@
 #include "progress.h"
 #include "tool.h"
 
-/* Milliseconds.  Who sends a signal to us and to our process group, as timeout(1) does,
- * means it once. */
-enum { LOOK = 100, LIVE = 500, PATIENCE = 5000, NOTE_AFTER = 1000, TWICE = 500 };
-
-static const int ending[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+/* Milliseconds. */
+enum { LOOK = 100, LIVE = 500, PATIENCE = 5000, NOTE_AFTER = 1000, TOGETHER = 500 };
 
 struct watch {
     struct recording *r;
@@ -42,38 +41,12 @@ struct watch {
     bool     own, live;
     int      signals;          /* signalfd */
     int64_t  shown;            /* the live line, ms */
-    int64_t  told;             /* the first signal came then; 0: none did */
+    int64_t  told;             /* the latest signal came then; 0: none did */
+    int      rank;             /* of the strongest one */
+    bool     limited;          /* the program has PATIENCE to end, and no more */
     bool     noted;
     struct watch_end *end;
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/* Those that were ignored before, as for a job in the background, stay so. */
-static void ending_set(sigset_t *set)
-{
-    sigemptyset(set);
-    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++) {
-        struct sigaction action;
-
-        if (sigaction(ending[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-            sigaddset(set, ending[i]);
-    }
-}
-
-void watch_block(sigset_t *before)
-{
-    sigset_t set;
-
-    ending_set(&set);
-    sigprocmask(SIG_BLOCK, &set, before);
-}
 
 int watch_pidfd(pid_t pid)
 {
@@ -119,44 +92,64 @@ static bool has_ended(struct watch *w, struct recording *r, bool readable)
     return start == 0 || start != r->start;
 }
 
+/* A program that ignores SIGINT, because a shell has started record in the background,
+ * gets SIGTERM in its place: the signal was meant to end it. */
+static void pass_on(struct watch *w, const struct signalfd_siginfo *info)
+{
+    int number = (int)info->ssi_signo;
+
+    w->limited |= number == SIGHUP || number == SIGTERM;
+    if (info->ssi_code == SI_KERNEL && getpgid(w->r->pid) == getpgrp())
+        return;
+    if ((number == SIGINT || number == SIGQUIT) && signals_ignores(w->r->pid, number))
+        number = SIGTERM;
+    w->limited = true;
+    kill(w->r->pid, number);
+}
+
+static void take_signal(struct watch *w, const struct signalfd_siginfo *info)
+{
+    int number = (int)info->ssi_signo, rank = signals_rank(number);
+    int64_t now = signals_now_ms();
+
+    if (!signals_count(number, info->ssi_code))
+        return;
+    w->end->signal = number;
+    if (!w->own || (w->told && now - w->told > TOGETHER && rank <= w->rank)) {
+        w->end->left = true;
+        return;
+    }
+    w->told = now;
+    w->rank = rank > w->rank ? rank : w->rank;
+    if (!w->r->over)
+        pass_on(w, info);
+}
+
 static void look_at_signals(struct watch *w)
 {
     struct signalfd_siginfo info;
 
-    while (read(w->signals, &info, sizeof info) == sizeof info) {
-        int number = (int)info.ssi_signo;
-
-        if (!w->own || (w->told && now_ms() - w->told > TWICE))
-            w->end->left = true;
-        if (w->told && !w->end->left)
-            continue;
-        w->end->signal = number;
-        if (w->end->left)
-            continue;
-        w->told = now_ms();
-        if (number == SIGTERM || number == SIGHUP)
-            kill(w->r->pid, number);
-    }
+    while (!w->end->left && read(w->signals, &info, sizeof info) == sizeof info)
+        take_signal(w, &info);
 }
 
-/* The program has been told to end and has not. */
+/* The program was to end and has not. */
 static void be_patient(struct watch *w)
 {
-    int64_t waited = w->told ? now_ms() - w->told : 0;
-    bool passed_on = w->end->signal == SIGTERM || w->end->signal == SIGHUP;
+    int64_t waited = w->told ? signals_now_ms() - w->told : 0;
 
     if (waited >= NOTE_AFTER && !w->noted) {
         w->noted = true;
         tool_note("waiting for process %d to end; once more (Ctrl-C) stops recording and leaves "
                   "it running", (int)w->r->pid);
     }
-    if (passed_on && waited >= PATIENCE)
+    if (w->limited && waited >= PATIENCE)
         w->end->left = true;
 }
 
 static void show_live(struct watch *w)
 {
-    int64_t now = now_ms();
+    int64_t now = signals_now_ms();
     uint64_t events = 0, lost = 0, rate, before = 0;
     double fill = 0;
     char line[80];
@@ -227,16 +220,14 @@ void watch(struct recording *r, size_t count, const struct record_request *q, bo
            struct watch_end *end)
 {
     struct pollfd *p = tool_grow(NULL, count + 1, sizeof *p);
-    struct watch w = { .r = r, .count = count, .own = own, .end = end, .shown = now_ms(),
+    struct watch w = { .r = r, .count = count, .own = own, .end = end, .shown = signals_now_ms(),
                        .live = !q->quiet && isatty(STDERR_FILENO) == 1 };
-    sigset_t set;
 
     *end = (struct watch_end){ .left = false };
-    ending_set(&set);
-    w.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    /* Without it a signal ends us as it ends others; the log can be recovered. */
+    w.signals = signals_open();
+    /* Without it a signal ends record as it ends others; the log can be recovered. */
     if (w.signals < 0)
-        sigprocmask(SIG_UNBLOCK, &set, NULL);
+        signals_let(NULL);
     if (w.live)
         progress_begin("", 0);
     while (w.over < count && !end->left) {

@@ -113,7 +113,7 @@ static int check_request(const struct record_request *q)
         return tool_usage("a program or --pid, not both: %s", quote(q->command[0]));
     if (q->log && (!*q->log || strcmp(q->log, "-") == 0))
         return tool_usage("the log must be a file, not %s; --print prints it", quote(q->log));
-    if (q->pid_count > 1 && q->log && !strstr(q->log, "%p"))
+    if (q->pid_count > 1 && q->log && !record_log_has_pid(q->log))
         return tool_usage("each process has a log of its own: put %%p into the name %s",
                           quote(q->log));
     if (q->calls && q->pid_count > 0)
@@ -135,7 +135,8 @@ static int print_log(const struct recording *r)
     return status;
 }
 
-/* Completes the log, if that is not done, and tells what is in it. */
+/* Completes the log, if that is not done, and reports what is in it.  From then on a
+ * signal ends record at once: the log is complete. */
 static int finish(struct recording *r, const struct record_request *q, const char *path)
 {
     int status, printed = EXIT_DONE;
@@ -145,11 +146,13 @@ static int finish(struct recording *r, const struct record_request *q, const cha
     if (q->command && !q->quiet)
         recording_alive(r, &alive);
     recording_end(r);
+    signals_let(NULL);
     status = record_report(r, q, path);
     record_report_alive(r, &alive);
     free(alive.pids);
     if (q->print && r->regular)
         printed = print_log(r);
+    signals_hold();
     return status ? status : printed;
 }
 
@@ -160,12 +163,11 @@ static void release(struct recording *r)
     free(r->log);
 }
 
-static int run_program(struct launch *l, struct recording *r, const struct record_request *q,
-                       const sigset_t *before)
+static int run_program(struct launch *l, struct recording *r, const struct record_request *q)
 {
     struct watch_end end;
     const char *file;
-    int status = launch_fork(l, before), done;
+    int status = launch_fork(l), done;
 
     if (status != EXIT_DONE)
         return status;
@@ -180,9 +182,10 @@ static int run_program(struct launch *l, struct recording *r, const struct recor
         recording_drop(r);
         return status;
     }
+    record_log_keep(r);
     watch(r, 1, q, true, &end);
     if (end.left)
-        tool_note("process %d goes on, and is not recorded any more", (int)r->pid);
+        tool_note("process %d continues, and is not recorded any more", (int)r->pid);
     done = finish(r, q, l->path);
     status = end.left ? 128 + end.signal : launch_status(end.status);
     return status ? status : done;
@@ -191,7 +194,6 @@ static int run_program(struct launch *l, struct recording *r, const struct recor
 static int record_program(const struct record_request *q)
 {
     struct recording r = { .fd = -1, .pidfd = -1 };
-    sigset_t before;
     struct launch l;
     int status = launch_find(&l, q->command);
 
@@ -200,8 +202,8 @@ static int record_program(const struct record_request *q)
         status = l.preload ? EXIT_DONE : EXIT_FAILED;
     }
     if (status == EXIT_DONE) {
-        watch_block(&before);
-        status = run_program(&l, &r, q, &before);
+        signals_begin();
+        status = run_program(&l, &r, q);
     }
     launch_cancel(&l);
     release(&r);
@@ -221,6 +223,8 @@ static int begin_all(struct recording *r, const struct record_request *q)
     }
     for (size_t i = 0; status != EXIT_DONE && i < q->pid_count; i++)
         recording_drop(&r[i]);
+    for (size_t i = 0; status == EXIT_DONE && i < q->pid_count; i++)
+        record_log_keep(&r[i]);
     return status;
 }
 
@@ -228,10 +232,9 @@ static int record_processes(const struct record_request *q)
 {
     struct recording *r = tool_grow(NULL, q->pid_count, sizeof *r);
     struct watch_end end;
-    sigset_t before;
     int status;
 
-    watch_block(&before);
+    signals_begin();
     status = begin_all(r, q);
     if (status == EXIT_DONE) {
         watch(r, q->pid_count, q, false, &end);
