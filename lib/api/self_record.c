@@ -21,7 +21,7 @@
 bool pt_self_record_asked;
 
 static struct {
-    char *pattern;                  /* of the log's name, absolute */
+    struct pt_record_name name;     /* of the log */
     struct pt_attr attr;
     char expression[POSIXTRACE_EXPRESSION_MAX + 1];
     bool system;                    /* system events are asked for */
@@ -125,18 +125,17 @@ static void read_settings(void)
 }
 
 /* Relative to where the program was started: it may change its directory. */
-static char *absolute(const char *name)
+static char *folder_of(const char *pattern)
 {
-    char *folder, *path;
+    char *folder = pattern[0] == '/' ? NULL : getcwd(NULL, 0), *with_slash = NULL;
 
-    if (name[0] == '/')
-        return strdup(name);
-    folder = getcwd(NULL, 0);
-    path = folder ? malloc(strlen(folder) + strlen(name) + 2) : NULL;
-    if (path)
-        stpcpy(stpcpy(stpcpy(path, folder), "/"), name);
+    if (!folder)
+        return strdup("");
+    with_slash = malloc(strlen(folder) + 2);
+    if (with_slash)
+        stpcpy(stpcpy(with_slash, folder), "/");
     free(folder);
-    return path;
+    return with_slash;
 }
 
 __attribute__((constructor))
@@ -147,11 +146,9 @@ static void read_environment(void)
 
     if (!name || !*name)
         return;
-    setting.pattern = absolute(name);
-    if (!setting.pattern)
-        setting.pattern = strdup(name);
+    setting.name = (struct pt_record_name){ folder_of(name), strdup(name) };
     read_settings();
-    pt_self_record_asked = setting.pattern != NULL;
+    pt_self_record_asked = setting.name.folder && setting.name.pattern;
     errno = saved;
 }
 
@@ -196,7 +193,7 @@ static int begin(void)
         return -EINVAL;
     if (!self || pt_exit_register() < 0)
         return -ENOMEM;
-    fd = pt_record_log_open(setting.pattern, begun_log);
+    fd = pt_record_log_open(&setting.name, begun_log);
     /* A name without %p, in a program that an ancestor which records itself has
      * started: it is recorded there. */
     if (fd == -EBUSY && pt_load_acquire(&self->page->used) != 0)
@@ -221,7 +218,7 @@ static void begin_once(void)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     begun_error = -begin();
     pt_store_release(&begun, 1u);
-    pt_record_log_note(setting.pattern, begun_error, setting.bad);
+    pt_record_log_note(&setting.name, begun_error, setting.bad);
     pthread_setcancelstate(cancel, NULL);
     errno = saved;
 }
@@ -236,12 +233,15 @@ int pt_self_record_look(char *log, size_t size)
     *log = '\0';
     if (!pt_self_record_asked)
         return 0;
-    if (pt_load_acquire(&begun)) {
-        strncat(log, begun_log[0] ? begun_log : setting.pattern, size - 1);
+    if (pt_load_acquire(&begun) && begun_log[0]) {
+        strncat(log, begun_log, size - 1);
         return begun_error;
     }
-    strncat(log, setting.pattern, size - 1);
-    return setting.bad ? EINVAL : -pt_record_log_look(setting.pattern);
+    strncat(log, setting.name.folder, size - 1);
+    strncat(log, setting.name.pattern, size - 1 - strlen(log));
+    if (pt_load_acquire(&begun))
+        return begun_error;
+    return setting.bad ? EINVAL : -pt_record_log_look(&setting.name);
 }
 
 const char *pt_self_record_fault(void)

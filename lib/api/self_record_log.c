@@ -14,11 +14,16 @@
 
 enum { TRIES = 99, INCOMPLETE = 1 };
 
-static bool expand(const char *pattern, const char *suffix, char path[PT_RECORD_PATH])
+static bool expand(const struct pt_record_name *name, const char *suffix,
+                   char path[PT_RECORD_PATH])
 {
     char *to = path, *end = path + PT_RECORD_PATH;
+    size_t length = strlen(name->folder);
 
-    for (const char *at = pattern; *at && to < end - 12; at++) {
+    if (length > PT_RECORD_PATH - 12)
+        return false;
+    to = mempcpy(to, name->folder, length);
+    for (const char *at = name->pattern; *at && to < end - 12; at++) {
         if (at[0] == '%' && at[1] == 'p') {
             to += snprintf(to, (size_t)(end - to), "%d", (int)getpid());
             at++;
@@ -84,7 +89,7 @@ static int open_one(const char *path)
     return r < 0 ? r : -ENOTEMPTY;
 }
 
-int pt_record_log_open(const char *pattern, char path[PT_RECORD_PATH])
+int pt_record_log_open(const struct pt_record_name *name, char path[PT_RECORD_PATH])
 {
     int r = -ENOTEMPTY;
 
@@ -93,7 +98,7 @@ int pt_record_log_open(const char *pattern, char path[PT_RECORD_PATH])
 
         if (i > 1)
             snprintf(suffix, sizeof suffix, ".%d", i);
-        r = expand(pattern, suffix, path) ? open_one(path) : -ENAMETOOLONG;
+        r = expand(name, suffix, path) ? open_one(path) : -ENAMETOOLONG;
     }
     return r == -ENOTEMPTY ? -EEXIST : r;
 }
@@ -106,18 +111,20 @@ void pt_record_log_drop(int fd, const char *path)
         unlink(path);
 }
 
-int pt_record_log_look(const char *pattern)
+int pt_record_log_look(const struct pt_record_name *name)
 {
     char path[PT_RECORD_PATH], *slash;
     struct stat st;
 
-    if (!expand(pattern, "", path))
+    if (!expand(name, "", path))
         return -ENAMETOOLONG;
     if (stat(path, &st) == 0)
         return S_ISREG(st.st_mode) ? access(path, W_OK) < 0 ? -errno : 0 : -EEXIST;
     if (errno != ENOENT)
         return -errno;
     slash = strrchr(path, '/');
+    if (!slash)
+        slash = strcpy(path, "./") + 1;
     slash[slash == path] = '\0';
     return access(path, W_OK | X_OK) < 0 ? -errno : 0;
 }
@@ -133,12 +140,13 @@ static const char *reason(int error, const char *bad)
     }
 }
 
-void pt_record_log_note(const char *pattern, int error, const char *bad)
+void pt_record_log_note(const struct pt_record_name *name, int error, const char *bad)
 {
-    char path[PT_RECORD_PATH], line[PT_RECORD_PATH];
+    static char path[PT_RECORD_PATH];   /* the thread may have a small stack */
+    char line[512];
     int fd, n;
 
-    if (!expand(pattern, ".error", path))
+    if (!expand(name, ".error", path))
         return;
     if (unlink(path) < 0 && errno != ENOENT)
         return;

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * The log of a program that records itself: its name, and which existing file
- * may be overwritten.  Nobody is there to be asked, so:
+ * may be overwritten.  No user can be asked, so:
  *
  *   a complete log     gives way
  *   a log in the works is left alone; the process is not recorded (-EBUSY)
@@ -16,18 +16,25 @@
 
 #include <stdbool.h>
 
-enum { PT_RECORD_PATH = 512 };
+enum { PT_RECORD_PATH = 4096 };
 
-/* Opens the log of this process and locks it; %p in the pattern is its pid.  A
- * descriptor, and its name in path, or a negative errno. */
-int pt_record_log_open(const char *pattern, char path[PT_RECORD_PATH]);
+/* In the pattern %p is the pid of this process and %% a percent sign; the folder that it
+ * is relative to is taken as it is, and ends in a slash or is empty. */
+struct pt_record_name {
+    char *folder;
+    char *pattern;
+};
+
+/* Opens the log of this process and locks it.  A descriptor, and its name in path, or
+ * a negative errno. */
+int pt_record_log_open(const struct pt_record_name *name, char path[PT_RECORD_PATH]);
 /* It was not used: removes it if it is empty. */
 void pt_record_log_drop(int fd, const char *path);
 /* Could it be opened?  Nothing is made. */
-int pt_record_log_look(const char *pattern);
+int pt_record_log_look(const struct pt_record_name *name);
 
 /* Leaves, in NAME.error, why a process is not recorded (error, or the text bad if
- * there is one), or, for error 0, removes that file. */
-void pt_record_log_note(const char *pattern, int error, const char *bad);
+ * there is one), or, for error 0, removes that file.  Once a process. */
+void pt_record_log_note(const struct pt_record_name *name, int error, const char *bad);
 
 #endif
