@@ -45,18 +45,38 @@ static uint64_t living_word(const struct pt_thread *t, uint64_t word, uintptr_t 
     return word;
 }
 
-/* Events that siglongjmp left half-way at level from and above: their lanes
- * go on from what is committed.  We are inside already, so segments stay. */
-static void recover_lanes(struct pt_thread *t, unsigned from, unsigned to, struct pt_page *page)
+static void recover_level(const struct pt_thread *t, unsigned level, const struct pt_page *page)
 {
-    for (unsigned level = from; level < to; level++) {
-        struct pt_lane *lanes = t->lanes[level];
+    struct pt_lane *lanes = t->lanes[level];
 
-        for (unsigned bit = 0; lanes && bit < PT_STREAMS; bit++)
-            if (lanes[bit].epoch && lanes[bit].epoch == pt_load_seqcst(&page->epoch[bit]) &&
-                pt_load_relaxed(&lanes[bit].slot->inside) != 0)
-                pt_lane_recover(&lanes[bit]);
+    for (unsigned bit = 0; lanes && bit < PT_STREAMS; bit++)
+        if (lanes[bit].epoch && lanes[bit].epoch == pt_load_seqcst(&page->epoch[bit]) &&
+            pt_load_relaxed(&lanes[bit].slot->inside) != 0)
+            pt_lane_recover(&lanes[bit]);
+}
+
+/*
+ * Enters level.  Events that siglongjmp left half-way at the levels from there to was are
+ * recovered first: their lanes continue from what is committed.  Until that is done the
+ * word says was, so that a handler's event uses none of these lanes.
+ */
+static uint64_t enter_level(struct pt_thread *t, const struct pt_page *page, uintptr_t frame,
+                            unsigned level, unsigned was)
+{
+    pt_u64 *count = level ? &t->nested : &t->count;
+
+    pt_count_own(count);
+    pt_fence_compiler();
+    pt_store_relaxed(&t->word, pt_thread_word(frame, level < was ? was : level + 1));
+    pt_fence_seqcst();
+    if (level < was) {
+        for (unsigned l = level; l < was; l++)
+            recover_level(t, l, page);
+        pt_fence_compiler();
+        pt_store_release(&t->word, pt_thread_word(frame, level + 1));
+        pt_fence_seqcst();
     }
+    return pt_load_relaxed(count);
 }
 
 static void count_nested(struct pt_thread *t, struct pt_page *page, uint64_t open, size_t len)
@@ -79,8 +99,13 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
                                 .thread_id = t->thread_id };
     struct pt_seg *seg;
 
-    if (lane && lane->epoch == epoch)
+    if (lane && lane->epoch == epoch) {
+        /* A handler's event that a further handler left by siglongjmp, into the first one,
+         * which returned: the word does not show it any more. */
+        if (pt_unlikely(pt_load_relaxed(&lane->slot->inside) != 0))
+            pt_lane_recover(lane);
         return lane;
+    }
     if (lane)
         lane->epoch = lane->fast = 0;
     seg = pt_self_segment(self, bit, epoch);
@@ -256,16 +281,9 @@ void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uin
     }
     if (level)
         t->outer[level] = outer;
-    inside = level ? ++t->nested : t->count + 1;
-    if (!level)
-        pt_store_release(&t->count, inside);
-    pt_fence_compiler();
-    pt_store_relaxed(&t->word, pt_thread_word(frame, level + 1));
-    pt_fence_seqcst();
+    inside = enter_level(t, self->page, frame, level, was);
     if (!level)
         pt_thread_settle(t);
-    if (level != was)
-        recover_lanes(t, level, was, self->page);
     record_in(self, t, level, inside, id, data, len, addr);
     pt_fence_compiler();
     pt_store_release(&t->word, outer);

@@ -8,7 +8,8 @@
  *      nobody wants.
  *   2  word: not idle (first event, forked child, a handler inside an event, or
  *      what a siglongjmp left): slow path
- *   3  count += 1; word = our frame, level 1: we are inside, mappings stay
+ *   3  count += 1 by one instruction; word = our frame, level 1: we are inside, mappings
+ *      stay; our count is what is loaded now, when no other event of level 0 counts
  *   4  load the epoch of the gate bit       who took it back before 3 is seen here
  *   5  lane for the stream, that epoch      else slow path
  *   6  slot->inside = count                 then the clock: see ring/watermark.h
@@ -26,7 +27,9 @@
  *
  * A handler left by siglongjmp, pthread_exit or cancellation leaves word and
  * inside set.  The next event of the thread finds the level in use and compares
- * frames (pt_event_slow); a thread that ends gives everything back.
+ * frames (pt_event_slow); a thread that ends gives everything back.  Where the event
+ * that it had interrupted ends first, only inside is left set, of a lane of a higher
+ * level: the next event that uses the lane finds it (pt_event_lane).
  *
  * SIGKILL between any two steps: up to 9 the event does not exist, after it it
  * does; position and count change in one store.
@@ -82,15 +85,16 @@ static inline struct pt_page *pt_event_page(const uint64_t *gates)
     return (struct pt_page *)(void *)((char *)(uintptr_t)gates - offsetof(struct pt_page, gates));
 }
 
+/* Step 3.  One instruction counts: a handler's event of level 0 comes before it or after
+ * it.  After the store of word no other event of level 0 counts, so what is loaded then
+ * is this event's number. */
 static inline uint64_t pt_event_enter(struct pt_thread *t, uintptr_t frame)
 {
-    uint64_t count = t->count + 1;
-
-    pt_store_release(&t->count, count);
+    pt_count_own(&t->count);
     pt_fence_compiler();
     pt_store_relaxed(&t->word, pt_thread_word(frame, 1u));
     pt_fence_compiler();
-    return count;
+    return pt_load_relaxed(&t->count);
 }
 
 static inline void pt_event_leave(uint64_t *word)

@@ -43,6 +43,11 @@ static PT_COLD bool learn_several(struct pt_thread *t, const struct pt_page *pag
     if (open & pt_load_relaxed(&page->shadows))
         return false;
     pt_thread_forget_several(t);
+    /* Before the list: another clock's time must not be taken for theirs, should we be
+     * left half-way. */
+    pt_fence_compiler();
+    t->several_last = 0;
+    pt_fence_compiler();
     if (clock == PT_CLOCK_NOT_PLAIN)
         return false;
     t->several_changes = pt_load_acquire(&page->changes);
@@ -54,10 +59,10 @@ static PT_COLD bool learn_several(struct pt_thread *t, const struct pt_page *pag
             return false;
         }
         lane->next = NULL;
+        pt_fence_compiler();
         *end = lane;
         end = &lane->next;
     }
-    t->several_last = 0;
     t->several_clock = clock;
     pt_fence_compiler();
     t->several = open;
@@ -154,22 +159,12 @@ static PT_COLD void put_anew(struct pt_thread *t, uint64_t count, uint32_t id, c
     pt_event_slow(id, data, len, addr, frame);
 }
 
-/* See above for the order. */
-static inline uint64_t enter(struct pt_thread *t, uintptr_t frame)
-{
-    pt_count_own(&t->count);
-    pt_fence_compiler();
-    pt_store_relaxed(&t->word, pt_thread_word(frame, 1u));
-    pt_fence_compiler();
-    return pt_load_relaxed(&t->count);
-}
-
 /* All calls are tail calls: what the path needs stays in registers that nobody keeps. */
 void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
 {
     const struct pt_page *page = pt_event_page(pt_load_pointer(&pt_gates));
     struct pt_thread *t = pt_thread_self;
-    uint64_t count = enter(t, frame), ts, value;
+    uint64_t count = pt_event_enter(t, frame), ts, value;
     const struct pt_ready *r;
     uint32_t attention = 0;
 

@@ -167,7 +167,7 @@ bool pt_thread_enter(struct pt_thread *t)
 {
     if (pt_load_relaxed(&t->word) != PT_THREAD_IDLE)
         return false;
-    pt_store_relaxed(&t->count, t->count + 1);
+    pt_count_own(&t->count);
     pt_store_seqcst(&t->word, pt_thread_word((uintptr_t)__builtin_frame_address(0), 1u));
     return true;
 }
@@ -247,29 +247,38 @@ void pt_thread_forget_parent(void)
     }
 }
 
+static void detach_level(struct pt_thread *t, unsigned level, const struct pt_page *page)
+{
+    struct pt_lane *lanes = t->lanes[level];
+
+    for (unsigned bit = 0; lanes && bit < PT_STREAMS; bit++) {
+        struct pt_lane *l = &lanes[bit];
+
+        if (l->epoch && l->epoch == pt_load_seqcst(&page->epoch[bit]))
+            pt_slot_detach(l->seg, l->slot_index, l->last);
+        l->epoch = l->fast = 0;
+        l->limit = 0;
+    }
+}
+
 void pt_thread_exit(struct pt_thread *t)
 {
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
     struct pt_self *self = pt_self_peek();
 
     if (!self || pt_load_relaxed(&t->word) == 0)
         return;
     /* Inside, so that no segment is unmapped under us; a level left over from a
-     * handler that never returned ends here too. */
-    pt_store_relaxed(&t->count, t->count + 1);
-    pt_store_seqcst(&t->word, pt_thread_word((uintptr_t)__builtin_frame_address(0), 1u));
-    pt_fence_seqcst();
-    pt_thread_forget_several(t);
+     * handler that never returned ends here too.  While the lanes of a level are given
+     * back, the events of handlers belong to the next one. */
+    pt_count_own(&t->count);
     for (unsigned level = 0; level < PT_LEVELS; level++) {
-        struct pt_lane *lanes = t->lanes[level];
-
-        for (unsigned bit = 0; lanes && bit < PT_STREAMS; bit++) {
-            struct pt_lane *l = &lanes[bit];
-
-            if (l->epoch && l->epoch == pt_load_seqcst(&self->page->epoch[bit]))
-                pt_slot_detach(l->seg, l->slot_index, l->last);
-            l->epoch = l->fast = 0;
-            l->limit = 0;
-        }
+        t->outer[level] = pt_thread_word(frame, level);
+        pt_store_seqcst(&t->word, pt_thread_word(frame, level + 1));
+        pt_fence_seqcst();
+        if (level == 0)
+            pt_thread_forget_several(t);
+        detach_level(t, level, self->page);
     }
     if (pt_thread_self == t)
         pt_thread_self = NULL;

@@ -10,7 +10,9 @@
  *        how many event frames lie on this thread's stacks.  One word, because
  *        a handler that finds the level must find the frame that belongs to it.
  * outer  outer[l]: the word of level l while level l + 1 is inside it
- * count  events begun at level 0: tells one from the next
+ * count  events begun at level 0: tells one from the next.  Handlers of the thread count,
+ *        too: it goes up by one instruction (pt_count_own) and is loaded again after
+ *        the word is stored, from when on nobody else counts
  *
  * word protects mappings: an event stores it, then looks at its gate again;
  * who wants to unmap a segment closes the gates, issues pt_barrier_all() and
@@ -90,7 +92,7 @@ struct pt_thread {
     pt_u64   count;
     pt_u64   several_last;       /* see pt_thread_settle */
     uint64_t several_count;      /* of the last event in several streams */
-    uint64_t nested;             /* events begun at other levels */
+    pt_u64   nested;             /* events begun at other levels */
     uint64_t outer[PT_LEVELS];
     struct pt_lane *lanes[PT_LEVELS];
     struct pt_thread *next;

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * All pairs of ways through an event, at each instruction.
+ *
+ *   mix [signal|jump|nest]     all of them, or the one that is named
+ *
+ * The subject traces four event types: A is for one stream, B for two, C for
+ * one stream and for another with a filter expression; D for that other one, whose filter
+ * function traces the three from inside the event.  One of its calls, the window, is
+ * single-stepped to instruction k; then
+ *
+ *   signal  a handler traces an event of any way, the call continues
+ *   jump    the handler traces and leaves by siglongjmp
+ *   nest    the handler traces a long event, which is stepped, too; a second handler leaves
+ *           that by siglongjmp into the first, which returns
+ *
+ * After each strike the subject traces B to the end of its chunks and beyond, a second
+ * thread that has the neighbouring chunks traces as well, and everything is read:
+ * each event is there, once, whole and in order; after jump and nest one may be missing.
+ * One process is struck many times: what a strike leaves meets the next one.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <posixtrace/event.h>
+#include <posixtrace/filter.h>
+#include <posixtrace/stream.h>
+#include <trace.h>
+#include "proof/stepper.h"
+#include "torture/demand.h"
+
+#define STREAMS    3u
+#define WORDS      31u     /* of the longest event */
+#define CHUNKFUL   45u     /* events of 8 bytes, more than a chunk of 1 KiB has room for */
+#define WATCHDOG_S 300
+#define INSIDE     300u    /* instructions, in every event that takes so many */
+#define SAMPLES    40u     /* strikes in the ways of hundreds of instructions */
+
+enum type { A, B, C, D, TYPES };
+enum source { MAIN, HANDLER, OTHER, SOURCES };
+
+/* What a window or a handler does. The first HANDLED are for both. */
+enum act { A_SHORT, A_SIZED, B_SHORT, B_LONG, C_ASKED, HANDLED, PREPARE = HANDLED, NAME, ACTS };
+enum blow { SIGNAL, JUMP, NEST, BLOWS };
+
+static const char *const act_names[] = {
+    "one stream", "one stream, 40 bytes", "two streams", "two streams, 248 bytes",
+    "filter expression", "prepare", "a name"
+};
+static const char *const blow_names[] = { "signal", "jump", "nest" };
+
+struct plan {
+    enum blow blow;
+    enum act  window, handled;
+    unsigned  at;      /* NEST: where the outer event is interrupted */
+};
+
+static struct shared { volatile int end; } *shared;   /* the driver has struck everywhere */
+
+static trace_event_id_t ids[TYPES];
+static trace_id_t trids[STREAMS];
+static volatile uint64_t made[TYPES][SOURCES];
+static uint64_t seen[STREAMS][TYPES][SOURCES];
+static bool may_miss;                     /* one event of the window, one of the handler */
+static volatile sig_atomic_t handled, jump_now, nest_now;
+static sigjmp_buf way_out, inner_way;
+
+/* ---- the subject ---- */
+
+static void trace(enum type type, enum source source, unsigned words)
+{
+    uint64_t data[WORDS];
+
+    made[type][source]++;
+    for (unsigned i = 0; i < words; i++)
+        data[i] = made[type][source] << 4 | (unsigned)source;
+    posix_trace_event(ids[type], data, words * sizeof data[0]);
+}
+
+static void act(enum act what, enum source source)
+{
+    switch (what) {
+    case A_SHORT: trace(A, source, 1); break;
+    case A_SIZED: trace(A, source, 5); break;
+    case B_SHORT: trace(B, source, 1); break;
+    case B_LONG:  trace(B, source, WORDS); break;
+    case C_ASKED: trace(C, source, 1); break;
+    case PREPARE: DEMAND_OK(posixtrace_prepare()); break;
+    default: DEMAND_OK(posix_trace_eventid_open("A", &ids[A]));
+    }
+}
+
+__attribute__((noinline, used)) static void window(enum act what, enum source source)
+{
+    __asm__ volatile(".globl step_begin\n.hidden step_begin\nstep_begin:" ::: "memory");
+    act(what, source);
+    __asm__ volatile(".globl step_end\n.hidden step_end\nstep_end:" ::: "memory");
+}
+
+static void on_outer(int sig)
+{
+    (void)sig;
+    if (nest_now) {
+        nest_now = 0;
+        if (sigsetjmp(inner_way, 1) == 0) {
+            stepper_stop();
+            window((enum act)handled, HANDLER);
+        }
+        return;
+    }
+    act((enum act)handled, HANDLER);
+    if (jump_now) {
+        jump_now = 0;
+        siglongjmp(way_out, 1);
+    }
+}
+
+static void on_inner(int sig)
+{
+    (void)sig;
+    siglongjmp(inner_way, 1);
+}
+
+static void check_one(unsigned stream, const struct posix_trace_event_info *info,
+                      const uint64_t *data, size_t len)
+{
+    enum source source = (enum source)(data[0] & 15);
+    enum type type = 0;
+    uint64_t *next;
+
+    while (type < TYPES && ids[type] != info->posix_event_id)
+        type++;
+    if (type == TYPES)
+        return;
+    DEMAND(source < SOURCES && len % 8 == 0, "a torn event");
+    for (size_t i = 1; i < len / 8; i++)
+        DEMAND(data[i] == data[0], "a torn event, word %zu", i);
+    next = &seen[stream][type][source];
+    if (may_miss && data[0] >> 4 == *next + 2)
+        ++*next;
+    DEMAND(data[0] >> 4 == ++*next, "stream %u, type %c, source %u: %llu instead of %llu", stream,
+           "ABCD"[type], (unsigned)source, (unsigned long long)data[0] >> 4,
+           (unsigned long long)*next);
+}
+
+static bool is_for(unsigned stream, enum type type)
+{
+    static const bool wanted[STREAMS][TYPES] = {
+        { true, true, true, false }, { false, true, false, false }, { false, false, true, true }
+    };
+
+    return wanted[stream][type];
+}
+
+static void read_all(unsigned stream)
+{
+    struct posix_trace_event_info info;
+    struct posix_trace_status_info status;
+    uint64_t data[WORDS];
+    size_t len;
+    int unavailable;
+
+    for (;;) {
+        DEMAND_OK(posix_trace_trygetnext_event(trids[stream], &info, data, sizeof data, &len,
+                                               &unavailable));
+        if (unavailable)
+            break;
+        check_one(stream, &info, data, len);
+    }
+    for (enum type type = 0; type < TYPES; type++)
+        for (enum source s = 0; s < SOURCES; s++) {
+            uint64_t wanted = is_for(stream, type) ? made[type][s] : 0;
+            uint64_t *got = &seen[stream][type][s];
+
+            if (may_miss && *got + 1 == wanted)
+                ++*got;
+            DEMAND(*got == wanted, "stream %u, type %c, source %u: %llu of %llu events", stream,
+                   "ABCD"[type], (unsigned)s, (unsigned long long)*got,
+                   (unsigned long long)wanted);
+        }
+    DEMAND_OK(posix_trace_get_status(trids[stream], &status));
+    DEMAND(status.posix_stream_overrun_status == POSIX_TRACE_NO_OVERRUN, "stream %u: overrun",
+           stream);
+}
+
+static sem_t other_may, other_has;
+
+/* Its chunks are beside the main thread's. */
+static void *other(void *unused)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    for (;;) {
+        trace(B, OTHER, 1);
+        trace(A, OTHER, 1);
+        sem_post(&other_has);
+        while (sem_wait(&other_may) < 0)
+            ;
+    }
+    return unused;
+}
+
+static void wait_for_other(void)
+{
+    while (sem_wait(&other_has) < 0)
+        ;
+}
+
+static void one_round(const struct plan *plan)
+{
+    may_miss = plan->blow != SIGNAL;
+    handled = (int)plan->handled;
+    for (unsigned i = 0; i < 3; i++)
+        trace(B, MAIN, 1);
+    stepper_stop();
+    jump_now = plan->blow == JUMP;
+    nest_now = plan->blow == NEST;
+    if (sigsetjmp(way_out, 1) == 0)
+        window(plan->window, MAIN);
+    jump_now = nest_now = 0;
+    for (unsigned i = 0; i < CHUNKFUL; i++) {
+        trace(B, MAIN, 1);
+        if (i % 9 == 0)
+            raise(SIGUSR1);
+    }
+    sem_post(&other_may);
+    wait_for_other();
+    trace(D, MAIN, 1);
+    for (unsigned i = 0; i < STREAMS; i++)
+        read_all(i);
+}
+
+/* Events at the level of a handler that has interrupted an event: they clear what a
+ * half-way event of that level has left, for which a reader would wait. */
+static bool trace_inside(const struct posixtrace_event *event, void *context)
+{
+    (void)event;
+    (void)context;
+    trace(A, HANDLER, 1);
+    trace(B, HANDLER, 1);
+    trace(C, HANDLER, 1);
+    return true;
+}
+
+static void open_streams(void)
+{
+    static const char *const names[TYPES] = { "A", "B", "C", "D" };
+    trace_event_set_t without_d, only_b, only_c;
+    trace_attr_t attr;
+
+    DEMAND_OK(posix_trace_attr_init(&attr));
+    DEMAND_OK(posix_trace_attr_setstreamsize(&attr, 64 << 10));
+    DEMAND_OK(posix_trace_attr_setmaxdatasize(&attr, WORDS * 8));
+    DEMAND_OK(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL));
+    for (enum type type = 0; type < TYPES; type++)
+        DEMAND_OK(posix_trace_eventid_open(names[type], &ids[type]));
+    for (unsigned i = 0; i < STREAMS; i++)
+        DEMAND_OK(posix_trace_create(0, &attr, &trids[i]));
+    DEMAND_OK(posix_trace_eventset_empty(&without_d));
+    DEMAND_OK(posix_trace_eventset_add(ids[D], &without_d));
+    DEMAND_OK(posix_trace_set_filter(trids[0], &without_d, POSIX_TRACE_SET_EVENTSET));
+    DEMAND_OK(posix_trace_eventset_fill(&only_b, POSIX_TRACE_ALL_EVENTS));
+    DEMAND_OK(posix_trace_eventset_del(ids[B], &only_b));
+    DEMAND_OK(posix_trace_set_filter(trids[1], &only_b, POSIX_TRACE_SET_EVENTSET));
+    DEMAND_OK(posix_trace_eventset_fill(&only_c, POSIX_TRACE_ALL_EVENTS));
+    DEMAND_OK(posix_trace_eventset_del(ids[C], &only_c));
+    DEMAND_OK(posix_trace_eventset_del(ids[D], &only_c));
+    DEMAND_OK(posix_trace_set_filter(trids[2], &only_c, POSIX_TRACE_SET_EVENTSET));
+    DEMAND_OK(posixtrace_set_expression(trids[2], "length >= 8", NULL));
+    DEMAND_OK(posixtrace_set_handler(trids[2], ids[D], trace_inside, NULL));
+    for (unsigned i = 0; i < STREAMS; i++)
+        DEMAND_OK(posix_trace_start(trids[i]));
+}
+
+static void be_subject(const struct plan *plan)
+{
+    struct sigaction outer = { .sa_handler = on_outer }, inner = { .sa_handler = on_inner };
+    pthread_t thread;
+
+    alarm(WATCHDOG_S);
+    open_streams();
+    sigaction(SIGUSR1, &outer, NULL);
+    sigaction(SIGUSR2, &inner, NULL);
+    sem_init(&other_may, 0, 0);
+    sem_init(&other_has, 0, 0);
+    DEMAND_OK(pthread_create(&thread, NULL, other, NULL));
+    wait_for_other();
+    stepper_attach();
+    while (!shared->end)
+        one_round(plan);
+    _exit(0);
+}
+
+/* ---- the driver ---- */
+
+/* Where the struck one stands next: after its round, or at its end. */
+static bool is_well(const struct plan *plan, struct stepper *s, unsigned k, enum stepper_end end)
+{
+    if (end == STEPPER_INSIDE || end == STEPPER_LEFT)
+        return true;
+    fprintf(stderr, "FAIL: %s of '%s' in '%s' at instruction %u: status %#x\n",
+            blow_names[plan->blow], act_names[plan->handled], act_names[plan->window], k,
+            (unsigned)s->status);
+    kill(s->pid, SIGKILL);
+    return false;
+}
+
+/* The next stepper_stop(); the subject's own signals are passed on. */
+static enum stepper_end wait_for_stop(struct stepper *s)
+{
+    enum stepper_end end;
+
+    while ((end = stepper_wait(s)) == STEPPER_STRANGE && WSTOPSIG(s->status) == SIGUSR1)
+        stepper_continue(s, SIGUSR1);
+    return end;
+}
+
+/* One strike; *left: the window is not that long. */
+static bool strike(const struct plan *plan, struct stepper *s, unsigned k, bool *left)
+{
+    enum stepper_end end = wait_for_stop(s);
+    bool inner = plan->blow == NEST;
+
+    if (end == STEPPER_INSIDE)
+        end = stepper_run(s, inner ? plan->at : k);
+    if (end == STEPPER_INSIDE && inner) {
+        stepper_continue(s, SIGUSR1);
+        end = stepper_wait(s);
+        if (end == STEPPER_INSIDE)
+            end = stepper_run(s, k);
+    }
+    *left = end == STEPPER_LEFT;
+    if (!is_well(plan, s, k, end))
+        return false;
+    if (*left)
+        shared->end = 1;
+    stepper_continue(s, *left ? 0 : inner ? SIGUSR2 : SIGUSR1);
+    return true;
+}
+
+/* Instructions of the window, undisturbed. */
+static unsigned length_of(const struct plan *plan)
+{
+    unsigned n = 0;
+    struct stepper s = { .pid = 0 };
+
+    shared->end = 0;
+    fflush(NULL);
+    s.pid = fork();
+    if (s.pid == 0)
+        be_subject(plan);
+    /* The fifth, when everything that is done once has been done. */
+    for (unsigned i = 0; i < 5; i++) {
+        bool left;
+
+        if (!strike(plan, &s, i < 4 ? 0 : UINT32_MAX, &left))
+            return 0;
+        n = s.steps;
+    }
+    stepper_finish(&s);
+    return WIFEXITED(s.status) && WEXITSTATUS(s.status) == 0 ? n : 0;
+}
+
+static bool prove(struct plan *plan, unsigned samples)
+{
+    struct plan plain = { .blow = SIGNAL, .window = plan->window, .handled = plan->handled };
+    unsigned length, stride, struck = 0;
+    struct stepper s = { .pid = 0 };
+    bool left = false;
+
+    /* Inside the outer event, whose way may be a shorter one next time. */
+    plan->at = plan->blow == NEST ? length_of(&plain) * 2 / 3 : 0;
+    plan->at = plan->at < INSIDE ? plan->at : INSIDE;
+    length = length_of(plan);
+    if (length == 0)
+        return false;
+    stride = length > 300 || samples < SAMPLES ? length / samples + 1 : 1;
+    shared->end = 0;
+    s.pid = fork();
+    if (s.pid == 0)
+        be_subject(plan);
+    for (unsigned k = 0; !left; k += stride, struck++)
+        if (!strike(plan, &s, k > length ? UINT32_MAX : k, &left))
+            return false;
+    stepper_finish(&s);
+    if (!WIFEXITED(s.status) || WEXITSTATUS(s.status) != 0)
+        return is_well(plan, &s, UINT32_MAX, STEPPER_EXITED);
+    printf("%-6s %-22s in %-22s %5u instructions, %4u strikes\n", blow_names[plan->blow],
+           act_names[plan->handled], act_names[plan->window], length, struck);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned samples = getenv("POSIXTRACE_PROOF_FULL") ? 100000 :
+                       getenv("POSIXTRACE_TEST_SHORT") ? 12 : SAMPLES;
+    const char *refused = stepper_refused();
+    struct plan plan;
+
+    if (refused) {
+        printf("skipped: %s\n", refused);
+        return SKIPPED;
+    }
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        return 1;
+    for (plan.blow = SIGNAL; plan.blow < BLOWS; plan.blow++)
+        for (plan.window = 0; plan.window < (plan.blow == SIGNAL ? ACTS : HANDLED); plan.window++)
+            for (plan.handled = 0; plan.handled < HANDLED; plan.handled++)
+                if ((argc < 2 || strcmp(argv[1], blow_names[plan.blow]) == 0) &&
+                    !prove(&plan, plan.blow == SIGNAL ? samples : samples / 2))
+                    return 1;
+    return 0;
+}
