@@ -47,7 +47,7 @@ static void release(struct pt_stream *s)
 static int check(struct pt_stream *s, const struct pt_stream *next)
 {
     if (s->pid != next->pid || s->start != next->start ||
-        s->seg->h->attr.stream_policy != POSIX_TRACE_UNTIL_FULL)
+        s->seg->g.attr.stream_policy != POSIX_TRACE_UNTIL_FULL)
         return -EINVAL;
     if (!next->seg->file[0] || strlen(next->seg->file) >= PT_PAGE_FILE)
         return -ENOTSUP;

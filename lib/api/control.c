@@ -49,7 +49,7 @@ PT_PUBLIC int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr)
 
     if (!attr || !pt_guard_enter(&g, trid, PT_STREAM_ANY))
         return EINVAL;
-    from = g.s->log ? &pt_log_reader_params(g.s->log)->attr : &g.s->seg->h->attr;
+    from = g.s->log ? &pt_log_reader_params(g.s->log)->attr : &g.s->seg->g.attr;
     memset(attr, 0, sizeof *attr);
     memcpy(attr, from, sizeof *from);
     ((struct pt_attr *)(void *)attr)->magic = PT_ATTR_MAGIC;

@@ -91,7 +91,7 @@ PT_PUBLIC int posixtrace_event_description(trace_id_t trid, trace_event_id_t eve
         r = text ? 0 : -ENOENT;
     }
     if (text)
-        memcpy(description, text, strlen(text) + 1);
+        pt_texts_copy_out(description, text, PT_DESCRIPTION_MAX);
     pthread_mutex_unlock(&g.s->reading);
     return pt_guard_leave(&g, r);
 }

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <posixtrace/attr.h>
 #include <stdlib.h>
+#include <string.h>
 #include <zstd.h>
 #include "log/pack.h"
 
@@ -52,10 +53,13 @@ uint32_t pt_pack(struct pt_packer *p, const void *from, uint32_t bytes, const vo
     ZSTD_CCtx *c = packing_context(p);
     size_t n;
 
-    if (bytes < LEAST_BYTES || !c || !make_room(&p->buffer, &p->room, bytes))
+    if (bytes < LEAST_BYTES || !c || !make_room(&p->buffer, &p->room, 2 * (size_t)bytes))
         return 0;
+    /* From a copy: the records may lie in memory that other processes write, and zstd looks
+     * at them more than once. */
+    memcpy(p->buffer + bytes, from, bytes);
     /* Records are padded to 8: as long as before is no gain. */
-    n = ZSTD_compress2(c, p->buffer, bytes - 8, from, bytes);
+    n = ZSTD_compress2(c, p->buffer, bytes - 8, p->buffer + bytes, bytes);
     if (ZSTD_isError(n))
         return 0;
     *packed = p->buffer;

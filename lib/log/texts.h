@@ -8,6 +8,7 @@
 #define PT_LOG_TEXTS_H
 
 #include <stddef.h>
+#include <string.h>
 #include "model/event.h"
 
 struct pt_texts {
@@ -21,6 +22,13 @@ int pt_texts_keep(struct pt_texts *t, enum pt_text kind, uint32_t id, const char
 void pt_texts_drop(struct pt_texts *t, enum pt_text kind, uint32_t id);
 int pt_texts_copy(struct pt_texts *to, const struct pt_texts *from);
 void pt_texts_deinit(struct pt_texts *t);
+
+/* Up to most bytes and a NUL; text may be changing. */
+static inline void pt_texts_copy_out(char *to, const char *text, size_t most)
+{
+    if (!memccpy(to, text, '\0', most))
+        to[most] = '\0';
+}
 
 static inline const char *pt_texts_get(const struct pt_texts *t, enum pt_text kind, uint32_t id)
 {

@@ -31,15 +31,16 @@
 #define PT_RING_MISSED_H
 
 #include "base/clock.h"
-#include "ring/layout.h"
+#include "ring/segment.h"
 
 /* In ticks of the stream: a third of a millisecond with a TSC of 3 GHz. */
 #define PT_MISSED_GRAIN (1u << 20)
 
 /* By who has counted such a loss. */
-static inline void pt_missed_note(struct pt_seg_header *h)
+static inline void pt_missed_note(struct pt_seg *seg)
 {
-    uint64_t now = pt_clock_now(h->clock), none = 0;
+    struct pt_seg_header *h = seg->h;
+    uint64_t now = pt_clock_now(seg->g.clock), none = 0;
 
     pt_note_overrun(h);
     if (pt_load_seqcst(&h->missed_first) == 0)

@@ -37,15 +37,26 @@ static uint32_t hash_name(const char *name, size_t length)
     return (h >> 16 ^ h) & 0xffffu;
 }
 
+/* With a page of zeros behind it that no other process has. */
 static int map_names(struct pt_names **names, int fd)
 {
-    int error;
-    void *p = pt_dir_map(fd, MAP_BYTES, PROT_READ | PROT_WRITE, &error);
+    int error, saved = errno;
+    void *p = pt_dir_map(fd, MAP_BYTES, PROT_READ | PROT_WRITE, &error), *both;
 
     if (!p)
         return error;
-    madvise(p, MAP_BYTES, MADV_NOHUGEPAGE);
-    *names = p;
+    both = mmap(NULL, MAP_BYTES + PT_PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (both == MAP_FAILED ||
+        mremap(p, MAP_BYTES, MAP_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, both) == MAP_FAILED) {
+        munmap(p, MAP_BYTES);
+        if (both != MAP_FAILED)
+            munmap(both, MAP_BYTES + PT_PAGE);
+        errno = saved;
+        return -ENOMEM;
+    }
+    madvise(both, MAP_BYTES, MADV_NOHUGEPAGE);
+    errno = saved;
+    *names = both;
     return 0;
 }
 
@@ -184,7 +195,7 @@ int pt_names_copy(struct pt_names **names, int dirfd, const char *file)
 void pt_names_unmap(struct pt_names *names)
 {
     if (names)
-        munmap(names, MAP_BYTES);
+        munmap(names, MAP_BYTES + PT_PAGE);
 }
 
 /* The stored name, if the entry is one that a writer makes. */
@@ -237,9 +248,12 @@ static uint32_t system_id(const char *name)
 
 int pt_names_id(struct pt_names *n, const char *name, bool create, uint32_t *id)
 {
-    size_t length = strlen(name);
+    size_t length = strnlen(name, TRACE_EVENT_NAME_MAX + 1u);
     uint64_t mine = 0;
     uint32_t h = hash_name(name, length);
+
+    if (length > TRACE_EVENT_NAME_MAX)
+        return -EINVAL;
 
     *id = system_id(name);
     if (create && pt_event_is_own(*id))
@@ -275,6 +289,32 @@ const char *pt_names_get(const struct pt_names *n, uint32_t id)
     if (id < PT_ID_NAMED_FIRST || id >= PT_ID_MAX)
         return id < PT_ID_MAX ? pt_event_system_name(id) : NULL;
     return entry_name(n, pt_load_acquire(&n->entry[id - PT_ID_NAMED_FIRST]));
+}
+
+static const char *read_text(const char *from, char *to, size_t most)
+{
+    size_t length;
+
+    if (!from)
+        return NULL;
+    length = strnlen(from, most + 1);
+    if (length > most)
+        return NULL;
+    memcpy(to, from, length);
+    to[length] = '\0';
+    return to;
+}
+
+const char *pt_names_read_name(const struct pt_names *n, uint32_t id,
+                               char to[TRACE_EVENT_NAME_MAX + 1])
+{
+    return read_text(pt_names_get(n, id), to, TRACE_EVENT_NAME_MAX);
+}
+
+const char *pt_names_read_description(const struct pt_names *n, uint32_t id,
+                                      char to[PT_DESCRIPTION_MAX + 1])
+{
+    return read_text(pt_names_description(n, id), to, PT_DESCRIPTION_MAX);
 }
 
 uint32_t pt_names_end(const struct pt_names *n)

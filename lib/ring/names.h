@@ -58,6 +58,17 @@ int pt_names_copy(struct pt_names **names, int dirfd, const char *file);
 void pt_names_unmap(struct pt_names *names);
 
 /*
+ * Other processes can write the map.  A text that it returns may change, but there is always
+ * a NUL before the mapping ends: behind the map lies a page of this process alone.  Who needs
+ * its length, or the same bytes twice, takes a copy: NULL where there is none, or it is longer
+ * than such a text may be.
+ */
+const char *pt_names_read_name(const struct pt_names *names, uint32_t id,
+                               char to[TRACE_EVENT_NAME_MAX + 1]);
+const char *pt_names_read_description(const struct pt_names *names, uint32_t id,
+                                      char to[PT_DESCRIPTION_MAX + 1]);
+
+/*
  * The id of a name, which is added if need be and create is set.  Predefined
  * names give their predefined ids.  When the map is full: the unnamed id.
  * *id 0: not there.  -ENOMEM: no memory behind the map.

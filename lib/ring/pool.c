@@ -6,6 +6,9 @@
 #include "ring/pool.h"
 #include "ring/slot.h"
 
+/* A further turn of one who takes a chunk means that others have won against it.  Beyond
+ * this many it is a process that scribbles over the words. */
+#define TAKE_TURNS 65536u
 #define SWEEP_NS 100000000u   /* look for dead writers at most this often */
 
 static uint64_t new_gen(struct pt_seg_header *h)
@@ -26,7 +29,7 @@ static void init_chunk(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64
     pt_fence_seqcst();
     pt_store_relaxed(&c->commit, sizeof *c);
     pt_store_relaxed(&c->consumed, gen << 24 | sizeof *c);
-    pt_store_relaxed(&c->base_ts, pt_clock_now(seg->h->clock));
+    pt_store_relaxed(&c->base_ts, pt_clock_now(seg->g.clock));
     pt_store_relaxed(&c->last_ts, c->base_ts);
     pt_store_relaxed(&c->first_no, s->next_no);
     pt_store_relaxed(&c->window, pt_load_relaxed(&seg->h->window));
@@ -47,7 +50,7 @@ static void count_taken(struct pt_seg_header *h)
 static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, uint32_t *index)
 {
     struct pt_seg_header *h = seg->h;
-    uint32_t n = pt_load_acquire(&h->nchunks), start = pt_load_relaxed(&h->hint);
+    uint32_t n = pt_seg_chunk_count(seg), start = pt_load_relaxed(&h->hint);
     /* Control chunks hold nothing but the control writer's records. */
     bool adopt = pt_seg_slot(seg, slot)->author.level != PT_LEVEL_CONTROL;
 
@@ -72,7 +75,7 @@ static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, 
             uint32_t pos = pt_chunk_position(seg, pt_load_acquire(&c->commit));
             /* What a control writer has left is not gone on with, either. */
             bool room = pt_load_relaxed(&c->gen) == pt_word_gen(w) &&
-                        h->chunk_size - pos >= need && c->author.level != PT_LEVEL_CONTROL &&
+                        seg->g.chunk_size - pos >= need && c->author.level != PT_LEVEL_CONTROL &&
                         pos == (uint32_t)pt_load_relaxed(&c->commit);
             unsigned state = room ? PT_CHUNK_OWNED : PT_CHUNK_FULL;
 
@@ -94,14 +97,14 @@ static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, 
 static enum pt_pool_take grow(struct pt_seg *seg)
 {
     struct pt_seg_header *h = seg->h;
-    uint32_t n = pt_load_acquire(&h->nchunks);
-    uint64_t limit = (uint64_t)h->base_chunks + pt_load_relaxed(&h->writers);
+    uint32_t was = pt_load_acquire(&h->nchunks), n = pt_seg_chunk_count(seg);
+    uint64_t limit = (uint64_t)seg->g.base_chunks + pt_load_relaxed(&h->writers);
 
     if (n >= limit)
         return PT_POOL_FULL;
-    if (n >= h->chunk_max || pt_seg_reach_chunks(seg, n + 1) < 0)
+    if (n >= seg->g.chunk_max || pt_seg_reach_chunks(seg, n + 1) < 0)
         return PT_POOL_NO_MEMORY;
-    pt_cas_seqcst(&h->nchunks, &n, n + 1);
+    pt_cas_seqcst(&h->nchunks, &was, n + 1);
     return PT_POOL_TAKEN;
 }
 
@@ -134,8 +137,8 @@ static enum pt_pool_take recycle(struct pt_seg *seg, uint32_t slot, uint32_t *in
 {
     struct pt_seg_header *h = seg->h;
 
-    for (;;) {
-        uint32_t n = pt_load_acquire(&h->nchunks), victim = UINT32_MAX;
+    for (unsigned turns = 0; turns < TAKE_TURNS; turns++) {
+        uint32_t n = pt_seg_chunk_count(seg), victim = UINT32_MAX;
         uint64_t oldest = UINT64_MAX, word = 0, gen;
 
         n = pt_seg_reachable(seg, n);
@@ -172,6 +175,7 @@ static enum pt_pool_take recycle(struct pt_seg *seg, uint32_t slot, uint32_t *in
         *index = victim;
         return PT_POOL_TAKEN;
     }
+    return PT_POOL_FULL;
 }
 
 static bool sweep_is_due(struct pt_seg_header *h)
@@ -184,10 +188,11 @@ static bool sweep_is_due(struct pt_seg_header *h)
 enum pt_pool_take pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need, bool loop,
                                uint32_t *index)
 {
+    enum pt_pool_take r = PT_POOL_NO_MEMORY;
     bool swept = false;
 
-    for (;;) {
-        enum pt_pool_take r = scan(seg, slot, need, index);
+    for (unsigned turns = 0; turns < TAKE_TURNS; turns++) {
+        r = scan(seg, slot, need, index);
 
         if (r != PT_POOL_FULL)
             return r;
@@ -203,6 +208,7 @@ enum pt_pool_take pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need,
             return PT_POOL_TAKEN;
         return r;
     }
+    return PT_POOL_NO_MEMORY;
 }
 
 void pt_pool_close(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t last_ts)
@@ -260,7 +266,7 @@ bool pt_pool_free(struct pt_seg *seg, uint32_t index, uint64_t word)
 
 void pt_pool_repair(struct pt_seg *seg, uint32_t slot)
 {
-    uint32_t n = pt_load_acquire(&seg->h->nchunks);
+    uint32_t n = pt_seg_chunk_count(seg);
     uint32_t current = pt_load_relaxed(&pt_seg_slot(seg, slot)->chunk);
 
     n = pt_seg_reachable(seg, n);
@@ -283,7 +289,7 @@ bool pt_chunk_times(const struct pt_seg *seg, uint32_t index, uint32_t from, uin
     bool found = false;
 
     while (pt_decode_next(&d, &r) == 1) {
-        if (r.kind != PT_RECORD_EVENT || d.p <= at + from)
+        if (r.kind != PT_RECORD_EVENT || (uint32_t)(d.p - at) <= from)
             continue;
         if (!found)
             *first = r.ts;

@@ -104,7 +104,7 @@ static inline int pt_decode_next(struct pt_decoder *d, struct pt_record *r)
             d->p += size;
             continue;
         }
-        if (kind > PT_RECORD_AUTHOR ||
+        if (kind > PT_RECORD_AUTHOR || len > PT_MAX_DATA ||
             (kind == PT_RECORD_AUTHOR && len != sizeof(struct pt_record_author)))
             return -EBADMSG;
         r->kind = kind;

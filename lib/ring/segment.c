@@ -47,14 +47,14 @@ int pt_seg_map(struct pt_seg *seg, int fd, uint64_t size)
  * forged one there may be holes. */
 int pt_seg_open_base(struct pt_seg *seg)
 {
-    struct pt_seg_header *h = seg->h;
-    char *infos = (char *)h + h->infos_off;
-    size_t bytes = h->slots_off - h->infos_off;
+    char *infos = (char *)seg->h + seg->g.infos_off;
+    size_t bytes = seg->g.slots_off - seg->g.infos_off;
 
     if (mprotect(infos, bytes, PROT_READ | PROT_WRITE) < 0)
         return -errno;
     seg->slots_open = seg->chunks_open = 0;
-    return pt_sys_populate(infos, pt_seg_page_up((uint64_t)h->chunk_max * sizeof(struct pt_info)));
+    return pt_sys_populate(infos, pt_seg_page_up((uint64_t)seg->g.chunk_max *
+                                                 sizeof(struct pt_info)));
 }
 
 bool pt_seg_is_name(const char *file)
@@ -65,41 +65,74 @@ bool pt_seg_is_name(const char *file)
            !strchr(file, '/');
 }
 
-int pt_seg_validate(const struct pt_seg_header *h, uint64_t size)
+/* The fields that say which layout the rest has, each loaded once. */
+static bool is_of_this_layout(const struct pt_seg_header *h, uint64_t size)
 {
-    uint64_t chunks;
+    uint32_t word_size;
 
-    if (size < sizeof *h || h->magic != PT_SEG_MAGIC || h->layout != PT_SEG_LAYOUT ||
-        h->byte_order != PT_BYTE_ORDER || (h->word_size != 4 && h->word_size != 8) ||
-        h->header_size != sizeof *h || h->size != size)
+    if (size < sizeof *h || pt_load_acquire(&h->magic) != PT_SEG_MAGIC ||
+        pt_load_relaxed(&h->layout) != PT_SEG_LAYOUT ||
+        pt_load_relaxed(&h->byte_order) != PT_BYTE_ORDER ||
+        pt_load_relaxed(&h->header_size) != sizeof *h || pt_load_relaxed(&h->size) != size)
+        return false;
+    word_size = pt_load_relaxed(&h->word_size);
+    return word_size == 4 || word_size == 8;
+}
+
+void pt_seg_load_geometry(struct pt_geometry *g, const struct pt_seg_header *h)
+{
+    g->infos_off = pt_load_relaxed(&h->infos_off);
+    g->slots_off = pt_load_relaxed(&h->slots_off);
+    g->chunks_off = pt_load_relaxed(&h->chunks_off);
+    g->chunk_size = pt_load_relaxed(&h->chunk_size);
+    g->chunk_max = pt_load_relaxed(&h->chunk_max);
+    g->base_chunks = pt_load_relaxed(&h->base_chunks);
+    g->owner_pid = pt_load_relaxed(&h->owner_pid);
+    g->has_log = pt_load_relaxed(&h->has_log);
+    g->owner_start = pt_load_relaxed(&h->owner_start);
+    g->clock = pt_load_relaxed(&h->clock);
+    g->fences = pt_load_relaxed(&h->fences);
+    pt_copy_unchecked(&g->attr, &h->attr, sizeof g->attr);
+    /* The compiler must not take a value from the header again. */
+    __asm__ volatile("" : : "r"(g) : "memory");
+}
+
+static bool sizes_fit(const struct pt_geometry *g, uint64_t size)
+{
+    uint64_t chunks = (uint64_t)g->chunk_max * g->chunk_size;
+
+    if (g->chunk_size < PT_CHUNK_MIN || g->chunk_size > PT_CHUNK_MAX ||
+        (g->chunk_size & (g->chunk_size - 1)) || g->chunk_max >= 1u << 26 ||
+        g->base_chunks > g->chunk_max)
+        return false;
+    return g->infos_off % PAGE == 0 && g->slots_off % PAGE == 0 && g->chunks_off % 64 == 0 &&
+           g->infos_off >= sizeof(struct pt_seg_header) &&
+           g->infos_off + (uint64_t)g->chunk_max * sizeof(struct pt_info) <= g->slots_off &&
+           g->slots_off + (uint64_t)PT_SLOT_MAX * sizeof(struct pt_slot) <= g->chunks_off &&
+           g->chunks_off + chunks <= size;
+}
+
+int pt_seg_validate(struct pt_geometry *g, const struct pt_seg_header *h, uint64_t size)
+{
+    if (!is_of_this_layout(h, size))
         return -EINVAL;
-    if (h->chunk_size < PT_CHUNK_MIN || h->chunk_size > PT_CHUNK_MAX ||
-        (h->chunk_size & (h->chunk_size - 1)) || h->chunk_max >= 1u << 26 ||
-        h->base_chunks > h->chunk_max)
+    pt_seg_load_geometry(g, h);
+    if (!sizes_fit(g, size) || g->clock < PT_CLOCK_TSC || g->clock > PT_CLOCK_MONOTONIC)
         return -EINVAL;
-    chunks = (uint64_t)h->chunk_max * h->chunk_size;
-    if (h->infos_off % PAGE || h->slots_off % PAGE || h->chunks_off % 64 ||
-        h->infos_off < sizeof *h ||
-        h->infos_off + (uint64_t)h->chunk_max * sizeof(struct pt_info) > h->slots_off ||
-        h->slots_off + (uint64_t)PT_SLOT_MAX * sizeof(struct pt_slot) > h->chunks_off ||
-        h->chunks_off + chunks > size)
-        return -EINVAL;
-    if (h->clock < PT_CLOCK_TSC || h->clock > PT_CLOCK_MONOTONIC ||
-        h->attr.magic != PT_ATTR_MAGIC || h->attr.max_data > PT_MAX_DATA)
-        return -EINVAL;
-    return 0;
+    return pt_attr_check(&g->attr, g->has_log != 0);
 }
 
 int pt_seg_read_header(int dir, uid_t uid, const char *file, struct pt_seg_header *h,
                        struct stat *st)
 {
     int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), r = -EINVAL;
+    struct pt_geometry g;
 
     if (fd < 0)
         return -errno;
     if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_uid == uid &&
         pread(fd, h, sizeof *h, 0) == (ssize_t)sizeof *h)
-        r = pt_seg_validate(h, (uint64_t)st->st_size);
+        r = pt_seg_validate(&g, h, (uint64_t)st->st_size);
     close(fd);
     return r;
 }
@@ -127,7 +160,7 @@ int pt_seg_open(struct pt_seg *seg, const char *file)
     }
     r = pt_seg_is_ours(fd, &st) ? pt_seg_map(seg, fd, (uint64_t)st.st_size) : -EINVAL;
     if (r == 0)
-        r = pt_seg_validate(seg->h, seg->size);
+        r = pt_seg_validate(&seg->g, seg->h, seg->size);
     if (r == 0)
         r = pt_seg_open_base(seg);
     strncpy(seg->file, file, sizeof seg->file - 1);
@@ -141,11 +174,11 @@ out:
 
 void pt_seg_release(struct pt_seg *seg)
 {
-    const struct pt_seg_header *h = seg->h;
+    const struct pt_geometry *g = &seg->g;
     const struct { uint64_t off, len; } parts[] = {
-        { h->infos_off, h->slots_off - h->infos_off },
-        { h->slots_off, (uint64_t)seg->slots_open * sizeof(struct pt_slot) },
-        { h->chunks_off, (uint64_t)seg->chunks_open * h->chunk_size },
+        { g->infos_off, g->slots_off - g->infos_off },
+        { g->slots_off, (uint64_t)seg->slots_open * sizeof(struct pt_slot) },
+        { g->chunks_off, (uint64_t)seg->chunks_open * g->chunk_size },
     };
 
     for (unsigned i = 0; i < 3; i++) {
@@ -229,8 +262,8 @@ int pt_seg_reach_slots(struct pt_seg *seg, uint32_t count)
     if (count > PT_SLOT_MAX)
         return -ENOMEM;
     want = (count + PT_SEG_SLOT_STEP - 1) / PT_SEG_SLOT_STEP * PT_SEG_SLOT_STEP;
-    r = reach(seg, seg->h->slots_off + (uint64_t)open * sizeof(struct pt_slot),
-              seg->h->slots_off + (uint64_t)want * sizeof(struct pt_slot));
+    r = reach(seg, seg->g.slots_off + (uint64_t)open * sizeof(struct pt_slot),
+              seg->g.slots_off + (uint64_t)want * sizeof(struct pt_slot));
     while (r == 0 && open < want && !pt_cas_seqcst(&seg->slots_open, &open, want))
         ;
     return r;
@@ -239,14 +272,14 @@ int pt_seg_reach_slots(struct pt_seg *seg, uint32_t count)
 int pt_seg_reach_chunks(struct pt_seg *seg, uint32_t count)
 {
     uint32_t open = pt_load_acquire(&seg->chunks_open);
-    uint64_t size = seg->h->chunk_size;
+    uint64_t size = seg->g.chunk_size;
     int r;
 
     if (count <= open)
         return 0;
-    if (count > seg->h->chunk_max)
+    if (count > seg->g.chunk_max)
         return -ENOMEM;
-    r = reach(seg, seg->h->chunks_off + open * size, seg->h->chunks_off + count * size);
+    r = reach(seg, seg->g.chunks_off + open * size, seg->g.chunks_off + count * size);
     while (r == 0 && open < count && !pt_cas_seqcst(&seg->chunks_open, &open, count))
         ;
     return r;

@@ -15,9 +15,27 @@
 #include <sys/stat.h>
 #include "ring/layout.h"
 
+/*
+ * What the header says that never changes, in private memory.  Other processes can
+ * write the header: its own copy is read once, when the segment is mapped or made, and
+ * checked there.  Nothing in this process takes a size, an offset or an attribute from
+ * the header after that.  Values that do change (nchunks, nslots, chunk numbers in slots,
+ * commit positions, ...) are loaded once where they are used, and checked there.
+ */
+struct pt_geometry {
+    uint32_t infos_off, slots_off, chunks_off;
+    uint32_t chunk_size, chunk_max, base_chunks;
+    uint32_t owner_pid, has_log;
+    uint64_t owner_start;
+    int32_t  clock;
+    uint32_t fences;
+    struct pt_attr attr;
+};
+
 struct pt_seg {
     struct pt_seg_header *h;
     uint64_t size;
+    struct pt_geometry g;
     uint32_t slots_open;    /* this mapping can touch [0, slots_open) */
     uint32_t chunks_open;
     bool     copy;          /* private memory: a dead writer's segment */
@@ -64,8 +82,11 @@ void pt_seg_remove(int dir, const char *segment);
 /* Is it the name of a segment's file, and not of one in another folder? */
 bool pt_seg_is_name(const char *file);
 
-/* -EINVAL unless every length and offset in h fits into size bytes. */
-int pt_seg_validate(const struct pt_seg_header *h, uint64_t size);
+/* Copies the geometry out of h, each value once, and checks the copy: -EINVAL unless every
+ * length and offset fits into size bytes and the attributes are good ones. */
+int pt_seg_validate(struct pt_geometry *g, const struct pt_seg_header *h, uint64_t size);
+/* Only the copy, of a header that is being made. */
+void pt_seg_load_geometry(struct pt_geometry *g, const struct pt_seg_header *h);
 
 /* Only the header of the file, validated, and what the file system says of it.
  * -EINVAL: no segment of that user and this layout; h and st are filled as far as
@@ -79,20 +100,30 @@ int pt_seg_reach_chunks(struct pt_seg *seg, uint32_t count);
 /* How many of the first n chunks this mapping can touch, opened if need be. */
 uint32_t pt_seg_reachable(struct pt_seg *seg, uint32_t n);
 
+/* How many chunks are in use, as the header says, within what the geometry allows. */
+static inline uint32_t pt_seg_chunk_count(const struct pt_seg *seg)
+{
+    uint32_t n = pt_load_acquire(&seg->h->nchunks);
+
+    if (n < seg->g.base_chunks)
+        return seg->g.base_chunks;
+    return n < seg->g.chunk_max ? n : seg->g.chunk_max;
+}
+
 static inline struct pt_info *pt_seg_info(const struct pt_seg *seg, uint32_t i)
 {
-    return (struct pt_info *)((char *)seg->h + seg->h->infos_off) + i;
+    return (struct pt_info *)((char *)seg->h + seg->g.infos_off) + i;
 }
 
 static inline struct pt_slot *pt_seg_slot(const struct pt_seg *seg, uint32_t i)
 {
-    return (struct pt_slot *)((char *)seg->h + seg->h->slots_off) + i;
+    return (struct pt_slot *)((char *)seg->h + seg->g.slots_off) + i;
 }
 
 static inline struct pt_chunk *pt_seg_chunk(const struct pt_seg *seg, uint32_t i)
 {
-    return (struct pt_chunk *)((char *)seg->h + seg->h->chunks_off +
-                               (uint64_t)i * seg->h->chunk_size);
+    return (struct pt_chunk *)((char *)seg->h + seg->g.chunks_off +
+                               (uint64_t)i * seg->g.chunk_size);
 }
 
 #endif

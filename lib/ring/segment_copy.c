@@ -60,11 +60,11 @@ int pt_seg_copy(struct pt_seg *seg, int dirfd, const char *file)
     }
     close(fd);
     if (r == 0)
-        r = pt_seg_validate(seg->h, seg->size);
+        r = pt_seg_validate(&seg->g, seg->h, seg->size);
     if (r == 0) {
         strncpy(seg->file, file, sizeof seg->file - 1);
         seg->slots_open = PT_SLOT_MAX;
-        seg->chunks_open = seg->h->chunk_max;
+        seg->chunks_open = seg->g.chunk_max;
     } else {
         pt_seg_unmap(seg);
     }

@@ -178,6 +178,7 @@ int pt_seg_create(struct pt_seg *seg, const struct pt_seg_request *request)
     r = pt_seg_map(seg, fd, head.size);
     if (r == 0) {
         memcpy(seg->h, &head, sizeof head);
+        pt_seg_load_geometry(&seg->g, &head);
         r = pt_seg_open_base(seg);
     }
     if (r == 0)

@@ -24,10 +24,12 @@ uint32_t pt_slot_count(struct pt_seg *seg)
 uint64_t pt_slot_recorded(struct pt_seg *seg, uint32_t index)
 {
     const struct pt_slot *s = pt_seg_slot(seg, index);
+    uint64_t no = 0;
 
-    for (;;) {
+    /* Each further turn means that the writer has changed its chunk meanwhile. */
+    for (unsigned turns = 0; turns < LOOK_TURNS; turns++) {
         uint32_t at = pt_load_acquire(&s->chunk);
-        uint64_t no, base;
+        uint64_t base;
 
         if (at == 0)
             return pt_load_acquire(&s->next_no);
@@ -36,8 +38,9 @@ uint64_t pt_slot_recorded(struct pt_seg *seg, uint32_t index)
         base = pt_load_acquire(&s->chunk_base);
         no = base + (pt_load_acquire(&pt_seg_chunk(seg, at - 1)->commit) >> 32);
         if (pt_load_acquire(&s->chunk) == at && pt_load_relaxed(&s->chunk_base) == base)
-            return no;
+            break;
     }
+    return no;
 }
 
 /* pt_slot_look without the second look. */
@@ -73,7 +76,6 @@ void pt_slot_look(struct pt_seg *seg, uint32_t index, struct pt_slot_view *v)
 
 uint64_t pt_slot_advised_size(struct pt_seg *seg)
 {
-    const struct pt_seg_header *h = seg->h;
     uint32_t n = pt_slot_count(seg);
     struct pt_slot_view v;
     uint64_t lost = 0;
@@ -82,7 +84,7 @@ uint64_t pt_slot_advised_size(struct pt_seg *seg)
         pt_slot_look(seg, i, &v);
         lost += v.past.lost_bytes + (v.own ? v.mine.lost_bytes : 0);
     }
-    return lost ? h->attr.stream_size + lost + lost / 4 : 0;
+    return lost ? seg->g.attr.stream_size + lost + lost / 4 : 0;
 }
 
 /*
@@ -150,7 +152,7 @@ static void settle(struct pt_seg *seg, uint32_t index, const struct pt_author *a
     /* The wid before the clock: who looks between the two finds this writer, and
      * bounds it by the look, not by an older attach_ts. */
     pt_fence_compiler();
-    pt_store_relaxed(&s->attach_ts, pt_clock_now(seg->h->clock));
+    pt_store_relaxed(&s->attach_ts, pt_clock_now(seg->g.clock));
     pt_add_relaxed(&seg->h->writers, 1u);
     pt_store_release(&s->state, pt_slot_live(wid));
 }

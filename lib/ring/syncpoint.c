@@ -11,12 +11,12 @@
 #define STEP_NS  10000000
 #define AHEAD_NS 1000000   /* how far in the future a point begins */
 
-void pt_syncpoint_first(struct pt_seg_header *h)
+void pt_syncpoint_first(struct pt_seg_header *h, int clock)
 {
     struct pt_sync *p = &h->sync[0];
 
-    p->mult = pt_clock_slope(h->clock);
-    pt_clock_pair(h->clock, &p->ts, &p->ns);
+    p->mult = pt_clock_slope(clock);
+    pt_clock_pair(clock, &p->ts, &p->ns);
     h->sync_claim = 1;
     pt_store_release(&h->syncs, 1u);
 }
@@ -44,9 +44,9 @@ static int64_t correction(int64_t error, uint64_t slope)
 
 /* Two points: the first steers, the second goes on with the true slope once
  * CLOCK_REALTIME is met, however long nobody looks again. */
-static void steer(struct pt_seg_header *h, uint32_t n, uint64_t now, int64_t error)
+static void steer(struct pt_seg_header *h, int clock, uint32_t n, uint64_t now, int64_t error)
 {
-    uint64_t slope = pt_clock_slope(h->clock);
+    uint64_t slope = pt_clock_slope(clock);
     struct pt_sync a, b;
 
     a.ts = now + ticks_of(AHEAD_NS, slope);
@@ -64,10 +64,10 @@ static void steer(struct pt_seg_header *h, uint32_t n, uint64_t now, int64_t err
     pt_store_release(&h->syncs, n + 2);
 }
 
-void pt_syncpoint_maintain(struct pt_seg_header *h)
+void pt_syncpoint_maintain(struct pt_seg_header *h, int clock)
 {
     uint32_t n = pt_load_acquire(&h->syncs);
-    uint64_t now = pt_clock_now(h->clock);
+    uint64_t now = pt_clock_now(clock);
     int64_t real, error, age;
 
     /* Points of which no time can be told are not ours to steer. */
@@ -75,16 +75,14 @@ void pt_syncpoint_maintain(struct pt_seg_header *h)
         __builtin_sub_overflow(pt_sync_convert(&h->sync[n - 1], 1, now), h->sync[n - 1].ns,
                                &age) || age < AGE_NS)
         return;
-    pt_clock_pair(h->clock, &now, &real);
+    pt_clock_pair(clock, &now, &real);
     if (__builtin_sub_overflow(real, pt_sync_convert(&h->sync[n - 1], 1, now), &error))
         return;
     if ((error > tolerance(n) || error < -tolerance(n)) && pt_cas_seqcst(&h->sync_claim, &n, n + 2))
-        steer(h, n, now, error);
+        steer(h, clock, n, now, error);
 }
 
 int64_t pt_syncpoint_convert(const struct pt_seg_header *h, uint64_t ts)
 {
-    uint32_t n = pt_load_acquire(&h->syncs);
-
-    return pt_sync_convert(h->sync, n < PT_SYNC_MAX ? n : PT_SYNC_MAX, ts);
+    return pt_sync_convert(h->sync, pt_syncpoint_count(h), ts);
 }

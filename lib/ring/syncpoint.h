@@ -15,10 +15,18 @@
 #include "ring/layout.h"
 
 /* The first point; before the segment is used by anyone else. */
-void pt_syncpoint_first(struct pt_seg_header *h);
+void pt_syncpoint_first(struct pt_seg_header *h, int clock);
 /* Adds a point if the newest is over a second old and off by more than 2 us.
  * Lock-free, async-signal-safe; any process. */
-void pt_syncpoint_maintain(struct pt_seg_header *h);
+void pt_syncpoint_maintain(struct pt_seg_header *h, int clock);
+
+/* How many points there are, within the table. */
+static inline uint32_t pt_syncpoint_count(const struct pt_seg_header *h)
+{
+    uint32_t n = pt_load_acquire(&h->syncs);
+
+    return n < PT_SYNC_MAX ? n : PT_SYNC_MAX;
+}
 
 /* CLOCK_REALTIME nanoseconds of a time in ticks, whatever others write into the table. */
 int64_t pt_syncpoint_convert(const struct pt_seg_header *h, uint64_t ts);

@@ -85,10 +85,10 @@ static uint64_t bound_of(struct pt_seen *seen, struct pt_seg *seg, uint32_t inde
 
 static uint64_t look(struct pt_watch *w, struct pt_seg *seg)
 {
-    uint64_t now = pt_clock_now(seg->h->clock), bound = now, before = w->looked;
+    uint64_t now = pt_clock_now(seg->g.clock), bound = now, before = w->looked;
     uint32_t n;
 
-    if (seg->h->fences)
+    if (seg->g.fences)
         pt_fence_seqcst();
     else
         pt_barrier_all();

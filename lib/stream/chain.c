@@ -43,7 +43,7 @@ static bool write_to(struct pt_thread *t, unsigned level, struct pt_lane *lane, 
 
     pt_store_relaxed(&lane->slot->inside, level ? t->nested : t->count);
     pt_fence_seqcst();
-    done = pt_lane_write(lane, id, data, len, addr, pt_clock_now(lane->h->clock)) ||
+    done = pt_lane_write(lane, id, data, len, addr, pt_clock_now(lane->seg->g.clock)) ||
            !lane->onward;
     pt_event_leave_lane(lane);
     return done;

@@ -38,7 +38,7 @@ static void note_window(struct pt_stream *s, uint32_t id, bool written)
 {
     struct pt_seg_header *h = s->seg->h;
     bool begins = id == POSIX_TRACE_START &&
-                  (written || h->attr.stream_policy != POSIX_TRACE_LOOP);
+                  (written || s->seg->g.attr.stream_policy != POSIX_TRACE_LOOP);
 
     if ((begins || id == POSIX_TRACE_STOP) && pt_steer_holds(s))
         pt_store_relaxed(&h->window, (uint32_t)begins);
@@ -66,7 +66,7 @@ bool pt_stream_put_control(struct pt_stream *s, uint32_t id, const void *data, u
         if (!pt_lane_has_room(lane, room_needed(id & PT_RECORD_ID_MASK, len)))
             pt_lane_close_chunk(lane);
         pt_lane_reserve(lane);
-        ts = pt_clock_now(h->clock);
+        ts = pt_clock_now(s->seg->g.clock);
         if (pt_set_has(pt_seg_filter(h), id & PT_RECORD_ID_MASK))
             id |= PT_RECORD_TRUNCATED;
         if (pt_steer_holds(s))
@@ -101,16 +101,16 @@ static void each_page(struct pt_stream *s,
 {
     for (unsigned i = 0; i < PT_PROC_MAX; i++) {
         const struct pt_proc *p = &s->seg->h->procs[i];
-        uint32_t pid = pt_load_seqcst(&p->pid);
+        uint32_t pid = pt_load_seqcst(&p->pid), bit = pt_load_seqcst(&p->bit);
         struct pt_page *page;
 
-        if (pid == 0 || p->bit >= PT_STREAMS)
+        if (pid == 0 || bit >= PT_STREAMS)
             continue;
         page = page_of(s, pid, pt_load_seqcst(&p->start));
         if (!page)
             continue;
-        if (pt_page_bit_is_of(page, p->bit, s->seg->file))
-            fn(s, page, p->bit, context);
+        if (pt_page_bit_is_of(page, bit, s->seg->file))
+            fn(s, page, bit, context);
         if (page != s->page)
             pt_page_unmap(page);
     }
@@ -165,9 +165,9 @@ static int begin_window(struct pt_stream *s, uint64_t state, bool recorded)
 
     if (!pt_steer_holds(s))
         return 0;
-    if (!recorded && h->attr.stream_policy == POSIX_TRACE_LOOP)
+    if (!recorded && s->seg->g.attr.stream_policy == POSIX_TRACE_LOOP)
         return -ENOMEM;
-    now = pt_clock_now(h->clock);
+    now = pt_clock_now(s->seg->g.clock);
     if (now <= s->lane.last)
         now = s->lane.last + 1;   /* not the time of the STOP before */
     if (recorded ? pt_cas_seqcst(&h->state, &state, pt_state_make(PT_RUNNING, now))
@@ -219,7 +219,7 @@ int pt_stream_stop(struct pt_stream *s, uint64_t addr)
         state = pt_load_seqcst(&h->state);
         while (pt_state_of(state) == PT_RUNNING && pt_steer_holds(s))
             if (pt_cas_seqcst(&h->state, &state,
-                              pt_state_make(PT_SUSPENDED, pt_clock_now(h->clock)))) {
+                              pt_state_make(PT_SUSPENDED, pt_clock_now(s->seg->g.clock)))) {
                 pt_stream_update_gates(s, false);
                 pt_stream_put_control(s, POSIX_TRACE_STOP, &by_call, sizeof by_call, addr);
                 break;
@@ -308,7 +308,7 @@ static uint64_t forget_all(struct pt_stream *s)
         ;
     pt_stream_update_gates(s, pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING);
     pt_and_seqcst(&h->attention, ~PT_WAIT_STOPPED);
-    ts = pt_clock_now(h->clock);
+    ts = pt_clock_now(s->seg->g.clock);
     pt_store_seqcst(&h->clear_ts, ts);
     return ts;
 }
@@ -362,7 +362,7 @@ static int ask_owner_to_flush(struct pt_stream *s)
 int pt_stream_flush(struct pt_stream *s, uint64_t addr)
 {
     struct pt_flush_status st;
-    int r = s->seg->h->has_log ? pt_attached_check(s) : -EINVAL;
+    int r = s->seg->g.has_log ? pt_attached_check(s) : -EINVAL;
 
     if (r < 0)
         return r;

@@ -239,8 +239,8 @@ int pt_live_refresh(struct pt_live *l)
     if (l->passive)
         l->clear_ts = pt_load_seqcst(&l->seg->h->clear_ts);
     else if (!l->seg->copy)
-        pt_syncpoint_maintain(l->seg->h);
-    n = pt_load_acquire(&l->seg->h->nchunks);
+        pt_syncpoint_maintain(l->seg->h, l->seg->g.clock);
+    n = pt_seg_chunk_count(l->seg);
     if (pt_seg_reachable(l->seg, n) < n)
         return -ENOMEM;
     r = make_room(l, n);

@@ -119,7 +119,7 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
     if (lane && pt_lane_attach(lane, seg, epoch, &author) == 0)
         return lane;
     pt_add_relaxed(&seg->h->lost_no_slot[PT_LOST_NO_MEMORY], 1u);
-    pt_missed_note(seg->h);
+    pt_missed_note(seg);
     return NULL;
 }
 
@@ -168,7 +168,7 @@ static void write_cpu_time(struct pt_lane *lane, uint64_t run, uint64_t addr)
         room = pt_lane_has_room(lane, sizeof t);
         if (!room)
             pt_lane_close_chunk(lane);
-        ts = pt_clock_now(lane->h->clock);
+        ts = pt_clock_now(lane->seg->g.clock);
         now = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
         if (room)
             t.more_ns = now > run ? now - run : 0;
@@ -183,9 +183,10 @@ static uint64_t ask(struct pt_self *self, struct pt_thread *t, unsigned level, u
 {
     struct pt_lane *lanes = pt_thread_lanes(t, level);
     uint64_t wanted = open & ~shadows, bit;
+    char name[TRACE_EVENT_NAME_MAX + 1];
     struct posixtrace_event event;
 
-    pt_sieve_event(self, t, &event, id, data, len, addr);
+    pt_sieve_event(self, t, &event, name, id, data, len, addr);
     pt_for_each_bit(bit, open & ~shadows)
         if (lanes && (open & pt_page_shadow(self->page, (unsigned)bit)) &&
             !pt_sieve_wants(self, &lanes[bit], (unsigned)bit, &event))
@@ -223,8 +224,8 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
             onward |= (uint64_t)lane->onward << bit;
             continue;
         }
-        if (lane->h->clock != kind)
-            ts = pt_clock_now(kind = lane->h->clock);
+        if (lane->seg->g.clock != kind)
+            ts = pt_clock_now(kind = lane->seg->g.clock);
         pt_lane_write(lane, id, data, len, addr, ts);
         onward |= (uint64_t)lane->onward << bit;
     }
@@ -249,7 +250,7 @@ static void count_stranger(struct pt_self *self, uint32_t id)
         if (!seg)
             continue;
         pt_add_relaxed(&seg->h->lost_no_slot[PT_LOST_NO_MEMORY], 1u);
-        pt_missed_note(seg->h);
+        pt_missed_note(seg);
     }
     pt_add_seqcst(&pt_thread_strangers, (uint32_t)-1);
 }
@@ -311,7 +312,7 @@ void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
     struct pt_thread *t = pt_thread_self;
 
     pt_thread_settle(t);
-    pt_lane_write(lane, id, data, len, addr, pt_clock_now(lane->h->clock));
+    pt_lane_write(lane, id, data, len, addr, pt_clock_now(lane->seg->g.clock));
     pt_fence_compiler();
     pt_event_leave_lane(lane);
     if (pt_unlikely(lane->onward))

@@ -82,9 +82,9 @@ void pt_fill_end(struct pt_stream *s)
 }
 
 /* Full chunks that are percent of the size, at least one. */
-static uint32_t level_of(const struct pt_seg_header *h, unsigned percent)
+static uint32_t level_of(const struct pt_seg *seg, unsigned percent)
 {
-    uint64_t chunks = ((uint64_t)h->base_chunks * percent + 99) / 100;
+    uint64_t chunks = ((uint64_t)seg->g.base_chunks * percent + 99) / 100;
 
     return chunks ? (uint32_t)chunks : 1;
 }
@@ -109,9 +109,9 @@ int pt_fill_watch(struct pt_stream *s, unsigned percent, int fd)
         return e;
     }
     f->seen = pt_load_seqcst(&h->fill_futex);
-    pt_store_seqcst(&h->fill_level, level_of(h, percent));
+    pt_store_seqcst(&h->fill_level, level_of(s->seg, percent));
     pt_fill_arm(h);
-    if (pt_load_seqcst(&h->full_chunks) >= level_of(h, percent))
+    if (pt_load_seqcst(&h->full_chunks) >= level_of(s->seg, percent))
         wake(h);
     e = pt_thread_start(&f->thread, tell, f);
     if (e < 0) {

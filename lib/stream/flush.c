@@ -74,9 +74,10 @@ static int own_descriptors(int fd)
 
 static int open_log(struct pt_flusher *f)
 {
-    struct pt_seg_header *h = f->stream->seg->h;
-    struct pt_log_params params = { .attr = h->attr, .clock = h->clock,
-                                    .pid = (int32_t)h->owner_pid };
+    const struct pt_seg *seg = f->stream->seg;
+    struct pt_seg_header *h = seg->h;
+    struct pt_log_params params = { .attr = seg->g.attr, .clock = seg->g.clock,
+                                    .pid = (int32_t)seg->g.owner_pid };
     struct stat st;
     int flags = fcntl(f->fd, F_GETFL), e;
 
@@ -122,7 +123,7 @@ static void switches_wait(void *flusher)
 static void open_switches(struct pt_flusher *f)
 {
     struct pt_stream *s = f->stream;
-    int e = s->seg->h->attr.switches
+    int e = s->seg->g.attr.switches
             ? pt_switches_open(&f->round.switches, s, switches_wait, f) : -ENODATA;
 
     f->switches = -e;

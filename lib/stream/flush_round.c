@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include "ring/slot.h"
+#include "ring/syncpoint.h"
 #include "stream/books.h"
 #include "stream/flush_state.h"
 
@@ -46,20 +47,28 @@ void pt_flush_names_and_syncs(struct pt_flusher *f)
 {
     struct pt_names *names = f->stream->names;
     struct pt_seg_header *h = f->stream->seg->h;
-    uint32_t end = pt_names_end(names), syncs = pt_load_acquire(&h->syncs), id;
+    uint32_t end = pt_names_end(names), syncs = pt_syncpoint_count(h), id;
     const char *text;
     int e = 0;
 
-    for (; e == 0 && f->names_end < end; f->names_end += e == 0)
-        e = pt_log_put_text(f->writer, PT_TEXT_NAME, f->names_end,
-                            pt_names_get(names, f->names_end));
+    /* A name that is none any more was overwritten by another process. */
+    for (; e == 0 && f->names_end < end; f->names_end += e == 0) {
+        text = pt_names_get(names, f->names_end);
+        e = text ? pt_log_put_text(f->writer, PT_TEXT_NAME, f->names_end, text) : 0;
+        e = e == -EINVAL ? 0 : e;
+    }
     while (e == 0 && ((text = pt_names_description_at(names, f->described, &id)) || id)) {
         if (text)
             e = pt_log_put_text(f->writer, PT_TEXT_DESCRIPTION, id, text);
+        e = e == -EINVAL ? 0 : e;
         f->described += e == 0;
     }
-    for (; e == 0 && f->syncs < syncs && f->syncs < PT_SYNC_MAX; f->syncs += e == 0)
-        e = pt_log_put_sync(f->writer, &h->sync[f->syncs]);
+    for (; e == 0 && f->syncs < syncs; f->syncs += e == 0) {
+        struct pt_sync point;
+
+        pt_copy_unchecked(&point, &h->sync[f->syncs], sizeof point);
+        e = pt_log_put_sync(f->writer, &point);
+    }
     note_error(f, e);
 }
 
@@ -74,8 +83,8 @@ static void fill_status(struct pt_flusher *f, struct pt_log_status *st)
     st->stream_overrun = (int32_t)pt_load_relaxed(&h->overrun);
     st->flush_error = (int32_t)pt_load_seqcst((uint32_t *)&f->error);
     st->late = l->late;
-    st->peak_bytes = (uint64_t)pt_load_relaxed(&h->peak_chunks) * h->chunk_size;
-    st->reserved_bytes = (uint64_t)pt_load_relaxed(&h->nchunks) * h->chunk_size;
+    st->peak_bytes = (uint64_t)pt_load_relaxed(&h->peak_chunks) * l->seg->g.chunk_size;
+    st->reserved_bytes = (uint64_t)pt_seg_chunk_count(l->seg) * l->seg->g.chunk_size;
     st->advised_size = pt_slot_advised_size(l->seg);
 }
 

@@ -15,7 +15,7 @@
 static bool has_unflushed(struct pt_flusher *f)
 {
     struct pt_seg *seg = f->stream->seg;
-    uint32_t n = pt_load_acquire(&seg->h->nchunks);
+    uint32_t n = pt_seg_chunk_count(seg);
 
     n = pt_seg_reachable(seg, n);
     for (uint32_t i = 0; i < n; i++) {
@@ -40,7 +40,7 @@ static bool has_unflushed(struct pt_flusher *f)
 
 bool pt_flush_by_itself(const struct pt_flusher *f)
 {
-    return f->stream->seg->h->attr.stream_policy == POSIX_TRACE_FLUSH;
+    return f->stream->seg->g.attr.stream_policy == POSIX_TRACE_FLUSH;
 }
 
 /* A quarter of the pool is full, as for the writers that wake us.  But not if the
@@ -51,7 +51,7 @@ static bool is_filling(struct pt_flusher *f)
     struct pt_seg_header *h = f->stream->seg->h;
 
     return f->round.given_back > 0 &&
-           (uint64_t)pt_load_relaxed(&h->full_chunks) * 4 >= h->base_chunks;
+           (uint64_t)pt_load_relaxed(&h->full_chunks) * 4 >= f->stream->seg->g.base_chunks;
 }
 
 bool pt_flush_is_due(struct pt_flusher *f)
@@ -80,7 +80,7 @@ void pt_flush_wait(struct pt_flusher *f, uint32_t futex)
 
     if (waits) {
         pt_or_seqcst(&h->attention, PT_WAIT_FLUSHER);
-        if (h->fences)
+        if (f->stream->seg->g.fences)
             pt_fence_seqcst();
         else
             pt_barrier_all();

@@ -41,21 +41,32 @@ void pt_gates_deinit(struct pt_gates *g)
     free(g->expression);
 }
 
+/* Of a copy: the map is shared, and the layout has room for what is counted first. */
+static PT_COLD int parse_description(const struct pt_gates *g, uint32_t id, bool *described,
+                                     struct posixtrace_layout **layout)
+{
+    char copy[PT_DESCRIPTION_MAX + 1];
+    const char *text = pt_event_system_description(id);
+
+    if (!text)
+        text = pt_names_read_description(g->names, id, copy);
+    *described = text != NULL;
+    return text && g->expression->fields ? pt_layout_parse(text, layout, NULL) : 0;
+}
+
 /* As far as the type tells. */
 static int value_of(const struct pt_gates *g, const struct pt_page *page, uint32_t id,
                     const char *name)
 {
-    const char *text = pt_event_system_description(id);
     struct posixtrace_layout *layout = NULL;
     struct pt_subject_event s = { .name = name, .pid = (int32_t)page->pid };
+    bool described;
     int v;
 
-    if (!text)
-        text = pt_names_description(g->names, id);
-    if (text && g->expression->fields && pt_layout_parse(text, &layout, NULL) < 0)
+    if (parse_description(g, id, &described, &layout) < 0)
         return -1;
     s.layout = layout;
-    s.may_describe = !text && id >= PT_ID_NAMED_FIRST;
+    s.may_describe = !described && id >= PT_ID_NAMED_FIRST;
     v = pt_expression_value(g->expression, &s);
     free(layout);
     return v;
@@ -65,6 +76,7 @@ enum pt_gate pt_gates_decide(const struct pt_gates *g, const struct pt_page *pag
                              uint32_t id)
 {
     enum pt_gate open = pt_handler_decides(page, bit, id) ? PT_GATE_ASK : PT_GATE_OPEN;
+    char copy[TRACE_EVENT_NAME_MAX + 1];
     const char *name;
     int v;
 
@@ -74,7 +86,7 @@ enum pt_gate pt_gates_decide(const struct pt_gates *g, const struct pt_page *pag
         return open;
     if (!g->expression)
         return PT_GATE_ASK;
-    name = pt_names_get(g->names, id);
+    name = pt_names_read_name(g->names, id, copy);
     v = name ? value_of(g, page, id, name) : -1;
     return v == 0 ? PT_GATE_CLOSED : v == 1 ? open : PT_GATE_ASK;
 }

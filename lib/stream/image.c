@@ -86,7 +86,8 @@ static bool replay(const struct pt_names *from, struct pt_names *to)
     const char *text;
 
     for (id = PT_ID_NAMED_FIRST; id < end; id++) {
-        const char *name = pt_names_get(from, id);
+        char copy[TRACE_EVENT_NAME_MAX + 1];
+        const char *name = pt_names_read_name(from, id, copy);
         uint32_t got;
 
         if (!name || pt_names_id(to, name, true, &got) < 0 || got != id)
@@ -105,7 +106,7 @@ static bool inherits(const struct pt_self *parent)
     for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
         const struct pt_seg *seg = pt_load_acquire(&parent->known[bit].seg);
 
-        if (seg && seg->h->attr.inheritance == POSIX_TRACE_INHERITED &&
+        if (seg && seg->g.attr.inheritance == POSIX_TRACE_INHERITED &&
             pt_load_relaxed(&parent->known[bit].epoch) ==
                 pt_load_relaxed(&parent->page->epoch[bit]))
             return true;

@@ -57,7 +57,7 @@ static void folded_losses(const struct pt_live *l, uint64_t lost[PT_LOSS_CAUSES]
             stored -= t->excluded + t->refused;
         }
     }
-    if (h->attr.stream_policy == POSIX_TRACE_LOOP && stored > seen)
+    if (l->seg->g.attr.stream_policy == POSIX_TRACE_LOOP && stored > seen)
         lost[PT_LOST_OVERWRITTEN] += stored - seen;
     *recorded += stored - l->folded_excluded - l->folded_refused;
 }
@@ -92,18 +92,18 @@ static int active_info(struct pt_stream *s, struct posixtrace_info *info)
     if (r < 0)
         return r;
     memcpy(info->id, h->id, sizeof info->id);
-    info->clock = h->clock;
+    info->clock = s->seg->g.clock;
     info->end = POSIXTRACE_END_ACTIVE;
     for (uint32_t i = 0; i < l->tally_room; i++)
         if (l->tally[i].used && l->tally[i].source != PT_TALLY_FOLDED)
             tally_losses(&l->tally[i], info->lost, &info->events);
     folded_losses(l, info->lost, &info->events);
     info->late = l->late;
-    info->bytes = (uint64_t)pt_load_relaxed(&h->used_chunks) * h->chunk_size;
-    info->peak_bytes = (uint64_t)pt_load_relaxed(&h->peak_chunks) * h->chunk_size;
-    info->reserved_bytes = (uint64_t)pt_load_relaxed(&h->nchunks) * h->chunk_size;
+    info->bytes = (uint64_t)pt_load_relaxed(&h->used_chunks) * s->seg->g.chunk_size;
+    info->peak_bytes = (uint64_t)pt_load_relaxed(&h->peak_chunks) * s->seg->g.chunk_size;
+    info->reserved_bytes = (uint64_t)pt_seg_chunk_count(s->seg) * s->seg->g.chunk_size;
     info->advised_size = pt_slot_advised_size(s->seg);
-    info->barrier = !h->fences;
+    info->barrier = !s->seg->g.fences;
     if (s->flusher) {
         for (unsigned c = PT_LOST_OWN; c < PT_LOSS_CAUSES; c++)
             info->lost[c] = pt_flusher_log_lost(s->flusher, c);

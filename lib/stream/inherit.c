@@ -60,11 +60,11 @@ static bool is_for_us(const struct pt_seg *seg, const struct pt_self *parent, ui
 {
     const struct pt_seg_header *h = seg->h;
 
-    if (h->attr.inheritance != POSIX_TRACE_INHERITED || pt_load_seqcst(&h->closed) ||
+    if (seg->g.attr.inheritance != POSIX_TRACE_INHERITED || pt_load_seqcst(&h->closed) ||
         !was_made_before(h, start))
         return false;
     /* Of its own streams our memory would know those that there were. */
-    if (parent && h->owner_pid == parent->pid && h->owner_start == parent->start)
+    if (parent && seg->g.owner_pid == parent->pid && seg->g.owner_start == parent->start)
         return false;
     return pt_owner_liveness(h, seg->dev, seg->ino) != PT_DEAD;
 }
@@ -170,7 +170,7 @@ static void take_known(struct pt_self *child, const struct pt_self *parent)
         int own;
 
         if (!seg || !is_known(parent, parent->page, bit) ||
-            seg->h->attr.inheritance != POSIX_TRACE_INHERITED)
+            seg->g.attr.inheritance != POSIX_TRACE_INHERITED)
             continue;
         own = pt_heir_take(child, seg, false);
         if (own >= 0 && pt_page_bit_is_of(child->page, (unsigned)own, seg->file))

@@ -52,10 +52,10 @@ static void bind_lane(struct pt_lane *lane, struct pt_seg *seg, uint32_t index)
     lane->h = seg->h;
     lane->slot = pt_seg_slot(seg, index);
     lane->slot_index = index;
-    lane->max_data = (uint32_t)seg->h->attr.max_data;
+    lane->max_data = (uint32_t)seg->g.attr.max_data;
     lane->max_inline = lane->max_data < PT_EVENT_INLINE ? lane->max_data : PT_EVENT_INLINE;
-    lane->plain_clock = seg->h->fences || !pt_lane_barrier_works() || lane->max_data < 8
-                            ? PT_CLOCK_NOT_PLAIN : seg->h->clock;
+    lane->plain_clock = seg->g.fences || !pt_lane_barrier_works() || lane->max_data < 8
+                            ? PT_CLOCK_NOT_PLAIN : seg->g.clock;
     drop_chunk(lane);
     lane->base = 0;
     lane->last = 0;
@@ -102,7 +102,7 @@ bool pt_lane_take_up(struct pt_lane *lane, struct pt_seg *seg, uint32_t index, u
         return false;
     lane->chunk = (uint8_t *)c;
     lane->chunk_index = at - 1;
-    lane->limit = seg->h->chunk_size;
+    lane->limit = seg->g.chunk_size;
     lane->last = pt_load_relaxed(&c->base_ts);
     pt_chunk_times(seg, at - 1, sizeof *c, &first, &lane->last);
     return true;
@@ -113,7 +113,7 @@ void pt_lane_lost(struct pt_lane *lane, unsigned cause, size_t len)
     pt_add_relaxed(&lane->slot->lost[cause], 1u);
     pt_add_relaxed(&lane->slot->lost_bytes, (uint64_t)pt_record_size((uint32_t)len));
     if (cause == PT_LOST_NO_MEMORY || cause == PT_LOST_NESTED)
-        pt_missed_note(lane->h);
+        pt_missed_note(lane->seg);
     else
         pt_note_overrun(lane->h);
 }
@@ -126,10 +126,12 @@ static void commit(struct pt_lane *lane, uint64_t value)
 
 /* A quarter of the pool is full: time for the flush thread, once a round.  Three
  * quarters are left for what comes until it gets a processor. */
-static void high_water(struct pt_seg_header *h)
+static void high_water(const struct pt_seg *seg)
 {
-    if (h->has_log && h->attr.stream_policy == POSIX_TRACE_FLUSH &&
-        pt_load_relaxed(&h->full_chunks) * 4 >= h->base_chunks &&
+    struct pt_seg_header *h = seg->h;
+
+    if (seg->g.has_log && seg->g.attr.stream_policy == POSIX_TRACE_FLUSH &&
+        (uint64_t)pt_load_relaxed(&h->full_chunks) * 4 >= seg->g.base_chunks &&
         pt_exchange_seqcst(&h->flush_asked, 1u) == 0) {
         pt_add_seqcst(&h->flush_futex, 1u);
         pt_futex_wake_all(&h->flush_futex);
@@ -148,19 +150,38 @@ void pt_lane_close_chunk(struct pt_lane *lane)
     pt_store_release(&s->chunk, 0u);
     pt_pool_close(lane->seg, lane->chunk_index, lane->slot_index, lane->last);
     drop_chunk(lane);
-    high_water(lane->h);
+    high_water(lane->seg);
     pt_fill_closed(lane->h);
+}
+
+/*
+ * Where a record group of need bytes goes, behind what is committed; NULL: there is no room.
+ * The position is in shared memory: it is loaded once, with the commit word that the record's
+ * own is made from, and checked against the lane's private limit.
+ */
+static uint8_t *place_for(const struct pt_lane *lane, uint32_t need, uint64_t *committed)
+{
+    uint64_t word = pt_lane_committed(lane);
+    uint32_t at = (uint32_t)word;
+
+    if (!has_chunk(lane) || at < sizeof(struct pt_chunk) || (uint64_t)at + need > lane->limit)
+        return NULL;
+    *committed = word;
+    return lane->chunk + at;
 }
 
 /* Says who goes on in a chunk that another thread left. */
 static void put_author(struct pt_lane *lane)
 {
     struct pt_record_author a = { lane->slot->author, lane->slot->next_no };
-    uint8_t *at = lane->chunk + pt_lane_position(lane);
+    uint64_t committed;
+    uint8_t *at = place_for(lane, pt_record_size(sizeof a), &committed);
 
+    if (!at)
+        return;
     pt_record_put_head(at, PT_RECORD_AUTHOR, 0, sizeof a, 0, 0);
     memcpy(at + PT_RECORD_HEAD, &a, sizeof a);
-    commit(lane, pt_lane_committed(lane) + pt_record_size(sizeof a));
+    commit(lane, committed + pt_record_size(sizeof a));
 }
 
 void pt_lane_set_author(struct pt_lane *lane, const struct pt_author *author, uint32_t room)
@@ -184,7 +205,7 @@ static enum pt_pool_take take_chunk(struct pt_lane *lane, uint32_t need)
     struct pt_seg *seg = lane->seg;
     struct pt_slot *s = lane->slot;
     uint32_t index;
-    bool loop = lane->h->attr.stream_policy == POSIX_TRACE_LOOP;
+    bool loop = lane->seg->g.attr.stream_policy == POSIX_TRACE_LOOP;
     enum pt_pool_take r = pt_pool_take(seg, lane->slot_index, need, loop, &index);
     struct pt_chunk *c;
 
@@ -194,14 +215,14 @@ static enum pt_pool_take take_chunk(struct pt_lane *lane, uint32_t need)
     lane->chunk = (uint8_t *)c;
     lane->chunk_index = index;
     lane->base = c->base_ts;
-    lane->limit = lane->h->chunk_size;
+    lane->limit = lane->seg->g.chunk_size;
     if (r == PT_POOL_ADOPTED) {
         lane->base = 0;   /* unknown: the next record begins with its full time */
         put_author(lane);
     }
     pt_store_release(&s->chunk_base, s->next_no - (pt_lane_committed(lane) >> 32));
     pt_store_release(&s->chunk, index + 1);
-    pt_syncpoint_maintain(lane->h);
+    pt_syncpoint_maintain(lane->h, lane->seg->g.clock);
     return r;
 }
 
@@ -243,7 +264,7 @@ static bool stop_or_lose(struct pt_lane *lane, uint64_t state, size_t len)
     uint64_t now = state;
 
     if (pt_state_of(state) == PT_RUNNING &&
-        !pt_stream_stop_full(lane->h, &now, pt_clock_now(lane->h->clock)) &&
+        !pt_stream_stop_full(lane->h, &now, pt_clock_now(lane->seg->g.clock)) &&
         pt_state_of(now) == PT_RUNNING)
         return false;
     if (pt_state_of(now) != PT_SUSPENDED)   /* else stamped outside the stream's windows */
@@ -260,7 +281,7 @@ static bool find_chunk(struct pt_lane *lane, size_t len)
 
         if (r == PT_POOL_TAKEN || r == PT_POOL_ADOPTED)
             return true;
-        if (r != PT_POOL_NO_MEMORY && lane->h->attr.stream_policy != POSIX_TRACE_LOOP) {
+        if (r != PT_POOL_NO_MEMORY && lane->seg->g.attr.stream_policy != POSIX_TRACE_LOOP) {
             if (stop_or_lose(lane, state, len))
                 return false;
         } else {
@@ -276,6 +297,7 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
 {
     uint32_t n = len > lane->max_data ? lane->max_data : (uint32_t)len, need = pt_record_size(n);
     uint32_t flags = n < len ? PT_RECORD_TRUNCATED : id & PT_RECORD_TRUNCATED;
+    uint64_t committed;
     uint8_t *at;
 
     id &= PT_RECORD_ID_MASK;
@@ -285,17 +307,21 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
             leave_to_next(lane, n);
         return false;
     }
-    if (!has_chunk(lane) ||
-        (uint64_t)pt_lane_position(lane) + PT_RECORD_HEAD + need > lane->limit) {
+    at = place_for(lane, PT_RECORD_HEAD + need, &committed);
+    if (!at) {
         pt_lane_close_chunk(lane);
         if (pt_owner_gone(lane) || !find_chunk(lane, n))
             return false;
+        at = place_for(lane, PT_RECORD_HEAD + need, &committed);
+        if (!at) {   /* only where another process writes into our chunk */
+            pt_lane_lost(lane, PT_LOST_NO_MEMORY, n);
+            return false;
+        }
         /* Nothing in the chunk is later than this. */
-        ts = pt_clock_now(lane->h->clock);
+        ts = pt_clock_now(lane->seg->g.clock);
     }
-    if (ts <= lane->last && lane->h->clock != PT_CLOCK_TSC)
+    if (ts <= lane->last && lane->seg->g.clock != PT_CLOCK_TSC)
         ts = lane->last + 1;
-    at = lane->chunk + pt_lane_position(lane);
     if (ts < lane->base || ts - lane->base > PT_DELTA_MAX) {
         pt_record_put_head(at, PT_RECORD_TIME, 0, 0, 0, ts);
         at += PT_RECORD_HEAD;
@@ -306,7 +332,7 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
     if (n)
         memcpy(at + PT_RECORD_HEAD, data, n);
     lane->last = ts;
-    commit(lane, pt_lane_committed(lane) + need + (1ull << 32));
+    commit(lane, committed + need + (1ull << 32));
     return true;
 }
 
@@ -316,12 +342,12 @@ void pt_lane_recover(struct pt_lane *lane)
     uint32_t at = pt_load_relaxed(&s->chunk);
 
     pt_pool_repair(lane->seg, lane->slot_index);
-    if (at == 0) {
+    if (at == 0 || at > pt_seg_reachable(lane->seg, at)) {
         drop_chunk(lane);
     } else {
         lane->chunk_index = at - 1;
         lane->chunk = (uint8_t *)pt_seg_chunk(lane->seg, at - 1);
-        lane->limit = lane->h->chunk_size;
+        lane->limit = lane->seg->g.chunk_size;
         lane->base = 0;   /* a TIME record may or may not have been committed */
     }
     pt_store_release(&s->inside, 0u);

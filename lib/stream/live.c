@@ -10,7 +10,7 @@
  * the stream's owner, no thread did it. */
 static const struct pt_author *reader_author(struct pt_live *l)
 {
-    l->author = (struct pt_author){ .wid = 1, .pid = (int32_t)l->seg->h->owner_pid };
+    l->author = (struct pt_author){ .wid = 1, .pid = (int32_t)l->seg->g.owner_pid };
     return &l->author;
 }
 

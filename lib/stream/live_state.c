@@ -71,7 +71,7 @@ void pt_live_look_at_state(struct pt_live *l)
         l->start_due = true;
     } else if (l->automatic != PT_AUTO_NONE && pt_state_of(state) != PT_AUTOSTOPPED) {
         l->automatic = PT_AUTO_NONE;   /* cleared meanwhile */
-        l->gap_to = refuse_until(l, pt_clock_now(l->seg->h->clock));
+        l->gap_to = refuse_until(l, pt_clock_now(l->seg->g.clock));
     }
 }
 
@@ -100,7 +100,7 @@ void pt_live_take_gap(struct pt_live *l)
 bool pt_live_restart(struct pt_live *l)
 {
     struct pt_seg_header *h = l->seg->h;
-    uint64_t state = pt_load_seqcst(&h->state), now = pt_clock_now(h->clock);
+    uint64_t state = pt_load_seqcst(&h->state), now = pt_clock_now(l->seg->g.clock);
 
     if (l->automatic != PT_AUTO_STOPPED || l->seg->copy || l->passive)
         return false;

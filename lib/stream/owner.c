@@ -39,7 +39,8 @@ bool pt_owner_gone(const struct pt_lane *lane)
     unsigned bit;
 
     if (!self || lane->slot->author.level == PT_LEVEL_CONTROL ||
-        (h->owner_pid == self->pid && h->owner_start == self->start) || !look_is_due(h))
+        (lane->seg->g.owner_pid == self->pid && lane->seg->g.owner_start == self->start) ||
+        !look_is_due(h))
         return false;
     bit = bit_of(self, lane);
     if (bit == PT_STREAMS || pt_owner_liveness(h, lane->seg->dev, lane->seg->ino) != PT_DEAD)
@@ -52,7 +53,7 @@ bool pt_owner_gone(const struct pt_lane *lane)
 /* True: the process was traced until now. */
 static bool take_out(struct pt_proc *p, const char *file)
 {
-    uint32_t pid = pt_load_seqcst(&p->pid), bit = p->bit;
+    uint32_t pid = pt_load_seqcst(&p->pid), bit = pt_load_seqcst(&p->bit);
     struct pt_page *page;
     char page_file[64];
     uint64_t epoch;

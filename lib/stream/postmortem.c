@@ -12,6 +12,7 @@
 #include "ring/liveness.h"
 #include "ring/names.h"
 #include "ring/slot.h"
+#include "ring/syncpoint.h"
 #include "stream/books.h"
 #include "stream/owner.h"
 #include "stream/postmortem.h"
@@ -113,14 +114,14 @@ static int gather(struct pt_tail *t, struct corpse *c, int dir)
     t->tail.packets = c->packets;
     t->tail.packet_count = c->count;
     t->tail.syncs = h->sync;
-    t->tail.sync_count = h->syncs < PT_SYNC_MAX ? h->syncs : PT_SYNC_MAX;
+    t->tail.sync_count = pt_syncpoint_count(h);
     t->tail.text = c->texts;
     t->tail.status.watermark = UINT64_MAX;
     t->tail.status.stream_overrun = h->overrun != 0;
     t->tail.status.stream_full = pt_state_of(h->state) == PT_AUTOSTOPPED;
     t->tail.status.advised_size = pt_slot_advised_size(&c->seg);
-    t->tail.status.peak_bytes = (uint64_t)h->peak_chunks * h->chunk_size;
-    t->tail.status.reserved_bytes = (uint64_t)h->nchunks * h->chunk_size;
+    t->tail.status.peak_bytes = (uint64_t)h->peak_chunks * c->seg.g.chunk_size;
+    t->tail.status.reserved_bytes = (uint64_t)pt_seg_chunk_count(&c->seg) * c->seg.g.chunk_size;
     return 0;
 }
 

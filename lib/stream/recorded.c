@@ -94,6 +94,25 @@ void pt_recorded_close(struct pt_stream *s)
     pt_stream_free(s);
 }
 
+/*
+ * What a map in shared memory says, copied once: callers get pointers that stay good.  Without
+ * memory for the copy, the map's own; whoever copies from that has to set a bound.
+ */
+static const char *keep(struct pt_stream *s, enum pt_text kind, uint32_t id, const char *text)
+{
+    const char *kept;
+
+    if (!s->texts)
+        s->texts = calloc(1, sizeof *s->texts);
+    if (!s->texts)
+        return text;
+    kept = pt_texts_get(s->texts, kind, id);
+    if (!kept && text && pt_texts_keep(s->texts, kind, id, text,
+                                       strnlen(text, pt_text_max(kind) + 1u)) > 0)
+        kept = pt_texts_get(s->texts, kind, id);
+    return kept ? kept : text;
+}
+
 const char *pt_stream_name(struct pt_stream *s, uint32_t id)
 {
     const char *name = NULL;
@@ -103,7 +122,7 @@ const char *pt_stream_name(struct pt_stream *s, uint32_t id)
     if (pt_event_is_predefined(id))
         return pt_event_system_name(id);
     if (!s->log)
-        return pt_names_get(s->names, id);
+        return keep(s, PT_TEXT_NAME, id, pt_names_get(s->names, id));
     /* A log may know system types that this library does not, or by other names. */
     name = pt_log_reader_text(s->log, PT_TEXT_NAME, id);
     return name ? name : pt_event_system_name(id);
@@ -116,7 +135,7 @@ const char *pt_stream_description(struct pt_stream *s, uint32_t id)
     if (s->log)
         text = pt_log_reader_text(s->log, PT_TEXT_DESCRIPTION, id);
     else if (id < PT_ID_MAX)
-        text = pt_names_description(s->names, id);
+        text = keep(s, PT_TEXT_DESCRIPTION, id, pt_names_description(s->names, id));
     return text ? text : pt_event_system_description(id);
 }
 
@@ -126,5 +145,7 @@ bool pt_stream_lists(struct pt_stream *s, uint32_t id)
         return pt_names_own_in_use(s->names);
     if (s->log && !pt_event_is_predefined(id))
         return pt_log_reader_text(s->log, PT_TEXT_NAME, id) != NULL;
+    if (!s->log && id < PT_ID_MAX && !pt_event_is_predefined(id))
+        return pt_names_get(s->names, id) != NULL;
     return pt_stream_name(s, id) != NULL;
 }

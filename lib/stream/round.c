@@ -43,7 +43,7 @@ int pt_round_put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *
 {
     pt_u64 record[2 + sizeof(struct pt_set) / 8] = { 0 };
     struct pt_log_packet p = {
-        .author = { .wid = 1, .pid = (int32_t)r->live->seg->h->owner_pid },
+        .author = { .wid = 1, .pid = (int32_t)r->live->seg->g.owner_pid },
         .events = 1, .bytes = pt_record_size(len), .first_no = r->made_no,
         .base_ts = ts, .first_ts = ts, .last_ts = ts, .records = record,
         /* Not from a chunk, and known by time and type: who comes after SIGKILL
@@ -69,7 +69,7 @@ static int put_due(struct pt_round *r)
 {
     struct pt_live *l = r->live;
     struct pt_seg_header *h = l->seg->h;
-    bool marks = h->attr.stream_policy == POSIX_TRACE_FLUSH && !l->overflowing;
+    bool marks = l->seg->g.attr.stream_policy == POSIX_TRACE_FLUSH && !l->overflowing;
     struct pt_set filter;
     int e = 0, one = 1;
 
@@ -157,7 +157,7 @@ static int emit(struct pt_round *r, struct pt_run *run)
         p->types = r->counts + run->counts;
         p->type_count = run->count_count;
     }
-    if (l->seg->h->attr.stream_policy == POSIX_TRACE_LOOP && !l->seg->copy) {
+    if (l->seg->g.attr.stream_policy == POSIX_TRACE_LOOP && !l->seg->copy) {
         pt_copy_unchecked(r->copy, p->records, p->bytes);
         if (!pt_cursor_valid(l, &(struct pt_cursor){ .index = run->index, .gen = p->chunk_seq })) {
             /* Records of a control writer are nobody's events. */

@@ -42,43 +42,55 @@ static struct pt_layouts *layouts_of(struct pt_self *self)
     return all;
 }
 
-static const char *description_of(const struct pt_self *self, uint32_t id)
+/* *bytes: of the pages that it takes. */
+static uintptr_t build_layout(const char *text, size_t *bytes)
 {
-    const char *text = pt_event_system_description(id);
-
-    return text ? text : pt_names_description(self->names, id);
-}
-
-static uintptr_t make_layout(const struct pt_self *self, uint32_t id, uintptr_t none)
-{
-    const char *text = description_of(self, id);
     void *room;
 
-    if (!text)
-        return none;
-    room = pt_sys_pages(pt_layout_room(text));
+    *bytes = pt_layout_room(text);
+    room = pt_sys_pages(*bytes);
     if (!room)
         return 0;
     if (pt_layout_build(text, room, NULL) == 0)
         return (uintptr_t)room;
-    munmap(room, pt_layout_room(text));
+    munmap(room, *bytes);
     return NONE_FOR_EVER;
+}
+
+/* From a copy of the description, which other processes can change; in pages, because it is
+ * too much for the stack of a handler. */
+static uintptr_t make_layout(const struct pt_self *self, uint32_t id, uintptr_t none,
+                             size_t *bytes)
+{
+    const char *text = pt_event_system_description(id);
+    char *copy = text ? NULL : pt_sys_pages(PT_DESCRIPTION_MAX + 1);
+    uintptr_t made;
+
+    if (!text && !copy)
+        return 0;
+    if (!text)
+        text = pt_names_read_description(self->names, id, copy);
+    made = text ? build_layout(text, bytes) : none;
+    if (copy)
+        munmap(copy, PT_DESCRIPTION_MAX + 1);
+    return made;
 }
 
 static const struct posixtrace_layout *layout_of(struct pt_self *self, uint32_t id)
 {
     struct pt_layouts *all = layouts_of(self);
     uintptr_t none = (uintptr_t)pt_load_acquire(&self->names->described) << 1 | 1, is, made;
+    size_t bytes = 0;
 
     if (!all)
         return NULL;
     is = pt_load_acquire(&all->of[id]);
     if (is == 0 || ((is & 1) && is != none && is != NONE_FOR_EVER)) {
-        made = make_layout(self, id, none);
+        made = make_layout(self, id, none, &bytes);
         if (pt_cas_seqcst(&all->of[id], &is, made))
             is = made;
         else if (made && !(made & 1))
-            munmap((void *)made, pt_layout_room(description_of(self, id)));
+            munmap((void *)made, bytes);
     }
     return is & 1 ? NULL : (const struct posixtrace_layout *)is;
 }
@@ -133,10 +145,10 @@ bool pt_sieve_wants(struct pt_self *self, struct pt_lane *lane, unsigned bit,
 }
 
 void pt_sieve_event(const struct pt_self *self, const struct pt_thread *t,
-                    struct posixtrace_event *event, uint32_t id, const void *data, size_t len,
-                    uint64_t addr)
+                    struct posixtrace_event *event, char name_room[TRACE_EVENT_NAME_MAX + 1],
+                    uint32_t id, const void *data, size_t len, uint64_t addr)
 {
-    const char *name = pt_names_get(self->names, id);
+    const char *name = pt_names_read_name(self->names, id, name_room);
 
     *event = (struct posixtrace_event){
         .prog_address = addr, .thread_id = t->thread_id, .data = data, .thread_name = t->name,

@@ -19,9 +19,10 @@
 bool pt_sieve_wants(struct pt_self *self, struct pt_lane *lane, unsigned bit,
                     const struct posixtrace_event *event);
 
-/* The event as one is asked about it: without a time, which it does not have yet. */
+/* The event as one is asked about it: without a time, which it does not have yet.  name_room:
+ * for its name, which the map that is shared may lose meanwhile. */
 void pt_sieve_event(const struct pt_self *self, const struct pt_thread *t,
-                    struct posixtrace_event *event, uint32_t id, const void *data, size_t len,
-                    uint64_t addr);
+                    struct posixtrace_event *event, char name_room[TRACE_EVENT_NAME_MAX + 1],
+                    uint32_t id, const void *data, size_t len, uint64_t addr);
 
 #endif

@@ -6,12 +6,14 @@
 #include "stream/flush.h"
 
 /* FULL in a LOOP stream: no chunk is free, so the next one overwrites. */
-static bool is_full(const struct pt_seg_header *h, unsigned state)
+static bool is_full(const struct pt_seg *seg, unsigned state)
 {
+    const struct pt_seg_header *h = seg->h;
+
     if (state == PT_AUTOSTOPPED)
         return true;
-    return h->attr.stream_policy == POSIX_TRACE_LOOP && pt_load_relaxed(&h->recycled) &&
-           pt_load_relaxed(&h->used_chunks) >= pt_load_relaxed(&h->nchunks);
+    return seg->g.attr.stream_policy == POSIX_TRACE_LOOP && pt_load_relaxed(&h->recycled) &&
+           pt_load_relaxed(&h->used_chunks) >= pt_seg_chunk_count(seg);
 }
 
 /* What an owner's flush thread has left in the segment. */
@@ -37,7 +39,8 @@ void pt_stream_status(struct pt_stream *s, struct posix_trace_status_info *statu
     pthread_mutex_lock(&s->control);
     state = pt_state_of(pt_load_seqcst(&h->state));
     status->posix_stream_status = state == PT_RUNNING ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
-    status->posix_stream_full_status = is_full(h, state) ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
+    status->posix_stream_full_status = is_full(s->seg, state) ? POSIX_TRACE_FULL
+                                                              : POSIX_TRACE_NOT_FULL;
     status->posix_stream_overrun_status =
         (attached ? pt_load_seqcst(&h->overrun) : pt_exchange_seqcst(&h->overrun, 0u))
             ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;

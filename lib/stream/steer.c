@@ -74,6 +74,10 @@
 #include "stream/steer.h"
 
 #define STEP_NS 20000000u   /* between looks whether the holder exists */
+/* A word that changes for longer than this whenever it is looked at, or a lock that is lost
+ * so often, is somebody who scribbles over it: then we go on without it. */
+#define PATIENCE_NS (8 * PT_STALL_NS)
+#define MOST_PASSES 100u
 
 static uint32_t my_tid(void)
 {
@@ -101,12 +105,13 @@ static uint64_t take(struct pt_stream *s)
 {
     struct pt_seg_header *h = s->seg->h;
     uint64_t word = pt_load_seqcst(&h->control), seen = word;
-    uint64_t now = pt_clock_ns(CLOCK_MONOTONIC), since = now;
+    uint64_t now = pt_clock_ns(CLOCK_MONOTONIC), since = now, first = now;
 
     for (;;) {
         uint32_t holder = pt_control_tid(word);
 
-        if (holder == 0 || is_gone(holder) || now - since >= PT_STALL_NS) {
+        if (holder == 0 || is_gone(holder) || now - since >= PT_STALL_NS ||
+            now - first >= PATIENCE_NS) {
             uint64_t mine = pt_control_make(my_tid(), holder ? 0 : pt_control_slot_1(word),
                                             pt_control_turn(word) + 1);
 
@@ -215,14 +220,15 @@ static bool is_running(uint64_t state)
 
 /* The same state in another word, so that a late change of it fails.  That of an
  * automatic stop keeps its time: only its consumer changes it. */
-static uint64_t renew_state(struct pt_seg_header *h)
+static uint64_t renew_state(const struct pt_seg *seg)
 {
+    struct pt_seg_header *h = seg->h;
     uint64_t state = pt_load_seqcst(&h->state), fresh;
 
     do {
         if (pt_state_of(state) != PT_SUSPENDED && pt_state_of(state) != PT_RUNNING)
             return state;
-        fresh = pt_state_make(pt_state_of(state), pt_clock_now(h->clock));
+        fresh = pt_state_make(pt_state_of(state), pt_clock_now(seg->g.clock));
     } while (!pt_cas_seqcst(&h->state, &state, fresh));
     return fresh;
 }
@@ -246,7 +252,7 @@ void pt_steer_settle(struct pt_stream *s, bool after_another)
     struct pt_seg_header *h = s->seg->h;
 
     if (after_another)
-        put_missing_record(s, is_running(renew_state(h)));
+        put_missing_record(s, is_running(renew_state(s->seg)));
     pt_stream_update_gates(s, is_running(pt_load_seqcst(&h->state)) &&
                                   !pt_load_seqcst(&h->closed));
 }
@@ -295,6 +301,7 @@ bool pt_steer_end(struct pt_stream *s)
     held = pt_cas_seqcst(&h->control, &word, left);
     s->control_word = left;
     s->control_passed = !held;
+    s->passes = held ? 0 : s->passes + 1;
     if (!held && s->lane.slot) {
         pt_slot_end_control(s->seg, s->lane.slot_index);
         s->lane.slot = NULL;
@@ -303,6 +310,10 @@ bool pt_steer_end(struct pt_stream *s)
         pt_store_seqcst(&h->control_waits, 0u);
         pt_add_seqcst(&h->control_futex, 1u);
         pt_futex_wake_all(&h->control_futex);
+    }
+    if (s->passes >= MOST_PASSES) {
+        s->passes = 0;
+        held = true;
     }
     pthread_mutex_unlock(&s->control);
     return held;

@@ -23,7 +23,8 @@ int pt_steer_init(struct pt_stream *s);
 int pt_steer_begin(struct pt_stream *s);
 /* Do we still have the lock?  What was read before it was so then. */
 bool pt_steer_holds(const struct pt_stream *s);
-/* False: somebody has passed us by; begin again. */
+/* False: somebody has passed us by; begin again.  True as well after that many times in a row
+ * that only another process's writing over the lock word explains. */
 bool pt_steer_end(struct pt_stream *s);
 
 /* Puts a set and an expression (NULL: the one that is) into force, unless we were passed

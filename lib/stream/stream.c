@@ -73,6 +73,7 @@ static int open_segment(struct pt_stream *s, const struct pt_attr *attr, int log
     if (q.attr.policy_is_default && q.with_log)
         q.attr.stream_policy = POSIX_TRACE_FLUSH;
     q.attr.policy_is_default = 0;
+    q.attr.clock_res_ns = pt_clock_resolution_ns();
     s->seg = calloc(1, sizeof *s->seg);
     if (!s->seg)
         return -ENOMEM;
@@ -82,9 +83,7 @@ static int open_segment(struct pt_stream *s, const struct pt_attr *attr, int log
         s->seg = NULL;
         return r == -ENOSPC ? -ENOMEM : r;
     }
-    /* What was reserved, in the terms in which it was asked. */
-    s->seg->h->attr.clock_res_ns = pt_clock_resolution_ns();
-    pt_syncpoint_first(s->seg->h);
+    pt_syncpoint_first(s->seg->h, s->seg->g.clock);
     link_names(s);
     if (log_fd >= 0)
         note_log(s->seg->h, log_fd);
@@ -99,7 +98,7 @@ static int enter_page(struct pt_stream *s)
     unsigned bit = s->bit;
 
     pt_page_set_file(page, bit, s->seg->file);
-    page->stream[bit].inherited = s->seg->h->attr.inheritance == POSIX_TRACE_INHERITED;
+    page->stream[bit].inherited = s->seg->g.attr.inheritance == POSIX_TRACE_INHERITED;
     if (!s->other)
         pt_self_set_segment(s->self, bit, pt_load_relaxed(&page->epoch[bit]), s->seg);
     return pt_process_register(s->seg, s->pid, s->start, page, bit);
@@ -144,6 +143,9 @@ struct pt_stream *pt_stream_new(enum pt_stream_kind kind)
 
 void pt_stream_free(struct pt_stream *s)
 {
+    if (s->texts)
+        pt_texts_deinit(s->texts);
+    free(s->texts);
     pthread_mutex_destroy(&s->control);
     pthread_mutex_destroy(&s->reading);
     free(s);

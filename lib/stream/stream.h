@@ -19,6 +19,7 @@
 
 #include <pthread.h>
 #include "log/reader.h"
+#include "log/texts.h"
 #include "stream/lane.h"
 #include "stream/live.h"
 
@@ -44,6 +45,7 @@ struct pt_stream {
     /* active: which process it was created for, see traced.h */
     struct pt_page  *page;
     struct pt_names *names;
+    struct pt_texts *texts;       /* what was asked of names, copied; reading lock */
     char     names_file[64];
     uint32_t pid;
     uint64_t start;
@@ -55,6 +57,7 @@ struct pt_stream {
     struct pt_lane lane;          /* the control writer's; slot NULL: none */
     pt_u64   control_word;        /* the segment's lock as we have it, or left it: steer.c */
     bool     control_passed;      /* somebody has passed us by since */
+    unsigned passes;              /* how often in a row */
     struct pt_live live;
     struct pt_flusher *flusher;   /* NULL without log */
     struct pt_fill *fill;         /* NULL: nobody wants to hear how full it is */
@@ -109,7 +112,7 @@ void pt_recorded_close(struct pt_stream *s);
 /* As posixtrace_follow(). */
 int pt_recorded_follow(struct pt_stream *s, int *gap);
 
-/* Name of an event id in s, or NULL. */
+/* Name of an event id in s, or NULL.  Reading lock. */
 const char *pt_stream_name(struct pt_stream *s, uint32_t id);
 /* What describes its data, or NULL. */
 const char *pt_stream_description(struct pt_stream *s, uint32_t id);

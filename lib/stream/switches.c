@@ -51,7 +51,7 @@ void pt_switches_use(const struct pt_switch_ops *ops, const struct pt_switch_ops
 int pt_switches_open(struct pt_switches **switches, struct pt_stream *s,
                      void (*filling)(void *), void *context)
 {
-    const struct pt_attr *attr = &s->seg->h->attr;
+    const struct pt_attr *attr = &s->seg->g.attr;
     struct pt_switch_request q = {
         .pid = (int32_t)s->pid, .children = attr->inheritance == POSIX_TRACE_INHERITED,
         .newest = attr->stream_policy == POSIX_TRACE_LOOP,
@@ -170,7 +170,7 @@ static int put_losses(struct pt_switches *w, struct pt_round *r, const struct pt
     for (size_t i = 0; e == 0 && i < n; i++) {
         if (list[i].what != PT_SWITCH_LOST || fate_of(r, list[i].ts) == PT_FATE_EXCLUDE)
             continue;
-        count_loss(w, w->seg->h->attr.stream_policy == POSIX_TRACE_LOOP ? PT_LOST_OVERWRITTEN
+        count_loss(w, w->seg->g.attr.stream_policy == POSIX_TRACE_LOOP ? PT_LOST_OVERWRITTEN
                                                                        : PT_LOST_FULL,
                    list[i].value);
         if (r->live->overflowing)

@@ -340,7 +340,7 @@ static int pending_in(struct pt_live *l, uint32_t index, uint64_t gen)
             pt_copy_unchecked(&author, r.data, sizeof author);
             author.name[15] = '\0';
             t = NULL;
-        } else if (d.p > at + from && author.wid != 0) {
+        } else if ((uint32_t)(d.p - at) > from && author.wid != 0) {
             t = t ? t : pt_live_tally(l, &author);
             if (!t)
                 return -ENOMEM;
@@ -352,7 +352,7 @@ static int pending_in(struct pt_live *l, uint32_t index, uint64_t gen)
 
 int pt_live_take_pending(struct pt_live *l)
 {
-    uint32_t n = pt_load_acquire(&l->seg->h->nchunks);
+    uint32_t n = pt_seg_chunk_count(l->seg);
     int r = 0;
 
     n = pt_seg_reachable(l->seg, n);

@@ -7,7 +7,8 @@
  *
  *   byte 0    mode: read the log together with the segment, or also recover a
  *             copy of the log, or trace into it as a process that it traces, or
- *             look on and steer it as posixtrace_attach() lets others do
+ *             look on and steer it as posixtrace_attach() lets others do; from 128 on
+ *             the changes come one by one between these calls, while it is mapped
  *   8 bytes   a change each, see change.h; where: area, see place_of()
  *
  * Nothing may crash, hang or give more events than the bytes can hold.  What
@@ -37,6 +38,14 @@ enum mode { MODE_READ, MODE_LOOK_ON, MODE_RECOVER, MODE_TRACE, MODES };
 static struct subject subject;
 static unsigned long most, inputs, inputs_with_events;
 
+/* What is still to be changed while the segment is in use. */
+static struct {
+    struct fuzz_change changes[CHANGES_MAX];
+    size_t count, done;
+} late;
+
+static void change_next(void);
+
 /* ---- reading ---- */
 
 static int count_stream(void *context, const struct posixtrace_stream *s)
@@ -63,6 +72,8 @@ static unsigned long read_events(trace_id_t trid)
             byte = ((const uint8_t *)e.data)[i];
         byte = (uint8_t)(e.name[strlen(e.name)] + e.thread_name[strlen(e.thread_name)]);
         FUZZ_NEED(++events <= most);
+        if (events % 32 == 0)
+            change_next();
     }
     (void)byte;
     return user;
@@ -79,6 +90,7 @@ static void ask(trace_id_t trid)
     int end = 0;
 
     posix_trace_get_status(trid, &status);
+    change_next();
     while (posixtrace_thread_getnext(trid, &cursor, &thread, &end) == 0 && !end)
         FUZZ_NEED(memchr(thread.name, '\0', sizeof thread.name) && ++threads <= 2 * PT_SLOT_MAX);
     for (end = 0; posix_trace_eventtypelist_getnext_id(trid, &type, &end) == 0 && !end;) {
@@ -146,9 +158,11 @@ static void trace(void)
         return;
     if (pt_lane_attach(&lane, &seg, 1, &author) == 0) {
         for (unsigned i = 0; i < TRACED_EVENTS; i++) {
+            if (i % 4 == 0)
+                change_next();
             pt_store_relaxed(&lane.slot->inside, i + 1u);
             pt_lane_write(&lane, POSIX_TRACE_UNNAMED_USEREVENT, buffer, i * 4, 0,
-                          pt_clock_now(seg.h->clock));
+                          pt_clock_now(seg.g.clock));
             pt_store_release(&lane.slot->inside, 0u);
         }
         pt_slot_advised_size(&seg);
@@ -181,12 +195,16 @@ static void look_on(void)
     if (posixtrace_attach(strrchr(subject.seg.path, '/') + 1, &trid) == 0) {
         read_events(trid);
         ask(trid);
+        change_next();
         posix_trace_stop(trid);
+        change_next();
         posix_trace_start(trid);
+        change_next();
         FUZZ_NEED(posix_trace_eventset_fill(&set, POSIX_TRACE_ALL_EVENTS) == 0);
         posix_trace_set_filter(trid, &set, POSIX_TRACE_ADD_EVENTSET);
         posix_trace_get_filter(trid, &set);
         posix_trace_flush(trid);
+        change_next();
         read_events(trid);
         FUZZ_NEED(posixtrace_detach(trid) == 0);
     }
@@ -259,6 +277,15 @@ static size_t apply(const struct fuzz_change *c)
     return at;
 }
 
+/* Without those of the size: who maps a file that is cut off has no defence. */
+static void change_next(void)
+{
+    while (late.done < late.count && is_resize(&late.changes[late.done]))
+        late.done++;
+    if (late.done < late.count)
+        apply(&late.changes[late.done++]);
+}
+
 static void use(enum mode mode)
 {
     if (mode == MODE_TRACE)
@@ -268,6 +295,17 @@ static void use(enum mode mode)
     read_everything();
     if (mode == MODE_RECOVER)
         recover_copy();
+}
+
+static void use_late(enum mode mode, const struct fuzz_change *changes, size_t n)
+{
+    memcpy(late.changes, changes, n * sizeof *changes);
+    late.count = n;
+    late.done = 0;
+    use(mode);
+    late.count = 0;
+    victim_restore(&subject.seg);
+    victim_restore(&subject.names);
 }
 
 static void start(void)
@@ -294,6 +332,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     n = (size - 1) / sizeof *changes < CHANGES_MAX ? (size - 1) / sizeof *changes : CHANGES_MAX;
     mode = data[0] % MODES;
     memcpy(changes, data + 1, n * sizeof *changes);
+    if (data[0] >= 128) {
+        use_late(mode, changes, n);
+        return 0;
+    }
     for (size_t i = 0; i < n; i++)
         if (!is_resize(&changes[i]))
             at[i] = apply(&changes[i]);

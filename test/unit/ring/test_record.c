@@ -116,7 +116,7 @@ static bool added(struct pt_seg_header *h, int64_t error)
     /* Two seconds back, and wrong by what is asked for. */
     p->ts = ts - pt_wide_div(2000000000u, p->mult);
     p->ns = ns - 2000000000 - error;
-    pt_syncpoint_maintain(h);
+    pt_syncpoint_maintain(h, h->clock);
     return h->syncs > n;
 }
 
@@ -159,7 +159,7 @@ START_TEST(times_never_decrease)
 
         ring_create(&seg, 65536);
         h = seg.h;
-        pt_syncpoint_first(h);
+        pt_syncpoint_first(h, h->clock);
         ck_assert_uint_eq(h->syncs, 1);
         ck_assert(added(h, errors[i]));
         then = h->sync[1].ts - 1;
@@ -178,18 +178,18 @@ START_TEST(no_points_without_need)
 
     ring_create(&seg, 65536);
     h = seg.h;
-    pt_syncpoint_maintain(h);
+    pt_syncpoint_maintain(h, h->clock);
     ck_assert_uint_eq(h->syncs, 0);
-    pt_syncpoint_first(h);
+    pt_syncpoint_first(h, h->clock);
     h->sync[0].ns += 5000000;   /* wrong, but not a second old */
-    pt_syncpoint_maintain(h);
+    pt_syncpoint_maintain(h, h->clock);
     ck_assert_uint_eq(h->syncs, 1);
     h->syncs = h->sync_claim = PT_SYNC_MAX - 1;
     for (uint32_t i = 1; i < PT_SYNC_MAX; i++)
         h->sync[i] = h->sync[0];
     ck_assert(!added(h, 9000000000));
     h->syncs = UINT32_MAX - 1;
-    pt_syncpoint_maintain(h);
+    pt_syncpoint_maintain(h, h->clock);
     ck_assert_uint_eq(h->syncs, UINT32_MAX - 1);
     ring_remove(&seg);
 }

@@ -53,13 +53,15 @@ START_TEST(absurd_sizes_are_refused)
 }
 END_TEST
 
+static struct pt_geometry geometry;   /* of the header checked last */
+
 START_TEST(created_and_opened)
 {
     struct pt_seg a, b, c;
     int dir = pt_dir_open(true);
 
     ring_create(&a, 65536);
-    ck_assert_int_eq(pt_seg_validate(a.h, a.size), 0);
+    ck_assert_int_eq(pt_seg_validate(&geometry, a.h, a.size), 0);
     ck_assert_int_eq(pt_seg_open(&b, a.file), 0);
     ck_assert_ptr_ne(a.h, b.h);
     a.h->hint = 77;
@@ -84,7 +86,7 @@ END_TEST
 #define WRONG(member, value) do { \
     struct pt_seg_header h = *seg.h; \
     h.member = (value); \
-    ck_assert_msg(pt_seg_validate(&h, seg.size) == -EINVAL, #member " = " #value); \
+    ck_assert_msg(pt_seg_validate(&geometry, &h, seg.size) == -EINVAL, #member " = " #value); \
 } while (0)
 
 START_TEST(wrong_headers)
@@ -127,9 +129,9 @@ START_TEST(wrong_headers)
     WRONG(clock, PT_CLOCK_MONOTONIC + 1);
     WRONG(attr.magic, 0);
     WRONG(attr.max_data, PT_MAX_DATA + 1);
-    ck_assert_int_eq(pt_seg_validate(seg.h, sizeof *seg.h - 1), -EINVAL);
-    ck_assert_int_eq(pt_seg_validate(seg.h, seg.size + 1), -EINVAL);
-    ck_assert_int_eq(pt_seg_validate(seg.h, seg.size), 0);
+    ck_assert_int_eq(pt_seg_validate(&geometry, seg.h, sizeof *seg.h - 1), -EINVAL);
+    ck_assert_int_eq(pt_seg_validate(&geometry, seg.h, seg.size + 1), -EINVAL);
+    ck_assert_int_eq(pt_seg_validate(&geometry, seg.h, seg.size), 0);
     ring_remove(&seg);
 }
 END_TEST

@@ -25,7 +25,7 @@ static uint64_t look(void)
 static void begin(void)
 {
     ring_create(&seg, 65536);
-    seg.h->fences = 1;
+    seg.g.fences = 1;
     pt_watch_init(&watch);
 }
 

@@ -199,7 +199,7 @@ static uint32_t take_from_control(trace_id_t trid)
     ck_assert_int_eq(pt_steer_begin(s), 0);
     pt_lane_close_chunk(&s->lane);
     ck_assert(pt_steer_end(s));
-    n = s->seg->h->chunk_max = s->seg->h->nchunks;
+    n = s->seg->g.chunk_max = s->seg->h->nchunks;
     pt_handle_put(s);
     return n;
 }

@@ -59,7 +59,7 @@ START_TEST(notes)
 
     ring_create(&seg, 64000);
     before = pt_clock_now(seg.h->clock);
-    pt_missed_note(seg.h);
+    pt_missed_note(&seg);
     after = pt_clock_now(seg.h->clock);
     ck_assert(pt_missed_look(seg.h, before, &known, &from));
     ck_assert_uint_ge(from, before);
@@ -67,11 +67,11 @@ START_TEST(notes)
     ck_assert_uint_eq(known, from);
     ck_assert_uint_eq(seg.h->overrun, 1);
     /* The line stays shared for a grain, and what it says right. */
-    pt_missed_note(seg.h);
+    pt_missed_note(&seg);
     ck_assert_uint_eq(seg.h->missed_first, from);
     while (seg.h->missed_last == known) {
         ck_assert(pt_missed_look(seg.h, known, &known, &from));
-        pt_missed_note(seg.h);
+        pt_missed_note(&seg);
     }
     ck_assert_uint_gt(seg.h->missed_last, known + GRAIN);
     ck_assert(pt_missed_look(seg.h, pt_clock_now(seg.h->clock), &known, &from));
@@ -112,7 +112,7 @@ static void begin_rounds(int policy)
 
     memset(&made, 0, sizeof made);
     ring_create(&seg, 64000);
-    seg.h->attr.stream_policy = policy;
+    seg.g.attr.stream_policy = policy;
     ck_assert_int_eq(pt_live_init(&live, &seg), 0);
     ck_assert_int_eq(pt_round_init(&round_of, &live, &sink), 0);
 }
@@ -251,7 +251,7 @@ static void lose(trace_id_t trid)
 
     ck_assert_ptr_nonnull(s);
     posix_trace_event(begin_id, NULL, 0);
-    s->seg->h->chunk_max = s->seg->h->nchunks;
+    s->seg->g.chunk_max = s->seg->h->nchunks;
     n = s->seg->h->nchunks - pt_load_relaxed(&s->seg->h->used_chunks);
     pt_handle_put(s);
     hold_chunks(&holders, n, fill_id);

@@ -182,7 +182,7 @@ static void make_segment(unsigned seed, int policy)
     srand(seed);
     memset(&t, 0, sizeof t);
     ring_create(&t.seg, 64000);
-    t.seg.h->attr.stream_policy = policy;
+    t.seg.g.attr.stream_policy = policy;
     control = ring_attach(&t.seg, PT_LEVEL_CONTROL);
     pt_seg_slot(&t.seg, control)->author.wid = 0;
     t.seg.h->next_wid = 2;
@@ -376,7 +376,7 @@ static uint64_t overwritten_of(uint32_t level, uint32_t wid)
 
     memset(&t, 0, sizeof t);
     ring_create(&t.seg, 64000);
-    t.seg.h->attr.stream_policy = POSIX_TRACE_LOOP;
+    t.seg.g.attr.stream_policy = POSIX_TRACE_LOOP;
     slot = ring_attach(&t.seg, level);
     ck_assert_int_eq(pt_pool_take(&t.seg, slot, 300, false, &chunk), PT_POOL_TAKEN);
     pt_seg_chunk(&t.seg, chunk)->base_ts = 0;
@@ -440,7 +440,7 @@ START_TEST(overflows_in_order)
 
     memset(&t, 0, sizeof t);
     ring_create(&t.seg, 64000);
-    t.seg.h->attr.stream_policy = POSIX_TRACE_LOOP;
+    t.seg.g.attr.stream_policy = POSIX_TRACE_LOOP;
     ck_assert_int_eq(pt_live_init(&t.live, &t.seg), 0);
     ck_assert_int_eq(pt_round_init(&r, &t.live, &sink), 0);
     overwrite(100, 5000);
@@ -471,7 +471,7 @@ static unsigned after_restart(uint64_t told, uint64_t state)
 
     memset(&t, 0, sizeof t);
     ring_create(&t.seg, 64000);
-    t.seg.h->attr.stream_policy = POSIX_TRACE_UNTIL_FULL;
+    t.seg.g.attr.stream_policy = POSIX_TRACE_UNTIL_FULL;
     t.seg.h->gap_from = 100;
     t.seg.h->gap_to = 200;
     t.seg.h->start_told = told;
@@ -522,7 +522,7 @@ START_TEST(full_when_it_was_started)
 
     memset(&t, 0, sizeof t);
     ring_create(&t.seg, 64000);
-    t.seg.h->attr.stream_policy = POSIX_TRACE_UNTIL_FULL;
+    t.seg.g.attr.stream_policy = POSIX_TRACE_UNTIL_FULL;
     slot = ring_attach(&t.seg, 0);
     ck_assert_int_eq(pt_pool_take(&t.seg, slot, 300, false, &chunk), PT_POOL_TAKEN);
     pt_seg_chunk(&t.seg, chunk)->base_ts = 0;

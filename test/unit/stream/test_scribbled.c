@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A segment whose words another process overwrites while it is used.  Each word of the header,
+ * and those of the first chunk infos, slots and chunks, becomes 0, all ones, one more, one
+ * less and a random number between two calls, each in a stream of its own, with a log or
+ * without.  The owner records, flushes, reads and shuts down, an onlooker reads and steers.
+ * What they report does not matter: nothing may be read or written outside the mapping, and
+ * all calls return.  POSIXTRACE_TEST_SHORT: one value for each word.
+ *
+ * A child for each group of words: a crash says which one it was.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <posixtrace/attach.h>
+#include <posixtrace/info.h>
+#include <posixtrace/stream.h>
+#include "stream/handle.h"
+#include "support/log_file.h"
+#include "support/run_suite.h"
+
+enum { VALUES = 5, GROUP = 16, EVENTS = 24, TIMEOUT_S = 120 };
+
+static trace_event_id_t type;
+
+/* Which word of the segment, in bytes from its begin, and what it becomes. */
+struct scribble {
+    size_t at;
+    unsigned how;
+    uint32_t seed;
+};
+
+static uint32_t random_word(uint32_t seed)
+{
+    return seed * 2654435761u ^ seed >> 7 ^ 0x5bd1e995u;
+}
+
+static void scribble(struct pt_seg *seg, const struct scribble *s)
+{
+    uint32_t *word = (void *)((char *)seg->h + s->at), was = *(volatile uint32_t *)word;
+    const uint32_t becomes[VALUES] = { 0, UINT32_MAX, was + 1, was - 1, random_word(s->seed) };
+
+    *(volatile uint32_t *)word = becomes[s->how];
+}
+
+static struct pt_seg *segment_of(trace_id_t trid)
+{
+    struct pt_stream *s = pt_handle_get(trid, ~0u);
+    struct pt_seg *seg = s->seg;
+
+    ck_assert_ptr_nonnull(seg);
+    pt_handle_put(s);
+    return seg;
+}
+
+static trace_id_t make(int fd)
+{
+    trace_attr_t attr;
+    trace_id_t trid;
+
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setmaxdatasize(&attr, 64), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamsize(&attr, 8192), 0);
+    if (fd < 0)
+        ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
+    else
+        ck_assert_int_eq(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
+    ck_assert_int_eq(posix_trace_eventid_open("scribbled", &type), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    return trid;
+}
+
+static void record(void)
+{
+    char data[200];
+
+    memset(data, 'x', sizeof data);
+    for (unsigned i = 0; i < EVENTS; i++)
+        posix_trace_event(type, data, i % 3 ? 8 : i * 8);
+}
+
+static void read_some(trace_id_t trid)
+{
+    struct posixtrace_thread_info thread;
+    struct posix_trace_status_info status;
+    struct posixtrace_info info;
+    struct posixtrace_event e;
+    volatile unsigned sum = 0;
+    size_t cursor = 0;
+    int none = 0;
+
+    for (unsigned i = 0; i < 8 * EVENTS && posixtrace_next_event(trid, &e, &none) == 0 && !none;
+         i++)
+        for (size_t k = 0; k < e.data_len; k++)
+            sum += ((const uint8_t *)e.data)[k];
+    posixtrace_get_info(trid, &info);
+    posix_trace_get_status(trid, &status);
+    for (none = 0; posixtrace_thread_getnext(trid, &cursor, &thread, &none) == 0 && !none;)
+        ck_assert_ptr_nonnull(memchr(thread.name, '\0', sizeof thread.name));
+}
+
+static void look_on(const char *file)
+{
+    trace_id_t onlooker;
+
+    if (posixtrace_attach(file, &onlooker) != 0)
+        return;
+    read_some(onlooker);
+    posix_trace_stop(onlooker);
+    posix_trace_start(onlooker);
+    ck_assert_int_eq(posixtrace_detach(onlooker), 0);
+}
+
+static void use(const struct scribble *s, bool with_log)
+{
+    int fd = with_log ? log_file() : -1;
+    trace_id_t trid = make(fd), onlooker = -1;
+    struct pt_seg *seg = segment_of(trid);
+    char file[64];
+
+    memcpy(file, seg->file, sizeof file);
+    record();
+    if (s->how % 2)
+        ck_assert_int_eq(posixtrace_attach(file, &onlooker), 0);
+    scribble(seg, s);
+    record();
+    if (with_log)
+        posix_trace_flush(trid);
+    else
+        read_some(trid);
+    scribble(seg, s);
+    if (s->how % 2)
+        read_some(onlooker);
+    else
+        look_on(file);
+    scribble(seg, s);
+    posix_trace_stop(trid);
+    posix_trace_start(trid);
+    record();
+    scribble(seg, s);
+    posix_trace_shutdown(trid);
+    if (s->how % 2)
+        posixtrace_detach(onlooker);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* ---- which words ---- */
+
+static size_t *words, word_count;
+
+static void add_words(size_t from, size_t to)
+{
+    words = realloc(words, (word_count + (to - from) / 4) * sizeof *words);
+    ck_assert_ptr_nonnull(words);
+    for (; from < to; from += 4)
+        words[word_count++] = from;
+}
+
+/* By what a segment like those of the test has where. */
+static void list_words(void)
+{
+    trace_id_t trid = make(-1);
+    const struct pt_geometry g = segment_of(trid)->g;
+
+    add_words(0, offsetof(struct pt_seg_header, filters) + 16);
+    add_words(offsetof(struct pt_seg_header, line), offsetof(struct pt_seg_header, sync[2]));
+    add_words(offsetof(struct pt_seg_header, procs), offsetof(struct pt_seg_header, procs[2]));
+    add_words(offsetof(struct pt_seg_header, created),
+              offsetof(struct pt_seg_header, expressions) + 8);
+    add_words(offsetof(struct pt_seg_header, next_file), sizeof(struct pt_seg_header));
+    add_words(g.infos_off, g.infos_off + 3 * sizeof(struct pt_info));
+    add_words(g.slots_off, g.slots_off + 2 * sizeof(struct pt_slot));
+    for (unsigned i = 0; i < 2; i++)
+        add_words(g.chunks_off + i * g.chunk_size,
+                  g.chunks_off + i * g.chunk_size + sizeof(struct pt_chunk) + 64);
+    posix_trace_shutdown(trid);
+}
+
+/* Each value with a log or without, in turn. */
+static void use_group(size_t first, int report)
+{
+    unsigned step = getenv("POSIXTRACE_TEST_SHORT") ? VALUES : 1;
+
+    for (size_t i = first; i < word_count && i < first + GROUP; i++)
+        for (unsigned how = i % step; how < VALUES; how += step) {
+            struct scribble s = { words[i], how, (uint32_t)(words[i] * VALUES + how) };
+
+            ck_assert_int_eq(pwrite(report, &s, sizeof s, 0), sizeof s);
+            use(&s, (i / VALUES + how) % 2);
+        }
+}
+
+START_TEST(no_word_is_trusted)
+{
+    int report = log_file(), status, *place = &status;
+    struct scribble last = { 0, 0, 0 };
+
+    list_words();
+    for (size_t first = 0; first < word_count; first += GROUP) {
+        pid_t child = fork();
+
+        ck_assert_int_ge(child, 0);
+        if (child == 0) {
+            alarm(TIMEOUT_S);
+            use_group(first, report);
+            _exit(0);
+        }
+        ck_assert_int_eq(waitpid(child, place, 0), child);
+        if (status != 0)
+            ck_assert_int_eq(pread(report, &last, sizeof last, 0), sizeof last);
+        ck_assert_msg(status == 0, "the word at %zu, value %u: status %#x", last.at, last.how,
+                      (unsigned)status);
+    }
+    close(report);
+    free(words);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+    tcase_set_timeout(tc, 600);
+    tcase_add_test(tc, no_word_is_trusted);
+}
+
+int main(void)
+{
+    return run_suite("stream scribbled", "stream scribbled", NULL, add);
+}
