@@ -12,7 +12,6 @@
 
 enum { RANGES = 16 };
 
-PRELOAD_THREAD bool preload_busy;
 PRELOAD_THREAD bool preload_quiet_thread;
 
 /* Where libraries of ours lie; they are never unloaded while we are here. */
@@ -34,15 +33,12 @@ bool preload_is_ours(const void *address)
 
 bool preload_is_quiet(const void *caller, const void *object)
 {
-    return !ready || preload_busy || preload_quiet_thread || preload_is_ours(caller) ||
-           preload_is_ours(object);
+    return !ready || preload_quiet_thread || preload_is_ours(caller) || preload_is_ours(object);
 }
 
 void preload_event(trace_event_id_t id, const void *data, size_t length)
 {
-    preload_busy = true;
     posixtrace_system_event(id, data, length);
-    preload_busy = false;
 }
 
 void preload_object(trace_event_id_t id, const void *object)

@@ -12,9 +12,16 @@
  *   event; real_...; event
  *
  * Not traced are calls of posixtrace itself and of the liburcu that it uses, which are
- * told by where the call comes from, or by the object's place, where a call is the
- * last thing that a function does; all that a thread does that those have made; and
- * what an event itself calls.
+ * recognised by where the call comes from, or by the object's place, where a call is the
+ * last thing that a function does; and all that a thread does that those have made.
+ *
+ * There is no state "inside an event" here.  A signal handler may interrupt an event and
+ * call what is traced, whether it is one that signals.c knows or not, and it may leave by
+ * siglongjmp(): the library records the events of such a handler at a level of their own,
+ * and knows a frame that has been left (stream/event.c).  An event calls nothing that
+ * comes here: it is async-signal-safe, without locks and allocation.  The one exception is
+ * a function of the program's that decides about events (posixtrace_set_handler()), which
+ * the library does not call for what that function itself does (stream/handler.c).
  *
  * A call keeps its errno, and remains a cancellation point if it is one: a thread that
  * is cancelled in it runs the cleanup handler that is pushed here, as the program's
@@ -47,8 +54,6 @@ bool preload_is_quiet(const void *caller, const void *object);
 /* Does the address belong to posixtrace or to liburcu? */
 bool preload_is_ours(const void *address);
 
-/* The thread is inside an event, or inside the allocation of something of ours. */
-extern PRELOAD_THREAD bool preload_busy;
 /* The thread was made by posixtrace. */
 extern PRELOAD_THREAD bool preload_quiet_thread;
 
@@ -59,7 +64,7 @@ void preload_object(trace_event_id_t id, const void *object);
 void preload_pair(trace_event_id_t id, const void *object, int64_t second);
 
 /* For how long the thread has run, where a stream wants to know: before a call that may
- * wait and behind it. */
+ * wait and after it. */
 void preload_cpu_time(void);
 
 /* What pthread_cleanup_push() takes: the call that the thread is in has ended. */

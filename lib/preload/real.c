@@ -67,11 +67,14 @@ static unsigned first_sleep(unsigned seconds)
 }
 unsigned (*real_sleep)(unsigned) = first_sleep;
 
-static sighandler_t first_signal(int number, sighandler_t handler)
-{
-    return find() && real_signal != first_signal ? real_signal(number, handler) : SIG_ERR;
-}
-sighandler_t (*real_signal)(int, sighandler_t) = first_signal;
+#define DEFINE_SET_HANDLER(name) \
+    static sighandler_t first_##name(int number, sighandler_t handler) \
+    { \
+        return find() && real_##name != first_##name ? real_##name(number, handler) : SIG_ERR; \
+    } \
+    sighandler_t (*real_##name)(int, sighandler_t) = first_##name;
+
+REAL_SET_HANDLER(DEFINE_SET_HANDLER)
 
 static void set(void *pointer, const char *name)
 {
@@ -90,8 +93,10 @@ void real_find(void)
     REAL_ERROR_NUMBER(SET)
     REAL_ERRNO(SET)
 #undef SET
+#define SET(name) set(&real_##name, #name);
+    REAL_SET_HANDLER(SET)
+#undef SET
     set(&real_sleep, "sleep");
-    set(&real_signal, "signal");
     finding = false;
     errno = saved;
 }

@@ -59,16 +59,28 @@
       (a, b, c, d)) \
     E(sigaction, (int a, const struct sigaction *b, struct sigaction *c), (a, b, c))
 
+/* All that signal() may be called in a program, by the standard that it was compiled for;
+ * and sigset(), which sets a handler and unblocks the signal. */
+#define REAL_SET_HANDLER(S) \
+    S(signal) S(ssignal) S(bsd_signal) S(sysv_signal) S(__sysv_signal) S(sigset)
+
 #pragma GCC visibility push(hidden)
 #define REAL_DECLARE(name, parameters, arguments) extern int (*real_##name) parameters;
 REAL_ERROR_NUMBER(REAL_DECLARE)
 REAL_ERRNO(REAL_DECLARE)
 #undef REAL_DECLARE
 extern unsigned (*real_sleep)(unsigned);
-extern sighandler_t (*real_signal)(int, sighandler_t);
+#define REAL_DECLARE(name) extern sighandler_t (*real_##name)(int, sighandler_t);
+REAL_SET_HANDLER(REAL_DECLARE)
+#undef REAL_DECLARE
 
 /* Looks all of them up, now. */
 void real_find(void);
 #pragma GCC visibility pop
+
+/* The headers declare each of them for some standards only. */
+#define REAL_DECLARE(name) sighandler_t name(int, sighandler_t);
+REAL_SET_HANDLER(REAL_DECLARE)
+#undef REAL_DECLARE
 
 #endif

@@ -19,23 +19,17 @@ typedef void handler(int, siginfo_t *, void *);
 
 static handler *volatile handlers[PLACES];
 
-/*
- * The kernel hands all three to every handler, and one that takes only the first does
- * not see the others.  What it interrupts may be an event: its own calls are traced all
- * the same, and if it does not return, nothing is left of that event.
- */
+/* The kernel hands all three to every handler, and one that takes only the first does
+ * not see the others. */
 static void deliver(unsigned place, int number, siginfo_t *info, void *context)
 {
     uint32_t data = (uint32_t)number;
-    bool busy = preload_busy;
 
-    preload_busy = false;
     if (!preload_quiet_thread && posixtrace_system_wanted())
         preload_event(POSIXTRACE_SIGNAL_BEGIN, &data, sizeof data);
     handlers[place](number, info, context);
     if (!preload_quiet_thread && posixtrace_system_wanted())
         preload_event(POSIXTRACE_SIGNAL_END, &data, sizeof data);
-    preload_busy = busy;
 }
 
 #define ONE(place) \
@@ -149,9 +143,13 @@ PRELOAD_PUBLIC int sigaction(int number, const struct sigaction *restrict action
     return r;
 }
 
-PRELOAD_PUBLIC sighandler_t signal(int number, sighandler_t h)
-{
-    sighandler_t old = real_signal(number, wrapped(h));
+/* sigset() returns SIG_HOLD for a signal that was blocked; that is no function. */
+#define SET_HANDLER(name) \
+    PRELOAD_PUBLIC sighandler_t name(int number, sighandler_t h) \
+    { \
+        sighandler_t old = real_##name(number, wrapped(h)); \
+        \
+        return is_function(old) ? unwrapped(old) : old; \
+    }
 
-    return old == SIG_ERR ? old : unwrapped(old);
-}
+REAL_SET_HANDLER(SET_HANDLER)

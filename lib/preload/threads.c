@@ -5,7 +5,6 @@
  * whether it returns, is left by pthread_exit(), or is cancelled.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include "preload/preload.h"
 #include "preload/real.h"
 
@@ -38,26 +37,12 @@ static void ended(void *unused)
     tell(POSIXTRACE_THREAD_END, pthread_self());
 }
 
-/* An allocation of ours is none of the program's: what it locks is not traced. */
-static struct start *new_start(void)
-{
-    bool was = preload_busy;
-    struct start *start;
-
-    preload_busy = true;
-    start = malloc(sizeof *start);
-    preload_busy = was;
-    return start;
-}
-
-static void free_start(struct start *start)
-{
-    bool was = preload_busy;
-
-    preload_busy = true;
-    free(start);
-    preload_busy = was;
-}
+/*
+ * The C library's own allocation, whatever malloc() the program has: an allocation of ours
+ * is none of the program's, and what that malloc() locks would be traced.
+ */
+extern void *__libc_malloc(size_t size);
+extern void __libc_free(void *block);
 
 static void *run(void *context)
 {
@@ -68,7 +53,7 @@ static void *run(void *context)
         real_pthread_mutex_lock(&((struct start *)context)->told);
         real_pthread_mutex_unlock(&((struct start *)context)->told);
     }
-    free_start(context);
+    __libc_free(context);
     if (start.quiet) {
         preload_quiet_thread = true;
         return start.routine(start.argument);
@@ -82,11 +67,11 @@ static void *run(void *context)
     return result;
 }
 
-/* Also where nobody traces yet: the thread's end may be later than that. */
+/* Also where no stream runs yet: the thread's end may be later than that. */
 PRELOAD_PUBLIC int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attr,
                                   void *(*routine)(void *), void *restrict argument)
 {
-    struct start *start = new_start();
+    struct start *start = __libc_malloc(sizeof *start);
     bool off = PRELOAD_OFF(NULL);
     pthread_t made;
     int r;
@@ -105,6 +90,6 @@ PRELOAD_PUBLIC int pthread_create(pthread_t *restrict thread, const pthread_attr
         tell(POSIXTRACE_THREAD_CREATE, made);
     }
     if (r != 0)
-        free_start(start);
+        __libc_free(start);
     return r;
 }

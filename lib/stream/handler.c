@@ -47,13 +47,47 @@ bool pt_handler_decides(const struct pt_page *page, unsigned bit, uint32_t id)
     return all && id != 0 && find(all, id);
 }
 
+/*
+ * In which levels of the thread's event number count a function runs.  A function that is
+ * left by siglongjmp() leaves its bit: it counts no more in another event, and not for an
+ * event of its own level or an outer one, which cannot lie inside it.
+ */
+static _Thread_local struct { uint64_t count; uint32_t levels; } running
+    __attribute__((tls_model("initial-exec")));
+
+/*
+ * What the function itself does may be traced, where a library records its calls as
+ * system events.  To call it for those would not end; they are left out.
+ */
+static bool call(const struct handler *h, const struct posixtrace_event *event)
+{
+    const struct pt_thread *t = pt_thread_self;
+    uint64_t level = t ? (pt_load_relaxed(&t->word) & PT_THREAD_LEVEL) : 0;
+    uint32_t outer, bit = 1u << level;
+    bool wanted;
+
+    if (t && running.count != pt_load_relaxed(&t->count)) {
+        running.levels = 0;
+        running.count = pt_load_relaxed(&t->count);
+    }
+    outer = running.levels & (bit - 1);
+    if (outer && pt_event_is_own(event->id))
+        return false;
+    running.levels = outer | bit;
+    pt_fence_compiler();
+    wanted = h->function(event, h->context);
+    pt_fence_compiler();
+    running.levels = outer;
+    return wanted;
+}
+
 bool pt_handler_wants(const struct pt_self *self, unsigned bit, uint64_t epoch,
                       const struct posixtrace_event *event)
 {
     const struct pt_handlers *all = handlers_of(self, bit, epoch);
     const struct handler *h = all ? find(all, event->id) : NULL;
 
-    return !h || h->function(event, h->context);
+    return !h || call(h, event);
 }
 
 void pt_handler_forget(struct pt_self *self, unsigned bit)

@@ -141,6 +141,15 @@ const char *scene_events(unsigned n)
     return n < thread_count ? threads[n].text : "";
 }
 
+unsigned scene_count(const char *event)
+{
+    unsigned n = 0;
+
+    for (const char *at = scene_events(0); (at = strstr(at, event)); at++)
+        n++;
+    return n;
+}
+
 unsigned scene_threads(void)
 {
     return thread_count;

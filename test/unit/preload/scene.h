@@ -30,6 +30,8 @@ const char *scene_results(void);
  */
 const char *scene_events(unsigned n);
 extern int64_t scene_due[SCENE_DUES];
+/* How often this event is among those of the first thread. */
+unsigned scene_count(const char *event);
 /* Threads that recorded something. */
 unsigned scene_threads(void);
 
