@@ -230,6 +230,7 @@ int pt_live_refresh(struct pt_live *l)
     uint32_t n;
     int r;
 
+    l->window_now = pt_load_seqcst(&l->seg->h->window) != 0;
     if (l->finished)
         l->watermark = UINT64_MAX;
     else

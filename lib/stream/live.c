@@ -88,10 +88,11 @@ enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bo
     /* Whatever the window: there may be no START yet. */
     if (!control && ts > l->gap_from && ts < l->gap_to)
         return PT_FATE_REFUSED;
-    if (!control && !window_open)
-        return PT_FATE_EXCLUDE;
+    /* Before the window: the START that opened it may be overwritten as well. */
     if (ts <= l->lost_last)
         return PT_FATE_OVERWRITTEN;
+    if (!control && !window_open)
+        return PT_FATE_EXCLUDE;
     return PT_FATE_DELIVER;
 }
 
@@ -135,13 +136,14 @@ static int synthetic(struct pt_live *l, struct pt_event *e, uint64_t ts)
     return PT_LIVE_NONE;
 }
 
-/* New losses in a LOOP stream: everything up to the newest of them goes. */
-static void look_at_losses(struct pt_live *l)
+/* New losses in a LOOP stream: everything up to the newest of them goes.  False: what is
+ * known does not say whether the stream ran after them. */
+static bool take_losses(struct pt_live *l)
 {
     uint64_t last = pt_load_seqcst(&l->seg->h->lost_last_ts), first;
 
     if (last <= l->lost_last)
-        return;
+        return true;
     if (l->passive)
         first = pt_load_seqcst(&l->seg->h->lost_first_ts);
     else
@@ -150,7 +152,23 @@ static void look_at_losses(struct pt_live *l)
         l->overflow_ts = first;
     l->lost_last = last;
     l->overflow_due = true;
-    pt_live_relearn_window(l);
+    return pt_live_relearn_window(l);
+}
+
+static int refresh(struct pt_live *l)
+{
+    int r = pt_live_refresh(l);
+
+    if (r == 0 && l->lost_last)
+        pt_live_settle_window(l);
+    return r;
+}
+
+/* Before each event that is later than the newest loss: whatever START or STOP was
+ * overwritten since the last look at the chunks, the window before it is known. */
+static int look_at_losses(struct pt_live *l)
+{
+    return take_losses(l) && !l->window_lost ? 0 : refresh(l);
 }
 
 static int overflow(struct pt_live *l, struct pt_event *e, uint64_t ts)
@@ -184,11 +202,15 @@ static int overflow(struct pt_live *l, struct pt_event *e, uint64_t ts)
 /* The cursor at the top of the merge goes to its next record. */
 static void step(struct pt_live *l, struct pt_cursor *c)
 {
+    enum pt_cursor_step next;
+
     pt_cursor_consume(l, c);
-    if (pt_cursor_decode(l, c) == PT_CURSOR_EVENT) {
+    next = pt_cursor_decode(l, c);
+    if (next == PT_CURSOR_EVENT) {
         pt_merge_sift_top(&l->merge);
         return;
     }
+    l->window_lost |= next == PT_CURSOR_GONE && c->author.wid == 0;
     c->queued = false;
     pt_merge_pop(&l->merge);
     pt_cursor_retire(l, c);
@@ -196,6 +218,7 @@ static void step(struct pt_live *l, struct pt_cursor *c)
 
 static void drop_top(struct pt_live *l, struct pt_cursor *c)
 {
+    l->window_lost |= c->author.wid == 0;
     c->queued = false;
     pt_merge_pop(&l->merge);
     pt_cursor_drop(l, c);
@@ -247,7 +270,6 @@ static int take_top(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
     enum pt_fate fate;
     int r;
 
-    look_at_losses(l);
     pt_live_open_window(l, c->record.ts);
     fate = pt_live_fate(l, c, l->window_open);
     if (l->passive && fate == PT_FATE_DELIVER && !control)
@@ -292,8 +314,12 @@ int pt_live_next(struct pt_live *l, struct pt_event *e)
     int r;
 
     for (;;) {
-        struct pt_merge_node *top = pt_merge_top(&l->merge);
+        struct pt_merge_node *top;
 
+        r = look_at_losses(l);
+        if (r < 0)
+            return r;
+        top = pt_merge_top(&l->merge);
         if (top && top->ts < l->watermark) {
             r = take_top(l, (struct pt_cursor *)(void *)top, e);
             if (r != PT_LIVE_NONE)
@@ -304,11 +330,9 @@ int pt_live_next(struct pt_live *l, struct pt_event *e)
          * look settles it. */
         if (looks == 0 || (top && !l->watch.held && looks < 4)) {
             looks++;
-            r = pt_live_refresh(l);
+            r = refresh(l);
             if (r < 0)
                 return r;
-            if (l->lost_last)
-                pt_live_relearn_window(l);
             continue;
         }
         r = synthetic(l, e, l->watermark);
@@ -331,6 +355,7 @@ int pt_live_clear(struct pt_live *l, uint64_t ts)
     int r = pt_live_refresh(l);
 
     l->clear_ts = ts;
+    take_losses(l);
     while (r >= 0 && (top = pt_merge_top(&l->merge)) && top->ts < ts && top->ts < l->watermark)
         r = take_top(l, (struct pt_cursor *)(void *)top, &e);
     l->overflow_due = l->overflowing = l->missing = l->start_due = false;

@@ -14,7 +14,9 @@
  *
  * LOOP.  Chunks are overwritten in the order in which they were closed.  What
  * is older than the newest overwritten event is passed over too: the reader
- * gets the contiguous newest suffix.  How many events a writer has lost that
+ * gets the contiguous newest suffix.  It counts as overwritten whatever its window
+ * was: START and STOP are overwritten like any event, so only the windows after the
+ * newest overwritten event are known, and all of those are.  How many events a writer has lost that
  * way follows from the numbering: recorded - seen - still to be read.  Within a
  * flush round the events of a writer may be seen out of order, after it not.
  *
@@ -106,6 +108,8 @@ struct pt_live {
     uint64_t late;
     uint64_t clear_ts;
     bool window_open;
+    bool window_now;             /* as the header says, before the last look at the chunks */
+    bool window_lost;            /* a START or STOP was overwritten while it was being read */
     uint64_t window_ts;          /* of the START or STOP that says so; older ones come late */
     enum pt_auto automatic;
     uint64_t gap_from, gap_to;   /* the last automatic stop and its restart */
@@ -174,12 +178,14 @@ void pt_live_look_at_state(struct pt_live *l);
 /* In the copy of a dead consumer's segment, before it is looked at: the automatic stop that
  * the consumer ended last. */
 void pt_live_take_gap(struct pt_live *l);
-/* The window as it was before the first record of a chunk of the control writer, if the
- * chunk still has these contents. */
-void pt_live_take_window(struct pt_live *l, const struct pt_cursor *c);
+/* The window as it was before the first record of a chunk of the control writer.  False:
+ * the chunk does not have these contents any more. */
+bool pt_live_take_window(struct pt_live *l, const struct pt_cursor *c);
 /* A chunk of START and STOP may have been overwritten unread.  The oldest one that is
- * left says how the window was before it, unless it is being read. */
-void pt_live_relearn_window(struct pt_live *l);
+ * left says how the window was before it, unless it is being read.  False: none is known. */
+bool pt_live_relearn_window(struct pt_live *l);
+/* The same after a look at the chunks; where none is left, the header says it. */
+void pt_live_settle_window(struct pt_live *l);
 /* The window before the oldest START or STOP that is there: without any, as now. */
 void pt_live_learn_window(struct pt_live *l);
 /* The window changes at ts, unless a later START or STOP is known already. */

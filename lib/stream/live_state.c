@@ -7,15 +7,17 @@
 
 /* ---- windows ---- */
 
-void pt_live_take_window(struct pt_live *l, const struct pt_cursor *c)
+bool pt_live_take_window(struct pt_live *l, const struct pt_cursor *c)
 {
     bool open = pt_load_relaxed(&pt_seg_chunk(l->seg, c->index)->window) != 0;
 
-    if (pt_cursor_valid(l, c))
-        l->window_open = open;
+    if (!pt_cursor_valid(l, c))
+        return false;
+    l->window_open = open;
+    return true;
 }
 
-void pt_live_relearn_window(struct pt_live *l)
+bool pt_live_relearn_window(struct pt_live *l)
 {
     const struct pt_cursor *oldest = NULL;
 
@@ -25,15 +27,22 @@ void pt_live_relearn_window(struct pt_live *l)
         if (c && c->author.wid == 0 && (!oldest || c->gen < oldest->gen) && pt_cursor_valid(l, c))
             oldest = c;
     }
-    if (oldest && oldest->off == sizeof(struct pt_chunk))
-        pt_live_take_window(l, oldest);
+    if (!oldest)
+        return false;
+    return oldest->off != sizeof(struct pt_chunk) || pt_live_take_window(l, oldest);
+}
+
+void pt_live_settle_window(struct pt_live *l)
+{
+    l->window_lost = false;
+    if (!pt_live_relearn_window(l))
+        l->window_open = l->window_now;
 }
 
 void pt_live_learn_window(struct pt_live *l)
 {
-    l->window_open = pt_load_relaxed(&l->seg->h->window) != 0;
     l->window_ts = 0;
-    pt_live_relearn_window(l);
+    pt_live_settle_window(l);
 }
 
 void pt_live_set_window(struct pt_live *l, bool open, uint64_t ts)

@@ -242,6 +242,25 @@ static int write_chunks(struct pt_round *r)
     return e ? e : rest;
 }
 
+/* The losses before the windows: a START or STOP that is overwritten after the windows
+ * were read does no harm, one that was overwritten before is not later than the losses. */
+static int learn_windows(struct pt_round *r)
+{
+    int e;
+
+    for (;;) {
+        /* The flush works by chunk: the merge only served to find what is new. */
+        pt_cursor_unqueue_all(r->live);
+        r->overflow |= look_at_overflow(r);
+        e = pt_round_windows(r);
+        if (e != PT_ROUND_AGAIN)
+            return e;
+        e = pt_live_refresh(r->live);
+        if (e < 0)
+            return e;
+    }
+}
+
 int pt_round_write(struct pt_round *r)
 {
     struct pt_live *l = r->live;
@@ -249,12 +268,9 @@ int pt_round_write(struct pt_round *r)
 
     r->more = false;
     r->touched_count = 0;
-    /* The flush works by chunk: the merge only served to find what is new. */
-    pt_cursor_unqueue_all(l);
-    r->overflow |= look_at_overflow(r);
-    e = put_missed(r);
+    e = learn_windows(r);
     if (e == 0)
-        e = pt_round_windows(r);
+        e = put_missed(r);
     if (e == 0)
         e = put_due(r);
     if (e == 0)

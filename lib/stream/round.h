@@ -74,7 +74,9 @@ int pt_round_put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *
                       uint32_t len);
 
 /* round_chunk.c: the parts of pt_round_write that look at records. */
-/* Windows first: they decide over the events of all other chunks. */
+/* Windows first: they decide over the events of all other chunks.  AGAIN: LOOP has
+ * overwritten a START or STOP meanwhile; to be repeated after pt_live_refresh. */
+enum { PT_ROUND_AGAIN = 1 };
 int pt_round_windows(struct pt_round *r);
 /* Everything of one chunk that is older than the watermark becomes runs. */
 int pt_round_chunk(struct pt_round *r, struct pt_cursor *c);

@@ -243,13 +243,6 @@ int pt_round_chunk(struct pt_round *r, struct pt_cursor *c)
     return e;
 }
 
-/* By the cursor's own copy: the chunk may hold something else by now, even the
- * middle of a large event. */
-static bool is_control(const struct pt_live *l, const struct pt_cursor *c)
-{
-    return c->author.level == PT_LEVEL_CONTROL && pt_cursor_valid(l, c);
-}
-
 static int by_time(const void *a, const void *b)
 {
     const struct pt_window *x = a, *y = b;
@@ -263,34 +256,53 @@ static void sort_windows(struct pt_round *r)
         qsort(r->windows, r->window_count, sizeof *r->windows, by_time);
 }
 
-int pt_round_windows(struct pt_round *r)
+/* What the control writer's chunks say, up to the watermark; *oldest of them, or NULL. */
+static int read_windows(struct pt_round *r, const struct pt_cursor **oldest)
 {
     struct pt_live *l = r->live;
-    const struct pt_cursor *oldest = NULL;
     int e = 0;
 
-    if (!r->unfinished)
-        r->window_count = 0;
+    *oldest = NULL;
     for (uint32_t i = 0; e == 0 && i < l->known_room; i++) {
         struct pt_cursor *c = l->known[i], peek;
 
-        if (!c || !is_control(l, c))
+        if (!c || c->author.level != PT_LEVEL_CONTROL)
             continue;
         peek = *c;
-        if (!oldest || c->gen < oldest->gen)
-            oldest = c;
+        if (!*oldest || c->gen < (*oldest)->gen)
+            *oldest = c;
         while (e == 0 && pt_cursor_decode(l, &peek) == PT_CURSOR_EVENT &&
                peek.record.ts < l->watermark) {
             e = note_window(r, &peek);
             peek.off += peek.size;
         }
+        if (!pt_cursor_valid(l, c))
+            return PT_ROUND_AGAIN;
     }
+    return e;
+}
+
+int pt_round_windows(struct pt_round *r)
+{
+    struct pt_live *l = r->live;
+    const struct pt_cursor *oldest;
+    int e;
+
+    if (!r->unfinished)
+        r->window_count = 0;
+    e = read_windows(r, &oldest);
+    if (e != 0)
+        return e;
     /* The oldest says how it was before it, unless it is being read. */
-    if (oldest && oldest->off == sizeof(struct pt_chunk) && !r->unfinished)
-        pt_live_take_window(l, oldest);
+    if (oldest && oldest->off == sizeof(struct pt_chunk) && !r->unfinished) {
+        if (!pt_live_take_window(l, oldest))
+            return PT_ROUND_AGAIN;
+    } else if (!oldest && l->lost_last) {
+        l->window_open = l->window_now;
+    }
     sort_windows(r);
     /* As pt_live_open_window(). */
-    if (e == 0 && l->opened_ts > l->window_ts && l->opened_ts < l->watermark &&
+    if (l->opened_ts > l->window_ts && l->opened_ts < l->watermark &&
         !window_open_at(r, l->opened_ts)) {
         e = add_window(r, l->opened_ts, true);
         sort_windows(r);
