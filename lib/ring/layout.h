@@ -9,7 +9,8 @@
  *   header geometry, identity, attributes   the creator, before publication
  *   state, windows, filter                  who holds the control lock (stream/steer.h);
  *                                           writers by one CAS RUNNING->AUTOSTOPPED;
- *                                           the consumer by one CAS AUTOSTOPPED->RUNNING
+ *                                           the consumer by one CAS AUTOSTOPPED->RUNNING,
+ *                                           HALTED->SUSPENDED
  *   info[i].word                            whoever takes or gives back chunk i, by CAS
  *   chunk i                                 the writer whose slot info[i].word names
  *   slot s                                  the writer that claimed it; but books, in slots
@@ -46,7 +47,7 @@
 #include "ring/record.h"
 
 #define PT_SEG_MAGIC   0x31474553545850ull /* "PXTSEG1" */
-#define PT_SEG_LAYOUT  3u
+#define PT_SEG_LAYOUT  4u
 #define PT_BYTE_ORDER  0x01020304u
 #define PT_LEVELS      4u          /* event frames in one thread, one over the other */
 #define PT_LEVEL_CONTROL 255u      /* the control writer: belongs to no thread */
@@ -165,10 +166,19 @@ struct pt_proc {
     uint64_t start;      /* start time: ticks since boot */
 };
 
-enum pt_stream_state { PT_SUSPENDED, PT_RUNNING, PT_AUTOSTOPPED };
+/*
+ * AUTOSTOPPED and HALTED: the stream was full at the time in the word and takes nothing
+ * until its consumer has emptied it.  AUTOSTOPPED runs again then, and what it refuses until
+ * then is lost; HALTED was stopped by a call meanwhile, is SUSPENDED then, and has lost
+ * nothing since that call.  Start and stop change one into the other and leave the time.
+ */
+enum pt_stream_state { PT_SUSPENDED, PT_RUNNING, PT_AUTOSTOPPED, PT_HALTED };
 #define pt_state_make(state, ts) ((uint64_t)(ts) << 2 | (unsigned)(state))
 #define pt_state_of(w) ((unsigned)((w) & 3u))
 #define pt_state_ts(w) ((w) >> 2)
+#define pt_state_is_full(w) (((w) & 2u) != 0)
+/* Started, and not stopped by a call since. */
+#define pt_state_runs(w) (pt_state_of(w) == PT_RUNNING || pt_state_of(w) == PT_AUTOSTOPPED)
 
 /* Control lock: bits 0-21 thread id of the holder, 0: free; 22-36 index + 1 of the
  * control writer's slot; 37-63 counts the changes of hands. */

@@ -30,7 +30,7 @@ static struct pt_lane *open_lane(struct pt_self *self, struct pt_thread *t, unsi
     const struct pt_seg *seg = pt_self_segment(self, bit, pt_load_seqcst(&self->page->epoch[bit]));
 
     if (!seg || pt_load_seqcst(&seg->h->closed) ||
-        pt_state_of(pt_load_seqcst(&seg->h->state)) == PT_SUSPENDED)
+        !pt_state_runs(pt_load_seqcst(&seg->h->state)))
         return NULL;
     return pt_event_lane(self, t, level, bit);
 }

@@ -176,6 +176,24 @@ static int begin_window(struct pt_stream *s, uint64_t state, bool recorded)
     return 0;
 }
 
+/* A full stream that was stopped: its consumer starts it when it has made room, and puts the
+ * START.  The state that is left to change. */
+static uint64_t leave_halt(struct pt_stream *s)
+{
+    struct pt_seg_header *h = s->seg->h;
+    uint64_t state = pt_load_seqcst(&h->state), running;
+
+    while (pt_state_of(state) == PT_HALTED && pt_steer_holds(s)) {
+        running = pt_state_make(PT_AUTOSTOPPED, pt_state_ts(state));
+        if (pt_cas_seqcst(&h->state, &state, running)) {
+            note_window(s, POSIX_TRACE_START, false);
+            pt_stream_update_gates(s, true);
+            return running;
+        }
+    }
+    return state;
+}
+
 /*
  * The record first, so that it is older than all events; then the state, which
  * processes that are only now taken into the stream look at; then the gates.
@@ -194,7 +212,7 @@ int pt_stream_start(struct pt_stream *s, uint64_t addr)
         if (r < 0)
             return r;
         e = 0;
-        state = pt_load_seqcst(&h->state);
+        state = leave_halt(s);
         if (pt_state_of(state) == PT_SUSPENDED) {
             pt_set_copy(&filter, pt_seg_filter(h));
             recorded = pt_stream_put_control(s, POSIX_TRACE_START, &filter, sizeof filter, addr);
@@ -204,26 +222,38 @@ int pt_stream_start(struct pt_stream *s, uint64_t addr)
     return e;
 }
 
+/* STOP of a full stream marks its window only: its consumer has the STOP of the moment at
+ * which it was full. */
+static bool leave_running(struct pt_stream *s, uint64_t *state, uint64_t addr)
+{
+    struct pt_seg_header *h = s->seg->h;
+    bool full = pt_state_is_full(*state);
+    uint64_t stopped = full ? pt_state_make(PT_HALTED, pt_state_ts(*state))
+                            : pt_state_make(PT_SUSPENDED, pt_clock_now(s->seg->g.clock));
+    int by_call = 0;
+
+    if (!pt_cas_seqcst(&h->state, state, stopped))
+        return false;
+    pt_stream_update_gates(s, false);
+    pt_stream_put_control(s, POSIX_TRACE_STOP | (full ? PT_RECORD_TRUNCATED : 0), &by_call,
+                          sizeof by_call, addr);
+    return true;
+}
+
 /* The state first, then the gates, then the record: what a thread that passed
  * its gate before stamps later lies behind STOP and outside the window. */
 int pt_stream_stop(struct pt_stream *s, uint64_t addr)
 {
-    struct pt_seg_header *h = s->seg->h;
     uint64_t state;
-    int by_call = 0, r;
+    int r;
 
     do {
         r = pt_steer_begin(s);
         if (r < 0)
             return r;
-        state = pt_load_seqcst(&h->state);
-        while (pt_state_of(state) == PT_RUNNING && pt_steer_holds(s))
-            if (pt_cas_seqcst(&h->state, &state,
-                              pt_state_make(PT_SUSPENDED, pt_clock_now(s->seg->g.clock)))) {
-                pt_stream_update_gates(s, false);
-                pt_stream_put_control(s, POSIX_TRACE_STOP, &by_call, sizeof by_call, addr);
-                break;
-            }
+        state = pt_load_seqcst(&s->seg->h->state);
+        while (pt_state_runs(state) && pt_steer_holds(s) && !leave_running(s, &state, addr))
+            ;
     } while (!pt_steer_end(s));
     return 0;
 }
@@ -300,12 +330,17 @@ static uint64_t forget_all(struct pt_stream *s)
     struct pt_seg_header *h = s->seg->h;
     struct pt_set nothing;
     uint64_t state = pt_load_seqcst(&h->state), ts;
+    int by_call = 0;
 
     pt_set_empty(&nothing);
     pt_steer_set_filter(s, &nothing, "");
-    while (pt_state_of(state) == PT_AUTOSTOPPED &&
-           !pt_cas_seqcst(&h->state, &state, pt_state_make(PT_SUSPENDED, 0)))
-        ;
+    while (pt_state_is_full(state)) {
+        if (!pt_cas_seqcst(&h->state, &state, pt_state_make(PT_SUSPENDED, 0)))
+            continue;
+        pt_stream_put_control(s, POSIX_TRACE_STOP | PT_RECORD_TRUNCATED, &by_call,
+                              sizeof by_call, 0);
+        break;
+    }
     pt_stream_update_gates(s, pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING);
     pt_and_seqcst(&h->attention, ~PT_WAIT_STOPPED);
     ts = pt_clock_now(s->seg->g.clock);

@@ -132,7 +132,7 @@ void pt_event_attend(struct pt_lane *lane)
     if (a & PT_WAIT_STOPPED) {
         uint64_t state = pt_load_seqcst(&lane->h->state);
 
-        if (pt_state_of(state) != PT_AUTOSTOPPED)
+        if (!pt_state_is_full(state))
             return;
         /* Written between the stop and now: the reader will count it as lost, but of a
          * stream that another one is behind. */

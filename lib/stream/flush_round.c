@@ -79,7 +79,7 @@ static void fill_status(struct pt_flusher *f, struct pt_log_status *st)
 
     st->watermark = l->watermark;
     st->status_running = pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING;
-    st->stream_full = pt_state_of(pt_load_seqcst(&h->state)) == PT_AUTOSTOPPED;
+    st->stream_full = pt_state_is_full(pt_load_seqcst(&h->state));
     st->stream_overrun = (int32_t)pt_load_relaxed(&h->overrun);
     st->flush_error = (int32_t)pt_load_seqcst((uint32_t *)&f->error);
     st->late = l->late;

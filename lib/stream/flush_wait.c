@@ -61,7 +61,7 @@ bool pt_flush_is_due(struct pt_flusher *f)
     return pt_flush_by_itself(f) &&
            (pt_load_seqcst(&h->flush_asked) ||
             is_filling(f) ||
-            pt_state_of(pt_load_seqcst(&h->state)) == PT_AUTOSTOPPED ||
+            pt_state_is_full(pt_load_seqcst(&h->state)) ||
             (f->deadline && pt_clock_ns(CLOCK_MONOTONIC) >= f->deadline));
 }
 
@@ -110,6 +110,6 @@ void pt_flush_wait_if_stuck(struct pt_flusher *f, uint32_t futex)
     struct timespec t = { (time_t)(until / 1000000000u), (long)(until % 1000000000u) };
 
     if (f->round.more && f->round.given_back == 0 &&
-        pt_state_of(pt_load_seqcst(&h->state)) == PT_AUTOSTOPPED)
+        pt_state_is_full(pt_load_seqcst(&h->state)))
         pt_futex_wait(&h->flush_futex, futex, CLOCK_MONOTONIC, &t);
 }

@@ -117,7 +117,7 @@ static void settle(const struct pt_gates *g, struct pt_page *page, unsigned bit,
 static void ask_again(struct pt_page *page, unsigned bit, const struct pt_seg_header *h,
                       uint32_t id)
 {
-    if (pt_state_of(pt_load_seqcst(&h->state)) != PT_SUSPENDED &&
+    if (pt_state_runs(pt_load_seqcst(&h->state)) &&
         pt_seg_wants(h, pt_seg_filter(h), id))
         pt_page_set_gate(page, bit, id, PT_GATE_ASK);
 }

@@ -39,7 +39,7 @@ int pt_process_register(struct pt_seg *seg, uint32_t pid, uint64_t start, struct
         /* Registered before the state is looked at; the controller changes the
          * state before it looks at the table.  One of the two sees the other. */
         pt_fence_seqcst();
-        if (pt_state_of(pt_load_seqcst(&h->state)) != PT_SUSPENDED && !pt_load_seqcst(&h->closed))
+        if (pt_state_runs(pt_load_seqcst(&h->state)) && !pt_load_seqcst(&h->closed))
             return open_gates(h, page, bit);
         return 0;
     }

@@ -267,7 +267,7 @@ static bool stop_or_lose(struct pt_lane *lane, uint64_t state, size_t len)
         !pt_stream_stop_full(lane->h, &now, pt_clock_now(lane->seg->g.clock)) &&
         pt_state_of(now) == PT_RUNNING)
         return false;
-    if (pt_state_of(now) != PT_SUSPENDED)   /* else stamped outside the stream's windows */
+    if (pt_state_runs(now))   /* else stamped outside the stream's windows */
         leave_to_next(lane, len);
     return true;
 }
@@ -285,7 +285,7 @@ static bool find_chunk(struct pt_lane *lane, size_t len)
             if (stop_or_lose(lane, state, len))
                 return false;
         } else {
-            if (pt_state_of(pt_load_seqcst(&lane->h->state)) != PT_SUSPENDED)
+            if (pt_state_runs(pt_load_seqcst(&lane->h->state)))
                 pt_lane_lost(lane, PT_LOST_NO_MEMORY, len);
             return false;
         }
@@ -297,13 +297,14 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
 {
     uint32_t n = len > lane->max_data ? lane->max_data : (uint32_t)len, need = pt_record_size(n);
     uint32_t flags = n < len ? PT_RECORD_TRUNCATED : id & PT_RECORD_TRUNCATED;
+    uint64_t state = pt_load_relaxed(&lane->h->state);
     uint64_t committed;
     uint8_t *at;
 
     id &= PT_RECORD_ID_MASK;
     lane->onward = false;
-    if (id > PT_ID_SYSTEM_LAST && pt_state_of(pt_load_relaxed(&lane->h->state)) == PT_AUTOSTOPPED) {
-        if (!pt_owner_gone(lane))
+    if (id > PT_ID_SYSTEM_LAST && pt_state_is_full(state)) {
+        if (pt_state_runs(state) && !pt_owner_gone(lane))
             leave_to_next(lane, n);
         return false;
     }

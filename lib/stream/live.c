@@ -274,16 +274,15 @@ static int take_top(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
     fate = pt_live_fate(l, c, l->window_open);
     if (l->passive && fate == PT_FATE_DELIVER && !control)
         look_at_gap(l, c);
-    if (fate == PT_FATE_DELIVER) {
-        r = synthetic(l, e, c->record.ts);
-        if (r == PT_LIVE_NONE)
-            r = overflow(l, e, c->record.ts);
-        if (r != PT_LIVE_NONE)
-            return r;
-        if (!copy_out(l, c, e)) {
-            drop_top(l, c);
-            return PT_LIVE_NONE;
-        }
+    /* Also before a START or STOP that is no event, but changes the window. */
+    r = fate == PT_FATE_DELIVER || control ? synthetic(l, e, c->record.ts) : PT_LIVE_NONE;
+    if (r == PT_LIVE_NONE && fate == PT_FATE_DELIVER)
+        r = overflow(l, e, c->record.ts);
+    if (r != PT_LIVE_NONE)
+        return r;
+    if (fate == PT_FATE_DELIVER && !copy_out(l, c, e)) {
+        drop_top(l, c);
+        return PT_LIVE_NONE;
     }
     if (control) {
         note_window(l, c);
@@ -358,7 +357,7 @@ int pt_live_clear(struct pt_live *l, uint64_t ts)
     take_losses(l);
     while (r >= 0 && (top = pt_merge_top(&l->merge)) && top->ts < ts && top->ts < l->watermark)
         r = take_top(l, (struct pt_cursor *)(void *)top, &e);
-    l->overflow_due = l->overflowing = l->missing = l->start_due = false;
+    l->overflow_due = l->overflowing = l->missing = l->start_due = l->resume_due = false;
     l->overflow_ts = UINT64_MAX;
     l->automatic = PT_AUTO_NONE;
     l->gap_to = ts;

@@ -116,7 +116,8 @@ struct pt_live {
     uint64_t opened_ts;          /* when the stream last ran by its state: the window is open
                                   * then, even if START found no room (steer.c) */
     bool start_due;
-    uint64_t start_ts;           /* of the START that is due */
+    bool resume_due;             /* the gap ended, and the stream stays stopped */
+    uint64_t start_ts;           /* of the START, or the end of the gap, that is due */
     bool overflow_due;
     bool overflowing;            /* OVERFLOW was reported and RESUME not yet */
     bool missing;                /* what lies before the watermark is a gap, see ring/missed.h */
@@ -198,7 +199,7 @@ static inline void pt_live_open_window(struct pt_live *l, uint64_t ts)
 }
 
 /* Ends an automatic stop, if its STOP was reported; the stream must be empty.
- * True: it runs again and a START is due. */
+ * True: it runs again and a START is due.  False also where a call has stopped it. */
 bool pt_live_restart(struct pt_live *l);
 
 /* tally.c */

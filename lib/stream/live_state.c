@@ -63,66 +63,101 @@ static uint64_t refuse_until(const struct pt_live *l, uint64_t ts)
     return pt_load_relaxed(&l->seg->h->keeps_late) ? 0 : ts;
 }
 
+/* The gap has ended, by its consumer or a clear.  An onlooker learns the time from what its
+ * consumer left; *restarted: the stream ran again then. */
+static uint64_t end_of_gap(const struct pt_live *l, uint64_t state, bool *restarted)
+{
+    const struct pt_seg_header *h = l->seg->h;
+    uint64_t to = pt_load_acquire(&h->gap_to);
+
+    *restarted = false;
+    if (!l->passive || pt_state_ts(state) == 0 || pt_load_relaxed(&h->gap_from) != l->gap_from ||
+        to < l->gap_from)
+        return pt_clock_now(l->seg->g.clock);
+    *restarted = pt_load_relaxed(&h->start_told) <= to;
+    return to;
+}
+
 void pt_live_look_at_state(struct pt_live *l)
 {
-    uint64_t state = pt_load_seqcst(&l->seg->h->state);
+    uint64_t state = pt_load_seqcst(&l->seg->h->state), to;
+    bool restarted;
 
-    if (pt_state_of(state) != PT_SUSPENDED)
+    /* A LOOP stream does not run without its START. */
+    if (pt_state_runs(state) && l->seg->g.attr.stream_policy != POSIX_TRACE_LOOP)
         l->opened_ts = pt_state_ts(state);
-    if (l->automatic == PT_AUTO_NONE && pt_state_of(state) == PT_AUTOSTOPPED) {
+    if (l->automatic == PT_AUTO_NONE && pt_state_is_full(state)) {
         l->automatic = PT_AUTO_STOP_DUE;
         l->gap_from = pt_state_ts(state);
         l->gap_to = refuse_until(l, UINT64_MAX);
-    } else if (l->passive && l->automatic == PT_AUTO_STOPPED && pt_state_of(state) == PT_RUNNING) {
-        l->automatic = PT_AUTO_NONE;   /* by its consumer */
-        l->start_ts = pt_state_ts(state);
-        l->gap_to = refuse_until(l, l->start_ts);
-        l->start_due = true;
-    } else if (l->automatic != PT_AUTO_NONE && pt_state_of(state) != PT_AUTOSTOPPED) {
-        l->automatic = PT_AUTO_NONE;   /* cleared meanwhile */
-        l->gap_to = refuse_until(l, pt_clock_now(l->seg->g.clock));
+    } else if (l->automatic != PT_AUTO_NONE && !pt_state_is_full(state)) {
+        to = end_of_gap(l, state, &restarted);
+        l->start_due = restarted && l->automatic == PT_AUTO_STOPPED;
+        l->start_ts = to;
+        l->automatic = PT_AUTO_NONE;
+        l->gap_to = refuse_until(l, to);
     }
 }
 
-/* Before the stream runs again, for who comes after SIGKILL. */
-static void leave_gap(const struct pt_live *l, uint64_t to)
+/* Before the stream leaves the full state, for who comes after SIGKILL and for onlookers.
+ * start_told is later than gap_to where there is no START. */
+static void leave_gap(const struct pt_live *l, uint64_t to, bool runs)
 {
-    pt_store_relaxed(&l->seg->h->gap_from, l->gap_from);
-    pt_store_release(&l->seg->h->gap_to, to);
+    struct pt_seg_header *h = l->seg->h;
+
+    pt_store_relaxed(&h->gap_from, l->gap_from);
+    if (!runs)
+        pt_store_relaxed(&h->start_told, to + 1);
+    pt_store_release(&h->gap_to, to);
 }
 
 void pt_live_take_gap(struct pt_live *l)
 {
     const struct pt_seg_header *h = l->seg->h;
 
-    /* Killed before it ran again: the stop goes on. */
+    /* Killed before it left the full state: the stop goes on. */
     if (h->gap_to == 0 ||
-        (pt_state_of(h->state) == PT_AUTOSTOPPED && pt_state_ts(h->state) < h->gap_to))
+        (pt_state_is_full(h->state) && pt_state_ts(h->state) < h->gap_to))
         return;
     l->gap_from = h->gap_from;
     l->start_ts = h->gap_to;
-    l->opened_ts = h->gap_from;
+    if (h->start_told <= h->gap_to)
+        l->opened_ts = h->gap_to;
     l->gap_to = refuse_until(l, h->gap_to);
     l->start_due = h->gap_to > h->start_told && h->gap_to >= h->clear_ts;
+}
+
+/* Somebody else has changed the state. */
+static void leave_to_others(struct pt_live *l)
+{
+    pt_store_release(&l->seg->h->start_told, pt_load_relaxed(&l->seg->h->gap_to));
 }
 
 bool pt_live_restart(struct pt_live *l)
 {
     struct pt_seg_header *h = l->seg->h;
-    uint64_t state = pt_load_seqcst(&h->state), now = pt_clock_now(l->seg->g.clock);
+    uint64_t state = pt_load_seqcst(&h->state), now;
+    bool runs;
 
     if (l->automatic != PT_AUTO_STOPPED || l->seg->copy || l->passive)
         return false;
-    leave_gap(l, now);
-    if (pt_state_of(state) == PT_AUTOSTOPPED &&
-        pt_cas_seqcst(&h->state, &state, pt_state_make(PT_RUNNING, now))) {
-        pt_and_seqcst(&h->attention, ~PT_WAIT_STOPPED);
-        l->gap_to = refuse_until(l, now);
-        l->start_ts = now;
-        l->start_due = true;
-    } else {
-        pt_store_release(&h->start_told, now);   /* somebody else has started it */
-    }
     l->automatic = PT_AUTO_NONE;
+    do {
+        if (!pt_state_is_full(state)) {
+            leave_to_others(l);
+            return false;
+        }
+        runs = pt_state_runs(state);
+        now = pt_clock_now(l->seg->g.clock);
+        leave_gap(l, now, runs);
+    } while (!pt_cas_seqcst(&h->state, &state,
+                            pt_state_make(runs ? PT_RUNNING : PT_SUSPENDED, now)));
+    pt_and_seqcst(&h->attention, ~PT_WAIT_STOPPED);
+    l->gap_to = refuse_until(l, now);
+    l->start_ts = now;
+    l->start_due = runs;
+    l->resume_due = !runs;
+    if (!runs)
+        pt_live_set_window(l, false, now);
     return l->start_due;
 }

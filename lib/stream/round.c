@@ -73,11 +73,13 @@ static int put_due(struct pt_round *r)
     struct pt_set filter;
     int e = 0, one = 1;
 
-    if (l->start_due && l->start_ts < l->watermark) {
-        l->start_due = false;
-        r->started_ts = l->start_ts;
-        pt_set_copy(&filter, pt_seg_filter(h));
-        e = pt_round_put_made(r, POSIX_TRACE_START, l->start_ts, &filter, sizeof filter);
+    if ((l->start_due || l->resume_due) && l->start_ts < l->watermark) {
+        if (l->start_due) {
+            r->started_ts = l->start_ts;
+            pt_set_copy(&filter, pt_seg_filter(h));
+            e = pt_round_put_made(r, POSIX_TRACE_START, l->start_ts, &filter, sizeof filter);
+        }
+        l->start_due = l->resume_due = false;
         if (e == 0 && marks)
             e = pt_round_put_made(r, POSIX_TRACE_RESUME, l->start_ts, NULL, 0);
     }

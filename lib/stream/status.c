@@ -6,11 +6,11 @@
 #include "stream/flush.h"
 
 /* FULL in a LOOP stream: no chunk is free, so the next one overwrites. */
-static bool is_full(const struct pt_seg *seg, unsigned state)
+static bool is_full(const struct pt_seg *seg, uint64_t state)
 {
     const struct pt_seg_header *h = seg->h;
 
-    if (state == PT_AUTOSTOPPED)
+    if (pt_state_is_full(state))
         return true;
     return seg->g.attr.stream_policy == POSIX_TRACE_LOOP && pt_load_relaxed(&h->recycled) &&
            pt_load_relaxed(&h->used_chunks) >= pt_seg_chunk_count(seg);
@@ -33,12 +33,13 @@ void pt_stream_status(struct pt_stream *s, struct posix_trace_status_info *statu
     struct pt_seg_header *h = s->seg->h;
     struct pt_flush_status flush = { 0, 0, 0, 0 };
     bool attached = s->kind == PT_STREAM_ATTACHED;
-    unsigned state;
+    uint64_t state;
 
     memset(status, 0, sizeof *status);
     pthread_mutex_lock(&s->control);
-    state = pt_state_of(pt_load_seqcst(&h->state));
-    status->posix_stream_status = state == PT_RUNNING ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
+    state = pt_load_seqcst(&h->state);
+    status->posix_stream_status =
+        pt_state_of(state) == PT_RUNNING ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
     status->posix_stream_full_status = is_full(s->seg, state) ? POSIX_TRACE_FULL
                                                               : POSIX_TRACE_NOT_FULL;
     status->posix_stream_overrun_status =

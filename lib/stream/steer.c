@@ -213,13 +213,9 @@ int pt_steer_init(struct pt_stream *s)
 
 /* ---- what a holder left half-way ---- */
 
-static bool is_running(uint64_t state)
-{
-    return pt_state_of(state) != PT_SUSPENDED;
-}
-
-/* The same state in another word, so that a late change of it fails.  That of an
- * automatic stop keeps its time: only its consumer changes it. */
+/* The same state in another word, so that a late change of it fails.  That of a full stream
+ * keeps its time.  A late change between AUTOSTOPPED and HALTED is then one of a start or
+ * stop that has not returned yet, and is made again when it finds that it was passed by. */
 static uint64_t renew_state(const struct pt_seg *seg)
 {
     struct pt_seg_header *h = seg->h;
@@ -252,8 +248,8 @@ void pt_steer_settle(struct pt_stream *s, bool after_another)
     struct pt_seg_header *h = s->seg->h;
 
     if (after_another)
-        put_missing_record(s, is_running(renew_state(s->seg)));
-    pt_stream_update_gates(s, is_running(pt_load_seqcst(&h->state)) &&
+        put_missing_record(s, pt_state_runs(renew_state(s->seg)));
+    pt_stream_update_gates(s, pt_state_runs(pt_load_seqcst(&h->state)) &&
                                   !pt_load_seqcst(&h->closed));
 }
 

@@ -293,9 +293,11 @@ START_TEST(test_087_start_auto_stopped)
 }
 END_TEST
 
+/* R-1, R-13: no STOP and no other status; but the stream does not start again when it is
+ * emptied, only by posix_trace_start(). */
 START_TEST(test_088_stop_auto_stopped)
 {
-    trace_event_id_t id = th_id("many");
+    trace_event_id_t id = th_id("many"), late = th_id("late");
     trace_id_t trid = auto_stopped(id);
     struct th_list list;
 
@@ -304,6 +306,13 @@ START_TEST(test_088_stop_auto_stopped)
     list = th_drain(trid);
     ck_assert_uint_eq(count(list, POSIX_TRACE_STOP), 1);
     ck_assert_int_ne(th_int(&list.at[th_find(list, POSIX_TRACE_STOP, 0)]), 0);
+    ck_assert_int_eq(th_status(trid).posix_stream_status, POSIX_TRACE_SUSPENDED);
+    ck_assert_int_eq(th_status(trid).posix_stream_full_status, POSIX_TRACE_NOT_FULL);
+    th_put_run(late, 0, 1, 8);
+    ck_assert_uint_eq(th_drain(trid).n, 0);
+    ck_ok(posix_trace_start(trid));
+    th_put_run(late, 0, 1, 8);
+    th_expect(th_drain(trid), POSIX_TRACE_START, late);
     ck_ok(posix_trace_shutdown(trid));
 }
 END_TEST

@@ -366,7 +366,7 @@ static void run_live(struct audit *audit, const trace_attr_t *attr)
     /* helgrind sees an atomic access only where it is an exchange */
     __atomic_exchange_n(&reading_ended, 1, __ATOMIC_ACQ_REL);
     DEMAND_OK(pthread_join(reader, NULL));
-    /* Not before: a stream that had stopped itself would not care. */
+    /* Not before: a stream that had stopped itself would not start again. */
     DEMAND_OK(posix_trace_stop(run.trid));
     audit_drain(audit, run.trid);
     audit_check_time(audit, run.trid);
