@@ -89,10 +89,14 @@ struct pt_chunk {
 };
 _Static_assert(sizeof(struct pt_chunk) == 128, "records begin at 128");
 
-/* ENDING carries the thread id of who ends the slot: should that thread die on
- * the way, another takes it over.  LIVE carries a part of the writer's id: who has
+/* CLAIMED and ENDING carry the thread id of who takes or ends the slot: should that
+ * thread die on the way, a sweep takes the slot over.  The consumer, which may be another
+ * thread at each call, claims with the id 0, that of no dead thread.  LIVE carries a part of the writer's id: who has
  * found that writer dead does not end the next one's slot. */
 enum pt_slot_state { PT_SLOT_FREE, PT_SLOT_CLAIMED, PT_SLOT_LIVE, PT_SLOT_ENDED, PT_SLOT_ENDING };
+#define pt_slot_claimed(tid)    ((uint32_t)PT_SLOT_CLAIMED | (uint32_t)(tid) << 8)
+#define pt_slot_is_claimed(state) (((state) & 0xffu) == PT_SLOT_CLAIMED)
+#define pt_slot_claimer(state)  ((int32_t)((state) >> 8))
 #define pt_slot_live(wid)       ((uint32_t)PT_SLOT_LIVE | (uint32_t)(wid) << 8)
 #define pt_slot_is_live(state)  (((state) & 0xffu) == PT_SLOT_LIVE)
 #define pt_slot_ending(tid)     ((uint32_t)PT_SLOT_ENDING | (uint32_t)(tid) << 8)
@@ -270,6 +274,7 @@ struct pt_seg_header {
     uint32_t peak_chunks;
     uint32_t used_chunks;      /* not FREE */
     uint64_t lost_no_slot[PT_LOST_OWN];  /* losses of threads that never got a slot */
+    uint32_t sweep_at;         /* slot with which the next step of the sweep starts */
 
     __attribute__((aligned(64))) uint32_t syncs;  /* published points */
     uint32_t sync_claim;

@@ -10,6 +10,7 @@
  * this many it is a process that scribbles over the words. */
 #define TAKE_TURNS 65536u
 #define SWEEP_NS 100000000u   /* look for dead writers at most this often */
+#define GROW_LOOKS 16u        /* slots that are examined before the pool grows */
 
 static uint64_t new_gen(struct pt_seg_header *h)
 {
@@ -93,14 +94,18 @@ static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, 
     return PT_POOL_FULL;
 }
 
+static bool may_grow(const struct pt_seg *seg, uint32_t nchunks)
+{
+    return nchunks < (uint64_t)seg->g.base_chunks + pt_load_relaxed(&seg->h->writers);
+}
+
 /* One more chunk for a further living writer.  FULL: the limit is reached. */
 static enum pt_pool_take grow(struct pt_seg *seg)
 {
     struct pt_seg_header *h = seg->h;
     uint32_t was = pt_load_acquire(&h->nchunks), n = pt_seg_chunk_count(seg);
-    uint64_t limit = (uint64_t)seg->g.base_chunks + pt_load_relaxed(&h->writers);
 
-    if (n >= limit)
+    if (!may_grow(seg, n))
         return PT_POOL_FULL;
     if (n >= seg->g.chunk_max || pt_seg_reach_chunks(seg, n + 1) < 0)
         return PT_POOL_NO_MEMORY;
@@ -185,17 +190,27 @@ static bool sweep_is_due(struct pt_seg_header *h)
     return now - last >= SWEEP_NS && pt_cas_seqcst(&h->last_sweep_ns, &last, now);
 }
 
+/*
+ * Dead writers give back before memory grows: a step of the sweep comes first, once for each
+ * chunk that is taken.  A stream at its limit recycles or refuses at every chunk, so the
+ * whole sweep that it needs there is bounded by time.
+ */
 enum pt_pool_take pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need, bool loop,
                                uint32_t *index)
 {
     enum pt_pool_take r = PT_POOL_NO_MEMORY;
-    bool swept = false;
+    bool stepped = false, swept = false;
 
     for (unsigned turns = 0; turns < TAKE_TURNS; turns++) {
         r = scan(seg, slot, need, index);
 
         if (r != PT_POOL_FULL)
             return r;
+        if (!stepped && may_grow(seg, pt_seg_chunk_count(seg))) {
+            stepped = true;
+            if (pt_slot_sweep_step(seg, GROW_LOOKS) > 0)
+                continue;
+        }
         r = grow(seg);
         if (r == PT_POOL_TAKEN)
             continue;

@@ -4,11 +4,14 @@
 #include <errno.h>
 #include "base/clock.h"
 #include "base/sys.h"
+#include "ring/liveness.h"
 #include "ring/pool.h"
 #include "ring/slot.h"
 
 #define LOOK_TURNS 100u
 #define KEEP_ENDED 64u   /* ended slots are left alone while there are fewer slots than this */
+#define ATTACH_LOOKS 4u  /* slots that a new writer examines where there are more */
+#define ASKS 2u          /* of how many a step asks /proc whether the process is a zombie */
 
 uint32_t pt_slot_count(struct pt_seg *seg)
 {
@@ -125,7 +128,7 @@ void pt_slot_release(struct pt_seg *seg, uint32_t index)
 static bool claim(struct pt_slot *s, uint32_t from)
 {
     return pt_load_relaxed(&s->state) == from &&
-           pt_cas_seqcst(&s->state, &from, (uint32_t)PT_SLOT_CLAIMED);
+           pt_cas_seqcst(&s->state, &from, pt_slot_claimed(pt_sys_tid()));
 }
 
 static void settle(struct pt_seg *seg, uint32_t index, const struct pt_author *author,
@@ -192,6 +195,13 @@ static uint32_t add_slots(struct pt_seg *seg, uint32_t n, uint32_t limit, uint32
     return n;
 }
 
+static void claim_ended(struct pt_seg *seg, uint32_t n, uint32_t *claimed)
+{
+    for (uint32_t i = 0; *claimed == UINT32_MAX && i < n; i++)
+        if (claim(pt_seg_slot(seg, i), PT_SLOT_ENDED))
+            *claimed = i;
+}
+
 int pt_slot_attach(struct pt_seg *seg, const struct pt_author *author, uint64_t copy,
                    uint32_t *index)
 {
@@ -207,9 +217,10 @@ int pt_slot_attach(struct pt_seg *seg, const struct pt_author *author, uint64_t 
             free_at = i;
     }
     n = add_slots(seg, n, KEEP_ENDED, &free_at);
-    for (uint32_t i = 0; free_at == UINT32_MAX && i < n; i++)
-        if (claim(pt_seg_slot(seg, i), PT_SLOT_ENDED))
-            free_at = i;
+    if (free_at == UINT32_MAX) {
+        pt_slot_sweep_step(seg, ATTACH_LOOKS);
+        claim_ended(seg, n, &free_at);
+    }
     add_slots(seg, n, PT_SLOT_MAX, &free_at);
     if (free_at == UINT32_MAX)
         return -ENOMEM;
@@ -285,27 +296,67 @@ bool pt_slot_end_control(struct pt_seg *seg, uint32_t index)
     return end_slot(seg, index, state, 0);
 }
 
+/* Killed while it took the slot: of its counts there are none, and whether they stand
+ * in the slot already or still those of the writer before, whose are in the past, does
+ * not matter.  The number of writers may stay one too high, as in end_slot. */
+static bool end_claimed(struct pt_slot *s, uint32_t state)
+{
+    return !pt_sys_tid_exists(pt_slot_claimer(state)) &&
+           pt_cas_seqcst(&s->state, &state, (uint32_t)PT_SLOT_ENDED);
+}
+
+/* The kernel still knows the thread of a process that nobody has waited for.  asks: how many
+ * times /proc may be read for that, which takes ten microseconds. */
+static bool is_gone(const struct pt_author *a, unsigned *asks)
+{
+    struct pt_process p;
+
+    if (!pt_sys_thread_exists(a->pid, a->tid))
+        return true;
+    if (a->tid != a->pid || *asks == 0)
+        return false;
+    --*asks;
+    return pt_process_look((uint32_t)a->pid, &p) == 0 && p.zombie && p.threads <= 1;
+}
+
+/* Ends the slot if its writer does not exist any more. */
+static bool sweep_one(struct pt_seg *seg, uint32_t index, unsigned *asks)
+{
+    struct pt_slot *s = pt_seg_slot(seg, index);
+    uint32_t state = pt_load_acquire(&s->state);
+    struct pt_author a;
+
+    if (pt_slot_is_ending(state))
+        return end_slot(seg, index, state, 0);
+    if (pt_slot_is_claimed(state))
+        return end_claimed(s, state);
+    if (!pt_slot_is_live(state))
+        return false;
+    pt_copy_unchecked(&a, &s->author, sizeof a);
+    if (a.level == PT_LEVEL_CONTROL)
+        return pt_slot_end_control(seg, index);
+    return is_gone(&a, asks) && end_slot(seg, index, state, 0);
+}
+
 unsigned pt_slot_sweep(struct pt_seg *seg)
 {
     uint32_t n = pt_slot_count(seg);
-    unsigned ended = 0;
+    unsigned ended = 0, asks = 0;
 
-    for (uint32_t i = 0; i < n; i++) {
-        struct pt_slot *s = pt_seg_slot(seg, i);
-        uint32_t state = pt_load_acquire(&s->state);
-        struct pt_author a;
+    for (uint32_t i = 0; i < n; i++)
+        ended += sweep_one(seg, i, &asks);
+    return ended;
+}
 
-        if (pt_slot_is_ending(state)) {
-            ended += end_slot(seg, i, state, 0);
-            continue;
-        }
-        if (!pt_slot_is_live(state))
-            continue;
-        pt_copy_unchecked(&a, &s->author, sizeof a);
-        if (a.level == PT_LEVEL_CONTROL)
-            ended += pt_slot_end_control(seg, i);
-        else if (!pt_sys_thread_exists(a.pid, a.tid))
-            ended += end_slot(seg, i, state, 0);
-    }
+unsigned pt_slot_sweep_step(struct pt_seg *seg, unsigned looks)
+{
+    uint32_t n = pt_slot_count(seg), from = pt_load_relaxed(&seg->h->sweep_at);
+    unsigned ended = 0, asks = ASKS;
+
+    if (looks > n)
+        looks = n;
+    for (unsigned i = 0; i < looks; i++)
+        ended += sweep_one(seg, (from + i) % n, &asks);
+    pt_store_relaxed(&seg->h->sweep_at, n ? (from + looks) % n : 0);
     return ended;
 }

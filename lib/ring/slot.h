@@ -34,6 +34,14 @@ void pt_slot_end_dead(struct pt_seg *seg, uint32_t index, uint32_t state);
 bool pt_slot_end_control(struct pt_seg *seg, uint32_t index);
 /* Ends the slots of threads that do not exist any more; how many. */
 unsigned pt_slot_sweep(struct pt_seg *seg);
+/*
+ * The same for that many slots, from where the step before ended; how many.  Each new writer
+ * takes a step of 4 where there are 64 slots or more, and a writer takes one of 16 before the
+ * stream gets one more chunk.  Where L writers live and the others are killed, a turn over N
+ * slots needs N / 4 writers and ends N - L: no more than L / 3 dead slots pile up, however
+ * many writers there were.
+ */
+unsigned pt_slot_sweep_step(struct pt_seg *seg, unsigned looks);
 
 /* The consumer has taken the counts of an ended slot that it claimed: the next
  * writer may have it. */

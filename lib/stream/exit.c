@@ -27,6 +27,10 @@ static void at_exit(void)
         if (s)
             pt_stream_destroy(s, 0);
     }
+    /* In streams of other processes the slot and its chunk are free for the next child at
+     * once.  What later exit handlers trace attaches another slot. */
+    if (pt_thread_self)
+        pt_thread_exit(pt_thread_self);
     pt_self_unlink(self);
 }
 

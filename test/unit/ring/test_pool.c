@@ -5,6 +5,8 @@
  * the numbers that must stay right on the way.
  */
 #include <errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "base/sys.h"
 #include "ring/pool.h"
 #include "ring/slot.h"
@@ -365,6 +367,119 @@ START_TEST(ended_slots_are_folded)
 }
 END_TEST
 
+/* A writer that exists no more, in a process of its own; takes a chunk. */
+static void come_and_go(uint32_t number)
+{
+    struct pt_author gone = { .pid = (int32_t)(5000000 + number), .tid = (int32_t)(5000000 + number) };
+    uint32_t slot, chunk;
+
+    ck_assert_int_eq(pt_slot_attach(&seg, &gone, 1, &slot), 0);
+    ck_assert_int_le(take(slot, false, &chunk), PT_POOL_ADOPTED);
+    ring_refer(&seg, slot, chunk);
+    pt_seg_slot(&seg, slot)->next_no = 0;
+}
+
+/* Dead writers give their slots and chunks back before more of either are made, however
+ * many there were, and whatever the part of the living is. */
+START_TEST(the_dead_make_room)
+{
+    static const uint32_t living[] = { 0, 1, 100 };
+
+    for (unsigned k = 0; k < 3; k++) {
+        uint32_t least;
+
+        ring_create(&seg, SIZE);
+        for (uint32_t i = 0; i < living[k]; i++)
+            taken(ring_attach(&seg, i));
+        least = pt_slot_count(&seg) > 64 ? pt_slot_count(&seg) : 64;
+        for (uint32_t i = 0; i < 3000; i++)
+            come_and_go(i);
+        ck_assert_uint_le(pt_slot_count(&seg), least + living[k] / 3 + 2);
+        ck_assert_uint_le(seg.h->nchunks, seg.h->base_chunks + living[k] + living[k] / 3 + 2);
+        for (uint32_t i = 0, alive = 0; i < pt_slot_count(&seg); i++) {
+            alive += pt_seg_slot(&seg, i)->author.tid == pt_sys_tid();
+            ck_assert(i + 1 < pt_slot_count(&seg) || alive == living[k]);
+        }
+        ring_remove(&seg);
+    }
+}
+END_TEST
+
+/* A step examines few slots, and the next step the slots after them. */
+START_TEST(steps_of_the_sweep)
+{
+    struct pt_author gone = { .pid = 5000000, .tid = 5000000 };
+    uint32_t slot;
+
+    ring_create(&seg, SIZE);
+    for (uint32_t i = 0; i < 40; i++)
+        ring_attach(&seg, i);
+    ck_assert_int_eq(pt_slot_attach(&seg, &gone, 1, &slot), 0);
+    ck_assert_uint_eq(slot, 40);
+    ck_assert_uint_eq(pt_slot_sweep_step(&seg, 20), 0);
+    ck_assert_uint_eq(pt_slot_sweep_step(&seg, 20), 0);
+    ck_assert_uint_eq(pt_slot_sweep_step(&seg, 1), 1);
+    ck_assert_uint_eq(seg.h->writers, 40);
+    /* Whatever stands there: it is written by others. */
+    seg.h->sweep_at = UINT32_MAX;
+    ck_assert_uint_eq(pt_slot_sweep_step(&seg, 16), 0);
+    ring_remove(&seg);
+}
+END_TEST
+
+/* Killed while it took a slot: a sweep ends that, without counts and chunks.  The consumer's
+ * claim belongs to no thread and stays. */
+START_TEST(claimed_by_one_who_died)
+{
+    struct pt_slot_view v;
+    uint32_t slot;
+
+    ring_create(&seg, SIZE);
+    slot = ring_attach(&seg, 0);
+    pt_slot_detach(&seg, slot, 0);
+    pt_seg_slot(&seg, slot)->state = pt_slot_claimed(pt_sys_tid());
+    ck_assert_uint_eq(pt_slot_sweep(&seg), 0);
+    pt_seg_slot(&seg, slot)->state = PT_SLOT_CLAIMED;
+    ck_assert_uint_eq(pt_slot_sweep(&seg), 0);
+    pt_seg_slot(&seg, slot)->state = pt_slot_claimed(0xffffff);
+    ck_assert_uint_eq(pt_slot_sweep(&seg), 1);
+    ck_assert_uint_eq(pt_seg_slot(&seg, slot)->state, PT_SLOT_ENDED);
+    pt_slot_look(&seg, slot, &v);
+    ck_assert_uint_eq(v.mine.recorded + v.past.recorded, 0);
+    ck_assert_uint_eq(seg.h->writers, 0);
+    ring_remove(&seg);
+}
+END_TEST
+
+static void zombie(pid_t *pid)
+{
+    *pid = fork();
+    if (*pid == 0)
+        _exit(0);
+    ck_assert_int_eq(waitid(P_PID, (id_t)*pid, &(siginfo_t){ .si_pid = 0 }, WEXITED | WNOWAIT), 0);
+}
+
+/* A process that has ended and that nobody has waited for is not alive. */
+START_TEST(zombies_are_gone)
+{
+    struct pt_author gone = { .wid = 0 };
+    uint32_t slot;
+    pid_t pid;
+
+    zombie(&pid);
+    ring_create(&seg, SIZE);
+    gone.pid = gone.tid = pid;
+    ck_assert_int_eq(pt_slot_attach(&seg, &gone, 1, &slot), 0);
+    ck_assert_uint_eq(pt_slot_sweep_step(&seg, 16), 1);
+    gone.tid = pt_sys_tid();
+    gone.pid = getpid();
+    ck_assert_int_eq(pt_slot_attach(&seg, &gone, 1, &slot), 0);
+    ck_assert_uint_eq(pt_slot_sweep_step(&seg, 16), 0);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    ring_remove(&seg);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_add_test(tc, take_close_free);
@@ -379,6 +494,10 @@ static void add(TCase *tc)
     tcase_add_test(tc, attach_and_detach);
     tcase_add_test(tc, ended_by_one_who_died);
     tcase_add_test(tc, ended_slots_are_folded);
+    tcase_add_test(tc, the_dead_make_room);
+    tcase_add_test(tc, steps_of_the_sweep);
+    tcase_add_test(tc, claimed_by_one_who_died);
+    tcase_add_test(tc, zombies_are_gone);
 }
 
 int main(void)
