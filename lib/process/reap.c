@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #include "process/reap.h"
 #include "ring/dir.h"
 #include "ring/liveness.h"
-#include "ring/page.h"
+#include "ring/page_left.h"
 #include "ring/segment.h"
 #include "stream/owner.h"
 #include "stream/recover.h"
@@ -124,30 +125,6 @@ static void reap_segment(const struct reaping *r, const char *file)
     free(h);
 }
 
-static bool process_is_gone(uint32_t pid, uint64_t start)
-{
-    struct pt_process p;
-    int r = pt_process_look(pid, &p);
-
-    /* A process that nobody has waited for is gone, too, unless only its first
-     * thread has ended. */
-    return r == -ESRCH ||
-           (r == 0 && ((start != 0 && p.start != start) || (p.zombie && p.threads <= 1)));
-}
-
-/* "p-<pid>-<start>-<namespace>": is that process gone?  In another pid namespace
- * it has another pid, and nothing can be said of it. */
-static bool page_is_dead(const char *file)
-{
-    char *end;
-    unsigned long pid = strtoul(file + 2, &end, 10);
-    unsigned long long start = *end == '-' ? strtoull(end + 1, &end, 10) : 0;
-    unsigned long long ns = *end == '-' ? strtoull(end + 1, &end, 10) : 0;
-
-    return *end == '\0' && pid != 0 && pid <= UINT32_MAX && ns != 0 && ns == pt_pid_namespace() &&
-           process_is_gone((uint32_t)pid, start);
-}
-
 /* A segment's link to its names, without the segment. */
 static bool is_stray_link(int dir, const char *name)
 {
@@ -167,6 +144,7 @@ static bool is_left_map(int dir, const char *name)
 {
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct pt_names n = { 0 };
+    unsigned asks = UINT_MAX;
     struct stat st;
     bool left;
 
@@ -174,16 +152,18 @@ static bool is_left_map(int dir, const char *name)
         return false;
     left = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
            pread(fd, &n, offsetof(struct pt_names, entry), 0) > 0 && n.magic == PT_NAMES_MAGIC &&
-           n.maker != 0 && process_is_gone(n.maker, n.maker_start);
+           n.maker != 0 && pt_page_process_is_gone(n.maker, n.maker_start, &asks);
     close(fd);
     return (left || !is_fresh(dir, name)) && !pt_page_names_in_use(dir, name);
 }
 
 static bool may_go(int dir, const char *name)
 {
+    unsigned asks = UINT_MAX;
+
     switch (name[0]) {
     case 'p':
-        return page_is_dead(name);
+        return pt_page_is_left(name, pt_pid_namespace(), &asks);
     case 'n':
         return is_left_map(dir, name);
     case 't':
@@ -191,6 +171,14 @@ static bool may_go(int dir, const char *name)
     default:
         return is_stray_link(dir, name);
     }
+}
+
+static bool remove_file(int dir, const char *name)
+{
+    if (name[0] != 'p')
+        return unlinkat(dir, name, 0) == 0;
+    pt_page_remove(dir, name, NULL);
+    return true;
 }
 
 static bool is_late(const struct reaping *r)
@@ -212,7 +200,7 @@ static unsigned reap_part(const struct reaping *r, DIR *d, char kind, unsigned f
             continue;
         if (pt_seg_is_name(name))
             reap_segment(r, name);
-        else if (may_go(r->dir, name) && unlinkat(r->dir, name, 0) == 0)
+        else if (may_go(r->dir, name) && remove_file(r->dir, name))
             count(r->removed);
     }
     return n;

@@ -91,8 +91,8 @@ _Static_assert(sizeof(struct pt_chunk) == 128, "records begin at 128");
 
 /* CLAIMED and ENDING carry the thread id of who takes or ends the slot: should that
  * thread die on the way, a sweep takes the slot over.  The consumer, which may be another
- * thread at each call, claims with the id 0, that of no dead thread.  LIVE carries a part of the writer's id: who has
- * found that writer dead does not end the next one's slot. */
+ * thread at each call, claims with the id 0, that of no dead thread.  LIVE carries a part of
+ * the writer's id: a process that has found that writer dead does not end the next one's slot. */
 enum pt_slot_state { PT_SLOT_FREE, PT_SLOT_CLAIMED, PT_SLOT_LIVE, PT_SLOT_ENDED, PT_SLOT_ENDING };
 #define pt_slot_claimed(tid)    ((uint32_t)PT_SLOT_CLAIMED | (uint32_t)(tid) << 8)
 #define pt_slot_is_claimed(state) (((state) & 0xffu) == PT_SLOT_CLAIMED)

@@ -22,7 +22,7 @@
 #define TEXT_BYTES  (512u << 10)
 #define MAP_BYTES   ((sizeof(struct pt_names) + ARENA_BYTES + TEXT_BYTES + PT_PAGE - 1) & \
                      ~(size_t)(PT_PAGE - 1))
-#define LAYOUT      2u
+#define LAYOUT      3u
 
 #define entry_off(e)  ((uint32_t)(e))
 #define entry_len(e)  ((uint32_t)((e) >> 32) & 0xffffu)
@@ -75,6 +75,7 @@ int pt_names_create_of(struct pt_names **names, uid_t uid, char file[64])
     if (r == 0) {
         (*names)->layout = LAYOUT;
         (*names)->size = MAP_BYTES;
+        memcpy((*names)->id, id, sizeof id);
         (*names)->maker = (uint32_t)getpid();
         (*names)->maker_start = pt_process_start((uint32_t)getpid());
         pt_store_release(&(*names)->magic, PT_NAMES_MAGIC);
@@ -190,6 +191,51 @@ int pt_names_copy(struct pt_names **names, int dirfd, const char *file)
     ((char *)n)[MAP_BYTES] = '\0';
     *names = n;
     return 0;
+}
+
+void pt_names_hold(struct pt_names *names)
+{
+    pt_add_seqcst(&names->users, 1u);
+}
+
+/* What stands there may be anything: it does not go below 0. */
+bool pt_names_drop(struct pt_names *names)
+{
+    uint32_t users = pt_load_relaxed(&names->users);
+
+    while (users > 0 && !pt_cas_seqcst(&names->users, &users, users - 1))
+        ;
+    return users > 1;
+}
+
+void pt_names_let_go(int dirfd, const char *file)
+{
+    int fd = open_file(dirfd, geteuid(), file, O_RDWR), r;
+    struct pt_names *names = NULL;
+
+    if (fd < 0)
+        return;
+    r = map_names(&names, fd);
+    close(fd);
+    if (r < 0)
+        return;
+    if (back_bytes(names, sizeof *names) == 0 && valid(names, MAP_BYTES) && !pt_names_drop(names))
+        unlinkat(dirfd, file, 0);
+    pt_names_unmap(names);
+}
+
+bool pt_names_first_file(int dirfd, const char *file, char first[64])
+{
+    int fd = open_file(dirfd, geteuid(), file, O_RDONLY);
+    uint8_t id[16];
+    bool known = fd >= 0 && pread(fd, id, sizeof id, offsetof(struct pt_names, id)) ==
+                                (ssize_t)sizeof id;
+
+    if (fd >= 0)
+        close(fd);
+    if (known)
+        pt_dir_hex_name(first, 64, 'n', id, "");
+    return known;
 }
 
 void pt_names_unmap(struct pt_names *names)

@@ -42,10 +42,11 @@ struct pt_names {
     uint64_t own_in_use;
     uint64_t description[PT_NAMES_COUNT]; /* offset | length << 32 | id - PT_ID_NAMED_FIRST << 48 */
     uint32_t described;          /* bytes of the descriptions' part handed out */
-    uint32_t pad;
+    uint32_t users;              /* pages that name the map, see page_left.h */
+    uint8_t  id[16];             /* its file's name is made of it */
     char     arena[];
 };
-_Static_assert(offsetof(struct pt_names, arena) == 16416, "the same on 32-bit and 64-bit machines");
+_Static_assert(offsetof(struct pt_names, arena) == 16432, "the same on 32-bit and 64-bit machines");
 
 /* A new map, mapped; file gets its name ("" if it has none).  Async-signal-safe. */
 int pt_names_create(struct pt_names **names, char file[64]);
@@ -56,6 +57,14 @@ int pt_names_open_of(struct pt_names **names, uid_t uid, const char *file);
 /* A private copy of a file's contents, checked; free() it. */
 int pt_names_copy(struct pt_names **names, int dirfd, const char *file);
 void pt_names_unmap(struct pt_names *names);
+
+/* One more page names the map, or one less; false: that was the last. */
+void pt_names_hold(struct pt_names *names);
+bool pt_names_drop(struct pt_names *names);
+/* One page less names the map of that file, which goes with the last.  Async-signal-safe. */
+void pt_names_let_go(int dirfd, const char *file);
+/* The name with which the map of that file was made; file may be a link of a segment's. */
+bool pt_names_first_file(int dirfd, const char *file, char first[64]);
 
 /*
  * Other processes can write the map.  A text that it returns may change, but there is always

@@ -59,6 +59,7 @@ struct pt_page {
      * the low 6 bits; 0: none from here on. */
     uint64_t heir[PT_STREAMS];
     uint64_t settled;     /* what is inherited has been taken over */
+    uint64_t counted;     /* among the users of its name map, see page_left.h */
 };
 _Static_assert(offsetof(struct pt_page, gates) == 4800, "the same on 32-bit and 64-bit machines");
 

@@ -87,6 +87,7 @@ static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, 
                 pt_add_relaxed(&h->full_chunks, 1u);
                 continue;
             }
+            pt_store_relaxed(&h->hint, i + 1);
             *index = i;
             return PT_POOL_ADOPTED;
         }

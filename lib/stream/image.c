@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "base/sys.h"
 #include "ring/dir.h"
+#include "ring/page_left.h"
 #include "stream/image.h"
 
 #define OWNER_BYTES offsetof(struct pt_seg_header, names_file)
@@ -114,6 +115,21 @@ static bool inherits(const struct pt_self *parent)
     return false;
 }
 
+/* The page is counted among the users of another map. */
+static void move_count(struct pt_self *s)
+{
+    char file[sizeof s->page->names_file];
+    int dir = pt_page_is_counted(s->page) ? pt_dir_open(false) : -1;
+
+    if (dir < 0)
+        return;
+    memcpy(file, s->page->names_file, sizeof file);
+    pt_names_hold(s->names);
+    if (pt_dir_is_plain(file, sizeof file))
+        pt_names_let_go(dir, file);
+    close(dir);
+}
+
 /* The page is ours from now on, with our names. */
 static void insist(struct pt_self *s)
 {
@@ -122,6 +138,7 @@ static void insist(struct pt_self *s)
     for (unsigned bit = 0; bit < PT_STREAMS; bit++)
         if ((used >> bit & 1) && !s->page->stream[bit].inherited)
             pt_page_revoke_bit(s->page, bit, pt_load_seqcst(&s->page->epoch[bit]));
+    move_count(s);
     memcpy(s->page->names_file, s->names_file, sizeof s->page->names_file);
 }
 

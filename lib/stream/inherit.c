@@ -187,22 +187,21 @@ static const char *followed(void)
     return file && file[0] && strlen(file) < 64 ? file : NULL;
 }
 
-/* Gives the followed stream's map a name that lives as long as our page. */
+/* The name of the followed stream's map for our page, given to it again if it is gone. */
 static bool link_followed(char names_file[64])
 {
     const char *file = followed();
     struct pt_seg *seg = file ? open_segment(file) : NULL;
     char names[sizeof seg->h->names_file];
     int dir = seg ? pt_dir_open(false) : -1;
-    uint8_t id[16];
     bool done = false;
 
     if (seg && dir >= 0) {
         memcpy(names, seg->h->names_file, sizeof names);
-        pt_sys_random(id, sizeof id);
-        pt_dir_hex_name(names_file, 64, 'n', id, "");
         done = pt_dir_is_plain(names, sizeof names) && is_for_us(seg, NULL, UINT64_MAX) &&
-               linkat(dir, names, dir, names_file, 0) == 0;
+               pt_names_first_file(dir, names, names_file) &&
+               (linkat(dir, names, dir, names_file, 0) == 0 ||
+                (errno == EEXIST && same_file(names, names_file)));
     }
     if (dir >= 0)
         close(dir);

@@ -8,6 +8,7 @@
 #include "base/sys.h"
 #include "ring/dir.h"
 #include "ring/liveness.h"
+#include "ring/page_left.h"
 #include "stream/image.h"
 #include "stream/inherit.h"
 #include "stream/self.h"
@@ -147,11 +148,14 @@ static int build_new(struct pt_self *s)
 
 static struct pt_self *build(const struct pt_self *parent)
 {
+    const struct pt_page_names kept = { parent ? parent->names_file : NULL,
+                                        parent ? parent->names : NULL };
     struct pt_self *s = pt_sys_pages(sizeof *s);
     struct pt_identity id;
 
     if (!s)
         return NULL;
+    pt_page_sweep_step(&kept);
     pt_identity_self(&id);
     s->pid = id.pid;
     s->start = id.start;
@@ -159,6 +163,7 @@ static struct pt_self *build(const struct pt_self *parent)
         munmap(s, sizeof *s);
         return NULL;
     }
+    pt_page_hold_names(s->page, s->names);
     pt_image_enter(s);
     return s;
 }
@@ -297,8 +302,6 @@ void pt_self_unlink(struct pt_self *self)
     if (dir < 0)
         return;
     if (self->page_file[0])
-        unlinkat(dir, self->page_file, 0);
-    if (self->names_file[0] && !pt_page_names_in_use(dir, self->names_file))
-        unlinkat(dir, self->names_file, 0);
+        pt_page_remove(dir, self->page_file, NULL);
     close(dir);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "ring/dir.h"
 #include "ring/liveness.h"
+#include "ring/page_left.h"
 #include "stream/traced.h"
 
 #define GENERATIONS 64u   /* of ancestors that are looked at */
@@ -130,6 +131,7 @@ int pt_traced_open(struct pt_stream *s, const struct pt_target *target)
         s->page = NULL;
         return pt_is_shortage(r) ? r : -ENOTSUP;
     }
+    pt_page_hold_names(s->page, s->names);
     s->other = true;
     s->pid = target->pid;
     s->start = target->start;
@@ -141,7 +143,7 @@ int pt_traced_open(struct pt_stream *s, const struct pt_target *target)
 /* A page whose process is gone is of no use to anybody. */
 static void unlink_dead(const struct pt_stream *s)
 {
-    char names[64];
+    char file[64];
     uint64_t now = pt_process_start(s->pid);
     struct pt_page *page;
     int dir;
@@ -151,11 +153,9 @@ static void unlink_dead(const struct pt_stream *s)
     dir = pt_dir_open_of(s->uid, false);
     if (dir < 0)
         return;
-    if (pt_page_open_of(&page, s->uid, s->pid, s->start, names) == 0) {
+    if (pt_page_open_of(&page, s->uid, s->pid, s->start, file) == 0) {
         pt_page_unmap(page);
-        unlinkat(dir, names, 0);
-        if (!pt_page_names_in_use(dir, s->names_file))
-            unlinkat(dir, s->names_file, 0);
+        pt_page_remove(dir, file, NULL);
     }
     close(dir);
 }

@@ -370,7 +370,8 @@ END_TEST
 /* A writer that exists no more, in a process of its own; takes a chunk. */
 static void come_and_go(uint32_t number)
 {
-    struct pt_author gone = { .pid = (int32_t)(5000000 + number), .tid = (int32_t)(5000000 + number) };
+    int32_t pid = (int32_t)(5000000 + number);
+    struct pt_author gone = { .pid = pid, .tid = pid };
     uint32_t slot, chunk;
 
     ck_assert_int_eq(pt_slot_attach(&seg, &gone, 1, &slot), 0);
