@@ -23,7 +23,7 @@
 #include "torture/audit.h"
 
 #define CHILDREN   3000u
-#define MEASURED   9u        /* children at either end: of three the instructions, then the calls */
+#define MEASURED   9u        /* children at either end: of one the instructions, of the others the calls */
 #define WATCHDOG_S 300u
 #define FILES_MOST 12u       /* segment, maps, pages of the parent and of the last children */
 
@@ -108,8 +108,9 @@ static struct cost measure_some(unsigned *number)
     struct cost most = { 0, 0 };
 
     for (unsigned i = 0; i < MEASURED; i++) {
-        unsigned long n = i < 3 ? count_instructions((*number)++) : count_calls((*number)++);
-        unsigned long *of = i < 3 ? &most.instructions : &most.calls;
+        bool step = i == MEASURED / 2;
+        unsigned long n = step ? count_instructions((*number)++) : count_calls((*number)++);
+        unsigned long *of = step ? &most.instructions : &most.calls;
 
         *of = n > *of ? n : *of;
     }
