@@ -23,7 +23,7 @@
 #include "torture/audit.h"
 
 #define CHILDREN   3000u
-#define MEASURED   9u        /* children at either end: of one the instructions, of the others the calls */
+#define MEASURED   9u        /* children at either end: one stepped, of the others the calls */
 #define WATCHDOG_S 300u
 #define FILES_MOST 12u       /* segment, maps, pages of the parent and of the last children */
 
