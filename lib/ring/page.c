@@ -20,10 +20,11 @@
 #define ONES16  ONES4, ONES4, ONES4, ONES4
 #define ONES64  ONES16, ONES16, ONES16, ONES16
 #define ONES256 ONES64, ONES64, ONES64, ONES64
-const uint64_t pt_page_all_ones[PT_ID_MAX] = {
-    ONES256, ONES256, ONES256, ONES256, ONES64, ONES64, ONES64
+const struct pt_page pt_page_unknown = {
+    .shadows = UINT64_MAX,
+    .gates = { ONES256, ONES256, ONES256, ONES256, ONES64, ONES64, ONES64 }
 };
-_Static_assert(PT_ID_MAX == 4 * 256 + 3 * 64, "every gate of pt_page_all_ones is set");
+_Static_assert(PT_ID_MAX == 4 * 256 + 3 * 64, "every gate of pt_page_unknown is set");
 
 static char *put_number(char *to, uint64_t n)
 {

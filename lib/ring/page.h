@@ -63,8 +63,9 @@ struct pt_page {
 };
 _Static_assert(offsetof(struct pt_page, gates) == 4800, "the same on 32-bit and 64-bit machines");
 
-/* Before a process knows its page, its gates are these: all ones. */
-extern const uint64_t pt_page_all_ones[PT_ID_MAX];
+/* Before a process knows its page, events look at this one: its gates are all ones and
+ * its shadows, too, so that every event takes the slow path. */
+extern const struct pt_page pt_page_unknown;
 
 /* Of the page of a process in the pid namespace of the caller. */
 void pt_page_name(char file[64], uint32_t pid, uint64_t start);

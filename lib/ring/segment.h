@@ -72,6 +72,13 @@ void pt_seg_unmap(struct pt_seg *seg);
 /* Gives the memory back, but for the header, though other processes still map it:
  * nobody is inside any more, and who comes late finds zeros. */
 void pt_seg_release(struct pt_seg *seg);
+/*
+ * In a child that was forked inside an event of the writer with that pid and tid: what is
+ * mapped at seg->h becomes a private copy of what the writer uses, and *shared, a copy of
+ * *seg, maps the shared memory; shared->h NULL: not to be had.  -ENOMEM: there is no
+ * private copy.
+ */
+int pt_seg_part(struct pt_seg *seg, struct pt_seg *shared, const struct pt_author *author);
 /* Removes its name (and that of its names file) from the directory. */
 void pt_seg_unlink(const struct pt_seg *seg);
 /* The link to its names of a segment with that file, in the same directory. */

@@ -7,6 +7,7 @@
 #include "ring/slot.h"
 #include "stream/chain.h"
 #include "stream/event.h"
+#include "stream/fork.h"
 #include "stream/lane.h"
 #include "stream/sieve.h"
 
@@ -109,7 +110,8 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
     if (lane)
         lane->epoch = lane->fast = 0;
     seg = pt_self_segment(self, bit, epoch);
-    if (!seg)
+    /* In a child that was forked inside the event: under its parent's name. */
+    if (!seg || pt_self_peek() != self || pt_fork_has_cut(t))
         return NULL;
     __builtin_memcpy(author.name, t->name, sizeof author.name);
     if (lane)
@@ -283,6 +285,12 @@ void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uin
     if (level)
         t->outer[level] = outer;
     inside = enter_level(t, self->page, frame, level, was);
+    /* Forked between the first look and here: all that was found is the parent's. */
+    if (pt_unlikely(pt_self_peek() != self)) {
+        pt_store_release(&t->word, outer);
+        pt_event_slow(id, data, len, addr, frame);
+        return;
+    }
     if (!level)
         pt_thread_settle(t);
     record_in(self, t, level, inside, id, data, len, addr);
@@ -309,7 +317,7 @@ void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr, st
 void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
                       struct pt_lane *lane)
 {
-    struct pt_thread *t = pt_thread_self;
+    struct pt_thread *t = pt_lane_thread(lane);
 
     pt_thread_settle(t);
     pt_lane_write(lane, id, data, len, addr, pt_clock_now(lane->seg->g.clock));
@@ -322,7 +330,7 @@ void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
 
 void pt_event_attention(struct pt_lane *lane)
 {
-    struct pt_thread *t = pt_thread_self;
+    struct pt_thread *t = pt_lane_thread(lane);
 
     pt_thread_settle(t);
     pt_event_attend(lane);

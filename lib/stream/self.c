@@ -14,7 +14,7 @@
 #include "stream/self.h"
 #include "stream/thread.h"
 
-const uint64_t *pt_gates = pt_page_all_ones;
+const uint64_t *pt_gates = pt_page_unknown.gates;
 static const uint64_t no_gates[PT_ID_MAX];
 
 static struct pt_self *self_now;
@@ -61,7 +61,7 @@ uint64_t pt_self_instance(void)
 void pt_self_look_again(void)
 {
     if (pt_load_relaxed(&pt_gates) != no_gates)
-        pt_store_release(&pt_gates, pt_page_all_ones);
+        pt_store_release(&pt_gates, (const uint64_t *)pt_page_unknown.gates);
 }
 
 bool pt_self_forget_parent(void)
@@ -73,6 +73,16 @@ bool pt_self_forget_parent(void)
     pt_store_relaxed(&words[0], 0u);
     pt_store_relaxed(&words[1], 0u);
     return true;
+}
+
+struct pt_self *pt_self_parent(void)
+{
+    return live() ? NULL : pt_load_acquire(&self_now);
+}
+
+void pt_self_set_parent(struct pt_self *parent)
+{
+    pt_store_release(&self_now, parent);
 }
 
 struct pt_self *pt_self_peek(void)

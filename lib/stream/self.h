@@ -64,6 +64,11 @@ void pt_self_look_again(void);
  * wipes the words of this file. */
 bool pt_self_forget_parent(void);
 
+/* In a forked child that has not called yet: what its parent was, or NULL; and what it is
+ * to find as that. */
+struct pt_self *pt_self_parent(void);
+void pt_self_set_parent(struct pt_self *parent);
+
 /* Removes the page (and a name map without other links) from the directory. */
 void pt_self_unlink(struct pt_self *self);
 

@@ -97,9 +97,20 @@ static const struct posixtrace_layout *layout_of(struct pt_self *self, uint32_t 
 
 /* ---- the expression, of the lane ---- */
 
+static size_t sieve_bytes(void)
+{
+    return sizeof(struct pt_sieve) + pt_expression_room(PT_FILTER_TEXT);
+}
+
+void pt_sieve_keep(const struct pt_lane *lane, bool on)
+{
+    if (lane->sieve)
+        madvise(lane->sieve, sieve_bytes(), on ? MADV_DOFORK : MADV_DONTFORK);
+}
+
 static struct pt_sieve *make_sieve(void)
 {
-    size_t bytes = sizeof(struct pt_sieve) + pt_expression_room(PT_FILTER_TEXT);
+    size_t bytes = sieve_bytes();
     struct pt_sieve *s = pt_sys_pages(bytes);
 
     /* The lanes of a forked child begin without one. */

@@ -19,6 +19,9 @@
 bool pt_sieve_wants(struct pt_self *self, struct pt_lane *lane, unsigned bit,
                     const struct posixtrace_event *event);
 
+/* A child that is forked now has the lane's expression, too: the fork is inside an event. */
+void pt_sieve_keep(const struct pt_lane *lane, bool on);
+
 /* The event as one is asked about it: without a time, which it does not have yet.  name_room:
  * for its name, which the map that is shared may lose meanwhile. */
 void pt_sieve_event(const struct pt_self *self, const struct pt_thread *t,

@@ -48,6 +48,11 @@ static void *wiped_pages(size_t bytes)
     return p;
 }
 
+struct pt_thread *pt_thread_make(void)
+{
+    return wiped_pages(sizeof(struct pt_thread));
+}
+
 /* Where exits are not told: the record of a thread that does not exist any more. */
 static struct pt_thread *take_dead(void)
 {
@@ -83,7 +88,7 @@ static struct pt_thread *take_record(struct pt_self *self)
     t = pt_load_acquire(&exit_key_state) == 2 ? NULL : take_dead();
     if (t)
         return t;
-    t = wiped_pages(sizeof *t);
+    t = pt_thread_make();
     if (!t)
         return NULL;
     t->taken = 1;
@@ -121,7 +126,10 @@ struct pt_thread *pt_thread_get(struct pt_self *self)
     struct pt_thread *old = pt_thread_self, *t;
     int saved = errno;
 
-    if (old && pt_load_relaxed(&old->word) != 0)
+    /* A record that fork has wiped has no pid, also where a half-way event of the parent's
+     * has stored to its word since. */
+    if (old && pt_load_relaxed(&old->word) != 0 &&
+        pt_load_relaxed(&old->pid) == (int32_t)self->pid)
         return old;
     t = take_record(self);
     if (!t) {
@@ -169,6 +177,11 @@ bool pt_thread_enter(struct pt_thread *t)
         return false;
     pt_count_own(&t->count);
     pt_store_seqcst(&t->word, pt_thread_word((uintptr_t)__builtin_frame_address(0), 1u));
+    /* Forked after the record was found. */
+    if (!pt_self_peek()) {
+        pt_thread_leave(t);
+        return false;
+    }
     return true;
 }
 
@@ -243,7 +256,8 @@ void pt_thread_forget_parent(void)
         return;
     for (; t; t = next) {
         next = t->next;
-        memset(t, 0, sizeof *t);
+        if (pt_load_relaxed(&t->pid) != PT_THREAD_CUT)
+            memset(t, 0, sizeof *t);
     }
 }
 

@@ -26,6 +26,7 @@
 
 #define PT_THREAD_IDLE  8u
 #define PT_THREAD_LEVEL 7u
+#define PT_THREAD_CUT   (-1)   /* pid of a record: see fork.h */
 #define pt_thread_word(frame, level) ((uint64_t)((frame) & ~(uintptr_t)15) | (level))
 
 #define PT_EVENT_INLINE 256u
@@ -125,6 +126,13 @@ extern uint32_t pt_thread_strangers PT_HIDDEN;
 void pt_thread_settle(struct pt_thread *t);
 /* The same; and no lanes are known for several streams from now on. */
 void pt_thread_forget_several(struct pt_thread *t);
+/* A record that looks as one that fork has wiped, of no list; NULL: no memory. */
+struct pt_thread *pt_thread_make(void);
+/* The thread of a lane: also where pt_thread_self is another by now, see fork.h. */
+static inline struct pt_thread *pt_lane_thread(const struct pt_lane *lane)
+{
+    return (struct pt_thread *)(void *)((char *)lane->word - offsetof(struct pt_thread, word));
+}
 /* Under the same protection as an event, for who looks at the process's streams: what is
  * loaded from the page afterwards is not unmapped.  False: a handler inside an event. */
 bool pt_thread_enter(struct pt_thread *t);

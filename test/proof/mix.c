@@ -3,7 +3,7 @@
 /*
  * All pairs of ways through an event, at each instruction.
  *
- *   mix [signal|jump|nest]     all of them, or the one that is named
+ *   mix [signal|jump|nest|fork]     all of them, or the one that is named
  *
  * The subject traces four event types: A is for one stream, B for two, C for
  * one stream and for another with a filter expression; D for that other one, whose filter
@@ -14,10 +14,15 @@
  *   jump    the handler traces and leaves by siglongjmp
  *   nest    the handler traces a long event, which is stepped, too; a second handler leaves
  *           that by siglongjmp into the first, which returns
+ *   fork    the handler forks; parent and child return into the event, the child when the
+ *           parent has traced beyond the end of its chunks; then the child traces
  *
  * After each strike the subject traces B to the end of its chunks and beyond, a second
  * thread that has the neighbouring chunks traces as well, and everything is read:
  * each event is there, once, whole and in order; after jump and nest one may be missing.
+ * After fork the parent misses none, and the child ends well; its own events are in streams
+ * that are INHERITED, and nowhere else.  The event of the window is also the child's where
+ * the fork comes before it.
  * One process is struck many times: what a strike leaves meets the next one.
  */
 #include <pthread.h>
@@ -45,32 +50,39 @@
 #define SAMPLES    40u     /* strikes in the ways of hundreds of instructions */
 
 enum type { A, B, C, D, TYPES };
-enum source { MAIN, HANDLER, OTHER, SOURCES };
+enum source { MAIN, HANDLER, OTHER, CHILD, SOURCES };
 
 /* What a window or a handler does. The first HANDLED are for both. */
 enum act { A_SHORT, A_SIZED, B_SHORT, B_LONG, C_ASKED, HANDLED, PREPARE = HANDLED, NAME, ACTS };
-enum blow { SIGNAL, JUMP, NEST, BLOWS };
+enum blow { SIGNAL, JUMP, NEST, FORK, BLOWS };
 
 static const char *const act_names[] = {
     "one stream", "one stream, 40 bytes", "two streams", "two streams, 248 bytes",
     "filter expression", "prepare", "a name"
 };
-static const char *const blow_names[] = { "signal", "jump", "nest" };
+static const char *const blow_names[] = { "signal", "jump", "nest", "fork" };
 
 struct plan {
     enum blow blow;
     enum act  window, handled;
     unsigned  at;      /* NEST: where the outer event is interrupted */
+    bool      inherit; /* FORK: the streams are the child's, too */
 };
 
-static struct shared { volatile int end; } *shared;   /* the driver has struck everywhere */
+static struct shared {
+    volatile int end;                 /* the driver has struck everywhere */
+    volatile int child_may;           /* FORK: the parent has traced beyond its chunks */
+    volatile uint64_t by_children;    /* events that children have traced */
+} *shared;
 
 static trace_event_id_t ids[TYPES];
 static trace_id_t trids[STREAMS];
 static volatile uint64_t made[TYPES][SOURCES];
 static uint64_t seen[STREAMS][TYPES][SOURCES];
+static uint64_t made_once;                /* FORK: number of the event of the window */
 static bool may_miss;                     /* one event of the window, one of the handler */
-static volatile sig_atomic_t handled, jump_now, nest_now;
+static volatile sig_atomic_t handled, jump_now, nest_now, fork_now;
+static volatile pid_t child = -1;
 static sigjmp_buf way_out, inner_way;
 
 /* ---- the subject ---- */
@@ -116,6 +128,13 @@ static void on_outer(int sig)
         }
         return;
     }
+    if (fork_now) {
+        fork_now = 0;
+        child = fork();
+        while (child == 0 && !shared->child_may)
+            usleep(50);
+        return;
+    }
     act((enum act)handled, HANDLER);
     if (jump_now) {
         jump_now = 0;
@@ -143,6 +162,11 @@ static void check_one(unsigned stream, const struct posix_trace_event_info *info
     DEMAND(source < SOURCES && len % 8 == 0, "a torn event");
     for (size_t i = 1; i < len / 8; i++)
         DEMAND(data[i] == data[0], "a torn event, word %zu", i);
+    if (info->posix_pid != getpid() && source == MAIN) {
+        DEMAND(made_once == 0 || data[0] >> 4 == made_once, "a child has traced %llu",
+               (unsigned long long)data[0] >> 4);
+        return;
+    }
     next = &seen[stream][type][source];
     if (may_miss && data[0] >> 4 == *next + 2)
         ++*next;
@@ -216,23 +240,57 @@ static void wait_for_other(void)
         ;
 }
 
+static void be_child(void)
+{
+    alarm(WATCHDOG_S);
+    made[B][CHILD] = shared->by_children;
+    for (unsigned i = 0; i < 3; i++)
+        trace(B, CHILD, i == 1 ? WORDS : 1);
+    shared->by_children = made[B][CHILD];
+    _exit(0);
+}
+
+static void wait_for_child(const struct plan *plan)
+{
+    int status;
+
+    shared->child_may = 1;
+    DEMAND(waitpid(child, &status, 0) == child, "no child");
+    DEMAND(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child's status is %#x",
+           (unsigned)status);
+    shared->child_may = 0;
+    child = -1;
+    made[B][CHILD] = plan->inherit ? shared->by_children : 0;
+}
+
+static enum type type_of(enum act what)
+{
+    return what <= A_SIZED ? A : what <= B_LONG ? B : C;
+}
+
 static void one_round(const struct plan *plan)
 {
-    may_miss = plan->blow != SIGNAL;
+    may_miss = plan->blow == JUMP || plan->blow == NEST;
     handled = (int)plan->handled;
     for (unsigned i = 0; i < 3; i++)
         trace(B, MAIN, 1);
     stepper_stop();
     jump_now = plan->blow == JUMP;
     nest_now = plan->blow == NEST;
+    fork_now = plan->blow == FORK && !shared->end;
+    made_once = made[type_of(plan->window)][MAIN] + 1;
     if (sigsetjmp(way_out, 1) == 0)
         window(plan->window, MAIN);
-    jump_now = nest_now = 0;
+    jump_now = nest_now = fork_now = 0;
+    if (child == 0)
+        be_child();
     for (unsigned i = 0; i < CHUNKFUL; i++) {
         trace(B, MAIN, 1);
         if (i % 9 == 0)
             raise(SIGUSR1);
     }
+    if (child > 0)
+        wait_for_child(plan);
     sem_post(&other_may);
     wait_for_other();
     trace(D, MAIN, 1);
@@ -252,7 +310,7 @@ static bool trace_inside(const struct posixtrace_event *event, void *context)
     return true;
 }
 
-static void open_streams(void)
+static void open_streams(const struct plan *plan)
 {
     static const char *const names[TYPES] = { "A", "B", "C", "D" };
     trace_event_set_t without_d, only_b, only_c;
@@ -262,6 +320,8 @@ static void open_streams(void)
     DEMAND_OK(posix_trace_attr_setstreamsize(&attr, 64 << 10));
     DEMAND_OK(posix_trace_attr_setmaxdatasize(&attr, WORDS * 8));
     DEMAND_OK(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL));
+    DEMAND_OK(posix_trace_attr_setinherited(&attr, plan->inherit ? POSIX_TRACE_INHERITED
+                                                                 : POSIX_TRACE_CLOSE_FOR_CHILD));
     for (enum type type = 0; type < TYPES; type++)
         DEMAND_OK(posix_trace_eventid_open(names[type], &ids[type]));
     for (unsigned i = 0; i < STREAMS; i++)
@@ -288,7 +348,8 @@ static void be_subject(const struct plan *plan)
     pthread_t thread;
 
     alarm(WATCHDOG_S);
-    open_streams();
+    shared->by_children = 0;
+    open_streams(plan);
     sigaction(SIGUSR1, &outer, NULL);
     sigaction(SIGUSR2, &inner, NULL);
     sem_init(&other_may, 0, 0);
@@ -303,13 +364,18 @@ static void be_subject(const struct plan *plan)
 
 /* ---- the driver ---- */
 
+static const char *deed(const struct plan *plan)
+{
+    return plan->blow != FORK ? act_names[plan->handled] : plan->inherit ? "inherited" : "closed";
+}
+
 /* Where the struck one stands next: after its round, or at its end. */
 static bool is_well(const struct plan *plan, struct stepper *s, unsigned k, enum stepper_end end)
 {
     if (end == STEPPER_INSIDE || end == STEPPER_LEFT)
         return true;
     fprintf(stderr, "FAIL: %s of '%s' in '%s' at instruction %u: status %#x\n",
-            blow_names[plan->blow], act_names[plan->handled], act_names[plan->window], k,
+            blow_names[plan->blow], deed(plan), act_names[plan->window], k,
             (unsigned)s->status);
     kill(s->pid, SIGKILL);
     return false;
@@ -320,8 +386,9 @@ static enum stepper_end wait_for_stop(struct stepper *s)
 {
     enum stepper_end end;
 
-    while ((end = stepper_wait(s)) == STEPPER_STRANGE && WSTOPSIG(s->status) == SIGUSR1)
-        stepper_continue(s, SIGUSR1);
+    while ((end = stepper_wait(s)) == STEPPER_STRANGE &&
+           (WSTOPSIG(s->status) == SIGUSR1 || WSTOPSIG(s->status) == SIGCHLD))
+        stepper_continue(s, WSTOPSIG(s->status));
     return end;
 }
 
@@ -396,7 +463,7 @@ static bool prove(struct plan *plan, unsigned samples)
     if (!WIFEXITED(s.status) || WEXITSTATUS(s.status) != 0)
         return is_well(plan, &s, UINT32_MAX, STEPPER_EXITED);
     printf("%-6s %-22s in %-22s %5u instructions, %4u strikes\n", blow_names[plan->blow],
-           act_names[plan->handled], act_names[plan->window], length, struck);
+           deed(plan), act_names[plan->window], length, struck);
     return true;
 }
 
@@ -405,7 +472,7 @@ int main(int argc, char **argv)
     unsigned samples = getenv("POSIXTRACE_PROOF_FULL") ? 100000 :
                        getenv("POSIXTRACE_TEST_SHORT") ? 12 : SAMPLES;
     const char *refused = stepper_refused();
-    struct plan plan;
+    struct plan plan = { .blow = SIGNAL };
 
     if (refused) {
         printf("skipped: %s\n", refused);
@@ -416,9 +483,12 @@ int main(int argc, char **argv)
         return 1;
     for (plan.blow = SIGNAL; plan.blow < BLOWS; plan.blow++)
         for (plan.window = 0; plan.window < (plan.blow == SIGNAL ? ACTS : HANDLED); plan.window++)
-            for (plan.handled = 0; plan.handled < HANDLED; plan.handled++)
+            for (plan.handled = 0; plan.handled < (plan.blow == FORK ? 2 : HANDLED);
+                 plan.handled++) {
+                plan.inherit = plan.blow == FORK && plan.handled == 1;
                 if ((argc < 2 || strcmp(argv[1], blow_names[plan.blow]) == 0) &&
-                    !prove(&plan, plan.blow == SIGNAL ? samples : samples / 2))
+                    !prove(&plan, plan.blow == JUMP || plan.blow == NEST ? samples / 2 : samples))
                     return 1;
+            }
     return 0;
 }

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See fork.h. */
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "base/sys.h"
+#include "stream/fork.h"
+#include "stream/sieve.h"
+
+bool pt_fork_has_cut(const struct pt_thread *t)
+{
+    return pt_load_relaxed(&t->pid) == PT_THREAD_CUT;
+}
+
+static bool is_inside(const struct pt_thread *t)
+{
+    return t && (pt_load_relaxed(&t->word) & PT_THREAD_LEVEL) != 0;
+}
+
+/* The same answer before and after the fork, in parent and child: what interrupts in
+ * between is over by then. */
+static void keep(struct pt_thread *t, bool on)
+{
+    madvise(t, sizeof *t, on ? MADV_KEEPONFORK : MADV_WIPEONFORK);
+    for (unsigned level = 0; level < PT_LEVELS; level++) {
+        struct pt_lane *lanes = t->lanes[level];
+
+        if (level > 0 && lanes)
+            madvise(lanes, PT_STREAMS * sizeof *lanes, on ? MADV_KEEPONFORK : MADV_WIPEONFORK);
+        for (unsigned bit = 0; lanes && bit < PT_STREAMS; bit++)
+            pt_sieve_keep(&lanes[bit], on);
+    }
+}
+
+static void before_fork(void)
+{
+    if (is_inside(pt_thread_self))
+        keep(pt_thread_self, true);
+}
+
+static void after_fork_in_parent(void)
+{
+    if (is_inside(pt_thread_self))
+        keep(pt_thread_self, false);
+}
+
+/* seg is the half event's from now on; what is shared, or NULL. */
+static struct pt_seg *part(struct pt_seg *seg, const struct pt_author *author)
+{
+    struct pt_seg *shared = pt_sys_pages(sizeof *shared), rest;
+
+    pt_seg_part(seg, shared ? shared : &rest, author);
+    if (shared && shared->h)
+        return shared;
+    if (shared)
+        munmap(shared, sizeof *shared);
+    return NULL;
+}
+
+/* The half event keeps its own struct pt_self, too: its streams are the private ones. */
+static void part_segments(const struct pt_thread *t)
+{
+    const struct pt_author author = { .pid = t->pid, .tid = t->tid };
+    struct pt_self *old = pt_self_parent(), *self = old ? pt_sys_pages(sizeof *self) : NULL;
+    struct pt_self rest;
+
+    if (!old)
+        return;
+    memcpy(self ? self : &rest, old, sizeof *old);
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
+        struct pt_seg *seg = pt_load_relaxed(&old->known[bit].seg), *shared;
+
+        shared = seg ? part(seg, &author) : NULL;
+        for (struct pt_seg *s = pt_load_relaxed(&old->known[bit].old); s; s = s->older) {
+            struct pt_seg unused;
+
+            pt_seg_part(s, &unused, &author);
+            pt_seg_unmap(&unused);
+        }
+        if (self) {
+            self->known[bit].seg = shared;
+            self->known[bit].old = NULL;
+        }
+    }
+    pt_self_set_parent(self);
+}
+
+static void after_fork_in_child(void)
+{
+    struct pt_thread *t = pt_thread_self, *fresh;
+
+    if (!is_inside(t))
+        return;
+    part_segments(t);
+    pt_store_relaxed(&t->pid, PT_THREAD_CUT);
+    /* Looks like a record that fork has wiped. */
+    fresh = pt_thread_make();
+    if (fresh)
+        pt_thread_self = fresh;
+    pt_self_look_again();
+}
+
+/* At load: pthread_atfork() is not async-signal-safe, and the first call may be an event. */
+__attribute__((constructor)) static void watch(void)
+{
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}

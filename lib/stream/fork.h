@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A child made by fork() inside an event: by a signal handler that has interrupted it, or by
+ * a filter function.  Parent and child both return into the event.  The parent's continues
+ * as if nothing had happened.  The child's must not store to what the parent writes: its
+ * registers hold addresses of the parent's slot and chunk, whichever instruction it stands
+ * at.
+ *
+ *   before fork   in the forking thread, if it is inside an event: its record and lanes are
+ *                 copied to the child like any memory (MADV_KEEPONFORK), so that the
+ *                 child's half of the event finds what it has found until now
+ *   in the child  every segment that is mapped is replaced, at the same address, by a
+ *                 private copy of what this thread's events use; the shared memory is mapped
+ *                 a second time, for the child's own events.  The thread gets a new
+ *                 record; the old one is the half event's alone, which attaches to no
+ *                 further stream.
+ *
+ * So the child's half of the event runs to its end in memory that nobody reads.
+ *
+ * That a fork is noticed is the C library's: _Fork(), clone() and the bare system call run
+ * no handlers.  A child made by them inside an event finds its record wiped; see
+ * posix_trace_event(3) for what it may do.
+ */
+#ifndef PT_STREAM_FORK_H
+#define PT_STREAM_FORK_H
+
+#include "stream/thread.h"
+
+/* Inside an event: is this the half of it that belongs to a forked child? */
+bool pt_fork_has_cut(const struct pt_thread *t);
+
+#endif
