@@ -49,9 +49,9 @@ struct pt_log_builder {
     struct pt_log_writer *writer;
     uint64_t round_bytes, chunk_seq;
     uint64_t last_ts;
-    uint32_t last_wid;        /* greatest writer number at last_ts in this round */
+    uint64_t last_wid;        /* greatest writer number at last_ts in this round */
     bool     any;
-    uint32_t next_wid;
+    uint64_t next_wid;
     struct author *authors;
     uint32_t author_count;
     uint16_t author_cells[AUTHOR_CELLS];   /* index + 1 */

@@ -99,8 +99,8 @@ _Static_assert(sizeof(struct pt_packet_head) == 32, "format");
 
 /* As struct pt_author. */
 struct pt_stored_author {
-    uint32_t wid;
-    uint32_t level;
+    uint32_t wid;        /* its low 32 bits */
+    uint32_t level;      /* bits 0-7; above, bits 32-55 of wid: 0 in older logs */
     int32_t  pid;
     int32_t  tid;
     uint64_t thread_id;

@@ -117,7 +117,7 @@ void *pt_out_reserve(struct pt_out *o, size_t bytes, int *error)
     return *error ? NULL : first_byte(o) + o->length;
 }
 
-void pt_out_commit(struct pt_out *o, size_t bytes, uint32_t wid, uint32_t events)
+void pt_out_commit(struct pt_out *o, size_t bytes, uint64_t wid, uint32_t events)
 {
     o->length += bytes;
     o->packets[o->packet_count++] =

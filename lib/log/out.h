@@ -19,7 +19,8 @@
 /* A packet in the buffer; wid and events of a DATA packet, else zeros. */
 struct pt_out_packet {
     uint64_t end;      /* file offset behind it */
-    uint32_t wid, events;
+    uint64_t wid;
+    uint32_t events;
 };
 
 struct pt_out {
@@ -38,7 +39,7 @@ void pt_out_deinit(struct pt_out *o);
 /* Room for a packet of bytes, not yet part of the output; NULL with *error. */
 void *pt_out_reserve(struct pt_out *o, size_t bytes, int *error);
 /* The packet that was composed in the reserved room becomes part of the output. */
-void pt_out_commit(struct pt_out *o, size_t bytes, uint32_t wid, uint32_t events);
+void pt_out_commit(struct pt_out *o, size_t bytes, uint64_t wid, uint32_t events);
 int pt_out_flush(struct pt_out *o);
 /* Flushes, then goes on at another offset (regular files). */
 int pt_out_seek(struct pt_out *o, uint64_t position);

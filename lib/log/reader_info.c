@@ -99,7 +99,7 @@ static int by_begin(const void *a, const void *b)
 static void mark_threads(struct entry *entries, size_t n)
 {
     for (size_t i = 0, end; i < n; i = end) {
-        uint32_t lowest = UINT32_MAX;
+        uint64_t lowest = UINT64_MAX;
 
         for (end = i; end < n && by_thread(&entries[i], &entries[end]) == 0; end++)
             if (entries[end].total->author.wid < lowest)

@@ -52,9 +52,9 @@ static int grow_cursors(struct pt_round *round)
     return 0;
 }
 
-static size_t first_cell(const struct pt_round *round, uint32_t wid)
+static size_t first_cell(const struct pt_round *round, uint64_t wid)
 {
-    return wid * 2654435761u & (round->hash_room - 1);
+    return (uint32_t)wid * 2654435761u & (round->hash_room - 1);
 }
 
 /* Doubles the cursors and the hash over them. */
@@ -81,7 +81,7 @@ static int grow_round(struct pt_round *round)
 }
 
 /* The cursor of an author in this round, made if need be; NULL without memory. */
-static struct pt_cursor *cursor_of(struct pt_round *round, uint32_t wid)
+static struct pt_cursor *cursor_of(struct pt_round *round, uint64_t wid)
 {
     struct pt_cursor *c;
     size_t cell;
@@ -105,7 +105,7 @@ static struct pt_cursor *cursor_of(struct pt_round *round, uint32_t wid)
     return c;
 }
 
-int pt_reader_note(struct pt_round *round, uint32_t wid, struct pt_note entry)
+int pt_reader_note(struct pt_round *round, uint64_t wid, struct pt_note entry)
 {
     struct pt_cursor *c = cursor_of(round, wid);
     uint32_t i = (uint32_t)round->note_count;

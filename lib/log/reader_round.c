@@ -281,11 +281,11 @@ static int begin_contest(struct pt_log_reader *r)
 
     for (uint32_t i = 0; rc >= 0 && i < round->cursor_count; i++) {
         struct pt_cursor *c = &round->cursors[i];
-        uint32_t wid = c->author.wid;
+        uint64_t wid = c->author.wid;
 
         rc = pt_reader_next_packet(r, c);
         if (rc == 1)
-            pt_tournament_enter(&round->contest, i, c->record.ts, wid);
+            pt_tournament_enter(&round->contest, i, c->record.ts, (uint32_t)wid);
     }
     if (rc < 0) {
         pt_tournament_reset(&round->contest, 0);

@@ -184,7 +184,7 @@ void pt_reader_restart(struct pt_log_reader *r, uint64_t from);
 void pt_reader_round_deinit(struct pt_round *round);
 void pt_reader_round_clear(struct pt_round *round);
 /* Adds a packet of an author to the round; 0 or -ENOMEM. */
-int pt_reader_note(struct pt_round *round, uint32_t wid, struct pt_note entry);
+int pt_reader_note(struct pt_round *round, uint64_t wid, struct pt_note entry);
 
 /* reader_round.c */
 /* Makes the next round that has events the one that is read.  1; 0: there is none any

@@ -44,8 +44,8 @@ struct ranges {
 
 static int by_wid(const void *a, const void *b)
 {
-    uint32_t x = ((const struct share *)a)->author->author.wid;
-    uint32_t y = ((const struct share *)b)->author->author.wid;
+    uint64_t x = ((const struct share *)a)->author->author.wid;
+    uint64_t y = ((const struct share *)b)->author->author.wid;
 
     return x < y ? -1 : x > y;
 }
@@ -63,7 +63,7 @@ static int list_shares(struct ranges *ranges)
     return 0;
 }
 
-static struct share *share_of(const struct ranges *ranges, uint32_t wid)
+static struct share *share_of(const struct ranges *ranges, uint64_t wid)
 {
     struct pt_log_author_totals author = { .author.wid = wid };
     struct share key = { .author = &author };
@@ -72,7 +72,7 @@ static struct share *share_of(const struct ranges *ranges, uint32_t wid)
 }
 
 /* Control writers and the consumer have no numbers. */
-static void add_present(struct ranges *ranges, uint32_t wid, uint64_t n)
+static void add_present(struct ranges *ranges, uint64_t wid, uint64_t n)
 {
     struct share *share = share_of(ranges, wid);
 
@@ -84,7 +84,7 @@ static void add_present(struct ranges *ranges, uint32_t wid, uint64_t n)
 
 /* The tail has an event that the log has.  A named author's numbers do not take it
  * again where they have it already. */
-static void note_twice(struct ranges *ranges, uint32_t wid, const struct range *range)
+static void note_twice(struct ranges *ranges, uint64_t wid, const struct range *range)
 {
     if (range->unbooked || !share_of(ranges, wid))
         add_present(ranges, wid, (uint64_t)-1);

@@ -30,9 +30,9 @@ void pt_totals_clear(struct pt_totals *t)
 }
 
 /* The hash cell of wid, or the empty one where it belongs. */
-static uint32_t *cell_of(const struct pt_totals *t, uint32_t wid)
+static uint32_t *cell_of(const struct pt_totals *t, uint64_t wid)
 {
-    size_t i = wid * 2654435761u & (t->hash_room - 1);
+    size_t i = (uint32_t)wid * 2654435761u & (t->hash_room - 1);
 
     while (t->hash[i] && t->entries[t->hash[i] - 1].author.wid != wid)
         i = (i + 1) & (t->hash_room - 1);
@@ -105,7 +105,7 @@ static int make_room(struct pt_totals *t)
     return 0;
 }
 
-struct pt_total *pt_totals_find(const struct pt_totals *t, uint32_t wid)
+struct pt_total *pt_totals_find(const struct pt_totals *t, uint64_t wid)
 {
     uint32_t *cell = t->hash_room ? cell_of(t, wid) : NULL;
 
@@ -149,7 +149,7 @@ int pt_totals_set(struct pt_totals *t, const struct pt_log_author_totals *totals
     return 0;
 }
 
-void pt_totals_lose(struct pt_totals *t, uint32_t wid, unsigned cause, uint64_t n)
+void pt_totals_lose(struct pt_totals *t, uint64_t wid, unsigned cause, uint64_t n)
 {
     struct pt_total *e = pt_totals_find(t, wid);
 
@@ -181,7 +181,7 @@ int pt_totals_read(struct pt_totals *t, const struct pt_packet_author *from)
         totals.lost[c] = pt_cause_is_of_log(c) ? 0 : from->lost[c];
     if (pt_totals_set(t, &totals) != 0)
         return -ENOMEM;
-    e = pt_totals_find(t, from->author.wid);
+    e = pt_totals_find(t, totals.author.wid);
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++) {
         uint64_t now = pt_cause_is_of_log(c) ? from->lost[c] : 0;
 

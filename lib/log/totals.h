@@ -49,13 +49,13 @@ void pt_totals_clear(struct pt_totals *t);
 /* The entry of an author, made if need be, its name brought up to date; NULL
  * without memory.  Good until the next call that makes one. */
 struct pt_total *pt_totals_get(struct pt_totals *t, const struct pt_author *author);
-struct pt_total *pt_totals_find(const struct pt_totals *t, uint32_t wid);
+struct pt_total *pt_totals_find(const struct pt_totals *t, uint64_t wid);
 
 /* The stream's own cumulative numbers for an author. */
 int pt_totals_set(struct pt_totals *t, const struct pt_log_author_totals *totals);
 /* n more events of an author were lost by the log; those of one that has no
  * entry (any more) go to the sum without a name. */
-void pt_totals_lose(struct pt_totals *t, uint32_t wid, unsigned cause, uint64_t n);
+void pt_totals_lose(struct pt_totals *t, uint64_t wid, unsigned cause, uint64_t n);
 
 /* Lists an entry in a packet, and reads it back (stream's and log's share apart). */
 void pt_totals_put(struct pt_packet_author *to, const struct pt_total *from);

@@ -167,7 +167,7 @@ int pt_writer_round(struct pt_log_writer *w, unsigned flags)
 }
 
 /* Events of the authors from first to last that are in the buffer only. */
-static uint64_t waiting(const struct pt_log_writer *w, uint32_t first, uint32_t last)
+static uint64_t waiting(const struct pt_log_writer *w, uint64_t first, uint64_t last)
 {
     uint64_t n = 0;
 
@@ -203,7 +203,7 @@ static uint32_t list_losers(const struct pt_log_writer *w, struct pt_packet_roun
                             uint32_t room)
 {
     struct pt_packet_author *to = (void *)(p + 1);
-    uint64_t unlisted = waiting(w, 2, UINT32_MAX);
+    uint64_t unlisted = waiting(w, 2, UINT64_MAX);
     bool fit = losers_fit(w, room);
     uint32_t n = 0;
 
@@ -235,7 +235,7 @@ void pt_writer_emergency(struct pt_log_writer *w, int error, int end)
         uint8_t bytes[PT_LOG_STATUS_MAX];
     } block;
     struct pt_packet_round *p = &block.round;
-    uint64_t waits = waiting(w, 0, UINT32_MAX);
+    uint64_t waits = waiting(w, 0, UINT64_MAX);
     uint32_t room = (sizeof block - sizeof *p) / sizeof(struct pt_packet_author), bytes;
 
     if (!w->params.seekable || w->resumed)

@@ -26,7 +26,7 @@
 #include "log/totals.h"
 
 struct pt_part_count {
-    uint32_t key;      /* wid, or event id */
+    uint64_t key;      /* wid, or event id */
     uint32_t events;
 };
 
@@ -85,7 +85,7 @@ struct pt_log_writer {
     bool     part_goes_on;
     bool     part_open;              /* has DATA */
     struct pt_types part_types;      /* LOOP only */
-    uint32_t *part_authors;          /* wids, LOOP only */
+    uint64_t *part_authors;          /* wids, LOOP only */
     size_t   part_author_count, part_author_room;
 
     struct pt_index index;           /* unless LOOP, which makes it from its parts */

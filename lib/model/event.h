@@ -29,10 +29,11 @@
 
 /* Who wrote an event.  A writer is (thread, nesting level); wid is unique in a
  * stream for ever, unlike the slot that the writer occupies.  wid 0 is the
- * control writer (START, STOP, ...). */
+ * control writer (START, STOP, ...), 1 the consumer's.  56 bits last for 228,000
+ * years at 10,000 threads a second. */
 struct pt_author {
-    uint32_t wid;
-    uint32_t level;
+    uint64_t wid : 56;
+    uint64_t level : 8;
     int32_t  pid;
     int32_t  tid;
     uint64_t thread_id;  /* pthread_t, widened */

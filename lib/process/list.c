@@ -93,22 +93,22 @@ int pt_list_streams(int (*each)(void *, const struct posixtrace_stream *), void 
 /* What is in the table may be hostile, or change meanwhile. */
 int pt_list_traced(const char *file, int (*each)(void *, pid_t), void *context)
 {
-    struct pt_seg_header *h = pt_seg_is_name(file) ? malloc(sizeof *h) : NULL;
-    struct stat st;
+    struct pt_proc *procs = NULL;
+    uint32_t n = 0;
     int dir, r;
 
-    if (!h)
-        return pt_seg_is_name(file) ? -ENOMEM : -EINVAL;
+    if (!pt_seg_is_name(file))
+        return -EINVAL;
     dir = pt_dir_open(false);
-    r = dir < 0 ? dir : pt_seg_read_header(dir, geteuid(), file, h, &st);
-    for (unsigned i = 0; r == 0 && i < PT_PROC_MAX; i++) {
-        const struct pt_proc *p = &h->procs[i];
+    r = dir < 0 ? dir : pt_seg_read_procs(dir, geteuid(), file, &procs, &n);
+    for (uint32_t i = 0; r == 0 && i < n; i++) {
+        const struct pt_proc *p = &procs[i];
 
         if (p->pid != 0 && p->pid <= INT32_MAX && pt_process_start(p->pid) == p->start)
             r = each(context, (pid_t)p->pid);
     }
     if (dir >= 0)
         close(dir);
-    free(h);
+    free(procs);
     return r;
 }

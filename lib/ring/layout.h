@@ -3,7 +3,7 @@
 /*
  * The shared segment of a stream: one MAP_SHARED file, without pointers.
  *
- *   header | chunk infos | writer slots | chunks
+ *   header | processes | chunk infos | writer slots | chunks
  *
  * Who writes what
  *   header geometry, identity, attributes   the creator, before publication
@@ -17,9 +17,11 @@
  *                                           and header, the consumer of a stream with log
  *   attention                               consumers set bits, writers clear the waiter bits
  *
- * info word:  bits 0-3 state, 4-23 slot of the owner (or last owner), 24-63
- * generation.  The generation is unique for ever in the stream; it names the
- * contents.  Transitions:
+ * info word:  bits 0-3 state, 4-23 slot of the owner (or last owner), 24-63 the
+ * low bits of the generation.  The generation is unique for ever in the stream; it
+ * names the contents.  All of it stands in chunk->gen and in the consumer's cursors;
+ * the word and chunk->consumed have the low 40 bits, which are only compared for
+ * being the same (docs/decisions/0017-counters.md).  Transitions:
  *
  *   FREE(g) ----------> OWNED(s, new g)     take: writer
  *   OWNED(s, g) ------> FULL(s, g)          close: that writer
@@ -29,7 +31,7 @@
  *   FULL(s, g) -------> FREE(g)             consumed: the one consumer
  *   FULL|ORPHAN(s, g) > OWNED(t, new g)     recycled (LOOP): contents lost
  *
- * Contents are valid when chunk->gen equals the generation in the word; a
+ * Contents are valid when chunk->gen has the bits that are in the word; a
  * writer that took a chunk afresh stores gen last (release).  Between the CAS
  * and that store the chunk has no contents.  A reader copies, then looks at the
  * word again: the same generation means that the copy is good.
@@ -52,15 +54,20 @@
 #define PT_LEVELS      4u          /* event frames in one thread, one over the other */
 #define PT_LEVEL_CONTROL 255u      /* the control writer: belongs to no thread */
 #define PT_STREAMS     64u         /* of one process: bits in a gate word */
-#define PT_SLOT_MAX    16384u
-#define PT_PROC_MAX    256u
+#define PT_SLOT_MAX    20480u      /* 16,384 threads and what else writes */
+#define PT_PROC_MAX    4096u
 #define PT_SYNC_MAX    250u
 #define PT_FILTERS     4u
 #define PT_FILTER_TEXT 2048u       /* bytes of an expression with its NUL */
 #define PT_CHUNK_MIN   1024u
-#define PT_CHUNK_MAX   65536u
-/* For chunks of further writers; address space is scarce where pointers are short. */
-#define PT_GROWTH_BYTES (sizeof(void *) > 4 ? 64u << 20 : 16u << 20)
+#define PT_CHUNK_MAX   131072u
+#define PT_CHUNK_USUAL 16384u      /* least of a stream with room for four of them */
+#define PT_CHUNK_LONG  65536u      /* no longer than that for the stream's size */
+/* Address space for the chunks of further writers, one each: enough for all slots but where
+ * records are long.  It is scarce where pointers are short. */
+#define PT_GROWTH_BYTES (sizeof(void *) > 4 ? 1280u << 20 : 16u << 20)
+/* Such a chunk gets memory as it is used: this much at first, then twice as much. */
+#define PT_CHUNK_FIRST 3072u
 #define PT_STALL_NS    1000000000ull /* a writer inside for longer holds nothing back */
 
 enum pt_chunk_state { PT_CHUNK_FREE, PT_CHUNK_OWNED, PT_CHUNK_FULL, PT_CHUNK_ORPHAN };
@@ -69,7 +76,15 @@ enum pt_chunk_state { PT_CHUNK_FREE, PT_CHUNK_OWNED, PT_CHUNK_FULL, PT_CHUNK_ORP
     ((uint64_t)(state) | (uint64_t)(slot) << 4 | (uint64_t)(gen) << 24)
 #define pt_word_state(w) ((unsigned)((w) & 15u))
 #define pt_word_slot(w)  ((uint32_t)((w) >> 4 & 0xfffffu))
-#define pt_word_gen(w)   ((w) >> 24)
+#define pt_word_gen(w)   ((w) >> 24)   /* its low 40 bits */
+/* Do the low bits in a word belong to that generation? */
+#define pt_gen_bits(gen)      ((gen) & 0xffffffffffull)
+#define pt_word_is(w, gen)    (pt_word_gen(w) == pt_gen_bits(gen))
+
+/* chunk->consumed */
+#define pt_consumed_make(gen, at) ((uint64_t)(gen) << 24 | (uint64_t)(at))
+#define pt_consumed_is(c, gen)    ((c) >> 24 == pt_gen_bits(gen))
+#define pt_consumed_at(c)         ((uint32_t)((c) & 0xffffffu))
 
 struct pt_info {
     uint64_t word;
@@ -83,9 +98,10 @@ struct pt_chunk {
     uint64_t last_ts;    /* set at close: time of the last record */
     uint64_t first_no;   /* the author's number of the first event */
     struct pt_author author;
-    uint64_t consumed;   /* gen << 24 | position up to which the consumer has come */
+    uint64_t consumed;   /* position up to which the consumer has come, see pt_consumed_make */
     uint32_t window;     /* control writer's: was the stream running before the first record */
-    uint8_t  pad[36];
+    uint32_t backed;     /* beyond the base: so many bytes have memory */
+    uint8_t  pad[32];
 };
 _Static_assert(sizeof(struct pt_chunk) == 128, "records begin at 128");
 
@@ -160,7 +176,8 @@ struct pt_slot {
     /* Of a control slot: thread id of who writes in it, 0: nobody now. */
     uint32_t user;
     uint32_t image;      /* the program that runs in the process, see pt_sys_image */
-    uint8_t  more[32];
+    uint64_t wid;        /* of the author, stored after all else about it */
+    uint8_t  more[24];
 };
 _Static_assert(sizeof(struct pt_slot) == 384 && offsetof(struct pt_slot, inside) == 64, "layout");
 
@@ -214,6 +231,7 @@ struct pt_seg_header {
     uint64_t size;
     uint32_t infos_off, slots_off, chunks_off;
     uint32_t chunk_size, chunk_max, base_chunks;
+    uint32_t procs_off, zero;
     /* owner */
     uint32_t owner_pid, has_log;
     uint64_t owner_start;
@@ -259,7 +277,7 @@ struct pt_seg_header {
     /* slow path counters */
     __attribute__((aligned(64))) uint64_t next_gen;
     uint64_t next_close;
-    uint32_t next_wid;
+    uint64_t next_wid;
     uint32_t nchunks;          /* usable */
     uint32_t nslots;           /* ever used */
     uint32_t writers;          /* slots claimed and not ended */
@@ -279,7 +297,8 @@ struct pt_seg_header {
     __attribute__((aligned(64))) uint32_t syncs;  /* published points */
     uint32_t sync_claim;
     struct pt_sync sync[PT_SYNC_MAX];
-    struct pt_proc procs[PT_PROC_MAX];
+    uint32_t nprocs;           /* entries of the table of processes ever used */
+    uint32_t procs_refused;    /* processes for which it had no room */
     uint64_t created;          /* CLOCK_BOOTTIME, the clock of process start times */
     uint64_t books_now;        /* its low bit: which of two count, here and in the slots */
     struct pt_books books[2];
@@ -298,12 +317,12 @@ struct pt_seg_header {
 };
 /* The same on 32-bit and 64-bit machines, so that their programs share streams
  * and post-mortems; another number here is another PT_SEG_LAYOUT. */
-_Static_assert(sizeof(struct pt_seg_header) == 20352, "layout");
-_Static_assert(offsetof(struct pt_seg_header, attr) == 456, "layout");
+_Static_assert(sizeof(struct pt_seg_header) == 16256, "layout");
+_Static_assert(offsetof(struct pt_seg_header, attr) == 464, "layout");
 _Static_assert(offsetof(struct pt_seg_header, control) == 744, "layout");
 _Static_assert(offsetof(struct pt_seg_header, filters) == 776, "layout");
-_Static_assert(offsetof(struct pt_seg_header, lost_no_slot) == 1752, "layout");
-_Static_assert(offsetof(struct pt_seg_header, procs) == 7800, "layout");
+_Static_assert(offsetof(struct pt_seg_header, lost_no_slot) == 1760, "layout");
+_Static_assert(offsetof(struct pt_seg_header, nprocs) == 7864, "layout");
 _Static_assert(sizeof(struct pt_info) == 16 && sizeof(struct pt_proc) == 16, "layout");
 
 /* The filter in force. */

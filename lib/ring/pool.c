@@ -29,7 +29,7 @@ static void init_chunk(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64
      * of the contents and its second look at the word (pt_cursor_valid). */
     pt_fence_seqcst();
     pt_store_relaxed(&c->commit, sizeof *c);
-    pt_store_relaxed(&c->consumed, gen << 24 | sizeof *c);
+    pt_store_relaxed(&c->consumed, pt_consumed_make(gen, sizeof *c));
     pt_store_relaxed(&c->base_ts, pt_clock_now(seg->g.clock));
     pt_store_relaxed(&c->last_ts, c->base_ts);
     pt_store_relaxed(&c->first_no, s->next_no);
@@ -75,7 +75,7 @@ static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, 
             struct pt_chunk *c = pt_seg_chunk(seg, i);
             uint32_t pos = pt_chunk_position(seg, pt_load_acquire(&c->commit));
             /* What a control writer has left is not gone on with, either. */
-            bool room = pt_load_relaxed(&c->gen) == pt_word_gen(w) &&
+            bool room = pt_word_is(w, pt_load_relaxed(&c->gen)) &&
                         seg->g.chunk_size - pos >= need && c->author.level != PT_LEVEL_CONTROL &&
                         pos == (uint32_t)pt_load_relaxed(&c->commit);
             unsigned state = room ? PT_CHUNK_OWNED : PT_CHUNK_FULL;
@@ -108,7 +108,8 @@ static enum pt_pool_take grow(struct pt_seg *seg)
 
     if (!may_grow(seg, n))
         return PT_POOL_FULL;
-    if (n >= seg->g.chunk_max || pt_seg_reach_chunks(seg, n + 1) < 0)
+    if (n >= seg->g.chunk_max || pt_seg_reach_chunks(seg, n + 1) < 0 ||
+        pt_seg_back_chunk(seg, n, PT_CHUNK_FIRST) < 0)
         return PT_POOL_NO_MEMORY;
     pt_cas_seqcst(&h->nchunks, &was, n + 1);
     return PT_POOL_TAKEN;
@@ -122,10 +123,10 @@ static void announce_loss(struct pt_seg *seg, uint32_t i, uint64_t w)
     uint64_t consumed = pt_load_acquire(&c->consumed), first;
     uint32_t from = sizeof *c;
 
-    if (consumed >> 24 == pt_word_gen(w))
-        from = (uint32_t)(consumed & 0xffffffu);
+    if (pt_consumed_is(consumed, pt_word_gen(w)))
+        from = pt_consumed_at(consumed);
     /* A FULL or ORPHAN chunk has its last time in its header: no need to walk. */
-    if (pt_load_acquire(&c->gen) != pt_word_gen(w) || !pt_chunk_times(seg, i, from, &first, NULL))
+    if (!pt_word_is(w, pt_load_acquire(&c->gen)) || !pt_chunk_times(seg, i, from, &first, NULL))
         return;
     /* In this order: who sees that there is more finds where it begins. */
     pt_min_seqcst(&h->lost_first_ts, first);
@@ -249,7 +250,7 @@ void pt_pool_orphan(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t 
 
     if (pt_word_state(w) != PT_CHUNK_OWNED || pt_word_slot(w) != slot)
         return;
-    if (pt_load_acquire(&c->gen) != pt_word_gen(w)) {
+    if (!pt_word_is(w, pt_load_acquire(&c->gen))) {
         /* Taken but never initialised: nothing in it. */
         if (pt_cas_seqcst(&info->word, &w, pt_word_make(PT_CHUNK_FREE, 0, pt_word_gen(w))))
             pt_add_relaxed(&seg->h->used_chunks, (uint32_t)-1);

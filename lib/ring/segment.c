@@ -31,9 +31,6 @@ int pt_seg_map(struct pt_seg *seg, int fd, uint64_t size)
         seg->dev = st.st_dev;
         seg->ino = st.st_ino;
     }
-    /* A huge page would make a 64 KiB stream cost 2 MiB. */
-    if (size < HUGE_BYTES + PT_GROWTH_BYTES)
-        madvise(p, size, MADV_NOHUGEPAGE);
     error = mprotect(p, pt_seg_page_up(sizeof *seg->h), PROT_READ | PROT_WRITE) < 0 ? -errno
             : pt_sys_populate(p, pt_seg_page_up(sizeof *seg->h));
     if (error < 0) {
@@ -43,18 +40,28 @@ int pt_seg_map(struct pt_seg *seg, int fd, uint64_t size)
     return error;
 }
 
-/* Opens the infos in this mapping.  Who made the file has reserved them; in a
- * forged one there may be holes. */
+/* A huge page would make a 64 KiB stream cost 2 MiB, and each further writer's chunk too. */
+static void avoid_huge_pages(const struct pt_seg *seg)
+{
+    uint64_t bytes = (uint64_t)seg->g.base_chunks * seg->g.chunk_size;
+    uint64_t from = bytes < HUGE_BYTES ? 0 : pt_seg_page_up(seg->g.chunks_off + bytes);
+
+    if (from < seg->size)
+        madvise((char *)seg->h + from, seg->size - from, MADV_NOHUGEPAGE);
+}
+
+/* Opens the processes and the infos in this mapping, and backs the infos of the base.  The
+ * creator of the file has reserved those; a forged file may have holes there. */
 int pt_seg_open_base(struct pt_seg *seg)
 {
-    char *infos = (char *)seg->h + seg->g.infos_off;
-    size_t bytes = seg->g.slots_off - seg->g.infos_off;
+    const struct pt_geometry *g = &seg->g;
+    char *base = (char *)seg->h;
 
-    if (mprotect(infos, bytes, PROT_READ | PROT_WRITE) < 0)
+    if (mprotect(base + g->procs_off, g->slots_off - g->procs_off, PROT_READ | PROT_WRITE) < 0)
         return -errno;
+    avoid_huge_pages(seg);
     seg->slots_open = seg->chunks_open = 0;
-    return pt_sys_populate(infos, pt_seg_page_up((uint64_t)seg->g.chunk_max *
-                                                 sizeof(struct pt_info)));
+    return pt_sys_populate(base + g->infos_off, pt_seg_infos_end(g->base_chunks));
 }
 
 bool pt_seg_is_name(const char *file)
@@ -81,6 +88,7 @@ static bool is_of_this_layout(const struct pt_seg_header *h, uint64_t size)
 
 void pt_seg_load_geometry(struct pt_geometry *g, const struct pt_seg_header *h)
 {
+    g->procs_off = pt_load_relaxed(&h->procs_off);
     g->infos_off = pt_load_relaxed(&h->infos_off);
     g->slots_off = pt_load_relaxed(&h->slots_off);
     g->chunks_off = pt_load_relaxed(&h->chunks_off);
@@ -105,8 +113,9 @@ static bool sizes_fit(const struct pt_geometry *g, uint64_t size)
         (g->chunk_size & (g->chunk_size - 1)) || g->chunk_max >= 1u << 26 ||
         g->base_chunks > g->chunk_max)
         return false;
-    return g->infos_off % PAGE == 0 && g->slots_off % PAGE == 0 && g->chunks_off % 64 == 0 &&
-           g->infos_off >= sizeof(struct pt_seg_header) &&
+    return g->procs_off % PAGE == 0 && g->procs_off >= sizeof(struct pt_seg_header) &&
+           g->procs_off + (uint64_t)PT_PROC_MAX * sizeof(struct pt_proc) <= g->infos_off &&
+           g->infos_off % PAGE == 0 && g->slots_off % PAGE == 0 && g->chunks_off % 64 == 0 &&
            g->infos_off + (uint64_t)g->chunk_max * sizeof(struct pt_info) <= g->slots_off &&
            g->slots_off + (uint64_t)PT_SLOT_MAX * sizeof(struct pt_slot) <= g->chunks_off &&
            g->chunks_off + chunks <= size;
@@ -176,7 +185,7 @@ void pt_seg_release(struct pt_seg *seg)
 {
     const struct pt_geometry *g = &seg->g;
     const struct { uint64_t off, len; } parts[] = {
-        { g->infos_off, g->slots_off - g->infos_off },
+        { g->procs_off, g->slots_off - g->procs_off },
         { g->slots_off, (uint64_t)seg->slots_open * sizeof(struct pt_slot) },
         { g->chunks_off, (uint64_t)seg->chunks_open * g->chunk_size },
     };
@@ -234,22 +243,36 @@ uint32_t pt_seg_reachable(struct pt_seg *seg, uint32_t n)
     return n <= open || pt_seg_reach_chunks(seg, n) == 0 ? n : open;
 }
 
-/* Opens and backs [from, to) bytes of the mapping, in whole pages. */
-static int reach(struct pt_seg *seg, uint64_t from, uint64_t to)
+/* Opens [from, to) bytes of the mapping, in whole pages. */
+static int open_bytes(struct pt_seg *seg, uint64_t from, uint64_t to)
 {
-    char *base = (char *)seg->h;
     int saved = errno, r = 0;
 
     from &= ~(uint64_t)(PAGE - 1);
     to = pt_seg_page_up(to);
-    if (to > seg->size)
-        return -ENOMEM;
-    if (mprotect(base + from, to - from, PROT_READ | PROT_WRITE) < 0)
+    if (to > seg->size || mprotect((char *)seg->h + from, to - from, PROT_READ | PROT_WRITE) < 0)
         r = -ENOMEM;
-    if (r == 0)
-        r = pt_sys_populate(base + from, to - from);
     errno = saved;
     return r;
+}
+
+/* Backs them with memory. */
+static int back_bytes(struct pt_seg *seg, uint64_t from, uint64_t to)
+{
+    int saved = errno, r;
+
+    from &= ~(uint64_t)(PAGE - 1);
+    to = pt_seg_page_up(to);
+    r = to > seg->size ? -ENOMEM : pt_sys_populate((char *)seg->h + from, to - from);
+    errno = saved;
+    return r;
+}
+
+static int reach(struct pt_seg *seg, uint64_t from, uint64_t to)
+{
+    int r = open_bytes(seg, from, to);
+
+    return r == 0 ? back_bytes(seg, from, to) : r;
 }
 
 int pt_seg_reach_slots(struct pt_seg *seg, uint32_t count)
@@ -271,16 +294,64 @@ int pt_seg_reach_slots(struct pt_seg *seg, uint32_t count)
 
 int pt_seg_reach_chunks(struct pt_seg *seg, uint32_t count)
 {
-    uint32_t open = pt_load_acquire(&seg->chunks_open);
-    uint64_t size = seg->g.chunk_size;
+    const struct pt_geometry *g = &seg->g;
+    uint32_t open = pt_load_acquire(&seg->chunks_open), base = g->base_chunks;
+    uint64_t at = g->chunks_off, size = g->chunk_size, infos = pt_seg_infos_end(count);
+    uint32_t own = count < base ? count : base;   /* these have memory of their own */
     int r;
 
     if (count <= open)
         return 0;
-    if (count > seg->g.chunk_max)
+    if (count > g->chunk_max)
         return -ENOMEM;
-    r = reach(seg, seg->g.chunks_off + open * size, seg->g.chunks_off + count * size);
+    r = open_bytes(seg, at + open * size, at + count * size);
+    if (r == 0 && open < own)
+        r = back_bytes(seg, at + open * size, at + own * size);
+    if (r == 0 && infos > pt_seg_infos_end(open > base ? open : base))
+        r = back_bytes(seg, g->infos_off, g->infos_off + infos);
     while (r == 0 && open < count && !pt_cas_seqcst(&seg->chunks_open, &open, count))
         ;
+    return r;
+}
+
+uint32_t pt_seg_backed(const struct pt_seg *seg, uint32_t i)
+{
+    uint32_t size = seg->g.chunk_size, backed;
+
+    if (i < seg->g.base_chunks)
+        return size;
+    backed = pt_load_acquire(&pt_seg_chunk(seg, i)->backed);
+    return backed < size ? backed : size;
+}
+
+/* To the end of a page, or of the chunk.  Of several at once the farthest counts. */
+int pt_seg_back_chunk(struct pt_seg *seg, uint32_t i, uint32_t bytes)
+{
+    uint64_t size = seg->g.chunk_size, at = seg->g.chunks_off + i * size;
+    uint64_t end = pt_seg_page_up(at + bytes) - at;
+    uint32_t *backed = &pt_seg_chunk(seg, i)->backed, was, now;
+    int r;
+
+    now = (uint32_t)(end < size ? end : size);
+    r = back_bytes(seg, at, at + now);
+    if (r < 0)
+        return r;
+    was = pt_load_relaxed(backed);
+    while (was < now && !pt_cas_seqcst(backed, &was, now))
+        ;
+    return 0;
+}
+
+int pt_seg_add_proc(struct pt_seg *seg, uint32_t n)
+{
+    uint64_t at = (uint64_t)n * sizeof(struct pt_proc), from = seg->g.procs_off + at;
+    int r = 0;
+
+    if (n >= PT_PROC_MAX)
+        return -EAGAIN;
+    if (at % PAGE == 0)
+        r = back_bytes(seg, from, from + sizeof(struct pt_proc));
+    if (r == 0)
+        pt_cas_seqcst(&seg->h->nprocs, &n, n + 1);
     return r;
 }

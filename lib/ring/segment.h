@@ -23,7 +23,7 @@
  * commit positions, ...) are loaded once where they are used, and checked there.
  */
 struct pt_geometry {
-    uint32_t infos_off, slots_off, chunks_off;
+    uint32_t procs_off, infos_off, slots_off, chunks_off;
     uint32_t chunk_size, chunk_max, base_chunks;
     uint32_t owner_pid, has_log;
     uint64_t owner_start;
@@ -101,8 +101,20 @@ void pt_seg_load_geometry(struct pt_geometry *g, const struct pt_seg_header *h);
 int pt_seg_read_header(int dir, uid_t uid, const char *file, struct pt_seg_header *h,
                        struct stat *st);
 
+/* The table of processes, to be freed by the caller; errors as pt_seg_read_header(). */
+int pt_seg_read_procs(int dir, uid_t uid, const char *file, struct pt_proc **procs,
+                      uint32_t *count);
+
 int pt_seg_reach_slots(struct pt_seg *seg, uint32_t count);
+/* Beyond the base a chunk that is new has no memory yet: pt_seg_back_chunk(). */
 int pt_seg_reach_chunks(struct pt_seg *seg, uint32_t count);
+/* Memory for the first bytes of chunk i, which this mapping can touch. */
+int pt_seg_back_chunk(struct pt_seg *seg, uint32_t i, uint32_t bytes);
+/* How much of chunk i may be written. */
+uint32_t pt_seg_backed(const struct pt_seg *seg, uint32_t i);
+/* Makes entry n of the table of processes usable, which has that many; -EAGAIN: there is no
+ * more room, -ENOMEM. */
+int pt_seg_add_proc(struct pt_seg *seg, uint32_t n);
 
 /* How many of the first n chunks this mapping can touch, opened if need be. */
 uint32_t pt_seg_reachable(struct pt_seg *seg, uint32_t n);
@@ -115,6 +127,18 @@ static inline uint32_t pt_seg_chunk_count(const struct pt_seg *seg)
     if (n < seg->g.base_chunks)
         return seg->g.base_chunks;
     return n < seg->g.chunk_max ? n : seg->g.chunk_max;
+}
+
+static inline struct pt_proc *pt_seg_proc(const struct pt_seg *seg, uint32_t i)
+{
+    return (struct pt_proc *)((char *)seg->h + seg->g.procs_off) + i;
+}
+
+static inline uint32_t pt_seg_proc_count(const struct pt_seg *seg)
+{
+    uint32_t n = pt_load_acquire(&seg->h->nprocs);
+
+    return n < PT_PROC_MAX ? n : PT_PROC_MAX;
 }
 
 static inline struct pt_info *pt_seg_info(const struct pt_seg *seg, uint32_t i)

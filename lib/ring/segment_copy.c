@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -68,5 +69,33 @@ int pt_seg_copy(struct pt_seg *seg, int dirfd, const char *file)
     } else {
         pt_seg_unmap(seg);
     }
+    return r;
+}
+
+int pt_seg_read_procs(int dir, uid_t uid, const char *file, struct pt_proc **procs,
+                      uint32_t *count)
+{
+    struct pt_seg_header *h = malloc(sizeof *h);
+    int r = h ? pt_seg_read_header(dir, uid, file, h, &(struct stat){ 0 }) : -ENOMEM, fd = -1;
+    size_t bytes = 0;
+
+    *procs = NULL;
+    if (r == 0) {
+        *count = h->nprocs < PT_PROC_MAX ? h->nprocs : PT_PROC_MAX;
+        bytes = *count * sizeof **procs;
+        *procs = malloc(bytes + 1);
+        fd = *procs ? openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+        if (fd < 0)
+            r = *procs ? -errno : -ENOMEM;
+        else if (pread(fd, *procs, bytes, h->procs_off) != (ssize_t)bytes)
+            r = -EINVAL;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (r < 0) {
+        free(*procs);
+        *procs = NULL;
+    }
+    free(h);
     return r;
 }

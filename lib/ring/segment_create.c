@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/sys.h"
@@ -20,6 +21,10 @@
 /* A stream that does not fit into the directory's file system gets memory
  * without a name only up to here: tmpfs has a limit for a reason. */
 #define NAMELESS_MAX (256u << 20)
+/* Growth where address space is limited, and the least where the size of files is. */
+#define GROWTH_LIMITED (sizeof(void *) > 4 ? 64u << 20 : 16u << 20)
+#define GROWTH_LEAST   (4u << 20)
+#define OTHER_BYTES    (2u << 20)   /* processes, infos, and what pages waste */
 
 /* R: the largest record group; see the formula in posixtrace(7). */
 static uint64_t largest_group(const struct pt_attr *attr)
@@ -36,7 +41,9 @@ void pt_seg_geometry(const struct pt_attr *attr, uint32_t *chunk_size, uint32_t 
     uint64_t payload, n;
 
     if (want < attr->stream_size / 256)
-        want = attr->stream_size / 256;
+        want = attr->stream_size / 256 < PT_CHUNK_LONG ? attr->stream_size / 256 : PT_CHUNK_LONG;
+    if (want < PT_CHUNK_USUAL && attr->stream_size >= 4 * PT_CHUNK_USUAL)
+        want = PT_CHUNK_USUAL;
     *chunk_size = PT_CHUNK_MIN;
     while (*chunk_size < want && *chunk_size < PT_CHUNK_MAX)
         *chunk_size *= 2;
@@ -58,21 +65,39 @@ static uint32_t next_colour(void)
     return pt_add_relaxed(&count, 1u) % COLOURS * COLOUR_BYTES;
 }
 
+/* Chunks for further writers, one each.  Where files or address space are limited, fewer. */
+static uint64_t growth(const struct pt_seg_header *h)
+{
+    uint64_t bytes = PT_GROWTH_BYTES, own = (uint64_t)h->base_chunks * h->chunk_size;
+    uint64_t rest = own + sizeof *h + PT_SLOT_MAX * sizeof(struct pt_slot) + OTHER_BYTES;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        bytes > GROWTH_LIMITED)
+        bytes = GROWTH_LIMITED;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        bytes > GROWTH_LEAST && limit.rlim_cur < rest + bytes)
+        bytes = limit.rlim_cur < rest + GROWTH_LEAST ? GROWTH_LEAST : limit.rlim_cur - rest;
+    bytes /= h->chunk_size;
+    return bytes < PT_SLOT_MAX ? bytes : PT_SLOT_MAX;
+}
+
 /* -ENOMEM for what could never be mapped. */
 static int lay_out(struct pt_seg_header *h, const struct pt_seg_request *q)
 {
-    uint64_t infos, slots, chunks, count;
+    uint64_t procs = pt_seg_page_up(sizeof *h), infos, slots, chunks, count;
 
     pt_seg_geometry(&q->attr, &h->chunk_size, &h->base_chunks);
-    count = h->base_chunks + (uint64_t)PT_GROWTH_BYTES / h->chunk_size;
+    count = h->base_chunks + growth(h);
     if (count >= 1u << 26 || count * h->chunk_size > (uint64_t)1 << (sizeof(void *) > 4 ? 40 : 30))
         return -ENOMEM;
     h->chunk_max = (uint32_t)count;
-    infos = pt_seg_page_up(sizeof *h);
+    infos = pt_seg_page_up(procs + PT_PROC_MAX * sizeof(struct pt_proc));
     slots = pt_seg_page_up(infos + count * sizeof(struct pt_info));
     chunks = pt_seg_page_up(slots + (uint64_t)PT_SLOT_MAX * sizeof(struct pt_slot)) + next_colour();
     if (chunks > UINT32_MAX)
         return -ENOMEM;
+    h->procs_off = (uint32_t)procs;
     h->infos_off = (uint32_t)infos;
     h->slots_off = (uint32_t)slots;
     h->chunks_off = (uint32_t)chunks;
@@ -117,7 +142,7 @@ static uint64_t base_reserve(const struct pt_seg_header *h)
 static int reserve(int fd, const struct pt_seg_header *h)
 {
     const struct { uint64_t off, len; } parts[] = {
-        { h->infos_off, h->slots_off - h->infos_off },
+        { h->infos_off, pt_seg_infos_end(h->base_chunks) },
         { h->slots_off, (uint64_t)PT_SEG_SLOT_STEP * sizeof(struct pt_slot) },
         { h->chunks_off, (uint64_t)h->base_chunks * h->chunk_size },
     };

@@ -20,6 +20,12 @@ static inline uint64_t pt_seg_page_up(uint64_t n)
     return (n + PT_PAGE - 1) & ~(uint64_t)(PT_PAGE - 1);
 }
 
+/* Bytes that the first count infos take, in whole pages. */
+static inline uint64_t pt_seg_infos_end(uint32_t count)
+{
+    return pt_seg_page_up((uint64_t)count * sizeof(struct pt_info));
+}
+
 /* Maps all of it without access, then opens the header.  fd: as pt_dir_new_file() gives it,
  * also a negative one. */
 int pt_seg_map(struct pt_seg *seg, int fd, uint64_t size);

@@ -52,8 +52,8 @@ static void view(struct pt_seg *seg, uint32_t index, struct pt_slot_view *v)
     const struct pt_slot *s = pt_seg_slot(seg, index);
     uint64_t now = pt_load_acquire(&s->past_now);
 
-    v->wid = pt_load_acquire(&s->author.wid);
-    v->own = v->wid != (uint32_t)(now >> 1);
+    v->wid = pt_load_acquire(&s->wid);
+    v->own = v->wid != now >> 1;
     pt_copy_unchecked(&v->author, &s->author, sizeof v->author);
     v->author.wid = v->wid;
     v->author.name[sizeof v->author.name - 1] = '\0';
@@ -63,7 +63,7 @@ static void view(struct pt_seg *seg, uint32_t index, struct pt_slot_view *v)
     v->mine.lost_bytes = pt_load_relaxed(&s->lost_bytes);
     pt_copy_unchecked(&v->past, &s->past[now & 1u], sizeof v->past);
     pt_fence_acquire();
-    v->stable = pt_load_relaxed(&s->past_now) == now && pt_load_relaxed(&s->author.wid) == v->wid;
+    v->stable = pt_load_relaxed(&s->past_now) == now && pt_load_relaxed(&s->wid) == v->wid;
 }
 
 void pt_slot_look(struct pt_seg *seg, uint32_t index, struct pt_slot_view *v)
@@ -113,7 +113,7 @@ static void fold(struct pt_seg *seg, uint32_t index)
         for (unsigned c = 0; c < PT_LOST_OWN; c++)
             v.past.lost[c] += v.mine.lost[c];
     }
-    now = (uint64_t)v.wid << 1 | (~now & 1u);
+    now = v.wid << 1 | (~now & 1u);
     pt_copy_watched(&s->past[now & 1u], &v.past, sizeof v.past);
     pt_store_release(&s->past_now, now);
     pt_fence_seqcst();
@@ -136,7 +136,7 @@ static void settle(struct pt_seg *seg, uint32_t index, const struct pt_author *a
 {
     struct pt_slot *s = pt_seg_slot(seg, index);
     struct pt_author whose = *author;
-    uint32_t wid = pt_add_relaxed(&seg->h->next_wid, 1u);
+    uint64_t wid = pt_add_relaxed(&seg->h->next_wid, 1u);
 
     fold(seg, index);
     pt_store_relaxed(&s->inside, 0u);
@@ -144,14 +144,14 @@ static void settle(struct pt_seg *seg, uint32_t index, const struct pt_author *a
     pt_store_relaxed(&s->chunk, 0u);
     pt_store_relaxed(&s->next_no, 0u);
     pt_store_relaxed(&s->chunk_base, 0u);
-    whose.wid = pt_load_relaxed(&s->author.wid);
+    whose.wid = wid;
     pt_copy_watched(&s->author, &whose, sizeof whose);
     pt_store_relaxed(&s->copy, copy);
     pt_store_relaxed(&s->image, pt_sys_image());
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         pt_store_relaxed(&s->lost[c], 0u);
     pt_store_relaxed(&s->lost_bytes, 0u);
-    pt_store_release(&s->author.wid, wid);
+    pt_store_release(&s->wid, wid);
     /* The wid before the clock: who looks between the two finds this writer, and
      * bounds it by the look, not by an older attach_ts. */
     pt_fence_compiler();

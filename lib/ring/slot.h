@@ -50,7 +50,7 @@ void pt_slot_release(struct pt_seg *seg, uint32_t index);
 /* What a slot says at one moment: the counts of its writer, unless those are in the
  * past already, and of all the writers before. */
 struct pt_slot_view {
-    uint32_t wid;
+    uint64_t wid;
     bool own;              /* author and mine hold, and are not in past */
     bool stable;
     struct pt_author author;

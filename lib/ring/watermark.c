@@ -49,12 +49,13 @@ static uint64_t bound_of(struct pt_seen *seen, struct pt_seg *seg, uint32_t inde
                          uint64_t now, bool passive)
 {
     struct pt_slot *s = pt_seg_slot(seg, index);
-    uint32_t state = pt_load_acquire(&s->state), wid;
+    uint32_t state = pt_load_acquire(&s->state);
     uint64_t inside = pt_load_acquire(&s->inside);
     struct pt_author author;
+    uint64_t wid;
 
     pt_copy_unchecked(&author, &s->author, sizeof author);
-    wid = author.wid;
+    wid = pt_load_acquire(&s->wid);
     if (!pt_slot_is_live(state) || inside == 0 || was_passed_by(seg, index, &author)) {
         seen->inside = 0;
         seen->bound = now;

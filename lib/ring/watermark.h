@@ -32,7 +32,7 @@ struct pt_seen {
     uint64_t inside;     /* the value last seen, 0 outside */
     uint64_t bound;      /* nothing of this writer is to come before it */
     uint64_t since_ns;   /* CLOCK_MONOTONIC when that value was first seen */
-    uint32_t wid;        /* whose: the slot may have got another writer */
+    uint64_t wid;        /* whose: the slot may have got another writer */
 };
 
 /* One consumer's memory of the writers. */

@@ -28,7 +28,7 @@
 
 /* A slot of the segment, and what was found out about its writer. */
 struct watched {
-    uint32_t wid;              /* 0: it is not watched */
+    uint64_t wid;              /* 0: it is not watched */
     int32_t  pid, tid;
     uint64_t recorded;
     struct pt_run_time last;   /* ts 0: never looked at */

@@ -13,16 +13,14 @@ static void leave_one(struct pt_live *l, const struct pt_tally *t, unsigned whic
 {
     struct pt_slot *s;
     struct pt_slot_books *b;
-    struct pt_author author;
 
     if (t->source != PT_TALLY_SLOT && t->source != PT_TALLY_FINAL)
         return;
     s = pt_seg_slot(l->seg, t->slot);
-    pt_copy_unchecked(&author, &s->author, sizeof author);
-    if (author.wid != t->author.wid)
+    if (pt_load_acquire(&s->wid) != t->author.wid)
         return;
     b = &s->books[which];
-    pt_store_relaxed(&b->wid, (uint64_t)t->author.wid);
+    pt_store_relaxed(&b->wid, t->author.wid);
     pt_store_relaxed(&b->next, t->next_no);
     pt_store_relaxed(&b->given, pt_tally_given(t));
     pt_store_relaxed(&b->excluded, t->excluded);
@@ -52,7 +50,8 @@ void pt_books_leave(struct pt_live *l, uint64_t lsn)
 }
 
 /* The numbers about a slot's writer; NULL: nothing was seen of it. */
-static const struct pt_slot_books *books_of(const struct pt_seg *seg, uint32_t index, uint32_t wid)
+static const struct pt_slot_books *books_of(const struct pt_seg *seg, uint32_t index,
+                                            uint64_t wid)
 {
     const struct pt_slot_books *b =
         &pt_seg_slot(seg, index)->books[seg->h->books_now & 1u];

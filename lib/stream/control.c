@@ -99,8 +99,8 @@ static void each_page(struct pt_stream *s,
                                  void *context),
                       void *context)
 {
-    for (unsigned i = 0; i < PT_PROC_MAX; i++) {
-        const struct pt_proc *p = &s->seg->h->procs[i];
+    for (unsigned i = 0; i < pt_seg_proc_count(s->seg); i++) {
+        const struct pt_proc *p = pt_seg_proc(s->seg, i);
         uint32_t pid = pt_load_seqcst(&p->pid), bit = pt_load_seqcst(&p->bit);
         struct pt_page *page;
 

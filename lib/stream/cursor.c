@@ -17,7 +17,7 @@
 bool pt_cursor_valid(const struct pt_live *l, const struct pt_cursor *c)
 {
     pt_fence_acquire();
-    return pt_word_gen(pt_load_relaxed(&pt_seg_info(l->seg, c->index)->word)) == c->gen;
+    return pt_word_is(pt_load_relaxed(&pt_seg_info(l->seg, c->index)->word), c->gen);
 }
 
 enum pt_cursor_step pt_cursor_decode(struct pt_live *l, struct pt_cursor *c)
@@ -59,7 +59,8 @@ void pt_cursor_consume(struct pt_live *l, struct pt_cursor *c)
     c->off += c->size;
     c->no++;
     if (!l->passive)
-        pt_store_release(&pt_seg_chunk(l->seg, c->index)->consumed, c->gen << 24 | c->off);
+        pt_store_release(&pt_seg_chunk(l->seg, c->index)->consumed,
+                         pt_consumed_make(c->gen, c->off));
 }
 
 void pt_cursor_drop(struct pt_live *l, struct pt_cursor *c)
@@ -86,7 +87,7 @@ bool pt_cursor_retire(struct pt_live *l, struct pt_cursor *c)
     uint64_t w = pt_load_acquire(&pt_seg_info(l->seg, c->index)->word);
     struct pt_chunk *chunk = pt_seg_chunk(l->seg, c->index);
 
-    if (pt_word_gen(w) != c->gen) {
+    if (!pt_word_is(w, c->gen)) {
         pt_cursor_drop(l, c);
         return true;
     }
@@ -119,13 +120,13 @@ static void skip_consumed(struct pt_live *l, struct pt_cursor *c, uint32_t to)
 
 /* A cursor for a chunk that has none; NULL: the chunk has no contents now, or
  * (*oom) no memory. */
-static struct pt_cursor *open_cursor(struct pt_live *l, uint32_t index, uint64_t gen, bool *oom)
+static struct pt_cursor *open_cursor(struct pt_live *l, uint32_t index, uint64_t word, bool *oom)
 {
     const struct pt_chunk *chunk = pt_seg_chunk(l->seg, index);
-    uint64_t consumed;
+    uint64_t gen = pt_load_acquire(&chunk->gen), consumed;
     struct pt_cursor *c;
 
-    if (pt_load_acquire(&chunk->gen) != gen)
+    if (!pt_word_is(word, gen))
         return NULL;
     c = calloc(1, sizeof *c);
     if (!c) {
@@ -145,8 +146,8 @@ static struct pt_cursor *open_cursor(struct pt_live *l, uint32_t index, uint64_t
         return NULL;
     }
     consumed = pt_load_relaxed(&chunk->consumed);
-    if (!l->passive && consumed >> 24 == gen && (consumed & 0xffffffu) > c->off)
-        skip_consumed(l, c, consumed & 0xffffffu);
+    if (!l->passive && pt_consumed_is(consumed, c->gen) && pt_consumed_at(consumed) > c->off)
+        skip_consumed(l, c, pt_consumed_at(consumed));
     l->known[index] = c;
     return c;
 }
@@ -167,10 +168,12 @@ static int make_room(struct pt_live *l, uint32_t n)
 }
 
 /* Passive: what was free before we began is history; later, it was ours to read. */
-static bool has_contents(const struct pt_live *l, const struct pt_cursor *c, uint64_t word)
+static bool has_contents(const struct pt_live *l, const struct pt_cursor *c, uint32_t index,
+                         uint64_t word)
 {
-    return pt_word_state(word) != PT_CHUNK_FREE ||
-           (l->passive && (c || pt_word_gen(word) >= l->from_gen));
+    if (pt_word_state(word) != PT_CHUNK_FREE)
+        return true;
+    return l->passive && (c || pt_load_acquire(&pt_seg_chunk(l->seg, index)->gen) >= l->from_gen);
 }
 
 /* Brings the cursor of one chunk up to date and queues it if it has an event. */
@@ -180,7 +183,7 @@ static int look_at_chunk(struct pt_live *l, uint32_t index)
     struct pt_cursor *c = l->known[index];
     bool oom = false;
 
-    if (c && c->gen != pt_word_gen(w)) {
+    if (c && !pt_word_is(w, c->gen)) {
         /* Taken away by LOOP.  A cursor in the merge stays there until its turn
          * comes, but the new contents may be older than that. */
         l->known[index] = NULL;
@@ -188,10 +191,10 @@ static int look_at_chunk(struct pt_live *l, uint32_t index)
             free(c);
         c = NULL;
     }
-    if (!has_contents(l, c, w) || (c && c->bad && l->passive))
+    if (!has_contents(l, c, index, w) || (c && c->bad && l->passive))
         return 0;
     if (!c)
-        c = open_cursor(l, index, pt_word_gen(w), &oom);
+        c = open_cursor(l, index, w, &oom);
     if (!c)
         return oom ? -ENOMEM : 0;
     c->limit = pt_chunk_position(l->seg,

@@ -24,14 +24,14 @@ static bool has_unflushed(struct pt_flusher *f)
         uint32_t from = sizeof *c;
         struct pt_author author;
 
-        if (pt_word_state(w) == PT_CHUNK_FREE || pt_load_acquire(&c->gen) != pt_word_gen(w))
+        if (pt_word_state(w) == PT_CHUNK_FREE || !pt_word_is(w, pt_load_acquire(&c->gen)))
             continue;
         pt_copy_unchecked(&author, &c->author, sizeof author);
         if (author.level == PT_LEVEL_CONTROL)
             continue;
         consumed = pt_load_relaxed(&c->consumed);
-        if (consumed >> 24 == pt_word_gen(w))
-            from = (uint32_t)(consumed & 0xffffffu);
+        if (pt_consumed_is(consumed, pt_word_gen(w)))
+            from = pt_consumed_at(consumed);
         if (pt_chunk_position(seg, pt_load_acquire(&c->commit)) > from)
             return true;
     }

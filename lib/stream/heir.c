@@ -19,31 +19,77 @@ static int open_gates(const struct pt_seg_header *h, struct pt_page *page, unsig
     return r;
 }
 
+#define PROBES 16u   /* system calls that a process makes for the entry of one that has ended */
+
+static bool claim(struct pt_proc *p, uint32_t was, uint32_t pid)
+{
+    return pt_cas_seqcst(&p->pid, &was, pid) || was == pid;
+}
+
+/* An entry that has the process already, from another thread of it, or else a free one. */
+static struct pt_proc *own_or_free(const struct pt_seg *seg, uint32_t n, uint32_t pid)
+{
+    struct pt_proc *found = NULL;
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct pt_proc *p = pt_seg_proc(seg, i);
+        uint32_t was = pt_load_relaxed(&p->pid);
+
+        if (was == pid)
+            return p;
+        if (was == 0 && !found)
+            found = p;
+    }
+    return found && claim(found, 0, pid) ? found : NULL;
+}
+
+/* The entry of a process that has ended.  Threads of one process look at the same ones. */
+static struct pt_proc *of_ended(const struct pt_seg *seg, uint32_t n, uint32_t pid)
+{
+    uint32_t most = n < PT_PROC_MAX && n > PROBES ? PROBES : n;
+
+    for (uint32_t k = 0; k < most; k++) {
+        struct pt_proc *p = pt_seg_proc(seg, (pid * 2654435761u + k) % n);
+        uint32_t was = pt_load_relaxed(&p->pid);
+
+        if ((was == pid || !pt_sys_thread_exists((int32_t)was, (int32_t)was)) &&
+            claim(p, was, pid))
+            return p;
+    }
+    return NULL;
+}
+
+/* NULL: the table is full of processes that live, or there is no memory for more of it. */
+static struct pt_proc *find_entry(struct pt_seg *seg, uint32_t pid)
+{
+    for (unsigned tries = 0; tries < 2 * PT_PROC_MAX; tries++) {
+        uint32_t n = pt_seg_proc_count(seg);
+        struct pt_proc *p = own_or_free(seg, n, pid);
+
+        if (!p)
+            p = of_ended(seg, n, pid);
+        if (p || pt_seg_add_proc(seg, n) < 0)
+            return p;
+    }
+    return NULL;
+}
+
 int pt_process_register(struct pt_seg *seg, uint32_t pid, uint64_t start, struct pt_page *page,
                         unsigned bit)
 {
     struct pt_seg_header *h = seg->h;
+    struct pt_proc *p = find_entry(seg, pid);
 
-    for (unsigned i = 0; i < PT_PROC_MAX; i++) {
-        struct pt_proc *p = &h->procs[i];
-        uint32_t was = pt_load_relaxed(&p->pid);
-
-        /* An entry of a process that is gone is as good as a free one; the one we
-         * want may be there, or half-way, from another thread of the process. */
-        if (was != 0 && was != pid && pt_sys_thread_exists((int32_t)was, (int32_t)was))
-            continue;
-        if (!pt_cas_seqcst(&p->pid, &was, pid))
-            continue;
-        pt_store_relaxed(&p->bit, bit);
-        pt_store_seqcst(&p->start, start);
-        /* Registered before the state is looked at; the controller changes the
-         * state before it looks at the table.  One of the two sees the other. */
-        pt_fence_seqcst();
-        if (pt_state_runs(pt_load_seqcst(&h->state)) && !pt_load_seqcst(&h->closed))
-            return open_gates(h, page, bit);
-        return 0;
-    }
-    return -EAGAIN;
+    if (!p)
+        return -EAGAIN;
+    pt_store_relaxed(&p->bit, bit);
+    pt_store_seqcst(&p->start, start);
+    /* Registered before the state is looked at; the controller changes the
+     * state before it looks at the table.  One of the two sees the other. */
+    pt_fence_seqcst();
+    if (pt_state_runs(pt_load_seqcst(&h->state)) && !pt_load_seqcst(&h->closed))
+        return open_gates(h, page, bit);
+    return 0;
 }
 
 #define HEIR_BIT 63ull
@@ -96,8 +142,8 @@ static int add_heir(struct pt_page *page, uint64_t key, int bit)
 /* A controller has traced the process directly before. */
 static bool is_traced(const struct pt_self *child, const struct pt_seg *seg)
 {
-    for (unsigned i = 0; seg->file[0] && i < PT_PROC_MAX; i++) {
-        const struct pt_proc *p = &seg->h->procs[i];
+    for (unsigned i = 0; seg->file[0] && i < pt_seg_proc_count(seg); i++) {
+        const struct pt_proc *p = pt_seg_proc(seg, i);
 
         if (pt_load_seqcst(&p->pid) == child->pid && pt_load_seqcst(&p->start) == child->start &&
             pt_page_bit_is_of(child->page, pt_load_relaxed(&p->bit), seg->file))

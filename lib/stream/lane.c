@@ -98,11 +98,11 @@ bool pt_lane_take_up(struct pt_lane *lane, struct pt_seg *seg, uint32_t index, u
     c = pt_seg_chunk(seg, at - 1);
     word = pt_load_acquire(&pt_seg_info(seg, at - 1)->word);
     if (pt_word_state(word) != PT_CHUNK_OWNED || pt_word_slot(word) != index ||
-        pt_load_acquire(&c->gen) != pt_word_gen(word))
+        !pt_word_is(word, pt_load_acquire(&c->gen)))
         return false;
     lane->chunk = (uint8_t *)c;
     lane->chunk_index = at - 1;
-    lane->limit = seg->g.chunk_size;
+    lane->limit = pt_seg_backed(seg, at - 1);
     lane->last = pt_load_relaxed(&c->base_ts);
     pt_chunk_times(seg, at - 1, sizeof *c, &first, &lane->last);
     return true;
@@ -154,17 +154,35 @@ void pt_lane_close_chunk(struct pt_lane *lane)
     pt_fill_closed(lane->h);
 }
 
+/* Is there room for so many bytes at that place, in a chunk that gets memory as it is used?
+ * It gets at least twice what it had, so that it asks a few times only. */
+static bool has_bytes(struct pt_lane *lane, uint32_t at, uint32_t bytes)
+{
+    uint64_t end = (uint64_t)at + bytes, want = lane->limit * 2;
+    uint32_t size = lane->seg->g.chunk_size;
+
+    if (end <= lane->limit)
+        return true;
+    if (!has_chunk(lane) || end > size)
+        return false;
+    want = want < end ? end : want < size ? want : size;
+    if (pt_seg_back_chunk(lane->seg, lane->chunk_index, (uint32_t)want) < 0)
+        return false;
+    lane->limit = pt_seg_backed(lane->seg, lane->chunk_index);
+    return end <= lane->limit;
+}
+
 /*
  * Where a record group of need bytes goes, behind what is committed; NULL: there is no room.
  * The position is in shared memory: it is loaded once, with the commit word that the record's
  * own is made from, and checked against the lane's private limit.
  */
-static uint8_t *place_for(const struct pt_lane *lane, uint32_t need, uint64_t *committed)
+static uint8_t *place_for(struct pt_lane *lane, uint32_t need, uint64_t *committed)
 {
     uint64_t word = pt_lane_committed(lane);
     uint32_t at = (uint32_t)word;
 
-    if (!has_chunk(lane) || at < sizeof(struct pt_chunk) || (uint64_t)at + need > lane->limit)
+    if (!has_chunk(lane) || at < sizeof(struct pt_chunk) || !has_bytes(lane, at, need))
         return NULL;
     *committed = word;
     return lane->chunk + at;
@@ -189,15 +207,15 @@ void pt_lane_set_author(struct pt_lane *lane, const struct pt_author *author, ui
     pt_copy_watched(&lane->slot->author, author, sizeof *author);
     if (!has_chunk(lane))
         return;
-    if ((uint64_t)pt_lane_position(lane) + room + GROUP_BYTES(0) > lane->limit)
+    if (!has_bytes(lane, pt_lane_position(lane), room + GROUP_BYTES(0)))
         pt_lane_close_chunk(lane);
     else
         put_author(lane);
 }
 
-bool pt_lane_has_room(const struct pt_lane *lane, uint32_t len)
+bool pt_lane_has_room(struct pt_lane *lane, uint32_t len)
 {
-    return (uint64_t)pt_lane_position(lane) + GROUP_BYTES(len) <= lane->limit;
+    return has_bytes(lane, pt_lane_position(lane), GROUP_BYTES(len));
 }
 
 static enum pt_pool_take take_chunk(struct pt_lane *lane, uint32_t need)
@@ -215,7 +233,12 @@ static enum pt_pool_take take_chunk(struct pt_lane *lane, uint32_t need)
     lane->chunk = (uint8_t *)c;
     lane->chunk_index = index;
     lane->base = c->base_ts;
-    lane->limit = lane->seg->g.chunk_size;
+    lane->limit = pt_seg_backed(seg, index);
+    if (!has_bytes(lane, pt_lane_position(lane), need)) {
+        pt_pool_close(seg, index, lane->slot_index, c->last_ts);
+        drop_chunk(lane);
+        return PT_POOL_NO_MEMORY;
+    }
     if (r == PT_POOL_ADOPTED) {
         lane->base = 0;   /* unknown: the next record begins with its full time */
         put_author(lane);
@@ -232,6 +255,13 @@ bool pt_lane_reserve(struct pt_lane *lane)
                                       : take_chunk(lane, GROUP_BYTES(lane->max_data));
 
     return r == PT_POOL_TAKEN || r == PT_POOL_ADOPTED;
+}
+
+bool pt_lane_back(struct pt_lane *lane)
+{
+    uint32_t at = pt_lane_position(lane), size = lane->seg->g.chunk_size;
+
+    return at <= size && has_bytes(lane, at, size - at);
 }
 
 bool pt_stream_stop_full(struct pt_seg_header *h, uint64_t *state, uint64_t ts)
@@ -348,7 +378,7 @@ void pt_lane_recover(struct pt_lane *lane)
     } else {
         lane->chunk_index = at - 1;
         lane->chunk = (uint8_t *)pt_seg_chunk(lane->seg, at - 1);
-        lane->limit = lane->seg->g.chunk_size;
+        lane->limit = pt_seg_backed(lane->seg, at - 1);
         lane->base = 0;   /* a TIME record may or may not have been committed */
     }
     pt_store_release(&s->inside, 0u);

@@ -39,10 +39,12 @@ void pt_lane_set_author(struct pt_lane *lane, const struct pt_author *author, ui
  * with chunk number at - 1 (0: none).  False: that is not such a slot's chunk. */
 bool pt_lane_take_up(struct pt_lane *lane, struct pt_seg *seg, uint32_t index, uint32_t at);
 /* Is there room in the chunk for a record with len bytes? */
-bool pt_lane_has_room(const struct pt_lane *lane, uint32_t len);
+bool pt_lane_has_room(struct pt_lane *lane, uint32_t len);
 
 /* Makes sure that the lane has a chunk; false: none to be had. */
 bool pt_lane_reserve(struct pt_lane *lane);
+/* Makes sure that all of its chunk has memory. */
+bool pt_lane_back(struct pt_lane *lane);
 /* Closes the current chunk, if any. */
 void pt_lane_close_chunk(struct pt_lane *lane);
 

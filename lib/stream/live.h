@@ -102,7 +102,7 @@ struct pt_live {
     bool finished;               /* nobody writes any more: all that is committed is certain */
     bool passive;                /* only looks on */
     uint64_t from_gen, from_ts;  /* passive: chunks taken, LOOP's loss, writers known when */
-    uint32_t from_wid;           /* we began */
+    uint64_t from_wid;           /* we began */
     uint64_t from_no_slot[PT_LOST_OWN];
     uint64_t delivered_ts;       /* of the last event delivered */
     uint64_t late;

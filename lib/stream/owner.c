@@ -94,8 +94,8 @@ unsigned pt_owner_clear(const char *file, bool wait)
 
     if (pt_seg_open(&seg, file) < 0)
         return 0;
-    for (unsigned i = 0; i < PT_PROC_MAX; i++)
-        traced += take_out(&seg.h->procs[i], file);
+    for (unsigned i = 0; i < pt_seg_proc_count(&seg); i++)
+        traced += take_out(pt_seg_proc(&seg, i), file);
     if (wait)
         wait_until_left(&seg);
     pt_seg_unmap(&seg);

@@ -32,7 +32,7 @@ static int prepare_streams(struct pt_self *self, struct pt_thread *t, uint64_t i
             continue;
         }
         pt_store_seqcst(&t->lane0[bit].slot->inside, inside);
-        if (!pt_lane_reserve(&t->lane0[bit]))
+        if (!pt_lane_reserve(&t->lane0[bit]) || !pt_lane_back(&t->lane0[bit]))
             r = -ENOMEM;
         else
             touch(&t->lane0[bit]);

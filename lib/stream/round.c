@@ -314,7 +314,8 @@ void pt_round_commit(struct pt_round *r, uint64_t lsn)
 
         if (!c)
             continue;
-        pt_store_release(&pt_seg_chunk(l->seg, c->index)->consumed, c->gen << 24 | c->off);
+        pt_store_release(&pt_seg_chunk(l->seg, c->index)->consumed,
+                         pt_consumed_make(c->gen, c->off));
         r->given_back += pt_cursor_retire(l, c);
     }
     r->touched_count = 0;

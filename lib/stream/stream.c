@@ -208,8 +208,8 @@ int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int 
 /* Has another process mapped the segment?  Its mapping stays until it ends. */
 static bool is_shared(const struct pt_stream *s)
 {
-    for (unsigned i = 0; i < PT_PROC_MAX; i++) {
-        uint32_t pid = pt_load_relaxed(&s->seg->h->procs[i].pid);
+    for (unsigned i = 0; i < pt_seg_proc_count(s->seg); i++) {
+        uint32_t pid = pt_load_relaxed(&pt_seg_proc(s->seg, i)->pid);
 
         if (pid != 0 && pid != s->self->pid)
             return true;

@@ -13,7 +13,7 @@
 struct pt_switch_thread {
     struct pt_author author;
     uint32_t origin;
-    uint32_t known_by;          /* writer of its own, from which pthread_t and name are */
+    uint64_t known_by;          /* writer of its own, from which pthread_t and name are */
     uint64_t next_no;
     bool ended;
 };

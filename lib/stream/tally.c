@@ -13,9 +13,9 @@
 #include "ring/slot.h"
 #include "stream/books.h"
 
-static struct pt_tally *find(struct pt_live *l, uint32_t wid)
+static struct pt_tally *find(struct pt_live *l, uint64_t wid)
 {
-    uint32_t mask = l->tally_room - 1, i = wid * 2654435761u & mask;
+    uint32_t mask = l->tally_room - 1, i = (uint32_t)wid * 2654435761u & mask;
 
     while (l->tally[i].used && l->tally[i].author.wid != wid)
         i = (i + 1) & mask;
@@ -333,8 +333,8 @@ static int pending_in(struct pt_live *l, uint32_t index, uint64_t gen)
     author.name[15] = '\0';
     if (l->passive)
         from = l->known[index] && l->known[index]->gen == gen ? l->known[index]->off : from;
-    else if (consumed >> 24 == gen)
-        from = (uint32_t)(consumed & 0xffffffu);
+    else if (pt_consumed_is(consumed, gen))
+        from = pt_consumed_at(consumed);
     while (pt_decode_next(&d, &r) == 1) {
         if (r.kind == PT_RECORD_AUTHOR) {
             pt_copy_unchecked(&author, r.data, sizeof author);
@@ -360,11 +360,12 @@ int pt_live_take_pending(struct pt_live *l)
         l->tally[i].pending = 0;
     for (uint32_t i = 0; r == 0 && i < n; i++) {
         uint64_t w = pt_load_acquire(&pt_seg_info(l->seg, i)->word);
+        uint64_t gen = pt_load_acquire(&pt_seg_chunk(l->seg, i)->gen);
 
         if ((pt_word_state(w) != PT_CHUNK_FREE ||
              (l->passive && i < l->known_room && l->known[i])) &&
-            pt_load_acquire(&pt_seg_chunk(l->seg, i)->gen) == pt_word_gen(w))
-            r = pending_in(l, i, pt_word_gen(w));
+            pt_word_is(w, gen))
+            r = pending_in(l, i, gen);
     }
     return r;
 }

@@ -179,7 +179,7 @@ def check_segment(house):
     def copy(n, tail=b""):
         return lambda path: path.write_bytes(good[:n] + tail)
 
-    makers = {"none": lambda path: None, "empty": copy(0), "header alone": copy(20352),
+    makers = {"none": lambda path: None, "empty": copy(0), "header alone": copy(16256),
               "half a header": copy(5000), "cut": copy(len(good) - 4096),
               "longer": copy(len(good), bytes(4096)), "zeros": lambda p: copy(0, bytes(1 << 20))(p)}
     makers.update({kind: special(kind, outside)
@@ -210,10 +210,10 @@ def check_segment(house):
 # ancestor in its gates, the segment in its table of chunks.  That comes from another pid namespace,
 # so that nobody can say that its owner is dead.
 FULL = """cd "$POSIXTRACE_DIR"; forged=s-00000000000000000000000000000000
-for f in s-*.seg; do cp --sparse=never $f $forged.seg; done
+for f in s-*.seg; do cp --sparse=auto $f $forged.seg; done
 set -- $(od -An -tu4 -j48 -N8 $forged.seg)
 fallocate -p -o $1 -l $(($2 - $1)) $forged.seg
-printf '\\1\\0\\0\\0' | dd of=$forged.seg bs=1 seek=104 conv=notrunc status=none
+printf '\\1\\0\\0\\0' | dd of=$forged.seg bs=1 seek=112 conv=notrunc status=none
 for f in p-*; do cp $f ./copy; mv -f ./copy $f; fallocate -p -o 4096 -l 8192 $f; done
 cat /dev/zero >fill 2>/dev/null
 "$0" list attach $forged.seg drain end self

@@ -49,7 +49,7 @@ static void print_event(FILE *out, struct pt_log_reader *r, const struct pt_even
     for (uint32_t i = 0; i < e->len; i++)
         sum = sum * 31 + data[i];
     fprintf(out, "%" PRId64 " %" PRIu64 " writer %u level %u %d/%d/%" PRIx64 " '%s' %u '%s' at %"
-            PRIx64 " len %u sum %08x%s\n", e->ns, e->ts, e->author->wid, e->author->level,
+            PRIx64 " len %u sum %08x%s\n", e->ns, e->ts, (unsigned)e->author->wid, e->author->level,
             e->author->pid, e->author->tid, e->author->thread_id, e->author->name, e->id,
             name ? name : "", e->addr, e->len, sum, e->truncated ? " truncated" : "");
 }

@@ -5,6 +5,7 @@
  * the numbers that must stay right on the way.
  */
 #include <errno.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/sys.h"
@@ -12,7 +13,7 @@
 #include "ring/slot.h"
 #include "ring_helpers.h"
 
-#define SIZE 65536u
+#define SIZE 49152u
 
 static struct pt_seg seg;
 
@@ -145,6 +146,56 @@ START_TEST(limit)
     ck_assert_int_eq(take(more, true, &a), PT_POOL_FULL);
     ck_assert_uint_eq(seg.h->nchunks, seg.h->base_chunks + 2);
     ring_remove(&seg);
+}
+END_TEST
+
+/* Beyond the base a chunk has memory as it is used; one that comes back keeps what it has. */
+START_TEST(growth_is_backed_as_it_is_used)
+{
+    uint32_t slot, a, b, size;
+
+    ring_create(&seg, 1 << 20);
+    size = seg.h->chunk_size;
+    slot = ring_attach(&seg, 0);
+    for (uint32_t i = 0; i < seg.h->base_chunks; i++)
+        ck_assert_uint_eq(pt_seg_backed(&seg, taken(slot)), size);
+    a = taken(slot);
+    ck_assert_uint_ge(a, seg.h->base_chunks);
+    ck_assert_uint_ge(pt_seg_backed(&seg, a), PT_CHUNK_FIRST);
+    ck_assert_uint_le(pt_seg_backed(&seg, a), PT_CHUNK_FIRST + PT_PAGE);
+    ck_assert_int_eq(pt_seg_back_chunk(&seg, a, size / 2), 0);
+    ck_assert_uint_ge(pt_seg_backed(&seg, a), size / 2);
+    ck_assert_int_eq(pt_seg_back_chunk(&seg, a, 1), 0);
+    ck_assert_uint_ge(pt_seg_backed(&seg, a), size / 2);
+    ck_assert_int_eq(pt_seg_back_chunk(&seg, a, size), 0);
+    ck_assert_uint_eq(pt_seg_backed(&seg, a), size);
+    pt_pool_close(&seg, a, slot, 1);
+    ck_assert(pt_pool_free(&seg, a, pt_seg_info(&seg, a)->word));
+    b = taken(slot);
+    ck_assert_uint_eq(b, a);
+    ck_assert_uint_eq(pt_seg_backed(&seg, b), size);
+    /* What another process may have left there. */
+    pt_seg_chunk(&seg, a)->backed = UINT32_MAX;
+    ck_assert_uint_eq(pt_seg_backed(&seg, a), size);
+    ring_remove(&seg);
+}
+END_TEST
+
+/* A slot, and so a chunk, for each of 16,384 threads and some more, whatever the size. */
+START_TEST(growth_does_not_depend_on_the_size)
+{
+    static const uint64_t sizes[] = { 1 << 20, 8 << 20, 64 << 20 };
+
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct pt_seg_request request = { .clock = 1 };
+
+        memset(&seg, 0, sizeof seg);
+        pt_attr_init(&request.attr);
+        request.attr.stream_size = sizes[i];
+        ck_assert_int_eq(pt_seg_create(&seg, &request), 0);
+        ck_assert_uint_eq(seg.h->chunk_max - seg.h->base_chunks, PT_SLOT_MAX);
+        ring_remove(&seg);
+    }
 }
 END_TEST
 
@@ -488,6 +539,8 @@ static void add(TCase *tc)
     tcase_add_test(tc, adopted_with_its_contents);
     tcase_add_test(tc, orphan_without_room_is_full);
     tcase_add_test(tc, limit);
+    tcase_add_test(tc, growth_is_backed_as_it_is_used);
+    tcase_add_test(tc, growth_does_not_depend_on_the_size);
     tcase_add_test(tc, recycled_in_order_of_closing);
     tcase_add_test(tc, consumed_is_not_lost);
     tcase_add_test(tc, repair_after_an_abandoned_take);

@@ -157,7 +157,7 @@ START_TEST(times_never_decrease)
         uint64_t then;
         int64_t ns;
 
-        ring_create(&seg, 65536);
+        ring_create(&seg, 49152);
         h = seg.h;
         pt_syncpoint_first(h, h->clock);
         ck_assert_uint_eq(h->syncs, 1);
@@ -176,7 +176,7 @@ START_TEST(no_points_without_need)
     struct pt_seg_header *h;
     struct pt_seg seg;
 
-    ring_create(&seg, 65536);
+    ring_create(&seg, 49152);
     h = seg.h;
     pt_syncpoint_maintain(h, h->clock);
     ck_assert_uint_eq(h->syncs, 0);

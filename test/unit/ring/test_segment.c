@@ -60,7 +60,7 @@ START_TEST(created_and_opened)
     struct pt_seg a, b, c;
     int dir = pt_dir_open(true);
 
-    ring_create(&a, 65536);
+    ring_create(&a, 49152);
     ck_assert_int_eq(pt_seg_validate(&geometry, a.h, a.size), 0);
     ck_assert_int_eq(pt_seg_open(&b, a.file), 0);
     ck_assert_ptr_ne(a.h, b.h);
@@ -93,7 +93,7 @@ START_TEST(wrong_headers)
 {
     struct pt_seg seg;
 
-    ring_create(&seg, 65536);
+    ring_create(&seg, 49152);
     WRONG(magic, 0);
     WRONG(magic, PT_SEG_MAGIC + 1);
     WRONG(layout, PT_SEG_LAYOUT + 1);
@@ -113,6 +113,9 @@ START_TEST(wrong_headers)
     WRONG(chunk_max, 1u << 26);
     WRONG(chunk_max, UINT32_MAX);
     WRONG(base_chunks, h.chunk_max + 1);
+    WRONG(procs_off, 0);
+    WRONG(procs_off, h.procs_off + 8);
+    WRONG(procs_off, h.infos_off);
     WRONG(infos_off, 0);
     WRONG(infos_off, h.infos_off + 8);
     WRONG(infos_off, h.slots_off);
@@ -141,7 +144,7 @@ START_TEST(files_that_are_none)
     int dir = pt_dir_open(true);
     struct pt_seg seg, copy;
 
-    ring_create(&seg, 65536);
+    ring_create(&seg, 49152);
     seg.h->layout++;
     ck_assert_int_eq(pt_seg_open(&copy, seg.file), -EINVAL);
     ck_assert_int_eq(pt_seg_copy(&copy, dir, seg.file), -EINVAL);

@@ -24,7 +24,7 @@ static uint64_t look(void)
 
 static void begin(void)
 {
-    ring_create(&seg, 65536);
+    ring_create(&seg, 49152);
     seg.g.fences = 1;
     pt_watch_init(&watch);
 }

@@ -185,6 +185,7 @@ static void make_segment(unsigned seed, int policy)
     t.seg.g.attr.stream_policy = policy;
     control = ring_attach(&t.seg, PT_LEVEL_CONTROL);
     pt_seg_slot(&t.seg, control)->author.wid = 0;
+    pt_seg_slot(&t.seg, control)->wid = 0;
     t.seg.h->next_wid = 2;
     for (unsigned w = 0; w < WRITERS; w++)
         slots[w] = ring_attach(&t.seg, w);
