@@ -33,10 +33,10 @@ int posixtrace_attr_getcompression(const trace_attr_t *attr, int *compression);
 /*
  * Whether a stream with log records the context switches of the traced threads
  * (posixtrace/system.h): 1, or 0, the default.  They come from the kernel, so the
- * traced threads pay for them with a microsecond or less a switch and no more, and
- * each of their events costs a call of clock_gettime(), because such a stream runs on
- * CLOCK_MONOTONIC.  POSIXTRACE_SYSTEM_SWITCHES=1 in the environment of the process
- * that creates a stream with log is as if 1 was set (set-id programs ignore it).
+ * traced threads pay for them with a microsecond or less a switch and no more: an
+ * event of theirs costs what it costs in a stream without switches.
+ * POSIXTRACE_SYSTEM_SWITCHES=1 in the environment of the process that creates a stream
+ * with log is as if 1 was set (set-id programs ignore it).
  *
  * A stream without log cannot have them: posix_trace_create() answers EINVAL.  Where
  * the system refuses them the stream is created and works without, see

@@ -22,6 +22,11 @@
  * is on none is either through with it, or takes its time later than our watermark.
  * That is why each event is read once before the rings are (pt_perf_settle()).
  *
+ * On the time stamp counter the times of the records are converted (perf_clock.h), which
+ * may be some ns off.  That is less than what lies between the stamp of a switch and
+ * the thread's own events around it: a system call or an interrupt, and its return.  And
+ * the rings are read no sooner than so much after the watermark (pt_perf_clock_pass()).
+ *
  * Who wakes.  An idle program makes no record and wakes nobody.  A thread of this
  * file, the pump, sleeps in poll(2) until half of a ring is full, empties the rings
  * into the backlog and asks for a round; the rounds that are made anyway do the same
@@ -59,7 +64,8 @@ struct watch {
 
 struct pt_switch_source {
     struct pt_switch_request request;
-    pthread_mutex_t lock;      /* rings, and what is pending in the backlog */
+    pthread_mutex_t lock;      /* rings, clock, and what is pending in the backlog */
+    struct pt_perf_clock clock;
     struct pt_backlog backlog;
     struct pt_perf_ring *rings;
     size_t ring_count;
@@ -89,10 +95,11 @@ static uint32_t origin_of(const struct pt_switch_source *s, uint64_t id)
 
 static void keep(struct pt_switch_source *s, const struct pt_perf_record *r)
 {
-    struct pt_switch k = { .ts = r->time, .pid = r->pid, .tid = r->tid, .value = r->cpu };
+    uint64_t ts = pt_perf_clock_ticks(&s->clock, r->time);
+    struct pt_switch k = { .ts = ts, .pid = r->pid, .tid = r->tid, .value = r->cpu };
 
     if (r->type == PERF_RECORD_LOST) {
-        pt_backlog_lose(&s->backlog, r->time, r->lost);
+        pt_backlog_lose(&s->backlog, ts, r->lost);
         return;
     }
     /* Threads that end have no numbers any more; before Linux 5.13 children are there. */
@@ -113,13 +120,13 @@ static void drain(struct pt_switch_source *s)
 {
     struct pt_perf_record r;
 
-    for (size_t i = 0; i < s->ring_count; i++) {
-        /* Once: the program may fill it as fast as it is emptied. */
-        uint64_t head = pt_perf_ring_head(&s->rings[i]);
-
-        while (pt_perf_ring_next(&s->rings[i], head, &r))
+    /* Once: the program may fill them as fast as they are emptied. */
+    for (size_t i = 0; i < s->ring_count; i++)
+        s->rings[i].until = pt_perf_ring_head(&s->rings[i]);
+    pt_perf_clock_sync(&s->clock);
+    for (size_t i = 0; i < s->ring_count; i++)
+        while (pt_perf_ring_next(&s->rings[i], s->rings[i].until, &r))
             keep(s, &r);
-    }
 }
 
 static void *pump(void *arg)
@@ -163,7 +170,8 @@ static int watch_thread(struct pt_switch_source *s, int32_t tid)
             break;
         w = &s->watches[s->watch_count];
         w->origin = (uint32_t)s->tid_count;
-        e = w->fd = pt_perf_watch(&s->rings[i], tid, s->request.children, &w->id);
+        e = w->fd = pt_perf_watch(&s->rings[i], &s->clock, tid, s->request.children,
+                                  &w->id);
         s->watch_count += e >= 0;
     }
     if (e >= 0) {
@@ -223,17 +231,10 @@ static int watch_all(struct pt_switch_source *s)
 }
 
 /* The processors that there are now; those that come later are not watched. */
-static int open_rings(struct pt_switch_source *s)
+static int open_rings_once(struct pt_switch_source *s, int processors)
 {
-    long n = sysconf(_SC_NPROCESSORS_CONF);
-
-    n = n < 1 ? 1 : n;
-    s->rings = calloc((size_t)n, sizeof *s->rings);
-    s->polled = calloc((size_t)n + 1, sizeof *s->polled);
-    if (!s->rings || !s->polled)
-        return -ENOMEM;
-    for (int cpu = 0; cpu < (int)n; cpu++) {
-        int e = pt_perf_ring_open(&s->rings[s->ring_count], cpu);
+    for (int cpu = 0; cpu < processors; cpu++) {
+        int e = pt_perf_ring_open(&s->rings[s->ring_count], cpu, &s->clock);
 
         if (e == -ENODEV)
             continue;
@@ -243,6 +244,26 @@ static int open_rings(struct pt_switch_source *s)
         s->ring_count++;
     }
     return s->ring_count ? 0 : -ENODEV;
+}
+
+static int open_rings(struct pt_switch_source *s)
+{
+    long n = sysconf(_SC_NPROCESSORS_CONF);
+    int e;
+
+    n = n < 1 ? 1 : n;
+    s->rings = calloc((size_t)n, sizeof *s->rings);
+    s->polled = calloc((size_t)n + 1, sizeof *s->polled);
+    if (!s->rings || !s->polled)
+        return -ENOMEM;
+    pt_perf_clock_init(&s->clock, s->request.clock);
+    e = open_rings_once(s, (int)n);
+    if (e != -ESTALE)
+        return e;
+    while (s->ring_count > 0)
+        pt_perf_ring_close(&s->rings[--s->ring_count]);
+    pt_perf_clock_use_raw(&s->clock);
+    return open_rings_once(s, (int)n);
 }
 
 static int start_pump(struct pt_switch_source *s)
@@ -316,6 +337,9 @@ static int open_source(struct pt_switch_source **source, const struct pt_switch_
 
 static size_t take(struct pt_switch_source *s, uint64_t before, const struct pt_switch **list)
 {
+    pthread_mutex_lock(&s->lock);
+    pt_perf_clock_pass(&s->clock, before);
+    pthread_mutex_unlock(&s->lock);
     for (size_t i = 0; i < s->watch_count; i++)
         pt_perf_settle(s->watches[i].fd);
     pthread_mutex_lock(&s->lock);

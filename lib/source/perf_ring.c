@@ -10,7 +10,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 #include "source/perf_ring.h"
 
@@ -41,7 +40,7 @@ static int event_open(const struct perf_event_attr *attr, int32_t tid, int cpu)
 }
 
 /* Without the kernel's own side, which the limits of perf_event_paranoid are about. */
-static struct perf_event_attr plain(void)
+static struct perf_event_attr plain(const struct pt_perf_clock *clock)
 {
     struct perf_event_attr attr;
 
@@ -53,8 +52,7 @@ static struct perf_event_attr plain(void)
     attr.sample_id_all = 1;
     attr.exclude_kernel = 1;
     attr.exclude_hv = 1;
-    attr.use_clockid = 1;
-    attr.clockid = CLOCK_MONOTONIC;
+    pt_perf_clock_ask(clock, &attr);
     return attr;
 }
 
@@ -77,9 +75,9 @@ static int map(struct pt_perf_ring *r)
     return 0;
 }
 
-int pt_perf_ring_open(struct pt_perf_ring *r, int cpu)
+int pt_perf_ring_open(struct pt_perf_ring *r, int cpu, struct pt_perf_clock *clock)
 {
-    struct perf_event_attr attr = plain();
+    struct perf_event_attr attr = plain(clock);
     int e;
 
     memset(r, 0, sizeof *r);
@@ -90,8 +88,12 @@ int pt_perf_ring_open(struct pt_perf_ring *r, int cpu)
     if (r->fd < 0)
         return r->fd;
     e = map(r);
-    if (e < 0)
+    if (e < 0) {
         close(r->fd);
+    } else if (!pt_perf_clock_learn(clock, r->page)) {
+        pt_perf_ring_close(r);
+        e = -ESTALE;
+    }
     return e;
 }
 
@@ -101,9 +103,10 @@ void pt_perf_ring_close(struct pt_perf_ring *r)
     close(r->fd);
 }
 
-int pt_perf_watch(const struct pt_perf_ring *r, int32_t tid, bool children, uint64_t *id)
+int pt_perf_watch(const struct pt_perf_ring *r, const struct pt_perf_clock *clock, int32_t tid,
+                  bool children, uint64_t *id)
 {
-    struct perf_event_attr attr = plain();
+    struct perf_event_attr attr = plain(clock);
     int fd, e;
 
     attr.context_switch = 1;

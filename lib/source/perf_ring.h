@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/atomics.h"
+#include "source/perf_clock.h"
 
 struct pt_perf_ring {
     int fd;                 /* of an event without records, whose ring it is */
@@ -20,6 +21,7 @@ struct pt_perf_ring {
     const uint8_t *data;
     size_t size;            /* of data: a power of two */
     size_t mapped;
+    uint64_t until;         /* where the reader stops this time */
 };
 
 /* A record, as far as it says something of a switch. */
@@ -27,20 +29,22 @@ struct pt_perf_record {
     uint32_t type;          /* PERF_RECORD_SWITCH, _EXIT, _LOST; others are passed over */
     uint16_t misc;
     int32_t  pid, tid;      /* EXIT: of the thread that ends */
-    uint64_t time;
+    uint64_t time;          /* of the clock that the events were opened with */
     uint64_t id;            /* which event saw it */
     uint32_t cpu;
     uint64_t lost;
 };
 
 /* The ring of a processor, half of which wakes who polls its descriptor.  0;
- * -ENODEV: there is no such processor; or why it cannot be had. */
-int pt_perf_ring_open(struct pt_perf_ring *r, int cpu);
+ * -ENODEV: there is no such processor; -ESTALE: its times cannot be converted in the
+ * way that the clock asks for; or why it cannot be had. */
+int pt_perf_ring_open(struct pt_perf_ring *r, int cpu, struct pt_perf_clock *clock);
 void pt_perf_ring_close(struct pt_perf_ring *r);
 
 /* Writes the switches of a thread on the ring's processor into it, and of all that
  * it creates: threads, and with children processes.  The descriptor, or negative errno. */
-int pt_perf_watch(const struct pt_perf_ring *r, int32_t tid, bool children, uint64_t *id);
+int pt_perf_watch(const struct pt_perf_ring *r, const struct pt_perf_clock *clock, int32_t tid,
+                  bool children, uint64_t *id);
 /* When it returns, what the event and its heirs had begun to write is in their rings. */
 void pt_perf_settle(int fd);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/wide.h"
 #include "source/run_time.h"
 
 #define SECOND_NS 1000000000u
@@ -109,7 +110,7 @@ static int get_other(int32_t pid, int32_t tid, uint64_t *ns)
     return access(path, F_OK) == 0 ? -ENOTSUP : -ESRCH;
 }
 
-int pt_run_time_get(int32_t pid, int32_t tid, struct pt_run_time *t)
+int pt_run_time_get(int clock, int32_t pid, int32_t tid, struct pt_run_time *t)
 {
     static uint64_t lag;
     bool own = pid == getpid();
@@ -122,15 +123,16 @@ int pt_run_time_get(int32_t pid, int32_t tid, struct pt_run_time *t)
     }
     before = pt_clock_ns(CLOCK_MONOTONIC);
     e = own ? get_own(tid, &t->run_ns) : get_other(pid, tid, &t->run_ns);
-    t->ts = pt_clock_ns(CLOCK_MONOTONIC);
-    t->more_ns = t->ts - before + lags;
+    t->ts = pt_clock_now(clock);
+    t->more_ns = pt_clock_ns(CLOCK_MONOTONIC) - before + lags;
     return e;
 }
 
 /* In between it ran for all of the time, or not at all. */
-void pt_run_time_date_back(struct pt_run_time *t, uint64_t ts)
+void pt_run_time_date_back(int clock, struct pt_run_time *t, uint64_t ts)
 {
-    uint64_t by = t->ts > ts ? t->ts - ts : 0, less = by < t->run_ns ? by : t->run_ns;
+    uint64_t by = t->ts > ts ? t->ts - ts : 0, by_ns = pt_wide_mul(by, pt_clock_slope(clock));
+    uint64_t less = by_ns < t->run_ns ? by_ns : t->run_ns;
 
     t->run_ns -= less;
     t->more_ns += less;

@@ -16,16 +16,17 @@
 #include "base/atomics.h"
 
 struct pt_run_time {
-    uint64_t ts;               /* CLOCK_MONOTONIC */
+    uint64_t ts;               /* of the clock that was asked for */
     uint64_t run_ns;           /* until then, or up to so much more: */
     uint64_t more_ns;
 };
 
-/* 0; -ESRCH: the thread has gone; -ENOTSUP: nobody tells. */
-int pt_run_time_get(int32_t pid, int32_t tid, struct pt_run_time *t) PT_HIDDEN;
+/* With a time of that clock (enum pt_clock_kind).  0; -ESRCH: the thread has gone;
+ * -ENOTSUP: the kernel does not say. */
+int pt_run_time_get(int clock, int32_t pid, int32_t tid, struct pt_run_time *t) PT_HIDDEN;
 
-/* What is known of it at an earlier moment. */
-void pt_run_time_date_back(struct pt_run_time *t, uint64_t ts) PT_HIDDEN;
+/* What is known of it at an earlier moment of the same clock. */
+void pt_run_time_date_back(int clock, struct pt_run_time *t, uint64_t ts) PT_HIDDEN;
 
 /* How much older than the moment it is asked can it be, of another process? */
 uint64_t pt_run_time_lag(void) PT_HIDDEN;

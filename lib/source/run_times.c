@@ -77,7 +77,7 @@ static void tell(struct pt_switch_source *s, struct watched *w, const struct pt_
 /* Its thread id may be another thread's from now on. */
 static void forget(struct pt_switch_source *s, struct watched *w)
 {
-    const struct pt_switch k = { .ts = pt_clock_ns(CLOCK_MONOTONIC), .pid = w->pid,
+    const struct pt_switch k = { .ts = pt_clock_now(s->seg->g.clock), .pid = w->pid,
                                  .tid = w->tid, .what = PT_SWITCH_ENDED };
 
     if (w->told)
@@ -117,11 +117,11 @@ static unsigned look_at(struct pt_switch_source *s, uint32_t i)
     if (w->recorded != v.mine.recorded)
         found |= PT_LOOK_RECORDED;
     w->recorded = v.mine.recorded;
-    if (pt_run_time_get(w->pid, w->tid, &t) < 0)
+    if (pt_run_time_get(s->seg->g.clock, w->pid, w->tid, &t) < 0)
         return found;
     ran = w->last.ts == 0 || t.run_ns != w->last.run_ns;
     if (pt_state_of(state) != PT_RUNNING)
-        pt_run_time_date_back(&t, pt_state_ts(state));
+        pt_run_time_date_back(s->seg->g.clock, &t, pt_state_ts(state));
     if (ran && w->last.ts > w->told_ts && w->last.ts < t.ts)
         tell(s, w, &w->last);
     if (ran && t.ts > w->told_ts)

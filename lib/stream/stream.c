@@ -65,7 +65,7 @@ static int open_segment(struct pt_stream *s, const struct pt_attr *attr, int log
 {
     struct pt_seg_request q = { .attr = *attr, .with_log = log_fd >= 0,
                                 .for_other = s->other, .uid = s->uid,
-                                .clock = attr->switches ? PT_CLOCK_MONOTONIC : pt_clock_choose(),
+                                .clock = pt_clock_choose(),
                                 .fences = !pt_lane_barrier_works(),
                                 .create_ns = (int64_t)pt_clock_ns(CLOCK_REALTIME) };
     int r;

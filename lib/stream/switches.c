@@ -54,7 +54,7 @@ int pt_switches_open(struct pt_switches **switches, struct pt_stream *s,
     const struct pt_attr *attr = &s->seg->g.attr;
     struct pt_switch_request q = {
         .pid = (int32_t)s->pid, .children = attr->inheritance == POSIX_TRACE_INHERITED,
-        .newest = attr->stream_policy == POSIX_TRACE_LOOP,
+        .newest = attr->stream_policy == POSIX_TRACE_LOOP, .clock = s->seg->g.clock,
         .room = attr->stream_size / sizeof(struct pt_switch) + 4096,
         .filling = filling, .context = context, .seg = s->seg,
     };

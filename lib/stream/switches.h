@@ -26,8 +26,8 @@
  * the time that a thread was off the processor.  What of that is lost is not counted,
  * since there is a later one.
  *
- * Time.  A stream with switches runs on CLOCK_MONOTONIC, in which the kernel stamps
- * them: they compare exactly with the thread's own events.
+ * Time.  A source gives the switches times of the stream's clock, so that they compare
+ * with the threads' own events.
  */
 #ifndef PT_STREAM_SWITCHES_H
 #define PT_STREAM_SWITCHES_H
@@ -47,7 +47,7 @@ enum pt_switch_what {
 };
 
 struct pt_switch {
-    uint64_t ts;       /* CLOCK_MONOTONIC */
+    uint64_t ts;       /* of the stream's clock */
     int32_t  pid, tid;
     uint32_t what;     /* enum pt_switch_what */
     uint32_t value;    /* the processor; LOST: how many; TIME: up to so much more, in ns */
@@ -62,6 +62,7 @@ struct pt_switch_request {
     int32_t  pid;      /* whose threads, existing and new ones */
     bool     children; /* and those of the processes that these make */
     bool     newest;   /* without room the oldest go, else the latest */
+    int      clock;    /* the stream's, enum pt_clock_kind */
     uint64_t room;     /* switches to be kept until they are taken, at least */
     /* Called by a thread of the source, when so many wait that they should be taken. */
     void   (*filling)(void *context);

@@ -3,8 +3,9 @@
 /*
  * A number of posix_trace_event() calls for instructions.py to count in.
  *
- * usage: count unwanted|8|64|second CALLS
+ * usage: count unwanted|8|64|second|switches CALLS
  *
+ * switches: 8 bytes into a stream with a log and context switches.
  * All events fit into the chunk that the thread has after the first ones, so
  * that each call takes the same instructions: two runs with different numbers
  * of calls tell how many.  Ends with 77, "not here", where the library takes
@@ -35,16 +36,18 @@ int main(int argc, char **argv)
     const char *what = argc == 3 ? argv[1] : "";
     long calls = argc == 3 ? atol(argv[2]) : 0;
     size_t bytes = strcmp(what, "64") == 0 ? 64 : 8;
+    bool switches = strcmp(what, "switches") == 0;
     int streams = strcmp(what, "unwanted") == 0 ? 0 : strcmp(what, "second") == 0 ? 2 : 1;
     trace_id_t trid[2];
 
-    if (calls <= 0 || calls > MOST_CALLS || !strstr("unwanted 8 64 second", what)) {
-        fprintf(stderr, "usage: count unwanted|8|64|second CALLS\n");
+    if (calls <= 0 || calls > MOST_CALLS || !strstr("unwanted 8 64 second switches", what)) {
+        fprintf(stderr, "usage: count unwanted|8|64|second|switches CALLS\n");
         return 64;
     }
     subjects_init();
     for (int i = 0; i < 2; i++)
-        trid[i] = subject_stream(POSIX_TRACE_UNTIL_FULL, 4 * MIB);
+        trid[i] = switches ? subject_stream_switches(POSIX_TRACE_UNTIL_FULL, 4 * MIB)
+                           : subject_stream(POSIX_TRACE_UNTIL_FULL, 4 * MIB);
     require_usual_way(trid[0]);
     for (int i = 0; i < streams; i++)
         stream_start(&trid[i]);

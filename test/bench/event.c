@@ -3,7 +3,7 @@
 /*
  * What one posix_trace_event() costs: wanted by one stream, by several, by none.
  *
- * usage: event [wanted] [one] [streams] [sizes] [beside]
+ * usage: event [wanted] [one] [switches] [streams] [sizes] [beside]
  *
  * The official stream is the default one: 1 MiB, LOOP.  It wraps many times in
  * a run, so that the cost of changing chunks, and of recycling them, is in the
@@ -77,6 +77,30 @@ static void group_one(void)
 {
     one_size(8, 1.35);
     one_size(64, 1.45);
+}
+
+/* ---- context switches in the same stream: posixtrace record --system ---- */
+
+static void group_switches(void)
+{
+    trace_id_t switched, plain;
+    int fd;
+    struct bench_side sides[] = {
+        stream_side("16 MiB with log", true, &plain),
+        stream_side("16 MiB with log and context switches", true, &switched),
+    };
+
+    bench_pin(-1);
+    plain = subject_stream_log(POSIX_TRACE_FLUSH, 16 * MIB, 256 * MIB, &fd);
+    switched = subject_stream_switches(POSIX_TRACE_FLUSH, 16 * MIB);
+    bench_pin(0);
+    bench_compare("context switches, 8 bytes", sides, BENCH_COUNT(sides));
+    ratio_row("event-8-switches",
+              "8-byte event in a stream with log and context switches, to one without switches",
+              &sides[1], &sides[0], "x without", 1.2);
+    subject_must("posix_trace_shutdown", posix_trace_shutdown(plain));
+    subject_must("posix_trace_shutdown", posix_trace_shutdown(switched));
+    close(fd);
 }
 
 /* ---- beside LTTng-UST, whose consumer writes to disk meanwhile ---- */
@@ -295,6 +319,8 @@ int main(int argc, char **argv)
         group_wanted();
     if (bench_chosen(argc, argv, "one"))
         group_one();
+    if (bench_chosen(argc, argv, "switches"))
+        group_switches();
     if (bench_chosen(argc, argv, "streams"))
         group_streams();
     if (bench_chosen(argc, argv, "sizes"))

@@ -23,6 +23,7 @@ import sys
 import tempfile
 
 WORKS = ("unwanted", "8", "64", "second")
+SAME = {"switches": "8"}    # what takes no more than another work
 CALLS = 100
 NOT_HERE = 77
 SLACK = 2
@@ -40,7 +41,7 @@ def kept_numbers(text):
     return kept
 
 
-def instructions(valgrind, program, work, calls):
+def instructions(valgrind, program, work, calls, same):
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "callgrind.out"
         done = subprocess.run(
@@ -49,7 +50,7 @@ def instructions(valgrind, program, work, calls):
             capture_output=True, text=True)
         if done.returncode == NOT_HERE:
             print(done.stdout.strip())
-            sys.exit(NOT_HERE)
+            sys.exit(f"{work} takes another way" if same else NOT_HERE)
         if "debuginfo reader" in done.stderr:
             print("this valgrind cannot read the debug information of this compiler")
             sys.exit(NOT_HERE)
@@ -61,14 +62,16 @@ def instructions(valgrind, program, work, calls):
         return int(total.group(1))
 
 
-def count(valgrind, program, work):
-    """Instructions of one call."""
-    difference = (instructions(valgrind, program, work, 2 * CALLS) -
-                  instructions(valgrind, program, work, CALLS))
-    if difference <= 0 or difference % CALLS:
-        sys.exit(f"{work}: {CALLS} more calls took {difference} more instructions: not the same "
-                 f"for each call, or none at all")
-    return difference // CALLS
+def count(valgrind, program, work, same=False):
+    """Instructions of one call.  same: another work was counted, so this one can be."""
+    # A flush thread runs beside it, which may ask for attention once.
+    for _ in range(3 if same else 1):
+        difference = (instructions(valgrind, program, work, 2 * CALLS, same) -
+                      instructions(valgrind, program, work, CALLS, same))
+        if difference > 0 and difference % CALLS == 0:
+            return difference // CALLS
+    sys.exit(f"{work}: {CALLS} more calls took {difference} more instructions: not the same "
+             f"for each call, or none at all")
 
 
 def judge(work, found, kept):
@@ -96,6 +99,10 @@ def main():
     kept = kept_numbers(pathlib.Path(file).read_text(encoding="utf-8"))
     found = {work: count(valgrind, program, work) for work in WORKS}
     wrong = []
+    for work, other in SAME.items():
+        like = count(valgrind, program, work, same=True)
+        if like > found[other]:
+            wrong.append(f"{work}: {like} instructions, more than {found[other]} of {other}")
     for work in WORKS:
         print(f"{key} {work} {found[work]}")
         if (key, work) in kept:

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <posixtrace/attr.h>
 #include <posixtrace/info.h>
 #include "bench/subjects.h"
 
@@ -50,7 +51,7 @@ int subject_file(void)
     return fd;
 }
 
-trace_id_t subject_stream_log(int policy, size_t bytes, size_t log_bytes, int *fd)
+static trace_id_t stream_log(int policy, size_t bytes, size_t log_bytes, int switches, int *fd)
 {
     trace_attr_t attr;
     trace_id_t trid;
@@ -59,11 +60,24 @@ trace_id_t subject_stream_log(int policy, size_t bytes, size_t log_bytes, int *f
     subject_must("setstreamfullpolicy", posix_trace_attr_setstreamfullpolicy(&attr, policy));
     subject_must("setstreamsize", posix_trace_attr_setstreamsize(&attr, bytes));
     subject_must("setlogsize", posix_trace_attr_setlogsize(&attr, log_bytes));
+    subject_must("setswitches", posixtrace_attr_setswitches(&attr, switches));
     *fd = subject_file();
     subject_must("posix_trace_create_withlog",
                  posix_trace_create_withlog(0, &attr, *fd, &trid));
     posix_trace_attr_destroy(&attr);
     return trid;
+}
+
+trace_id_t subject_stream_log(int policy, size_t bytes, size_t log_bytes, int *fd)
+{
+    return stream_log(policy, bytes, log_bytes, 0, fd);
+}
+
+trace_id_t subject_stream_switches(int policy, size_t bytes)
+{
+    int fd;
+
+    return stream_log(policy, bytes, 256 << 20, 1, &fd);
 }
 
 void subjects_init(void)

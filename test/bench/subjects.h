@@ -43,6 +43,8 @@ trace_id_t subject_stream_of(pid_t pid, int policy, size_t bytes);
 int subject_file(void);
 /* As subject_stream(), with a LOOP log in such a file. */
 trace_id_t subject_stream_log(int policy, size_t bytes, size_t log_bytes, int *fd);
+/* The same with context switches. */
+trace_id_t subject_stream_switches(int policy, size_t bytes);
 
 /* before and after for a side; arg: trace_id_t *.  The thread's first events
  * in the stream are made here, where nobody looks at the time. */

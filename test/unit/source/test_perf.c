@@ -21,6 +21,7 @@
 #include <posixtrace/system.h>
 #include <trace.h>
 #include "base/atomics.h"
+#include "base/clock.h"
 #include "support/log_file.h"
 #include "support/refuse_call.h"
 #include "support/run_suite.h"
@@ -42,10 +43,14 @@ static trace_attr_t *attributes(int switches, int inherited)
 
 static trace_id_t make(int fd, pid_t pid, int inherited)
 {
+    struct posixtrace_info info;
     int refusal = -1;
     trace_id_t trid;
 
     ck_assert_int_eq(posix_trace_create_withlog(pid, attributes(1, inherited), fd, &trid), 0);
+    /* The clock of other streams, which costs an event less than CLOCK_MONOTONIC. */
+    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(info.clock, pt_clock_choose());
     ck_assert_int_eq(posixtrace_stream_switches(trid, &refusal), 0);
     ck_assert_int_eq(refusal, 0);
     ck_assert_int_eq(posix_trace_start(trid), 0);

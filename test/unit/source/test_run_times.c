@@ -49,11 +49,11 @@ START_TEST(dated_back)
 {
     struct pt_run_time t = { 1000, 500, 7 }, young = { 1000, 50, 7 };
 
-    pt_run_time_date_back(&t, 900);
+    pt_run_time_date_back(PT_CLOCK_MONOTONIC, &t, 900);
     ck_assert(t.ts == 900 && t.run_ns == 400 && t.more_ns == 107);
-    pt_run_time_date_back(&t, 950);
+    pt_run_time_date_back(PT_CLOCK_MONOTONIC, &t, 950);
     ck_assert(t.ts == 900 && t.run_ns == 400 && t.more_ns == 107);
-    pt_run_time_date_back(&young, 900);
+    pt_run_time_date_back(PT_CLOCK_MONOTONIC, &young, 900);
     ck_assert(young.ts == 900 && young.run_ns == 0 && young.more_ns == 57);
 }
 END_TEST
@@ -64,12 +64,12 @@ START_TEST(own_threads)
     struct pt_run_time t;
     uint64_t before = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-    ck_assert_int_eq(pt_run_time_get(getpid(), tid, &t), 0);
+    ck_assert_int_eq(pt_run_time_get(PT_CLOCK_MONOTONIC, getpid(), tid, &t), 0);
     ck_assert_uint_ge(t.run_ns, before);
     ck_assert_uint_le(t.run_ns, pt_clock_ns(CLOCK_THREAD_CPUTIME_ID));
     ck_assert_uint_le(t.ts, pt_clock_ns(CLOCK_MONOTONIC));
-    ck_assert_int_eq(pt_run_time_get(getpid(), NOBODY, &t), -ESRCH);
-    ck_assert_int_eq(pt_run_time_get(NOBODY, NOBODY, &t), -ESRCH);
+    ck_assert_int_eq(pt_run_time_get(PT_CLOCK_MONOTONIC, getpid(), NOBODY, &t), -ESRCH);
+    ck_assert_int_eq(pt_run_time_get(PT_CLOCK_MONOTONIC, NOBODY, NOBODY, &t), -ESRCH);
 }
 END_TEST
 
@@ -110,7 +110,7 @@ START_TEST(other_processes)
 
     ck_assert_int_eq(clock_getcpuclockid(pid, &clock), 0);
     before = pt_clock_ns(clock);
-    e = pt_run_time_get(pid, pid, &t);
+    e = pt_run_time_get(PT_CLOCK_MONOTONIC, pid, pid, &t);
     after = pt_clock_ns(clock);
     end_child(pid, ends);
     if (e == -ENOTSUP) {
@@ -387,7 +387,7 @@ START_TEST(of_a_child)
         _exit(write(done[1], "x", 1) != 1 || read(ends[0], &c, 1) != 0);
     }
     ck_assert_int_eq(read(done[0], &c, 1), 1);
-    e = pt_run_time_get(pid, pid, &t);
+    e = pt_run_time_get(PT_CLOCK_MONOTONIC, pid, pid, &t);
     /* Which it does when it is its turn, not because the stream ends. */
     while (e == 0 && !was_told_of(fd, pid))
         ck_assert_int_eq(posix_trace_flush(trid), 0);
