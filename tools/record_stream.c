@@ -111,7 +111,9 @@ static int explain(const struct recording *r, const struct record_request *q, in
                           quote(posixtrace_stream_directory()));
     case EACCES:
         return tool_error("process %d cannot be recorded: there is no stream directory that it and "
-                          "you can use; 'posixtrace doctor' examines yours", pid);
+                          "you can use, or it has given up the user id with which it first "
+                          "called the library; start it with 'posixtrace record', or see "
+                          "'posixtrace doctor'", pid);
     case ENOTSUP:
         return tool_error("process %d cannot be recorded from here: there is no /proc to ask, it "
                           "is in another pid namespace, or it uses another version of the "

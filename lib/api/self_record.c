@@ -17,6 +17,7 @@
 #include "api/self_record_log.h"
 #include "stream/exit.h"
 #include "stream/handle.h"
+#include "stream/lane.h"
 
 bool pt_self_record_asked;
 
@@ -149,6 +150,8 @@ static void read_environment(void)
     setting.name = (struct pt_record_name){ folder_of(name), strdup(name) };
     read_settings();
     pt_self_record_asked = setting.name.folder && setting.name.pattern;
+    /* Once there are threads the kernel takes milliseconds for it. */
+    pt_lane_barrier_works();
     errno = saved;
 }
 

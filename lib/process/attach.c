@@ -13,6 +13,7 @@
 #include "ring/dir.h"
 #include "ring/liveness.h"
 #include "ring/names.h"
+#include "ring/place.h"
 
 static int open_names(struct pt_stream *s)
 {
@@ -76,7 +77,7 @@ int pt_attach(struct pt_stream **stream, const char *file)
     s = pt_stream_new(PT_STREAM_ATTACHED);
     if (!s)
         return -ENOMEM;
-    s->uid = geteuid();
+    s->uid = pt_place_uid();
     r = s->instance ? open_segment(s, file) : -ENOMEM;
     if (r == 0)
         r = open_names(s);

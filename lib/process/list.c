@@ -10,6 +10,7 @@
 #include "process/list.h"
 #include "ring/dir.h"
 #include "ring/liveness.h"
+#include "ring/place.h"
 #include "ring/segment.h"
 #include "stream/postmortem.h"
 
@@ -76,7 +77,7 @@ int pt_list_streams(int (*each)(void *, const struct posixtrace_stream *), void 
         memset(&s, 0, sizeof s);
         copy_text(s.file, sizeof s.file, entry->d_name, sizeof s.file);
         s.liveness = POSIXTRACE_UNKNOWN;
-        e = pt_seg_read_header(dirfd(d), geteuid(), entry->d_name, h, &st);
+        e = pt_seg_read_header(dirfd(d), pt_place_uid(), entry->d_name, h, &st);
         if (e == -ENOENT)
             continue;   /* shut down since */
         s.bytes = (uint64_t)st.st_blocks * 512;
@@ -100,7 +101,7 @@ int pt_list_traced(const char *file, int (*each)(void *, pid_t), void *context)
     if (!pt_seg_is_name(file))
         return -EINVAL;
     dir = pt_dir_open(false);
-    r = dir < 0 ? dir : pt_seg_read_procs(dir, geteuid(), file, &procs, &n);
+    r = dir < 0 ? dir : pt_seg_read_procs(dir, pt_place_uid(), file, &procs, &n);
     for (uint32_t i = 0; r == 0 && i < n; i++) {
         const struct pt_proc *p = &procs[i];
 

@@ -18,6 +18,7 @@
 #include "ring/dir.h"
 #include "ring/liveness.h"
 #include "ring/page_left.h"
+#include "ring/place.h"
 #include "ring/segment.h"
 #include "stream/owner.h"
 #include "stream/recover.h"
@@ -94,7 +95,7 @@ static bool is_fresh(int dir, const char *name)
 static bool is_unfinished(int dir, const char *file, const struct pt_seg_header *h,
                           const struct stat *st)
 {
-    if (!S_ISREG(st->st_mode) || st->st_uid != geteuid() || h->magic != 0)
+    if (!S_ISREG(st->st_mode) || st->st_uid != pt_place_uid() || h->magic != 0)
         return false;
     if (h->layout == PT_SEG_LAYOUT)
         return pt_owner_liveness(h, st->st_dev, 0) == PT_DEAD;
@@ -107,7 +108,7 @@ static void reap_segment(const struct reaping *r, const char *file)
 {
     struct pt_seg_header *h = calloc(1, sizeof *h);
     struct stat st = { 0 };
-    int e = h ? pt_seg_read_header(r->dir, geteuid(), file, h, &st) : -ENOMEM;
+    int e = h ? pt_seg_read_header(r->dir, pt_place_uid(), file, h, &st) : -ENOMEM;
     bool go;
 
     if (e == 0 && pt_owner_liveness(h, st.st_dev, st.st_ino) == PT_DEAD) {

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -14,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "ring/dir.h"
+#include "ring/place.h"
 
 static char *append(char *to, char *end, const char *text)
 {
@@ -38,21 +38,20 @@ static char *append_number(char *to, char *end, unsigned long n)
 /* The k-th candidate; false after the last.  $XDG_RUNTIME_DIR is the caller's own. */
 static bool candidate(uid_t uid, unsigned k, char *to, size_t size)
 {
+    const struct pt_place *place = pt_place();
     char *end = to + size;
-    const char *dir = secure_getenv("POSIXTRACE_DIR");
 
-    if (dir && *dir) {
-        append(to, end, dir);
+    if (place->variable[0]) {
+        append(to, end, place->variable);
         return k == 0;
     }
     if (k == 0) {
         append_number(append(to, end, "/dev/shm/posixtrace-"), end, (unsigned long)uid);
         return true;
     }
-    dir = secure_getenv("XDG_RUNTIME_DIR");
-    if (k != 1 || uid != geteuid() || !dir || dir[0] != '/')
+    if (k != 1 || uid != place->uid || place->runtime[0] != '/')
         return false;
-    append(append(to, end, dir), end, "/posixtrace");
+    append(append(to, end, place->runtime), end, "/posixtrace");
     return true;
 }
 
@@ -108,16 +107,16 @@ int pt_dir_open_of(uid_t uid, bool create)
 
 int pt_dir_open(bool create)
 {
-    return pt_dir_open_of(geteuid(), create);
+    return pt_dir_open_of(pt_place_uid(), create);
 }
 
 int pt_dir_look(char *to, size_t size, enum pt_dir_choice *choice)
 {
-    const char *dir = secure_getenv("POSIXTRACE_DIR");
+    const struct pt_place *place = pt_place();
     unsigned which;
-    int fd = open_first(geteuid(), false, to, size, &which);
+    int fd = open_first(place->uid, false, to, size, &which);
 
-    *choice = dir && *dir ? PT_DIR_VARIABLE : which == 0 ? PT_DIR_SHM : PT_DIR_RUNTIME;
+    *choice = place->variable[0] ? PT_DIR_VARIABLE : which == 0 ? PT_DIR_SHM : PT_DIR_RUNTIME;
     if (fd < 0)
         return fd;
     close(fd);

@@ -13,6 +13,7 @@
 #include "ring/dir.h"
 #include "ring/liveness.h"
 #include "ring/names.h"
+#include "ring/place.h"
 
 /* Room for every name at its longest, and for the bytes that racing openers
  * may leave unused. */
@@ -88,7 +89,7 @@ int pt_names_create_of(struct pt_names **names, uid_t uid, char file[64])
 
 int pt_names_create(struct pt_names **names, char file[64])
 {
-    return pt_names_create_of(names, geteuid(), file);
+    return pt_names_create_of(names, pt_place_uid(), file);
 }
 
 static bool valid(const struct pt_names *n, uint64_t size)
@@ -165,13 +166,13 @@ int pt_names_open_of(struct pt_names **names, uid_t uid, const char *file)
 
 int pt_names_open(struct pt_names **names, const char *file)
 {
-    return pt_names_open_of(names, geteuid(), file);
+    return pt_names_open_of(names, pt_place_uid(), file);
 }
 
 int pt_names_copy(struct pt_names **names, int dirfd, const char *file)
 {
     struct pt_names *n = malloc(MAP_BYTES + 1);
-    int fd = n ? open_file(dirfd, geteuid(), file, O_RDONLY) : -ENOMEM;
+    int fd = n ? open_file(dirfd, pt_place_uid(), file, O_RDONLY) : -ENOMEM;
     size_t done = 0;
     ssize_t k = 1;
 
@@ -210,7 +211,7 @@ bool pt_names_drop(struct pt_names *names)
 
 void pt_names_let_go(int dirfd, const char *file)
 {
-    int fd = open_file(dirfd, geteuid(), file, O_RDWR), r;
+    int fd = open_file(dirfd, pt_place_uid(), file, O_RDWR), r;
     struct pt_names *names = NULL;
 
     if (fd < 0)
@@ -226,7 +227,7 @@ void pt_names_let_go(int dirfd, const char *file)
 
 bool pt_names_first_file(int dirfd, const char *file, char first[64])
 {
-    int fd = open_file(dirfd, geteuid(), file, O_RDONLY);
+    int fd = open_file(dirfd, pt_place_uid(), file, O_RDONLY);
     uint8_t id[16];
     bool known = fd >= 0 && pread(fd, id, sizeof id, offsetof(struct pt_names, id)) ==
                                 (ssize_t)sizeof id;

@@ -13,6 +13,7 @@
 #include "ring/dir.h"
 #include "ring/liveness.h"
 #include "ring/page.h"
+#include "ring/place.h"
 
 #define PAGE_BYTES ((sizeof(struct pt_page) + 4095u) & ~4095u)
 
@@ -121,7 +122,7 @@ int pt_page_open_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t sta
 
 int pt_page_open(struct pt_page **page, uint32_t pid, uint64_t start, char file[64])
 {
-    return pt_page_open_of(page, geteuid(), pid, start, file);
+    return pt_page_open_of(page, pt_place_uid(), pid, start, file);
 }
 
 static void fill_page(struct pt_page *page, uint32_t pid, uint64_t start, const char *names_file)
@@ -170,7 +171,7 @@ int pt_page_create_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t s
 int pt_page_create(struct pt_page **page, uint32_t pid, uint64_t start, const char *names_file,
                    char file[64])
 {
-    return pt_page_create_of(page, geteuid(), pid, start, names_file, file);
+    return pt_page_create_of(page, pt_place_uid(), pid, start, names_file, file);
 }
 
 bool pt_page_names_in_use(int dirfd, const char *names_file)

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "ring/dir.h"
+#include "ring/place.h"
 #include "ring/segment_map.h"
 
 #define PAGE PT_PAGE
@@ -148,7 +149,7 @@ int pt_seg_read_header(int dir, uid_t uid, const char *file, struct pt_seg_heade
 
 bool pt_seg_is_ours(int fd, struct stat *st)
 {
-    return fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_uid == geteuid() &&
+    return fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_uid == pt_place_uid() &&
            st->st_size >= (off_t)sizeof(struct pt_seg_header);
 }
 
@@ -158,7 +159,7 @@ int pt_seg_open(struct pt_seg *seg, const char *file)
     struct stat st;
 
     memset(seg, 0, sizeof *seg);
-    seg->uid = geteuid();
+    seg->uid = pt_place_uid();
     if (dir >= 0) {
         fd = openat(dir, file, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         close(dir);
@@ -223,17 +224,20 @@ void pt_seg_remove(int dir, const char *segment)
     unlinkat(dir, names, 0);
 }
 
-void pt_seg_unlink(const struct pt_seg *seg)
+bool pt_seg_unlink(const struct pt_seg *seg)
 {
+    bool gone;
     int dir;
 
     if (!seg->file[0])
-        return;
+        return true;
     dir = pt_dir_open_of(seg->uid, false);
     if (dir < 0)
-        return;
+        return dir == -ENOENT;
     pt_seg_remove(dir, seg->file);
+    gone = faccessat(dir, seg->file, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
     close(dir);
+    return gone;
 }
 
 uint32_t pt_seg_reachable(struct pt_seg *seg, uint32_t n)

@@ -79,8 +79,9 @@ void pt_seg_release(struct pt_seg *seg);
  * private copy.
  */
 int pt_seg_part(struct pt_seg *seg, struct pt_seg *shared, const struct pt_author *author);
-/* Removes its name (and that of its names file) from the directory. */
-void pt_seg_unlink(const struct pt_seg *seg);
+/* Removes its name (and that of its names file) from the directory.  False: the name
+ * stays, since the process has given up the rights to remove it. */
+bool pt_seg_unlink(const struct pt_seg *seg);
 /* The link to its names of a segment with that file, in the same directory. */
 void pt_seg_names_file(const char *segment, char file[64]);
 /* Removes both from the directory. */

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "ring/place.h"
 #include "ring/segment_map.h"
 
 #define COPY_MAX ((uint64_t)1 << (sizeof(void *) > 4 ? 40 : 31))
@@ -44,7 +45,7 @@ int pt_seg_copy(struct pt_seg *seg, int dirfd, const char *file)
 
     memset(seg, 0, sizeof *seg);
     seg->copy = true;
-    seg->uid = geteuid();
+    seg->uid = pt_place_uid();
     fd = openat(dirfd, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return -errno;

@@ -14,6 +14,7 @@
 #include "base/sys.h"
 #include "ring/dir.h"
 #include "ring/liveness.h"
+#include "ring/place.h"
 #include "ring/segment_map.h"
 
 #define COLOUR_BYTES 128u
@@ -187,7 +188,7 @@ int pt_seg_create(struct pt_seg *seg, const struct pt_seg_request *request)
     if (r < 0)
         return r;
     fill_header(&head, request);
-    seg->uid = request->for_other ? request->uid : geteuid();
+    seg->uid = request->for_other ? request->uid : pt_place_uid();
     pt_sys_random(head.id, sizeof head.id);
     pt_dir_hex_name(seg->file, sizeof seg->file, 's', head.id, ".seg");
     fd = create_file(seg, &head, true);

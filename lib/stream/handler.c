@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/sys.h"
+#include "ring/place.h"
 #include "stream/handler.h"
 #include "stream/steer.h"
 #include "stream/thread.h"
@@ -131,7 +132,7 @@ static unsigned bit_here(const struct pt_stream *s, const struct pt_self *self)
 {
     unsigned bit = 0;
 
-    if (s->uid != geteuid())
+    if (s->uid != pt_place_uid())
         return PT_STREAMS;
     while (bit < PT_STREAMS &&
            !(s->seg->file[0] ? pt_page_bit_is_of(self->page, bit, s->seg->file)

@@ -11,9 +11,12 @@
 #include "base/sys.h"
 #include "ring/dir.h"
 #include "ring/liveness.h"
+#include "ring/place.h"
+#include "stream/exit.h"
 #include "stream/handler.h"
 #include "stream/heir.h"
 #include "stream/inherit.h"
+#include "stream/lane.h"
 
 #define GENERATIONS 32u   /* that are looked at */
 
@@ -182,9 +185,9 @@ static void take_known(struct pt_self *child, const struct pt_self *parent)
 
 static const char *followed(void)
 {
-    const char *file = secure_getenv(PT_FOLLOW_VARIABLE);
+    const char *file = pt_place()->follow;
 
-    return file && file[0] && strlen(file) < 64 ? file : NULL;
+    return file[0] ? file : NULL;
 }
 
 /* The name of the followed stream's map for our page, given to it again if it is gone. */
@@ -244,5 +247,24 @@ void pt_inherit(struct pt_self *child, const struct pt_self *parent)
             consider(&w, file, strlen(file), UINT64_MAX);
     }
     pt_store_release(&child->page->settled, 1u);
+    errno = saved;
+}
+
+/*
+ * When the library is loaded into a program that posixtrace record, or something
+ * below it, has started: the program has one thread, all its rights and its first
+ * environment.  Later the kernel would take milliseconds to register the process for
+ * membarrier, in the middle of an event, and a program that has given up its user id
+ * would reach no stream.
+ */
+__attribute__((constructor))
+static void follow_at_load(void)
+{
+    int saved = errno;
+
+    if (followed() && pt_self_make()) {
+        pt_lane_barrier_works();
+        pt_exit_register();
+    }
     errno = saved;
 }

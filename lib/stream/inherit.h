@@ -13,7 +13,8 @@
  *     only a controller has made so far is not the last word: what its process
  *     would inherit counts, too;
  *   - in a new image the stream that POSIXTRACE_FOLLOW names, whoever the
- *     parent is.
+ *     parent is.  Such an image does all of this when the library is loaded, not
+ *     with its first call.
  *
  * The kernel tells start times in ticks of 10 ms: a stream that was made in the
  * very tick in which the child was started is taken over.  A process whose

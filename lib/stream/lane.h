@@ -14,8 +14,9 @@
 /*
  * Do the threads of this process pass the fences of pt_barrier_all()?  Where not,
  * its writers have fences of their own.  The kernel is asked once a program,
- * which can take milliseconds in one with threads: by its first create, or by
- * the first event that another process has asked for.
+ * which can take milliseconds in one with threads: when the library is loaded, if
+ * the environment asks for tracing; else by the first create, or by the first event
+ * for a stream of another process.
  */
 bool pt_lane_barrier_works(void);
 

@@ -11,6 +11,7 @@
 #include "ring/dir.h"
 #include "ring/liveness.h"
 #include "ring/names.h"
+#include "ring/place.h"
 #include "ring/slot.h"
 #include "ring/syncpoint.h"
 #include "stream/books.h"
@@ -151,7 +152,8 @@ static int examine(int dir, const char *file, const uint8_t id[16])
     int r = PT_TAIL_NONE;
     struct stat st;
 
-    if (h && pt_seg_read_header(dir, geteuid(), file, h, &st) == 0 && memcmp(h->id, id, 16) == 0)
+    if (h && pt_seg_read_header(dir, pt_place_uid(), file, h, &st) == 0 &&
+        memcmp(h->id, id, 16) == 0)
         r = pt_owner_liveness(h, st.st_dev, st.st_ino) == PT_DEAD ? PT_TAIL_FOUND
                                                                    : PT_TAIL_WRITER_ALIVE;
     free(h);

@@ -9,6 +9,7 @@
 #include "ring/dir.h"
 #include "ring/liveness.h"
 #include "ring/page_left.h"
+#include "ring/place.h"
 #include "stream/image.h"
 #include "stream/inherit.h"
 #include "stream/self.h"
@@ -18,7 +19,8 @@ const uint64_t *pt_gates = pt_page_unknown.gates;
 static const uint64_t no_gates[PT_ID_MAX];
 
 static struct pt_self *self_now;
-/* In a page that fork wipes: [0] this process has a page, [1] its instance. */
+/* In a page that fork wipes: [0] this process has a page, [1] its instance, [2] its
+ * place is fixed (ring/place.h). */
 static uint64_t *live_words;
 static uint64_t last_instance;   /* not wiped: a child's is greater than its parent's */
 
@@ -68,10 +70,12 @@ bool pt_self_forget_parent(void)
 {
     uint64_t *words = pt_load_acquire(&live_words);
 
-    if (!words || (!pt_load_relaxed(&words[0]) && !pt_load_relaxed(&words[1])))
+    if (!words || !(pt_load_relaxed(&words[0]) | pt_load_relaxed(&words[1]) |
+                    pt_load_relaxed(&words[2])))
         return false;
     pt_store_relaxed(&words[0], 0u);
     pt_store_relaxed(&words[1], 0u);
+    pt_store_relaxed(&words[2], 0u);
     return true;
 }
 
@@ -125,6 +129,17 @@ static int follow_page(struct pt_self *s, bool own)
     return pt_names_open(&s->names, s->names_file);
 }
 
+/*
+ * Without /proc, as after chroot(), the kernel does not say which pid namespace this
+ * is.  It is the parent's if the parent has the number here that it has there.  The
+ * first process of a namespace has no parent in it; one below that may have one with
+ * the number 1, which says nothing.
+ */
+static bool is_child_of(const struct pt_self *parent)
+{
+    return parent->pid != 1 && getppid() == (pid_t)parent->pid;
+}
+
 static int build_child(struct pt_self *s, const struct pt_self *parent)
 {
     int r;
@@ -133,9 +148,12 @@ static int build_child(struct pt_self *s, const struct pt_self *parent)
     s->layouts = pt_load_acquire(&parent->layouts);
     memcpy(s->names_file, parent->names_file, sizeof s->names_file);
     r = pt_page_create(&s->page, s->pid, s->start, s->names_file, s->page_file);
-    if (r == 0)
-        pt_image_settle_names(s, parent);
-    return r;
+    if (r < 0)
+        return r;
+    if (s->page->pid_ns == 0 && !s->page_file[0] && is_child_of(parent))
+        s->page->pid_ns = parent->page->pid_ns;
+    pt_image_settle_names(s, parent);
+    return 0;
 }
 
 static int build_new(struct pt_self *s)
@@ -156,7 +174,7 @@ static int build_new(struct pt_self *s)
     return r;
 }
 
-static struct pt_self *build(const struct pt_self *parent)
+static struct pt_self *build(const struct pt_self *parent, bool by_control)
 {
     const struct pt_page_names kept = { parent ? parent->names_file : NULL,
                                         parent ? parent->names : NULL };
@@ -165,6 +183,7 @@ static struct pt_self *build(const struct pt_self *parent)
 
     if (!s)
         return NULL;
+    pt_place_fix(by_control, &live_words[2]);
     pt_page_sweep_step(&kept);
     pt_identity_self(&id);
     s->pid = id.pid;
@@ -185,38 +204,6 @@ static void discard(struct pt_self *s, const struct pt_self *parent)
     if (!parent || s->names != parent->names)
         pt_names_unmap(s->names);
     munmap(s, sizeof *s);
-}
-
-struct pt_self *pt_self_get(void)
-{
-    if (pt_load_relaxed(&pt_gates) == no_gates && !pt_load_acquire(&self_now))
-        return NULL;
-    return pt_self_make();
-}
-
-struct pt_self *pt_self_make(void)
-{
-    struct pt_self *parent = pt_load_acquire(&self_now), *old = parent, *s;
-    int saved = errno;
-
-    if (old && live())
-        return old;
-    s = get_words() ? build(parent) : NULL;
-    if (!s) {
-        pt_store_release(&pt_gates, (const uint64_t *)no_gates);
-        errno = saved;
-        return NULL;
-    }
-    pt_inherit(s, parent);
-    if (!pt_cas_seqcst(&self_now, &old, s)) {
-        discard(s, parent);
-        s = old;
-    }
-    pt_store_release(&pt_gates, (const uint64_t *)s->page->gates);
-    /* Last: who sees this sees the rest. */
-    pt_store_release(get_words(), 1u);
-    errno = saved;
-    return s;
 }
 
 static void unmap_segment(struct pt_seg *seg)
@@ -291,6 +278,55 @@ struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoc
     }
     seg->epoch = epoch;
     return install(self, bit, seg);
+}
+
+/* The streams that trace the process already, while it has the rights to open them:
+ * it may give up its user id, or its root directory, before its next event. */
+static void map_known(struct pt_self *s)
+{
+    uint64_t used = pt_load_seqcst(&s->page->used) & ~pt_load_seqcst(&s->page->shadows), bit;
+
+    pt_for_each_bit(bit, used)
+        pt_self_segment(s, (unsigned)bit, pt_load_seqcst(&s->page->epoch[bit]));
+}
+
+/* by_control: not by an event, which must not read the environment. */
+static struct pt_self *make(bool by_control)
+{
+    struct pt_self *parent = pt_load_acquire(&self_now), *old = parent, *s;
+    int saved = errno;
+
+    if (old && live())
+        return old;
+    s = get_words() ? build(parent, by_control) : NULL;
+    if (!s) {
+        pt_store_release(&pt_gates, (const uint64_t *)no_gates);
+        errno = saved;
+        return NULL;
+    }
+    pt_inherit(s, parent);
+    if (!pt_cas_seqcst(&self_now, &old, s)) {
+        discard(s, parent);
+        s = old;
+    }
+    pt_store_release(&pt_gates, (const uint64_t *)s->page->gates);
+    /* Last: who sees this sees the rest. */
+    pt_store_release(get_words(), 1u);
+    map_known(s);
+    errno = saved;
+    return s;
+}
+
+struct pt_self *pt_self_get(void)
+{
+    if (pt_load_relaxed(&pt_gates) == no_gates && !pt_load_acquire(&self_now))
+        return NULL;
+    return make(false);
+}
+
+struct pt_self *pt_self_make(void)
+{
+    return make(true);
 }
 
 void pt_self_set_segment(struct pt_self *self, unsigned bit, uint64_t epoch, struct pt_seg *seg)

@@ -11,7 +11,8 @@
  * mappings, but its own pid.  It is recognised by a word in a MADV_WIPEONFORK
  * page, which also works for _Fork and raw clone, where no handler runs; the
  * next call makes a page for the child in which only the streams that are
- * INHERITED, and existed when the memory was copied, have their gates.  A vfork
+ * INHERITED, and existed when the memory was copied, have their gates.  The place
+ * of its files is fixed anew, too (ring/place.h).  A vfork
  * child runs in the parent's memory and traces as the parent's thread.
  */
 #ifndef PT_STREAM_SELF_H

@@ -238,12 +238,18 @@ static bool wait_for_writers(struct pt_stream *s)
     return true;
 }
 
-/* No process has a bit for the stream any more.  Who saw its bit just before, and
- * is held up until now, finds memory that belongs to nobody. */
-static void release_shared(struct pt_stream *s)
+/*
+ * No process has a bit for the stream any more.  Who saw its bit just before, and
+ * is held up until now, finds memory that belongs to nobody.  A file that cannot be
+ * removed, since this process has given up its user id, gives its memory back, too;
+ * its name stays until the next program of that user reaps it.
+ */
+static void release_memory(struct pt_stream *s)
 {
+    bool stays = !pt_seg_unlink(s->seg);
+
     pt_barrier_all();
-    if (is_shared(s) && wait_for_writers(s))
+    if ((stays || is_shared(s)) && wait_for_writers(s))
         pt_seg_release(s->seg);
 }
 
@@ -282,7 +288,7 @@ int pt_stream_destroy(struct pt_stream *s, uint64_t addr)
         give_bit(s);
         pt_live_deinit(&s->live);
         if (quiet)
-            release_shared(s);
+            release_memory(s);
     }
     free_stream(s);
     return r;

@@ -7,6 +7,7 @@
 #include "ring/dir.h"
 #include "ring/liveness.h"
 #include "ring/page_left.h"
+#include "ring/place.h"
 #include "stream/traced.h"
 
 #define GENERATIONS 64u   /* of ancestors that are looked at */
@@ -87,6 +88,19 @@ static int make_page(struct pt_page **page, const struct pt_target *t)
     return r;
 }
 
+/* Has a process that is another user's now its page in our directory?  It called the
+ * library first with our user id, and reaches no directory of streams any more. */
+static bool has_page_here(const struct pt_target *t)
+{
+    struct pt_page *page;
+    char file[64];
+
+    if (t->uid == pt_place_uid() || pt_page_open(&page, t->pid, t->start, file) < 0)
+        return false;
+    pt_page_unmap(page);
+    return true;
+}
+
 static int open_page(struct pt_page **page, const struct pt_target *t)
 {
     int dir = pt_dir_open_of(t->uid, true), r;
@@ -100,6 +114,8 @@ static int open_page(struct pt_page **page, const struct pt_target *t)
     if (!seen)
         return -ENOTSUP;
     r = pt_page_open_of(page, t->uid, t->pid, t->start, file);
+    if (r == -ENOENT && has_page_here(t))
+        return -EACCES;
     if (r == -ENOENT)
         r = make_page(page, t);
     if (r == 0 || pt_is_shortage(r))
@@ -118,7 +134,7 @@ int pt_traced_open(struct pt_stream *s, const struct pt_target *target)
         s->names = s->self->names;
         s->pid = s->self->pid;
         s->start = s->self->start;
-        s->uid = geteuid();
+        s->uid = pt_place_uid();
         memcpy(s->names_file, s->self->names_file, sizeof s->names_file);
         return 0;
     }

@@ -22,7 +22,8 @@
 #include "stream/stream.h"
 
 /* NULL: this process.  Sets page, names, pid and start of the stream.
- * -EACCES: no directory that both can use; -ENOTSUP: another version of the
+ * -EACCES: no directory that both can use, as when the process has changed its user
+ * id since its first call; -ENOTSUP: another version of the
  * library; -ENOMEM. */
 int pt_traced_open(struct pt_stream *s, const struct pt_target *target);
 /* Undoes it; the stream's bit has been given back. */
