@@ -117,23 +117,71 @@ void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk,
         pt_walk_init(walk, source, r->seed, from, r->first_offset);
     }
     walk->ring = true;
+    walk->area = (struct pt_segment){ PT_LOG_DATA_START, ring_end };
     walk->newest_lsn = r->newest_lsn;
     walk->stop_at_newest = r->has_end;
 }
 
-/* The status in the header block, if it is newer than what the log says. */
+/* The status in the header block.  1: *packet stored; 0: there is none. */
+static int emergency(struct pt_log_reader *r, const struct pt_packet_head **packet)
+{
+    int rc = packet_at(r, PT_LOG_STATUS_OFF, PT_PACKET_ROUND, packet);
+
+    return rc == 1 ? ((*packet)->flags & PT_ROUND_EMERGENCY) != 0 : rc;
+}
+
+/* n events that could not be written when the status was were written after all. */
+static void take_back_errors(struct pt_log_reader *r, uint64_t n)
+{
+    const unsigned c = POSIXTRACE_LOST_LOG_ERROR;
+    uint64_t part = n < r->state.unknown_lost[c] ? n : r->state.unknown_lost[c];
+
+    r->state.lost[c] -= n < r->state.lost[c] ? n : r->state.lost[c];
+    r->state.unknown_lost[c] -= part;
+    n -= part;
+    for (size_t i = 0; n && i < r->totals.count; i++) {
+        struct pt_total *e = &r->totals.entries[i];
+
+        part = n < e->log_lost[c] ? n : e->log_lost[c];
+        e->log_lost[c] -= part;
+        r->totals.lost[c] -= part;
+        n -= part;
+    }
+}
+
+/* The emergency status counts if it is newer than what the log says; what was written
+ * after it, or overwritten, the events before it show. */
 static int learn_emergency(struct pt_log_reader *r)
 {
     const struct pt_packet_head *packet;
-    int rc = packet_at(r, PT_LOG_STATUS_OFF, PT_PACKET_ROUND, &packet);
+    int rc = emergency(r, &packet);
 
-    if (rc == 1 && packet->lsn > r->state_lsn && (packet->flags & PT_ROUND_EMERGENCY))
-        return pt_reader_learn(r, packet);
-    return rc < 0 ? rc : 0;
+    if (rc != 1 || packet->lsn <= r->state_lsn)
+        return rc < 0 ? rc : 0;
+    rc = pt_reader_learn(r, packet);
+    if (r->early_events > r->state.events)
+        take_back_errors(r, r->early_events - r->state.events);
+    else
+        pt_reader_count_overwritten(r, r->early_events);
+    return rc;
+}
+
+/* The lists of some authors may be in a part of a ring that is being overwritten: what
+ * the sums have and no list has is nobody's. */
+static void name_nobody(struct pt_log_reader *r)
+{
+    struct pt_log_state *s = &r->state;
+
+    if (s->recorded > r->totals.recorded + s->unknown_recorded)
+        s->unknown_recorded = s->recorded - r->totals.recorded;
+    for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
+        if (s->lost[c] > r->totals.lost[c] + s->unknown_lost[c])
+            s->unknown_lost[c] = s->lost[c] - r->totals.lost[c];
 }
 
 static int open_file(struct pt_log_reader *r)
 {
+    const struct pt_packet_head *status;
     struct stat st;
     int rc;
 
@@ -145,9 +193,14 @@ static int open_file(struct pt_log_reader *r)
         /* Closed by an emergency status only, or not at all. */
         r->complete = r->complete && !r->end_offset;
         r->end_offset = 0;
-        rc = pt_reader_survey(r);
+        rc = emergency(r, &status);
+        r->emergency_lsn = rc == 1 ? status->lsn : 0;
+        if (rc >= 0)
+            rc = pt_reader_survey(r);
         if (rc == 0)
             rc = learn_emergency(r);
+        if (r->ring_bytes)
+            name_nobody(r);
         r->complete = r->complete && r->state.end;
     }
     /* The copy in the header helps where those of the log are not readable. */
@@ -231,7 +284,9 @@ int pt_reader_reopen(struct pt_log_reader *r)
     memset(r->counts, 0, sizeof r->counts);
     r->counted = r->has_end = false;
     r->state_lsn = r->newest_lsn = r->closing_offset = r->index_offset = 0;
-    r->events = r->bytes = r->first_ts = r->last_ts = r->skipped = 0;
+    r->events = r->bytes = r->first_ts = r->last_ts = r->skipped = r->early_events = 0;
+    r->first_lsn = 0;
+    memset(&r->whole, 0, sizeof r->whole);
     return open_file(r);
 }
 

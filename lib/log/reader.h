@@ -25,10 +25,11 @@ struct pt_log_tail {
     const struct pt_sync *syncs;        /* all of them, the log's own included */
     size_t sync_count;
     const char *(*text)[PT_ID_MAX];     /* of each kind (PT_TEXTS), NULL where none */
-    /* Cumulative: what the log was given up to the packet with number lsn, and what
-     * the tail's packets give beside; what of LOST_OVERWRITTEN it makes too many or
-     * too few is for pt_log_reader_set_tail to find out (may be below 0 until then). */
-    uint64_t lsn;
+    /* Cumulative: what the log was given up to the packet booked.lsn, and what the
+     * tail's packets give beside; what of LOST_OVERWRITTEN it makes too many or too
+     * few is for pt_log_reader_set_tail to find out (may be below 0 until then). */
+    struct pt_log_books booked;
+    uint64_t watermark;                     /* all that is older is in these books */
     struct pt_log_status status;            /* its sums: of who is not in authors */
     struct pt_log_author_totals *authors;   /* of any order */
     size_t author_count;

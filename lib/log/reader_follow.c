@@ -38,7 +38,7 @@ static int keep_packet(struct pt_log_reader *r, const struct pt_packet_data *p)
     f->used += p->head.bytes;
     return pt_reader_note(&r->round, p->author.wid,
                           (struct pt_note){ .offset = at, .bytes = p->head.bytes,
-                                            .last_ts = p->last_ts });
+                                            .first_ts = p->first_ts, .last_ts = p->last_ts });
 }
 
 static void drop_round(struct pt_log_reader *r)

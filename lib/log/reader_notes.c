@@ -12,7 +12,7 @@ void pt_reader_round_clear(struct pt_round *round)
 {
     pt_tournament_reset(&round->contest, 0);
     round->current = NULL;
-    round->damaged = false;
+    round->damaged = round->unsorted = false;
     round->note_count = 0;
     /* Buffers stay for the next round, but not those of a crowd. */
     for (size_t i = KEPT_BUFFERS; i < round->cursor_count; i++) {
@@ -116,10 +116,58 @@ int pt_reader_note(struct pt_round *round, uint64_t wid, struct pt_note entry)
         return -ENOMEM;
     entry.next = PT_NO_NOTE;
     round->notes[round->note_count++] = entry;
-    if (c->next_note == PT_NO_NOTE)
+    if (c->next_note == PT_NO_NOTE) {
         c->next_note = i;
-    else
+    } else {
+        round->unsorted |= entry.first_ts < round->notes[c->last_note].first_ts;
         round->notes[c->last_note].next = i;
+    }
     c->last_note = i;
+    return 0;
+}
+
+struct place {
+    uint64_t ts;
+    uint32_t note;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    if (x->ts != y->ts)
+        return x->ts < y->ts ? -1 : 1;
+    return x->note < y->note ? -1 : x->note > y->note;
+}
+
+static void sort_author(struct pt_round *round, struct pt_cursor *c, struct place *places)
+{
+    uint32_t *link = &c->next_note;
+    size_t n = 0;
+
+    for (uint32_t i = c->next_note; i != PT_NO_NOTE; i = round->notes[i].next)
+        places[n++] = (struct place){ round->notes[i].first_ts, i };
+    qsort(places, n, sizeof *places, by_place);
+    for (size_t k = 0; k < n; k++) {
+        *link = c->last_note = places[k].note;
+        link = &round->notes[*link].next;
+    }
+    *link = PT_NO_NOTE;
+}
+
+int pt_reader_sort_notes(struct pt_round *round)
+{
+    struct place *places;
+
+    if (!round->unsorted)
+        return 0;
+    places = malloc(round->note_count * sizeof *places);
+    if (!places)
+        return -ENOMEM;
+    for (size_t i = 0; i < round->cursor_count; i++)
+        if (round->cursors[i].next_note != PT_NO_NOTE)
+            sort_author(round, &round->cursors[i], places);
+    free(places);
+    round->unsorted = false;
     return 0;
 }

@@ -34,7 +34,7 @@ static int note_data(struct pt_log_reader *r, const struct pt_packet_head *packe
         r->source.keep = PT_SOURCE_KEEP_NOTHING;
     return pt_reader_note(&r->round, p->author.wid,
                           (struct pt_note){ .offset = offset, .bytes = packet->bytes,
-                                            .last_ts = p->last_ts });
+                                            .first_ts = p->first_ts, .last_ts = p->last_ts });
 }
 
 int pt_reader_note_tail(struct pt_log_reader *r)
@@ -45,6 +45,7 @@ int pt_reader_note_tail(struct pt_log_reader *r)
     for (size_t i = 0; i < r->tail_count && !error; i++)
         error = pt_reader_note(&r->round, r->tail[i].author.wid,
                                (struct pt_note){ .tail = &r->tail[i],
+                                                 .first_ts = r->tail[i].first_ts,
                                                  .last_ts = r->tail[i].last_ts });
     return error;
 }
@@ -279,6 +280,8 @@ static int begin_contest(struct pt_log_reader *r)
     struct pt_round *round = &r->round;
     int rc = pt_tournament_reset(&round->contest, round->cursor_count);
 
+    if (rc >= 0)
+        rc = pt_reader_sort_notes(round);
     for (uint32_t i = 0; rc >= 0 && i < round->cursor_count; i++) {
         struct pt_cursor *c = &round->cursors[i];
         uint64_t wid = c->author.wid;

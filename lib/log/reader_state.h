@@ -43,7 +43,7 @@
 struct pt_note {
     uint64_t offset;
     const struct pt_log_packet *tail;   /* in memory, or NULL: in the file */
-    uint64_t last_ts;
+    uint64_t first_ts, last_ts;
     uint32_t bytes;
     uint32_t next;                      /* of the same author; PT_NO_NOTE: last */
 };
@@ -69,6 +69,7 @@ struct pt_round {
     struct pt_tournament contest;       /* of the cursors, by their indices */
     struct pt_cursor *current;          /* whose event was given last */
     bool     damaged;                   /* what it gives is not all */
+    bool     unsorted;                  /* an author's notes are not in the order of time */
 };
 
 /* Whether all of a part is there: ROUND says how many packets it has. */
@@ -124,6 +125,12 @@ struct pt_log_reader {
     struct pt_log_state state;          /* the last one seen */
     uint64_t state_lsn;
     uint64_t events, bytes;             /* found by the survey */
+    uint64_t emergency_lsn;             /* of the status in the header block; 0: none */
+    uint64_t early_events;              /* found in packets before that */
+    uint64_t first_lsn;                 /* of the oldest packet of a round; 0: none */
+    struct {
+        uint64_t lsn, watermark, lost;  /* of the last ROUND that ends a round; 0: none.  Its */
+    } whole;                            /* sum of losses by the log */
     uint64_t first_ts, last_ts;
     uint64_t skipped;                   /* bytes, by the survey */
     uint64_t bad_inside;                /* bytes, of packets whose records were not readable */
@@ -148,6 +155,7 @@ struct pt_log_reader {
     uint64_t given_ts;                  /* pipe: of the last event given */
     bool     given;
 
+    uint64_t booked_lsn;                /* with a tail: its books know the packets up to here */
     struct pt_log_packet *tail;         /* what the log does not have, or NULL */
     size_t   tail_count;
     bool     has_tail, tail_taken;
@@ -176,6 +184,9 @@ int pt_reader_add_sync(struct pt_log_reader *r, const struct pt_sync *point);
 
 /* reader_survey.c */
 int pt_reader_survey(struct pt_log_reader *r);
+/* The newest status counts more events than were found up to it: what is missing in a
+ * ring was overwritten by the round that its writer did not end. */
+void pt_reader_count_overwritten(struct pt_log_reader *r, uint64_t found);
 
 /* reader_next.c */
 void pt_reader_restart(struct pt_log_reader *r, uint64_t from);
@@ -185,6 +196,9 @@ void pt_reader_round_deinit(struct pt_round *round);
 void pt_reader_round_clear(struct pt_round *round);
 /* Adds a packet of an author to the round; 0 or -ENOMEM. */
 int pt_reader_note(struct pt_round *round, uint64_t wid, struct pt_note entry);
+/* Each author's by time.  In a file they are, unless its writer could not store one that
+ * a dead process's memory still has.  0 or -ENOMEM. */
+int pt_reader_sort_notes(struct pt_round *round);
 
 /* reader_round.c */
 /* Makes the next round that has events the one that is read.  1; 0: there is none any

@@ -64,6 +64,8 @@ static int survey_data(struct pt_log_reader *r, const struct pt_packet_data *p)
             r->last_ts = p->last_ts;
     }
     r->events += p->events;
+    if (p->head.lsn < r->emergency_lsn)
+        r->early_events += p->events;
     r->bytes += p->head.bytes;
     total = pt_totals_find(&r->totals, p->author.wid);
     if (!total)
@@ -74,15 +76,13 @@ static int survey_data(struct pt_log_reader *r, const struct pt_packet_data *p)
     return 0;
 }
 
-/* Events that the newest ROUND of a ring counted and that are not there any
- * more were overwritten by the round that its writer did not end. */
-static void count_overwritten(struct pt_log_reader *r, uint64_t before_newest)
+void pt_reader_count_overwritten(struct pt_log_reader *r, uint64_t found)
 {
     uint64_t n;
 
-    if (!r->ring_bytes || r->state.events <= before_newest)
+    if (!r->ring_bytes || r->state.events <= found)
         return;
-    n = r->state.events - before_newest;
+    n = r->state.events - found;
     r->state.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] += n;
     r->state.unknown_lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] += n;
 }
@@ -115,10 +115,21 @@ static int survey_round(struct pt_log_reader *r, const struct pt_packet_round *r
     return 0;
 }
 
-/* Where somebody who follows the log goes on. */
+/* What is there of the last rounds, and where somebody who follows the log goes on. */
 static void note_new(struct pt_log_reader *r, const struct pt_packet_head *packet,
                      uint64_t offset)
 {
+    const struct pt_packet_round *round = (const void *)packet;
+
+    if (!r->first_lsn && (packet->type == PT_PACKET_DATA || packet->type == PT_PACKET_ROUND))
+        r->first_lsn = packet->lsn;
+    if (packet->type == PT_PACKET_ROUND && !(packet->flags & PT_ROUND_CONTINUES)) {
+        r->whole.lsn = packet->lsn;
+        r->whole.watermark = round->state.watermark;
+        r->whole.lost = 0;
+        for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
+            r->whole.lost += pt_cause_is_of_log(c) ? round->state.lost[c] : 0;
+    }
     if (r->follow.on && r->follow.from == 0 && packet->round > r->follow.part &&
         (packet->type == PT_PACKET_DATA || packet->type == PT_PACKET_ROUND))
         r->follow.from = offset;
@@ -158,6 +169,6 @@ int pt_reader_survey(struct pt_log_reader *r)
     if (rc == 0 && begin)
         rc = pt_index_add(&r->index, begin, 0, 0, UINT64_MAX, goes_on);
     r->skipped = walk.skipped;
-    count_overwritten(r, before_newest);
+    pt_reader_count_overwritten(r, before_newest);
     return rc;
 }

@@ -35,14 +35,8 @@ static int redo_data(struct pt_log_writer *w, const struct pt_packet_head *head,
 
 static int redo_round(struct pt_log_writer *w, const struct pt_packet_head *head)
 {
-    const struct pt_packet_round *round = (const void *)head;
-    const struct pt_packet_author *authors = (const void *)(round + 1);
     int error = pt_writer_loops(w) ? pt_ring_reserve_part(w) : 0;
 
-    if (head->flags & PT_ROUND_ALL)
-        pt_totals_clear(&w->totals);
-    for (uint32_t i = 0; i < round->state.authors && !error; i++)
-        error = pt_totals_read(&w->totals, &authors[i]);
     if (error)
         return error;
     if (!w->part_open)
@@ -155,7 +149,8 @@ static void take_state(struct pt_log_writer *w, const struct pt_log_reader *r)
     w->full = w->full || (s->log_full && w->params.attr.log_policy == POSIX_TRACE_UNTIL_FULL);
 }
 
-/* Events behind the last ROUND are in no list; the reader has counted them. */
+/* The reader has read all lists, the emergency status too, and has counted what is in
+ * none: its numbers are those of the log. */
 static int take_totals(struct pt_log_writer *w, const struct pt_log_reader *r)
 {
     int error = 0;
@@ -166,6 +161,8 @@ static int take_totals(struct pt_log_writer *w, const struct pt_log_reader *r)
 
         memcpy(totals.lost, e->lost, sizeof totals.lost);
         error = pt_totals_set(&w->totals, &totals);
+        for (unsigned c = 0; c < PT_LOSS_CAUSES && !error; c++)
+            pt_totals_lose(&w->totals, e->author.wid, c, e->log_lost[c]);
     }
     return error;
 }
@@ -187,6 +184,12 @@ static int rebuild(struct pt_log_writer *w, struct pt_log_reader *r)
     if (error)
         return error;
     take_state(w, r);
+    /* The dead writer has given numbers to packets that it could not write any more: the
+     * books and the emergency status know these, and none of ours may be taken for one. */
+    if (w->lsn < r->emergency_lsn)
+        w->lsn = r->emergency_lsn;
+    if (w->lsn < r->booked_lsn)
+        w->lsn = r->booked_lsn;
     w->flushed_round = w->round;
     for (size_t i = 0; i < w->totals.count; i++)
         w->totals.entries[i].dirty = true;

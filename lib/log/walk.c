@@ -112,6 +112,18 @@ static uint64_t end_of_file(const struct pt_walk *w)
                ? w->source->start + w->source->length : w->offset;
 }
 
+/* What follows the newest ROUND, at that offset, follows it round the ring. */
+static void pass_newest(struct pt_walk *w, uint64_t newest)
+{
+    w->passed_newest = true;
+    if (w->stop_at_newest || !w->ring)
+        return;
+    w->segments[0] = (struct pt_segment){ w->offset, w->area.to };
+    w->segments[1] = (struct pt_segment){ w->area.from, newest };
+    w->segment_count = 2;
+    w->segment = 0;
+}
+
 /* A good packet at w->offset: 1 to give it, 0 at the end of the log, -1 to go on. */
 static int take(struct pt_walk *w, const struct pt_packet_head *p)
 {
@@ -130,9 +142,9 @@ static int take(struct pt_walk *w, const struct pt_packet_head *p)
     end_bad(w, w->offset);
     w->started = true;
     w->last_lsn = p->lsn;
-    if (w->newest_lsn && p->lsn == w->newest_lsn)
-        w->passed_newest = true;
     w->offset += p->bytes;
+    if (w->newest_lsn && p->lsn == w->newest_lsn)
+        pass_newest(w, w->offset - p->bytes);
     return 1;
 }
 
@@ -172,7 +184,7 @@ int pt_walk_next(struct pt_walk *w, const struct pt_packet_head **packet, uint64
             *packet = p;
             return rc;
         }
-        if (w->ring && w->passed_newest)
+        if (w->ring && w->passed_newest && !end && to - w->offset >= sizeof *p)
             return 0;
         if (end || to - w->offset < sizeof *p) {
             if (!next_segment(w, end ? end_of_file(w) : to))

@@ -7,7 +7,9 @@
  *
  * In a ring the order is: from the oldest part to the ring's end, then from
  * the ring's begin; left-over packets of parts that were given up are
- * recognised by their sequence numbers.  The work done on bytes that only look
+ * recognised by their sequence numbers.  After the newest ROUND the packets of the
+ * part that was being written may run into the oldest part, which they overwrite: the
+ * walk passes that stretch once more then.  The work done on bytes that only look
  * like packets is bounded by a small multiple of the bytes passed over.
  */
 #ifndef PT_LOG_WALK_H
@@ -25,6 +27,7 @@ struct pt_walk {
     uint32_t seed;
     struct pt_segment segments[2];
     unsigned segment_count, segment;
+    struct pt_segment area;     /* of the ring, whose newest part may go on anywhere in it */
     uint64_t offset;            /* of the next byte to look at */
     uint64_t last_lsn;          /* of the packet before */
     uint64_t newest_lsn;        /* ring: of the newest ROUND; else 0 */

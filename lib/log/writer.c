@@ -6,6 +6,7 @@
  */
 #include <fcntl.h>
 #include <posixtrace/attr.h>
+#include <posixtrace/info.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -142,9 +143,16 @@ bool pt_log_overrun(struct pt_log_writer *w, bool reset)
     return overrun;
 }
 
-uint64_t pt_log_lsn(const struct pt_log_writer *w)
+void pt_log_books(const struct pt_log_writer *w, struct pt_log_books *books)
 {
-    return w->lsn;
+    *books = (struct pt_log_books){
+        .lsn = w->lsn,
+        .events = w->events,
+        .waiting = pt_writer_waiting(w, 0, UINT64_MAX),
+        .full = w->totals.lost[POSIXTRACE_LOST_LOG_FULL],
+        .overwritten = w->totals.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN],
+        .error = w->totals.lost[POSIXTRACE_LOST_LOG_ERROR],
+    };
 }
 
 uint64_t pt_log_lost(const struct pt_log_writer *w, unsigned cause)

@@ -53,7 +53,8 @@ struct pt_log_packet {
     uint64_t base_ts;      /* base for the first record's delta */
     uint64_t first_ts, last_ts;
     const void *records;
-    uint64_t lsn;          /* of a packet that was read from a log */
+    uint64_t lsn;          /* of a packet that was read from a log; in a tail: its place
+                            * in the order in which a flush round writes them, from 1 */
     /* What the caller has found while it went over the records, each of them: how
      * many events of which type.  NULL: the writer goes over them itself. */
     const struct pt_type_count *types;
@@ -66,6 +67,9 @@ struct pt_log_author_totals {
     uint64_t recorded;                /* events it stored in the stream */
     uint64_t lost[PT_LOSS_CAUSES];    /* the stream's; the writer adds the log's own */
     bool     ended;                   /* no event and no totals of it will come any more */
+    /* Of a tail (reader.h) only: how many of its events the log was given since it was
+     * last cleared, and the number after the last one of them. */
+    uint64_t logged, logged_to;
 };
 
 struct pt_log_status {
@@ -124,8 +128,20 @@ int pt_log_clear(struct pt_log_writer *w);
 bool pt_log_full(const struct pt_log_writer *w);      /* log_full_status */
 bool pt_log_overrun(struct pt_log_writer *w, bool reset);
 uint64_t pt_log_lost(const struct pt_log_writer *w, unsigned cause);
-/* Number of the last packet: those that come have greater ones. */
-uint64_t pt_log_lsn(const struct pt_log_writer *w);
+
+/*
+ * What the log has made of the packets that it was given since it was new or last
+ * cleared: their events are in the log or lost by it.  A checkpoint for recovery: it
+ * counts the events up to packet lsn that are still in the file, and the rest of these
+ * is lost by the log, whatever the file says of it.
+ */
+struct pt_log_books {
+    uint64_t lsn;       /* of the last packet: those that come have greater ones */
+    uint64_t events;    /* in the log */
+    uint64_t waiting;   /* of these, in the buffer only, after a write that failed */
+    uint64_t full, overwritten, error;   /* lost, by cause */
+};
+void pt_log_books(const struct pt_log_writer *w, struct pt_log_books *books);
 
 /* Index, final status, end mark.  end: enum posixtrace_end (SHUTDOWN or
  * RECOVERED).  Ends the last round itself if packets follow the last one.

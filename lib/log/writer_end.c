@@ -186,7 +186,8 @@ int pt_log_complete(struct pt_log_writer *w, int end, const struct pt_log_status
         return 0;
     if (!error && w->stop_due)
         error = pt_writer_stop(w);
-    if (!error && (w->part_open || w->part_goes_on))
+    /* Once the emergency status is gone, a log that is cut here needs its numbers. */
+    if (!error && (w->part_open || w->part_goes_on || w->emergency))
         error = pt_writer_round(w, 0);
     if (!error)
         error = put_closing(w, end);

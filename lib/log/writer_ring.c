@@ -160,6 +160,20 @@ static void give_up_oldest(struct pt_log_writer *w)
     ring->count--;
 }
 
+static int put_pad(struct pt_log_writer *w, uint32_t bytes)
+{
+    struct pt_packet_head *pad;
+    int error;
+
+    pad = pt_out_reserve(&w->out, bytes, &error);
+    if (!pad)
+        return error;
+    memset(pad, 0, bytes);
+    pt_writer_seal(w, pad, PT_PACKET_PAD, bytes);
+    pt_out_commit(&w->out, bytes, 0, 0);
+    return 0;
+}
+
 /* The log as it is becomes the ring.  After a failure it still grows, and what is
  * behind it is written over. */
 static int fix_ring(struct pt_log_writer *w)
@@ -167,18 +181,21 @@ static int fix_ring(struct pt_log_writer *w)
     struct pt_ring *ring = &w->ring;
     uint64_t least = w->params.attr.log_size, lsn = w->lsn;
     uint64_t offset = pt_out_offset(&w->out);
-    int error;
+    int error = pt_out_flush(&w->out);
 
+    if (error)
+        return error;
     if (least > SMALL_LOG)
         least = SMALL_LOG;
     least = (least + RING_SLACK + 7) & ~7ull;
+    if (least > ring->head && least < ring->head + sizeof(struct pt_packet_head))
+        least = ring->head + sizeof(struct pt_packet_head);
     ring->bytes = ring->head > least ? ring->head : least;
-    error = pt_out_seek(&w->out, PT_LOG_DATA_START + ring->bytes);
-    if (error) {
-        ring->bytes = 0;
-        return error;
-    }
-    error = pt_writer_copies(w);
+    /* Until the header says that there is a ring, what follows is part of the log. */
+    if (ring->bytes > ring->head)
+        error = put_pad(w, (uint32_t)(ring->bytes - ring->head));
+    if (!error)
+        error = pt_writer_copies(w);
     ring->meta = pt_out_offset(&w->out);
     if (!error)
         error = pt_out_flush(&w->out);
@@ -195,16 +212,12 @@ static int fix_ring(struct pt_log_writer *w)
 /* Fills the rest of the ring before its end; too short a rest is left alone. */
 static int pad_to_end(struct pt_log_writer *w, uint32_t rest)
 {
-    struct pt_packet_head *pad;
     int error;
 
-    if (rest >= sizeof *pad) {
-        pad = pt_out_reserve(&w->out, rest, &error);
-        if (!pad)
+    if (rest >= sizeof(struct pt_packet_head)) {
+        error = put_pad(w, rest);
+        if (error)
             return error;
-        memset(pad, 0, rest);
-        pt_writer_seal(w, pad, PT_PACKET_PAD, rest);
-        pt_out_commit(&w->out, rest, 0, 0);
         w->ring.head += rest;
         rest = 0;
     }

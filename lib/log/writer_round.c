@@ -166,8 +166,7 @@ int pt_writer_round(struct pt_log_writer *w, unsigned flags)
     return 0;
 }
 
-/* Events of the authors from first to last that are in the buffer only. */
-static uint64_t waiting(const struct pt_log_writer *w, uint64_t first, uint64_t last)
+uint64_t pt_writer_waiting(const struct pt_log_writer *w, uint64_t first, uint64_t last)
 {
     uint64_t n = 0;
 
@@ -183,7 +182,7 @@ static bool is_loser(const struct pt_log_writer *w, const struct pt_total *e)
 {
     return e->dirty || e->listed_in >= w->flushed_round ||
            e->log_lost[POSIXTRACE_LOST_LOG_ERROR] ||
-           waiting(w, e->author.wid, e->author.wid);
+           pt_writer_waiting(w, e->author.wid, e->author.wid);
 }
 
 static bool losers_fit(const struct pt_log_writer *w, uint32_t room)
@@ -203,14 +202,14 @@ static uint32_t list_losers(const struct pt_log_writer *w, struct pt_packet_roun
                             uint32_t room)
 {
     struct pt_packet_author *to = (void *)(p + 1);
-    uint64_t unlisted = waiting(w, 2, UINT64_MAX);
+    uint64_t unlisted = pt_writer_waiting(w, 2, UINT64_MAX);
     bool fit = losers_fit(w, room);
     uint32_t n = 0;
 
     p->head.flags |= fit ? 0 : PT_ROUND_ALL;
     for (size_t i = 0; i < w->totals.count; i++) {
         const struct pt_total *e = &w->totals.entries[i];
-        uint64_t waits = waiting(w, e->author.wid, e->author.wid);
+        uint64_t waits = pt_writer_waiting(w, e->author.wid, e->author.wid);
 
         if (fit && !is_loser(w, e))
             continue;
@@ -235,7 +234,7 @@ void pt_writer_emergency(struct pt_log_writer *w, int error, int end)
         uint8_t bytes[PT_LOG_STATUS_MAX];
     } block;
     struct pt_packet_round *p = &block.round;
-    uint64_t waits = waiting(w, 0, UINT64_MAX);
+    uint64_t waits = pt_writer_waiting(w, 0, UINT64_MAX);
     uint32_t room = (sizeof block - sizeof *p) / sizeof(struct pt_packet_author), bytes;
 
     if (!w->params.seekable || w->resumed)

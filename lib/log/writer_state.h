@@ -143,6 +143,8 @@ void pt_writer_state(struct pt_log_writer *w, struct pt_log_state *state);
 void pt_writer_close_part(struct pt_log_writer *w, bool goes_on);
 void pt_writer_emergency(struct pt_log_writer *w, int error, int end);
 int pt_writer_flush(struct pt_log_writer *w);
+/* Events of the authors from first to last that are in the buffer only. */
+uint64_t pt_writer_waiting(const struct pt_log_writer *w, uint64_t first, uint64_t last);
 
 /* writer_end.c */
 /* Copies of all sync points and names, into the buffer. */

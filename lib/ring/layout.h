@@ -137,6 +137,11 @@ struct pt_slot_books {
 struct pt_books {
     uint64_t lsn;        /* of the log's last packet that is in these numbers */
     uint64_t given, excluded, refused;   /* of all writers that ever were */
+    uint64_t watermark;  /* all that is older was given */
+    /* What became of the events given since the log was last cleared: those in the log,
+     * those of them that wait in its writer's buffer, those that it has lost. */
+    uint64_t events, waiting;
+    uint64_t log_full, log_overwritten, log_error;
 };
 
 /* What writers of a slot have counted, those that it had before this one. */
@@ -317,7 +322,7 @@ struct pt_seg_header {
 };
 /* The same on 32-bit and 64-bit machines, so that their programs share streams
  * and post-mortems; another number here is another PT_SEG_LAYOUT. */
-_Static_assert(sizeof(struct pt_seg_header) == 16256, "layout");
+_Static_assert(sizeof(struct pt_seg_header) == 16384, "layout");
 _Static_assert(offsetof(struct pt_seg_header, attr) == 464, "layout");
 _Static_assert(offsetof(struct pt_seg_header, control) == 744, "layout");
 _Static_assert(offsetof(struct pt_seg_header, filters) == 776, "layout");

@@ -22,18 +22,30 @@ static void leave_one(struct pt_live *l, const struct pt_tally *t, unsigned whic
     b = &s->books[which];
     pt_store_relaxed(&b->wid, t->author.wid);
     pt_store_relaxed(&b->next, t->next_no);
-    pt_store_relaxed(&b->given, pt_tally_given(t));
-    pt_store_relaxed(&b->excluded, t->excluded);
+    pt_store_relaxed(&b->given, pt_tally_given(t) - t->cleared);
+    pt_store_relaxed(&b->excluded, t->excluded + t->cleared);
     pt_store_relaxed(&b->refused, t->refused);
 }
 
-void pt_books_leave(struct pt_live *l, uint64_t lsn)
+void pt_books_clear(struct pt_live *l)
+{
+    l->folded_cleared = l->folded_given;
+    for (uint32_t i = 0; i < l->tally_room; i++)
+        if (l->tally[i].used)
+            l->tally[i].cleared = pt_tally_given(&l->tally[i]);
+}
+
+void pt_books_leave(struct pt_live *l, const struct pt_log_books *log)
 {
     struct pt_seg_header *h = l->seg->h;
     uint64_t turn = pt_load_relaxed(&h->books_now) + 1;
     unsigned which = (unsigned)(turn & 1u);
-    struct pt_books sum = { .lsn = lsn, .given = l->folded_given, .excluded = l->folded_excluded,
-                            .refused = l->folded_refused };
+    struct pt_books sum = {
+        .lsn = log->lsn, .given = l->folded_given - l->folded_cleared,
+        .excluded = l->folded_excluded + l->folded_cleared, .refused = l->folded_refused,
+        .watermark = l->delivered_ts, .events = log->events, .waiting = log->waiting,
+        .log_full = log->full, .log_overwritten = log->overwritten, .log_error = log->error,
+    };
 
     for (uint32_t i = 0; i < l->tally_room; i++) {
         const struct pt_tally *t = &l->tally[i];
@@ -41,8 +53,8 @@ void pt_books_leave(struct pt_live *l, uint64_t lsn)
         if (!t->used)
             continue;
         leave_one(l, t, which);
-        sum.given += pt_tally_given(t);
-        sum.excluded += t->excluded;
+        sum.given += pt_tally_given(t) - t->cleared;
+        sum.excluded += t->excluded + t->cleared;
         sum.refused += t->refused;
     }
     pt_copy_watched(&h->books[which], &sum, sizeof sum);
@@ -125,7 +137,11 @@ int pt_books_tail(struct pt_live *l, struct pt_log_tail *tail)
     if (!tail->authors)
         return -ENOMEM;
     tail->author_count = 0;
-    tail->lsn = sum.lsn;
+    tail->watermark = sum.watermark;
+    tail->booked = (struct pt_log_books){
+        .lsn = sum.lsn, .events = sum.events, .waiting = sum.waiting, .full = sum.log_full,
+        .overwritten = sum.log_overwritten, .error = sum.log_error,
+    };
     leave_out_slots(l->seg, &sum);
     for (uint32_t i = 0; i < l->tally_room; i++) {
         const struct pt_tally *t = &l->tally[i];
@@ -133,7 +149,12 @@ int pt_books_tail(struct pt_live *l, struct pt_log_tail *tail)
         if (!t->used)
             continue;
         if (t->source == PT_TALLY_SLOT) {
-            pt_books_fill(t, &tail->authors[tail->author_count++]);
+            struct pt_log_author_totals *a = &tail->authors[tail->author_count++];
+            const struct pt_slot_books *b = books_of(l->seg, t->slot, t->author.wid);
+
+            pt_books_fill(t, a);
+            a->logged = b ? b->given : 0;
+            a->logged_to = b ? b->next : 0;
             continue;
         }
         sum.given += pt_tally_given(t);

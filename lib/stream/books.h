@@ -13,6 +13,12 @@
  * So a writer that takes another's ended slot has nothing to hand over, and
  * cannot come in between when the consumer leaves its numbers.
  *
+ * Of what was given the log may lose a part again: its policy, or a disk that is full.
+ * The books say what the log has made of it, so that recovery need not trust what the
+ * log says of its losses, which may be older than the books, or newer:
+ *
+ *     lost by the log = given - found in the file
+ *
  * A kill finds the books as of one round.  What is in the log behind that round's
  * last packet is not in them, and what they contain may still lie in its chunk,
  * unless the kill came at leisure: where tail and log are united both are made
@@ -26,9 +32,11 @@
 #include "log/reader.h"
 #include "stream/live.h"
 
-/* Leaves what was seen of each writer, in its slot, and of all of them.  lsn: the
- * last packet of the log that holds what was given. */
-void pt_books_leave(struct pt_live *l, uint64_t lsn);
+/* Leaves what was seen of each writer, in its slot, and of all of them, and what the
+ * log has made of what it was given. */
+void pt_books_leave(struct pt_live *l, const struct pt_log_books *log);
+/* The log was cleared: what it was given before is no part of the stream. */
+void pt_books_clear(struct pt_live *l);
 
 /* In the copy of a dead consumer's segment: */
 

@@ -118,6 +118,7 @@ int pt_flush_round(struct pt_flusher *f, bool last)
     struct pt_live *l = &f->stream->live;
     struct pt_log_author_totals *totals = NULL;
     struct pt_log_status status = { 0 }, *says = &status;
+    struct pt_log_books books;
     size_t count = 0;
     bool whole;
     int e;
@@ -144,7 +145,8 @@ int pt_flush_round(struct pt_flusher *f, bool last)
         e = pt_log_end_round(f->writer, says, totals, count);
     free(totals);
     note_error(f, e);
-    pt_round_commit(&f->round, pt_log_lsn(f->writer));
+    pt_log_books(f->writer, &books);
+    pt_round_commit(&f->round, &books);
     if (whole && !f->round.more && pt_merge_top(&l->merge) == NULL)
         pt_live_restart(l);
     publish(f);
@@ -169,13 +171,17 @@ void pt_flush_marked_round(struct pt_flusher *f, bool explicit_one)
 
 int pt_flush_clear(struct pt_flusher *f)
 {
+    struct pt_log_books books;
     int e;
 
     pthread_mutex_lock(&f->stream->reading);
     e = pt_live_clear(&f->stream->live, f->clear_ts);
     if (e == 0)
         e = pt_log_clear(f->writer);
-    pt_books_leave(&f->stream->live, pt_log_lsn(f->writer));
+    pt_log_books(f->writer, &books);
+    if (books.events + books.full + books.overwritten + books.error == 0)
+        pt_books_clear(&f->stream->live);
+    pt_books_leave(&f->stream->live, &books);
     publish(f);
     pthread_mutex_unlock(&f->stream->reading);
     return e;

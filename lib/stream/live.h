@@ -74,6 +74,7 @@ struct pt_tally {
     uint64_t excluded;           /* outside the windows, or cleared: not part of the stream */
     uint64_t refused;            /* between automatic stop and restart */
     uint64_t dropped;            /* seen, but overwritten or older than what was */
+    uint64_t cleared;            /* delivered to the log before it was last cleared */
     uint64_t never_seen;         /* overwritten before they or later ones were seen; at the end */
     uint64_t recorded;
     uint64_t pending;            /* as of the last pt_live_take_pending */
@@ -131,7 +132,7 @@ struct pt_live {
     uint32_t ended_count, ended_room;
     uint32_t released;           /* how often they were: once a round, with a log */
     /* Of forgotten tallies. */
-    uint64_t folded_given, folded_excluded, folded_refused, folded_overwritten;
+    uint64_t folded_given, folded_excluded, folded_refused, folded_overwritten, folded_cleared;
     uint64_t folded_next;        /* how many were seen or passed over */
     uint64_t folded_recorded, folded_lost[PT_LOST_OWN];   /* of those that were FINAL */
     uint64_t folded_gone;        /* excluded and refused of those that were not */

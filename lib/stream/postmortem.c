@@ -38,6 +38,7 @@ static int keep_packet(void *context, const struct pt_log_packet *packet)
     p = &c->packets[c->count];
     *p = *packet;
     p->types = NULL;   /* the round's own table */
+    p->lsn = c->count + 1;
     /* Events that the round makes live on its stack. */
     if (packet->author.wid == 1) {
         void *copy = malloc(packet->bytes);

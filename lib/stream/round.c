@@ -173,11 +173,18 @@ static int emit(struct pt_round *r, struct pt_run *run)
     return r->sink.packet(r->sink.context, p);
 }
 
+/* Equal times in an order that does not depend on the run of the sort: recovery makes
+ * the round again and finds by it how far the dead flush thread had come. */
 static int by_first(const void *a, const void *b)
 {
-    const struct pt_run *x = a, *y = b;
+    const struct pt_log_packet *x = &((const struct pt_run *)a)->packet;
+    const struct pt_log_packet *y = &((const struct pt_run *)b)->packet;
 
-    return x->packet.first_ts < y->packet.first_ts ? -1 : x->packet.first_ts > y->packet.first_ts;
+    if (x->first_ts != y->first_ts)
+        return x->first_ts < y->first_ts ? -1 : 1;
+    if (x->chunk_seq != y->chunk_seq)
+        return x->chunk_seq < y->chunk_seq ? -1 : 1;
+    return x->chunk_off < y->chunk_off ? -1 : x->chunk_off > y->chunk_off;
 }
 
 /* Hands over the runs that begin before ts, by time. */
@@ -299,13 +306,13 @@ int pt_round_write(struct pt_round *r)
     return e;
 }
 
-void pt_round_commit(struct pt_round *r, uint64_t lsn)
+void pt_round_commit(struct pt_round *r, const struct pt_log_books *log)
 {
     struct pt_live *l = r->live;
 
     /* Tallies before positions: who comes after SIGKILL in between goes over
      * records again that the tallies know, and recognises them by number. */
-    pt_books_leave(l, lsn);
+    pt_books_leave(l, log);
     if (r->started_ts > pt_load_relaxed(&l->seg->h->start_told))
         pt_store_release(&l->seg->h->start_told, r->started_ts);
     r->given_back = 0;

@@ -66,8 +66,8 @@ void pt_round_deinit(struct pt_round *r);
 
 /* After pt_live_refresh: hands over everything older than the watermark. */
 int pt_round_write(struct pt_round *r);
-/* After the packets are safe, of which lsn is the log's last: gives the chunks back. */
-void pt_round_commit(struct pt_round *r, uint64_t lsn);
+/* After the packets are safe: leaves the books, gives the chunks back. */
+void pt_round_commit(struct pt_round *r, const struct pt_log_books *log);
 
 /* An event that the consumer makes, as a packet of its own. */
 int pt_round_put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data,

@@ -35,6 +35,7 @@ static bool is_complete(const struct pt_live *l, const struct pt_tally *t)
 static void forget(struct pt_live *l, const struct pt_tally *t)
 {
     l->folded_given += pt_tally_given(t);
+    l->folded_cleared += t->cleared;
     l->folded_excluded += t->excluded;
     l->folded_refused += t->refused;
     l->folded_overwritten += pt_tally_overwritten(t);

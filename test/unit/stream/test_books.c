@@ -215,13 +215,18 @@ static void die_with_slots_claimed(trace_id_t trid)
     struct pt_stream *s = pt_handle_get(trid, ~0u);
     struct pt_live *l = &s->live;
     const struct pt_seg_header *h = l->seg->h;
+    const struct pt_books *last;
+    struct pt_log_books log;
 
     pthread_mutex_lock(&s->reading);   /* no round comes in between */
     trace_batch();
     pt_live_take_counts(l);
     if (l->ended_count == 0)
         _exit(1);
-    pt_books_leave(l, h->books[h->books_now & 1u].lsn);
+    last = &h->books[h->books_now & 1u];
+    log = (struct pt_log_books){ last->lsn, last->events, last->waiting, last->log_full,
+                                 last->log_overwritten, last->log_error };
+    pt_books_leave(l, &log);
     kill(getpid(), SIGKILL);
 }
 

@@ -274,7 +274,7 @@ static void flush_all(struct pt_round *r)
             pt_cursor_unqueue_all(&t.live);
         if (e < 0)
             ck_assert_int_eq(e, -ENOMEM);
-        pt_round_commit(r, 0);
+        pt_round_commit(r, &(struct pt_log_books){ .lsn = 0 });
     }
     ck_assert(!r->unfinished);
 }
