@@ -7,50 +7,29 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "at_end.h"
 #include "tool.h"
 
-static const int deadly[] = { SIGHUP, SIGINT, SIGTERM, SIGPIPE };
-
-/* For the handler; set while signals are blocked. */
+/* For at_end(). */
 static const char *to_remove;
 
-static void remove_and_die(int number)
+static void remove_it(void)
 {
-    if (to_remove)
-        unlink(to_remove);
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-static void remove_at_exit(void)
-{
-    if (to_remove)
-        unlink(to_remove);
+    unlink(to_remove);
 }
 
 static void remember(const char *path)
 {
-    static bool registered;
-    struct sigaction action = { .sa_handler = remove_and_die }, before;
-    sigset_t all, mask;
-
-    if (!registered)
-        registered = atexit(remove_at_exit) == 0;
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &mask);
+    at_end(NULL);
     to_remove = path;
-    for (size_t i = 0; path && i < sizeof deadly / sizeof deadly[0]; i++) {
-        if (sigaction(deadly[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
-            sigaction(deadly[i], &action, NULL);
-    }
-    sigprocmask(SIG_SETMASK, &mask, NULL);
+    if (path)
+        at_end(remove_it);
 }
 
 static int refuse_existing(const char *path, bool replace)

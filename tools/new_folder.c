@@ -4,12 +4,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "at_end.h"
 #include "new_folder.h"
 #include "tool.h"
 
@@ -20,37 +24,71 @@ static bool exists(const char *path)
     return lstat(path, &st) == 0;
 }
 
-/* The plain files in a folder, and it.  False, and errno: something else is in it, and
- * then nothing is touched. */
-static bool remove_folder(const char *path)
+/* Are there only plain files in the folder?  If not, errno says why. */
+static bool is_plain(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     bool plain = d != NULL;
+    struct dirent *entry;
+    struct stat st;
 
-    for (int pass = 0; plain && pass < 2; pass++) {
-        struct dirent *entry;
-
-        rewinddir(d);
-        while (plain && (entry = readdir(d))) {
-            struct stat st;
-
-            if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-                continue;
-            plain = fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-            if (plain && !S_ISREG(st.st_mode)) {
-                errno = ENOTEMPTY;
-                plain = false;
-            }
-            if (plain && pass == 1)
-                plain = unlinkat(fd, entry->d_name, 0) == 0;
+    while (plain && (entry = readdir(d))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        plain = fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+        if (plain && !S_ISREG(st.st_mode)) {
+            errno = ENOTEMPTY;
+            plain = false;
         }
     }
     if (d)
         closedir(d);
     else if (fd >= 0)
         close(fd);
-    return plain && rmdir(path) == 0;
+    return plain;
+}
+
+/* The files in a folder, and it.  Async-signal-safe. */
+static bool remove_folder(const char *path)
+{
+    struct head { uint64_t ino; int64_t off; unsigned short length; unsigned char type; };
+    char entries[4096] __attribute__((aligned(8)));
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    bool any = fd >= 0;
+    long n;
+
+    /* A file system may pass over entries while others are removed: until there are none. */
+    while (any) {
+        any = false;
+        while ((n = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0)
+            for (long at = 0; at < n;) {
+                const struct head *head = (const void *)(entries + at);
+
+                any |= unlinkat(fd, entries + at + offsetof(struct head, type) + 1, 0) == 0;
+                at += head->length;
+            }
+        lseek(fd, 0, SEEK_SET);
+    }
+    if (fd >= 0)
+        close(fd);
+    return rmdir(path) == 0;
+}
+
+/* For at_end(). */
+static const char *to_remove;
+
+static void remove_it(void)
+{
+    remove_folder(to_remove);
+}
+
+static void remember(const char *path)
+{
+    at_end(NULL);
+    to_remove = path;
+    if (path)
+        at_end(remove_it);
 }
 
 int new_folder_open(struct new_folder *f, const char *path, bool replace)
@@ -76,17 +114,38 @@ int new_folder_open(struct new_folder *f, const char *path, bool replace)
         f->temporary = NULL;
         return status;
     }
+    remember(f->temporary);
     chmod(f->temporary, 0777 & ~mask);
     return EXIT_DONE;
 }
 
+/* At once, so that one of the two folders has the name at each moment; then the earlier
+ * one is at the temporary name. */
+static int exchange(const struct new_folder *f)
+{
+    if (renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->path, RENAME_EXCHANGE) == 0) {
+        if (!remove_folder(f->temporary))
+            tool_error("what %s was is in %s now: %s", quote(f->path), quote(f->temporary),
+                       strerror(errno));
+        return 0;
+    }
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    /* A file system without that. */
+    return remove_folder(f->path) ? rename(f->temporary, f->path) : -1;
+}
+
 int new_folder_keep(struct new_folder *f)
 {
-    if (f->replace && exists(f->path) && !remove_folder(f->path))
+    bool replace = f->replace && exists(f->path);
+
+    if (replace && !is_plain(f->path))
         return tool_error("%s is not replaced: %s", quote(f->path),
                           errno == ENOTEMPTY ? "it holds more than plain files" : strerror(errno));
-    if (renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->path, RENAME_NOREPLACE) != 0)
+    if ((replace ? exchange(f) : renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->path,
+                                           RENAME_NOREPLACE)) != 0)
         return tool_error("cannot name the new folder %s: %s", quote(f->path), strerror(errno));
+    remember(NULL);
     free(f->temporary);
     f->temporary = NULL;
     return EXIT_DONE;
@@ -97,6 +156,7 @@ void new_folder_drop(struct new_folder *f)
     if (!f->temporary)
         return;
     remove_folder(f->temporary);
+    remember(NULL);
     free(f->temporary);
     f->temporary = NULL;
 }

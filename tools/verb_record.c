@@ -281,6 +281,7 @@ static int run(struct options *o)
 
     if (parse(o, &q, &status))
         status = q.command ? record_program(&q) : record_processes(&q);
+    signals_let(NULL);
     free(q.pids);
     free(q.filters);
     free(q.expression);

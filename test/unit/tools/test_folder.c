@@ -7,11 +7,13 @@
 #include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "new_folder.h"
 #include "support/run_suite.h"
@@ -177,6 +179,33 @@ START_TEST(all_else_is_not)
 }
 END_TEST
 
+/* What a signal, or exit(), finds half-made goes; with more files than one call lists. */
+START_TEST(goes_when_interrupted)
+{
+    static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0 };
+    struct new_folder f;
+    pid_t pid = fork();
+    char name[20];
+    int status;
+
+    if (pid == 0) {
+        if (ends[_i])
+            signal(ends[_i], SIG_DFL);   /* check has handlers */
+        ck_assert_int_eq(new_folder_open(&f, "new", false), EXIT_DONE);
+        for (unsigned i = 0; i < 500; i++) {
+            snprintf(name, sizeof name, "file%u", i);
+            make_file(f.temporary, name);
+        }
+        if (ends[_i])
+            raise(ends[_i]);
+        exit(0);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(ends[_i] ? WTERMSIG(status) : WEXITSTATUS(status), ends[_i]);
+    ck_assert_uint_eq(names("."), 0);
+}
+END_TEST
+
 START_TEST(nowhere)
 {
     struct new_folder f;
@@ -196,6 +225,7 @@ static void add(TCase *t)
 {
     tcase_add_test(t, appears_when_kept);
     tcase_add_test(t, goes_when_dropped);
+    tcase_add_loop_test(t, goes_when_interrupted, 0, 5);
     tcase_add_test(t, what_exists_stays);
     tcase_add_test(t, plain_files_are_replaced);
     tcase_add_loop_test(t, all_else_is_not, 0, 2);
