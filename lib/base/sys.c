@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/atomics.h"
+#include "base/clock.h"
 #include "base/sys.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -53,55 +54,83 @@ void *pt_sys_pages(size_t bytes)
     return p == MAP_FAILED ? NULL : p;
 }
 
-/*
- * Where membarrier is refused after writers were told that it works (a seccomp
- * filter installed later), taking write permission from a page that was just
- * written makes the kernel interrupt every processor that runs this process.
- */
-static void barrier_by_mprotect(void)
-{
-    static char *page;
-    static uint32_t lock;
-    uint32_t zero = 0;
+#define DRAIN_NS 1000000u
 
-    if (!pt_cas_seqcst(&lock, &zero, 1u)) {
-        pt_fence_seqcst();
-        return;
-    }
-    if (!page)
-        page = pt_sys_pages(4096);
-    if (page && mprotect(page, 4096, PROT_READ | PROT_WRITE) == 0) {
+/*
+ * Where membarrier is refused after writers have relied on it (a seccomp filter
+ * installed later).  Each caller does both steps itself and shares nothing, so that
+ * neither another caller nor a fork at any moment takes its barrier away.
+ *
+ * Taking write permission from a page that was just written makes the kernel
+ * interrupt every processor that runs this process, on x86 without INVLPGB.  arm64
+ * and others invalidate by broadcast and interrupt nobody, nor are processors
+ * interrupted that run another process with the same segment.  For those the caller
+ * waits: a store becomes visible when it leaves the store buffer, within microseconds,
+ * so that after DRAIN_NS what a writer stored before the call is seen (temporally
+ * bounded store buffers: Morrison and Afek, ASPLOS 2015).  That is what the processors
+ * do, not what their manuals promise; a stream that is created where membarrier is
+ * refused has writers with fences instead (the segment's fences).
+ */
+static void barrier_without_membarrier(void)
+{
+    uint64_t until;
+    struct timespec t;
+    char *page = pt_sys_pages(4096);
+
+    if (page) {
         *(volatile char *)page = 1;
-        mprotect(page, 4096, PROT_READ);
+        call(SYS_mprotect, (long)page, 4096, PROT_READ, 0, 0, 0);
+        call(SYS_munmap, (long)page, 4096, 0, 0, 0, 0);
     }
-    pt_store_release(&lock, 0u);
+    until = pt_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS;
+    t.tv_sec = (time_t)(until / 1000000000u);
+    t.tv_nsec = (long)(until % 1000000000u);
+    while (call(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, (long)&t, 0, 0, 0) == -EINTR)
+        ;
+}
+
+static uint32_t registered;   /* this process is a target of pt_barrier_all */
+
+static bool register_process(void)
+{
+    return call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0, 0, 0, 0) == 0;
 }
 
 void pt_barrier_all(void)
 {
     pt_fence_seqcst();
+    /* A process that CRIU has restored may have lost its registration, and the kernel
+     * then passes its threads over without an error.  It costs one call to say it
+     * again.  Writers of other restored processes stay without: their start time is
+     * another one, so that their streams and pages are taken for those of dead ones. */
+    if (pt_load_relaxed(&registered))
+        register_process();
     if (call(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0, 0, 0, 0) < 0)
-        barrier_by_mprotect();
+        barrier_without_membarrier();
     pt_fence_seqcst();
+}
+
+/* liburcu has registered the process for it when it was loaded. */
+static bool private_barrier(void)
+{
+    return call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0;
 }
 
 void pt_barrier_own(void)
 {
     pt_fence_seqcst();
-    if (!pt_barrier_private_works())
-        barrier_by_mprotect();
+    if (!private_barrier())
+        barrier_without_membarrier();
     pt_fence_seqcst();
 }
 
 bool pt_barrier_register(void)
 {
-    return call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0, 0, 0, 0) == 0 &&
-           call(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0, 0, 0, 0) == 0;
-}
-
-bool pt_barrier_private_works(void)
-{
-    return call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0;
+    if (!register_process() ||
+        call(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0, 0, 0, 0) < 0)
+        return false;
+    pt_store_relaxed(&registered, 1u);
+    return true;
 }
 
 int32_t pt_sys_tid(void)

@@ -22,7 +22,8 @@ void pt_futex_wake_all(uint32_t *word);
 /*
  * Makes every thread of every registered process pass a full memory fence
  * before it returns; a thread that runs no code right now counts as passed.
- * The writers' side has compiler fences only and pairs with this.
+ * The writers' side has compiler fences only and pairs with this.  Where the kernel
+ * refuses it (again), it takes a millisecond.
  */
 void pt_barrier_all(void);
 /* Registers this process as a target of pt_barrier_all; false where refused:
@@ -32,8 +33,6 @@ bool pt_barrier_register(void);
 
 /* The same for the threads of this process alone, registered or not. */
 void pt_barrier_own(void);
-/* Is the private membarrier that liburcu relies on still allowed? */
-bool pt_barrier_private_works(void);
 
 int32_t pt_sys_tid(void);
 int32_t pt_sys_pid(void);
