@@ -59,7 +59,8 @@ struct watch_end {
     int  status;                  /* of the program, as from waitpid() */
 };
 
-/* record_log.c.  EXIT_DONE, or another status and it was said. */
+/* record_log.c.  EXIT_DONE, or another status and it was said.  A worker (apart.h) only gets
+ * the name: it has its descriptor already. */
 int record_log_open(struct recording *r, const struct record_request *q, const char *program);
 /* The recording has begun: the earlier log of that name goes. */
 void record_log_keep(struct recording *r);
@@ -117,6 +118,12 @@ void launch_cancel(struct launch *l);
 /* Exit status of a shell for it. */
 int launch_status(int wait_status);
 
+/* record_apart.c: processes of other users, for root. */
+int record_apart(const struct record_request *q);
+
+/* verb_record.c: prints the log. */
+int record_print(const struct recording *r);
+
 /* record_signals.c */
 /* Blocks the signals that end a recording. */
 void signals_begin(void);
@@ -139,6 +146,8 @@ int64_t signals_now_ms(void);
 
 /* record_watch.c */
 int watch_pidfd(pid_t pid);
+/* The live line: so many events in so many milliseconds. */
+void watch_show(uint64_t events, int64_t ms, double fill, uint64_t lost);
 /* Until all processes have ended, or a signal comes.  own: r[0] is a child of
  * ours, and is reaped; else the recording of a process that ends is ended, too. */
 void watch(struct recording *r, size_t count, const struct record_request *q, bool own,

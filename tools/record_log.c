@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "apart.h"
 #include "tool.h"
 
 /* The pattern with the pid for %p and % for %%; to be freed. */
@@ -190,6 +191,9 @@ int record_log_open(struct recording *r, const struct record_request *q, const c
     struct stat st;
 
     r->log = q->log ? expand(q->log, r->pid) : default_name(program, r->pid);
+    r->regular = apart_is_worker();
+    if (r->regular)
+        return EXIT_DONE;
     r->fd = open(r->log, O_RDWR | O_CLOEXEC | O_NOCTTY | O_CREAT | O_EXCL, 0666);
     r->made = r->fd >= 0;
     if (r->fd < 0 && errno == EEXIST && open_existing(r, q) != EXIT_DONE)

@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "amount.h"
+#include "apart.h"
 #include "log_file.h"
 #include "progress.h"
 #include "tool.h"
@@ -147,12 +148,22 @@ static void be_patient(struct watch *w)
         w->end->left = true;
 }
 
+void watch_show(uint64_t events, int64_t ms, double fill, uint64_t lost)
+{
+    char line[80];
+
+    snprintf(line, sizeof line, "%s events/s, %3.0f %% full, %s lost",
+             amount_count(events * 1000 / (uint64_t)ms), 100 * fill, amount_count(lost));
+    progress_step(line);
+}
+
+/* On the terminal; a worker's counts go to root, who has it. */
 static void show_live(struct watch *w)
 {
     int64_t now = signals_now_ms();
-    uint64_t events = 0, lost = 0, rate, before = 0;
+    struct apart_counts sum = { .events = 0 };
+    uint64_t before = 0;
     double fill = 0;
-    char line[80];
 
     if (!w->live || now - w->shown < LIVE)
         return;
@@ -163,16 +174,18 @@ static void show_live(struct watch *w)
         if (!r->active || posixtrace_get_info(r->trid, &info) != 0)
             continue;
         before += r->shown_events;
-        events += r->shown_events = info.events;
-        lost += log_file_lost(info.lost);
+        sum.events += r->shown_events = info.events;
+        sum.lost += log_file_lost(info.lost);
+        sum.bytes = info.bytes;
+        sum.reserved = info.reserved_bytes;
         if (info.reserved_bytes && fill < (double)info.bytes / (double)info.reserved_bytes)
             fill = (double)info.bytes / (double)info.reserved_bytes;
     }
-    rate = events > before ? (events - before) * 1000 / (uint64_t)(now - w->shown) : 0;
+    if (apart_is_worker())
+        apart_send_counts(&sum);
+    else
+        watch_show(sum.events > before ? sum.events - before : 0, now - w->shown, fill, sum.lost);
     w->shown = now;
-    snprintf(line, sizeof line, "%s events/s, %3.0f %% full, %s lost", amount_count(rate),
-             100 * fill, amount_count(lost));
-    progress_step(line);
 }
 
 static int timeout(const struct watch *w)
@@ -221,14 +234,15 @@ void watch(struct recording *r, size_t count, const struct record_request *q, bo
 {
     struct pollfd *p = tool_grow(NULL, count + 1, sizeof *p);
     struct watch w = { .r = r, .count = count, .own = own, .end = end, .shown = signals_now_ms(),
-                       .live = !q->quiet && isatty(STDERR_FILENO) == 1 };
+                       .live = apart_is_worker() ||
+                               (!q->quiet && isatty(STDERR_FILENO) == 1) };
 
     *end = (struct watch_end){ .left = false };
     w.signals = signals_open();
     /* Without it a signal ends record as it ends others; the log can be recovered. */
     if (w.signals < 0)
         signals_let(NULL);
-    if (w.live)
+    if (w.live && !apart_is_worker())
         progress_begin("", 0);
     while (w.over < count && !end->left) {
         wait_for_news(&w, p);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <posixtrace/attach.h>
 
+#include "apart.h"
 #include "tool.h"
 
 enum { SHOWN = 8 };   /* of several that fit */
@@ -74,7 +75,7 @@ static int look(void *context, const struct posixtrace_stream *s)
     return 0;
 }
 
-static pid_t number(const char *word)
+pid_t stream_process(const char *word)
 {
     char *end;
     long value = strtol(word, &end, 10);
@@ -106,7 +107,7 @@ int stream_find(const char *word, struct posixtrace_stream *stream)
 
     memset(s, 0, sizeof *s);
     s->word = word;
-    s->pid = number(word);
+    s->pid = stream_process(word);
     error = *word ? posixtrace_stream_list(look, s) : 0;
     if (error != 0 && error != ENOENT)
         status = tool_error("cannot list %s: %s", quote(posixtrace_stream_directory()),
@@ -145,9 +146,14 @@ int stream_error(const struct posixtrace_stream *stream, const char *what, int e
     }
 }
 
+/* Of a process of another user the streams are looked for, and used, with that user's rights:
+ * root's process does not come back from here. */
 int stream_attach(const char *word, struct posixtrace_stream *stream, trace_id_t *trid)
 {
-    int status = stream_find(word, stream), error;
+    int status = apart_enter(stream_process(word)), error;
+
+    if (status == EXIT_DONE)
+        status = stream_find(word, stream);
 
     if (status != EXIT_DONE)
         return status;

@@ -19,6 +19,9 @@ int stream_find(const char *word, struct posixtrace_stream *stream);
 /* The same, and attaches to it.  posixtrace_detach(trid) afterwards. */
 int stream_attach(const char *word, struct posixtrace_stream *stream, trace_id_t *trid);
 
+/* The process that word names, 0: none. */
+pid_t stream_process(const char *word);
+
 /* What an error of a call on an attached stream means; EXIT_FAILED. */
 int stream_error(const struct posixtrace_stream *stream, const char *what, int error);
 

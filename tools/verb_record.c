@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apart.h"
 #include "options.h"
 #include "out.h"
 #include "tool.h"
@@ -122,7 +123,7 @@ static int check_request(const struct record_request *q)
     return EXIT_DONE;
 }
 
-static int print_log(const struct recording *r)
+int record_print(const struct recording *r)
 {
     char *words[] = { (char *)"--", r->log, NULL };
     struct options o = { .verb = &verb_print, .words = words };
@@ -151,7 +152,7 @@ static int finish(struct recording *r, const struct record_request *q, const cha
     record_report_alive(r, &alive);
     free(alive.pids);
     if (q->print && r->regular)
-        printed = print_log(r);
+        printed = record_print(r);
     signals_hold();
     return status ? status : printed;
 }
@@ -201,10 +202,8 @@ static int record_program(const struct record_request *q)
         l.preload = record_system_preload();
         status = l.preload ? EXIT_DONE : EXIT_FAILED;
     }
-    if (status == EXIT_DONE) {
-        signals_begin();
+    if (status == EXIT_DONE)
         status = run_program(&l, &r, q);
-    }
     launch_cancel(&l);
     release(&r);
     return status;
@@ -234,7 +233,6 @@ static int record_processes(const struct record_request *q)
     struct watch_end end;
     int status;
 
-    signals_begin();
     status = begin_all(r, q);
     if (status == EXIT_DONE) {
         watch(r, q->pid_count, q, false, &end);
@@ -248,6 +246,16 @@ static int record_processes(const struct record_request *q)
         release(&r[i]);
     free(r);
     return status;
+}
+
+/* Does one of the processes belong to another user than root, who asks? */
+static bool is_apart(const struct record_request *q)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < q->pid_count; i++)
+        any |= apart_needed(q->pids[i]);
+    return any;
 }
 
 /* False: *status is what to exit with, also 0, when help was asked for. */
@@ -279,8 +287,11 @@ static int run(struct options *o)
     struct record_request q = { .policy = RECORD_FLUSH };
     int status = EXIT_DONE;
 
-    if (parse(o, &q, &status))
-        status = q.command ? record_program(&q) : record_processes(&q);
+    if (parse(o, &q, &status)) {
+        signals_begin();
+        status = q.command ? record_program(&q)
+                 : is_apart(&q) ? record_apart(&q) : record_processes(&q);
+    }
     signals_let(NULL);
     free(q.pids);
     free(q.filters);

@@ -12,6 +12,7 @@
 #include <posixtrace/log.h>
 #include <posixtrace/typed.h>
 
+#include "apart.h"
 #include "log_file.h"
 #include "new_file.h"
 #include "options.h"
@@ -129,11 +130,54 @@ static void report(const struct snapshot *s)
         tool_note("%" PRIu64 " events lost while it was made (%s)", lost, log_file_causes(&info));
 }
 
-static int make(struct snapshot *s)
+/* A process of another user: a worker sends the log, and says what it is. */
+static int work(struct snapshot *s)
+{
+    int status = stream_attach(s->word, &s->stream, &s->trid), error;
+
+    if (status != EXIT_DONE)
+        return status;
+    error = build(s, apart_log_pipe());
+    if (error != 0)
+        status = tool_error("cannot make %s: %s; nothing was written", quote(s->path),
+                            strerror(error));
+    else
+        report(s);
+    posixtrace_detach(s->trid);
+    return status;
+}
+
+static int make_apart(struct snapshot *s, pid_t target)
 {
     struct new_file file;
-    int status = new_file_open(&file, s->path, s->force), error;
+    struct apart a;
+    bool worker;
+    int status = apart_fork(&a, target, -1, &worker), opened;
 
+    if (worker)
+        return status == EXIT_DONE ? work(s) : status;
+    if (status != EXIT_DONE)
+        return status;
+    opened = new_file_open(&file, s->path, s->force);
+    a.log = file.fd;
+    while (opened == EXIT_DONE && apart_read(&a))
+        ;
+    status = opened == EXIT_DONE ? apart_end(&a) : opened;
+    if (status == EXIT_DONE)
+        status = new_file_keep(&file);
+    new_file_drop(&file);
+    return status;
+}
+
+static int make(struct snapshot *s)
+{
+    pid_t target = stream_process(s->word);
+    struct new_file file;
+    int status, error;
+
+    if (apart_needed(target))
+        return make_apart(s, target);
+    status = new_file_open(&file, s->path, s->force);
     if (status != EXIT_DONE)
         return status;
     status = stream_attach(s->word, &s->stream, &s->trid);

@@ -40,6 +40,7 @@
 #ifndef POSIXTRACE_ATTACH_H
 #define POSIXTRACE_ATTACH_H
 
+#include <sys/types.h>
 #include <trace.h>
 
 #ifdef __cplusplus
@@ -62,6 +63,30 @@ extern "C" {
  * posix_trace_start, _stop, _set_filter and _flush then return ENOTSUP.
  */
 int posixtrace_attach(const char *file, trace_id_t *trid);
+
+/*
+ * For programs of root that trace processes of other users.  What a traced process has mapped
+ * it can also write, and truncate: who traces it should not have more rights than it has.  This
+ * function gives the calling process, for good, the user and group id of the process pid
+ * and no other group, takes its capabilities away, and makes it not dumpable and without new
+ * privileges.  posix_trace_create() and posix_trace_create_withlog() may trace that process
+ * afterwards, also where the kernel hides it from its own user.  Of a process of root nothing
+ * changes.
+ *
+ * It is for a child that root has forked for the purpose: call it before any other function
+ * of the library, close what the child does not need, and take what it sends for the words of
+ * the traced process.  posixtrace-record(1) works like this.  The directory of the streams is
+ * that of the new user.  Not async-signal-safe; no other thread may exist.
+ *
+ * EINVAL  pid is not positive
+ * EPERM   the caller is not root; the process may not be traced; or the kernel does not let
+ *         root take other ids, as in some containers: some may have been taken already
+ * ESRCH   there is no such process, or it has ended or changed its ids meanwhile
+ * EBUSY   the caller has more than one thread
+ * ENOTSUP there is no /proc, or the process is in another pid namespace
+ * ENOMEM, EMFILE
+ */
+int posixtrace_take_ids_of(pid_t pid);
 
 /* Lets go of it; nothing else happens to the stream.  EINVAL: not attached. */
 int posixtrace_detach(trace_id_t trid);

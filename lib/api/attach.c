@@ -4,6 +4,7 @@
 #include <posixtrace/attach.h>
 #include "api/guard.h"
 #include "process/attach.h"
+#include "ring/target.h"
 
 PT_PUBLIC int posixtrace_attach(const char *file, trace_id_t *trid)
 {
@@ -36,4 +37,12 @@ PT_PUBLIC int posixtrace_detach(trace_id_t trid)
     pthread_setcancelstate(cancel, NULL);
     errno = saved;
     return s ? 0 : EINVAL;
+}
+
+PT_PUBLIC int posixtrace_take_ids_of(pid_t pid)
+{
+    int saved = errno, r = pid > 0 ? pt_target_take_ids(pid) : -EINVAL;
+
+    errno = saved;
+    return -r;
 }

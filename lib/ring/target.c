@@ -4,11 +4,15 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "ring/dir.h"
 #include "ring/liveness.h"
@@ -66,11 +70,11 @@ static bool all_ids_are(const char *status, const char *key, unsigned long id)
     return true;
 }
 
-static unsigned long effective_uid(const char *status)
+static unsigned long effective(const char *status, const char *key)
 {
     char *end;
 
-    strtoul(field(status, "Uid"), &end, 10);
+    strtoul(field(status, key), &end, 10);
     return strtoul(end, NULL, 10);
 }
 
@@ -122,11 +126,17 @@ static int is_secure(pid_t pid)
     return 0;
 }
 
+/* What root has looked at before it gave up its rights; pid 0: nothing. */
+static struct pt_target looked_at;
+
 static int may_trace(pid_t pid, const char *status)
 {
     uid_t uid = geteuid();
     int secure;
 
+    if (looked_at.pid == (uint32_t)pid && looked_at.uid == uid &&
+        looked_at.start == pt_process_start((uint32_t)pid))
+        return 0;
     if (uid != 0 && (!all_ids_are(status, "Uid", uid) || !all_ids_are(status, "Gid", getegid())))
         return -EPERM;
     secure = is_secure(pid);
@@ -163,9 +173,59 @@ int pt_target_look(struct pt_target *t, pid_t pid)
     if (has_second_pid(status))
         return -ENOTSUP;
     t->pid = (uint32_t)pid;
-    t->uid = (uid_t)effective_uid(status);
+    t->uid = (uid_t)effective(status, "Uid");
     t->start = pt_process_start(t->pid);
     return t->start == 0 ? -ESRCH : t->start == UINT64_MAX ? -ENOTSUP : 0;
+}
+
+/* Also those that a securebit would have kept. */
+static int drop_capabilities(void)
+{
+    struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { { .effective = 0 } };
+
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    return syscall(SYS_capset, &head, none) < 0 ? -errno : 0;
+}
+
+static int become(uid_t uid, gid_t gid)
+{
+    uid_t ids[3];
+
+    if (setgroups(1, &gid) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
+        return -errno;
+    if (drop_capabilities() < 0 || getresuid(&ids[0], &ids[1], &ids[2]) < 0)
+        return -errno;
+    /* The ids are what keeps a process that has taken over this one away from root. */
+    if (ids[0] != uid || ids[1] != uid || ids[2] != uid || setresuid(0, 0, 0) == 0)
+        return -EPERM;
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return -errno;
+    return 0;
+}
+
+int pt_target_take_ids(pid_t pid)
+{
+    char status[4096];
+    struct pt_target t;
+    ssize_t n;
+    int r;
+
+    if (geteuid() != 0)
+        return -EPERM;
+    n = read_proc(getpid(), "status", status, sizeof status);
+    if (n < 0 || number(status, "Threads") != 1)
+        return n < 0 ? -ENOTSUP : -EBUSY;
+    r = pt_target_look(&t, pid);
+    if (r < 0 || t.uid == 0)
+        return r;
+    n = read_proc(pid, "status", status, sizeof status);
+    if (n < 0 || pt_process_start(t.pid) != t.start || effective(status, "Uid") != t.uid)
+        return -ESRCH;
+    r = become(t.uid, (gid_t)effective(status, "Gid"));
+    if (r == 0)
+        looked_at = t;
+    return r;
 }
 
 bool pt_target_sees(const struct pt_target *t, int dir)

@@ -36,6 +36,15 @@ static inline bool pt_is_shortage(int error)
  */
 int pt_target_look(struct pt_target *t, pid_t pid);
 
+/*
+ * Gives the calling process the ids of that process for good, and nothing else: one group, no
+ * capabilities, not dumpable, no new privileges.  The process may then be traced, whatever
+ * /proc shows to its user: root has looked at it.  A process of root: nothing changes.
+ * -EBUSY: the caller has several threads; -EPERM: is not root; else as pt_target_look(), and
+ * what setgroups() and setresuid() say.
+ */
+int pt_target_take_ids(pid_t pid);
+
 /* Does the target see the directory behind dir under the same path?  True when
  * that cannot be told. */
 bool pt_target_sees(const struct pt_target *t, int dir);

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The posixtrace authors
+"""Root traces processes of another user through a worker that has that user's rights: what
+the worker keeps of root's, that its death is an error and not root's, that a target which
+scribbles over its memory or truncates it harms nobody, and that the other verbs work.
+
+usage: apart.py POSIXTRACE TARGET rights|harm|scribble
+
+TARGET is the program of apart_target.c.  Rounds of scribble: APART_ROUNDS, 8, in the short
+form 2; a failure names the round, which is also the seed.
+"""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+
+import rooms
+from rooms import ALICE, TIMEOUT, expect, files, not_tried
+
+
+class Recorder:
+    """posixtrace record --pid, by root."""
+
+    def __init__(self, house, target, directory, *options):
+        self.log = house.folder / f"{target.pid}.ptl"
+        self.process = subprocess.Popen(
+            [house.tool, "record", f"--pid={target.pid}", "-o", self.log, *options], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            **{**house.how(directory), "env": {**house.environment, "SECRET": "of-root",
+                                               "POSIXTRACE_DIR": str(directory)}})
+        wait_until("there is a segment", lambda: segments(directory))
+        if not options:
+            wait_until("there is a log", lambda: self.log.exists() and
+                       self.log.stat().st_size > 4096)
+
+    def worker(self):
+        children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return int(children.read_text().split()[0])
+
+    def end(self, number=signal.SIGINT):
+        """Its status and what it said."""
+        if number:
+            self.process.send_signal(number)
+        said, _ = self.process.communicate(timeout=TIMEOUT)
+        return self.process.returncode, said
+
+
+def wait_until(what, condition):
+    for _ in range(TIMEOUT * 100):
+        if condition():
+            return
+        time.sleep(0.01)
+    expect(what, False)
+
+
+def segments(directory):
+    return [name for name in files(directory) if name.endswith(".seg")]
+
+
+def start(house, name):
+    """A target of Alice's, and its directory."""
+    directory = house.directory(name, ALICE)
+    target = house.start(["trace"], directory, ALICE)
+    target.until("ready")
+    return target, directory
+
+
+def events(house, log):
+    status, text = house.posixtrace(["print", "--event=apart", "--format=csv", log], None)
+    return status, len(text.splitlines())
+
+
+def check_worker(recorder):
+    """What the worker has, and what root's process has not."""
+    root, worker = recorder.process.pid, recorder.worker()
+    proc = pathlib.Path(f"/proc/{worker}")
+    status = (proc / "status").read_text()
+    for line in (rf"Uid:\t{ALICE}(\t{ALICE}){{3}}", rf"Gid:\t{ALICE}(\t{ALICE}){{3}}",
+                 rf"Groups:\t{ALICE} ?", "NoNewPrivs:\t1", "CapPrm:\t0+", "CapEff:\t0+",
+                 "CapAmb:\t0+"):
+        expect(f"{line} in {status}", re.search(f"^{line}$", status, re.M))
+    expect("the worker is not dumpable", (proc / "environ").stat().st_uid == 0)
+    links = [os.readlink(fd) for fd in (proc / "fd").iterdir()]
+    roots = {os.readlink(fd) for fd in pathlib.Path(f"/proc/{root}/fd").iterdir()}
+    expect(f"{links}", all(re.match(r"/dev/null|pipe:|anon_inode:", link) for link in links))
+    expect(f"{links} and {roots}", len([link for link in set(links) & roots
+                                        if link.startswith("pipe:")]) == 1)
+    memory = b"".join(read_memory(worker, area) for area in ("[stack]", "[heap]"))
+    expect("root's environment is gone", memory and b"of-root" not in memory)
+    expect("root maps nothing of Alice's",
+           ".seg" not in pathlib.Path(f"/proc/{root}/maps").read_text())
+    expect("the worker does", ".seg" in (proc / "maps").read_text())
+
+
+def read_memory(pid, area):
+    for line in pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines():
+        if line.endswith(area):
+            begin, end = (int(part, 16) for part in line.split()[0].split("-"))
+            with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+                memory.seek(begin)
+                return memory.read(end - begin)
+    return b""
+
+
+def check_verbs(house, target, directory):
+    for verb in (["stop"], ["start"], ["filter"], ["flush"]):
+        status, text = house.posixtrace([*verb, target.pid], directory)
+        expect(f"{verb}: {status} {text}", status == 0)
+    follow = subprocess.Popen([house.tool, "print", "--follow", "--format=csv", str(target.pid)],
+                              text=True, stdout=subprocess.PIPE, **house.how(directory))
+    lines = [follow.stdout.readline() for _ in range(20)]
+    expect(f"{lines}", sum("apart" in line for line in lines) > 10)
+    follow.send_signal(signal.SIGINT)
+    follow.communicate(timeout=TIMEOUT)
+    expect(f"follow: {follow.returncode}", follow.returncode in (0, 3))
+    snapshot = house.folder / "snapshot.ptl"
+    status, text = house.posixtrace(["snapshot", target.pid, "-o", snapshot], directory)
+    expect(f"snapshot: {status} {text}", status == 0 and "event" in text)
+    expect("a whole snapshot", house.posixtrace(["check", snapshot], None)[0] == 0)
+    status, text = house.posixtrace(["snapshot", target.pid, "-o", snapshot], directory)
+    expect(f"it stays: {status} {text}", status == 1 and "exists" in text)
+
+
+def test_rights(house):
+    target, directory = start(house, "rights")
+    recorder = Recorder(house, target, directory)
+    check_worker(recorder)
+    check_verbs(house, target, directory)
+    status, said = recorder.end()
+    expect(f"{status} {said}", status == 0 and "none lost" in said)
+    expect("a whole log", house.posixtrace(["check", recorder.log], None)[0] == 0)
+    status, count = events(house, recorder.log)
+    expect(f"{status}, {count} events", status == 0 and count > 10)
+    expect("the log is root's", recorder.log.stat().st_uid == 0)
+    expect("nothing is left", not segments(directory))
+    recorder = Recorder(house, target, directory, "--log-size=100K")
+    status, said = recorder.end()
+    expect(f"limited: {status} {said}", status == 0)
+    expect("a whole log", house.posixtrace(["check", recorder.log], None)[0] == 0)
+    target.end()
+
+
+def as_alice(house, directory, *arguments):
+    return subprocess.run(arguments, check=False, timeout=TIMEOUT,
+                          **house.how(directory, ALICE)).returncode
+
+
+def expect_death(house, recorder, why):
+    status, said = recorder.end(0)
+    expect(f"{status} {said}", status == 1 and why in said and "at least" in said)
+    status, _ = house.posixtrace(["print", "--strict", recorder.log], None)
+    expect(f"the log opens and is not whole: {status}", status == 3)
+
+
+def test_harm(house):
+    """Killed by the user; the segment made empty."""
+    target, directory = start(house, "killed")
+    recorder = Recorder(house, target, directory)
+    expect("Alice may", as_alice(house, directory, "kill", "-9", str(recorder.worker())) == 0)
+    expect_death(house, recorder, "Killed")
+    target.end()
+    target, directory = start(house, "truncated")
+    recorder = Recorder(house, target, directory)
+    expect("Alice may", as_alice(house, directory, house.probe, "truncate",
+                                 directory / segments(directory)[0]) == 0)
+    # A sanitizer turns the signal into an exit.
+    status, said = recorder.end(0)
+    expect(f"{status} {said}", status == 1 and ("Bus error" in said or "BUS" in said))
+    target.process.kill()
+
+
+def scribble(house, seed):
+    target, directory = start(house, f"scribble-{seed}")
+    recorder = Recorder(house, target, directory)
+    segment = directory / segments(directory)[0]
+    expect("Alice may", as_alice(house, directory, house.probe, "scribble", segment,
+                                 str(seed)) == 0)
+    status, said = recorder.end()
+    expect(f"round {seed}: {status} {said}",
+           status in (0, 1) and not re.search("Sanitizer|runtime error|ended:", said))
+    expect(f"round {seed}: the target is alive", target.process.poll() is None)
+    target.end()
+
+
+def test_scribble(house):
+    default = 2 if "POSIXTRACE_TEST_SHORT" in os.environ else 8
+    for seed in range(1, int(os.environ.get("APART_ROUNDS", default)) + 1):
+        scribble(house, seed)
+
+
+def needs_root(test):
+    def run(house):
+        if os.geteuid() == 0:
+            test(house)
+        else:
+            not_tried("a worker with the rights of another user", "that takes root")
+    return run
+
+
+if __name__ == "__main__":
+    rooms.main({"rights": needs_root(test_rights), "harm": needs_root(test_harm),
+                "scribble": needs_root(test_scribble)})

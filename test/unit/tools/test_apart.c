@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What root takes from a worker (tools/apart.h): a log is taken in pieces of any length, and
+ * what is none is refused at its place.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "apart.h"
+#include "support/run_suite.h"
+
+enum { HEADER = 4096, DATA = 1, ROUND = 4, END = 6 };
+
+static uint8_t bytes[1 << 16];
+static size_t length;
+
+static void put_number(size_t at, uint64_t n, unsigned width)
+{
+    for (unsigned i = 0; i < width; i++)
+        bytes[at + i] = (uint8_t)(n >> 8 * i);
+}
+
+static size_t put_packet(unsigned type, uint32_t size, uint64_t lsn, uint32_t events)
+{
+    size_t at = length;
+
+    memset(bytes + at, 0, size);
+    memcpy(bytes + at, "PXTP", 4);
+    put_number(at + 4, type, 2);
+    put_number(at + 8, size, 4);
+    put_number(at + 16, lsn, 8);
+    if (type == DATA)
+        put_number(at + 88, events, 4);
+    length += size;
+    return at;
+}
+
+static void make_log(void)
+{
+    memset(bytes, 0, HEADER);
+    memcpy(bytes, "PXTLOG\r\n", 8);
+    length = HEADER;
+    put_packet(ROUND, 32, 1, 0);
+    put_packet(DATA, 128, 2, 7);
+    put_packet(DATA, 1024, 5, 30);
+    put_packet(ROUND, 312, 6, 0);
+    put_packet(END, 48, 7, 0);
+}
+
+static bool takes(size_t piece)
+{
+    struct apart_log log = { .bytes = 0 };
+
+    for (size_t at = 0; at < length; at += piece)
+        if (!apart_log_check(&log, bytes + at, length - at < piece ? length - at : piece))
+            return false;
+    ck_assert_uint_eq(log.bytes, length);
+    ck_assert_uint_eq(log.events, 37);
+    ck_assert(log.ended);
+    return true;
+}
+
+START_TEST(pieces)
+{
+    make_log();
+    for (size_t piece = 1; piece < 200; piece++)
+        ck_assert(takes(piece));
+    ck_assert(takes(length));
+}
+END_TEST
+
+static bool refused(size_t at, uint64_t value, unsigned width)
+{
+    uint8_t kept[8];
+    bool taken;
+
+    memcpy(kept, bytes + at, sizeof kept);
+    put_number(at, value, width);
+    taken = takes(77);
+    memcpy(bytes + at, kept, sizeof kept);
+    return !taken;
+}
+
+START_TEST(not_a_log)
+{
+    size_t data = HEADER + 32 + 128;
+
+    make_log();
+    ck_assert(refused(0, 'X', 1));
+    ck_assert(refused(HEADER, 0, 4));
+    ck_assert(refused(data, 0x50545851, 4));
+    ck_assert(refused(data + 4, 0, 2));
+    ck_assert(refused(data + 4, 64, 2));
+    ck_assert(refused(data + 8, 0, 4));
+    ck_assert(refused(data + 8, 1025, 4));
+    ck_assert(refused(data + 8, (1 << 20) + 8, 4));
+    ck_assert(refused(data + 8, UINT32_MAX - 7, 4));
+    ck_assert(refused(data + 16, 2, 8));
+    ck_assert(takes(77));
+    put_packet(ROUND, 32, 8, 0);   /* behind the end */
+    ck_assert(!takes(77));
+}
+END_TEST
+
+START_TEST(a_limit)
+{
+    struct apart_log log = { .most = HEADER + 100 };
+
+    make_log();
+    ck_assert(apart_log_check(&log, bytes, HEADER + 60));
+    ck_assert(apart_log_check(&log, bytes, 40));
+    ck_assert(!apart_log_check(&log, bytes, 1));
+    log = (struct apart_log){ .most = HEADER + 100 };
+    bytes[3]++;
+    ck_assert(!apart_log_check(&log, bytes, HEADER));
+}
+END_TEST
+
+/* A worker that sends these bytes and stays; the status that root makes of it. */
+static int status_of(struct apart *a, const void *sent, size_t size)
+{
+    FILE *log = tmpfile();
+    int ends[2];
+
+    ck_assert(log && pipe(ends) == 0);
+    *a = (struct apart){ .target = getpid(), .fd = ends[0], .log = fileno(log) };
+    a->buffer = malloc(sizeof(struct apart_head) + APART_MOST);
+    ck_assert_ptr_nonnull(a->buffer);
+    a->worker = fork();
+    if (a->worker == 0) {
+        for (size_t at = 0; at < size;)
+            at += (size_t)write(ends[1], (const char *)sent + at, size - at);
+        pause();
+    }
+    close(ends[1]);
+    while (apart_read(a))
+        ;
+    fclose(log);
+    return apart_end(a);
+}
+
+static void is_ended(uint32_t kind, uint32_t said, uint32_t size)
+{
+    struct apart_head head = { kind, said };
+    struct apart a;
+
+    memcpy(bytes, &head, sizeof head);
+    memset(bytes + sizeof head, 'x', size);
+    ck_assert_int_eq(status_of(&a, bytes, sizeof head + size), 1);
+    ck_assert(a.hostile);
+    ck_assert(WIFSIGNALED(a.status));
+    ck_assert_int_eq(WTERMSIG(a.status), SIGKILL);
+}
+
+START_TEST(other_frames)
+{
+    is_ended(0, 8, 8);
+    is_ended(APART_COUNTS + 1, 8, 8);
+    is_ended(APART_LOG, APART_MOST + 1, 8);
+    is_ended(APART_LOG, UINT32_MAX, 8);
+    is_ended(APART_LOG, 8, 8);
+    is_ended(APART_COUNTS, 8, 8);
+    is_ended(APART_COUNTS, sizeof(struct apart_counts) + 1, sizeof(struct apart_counts) + 1);
+}
+END_TEST
+
+static void add(TCase *c)
+{
+    tcase_add_test(c, other_frames);
+    tcase_add_test(c, pieces);
+    tcase_add_test(c, not_a_log);
+    tcase_add_test(c, a_limit);
+}
+
+int main(void)
+{
+    return run_suite("apart", "apart", NULL, add);
+}

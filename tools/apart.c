@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* Root's side; see apart.h. */
+#include "apart.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "amount.h"
+#include "out.h"
+#include "progress.h"
+#include "tool.h"
+
+bool apart_needed(pid_t pid)
+{
+    unsigned long real, effective = 0;
+    char path[40], line[256];
+    FILE *f;
+
+    if (geteuid() != 0 || pid <= 0)
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "Uid: %lu %lu", &real, &effective) == 2)
+            break;
+    if (f)
+        fclose(f);
+    return effective != 0;
+}
+
+int apart_fork(struct apart *a, pid_t target, int log, bool *worker)
+{
+    int ends[2];
+
+    *a = (struct apart){ .target = target, .fd = -1, .log = log };
+    *worker = false;
+    if (pipe(ends) < 0)
+        return tool_error("cannot make a pipe: %s", strerror(errno));
+    a->worker = fork();
+    if (a->worker < 0) {
+        close(ends[0]);
+        close(ends[1]);
+        return tool_error("cannot start a process: %s", strerror(errno));
+    }
+    if (a->worker == 0) {
+        *worker = true;
+        close(ends[0]);
+        return apart_begin(ends[1], target);
+    }
+    close(ends[1]);
+    a->fd = ends[0];
+    a->buffer = tool_grow(NULL, sizeof(struct apart_head) + APART_MOST, 1);
+    return EXIT_DONE;
+}
+
+/* ---- frames ---- */
+
+static void show_line(struct apart *a)
+{
+    a->line[a->used] = '\0';
+    a->used = 0;
+    progress_wipe();
+    fprintf(stderr, "%s\n", unquoted(a->line));
+}
+
+/* Messages: escaped, a line at a time, and not without end. */
+static void show(struct apart *a, const uint8_t *bytes, size_t length)
+{
+    for (size_t i = 0; i < length && a->text < APART_TEXT_MOST; i++, a->text++) {
+        if (bytes[i] != '\n' && a->used < APART_LINE - 1)
+            a->line[a->used++] = bytes[i] ? (char)bytes[i] : '?';
+        else
+            show_line(a);
+    }
+}
+
+/* Results may be long.  On a terminal control characters are left out, those of two bytes in
+ * UTF-8, too; a file takes any bytes. */
+static bool pass_result(struct apart *a, uint8_t *bytes, size_t length)
+{
+    if (isatty(STDOUT_FILENO) == 1)
+        for (size_t i = 0; i < length; i++) {
+            uint8_t c = bytes[i];
+
+            if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f ||
+                (a->before == 0xc2 && c >= 0x80 && c < 0xa0))
+                bytes[i] = '?';
+            a->before = c;
+        }
+    out_bytes(bytes, length);
+    out_flush();
+    return !out_failed();
+}
+
+static bool write_log(struct apart *a, const uint8_t *bytes, size_t length)
+{
+    if (a->log < 0 || !apart_log_check(&a->check, bytes, length))
+        return false;
+    while (length > 0 && a->error == 0) {
+        ssize_t n = write(a->log, bytes, length);
+
+        /* The worker ends in order, and what it still sends is passed over. */
+        if (n < 0 && errno != EINTR) {
+            a->error = errno;
+            kill(a->worker, SIGTERM);
+        }
+        bytes += n > 0 ? n : 0;
+        length -= n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+/* Counts only grow, and are no reason to end a worker. */
+static bool take_counts(struct apart *a, const uint8_t *bytes, size_t length)
+{
+    struct apart_counts c;
+
+    if (length != sizeof c)
+        return false;
+    memcpy(&c, bytes, sizeof c);
+    if (c.events >= a->counts.events && c.lost >= a->counts.lost && c.bytes <= c.reserved)
+        a->counts = c;
+    return true;
+}
+
+static bool take_frame(struct apart *a, const struct apart_head *head, uint8_t *bytes)
+{
+    switch (head->kind) {
+    case APART_LOG: return write_log(a, bytes, head->length);
+    case APART_TEXT: show(a, bytes, head->length); return true;
+    case APART_RESULT: return pass_result(a, bytes, head->length);
+    case APART_COUNTS: return take_counts(a, bytes, head->length);
+    default: return false;
+    }
+}
+
+/* The frames that are whole. */
+static bool take_frames(struct apart *a)
+{
+    struct apart_head head;
+    size_t at = 0;
+
+    while (a->have - at >= sizeof head) {
+        memcpy(&head, a->buffer + at, sizeof head);
+        if (head.length > APART_MOST)
+            return false;
+        if (a->have - at - sizeof head < head.length)
+            break;
+        if (!take_frame(a, &head, a->buffer + at + sizeof head))
+            return false;
+        at += sizeof head + head.length;
+    }
+    a->have -= at;
+    memmove(a->buffer, a->buffer + at, a->have);
+    return true;
+}
+
+/* A worker has its end of the pipe until it has exited: one that has closed it and goes on is
+ * not what root has started. */
+static void reap(struct apart *a)
+{
+    kill(a->worker, SIGKILL);
+    close(a->fd);
+    a->fd = -1;
+    a->over = true;
+    while (waitpid(a->worker, &a->status, 0) < 0 && errno == EINTR)
+        ;
+}
+
+bool apart_read(struct apart *a)
+{
+    size_t room = sizeof(struct apart_head) + APART_MOST;
+    ssize_t n;
+
+    if (a->over)
+        return false;
+    n = read(a->fd, a->buffer + a->have, room - a->have);
+    if (n < 0 && errno == EINTR)
+        return true;
+    if (n > 0) {
+        a->have += (size_t)n;
+        if (take_frames(a))
+            return true;
+        a->hostile = !out_failed();
+    }
+    reap(a);
+    return false;
+}
+
+/* ---- the end ---- */
+
+static int say_death(const struct apart *a)
+{
+    uint64_t lost = a->counts.events > a->check.events ? a->counts.events - a->check.events : 0;
+    const char *why = "it sent what is no part of a recording";
+
+    if (!a->hostile)
+        why = strsignal(WTERMSIG(a->status));
+    lost = lost > a->left ? lost : a->left;
+    return tool_error("the worker that traced process %d with its user's rights was ended: %s; "
+                      "lost what it had not delivered, at least %s event%s", (int)a->target, why,
+                      amount_count(lost), lost == 1 ? "" : "s");
+}
+
+int apart_end(struct apart *a)
+{
+    int status = WIFEXITED(a->status) ? WEXITSTATUS(a->status) : EXIT_FAILED;
+
+    if (a->used)
+        show_line(a);
+    free(a->buffer);
+    a->buffer = NULL;
+    if (a->error || out_failed())
+        return EXIT_FAILED;
+    if (a->hostile || !WIFEXITED(a->status))
+        return say_death(a);
+    return status <= EXIT_LOST || status == EXIT_USAGE ? status : EXIT_FAILED;
+}
+
+static volatile sig_atomic_t passed_to;
+
+static void pass_on(int number)
+{
+    int saved = errno;
+
+    kill((pid_t)passed_to, number);
+    errno = saved;
+}
+
+/* Once; a second signal ends this process. */
+static void pass_signals_on(pid_t worker)
+{
+    static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+    struct sigaction action = { .sa_handler = pass_on, .sa_flags = SA_RESETHAND }, before;
+
+    passed_to = worker;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+}
+
+int apart_enter(pid_t target)
+{
+    struct apart a;
+    bool worker;
+    int status;
+
+    if (apart_is_worker() || !apart_needed(target))
+        return EXIT_DONE;
+    status = apart_fork(&a, target, -1, &worker);
+    if (worker)
+        return status;
+    if (status != EXIT_DONE)
+        exit(out_finish(status));
+    pass_signals_on(a.worker);
+    while (apart_read(&a))
+        ;
+    exit(out_finish(apart_end(&a)));
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Work for root on a process of another user.  What that process has mapped it can write, and
+ * truncate, at any moment: whoever maps it too should have no more rights than it has.  So a
+ * child, the worker, takes the ids of the target (posixtrace_take_ids_of()), keeps no descriptor
+ * but one pipe, and does the work.  Root opens and writes files, and maps nothing.
+ *
+ *   root                              worker
+ *   opens the log                     maps segment, page and names of the target
+ *   reads frames, checks them  <----  log, text, results, counts
+ *   writes log and terminal
+ *
+ * A frame is a kind, a length and so many bytes.  The target may have taken over the worker:
+ * a frame that is none, or longer than APART_MOST, ends the worker; a log has to consist of
+ * packets (apart_log.c); text is escaped.  A worker that dies is an error, and what it has
+ * recorded and not sent is counted as lost.
+ *
+ *   apart.c         root's side
+ *   apart_worker.c  the worker's
+ *   apart_log.c     what a log has to look like
+ */
+#ifndef APART_H
+#define APART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { APART_MOST = 1 << 16, APART_LINE = 1000, APART_TEXT_MOST = 1 << 20 };
+enum apart_kind { APART_LOG = 1, APART_TEXT, APART_RESULT, APART_COUNTS };
+
+struct apart_head {
+    uint32_t kind, length;
+};
+
+/* How a recording is going, as the worker says. */
+struct apart_counts {
+    uint64_t events, lost, bytes, reserved;
+};
+
+/* ---- apart_log.c ---- */
+
+/* The bytes of a log, as they come. */
+struct apart_log {
+    uint64_t bytes, lsn;      /* so far; of the last packet */
+    uint64_t left;            /* of the header block or packet that has begun */
+    uint64_t events;          /* in packets that have begun */
+    uint64_t most;            /* not 0: so many bytes at most, in any order behind the header */
+    uint8_t  head[96];       /* of the next one, as far as it is there */
+    uint32_t have;
+    bool     ended;           /* the END packet has come */
+};
+
+/* False: that is not how a log goes on. */
+bool apart_log_check(struct apart_log *log, const uint8_t *bytes, size_t length);
+
+/* ---- apart.c: root's side ---- */
+
+struct apart {
+    pid_t    target, worker;
+    int      fd;
+    bool     over;            /* the worker has gone; status is set */
+    bool     hostile;         /* it was ended for what it sent */
+    int      status;          /* as from waitpid() */
+    uint64_t left;            /* events found in what it left when it died */
+    int      error;           /* of the log's file */
+    int      log;             /* descriptor of the log; -1: none is expected.  Not closed */
+    struct apart_log check;
+    struct apart_counts counts;
+    uint8_t *buffer;
+    size_t   have;
+    char     line[APART_LINE];      /* of messages */
+    size_t   used, text;
+    uint8_t  before;          /* the last byte of results */
+};
+
+/* Is root to use a worker for that process?  Not for one of root's own, or none. */
+bool apart_needed(pid_t pid);
+
+/* Forks.  *worker: true in the worker, which has the target's ids and comes back with
+ * EXIT_DONE only; false in root's process.  Or an error was said, there. */
+int apart_fork(struct apart *a, pid_t target, int log, bool *worker);
+/* Reads what is there, or waits for it; false: the worker has gone. */
+bool apart_read(struct apart *a);
+/* After that: frees, and the exit status of the work; a death is said. */
+int apart_end(struct apart *a);
+
+/* For verbs that only talk: returns in the worker, or where none is needed.  Root's process
+ * shows what the worker says, and exits with its status. */
+int apart_enter(pid_t target);
+
+/* ---- apart_worker.c: the worker's side ---- */
+
+/* The child of apart_fork(). */
+int apart_begin(int pipe, pid_t target);
+bool apart_is_worker(void);
+/* A descriptor: what is written there goes to root's log. */
+int apart_log_pipe(void);
+/* Sends all of a file as the log. */
+int apart_log_file(int fd);
+void apart_send_counts(const struct apart_counts *counts);
+
+#endif

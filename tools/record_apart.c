@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Recording processes of other users, as root: each by a worker with the ids of its target
+ * (apart.h).  The worker has the stream and sends the log; this process opens the log, writes
+ * it, shows the live line, passes signals on and reports.
+ *
+ * A log with a limit is written all over, which a pipe cannot carry: the worker keeps it in
+ * memory of its own and sends it at the end.
+ */
+#include "record.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <posixtrace/stream.h>
+
+#include "amount.h"
+#include "apart.h"
+#include "progress.h"
+#include "tool.h"
+
+/* Milliseconds. */
+enum { LIVE = 500, PATIENCE = 10000 };
+
+/* What a limited log may have beside its events: names, threads, the part being written. */
+#define LOG_EXTRA (64ull << 20)
+
+struct part {
+    struct recording r;
+    struct apart a;
+};
+
+static bool is_limited(const struct record_request *q)
+{
+    return q->log_size || q->policy == RECORD_UNTIL_FULL;
+}
+
+/* ---- the worker ---- */
+
+static int send_file(struct recording *r, int file)
+{
+    if (r->error == 0)
+        r->error = apart_log_file(file);
+    close(file);
+    return r->error ? tool_error("cannot write all of %s: %s", quote(r->log), strerror(r->error))
+                    : EXIT_DONE;
+}
+
+static int work(const struct record_request *q, pid_t pid)
+{
+    struct recording r = { .pid = pid, .fd = -1, .pidfd = watch_pidfd(pid) };
+    struct watch_end end;
+    int file = -1, status;
+
+    if (is_limited(q)) {
+        r.fd = memfd_create("posixtrace log", MFD_CLOEXEC);
+        file = r.fd < 0 ? -1 : dup(r.fd);
+        if (file < 0)
+            return tool_error("no memory for the log of process %d: %s", (int)pid,
+                              strerror(errno));
+    } else {
+        r.fd = apart_log_pipe();
+    }
+    status = recording_begin(&r, q, NULL);
+    if (status != EXIT_DONE)
+        return status;
+    watch(&r, 1, q, false, &end);
+    recording_end(&r);
+    return file < 0 && r.error == 0 ? EXIT_DONE : send_file(&r, file);
+}
+
+/* ---- root ---- */
+
+static uint64_t most_bytes(const struct record_request *q)
+{
+    uint64_t size = q->log_size ? q->log_size : 64u << 20;
+
+    return is_limited(q) ? size + size / 4 + LOG_EXTRA : 0;
+}
+
+/* *worker: this is the worker of a part, and the status is its exit status. */
+static int begin_part(struct part *p, const struct record_request *q, pid_t pid, bool *worker)
+{
+    int status;
+
+    p->r = (struct recording){ .pid = pid, .pidfd = -1, .fd = -1 };
+    p->a = (struct apart){ .fd = -1, .over = true };
+    status = record_log_open(&p->r, q, NULL);
+    if (status != EXIT_DONE)
+        return status;
+    status = apart_fork(&p->a, pid, p->r.fd, worker);
+    if (*worker)
+        return status == EXIT_DONE ? work(q, pid) : status;
+    p->a.check.most = most_bytes(q);
+    return status;
+}
+
+struct wait {
+    struct part *parts;
+    size_t count;
+    int signals;
+    bool live;
+    int64_t shown, told;      /* ms; told 0: no signal came */
+    uint64_t shown_events;
+};
+
+static void show(struct wait *w)
+{
+    struct apart_counts sum = { .events = 0 };
+    int64_t now = signals_now_ms();
+    double fill = 0;
+
+    if (!w->live || now - w->shown < LIVE)
+        return;
+    for (size_t i = 0; i < w->count; i++) {
+        const struct apart_counts *c = &w->parts[i].a.counts;
+
+        sum.events += c->events;
+        sum.lost += c->lost;
+        if (c->reserved && fill < (double)c->bytes / (double)c->reserved)
+            fill = (double)c->bytes / (double)c->reserved;
+    }
+    watch_show(sum.events - w->shown_events, now - w->shown, fill, sum.lost);
+    w->shown_events = sum.events;
+    w->shown = now;
+}
+
+static void tell_workers(const struct wait *w, int number)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (!w->parts[i].a.over)
+            kill(w->parts[i].a.worker, number);
+}
+
+static void look_at_signals(struct wait *w)
+{
+    struct signalfd_siginfo info;
+
+    while (w->signals >= 0 && read(w->signals, &info, sizeof info) == sizeof info)
+        if (signals_count((int)info.ssi_signo, info.ssi_code) && !w->told) {
+            w->told = signals_now_ms();
+            tell_workers(w, SIGTERM);
+        }
+    /* Stopped by the user, or made to do something else. */
+    if (w->told && signals_now_ms() - w->told >= PATIENCE)
+        tell_workers(w, SIGKILL);
+}
+
+static void wait_for_all(struct wait *w)
+{
+    struct pollfd *p = tool_grow(NULL, w->count + 1, sizeof *p);
+    size_t left = w->count;
+
+    while (left > 0) {
+        for (size_t i = 0; i < w->count; i++)
+            p[i] = (struct pollfd){ .fd = w->parts[i].a.over ? -1 : w->parts[i].a.fd,
+                                    .events = POLLIN };
+        p[w->count] = (struct pollfd){ .fd = w->signals, .events = POLLIN };
+        if (poll(p, w->count + 1, w->live || w->told ? LIVE : -1) < 0 && errno != EINTR)
+            break;
+        left = 0;
+        for (size_t i = 0; i < w->count; i++) {
+            struct apart *a = &w->parts[i].a;
+
+            if (p[i].fd >= 0 && p[i].revents)
+                apart_read(a);
+            left += !a->over;
+        }
+        look_at_signals(w);
+        show(w);
+    }
+    free(p);
+}
+
+struct left {
+    pid_t owner;
+    struct apart_counts counts;
+};
+
+static int add_left(void *context, const struct posixtrace_stream *s)
+{
+    struct left *left = context;
+
+    left->counts.events += s->owner == left->owner ? s->unsaved : 0;
+    return 0;
+}
+
+/* How many events a dead worker has left in memory that only another worker may look into. */
+static uint64_t count_left(pid_t target, pid_t dead)
+{
+    struct left left = { .owner = dead };
+    struct apart a;
+    bool worker;
+    int status;
+
+    if (kill(target, 0) < 0)
+        return 0;
+    status = apart_fork(&a, target, -1, &worker);
+    if (worker) {
+        if (status == EXIT_DONE && posixtrace_stream_list(add_left, &left) == 0)
+            apart_send_counts(&left.counts);
+        exit(status);
+    }
+    while (status == EXIT_DONE && apart_read(&a))
+        ;
+    free(a.buffer);
+    return a.counts.events;
+}
+
+/* What has come from a worker that is gone: the log, if there is anything in it. */
+static int end_part(struct part *p, const struct record_request *q)
+{
+    bool died = p->a.hostile || !WIFEXITED(p->a.status);
+    int status, report;
+
+    if (died)
+        p->a.left = count_left(p->a.target, p->a.worker);
+    status = apart_end(&p->a);
+
+    if (p->a.check.bytes == 0 || (status != EXIT_DONE && !died && p->a.check.events == 0)) {
+        record_log_drop(&p->r);
+        return status;
+    }
+    p->r.error = p->a.error;
+    if (close(p->r.fd) != 0 && p->r.error == 0)
+        p->r.error = errno;
+    p->r.fd = -1;
+    record_log_keep(&p->r);
+    if (died) {
+        tool_note("%s is cut: %s event%s in it", quote(p->r.log),
+                  amount_count(p->a.check.events), p->a.check.events == 1 ? "" : "s");
+        return status;
+    }
+    signals_let(NULL);
+    report = record_report(&p->r, q, NULL);
+    if (q->print && p->r.regular)
+        report = record_print(&p->r);
+    signals_hold();
+    return status ? status : report;
+}
+
+int record_apart(const struct record_request *q)
+{
+    struct wait w = { .parts = tool_grow(NULL, q->pid_count, sizeof *w.parts), .signals = -1 };
+    int status = EXIT_DONE;
+    bool worker = false;
+
+    for (; status == EXIT_DONE && w.count < q->pid_count; w.count++) {
+        status = begin_part(&w.parts[w.count], q, q->pids[w.count], &worker);
+        if (worker)
+            return status;
+    }
+    w.signals = signals_open();
+    w.live = !q->quiet && isatty(STDERR_FILENO) == 1;
+    w.shown = signals_now_ms();
+    if (w.live)
+        progress_begin("", 0);
+    /* One of several that cannot be recorded: none is. */
+    if (status != EXIT_DONE)
+        tell_workers(&w, SIGTERM);
+    wait_for_all(&w);
+    progress_end();
+    for (size_t i = 0; i < w.count; i++) {
+        int one = end_part(&w.parts[i], q);
+
+        status = status ? status : one;
+        free(w.parts[i].r.log);
+    }
+    if (w.signals >= 0)
+        close(w.signals);
+    free(w.parts);
+    return status;
+}
