@@ -58,6 +58,32 @@ static bool has_names_of(const struct pt_self *self, const struct pt_seg *seg)
            same_file(names, self->names_file);
 }
 
+/* Which process loaded this image; its forked children have the same. */
+static uint32_t loaded_by;
+
+/*
+ * Was the stream created by a process that we were forked from, without exec, over any
+ * number of generations?  Our memory, in which it is not known, was copied before.
+ * Our ancestors are followed up to the one whose record our memory has (parent), or
+ * else the one that loaded the image; of an orphan, which does not get there, nothing
+ * can be said.
+ */
+static bool was_forked_from_owner(const struct pt_seg *seg, const struct pt_self *parent)
+{
+    uint32_t pid = (uint32_t)pt_sys_pid(), last = parent ? parent->pid : loaded_by;
+    struct pt_process process;
+    bool met = false;
+
+    if (pid == last || pt_process_look(pid, &process) < 0)
+        return false;
+    for (unsigned i = 0; i < GENERATIONS && pt_process_parent(&pid, &process) == 0; i++) {
+        met |= pid == seg->g.owner_pid && process.start == seg->g.owner_start;
+        if (pid == last)
+            return met;
+    }
+    return false;
+}
+
 /* start: when the branch of the family began that leads to us. UINT64_MAX: any. */
 static bool is_for_us(const struct pt_seg *seg, const struct pt_self *parent, uint64_t start)
 {
@@ -66,8 +92,7 @@ static bool is_for_us(const struct pt_seg *seg, const struct pt_self *parent, ui
     if (seg->g.attr.inheritance != POSIX_TRACE_INHERITED || pt_load_seqcst(&h->closed) ||
         !was_made_before(h, start))
         return false;
-    /* Of its own streams our memory would know those that there were. */
-    if (parent && seg->g.owner_pid == parent->pid && seg->g.owner_start == parent->start)
+    if (was_forked_from_owner(seg, parent))
         return false;
     return pt_owner_liveness(h, seg->dev, seg->ino) != PT_DEAD;
 }
@@ -262,6 +287,7 @@ static void follow_at_load(void)
 {
     int saved = errno;
 
+    loaded_by = (uint32_t)pt_sys_pid();
     if (followed() && pt_self_make()) {
         pt_lane_barrier_works();
         pt_exit_register();

@@ -16,9 +16,10 @@
  *     parent is.  Such an image does all of this when the library is loaded, not
  *     with its first call.
  *
- * The kernel tells start times in ticks of 10 ms: a stream that was made in the
- * very tick in which the child was started is taken over.  A process whose
- * parent has ended before its first call finds no way up.
+ * The kernel says start times in ticks of 10 ms: a stream that was made in the
+ * very tick in which the process was started is taken over, unless its creator is a
+ * process that this one was forked from without exec: then memory says which came
+ * first.  A process whose parent has ended before its first call finds no way up.
  *
  * Set-id programs (AT_SECURE) take nothing over: they have no directory.
  */

@@ -19,6 +19,7 @@
 #include <posixtrace/stream.h>
 #include <trace.h>
 #include "ring/liveness.h"
+#include "stream/handle.h"
 #include "stream/inherit.h"
 #include "support/image.h"
 #include "support/run_suite.h"
@@ -361,6 +362,78 @@ START_TEST(followed_by_a_child)
 }
 END_TEST
 
+/* ---- forked just before the stream was made ---- */
+
+enum { BEFORE, TRACED, NEXT_TICK };   /* what a try says */
+
+static bool same_tick(trace_id_t trid, pid_t child)
+{
+    struct pt_stream *s = pt_handle_get(trid, PT_STREAM_ACTIVE);
+    uint64_t tick = s->seg->h->created / (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+
+    pt_handle_put(s);
+    return tick == pt_process_start((uint32_t)child);
+}
+
+static unsigned count_unnamed(trace_id_t trid)
+{
+    struct posix_trace_event_info event;
+    char data[8];
+    int unavailable;
+    unsigned n = 0;
+    size_t length;
+
+    for (;; n += event.posix_event_id == POSIX_TRACE_UNNAMED_USEREVENT)
+        if (posix_trace_trygetnext_event(trid, &event, data, sizeof data, &length, &unavailable) ||
+            unavailable)
+            return n;
+}
+
+/* In a process that has not called the library. */
+static int fork_then_create(void)
+{
+    trace_id_t trid;
+    int go[2];
+    pid_t child;
+    bool same;
+    char c;
+
+    if (pipe(go) != 0 || (child = fork()) < 0)
+        return TRACED;
+    if (child == 0) {
+        if (read(go[0], &c, 1) == 1)
+            posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, "before", 6);
+        _exit(0);
+    }
+    trid = stream(0, POSIX_TRACE_INHERITED);
+    same = same_tick(trid, child);
+    if (write(go[1], "", 1) != 1 || waitpid(child, NULL, 0) != child)
+        return TRACED;
+    if (count_unnamed(trid) != 0)
+        return TRACED;
+    return same ? BEFORE : NEXT_TICK;
+}
+
+/* The kernel's start times do not say which of the two was first. */
+START_TEST(forked_in_the_same_tick)
+{
+    int said = NEXT_TICK;
+
+    while (said == NEXT_TICK) {
+        pid_t pid = fork();
+        int status;
+
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0)
+            _exit(fork_then_create());
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert(WIFEXITED(status));
+        said = WEXITSTATUS(status);
+    }
+    ck_assert_int_eq(said, BEFORE);
+}
+END_TEST
+
 static void prepare(TCase *t)
 {
     tcase_set_timeout(t, HANG_S);
@@ -377,6 +450,7 @@ static void add(TCase *t)
     tcase_add_test(t, through_a_silent_child);
     tcase_add_loop_test(t, followed, 0, 6);
     tcase_add_test(t, followed_by_a_child);
+    tcase_add_test(t, forked_in_the_same_tick);
 }
 
 int main(int argc, char **argv)
