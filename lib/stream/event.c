@@ -80,14 +80,32 @@ static uint64_t enter_level(struct pt_thread *t, const struct pt_page *page, uin
     return pt_load_relaxed(count);
 }
 
-static void count_nested(struct pt_thread *t, struct pt_page *page, uint64_t open, size_t len)
+/* A loss of a thread that has no slot in the stream; NULL: the stream is being shut down. */
+static void count_no_slot(struct pt_seg *seg, unsigned cause)
 {
-    for (; open; open &= open - 1) {
-        unsigned bit = (unsigned)__builtin_ctzll(open);
+    if (!seg)
+        return;
+    pt_add_relaxed(&seg->h->lost_no_slot[cause], 1u);
+    pt_missed_note(seg);
+}
+
+/*
+ * Nested too deep: lost in each stream whose gate is open.  One with an expression or a
+ * function is not asked, for want of a lane to ask with: the event counts as lost there.
+ * Where the thread does not write at level 0, the stream counts.
+ */
+static void count_nested(struct pt_self *self, struct pt_thread *t, uint64_t open, size_t len)
+{
+    uint64_t bit;
+
+    pt_for_each_bit(bit, open & ~pt_load_seqcst(&self->page->shadows)) {
+        uint64_t epoch = pt_load_seqcst(&self->page->epoch[bit]);
         struct pt_lane *lane = &t->lane0[bit];
 
-        if (lane->epoch && lane->epoch == pt_load_relaxed(&page->epoch[bit]))
+        if (lane->epoch && lane->epoch == epoch)
             pt_lane_lost(lane, PT_LOST_NESTED, len);
+        else
+            count_no_slot(pt_self_segment(self, (unsigned)bit, epoch), PT_LOST_NESTED);
     }
 }
 
@@ -120,8 +138,7 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
         pt_thread_forget_several(t);
     if (lane && pt_lane_attach(lane, seg, epoch, &author) == 0)
         return lane;
-    pt_add_relaxed(&seg->h->lost_no_slot[PT_LOST_NO_MEMORY], 1u);
-    pt_missed_note(seg);
+    count_no_slot(seg, PT_LOST_NO_MEMORY);
     return NULL;
 }
 
@@ -245,15 +262,10 @@ static void count_stranger(struct pt_self *self, uint32_t id)
 
     pt_add_seqcst(&pt_thread_strangers, 1u);
     open = pt_load_seqcst(&self->page->gates[id]) & ~pt_load_seqcst(&self->page->shadows);
-    pt_for_each_bit(bit, open) {
-        struct pt_seg *seg = pt_self_segment(self, (unsigned)bit,
-                                             pt_load_seqcst(&self->page->epoch[bit]));
-
-        if (!seg)
-            continue;
-        pt_add_relaxed(&seg->h->lost_no_slot[PT_LOST_NO_MEMORY], 1u);
-        pt_missed_note(seg);
-    }
+    pt_for_each_bit(bit, open)
+        count_no_slot(pt_self_segment(self, (unsigned)bit,
+                                      pt_load_seqcst(&self->page->epoch[bit])),
+                      PT_LOST_NO_MEMORY);
     pt_add_seqcst(&pt_thread_strangers, (uint32_t)-1);
 }
 
@@ -279,7 +291,7 @@ void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uin
         outer = living_word(t, outer, frame & ~(uintptr_t)15);
     level = (unsigned)(outer & PT_THREAD_LEVEL);
     if (level >= PT_LEVELS) {
-        count_nested(t, self->page, pt_load_relaxed(&self->page->gates[id]), len);
+        count_nested(self, t, pt_load_relaxed(&self->page->gates[id]), len);
         return;
     }
     if (level)

@@ -21,9 +21,13 @@ static struct pt_self *threads_of;     /* whose list that is: a fork starts a ne
 uint32_t pt_thread_strangers;
 static pthread_key_t exit_key;
 static uint32_t exit_key_state;        /* 0 none, 1 being made, 2 usable, 3 not usable */
+/* How often a record of the calling thread was given back.  Destructors that trace make
+ * another one; after the last round of destructors nothing notices the thread's exit. */
+static _Thread_local unsigned exits __attribute__((tls_model("initial-exec")));
 
 static void at_exit(void *record)
 {
+    exits++;
     pt_thread_exit(record);
 }
 
@@ -53,13 +57,15 @@ struct pt_thread *pt_thread_make(void)
     return wiped_pages(sizeof(struct pt_thread));
 }
 
-/* Where exits are not told: the record of a thread that does not exist any more. */
+/* A record of a thread that does not exist any more and whose exit nothing has noticed. */
 static struct pt_thread *take_dead(void)
 {
+    bool all = pt_load_acquire(&exit_key_state) != 2;
+
     for (struct pt_thread *t = pt_load_acquire(&all_threads); t; t = t->next) {
         uint64_t word = pt_load_acquire(&t->word);
 
-        if (word == 0 ||
+        if (word == 0 || !(all || pt_load_relaxed(&t->unwatched)) ||
             pt_sys_thread_exists(pt_load_relaxed(&t->pid), pt_load_relaxed(&t->tid)) ||
             !pt_cas_seqcst(&t->word, &word, 0u))
             continue;
@@ -85,7 +91,7 @@ static struct pt_thread *take_record(struct pt_self *self)
         if (pt_load_relaxed(&t->taken) == 0 && pt_cas_seqcst(&t->taken, &no, 1u))
             return t;
     }
-    t = pt_load_acquire(&exit_key_state) == 2 ? NULL : take_dead();
+    t = take_dead();
     if (t)
         return t;
     t = pt_thread_make();
@@ -142,6 +148,7 @@ struct pt_thread *pt_thread_get(struct pt_self *self)
     prctl(PR_GET_NAME, (unsigned long)t->name, 0, 0, 0);
     t->name[15] = '\0';
     t->lanes[0] = t->lane0;
+    pt_store_relaxed(&t->unwatched, (uint32_t)(exits > 0));
     pt_store_release(&t->word, (uint64_t)PT_THREAD_IDLE);
     /* A handler of this thread may have come here while we were busy; then its
      * record is the thread's. */
@@ -267,10 +274,13 @@ static void detach_level(struct pt_thread *t, unsigned level, const struct pt_pa
 
     for (unsigned bit = 0; lanes && bit < PT_STREAMS; bit++) {
         struct pt_lane *l = &lanes[bit];
+        uint64_t epoch = l->epoch;
 
-        if (l->epoch && l->epoch == pt_load_seqcst(&page->epoch[bit]))
-            pt_slot_detach(l->seg, l->slot_index, l->last);
+        /* First: a handler's event nested too deep counts with the lane while it is good. */
         l->epoch = l->fast = 0;
+        pt_fence_compiler();
+        if (epoch && epoch == pt_load_seqcst(&page->epoch[bit]))
+            pt_slot_detach(l->seg, l->slot_index, l->last);
         l->limit = 0;
     }
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <posixtrace/event.h>
 #include <posixtrace/filter.h>
+#include <posixtrace/info.h>
 #include <posixtrace/typed.h>
 #include "support/run_suite.h"
 
@@ -187,6 +188,92 @@ START_TEST(nested)
 }
 END_TEST
 
+static bool trace_b_at_the_fifth(const struct posixtrace_event *e, void *context)
+{
+    uint32_t n;
+
+    (void)context;
+    memcpy(&n, e->data, sizeof n);
+    trace_u32(n < 4 ? a : b, n + 1);
+    return true;
+}
+
+static uint64_t lost_in(trace_id_t trid)
+{
+    struct posixtrace_info info;
+    uint64_t lost = 0;
+
+    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
+        lost += info.lost[i];
+    ck_assert_uint_eq(lost, info.lost[POSIXTRACE_LOST_NESTED]);
+    return lost;
+}
+
+static trace_id_t begin_without(trace_event_id_t type)
+{
+    trace_event_set_t set;
+    trace_id_t trid = begin();
+
+    ck_assert_int_eq(posix_trace_eventset_empty(&set), 0);
+    ck_assert_int_eq(posix_trace_eventset_add(type, &set), 0);
+    ck_assert_int_eq(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+    return trid;
+}
+
+/* The fifth level is counted where the event would have gone to, also in a stream into which
+ * the thread has never written. */
+START_TEST(nested_elsewhere)
+{
+    trace_id_t first, second;
+
+    ck_assert_int_eq(posixtrace_event_describe("a", "u32 n", &a), 0);
+    ck_assert_int_eq(posix_trace_eventid_open("b", &b), 0);
+    first = begin_without(b);
+    second = begin_without(a);
+    ck_assert_int_eq(posixtrace_set_handler(first, a, trace_b_at_the_fifth, NULL), 0);
+    trace_u32(a, 1);
+    trace_u32(a, 1);
+    ck_assert_uint_eq(lost_in(first), 0);
+    ck_assert_uint_eq(lost_in(second), 2);
+    trace_u32(b, 1);
+    trace_u32(a, 1);
+    ck_assert_uint_eq(lost_in(second), 3);
+    ck_assert_uint_eq(sum(first), 3 * (1 + 2 + 3 + 4));
+    ck_assert_uint_eq(sum(second), 1000);
+    ck_assert_int_eq(posix_trace_shutdown(first), 0);
+    ck_assert_int_eq(posix_trace_shutdown(second), 0);
+}
+END_TEST
+
+static bool fork_inside(const struct posixtrace_event *e, void *context)
+{
+    (void)e;
+    *(pid_t *)context = fork();
+    return true;
+}
+
+/* A function that forks: both return into the event. */
+START_TEST(forks)
+{
+    trace_id_t trid = begin();
+    pid_t pid = -1;
+    int status;
+
+    ck_assert_int_eq(posixtrace_set_handler(trid, a, fork_inside, &pid), 0);
+    trace_u32(a, 5);
+    if (pid == 0) {
+        trace_u32(b, 1);
+        _exit(7);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    trace_u32(b, 2);
+    ck_assert_uint_eq(sum(trid), 5 + 1000 + 2000);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
+
 START_TEST(in_a_child)
 {
     struct asked asked = { 0, 3 };
@@ -288,6 +375,8 @@ static void add(TCase *t)
     tcase_add_test(t, one_type_and_all);
     tcase_add_test(t, comes_last);
     tcase_add_test(t, nested);
+    tcase_add_test(t, nested_elsewhere);
+    tcase_add_test(t, forks);
     tcase_add_test(t, in_a_child);
     tcase_add_test(t, ends_with_its_stream);
     tcase_add_test(t, taken_away_while_tracing);
