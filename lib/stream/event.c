@@ -18,12 +18,18 @@
  * them we are on; a frame on the alternate stack is over when we are not on
  * it.  In doubt a frame lives: then the event is written at the next level,
  * and the question comes again with the next event.
+ *
+ * In a handler on an alternate stack with SS_AUTODISARM, sigaltstack knows of none.  Such a
+ * stack below the thread's own makes no difference: a frame that it has interrupted is
+ * above us.  What is beyond top, the upper end of the thread's own stack, is on an
+ * alternate one.
  */
-static bool frame_is_dead(uintptr_t saved, uintptr_t now, const stack_t *ss)
+static bool frame_is_dead(uintptr_t saved, uintptr_t now, const stack_t *ss, uintptr_t top)
 {
     uintptr_t low = (uintptr_t)ss->ss_sp, size = ss->ss_size;
-    bool saved_alt = !(ss->ss_flags & SS_DISABLE) && saved - low < size;
-    bool now_alt = (ss->ss_flags & SS_ONSTACK) != 0;
+    bool known = !(ss->ss_flags & SS_DISABLE);
+    bool saved_alt = known ? saved - low < size : saved >= top;
+    bool now_alt = known ? (ss->ss_flags & SS_ONSTACK) != 0 : now >= top;
 
     if (saved_alt != now_alt)
         return saved_alt;
@@ -38,7 +44,8 @@ static uint64_t living_word(const struct pt_thread *t, uint64_t word, uintptr_t 
 
     sigaltstack(NULL, &ss);
     errno = saved;
-    while ((word & PT_THREAD_LEVEL) && frame_is_dead((uintptr_t)word & ~(uintptr_t)15, now, &ss)) {
+    while ((word & PT_THREAD_LEVEL) &&
+           frame_is_dead((uintptr_t)word & ~(uintptr_t)15, now, &ss, t->stack_top)) {
         unsigned below = (unsigned)(word & PT_THREAD_LEVEL) - 1;
 
         word = below ? t->outer[below] : PT_THREAD_IDLE;

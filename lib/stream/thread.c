@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include "base/clock.h"
@@ -127,6 +128,19 @@ static void note_numbers(struct pt_thread *t, const struct pt_self *self)
     pt_store_relaxed(&t->tid, tid);
 }
 
+/*
+ * Both C libraries that we know place what pthread_self() points to at the upper end of a
+ * thread's stack, also of one that the program has made; that of the initial thread has
+ * the program's name there and is above all else.  A thread whose id is the process's can
+ * be any thread that has forked: its stack is the nearer one.
+ */
+static uintptr_t stack_top(const struct pt_thread *t)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0), own = (uintptr_t)t->thread_id;
+
+    return t->tid != t->pid || here < own ? own : (uintptr_t)getauxval(AT_EXECFN);
+}
+
 struct pt_thread *pt_thread_get(struct pt_self *self)
 {
     struct pt_thread *old = pt_thread_self, *t;
@@ -144,6 +158,7 @@ struct pt_thread *pt_thread_get(struct pt_self *self)
     }
     note_numbers(t, self);
     t->thread_id = (uint64_t)(uintptr_t)pthread_self();
+    t->stack_top = stack_top(t);
     memset(t->name, 0, sizeof t->name);
     prctl(PR_GET_NAME, (unsigned long)t->name, 0, 0, 0);
     t->name[15] = '\0';

@@ -97,6 +97,7 @@ struct pt_thread {
     uint64_t outer[PT_LEVELS];
     struct pt_lane *lanes[PT_LEVELS];
     struct pt_thread *next;
+    uintptr_t stack_top;         /* the thread's own stack is below it */
     uint32_t unwatched;          /* the thread may end without a call of pt_thread_exit */
     int32_t pid, tid;
     uint64_t thread_id;

@@ -3,7 +3,7 @@
 /*
  * All pairs of ways through an event, at each instruction.
  *
- *   mix [signal|jump|nest|fork]     all of them, or the one that is named
+ *   mix [signal|disarm|jump|nest|fork]     all of them, or the one that is named
  *
  * The subject traces four event types: A is for one stream, B for two, C for
  * one stream and for another with a filter expression; D for that other one, whose filter
@@ -11,6 +11,7 @@
  * single-stepped to instruction k; then
  *
  *   signal  a handler traces an event of any way, the call continues
+ *   disarm  the same, on an alternate stack with SS_AUTODISARM, above the thread's own
  *   jump    the handler traces and leaves by siglongjmp
  *   nest    the handler traces a long event, which is stepped, too; a second handler leaves
  *           that by siglongjmp into the first, which returns
@@ -39,6 +40,9 @@
 #include <posixtrace/filter.h>
 #include <posixtrace/stream.h>
 #include <trace.h>
+#if !defined SS_AUTODISARM
+#define SS_AUTODISARM (1u << 31)
+#endif
 #include "proof/stepper.h"
 #include "torture/demand.h"
 
@@ -47,20 +51,20 @@
 #define CHUNKFUL   45u     /* events of 8 bytes, more than a chunk of 1 KiB has room for */
 #define WATCHDOG_S 300
 #define INSIDE     300u    /* instructions, in every event that takes so many */
-#define SAMPLES    40u     /* strikes in the ways of hundreds of instructions */
+#define SAMPLES    24u     /* strikes in the ways of hundreds of instructions */
 
 enum type { A, B, C, D, TYPES };
 enum source { MAIN, HANDLER, OTHER, CHILD, SOURCES };
 
 /* What a window or a handler does. The first HANDLED are for both. */
 enum act { A_SHORT, A_SIZED, B_SHORT, B_LONG, C_ASKED, HANDLED, PREPARE = HANDLED, NAME, ACTS };
-enum blow { SIGNAL, JUMP, NEST, FORK, BLOWS };
+enum blow { SIGNAL, DISARM, JUMP, NEST, FORK, BLOWS };
 
 static const char *const act_names[] = {
     "one stream", "one stream, 40 bytes", "two streams", "two streams, 248 bytes",
     "filter expression", "prepare", "a name"
 };
-static const char *const blow_names[] = { "signal", "jump", "nest", "fork" };
+static const char *const blow_names[] = { "signal", "disarm", "jump", "nest", "fork" };
 
 struct plan {
     enum blow blow;
@@ -342,16 +346,28 @@ static void open_streams(const struct plan *plan)
         DEMAND_OK(posix_trace_start(trids[i]));
 }
 
+/* The driver's thread has its stack in the lower half: so has the child that it forks. */
+static char stacks[2][512 << 10] __attribute__((aligned(64)));
+
+static void handle(int sig, void (*handler)(int), bool disarm)
+{
+    struct sigaction action = { .sa_handler = handler, .sa_flags = disarm ? SA_ONSTACK : 0 };
+    stack_t stack = { .ss_sp = stacks[1], .ss_size = sizeof stacks[1],
+                      .ss_flags = (int)SS_AUTODISARM };
+
+    DEMAND(!disarm || sigaltstack(&stack, NULL) == 0, "no alternate stack");
+    DEMAND(sigaction(sig, &action, NULL) == 0, "no handler");
+}
+
 static void be_subject(const struct plan *plan)
 {
-    struct sigaction outer = { .sa_handler = on_outer }, inner = { .sa_handler = on_inner };
     pthread_t thread;
 
     alarm(WATCHDOG_S);
     shared->by_children = 0;
     open_streams(plan);
-    sigaction(SIGUSR1, &outer, NULL);
-    sigaction(SIGUSR2, &inner, NULL);
+    handle(SIGUSR1, on_outer, plan->blow == DISARM);
+    handle(SIGUSR2, on_inner, false);
     sem_init(&other_may, 0, 0);
     sem_init(&other_has, 0, 0);
     DEMAND_OK(pthread_create(&thread, NULL, other, NULL));
@@ -467,12 +483,38 @@ static bool prove(struct plan *plan, unsigned samples)
     return true;
 }
 
-int main(int argc, char **argv)
+static char plain_failure;
+
+static unsigned most(enum blow blow)
+{
+    return blow == SIGNAL ? ACTS : HANDLED;
+}
+
+static void *prove_all(void *only)
 {
     unsigned samples = getenv("POSIXTRACE_PROOF_FULL") ? 100000 :
                        getenv("POSIXTRACE_TEST_SHORT") ? 12 : SAMPLES;
-    const char *refused = stepper_refused();
     struct plan plan = { .blow = SIGNAL };
+
+    for (; plan.blow < BLOWS; plan.blow++)
+        for (plan.window = 0; plan.window < most(plan.blow); plan.window++)
+            for (plan.handled = 0; plan.handled < (plan.blow == FORK ? 2 : HANDLED);
+                 plan.handled++) {
+                plan.inherit = plan.blow == FORK && plan.handled == 1;
+                if ((!only || strcmp(only, blow_names[plan.blow]) == 0) &&
+                    !prove(&plan, plan.blow == SIGNAL || plan.blow == FORK ? samples
+                                                                           : samples / 2))
+                    return &plain_failure;
+            }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    const char *refused = stepper_refused();
+    pthread_attr_t attr;
+    pthread_t driver;
+    void *failed;
 
     if (refused) {
         printf("skipped: %s\n", refused);
@@ -481,14 +523,9 @@ int main(int argc, char **argv)
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         return 1;
-    for (plan.blow = SIGNAL; plan.blow < BLOWS; plan.blow++)
-        for (plan.window = 0; plan.window < (plan.blow == SIGNAL ? ACTS : HANDLED); plan.window++)
-            for (plan.handled = 0; plan.handled < (plan.blow == FORK ? 2 : HANDLED);
-                 plan.handled++) {
-                plan.inherit = plan.blow == FORK && plan.handled == 1;
-                if ((argc < 2 || strcmp(argv[1], blow_names[plan.blow]) == 0) &&
-                    !prove(&plan, plan.blow == JUMP || plan.blow == NEST ? samples / 2 : samples))
-                    return 1;
-            }
-    return 0;
+    DEMAND_OK(pthread_attr_init(&attr));
+    DEMAND_OK(pthread_attr_setstack(&attr, stacks[0], sizeof stacks[0]));
+    DEMAND_OK(pthread_create(&driver, &attr, prove_all, argc > 1 ? argv[1] : NULL));
+    DEMAND_OK(pthread_join(driver, &failed));
+    return failed ? 1 : 0;
 }
