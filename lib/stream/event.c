@@ -73,9 +73,9 @@ static uint64_t enter_level(struct pt_thread *t, const struct pt_page *page, uin
 {
     pt_u64 *count = level ? &t->nested : &t->count;
 
-    pt_count_own(count);
-    pt_fence_compiler();
     pt_store_relaxed(&t->word, pt_thread_word(frame, level < was ? was : level + 1));
+    pt_fence_compiler();
+    pt_count_own(count);
     pt_fence_seqcst();
     if (level < was) {
         for (unsigned l = level; l < was; l++)

@@ -8,8 +8,8 @@
  *      nobody wants.
  *   2  word: not idle (first event, forked child, a handler inside an event, or
  *      what a siglongjmp left): slow path
- *   3  count += 1 by one instruction; word = our frame, level 1: we are inside, mappings
- *      stay; our count is what is loaded now, when no other event of level 0 counts
+ *   3  word = our frame, level 1: we are inside, mappings stay; then count += 1, in this
+ *      order: what handlers trace before the word is stored has counted by then
  *   4  load the epoch of the gate bit       who took it back before 3 is seen here
  *   5  lane for the stream, that epoch      else slow path
  *   6  slot->inside = count                 then the clock: see ring/watermark.h
@@ -85,14 +85,13 @@ static inline struct pt_page *pt_event_page(const uint64_t *gates)
     return (struct pt_page *)(void *)((char *)(uintptr_t)gates - offsetof(struct pt_page, gates));
 }
 
-/* Step 3.  One instruction counts: a handler's event of level 0 comes before it or after
- * it.  After the store of word no other event of level 0 counts, so what is loaded then
- * is this event's number. */
+/* Step 3.  The word first: from then on no handler's event is of level 0 and counts, so
+ * that the number is this event's alone. */
 static inline uint64_t pt_event_enter(struct pt_thread *t, uintptr_t frame)
 {
-    pt_count_own(&t->count);
-    pt_fence_compiler();
     pt_store_relaxed(&t->word, pt_thread_word(frame, 1u));
+    pt_fence_compiler();
+    pt_count_own(&t->count);
     pt_fence_compiler();
     return pt_load_relaxed(&t->count);
 }

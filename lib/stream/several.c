@@ -12,11 +12,11 @@
  *
  * The copies are good as long as nothing else has used a lane of level 0: every
  * event of that level counts, so it is enough that the last one in several streams has the
- * count before ours.  That must not be missed when a handler comes before we are inside,
- * whose event then is one of level 0 like ours: the count goes up by one instruction,
- * and is read again when we are inside.  An event that is left half-way, or that had
- * to do with readers and full chunks, does not leave its count: the next one takes the
- * longer way.
+ * count before ours.  A handler that comes before we are inside may trace any number of
+ * events of level 0: we count after the word is stored, so all of them have counted before
+ * (test/model/ready.pml; counting first, our number would be that of the last of them).  An
+ * event that is left half-way, or that had to do with readers and full chunks, does not
+ * leave its count: the next one takes the longer way.
  *
  * Which of the ways an event takes:
  *   ready      pt_event_several, all of the above holds

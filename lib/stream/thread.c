@@ -197,8 +197,9 @@ bool pt_thread_enter(struct pt_thread *t)
 {
     if (pt_load_relaxed(&t->word) != PT_THREAD_IDLE)
         return false;
-    pt_count_own(&t->count);
     pt_store_seqcst(&t->word, pt_thread_word((uintptr_t)__builtin_frame_address(0), 1u));
+    pt_count_own(&t->count);
+    pt_fence_seqcst();
     /* Forked after the record was found. */
     if (!pt_self_peek()) {
         pt_thread_leave(t);

@@ -10,13 +10,14 @@
  *        how many event frames lie on this thread's stacks.  One word, because
  *        a handler that finds the level must find the frame that belongs to it.
  * outer  outer[l]: the word of level l while level l + 1 is inside it
- * count  events begun at level 0: tells one from the next.  Handlers of the thread count,
- *        too: it goes up by one instruction (pt_count_own) and is loaded again after
- *        the word is stored, from when on nobody else counts
+ * count  events begun at level 0: tells one from the next.  It goes up after the word is
+ *        stored: before, a handler's event of level 0 would get the same number, and the
+ *        ready way of several.c would not know of it
  *
  * word protects mappings: an event stores it, then looks at its gate again;
  * who wants to unmap a segment closes the gates, issues pt_barrier_all() and
- * then waits for every thread to be outside or at a later count.
+ * then waits for every thread to be outside or at a later count: an event that counts after
+ * that barrier looks at its gate after it, too.
  */
 #ifndef PT_STREAM_THREAD_H
 #define PT_STREAM_THREAD_H

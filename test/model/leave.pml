@@ -78,8 +78,8 @@ proctype thread(byte t; chan queue)
         if
         :: !gate
         :: gate ->
-            queue ! COUNT(made);
             queue ! WORD(true);
+            queue ! COUNT(made);
 #ifdef WITHOUT_SECOND_LOOK
             if :: lane == 0 -> seen = epoch :: else -> seen = lane fi;
 #else
@@ -90,8 +90,8 @@ proctype thread(byte t; chan queue)
             :: else ->
                 /* The slow path, from the start; it has a fence. */
                 queue ! WORD(false);
-                queue ! COUNT(made);
                 queue ! WORD(true);
+                queue ! COUNT(made);
                 len(queue) == 0;
                 if
                 :: !gate

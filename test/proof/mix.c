@@ -48,7 +48,7 @@
 
 #define STREAMS    3u
 #define WORDS      31u     /* of the longest event */
-#define CHUNKFUL   45u     /* events of 8 bytes, more than a chunk of 1 KiB has room for */
+#define CHUNKFUL   100u    /* events of 8 bytes, more than a chunk of 1 or 2 KiB has room for */
 #define WATCHDOG_S 300
 #define INSIDE     300u    /* instructions, in every event that takes so many */
 #define SAMPLES    24u     /* strikes in the ways of hundreds of instructions */
@@ -57,12 +57,14 @@ enum type { A, B, C, D, TYPES };
 enum source { MAIN, HANDLER, OTHER, CHILD, SOURCES };
 
 /* What a window or a handler does. The first HANDLED are for both. */
-enum act { A_SHORT, A_SIZED, B_SHORT, B_LONG, C_ASKED, HANDLED, PREPARE = HANDLED, NAME, ACTS };
+enum act {
+    A_SHORT, A_SIZED, B_SHORT, B_LONG, C_ASKED, B_B_A, HANDLED, PREPARE = HANDLED, NAME, ACTS
+};
 enum blow { SIGNAL, DISARM, JUMP, NEST, FORK, BLOWS };
 
 static const char *const act_names[] = {
     "one stream", "one stream, 40 bytes", "two streams", "two streams, 248 bytes",
-    "filter expression", "prepare", "a name"
+    "filter expression", "two, two, one", "prepare", "a name"
 };
 static const char *const blow_names[] = { "signal", "disarm", "jump", "nest", "fork" };
 
@@ -109,6 +111,7 @@ static void act(enum act what, enum source source)
     case B_SHORT: trace(B, source, 1); break;
     case B_LONG:  trace(B, source, WORDS); break;
     case C_ASKED: trace(C, source, 1); break;
+    case B_B_A: trace(B, source, 1); trace(B, source, 1); trace(A, source, 1); break;
     case PREPARE: DEMAND_OK(posixtrace_prepare()); break;
     default: DEMAND_OK(posix_trace_eventid_open("A", &ids[A]));
     }
@@ -269,7 +272,7 @@ static void wait_for_child(const struct plan *plan)
 
 static enum type type_of(enum act what)
 {
-    return what <= A_SIZED ? A : what <= B_LONG ? B : C;
+    return what <= A_SIZED ? A : what <= B_LONG || what == B_B_A ? B : C;
 }
 
 static void one_round(const struct plan *plan)
@@ -288,11 +291,9 @@ static void one_round(const struct plan *plan)
     jump_now = nest_now = fork_now = 0;
     if (child == 0)
         be_child();
-    for (unsigned i = 0; i < CHUNKFUL; i++) {
+    for (unsigned i = 0; i < CHUNKFUL; i++)
         trace(B, MAIN, 1);
-        if (i % 9 == 0)
-            raise(SIGUSR1);
-    }
+    raise(SIGUSR1);
     if (child > 0)
         wait_for_child(plan);
     sem_post(&other_may);
