@@ -269,7 +269,9 @@ int pt_writer_flush(struct pt_log_writer *w)
     return error;
 }
 
-/* Takes back the last ROUND of a full log, if nothing came after it. */
+/* Takes back the last ROUND of a full log, if nothing came after it.  The next one is
+ * written over it, and a kill in between would leave neither: until that one is whole,
+ * the emergency status has what it says. */
 static int take_back_round(struct pt_log_writer *w)
 {
     int error;
@@ -283,6 +285,7 @@ static int take_back_round(struct pt_log_writer *w)
     w->ring.head -= w->replace.bytes;
     w->lsn = w->replace.lsn;
     w->round--;
+    pt_writer_emergency(w, 0, 0);
     return 0;
 }
 

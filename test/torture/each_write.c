@@ -51,6 +51,7 @@ struct plan {
 
 static struct shared {
     volatile uint64_t returned[LANES_MAX];
+    volatile uint64_t flushed; /* traced before the last flush that has ended */
     volatile pid_t first;      /* the thread of the first lane; the others have one a burst */
 } *shared;
 
@@ -78,6 +79,15 @@ ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
     if (offset + (off_t)bytes > disk_end)
         bytes = (size_t)(disk_end - offset);
     return syscall(SYS_pwrite64, fd, from, bytes, offset);
+}
+
+static uint64_t traced(const struct plan *plan)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < plan->lanes; i++)
+        sum += shared->returned[i];
+    return sum;
 }
 
 /* ---- the process that is killed ---- */
@@ -158,6 +168,7 @@ static void trace_and_die(const struct plan *plan, int log_fd, unsigned k)
     for (unsigned i = 0; i < BURSTS; i++) {
         trace_burst(plan, id);
         flush(trid);
+        shared->flushed = traced(plan);
     }
     if (plan->half)
         disk_end = NO_LIMIT;
@@ -167,15 +178,6 @@ static void trace_and_die(const struct plan *plan, int log_fd, unsigned k)
 }
 
 /* ---- the process that verifies ---- */
-
-static uint64_t traced(const struct plan *plan)
-{
-    uint64_t sum = 0;
-
-    for (unsigned i = 0; i < plan->lanes; i++)
-        sum += shared->returned[i];
-    return sum;
-}
 
 struct books {
     uint64_t read, lost, next;   /* next: the sum over the lanes, what follows the newest */
@@ -251,6 +253,9 @@ static struct books read_alone(const struct plan *plan, int log_fd, const char *
     struct books b = read_log(plan, log_fd, when);
 
     DEMAND_SUM(b, plan->flood ? b.read : b.next, traced(plan) + plan->lanes, when);
+    /* What a LOOP stream has overwritten of a thread that no flush saw, its end tells. */
+    DEMAND_SUM(b, plan->flood && plan->stream_policy == POSIX_TRACE_LOOP ? 0 : shared->flushed,
+               traced(plan) + plan->lanes, when);
     DEMAND(plan->flood || plan->log_policy == POSIX_TRACE_UNTIL_FULL || plan->lanes > 1 ||
            plan->disk_end != NO_LIMIT || b.read + b.lost == b.next,
            "%s, %s: %llu read, %llu lost, %llu is next", what, when, (unsigned long long)b.read,
