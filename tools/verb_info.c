@@ -21,7 +21,7 @@
 #include "tool.h"
 #include "when.h"
 
-enum { STRICT = 1, PROGRESS_EVERY = 0x3fff, DESCRIPTION_COLUMN = 16 };
+enum { STRICT = 1, PROGRESS_EVERY = 0x3fff, DESCRIPTION_COLUMN = 16, PACKET_HEAD = 128 };
 
 static const struct option_spec options[] = { { "strict", false, STRICT }, { NULL, false, 0 } };
 
@@ -71,15 +71,47 @@ static const char *clock_text(int clock)
     }
 }
 
-static const char *end_text(int end)
+/* Does a log of limited size take all that its dead writer left in memory, however small
+ * the packets are? */
+static bool takes_all(const struct log_file *log)
 {
-    switch (end) {
+    uint64_t most = log->info.bytes + log->info.reserved_bytes + PACKET_HEAD * log->info.events;
+    int policy = POSIX_TRACE_APPEND;
+    trace_attr_t attr;
+    size_t size = 0;
+
+    if (posix_trace_get_attr(log->trid, &attr) == 0) {
+        posix_trace_attr_getlogfullpolicy(&attr, &policy);
+        posix_trace_attr_getlogsize(&attr, &size);
+        posix_trace_attr_destroy(&attr);
+    }
+    return policy == POSIX_TRACE_APPEND || most <= size;
+}
+
+/* The writer died and what it left in memory is there. */
+static const char *tail_text(const struct log_file *log)
+{
+    static char text[400];
+    bool lost = log_file_lost(log->info.lost) > 0;
+
+    snprintf(text, sizeof text,
+             "writer died; with what it left in memory, read here, nothing %sis missing%s; "
+             "'posixtrace recover' keeps %s",
+             lost ? "else " : "", lost ? " than is lost below" : "",
+             takes_all(log) ? "it"
+                 : "what fits into the log and counts the rest as lost, "
+                   "'posixtrace export --to=jsonl' saves all");
+    return text;
+}
+
+static const char *end_text(const struct log_file *log)
+{
+    switch (log->info.end) {
     case POSIXTRACE_END_ACTIVE: return "not yet: it is being written";
     case POSIXTRACE_END_SHUTDOWN: return "complete";
     case POSIXTRACE_END_RECOVERED: return "complete: recovered after its writer had died";
     case POSIXTRACE_END_TAIL:
-        return "writer died; with what it left in memory, read here, nothing is missing "
-               "('posixtrace recover' keeps it)";
+        return tail_text(log);
     case POSIXTRACE_END_CUT: return "cut: its writer died or the file is damaged";
     default: return "not known";
     }
@@ -133,7 +165,7 @@ static void print_log(const struct log_file *log)
         row("log", "%s, %s", log->shown, amount_bytes(log->size));
     else
         row("log", "%s", log->shown);
-    row("ended", "%s", end_text(log->info.end));
+    row("ended", "%s", end_text(log));
     row("id", "%s", id);
 }
 

@@ -23,7 +23,8 @@ static const char help[] =
     "\n"
     "Completes a log whose writer was killed or crashed: adds the events that the\n"
     "writer left in memory, on the same machine and before the next boot, and then\n"
-    "index and end mark. A log that is complete is left as it is.\n"
+    "index and end mark. A log that is complete is left as it is. Where the log's size\n"
+    "is limited, what does not fit counts as lost; 'posixtrace export' before saves it.\n"
     "\n"
     "  --help  print this\n"
     "\n"
@@ -46,31 +47,52 @@ static int explain(int fd, const char *shown, int error)
     }
 }
 
-static void print_report(const char *shown, const struct posixtrace_recover_report *r)
+/* What the log, and what its writer left in memory, say at this moment. */
+static void look(int fd, struct posixtrace_info *info)
 {
+    trace_id_t trid;
+
+    memset(info, 0, sizeof *info);
+    if (posix_trace_open(fd, &trid) != 0)
+        return;
+    posixtrace_get_info(trid, info);
+    posix_trace_close(trid);
+}
+
+static void print_report(const char *shown, const struct posixtrace_recover_report *r,
+                         const struct posixtrace_info *before, const struct posixtrace_info *after)
+{
+    uint64_t lost = log_file_lost(after->lost) - log_file_lost(before->lost);
+
     if (r->was_complete) {
         out_format("%s: was complete, %" PRIu64 " events\n", shown, r->events_before);
         return;
     }
     out_format("%s: completed: %" PRIu64 " events, %" PRIu64 " added from ", shown,
-               r->events_before + r->events_added, r->events_added);
+               after->events, r->events_added);
     out_text(r->segment_found ? "the writer's memory\n"
                               : "memory: what its writer left there was not found\n");
+    if (lost > 0 && log_file_lost(after->lost) > log_file_lost(before->lost))
+        out_format("%s: %" PRIu64 " events did not fit into the log, whose size is limited; "
+                   "they count as lost\n", shown, lost);
 }
 
 static int recover_file(const char *path)
 {
     struct posixtrace_recover_report report;
+    struct posixtrace_info before, after;
     const char *shown = quote(path);
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY), error;
 
     if (fd < 0)
         return tool_error("cannot open %s for writing: %s", shown, strerror(errno));
     progress_begin_blind("recovering");
+    look(fd, &before);
     error = posixtrace_log_recover(fd, &report);
+    look(fd, &after);
     progress_end();
     if (error == 0)
-        print_report(shown, &report);
+        print_report(shown, &report, &before, &after);
     else
         explain(fd, shown, error);
     close(fd);

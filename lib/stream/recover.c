@@ -29,9 +29,14 @@ static int append_tail(struct pt_log_writer *w, struct pt_log_reader *r,
     for (size_t i = pt_log_reader_sync_count(r); e == 0 && i < tail->sync_count; i++)
         e = pt_log_put_sync(w, &tail->syncs[i]);
     for (size_t i = 0; e >= 0 && i < count; i++) {
+        struct pt_log_books before, after;
+
+        pt_log_books(w, &before);
         e = pt_log_put_packet(w, &p[i]);
-        if (e == PT_LOG_STORED)
-            report->events_added += p[i].events;
+        pt_log_books(w, &after);
+        if (e >= 0)
+            report->events_added += p[i].events - (after.full - before.full) -
+                                    (after.error - before.error);
     }
     return e < 0 ? e : 0;
 }
