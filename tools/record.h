@@ -67,6 +67,8 @@ void record_log_keep(struct recording *r);
 /* Removes what was made; the earlier log is there again. */
 void record_log_drop(struct recording *r);
 /* Is there a %p in the pattern? */
+/* Says which process writes the log already; EXIT_FAILED. */
+int record_log_busy(const char *log);
 bool record_log_has_pid(const char *pattern);
 
 /* record_stream.c.  begin: pid is set; opens log and stream and starts it. */

@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <posixtrace/stream.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,46 @@ bool record_log_has_pid(const char *pattern)
     return false;
 }
 
+struct writer {
+    struct stat log;
+    pid_t pid;
+};
+
+static int is_writer(void *context, const struct posixtrace_stream *s)
+{
+    struct writer *w = context;
+    struct stat log;
+
+    if (!s->has_log || s->liveness != POSIXTRACE_ALIVE || stat(s->log_path, &log) != 0 ||
+        log.st_dev != w->log.st_dev || log.st_ino != w->log.st_ino)
+        return 0;
+    w->pid = s->owner;
+    return 1;
+}
+
+int record_log_busy(const char *log)
+{
+    struct writer w = { .pid = 0 };
+    char path[40], name[20] = "?\n";
+    FILE *f;
+
+    if (stat(log, &w.log) == 0)
+        posixtrace_stream_list(is_writer, &w);
+    if (w.pid == 0)
+        return tool_error("%s is being written by another process; name another file with -o",
+                          quote(log));
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)w.pid);
+    f = fopen(path, "re");
+    if (f) {
+        if (!fgets(name, sizeof name, f))
+            name[0] = '\0';
+        fclose(f);
+    }
+    name[strcspn(name, "\n")] = '\0';
+    return tool_error("%s is being written by process %d (%s); name another file with -o",
+                      quote(log), (int)w.pid, quote(name));
+}
+
 /* May the regular file that is there be overwritten? */
 static int judge(const struct recording *r)
 {
@@ -87,8 +128,7 @@ static int judge(const struct recording *r)
         info.end = POSIXTRACE_END_CUT;
     posix_trace_close(trid);
     if (info.end == POSIXTRACE_END_ACTIVE)
-        return tool_error("%s is being written by a living process; name another file with -o",
-                          quote(r->log));
+        return record_log_busy(r->log);
     return EXIT_DONE;
 }
 

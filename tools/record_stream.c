@@ -105,6 +105,8 @@ static int explain(const struct recording *r, const struct record_request *q, in
     case EAGAIN:
         return tool_error("there are too many streams, %d are possible; 'posixtrace list' shows "
                           "them", TRACE_SYS_MAX);
+    case EBUSY:
+        return record_log_busy(r->log);
     case ENOMEM:
         return tool_error("no memory for a stream of %s in %s; 'posixtrace doctor' examines that",
                           amount_bytes(q->size ? q->size : SIZE_SMALL),

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 #include "api/create.h"
 #include "api/self_record.h"
@@ -203,6 +204,8 @@ static int begin(void)
         return 0;
     if (fd < 0)
         return fd;
+    /* The flush thread has a lock of its own: this one would stay with a forked child. */
+    flock(fd, LOCK_UN);
     r = create(fd, &trid);
     if (r < 0)
         pt_record_log_drop(fd, begun_log);

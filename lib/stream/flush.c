@@ -143,9 +143,13 @@ static void *flush_thread(void *arg)
     prctl(PR_SET_NAME, "posixtrace-flush", 0, 0, 0);
     e = own_descriptors(f->fd);
     if (e == 0)
+        e = pt_log_lock_take(&f->lock, f->fd);
+    if (e == 0)
         e = open_log(f);
     if (e == 0)
         open_switches(f);
+    else
+        pt_log_lock_release(&f->lock);
     reply(f, e);
     if (e < 0)
         return NULL;
@@ -159,6 +163,7 @@ static void *flush_thread(void *arg)
         pt_store_seqcst(&f->stream->seg->h->log_complete, 1u);
     f->answer = e < 0 ? e : -(int32_t)pt_load_seqcst((uint32_t *)&f->error);
     pt_log_writer_free(f->writer);
+    pt_log_lock_release(&f->lock);
     return NULL;
 }
 
@@ -179,6 +184,7 @@ int pt_flusher_start(struct pt_stream *s, int fd)
         return -ENOMEM;
     f->stream = s;
     f->fd = fd;
+    f->lock = (struct pt_log_lock){ -1, -1 };
     pthread_mutex_init(&f->clearing, NULL);
     sink.context = f;
     e = pt_round_init(&f->round, &s->live, &sink);

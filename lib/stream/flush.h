@@ -6,7 +6,8 @@
  *
  * It has all signals blocked and a descriptor table of its own with nothing in
  * it but the log, so close, dup2 and close_range of the application cannot
- * touch the log, and SIGXFSZ and SIGPIPE never reach the application.
+ * touch the log, and SIGXFSZ and SIGPIPE never reach the application.  It refuses a
+ * file that another stream writes (log_lock.h).
  *
  * Rounds.  A round writes, for every chunk, what is committed and older than
  * the watermark, then a round record.  So rounds partition time, and all that

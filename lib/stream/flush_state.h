@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 #include "stream/flush.h"
+#include "stream/log_lock.h"
 #include "stream/lookout.h"
 #include "stream/round.h"
 
@@ -21,6 +22,7 @@ struct pt_flusher {
     struct pt_round round;
     pthread_t thread;
     int fd;
+    struct pt_log_lock lock;
     uint32_t asked;            /* ASK_* */
     uint32_t answered;         /* futex: counts answers to start and clear */
     int32_t answer;

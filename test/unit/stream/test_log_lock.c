@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * One writer for a log file: the second stream is refused, in the same process and in
+ * another, and leaves the log alone; the file is free when the stream is shut down, and
+ * when its process was killed, whatever that process has forked.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <posixtrace/info.h>
+#include <posixtrace/log.h>
+#include <trace.h>
+#include "support/run_suite.h"
+
+static char path[64];
+
+static int open_log(int mode)
+{
+    int fd = open(path, mode | O_CREAT | O_CLOEXEC, 0600);
+
+    ck_assert_int_ge(fd, 0);
+    return fd;
+}
+
+static void make_path(void)
+{
+    int fd;
+
+    strcpy(path, "/tmp/posixtrace-lock.XXXXXX");
+    fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+}
+
+static void remove_path(void)
+{
+    unlink(path);
+}
+
+static int create(int fd, trace_id_t *trid)
+{
+    return posix_trace_create_withlog(0, NULL, fd, trid);
+}
+
+static void check_whole(void)
+{
+    struct posixtrace_log_report report;
+    int fd = open_log(O_RDONLY);
+
+    ck_assert_int_eq(posixtrace_log_check(fd, NULL, NULL, &report), 0);
+    ck_assert_int_eq(report.complete, 1);
+    ck_assert_int_eq(report.damaged, 0);
+    close(fd);
+}
+
+START_TEST(same_process)
+{
+    static const int modes[] = { O_RDWR, O_WRONLY };
+    int one = open_log(modes[_i]), two = open_log(modes[_i]);
+    trace_id_t trid, other;
+
+    ck_assert_int_eq(create(one, &trid), 0);
+    ck_assert_int_eq(create(two, &other), EBUSY);
+    ck_assert_int_eq(create(one, &other), EBUSY);
+    /* A handle that is closed gives the lock not away. */
+    close(one);
+    ck_assert_int_eq(create(two, &other), EBUSY);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    check_whole();
+    ck_assert_int_eq(create(two, &trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    check_whole();
+    close(two);
+}
+END_TEST
+
+/* Free as soon as shutdown returns. */
+START_TEST(again_and_again)
+{
+    int fd = open_log(O_RDWR);
+    trace_id_t trid;
+
+    for (unsigned i = 0; i < 100; i++) {
+        ck_assert_int_eq(create(fd, &trid), 0);
+        ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    }
+    close(fd);
+}
+END_TEST
+
+START_TEST(file_without_name)
+{
+    int one = open_log(O_RDWR), two = open_log(O_RDWR);
+    trace_id_t trid, other;
+
+    unlink(path);
+    ck_assert_int_eq(create(one, &trid), 0);
+    ck_assert_int_eq(create(two, &other), EBUSY);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    close(one);
+    close(two);
+}
+END_TEST
+
+/* The application has locked the file itself: for its own stream, for one only. */
+START_TEST(locked_already)
+{
+    int one = open_log(O_RDWR), two = open_log(O_RDWR);
+    trace_id_t trid, other;
+
+    ck_assert_int_eq(flock(one, LOCK_EX), 0);
+    ck_assert_int_eq(create(two, &other), EBUSY);
+    ck_assert_int_eq(create(one, &trid), 0);
+    ck_assert_int_eq(create(one, &other), EBUSY);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    close(one);
+    close(two);
+}
+END_TEST
+
+START_TEST(no_regular_file)
+{
+    int fd = open("/dev/null", O_WRONLY);
+    trace_attr_t attr;
+    trace_id_t one, two;
+
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
+    ck_assert_int_eq(posix_trace_create_withlog(0, &attr, fd, &one), 0);
+    ck_assert_int_eq(posix_trace_create_withlog(0, &attr, fd, &two), 0);
+    ck_assert_int_eq(posix_trace_shutdown(one), 0);
+    ck_assert_int_eq(posix_trace_shutdown(two), 0);
+    close(fd);
+}
+END_TEST
+
+/* A process that has the stream, and a child of its own that outlives it. */
+static pid_t start_writer(int ready[2], pid_t *child)
+{
+    pid_t writer;
+
+    ck_assert_int_eq(pipe(ready), 0);
+    writer = fork();
+    ck_assert_int_ge(writer, 0);
+    if (writer == 0) {
+        int fd = open_log(O_RDWR);
+        trace_id_t trid;
+        pid_t pid = create(fd, &trid) == 0 ? fork() : -1;
+
+        if (pid != 0 && write(ready[1], &pid, sizeof pid) != sizeof pid)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    ck_assert_int_eq(read(ready[0], child, sizeof *child), sizeof *child);
+    ck_assert_int_gt(*child, 0);
+    return writer;
+}
+
+START_TEST(other_process)
+{
+    int ready[2], fd, status;
+    pid_t child, writer = start_writer(ready, &child);
+    struct posixtrace_recover_report report;
+    trace_id_t trid;
+
+    fd = open_log(O_RDWR);
+    ck_assert_int_eq(create(fd, &trid), EBUSY);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report), EBUSY);
+    ck_assert_int_eq(kill(writer, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(writer, &status, 0), writer);
+    ck_assert_int_eq(kill(child, 0), 0);
+    ck_assert_int_eq(create(fd, &trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    check_whole();
+    kill(child, SIGKILL);
+    close(fd);
+    close(ready[0]);
+    close(ready[1]);
+}
+END_TEST
+
+static void add_tests(TCase *t)
+{
+    tcase_add_checked_fixture(t, make_path, remove_path);
+    tcase_add_loop_test(t, same_process, 0, 2);
+    tcase_add_test(t, again_and_again);
+    tcase_add_test(t, file_without_name);
+    tcase_add_test(t, locked_already);
+    tcase_add_test(t, no_regular_file);
+    tcase_add_test(t, other_process);
+}
+
+int main(void)
+{
+    return run_suite("log_lock", "one writer", NULL, add_tests);
+}
