@@ -9,6 +9,9 @@
  * A shell starts jobs in the background with SIGINT and SIGQUIT ignored, so that the keys
  * of the terminal do not end them.  That remains so for the keys, and for the program; one
  * that kill(2) sends to record is meant, and counts.
+ *
+ * SIGPIPE is ignored: when the reader of standard error ends, as in "2>&1 | head", the
+ * recording does not.  Who reads what --print writes may end, too: that is an exit status.
  */
 #include "record.h"
 
@@ -36,6 +39,7 @@ static struct ending {
 enum { ENDING = sizeof ending / sizeof ending[0] };
 
 static sigset_t before, held;
+static void (*before_pipe)(int);
 
 /* For the handler: what record leaves undone.  Changed while the signals are blocked. */
 static char undone[TEXT_MAX];
@@ -103,6 +107,7 @@ void signals_begin(void)
             sigaddset(&held, ending[i].number);
     }
     sigprocmask(SIG_BLOCK, &held, NULL);
+    before_pipe = signal(SIGPIPE, SIG_IGN);
     action.sa_mask = held;
     for (int i = 0; i < ENDING; i++)
         if (sigismember(&held, ending[i].number))
@@ -113,6 +118,7 @@ void signals_restore(void)
 {
     for (int i = 0; i < ENDING; i++)
         signal(ending[i].number, ending[i].ignored ? SIG_IGN : SIG_DFL);
+    signal(SIGPIPE, before_pipe);
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 

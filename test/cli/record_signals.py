@@ -131,6 +131,28 @@ def check_reader_gone(setup):
     expect(f"{done}", done.stdout.startswith("1\n") and "Broken pipe" in done.stdout)
 
 
+def check_nobody_reads_messages(setup):
+    """The reader of standard error has ended: the recording goes its way, and the program
+    has SIGPIPE as it was."""
+    fifo = setup.folder / "fifo"
+    os.mkfifo(fifo)
+    ours, theirs = os.pipe()
+    os.close(ours)
+    process = subprocess.Popen([setup.tool, "record", "-o", "fifo", setup.plain, "events", "3",
+                                "tick", "signal", "13"], stderr=theirs, env=setup.environment,
+                               cwd=setup.folder)
+    os.close(theirs)
+    wait_until("it waits for a reader", lambda: process.poll() is not None or
+               not int(status_of(process.pid, "SigBlk"), 16) >> (signal.SIGTERM - 1) & 1 and
+               children_of(process.pid))
+    expect(f"it has not ended: {process.returncode}", process.poll() is None)
+    done = subprocess.run([setup.tool, "print", "--format=csv", "-"], stdin=open(fifo, "rb"),
+                          capture_output=True, text=True, env=setup.environment, check=True)
+    expect("the program's SIGPIPE", process.wait(timeout=TIMEOUT) == 128 + signal.SIGPIPE)
+    expect(f"all arrived: {done.stdout}", done.stdout.count("tick") == 3)
+    fifo.unlink()
+
+
 def check_escalation(setup):
     """SIGINT of kill(2) is passed on; so is a SIGTERM after it, at once or later."""
     for later in (False, True):
@@ -151,9 +173,9 @@ def check_background(setup):
     def ignore():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    r = Recorder(setup, "-o", "bg.ptl", setup.plain, "events", 4, "a", "say", "ready", "wait",
+    r = Recorder(setup, "-o", "bg.ptl", setup.plain, "events", 4, "a", "catch", 10, "pause",
                  before=ignore)
-    r.wait_for(b"ready")
+    r.wait_for(b"waiting")
     r.signal(signal.SIGINT)
     r.end(128 + signal.SIGTERM)
     setup.expect_events("bg.ptl", a=4, posix_trace_stop=1)
@@ -263,8 +285,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         setup = Setup(tool, plain, pathlib.Path(name))
         for check in (check_print, check_flush, check_waiting_for_reader, check_reader_gone,
-                      check_escalation, check_background, check_key, check_follow,
-                      check_earlier_log):
+                      check_nobody_reads_messages, check_escalation, check_background, check_key,
+                      check_follow, check_earlier_log):
             check(setup)
 
 
