@@ -52,7 +52,15 @@ static int tsc_is_invariant(void)
 #endif
 }
 
-/* The user may prefer a clock that follows suspend and migration. */
+/*
+ * The user may prefer a clock that follows suspend and migration.  The counter starts
+ * from 0 when a machine wakes from suspend to memory (ACPI S3, "deep" in
+ * /sys/power/mem_sleep; not from s2idle).  A stream that lives through that has times
+ * that step back: what was recorded before is held back until the counter gets there
+ * again, and what is recorded after it lies before the stream's start.  An event that
+ * asked whether the machine has slept would cost what CLOCK_MONOTONIC costs, and most
+ * servers offer S3 and never use it; so the choice is the user's, see posixtrace(7).
+ */
 static int user_wants_monotonic(void)
 {
     const char *wish = secure_getenv("POSIXTRACE_CLOCK");
