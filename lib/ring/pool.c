@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See pool.h. */
 #include <string.h>
+#include "base/annotate.h"
 #include "base/clock.h"
 #include "ring/pool.h"
 #include "ring/slot.h"
@@ -35,6 +36,7 @@ static void init_chunk(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64
     pt_store_relaxed(&c->first_no, s->next_no);
     pt_store_relaxed(&c->window, pt_load_relaxed(&seg->h->window));
     pt_copy_watched(&c->author, &s->author, sizeof c->author);
+    pt_happens_before(s);
     pt_store_release(&c->gen, gen);
 }
 

@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See slot.h. */
 #include <errno.h>
+#include "base/annotate.h"
 #include "base/clock.h"
 #include "base/sys.h"
 #include "ring/liveness.h"
@@ -145,6 +146,9 @@ static void settle(struct pt_seg *seg, uint32_t index, const struct pt_author *a
     pt_store_relaxed(&s->next_no, 0u);
     pt_store_relaxed(&s->chunk_base, 0u);
     whose.wid = wid;
+    /* A sweep may have learnt from the kernel that the last writer does not exist any
+     * more: what that one read here, it read before. */
+    pt_happens_after(s);
     pt_copy_watched(&s->author, &whose, sizeof whose);
     pt_store_relaxed(&s->copy, copy);
     pt_store_relaxed(&s->image, pt_sys_image());

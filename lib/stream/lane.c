@@ -3,6 +3,7 @@
 /* See lane.h. */
 #include <errno.h>
 #include <string.h>
+#include "base/annotate.h"
 #include "base/clock.h"
 #include "base/sys.h"
 #include "ring/missed.h"
@@ -198,6 +199,7 @@ static void put_author(struct pt_lane *lane)
     if (!at)
         return;
     pt_record_put_head(at, PT_RECORD_AUTHOR, 0, sizeof a, 0, 0);
+    pt_happens_before(lane->slot);
     memcpy(at + PT_RECORD_HEAD, &a, sizeof a);
     commit(lane, committed + pt_record_size(sizeof a));
 }

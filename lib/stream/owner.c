@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/annotate.h"
 #include "base/clock.h"
 #include "base/sys.h"
 #include "ring/liveness.h"
@@ -36,9 +37,11 @@ bool pt_owner_gone(const struct pt_lane *lane)
 {
     struct pt_seg_header *h = lane->h;
     struct pt_self *self = pt_self_peek();
+    bool control = lane->slot->author.level == PT_LEVEL_CONTROL;
     unsigned bit;
 
-    if (!self || lane->slot->author.level == PT_LEVEL_CONTROL ||
+    pt_happens_before(lane->slot);
+    if (!self || control ||
         (lane->seg->g.owner_pid == self->pid && lane->seg->g.owner_start == self->start) ||
         !look_is_due(h))
         return false;
