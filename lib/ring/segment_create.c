@@ -39,10 +39,12 @@ static uint64_t largest_group(const struct pt_attr *attr)
 void pt_seg_geometry(const struct pt_attr *attr, uint32_t *chunk_size, uint32_t *base_chunks)
 {
     uint64_t r = largest_group(attr), want = 2 * r + sizeof(struct pt_chunk);
+    uint64_t piece = attr->stream_size / 256 < PT_CHUNK_LONG ? attr->stream_size / 256
+                                                             : PT_CHUNK_LONG;
     uint64_t payload, n;
 
-    if (want < attr->stream_size / 256)
-        want = attr->stream_size / 256 < PT_CHUNK_LONG ? attr->stream_size / 256 : PT_CHUNK_LONG;
+    if (want < piece)
+        want = piece;
     if (want < PT_CHUNK_USUAL && attr->stream_size >= 4 * PT_CHUNK_USUAL)
         want = PT_CHUNK_USUAL;
     *chunk_size = PT_CHUNK_MIN;

@@ -3,7 +3,7 @@
 /*
  * What one posix_trace_event() costs: wanted by one stream, by several, by none.
  *
- * usage: event [wanted] [one] [switches] [streams] [sizes] [beside]
+ * usage: event [wanted] [one] [switches] [streams] [sizes] [largest] [beside]
  *
  * The official stream is the default one: 1 MiB, LOOP.  It wraps many times in
  * a run, so that the cost of changing chunks, and of recycling them, is in the
@@ -190,6 +190,46 @@ static void group_sizes(void)
     subject_must("posix_trace_shutdown", posix_trace_shutdown(until));
 }
 
+/* ---- other largest records, in the smallest streams that they are meant for ---- */
+
+static trace_id_t stream_of_largest(size_t max_data)
+{
+    size_t four = 4 * (max_data + 128), bytes = four < 65536 ? 65536 : four;
+    trace_attr_t attr;
+    trace_id_t trid;
+
+    subject_must("posix_trace_attr_init", posix_trace_attr_init(&attr));
+    subject_must("setstreamfullpolicy",
+                 posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP));
+    subject_must("setstreamsize", posix_trace_attr_setstreamsize(&attr, bytes));
+    subject_must("setmaxdatasize", posix_trace_attr_setmaxdatasize(&attr, max_data));
+    subject_must("posix_trace_create", posix_trace_create(0, &attr, &trid));
+    posix_trace_attr_destroy(&attr);
+    return trid;
+}
+
+static void group_largest(void)
+{
+    static const size_t largest[] = { 16, 64, 256, 1024, 4096, 16384, 61440 };
+    trace_id_t trid[BENCH_COUNT(largest) + 1];
+    struct bench_side sides[BENCH_COUNT(largest) + 1];
+
+    trid[0] = subject_stream(POSIX_TRACE_LOOP, MIB);
+    sides[0] = stream_side("default, LOOP 1 MiB", true, &trid[0]);
+    for (size_t i = 1; i < BENCH_COUNT(sides); i++) {
+        trid[i] = stream_of_largest(largest[i - 1]);
+        sides[i] = stream_side(bench_text("max-data-size %zu", largest[i - 1]), true, &trid[i]);
+    }
+    bench_compare("sizes of the largest record, 8 bytes", sides, BENCH_COUNT(sides));
+    for (size_t i = 1; i < BENCH_COUNT(sides); i++)
+        ratio_row(bench_text("event-8-largest-%zu", largest[i - 1]),
+                  bench_text("8-byte event, max-data-size %zu, the smallest such stream",
+                             largest[i - 1]),
+                  &sides[i], &sides[0], "x default", 1.10);
+    for (size_t i = 0; i < BENCH_COUNT(sides); i++)
+        subject_must("posix_trace_shutdown", posix_trace_shutdown(trid[i]));
+}
+
 /* ---- nobody wants it ---- */
 
 static void compare_unwanted(const char *id, const char *work)
@@ -325,6 +365,8 @@ int main(int argc, char **argv)
         group_streams();
     if (bench_chosen(argc, argv, "sizes"))
         group_sizes();
+    if (bench_chosen(argc, argv, "largest"))
+        group_largest();
     if (bench_chosen(argc, argv, "beside"))
         group_beside();
     return bench_end();
