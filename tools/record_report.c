@@ -96,6 +96,23 @@ static void say_recorded(const struct recording *r, struct log_file *log, const 
               f->pid_count == 1 ? "" : "es", log->shown, losses, quote(r->log));
 }
 
+/* Beyond what a stream has room for at once. */
+static void say_refused(const struct log_file *log)
+{
+    struct posixtrace_limits limits;
+
+    if (posixtrace_get_limits(log->trid, &limits) != 0)
+        return;
+    if (limits.refused_threads)
+        tool_note("%s threads found no room: the stream is made for %s at once, fewer under "
+                  "'ulimit -f' or 'ulimit -v'", amount_count(limits.refused_threads),
+                  amount_count(limits.threads));
+    if (limits.refused_processes)
+        tool_note("%s processes found no room: the stream is made for %s at once; record "
+                  "parts of the program by themselves", amount_count(limits.refused_processes),
+                  amount_count(limits.processes));
+}
+
 /* Does the file contain the text?  Blocks overlap, so that it is found on a border. */
 static bool contains(const char *path, const char *text)
 {
@@ -196,6 +213,7 @@ static void report_log(const struct recording *r, const struct record_request *q
         say_recorded(r, log, &f);
     else
         explain_nothing(r, q, path, log, &f);
+    say_refused(log);
     free(f.pids);
 }
 

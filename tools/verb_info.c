@@ -197,8 +197,25 @@ static void print_memory(const struct posixtrace_info *info)
             100.0 * (double)info->peak_bytes / (double)info->reserved_bytes);
 }
 
-static void print_loss(const struct posixtrace_info *info)
+/* Beyond what the stream has room for at once. */
+static void print_refused(const struct log_file *log)
 {
+    struct posixtrace_limits limits;
+
+    if (posixtrace_get_limits(log->trid, &limits) != 0)
+        return;
+    if (limits.refused_threads)
+        row("no room", "for %" PRIu32 " threads: the stream is made for %" PRIu32
+            " at once, fewer under 'ulimit -f' or 'ulimit -v'",
+            limits.refused_threads, limits.threads);
+    if (limits.refused_processes)
+        row("no room", "for %" PRIu32 " processes: the stream is made for %" PRIu32
+            " at once", limits.refused_processes, limits.processes);
+}
+
+static void print_loss(const struct log_file *log)
+{
+    const struct posixtrace_info *info = &log->info;
     uint64_t sum = log_file_lost(info->lost);
 
     if (sum == 0)
@@ -213,6 +230,7 @@ static void print_loss(const struct posixtrace_info *info)
         row("log error", "%s", strerror(info->flush_error));
     if (info->skipped_bytes)
         row("not readable", "%" PRIu64 " bytes", info->skipped_bytes);
+    print_refused(log);
     if (info->advised_size)
         row("advice", "a stream size of %s (%" PRIu64 " bytes) would have avoided the loss",
             amount_bytes(info->advised_size), info->advised_size);
@@ -327,7 +345,7 @@ static int print_info(const char *path, bool strict)
         print_attributes(&log);
         print_span(&log.info);
         print_memory(&log.info);
-        print_loss(&log.info);
+        print_loss(&log);
         status = print_types(&log, style);
         print_threads(&log, style);
     }

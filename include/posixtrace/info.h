@@ -95,6 +95,23 @@ struct posixtrace_thread_info {
 int posixtrace_thread_getnext(trace_id_t trid, size_t *cursor,
                               struct posixtrace_thread_info *thread, int *unavailable);
 
+/* What a stream has room for at once, and what it met beyond that.  The events of those that
+ * were refused count as lost for want of memory. */
+struct posixtrace_limits {
+    uint32_t threads;             /* threads, and nested signal handlers, that record */
+    uint32_t processes;           /* processes that are traced */
+    uint32_t refused_threads;     /* came when all places were in use; at most 65535 */
+    uint32_t refused_processes;
+    uint64_t zero[6];
+};
+
+/*
+ * EINVAL  trid is not a stream, or limits is NULL.  Thread-safe; not for signal handlers.
+ * Of a log limits are those that its stream had where nothing limited the size of files; all
+ * are 0 in one that was imported.
+ */
+int posixtrace_get_limits(trace_id_t trid, struct posixtrace_limits *limits);
+
 /* Events of one type in a pre-recorded stream; EINVAL as above. */
 int posixtrace_event_count(trace_id_t trid, trace_event_id_t event, uint64_t *count);
 

@@ -30,6 +30,16 @@ PT_PUBLIC int posixtrace_get_info(trace_id_t trid, struct posixtrace_info *info)
     return pt_guard_leave(&g, pt_stream_info(g.s, info));
 }
 
+PT_PUBLIC int posixtrace_get_limits(trace_id_t trid, struct posixtrace_limits *limits)
+{
+    struct pt_guard g;
+
+    if (!limits || !pt_guard_enter(&g, trid, PT_STREAM_ANY))
+        return EINVAL;
+    pt_stream_limits(g.s, limits);
+    return pt_guard_leave(&g, 0);
+}
+
 PT_PUBLIC int posixtrace_thread_getnext(trace_id_t trid, size_t *cursor,
                                         struct posixtrace_thread_info *thread, int *unavailable)
 {

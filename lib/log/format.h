@@ -142,7 +142,7 @@ struct pt_log_state {
     int32_t  running, stream_full, stream_overrun, flush_error;
     int32_t  log_full, log_overrun;
     int32_t  end;               /* enum posixtrace_end; 0 in a ROUND */
-    int32_t  zero;
+    uint32_t refused;           /* see pt_log_status */
     uint64_t late;
     uint64_t peak_bytes, reserved_bytes, advised_size;
     uint64_t events, bytes;     /* present in the log; bytes of DATA packets */

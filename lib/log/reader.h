@@ -74,6 +74,8 @@ const char *pt_log_reader_text(const struct pt_log_reader *r, enum pt_text kind,
 /* Status as of the log's end (POSIX meanings); fills all members. */
 void pt_log_reader_status(struct pt_log_reader *r, struct posix_trace_status_info *status);
 int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info);
+/* As pt_log_status.refused. */
+uint32_t pt_log_reader_refused(const struct pt_log_reader *r);
 /* By index from 0 on: 1, 0: no more, negative errno.  Writers of one thread are
  * one entry; the control writer is none, nor is who recorded and lost nothing. */
 int pt_log_reader_thread(struct pt_log_reader *r, size_t index,

@@ -60,10 +60,15 @@ int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info)
     return 0;
 }
 
+uint32_t pt_log_reader_refused(const struct pt_log_reader *r)
+{
+    return r->state.refused;
+}
+
 /* A sorted copy of the table's entries. */
 struct entry {
     const struct pt_total *total;
-    uint32_t first_wid;      /* the lowest of its thread */
+    uint64_t first_wid;      /* the lowest of its thread */
 };
 
 static int by_thread(const void *a, const void *b)

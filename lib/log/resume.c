@@ -134,6 +134,7 @@ static void take_state(struct pt_log_writer *w, const struct pt_log_reader *r)
     status->peak_bytes = s->peak_bytes;
     status->reserved_bytes = s->reserved_bytes;
     status->advised_size = s->advised_size;
+    status->refused = s->refused;
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++) {
         if (pt_cause_is_of_log(c)) {
             w->totals.lost[c] += s->unknown_lost[c];

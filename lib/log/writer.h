@@ -79,6 +79,7 @@ struct pt_log_status {
     int32_t  flush_error;
     uint64_t late;
     uint64_t peak_bytes, reserved_bytes, advised_size;
+    uint32_t refused;   /* bits 0-15 processes, 16-31 threads for which there was no room */
     /* Of threads that the totals do not name (any more), cumulative.  A number
      * is either here or in an author's totals, never in both. */
     uint64_t lost_unknown_author[PT_LOSS_CAUSES];

@@ -65,6 +65,7 @@ void pt_writer_state(struct pt_log_writer *w, struct pt_log_state *s)
     s->peak_bytes = status->peak_bytes;
     s->reserved_bytes = status->reserved_bytes;
     s->advised_size = status->advised_size;
+    s->refused = status->refused;
     s->events = w->events;
     s->bytes = w->data_bytes;
     s->first_ts = w->events ? w->first_ts : 0;

@@ -303,7 +303,9 @@ struct pt_seg_header {
     uint32_t sync_claim;
     struct pt_sync sync[PT_SYNC_MAX];
     uint32_t nprocs;           /* entries of the table of processes ever used */
-    uint32_t procs_refused;    /* processes for which it had no room */
+    uint32_t refused_procs;    /* processes for which it had no room */
+    uint32_t refused_writers;  /* writers that came when all slots or chunks were in use */
+    uint32_t zero_2;
     uint64_t created;          /* CLOCK_BOOTTIME, the clock of process start times */
     uint64_t books_now;        /* its low bit: which of two count, here and in the slots */
     struct pt_books books[2];

@@ -257,6 +257,7 @@ void pt_page_give_bit(struct pt_page *page, unsigned bit)
     pt_page_retire_bit(page, bit);
     give_shadow(page, pt_exchange_seqcst(&page->stream[bit].shadow, 0u) - 1u);
     pt_store_relaxed(&page->stream[bit].handled, 0u);
+    pt_store_relaxed(&page->stream[bit].refused, 0u);
     pt_page_set_file(page, bit, "");
     pt_and_seqcst(&page->used, ~(1ull << bit));
 }

@@ -38,7 +38,7 @@ struct pt_page_stream {
     uint32_t inherited;
     uint32_t shadow;      /* the bit beside it, plus 1; 0: none */
     uint32_t handled;     /* a function of the process's decides over some events */
-    uint32_t pad;
+    uint32_t refused;     /* the stream has no room for the process: events are only counted */
 };
 
 struct pt_page {

@@ -60,6 +60,8 @@ struct pt_seg_request {
 
 /* How many chunks of which size an attribute object asks for. */
 void pt_seg_geometry(const struct pt_attr *attr, uint32_t *chunk_size, uint32_t *base_chunks);
+/* For how many writers at once such a stream has a chunk, where nothing limits files. */
+uint32_t pt_seg_writers_of(const struct pt_attr *attr);
 
 /* Creates and maps; *seg must be zeroed.  -ENOMEM, -EINVAL, ... */
 int pt_seg_create(struct pt_seg *seg, const struct pt_seg_request *request);
@@ -140,6 +142,23 @@ static inline uint32_t pt_seg_proc_count(const struct pt_seg *seg)
     uint32_t n = pt_load_acquire(&seg->h->nprocs);
 
     return n < PT_PROC_MAX ? n : PT_PROC_MAX;
+}
+
+/* How many chunks and slots there are for writers at once. */
+static inline uint32_t pt_seg_writers(const struct pt_geometry *g)
+{
+    uint32_t n = g->chunk_max - g->base_chunks;
+
+    return n < PT_SLOT_MAX ? n : PT_SLOT_MAX;
+}
+
+/* What found no room, as the log has it: bits 0-15 processes, 16-31 writers. */
+static inline uint32_t pt_seg_refused(const struct pt_seg *seg)
+{
+    uint32_t procs = pt_load_relaxed(&seg->h->refused_procs);
+    uint32_t writers = pt_load_relaxed(&seg->h->refused_writers);
+
+    return (procs < 0xffffu ? procs : 0xffffu) | (writers < 0xffffu ? writers : 0xffffu) << 16;
 }
 
 static inline struct pt_info *pt_seg_info(const struct pt_seg *seg, uint32_t i)

@@ -55,6 +55,19 @@ void pt_seg_geometry(const struct pt_attr *attr, uint32_t *chunk_size, uint32_t 
     *base_chunks = n > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)n;
 }
 
+static uint64_t for_writers(uint64_t bytes, uint32_t chunk_size)
+{
+    return bytes / chunk_size < PT_SLOT_MAX ? bytes / chunk_size : PT_SLOT_MAX;
+}
+
+uint32_t pt_seg_writers_of(const struct pt_attr *attr)
+{
+    uint32_t size, base;
+
+    pt_seg_geometry(attr, &size, &base);
+    return (uint32_t)for_writers(PT_GROWTH_BYTES, size);
+}
+
 /*
  * Streams of one process begin their chunks at different places in a page.  An
  * event in several streams stores and loads at the same place of each chunk; a
@@ -81,8 +94,7 @@ static uint64_t growth(const struct pt_seg_header *h)
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         bytes > GROWTH_LEAST && limit.rlim_cur < rest + bytes)
         bytes = limit.rlim_cur < rest + GROWTH_LEAST ? GROWTH_LEAST : limit.rlim_cur - rest;
-    bytes /= h->chunk_size;
-    return bytes < PT_SLOT_MAX ? bytes : PT_SLOT_MAX;
+    return for_writers(bytes, h->chunk_size);
 }
 
 /* -ENOMEM for what could never be mapped. */

@@ -88,7 +88,7 @@ uint64_t pt_slot_advised_size(struct pt_seg *seg)
         pt_slot_look(seg, i, &v);
         lost += v.past.lost_bytes + (v.own ? v.mine.lost_bytes : 0);
     }
-    return lost ? seg->g.attr.stream_size + lost + lost / 4 : 0;
+    return lost ? (uint64_t)seg->g.base_chunks * seg->g.chunk_size + lost + lost / 4 : 0;
 }
 
 /*

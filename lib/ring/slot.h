@@ -60,7 +60,8 @@ void pt_slot_look(struct pt_seg *seg, uint32_t index, struct pt_slot_view *v);
 
 /* Events recorded so far. */
 uint64_t pt_slot_recorded(struct pt_seg *seg, uint32_t index);
-/* A stream size with room for everything that was refused so far; 0: nothing was. */
+/* A stream size with room for all that the stream can hold and everything that it was too full
+ * for so far; 0: it was never full. */
 uint64_t pt_slot_advised_size(struct pt_seg *seg);
 /* Slots that this mapping can look at. */
 uint32_t pt_slot_count(struct pt_seg *seg);

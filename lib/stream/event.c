@@ -116,6 +116,17 @@ static void count_nested(struct pt_self *self, struct pt_thread *t, uint64_t ope
     }
 }
 
+/* A process that the stream has no room for: the event is lost, if the stream runs. */
+static void count_refused(struct pt_self *self, struct pt_seg *seg, unsigned bit, uint64_t epoch)
+{
+    if (!seg || pt_load_seqcst(&seg->h->closed)) {
+        pt_page_revoke_bit(self->page, bit, epoch);
+    } else if (pt_state_runs(pt_load_seqcst(&seg->h->state))) {
+        pt_add_relaxed(&seg->h->lost_no_slot[PT_LOST_NO_MEMORY], 1u);
+        pt_missed_note(seg);
+    }
+}
+
 struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigned level,
                               unsigned bit)
 {
@@ -136,7 +147,13 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
         lane->epoch = lane->fast = 0;
     seg = pt_self_segment(self, bit, epoch);
     /* In a child that was forked inside the event: under its parent's name. */
-    if (!seg || pt_self_peek() != self || pt_fork_has_cut(t))
+    if (pt_self_peek() != self || pt_fork_has_cut(t))
+        return NULL;
+    if (pt_unlikely(pt_load_relaxed(&self->page->stream[bit].refused))) {
+        count_refused(self, seg, bit, epoch);
+        return NULL;
+    }
+    if (!seg)
         return NULL;
     __builtin_memcpy(author.name, t->name, sizeof author.name);
     if (lane)
@@ -145,6 +162,8 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
         pt_thread_forget_several(t);
     if (lane && pt_lane_attach(lane, seg, epoch, &author) == 0)
         return lane;
+    if (lane)
+        pt_lane_refuse(lane, seg->h);
     count_no_slot(seg, PT_LOST_NO_MEMORY);
     return NULL;
 }

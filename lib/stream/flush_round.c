@@ -86,6 +86,7 @@ static void fill_status(struct pt_flusher *f, struct pt_log_status *st)
     st->peak_bytes = (uint64_t)pt_load_relaxed(&h->peak_chunks) * l->seg->g.chunk_size;
     st->reserved_bytes = (uint64_t)pt_seg_chunk_count(l->seg) * l->seg->g.chunk_size;
     st->advised_size = pt_slot_advised_size(l->seg);
+    st->refused = pt_seg_refused(l->seg);
 }
 
 static void publish(struct pt_flusher *f)

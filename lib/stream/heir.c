@@ -168,6 +168,17 @@ static int agree_on_bit(struct pt_self *child, const struct pt_seg *seg)
     return bit;
 }
 
+/* The stream traces as many processes as it can: the child only counts what it loses, with
+ * gates that nobody changes (pt_event_lane).  False: it cannot even be asked. */
+static bool refuse(struct pt_self *child, const struct pt_seg *seg, unsigned bit)
+{
+    uint32_t no = 0;
+
+    if (pt_cas_seqcst(&child->page->stream[bit].refused, &no, 1u))
+        pt_add_relaxed(&seg->h->refused_procs, 1u);
+    return open_gates(seg->h, child->page, bit) == 0;
+}
+
 int pt_heir_take(struct pt_self *child, struct pt_seg *seg, bool opened)
 {
     uint64_t epoch;
@@ -186,7 +197,8 @@ int pt_heir_take(struct pt_self *child, struct pt_seg *seg, bool opened)
     if (opened)
         seg->epoch = epoch;
     pt_self_set_segment(child, (unsigned)bit, epoch, seg);
-    if (pt_process_register(seg, child->pid, child->start, child->page, (unsigned)bit) < 0)
+    if (pt_process_register(seg, child->pid, child->start, child->page, (unsigned)bit) < 0 &&
+        !refuse(child, seg, (unsigned)bit))
         pt_page_revoke_bit(child->page, (unsigned)bit, epoch);
     return bit;
 }

@@ -128,6 +128,35 @@ int pt_stream_info(struct pt_stream *s, struct posixtrace_info *info)
     return r;
 }
 
+static uint32_t limits_of_log(const struct pt_stream *s, struct posixtrace_limits *limits)
+{
+    const struct pt_log_params *params = pt_log_reader_params(s->log);
+
+    if (params->clock != POSIXTRACE_CLOCK_REALTIME) {
+        limits->threads = pt_seg_writers_of(&params->attr);
+        limits->processes = PT_PROC_MAX;
+    }
+    return pt_log_reader_refused(s->log);
+}
+
+void pt_stream_limits(struct pt_stream *s, struct posixtrace_limits *limits)
+{
+    uint32_t refused;
+
+    memset(limits, 0, sizeof *limits);
+    pthread_mutex_lock(&s->reading);
+    if (s->log) {
+        refused = limits_of_log(s, limits);
+    } else {
+        limits->threads = pt_seg_writers(&s->seg->g);
+        limits->processes = PT_PROC_MAX;
+        refused = pt_seg_refused(s->seg);
+    }
+    pthread_mutex_unlock(&s->reading);
+    limits->refused_processes = refused & 0xffffu;
+    limits->refused_threads = refused >> 16;
+}
+
 static bool same_thread(const struct pt_tally *a, const struct pt_tally *b)
 {
     return a->used && b->used && a->source != PT_TALLY_FOLDED && b->source != PT_TALLY_FOLDED &&

@@ -60,6 +60,7 @@ static void bind_lane(struct pt_lane *lane, struct pt_seg *seg, uint32_t index)
     drop_chunk(lane);
     lane->base = 0;
     lane->last = 0;
+    lane->refused = false;
 }
 
 bool pt_lane_barrier_works(void)
@@ -112,11 +113,20 @@ bool pt_lane_take_up(struct pt_lane *lane, struct pt_seg *seg, uint32_t index, u
 void pt_lane_lost(struct pt_lane *lane, unsigned cause, size_t len)
 {
     pt_add_relaxed(&lane->slot->lost[cause], 1u);
-    pt_add_relaxed(&lane->slot->lost_bytes, (uint64_t)pt_record_size((uint32_t)len));
+    /* More of the stream's memory would not have helped the others. */
+    if (cause == PT_LOST_FULL)
+        pt_add_relaxed(&lane->slot->lost_bytes, (uint64_t)pt_record_size((uint32_t)len));
     if (cause == PT_LOST_NO_MEMORY || cause == PT_LOST_NESTED)
         pt_missed_note(lane->seg);
     else
         pt_note_overrun(lane->h);
+}
+
+void pt_lane_refuse(struct pt_lane *lane, struct pt_seg_header *h)
+{
+    if (!lane->refused)
+        pt_add_relaxed(&h->refused_writers, 1u);
+    lane->refused = true;
 }
 
 static void commit(struct pt_lane *lane, uint64_t value)
@@ -317,8 +327,11 @@ static bool find_chunk(struct pt_lane *lane, size_t len)
             if (stop_or_lose(lane, state, len))
                 return false;
         } else {
-            if (pt_state_runs(pt_load_seqcst(&lane->h->state)))
-                pt_lane_lost(lane, PT_LOST_NO_MEMORY, len);
+            if (!pt_state_runs(pt_load_seqcst(&lane->h->state)))
+                return false;
+            pt_lane_lost(lane, PT_LOST_NO_MEMORY, len);
+            if (pt_seg_chunk_count(lane->seg) == lane->seg->g.chunk_max)
+                pt_lane_refuse(lane, lane->h);
             return false;
         }
     }

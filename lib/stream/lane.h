@@ -53,6 +53,8 @@ void pt_lane_close_chunk(struct pt_lane *lane);
  * is committed. */
 void pt_lane_recover(struct pt_lane *lane);
 
+/* There is no slot or chunk for the lane: counted once for each. */
+void pt_lane_refuse(struct pt_lane *lane, struct pt_seg_header *h);
 /* Counts a loss; cause is one of PT_LOST_*. */
 void pt_lane_lost(struct pt_lane *lane, unsigned cause, size_t len);
 

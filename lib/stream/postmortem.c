@@ -122,6 +122,7 @@ static int gather(struct pt_tail *t, struct corpse *c, int dir)
     t->tail.status.stream_overrun = h->overrun != 0;
     t->tail.status.stream_full = pt_state_is_full(h->state);
     t->tail.status.advised_size = pt_slot_advised_size(&c->seg);
+    t->tail.status.refused = pt_seg_refused(&c->seg);
     t->tail.status.peak_bytes = (uint64_t)h->peak_chunks * c->seg.g.chunk_size;
     t->tail.status.reserved_bytes = (uint64_t)pt_seg_chunk_count(&c->seg) * c->seg.g.chunk_size;
     return 0;

@@ -20,6 +20,7 @@
 struct outputs {
     struct posixtrace_event       event;
     struct posixtrace_info        info;
+    struct posixtrace_limits      limits;
     struct posixtrace_thread_info thread;
     size_t   cursor, size;
     uint64_t count;
@@ -51,6 +52,7 @@ static void use_bad_trid(trace_id_t trid)
     refused(posixtrace_seek(trid, 0));
     refused(posixtrace_follow(trid, &o.unavailable));
     refused(posixtrace_get_info(trid, &o.info));
+    refused(posixtrace_get_limits(trid, &o.limits));
     refused(posixtrace_thread_getnext(trid, &o.cursor, &o.thread, &o.unavailable));
     refused(posixtrace_event_count(trid, POSIX_TRACE_START, &o.count));
     expect_pattern(&o);
@@ -84,6 +86,7 @@ static void stream_nulls(trace_id_t trid)
     refused(posixtrace_next_whole_events(trid, &o.event, 1, NULL, &o.unavailable));
     refused(posixtrace_next_whole_events(trid, &o.event, 1, &o.size, NULL));
     refused(posixtrace_get_info(trid, NULL));
+    refused(posixtrace_get_limits(trid, NULL));
     refused(posixtrace_thread_getnext(trid, NULL, &o.thread, &o.unavailable));
     refused(posixtrace_thread_getnext(trid, &o.cursor, NULL, &o.unavailable));
     refused(posixtrace_thread_getnext(trid, &o.cursor, &o.thread, NULL));

@@ -179,7 +179,7 @@ def check_segment(house):
     def copy(n, tail=b""):
         return lambda path: path.write_bytes(good[:n] + tail)
 
-    makers = {"none": lambda path: None, "empty": copy(0), "header alone": copy(16256),
+    makers = {"none": lambda path: None, "empty": copy(0), "header alone": copy(16384),
               "half a header": copy(5000), "cut": copy(len(good) - 4096),
               "longer": copy(len(good), bytes(4096)), "zeros": lambda p: copy(0, bytes(1 << 20))(p)}
     makers.update({kind: special(kind, outside)

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What a stream has room for at once, and what it says where that is not enough: threads and
+ * processes beyond a limit are counted with what they lose, in the stream and in its log; more
+ * than 255 children are none too many; and in a stream of the size that is advised nothing of
+ * the same is lost.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <posixtrace/info.h>
+#include "stream/handle.h"
+#include "support/chunk_holders.h"
+#include "support/run_suite.h"
+
+enum { CHILDREN = 300, WRITERS = 40 };
+
+static trace_event_id_t tick;
+
+static void set_attr(trace_attr_t *attr, size_t size, size_t max_data, int policy)
+{
+    ck_assert_int_eq(posix_trace_eventid_open("tick", &tick), 0);
+    ck_assert_int_eq(posix_trace_attr_init(attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamsize(attr, size), 0);
+    ck_assert_int_eq(posix_trace_attr_setmaxdatasize(attr, max_data), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamfullpolicy(attr, policy), 0);
+    ck_assert_int_eq(posix_trace_attr_setinherited(attr, POSIX_TRACE_INHERITED), 0);
+}
+
+static trace_id_t create(size_t size, size_t max_data, int policy, int log)
+{
+    trace_attr_t attr;
+    trace_id_t trid;
+
+    set_attr(&attr, size, max_data, policy);
+    if (log >= 0)
+        ck_assert_int_eq(posix_trace_create_withlog(0, &attr, log, &trid), 0);
+    else
+        ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    return trid;
+}
+
+/* Its segment stays mapped until shutdown. */
+static struct pt_seg *segment_of(trace_id_t trid)
+{
+    struct pt_stream *s = pt_handle_get(trid, ~0u);
+
+    ck_assert_ptr_nonnull(s);
+    pt_handle_put(s);
+    return s->seg;
+}
+
+static struct posixtrace_info info_of(trace_id_t trid)
+{
+    struct posixtrace_info info;
+
+    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    return info;
+}
+
+static struct posixtrace_limits limits_of(trace_id_t trid)
+{
+    struct posixtrace_limits limits;
+
+    ck_assert_int_eq(posixtrace_get_limits(trid, &limits), 0);
+    return limits;
+}
+
+static trace_id_t open_log(int fd)
+{
+    trace_id_t trid;
+
+    ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    return trid;
+}
+
+static void trace(unsigned n)
+{
+    while (n-- > 0)
+        posix_trace_event(tick, NULL, 0);
+}
+
+/* Returns in the parent, with the child between its events and its end. */
+static void start_child(unsigned events, int hold[2], int done[2])
+{
+    fflush(NULL);
+    if (fork() > 0)
+        return;
+    close(hold[1]);
+    trace(events);
+    if (write(done[1], "", 1) == 1 && read(hold[0], &(char){ 0 }, 1) == 0)
+        _exit(0);
+    _exit(1);
+}
+
+/* So many children at once, each with so many events. */
+static void trace_in_children(unsigned count, unsigned events)
+{
+    int hold[2], done[2], status;
+    char byte;
+
+    ck_assert_int_eq(pipe(hold), 0);
+    ck_assert_int_eq(pipe(done), 0);
+    for (unsigned i = 0; i < count; i++)
+        start_child(events, hold, done);
+    for (unsigned i = 0; i < count; i++)
+        ck_assert_int_eq(read(done[0], &byte, 1), 1);
+    close(hold[1]);
+    for (unsigned i = 0; i < count; i++) {
+        ck_assert_int_gt(wait(&status), 0);
+        ck_assert_int_eq(status, 0);
+    }
+    close(hold[0]);
+    close(done[0]);
+    close(done[1]);
+}
+
+START_TEST(more_than_255_children)
+{
+    trace_id_t trid = create(1 << 20, 64, POSIX_TRACE_UNTIL_FULL, -1);
+
+    trace_in_children(CHILDREN, 1);
+    ck_assert_uint_eq(info_of(trid).events, CHILDREN);
+    ck_assert_uint_eq(info_of(trid).lost[POSIXTRACE_LOST_NO_MEMORY], 0);
+    ck_assert_uint_ge(limits_of(trid).processes, 4096);
+    ck_assert_uint_eq(limits_of(trid).refused_processes, 0);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
+
+/* The table is full of a process that lives, this one's parent. */
+static void fill_table(struct pt_seg *seg)
+{
+    uint32_t n;
+
+    while ((n = pt_seg_proc_count(seg)) < PT_PROC_MAX) {
+        ck_assert_int_eq(pt_seg_add_proc(seg, n), 0);
+        pt_seg_proc(seg, n)->bit = PT_STREAMS;
+        pt_seg_proc(seg, n)->pid = (uint32_t)getppid();
+    }
+}
+
+START_TEST(refused_processes)
+{
+    FILE *file = tmpfile();
+    trace_id_t trid = create(1 << 20, 64, POSIX_TRACE_FLUSH, fileno(file));
+
+    fill_table(segment_of(trid));
+    trace_in_children(2, 5);
+    ck_assert_uint_eq(limits_of(trid).refused_processes, 2);
+    ck_assert_uint_eq(info_of(trid).lost[POSIXTRACE_LOST_NO_MEMORY], 10);
+    trace(3);
+    ck_assert_uint_eq(info_of(trid).events, 3);
+    /* What is not wanted is not lost. */
+    ck_assert_int_eq(posix_trace_stop(trid), 0);
+    trace_in_children(1, 5);
+    ck_assert_uint_eq(info_of(trid).lost[POSIXTRACE_LOST_NO_MEMORY], 10);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+
+    trid = open_log(fileno(file));
+    ck_assert_uint_eq(limits_of(trid).refused_processes, 3);
+    ck_assert_uint_eq(info_of(trid).lost[POSIXTRACE_LOST_NO_MEMORY], 10);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    fclose(file);
+}
+END_TEST
+
+START_TEST(refused_threads)
+{
+    FILE *file = tmpfile();
+    trace_id_t trid = create(16384, 64, POSIX_TRACE_FLUSH, fileno(file));
+    struct pt_seg *seg = segment_of(trid);
+    struct chunk_holders holders, more;
+    uint32_t room;
+
+    ck_assert_uint_eq(limits_of(trid).threads, seg->g.chunk_max - seg->g.base_chunks);
+    seg->g.chunk_max = seg->g.base_chunks;
+    room = seg->g.base_chunks - pt_load_relaxed(&seg->h->used_chunks);
+    hold_chunks(&holders, room, tick);
+    ck_assert_uint_eq(limits_of(trid).refused_threads, 0);
+    hold_chunks(&more, 3, tick);
+    ck_assert_uint_eq(limits_of(trid).refused_threads, 3);
+    ck_assert_uint_eq(info_of(trid).lost[POSIXTRACE_LOST_NO_MEMORY], 3);
+    ck_assert_uint_eq(info_of(trid).advised_size, 0);
+    let_chunks_go(&more);
+    let_chunks_go(&holders);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+
+    trid = open_log(fileno(file));
+    ck_assert_uint_eq(limits_of(trid).refused_threads, 3);
+    ck_assert_uint_eq(info_of(trid).lost[POSIXTRACE_LOST_NO_MEMORY], 3);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    fclose(file);
+}
+END_TEST
+
+static size_t each_bytes;
+static unsigned each_events;
+static pthread_barrier_t all_there;
+
+static void *trace_a_share(void *nothing)
+{
+    static const char data[PT_MAX_DATA];
+
+    (void)nothing;
+    pthread_barrier_wait(&all_there);
+    for (unsigned i = 0; i < each_events; i++)
+        posix_trace_event(tick, data, each_bytes);
+    /* Keeps its chunk until all have traced. */
+    pthread_barrier_wait(&all_there);
+    return NULL;
+}
+
+static struct posixtrace_info trace_shares(size_t size, size_t max_data)
+{
+    trace_id_t trid = create(size, max_data, POSIX_TRACE_UNTIL_FULL, -1);
+    struct posixtrace_info info;
+    pthread_t threads[WRITERS];
+
+    pthread_barrier_init(&all_there, NULL, WRITERS);
+    for (unsigned i = 0; i < WRITERS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, trace_a_share, NULL), 0);
+    for (unsigned i = 0; i < WRITERS; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&all_there);
+    info = info_of(trid);
+    ck_assert_uint_eq(info.events + info.lost[POSIXTRACE_LOST_FULL],
+                      (uint64_t)WRITERS * each_events);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    return info;
+}
+
+/* The sizes lie where a larger stream has longer chunks, and where records fill most of one. */
+START_TEST(advice_is_enough)
+{
+    static const struct { size_t size, max_data, bytes; unsigned events; } cases[] = {
+        { 65536, 64, 8, 3000 }, { 65536, 8000, 4100, 60 }, { 1 << 20, 4096, 8, 5000 },
+        { 4190000, 8000, 4100, 150 }, { 8190000, 64, 64, 8000 }, { 300000, 61440, 33000, 20 },
+    };
+
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct posixtrace_info info;
+
+        each_bytes = cases[i].bytes;
+        each_events = cases[i].events;
+        info = trace_shares(cases[i].size, cases[i].max_data);
+        ck_assert_uint_gt(info.lost[POSIXTRACE_LOST_FULL], 0);
+        ck_assert_uint_gt(info.advised_size, cases[i].size);
+        info = trace_shares(info.advised_size, cases[i].max_data);
+        ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_FULL], 0);
+    }
+}
+END_TEST
+
+static void add(TCase *t)
+{
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, more_than_255_children);
+    tcase_add_test(t, refused_processes);
+    tcase_add_test(t, refused_threads);
+    tcase_add_test(t, advice_is_enough);
+}
+
+int main(void)
+{
+    return run_suite("limits", "stream", NULL, add);
+}
