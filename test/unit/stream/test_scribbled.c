@@ -4,9 +4,10 @@
  * A segment whose words another process overwrites while it is used.  Each word of the header,
  * and those of the first chunk infos, slots and chunks, becomes 0, all ones, one more, one
  * less and a random number between two calls, each in a stream of its own, with a log or
- * without.  The owner records, flushes, reads and shuts down, an onlooker reads and steers.
- * What they report does not matter: nothing may be read or written outside the mapping, and
- * all calls return.  POSIXTRACE_TEST_SHORT: one value for each word.
+ * without; each word of the names and of the page one of these.  The owner records, flushes,
+ * reads and shuts down, an onlooker reads and steers.  What they report does not matter:
+ * nothing may be read or written outside the mapping, and all calls return.
+ * POSIXTRACE_TEST_SHORT: one value for each word.
  *
  * A child for each group of words: a crash says which one it was.
  */
@@ -21,6 +22,7 @@
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
 #include "stream/handle.h"
+#include "stream/self.h"
 #include "support/log_file.h"
 #include "support/run_suite.h"
 
@@ -28,8 +30,12 @@ enum { VALUES = 5, GROUP = 16, EVENTS = 24, TIMEOUT_S = 120 };
 
 static trace_event_id_t type;
 
-/* Which word of the segment, in bytes from its begin, and what it becomes. */
+/* What other processes can write: the segment, the names of the types, the page. */
+enum area { SEGMENT, NAMES, PAGE };
+
+/* Which word of it, in bytes from its begin, and what it becomes. */
 struct scribble {
+    enum area area;
     size_t at;
     unsigned how;
     uint32_t seed;
@@ -40,9 +46,18 @@ static uint32_t random_word(uint32_t seed)
     return seed * 2654435761u ^ seed >> 7 ^ 0x5bd1e995u;
 }
 
+static void *begin_of(const struct pt_seg *seg, enum area area)
+{
+    const struct pt_self *self = pt_self_peek();
+
+    return area == SEGMENT ? (void *)seg->h : area == NAMES ? (void *)self->names
+                                                            : (void *)self->page;
+}
+
 static void scribble(struct pt_seg *seg, const struct scribble *s)
 {
-    uint32_t *word = (void *)((char *)seg->h + s->at), was = *(volatile uint32_t *)word;
+    uint32_t *word = (void *)((char *)begin_of(seg, s->area) + s->at);
+    uint32_t was = *(volatile uint32_t *)word;
     const uint32_t becomes[VALUES] = { 0, UINT32_MAX, was + 1, was - 1, random_word(s->seed) };
 
     *(volatile uint32_t *)word = becomes[s->how];
@@ -152,14 +167,36 @@ static void use(const struct scribble *s, bool with_log)
 
 /* ---- which words ---- */
 
-static size_t *words, word_count;
+static struct word {
+    enum area area;
+    size_t at;
+} *words;
+static size_t word_count;
 
-static void add_words(size_t from, size_t to)
+static void add_area(enum area area, size_t from, size_t to)
 {
     words = realloc(words, (word_count + (to - from) / 4) * sizeof *words);
     ck_assert_ptr_nonnull(words);
     for (; from < to; from += 4)
-        words[word_count++] = from;
+        words[word_count++] = (struct word){ area, from };
+}
+
+static void add_words(size_t from, size_t to)
+{
+    add_area(SEGMENT, from, to);
+}
+
+/* The first names and their bytes; all of the page but most gates. */
+static void list_others(void)
+{
+    add_area(NAMES, 0, offsetof(struct pt_names, entry[2]));
+    add_area(NAMES, offsetof(struct pt_names, own_in_use),
+             offsetof(struct pt_names, description[2]));
+    add_area(NAMES, offsetof(struct pt_names, described), offsetof(struct pt_names, arena[16]));
+    add_area(PAGE, 0, offsetof(struct pt_page, epoch[2]));
+    add_area(PAGE, offsetof(struct pt_page, stream), offsetof(struct pt_page, stream[2]));
+    add_area(PAGE, offsetof(struct pt_page, gates[64]), offsetof(struct pt_page, gates[68]));
+    add_area(PAGE, offsetof(struct pt_page, heir), offsetof(struct pt_page, heir[2]));
 }
 
 /* By what a segment like those of the test has where. */
@@ -180,42 +217,84 @@ static void list_words(void)
         add_words(g.chunks_off + i * g.chunk_size,
                   g.chunks_off + i * g.chunk_size + sizeof(struct pt_chunk) + 64);
     posix_trace_shutdown(trid);
+    list_others();
 }
 
-/* Each value with a log or without, in turn. */
-static void use_group(size_t first, int report)
+/* One value for one word, with a log or without. */
+static void use_one(size_t i, unsigned how, int report)
 {
-    unsigned step = getenv("POSIXTRACE_TEST_SHORT") ? VALUES : 1;
+    struct scribble s = { words[i].area, words[i].at, how, (uint32_t)(i * VALUES + how) };
 
-    for (size_t i = first; i < word_count && i < first + GROUP; i++)
-        for (unsigned how = i % step; how < VALUES; how += step) {
-            struct scribble s = { words[i], how, (uint32_t)(words[i] * VALUES + how) };
+    ck_assert_int_eq(pwrite(report, &s, sizeof s, 0), sizeof s);
+    use(&s, (i / VALUES + how) % 2);
+}
 
-            ck_assert_int_eq(pwrite(report, &s, sizeof s, 0), sizeof s);
-            use(&s, (i / VALUES + how) % 2);
-        }
+static void use_group(size_t first, size_t count, int report)
+{
+    bool one = words[first].area != SEGMENT || getenv("POSIXTRACE_TEST_SHORT");
+    unsigned step = one ? VALUES : 1;
+
+    for (size_t i = first; i < first + count; i++)
+        for (unsigned how = i % step; how < VALUES; how += step)
+            use_one(i, how, report);
+}
+
+/* Names and page belong to the process: a child and a value for each word, since there may be
+ * no other stream afterwards. */
+static size_t group_at(size_t first)
+{
+    size_t count = 1;
+
+    while (words[first].area == SEGMENT && count < GROUP && first + count < word_count &&
+           words[first + count].area == SEGMENT)
+        count++;
+    return count;
+}
+
+/* In a child, so that this process has no names that its children would share. */
+static void learn_words(void)
+{
+    int list = log_file(), status;
+    pid_t child = fork();
+    off_t bytes;
+
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        list_words();
+        _exit(write(list, words, word_count * sizeof *words) < 0);
+    }
+    ck_assert(waitpid(child, &status, 0) == child && status == 0);
+    bytes = lseek(list, 0, SEEK_END);
+    words = malloc((size_t)bytes);
+    ck_assert_ptr_nonnull(words);
+    ck_assert(pread(list, words, (size_t)bytes, 0) == bytes);
+    word_count = (size_t)bytes / sizeof *words;
+    ck_assert_uint_gt(word_count, 500);
+    close(list);
 }
 
 START_TEST(no_word_is_trusted)
 {
     int report = log_file(), status, *place = &status;
-    struct scribble last = { 0, 0, 0 };
+    struct scribble last = { 0 };
+    size_t count;
 
-    list_words();
-    for (size_t first = 0; first < word_count; first += GROUP) {
+    learn_words();
+    for (size_t first = 0; first < word_count; first += count) {
         pid_t child = fork();
 
+        count = group_at(first);
         ck_assert_int_ge(child, 0);
         if (child == 0) {
             alarm(TIMEOUT_S);
-            use_group(first, report);
+            use_group(first, count, report);
             _exit(0);
         }
         ck_assert_int_eq(waitpid(child, place, 0), child);
         if (status != 0)
             ck_assert_int_eq(pread(report, &last, sizeof last, 0), sizeof last);
-        ck_assert_msg(status == 0, "the word at %zu, value %u: status %#x", last.at, last.how,
-                      (unsigned)status);
+        ck_assert_msg(status == 0, "area %u, the word at %zu, value %u: status %#x", last.area,
+                      last.at, last.how, (unsigned)status);
     }
     close(report);
     free(words);
