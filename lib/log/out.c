@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/grow.h"
 #include "log/out.h"
@@ -37,14 +38,29 @@ void pt_out_deinit(struct pt_out *o)
     o->packets = NULL;
 }
 
+void pt_out_look(struct pt_out *o)
+{
+    struct stat st;
+
+    if (!o->seekable || fstat(o->fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+        (uint64_t)st.st_size >= o->size)
+        return;
+    if (!o->was_cut || (uint64_t)st.st_size < o->cut)
+        o->cut = (uint64_t)st.st_size;
+    o->was_cut = true;
+}
+
 /* One write; how many bytes, or negative errno. */
 static ssize_t write_some(struct pt_out *o, const void *from, size_t bytes, uint64_t offset,
                           bool seekable)
 {
+    pt_out_look(o);
     for (;;) {
         ssize_t n = seekable ? pwrite(o->fd, from, bytes, (off_t)offset)
                              : write(o->fd, from, bytes);
 
+        if (n > 0 && offset + (uint64_t)n > o->size)
+            o->size = offset + (uint64_t)n;
         if (n > 0)
             return n;
         if (n == 0)
@@ -129,6 +145,14 @@ void pt_out_discard(struct pt_out *o, uint64_t position)
     o->length = 0;
     o->packet_count = 0;
     o->position = o->whole = position;
+}
+
+int pt_out_truncate(struct pt_out *o, uint64_t size)
+{
+    if (ftruncate(o->fd, (off_t)size) != 0)
+        return -errno;
+    o->size = size;
+    return 0;
 }
 
 int pt_out_seek(struct pt_out *o, uint64_t position)

@@ -8,6 +8,9 @@
  * the next flush goes on at exactly the same byte; nothing is written twice
  * and nothing is left out.  Which packets are on disk entirely is known at
  * every moment, so that the events of the others can be counted as lost.
+ *
+ * Before each write the size of the file shows whether somebody has cut it, because
+ * afterwards the write may have made it as long as before, with a hole.
  */
 #ifndef PT_LOG_OUT_H
 #define PT_LOG_OUT_H
@@ -30,6 +33,9 @@ struct pt_out {
     size_t   length, room;
     uint64_t position;   /* file offset of buffer[0] */
     uint64_t whole;      /* file offset behind the last packet that is out entirely */
+    uint64_t size;       /* of the file, by what was written */
+    uint64_t cut;        /* somebody has cut the file: to this size, the smallest seen */
+    bool     was_cut;
     struct pt_out_packet *packets;
     size_t   packet_count, packet_room;
 };
@@ -45,6 +51,10 @@ int pt_out_flush(struct pt_out *o);
 int pt_out_seek(struct pt_out *o, uint64_t position);
 /* Forgets what is in the buffer and goes on at another offset. */
 void pt_out_discard(struct pt_out *o, uint64_t position);
+/* Notices whether the file was cut. */
+void pt_out_look(struct pt_out *o);
+/* Makes the file shorter or longer; what is in the buffer stays. */
+int pt_out_truncate(struct pt_out *o, uint64_t size);
 /* Writes at an offset past the buffer; all or an error. */
 int pt_out_write_at(struct pt_out *o, const void *from, size_t bytes, uint64_t offset);
 

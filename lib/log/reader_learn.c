@@ -80,12 +80,13 @@ int pt_reader_learn_all(struct pt_log_reader *r, uint64_t from, uint64_t to)
     return rc;
 }
 
+/* The writer of a log that was cut while it wrote does not know the counts. */
 static void learn_counts(struct pt_log_reader *r, const struct pt_packet_count *from, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         if (from[i].id < PT_ID_MAX)
             r->counts[from[i].id] = from[i].count;
-    r->counted = true;
+    r->counted = n > 0 || r->state.events == 0;
 }
 
 int pt_reader_learn_end(struct pt_log_reader *r, const struct pt_packet_end *end)

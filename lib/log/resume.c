@@ -195,9 +195,7 @@ static int rebuild(struct pt_log_writer *w, struct pt_log_reader *r)
     for (size_t i = 0; i < w->totals.count; i++)
         w->totals.entries[i].dirty = true;
     pt_out_discard(&w->out, pt_ring_offset(w, w->ring.head));
-    if (!w->ring.bytes && ftruncate(w->out.fd, (off_t)w->out.position) != 0)
-        return -errno;
-    return 0;
+    return w->ring.bytes ? 0 : pt_out_truncate(&w->out, w->out.position);
 }
 
 int pt_log_writer_resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r)

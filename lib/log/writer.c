@@ -68,8 +68,8 @@ static int begin_file(struct pt_log_writer *w)
     uint8_t *block;
     int error;
 
-    if (w->params.seekable && ftruncate(w->out.fd, 0) != 0)
-        return -errno;
+    if (w->params.seekable && (error = pt_out_truncate(&w->out, 0)) != 0)
+        return error;
     block = pt_out_reserve(&w->out, PT_LOG_DATA_START, &error);
     if (!block)
         return error;

@@ -85,7 +85,7 @@ static uint32_t put_counts(const struct pt_log_writer *w, struct pt_packet_count
     uint32_t n = 0;
 
     for (uint32_t id = 1; id < PT_ID_MAX; id++) {
-        if (!w->counts[id])
+        if (!w->counts[id] || w->uncounted)
             continue;
         if (to)
             to[n] = (struct pt_packet_count){ .id = id, .count = w->counts[id] };
@@ -157,9 +157,8 @@ static int put_closing(struct pt_log_writer *w, int end)
         error = pt_writer_flush(w);
     if (error || !w->params.seekable)
         return error;
-    if (ftruncate(w->out.fd, (off_t)file_end) != 0)
-        return -errno;
-    return pt_writer_header(w, PT_LOG_COMPLETE, end_offset, file_end);
+    error = pt_out_truncate(&w->out, file_end);
+    return error ? error : pt_writer_header(w, PT_LOG_COMPLETE, end_offset, file_end);
 }
 
 /* The disk refused: what is there is made a log that opens without doubt. */
@@ -171,7 +170,7 @@ static void close_anyway(struct pt_log_writer *w, int error, int end)
     if (!w->emergency || w->resumed)
         return;
     if ((!w->ring.bytes || whole >= PT_LOG_DATA_START + w->ring.bytes) &&
-        ftruncate(w->out.fd, (off_t)whole) != 0)
+        pt_out_truncate(&w->out, whole) != 0)
         return;
     if (pt_writer_header(w, PT_LOG_COMPLETE, 0, 0) == 0)
         w->closed = true;
@@ -189,6 +188,10 @@ int pt_log_complete(struct pt_log_writer *w, int end, const struct pt_log_status
     /* Once the emergency status is gone, a log that is cut here needs its numbers. */
     if (!error && (w->part_open || w->part_goes_on || w->emergency))
         error = pt_writer_round(w, 0);
+    if (!error)
+        error = pt_writer_flush(w);
+    if (!error)
+        error = pt_writer_mend(w);
     if (!error)
         error = put_closing(w, end);
     if (error)
@@ -210,7 +213,8 @@ static void forget(struct pt_log_writer *w)
     w->part_events = w->part_packets = w->part_bytes = w->part_first = w->part_last = 0;
     w->part_author_count = 0;
     w->part_open = w->part_goes_on = w->full = w->stop_due = false;
-    w->overrun = w->overran = false;
+    w->overrun = w->overran = w->uncounted = false;
+    w->mark_count = 0;
     w->replace.bytes = 0;
 }
 
@@ -234,8 +238,9 @@ int pt_log_clear(struct pt_log_writer *w)
 
     if (!w->params.seekable)
         return clear_pipe(w);
-    if (ftruncate(w->out.fd, PT_LOG_DATA_START) != 0)
-        return -errno;
+    error = pt_out_truncate(&w->out, PT_LOG_DATA_START);
+    if (error)
+        return error;
     pt_out_discard(&w->out, PT_LOG_DATA_START);
     forget(w);
     error = pt_writer_header(w, 0, 0, 0);

@@ -129,7 +129,7 @@ void pt_ring_push_part(struct pt_log_writer *w)
     *pt_ring_part(ring, ring->count - 1) = part;
 }
 
-static void give_up_oldest(struct pt_log_writer *w)
+static void give_up_oldest_for(struct pt_log_writer *w, unsigned cause)
 {
     struct pt_ring *ring = &w->ring;
     struct pt_part *part = pt_ring_part(ring, 0);
@@ -138,18 +138,18 @@ static void give_up_oldest(struct pt_log_writer *w)
     for (uint32_t i = 0; i < part->authors; i++) {
         const struct pt_part_count *c = &part->counts[i];
 
-        pt_totals_lose(&w->totals, c->key, POSIXTRACE_LOST_LOG_OVERWRITTEN, c->events);
+        pt_totals_lose(&w->totals, c->key, cause, c->events);
         unknown -= c->events;
     }
     if (unknown) {
-        w->totals.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] += unknown;
-        w->totals.folded_lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] += unknown;
+        w->totals.lost[cause] += unknown;
+        w->totals.folded_lost[cause] += unknown;
     }
     for (uint32_t i = part->authors; i < part->authors + part->ids; i++)
         w->counts[part->counts[i].key] -= part->counts[i].events;
     w->events -= part->events;
     w->data_bytes -= part->data_bytes;
-    if (part->events)
+    if (part->events && cause == POSIXTRACE_LOST_LOG_OVERWRITTEN)
         w->overrun = w->overran = true;
     /* Authors whose numbers were listed only there are listed again. */
     for (size_t i = 0; i < w->totals.count; i++)
@@ -158,6 +158,17 @@ static void give_up_oldest(struct pt_log_writer *w)
     free(part->counts);
     ring->first = (ring->first + 1) % ring->room;
     ring->count--;
+}
+
+static void give_up_oldest(struct pt_log_writer *w)
+{
+    give_up_oldest_for(w, POSIXTRACE_LOST_LOG_OVERWRITTEN);
+}
+
+void pt_ring_give_up_all(struct pt_log_writer *w, unsigned cause)
+{
+    while (w->ring.count)
+        give_up_oldest_for(w, cause);
 }
 
 static int put_pad(struct pt_log_writer *w, uint32_t bytes)

@@ -92,6 +92,7 @@ void pt_writer_close_part(struct pt_log_writer *w, bool goes_on)
     w->part_first = w->part_last = 0;
     w->part_goes_on = goes_on;
     w->round++;
+    pt_writer_mark(w);
 }
 
 /* How many authors a ROUND of at most limit bytes can list, of those wanted. */
@@ -303,6 +304,8 @@ int pt_log_end_round(struct pt_log_writer *w, const struct pt_log_status *status
         error = pt_writer_round(w, 0);
     if (!error)
         error = pt_writer_flush(w);
+    if (!error)
+        error = pt_writer_mend(w);
     if (error)
         pt_writer_emergency(w, -error, 0);
     return error;

@@ -9,6 +9,7 @@
  *   writer_round.c  ROUND packets, and the emergency status when writing fails
  *   writer_ring.c   LOOP: wrapping, giving up the oldest rounds
  *   writer_end.c    completing and clearing
+ *   writer_cut.c    going on after somebody has cut the file
  *   resume.c        rebuilding this state from a log that was left
  *
  * A round of the caller is written as one part or, in a LOOP log, as several
@@ -55,6 +56,8 @@ struct pt_ring {
     size_t   first, count, room;
 };
 
+#define PT_MARKS 512u
+
 struct pt_log_writer {
     struct pt_log_params params;
     struct pt_out out;
@@ -90,6 +93,12 @@ struct pt_log_writer {
 
     struct pt_index index;           /* unless LOOP, which makes it from its parts */
     struct pt_ring ring;
+    /* How much was in the log after some of its ROUNDs, evenly spread; unless LOOP. */
+    struct pt_mark {
+        uint64_t offset, events, data_bytes;
+    } marks[PT_MARKS];
+    unsigned mark_count;
+    bool     uncounted;              /* counts say more than is in the log */
     bool     full;
     bool     overrun;                /* since it was asked for */
     bool     overran;                /* ever: what the log says */
@@ -150,7 +159,16 @@ uint64_t pt_writer_waiting(const struct pt_log_writer *w, uint64_t first, uint64
 /* Copies of all sync points and names, into the buffer. */
 int pt_writer_copies(struct pt_log_writer *w);
 
+/* writer_cut.c */
+/* A part of a log that grows has ended. */
+void pt_writer_mark(struct pt_log_writer *w);
+/* If the file was cut: what is missing counts as lost, names, sync points and a ROUND are
+ * written again, and the log goes on.  The buffer is empty, no part is open. */
+int pt_writer_mend(struct pt_log_writer *w);
+
 /* writer_ring.c */
+/* All parts are lost for a cause. */
+void pt_ring_give_up_all(struct pt_log_writer *w, unsigned cause);
 /* Makes room in the ring for bytes more and stands there; a part that would get
  * too long is ended first.  1: it can never fit. */
 int pt_ring_place(struct pt_log_writer *w, uint32_t bytes, bool data);

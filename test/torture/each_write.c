@@ -253,9 +253,9 @@ static struct books read_alone(const struct plan *plan, int log_fd, const char *
     struct books b = read_log(plan, log_fd, when);
 
     DEMAND_SUM(b, plan->flood ? b.read : b.next, traced(plan) + plan->lanes, when);
-    /* What a LOOP stream has overwritten of a thread that no flush saw, its end tells. */
-    DEMAND_SUM(b, plan->flood && plan->stream_policy == POSIX_TRACE_LOOP ? 0 : shared->flushed,
-               traced(plan) + plan->lanes, when);
+    /* In a flood a flush of the stream's own may end first; and what is overwritten of a
+     * thread that no flush has seen, only the end of the log says. */
+    DEMAND_SUM(b, plan->flood ? 0 : shared->flushed, traced(plan) + plan->lanes, when);
     DEMAND(plan->flood || plan->log_policy == POSIX_TRACE_UNTIL_FULL || plan->lanes > 1 ||
            plan->disk_end != NO_LIMIT || b.read + b.lost == b.next,
            "%s, %s: %llu read, %llu lost, %llu is next", what, when, (unsigned long long)b.read,

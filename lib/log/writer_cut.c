@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Somebody has cut the file while it was written: truncate(1), a program that opens it
+ * with O_TRUNC, the copytruncate of a log rotation.  The writer goes on writing at its
+ * offset, so the file would have a hole where its events, names and header were.
+ *
+ * out.c notices the cut before the next write.  When the round has ended, the writer
+ * goes back to the last place before the cut of which it knows how many events are in
+ * front of it (a mark), and counts the others as lost.  It cuts the file there itself, so
+ * that no event is both lost and read, and writes header, names, sync points and a ROUND
+ * again.  A LOOP log begins from the start: its parts lie anywhere in the ring.
+ */
+#include <posixtrace/info.h>
+#include <string.h>
+#include "log/writer_state.h"
+
+void pt_writer_mark(struct pt_log_writer *w)
+{
+    struct pt_mark mark = { PT_LOG_DATA_START + w->ring.head, w->events, w->data_bytes };
+
+    if (pt_writer_loops(w) || !w->params.seekable)
+        return;
+    while (w->mark_count && w->marks[w->mark_count - 1].offset >= mark.offset)
+        w->mark_count--;
+    if (w->mark_count == PT_MARKS) {
+        w->mark_count /= 2;
+        for (unsigned i = 0; i < w->mark_count; i++)
+            w->marks[i] = w->marks[2 * i + 1];
+    }
+    w->marks[w->mark_count++] = mark;
+}
+
+/* Forgets what is after the last mark before the cut; where the log goes on. */
+static uint64_t go_back(struct pt_log_writer *w, uint64_t cut)
+{
+    struct pt_mark mark = { .offset = PT_LOG_DATA_START };
+    const unsigned cause = POSIXTRACE_LOST_LOG_ERROR;
+
+    while (w->mark_count && w->marks[w->mark_count - 1].offset > cut)
+        w->mark_count--;
+    if (w->mark_count)
+        mark = w->marks[w->mark_count - 1];
+    w->totals.lost[cause] += w->events - mark.events;
+    w->totals.folded_lost[cause] += w->events - mark.events;
+    w->uncounted = mark.events && (w->uncounted || w->events != mark.events);
+    if (!mark.events)
+        memset(w->counts, 0, sizeof w->counts);
+    w->events = mark.events;
+    w->data_bytes = mark.data_bytes;
+    pt_index_clear(&w->index);
+    if (w->events)
+        pt_index_add(&w->index, PT_LOG_DATA_START, mark.offset - PT_LOG_DATA_START, w->first_ts,
+                     w->last_ts, false);
+    return mark.offset;
+}
+
+int pt_writer_mend(struct pt_log_writer *w)
+{
+    uint64_t from = PT_LOG_DATA_START;
+    int error;
+
+    pt_out_look(&w->out);
+    if (!w->out.was_cut || w->resumed)
+        return 0;
+    if (pt_writer_loops(w)) {
+        pt_ring_give_up_all(w, POSIXTRACE_LOST_LOG_ERROR);
+        pt_ring_deinit(&w->ring);
+    } else {
+        from = go_back(w, w->out.cut);
+    }
+    w->replace.bytes = 0;
+    for (size_t i = 0; i < w->totals.count; i++)
+        w->totals.entries[i].dirty = true;
+    error = pt_out_truncate(&w->out, from);
+    if (error)
+        return error;
+    w->out.was_cut = false;
+    pt_out_discard(&w->out, from);
+    error = pt_writer_header(w, 0, 0, 0);
+    if (!error)
+        error = pt_writer_copies(w);
+    w->ring.head = pt_out_offset(&w->out) - PT_LOG_DATA_START;
+    if (!error)
+        error = pt_writer_round(w, 0);
+    return error ? error : pt_writer_flush(w);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Somebody cuts the file while it is written, to any size, in a round or between rounds.
+ * The log goes on, opens whole, has its names, and what is read and what it counts as
+ * lost is what was written.
+ */
+#include <posixtrace/info.h>
+#include <sys/stat.h>
+#include "log_helpers.h"
+#include "support/run_suite.h"
+
+#define AUTHORS 3u
+#define ROUNDS  30u
+
+static const int policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL };
+static struct maker makers[AUTHORS];
+
+static void cut_somewhere(int fd)
+{
+    struct stat st;
+    off_t to;
+
+    ck_assert_int_eq(fstat(fd, &st), 0);
+    switch (rand() % 3) {
+    case 0: to = 0; break;
+    case 1: to = rand() % 5000; break;
+    default: to = rand() % (st.st_size + 1);
+    }
+    ck_assert_int_eq(ftruncate(fd, to < st.st_size ? to : st.st_size), 0);
+}
+
+static void write_round(struct pt_log_writer *w, uint64_t *ts, int fd, bool cut)
+{
+    struct pt_log_status status = { .status_running = POSIX_TRACE_RUNNING };
+    struct pt_log_author_totals totals[AUTHORS];
+
+    for (unsigned i = 0; i < AUTHORS; i++) {
+        for (unsigned k = 0; k < 40; k++)
+            maker_add(&makers[i], ++*ts, 8 + 8 * (k % 5));
+        ck_assert_int_ge(pt_log_put_packet(w, maker_take(&makers[i])), 0);
+        totals[i] = totals_of(&makers[i]);
+        if (cut && i == 1)
+            cut_somewhere(fd);
+    }
+    status.watermark = ++*ts;
+    ck_assert_int_eq(pt_log_end_round(w, &status, totals, AUTHORS), 0);
+}
+
+static void check_log(int fd)
+{
+    struct pt_log_reader *r = log_reader(fd);
+    struct posixtrace_log_report report;
+    struct seen_list got = { 0 };
+    struct posixtrace_info info;
+    uint64_t made = 0, lost = 0, counted = 0, n;
+
+    for (unsigned i = 0; i < AUTHORS; i++)
+        made += makers[i].next_no;
+    read_all(r, &got);
+    ck_assert_int_eq(pt_log_reader_info(r, &info), 0);
+    ck_assert_uint_eq(info.events, got.n);
+    for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
+        lost += info.lost[c];
+    /* The STOP of a full log is its writer's. */
+    n = got.n;
+    for (size_t i = 0; i < got.n; i++)
+        n -= got.at[i].wid == 0;
+    ck_assert_msg(n + lost == made || n + lost == made + 1, "%zu read, %zu lost, %zu made",
+                  (size_t)n, (size_t)lost, (size_t)made);
+    ck_assert_str_eq(pt_log_reader_text(r, PT_TEXT_NAME, ID_A), "event a");
+    for (uint32_t id = 0; id < PT_ID_MAX; id++) {
+        ck_assert_int_eq(pt_log_reader_count(r, id, &n), 0);
+        counted += n;
+    }
+    ck_assert_uint_eq(counted, got.n);
+    pt_log_reader_free(r);
+    free(got.at);
+    ck_assert_int_eq(pt_log_check(fd, NULL, NULL, &report), 0);
+    ck_assert_int_eq(report.complete, 1);
+    ck_assert_int_eq(report.damaged, 0);
+}
+
+START_TEST(cut)
+{
+    struct pt_log_params params = log_params(policies[_i % 3], 20000);
+    int fd = log_file();
+    struct pt_log_writer *w = log_writer(fd, &params);
+    uint64_t ts = 0;
+
+    srand((unsigned)_i);
+    for (unsigned i = 0; i < AUTHORS; i++)
+        maker_init(&makers[i], i + 1);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        write_round(w, &ts, fd, rand() % 8 == 0);
+        if (rand() % 8 == 0)
+            cut_somewhere(fd);
+    }
+    ck_assert_int_eq(pt_log_complete(w, POSIXTRACE_END_SHUTDOWN, NULL, NULL, 0), 0);
+    pt_log_writer_free(w);
+    check_log(fd);
+    close(fd);
+}
+END_TEST
+
+static void add_tests(TCase *t)
+{
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, cut, 0, (int)test_size(60));
+}
+
+int main(void)
+{
+    return run_suite("cut", "files cut by somebody", NULL, add_tests);
+}
