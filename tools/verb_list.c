@@ -199,8 +199,12 @@ static int reap_all(struct table *t, bool force)
 static int list_streams(bool reap_first, bool force)
 {
     struct table t = { NULL, 0, 0 };
-    int status = reap_first ? reap_all(&t, force) : load(&t);
+    int status;
 
+    /* What needs no log completed goes without being asked for. */
+    if (!reap_first)
+        posixtrace_stream_reap(-1, NULL, NULL);
+    status = reap_first ? reap_all(&t, force) : load(&t);
     if (status == EXIT_DONE)
         print_table(&t);
     free(t.rows);

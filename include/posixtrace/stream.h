@@ -63,8 +63,10 @@ const char *posixtrace_stream_directory(void);
 /*
  * Removes what dead processes left: their process pages, segments without log
  * and segments whose log is complete.  A segment that holds events no log has
- * is completed into its log where that can be opened, else kept, unless force
- * is non-zero.  *removed and *kept count files; either may be NULL.
+ * is completed into its log where that can be opened, else kept, unless the log is
+ * gone (posixtrace(7)) or force is greater than 0.  force less than 0: touches no log, so
+ * that a segment stays whose log would have to be completed.  *removed and *kept count
+ * files; either may be NULL.
  */
 int posixtrace_stream_reap(int force, unsigned *removed, unsigned *kept);
 

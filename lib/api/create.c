@@ -64,7 +64,7 @@ int pt_create(const struct pt_attr *attr, int fd, const struct pt_target *target
     struct pt_stream *s = NULL;
     int r;
 
-    pt_reap_once();
+    pt_reap_step();
     pt_switches_use(&pt_perf_switches, &pt_run_times);
     if (fd >= 0 && environment_wants_switches())
         wanted.switches = 1;

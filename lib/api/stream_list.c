@@ -44,7 +44,8 @@ PT_PUBLIC const char *posixtrace_stream_directory(void)
 
 PT_PUBLIC int posixtrace_stream_reap(int force, unsigned *removed, unsigned *kept)
 {
-    int saved = errno, r = pt_reap_dead(force ? PT_REAP_FORCE : PT_REAP_SETTLE, removed, kept);
+    enum pt_reap_how how = force < 0 ? PT_REAP_QUICK : force ? PT_REAP_FORCE : PT_REAP_SETTLE;
+    int saved = errno, r = pt_reap_dead(how, removed, kept);
 
     errno = saved;
     return -r;

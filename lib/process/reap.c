@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "base/clock.h"
-#include "base/sys.h"
-#include "process/list.h"
+#include "process/log_fate.h"
 #include "process/reap.h"
+#include "ring/census.h"
 #include "ring/dir.h"
+#include "ring/dir_step.h"
 #include "ring/liveness.h"
 #include "ring/page_left.h"
 #include "ring/place.h"
@@ -23,25 +23,9 @@
 #include "stream/owner.h"
 #include "stream/recover.h"
 
-#define FRESH_S  10         /* seconds */
-#define QUICK_NS 10000000u  /* for files of one kind, in a quick pass */
-
-/* Opens the log of a dead stream if it is still the file that it was. */
-static int open_its_log(const struct pt_seg_header *h)
-{
-    struct stat st;
-    int fd;
-
-    if (!memchr(h->log_path, '\0', sizeof h->log_path) || h->log_path[0] != '/')
-        return -1;
-    fd = open(h->log_path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    if (fd >= 0 && (fstat(fd, &st) < 0 || st.st_dev != h->log_dev || st.st_ino != h->log_ino ||
-                    !S_ISREG(st.st_mode))) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
+#define FRESH_S     10      /* seconds */
+#define STEP_FILES  4u      /* segments that a step examines at most */
+#define STEP_LOOKS  200u    /* files of a log's folder, for each of them */
 
 /* Nobody has ever taken a chunk: its owner died before the first start. */
 static bool is_blank(const struct pt_seg_header *h)
@@ -49,22 +33,33 @@ static bool is_blank(const struct pt_seg_header *h)
     return h->next_gen == 1;
 }
 
-/* May the dead stream's segment go?  Completes its log first if need be. */
-static bool settle_log(const struct pt_seg_header *h, enum pt_reap_how how)
+static bool complete_log(const struct pt_seg_header *h, enum pt_log_fate *fate)
 {
     struct posixtrace_recover_report report;
     int fd, r;
 
-    if (!h->has_log || h->log_complete)
-        return true;
-    if (how == PT_REAP_QUICK)
-        return is_blank(h);
-    fd = open_its_log(h);
+    *fate = pt_log_find(h, PT_LOG_LOOKS_ALL, O_RDWR, &fd);
     if (fd < 0)
-        return is_blank(h);
+        return false;
     r = pt_stream_recover(fd, &report);
     close(fd);
-    return r == 0 || is_blank(h);
+    return r == 0;
+}
+
+/* May the dead stream's segment go?  Completes its log first if need be. */
+static bool settle_log(const struct pt_seg_header *h, enum pt_reap_how how)
+{
+    enum pt_log_fate fate;
+
+    if (!h->has_log || h->log_complete)
+        return true;
+    if (how == PT_REAP_SETTLE || how == PT_REAP_FORCE) {
+        if (complete_log(h, &fate))
+            return true;
+    } else {
+        fate = pt_log_find(h, how == PT_REAP_STEP ? STEP_LOOKS : PT_LOG_LOOKS_ALL, O_RDONLY, NULL);
+    }
+    return fate == PT_LOG_GONE || is_blank(h);
 }
 
 static void count(unsigned *n)
@@ -77,7 +72,6 @@ struct reaping {
     int dir;
     enum pt_reap_how how;
     unsigned *removed, *kept;
-    uint64_t until;   /* of CLOCK_MONOTONIC; quickly */
 };
 
 /* Files that a living process may be about to refer to are left alone. */
@@ -103,19 +97,23 @@ static bool is_unfinished(int dir, const char *file, const struct pt_seg_header 
 }
 
 /* Another file that is not a segment of this layout is left alone: it may belong
- * to another version of the library, or to nobody we know. */
-static void reap_segment(const struct reaping *r, const char *file)
+ * to another version of the library, or to nobody we know.  Bytes of a dead segment
+ * that stays. */
+static uint64_t reap_segment(const struct reaping *r, const char *file)
 {
     struct pt_seg_header *h = calloc(1, sizeof *h);
     struct stat st = { 0 };
     int e = h ? pt_seg_read_header(r->dir, pt_place_uid(), file, h, &st) : -ENOMEM;
-    bool go;
+    uint64_t left = 0;
 
     if (e == 0 && pt_owner_liveness(h, st.st_dev, st.st_ino) == PT_DEAD) {
+        bool go;
+
         pt_owner_clear(file, false);
         go = settle_log(h, r->how) || r->how == PT_REAP_FORCE;
         if (go)
             pt_seg_remove(r->dir, file);
+        left = go ? 0 : (uint64_t)st.st_blocks * 512;
         count(go ? r->removed : r->kept);
     } else if (e == -EINVAL && is_unfinished(r->dir, file, h, &st)) {
         pt_seg_remove(r->dir, file);
@@ -124,6 +122,7 @@ static void reap_segment(const struct reaping *r, const char *file)
         count(r->kept);
     }
     free(h);
+    return left;
 }
 
 /* A segment's link to its names, without the segment. */
@@ -139,26 +138,30 @@ static bool is_stray_link(int dir, const char *name)
     return faccessat(dir, segment, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 }
 
-/* A name map that no page and no segment names, and whose maker cannot be about
- * to put it into a page any more. */
-static bool is_left_map(int dir, const char *name)
+/* A name map that no page names, and whose maker cannot be about to put it into a page any
+ * more.  Its count of pages may be too high (ring/page_left.h): a whole look finds out. */
+static bool is_left_map(int dir, const char *name, bool whole)
 {
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct pt_names n = { 0 };
     unsigned asks = UINT_MAX;
     struct stat st;
-    bool left;
+    bool good, left;
 
     if (fd < 0)
         return false;
-    left = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
-           pread(fd, &n, offsetof(struct pt_names, entry), 0) > 0 && n.magic == PT_NAMES_MAGIC &&
-           n.maker != 0 && pt_page_process_is_gone(n.maker, n.maker_start, &asks);
+    good = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+           pread(fd, &n, offsetof(struct pt_names, entry), 0) > 0 &&
+           pread(fd, &n.users, sizeof n.users, offsetof(struct pt_names, users)) > 0 &&
+           n.magic == PT_NAMES_MAGIC;
     close(fd);
-    return (left || !is_fresh(dir, name)) && !pt_page_names_in_use(dir, name);
+    left = good && n.maker != 0 && pt_page_process_is_gone(n.maker, n.maker_start, &asks);
+    if (!left && is_fresh(dir, name))
+        return false;
+    return whole ? !pt_page_names_in_use(dir, name) : good && n.users == 0;
 }
 
-static bool may_go(int dir, const char *name)
+static bool may_go(int dir, const char *name, bool whole)
 {
     unsigned asks = UINT_MAX;
 
@@ -166,7 +169,7 @@ static bool may_go(int dir, const char *name)
     case 'p':
         return pt_page_is_left(name, pt_pid_namespace(), &asks);
     case 'n':
-        return is_left_map(dir, name);
+        return is_left_map(dir, name, whole);
     case 't':
         return !is_fresh(dir, name);
     default:
@@ -174,68 +177,42 @@ static bool may_go(int dir, const char *name)
     }
 }
 
-static bool remove_file(int dir, const char *name)
+static void remove_file(const struct reaping *r, const char *name)
 {
-    if (name[0] != 'p')
-        return unlinkat(dir, name, 0) == 0;
-    pt_page_remove(dir, name, NULL);
-    return true;
+    if (name[0] == 'p')
+        pt_page_remove(r->dir, name, NULL);
+    else if (unlinkat(r->dir, name, 0) < 0)
+        return;
+    count(r->removed);
 }
 
-static bool is_late(const struct reaping *r)
-{
-    return r->how == PT_REAP_QUICK && pt_clock_ns(CLOCK_MONOTONIC) > r->until;
-}
-
-/* Files of the kind from the first-th on, or those before it; how many there are. */
-static unsigned reap_part(const struct reaping *r, DIR *d, char kind, unsigned first, bool before)
-{
-    struct dirent *entry;
-    unsigned n = 0;
-
-    rewinddir(d);
-    while ((entry = readdir(d))) {
-        const char *name = entry->d_name;
-
-        if (name[0] != kind || name[1] != '-' || (n++ < first) != before || is_late(r))
-            continue;
-        if (pt_seg_is_name(name))
-            reap_segment(r, name);
-        else if (may_go(r->dir, name) && remove_file(r->dir, name))
-            count(r->removed);
-    }
-    return n;
-}
-
-/*
- * A quick pass has little time.  It begins anywhere, so that in a directory full
- * of what has to stay each file has its turn in some pass.
- */
-static void reap_kind(struct reaping *r, char kind)
+static void reap_kind(const struct reaping *r, char kind)
 {
     int copy = openat(r->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
-    uint32_t any = 0;
-    unsigned n;
+    struct dirent *entry;
 
     if (!d) {
         if (copy >= 0)
             close(copy);
         return;
     }
-    n = r->how == PT_REAP_QUICK ? reap_part(r, d, kind, UINT32_MAX, false) : 0;
-    r->until = pt_clock_ns(CLOCK_MONOTONIC) + QUICK_NS;
-    if (n)
-        pt_sys_random(&any, sizeof any);
-    reap_part(r, d, kind, n ? any % n : 0, false);
-    if (n)
-        reap_part(r, d, kind, any % n, true);
+    while ((entry = readdir(d))) {
+        const char *name = entry->d_name;
+
+        if (name[0] != kind || name[1] != '-')
+            continue;
+        if (pt_seg_is_name(name))
+            reap_segment(r, name);
+        else if (may_go(r->dir, name, true))
+            remove_file(r, name);
+    }
     closedir(d);
 }
 
 int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
 {
-    struct reaping r = { pt_dir_open(false), how, removed, kept, 0 };
+    struct reaping r = { pt_dir_open(false), how, removed, kept };
 
     if (removed)
         *removed = 0;
@@ -246,15 +223,36 @@ int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
     /* Segments first, then pages: the names they refer to can go last. */
     for (const char *kind = "spnt"; *kind; kind++)
         reap_kind(&r, *kind);
+    /* What they say of the directory is old now. */
+    unlinkat(r.dir, PT_DIR_STEP_FILE, 0);
+    unlinkat(r.dir, PT_CENSUS_FILE, 0);
     close(r.dir);
     return 0;
 }
 
-void pt_reap_once(void)
+uint64_t pt_reap_step(void)
 {
-    static uint32_t done;
-    uint32_t no = 0;
+    struct reaping r = { pt_dir_open(false), PT_REAP_STEP, NULL, NULL };
+    struct pt_dir_step step;
+    unsigned segments = 0;
+    uint64_t left;
+    const char *name;
 
-    if (pt_cas_seqcst(&done, &no, 1u))
-        pt_reap_dead(PT_REAP_QUICK, NULL, NULL);
+    if (r.dir < 0)
+        return 0;
+    pt_dir_step_begin(&step, r.dir, PT_WALK_LEFT);
+    while (segments < STEP_FILES && (name = pt_dir_step_next(&step))) {
+        if (!strchr("snt", name[0]) || name[1] != '-')
+            continue;
+        if (pt_seg_is_name(name)) {
+            pt_dir_step_add(&step, reap_segment(&r, name));
+            segments++;
+        } else if (may_go(r.dir, name, false)) {
+            remove_file(&r, name);
+        }
+    }
+    left = pt_dir_step_sum(&step);
+    pt_dir_step_end(&step);
+    close(r.dir);
+    return left;
 }

@@ -3,18 +3,29 @@
 /*
  * Taking away what dead processes left in the stream directory: segments, process
  * pages, name maps.  A segment whose log is not complete is kept until its events
- * are in the log.
+ * are in the log, or until the log is gone (log_fate.h).
  */
 #ifndef PT_PROCESS_REAP_H
 #define PT_PROCESS_REAP_H
 
+#include <stdint.h>
+
 enum pt_reap_how {
+    PT_REAP_STEP,     /* touches no log, and looks into no large folder for one */
     PT_REAP_QUICK,    /* touches no log: segments that need one completed stay */
     PT_REAP_SETTLE,   /* completes logs that can be completed */
     PT_REAP_FORCE     /* and removes what cannot */
 };
+/* The whole directory. */
 int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept);
-/* The first time in a process, quickly: what earlier programs left. */
-void pt_reap_once(void);
+
+/*
+ * One step through the directory (ring/dir_step.h), before a stream is made: its cost does not
+ * depend on what is there.  A step meets up to four segments and 40 files; a killed program
+ * leaves one and up to four.  So a program that is killed again and again finds about one
+ * segment of its own kind in the directory.  Bytes of dead segments that have to stay, as far
+ * as is known.
+ */
+uint64_t pt_reap_step(void);
 
 #endif

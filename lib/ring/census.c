@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See census.h. */
-#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <trace.h>
 #include <unistd.h>
 #include "ring/census.h"
@@ -13,40 +13,168 @@
 #include "ring/liveness.h"
 #include "ring/segment.h"
 
+#define MAGIC       0x31534e43585450ull
+#define NAMES_BYTES 8192u
+#define NAME        48u      /* of a segment's file with its NUL */
+#define LOCK_TRIES  100u
+#define LOCK_PAUSE_NS 100000
+
+struct table {
+    uint64_t magic;
+    uint32_t next;           /* the place that was given away longest ago */
+    uint32_t pad;
+    char file[TRACE_SYS_MAX][NAME];
+};
+
+struct entry {
+    uint64_t ino;
+    int64_t next;
+    uint16_t bytes;
+    uint8_t type;
+    char name[];
+};
+
 /* Does the stream belong to a process that may still live? */
 static bool counts(int dir, uid_t uid, const char *file)
 {
     struct pt_seg_header h;
     struct stat st;
 
-    return pt_seg_read_header(dir, uid, file, &h, &st) == 0 &&
+    return pt_seg_is_name(file) && pt_seg_read_header(dir, uid, file, &h, &st) == 0 &&
            pt_owner_liveness(&h, st.st_dev, st.st_ino) != PT_DEAD;
 }
 
-/* Counts segments, looking at each one or only at the names; stops above the limit. */
-static unsigned count(DIR *d, uid_t uid, bool closely)
+/* Calls back for the names of segments, of all that a directory holds or of the first part
+ * only.  False: there are more, or each() has returned false. */
+static bool each_segment(int dir, bool all, bool (*each)(void *, const char *), void *context)
 {
-    struct dirent *entry;
-    unsigned n = 0;
+    _Alignas(8) char names[NAMES_BYTES];
+    long bytes;
 
-    rewinddir(d);
-    while (n <= TRACE_SYS_MAX && (entry = readdir(d)))
-        n += pt_seg_is_name(entry->d_name) && (!closely || counts(dirfd(d), uid, entry->d_name));
-    return n;
+    if (lseek(dir, 0, SEEK_SET) < 0)
+        return false;
+    while ((bytes = syscall(SYS_getdents64, dir, names, sizeof names)) > 0) {
+        for (long at = 0; at < bytes;) {
+            const struct entry *e = (const struct entry *)(names + at);
+
+            at += e->bytes;
+            if (pt_seg_is_name(e->name) && !each(context, e->name))
+                return false;
+        }
+        if (!all)
+            return syscall(SYS_getdents64, dir, names, sizeof names) == 0;
+    }
+    return bytes == 0;
+}
+
+static bool count_name(void *count, const char *name)
+{
+    (void)name;
+    return ++*(unsigned *)count <= TRACE_SYS_MAX;
+}
+
+struct survey {
+    int dir;
+    uid_t uid;
+    struct table *table;
+    unsigned count;
+};
+
+static bool enter_living(void *context, const char *name)
+{
+    struct survey *s = context;
+
+    if (strlen(name) >= NAME || !counts(s->dir, s->uid, name))
+        return true;
+    if (s->count < TRACE_SYS_MAX)
+        strcpy(s->table->file[s->count], name);
+    return ++s->count <= TRACE_SYS_MAX;
+}
+
+/* All that live, once.  Own is among them. */
+static bool fill_table(struct table *t, int dir, uid_t uid)
+{
+    struct survey s = { dir, uid, t, 0 };
+
+    memset(t, 0, sizeof *t);
+    t->magic = MAGIC;
+    each_segment(dir, true, enter_living, &s);
+    return s.count > TRACE_SYS_MAX;
+}
+
+/* Puts own into the first place whose stream does not live, from the oldest one on. */
+static bool enter(struct table *t, int dir, uid_t uid, const char *own)
+{
+    for (unsigned i = 0; i < TRACE_SYS_MAX; i++)
+        if (strncmp(t->file[i], own, NAME) == 0)
+            return false;
+    for (unsigned i = 0; i < TRACE_SYS_MAX; i++) {
+        unsigned at = (t->next % TRACE_SYS_MAX + i) % TRACE_SYS_MAX;
+
+        t->file[at][NAME - 1] = '\0';
+        if (counts(dir, uid, t->file[at]))
+            continue;
+        strncpy(t->file[at], own, NAME - 1);
+        t->next = (at + 1) % TRACE_SYS_MAX;
+        return false;
+    }
+    return true;
+}
+
+/* A process that is stopped with the lock holds nobody up for long: -EAGAIN. */
+static int open_table(int dir, uid_t uid)
+{
+    int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    int fd = openat(dir, PT_CENSUS_FILE, flags, 0600);
+    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    struct stat st;
+
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+        (st.st_uid != uid && fchown(fd, uid, (gid_t)-1) < 0)) {
+        close(fd);
+        return -EINVAL;
+    }
+    for (unsigned i = 0; i < LOCK_TRIES; i++) {
+        if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
+            return fd;
+        nanosleep(&(struct timespec){ .tv_nsec = LOCK_PAUSE_NS }, NULL);
+    }
+    close(fd);
+    return -EAGAIN;
+}
+
+static bool ask_table(int dir, uid_t uid, const char *own)
+{
+    int fd = open_table(dir, uid);
+    struct table t;
+    bool full;
+
+    if (fd < 0)
+        return false;
+    if (pread(fd, &t, sizeof t, 0) == (ssize_t)sizeof t && t.magic == MAGIC)
+        full = enter(&t, dir, uid, own);
+    else
+        full = fill_table(&t, dir, uid);
+    if (pwrite(fd, &t, sizeof t, 0) != (ssize_t)sizeof t)
+        unlinkat(dir, PT_CENSUS_FILE, 0);
+    close(fd);
+    return full;
 }
 
 bool pt_census_is_full(uid_t uid, const char *own)
 {
     int dir = own[0] ? pt_dir_open_of(uid, false) : -1;
-    DIR *d = dir >= 0 ? fdopendir(dir) : NULL;
-    bool full;
+    unsigned count = 0;
+    bool full = false;
 
-    if (!d) {
-        if (dir >= 0)
-            close(dir);
+    if (dir < 0)
         return false;
-    }
-    full = count(d, uid, false) > TRACE_SYS_MAX && count(d, uid, true) > TRACE_SYS_MAX;
-    closedir(d);
+    if (each_segment(dir, false, count_name, &count))
+        unlinkat(dir, PT_CENSUS_FILE, 0);   /* what it says gets old */
+    else
+        full = ask_table(dir, uid, own);
+    close(dir);
     return full;
 }

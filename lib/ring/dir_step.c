@@ -11,7 +11,10 @@
 
 struct position {
     uint64_t magic;
-    int64_t at[PT_WALKS];
+    struct place {
+        int64_t at;
+        uint64_t sum, last_sum;
+    } walk[PT_WALKS];
 };
 
 /* As the kernel hands them out. */
@@ -29,30 +32,32 @@ static int open_position(int dir, int flags)
 }
 
 /* Any number will do: the kernel takes it for a place in the directory, or for none. */
-static int64_t load_position(int dir, enum pt_dir_walk walk)
+static struct place load_place(int dir, enum pt_dir_walk walk)
 {
+    static const struct place first;
     struct position p;
     int fd = open_position(dir, O_RDONLY);
     bool good = fd >= 0 && pread(fd, &p, sizeof p, 0) == (ssize_t)sizeof p && p.magic == MAGIC;
 
     if (fd >= 0)
         close(fd);
-    return good && p.at[walk] > 0 ? p.at[walk] : 0;
+    return good && p.walk[walk].at >= 0 ? p.walk[walk] : first;
 }
 
-static void store_position(int dir, enum pt_dir_walk walk, int64_t at)
+static void store_place(int dir, enum pt_dir_walk walk, const struct place *place)
 {
     static const struct position first = { .magic = MAGIC };
+    size_t at = offsetof(struct position, walk) + walk * sizeof *place;
     int fd = open_position(dir, O_WRONLY);
+    bool made = true;
 
     if (fd < 0) {
         fd = open_position(dir, O_WRONLY | O_CREAT | O_EXCL);
-        if (fd >= 0 && pwrite(fd, &first, sizeof first, 0) != (ssize_t)sizeof first)
-            at = 0;
+        made = fd >= 0 && pwrite(fd, &first, sizeof first, 0) == (ssize_t)sizeof first;
     }
     if (fd < 0)
         return;
-    if (pwrite(fd, &at, sizeof at, (off_t)(offsetof(struct position, at) + walk * sizeof at)) < 0)
+    if (!made || pwrite(fd, place, sizeof *place, (off_t)at) != (ssize_t)sizeof *place)
         unlinkat(dir, PT_DIR_STEP_FILE, 0);   /* the next walk starts with the first name */
     close(fd);
 }
@@ -64,19 +69,33 @@ static long read_names(struct pt_dir_step *s)
 
 void pt_dir_step_begin(struct pt_dir_step *s, int dir, enum pt_dir_walk walk)
 {
+    struct place place = load_place(dir, walk);
+
     s->dir = dir;
     s->walk = walk;
     s->at = 0;
-    s->wrapped = false;
-    s->from = s->next = load_position(dir, walk);
+    s->from = s->next = place.at;
+    s->sum = place.sum;
+    s->last_sum = place.last_sum;
     if (lseek(dir, (off_t)s->from, SEEK_SET) < 0)
         s->from = s->next = 0;
     s->bytes = read_names(s);
     if (s->bytes <= 0 && s->from != 0 && lseek(dir, 0, SEEK_SET) == 0) {
         s->from = s->next = 0;
-        s->wrapped = true;
+        s->last_sum = s->sum;
+        s->sum = 0;
         s->bytes = read_names(s);
     }
+}
+
+void pt_dir_step_add(struct pt_dir_step *s, uint64_t amount)
+{
+    s->sum += amount;
+}
+
+uint64_t pt_dir_step_sum(const struct pt_dir_step *s)
+{
+    return s->sum > s->last_sum ? s->sum : s->last_sum;
 }
 
 const char *pt_dir_step_next(struct pt_dir_step *s)
@@ -100,8 +119,8 @@ void pt_dir_step_end(struct pt_dir_step *s)
         if (s->from == 0)
             unlinkat(s->dir, PT_DIR_STEP_FILE, 0);
         else
-            store_position(s->dir, s->walk, 0);
+            store_place(s->dir, s->walk, &(struct place){ 0, 0, s->sum });
         return;
     }
-    store_position(s->dir, s->walk, s->next);
+    store_place(s->dir, s->walk, &(struct place){ s->next, s->sum, s->last_sum });
 }

@@ -26,7 +26,7 @@ struct pt_dir_step {
     enum pt_dir_walk walk;
     int64_t from, next;     /* offsets in the directory */
     long bytes, at;         /* of names: read, and handed out */
-    bool wrapped;           /* the walk has started again in this step */
+    uint64_t sum, last_sum; /* of what pt_dir_step_add() was given in this turn, in the last */
     __attribute__((aligned(8))) char names[PT_DIR_STEP_BYTES];
 };
 
@@ -34,6 +34,10 @@ struct pt_dir_step {
 void pt_dir_step_begin(struct pt_dir_step *s, int dir, enum pt_dir_walk walk);
 /* The next name; NULL: there are no more in this step. */
 const char *pt_dir_step_next(struct pt_dir_step *s);
+/* Counts something up over a whole turn, as bytes; what it comes to as far as is known: in the
+ * turn before or in this one, whichever is more. */
+void pt_dir_step_add(struct pt_dir_step *s, uint64_t amount);
+uint64_t pt_dir_step_sum(const struct pt_dir_step *s);
 /* The step after this one starts with the first name that was not handed out. */
 void pt_dir_step_end(struct pt_dir_step *s);
 

@@ -248,6 +248,7 @@ struct pt_seg_header {
     int32_t  clock;
     uint32_t fences;           /* 1: no membarrier, writers use full fences */
     struct pt_attr attr;
+    uint64_t mnt_ns;           /* in which log_path is a path; 0: unknown */
 
     /* control plane */
     __attribute__((aligned(64))) uint64_t state;

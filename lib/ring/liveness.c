@@ -164,14 +164,24 @@ static int hex_digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-uint64_t pt_pid_namespace(void)
+static uint64_t namespace_of(const char *link)
 {
     struct stat st;
     int saved = errno;
-    uint64_t ns = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+    uint64_t ns = stat(link, &st) == 0 ? st.st_ino : 0;
 
     errno = saved;
     return ns;
+}
+
+uint64_t pt_pid_namespace(void)
+{
+    return namespace_of("/proc/self/ns/pid");
+}
+
+uint64_t pt_mount_namespace(void)
+{
+    return namespace_of("/proc/self/ns/mnt");
 }
 
 void pt_identity_self(struct pt_identity *id)

@@ -42,8 +42,9 @@ int pt_process_parent(uint32_t *pid, struct pt_process *process);
  * our numbers are those of other processes. */
 bool pt_proc_is_ours(void);
 
-/* The pid namespace of the calling process; 0: no /proc. */
+/* The namespaces of the calling process; 0: no /proc. */
 uint64_t pt_pid_namespace(void);
+uint64_t pt_mount_namespace(void);
 /* Of the calling process. */
 void pt_identity_self(struct pt_identity *id);
 /* Start time of a process in ticks since boot, 0 if it does not exist, UINT64_MAX if unknown. */

@@ -133,6 +133,7 @@ static void fill_header(struct pt_seg_header *h, const struct pt_seg_request *q)
     h->owner_start = self.start;
     memcpy(h->boot_id, self.boot_id, sizeof h->boot_id);
     h->pid_ns = self.pid_ns;
+    h->mnt_ns = pt_mount_namespace();
     h->has_log = q->with_log;
     h->clock = q->clock;
     h->fences = q->fences;

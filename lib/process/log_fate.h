@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What became of the log of a stream whose process is dead.
+ *
+ * THERE: the file is where it was, or under another name in that folder.  GONE: its folder
+ * can be read, is the same one, and no file in it is the log, or the file holds another log
+ * or other contents since; the stream's events have no place any more.  UNKNOWN: everything
+ * else, as a path in another mount namespace, a folder that cannot be read, a file system
+ * that is not mounted, a pipe, a file that never had a name, and one that is shorter than a
+ * log's header (its next writer may be about to start).
+ */
+#ifndef PT_PROCESS_LOG_FATE_H
+#define PT_PROCESS_LOG_FATE_H
+
+#include "ring/layout.h"
+
+enum pt_log_fate { PT_LOG_THERE, PT_LOG_GONE, PT_LOG_UNKNOWN };
+
+#define PT_LOG_LOOKS_ALL 100000u
+
+/* looks: how many files of the folder are examined; with more it is UNKNOWN.  fd not NULL: of a
+ * log that is THERE, open for reading and writing (O_RDWR) or reading (O_RDONLY) only, else a
+ * negative errno. */
+enum pt_log_fate pt_log_find(const struct pt_seg_header *h, unsigned looks, int flags, int *fd);
+
+#endif
