@@ -10,6 +10,7 @@
 #include "api/create.h"
 #include "api/guard.h"
 #include "process/reap.h"
+#include "process/settle.h"
 #include "ring/target.h"
 #include "source/perf.h"
 #include "source/run_times.h"
@@ -58,13 +59,31 @@ static bool environment_wants_switches(void)
     return wish && strcmp(wish, "1") == 0;
 }
 
+/* The first stream of a process: what killed programs left. */
+static void settle_left(int log)
+{
+    static uint32_t done;
+    struct pt_log_look own = { .looks = 0 };
+    struct stat st;
+    uint32_t no = 0;
+
+    if (!pt_cas_seqcst(&done, &no, 1u))
+        return;
+    own.has_own = log >= 0 && fstat(log, &st) == 0;
+    if (own.has_own) {
+        own.own_dev = st.st_dev;
+        own.own_ino = st.st_ino;
+    }
+    pt_settle_start(pt_reap_step(&own), &own);
+}
+
 int pt_create(const struct pt_attr *attr, int fd, const struct pt_target *target, trace_id_t *trid)
 {
     struct pt_attr wanted = *attr;
     struct pt_stream *s = NULL;
     int r;
 
-    pt_reap_step();
+    settle_left(fd);
     pt_switches_use(&pt_perf_switches, &pt_run_times);
     if (fd >= 0 && environment_wants_switches())
         wanted.switches = 1;
@@ -125,6 +144,7 @@ PT_PUBLIC int posix_trace_shutdown(trace_id_t trid)
     int saved = errno, cancel, r = -EINVAL;
 
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    pt_settle_stop();
     pt_chain_release(trid);
     s = pt_handle_remove(trid, PT_OWN_STREAMS);
     if (s)

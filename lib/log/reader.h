@@ -93,6 +93,9 @@ int pt_log_reader_each_packet(struct pt_log_reader *r,
 int pt_log_check(int fd, void (*finding)(void *, const struct posixtrace_log_finding *),
                  void *context, struct posixtrace_log_report *report);
 
+/* Losses that neither log nor tail knows of, of no thread in particular. */
+void pt_log_reader_add_lost(struct pt_log_reader *r, unsigned cause, uint64_t events);
+
 /* For recovery: what the log lacks and the tail has.  The packets of the tail,
  * less the events that the log has; is a text, how many sync points are in the
  * log itself. */

@@ -33,6 +33,12 @@ static int end_of(const struct pt_log_reader *r)
     return r->has_tail ? POSIXTRACE_END_TAIL : POSIXTRACE_END_CUT;
 }
 
+void pt_log_reader_add_lost(struct pt_log_reader *r, unsigned cause, uint64_t events)
+{
+    r->state.unknown_lost[cause] += events;
+    r->state.lost[cause] += events;
+}
+
 int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info)
 {
     const struct pt_log_state *s = &r->state;

@@ -19,8 +19,8 @@ static bool is_the_file(const struct pt_seg_header *h, const struct stat *st)
 }
 
 /* The file is the one that was the log: is it still? */
-static enum pt_log_fate examine(const struct pt_seg_header *h, int dir, const char *name, int flags,
-                                int *fd)
+static enum pt_log_fate examine(const struct pt_seg_header *h, const struct pt_log_look *look,
+                                int dir, const char *name, int flags, int *fd)
 {
     struct pt_log_header head;
     struct stat st;
@@ -30,6 +30,8 @@ static enum pt_log_fate examine(const struct pt_seg_header *h, int dir, const ch
 
     if (file >= 0)
         close(file);
+    if (same && look->has_own && st.st_dev == look->own_dev && st.st_ino == look->own_ino)
+        return n == 0 ? PT_LOG_GONE : PT_LOG_UNKNOWN;
     if (n != (ssize_t)sizeof head || !same)
         return PT_LOG_UNKNOWN;
     if (memcmp(head.magic, PT_LOG_MAGIC, sizeof head.magic) != 0 ||
@@ -48,10 +50,11 @@ static enum pt_log_fate examine(const struct pt_seg_header *h, int dir, const ch
 }
 
 /* Under whatever name in its folder. */
-static enum pt_log_fate search(const struct pt_seg_header *h, int dir, unsigned looks, int flags,
-                               int *fd)
+static enum pt_log_fate search(const struct pt_seg_header *h, const struct pt_log_look *look,
+                               int dir, int flags, int *fd)
 {
     DIR *d = fdopendir(dir);
+    unsigned looks = look->looks;
     enum pt_log_fate fate = PT_LOG_UNKNOWN;
     struct dirent *e;
     struct stat st;
@@ -62,7 +65,7 @@ static enum pt_log_fate search(const struct pt_seg_header *h, int dir, unsigned 
     }
     for (errno = 0; looks > 0 && (e = readdir(d)); looks--, errno = 0) {
         if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && is_the_file(h, &st)) {
-            fate = examine(h, dirfd(d), e->d_name, flags, fd);
+            fate = examine(h, look, dirfd(d), e->d_name, flags, fd);
             closedir(d);
             return fate;
         }
@@ -101,7 +104,8 @@ static bool had_no_name(const char *path)
     return n >= sizeof mark && strcmp(path + n - (sizeof mark - 1), mark) == 0;
 }
 
-enum pt_log_fate pt_log_find(const struct pt_seg_header *h, unsigned looks, int flags, int *fd)
+enum pt_log_fate pt_log_find(const struct pt_seg_header *h, const struct pt_log_look *look,
+                             int flags, int *fd)
 {
     struct stat st;
     int dir;
@@ -113,7 +117,7 @@ enum pt_log_fate pt_log_find(const struct pt_seg_header *h, unsigned looks, int 
         h->mnt_ns != pt_mount_namespace())
         return PT_LOG_UNKNOWN;
     if (lstat(h->log_path, &st) == 0 && is_the_file(h, &st))
-        return examine(h, AT_FDCWD, h->log_path, flags, fd);
+        return examine(h, look, AT_FDCWD, h->log_path, flags, fd);
     dir = open_folder(h);
-    return dir < 0 ? PT_LOG_UNKNOWN : search(h, dir, looks, flags, fd);
+    return dir < 0 ? PT_LOG_UNKNOWN : search(h, look, dir, flags, fd);
 }

@@ -13,15 +13,26 @@
 #ifndef PT_PROCESS_LOG_FATE_H
 #define PT_PROCESS_LOG_FATE_H
 
+#include <stdbool.h>
+#include <sys/types.h>
 #include "ring/layout.h"
 
 enum pt_log_fate { PT_LOG_THERE, PT_LOG_GONE, PT_LOG_UNKNOWN };
 
 #define PT_LOG_LOOKS_ALL 100000u
 
-/* looks: how many files of the folder are examined; with more it is UNKNOWN.  fd not NULL: of a
- * log that is THERE, open for reading and writing (O_RDWR) or reading (O_RDONLY) only, else a
- * negative errno. */
-enum pt_log_fate pt_log_find(const struct pt_seg_header *h, unsigned looks, int flags, int *fd);
+struct pt_log_look {
+    unsigned looks;   /* how many files of the folder are examined; with more it is UNKNOWN */
+    /* The log of the stream that the caller is about to make.  Empty: its contents are gone;
+     * else they are about to go, and nobody writes to it meanwhile: UNKNOWN. */
+    bool  has_own;
+    dev_t own_dev;
+    ino_t own_ino;
+};
+
+/* fd not NULL: of a log that is THERE, open for reading and writing (O_RDWR) or reading only
+ * (O_RDONLY), else a negative errno. */
+enum pt_log_fate pt_log_find(const struct pt_seg_header *h, const struct pt_log_look *look,
+                             int flags, int *fd);
 
 #endif

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "process/log_fate.h"
 #include "process/reap.h"
 #include "ring/census.h"
 #include "ring/dir.h"
@@ -21,11 +20,21 @@
 #include "ring/place.h"
 #include "ring/segment.h"
 #include "stream/owner.h"
+#include "stream/postmortem.h"
 #include "stream/recover.h"
+#include "stream/tombstone.h"
 
 #define FRESH_S     10      /* seconds */
 #define STEP_FILES  4u      /* segments that a step examines at most */
-#define STEP_LOOKS  200u    /* files of a log's folder, for each of them */
+#define STEP_LOOKS  64u     /* files of a log's folder, for each of them */
+#define SMALL_LOG   (1 << 30)
+
+struct reaping {
+    int dir;
+    enum pt_reap_how how;
+    struct pt_log_look look;
+    unsigned *removed, *kept;
+};
 
 /* Nobody has ever taken a chunk: its owner died before the first start. */
 static bool is_blank(const struct pt_seg_header *h)
@@ -33,33 +42,54 @@ static bool is_blank(const struct pt_seg_header *h)
     return h->next_gen == 1;
 }
 
-static bool complete_log(const struct pt_seg_header *h, enum pt_log_fate *fate)
+/* 0, or why it cannot be completed; fate: what became of it. */
+static int complete_log(const struct pt_seg_header *h, const struct pt_log_look *look, off_t most,
+                        enum pt_log_fate *fate)
 {
     struct posixtrace_recover_report report;
+    struct stat st;
     int fd, r;
 
-    *fate = pt_log_find(h, PT_LOG_LOOKS_ALL, O_RDWR, &fd);
+    *fate = pt_log_find(h, look, O_RDWR, &fd);
     if (fd < 0)
-        return false;
-    r = pt_stream_recover(fd, &report);
+        return fd;
+    r = fstat(fd, &st) == 0 && st.st_size > most ? -EFBIG : pt_stream_recover(fd, &report);
     close(fd);
-    return r == 0;
+    return r;
+}
+
+/* Its events go; a tombstone stays. */
+static bool bury(int dir, const struct pt_seg_header *h, const struct pt_log_look *look)
+{
+    struct pt_tombstone t;
+    int fd, r;
+
+    pt_log_find(h, look, O_RDONLY, &fd);
+    r = pt_tombstone_make(&t, h, fd);
+    if (fd >= 0)
+        close(fd);
+    return r == PT_TAIL_NONE || (r == PT_TAIL_FOUND && pt_tombstone_put(dir, &t) == 0);
 }
 
 /* May the dead stream's segment go?  Completes its log first if need be. */
-static bool settle_log(const struct pt_seg_header *h, enum pt_reap_how how)
+static bool settle_log(const struct reaping *reaping, const struct pt_seg_header *h)
 {
+    const struct pt_log_look *look = &reaping->look;
+    enum pt_reap_how how = reaping->how;
     enum pt_log_fate fate;
+    int r = -EAGAIN;
 
     if (!h->has_log || h->log_complete)
         return true;
-    if (how == PT_REAP_SETTLE || how == PT_REAP_FORCE) {
-        if (complete_log(h, &fate))
-            return true;
-    } else {
-        fate = pt_log_find(h, how == PT_REAP_STEP ? STEP_LOOKS : PT_LOG_LOOKS_ALL, O_RDONLY, NULL);
-    }
-    return fate == PT_LOG_GONE || is_blank(h);
+    if (how >= PT_REAP_SMALL)
+        r = complete_log(h, look, how == PT_REAP_SMALL ? SMALL_LOG : INT64_MAX, &fate);
+    else
+        fate = pt_log_find(h, look, O_RDONLY, NULL);
+    if (r == 0 || fate == PT_LOG_GONE || is_blank(h))
+        return true;
+    /* Somebody else is about to complete it, or there is no memory for it now. */
+    return how == PT_REAP_BURY && r != -EBUSY && r != -ENOMEM && r != -EMFILE && r != -ENFILE &&
+           bury(reaping->dir, h, look);
 }
 
 static void count(unsigned *n)
@@ -67,12 +97,6 @@ static void count(unsigned *n)
     if (n)
         ++*n;
 }
-
-struct reaping {
-    int dir;
-    enum pt_reap_how how;
-    unsigned *removed, *kept;
-};
 
 /* Files that a living process may be about to refer to are left alone. */
 static bool is_fresh(int dir, const char *name)
@@ -97,32 +121,34 @@ static bool is_unfinished(int dir, const char *file, const struct pt_seg_header 
 }
 
 /* Another file that is not a segment of this layout is left alone: it may belong
- * to another version of the library, or to nobody we know.  Bytes of a dead segment
- * that stays. */
-static uint64_t reap_segment(const struct reaping *r, const char *file)
+ * to another version of the library, or to nobody we know.  True: it is dead, and stays. */
+static bool reap_segment(const struct reaping *r, const char *file, struct pt_left *left)
 {
     struct pt_seg_header *h = calloc(1, sizeof *h);
     struct stat st = { 0 };
     int e = h ? pt_seg_read_header(r->dir, pt_place_uid(), file, h, &st) : -ENOMEM;
-    uint64_t left = 0;
+    bool dead = e == 0 && pt_owner_liveness(h, st.st_dev, st.st_ino) == PT_DEAD;
+    bool go = e == -EINVAL && is_unfinished(r->dir, file, h, &st);
 
-    if (e == 0 && pt_owner_liveness(h, st.st_dev, st.st_ino) == PT_DEAD) {
-        bool go;
-
+    if (dead) {
+        *left = (struct pt_left){ (uint64_t)st.st_blocks * 512, h->attr.create_ns };
         pt_owner_clear(file, false);
-        go = settle_log(h, r->how) || r->how == PT_REAP_FORCE;
-        if (go)
-            pt_seg_remove(r->dir, file);
-        left = go ? 0 : (uint64_t)st.st_blocks * 512;
-        count(go ? r->removed : r->kept);
-    } else if (e == -EINVAL && is_unfinished(r->dir, file, h, &st)) {
-        pt_seg_remove(r->dir, file);
-        count(r->removed);
-    } else if (e != 0 && e != -ENOENT) {
-        count(r->kept);
+        go = settle_log(r, h) || r->how == PT_REAP_FORCE;
     }
+    if (go)
+        pt_seg_remove(r->dir, file);
+    if (go || dead || (e != 0 && e != -ENOENT))
+        count(go ? r->removed : r->kept);
     free(h);
-    return left;
+    return dead && !go;
+}
+
+bool pt_reap_one(int dir, const char *file, enum pt_reap_how how, const struct pt_log_look *look,
+                 struct pt_left *left)
+{
+    struct reaping r = { dir, how, *look, NULL, NULL };
+
+    return reap_segment(&r, file, left);
 }
 
 /* A segment's link to its names, without the segment. */
@@ -191,6 +217,7 @@ static void reap_kind(const struct reaping *r, char kind)
     int copy = openat(r->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
     struct dirent *entry;
+    struct pt_left left;
 
     if (!d) {
         if (copy >= 0)
@@ -203,7 +230,7 @@ static void reap_kind(const struct reaping *r, char kind)
         if (name[0] != kind || name[1] != '-')
             continue;
         if (pt_seg_is_name(name))
-            reap_segment(r, name);
+            reap_segment(r, name, &left);
         else if (may_go(r->dir, name, true))
             remove_file(r, name);
     }
@@ -212,7 +239,7 @@ static void reap_kind(const struct reaping *r, char kind)
 
 int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
 {
-    struct reaping r = { pt_dir_open(false), how, removed, kept };
+    struct reaping r = { pt_dir_open(false), how, { .looks = PT_LOG_LOOKS_ALL }, removed, kept };
 
     if (removed)
         *removed = 0;
@@ -230,29 +257,32 @@ int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
     return 0;
 }
 
-uint64_t pt_reap_step(void)
+uint64_t pt_reap_step(const struct pt_log_look *look)
 {
-    struct reaping r = { pt_dir_open(false), PT_REAP_STEP, NULL, NULL };
+    struct reaping r = { pt_dir_open(false), PT_REAP_QUICK, *look, NULL, NULL };
     struct pt_dir_step step;
     unsigned segments = 0;
-    uint64_t left;
+    struct pt_left left;
     const char *name;
+    uint64_t bytes;
 
     if (r.dir < 0)
         return 0;
+    r.look.looks = STEP_LOOKS;
     pt_dir_step_begin(&step, r.dir, PT_WALK_LEFT);
     while (segments < STEP_FILES && (name = pt_dir_step_next(&step))) {
         if (!strchr("snt", name[0]) || name[1] != '-')
             continue;
         if (pt_seg_is_name(name)) {
-            pt_dir_step_add(&step, reap_segment(&r, name));
+            if (reap_segment(&r, name, &left))
+                pt_dir_step_add(&step, left.bytes);
             segments++;
         } else if (may_go(r.dir, name, false)) {
             remove_file(&r, name);
         }
     }
-    left = pt_dir_step_sum(&step);
+    bytes = pt_dir_step_sum(&step);
     pt_dir_step_end(&step);
     close(r.dir);
-    return left;
+    return bytes;
 }

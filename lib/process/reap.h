@@ -8,24 +8,35 @@
 #ifndef PT_PROCESS_REAP_H
 #define PT_PROCESS_REAP_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include "process/log_fate.h"
 
 enum pt_reap_how {
-    PT_REAP_STEP,     /* touches no log, and looks into no large folder for one */
     PT_REAP_QUICK,    /* touches no log: segments that need one completed stay */
-    PT_REAP_SETTLE,   /* completes logs that can be completed */
+    PT_REAP_SMALL,    /* completes logs that can be completed, of up to 1 GiB */
+    PT_REAP_SETTLE,   /* of any size */
+    PT_REAP_BURY,     /* and what cannot is lost, and a tombstone keeps how much */
     PT_REAP_FORCE     /* and removes what cannot */
 };
 /* The whole directory. */
 int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept);
+
+struct pt_left {
+    uint64_t bytes;
+    int64_t created;  /* CLOCK_REALTIME, in ns */
+};
+/* One segment's file.  True: it is dead and has to stay. */
+bool pt_reap_one(int dir, const char *file, enum pt_reap_how how, const struct pt_log_look *look,
+                 struct pt_left *left);
 
 /*
  * One step through the directory (ring/dir_step.h), before a stream is made: its cost does not
  * depend on what is there.  A step meets up to four segments and 40 files; a killed program
  * leaves one and up to four.  So a program that is killed again and again finds about one
  * segment of its own kind in the directory.  Bytes of dead segments that have to stay, as far
- * as is known.
+ * as is known.  Of look its looks do not count: in large folders no log is searched for.
  */
-uint64_t pt_reap_step(void);
+uint64_t pt_reap_step(const struct pt_log_look *look);
 
 #endif

@@ -3,15 +3,11 @@
 /* The flush thread; see flush.h, and flush_state.h for its other files. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include "base/sys.h"
 #include "base/thread.h"
@@ -50,26 +46,6 @@ static void work(struct pt_flusher *f)
             pt_flush_wait(f, futex);
         }
     }
-}
-
-/* Our own descriptor table, with nothing in it but the log. */
-static int own_descriptors(int fd)
-{
-    struct rlimit limit;
-
-    if (syscall(SYS_close_range, fd + 1, ~0u, CLOSE_RANGE_UNSHARE) == 0) {
-        if (fd > 0)
-            syscall(SYS_close_range, 0, fd - 1, 0);
-        return 0;
-    }
-    if (unshare(CLONE_FILES) < 0)
-        return -errno;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur > 65536)
-        limit.rlim_cur = 65536;
-    for (int i = 0; i < (int)limit.rlim_cur; i++)
-        if (i != fd)
-            close(i);
-    return 0;
 }
 
 static int open_log(struct pt_flusher *f)
@@ -141,7 +117,7 @@ static void *flush_thread(void *arg)
     int e;
 
     prctl(PR_SET_NAME, "posixtrace-flush", 0, 0, 0);
-    e = own_descriptors(f->fd);
+    e = pt_thread_own_descriptors(f->fd);
     if (e == 0)
         e = pt_log_lock_take(&f->lock, f->fd);
     if (e == 0)

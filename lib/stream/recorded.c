@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "stream/postmortem.h"
 #include "stream/stream.h"
+#include "stream/tombstone.h"
 
 static int find_tail(struct pt_stream *s)
 {
@@ -20,6 +21,8 @@ static int find_tail(struct pt_stream *s)
         return 0;
     r = pt_tail_open(&s->tail, pt_log_reader_params(s->log)->id);
     s->writer_alive = r == PT_TAIL_WRITER_ALIVE;
+    if (r == PT_TAIL_NONE)
+        pt_tombstone_tell(pt_log_reader_params(s->log)->id, s->log);
     return r == PT_TAIL_FOUND ? pt_log_reader_set_tail(s->log, &s->tail->tail) : r < 0 ? r : 0;
 }
 

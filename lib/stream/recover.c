@@ -13,6 +13,7 @@
 #include "log/reader.h"
 #include "stream/postmortem.h"
 #include "stream/recover.h"
+#include "stream/tombstone.h"
 
 /* Names, clock points and packets that only the segment has. */
 static int append_tail(struct pt_log_writer *w, struct pt_log_reader *r,
@@ -86,6 +87,8 @@ static int recover_locked(int fd, struct posixtrace_recover_report *report)
         found = pt_tail_open(&tail, pt_log_reader_params(r)->id);
         report->segment_found = found == PT_TAIL_FOUND;
         e = found < 0 ? found : found == PT_TAIL_WRITER_ALIVE ? -EBUSY : 0;
+        if (found == PT_TAIL_NONE)
+            pt_tombstone_tell(pt_log_reader_params(r)->id, r);
         if (e == 0 && tail)
             e = pt_log_reader_set_tail(r, &tail->tail);
         if (e == 0)
