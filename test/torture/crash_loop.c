@@ -7,8 +7,8 @@
  *
  * KILLS times (400) each: a stream without a log; with a log that is deleted; with a log that
  * the next one overwrites; with a log of its own that stays; and with one that has no name, so
- * that nobody can complete it.  The limit for what is left is 16 MiB.  Nobody lists or reaps meanwhile.  The
- * memory of what is left stays below a few segments, or about the limit.  Every event whose
+ * that nobody can complete it.  The limit for what is left is 16 MiB.  Nobody lists or reaps
+ * meanwhile.  The memory of what is left stays below a few segments, or about the limit.  Every event whose
  * log is there is read from it at the end, and of a stream that was removed the log says how
  * many events were lost.
  *
@@ -229,16 +229,18 @@ static unsigned long count_calls(void)
     return stops / 2;
 }
 
-static unsigned long most_calls(void)
+/* The second of some: one may find that the directory has become large and look at all. */
+static unsigned long many_calls(void)
 {
-    unsigned long most = 0;
+    unsigned long most = 0, second = 0;
 
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 6; i++) {
         unsigned long n = count_calls();
 
+        second = n > most ? most : n > second ? n : second;
         most = n > most ? n : most;
     }
-    return most;
+    return second;
 }
 
 static void check_create(unsigned few, unsigned many)
@@ -248,9 +250,9 @@ static void check_create(unsigned few, unsigned many)
     for (unsigned i = 0; i < many; i++) {
         close(crash(NAMELESS, i));
         if (i + 1 == few)
-            first = most_calls();
+            first = many_calls();
     }
-    last = most_calls();
+    last = many_calls();
     printf("first create: %lu system calls with %u left streams, %lu with %u\n", first, few, last,
            many);
     DEMAND(last <= first + first / 5, "create depends on what others left");
