@@ -48,3 +48,14 @@ PT_PUBLIC int posixtrace_system_wanted(void)
 
     return pt_load_relaxed(&gates[0]) != 0;
 }
+
+PT_PUBLIC int posixtrace_system_wants(trace_event_id_t before, trace_event_id_t after)
+{
+    const uint64_t *gates = pt_load_pointer(&pt_gates);
+
+    if (pt_likely(pt_load_relaxed(&gates[0]) == 0) ||
+        pt_unlikely((before > after ? before : after) > PT_ID_OWN_LAST))
+        return 0;
+    return (pt_load_relaxed(&gates[before]) | pt_load_relaxed(&gates[after]) |
+            pt_load_relaxed(&gates[PT_ID_CPU_TIME])) != 0;
+}

@@ -62,7 +62,10 @@ typedef uint64_t pt_u64 __attribute__((aligned(8)));
 /* Adds 1 to what no other thread stores to: a handler's comes before it or behind it. */
 #if defined __x86_64__ && !defined __SANITIZE_THREAD__
 #define pt_count_own(p)         __asm__ volatile("incq %0" : "+m"(*(p)) : : "cc")
+#define pt_add_own(p, v)        __asm__ volatile("addq %1, %0" : "+m"(*(p)) \
+                                                 : "er"((uint64_t)(v)) : "cc")
 #else
+#define pt_add_own(p, v)        ((void)__atomic_fetch_add(pt_at(p), (v), __ATOMIC_RELAXED))
 #define pt_count_own(p)         ((void)__atomic_fetch_add(pt_at(p), 1u, __ATOMIC_RELEASE))
 #endif
 #define pt_or_seqcst(p, v)      __atomic_fetch_or(pt_at(p), (v), __ATOMIC_SEQ_CST)
@@ -94,6 +97,7 @@ typedef uint64_t pt_u64 __attribute__((aligned(8)));
 #undef pt_store_seqcst
 #undef pt_add_seqcst
 #undef pt_count_own
+#undef pt_add_own
 #undef pt_or_seqcst
 #undef pt_and_seqcst
 #undef pt_exchange_seqcst
@@ -108,6 +112,7 @@ typedef uint64_t pt_u64 __attribute__((aligned(8)));
 #define pt_store_seqcst(p, v)    pt_store_release(p, v)
 #define pt_add_seqcst(p, v)      pt_ordered(p, __atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST))
 #define pt_count_own(p)          ((void)pt_add_seqcst(p, 1u))
+#define pt_add_own(p, v)         ((void)pt_add_seqcst(p, (v)))
 #define pt_or_seqcst(p, v)       pt_ordered(p, __atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST))
 #define pt_and_seqcst(p, v)      pt_ordered(p, __atomic_fetch_and((p), (v), __ATOMIC_SEQ_CST))
 #define pt_exchange_seqcst(p, v) pt_ordered(p, __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST))

@@ -26,7 +26,7 @@
     } \
     PRELOAD_PUBLIC int name parameters \
     { \
-        return PRELOAD_OFF(lock) ? real_##name arguments : traced_##name arguments; \
+        return PRELOAD_OFF(lock, id, id + 1) ? real_##name arguments : traced_##name arguments; \
     }
 
 #define MUTEX(name, parameters, arguments) \
@@ -46,7 +46,7 @@ MUTEX(pthread_mutex_clocklock, (pthread_mutex_t *restrict lock, clockid_t clock,
 
 PRELOAD_PUBLIC int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-    if (!PRELOAD_OFF(mutex))
+    if (!PRELOAD_OFF(mutex, POSIXTRACE_MUTEX_UNLOCK, POSIXTRACE_MUTEX_UNLOCK))
         preload_object(POSIXTRACE_MUTEX_UNLOCK, mutex);
     return real_pthread_mutex_unlock(mutex);
 }
@@ -66,7 +66,7 @@ RWLOCK(pthread_rwlock_clockwrlock, (pthread_rwlock_t *restrict lock, clockid_t c
 
 PRELOAD_PUBLIC int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
-    if (!PRELOAD_OFF(lock))
+    if (!PRELOAD_OFF(lock, POSIXTRACE_RWLOCK_UNLOCK, POSIXTRACE_RWLOCK_UNLOCK))
         preload_object(POSIXTRACE_RWLOCK_UNLOCK, lock);
     return real_pthread_rwlock_unlock(lock);
 }
@@ -76,7 +76,7 @@ PRELOAD_PUBLIC int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
     int r;
 
-    if (PRELOAD_OFF(barrier))
+    if (PRELOAD_OFF(barrier, POSIXTRACE_BARRIER_WAIT, POSIXTRACE_BARRIER_PASSED))
         return real_pthread_barrier_wait(barrier);
     preload_object(POSIXTRACE_BARRIER_WAIT, barrier);
     preload_cpu_time();

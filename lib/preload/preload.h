@@ -7,8 +7,8 @@
  * Each function here has the name of one of the C library, calls that one, and is
  * of this form:
  *
- *   if (PRELOAD_OFF(object))
- *       return real_...;           one test when no stream traces the process
+ *   if (PRELOAD_OFF(object, before, after))
+ *       return real_...;           one test when no stream wants these two types
  *   event; real_...; event
  *
  * Not traced are calls of posixtrace itself and of the liburcu that it uses, which are
@@ -43,9 +43,10 @@
  */
 #define PRELOAD_THREAD __thread __attribute__((tls_model("initial-exec"), aligned(sizeof(int))))
 
-/* Not a function: the return address is that of the function it stands in. */
-#define PRELOAD_OFF(object) \
-    (__builtin_expect(!posixtrace_system_wanted(), 1) || \
+/* Not a function: the return address is that of the function it stands in.  before, after:
+ * the types of the call's events. */
+#define PRELOAD_OFF(object, before, after) \
+    (__builtin_expect(!posixtrace_system_wants(before, after), 1) || \
      preload_is_quiet(__builtin_return_address(0), (object)))
 
 #pragma GCC visibility push(hidden)

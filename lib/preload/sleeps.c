@@ -70,7 +70,7 @@ static int64_t due_at(clockid_t clock, const struct timespec *t)
     struct preload_call c = { POSIXTRACE_SLEEP_DONE, NULL, 0 }; \
     type r; \
     \
-    if (PRELOAD_OFF(NULL)) \
+    if (PRELOAD_OFF(NULL, POSIXTRACE_SLEEP, POSIXTRACE_SLEEP_DONE)) \
         return call; \
     c.second = when; \
     preload_pair(POSIXTRACE_SLEEP, NULL, c.second); \
@@ -128,7 +128,7 @@ PRELOAD_PUBLIC int timer_settime(timer_t timer, int flags, const struct itimersp
     int64_t relative;
     int r;
 
-    if (PRELOAD_OFF(NULL) || !wanted)
+    if (PRELOAD_OFF(NULL, POSIXTRACE_TIMER_SET, POSIXTRACE_TIMER_SET) || !wanted)
         return real_timer_settime(timer, flags, wanted, old);
     value = wanted->it_value;    /* old may be the same object */
     relative = due_in(&value);

@@ -72,7 +72,7 @@ PRELOAD_PUBLIC int pthread_create(pthread_t *restrict thread, const pthread_attr
                                   void *(*routine)(void *), void *restrict argument)
 {
     struct start *start = __libc_malloc(sizeof *start);
-    bool off = PRELOAD_OFF(NULL);
+    bool off = PRELOAD_OFF(NULL, POSIXTRACE_THREAD_CREATE, POSIXTRACE_THREAD_CREATE);
     pthread_t made;
     int r;
 

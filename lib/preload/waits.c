@@ -45,7 +45,9 @@ static void cond_cancelled(void *call)
     } \
     PRELOAD_PUBLIC int name parameters \
     { \
-        return PRELOAD_OFF(cond) ? real_##name arguments : traced_##name arguments; \
+        return PRELOAD_OFF(cond, POSIXTRACE_COND_WAIT, POSIXTRACE_COND_WOKEN) && \
+                       PRELOAD_OFF(cond, POSIXTRACE_MUTEX_UNLOCK, POSIXTRACE_MUTEX_LOCKED) \
+                   ? real_##name arguments : traced_##name arguments; \
     }
 
 COND(pthread_cond_wait, (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex),
@@ -57,14 +59,14 @@ COND(pthread_cond_clockwait, (pthread_cond_t *restrict cond, pthread_mutex_t *re
 
 PRELOAD_PUBLIC int pthread_cond_signal(pthread_cond_t *cond)
 {
-    if (!PRELOAD_OFF(cond))
+    if (!PRELOAD_OFF(cond, POSIXTRACE_COND_SIGNAL, POSIXTRACE_COND_SIGNAL))
         preload_object(POSIXTRACE_COND_SIGNAL, cond);
     return real_pthread_cond_signal(cond);
 }
 
 PRELOAD_PUBLIC int pthread_cond_broadcast(pthread_cond_t *cond)
 {
-    if (!PRELOAD_OFF(cond))
+    if (!PRELOAD_OFF(cond, POSIXTRACE_COND_SIGNAL, POSIXTRACE_COND_SIGNAL))
         preload_object(POSIXTRACE_COND_SIGNAL, cond);
     return real_pthread_cond_broadcast(cond);
 }
@@ -86,7 +88,8 @@ PRELOAD_PUBLIC int pthread_cond_broadcast(pthread_cond_t *cond)
     } \
     PRELOAD_PUBLIC int name parameters \
     { \
-        return PRELOAD_OFF(sem) ? real_##name arguments : traced_##name arguments; \
+        return PRELOAD_OFF(sem, POSIXTRACE_SEM_WAIT, POSIXTRACE_SEM_TAKEN) \
+                   ? real_##name arguments : traced_##name arguments; \
     }
 
 SEM(sem_wait, (sem_t *sem), (sem))
@@ -97,7 +100,7 @@ SEM(sem_clockwait, (sem_t *restrict sem, clockid_t clock, const struct timespec 
 
 PRELOAD_PUBLIC int sem_post(sem_t *sem)
 {
-    if (!PRELOAD_OFF(sem))
+    if (!PRELOAD_OFF(sem, POSIXTRACE_SEM_POST, POSIXTRACE_SEM_POST))
         preload_object(POSIXTRACE_SEM_POST, sem);
     return real_sem_post(sem);
 }

@@ -343,9 +343,12 @@ void pt_event_cpu_time(uint64_t addr, uintptr_t frame)
 
 void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr, struct pt_lane *lane)
 {
+    uint64_t commit;
+
     if (pt_unlikely(!data))
         len = 0;
-    if (pt_unlikely(!pt_event_put(lane, id, data, len, addr, pt_clock_now(PT_CLOCK_TSC),
+    if (pt_unlikely(!pt_event_has_room(lane, len, &commit)) ||
+        pt_unlikely(!pt_event_put(lane, commit, id, data, len, addr, pt_clock_now(PT_CLOCK_TSC),
                                   &lane->last)))
         pt_event_no_room(id, data, len, addr, lane);
     else

@@ -41,6 +41,7 @@
 #define PT_STREAM_EVENT_H
 
 #include <stddef.h>
+#include "base/assert.h"
 #include "base/clock.h"
 #include "stream/thread.h"
 
@@ -127,29 +128,35 @@ static inline void pt_event_copy(uint8_t *to, const void *from, size_t len)
     }
 }
 
-/* Steps 7 to 9 for one lane; false: not done, there is no room.  A constant len
- * makes it short; the lane is then known to take that much.  last: where the time
- * of the lane's last record is noted, or NULL, see pt_thread_settle. */
+/* Step 7 but for the time, which a full stream does not ask for: is there room at *commit?
+ * A constant len makes it short; the lane is then known to take that much. */
 static inline __attribute__((always_inline)) bool
-pt_event_put(struct pt_lane *lane, uint32_t id, const void *data, size_t len, uint64_t addr,
-             uint64_t ts, uint64_t *last)
+pt_event_has_room(const struct pt_lane *lane, size_t len, uint64_t *commit)
 {
-    uint8_t *chunk = lane->chunk, *at;
-    uint64_t commit = pt_load_relaxed((uint64_t *)(void *)chunk), delta = ts - lane->base;
-    uint64_t pos = (uint32_t)commit, need = pt_record_size((uint32_t)len);
-
+    *commit = pt_load_relaxed((uint64_t *)(void *)lane->chunk);
     if (!__builtin_constant_p(len) && pt_unlikely(len > lane->max_inline))
         return false;
-    if (pt_unlikely(pos + need > lane->limit) || pt_unlikely(delta > PT_DELTA_MAX))
+    return pt_likely((uint64_t)(uint32_t)*commit + pt_record_size((uint32_t)len) <= lane->limit);
+}
+
+/* Steps 7 to 9 for one lane, where there is room; false: not done, the base is too old.
+ * last: where the time of the lane's last record is noted, see pt_thread_settle. */
+static inline __attribute__((always_inline)) bool
+pt_event_put(struct pt_lane *lane, uint64_t commit, uint32_t id, const void *data, size_t len,
+             uint64_t addr, uint64_t ts, uint64_t *last)
+{
+    uint8_t *chunk = lane->chunk, *at = chunk + (uint32_t)commit;
+    uint64_t delta = ts - lane->base, need = pt_record_size((uint32_t)len);
+
+    if (pt_unlikely(delta > PT_DELTA_MAX))
         return false;
-    at = chunk + pos;
+    pt_assert((uint32_t)commit + need <= lane->seg->g.chunk_size);
     pt_record_put_head(at, PT_RECORD_EVENT, id, (uint32_t)len, (uint32_t)delta, addr);
     if (__builtin_constant_p(len))
         __builtin_memcpy(at + PT_RECORD_HEAD, data, len);
     else
         pt_event_copy(at + PT_RECORD_HEAD, data, len);
-    if (last)
-        *last = ts;
+    *last = ts;
     pt_fence_compiler();
     pt_store_release((uint64_t *)(void *)chunk, commit + need + (1ull << 32));
     return true;
@@ -174,7 +181,7 @@ static inline __attribute__((always_inline)) void
 pt_event_record_open(const uint64_t *gates, uint64_t open, uint32_t id, const void *data,
                      size_t len)
 {
-    uint64_t bit, count;
+    uint64_t bit, count, commit;
     struct pt_thread *t;
     struct pt_lane *lane;
 
@@ -198,8 +205,9 @@ pt_event_record_open(const uint64_t *gates, uint64_t open, uint32_t id, const vo
         pt_event_sized(id, data, len, pt_event_here(), lane);
         return;
     }
-    if (pt_unlikely(!pt_event_put(lane, id, data, 8, pt_event_here(), pt_clock_now(PT_CLOCK_TSC),
-                                  &lane->last)))
+    if (pt_unlikely(!pt_event_has_room(lane, 8, &commit)) ||
+        pt_unlikely(!pt_event_put(lane, commit, id, data, 8, pt_event_here(),
+                                  pt_clock_now(PT_CLOCK_TSC), &lane->last)))
         pt_event_no_room(id, data, len, pt_event_here(), lane);
     else
         pt_event_finish(lane);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/annotate.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/sys.h"
 #include "ring/missed.h"
@@ -112,10 +113,11 @@ bool pt_lane_take_up(struct pt_lane *lane, struct pt_seg *seg, uint32_t index, u
 
 void pt_lane_lost(struct pt_lane *lane, unsigned cause, size_t len)
 {
-    pt_add_relaxed(&lane->slot->lost[cause], 1u);
+    /* The slot's owner counts alone, and its handlers. */
+    pt_count_own(&lane->slot->lost[cause]);
     /* More of the stream's memory would not have helped the others. */
     if (cause == PT_LOST_FULL)
-        pt_add_relaxed(&lane->slot->lost_bytes, (uint64_t)pt_record_size((uint32_t)len));
+        pt_add_own(&lane->slot->lost_bytes, (uint64_t)pt_record_size((uint32_t)len));
     if (cause == PT_LOST_NO_MEMORY || cause == PT_LOST_NESTED)
         pt_missed_note(lane->seg);
     else
@@ -131,6 +133,7 @@ void pt_lane_refuse(struct pt_lane *lane, struct pt_seg_header *h)
 
 static void commit(struct pt_lane *lane, uint64_t value)
 {
+    pt_assert(!has_chunk(lane) || (uint32_t)value <= lane->seg->g.chunk_size);
     pt_fence_compiler();
     pt_store_release((uint64_t *)(void *)lane->chunk, value);
 }

@@ -103,7 +103,7 @@ static void attend_lanes(struct pt_thread *t)
 static PT_APART void put_rest(struct pt_thread *t, uint64_t count, uint32_t id, const void *data,
                               size_t len, uint64_t addr)
 {
-    uint64_t ts, onward = 0, bit;
+    uint64_t ts, commit, onward = 0, bit;
     bool attention = false;
 
     for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next)
@@ -116,7 +116,8 @@ static PT_APART void put_rest(struct pt_thread *t, uint64_t count, uint32_t id, 
         /* Nanoseconds may repeat; the times of one writer rise. */
         if (t->several_clock != PT_CLOCK_TSC && ts <= lane->last)
             ts = lane->last + 1;
-        if (pt_unlikely(!pt_event_put(lane, id, data, len, addr, ts, &lane->last)) &&
+        if (pt_unlikely(!pt_event_has_room(lane, len, &commit) ||
+                        !pt_event_put(lane, commit, id, data, len, addr, ts, &lane->last)) &&
             !pt_lane_write(lane, id, data, len, addr, ts) && lane->onward)
             onward |= 1ull << (lane - t->lane0);
         pt_store_release(&lane->slot->inside, 0u);
@@ -193,6 +194,7 @@ void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, 
         uint64_t commit = pt_load_relaxed((uint64_t *)(void *)chunk);
         uint8_t *at = chunk + (uint32_t)commit;
 
+        pt_assert((uint32_t)commit + NEED <= r->h->chunk_size);
         __builtin_prefetch(at + AHEAD, 1);
         pt_record_put_head(at, PT_RECORD_EVENT, id, 8, (uint32_t)(ts - r->base), addr);
         __builtin_memcpy(at + PT_RECORD_HEAD, &value, 8);
