@@ -19,6 +19,9 @@
  * outside, or under another value.  Nothing waits: a writer stopped inside
  * holds back what is younger than its entry, for PT_STALL_NS; after that it
  * holds nothing back and its event is delivered late.
+ * A value of inside is one event's alone (an event counts after its word is stored, see
+ * stream/thread.h), so a writer whose events follow one another closely is not taken for
+ * stopped.
  *
  * A slot attached after the load is not a problem: attach_ts is later than T.
  * Writers without membarrier have a full fence after the first store instead.
