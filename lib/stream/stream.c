@@ -242,9 +242,9 @@ static bool wait_for_writers(struct pt_stream *s)
  * No process has a bit for the stream any more.  Who saw its bit just before, and
  * is held up until now, finds memory that belongs to nobody.  Where the file system is
  * full, the store of a thread that has stood between its look at the epoch and its store of
- * inside for all that time (two instructions, in another process) ends in SIGBUS.  A file that cannot be
- * removed, since this process has given up its user id, gives its memory back, too;
- * its name stays until the next program of that user reaps it.
+ * inside for all that time (two instructions, in another process) ends in SIGBUS.  A file
+ * that cannot be removed, since this process has given up its user id, gives its memory
+ * back, too; its name stays until the next program of that user reaps it.
  */
 static void release_memory(struct pt_stream *s)
 {
