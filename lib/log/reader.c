@@ -298,6 +298,7 @@ int pt_log_reader_new(struct pt_log_reader **reader, int fd)
     if (!r)
         return -ENOMEM;
     r->fd = fd;
+    r->most_notes = PT_ROUND_NOTES;
     pt_index_init(&r->index);
     pt_totals_init(&r->totals);
     pt_tournament_init(&r->round.contest);

@@ -13,6 +13,10 @@
  * says.  Of a round that is not whole nothing is given: a thread's events before and
  * behind what is missing would look like neighbours.  Before the next whole one reading
  * stops, until the caller has been told.
+ *
+ * A round of more packets or bytes than are kept at once (a stream of some GiB, or of very
+ * many threads that take turns) is given in pieces, once its ROUND is in the file.  Within
+ * a piece events are in order, and those of each thread always.
  */
 #include <errno.h>
 #include <string.h>
@@ -68,13 +72,16 @@ static int take_data(struct pt_log_reader *r, const struct pt_packet_head *p)
     struct pt_follow *f = &r->follow;
 
     f->packets++;
-    if (f->used + p->bytes > PT_ROUND_BYTES || r->round.note_count >= PT_ROUND_NOTES)
-        f->missing = true;
     if (f->missing) {
         drop_round(r);
         return GO_ON;
     }
-    return keep_packet(r, (const void *)p) ? -ENOMEM : GO_ON;
+    if (keep_packet(r, (const void *)p) != 0)
+        return -ENOMEM;
+    if (f->used + PT_PACKET_DATA_MAX <= PT_ROUND_BYTES && r->round.note_count < r->most_notes)
+        return GO_ON;
+    /* The round is large: in pieces, if all of it is there, else later. */
+    return (f->held && p->round > r->whole.part) || f->gap ? STOP : GIVE;
 }
 
 static int take_round(struct pt_log_reader *r, const struct pt_packet_round *p)

@@ -53,7 +53,7 @@ int pt_reader_note_tail(struct pt_log_reader *r)
 /* Is the round, as far as it has come, too much to go on collecting? */
 static bool is_excessive(const struct pt_log_reader *r)
 {
-    return r->round.note_count >= PT_ROUND_NOTES ||
+    return r->round.note_count >= r->most_notes ||
            (!r->source.seekable && r->round.note_count &&
             r->walk.offset - r->source.keep > PT_ROUND_BYTES);
 }

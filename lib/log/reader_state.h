@@ -34,8 +34,7 @@
 
 #define PT_NO_NOTE UINT32_MAX
 
-/* Notes, and bytes in memory, at which a round is too much: no writer makes such
- * rounds, but a file can claim them. */
+/* Notes, and bytes in memory, at which a round is given in pieces. */
 #define PT_ROUND_NOTES (1u << 20)
 #define PT_ROUND_BYTES (1u << 30)
 
@@ -129,8 +128,10 @@ struct pt_log_reader {
     uint64_t early_events;              /* found in packets before that */
     uint64_t first_lsn;                 /* of the oldest packet of a round; 0: none */
     struct {
-        uint64_t lsn, watermark, lost;  /* of the last ROUND that ends a round; 0: none.  Its */
-    } whole;                            /* sum of losses by the log */
+        uint64_t lsn, part, watermark;  /* of the last ROUND that ends a round; 0: none */
+        uint64_t lost;                  /* by the log, as it says */
+    } whole;
+    uint32_t most_notes;                /* PT_ROUND_NOTES, but in tests */
     uint64_t first_ts, last_ts;
     uint64_t skipped;                   /* bytes, by the survey */
     uint64_t bad_inside;                /* bytes, of packets whose records were not readable */

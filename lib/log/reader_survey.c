@@ -125,6 +125,7 @@ static void note_new(struct pt_log_reader *r, const struct pt_packet_head *packe
         r->first_lsn = packet->lsn;
     if (packet->type == PT_PACKET_ROUND && !(packet->flags & PT_ROUND_CONTINUES)) {
         r->whole.lsn = packet->lsn;
+        r->whole.part = packet->round;
         r->whole.watermark = round->state.watermark;
         r->whole.lost = 0;
         for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)

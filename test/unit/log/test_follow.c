@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <posixtrace/info.h>
 #include <sys/stat.h>
+#include "log/reader_state.h"
 #include "log/writer_state.h"
 #include "log_helpers.h"
 #include "support/run_suite.h"
@@ -130,6 +131,30 @@ START_TEST(what_there_was_before)
     read_new(0);
     ck_assert_uint_lt(got.n, wanted.n);
     expect_as_offline();
+    end();
+}
+END_TEST
+
+/* Rounds of more packets than a reader keeps: each event comes once all the same, and
+ * those of each author one after the other. */
+START_TEST(large_rounds)
+{
+    uint32_t next[AUTHORS + 2] = { 0 };
+
+    begin(POSIX_TRACE_APPEND, 1 << 20);
+    reader->most_notes = 3;
+    read_new(0);
+    for (unsigned i = 0; i < 10; i++) {
+        write_some(1, 20 + i * 7);
+        write_some(1, 20);
+        read_new(0);
+        ck_assert_uint_eq(got.n, wanted.n);
+    }
+    complete();
+    read_new(0);
+    ck_assert_uint_eq(got.n, wanted.n);
+    for (size_t i = 0; i < got.n; i++)
+        ck_assert_uint_eq(got.at[i].no, next[got.at[i].wid]++);
     end();
 }
 END_TEST
@@ -374,6 +399,7 @@ static void add(TCase *tc)
 {
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, a_log_that_grows);
+    tcase_add_test(tc, large_rounds);
     tcase_add_test(tc, a_loop_log_that_is_slower);
     tcase_add_test(tc, what_there_was_before);
     tcase_add_test(tc, half_a_round);
