@@ -136,8 +136,9 @@ static void take_state(struct pt_log_writer *w, const struct pt_log_reader *r)
     status->advised_size = s->advised_size;
     status->refused = s->refused;
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++) {
+        /* The sum has what no list has: of an emergency status, the control writers'. */
         if (pt_cause_is_of_log(c)) {
-            w->totals.lost[c] += s->unknown_lost[c];
+            w->totals.lost[c] = s->lost[c];
             w->totals.folded_lost[c] = s->unknown_lost[c];
         } else {
             status->lost_unknown_author[c] = s->unknown_lost[c];

@@ -44,7 +44,7 @@
 struct plan {
     int stream_policy, log_policy;
     uint32_t log_bytes;
-    bool packed, half, flood;
+    bool packed, half, flood, marks;   /* marks: the system's events, too */
     unsigned lanes;
     off_t disk_end;            /* no room after it, until the last burst if half; NO_LIMIT */
 };
@@ -138,7 +138,7 @@ static void flush(trace_id_t trid)
     while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
 }
 
-/* Records nothing of the system's own: then every event and every loss is a lane's. */
+/* But for marks, nothing of the system's own: then every event and every loss is a lane's. */
 static void trace_and_die(const struct plan *plan, int log_fd, unsigned k)
 {
     trace_event_set_t system;
@@ -163,7 +163,8 @@ static void trace_and_die(const struct plan *plan, int log_fd, unsigned k)
         _exit(3);
     disk_end = plan->disk_end;
     DEMAND_OK(posix_trace_eventset_fill(&system, POSIX_TRACE_SYSTEM_EVENTS));
-    DEMAND_OK(posix_trace_set_filter(trid, &system, POSIX_TRACE_SET_EVENTSET));
+    if (!plan->marks)
+        DEMAND_OK(posix_trace_set_filter(trid, &system, POSIX_TRACE_SET_EVENTSET));
     DEMAND_OK(posix_trace_start(trid));
     for (unsigned i = 0; i < BURSTS; i++) {
         trace_burst(plan, id);
@@ -181,12 +182,14 @@ static void trace_and_die(const struct plan *plan, int log_fd, unsigned k)
 
 struct books {
     uint64_t read, lost, next;   /* next: the sum over the lanes, what follows the newest */
+    uint64_t all;                /* read or lost, of whatever type */
     uint64_t by_first;           /* read of the first lane, and lost by it: one thread's */
 };
 
 static struct books read_log(const struct plan *plan, int log_fd, const char *when)
 {
     struct books b = { .next = 0 };
+    struct posixtrace_info info;
     struct audit a;
     trace_id_t trid;
 
@@ -194,8 +197,10 @@ static struct books read_log(const struct plan *plan, int log_fd, const char *wh
     audit_init(&a, 0, LANES_MAX);
     a.id = audit_type(trid, "each write");
     audit_read_log(&a, trid);
+    DEMAND_OK(posixtrace_get_info(trid, &info));
     b.read = a.events;
     b.lost = audit_lost(trid);
+    b.all = info.events + b.lost;
     for (unsigned i = 0; i < plan->lanes; i++)
         b.next += a.next[i];
     b.by_first = a.read[0] + audit_lost_by(trid, shared->first);
@@ -216,7 +221,8 @@ static struct books read_with_memory(const struct plan *plan, int log_fd, const 
 {
     struct books b = read_log(plan, log_fd, when);
 
-    DEMAND_SUM(b, traced(plan), traced(plan) + plan->lanes, when);
+    if (!plan->marks)
+        DEMAND_SUM(b, traced(plan), traced(plan) + plan->lanes, when);
     DEMAND(b.by_first >= shared->returned[0] && b.by_first <= shared->returned[0] + 1,
            "%s, %s: the first lane read or lost %llu, %llu traced", what, when,
            (unsigned long long)b.by_first, (unsigned long long)shared->returned[0]);
@@ -252,6 +258,8 @@ static struct books read_alone(const struct plan *plan, int log_fd, const char *
 {
     struct books b = read_log(plan, log_fd, when);
 
+    if (plan->marks)
+        return b;
     DEMAND_SUM(b, plan->flood ? b.read : b.next, traced(plan) + plan->lanes, when);
     /* In a flood a flush of the stream's own may end first; and what is overwritten of a
      * thread that no flush has seen, only the end of the log says. */
@@ -333,10 +341,14 @@ static void check_recovered(int log_fd, const char *when)
            check.complete, check.damaged);
 }
 
-static void same_sum(const struct books *a, const struct books *b, const char *when)
+static void same_sum(const struct books *a, const struct books *b, bool marks, const char *when)
 {
-    DEMAND(a->read + a->lost == b->read + b->lost, "%s, %s: %llu read, %llu lost; then %llu, %llu",
-           what, when, (unsigned long long)a->read, (unsigned long long)a->lost,
+    /* A log that gets full has a STOP of its own. */
+    DEMAND(b->all == a->all || b->all == a->all + 1, "%s, %s: %llu in all, then %llu", what, when,
+           (unsigned long long)a->all, (unsigned long long)b->all);
+    DEMAND(marks || a->read + a->lost == b->read + b->lost,
+           "%s, %s: %llu read, %llu lost; then %llu, %llu", what, when,
+           (unsigned long long)a->read, (unsigned long long)a->lost,
            (unsigned long long)b->read, (unsigned long long)b->lost);
 }
 
@@ -376,7 +388,7 @@ static void verify(void *context)
     alone = read_alone(plan, copy, "alone");
     DEMAND(!recover_and_die(copy, 0), "killed");
     after = read_alone(plan, copy, "alone, recovered");
-    same_sum(&alone, &after, "alone, recovered");
+    same_sum(&alone, &after, plan->marks, "alone, recovered");
     check_recovered(copy, "alone, recovered");
     hide_segments(false);
     for (unsigned k = 1; job->kills_recovery && recover_and_die(job->log_fd, k); k++)
@@ -385,7 +397,7 @@ static void verify(void *context)
     hide_segments(true);
     after = read_with_memory(plan, job->log_fd, "recovered");
     hide_segments(false);
-    same_sum(&before, &after, "recovered");
+    same_sum(&before, &after, plan->marks, "recovered");
     check_recovered(job->log_fd, "recovered");
 }
 
@@ -404,10 +416,11 @@ static bool run_killed_at(const struct plan *plan, unsigned k)
     struct job job = { plan, log_fd, k % 4 == 1 };
     pid_t pid;
 
-    snprintf(what, sizeof what, "stream policy %#x, log policy %#x of %u, %s%s%s, %u lanes, disk "
-             "%lld, killed at write %u", plan->stream_policy, plan->log_policy, plan->log_bytes,
-             plan->packed ? "packed" : "plain", plan->half ? ", half" : "",
-             plan->flood ? ", flood" : "", plan->lanes, (long long)plan->disk_end, k);
+    snprintf(what, sizeof what, "stream policy %#x, log policy %#x of %u, %s%s%s%s, %u lanes, "
+             "disk %lld, killed at write %u", plan->stream_policy, plan->log_policy,
+             plan->log_bytes, plan->packed ? "packed" : "plain", plan->half ? ", half" : "",
+             plan->flood ? ", flood" : "", plan->marks ? ", marks" : "", plan->lanes,
+             (long long)plan->disk_end, k);
     memset(shared, 0, sizeof *shared);
     fflush(NULL);
     pid = fork();
@@ -458,6 +471,7 @@ static unsigned run_all(bool all)
                         kills += run(&(struct plan){
                             policies[s], log_policies[l], sizes[z],
                             .packed = bits & 1, .half = bits & 2, .flood = bits & 4,
+                            .marks = (bits & 9) == 1,
                             .lanes = bits & 8 ? LANES_MAX : 1,
                             .disk_end = bits & 16 ? 48 << 10 : NO_LIMIT });
     return kills;
