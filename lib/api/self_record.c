@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 #include "api/create.h"
 #include "api/self_record.h"
@@ -204,10 +203,10 @@ static int begin(void)
         return 0;
     if (fd < 0)
         return fd;
-    /* The flush thread has a lock of its own: this one would stay with a forked child. */
-    flock(fd, LOCK_UN);
+    /* The lock stays with this descriptor, which the flush thread gets, too: without it
+     * another process might come in between, and both would give up. */
     r = create(fd, &trid);
-    if (r < 0)
+    if (r < 0 && r != -EBUSY)
         pt_record_log_drop(fd, begun_log);
     /* The flush thread has it; the program's descriptors stay as they were. */
     close(fd);
