@@ -10,9 +10,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "base/atomics.h"
 #include "base/clock.h"
+#include "base/sys.h"
 #include "base/wide.h"
 #if defined __x86_64__ || defined __i386__
 #include <cpuid.h>
@@ -23,9 +25,12 @@
 
 static uint32_t chosen;          /* kind + 1, or 0 before the first look */
 
-/* The first pair of readings; origin_ready is set after the other two. */
-static uint64_t origin_ticks, origin_ns;
-static uint32_t origin_ready;
+/* The first pair of readings, NULL before.  Published as a whole: a child that is forked
+ * at any moment has all of it or none, and waits for no thread that it does not have. */
+struct origin {
+    uint64_t ticks, ns;
+};
+static const struct origin *origin;
 
 static int kernel_uses_tsc(void)
 {
@@ -124,26 +129,39 @@ void pt_clock_pair(int kind, uint64_t *ticks, int64_t *real_ns)
     *real_ns = (int64_t)ns;
 }
 
+/* Two threads may both come here first; one of the pairs counts.  NULL: no memory. */
+static const struct origin *get_origin(int kind)
+{
+    const struct origin *first = pt_load_acquire(&origin);
+    struct origin *fresh;
+
+    if (first)
+        return first;
+    fresh = pt_sys_pages(sizeof *fresh);
+    if (!fresh)
+        return NULL;
+    read_pair(kind, CLOCK_MONOTONIC, &fresh->ticks, &fresh->ns);
+    if (pt_cas_seqcst(&origin, &first, (const struct origin *)fresh))
+        return fresh;
+    munmap(fresh, sizeof *fresh);
+    return first;
+}
+
 uint64_t pt_clock_slope(int kind)
 {
+    const struct origin *first;
+    struct origin own;
     uint64_t ticks = 0, ns = 0;
 
     if (kind != PT_CLOCK_TSC)
         return 1ull << 32;
-    if (!pt_load_acquire(&origin_ready)) {
-        read_pair(kind, CLOCK_MONOTONIC, &ticks, &ns);
-        /* Two threads may both do this; the pairs differ by less than either
-         * baseline matters, but must not be mixed. */
-        uint64_t zero = 0;
-        if (pt_cas_seqcst(&origin_ns, &zero, ns)) {
-            pt_store_relaxed(&origin_ticks, ticks);
-            pt_store_release(&origin_ready, 1u);
-        }
+    first = get_origin(kind);
+    if (!first) {
+        read_pair(kind, CLOCK_MONOTONIC, &own.ticks, &own.ns);
+        first = &own;
     }
-    while (!pt_load_acquire(&origin_ready))
-        ;
     do
         read_pair(kind, CLOCK_MONOTONIC, &ticks, &ns);
-    while (ns - origin_ns < BASELINE_NS);
-    return pt_wide_div(ns - origin_ns, ticks - origin_ticks);
+    while (ns - first->ns < BASELINE_NS);
+    return pt_wide_div(ns - first->ns, ticks - first->ticks);
 }
