@@ -156,8 +156,10 @@ static void look_at_signals(struct wait *w)
 static void wait_for_all(struct wait *w)
 {
     struct pollfd *p = tool_grow(NULL, w->count + 1, sizeof *p);
-    size_t left = w->count;
+    size_t left = 0;
 
+    for (size_t i = 0; i < w->count; i++)
+        left += !w->parts[i].a.over;
     while (left > 0) {
         for (size_t i = 0; i < w->count; i++)
             p[i] = (struct pollfd){ .fd = w->parts[i].a.over ? -1 : w->parts[i].a.fd,

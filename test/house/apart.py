@@ -137,6 +137,9 @@ def test_rights(house):
     expect(f"{status}, {count} events", status == 0 and count > 10)
     expect("the log is root's", recorder.log.stat().st_uid == 0)
     expect("nothing is left", not segments(directory))
+    status, said = house.posixtrace(["record", f"--pid={target.pid}", "-o", "/nowhere/log"],
+                                    directory)
+    expect(f"no place for a log: {status} {said}", status == 1 and "cannot write" in said)
     recorder = Recorder(house, target, directory, "--log-size=100K")
     status, said = recorder.end()
     expect(f"limited: {status} {said}", status == 0)
