@@ -222,9 +222,11 @@ static bool init_machine(struct pt_machine *m, const posixtrace_metric_t *metric
         m->in_state = calloc(metric->state_count, sizeof *m->in_state);
     else
         m->moves = pt_moves_new(metric);
-    for (size_t e = 0; e <= metric->event_count; e++)
+    for (size_t e = 0; e <= metric->event_count; e++) {
         for (size_t s = 0; s < metric->state_count; s++)
             m->at_due |= pt_machine_way(metric, e, PT_OWN, s)->at == PT_AT_DUE;
+        m->woken_by_others |= pt_machine_way(metric, e, PT_OTHER, 0)->target != PT_NOWHERE;
+    }
     return (m->in_state || m->moves) && pt_bounds_learn(m);
 }
 

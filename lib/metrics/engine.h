@@ -123,6 +123,7 @@ struct pt_machine {
     int64_t longest;                  /* of all lengths, where changes are reported */
     uint8_t *leaves;                  /* by state, bounds.h; NULL: no state does */
     bool at_due;                      /* it may begin before the event that begins it */
+    bool woken_by_others;             /* events of other threads lead out of its first state */
     struct posixtrace_doubt doubt;
 };
 

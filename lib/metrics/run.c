@@ -103,6 +103,22 @@ static void note_gap(struct pt_engine *e, const struct posixtrace_event *event)
     }
 }
 
+/* The thread id is known, the pthread_t is another: that thread ended unseen, and this is the
+ * next one with its number.  What others say of a thread (context switches, how long it ran)
+ * may carry the pthread_t of either. */
+static int tell_apart(struct pt_engine *e, const struct event_type *t,
+                      const struct posixtrace_event *event, struct pt_thread **thread)
+{
+    if (t->is_switch || t->is_cpu_time || event->thread_id == 0)
+        return 0;
+    if ((*thread)->thread_id == 0) {
+        (*thread)->thread_id = event->thread_id;
+        return 0;
+    }
+    pt_engine_thread_ends(e, *thread);
+    return pt_engine_thread(e, event, thread);
+}
+
 /* To all metrics that know its type. */
 static inline int feed(struct pt_engine *e, const struct event_type *t,
                        const struct posixtrace_event *event)
@@ -113,6 +129,8 @@ static inline int feed(struct pt_engine *e, const struct event_type *t,
     if (!tuple.thread || event->tid == 0 || tuple.thread->key.tid != (uint32_t)event->tid ||
         tuple.thread->key.pid != (uint32_t)event->pid)
         error = pt_engine_thread(e, event, &tuple.thread);
+    if (tuple.thread && tuple.thread->thread_id != event->thread_id)
+        error = tell_apart(e, t, event, &tuple.thread);
     e->current = tuple.thread;
     e->stored++;
     if (tuple.thread)

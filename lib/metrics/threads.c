@@ -63,10 +63,13 @@ static void forget(struct pt_engine *e, struct pt_thread *t)
     free(t);
 }
 
+/* An automaton in its first state is as a new one, unless events of other threads lead out of
+ * that: those it would miss. */
 static bool is_idle(const struct pt_engine *e, const struct pt_thread *t)
 {
     for (size_t i = 0; i < e->count; i++) {
-        if (t->hot[i].state != 0 || t->hot[i].measuring || t->automata[i].has_before)
+        if (e->machines[i].woken_by_others || t->hot[i].state != 0 || t->hot[i].measuring ||
+            t->automata[i].has_before)
             return false;
     }
     return t->objects == 0;

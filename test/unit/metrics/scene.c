@@ -34,6 +34,16 @@ void scene_trace_add(struct scene_trace *t, int64_t ns, int tid, const char *eve
     SCENE_NEED((posixtrace_log_builder_add(t->builder, &e)) == 0);
 }
 
+void scene_trace_add_as(struct scene_trace *t, int64_t ns, int tid, uint64_t thread_id,
+                        const char *event)
+{
+    const struct posixtrace_event e = {
+        .ns = SCENE_BASE + ns, .pid = 1, .tid = tid, .thread_id = thread_id, .name = event,
+        .thread_name = "" };
+
+    SCENE_NEED((posixtrace_log_builder_add(t->builder, &e)) == 0);
+}
+
 trace_id_t scene_trace_open(struct scene_trace *t)
 {
     trace_id_t trid;

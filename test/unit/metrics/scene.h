@@ -37,6 +37,9 @@ struct scene_trace;
 
 /* A log made of events, to be read from its begin. */
 struct scene_trace *scene_trace_begin(void);
+/* With a pthread_t of its own. */
+void scene_trace_add_as(struct scene_trace *t, int64_t ns, int tid, uint64_t thread_id,
+                        const char *event);
 void scene_trace_add(struct scene_trace *t, int64_t ns, int tid, const char *event,
                      uint64_t object, int64_t value, bool with_data);
 /* The trid of it; closed by scene_trace_close. */

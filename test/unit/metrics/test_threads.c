@@ -102,12 +102,71 @@ START_TEST(a_number_again)
 }
 END_TEST
 
+/* The same where nothing says that the first one ended. */
+START_TEST(a_number_again_unseen)
+{
+    struct scene_trace *t = scene_trace_begin();
+    struct posixtrace_doubt doubt;
+    struct sums sums;
+
+    scene_trace_add_as(t, 10, 5, 4096, "begin");
+    scene_trace_add_as(t, 40, 5, 8192, "finish");
+    scene_trace_add_as(t, 50, 5, 8192, "begin");
+    scene_trace_add_as(t, 57, 5, 8192, "finish");
+    sums = measure(t, &doubt);
+    ck_assert_uint_eq(sums.count, 1);
+    ck_assert_int_eq(sums.length, 7);
+    ck_assert_uint_eq(doubt.unfinished, 1);
+}
+END_TEST
+
+static const char woken[] =
+    "metric m\n"
+    "  state idle out\n    knock, not i -> b\n"
+    "  state b begin\n    lambda -> run\n"
+    "  state run in\n    finish, i -> e\n"
+    "  state e end\n    lambda -> idle\n"
+    "end\n";
+
+/* Events of others lead out of its first state: none of very many may be forgotten there. */
+START_TEST(woken_by_another)
+{
+    enum { MANY = 66000 };
+    struct scene_trace *t = scene_trace_begin();
+    posixtrace_metric_set_t *set;
+    posixtrace_metric_run_t *run;
+    const posixtrace_metric_t *metrics[1];
+    struct sums sums = { 0 };
+    trace_id_t trid;
+    bool more;
+
+    for (int i = 1; i <= MANY; i++)
+        scene_trace_add(t, i, i, "finish", 0, 0, false);
+    scene_trace_add(t, MANY + 10, MANY, "knock", 0, 0, false);
+    for (int i = 1; i < 4; i++)
+        scene_trace_add(t, MANY + 10 + i, i, "finish", 0, 0, false);
+    trid = scene_trace_open(t);
+    ck_assert_int_eq(posixtrace_metric_set_parse(woken, sizeof woken - 1, &set, NULL), 0);
+    metrics[0] = posixtrace_metric_set_get(set, 0);
+    ck_assert_int_eq(posixtrace_metric_run_begin(metrics, 1, trid, add_up, &sums, &run), 0);
+    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
+    posixtrace_metric_run_end(run);
+    posixtrace_metric_run_free(run);
+    posixtrace_metric_set_free(set);
+    scene_trace_close(trid);
+    ck_assert_uint_eq(sums.count, 3);
+    ck_assert_int_eq(sums.length, 1 + 2 + 3);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, all_at_once);
     tcase_add_test(tc, one_after_the_other);
     tcase_add_test(tc, a_number_again);
+    tcase_add_test(tc, a_number_again_unseen);
+    tcase_add_test(tc, woken_by_another);
 }
 
 int main(void)
