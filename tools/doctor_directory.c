@@ -132,10 +132,27 @@ static int count_stream(void *context, const struct posixtrace_stream *s)
     return 0;
 }
 
+/* Beyond the limit for what killed programs leave. */
+static void tell_lost(void)
+{
+    uint64_t streams, events;
+
+    posixtrace_stream_lost(&streams, &events);
+    if (streams == 0)
+        return;
+    doctor_add(NOTE, "removed streams", "%" PRIu64 ", with %" PRIu64 " events", streams, events);
+    doctor_means("they were left by killed processes, no log could take their events, and they "
+                 "were beyond the limit: their logs count these as lost");
+    doctor_remedy("keep logs where they can be completed; see POSIXTRACE_LEFT_LIMIT in "
+                  "posixtrace(7)");
+}
+
 void doctor_left_streams(void)
 {
     struct left l = { 0 };
     int error = posixtrace_stream_list(count_stream, &l);
+
+    tell_lost();
 
     if (error != 0)
         return;   /* the directory has told */

@@ -71,6 +71,13 @@ const char *posixtrace_stream_directory(void);
 int posixtrace_stream_reap(int force, unsigned *removed, unsigned *kept);
 
 /*
+ * How many streams that killed programs left were removed beyond the limit for such streams
+ * (posixtrace(7)) before a log could take their events, since the stream directory was made,
+ * and how many events that were.  Either may be NULL.  Thread-safe, not async-signal-safe.
+ */
+void posixtrace_stream_lost(uint64_t *streams, uint64_t *events);
+
+/*
  * Has fd, an eventfd(2), told how full a stream of the caller is: each time that what is
  * full and unread passes percent (1 to 100) of the stream's size from below, 1 is added to
  * it, so that poll(2) finds it readable.  At once, if it is as full now.  percent 0: no

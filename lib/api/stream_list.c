@@ -9,6 +9,7 @@
 #include "ring/dir.h"
 #include "stream/prepare.h"
 #include "stream/recover.h"
+#include "stream/tombstone.h"
 
 PT_PUBLIC int posixtrace_stream_list(int (*each)(void *, const struct posixtrace_stream *),
                                      void *context)
@@ -49,6 +50,19 @@ PT_PUBLIC int posixtrace_stream_reap(int force, unsigned *removed, unsigned *kep
 
     errno = saved;
     return -r;
+}
+
+PT_PUBLIC void posixtrace_stream_lost(uint64_t *streams, uint64_t *events)
+{
+    uint64_t count, sum;
+    int saved = errno;
+
+    pt_tombstone_count(&count, &sum);
+    if (streams)
+        *streams = count;
+    if (events)
+        *events = sum;
+    errno = saved;
 }
 
 PT_PUBLIC int posixtrace_log_recover(int fd, struct posixtrace_recover_report *report)

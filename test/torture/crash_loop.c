@@ -176,6 +176,7 @@ static void check_removed(int fd, unsigned number)
 static void run(enum kind kind, unsigned kills)
 {
     unsigned long most = 0, after_some = 0;
+    uint64_t streams, events;
     int watched[WATCHED];
     unsigned files = 0;
 
@@ -199,6 +200,10 @@ static void run(enum kind kind, unsigned kills)
         DEMAND(most <= 8 * after_some, "%lu KiB, after two kills %lu", most, after_some);
     if (kind == KEPT)
         check_kept(kills);
+    posixtrace_stream_lost(&streams, &events);
+    DEMAND(kind == NAMELESS ? streams > 0 && events == streams * (EVENTS + 1) : streams == 0,
+           "%llu streams removed, with %llu events", (unsigned long long)streams,
+           (unsigned long long)events);
     for (unsigned i = 0; kind == NAMELESS && i < WATCHED; i++)
         check_removed(watched[i], i);
     unsetenv("POSIXTRACE_LEFT_LIMIT");
