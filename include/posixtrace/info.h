@@ -9,6 +9,9 @@
  *     generated = read + still unread + lost, by the causes below,
  * and those that found room are
  *     recorded = generated - lost (stream full, no memory, nested).
+ * So it is at any moment, for every caller, while threads record: an event is counted as
+ * lost only when nothing will deliver it, and the sum lies between what was generated
+ * before the call and after it.
  */
 #ifndef POSIXTRACE_INFO_H
 #define POSIXTRACE_INFO_H
@@ -69,7 +72,8 @@ struct posixtrace_info {
 };
 
 /*
- * EINVAL  trid is not a stream, or info is NULL.  Thread-safe.
+ * EINVAL  trid is not a stream, or info is NULL.  Thread-safe.  Does not wait for the log of
+ * an active stream, however long its pipe is full.
  * For a pre-recorded stream events, first_ns and last_ns come from the log's
  * index; where it has none (cut log) the log is read through once.
  */

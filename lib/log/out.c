@@ -50,9 +50,8 @@ void pt_out_look(struct pt_out *o)
     o->was_cut = true;
 }
 
-/* One write; how many bytes, or negative errno. */
-static ssize_t write_some(struct pt_out *o, const void *from, size_t bytes, uint64_t offset,
-                          bool seekable)
+static ssize_t try_write(struct pt_out *o, const void *from, size_t bytes, uint64_t offset,
+                         bool seekable)
 {
     pt_out_look(o);
     for (;;) {
@@ -75,6 +74,20 @@ static ssize_t write_some(struct pt_out *o, const void *from, size_t bytes, uint
             return -errno;
         }
     }
+}
+
+/* One write; how many bytes, or negative errno. */
+static ssize_t write_some(struct pt_out *o, const void *from, size_t bytes, uint64_t offset,
+                          bool seekable)
+{
+    ssize_t n;
+
+    if (o->waits)
+        o->waits(o->waits_context, true);
+    n = try_write(o, from, bytes, offset, seekable);
+    if (o->waits)
+        o->waits(o->waits_context, false);
+    return n;
 }
 
 /* bytes more are on disk: the packets they complete leave the list. */

@@ -38,6 +38,9 @@ struct pt_out {
     bool     was_cut;
     struct pt_out_packet *packets;
     size_t   packet_count, packet_room;
+    /* Called before and after what may block; NULL: not.  Set by the owner. */
+    void   (*waits)(void *context, bool waits);
+    void    *waits_context;
 };
 
 int pt_out_init(struct pt_out *o, int fd, bool seekable, uint64_t position);

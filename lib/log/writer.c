@@ -103,6 +103,8 @@ int pt_log_writer_new(struct pt_log_writer **writer, int fd, const struct pt_log
     pt_totals_init(&w->totals);
     pt_index_init(&w->index);
     error = pt_out_init(&w->out, fd, params->seekable, 0);
+    w->out.waits = params->waits;
+    w->out.waits_context = params->waits_context;
     if (!error)
         error = begin_file(w);
     if (error) {

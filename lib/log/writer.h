@@ -34,6 +34,10 @@ struct pt_log_params {
     int32_t  pid;               /* of the traced process */
     uint8_t  boot_id[16];       /* of the machine that writes, zeros if unknown */
     bool     seekable;          /* regular file: pwrite at offsets; else write in order */
+    /* Called before and after each write, which a pipe may hold up for ever; or NULL.  What
+     * the caller's other threads may see of the writer does not change in between. */
+    void   (*waits)(void *context, bool waits);
+    void    *waits_context;
 };
 
 /* In place of a chunk's number, with the time: an event that the consumer made. */

@@ -222,8 +222,8 @@ int pt_stream_start(struct pt_stream *s, uint64_t addr)
     return e;
 }
 
-/* STOP of a full stream marks its window only: its consumer has the STOP of the moment at
- * which it was full. */
+/* STOP of a full stream is no record: its consumer has that of the moment at which it was
+ * full, and closes the window if the stream is not started before it is empty. */
 static bool leave_running(struct pt_stream *s, uint64_t *state, uint64_t addr)
 {
     struct pt_seg_header *h = s->seg->h;
@@ -235,8 +235,10 @@ static bool leave_running(struct pt_stream *s, uint64_t *state, uint64_t addr)
     if (!pt_cas_seqcst(&h->state, state, stopped))
         return false;
     pt_stream_update_gates(s, false);
-    pt_stream_put_control(s, POSIX_TRACE_STOP | (full ? PT_RECORD_TRUNCATED : 0), &by_call,
-                          sizeof by_call, addr);
+    if (full)
+        note_window(s, POSIX_TRACE_STOP, false);
+    else
+        pt_stream_put_control(s, POSIX_TRACE_STOP, &by_call, sizeof by_call, addr);
     return true;
 }
 

@@ -240,9 +240,7 @@ int pt_live_refresh(struct pt_live *l)
         l->watermark = pt_watch_look(&l->watch, l->seg);
     look_at_missed(l);
     pt_live_look_at_state(l);
-    if (l->passive)
-        l->clear_ts = pt_load_seqcst(&l->seg->h->clear_ts);
-    else if (!l->seg->copy)
+    if (!l->passive && !l->seg->copy)
         pt_syncpoint_maintain(l->seg->h, l->seg->g.clock);
     n = pt_seg_chunk_count(l->seg);
     if (pt_seg_reachable(l->seg, n) < n)

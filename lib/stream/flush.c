@@ -48,12 +48,27 @@ static void work(struct pt_flusher *f)
     }
 }
 
+/* A write may last as long as a pipe is full: others may look at the books meanwhile. */
+static void let_go(void *flusher, bool waits)
+{
+    struct pt_flusher *f = flusher;
+
+    if (!f->holds)
+        return;
+    if (!waits)
+        pt_stream_lock_reading(f->stream);
+    f->writing = waits;
+    if (waits)
+        pthread_mutex_unlock(&f->stream->reading);
+}
+
 static int open_log(struct pt_flusher *f)
 {
     const struct pt_seg *seg = f->stream->seg;
     struct pt_seg_header *h = seg->h;
     struct pt_log_params params = { .attr = seg->g.attr, .clock = seg->g.clock,
-                                    .pid = (int32_t)seg->g.owner_pid };
+                                    .pid = (int32_t)seg->g.owner_pid,
+                                    .waits = let_go, .waits_context = f };
     struct stat st;
     int flags = fcntl(f->fd, F_GETFL), e;
 
@@ -224,6 +239,11 @@ void pt_flusher_status(struct pt_flusher *f, struct pt_flush_status *st, bool re
         st->error = (int)pt_load_seqcst((uint32_t *)&f->error);
         st->log_overrun = (int)pt_load_relaxed(&f->log_overrun);
     }
+}
+
+bool pt_flusher_is_writing(const struct pt_flusher *f)
+{
+    return f->writing;
 }
 
 uint64_t pt_flusher_log_lost(struct pt_flusher *f, unsigned cause)

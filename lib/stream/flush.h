@@ -39,6 +39,8 @@ struct pt_flush_status {
 };
 /* reset: as posix_trace_get_status does. */
 void pt_flusher_status(struct pt_flusher *f, struct pt_flush_status *st, bool reset);
+/* Is it in the middle of a round or a clear, waiting for the log?  The caller holds reading. */
+bool pt_flusher_is_writing(const struct pt_flusher *f);
 uint64_t pt_flusher_log_lost(struct pt_flusher *f, unsigned cause);
 /* 0: context switches are recorded; ENODATA: nobody asked for them; or why they are not. */
 int pt_flusher_switches(const struct pt_flusher *f);

@@ -101,6 +101,18 @@ static void publish(struct pt_flusher *f)
         pt_store_relaxed(&f->log_lost[c], pt_log_lost(f->writer, c));
 }
 
+static void take_reading(struct pt_flusher *f)
+{
+    pt_stream_lock_reading(f->stream);
+    f->holds = true;
+}
+
+static void leave_reading(struct pt_flusher *f)
+{
+    f->holds = false;
+    pthread_mutex_unlock(&f->stream->reading);
+}
+
 /* Everything that is certain by now, from the segment to the log's writer. */
 static int take_all(struct pt_flusher *f)
 {
@@ -124,7 +136,7 @@ int pt_flush_round(struct pt_flusher *f, bool last)
     bool whole;
     int e;
 
-    pthread_mutex_lock(&f->stream->reading);
+    take_reading(f);
     pt_store_seqcst(&l->seg->h->flush_asked, 0u);
     e = take_all(f);
     /* What is left for want of memory comes with the next round, if there is one. */
@@ -151,7 +163,7 @@ int pt_flush_round(struct pt_flusher *f, bool last)
     if (whole && !f->round.more && pt_merge_top(&l->merge) == NULL)
         pt_live_restart(l);
     publish(f);
-    pthread_mutex_unlock(&f->stream->reading);
+    leave_reading(f);
     return e;
 }
 
@@ -175,7 +187,7 @@ int pt_flush_clear(struct pt_flusher *f)
     struct pt_log_books books;
     int e;
 
-    pthread_mutex_lock(&f->stream->reading);
+    take_reading(f);
     e = pt_live_clear(&f->stream->live, f->clear_ts);
     if (e == 0)
         e = pt_log_clear(f->writer);
@@ -184,6 +196,6 @@ int pt_flush_clear(struct pt_flusher *f)
         pt_books_clear(&f->stream->live);
     pt_books_leave(&f->stream->live, &books);
     publish(f);
-    pthread_mutex_unlock(&f->stream->reading);
+    leave_reading(f);
     return e;
 }

@@ -2,103 +2,58 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See info.h.  The tallies of an active stream are the consumer's: reading lock. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include "ring/slot.h"
+#include "stream/balance.h"
 #include "stream/flush.h"
 #include "stream/info.h"
-#include "stream/round.h"
 
-/* Losses of one writer by cause; what it stored goes to *recorded. */
-static void tally_losses(const struct pt_tally *t, uint64_t lost[PT_LOSS_CAUSES],
-                         uint64_t *recorded)
-{
-    uint64_t unseen = t->recorded > t->next_no ? t->recorded - t->next_no : 0;
-    uint64_t stored = t->recorded;
-
-    for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        lost[c] += t->lost[c] - t->base_lost[c];
-    lost[PT_LOST_FULL] += t->refused;
-    lost[PT_LOST_OVERWRITTEN] += pt_tally_overwritten(t);
-    if (unseen > t->pending)
-        lost[PT_LOST_OVERWRITTEN] += unseen - t->pending;
-    /* Passive: the slot may have gone before it was looked at. */
-    if (t->based && t->next_no > stored)
-        stored = t->next_no;
-    *recorded += stored - t->base_no - t->excluded - t->refused;
-}
-
-/* Threads that nobody knows singly any more. */
-static void folded_losses(const struct pt_live *l, uint64_t lost[PT_LOSS_CAUSES],
-                          uint64_t *recorded)
-{
-    const struct pt_seg_header *h = l->seg->h;
-    uint64_t stored = l->gone.recorded + l->folded_recorded;
-    uint64_t seen = l->folded_next;
-
-    if (l->passive) {
-        for (unsigned c = 0; c < PT_LOST_OWN; c++)
-            lost[c] += pt_load_relaxed(&h->lost_no_slot[c]) - l->from_no_slot[c];
-        lost[PT_LOST_FULL] += l->folded_refused;
-        lost[PT_LOST_OVERWRITTEN] += l->folded_overwritten;
-        return;
-    }
-    for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        lost[c] += l->gone.lost[c] + l->folded_lost[c] + pt_load_relaxed(&h->lost_no_slot[c]);
-    lost[PT_LOST_FULL] += l->folded_refused;
-    lost[PT_LOST_OVERWRITTEN] += l->folded_overwritten;
-    /* Their events that were seen, or wait in chunks, are in their tallies. */
-    for (uint32_t i = 0; i < l->tally_room; i++) {
-        const struct pt_tally *t = &l->tally[i];
-
-        if (t->used && t->source == PT_TALLY_FOLDED) {
-            seen += t->next_no + t->pending;
-            lost[PT_LOST_FULL] += t->refused;
-            lost[PT_LOST_OVERWRITTEN] += pt_tally_overwritten(t);
-            stored -= t->excluded + t->refused;
-        }
-    }
-    if (l->seg->g.attr.stream_policy == POSIX_TRACE_LOOP && stored > seen)
-        lost[PT_LOST_OVERWRITTEN] += stored - seen;
-    *recorded += stored - l->folded_excluded - l->folded_refused;
-}
-
-static int gather(struct pt_stream *s)
+/*
+ * Does not wait for the log: where the flush thread is in the middle of a write, which a
+ * stalled pipe makes last for ever, the books are taken as they are.  Else the counts of
+ * ended threads are taken first, so that their slots are free and the threads stay known.
+ */
+static int gather(struct pt_stream *s, struct pt_balance *b)
 {
     struct pt_live *l = &s->live;
-    int r = pt_live_refresh(l);
+    int r = l->passive ? pt_live_notice_clear(l) : 0;
 
-    if (l->passive) {
-        /* In this order an event recorded meanwhile waits, and is not lost. */
+    if (r < 0)
+        return r;
+    if (!s->flusher || !pt_flusher_is_writing(s->flusher)) {
         pt_live_take_counts(l);
-        return r == 0 ? pt_live_take_pending(l) : r;
+        if (!s->flusher && !l->passive)
+            pt_live_release_ended(l);
     }
-    /* Unread events first: a writer that has no slot any more is known by them. */
+    return pt_balance_take(l, b);
+}
+
+static int active_losses(struct pt_stream *s, struct posixtrace_info *info)
+{
+    struct pt_balance b = { .count = 0 };
+    int r = gather(s, &b);
+
+    for (uint32_t i = 0; r == 0 && i < b.count; i++)
+        pt_balance_add(&s->live, &b.entries[i], info->lost, &info->events);
     if (r == 0)
-        r = pt_live_take_pending(l);
-    if (r == 0)
-        pt_live_take_counts(l);
-    if (!s->flusher)
-        pt_live_release_ended(l);
+        pt_balance_add_rest(&s->live, &b, info->lost, &info->events);
+    pt_balance_free(&b);
     return r;
 }
 
 static int active_info(struct pt_stream *s, struct posixtrace_info *info)
 {
     const struct pt_seg_header *h = s->seg->h;
-    struct pt_live *l = &s->live;
     struct pt_flush_status st;
-    int r = gather(s);
+    int r = active_losses(s, info);
 
     if (r < 0)
         return r;
     memcpy(info->id, h->id, sizeof info->id);
     info->clock = s->seg->g.clock;
     info->end = POSIXTRACE_END_ACTIVE;
-    for (uint32_t i = 0; i < l->tally_room; i++)
-        if (l->tally[i].used && l->tally[i].source != PT_TALLY_FOLDED)
-            tally_losses(&l->tally[i], info->lost, &info->events);
-    folded_losses(l, info->lost, &info->events);
-    info->late = l->late;
+    info->late = s->live.late;
     info->bytes = (uint64_t)pt_load_relaxed(&h->used_chunks) * s->seg->g.chunk_size;
     info->peak_bytes = (uint64_t)pt_load_relaxed(&h->peak_chunks) * s->seg->g.chunk_size;
     info->reserved_bytes = (uint64_t)pt_seg_chunk_count(s->seg) * s->seg->g.chunk_size;
@@ -118,7 +73,7 @@ int pt_stream_info(struct pt_stream *s, struct posixtrace_info *info)
     int r;
 
     memset(info, 0, sizeof *info);
-    pthread_mutex_lock(&s->reading);
+    pt_stream_lock_reading(s);
     r = s->log ? pt_log_reader_info(s->log, info) : active_info(s, info);
     if (s->log && r == 0 && s->tail)
         info->end = POSIXTRACE_END_TAIL;
@@ -157,79 +112,96 @@ void pt_stream_limits(struct pt_stream *s, struct posixtrace_limits *limits)
     limits->refused_threads = refused >> 16;
 }
 
-static bool same_thread(const struct pt_tally *a, const struct pt_tally *b)
+static bool same_thread(const struct pt_balance_entry *a, const struct pt_balance_entry *b)
 {
-    return a->used && b->used && a->source != PT_TALLY_FOLDED && b->source != PT_TALLY_FOLDED &&
-           a->author.pid == b->author.pid && a->author.tid == b->author.tid &&
-           a->author.thread_id == b->author.thread_id;
+    const struct pt_author *x = &a->t.author, *y = &b->t.author;
+
+    return a->source == PT_BALANCE_OWN && b->source == PT_BALANCE_OWN && x->pid == y->pid &&
+           x->tid == y->tid && x->thread_id == y->thread_id;
 }
 
 /* Adds the writers of a thread's signal handlers to the thread's first writer:
- * a thread that traces on while it ends has a second one.  False: t is such a
+ * a thread that traces on while it ends has a second one.  False: e is such a
  * writer itself and is reported with its thread. */
-static bool sum_levels(const struct pt_live *l, const struct pt_tally *t,
-                       struct posixtrace_thread_info *info)
+static bool sum_levels(const struct pt_live *l, const struct pt_balance *b,
+                       const struct pt_balance_entry *e, struct posixtrace_thread_info *info)
 {
+    const struct pt_balance_entry *o, *end = b->entries + b->count;
     bool first = true;
 
-    for (uint32_t i = 0; i < l->tally_room; i++) {
-        const struct pt_tally *o = &l->tally[i];
-
-        if (o == t || !same_thread(o, t))
+    for (o = b->entries; o < end; o++) {
+        if (o == e || !same_thread(o, e))
             continue;
-        if (t->author.level > 0 && o->author.level == 0)
+        if (e->t.author.level > 0 && o->t.author.level == 0)
             return false;
-        first &= o > t || o->author.level > 0;
+        first &= o > e || o->t.author.level > 0;
     }
-    for (uint32_t i = 0; first && t->author.level == 0 && i < l->tally_room; i++)
-        if (l->tally[i].author.level > 0 && same_thread(&l->tally[i], t))
-            tally_losses(&l->tally[i], info->lost, &info->recorded);
+    for (o = b->entries; first && e->t.author.level == 0 && o < end; o++)
+        if (o->t.author.level > 0 && same_thread(o, e))
+            pt_balance_add(l, o, info->lost, &info->recorded);
     return true;
 }
 
-static int ended_threads(const struct pt_live *l, struct posixtrace_thread_info *t)
+static int ended_threads(const struct pt_live *l, const struct pt_balance *b,
+                         struct posixtrace_thread_info *t)
 {
     uint64_t any = 0;
 
     strcpy(t->name, "(ended)");
-    folded_losses(l, t->lost, &t->recorded);
+    pt_balance_add_rest(l, b, t->lost, &t->recorded);
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
         any |= t->lost[c];
     return any || t->recorded ? 1 : 0;
 }
 
+/* The books that the list of threads is read from: those of its first call. */
+static int begin_threads(struct pt_stream *s)
+{
+    int r;
+
+    if (!s->balance)
+        s->balance = calloc(1, sizeof *s->balance);
+    if (!s->balance)
+        return -ENOMEM;
+    pt_balance_free(s->balance);
+    r = gather(s, s->balance);
+    if (r < 0)
+        pt_balance_free(s->balance);
+    return r;
+}
+
 static int active_thread(struct pt_stream *s, size_t *cursor, struct posixtrace_thread_info *t)
 {
-    struct pt_live *l = &s->live;
-    int r = *cursor == 0 ? gather(s) : 0;
+    const struct pt_live *l = &s->live;
+    int r = *cursor == 0 || !s->balance ? begin_threads(s) : 0;
 
     if (r < 0)
         return r;
-    for (; *cursor < l->tally_room; ++*cursor) {
-        const struct pt_tally *y = &l->tally[*cursor];
+    for (; *cursor < s->balance->count; ++*cursor) {
+        const struct pt_balance_entry *e = &s->balance->entries[*cursor];
 
-        if (!y->used || y->source == PT_TALLY_FOLDED)
+        if (e->source != PT_BALANCE_OWN)
             continue;
         memset(t, 0, sizeof *t);
-        t->pid = y->author.pid;
-        t->tid = y->author.tid;
-        t->thread_id = y->author.thread_id;
-        memcpy(t->name, y->author.name, sizeof t->name);
-        tally_losses(y, t->lost, &t->recorded);
-        if (!sum_levels(l, y, t))
+        t->pid = e->t.author.pid;
+        t->tid = e->t.author.tid;
+        t->thread_id = e->t.author.thread_id;
+        memcpy(t->name, e->t.author.name, sizeof t->name);
+        pt_balance_add(l, e, t->lost, &t->recorded);
+        if (!sum_levels(l, s->balance, e, t))
             continue;
         ++*cursor;
         return 1;
     }
     memset(t, 0, sizeof *t);
-    return (*cursor)++ == l->tally_room ? ended_threads(l, t) : 0;
+    return (*cursor)++ == s->balance->count ? ended_threads(l, s->balance, t) : 0;
 }
 
 int pt_stream_thread(struct pt_stream *s, size_t *cursor, struct posixtrace_thread_info *t)
 {
     int r;
 
-    pthread_mutex_lock(&s->reading);
+    pt_stream_lock_reading(s);
     r = s->log ? pt_log_reader_thread(s->log, (*cursor)++, t) : active_thread(s, cursor, t);
     pthread_mutex_unlock(&s->reading);
     return r;

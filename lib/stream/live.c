@@ -42,17 +42,19 @@ int pt_live_look_on(struct pt_live *l, struct pt_seg *seg)
     l->from_gen = pt_load_seqcst(&h->next_gen);
     l->from_ts = l->lost_last = pt_load_seqcst(&h->lost_last_ts);
     l->missed_known = pt_load_seqcst(&h->missed_last);
+    l->clear_ts = pt_load_seqcst(&h->clear_ts);
+    if (l->clear_ts > l->from_ts)
+        l->from_ts = l->clear_ts - 1;
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         l->from_no_slot[c] = pt_load_relaxed(&h->lost_no_slot[c]);
     r = pt_live_refresh(l);
-    if (r == 0)
+    if (r == 0) {
+        pt_live_learn_window(l);
         r = pt_live_begin_tallies(l);
-    if (r < 0) {
-        pt_live_deinit(l);
-        return r;
     }
-    pt_live_learn_window(l);
-    return 0;
+    if (r < 0)
+        pt_live_deinit(l);
+    return r;
 }
 
 void pt_live_deinit(struct pt_live *l)
@@ -91,8 +93,9 @@ enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bo
     /* Before the window: the START that opened it may be overwritten as well. */
     if (ts <= l->lost_last)
         return PT_FATE_OVERWRITTEN;
+    /* An onlooker may not have seen the START that opened it. */
     if (!control && !window_open)
-        return PT_FATE_EXCLUDE;
+        return l->passive ? PT_FATE_OVERWRITTEN : PT_FATE_EXCLUDE;
     return PT_FATE_DELIVER;
 }
 
@@ -159,7 +162,7 @@ static int refresh(struct pt_live *l)
 {
     int r = pt_live_refresh(l);
 
-    if (r == 0 && l->lost_last)
+    if (r == 0 && (l->lost_last || l->passive))
         pt_live_settle_window(l);
     return r;
 }
@@ -168,6 +171,10 @@ static int refresh(struct pt_live *l)
  * overwritten since the last look at the chunks, the window before it is known. */
 static int look_at_losses(struct pt_live *l)
 {
+    int r = l->passive ? pt_live_notice_clear(l) : 0;
+
+    if (r < 0)
+        return r;
     return take_losses(l) && !l->window_lost ? 0 : refresh(l);
 }
 
@@ -272,6 +279,9 @@ static int take_top(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
 
     pt_live_open_window(l, c->record.ts);
     fate = pt_live_fate(l, c, l->window_open);
+    /* It counts as lost since its chunk was taken away, and goes on doing so. */
+    if (fate == PT_FATE_EXCLUDE && c->record.ts > l->from_ts && !pt_cursor_valid(l, c))
+        fate = PT_FATE_OVERWRITTEN;
     if (l->passive && fate == PT_FATE_DELIVER && !control)
         look_at_gap(l, c);
     /* Also before a START or STOP that is no event, but changes the window. */
@@ -297,6 +307,7 @@ static int take_top(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
     }
     if (fate == PT_FATE_OVERWRITTEN && c->record.ts < l->overflow_ts)
         l->overflow_ts = c->record.ts;
+    l->overflow_due |= l->passive && fate == PT_FATE_OVERWRITTEN;
     step(l, c);
     if (fate != PT_FATE_DELIVER)
         return PT_LIVE_NONE;
@@ -363,4 +374,11 @@ int pt_live_clear(struct pt_live *l, uint64_t ts)
     l->gap_to = ts;
     l->late = 0;
     return r < 0 ? r : 0;
+}
+
+int pt_live_notice_clear(struct pt_live *l)
+{
+    uint64_t ts = pt_load_seqcst(&l->seg->h->clear_ts);
+
+    return ts == l->clear_ts ? 0 : pt_live_clear(l, ts);
 }

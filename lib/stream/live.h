@@ -26,7 +26,8 @@
  * begins with the oldest event that is there and nobody has consumed whole.
  * Chunks are taken away from it by LOOP and by the other consumer alike; one that
  * is free again is still read until it is used anew.  What it misses follows from
- * the numbering, from the moment on at which it began (pt_tally.base_no).
+ * the numbering, from the moment on at which it began (pt_tally.base_no).  Where the
+ * START of some events was taken away from it, it misses the events, too.
  */
 #ifndef PT_STREAM_LIVE_H
 #define PT_STREAM_LIVE_H
@@ -77,13 +78,13 @@ struct pt_tally {
     uint64_t cleared;            /* delivered to the log before it was last cleared */
     uint64_t never_seen;         /* overwritten before they or later ones were seen; at the end */
     uint64_t recorded;
-    uint64_t pending;            /* as of the last pt_live_take_pending */
     uint64_t lost[PT_LOST_OWN];
     /* Passive: what was before we began to look, and whether that is known. */
     uint64_t base_no, base_lost[PT_LOST_OWN];
     uint64_t seen_ts;            /* of the last event seen */
     uint64_t told_no;            /* number of the event before which a gap was told */
     bool based;
+    bool was_before;             /* and had no slot any more */
     bool used, changed;
 };
 
@@ -105,6 +106,7 @@ struct pt_live {
     uint64_t from_gen, from_ts;  /* passive: chunks taken, LOOP's loss, writers known when */
     uint64_t from_wid;           /* we began */
     uint64_t from_no_slot[PT_LOST_OWN];
+    struct pt_past past_before;  /* of all slots, when we began */
     uint64_t delivered_ts;       /* of the last event delivered */
     uint64_t late;
     uint64_t clear_ts;
@@ -167,6 +169,8 @@ int pt_live_refresh(struct pt_live *l);
 void pt_live_finish(struct pt_live *l);
 /* Passes over everything up to now (posix_trace_clear). */
 int pt_live_clear(struct pt_live *l, uint64_t ts);
+/* Passive: the same if the stream was cleared meanwhile. */
+int pt_live_notice_clear(struct pt_live *l);
 
 /* What becomes of the cursor's record, by windows, gap and overwriting; control
  * records are in whatever window_open says. */
@@ -233,9 +237,6 @@ static inline uint64_t pt_tally_given(const struct pt_tally *t)
 {
     return t->seen - t->excluded - t->refused - t->dropped;
 }
-
-/* Counts, into the tallies, the events that lie in chunks and were not seen yet. */
-int pt_live_take_pending(struct pt_live *l);
 
 /* cursor.c; shared with the flush thread */
 

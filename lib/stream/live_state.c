@@ -83,8 +83,10 @@ void pt_live_look_at_state(struct pt_live *l)
     uint64_t state = pt_load_seqcst(&l->seg->h->state), to;
     bool restarted;
 
-    /* A LOOP stream does not run without its START. */
-    if (pt_state_runs(state) && l->seg->g.attr.stream_policy != POSIX_TRACE_LOOP)
+    /* A LOOP stream does not run without its START.  What is not read yet may begin with an
+     * earlier time at which the stream ran again. */
+    if (pt_state_runs(state) && l->seg->g.attr.stream_policy != POSIX_TRACE_LOOP &&
+        (l->window_open || l->opened_ts <= l->window_ts))
         l->opened_ts = pt_state_ts(state);
     if (l->automatic == PT_AUTO_NONE && pt_state_is_full(state)) {
         l->automatic = PT_AUTO_STOP_DUE;
@@ -123,6 +125,8 @@ void pt_live_take_gap(struct pt_live *l)
     l->start_ts = h->gap_to;
     if (h->start_told <= h->gap_to)
         l->opened_ts = h->gap_to;
+    else
+        pt_live_set_window(l, false, h->gap_to);
     l->gap_to = refuse_until(l, h->gap_to);
     l->start_due = h->gap_to > h->start_told && h->gap_to >= h->clear_ts;
 }
@@ -157,7 +161,6 @@ bool pt_live_restart(struct pt_live *l)
     l->start_ts = now;
     l->start_due = runs;
     l->resume_due = !runs;
-    if (!runs)
-        pt_live_set_window(l, false, now);
+    pt_live_set_window(l, runs, now);
     return l->start_due;
 }

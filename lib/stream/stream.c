@@ -13,6 +13,7 @@
 #include "ring/dir.h"
 #include "ring/slot.h"
 #include "ring/syncpoint.h"
+#include "stream/balance.h"
 #include "stream/exit.h"
 #include "stream/fill.h"
 #include "stream/flush.h"
@@ -137,6 +138,7 @@ struct pt_stream *pt_stream_new(enum pt_stream_kind kind)
     s->fd = -1;
     s->next_type = 1;
     pthread_mutex_init(&s->control, NULL);
+    pthread_mutex_init(&s->turn, NULL);
     pthread_mutex_init(&s->reading, NULL);
     return s;
 }
@@ -147,8 +149,19 @@ void pt_stream_free(struct pt_stream *s)
         pt_texts_deinit(s->texts);
     free(s->texts);
     pthread_mutex_destroy(&s->control);
+    pthread_mutex_destroy(&s->turn);
     pthread_mutex_destroy(&s->reading);
+    if (s->balance)
+        pt_balance_free(s->balance);
+    free(s->balance);
     free(s);
+}
+
+void pt_stream_lock_reading(struct pt_stream *s)
+{
+    pthread_mutex_lock(&s->turn);
+    pthread_mutex_lock(&s->reading);
+    pthread_mutex_unlock(&s->turn);
 }
 
 /* The stream has its bit. */

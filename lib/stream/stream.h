@@ -6,8 +6,11 @@
  * Locks, outermost first:
  *   control   state, filter, control lane, type list; never held while waiting
  *             for events
+ *   turn      held to wait for reading by those who take that often or for long: the
+ *             flush thread and the callers that ask for the books, so that none of them
+ *             starves the other
  *   reading   the consumer's state (live or log).  Held by a reader while it
- *             works, not while it sleeps.
+ *             works, not while it sleeps; by the flush thread, not while it writes.
  * A thread that holds one of them has cancellation disabled.
  *
  * Lifetime: handles count references; posix_trace_shutdown and _close take the
@@ -28,6 +31,7 @@ enum pt_stream_kind { PT_STREAM_ACTIVE = 1, PT_STREAM_LOGGED = 2, PT_STREAM_RECO
 
 #define PT_READABLE (PT_STREAM_ACTIVE | PT_STREAM_RECORDED | PT_STREAM_ATTACHED)
 
+struct pt_balance;
 struct pt_flusher;
 struct pt_tail;
 struct pt_target;
@@ -37,7 +41,7 @@ struct pt_stream {
     enum pt_stream_kind kind;
     pt_u64   instance;            /* of the process that may use it */
     struct pt_self *self;         /* active */
-    pthread_mutex_t control, reading;
+    pthread_mutex_t control, turn, reading;
     uint32_t closing;
     uint32_t next_type;           /* of the type list */
     struct pt_event last;         /* what posixtrace_next_event points into */
@@ -59,6 +63,7 @@ struct pt_stream {
     bool     control_passed;      /* somebody has passed us by since */
     unsigned passes;              /* how often in a row */
     struct pt_live live;
+    struct pt_balance *balance;   /* which the list of threads is read from, or NULL */
     struct pt_flusher *flusher;   /* NULL without log */
     struct pt_fill *fill;         /* NULL: nobody wants to hear how full it is */
     trace_id_t next;              /* api/chain.c: the stream behind it; 0: none */
@@ -78,6 +83,8 @@ struct pt_stream {
 /* What streams of all kinds begin and end with.  NULL: no memory. */
 struct pt_stream *pt_stream_new(enum pt_stream_kind kind);
 void pt_stream_free(struct pt_stream *s);
+/* Takes reading, in turn. */
+void pt_stream_lock_reading(struct pt_stream *s);
 
 /* All return 0 or a negative errno. */
 /* target: the other process to be traced; NULL: this one. */

@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "ring/pool.h"
 #include "ring/slot.h"
+#include "stream/balance.h"
 #include "stream/books.h"
 
 static struct pt_tally *find(struct pt_live *l, uint64_t wid)
@@ -188,20 +188,36 @@ void pt_live_base(struct pt_tally *t, uint64_t no)
     t->based = true;
 }
 
+static int begin_tally(struct pt_live *l, const struct pt_balance_entry *e)
+{
+    struct pt_tally *t = pt_live_tally(l, &e->t.author);
+
+    if (!t)
+        return -ENOMEM;
+    if (e->has_slot) {
+        pt_live_base(t, e->recorded > e->pending ? e->recorded - e->pending : 0);
+        t->source = PT_TALLY_SLOT;
+        t->recorded = e->recorded;
+        memcpy(t->lost, e->lost, sizeof t->lost);
+        memcpy(t->base_lost, e->lost, sizeof t->base_lost);
+    } else if (e->pending) {
+        pt_live_base(t, e->first_no);
+        t->source = PT_TALLY_FINAL;
+        t->recorded = e->end_no;
+        t->was_before = e->was_before;
+    }
+    return 0;
+}
+
 int pt_live_begin_tallies(struct pt_live *l)
 {
-    int r;
+    struct pt_balance b = { .count = 0 };
+    int r = pt_balance_take(l, &b);
 
-    look_on(l);
-    r = pt_live_take_pending(l);
-    for (uint32_t i = 0; r == 0 && i < l->tally_room; i++) {
-        struct pt_tally *t = &l->tally[i];
-
-        if (!t->used || t->source == PT_TALLY_UNSEEN)
-            continue;
-        pt_live_base(t, t->recorded > t->pending ? t->recorded - t->pending : 0);
-        memcpy(t->base_lost, t->lost, sizeof t->base_lost);
-    }
+    for (uint32_t i = 0; r == 0 && i < b.count; i++)
+        r = begin_tally(l, &b.entries[i]);
+    l->past_before = b.past;
+    pt_balance_free(&b);
     return r;
 }
 
@@ -314,59 +330,4 @@ void pt_live_take_counts(struct pt_live *l)
         settle_unseen(l, t);
     }
     settle_folded(l);
-}
-
-/* Adds the unread events of one chunk to the tallies of their authors. */
-static int pending_in(struct pt_live *l, uint32_t index, uint64_t gen)
-{
-    struct pt_chunk *c = pt_seg_chunk(l->seg, index);
-    struct pt_author author;
-    uint64_t consumed = pt_load_acquire(&c->consumed);
-    uint32_t from = sizeof *c;
-    const uint8_t *at = (const uint8_t *)c;
-    struct pt_decoder d = { at + sizeof *c,
-                            at + pt_chunk_position(l->seg, pt_load_acquire(&c->commit)),
-                            pt_load_relaxed(&c->base_ts) };
-    struct pt_record r;
-    struct pt_tally *t = NULL;
-
-    pt_copy_unchecked(&author, &c->author, sizeof author);
-    author.name[15] = '\0';
-    if (l->passive)
-        from = l->known[index] && l->known[index]->gen == gen ? l->known[index]->off : from;
-    else if (pt_consumed_is(consumed, gen))
-        from = pt_consumed_at(consumed);
-    while (pt_decode_next(&d, &r) == 1) {
-        if (r.kind == PT_RECORD_AUTHOR) {
-            pt_copy_unchecked(&author, r.data, sizeof author);
-            author.name[15] = '\0';
-            t = NULL;
-        } else if ((uint32_t)(d.p - at) > from && author.wid != 0) {
-            t = t ? t : pt_live_tally(l, &author);
-            if (!t)
-                return -ENOMEM;
-            t->pending++;
-        }
-    }
-    return 0;
-}
-
-int pt_live_take_pending(struct pt_live *l)
-{
-    uint32_t n = pt_seg_chunk_count(l->seg);
-    int r = 0;
-
-    n = pt_seg_reachable(l->seg, n);
-    for (uint32_t i = 0; i < l->tally_room; i++)
-        l->tally[i].pending = 0;
-    for (uint32_t i = 0; r == 0 && i < n; i++) {
-        uint64_t w = pt_load_acquire(&pt_seg_info(l->seg, i)->word);
-        uint64_t gen = pt_load_acquire(&pt_seg_chunk(l->seg, i)->gen);
-
-        if ((pt_word_state(w) != PT_CHUNK_FREE ||
-             (l->passive && i < l->known_room && l->known[i])) &&
-            pt_word_is(w, gen))
-            r = pending_in(l, i, gen);
-    }
-    return r;
 }

@@ -49,6 +49,8 @@ done
 run "life cycle under load" "$build/test/torture/lifecycle" 10
 run "threads that leave inside events" "$build/test/torture/left" 10
 run "attaching at any moment" "$build/test/torture/attach" 10
+run "sequences against a model" "$build/test/torture/sequences" 100000 1000000
+run "the books at any moment" "$build/test/torture/poll" 20
 run "looking on" "$build/test/torture/onlooker" 20
 run "steering, killed and stopped" "$build/test/torture/steer" 20
 run "failing writes" "$build/test/torture/write_errors"
