@@ -183,7 +183,7 @@ static struct pt_self *build(const struct pt_self *parent, bool by_control)
 
     if (!s)
         return NULL;
-    pt_place_fix(by_control, &live_words[2]);
+    pt_place_fix(by_control, pt_load_acquire(&live_words) + 2);
     pt_page_sweep_step(&kept);
     pt_identity_self(&id);
     s->pid = id.pid;
