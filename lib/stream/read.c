@@ -51,9 +51,23 @@ static bool passed(const struct timespec *t)
     return now.tv_sec > t->tv_sec || (now.tv_sec == t->tv_sec && now.tv_nsec >= t->tv_nsec);
 }
 
-static bool earlier(const struct timespec *a, const struct timespec *b)
+/* How long it is until then, at most a stall, by a clock that nobody sets: from now on
+ * CLOCK_MONOTONIC.  Where CLOCK_REALTIME is set meanwhile, the caller looks at it again. */
+static struct timespec until_stall(const struct timespec *until)
 {
-    return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
+    uint64_t at = pt_clock_ns(CLOCK_MONOTONIC), ns = PT_STALL_NS;
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (until && until->tv_sec - now.tv_sec <= (time_t)(PT_STALL_NS / 1000000000u)) {
+        int64_t left = (int64_t)(until->tv_sec - now.tv_sec) * 1000000000 + until->tv_nsec -
+                       now.tv_nsec;
+
+        if (left < (int64_t)ns)
+            ns = left > 0 ? (uint64_t)left : 0;
+    }
+    at += ns;
+    return (struct timespec){ (time_t)(at / 1000000000u), (long)(at % 1000000000u) };
 }
 
 static void give_up(void *stream)
@@ -63,14 +77,15 @@ static void give_up(void *stream)
 
 /* The only place where a reading thread can be cancelled: it holds nothing but
  * its reference. */
-static int nap(struct pt_stream *s, uint32_t futex, const struct timespec *until, int cancel)
+static int nap(struct pt_stream *s, uint32_t futex, clockid_t clock, const struct timespec *until,
+               int cancel)
 {
     int type, r;
 
     pthread_cleanup_push(give_up, s);
     pthread_setcancelstate(cancel, NULL);
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
-    r = pt_futex_wait(&s->seg->h->reader_futex, futex, CLOCK_REALTIME, until);
+    r = pt_futex_wait(&s->seg->h->reader_futex, futex, clock, until);
     pthread_setcanceltype(type, NULL);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
     pthread_cleanup_pop(0);
@@ -102,14 +117,14 @@ static int sleep_for_event(struct pt_stream *s, bool held, const struct timespec
     struct timespec stall;
     int r;
 
-    /* Nobody wakes us when the creator of an attached stream dies. */
+    /* Nobody wakes us when the creator of an attached stream dies, or when a writer has stood
+     * still for so long that it holds nothing back any more. */
     if (held || s->kind == PT_STREAM_ATTACHED) {
-        clock_gettime(CLOCK_REALTIME, &stall);
-        stall.tv_sec += PT_STALL_NS / 1000000000u;
-        if (!until || earlier(&stall, until))
-            until = &stall;
+        stall = until_stall(until);
+        r = nap(s, futex, CLOCK_MONOTONIC, &stall, cancel);
+    } else {
+        r = nap(s, futex, CLOCK_REALTIME, until, cancel);
     }
-    r = nap(s, futex, until, cancel);
     return r == -EINTR ? r : 0;
 }
 
