@@ -40,13 +40,25 @@ static void init_chunk(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64
     pt_store_release(&c->gen, gen);
 }
 
-static void count_taken(struct pt_seg_header *h)
+/*
+ * The counters of chunks in use and of full ones change beside the word, so a kill between
+ * the two leaves them wrong.  They go up before the word changes and down after it: wrong is
+ * then too high, by one for a kill at that place, never below zero.  Too high a number of full
+ * chunks wakes the flush thread early; the one of chunks in use is shown, no more.
+ */
+static bool take_free(struct pt_seg_header *h, struct pt_info *info, uint64_t *word,
+                      uint64_t taken)
 {
     uint32_t used = pt_add_relaxed(&h->used_chunks, 1u) + 1;
     uint32_t peak = pt_load_relaxed(&h->peak_chunks);
 
+    if (!pt_cas_seqcst(&info->word, word, taken)) {
+        pt_add_relaxed(&h->used_chunks, (uint32_t)-1);
+        return false;
+    }
     while (peak < used && !pt_cas_seqcst(&h->peak_chunks, &peak, used))
         ;
+    return true;
 }
 
 /* One pass over the pool.  FULL: nothing free and nothing to adopt. */
@@ -65,9 +77,8 @@ static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, 
 
         if (pt_word_state(w) == PT_CHUNK_FREE) {
             gen = new_gen(h);
-            if (!pt_cas_seqcst(&info->word, &w, pt_word_make(PT_CHUNK_OWNED, slot, gen)))
+            if (!take_free(h, info, &w, pt_word_make(PT_CHUNK_OWNED, slot, gen)))
                 continue;
-            count_taken(h);
             pt_store_relaxed(&h->hint, i + 1);
             init_chunk(seg, i, slot, gen);
             *index = i;
@@ -82,13 +93,17 @@ static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, 
                         pos == (uint32_t)pt_load_relaxed(&c->commit);
             unsigned state = room ? PT_CHUNK_OWNED : PT_CHUNK_FULL;
 
-            if (!pt_cas_seqcst(&info->word, &w,
-                               pt_word_make(state, room ? slot : pt_word_slot(w), pt_word_gen(w))))
-                continue;
-            if (!room) {
+            if (!room)
                 pt_add_relaxed(&h->full_chunks, 1u);
+            if (!pt_cas_seqcst(&info->word, &w,
+                               pt_word_make(state, room ? slot : pt_word_slot(w),
+                                            pt_word_gen(w)))) {
+                if (!room)
+                    pt_add_relaxed(&h->full_chunks, (uint32_t)-1);
                 continue;
             }
+            if (!room)
+                continue;
             pt_store_relaxed(&h->hint, i + 1);
             *index = i;
             return PT_POOL_ADOPTED;
@@ -173,13 +188,14 @@ static enum pt_pool_take recycle(struct pt_seg *seg, uint32_t slot, uint32_t *in
         if (pt_word_state(word) != PT_CHUNK_FREE)
             announce_loss(seg, victim, word);
         gen = new_gen(h);
-        if (!pt_cas_seqcst(&pt_seg_info(seg, victim)->word, &word,
-                           pt_word_make(PT_CHUNK_OWNED, slot, gen)))
+        if (pt_word_state(word) == PT_CHUNK_FREE
+                ? !take_free(h, pt_seg_info(seg, victim), &word,
+                             pt_word_make(PT_CHUNK_OWNED, slot, gen))
+                : !pt_cas_seqcst(&pt_seg_info(seg, victim)->word, &word,
+                                 pt_word_make(PT_CHUNK_OWNED, slot, gen)))
             continue;
         if (pt_word_state(word) == PT_CHUNK_FULL)
             pt_add_relaxed(&h->full_chunks, (uint32_t)-1);
-        if (pt_word_state(word) == PT_CHUNK_FREE)
-            count_taken(h);
         init_chunk(seg, victim, slot, gen);
         *index = victim;
         return PT_POOL_TAKEN;
