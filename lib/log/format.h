@@ -99,13 +99,18 @@ _Static_assert(sizeof(struct pt_packet_head) == 32, "format");
 
 /* As struct pt_author. */
 struct pt_stored_author {
-    uint32_t wid;        /* its low 32 bits */
-    uint32_t level;      /* bits 0-7; above, bits 32-55 of wid: 0 in older logs */
+    uint32_t low_wid;    /* its low 32 bits: pt_stored_wid() has all of it */
+    uint32_t level_wid;  /* bits 0-7 level; above, bits 32-55 of wid: 0 in older logs */
     int32_t  pid;
     int32_t  tid;
     uint64_t thread_id;
     char     name[16];   /* with NUL, says the writer */
 };
+
+static inline uint64_t pt_stored_wid(const struct pt_stored_author *author)
+{
+    return author->low_wid | (uint64_t)(author->level_wid >> 8) << 32;
+}
 
 struct pt_packet_data {
     struct pt_packet_head head;

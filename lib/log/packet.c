@@ -127,8 +127,8 @@ bool pt_packet_is_whole(const struct pt_packet_head *head, uint32_t seed)
 
 void pt_packet_get_author(struct pt_author *author, const struct pt_stored_author *from)
 {
-    author->wid = from->wid | (uint64_t)(from->level >> 8) << 32;
-    author->level = from->level & 0xffu;
+    author->wid = pt_stored_wid(from);
+    author->level = from->level_wid & 0xffu;
     author->pid = from->pid;
     author->tid = from->tid;
     author->thread_id = from->thread_id;
@@ -138,8 +138,8 @@ void pt_packet_get_author(struct pt_author *author, const struct pt_stored_autho
 
 void pt_packet_put_author(struct pt_stored_author *to, const struct pt_author *author)
 {
-    to->wid = (uint32_t)author->wid;
-    to->level = author->level | (uint32_t)(author->wid >> 32) << 8;
+    to->low_wid = (uint32_t)author->wid;
+    to->level_wid = author->level | (uint32_t)(author->wid >> 32) << 8;
     to->pid = author->pid;
     to->tid = author->tid;
     to->thread_id = author->thread_id;

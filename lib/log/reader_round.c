@@ -32,7 +32,7 @@ static int note_data(struct pt_log_reader *r, const struct pt_packet_head *packe
         r->source.keep = offset;
     else if (r->source.seekable && !fits_window(r, offset + packet->bytes))
         r->source.keep = PT_SOURCE_KEEP_NOTHING;
-    return pt_reader_note(&r->round, p->author.wid,
+    return pt_reader_note(&r->round, pt_stored_wid(&p->author),
                           (struct pt_note){ .offset = offset, .bytes = packet->bytes,
                                             .first_ts = p->first_ts, .last_ts = p->last_ts });
 }

@@ -44,7 +44,7 @@ static void survey_numbers(struct pt_log_reader *r, struct pt_total *total,
 {
     uint64_t recorded = p->first_no + p->events;
 
-    if (p->author.wid == 0 || p->chunk_seq == 0 || (p->chunk_seq & PT_LOG_MADE) ||
+    if (pt_stored_wid(&p->author) == 0 || p->chunk_seq == 0 || (p->chunk_seq & PT_LOG_MADE) ||
         recorded <= total->recorded)
         return;
     r->totals.recorded += recorded - total->recorded;
@@ -67,7 +67,7 @@ static int survey_data(struct pt_log_reader *r, const struct pt_packet_data *p)
     if (p->head.lsn < r->emergency_lsn)
         r->early_events += p->events;
     r->bytes += p->head.bytes;
-    total = pt_totals_find(&r->totals, p->author.wid);
+    total = pt_totals_find(&r->totals, packet.author.wid);
     if (!total)
         total = pt_totals_get(&r->totals, &packet.author);
     if (!total)
