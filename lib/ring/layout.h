@@ -55,7 +55,7 @@
 #define PT_LEVEL_CONTROL 255u      /* the control writer: belongs to no thread */
 #define PT_STREAMS     64u         /* of one process: bits in a gate word */
 #define PT_SLOT_MAX    20480u      /* 16,384 threads and what else writes */
-#define PT_PROC_MAX    4096u
+#define PT_PROC_MAX    4112u      /* 4,096 children, those that make them, and controllers */
 #define PT_SYNC_MAX    250u
 #define PT_FILTERS     4u
 #define PT_FILTER_TEXT 2048u       /* bytes of an expression with its NUL */
