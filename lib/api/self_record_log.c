@@ -12,7 +12,7 @@
 #include "log/reader.h"
 #include "stream/postmortem.h"
 
-enum { TRIES = 99, INCOMPLETE = 1 };
+enum { TRIES = 99, KEPT = 1 };
 
 static bool expand(const struct pt_record_name *name, const char *suffix,
                    char path[PT_RECORD_PATH])
@@ -46,7 +46,16 @@ static int lock(int fd)
     return flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK ? -EBUSY : 0;
 }
 
-/* 0: fd, which was there before, may be overwritten; INCOMPLETE; or a negative errno. */
+/* Did its own writer complete the log?  Where a recovery did, which any program may start
+ * in the background, the writer was killed, and the log is as worth keeping as before. */
+static bool was_shut_down(struct pt_log_reader *reader)
+{
+    struct posixtrace_info info;
+
+    return pt_log_reader_info(reader, &info) == 0 && info.end == POSIXTRACE_END_SHUTDOWN;
+}
+
+/* 0: fd, which was there before, may be overwritten; KEPT; or a negative errno. */
 static int judge(int fd)
 {
     struct pt_log_reader *reader;
@@ -63,8 +72,10 @@ static int judge(int fd)
         return r == -EINVAL || r == -ENOTSUP ? -EEXIST : r;
     if (!pt_log_reader_complete(reader)) {
         r = pt_tail_open(&tail, pt_log_reader_params(reader)->id);
-        r = r < 0 ? r : r == PT_TAIL_WRITER_ALIVE ? -EBUSY : INCOMPLETE;
+        r = r < 0 ? r : r == PT_TAIL_WRITER_ALIVE ? -EBUSY : KEPT;
         pt_tail_close(tail);
+    } else if (r == 0 && !was_shut_down(reader)) {
+        r = KEPT;
     }
     pt_log_reader_free(reader);
     return r;
@@ -81,8 +92,13 @@ static int open_one(const char *path)
     if (fd < 0)
         return -errno;
     r = lock(fd);
-    if (r == 0 && found)
-        r = judge(fd);
+    /* Who has the lock may be completing a dead writer's log. */
+    if (found) {
+        int verdict = judge(fd);
+
+        if (r == 0 || verdict == KEPT)
+            r = verdict;
+    }
     if (r == 0)
         return fd;
     close(fd);

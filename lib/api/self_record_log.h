@@ -4,11 +4,10 @@
  * The log of a program that records itself: its name, and which existing file
  * may be overwritten.  No user can be asked, so:
  *
- *   a complete log     gives way
+ *   a log that its writer completed gives way
  *   a log in the works is left alone; the process is not recorded (-EBUSY)
  *   a log whose writer died, or executed this very program, without completing
- *                      it: is kept, as it can be recovered; NAME.2 (.3, ...) is
- *                      tried
+ *                      it: is kept, recovered or not; NAME.2 (.3, ...) is tried
  *   another file       is left alone (-EEXIST)
  */
 #ifndef PT_API_SELF_RECORD_LOG_H
