@@ -38,7 +38,8 @@ int apart_fork(struct apart *a, pid_t target, int log, bool *worker)
 {
     int ends[2];
 
-    *a = (struct apart){ .target = target, .fd = -1, .log = log };
+    /* Until there is a worker nobody waits for it or sends it a signal. */
+    *a = (struct apart){ .target = target, .fd = -1, .log = log, .over = true };
     *worker = false;
     if (pipe(ends) < 0)
         return tool_error("cannot make a pipe: %s", strerror(errno));
@@ -55,6 +56,7 @@ int apart_fork(struct apart *a, pid_t target, int log, bool *worker)
     }
     close(ends[1]);
     a->fd = ends[0];
+    a->over = false;
     a->buffer = tool_grow(NULL, sizeof(struct apart_head) + APART_MOST, 1);
     return EXIT_DONE;
 }

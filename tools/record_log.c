@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -254,12 +255,23 @@ void record_log_keep(struct recording *r)
     forget_earlier(r);
 }
 
+/* Has another program started to write the file since we have opened it? */
+static bool is_taken(const struct recording *r)
+{
+    return r->fd >= 0 && flock(r->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
 void record_log_drop(struct recording *r)
 {
+    if (is_taken(r)) {
+        if (r->earlier)
+            tool_note("the earlier %s is %s now", quote(r->place), quote(r->earlier));
+        forget_earlier(r);
+    } else if (r->made) {
+        unlink(r->log);
+    }
     if (r->fd >= 0)
         close(r->fd);
-    if (r->made)
-        unlink(r->log);
     move_back(r);
     r->fd = -1;
     r->made = false;

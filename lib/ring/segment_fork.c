@@ -17,39 +17,54 @@ static bool is_by(const struct pt_seg *seg, uint64_t word, const struct pt_autho
     return s->author.pid == author->pid && s->author.tid == author->tid;
 }
 
-/* What a writer loads before it writes: all but the chunks, and its own chunks. */
-static void copy_for(const struct pt_seg *seg, char *to, const struct pt_author *author)
+static void copy(const struct pt_seg *seg, char *to, const void *from, size_t bytes)
 {
-    const char *from = (const char *)seg->h;
-
-    memcpy(to, from, (size_t)((const char *)pt_seg_slot(seg, seg->slots_open) - from));
-    for (uint32_t i = 0; i < seg->chunks_open; i++)
-        if (is_by(seg, pt_load_acquire(&pt_seg_info(seg, i)->word), author)) {
-            const char *chunk = (const char *)pt_seg_chunk(seg, i);
-
-            memcpy(to + (chunk - from), chunk, (size_t)((const char *)pt_seg_chunk(seg, i + 1) -
-                                                        chunk));
-        }
+    memcpy(to + ((const char *)from - (const char *)seg->h), from, bytes);
 }
 
+/*
+ * What a writer loads before it writes: all but the chunks, and the heads of its own chunks.
+ * Their contents are nobody's here, and the parent may have filled or closed them since the
+ * fork: a writer that has already looked for room must find it.  Of the segment only what
+ * has memory is read: to read the rest would take memory, and there may be none.
+ */
+static bool copy_for(const struct pt_seg *seg, char *to, const struct pt_author *author)
+{
+    uint32_t open = seg->chunks_open, base = seg->g.base_chunks;
+    size_t bytes = (size_t)((const char *)pt_seg_chunk(seg, open > base ? open : base) -
+                            (const char *)seg->h);
+
+    if (mprotect(to, bytes, PROT_READ | PROT_WRITE) < 0)
+        return false;
+    copy(seg, to, seg->h, sizeof *seg->h);
+    copy(seg, to, pt_seg_info(seg, 0), (open > base ? open : base) * sizeof(struct pt_info));
+    copy(seg, to, pt_seg_slot(seg, 0), seg->slots_open * sizeof(struct pt_slot));
+    for (uint32_t i = 0; i < open; i++) {
+        const struct pt_chunk *c = pt_seg_chunk(seg, i);
+
+        if (!is_by(seg, pt_load_acquire(&pt_seg_info(seg, i)->word), author))
+            continue;
+        copy(seg, to, c, sizeof *c);
+        ((struct pt_chunk *)(void *)(to + ((const char *)c - (const char *)seg->h)))->commit =
+            sizeof *c;
+    }
+    return true;
+}
+
+/* What cannot be copied stays inaccessible: the half event must not write into the shared
+ * memory, and if need be it ends the child. */
 int pt_seg_part(struct pt_seg *seg, struct pt_seg *shared, const struct pt_author *author)
 {
-    void *own, *again;
-    int saved = errno, r = 0;
+    int saved = errno, r = -ENOMEM;
+    void *again = mremap(seg->h, 0, seg->size, MREMAP_MAYMOVE);
+    void *own = mmap(seg->h, seg->size, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 
     *shared = *seg;
     shared->older = NULL;
-    again = mremap(seg->h, 0, seg->size, MREMAP_MAYMOVE);
-    own = mmap(NULL, seg->size, PROT_READ | PROT_WRITE,
-               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (own != MAP_FAILED) {
-        copy_for(seg, own, author);
-        if (mremap(own, seg->size, seg->size, MREMAP_MAYMOVE | MREMAP_FIXED, seg->h) == MAP_FAILED)
-            r = -ENOMEM;
-    } else {
-        r = -ENOMEM;
-    }
     shared->h = again == MAP_FAILED ? NULL : again;
+    if (own != MAP_FAILED && shared->h && copy_for(shared, own, author))
+        r = 0;
     errno = saved;
     return r;
 }

@@ -163,15 +163,19 @@ static void create_with_log(struct model_stream *s, uint8_t b)
 static void start(struct model_stream *s)
 {
     expect_ok_if(posix_trace_start(s->trid), s->used);
-    if (s->used)
+    if (s->used) {
+        s->stopped = false;
         s->running = true;
+    }
 }
 
 static void stop(struct model_stream *s)
 {
     expect_ok_if(posix_trace_stop(s->trid), s->used);
-    if (s->used)
-        model_look(s);
+    if (s->used) {
+        s->stopped = true;
+        s->running = false;
+    }
 }
 
 /* Where the log cannot be written, calls that write say so. */

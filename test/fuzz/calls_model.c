@@ -229,9 +229,10 @@ void model_look(struct model_stream *s)
     struct posix_trace_status_info status;
 
     FUZZ_NEED(posix_trace_get_status(s->trid, &status) == 0);
-    s->running = status.posix_stream_status == POSIX_TRACE_RUNNING ||
-                 (s->policy != POSIX_TRACE_LOOP &&
-                  status.posix_stream_full_status == POSIX_TRACE_FULL);
+    s->running = !s->stopped &&
+                 (status.posix_stream_status == POSIX_TRACE_RUNNING ||
+                  (s->policy != POSIX_TRACE_LOOP &&
+                   status.posix_stream_full_status == POSIX_TRACE_FULL));
 }
 
 void model_clear(struct model_stream *s)

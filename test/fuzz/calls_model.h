@@ -37,6 +37,7 @@ struct model_stream {
     bool       unreadable;     /* nor be opened */
     int        policy, log_policy;
     size_t     max_data;
+    bool       stopped;        /* by a call; full or not, it ignores events until it is started */
     bool       running;        /* or stopped by itself: then events are lost, not ignored */
     bool       filter[MODEL_IDS];
     uint64_t   made, cleared;
@@ -61,7 +62,7 @@ void model_take(struct model_stream *s, const struct posix_trace_event_info *e,
 
 /* Reads an active stream without log, or an opened log, to its end; closes nothing. */
 void model_read_all(struct model_stream *s, trace_id_t trid);
-/* After stop or clear: is the stream running now? */
+/* After clear: is the stream running now? */
 void model_look(struct model_stream *s);
 /* After clear: what is neither lost nor read was cleared. */
 void model_clear(struct model_stream *s);

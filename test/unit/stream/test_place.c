@@ -26,6 +26,7 @@
 #include "support/need.h"
 #include "support/refuse_call.h"
 #include "support/run_suite.h"
+#include "support/valgrind.h"
 
 enum { EVENTS = 5, HANG_S = 60, NOBODY = 65534 };
 #define IMAGE "image"
@@ -354,5 +355,7 @@ int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], IMAGE) == 0)
         return be_image(argv[2]);
+    if (is_under_valgrind())
+        return TEST_SKIPPED;
     return run_suite("stream place", "place", prepare, add);
 }

@@ -25,6 +25,7 @@
 #include "stream/self.h"
 #include "support/log_file.h"
 #include "support/run_suite.h"
+#include "support/valgrind.h"
 
 enum { VALUES = 5, GROUP = 16, EVENTS = 24, TIMEOUT_S = 120 };
 
@@ -309,5 +310,7 @@ static void add(TCase *tc)
 
 int main(void)
 {
+    if (is_under_valgrind())
+        return TEST_SKIPPED;
     return run_suite("stream scribbled", "stream scribbled", NULL, add);
 }

@@ -22,6 +22,7 @@
 #include "ring/slot.h"
 #include "stream/handle.h"
 #include "support/need.h"
+#include "support/valgrind.h"
 
 enum { EVENTS = 5, HANG_S = 60, STACK = 1 << 18 };
 
@@ -162,6 +163,8 @@ static void borrowed(void)
 
 int main(void)
 {
+    if (is_under_valgrind())
+        return TEST_SKIPPED;
     alarm(HANG_S);
     NEED(posix_trace_eventid_open("shared", &type) == 0);
     beside();
