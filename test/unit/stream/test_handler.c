@@ -18,6 +18,7 @@
 #include <posixtrace/info.h>
 #include <posixtrace/typed.h>
 #include "support/run_suite.h"
+#include "support/valgrind.h"
 
 static trace_event_id_t a, b;
 
@@ -376,7 +377,9 @@ static void add(TCase *t)
     tcase_add_test(t, comes_last);
     tcase_add_test(t, nested);
     tcase_add_test(t, nested_elsewhere);
-    tcase_add_test(t, forks);
+    /* It has no second mapping of the same memory. */
+    if (!is_under_valgrind())
+        tcase_add_test(t, forks);
     tcase_add_test(t, in_a_child);
     tcase_add_test(t, ends_with_its_stream);
     tcase_add_test(t, taken_away_while_tracing);
