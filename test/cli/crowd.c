@@ -53,5 +53,6 @@ int main(int argc, char **argv)
         }
     for (unsigned long i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
+    free(threads);
     return 0;
 }
