@@ -25,6 +25,12 @@
 #define THREADS    8u
 #define LOOKS      1500u
 #define WATCHDOG_S 200
+/* Does the flush thread?  Not beside eight instrumented threads on two processors. */
+#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
+#define KEEPS_UP false
+#else
+#define KEEPS_UP true
+#endif
 
 static trace_event_id_t event_id;
 static int leave;
@@ -207,7 +213,7 @@ int main(int argc, char **argv)
         { "loop with log", POSIX_TRACE_LOOP, true, false, false, 256 << 10 },
         { "until full with log", POSIX_TRACE_UNTIL_FULL, true, false, false, 256 << 10 },
         { "flush", POSIX_TRACE_FLUSH, true, false, false, 256 << 10 },
-        { "flush with room", POSIX_TRACE_FLUSH, true, true, false, 64 << 20 },
+        { "flush with room", POSIX_TRACE_FLUSH, true, KEEPS_UP, false, 64 << 20 },
         { "flush to a stalled pipe", POSIX_TRACE_FLUSH, true, false, true, 1 << 20 },
     };
     double multiplier = audit_multiplier(argc > 1 ? argv[1] : NULL);
