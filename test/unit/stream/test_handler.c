@@ -377,7 +377,7 @@ static void add(TCase *t)
     tcase_add_test(t, comes_last);
     tcase_add_test(t, nested);
     tcase_add_test(t, nested_elsewhere);
-    /* It has no second mapping of the same memory. */
+    /* Its children do not end there but fork without end; the reason is not known. */
     if (!is_under_valgrind())
         tcase_add_test(t, forks);
     tcase_add_test(t, in_a_child);
