@@ -59,25 +59,27 @@ static unsigned failed;              /* kills that left a log with wrong books *
 static unsigned full_disk_kills;
 static unsigned writes, kill_at;     /* 0: never */
 static bool kill_half;
-static off_t disk_end = NO_LIMIT;
+static _Atomic off_t disk_end = NO_LIMIT;   /* lifted while the flush thread writes */
 static char what[200];
 
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset);
 
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
 {
+    off_t end = disk_end;
+
     if (++writes == kill_at) {
         /* A kill does not cut a write inside a page: the header block is one. */
-        if (kill_half && offset >= PAGE && offset + (off_t)bytes / 2 <= disk_end)
+        if (kill_half && offset >= PAGE && offset + (off_t)bytes / 2 <= end)
             syscall(SYS_pwrite64, fd, from, bytes / 2, offset);
         kill(getpid(), SIGKILL);
     }
-    if (offset >= disk_end) {
+    if (offset >= end) {
         errno = ENOSPC;
         return -1;
     }
-    if (offset + (off_t)bytes > disk_end)
-        bytes = (size_t)(disk_end - offset);
+    if (offset + (off_t)bytes > end)
+        bytes = (size_t)(end - offset);
     return syscall(SYS_pwrite64, fd, from, bytes, offset);
 }
 
