@@ -54,9 +54,10 @@ struct posixtrace_recover_report {
 /*
  * Completes the log open for reading and writing on fd whose writer is gone:
  * appends what the writer's segment holds, then index, status and end mark,
- * and removes the segment.  Takes flock(2) on fd.  Doing it twice is harmless.
+ * and removes the segment.  Takes flock(2) on fd for each write, and gives way to a
+ * stream that wants the file.  Doing it twice is harmless.
  *
- * EBUSY   the writer is alive, or another recovery is under way
+ * EBUSY   the writer is alive, another stream wants the file, or another recovery is under way
  * EINVAL  not a log
  * ENOTSUP as posixtrace_log_check
  * ENOSPC, EFBIG, EIO, ...: the log is as it was, the segment is kept

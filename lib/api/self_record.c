@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See self_record.h.  The log is opened and locked (flock) in one go, and the
- * lock is held as long as the flush thread has the file: of two processes that
+ * See self_record.h.  The log is opened and locked (flock) in one go, and locked
+ * until the stream locks it (stream/log_lock.h): of two processes that
  * are given the same name the second finds it taken, however close they come.
  */
 #include <errno.h>
@@ -18,6 +18,7 @@
 #include "stream/exit.h"
 #include "stream/handle.h"
 #include "stream/lane.h"
+#include "stream/log_lock.h"
 
 bool pt_self_record_asked;
 
@@ -203,9 +204,11 @@ static int begin(void)
         return 0;
     if (fd < 0)
         return fd;
-    /* The lock stays with this descriptor, which the flush thread gets, too: without it
-     * another process might come in between, and both would give up. */
+    /* The flush thread takes the lock over when it has one of its own: without it another
+     * process might come in between, and both would give up. */
+    pt_log_lock_give(fd);
     r = create(fd, &trid);
+    pt_log_lock_give(-1);
     if (r < 0 && r != -EBUSY)
         pt_record_log_drop(fd, begun_log);
     /* The flush thread has it; the program's descriptors stay as they were. */

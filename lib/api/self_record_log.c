@@ -39,8 +39,7 @@ static bool expand(const struct pt_record_name *name, const char *suffix,
     return true;
 }
 
-/* The lock goes with the last descriptor of this opening, which is the flush
- * thread's (log_lock.h).  File systems without locks have none. */
+/* Until the stream has one (pt_log_lock_give()).  File systems without locks have none. */
 static int lock(int fd)
 {
     return flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK ? -EBUSY : 0;

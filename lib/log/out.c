@@ -76,15 +76,31 @@ static ssize_t try_write(struct pt_out *o, const void *from, size_t bytes, uint6
     }
 }
 
+static int enter(struct pt_out *o)
+{
+    return o->gate ? o->gate->enter(o->gate->context) : 0;
+}
+
+static int leave(struct pt_out *o, int64_t cut)
+{
+    return o->gate ? o->gate->leave(o->gate->context, cut) : 0;
+}
+
 /* One write; how many bytes, or negative errno. */
 static ssize_t write_some(struct pt_out *o, const void *from, size_t bytes, uint64_t offset,
                           bool seekable)
 {
+    int e = enter(o);
     ssize_t n;
 
+    if (e < 0)
+        return e;
     if (o->waits)
         o->waits(o->waits_context, true);
     n = try_write(o, from, bytes, offset, seekable);
+    e = leave(o, -1);
+    if (e < 0)
+        n = e;
     if (o->waits)
         o->waits(o->waits_context, false);
     return n;
@@ -162,10 +178,15 @@ void pt_out_discard(struct pt_out *o, uint64_t position)
 
 int pt_out_truncate(struct pt_out *o, uint64_t size)
 {
-    if (ftruncate(o->fd, (off_t)size) != 0)
-        return -errno;
-    o->size = size;
-    return 0;
+    int e = enter(o), cut;
+
+    if (e < 0)
+        return e;
+    cut = ftruncate(o->fd, (off_t)size) != 0 ? -errno : 0;
+    e = leave(o, cut ? -1 : (int64_t)size);
+    if (cut == 0)
+        o->size = size;
+    return cut ? cut : e;
 }
 
 int pt_out_seek(struct pt_out *o, uint64_t position)

@@ -26,6 +26,14 @@ struct pt_out_packet {
     uint32_t events;
 };
 
+/* Who may have to give the file up is asked before each change of it; a negative errno: it is
+ * not made.  cut: to this size, or -1: something was written. */
+struct pt_out_gate {
+    int (*enter)(void *context);
+    int (*leave)(void *context, int64_t cut);
+    void *context;
+};
+
 struct pt_out {
     int      fd;
     bool     seekable;
@@ -41,6 +49,7 @@ struct pt_out {
     /* Called before and after what may block; NULL: not.  Set by the owner. */
     void   (*waits)(void *context, bool waits);
     void    *waits_context;
+    const struct pt_out_gate *gate;   /* NULL: none.  Set by the owner */
 };
 
 int pt_out_init(struct pt_out *o, int fd, bool seekable, uint64_t position);

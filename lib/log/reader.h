@@ -108,8 +108,11 @@ size_t pt_log_reader_sync_count(const struct pt_log_reader *r);
  * writer continues lsn, rounds, names and totals where the reader saw them.  fd
  * is a descriptor of the same file, for writing; the reader may have its tail
  * already, and may be freed afterwards.  Whatever fails later, the log is not
- * marked complete, so that it can be tried again.  -EINVAL: it is complete.
+ * marked complete, so that it can be tried again.  gate: asked before each change (out.h),
+ * or NULL.  -EINVAL: it is complete.
  */
-int pt_log_writer_resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r);
+struct pt_out_gate;
+int pt_log_writer_resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r,
+                         const struct pt_out_gate *gate);
 
 #endif

@@ -199,7 +199,8 @@ static int rebuild(struct pt_log_writer *w, struct pt_log_reader *r)
     return w->ring.bytes ? 0 : pt_out_truncate(&w->out, w->out.position);
 }
 
-int pt_log_writer_resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r)
+int pt_log_writer_resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r,
+                         const struct pt_out_gate *gate)
 {
     int error, flags = fcntl(fd, F_GETFL);
     struct pt_log_writer *w;
@@ -222,6 +223,7 @@ int pt_log_writer_resume(struct pt_log_writer **writer, int fd, struct pt_log_re
     pt_totals_init(&w->totals);
     pt_index_init(&w->index);
     error = pt_out_init(&w->out, fd, true, 0);
+    w->out.gate = gate;
     if (!error)
         error = rebuild(w, r);
     if (error) {

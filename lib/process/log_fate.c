@@ -49,29 +49,37 @@ static enum pt_log_fate examine(const struct pt_seg_header *h, const struct pt_l
     return PT_LOG_THERE;
 }
 
-/* Under whatever name in its folder. */
+/* One reading of the folder. */
+static enum pt_log_fate read_folder(const struct pt_seg_header *h, const struct pt_log_look *look,
+                                    DIR *d, int flags, int *fd)
+{
+    unsigned looks = look->looks;
+    struct dirent *e;
+    struct stat st;
+
+    for (errno = 0; looks > 0 && (e = readdir(d)); looks--, errno = 0)
+        if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && is_the_file(h, &st))
+            return examine(h, look, dirfd(d), e->d_name, flags, fd);
+    return looks > 0 && errno == 0 ? PT_LOG_GONE : PT_LOG_UNKNOWN;
+}
+
+/* Under whatever name.  A file that gets another name while the folder is read may not come
+ * up: what is gone is gone twice. */
 static enum pt_log_fate search(const struct pt_seg_header *h, const struct pt_log_look *look,
                                int dir, int flags, int *fd)
 {
     DIR *d = fdopendir(dir);
-    unsigned looks = look->looks;
-    enum pt_log_fate fate = PT_LOG_UNKNOWN;
-    struct dirent *e;
-    struct stat st;
+    enum pt_log_fate fate;
 
     if (!d) {
         close(dir);
         return PT_LOG_UNKNOWN;
     }
-    for (errno = 0; looks > 0 && (e = readdir(d)); looks--, errno = 0) {
-        if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && is_the_file(h, &st)) {
-            fate = examine(h, look, dirfd(d), e->d_name, flags, fd);
-            closedir(d);
-            return fate;
-        }
+    fate = read_folder(h, look, d, flags, fd);
+    if (fate == PT_LOG_GONE) {
+        rewinddir(d);
+        fate = read_folder(h, look, d, flags, fd);
     }
-    if (looks > 0 && errno == 0)
-        fate = PT_LOG_GONE;
     closedir(d);
     return fate;
 }
@@ -115,6 +123,8 @@ enum pt_log_fate pt_log_find(const struct pt_seg_header *h, const struct pt_log_
     if (!memchr(h->log_path, '\0', sizeof h->log_path) || h->log_path[0] != '/' ||
         had_no_name(h->log_path) || h->log_ino == 0 || h->mnt_ns == 0 ||
         h->mnt_ns != pt_mount_namespace())
+        return PT_LOG_UNKNOWN;
+    if (look->near && (!look->has_own || h->log_dev != look->own_dev))
         return PT_LOG_UNKNOWN;
     if (lstat(h->log_path, &st) == 0 && is_the_file(h, &st))
         return examine(h, look, AT_FDCWD, h->log_path, flags, fd);

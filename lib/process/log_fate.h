@@ -28,6 +28,9 @@ struct pt_log_look {
     bool  has_own;
     dev_t own_dev;
     ino_t own_ino;
+    /* By the caller of create: only logs on the file system of its own, which answers.  Looking
+     * for one on a network that has gone would not come back. */
+    bool near;
 };
 
 /* fd not NULL: of a log that is THERE, open for reading and writing (O_RDWR) or reading only

@@ -269,6 +269,7 @@ uint64_t pt_reap_step(const struct pt_log_look *look)
     if (r.dir < 0)
         return 0;
     r.look.looks = STEP_LOOKS;
+    r.look.near = true;
     pt_dir_step_begin(&step, r.dir, PT_WALK_LEFT);
     while (segments < STEP_FILES && (name = pt_dir_step_next(&step))) {
         if (!strchr("snt", name[0]) || name[1] != '-')

@@ -35,7 +35,8 @@ bool pt_reap_one(int dir, const char *file, enum pt_reap_how how, const struct p
  * depend on what is there.  A step meets up to four segments and 40 files; a killed program
  * leaves one and up to four.  So a program that is killed again and again finds about one
  * segment of its own kind in the directory.  Bytes of dead segments that have to stay, as far
- * as is known.  Of look its looks do not count: in large folders no log is searched for.
+ * as is known.  Of look its looks do not count: in large folders no log is searched for, nor on
+ * other file systems than that of the stream's own log.
  */
 uint64_t pt_reap_step(const struct pt_log_look *look);
 

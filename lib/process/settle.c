@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/atomics.h"
 #include "base/grow.h"
@@ -22,6 +23,7 @@
 
 #define LIMIT_MOST (1ull << 30)
 #define NICE       19
+#define PATIENCE_S 10    /* seconds for which a create waits at most */
 
 struct segment {
     char file[64];
@@ -152,6 +154,16 @@ static void *settle_thread(void *unused)
     return NULL;
 }
 
+/* Not for ever: a log may be on a network that does not answer.  True: it has ended. */
+static bool wait_for_thread(void)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE_S;
+    return pthread_timedjoin_np(thread, NULL, &until) == 0;
+}
+
 /* A forked child has its parent's words, and no thread. */
 static bool has_no_thread(void)
 {
@@ -177,8 +189,7 @@ void pt_settle_start(uint64_t left, const struct pt_log_look *own)
         pt_store_release(&state, 0u);
         return;
     }
-    if (wait)
-        pthread_join(thread, NULL);
+    wait = wait && wait_for_thread();
     pt_store_release(&state, wait ? 0u : 2u);
 }
 

@@ -4,9 +4,10 @@
  * What killed programs left is settled without anybody's help, by a thread of a program that
  * makes a stream with a log.
  *
- *   - Logs that can be completed are, and their segments go.  flock() on the log keeps
- *     recoveries apart (stream/recover.h), flock() on the stream directory keeps such threads
- *     of a user apart; a thread that is killed over it leaves what the next one can do again.
+ *   - Logs that can be completed are, and their segments go.  A claim on the log keeps
+ *     recoveries apart and gives way to a stream that wants the file (stream/log_claim.h),
+ *     flock() on the stream directory keeps such threads of a user apart; a thread that is
+ *     killed over it leaves what the next one can do again.
  *   - What remains (the log is in another mount namespace, cannot be written, ...) only ages,
  *     up to a limit for each user: a quarter of the file system or 1 GiB, whichever is less,
  *     or what POSIXTRACE_LEFT_LIMIT says.  Beyond it the oldest segments are completed or
@@ -14,8 +15,9 @@
  *     were lost (stream/tombstone.h).
  *
  * The thread has all signals blocked and a descriptor table of its own.  A create waits for it
- * only beyond the limit, so that programs that are killed before it has done anything do not
- * fill the memory; that is once for each quarter of the limit that they leave.  A shutdown
+ * only beyond the limit, ten seconds at most, so that programs that are killed before it has
+ * done anything do not fill the memory; that is once for each quarter of the limit that they
+ * leave.  A shutdown
  * ends it after the log on which it works; logs above 1 GiB are left until they are beyond the
  * limit, or to posixtrace recover.
  */

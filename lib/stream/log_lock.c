@@ -6,14 +6,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/atomics.h"
+#include "stream/log_holder.h"
 #include "stream/log_lock.h"
 
 #define WRITERS  64        /* streams with a log in one process; more are not compared */
 #define CLAIMED  UINT32_MAX
+
+/* Looks at a lock that is held, a millisecond apart: as long as a recovery works, which may be
+ * stopped; and so many without one, since another may come between two looks, or where none
+ * can be told from a stream. */
+enum { LOOKS_MOST = 10000, LOOKS_ALONE = 5, LOOKS_BLIND = 2000 };
+
+static uint32_t given;     /* descriptor + 1; 0: none */
 
 /* A place belongs to the process whose pid it has: a forked child uses those of its
  * parent as free ones.  The pid is stored last and cleared first. */
@@ -52,17 +63,17 @@ static bool is_shared(int place)
     return false;
 }
 
-/* The file of fd once more; -1: not possible.  A file that may be written only is opened
- * for that. */
+/* The file of fd once more; -1: not possible.  To write, where it may be: locks of bytes need
+ * that, and flock() on NFS is one. */
 static int open_again(int fd, const struct stat *st)
 {
-    static const int modes[] = { O_RDONLY, O_WRONLY };
+    static const int modes[] = { O_RDWR, O_WRONLY, O_RDONLY };
     struct stat again;
     char path[40];
     int own = -1;
 
     snprintf(path, sizeof path, "/proc/thread-self/fd/%d", fd);
-    for (int i = 0; own < 0 && i < 2; i++)
+    for (int i = 0; own < 0 && i < 3; i++)
         own = open(path, modes[i] | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (own >= 0 && fstat(own, &again) == 0 && again.st_dev == st->st_dev &&
         again.st_ino == st->st_ino)
@@ -72,9 +83,96 @@ static int open_again(int fd, const struct stat *st)
     return -1;
 }
 
+static bool has_bytes(int fd)
+{
+    struct statfs fs;
+
+    if (fstatfs(fd, &fs) < 0)
+        return false;
+    switch ((uint32_t)fs.f_type) {
+    case NFS_SUPER_MAGIC:
+    case SMB_SUPER_MAGIC:
+    case CIFS_SUPER_MAGIC:
+    case SMB2_SUPER_MAGIC:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static int lock_byte(int fd, int command, short type, enum pt_log_byte byte, struct flock *lock)
+{
+    *lock = (struct flock){ .l_type = type, .l_whence = SEEK_SET, .l_len = 1,
+                            .l_start = ((off_t)1 << 62) + (off_t)byte };
+    return fcntl(fd, command, lock) < 0 ? -errno : 0;
+}
+
+int pt_log_byte_take(int fd, enum pt_log_byte byte)
+{
+    struct flock lock;
+    int e = has_bytes(fd) ? lock_byte(fd, F_OFD_SETLK, F_WRLCK, byte, &lock) : -ENOTSUP;
+
+    return e == -EAGAIN || e == -EACCES ? -EBUSY : e;
+}
+
+void pt_log_byte_free(int fd, enum pt_log_byte byte)
+{
+    struct flock lock;
+
+    lock_byte(fd, F_OFD_SETLK, F_UNLCK, byte, &lock);
+}
+
+bool pt_log_byte_is_taken(int fd, enum pt_log_byte byte)
+{
+    struct flock lock;
+
+    return has_bytes(fd) && lock_byte(fd, F_OFD_GETLK, F_WRLCK, byte, &lock) == 0 &&
+           lock.l_type != F_UNLCK;
+}
+
 static bool is_held(int fd)
 {
     return flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
+/* True: another has the flock(), and it is no recovery. */
+static bool stays_held(int own, int most)
+{
+    const struct timespec pause = { 0, 1000000 };
+    int alone = 0;
+
+    for (int looks = 0; is_held(own); looks++) {
+        alone = pt_log_byte_is_taken(own, PT_LOG_BYTE_RECOVERY) ? 0 : alone + 1;
+        if (alone == most || looks == LOOKS_MOST)
+            return true;
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+/* Without its byte a stream cannot tell whether the holder is dead. */
+static int lock_file(int own, int fd)
+{
+    int byte = pt_log_byte_take(own, PT_LOG_BYTE_STREAM), has;
+    uint32_t of = (uint32_t)fd + 1;
+
+    if (byte == -EBUSY)
+        return byte;
+    has = pt_log_holder_is(fd);
+    if (byte == 0 && pt_cas_seqcst(&given, &of, 0u)) {
+        /* Who takes it in between finds the byte. */
+        flock(fd, LOCK_UN);
+        flock(own, LOCK_EX | LOCK_NB);
+        return 0;
+    }
+    if (has > 0)
+        return 0;
+    if (!stays_held(own, byte == 0 ? LOOKS_ALONE : LOOKS_BLIND))
+        return 0;
+    if (byte == 0 && pt_log_holder_is_dead(own))
+        return 0;
+    /* Where /proc does not say it, asking takes the lock. */
+    return has < 0 && !is_held(fd) ? 0 : -EBUSY;
 }
 
 int pt_log_lock_take(struct pt_log_lock *lock, int fd)
@@ -86,10 +184,15 @@ int pt_log_lock_take(struct pt_log_lock *lock, int fd)
         return 0;
     lock->place = claim_place(&st);
     lock->fd = open_again(fd, &st);
-    if (!is_shared(lock->place) && (lock->fd < 0 || !is_held(lock->fd) || !is_held(fd)))
+    if (!is_shared(lock->place) && (lock->fd < 0 || lock_file(lock->fd, fd) == 0))
         return 0;
     pt_log_lock_release(lock);
     return -EBUSY;
+}
+
+void pt_log_lock_give(int fd)
+{
+    pt_store_seqcst(&given, (uint32_t)fd + 1);
 }
 
 void pt_log_lock_release(struct pt_log_lock *lock)

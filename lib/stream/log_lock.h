@@ -4,23 +4,38 @@
  * One writer for a log file.
  *
  * Two streams that write one file at their own offsets destroy each other's log, and
- * neither sees it.  So the flush thread takes an exclusive flock() before it touches the
- * file, on an open file description of its own: the descriptor of the application keeps
- * its locks, and closing it gives none away.
+ * neither sees it.  So the flush thread locks the file before it touches it, on an open file
+ * description of its own: the descriptor of the application keeps its locks, and closing it
+ * gives none away.
  *
  *   who opens   the flush thread, through /proc/thread-self/fd, once it has a descriptor
  *               table of its own.  No fork() copies that table, so no child holds the
  *               lock when its parent is dead: the lock goes with its process
- *   refused     -EBUSY, if another description holds a lock.  But if the application's
- *               own descriptor holds one, that one keeps other writers away, and this
- *               process must not
+ *   flock()     exclusive, on the whole file: for everybody who asks, flock(1) too.  If the
+ *               application's own descriptor holds it, that one keeps other writers away,
+ *               and this process must not
+ *   byte 2^62   F_OFD_SETLK, where no file is: only streams that write the file have it
  *   the same process   a table of files by device and inode, because the application's
  *               own lock, or a file system without locks, does not tell two streams apart
  *   not locked  what is no regular file; and where the file cannot be opened once more
  *               (no /proc, no right to) or locked, the table is all there is
+ *
+ * A recovery (stream/recover.h) of the same file gives way.  While it works it has the byte
+ * 2^62 + 1, which keeps two recoveries apart, and the flock() during each of its writes only:
+ * a stream that comes waits for one write, and the recovery finds the lock taken, or another
+ * log in the file, before its next one and ends.
+ *
+ * -EBUSY: another stream has the first byte; or somebody alive has the flock(), and no
+ * recovery.  Is who took the flock() dead, a child has its descriptor still: the stream takes
+ * the file over, and the byte keeps others away.
+ *
+ * NFS and SMB make byte locks of flock(), which would refuse each other: there are no bytes
+ * there, and a recovery has the flock() all the time.
  */
 #ifndef PT_STREAM_LOG_LOCK_H
 #define PT_STREAM_LOG_LOCK_H
+
+#include <stdbool.h>
 
 struct pt_log_lock {
     int fd;       /* ours; -1: none */
@@ -31,5 +46,16 @@ struct pt_log_lock {
 int pt_log_lock_take(struct pt_log_lock *lock, int fd);
 /* Before the thread ends: who joins it may create the next stream for the file. */
 void pt_log_lock_release(struct pt_log_lock *lock);
+/* The next stream for that descriptor takes its flock() away, and has it itself, so that no
+ * child that was forked meanwhile has it; but not where there are no bytes.  -1: none does. */
+void pt_log_lock_give(int fd);
+
+enum pt_log_byte { PT_LOG_BYTE_STREAM, PT_LOG_BYTE_RECOVERY };
+
+/* 0; -EBUSY; or another negative errno: there are none here. */
+int pt_log_byte_take(int fd, enum pt_log_byte byte);
+void pt_log_byte_free(int fd, enum pt_log_byte byte);
+/* Has another description it? */
+bool pt_log_byte_is_taken(int fd, enum pt_log_byte byte);
 
 #endif

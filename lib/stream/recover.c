@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See recover.h.  flock keeps two recoveries apart; the segment goes only
- * after the log has its end mark, so a recovery that is killed is done again
- * and finds in the log what the first had written.
+ * See recover.h.  A claim (log_claim.h) keeps two recoveries apart, and gives way to a stream
+ * that wants the file; the segment goes only after the log has its end mark, so a recovery
+ * that is killed is done again and finds in the log what the first had written.
  */
 #include <errno.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "log/reader.h"
+#include "stream/log_claim.h"
 #include "stream/postmortem.h"
 #include "stream/recover.h"
 #include "stream/tombstone.h"
@@ -42,16 +42,13 @@ static int append_tail(struct pt_log_writer *w, struct pt_log_reader *r,
     return e < 0 ? e : 0;
 }
 
-static int complete(int fd, struct pt_log_reader *r, struct pt_tail *tail,
+static int complete(struct pt_log_claim *c, struct pt_log_reader *r, struct pt_tail *tail,
                     struct posixtrace_recover_report *report)
 {
     struct pt_log_writer *w;
-    struct stat st;
-    int e;
+    off_t size = c->size;
+    int e = pt_log_writer_resume(&w, c->fd, r, &c->gate);
 
-    if (fstat(fd, &st) < 0)
-        return -errno;
-    e = pt_log_writer_resume(&w, fd, r);
     if (e < 0)
         return e;
     if (tail)
@@ -63,18 +60,17 @@ static int complete(int fd, struct pt_log_reader *r, struct pt_tail *tail,
     pt_log_writer_free(w);
     if (e < 0) {
         report->events_added = 0;
-        if (ftruncate(fd, st.st_size) < 0)
-            return e;   /* the error that matters */
+        pt_log_claim_truncate(c, size);
     }
     return e;
 }
 
-static int recover_locked(int fd, struct posixtrace_recover_report *report)
+static int recover_claimed(struct pt_log_claim *c, struct posixtrace_recover_report *report)
 {
     struct posixtrace_info info;
     struct pt_log_reader *r;
     struct pt_tail *tail = NULL;
-    int e = pt_log_reader_new(&r, fd), found;
+    int e = pt_log_reader_new(&r, c->fd), found;
 
     if (e < 0)
         return e;
@@ -92,7 +88,7 @@ static int recover_locked(int fd, struct posixtrace_recover_report *report)
         if (e == 0 && tail)
             e = pt_log_reader_set_tail(r, &tail->tail);
         if (e == 0)
-            e = complete(fd, r, tail, report);
+            e = complete(c, r, tail, report);
         if (e == 0 && tail)
             pt_tail_unlink(tail);
     }
@@ -103,12 +99,15 @@ static int recover_locked(int fd, struct posixtrace_recover_report *report)
 
 int pt_stream_recover(int fd, struct posixtrace_recover_report *report)
 {
+    struct pt_log_claim claim;
     int e;
 
     memset(report, 0, sizeof *report);
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-        return errno == EWOULDBLOCK ? -EBUSY : -errno;
-    e = recover_locked(fd, report);
-    flock(fd, LOCK_UN);
-    return e;
+    e = pt_log_claim(&claim, fd);
+    if (e < 0)
+        return e;
+    e = recover_claimed(&claim, report);
+    pt_log_claim_end(&claim);
+    /* The file has another log now, or none. */
+    return e == -ESTALE ? -EBUSY : e;
 }

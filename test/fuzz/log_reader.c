@@ -101,7 +101,7 @@ static void go_on(struct pt_log_reader *r, int fd)
 {
     struct pt_log_writer *w;
 
-    if (pt_log_writer_resume(&w, fd, r) != 0)
+    if (pt_log_writer_resume(&w, fd, r, NULL) != 0)
         return;
     pt_log_put_text(w, PT_TEXT_NAME, 300, "more");
     pt_log_complete(w, POSIXTRACE_END_RECOVERED, NULL, NULL, 0);

@@ -255,7 +255,7 @@ static void recover(int fd)
     size_t count;
 
     ck_assert(!pt_log_reader_complete(r));
-    ck_assert_int_eq(pt_log_writer_resume(&w, fd, r), 0);
+    ck_assert_int_eq(pt_log_writer_resume(&w, fd, r, NULL), 0);
     ck_assert_int_eq(pt_log_put_sync(w, &tail.syncs[0]), 0);
     ck_assert_int_eq(pt_log_put_text(w, PT_TEXT_NAME, ID_A, "event a"), 0);
     ck_assert_int_eq(pt_log_put_text(w, PT_TEXT_NAME, ID_B, "event b"), 0);
@@ -311,7 +311,7 @@ START_TEST(resumed_loop)
         write_rounds(w, makers, AUTHORS, 1 + (unsigned)rand() % 20, 60, &wanted);
         pt_log_writer_free(w);
         r = log_reader(fd);
-        ck_assert_int_eq(pt_log_writer_resume(&w, fd, r), 0);
+        ck_assert_int_eq(pt_log_writer_resume(&w, fd, r, NULL), 0);
         pt_log_reader_free(r);
     }
     for (unsigned i = 0; i < AUTHORS; i++)
@@ -337,7 +337,7 @@ START_TEST(resumed_loop)
     }
     ck_assert_int_eq(pt_log_check(fd, NULL, NULL, &report), 0);
     ck_assert_int_eq(report.damaged, 0);
-    ck_assert_int_eq(pt_log_writer_resume(&w, fd, r), -EINVAL);   /* complete */
+    ck_assert_int_eq(pt_log_writer_resume(&w, fd, r, NULL), -EINVAL);   /* complete */
     pt_log_reader_free(r);
     close(fd);
     free(wanted.at);

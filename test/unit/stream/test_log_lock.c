@@ -3,7 +3,8 @@
 /*
  * One writer for a log file: the second stream is refused, in the same process and in
  * another, and leaves the log alone; the file is free when the stream is shut down, and
- * when its process was killed, whatever that process has forked.
+ * when its process was killed, whatever that process has forked, and whatever its child has
+ * inherited.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
 #include <trace.h>
+#include "stream/log_lock.h"
 #include "support/run_suite.h"
 
 static char path[64];
@@ -45,6 +47,23 @@ static void remove_path(void)
 static int create(int fd, trace_id_t *trid)
 {
     return posix_trace_create_withlog(0, NULL, fd, trid);
+}
+
+/* What a stream of another process is answered. */
+static int create_in_child(void)
+{
+    pid_t pid = fork();
+    int status;
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        trace_id_t trid;
+
+        _exit(create(open_log(O_RDWR), &trid));
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    return WEXITSTATUS(status);
 }
 
 static void check_whole(void)
@@ -185,6 +204,90 @@ START_TEST(other_process)
 }
 END_TEST
 
+/* A process that locks the file itself, and a child that has the lock, too. */
+static pid_t start_holder(int ready[2], pid_t *child)
+{
+    pid_t holder;
+
+    ck_assert_int_eq(pipe(ready), 0);
+    holder = fork();
+    ck_assert_int_ge(holder, 0);
+    if (holder == 0) {
+        int fd = open_log(O_RDWR);
+        pid_t pid = flock(fd, LOCK_EX | LOCK_NB) == 0 ? fork() : -1;
+
+        if (pid != 0 && write(ready[1], &pid, sizeof pid) != sizeof pid)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    ck_assert_int_eq(read(ready[0], child, sizeof *child), sizeof *child);
+    ck_assert_int_gt(*child, 0);
+    return holder;
+}
+
+/* Only a child still has the lock: the first stream takes the file over, and has it alone. */
+START_TEST(forked_child_holds)
+{
+    int ready[2], one = open_log(O_RDWR), two = open_log(O_RDWR), status;
+    pid_t child, holder = start_holder(ready, &child);
+    struct posixtrace_recover_report report;
+    trace_id_t trid, other;
+
+    ck_assert_int_eq(create(one, &trid), EBUSY);
+    ck_assert_int_eq(kill(holder, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(holder, &status, 0), holder);
+    ck_assert_int_ne(flock(two, LOCK_EX | LOCK_NB), 0);
+    ck_assert_int_eq(create(one, &trid), 0);
+    ck_assert_int_eq(create(two, &other), EBUSY);
+    ck_assert_int_eq(create_in_child(), EBUSY);
+    ck_assert_int_eq(posixtrace_log_recover(two, &report), EBUSY);
+    /* The lock goes, and the file is not free. */
+    ck_assert_int_eq(kill(child, SIGKILL), 0);
+    ck_assert_int_eq(flock(two, LOCK_EX), 0);
+    ck_assert_int_eq(flock(two, LOCK_UN), 0);
+    ck_assert_int_eq(create_in_child(), EBUSY);
+    ck_assert_int_eq(posixtrace_log_recover(two, &report), EBUSY);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    check_whole();
+    close(one);
+    close(two);
+    close(ready[0]);
+    close(ready[1]);
+}
+END_TEST
+
+/* The stream has the lock that it was given by itself: no child that was forked before. */
+START_TEST(given)
+{
+    int fd = open_log(O_RDWR), two = open_log(O_RDWR), go[2];
+    trace_id_t trid, other;
+    pid_t child;
+    char byte;
+
+    ck_assert_int_eq(pipe(go), 0);
+    ck_assert_int_eq(flock(fd, LOCK_EX | LOCK_NB), 0);
+    child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        close(go[1]);
+        _exit(read(go[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    pt_log_lock_give(fd);
+    ck_assert_int_eq(create(fd, &trid), 0);
+    close(fd);
+    ck_assert_int_ne(flock(two, LOCK_EX | LOCK_NB), 0);
+    ck_assert_int_eq(create(two, &other), EBUSY);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    ck_assert_int_eq(flock(two, LOCK_EX | LOCK_NB), 0);
+    check_whole();
+    close(go[0]);
+    close(go[1]);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    close(two);
+}
+END_TEST
+
 static void add_tests(TCase *t)
 {
     tcase_add_checked_fixture(t, make_path, remove_path);
@@ -194,6 +297,8 @@ static void add_tests(TCase *t)
     tcase_add_test(t, locked_already);
     tcase_add_test(t, no_regular_file);
     tcase_add_test(t, other_process);
+    tcase_add_test(t, forked_child_holds);
+    tcase_add_test(t, given);
 }
 
 int main(void)
