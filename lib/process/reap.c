@@ -184,7 +184,7 @@ static bool is_left_map(int dir, const char *name, bool whole)
     left = good && n.maker != 0 && pt_page_process_is_gone(n.maker, n.maker_start, &asks);
     if (!left && is_fresh(dir, name))
         return false;
-    return whole ? !pt_page_names_in_use(dir, name) : good && n.users == 0;
+    return whole ? !pt_page_names_in_use(dir, name) : good && !pt_names_is_used(n.users);
 }
 
 static bool may_go(int dir, const char *name, bool whole)

@@ -140,26 +140,32 @@ static int open_file(int dirfd, uid_t uid, const char *file, int flags)
     return -EINVAL;
 }
 
+int pt_names_open_in(struct pt_names **names, int dirfd, uid_t uid, const char *file)
+{
+    int fd = strchr(file, '/') ? -EINVAL : open_file(dirfd, uid, file, O_RDWR), r = fd;
+
+    if (fd < 0)
+        return r;
+    r = map_names(names, fd);
+    close(fd);
+    if (r < 0)
+        return r;
+    r = back_names(*names);
+    if (r == 0 && !valid(*names, MAP_BYTES))
+        r = -EINVAL;
+    if (r < 0)
+        pt_names_unmap(*names);
+    return r;
+}
+
 int pt_names_open_of(struct pt_names **names, uid_t uid, const char *file)
 {
-    int saved = errno, dir = pt_dir_open_of(uid, false), fd, r;
+    int saved = errno, dir = pt_dir_open_of(uid, false), r;
 
     if (dir < 0)
         return dir;
-    fd = strchr(file, '/') ? -EINVAL : open_file(dir, uid, file, O_RDWR);
+    r = pt_names_open_in(names, dir, uid, file);
     close(dir);
-    r = fd;
-    if (fd >= 0) {
-        r = map_names(names, fd);
-        close(fd);
-    }
-    if (r == 0) {
-        r = back_names(*names);
-        if (r == 0 && !valid(*names, MAP_BYTES))
-            r = -EINVAL;
-        if (r < 0)
-            pt_names_unmap(*names);
-    }
     errno = saved;
     return r;
 }
@@ -192,51 +198,6 @@ int pt_names_copy(struct pt_names **names, int dirfd, const char *file)
     ((char *)n)[MAP_BYTES] = '\0';
     *names = n;
     return 0;
-}
-
-void pt_names_hold(struct pt_names *names)
-{
-    pt_add_seqcst(&names->users, 1u);
-}
-
-/* What stands there may be anything: it does not go below 0. */
-bool pt_names_drop(struct pt_names *names)
-{
-    uint32_t users = pt_load_relaxed(&names->users);
-
-    while (users > 0 && !pt_cas_seqcst(&names->users, &users, users - 1))
-        ;
-    return users > 1;
-}
-
-void pt_names_let_go(int dirfd, const char *file)
-{
-    int fd = open_file(dirfd, pt_place_uid(), file, O_RDWR), r;
-    struct pt_names *names = NULL;
-
-    if (fd < 0)
-        return;
-    r = map_names(&names, fd);
-    close(fd);
-    if (r < 0)
-        return;
-    if (back_bytes(names, sizeof *names) == 0 && valid(names, MAP_BYTES) && !pt_names_drop(names))
-        unlinkat(dirfd, file, 0);
-    pt_names_unmap(names);
-}
-
-bool pt_names_first_file(int dirfd, const char *file, char first[64])
-{
-    int fd = open_file(dirfd, pt_place_uid(), file, O_RDONLY);
-    uint8_t id[16];
-    bool known = fd >= 0 && pread(fd, id, sizeof id, offsetof(struct pt_names, id)) ==
-                                (ssize_t)sizeof id;
-
-    if (fd >= 0)
-        close(fd);
-    if (known)
-        pt_dir_hex_name(first, 64, 'n', id, "");
-    return known;
 }
 
 void pt_names_unmap(struct pt_names *names)

@@ -54,15 +54,34 @@ int pt_names_create_of(struct pt_names **names, uid_t uid, char file[64]);
 /* Maps the map of that name. */
 int pt_names_open(struct pt_names **names, const char *file);
 int pt_names_open_of(struct pt_names **names, uid_t uid, const char *file);
+int pt_names_open_in(struct pt_names **names, int dirfd, uid_t uid, const char *file);
 /* A private copy of a file's contents, checked; free() it. */
 int pt_names_copy(struct pt_names **names, int dirfd, const char *file);
 void pt_names_unmap(struct pt_names *names);
 
-/* One more page names the map, or one less; false: that was the last. */
-void pt_names_hold(struct pt_names *names);
+/*
+ * names_users.c.  Pages that name the map are counted, and so is a process for the time in
+ * which it makes its page.  A count that goes down to 0 never goes up again: whoever takes it
+ * there removes the file, and whoever comes later finds PT_NAMES_GONE and uses another name.
+ */
+#define PT_NAMES_GONE 0x80000000u
+
+static inline bool pt_names_is_used(uint32_t users)
+{
+    return (users & ~PT_NAMES_GONE) != 0;
+}
+
+/* One more; false: the file is gone, or about to go. */
+bool pt_names_hold(struct pt_names *names);
+/* One less; false: that was the last. */
 bool pt_names_drop(struct pt_names *names);
-/* One page less names the map of that file, which goes with the last.  Async-signal-safe. */
+/* One less of the map of that file, which goes with the last.  Async-signal-safe. */
 void pt_names_let_go(int dirfd, const char *file);
+/* The same of a map that the caller has; file: in that user's directory, "": it has none. */
+void pt_names_release(struct pt_names *names, uid_t uid, const char *file);
+/* A new name for a map whose file is gone, and one more user, if link is a name of that map,
+ * too.  Async-signal-safe. */
+bool pt_names_name_again(struct pt_names *names, const char *link, char file[64]);
 /* The name with which the map of that file was made; file may be a link of a segment's. */
 bool pt_names_first_file(int dirfd, const char *file, char first[64]);
 

@@ -31,8 +31,7 @@ void pt_page_hold_names(struct pt_page *page, struct pt_names *names)
 
     if (was == mark)
         return;
-    pt_names_hold(names);
-    if (!pt_cas_seqcst(&page->counted, &was, mark))
+    if (pt_names_hold(names) && !pt_cas_seqcst(&page->counted, &was, mark))
         pt_names_drop(names);
 }
 

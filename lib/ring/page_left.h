@@ -10,7 +10,9 @@
  *
  * A name map counts the pages that name it.  The count goes up before the page says that it is
  * counted, and down after the page is removed: whoever is killed in between leaves it too
- * high, and the map stays until a whole look at the directory (process/reap.h).
+ * high, and the map stays until a whole look at the directory (process/reap.h).  A process
+ * that is about to make its page is counted meanwhile, so that its map does not go with the
+ * page of its parent (stream/image.h).
  */
 #ifndef PT_RING_PAGE_LEFT_H
 #define PT_RING_PAGE_LEFT_H
@@ -20,7 +22,7 @@
 bool pt_page_is_counted(const struct pt_page *page);
 /* The page names that map: counts it, once. */
 void pt_page_hold_names(struct pt_page *page, struct pt_names *names);
-/* A map that the caller has and keeps; both may be NULL. */
+/* A map that the caller has, and is itself counted for; both may be NULL. */
 struct pt_page_names {
     const char *file;
     struct pt_names *names;

@@ -9,6 +9,7 @@
 #include "base/sys.h"
 #include "ring/dir.h"
 #include "ring/page_left.h"
+#include "ring/place.h"
 #include "stream/image.h"
 
 #define OWNER_BYTES offsetof(struct pt_seg_header, names_file)
@@ -102,17 +103,63 @@ static bool replay(const struct pt_names *from, struct pt_names *to)
     return true;
 }
 
+/* The stream that a child of the parent inherits by that bit, or NULL. */
+static const struct pt_seg *inherited(const struct pt_self *parent, unsigned bit)
+{
+    const struct pt_seg *seg = pt_load_acquire(&parent->known[bit].seg);
+
+    return seg && seg->g.attr.inheritance == POSIX_TRACE_INHERITED &&
+                   pt_load_relaxed(&parent->known[bit].epoch) ==
+                       pt_load_relaxed(&parent->page->epoch[bit])
+               ? seg : NULL;
+}
+
 static bool inherits(const struct pt_self *parent)
 {
-    for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
-        const struct pt_seg *seg = pt_load_acquire(&parent->known[bit].seg);
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++)
+        if (inherited(parent, bit))
+            return true;
+    return false;
+}
 
-        if (seg && seg->g.attr.inheritance == POSIX_TRACE_INHERITED &&
-            pt_load_relaxed(&parent->known[bit].epoch) ==
-                pt_load_relaxed(&parent->page->epoch[bit]))
+static bool name_again(struct pt_self *s, const struct pt_self *parent)
+{
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
+        const struct pt_seg *seg = inherited(parent, bit);
+        char link[64];
+
+        if (!seg || !seg->file[0])
+            continue;
+        pt_seg_names_file(seg->file, link);
+        if (pt_names_name_again(s->names, link, s->names_file))
             return true;
     }
     return false;
+}
+
+/* Not where the ids are those of a stream that others write into, too. */
+static bool copy_names(struct pt_self *s, const struct pt_self *parent)
+{
+    struct pt_names *fresh;
+    char file[64];
+
+    if (inherits(parent) || pt_names_create(&fresh, file) < 0)
+        return false;
+    if (!pt_names_hold(fresh) || !replay(parent->names, fresh)) {
+        pt_names_release(fresh, pt_place_uid(), file);
+        pt_names_unmap(fresh);
+        return false;
+    }
+    s->names = fresh;
+    memcpy(s->names_file, file, sizeof file);
+    return true;
+}
+
+bool pt_image_take_names(struct pt_self *s, const struct pt_self *parent)
+{
+    s->names = parent->names;
+    memcpy(s->names_file, parent->names_file, sizeof s->names_file);
+    return pt_names_hold(s->names) || name_again(s, parent) || copy_names(s, parent);
 }
 
 /* The page is counted among the users of another map. */

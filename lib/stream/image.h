@@ -22,6 +22,11 @@
  * parent is gone.  If the child can have its ids in the controller's map, too, it
  * moves there; else its own ids count, and it leaves the controller's streams:
  * events under wrong names are worse than none.
+ *
+ * The file of the parent's map goes with the last page that names it.  A child is not counted
+ * before its first call, and its parent may have ended by then, as a daemon's has.  The map is
+ * still mapped in the child; it gets a name again if a stream that both are traced by has a
+ * link to it, and else the child has a copy with the same ids.
  */
 #ifndef PT_STREAM_IMAGE_H
 #define PT_STREAM_IMAGE_H
@@ -30,6 +35,8 @@
 
 /* s has found or made its page; nobody else knows s.  Async-signal-safe. */
 void pt_image_enter(struct pt_self *s);
+/* The names of a forked child that has no page yet, one user more; false: they have no file. */
+bool pt_image_take_names(struct pt_self *s, const struct pt_self *parent);
 /* In a forked child whose page names another map than the parent's. */
 void pt_image_settle_names(struct pt_self *s, const struct pt_self *parent);
 

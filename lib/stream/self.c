@@ -94,39 +94,66 @@ struct pt_self *pt_self_peek(void)
     return live() ? pt_load_acquire(&self_now) : NULL;
 }
 
-/* own: of our making, and nobody else will use it. */
-static void drop_names(struct pt_self *s, bool own)
-{
-    int dir = own ? pt_dir_open(false) : -1;
+/* The map for which the process is counted until its page is. */
+struct held {
+    struct pt_names *names;   /* NULL: for none */
+    char file[64];
+};
 
-    if (dir >= 0) {
-        unlinkat(dir, s->names_file, 0);
-        close(dir);
+static void hold(struct held *held, const struct pt_self *s)
+{
+    held->names = s->names;
+    memcpy(held->file, s->names_file, sizeof held->file);
+}
+
+/* stays: somebody has it mapped, or will need it. */
+static void release(const struct held *held, bool stays)
+{
+    if (!held->names)
+        return;
+    pt_names_release(held->names, pt_place_uid(), held->file);
+    if (!stays)
+        pt_names_unmap(held->names);
+}
+
+static int open_names(struct pt_self *s, struct held *held)
+{
+    int r = pt_names_open(&s->names, s->names_file);
+
+    if (r < 0)
+        return r;
+    if (pt_names_hold(s->names)) {
+        hold(held, s);
+        return 0;
     }
     pt_names_unmap(s->names);
+    return -ENOENT;
 }
 
 /* The names of a new image: its page's, its family's, or a map of its own. */
-static int find_names(struct pt_self *s, bool *own)
+static int find_names(struct pt_self *s, struct held *held)
 {
-    *own = false;
-    if (pt_inherit_names(s->pid, s->start, s->names_file) &&
-        pt_names_open(&s->names, s->names_file) == 0)
+    int r;
+
+    if (pt_inherit_names(s->pid, s->start, s->names_file) && open_names(s, held) == 0)
         return 0;
-    *own = true;
-    return pt_names_create(&s->names, s->names_file);
+    r = pt_names_create(&s->names, s->names_file);
+    if (r == 0 && pt_names_hold(s->names))
+        hold(held, s);
+    return r;
 }
 
 /* Another copy of the library, or a controller, was first with the page: its name
  * map is the process's. */
-static int follow_page(struct pt_self *s, bool own)
+static int follow_page(struct pt_self *s, struct held *held)
 {
     if (strcmp(s->page->names_file, s->names_file) == 0)
         return 0;
-    drop_names(s, own);
+    release(held, false);
+    held->names = NULL;
     memcpy(s->names_file, s->page->names_file, sizeof s->names_file);
     s->names_file[sizeof s->names_file - 1] = '\0';
-    return pt_names_open(&s->names, s->names_file);
+    return open_names(s, held);
 }
 
 /*
@@ -144,9 +171,7 @@ static int build_child(struct pt_self *s, const struct pt_self *parent)
 {
     int r;
 
-    s->names = parent->names;
     s->layouts = pt_load_acquire(&parent->layouts);
-    memcpy(s->names_file, parent->names_file, sizeof s->names_file);
     r = pt_page_create(&s->page, s->pid, s->start, s->names_file, s->page_file);
     if (r < 0)
         return r;
@@ -156,19 +181,16 @@ static int build_child(struct pt_self *s, const struct pt_self *parent)
     return 0;
 }
 
-static int build_new(struct pt_self *s)
+static int build_new(struct pt_self *s, struct held *held)
 {
-    bool own;
-    int r = find_names(s, &own);
+    int r = find_names(s, held);
 
     if (r < 0)
         return r;
     r = pt_page_create(&s->page, s->pid, s->start, s->names_file, s->page_file);
-    if (r < 0) {
-        drop_names(s, own);
+    if (r < 0)
         return r;
-    }
-    r = follow_page(s, own);
+    r = follow_page(s, held);
     if (r < 0)
         pt_page_unmap(s->page);
     return r;
@@ -176,24 +198,30 @@ static int build_new(struct pt_self *s)
 
 static struct pt_self *build(const struct pt_self *parent, bool by_control)
 {
-    const struct pt_page_names kept = { parent ? parent->names_file : NULL,
-                                        parent ? parent->names : NULL };
     struct pt_self *s = pt_sys_pages(sizeof *s);
+    struct held held = { .names = NULL };
     struct pt_identity id;
+    int r;
 
     if (!s)
         return NULL;
     pt_place_fix(by_control, pt_load_acquire(&live_words) + 2);
-    pt_page_sweep_step(&kept);
+    if (parent && pt_image_take_names(s, parent))
+        hold(&held, s);
+    pt_page_sweep_step(&(struct pt_page_names){ held.file, held.names });
     pt_identity_self(&id);
     s->pid = id.pid;
     s->start = id.start;
-    if ((parent ? build_child(s, parent) : build_new(s)) < 0) {
+    r = parent ? build_child(s, parent) : build_new(s, &held);
+    if (r == 0) {
+        pt_page_hold_names(s->page, s->names);
+        pt_image_enter(s);
+    }
+    release(&held, (parent && held.names == parent->names) || (r == 0 && held.names == s->names));
+    if (r < 0) {
         munmap(s, sizeof *s);
         return NULL;
     }
-    pt_page_hold_names(s->page, s->names);
-    pt_image_enter(s);
     return s;
 }
 

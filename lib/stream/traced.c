@@ -40,51 +40,44 @@ static bool names_of_ancestor(const struct pt_target *t, char file[64])
     return false;
 }
 
-static void unlink_of(uid_t uid, const char *file)
+/* A name map for a page to be made; the caller is counted among its users. */
+static int names_for(struct pt_names **names, const struct pt_target *t, char file[64])
 {
-    int dir = pt_dir_open_of(uid, false);
-
-    if (dir < 0)
-        return;
-    unlinkat(dir, file, 0);
-    close(dir);
-}
-
-/* A name map for a page to be made; *fresh: made here. */
-static int names_for(const struct pt_target *t, char file[64], bool *fresh)
-{
-    struct pt_names *names;
     int r;
 
-    *fresh = false;
-    if (names_of_ancestor(t, file) && pt_names_open_of(&names, t->uid, file) == 0) {
-        pt_names_unmap(names);
-        return 0;
+    if (names_of_ancestor(t, file) && pt_names_open_of(names, t->uid, file) == 0) {
+        if (pt_names_hold(*names))
+            return 0;
+        pt_names_unmap(*names);
     }
-    r = pt_names_create_of(&names, t->uid, file);
-    if (r < 0)
-        return r;
-    pt_names_unmap(names);
-    *fresh = true;
-    return file[0] ? 0 : -ENOMEM;
+    r = pt_names_create_of(names, t->uid, file);
+    if (r == 0 && !file[0]) {
+        pt_names_unmap(*names);
+        r = -ENOMEM;
+    }
+    if (r == 0)
+        pt_names_hold(*names);
+    return r;
 }
 
 static int make_page(struct pt_page **page, const struct pt_target *t)
 {
-    char names[64], file[64], used[64];
-    bool fresh;
-    int r = names_for(t, names, &fresh);
+    char names_file[64], file[64], used[64];
+    struct pt_names *names;
+    int r = names_for(&names, t, names_file);
 
     if (r < 0)
         return r;
-    r = pt_page_create_of(page, t->uid, t->pid, t->start, names, file);
+    r = pt_page_create_of(page, t->uid, t->pid, t->start, names_file, file);
     if (r == 0 && !file[0]) {
         pt_page_unmap(*page);
         r = -ENOMEM;
     }
-    /* The target, or another controller, was faster. */
-    if (fresh && (r < 0 || !copy_names_file(*page, used) || strcmp(used, names) != 0))
-        unlink_of(t->uid, names);
+    /* Else the target, or another controller, was faster. */
+    if (r == 0 && copy_names_file(*page, used) && strcmp(used, names_file) == 0)
+        pt_page_hold_names(*page, names);
+    pt_names_release(names, t->uid, names_file);
+    pt_names_unmap(names);
     return r;
 }
 

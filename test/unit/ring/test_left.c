@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "ring/dir.h"
@@ -158,38 +159,71 @@ START_TEST(pages_of_the_dead_go)
 }
 END_TEST
 
-/* The map goes with the last page that names it, unless the caller keeps it. */
+/* The map goes with the last page that names it, unless the caller is counted, too. */
 START_TEST(maps_go_with_the_last_page)
 {
     int dir = pt_dir_open(true);
 
-    for (int keep = 0; keep < 2; keep++) {
+    for (unsigned keep = 0; keep < 2; keep++) {
         char names_file[64];
         struct pt_names *names;
         struct made a, b;
         struct pt_page_names kept;
 
         ck_assert_int_eq(pt_names_create(&names, names_file), 0);
+        ck_assert(!keep || pt_names_hold(names));
         kept = (struct pt_page_names){ names_file, names };
         a = make(5000001, 1, names_file, names);
         b = make(5000002, 1, names_file, names);
         pt_page_remove(dir, a.file, keep ? &kept : NULL);
         pt_page_remove(dir, a.file, keep ? &kept : NULL);
-        ck_assert_uint_eq(names->users, 1);
+        ck_assert_uint_eq(names->users, keep + 1);
         ck_assert(exists(names_file));
         /* A copy of a page is not counted, whatever it says. */
         b.page->start++;
         pt_page_remove(dir, b.file, keep ? &kept : NULL);
-        ck_assert_uint_eq(names->users, 1);
+        ck_assert_uint_eq(names->users, keep + 1);
         b = make(5000002, 1, names_file, names);
-        ck_assert_uint_eq(names->users, 2);
+        ck_assert_uint_eq(names->users, keep + 2);
         ck_assert(pt_names_drop(names));
         pt_page_remove(dir, b.file, keep ? &kept : NULL);
-        ck_assert_uint_eq(names->users, 0);
+        ck_assert(pt_names_is_used(names->users) == (keep == 1));
         ck_assert(exists(names_file) == (keep == 1));
+        if (keep)
+            pt_names_release(names, getuid(), names_file);
+        ck_assert(!exists(names_file));
         ck_assert(!pt_names_drop(names));
-        ck_assert_uint_eq(names->users, 0);
+        ck_assert(!pt_names_is_used(names->users));
     }
+    close(dir);
+}
+END_TEST
+
+/* What was counted down to 0 is nobody's any more, but has another name where it has a link. */
+START_TEST(maps_that_are_gone_stay_gone)
+{
+    int dir = pt_dir_open(true);
+    char names_file[64], again[64], first[64];
+    struct pt_names *names, *other;
+
+    ck_assert_int_eq(pt_names_create(&names, names_file), 0);
+    ck_assert(pt_names_hold(names));
+    ck_assert_int_eq(linkat(dir, names_file, dir, "s-x.names", 0), 0);
+    pt_names_let_go(dir, names_file);
+    ck_assert(!exists(names_file));
+    ck_assert(!pt_names_hold(names));
+    ck_assert(!pt_names_name_again(names, "s-y.names", again));
+    ck_assert(!pt_names_hold(names));
+    ck_assert_int_eq(pt_names_create(&other, first), 0);
+    ck_assert(!pt_names_name_again(names, first, again));
+    ck_assert(pt_names_name_again(names, "s-x.names", again));
+    ck_assert(strcmp(again, names_file) != 0 && exists(again));
+    ck_assert(pt_names_hold(names));
+    ck_assert_uint_eq(names->users, 2);
+    pt_names_let_go(dir, again);
+    ck_assert(exists(again));
+    pt_names_let_go(dir, again);
+    ck_assert(!exists(again) && exists("s-x.names"));
     close(dir);
 }
 END_TEST
@@ -200,6 +234,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, small_directories_have_no_position);
     tcase_add_test(tc, pages_of_the_dead_go);
     tcase_add_test(tc, maps_go_with_the_last_page);
+    tcase_add_test(tc, maps_that_are_gone_stay_gone);
 }
 
 int main(void)
