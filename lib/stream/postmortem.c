@@ -191,9 +191,6 @@ int pt_tail_open(struct pt_tail **tail, const uint8_t id[16])
     r = pt_seg_copy(&c->seg, dir, file);
     if (r == 0)
         r = gather(t, c, dir);
-    if (r == 0)
-        memcpy(t->names_file, c->seg.h->names_file, sizeof t->names_file);
-    t->names_file[sizeof t->names_file - 1] = '\0';
     close(dir);
     if (r < 0) {
         pt_tail_close(t);
@@ -210,8 +207,6 @@ void pt_tail_unlink(const struct pt_tail *t)
 
     if (dir < 0)
         return;
-    unlinkat(dir, t->file, 0);
-    if (t->names_file[0] && !strchr(t->names_file, '/'))
-        unlinkat(dir, t->names_file, 0);
+    pt_seg_remove(dir, t->file);
     close(dir);
 }

@@ -13,7 +13,6 @@
 struct pt_tail {
     struct pt_log_tail tail;     /* for pt_log_reader_set_tail */
     char file[64];               /* of the segment */
-    char names_file[64];
     void *private_;
 };
 

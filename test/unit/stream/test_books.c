@@ -6,16 +6,19 @@
  * them is counted once: by the stream while it lives, by the log at its end, and
  * by log and segment together when the process was killed.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
 #include <trace.h>
+#include "ring/dir.h"
 #include "stream/books.h"
 #include "stream/handle.h"
 #include "stream/stream.h"
@@ -283,6 +286,46 @@ START_TEST(killed_before_books)
 }
 END_TEST
 
+static bool is_there(const char *file)
+{
+    int dir = pt_dir_open(false);
+    bool is = faccessat(dir, file, F_OK, 0) == 0;
+
+    close(dir);
+    return is;
+}
+
+/* What a dead stream says of its files removes no other file of the directory. */
+START_TEST(killed_with_a_wrong_name)
+{
+    int fd = log_file(), dir = pt_dir_open(true), status, ends[2];
+    struct posixtrace_recover_report report;
+    char segment[64], names[64];
+    pid_t pid;
+
+    ck_assert_int_eq(pipe(ends), 0);
+    close(openat(dir, "bystander", O_WRONLY | O_CREAT, 0600));
+    close(dir);
+    pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        struct pt_seg *seg = live_of(make(POSIX_TRACE_FLUSH, fd))->seg;
+
+        strcpy(seg->h->names_file, "bystander");
+        if (write(ends[1], seg->file, sizeof seg->file) == (ssize_t)sizeof seg->file)
+            kill(getpid(), SIGKILL);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(read(ends[0], segment, sizeof segment), sizeof segment);
+    pt_seg_names_file(segment, names);
+    ck_assert(is_there(segment) && is_there(names));
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    ck_assert_int_eq(report.segment_found, 1);
+    ck_assert(is_there("bystander") && !is_there(segment) && !is_there(names));
+    close(fd);
+}
+END_TEST
+
 static void prepare(TCase *tc)
 {
     tcase_set_timeout(tc, 60);
@@ -297,6 +340,7 @@ static void add(TCase *tc)
     tcase_add_loop_test(tc, forgotten_and_killed, 0, 6 / part);
     tcase_add_loop_test(tc, killed_before_slots_are_free, 0, part > 1 ? 1 : 3);
     tcase_add_loop_test(tc, killed_before_books, 0, part > 1 ? 1 : 3);
+    tcase_add_test(tc, killed_with_a_wrong_name);
 }
 
 int main(void)
