@@ -10,15 +10,27 @@
 #include <unistd.h>
 #include "base/thread.h"
 
-int pt_thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
+void pt_thread_hold_signals(sigset_t *before)
 {
-    sigset_t all, old;
-    int e;
+    sigset_t all;
 
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
+    pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+void pt_thread_let_signals(const sigset_t *before)
+{
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+int pt_thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
+{
+    sigset_t old;
+    int e;
+
+    pt_thread_hold_signals(&old);
     e = pthread_create(thread, NULL, run, argument);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pt_thread_let_signals(&old);
     return e == EAGAIN ? -ENOMEM : -e;
 }
 

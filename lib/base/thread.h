@@ -5,6 +5,12 @@
 #define PT_BASE_THREAD_H
 
 #include <pthread.h>
+#include <signal.h>
+
+/* From one to the other no handler runs in the calling thread, so that none forks there and
+ * leaves a child in the middle of what it does.  Async-signal-safe. */
+void pt_thread_hold_signals(sigset_t *before);
+void pt_thread_let_signals(const sigset_t *before);
 
 /* With all signals blocked from its beginning: none of the program's is handled there.
  * 0 or a negative errno; what there are not enough of is -ENOMEM. */

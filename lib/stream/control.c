@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/sys.h"
+#include "base/thread.h"
 #include "ring/dir.h"
 #include "stream/attached.h"
 #include "stream/flush.h"
@@ -350,6 +351,22 @@ static uint64_t forget_all(struct pt_stream *s)
     return ts;
 }
 
+/* The consumer's part, where readers are that. */
+static int clear_unread(struct pt_stream *s, uint64_t ts)
+{
+    sigset_t before;
+    int r = -EINVAL;
+
+    pt_thread_hold_signals(&before);
+    if (pt_stream_is_ours(s)) {
+        pthread_mutex_lock(&s->reading);
+        r = pt_live_clear(&s->live, ts);
+        pthread_mutex_unlock(&s->reading);
+    }
+    pt_thread_let_signals(&before);
+    return r;
+}
+
 int pt_stream_clear(struct pt_stream *s)
 {
     struct pt_seg_header *h = s->seg->h;
@@ -363,15 +380,11 @@ int pt_stream_clear(struct pt_stream *s)
         ts = forget_all(s);
     } while (!pt_steer_end(s));
 
-    if (s->flusher) {
-        r = pt_flusher_clear(s->flusher, ts);
-    } else {
-        pthread_mutex_lock(&s->reading);
-        r = pt_live_clear(&s->live, ts);
-        pthread_mutex_unlock(&s->reading);
+    r = s->flusher ? pt_flusher_clear(s->flusher, ts) : clear_unread(s, ts);
+    if (pt_stream_is_ours(s)) {
+        pt_store_seqcst(&h->overrun, 0u);
+        pt_store_seqcst(&h->recycled, 0u);
     }
-    pt_store_seqcst(&h->overrun, 0u);
-    pt_store_seqcst(&h->recycled, 0u);
     return r;
 }
 

@@ -89,7 +89,7 @@ static uint32_t level_of(const struct pt_seg *seg, unsigned percent)
     return chunks ? (uint32_t)chunks : 1;
 }
 
-int pt_fill_watch(struct pt_stream *s, unsigned percent, int fd)
+static int watch(struct pt_stream *s, unsigned percent, int fd)
 {
     struct pt_seg_header *h = s->seg->h;
     struct pt_fill *f;
@@ -123,4 +123,16 @@ int pt_fill_watch(struct pt_stream *s, unsigned percent, int fd)
     }
     s->fill = f;
     return 0;
+}
+
+/* Without signals: a child forked by a handler would wait for a thread that it does not have. */
+int pt_fill_watch(struct pt_stream *s, unsigned percent, int fd)
+{
+    sigset_t before;
+    int r;
+
+    pt_thread_hold_signals(&before);
+    r = pt_stream_is_ours(s) ? watch(s, percent, fd) : -EINVAL;
+    pt_thread_let_signals(&before);
+    return r;
 }

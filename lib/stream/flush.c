@@ -9,10 +9,13 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/sys.h"
 #include "base/thread.h"
 #include "stream/flush_state.h"
 #include "stream/switches.h"
+
+#define REPLY_STEP_NS 100000000u
 
 enum { ASK_ROUND = 1, ASK_CLEAR = 2, ASK_FINISH = 4, ASK_SWITCHES = 8 };
 
@@ -152,17 +155,40 @@ static void *flush_thread(void *arg)
     pt_switches_close(f->round.switches);
     if (e == 0)
         pt_store_seqcst(&f->stream->seg->h->log_complete, 1u);
-    f->answer = e < 0 ? e : -(int32_t)pt_load_seqcst((uint32_t *)&f->error);
+    e = e < 0 ? e : -(int32_t)pt_load_seqcst((uint32_t *)&f->error);
     pt_log_writer_free(f->writer);
     pt_log_lock_release(&f->lock);
+    reply(f, e);
     return NULL;
 }
 
+/* In steps: a handler of the waiting thread may fork, and nobody answers the child.  -EINVAL
+ * there. */
 static int wait_for_reply(struct pt_flusher *f, uint32_t before)
 {
-    while (pt_load_seqcst(&f->answered) == before)
-        pt_futex_wait(&f->answered, before, CLOCK_MONOTONIC, NULL);
-    return f->answer;
+    while (pt_load_seqcst(&f->answered) == before) {
+        uint64_t at = pt_clock_ns(CLOCK_MONOTONIC) + REPLY_STEP_NS;
+        struct timespec until = { (time_t)(at / 1000000000u), (long)(at % 1000000000u) };
+
+        if (!pt_stream_is_ours(f->stream))
+            return -EINVAL;
+        pt_futex_wait(&f->answered, before, CLOCK_MONOTONIC, &until);
+    }
+    return pt_stream_is_ours(f->stream) ? f->answer : -EINVAL;
+}
+
+/* It has said all that it has to say, and ends at once.  False: in a forked child. */
+static bool join(struct pt_flusher *f)
+{
+    sigset_t before;
+    bool ours;
+
+    pt_thread_hold_signals(&before);
+    ours = pt_stream_is_ours(f->stream);
+    if (ours)
+        pthread_join(f->thread, NULL);
+    pt_thread_let_signals(&before);
+    return ours;
 }
 
 int pt_flusher_start(struct pt_stream *s, int fd)
@@ -183,8 +209,8 @@ int pt_flusher_start(struct pt_stream *s, int fd)
         e = pt_thread_start(&f->thread, flush_thread, f);
     if (e == 0) {
         e = wait_for_reply(f, 0);
-        if (e < 0)
-            pthread_join(f->thread, NULL);
+        if (e < 0 && !join(f))
+            return e;
     }
     if (e < 0) {
         pt_round_deinit(&f->round);
@@ -217,11 +243,13 @@ int pt_flusher_clear(struct pt_flusher *f, uint64_t ts)
 
 int pt_flusher_finish(struct pt_flusher *f)
 {
+    uint32_t before = pt_load_seqcst(&f->answered);
     int e;
 
     ask(f, ASK_FINISH);
-    pthread_join(f->thread, NULL);
-    e = f->answer;
+    e = wait_for_reply(f, before);
+    if (!join(f))
+        return e;
     pt_round_deinit(&f->round);
     pthread_mutex_destroy(&f->clearing);
     free(f);

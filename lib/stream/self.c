@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "base/sys.h"
+#include "base/thread.h"
 #include "ring/dir.h"
 #include "ring/liveness.h"
 #include "ring/page_left.h"
@@ -318,14 +319,11 @@ static void map_known(struct pt_self *s)
         pt_self_segment(s, (unsigned)bit, pt_load_seqcst(&s->page->epoch[bit]));
 }
 
-/* by_control: not by an event, which must not read the environment. */
-static struct pt_self *make(bool by_control)
+static struct pt_self *make_new(bool by_control)
 {
     struct pt_self *parent = pt_load_acquire(&self_now), *old = parent, *s;
     int saved = errno;
 
-    if (old && live())
-        return old;
     s = get_words() ? build(parent, by_control) : NULL;
     if (!s) {
         pt_store_release(&pt_gates, (const uint64_t *)no_gates);
@@ -342,6 +340,21 @@ static struct pt_self *make(bool by_control)
     pt_store_release(get_words(), 1u);
     map_known(s);
     errno = saved;
+    return s;
+}
+
+/* by_control: not by an event, which must not read the environment.  A child that a handler
+ * made half-way would take what is its parent's for its own: no handler runs meanwhile. */
+static struct pt_self *make(bool by_control)
+{
+    struct pt_self *s = pt_load_acquire(&self_now);
+    sigset_t before;
+
+    if (s && live())
+        return s;
+    pt_thread_hold_signals(&before);
+    s = make_new(by_control);
+    pt_thread_let_signals(&before);
     return s;
 }
 

@@ -59,6 +59,10 @@
  * Waiting.  On a futex, in steps, because nobody wakes for a holder that died.
  * Nobody waits for one that stands still longer than PT_STALL_NS.
  *
+ * Signals.  A handler of the holder could fork: the child would return into the change with
+ * its parent's lock word, and write where the parent writes.  It could also steer the same
+ * stream.  So the holder's signals wait until the lock is given back.
+ *
  * Thread ids mean nothing outside their pid namespace: attaching from another
  * one gives a stream that can be read but not steered (attach.h).
  */
@@ -68,6 +72,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/sys.h"
+#include "base/thread.h"
 #include "ring/pool.h"
 #include "ring/slot.h"
 #include "stream/attached.h"
@@ -259,12 +264,19 @@ void pt_steer_settle(struct pt_stream *s, bool after_another)
 int pt_steer_begin(struct pt_stream *s)
 {
     uint64_t before, left;
+    sigset_t mask;
     bool clean;
     int r = pt_attached_check(s);
 
     if (r < 0)
         return r;
+    pt_thread_hold_signals(&mask);
+    if (!pt_stream_is_ours(s)) {
+        pt_thread_let_signals(&mask);
+        return -EINVAL;
+    }
     pthread_mutex_lock(&s->control);
+    s->mask = mask;
     left = s->control_word;
     before = take(s);
     clean = pt_control_tid(before) == 0;
@@ -291,6 +303,7 @@ bool pt_steer_end(struct pt_stream *s)
     struct pt_seg_header *h = s->seg->h;
     uint64_t word = s->control_word;
     uint64_t left = pt_control_make(0, pt_control_slot_1(word), pt_control_turn(word) + 1);
+    sigset_t mask = s->mask;
     bool held;
 
     if (s->lane.slot)
@@ -313,6 +326,7 @@ bool pt_steer_end(struct pt_stream *s)
         held = true;
     }
     pthread_mutex_unlock(&s->control);
+    pt_thread_let_signals(&mask);
     return held;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/sys.h"
+#include "base/thread.h"
 #include "ring/census.h"
 #include "ring/dir.h"
 #include "ring/slot.h"
@@ -173,19 +174,12 @@ static int build(struct pt_stream *s, const struct pt_attr *attr, int log_fd)
         r = -EAGAIN;
     if (r == 0)
         r = pt_steer_init(s);
-    if (r == 0)
-        r = pt_live_init(&s->live, s->seg);
-    if (r == 0 && log_fd >= 0)
-        r = pt_flusher_start(s, log_fd);
-    if (r == 0)
-        r = enter_page(s);
-    if (r < 0 && s->flusher)
-        pt_flusher_finish(s->flusher);
-    return r;
+    return r == 0 ? pt_live_init(&s->live, s->seg) : r;
 }
 
-int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int log_fd,
-                     const struct pt_target *target)
+/* All but its flush thread and its place among the process's streams. */
+static int begin(struct pt_stream **stream, const struct pt_attr *attr, int log_fd,
+                 const struct pt_target *target)
 {
     struct pt_self *self = pt_self_make();
     struct pt_stream *s;
@@ -210,12 +204,56 @@ int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int 
         if (r < 0)
             give_bit(s);
     }
-    if (r < 0) {
+    if (r < 0)
         free_stream(s);
-        return r;
+    else
+        *stream = s;
+    return r;
+}
+
+/* r: of the flush thread's start. */
+static int complete(struct pt_stream *s, int r)
+{
+    if (r == 0)
+        r = enter_page(s);
+    if (r < 0 && s->flusher)
+        pt_flusher_finish(s->flusher);
+    if (r < 0) {
+        give_bit(s);
+        free_stream(s);
     }
-    *stream = s;
-    return 0;
+    return r;
+}
+
+/*
+ * A child that is forked meanwhile, by a handler, has a stream of its own where the parent had
+ * not begun, and else none: what is the parent's is not touched.  No handler runs but while
+ * the flush thread starts, whose log may be a pipe that is full.
+ */
+int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int log_fd,
+                     const struct pt_target *target)
+{
+    struct pt_stream *s = NULL;
+    sigset_t before;
+    int r;
+
+    pt_thread_hold_signals(&before);
+    r = begin(&s, attr, log_fd, target);
+    if (r == 0 && log_fd >= 0) {
+        pt_thread_let_signals(&before);
+        r = pt_flusher_start(s, log_fd);
+        pt_thread_hold_signals(&before);
+        if (!pt_stream_is_ours(s)) {
+            pt_thread_let_signals(&before);
+            return -EINVAL;
+        }
+    }
+    if (s)
+        r = complete(s, r);
+    pt_thread_let_signals(&before);
+    if (r == 0)
+        *stream = s;
+    return r;
 }
 
 /* Has another process mapped the segment?  Its mapping stays until it ends. */
@@ -268,12 +306,11 @@ static void release_memory(struct pt_stream *s)
         pt_seg_release(s->seg);
 }
 
-int pt_stream_destroy(struct pt_stream *s, uint64_t addr)
+/* Nobody records any more.  False: a thread of ours is still inside an event. */
+static bool close_stream(struct pt_stream *s, uint64_t addr, bool *quiet)
 {
-    bool left = true, quiet;
-    int r = 0;
+    bool left = true;
 
-    pt_fill_end(s);
     pt_stream_stop(s, addr);
     /* From here on nobody else steers it. */
     do {
@@ -287,11 +324,12 @@ int pt_stream_destroy(struct pt_stream *s, uint64_t addr)
         pt_barrier_all();
     else
         left = pt_threads_left();
-    quiet = wait_for_writers(s);
-    if (s->flusher) {
-        r = pt_flusher_finish(s->flusher);
-        s->flusher = NULL;
-    }
+    *quiet = wait_for_writers(s);
+    return left;
+}
+
+static void remove_stream(struct pt_stream *s, bool left, bool quiet)
+{
     pt_stream_forget_processes(s);
     if (!left) {
         /* A thread has been inside an event for over a second; it may go on
@@ -306,5 +344,29 @@ int pt_stream_destroy(struct pt_stream *s, uint64_t addr)
             release_memory(s);
     }
     free_stream(s);
+}
+
+/* A handler runs only while the flush thread ends; a child that it forks leaves all as it is. */
+int pt_stream_destroy(struct pt_stream *s, uint64_t addr)
+{
+    bool left = true, quiet = false;
+    sigset_t before;
+    int r = 0;
+
+    pt_thread_hold_signals(&before);
+    if (pt_stream_is_ours(s)) {
+        pt_fill_end(s);
+        left = close_stream(s, addr, &quiet);
+    }
+    if (s->flusher) {
+        pt_thread_let_signals(&before);
+        r = pt_flusher_finish(s->flusher);
+        pt_thread_hold_signals(&before);
+    }
+    if (pt_stream_is_ours(s)) {
+        s->flusher = NULL;
+        remove_stream(s, left, quiet);
+    }
+    pt_thread_let_signals(&before);
     return r;
 }

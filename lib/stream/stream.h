@@ -62,6 +62,7 @@ struct pt_stream {
     pt_u64   control_word;        /* the segment's lock as we have it, or left it: steer.c */
     bool     control_passed;      /* somebody has passed us by since */
     unsigned passes;              /* how often in a row */
+    sigset_t mask;                /* of the thread that steers, before it began */
     struct pt_live live;
     struct pt_balance *balance;   /* which the list of threads is read from, or NULL */
     struct pt_flusher *flusher;   /* NULL without log */
@@ -79,6 +80,13 @@ struct pt_stream {
     struct pt_tail *tail;         /* what a dead writer's segment held, or NULL */
     bool writer_alive;
 };
+
+/* False in a child that was forked after the stream was made, as by a handler in the middle
+ * of a call. */
+static inline bool pt_stream_is_ours(const struct pt_stream *s)
+{
+    return s->instance == pt_self_instance();
+}
 
 /* What streams of all kinds begin and end with.  NULL: no memory. */
 struct pt_stream *pt_stream_new(enum pt_stream_kind kind);
