@@ -88,7 +88,7 @@ enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bo
     if (control && c->record.truncated)   /* filtered: only marks a window */
         return PT_FATE_EXCLUDE;
     /* Whatever the window: there may be no START yet. */
-    if (!control && ts > l->gap_from && ts < l->gap_to)
+    if (!control && pt_live_in_gap(l, ts))
         return PT_FATE_REFUSED;
     /* Before the window: the START that opened it may be overwritten as well. */
     if (ts <= l->lost_last)
@@ -118,6 +118,15 @@ static int synthetic(struct pt_live *l, struct pt_event *e, uint64_t ts)
 {
     bool stops;
 
+    /* If both are due, the START is that of an earlier stop. */
+    if (l->start_due && ts > l->start_ts) {
+        l->start_due = false;
+        if (reported(l, POSIX_TRACE_START)) {
+            pt_set_copy((struct pt_set *)(void *)l->buffer, pt_seg_filter(l->seg->h));
+            return make_event(l, e, POSIX_TRACE_START, l->start_ts, l->buffer,
+                              sizeof(struct pt_set));
+        }
+    }
     if (l->automatic == PT_AUTO_STOP_DUE && ts > l->gap_from) {
         l->automatic = PT_AUTO_STOPPED;
         l->stop_data = 1;
@@ -127,14 +136,6 @@ static int synthetic(struct pt_live *l, struct pt_event *e, uint64_t ts)
         if (stops && reported(l, POSIX_TRACE_STOP))
             return make_event(l, e, POSIX_TRACE_STOP, l->gap_from, &l->stop_data,
                               sizeof l->stop_data);
-    }
-    if (l->start_due && ts > l->start_ts) {
-        l->start_due = false;
-        if (reported(l, POSIX_TRACE_START)) {
-            pt_set_copy((struct pt_set *)(void *)l->buffer, pt_seg_filter(l->seg->h));
-            return make_event(l, e, POSIX_TRACE_START, l->start_ts, l->buffer,
-                              sizeof(struct pt_set));
-        }
     }
     return PT_LIVE_NONE;
 }

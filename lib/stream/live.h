@@ -116,6 +116,7 @@ struct pt_live {
     uint64_t window_ts;          /* of the START or STOP that says so; older ones come late */
     enum pt_auto automatic;
     uint64_t gap_from, gap_to;   /* the last automatic stop and its restart */
+    uint64_t past_from, past_to; /* the one before: see live_state.c */
     uint64_t opened_ts;          /* when the stream last ran by its state: the window is open
                                   * then, even if START found no room (steer.c) */
     bool start_due;
@@ -172,7 +173,13 @@ int pt_live_clear(struct pt_live *l, uint64_t ts);
 /* Passive: the same if the stream was cleared meanwhile. */
 int pt_live_notice_clear(struct pt_live *l);
 
-/* What becomes of the cursor's record, by windows, gap and overwriting; control
+/* Between an automatic stop and its restart? */
+static inline bool pt_live_in_gap(const struct pt_live *l, uint64_t ts)
+{
+    return (ts > l->gap_from && ts < l->gap_to) || (ts > l->past_from && ts < l->past_to);
+}
+
+/* What becomes of the cursor's record, by windows, gaps and overwriting; control
  * records are in whatever window_open says. */
 enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bool window_open);
 

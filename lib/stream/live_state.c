@@ -53,7 +53,15 @@ void pt_live_set_window(struct pt_live *l, bool open, uint64_t ts)
     l->window_ts = ts;
 }
 
-/* ---- automatic stops ---- */
+/*
+ * ---- automatic stops ----
+ *
+ * A writer whose chunk has room records in a stream that has stopped itself, also between the
+ * consumer's last look and the restart.  The consumer meets such an event only after the
+ * restart, when the stream may have stopped itself again: so the gap before the last one
+ * counts, too.  No older one does: the consumer ends a gap only if the watermark has passed its
+ * beginning, so all of the gap before has been seen by then.
+ */
 
 /* Until when events behind an automatic stop are refused.  Where another stream was behind
  * this one, none of them is counted by its writer; what some have still found room for is
@@ -64,7 +72,8 @@ static uint64_t refuse_until(const struct pt_live *l, uint64_t ts)
 }
 
 /* The gap has ended, by its consumer or a clear.  An onlooker learns the time from what its
- * consumer left; *restarted: the stream ran again then. */
+ * consumer left; if that is of a later gap, nothing is refused that it finds.  *restarted: the
+ * stream ran again then. */
 static uint64_t end_of_gap(const struct pt_live *l, uint64_t state, bool *restarted)
 {
     const struct pt_seg_header *h = l->seg->h;
@@ -73,32 +82,46 @@ static uint64_t end_of_gap(const struct pt_live *l, uint64_t state, bool *restar
     *restarted = false;
     if (!l->passive || pt_state_ts(state) == 0 || pt_load_relaxed(&h->gap_from) != l->gap_from ||
         to < l->gap_from)
-        return pt_clock_now(l->seg->g.clock);
+        return pt_state_is_full(state) ? l->gap_from : pt_clock_now(l->seg->g.clock);
     *restarted = pt_load_relaxed(&h->start_told) <= to;
     return to;
 }
 
+static void end_gap(struct pt_live *l, uint64_t state)
+{
+    bool restarted;
+    uint64_t to = end_of_gap(l, state, &restarted);
+
+    l->start_due = restarted && l->automatic == PT_AUTO_STOPPED;
+    l->start_ts = to;
+    l->automatic = PT_AUTO_NONE;
+    l->gap_to = refuse_until(l, to);
+}
+
+static void begin_gap(struct pt_live *l, uint64_t from)
+{
+    l->past_from = l->gap_from;
+    l->past_to = l->gap_to < from ? l->gap_to : from;
+    l->automatic = PT_AUTO_STOP_DUE;
+    l->gap_from = from;
+    l->gap_to = refuse_until(l, UINT64_MAX);
+}
+
 void pt_live_look_at_state(struct pt_live *l)
 {
-    uint64_t state = pt_load_seqcst(&l->seg->h->state), to;
-    bool restarted;
+    uint64_t state = pt_load_seqcst(&l->seg->h->state);
+    bool full = pt_state_is_full(state);
 
     /* A LOOP stream does not run without its START.  What is not read yet may begin with an
      * earlier time at which the stream ran again. */
     if (pt_state_runs(state) && l->seg->g.attr.stream_policy != POSIX_TRACE_LOOP &&
         (l->window_open || l->opened_ts <= l->window_ts))
         l->opened_ts = pt_state_ts(state);
-    if (l->automatic == PT_AUTO_NONE && pt_state_is_full(state)) {
-        l->automatic = PT_AUTO_STOP_DUE;
-        l->gap_from = pt_state_ts(state);
-        l->gap_to = refuse_until(l, UINT64_MAX);
-    } else if (l->automatic != PT_AUTO_NONE && !pt_state_is_full(state)) {
-        to = end_of_gap(l, state, &restarted);
-        l->start_due = restarted && l->automatic == PT_AUTO_STOPPED;
-        l->start_ts = to;
-        l->automatic = PT_AUTO_NONE;
-        l->gap_to = refuse_until(l, to);
-    }
+    /* An onlooker may find the stream full for the second time. */
+    if (l->automatic != PT_AUTO_NONE && (!full || pt_state_ts(state) != l->gap_from))
+        end_gap(l, state);
+    if (l->automatic == PT_AUTO_NONE && full)
+        begin_gap(l, pt_state_ts(state));
 }
 
 /* Before the stream leaves the full state, for who comes after SIGKILL and for onlookers.

@@ -183,6 +183,8 @@ static void plain_span(const struct pt_round *r, uint64_t ts, uint64_t *low, uin
     *low = l->clear_ts > l->lost_last ? l->clear_ts : l->lost_last;
     if (l->delivered_ts > *low + 1)
         *low = l->delivered_ts - 1;
+    if (l->past_to > *low)
+        *low = l->past_to;
     if (l->gap_to == UINT64_MAX)
         *high = l->gap_from < *high ? l->gap_from : *high;
     else if (l->gap_to > *low)

@@ -57,7 +57,7 @@ static struct {
     size_t count;
     struct pt_window windows[16];
     size_t window_count;
-    uint64_t clear_ts, gap_from, gap_to, opened_ts;
+    uint64_t clear_ts, gap_from, gap_to, past_from, past_to, opened_ts;
     uint64_t last_ts[WRITERS + 3];   /* given last, by author */
     uint64_t next_no[WRITERS + 3];
 } t;
@@ -69,7 +69,8 @@ static unsigned below(unsigned n)
 
 static bool is_refused(uint64_t ts)
 {
-    return ts >= t.clear_ts && ts > t.gap_from && ts < t.gap_to;
+    return ts >= t.clear_ts && ((ts > t.gap_from && ts < t.gap_to) ||
+                                (ts > t.past_from && ts < t.past_to));
 }
 
 /* STOP's own time is in, START's too.  While the stream ran the window is open. */
@@ -200,6 +201,8 @@ static void make_segment(unsigned seed, int policy)
         t.live.gap_from = t.gap_from = 500 + below(2000);
         t.live.gap_to = t.gap_to = t.gap_from + below(2000);
         t.live.opened_ts = t.opened_ts = t.gap_from;
+        t.live.past_from = t.past_from = below(500);
+        t.live.past_to = t.past_to = t.past_from + below(300);
     }
 }
 
@@ -552,8 +555,53 @@ START_TEST(full_when_it_was_started)
 }
 END_TEST
 
+/* Recorded at 190, after the round that empties a stream that has stopped itself at 100 and
+ * was stopped then; before the next round the stream is started, and full again. */
+START_TEST(full_twice_between_two_rounds)
+{
+    struct made made = { 0 };
+    struct pt_round_sink sink = { note_made, &made };
+    const struct pt_tally *tally;
+    uint32_t slot, chunk;
+    uint64_t restarted;
+    struct pt_round r;
+
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    t.seg.g.attr.stream_policy = POSIX_TRACE_UNTIL_FULL;
+    slot = ring_attach(&t.seg, 0);
+    ck_assert_int_eq(pt_pool_take(&t.seg, slot, 300, false, &chunk), PT_POOL_TAKEN);
+    pt_seg_chunk(&t.seg, chunk)->base_ts = 0;
+    put(chunk, PT_RECORD_EVENT, PT_ID_USER_FIRST, 50, 0);
+    ck_assert_int_eq(pt_live_init(&t.live, &t.seg), 0);
+    ck_assert_int_eq(pt_round_init(&r, &t.live, &sink), 0);
+    pt_live_set_window(&t.live, true, 10);
+    t.seg.h->state = pt_state_make(PT_AUTOSTOPPED, 100);
+    ck_assert_int_eq(pt_live_refresh(&t.live), 0);
+    t.live.watermark = 180;
+    ck_assert_int_eq(pt_round_write(&r), 0);
+    put(chunk, PT_RECORD_EVENT, PT_ID_USER_FIRST, 190, 0);
+    t.seg.h->state = pt_state_make(PT_HALTED, 100);
+    ck_assert(!pt_live_restart(&t.live));
+    restarted = t.live.gap_to;
+    ck_assert_uint_eq(t.seg.h->state, pt_state_make(PT_SUSPENDED, restarted));
+    t.seg.h->state = pt_state_make(PT_AUTOSTOPPED, restarted + 100);
+    ck_assert_int_eq(pt_live_refresh(&t.live), 0);
+    t.live.watermark = restarted + 200;
+    ck_assert_int_eq(pt_round_write(&r), 0);
+    tally = pt_live_tally(&t.live, &pt_seg_slot(&t.seg, slot)->author);
+    ck_assert_uint_eq(tally->seen, 2);
+    ck_assert_uint_eq(tally->excluded, 0);
+    ck_assert_uint_eq(tally->refused, 1);
+    pt_round_deinit(&r);
+    pt_live_deinit(&t.live);
+    ring_remove(&t.seg);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
+    tcase_add_test(tc, full_twice_between_two_rounds);
     tcase_add_test(tc, overflows_in_order);
     tcase_add_test(tc, gap_before_a_kill);
     tcase_add_test(tc, full_when_it_was_started);

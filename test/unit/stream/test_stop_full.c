@@ -166,6 +166,36 @@ START_TEST(start_takes_the_stop_back)
 }
 END_TEST
 
+/* An onlooker looks while the stream is full, and again when it is full for the second time:
+ * what was recorded in between is not refused for it. */
+START_TEST(full_twice_between_two_looks)
+{
+    char file[sizeof ((struct posixtrace_stream *)0)->file];
+    trace_id_t trid = create(POSIX_TRACE_UNTIL_FULL, -1), onlooker;
+    struct found owner, other;
+    uint64_t before;
+
+    ck_assert_int_eq(posixtrace_stream_list(any_stream, file), 1);
+    ck_assert_int_eq(posixtrace_attach(file, &onlooker), 0);
+    fill(trid);
+    owner = read_all(onlooker);
+    other = read_all(trid);
+    ck_assert_uint_eq(other.ticks, owner.ticks);
+    before = made;
+    fill(trid);
+    other = read_all(onlooker);
+    ck_assert_uint_eq(other.starts, 1);
+    owner = read_all(trid);
+    ck_assert_uint_ge(other.ticks, 1);
+    ck_assert_uint_eq(other.ticks, owner.ticks);
+    ck_assert_uint_eq(other.last, owner.last);
+    ck_assert_uint_ge(other.last, before);
+    ck_assert_uint_eq(lost_of(onlooker), lost_of(trid));
+    ck_assert_int_eq(posixtrace_detach(onlooker), 0);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
+
 static void *empty_pipe(void *fd)
 {
     char bytes[4096];
@@ -212,6 +242,7 @@ static void add(TCase *t)
 {
     tcase_add_test(t, stays_stopped_when_emptied);
     tcase_add_test(t, start_takes_the_stop_back);
+    tcase_add_test(t, full_twice_between_two_looks);
     tcase_add_test(t, flush_does_not_start_it);
 }
 
