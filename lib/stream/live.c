@@ -374,6 +374,8 @@ int pt_live_clear(struct pt_live *l, uint64_t ts)
     l->automatic = PT_AUTO_NONE;
     l->gap_to = ts;
     l->late = 0;
+    if (r >= 0 && pt_merge_top(&l->merge) == NULL)
+        pt_live_restart_cleared(l);
     return r < 0 ? r : 0;
 }
 

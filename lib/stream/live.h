@@ -213,6 +213,10 @@ static inline void pt_live_open_window(struct pt_live *l, uint64_t ts)
 /* Ends an automatic stop, if its STOP was reported; the stream must be empty.
  * True: it runs again and a START is due.  False also where a call has stopped it. */
 bool pt_live_restart(struct pt_live *l);
+/* By clear, when nothing is left: of a stream that has stopped itself after its controller saw
+ * it run, by a mark of the flush thread or an event of another thread.  Neither STOP nor START
+ * is told. */
+void pt_live_restart_cleared(struct pt_live *l);
 
 /* tally.c */
 

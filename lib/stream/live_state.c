@@ -187,3 +187,15 @@ bool pt_live_restart(struct pt_live *l)
     pt_live_set_window(l, runs, now);
     return l->start_due;
 }
+
+void pt_live_restart_cleared(struct pt_live *l)
+{
+    uint64_t state = pt_load_seqcst(&l->seg->h->state);
+
+    if (l->passive || !pt_state_is_full(state))
+        return;
+    begin_gap(l, pt_state_ts(state));
+    l->automatic = PT_AUTO_STOPPED;
+    pt_live_restart(l);
+    l->start_due = l->resume_due = false;
+}

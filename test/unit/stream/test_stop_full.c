@@ -13,6 +13,10 @@
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
+#include "base/clock.h"
+#include "stream/handle.h"
+#include "stream/live.h"
+#include "stream/stream.h"
 #include "support/run_suite.h"
 
 static trace_event_id_t tick;
@@ -196,6 +200,29 @@ START_TEST(full_twice_between_two_looks)
 }
 END_TEST
 
+/* It stops itself after posix_trace_clear() has seen it run, and before its consumer clears. */
+START_TEST(full_while_it_is_cleared)
+{
+    trace_id_t trid = create(POSIX_TRACE_UNTIL_FULL, -1);
+    struct pt_stream *s = pt_handle_get(trid, ~0u);
+    struct found f;
+
+    ck_assert_ptr_nonnull(s);
+    fill(trid);
+    pthread_mutex_lock(&s->reading);
+    ck_assert_int_eq(pt_live_clear(&s->live, pt_clock_now(s->seg->g.clock)), 0);
+    pthread_mutex_unlock(&s->reading);
+    ck_assert_int_eq(status_of(trid).posix_stream_status, POSIX_TRACE_RUNNING);
+    ck_assert_int_eq(status_of(trid).posix_stream_full_status, POSIX_TRACE_NOT_FULL);
+    trace(5);
+    f = read_all(trid);
+    ck_assert_uint_eq(f.ticks, 5);
+    ck_assert_uint_eq(f.starts + f.stops, 0);
+    pt_handle_put(s);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
+
 static void *empty_pipe(void *fd)
 {
     char bytes[4096];
@@ -243,6 +270,7 @@ static void add(TCase *t)
     tcase_add_test(t, stays_stopped_when_emptied);
     tcase_add_test(t, start_takes_the_stop_back);
     tcase_add_test(t, full_twice_between_two_looks);
+    tcase_add_test(t, full_while_it_is_cleared);
     tcase_add_test(t, flush_does_not_start_it);
 }
 
