@@ -402,7 +402,6 @@ static int ask_owner_to_flush(struct pt_stream *s)
 {
     struct pt_seg_header *h = s->seg->h;
 
-    pt_or_seqcst(&h->flush_state, PT_FLUSHING);
     pt_store_seqcst(&h->flush_asked_from, 1u);
     pt_add_seqcst(&h->flush_futex, 1u);
     pt_futex_wake_all(&h->flush_futex);

@@ -26,16 +26,33 @@ static void reply(struct pt_flusher *f, int answer)
     pt_futex_wake_all(&f->answered);
 }
 
+/* Whoever asks for a round sees the stream flushing until that round has ended: as long as the
+ * request is there, then by the bits that are set before the request is taken. */
+static uint32_t take_requests(struct pt_flusher *f)
+{
+    struct pt_seg_header *h = f->stream->seg->h;
+    uint32_t asked = pt_load_seqcst(&f->asked);
+
+    do {
+        if (asked & ASK_ROUND)
+            pt_flush_shows(f, true);
+    } while (!pt_cas_seqcst(&f->asked, &asked, 0u));
+    if (pt_load_seqcst(&h->flush_asked_from)) {
+        pt_flush_shows(f, true);
+        pt_store_seqcst(&h->flush_asked_from, 0u);
+        asked |= ASK_ROUND;
+    }
+    return asked;
+}
+
 static void work(struct pt_flusher *f)
 {
     struct pt_seg_header *h = f->stream->seg->h;
 
     for (;;) {
         uint32_t futex = pt_load_seqcst(&h->flush_futex);
-        uint32_t asked = pt_exchange_seqcst(&f->asked, 0u);
+        uint32_t asked = take_requests(f);
 
-        if (pt_load_relaxed(&h->flush_asked_from) && pt_exchange_seqcst(&h->flush_asked_from, 0u))
-            asked |= ASK_ROUND;
         if (asked & ASK_FINISH)
             return;
         if (asked & ASK_CLEAR)
@@ -223,7 +240,6 @@ int pt_flusher_start(struct pt_stream *s, int fd)
 
 void pt_flusher_ask(struct pt_flusher *f)
 {
-    pt_store_seqcst(&f->flushing, 1u);
     ask(f, ASK_ROUND);
 }
 
@@ -258,7 +274,8 @@ int pt_flusher_finish(struct pt_flusher *f)
 
 void pt_flusher_status(struct pt_flusher *f, struct pt_flush_status *st, bool reset)
 {
-    st->flushing = (int)pt_load_seqcst(&f->flushing);
+    st->flushing = (pt_load_seqcst(&f->asked) & ASK_ROUND) || pt_load_seqcst(&f->flushing) ||
+                   pt_load_seqcst(&f->stream->seg->h->flush_asked_from);
     st->log_full = (int)pt_load_relaxed(&f->log_full);
     if (reset) {
         st->error = (int)pt_exchange_seqcst((uint32_t *)&f->error, 0u);

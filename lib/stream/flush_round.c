@@ -167,18 +167,20 @@ int pt_flush_round(struct pt_flusher *f, bool last)
     return e;
 }
 
+void pt_flush_shows(struct pt_flusher *f, bool flushing)
+{
+    pt_store_seqcst(&f->flushing, (uint32_t)flushing);
+    show(f, PT_FLUSHING, flushing);
+}
+
 void pt_flush_marked_round(struct pt_flusher *f, bool explicit_one)
 {
     if (!explicit_one)
         pt_stream_put_mark(f->stream, POSIX_TRACE_FLUSH_START, 0);
-    pt_store_seqcst(&f->flushing, 1u);
-    show(f, PT_FLUSHING, 1);
+    pt_flush_shows(f, true);
     f->deadline = 0;
     pt_flush_round(f, false);
-    pt_store_seqcst(&f->flushing, 0u);
-    /* Another process may have asked meanwhile, and waits for the bit to go. */
-    if (!pt_load_seqcst(&f->stream->seg->h->flush_asked_from))
-        show(f, PT_FLUSHING, 0);
+    pt_flush_shows(f, false);
     pt_stream_put_mark(f->stream, POSIX_TRACE_FLUSH_STOP, 0);
 }
 

@@ -49,6 +49,8 @@ int pt_flush_put_packet(void *context, const struct pt_log_packet *packet);
 void pt_flush_names_and_syncs(struct pt_flusher *f);
 /* last: the round that ends the log. */
 int pt_flush_round(struct pt_flusher *f, bool last);
+/* Whether a round is made, for who asks for the status. */
+void pt_flush_shows(struct pt_flusher *f, bool flushing);
 /* A flush as posix_trace_flush initiates it; start was put by the caller then. */
 void pt_flush_marked_round(struct pt_flusher *f, bool explicit_one);
 /* As posix_trace_clear does, up to clear_ts. */

@@ -19,9 +19,11 @@ static bool is_full(const struct pt_seg *seg, uint64_t state)
 /* What an owner's flush thread has left in the segment. */
 static void foreign_flush_status(const struct pt_seg_header *h, struct pt_flush_status *st)
 {
+    /* Who takes the request sets the bit before it does. */
+    bool asked = pt_load_seqcst(&h->flush_asked_from) != 0;
     uint32_t bits = pt_load_seqcst(&h->flush_state);
 
-    st->flushing = (bits & PT_FLUSHING) != 0;
+    st->flushing = asked || (bits & PT_FLUSHING);
     st->log_overrun = (bits & PT_LOG_OVERRUN) != 0;
     st->log_full = (bits & PT_LOG_FULL) != 0;
     st->error = (int)pt_load_seqcst(&h->flush_error);
