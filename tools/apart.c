@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "amount.h"
@@ -100,22 +101,34 @@ static bool pass_result(struct apart *a, uint8_t *bytes, size_t length)
     return !out_failed();
 }
 
-static bool write_log(struct apart *a, const uint8_t *bytes, size_t length)
+/* The worker ends in order, and what it still sends is passed over. */
+void apart_drop_log(struct apart *a, int error)
 {
-    if (a->log < 0 || !apart_log_check(&a->check, bytes, length))
-        return false;
-    while (length > 0 && a->error == 0) {
-        ssize_t n = write(a->log, bytes, length);
+    a->error = error;
+    if (!a->over)
+        kill(a->worker, SIGTERM);
+}
 
-        /* The worker ends in order, and what it still sends is passed over. */
-        if (n < 0 && errno != EINTR) {
-            a->error = errno;
-            kill(a->worker, SIGTERM);
+/* As much of what is pending as the log takes; so many bytes are done with. */
+static size_t write_log(struct apart *a, const uint8_t *bytes)
+{
+    size_t length = a->pending;
+
+    while (a->pending > 0 && a->error == 0) {
+        const uint8_t *from = bytes + (length - a->pending);
+        ssize_t n = write(a->log, from, a->pending);
+
+        if (n < 0 && errno == EAGAIN)
+            return length - a->pending;
+        if (n < 0 && errno != EINTR)
+            apart_drop_log(a, errno);
+        if (n > 0) {
+            apart_log_check(&a->written, from, (size_t)n);
+            a->pending -= (size_t)n;
         }
-        bytes += n > 0 ? n : 0;
-        length -= n > 0 ? (size_t)n : 0;
     }
-    return true;
+    a->pending = 0;
+    return length;
 }
 
 /* Counts only grow, and are no reason to end a worker. */
@@ -134,7 +147,6 @@ static bool take_counts(struct apart *a, const uint8_t *bytes, size_t length)
 static bool take_frame(struct apart *a, const struct apart_head *head, uint8_t *bytes)
 {
     switch (head->kind) {
-    case APART_LOG: return write_log(a, bytes, head->length);
     case APART_TEXT: show(a, bytes, head->length); return true;
     case APART_RESULT: return pass_result(a, bytes, head->length);
     case APART_COUNTS: return take_counts(a, bytes, head->length);
@@ -142,21 +154,37 @@ static bool take_frame(struct apart *a, const struct apart_head *head, uint8_t *
     }
 }
 
-/* The frames that are whole. */
+/* A whole frame at the buffer's at; false: it is none.  *used: what is done with, or pending
+ * from there on. */
+static bool begin_frame(struct apart *a, const struct apart_head *head, size_t at, size_t *used)
+{
+    uint8_t *bytes = a->buffer + at + sizeof *head;
+
+    *used = sizeof *head;
+    if (head->kind == APART_LOG) {
+        a->pending = head->length;
+        return a->log >= 0 && apart_log_check(&a->check, bytes, head->length);
+    }
+    *used += head->length;
+    return take_frame(a, head, bytes);
+}
+
+/* The frames that are whole, up to one that the log does not take. */
 static bool take_frames(struct apart *a)
 {
     struct apart_head head;
-    size_t at = 0;
+    size_t at = write_log(a, a->buffer), used;
 
-    while (a->have - at >= sizeof head) {
+    while (a->pending == 0 && a->have - at >= sizeof head) {
         memcpy(&head, a->buffer + at, sizeof head);
         if (head.length > APART_MOST)
             return false;
         if (a->have - at - sizeof head < head.length)
             break;
-        if (!take_frame(a, &head, a->buffer + at + sizeof head))
+        if (!begin_frame(a, &head, at, &used))
             return false;
-        at += sizeof head + head.length;
+        at += used;
+        at += write_log(a, a->buffer + at);
     }
     a->have -= at;
     memmove(a->buffer, a->buffer + at, a->have);
@@ -165,7 +193,7 @@ static bool take_frames(struct apart *a)
 
 /* A worker has its end of the pipe until it has exited: one that has closed it and goes on is
  * not what root has started. */
-static void reap(struct apart *a)
+void apart_kill(struct apart *a)
 {
     kill(a->worker, SIGKILL);
     close(a->fd);
@@ -175,36 +203,75 @@ static void reap(struct apart *a)
         ;
 }
 
+struct pollfd apart_awaits(const struct apart *a)
+{
+    if (a->over)
+        return (struct pollfd){ .fd = -1 };
+    return a->pending ? (struct pollfd){ .fd = a->log, .events = POLLOUT }
+                      : (struct pollfd){ .fd = a->fd, .events = POLLIN };
+}
+
 bool apart_read(struct apart *a)
 {
     size_t room = sizeof(struct apart_head) + APART_MOST;
-    ssize_t n;
+    ssize_t n = 1;
 
     if (a->over)
         return false;
-    n = read(a->fd, a->buffer + a->have, room - a->have);
+    if (!a->pending) {
+        n = read(a->fd, a->buffer + a->have, room - a->have);
+        a->have += n > 0 ? (size_t)n : 0;
+    }
     if (n < 0 && errno == EINTR)
         return true;
     if (n > 0) {
-        a->have += (size_t)n;
         if (take_frames(a))
             return true;
         a->hostile = !out_failed();
     }
-    reap(a);
+    apart_kill(a);
     return false;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void apart_read_within(struct apart *a, int ms)
+{
+    int64_t end = now_ms() + ms;
+
+    while (!a->over) {
+        struct pollfd p = apart_awaits(a);
+        int64_t left = end - now_ms();
+
+        if (left <= 0)
+            apart_kill(a);
+        else if (poll(&p, 1, (int)left) > 0)
+            apart_read(a);
+    }
 }
 
 /* ---- the end ---- */
 
+uint64_t apart_lost(const struct apart *a)
+{
+    uint64_t came = a->check.events, lost = a->counts.events > came ? a->counts.events - came : 0;
+
+    return (lost > a->left ? lost : a->left) + came - a->written.events;
+}
+
 static int say_death(const struct apart *a)
 {
-    uint64_t lost = a->counts.events > a->check.events ? a->counts.events - a->check.events : 0;
+    uint64_t lost = apart_lost(a);
     const char *why = "it sent what is no part of a recording";
 
     if (!a->hostile)
         why = strsignal(WTERMSIG(a->status));
-    lost = lost > a->left ? lost : a->left;
     return tool_error("the worker that traced process %d with its user's rights was ended: %s; "
                       "lost what it had not delivered, at least %s event%s", (int)a->target, why,
                       amount_count(lost), lost == 1 ? "" : "s");

@@ -16,6 +16,9 @@
  * packets (apart_log.c); text is escaped.  A worker that dies is an error, and what it has
  * recorded and not sent is counted as lost.
  *
+ * Root waits for no one without an end: not for a worker that its user has stopped, and not
+ * for who reads the pipe that is the log.
+ *
  *   apart.c         root's side
  *   apart_worker.c  the worker's
  *   apart_log.c     what a log has to look like
@@ -23,6 +26,7 @@
 #ifndef APART_H
 #define APART_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -67,7 +71,8 @@ struct apart {
     uint64_t left;            /* events found in what it left when it died */
     int      error;           /* of the log's file */
     int      log;             /* descriptor of the log; -1: none is expected.  Not closed */
-    struct apart_log check;
+    struct apart_log check, written;    /* of what came, and of what the file has */
+    size_t   pending;         /* bytes of the log at the buffer's begin that it has not taken */
     struct apart_counts counts;
     uint8_t *buffer;
     size_t   have;
@@ -82,8 +87,18 @@ bool apart_needed(pid_t pid);
 /* Forks.  *worker: true in the worker, which has the target's ids and comes back with
  * EXIT_DONE only; false in root's process.  Or an error was said, there. */
 int apart_fork(struct apart *a, pid_t target, int log, bool *worker);
+/* What apart_read() waits for, for poll(): the worker, or a log that does not block. */
+struct pollfd apart_awaits(const struct apart *a);
 /* Reads what is there, or waits for it; false: the worker has gone. */
 bool apart_read(struct apart *a);
+/* The same until it has gone, or so many milliseconds are over: then it is killed. */
+void apart_read_within(struct apart *a, int ms);
+/* The log takes no more: an error number.  What is still to come is lost. */
+void apart_drop_log(struct apart *a, int error);
+/* Kills the worker, whatever it still has to say. */
+void apart_kill(struct apart *a);
+/* At least so many events have come to the worker and not into the log. */
+uint64_t apart_lost(const struct apart *a);
 /* After that: frees, and the exit status of the work; a death is said. */
 int apart_end(struct apart *a);
 

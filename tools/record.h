@@ -45,6 +45,7 @@ struct recording {
     bool       regular;           /* and can be read back */
     char      *earlier;           /* the log that was there before has this name now, or NULL */
     char      *place;             /* and had this one */
+    int        locked;            /* its descriptor, with the lock; -1: none */
     bool       active;            /* has a stream */
     bool       over;              /* the process has ended */
     int        error;             /* of recording_end() */

@@ -11,6 +11,7 @@
 #include "record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@
 #include "tool.h"
 
 /* Milliseconds. */
-enum { LIVE = 500, PATIENCE = 10000 };
+enum { LIVE = 500, PATIENCE = 10000, COUNT_PATIENCE = 3000 };
 
 /* What a limited log may have beside its events: names, threads, the part being written. */
 #define LOG_EXTRA (64ull << 20)
@@ -95,6 +96,9 @@ static int begin_part(struct part *p, const struct record_request *q, pid_t pid,
     status = record_log_open(&p->r, q, NULL);
     if (status != EXIT_DONE)
         return status;
+    /* Who reads it may stop doing so. */
+    if (!p->r.regular)
+        fcntl(p->r.fd, F_SETFL, fcntl(p->r.fd, F_GETFL) | O_NONBLOCK);
     status = apart_fork(&p->a, pid, p->r.fd, worker);
     if (*worker)
         return status == EXIT_DONE ? work(q, pid) : status;
@@ -139,18 +143,33 @@ static void tell_workers(const struct wait *w, int number)
             kill(w->parts[i].a.worker, number);
 }
 
+/* The worker was stopped by its user, or made to do something else; the log is a pipe that
+ * nobody empties. */
+static void give_up(struct wait *w)
+{
+    for (size_t i = 0; i < w->count; i++) {
+        struct apart *a = &w->parts[i].a;
+
+        if (a->over)
+            continue;
+        if (a->pending)
+            apart_drop_log(a, ETIMEDOUT);
+        apart_kill(a);
+    }
+}
+
 static void look_at_signals(struct wait *w)
 {
     struct signalfd_siginfo info;
 
     while (w->signals >= 0 && read(w->signals, &info, sizeof info) == sizeof info)
-        if (signals_count((int)info.ssi_signo, info.ssi_code) && !w->told) {
-            w->told = signals_now_ms();
+        if (signals_count((int)info.ssi_signo, info.ssi_code)) {
+            /* Another one: at once. */
+            w->told = w->told ? w->told - PATIENCE : signals_now_ms();
             tell_workers(w, SIGTERM);
         }
-    /* Stopped by the user, or made to do something else. */
     if (w->told && signals_now_ms() - w->told >= PATIENCE)
-        tell_workers(w, SIGKILL);
+        give_up(w);
 }
 
 static void wait_for_all(struct wait *w)
@@ -162,20 +181,17 @@ static void wait_for_all(struct wait *w)
         left += !w->parts[i].a.over;
     while (left > 0) {
         for (size_t i = 0; i < w->count; i++)
-            p[i] = (struct pollfd){ .fd = w->parts[i].a.over ? -1 : w->parts[i].a.fd,
-                                    .events = POLLIN };
+            p[i] = apart_awaits(&w->parts[i].a);
         p[w->count] = (struct pollfd){ .fd = w->signals, .events = POLLIN };
         if (poll(p, w->count + 1, w->live || w->told ? LIVE : -1) < 0 && errno != EINTR)
             break;
-        left = 0;
-        for (size_t i = 0; i < w->count; i++) {
-            struct apart *a = &w->parts[i].a;
-
+        for (size_t i = 0; i < w->count; i++)
             if (p[i].fd >= 0 && p[i].revents)
-                apart_read(a);
-            left += !a->over;
-        }
+                apart_read(&w->parts[i].a);
         look_at_signals(w);
+        left = 0;
+        for (size_t i = 0; i < w->count; i++)
+            left += !w->parts[i].a.over;
         show(w);
     }
     free(p);
@@ -194,7 +210,8 @@ static int add_left(void *context, const struct posixtrace_stream *s)
     return 0;
 }
 
-/* How many events a dead worker has left in memory that only another worker may look into. */
+/* How many events a dead worker has left in memory that only another worker may look into.  The
+ * user may stop that one, too: then nobody knows. */
 static uint64_t count_left(pid_t target, pid_t dead)
 {
     struct left left = { .owner = dead };
@@ -210,8 +227,8 @@ static uint64_t count_left(pid_t target, pid_t dead)
             apart_send_counts(&left.counts);
         exit(status);
     }
-    while (status == EXIT_DONE && apart_read(&a))
-        ;
+    if (status == EXIT_DONE)
+        apart_read_within(&a, COUNT_PATIENCE);
     free(a.buffer);
     return a.counts.events;
 }
@@ -231,13 +248,19 @@ static int end_part(struct part *p, const struct record_request *q)
         return status;
     }
     p->r.error = p->a.error;
+    if (p->a.error && apart_lost(&p->a) > 0)
+        tool_note("%s lacks at least %s event%s", quote(p->r.log),
+                  amount_count(apart_lost(&p->a)), apart_lost(&p->a) == 1 ? "" : "s");
     if (close(p->r.fd) != 0 && p->r.error == 0)
         p->r.error = errno;
     p->r.fd = -1;
     record_log_keep(&p->r);
     if (died) {
         tool_note("%s is cut: %s event%s in it", quote(p->r.log),
-                  amount_count(p->a.check.events), p->a.check.events == 1 ? "" : "s");
+                  amount_count(p->a.written.events), p->a.written.events == 1 ? "" : "s");
+        if (p->a.error)
+            return tool_error("cannot write all of %s: %s", quote(p->r.log),
+                              strerror(p->a.error));
         return status;
     }
     signals_let(NULL);

@@ -9,6 +9,10 @@
  * that cannot be executed, or a stream that cannot be created, destroys nothing.  Where
  * the folder cannot be written to, the new log takes the place of the old one at once.
  *
+ * A regular file is locked (flock) from then on until the recording is over, and so is an
+ * earlier log until it goes: the streams of other users, and of other stream directories,
+ * cannot be seen, and the stream of a worker (record_apart.c) writes into a pipe.
+ *
  * A pipe is opened for writing only, so that record is not its own reader: when the
  * reader ends, writing fails with EPIPE instead of waiting for ever.
  */
@@ -22,10 +26,14 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "apart.h"
 #include "tool.h"
+
+/* Looks at a lock, a millisecond apart: completing a killed program's log takes it for moments. */
+enum { LOOKS = 200 };
 
 /* The pattern with the pid for %p and % for %%; to be freed. */
 static char *expand(const char *pattern, pid_t pid)
@@ -109,17 +117,36 @@ int record_log_busy(const char *log)
                       quote(log), (int)w.pid, quote(name));
 }
 
-/* May the regular file that is there be overwritten? */
-static int judge(const struct recording *r)
+/* Does another program write the file?  Else it is ours.  File systems without locks have
+ * none. */
+static bool is_taken(int fd)
 {
-    int fd = open(r->log, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), error;
+    const struct timespec pause = { 0, 1000000 };
+
+    for (int looks = 0; fd >= 0 && looks < LOOKS; looks++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return fd >= 0;
+}
+
+/* May the regular file that is there be overwritten? */
+static int judge(struct recording *r)
+{
+    const int flags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
     struct posixtrace_info info = { .end = POSIXTRACE_END_SHUTDOWN };
     trace_id_t trid;
+    int error;
 
-    if (fd < 0)
+    r->locked = open(r->log, O_RDWR | flags);
+    if (r->locked < 0)
+        r->locked = open(r->log, O_RDONLY | flags);
+    if (r->locked < 0)
         return tool_error("cannot write %s: %s", quote(r->log), strerror(errno));
-    error = posix_trace_open(fd, &trid);
-    close(fd);
+    if (is_taken(r->locked))
+        return record_log_busy(r->log);
+    error = posix_trace_open(r->locked, &trid);
     if (error == EINVAL)
         return tool_error("%s exists and is not a trace log; name another file with -o",
                           quote(r->log));
@@ -135,6 +162,9 @@ static int judge(const struct recording *r)
 
 static void forget_earlier(struct recording *r)
 {
+    if (r->locked >= 0)
+        close(r->locked);
+    r->locked = -1;
     free(r->earlier);
     free(r->place);
     r->earlier = r->place = NULL;
@@ -163,7 +193,9 @@ static bool move_away(struct recording *r)
         return true;
     if (fd >= 0)
         unlink(r->earlier);
-    forget_earlier(r);
+    free(r->earlier);
+    free(r->place);
+    r->earlier = r->place = NULL;
     return false;
 }
 
@@ -180,10 +212,18 @@ static int open_regular(struct recording *r, const struct stat *st)
 {
     const int flags = O_RDWR | O_CLOEXEC | O_NOCTTY;
 
-    if (st->st_size > 0 && judge(r) != EXIT_DONE)
+    if (st->st_size > 0 && judge(r) != EXIT_DONE) {
+        forget_earlier(r);
         return EXIT_FAILED;
-    if (st->st_size == 0 || access(r->log, W_OK) != 0 || !move_away(r)) {
+    }
+    if (st->st_size == 0 || access(r->log, W_OK) != 0) {
         r->fd = open(r->log, flags);
+        return EXIT_DONE;
+    }
+    if (!move_away(r)) {
+        /* The same file, with its lock. */
+        r->fd = r->locked;
+        r->locked = -1;
         return EXIT_DONE;
     }
     r->fd = open(r->place, flags | O_CREAT | O_EXCL, 0666);
@@ -231,6 +271,7 @@ int record_log_open(struct recording *r, const struct record_request *q, const c
 {
     struct stat st;
 
+    r->locked = -1;
     r->log = q->log ? expand(q->log, r->pid) : default_name(program, r->pid);
     r->regular = apart_is_worker();
     if (r->regular)
@@ -245,6 +286,11 @@ int record_log_open(struct recording *r, const struct record_request *q, const c
         return EXIT_FAILED;
     }
     r->regular = fstat(r->fd, &st) == 0 && S_ISREG(st.st_mode);
+    if (r->regular && is_taken(r->fd)) {
+        record_log_busy(r->log);
+        record_log_drop(r);
+        return EXIT_FAILED;
+    }
     return EXIT_DONE;
 }
 
@@ -255,15 +301,10 @@ void record_log_keep(struct recording *r)
     forget_earlier(r);
 }
 
-/* Has another program started to write the file since we have opened it? */
-static bool is_taken(const struct recording *r)
-{
-    return r->fd >= 0 && flock(r->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-}
-
 void record_log_drop(struct recording *r)
 {
-    if (is_taken(r)) {
+    /* Another program has started to write the file since we opened it. */
+    if (is_taken(r->fd)) {
         if (r->earlier)
             tool_note("the earlier %s is %s now", quote(r->place), quote(r->earlier));
         forget_earlier(r);

@@ -271,6 +271,15 @@ def check_earlier_log(setup):
         expect(f"{words}: {done}", done.returncode == status and message in done.stderr)
         expect(f"{words}: the earlier log is there", (folder / "x.ptl").read_bytes() == before)
         expect(f"{words}: {os.listdir(folder)}", sorted(os.listdir(folder)) == names)
+    # Its writer's stream may be where record cannot see it.
+    with open(folder / "x.ptl", "rb") as writer:
+        fcntl.flock(writer, fcntl.LOCK_EX)
+        done = subprocess.run([setup.tool, "record", "-o", "x.ptl", setup.plain, "events", "7",
+                               "b"], cwd=folder, env=setup.environment, capture_output=True,
+                              text=True, check=False)
+    expect(f"locked: {done}", done.returncode == 1 and "being written" in done.stderr)
+    expect("the log of another writer is there", (folder / "x.ptl").read_bytes() == before)
+    expect(f"locked: {os.listdir(folder)}", sorted(os.listdir(folder)) == names)
     for log in ("link.ptl", "x.ptl"):
         subprocess.run([setup.tool, "record", "-o", log, setup.plain, "events", "7", "b"],
                        cwd=folder, env=setup.environment, capture_output=True, check=True)

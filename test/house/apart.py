@@ -5,17 +5,20 @@
 the worker keeps of root's, that its death is an error and not root's, that a target which
 scribbles over its memory or truncates it harms nobody, and that the other verbs work.
 
-usage: apart.py POSIXTRACE TARGET rights|harm|scribble
+usage: apart.py POSIXTRACE TARGET rights|harm|scribble|log
 
 TARGET is the program of apart_target.c.  Rounds of scribble: APART_ROUNDS, 8, in the short
 form 2; a failure names the round, which is also the seed.
 """
 
+import array
+import fcntl
 import os
 import pathlib
 import re
 import signal
 import subprocess
+import termios
 import time
 
 import rooms
@@ -195,6 +198,43 @@ def test_scribble(house):
         scribble(house, seed)
 
 
+def test_log(house):
+    """Root's file has one writer, though the worker's stream writes into a pipe; and nobody
+    who does not empty root's pipe keeps record from ending."""
+    target, directory = start(house, "one")
+    recorder = Recorder(house, target, directory)
+    other, elsewhere = start(house, "other")
+    for verb in (["record", f"--pid={other.pid}", "-o"], ["recover"]):
+        status, said = house.posixtrace([*verb, recorder.log], elsewhere)
+        expect(f"{verb}: {status} {said}", status == 1 and "written" in said)
+    status, said = recorder.end()
+    expect(f"{status} {said}", status == 0 and " lost" not in said.replace("none lost", ""))
+    expect("a whole log", house.posixtrace(["check", recorder.log], None)[0] == 0)
+    stall(house, other, elsewhere)
+    target.end()
+    other.end()
+
+
+def stall(house, target, directory):
+    fifo = house.folder / "fifo"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    size = fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+    recorder = Recorder(house, target, directory, "-o", fifo)
+    wait_until("the pipe is full", lambda: waiting_in(reader) == size)
+    recorder.process.send_signal(signal.SIGINT)
+    status, said = recorder.end(signal.SIGTERM)
+    expect(f"{status} {said}", status == 1 and "cannot write all of" in said and
+           re.search("lacks at least [1-9][0-9,]* event", said))
+    os.close(reader)
+
+
+def waiting_in(pipe):
+    count = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0]
+
+
 def needs_root(test):
     def run(house):
         if os.geteuid() == 0:
@@ -206,4 +246,4 @@ def needs_root(test):
 
 if __name__ == "__main__":
     rooms.main({"rights": needs_root(test_rights), "harm": needs_root(test_harm),
-                "scribble": needs_root(test_scribble)})
+                "scribble": needs_root(test_scribble), "log": needs_root(test_log)})

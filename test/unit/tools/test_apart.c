@@ -2,8 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * What root takes from a worker (tools/apart.h): a log is taken in pieces of any length, and
- * what is none is refused at its place.
+ * what is none is refused at its place; and root waits neither for a worker that is stopped nor
+ * for a log that takes nothing.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -167,12 +170,85 @@ START_TEST(other_frames)
 }
 END_TEST
 
+/* A worker that is stopped and says nothing does not keep root waiting. */
+START_TEST(stopped)
+{
+    struct apart a = { .target = getpid() };
+    int ends[2], status;
+
+    ck_assert_int_eq(pipe(ends), 0);
+    a.worker = fork();
+    if (a.worker == 0) {
+        raise(SIGSTOP);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(a.worker, &status, WUNTRACED), a.worker);
+    ck_assert(WIFSTOPPED(status));
+    close(ends[1]);
+    a.fd = ends[0];
+    a.buffer = malloc(sizeof(struct apart_head) + APART_MOST);
+    ck_assert_ptr_nonnull(a.buffer);
+    apart_read_within(&a, 50);
+    ck_assert(a.over && WIFSIGNALED(a.status) && WTERMSIG(a.status) == SIGKILL);
+    ck_assert_int_eq(apart_end(&a), 1);
+}
+END_TEST
+
+/* A log that takes nothing: the rest waits, frames after it too, and what is given up is
+ * counted. */
+START_TEST(stalled_log)
+{
+    struct apart_head head = { APART_LOG, 0 };
+    struct apart a = { .target = getpid() };
+    int ends[2], to_log[2];
+    struct pollfd waits;
+
+    make_log();
+    head.length = (uint32_t)length;
+    ck_assert(pipe(ends) == 0 && pipe2(to_log, O_NONBLOCK) == 0);
+    ck_assert_int_eq(fcntl(to_log[1], F_SETPIPE_SZ, HEADER), HEADER);
+    a.worker = fork();
+    if (a.worker == 0) {
+        signal(SIGTERM, SIG_DFL);   /* check has a handler */
+        if (write(ends[1], &head, sizeof head) < 0 || write(ends[1], bytes, length) < 0)
+            _exit(1);
+        pause();
+    }
+    close(ends[1]);
+    a.fd = ends[0];
+    a.log = to_log[1];
+    a.buffer = malloc(sizeof(struct apart_head) + APART_MOST);
+    ck_assert_ptr_nonnull(a.buffer);
+    while (a.pending == 0)
+        ck_assert(apart_read(&a));
+    waits = apart_awaits(&a);
+    ck_assert_int_eq(waits.fd, a.log);
+    ck_assert_uint_eq(a.check.events, 37);
+    ck_assert_uint_eq(a.written.events, 0);
+    /* Its reader takes what was there: a part of the rest fits. */
+    ck_assert_int_eq(read(to_log[0], bytes, HEADER), HEADER);
+    ck_assert(apart_read(&a));
+    ck_assert_uint_eq(a.pending, 0);
+    ck_assert_uint_eq(a.written.events, 37);
+    ck_assert_uint_eq(apart_lost(&a), 0);
+    a.counts.events = 40;
+    ck_assert_uint_eq(apart_lost(&a), 3);
+    apart_drop_log(&a, ETIMEDOUT);
+    apart_kill(&a);
+    ck_assert_int_eq(apart_end(&a), 1);
+    close(to_log[0]);
+    close(to_log[1]);
+}
+END_TEST
+
 static void add(TCase *c)
 {
     tcase_add_test(c, other_frames);
     tcase_add_test(c, pieces);
     tcase_add_test(c, not_a_log);
     tcase_add_test(c, a_limit);
+    tcase_add_test(c, stopped);
+    tcase_add_test(c, stalled_log);
 }
 
 int main(void)
