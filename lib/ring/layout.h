@@ -56,7 +56,7 @@
 #define PT_STREAMS     64u         /* of one process: bits in a gate word */
 #define PT_SLOT_MAX    20480u      /* 16,384 threads and what else writes */
 #define PT_PROC_MAX    4112u      /* 4,096 children, those that make them, and controllers */
-#define PT_SYNC_MAX    250u
+#define PT_SYNC_PAIRS  106u        /* of points of the clock table after the first one */
 #define PT_FILTERS     4u
 #define PT_FILTER_TEXT 2048u       /* bytes of an expression with its NUL */
 #define PT_CHUNK_MIN   1024u
@@ -300,9 +300,14 @@ struct pt_seg_header {
     uint64_t lost_no_slot[PT_LOST_OWN];  /* losses of threads that never got a slot */
     uint32_t sweep_at;         /* slot with which the next step of the sweep starts */
 
-    __attribute__((aligned(64))) uint32_t syncs;  /* published points */
-    uint32_t sync_claim;
-    struct pt_sync sync[PT_SYNC_MAX];
+    /* The clock table, see syncpoint.h. */
+    __attribute__((aligned(64))) uint32_t syncs;
+    uint32_t zero_4;
+    struct pt_sync sync_first;
+    uint64_t sync_used[2];
+    uint64_t sync_next[PT_SYNC_PAIRS];
+    struct pt_sync sync_pair[PT_SYNC_PAIRS][2];
+    uint64_t zero_3[3];
     uint32_t nprocs;           /* entries of the table of processes ever used */
     uint32_t refused_procs;    /* processes for which it had no room */
     uint32_t refused_writers;  /* writers that came when all slots or chunks were in use */

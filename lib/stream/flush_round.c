@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include "base/clock.h"
 #include "ring/slot.h"
 #include "ring/syncpoint.h"
 #include "stream/books.h"
@@ -47,7 +48,9 @@ void pt_flush_names_and_syncs(struct pt_flusher *f)
 {
     struct pt_names *names = f->stream->names;
     struct pt_seg_header *h = f->stream->seg->h;
-    uint32_t end = pt_names_end(names), syncs = pt_syncpoint_count(h), id;
+    /* The round writes what is older than now: no point is added among that later. */
+    uint32_t syncs = pt_syncpoint_reach(h, pt_clock_now(f->stream->seg->g.clock));
+    uint32_t end = pt_names_end(names), id;
     const char *text;
     int e = 0;
 
@@ -66,7 +69,7 @@ void pt_flush_names_and_syncs(struct pt_flusher *f)
     for (; e == 0 && f->syncs < syncs; f->syncs += e == 0) {
         struct pt_sync point;
 
-        pt_copy_unchecked(&point, &h->sync[f->syncs], sizeof point);
+        pt_syncpoint_get(h, f->syncs, &point);
         e = pt_log_put_sync(f->writer, &point);
     }
     note_error(f, e);

@@ -26,6 +26,7 @@ struct corpse {
     struct pt_log_packet *packets;
     size_t count, room;
     const char *(*texts)[PT_ID_MAX];   /* of each kind; in names, or constant */
+    struct pt_sync *syncs;
 };
 
 static int keep_packet(void *context, const struct pt_log_packet *packet)
@@ -86,6 +87,20 @@ static int gather_texts(struct corpse *c, int dir)
     return 0;
 }
 
+static int gather_syncs(struct pt_tail *t, struct corpse *c)
+{
+    uint32_t n = pt_syncpoint_count(c->seg.h);
+
+    c->syncs = calloc(n + 1, sizeof *c->syncs);
+    if (!c->syncs)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        pt_syncpoint_get(c->seg.h, i, &c->syncs[i]);
+    t->tail.syncs = c->syncs;
+    t->tail.sync_count = n;
+    return 0;
+}
+
 static int gather(struct pt_tail *t, struct corpse *c, int dir)
 {
     struct pt_round_sink sink = { keep_packet, c };
@@ -109,14 +124,14 @@ static int gather(struct pt_tail *t, struct corpse *c, int dir)
     pt_round_deinit(&round);
     if (r == 0)
         r = pt_books_tail(&c->live, &t->tail);
+    if (r == 0)
+        r = gather_syncs(t, c);
     if (r < 0)
         return r;
     if (c->count)
         qsort(c->packets, c->count, sizeof *c->packets, by_place);
     t->tail.packets = c->packets;
     t->tail.packet_count = c->count;
-    t->tail.syncs = h->sync;
-    t->tail.sync_count = pt_syncpoint_count(h);
     t->tail.text = c->texts;
     t->tail.status.watermark = UINT64_MAX;
     t->tail.status.stream_overrun = h->overrun != 0;
@@ -139,6 +154,7 @@ void pt_tail_close(struct pt_tail *t)
         free(c->packets);
         free(t->tail.authors);
         free(c->texts);
+        free(c->syncs);
         free(c->names);
         pt_live_deinit(&c->live);
         pt_seg_unmap(&c->seg);

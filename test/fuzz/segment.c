@@ -228,7 +228,7 @@ static size_t place_of(const struct fuzz_change *c)
 
     switch (c->where % 8) {
     case 0:
-        return c->at % offsetof(struct pt_seg_header, sync);
+        return c->at % offsetof(struct pt_seg_header, sync_first);
     case 1:
         return state + c->at % head;
     case 2:

@@ -104,11 +104,33 @@ START_TEST(random_bytes)
 }
 END_TEST
 
-/* Makes the newest point look older and off by error, and has one added. */
+/* The table as an array. */
+struct points {
+    struct pt_sync at[1 + 2 * PT_SYNC_PAIRS];
+    uint32_t count;
+};
+
+static struct points points_of(const struct pt_seg_header *h)
+{
+    struct points p = { .count = pt_syncpoint_count(h) };
+
+    for (uint32_t i = 0; i < p.count; i++)
+        pt_syncpoint_get(h, i, &p.at[i]);
+    return p;
+}
+
+static struct pt_sync *newest(struct pt_seg_header *h)
+{
+    uint32_t n = pt_syncpoint_count(h);
+
+    return n == 1 ? &h->sync_first : &h->sync_pair[h->sync_next[(n - 3) / 2] / 2 - 1][1];
+}
+
+/* Makes the newest point look older and off by error, and has a pair added. */
 static bool added(struct pt_seg_header *h, int64_t error)
 {
-    struct pt_sync *p = &h->sync[h->syncs - 1];
-    uint32_t n = h->syncs;
+    uint32_t n = pt_syncpoint_count(h);
+    struct pt_sync *p = newest(h);
     uint64_t ts;
     int64_t ns;
 
@@ -117,26 +139,27 @@ static bool added(struct pt_seg_header *h, int64_t error)
     p->ts = ts - pt_wide_div(2000000000u, p->mult);
     p->ns = ns - 2000000000 - error;
     pt_syncpoint_maintain(h, h->clock);
-    return h->syncs > n;
+    return pt_syncpoint_count(h) > n;
 }
 
-static void expect_ascending(const struct pt_seg_header *h, const struct pt_sync *from)
+static void expect_ascending(const struct points *t)
 {
+    const struct pt_sync *from = t->at;
     uint64_t step = pt_wide_div(1000000u, from->mult), ts = from->ts;
-    int64_t last = pt_sync_convert(h->sync, h->syncs, ts);
+    int64_t last = pt_sync_convert(t->at, t->count, ts);
 
     /* 4 seconds in milliseconds, and each point's neighbourhood in ticks. */
     for (unsigned i = 0; i < 4000; i++) {
-        int64_t ns = pt_sync_convert(h->sync, h->syncs, ts += step);
+        int64_t ns = pt_sync_convert(t->at, t->count, ts += step);
 
         ck_assert_int_ge(ns, last);
         last = ns;
     }
-    for (const struct pt_sync *p = from + 1; p < h->sync + h->syncs; p++) {
+    for (const struct pt_sync *p = from + 1; p < t->at + t->count; p++) {
         ck_assert_uint_gt(p->ts, p[-1].ts);
-        last = pt_sync_convert(h->sync, h->syncs, p->ts - 50);
-        for (uint64_t t = p->ts - 49; t < p->ts + 50; t++) {
-            int64_t ns = pt_sync_convert(h->sync, h->syncs, t);
+        last = pt_sync_convert(t->at, t->count, p->ts - 50);
+        for (ts = p->ts - 49; ts < p->ts + 50; ts++) {
+            int64_t ns = pt_sync_convert(t->at, t->count, ts);
 
             ck_assert_int_ge(ns, last);
             ck_assert_int_le(ns - last, 100 + (int64_t)(from->mult >> 31));
@@ -146,28 +169,59 @@ static void expect_ascending(const struct pt_seg_header *h, const struct pt_sync
 }
 
 /* Steering forwards and backwards keeps the order of times; what was converted
- * before a point was added converts to the same ever after. */
+ * before points were added converts to the same ever after. */
 START_TEST(times_never_decrease)
 {
     static const int64_t errors[] = { 5000, -5000, 100000, -100000, 9000000, -9000000 };
 
     for (unsigned i = 0; i < sizeof errors / sizeof *errors; i++) {
         struct pt_seg_header *h;
+        struct points t;
         struct pt_seg seg;
         uint64_t then;
-        int64_t ns;
 
         ring_create(&seg, 49152);
         h = seg.h;
         pt_syncpoint_first(h, h->clock);
-        ck_assert_uint_eq(h->syncs, 1);
+        ck_assert_uint_eq(pt_syncpoint_count(h), 1);
         ck_assert(added(h, errors[i]));
-        then = h->sync[1].ts - 1;
-        ns = pt_sync_apply(&h->sync[0], then);
-        ck_assert_int_eq(pt_sync_convert(h->sync, h->syncs, then), ns);
-        expect_ascending(h, &h->sync[0]);
+        t = points_of(h);
+        ck_assert_uint_eq(t.count, 3);
+        then = t.at[1].ts - 1;
+        ck_assert_int_eq(pt_syncpoint_convert(h, then), pt_sync_apply(&h->sync_first, then));
+        for (then = t.at[1].ts; then < t.at[2].ts + 1000; then += 999983)
+            ck_assert_int_eq(pt_syncpoint_convert(h, then), pt_sync_convert(t.at, 3, then));
+        expect_ascending(&t);
         ring_remove(&seg);
     }
+}
+END_TEST
+
+/* Points come after every time that a reader has read, however far that is ahead; and readers
+ * do not keep the table from being steered. */
+START_TEST(points_after_readers)
+{
+    struct pt_seg_header *h;
+    struct points t;
+    struct pt_seg seg;
+
+    ring_create(&seg, 49152);
+    h = seg.h;
+    pt_syncpoint_first(h, h->clock);
+    for (uint32_t k = 0; k < 5; k++) {
+        uint64_t ts = pt_clock_now(h->clock) + pt_wide_div(70000000u * k, h->sync_first.mult);
+
+        ck_assert_uint_eq(pt_syncpoint_reach(h, ts), 1 + 2 * k);
+        ck_assert_uint_eq(pt_syncpoint_reach(h, ts - 5), 1 + 2 * k);
+        ck_assert(added(h, 100000));
+        t = points_of(h);
+        ck_assert_uint_eq(t.count, 3 + 2 * k);
+        ck_assert_uint_gt(t.at[1 + 2 * k].ts, ts);
+    }
+    /* A time of a damaged record says nothing about the clock. */
+    ck_assert_uint_eq(pt_syncpoint_reach(h, UINT64_MAX), 11);
+    ck_assert(added(h, 100000));
+    ring_remove(&seg);
 }
 END_TEST
 
@@ -179,18 +233,40 @@ START_TEST(no_points_without_need)
     ring_create(&seg, 49152);
     h = seg.h;
     pt_syncpoint_maintain(h, h->clock);
-    ck_assert_uint_eq(h->syncs, 0);
+    ck_assert_uint_eq(pt_syncpoint_count(h), 0);
+    ck_assert_uint_eq(pt_syncpoint_reach(h, 5), 0);
+    ck_assert_int_eq(pt_syncpoint_convert(h, 5), 5);
     pt_syncpoint_first(h, h->clock);
-    h->sync[0].ns += 5000000;   /* wrong, but not a second old */
+    h->sync_first.ns += 5000000;   /* wrong, but not a second old */
     pt_syncpoint_maintain(h, h->clock);
-    ck_assert_uint_eq(h->syncs, 1);
-    h->syncs = h->sync_claim = PT_SYNC_MAX - 1;
-    for (uint32_t i = 1; i < PT_SYNC_MAX; i++)
-        h->sync[i] = h->sync[0];
+    ck_assert_uint_eq(pt_syncpoint_count(h), 1);
+    ring_remove(&seg);
+}
+END_TEST
+
+/* Full, or used up by threads that were killed, or scribbled over: no points, no damage. */
+START_TEST(tables_without_room)
+{
+    struct pt_seg_header *h;
+    struct pt_seg seg;
+    struct pt_sync p;
+
+    ring_create(&seg, 49152);
+    h = seg.h;
+    pt_syncpoint_first(h, h->clock);
+    h->sync_used[0] = h->sync_used[1] = UINT64_MAX;
+    ck_assert(!added(h, 9000000000));
+    h->sync_used[0] = h->sync_used[1] = 0;
+    for (uint32_t i = 0; i < PT_SYNC_PAIRS; i++)
+        ck_assert(added(h, 1000000000));
+    ck_assert_uint_eq(pt_syncpoint_count(h), 1 + 2 * PT_SYNC_PAIRS);
     ck_assert(!added(h, 9000000000));
     h->syncs = UINT32_MAX - 1;
+    memset(h->sync_next, 0xfe, sizeof h->sync_next);
     pt_syncpoint_maintain(h, h->clock);
-    ck_assert_uint_eq(h->syncs, UINT32_MAX - 1);
+    ck_assert_uint_eq(pt_syncpoint_reach(h, 5), 1 + 2 * PT_SYNC_PAIRS);
+    for (uint32_t i = 0; i < pt_syncpoint_count(h); i++)
+        pt_syncpoint_get(h, i, &p);
     ring_remove(&seg);
 }
 END_TEST
@@ -201,7 +277,9 @@ static void add(TCase *tc)
     tcase_add_test(tc, bad_records);
     tcase_add_test(tc, random_bytes);
     tcase_add_test(tc, times_never_decrease);
+    tcase_add_test(tc, points_after_readers);
     tcase_add_test(tc, no_points_without_need);
+    tcase_add_test(tc, tables_without_room);
 }
 
 int main(void)

@@ -207,7 +207,7 @@ static void list_words(void)
     const struct pt_geometry g = segment_of(trid)->g;
 
     add_words(0, offsetof(struct pt_seg_header, filters) + 16);
-    add_words(offsetof(struct pt_seg_header, line), offsetof(struct pt_seg_header, sync[2]));
+    add_words(offsetof(struct pt_seg_header, line), offsetof(struct pt_seg_header, sync_next[2]));
     add_words(offsetof(struct pt_seg_header, nprocs),
               offsetof(struct pt_seg_header, expressions) + 8);
     add_words(offsetof(struct pt_seg_header, next_file), sizeof(struct pt_seg_header));
