@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include "base/clock.h"
 #include "base/grow.h"
+#include "base/hash.h"
 #include "base/sys.h"
 #include "log/builder.h"
 #include "ring/record.h"
@@ -52,6 +53,7 @@ struct pt_log_builder {
     uint64_t last_wid;        /* greatest writer number at last_ts in this round */
     bool     any;
     uint64_t next_wid;
+    uint64_t factor;          /* of both hashes: a file that is imported chooses the keys */
     struct author *authors;
     uint32_t author_count;
     uint16_t author_cells[AUTHOR_CELLS];   /* index + 1 */
@@ -61,20 +63,19 @@ struct pt_log_builder {
 };
 
 /* Every event is looked up twice: eight bytes at a step. */
-static uint32_t hash_bytes(const void *at, size_t bytes)
+static uint32_t hash_bytes(const void *at, size_t bytes, uint64_t factor)
 {
     const char *p = at;
     uint64_t h = bytes, word;
 
     for (; bytes >= 8; bytes -= 8, p += 8) {
         memcpy(&word, p, 8);
-        h = (h ^ word) * 0x9e3779b97f4a7c15u;
+        h = (h ^ word) * factor;
         h ^= h >> 32;
     }
     word = 0;
     memcpy(&word, p, bytes);
-    h = (h ^ word) * 0x9e3779b97f4a7c15u;
-    return (uint32_t)(h >> 32);
+    return pt_hash(h ^ word, factor);
 }
 
 static void builder_free(struct pt_log_builder *b)
@@ -91,7 +92,7 @@ static void builder_free(struct pt_log_builder *b)
 /* The cell of the name in the table; 0 in it: the name is new. */
 static uint16_t *name_cell(struct pt_log_builder *b, const char *name, size_t length)
 {
-    uint32_t i = hash_bytes(name, length) % NAME_CELLS;
+    uint32_t i = hash_bytes(name, length, b->factor) % NAME_CELLS;
 
     while (b->name_cells[i] && strcmp(b->names[b->name_cells[i]], name) != 0)
         i = (i + 1) % NAME_CELLS;
@@ -128,6 +129,7 @@ int pt_log_builder_new(struct pt_log_builder **builder, int fd, const struct pt_
     if (b) {
         b->next_wid = 2;     /* behind the control writers of streams */
         b->chunk_seq = 1;
+        b->factor = pt_hash_factor();
         b->next_id = PT_ID_NAMED_FIRST;
         b->authors = calloc(MAX_AUTHORS, sizeof *b->authors);
         error = b->authors ? open_log(b, fd, attr) : -ENOMEM;
@@ -279,7 +281,7 @@ static struct author *author_of(struct pt_log_builder *b, const struct posixtrac
     uint32_t hash, i;
 
     set_name(&key, event->thread_name);
-    hash = hash_bytes(&key, sizeof key);
+    hash = hash_bytes(&key, sizeof key, b->factor);
     *error = 0;
     for (;;) {
         for (i = hash % AUTHOR_CELLS; b->author_cells[i]; i = (i + 1) % AUTHOR_CELLS)

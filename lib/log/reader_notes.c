@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/grow.h"
+#include "base/hash.h"
 #include "log/reader_state.h"
 
 #define KEPT_BUFFERS 256u
@@ -54,7 +55,7 @@ static int grow_cursors(struct pt_round *round)
 
 static size_t first_cell(const struct pt_round *round, uint64_t wid)
 {
-    return (uint32_t)wid * 2654435761u & (round->hash_room - 1);
+    return pt_hash(wid, round->factor) & (round->hash_room - 1);
 }
 
 /* Doubles the cursors and the hash over them. */
@@ -71,6 +72,7 @@ static int grow_round(struct pt_round *round)
     free(round->hash);
     round->hash = hash;
     round->hash_room = 2 * round->cursor_room;
+    round->factor = pt_hash_factor();
     for (size_t i = 0; i < round->cursor_count; i++) {
         cell = first_cell(round, round->cursors[i].author.wid);
         while (hash[cell])

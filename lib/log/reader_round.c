@@ -34,6 +34,7 @@ static int note_data(struct pt_log_reader *r, const struct pt_packet_head *packe
         r->source.keep = PT_SOURCE_KEEP_NOTHING;
     return pt_reader_note(&r->round, pt_stored_wid(&p->author),
                           (struct pt_note){ .offset = offset, .bytes = packet->bytes,
+                                            .lsn = packet->lsn,
                                             .first_ts = p->first_ts, .last_ts = p->last_ts });
 }
 
@@ -179,6 +180,16 @@ PT_COLD static int read_undisturbed(const struct pt_log_reader *r, void *to,
     return error;
 }
 
+/* Is it, in file order, the packet that was noted?  A LOOP log that is being written may
+ * have another one there since, whole and of the same length. */
+static bool is_noted(const struct pt_log_reader *r, const struct pt_packet_head *p,
+                     const struct pt_note *n)
+{
+    return pt_packet_is_plausible(p, n->bytes) && pt_le32(p->bytes) == n->bytes &&
+           pt_le16(p->type) == PT_PACKET_DATA && pt_le64(p->lsn) == n->lsn &&
+           pt_packet_is_whole(p, r->seed);
+}
+
 /* The packet at a note, from the window or the file.  1; 0: not readable; negative errno. */
 static int fetch(struct pt_log_reader *r, struct pt_cursor *c, const struct pt_note *n,
                  const struct pt_packet_head **packet)
@@ -187,8 +198,9 @@ static int fetch(struct pt_log_reader *r, struct pt_cursor *c, const struct pt_n
     int error = 0;
 
     *packet = p;
+    /* The walk of an open ring may have read a stretch of the window again. */
     if (p && !PT_FOREIGN_ORDER)
-        return 1;
+        return r->complete || !r->ring_bytes || is_noted(r, p, n);
     if (c->room < n->bytes) {
         free(c->buffer);
         c->buffer = malloc(n->bytes);
@@ -203,9 +215,7 @@ static int fetch(struct pt_log_reader *r, struct pt_cursor *c, const struct pt_n
     *packet = p = (const void *)c->buffer;
     if (error)
         return error == -ENODATA ? 0 : error;
-    /* A live LOOP log may have been overwritten since it was noted. */
-    if (!pt_packet_is_plausible(p, n->bytes) || pt_le32(p->bytes) != n->bytes ||
-        pt_le16(p->type) != PT_PACKET_DATA || !pt_packet_is_whole(p, r->seed))
+    if (!is_noted(r, p, n))
         return 0;
     pt_order_packet_in((struct pt_packet_head *)(void *)c->buffer);
     return 1;

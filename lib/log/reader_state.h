@@ -43,6 +43,7 @@ struct pt_note {
     uint64_t offset;
     const struct pt_log_packet *tail;   /* in memory, or NULL: in the file */
     uint64_t first_ts, last_ts;
+    uint64_t lsn;                       /* in the file: of that packet and no other */
     uint32_t bytes;
     uint32_t next;                      /* of the same author; PT_NO_NOTE: last */
 };
@@ -65,6 +66,7 @@ struct pt_round {
     size_t   cursor_count, cursor_room;
     uint32_t *hash;                     /* cursor index + 1, by wid */
     size_t   hash_room;
+    uint64_t factor;                    /* of the hash: a log chooses its wids */
     struct pt_tournament contest;       /* of the cursors, by their indices */
     struct pt_cursor *current;          /* whose event was given last */
     bool     damaged;                   /* what it gives is not all */

@@ -5,6 +5,7 @@
 #include <posixtrace/info.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/hash.h"
 #include "log/totals.h"
 
 _Static_assert(POSIXTRACE_LOSS_CAUSES == PT_LOSS_CAUSES, "one number for each cause");
@@ -32,7 +33,7 @@ void pt_totals_clear(struct pt_totals *t)
 /* The hash cell of wid, or the empty one where it belongs. */
 static uint32_t *cell_of(const struct pt_totals *t, uint64_t wid)
 {
-    size_t i = (uint32_t)wid * 2654435761u & (t->hash_room - 1);
+    size_t i = pt_hash(wid, t->factor) & (t->hash_room - 1);
 
     while (t->hash[i] && t->entries[t->hash[i] - 1].author.wid != wid)
         i = (i + 1) & (t->hash_room - 1);
@@ -100,6 +101,7 @@ static int make_room(struct pt_totals *t)
         return -ENOMEM;
     t->hash = hash;
     t->hash_room = 2 * room;
+    t->factor = pt_hash_factor();
     t->room = room;
     fill_hash(t);
     return 0;

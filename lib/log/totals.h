@@ -34,6 +34,7 @@ struct pt_totals {
     size_t    count, room;
     uint32_t *hash;                      /* entry index + 1, by wid; open addressing */
     size_t    hash_room;
+    uint64_t  factor;                    /* of the hash: a log chooses its wids */
     uint64_t  changes;
     uint64_t  recorded;                  /* sums over entries and folded ones */
     uint64_t  lost[PT_LOSS_CAUSES];

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include "metrics/bounds.h"
 #include "metrics/engine.h"
 #include "metrics/step.h"
@@ -233,6 +234,9 @@ static bool init_machine(struct pt_machine *m, const posixtrace_metric_t *metric
 int pt_engine_init(struct pt_engine *e, const posixtrace_metric_t *const *metrics, size_t count)
 {
     memset(e, 0, sizeof *e);
+    if (getrandom(&e->factor, sizeof e->factor, GRND_NONBLOCK) != sizeof e->factor)
+        e->factor = 0x9e3779b97f4a7c15u ^ (uintptr_t)e;
+    e->factor |= 1;
     TAILQ_INIT(&e->line);
     e->machines = calloc(count, sizeof *e->machines);
     e->gap_from = calloc(GAPS_KEPT, sizeof *e->gap_from);

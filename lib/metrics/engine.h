@@ -142,6 +142,7 @@ struct pt_engine {
     struct pt_thread *last;                /* of the event before; NULL: look */
     struct pt_thread *recent[PT_RECENT];   /* by a part of the key */
     struct pt_object *objects, *spare;
+    unsigned long long factor;        /* of their hash: random, a log chooses the keys */
     struct pt_automaton **scratch;
     size_t scratch_room;
     uint64_t events;                  /* all of them */

@@ -11,16 +11,16 @@
 
 /* Without memory an entry is not added, and its tbl is NULL. */
 #define HASH_NONFATAL_OOM 1
-#define HASH_FUNCTION(key, length, hash) ((hash) = pt_hash_words(key, length))
+#define HASH_FUNCTION(key, length, hash) ((hash) = pt_hash_words(key, length, e->factor))
 
-static unsigned pt_hash_words(const void *key, size_t length)
+static unsigned pt_hash_words(const void *key, size_t length, unsigned long long factor)
 {
     const char *at = key;
     unsigned long long h = 0, word;
 
     for (; length >= sizeof word; length -= sizeof word, at += sizeof word) {
         memcpy(&word, at, sizeof word);
-        h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+        h = (h ^ word) * factor;
         h ^= h >> 32;
     }
     return (unsigned)h;

@@ -129,6 +129,7 @@ struct pt_live {
     uint64_t overflow_ts;        /* oldest event lost or passed over since the last report */
     uint64_t lost_last;          /* as last read from the header */
     struct pt_tally *tally;      /* open addressing by wid */
+    uint64_t tally_factor;       /* of its hash: traced processes can choose their wids */
     uint32_t tally_count, tally_room, look;
     uint32_t tally_max;          /* above that, tallies that are complete are forgotten */
     uint32_t *ended;             /* slots whose counts we have, to be released */

@@ -9,13 +9,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/hash.h"
 #include "ring/slot.h"
 #include "stream/balance.h"
 #include "stream/books.h"
 
 static struct pt_tally *find(struct pt_live *l, uint64_t wid)
 {
-    uint32_t mask = l->tally_room - 1, i = (uint32_t)wid * 2654435761u & mask;
+    uint32_t mask = l->tally_room - 1, i = pt_hash(wid, l->tally_factor) & mask;
 
     while (l->tally[i].used && l->tally[i].author.wid != wid)
         i = (i + 1) & mask;
@@ -63,6 +64,7 @@ static bool rehash(struct pt_live *l)
     if (!fresh)
         return false;
     l->tally = fresh;
+    l->tally_factor = pt_hash_factor();
     l->tally_room = new_room;
     l->tally_count = 0;
     for (uint32_t i = 0; i < room; i++) {

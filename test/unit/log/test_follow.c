@@ -395,6 +395,57 @@ START_TEST(another_log)
 }
 END_TEST
 
+/* Rounds of eight packets, all of the same length. */
+static void write_even(unsigned rounds)
+{
+    static uint64_t ts;
+    struct pt_log_author_totals totals;
+
+    for (unsigned k = 0; k < rounds; k++) {
+        struct pt_log_status status = { .status_running = POSIX_TRACE_RUNNING };
+
+        for (unsigned i = 0; i < 8; i++) {
+            for (unsigned e = 0; e < 5; e++)
+                maker_add(&makers[0], ++ts, 16);
+            ck_assert_int_ge(pt_log_put_packet(writer, maker_take(&makers[0])), 0);
+        }
+        status.watermark = ++ts;
+        totals = totals_of(&makers[0]);
+        ck_assert_int_eq(pt_log_end_round(writer, &status, &totals, 1), 0);
+    }
+}
+
+/* A LOOP log that is read as it is, not followed: where a packet was that the reader has
+ * noted, another one of the same length is by now.  It is not given in its place. */
+START_TEST(another_packet_in_its_place)
+{
+    struct pt_event e;
+    uint64_t last = 0, given = 0;
+    int rc;
+
+    for (unsigned more = 1; more <= 40; more++) {
+        begin(POSIX_TRACE_LOOP, 20000);
+        write_even(60);
+        ck_assert_uint_gt(writer->ring.bytes, 0);
+        pt_log_reader_free(reader);
+        reader = log_reader(fd);
+        ck_assert_int_eq(pt_log_reader_next(reader, &e), 1);
+        last = e.ts;
+        /* As if the round were too long for the window. */
+        pt_source_forget(&reader->source);
+        write_even(more);
+        while ((rc = pt_log_reader_next(reader, &e)) == 1) {
+            ck_assert_uint_gt(e.ts, last);
+            last = e.ts;
+            given++;
+        }
+        ck_assert_int_eq(rc, 0);
+        end();
+    }
+    ck_assert_uint_gt(given, 0);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_set_timeout(tc, 60);
@@ -411,6 +462,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, damaged);
     tcase_add_test(tc, emptied);
     tcase_add_test(tc, another_log);
+    tcase_add_test(tc, another_packet_in_its_place);
 }
 
 int main(void)

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* Logs that are made to cost their reader time or memory: what is counted is bounded. */
+#include "log/reader_state.h"
+#include "log_helpers.h"
+#include "support/run_suite.h"
+
+#define COLLIDING 4000u
+
+/* The longest run of cells in use, which bounds the steps of a search. */
+static size_t longest_run(const uint32_t *hash, size_t room)
+{
+    size_t run = 0, longest = 0;
+
+    for (size_t i = 0; i < 2 * room; i++) {
+        run = hash[i % room] ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+/* Numbers that differ in bits from 32 on only, as a wid of a log may. */
+START_TEST(writer_numbers_collide)
+{
+    struct pt_round round = { .note_count = 0 };
+    struct pt_totals totals;
+
+    pt_totals_init(&totals);
+    for (uint64_t i = 1; i <= COLLIDING; i++) {
+        struct pt_log_author_totals a = { .author = { .wid = i << 32 }, .recorded = 1 };
+
+        if (pt_totals_set(&totals, &a) != 0 ||
+            pt_reader_note(&round, i << 32, (struct pt_note){ .bytes = 8 }) != 0)
+            ck_abort_msg("no memory");
+    }
+    ck_assert_uint_eq(totals.count, COLLIDING);
+    ck_assert_uint_eq(round.cursor_count, COLLIDING);
+    ck_assert_uint_lt(longest_run(totals.hash, totals.hash_room), COLLIDING / 4);
+    ck_assert_uint_lt(longest_run(round.hash, round.hash_room), COLLIDING / 4);
+    pt_totals_deinit(&totals);
+    pt_reader_round_deinit(&round);
+}
+END_TEST
+
+/* Another file cannot be made for the factor of the next table. */
+START_TEST(tables_differ)
+{
+    struct pt_round a = { .note_count = 0 }, b = { .note_count = 0 };
+
+    ck_assert_int_eq(pt_reader_note(&a, 7, (struct pt_note){ .bytes = 8 }), 0);
+    ck_assert_int_eq(pt_reader_note(&b, 7, (struct pt_note){ .bytes = 8 }), 0);
+    ck_assert_uint_ne(a.factor, b.factor);
+    ck_assert_uint_eq(a.factor % 2, 1);
+    pt_reader_round_deinit(&a);
+    pt_reader_round_deinit(&b);
+}
+END_TEST
+
+static void add(TCase *t)
+{
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, writer_numbers_collide);
+    tcase_add_test(t, tables_differ);
+}
+
+int main(void)
+{
+    return run_suite("log", "hostile", NULL, add);
+}
