@@ -20,6 +20,7 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <posixtrace/log.h>
 #include <posixtrace/stream.h>
 
 #include "amount.h"
@@ -233,6 +234,22 @@ static uint64_t count_left(pid_t target, pid_t dead)
     return a.counts.events;
 }
 
+/* A log that was cut counts what has not come.  One with a limit comes at the end, in no
+ * order that could be completed, and a pipe takes no more. */
+static void count_lost(const struct part *p)
+{
+    struct posixtrace_recover_report report;
+    uint64_t lost = apart_lost(&p->a);
+    int error;
+
+    if (lost == 0 || !p->r.regular || p->a.check.most)
+        return;
+    error = posixtrace_log_recover_lost(p->r.fd, lost, &report);
+    if (error)
+        tool_error("cannot write into %s how many events were lost: %s", quote(p->r.log),
+                   strerror(error));
+}
+
 /* What has come from a worker that is gone: the log, if there is anything in it. */
 static int end_part(struct part *p, const struct record_request *q)
 {
@@ -251,6 +268,8 @@ static int end_part(struct part *p, const struct record_request *q)
     if (p->a.error && apart_lost(&p->a) > 0)
         tool_note("%s lacks at least %s event%s", quote(p->r.log),
                   amount_count(apart_lost(&p->a)), apart_lost(&p->a) == 1 ? "" : "s");
+    if (died)
+        count_lost(p);
     if (close(p->r.fd) != 0 && p->r.error == 0)
         p->r.error = errno;
     p->r.fd = -1;

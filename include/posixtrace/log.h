@@ -64,6 +64,14 @@ struct posixtrace_recover_report {
  */
 int posixtrace_log_recover(int fd, struct posixtrace_recover_report *report);
 
+/*
+ * The same for who has received the log, and knows of so many events that were recorded and
+ * have not come: they are counted as lost, by cause POSIXTRACE_LOST_LOG_ERROR.  A log that is
+ * complete already stays as it is.
+ */
+int posixtrace_log_recover_lost(int fd, uint64_t events,
+                                struct posixtrace_recover_report *report);
+
 /* A log under construction. */
 typedef struct posixtrace_log_builder posixtrace_log_builder_t;
 

@@ -67,12 +67,18 @@ PT_PUBLIC void posixtrace_stream_lost(uint64_t *streams, uint64_t *events)
 
 PT_PUBLIC int posixtrace_log_recover(int fd, struct posixtrace_recover_report *report)
 {
+    return posixtrace_log_recover_lost(fd, 0, report);
+}
+
+PT_PUBLIC int posixtrace_log_recover_lost(int fd, uint64_t events,
+                                          struct posixtrace_recover_report *report)
+{
     int saved = errno, cancel, r;
 
     if (!report)
         return EINVAL;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    r = pt_stream_recover(fd, report);
+    r = pt_stream_recover(fd, events, report);
     pthread_setcancelstate(cancel, NULL);
     errno = saved;
     return -r;

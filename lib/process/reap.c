@@ -53,7 +53,7 @@ static int complete_log(const struct pt_seg_header *h, const struct pt_log_look 
     *fate = pt_log_find(h, look, O_RDWR, &fd);
     if (fd < 0)
         return fd;
-    r = fstat(fd, &st) == 0 && st.st_size > most ? -EFBIG : pt_stream_recover(fd, &report);
+    r = fstat(fd, &st) == 0 && st.st_size > most ? -EFBIG : pt_stream_recover(fd, 0, &report);
     close(fd);
     return r;
 }

@@ -65,7 +65,8 @@ static int complete(struct pt_log_claim *c, struct pt_log_reader *r, struct pt_t
     return e;
 }
 
-static int recover_claimed(struct pt_log_claim *c, struct posixtrace_recover_report *report)
+static int recover_claimed(struct pt_log_claim *c, uint64_t lost,
+                           struct posixtrace_recover_report *report)
 {
     struct posixtrace_info info;
     struct pt_log_reader *r;
@@ -85,6 +86,8 @@ static int recover_claimed(struct pt_log_claim *c, struct posixtrace_recover_rep
         e = found < 0 ? found : found == PT_TAIL_WRITER_ALIVE ? -EBUSY : 0;
         if (found == PT_TAIL_NONE)
             pt_tombstone_tell(pt_log_reader_params(r)->id, r);
+        if (lost > 0)
+            pt_log_reader_add_lost(r, POSIXTRACE_LOST_LOG_ERROR, lost);
         if (e == 0 && tail)
             e = pt_log_reader_set_tail(r, &tail->tail);
         if (e == 0)
@@ -97,7 +100,7 @@ static int recover_claimed(struct pt_log_claim *c, struct posixtrace_recover_rep
     return e;
 }
 
-int pt_stream_recover(int fd, struct posixtrace_recover_report *report)
+int pt_stream_recover(int fd, uint64_t lost, struct posixtrace_recover_report *report)
 {
     struct pt_log_claim claim;
     int e;
@@ -106,7 +109,7 @@ int pt_stream_recover(int fd, struct posixtrace_recover_report *report)
     e = pt_log_claim(&claim, fd);
     if (e < 0)
         return e;
-    e = recover_claimed(&claim, report);
+    e = recover_claimed(&claim, lost, report);
     pt_log_claim_end(&claim);
     /* The file has another log now, or none. */
     return e == -ESTALE ? -EBUSY : e;

@@ -6,6 +6,7 @@
 
 #include <posixtrace/log.h>
 
-int pt_stream_recover(int fd, struct posixtrace_recover_report *report);
+/* lost: events that neither log nor segment knows of. */
+int pt_stream_recover(int fd, uint64_t lost, struct posixtrace_recover_report *report);
 
 #endif

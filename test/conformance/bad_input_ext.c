@@ -233,6 +233,9 @@ START_TEST(test_check_and_recover)
     refused(posixtrace_log_recover(fd, &recovered));
     refused(posixtrace_log_check(fd, NULL, NULL, NULL));
     refused(posixtrace_log_recover(fd, NULL));
+    ck_fails(posixtrace_log_recover_lost(-1, 1, &recovered), EBADF);
+    refused(posixtrace_log_recover_lost(fd, 1, &recovered));
+    refused(posixtrace_log_recover_lost(fd, UINT64_MAX, NULL));
     ck_assert_int_eq(write(fd, "this is no log\n", 15), 15);
     refused(posixtrace_log_check(fd, NULL, NULL, &report));
     refused(posixtrace_log_recover(fd, &recovered));

@@ -155,17 +155,32 @@ def as_alice(house, directory, *arguments):
                           **house.how(directory, ALICE)).returncode
 
 
+def pauses(target):
+    """How often its threads have paused, which they do after each event."""
+    return sum(int(re.search(r"^voluntary_ctxt_switches:\t(\d+)$", status.read_text(), re.M)[1])
+               for status in pathlib.Path(f"/proc/{target.pid}/task").glob("*/status"))
+
+
 def expect_death(house, recorder, why):
     status, said = recorder.end(0)
     expect(f"{status} {said}", status == 1 and why in said and "at least" in said)
     status, _ = house.posixtrace(["print", "--strict", recorder.log], None)
     expect(f"the log opens and is not whole: {status}", status == 3)
+    lost = int(re.search(r"at least ([0-9,]+) event", said)[1].replace(",", ""))
+    status, text = house.posixtrace(["info", recorder.log], None)
+    expect(f"{said}: the log says {text}", lost > 0 and
+           re.search(rf"^lost +{lost} events$", text, re.M) and
+           re.search(rf"^ +{lost} log could not be written$", text, re.M))
 
 
 def test_harm(house):
     """Killed by the user; the segment made empty."""
     target, directory = start(house, "killed")
     recorder = Recorder(house, target, directory)
+    # Events that the worker has not delivered: it is stopped while the target traces.
+    os.kill(recorder.worker(), signal.SIGSTOP)
+    before = pauses(target)
+    wait_until("the target traces", lambda: pauses(target) > before + 20)
     expect("Alice may", as_alice(house, directory, "kill", "-9", str(recorder.worker())) == 0)
     expect_death(house, recorder, "Killed")
     target.end()
