@@ -18,6 +18,7 @@
 #include <sys/types.h>
 #include <posixtrace/info.h>
 #include <trace.h>
+#include "log_place.h"
 
 enum record_policy { RECORD_FLUSH, RECORD_LOOP, RECORD_UNTIL_FULL };
 
@@ -43,9 +44,8 @@ struct recording {
     int        fd;
     bool       made;              /* the log was not there before */
     bool       regular;           /* and can be read back */
-    char      *earlier;           /* the log that was there before has this name now, or NULL */
-    char      *place;             /* and had this one */
-    int        locked;            /* its descriptor, with the lock; -1: none */
+    struct log_place place;       /* and the log that was there before */
+    int        locked;            /* the descriptor of that one, with the lock; -1: none */
     bool       active;            /* has a stream */
     bool       over;              /* the process has ended */
     int        error;             /* of recording_end() */
@@ -67,9 +67,9 @@ int record_log_open(struct recording *r, const struct record_request *q, const c
 void record_log_keep(struct recording *r);
 /* Removes what was made; the earlier log is there again. */
 void record_log_drop(struct recording *r);
-/* Is there a %p in the pattern? */
 /* Says which process writes the log already; EXIT_FAILED. */
 int record_log_busy(const char *log);
+/* Is there a %p in the pattern? */
 bool record_log_has_pid(const char *pattern);
 
 /* record_stream.c.  begin: pid is set; opens log and stream and starts it. */

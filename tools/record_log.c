@@ -131,19 +131,13 @@ static bool is_taken(int fd)
     return fd >= 0;
 }
 
-/* May the regular file that is there be overwritten? */
-static int judge(struct recording *r)
+/* May the regular file that is open be overwritten? */
+static int judge(const struct recording *r)
 {
-    const int flags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
     struct posixtrace_info info = { .end = POSIXTRACE_END_SHUTDOWN };
     trace_id_t trid;
     int error;
 
-    r->locked = open(r->log, O_RDWR | flags);
-    if (r->locked < 0)
-        r->locked = open(r->log, O_RDONLY | flags);
-    if (r->locked < 0)
-        return tool_error("cannot write %s: %s", quote(r->log), strerror(errno));
     if (is_taken(r->locked))
         return record_log_busy(r->log);
     error = posix_trace_open(r->locked, &trid);
@@ -165,93 +159,69 @@ static void forget_earlier(struct recording *r)
     if (r->locked >= 0)
         close(r->locked);
     r->locked = -1;
-    free(r->earlier);
-    free(r->place);
-    r->earlier = r->place = NULL;
+    log_place_end(&r->place);
 }
 
-/* What is a descriptor of ours, as /dev/stdout, stays where it is. */
-static bool may_move(const char *path)
+/* A file that may only be read is judged, too, and refused afterwards. */
+static int open_earlier(struct recording *r, struct stat *st, bool *writable)
 {
-    return strncmp(path, "/dev/", 5) != 0 && strncmp(path, "/proc/", 6) != 0;
+    r->locked = log_place_open(&r->place, O_RDWR | O_NONBLOCK, 0);
+    *writable = r->locked >= 0;
+    if (r->locked < 0)
+        r->locked = log_place_open(&r->place, O_RDONLY | O_NONBLOCK, 0);
+    if (r->locked < 0)
+        return tool_error("cannot write %s: %s", quote(r->log), strerror(errno));
+    if (fstat(r->locked, st) != 0 || !S_ISREG(st->st_mode))
+        return tool_error("%s became another file meanwhile; nothing was written",
+                          quote(r->log));
+    return EXIT_DONE;
 }
 
-/* Gives the earlier log another name; false: it stays. */
-static bool move_away(struct recording *r)
+static int open_regular(struct recording *r)
 {
-    int fd = -1;
+    bool writable;
+    struct stat st;
+    int status = open_earlier(r, &st, &writable);
 
-    r->place = may_move(r->log) ? realpath(r->log, NULL) : NULL;
-    if (!r->place)
-        return false;
-    r->earlier = tool_grow(NULL, strlen(r->place) + sizeof ".XXXXXX", 1);
-    stpcpy(stpcpy(r->earlier, r->place), ".XXXXXX");
-    fd = mkostemp(r->earlier, O_CLOEXEC);
-    if (fd >= 0)
-        close(fd);
-    if (fd >= 0 && rename(r->place, r->earlier) == 0)
-        return true;
-    if (fd >= 0)
-        unlink(r->earlier);
-    free(r->earlier);
-    free(r->place);
-    r->earlier = r->place = NULL;
-    return false;
-}
-
-/* The earlier log is there again, if that can be. */
-static void move_back(struct recording *r)
-{
-    if (r->earlier && rename(r->earlier, r->place) != 0)
-        tool_error("the earlier %s is %s now: %s", quote(r->place), quote(r->earlier),
-                   strerror(errno));
-    forget_earlier(r);
-}
-
-static int open_regular(struct recording *r, const struct stat *st)
-{
-    const int flags = O_RDWR | O_CLOEXEC | O_NOCTTY;
-
-    if (st->st_size > 0 && judge(r) != EXIT_DONE) {
-        forget_earlier(r);
-        return EXIT_FAILED;
-    }
-    if (st->st_size == 0 || access(r->log, W_OK) != 0) {
-        r->fd = open(r->log, flags);
+    if (status == EXIT_DONE && st.st_size > 0)
+        status = judge(r);
+    if (status != EXIT_DONE)
+        return status;
+    if (!writable) {
+        errno = EACCES;
         return EXIT_DONE;
     }
-    if (!move_away(r)) {
+    status = st.st_size > 0 ? log_place_move(&r->place, &st) : -1;
+    if (status > EXIT_DONE)
+        return status;
+    if (status < 0) {
         /* The same file, with its lock. */
         r->fd = r->locked;
         r->locked = -1;
         return EXIT_DONE;
     }
-    r->fd = open(r->place, flags | O_CREAT | O_EXCL, 0666);
+    r->fd = log_place_open(&r->place, O_RDWR | O_CREAT | O_EXCL, 0666);
     /* As the earlier one, where that is allowed. */
-    if (r->fd >= 0 && fchown(r->fd, st->st_uid, st->st_gid) == 0)
-        fchmod(r->fd, st->st_mode & 0777);
+    if (r->fd >= 0 && fchown(r->fd, st.st_uid, st.st_gid) == 0)
+        fchmod(r->fd, st.st_mode & 0777);
     return EXIT_DONE;
 }
 
 /* A FIFO waits until it has a reader; a pipe whose reader has gone never has one. */
 static int open_pipe(struct recording *r, const struct record_request *q)
 {
-    const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
-    char *path = realpath(r->log, NULL);
-
-    r->fd = open(r->log, flags | O_NONBLOCK);
-    if (r->fd < 0 && errno == ENXIO && path) {
+    r->fd = log_place_open(&r->place, O_WRONLY | O_NONBLOCK, 0);
+    if (r->fd < 0 && errno == ENXIO && r->place.nofollow) {
         if (!q->quiet)
             tool_note("waiting for a reader of %s", quote(r->log));
         signals_let(NULL);
-        r->fd = open(r->log, flags);
+        r->fd = log_place_open(&r->place, O_WRONLY, 0);
         signals_hold();
     } else if (r->fd < 0 && errno == ENXIO) {
         errno = EPIPE;
     } else if (r->fd >= 0) {
-        fcntl(r->fd, F_SETFL, flags & O_ACCMODE);
+        fcntl(r->fd, F_SETFL, O_WRONLY);
     }
-    free(path);
     return EXIT_DONE;
 }
 
@@ -259,12 +229,28 @@ static int open_existing(struct recording *r, const struct record_request *q)
 {
     struct stat st;
 
-    if (stat(r->log, &st) == 0 && S_ISREG(st.st_mode))
-        return open_regular(r, &st);
-    if (stat(r->log, &st) == 0 && S_ISFIFO(st.st_mode))
+    if (log_place_stat(&r->place, &st) == 0 && S_ISREG(st.st_mode))
+        return open_regular(r);
+    if (log_place_stat(&r->place, &st) == 0 && S_ISFIFO(st.st_mode))
         return open_pipe(r, q);
-    r->fd = open(r->log, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    r->fd = log_place_open(&r->place, O_WRONLY, 0);
     return EXIT_DONE;
+}
+
+/* In the folder of the name, or what has the name already. */
+static int open_log(struct recording *r, const struct record_request *q)
+{
+    int status = log_place_find(&r->place, r->log);
+
+    if (status != EXIT_DONE)
+        return status;
+    r->fd = log_place_open(&r->place, O_RDWR | O_CREAT | O_EXCL, 0666);
+    r->made = r->fd >= 0;
+    if (r->fd < 0 && errno == EEXIST)
+        status = open_existing(r, q);
+    if (status == EXIT_DONE && r->fd < 0)
+        status = tool_error("cannot write %s: %s", quote(r->log), strerror(errno));
+    return status;
 }
 
 int record_log_open(struct recording *r, const struct record_request *q, const char *program)
@@ -276,13 +262,9 @@ int record_log_open(struct recording *r, const struct record_request *q, const c
     r->regular = apart_is_worker();
     if (r->regular)
         return EXIT_DONE;
-    r->fd = open(r->log, O_RDWR | O_CLOEXEC | O_NOCTTY | O_CREAT | O_EXCL, 0666);
-    r->made = r->fd >= 0;
-    if (r->fd < 0 && errno == EEXIST && open_existing(r, q) != EXIT_DONE)
-        return EXIT_FAILED;
-    if (r->fd < 0) {
-        tool_error("cannot write %s: %s", quote(r->log), strerror(errno));
-        move_back(r);
+    if (open_log(r, q) != EXIT_DONE) {
+        log_place_restore(&r->place);
+        forget_earlier(r);
         return EXIT_FAILED;
     }
     r->regular = fstat(r->fd, &st) == 0 && S_ISREG(st.st_mode);
@@ -296,24 +278,21 @@ int record_log_open(struct recording *r, const struct record_request *q, const c
 
 void record_log_keep(struct recording *r)
 {
-    if (r->earlier)
-        unlink(r->earlier);
+    log_place_forget(&r->place);
     forget_earlier(r);
 }
 
 void record_log_drop(struct recording *r)
 {
     /* Another program has started to write the file since we opened it. */
-    if (is_taken(r->fd)) {
-        if (r->earlier)
-            tool_note("the earlier %s is %s now", quote(r->place), quote(r->earlier));
-        forget_earlier(r);
-    } else if (r->made) {
-        unlink(r->log);
-    }
+    if (is_taken(r->fd))
+        log_place_leave(&r->place);
+    else if (r->made)
+        log_place_remove(&r->place);
     if (r->fd >= 0)
         close(r->fd);
-    move_back(r);
+    log_place_restore(&r->place);
+    forget_earlier(r);
     r->fd = -1;
     r->made = false;
     free(r->log);

@@ -14,6 +14,7 @@ import os
 import pathlib
 import pty
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -289,13 +290,63 @@ def check_earlier_log(setup):
         expect("the same mode", (folder / "x.ptl").stat().st_mode & 0o777 == 0o640)
 
 
+# A user without rights, who owns the folder: x.ptl is his log, or a link to root's file.
+EXCHANGE = """
+import os, sys
+os.setgid(65534); os.setuid(65534)
+print("ready", flush=True)
+while True:
+    os.symlink(sys.argv[1], "new"); os.rename("new", "x.ptl")
+    os.link("good.ptl", "new"); os.rename("new", "x.ptl")
+"""
+
+
+def check_exchanged(setup):
+    """Root does not follow another user's link, whenever it is exchanged for his log."""
+    if os.geteuid() != 0:
+        return
+    folder, secret = setup.folder / "theirs", setup.folder / "secret"
+    folder.mkdir()
+    setup.folder.chmod(0o755)
+    record = [setup.tool, "record", "--quiet", "-o", "x.ptl", setup.plain, "events", "3", "a"]
+
+    def run():
+        return subprocess.run(record, cwd=folder, env=setup.environment, capture_output=True,
+                              text=True, check=False)
+
+    run()
+    (folder / "x.ptl").rename(folder / "good.ptl")
+    for path in (folder, folder / "good.ptl"):
+        os.chown(path, 65534, 65534)
+    shutil.copy(folder / "good.ptl", secret)
+    secret.chmod(0o600)
+    before = secret.read_bytes()
+    (folder / "x.ptl").symlink_to(secret)
+    os.lchown(folder / "x.ptl", 65534, 65534)
+    done = run()
+    expect(f"another's link: {done}", done.returncode == 1 and
+           "a link of user 65534" in done.stderr)
+    user = subprocess.Popen([sys.executable, "-c", EXCHANGE, secret], cwd=folder,
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    user.stdout.readline()
+    for _ in range(20):
+        run()
+        status = secret.lstat()
+        expect("root's file has another owner", (status.st_uid, status.st_mode & 0o777) ==
+               (0, 0o600))
+        expect("root's file was written", secret.read_bytes() == before)
+    user.kill()
+    user.wait(timeout=TIMEOUT)
+    user.stdout.close()
+
+
 def main():
     tool, plain = (str(pathlib.Path(name).resolve()) for name in sys.argv[1:])
     with tempfile.TemporaryDirectory() as name:
         setup = Setup(tool, plain, pathlib.Path(name))
         for check in (check_print, check_flush, check_waiting_for_reader, check_reader_gone,
                       check_nobody_reads_messages, check_escalation, check_background, check_key,
-                      check_follow, check_earlier_log):
+                      check_follow, check_earlier_log, check_exchanged):
             check(setup)
 
 
