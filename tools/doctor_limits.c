@@ -70,8 +70,8 @@ static void judge_address_space(void)
     doctor_add(limit < SPACE_SMALL ? NOTE : FINE, "RLIMIT_AS", "%s", amount_bytes(limit));
     if (limit >= SPACE_SMALL)
         return;
-    doctor_means("a stream maps the room it may grow to, 64 MiB or more: the call that makes it "
-                 "answers ENOMEM when the program needs the rest");
+    doctor_means("a stream maps the room it may grow to, up to an eighth of that: fewer threads "
+                 "can record, or the call that makes it answers ENOMEM");
     doctor_remedy("ulimit -v unlimited");
 }
 
@@ -82,8 +82,8 @@ static void tell_locked_memory(void)
     if (limit == UINT64_MAX)
         doctor_add(FINE, "RLIMIT_MEMLOCK", "no limit");
     else
-        doctor_add(FINE, "RLIMIT_MEMLOCK", "%s; counts for programs that call mlockall() only",
-                   amount_bytes(limit));
+        doctor_add(FINE, "RLIMIT_MEMLOCK", "%s; counts for programs that call mlockall() only, and "
+                   "then with all that a stream maps", amount_bytes(limit));
 }
 
 void doctor_limits(void)

@@ -152,6 +152,9 @@ void *pt_dir_map(int fd, uint64_t size, int protection, int *error)
         errno = ENOMEM;
     else if (fd >= 0 || fd == -EFBIG)
         p = mmap(NULL, size, protection, flags, fd < 0 ? -1 : fd, 0);
+    /* EAGAIN: the process locks all that it maps, and may lock no more. */
+    if (p == MAP_FAILED && errno == EAGAIN)
+        errno = ENOMEM;
     *error = p != MAP_FAILED ? 0 : fd < 0 && fd != -EFBIG ? fd : -errno;
     errno = saved;
     return p == MAP_FAILED ? NULL : p;

@@ -117,14 +117,15 @@ static bool may_grow(const struct pt_seg *seg, uint32_t nchunks)
     return nchunks < (uint64_t)seg->g.base_chunks + pt_load_relaxed(&seg->h->writers);
 }
 
-/* One more chunk for a further living writer.  FULL: the limit is reached. */
+/* One more chunk for a further living writer.  FULL: the limit is reached.  Where this process
+ * does not see all chunks, it cannot say that the stream is full. */
 static enum pt_pool_take grow(struct pt_seg *seg)
 {
     struct pt_seg_header *h = seg->h;
     uint32_t was = pt_load_acquire(&h->nchunks), n = pt_seg_chunk_count(seg);
 
     if (!may_grow(seg, n))
-        return PT_POOL_FULL;
+        return pt_seg_is_short(seg) ? PT_POOL_NO_MEMORY : PT_POOL_FULL;
     if (n >= seg->g.chunk_max || pt_seg_reach_chunks(seg, n + 1) < 0 ||
         pt_seg_back_chunk(seg, n, PT_CHUNK_FIRST) < 0)
         return PT_POOL_NO_MEMORY;

@@ -57,12 +57,14 @@ int pt_seg_open_base(struct pt_seg *seg)
 {
     const struct pt_geometry *g = &seg->g;
     char *base = (char *)seg->h;
+    uint32_t end = seg->chunk_reach ? g->slots_off : g->infos_off;
 
-    if (mprotect(base + g->procs_off, g->slots_off - g->procs_off, PROT_READ | PROT_WRITE) < 0)
+    if (mprotect(base + g->procs_off, end - g->procs_off, PROT_READ | PROT_WRITE) < 0)
         return -errno;
     avoid_huge_pages(seg);
     seg->slots_open = seg->chunks_open = 0;
-    return pt_sys_populate(base + g->infos_off, pt_seg_infos_end(g->base_chunks));
+    return seg->chunk_reach ? pt_sys_populate(base + g->infos_off,
+                                              pt_seg_infos_end(g->base_chunks)) : 0;
 }
 
 bool pt_seg_is_name(const char *file)
@@ -153,7 +155,7 @@ bool pt_seg_is_ours(int fd, struct stat *st)
            st->st_size >= (off_t)sizeof(struct pt_seg_header);
 }
 
-int pt_seg_open(struct pt_seg *seg, const char *file)
+static int open_file(struct pt_seg *seg, const char *file, bool to_write)
 {
     int saved = errno, dir = pt_dir_open(false), fd = -1, r = 0;
     struct stat st;
@@ -168,9 +170,8 @@ int pt_seg_open(struct pt_seg *seg, const char *file)
         r = dir < 0 ? dir : -errno;
         goto out;
     }
-    r = pt_seg_is_ours(fd, &st) ? pt_seg_map(seg, fd, (uint64_t)st.st_size) : -EINVAL;
-    if (r == 0)
-        r = pt_seg_validate(&seg->g, seg->h, seg->size);
+    r = pt_seg_is_ours(fd, &st) ? pt_seg_map_file(seg, fd, (uint64_t)st.st_size, to_write)
+                                : -EINVAL;
     if (r == 0)
         r = pt_seg_open_base(seg);
     strncpy(seg->file, file, sizeof seg->file - 1);
@@ -180,6 +181,16 @@ int pt_seg_open(struct pt_seg *seg, const char *file)
 out:
     errno = saved;
     return r;
+}
+
+int pt_seg_open(struct pt_seg *seg, const char *file)
+{
+    return open_file(seg, file, false);
+}
+
+int pt_seg_open_to_write(struct pt_seg *seg, const char *file)
+{
+    return open_file(seg, file, true);
 }
 
 void pt_seg_release(struct pt_seg *seg)
@@ -244,6 +255,8 @@ uint32_t pt_seg_reachable(struct pt_seg *seg, uint32_t n)
 {
     uint32_t open = pt_load_acquire(&seg->chunks_open);
 
+    if (n > seg->chunk_reach)
+        n = seg->chunk_reach;
     return n <= open || pt_seg_reach_chunks(seg, n) == 0 ? n : open;
 }
 
@@ -306,7 +319,7 @@ int pt_seg_reach_chunks(struct pt_seg *seg, uint32_t count)
 
     if (count <= open)
         return 0;
-    if (count > g->chunk_max)
+    if (count > g->chunk_max || count > seg->chunk_reach)
         return -ENOMEM;
     r = open_bytes(seg, at + open * size, at + count * size);
     if (r == 0 && open < own)

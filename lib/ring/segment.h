@@ -34,10 +34,12 @@ struct pt_geometry {
 
 struct pt_seg {
     struct pt_seg_header *h;
-    uint64_t size;
+    uint64_t size;          /* of the mapping */
     struct pt_geometry g;
     uint32_t slots_open;    /* this mapping can touch [0, slots_open) */
     uint32_t chunks_open;
+    uint32_t chunk_reach;   /* the mapping has addresses for [0, chunk_reach), see segment_room.c;
+                             * 0: only for the header and the processes */
     bool     copy;          /* private memory: a dead writer's segment */
     uid_t    uid;           /* whose directory it is in */
     /* Mapped by events, for the gate bit at that epoch; 0: not by them. */
@@ -65,10 +67,12 @@ uint32_t pt_seg_writers_of(const struct pt_attr *attr);
 
 /* Creates and maps; *seg must be zeroed.  -ENOMEM, -EINVAL, ... */
 int pt_seg_create(struct pt_seg *seg, const struct pt_seg_request *request);
-/* Maps an existing one by its name in the directory, for writing.  -ENOENT, -EINVAL (not ours,
- * another layout), ...  Async-signal-safe. */
+/* Maps an existing one by its name in the directory, with every chunk in use.  -ENOENT, -EINVAL
+ * (not ours, another layout), -ENOMEM (no address space), ...  Async-signal-safe. */
 int pt_seg_open(struct pt_seg *seg, const char *file);
-/* Reads one into private memory, for a writer that is gone. */
+/* The same for a process that records into it, which makes do with less. */
+int pt_seg_open_to_write(struct pt_seg *seg, const char *file);
+/* Reads one into private memory, for a writer that is gone: as many chunks as are in use. */
 int pt_seg_copy(struct pt_seg *seg, int dirfd, const char *file);
 void pt_seg_unmap(struct pt_seg *seg);
 /* Gives the memory back, but for the header, though other processes still map it:
@@ -119,7 +123,8 @@ uint32_t pt_seg_backed(const struct pt_seg *seg, uint32_t i);
  * more room, -ENOMEM. */
 int pt_seg_add_proc(struct pt_seg *seg, uint32_t n);
 
-/* How many of the first n chunks this mapping can touch, opened if need be. */
+/* How many of the first n chunks this mapping can touch, opened if need be; fewer than n where
+ * address space is limited. */
 uint32_t pt_seg_reachable(struct pt_seg *seg, uint32_t n);
 
 /* How many chunks are in use, as the header says, within what the geometry allows. */
@@ -130,6 +135,12 @@ static inline uint32_t pt_seg_chunk_count(const struct pt_seg *seg)
     if (n < seg->g.base_chunks)
         return seg->g.base_chunks;
     return n < seg->g.chunk_max ? n : seg->g.chunk_max;
+}
+
+/* Are there chunks in use beyond this mapping? */
+static inline bool pt_seg_is_short(const struct pt_seg *seg)
+{
+    return pt_seg_chunk_count(seg) > seg->chunk_reach;
 }
 
 static inline struct pt_proc *pt_seg_proc(const struct pt_seg *seg, uint32_t i)

@@ -22,9 +22,7 @@
 /* A stream that does not fit into the directory's file system gets memory
  * without a name only up to here: tmpfs has a limit for a reason. */
 #define NAMELESS_MAX (256u << 20)
-/* Growth where address space is limited, and the least where the size of files is. */
-#define GROWTH_LIMITED (sizeof(void *) > 4 ? 64u << 20 : 16u << 20)
-#define GROWTH_LEAST   (4u << 20)
+#define GROWTH_LEAST   (4u << 20)   /* where the size of files is limited */
 #define OTHER_BYTES    (2u << 20)   /* processes, infos, and what pages waste */
 
 /* R: the largest record group; see the formula in posixtrace(7). */
@@ -84,26 +82,23 @@ static uint32_t next_colour(void)
 /* Chunks for further writers, one each.  Where files or address space are limited, fewer. */
 static uint64_t growth(const struct pt_seg_header *h)
 {
-    uint64_t bytes = PT_GROWTH_BYTES, own = (uint64_t)h->base_chunks * h->chunk_size;
+    uint64_t bytes = pt_seg_growth_bytes(), own = (uint64_t)h->base_chunks * h->chunk_size;
     uint64_t rest = own + sizeof *h + PT_SLOT_MAX * sizeof(struct pt_slot) + OTHER_BYTES;
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        bytes > GROWTH_LIMITED)
-        bytes = GROWTH_LIMITED;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         bytes > GROWTH_LEAST && limit.rlim_cur < rest + bytes)
         bytes = limit.rlim_cur < rest + GROWTH_LEAST ? GROWTH_LEAST : limit.rlim_cur - rest;
     return for_writers(bytes, h->chunk_size);
 }
 
-/* -ENOMEM for what could never be mapped. */
-static int lay_out(struct pt_seg_header *h, const struct pt_seg_request *q)
+/* Where everything lies, with so many chunks for further writers.  -ENOMEM for what could
+ * never be mapped. */
+static int place_parts(struct pt_seg_header *h, uint64_t further)
 {
-    uint64_t procs = pt_seg_page_up(sizeof *h), infos, slots, chunks, count;
+    uint64_t procs = pt_seg_page_up(sizeof *h), infos, slots, chunks;
+    uint64_t count = h->base_chunks + further;
 
-    pt_seg_geometry(&q->attr, &h->chunk_size, &h->base_chunks);
-    count = h->base_chunks + growth(h);
     if (count >= 1u << 26 || count * h->chunk_size > (uint64_t)1 << (sizeof(void *) > 4 ? 40 : 30))
         return -ENOMEM;
     h->chunk_max = (uint32_t)count;
@@ -118,6 +113,21 @@ static int lay_out(struct pt_seg_header *h, const struct pt_seg_request *q)
     h->chunks_off = (uint32_t)chunks;
     h->size = pt_seg_page_up(chunks + count * h->chunk_size);
     return 0;
+}
+
+/* The creator maps all of it, and leaves as much to its program: growth is what it does
+ * without (segment_room.c). */
+static int lay_out(struct pt_seg_header *h, const struct pt_seg_request *q)
+{
+    uint64_t further;
+    int r;
+
+    pt_seg_geometry(&q->attr, &h->chunk_size, &h->base_chunks);
+    further = growth(h);
+    r = place_parts(h, further);
+    while (r == 0 && further > 0 && !pt_seg_has_space(2 * h->size))
+        r = place_parts(h, further /= 2);
+    return r;
 }
 
 static void fill_header(struct pt_seg_header *h, const struct pt_seg_request *q)
@@ -220,6 +230,7 @@ int pt_seg_create(struct pt_seg *seg, const struct pt_seg_request *request)
     if (r == 0) {
         memcpy(seg->h, &head, sizeof head);
         pt_seg_load_geometry(&seg->g, &head);
+        seg->chunk_reach = head.chunk_max;
         r = pt_seg_open_base(seg);
     }
     if (r == 0)

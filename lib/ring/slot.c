@@ -215,7 +215,7 @@ int pt_slot_attach(struct pt_seg *seg, const struct pt_author *author, uint64_t 
         struct pt_slot *s = pt_seg_slot(seg, i);
         uint32_t state = pt_load_acquire(&s->state);
 
-        if (is_ghost(s, state, author, copy))
+        if (is_ghost(s, state, author, copy) && !pt_seg_is_short(seg))
             pt_slot_end_dead(seg, i, state);
         if (free_at == UINT32_MAX && claim(s, PT_SLOT_FREE))
             free_at = i;
@@ -323,13 +323,16 @@ static bool is_gone(const struct pt_author *a, unsigned *asks)
     return pt_process_look((uint32_t)a->pid, &p) == 0 && p.zombie && p.threads <= 1;
 }
 
-/* Ends the slot if its writer does not exist any more. */
+/* Ends the slot if its writer does not exist any more.  A process that does not see all chunks
+ * leaves that to others: the writer's chunk may be one of those. */
 static bool sweep_one(struct pt_seg *seg, uint32_t index, unsigned *asks)
 {
     struct pt_slot *s = pt_seg_slot(seg, index);
     uint32_t state = pt_load_acquire(&s->state);
     struct pt_author a;
 
+    if (pt_seg_is_short(seg))
+        return false;
     if (pt_slot_is_ending(state))
         return end_slot(seg, index, state, 0);
     if (pt_slot_is_claimed(state))

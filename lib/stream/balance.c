@@ -171,8 +171,8 @@ static int look_at_chunk(const struct pt_live *l, struct pt_balance *b, uint32_t
 
 static int look_at_chunks(const struct pt_live *l, struct pt_balance *b, bool discover)
 {
-    uint32_t n = pt_seg_reachable(l->seg, pt_seg_chunk_count(l->seg));
-    int r = 0;
+    uint32_t n = pt_seg_chunk_count(l->seg);
+    int r = pt_seg_reachable(l->seg, n) < n ? -ENOMEM : 0;
 
     b->discover = discover;
     for (uint32_t i = 0; r == 0 && i < n; i++)

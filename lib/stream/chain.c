@@ -32,7 +32,7 @@ static struct pt_lane *open_lane(struct pt_self *self, struct pt_thread *t, unsi
     if (!seg || pt_load_seqcst(&seg->h->closed) ||
         !pt_state_runs(pt_load_seqcst(&seg->h->state)))
         return NULL;
-    return pt_event_lane(self, t, level, bit);
+    return pt_event_lane(self, t, level, bit, true);
 }
 
 /* True: recorded, or counted as lost. */

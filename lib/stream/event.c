@@ -128,7 +128,7 @@ static void count_refused(struct pt_self *self, struct pt_seg *seg, unsigned bit
 }
 
 struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigned level,
-                              unsigned bit)
+                              unsigned bit, bool for_event)
 {
     uint64_t epoch = pt_load_seqcst(&self->page->epoch[bit]);
     struct pt_lane *lanes = pt_thread_lanes(t, level), *lane = lanes ? &lanes[bit] : NULL;
@@ -150,11 +150,15 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
     if (pt_self_peek() != self || pt_fork_has_cut(t))
         return NULL;
     if (pt_unlikely(pt_load_relaxed(&self->page->stream[bit].refused))) {
-        count_refused(self, seg, bit, epoch);
+        if (for_event)
+            count_refused(self, seg, bit, epoch);
         return NULL;
     }
-    if (!seg)
+    if (!seg) {
+        if (for_event)
+            pt_self_miss(self, bit, epoch);
         return NULL;
+    }
     __builtin_memcpy(author.name, t->name, sizeof author.name);
     if (lane)
         lane->word = &t->word;
@@ -162,9 +166,10 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
         pt_thread_forget_several(t);
     if (lane && pt_lane_attach(lane, seg, epoch, &author) == 0)
         return lane;
-    if (lane)
+    if (lane && seg->chunk_reach)
         pt_lane_refuse(lane, seg->h);
-    count_no_slot(seg, PT_LOST_NO_MEMORY);
+    if (for_event)
+        count_no_slot(seg, PT_LOST_NO_MEMORY);
     return NULL;
 }
 
@@ -253,7 +258,7 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
     if (!open)
         return;
     pt_for_each_bit(bit, open) {
-        struct pt_lane *lane = pt_event_lane(self, t, level, (unsigned)bit);
+        struct pt_lane *lane = pt_event_lane(self, t, level, (unsigned)bit, true);
 
         if (!lane)
             continue;

@@ -72,11 +72,11 @@ void pt_event_attend(struct pt_lane *lane) PT_HIDDEN PT_COLD;
 void pt_event_attention(struct pt_lane *lane) PT_HIDDEN PT_COLD;
 /* Out of the lane's slot; does what others wait for. */
 void pt_event_leave_lane(struct pt_lane *lane) PT_HIDDEN PT_COLD;
-/* The lane of a stream, attached; the thread is inside.  NULL: there is none;
- * a loss is counted if the segment can be reached, which it cannot be when the
- * stream is being shut down. */
+/* The lane of a stream, attached; the thread is inside.  NULL: there is none.  With that an
+ * event is lost, if for_event: it is counted in the segment, or once the process has mapped
+ * that (pt_self_miss). */
 struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigned level,
-                              unsigned bit) PT_HIDDEN PT_COLD;
+                              unsigned bit, bool for_event) PT_HIDDEN PT_COLD;
 
 /* Tells event frames of a stack apart; needs no frame pointer. */
 #define pt_event_frame() ((uintptr_t)__builtin_dwarf_cfa())

@@ -103,7 +103,7 @@ static struct pt_seg *open_segment(const char *file)
 
     if (!seg)
         return NULL;
-    if (pt_seg_open(seg, file) < 0) {
+    if (pt_seg_open_to_write(seg, file) < 0) {
         munmap(seg, sizeof *seg);
         return NULL;
     }

@@ -95,7 +95,7 @@ unsigned pt_owner_clear(const char *file, bool wait)
     struct pt_seg seg;
     unsigned traced = 0;
 
-    if (pt_seg_open(&seg, file) < 0)
+    if (pt_seg_open_to_write(&seg, file) < 0)
         return 0;
     for (unsigned i = 0; i < pt_seg_proc_count(&seg); i++)
         traced += take_out(pt_seg_proc(&seg, i), file);

@@ -9,6 +9,7 @@
 #include "base/thread.h"
 #include "ring/dir.h"
 #include "ring/liveness.h"
+#include "ring/missed.h"
 #include "ring/page_left.h"
 #include "ring/place.h"
 #include "stream/image.h"
@@ -268,6 +269,36 @@ static void unmap_old(struct pt_self *self, unsigned bit)
     }
 }
 
+/*
+ * known[bit].missed: the low halves of the epoch and, below, of a count.  install() stores the
+ * segment before it takes the count; pt_self_miss() counts before it loads the segment.  So
+ * one of the two finds what the other has stored.
+ */
+static void count_missed(struct pt_self *self, unsigned bit, struct pt_seg *seg)
+{
+    uint64_t n = pt_exchange_seqcst(&self->known[bit].missed, 0u);
+
+    if ((uint32_t)n == 0 || n >> 32 != (uint32_t)seg->epoch)
+        return;
+    pt_add_relaxed(&seg->h->lost_no_slot[PT_LOST_NO_MEMORY], (uint64_t)(uint32_t)n);
+    pt_missed_note(seg);
+}
+
+void pt_self_miss(struct pt_self *self, unsigned bit, uint64_t epoch)
+{
+    uint64_t was = pt_load_seqcst(&self->known[bit].missed), now;
+    struct pt_seg *seg;
+
+    do {
+        now = was >> 32 == (uint32_t)epoch ? was + 1 : epoch << 32 | 1;
+        if ((uint32_t)now == 0)   /* 2^32 of them: as many as there is room for */
+            return;
+    } while (!pt_cas_seqcst(&self->known[bit].missed, &was, now));
+    seg = pt_load_seqcst(&self->known[bit].seg);
+    if (seg && seg->epoch == epoch)
+        count_missed(self, bit, seg);
+}
+
 /* Of several threads that have mapped the same stream one goes on with what it has. */
 static struct pt_seg *install(struct pt_self *self, unsigned bit, struct pt_seg *mine)
 {
@@ -280,6 +311,7 @@ static struct pt_seg *install(struct pt_self *self, unsigned bit, struct pt_seg 
         }
     while (!pt_cas_seqcst(&self->known[bit].seg, &was, mine));
     pt_store_release(&self->known[bit].epoch, mine->epoch);
+    count_missed(self, bit, mine);
     if (was && was->epoch != 0)
         push_old(self, bit, was);
     unmap_old(self, bit);
@@ -301,7 +333,7 @@ struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoc
     seg = pt_sys_pages(sizeof *seg);
     if (!seg)
         return NULL;
-    if (pt_seg_open(seg, file) < 0) {
+    if (pt_seg_open_to_write(seg, file) < 0) {
         munmap(seg, sizeof *seg);
         return NULL;
     }

@@ -29,7 +29,7 @@ struct pt_self {
     char page_file[64], names_file[64];
     /* Segments by gate bit.  Private, so a forked child sees what was known when
      * its memory was copied: streams made later are not inherited. */
-    struct { pt_u64 epoch; struct pt_seg *seg, *old; } known[PT_STREAMS];
+    struct { pt_u64 epoch; struct pt_seg *seg, *old; pt_u64 missed; } known[PT_STREAMS];
     /* What stands beside a filter's event set. */
     struct pt_handlers *handlers[PT_STREAMS];    /* handler.h; NULL: none yet */
     struct pt_layouts *layouts;                  /* sieve.c; a forked child has them, too */
@@ -51,6 +51,9 @@ struct pt_self *pt_self_peek(void);
 
 /* A segment that this process has mapped for a gate bit, at that epoch. */
 struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoch);
+/* An event found no segment for that bit and epoch and is lost.  The process remembers it, and
+ * counts it in the stream when it has mapped the segment after all. */
+void pt_self_miss(struct pt_self *self, unsigned bit, uint64_t epoch);
 /* The creator's: makes seg known for the bit. NULL: forgets it. */
 void pt_self_set_segment(struct pt_self *self, unsigned bit, uint64_t epoch, struct pt_seg *seg);
 
