@@ -7,13 +7,16 @@
  */
 #include "tool.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "amount.h"
 #include "chars.h"
 #include "progress.h"
 
@@ -126,6 +129,20 @@ const char *quote(const char *text)
     *to++ = '\'';
     *to = '\0';
     return buffer;
+}
+
+/* For want of memory, where address space is limited, the limit: it is the cause that can
+ * be changed. */
+const char *failure_reason(int error)
+{
+    static char text[120];
+    struct rlimit limit;
+
+    if (error != ENOMEM || getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+        return strerror(error);
+    snprintf(text, sizeof text, "no room for it in %s of address space; raise 'ulimit -v'",
+             amount_bytes(limit.rlim_cur));
+    return text;
 }
 
 const char *unquoted(const char *text)

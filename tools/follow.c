@@ -100,7 +100,7 @@ static enum follow_next failed(const struct follow *f, int error)
     if (error == ESTALE)
         tool_error("cannot read on in %s: another log is in the file now", f->log.shown);
     else
-        tool_error("cannot read on in %s: %s", f->log.shown, strerror(error));
+        tool_error("cannot read on in %s: %s", f->log.shown, failure_reason(error));
     return FOLLOW_FAILED;
 }
 

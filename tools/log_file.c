@@ -96,7 +96,7 @@ int log_file_open(struct log_file *log, const char *path)
     else if (error == ENOTSUP)
         error = tool_error("cannot read %s: %s", log->shown, log_file_why_unsupported());
     else if (error != 0)
-        error = tool_error("cannot read %s: %s", log->shown, strerror(error));
+        error = tool_error("cannot read %s: %s", log->shown, failure_reason(error));
     else if (log_file_refresh(log) != EXIT_DONE)
         error = EXIT_FAILED;
     if (error != 0)
@@ -114,7 +114,7 @@ int log_file_refresh(struct log_file *log)
 {
     int error = posixtrace_get_info(log->trid, &log->info);
 
-    return error ? tool_error("cannot read %s: %s", log->shown, strerror(error)) : EXIT_DONE;
+    return error ? tool_error("cannot read %s: %s", log->shown, failure_reason(error)) : EXIT_DONE;
 }
 
 static int by_id(const void *a, const void *b)

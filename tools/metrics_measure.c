@@ -18,7 +18,7 @@ enum { BATCH = 16384 };
 static int read_error(const struct log_file *log, int error)
 {
     out_flush();
-    return tool_error("cannot read on in %s: %s", log->shown, strerror(error));
+    return tool_error("cannot read on in %s: %s", log->shown, failure_reason(error));
 }
 
 /* What is only settled at the end can fail there. */
@@ -29,7 +29,7 @@ static int end(posixtrace_metric_run_t *run, const struct log_file *log)
     if (error == 0 || out_failed())
         return EXIT_DONE;
     out_flush();
-    return tool_error("cannot measure %s to its end: %s", log->shown, strerror(error));
+    return tool_error("cannot measure %s to its end: %s", log->shown, failure_reason(error));
 }
 
 int metrics_take_log(posixtrace_metric_run_t *run, const struct log_file *log)

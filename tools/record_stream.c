@@ -108,9 +108,10 @@ static int explain(const struct recording *r, const struct record_request *q, in
     case EBUSY:
         return record_log_busy(r->log);
     case ENOMEM:
-        return tool_error("no memory for a stream of %s in %s; 'posixtrace doctor' examines that",
+        return tool_error("no memory for a stream of %s in %s (%s); 'posixtrace doctor' examines "
+                          "that",
                           amount_bytes(q->size ? q->size : SIZE_SMALL),
-                          quote(posixtrace_stream_directory()));
+                          quote(posixtrace_stream_directory()), failure_reason(error));
     case EACCES:
         return tool_error("process %d cannot be recorded: there is no stream directory that it and "
                           "you can use, or it has given up the user id with which it first "

@@ -142,7 +142,7 @@ int stream_error(const struct posixtrace_stream *stream, const char *what, int e
         return tool_error("cannot %s %s: others stand still while they do; try again", what,
                           called);
     default:
-        return tool_error("cannot %s %s: %s", what, called, strerror(error));
+        return tool_error("cannot %s %s: %s", what, called, failure_reason(error));
     }
 }
 

@@ -200,7 +200,7 @@ def check_record(doctor):
     expect("something was recorded", not list(doctor.folder.glob("*.ptl*")))
 
 
-def check_left(doctor, traced):
+def check_left(doctor, traced, plain):
     subprocess.run([traced, doctor.folder / "left.ptl", "events", "7", "kill"], check=False,
                    env=dict(os.environ, POSIXTRACE_DIR=str(doctor.streams)))
     found = doctor.expect_finding("streams", "note", "1 left behind")
@@ -208,6 +208,15 @@ def check_left(doctor, traced):
            " 7 events" in found["streams"]["means"])
     # looking has not touched it
     doctor.expect_finding("streams", "note", "1 left behind")
+    if plain:
+        # enough for the program to start with, and not for what the writer left
+        done = subprocess.run([doctor.tool, "info", doctor.folder / "left.ptl"], check=False,
+                              capture_output=True, text=True,
+                              env=dict(os.environ, POSIXTRACE_DIR=str(doctor.streams)),
+                              preexec_fn=limited(resource.RLIMIT_AS, 16 << 20))
+        expect(done.stderr, done.returncode == 1 and
+               "left.ptl': no room for it in 16 MiB of address space; raise 'ulimit -v'"
+               in done.stderr)
 
 
 def check_tmpfs(doctor):
@@ -235,7 +244,7 @@ def main():
         check_filters(doctor, "plain" in sys.argv[3:])
         check_clock(doctor)
         check_record(doctor)
-        check_left(doctor, traced)
+        check_left(doctor, traced, "plain" in sys.argv[3:])
         check_tmpfs(doctor)
 
 
