@@ -23,7 +23,7 @@ static uint32_t *place_of(const struct pt_balance *b, uint64_t wid)
 
 static struct pt_balance_entry *find(const struct pt_balance *b, uint64_t wid)
 {
-    uint32_t at = *place_of(b, wid);
+    uint32_t at = b->index_room ? *place_of(b, wid) : 0;
 
     return at ? &b->entries[at - 1] : NULL;
 }
