@@ -32,10 +32,11 @@
 #include <posixtrace/log.h>
 #include <posixtrace/stream.h>
 #include "torture/audit.h"
+#include "torture/books.h"
 
 #define WRITERS    3u
 #define LANES      8u         /* writers of one sequence, those that were replaced included */
-#define SEQUENCES  10500u
+#define SEQUENCES  10000u
 #define MOST_DATA  96u
 #define WATCHDOG_S 300
 #define SAID       8192u      /* bytes about what a sequence did */
@@ -163,45 +164,9 @@ struct view {
     int64_t last_ns;
 };
 
-struct books {
-    uint64_t recorded[LANES], refused[LANES], lost[LANES];
-    uint64_t others, others_lost;   /* of threads that are not known any more */
-    uint64_t all;
-};
-
-static int lane_of(pid_t tid)
-{
-    for (uint32_t i = 0; i < model->lanes; i++)
-        if (model->tid[i] == tid)
-            return (int)i;
-    return -1;
-}
-
 static void take_books(const struct view *v, struct books *b)
 {
-    struct posixtrace_thread_info t;
-    size_t cursor = 0;
-    int none, lane;
-
-    memset(b, 0, sizeof *b);
-    for (;;) {
-        DEMAND_OK(posixtrace_thread_getnext(v->trid, &cursor, &t, &none));
-        if (none)
-            break;
-        lane = lane_of(t.tid);
-        if (lane < 0) {
-            b->others += t.recorded;
-            for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
-                b->others_lost += t.lost[c];
-            continue;
-        }
-        b->recorded[lane] += t.recorded;
-        for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
-            b->lost[lane] += t.lost[c];
-        b->refused[lane] += t.lost[POSIXTRACE_LOST_FULL] + t.lost[POSIXTRACE_LOST_NO_MEMORY] +
-                            t.lost[POSIXTRACE_LOST_NESTED];
-    }
-    b->all = audit_lost(v->trid);
+    books_take(b, v->trid, model->tid, model->lanes);
 }
 
 /* Whose slot was used again has books only together with others: in the sum. */
@@ -224,17 +189,14 @@ static void check_sums(const struct view *v, const struct books *b, bool at_end)
 static void check_books(const struct view *v, bool at_end)
 {
     struct books b;
-    uint64_t lost;
     bool known;
 
     take_books(v, &b);
-    lost = b.others_lost;
     known = b.others + b.others_lost + v->blurred == 0;
     for (uint32_t i = 0; i < model->lanes; i++) {
         uint64_t due = model->generated[i] - v->base[i] - v->cleared[i];
         uint64_t have = v->read[i] + b.lost[i];
 
-        lost += b.lost[i];
         HOLDS(!known || (have <= due && (!at_end || have == due)),
               "%s, lane %u: generated %llu, read %llu, lost %llu (%s)", v->name, i,
               (unsigned long long)due, (unsigned long long)v->read[i],
@@ -245,9 +207,9 @@ static void check_books(const struct view *v, bool at_end)
               (unsigned long long)b.refused[i]);
     }
     check_sums(v, &b, at_end);
-    HOLDS(v->log || v->flushed ? lost <= b.all : lost == b.all,
+    HOLDS(v->log || v->flushed ? b.sum <= b.all : b.sum == b.all,
           "%s: lost %llu by threads, %llu in all",
-          v->name, (unsigned long long)lost, (unsigned long long)b.all);
+          v->name, (unsigned long long)b.sum, (unsigned long long)b.all);
 }
 
 static void take_event(struct view *v, const struct posixtrace_event *e)
@@ -285,24 +247,15 @@ static bool read_some(struct view *v, uint64_t most)
     return true;
 }
 
-static uint64_t sum_of_lost(const struct books *b)
-{
-    uint64_t sum = b->others_lost;
-
-    for (uint32_t i = 0; i < model->lanes; i++)
-        sum += b->lost[i];
-    return sum;
-}
-
 /* The stream is quiet: what has been generated and was neither read nor lost is gone.  A flush
  * thread that still has a round to make takes more away from an onlooker. */
 static void note_clear(struct view *v, const struct books *before)
 {
-    uint64_t lost = sum_of_lost(before), now;
+    uint64_t lost = before->sum, now;
     struct books after;
 
     take_books(v, &after);
-    now = sum_of_lost(&after);
+    now = after.sum;
     HOLDS(v->flushed ? now >= lost : now == lost, "%s: clear changes lost from %llu to %llu",
           v->name, (unsigned long long)lost, (unsigned long long)now);
     v->blurred = after.others_lost;
@@ -599,7 +552,6 @@ static void one_sequence(uint64_t n)
     if (r.fd >= 0)
         close(r.fd);
 }
-
 
 int main(int argc, char **argv)
 {
