@@ -17,7 +17,8 @@
 
 void pt_writer_mark(struct pt_log_writer *w)
 {
-    struct pt_mark mark = { PT_LOG_DATA_START + w->ring.head, w->events, w->data_bytes };
+    struct pt_mark mark = { PT_LOG_DATA_START + w->ring.head, w->events, w->unnamed,
+                            w->data_bytes };
 
     if (pt_writer_loops(w) || !w->params.seekable)
         return;
@@ -42,11 +43,13 @@ static uint64_t go_back(struct pt_log_writer *w, uint64_t cut)
     if (w->mark_count)
         mark = w->marks[w->mark_count - 1];
     w->totals.lost[cause] += w->events - mark.events;
-    w->totals.folded_lost[cause] += w->events - mark.events;
+    /* What the control writers lose is in the sum of all only: they are no threads. */
+    w->totals.folded_lost[cause] += w->events - mark.events - (w->unnamed - mark.unnamed);
     w->uncounted = mark.events && (w->uncounted || w->events != mark.events);
     if (!mark.events)
         memset(w->counts, 0, sizeof w->counts);
     w->events = mark.events;
+    w->unnamed = mark.unnamed;
     w->data_bytes = mark.data_bytes;
     pt_index_clear(&w->index);
     if (w->events)

@@ -209,7 +209,7 @@ static void forget(struct pt_log_writer *w)
     pt_ring_deinit(&w->ring);
     pt_types_clear(&w->part_types);
     memset(w->counts, 0, sizeof w->counts);
-    w->events = w->data_bytes = w->first_ts = w->last_ts = 0;
+    w->events = w->unnamed = w->data_bytes = w->first_ts = w->last_ts = 0;
     w->part_events = w->part_packets = w->part_bytes = w->part_first = w->part_last = 0;
     w->part_author_count = 0;
     w->part_open = w->part_goes_on = w->full = w->stop_due = false;

@@ -78,6 +78,7 @@ struct pt_log_writer {
     struct pt_types types;           /* of the piece in hand */
     uint64_t counts[PT_ID_MAX];      /* in the log */
     uint64_t events, data_bytes;
+    uint64_t unnamed;                /* of the events, those that no thread generated */
     uint64_t first_ts, last_ts;
     uint64_t clear_offset;           /* pipes: the log begins here since the last clear */
 
@@ -95,7 +96,7 @@ struct pt_log_writer {
     struct pt_ring ring;
     /* How much was in the log after some of its ROUNDs, evenly spread; unless LOOP. */
     struct pt_mark {
-        uint64_t offset, events, data_bytes;
+        uint64_t offset, events, unnamed, data_bytes;
     } marks[PT_MARKS];
     unsigned mark_count;
     bool     uncounted;              /* counts say more than is in the log */

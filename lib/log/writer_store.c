@@ -51,6 +51,8 @@ void pt_writer_account(struct pt_log_writer *w, const struct pt_log_packet *piec
     if (piece->last_ts > w->last_ts)
         w->last_ts = piece->last_ts;
     w->events += piece->events;
+    if (piece->author.wid == 0 || (piece->author.wid == 1 && piece->author.tid == 0))
+        w->unnamed += piece->events;
     w->data_bytes += bytes;
     for (uint32_t i = 0; i < t->used_count; i++) {
         uint32_t id = t->used[i];
