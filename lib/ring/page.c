@@ -262,6 +262,17 @@ void pt_page_give_bit(struct pt_page *page, unsigned bit)
     pt_and_seqcst(&page->used, ~(1ull << bit));
 }
 
+void pt_page_clean_bit(struct pt_page *page, unsigned bit)
+{
+    uint64_t used = pt_load_seqcst(&page->used);
+
+    while (!(used >> bit & 1))
+        if (pt_cas_seqcst(&page->used, &used, used | 1ull << bit)) {
+            pt_page_give_bit(page, bit);
+            return;
+        }
+}
+
 bool pt_page_revoke_bit(struct pt_page *page, unsigned bit, uint64_t epoch)
 {
     if (!pt_cas_seqcst(&page->epoch[bit], &epoch, epoch + 1))

@@ -195,13 +195,22 @@ void pt_handler_inherit(struct pt_self *child, unsigned bit, const struct pt_sel
 {
     struct pt_handlers *all = handlers_of(parent, parents_bit,
                                           pt_load_seqcst(&parent->page->epoch[parents_bit]));
+    uint64_t own, both;
 
     if (!all || pt_page_take_shadow(child->page, bit) < 0)
         return;
     pt_store_release(&all->epoch, pt_load_seqcst(&child->page->epoch[bit]));
     pt_store_release(&child->handlers[bit], all);
     pt_store_release(&child->page->stream[bit].handled, 1u);
-    for (uint32_t id = 1; id < PT_ID_MAX; id++)
-        if ((pt_load_seqcst(&child->page->gates[id]) >> bit & 1) && find(all, id))
-            pt_page_set_gate(child->page, bit, id, PT_GATE_ASK);
+    /* From here on who sets a gate decides so.  Those that are open already: in one step, so
+     * that none is opened that a controller has closed meanwhile (stream/heir.c). */
+    own = 1ull << bit;
+    both = own | pt_page_shadow(child->page, bit);
+    for (uint32_t id = 1; id < PT_ID_MAX; id++) {
+        uint64_t word = pt_load_seqcst(&child->page->gates[id]);
+
+        while ((word & both) == own && find(all, id) &&
+               !pt_cas_seqcst(&child->page->gates[id], &word, word | both))
+            ;
+    }
 }

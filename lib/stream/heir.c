@@ -1,22 +1,108 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* See heir.h. */
+/*
+ * See heir.h.
+ *
+ * Gates.  A process that joins a stream sets its own gates, and every controller sets them,
+ * too, from the moment at which the table has the process:
+ *
+ *   controller                          process
+ *   1 changes state, closed, filter     1 enters itself into the table
+ *   2 fence                             2 fence
+ *   3 sets the gates of all             3 loads state, closed, filter, behind, epoch
+ *     processes in the table            4 sets each gate, if (3) is still the same
+ *                                       5 fence, loads them again: other values: back to 3
+ *
+ * Where the controller does not meet the process in the table, (3) loads what it has changed.
+ * Where it does, its change is either before (5), and the process sets the gates again, or
+ * after (5), and all stores of the process are older than the controller's.  Because of the
+ * look in (4) no more than one gate is wrong at any time, also where the process stands still
+ * between two stores.  A STOP and a START between two looks are no change: what both decide is
+ * the same as before.
+ *
+ * A bit that is given back meanwhile has another epoch.  Its last gate may have been set after
+ * it was closed: the process closes the gates of a bit that nobody has, by taking it first, so
+ * that no other stream gets it meanwhile.
+ */
 #include <errno.h>
 #include <string.h>
 #include "base/sys.h"
 #include "stream/gates.h"
 #include "stream/heir.h"
 
-static int open_gates(const struct pt_seg_header *h, struct pt_page *page, unsigned bit)
+#define MOST_LOOKS 1000u   /* more changes than that are another process's writing at random */
+
+/* What decides over the gates of a bit. */
+struct view {
+    uint64_t epoch, filter;
+    bool     behind, open;
+};
+
+struct heir {
+    const struct pt_seg *seg;
+    struct pt_page *page;
+    unsigned bit;
+    bool     refused;   /* no controller sets the gates: they are open also before a start */
+};
+
+static struct view look(const struct heir *heir)
+{
+    const struct pt_seg_header *h = heir->seg->h;
+    struct view v = { .epoch = pt_load_seqcst(&heir->page->epoch[heir->bit]) };
+
+    v.filter = pt_load_seqcst(&h->filter_now);
+    v.behind = pt_load_seqcst(&h->behind) != 0;
+    v.open = (heir->refused || pt_state_runs(pt_load_seqcst(&h->state))) &&
+             !pt_load_seqcst(&h->closed);
+    return v;
+}
+
+static bool is_same(const struct heir *heir, const struct view *v)
+{
+    struct view now = look(heir);
+
+    return now.epoch == v->epoch && now.filter == v->filter && now.behind == v->behind &&
+           now.open == v->open;
+}
+
+/* 1: something has changed meanwhile; 0; -EAGAIN. */
+static int set_gates(const struct heir *heir, const struct view *v)
 {
     struct pt_gates gates;
-    int r;
 
-    pt_gates_init(&gates, h, NULL);
-    r = pt_gates_make_room(&gates, page, bit);
-    for (uint32_t id = 0; r == 0 && id < PT_ID_MAX; id++)
-        pt_page_set_gate(page, bit, id, pt_gates_decide(&gates, page, bit, id));
-    return r;
+    pt_gates_init(&gates, heir->seg->h, NULL);
+    if (v->open && pt_gates_make_room(&gates, heir->page, heir->bit) < 0)
+        return -EAGAIN;
+    for (uint32_t id = 0; id < PT_ID_MAX; id++) {
+        enum pt_gate gate = v->open ? pt_gates_decide(&gates, heir->page, heir->bit, id)
+                                    : PT_GATE_CLOSED;
+
+        if (!is_same(heir, v))
+            return 1;
+        pt_page_set_gate(heir->page, heir->bit, id, gate);
+    }
+    pt_fence_seqcst();
+    return is_same(heir, v) ? 0 : 1;
+}
+
+/* 0 or -EAGAIN. */
+static int open_gates(const struct heir *heir)
+{
+    int r = 1;
+
+    for (unsigned i = 0; r == 1 && i < MOST_LOOKS; i++) {
+        struct view v = look(heir);
+
+        if (!pt_page_bit_is_of(heir->page, heir->bit, heir->seg->file)) {
+            pt_page_clean_bit(heir->page, heir->bit);
+            return 0;
+        }
+        /* Closed gates are not looked at again: nobody has opened them. */
+        if (i == 0 && !v.open)
+            return 0;
+        r = set_gates(heir, &v);
+    }
+    return r < 0 ? r : 0;
 }
 
 #define PROBES 16u   /* system calls that a process makes for the entry of one that has ended */
@@ -77,19 +163,14 @@ static struct pt_proc *find_entry(struct pt_seg *seg, uint32_t pid)
 int pt_process_register(struct pt_seg *seg, uint32_t pid, uint64_t start, struct pt_page *page,
                         unsigned bit)
 {
-    struct pt_seg_header *h = seg->h;
     struct pt_proc *p = find_entry(seg, pid);
 
     if (!p)
         return -EAGAIN;
     pt_store_relaxed(&p->bit, bit);
     pt_store_seqcst(&p->start, start);
-    /* Registered before the state is looked at; the controller changes the
-     * state before it looks at the table.  One of the two sees the other. */
     pt_fence_seqcst();
-    if (pt_state_runs(pt_load_seqcst(&h->state)) && !pt_load_seqcst(&h->closed))
-        return open_gates(h, page, bit);
-    return 0;
+    return open_gates(&(struct heir){ .seg = seg, .page = page, .bit = bit });
 }
 
 #define HEIR_BIT 63ull
@@ -176,7 +257,7 @@ static bool refuse(struct pt_self *child, const struct pt_seg *seg, unsigned bit
 
     if (pt_cas_seqcst(&child->page->stream[bit].refused, &no, 1u))
         pt_add_relaxed(&seg->h->refused_procs, 1u);
-    return open_gates(seg->h, child->page, bit) == 0;
+    return open_gates(&(struct heir){ seg, child->page, bit, true }) == 0;
 }
 
 int pt_heir_take(struct pt_self *child, struct pt_seg *seg, bool opened)

@@ -317,13 +317,18 @@ static bool stop_or_lose(struct pt_lane *lane, uint64_t state, size_t len)
     return true;
 }
 
-/* A chunk for a record with len bytes.  False: none, and the event is dealt with. */
-static bool find_chunk(struct pt_lane *lane, size_t len)
+/* A chunk for a record with len bytes.  False: none, and the event is dealt with.  An event of
+ * the program's whose gate was wrong, or open just before the stop, takes none: in a LOOP
+ * stream it would overwrite what the stop has left to be read. */
+static bool find_chunk(struct pt_lane *lane, uint32_t id, size_t len)
 {
     for (;;) {
         uint64_t state = pt_load_seqcst(&lane->h->state);
-        enum pt_pool_take r = take_chunk(lane, GROUP_BYTES((uint32_t)len));
+        enum pt_pool_take r;
 
+        if (id > PT_ID_SYSTEM_LAST && !pt_state_runs(state))
+            return false;
+        r = take_chunk(lane, GROUP_BYTES((uint32_t)len));
         if (r == PT_POOL_TAKEN || r == PT_POOL_ADOPTED)
             return true;
         if (r != PT_POOL_NO_MEMORY && lane->seg->g.attr.stream_policy != POSIX_TRACE_LOOP) {
@@ -359,7 +364,7 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
     at = place_for(lane, PT_RECORD_HEAD + need, &committed);
     if (!at) {
         pt_lane_close_chunk(lane);
-        if (pt_owner_gone(lane) || !find_chunk(lane, n))
+        if (pt_owner_gone(lane) || !find_chunk(lane, id, n))
             return false;
         at = place_for(lane, PT_RECORD_HEAD + need, &committed);
         if (!at) {   /* only where another process writes into our chunk */
