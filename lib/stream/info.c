@@ -12,7 +12,9 @@
 /*
  * Does not wait for the log: where the flush thread is in the middle of a write, which a
  * stalled pipe makes last for ever, the books are taken as they are.  Else the counts of
- * ended threads are taken first, so that their slots are free and the threads stay known.
+ * ended threads are taken first, so that the threads stay known.  Their slots are free then,
+ * but in a stream with log: there a writer that needs a slot takes that of an ended thread,
+ * unless a round holds it.
  */
 static int gather(struct pt_stream *s, struct pt_balance *b)
 {
@@ -22,9 +24,13 @@ static int gather(struct pt_stream *s, struct pt_balance *b)
     if (r < 0)
         return r;
     if (!s->flusher || !pt_flusher_is_writing(s->flusher)) {
-        pt_live_take_counts(l);
-        if (!s->flusher && !l->passive)
-            pt_live_release_ended(l);
+        if (s->flusher) {
+            pt_live_look_at_counts(l);
+        } else {
+            pt_live_take_counts(l);
+            if (!l->passive)
+                pt_live_release_ended(l);
+        }
     }
     return pt_balance_take(l, b);
 }

@@ -230,6 +230,9 @@ void pt_live_base(struct pt_tally *t, uint64_t no);
  * writers are released when they are safe with us, which for a stream with log
  * is after the round that writes them. */
 void pt_live_take_counts(struct pt_live *l);
+/* The same between two rounds of a stream with log: no slot is taken, because the next round,
+ * which would release it, may never come. */
+void pt_live_look_at_counts(struct pt_live *l);
 void pt_live_release_ended(struct pt_live *l);
 /* Tally of a writer, made if need be; NULL: no memory. */
 struct pt_tally *pt_live_tally(struct pt_live *l, const struct pt_author *author);

@@ -262,8 +262,8 @@ void pt_live_release_ended(struct pt_live *l)
 }
 
 /* The state is only asked whether the slot is to be taken: the counts are a
- * writer's own from its first event until they are past. */
-static void look_at_slots(struct pt_live *l)
+ * writer's own from its first event until they are past.  claims: who comes releases them. */
+static void look_at_slots(struct pt_live *l, bool claims)
 {
     uint32_t n = pt_slot_count(l->seg);
     struct pt_past past = { .recorded = 0 };
@@ -273,7 +273,7 @@ static void look_at_slots(struct pt_live *l)
     for (uint32_t i = 0; i < n; i++) {
         struct pt_slot *s = pt_seg_slot(l->seg, i);
         uint32_t ended = PT_SLOT_ENDED;
-        bool ours = !l->seg->copy && pt_load_relaxed(&s->state) == ended &&
+        bool ours = claims && !l->seg->copy && pt_load_relaxed(&s->state) == ended &&
                     pt_cas_seqcst(&s->state, &ended, (uint32_t)PT_SLOT_CLAIMED);
 
         pt_slot_look(l->seg, i, &v);
@@ -311,13 +311,13 @@ static void settle_folded(struct pt_live *l)
     l->folded_unseen = stored > seen ? stored - seen : 0;
 }
 
-void pt_live_take_counts(struct pt_live *l)
+static void take_counts(struct pt_live *l, bool claims)
 {
     if (l->passive) {
         look_on(l);
         return;
     }
-    look_at_slots(l);
+    look_at_slots(l, claims);
     for (uint32_t i = 0; i < l->tally_room; i++) {
         struct pt_tally *t = &l->tally[i];
 
@@ -332,4 +332,14 @@ void pt_live_take_counts(struct pt_live *l)
         settle_unseen(l, t);
     }
     settle_folded(l);
+}
+
+void pt_live_take_counts(struct pt_live *l)
+{
+    take_counts(l, true);
+}
+
+void pt_live_look_at_counts(struct pt_live *l)
+{
+    take_counts(l, false);
 }

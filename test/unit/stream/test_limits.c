@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <posixtrace/info.h>
+#include "ring/slot.h"
 #include "stream/handle.h"
 #include "support/chunk_holders.h"
 #include "support/run_suite.h"
@@ -198,6 +199,32 @@ START_TEST(refused_threads)
 }
 END_TEST
 
+/* Whoever asks a stream with a log for its books keeps no slot of an ended thread from the
+ * next threads.  LOOP: no flush round comes that would give it back. */
+START_TEST(ended_threads_after_a_look_at_the_books)
+{
+    enum { LOOKS = 5, THREADS = 10 };
+    FILE *file = tmpfile();
+    trace_id_t trid = create(1 << 20, 64, POSIX_TRACE_LOOP, fileno(file));
+    struct pt_seg *seg = segment_of(trid);
+    struct chunk_holders holders;
+
+    for (unsigned i = 1; i <= LOOKS; i++) {
+        hold_chunks(&holders, THREADS, tick);
+        let_chunks_go(&holders);
+        ck_assert_uint_eq(info_of(trid).events, i * THREADS);
+    }
+    for (uint32_t i = 0; i < pt_slot_count(seg); i++)
+        ck_assert_uint_ne(pt_load_relaxed(&pt_seg_slot(seg, i)->state) & 0xff, PT_SLOT_CLAIMED);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+
+    trid = open_log(fileno(file));
+    ck_assert_uint_eq(info_of(trid).events, LOOKS * THREADS + 2);   /* START and STOP */
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    fclose(file);
+}
+END_TEST
+
 static size_t each_bytes;
 static unsigned each_events;
 static pthread_barrier_t all_there;
@@ -262,6 +289,7 @@ static void add(TCase *t)
     tcase_add_test(t, more_than_255_children);
     tcase_add_test(t, refused_processes);
     tcase_add_test(t, refused_threads);
+    tcase_add_test(t, ended_threads_after_a_look_at_the_books);
     tcase_add_test(t, advice_is_enough);
 }
 
