@@ -55,6 +55,13 @@ static void describe(const struct pt_seg_header *h, const struct stat *st,
         s->unsaved = count_unsaved(h->id);
 }
 
+/* The process that the stream traces is entered last: before that its log has no header
+ * yet, and nobody can attach. */
+static bool is_being_made(const struct pt_seg_header *h, const struct stat *st)
+{
+    return h->nprocs == 0 && pt_owner_liveness(h, st->st_dev, st->st_ino) != PT_DEAD;
+}
+
 int pt_list_streams(int (*each)(void *, const struct posixtrace_stream *), void *context)
 {
     struct pt_seg_header *h = malloc(sizeof *h);
@@ -80,6 +87,8 @@ int pt_list_streams(int (*each)(void *, const struct posixtrace_stream *), void 
         e = pt_seg_read_header(dirfd(d), pt_place_uid(), entry->d_name, h, &st);
         if (e == -ENOENT)
             continue;   /* shut down since */
+        if (e == 0 && is_being_made(h, &st))
+            continue;
         s.bytes = (uint64_t)st.st_blocks * 512;
         if (e == 0)
             describe(h, &st, &s);

@@ -5,9 +5,13 @@
  * after the other.  Creator and onlooker are the same process here; torture/steer
  * and torture/onlooker have two.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <posixtrace/attach.h>
@@ -274,6 +278,69 @@ START_TEST(with_log)
 }
 END_TEST
 
+static void *create_for_pipe(void *fd)
+{
+    trace_id_t *trid = malloc(sizeof *trid);
+    trace_attr_t attr;
+
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
+    ck_assert_int_eq(posix_trace_create_withlog(0, &attr, *(int *)fd, trid), 0);
+    return trid;
+}
+
+/* The flush thread, which the last step of create waits for, is there. */
+static bool log_is_being_made(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *entry;
+    bool found = false;
+
+    ck_assert_ptr_nonnull(tasks);
+    while (!found && (entry = readdir(tasks))) {
+        char path[sizeof "/proc/self/task//comm" + sizeof entry->d_name], name[20] = "";
+        FILE *comm;
+
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
+        comm = fopen(path, "r");
+        found = comm && fgets(name, sizeof name, comm) && strcmp(name, "posixtrace-flus\n") == 0;
+        if (comm)
+            fclose(comm);
+    }
+    closedir(tasks);
+    return found;
+}
+
+/* A full pipe holds create up in the header of the log. */
+START_TEST(listed_when_made)
+{
+    static char bytes[4096];
+    int ends[2], flags;
+    pthread_t creator;
+    trace_id_t *trid;
+
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+    flags = fcntl(ends[1], F_GETFL);
+    ck_assert_int_eq(fcntl(ends[1], F_SETFL, flags | O_NONBLOCK), 0);
+    while (write(ends[1], bytes, sizeof bytes) > 0)
+        ;
+    ck_assert_int_eq(fcntl(ends[1], F_SETFL, flags), 0);
+    ck_assert_int_eq(pthread_create(&creator, NULL, create_for_pipe, &ends[1]), 0);
+    while (!log_is_being_made())
+        usleep(100);
+    ck_assert_int_eq(posixtrace_stream_list(note_stream, NULL), 0);
+    while (posixtrace_stream_list(note_stream, NULL) == 0)
+        while (read(ends[0], bytes, sizeof bytes) > 0)
+            ;
+    ck_assert_int_eq(pthread_join(creator, (void **)&trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(*trid), 0);
+    free(trid);
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
 START_TEST(the_end)
 {
     trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();
@@ -314,6 +381,7 @@ static void add(TCase *t)
     tcase_add_test(t, full_and_restarted);
     tcase_add_test(t, steering);
     tcase_add_test(t, with_log);
+    tcase_add_test(t, listed_when_made);
     tcase_add_test(t, the_end);
 }
 
