@@ -3,8 +3,9 @@
 /*
  * A number of posix_trace_event() calls for instructions.py to count in.
  *
- * usage: count unwanted|8|64|second|switches CALLS
+ * usage: count unwanted|filtered|8|64|second|switches CALLS
  *
+ * filtered: two running streams whose filters leave the event out.
  * switches: 8 bytes into a stream with a log and context switches.
  * All events fit into the chunk that the thread has after the first ones, so
  * that each call takes the same instructions: two runs with different numbers
@@ -31,17 +32,28 @@ static void require_usual_way(trace_id_t trid)
     exit(NOT_HERE);
 }
 
+static void leave_out(trace_id_t trid)
+{
+    trace_event_set_t set;
+
+    posix_trace_eventset_empty(&set);
+    posix_trace_eventset_add(subject_id, &set);
+    subject_must("posix_trace_set_filter",
+                 posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET));
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc == 3 ? argv[1] : "";
     long calls = argc == 3 ? atol(argv[2]) : 0;
     size_t bytes = strcmp(what, "64") == 0 ? 64 : 8;
     bool switches = strcmp(what, "switches") == 0;
-    int streams = strcmp(what, "unwanted") == 0 ? 0 : strcmp(what, "second") == 0 ? 2 : 1;
+    bool filtered = strcmp(what, "filtered") == 0;
+    int streams = strcmp(what, "unwanted") == 0 ? 0 : filtered || strcmp(what, "second") == 0 ? 2 : 1;
     trace_id_t trid[2];
 
-    if (calls <= 0 || calls > MOST_CALLS || !strstr("unwanted 8 64 second switches", what)) {
-        fprintf(stderr, "usage: count unwanted|8|64|second|switches CALLS\n");
+    if (calls <= 0 || calls > MOST_CALLS || !strstr("unwanted filtered 8 64 second switches", what)) {
+        fprintf(stderr, "usage: count unwanted|filtered|8|64|second|switches CALLS\n");
         return 64;
     }
     subjects_init();
@@ -49,8 +61,11 @@ int main(int argc, char **argv)
         trid[i] = switches ? subject_stream_switches(POSIX_TRACE_UNTIL_FULL, 4 * MIB)
                            : subject_stream(POSIX_TRACE_UNTIL_FULL, 4 * MIB);
     require_usual_way(trid[0]);
-    for (int i = 0; i < streams; i++)
+    for (int i = 0; i < streams; i++) {
+        if (filtered)
+            leave_out(trid[i]);
         stream_start(&trid[i]);
+    }
     for (; calls > 0; calls--)
         posix_trace_event(subject_id, subject_data, bytes);
     for (int i = 0; i < 2; i++)
