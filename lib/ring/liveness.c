@@ -126,15 +126,20 @@ static int read_stat(uint32_t pid, struct pt_process *process)
     return n == -ENOENT || n == -ESRCH ? -ENOENT : -EIO;
 }
 
+static int look(uint32_t pid, struct pt_process *process)
+{
+    int saved = errno, r = read_stat(pid, process);
+
+    if (r == -ENOENT)
+        r = is_nowhere(pid) ? -ESRCH : -EIO;
+    errno = saved;
+    return r;
+}
+
 int pt_process_look(uint32_t pid, struct pt_process *process)
 {
-    int saved = errno, r = -EIO;
+    int saved = errno, r = pt_proc_is_ours() ? look(pid, process) : -EIO;
 
-    if (pt_proc_is_ours()) {
-        r = read_stat(pid, process);
-        if (r == -ENOENT)
-            r = is_nowhere(pid) ? -ESRCH : -EIO;
-    }
     errno = saved;
     return r;
 }
@@ -147,7 +152,7 @@ int pt_process_parent(uint32_t *pid, struct pt_process *process)
     *pid = process->parent;
     if (*pid == 0)
         return -ESRCH;
-    r = pt_process_look(*pid, process);
+    r = look(*pid, process);   /* the same /proc as before */
     return r == 0 && process->start > born ? -ESRCH : r;
 }
 

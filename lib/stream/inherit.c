@@ -32,6 +32,7 @@ struct heritage {
     const struct pt_self *parent;
     char *names_file;
     bool  found;
+    bool  alone;                     /* no ancestor has a page */
 };
 
 /* Two names of one file? */
@@ -171,12 +172,15 @@ static bool look_at_ancestors(struct heritage *w, uint32_t pid, uint64_t start)
         struct pt_page *page;
         char file[64];
         bool last;
+        int r;
 
         if (w->parent && pid == w->parent->pid && process.start == w->parent->start) {
             look_at_page(w, w->parent->page, start);
             return true;
         }
-        if (pt_page_open(&page, pid, process.start, file) == 0) {
+        r = pt_page_open(&page, pid, process.start, file);
+        w->alone &= r == -ENOENT;
+        if (r == 0) {
             look_at_page(w, page, start);
             last = pt_load_acquire(&page->settled) != 0 || (w->found && !w->child);
             pt_page_unmap(page);
@@ -238,19 +242,21 @@ static bool link_followed(char names_file[64])
     return done;
 }
 
-bool pt_inherit_names(uint32_t pid, uint64_t start, char names_file[64])
+bool pt_inherit_names(uint32_t pid, uint64_t start, char names_file[64], bool *alone)
 {
-    struct heritage w = { .names_file = names_file };
+    struct heritage w = { .names_file = names_file, .alone = true };
     struct pt_page *page;
     int saved = errno;
     bool found = pt_page_open(&page, pid, start, names_file) == 0;
 
+    *alone = false;
     if (found) {
         memcpy(names_file, page->names_file, sizeof page->names_file);
         found = pt_dir_is_plain(names_file, sizeof page->names_file);
         pt_page_unmap(page);
     } else {
         look_at_ancestors(&w, pid, start);
+        *alone = w.alone;
         found = w.found || link_followed(names_file);
     }
     errno = saved;
@@ -266,7 +272,8 @@ void pt_inherit(struct pt_self *child, const struct pt_self *parent)
     if (parent)
         take_known(child, parent);
     if (pt_load_acquire(&child->page->settled) == 0 && child->page_file[0]) {
-        if (!look_at_ancestors(&w, child->pid, child->start) && parent)
+        /* What an alone one's ancestors have made since was made after it was forked. */
+        if (!child->alone && !look_at_ancestors(&w, child->pid, child->start) && parent)
             look_at_page(&w, parent->page, child->start);
         if (file)
             consider(&w, file, strlen(file), UINT64_MAX);

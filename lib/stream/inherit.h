@@ -31,8 +31,9 @@
 #define PT_FOLLOW_VARIABLE "POSIXTRACE_FOLLOW"
 
 /* In a new image: the name map of its page, if it has one; else that of the family
- * that it will belong to.  False: it inherits nothing, and has names of its own. */
-bool pt_inherit_names(uint32_t pid, uint64_t start, char names_file[64]);
+ * that it will belong to.  False: it inherits nothing, and has names of its own.
+ * alone: no ancestor had a page. */
+bool pt_inherit_names(uint32_t pid, uint64_t start, char names_file[64], bool *alone);
 
 /* Takes over what child inherits; parent: in a forked child, what its parent
  * was; NULL: in a new image. */

@@ -137,7 +137,8 @@ static int find_names(struct pt_self *s, struct held *held)
 {
     int r;
 
-    if (pt_inherit_names(s->pid, s->start, s->names_file) && open_names(s, held) == 0)
+    if (pt_inherit_names(s->pid, s->start, s->names_file, &s->alone) &&
+        open_names(s, held) == 0)
         return 0;
     r = pt_names_create(&s->names, s->names_file);
     if (r == 0 && pt_names_hold(s->names))

@@ -27,6 +27,7 @@ struct pt_self {
     uint32_t pid;
     uint64_t start;
     char page_file[64], names_file[64];
+    bool alone;                                  /* in a new image: no ancestor had a page */
     /* Segments by gate bit.  Private, so a forked child sees what was known when
      * its memory was copied: streams made later are not inherited. */
     struct { pt_u64 epoch; struct pt_seg *seg, *old; pt_u64 missed; } known[PT_STREAMS];

@@ -49,10 +49,12 @@ int main(int argc, char **argv)
     size_t bytes = strcmp(what, "64") == 0 ? 64 : 8;
     bool switches = strcmp(what, "switches") == 0;
     bool filtered = strcmp(what, "filtered") == 0;
-    int streams = strcmp(what, "unwanted") == 0 ? 0 : filtered || strcmp(what, "second") == 0 ? 2 : 1;
+    bool two = filtered || strcmp(what, "second") == 0;
+    int streams = strcmp(what, "unwanted") == 0 ? 0 : two ? 2 : 1;
     trace_id_t trid[2];
 
-    if (calls <= 0 || calls > MOST_CALLS || !strstr("unwanted filtered 8 64 second switches", what)) {
+    if (calls <= 0 || calls > MOST_CALLS ||
+        !strstr("unwanted filtered 8 64 second switches", what)) {
         fprintf(stderr, "usage: count unwanted|filtered|8|64|second|switches CALLS\n");
         return 64;
     }
