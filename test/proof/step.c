@@ -36,7 +36,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include "proof/stepper.h"
 #include "proof/subject.h"
@@ -44,7 +43,6 @@
 
 #define STEADY  40u        /* the window of the steady scenes */
 #define SAMPLES 100u
-#define SLOW_MS 500        /* a writer that stands still for longer may be overtaken */
 
 static const char *const scene_names[] = {
     "steady", "two streams", "chunk change", "a stream joins", "first event",
@@ -97,29 +95,21 @@ static struct stepper begin(const struct plan *plan)
     return s;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
-}
-
 /* Lets the second thread do its work; false: it does not come to an end. */
 static bool hold(void)
 {
-    int64_t begin_ms = now_ms();
+    int64_t begin_ms = proof_now_ms();
 
+    shared->held_ms = begin_ms;
     shared->help_now = 1;
     while (!shared->help_done) {
-        if (now_ms() - begin_ms > SLOW_MS)
-            shared->slow = 1;
-        if (now_ms() - begin_ms > 20 * SLOW_MS) {
+        if (proof_now_ms() - begin_ms > 20 * PROOF_SLOW_MS) {
             fprintf(stderr, "the second thread waits for the one that stands still\n");
             return false;
         }
         usleep(50);
     }
+    shared->released_ms = proof_now_ms();
     return true;
 }
 

@@ -13,6 +13,7 @@
 
 #define STREAMS 2u
 #define SURVEY  400u      /* events of a survey */
+#define PROOF_SLOW_MS 500 /* a writer that stands still for longer may be overtaken */
 
 /* Which call of posix_trace_event is the window. */
 enum scene { STEADY_ONE, STEADY_TWO, CHUNK_CHANGE, STREAM_JOINS, FIRST_EVENT,
@@ -39,12 +40,15 @@ struct shared {
     volatile uint64_t helped;     /* of its second thread */
     volatile int help_now;        /* HOLD: the driver asks the second thread to trace and read */
     volatile int help_done;
-    volatile int slow;            /* HOLD: that took so long that time may go backward */
+    volatile int64_t held_ms;     /* HOLD: since when the subject stands still; 0: not yet */
+    volatile int64_t released_ms; /* until when; 0: still */
     uint64_t second_from;         /* STREAM_JOINS: first event in the second stream */
 };
 
 extern struct shared *shared;
 extern int logs[STREAMS];         /* where KILL lets the streams be logged */
+
+int64_t proof_now_ms(void);
 
 /* Neither returns. The exit status is 0 if everything was as it must be. */
 void be_subject(const struct plan *plan);
