@@ -305,6 +305,11 @@ START_TEST(copy)
 }
 END_TEST
 
+static void allow_time(TCase *t)
+{
+    tcase_set_timeout(t, HANG_S);
+}
+
 static void add_tests(TCase *t)
 {
     tcase_add_loop_test(t, traced_program, 0, sizeof limits / sizeof *limits);
@@ -324,5 +329,5 @@ int main(int argc, char **argv)
     if (is_under_valgrind())
         return TEST_SKIPPED;
     image = argv[0];
-    return run_suite("space", "space", NULL, add_tests);
+    return run_suite("space", "space", allow_time, add_tests);
 }
