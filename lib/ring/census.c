@@ -5,11 +5,11 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <trace.h>
 #include <unistd.h>
 #include "ring/census.h"
 #include "ring/dir.h"
+#include "ring/dir_step.h"
 #include "ring/liveness.h"
 #include "ring/segment.h"
 
@@ -24,14 +24,6 @@ struct table {
     uint32_t next;           /* the place that was given away longest ago */
     uint32_t pad;
     char file[TRACE_SYS_MAX][NAME];
-};
-
-struct entry {
-    uint64_t ino;
-    int64_t next;
-    uint16_t bytes;
-    uint8_t type;
-    char name[];
 };
 
 /* Does the stream belong to a process that may still live? */
@@ -53,16 +45,16 @@ static bool each_segment(int dir, bool all, bool (*each)(void *, const char *), 
 
     if (lseek(dir, 0, SEEK_SET) < 0)
         return false;
-    while ((bytes = syscall(SYS_getdents64, dir, names, sizeof names)) > 0) {
+    while ((bytes = pt_dir_read_names(dir, names, sizeof names)) > 0) {
         for (long at = 0; at < bytes;) {
-            const struct entry *e = (const struct entry *)(names + at);
+            const struct pt_dir_entry *e = pt_dir_entry_at(names, at);
 
             at += e->bytes;
             if (pt_seg_is_name(e->name) && !each(context, e->name))
                 return false;
         }
         if (!all)
-            return syscall(SYS_getdents64, dir, names, sizeof names) == 0;
+            return pt_dir_read_names(dir, names, sizeof names) == 0;
     }
     return bytes == 0;
 }

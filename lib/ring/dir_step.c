@@ -17,15 +17,6 @@ struct position {
     } walk[PT_WALKS];
 };
 
-/* As the kernel hands them out. */
-struct entry {
-    uint64_t ino;
-    int64_t next;
-    uint16_t bytes;
-    uint8_t type;
-    char name[];
-};
-
 static int open_position(int dir, int flags)
 {
     return openat(dir, PT_DIR_STEP_FILE, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
@@ -62,9 +53,14 @@ static void store_place(int dir, enum pt_dir_walk walk, const struct place *plac
     close(fd);
 }
 
+long pt_dir_read_names(int dir, void *names, size_t bytes)
+{
+    return syscall(SYS_getdents64, dir, names, bytes);
+}
+
 static long read_names(struct pt_dir_step *s)
 {
-    return syscall(SYS_getdents64, s->dir, s->names, sizeof s->names);
+    return pt_dir_read_names(s->dir, s->names, sizeof s->names);
 }
 
 void pt_dir_step_begin(struct pt_dir_step *s, int dir, enum pt_dir_walk walk)
@@ -100,7 +96,7 @@ uint64_t pt_dir_step_sum(const struct pt_dir_step *s)
 
 const char *pt_dir_step_next(struct pt_dir_step *s)
 {
-    const struct entry *e = (const struct entry *)(s->names + s->at);
+    const struct pt_dir_entry *e = pt_dir_entry_at(s->names, s->at);
 
     if (s->at >= s->bytes)
         return NULL;
@@ -115,7 +111,7 @@ void pt_dir_step_end(struct pt_dir_step *s)
     char more[64];
 
     /* Room for no name is an error, and there being no name is none. */
-    if (all && s->bytes >= 0 && syscall(SYS_getdents64, s->dir, more, sizeof more) == 0) {
+    if (all && s->bytes >= 0 && pt_dir_read_names(s->dir, more, sizeof more) == 0) {
         if (s->from == 0)
             unlinkat(s->dir, PT_DIR_STEP_FILE, 0);
         else

@@ -13,6 +13,7 @@
 #define PT_RING_DIR_STEP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define PT_DIR_STEP_BYTES 2048u
@@ -20,6 +21,22 @@
 
 /* Walks for different purposes have positions of their own. */
 enum pt_dir_walk { PT_WALK_PAGES, PT_WALK_LEFT, PT_WALKS };
+
+/* A name as the kernel hands it out. */
+struct pt_dir_entry {
+    uint64_t ino;
+    int64_t next;       /* offset in the directory of what follows */
+    uint16_t bytes;     /* of this entry */
+    uint8_t type;
+    char name[];
+};
+
+/* The next names of the directory, in memory aligned to 8: how many bytes, 0: no more, -1. */
+long pt_dir_read_names(int dir, void *names, size_t bytes);
+static inline const struct pt_dir_entry *pt_dir_entry_at(const char *names, long at)
+{
+    return (const struct pt_dir_entry *)(const void *)(names + at);
+}
 
 struct pt_dir_step {
     int dir;

@@ -204,6 +204,11 @@ static enum pt_pool_take recycle(struct pt_seg *seg, uint32_t slot, uint32_t *in
     return PT_POOL_FULL;
 }
 
+static bool has_fallen(const struct pt_seg_header *h, uint32_t writers)
+{
+    return (int32_t)(pt_load_seqcst(&h->writers) - writers) < 0;
+}
+
 static bool sweep_is_due(struct pt_seg_header *h)
 {
     uint64_t now = pt_clock_ns(CLOCK_MONOTONIC), last = pt_load_relaxed(&h->last_sweep_ns);
@@ -215,6 +220,9 @@ static bool sweep_is_due(struct pt_seg_header *h)
  * Dead writers give back before memory grows: a step of the sweep comes first, once for each
  * chunk that is taken.  A stream at its limit recycles or refuses at every chunk, so the
  * whole sweep that it needs there is bounded by time.
+ *
+ * A writer that ends between scan and growth leaves a chunk that the scan has passed, and takes
+ * the growth that it stood for with it: then the scan is repeated.
  */
 enum pt_pool_take pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need, bool loop,
                                uint32_t *index)
@@ -223,8 +231,9 @@ enum pt_pool_take pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need,
     bool stepped = false, swept = false;
 
     for (unsigned turns = 0; turns < TAKE_TURNS; turns++) {
-        r = scan(seg, slot, need, index);
+        uint32_t writers = pt_load_seqcst(&seg->h->writers);
 
+        r = scan(seg, slot, need, index);
         if (r != PT_POOL_FULL)
             return r;
         if (!stepped && may_grow(seg, pt_seg_chunk_count(seg))) {
@@ -233,7 +242,7 @@ enum pt_pool_take pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need,
                 continue;
         }
         r = grow(seg);
-        if (r == PT_POOL_TAKEN)
+        if (r == PT_POOL_TAKEN || has_fallen(seg->h, writers))
             continue;
         if (!swept && sweep_is_due(seg->h)) {
             swept = true;

@@ -8,9 +8,11 @@
 #include "stream/fork.h"
 #include "stream/sieve.h"
 
+/* Events call this one, so that a program which is linked with the static library has this file
+ * and its constructor. */
 bool pt_fork_has_cut(const struct pt_thread *t)
 {
-    return pt_load_relaxed(&t->pid) == PT_THREAD_CUT;
+    return pt_thread_is_cut(t);
 }
 
 static bool is_inside(const struct pt_thread *t)

@@ -10,6 +10,10 @@
  * count is ready_until, and all bases are good for the times of ready_base and ready_span.
  * What is loaded of each lane is copied close together then, into ready[].
  *
+ * Another process can write the commit word.  This way does not use it: all its records have
+ * one size and their counts follow one another, so that the count says where a record goes.
+ * The ways that do use it compare it with the lane's private limit.
+ *
  * The copies are good as long as nothing else has used a lane of level 0: every
  * event of that level counts, so it is enough that the last one in several streams has the
  * count before ours.  A handler that comes before we are inside may trace any number of
@@ -78,7 +82,8 @@ static void make_ready(struct pt_thread *t, uint64_t count)
     for (const struct pt_lane *lane = t->several_lanes; lane; lane = lane->next, r++) {
         uint64_t pos = pt_lane_position(lane), left = lane->limit > pos ? lane->limit - pos : 0;
 
-        *r = (struct pt_ready){ lane->chunk, lane->base, lane->slot, lane->h };
+        *r = (struct pt_ready){ lane->chunk, lane->base, lane->slot, lane->h,
+                                (uintptr_t)lane->chunk + pos - (uintptr_t)(count + 1) * NEED };
         room = left < room ? left : room;
         oldest = lane->base < oldest ? lane->base : oldest;
         newest = lane->base > newest ? lane->base : newest;
@@ -190,16 +195,15 @@ void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, 
     }
     t->several_last = ts;
     for (r = t->ready; r->chunk; r++) {
-        uint8_t *chunk = r->chunk;
-        uint64_t commit = pt_load_relaxed((uint64_t *)(void *)chunk);
-        uint8_t *at = chunk + (uint32_t)commit;
+        uint8_t *at = (uint8_t *)(r->origin + (uintptr_t)count * NEED);
 
-        pt_assert((uint32_t)commit + NEED <= r->h->chunk_size);
+        pt_assert(at >= r->chunk && at + NEED <= r->chunk + r->h->chunk_size);
         __builtin_prefetch(at + AHEAD, 1);
         pt_record_put_head(at, PT_RECORD_EVENT, id, 8, (uint32_t)(ts - r->base), addr);
         __builtin_memcpy(at + PT_RECORD_HEAD, &value, 8);
         pt_fence_compiler();
-        pt_store_release((uint64_t *)(void *)chunk, commit + NEED + (1ull << 32));
+        pt_publish_own((uint64_t *)(void *)r->chunk, NEED + (1ull << 32));
+        pt_fence_compiler();
         pt_store_release(&r->slot->inside, 0u);
         pt_fence_compiler();
         attention |= pt_load_relaxed(&r->h->attention);

@@ -287,7 +287,9 @@ static void look_at_slots(struct pt_live *l, bool claims)
 }
 
 /* Nobody writes any more, and what is there was read: the rest was overwritten,
- * all that some threads have stored perhaps. */
+ * all that some threads have stored perhaps.  Counts are taken under the reading lock, and each
+ * time anew from what was seen by then: an earlier result, from before the last chunks were
+ * read, is replaced. */
 static void settle_unseen(const struct pt_live *l, struct pt_tally *t)
 {
     uint64_t n = l->finished && t->recorded > t->next_no ? t->recorded - t->next_no : 0;

@@ -238,7 +238,7 @@ bool pt_threads_left(void)
     for (struct pt_thread *t = pt_load_acquire(&all_threads); t; t = t->next) {
         uint64_t count = pt_load_acquire(&t->count);
 
-        if (t == pt_thread_self)
+        if (t == pt_thread_self || pt_thread_is_cut(t))
             continue;
         while ((pt_load_acquire(&t->word) & PT_THREAD_LEVEL) &&
                pt_load_acquire(&t->count) == count) {
@@ -265,7 +265,7 @@ bool pt_threads_are_out(void)
         return false;
     pt_barrier_all();
     for (struct pt_thread *t = pt_load_acquire(&all_threads); t; t = t->next)
-        if (t != self && (pt_load_acquire(&t->word) & PT_THREAD_LEVEL))
+        if (t != self && !pt_thread_is_cut(t) && (pt_load_acquire(&t->word) & PT_THREAD_LEVEL))
             return false;
     return pt_load_seqcst(&pt_thread_strangers) == 0;
 }
@@ -279,7 +279,7 @@ void pt_thread_forget_parent(void)
         return;
     for (; t; t = next) {
         next = t->next;
-        if (pt_load_relaxed(&t->pid) != PT_THREAD_CUT)
+        if (!pt_thread_is_cut(t))
             memset(t, 0, sizeof *t);
     }
 }

@@ -76,6 +76,7 @@ struct pt_ready {
     uint64_t base;
     struct pt_slot *slot;
     struct pt_seg_header *h;
+    uintptr_t origin;    /* where the record of an event with count 0 would be */
 };
 
 struct pt_thread {
@@ -136,6 +137,12 @@ struct pt_thread *pt_thread_make(void);
 static inline struct pt_thread *pt_lane_thread(const struct pt_lane *lane)
 {
     return (struct pt_thread *)(void *)((char *)lane->word - offsetof(struct pt_thread, word));
+}
+/* The record of a half event in a forked child (fork.h): it uses private copies of what was
+ * mapped, and may never end, so that nobody waits for it. */
+static inline bool pt_thread_is_cut(const struct pt_thread *t)
+{
+    return pt_load_relaxed(&t->pid) == PT_THREAD_CUT;
 }
 /* Under the same protection as an event, for who looks at the process's streams: what is
  * loaded from the page afterwards is not unmapped.  False: a handler inside an event. */

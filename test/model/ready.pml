@@ -12,7 +12,8 @@
  * the next one takes the slow path.
  *
  * Guarantee, by the name that run.py expects:
- *   ROOM     a record is written into the lane's chunk, and ends in it
+ *   ROOM     a record is written into the lane's chunk, behind the one before, where its
+ *            count says, and ends in it
  *
  * -DEVENTS=of the thread, -DHANDLED=of its handlers; -DWITHOUT_x takes one protection away.
  */
@@ -31,6 +32,8 @@ byte count;                 /* events of level 0 */
 bool word;                  /* inside */
 byte chunk[2], used[2];     /* of the lanes */
 byte ready_chunk[2];        /* the copies */
+byte ready_used[2];         /* records there were, for an event with count ready_from + 1 */
+byte ready_from;
 byte several_count, ready_until;
 bool over;
 
@@ -43,9 +46,10 @@ inline put(lane)
     used[lane]++
 }
 
-inline put_ready(lane)
+inline put_ready(lane, n)
 {
-    assert(ROOM || (ready_chunk[lane] == chunk[lane] && used[lane] < ROOM_FOR));
+    assert(ROOM || (ready_chunk[lane] == chunk[lane] && used[lane] < ROOM_FOR &&
+                    used[lane] == ready_used[lane] + n - ready_from - 1));
     used[lane]++
 }
 
@@ -53,6 +57,9 @@ inline make_ready(n)
 {
     ready_chunk[0] = chunk[0];
     ready_chunk[1] = chunk[1];
+    ready_used[0] = used[0];
+    ready_used[1] = used[1];
+    ready_from = n;
     if
     :: used[0] > used[1] -> ready_until = n + ROOM_FOR - used[0]
     :: else -> ready_until = n + ROOM_FOR - used[1]
@@ -84,8 +91,8 @@ end:
         if
         :: put(0)
         :: count <= ready_until && count == several_count + 1 ->
-            put_ready(0);
-            put_ready(1);
+            put_ready(0, count);
+            put_ready(1, count);
             several_count = count
         :: !(count <= ready_until && count == several_count + 1) -> put_rest(count)
         fi }
@@ -124,9 +131,9 @@ active proctype thread()
         :: slow && both -> put(0); put(1)
         :: !slow && !both -> put(0)
         :: !slow && both && mine <= ready_until && mine == several_count + 1 ->
-            put_ready(0);
+            put_ready(0, mine);
             if :: goto left :: true fi;
-            put_ready(1);
+            put_ready(1, mine);
             several_count = count
         :: !slow && both && !(mine <= ready_until && mine == several_count + 1) ->
             put_rest(mine)

@@ -5,6 +5,9 @@
  * the numbers that must stay right on the way.
  */
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -533,6 +536,103 @@ START_TEST(zombies_are_gone)
 }
 END_TEST
 
+/* ---- a writer that ends in the middle of another's search ---- */
+
+enum { HOLDERS = 2000, TRIALS = 200 };
+
+static uint32_t searching, stopped, go_on;
+
+static void stand_still(int sig)
+{
+    (void)sig;
+    if (!pt_load_seqcst(&searching))
+        return;
+    pt_store_seqcst(&stopped, 1u);
+    while (!pt_load_seqcst(&go_on))
+        sched_yield();
+}
+
+/* Of the calling thread, told apart by what they say of their library. */
+static uint32_t attach_as(uint64_t copy)
+{
+    struct pt_author author = { .pid = getpid(), .tid = pt_sys_tid() };
+    uint32_t slot, chunk;
+    enum pt_pool_take r;
+
+    ck_assert_int_eq(pt_slot_attach(&seg, &author, copy, &slot), 0);
+    pt_store_seqcst(&searching, (uint32_t)(copy == 0));
+    r = take(slot, false, &chunk);
+    pt_store_seqcst(&searching, 0u);
+    ck_assert_msg(r == PT_POOL_TAKEN || r == PT_POOL_ADOPTED, "copy %u: %d", (unsigned)copy, r);
+    ring_refer(&seg, slot, chunk);
+    return slot;
+}
+
+static void *search(void *done)
+{
+    uint32_t slot = attach_as(0);
+
+    pt_slot_detach(&seg, slot, 0);
+    pt_store_seqcst((uint32_t *)done, 1u);
+    return NULL;
+}
+
+/* The first growth chunk is given up while the search stands behind it.  True: it was so. */
+static bool end_during_search(uint32_t slot, unsigned delay)
+{
+    uint32_t done = 0;
+    pthread_t thread;
+    bool met;
+
+    stopped = go_on = 0;
+    ck_assert_int_eq(pthread_create(&thread, NULL, search, &done), 0);
+    while (!pt_load_seqcst(&searching) && !pt_load_seqcst(&done))
+        sched_yield();
+    for (volatile unsigned i = 0; i < delay; i++)
+        ;
+    pthread_kill(thread, SIGUSR1);
+    while (!pt_load_seqcst(&stopped) && !pt_load_seqcst(&done))
+        sched_yield();
+    met = pt_load_seqcst(&stopped) != 0;
+    pt_slot_detach(&seg, slot, 0);
+    pt_store_seqcst(&go_on, 1u);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    return met;
+}
+
+/* The base is full, and each writer is entitled to one chunk: also one whose search has passed
+ * a chunk that another gives up, with the growth that it stood for. */
+START_TEST(writers_that_end_leave_room)
+{
+    struct sigaction action = { .sa_handler = stand_still };
+    uint32_t slot, base, first = 0;
+    unsigned met = 0;
+
+    ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+    ring_create(&seg, SIZE);
+    slot = ring_attach(&seg, 1);
+    base = seg.h->base_chunks;
+    for (uint32_t i = 0; i < base; i++)
+        pt_pool_close(&seg, taken(slot), slot, 1);
+    pt_slot_detach(&seg, slot, 0);
+    for (uint64_t i = 1; i <= HOLDERS; i++) {
+        slot = attach_as(i);
+        first = i == 1 ? slot : first;
+    }
+    for (unsigned i = 0; i < TRIALS && met < TRIALS / 4; i++) {
+        uint32_t chunks = seg.h->nchunks;
+
+        pt_store_relaxed(&seg.h->hint, 0u);
+        met += end_during_search(first, i * 37 % 2000);
+        first = attach_as(1);
+        if (seg.h->nchunks > chunks)
+            attach_as(HOLDERS + 1 + i);   /* nothing is left over for the next search */
+    }
+    ck_assert_uint_le(seg.h->nchunks, base + HOLDERS + TRIALS);
+    ring_remove(&seg);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_add_test(tc, take_close_free);
@@ -540,6 +640,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, adopted_with_its_contents);
     tcase_add_test(tc, orphan_without_room_is_full);
     tcase_add_test(tc, limit);
+    tcase_add_test(tc, writers_that_end_leave_room);
     tcase_add_test(tc, growth_is_backed_as_it_is_used);
     tcase_add_test(tc, growth_does_not_depend_on_the_size);
     tcase_add_test(tc, recycled_in_order_of_closing);

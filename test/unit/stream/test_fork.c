@@ -17,6 +17,7 @@
 #include <posixtrace/info.h>
 #include <trace.h>
 #include <urcu/urcu-bp.h>
+#include "stream/fork.h"
 #include "support/need.h"
 
 enum { HANG_S = 20, EVENTS = 100 };
@@ -72,6 +73,25 @@ static void live_as_child(void)
     exit(0);
 }
 
+/* A child made inside an event: the record of its half waits for nothing, and nobody for it. */
+static void fork_inside(void)
+{
+    struct pt_thread *t = pt_thread_self;
+    pid_t child;
+    int status;
+
+    NEED(t && pt_thread_enter(t));
+    child = fork();
+    NEED(child >= 0);
+    if (child == 0) {
+        NEED(pt_fork_has_cut(t));
+        NEED(pt_threads_left() && pt_threads_are_out());
+        _exit(0);
+    }
+    pt_thread_leave(t);
+    NEED(waitpid(child, &status, 0) == child && status == 0);
+}
+
 static pid_t raw_clone(void)
 {
     return (pid_t)syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L);
@@ -111,7 +131,10 @@ int main(void)
             dprintf(2, "a child made by %s: wait status 0x%x\n", ways[i].name, (unsigned)status);
         failed += status != 0;
     }
-    NEED(count(trid) == ways_count * 2 * EVENTS);   /* the second half in both streams */
+    trace();
+    fork_inside();
+    /* Of each child the second half is in both streams. */
+    NEED(count(trid) == (ways_count * 2 + 1) * EVENTS);
     pthread_barrier_wait(&meeting);
     NEED(pthread_join(holder, NULL) == 0);
     NEED(posix_trace_shutdown(trid) == 0);

@@ -302,10 +302,72 @@ START_TEST(no_word_is_trusted)
 }
 END_TEST
 
+/* ---- the position of a chunk of the calling thread ---- */
+
+enum { STREAMS = 2, READY = 4 };
+
+static void trace_short(unsigned n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        posix_trace_event(type, &i, sizeof i);
+}
+
+/* The chunk that the thread writes into. */
+static uint32_t own_chunk(struct pt_seg *seg)
+{
+    for (uint32_t i = 0; i < seg->g.base_chunks; i++) {
+        uint64_t word = pt_load_acquire(&pt_seg_info(seg, i)->word);
+
+        if (pt_word_state(word) == PT_CHUNK_OWNED &&
+            pt_seg_slot(seg, pt_word_slot(word))->author.level == 0)
+            return i;
+    }
+    ck_abort_msg("the thread has no chunk");
+    return 0;
+}
+
+/* Sets the position behind the chunk, traces, and compares the other chunks. */
+static void lead_away(uint32_t position)
+{
+    struct pt_seg *seg[STREAMS];
+    uint8_t *before[STREAMS];
+    uint32_t own[STREAMS];
+
+    for (unsigned i = 0; i < STREAMS; i++)
+        seg[i] = segment_of(make(-1));
+    trace_short(READY);
+    for (unsigned i = 0; i < STREAMS; i++) {
+        size_t bytes = (size_t)seg[i]->g.base_chunks * seg[i]->g.chunk_size;
+        struct pt_chunk *c = pt_seg_chunk(seg[i], own[i] = own_chunk(seg[i]));
+
+        c->commit = c->commit >> 32 << 32 | position;
+        before[i] = malloc(bytes);
+        memcpy(before[i], pt_seg_chunk(seg[i], 0), bytes);
+    }
+    trace_short(READY);
+    for (unsigned i = 0; i < STREAMS; i++)
+        for (uint32_t k = 0; k < seg[i]->g.base_chunks; k++)
+            ck_assert(k == own[i] ||
+                      memcmp(pt_seg_chunk(seg[i], k), before[i] + k * seg[i]->g.chunk_size,
+                             seg[i]->g.chunk_size) == 0);
+    for (unsigned i = 0; i < STREAMS; i++)
+        free(before[i]);
+}
+
+/* Events in several streams, one after the other, write where they have found room. */
+START_TEST(no_position_is_trusted)
+{
+    static const uint32_t positions[] = { 1024, 2048, 1u << 30, 0x7ffffff0 };
+
+    lead_away(positions[_i]);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_set_timeout(tc, 600);
     tcase_add_test(tc, no_word_is_trusted);
+    tcase_add_loop_test(tc, no_position_is_trusted, 0, 4);
 }
 
 int main(void)
