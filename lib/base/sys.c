@@ -96,6 +96,17 @@ static bool register_process(void)
     return call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0, 0, 0, 0) == 0;
 }
 
+/*
+ * Every pair of a writer and a caller has a fence, whatever either may do:
+ *
+ *   the segment's creator was refused   all writers use fences (the segment's fences)
+ *   the writer's process was refused    its lanes use fences (bind_lane); the result is kept,
+ *                                       so that a permission that comes later changes nothing
+ *   the writer was refused later        the kernel keeps the registration of a process, also
+ *                                       over fork; exec makes a new one, which asks again
+ *   the caller is not registered        the command needs no registration of the caller
+ *   the caller is refused, or later     barrier_without_membarrier()
+ */
 void pt_barrier_all(void)
 {
     pt_fence_seqcst();

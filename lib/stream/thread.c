@@ -141,15 +141,25 @@ static uintptr_t stack_top(const struct pt_thread *t)
     return t->tid != t->pid || here < own ? own : (uintptr_t)getauxval(AT_EXECFN);
 }
 
+/* A record that fork has wiped has no pid, also where a half-way event of the parent's has
+ * stored to its word since.  That of a child which shares our memory, and has thread-local
+ * memory of its own, has the child's numbers. */
+static bool is_own(const struct pt_thread *t, const struct pt_self *self)
+{
+    int32_t pid = pt_load_relaxed(&t->pid);
+
+    if (pt_load_relaxed(&t->word) == 0)
+        return false;
+    return pid == (int32_t)self->pid ||
+           (pid > 0 && pid == pt_sys_pid() && pt_load_relaxed(&t->tid) == pt_sys_tid());
+}
+
 struct pt_thread *pt_thread_get(struct pt_self *self)
 {
     struct pt_thread *old = pt_thread_self, *t;
     int saved = errno;
 
-    /* A record that fork has wiped has no pid, also where a half-way event of the parent's
-     * has stored to its word since. */
-    if (old && pt_load_relaxed(&old->word) != 0 &&
-        pt_load_relaxed(&old->pid) == (int32_t)self->pid)
+    if (old && is_own(old, self))
         return old;
     t = take_record(self);
     if (!t) {

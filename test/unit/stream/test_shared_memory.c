@@ -21,6 +21,7 @@
 #include "base/sys.h"
 #include "ring/slot.h"
 #include "stream/handle.h"
+#include "stream/thread.h"
 #include "support/need.h"
 #include "support/valgrind.h"
 
@@ -108,8 +109,13 @@ static void *lent_memory(void)
 
 static int run_beside(void *unused)
 {
+    struct pt_thread *record;
+
     (void)unused;
     trace();
+    /* Events that take the slow path have the same record, and with it the same slot. */
+    record = pt_thread_self;
+    NEED(record && pt_thread_get(pt_self_get()) == record);
     pt_store_seqcst(&stage, 1u);
     await(2);
     trace();
