@@ -301,7 +301,7 @@ static int take_top(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
         t = pt_live_tally(l, &c->author);
         if (!t)
             return -ENOMEM;
-        if (!t->based && l->passive)
+        if (l->passive && (!t->based || (c->record.ts <= l->from_ts && c->no > t->next_no)))
             pt_live_base(t, c->no);
         pt_live_account(t, c->no, fate);
         t->seen_ts = c->record.ts;

@@ -224,6 +224,8 @@ void pt_live_restart_cleared(struct pt_live *l);
 /* Passive: all that the writers have done up to now is not our loss, but for what
  * still lies in chunks. */
 int pt_live_begin_tallies(struct pt_live *l);
+/* What comes before event number no of it is no loss: also where several events that are older
+ * than we look are left of it, and others between them are gone. */
 void pt_live_base(struct pt_tally *t, uint64_t no);
 
 /* Takes the counts of the writers' slots into the tallies.  Slots of ended

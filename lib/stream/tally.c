@@ -187,6 +187,7 @@ static void look_on(struct pt_live *l)
 void pt_live_base(struct pt_tally *t, uint64_t no)
 {
     t->base_no = t->resume_no = t->next_no = t->seen = no;
+    t->excluded = 0;
     t->based = true;
 }
 
