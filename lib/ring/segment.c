@@ -3,6 +3,7 @@
 /* See segment.h, layout.h, and segment_map.h for the other files. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -193,22 +194,52 @@ int pt_seg_open_to_write(struct pt_seg *seg, const char *file)
     return open_file(seg, file, true);
 }
 
-void pt_seg_release(struct pt_seg *seg)
+/* Whole pages of what lies in [from, to). */
+static void release_bytes(struct pt_seg *seg, uint64_t from, uint64_t to)
+{
+    from = pt_seg_page_up(from);
+    to &= ~(uint64_t)(PAGE - 1);
+    if (from < to)
+        madvise((char *)seg->h + from, to - from, MADV_REMOVE);
+}
+
+/* Marks the chunks of writers of other processes that have not ended.  Is there one? */
+static bool mark_late(struct pt_seg *seg, uint32_t pid, bool *late)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < seg->slots_open; i++) {
+        const struct pt_slot *s = pt_seg_slot(seg, i);
+        uint32_t chunk = pt_load_acquire(&s->chunk);
+
+        if (!pt_slot_is_live(pt_load_acquire(&s->state)) || (uint32_t)s->author.pid == pid)
+            continue;
+        any = true;
+        if (chunk > 0 && chunk <= seg->chunks_open)
+            late[chunk - 1] = true;
+    }
+    return any;
+}
+
+void pt_seg_release(struct pt_seg *seg, uint32_t pid)
 {
     const struct pt_geometry *g = &seg->g;
-    const struct { uint64_t off, len; } parts[] = {
-        { g->procs_off, g->slots_off - g->procs_off },
-        { g->slots_off, (uint64_t)seg->slots_open * sizeof(struct pt_slot) },
-        { g->chunks_off, (uint64_t)seg->chunks_open * g->chunk_size },
-    };
+    bool *late = calloc(seg->chunks_open + 1, sizeof *late);
+    uint64_t from = g->chunks_off, at = from;
 
-    for (unsigned i = 0; i < 3; i++) {
-        uint64_t from = pt_seg_page_up(parts[i].off), to = (parts[i].off + parts[i].len) &
-                                                    ~(uint64_t)(PAGE - 1);
-
-        if (from < to)
-            madvise((char *)seg->h + from, to - from, MADV_REMOVE);
-    }
+    if (!late)
+        return;
+    if (!mark_late(seg, pid, late))
+        release_bytes(seg, g->slots_off,
+                      g->slots_off + (uint64_t)seg->slots_open * sizeof(struct pt_slot));
+    for (uint32_t i = 0; i < seg->chunks_open; i++, at += g->chunk_size)
+        if (late[i]) {
+            release_bytes(seg, from, at);
+            from = at + g->chunk_size;
+        }
+    release_bytes(seg, from, at);
+    release_bytes(seg, g->procs_off, g->slots_off);
+    free(late);
 }
 
 void pt_seg_unmap(struct pt_seg *seg)

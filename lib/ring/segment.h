@@ -75,9 +75,14 @@ int pt_seg_open_to_write(struct pt_seg *seg, const char *file);
 /* Reads one into private memory, for a writer that is gone: as many chunks as are in use. */
 int pt_seg_copy(struct pt_seg *seg, int dirfd, const char *file);
 void pt_seg_unmap(struct pt_seg *seg);
-/* Gives the memory back, but for the header, though other processes still map it:
- * nobody is inside any more, and who comes late finds zeros. */
-void pt_seg_release(struct pt_seg *seg);
+/*
+ * Gives the memory back, but for the header, though other processes still map it.  No thread
+ * is inside.  A thread of another process can stand between its look at the epoch and its
+ * store of inside, and then writes its event: its slot and its chunk stay, since a store to
+ * memory that was given back ends in SIGBUS where the file system is full.  pid: of this
+ * process, whose threads have left.
+ */
+void pt_seg_release(struct pt_seg *seg, uint32_t pid);
 /*
  * In a child that was forked inside an event of the writer with that pid and tid: what is
  * mapped at seg->h becomes a private copy of what the writer uses, and *shared, a copy of

@@ -20,7 +20,13 @@
  *
  * That a fork is noticed is the C library's: _Fork(), clone() and the bare system call run
  * no handlers.  A child made by them inside an event finds its record wiped; see
- * posix_trace_event(3) for what it may do.
+ * posix_trace_event(3) for what it may do.  The kernel offers nothing that stops it:
+ * the address of the parent's chunk can be in a register when the handler comes, and the next
+ * instruction stores there.  Loading it again from wiped memory before each store leaves that
+ * one instruction.  MADV_WIPEONFORK is for private memory only; with MADV_DONTFORK the store
+ * is SIGSEGV; a restartable sequence (rseq), which the signal would abort, costs two stores an
+ * event.  vfork() is no such case: the child has the parent's memory, record and lanes, and the
+ * parent waits, so that its event is one event whose handler took longer.
  */
 #ifndef PT_STREAM_FORK_H
 #define PT_STREAM_FORK_H

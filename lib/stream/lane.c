@@ -328,6 +328,9 @@ static bool find_chunk(struct pt_lane *lane, uint32_t id, size_t len)
 
         if (id > PT_ID_SYSTEM_LAST && !pt_state_runs(state))
             return false;
+        /* A late event of another process: the chunks may have no memory any more. */
+        if (pt_load_seqcst(&lane->h->closed) && lane->slot->author.level != PT_LEVEL_CONTROL)
+            return false;
         r = take_chunk(lane, GROUP_BYTES((uint32_t)len));
         if (r == PT_POOL_TAKEN || r == PT_POOL_ADOPTED)
             return true;

@@ -290,12 +290,11 @@ static bool wait_for_writers(struct pt_stream *s)
 }
 
 /*
- * No process has a bit for the stream any more.  Who saw its bit just before, and
- * is held up until now, finds memory that belongs to nobody.  Where the file system is
- * full, the store of a thread that has stood between its look at the epoch and its store of
- * inside for all that time (two instructions, in another process) ends in SIGBUS.  A file
- * that cannot be removed, since this process has given up its user id, gives its memory
- * back, too; its name stays until the next program of that user reaps it.
+ * No process has a bit for the stream any more.  A thread that saw its bit just before, and
+ * is held up until now, finds memory that no reader looks at, and its stream closed: it takes
+ * no other chunk (find_chunk in lane.c).  A file that cannot be removed, since this process has
+ * given up its user id, gives its memory back, too; its name stays until the next program of
+ * that user reaps it.
  */
 static void release_memory(struct pt_stream *s)
 {
@@ -303,7 +302,7 @@ static void release_memory(struct pt_stream *s)
 
     pt_barrier_all();
     if ((stays || is_shared(s)) && wait_for_writers(s))
-        pt_seg_release(s->seg);
+        pt_seg_release(s->seg, s->self->pid);
 }
 
 /* Nobody records any more.  False: a thread of ours is still inside an event. */
