@@ -46,7 +46,7 @@ int posixtrace_log_check(int fd,
 
 struct posixtrace_recover_report {
     uint64_t events_before;   /* in the log as it was */
-    uint64_t events_added;    /* taken from the dead writer's segment */
+    uint64_t events_added;    /* taken from the dead writer's segment, and in the log now */
     int      was_complete;    /* nothing had to be done */
     int      segment_found;   /* the writer's memory was still there */
 };

@@ -290,6 +290,16 @@ int pt_reader_reopen(struct pt_log_reader *r)
     return open_file(r);
 }
 
+int pt_log_reader_again(struct pt_log_reader *r)
+{
+    uint8_t id[sizeof r->params.id];
+    int error;
+
+    memcpy(id, r->params.id, sizeof id);
+    error = pt_reader_reopen(r);
+    return !error && memcmp(id, r->params.id, sizeof id) != 0 ? -ESTALE : error;
+}
+
 int pt_log_reader_new(struct pt_log_reader **reader, int fd)
 {
     struct pt_log_reader *r = calloc(1, sizeof *r);

@@ -69,6 +69,11 @@ int pt_log_reader_seek(struct pt_log_reader *r, int64_t ns);
  */
 int pt_log_reader_follow(struct pt_log_reader *r, bool held);
 
+/* Reads the file again, as it is now, before the first event is read: of a log that somebody
+ * was writing when the reader was made, not of a pipe.  As pt_log_reader_new; -ESTALE:
+ * another log is in the file now. */
+int pt_log_reader_again(struct pt_log_reader *r);
+
 /* NULL where the log has none.  For a pipe: as far as read. */
 const char *pt_log_reader_text(const struct pt_log_reader *r, enum pt_text kind, uint32_t id);
 /* Status as of the log's end (POSIX meanings); fills all members. */

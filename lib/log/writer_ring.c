@@ -27,7 +27,7 @@ static uint32_t clamp(uint64_t bytes)
 
 uint32_t pt_ring_event_limit(const struct pt_log_writer *w)
 {
-    uint64_t size = w->params.attr.log_size;
+    uint64_t size = pt_writer_size(w);
 
     return size > sizeof(struct pt_packet_data)
                ? clamp((size - sizeof(struct pt_packet_data)) & ~7ull) : 0;
@@ -40,12 +40,12 @@ uint32_t pt_ring_piece_limit(const struct pt_log_writer *w)
 
 uint64_t pt_ring_part_limit(const struct pt_log_writer *w)
 {
-    return w->params.attr.log_size / 8;
+    return pt_writer_size(w) / 8;
 }
 
 uint32_t pt_ring_round_limit(const struct pt_log_writer *w)
 {
-    uint64_t ring = w->ring.bytes ? w->ring.bytes : w->params.attr.log_size + RING_SLACK;
+    uint64_t ring = w->ring.bytes ? w->ring.bytes : pt_writer_size(w) + RING_SLACK;
 
     ring /= 16;
     return ring < PT_PACKET_MAX / 2 ? (uint32_t)ring : PT_PACKET_MAX / 2;
@@ -190,7 +190,7 @@ static int put_pad(struct pt_log_writer *w, uint32_t bytes)
 static int fix_ring(struct pt_log_writer *w)
 {
     struct pt_ring *ring = &w->ring;
-    uint64_t least = w->params.attr.log_size, lsn = w->lsn;
+    uint64_t least = pt_writer_size(w), lsn = w->lsn;
     uint64_t offset = pt_out_offset(&w->out);
     int error = pt_out_flush(&w->out);
 
@@ -260,7 +260,7 @@ static int free_space(struct pt_log_writer *w, uint64_t bytes)
 int pt_ring_place(struct pt_log_writer *w, uint32_t bytes, bool data)
 {
     struct pt_ring *ring = &w->ring;
-    uint64_t size = w->params.attr.log_size, rest;
+    uint64_t size = pt_writer_size(w), rest;
     int rc = 0;
 
     if (data && w->part_open && w->part_bytes + bytes > pt_ring_part_limit(w))

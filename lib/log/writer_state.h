@@ -113,6 +113,14 @@ struct pt_log_writer {
     struct { uint64_t offset, lsn; uint32_t bytes; } replace;
 };
 
+/* The log size.  Sums and small multiples of it do not overflow. */
+static inline uint64_t pt_writer_size(const struct pt_log_writer *w)
+{
+    uint64_t size = w->params.attr.log_size;
+
+    return size < INT64_MAX / 4 ? size : INT64_MAX / 4;
+}
+
 static inline bool pt_writer_loops(const struct pt_log_writer *w)
 {
     return w->params.attr.log_policy == POSIX_TRACE_LOOP;

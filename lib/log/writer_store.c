@@ -176,7 +176,7 @@ static void lose(struct pt_log_writer *w, const struct pt_author *author, unsign
 /* Bytes of records that the next packet of an UNTIL_FULL log may have. */
 static uint32_t room_until_full(const struct pt_log_writer *w)
 {
-    uint64_t used = w->data_bytes + STOP_BYTES + LEAST_PACKET, size = w->params.attr.log_size;
+    uint64_t used = w->data_bytes + STOP_BYTES + LEAST_PACKET, size = pt_writer_size(w);
 
     if (used > size)
         return 0;

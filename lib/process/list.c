@@ -8,11 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 #include "process/list.h"
+#include "process/log_fate.h"
 #include "ring/dir.h"
 #include "ring/liveness.h"
 #include "ring/place.h"
 #include "ring/segment.h"
 #include "stream/postmortem.h"
+#include "stream/tombstone.h"
 
 static void copy_text(char *to, size_t size, const char *from, size_t from_size)
 {
@@ -22,16 +24,22 @@ static void copy_text(char *to, size_t size, const char *from, size_t from_size)
     to[n] = '\0';
 }
 
-/* How many events of a dead stream no log has. */
-static uint64_t count_unsaved(const uint8_t id[16])
+/* How many events of a dead stream its log does not have; those of its last round it may
+ * have without the segment's books saying so. */
+static uint64_t count_unsaved(const struct pt_seg_header *h)
 {
+    const struct pt_log_look look = { .looks = PT_LOG_LOOKS_ALL };
     struct pt_tail *t = NULL;
     uint64_t n = 0;
+    int log = -1;
 
-    if (pt_tail_open(&t, id) != PT_TAIL_FOUND)
+    if (pt_tail_open(&t, h->id) != PT_TAIL_FOUND)
         return 0;
-    for (size_t i = 0; i < t->tail.packet_count; i++)
-        n += t->tail.packets[i].events;
+    pt_log_find(h, &look, O_RDONLY, &log);
+    if (pt_tombstone_missing(t, log, &n) != 0)
+        n = 0;
+    if (log >= 0)
+        close(log);
     pt_tail_close(t);
     return n;
 }
@@ -52,7 +60,7 @@ static void describe(const struct pt_seg_header *h, const struct stat *st,
     s->created.tv_sec = (time_t)(h->attr.create_ns / 1000000000);
     s->created.tv_nsec = (long)(h->attr.create_ns % 1000000000);
     if (live == PT_DEAD && h->has_log && !h->log_complete)
-        s->unsaved = count_unsaved(h->id);
+        s->unsaved = count_unsaved(h);
 }
 
 /* The process that the stream traces is entered last: before that its log has no header

@@ -217,9 +217,19 @@ int pt_tail_open(struct pt_tail **tail, const uint8_t id[16])
     return PT_TAIL_FOUND;
 }
 
-void pt_tail_unlink(const struct pt_tail *t)
+/* What was written to a pipe is in no other file. */
+static bool is_copy(const struct pt_seg_header *h, int fd)
 {
-    int dir = pt_dir_open(false);
+    struct stat st;
+
+    return h->log_path[0] == '/' &&
+           (fstat(fd, &st) != 0 || st.st_dev != h->log_dev || st.st_ino != h->log_ino);
+}
+
+void pt_tail_unlink(const struct pt_tail *t, int fd)
+{
+    const struct corpse *c = t->private_;
+    int dir = is_copy(c->seg.h, fd) ? -1 : pt_dir_open(false);
 
     if (dir < 0)
         return;

@@ -21,7 +21,8 @@ enum pt_tail_found { PT_TAIL_FOUND, PT_TAIL_NONE, PT_TAIL_WRITER_ALIVE };
 /* PT_TAIL_*, or a negative errno. */
 int pt_tail_open(struct pt_tail **tail, const uint8_t id[16]);
 void pt_tail_close(struct pt_tail *tail);
-/* The log has all of it: removes the segment. */
-void pt_tail_unlink(const struct pt_tail *tail);
+/* The log on fd has all of it: removes the segment, unless another file is the stream's log
+ * and fd a copy of it. */
+void pt_tail_unlink(const struct pt_tail *tail, int fd);
 
 #endif

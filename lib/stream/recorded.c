@@ -13,17 +13,44 @@
 #include "stream/stream.h"
 #include "stream/tombstone.h"
 
+/*
+ * The file is read before it is known who writes it, so where its writer has gone it is read
+ * again: the writer may have completed it, or a recovery, during the first reading.
+ */
 static int find_tail(struct pt_stream *s)
 {
-    int r;
+    const uint8_t *id = pt_log_reader_params(s->log)->id;
+    int found, r;
 
     if (pt_log_reader_complete(s->log) || lseek(s->fd, 0, SEEK_CUR) < 0)
         return 0;
-    r = pt_tail_open(&s->tail, pt_log_reader_params(s->log)->id);
-    s->writer_alive = r == PT_TAIL_WRITER_ALIVE;
-    if (r == PT_TAIL_NONE)
-        pt_tombstone_tell(pt_log_reader_params(s->log)->id, s->log);
-    return r == PT_TAIL_FOUND ? pt_log_reader_set_tail(s->log, &s->tail->tail) : r < 0 ? r : 0;
+    found = pt_tail_open(&s->tail, id);
+    s->writer_alive = found == PT_TAIL_WRITER_ALIVE;
+    if (found < 0 || s->writer_alive)
+        return found < 0 ? found : 0;
+    r = pt_log_reader_again(s->log);
+    if (r < 0 || pt_log_reader_complete(s->log)) {
+        pt_tail_close(s->tail);
+        s->tail = NULL;
+        return r;
+    }
+    if (found == PT_TAIL_NONE)
+        pt_tombstone_tell(id, s->log);
+    return found == PT_TAIL_FOUND ? pt_log_reader_set_tail(s->log, &s->tail->tail) : 0;
+}
+
+/* -ESTALE: another log is in the file now. */
+static int read_log(struct pt_stream *s)
+{
+    int r = pt_log_reader_new(&s->log, s->fd);
+
+    if (r == 0)
+        r = find_tail(s);
+    if (r == -ESTALE) {
+        pt_log_reader_free(s->log);
+        s->log = NULL;
+    }
+    return r;
 }
 
 int pt_recorded_open(struct pt_stream **stream, int fd)
@@ -38,9 +65,9 @@ int pt_recorded_open(struct pt_stream **stream, int fd)
     if (s->fd < 0)
         r = errno == EBADF ? -EINVAL : -errno;
     if (r == 0)
-        r = pt_log_reader_new(&s->log, s->fd);
-    if (r == 0)
-        r = find_tail(s);
+        do
+            r = read_log(s);
+        while (r == -ESTALE);
     if (r < 0) {
         pt_recorded_close(s);
         return r;

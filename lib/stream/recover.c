@@ -42,21 +42,38 @@ static int append_tail(struct pt_log_writer *w, struct pt_log_reader *r,
     return e < 0 ? e : 0;
 }
 
+/* A LOOP log that is too small for all gives up its own events first, then those that were
+ * added. */
+static void leave_out_overwritten(const struct pt_log_books *before, struct pt_log_writer *w,
+                                  struct posixtrace_recover_report *report)
+{
+    struct pt_log_books after;
+    uint64_t gone;
+
+    pt_log_books(w, &after);
+    gone = after.overwritten - before->overwritten;
+    gone -= gone < before->events ? gone : before->events;
+    report->events_added -= gone < report->events_added ? gone : report->events_added;
+}
+
 static int complete(struct pt_log_claim *c, struct pt_log_reader *r, struct pt_tail *tail,
                     struct posixtrace_recover_report *report)
 {
+    struct pt_log_books before;
     struct pt_log_writer *w;
     off_t size = c->size;
     int e = pt_log_writer_resume(&w, c->fd, r, &c->gate);
 
     if (e < 0)
         return e;
+    pt_log_books(w, &before);
     if (tail)
         e = append_tail(w, r, &tail->tail, report);
     if (e == 0)
         e = tail ? pt_log_complete(w, POSIXTRACE_END_RECOVERED, &tail->tail.status,
                                    tail->tail.authors, tail->tail.author_count)
                  : pt_log_complete(w, POSIXTRACE_END_RECOVERED, NULL, NULL, 0);
+    leave_out_overwritten(&before, w, report);
     pt_log_writer_free(w);
     if (e < 0) {
         report->events_added = 0;
@@ -93,7 +110,7 @@ static int recover_claimed(struct pt_log_claim *c, uint64_t lost,
         if (e == 0)
             e = complete(c, r, tail, report);
         if (e == 0 && tail)
-            pt_tail_unlink(tail);
+            pt_tail_unlink(tail, c->fd);
     }
     pt_log_reader_free(r);
     pt_tail_close(tail);

@@ -49,9 +49,8 @@ static int open_to_read(void)
 }
 
 /* The log does not have them, as far as can be seen: with it exactly, else but for the last
- * round, if the kill came between its write and its books.  With a log the numbers of the tail
- * become those of both. */
-static int count_events(struct pt_tail *tail, int log, uint64_t *events)
+ * round, if the kill came between its write and its books. */
+int pt_tombstone_missing(struct pt_tail *tail, int log, uint64_t *events)
 {
     struct pt_log_reader *r = NULL;
     const struct pt_log_packet *p = tail->tail.packets;
@@ -79,7 +78,7 @@ int pt_tombstone_make(struct pt_tombstone *t, const struct pt_seg_header *h, int
     r = pt_tail_open(&tail, h->id);
     if (r != PT_TAIL_FOUND)
         return r;
-    r = count_events(tail, log, &t->events);
+    r = pt_tombstone_missing(tail, log, &t->events);
     memcpy(t->id, h->id, sizeof t->id);
     for (unsigned c = 0; c < PT_LOST_OWN; c++) {
         t->lost[c] = tail->tail.status.lost_unknown_author[c];

@@ -250,6 +250,33 @@ START_TEST(authors_are_folded)
 }
 END_TEST
 
+/* "No limit" for a LOOP log: the largest size there is does not overflow. */
+START_TEST(largest_log_size)
+{
+    struct pt_log_params params = log_params(POSIX_TRACE_LOOP, INT64_MAX);
+    struct seen_list wanted = { .n = 0 }, got = { .n = 0 };
+    static struct maker maker;
+    struct pt_log_writer *w;
+    struct pt_log_reader *r;
+    int fd = log_file();
+
+    maker_init(&maker, 2);
+    w = log_writer(fd, &params);
+    write_rounds(w, &maker, 1, 10, 500, &wanted);
+    ck_assert_int_gt(lseek(fd, 0, SEEK_END), 100 << 10);
+    ck_assert_uint_eq(pt_log_lost(w, POSIXTRACE_LOST_LOG_OVERWRITTEN), 0);
+    r = log_reader(fd);
+    ck_assert_uint_eq((uint64_t)pt_log_reader_params(r)->attr.log_size, INT64_MAX);
+    read_all(r, &got);
+    expect_same(&got, &wanted, 0);
+    pt_log_reader_free(r);
+    pt_log_writer_free(w);
+    free(wanted.at);
+    free(got.at);
+    close(fd);
+}
+END_TEST
+
 static void add(TCase *t)
 {
     tcase_set_timeout(t, 60);
@@ -260,6 +287,7 @@ static void add(TCase *t)
     tcase_add_test(t, tournament);
     tcase_add_test(t, index_is_thinned);
     tcase_add_test(t, authors_are_folded);
+    tcase_add_test(t, largest_log_size);
 }
 
 int main(void)

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Logs whose writer is gone: what opening, recovering and listing say of them adds up,
+ * also where the writer ends while the log is being opened, at each of the reads.
+ *
+ * pread() and pwrite() are this program's own: before one of its reads of the log it lets the
+ * writer end, and the writer's flush thread writes nothing while its second half is to stay in
+ * memory.
+ */
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <posixtrace/attr.h>
+#include <posixtrace/info.h>
+#include <posixtrace/log.h>
+#include <posixtrace/stream.h>
+#include <trace.h>
+#include "support/run_suite.h"
+
+enum how { SHUTDOWN, KILL, RECOVER, HOWS };
+
+struct kind {
+    int policy;
+    size_t log_size, stream_size;
+    int events;       /* before the first flush, and after it */
+};
+
+static const struct kind plain = { POSIX_TRACE_APPEND, 1 << 20, 1 << 20, 3000 };
+static const struct kind small_loop = { POSIX_TRACE_LOOP, 30000, 1 << 20, 3000 };
+
+static char path[64];
+static struct stat log_file;
+static int to_writer;
+static pid_t writer;
+static int countdown;       /* reads of the log until the writer ends; 0: it does not */
+static enum how how;
+static atomic_bool held;    /* nothing is written */
+
+static void end_writer(void)
+{
+    struct posixtrace_recover_report report;
+    int status, fd;
+
+    if (how == SHUTDOWN)
+        ck_assert_int_eq(write(to_writer, "x", 1), 1);
+    else
+        kill(writer, SIGKILL);
+    ck_assert_int_eq(waitpid(writer, &status, 0), writer);
+    close(to_writer);
+    if (how == RECOVER) {
+        fd = open(path, O_RDWR | O_CLOEXEC);
+        ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+        close(fd);
+    }
+}
+
+ssize_t pread(int fd, void *to, size_t bytes, off_t offset)
+{
+    struct stat st;
+
+    if (countdown && fstat(fd, &st) == 0 && st.st_dev == log_file.st_dev &&
+        st.st_ino == log_file.st_ino && --countdown == 0)
+        end_writer();
+    return syscall(SYS_pread64, fd, to, bytes, offset);
+}
+
+ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
+{
+    while (held)
+        sched_yield();
+    return syscall(SYS_pwrite64, fd, from, bytes, offset);
+}
+
+static void flush(trace_id_t trid)
+{
+    struct posix_trace_status_info status;
+
+    ck_assert_int_eq(posix_trace_flush(trid), 0);
+    do
+        ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
+    while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
+}
+
+static void trace_until(int from, int ready, const struct kind *k, int fd)
+{
+    trace_event_set_t system;
+    trace_event_id_t id;
+    trace_attr_t attr;
+    trace_id_t trid;
+    char c;
+
+    posix_trace_attr_init(&attr);
+    posix_trace_attr_setlogfullpolicy(&attr, k->policy);
+    posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP);
+    posix_trace_attr_setlogsize(&attr, k->log_size);
+    posix_trace_attr_setstreamsize(&attr, k->stream_size);
+    ck_assert_int_eq(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
+    posix_trace_eventset_fill(&system, POSIX_TRACE_SYSTEM_EVENTS);
+    posix_trace_set_filter(trid, &system, POSIX_TRACE_SET_EVENTSET);
+    ck_assert_int_eq(posix_trace_eventid_open("left log", &id), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    for (int i = 0; i < 2 * k->events; i++) {
+        if (i == k->events) {
+            flush(trid);
+            held = true;
+        }
+        posix_trace_event(id, &i, sizeof i);
+    }
+    if (write(ready, "r", 1) == 1 && read(from, &c, 1) == 1) {
+        held = false;
+        posix_trace_shutdown(trid);
+    }
+    _exit(0);
+}
+
+/* The writer has traced all when this returns. */
+static void start_writer(const struct kind *k)
+{
+    int go[2], ready[2], fd;
+    char c;
+
+    strcpy(path, "/tmp/posixtrace-left.XXXXXX");
+    fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(fstat(fd, &log_file), 0);
+    ck_assert_int_eq(pipe2(go, O_CLOEXEC), 0);
+    ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
+    writer = fork();
+    ck_assert_int_ge(writer, 0);
+    if (writer == 0) {
+        close(go[1]);
+        trace_until(go[0], ready[1], k, fd);
+    }
+    close(go[0]);
+    close(ready[1]);
+    to_writer = go[1];
+    ck_assert_int_eq(read(ready[0], &c, 1), 1);
+    close(ready[0]);
+    close(fd);
+}
+
+static void open_log(const char *name, struct posixtrace_info *info)
+{
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    trace_id_t trid;
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, info), 0);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    close(fd);
+}
+
+static uint64_t lost_of(const struct posixtrace_info *info)
+{
+    uint64_t lost = 0;
+
+    for (int c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        lost += info->lost[c];
+    return lost;
+}
+
+/* The writer ends during the k-th read of the log: all is there, however it ends. */
+START_TEST(ends_while_it_is_opened)
+{
+    const uint64_t all = 2 * (uint64_t)plain.events;
+    unsigned ended = 0;
+
+    for (int k = 1;; k++) {
+        struct posixtrace_info info;
+        bool late;
+
+        start_writer(&plain);
+        how = (enum how)_i;
+        countdown = k;
+        open_log(path, &info);
+        late = countdown > 0;
+        countdown = 0;
+        if (late)
+            end_writer();
+        unlink(path);
+        if (late)
+            break;
+        ended++;
+        if (info.events != all || lost_of(&info) != 0 || info.end == POSIXTRACE_END_CUT)
+            ck_abort_msg("ended (%d) at read %d: %lu events of %lu, %lu lost, end %d", _i, k,
+                         (unsigned long)info.events, (unsigned long)all,
+                         (unsigned long)lost_of(&info), info.end);
+    }
+    ck_assert_uint_gt(ended, 1);
+}
+END_TEST
+
+static void kill_writer(const struct kind *k)
+{
+    start_writer(k);
+    how = KILL;
+    end_writer();
+}
+
+static void copy_log(char *copy)
+{
+    char bytes[65536];
+    int from = open(path, O_RDONLY | O_CLOEXEC), to;
+    ssize_t n;
+
+    strcpy(copy, "/tmp/posixtrace-copy.XXXXXX");
+    to = mkstemp(copy);
+    ck_assert_int_ge(from, 0);
+    ck_assert_int_ge(to, 0);
+    while ((n = read(from, bytes, sizeof bytes)) > 0)
+        ck_assert_int_eq(write(to, bytes, (size_t)n), n);
+    close(from);
+    close(to);
+}
+
+static struct posixtrace_recover_report recover_log(const char *name)
+{
+    struct posixtrace_recover_report report;
+    int fd = open(name, O_RDWR | O_CLOEXEC);
+
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    close(fd);
+    return report;
+}
+
+/* The memory of the writer is the only source of the original, which is recovered after. */
+START_TEST(a_copy_is_recovered)
+{
+    const uint64_t all = 2 * (uint64_t)plain.events;
+    struct posixtrace_recover_report report;
+    struct posixtrace_info info;
+    char copy[64];
+
+    kill_writer(&plain);
+    copy_log(copy);
+    report = recover_log(copy);
+    ck_assert(report.segment_found);
+    open_log(copy, &info);
+    ck_assert_uint_eq(info.events, all);
+    open_log(path, &info);
+    ck_assert_uint_eq(info.events, all);
+    ck_assert_int_eq(info.end, POSIXTRACE_END_TAIL);
+    report = recover_log(path);
+    ck_assert(report.segment_found);
+    open_log(path, &info);
+    ck_assert_uint_eq(info.events, all);
+    ck_assert_uint_eq(lost_of(&info), 0);
+    unlink(path);
+    unlink(copy);
+}
+END_TEST
+
+/* What is added is what is there of it. */
+START_TEST(a_small_loop_log_is_recovered)
+{
+    struct posixtrace_recover_report report;
+    struct posixtrace_info info;
+
+    kill_writer(&small_loop);
+    report = recover_log(path);
+    open_log(path, &info);
+    ck_assert(report.segment_found);
+    ck_assert_uint_gt(report.events_added, 0);
+    ck_assert_uint_le(report.events_added, info.events);
+    ck_assert_uint_lt(report.events_added, (uint64_t)small_loop.events);
+    ck_assert_uint_eq(info.events + lost_of(&info), 2 * (uint64_t)small_loop.events);
+    unlink(path);
+}
+END_TEST
+
+struct wanted {
+    pid_t pid;
+    uint64_t unsaved;
+    bool found;
+};
+
+static int take_stream(void *context, const struct posixtrace_stream *s)
+{
+    struct wanted *w = context;
+
+    if (s->owner == w->pid) {
+        w->found = true;
+        w->unsaved = s->unsaved;
+    }
+    return 0;
+}
+
+/* The list counts what the log does not have.  A log that has all of it was recovered by a
+ * process that was killed before it removed the memory: the copy takes its place. */
+START_TEST(the_list_unites)
+{
+    struct wanted w = { .unsaved = 0 };
+    struct posixtrace_info info;
+    char copy[64], bytes[65536];
+    unsigned removed, kept;
+    int from, to;
+    ssize_t n;
+
+    kill_writer(&plain);
+    w.pid = writer;
+    ck_assert_int_eq(posixtrace_stream_list(take_stream, &w), 0);
+    ck_assert(w.found);
+    ck_assert_uint_eq(w.unsaved, (uint64_t)plain.events);
+    copy_log(copy);
+    recover_log(copy);
+    from = open(copy, O_RDONLY | O_CLOEXEC);
+    to = open(path, O_WRONLY | O_CLOEXEC);
+    while ((n = read(from, bytes, sizeof bytes)) > 0)
+        ck_assert_int_eq(write(to, bytes, (size_t)n), n);
+    close(from);
+    close(to);
+    w.found = false;
+    ck_assert_int_eq(posixtrace_stream_list(take_stream, &w), 0);
+    ck_assert(w.found);
+    ck_assert_uint_eq(w.unsaved, 0);
+    open_log(path, &info);
+    ck_assert_uint_eq(info.events, 2 * (uint64_t)plain.events);
+    unlink(path);
+    unlink(copy);
+    posixtrace_stream_reap(0, &removed, &kept);
+}
+END_TEST
+
+static void add_tests(TCase *t)
+{
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, ends_while_it_is_opened, 0, HOWS);
+    tcase_add_test(t, a_copy_is_recovered);
+    tcase_add_test(t, a_small_loop_log_is_recovered);
+    tcase_add_test(t, the_list_unites);
+}
+
+int main(void)
+{
+    return run_suite("left_log", "left logs", NULL, add_tests);
+}
