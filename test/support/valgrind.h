@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * For tests that are not run under valgrind 3.19: it has no clone() but that of threads and of
- * fork() (shared_memory), fails an assertion of its own (barrier), or fails in children for
- * reasons that were not looked into (place, scribbled, a case of handler); a limit of address
- * space is valgrind's own, too (space).  They run without it, and under AddressSanitizer.
+ * For tests that are not run under valgrind 3.19; they run without it, and under
+ * AddressSanitizer:
+ *
+ *   barrier         an assertion of valgrind's own fails when a seccomp filter's SIGSYS
+ *                   comes to a thread in a system call (async_signalhandler)
+ *   shared_memory   valgrind has no clone() but that of threads and of fork()
+ *   space           a limit of address space is valgrind's own, too
+ *   scribbled       it takes many minutes; nothing was found in the first two
+ *   handler, forks  what the forked child traces later does not come into the inherited
+ *                   stream; why is not known.  (With CK_FORK=no the failed test left the
+ *                   stream, whose function forked at each event of the tests after it, in
+ *                   every child again: processes without end.)
  */
 #ifndef TEST_SUPPORT_VALGRIND_H
 #define TEST_SUPPORT_VALGRIND_H

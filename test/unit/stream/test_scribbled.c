@@ -35,11 +35,9 @@ static trace_event_id_t type;
 enum area { SEGMENT, NAMES, PAGE };
 
 /* Which word of it, in bytes from its begin, and what it becomes. */
+/* No padding: it is written to a file. */
 struct scribble {
-    enum area area;
-    size_t at;
-    unsigned how;
-    uint32_t seed;
+    uint32_t area, at, how, seed;
 };
 
 static uint32_t random_word(uint32_t seed)
@@ -169,8 +167,7 @@ static void use(const struct scribble *s, bool with_log)
 /* ---- which words ---- */
 
 static struct word {
-    enum area area;
-    size_t at;
+    uint32_t area, at;   /* no padding, either */
 } *words;
 static size_t word_count;
 
@@ -179,7 +176,7 @@ static void add_area(enum area area, size_t from, size_t to)
     words = realloc(words, (word_count + (to - from) / 4) * sizeof *words);
     ck_assert_ptr_nonnull(words);
     for (; from < to; from += 4)
-        words[word_count++] = (struct word){ area, from };
+        words[word_count++] = (struct word){ area, (uint32_t)from };
 }
 
 static void add_words(size_t from, size_t to)
@@ -294,7 +291,7 @@ START_TEST(no_word_is_trusted)
         ck_assert_int_eq(waitpid(child, place, 0), child);
         if (status != 0)
             ck_assert_int_eq(pread(report, &last, sizeof last, 0), sizeof last);
-        ck_assert_msg(status == 0, "area %u, the word at %zu, value %u: status %#x", last.area,
+        ck_assert_msg(status == 0, "area %u, the word at %u, value %u: status %#x", last.area,
                       last.at, last.how, (unsigned)status);
     }
     close(report);
