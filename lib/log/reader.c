@@ -309,6 +309,7 @@ int pt_log_reader_new(struct pt_log_reader **reader, int fd)
         return -ENOMEM;
     r->fd = fd;
     r->most_notes = PT_ROUND_NOTES;
+    r->most_unpacked = PT_ROUND_UNPACKED;
     pt_index_init(&r->index);
     pt_totals_init(&r->totals);
     pt_tournament_init(&r->round.contest);

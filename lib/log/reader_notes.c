@@ -11,16 +11,27 @@
 
 void pt_reader_round_clear(struct pt_round *round)
 {
+    size_t kept = 0;
+
     pt_tournament_reset(&round->contest, 0);
     round->current = NULL;
     round->damaged = round->unsorted = false;
     round->note_count = 0;
-    /* Buffers stay for the next round, but not those of a crowd. */
-    for (size_t i = KEPT_BUFFERS; i < round->cursor_count; i++) {
-        free(round->cursors[i].buffer);
-        round->cursors[i].buffer = NULL;
-        round->cursors[i].room = 0;
+    /* Buffers stay for the next round, but not those of a crowd, and no more than a round
+     * may hold. */
+    for (size_t i = 0; i < round->cursor_room; i++) {
+        struct pt_cursor *c = &round->cursors[i];
+
+        if (i >= KEPT_BUFFERS && i >= round->cursor_count)
+            break;
+        kept += c->room;
+        if (i < KEPT_BUFFERS && kept <= PT_ROUND_UNPACKED)
+            continue;
+        free(c->buffer);
+        c->buffer = NULL;
+        c->room = 0;
     }
+    round->held = 0;
     round->cursor_count = 0;
     if (round->hash)
         memset(round->hash, 0, round->hash_room * sizeof *round->hash);
@@ -104,6 +115,8 @@ static struct pt_cursor *cursor_of(struct pt_round *round, uint64_t wid)
     c->author.wid = wid;
     c->next_note = c->last_note = PT_NO_NOTE;
     c->decoder.p = c->decoder.end = NULL;
+    c->held = 0;
+    c->done = 0;
     return c;
 }
 

@@ -16,6 +16,8 @@
 #define WINDOW_PACKET  (4u << 10)    /* more of them for each packet, */
 #define WINDOW_MOST    (5u << 20)    /* up to so many */
 
+#define PIECE_LEAST    1024u         /* of a packet, in bytes */
+
 static bool fits_window(const struct pt_log_reader *r, uint64_t end)
 {
     uint64_t most = WINDOW_BYTES + (uint64_t)r->round.note_count * WINDOW_PACKET;
@@ -147,6 +149,51 @@ static int collect(struct pt_log_reader *r)
     return rc < 0 ? rc : r->round.note_count > 0;
 }
 
+/* What its author has in the round after these bytes cannot be read either, or is not
+ * known to follow.  All that was given before is older. */
+static void mark_bad(struct pt_log_reader *r, uint64_t bytes)
+{
+    r->bad_inside += bytes;
+    mark_gap(r);
+}
+
+/* As much of unpacked records as a cursor may hold when they are many, in whole events; at
+ * least one, or none where the rest is bad. */
+static int take_piece(struct pt_log_reader *r, struct pt_cursor *c, struct pt_log_packet *packet)
+{
+    size_t share = r->most_unpacked / r->round.cursor_count, most;
+    const uint8_t *from = packet->records + c->done, *to = from;
+    struct pt_decoder d = { .p = from, .end = packet->records + packet->bytes,
+                            .base = c->done ? c->decoder.base : packet->base_ts };
+    struct pt_record record;
+    int rc = 1;
+
+    most = share > PIECE_LEAST ? share : PIECE_LEAST;
+    packet->base_ts = d.base;
+    while ((size_t)(to - from) < most && (rc = pt_decode_event(&d, &record)) == 1)
+        to = d.p;
+    if (d.p == d.end)
+        to = d.end;
+    if (c->held || c->room < (size_t)(to - from)) {
+        free(c->buffer);
+        c->room = (size_t)(to - from);
+        c->buffer = malloc(c->room + 1);
+        r->round.held -= c->held;
+        c->held = 0;
+    }
+    if (!c->buffer) {
+        c->room = 0;
+        return -ENOMEM;
+    }
+    memcpy(c->buffer, from, (size_t)(to - from));
+    if (to == from)
+        mark_bad(r, (uint64_t)(d.end - to));
+    c->done = to == from || to == d.end ? 0 : c->done + (uint32_t)(to - from);
+    packet->records = c->buffer;
+    packet->bytes = (uint32_t)(to - from);
+    return 0;
+}
+
 /* Unpacked records stay in the unpacker's buffer, which becomes the cursor's: what
  * the cursor's held, if anything, was the packet. */
 static int take_records(struct pt_log_reader *r, struct pt_cursor *c,
@@ -154,17 +201,20 @@ static int take_records(struct pt_log_reader *r, struct pt_cursor *c,
 {
     bool packed = pt_packet_is_packed(p);
     int error = pt_packet_unpack_data(packet, p, &r->unpacker);
+    uint8_t *buffer = c->buffer;
+    size_t room = c->room;
 
-    if (packed && !error) {
-        uint8_t *buffer = c->buffer;
-        size_t room = c->room;
-
-        c->buffer = r->unpacker.buffer;
-        c->room = r->unpacker.room;
-        r->unpacker.buffer = buffer;
-        r->unpacker.room = room;
-    }
-    return error;
+    if (!packed || error)
+        return error;
+    if (c->done || r->round.held - c->held + packet->bytes > r->most_unpacked)
+        return take_piece(r, c, packet);
+    r->round.held += packet->bytes - c->held;
+    c->held = packet->bytes;
+    c->buffer = r->unpacker.buffer;
+    c->room = r->unpacker.room;
+    r->unpacker.buffer = buffer;
+    r->unpacker.room = room;
+    return 0;
 }
 
 /* Goes to the file and so to a cancellation point, from where nobody may leave with
@@ -249,14 +299,6 @@ static int load(struct pt_log_reader *r, struct pt_cursor *c, const struct pt_no
     return 1;
 }
 
-/* What its author has in the round behind these bytes cannot be read either, or is not
- * known to follow.  All that was given before is older. */
-static void mark_bad(struct pt_log_reader *r, uint64_t bytes)
-{
-    r->bad_inside += bytes;
-    mark_gap(r);
-}
-
 PT_APART int pt_reader_next_packet(struct pt_log_reader *r, struct pt_cursor *c)
 {
     for (;;) {
@@ -269,14 +311,17 @@ PT_APART int pt_reader_next_packet(struct pt_log_reader *r, struct pt_cursor *c)
         if (c->next_note == PT_NO_NOTE)
             return 0;
         n = &r->round.notes[c->next_note];
-        if (r->seeking && n->last_ts < r->seek_ts) {
+        if (!c->done && r->seeking && n->last_ts < r->seek_ts) {
             c->next_note = n->next;
             continue;
         }
         rc = load(r, c, n);
         if (rc < 0)
             return rc;
-        c->next_note = n->next;
+        if (rc == 0)
+            c->done = 0;
+        if (!c->done)
+            c->next_note = n->next;
         if (rc == 0)
             mark_bad(r, n->bytes);
         else if (pt_decode_event(&c->decoder, &c->record) == 1)

@@ -38,6 +38,11 @@
 #define PT_ROUND_NOTES (1u << 20)
 #define PT_ROUND_BYTES (1u << 30)
 
+/* Bytes of unpacked records that the cursors of a round hold together.  Above that a cursor
+ * holds a piece of its packet, and unpacks it once more for each next piece: 100 bytes of a
+ * log may be 1 MiB of records, for each of very many authors. */
+#define PT_ROUND_UNPACKED (64u << 20)
+
 /* One packet of the round. */
 struct pt_note {
     uint64_t offset;
@@ -57,6 +62,8 @@ struct pt_cursor {
     uint32_t next_note, last_note;
     uint8_t *buffer;                    /* holds the packet unless it is in the window */
     size_t   room;
+    size_t   held;                      /* of pt_round.held */
+    uint32_t done;                      /* bytes of records in earlier pieces of next_note */
 };
 
 struct pt_round {
@@ -69,6 +76,7 @@ struct pt_round {
     uint64_t factor;                    /* of the hash: a log chooses its wids */
     struct pt_tournament contest;       /* of the cursors, by their indices */
     struct pt_cursor *current;          /* whose event was given last */
+    size_t   held;                      /* bytes of whole packets that the cursors unpacked */
     bool     damaged;                   /* what it gives is not all */
     bool     unsorted;                  /* an author's notes are not in the order of time */
 };
@@ -134,6 +142,7 @@ struct pt_log_reader {
         uint64_t lost;                  /* by the log, as it says */
     } whole;
     uint32_t most_notes;                /* PT_ROUND_NOTES, but in tests */
+    size_t   most_unpacked;             /* PT_ROUND_UNPACKED, but in tests */
     uint64_t first_ts, last_ts;
     uint64_t skipped;                   /* bytes, by the survey */
     uint64_t bad_inside;                /* bytes, of packets whose records were not readable */

@@ -5,7 +5,9 @@
 #include "log_helpers.h"
 #include "support/run_suite.h"
 
-#define COLLIDING 4000u
+#define COLLIDING     4000u
+#define AUTHORS       40u
+#define MOST_UNPACKED (64u << 10)
 
 /* The longest run of cells in use, which bounds the steps of a search. */
 static size_t longest_run(const uint32_t *hash, size_t room)
@@ -56,11 +58,60 @@ START_TEST(tables_differ)
 }
 END_TEST
 
+static size_t room_of(const struct pt_round *round)
+{
+    size_t room = 0;
+
+    for (size_t i = 0; i < round->cursor_room; i++)
+        room += round->cursors[i].room;
+    return room;
+}
+
+/* Rounds of more unpacked bytes than a reader holds: all comes, in order, in pieces. */
+START_TEST(unpacked_in_pieces)
+{
+    struct pt_log_params params = log_params(POSIX_TRACE_APPEND, 64 << 20);
+    struct seen_list wanted = { .n = 0 }, got = { .n = 0 };
+    static struct maker makers[AUTHORS];
+    struct pt_log_reader *r;
+    struct pt_log_writer *w;
+    struct pt_event e;
+    size_t most = 0;
+    int fd = log_file(), rc;
+
+    srand(9);
+    for (unsigned i = 0; i < AUTHORS; i++)
+        maker_init(&makers[i], i + 2);
+    w = log_writer(fd, &params);
+    write_rounds(w, makers, AUTHORS, 3, 20000, &wanted);
+    r = log_reader(fd);
+    r->most_unpacked = MOST_UNPACKED;
+    while ((rc = pt_log_reader_next(r, &e)) == 1) {
+        size_t room = room_of(&r->round);
+
+        most = room > most ? room : most;
+    }
+    ck_assert_int_eq(rc, 0);
+    if (logs_are_packed())
+        ck_assert_uint_lt(most, 6 * MOST_UNPACKED);
+    ck_assert_int_eq(pt_log_reader_rewind(r), 0);
+    read_all(r, &got);
+    expect_same(&got, &wanted, 0);
+    ck_assert_uint_eq(r->bad_inside, 0);
+    pt_log_reader_free(r);
+    pt_log_writer_free(w);
+    free(wanted.at);
+    free(got.at);
+    close(fd);
+}
+END_TEST
+
 static void add(TCase *t)
 {
     tcase_set_timeout(t, 60);
     tcase_add_test(t, writer_numbers_collide);
     tcase_add_test(t, tables_differ);
+    tcase_add_test(t, unpacked_in_pieces);
 }
 
 int main(void)
