@@ -81,9 +81,17 @@ bool pt_self_forget_parent(void)
     return true;
 }
 
+/* What another thread has made a moment ago, and not said so yet, is no parent. */
+static bool is_own(const struct pt_self *s)
+{
+    return s->instance == pt_self_instance();
+}
+
 struct pt_self *pt_self_parent(void)
 {
-    return live() ? NULL : pt_load_acquire(&self_now);
+    struct pt_self *s = live() ? NULL : pt_load_acquire(&self_now);
+
+    return s && !is_own(s) ? s : NULL;
 }
 
 void pt_self_set_parent(struct pt_self *parent)
@@ -215,6 +223,7 @@ static struct pt_self *build(const struct pt_self *parent, bool by_control)
     pt_identity_self(&id);
     s->pid = id.pid;
     s->start = id.start;
+    s->instance = pt_self_instance();
     r = parent ? build_child(s, parent) : build_new(s, &held);
     if (r == 0) {
         pt_page_hold_names(s->page, s->names);
@@ -352,11 +361,23 @@ static void map_known(struct pt_self *s)
         pt_self_segment(s, (unsigned)bit, pt_load_seqcst(&s->page->epoch[bit]));
 }
 
+static void publish(const struct pt_self *s)
+{
+    pt_store_release(&pt_gates, (const uint64_t *)s->page->gates);
+    /* Last: who finds this set finds the rest. */
+    pt_store_release(get_words(), 1u);
+}
+
 static struct pt_self *make_new(bool by_control)
 {
     struct pt_self *parent = pt_load_acquire(&self_now), *old = parent, *s;
     int saved = errno;
 
+    if (parent && is_own(parent)) {
+        publish(parent);
+        errno = saved;
+        return parent;
+    }
     s = get_words() ? build(parent, by_control) : NULL;
     if (!s) {
         pt_store_release(&pt_gates, (const uint64_t *)no_gates);
@@ -368,9 +389,7 @@ static struct pt_self *make_new(bool by_control)
         discard(s, parent);
         s = old;
     }
-    pt_store_release(&pt_gates, (const uint64_t *)s->page->gates);
-    /* Last: who sees this sees the rest. */
-    pt_store_release(get_words(), 1u);
+    publish(s);
     map_known(s);
     errno = saved;
     return s;
@@ -380,10 +399,10 @@ static struct pt_self *make_new(bool by_control)
  * made half-way would take what is its parent's for its own: no handler runs meanwhile. */
 static struct pt_self *make(bool by_control)
 {
-    struct pt_self *s = pt_load_acquire(&self_now);
+    struct pt_self *s = pt_self_peek();
     sigset_t before;
 
-    if (s && live())
+    if (s)
         return s;
     pt_thread_hold_signals(&before);
     s = make_new(by_control);

@@ -35,6 +35,8 @@ struct pt_self {
     struct pt_handlers *handlers[PT_STREAMS];    /* handler.h; NULL: none yet */
     struct pt_layouts *layouts;                  /* sieve.c; a forked child has them, too */
     pt_u64 settled[PT_STREAMS];                  /* gates.c: the filter that was looked at */
+    struct pt_thread *threads;                   /* thread.c: all records, the newest first */
+    uint64_t instance;                           /* pt_self_instance() of its process */
 };
 
 /* The gates that events look at; never NULL. */

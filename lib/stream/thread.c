@@ -17,8 +17,6 @@
 
 _Thread_local struct pt_thread *pt_thread_self __attribute__((tls_model("initial-exec")));
 
-static struct pt_thread *all_threads;
-static struct pt_self *threads_of;     /* whose list that is: a fork starts a new one */
 uint32_t pt_thread_strangers;
 static pthread_key_t exit_key;
 static uint32_t exit_key_state;        /* 0 none, 1 being made, 2 usable, 3 not usable */
@@ -59,11 +57,11 @@ struct pt_thread *pt_thread_make(void)
 }
 
 /* A record of a thread that does not exist any more and whose exit nothing has noticed. */
-static struct pt_thread *take_dead(void)
+static struct pt_thread *take_dead(struct pt_self *self)
 {
     bool all = pt_load_acquire(&exit_key_state) != 2;
 
-    for (struct pt_thread *t = pt_load_acquire(&all_threads); t; t = t->next) {
+    for (struct pt_thread *t = pt_load_acquire(&self->threads); t; t = t->next) {
         uint64_t word = pt_load_acquire(&t->word);
 
         if (word == 0 || !(all || pt_load_relaxed(&t->unwatched)) ||
@@ -79,28 +77,26 @@ static struct pt_thread *take_dead(void)
     return NULL;
 }
 
+/* The list is a process's own, with its pt_self: a forked child has another one. */
 static struct pt_thread *take_record(struct pt_self *self)
 {
-    struct pt_self *of = pt_load_acquire(&threads_of);
     struct pt_thread *t;
 
-    if (of != self && pt_cas_seqcst(&threads_of, &of, self))
-        pt_store_release(&all_threads, (struct pt_thread *)NULL);
-    for (t = pt_load_acquire(&all_threads); t; t = t->next) {
+    for (t = pt_load_acquire(&self->threads); t; t = t->next) {
         uint32_t no = 0;
 
         if (pt_load_relaxed(&t->taken) == 0 && pt_cas_seqcst(&t->taken, &no, 1u))
             return t;
     }
-    t = take_dead();
+    t = take_dead(self);
     if (t)
         return t;
     t = pt_thread_make();
     if (!t)
         return NULL;
     t->taken = 1;
-    t->next = pt_load_acquire(&all_threads);
-    while (!pt_cas_seqcst(&all_threads, &t->next, t))
+    t->next = pt_load_acquire(&self->threads);
+    while (!pt_cas_seqcst(&self->threads, &t->next, t))
         ;
     return t;
 }
@@ -239,13 +235,21 @@ struct pt_lane *pt_thread_lanes(struct pt_thread *t, unsigned level)
     return t->lanes[level];
 }
 
+/* The records of this process; NULL also in a child that has not called yet. */
+static struct pt_thread *first_thread(void)
+{
+    struct pt_self *self = pt_self_peek();
+
+    return self ? pt_load_acquire(&self->threads) : NULL;
+}
+
 bool pt_threads_left(void)
 {
     uint64_t until = pt_clock_ns(CLOCK_MONOTONIC) + QUIESCE_NS;
     struct timespec pause = { 0, 20000 };
 
     pt_barrier_all();
-    for (struct pt_thread *t = pt_load_acquire(&all_threads); t; t = t->next) {
+    for (struct pt_thread *t = first_thread(); t; t = t->next) {
         uint64_t count = pt_load_acquire(&t->count);
 
         if (t == pt_thread_self || pt_thread_is_cut(t))
@@ -274,7 +278,7 @@ bool pt_threads_are_out(void)
     if (!self || (pt_load_relaxed(&self->word) & PT_THREAD_LEVEL) > 1)
         return false;
     pt_barrier_all();
-    for (struct pt_thread *t = pt_load_acquire(&all_threads); t; t = t->next)
+    for (struct pt_thread *t = first_thread(); t; t = t->next)
         if (t != self && !pt_thread_is_cut(t) && (pt_load_acquire(&t->word) & PT_THREAD_LEVEL))
             return false;
     return pt_load_seqcst(&pt_thread_strangers) == 0;
@@ -282,7 +286,7 @@ bool pt_threads_are_out(void)
 
 void pt_thread_forget_parent(void)
 {
-    struct pt_thread *t = pt_load_relaxed(&all_threads), *next;
+    struct pt_thread *t = first_thread(), *next;   /* where nothing is wiped: the parent's */
 
     pt_self_look_again();
     if (!pt_self_forget_parent())
