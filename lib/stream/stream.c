@@ -268,18 +268,19 @@ static bool is_shared(const struct pt_stream *s)
     return false;
 }
 
-/* Other processes' writers: they do not unmap, but must be done with writing
- * before the last round.  False: one has been inside for a second. */
-static bool wait_for_writers(struct pt_stream *s)
+bool pt_stream_wait_for_writers(struct pt_stream *s, bool all)
 {
     uint64_t until = pt_clock_ns(CLOCK_MONOTONIC) + PT_STALL_NS;
     struct timespec pause = { 0, 20000 };
     uint32_t n = pt_slot_count(s->seg);
+    int32_t own = pt_sys_pid();
 
     for (uint32_t i = 0; i < n; i++) {
         struct pt_slot *slot = pt_seg_slot(s->seg, i);
+        uint64_t was = pt_load_acquire(&slot->inside), now;
 
-        while (pt_load_acquire(&slot->inside) != 0 && slot->author.pid != (int32_t)s->self->pid &&
+        while ((now = pt_load_acquire(&slot->inside)) != 0 && (all || now == was) &&
+               slot->author.pid != own &&
                pt_sys_thread_exists(slot->author.pid, slot->author.tid)) {
             if (pt_clock_ns(CLOCK_MONOTONIC) >= until)
                 return false;
@@ -301,7 +302,7 @@ static void release_memory(struct pt_stream *s)
     bool stays = !pt_seg_unlink(s->seg);
 
     pt_barrier_all();
-    if ((stays || is_shared(s)) && wait_for_writers(s))
+    if ((stays || is_shared(s)) && pt_stream_wait_for_writers(s, true))
         pt_seg_release(s->seg, s->self->pid);
 }
 
@@ -323,7 +324,7 @@ static bool close_stream(struct pt_stream *s, uint64_t addr, bool *quiet)
         pt_barrier_all();
     else
         left = pt_threads_left();
-    *quiet = wait_for_writers(s);
+    *quiet = pt_stream_wait_for_writers(s, true);
     return left;
 }
 

@@ -110,6 +110,9 @@ void pt_stream_status(struct pt_stream *s, struct posix_trace_status_info *statu
 /* After the handle is gone and nobody uses s any more: stops, completes the
  * log, frees. The error of the final flush. */
 int pt_stream_destroy(struct pt_stream *s, uint64_t addr);
+/* Other processes' writers: those that are inside an event now, or all events until none is
+ * there.  False: one has been inside for a second. */
+bool pt_stream_wait_for_writers(struct pt_stream *s, bool all);
 
 /* Control events; between pt_steer_begin and pt_steer_end. */
 bool pt_stream_put_control(struct pt_stream *s, uint32_t id, const void *data, uint32_t len,

@@ -19,6 +19,7 @@
 #include "stream/handle.h"
 #include "stream/handler.h"
 #include "stream/heir.h"
+#include "stream/thread.h"
 #include "support/run_suite.h"
 
 enum { BYTES = 4096, FIRST = 8192, GUARDED = (FIRST - 4800) / 8 };
@@ -244,8 +245,63 @@ START_TEST(test_that_is_stopped_with_an_open_gate)
 }
 END_TEST
 
+/* The child stands inside an event when the filter changes, and leaves it later. */
+static void stay_inside(trace_event_id_t id, volatile int *left, int ready)
+{
+    struct pt_self *self;
+    struct pt_lane *lane;
+
+    posix_trace_event(id, NULL, 0);
+    self = pt_self_peek();
+    lane = pt_thread_self->lane0;
+    while (!lane->epoch)
+        lane++;
+    pt_store_seqcst(&lane->slot->inside, pt_load_relaxed(&pt_thread_self->count) + 1);
+    if (write(ready, "", 1) != 1)
+        _exit(1);
+    while (pt_load_seqcst(&self->page->gates[id]) != 0)
+        usleep(100);
+    usleep(20000);
+    *left = 1;
+    pt_store_seqcst(&lane->slot->inside, (uint64_t)0);
+    pause();
+}
+
+START_TEST(test_that_is_inside_while_the_filter_changes)
+{
+    volatile int *left = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                              0);
+    trace_event_set_t set;
+    trace_event_id_t id;
+    trace_attr_t attr;
+    trace_id_t trid;
+    int ready[2];
+    pid_t child;
+    char byte;
+
+    ck_assert_ptr_ne((void *)left, MAP_FAILED);
+    ck_assert_int_eq(pipe(ready), 0);
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
+    ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
+    ck_assert_int_eq(posix_trace_eventid_open("e", &id), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    child = fork();
+    if (child == 0)
+        stay_inside(id, left, ready[1]);
+    ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+    set = set_of(id);
+    ck_assert_int_eq(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+    ck_assert_int_eq(*left, 1);
+    kill(child, SIGKILL);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
+
 static void add(TCase *t)
 {
+    tcase_add_test(t, test_that_is_inside_while_the_filter_changes);
     tcase_add_test(t, test_that_is_stopped_with_an_open_gate);
     if (sysconf(_SC_PAGESIZE) != BYTES)
         return;
