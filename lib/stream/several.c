@@ -144,6 +144,7 @@ static PT_APART void put_rest(struct pt_thread *t, uint64_t count, uint32_t id, 
 /* All lanes are written, and some have others that wait. */
 static PT_COLD void attend_all(struct pt_thread *t)
 {
+    pt_thread_settle(t);   /* what is closed was written up to then */
     attend_lanes(t);
     t->ready_until = 0;
     pt_event_leave(&t->word);
