@@ -311,8 +311,9 @@ static int set_filter(struct pt_stream *s, struct change *c, uint64_t addr)
         c->error = 0;
         e = change_filter(s, c, addr);
     } while (!pt_steer_end(s) && e == 0);
-    /* No event of a type that is filtered now is stamped after we return, in any process, but
-     * where a thread stands still inside an event for a second. */
+    /* No event of a type that is filtered now is stamped after we return: in this process, and
+     * in others but for a thread that stands between its look at the gate and its store of
+     * inside (steps 1 to 6 of event.h), or inside an event for a second. */
     if (e == 0) {
         pt_threads_left();
         pt_stream_wait_for_writers(s, false);
