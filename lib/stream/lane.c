@@ -19,18 +19,27 @@
 /* What may stand before an event in a chunk that is new to the lane. */
 #define GROUP_BYTES(len) (PT_RECORD_OVERHEAD + pt_record_size(len))
 
-void pt_stream_wake(struct pt_seg_header *h, uint32_t waiters)
+static void wake(struct pt_seg_header *h, uint32_t waiters)
 {
-    uint32_t was = pt_and_seqcst(&h->attention, ~waiters);
-
-    if (was & waiters & PT_WAIT_READER) {
+    if (waiters & PT_WAIT_READER) {
         pt_add_seqcst(&h->reader_futex, 1u);
         pt_futex_wake_all(&h->reader_futex);
     }
-    if (was & waiters & PT_WAIT_FLUSHER) {
+    if (waiters & PT_WAIT_FLUSHER) {
         pt_add_seqcst(&h->flush_futex, 1u);
         pt_futex_wake_all(&h->flush_futex);
     }
+}
+
+/*
+ * Wakes before it clears the bits, so that a thread which is killed in between leaves the
+ * bits for the next event; and once more afterwards, since a waiter may have set its bit
+ * again meanwhile.
+ */
+void pt_stream_wake(struct pt_seg_header *h, uint32_t waiters)
+{
+    wake(h, pt_load_seqcst(&h->attention) & waiters);
+    wake(h, pt_and_seqcst(&h->attention, ~waiters) & waiters);
 }
 
 /* The fast path loads the commit word of any lane, then finds that there is no room. */

@@ -6,7 +6,8 @@
  * after it has left its event.  So either the reader sees the event or the
  * writer sees the bit.  A writer that is inside an event, and so holds younger
  * events back, wakes the reader the same way when it leaves; if it never does,
- * the reader goes on without it after PT_STALL_NS.
+ * the reader goes on without it after PT_STALL_NS.  A sleep ends after that time in any
+ * case: a writer may be killed after it has cleared the bit and before it wakes the reader.
  */
 #include <errno.h>
 #include "base/clock.h"
@@ -77,15 +78,14 @@ static void give_up(void *stream)
 
 /* The only place where a reading thread can be cancelled: it holds nothing but
  * its reference. */
-static int nap(struct pt_stream *s, uint32_t futex, clockid_t clock, const struct timespec *until,
-               int cancel)
+static int nap(struct pt_stream *s, uint32_t futex, const struct timespec *until, int cancel)
 {
     int type, r;
 
     pthread_cleanup_push(give_up, s);
     pthread_setcancelstate(cancel, NULL);
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
-    r = pt_futex_wait(&s->seg->h->reader_futex, futex, clock, until);
+    r = pt_futex_wait(&s->seg->h->reader_futex, futex, CLOCK_MONOTONIC, until);
     pthread_setcanceltype(type, NULL);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
     pthread_cleanup_pop(0);
@@ -111,21 +111,15 @@ static bool is_over(struct pt_stream *s, int *r)
     return true;
 }
 
-static int sleep_for_event(struct pt_stream *s, bool held, const struct timespec *until,
-                           uint32_t futex, int cancel)
+static int sleep_for_event(struct pt_stream *s, const struct timespec *until, uint32_t futex,
+                           int cancel)
 {
-    struct timespec stall;
-    int r;
+    struct timespec stall = until_stall(until);
 
-    /* Nobody wakes us when the creator of an attached stream dies, or when a writer has stood
-     * still for so long that it holds nothing back any more. */
-    if (held || s->kind == PT_STREAM_ATTACHED) {
-        stall = until_stall(until);
-        r = nap(s, futex, CLOCK_MONOTONIC, &stall, cancel);
-    } else {
-        r = nap(s, futex, CLOCK_REALTIME, until, cancel);
-    }
-    return r == -EINTR ? r : 0;
+    /* Nobody wakes us when the creator of an attached stream dies, when a writer has stood
+     * still for so long that it holds nothing back any more, or when one was killed between
+     * clearing our bit and waking us. */
+    return nap(s, futex, &stall, cancel) == -EINTR ? -EINTR : 0;
 }
 
 int pt_stream_read(struct pt_stream *s, enum pt_read_mode mode, const struct timespec *until,
@@ -162,8 +156,7 @@ int pt_stream_read(struct pt_stream *s, enum pt_read_mode mode, const struct tim
             continue;
         }
         asked = false;
-        r = sleep_for_event(s, r == PT_LIVE_HELD, mode == PT_READ_UNTIL ? until : NULL, futex,
-                            cancel);
+        r = sleep_for_event(s, mode == PT_READ_UNTIL ? until : NULL, futex, cancel);
         if (r < 0)
             return r;
     }

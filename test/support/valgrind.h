@@ -7,6 +7,7 @@
  *   barrier         an assertion of valgrind's own fails when a seccomp filter's SIGSYS
  *                   comes to a thread in a system call (async_signalhandler)
  *   shared_memory   valgrind has no clone() but that of threads and of fork()
+ *   wake            single steps are valgrind's
  *   space           a limit of address space is valgrind's own, too
  *   scribbled       it takes many minutes; nothing was found in the first two
  *   handler, forks  what the forked child traces later does not come into the inherited

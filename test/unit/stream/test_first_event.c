@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* The first event of a forked child: without a descriptor, and with a cancellation pending. */
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <posixtrace/info.h>
+#include <trace.h>
+#include "support/run_suite.h"
+
+#define HANG_S 60
+#define EVENTS 1000
+
+static trace_id_t trid;
+static trace_event_id_t event_id;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void set_up(void)
+{
+    trace_attr_t attr;
+
+    alarm(HANG_S);
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
+    ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
+    ck_assert_int_eq(posix_trace_attr_destroy(&attr), 0);
+    ck_assert_int_eq(posix_trace_eventid_open("first", &event_id), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+}
+
+static void tear_down(void)
+{
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+
+static void trace_some(void)
+{
+    for (uint64_t i = 0; i < EVENTS; i++)
+        posix_trace_event(event_id, &i, sizeof i);
+}
+
+/* Its exit status. */
+static int in_child(int (*run)(void))
+{
+    pid_t pid = fork();
+    int status;
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0)
+        _exit(run());
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static int trace_without_descriptors(void)
+{
+    struct rlimit before, none;
+
+    if (getrlimit(RLIMIT_NOFILE, &before) != 0)
+        return 1;
+    none = (struct rlimit){ 0, before.rlim_max };
+    if (setrlimit(RLIMIT_NOFILE, &none) != 0)
+        return 2;
+    trace_some();
+    if (setrlimit(RLIMIT_NOFILE, &before) != 0)
+        return 3;
+    trace_some();
+    return 0;
+}
+
+START_TEST(no_descriptor_for_a_while)
+{
+    uint64_t lost = 0, before;
+    struct posixtrace_info info;
+
+    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    before = info.events;
+    ck_assert_int_eq(in_child(trace_without_descriptors), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        lost += info.lost[c];
+    ck_assert_uint_eq(info.events - before + lost, 2 * EVENTS);
+    ck_assert_uint_ge(lost, EVENTS);
+    ck_assert_uint_ge(info.events - before, EVENTS / 2);
+    ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_NO_MEMORY], lost);
+}
+END_TEST
+
+/* What a filter leaves out is not lost either. */
+START_TEST(no_descriptor_and_filtered)
+{
+    struct posixtrace_info info;
+    trace_event_set_t set;
+
+    ck_assert_int_eq(posix_trace_eventset_empty(&set), 0);
+    ck_assert_int_eq(posix_trace_eventset_add(event_id, &set), 0);
+    ck_assert_int_eq(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+    ck_assert_int_eq(in_child(trace_without_descriptors), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        ck_assert_uint_eq(info.lost[c], 0);
+}
+END_TEST
+
+static void *trace_while_cancelled(void *done)
+{
+    pthread_mutex_lock(&mutex);
+    pthread_cancel(pthread_self());
+    posix_trace_event(event_id, "x", 1);
+    *(int *)done = 1;
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+
+static int trace_in_a_thread(void)
+{
+    pthread_t thread;
+    int done = 0;
+
+    if (pthread_create(&thread, NULL, trace_while_cancelled, &done) != 0 ||
+        pthread_join(thread, NULL) != 0)
+        return 1;
+    return done ? 0 : 2;
+}
+
+START_TEST(no_cancellation_point)
+{
+    ck_assert_int_eq(in_child(trace_in_a_thread), 0);
+}
+END_TEST
+
+static void add(TCase *t)
+{
+    tcase_set_timeout(t, HANG_S);
+    tcase_add_checked_fixture(t, set_up, tear_down);
+    tcase_add_test(t, no_descriptor_for_a_while);
+    tcase_add_test(t, no_descriptor_and_filtered);
+    tcase_add_test(t, no_cancellation_point);
+}
+
+int main(void)
+{
+    return run_suite("first event", "the first event of a forked child", NULL, add);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A writer that is killed while it wakes who waits for events: a child is single-stepped
+ * through an event until it has cleared the waiter bit, and killed there.  The events of the
+ * parent wake the reader, and bring the flush thread to write, all the same.
+ */
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <trace.h>
+#include "ring/segment.h"
+#include "stream/handle.h"
+#include "stream/stream.h"
+#include "support/run_suite.h"
+#include "support/valgrind.h"
+
+#define HANG_S 60
+#define LAST   UINT64_C(77)
+
+static trace_id_t trid;
+static trace_event_id_t event_id;
+static struct pt_stream *stream;
+static int log_fd;
+
+static void create(bool log)
+{
+    trace_attr_t attr;
+    char path[] = "/tmp/posixtrace-wake.XXXXXX";
+
+    alarm(HANG_S);
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
+    if (log) {
+        log_fd = mkstemp(path);
+        ck_assert(log_fd >= 0 && unlink(path) == 0);
+        ck_assert_int_eq(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH), 0);
+        ck_assert_int_eq(posix_trace_create_withlog(0, &attr, log_fd, &trid), 0);
+    } else {
+        ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
+    }
+    ck_assert_int_eq(posix_trace_attr_destroy(&attr), 0);
+    ck_assert_int_eq(posix_trace_eventid_open("wake", &event_id), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    stream = pt_handle_get(trid, ~0u);
+    ck_assert_ptr_nonnull(stream);
+}
+
+static void end(void)
+{
+    pt_handle_put(stream);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+
+static bool waits(uint32_t bit)
+{
+    return pt_load_seqcst(&stream->seg->h->attention) & bit;
+}
+
+/* Has a slot and a chunk, so that the second event is short. */
+static void child(void)
+{
+    uint64_t value = 1;
+
+    posix_trace_event(event_id, &value, sizeof value);
+    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+        _exit(3);
+    raise(SIGSTOP);
+    posix_trace_event(event_id, &value, sizeof value);
+    _exit(0);
+}
+
+static void kill_while_it_wakes(uint32_t bit)
+{
+    pid_t pid = fork();
+    int status;
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0)
+        child();
+    ck_assert(waitpid(pid, &status, 0) == pid && WIFSTOPPED(status));
+    while (!waits(bit))
+        usleep(1000);
+    while (waits(bit)) {
+        ck_assert(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == 0);
+        ck_assert(waitpid(pid, &status, 0) == pid);
+        ck_assert_msg(WIFSTOPPED(status), "the child was not needed");
+    }
+    ck_assert(kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid);
+}
+
+static void *read_to_the_last(void *unused)
+{
+    struct posix_trace_event_info info;
+    uint64_t value = 0;
+    int none;
+    size_t len;
+
+    (void)unused;
+    while (value != LAST)
+        if (posix_trace_getnext_event(trid, &info, &value, sizeof value, &len, &none) != 0)
+            break;
+    return value == LAST ? stream : NULL;
+}
+
+START_TEST(reader)
+{
+    uint64_t last = LAST;
+    pthread_t thread;
+    void *woken;
+
+    create(false);
+    ck_assert_int_eq(pthread_create(&thread, NULL, read_to_the_last, NULL), 0);
+    kill_while_it_wakes(PT_WAIT_READER);
+    posix_trace_event(event_id, &last, sizeof last);
+    ck_assert_int_eq(pthread_join(thread, &woken), 0);
+    ck_assert_ptr_nonnull(woken);
+    end();
+}
+END_TEST
+
+static off_t log_size(void)
+{
+    struct stat st;
+
+    ck_assert_int_eq(fstat(log_fd, &st), 0);
+    return st.st_size;
+}
+
+START_TEST(flush_thread)
+{
+    uint64_t value = LAST;
+    off_t before;
+
+    create(true);
+    kill_while_it_wakes(PT_WAIT_FLUSHER);
+    before = log_size();
+    posix_trace_event(event_id, &value, sizeof value);
+    while (log_size() == before)
+        usleep(1000);
+    end();
+    close(log_fd);
+}
+END_TEST
+
+static void add(TCase *t)
+{
+    tcase_set_timeout(t, HANG_S);
+    tcase_add_test(t, reader);
+    tcase_add_test(t, flush_thread);
+}
+
+int main(void)
+{
+    if (is_under_valgrind())
+        return TEST_SKIPPED;
+    return run_suite("wake", "a writer that is killed while it wakes", NULL, add);
+}
