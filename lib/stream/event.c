@@ -300,6 +300,24 @@ static void count_stranger(struct pt_self *self, uint32_t id)
     pt_add_seqcst(&pt_thread_strangers, (uint32_t)-1);
 }
 
+/* A forked child that cannot be entered in the streams it inherits, for want of memory or a
+ * descriptor: its parent's gates say which of them would have the event. */
+static void count_unmade(uint32_t id)
+{
+    const struct pt_self *parent = pt_self_parent();
+    uint64_t open, bit;
+
+    if (!parent)
+        return;
+    open = pt_load_seqcst(&parent->page->gates[id]) & ~pt_load_seqcst(&parent->page->shadows);
+    pt_for_each_bit(bit, open) {
+        struct pt_seg *seg = pt_self_inherited(parent, (unsigned)bit);
+
+        if (seg && pt_state_runs(pt_load_seqcst(&seg->h->state)))
+            count_no_slot(seg, PT_LOST_NO_MEMORY);
+    }
+}
+
 void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
 {
     struct pt_self *self = pt_self_get();
@@ -307,6 +325,8 @@ void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uin
     unsigned level, was;
     uint64_t outer, inside;
 
+    if (!self)
+        count_unmade(id);
     if (!self || pt_load_relaxed(&self->page->gates[id]) == 0)
         return;
     if (!data)

@@ -298,6 +298,7 @@ static void follow_at_load(void)
     if (followed() && pt_self_make()) {
         pt_lane_barrier_works();
         pt_exit_register();
+        pt_thread_watch_exits();
     }
     errno = saved;
 }

@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See self.h. */
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -18,7 +19,10 @@
 #include "stream/thread.h"
 
 const uint64_t *pt_gates = pt_page_unknown.gates;
+#define RETRY 64u   /* events of a process that could not be made, until it is tried again */
+
 static const uint64_t no_gates[PT_ID_MAX];
+static uint32_t failed;   /* events of this process since it could not be made */
 
 static struct pt_self *self_now;
 /* In a page that fork wipes: [0] this process has a page, [1] its instance, [2] its
@@ -332,6 +336,7 @@ struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoc
 {
     struct pt_seg *seg = pt_load_acquire(&self->known[bit].seg);
     char file[PT_PAGE_FILE];
+    int cancel, e;
 
     if (seg && (seg->epoch ? seg->epoch : pt_load_acquire(&self->known[bit].epoch)) == epoch)
         return seg;
@@ -343,12 +348,26 @@ struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoc
     seg = pt_sys_pages(sizeof *seg);
     if (!seg)
         return NULL;
-    if (pt_seg_open_to_write(seg, file) < 0) {
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    e = pt_seg_open_to_write(seg, file);
+    pthread_setcancelstate(cancel, NULL);
+    if (e < 0) {
         munmap(seg, sizeof *seg);
         return NULL;
     }
     seg->epoch = epoch;
     return install(self, bit, seg);
+}
+
+struct pt_seg *pt_self_inherited(const struct pt_self *parent, unsigned bit)
+{
+    uint64_t epoch = pt_load_seqcst(&parent->page->epoch[bit]);
+    struct pt_seg *seg = pt_load_acquire(&parent->known[bit].seg);
+
+    if (!seg || epoch == 0 ||
+        (seg->epoch ? seg->epoch : pt_load_acquire(&parent->known[bit].epoch)) != epoch)
+        return NULL;
+    return seg->g.attr.inheritance == POSIX_TRACE_INHERITED ? seg : NULL;
 }
 
 /* The streams that trace the process already, while it has the rights to open them:
@@ -368,6 +387,24 @@ static void publish(const struct pt_self *s)
     pt_store_release(get_words(), 1u);
 }
 
+/* Does a stream of the parent's trace its children, too? */
+static bool is_heir(const struct pt_self *parent)
+{
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++)
+        if (pt_self_inherited(parent, bit))
+            return true;
+    return false;
+}
+
+/* What an heir traces is lost meanwhile, and its events count that (event.c). */
+static void fail(const struct pt_self *parent)
+{
+    if (parent && is_heir(parent))
+        pt_add_relaxed(&failed, 1u);
+    else
+        pt_store_release(&pt_gates, (const uint64_t *)no_gates);
+}
+
 static struct pt_self *make_new(bool by_control)
 {
     struct pt_self *parent = pt_load_acquire(&self_now), *old = parent, *s;
@@ -380,10 +417,11 @@ static struct pt_self *make_new(bool by_control)
     }
     s = get_words() ? build(parent, by_control) : NULL;
     if (!s) {
-        pt_store_release(&pt_gates, (const uint64_t *)no_gates);
+        fail(parent);
         errno = saved;
         return NULL;
     }
+    pt_store_relaxed(&failed, 0u);
     pt_inherit(s, parent);
     if (!pt_cas_seqcst(&self_now, &old, s)) {
         discard(s, parent);
@@ -396,16 +434,20 @@ static struct pt_self *make_new(bool by_control)
 }
 
 /* by_control: not by an event, which must not read the environment.  A child that a handler
- * made half-way would take what is its parent's for its own: no handler runs meanwhile. */
+ * made half-way would take what is its parent's for its own: no handler runs meanwhile.  And
+ * an event is no cancellation point, though open() is one. */
 static struct pt_self *make(bool by_control)
 {
     struct pt_self *s = pt_self_peek();
     sigset_t before;
+    int cancel;
 
     if (s)
         return s;
     pt_thread_hold_signals(&before);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     s = make_new(by_control);
+    pthread_setcancelstate(cancel, NULL);
     pt_thread_let_signals(&before);
     return s;
 }
@@ -414,6 +456,10 @@ struct pt_self *pt_self_get(void)
 {
     if (pt_load_relaxed(&pt_gates) == no_gates && !pt_load_acquire(&self_now))
         return NULL;
+    if (!live() && pt_load_relaxed(&failed) % RETRY != 0) {
+        pt_add_relaxed(&failed, 1u);
+        return NULL;
+    }
     return make(false);
 }
 
