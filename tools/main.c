@@ -9,6 +9,7 @@
 
 #include "options.h"
 #include "out.h"
+#include "size_limit.h"
 #include "tool.h"
 
 #ifndef POSIXTRACE_VERSION
@@ -106,5 +107,6 @@ static int run(char **argv)
 int main(int argc, char **argv)
 {
     (void)argc;
+    size_limit_is_error();
     return out_finish(run(argv));
 }

@@ -46,11 +46,15 @@ static bool is_limited(const struct record_request *q)
 
 /* ---- the worker ---- */
 
+/* Also one that could not take all: it can be read, and counts the rest as lost. */
 static int send_file(struct recording *r, int file)
 {
+    int error = file < 0 ? 0 : apart_log_file(file);
+
     if (r->error == 0)
-        r->error = apart_log_file(file);
-    close(file);
+        r->error = error;
+    if (file >= 0)
+        close(file);
     return r->error ? tool_error("cannot write all of %s: %s", quote(r->log), strerror(r->error))
                     : EXIT_DONE;
 }
@@ -75,7 +79,7 @@ static int work(const struct record_request *q, pid_t pid)
         return status;
     watch(&r, 1, q, false, &end);
     recording_end(&r);
-    return file < 0 && r.error == 0 ? EXIT_DONE : send_file(&r, file);
+    return send_file(&r, file);
 }
 
 /* ---- root ---- */
@@ -260,7 +264,9 @@ static int end_part(struct part *p, const struct record_request *q)
         p->a.left = count_left(p->a.target, p->a.worker);
     status = apart_end(&p->a);
 
-    if (p->a.check.bytes == 0 || (status != EXIT_DONE && !died && p->a.check.events == 0)) {
+    /* The events of a log with a limit are not counted as they come. */
+    if (p->a.check.bytes == 0 ||
+        (status != EXIT_DONE && !died && p->a.check.events == 0 && p->a.check.most == 0)) {
         record_log_drop(&p->r);
         return status;
     }
@@ -268,7 +274,7 @@ static int end_part(struct part *p, const struct record_request *q)
     if (p->a.error && apart_lost(&p->a) > 0)
         tool_note("%s lacks at least %s event%s", quote(p->r.log),
                   amount_count(apart_lost(&p->a)), apart_lost(&p->a) == 1 ? "" : "s");
-    if (died)
+    if (died || p->a.error)
         count_lost(p);
     if (close(p->r.fd) != 0 && p->r.error == 0)
         p->r.error = errno;

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "size_limit.h"
 #include "tool.h"
 
 enum { STATUS_NO_EXEC = 126, STATUS_NO_PROGRAM = 127, NAME_ROOM = 128 };
@@ -93,6 +94,7 @@ _Noreturn static void be_child(const struct launch *l, int channel, void (*on_ch
         (!l->preload || record_system_set_preload(l->preload))) {
         signal(SIGCHLD, on_child);
         signals_restore();
+        size_limit_restore();
         execvp(l->argv[0], l->argv);
     }
     error = errno;

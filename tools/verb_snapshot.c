@@ -162,6 +162,8 @@ static int make_apart(struct snapshot *s, pid_t target)
     a.log = file.fd;
     while (opened == EXIT_DONE && apart_read(&a))
         ;
+    if (opened == EXIT_DONE && a.error)
+        tool_error("cannot make %s: %s; nothing was written", quote(s->path), strerror(a.error));
     status = opened == EXIT_DONE ? apart_end(&a) : opened;
     if (status == EXIT_DONE)
         status = new_file_keep(&file);

@@ -13,6 +13,8 @@ import fcntl
 import os
 import pathlib
 import pty
+import re
+import resource
 import select
 import shutil
 import signal
@@ -290,6 +292,26 @@ def check_earlier_log(setup):
         expect("the same mode", (folder / "x.ptl").stat().st_mode & 0o777 == 0o640)
 
 
+def check_size_limit(setup):
+    """A limit of file sizes is an error; the traced program is ended by it as ever."""
+    log = setup.folder / "limit.ptl"
+
+    def run(limit, *words):
+        return subprocess.run([setup.tool, *words], cwd=setup.folder, env=setup.environment,
+                              capture_output=True, text=True, check=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                                    (limit, limit)))
+
+    names = sorted([*os.listdir(setup.folder), log.name])
+    done = run(resource.RLIM_INFINITY, "record", "-o", log, "sh", "-c",
+               f"{setup.plain} events 100 a; grep SigIgn /proc/self/status")
+    ignored = int(re.search(r"SigIgn:\t(\w+)", done.stdout)[1], 16)
+    expect(f"SIGXFSZ in the program: {done}", not ignored >> (signal.SIGXFSZ - 1) & 1)
+    done = run(1000, "export", "--to=csv", log, "limit.csv")
+    expect(f"limited: {done}", done.returncode == 1 and "File too large" in done.stderr)
+    expect(f"{os.listdir(setup.folder)}", sorted(os.listdir(setup.folder)) == names)
+
+
 # A user without rights, who owns the folder: x.ptl is his log, or a link to root's file.
 EXCHANGE = """
 import os, sys
@@ -346,7 +368,8 @@ def main():
         setup = Setup(tool, plain, pathlib.Path(name))
         for check in (check_print, check_flush, check_waiting_for_reader, check_reader_gone,
                       check_nobody_reads_messages, check_escalation, check_background, check_key,
-                      check_follow, check_earlier_log, check_exchanged):
+                      check_follow, check_earlier_log, check_size_limit,
+                      check_exchanged):
             check(setup)
 
 

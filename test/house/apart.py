@@ -226,6 +226,7 @@ def test_log(house):
     expect(f"{status} {said}", status == 0 and " lost" not in said.replace("none lost", ""))
     expect("a whole log", house.posixtrace(["check", recorder.log], None)[0] == 0)
     stall(house, other, elsewhere)
+    full(house, other, elsewhere)
     target.end()
     other.end()
 
@@ -242,6 +243,28 @@ def stall(house, target, directory):
     expect(f"{status} {said}", status == 1 and "cannot write all of" in said and
            re.search("lacks at least [1-9][0-9,]* event", said))
     os.close(reader)
+
+
+def full(house, target, directory):
+    """A disk that gets full: what does not come into the log is a loss there."""
+    small = house.folder / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128k", "none", small],
+                      check=False, capture_output=True).returncode != 0:
+        print("not tried: a full disk, since nothing can be mounted")
+        return
+    try:
+        recorder = Recorder(house, target, directory, "-o", small / "x.ptl")
+        status, said = recorder.end(0)
+        lost = re.search(r"lacks at least ([0-9,]+) event", said)
+        expect(f"{status} {said}", status == 1 and "No space left" in said and lost and
+               "none lost" not in said)
+        status, text = house.posixtrace(["info", small / "x.ptl"], None)
+        count = lost[1].replace(",", "")
+        expect(f"{said}: the log says {status}, {text}",
+               re.search(rf"^lost +{count} events$", text, re.M))
+    finally:
+        subprocess.run(["umount", "-l", small], check=True)
 
 
 def waiting_in(pipe):
