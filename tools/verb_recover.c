@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <posixtrace/log.h>
 
@@ -83,9 +84,15 @@ static int recover_file(const char *path)
     struct posixtrace_info before, after;
     const char *shown = quote(path);
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY), error;
+    struct stat st;
 
     if (fd < 0)
         return tool_error("cannot open %s for writing: %s", shown, strerror(errno));
+    if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
+        close(fd);
+        return tool_error("%s is no regular file; a log in another one cannot be completed",
+                          shown);
+    }
     progress_begin_blind("recovering");
     look(fd, &before);
     error = posixtrace_log_recover(fd, &report);
