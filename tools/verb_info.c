@@ -213,12 +213,21 @@ static void print_refused(const struct log_file *log)
             " at once", limits.refused_processes, limits.processes);
 }
 
+/* The totals of a log that is not whole are in its header and its last round, which a pipe has
+ * passed by. */
+static bool knows_totals(const struct log_file *log)
+{
+    return log->seekable || log->info.end != POSIXTRACE_END_CUT;
+}
+
 static void print_loss(const struct log_file *log)
 {
     const struct posixtrace_info *info = &log->info;
     uint64_t sum = log_file_lost(info->lost);
 
-    if (sum == 0)
+    if (!knows_totals(log))
+        row("lost", "%" PRIu64 " or more; 'posixtrace info' of the file knows", sum);
+    else if (sum == 0)
         row("lost", "nothing");
     else
         row("lost", "%" PRIu64 " events", sum);
@@ -310,23 +319,30 @@ static void print_threads(const struct log_file *log, enum chars_style style)
     }
 }
 
-/* A pipe tells all of itself only at its end. */
+/* A pipe tells all of itself only at its end, and if it has none, as much as has come. */
 static int drain(struct log_file *log)
 {
+    struct posixtrace_info seen = { .events = 0 };
     struct posixtrace_event e;
-    int unavailable = 0, error = 0;
-    uint64_t seen = 0;
+    int unavailable = 0, error, status;
 
     progress_begin("events", 0);
-    while (error == 0 && !unavailable) {
-        error = posixtrace_next_event(log->trid, &e, &unavailable);
-        if ((seen++ & PROGRESS_EVERY) == 0)
-            progress_at(seen);
+    while ((error = posixtrace_next_event(log->trid, &e, &unavailable)) == 0 && !unavailable) {
+        seen.first_ns = seen.events++ ? seen.first_ns : e.ns;
+        seen.last_ns = e.ns;
+        if ((seen.events & PROGRESS_EVERY) == 0)
+            progress_at(seen.events);
     }
     progress_end();
     if (error != 0)
         return tool_error("cannot read on in %s: %s", log->shown, strerror(error));
-    return log_file_refresh(log);
+    status = log_file_refresh(log);
+    if (log->info.end == POSIXTRACE_END_CUT && seen.events > log->info.events) {
+        log->info.events = seen.events;
+        log->info.first_ns = seen.first_ns;
+        log->info.last_ns = seen.last_ns;
+    }
+    return status;
 }
 
 static int print_info(const char *path, bool strict)
@@ -346,8 +362,10 @@ static int print_info(const char *path, bool strict)
         print_span(&log.info);
         print_memory(&log.info);
         print_loss(&log);
-        status = print_types(&log, style);
-        print_threads(&log, style);
+        if (knows_totals(&log)) {
+            status = print_types(&log, style);
+            print_threads(&log, style);
+        }
     }
     out_flush();
     status = log_file_report_loss(&log, strict, status);
