@@ -78,19 +78,6 @@ void pt_live_finish(struct pt_live *l)
     l->finished = true;
 }
 
-/*
- * Of an onlooker outside all windows that it knows: the last STOP is the stream's last change.
- * What a thread that had passed its gate before stamped later is no part of the stream.  Else
- * a START may have been taken away, and what follows it is missed.
- */
-static bool follows_last_stop(const struct pt_live *l, uint64_t ts)
-{
-    uint64_t state = pt_load_seqcst(&l->seg->h->state);
-
-    return l->window_ts != 0 && ts > l->window_ts && pt_state_of(state) == PT_SUSPENDED &&
-           pt_state_ts(state) <= l->window_ts;
-}
-
 enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bool window_open)
 {
     uint64_t ts = c->record.ts;
@@ -106,8 +93,9 @@ enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bo
     /* Before the window: the START that opened it may be overwritten as well. */
     if (ts <= l->lost_last)
         return PT_FATE_OVERWRITTEN;
+    /* An onlooker may not have seen the START that opened it. */
     if (!control && !window_open)
-        return l->passive && !follows_last_stop(l, ts) ? PT_FATE_OVERWRITTEN : PT_FATE_EXCLUDE;
+        return l->passive ? PT_FATE_OVERWRITTEN : PT_FATE_EXCLUDE;
     return PT_FATE_DELIVER;
 }
 
