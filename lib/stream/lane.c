@@ -19,27 +19,28 @@
 /* What may stand before an event in a chunk that is new to the lane. */
 #define GROUP_BYTES(len) (PT_RECORD_OVERHEAD + pt_record_size(len))
 
-static void wake(struct pt_seg_header *h, uint32_t waiters)
+static void wake(uint32_t *futex)
 {
-    if (waiters & PT_WAIT_READER) {
-        pt_add_seqcst(&h->reader_futex, 1u);
-        pt_futex_wake_all(&h->reader_futex);
-    }
-    if (waiters & PT_WAIT_FLUSHER) {
-        pt_add_seqcst(&h->flush_futex, 1u);
-        pt_futex_wake_all(&h->flush_futex);
-    }
+    pt_add_seqcst(futex, 1u);
+    pt_futex_wake_all(futex);
 }
 
 /*
- * Wakes before it clears the bits, so that a thread which is killed in between leaves the
- * bits for the next event; and once more afterwards, since a waiter may have set its bit
- * again meanwhile.
+ * The flush thread sleeps without a limit, so it is woken before its bit is cleared: a thread
+ * that is killed in between leaves the bit for the next event.  And once more afterwards,
+ * since it may have set the bit again meanwhile.  Readers sleep for PT_STALL_NS at most.
  */
 void pt_stream_wake(struct pt_seg_header *h, uint32_t waiters)
 {
-    wake(h, pt_load_seqcst(&h->attention) & waiters);
-    wake(h, pt_and_seqcst(&h->attention, ~waiters) & waiters);
+    uint32_t was;
+
+    if (pt_load_seqcst(&h->attention) & waiters & PT_WAIT_FLUSHER)
+        wake(&h->flush_futex);
+    was = pt_and_seqcst(&h->attention, ~waiters) & waiters;
+    if (was & PT_WAIT_READER)
+        wake(&h->reader_futex);
+    if (was & PT_WAIT_FLUSHER)
+        wake(&h->flush_futex);
 }
 
 /* The fast path loads the commit word of any lane, then finds that there is no room. */
