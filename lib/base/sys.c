@@ -5,6 +5,7 @@
  * which must not disturb the program it is called from.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <signal.h>
@@ -217,4 +218,17 @@ int pt_sys_populate(void *at, size_t bytes)
     if (r == 0)
         return 0;
     return r == -ENOMEM || r == -EFAULT ? -ENOMEM : populate_by_futex(at, bytes);
+}
+
+bool pt_sys_read_text(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n;
+
+    if (fd < 0)
+        return false;
+    n = read(fd, text, size - 1);
+    close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    return n > 0;
 }

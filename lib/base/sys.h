@@ -47,6 +47,9 @@ bool pt_sys_tid_exists(int32_t tid);
 uint32_t pt_sys_image(void);
 
 void pt_sys_random(void *to, size_t bytes);
+/* What one read gives of a file of /proc or /sys, as a string of at most size bytes; false:
+ * nothing. */
+bool pt_sys_read_text(const char *path, char *text, size_t size);
 
 /* Zeroed memory of the process, in pages; NULL: there is none. */
 void *pt_sys_pages(size_t bytes);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/sys.h"
 #include "base/wide.h"
 #include "source/run_time.h"
 
@@ -16,19 +17,6 @@
 
 /* The kernel's number for what a thread of this process has run, as of its scheduler. */
 #define THREAD_CLOCK(tid) ((clockid_t)(~(unsigned)(tid) << 3 | 6u))
-
-static bool read_text(const char *path, char *text, size_t size)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n;
-
-    if (fd < 0)
-        return false;
-    n = read(fd, text, size - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    return n > 0;
-}
 
 /* Digits at *at, of which there must be some. */
 static bool parse_number(const char **at, uint64_t *number)
@@ -77,7 +65,7 @@ uint64_t pt_run_time_lag(void)
 
     clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
     lag = 2 * ((uint64_t)tick.tv_sec * SECOND_NS + (uint64_t)tick.tv_nsec);
-    if (read_text("/sys/devices/system/cpu/nohz_full", text, sizeof text) &&
+    if (pt_sys_read_text("/sys/devices/system/cpu/nohz_full", text, sizeof text) &&
         strpbrk(text, "0123456789"))
         lag += SECOND_NS;
     return lag;
@@ -99,11 +87,11 @@ static int get_other(int32_t pid, int32_t tid, uint64_t *ns)
     bool there;
 
     snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
-    there = read_text(path, text, sizeof text);
+    there = pt_sys_read_text(path, text, sizeof text);
     if (there && pt_run_time_parse_schedstat(text, ns))
         return 0;
     snprintf(path, sizeof path, "/proc/%d/task/%d/sched", (int)pid, (int)tid);
-    there |= read_text(path, text, sizeof text);
+    there |= pt_sys_read_text(path, text, sizeof text);
     if (there && pt_run_time_parse_sched(text, ns))
         return 0;
     snprintf(path, sizeof path, "/proc/%d/task/%d", (int)pid, (int)tid);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/sys.h"
 #include "stream/log_holder.h"
 
 enum { TEXT_MAX = 4096, LINE_MAX_BYTES = 256, FILE_NAME = 64 };
@@ -34,17 +35,9 @@ static bool parse(const char *text, struct line *l)
 static bool read_own(int fd, char text[TEXT_MAX])
 {
     char path[48];
-    ssize_t n;
-    int info;
 
     snprintf(path, sizeof path, "/proc/thread-self/fdinfo/%d", fd);
-    info = open(path, O_RDONLY | O_CLOEXEC);
-    if (info < 0)
-        return false;
-    n = read(info, text, TEXT_MAX - 1);
-    close(info);
-    text[n > 0 ? n : 0] = '\0';
-    return n > 0;
+    return pt_sys_read_text(path, text, TEXT_MAX);
 }
 
 /* The first lock of that kind. */
