@@ -21,6 +21,7 @@
 #include "stream/steer.h"
 #include "support/chunk_holders.h"
 #include "support/run_suite.h"
+#include "support/stream_inside.h"
 
 enum { TOGGLES_MAX = 200 };
 
@@ -41,14 +42,6 @@ static trace_id_t create(int policy)
     ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
     ck_assert_int_eq(posix_trace_start(trid), 0);
     return trid;
-}
-
-static struct posixtrace_info info_of(trace_id_t trid)
-{
-    struct posixtrace_info info;
-
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
-    return info;
 }
 
 static struct posix_trace_status_info status_of(trace_id_t trid)

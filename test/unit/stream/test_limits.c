@@ -12,9 +12,9 @@
 #include <unistd.h>
 #include <posixtrace/info.h>
 #include "ring/slot.h"
-#include "stream/handle.h"
 #include "support/chunk_holders.h"
 #include "support/run_suite.h"
+#include "support/stream_inside.h"
 
 enum { CHILDREN = 300, WRITERS = 40 };
 
@@ -42,24 +42,6 @@ static trace_id_t create(size_t size, size_t max_data, int policy, int log)
         ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
     ck_assert_int_eq(posix_trace_start(trid), 0);
     return trid;
-}
-
-/* Its segment stays mapped until shutdown. */
-static struct pt_seg *segment_of(trace_id_t trid)
-{
-    struct pt_stream *s = pt_handle_get(trid, ~0u);
-
-    ck_assert_ptr_nonnull(s);
-    pt_handle_put(s);
-    return s->seg;
-}
-
-static struct posixtrace_info info_of(trace_id_t trid)
-{
-    struct posixtrace_info info;
-
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
-    return info;
 }
 
 static struct posixtrace_limits limits_of(trace_id_t trid)

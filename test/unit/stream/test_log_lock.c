@@ -158,18 +158,16 @@ START_TEST(no_regular_file)
 }
 END_TEST
 
-/* A process that has the stream, and a child of its own that outlives it. */
-static pid_t start_writer(int ready[2], pid_t *child)
+/* A process that takes the file in that way, and a child of its own that outlives it. */
+static pid_t start_holder(bool (*take)(int fd), int ready[2], pid_t *child)
 {
-    pid_t writer;
+    pid_t holder;
 
     ck_assert_int_eq(pipe(ready), 0);
-    writer = fork();
-    ck_assert_int_ge(writer, 0);
-    if (writer == 0) {
-        int fd = open_log(O_RDWR);
-        trace_id_t trid;
-        pid_t pid = create(fd, &trid) == 0 ? fork() : -1;
+    holder = fork();
+    ck_assert_int_ge(holder, 0);
+    if (holder == 0) {
+        pid_t pid = take(open_log(O_RDWR)) ? fork() : -1;
 
         if (pid != 0 && write(ready[1], &pid, sizeof pid) != sizeof pid)
             _exit(1);
@@ -178,13 +176,20 @@ static pid_t start_writer(int ready[2], pid_t *child)
     }
     ck_assert_int_eq(read(ready[0], child, sizeof *child), sizeof *child);
     ck_assert_int_gt(*child, 0);
-    return writer;
+    return holder;
+}
+
+static bool take_by_stream(int fd)
+{
+    trace_id_t trid;
+
+    return create(fd, &trid) == 0;
 }
 
 START_TEST(other_process)
 {
     int ready[2], fd, status;
-    pid_t child, writer = start_writer(ready, &child);
+    pid_t child, writer = start_holder(take_by_stream, ready, &child);
     struct posixtrace_recover_report report;
     trace_id_t trid;
 
@@ -204,33 +209,16 @@ START_TEST(other_process)
 }
 END_TEST
 
-/* A process that locks the file itself, and a child that has the lock, too. */
-static pid_t start_holder(int ready[2], pid_t *child)
+static bool take_by_lock(int fd)
 {
-    pid_t holder;
-
-    ck_assert_int_eq(pipe(ready), 0);
-    holder = fork();
-    ck_assert_int_ge(holder, 0);
-    if (holder == 0) {
-        int fd = open_log(O_RDWR);
-        pid_t pid = flock(fd, LOCK_EX | LOCK_NB) == 0 ? fork() : -1;
-
-        if (pid != 0 && write(ready[1], &pid, sizeof pid) != sizeof pid)
-            _exit(1);
-        for (;;)
-            pause();
-    }
-    ck_assert_int_eq(read(ready[0], child, sizeof *child), sizeof *child);
-    ck_assert_int_gt(*child, 0);
-    return holder;
+    return flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
 /* Only a child still has the lock: the first stream takes the file over, and has it alone. */
 START_TEST(forked_child_holds)
 {
     int ready[2], one = open_log(O_RDWR), two = open_log(O_RDWR), status;
-    pid_t child, holder = start_holder(ready, &child);
+    pid_t child, holder = start_holder(take_by_lock, ready, &child);
     struct posixtrace_recover_report report;
     trace_id_t trid, other;
 

@@ -21,10 +21,10 @@
 #include <posixtrace/attach.h>
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
-#include "stream/handle.h"
 #include "stream/self.h"
 #include "support/log_file.h"
 #include "support/run_suite.h"
+#include "support/stream_inside.h"
 #include "support/valgrind.h"
 
 enum { VALUES = 5, GROUP = 16, EVENTS = 24, TIMEOUT_S = 120 };
@@ -60,16 +60,6 @@ static void scribble(struct pt_seg *seg, const struct scribble *s)
     const uint32_t becomes[VALUES] = { 0, UINT32_MAX, was + 1, was - 1, random_word(s->seed) };
 
     *(volatile uint32_t *)word = becomes[s->how];
-}
-
-static struct pt_seg *segment_of(trace_id_t trid)
-{
-    struct pt_stream *s = pt_handle_get(trid, ~0u);
-    struct pt_seg *seg = s->seg;
-
-    ck_assert_ptr_nonnull(seg);
-    pt_handle_put(s);
-    return seg;
 }
 
 static trace_id_t make(int fd)

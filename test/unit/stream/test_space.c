@@ -22,9 +22,9 @@
 #include <trace.h>
 #include "ring/dir.h"
 #include "ring/segment.h"
-#include "stream/handle.h"
 #include "support/need.h"
 #include "support/run_suite.h"
+#include "support/stream_inside.h"
 #include "support/valgrind.h"
 
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
@@ -104,23 +104,6 @@ static trace_id_t create(size_t size)
     ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
     ck_assert_int_eq(posix_trace_start(trid), 0);
     return trid;
-}
-
-static struct pt_seg *segment_of(trace_id_t trid)
-{
-    struct pt_stream *s = pt_handle_get(trid, ~0u);
-
-    ck_assert_ptr_nonnull(s);
-    pt_handle_put(s);
-    return s->seg;
-}
-
-static struct posixtrace_info info_of(trace_id_t trid)
-{
-    struct posixtrace_info info;
-
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
-    return info;
 }
 
 static uint64_t file_bytes(trace_id_t trid)

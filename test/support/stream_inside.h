@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* What is behind a stream identifier, for tests of lib/stream. */
+#ifndef SUPPORT_STREAM_INSIDE_H
+#define SUPPORT_STREAM_INSIDE_H
+
+#include <check.h>
+#include <posixtrace/info.h>
+#include <trace.h>
+#include "stream/handle.h"
+
+/* Its segment, which stays mapped until shutdown. */
+static inline struct pt_seg *segment_of(trace_id_t trid)
+{
+    struct pt_stream *s = pt_handle_get(trid, ~0u);
+
+    ck_assert_ptr_nonnull(s);
+    pt_handle_put(s);
+    return s->seg;
+}
+
+static inline struct posixtrace_info info_of(trace_id_t trid)
+{
+    struct posixtrace_info info;
+
+    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    return info;
+}
+
+#endif
