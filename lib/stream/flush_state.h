@@ -49,7 +49,7 @@ int pt_flush_put_packet(void *context, const struct pt_log_packet *packet);
 void pt_flush_names_and_syncs(struct pt_flusher *f);
 /* last: the round that ends the log. */
 int pt_flush_round(struct pt_flusher *f, bool last);
-/* Whether a round is made, for who asks for the status. */
+/* Is a round being made?  Loaded by those who ask for the status. */
 void pt_flush_shows(struct pt_flusher *f, bool flushing);
 /* A flush as posix_trace_flush initiates it; start was put by the caller then. */
 void pt_flush_marked_round(struct pt_flusher *f, bool explicit_one);

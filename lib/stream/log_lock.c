@@ -160,7 +160,7 @@ static int lock_file(int own, int fd)
         return byte;
     has = pt_log_holder_is(fd);
     if (byte == 0 && pt_cas_seqcst(&given, &of, 0u)) {
-        /* Who takes it in between finds the byte. */
+        /* A stream that takes it in between finds the byte taken. */
         flock(fd, LOCK_UN);
         flock(own, LOCK_EX | LOCK_NB);
         return 0;

@@ -11,7 +11,7 @@
  *   who opens   the flush thread, through /proc/thread-self/fd, once it has a descriptor
  *               table of its own.  No fork() copies that table, so no child holds the
  *               lock when its parent is dead: the lock goes with its process
- *   flock()     exclusive, on the whole file: for everybody who asks, flock(1) too.  If the
+ *   flock()     exclusive, on the whole file: for every process that asks, flock(1) too.  If the
  *               application's own descriptor holds it, that one keeps other writers away,
  *               and this process must not
  *   byte 2^62   F_OFD_SETLK, where no file is: only streams that write the file have it
