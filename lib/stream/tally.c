@@ -198,7 +198,9 @@ static int begin_tally(struct pt_live *l, const struct pt_balance_entry *e)
     if (!t)
         return -ENOMEM;
     if (e->has_slot) {
-        pt_live_base(t, e->recorded > e->pending ? e->recorded - e->pending : 0);
+        /* From the oldest event that was found: the consumer may have given back a chunk
+         * between two that were. */
+        pt_live_base(t, e->pending ? e->first_no : e->recorded);
         t->source = PT_TALLY_SLOT;
         t->recorded = e->recorded;
         memcpy(t->lost, e->lost, sizeof t->lost);
