@@ -260,6 +260,7 @@ int pt_balance_take(const struct pt_live *l, struct pt_balance *b)
     b->copy = malloc(PT_CHUNK_MAX);
     if (!b->copy)
         return -ENOMEM;
+    b->folded = l->folded;
     for (uint32_t i = 0; r == 0 && i < l->tally_room; i++) {
         struct pt_balance_entry *e = NULL;
 
@@ -315,15 +316,16 @@ void pt_balance_add(const struct pt_live *l, const struct pt_balance_entry *e,
 void pt_balance_add_rest(const struct pt_live *l, const struct pt_balance *b,
                          uint64_t lost[PT_LOSS_CAUSES], uint64_t *recorded)
 {
-    uint64_t stored = b->past.recorded + l->folded_recorded;
-    uint64_t seen = l->folded_next;
+    const struct pt_folded *f = &b->folded;
+    uint64_t stored = b->past.recorded + f->recorded;
+    uint64_t seen = f->next;
 
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        lost[c] += b->past.lost[c] + l->folded_lost[c] + b->lost_no_slot[c] -
+        lost[c] += b->past.lost[c] + f->lost[c] + b->lost_no_slot[c] -
                    l->from_no_slot[c];
-    lost[PT_LOST_FULL] += l->folded_refused;
-    lost[PT_LOST_OVERWRITTEN] += l->folded_overwritten;
-    *recorded += stored - l->folded_excluded - l->folded_refused;
+    lost[PT_LOST_FULL] += f->refused;
+    lost[PT_LOST_OVERWRITTEN] += f->overwritten;
+    *recorded += stored - f->excluded - f->refused;
     for (uint32_t i = 0; i < b->count; i++) {
         const struct pt_balance_entry *e = &b->entries[i];
 

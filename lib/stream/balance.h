@@ -53,6 +53,7 @@ struct pt_balance {
     uint32_t *index;             /* open addressing by wid: entry + 1 */
     uint32_t count, room, index_room;
     struct pt_past past;         /* all slots' past, as of step 2 */
+    struct pt_folded folded;     /* of tallies that the consumer had forgotten by then */
     uint64_t lost_no_slot[PT_LOST_OWN];
     uint8_t *copy;               /* of the chunk that is looked at */
     bool discover;               /* step 1 */

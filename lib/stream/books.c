@@ -29,7 +29,7 @@ static void leave_one(struct pt_live *l, const struct pt_tally *t, unsigned whic
 
 void pt_books_clear(struct pt_live *l)
 {
-    l->folded_cleared = l->folded_given;
+    l->folded.cleared = l->folded.given;
     for (uint32_t i = 0; i < l->tally_room; i++)
         if (l->tally[i].used)
             l->tally[i].cleared = pt_tally_given(&l->tally[i]);
@@ -41,8 +41,8 @@ void pt_books_leave(struct pt_live *l, const struct pt_log_books *log)
     uint64_t turn = pt_load_relaxed(&h->books_now) + 1;
     unsigned which = (unsigned)(turn & 1u);
     struct pt_books sum = {
-        .lsn = log->lsn, .given = l->folded_given - l->folded_cleared,
-        .excluded = l->folded_excluded + l->folded_cleared, .refused = l->folded_refused,
+        .lsn = log->lsn, .given = l->folded.given - l->folded.cleared,
+        .excluded = l->folded.excluded + l->folded.cleared, .refused = l->folded.refused,
         .watermark = l->delivered_ts, .events = log->events, .waiting = log->waiting,
         .log_full = log->full, .log_overwritten = log->overwritten, .log_error = log->error,
     };

@@ -118,33 +118,50 @@ void pt_stream_limits(struct pt_stream *s, struct posixtrace_limits *limits)
     limits->refused_threads = refused >> 16;
 }
 
-static bool same_thread(const struct pt_balance_entry *a, const struct pt_balance_entry *b)
+/* 0: of one thread. */
+static int compare_threads(const struct pt_author *x, const struct pt_author *y)
 {
-    const struct pt_author *x = &a->t.author, *y = &b->t.author;
-
-    return a->source == PT_BALANCE_OWN && b->source == PT_BALANCE_OWN && x->pid == y->pid &&
-           x->tid == y->tid && x->thread_id == y->thread_id;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    if (x->tid != y->tid)
+        return x->tid < y->tid ? -1 : 1;
+    return x->thread_id < y->thread_id ? -1 : x->thread_id > y->thread_id;
 }
 
-/* Adds the writers of a thread's signal handlers to the thread's first writer:
- * a thread that traces on while it ends has a second one.  False: e is such a
- * writer itself and is reported with its thread. */
-static bool sum_levels(const struct pt_live *l, const struct pt_balance *b,
-                       const struct pt_balance_entry *e, struct posixtrace_thread_info *info)
+/* Those without books of their own last, the others by thread; of a thread the writers of its
+ * signal handlers last. */
+static int by_thread(const void *a, const void *b)
 {
-    const struct pt_balance_entry *o, *end = b->entries + b->count;
-    bool first = true;
+    const struct pt_balance_entry *x = a, *y = b;
+    int order = (x->source != PT_BALANCE_OWN) - (y->source != PT_BALANCE_OWN);
 
-    for (o = b->entries; o < end; o++) {
-        if (o == e || !same_thread(o, e))
-            continue;
-        if (e->t.author.level > 0 && o->t.author.level == 0)
-            return false;
-        first &= o > e || o->t.author.level > 0;
-    }
-    for (o = b->entries; first && e->t.author.level == 0 && o < end; o++)
-        if (o->t.author.level > 0 && same_thread(o, e))
-            pt_balance_add(l, o, info->lost, &info->recorded);
+    if (order == 0)
+        order = compare_threads(&x->t.author, &y->t.author);
+    if (order == 0 && x->t.author.level != y->t.author.level)
+        order = x->t.author.level < y->t.author.level ? -1 : 1;
+    return order ? order : x->t.author.wid < y->t.author.wid ? -1 : 1;
+}
+
+/* Adds the writers of a thread's signal handlers to the thread's first writer: a thread that
+ * traces while it ends has a second one.  False: entry i is a handler's and is reported with
+ * its thread. */
+static bool sum_levels(const struct pt_live *l, const struct pt_balance *b, uint32_t i,
+                       struct posixtrace_thread_info *info)
+{
+    const struct pt_balance_entry *first = &b->entries[i], *e = first;
+    const struct pt_balance_entry *end = b->entries + b->count;
+
+    while (first > b->entries &&
+           compare_threads(&first[-1].t.author, &e->t.author) == 0)
+        first--;
+    if (e->t.author.level > 0)
+        return first->t.author.level > 0;
+    if (e > first)
+        return true;
+    while (++e < end && e->source == PT_BALANCE_OWN &&
+           compare_threads(&e->t.author, &first->t.author) == 0)
+        if (e->t.author.level > 0)
+            pt_balance_add(l, e, info->lost, &info->recorded);
     return true;
 }
 
@@ -173,6 +190,8 @@ static int begin_threads(struct pt_stream *s)
     r = gather(s, s->balance);
     if (r < 0)
         pt_balance_free(s->balance);
+    else if (s->balance->count)
+        qsort(s->balance->entries, s->balance->count, sizeof *s->balance->entries, by_thread);
     return r;
 }
 
@@ -194,7 +213,7 @@ static int active_thread(struct pt_stream *s, size_t *cursor, struct posixtrace_
         t->thread_id = e->t.author.thread_id;
         memcpy(t->name, e->t.author.name, sizeof t->name);
         pt_balance_add(l, e, t->lost, &t->recorded);
-        if (!sum_levels(l, s->balance, e, t))
+        if (!sum_levels(l, s->balance, (uint32_t)*cursor, t))
             continue;
         ++*cursor;
         return 1;

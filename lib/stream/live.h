@@ -69,6 +69,7 @@ struct pt_tally {
     uint32_t look;               /* the look at which its slot was seen */
     uint32_t slot;               /* which one that was */
     uint32_t ended_at;           /* FINAL, FOLDED: how often slots had been released */
+    uint64_t ended_ts;           /* FINAL, FOLDED: when that was found; no event is later */
     uint64_t next_no;            /* number after the highest one seen */
     uint64_t seen;               /* events passed over or delivered */
     uint64_t resume_no;          /* a dead consumer has accounted for what is before */
@@ -92,6 +93,15 @@ enum pt_fate { PT_FATE_DELIVER, PT_FATE_EXCLUDE, PT_FATE_REFUSED, PT_FATE_OVERWR
 
 enum pt_auto { PT_AUTO_NONE, PT_AUTO_STOP_DUE, PT_AUTO_STOPPED };
 
+/* Of tallies that were forgotten. */
+struct pt_folded {
+    uint64_t given, excluded, refused, overwritten;
+    uint64_t cleared;            /* given to the log before it was last cleared */
+    uint64_t next;               /* how many were seen or passed over */
+    uint64_t recorded, lost[PT_LOST_OWN];   /* of those that were FINAL */
+    uint64_t gone;               /* excluded and refused of those that were not */
+};
+
 #define PT_TALLY_MAX 65536u
 
 struct pt_live {
@@ -103,6 +113,7 @@ struct pt_live {
     uint64_t watermark;
     bool finished;               /* nobody writes any more: all that is committed is certain */
     bool passive;                /* only looks on */
+    bool rounds;                 /* works by rounds, which tell what has changed */
     uint64_t from_gen, from_ts;  /* passive: chunks taken, LOOP's loss, writers known when */
     uint64_t from_wid;           /* we began */
     uint64_t from_no_slot[PT_LOST_OWN];
@@ -135,14 +146,10 @@ struct pt_live {
     uint32_t *ended;             /* slots whose counts we have, to be released */
     uint32_t ended_count, ended_room;
     uint32_t released;           /* how often they were: once a round, with a log */
-    /* Of forgotten tallies. */
-    uint64_t folded_given, folded_excluded, folded_refused, folded_overwritten, folded_cleared;
-    uint64_t folded_next;        /* how many were seen or passed over */
-    uint64_t folded_recorded, folded_lost[PT_LOST_OWN];   /* of those that were FINAL */
-    uint64_t folded_gone;        /* excluded and refused of those that were not */
+    struct pt_folded folded;
     /* Never seen, overwritten, of forgotten tallies and of writers whose slots were
      * needed; at the end. */
-    uint64_t folded_unseen;
+    uint64_t unseen;
     /* The past of all slots, as of the last look: what we gave to it, having a tally
      * of each, and the rest, whose slots others needed. */
     struct pt_past taken, gone;

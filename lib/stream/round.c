@@ -23,6 +23,7 @@ int pt_round_init(struct pt_round *r, struct pt_live *live, const struct pt_roun
 {
     memset(r, 0, sizeof *r);
     r->live = live;
+    live->rounds = true;
     r->sink = *sink;
     r->copy = malloc(PT_CHUNK_MAX);
     return r->copy ? 0 : -ENOMEM;
@@ -340,11 +341,11 @@ int pt_round_totals(struct pt_live *l, bool all, struct pt_log_author_totals **t
     if (!a)
         return -ENOMEM;
     *count = 0;
-    status->recorded_unknown_author = l->gone.recorded - l->folded_gone;
+    status->recorded_unknown_author = l->gone.recorded - l->folded.gone;
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         status->lost_unknown_author[c] =
             l->gone.lost[c] + pt_load_relaxed(&h->lost_no_slot[c]);
-    status->lost_unknown_author[PT_LOST_OVERWRITTEN] += l->folded_unseen;
+    status->lost_unknown_author[PT_LOST_OVERWRITTEN] += l->unseen;
     for (uint32_t i = 0; i < l->tally_room; i++) {
         struct pt_tally *t = &l->tally[i];
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/clock.h"
 #include "base/hash.h"
 #include "ring/slot.h"
 #include "stream/balance.h"
@@ -23,31 +24,38 @@ static struct pt_tally *find(struct pt_live *l, uint64_t wid)
     return &l->tally[i];
 }
 
-/* Nothing of the writer is to come: its slot has ended, and a whole round has gone
- * over the chunks since. */
+/* Nothing of the writer is to come: its slot has ended and was released, and its last event
+ * was seen, or one that is later than its end, before which all others were.  Events of an ended
+ * writer may wait for many rounds, while another writer stands still inside an older one.  An
+ * onlooker forgets nobody: what it knew at its beginning is in no sum. */
 static bool is_complete(const struct pt_live *l, const struct pt_tally *t)
 {
-    return (t->source == PT_TALLY_FINAL || t->source == PT_TALLY_FOLDED) && !t->changed &&
-           l->released - t->ended_at >= 2;
+    bool final = t->source == PT_TALLY_FINAL;
+
+    return !l->passive && (final || t->source == PT_TALLY_FOLDED) &&
+           !(l->rounds && t->changed) && l->released - t->ended_at >= 2 &&
+           ((final && t->next_no >= t->recorded) || l->delivered_ts > t->ended_ts);
 }
 
 /* A complete tally that is forgotten goes into the sums.  The log keeps an entry
  * of its own for the writer, so those that it is told do not have these again. */
 static void forget(struct pt_live *l, const struct pt_tally *t)
 {
-    l->folded_given += pt_tally_given(t);
-    l->folded_cleared += t->cleared;
-    l->folded_excluded += t->excluded;
-    l->folded_refused += t->refused;
-    l->folded_overwritten += pt_tally_overwritten(t);
-    l->folded_next += t->next_no;
+    struct pt_folded *f = &l->folded;
+
+    f->given += pt_tally_given(t);
+    f->cleared += t->cleared;
+    f->excluded += t->excluded;
+    f->refused += t->refused;
+    f->overwritten += pt_tally_overwritten(t);
+    f->next += t->next_no;
     if (t->source == PT_TALLY_FOLDED) {
-        l->folded_gone += t->excluded + t->refused;
+        f->gone += t->excluded + t->refused;
         return;
     }
-    l->folded_recorded += t->recorded;
+    f->recorded += t->recorded;
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        l->folded_lost[c] += t->lost[c];
+        f->lost[c] += t->lost[c];
 }
 
 static bool rehash(struct pt_live *l)
@@ -135,12 +143,19 @@ static void add_past(struct pt_past *sum, const struct pt_past *p, uint64_t fact
         sum->lost[c] += factor * p->lost[c];
 }
 
+static void note_end(const struct pt_live *l, struct pt_tally *t)
+{
+    t->ended_at = l->released;
+    t->ended_ts = pt_clock_now(l->seg->g.clock);
+}
+
 static void set_counts(struct pt_live *l, struct pt_tally *t, const struct pt_slot_view *v,
                        uint32_t index)
 {
     t->look = l->look;
     t->slot = index;
-    t->ended_at = l->released;
+    if (t->source == PT_TALLY_FINAL && !l->passive)
+        note_end(l, t);
     t->recorded = v->mine.recorded;
     memcpy(t->lost, v->mine.lost, sizeof t->lost);
 }
@@ -169,7 +184,6 @@ static void look_on(struct pt_live *l)
     uint32_t n = pt_slot_count(l->seg);
 
     l->look++;
-    l->released++;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t state = pt_load_acquire(&pt_seg_slot(l->seg, i)->state);
         struct pt_slot_view v;
@@ -305,15 +319,15 @@ static void settle_unseen(const struct pt_live *l, struct pt_tally *t)
  * what was seen of each.  A dead consumer has taken that with it. */
 static void settle_folded(struct pt_live *l)
 {
-    uint64_t stored = l->gone.recorded + l->folded_recorded;
-    uint64_t seen = l->folded_next;
+    uint64_t stored = l->gone.recorded + l->folded.recorded;
+    uint64_t seen = l->folded.next;
 
     if (!l->finished || l->seg->copy)
         return;
     for (uint32_t i = 0; i < l->tally_room; i++)
         if (l->tally[i].used && l->tally[i].source == PT_TALLY_FOLDED)
             seen += l->tally[i].next_no;
-    l->folded_unseen = stored > seen ? stored - seen : 0;
+    l->unseen = stored > seen ? stored - seen : 0;
 }
 
 static void take_counts(struct pt_live *l, bool claims)
@@ -329,7 +343,7 @@ static void take_counts(struct pt_live *l, bool claims)
         if (t->used && (t->source == PT_TALLY_SLOT || t->source == PT_TALLY_UNSEEN) &&
             t->look != l->look) {
             t->source = PT_TALLY_FOLDED;
-            t->ended_at = l->released;
+            note_end(l, t);
             t->recorded = 0;
             memset(t->lost, 0, sizeof t->lost);
             t->changed = true;

@@ -19,7 +19,9 @@
 #include <posixtrace/log.h>
 #include <trace.h>
 #include "ring/dir.h"
+#include "ring/slot.h"
 #include "stream/books.h"
+#include "stream/flush.h"
 #include "stream/handle.h"
 #include "stream/stream.h"
 #include "support/log_file.h"
@@ -100,10 +102,18 @@ static uint64_t lost_in(const struct posixtrace_info *info)
     return n;
 }
 
+static void add_thread(const struct posixtrace_thread_info *t, uint64_t *recorded, uint64_t *lost)
+{
+    *recorded += t->recorded;
+    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        *lost += t->lost[c];
+}
+
 /* The threads, those without a name included, are the whole. */
 static void check_threads(trace_id_t trid, uint64_t recorded, uint64_t lost)
 {
     struct posixtrace_thread_info t;
+    uint64_t listed = 0, listed_lost = 0;
     size_t cursor = 0;
     int none;
 
@@ -111,12 +121,10 @@ static void check_threads(trace_id_t trid, uint64_t recorded, uint64_t lost)
         ck_assert_int_eq(posixtrace_thread_getnext(trid, &cursor, &t, &none), 0);
         if (none)
             break;
-        recorded -= t.recorded;
-        for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
-            lost -= t.lost[c];
+        add_thread(&t, &listed, &listed_lost);
     }
-    ck_assert_int_eq((int64_t)recorded, 0);
-    ck_assert_int_eq((int64_t)lost, 0);
+    ck_assert_uint_eq(listed, recorded);
+    ck_assert_uint_eq(listed_lost, lost);
 }
 
 /* What did not find room was not recorded; what was overwritten was. */
@@ -180,7 +188,93 @@ START_TEST(forgotten)
 
     l->tally_max = KEPT;
     traced = trace_all(trid, _i % 2);
-    ck_assert_uint_gt(l->folded_next, 0);
+    ck_assert_uint_gt(l->folded.next, 0);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    check_log(fd, traced);
+    close(fd);
+}
+END_TEST
+
+/* The list of threads is of the moment of its first call, whatever is forgotten meanwhile. */
+START_TEST(forgotten_while_listed)
+{
+    int fd = log_file(), none = 0;
+    trace_id_t trid = make(POSIX_TRACE_UNTIL_FULL, fd);
+    struct pt_live *l = live_of(trid);
+    struct posixtrace_thread_info t;
+    struct posixtrace_info info;
+    uint64_t recorded = 0, lost = 0, folded;
+    size_t cursor = 0;
+
+    l->tally_max = KEPT;
+    trace_all(trid, true);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_thread_getnext(trid, &cursor, &t, &none), 0);
+    folded = l->folded.recorded;
+    for (unsigned n = 0; n < BATCHES; n++) {
+        trace_batch();
+        flush(trid);
+    }
+    ck_assert_uint_gt(l->folded.recorded, folded);
+    while (!none) {
+        add_thread(&t, &recorded, &lost);
+        ck_assert_int_eq(posixtrace_thread_getnext(trid, &cursor, &t, &none), 0);
+    }
+    ck_assert_uint_eq(recorded, info.events);
+    ck_assert_uint_eq(lost, lost_in(&info));
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    close(fd);
+}
+END_TEST
+
+/* Traces a first event, and waits. */
+static void *stand(void *barrier)
+{
+    trace_some(NULL);
+    pthread_barrier_wait(barrier);
+    pthread_barrier_wait(barrier);
+    return NULL;
+}
+
+static struct pt_slot *slot_of_last_writer(struct pt_seg *seg)
+{
+    struct pt_slot *last = pt_seg_slot(seg, 0);
+
+    for (uint32_t i = 1; i < pt_slot_count(seg); i++)
+        if (pt_seg_slot(seg, i)->wid > last->wid)
+            last = pt_seg_slot(seg, i);
+    return last;
+}
+
+/* A thread stands still inside an event for some rounds: the events of threads that end
+ * meanwhile wait in their chunks, so nobody of these is forgotten. */
+START_TEST(not_forgotten_before_their_events)
+{
+    int fd = log_file();
+    trace_id_t trid = make(POSIX_TRACE_UNTIL_FULL, fd);
+    struct pt_live *l = live_of(trid);
+    pthread_barrier_t barrier;
+    struct pt_slot *slot;
+    pthread_t stander;
+    uint64_t traced = EVENTS;
+
+    l->tally_max = 1;
+    pthread_barrier_init(&barrier, NULL, 2);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    ck_assert_int_eq(pthread_create(&stander, NULL, stand, &barrier), 0);
+    pthread_barrier_wait(&barrier);
+    slot = slot_of_last_writer(l->seg);
+    pt_store_seqcst(&slot->inside, (uint64_t)-1);
+    for (unsigned n = 0; n < 6; n++) {
+        traced += trace_batch();
+        flush(trid);
+    }
+    pt_store_seqcst(&slot->inside, (uint64_t)0);
+    for (unsigned n = 0; n < 3; n++)
+        flush(trid);
+    check_live(trid, traced);
+    pthread_barrier_wait(&barrier);
+    ck_assert_int_eq(pthread_join(stander, NULL), 0);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
     check_log(fd, traced);
     close(fd);
@@ -211,6 +305,20 @@ START_TEST(forgotten_and_killed)
 }
 END_TEST
 
+/* The flush thread lets go of the lock while it writes, in the middle of a round. */
+static void lock_out_rounds(struct pt_stream *s)
+{
+    const struct timespec turn = { 0, 100000 };
+
+    for (;;) {
+        pthread_mutex_lock(&s->reading);
+        if (!pt_flusher_is_writing(s->flusher))
+            return;
+        pthread_mutex_unlock(&s->reading);
+        nanosleep(&turn, NULL);
+    }
+}
+
 /* Between the books of a round and the release of the slots whose counts it has:
  * those are in the sums, and still in the slots. */
 static void die_with_slots_claimed(trace_id_t trid)
@@ -221,7 +329,7 @@ static void die_with_slots_claimed(trace_id_t trid)
     const struct pt_books *last;
     struct pt_log_books log;
 
-    pthread_mutex_lock(&s->reading);   /* no round comes in between */
+    lock_out_rounds(s);
     trace_batch();
     pt_live_take_counts(l);
     if (l->ended_count == 0)
@@ -338,6 +446,8 @@ static void add(TCase *tc)
 
     tcase_add_loop_test(tc, forgotten, 0, 6 / part);
     tcase_add_loop_test(tc, forgotten_and_killed, 0, 6 / part);
+    tcase_add_test(tc, forgotten_while_listed);
+    tcase_add_test(tc, not_forgotten_before_their_events);
     tcase_add_loop_test(tc, killed_before_slots_are_free, 0, part > 1 ? 1 : 3);
     tcase_add_loop_test(tc, killed_before_books, 0, part > 1 ? 1 : 3);
     tcase_add_test(tc, killed_with_a_wrong_name);
