@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
 """The closing line of the test run can be believed: whatever is not a success
-makes it and the exit status say so.
+makes it and the exit status say so, and what a failed test printed last stands before it.
 
 usage: totals_test.py TOTALS
 """
@@ -31,12 +31,17 @@ def main():
         with tempfile.TemporaryDirectory() as name:
             base = pathlib.Path(name) / "run-x"
             if results is not None:
-                lines = [json.dumps({"name": f"t{i}", "result": r}) for i, r in enumerate(results)]
+                lines = [json.dumps({"name": f"t{i}", "result": r, "stdout": "first\n" * 20,
+                                     "stderr": f"last of t{i}\n"})
+                         for i, r in enumerate(results)]
                 base.with_suffix(".json").write_text("\n".join(lines))
             done = subprocess.run([sys.executable, sys.argv[1], str(broken), str(base)],
                                   capture_output=True, text=True)
         good = closing.endswith(" 0 failed") and not closing.startswith("0 ")
-        if done.stdout.splitlines()[-1:] != [closing] or (done.returncode == 0) != good:
+        told = all((f"| last of t{i}\n" in done.stdout) == (r not in ("OK", "EXPECTEDFAIL", "SKIP"))
+                   for i, r in enumerate(results or []))
+        if (done.stdout.splitlines()[-1:] != [closing] or (done.returncode == 0) != good or
+                not told):
             sys.exit(f"{results}, {broken} broken: exit {done.returncode}\n{done.stdout}{done.stderr}")
 
 
