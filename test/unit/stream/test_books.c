@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
 #include <trace.h>
@@ -33,6 +34,7 @@ static trace_event_id_t event_id;
 
 static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_FLUSH };
 
+/* fd -1: without a log. */
 static trace_id_t make(int policy, int fd)
 {
     trace_attr_t attr;
@@ -43,8 +45,12 @@ static trace_id_t make(int policy, int fd)
     ck_assert_int_eq(posix_trace_attr_setstreamsize(&attr, 8 << 10), 0);
     ck_assert_int_eq(posix_trace_attr_setmaxdatasize(&attr, 64), 0);
     ck_assert_int_eq(posix_trace_attr_setstreamfullpolicy(&attr, policy), 0);
-    ck_assert_int_eq(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
-    ck_assert_int_eq(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
+    if (fd >= 0)
+        ck_assert_int_eq(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
+    if (fd < 0)
+        ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
+    else
+        ck_assert_int_eq(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
     return trid;
 }
 
@@ -139,24 +145,29 @@ static void check_live(trace_id_t trid, uint64_t traced)
     check_threads(trid, info.events, lost_in(&info));
 }
 
-static void check_log(int fd, uint64_t traced)
+/* How many events of ours there are still to be read. */
+static uint64_t read_all(trace_id_t trid)
 {
-    struct posix_trace_event_info event;
-    struct posixtrace_info info;
+    struct posixtrace_event event;
     uint64_t read = 0;
-    char data[64];
-    trace_id_t trid;
-    size_t len;
     int none;
 
-    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
     for (;;) {
-        ck_assert_int_eq(posix_trace_getnext_event(trid, &event, data, sizeof data, &len, &none),
-                         0);
+        ck_assert_int_eq(posixtrace_next_event(trid, &event, &none), 0);
         if (none)
-            break;
-        read += len == 20;
+            return read;
+        read += event.data_len == 20;
     }
+}
+
+static void check_log(int fd, uint64_t traced)
+{
+    struct posixtrace_info info;
+    uint64_t read;
+    trace_id_t trid;
+
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    read = read_all(trid);
     ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
     ck_assert_uint_eq(read + lost_in(&info), traced);
     check_threads(trid, traced - info.lost[POSIXTRACE_LOST_FULL], lost_in(&info));
@@ -192,6 +203,31 @@ START_TEST(forgotten)
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
     check_log(fd, traced);
     close(fd);
+}
+END_TEST
+
+/* Of a stream that is read now and then. */
+START_TEST(forgotten_without_log)
+{
+    trace_id_t trid = make(policies[_i], -1);
+    struct pt_live *l = live_of(trid);
+    uint64_t traced = 0, read = 0;
+    struct posixtrace_info info;
+
+    l->tally_max = KEPT;
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    for (unsigned n = 0; n < BATCHES; n++) {
+        traced += trace_batch();
+        if (n % 10 == 3)
+            read += read_all(trid);
+        if (n % 3 == 0)
+            check_live(trid, traced);
+    }
+    read += read_all(trid);
+    ck_assert_uint_gt(l->folded.next, 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_uint_eq(read + lost_in(&info), traced);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
 }
 END_TEST
 
@@ -446,6 +482,7 @@ static void add(TCase *tc)
 
     tcase_add_loop_test(tc, forgotten, 0, 6 / part);
     tcase_add_loop_test(tc, forgotten_and_killed, 0, 6 / part);
+    tcase_add_loop_test(tc, forgotten_without_log, 0, part > 1 ? 1 : 2);
     tcase_add_test(tc, forgotten_while_listed);
     tcase_add_test(tc, not_forgotten_before_their_events);
     tcase_add_loop_test(tc, killed_before_slots_are_free, 0, part > 1 ? 1 : 3);
