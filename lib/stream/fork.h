@@ -27,6 +27,10 @@
  * is SIGSEGV; a restartable sequence (rseq), which the signal would abort, costs two stores an
  * event.  vfork() is no such case: the child has the parent's memory, record and lanes, and the
  * parent waits, so that its event is one event whose handler took longer.
+ *
+ * A _Fork() of this library's own, before the C library's, was considered: a library that is
+ * loaded by dlopen() would not be asked, in a static program fork() itself would call it and the
+ * original would be missing, and the bare system call would still go past it.
  */
 #ifndef PT_STREAM_FORK_H
 #define PT_STREAM_FORK_H
