@@ -225,6 +225,28 @@ START_TEST(points_after_readers)
 }
 END_TEST
 
+/* A time stamp counter at 3 GHz shows that after 97 years. */
+START_TEST(points_after_readers_of_late_times)
+{
+    struct pt_sync pair[2] = { { 0, 0, 0 } };
+    struct pt_seg_header *h;
+    struct pt_seg seg;
+    uint64_t ts;
+
+    ring_create(&seg, 49152);
+    h = seg.h;
+    pt_syncpoint_first(h, h->clock);
+    h->sync_first.ts += 1ull << 63;
+    ts = h->sync_first.ts + pt_wide_div(9000000000u, h->sync_first.mult);
+    ck_assert_uint_eq(pt_syncpoint_reach(h, ts), 1);
+    ck_assert_uint_gt(h->sync_next[0], ts);
+    ck_assert(added(h, 100000));
+    pt_syncpoint_get(h, 1, &pair[0]);
+    ck_assert_uint_gt(pair[0].ts, ts);
+    ring_remove(&seg);
+}
+END_TEST
+
 START_TEST(no_points_without_need)
 {
     struct pt_seg_header *h;
@@ -278,6 +300,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, random_bytes);
     tcase_add_test(tc, times_never_decrease);
     tcase_add_test(tc, points_after_readers);
+    tcase_add_test(tc, points_after_readers_of_late_times);
     tcase_add_test(tc, no_points_without_need);
     tcase_add_test(tc, tables_without_room);
 }
