@@ -11,6 +11,7 @@
  *                                           writers by one CAS RUNNING->AUTOSTOPPED;
  *                                           the consumer by one CAS AUTOSTOPPED->RUNNING,
  *                                           HALTED->SUSPENDED
+ *   state_near                              whoever makes one of these changes, before it
  *   info[i].word                            whoever takes or gives back chunk i, by CAS
  *   chunk i                                 the writer whose slot info[i].word names
  *   slot s                                  the writer that claimed it; but books, in slots
@@ -199,9 +200,27 @@ struct pt_proc {
  * nothing since that call.  Start and stop change one into the other and leave the time.
  */
 enum pt_stream_state { PT_SUSPENDED, PT_RUNNING, PT_AUTOSTOPPED, PT_HALTED };
+/*
+ * The state word: bits 0-1 the state, 2-63 the low 62 bits of the time of the change to it;
+ * 0 there: it has no time.  62 bits are 48 years of a time stamp counter at 3 GHz, so their
+ * upper two are not in the word.  Whoever makes a change stores its time, in full, into
+ * state_near first (pt_state_change), and pt_state_ts() takes the one time with these low bits
+ * that is within 2^61 ticks, 24 years, of state_near.
+ *
+ * How far the two can be apart: the change is a release of the store, so who has loaded the
+ * word finds the time that belongs to it or one that was stored later.  Such a one belongs to a
+ * change that is under way, or that failed because another came between its look at the word
+ * and its exchange; that other's time is in the word then.  So they are apart by as long as a
+ * thread stood still in a change, and only between the two steps of the next change (or where
+ * it was killed there) by as long as the state before has lasted.  Of more than 24 years that
+ * makes a time that is wrong until the next change is made.
+ *
+ * No time is rounded: events and changes are compared as the clock gave them.
+ */
 #define pt_state_make(state, ts) ((uint64_t)(ts) << 2 | (unsigned)(state))
+/* Another state with the same time. */
+#define pt_state_turn(w, state) (((w) & ~(uint64_t)3) | (unsigned)(state))
 #define pt_state_of(w) ((unsigned)((w) & 3u))
-#define pt_state_ts(w) ((w) >> 2)
 #define pt_state_is_full(w) (((w) & 2u) != 0)
 /* Started, and not stopped by a call since. */
 #define pt_state_runs(w) (pt_state_of(w) == PT_RUNNING || pt_state_of(w) == PT_AUTOSTOPPED)
@@ -307,7 +326,8 @@ struct pt_seg_header {
     uint64_t sync_used[2];
     uint64_t sync_next[PT_SYNC_PAIRS];
     struct pt_sync sync_pair[PT_SYNC_PAIRS][2];
-    uint64_t zero_3[3];
+    uint64_t state_near;       /* a time close to that in state, in full: pt_state_ts */
+    uint64_t zero_3[2];
     uint32_t nprocs;           /* entries of the table of processes ever used */
     uint32_t refused_procs;    /* processes for which it had no room */
     uint32_t refused_writers;  /* writers that came when all slots or chunks were in use */
@@ -337,6 +357,22 @@ _Static_assert(offsetof(struct pt_seg_header, filters) == 776, "layout");
 _Static_assert(offsetof(struct pt_seg_header, lost_no_slot) == 1760, "layout");
 _Static_assert(offsetof(struct pt_seg_header, nprocs) == 7864, "layout");
 _Static_assert(sizeof(struct pt_info) == 16 && sizeof(struct pt_proc) == 16, "layout");
+
+/* The time in a state word of that stream, 0: it has none. */
+static inline uint64_t pt_state_ts(const struct pt_seg_header *h, uint64_t word)
+{
+    uint64_t near = pt_load_relaxed(&h->state_near), low = pt_state_turn(word, 0);
+
+    return low ? near + (uint64_t)((int64_t)(low - (near << 2)) / 4) : 0;
+}
+
+/* One change of state, with its time; the other arguments as of a compare-and-exchange. */
+static inline bool pt_state_change(struct pt_seg_header *h, uint64_t *word, unsigned state,
+                                   uint64_t ts)
+{
+    pt_store_relaxed(&h->state_near, ts);
+    return pt_cas_seqcst(&h->state, word, pt_state_make(state, ts));
+}
 
 /* The filter in force. */
 static inline const struct pt_set *pt_seg_filter(const struct pt_seg_header *h)

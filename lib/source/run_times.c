@@ -121,7 +121,7 @@ static unsigned look_at(struct pt_switch_source *s, uint32_t i)
         return found;
     ran = w->last.ts == 0 || t.run_ns != w->last.run_ns;
     if (pt_state_of(state) != PT_RUNNING)
-        pt_run_time_date_back(s->seg->g.clock, &t, pt_state_ts(state));
+        pt_run_time_date_back(s->seg->g.clock, &t, pt_state_ts(s->seg->h, state));
     if (ran && w->last.ts > w->told_ts && w->last.ts < t.ts)
         tell(s, w, &w->last);
     if (ran && t.ts > w->told_ts)

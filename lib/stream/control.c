@@ -171,7 +171,7 @@ static int begin_window(struct pt_stream *s, uint64_t state, bool recorded)
     now = pt_clock_now(s->seg->g.clock);
     if (now <= s->lane.last)
         now = s->lane.last + 1;   /* not the time of the STOP before */
-    if (recorded ? pt_cas_seqcst(&h->state, &state, pt_state_make(PT_RUNNING, now))
+    if (recorded ? pt_state_change(h, &state, PT_RUNNING, now)
                  : pt_stream_stop_full(h, &state, now))
         pt_stream_update_gates(s, true);
     return 0;
@@ -185,7 +185,7 @@ static uint64_t leave_halt(struct pt_stream *s)
     uint64_t state = pt_load_seqcst(&h->state), running;
 
     while (pt_state_of(state) == PT_HALTED && pt_steer_holds(s)) {
-        running = pt_state_make(PT_AUTOSTOPPED, pt_state_ts(state));
+        running = pt_state_turn(state, PT_AUTOSTOPPED);
         if (pt_cas_seqcst(&h->state, &state, running)) {
             note_window(s, POSIX_TRACE_START, false);
             pt_stream_update_gates(s, true);
@@ -229,11 +229,11 @@ static bool leave_running(struct pt_stream *s, uint64_t *state, uint64_t addr)
 {
     struct pt_seg_header *h = s->seg->h;
     bool full = pt_state_is_full(*state);
-    uint64_t stopped = full ? pt_state_make(PT_HALTED, pt_state_ts(*state))
-                            : pt_state_make(PT_SUSPENDED, pt_clock_now(s->seg->g.clock));
+    uint64_t now = pt_clock_now(s->seg->g.clock);
     int by_call = 0;
 
-    if (!pt_cas_seqcst(&h->state, state, stopped))
+    if (full ? !pt_cas_seqcst(&h->state, state, pt_state_turn(*state, PT_HALTED))
+             : !pt_state_change(h, state, PT_SUSPENDED, now))
         return false;
     pt_stream_update_gates(s, false);
     if (full)

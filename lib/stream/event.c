@@ -186,7 +186,7 @@ void pt_event_attend(struct pt_lane *lane)
             return;
         /* Written between the stop and now: the reader will count it as lost, but of a
          * stream that another one is behind. */
-        if (lane->last > pt_state_ts(state) && !pt_load_relaxed(&lane->h->keeps_late))
+        if (lane->last > pt_state_ts(lane->h, state) && !pt_load_relaxed(&lane->h->keeps_late))
             pt_note_overrun(lane->h);
         pt_lane_close_chunk(lane);
     }

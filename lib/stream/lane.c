@@ -291,7 +291,7 @@ bool pt_lane_back(struct pt_lane *lane)
 
 bool pt_stream_stop_full(struct pt_seg_header *h, uint64_t *state, uint64_t ts)
 {
-    if (!pt_cas_seqcst(&h->state, state, pt_state_make(PT_AUTOSTOPPED, ts)))
+    if (!pt_state_change(h, state, PT_AUTOSTOPPED, ts))
         return false;
     pt_or_seqcst(&h->attention, PT_WAIT_STOPPED);
     pt_stream_wake(h, PT_WAIT_READER | PT_WAIT_FLUSHER);

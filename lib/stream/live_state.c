@@ -80,7 +80,7 @@ static uint64_t end_of_gap(const struct pt_live *l, uint64_t state, bool *restar
     uint64_t to = pt_load_acquire(&h->gap_to);
 
     *restarted = false;
-    if (!l->passive || pt_state_ts(state) == 0 || pt_load_relaxed(&h->gap_from) != l->gap_from ||
+    if (!l->passive || pt_state_ts(h, state) == 0 || pt_load_relaxed(&h->gap_from) != l->gap_from ||
         to < l->gap_from)
         return pt_state_is_full(state) ? l->gap_from : pt_clock_now(l->seg->g.clock);
     *restarted = pt_load_relaxed(&h->start_told) <= to;
@@ -109,19 +109,19 @@ static void begin_gap(struct pt_live *l, uint64_t from)
 
 void pt_live_look_at_state(struct pt_live *l)
 {
-    uint64_t state = pt_load_seqcst(&l->seg->h->state);
+    uint64_t state = pt_load_seqcst(&l->seg->h->state), ts = pt_state_ts(l->seg->h, state);
     bool full = pt_state_is_full(state);
 
     /* A LOOP stream does not run without its START.  What is not read yet may begin with an
      * earlier time at which the stream ran again. */
     if (pt_state_runs(state) && l->seg->g.attr.stream_policy != POSIX_TRACE_LOOP &&
         (l->window_open || l->opened_ts <= l->window_ts))
-        l->opened_ts = pt_state_ts(state);
+        l->opened_ts = ts;
     /* An onlooker may find the stream full for the second time. */
-    if (l->automatic != PT_AUTO_NONE && (!full || pt_state_ts(state) != l->gap_from))
+    if (l->automatic != PT_AUTO_NONE && (!full || ts != l->gap_from))
         end_gap(l, state);
     if (l->automatic == PT_AUTO_NONE && full)
-        begin_gap(l, pt_state_ts(state));
+        begin_gap(l, ts);
 }
 
 /* Before the stream leaves the full state, for who comes after SIGKILL and for onlookers.
@@ -142,7 +142,7 @@ void pt_live_take_gap(struct pt_live *l)
 
     /* Killed before it left the full state: the stop goes on. */
     if (h->gap_to == 0 ||
-        (pt_state_is_full(h->state) && pt_state_ts(h->state) < h->gap_to))
+        (pt_state_is_full(h->state) && pt_state_ts(h, h->state) < h->gap_to))
         return;
     l->gap_from = h->gap_from;
     l->start_ts = h->gap_to;
@@ -177,8 +177,7 @@ bool pt_live_restart(struct pt_live *l)
         runs = pt_state_runs(state);
         now = pt_clock_now(l->seg->g.clock);
         leave_gap(l, now, runs);
-    } while (!pt_cas_seqcst(&h->state, &state,
-                            pt_state_make(runs ? PT_RUNNING : PT_SUSPENDED, now)));
+    } while (!pt_state_change(h, &state, runs ? PT_RUNNING : PT_SUSPENDED, now));
     pt_and_seqcst(&h->attention, ~PT_WAIT_STOPPED);
     l->gap_to = refuse_until(l, now);
     l->start_ts = now;
@@ -194,7 +193,7 @@ void pt_live_restart_cleared(struct pt_live *l)
 
     if (l->passive || !pt_state_is_full(state))
         return;
-    begin_gap(l, pt_state_ts(state));
+    begin_gap(l, pt_state_ts(l->seg->h, state));
     l->automatic = PT_AUTO_STOPPED;
     pt_live_restart(l);
     l->start_due = l->resume_due = false;

@@ -225,14 +225,14 @@ int pt_steer_init(struct pt_stream *s)
 static uint64_t renew_state(const struct pt_seg *seg)
 {
     struct pt_seg_header *h = seg->h;
-    uint64_t state = pt_load_seqcst(&h->state), fresh;
+    uint64_t state = pt_load_seqcst(&h->state), now;
 
     do {
         if (pt_state_of(state) != PT_SUSPENDED && pt_state_of(state) != PT_RUNNING)
             return state;
-        fresh = pt_state_make(pt_state_of(state), pt_clock_now(seg->g.clock));
-    } while (!pt_cas_seqcst(&h->state, &state, fresh));
-    return fresh;
+        now = pt_clock_now(seg->g.clock);
+    } while (!pt_state_change(h, &state, pt_state_of(state), now));
+    return pt_state_make(pt_state_of(state), now);
 }
 
 static void put_missing_record(struct pt_stream *s, bool running)

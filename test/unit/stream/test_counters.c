@@ -3,7 +3,8 @@
 /*
  * Each counter of the protocol that has less than 64 bits somewhere starts close to the end of
  * those bits: nothing is lost and nothing stands still where it passes that end.  Which
- * counters there are, and how long each lasts, is in docs/decisions/0017-counters.md.
+ * counters there are, and how long each lasts, is in docs/decisions/0017-counters.md.  Times are
+ * in test_far_times.c.
  */
 #include <pthread.h>
 #include <stdio.h>

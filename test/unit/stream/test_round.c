@@ -464,25 +464,27 @@ END_TEST
 
 /* After SIGKILL: an event from between an automatic stop and its restart, seen by
  * nobody, is refused; START is made unless the log has it, STOP if it has not run again.
- * told: START's time, in the log; state: of the stream.  How many events were made. */
-static unsigned after_restart(uint64_t told, uint64_t state)
+ * Times are from then on.  told: START's time, in the log, 0: it is not there; state: of the
+ * stream, since ts.  How many events were made. */
+static unsigned after_restart(uint64_t then, uint64_t told, unsigned state, uint64_t ts)
 {
     struct made made = { 0 };
     struct pt_round_sink sink = { note_made, &made };
     uint32_t slot, chunk;
+    uint64_t before = 0;
     struct pt_author author;
     struct pt_round r;
 
     memset(&t, 0, sizeof t);
     ring_create(&t.seg, 64000);
     t.seg.g.attr.stream_policy = POSIX_TRACE_UNTIL_FULL;
-    t.seg.h->gap_from = 100;
-    t.seg.h->gap_to = 200;
-    t.seg.h->start_told = told;
-    t.seg.h->state = state;
+    t.seg.h->gap_from = then + 100;
+    t.seg.h->gap_to = then + 200;
+    t.seg.h->start_told = told ? then + told : 0;
+    ck_assert(pt_state_change(t.seg.h, &before, state, then + ts));
     slot = ring_attach(&t.seg, 0);
     ck_assert_int_eq(pt_pool_take(&t.seg, slot, 300, false, &chunk), PT_POOL_TAKEN);
-    pt_seg_chunk(&t.seg, chunk)->base_ts = 0;
+    pt_seg_chunk(&t.seg, chunk)->base_ts = then;
     put(chunk, PT_RECORD_EVENT, PT_ID_USER_FIRST, 50, 0);
     put(chunk, PT_RECORD_EVENT, PT_ID_USER_FIRST, 150, 0);
     author = pt_seg_slot(&t.seg, slot)->author;
@@ -497,20 +499,25 @@ static unsigned after_restart(uint64_t told, uint64_t state)
     ck_assert_uint_eq(pt_live_tally(&t.live, &author)->seen, 2);
     ck_assert_uint_eq(pt_live_tally(&t.live, &author)->refused, 1);
     for (unsigned i = 0; i < made.count; i++)
-        ck_assert_uint_eq(made.ts[i], pt_state_of(state) == PT_AUTOSTOPPED ? 100 : 200);
+        ck_assert_uint_eq(made.ts[i], then + (state == PT_AUTOSTOPPED ? 100 : 200));
     pt_round_deinit(&r);
     pt_live_deinit(&t.live);
     ring_remove(&t.seg);
     return made.count;
 }
 
+/* The state's word has 62 bits for its time. */
+static const uint64_t thens[] = { 0, (1ull << 62) - 150, (1ull << 63) - 150, (3ull << 62) - 150 };
+
 START_TEST(gap_before_a_kill)
 {
-    ck_assert_uint_eq(after_restart(0, pt_state_make(PT_RUNNING, 200)), 1);
-    ck_assert_uint_eq(after_restart(200, pt_state_make(PT_RUNNING, 200)), 0);
-    ck_assert_uint_eq(after_restart(0, pt_state_make(PT_SUSPENDED, 300)), 1);
+    uint64_t then = thens[_i];
+
+    ck_assert_uint_eq(after_restart(then, 0, PT_RUNNING, 200), 1);
+    ck_assert_uint_eq(after_restart(then, 200, PT_RUNNING, 200), 0);
+    ck_assert_uint_eq(after_restart(then, 0, PT_SUSPENDED, 300), 1);
     /* Killed before it ran again. */
-    ck_assert_uint_eq(after_restart(0, pt_state_make(PT_AUTOSTOPPED, 100)), 1);
+    ck_assert_uint_eq(after_restart(then, 0, PT_AUTOSTOPPED, 100), 1);
 }
 END_TEST
 
@@ -603,7 +610,7 @@ static void add(TCase *tc)
 {
     tcase_add_test(tc, full_twice_between_two_rounds);
     tcase_add_test(tc, overflows_in_order);
-    tcase_add_test(tc, gap_before_a_kill);
+    tcase_add_loop_test(tc, gap_before_a_kill, 0, sizeof thens / sizeof *thens);
     tcase_add_test(tc, full_when_it_was_started);
     tcase_add_test(tc, overwritten_while_they_go_out);
     tcase_add_loop_test(tc, every_record_has_its_fate, 0, 2);
