@@ -5,7 +5,8 @@
  *
  * A log that grows is read on with posixtrace_follow() when the file has changed, of
  * which inotify tells.  Whether the writer lives is looked up in the list of streams, by
- * the id that log and stream share; after it has gone, the log is looked at once more.
+ * the id that log and stream share, or known by its lock; after it has gone, the log is looked
+ * at once more.
  */
 #include "follow.h"
 
@@ -80,7 +81,7 @@ static int find_id(void *context, const struct posixtrace_stream *s)
 
 static bool is_written(struct follow *f)
 {
-    return posixtrace_stream_list(find_id, f->log.info.id) == 1;
+    return posixtrace_stream_list(find_id, f->log.info.id) == 1 || log_file_is_locked(f->log.fd);
 }
 
 /* An error number. */

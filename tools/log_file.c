@@ -39,6 +39,27 @@ char *log_file_call(const char *path)
     return strcpy(name, "standard input");
 }
 
+static int lock_writer(int fd, int command, struct flock *lock)
+{
+    *lock = (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1,
+                            .l_start = (off_t)1 << 62 };
+    return fcntl(fd, command, lock) == 0 ? 0 : errno == EACCES ? EAGAIN : errno;
+}
+
+int log_file_lock(int fd)
+{
+    struct flock lock;
+
+    return lock_writer(fd, F_OFD_SETLK, &lock);
+}
+
+bool log_file_is_locked(int fd)
+{
+    struct flock lock;
+
+    return lock_writer(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 const char *log_file_why_not(int fd)
 {
     struct stat st;

@@ -41,6 +41,12 @@ char *log_file_call(const char *path);
 /* The descriptor of a path, or of standard input for "-"; -1 and an error said. */
 int log_file_descriptor(const char *path, int flags);
 
+/* Locks the file as its writer (docs/log-format.md, 11), as long as the descriptor is open.
+ * 0, or an error number; EAGAIN: another has that lock. */
+int log_file_lock(int fd);
+/* Does another have that lock? */
+bool log_file_is_locked(int fd);
+
 /* Why the file on fd is no log, as the rest of a sentence. */
 const char *log_file_why_not(int fd);
 /* The same for one that is a log, but not for this build (ENOTSUP). */

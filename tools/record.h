@@ -63,6 +63,9 @@ struct watch_end {
 /* record_log.c.  EXIT_DONE, or another status and it was said.  A worker (apart.h) only gets
  * the name: it has its descriptor already. */
 int record_log_open(struct recording *r, const struct record_request *q, const char *program);
+/* For a stream that cannot: locks the file as its writer, where that is possible.  EXIT_FAILED:
+ * a stream writes it, which was said. */
+int record_log_lock(struct recording *r);
 /* The recording has begun: the earlier log of that name goes. */
 void record_log_keep(struct recording *r);
 /* Removes what was made; the earlier log is there again. */

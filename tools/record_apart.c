@@ -101,6 +101,11 @@ static int begin_part(struct part *p, const struct record_request *q, pid_t pid,
     status = record_log_open(&p->r, q, NULL);
     if (status != EXIT_DONE)
         return status;
+    status = record_log_lock(&p->r);
+    if (status != EXIT_DONE) {
+        record_log_drop(&p->r);
+        return status;
+    }
     /* Who reads it may stop doing so. */
     if (!p->r.regular)
         fcntl(p->r.fd, F_SETFL, fcntl(p->r.fd, F_GETFL) | O_NONBLOCK);

@@ -11,7 +11,8 @@
  *
  * A regular file is locked (flock) from then on until the recording is over, and so is an
  * earlier log until it goes: the streams of other users, and of other stream directories,
- * cannot be seen, and the stream of a worker (record_apart.c) writes into a pipe.
+ * cannot be seen, and the stream of a worker (record_apart.c) writes into a pipe.  For that
+ * one record has the lock by which readers know that a log is being written.
  *
  * A pipe is opened for writing only, so that record is not its own reader: when the
  * reader ends, writing fails with EPIPE instead of waiting for ever.
@@ -30,6 +31,7 @@
 #include <unistd.h>
 
 #include "apart.h"
+#include "log_file.h"
 #include "tool.h"
 
 /* Looks at a lock, a millisecond apart: completing a killed program's log takes it for moments. */
@@ -129,6 +131,18 @@ static bool is_taken(int fd)
         nanosleep(&pause, NULL);
     }
     return fd >= 0;
+}
+
+int record_log_lock(struct recording *r)
+{
+    const struct timespec pause = { 0, 1000000 };
+
+    for (int looks = 0; r->regular && looks < LOOKS; looks++) {
+        if (log_file_lock(r->fd) != EAGAIN)
+            return EXIT_DONE;
+        nanosleep(&pause, NULL);
+    }
+    return r->regular ? record_log_busy(r->log) : EXIT_DONE;
 }
 
 /* May the regular file that is open be overwritten? */

@@ -14,7 +14,9 @@
  *   flock()     exclusive, on the whole file: for every process that asks, flock(1) too.  If the
  *               application's own descriptor holds it, that one keeps other writers away,
  *               and this process must not
- *   byte 2^62   F_OFD_SETLK, where no file is: only streams that write the file have it
+ *   byte 2^62   F_OFD_SETLK, where no file is: only streams that write the file have it, and
+ *               root's `record` for the stream of its worker.  Readers ask for it where they
+ *               cannot find the stream (recorded.c)
  *   the same process   a table of files by device and inode, because the application's
  *               own lock, or a file system without locks, does not tell two streams apart
  *   not locked  what is no regular file; and where the file cannot be opened once more

@@ -9,17 +9,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "stream/log_lock.h"
 #include "stream/postmortem.h"
 #include "stream/stream.h"
 #include "stream/tombstone.h"
 
+/* The segment of a writer whose stream directory is another one, as another user's is, cannot
+ * be found, but its lock on the log can.  True: pt_tail_open() found nothing, but the writer is
+ * alive. */
+static bool is_locked(const struct pt_stream *s, int found)
+{
+    return found == PT_TAIL_NONE && pt_log_byte_is_taken(s->fd, PT_LOG_BYTE_STREAM);
+}
+
 /*
  * The file is read before it is known who writes it, so where its writer has gone it is read
- * again: the writer may have completed it, or a recovery, during the first reading.
+ * again: the writer may have completed it, or a recovery, during the first reading.  The same
+ * where only a lock is found: a writer removes its segment first, then releases the lock.
  */
 static int find_tail(struct pt_stream *s)
 {
     const uint8_t *id = pt_log_reader_params(s->log)->id;
+    bool locked;
     int found, r;
 
     if (pt_log_reader_complete(s->log) || lseek(s->fd, 0, SEEK_CUR) < 0)
@@ -28,13 +39,15 @@ static int find_tail(struct pt_stream *s)
     s->writer_alive = found == PT_TAIL_WRITER_ALIVE;
     if (found < 0 || s->writer_alive)
         return found < 0 ? found : 0;
+    locked = is_locked(s, found);
     r = pt_log_reader_again(s->log);
     if (r < 0 || pt_log_reader_complete(s->log)) {
         pt_tail_close(s->tail);
         s->tail = NULL;
         return r;
     }
-    if (found == PT_TAIL_NONE)
+    s->writer_alive = locked;
+    if (found == PT_TAIL_NONE && !locked)
         pt_tombstone_tell(id, s->log);
     return found == PT_TAIL_FOUND ? pt_log_reader_set_tail(s->log, &s->tail->tail) : 0;
 }
@@ -84,14 +97,17 @@ static int follow(struct pt_stream *s)
 {
     struct pt_tail *tail = NULL;
     int found = PT_TAIL_NONE, r;
+    bool alive = false;
 
-    if (!s->tail && !pt_log_reader_complete(s->log))
+    if (!s->tail && !pt_log_reader_complete(s->log)) {
         found = pt_tail_open(&tail, pt_log_reader_params(s->log)->id);
+        alive = found == PT_TAIL_WRITER_ALIVE || is_locked(s, found);
+    }
     if (found < 0)
         return found;
-    r = pt_log_reader_follow(s->log, found == PT_TAIL_WRITER_ALIVE);
+    r = pt_log_reader_follow(s->log, alive);
     if (r >= 0)
-        s->writer_alive = found == PT_TAIL_WRITER_ALIVE && !pt_log_reader_complete(s->log);
+        s->writer_alive = alive && !pt_log_reader_complete(s->log);
     if (r >= 0 && tail && !pt_log_reader_complete(s->log)) {
         int error = pt_log_reader_set_tail(s->log, &tail->tail);
 

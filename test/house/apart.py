@@ -222,7 +222,17 @@ def test_log(house):
     for verb in (["record", f"--pid={other.pid}", "-o"], ["recover"]):
         status, said = house.posixtrace([*verb, recorder.log], elsewhere)
         expect(f"{verb}: {status} {said}", status == 1 and "written" in said)
+    status, said = house.posixtrace(["info", recorder.log], elsewhere)
+    expect(f"info: {status} {said}", status == 0 and "it is being written" in said)
+    follow = subprocess.Popen([house.tool, "print", "--follow", "--event=apart", "--format=csv",
+                               recorder.log],
+                              text=True, stdout=subprocess.PIPE, **house.how(elsewhere))
+    first = [follow.stdout.readline() for _ in range(20)]
     status, said = recorder.end()
+    rest = follow.stdout.readlines()
+    expect("the follower ends", follow.wait(timeout=TIMEOUT) == 0)
+    followed, whole = len(first) + len(rest), events(house, recorder.log)
+    expect(f"{followed} events, and {whole} in the log", (0, followed) == whole)
     expect(f"{status} {said}", status == 0 and " lost" not in said.replace("none lost", ""))
     expect("a whole log", house.posixtrace(["check", recorder.log], None)[0] == 0)
     stall(house, other, elsewhere)

@@ -4,7 +4,8 @@
  * One writer for a log file: the second stream is refused, in the same process and in
  * another, and leaves the log alone; the file is free when the stream is shut down, and
  * when its process was killed, whatever that process has forked, and whatever its child has
- * inherited.
+ * inherited.  A reader knows by the lock that a log is being written whose segment it cannot
+ * find.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +14,11 @@
 #include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
 #include <trace.h>
+#include "ring/dir.h"
 #include "stream/log_lock.h"
 #include "support/run_suite.h"
 
@@ -276,6 +279,105 @@ START_TEST(given)
 }
 END_TEST
 
+static struct posixtrace_info info_of(trace_id_t trid)
+{
+    struct posixtrace_info info;
+
+    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    return info;
+}
+
+/* As a new reader finds the log. */
+static int end_now(void)
+{
+    int fd = open_log(O_RDONLY), end;
+    trace_id_t trid;
+
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    end = info_of(trid).end;
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    close(fd);
+    return end;
+}
+
+/* As if it was in another user's stream directory. */
+static void remove_segment(trace_id_t log)
+{
+    struct posixtrace_info info = info_of(log);
+    int dir = pt_dir_open(false);
+    char file[64];
+
+    ck_assert_int_ge(dir, 0);
+    pt_dir_hex_name(file, sizeof file, 's', info.id, ".seg");
+    ck_assert_int_eq(unlinkat(dir, file, 0), 0);
+    close(dir);
+}
+
+/* The follower, and a reader that opens the log now. */
+static void check_end(trace_id_t follower, int end)
+{
+    int gap;
+
+    ck_assert_int_eq(posixtrace_follow(follower, &gap), 0);
+    ck_assert_int_eq(info_of(follower).end, end);
+    ck_assert_int_eq(end_now(), end);
+}
+
+START_TEST(segment_out_of_reach)
+{
+    int ready[2], fd, status;
+    pid_t child, writer = start_holder(take_by_stream, ready, &child);
+    struct posixtrace_recover_report report;
+    struct posixtrace_log_report checked;
+    trace_id_t trid;
+
+    fd = open_log(O_RDWR);
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    check_end(trid, POSIXTRACE_END_ACTIVE);
+    remove_segment(trid);
+    check_end(trid, POSIXTRACE_END_ACTIVE);
+    ck_assert_int_eq(posixtrace_log_check(fd, NULL, NULL, &checked), 0);
+    ck_assert_int_eq(checked.complete, 0);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report), EBUSY);
+    ck_assert_int_eq(kill(writer, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(writer, &status, 0), writer);
+    ck_assert_int_eq(kill(child, 0), 0);
+    check_end(trid, POSIXTRACE_END_CUT);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    ck_assert_int_eq(end_now(), POSIXTRACE_END_RECOVERED);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    kill(child, SIGKILL);
+    close(fd);
+    close(ready[0]);
+    close(ready[1]);
+}
+END_TEST
+
+/* Other locks, and those of a recovery, are no writer's. */
+START_TEST(not_a_writer)
+{
+    int ready[2], fd, other, status;
+    pid_t child, writer = start_holder(take_by_stream, ready, &child);
+    trace_id_t trid;
+
+    fd = open_log(O_RDWR);
+    other = open_log(O_RDWR);
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    remove_segment(trid);
+    ck_assert_int_eq(kill(writer, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(writer, &status, 0), writer);
+    ck_assert_int_eq(flock(other, LOCK_EX | LOCK_NB), 0);
+    ck_assert_int_eq(pt_log_byte_take(other, PT_LOG_BYTE_RECOVERY), 0);
+    check_end(trid, POSIXTRACE_END_CUT);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    kill(child, SIGKILL);
+    close(fd);
+    close(other);
+    close(ready[0]);
+    close(ready[1]);
+}
+END_TEST
+
 static void add_tests(TCase *t)
 {
     tcase_add_checked_fixture(t, make_path, remove_path);
@@ -287,6 +389,8 @@ static void add_tests(TCase *t)
     tcase_add_test(t, other_process);
     tcase_add_test(t, forked_child_holds);
     tcase_add_test(t, given);
+    tcase_add_test(t, segment_out_of_reach);
+    tcase_add_test(t, not_a_writer);
 }
 
 int main(void)
