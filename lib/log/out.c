@@ -76,21 +76,22 @@ static ssize_t try_write(struct pt_out *o, const void *from, size_t bytes, uint6
     }
 }
 
-static int enter(struct pt_out *o)
+static int enter(struct pt_out *o, const struct pt_out_change *change)
 {
-    return o->gate ? o->gate->enter(o->gate->context) : 0;
+    return o->gate ? o->gate->enter(o->gate->context, change) : 0;
 }
 
-static int leave(struct pt_out *o, int64_t cut)
+static int leave(struct pt_out *o, const struct pt_out_change *change)
 {
-    return o->gate ? o->gate->leave(o->gate->context, cut) : 0;
+    return o->gate ? o->gate->leave(o->gate->context, change) : 0;
 }
 
 /* One write; how many bytes, or negative errno. */
 static ssize_t write_some(struct pt_out *o, const void *from, size_t bytes, uint64_t offset,
                           bool seekable)
 {
-    int e = enter(o);
+    struct pt_out_change change = { from, bytes, offset };
+    int e = enter(o, &change);
     ssize_t n;
 
     if (e < 0)
@@ -98,7 +99,8 @@ static ssize_t write_some(struct pt_out *o, const void *from, size_t bytes, uint
     if (o->waits)
         o->waits(o->waits_context, true);
     n = try_write(o, from, bytes, offset, seekable);
-    e = leave(o, -1);
+    change.length = n > 0 ? (size_t)n : 0;
+    e = leave(o, &change);
     if (e < 0)
         n = e;
     if (o->waits)
@@ -178,12 +180,13 @@ void pt_out_discard(struct pt_out *o, uint64_t position)
 
 int pt_out_truncate(struct pt_out *o, uint64_t size)
 {
-    int e = enter(o), cut;
+    struct pt_out_change change = { .offset = size };
+    int e = enter(o, &change), cut;
 
     if (e < 0)
         return e;
     cut = ftruncate(o->fd, (off_t)size) != 0 ? -errno : 0;
-    e = leave(o, cut ? -1 : (int64_t)size);
+    e = leave(o, &change);
     if (cut == 0)
         o->size = size;
     return cut ? cut : e;

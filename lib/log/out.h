@@ -26,11 +26,18 @@ struct pt_out_packet {
     uint32_t events;
 };
 
-/* Who may have to give the file up is asked before each change of it; a negative errno: it is
- * not made.  cut: to this size, or -1: something was written. */
+/* So many bytes at that offset; or bytes is NULL, and the offset is the file's new size. */
+struct pt_out_change {
+    const void *bytes;
+    size_t   length;
+    uint64_t offset;
+};
+
+/* A recovery may have to give the file up.  enter is called before each change, a negative errno
+ * prevents it; leave after it, with the length that was written. */
 struct pt_out_gate {
-    int (*enter)(void *context);
-    int (*leave)(void *context, int64_t cut);
+    int (*enter)(void *context, const struct pt_out_change *change);
+    int (*leave)(void *context, const struct pt_out_change *change);
     void *context;
 };
 

@@ -44,7 +44,45 @@ static int look(const struct pt_log_claim *c, uint8_t head[sizeof c->head], off_
     return 0;
 }
 
-static int enter(void *claim)
+/* The last byte before end that is not zero; -1: there is none. */
+static int find_last(const struct pt_log_claim *c, off_t end, off_t *at)
+{
+    uint8_t piece[4096];
+
+    for (*at = -1; *at < 0 && end > 0;) {
+        off_t from = end > (off_t)sizeof piece ? end - (off_t)sizeof piece : 0;
+        ssize_t n = pread(c->fd, piece, (size_t)(end - from), from);
+
+        if (n < 0)
+            return -errno;
+        while (n > 0 && piece[n - 1] == 0)
+            n--;
+        *at = n > 0 ? from + n - 1 : -1;
+        end = from;
+    }
+    return 0;
+}
+
+static bool is_there(const struct pt_log_claim *c)
+{
+    uint8_t byte = 0;
+
+    return c->witness < 0 || (pread(c->fd, &byte, 1, c->witness) == 1 && byte != 0);
+}
+
+/* Notes what the change may have to be compared with, or replaced by. */
+static int prepare(struct pt_log_claim *c, const struct pt_out_change *change)
+{
+    off_t from = (off_t)change->offset;
+    ssize_t n = 0;
+
+    if (change->bytes && change->length <= sizeof c->old)
+        n = pread(c->fd, c->old, change->length, from);
+    c->old_length = n > 0 ? (size_t)n : 0;
+    return find_last(c, from < c->size ? from : c->size, &c->witness);
+}
+
+static int enter(void *claim, const struct pt_out_change *change)
 {
     struct pt_log_claim *c = claim;
     uint8_t head[sizeof c->head];
@@ -58,27 +96,59 @@ static int enter(void *claim)
     e = look(c, head, &size);
     if (e == 0 && (size != c->size || !is_same(c, head)))
         e = -ESTALE;
+    if (e == 0)
+        e = prepare(c, change);
     if (e < 0)
         unlock(c);
     return c->over = e;
 }
 
-static int leave(void *claim, int64_t size)
+/* Does the file have what the change has written? */
+static bool is_written(const struct pt_log_claim *c, const struct pt_out_change *change)
 {
-    static const uint8_t nothing[sizeof ((struct pt_log_claim *)0)->head];
-    struct pt_log_claim *c = claim;
-    off_t least = size < 0 ? c->size : (off_t)size;
-    uint8_t head[sizeof c->head];
-    bool cut;
+    const uint8_t *bytes = change->bytes;
+    uint8_t piece[4096];
 
-    c->over = look(c, head, &c->size);
-    cut = c->over == 0 && (c->size < least || !is_same(c, head));
-    /* Cut to nothing, and what is there now is ours alone. */
-    if (cut && (is_same(c, head) || memcmp(head, nothing, sizeof head) == 0) &&
-        ftruncate(c->fd, 0) < 0)
-        c->over = -errno;
-    else if (cut)
-        c->over = -ESTALE;
+    for (size_t done = 0; done < change->length;) {
+        size_t most = change->length - done < sizeof piece ? change->length - done : sizeof piece;
+        ssize_t n = pread(c->fd, piece, most, (off_t)(change->offset + done));
+
+        if (n <= 0 || memcmp(piece, bytes + done, (size_t)n) != 0)
+            return false;
+        done += (size_t)n;
+    }
+    return true;
+}
+
+/* The file has another size, or other bytes, than the change has left: -ESTALE, or why it cannot
+ * be taken back. */
+static int take_back(const struct pt_log_claim *c, const struct pt_out_change *change, off_t size)
+{
+    off_t from = (off_t)change->offset, end = from + (off_t)change->length, at;
+    bool last = size == end && is_written(c, change);
+    int e = 0;
+
+    if (last && find_last(c, from, &at) == 0 && at < 0)
+        e = ftruncate(c->fd, 0);
+    else if (last && change->bytes)
+        e = ftruncate(c->fd, from);
+    else if (size > end && c->old_length && c->old_length == change->length &&
+             is_written(c, change))
+        e = pwrite(c->fd, c->old, c->old_length, from) < 0 ? -1 : 0;
+    return e < 0 ? -errno : -ESTALE;
+}
+
+static int leave(void *claim, const struct pt_out_change *change)
+{
+    struct pt_log_claim *c = claim;
+    uint8_t head[sizeof c->head];
+    off_t end = (off_t)(change->offset + change->length);
+    off_t right = !change->bytes || c->size < end ? end : c->size, size = c->size;
+
+    c->over = look(c, head, &size);
+    if (c->over == 0 && (size != right || !is_same(c, head) || !is_there(c)))
+        c->over = take_back(c, change, size);
+    c->size = size;
     unlock(c);
     return c->over;
 }
@@ -113,11 +183,12 @@ void pt_log_claim_end(struct pt_log_claim *c)
 
 int pt_log_claim_truncate(struct pt_log_claim *c, off_t size)
 {
-    int e = enter(c), cut;
+    struct pt_out_change change = { .offset = (uint64_t)size };
+    int e = enter(c, &change), cut;
 
     if (e < 0)
         return e;
     cut = ftruncate(c->fd, size) < 0 ? -errno : 0;
-    e = leave(c, cut ? -1 : size);
+    e = leave(c, &change);
     return cut ? cut : e;
 }

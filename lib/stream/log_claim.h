@@ -8,6 +8,13 @@
  * What cuts the file asks for no lock: where that happens between the look before and the
  * change, the look after takes the change back.  Once something is different the claim is
  * over, and nothing is written any more.
+ *
+ * A change may hide a cut: a write after the new end makes the file as long as before, with
+ * zeros in between.  So the look before notes the last byte in front of the change that is not
+ * zero.  If it is still there, at most zeros were cut, and the change has put them back.
+ *
+ * Taken back is only what the change has written and is there still.  The file becomes empty only
+ * if nothing but zeros is in front of that: the program that cut it has left nothing in it.
  */
 #ifndef PT_STREAM_LOG_CLAIM_H
 #define PT_STREAM_LOG_CLAIM_H
@@ -22,6 +29,9 @@ struct pt_log_claim {
     bool has_byte;             /* else the flock(), all the time */
     uint8_t head[40];          /* of the log's header, with magic number and id */
     off_t size;
+    off_t witness;             /* that byte; -1: there is none */
+    uint8_t old[512];          /* what a change replaces, if it is not longer: the header */
+    size_t old_length;
     struct pt_out_gate gate;   /* for the writer */
 };
 

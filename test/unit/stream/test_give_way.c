@@ -5,6 +5,9 @@
  * that comes back cuts the log of its killed predecessor and makes a stream while the write
  * is under way.  It is not refused, and its log is as if there was no recovery.
  *
+ * And somebody cuts the log before or after each of them, to any size: what he has left in the
+ * file stays there.
+ *
  * pwrite(), ftruncate() and flock() are this program's own: they let the program come back,
  * and the write continues when that has asked for the lock in vain, or has its answer.
  */
@@ -15,7 +18,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -26,7 +31,7 @@
 #include <trace.h>
 #include "support/run_suite.h"
 
-enum { EVENTS = 50, CHANGES = 6, MODES = 3, ASKED = 2 };
+enum { EVENTS = 50, CHANGES = 6, MODES = 3, ASKED = 2, SIZES = 5, LOG_MOST = 1 << 16 };
 
 /* Cut when it is opened, or by the stream. */
 static const int modes[MODES] = { O_RDWR | O_TRUNC, O_WRONLY | O_APPEND | O_TRUNC, O_RDWR };
@@ -34,6 +39,12 @@ static const int modes[MODES] = { O_RDWR | O_TRUNC, O_WRONLY | O_APPEND | O_TRUN
 static char path[64];
 static struct stat log_file;
 static _Thread_local int countdown;     /* changes until the program comes back; 0: it does not */
+static int cut_countdown;               /* changes until the log is cut, as it is then; 0: it is not */
+static bool cut_after;                  /* the change */
+static int cut_share;                   /* of SIZES - 1, how much of it is left */
+static uint8_t old_bytes[LOG_MOST];     /* before the change */
+static uint8_t left_bytes[LOG_MOST];    /* after the cut */
+static off_t left_size;
 static int mode;
 static pthread_t program;
 static _Atomic int asked, answer;       /* answer -1: there is none yet */
@@ -105,16 +116,43 @@ static void before_change(void)
         sched_yield();
 }
 
+static void cut(int fd, bool after)
+{
+    ssize_t n;
+
+    if (!after && cut_countdown == 1)
+        ck_assert_int_gt(pread(fd, old_bytes, sizeof old_bytes, 0), 0);
+    if (cut_countdown == 0 || cut_after != after || --cut_countdown > 0)
+        return;
+    n = pread(fd, left_bytes, sizeof left_bytes, 0);
+    ck_assert(n > 0 && n < LOG_MOST);
+    left_size = n * cut_share / (SIZES - 1);
+    /* Zeros at the end may come back. */
+    while (cut_share == SIZES - 1 && left_bytes[left_size] == 0)
+        left_size--;
+    ck_assert_int_eq(syscall(SYS_ftruncate, fd, left_size), 0);
+}
+
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
 {
+    ssize_t n;
+
     before_change();
-    return syscall(SYS_pwrite64, fd, from, bytes, offset);
+    cut(fd, false);
+    n = syscall(SYS_pwrite64, fd, from, bytes, offset);
+    cut(fd, true);
+    return n;
 }
 
 int ftruncate(int fd, off_t size)
 {
+    int r;
+
     before_change();
-    return (int)syscall(SYS_ftruncate, fd, size);
+    cut(fd, false);
+    r = (int)syscall(SYS_ftruncate, fd, size);
+    cut(fd, true);
+    return r;
 }
 
 static void make_left_log(void)
@@ -218,11 +256,46 @@ START_TEST(second_recovery)
 }
 END_TEST
 
+/* What was left is there, with the change or without, and nothing else but zeros. */
+static void check_left(int fd)
+{
+    static uint8_t bytes[LOG_MOST];
+    ssize_t n = pread(fd, bytes, sizeof bytes, 0);
+
+    ck_assert_int_ge(n, left_size);
+    for (ssize_t i = 0; i < left_size; i++)
+        ck_assert(bytes[i] == left_bytes[i] || bytes[i] == old_bytes[i]);
+    for (ssize_t i = left_size; i < n; i++)
+        ck_assert_uint_eq(bytes[i], 0);
+    if (left_size == 0)
+        ck_assert_int_eq(n, 0);
+}
+
+START_TEST(cut_meanwhile)
+{
+    int fd = open(path, O_RDWR), r;
+    struct posixtrace_recover_report report;
+
+    cut_share = _i % SIZES;
+    cut_after = _i / SIZES % 2;
+    cut_countdown = 1 + _i / SIZES / 2;
+    r = posixtrace_log_recover(fd, &report);
+    if (cut_countdown == 0) {
+        ck_assert_int_eq(r, EBUSY);
+        check_left(fd);
+    } else {
+        ck_assert_int_eq(r, 0);
+    }
+    close(fd);
+}
+END_TEST
+
 static void add_tests(TCase *t)
 {
     tcase_add_checked_fixture(t, make_left_log, remove_left_log);
     tcase_add_loop_test(t, program_comes_back, 0, CHANGES * MODES);
     tcase_add_test(t, second_recovery);
+    tcase_add_loop_test(t, cut_meanwhile, 0, CHANGES * SIZES * 2);
 }
 
 int main(void)
