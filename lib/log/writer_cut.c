@@ -10,6 +10,9 @@
  * front of it (a mark), and counts the others as lost.  It cuts the file there itself, so
  * that no event is both lost and read, and writes header, names, sync points and a ROUND
  * again.  A LOOP log begins from the start: its parts lie anywhere in the ring.
+ *
+ * An UNTIL_FULL log that was full takes events again when its STOP is gone with others: it has
+ * not reached its size, as the log-full policy asks, and has no STOP as its last event.
  */
 #include <posixtrace/info.h>
 #include <string.h>
@@ -18,7 +21,7 @@
 void pt_writer_mark(struct pt_log_writer *w)
 {
     struct pt_mark mark = { PT_LOG_DATA_START + w->ring.head, w->events, w->unnamed,
-                            w->data_bytes };
+                            w->data_bytes, w->full };
 
     if (pt_writer_loops(w) || !w->params.seekable)
         return;
@@ -51,6 +54,8 @@ static uint64_t go_back(struct pt_log_writer *w, uint64_t cut)
     w->events = mark.events;
     w->unnamed = mark.unnamed;
     w->data_bytes = mark.data_bytes;
+    w->full = mark.full;
+    w->stop_due = w->stop_due && w->full;
     pt_index_clear(&w->index);
     if (w->events)
         pt_index_add(&w->index, PT_LOG_DATA_START, mark.offset - PT_LOG_DATA_START, w->first_ts,

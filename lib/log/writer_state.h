@@ -97,6 +97,7 @@ struct pt_log_writer {
     /* How much was in the log after some of its ROUNDs, evenly spread; unless LOOP. */
     struct pt_mark {
         uint64_t offset, events, unnamed, data_bytes;
+        bool     full;               /* the log was, and its STOP is in front of this place */
     } marks[PT_MARKS];
     unsigned mark_count;
     bool     uncounted;              /* counts say more than is in the log */

@@ -279,6 +279,12 @@ static int put_whole(struct pt_log_writer *w, const struct pt_log_packet *packet
     return store(w, packet, 0);
 }
 
+/* A full log has room again if its file was cut since the last round. */
+static int find_room(struct pt_log_writer *w)
+{
+    return w->full && !w->part_open && w->out.length == 0 ? pt_writer_mend(w) : 0;
+}
+
 int pt_log_put_packet(struct pt_log_writer *w, const struct pt_log_packet *packet)
 {
     struct pt_log_packet piece;
@@ -287,6 +293,9 @@ int pt_log_put_packet(struct pt_log_writer *w, const struct pt_log_packet *packe
 
     if (packet->bytes > PT_PACKET_DATA_MAX - sizeof(struct pt_packet_data))
         return -EBADMSG;
+    rc = find_room(w);
+    if (rc < 0)
+        return rc;
     if (fits_whole(w, packet)) {
         rc = put_whole(w, packet);
         if (rc <= 0)

@@ -39,7 +39,7 @@ static const int modes[MODES] = { O_RDWR | O_TRUNC, O_WRONLY | O_APPEND | O_TRUN
 static char path[64];
 static struct stat log_file;
 static _Thread_local int countdown;     /* changes until the program comes back; 0: it does not */
-static int cut_countdown;               /* changes until the log is cut, as it is then; 0: it is not */
+static int cut_countdown;               /* changes until the log is cut; 0: it is not */
 static bool cut_after;                  /* the change */
 static int cut_share;                   /* of SIZES - 1, how much of it is left */
 static uint8_t old_bytes[LOG_MOST];     /* before the change */
