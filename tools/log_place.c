@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
+#include "log_left.h"
 #include "tool.h"
 
-enum { LINKS = 40, TRIES = 100, SUFFIX = 6 };
+enum { LINKS = 40, TRIES = 100 };
 
 static bool is_special(const char *path)
 {
@@ -120,17 +120,6 @@ static void forget(struct log_place *p)
     p->earlier = NULL;
 }
 
-static void make_suffix(char *suffix)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEF";
-    unsigned char random[SUFFIX];
-
-    if (getrandom(random, sizeof random, 0) != sizeof random)
-        memset(random, getpid(), sizeof random);
-    for (int i = 0; i < SUFFIX; i++)
-        suffix[i] = letters[random[i] % (sizeof letters - 1)];
-}
-
 static bool move(const struct log_place *p, const char *from, const char *to, unsigned flags)
 {
     return renameat2(p->folder, from, p->folder, to, flags) == 0;
@@ -138,16 +127,18 @@ static bool move(const struct log_place *p, const char *from, const char *to, un
 
 int log_place_move(struct log_place *p, const struct stat *st)
 {
-    size_t length = strlen(p->path);
+    size_t length = strlen(p->path) + strlen(LOG_LEFT_INFIX);
     bool moved = false;
     struct stat now;
+    char *suffix;
 
     if (p->folder == AT_FDCWD)
         return -1;
-    p->earlier = tool_grow(NULL, length + 1 + SUFFIX + 1, 1);
-    memset(stpcpy(stpcpy(p->earlier, p->path), "."), 0, SUFFIX + 1);
+    p->earlier = tool_grow(NULL, length + LOG_LEFT_SUFFIX + 1, 1);
+    suffix = stpcpy(stpcpy(p->earlier, p->path), LOG_LEFT_INFIX);
+    suffix[LOG_LEFT_SUFFIX] = '\0';
     for (int i = 0; i < TRIES && !moved; i++) {
-        make_suffix(p->earlier + length + 1);
+        log_left_make_suffix(suffix);
         moved = move(p, p->name, earlier_name(p), RENAME_NOREPLACE);
         if (!moved && errno != EEXIST)
             break;

@@ -35,8 +35,8 @@ int log_place_open(const struct log_place *p, int flags, mode_t mode);
 int log_place_stat(const struct log_place *p, struct stat *st);
 /* Is this still the file of that name? */
 bool log_place_has(const struct log_place *p, const struct stat *st);
-/* Gives the file, which is st, another name.  -1: it stays where it is; another file has
- * its name now: EXIT_FAILED and it was said. */
+/* Gives the file, which is st, another name (log_left.h).  -1: it stays where it is; another file
+ * has its name now: EXIT_FAILED and it was said. */
 int log_place_move(struct log_place *p, const struct stat *st);
 /* The moved file gets its name back (replacing what has it), or is removed, or stays where
  * it is, which is said. */

@@ -6,8 +6,9 @@
  * written, and no file that is not a log.
  *
  * An earlier log is kept under another name until the recording has begun: a program
- * that cannot be executed, or a stream that cannot be created, destroys nothing.  Where
- * the folder cannot be written to, the new log takes the place of the old one at once.
+ * that cannot be executed, or a stream that cannot be created, destroys nothing.  If record
+ * is killed meanwhile, the next one finds it (log_left.h).  Where the folder cannot be
+ * written to, the new log takes the place of the old one at once.
  *
  * A regular file is locked (flock) from then on until the recording is over, and so is an
  * earlier log until it goes: the streams of other users, and of other stream directories,
@@ -32,6 +33,7 @@
 
 #include "apart.h"
 #include "log_file.h"
+#include "log_left.h"
 #include "tool.h"
 
 /* Looks at a lock, a millisecond apart: completing a killed program's log takes it for moments. */
@@ -251,6 +253,15 @@ static int open_existing(struct recording *r, const struct record_request *q)
     return EXIT_DONE;
 }
 
+static void look_for_left(const struct log_place *p)
+{
+    char *folder = strndup(p->path, (size_t)(p->name - p->path));
+
+    if (folder)
+        log_left_look(p->folder, folder, p->name);
+    free(folder);
+}
+
 /* In the folder of the name, or what has the name already. */
 static int open_log(struct recording *r, const struct record_request *q)
 {
@@ -258,6 +269,8 @@ static int open_log(struct recording *r, const struct record_request *q)
 
     if (status != EXIT_DONE)
         return status;
+    if (r->place.nofollow)
+        look_for_left(&r->place);
     r->fd = log_place_open(&r->place, O_RDWR | O_CREAT | O_EXCL, 0666);
     r->made = r->fd >= 0;
     if (r->fd < 0 && errno == EEXIST)

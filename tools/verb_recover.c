@@ -12,6 +12,7 @@
 #include <posixtrace/log.h>
 
 #include "log_file.h"
+#include "log_left.h"
 #include "options.h"
 #include "out.h"
 #include "progress.h"
@@ -82,10 +83,13 @@ static int recover_file(const char *path)
 {
     struct posixtrace_recover_report report;
     struct posixtrace_info before, after;
-    const char *shown = quote(path);
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY), error;
+    const char *shown;
     struct stat st;
+    int fd, error;
 
+    log_left_look_at(path);
+    shown = quote(path);
+    fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return tool_error("cannot open %s for writing: %s", shown, strerror(errno));
     if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {

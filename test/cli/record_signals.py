@@ -252,6 +252,53 @@ def check_follow(setup):
     process.stdout.close()
 
 
+def check_left_log(setup):
+    """What a recorder that was killed has renamed is found by the next one, and by recover."""
+    folder = setup.folder / "left"
+    folder.mkdir()
+
+    def tool(*words):
+        return subprocess.run([setup.tool, *words], cwd=folder, env=setup.environment,
+                              capture_output=True, text=True, check=False)
+
+    def record(log, count, event):
+        done = tool("record", "-o", log, setup.plain, "events", str(count), event)
+        expect(f"{done}", done.returncode == 0)
+        return done.stderr
+
+    record("x.ptl", 5, "a")
+    whole = (folder / "x.ptl").read_bytes()
+    for empty in (False, True):
+        (folder / "x.ptl").rename(folder / "x.ptl.earlier.abcDEF")
+        if empty:
+            (folder / "x.ptl").touch()
+        with open(folder / "x.ptl.earlier.abcDEF", "rb") as recorder:
+            fcntl.flock(recorder, fcntl.LOCK_EX)
+            done = tool("recover", "x.ptl")
+            expect(f"of a living recorder: {done}", done.returncode == 1 and
+                   "earlier" not in done.stderr)
+        done = tool("recover", "x.ptl")
+        expect(f"empty {empty}: {done}", done.returncode == 0 and "was complete" in done.stdout and
+               "is the earlier log again" in done.stderr)
+        expect(f"empty {empty}: {os.listdir(folder)}", os.listdir(folder) == ["x.ptl"])
+        expect("it is the same", (folder / "x.ptl").read_bytes() == whole)
+    # Where the name is another log's, and other names.
+    for name in ("x.ptl.earlier.abcdef", "x.ptl.earlier.abcdefg", "x.ptl.backup"):
+        (folder / name).write_bytes(whole)
+    (folder / "x.ptl.earlier.nolog").write_bytes(b"nothing")
+    names = sorted(os.listdir(folder))
+    for said in (record("x.ptl", 7, "b"), tool("recover", "x.ptl").stderr):
+        expect(said, "'x.ptl.earlier.abcdef' is an earlier 'x.ptl'" in said and
+               said.count("earlier") == 2)
+        expect(f"{os.listdir(folder)}", sorted(os.listdir(folder)) == names)
+        setup.expect_events("left/x.ptl", a=0, b=7)
+        setup.expect_events("left/x.ptl.earlier.abcdef", a=5, b=0)
+    (folder / "x.ptl").unlink()
+    said = record("x.ptl", 7, "b")
+    expect(said, "is the earlier log again" in said)
+    setup.expect_events("left/x.ptl", a=0, b=7)
+
+
 def check_earlier_log(setup):
     """A recording that does not begin leaves the earlier log as it was."""
     folder = setup.folder / "earlier"
@@ -368,7 +415,7 @@ def main():
         setup = Setup(tool, plain, pathlib.Path(name))
         for check in (check_print, check_flush, check_waiting_for_reader, check_reader_gone,
                       check_nobody_reads_messages, check_escalation, check_background, check_key,
-                      check_follow, check_earlier_log, check_size_limit,
+                      check_follow, check_earlier_log, check_left_log, check_size_limit,
                       check_exchanged):
             check(setup)
 

@@ -235,10 +235,32 @@ def test_log(house):
     expect(f"{followed} events, and {whole} in the log", (0, followed) == whole)
     expect(f"{status} {said}", status == 0 and " lost" not in said.replace("none lost", ""))
     expect("a whole log", house.posixtrace(["check", recorder.log], None)[0] == 0)
+    leave(house, target, directory)
     stall(house, other, elsewhere)
     full(house, other, elsewhere)
     target.end()
     other.end()
+
+
+def leave(house, target, directory):
+    """Root's record is killed in the middle: the earlier log is found, the new one is cut."""
+    log = house.folder / f"{target.pid}.ptl"
+    earlier = log.read_bytes()
+    recorder = Recorder(house, target, directory)
+    wait_until("a new log", lambda: log.read_bytes()[:64] != earlier[:64] and
+               log.stat().st_size > 4096)
+    recorder.process.kill()
+    recorder.end(0)
+    left = [name for name in files(house.folder) if name.startswith(f"{log.name}.earlier.")]
+    expect(f"{left}", len(left) == 1 and (house.folder / left[0]).read_bytes() == earlier)
+    wait_until("the worker has gone", lambda: not segments(directory))
+    status, said = house.posixtrace(["recover", log], directory)
+    expect(f"{status} {said}", status == 0 and f"{left[0]}' is an earlier" in said)
+    log.unlink()
+    status, said = house.posixtrace(["recover", log], directory)
+    expect(f"{status} {said}", status == 0 and "is the earlier log again" in said)
+    expect("it is the same", log.read_bytes() == earlier and not
+           (house.folder / left[0]).exists())
 
 
 def stall(house, target, directory):
