@@ -19,7 +19,7 @@
 
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEF";
 
-/* One that is left, open and locked; fd -1: none. */
+/* An earlier log, open and locked; fd -1: none. */
 struct left {
     char *name;
     int   fd;
@@ -46,7 +46,7 @@ static bool is_left_name(const char *entry, const char *name)
            strlen(entry + length + infix) == LOG_LEFT_SUFFIX;
 }
 
-/* A regular file that nobody else has locked, with our lock; -1: it is another. */
+/* Opens a regular file without a lock and locks it; -1: it is none. */
 static int open_unlocked(int folder, const char *name, struct stat *st)
 {
     int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
@@ -66,7 +66,7 @@ static bool is_log(int fd)
     return posix_trace_open(fd, &trid) == 0 && posix_trace_close(trid) == 0;
 }
 
-/* Is the name free, or that of an empty file, which is ours with its lock (*empty)? */
+/* Is the name free, or that of an empty file without a lock?  That one is locked in *empty. */
 static bool is_free(int folder, const char *name, int *empty)
 {
     struct stat st;
@@ -79,7 +79,7 @@ static bool is_free(int folder, const char *name, int *empty)
     return *empty >= 0 && st.st_size == 0;
 }
 
-/* In a folder that many can write to, only one's own. */
+/* In a folder that others can write to, anybody can make a file of such a name. */
 static bool is_trusted(int folder, const struct stat *log)
 {
     struct stat st;
@@ -127,7 +127,7 @@ static bool is_newer(const struct stat *a, const struct stat *b)
                                                   : a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
 }
 
-/* The newest stays in *best, the others are said. */
+/* Keeps the newer one in *best, and says where the other is. */
 static void compare(struct left *best, struct left *next, const char *shown, const char *name)
 {
     if (best->fd < 0 || is_newer(&next->st, &best->st)) {
