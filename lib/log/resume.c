@@ -148,7 +148,9 @@ static void take_state(struct pt_log_writer *w, const struct pt_log_reader *r)
     w->overran = s->log_overrun != 0;
     if (!w->ring.bytes && r->first_offset != PT_LOG_DATA_START)
         w->clear_offset = r->first_offset;
-    w->full = w->full || (s->log_full && w->params.attr.log_policy == POSIX_TRACE_UNTIL_FULL);
+    /* Its writer had no room on the disk for the STOP, or that was cut off. */
+    w->stop_due = !w->full && s->log_full && w->params.attr.log_policy == POSIX_TRACE_UNTIL_FULL;
+    w->full = w->full || w->stop_due;
 }
 
 /* The reader has read all lists, the emergency status too, and has counted what is in
