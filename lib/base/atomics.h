@@ -53,6 +53,13 @@ typedef uint64_t pt_u64 __attribute__((aligned(8)));
 #else
 #define pt_load_pointer(p)      pt_load_relaxed(p)
 #endif
+/* Once, of a word: what a comparison takes from memory, where an atomic load costs an
+ * instruction.  ThreadSanitizer and helgrind want an atomic one. */
+#if defined __SANITIZE_THREAD__ || defined PT_HELGRIND
+#define pt_load_plain(p)        pt_load_relaxed(p)
+#else
+#define pt_load_plain(p)        (*(p))
+#endif
 #define pt_store_relaxed(p, v)  __atomic_store_n(pt_at(p), (v), __ATOMIC_RELAXED)
 #define pt_store_release(p, v)  __atomic_store_n(pt_at(p), (v), __ATOMIC_RELEASE)
 #define pt_load_seqcst(p)       __atomic_load_n(pt_at(p), __ATOMIC_SEQ_CST)

@@ -58,7 +58,7 @@ static void recover_level(const struct pt_thread *t, unsigned level, const struc
     struct pt_lane *lanes = t->lanes[level];
 
     for (unsigned bit = 0; lanes && bit < PT_STREAMS; bit++)
-        if (lanes[bit].epoch && lanes[bit].epoch == pt_load_seqcst(&page->epoch[bit]) &&
+        if (pt_lane_is_good(&lanes[bit], pt_load_seqcst(&page->epoch[bit])) &&
             pt_load_relaxed(&lanes[bit].slot->inside) != 0)
             pt_lane_recover(&lanes[bit]);
 }
@@ -109,7 +109,7 @@ static void count_nested(struct pt_self *self, struct pt_thread *t, uint64_t ope
         uint64_t epoch = pt_load_seqcst(&self->page->epoch[bit]);
         struct pt_lane *lane = &t->lane0[bit];
 
-        if (lane->epoch && lane->epoch == epoch)
+        if (pt_lane_is_good(lane, epoch))
             pt_lane_lost(lane, PT_LOST_NESTED, len);
         else
             count_no_slot(pt_self_segment(self, (unsigned)bit, epoch), PT_LOST_NESTED);
@@ -127,6 +127,21 @@ static void count_refused(struct pt_self *self, struct pt_seg *seg, unsigned bit
     }
 }
 
+/* The lane has a slot of that stream from now on; or no slot. */
+static bool attach(struct pt_thread *t, unsigned level, unsigned bit, struct pt_seg *seg,
+                   uint64_t epoch, const struct pt_author *author)
+{
+    struct pt_lane *lane = &t->lanes[level][bit];
+
+    lane->word = &t->word;
+    if (pt_lane_attach(lane, seg, epoch, author) < 0)
+        return false;
+    pt_fence_compiler();
+    if (level == 0 && lane->plain_clock == PT_CLOCK_TSC)
+        pt_store_relaxed(&t->fast[bit], epoch);
+    return true;
+}
+
 struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigned level,
                               unsigned bit, bool for_event)
 {
@@ -136,7 +151,7 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
                                 .thread_id = t->thread_id };
     struct pt_seg *seg;
 
-    if (lane && lane->epoch == epoch) {
+    if (lane && pt_lane_is_good(lane, epoch)) {
         /* A handler's event that a further handler left by siglongjmp, into the first one,
          * which returned: the word does not show it any more. */
         if (pt_unlikely(pt_load_relaxed(&lane->slot->inside) != 0))
@@ -144,7 +159,7 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
         return lane;
     }
     if (lane)
-        lane->epoch = lane->fast = 0;
+        pt_thread_drop_lane(t, level, bit);
     seg = pt_self_segment(self, bit, epoch);
     /* In a child that was forked inside the event: under its parent's name. */
     if (pt_self_peek() != self || pt_fork_has_cut(t))
@@ -160,11 +175,9 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
         return NULL;
     }
     __builtin_memcpy(author.name, t->name, sizeof author.name);
-    if (lane)
-        lane->word = &t->word;
     if (level == 0)
         pt_thread_forget_several(t);
-    if (lane && pt_lane_attach(lane, seg, epoch, &author) == 0)
+    if (lane && attach(t, level, bit, seg, epoch, &author))
         return lane;
     if (lane && seg->chunk_reach)
         pt_lane_refuse(lane, seg->h);

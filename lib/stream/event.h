@@ -11,7 +11,8 @@
  *   3  word = our frame, level 1: we are inside, mappings stay; then count += 1, in this
  *      order: what handlers trace before the word is stored has counted by then
  *   4  load the epoch of the gate bit       who took it back before 3 is seen here
- *   5  lane for the stream, that epoch      else slow path
+ *   5  lane for the stream, that epoch      else slow path; no lane: fast[] says that it is no
+ *                                           epoch, whatever another process stores to the page
  *   6  slot->inside = count                 then the clock: see ring/watermark.h
  *   7  room, short delta, short data        else slow path, still inside
  *   8  write the record behind the commit position
@@ -195,7 +196,8 @@ pt_event_record_open(const uint64_t *gates, uint64_t open, uint32_t id, const vo
     count = pt_event_enter(t, pt_event_frame());
     bit = (uint64_t)__builtin_ctzll(open);
     lane = &t->lane0[bit];
-    if (pt_unlikely(pt_load_relaxed(&pt_event_page(gates)->epoch[bit]) != lane->fast)) {
+    if (pt_unlikely(pt_load_relaxed(&pt_event_page(gates)->epoch[bit]) !=
+                    pt_load_relaxed(&t->fast[bit]))) {
         pt_event_leave(&t->word);
         goto several;
     }

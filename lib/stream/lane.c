@@ -93,8 +93,7 @@ int pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epoch,
         return r;
     bind_lane(lane, seg, index);
     pt_fence_compiler();
-    lane->epoch = epoch;
-    lane->fast = lane->plain_clock == PT_CLOCK_TSC ? epoch : 0;
+    pt_store_relaxed(&lane->epoch, epoch);
     return 0;
 }
 
@@ -149,7 +148,8 @@ static void commit(struct pt_lane *lane, uint64_t value)
 }
 
 /* A quarter of the pool is full: time for the flush thread, once a round.  Three
- * quarters are left for what comes until it gets a processor. */
+ * quarters are left for what comes until it gets a processor.  A thread that is killed before
+ * it wakes the flush thread leaves it to its deadline, which runs since the first event. */
 static void high_water(const struct pt_seg *seg)
 {
     struct pt_seg_header *h = seg->h;

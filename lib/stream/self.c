@@ -338,6 +338,8 @@ struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoc
     char file[PT_PAGE_FILE];
     int cancel, e;
 
+    if (epoch == 0)   /* of no stream: another process has stored to the page */
+        return NULL;
     if (seg && (seg->epoch ? seg->epoch : pt_load_acquire(&self->known[bit].epoch)) == epoch)
         return seg;
     /* Made by a controller, or by another copy of the library in this process. */

@@ -58,7 +58,8 @@ static PT_COLD bool learn_several(struct pt_thread *t, const struct pt_page *pag
     pt_for_each_bit(bit, open) {
         struct pt_lane *lane = &t->lane0[bit];
 
-        if (pt_load_relaxed(&page->epoch[bit]) != lane->epoch || lane->plain_clock != clock) {
+        if (!pt_lane_is_good(lane, pt_load_relaxed(&page->epoch[bit])) ||
+            lane->plain_clock != clock) {
             t->several_lanes = NULL;
             return false;
         }
@@ -69,7 +70,7 @@ static PT_COLD bool learn_several(struct pt_thread *t, const struct pt_page *pag
     }
     t->several_clock = clock;
     pt_fence_compiler();
-    t->several = open;
+    pt_store_relaxed(&t->several, open);
     return true;
 }
 
@@ -169,13 +170,14 @@ static PT_COLD void put_anew(struct pt_thread *t, uint64_t count, uint32_t id, c
 /* All calls are tail calls: what the path needs stays in registers that nobody keeps. */
 void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
 {
-    const struct pt_page *page = pt_event_page(pt_load_pointer(&pt_gates));
+    const uint64_t *gates = pt_load_pointer(&pt_gates);
+    const struct pt_page *page = pt_event_page(gates);
     struct pt_thread *t = pt_thread_self;
     uint64_t count = pt_event_enter(t, frame), ts, value;
     const struct pt_ready *r;
     uint32_t attention = 0;
 
-    if (pt_unlikely(pt_load_relaxed(&page->gates[id]) != t->several) ||
+    if (pt_unlikely(pt_load_relaxed(&gates[id]) != pt_load_plain(&t->several)) ||
         pt_unlikely(pt_load_relaxed(&page->changes) != t->several_changes)) {
         put_anew(t, count, id, data, len, addr);
         return;

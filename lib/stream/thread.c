@@ -56,6 +56,25 @@ struct pt_thread *pt_thread_make(void)
     return wiped_pages(sizeof(struct pt_thread));
 }
 
+uint64_t pt_thread_never(void)
+{
+    static pt_u64 known;   /* 0: not yet */
+    uint64_t now = pt_load_relaxed(&known), drawn;
+
+    if (now)
+        return now;
+    pt_sys_random(&drawn, sizeof drawn);
+    drawn += drawn == 0;
+    return pt_cas_seqcst(&known, &now, drawn) ? drawn : now;
+}
+
+void pt_thread_drop_lane(struct pt_thread *t, unsigned level, unsigned bit)
+{
+    if (level == 0)
+        pt_store_relaxed(&t->fast[bit], pt_thread_never());
+    pt_store_relaxed(&t->lanes[level][bit].epoch, 0u);
+}
+
 /* A record of a thread that does not exist any more and whose exit nothing has noticed. */
 static struct pt_thread *take_dead(struct pt_self *self)
 {
@@ -71,7 +90,7 @@ static struct pt_thread *take_dead(struct pt_self *self)
         pt_thread_forget_several(t);
         for (unsigned level = 0; level < PT_LEVELS; level++)
             for (unsigned bit = 0; t->lanes[level] && bit < PT_STREAMS; bit++)
-                t->lanes[level][bit].epoch = t->lanes[level][bit].fast = 0;
+                pt_thread_drop_lane(t, level, bit);
         return t;
     }
     return NULL;
@@ -169,6 +188,9 @@ struct pt_thread *pt_thread_get(struct pt_self *self)
     prctl(PR_GET_NAME, (unsigned long)t->name, 0, 0, 0);
     t->name[15] = '\0';
     t->lanes[0] = t->lane0;
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++)
+        pt_store_relaxed(&t->fast[bit], pt_thread_never());
+    pt_store_relaxed(&t->several, pt_thread_never());
     pt_store_relaxed(&t->unwatched, (uint32_t)(exits > 0));
     pt_store_release(&t->word, (uint64_t)PT_THREAD_IDLE);
     /* A handler of this thread may have come here while we were busy; then its
@@ -194,7 +216,8 @@ void pt_thread_settle(struct pt_thread *t)
 void pt_thread_forget_several(struct pt_thread *t)
 {
     pt_thread_settle(t);
-    t->several = t->ready_until = 0;
+    pt_store_relaxed(&t->several, pt_thread_never());
+    t->ready_until = 0;
     pt_fence_compiler();
     t->several_lanes = NULL;
 }
@@ -304,12 +327,12 @@ static void detach_level(struct pt_thread *t, unsigned level, const struct pt_pa
 
     for (unsigned bit = 0; lanes && bit < PT_STREAMS; bit++) {
         struct pt_lane *l = &lanes[bit];
-        uint64_t epoch = l->epoch;
+        bool good = pt_lane_is_good(l, pt_load_seqcst(&page->epoch[bit]));
 
         /* First: a handler's event nested too deep counts with the lane while it is good. */
-        l->epoch = l->fast = 0;
+        pt_thread_drop_lane(t, level, bit);
         pt_fence_compiler();
-        if (epoch && epoch == pt_load_seqcst(&page->epoch[bit]))
+        if (good)
             pt_slot_detach(l->seg, l->slot_index, l->last);
         l->limit = 0;
     }

@@ -14,6 +14,12 @@
  *        stored: before, a handler's event of level 0 would get the same number, and the
  *        ready way of several.c would not know of it
  *
+ * Trust.  Any process of the same user can write any value to the page and to segments.  A
+ * lane is good while its epoch, which is private, is the page's; where there is no lane, events
+ * compare the page's words with pt_thread_never(), a random number that no other process knows,
+ * since each constant could stand in the page.  Before a segment is unmapped, the lanes into it
+ * are forgotten (pt_threads_forget): the page may get an old epoch back.
+ *
  * word protects mappings: an event stores it, then looks at its gate again;
  * who wants to unmap a segment closes the gates, issues pt_barrier_all() and
  * then waits for every thread to be outside or at a later count: an event that counts after
@@ -37,8 +43,7 @@
 /* What a thread needs to write into one stream at one level.  What events load is
  * in the first 64 bytes but for the first 8: see struct pt_slot. */
 struct pt_lane {
-    uint64_t epoch;          /* page->epoch[bit] this is good for; 0: none */
-    uint64_t fast;           /* the same if plain_clock is the TSC, else 0 */
+    pt_u64   epoch;          /* page->epoch[bit] this is good for; 0: none */
     uint8_t *chunk;          /* begins with the commit word, also where there is no chunk */
     uint64_t limit;          /* end of the chunk; 0: none */
     uint64_t base;           /* base time in force */
@@ -58,6 +63,12 @@ struct pt_lane {
     struct pt_sieve *sieve;  /* sieve.c; kept for the stream that has the bit next */
 } __attribute__((aligned(128)));
 _Static_assert(sizeof(struct pt_lane) == 128, "two cache lines");
+
+/* Is it the lane of the stream with that epoch, which was loaded from the page? */
+static inline bool pt_lane_is_good(const struct pt_lane *lane, uint64_t epoch)
+{
+    return epoch != 0 && pt_load_relaxed(&lane->epoch) == epoch;
+}
 
 static inline uint64_t pt_lane_committed(const struct pt_lane *lane)
 {
@@ -83,8 +94,9 @@ struct pt_thread {
     uint64_t pad;
     /* The lanes of level 0 for the gate word that was last seen with more than
      * one bit, good while page->changes is the same.  All have plain_clock
-     * several_clock; several 0: none are known. */
-    uint64_t several, several_changes;
+     * several_clock; several pt_thread_never(): none are known. */
+    pt_u64   several;
+    uint64_t several_changes;
     struct pt_lane *several_lanes;   /* linked by next */
     int32_t  several_clock;
     uint32_t taken;
@@ -106,6 +118,8 @@ struct pt_thread {
     uint64_t thread_id;
     char name[16];
     struct pt_ready ready[PT_STREAMS + 1];   /* behind the last one is one of NULL */
+    /* lane0[bit].epoch where plain_clock is the TSC, else pt_thread_never(). */
+    __attribute__((aligned(128))) pt_u64 fast[PT_STREAMS];
     struct pt_lane lane0[PT_STREAMS];
 };
 _Static_assert(offsetof(struct pt_thread, word) == 64, "see struct pt_slot");
@@ -131,6 +145,8 @@ extern uint32_t pt_thread_strangers PT_HIDDEN;
 void pt_thread_settle(struct pt_thread *t);
 /* The same; and no lanes are known for several streams from now on. */
 void pt_thread_forget_several(struct pt_thread *t);
+/* What no word of a page is, but by a chance of 1 to 2^64. */
+uint64_t pt_thread_never(void);
 /* A record that looks as one that fork has wiped, of no list; NULL: no memory. */
 struct pt_thread *pt_thread_make(void);
 /* The thread of a lane: also where pt_thread_self is another by now, see fork.h. */
@@ -148,6 +164,8 @@ static inline bool pt_thread_is_cut(const struct pt_thread *t)
  * loaded from the page afterwards is not unmapped.  False: a handler inside an event. */
 bool pt_thread_enter(struct pt_thread *t);
 void pt_thread_leave(struct pt_thread *t);
+/* The lane is of no stream from now on. */
+void pt_thread_drop_lane(struct pt_thread *t, unsigned level, unsigned bit);
 /* The lanes of a level; NULL: no memory. */
 struct pt_lane *pt_thread_lanes(struct pt_thread *t, unsigned level);
 

@@ -6,13 +6,15 @@
  * less and a random number between two calls, each in a stream of its own, with a log or
  * without; each word of the names and of the page one of these.  The owner records, flushes,
  * reads and shuts down, an onlooker reads and steers.  What they report does not matter:
- * nothing may be read or written outside the mapping, and all calls return.
+ * nothing may be read or written outside the mapping, and all calls return.  The gates of bits
+ * that no stream has are opened, with epochs that the page once had or may have.
  * POSIXTRACE_TEST_SHORT: one value for each word.
  *
  * A child for each group of words: a crash says which one it was.
  */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -350,11 +352,98 @@ START_TEST(no_position_is_trusted)
 }
 END_TEST
 
+/* ---- gates and epochs of no stream ---- */
+
+static void trace_sizes(void)
+{
+    static const uint64_t data[4];
+
+    for (unsigned i = 0; i < READY; i++) {
+        posix_trace_event(type, data, 8);
+        posix_trace_event(type, data, sizeof data);
+        posix_trace_event(type, NULL, 0);
+    }
+}
+
+static struct pt_page *own_page(void)
+{
+    return pt_self_peek()->page;
+}
+
+/* Opens these gates, traces in the calling thread, and puts back what was there. */
+static void trace_with_gates(uint64_t gates)
+{
+    uint64_t was = pt_exchange_seqcst(&own_page()->gates[type], gates);
+
+    trace_sizes();
+    pt_store_seqcst(&own_page()->gates[type], was);
+}
+
+/* A thread's first events, too, before it has a lane of any stream. */
+static void *trace_first(void *gates)
+{
+    trace_with_gates(*(uint64_t *)gates);
+    return NULL;
+}
+
+static void trace_in_thread(uint64_t gates)
+{
+    pthread_t thread;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, trace_first, &gates), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+}
+
+static uint64_t events_of(trace_id_t trid)
+{
+    struct posixtrace_info info;
+
+    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    return info.events;
+}
+
+/* The epoch of each bit that no stream has, with the bit's gate open: alone, beside that of a
+ * stream, and beside another one of no stream. */
+static void open_gates(uint64_t epoch)
+{
+    const uint64_t own = own_page()->used;
+
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
+        const uint64_t gate = 1ull << bit, next = 1ull << (bit + 1) % PT_STREAMS;
+
+        if (gate & own)
+            continue;
+        pt_store_seqcst(&own_page()->epoch[bit], epoch);
+        trace_with_gates(gate);
+        trace_with_gates(gate | own);
+        trace_with_gates(gate | (next & ~own));
+        trace_in_thread(gate);
+        trace_in_thread(gate | own);
+    }
+}
+
+START_TEST(no_gate_is_trusted)
+{
+    static const uint64_t epochs[] = { 0, 1, 2, UINT64_MAX };
+    trace_id_t trid = make(-1);
+    uint64_t before;
+
+    trace_short(1);
+    open_gates(epochs[_i]);
+    while (events_of(trid) != (before = events_of(trid)))
+        ;
+    trace_short(READY);
+    ck_assert_uint_eq(events_of(trid), before + READY);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_set_timeout(tc, 600);
     tcase_add_test(tc, no_word_is_trusted);
     tcase_add_loop_test(tc, no_position_is_trusted, 0, 4);
+    tcase_add_loop_test(tc, no_gate_is_trusted, 0, 4);
 }
 
 int main(void)
