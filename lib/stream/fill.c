@@ -28,8 +28,7 @@ static void wake(struct pt_seg_header *h)
 
 void pt_fill_tell(struct pt_seg_header *h)
 {
-    if (pt_exchange_seqcst(&h->fill_mark, 0u))
-        wake(h);
+    wake(h);
 }
 
 void pt_fill_arm(struct pt_seg_header *h)
@@ -59,6 +58,9 @@ static void *tell(void *arg)
             continue;
         }
         f->seen = now;
+        if (pt_exchange_seqcst(&h->fill_mark, 0u) == 0)
+            continue;
+        pt_fill_arm(h);
         /* A counter that has no room for one more is readable already. */
         if (write(f->fd, &one, sizeof one) < 0)
             continue;
@@ -110,9 +112,8 @@ static int watch(struct pt_stream *s, unsigned percent, int fd)
     }
     f->seen = pt_load_seqcst(&h->fill_futex);
     pt_store_seqcst(&h->fill_level, level_of(s->seg, percent));
-    pt_fill_arm(h);
-    if (pt_load_seqcst(&h->full_chunks) >= level_of(s->seg, percent))
-        wake(h);
+    pt_store_seqcst(&h->fill_mark, level_of(s->seg, percent));
+    pt_fill_closed(h);
     e = pt_thread_start(&f->thread, tell, f);
     if (e < 0) {
         pt_store_seqcst(&h->fill_level, 0u);

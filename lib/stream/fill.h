@@ -4,14 +4,17 @@
  * Telling the application that a stream is getting full, through an eventfd
  * (posixtrace_watch_fill).
  *
- * Whoever closes a chunk, in any process, compares what is full with fill_mark, sets
- * that to 0 and wakes fill_futex: once, so that writers pay one exchange for a passing.
- * A thread of the creator sleeps there and writes to the descriptor, which other
- * processes do not have.  Whoever gives chunks back, and so is the consumer, sets
- * fill_mark to fill_level again when less is full than that.
+ * Whoever closes a chunk, in any process, compares what is full with fill_mark and wakes
+ * fill_futex.  A thread of the creator sleeps there, sets fill_mark to 0 and writes to the
+ * descriptor, which other processes do not have: once for a passing, however many writers
+ * have woken it.  Not the writers clear the mark: one that is killed before its wake-up leaves
+ * the mark for the next chunk that is closed.  Until the thread has run, each closed chunk
+ * costs a system call.
  *
- * A chunk may be closed between the consumer's look and its store: that passing is
- * not told, and the next chunk tells it.  So the consumer looks again.
+ * Whoever gives chunks back, and so is the consumer, sets fill_mark to fill_level again when
+ * it is 0 and less is full than that.  The thread does the same after it has cleared the mark:
+ * the consumer may have given all chunks back before.  A chunk may be closed between the look
+ * and the store, so both look again afterwards.
  */
 #ifndef PT_STREAM_FILL_H
 #define PT_STREAM_FILL_H

@@ -3,14 +3,18 @@
 /*
  * A writer that is killed while it wakes who waits for events: a child is single-stepped
  * through an event until it has cleared the waiter bit, and killed there.  The events of the
- * parent wake the reader, and bring the flush thread to write, all the same.
+ * parent wake the reader, and bring the flush thread to write, all the same.  The same of a
+ * writer that passes a mark of posixtrace_watch_fill().
  */
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/eventfd.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <posixtrace/stream.h>
 #include <trace.h>
 #include "ring/segment.h"
 #include "stream/handle.h"
@@ -34,6 +38,9 @@ static void create(bool log)
     alarm(HANG_S);
     ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
     ck_assert_int_eq(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
+    /* Short chunks. */
+    ck_assert_int_eq(posix_trace_attr_setmaxdatasize(&attr, 64), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamsize(&attr, 8192), 0);
     if (log) {
         log_fd = mkstemp(path);
         ck_assert(log_fd >= 0 && unlink(path) == 0);
@@ -60,8 +67,8 @@ static bool waits(uint32_t bit)
     return pt_load_seqcst(&stream->seg->h->attention) & bit;
 }
 
-/* Has a slot and a chunk, so that the second event is short. */
-static void child(void)
+/* Has a slot and a chunk, so that the events that follow are short. */
+static void child(unsigned events)
 {
     uint64_t value = 1;
 
@@ -69,27 +76,49 @@ static void child(void)
     if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
         _exit(3);
     raise(SIGSTOP);
-    posix_trace_event(event_id, &value, sizeof value);
+    for (unsigned i = 0; i < events; i++)
+        posix_trace_event(event_id, &value, sizeof value);
     _exit(0);
 }
 
-static void kill_while_it_wakes(uint32_t bit)
+/* A child that has stopped before it traces so many events. */
+static pid_t start_child(unsigned events)
 {
     pid_t pid = fork();
     int status;
 
     ck_assert_int_ge(pid, 0);
     if (pid == 0)
-        child();
+        child(events);
     ck_assert(waitpid(pid, &status, 0) == pid && WIFSTOPPED(status));
+    return pid;
+}
+
+static void step_child(pid_t pid)
+{
+    int status;
+
+    ck_assert(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == 0);
+    ck_assert(waitpid(pid, &status, 0) == pid);
+    ck_assert_msg(WIFSTOPPED(status), "the child was not needed");
+}
+
+static void kill_child(pid_t pid)
+{
+    int status;
+
+    ck_assert(kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid);
+}
+
+static void kill_while_it_wakes(uint32_t bit)
+{
+    pid_t pid = start_child(1);
+
     while (!waits(bit))
         usleep(1000);
-    while (waits(bit)) {
-        ck_assert(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == 0);
-        ck_assert(waitpid(pid, &status, 0) == pid);
-        ck_assert_msg(WIFSTOPPED(status), "the child was not needed");
-    }
-    ck_assert(kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid);
+    while (waits(bit))
+        step_child(pid);
+    kill_child(pid);
 }
 
 static void *read_to_the_last(void *unused)
@@ -146,11 +175,36 @@ START_TEST(flush_thread)
 }
 END_TEST
 
+/* The child dies after it has closed a chunk, with its first store for those who wait. */
+START_TEST(fill_thread)
+{
+    struct pollfd p = { .fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), .events = POLLIN };
+    struct pt_seg_header *h;
+    uint64_t value = LAST;
+    uint32_t futex;
+    pid_t pid;
+
+    create(false);
+    h = stream->seg->h;
+    ck_assert(p.fd >= 0 && posixtrace_watch_fill(trid, 1, p.fd) == 0);
+    futex = pt_load_seqcst(&h->fill_futex);
+    pid = start_child(h->chunk_size / 8);
+    while (pt_load_seqcst(&h->fill_mark) && pt_load_seqcst(&h->fill_futex) == futex)
+        step_child(pid);
+    kill_child(pid);
+    while (poll(&p, 1, 0) == 0)
+        posix_trace_event(event_id, &value, sizeof value);
+    close(p.fd);
+    end();
+}
+END_TEST
+
 static void add(TCase *t)
 {
     tcase_set_timeout(t, HANG_S);
     tcase_add_test(t, reader);
     tcase_add_test(t, flush_thread);
+    tcase_add_test(t, fill_thread);
 }
 
 int main(void)
