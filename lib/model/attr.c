@@ -18,7 +18,7 @@
 /* What an event costs beside its data in the worst case: its own record head,
  * a time record and an author record.  lib/ring/record.h, a layer above, says
  * so in pt_record_max_size(); test/unit/model holds the two together. */
-#define RECORD_GROUP_OVERHEAD 96u
+#define RECORD_GROUP_OVERHEAD 104u
 
 /* FILTER carries the old and the new filter: the largest system event. */
 #define LARGEST_SYSTEM_DATA (2 * sizeof(struct pt_set))

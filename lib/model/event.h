@@ -38,6 +38,8 @@ struct pt_author {
     int32_t  tid;
     uint64_t thread_id;  /* pthread_t, widened */
     char     name[16];   /* NUL-terminated */
+    uint32_t slot_1;     /* in a segment: index + 1 of the slot that it has or had; else 0 */
+    uint32_t pad;
 };
 
 struct pt_event {

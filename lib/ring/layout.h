@@ -102,7 +102,7 @@ struct pt_chunk {
     uint64_t consumed;   /* position up to which the consumer has come, see pt_consumed_make */
     uint32_t window;     /* control writer's: was the stream running before the first record */
     uint32_t backed;     /* beyond the base: so many bytes have memory */
-    uint8_t  pad[32];
+    uint8_t  pad[24];
 };
 _Static_assert(sizeof(struct pt_chunk) == 128, "records begin at 128");
 
@@ -183,7 +183,7 @@ struct pt_slot {
     uint32_t user;
     uint32_t image;      /* the program that runs in the process, see pt_sys_image */
     uint64_t wid;        /* of the author, stored after all else about it */
-    uint8_t  more[24];
+    uint8_t  more[16];
 };
 _Static_assert(sizeof(struct pt_slot) == 384 && offsetof(struct pt_slot, inside) == 64, "layout");
 

@@ -38,7 +38,7 @@ struct pt_record_author {
     struct pt_author author;
     uint64_t first_no;   /* number of this author's next event, from 0 */
 };
-_Static_assert(sizeof(struct pt_record_author) == 48, "the same on 32-bit and 64-bit machines");
+_Static_assert(sizeof(struct pt_record_author) == 56, "the same on 32-bit and 64-bit machines");
 
 /* Most that one event can need: a TIME and an AUTHOR record before it. */
 #define PT_RECORD_OVERHEAD \

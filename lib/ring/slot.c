@@ -55,6 +55,7 @@ static void view(struct pt_seg *seg, uint32_t index, struct pt_slot_view *v)
 
     v->wid = pt_load_acquire(&s->wid);
     v->own = v->wid != now >> 1;
+    v->past_wid = now >> 1;
     pt_copy_unchecked(&v->author, &s->author, sizeof v->author);
     v->author.wid = v->wid;
     v->author.name[sizeof v->author.name - 1] = '\0';
@@ -146,6 +147,7 @@ static void settle(struct pt_seg *seg, uint32_t index, const struct pt_author *a
     pt_store_relaxed(&s->next_no, 0u);
     pt_store_relaxed(&s->chunk_base, 0u);
     whose.wid = wid;
+    whose.slot_1 = index + 1;
     /* A sweep may have learnt from the kernel that the last writer does not exist any
      * more: what that one read here, it read before. */
     pt_happens_after(s);

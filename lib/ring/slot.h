@@ -53,6 +53,7 @@ struct pt_slot_view {
     uint64_t wid;
     bool own;              /* author and mine hold, and are not in past */
     bool stable;
+    uint64_t past_wid;     /* the last writer in past; those before it have lower numbers */
     struct pt_author author;
     struct pt_past mine, past;
 };

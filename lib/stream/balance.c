@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/hash.h"
 #include "ring/pool.h"
 #include "ring/slot.h"
 #include "stream/balance.h"
@@ -14,7 +15,7 @@
 
 static uint32_t *place_of(const struct pt_balance *b, uint64_t wid)
 {
-    uint32_t mask = b->index_room - 1, i = (uint32_t)wid * 2654435761u & mask;
+    uint32_t mask = b->index_room - 1, i = pt_hash(wid, b->factor) & mask;
 
     while (b->index[i] && b->entries[b->index[i] - 1].t.author.wid != wid)
         i = (i + 1) & mask;
@@ -42,6 +43,7 @@ static bool make_room(struct pt_balance *b)
         return false;
     free(b->index);
     b->index = index;
+    b->factor = pt_hash_factor();
     b->index_room = room * 2;
     b->room = room;
     for (uint32_t i = 0; i < b->count; i++)
@@ -136,6 +138,23 @@ static void count(struct pt_balance_entry *e, uint64_t no)
         e->end_no = no + 1;
 }
 
+/* The writer of events in a chunk; NULL: it does not count.  -ENOMEM in *error. */
+static struct pt_balance_entry *writer_of(struct pt_balance *b, const struct pt_author *author,
+                                          int *error)
+{
+    uint32_t i = author->slot_1 - 1;
+    struct pt_balance_entry *e;
+
+    if (author->wid == 0)
+        return NULL;
+    e = find(b, author->wid);
+    if (e || !(b->discover || (i < b->slots && author->wid <= b->past_wid[i])))
+        return e;
+    e = entry(b, author);
+    *error = e ? 0 : -ENOMEM;
+    return e;
+}
+
 static int look_at_chunk(const struct pt_live *l, struct pt_balance *b, uint32_t i)
 {
     struct place p;
@@ -145,7 +164,9 @@ static int look_at_chunk(const struct pt_live *l, struct pt_balance *b, uint32_t
     uint64_t after = l->passive ? l->from_ts : 0;
     struct pt_balance_entry *e = NULL;
     struct pt_record_author a;
+    bool known = false;
     struct pt_record r;
+    int error = 0;
 
     if (end == 0)
         return 0;
@@ -155,13 +176,14 @@ static int look_at_chunk(const struct pt_live *l, struct pt_balance *b, uint32_t
             p.author = a.author;
             p.author.name[15] = '\0';
             p.no = a.first_no;
-            e = NULL;
+            known = false;
             continue;
         }
-        if (!e && p.author.wid != 0)
-            e = b->discover ? entry(b, &p.author) : find(b, p.author.wid);
-        if (!e && p.author.wid != 0 && b->discover)
-            return -ENOMEM;
+        if (!known)
+            e = writer_of(b, &p.author, &error);
+        if (error)
+            return error;
+        known = true;
         if (e && !b->discover && (uint32_t)(d.p - b->copy) > p.past && r.ts > after)
             count(e, p.no);
         p.no++;
@@ -201,6 +223,10 @@ static int look_at_slots(const struct pt_live *l, struct pt_balance *b)
 {
     uint32_t n = pt_slot_count(l->seg);
 
+    b->past_wid = calloc(n + 1, sizeof *b->past_wid);
+    if (!b->past_wid)
+        return -ENOMEM;
+    b->slots = n;
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         b->lost_no_slot[c] = pt_load_relaxed(&l->seg->h->lost_no_slot[c]);
     for (uint32_t i = 0; i < n; i++) {
@@ -209,6 +235,7 @@ static int look_at_slots(const struct pt_live *l, struct pt_balance *b)
 
         pt_slot_look(l->seg, i, &v);
         add_past(&b->past, &v.past, 1);
+        b->past_wid[i] = v.past_wid;
         if (!v.own || v.author.level == PT_LEVEL_CONTROL)
             continue;
         e = entry(b, &v.author);
@@ -229,15 +256,22 @@ static void look_at_slotless(const struct pt_live *l, struct pt_balance *b)
 
         if (!e->has_slot && !l->passive && e->t.source == PT_TALLY_FINAL)
             take_own(e, e->t.recorded, e->t.lost);
-        e->was_before = l->passive && !e->has_slot &&
-                        (e->t.was_before || (e->t.source == PT_TALLY_UNSEEN &&
-                                             e->t.author.wid < l->from_wid));
     }
     add_past(&b->past, l->passive ? &l->past_before : &l->taken, (uint64_t)-1);
 }
 
+/* Was the writer in a past when the onlooker began?  That is now, if nothing is left of it. */
+static bool was_before(const struct pt_live *l, const struct pt_balance *b,
+                       const struct pt_author *author)
+{
+    const uint64_t *before = l->before ? l->before : b->past_wid;
+    uint32_t n = l->before ? l->before_count : b->slots, i = author->slot_1 - 1;
+
+    return i < n && author->wid <= before[i];
+}
+
 /* An onlooker's: as much as is known of one, and the rest is the sums'. */
-static void settle_onlooker(struct pt_balance *b)
+static void settle_onlooker(const struct pt_live *l, struct pt_balance *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {
         struct pt_balance_entry *e = &b->entries[i];
@@ -248,7 +282,7 @@ static void settle_onlooker(struct pt_balance *b)
             continue;
         memcpy(own.lost, e->t.lost, sizeof own.lost);
         take_own(e, own.recorded, own.lost);
-        if (!e->was_before)
+        if (!was_before(l, b, &e->t.author))
             add_past(&b->past, &own, (uint64_t)-1);
     }
 }
@@ -280,7 +314,7 @@ int pt_balance_take(const struct pt_live *l, struct pt_balance *b)
     look_at_slotless(l, b);
     r = look_at_chunks(l, b, false);
     if (l->passive)
-        settle_onlooker(b);
+        settle_onlooker(l, b);
     return r;
 }
 
@@ -289,6 +323,7 @@ void pt_balance_free(struct pt_balance *b)
     free(b->entries);
     free(b->index);
     free(b->copy);
+    free(b->past_wid);
     memset(b, 0, sizeof *b);
 }
 

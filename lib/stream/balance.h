@@ -19,9 +19,12 @@
  * is still to be delivered here, and lost at the next look.  So what is lost only grows, and
  * the sum is R, which lies between what was recorded before the call and after it.
  *
- * Of writers without a slot only the sum of what they recorded is known (ring/slot.h).  Those
- * that 3 finds and neither 1 nor 2 have come since, and do not count.  An onlooker keeps for
- * each writer what its slot said last; what the sums have beyond that, nobody has seen.
+ * Of writers without a slot only the sum of what they recorded is known (ring/slot.h).  One
+ * that 3 finds and neither 1 nor 2 may have come, recorded and ended between those: then it is
+ * in the sum of its slot.  A slot's writers come one after the other and have ascending numbers,
+ * so it is if the last one in the sum was itself or a later one; else it came after 2 and does
+ * not count.  An onlooker keeps for each writer what its slot said last; what the sums have
+ * beyond that, nobody has seen; and it decides in the same way who was in the sums when it began.
  *
  * Nothing changes: neither the segment nor the consumer's memory, so this may come in the
  * middle of a flush round, where tallies and cursors agree although the round is not over.
@@ -42,7 +45,6 @@ struct pt_balance_entry {
     struct pt_tally t;           /* as the consumer knows it; zeros but for the author */
     enum pt_balance_source source;
     bool has_slot;               /* at step 2 */
-    bool was_before;             /* passive: had no slot when we began: not in our sums */
     uint64_t recorded, lost[PT_LOST_OWN];
     uint64_t pending;
     uint64_t first_no, end_no;   /* of what is pending */
@@ -52,7 +54,10 @@ struct pt_balance {
     struct pt_balance_entry *entries;
     uint32_t *index;             /* open addressing by wid: entry + 1 */
     uint32_t count, room, index_room;
+    uint64_t factor;             /* of its hash: traced processes can choose their wids */
     struct pt_past past;         /* all slots' past, as of step 2 */
+    uint64_t *past_wid;          /* of each slot the last writer in it */
+    uint32_t slots;
     struct pt_folded folded;     /* of tallies that the consumer had forgotten by then */
     uint64_t lost_no_slot[PT_LOST_OWN];
     uint8_t *copy;               /* of the chunk that is looked at */

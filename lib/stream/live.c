@@ -69,6 +69,7 @@ void pt_live_deinit(struct pt_live *l)
     pt_watch_deinit(&l->watch);
     free(l->tally);
     free(l->ended);
+    free(l->before);
     free(l->buffer);
     l->seg = NULL;
 }

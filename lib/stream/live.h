@@ -85,7 +85,6 @@ struct pt_tally {
     uint64_t seen_ts;            /* of the last event seen */
     uint64_t told_no;            /* number of the event before which a gap was told */
     bool based;
-    bool was_before;             /* and had no slot any more */
     bool used, changed;
 };
 
@@ -118,6 +117,8 @@ struct pt_live {
     uint64_t from_wid;           /* we began */
     uint64_t from_no_slot[PT_LOST_OWN];
     struct pt_past past_before;  /* of all slots, when we began */
+    uint64_t *before;            /* of each of them the last writer in it, see balance.h */
+    uint32_t before_count;
     uint64_t delivered_ts;       /* of the last event delivered */
     uint64_t late;
     uint64_t clear_ts;

@@ -223,7 +223,6 @@ static int begin_tally(struct pt_live *l, const struct pt_balance_entry *e)
         pt_live_base(t, e->first_no);
         t->source = PT_TALLY_FINAL;
         t->recorded = e->end_no;
-        t->was_before = e->was_before;
     }
     return 0;
 }
@@ -236,6 +235,9 @@ int pt_live_begin_tallies(struct pt_live *l)
     for (uint32_t i = 0; r == 0 && i < b.count; i++)
         r = begin_tally(l, &b.entries[i]);
     l->past_before = b.past;
+    l->before = b.past_wid;
+    l->before_count = b.slots;
+    b.past_wid = NULL;
     pt_balance_free(&b);
     return r;
 }
@@ -248,7 +250,9 @@ static void release(struct pt_live *l, uint32_t index)
 
     pt_slot_look(l->seg, index, &v);
     t = l->tally_room ? find(l, v.wid) : NULL;
-    if (t && t->used && t->source == PT_TALLY_FINAL)
+    /* Not own: who claimed the slot after that writer was killed before it had stored its
+     * own number.  What is there was taken before. */
+    if (v.own && t && t->used && t->source == PT_TALLY_FINAL)
         add_past(&l->taken, &v.mine, 1);
     pt_slot_release(l->seg, index);
 }

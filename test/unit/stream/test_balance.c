@@ -3,7 +3,7 @@
 /*
  * Books that are taken while threads come, and while a consumer gives chunks back.
  * pt_slot_count() goes through the test, which lets a thread come just after the slots were
- * counted.
+ * counted, and end again.
  */
 #include <string.h>
 #include "ring/pool.h"
@@ -14,20 +14,60 @@
 uint32_t __real_pt_slot_count(struct pt_seg *seg);
 uint32_t __wrap_pt_slot_count(struct pt_seg *seg);
 
-static bool one_comes;
+static unsigned one_comes;   /* at which call; 0: none does any more */
+static bool and_goes;
+
+/* Its counts go to the past of the slot, its event stays. */
+static void end_writer(struct pt_seg *seg, uint32_t slot)
+{
+    pt_slot_detach(seg, slot, 50);
+    pt_slot_release(seg, slot);
+}
+
+static uint32_t begin_writer(struct pt_seg *seg)
+{
+    uint32_t slot = ring_attach(seg, 0), chunk;
+
+    ck_assert_int_eq(pt_pool_take(seg, slot, 300, false, &chunk), PT_POOL_TAKEN);
+    ring_refer(seg, slot, chunk);
+    ring_put(seg, chunk, PT_ID_USER_FIRST, 50, 8);
+    return slot;
+}
 
 uint32_t __wrap_pt_slot_count(struct pt_seg *seg)
 {
-    uint32_t n = __real_pt_slot_count(seg), slot, chunk;
+    uint32_t n = __real_pt_slot_count(seg), slot;
 
-    if (one_comes) {
-        one_comes = false;
-        slot = ring_attach(seg, 0);
-        ck_assert_int_eq(pt_pool_take(seg, slot, 300, false, &chunk), PT_POOL_TAKEN);
-        ring_refer(seg, slot, chunk);
-        ring_put(seg, chunk, PT_ID_USER_FIRST, 50, 8);
+    if (one_comes > 0 && --one_comes == 0) {
+        slot = begin_writer(seg);
+        if (and_goes)
+            end_writer(seg, slot);
     }
     return n;
+}
+
+/* A stream with one slot, which is free. */
+static void create_with_slot(struct pt_seg *seg)
+{
+    ring_create(seg, 64000);
+    seg->h->window = 1;
+    end_writer(seg, ring_attach(seg, 0));
+    ck_assert_uint_eq(pt_slot_count(seg), 1);
+}
+
+static void take_sums(const struct pt_live *live, uint64_t *lost, uint64_t *recorded)
+{
+    struct pt_balance b = { .count = 0 };
+    uint64_t causes[PT_LOSS_CAUSES] = { 0 };
+
+    *recorded = *lost = 0;
+    ck_assert_int_eq(pt_balance_take(live, &b), 0);
+    for (uint32_t i = 0; i < b.count; i++)
+        pt_balance_add(live, &b.entries[i], causes, recorded);
+    pt_balance_add_rest(live, &b, causes, recorded);
+    for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
+        *lost += causes[c];
+    pt_balance_free(&b);
 }
 
 /* Nobody is known then, and what the first thread has recorded does not count yet. */
@@ -40,9 +80,10 @@ START_TEST(first_thread_comes_meanwhile)
 
     ring_create(&seg, 64000);
     ck_assert_int_eq(pt_live_init(&live, &seg), 0);
-    one_comes = true;
+    one_comes = 1;
+    and_goes = false;
     ck_assert_int_eq(pt_balance_take(&live, &b), 0);
-    ck_assert(!one_comes);
+    ck_assert_uint_eq(one_comes, 0);
     ck_assert_uint_eq(b.count, 0);
     pt_balance_add_rest(&live, &b, lost, &recorded);
     ck_assert_uint_eq(recorded, 0);
@@ -55,6 +96,81 @@ START_TEST(first_thread_comes_meanwhile)
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
         ck_assert_uint_eq(lost[c], 0);
     pt_balance_free(&b);
+    pt_live_deinit(&live);
+    ring_remove(&seg);
+}
+END_TEST
+
+/* It comes, records and ends while the slots are looked at: nothing of it is lost. */
+START_TEST(one_comes_and_goes)
+{
+    uint64_t lost, recorded;
+    struct pt_live live;
+    struct pt_seg seg;
+
+    create_with_slot(&seg);
+    ck_assert_int_eq(pt_live_init(&live, &seg), 0);
+    one_comes = 1;
+    and_goes = true;
+    take_sums(&live, &lost, &recorded);
+    ck_assert_uint_eq(recorded, 1);
+    ck_assert_uint_eq(lost, 0);
+    pt_live_deinit(&live);
+    ring_remove(&seg);
+}
+END_TEST
+
+/* The same while an onlooker takes the books with which it begins: the first call is that of
+ * the watermark. */
+START_TEST(one_comes_and_goes_before_an_onlooker)
+{
+    uint64_t lost, recorded, read = 0;
+    struct pt_event event;
+    struct pt_live live;
+    struct pt_seg seg;
+
+    create_with_slot(&seg);
+    one_comes = 2;
+    and_goes = true;
+    ck_assert_int_eq(pt_live_look_on(&live, &seg), 0);
+    ck_assert_uint_eq(one_comes, 0);
+    pt_live_finish(&live);
+    while (pt_live_next(&live, &event) == PT_LIVE_EVENT)
+        read += event.id == PT_ID_USER_FIRST;
+    ck_assert_uint_eq(read, 1);
+    take_sums(&live, &lost, &recorded);
+    ck_assert_uint_eq(recorded, 1);
+    ck_assert_uint_eq(lost, 0);
+    pt_live_deinit(&live);
+    ring_remove(&seg);
+}
+END_TEST
+
+/* Who takes the slot of an ended writer is killed before it has stored its own number. */
+START_TEST(claimer_dies)
+{
+    uint64_t lost, recorded;
+    struct pt_live live;
+    struct pt_seg seg;
+    uint32_t slot;
+
+    ring_create(&seg, 64000);
+    ck_assert_int_eq(pt_live_init(&live, &seg), 0);
+    slot = begin_writer(&seg);
+    pt_slot_detach(&seg, slot, 50);
+    for (int i = 0; i < 2; i++) {
+        pt_live_take_counts(&live);
+        ck_assert_uint_eq(live.ended_count, 1);
+        pt_live_release_ended(&live);
+        ck_assert_uint_eq(pt_seg_slot(&seg, slot)->state, PT_SLOT_FREE);
+        /* As a sweep leaves it that has found the claimer dead. */
+        pt_store_release(&pt_seg_slot(&seg, slot)->state, (uint32_t)PT_SLOT_ENDED);
+    }
+    take_sums(&live, &lost, &recorded);
+    ck_assert_uint_eq(recorded, 1);
+    ck_assert_uint_eq(lost, 0);
+    pt_live_take_counts(&live);
+    ck_assert_uint_eq(live.gone.recorded, 0);
     pt_live_deinit(&live);
     ring_remove(&seg);
 }
@@ -131,6 +247,9 @@ END_TEST
 static void add(TCase *tc)
 {
     tcase_add_test(tc, chunk_in_the_middle_goes);
+    tcase_add_test(tc, one_comes_and_goes);
+    tcase_add_test(tc, one_comes_and_goes_before_an_onlooker);
+    tcase_add_test(tc, claimer_dies);
     tcase_add_test(tc, first_thread_comes_meanwhile);
 }
 
