@@ -270,6 +270,8 @@ def stall(house, target, directory):
     size = fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
     recorder = Recorder(house, target, directory, "-o", fifo)
     wait_until("the pipe is full", lambda: waiting_in(reader) == size)
+    # Of the header, at first.
+    wait_until("events wait for root", lambda: unread(recorder) > size)
     recorder.process.send_signal(signal.SIGINT)
     status, said = recorder.end(signal.SIGTERM)
     expect(f"{status} {said}", status == 1 and "cannot write all of" in said and
@@ -303,6 +305,15 @@ def waiting_in(pipe):
     count = array.array("i", [0])
     fcntl.ioctl(pipe, termios.FIONREAD, count)
     return count[0]
+
+
+def unread(recorder):
+    """Bytes that the worker has sent and root has not read."""
+    pipe = os.open(f"/proc/{recorder.worker()}/fd/3", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        return waiting_in(pipe)
+    finally:
+        os.close(pipe)
 
 
 def needs_root(test):
