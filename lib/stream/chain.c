@@ -23,7 +23,8 @@ static unsigned next_bit(const struct pt_self *self, const struct pt_seg_header 
     return bit;
 }
 
-/* A lane of the stream behind bit, if that can be written to. */
+/* A lane of the stream with that bit; NULL: it does not run, or has no slot for the thread, or
+ * no room for the process.  That is not counted there: the event is lost in the first. */
 static struct pt_lane *open_lane(struct pt_self *self, struct pt_thread *t, unsigned level,
                                  unsigned bit)
 {
@@ -32,10 +33,11 @@ static struct pt_lane *open_lane(struct pt_self *self, struct pt_thread *t, unsi
     if (!seg || pt_load_seqcst(&seg->h->closed) ||
         !pt_state_runs(pt_load_seqcst(&seg->h->state)))
         return NULL;
-    return pt_event_lane(self, t, level, bit, true);
+    return pt_event_lane(self, t, level, bit, false);
 }
 
-/* True: recorded, or counted as lost. */
+/* True: recorded, or counted as lost.  False: lane->onward, or the stream was stopped, or is
+ * being shut down, since it was looked at. */
 static bool write_to(struct pt_thread *t, unsigned level, struct pt_lane *lane, uint32_t id,
                      const void *data, size_t len, uint64_t addr)
 {
@@ -44,7 +46,7 @@ static bool write_to(struct pt_thread *t, unsigned level, struct pt_lane *lane, 
     pt_store_relaxed(&lane->slot->inside, level ? t->nested : t->count);
     pt_fence_seqcst();
     done = pt_lane_write(lane, id, data, len, addr, pt_clock_now(lane->seg->g.clock)) ||
-           !lane->onward;
+           lane->counted;
     pt_event_leave_lane(lane);
     return done;
 }
@@ -66,6 +68,8 @@ void pt_chain_follow(struct pt_self *self, struct pt_thread *t, unsigned level,
             continue;
         if (write_to(t, level, at, id, data, len, addr))
             return;
+        if (!at->onward)
+            break;
     }
     pt_lane_lost(lane, PT_LOST_FULL, len < lane->max_data ? len : lane->max_data);
 }

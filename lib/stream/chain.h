@@ -10,8 +10,10 @@
  * a writer comes by before or after, on which processor, in a handler, killed before or behind
  * any store, its event is in one of them, or counted as lost in one.
  *
- * Where none takes it, the loss is counted once: in the last that is full, or in the first
- * if those behind it do not want events of that type.
+ * Where none takes it, the loss is counted once: in the stream that has no memory for it, or
+ * is full and has no next; otherwise in the first.  That is so where a next one has no slot for the
+ * thread, has no room for the process, does not want events of that type, or does not run,
+ * though it may have run when its state was loaded.
  */
 #ifndef PT_STREAM_CHAIN_H
 #define PT_STREAM_CHAIN_H

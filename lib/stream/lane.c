@@ -300,12 +300,20 @@ bool pt_stream_stop_full(struct pt_seg_header *h, uint64_t *state, uint64_t ts)
     return true;
 }
 
+/* The event that is being written is lost.  Not in pt_lane_lost(), which handlers call that are
+ * nested too deep, while we write. */
+static void lose(struct pt_lane *lane, unsigned cause, size_t len)
+{
+    lane->counted = true;
+    pt_lane_lost(lane, cause, len);
+}
+
 /* The stream is full: the next one's event, if there is one. */
 static void leave_to_next(struct pt_lane *lane, size_t len)
 {
     lane->onward = pt_chain_has_next(lane->h);
     if (!lane->onward)
-        pt_lane_lost(lane, PT_LOST_FULL, len);
+        lose(lane, PT_LOST_FULL, len);
 }
 
 /*
@@ -350,7 +358,7 @@ static bool find_chunk(struct pt_lane *lane, uint32_t id, size_t len)
         } else {
             if (!pt_state_runs(pt_load_seqcst(&lane->h->state)))
                 return false;
-            pt_lane_lost(lane, PT_LOST_NO_MEMORY, len);
+            lose(lane, PT_LOST_NO_MEMORY, len);
             if (pt_seg_chunk_count(lane->seg) == lane->seg->g.chunk_max)
                 pt_lane_refuse(lane, lane->h);
             return false;
@@ -368,7 +376,7 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
     uint8_t *at;
 
     id &= PT_RECORD_ID_MASK;
-    lane->onward = false;
+    lane->onward = lane->counted = false;
     if (id > PT_ID_SYSTEM_LAST && pt_state_is_full(state)) {
         if (pt_state_runs(state) && !pt_owner_gone(lane))
             leave_to_next(lane, n);
@@ -381,7 +389,7 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
             return false;
         at = place_for(lane, PT_RECORD_HEAD + need, &committed);
         if (!at) {   /* only where another process writes into our chunk */
-            pt_lane_lost(lane, PT_LOST_NO_MEMORY, n);
+            lose(lane, PT_LOST_NO_MEMORY, n);
             return false;
         }
         /* Nothing in the chunk is later than this. */

@@ -26,8 +26,9 @@ int pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epoch,
 
 /*
  * Writes one record with time ts (or later: a change of chunk reads the clock
- * again) or counts its loss, or leaves it to the next stream: lane->onward.  The
- * lane's slot is inside.  id may carry PT_RECORD_TRUNCATED.  True: recorded.
+ * again), or counts its loss: lane->counted, or leaves it to the next stream:
+ * lane->onward, or drops it, since the stream does not run.  The lane's slot is inside.
+ * id may carry PT_RECORD_TRUNCATED.  True: recorded.
  */
 bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t len, uint64_t addr,
                    uint64_t ts);

@@ -58,6 +58,7 @@ struct pt_lane {
     uint32_t slot_index;
     uint32_t chunk_index;
     bool     onward;         /* what was refused last is for the next stream, see chain.h */
+    bool     counted;        /* what was refused last is lost, and that was counted */
     bool     refused;        /* there was no slot or no chunk for it, and that was counted */
     struct pt_seg *seg;
     struct pt_sieve *sieve;  /* sieve.c; kept for the stream that has the bit next */

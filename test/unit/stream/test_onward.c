@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * An event that a full stream leaves to the next, where that does not take it: the thread
+ * gets no slot there, the process is refused, the stream is stopped or shut down between the
+ * look at its state and the write.  It is counted once, in the first.  pt_lane_write() and
+ * pt_lane_attach() go through the test, which does at such a moment what another thread or
+ * process may do.
+ */
+#include <errno.h>
+#include <posixtrace/event.h>
+#include <posixtrace/stream.h>
+#include "stream/lane.h"
+#include "support/run_suite.h"
+#include "support/stream_inside.h"
+
+enum { EVENTS = 5000, SMALL = 65536, LARGE = 4 << 20 };
+
+bool __real_pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t len,
+                          uint64_t addr, uint64_t ts);
+bool __wrap_pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t len,
+                          uint64_t addr, uint64_t ts);
+int __real_pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epoch,
+                          const struct pt_author *author);
+int __wrap_pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epoch,
+                          const struct pt_author *author);
+
+static trace_event_id_t work;
+static trace_id_t first, next;
+static const struct pt_seg *full_of_writers;   /* nobody gets a slot there */
+static struct {
+    const struct pt_seg *seg;
+    void (*run)(void);                         /* once, before an event is written there */
+} meanwhile;
+
+bool __wrap_pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t len,
+                          uint64_t addr, uint64_t ts)
+{
+    void (*run)(void) = meanwhile.run;
+
+    if (run && id == work && lane->seg == meanwhile.seg) {
+        meanwhile.run = NULL;
+        run();
+    }
+    return __real_pt_lane_write(lane, id, data, len, addr, ts);
+}
+
+int __wrap_pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epoch,
+                          const struct pt_author *author)
+{
+    return seg == full_of_writers ? -ENOMEM : __real_pt_lane_attach(lane, seg, epoch, author);
+}
+
+static trace_id_t create(int policy, size_t size)
+{
+    trace_attr_t attr;
+    trace_id_t trid;
+
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamfullpolicy(&attr, policy), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamsize(&attr, size), 0);
+    ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
+    ck_assert_int_eq(posix_trace_attr_destroy(&attr), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    return trid;
+}
+
+static void chain(size_t next_size)
+{
+    first = create(POSIX_TRACE_UNTIL_FULL, SMALL);
+    next = create(POSIX_TRACE_UNTIL_FULL, next_size);
+    ck_assert_int_eq(posix_trace_eventid_open("work", &work), 0);
+    ck_assert_int_eq(posixtrace_chain(first, next), 0);
+}
+
+static void end(void)
+{
+    ck_assert_int_eq(posix_trace_shutdown(first), 0);
+    ck_assert_int_eq(posix_trace_shutdown(next), 0);
+}
+
+static void trace(unsigned n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        posix_trace_event(work, &i, sizeof i);
+}
+
+static uint64_t lost(trace_id_t trid)
+{
+    struct posixtrace_info info = info_of(trid);
+    uint64_t sum = 0;
+
+    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        sum += info.lost[c];
+    return sum;
+}
+
+static uint64_t recorded(trace_id_t trid)
+{
+    struct posixtrace_event e;
+    uint64_t n = 0;
+    int none = 0;
+
+    for (; posixtrace_next_event(trid, &e, &none) == 0 && !none; n += e.id == work)
+        ;
+    return n;
+}
+
+/* Of so many events, those that the next stream has neither recorded nor counted. */
+static void expect_in_first(uint64_t events, uint64_t in_next, uint64_t lost_in_next)
+{
+    uint64_t in_first;
+
+    ck_assert_uint_eq(lost(next), lost_in_next);
+    ck_assert_uint_eq(recorded(next), in_next);
+    in_first = recorded(first);
+    ck_assert_uint_gt(in_first, 500);
+    ck_assert_uint_eq(in_first + lost(first) + in_next + lost_in_next, events);
+}
+
+START_TEST(no_slot_in_next)
+{
+    chain(LARGE);
+    full_of_writers = segment_of(next);
+    trace(EVENTS);
+    full_of_writers = NULL;
+    expect_in_first(EVENTS, 0, 0);
+    end();
+}
+END_TEST
+
+START_TEST(refused_by_next)
+{
+    struct pt_page *page;
+    unsigned bit = 0;
+
+    chain(LARGE);
+    page = pt_self_peek()->page;
+    while (!pt_page_bit_is_of(page, bit, segment_of(next)->file))
+        ck_assert_uint_lt(++bit, PT_STREAMS);
+    pt_store_relaxed(&page->stream[bit].refused, 1u);
+    trace(EVENTS);
+    pt_store_relaxed(&page->stream[bit].refused, 0u);
+    expect_in_first(EVENTS, 0, 0);
+    end();
+}
+END_TEST
+
+static void stop_next(void)
+{
+    ck_assert_int_eq(posix_trace_stop(next), 0);
+}
+
+static void close_next(void)
+{
+    pt_store_seqcst(&segment_of(next)->h->closed, 1u);
+}
+
+static void (*const ends_of_next[])(void) = { stop_next, close_next };
+
+/* As the first event comes to it. */
+START_TEST(next_ends_before_the_write)
+{
+    chain(LARGE);
+    meanwhile.seg = segment_of(next);
+    meanwhile.run = ends_of_next[_i];
+    trace(EVENTS);
+    ck_assert_ptr_null(meanwhile.run);
+    pt_store_seqcst(&segment_of(next)->h->closed, 0u);
+    expect_in_first(EVENTS, 0, 0);
+    end();
+}
+END_TEST
+
+/* As it is full itself, and has counted losses. */
+START_TEST(full_next_stops_before_the_write)
+{
+    uint64_t in_next, lost_in_next;
+
+    chain(SMALL);
+    trace(2 * EVENTS);
+    lost_in_next = lost(next);
+    ck_assert_uint_gt(lost_in_next, 0);
+    meanwhile.seg = segment_of(next);
+    meanwhile.run = stop_next;
+    trace(2);
+    ck_assert_ptr_null(meanwhile.run);
+    ck_assert_uint_eq(lost(next), lost_in_next);
+    ck_assert_uint_eq(lost(first), 2);
+    in_next = recorded(next);
+    ck_assert_uint_eq(recorded(first) + in_next + lost_in_next, 2 * EVENTS);
+    end();
+}
+END_TEST
+
+static void prepare(TCase *t)
+{
+    tcase_set_timeout(t, 60);
+}
+
+static void add(TCase *t)
+{
+    tcase_add_test(t, no_slot_in_next);
+    tcase_add_test(t, refused_by_next);
+    tcase_add_loop_test(t, next_ends_before_the_write, 0, 2);
+    tcase_add_test(t, full_next_stops_before_the_write);
+}
+
+int main(void)
+{
+    return run_suite("stream", "onward", prepare, add);
+}
