@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "stream/chain.h"
 #include "stream/event.h"
+#include "stream/fork.h"
 #include "stream/lane.h"
 #include "stream/steer.h"
 
@@ -58,6 +59,9 @@ void pt_chain_follow(struct pt_self *self, struct pt_thread *t, unsigned level,
     struct pt_lane *at = lane;
     unsigned bit;
 
+    /* A half event in a forked child: nobody reads what it would record or count. */
+    if (pt_fork_has_cut(t))
+        return;
     /* How long a thread ran is asked for by one stream, and said to that one. */
     for (unsigned n = 0; n < PT_STREAMS && id != PT_ID_CPU_TIME; n++) {
         bit = next_bit(self, at->h);

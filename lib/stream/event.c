@@ -403,7 +403,7 @@ void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
     pt_fence_compiler();
     pt_event_leave_lane(lane);
     if (pt_unlikely(lane->onward))
-        pt_chain_follow(pt_self_get(), t, 0, lane, id, data, len, addr);
+        pt_chain_follow(pt_self_peek(), t, 0, lane, id, data, len, addr);
     pt_event_leave(&t->word);
 }
 

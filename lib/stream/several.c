@@ -133,7 +133,7 @@ static PT_APART void put_rest(struct pt_thread *t, uint64_t count, uint32_t id, 
     if (attention)
         attend_lanes(t);
     pt_for_each_bit(bit, onward)
-        pt_chain_follow(pt_self_get(), t, 0, &t->lane0[bit], id, data, len, addr);
+        pt_chain_follow(pt_self_peek(), t, 0, &t->lane0[bit], id, data, len, addr);
     t->ready_until = 0;
     /* Worth it where they come one after the other. */
     if (count == t->several_count + 1 && t->several_clock == PT_CLOCK_TSC)

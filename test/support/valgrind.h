@@ -10,8 +10,9 @@
  *   wake            single steps are valgrind's
  *   space           a limit of address space is valgrind's own, too
  *   scribbled       it takes many minutes; nothing was found in the first two
- *   handler, forks  what the forked child traces later does not come into the inherited
- *                   stream; why is not known.  (With CK_FORK=no the failed test left the
+ *   onward, half events; handler, forks
+ *                   valgrind refuses mremap() of 0 bytes, which maps shared memory a second
+ *                   time (lib/ring/segment_fork.c).  (With CK_FORK=no the failed test left the
  *                   stream, whose function forked at each event of the tests after it, in
  *                   every child again: processes without end.)
  */

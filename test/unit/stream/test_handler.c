@@ -379,7 +379,7 @@ static void add(TCase *t)
     tcase_add_test(t, comes_last);
     tcase_add_test(t, nested);
     tcase_add_test(t, nested_elsewhere);
-    /* Its children do not end there but fork without end; the reason is not known. */
+    /* Its children fork without end there, see support/valgrind.h. */
     if (!is_under_valgrind())
         tcase_add_test(t, forks);
     tcase_add_test(t, in_a_child);

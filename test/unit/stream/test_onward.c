@@ -3,18 +3,22 @@
 /*
  * An event that a full stream leaves to the next, where that does not take it: the thread
  * gets no slot there, the process is refused, the stream is stopped or shut down between the
- * look at its state and the write.  It is counted once, in the first.  pt_lane_write() and
- * pt_lane_attach() go through the test, which does at such a moment what another thread or
- * process may do.
+ * look at its state and the write; or the event is a half one of a forked child.  It is counted
+ * once, in the first, or the parent has it.  pt_lane_write() and pt_lane_attach() go through
+ * the test, which does at such a moment what another thread, process or handler may do.
  */
 #include <errno.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <posixtrace/event.h>
 #include <posixtrace/stream.h>
 #include "stream/lane.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
+#include "support/valgrind.h"
 
-enum { EVENTS = 5000, SMALL = 65536, LARGE = 4 << 20 };
+enum { EVENTS = 5000, CHILDS = 3, SMALL = 65536, LARGE = 4 << 20 };
 
 bool __real_pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t len,
                           uint64_t addr, uint64_t ts);
@@ -32,6 +36,7 @@ static struct {
     const struct pt_seg *seg;
     void (*run)(void);                         /* once, before an event is written there */
 } meanwhile;
+static pid_t child;
 
 bool __wrap_pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t len,
                           uint64_t addr, uint64_t ts)
@@ -194,6 +199,51 @@ START_TEST(full_next_stops_before_the_write)
 }
 END_TEST
 
+/* What a handler may do in the middle of an event; the child can make no file. */
+static void fork_here(void)
+{
+    struct rlimit limit;
+
+    child = fork();
+    if (child == 0 && (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+                       setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 0, limit.rlim_max }) != 0))
+        _exit(2);
+}
+
+/* The event is its parent's; the child's own ones are lost, and counted, in the streams that
+ * trace it.  _i 1: in several streams. */
+START_TEST(half_event_of_a_child)
+{
+    trace_id_t other = 0;
+    int status;
+
+    chain(LARGE);
+    if (_i)
+        other = create(POSIX_TRACE_UNTIL_FULL, LARGE);
+    trace(EVENTS - 1);
+    meanwhile.seg = segment_of(first);
+    meanwhile.run = fork_here;
+    trace(1);
+    ck_assert_ptr_null(meanwhile.run);
+    if (child == 0) {
+        trace(CHILDS);
+        _exit(0);
+    }
+    ck_assert_int_gt(child, 0);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    ck_assert_uint_eq(lost(first), CHILDS);
+    ck_assert_uint_eq(lost(next), 0);
+    ck_assert_uint_eq(recorded(next) + recorded(first), EVENTS);
+    if (_i) {
+        ck_assert_uint_eq(lost(other), CHILDS);
+        ck_assert_uint_eq(recorded(other), EVENTS);
+        ck_assert_int_eq(posix_trace_shutdown(other), 0);
+    }
+    end();
+}
+END_TEST
+
 static void prepare(TCase *t)
 {
     tcase_set_timeout(t, 60);
@@ -205,6 +255,8 @@ static void add(TCase *t)
     tcase_add_test(t, refused_by_next);
     tcase_add_loop_test(t, next_ends_before_the_write, 0, 2);
     tcase_add_test(t, full_next_stops_before_the_write);
+    if (!is_under_valgrind())
+        tcase_add_loop_test(t, half_event_of_a_child, 0, 2);
 }
 
 int main(void)
