@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 #include "ring/liveness.h"
+#include "ring/maps.h"
 
 #define MAPS_BYTES (1u << 20)   /* of the table of mappings, at most: an event may wait for it */
 
@@ -164,11 +164,6 @@ uint64_t pt_process_start(uint32_t pid)
     return r == 0 ? p.start : r == -ESRCH ? 0 : UINT64_MAX;
 }
 
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static uint64_t namespace_of(const char *link)
 {
     struct stat st;
@@ -202,7 +197,7 @@ void pt_identity_self(struct pt_identity *id)
         id->start = process.start;
     read_file("/proc/sys/kernel/random/boot_id", text, sizeof text);
     for (const char *p = text; *p && k < 32; p++) {
-        int d = hex_digit(*p);
+        int d = pt_maps_hex_digit(*p);
 
         if (d >= 0) {
             id->boot_id[k / 2] = (uint8_t)(id->boot_id[k / 2] << 4 | d);
@@ -213,66 +208,33 @@ void pt_identity_self(struct pt_identity *id)
     errno = saved;
 }
 
-/* What is read of a line of the table: "from-to rights offset major:minor inode". */
-struct maps_line {
-    unsigned field;
-    unsigned major, minor;
-    bool colon;
-    unsigned long long inode;
-};
-
-/* One more character.  True: the line is that of a mapping of dev:ino. */
-static bool take_char(struct maps_line *l, char c, dev_t dev, ino_t ino)
-{
-    int digit = hex_digit(c);
-
-    if (c == '\n') {
-        bool same = l->field >= 4 && l->inode == ino && l->major == major(dev) &&
-                    l->minor == minor(dev);
-
-        memset(l, 0, sizeof *l);
-        return same;
-    }
-    if (c == ' ' && l->field < 5)
-        l->field++;
-    else if (l->field == 3 && c == ':')
-        l->colon = true;
-    else if (l->field == 3 && digit >= 0 && !l->colon)
-        l->major = l->major * 16 + (unsigned)digit;
-    else if (l->field == 3 && digit >= 0)
-        l->minor = l->minor * 16 + (unsigned)digit;
-    else if (l->field == 4 && digit >= 0 && digit < 10)
-        l->inode = l->inode * 10 + (unsigned)digit;
-    return false;
-}
-
 enum maps { MAPS_UNKNOWN, MAPS_NOTHING, MAPS_OTHERS, MAPS_IT };
 
-/* Is dev:ino among the mappings of pid?  NOTHING: it has none, as its first thread has
- * ended or ends just now. */
-static enum maps look_at_maps(uint32_t pid, dev_t dev, ino_t ino)
+/* Is the segment among the mappings of its owner?  NOTHING: there are none, as the owner's
+ * first thread has ended or ends just now. */
+static enum maps look_at_maps(const struct pt_seg_header *h, dev_t dev, ino_t ino)
 {
     char path[40], text[4096];
-    struct maps_line line = { .field = 0 };
     size_t total = 0;
-    bool found = false, gone;
+    struct pt_maps maps;
     ssize_t n = 1;
+    bool gone;
     int fd;
 
-    proc_path(path, pid, false, "/maps");
+    proc_path(path, h->owner_pid, false, "/maps");
     fd = open_file(path);
     if (fd < 0)
         return errno == ENOENT || errno == ESRCH ? MAPS_NOTHING : MAPS_UNKNOWN;
-    while (!found && total < MAPS_BYTES && (n = read_some(fd, text, sizeof text)) > 0) {
+    pt_maps_begin(&maps, dev, ino, h->id);
+    while (!maps.found && total < MAPS_BYTES && (n = read_some(fd, text, sizeof text)) > 0) {
         total += (size_t)n;
-        for (ssize_t i = 0; !found && i < n; i++)
-            found = take_char(&line, text[i], dev, ino);
+        pt_maps_take(&maps, text, (size_t)n);
     }
     gone = (n == 0 && total == 0) || (n < 0 && errno == ESRCH);
     close_file(fd);
-    if (found || gone)
-        return found ? MAPS_IT : MAPS_NOTHING;
-    return n == 0 ? MAPS_OTHERS : MAPS_UNKNOWN;
+    if (maps.found || gone)
+        return maps.found ? MAPS_IT : MAPS_NOTHING;
+    return n == 0 && !maps.alike ? MAPS_OTHERS : MAPS_UNKNOWN;
 }
 
 /* Without /proc there is no telling one boot from another. */
@@ -308,10 +270,10 @@ static enum pt_liveness look_at_owner(const struct pt_seg_header *h, dev_t dev, 
         return PT_UNKNOWN;
     seen = look_at_process(h, &owner);
     if (seen == PT_ALIVE && !owner.zombie) {
-        maps = ino ? look_at_maps(h->owner_pid, dev, ino) : MAPS_IT;
+        maps = ino ? look_at_maps(h, dev, ino) : MAPS_IT;
         /* They may have gone while they were read, which looks like their end. */
         if (maps == MAPS_OTHERS)
-            maps = look_at_maps(h->owner_pid, dev, ino);
+            maps = look_at_maps(h, dev, ino);
         if (maps != MAPS_NOTHING)
             return maps == MAPS_IT ? PT_ALIVE : maps == MAPS_OTHERS ? PT_DEAD : PT_UNKNOWN;
         /* Since it was asked how many threads there are, one may have begun. */

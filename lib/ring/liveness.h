@@ -4,7 +4,7 @@
  * Who this process is, and whether another one still lives.
  *
  * Alive: the process with this pid, start time, boot id and pid namespace
- * exists and still maps the segment (seen in /proc/PID/maps).  That ends with
+ * exists and still maps the segment (seen in /proc/PID/maps, see maps.h).  That ends with
  * exit, kill and exec, survives any close, and cannot be confused by a reused
  * pid.  No file locks: they vanish when any descriptor of the file is closed.
  *

@@ -3,15 +3,21 @@
 /*
  * An owner whose first thread ends while somebody looks whether it lives: in no moment
  * of that is it dead, as long as another thread of it is there.
+ *
+ * A file system for which stat() has another device number than /proc/PID/maps, as btrfs: the
+ * number that is asked for is not that of the mapping.
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "ring/liveness.h"
+#include "ring/maps.h"
 #include "ring_helpers.h"
 
 enum { OWNERS = 100, LOOKS_BEHIND = 20 };
@@ -81,9 +87,88 @@ START_TEST(first_thread_ends)
 }
 END_TEST
 
+static dev_t another(dev_t dev)
+{
+    return makedev(major(dev), minor(dev) + 1);
+}
+
+/* The name says it, without which the inode leaves it open; without both the owner is dead. */
+START_TEST(another_device)
+{
+    static struct pt_seg_header h;
+    struct pt_seg seg;
+    dev_t dev;
+    ino_t ino;
+
+    ring_create(&seg, 4096);
+    dev = another(seg.dev);
+    ino = seg.ino;
+    memcpy(&h, seg.h, sizeof h);
+    ck_assert_int_eq(pt_owner_liveness(&h, seg.dev, ino), PT_ALIVE);
+    ck_assert_int_eq(pt_owner_liveness(&h, dev, ino), PT_ALIVE);
+    h.id[15] ^= 1;
+    ck_assert_int_eq(pt_owner_liveness(&h, dev, ino), PT_UNKNOWN);
+    h.id[15] ^= 1;
+    pt_seg_unmap(&seg);
+    ck_assert_int_eq(pt_owner_liveness(&h, dev, ino), PT_DEAD);
+    h.owner_start++;
+    ck_assert_int_eq(pt_owner_liveness(&h, dev, ino), PT_DEAD);
+}
+END_TEST
+
+#define SEGMENT "s-00112233445566778899aabbccddeeff.seg"
+#define OTHER   "7f0000000000-7f0000001000 r-xp 00000000 fe:01 999    /usr/lib/libc.so.6\n"
+
+/* What is in one line of maps, after one of another file. */
+static const struct {
+    const char *line;
+    bool found, alike;
+} lines[] = {
+    { "7f0000000000-7f0000001000 rw-s 00000000 00:2a 4711   /dev/shm/other", true, false },
+    { "7f0000000000-7f0000001000 rw-s 00000000 00:2a 4711", true, false },
+    { "7f0000000000-7f0000001000 rw-s 00000000 00:27 4711   /b/d/" SEGMENT, true, true },
+    { "7f0000000000-7f0000001000 rw-s 00000000 00:27 4712   /b/d/" SEGMENT, true, false },
+    { "7f0000000000-7f0000001000 rw-s 00000000 00:27 12   /b c/" SEGMENT " (deleted)", true,
+      false },
+    { "7f0000000000-7f0000001000 rw-s 00000000 00:27 4711   /b/d/" SEGMENT "s", false, true },
+    { "7f0000000000-7f0000001000 rw-s 00000000 00:27 4711", false, true },
+    { "7f0000000000-7f0000001000 rw-s 00000000 00:2a 4712   /b/s-0011.seg", false, false },
+    { "7f0000000000-7f0000001000 rw-s 00000000 00:2a 4712   /b/" SEGMENT "/x", false, false },
+    { "7f0000000000-7f0000001000 rw-s 00000000 00:2a 4712   /b/" SEGMENT " (deleted)/x", false,
+      false },
+    { "7f0000000000-7f0000001000 rw-s 00000000 00:2a 4712   /b/x" SEGMENT, false, false },
+    { "7f0000000000-7f0000001000 rw-p 00000000 00:00 0      [heap]", false, false },
+    { "7f0000000000-7f0000001000 rw-p 00000000 00:00 0", false, false },
+};
+
+/* As a whole, and in two pieces wherever they are cut. */
+START_TEST(lines_of_maps)
+{
+    static const uint8_t id[16] = { 0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
+                                    0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff };
+    char text[512];
+    struct pt_maps m;
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        size_t n = (size_t)snprintf(text, sizeof text, OTHER "%s\n" OTHER, lines[i].line);
+
+        for (size_t cut = 0; cut < n; cut++) {
+            pt_maps_begin(&m, makedev(0, 0x2a), 4711, id);
+            if (!pt_maps_take(&m, text, cut))
+                pt_maps_take(&m, text + cut, n - cut);
+            if (m.found != lines[i].found || m.alike != lines[i].alike)
+                ck_abort_msg("cut at %zu: found %d, alike %d: %s", cut, m.found, m.alike,
+                             lines[i].line);
+        }
+    }
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_add_test(tc, first_thread_ends);
+    tcase_add_test(tc, another_device);
+    tcase_add_test(tc, lines_of_maps);
 }
 
 int main(void)
