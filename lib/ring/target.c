@@ -18,26 +18,63 @@
 #include "ring/liveness.h"
 #include "ring/target.h"
 
-/* What a process says of itself; at most size - 1 bytes. -errno, or how many. */
-static ssize_t read_proc(pid_t pid, const char *leaf, void *to, size_t size)
+/* Of what a process says of itself.  A descriptor, or -errno. */
+static int open_proc(pid_t pid, const char *leaf)
 {
     char path[48];
-    ssize_t n;
     int fd;
 
     snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, leaf);
     fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    n = read(fd, to, size - 1);
-    if (n < 0)
-        n = -errno;
-    close(fd);
-    ((char *)to)[n > 0 ? n : 0] = '\0';
-    return n;
+    return fd < 0 ? -errno : fd;
 }
 
-/* The text behind "Key:" in /proc/PID/status, or "". */
+/* The lines of /proc/PID/status without that of the groups: there may be 65,536 of them, and
+ * those lines that are asked for come after it. */
+struct status {
+    char text[4096];
+    size_t length, line;     /* where the last line begins */
+    bool groups;             /* it is that of the groups */
+};
+
+static void take_char(struct status *s, char c)
+{
+    static const char groups[] = "Groups:";
+    size_t key = sizeof groups - 1;
+
+    if (!s->groups && s->length < sizeof s->text - 1)
+        s->text[s->length++] = c;
+    if (s->length - s->line == key && memcmp(s->text + s->line, groups, key) == 0) {
+        s->length = s->line;
+        s->groups = true;
+    }
+    if (c == '\n') {
+        s->line = s->length;
+        s->groups = false;
+    }
+}
+
+/* 0 or -errno. */
+static int read_status(pid_t pid, struct status *s)
+{
+    int fd = open_proc(pid, "status"), r;
+    char piece[512];
+    ssize_t n;
+
+    s->length = s->line = 0;
+    s->groups = false;
+    if (fd < 0)
+        return fd;
+    while ((n = read(fd, piece, sizeof piece)) > 0 || (n < 0 && errno == EINTR))
+        for (ssize_t i = 0; i < n; i++)
+            take_char(s, piece[i]);
+    r = n < 0 ? -errno : 0;
+    close(fd);
+    s->text[s->length] = '\0';
+    return r;
+}
+
+/* The text after "Key:" in /proc/PID/status, or "". */
 static const char *field(const char *status, const char *key)
 {
     size_t n = strlen(key);
@@ -105,6 +142,20 @@ static uint64_t aux_word(const uint8_t *at, bool wide)
     return wide ? long_word : word;
 }
 
+static ssize_t read_auxv(pid_t pid, uint8_t *to, size_t size)
+{
+    int fd = open_proc(pid, "auxv");
+    ssize_t n;
+
+    if (fd < 0)
+        return fd;
+    n = read(fd, to, size);
+    if (n < 0)
+        n = -errno;
+    close(fd);
+    return n;
+}
+
 /*
  * Was the program started with more rights than its caller had?  The kernel lets
  * only those read the vector who may read the process's memory: that answer counts
@@ -114,7 +165,7 @@ static uint64_t aux_word(const uint8_t *at, bool wide)
 static int is_secure(pid_t pid)
 {
     uint8_t aux[2048];
-    ssize_t n = read_proc(pid, "auxv", aux, sizeof aux);
+    ssize_t n = read_auxv(pid, aux, sizeof aux);
     bool wide = n >= 8 && aux_word(aux, true) < 0x10000;
     size_t word = wide ? 8 : 4;
 
@@ -152,18 +203,18 @@ static int may_trace(pid_t pid, const char *status)
 
 int pt_target_look(struct pt_target *t, pid_t pid)
 {
-    char status[4096];
-    ssize_t n;
+    struct status s;
+    const char *status = s.text;
     int r;
 
     if (pid <= 0 || (kill(pid, 0) < 0 && errno == ESRCH))
         return -ESRCH;
     if (!pt_proc_is_ours())
         return -ENOTSUP;
-    n = read_proc(pid, "status", status, sizeof status);
-    if (n < 0 && pt_is_shortage((int)n))
-        return (int)n;
-    if (n < 0)   /* it has just gone, or is another user's and hidden */
+    r = read_status(pid, &s);
+    if (r < 0 && pt_is_shortage(r))
+        return r;
+    if (r < 0)   /* it has just gone, or is another user's and hidden */
         return kill(pid, 0) == 0 ? -ENOTSUP : errno == EPERM ? -EPERM : -ESRCH;
     if (number(status, "Tgid") != (unsigned long)pid || has_ended(status))
         return -ESRCH;
@@ -206,23 +257,22 @@ static int become(uid_t uid, gid_t gid)
 
 int pt_target_take_ids(pid_t pid)
 {
-    char status[4096];
     struct pt_target t;
-    ssize_t n;
+    struct status s;
     int r;
 
     if (geteuid() != 0)
         return -EPERM;
-    n = read_proc(getpid(), "status", status, sizeof status);
-    if (n < 0 || number(status, "Threads") != 1)
-        return n < 0 ? -ENOTSUP : -EBUSY;
+    r = read_status(getpid(), &s);
+    if (r < 0 || number(s.text, "Threads") != 1)
+        return r < 0 ? -ENOTSUP : -EBUSY;
     r = pt_target_look(&t, pid);
     if (r < 0 || t.uid == 0)
         return r;
-    n = read_proc(pid, "status", status, sizeof status);
-    if (n < 0 || pt_process_start(t.pid) != t.start || effective(status, "Uid") != t.uid)
+    r = read_status(pid, &s);
+    if (r < 0 || pt_process_start(t.pid) != t.start || effective(s.text, "Uid") != t.uid)
         return -ESRCH;
-    r = become(t.uid, (gid_t)effective(status, "Gid"));
+    r = become(t.uid, (gid_t)effective(s.text, "Gid"));
     if (r == 0)
         looked_at = t;
     return r;

@@ -3,6 +3,8 @@
 /* Who may be traced, and how many streams there are. */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@
 #include "ring_helpers.h"
 
 #define NOBODY 65534
+#define GROUPS 4000u
 
 /* A child that has come to rest as what prepare made of it; kill it. */
 static pid_t child(void (*prepare)(void))
@@ -117,6 +120,72 @@ START_TEST(test_other_users)
 }
 END_TEST
 
+/* So many that the line of them is longer than any other part of /proc/PID/status. */
+static void join_groups(void)
+{
+    static gid_t groups[GROUPS];
+
+    for (unsigned i = 0; i < GROUPS; i++)
+        groups[i] = 1000000000u + i;
+    if (setgroups(GROUPS, groups) != 0)
+        _exit(1);
+}
+
+static void become_nobody_with_groups(void)
+{
+    join_groups();
+    become_nobody();
+}
+
+/* Root only: what comes after the groups of a process is read, too. */
+START_TEST(test_many_groups)
+{
+    pid_t target, root;
+    int status;
+
+    if (geteuid() != 0)
+        return;
+    target = child(become_nobody_with_groups);
+    root = fork();
+    ck_assert_int_ge(root, 0);
+    if (root == 0) {
+        join_groups();
+        _exit(-pt_target_take_ids(target));
+    }
+    ck_assert_int_eq(waitpid(root, &status, 0), root);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+    end(target);
+}
+END_TEST
+
+/* Root only, and where it may make namespaces: the target is in one below. */
+START_TEST(test_many_groups_below)
+{
+    struct pt_target t;
+    pid_t target;
+    int status;
+
+    if (geteuid() != 0)
+        return;
+    target = fork();
+    ck_assert_int_ge(target, 0);
+    if (target == 0) {
+        pid_t inner;
+
+        if (unshare(CLONE_NEWPID) != 0)
+            _exit(0);
+        inner = child(join_groups);
+        status = pt_target_look(&t, inner);
+        kill(inner, SIGKILL);
+        _exit(status == -ENOTSUP ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(target, &status, 0), target);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+END_TEST
+
 START_TEST(test_sees_directory)
 {
     struct pt_target t;
@@ -197,6 +266,8 @@ static void add(TCase *tc)
 {
     tcase_add_test(tc, test_own_child);
     tcase_add_test(tc, test_other_users);
+    tcase_add_test(tc, test_many_groups);
+    tcase_add_test(tc, test_many_groups_below);
     tcase_add_test(tc, test_sees_directory);
     tcase_add_test(tc, test_directory_of_another_user);
     tcase_add_test(tc, test_plain_names);
