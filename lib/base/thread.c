@@ -10,6 +10,9 @@
 #include <unistd.h>
 #include "base/thread.h"
 
+#define STACK_OURS   (256u << 10)   /* 27 KiB is the most that was measured, in a recovery */
+#define STACK_PLENTY (1u << 20)     /* who has so much gets no more */
+
 void pt_thread_hold_signals(sigset_t *before)
 {
     sigset_t all;
@@ -23,14 +26,36 @@ void pt_thread_let_signals(const sigset_t *before)
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
+/* The program's attributes, with a stack that suffices for us.  Its default may be as small as
+ * its own threads allow, but holds what the C library takes from each stack (thread-local
+ * variables, the guard), so what we need is added to it. */
+static int give_stack(pthread_attr_t *attr)
+{
+    size_t size;
+    int e = pthread_getattr_default_np(attr);
+
+    if (e)
+        return e;
+    e = pthread_attr_getstacksize(attr, &size);
+    if (e == 0 && size < STACK_PLENTY)
+        e = pthread_attr_setstacksize(attr, size + STACK_OURS);
+    if (e)
+        pthread_attr_destroy(attr);
+    return e;
+}
+
 int pt_thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
 {
+    pthread_attr_t attr;
     sigset_t old;
-    int e;
+    int e = give_stack(&attr);
 
-    pt_thread_hold_signals(&old);
-    e = pthread_create(thread, NULL, run, argument);
-    pt_thread_let_signals(&old);
+    if (e == 0) {
+        pt_thread_hold_signals(&old);
+        e = pthread_create(thread, &attr, run, argument);
+        pt_thread_let_signals(&old);
+        pthread_attr_destroy(&attr);
+    }
     return e == EAGAIN ? -ENOMEM : -e;
 }
 

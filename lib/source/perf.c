@@ -49,6 +49,7 @@
 #include <unistd.h>
 #include "base/grow.h"
 #include "base/sys.h"
+#include "base/thread.h"
 #include "source/backlog.h"
 #include "source/perf.h"
 #include "source/perf_ring.h"
@@ -274,12 +275,12 @@ static int start_pump(struct pt_switch_source *s)
     if (s->bell < 0)
         return -errno;
     s->polled[s->ring_count] = (struct pollfd){ s->bell, POLLIN, 0 };
-    e = pthread_create(&s->pump, NULL, pump, s);
-    if (e) {
+    e = pt_thread_start(&s->pump, pump, s);
+    if (e < 0) {
         close(s->bell);
         s->bell = -1;
     }
-    return -e;
+    return e;
 }
 
 static void stop_pump(struct pt_switch_source *s)
