@@ -17,8 +17,9 @@
  * Trust.  Any process of the same user can write any value to the page and to segments.  A
  * lane is good while its epoch, which is private, is the page's; where there is no lane, events
  * compare the page's words with pt_thread_never(), a random number that no other process knows,
- * since each constant could stand in the page.  Before a segment is unmapped, the lanes into it
- * are forgotten (pt_threads_forget): the page may get an old epoch back.
+ * since each constant could stand in the page.  One case is open: a lane stays good for the
+ * epoch of a stream that was shut down, and a process that stores that epoch into the page once
+ * more, with a gate, leads the thread's next event into memory that is unmapped.
  *
  * word protects mappings: an event stores it, then looks at its gate again;
  * who wants to unmap a segment closes the gates, issues pt_barrier_all() and
