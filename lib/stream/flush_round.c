@@ -189,17 +189,20 @@ void pt_flush_marked_round(struct pt_flusher *f, bool explicit_one)
 
 int pt_flush_clear(struct pt_flusher *f)
 {
+    struct pt_live *l = &f->stream->live;
     struct pt_log_books books;
     int e;
 
     take_reading(f);
-    e = pt_live_clear(&f->stream->live, f->clear_ts);
+    e = pt_live_clear(l, f->clear_ts);
+    /* The books of a writer that no round has met yet stand in its slot, too. */
+    pt_live_look_at_counts(l);
     if (e == 0)
         e = pt_log_clear(f->writer);
     pt_log_books(f->writer, &books);
     if (books.events + books.full + books.overwritten + books.error == 0)
-        pt_books_clear(&f->stream->live);
-    pt_books_leave(&f->stream->live, &books);
+        pt_books_clear(l);
+    pt_books_leave(l, &books);
     publish(f);
     leave_reading(f);
     return e;
