@@ -16,7 +16,7 @@ import json
 import sys
 
 PASSED, SKIPPED = {"OK", "EXPECTEDFAIL"}, {"SKIP"}
-LAST_LINES, LINE = 8, 160
+LAST_LINES, LINE = 8, 240
 
 
 def results(base):
