@@ -229,11 +229,10 @@ static bool leave_running(struct pt_stream *s, uint64_t *state, uint64_t addr)
 {
     struct pt_seg_header *h = s->seg->h;
     bool full = pt_state_is_full(*state);
-    uint64_t now = pt_clock_now(s->seg->g.clock);
     int by_call = 0;
 
     if (full ? !pt_cas_seqcst(&h->state, state, pt_state_turn(*state, PT_HALTED))
-             : !pt_state_change(h, state, PT_SUSPENDED, now))
+             : !pt_state_change(h, state, PT_SUSPENDED, pt_clock_now(s->seg->g.clock)))
         return false;
     pt_stream_update_gates(s, false);
     if (full)

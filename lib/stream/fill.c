@@ -20,15 +20,10 @@ struct pt_fill {
     uint32_t  ended;
 };
 
-static void wake(struct pt_seg_header *h)
+void pt_fill_tell(struct pt_seg_header *h)
 {
     pt_add_seqcst(&h->fill_futex, 1u);
     pt_futex_wake_all(&h->fill_futex);
-}
-
-void pt_fill_tell(struct pt_seg_header *h)
-{
-    wake(h);
 }
 
 void pt_fill_arm(struct pt_seg_header *h)
@@ -77,7 +72,7 @@ void pt_fill_end(struct pt_stream *s)
     pt_store_seqcst(&f->h->fill_level, 0u);
     pt_store_seqcst(&f->h->fill_mark, 0u);
     pt_store_seqcst(&f->ended, 1u);
-    wake(f->h);
+    pt_fill_tell(f->h);
     pthread_join(f->thread, NULL);
     close(f->fd);
     free(f);

@@ -7,8 +7,8 @@
  * Whoever closes a chunk, in any process, compares what is full with fill_mark and wakes
  * fill_futex.  A thread of the creator sleeps there, sets fill_mark to 0 and writes to the
  * descriptor, which other processes do not have: once for a passing, however many writers
- * have woken it.  Not the writers clear the mark: one that is killed before its wake-up leaves
- * the mark for the next chunk that is closed.  Until the thread has run, each closed chunk
+ * have woken it.  The writers do not clear it: one that is killed before its wake-up leaves it
+ * for the next chunk that is closed.  Until the thread has run, each closed chunk
  * costs a system call.
  *
  * Whoever gives chunks back, and so is the consumer, sets fill_mark to fill_level again when

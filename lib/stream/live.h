@@ -112,7 +112,6 @@ struct pt_live {
     uint64_t watermark;
     bool finished;               /* nobody writes any more: all that is committed is certain */
     bool passive;                /* only looks on */
-    bool rounds;                 /* works by rounds, which tell what has changed */
     uint64_t from_gen, from_ts;  /* passive: chunks taken, LOOP's loss, writers known when */
     uint64_t from_wid;           /* we began */
     uint64_t from_no_slot[PT_LOST_OWN];

@@ -23,7 +23,6 @@ int pt_round_init(struct pt_round *r, struct pt_live *live, const struct pt_roun
 {
     memset(r, 0, sizeof *r);
     r->live = live;
-    live->rounds = true;
     r->sink = *sink;
     r->copy = malloc(PT_CHUNK_MAX);
     return r->copy ? 0 : -ENOMEM;

@@ -26,14 +26,15 @@ static struct pt_tally *find(struct pt_live *l, uint64_t wid)
 
 /* Nothing of the writer is to come: its slot has ended and was released, and its last event
  * was seen, or one that is later than its end, before which all others were.  Events of an ended
- * writer may wait for many rounds, while another writer stands still inside an older one.  An
- * onlooker forgets nobody: what it knew at its beginning is in no sum. */
+ * writer may wait for many rounds, while another writer stands still inside an older one.  What
+ * has changed goes into the log first.  An onlooker forgets nobody: what it knew at its beginning
+ * is in no sum. */
 static bool is_complete(const struct pt_live *l, const struct pt_tally *t)
 {
     bool final = t->source == PT_TALLY_FINAL;
 
     return !l->passive && (final || t->source == PT_TALLY_FOLDED) &&
-           !(l->rounds && t->changed) && l->released - t->ended_at >= 2 &&
+           !(l->seg->g.has_log && t->changed) && l->released - t->ended_at >= 2 &&
            ((final && t->next_no >= t->recorded) || l->delivered_ts > t->ended_ts);
 }
 
@@ -154,8 +155,6 @@ static void set_counts(struct pt_live *l, struct pt_tally *t, const struct pt_sl
 {
     t->look = l->look;
     t->slot = index;
-    if (t->source == PT_TALLY_FINAL && !l->passive)
-        note_end(l, t);
     t->recorded = v->mine.recorded;
     memcpy(t->lost, v->mine.lost, sizeof t->lost);
 }
@@ -176,6 +175,8 @@ static void take_slot(struct pt_live *l, const struct pt_slot_view *v, uint32_t 
                   memcmp(t->lost, v->mine.lost, sizeof t->lost) != 0;
     t->source = source;
     set_counts(l, t, v, index);
+    if (source == PT_TALLY_FINAL)
+        note_end(l, t);
 }
 
 /* Of writers whose slots are gone the last counts stay. */
