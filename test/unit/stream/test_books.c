@@ -324,9 +324,18 @@ START_TEST(not_forgotten_before_their_events)
 }
 END_TEST
 
+/* Waits for a child that kills itself. */
+static void await_kill(pid_t pid)
+{
+    int status;
+
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
 START_TEST(forgotten_and_killed)
 {
-    int fd = log_file(), status;
+    int fd = log_file();
     struct posixtrace_recover_report report;
     pid_t pid = fork();
 
@@ -338,8 +347,7 @@ START_TEST(forgotten_and_killed)
         trace_all(trid, _i % 2);
         kill(getpid(), SIGKILL);
     }
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    await_kill(pid);
     check_log(fd, (uint64_t)BATCHES * BATCH);
     ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
     ck_assert_int_eq(report.segment_found, 1);
@@ -386,7 +394,7 @@ static void die_with_slots_claimed(trace_id_t trid)
 
 START_TEST(killed_before_slots_are_free)
 {
-    int fd = log_file(), status;
+    int fd = log_file();
     pid_t pid = fork();
 
     ck_assert_int_ge(pid, 0);
@@ -396,8 +404,7 @@ START_TEST(killed_before_slots_are_free)
         trace_all(trid, false);
         die_with_slots_claimed(trid);
     }
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    await_kill(pid);
     check_log(fd, (uint64_t)(BATCHES + 1) * BATCH);
     close(fd);
 }
@@ -406,7 +413,7 @@ END_TEST
 /* No round has met the writer when the stream is cleared: nothing of it is lost. */
 START_TEST(cleared_and_killed)
 {
-    int fd = log_file(), status;
+    int fd = log_file();
     struct posixtrace_recover_report report;
     pid_t pid = fork();
 
@@ -421,8 +428,7 @@ START_TEST(cleared_and_killed)
             _exit(1);
         kill(getpid(), SIGKILL);
     }
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    await_kill(pid);
     check_log(fd, 0);
     ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
     check_log(fd, 0);
@@ -447,7 +453,7 @@ static void die_without_last_books(trace_id_t trid)
 
 START_TEST(killed_before_books)
 {
-    int fd = log_file(), status;
+    int fd = log_file();
     pid_t pid = fork();
 
     ck_assert_int_ge(pid, 0);
@@ -457,8 +463,7 @@ START_TEST(killed_before_books)
         trace_all(trid, true);
         die_without_last_books(trid);
     }
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    await_kill(pid);
     check_log(fd, (uint64_t)BATCHES * BATCH + EVENTS + 1);
     close(fd);
 }
