@@ -28,6 +28,7 @@ struct found {
     char     names[200];  /* the first of them */
     pid_t   *pids;        /* processes that recorded something */
     size_t   pid_count;
+    bool     nameless;    /* and some whose events no thread of the log's list has */
 };
 
 static void count_types(struct log_file *log, struct found *f)
@@ -69,6 +70,8 @@ static void collect_processes(struct log_file *log, struct found *f)
 
     while (posixtrace_thread_getnext(log->trid, &cursor, &thread, &unavailable) == 0 &&
            !unavailable) {
+        if (thread.pid == 0 && thread.recorded > 0)
+            f->nameless = true;
         if (thread.pid == 0 || thread.pid == getpid() || thread.recorded == 0)
             continue;
         f->pids = tool_grow(f->pids, count + 1, sizeof *f->pids);
@@ -91,9 +94,10 @@ static void say_recorded(const struct recording *r, struct log_file *log, const 
     if (lost > 0 || log->info.flush_error)
         snprintf(losses, sizeof losses, "%s lost (%s)", amount_count(lost),
                  log_file_causes(&log->info));
-    tool_note("recorded %s event%s of %zu process%s in %s, %s; to see them: posixtrace print %s",
-              amount_count(f->events), f->events == 1 ? "" : "s", f->pid_count,
-              f->pid_count == 1 ? "" : "es", log->shown, losses, quote(r->log));
+    tool_note("recorded %s event%s of %s%s process%s in %s, %s; to see them: posixtrace print %s",
+              amount_count(f->events), f->events == 1 ? "" : "s", f->nameless ? "at least " : "",
+              amount_count(f->pid_count), f->pid_count == 1 ? "" : "es", log->shown, losses,
+              quote(r->log));
 }
 
 /* Beyond what a stream has room for at once. */

@@ -85,10 +85,12 @@ void pt_books_take(const struct pt_seg *seg, uint32_t index, struct pt_tally *t)
 
 void pt_books_fill(const struct pt_tally *t, struct pt_log_author_totals *a)
 {
+    uint64_t recorded = pt_tally_recorded(t);
+
     memset(a, 0, sizeof *a);
     a->author = t->author;
-    if (t->recorded > t->excluded + t->refused)
-        a->recorded = t->recorded - t->excluded - t->refused;
+    if (recorded > t->excluded + t->refused)
+        a->recorded = recorded - t->excluded - t->refused;
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         a->lost[c] = t->lost[c];
     a->lost[PT_LOST_FULL] += t->refused;

@@ -98,7 +98,7 @@ struct pt_folded {
     uint64_t cleared;            /* given to the log before it was last cleared */
     uint64_t next;               /* how many were seen or passed over */
     uint64_t recorded, lost[PT_LOST_OWN];   /* of those that were FINAL */
-    uint64_t gone;               /* excluded and refused of those that were not */
+    uint64_t named;              /* recorded by those that were not, and known to be theirs */
 };
 
 #define PT_TALLY_MAX 65536u
@@ -254,6 +254,13 @@ void pt_live_account_many(struct pt_tally *t, uint64_t no, uint64_t n);
 static inline uint64_t pt_tally_overwritten(const struct pt_tally *t)
 {
     return t->next_no - t->seen + t->dropped + t->never_seen;
+}
+
+/* How many events its writer has recorded.  Of a writer whose slot was needed by another only
+ * those up to the last one seen are known to be its own; the sums of the slots have the rest. */
+static inline uint64_t pt_tally_recorded(const struct pt_tally *t)
+{
+    return t->source == PT_TALLY_FOLDED ? t->next_no : t->recorded;
 }
 
 /* How many were delivered. */

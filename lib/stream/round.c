@@ -334,13 +334,14 @@ int pt_round_totals(struct pt_live *l, bool all, struct pt_log_author_totals **t
 {
     struct pt_seg_header *h = l->seg->h;
     struct pt_log_author_totals *a;
+    uint64_t named;
 
     pt_live_take_counts(l);
     a = malloc((l->tally_count + 1) * sizeof *a);
     if (!a)
         return -ENOMEM;
     *count = 0;
-    status->recorded_unknown_author = l->gone.recorded - l->folded.gone;
+    named = l->folded.named;
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         status->lost_unknown_author[c] =
             l->gone.lost[c] + pt_load_relaxed(&h->lost_no_slot[c]);
@@ -350,14 +351,16 @@ int pt_round_totals(struct pt_live *l, bool all, struct pt_log_author_totals **t
 
         if (!t->used)
             continue;
-        /* The slot's counts of a folded writer are in the sums, ours are not. */
+        /* The sums of the slots contain what a folded writer has recorded. */
         if (t->source == PT_TALLY_FOLDED)
-            status->recorded_unknown_author -= t->excluded + t->refused;
+            named += pt_tally_recorded(t);
         if (!all && !t->changed)
             continue;
         pt_books_fill(t, &a[(*count)++]);
         t->changed = false;
     }
+    status->recorded_unknown_author =
+        l->gone.recorded > named ? l->gone.recorded - named : 0;
     *totals = a;
     return 0;
 }

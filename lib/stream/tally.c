@@ -51,7 +51,7 @@ static void forget(struct pt_live *l, const struct pt_tally *t)
     f->overwritten += pt_tally_overwritten(t);
     f->next += t->next_no;
     if (t->source == PT_TALLY_FOLDED) {
-        f->gone += t->excluded + t->refused;
+        f->named += pt_tally_recorded(t);
         return;
     }
     f->recorded += t->recorded;

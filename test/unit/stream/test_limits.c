@@ -115,6 +115,32 @@ START_TEST(more_than_255_children)
 }
 END_TEST
 
+/* Each child takes the slot of one before it, most of them before the flush thread has looked at
+ * the slot: the log names them by their events. */
+START_TEST(children_one_after_another)
+{
+    FILE *file = tmpfile();
+    trace_id_t trid = create(1 << 20, 64, POSIX_TRACE_FLUSH, fileno(file));
+    struct posixtrace_thread_info thread;
+    unsigned named = 0;
+    size_t cursor = 0;
+    int end = 0;
+
+    for (unsigned i = 0; i < CHILDREN; i++)
+        trace_in_children(1, 3);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    trid = open_log(fileno(file));
+    while (posixtrace_thread_getnext(trid, &cursor, &thread, &end) == 0 && !end) {
+        ck_assert_uint_ne(thread.pid, 0);
+        ck_assert_uint_eq(thread.recorded, 3);
+        named++;
+    }
+    ck_assert_uint_eq(named, CHILDREN);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    fclose(file);
+}
+END_TEST
+
 /* The table is full of a process that lives, this one's parent. */
 static void fill_table(struct pt_seg *seg)
 {
@@ -269,6 +295,7 @@ static void add(TCase *t)
 {
     tcase_set_timeout(t, 60);
     tcase_add_test(t, more_than_255_children);
+    tcase_add_test(t, children_one_after_another);
     tcase_add_test(t, refused_processes);
     tcase_add_test(t, refused_threads);
     tcase_add_test(t, ended_threads_after_a_look_at_the_books);
