@@ -61,7 +61,9 @@ int posixtrace_new_user_metric(const char *metric_name, const char *initial_even
 
 /*
  * Events_Required_By: the event types that the metric looks at and trid knows, with
- * posixtrace_cpu_time where it looks at context switches that may be refused.  For a
+ * posixtrace_cpu_time where it looks at context switches that may be refused, and with
+ * the types that mark where events are missing (POSIX_TRACE_START, STOP, FILTER, OVERFLOW
+ * and RESUME) and where a thread ends (posixtrace_thread_end).  For a
  * stream that this process traces itself, types of the program's own that are not
  * open yet are opened.
  *

@@ -153,9 +153,12 @@ static bool looks_at(const posixtrace_metric_t *metric, const char *name)
     return false;
 }
 
-/* What there is instead of context switches goes with them. */
+/* What there is instead of context switches goes with them.  Without the end of a thread the
+ * next thread with its number would continue its measurement. */
 static bool is_wanted(const posixtrace_metric_t *metric, const char *name)
 {
+    if (strcmp(name, "posixtrace_thread_end") == 0)
+        return true;
     if (strcmp(name, "posixtrace_cpu_time") == 0)
         return looks_at(metric, "posixtrace_switch_out") ||
                looks_at(metric, "posixtrace_switch_preempted");
@@ -179,6 +182,20 @@ static int add_known(const posixtrace_metric_t *metric, trace_id_t trid, trace_e
     return error ? error : posix_trace_eventtypelist_rewind(trid);
 }
 
+/* The types that note_gap() in run.c acts on.  A stream that filters them out hides where its
+ * events are missing, and a measurement joins the events on both sides. */
+static int add_marks(trace_event_set_t *set)
+{
+    static const trace_event_id_t marks[] = { POSIX_TRACE_START, POSIX_TRACE_STOP,
+                                              POSIX_TRACE_FILTER, POSIX_TRACE_OVERFLOW,
+                                              POSIX_TRACE_RESUME };
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < sizeof marks / sizeof marks[0]; i++)
+        error = posix_trace_eventset_add(marks[i], set);
+    return error;
+}
+
 int posixtrace_events_required_by(const posixtrace_metric_t *metric, trace_id_t trid,
                                   trace_event_set_t *set)
 {
@@ -197,5 +214,7 @@ int posixtrace_events_required_by(const posixtrace_metric_t *metric, trace_id_t 
             return error;
     }
     error = posix_trace_eventset_empty(set);
+    if (error == 0)
+        error = add_marks(set);
     return error ? error : add_known(metric, trid, set);
 }

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace_events_required_by() as its page describes the use: all types are filtered but
+ * those.  Events are lost then; no measurement joins events of two rounds of a thread.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "scene.h"
+#include "support/run_suite.h"
+
+enum { THREADS = 3, ROUNDS = 20000, FLOODS_MAX = 20, TORN_MAX = 65536 };
+
+/* Of one thread: a begin and the finish after it, of another round. */
+struct torn {
+    pid_t   tid;
+    int64_t begin_ns;
+};
+
+struct reading {
+    struct { pid_t tid; int64_t begin_ns; unsigned round; bool open; }
+        threads[THREADS * FLOODS_MAX];
+    size_t thread_count;
+    struct torn torn[TORN_MAX];
+    size_t torn_count;
+};
+
+static trace_event_id_t begin, finish;
+static unsigned next_round;
+
+static void *flood(void *arg)
+{
+    unsigned first = *(unsigned *)arg;
+
+    for (unsigned i = first; i < first + ROUNDS; i++) {
+        posix_trace_event(begin, &i, sizeof i);
+        posix_trace_event(finish, &i, sizeof i);
+    }
+    return NULL;
+}
+
+static bool has_lost(trace_id_t trid)
+{
+    struct posix_trace_status_info status;
+    pthread_t threads[THREADS];
+
+    for (int i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, flood, &next_round), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    next_round += ROUNDS;
+    ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
+    return status.posix_stream_overrun_status == POSIX_TRACE_OVERRUN;
+}
+
+static void filter_all_but(trace_id_t trid, const trace_event_set_t *needed)
+{
+    trace_event_set_t all;
+
+    ck_assert_int_eq(posix_trace_eventset_fill(&all, POSIX_TRACE_ALL_EVENTS), 0);
+    ck_assert_int_eq(posix_trace_set_filter(trid, &all, POSIX_TRACE_SET_EVENTSET), 0);
+    ck_assert_int_eq(posix_trace_set_filter(trid, needed, POSIX_TRACE_SUB_EVENTSET), 0);
+}
+
+/* A small stream in front of a log, flooded until it has lost something. */
+static void record(const posixtrace_metric_t *metric, int fd)
+{
+    trace_event_set_t needed;
+    trace_attr_t attr;
+    trace_id_t trid;
+    unsigned floods = 0;
+
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamsize(&attr, 65536), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH), 0);
+    ck_assert_int_eq(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
+    ck_assert_int_eq(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
+    ck_assert_int_eq(posix_trace_attr_destroy(&attr), 0);
+    ck_assert_int_eq(posixtrace_events_required_by(metric, trid, &needed), 0);
+    filter_all_but(trid, &needed);
+    ck_assert_int_eq(posix_trace_eventid_open("flood begin", &begin), 0);
+    ck_assert_int_eq(posix_trace_eventid_open("flood finish", &finish), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    while (!has_lost(trid))
+        ck_assert_uint_lt(++floods, FLOODS_MAX);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+
+static void read_one(struct reading *r, const struct posixtrace_event *e)
+{
+    size_t i = 0;
+    unsigned round;
+
+    while (i < r->thread_count && r->threads[i].tid != e->tid)
+        i++;
+    ck_assert_uint_lt(i, THREADS * FLOODS_MAX);
+    r->thread_count += i == r->thread_count;
+    r->threads[i].tid = e->tid;
+    ck_assert_uint_eq(e->data_len, sizeof round);
+    memcpy(&round, e->data, sizeof round);
+    if (strcmp(e->name, "flood finish") == 0) {
+        if (r->threads[i].open && r->threads[i].round != round && r->torn_count < TORN_MAX)
+            r->torn[r->torn_count++] = (struct torn){ e->tid, r->threads[i].begin_ns };
+        r->threads[i].open = false;
+    } else if (!r->threads[i].open) {   /* a begin inside is restarted: the first counts */
+        r->threads[i].begin_ns = e->ns;
+        r->threads[i].round = round;
+        r->threads[i].open = true;
+    }
+}
+
+static void read_log(struct reading *r, trace_id_t trid)
+{
+    struct posixtrace_event e;
+    int unavailable = 0;
+
+    memset(r, 0, sizeof *r);
+    while (posixtrace_next_event(trid, &e, &unavailable) == 0 && !unavailable)
+        if (strncmp(e.name, "flood ", 6) == 0)
+            read_one(r, &e);
+}
+
+static int check_measured(void *context, const struct posixtrace_measurement *m)
+{
+    const struct reading *r = context;
+
+    for (size_t i = 0; !m->unknown && i < r->torn_count; i++)
+        ck_assert_msg(r->torn[i].tid != m->tid || r->torn[i].begin_ns != m->begin_ns,
+                      "a measurement of %lld ns joins two rounds", (long long)m->length_ns);
+    return 0;
+}
+
+/* How many pairs the loss has torn; none of them is a measurement. */
+static size_t check_log(const posixtrace_metric_t *metric, int fd)
+{
+    static struct reading reading;
+    posixtrace_metric_run_t *run;
+    trace_id_t trid;
+    bool more;
+
+    ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    read_log(&reading, trid);
+    ck_assert_int_eq(posixtrace_metric_run_begin(&metric, 1, trid, check_measured, &reading, &run),
+                     0);
+    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
+    ck_assert_int_eq(posixtrace_metric_run_end(run), 0);
+    posixtrace_metric_run_free(run);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    return reading.torn_count;
+}
+
+START_TEST(a_loss_is_seen)
+{
+    posixtrace_metric_t *metric;
+    size_t torn = 0;
+
+    ck_assert_int_eq(posixtrace_new_user_metric("m", "flood begin", "flood finish", true, &metric),
+                     0);
+    for (unsigned trials = 0; torn == 0; trials++) {
+        int fd = memfd_create("required", MFD_CLOEXEC);
+
+        ck_assert_int_ge(fd, 0);
+        ck_assert_uint_lt(trials, 50);
+        record(metric, fd);
+        torn = check_log(metric, fd);
+        close(fd);
+    }
+    posixtrace_metric_free(metric);
+}
+END_TEST
+
+/* Of each metric, whatever else it looks at. */
+START_TEST(marks_are_required)
+{
+    static const trace_event_id_t marks[] = { POSIX_TRACE_START, POSIX_TRACE_STOP,
+                                              POSIX_TRACE_FILTER, POSIX_TRACE_OVERFLOW,
+                                              POSIX_TRACE_RESUME };
+    const posixtrace_metric_t *metric;
+    posixtrace_metric_set_t *metrics;
+    trace_event_set_t needed;
+    trace_id_t trid;
+    int is;
+
+    ck_assert_int_eq(posix_trace_create(0, NULL, &trid), 0);
+    ck_assert_int_eq(posixtrace_metric_set_builtin(_i ? "marte" : "linux", &metrics), 0);
+    for (size_t i = 0; (metric = posixtrace_metric_set_get(metrics, i)) != NULL; i++) {
+        ck_assert_int_eq(posixtrace_events_required_by(metric, trid, &needed), 0);
+        for (size_t k = 0; k < sizeof marks / sizeof marks[0]; k++) {
+            ck_assert_int_eq(posix_trace_eventset_ismember(marks[k], &needed, &is), 0);
+            ck_assert_int_ne(is, 0);
+        }
+        ck_assert_int_eq(posix_trace_eventset_ismember(POSIX_TRACE_UNNAMED_USEREVENT, &needed,
+                                                       &is), 0);
+        ck_assert_int_eq(is, 0);
+    }
+    posixtrace_metric_set_free(metrics);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+    tcase_set_timeout(tc, 60);
+    tcase_add_loop_test(tc, marks_are_required, 0, 2);
+    tcase_add_test(tc, a_loss_is_seen);
+}
+
+int main(void)
+{
+    return run_suite("metrics", "required", NULL, add);
+}
