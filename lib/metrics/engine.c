@@ -9,8 +9,6 @@
 #include "metrics/engine.h"
 #include "metrics/step.h"
 
-enum { GAPS_KEPT = 1024 };
-
 /* ---- gaps ---- */
 
 static void bound_doubt(struct pt_machine *m, int64_t longest)
@@ -27,30 +25,26 @@ void pt_engine_gap_begin(struct pt_engine *e, enum pt_gap why, int64_t ns)
     if (goes_on)
         return;
     e->gap_first = e->gap++ == 0 ? ns : e->gap_first;
-    e->gap_from[e->gap % GAPS_KEPT] = ns;
-    e->gap_to = ns;
+    pt_gaps_add(&e->gaps, e->gap, ns);
+    e->gap_from = e->gap_to = ns;
     pt_bounds_settle(e);
 }
 
 void pt_engine_gap_goes_on(struct pt_engine *e)
 {
-    int64_t from = e->gap_from[e->gap % GAPS_KEPT];
-
-    e->gap_from[++e->gap % GAPS_KEPT] = from;
+    e->gap++;
 }
 
 void pt_engine_gap_end(struct pt_engine *e, enum pt_gap why, int64_t ns)
 {
-    int64_t from = e->gap_from[e->gap % GAPS_KEPT];
-
     if (!(e->in_gap & why))
         return;
     e->in_gap &= ~(unsigned)why;
     e->gap_to = ns;
     if (e->in_gap)
         return;
-    if (pt_ns_from(from, ns) > e->gap_longest)
-        e->gap_longest = pt_ns_from(from, ns);
+    if (pt_ns_from(e->gap_from, ns) > e->gap_longest)
+        e->gap_longest = pt_ns_from(e->gap_from, ns);
     for (size_t i = 0; i < e->count; i++)
         bound_doubt(&e->machines[i], e->gap_longest);
 }
@@ -61,19 +55,13 @@ void pt_engine_gap_is_end(struct pt_engine *e)
     e->in_gap = 0;
 }
 
-/* The begin of the first gap after number known; of very old ones an earlier time. */
-static int64_t first_gap_after(const struct pt_engine *e, uint32_t known, int64_t stamp)
-{
-    return e->gap - known > GAPS_KEPT ? stamp : e->gap_from[(known + 1) % GAPS_KEPT];
-}
-
 /* When a measurement that is unknown now began, at the earliest. */
 static int64_t doubt_begins(const struct pt_engine *e, const struct pt_machine *m,
                             const struct pt_automaton *a)
 {
     if (a->hot->measuring)
         return a->begin;
-    return m->at_due ? a->stamp : first_gap_after(e, a->hot->gap, a->stamp);
+    return m->at_due ? a->stamp : pt_gaps_begin(&e->gaps, a->hot->gap + 1);
 }
 
 void pt_automaton_notice_gap(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a)
@@ -239,8 +227,7 @@ int pt_engine_init(struct pt_engine *e, const posixtrace_metric_t *const *metric
     e->factor |= 1;
     TAILQ_INIT(&e->line);
     e->machines = calloc(count, sizeof *e->machines);
-    e->gap_from = calloc(GAPS_KEPT, sizeof *e->gap_from);
-    if (!e->machines || !e->gap_from)
+    if (!e->machines || pt_gaps_init(&e->gaps) != 0)
         return ENOMEM;
     for (size_t i = 0; i < count; i++) {
         e->count++;

@@ -25,6 +25,7 @@
 
 #include <sys/queue.h>
 #include <uthash.h>
+#include "metrics/gaps.h"
 #include "metrics/machine.h"
 
 struct pt_thread;
@@ -150,8 +151,8 @@ struct pt_engine {
     const struct pt_thread *current;  /* whose it is */
     int64_t  now;
     uint32_t gap;                     /* how many there were */
-    int64_t *gap_from;                /* of the latest, a ring */
-    int64_t  gap_first, gap_to, gap_longest;
+    struct pt_gaps gaps;
+    int64_t  gap_first, gap_from, gap_to, gap_longest;   /* from and to: of the latest */
     unsigned in_gap;                  /* PT_GAP_* */
     int    (*measured)(void *, const struct posixtrace_measurement *);
     void    *context;

@@ -228,6 +228,6 @@ void pt_engine_deinit(struct pt_engine *e)
         free(e->machines[i].leaves);
     }
     free(e->machines);
-    free(e->gap_from);
+    pt_gaps_deinit(&e->gaps);
     free(e->scratch);
 }

@@ -146,10 +146,74 @@ START_TEST(what_is_known_is_true)
 }
 END_TEST
 
+/* ---- many gaps ---- */
+
+/* So many gaps that only thread 8 has events between; or one with so many events inside. */
+static int64_t add_gaps(struct scene_trace *t, int64_t ns, unsigned gaps, bool inside)
+{
+    for (unsigned i = 0; i < gaps; i++) {
+        if (!inside || i == 0)
+            scene_trace_add(t, ns += 10, 0, "posix_trace_overflow", 0, 0, false);
+        if (!inside)
+            scene_trace_add(t, ns += 10, 0, "posix_trace_resume", 0, 0, false);
+        scene_trace_add(t, ns += 10, 8, "other", 0, 0, false);
+    }
+    if (inside)
+        scene_trace_add(t, ns += 10, 0, "posix_trace_resume", 0, 0, false);
+    return ns;
+}
+
+/* Of a trace of many gaps, as it is written. */
+static int64_t bound_of(struct scene_trace *t)
+{
+    posixtrace_metric_t *metric;
+
+    ck_assert_int_eq(posixtrace_new_user_metric("m", "begin", "finish", true, &metric), 0);
+    measure(metric, t, &part);
+    posixtrace_metric_free(metric);
+    return part.doubt.at_most_ns;
+}
+
+static const unsigned gap_counts[] = { 1, 1000, 1024, 1025, 1030, 5000, 20000 };
+
+/* Thread 9 has lost its begin, in the first gap at the earliest. */
+START_TEST(begun_in_the_first_gap)
+{
+    struct scene_trace *t = scene_trace_begin();
+    int64_t ns;
+
+    scene_trace_add(t, 1000, 7, "begin", 0, 0, false);
+    scene_trace_add(t, 1100, 7, "finish", 0, 0, false);
+    ns = add_gaps(t, 1990, gap_counts[_i / 2], _i % 2 != 0) + 1000000;
+    scene_trace_add(t, ns, 8, "other", 0, 0, false);
+    scene_trace_add(t, ns += 5, 9, "finish", 0, 0, false);
+    ck_assert_int_eq(bound_of(t), ns - 2000);
+}
+END_TEST
+
+/* Thread 7 was seen whole between the first half of the gaps and the second. */
+START_TEST(begun_in_a_later_gap)
+{
+    struct scene_trace *t = scene_trace_begin();
+    int64_t ns, middle;
+
+    scene_trace_add(t, 1000, 7, "begin", 0, 0, false);
+    scene_trace_add(t, 1100, 7, "finish", 0, 0, false);
+    middle = add_gaps(t, 1990, gap_counts[_i / 2], _i % 2 != 0);
+    scene_trace_add(t, middle += 10, 7, "begin", 0, 0, false);
+    scene_trace_add(t, middle += 10, 7, "finish", 0, 0, false);
+    ns = add_gaps(t, middle, gap_counts[_i / 2], _i % 2 != 0) + 1000000000;
+    scene_trace_add(t, ns, 7, "finish", 0, 0, false);
+    ck_assert_int_ge(bound_of(t), ns - (middle + 10));
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, what_is_known_is_true, 0, 5);
+    tcase_add_loop_test(tc, begun_in_the_first_gap, 0, 14);
+    tcase_add_loop_test(tc, begun_in_a_later_gap, 0, 14);
 }
 
 int main(void)

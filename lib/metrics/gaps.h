@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * When the gaps of a trace began, by their numbers, in bounded memory.
+ *
+ * Numbers grow: a gap has one when it begins, and one more for each event inside it.  The
+ * list holds the first number of each gap.  When it is full, every second entry is dropped;
+ * a number whose entry is gone then has the time of an earlier gap.  So a time from the list
+ * is never later than the true one, and bounds made of it are never too small.
+ */
+#ifndef PT_METRICS_GAPS_H
+#define PT_METRICS_GAPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct pt_gaps {
+    struct { uint32_t number; int64_t from; } *at;
+    size_t count;
+};
+
+/* 0 or ENOMEM. */
+int pt_gaps_init(struct pt_gaps *g);
+void pt_gaps_deinit(struct pt_gaps *g);
+/* A gap with that number, which is above all before, began then. */
+void pt_gaps_add(struct pt_gaps *g, uint32_t number, int64_t from);
+/* When the gap began that has the number, or at most an earlier time.  The first one's
+ * number is 1; there is one. */
+int64_t pt_gaps_begin(const struct pt_gaps *g, uint32_t number);
+
+#endif
