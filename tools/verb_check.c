@@ -6,11 +6,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <posixtrace/log.h>
 
+#include "further_types.h"
 #include "log_file.h"
 #include "options.h"
 #include "out.h"
@@ -25,7 +27,8 @@ static const char help[] =
     "usage: posixtrace check LOG\n"
     "\n"
     "Verifies every packet of a trace log, prints what is damaged, with its offset\n"
-    "in bytes, and what can be read. Changes nothing.\n"
+    "in bytes, what can be read, and which event types are described in several\n"
+    "ways. Changes nothing.\n"
     "\n"
     "  --help  print this\n"
     "\n"
@@ -63,6 +66,19 @@ static void print_report(const struct findings *found, const struct posixtrace_l
     out_text("\n");
 }
 
+/* Of a log that can be opened, whole or not. */
+static void print_further_types(const struct findings *found, int fd)
+{
+    struct log_file log = { .shown = found->shown, .fd = fd };
+    char in_front[1024];
+
+    if (posix_trace_open(fd, &log.trid) != 0)
+        return;
+    snprintf(in_front, sizeof in_front, "%s: describes ", found->shown);
+    further_types_print(&log, in_front);
+    posix_trace_close(log.trid);
+}
+
 static int check_file(const char *path)
 {
     struct posixtrace_log_report report;
@@ -77,6 +93,7 @@ static int check_file(const char *path)
     progress_end();
     if (error == 0) {
         print_report(&found, &report);
+        print_further_types(&found, fd);
         status = report.damaged ? EXIT_FAILED : EXIT_DONE;
     } else {
         out_flush();

@@ -14,6 +14,7 @@
 
 #include "amount.h"
 #include "chars.h"
+#include "further_types.h"
 #include "log_file.h"
 #include "options.h"
 #include "out.h"
@@ -363,7 +364,9 @@ static int print_info(const char *path, bool strict)
         print_memory(&log.info);
         print_loss(&log);
         if (knows_totals(&log)) {
-            status = print_types(&log, style);
+            status = further_types_print(&log, "described     ");
+            if (status == EXIT_DONE)
+                status = print_types(&log, style);
             print_threads(&log, style);
         }
     }

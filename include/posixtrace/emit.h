@@ -28,8 +28,14 @@
  * The first run of a line opens the event type, which is not async-signal-safe; later runs
  * are, as posix_trace_event() is.  A line in a signal handler has to run once before, or
  * the handler traces by hand what posixtrace_event_describe() has described.  If the type
- * cannot be opened the event is not traced, and the next run tries again.  If it is
- * described in other words already, those stay.
+ * cannot be opened the event is not traced, and the next run tries again.
+ *
+ * One name, one description: the first line that runs describes "order".  A line that gives
+ * the name to fields of other names, types or order, as a C++ template does, traces events
+ * of the type "order#2", a third kind of line "order#3".  A name that is too long for that
+ * loses its end.  Filters that name "order" mean these, too (posixtrace-filter(5)); its id
+ * is that of the first alone.  A description that was given before stays if it names the
+ * same values and says more of them: hexadecimal, or names of values.
  */
 #ifndef POSIXTRACE_EMIT_H
 #define POSIXTRACE_EMIT_H
@@ -58,8 +64,10 @@ int posixtrace_event_wanted(trace_event_id_t event);
 
 /*
  * Opens the type for a line of the program and describes it: count fields with these types
- * (words of posixtrace-description(5)) and names, made of expressions.  *site keeps the id,
- * which is returned; 0 if there is no memory.  Thread-safe, not async-signal-safe.
+ * (words of posixtrace-description(5)) and names, made of expressions.  If the name has
+ * another description, the type is a further one, NAME#2 and so on.  *site keeps the id,
+ * which is returned; 0 if there is no memory, or a type is not such a word.  Thread-safe, not
+ * async-signal-safe.
  */
 trace_event_id_t posixtrace_site_open(trace_event_id_t *site, const char *event_name,
                                       const char *const *types, const char *const *fields,

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <posixtrace/typed.h>
 #include "format/qnx.h"
 #include "format/word.h"
@@ -37,15 +38,17 @@ static uint64_t *cell_of(uint32_t key)
 
 static int open_type(const struct pt_qnx_kind *kind, trace_event_id_t *id)
 {
-    char name[PT_QNX_NAME], description[PT_QNX_DESCRIPTION];
+    char name[PT_QNX_NAME], again[PT_QNX_NAME + 16], description[PT_QNX_DESCRIPTION];
     int error;
 
     pt_qnx_type_name(kind, name);
     pt_qnx_describe(kind, description);
     error = posixtrace_event_describe(name, description, id);
-    /* Others may have described it in other words. */
-    if (error == EEXIST)
-        error = posix_trace_eventid_open(name, id);
+    /* Where the program has described the name in other words, as posixtrace/emit.h does. */
+    for (unsigned n = 2; error == EEXIST; n++) {
+        snprintf(again, sizeof again, "%s#%u", name, n);
+        error = posixtrace_event_describe(again, description, id);
+    }
     return error == EPERM ? ENOSPC : error;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "model/expression.h"
 #include "model/layout.h"
+#include "model/letters.h"
 
 #define UNKNOWN (-1)
 
@@ -127,24 +128,55 @@ static bool test_integer(const struct pt_node *n, uint64_t v, bool negative)
     return relates(order, n->relation);
 }
 
-/* The type's name, in the ways one may mean it. */
+/* The name without the mark of a further description: that of "order" is order#2.  The length
+ * of the name if it has none. */
+static size_t unmarked_length(const char *name, size_t len)
+{
+    size_t digits = 0;
+
+    while (digits < len && pt_is_digit(name[len - 1 - digits]))
+        digits++;
+    if (digits == 0 || digits + 1 >= len || name[len - 1 - digits] != '#' ||
+        name[len - digits] == '0' || (digits == 1 && name[len - 1] == '1'))
+        return len;
+    return len - digits - 1;
+}
+
+/* A part of the type's name, whatever the relation. */
+static bool is_named(const struct posixtrace_expression *e, const struct pt_node *n,
+                     const char *part, size_t len)
+{
+    const char *value = pt_expression_text(e, n->string);
+
+    return n->relation == PT_LIKE ? is_like(part, len, value)
+                                  : strlen(value) == len && memcmp(part, value, len) == 0;
+}
+
+/* A name of len bytes, in the ways one may mean it. */
+static bool is_meant(const struct posixtrace_expression *e, const struct pt_node *n,
+                     const char *name, size_t len)
+{
+    const char *colon = memchr(name, ':', len);
+
+    if (n->subject == PT_SUBJECT_EVENT)
+        return is_named(e, n, name, len);
+    if (n->subject == PT_SUBJECT_CLASS)
+        return is_named(e, n, name, colon ? (size_t)(colon - name) : 0);
+    /* A group holds the type of its name, and those that continue it after a separator. */
+    for (size_t part = 0; part <= len; part++)
+        if ((part == len || strchr(".:/", name[part])) && is_named(e, n, name, part))
+            return true;
+    return false;
+}
+
+/* What holds of a name holds of its further descriptions, too. */
 static bool test_name(const struct posixtrace_expression *e, const struct pt_node *n,
                       const char *name)
 {
-    size_t len = strlen(name), part;
-    const char *value = pt_expression_text(e, n->string);
+    size_t len = strlen(name), unmarked = unmarked_length(name, len);
+    bool meant = is_meant(e, n, name, len) || (unmarked < len && is_meant(e, n, name, unmarked));
 
-    if (n->subject == PT_SUBJECT_EVENT)
-        return test_text(e, n, name, len);
-    if (n->subject == PT_SUBJECT_CLASS)
-        return test_text(e, n, name, strchr(name, ':') ? strcspn(name, ":") : 0);
-    /* A group holds what has its name, and what goes on behind a separator. */
-    for (part = 0; part <= len; part++)
-        if ((part == len || strchr(".:/", name[part])) &&
-            (n->relation == PT_LIKE ? is_like(name, part, value)
-                                    : strlen(value) == part && memcmp(name, value, part) == 0))
-            return n->relation != PT_UNEQUAL;
-    return n->relation == PT_UNEQUAL;
+    return meant == (n->relation != PT_UNEQUAL);
 }
 
 static bool test_element(const struct posixtrace_expression *e, const struct pt_node *n,

@@ -81,7 +81,7 @@ void pt_image_enter(struct pt_self *s)
     errno = saved;
 }
 
-/* All names of the one map, with the same ids in the other. */
+/* All names of the one map, with the same ids and meanings in the other. */
 static bool replay(const struct pt_names *from, struct pt_names *to)
 {
     uint32_t end = pt_names_end(from), id;
@@ -96,8 +96,9 @@ static bool replay(const struct pt_names *from, struct pt_names *to)
             return false;
     }
     for (uint32_t i = 0; (text = pt_names_description_at(from, i, &id)) || id; i++)
-        if (text)
-            pt_names_describe(to, id, text);
+        if (text && text == pt_names_description(from, id) &&
+            pt_names_describe(to, id, text) == -EEXIST)
+            return false;
     if (pt_names_own_in_use(from))
         pt_names_use_own(to);
     return true;

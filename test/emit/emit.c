@@ -184,7 +184,8 @@ START_TEST(unwanted)
 {
     trace_event_set_t set;
     trace_event_id_t id;
-    int calls = 0;
+    const char *word = "c";
+    int i = 0;
 
     once(1, "a");
     next();
@@ -195,8 +196,8 @@ START_TEST(unwanted)
     ck_assert_int_eq(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
     ck_assert_int_eq(posixtrace_event_wanted(id), 0);
     once(2, "b");
-    POSIXTRACE_EVENT("once", calls++, "c");
-    ck_assert_int_eq(calls, 1);
+    POSIXTRACE_EVENT("once", i++, word);
+    ck_assert_int_eq(i, 1);
     expect_none();
     ck_assert_int_eq(posix_trace_set_filter(trid, &set, POSIX_TRACE_SUB_EVENTSET), 0);
     once(3, "d");
@@ -212,6 +213,164 @@ START_TEST(described_before)
     ck_assert_int_eq(posixtrace_event_describe("trade", "i32 side {buy, sell}", NULL), 0);
     POSIXTRACE_EVENT("trade", side);
     expect("trade", "i32 side {buy, sell}", "side=sell");
+}
+END_TEST
+
+/* Lines that give one name to other types, names or orders of fields, all of one size. */
+START_TEST(described_again)
+{
+    int a = 7, id = 1, price = 100;
+    float f = 1.5f;
+    unsigned u = 4000000000u;
+
+    for (int i = 0; i < 2; i++) {
+        POSIXTRACE_EVENT("level", a);
+        expect("level", "i32 a", "a=7");
+        POSIXTRACE_EVENT("level", f);
+        expect("level#2", "f32 f", "f=1.5");
+        POSIXTRACE_EVENT("level", u);
+        expect("level#3", "u32 u", "u=4000000000");
+        POSIXTRACE_EVENT("level", f);
+        expect("level#2", "f32 f", "f=1.5");
+        POSIXTRACE_EVENT("buy", id, price);
+        expect("buy", "i32 id; i32 price", "id=1 price=100");
+        POSIXTRACE_EVENT("buy", price, id);
+        expect("buy#2", "i32 price; i32 id", "price=100 id=1");
+    }
+}
+END_TEST
+
+#ifdef __cplusplus
+extern "C++" {
+template <typename T> static void emit_any(T v)
+{
+    POSIXTRACE_EVENT("any", v);
+}
+}
+
+START_TEST(templates)
+{
+    emit_any(1.5);
+    expect("any", "f64 v", "v=1.5");
+    emit_any(7ll);
+    expect("any#2", "i64 v", "v=7");
+    emit_any(2.5);
+    expect("any", "f64 v", "v=2.5");
+}
+END_TEST
+#endif
+
+/* A description of the same values that says more of them is kept; any other is not theirs. */
+START_TEST(described_otherwise)
+{
+    uint32_t mask = 255, flags = 1;
+    int side = 1;
+
+    ck_assert_int_eq(posixtrace_event_describe("mask", "x32 mask {none, one}", NULL), 0);
+    POSIXTRACE_EVENT("mask", mask);
+    expect("mask", "x32 mask {none, one}", "mask=0xff");
+    ck_assert_int_eq(posixtrace_event_describe("flags", "i32 flags", NULL), 0);
+    POSIXTRACE_EVENT("flags", flags);
+    expect("flags#2", "u32 flags", "flags=1");
+    ck_assert_int_eq(posixtrace_event_describe("sides", "u16 low; u16 high", NULL), 0);
+    POSIXTRACE_EVENT("sides", side);
+    expect("sides#2", "i32 side", "side=1");
+    ck_assert_int_eq(posixtrace_event_describe("later", "i32 other", NULL), 0);
+    ck_assert_int_eq(posixtrace_event_describe("later#2", "u8 a; u8 b; u16 c", NULL), 0);
+    POSIXTRACE_EVENT("later", side);
+    expect("later#3", "i32 side", "side=1");
+}
+END_TEST
+
+/* The mark has room in the longest name; a character of several bytes is not cut in two. */
+START_TEST(longest_name)
+{
+    char name[TRACE_EVENT_NAME_MAX + 1], marked[sizeof name];
+    float other = 0.5f;
+    int a = 1;
+
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    memcpy(name + sizeof name - 1 - 4, "\xf0\x9f\x98\x80", 4);
+    memcpy(marked, name, sizeof name);
+    strcpy(marked + sizeof name - 1 - 4, "#2");
+    POSIXTRACE_EVENT(name, a);
+    expect(name, "i32 a", "a=1");
+    POSIXTRACE_EVENT(name, other);
+    expect(marked, "f32 other", "other=0.5");
+}
+END_TEST
+
+/* Arguments that are called as the names that the library makes up. */
+START_TEST(made_up_names)
+{
+    int arg2 = 1;
+
+    POSIXTRACE_EVENT("made up", arg2, 5, 6);
+    expect("made up", "i32 arg2; i32 arg3; i32 arg4", "arg2=1 arg3=5 arg4=6");
+}
+END_TEST
+
+/* What stays undescribed for want of a type or of words is not read as described by others. */
+START_TEST(not_describable)
+{
+    const char *words[] = { "f99" }, *fields[] = { "a" };
+    trace_event_id_t site = 0;
+
+    ck_assert_uint_eq(posixtrace_site_open(&site, "no words", words, fields, 1), 0);
+    ck_assert_uint_eq(site, 0);
+}
+END_TEST
+
+enum { RACERS = 4, RACES = 50 };
+
+static pthread_barrier_t start;
+
+struct racer {
+    int number;
+    trace_event_id_t id[RACES];
+};
+
+/* Two threads each have the same description of a type, and each pair another. */
+static void *race(void *argument)
+{
+    struct racer *me = (struct racer *)argument;
+    const char *words[] = { me->number & 1 ? "f32" : "i32" }, *fields[] = { "value" };
+
+    for (int i = 0; i < RACES; i++) {
+        trace_event_id_t site = 0;
+        char name[16];
+
+        snprintf(name, sizeof name, "race %d", i);
+        pthread_barrier_wait(&start);
+        me->id[i] = posixtrace_site_open(&site, name, words, fields, 1);
+    }
+    return NULL;
+}
+
+START_TEST(described_at_once)
+{
+    struct racer racer[RACERS];
+    pthread_t thread[RACERS];
+    char is[POSIXTRACE_DESCRIPTION_MAX + 1];
+
+    ck_assert_int_eq(pthread_barrier_init(&start, NULL, RACERS), 0);
+    for (int i = 0; i < RACERS; i++) {
+        racer[i].number = i;
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, race, &racer[i]), 0);
+    }
+    for (int i = 0; i < RACERS; i++)
+        ck_assert_int_eq(pthread_join(thread[i], NULL), 0);
+    pthread_barrier_destroy(&start);
+    for (int i = 0; i < RACES; i++) {
+        ck_assert_uint_eq(racer[0].id[i], racer[2].id[i]);
+        ck_assert_uint_eq(racer[1].id[i], racer[3].id[i]);
+        ck_assert_uint_ne(racer[0].id[i], racer[1].id[i]);
+        for (int k = 0; k < 2; k++) {
+            ck_assert_int_eq(posixtrace_event_description(trid, racer[k].id[i], is), 0);
+            ck_assert_ptr_nonnull(strstr(is, k ? "f32 value" : "i32 value"));
+        }
+    }
 }
 END_TEST
 
@@ -249,6 +408,31 @@ START_TEST(threads)
 }
 END_TEST
 
+/* No type is left for a further description: the data is not read by another one. */
+START_TEST(no_more_types)
+{
+    char name[16], is[POSIXTRACE_DESCRIPTION_MAX + 1];
+    struct posixtrace_event e;
+    trace_event_id_t id = 0;
+    float other = 0.5f;
+    int a = 1;
+
+    POSIXTRACE_EVENT("full", a);
+    expect("full", "i32 a", "a=1");
+    for (int i = 0; id != POSIX_TRACE_UNNAMED_USEREVENT; i++) {
+        snprintf(name, sizeof name, "type %d", i);
+        ck_assert_int_eq(posix_trace_eventid_open(name, &id), 0);
+    }
+    POSIXTRACE_EVENT("full", other);
+    e = next();
+    ck_assert_uint_eq(e.id, POSIX_TRACE_UNNAMED_USEREVENT);
+    ck_assert_uint_eq(e.data_len, sizeof other);
+    ck_assert_int_eq(posixtrace_event_description(trid, e.id, is), ENOENT);
+    POSIXTRACE_EVENT("full", a);
+    expect("full", "i32 a", "a=1");
+}
+END_TEST
+
 static void prepare(TCase *c)
 {
     tcase_add_checked_fixture(c, begin, end);
@@ -264,7 +448,17 @@ static void add(TCase *c)
     tcase_add_test(c, functions);
     tcase_add_test(c, unwanted);
     tcase_add_test(c, described_before);
+    tcase_add_test(c, described_again);
+#ifdef __cplusplus
+    tcase_add_test(c, templates);
+#endif
+    tcase_add_test(c, described_otherwise);
+    tcase_add_test(c, longest_name);
+    tcase_add_test(c, made_up_names);
+    tcase_add_test(c, not_describable);
+    tcase_add_test(c, described_at_once);
     tcase_add_test(c, threads);
+    tcase_add_test(c, no_more_types);
 }
 
 int main(void)

@@ -268,6 +268,22 @@ START_TEST(in_a_signal_handler)
 }
 END_TEST
 
+/* The program has described the names in other words, of data of the same size. */
+START_TEST(described_otherwise)
+{
+    trace_id_t trid = start();
+
+    WORKS(posixtrace_event_describe("qnx:USER:77", "u8 a; u8 b; u64 c", NULL));
+    WORKS(trace_logi(77, 1, 2));
+    ck_assert_str_eq(next(trid), "qnx:USER:77#2 d0=0x1 d1=0x2");
+    WORKS(posixtrace_event_describe("qnx:USER:78", "u8 a; u8 b; u64 c", NULL));
+    WORKS(posixtrace_event_describe("qnx:USER:78#2", "u64 a; u8 b; u8 c", NULL));
+    WORKS(trace_logi(78, 1, 2));
+    ck_assert_str_eq(next(trid), "qnx:USER:78#3 d0=0x1 d1=0x2");
+    END(trid);
+}
+END_TEST
+
 enum { THREADS = 4, EACH = 100 };
 
 static void *record_many(void *arg)
@@ -312,6 +328,7 @@ static void add(TCase *t)
     tcase_add_test(t, formats);
     tcase_add_test(t, kernel_side);
     tcase_add_test(t, in_a_signal_handler);
+    tcase_add_test(t, described_otherwise);
     tcase_add_test(t, in_threads);
 }
 

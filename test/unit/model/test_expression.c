@@ -101,6 +101,46 @@ START_TEST(names)
 }
 END_TEST
 
+static bool holds_of(const char *text, const char *name)
+{
+    posixtrace_expression_t *e = parse(text);
+    int value = posixtrace_expression_decide(e, name, layout);
+
+    posixtrace_expression_free(e);
+    ck_assert_msg(value == 0 || value == 1, "%s of %s: %d", text, name, value);
+    return value;
+}
+
+/* The name means further descriptions of it, too, with their mark only them. */
+START_TEST(further_descriptions)
+{
+    static const char *const all[] = { "shop:buy", "shop:buy#2", "shop:buy#17" };
+    static const char *const others[] = { "shop:buy#1", "shop:buy#02", "shop:buy#", "shop:buy#2a",
+                                          "#2", "shop:buy#2#", "2", "" };
+    char same[32];
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        ck_assert(holds_of("event \"shop:buy\"", all[i]));
+        ck_assert(holds_of("event == \"shop:buy\"", all[i]));
+        ck_assert(!holds_of("event != \"shop:buy\"", all[i]));
+        ck_assert(holds_of("event \"*:b?y\"", all[i]));
+        ck_assert(holds_of("class \"shop\"", all[i]));
+        ck_assert(holds_of("group \"shop:buy\"", all[i]));
+        ck_assert(!holds_of("not group \"shop:buy\"", all[i]));
+        ck_assert(!holds_of("group != \"shop:buy\"", all[i]));
+        ck_assert(holds_of("event \"shop:buy#2\"", all[i]) == (i == 1));
+        ck_assert(holds_of("event \"shop:buy#*\"", all[i]) == (i > 0));
+        ck_assert(!holds_of("event \"shop:bu\"", all[i]));
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        ck_assert(!holds_of("event \"shop:buy\"", others[i]));
+        ck_assert(holds_of("event != \"shop:buy\"", others[i]));
+        snprintf(same, sizeof same, "event == \"%s\"", others[i]);
+        ck_assert(holds_of(same, others[i]));
+    }
+}
+END_TEST
+
 START_TEST(numbers)
 {
     expect("pid 10 and tid 11", true);
@@ -293,6 +333,7 @@ static void prepare(TCase *c)
 static void add(TCase *c)
 {
     tcase_add_test(c, names);
+    tcase_add_test(c, further_descriptions);
     tcase_add_test(c, numbers);
     tcase_add_test(c, fields);
     tcase_add_test(c, comma);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See further_types.h. */
+#include "further_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "out.h"
+#include "tool.h"
+
+/* The number of a further description, as in order#2, and the length of the name before its
+ * mark; 0: the name has none. */
+static unsigned long number_of(const char *name, size_t *length)
+{
+    const char *mark = strrchr(name, '#');
+    unsigned long number;
+    char *end;
+
+    if (!mark || mark[1] < '1' || mark[1] > '9')
+        return 0;
+    number = strtoul(mark + 1, &end, 10);
+    *length = (size_t)(mark - name);
+    return *end || number == 1 ? 0 : number;
+}
+
+static bool is_further(const struct log_type *type, const struct log_type *of)
+{
+    size_t length;
+
+    return number_of(type->name, &length) && strncmp(type->name, of->name, length) == 0 &&
+           of->name[length] == '\0';
+}
+
+static void print_one(const struct log_type *types, size_t count, const struct log_type *of,
+                      const char *in_front)
+{
+    const struct log_type *first = NULL, *last = NULL;
+    size_t further = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!is_further(&types[i], of))
+            continue;
+        first = first ? first : &types[i];
+        last = &types[i];
+        further++;
+    }
+    if (further == 0)
+        return;
+    out_format("%s%s in %zu ways: ", in_front, quote(of->name), further + 1);
+    if (further == 1)
+        out_format("the further type is %s\n", quote(first->name));
+    else
+        out_format("the further types are %s to %s\n", quote(first->name), quote(last->name));
+}
+
+int further_types_print(const struct log_file *log, const char *in_front)
+{
+    struct log_type *types;
+    size_t count;
+    int status = log_file_types(log, &types, &count);
+
+    if (status != EXIT_DONE)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        if (types[i].id > POSIX_TRACE_UNNAMED_USEREVENT)
+            print_one(types, count, &types[i], in_front);
+    free(types);
+    return EXIT_DONE;
+}
