@@ -155,6 +155,11 @@ def as_alice(house, directory, *arguments):
                           **house.how(directory, ALICE)).returncode
 
 
+def is_traced(target):
+    """Its first event in a stream that has been started maps that stream's segment."""
+    return ".seg" in pathlib.Path(f"/proc/{target.pid}/maps").read_text()
+
+
 def pauses(target):
     """How often its threads have paused, which they do after each event."""
     return sum(int(re.search(r"^voluntary_ctxt_switches:\t(\d+)$", status.read_text(), re.M)[1])
@@ -178,6 +183,7 @@ def test_harm(house):
     target, directory = start(house, "killed")
     recorder = Recorder(house, target, directory)
     # Events that the worker has not delivered: it is stopped while the target traces.
+    wait_until("the stream runs", lambda: is_traced(target))
     os.kill(recorder.worker(), signal.SIGSTOP)
     before = pauses(target)
     wait_until("the target traces", lambda: pauses(target) > before + 20)
