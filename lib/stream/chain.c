@@ -37,6 +37,13 @@ static struct pt_lane *open_lane(struct pt_self *self, struct pt_thread *t, unsi
     return pt_event_lane(self, t, level, bit, false);
 }
 
+/* Where other processes write the page and the names of next streams, mapping one can unmap
+ * the segment of another lane of this event, which is forgotten then. */
+static bool is_mapped(const struct pt_lane *lane)
+{
+    return pt_load_relaxed(&lane->epoch) != 0;
+}
+
 /* True: recorded, or counted as lost.  False: lane->onward, or the stream was stopped, or is
  * being shut down, since it was looked at. */
 static bool write_to(struct pt_thread *t, unsigned level, struct pt_lane *lane, uint32_t id,
@@ -63,7 +70,7 @@ void pt_chain_follow(struct pt_self *self, struct pt_thread *t, unsigned level,
     if (pt_fork_has_cut(t))
         return;
     /* How long a thread ran is asked for by one stream, and said to that one. */
-    for (unsigned n = 0; n < PT_STREAMS && id != PT_ID_CPU_TIME; n++) {
+    for (unsigned n = 0; n < PT_STREAMS && id != PT_ID_CPU_TIME && is_mapped(at); n++) {
         bit = next_bit(self, at->h);
         at = bit < PT_STREAMS ? open_lane(self, t, level, bit) : NULL;
         if (!at)
@@ -75,7 +82,8 @@ void pt_chain_follow(struct pt_self *self, struct pt_thread *t, unsigned level,
         if (!at->onward)
             break;
     }
-    pt_lane_lost(lane, PT_LOST_FULL, len < lane->max_data ? len : lane->max_data);
+    if (is_mapped(lane))
+        pt_lane_lost(lane, PT_LOST_FULL, len < lane->max_data ? len : lane->max_data);
 }
 
 void pt_chain_set_next(struct pt_stream *s, const struct pt_stream *next)

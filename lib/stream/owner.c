@@ -23,12 +23,12 @@ static bool look_is_due(struct pt_seg_header *h)
 }
 
 /* The gate bit under which this process writes with lane; PT_STREAMS: none. */
-static unsigned bit_of(const struct pt_self *self, const struct pt_lane *lane)
+static unsigned bit_of(const struct pt_self *self, const struct pt_lane *lane, uint64_t epoch)
 {
     unsigned bit = 0;
 
     while (bit < PT_STREAMS && (pt_load_acquire(&self->known[bit].seg) != lane->seg ||
-                                pt_load_relaxed(&self->known[bit].epoch) != lane->epoch))
+                                pt_load_relaxed(&self->known[bit].epoch) != epoch))
         bit++;
     return bit;
 }
@@ -38,6 +38,7 @@ bool pt_owner_gone(const struct pt_lane *lane)
     struct pt_seg_header *h = lane->h;
     struct pt_self *self = pt_self_peek();
     bool control = lane->slot->author.level == PT_LEVEL_CONTROL;
+    uint64_t epoch = pt_load_relaxed(&lane->epoch);
     unsigned bit;
 
     pt_happens_before(lane->slot);
@@ -45,11 +46,11 @@ bool pt_owner_gone(const struct pt_lane *lane)
         (lane->seg->g.owner_pid == self->pid && lane->seg->g.owner_start == self->start) ||
         !look_is_due(h))
         return false;
-    bit = bit_of(self, lane);
+    bit = bit_of(self, lane, epoch);
     if (bit == PT_STREAMS || pt_owner_liveness(h, lane->seg->dev, lane->seg->ino) != PT_DEAD)
         return false;
     pt_store_relaxed(&h->owner_look_ns, 0u);
-    pt_page_revoke_bit(self->page, bit, lane->epoch);
+    pt_page_revoke_bit(self->page, bit, epoch);
     return true;
 }
 

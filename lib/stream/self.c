@@ -263,8 +263,8 @@ static void push_old(struct pt_self *self, unsigned bit, struct pt_seg *seg)
         ;
 }
 
-/* Segments of streams that had the bit before.  Lanes into them are not good any
- * more, but a thread may be in the middle of an event: then some other time. */
+/* Segments of streams that had the bit before, as thread.h says.  A thread may be in the middle
+ * of an event: then some other time. */
 static void unmap_old(struct pt_self *self, unsigned bit)
 {
     struct pt_seg *seg, *next;
@@ -274,6 +274,9 @@ static void unmap_old(struct pt_self *self, unsigned bit)
         return;
     seg = pt_exchange_seqcst(&self->known[bit].old, (struct pt_seg *)NULL);
     out = pt_threads_are_out();
+    for (next = seg; out && next; next = next->older)
+        pt_threads_forget(bit, next->epoch);
+    out = out && pt_threads_are_out();
     for (; seg; seg = next) {
         next = seg->older;
         if (out)
@@ -478,8 +481,18 @@ void pt_self_set_segment(struct pt_self *self, unsigned bit, uint64_t epoch, str
         seg->epoch = epoch;   /* a forked child's copy of what its parent had mapped */
     pt_store_release(&self->known[bit].epoch, epoch);
     pt_store_release(&self->known[bit].seg, seg);
-    if (seg && was && was != seg && was->epoch != 0)
+    if (was && was != seg && was->epoch != 0)
         push_old(self, bit, was);
+}
+
+/* Any epoch: the creator's mapping was good for what the page said, which others may write. */
+bool pt_self_drop_segment(struct pt_self *self, unsigned bit)
+{
+    pt_self_set_segment(self, bit, 0, NULL);
+    if (!pt_threads_left())
+        return false;
+    pt_threads_forget(bit, 0);
+    return pt_threads_left();
 }
 
 void pt_self_unlink(struct pt_self *self)

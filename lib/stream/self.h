@@ -64,6 +64,11 @@ void pt_self_miss(struct pt_self *self, unsigned bit, uint64_t epoch);
 /* The creator's: makes seg known for the bit. NULL: forgets it. */
 void pt_self_set_segment(struct pt_self *self, unsigned bit, uint64_t epoch, struct pt_seg *seg);
 
+/* The creator's, with signals held, before it unmaps the segment: forgets it, and waits until no
+ * thread can use it any more.  False: one is inside an event for over a second; the mapping is
+ * to stay. */
+bool pt_self_drop_segment(struct pt_self *self, unsigned bit);
+
 /* A number that differs between a process and its forked children; makes no
  * files.  0: no memory. */
 uint64_t pt_self_instance(void);

@@ -71,6 +71,12 @@ static PT_COLD bool learn_several(struct pt_thread *t, const struct pt_page *pag
     t->several_clock = clock;
     pt_fence_compiler();
     pt_store_relaxed(&t->several, open);
+    pt_fence_seqcst();
+    for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next)
+        if (pt_load_relaxed(&lane->epoch) == 0) {   /* see thread.h */
+            pt_thread_forget_several(t);
+            return false;
+        }
     return true;
 }
 

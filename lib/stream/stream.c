@@ -106,14 +106,25 @@ static int enter_page(struct pt_stream *s)
     return pt_process_register(s->seg, s->pid, s->start, page, bit);
 }
 
-/* No lane in this process is good for the bit any more. */
-static void give_bit(struct pt_stream *s)
+/* A thread may go on writing into the segment: the mapping is given up. */
+static void leave_mapped(struct pt_stream *s)
 {
+    pt_seg_unlink(s->seg);
+    s->seg = NULL;
+    s->live.seg = NULL;
+}
+
+/* No lane in this process is good for the bit any more.  False: a thread may still use one. */
+static bool give_bit(struct pt_stream *s)
+{
+    bool left = true;
+
     if (!s->other) {
         pt_handler_forget(s->self, s->bit);
-        pt_self_set_segment(s->self, s->bit, 0, NULL);
+        left = pt_self_drop_segment(s->self, s->bit);
     }
     pt_page_give_bit(s->page, s->bit);
+    return left;
 }
 
 static void free_stream(struct pt_stream *s)
@@ -202,7 +213,7 @@ static int begin(struct pt_stream **stream, const struct pt_attr *attr, int log_
         s->bit = (unsigned)r;
         r = build(s, attr, log_fd);
         if (r < 0)
-            give_bit(s);
+            give_bit(s);   /* no thread has found the segment */
     }
     if (r < 0)
         free_stream(s);
@@ -219,7 +230,8 @@ static int complete(struct pt_stream *s, int r)
     if (r < 0 && s->flusher)
         pt_flusher_finish(s->flusher);
     if (r < 0) {
-        give_bit(s);
+        if (!give_bit(s))
+            leave_mapped(s);
         free_stream(s);
     }
     return r;
@@ -331,14 +343,11 @@ static bool close_stream(struct pt_stream *s, uint64_t addr, bool *quiet)
 static void remove_stream(struct pt_stream *s, bool left, bool quiet)
 {
     pt_stream_forget_processes(s);
-    if (!left) {
-        /* A thread has been inside an event for over a second; it may go on
-         * writing into the segment.  The mapping and the gate bit are given up. */
-        pt_seg_unlink(s->seg);
-        s->seg = NULL;
-        s->live.seg = NULL;
+    if (!left || !give_bit(s)) {
+        /* A thread has been inside an event for over a second.  Where it may have found the
+         * gate open, the gate bit is given up, too. */
+        leave_mapped(s);
     } else {
-        give_bit(s);
         pt_live_deinit(&s->live);
         if (quiet)
             release_memory(s);

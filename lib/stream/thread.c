@@ -187,7 +187,7 @@ struct pt_thread *pt_thread_get(struct pt_self *self)
     memset(t->name, 0, sizeof t->name);
     prctl(PR_GET_NAME, (unsigned long)t->name, 0, 0, 0);
     t->name[15] = '\0';
-    t->lanes[0] = t->lane0;
+    pt_store_release(&t->lanes[0], t->lane0);
     for (unsigned bit = 0; bit < PT_STREAMS; bit++)
         pt_store_relaxed(&t->fast[bit], pt_thread_never());
     pt_store_relaxed(&t->several, pt_thread_never());
@@ -253,7 +253,7 @@ struct pt_lane *pt_thread_lanes(struct pt_thread *t, unsigned level)
             lanes = NULL;
         }
         if (lanes)
-            t->lanes[level] = lanes;
+            pt_store_release(&t->lanes[level], lanes);
     }
     return t->lanes[level];
 }
@@ -292,6 +292,44 @@ bool pt_threads_left(void)
         clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
     }
     return true;
+}
+
+/* 0: any epoch. */
+static void forget_epoch(pt_u64 *word, uint64_t epoch, uint64_t none)
+{
+    uint64_t was = epoch ? epoch : pt_load_seqcst(word);
+
+    while (!pt_cas_seqcst(word, &was, none) && !epoch)
+        ;
+}
+
+/* The list of the calling thread is not known from here on, either: its event may use it yet.
+ * No handler of it traces at level 0 meanwhile. */
+static void forget_lanes(struct pt_thread *t, unsigned bit, uint64_t epoch)
+{
+    uint64_t several;
+
+    forget_epoch(&t->fast[bit], epoch, pt_thread_never());
+    for (unsigned level = 0; level < PT_LEVELS; level++) {
+        struct pt_lane *lanes = pt_load_acquire(&t->lanes[level]);
+
+        if (lanes)
+            forget_epoch(&lanes[bit].epoch, epoch, 0);
+    }
+    pt_fence_seqcst();
+    several = pt_load_seqcst(&t->several);
+    if (!(several >> bit & 1))
+        return;
+    if (t == pt_thread_self)
+        pt_thread_forget_several(t);
+    else
+        pt_cas_seqcst(&t->several, &several, pt_thread_never());
+}
+
+void pt_threads_forget(unsigned bit, uint64_t epoch)
+{
+    for (struct pt_thread *t = first_thread(); t; t = t->next)
+        forget_lanes(t, bit, epoch);
 }
 
 bool pt_threads_are_out(void)

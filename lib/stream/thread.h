@@ -17,14 +17,30 @@
  * Trust.  Any process of the same user can write any value to the page and to segments.  A
  * lane is good while its epoch, which is private, is the page's; where there is no lane, events
  * compare the page's words with pt_thread_never(), a random number that no other process knows,
- * since each constant could stand in the page.  One case is open: a lane stays good for the
- * epoch of a stream that was shut down, and a process that stores that epoch into the page once
- * more, with a gate, leads the thread's next event into memory that is unmapped.
+ * since each constant could stand in the page.  What stood there once can come back: so no lane
+ * is good any more for the epoch of a segment that is unmapped.
  *
  * word protects mappings: an event stores it, then looks at its gate again;
  * who wants to unmap a segment closes the gates, issues pt_barrier_all() and
  * then waits for every thread to be outside or at a later count: an event that counts after
  * that barrier looks at its gate after it, too.
+ *
+ * Who unmaps a segment does five things, in this order:
+ *   1  takes it out of pt_self's known[]
+ *   2  waits as above: events that could find it there are over, so that nobody makes a lane
+ *      into it any more
+ *   3  forgets the lanes into it, of every record of the process: fast[bit], the epoch at each
+ *      level, and several where it has the bit
+ *   4  waits as above: events that found such a lane good before 3 are over
+ *   5  unmaps
+ * Up to 3 each of these words has one writer, its thread.  In 3 the other one stores only "none",
+ * and only in the place of that epoch (by compare-and-exchange), or of any where no stream has the
+ * bit; the thread stores that epoch only in an event that 2 waits for.  several is made of
+ * several epochs: learn_several() stores it, has a full fence, then looks at the epochs again; 3
+ * takes the epoch away, has a full fence, then looks at several.  So the thread finds the epoch
+ * gone, or 3 finds what it has learnt; the event itself may use it, since 4 waits for it.
+ * An epoch that the thread loads twice can be 0 the second time; what the lane says stays
+ * true for the event.
  */
 #ifndef PT_STREAM_THREAD_H
 #define PT_STREAM_THREAD_H
@@ -44,7 +60,7 @@
 /* What a thread needs to write into one stream at one level.  What events load is
  * in the first 64 bytes but for the first 8: see struct pt_slot. */
 struct pt_lane {
-    pt_u64   epoch;          /* page->epoch[bit] this is good for; 0: none */
+    pt_u64   epoch;          /* page->epoch[bit] this is good for; 0: none, see above */
     uint8_t *chunk;          /* begins with the commit word, also where there is no chunk */
     uint64_t limit;          /* end of the chunk; 0: none */
     uint64_t base;           /* base time in force */
@@ -178,6 +194,9 @@ void pt_thread_watch_exits(void);
 /* After the gates of a stream are closed: waits until no thread can still be in
  * an event that saw them open, for a second at most.  False: one is. */
 bool pt_threads_left(void);
+/* Step 3 of the unmapping above: no lane is good for that epoch, or, if it is 0, for any that
+ * the bit has had.  Inside an event, or with signals held. */
+void pt_threads_forget(unsigned bit, uint64_t epoch);
 /* Is every other thread outside, and this one in no more than one event?  What was
  * taken out of the page before the call is then in nobody's use.  Never waits. */
 bool pt_threads_are_out(void);
