@@ -17,6 +17,7 @@
 
 #include <stdint.h>
 #include <time.h>
+#include "base/atomics.h"
 #if defined __x86_64__ || defined __i386__
 #include <x86intrin.h>
 #endif
@@ -39,6 +40,15 @@ static inline uint64_t pt_clock_now(int kind)
         return __rdtsc();
 #endif
     return pt_clock_ns(kind == PT_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC);
+}
+
+/* The time that was read last is of before what is loaded from here on. */
+static inline void pt_clock_settle(void)
+{
+    pt_fence_seqcst();
+#if defined __SSE2__
+    _mm_lfence();
+#endif
 }
 
 /* The kind new streams use; looks once, then remembers.  Async-signal-safe. */

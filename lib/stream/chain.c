@@ -45,16 +45,21 @@ static bool is_mapped(const struct pt_lane *lane)
 }
 
 /* True: recorded, or counted as lost.  False: lane->onward, or the stream was stopped, or is
- * being shut down, since it was looked at. */
+ * being shut down, since it was looked at.  A stop changes the state, then takes the time of its
+ * STOP: what finds the stream running after it has taken its own time lies before STOP. */
 static bool write_to(struct pt_thread *t, unsigned level, struct pt_lane *lane, uint32_t id,
                      const void *data, size_t len, uint64_t addr)
 {
-    bool done;
+    uint64_t ts;
+    bool done = false;
 
     pt_store_relaxed(&lane->slot->inside, level ? t->nested : t->count);
     pt_fence_seqcst();
-    done = pt_lane_write(lane, id, data, len, addr, pt_clock_now(lane->seg->g.clock)) ||
-           lane->counted;
+    ts = pt_clock_now(lane->seg->g.clock);
+    pt_clock_settle();
+    lane->onward = false;
+    if (pt_state_runs(pt_load_seqcst(&lane->h->state)))
+        done = pt_lane_write(lane, id, data, len, addr, ts) || lane->counted;
     pt_event_leave_lane(lane);
     return done;
 }

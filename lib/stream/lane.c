@@ -392,8 +392,12 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
             lose(lane, PT_LOST_NO_MEMORY, n);
             return false;
         }
-        /* Nothing in the chunk is later than this. */
+        /* Nothing in the chunk is later than this.  What a stop has overtaken by now would lie
+         * after its STOP; in a chain, the first stream counts it. */
         ts = pt_clock_now(lane->seg->g.clock);
+        pt_clock_settle();
+        if (id > PT_ID_SYSTEM_LAST && !pt_state_runs(pt_load_seqcst(&lane->h->state)))
+            return false;
     }
     if (ts <= lane->last && lane->seg->g.clock != PT_CLOCK_TSC)
         ts = lane->last + 1;

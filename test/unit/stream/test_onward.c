@@ -4,8 +4,8 @@
  * An event that a full stream leaves to the next, where that does not take it: the thread
  * gets no slot there, the process is refused, the stream is stopped or shut down between the
  * look at its state and the write; or the event is a half one of a forked child.  It is counted
- * once, in the first, or the parent has it.  pt_lane_write() and pt_lane_attach() go through
- * the test, which does at such a moment what another thread, process or handler may do.
+ * once, in the first, or the parent has it.  The calls on its way go through the test, which
+ * does at such a moment what another thread, process or handler may do.
  */
 #include <errno.h>
 #include <sys/resource.h>
@@ -13,6 +13,8 @@
 #include <unistd.h>
 #include <posixtrace/event.h>
 #include <posixtrace/stream.h>
+#include "ring/pool.h"
+#include "stream/event.h"
 #include "stream/lane.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
@@ -28,26 +30,68 @@ int __real_pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epo
                           const struct pt_author *author);
 int __wrap_pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epoch,
                           const struct pt_author *author);
+struct pt_lane *__real_pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigned level,
+                                     unsigned bit, bool for_event);
+struct pt_lane *__wrap_pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigned level,
+                                     unsigned bit, bool for_event);
+enum pt_pool_take __real_pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need, bool loop,
+                                      uint32_t *index);
+enum pt_pool_take __wrap_pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need, bool loop,
+                                      uint32_t *index);
 
 static trace_event_id_t work;
 static trace_id_t first, next;
 static const struct pt_seg *full_of_writers;   /* nobody gets a slot there */
+enum moment { WRITES, HAS_LANE, HAS_CHUNK };
 static struct {
     const struct pt_seg *seg;
-    void (*run)(void);                         /* once, before an event is written there */
+    enum moment at;
+    void (*run)(void);                         /* once, at that moment of an event there */
 } meanwhile;
 static pid_t child;
+
+static void plan(trace_id_t trid, enum moment at, void (*run)(void))
+{
+    meanwhile.seg = segment_of(trid);
+    meanwhile.at = at;
+    meanwhile.run = run;
+}
+
+static void come_to(const struct pt_seg *seg, enum moment at)
+{
+    void (*run)(void) = meanwhile.run;
+
+    if (!run || seg != meanwhile.seg || at != meanwhile.at)
+        return;
+    meanwhile.run = NULL;
+    run();
+}
 
 bool __wrap_pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t len,
                           uint64_t addr, uint64_t ts)
 {
-    void (*run)(void) = meanwhile.run;
-
-    if (run && id == work && lane->seg == meanwhile.seg) {
-        meanwhile.run = NULL;
-        run();
-    }
+    if (id == work)
+        come_to(lane->seg, WRITES);
     return __real_pt_lane_write(lane, id, data, len, addr, ts);
+}
+
+struct pt_lane *__wrap_pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigned level,
+                                     unsigned bit, bool for_event)
+{
+    struct pt_lane *lane = __real_pt_event_lane(self, t, level, bit, for_event);
+
+    if (lane)
+        come_to(lane->seg, HAS_LANE);
+    return lane;
+}
+
+enum pt_pool_take __wrap_pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need, bool loop,
+                                      uint32_t *index)
+{
+    enum pt_pool_take r = __real_pt_pool_take(seg, slot, need, loop, index);
+
+    come_to(seg, HAS_CHUNK);
+    return r;
 }
 
 int __wrap_pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epoch,
@@ -168,12 +212,32 @@ static void (*const ends_of_next[])(void) = { stop_next, close_next };
 START_TEST(next_ends_before_the_write)
 {
     chain(LARGE);
-    meanwhile.seg = segment_of(next);
-    meanwhile.run = ends_of_next[_i];
+    plan(next, WRITES, ends_of_next[_i]);
     trace(EVENTS);
     ck_assert_ptr_null(meanwhile.run);
     pt_store_seqcst(&segment_of(next)->h->closed, 0u);
     expect_in_first(EVENTS, 0, 0);
+    end();
+}
+END_TEST
+
+/* After a look at its state, and before the time of the event is taken: in a chunk that has room,
+ * or as it gets one. */
+START_TEST(next_ends_before_the_time)
+{
+    uint64_t in_first, in_next;
+
+    chain(LARGE);
+    if (_i == HAS_LANE)
+        trace(EVENTS - 1);
+    plan(next, (enum moment)_i, stop_next);
+    trace(_i == HAS_LANE ? 1 : EVENTS);
+    ck_assert_ptr_null(meanwhile.run);
+    in_first = recorded(first);
+    in_next = recorded(next);
+    ck_assert_uint_eq(in_next > 0, _i == HAS_LANE);
+    ck_assert_uint_eq(lost(next), 0);
+    ck_assert_uint_eq(in_first + lost(first) + in_next, EVENTS);
     end();
 }
 END_TEST
@@ -187,8 +251,7 @@ START_TEST(full_next_stops_before_the_write)
     trace(2 * EVENTS);
     lost_in_next = lost(next);
     ck_assert_uint_gt(lost_in_next, 0);
-    meanwhile.seg = segment_of(next);
-    meanwhile.run = stop_next;
+    plan(next, WRITES, stop_next);
     trace(2);
     ck_assert_ptr_null(meanwhile.run);
     ck_assert_uint_eq(lost(next), lost_in_next);
@@ -221,8 +284,7 @@ START_TEST(half_event_of_a_child)
     if (_i)
         other = create(POSIX_TRACE_UNTIL_FULL, LARGE);
     trace(EVENTS - 1);
-    meanwhile.seg = segment_of(first);
-    meanwhile.run = fork_here;
+    plan(first, WRITES, fork_here);
     trace(1);
     ck_assert_ptr_null(meanwhile.run);
     if (child == 0) {
@@ -254,6 +316,7 @@ static void add(TCase *t)
     tcase_add_test(t, no_slot_in_next);
     tcase_add_test(t, refused_by_next);
     tcase_add_loop_test(t, next_ends_before_the_write, 0, 2);
+    tcase_add_loop_test(t, next_ends_before_the_time, HAS_LANE, HAS_CHUNK + 1);
     tcase_add_test(t, full_next_stops_before_the_write);
     if (!is_under_valgrind())
         tcase_add_loop_test(t, half_event_of_a_child, 0, 2);
