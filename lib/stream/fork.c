@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "base/sys.h"
+#include "base/thread.h"
 #include "stream/fork.h"
 #include "stream/sieve.h"
 
@@ -35,14 +36,20 @@ static void keep(struct pt_thread *t, bool on)
     }
 }
 
+/* The record of an event that forks.  In the child, where the thread may have a new record by
+ * then: until it is parted. */
+static _Thread_local struct pt_thread *forking __attribute__((tls_model("initial-exec")));
+
 static void before_fork(void)
 {
-    if (is_inside(pt_thread_self))
-        keep(pt_thread_self, true);
+    forking = is_inside(pt_thread_self) ? pt_thread_self : NULL;
+    if (forking)
+        keep(forking, true);
 }
 
 static void after_fork_in_parent(void)
 {
+    forking = NULL;
     if (is_inside(pt_thread_self))
         keep(pt_thread_self, false);
 }
@@ -88,12 +95,13 @@ static void part_segments(const struct pt_thread *t)
     pt_self_set_parent(self);
 }
 
-static void after_fork_in_child(void)
+void pt_fork_part(void)
 {
-    struct pt_thread *t = pt_thread_self, *fresh;
+    struct pt_thread *t = forking, *fresh;
 
-    if (!is_inside(t))
+    if (!t)
         return;
+    forking = NULL;
     part_segments(t);
     pt_store_relaxed(&t->pid, PT_THREAD_CUT);
     /* Looks like a record that fork has wiped. */
@@ -101,6 +109,15 @@ static void after_fork_in_child(void)
     if (fresh)
         pt_thread_self = fresh;
     pt_self_look_again();
+}
+
+static void after_fork_in_child(void)
+{
+    sigset_t before;
+
+    pt_thread_hold_signals(&before);
+    pt_fork_part();
+    pt_thread_let_signals(&before);
 }
 
 /* At load: pthread_atfork() is not async-signal-safe, and the first call may be an event. */

@@ -18,6 +18,10 @@
  *
  * So the child's half of the event runs to its end in memory that nobody reads.
  *
+ * In the child, a signal handler, or a fork handler of another library that was registered
+ * before ours, may trace or call us first.  So whoever makes the child's struct pt_self first does
+ * what our handler is to do; the handler then finds it done.
+ *
  * That a fork is noticed is the C library's: _Fork(), clone() and the bare system call run
  * no handlers.  A child made by them inside an event finds its record wiped; see
  * posix_trace_event(3) for what it may do.  The kernel offers nothing that stops it:
@@ -39,5 +43,8 @@
 
 /* Inside an event: is this the half of it that belongs to a forked child? */
 bool pt_fork_has_cut(const struct pt_thread *t);
+/* In a forked child, with signals held, before it is made known: parts a half event of the
+ * calling thread, if there is one and nobody has done so yet. */
+void pt_fork_part(void);
 
 #endif

@@ -13,6 +13,7 @@
 #include "ring/missed.h"
 #include "ring/page_left.h"
 #include "ring/place.h"
+#include "stream/fork.h"
 #include "stream/image.h"
 #include "stream/inherit.h"
 #include "stream/self.h"
@@ -412,7 +413,7 @@ static void fail(const struct pt_self *parent)
 
 static struct pt_self *make_new(bool by_control)
 {
-    struct pt_self *parent = pt_load_acquire(&self_now), *old = parent, *s;
+    struct pt_self *parent = pt_load_acquire(&self_now), *old, *s;
     int saved = errno;
 
     if (parent && is_own(parent)) {
@@ -420,6 +421,8 @@ static struct pt_self *make_new(bool by_control)
         errno = saved;
         return parent;
     }
+    pt_fork_part();
+    old = parent = pt_load_acquire(&self_now);
     s = get_words() ? build(parent, by_control) : NULL;
     if (!s) {
         fail(parent);

@@ -348,7 +348,11 @@ bool pt_threads_are_out(void)
 void pt_thread_forget_parent(void)
 {
     struct pt_thread *t = first_thread(), *next;   /* where nothing is wiped: the parent's */
+    struct pt_self *self = pt_self_peek();
 
+    /* Made in the child, for a signal handler or a fork handler that came before this one. */
+    if (self && (int32_t)self->pid == pt_sys_pid())
+        return;
     pt_self_look_again();
     if (!pt_self_forget_parent())
         return;
