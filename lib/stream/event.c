@@ -96,6 +96,15 @@ static void count_no_slot(struct pt_seg *seg, unsigned cause)
     pt_missed_note(seg);
 }
 
+/* The segment.  NULL also in a half event of a forked child: where the fork came while the segment
+ * was mapped, the mapping is the shared one.  After the look it is known, and parted. */
+static struct pt_seg *map_here(struct pt_self *self, unsigned bit, uint64_t epoch)
+{
+    struct pt_seg *seg = pt_self_segment(self, bit, epoch);
+
+    return pt_self_peek() == self ? seg : NULL;
+}
+
 /*
  * Nested too deep: lost in each stream whose gate is open.  One with an expression or a
  * function is not asked, for want of a lane to ask with: the event counts as lost there.
@@ -112,7 +121,7 @@ static void count_nested(struct pt_self *self, struct pt_thread *t, uint64_t ope
         if (pt_lane_is_good(lane, epoch))
             pt_lane_lost(lane, PT_LOST_NESTED, len);
         else
-            count_no_slot(pt_self_segment(self, (unsigned)bit, epoch), PT_LOST_NESTED);
+            count_no_slot(map_here(self, (unsigned)bit, epoch), PT_LOST_NESTED);
     }
 }
 
@@ -161,7 +170,8 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
     if (lane)
         pt_thread_drop_lane(t, level, bit);
     seg = pt_self_segment(self, bit, epoch);
-    /* In a child that was forked inside the event: under its parent's name. */
+    /* In a child that was forked inside the event: under its parent's name.  Forked after this
+     * look, the child has a private copy of the segment, which is known by now (fork.h). */
     if (pt_self_peek() != self || pt_fork_has_cut(t))
         return NULL;
     if (pt_unlikely(pt_load_relaxed(&self->page->stream[bit].refused))) {
@@ -307,8 +317,7 @@ static void count_stranger(struct pt_self *self, uint32_t id)
     pt_add_seqcst(&pt_thread_strangers, 1u);
     open = pt_load_seqcst(&self->page->gates[id]) & ~pt_load_seqcst(&self->page->shadows);
     pt_for_each_bit(bit, open)
-        count_no_slot(pt_self_segment(self, (unsigned)bit,
-                                      pt_load_seqcst(&self->page->epoch[bit])),
+        count_no_slot(map_here(self, (unsigned)bit, pt_load_seqcst(&self->page->epoch[bit])),
                       PT_LOST_NO_MEMORY);
     pt_add_seqcst(&pt_thread_strangers, (uint32_t)-1);
 }

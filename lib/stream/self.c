@@ -290,13 +290,14 @@ static void unmap_old(struct pt_self *self, unsigned bit)
 /*
  * known[bit].missed: the low halves of the epoch and, below, of a count.  install() stores the
  * segment before it takes the count; pt_self_miss() counts before it loads the segment.  So
- * one of the two finds what the other has stored.
+ * one of the two finds what the other has stored.  A child that was forked while this thread
+ * mapped the segment has the count, too, which is its parent's, and the shared memory.
  */
 static void count_missed(struct pt_self *self, unsigned bit, struct pt_seg *seg)
 {
     uint64_t n = pt_exchange_seqcst(&self->known[bit].missed, 0u);
 
-    if ((uint32_t)n == 0 || n >> 32 != (uint32_t)seg->epoch)
+    if ((uint32_t)n == 0 || n >> 32 != (uint32_t)seg->epoch || pt_self_peek() != self)
         return;
     pt_add_relaxed(&seg->h->lost_no_slot[PT_LOST_NO_MEMORY], (uint64_t)(uint32_t)n);
     pt_missed_note(seg);
