@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Books that are taken while threads come, and while a consumer gives chunks back.
+ * Books that are taken while threads come, and while a consumer gives chunks back; and of
+ * writers whose numbers were chosen so that they share a place in a table.
  * pt_slot_count() goes through the test, which lets a thread come just after the slots were
  * counted, and end again.
  */
@@ -237,8 +238,72 @@ START_TEST(chunk_in_the_middle_goes)
 }
 END_TEST
 
+/* ---- numbers of writers that another process has chosen ---- */
+
+enum { MANY = 10000, LONGEST_RUN = 500 };
+
+/* The chunk's contents: writers with one event each, whose numbers differ in the high half only
+ * (_i 0) or in the low one.  The number of the next one. */
+static uint64_t put_writers(struct pt_seg *seg, uint32_t chunk, uint64_t next, int low)
+{
+    struct pt_record_author a = { .author = { .pid = 1 } };
+    uint32_t at = (uint32_t)pt_seg_chunk(seg, chunk)->commit;
+    const uint32_t need = pt_record_size(sizeof a) + pt_record_size(8);
+
+    for (; at + need <= seg->g.chunk_size; at += need, next++) {
+        struct pt_chunk *c = pt_seg_chunk(seg, chunk);
+
+        a.author.wid = low ? next : next << 32;
+        pt_record_put_head((char *)c + at, PT_RECORD_AUTHOR, 0, sizeof a, 0, 0);
+        memcpy((char *)c + at + PT_RECORD_HEAD, &a, sizeof a);
+        pt_store_release(&c->commit, c->commit + pt_record_size(sizeof a));
+        ring_put(seg, chunk, PT_ID_USER_FIRST, 50, 8);
+    }
+    return next;
+}
+
+/* Of cells with something in them, one after the other: so many are looked at for a number. */
+static uint32_t longest_run(const struct pt_balance *b, const struct pt_live *l)
+{
+    uint32_t room = b ? b->index_room : l->tally_room, run = 0, longest = 0;
+
+    for (uint32_t i = 0; i < room; i++) {
+        run = (b ? b->index[i] != 0 : l->tally[i].used) ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+/* They are found as fast as others: counted in looks, since no time is a bound on all machines. */
+START_TEST(chosen_numbers)
+{
+    struct pt_balance b = { .count = 0 };
+    uint64_t next = 1;
+    struct pt_live live;
+    struct pt_seg seg;
+    uint32_t chunk;
+
+    ring_create(&seg, 2 << 20);
+    seg.h->window = 1;
+    while (pt_pool_take(&seg, 0, 300, false, &chunk) == PT_POOL_TAKEN)
+        next = put_writers(&seg, chunk, next, _i);
+    ck_assert_int_eq(pt_live_init(&live, &seg), 0);
+    ck_assert_int_eq(pt_balance_take(&live, &b), 0);
+    ck_assert_uint_ge(b.count, MANY);
+    ck_assert_uint_lt(longest_run(&b, NULL), LONGEST_RUN);
+    for (uint32_t i = 0; i < b.count; i++)
+        ck_assert_ptr_nonnull(pt_live_tally(&live, &b.entries[i].t.author));
+    ck_assert_uint_ge(live.tally_count, MANY);
+    ck_assert_uint_lt(longest_run(NULL, &live), LONGEST_RUN);
+    pt_balance_free(&b);
+    pt_live_deinit(&live);
+    ring_remove(&seg);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
+    tcase_add_loop_test(tc, chosen_numbers, 0, 2);
     tcase_add_test(tc, chunk_in_the_middle_goes);
     tcase_add_test(tc, one_comes_and_goes);
     tcase_add_test(tc, one_comes_and_goes_before_an_onlooker);
