@@ -5,13 +5,9 @@
  *
  * Each author (process, thread, name) collects its records in a buffer; a full
  * buffer becomes a packet; when about a megabyte has come together the round ends,
- * that of many authors later: a packet of few events costs its reader as much as one
- * of many.  Reading merges a round by (time, writer number), so that equal times
- * come out by the writer numbers: where that is not the order in which they
- * were added, the round ends between them.
- *
- * Times are nanoseconds, moved by 2^63 so that they are never negative; one
- * sync point says so.
+ * that of many authors later: a packet of few events takes as much room in the log beside
+ * its events, and as much of its reader's time, as one of many.  Equal times come out in the
+ * order in which they were added by made_clock.h.
  */
 #include <errno.h>
 #include <posixtrace/info.h>
@@ -23,21 +19,23 @@
 #include "base/hash.h"
 #include "base/sys.h"
 #include "log/builder.h"
+#include "log/made_clock.h"
 #include "ring/record.h"
 
 #define PACKET_BYTES  (64u << 10)    /* of records; one event of the largest size fits */
 #define FIRST_BYTES   512u
 #define ROUND_BYTES   (1u << 20)
-#define AUTHOR_BYTES  (3u << 10)     /* more of them for each author, */
-#define AUTHORS_BYTES (3u << 20)     /* up to so many */
-#define MAX_AUTHORS   4096u
+#define AUTHOR_BYTES  (3u << 10)     /* more of them for each author in it, */
+#define AUTHORS_BYTES (48u << 20)    /* up to so many */
+#define KEPT_BYTES    (2u << 10)     /* of a buffer between rounds */
+/* Known at a time: then all are forgotten, and the writer's totals fold those of before. */
+#define MAX_AUTHORS   32768u
 #define AUTHOR_CELLS  (2 * MAX_AUTHORS)
 #define NAME_CELLS    4096u          /* more than twice the ids there are */
-#define TIME_SHIFT    ((uint64_t)1 << 63)
 
 struct author {
     struct pt_author author;
-    uint64_t recorded;
+    uint64_t recorded, listed;    /* by the end of the last round */
     uint64_t first_ts, last_ts;   /* of what is in the buffer */
     uint64_t base_ts;             /* in force behind it */
     uint32_t events;
@@ -49,14 +47,14 @@ struct author {
 struct pt_log_builder {
     struct pt_log_writer *writer;
     uint64_t round_bytes, chunk_seq;
-    uint64_t last_ts;
-    uint64_t last_wid;        /* greatest writer number at last_ts in this round */
-    bool     any;
+    struct pt_made_clock clock;
+    uint64_t last_wid;        /* greatest writer number at the clock's last tick, in this round */
     uint64_t next_wid;
     uint64_t factor;          /* of both hashes: a file that is imported chooses the keys */
     struct author *authors;
     uint32_t author_count;
-    uint16_t author_cells[AUTHOR_CELLS];   /* index + 1 */
+    uint32_t round_authors;   /* with events in this round */
+    uint32_t author_cells[AUTHOR_CELLS];   /* index + 1 */
     uint32_t next_id;
     char    *names[PT_ID_MAX];
     uint16_t name_cells[NAME_CELLS];       /* id */
@@ -101,10 +99,8 @@ static uint16_t *name_cell(struct pt_log_builder *b, const char *name, size_t le
 
 static int open_log(struct pt_log_builder *b, int fd, const struct pt_attr *attr)
 {
-    static const struct pt_sync shift = { .ns = INT64_MIN, .mult = (uint64_t)1 << 32 };
     struct pt_log_params params = { .clock = PT_CLOCK_REALTIME };
     struct stat st;
-    int error;
 
     if (fstat(fd, &st) != 0)
         return -errno;
@@ -117,8 +113,7 @@ static int open_log(struct pt_log_builder *b, int fd, const struct pt_attr *attr
     params.attr.create_ns = (int64_t)pt_clock_ns(CLOCK_REALTIME);
     params.attr.clock_res_ns = 1;
     pt_sys_random(params.id, sizeof params.id);
-    error = pt_log_writer_new(&b->writer, fd, &params);
-    return error ? error : pt_log_put_sync(b->writer, &shift);
+    return pt_log_writer_new(&b->writer, fd, &params);
 }
 
 int pt_log_builder_new(struct pt_log_builder **builder, int fd, const struct pt_attr *attr)
@@ -207,7 +202,9 @@ static int put_packet(struct pt_log_builder *b, struct author *a)
 
     if (!a->events)
         return 0;
-    rc = pt_log_put_packet(b->writer, &packet);
+    rc = pt_made_clock_put(&b->clock, b->writer);
+    if (rc == 0)
+        rc = pt_log_put_packet(b->writer, &packet);
     if (rc < 0)
         return rc;
     b->chunk_seq++;
@@ -215,38 +212,58 @@ static int put_packet(struct pt_log_builder *b, struct author *a)
     return 0;
 }
 
-/* Totals of all authors, or NULL without memory. */
-static struct pt_log_author_totals *all_totals(const struct pt_log_builder *b)
+/* Totals of the authors with events in this round, or NULL without memory. */
+static struct pt_log_author_totals *round_totals(const struct pt_log_builder *b, size_t *n)
 {
-    struct pt_log_author_totals *totals = calloc(b->author_count + 1, sizeof *totals);
+    struct pt_log_author_totals *totals = calloc(b->round_authors + 1u, sizeof *totals);
 
+    *n = 0;
     for (uint32_t i = 0; totals && i < b->author_count; i++) {
-        totals[i].author = b->authors[i].author;
-        totals[i].recorded = b->authors[i].recorded;
+        const struct author *a = &b->authors[i];
+
+        if (a->recorded != a->listed)
+            totals[(*n)++] = (struct pt_log_author_totals){ .author = a->author,
+                                                            .recorded = a->recorded };
     }
     return totals;
+}
+
+static void begin_round(struct pt_log_builder *b)
+{
+    for (uint32_t i = 0; i < b->author_count; i++) {
+        struct author *a = &b->authors[i];
+
+        a->listed = a->recorded;
+        if (a->room > KEPT_BYTES) {
+            free(a->buffer);
+            a->buffer = NULL;
+            a->room = 0;
+        }
+    }
+    b->round_bytes = b->last_wid = 0;
+    b->round_authors = 0;
 }
 
 /* Everything collected so far comes out before what is added next. */
 static int end_round(struct pt_log_builder *b, bool last)
 {
-    struct pt_log_status status = { .watermark = b->last_ts };
+    struct pt_log_status status = { .watermark = b->clock.last_ts };
     struct pt_log_author_totals *totals;
     int error = 0;
+    size_t n;
 
     for (uint32_t i = 0; i < b->author_count && !error; i++)
         error = put_packet(b, &b->authors[i]);
     if (error)
         return error;
-    totals = all_totals(b);
+    totals = round_totals(b, &n);
     if (!totals)
         return -ENOMEM;
-    error = last ? pt_log_complete(b->writer, POSIXTRACE_END_SHUTDOWN, &status, totals,
-                                   b->author_count)
-                 : pt_log_end_round(b->writer, &status, totals, b->author_count);
+    error = last ? pt_log_complete(b->writer, POSIXTRACE_END_SHUTDOWN, &status, totals, n)
+                 : pt_log_end_round(b->writer, &status, totals, n);
     free(totals);
     if (!error)
-        b->round_bytes = b->last_wid = 0;
+        begin_round(b);
     return error;
 }
 
@@ -296,13 +313,13 @@ static struct author *author_of(struct pt_log_builder *b, const struct posixtrac
     }
     key.wid = b->next_wid++;
     b->authors[b->author_count].author = key;
-    b->author_cells[i] = (uint16_t)++b->author_count;
+    b->author_cells[i] = ++b->author_count;
     return &b->authors[b->author_count - 1];
 }
 
 static bool is_enough(const struct pt_log_builder *b)
 {
-    uint64_t more = (uint64_t)b->author_count * AUTHOR_BYTES;
+    uint64_t more = (uint64_t)b->round_authors * AUTHOR_BYTES;
 
     return b->round_bytes > ROUND_BYTES + (more < AUTHORS_BYTES ? more : AUTHORS_BYTES);
 }
@@ -343,13 +360,28 @@ static void add_record(struct author *a, uint32_t id, uint64_t ts,
     a->recorded++;
 }
 
+/* The time of the author's next event, which comes after all that were added. */
+static int give_time(struct pt_log_builder *b, const struct author *a, int64_t ns, uint64_t *ts)
+{
+    uint64_t was = b->clock.last_ts;
+    int error = 0;
+
+    if (pt_made_clock_is_full(&b->clock))
+        error = pt_made_clock_put(&b->clock, b->writer);
+    if (!error)
+        error = pt_made_clock_tick(&b->clock, ns, a->author.wid < b->last_wid, ts);
+    if (!error && (*ts != was || a->author.wid > b->last_wid))
+        b->last_wid = a->author.wid;
+    return error;
+}
+
 int pt_log_builder_add(struct pt_log_builder *b, const struct posixtrace_event *event)
 {
-    uint64_t ts = (uint64_t)event->ns + TIME_SHIFT;
     struct author *a;
+    uint64_t ts;
     int id, error;
 
-    if ((b->any && ts < b->last_ts) || event->data_len > PT_MAX_DATA ||
+    if ((b->clock.any && event->ns < b->clock.last_ns) || event->data_len > PT_MAX_DATA ||
         (event->data_len && !event->data))
         return -EINVAL;
     id = id_of(b, event->name);
@@ -358,19 +390,17 @@ int pt_log_builder_add(struct pt_log_builder *b, const struct posixtrace_event *
     a = author_of(b, event, &error);
     if (!a)
         return error;
-    if (is_enough(b) ||
-        (b->any && ts == b->last_ts && a->author.wid < b->last_wid))
+    if (is_enough(b))
         error = end_round(b, false);
     if (!error)
         error = make_room(b, a, (uint32_t)event->data_len);
+    if (!error)
+        error = give_time(b, a, event->ns, &ts);
     if (error)
         return error;
+    b->round_authors += a->recorded == a->listed;
     add_record(a, (uint32_t)id, ts, event);
     b->round_bytes += pt_record_size((uint32_t)event->data_len);
-    if (!b->any || ts != b->last_ts || a->author.wid > b->last_wid)
-        b->last_wid = a->author.wid;
-    b->last_ts = ts;
-    b->any = true;
     return 0;
 }
 

@@ -104,7 +104,10 @@ void pt_log_writer_free(struct pt_log_writer *w);
 /* A text counts once: more of the same kind and id are passed over. */
 int pt_log_put_text(struct pt_log_writer *w, enum pt_text kind, uint32_t id, const char *text);
 const char *pt_log_text(const struct pt_log_writer *w, enum pt_text kind, uint32_t id);
+/* A point that is not later than the last one is passed over. */
 int pt_log_put_sync(struct pt_log_writer *w, const struct pt_sync *point);
+/* Later ones, up to PT_SYNCS_AT_ONCE. */
+int pt_log_put_syncs(struct pt_log_writer *w, const struct pt_sync *points, unsigned n);
 
 /*
  * Stores the events of a packet.  The log-full policies may split it, and give
@@ -116,6 +119,8 @@ int pt_log_put_sync(struct pt_log_writer *w, const struct pt_sync *point);
  * writer of events makes (looked at where types is NULL).  After an error nothing
  * of the packet is stored.
  */
+#define PT_SYNCS_AT_ONCE 64u
+
 enum pt_log_put { PT_LOG_STORED, PT_LOG_DISCARDED };
 int pt_log_put_packet(struct pt_log_writer *w, const struct pt_log_packet *packet);
 

@@ -90,20 +90,26 @@ int pt_writer_note_sync(struct pt_log_writer *w, const struct pt_sync *point)
     return 0;
 }
 
+int pt_log_put_syncs(struct pt_log_writer *w, const struct pt_sync *points, unsigned n)
+{
+    _Alignas(8) uint8_t packet[sizeof(struct pt_packet_sync) + PT_SYNCS_AT_ONCE * sizeof *points];
+    size_t had = w->sync_count;
+    int error = 0;
+
+    for (unsigned i = 0; i < n && !error; i++)
+        error = pt_writer_note_sync(w, &points[i]);
+    if (!error) {
+        error = put_meta(w, packet, pt_writer_sync_packet(w, packet, points, n));
+        w->lsn -= error != 0;
+    }
+    if (error)
+        w->sync_count = had;
+    return error;
+}
+
 int pt_log_put_sync(struct pt_log_writer *w, const struct pt_sync *point)
 {
-    _Alignas(8) uint8_t packet[sizeof(struct pt_packet_sync) + sizeof *point];
-    int error;
-
     if (w->sync_count && point->ts <= w->syncs[w->sync_count - 1].ts)
         return 0;
-    error = pt_writer_note_sync(w, point);
-    if (error)
-        return error;
-    error = put_meta(w, packet, pt_writer_sync_packet(w, packet, point, 1));
-    if (error) {
-        w->lsn--;
-        w->sync_count--;
-    }
-    return error;
+    return pt_log_put_syncs(w, point, 1);
 }

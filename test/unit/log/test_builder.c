@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* The builder: what is added comes out, in the order in which it was added. */
+#include <errno.h>
 #include <posixtrace/info.h>
 #include <stdio.h>
 #include "log/builder.h"
+#include "log/made_clock.h"
 #include "log_helpers.h"
+#include "model/sync.h"
 #include "support/run_suite.h"
 
 /* An event from its number: times with many ties, negative at first. */
@@ -85,10 +88,10 @@ START_TEST(same_back)
 }
 END_TEST
 
-/* More threads than are kept in mind, a tie with each other. */
+/* More threads than are kept in mind, a tie with each other; some come again. */
 START_TEST(many_threads)
 {
-    enum { THREADS = 10000 };
+    enum { THREADS = 33000, AGAIN = 500 };
     struct pt_log_builder *b;
     struct posixtrace_event w = { .name = "x", .thread_name = "a name that is too long" };
     struct posixtrace_thread_info t;
@@ -98,26 +101,105 @@ START_TEST(many_threads)
     size_t n = 0;
 
     ck_assert_int_eq(pt_log_builder_new(&b, fd, NULL), 0);
-    for (int i = 0; i < 2 * THREADS; i++) {
+    for (int i = 0; i < THREADS + AGAIN; i++) {
         w.ns = i / 1000;
         w.tid = 1 + i % THREADS;
         ck_assert_int_eq(pt_log_builder_add(b, &w), 0);
     }
     ck_assert_int_eq(pt_log_builder_finish(b), 0);
     r = log_reader(fd);
-    for (int i = 0; i < 2 * THREADS; i++) {
+    for (int i = 0; i < THREADS + AGAIN; i++) {
         ck_assert_int_eq(pt_log_reader_next(r, &e), 1);
         ck_assert_int_eq(e.author->tid, 1 + i % THREADS);
         ck_assert_int_eq(e.ns, i / 1000);
         ck_assert_str_eq(e.author->name, "a name that is ");
     }
     while (pt_log_reader_thread(r, n, &t) == 1) {
-        ck_assert_uint_eq(t.recorded, 2);
+        ck_assert_uint_eq(t.recorded, t.tid <= AGAIN ? 2 : 1);
         n++;
     }
     ck_assert_uint_eq(n, THREADS);
     pt_log_reader_free(r);
     close(fd);
+}
+END_TEST
+
+enum ties { PAIRS, RUNS, ALL, TURNS, TIE_KINDS };
+
+static void next_tie(struct posixtrace_event *w, enum ties kind, unsigned i, unsigned threads)
+{
+    w->tid = 1 + (int)(kind == TURNS ? i % threads : threads - 1 - i % threads);
+    if (kind == ALL)
+        w->tid = 1 + rand() % (int)threads;
+    else if (kind == TURNS || (kind == PAIRS && i % 2 == 0) ||
+             (kind == RUNS && rand() % 6 == 0))
+        w->ns += 100;
+}
+
+/* However events tie, and up to 32,768 threads at a time: a log takes at most three times the
+ * room that the events' records do, of 24 bytes each. */
+START_TEST(ties_take_no_room)
+{
+    unsigned events = test_size(40000);
+    unsigned threads = _i == TURNS ? events / 10 : events / 200;
+    struct posixtrace_event w = { .name = "x", .thread_name = "t", .data = "12345678",
+                                  .data_len = 8 };
+    struct pt_log_builder *b;
+    struct pt_log_reader *r;
+    struct pt_event e;
+    int fd = log_file();
+
+    srand(5);
+    ck_assert_int_eq(pt_log_builder_new(&b, fd, NULL), 0);
+    for (unsigned i = 0; i < events; i++) {
+        next_tie(&w, (enum ties)_i, i, threads);
+        if (pt_log_builder_add(b, &w) != 0)
+            ck_abort_msg("event %u was refused", i);
+    }
+    ck_assert_int_eq(pt_log_builder_finish(b), 0);
+    ck_assert_int_le(lseek(fd, 0, SEEK_END), events * 3 * 24);
+    r = log_reader(fd);
+    srand(5);
+    w.ns = 0;
+    for (unsigned i = 0; i < events; i++) {
+        next_tie(&w, (enum ties)_i, i, threads);
+        if (pt_log_reader_next(r, &e) != 1 || e.ns != w.ns || e.author->tid != w.tid)
+            ck_abort_msg("event %u came out different", i);
+    }
+    pt_log_reader_free(r);
+    close(fd);
+}
+END_TEST
+
+/* Ticks ascend and lead back to the nanoseconds, whatever lies between two events. */
+START_TEST(made_clock)
+{
+    static const int64_t steps[] = {
+        0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 3, 1, 1ll << 33, 0, 1ll << 61, 1, 1ll << 62, 0, 0, 0, 0, 0,
+        1ll << 33
+    };
+    struct pt_made_clock c = { .any = false };
+    uint64_t ts, last = 0;
+    int64_t ns = INT64_MIN + 5;
+
+    for (unsigned i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        ns += steps[i];
+        ck_assert_int_eq(pt_made_clock_tick(&c, ns, i > 0, &ts), 0);
+        ck_assert_uint_gt(ts, last);
+        for (unsigned k = 0; k < c.count; k++)
+            ck_assert(k == 0 || c.waiting[k].ts > c.waiting[k - 1].ts);
+        ck_assert_int_eq(pt_sync_convert(c.waiting, c.count, ts), ns);
+        last = ts;
+    }
+    ck_assert_int_eq(pt_made_clock_tick(&c, ns - 1, false, &ts), -EINVAL);
+    ck_assert_int_eq(pt_made_clock_tick(&c, ns, false, &ts), 0);
+    ck_assert_uint_eq(ts, last);
+    /* Many ticks are used: a pause takes few more. */
+    c.last_ts = (1ull << 63) - 100;
+    ck_assert_int_eq(pt_made_clock_tick(&c, ns += 1ll << 33, false, &ts), 0);
+    ck_assert_uint_lt(ts, 1ull << 63);
+    c.last_ts = UINT64_MAX - (1ull << 62);
+    ck_assert_int_eq(pt_made_clock_tick(&c, ns, true, &ts), -EOVERFLOW);
 }
 END_TEST
 
@@ -216,6 +298,8 @@ static void add(TCase *t)
     tcase_add_loop_test(t, same_back, 0, 3);
     tcase_add_test(t, many_threads);
     tcase_add_test(t, threads_take_turns);
+    tcase_add_loop_test(t, ties_take_no_room, 0, TIE_KINDS);
+    tcase_add_test(t, made_clock);
     tcase_add_test(t, refused);
 }
 
