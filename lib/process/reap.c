@@ -169,22 +169,24 @@ static bool is_stray_link(int dir, const char *name)
 static bool is_left_map(int dir, const char *name, bool whole)
 {
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    struct pt_names n = { 0 };
+    struct pt_names *n = calloc(1, sizeof *n);   /* too large for a small stack */
     unsigned asks = UINT_MAX;
+    bool good, left, used;
     struct stat st;
-    bool good, left;
 
+    good = fd >= 0 && n && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+           pread(fd, n, offsetof(struct pt_names, entry), 0) > 0 &&
+           pread(fd, &n->users, sizeof n->users, offsetof(struct pt_names, users)) > 0 &&
+           n->magic == PT_NAMES_MAGIC;
+    left = good && n->maker != 0 && pt_page_process_is_gone(n->maker, n->maker_start, &asks);
+    used = !good || pt_names_is_used(n->users);
+    free(n);
     if (fd < 0)
         return false;
-    good = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-           pread(fd, &n, offsetof(struct pt_names, entry), 0) > 0 &&
-           pread(fd, &n.users, sizeof n.users, offsetof(struct pt_names, users)) > 0 &&
-           n.magic == PT_NAMES_MAGIC;
     close(fd);
-    left = good && n.maker != 0 && pt_page_process_is_gone(n.maker, n.maker_start, &asks);
     if (!left && is_fresh(dir, name))
         return false;
-    return whole ? !pt_page_names_in_use(dir, name) : good && !pt_names_is_used(n.users);
+    return whole ? !pt_page_names_in_use(dir, name) : !used;
 }
 
 static bool may_go(int dir, const char *name, bool whole)

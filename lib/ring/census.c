@@ -3,6 +3,7 @@
 /* See census.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <trace.h>
@@ -26,26 +27,31 @@ struct table {
     char file[TRACE_SYS_MAX][NAME];
 };
 
-/* Does the stream belong to a process that may still live? */
+/* Does the stream belong to a process that may still live?  Without memory: it may.  What is
+ * large is not on the stack here, since threads with a small one create streams. */
 static bool counts(int dir, uid_t uid, const char *file)
 {
-    struct pt_seg_header h;
+    struct pt_seg_header *h;
     struct stat st;
+    bool alive;
 
-    return pt_seg_is_name(file) && pt_seg_read_header(dir, uid, file, &h, &st) == 0 &&
-           pt_owner_liveness(&h, st.st_dev, st.st_ino) != PT_DEAD;
+    if (!pt_seg_is_name(file))
+        return false;
+    h = malloc(sizeof *h);
+    alive = !h || (pt_seg_read_header(dir, uid, file, h, &st) == 0 &&
+                   pt_owner_liveness(h, st.st_dev, st.st_ino) != PT_DEAD);
+    free(h);
+    return alive;
 }
 
-/* Calls back for the names of segments, of all that a directory holds or of the first part
- * only.  False: there are more, or each() has returned false. */
-static bool each_segment(int dir, bool all, bool (*each)(void *, const char *), void *context)
+static bool each_in(int dir, bool all, char *names, bool (*each)(void *, const char *),
+                    void *context)
 {
-    _Alignas(8) char names[NAMES_BYTES];
     long bytes;
 
     if (lseek(dir, 0, SEEK_SET) < 0)
         return false;
-    while ((bytes = pt_dir_read_names(dir, names, sizeof names)) > 0) {
+    while ((bytes = pt_dir_read_names(dir, names, NAMES_BYTES)) > 0) {
         for (long at = 0; at < bytes;) {
             const struct pt_dir_entry *e = pt_dir_entry_at(names, at);
 
@@ -54,9 +60,20 @@ static bool each_segment(int dir, bool all, bool (*each)(void *, const char *), 
                 return false;
         }
         if (!all)
-            return pt_dir_read_names(dir, names, sizeof names) == 0;
+            return pt_dir_read_names(dir, names, NAMES_BYTES) == 0;
     }
     return bytes == 0;
+}
+
+/* Calls back for the names of segments, of all that a directory holds or of the first part
+ * only.  False: there are more, or each() has returned false, or there is no memory. */
+static bool each_segment(int dir, bool all, bool (*each)(void *, const char *), void *context)
+{
+    char *names = malloc(NAMES_BYTES);
+    bool done = names && each_in(dir, all, names, each, context);
+
+    free(names);
+    return done;
 }
 
 static bool count_name(void *count, const char *name)

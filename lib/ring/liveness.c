@@ -214,7 +214,7 @@ enum maps { MAPS_UNKNOWN, MAPS_NOTHING, MAPS_OTHERS, MAPS_IT };
  * first thread has ended or ends just now. */
 static enum maps look_at_maps(const struct pt_seg_header *h, dev_t dev, ino_t ino)
 {
-    char path[40], text[4096];
+    char path[40], text[2048];   /* events come here, on any stack */
     size_t total = 0;
     struct pt_maps maps;
     ssize_t n = 1;

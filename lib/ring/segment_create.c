@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -203,40 +204,40 @@ static int create_file(struct pt_seg *seg, const struct pt_seg_header *h, bool a
     return fd;
 }
 
-int pt_seg_create(struct pt_seg *seg, const struct pt_seg_request *request)
+/* head: zeros. */
+static int create(struct pt_seg *seg, const struct pt_seg_request *request,
+                  struct pt_seg_header *head)
 {
-    struct pt_seg_header head;
     int fd, r;
 
-    memset(&head, 0, sizeof head);
-    r = lay_out(&head, request);
+    r = lay_out(head, request);
     if (r < 0)
         return r;
-    fill_header(&head, request);
+    fill_header(head, request);
     seg->uid = request->for_other ? request->uid : pt_place_uid();
-    pt_sys_random(head.id, sizeof head.id);
-    pt_dir_hex_name(seg->file, sizeof seg->file, 's', head.id, ".seg");
-    fd = create_file(seg, &head, true);
+    pt_sys_random(head->id, sizeof head->id);
+    pt_dir_hex_name(seg->file, sizeof seg->file, 's', head->id, ".seg");
+    fd = create_file(seg, head, true);
     if (request->for_other && fd >= 0 && !seg->file[0]) {
         close(fd);
         fd = -ENOMEM;
     } else if (request->for_other) {
         fd = fd >= 0 || fd == -EMFILE || fd == -ENFILE ? fd : -ENOMEM;
-    } else if (fd == -ENOSPC && (uint64_t)head.base_chunks * head.chunk_size <= NAMELESS_MAX)
-        fd = create_file(seg, &head, false);   /* a tiny /dev/shm: memory without a name */
+    } else if (fd == -ENOSPC && (uint64_t)head->base_chunks * head->chunk_size <= NAMELESS_MAX)
+        fd = create_file(seg, head, false);   /* a tiny /dev/shm: memory without a name */
     if (fd == -EFBIG)
         seg->file[0] = '\0';
-    r = pt_seg_map(seg, fd, head.size);
+    r = pt_seg_map(seg, fd, head->size);
     if (r == 0) {
-        memcpy(seg->h, &head, sizeof head);
-        pt_seg_load_geometry(&seg->g, &head);
-        seg->chunk_reach = head.chunk_max;
+        memcpy(seg->h, head, sizeof *head);
+        pt_seg_load_geometry(&seg->g, head);
+        seg->chunk_reach = head->chunk_max;
         r = pt_seg_open_base(seg);
     }
     if (r == 0)
         r = pt_seg_reach_slots(seg, PT_SEG_SLOT_STEP);
     if (r == 0)
-        r = pt_seg_reach_chunks(seg, head.base_chunks);
+        r = pt_seg_reach_chunks(seg, head->base_chunks);
     if (r < 0) {
         pt_seg_unlink(seg);
         pt_seg_unmap(seg);
@@ -245,5 +246,14 @@ int pt_seg_create(struct pt_seg *seg, const struct pt_seg_request *request)
     }
     if (fd >= 0)
         close(fd);
+    return r;
+}
+
+int pt_seg_create(struct pt_seg *seg, const struct pt_seg_request *request)
+{
+    struct pt_seg_header *head = calloc(1, sizeof *head);
+    int r = head ? create(seg, request, head) : -ENOMEM;
+
+    free(head);
     return r;
 }

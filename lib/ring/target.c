@@ -201,17 +201,16 @@ static int may_trace(pid_t pid, const char *status)
     return secure == 0 ? 0 : -EPERM;
 }
 
-int pt_target_look(struct pt_target *t, pid_t pid)
+static int look(struct pt_target *t, pid_t pid, struct status *s)
 {
-    struct status s;
-    const char *status = s.text;
+    const char *status = s->text;
     int r;
 
     if (pid <= 0 || (kill(pid, 0) < 0 && errno == ESRCH))
         return -ESRCH;
     if (!pt_proc_is_ours())
         return -ENOTSUP;
-    r = read_status(pid, &s);
+    r = read_status(pid, s);
     if (r < 0 && pt_is_shortage(r))
         return r;
     if (r < 0)   /* it has just gone, or is another user's and hidden */
@@ -227,6 +226,15 @@ int pt_target_look(struct pt_target *t, pid_t pid)
     t->uid = (uid_t)effective(status, "Uid");
     t->start = pt_process_start(t->pid);
     return t->start == 0 ? -ESRCH : t->start == UINT64_MAX ? -ENOTSUP : 0;
+}
+
+int pt_target_look(struct pt_target *t, pid_t pid)
+{
+    struct status *s = malloc(sizeof *s);   /* too large for a small stack */
+    int r = s ? look(t, pid, s) : -ENOMEM;
+
+    free(s);
+    return r;
 }
 
 /* Also those that a securebit would have kept. */

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/atomics.h"
 #include "base/sys.h"
 #include "stream/log_holder.h"
 
@@ -89,14 +90,21 @@ static bool all_are_dead(int fd, const char *file)
     return n == 0;
 }
 
-bool pt_log_holder_is_dead(int own)
+/* Its text is not on the stack beside that of all locks. */
+static PT_APART bool own_lock(int fd, struct line *l)
 {
     char text[TEXT_MAX];
+
+    return read_own(fd, text) && find_own(text, "OFDLCK", l);
+}
+
+bool pt_log_holder_is_dead(int own)
+{
     struct line l;
     bool dead;
     int fd;
 
-    if (!read_own(own, text) || !find_own(text, "OFDLCK", &l))
+    if (!own_lock(own, &l))
         return false;
     fd = open("/proc/locks", O_RDONLY | O_CLOEXEC);
     if (fd < 0)

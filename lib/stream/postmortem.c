@@ -101,27 +101,37 @@ static int gather_syncs(struct pt_tail *t, struct corpse *c)
     return 0;
 }
 
-static int gather(struct pt_tail *t, struct corpse *c, int dir)
+/* All that is left of the stream, in one round. */
+static int gather_packets(struct corpse *c)
 {
     struct pt_round_sink sink = { keep_packet, c };
-    struct pt_seg_header *h = c->seg.h;
-    struct pt_round round;
-    int r = gather_texts(c, dir);
+    struct pt_round *round = malloc(sizeof *round);   /* too large for a small stack */
+    int r = round ? pt_round_init(round, &c->live, &sink) : -ENOMEM;
 
-    if (r == 0)
-        r = pt_live_init(&c->live, &c->seg);
-    if (r < 0)
+    if (r < 0) {
+        free(round);
         return r;
-    r = pt_round_init(&round, &c->live, &sink);
-    if (r < 0)
-        return r;
+    }
     pt_live_finish(&c->live);
     pt_live_take_gap(&c->live);
     r = pt_live_refresh(&c->live);
     pt_live_take_counts(&c->live);
     if (r == 0)
-        r = pt_round_write(&round);
-    pt_round_deinit(&round);
+        r = pt_round_write(round);
+    pt_round_deinit(round);
+    free(round);
+    return r;
+}
+
+static int gather(struct pt_tail *t, struct corpse *c, int dir)
+{
+    struct pt_seg_header *h = c->seg.h;
+    int r = gather_texts(c, dir);
+
+    if (r == 0)
+        r = pt_live_init(&c->live, &c->seg);
+    if (r == 0)
+        r = gather_packets(c);
     if (r == 0)
         r = pt_books_tail(&c->live, &t->tail);
     if (r == 0)
