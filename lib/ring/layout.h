@@ -167,7 +167,8 @@ struct pt_slot {
     uint32_t chunk;      /* index + 1 of the current chunk, 0: none */
     uint64_t next_no;    /* number of the next event, while there is no chunk */
     uint64_t chunk_base; /* with a chunk: number of the next event less the chunk's count */
-    uint8_t  pad[32];
+    int32_t  tid;        /* of the author; stored before the state says LIVE */
+    uint8_t  pad[28];
     /* Not 0: inside an event; the value differs from one event to the next.
      * Stored before the clock is read and cleared after the commit. */
     uint64_t inside;

@@ -152,6 +152,7 @@ static void settle(struct pt_seg *seg, uint32_t index, const struct pt_author *a
      * more: what that one read here, it read before. */
     pt_happens_after(s);
     pt_copy_watched(&s->author, &whose, sizeof whose);
+    pt_store_relaxed(&s->tid, whose.tid);
     pt_store_relaxed(&s->copy, copy);
     pt_store_relaxed(&s->image, pt_sys_image());
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
@@ -168,15 +169,20 @@ static void settle(struct pt_seg *seg, uint32_t index, const struct pt_author *a
 
 /* A thread id that is attached already under the same level belongs to a thread
  * that ended unseen and whose id the kernel has used again.  What this process
- * attached before it called exec was written by an image that is gone. */
+ * attached before it called exec was written by an image that is gone.  The thread id beside the
+ * state first: a new writer asks this of all slots, most of which are in other processors' caches
+ * but for their first line. */
 static bool is_ghost(const struct pt_slot *s, uint32_t state, const struct pt_author *author,
                      uint64_t copy)
 {
-    bool same_image = pt_load_relaxed(&s->image) == pt_sys_image();
+    bool same_image;
     struct pt_author a;
 
-    if (!pt_slot_is_live(state) || author->level == PT_LEVEL_CONTROL ||
-        (same_image && pt_load_relaxed(&s->copy) != copy))
+    if (!pt_slot_is_live(state) || pt_load_relaxed(&s->tid) != author->tid ||
+        author->level == PT_LEVEL_CONTROL)
+        return false;
+    same_image = pt_load_relaxed(&s->image) == pt_sys_image();
+    if (same_image && pt_load_relaxed(&s->copy) != copy)
         return false;
     pt_copy_unchecked(&a, &s->author, sizeof a);
     return a.tid == author->tid && a.pid == author->pid && a.level != PT_LEVEL_CONTROL &&
