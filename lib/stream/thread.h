@@ -38,7 +38,8 @@
  * bit; the thread stores that epoch only in an event that 2 waits for.  several is made of
  * several epochs: learn_several() stores it, has a full fence, then looks at the epochs again; 3
  * takes the epoch away, has a full fence, then looks at several.  So the thread finds the epoch
- * gone, or 3 finds what it has learnt; the event itself may use it, since 4 waits for it.
+ * gone, or 3 finds what it has learnt; the event itself may use it, since 4 waits for it
+ * (test/model/forget.pml).
  * An epoch that the thread loads twice can be 0 the second time; what the lane says stays
  * true for the event.
  */
