@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "amount.h"
+#include "metrics_measure.h"
 #include "options.h"
 #include "out.h"
 #include "tool.h"
@@ -75,11 +76,11 @@ static void say_sum(const struct metrics_view *v, size_t metric, const struct me
     if (sum->bounds > 0)
         append_bounds(&l, sum);
     if (d->unknown > 0)
-        append(&l, ", %s unknown, because events were lost in them: the longest lasted %s us%s",
-               amount_count(d->unknown), metrics_us_range(sum->max_ns, d->at_most_ns),
-               d->at_most_ns > sum->max_ns ? "" : " all the same");
-    else if (d->at_most_ns > sum->max_ns)
-        append(&l, ", and a gap in the trace may hide one of up to %s us",
+        append(&l, ", %s unknown, because events were lost: the longest lasted %s us%s",
+               amount_count(d->unknown), metrics_us_range(sum->max_ns, sum->at_most_ns),
+               sum->at_most_ns > sum->max_ns ? "" : " all the same");
+    if (d->at_most_ns > sum->max_ns && d->at_most_ns > sum->at_most_ns)
+        append(&l, ", and a thread that has lost all of its events may have one of up to %s us",
                metrics_us(d->at_most_ns));
     if (d->unfinished > 0)
         append(&l, ", %s unfinished", amount_count(d->unfinished));
@@ -111,21 +112,10 @@ struct missing {
     bool   switches, calls, other;
 };
 
-static bool saw_any(const struct metrics_view *v, const posixtrace_metric_t *metric)
-{
-    const char *event;
-
-    for (size_t i = 0; (event = posixtrace_metric_event(metric, i, NULL)) != NULL; i++) {
-        if (posixtrace_metric_run_saw(v->run, event))
-            return true;
-    }
-    return false;
-}
-
 static void find_missing(const struct metrics_view *v, const posixtrace_metric_t *metric,
                          struct missing *missing)
 {
-    bool needed = false, all = !saw_any(v, metric), has_needed = false;
+    bool needed = false, all = !metrics_hears_any(v->run, metric), has_needed = false;
     const char *event;
 
     memset(missing, 0, sizeof *missing);
@@ -209,12 +199,12 @@ void metrics_print_doubts(const struct metrics_view *v)
         if (!any)
             out_text("\n");
         any = true;
-        if (sum.count > 0 || sum.doubt.unknown > 0)
+        if (sum.count > 0 || (sum.doubt.unknown > 0 && v->heard[i]))
             say_sum(v, i, &sum);
     }
     for (size_t i = 0; i < v->pick->count; i++) {
         metrics_view_sum(v, i, &sum);
-        if (sum.count == 0 && sum.doubt.unknown == 0)
+        if (sum.count == 0 && (sum.doubt.unknown == 0 || !v->heard[i]))
             say_why(v, i, &sum);
     }
 }

@@ -134,17 +134,14 @@ int metrics_groups_add(struct metrics_groups *g, size_t metric,
 {
     struct metrics_group *row = NULL;
     int error = row_of(g, metric, m, &row);
-    int64_t span;
 
     if (error != 0)
         return error;
     if (!m->unknown)
         return add_known(row, metrics_groups_length(g, m), metrics_groups_least(g, m), m->bound);
     row->unknown++;
-    if (__builtin_sub_overflow(m->end_ns, m->begin_ns, &span))
-        span = INT64_MAX;
-    if (span > row->at_most_ns)
-        row->at_most_ns = span;
+    if (m->length_ns > row->at_most_ns)
+        row->at_most_ns = m->length_ns;
     return 0;
 }
 

@@ -26,7 +26,7 @@ struct metrics_group {
     int64_t  least_max_ns;    /* of all, were each as short as it can have been: the longest, */
     double   least_sum_ns;    /* the sum, */
     uint64_t least_count;     /* and how many they are */
-    uint64_t unknown;         /* measurements that events were lost in */
+    uint64_t unknown;         /* places where events were lost, and measurements with them */
     int64_t  at_most_ns;      /* the longest of those, at most */
     char     thread[METRICS_THREAD_NAME];   /* its name, after metrics_groups_name() */
 };

@@ -15,6 +15,29 @@
 
 enum { BATCH = 16384 };
 
+bool metrics_hears_any(const posixtrace_metric_run_t *run, const posixtrace_metric_t *metric)
+{
+    const char *event;
+
+    for (size_t i = 0; (event = posixtrace_metric_event(metric, i, NULL)) != NULL; i++) {
+        if (posixtrace_metric_run_saw(run, event))
+            return true;
+    }
+    return false;
+}
+
+bool metrics_hears(const posixtrace_metric_run_t *run, const posixtrace_metric_t *metric)
+{
+    bool needed = false;
+    const char *event;
+
+    for (size_t i = 0; (event = posixtrace_metric_event(metric, i, &needed)) != NULL; i++) {
+        if (needed && !posixtrace_metric_run_saw(run, event))
+            return false;
+    }
+    return metrics_hears_any(run, metric);
+}
+
 static int read_error(const struct log_file *log, int error)
 {
     out_flush();

@@ -6,10 +6,17 @@
 #ifndef METRICS_MEASURE_H
 #define METRICS_MEASURE_H
 
+#include <stdbool.h>
 #include <posixtrace/metrics.h>
 
 #include "follow.h"
 #include "log_file.h"
+
+/* Has the run seen the events without which the metric measures nothing?  Where none is
+ * needed by itself, one of those that it looks at will do. */
+bool metrics_hears(const posixtrace_metric_run_t *run, const posixtrace_metric_t *metric);
+/* One of those that it looks at. */
+bool metrics_hears_any(const posixtrace_metric_run_t *run, const posixtrace_metric_t *metric);
 
 /* Takes the log to its end and shows how far it is.  EXIT_DONE, or it was said. */
 int metrics_take_log(posixtrace_metric_run_t *run, const struct log_file *log);

@@ -67,8 +67,9 @@ static void csv_row(const struct row *r)
                r->s.max_ns, r->s.mean_ns, r->s.deviation_ns);
     for (int i = 0; i < PERCENTILES; i++)
         out_format(",%" PRId64, r->percentile[i]);
-    out_format(",%" PRIu64 ",%" PRId64 ",%" PRIu64 ",%.0f,%" PRId64 "\r\n", r->group->unknown,
-               r->worst, r->group->bounds, r->least_mean, r->sure);
+    out_format(",%" PRIu64 ",%" PRId64 ",%" PRIu64 ",%.0f,%" PRId64 ",%d\r\n",
+               r->group->unknown, r->worst, r->group->bounds, r->least_mean, r->sure,
+               (int)r->group->pid);
 }
 
 static void jsonl_row(const struct row *r)
@@ -108,23 +109,29 @@ static void table_heading(const struct metrics_view *v, const struct metrics_gro
 void metrics_print_statistics(const struct metrics_view *v)
 {
     const struct metrics_group *rows = v->groups.rows;
+    const struct metrics_group *last = NULL;
 
     for (size_t i = 0; i < v->groups.count; i++) {
         struct row r;
 
+        if (!metrics_view_shows(v, &rows[i]))
+            continue;
         fill(&r, v, &rows[i]);
         if (v->format == METRICS_CSV) {
             csv_row(&r);
         } else if (v->format == METRICS_JSONL) {
             jsonl_row(&r);
         } else {
-            if (i == 0 || rows[i].metric != rows[i - 1].metric)
+            if (last && rows[i].metric != last->metric)
+                out_text("\n");
+            if (!last || rows[i].metric != last->metric)
                 table_heading(v, &rows[i]);
             table_row(&r);
-            if (i + 1 == v->groups.count || rows[i].metric != rows[i + 1].metric)
-                out_text("\n");
+            last = &rows[i];
         }
     }
+    if (last)
+        out_text("\n");
 }
 
 /* ---- figure 4 ---- */
@@ -140,7 +147,7 @@ static size_t width_of(const struct metrics_view *v, size_t metric)
 static bool has_group(const struct metrics_view *v, size_t metric)
 {
     for (size_t i = 0; i < v->groups.count; i++) {
-        if (v->groups.rows[i].metric == metric)
+        if (v->groups.rows[i].metric == metric && metrics_view_shows(v, &v->groups.rows[i]))
             return true;
     }
     return false;
@@ -190,7 +197,7 @@ static void largest_row(const struct metrics_view *v, const bool *chosen,
 
         if (g) {
             fill(&r, v, g);
-            if (r.s.count > 0 || g->unknown > 0)
+            if (metrics_view_shows(v, g))
                 text = metrics_us_range(r.sure, r.worst);
         }
         if (chosen[m])
@@ -207,7 +214,10 @@ static bool is_repeated(const struct metrics_view *v, const bool *chosen, size_t
     const struct metrics_group *g = &v->groups.rows[place];
 
     for (size_t m = 0; m < g->metric; m++) {
-        if (chosen[m] && metrics_groups_find(&v->groups, m, g))
+        const struct metrics_group *other = chosen[m] ? metrics_groups_find(&v->groups, m, g)
+                                                      : NULL;
+
+        if (other && metrics_view_shows(v, other))
             return true;
     }
     return false;
@@ -228,7 +238,8 @@ static void largest_rows(const struct metrics_view *v, const bool *chosen)
     size_t count = 0;
 
     for (size_t i = 0; i < v->groups.count; i++) {
-        if (chosen[v->groups.rows[i].metric] && !is_repeated(v, chosen, i))
+        if (chosen[v->groups.rows[i].metric] && metrics_view_shows(v, &v->groups.rows[i]) &&
+            !is_repeated(v, chosen, i))
             threads[count++] = &v->groups.rows[i];
     }
     qsort(threads, count, sizeof *threads, by_thread);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "chars.h"
+#include "metrics_measure.h"
 #include "out.h"
 #include "tool.h"
 #include "when.h"
@@ -109,7 +110,7 @@ static void print_table_line(struct metrics_view *v, const struct posixtrace_mea
                metrics_us(m->begin_ns - v->origin), metrics_us(m->end_ns - v->origin),
                m->intermediate_events);
     metrics_put_name(METRICS_TABLE, posixtrace_metric_name(m->metric));
-    out_text(m->bound ? " (bound)\n" : "\n");
+    out_text(m->unknown ? " (unknown)\n" : m->bound ? " (bound)\n" : "\n");
 }
 
 #define PUT(to, literal) put_text(to, literal, sizeof literal - 1)
@@ -127,6 +128,12 @@ static void print_csv_line(struct metrics_view *v, const struct posixtrace_measu
     to = put_i64(PUT(to, ","), m->end_ns);
     to = put_i64(PUT(to, ","), metrics_groups_length(&v->groups, m));
     to = put_u64(PUT(to, ","), m->intermediate_events);
+    to = put_i64(PUT(to, ","), m->pid);
+    to = PUT(to, ",");
+    if (m->key != 0)
+        to = put_hex(to, m->key);
+    to = put_i64(PUT(to, ","), metrics_groups_least(&v->groups, m));
+    to = put_u64(PUT(to, ","), m->unknown);
     out_taken(PUT(to, "\r\n"));
 }
 
@@ -144,9 +151,12 @@ static void print_jsonl_line(struct metrics_view *v, const struct posixtrace_mea
     to = put_i64(PUT(to, ",\"end_ns\":"), m->end_ns);
     to = put_i64(PUT(to, ",\"length_ns\":"), metrics_groups_length(&v->groups, m));
     to = put_u64(PUT(to, ",\"intermediate_events\":"), m->intermediate_events);
-    if (m->bound)
-        to = put_i64(PUT(to, ",\"bound\":true,\"least_ns\":"),
-                     metrics_groups_least(&v->groups, m));
+    if (m->key != 0)
+        to = PUT(put_hex(PUT(to, ",\"object\":\""), m->key), "\"");
+    if (m->bound || m->unknown) {
+        to = m->unknown ? PUT(to, ",\"unknown\":true") : PUT(to, ",\"bound\":true");
+        to = put_i64(PUT(to, ",\"least_ns\":"), metrics_groups_least(&v->groups, m));
+    }
     out_taken(PUT(to, "}\n"));
 }
 
@@ -162,7 +172,7 @@ int metrics_view_measured(void *context, const struct posixtrace_measurement *m)
     struct metrics_view *v = context;
     int error = metrics_groups_add(&v->groups, place_of(v, m->metric), m);
 
-    if (error == 0 && !v->stats && !m->unknown) {
+    if (error == 0 && !v->stats && (!m->unknown || metrics_hears_any(v->run, m->metric))) {
         if (v->format == METRICS_TABLE)
             print_table_line(v, m);
         else if (v->format == METRICS_CSV)
@@ -193,8 +203,9 @@ void metrics_view_begin(struct metrics_view *v)
     if (v->format == METRICS_CSV)
         out_text(v->stats ? "metric,tid,thread,count,min_ns,max_ns,mean_ns,deviation_ns,p50_ns,"
                             "p90_ns,p99_ns,p99_9_ns,unknown,worst_ns,bounds,least_mean_ns,"
-                            "least_max_ns\r\n"
-                          : "metric,tid,begin_ns,end_ns,length_ns,intermediate_events\r\n");
+                            "least_max_ns,pid\r\n"
+                          : "metric,tid,begin_ns,end_ns,length_ns,intermediate_events,pid,object,"
+                            "least_ns,unknown\r\n");
     if (v->format != METRICS_TABLE || v->stats)
         return;
     if (v->has_origin)
@@ -207,11 +218,24 @@ void metrics_view_begin(struct metrics_view *v)
 void metrics_view_end(struct metrics_view *v)
 {
     metrics_groups_name(&v->groups, v->log->trid);
+    v->heard = tool_grow(NULL, v->pick->count, sizeof *v->heard);
+    for (size_t i = 0; i < v->pick->count; i++)
+        v->heard[i] = metrics_hears(v->run, v->pick->metrics[i]);
     if (v->stats)
         metrics_print_statistics(v);
     if (v->format == METRICS_TABLE)
         metrics_print_largest(v);
     metrics_print_doubts(v);
+    free(v->heard);
+    v->heard = NULL;
+}
+
+bool metrics_view_shows(const struct metrics_view *v, const struct metrics_group *g)
+{
+    struct posixtrace_summary s;
+
+    posixtrace_statistics_summary(g->statistics, &s);
+    return s.count > 0 || (g->unknown > 0 && v->heard[g->metric]);
 }
 
 void metrics_view_sum(const struct metrics_view *v, size_t metric, struct metrics_sum *sum)
@@ -225,6 +249,8 @@ void metrics_view_sum(const struct metrics_view *v, size_t metric, struct metric
         if (g->metric != metric)
             continue;
         posixtrace_statistics_summary(g->statistics, &s);
+        if (g->at_most_ns > sum->at_most_ns)
+            sum->at_most_ns = g->at_most_ns;
         if (s.count > 0 && (sum->count == 0 || s.max_ns > sum->max_ns))
             sum->max_ns = s.max_ns;
         if (s.count > 0 && (sum->count == 0 || g->least_max_ns > sum->least_max_ns))

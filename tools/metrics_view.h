@@ -30,6 +30,7 @@ struct metrics_view {
     bool     has_origin;
     int64_t  origin;         /* times of tables count from here */
     size_t   last;           /* place of the metric measured last */
+    bool     *heard;         /* by place: the run has events that it needs; after its end */
 };
 
 /* A sum over the groups of a metric, and what the run says of it. */
@@ -39,6 +40,7 @@ struct metrics_sum {
     uint64_t bounds;         /* of them, and what the least of all would be */
     int64_t  least_max_ns;
     double   sum_ns, least_sum_ns;
+    int64_t  at_most_ns;     /* of an unknown one of a thread that has events */
     struct posixtrace_doubt doubt;
 };
 
@@ -49,6 +51,10 @@ int metrics_view_measured(void *context, const struct posixtrace_measurement *m)
 void metrics_view_begin(struct metrics_view *v);
 /* What follows the measurements; after the end of the run. */
 void metrics_view_end(struct metrics_view *v);
+
+/* Has the group a measurement, or may it have had one?  Not where the log lacks events that
+ * the metric needs: then a gap says nothing. */
+bool metrics_view_shows(const struct metrics_view *v, const struct metrics_group *g);
 
 /* The two tables behind the measurements. */
 void metrics_print_statistics(const struct metrics_view *v);

@@ -21,6 +21,7 @@
 struct measuring {
     const posixtrace_metric_t *metrics[RTA_MEASURED];   /* those that the set has */
     int value[RTA_MEASURED];                            /* what each of them measures */
+    bool heard[RTA_MEASURED];                           /* the log has the events it needs */
     size_t count;
     struct metrics_groups groups;
 };
@@ -65,6 +66,7 @@ static void take_group(struct rta_measure *to, const struct metrics_group *g)
 
     posixtrace_statistics_summary(g->statistics, &s);
     to->there = true;
+    to->known |= s.count > 0;
     to->unknown += g->unknown;
     if (s.count > 0 && s.max_ns > to->largest)
         to->largest = s.max_ns;
@@ -104,7 +106,7 @@ static void assign(const struct measuring *all, const struct rta_task *tasks, si
         for (size_t i = 0; i < all->groups.count; i++) {
             const struct metrics_group *g = &all->groups.rows[i];
 
-            if (!is_of(g, &tasks[t]))
+            if (!is_of(g, &tasks[t]) || !all->heard[g->metric])
                 continue;
             take_group(&seen[t].of[all->value[g->metric]], g);
             any = true;
@@ -126,6 +128,8 @@ static int run_over(struct measuring *all, const struct log_file *log)
         return tool_error("cannot measure in %s: %s", log->shown, strerror(error));
     progress_begin("events", log->info.events);
     status = metrics_take_log(run, log);
+    for (size_t i = 0; i < all->count; i++)
+        all->heard[i] = metrics_hears(run, all->metrics[i]);
     progress_end();
     posixtrace_metric_run_free(run);
     metrics_groups_name(&all->groups, log->trid);

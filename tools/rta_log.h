@@ -18,6 +18,7 @@ enum { RTA_RESPONSE = RTA_VALUES, RTA_MEASURED };
 
 struct rta_measure {
     bool     there;        /* at least one measurement, known or not */
+    bool     known;        /* at least one that is known */
     int64_t  largest;      /* of those that are known */
     int64_t  at_most;      /* what one that is unknown may have lasted */
     uint64_t unknown;

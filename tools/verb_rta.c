@@ -85,7 +85,7 @@ static void fill_in(const struct request *r, size_t count)
         for (int v = 0; v < RTA_VALUES; v++) {
             const struct rta_measure *m = &seen[i].of[v];
 
-            if (tasks[i].value[v] >= 0 || !m->there)
+            if (tasks[i].value[v] >= 0 || !(r->at_most ? m->there : m->known))
                 continue;
             tasks[i].value[v] = r->at_most && m->at_most > m->largest ? m->at_most : m->largest;
             seen[i].from_log[v] = true;

@@ -88,6 +88,19 @@ size_t posixtrace_metric_result_element_count(const posixtrace_metric_result_t *
 int posixtrace_get_metric_result_element(const posixtrace_metric_result_t *result, size_t i,
                                          const posixtrace_metric_result_element_t **element);
 
+/*
+ * What events were lost in: an element for each place where measurements may lie that are
+ * in no element above.  i from 1, as above.  They lie between its begin and its end, and none
+ * of them is longer than its length; its least length is 0.
+ */
+size_t posixtrace_metric_result_unknown_count(const posixtrace_metric_result_t *result);
+int posixtrace_get_metric_result_unknown(const posixtrace_metric_result_t *result, size_t i,
+                                         const posixtrace_metric_result_element_t **element);
+/* What could not be measured, see below; zeros of a null result. */
+struct posixtrace_doubt;
+void posixtrace_metric_result_doubt(const posixtrace_metric_result_t *result,
+                                    struct posixtrace_doubt *doubt);
+
 struct timespec posixtrace_begin_time(const posixtrace_metric_result_element_t *element);
 struct timespec posixtrace_end_time(const posixtrace_metric_result_element_t *element);
 /* The sum of the measurement's segments: not more than end less begin.  Of a metric that
@@ -95,13 +108,15 @@ struct timespec posixtrace_end_time(const posixtrace_metric_result_element_t *el
 struct timespec posixtrace_length(const posixtrace_metric_result_element_t *element);
 /* Not 0: the length is only known to lie between posixtrace_least_length() and
  * posixtrace_length(), because the stream tells how long threads ran and not when they
- * had no processor.  Where it is 0 these two are the same. */
+ * had no processor, or because events were lost.  Where it is 0 these two are the same. */
 int posixtrace_is_bound(const posixtrace_metric_result_element_t *element);
 struct timespec posixtrace_least_length(const posixtrace_metric_result_element_t *element);
 pthread_t posixtrace_task_id(const posixtrace_metric_result_element_t *element);
 /* The same for the kernel (0: unknown), and the process. */
 pid_t posixtrace_task_tid(const posixtrace_metric_result_element_t *element);
 pid_t posixtrace_task_pid(const posixtrace_metric_result_element_t *element);
+/* Of a metric that says "by object": which, as a mutex by its address; else 0. */
+uint64_t posixtrace_task_object(const posixtrace_metric_result_element_t *element);
 /* Events that were stored within the segments, at the measured thread's expense. */
 size_t posixtrace_intermediate_events(const posixtrace_metric_result_element_t *element);
 
@@ -156,8 +171,10 @@ int posixtrace_metric_dot(const posixtrace_metric_t *metric, FILE *to);
 /* ---- several metrics in one pass ---- */
 
 /*
- * A measurement, or with unknown set one that events were lost in: then begin and end
- * are between what it may have lasted, and it is part of no result.
+ * A measurement; or with unknown set a place where events were lost: all measurements of
+ * the thread that may lie there, and are not given by themselves, are between begin_ns and
+ * end_ns, and none is longer than length_ns.  Of a metric by object with a key of 0: of
+ * all objects of the thread that no event was seen of since the first gap.
  *
  * With bound set the length is between least_ns and length_ns: the metric leaves out the
  * time in which the thread had no processor, and the stream has no context switches but
@@ -177,11 +194,12 @@ struct posixtrace_measurement {
 
 /* What could not be measured, of one metric. */
 struct posixtrace_doubt {
-    uint64_t unknown;              /* measurements that a loss of events fell into */
+    uint64_t unknown;              /* places where events were lost, as above */
     uint64_t unfinished;           /* begun, and the stream or the thread ended */
     uint64_t restarted;            /* a second begin inside: not measured by itself */
     uint64_t discarded;            /* by a cancel state */
-    int64_t  at_most_ns;           /* nothing unknown lasted longer than that */
+    int64_t  at_most_ns;           /* nothing unknown lasted longer than that, of threads that
+                                    * have lost all of their events neither */
 };
 
 /*

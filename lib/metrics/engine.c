@@ -6,16 +6,13 @@
 #include <string.h>
 #include <sys/random.h>
 #include "metrics/bounds.h"
+#include "metrics/doubt.h"
 #include "metrics/engine.h"
 #include "metrics/step.h"
 
-/* ---- gaps ---- */
+enum { OBJECTS_KEPT = 65536 };
 
-static void bound_doubt(struct pt_machine *m, int64_t longest)
-{
-    if (longest > m->doubt.at_most_ns)
-        m->doubt.at_most_ns = longest;
-}
+/* ---- gaps ---- */
 
 void pt_engine_gap_begin(struct pt_engine *e, enum pt_gap why, int64_t ns)
 {
@@ -26,8 +23,11 @@ void pt_engine_gap_begin(struct pt_engine *e, enum pt_gap why, int64_t ns)
         return;
     e->gap_first = e->gap++ == 0 ? ns : e->gap_first;
     pt_gaps_add(&e->gaps, e->gap, ns);
-    e->gap_from = e->gap_to = ns;
+    e->gap_to = ns;
     pt_bounds_settle(e);
+    for (size_t i = 0; i < e->count; i++)
+        if (!e->machines[i].edges && !(e->machines[i].edges = pt_edges_new(e->machines[i].metric)))
+            e->stopped = e->stopped ? e->stopped : ENOMEM;
 }
 
 void pt_engine_gap_goes_on(struct pt_engine *e)
@@ -41,12 +41,6 @@ void pt_engine_gap_end(struct pt_engine *e, enum pt_gap why, int64_t ns)
         return;
     e->in_gap &= ~(unsigned)why;
     e->gap_to = ns;
-    if (e->in_gap)
-        return;
-    if (pt_ns_from(e->gap_from, ns) > e->gap_longest)
-        e->gap_longest = pt_ns_from(e->gap_from, ns);
-    for (size_t i = 0; i < e->count; i++)
-        bound_doubt(&e->machines[i], e->gap_longest);
 }
 
 void pt_engine_gap_is_end(struct pt_engine *e)
@@ -55,63 +49,45 @@ void pt_engine_gap_is_end(struct pt_engine *e)
     e->in_gap = 0;
 }
 
-/* When a measurement that is unknown now began, at the earliest. */
-static int64_t doubt_begins(const struct pt_engine *e, const struct pt_machine *m,
-                            const struct pt_automaton *a)
-{
-    if (a->hot->measuring)
-        return a->begin;
-    return m->at_due ? a->stamp : pt_gaps_begin(&e->gaps, a->hot->gap + 1);
-}
-
-void pt_automaton_notice_gap(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a)
-{
-    if (a->hot->measuring) {
-        m->doubt.unknown++;
-        a->was_measuring = true;
-    }
-    if (!a->hot->doubtful || a->hot->measuring)
-        a->doubt_from = doubt_begins(e, m, a);
-    a->hot->doubtful = true;
-    a->doubt_to = e->gap_to;
-    a->hot->gap = e->gap;
-    a->hot->measuring = a->has_before = false;
-    a->segment = PT_SEGMENT_NONE;
-    pt_step_place(m, a, 0);
-}
-
-void pt_automaton_resolve_doubt(struct pt_engine *e, struct pt_machine *m,
-                                struct pt_automaton *a)
-{
-    int64_t longest;
-
-    if (!a->hot->doubtful)
-        return;
-    a->doubt_to = m->other_end > a->doubt_to ? m->other_end : a->doubt_to;
-    longest = a->doubt_to - a->doubt_from;
-    bound_doubt(m, longest);
-    if (a->was_measuring)
-        pt_step_report(e, m, a, &(struct posixtrace_measurement){
-            .begin_ns = a->doubt_from, .end_ns = a->doubt_to, .length_ns = longest,
-            .unknown = true });
-    a->hot->doubtful = a->was_measuring = false;
-}
-
 void pt_automaton_settle(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a)
 {
     if (a->hot->gap != e->gap)
-        pt_automaton_notice_gap(e, m, a);
-    pt_automaton_resolve_doubt(e, m, a);
+        pt_doubt_notice(e, m, a);
+    pt_doubt_end(e, m, a);
     m->doubt.unfinished += a->hot->measuring;
     a->hot->measuring = false;
 }
 
+/* One that was idle before the gap is one of those that no event was seen of since. */
+void pt_engine_settle_object(struct pt_engine *e, struct pt_object *o)
+{
+    if (o->hot.gap == e->gap || o->hot.measuring || o->hot.doubtful)
+        pt_automaton_settle(e, &e->machines[o->key.machine], &o->automaton);
+}
+
+void pt_engine_settle_thread(struct pt_engine *e, struct pt_machine *m, struct pt_thread *t)
+{
+    if (m->metric->by_object)
+        pt_doubt_unseen(e, m, t);
+    else
+        pt_automaton_settle(e, m, &t->automata[m->index]);
+}
+
 /* ---- all that an event concerns ---- */
+
+/* It need not be kept.  After a gap it is, while they are few: a later one is then the first
+ * that it has not seen. */
+static bool is_as_new(const struct pt_engine *e, const struct pt_object *o)
+{
+    return o->hot.state == 0 && !o->hot.measuring && !o->hot.doubtful &&
+           !o->automaton.has_before && !o->automaton.unsure_before &&
+           (e->gap == 0 || HASH_COUNT(e->objects) > OBJECTS_KEPT);
+}
 
 static int step_object(struct pt_engine *e, const struct pt_meaning *meaning,
                        const struct pt_tuple *tuple)
 {
-    bool leads = meaning->own.ways[0].target != PT_NOWHERE;
+    bool leads = e->gap ? meaning->own.leads : meaning->own.ways[0].target != PT_NOWHERE;
     struct pt_machine *m = meaning->machine;
     struct pt_object *o;
     uint64_t object = 0;
@@ -119,15 +95,21 @@ static int step_object(struct pt_engine *e, const struct pt_meaning *meaning,
     if (tuple->event->data_len >= sizeof object)
         memcpy(&object, tuple->event->data, sizeof object);
     o = pt_engine_object(e, m, tuple->thread, object, leads);
-    if (!o && !leads && e->gap && meaning->own.ends)
-        bound_doubt(m, pt_ns_from(e->gap_first, tuple->ns));   /* begun in a gap, perhaps */
     if (!o)
         return leads ? ENOMEM : 0;
     pt_step(e, m, &o->automaton, &meaning->own, tuple);
-    if (o->hot.state == 0 && !o->hot.measuring && !o->hot.doubtful &&
-        !o->automaton.has_before)
+    if (is_as_new(e, o))
         pt_engine_drop_object(e, o);
     return 0;
+}
+
+/* Their states are not those that the lists say, after a gap. */
+static void notice_gap(struct pt_engine *e, struct pt_machine *m)
+{
+    for (struct pt_thread *t = e->threads; t; t = t->hh.next)
+        if (t->hot[m->index].gap != e->gap)
+            pt_doubt_notice(e, m, &t->automata[m->index]);
+    m->gap = e->gap;
 }
 
 /* Gathered before any is stepped: a step takes it to another list. */
@@ -135,12 +117,14 @@ static int step_others(struct pt_engine *e, const struct pt_meaning *meaning,
                        const struct pt_tuple *tuple)
 {
     struct pt_machine *m = meaning->machine;
-    size_t n = 0;
+    size_t states = m->metric->state_count, n = 0;
 
-    for (size_t s = 0; s < m->metric->state_count; s++) {
+    if (m->gap != e->gap)
+        notice_gap(e, m);
+    for (size_t s = 0; s <= states; s++) {
         struct pt_automaton *a;
 
-        if (meaning->other.ways[s].target == PT_NOWHERE)
+        if (s < states ? meaning->other.ways[s].target == PT_NOWHERE : !meaning->other.leads)
             continue;
         LIST_FOREACH(a, &m->in_state[s], same_state) {
             if (a->thread == tuple->thread)
@@ -167,8 +151,6 @@ int pt_engine_feed(struct pt_engine *e, const struct pt_meaning *meaning,
 {
     struct pt_machine *m = meaning->machine;
 
-    if (meaning->ends_others)
-        m->other_end = tuple->ns;
     if (tuple->thread && m->metric->by_object)
         return step_object(e, meaning, tuple);
     if (tuple->thread)
@@ -197,23 +179,35 @@ struct pt_meaning pt_engine_meaning(struct pt_machine *m, size_t index)
         .other.ways = pt_machine_way(metric, index, PT_OTHER, 0) };
 
     meaning.own.begins = comes_to(metric, meaning.own.ways, PT_KIND_BEGIN);
+    meaning.own.due = m->at_due && index < metric->event_count &&
+                      strncmp(metric->events[index], "posixtrace_sleep", 16) == 0;
     for (size_t s = 0; s < metric->state_count; s++) {
-        meaning.own.ends |= comes_to(metric, &meaning.own.ways[s], PT_KIND_END);
-        meaning.ends_others |= comes_to(metric, &meaning.other.ways[s], PT_KIND_END);
+        meaning.own.leads |= meaning.own.ways[s].target != PT_NOWHERE;
+        meaning.own.due |= meaning.own.ways[s].at == PT_AT_DUE;
+        meaning.other.leads |= meaning.other.ways[s].target != PT_NOWHERE;
     }
+    meaning.alone &= !meaning.own.due;
     return meaning;
+}
+
+static void learn_due(struct pt_machine *m, const struct pt_way *way)
+{
+    if (way->target == PT_NOWHERE || way->at != PT_AT_DUE)
+        return;
+    m->at_due = true;
+    m->loose |= m->metric->states[way->target].kind != PT_KIND_BEGIN;
 }
 
 static bool init_machine(struct pt_machine *m, const posixtrace_metric_t *metric, size_t index)
 {
     *m = (struct pt_machine){ .metric = metric, .index = index };
     if (metric->looks_at_others)
-        m->in_state = calloc(metric->state_count, sizeof *m->in_state);
+        m->in_state = calloc(metric->state_count + 1, sizeof *m->in_state);
     else
         m->moves = pt_moves_new(metric);
     for (size_t e = 0; e <= metric->event_count; e++) {
-        for (size_t s = 0; s < metric->state_count; s++)
-            m->at_due |= pt_machine_way(metric, e, PT_OWN, s)->at == PT_AT_DUE;
+        for (size_t s = 0; s < metric->state_count * PT_WHO; s++)
+            learn_due(m, pt_machine_way(metric, e, PT_OWN, s));
         m->woken_by_others |= pt_machine_way(metric, e, PT_OTHER, 0)->target != PT_NOWHERE;
     }
     return (m->in_state || m->moves) && pt_bounds_learn(m);
@@ -243,13 +237,8 @@ void pt_engine_end(struct pt_engine *e)
         pt_engine_gap_end(e, (enum pt_gap)why, e->now);
     for (struct pt_thread *t = e->threads; t; t = t->hh.next)
         for (size_t i = 0; i < e->count; i++)
-            if (!e->machines[i].metric->by_object)
-                pt_automaton_settle(e, &e->machines[i], &t->automata[i]);
+            pt_engine_settle_thread(e, &e->machines[i], t);
     for (struct pt_object *o = e->objects; o; o = o->hh.next)
-        pt_automaton_settle(e, &e->machines[o->key.machine], &o->automaton);
+        pt_engine_settle_object(e, o);
     pt_bounds_settle(e);
-    /* The difference of two lengths is not more than the greater of them. */
-    for (size_t i = 0; e->gap && i < e->count; i++)
-        if (e->machines[i].metric->change)
-            bound_doubt(&e->machines[i], e->machines[i].longest);
 }

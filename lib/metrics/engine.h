@@ -13,12 +13,9 @@
  * has to see those that do not concern it.
  *
  * Gaps.  Where events were lost nobody knows what state an automaton is in.  Each gap
- * has a number; an automaton that is touched after a new one gives up its measurement,
- * which is unknown then, and begins anew.  What it had begun ended in the gap, or at an
- * event behind it that can end one, or at the latest before its next begin: that bounds
- * how long it lasted, and so how long one that nobody saw can have lasted.  Events inside
- * a gap, where some threads lose theirs and others do not, are each behind a gap and
- * before one: these have numbers of their own, and the begin of the first.
+ * has a number, and so has each event inside one, where some threads lose theirs and others
+ * do not.  An automaton that is touched after a new number is in doubt from then on, until
+ * what it sees leaves one thing possible: doubt.h has the rule.
  */
 #ifndef PT_METRICS_ENGINE_H
 #define PT_METRICS_ENGINE_H
@@ -31,6 +28,8 @@
 struct pt_thread;
 struct pt_share;
 struct pt_pending;
+struct pt_doubts;
+struct pt_edges;
 
 /* Why events are missing; several may go on at once. */
 enum pt_gap { PT_GAP_STOPPED = 1, PT_GAP_OVERFLOW = 2, PT_GAP_UNREAD = 4 };
@@ -49,14 +48,15 @@ struct pt_automaton {
     LIST_ENTRY(pt_automaton) same_state;
     struct pt_hot *hot;
     struct pt_thread *thread;
-    int64_t  stamp;              /* of the state it is in */
     int64_t  begin, length, segment_begin;
     uint64_t events, segment_events;
     int64_t  before;             /* length of the measurement before, with has_before */
-    int64_t  doubt_from, doubt_to;   /* what an unknown one may have lasted, if doubtful */
+    int64_t  due;                /* the last that it saw, or when it saw it; with has_due */
+    int64_t  sure_from;          /* when its last doubt ended */
+    struct pt_doubts *doubts;    /* doubt.h; if doubtful */
     uint8_t  segment;            /* enum pt_segment */
-    bool     has_before;
-    bool     was_measuring;      /* when the doubt began */
+    bool     has_before, has_due;
+    bool     unsure_before;      /* before is the most that it may have been */
     struct pt_share *share;      /* bounds.h; NULL: none of its measurements needed one */
 };
 LIST_HEAD(pt_automata, pt_automaton);
@@ -119,11 +119,13 @@ struct pt_machine {
     const posixtrace_metric_t *metric;
     size_t index;
     struct pt_move *moves;            /* [event * state_count + state]; NULL as in_state is not */
-    struct pt_automata *in_state;     /* by state; NULL unless it looks at others */
-    int64_t other_end;                /* when an event came last that can end others' */
-    int64_t longest;                  /* of all lengths, where changes are reported */
+    struct pt_automata *in_state;     /* by state, then those in doubt; NULL unless it looks
+                                       * at others */
+    uint32_t gap;                     /* that all its automata know of, if it does */
+    struct pt_edges *edges;           /* doubt.h; NULL: no gap yet */
     uint8_t *leaves;                  /* by state, bounds.h; NULL: no state does */
     bool at_due;                      /* it may begin before the event that begins it */
+    bool loose;                       /* times in the past count otherwise: no gap has a bound */
     bool woken_by_others;             /* events of other threads lead out of its first state */
     struct posixtrace_doubt doubt;
 };
@@ -152,7 +154,8 @@ struct pt_engine {
     int64_t  now;
     uint32_t gap;                     /* how many there were */
     struct pt_gaps gaps;
-    int64_t  gap_first, gap_from, gap_to, gap_longest;   /* from and to: of the latest */
+    int64_t  first_ns;                /* of the first event */
+    int64_t  gap_first, gap_to;       /* the begin of the first gap, the end of the latest */
     unsigned in_gap;                  /* PT_GAP_* */
     int    (*measured)(void *, const struct posixtrace_measurement *);
     void    *context;
@@ -173,15 +176,17 @@ int pt_engine_thread(struct pt_engine *e, const struct posixtrace_event *event,
 struct pt_label {
     const struct pt_way *ways;        /* by state */
     const struct pt_move *moves;      /* by state, or NULL */
-    bool begins, ends;                /* its own: can it begin or end a measurement? */
+    bool begins;                      /* its own: can it begin a measurement? */
+    bool leads;                       /* out of any state */
+    bool due;                         /* its data have a due time */
 };
 
 /* What an event type is to one machine. */
 struct pt_meaning {
     struct pt_machine *machine;
     struct pt_label own, other;
-    bool alone;                       /* one automaton hears it, that of the thread */
-    bool ends_others;
+    bool alone;                       /* one automaton hears it, that of the thread, and only if
+                                       * it leads that anywhere */
 };
 
 /* step.c: the way that an event is for the automaton's state, if any, and the lambdas
@@ -225,14 +230,11 @@ void pt_engine_gap_goes_on(struct pt_engine *e);
 void pt_engine_end(struct pt_engine *e);
 
 /* engine.c and threads.c */
-void pt_automaton_init(const struct pt_engine *e, struct pt_automaton *a, struct pt_hot *hot,
-                       struct pt_thread *thread);
+void pt_automaton_init(struct pt_automaton *a, struct pt_hot *hot, struct pt_thread *thread);
 void pt_automaton_settle(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a);
-/* It has not been touched since the last gap. */
-void pt_automaton_notice_gap(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a);
-/* It is known to measure nothing now. */
-void pt_automaton_resolve_doubt(struct pt_engine *e, struct pt_machine *m,
-                                struct pt_automaton *a);
+void pt_engine_settle_object(struct pt_engine *e, struct pt_object *o);
+/* Of a metric by object: all objects that no event was seen of. */
+void pt_engine_settle_thread(struct pt_engine *e, struct pt_machine *m, struct pt_thread *t);
 struct pt_object *pt_engine_object(struct pt_engine *e, const struct pt_machine *m,
                                    struct pt_thread *thread, uint64_t object, bool make);
 void pt_engine_drop_object(struct pt_engine *e, struct pt_object *object);

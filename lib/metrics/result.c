@@ -10,30 +10,34 @@ struct posixtrace_metric_result_element {
     struct posixtrace_measurement m;
 };
 
-struct posixtrace_metric_result {
-    posixtrace_metric_result_element_t *elements;
+struct elements {
+    posixtrace_metric_result_element_t *at;
     size_t count, room;
+};
+
+struct posixtrace_metric_result {
+    struct elements known, unknown;
+    struct posixtrace_doubt doubt;
     bool no_memory;
 };
 
 static int keep(void *context, const struct posixtrace_measurement *m)
 {
     posixtrace_metric_result_t *r = context;
+    struct elements *to = m->unknown ? &r->unknown : &r->known;
 
-    if (m->unknown)
-        return 0;
-    if (r->count == r->room) {
-        size_t room = r->room * 2 + 64;
-        posixtrace_metric_result_element_t *more = realloc(r->elements, room * sizeof *more);
+    if (to->count == to->room) {
+        size_t room = to->room * 2 + 64;
+        posixtrace_metric_result_element_t *more = realloc(to->at, room * sizeof *more);
 
         if (!more) {
             r->no_memory = true;
             return ENOMEM;
         }
-        r->elements = more;
-        r->room = room;
+        to->at = more;
+        to->room = room;
     }
-    r->elements[r->count++].m = *m;
+    to->at[to->count++].m = *m;
     return 0;
 }
 
@@ -54,6 +58,7 @@ int posixtrace_get_metric_result(const posixtrace_metric_t *metric, trace_id_t t
     if (error == 0) {
         error = posixtrace_metric_run_take(run, 0, &more);
         ended = posixtrace_metric_run_end(run);
+        posixtrace_metric_run_doubt(run, 0, &made->doubt);
         posixtrace_metric_run_free(run);
         error = made->no_memory ? ENOMEM : error ? error : ended;
     }
@@ -66,23 +71,48 @@ int posixtrace_get_metric_result(const posixtrace_metric_t *metric, trace_id_t t
 
 void posixtrace_metric_result_free(posixtrace_metric_result_t *result)
 {
-    if (result)
-        free(result->elements);
+    if (!result)
+        return;
+    free(result->known.at);
+    free(result->unknown.at);
     free(result);
 }
 
 size_t posixtrace_metric_result_element_count(const posixtrace_metric_result_t *result)
 {
-    return result ? result->count : 0;
+    return result ? result->known.count : 0;
+}
+
+size_t posixtrace_metric_result_unknown_count(const posixtrace_metric_result_t *result)
+{
+    return result ? result->unknown.count : 0;
+}
+
+void posixtrace_metric_result_doubt(const posixtrace_metric_result_t *result,
+                                    struct posixtrace_doubt *doubt)
+{
+    *doubt = result ? result->doubt : (struct posixtrace_doubt){ 0 };
+}
+
+static int get(const struct elements *from, size_t i,
+               const posixtrace_metric_result_element_t **element)
+{
+    if (!element || i == 0 || i > from->count)
+        return EINVAL;
+    *element = &from->at[i - 1];
+    return 0;
 }
 
 int posixtrace_get_metric_result_element(const posixtrace_metric_result_t *result, size_t i,
                                          const posixtrace_metric_result_element_t **element)
 {
-    if (!result || !element || i == 0 || i > result->count)
-        return EINVAL;
-    *element = &result->elements[i - 1];
-    return 0;
+    return result ? get(&result->known, i, element) : EINVAL;
+}
+
+int posixtrace_get_metric_result_unknown(const posixtrace_metric_result_t *result, size_t i,
+                                         const posixtrace_metric_result_element_t **element)
+{
+    return result ? get(&result->unknown, i, element) : EINVAL;
 }
 
 /* tv_nsec is never negative. */
@@ -110,7 +140,7 @@ struct timespec posixtrace_length(const posixtrace_metric_result_element_t *elem
 
 int posixtrace_is_bound(const posixtrace_metric_result_element_t *element)
 {
-    return element->m.bound;
+    return element->m.bound || element->m.unknown;
 }
 
 struct timespec posixtrace_least_length(const posixtrace_metric_result_element_t *element)
@@ -136,6 +166,11 @@ pid_t posixtrace_task_tid(const posixtrace_metric_result_element_t *element)
 pid_t posixtrace_task_pid(const posixtrace_metric_result_element_t *element)
 {
     return element->m.pid;
+}
+
+uint64_t posixtrace_task_object(const posixtrace_metric_result_element_t *element)
+{
+    return element->m.key;
 }
 
 size_t posixtrace_intermediate_events(const posixtrace_metric_result_element_t *element)

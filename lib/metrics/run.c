@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "metrics/bounds.h"
+#include "metrics/doubt.h"
 #include "metrics/engine.h"
 #include "metrics/reader.h"
 
@@ -149,6 +150,8 @@ static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_ev
 
     if (!t || (!t->known && learn_type(run, t, event->id) != 0))
         return ENOMEM;
+    if (e->events == 1)   /* its type is new */
+        e->first_ns = event->ns;
     run->stopped = event->id == POSIX_TRACE_STOP && !e->in_gap;
     if (event->id <= POSIX_TRACE_ERROR) {
         note_gap(e, event);
@@ -273,8 +276,16 @@ uint64_t posixtrace_metric_run_events(const posixtrace_metric_run_t *run)
 void posixtrace_metric_run_doubt(const posixtrace_metric_run_t *run, size_t index,
                                  struct posixtrace_doubt *doubt)
 {
-    *doubt = index < run->engine.count ? run->engine.machines[index].doubt
-                                       : (struct posixtrace_doubt){ 0 };
+    const struct pt_engine *e = &run->engine;
+    int64_t hidden;
+
+    *doubt = (struct posixtrace_doubt){ 0 };
+    if (index >= e->count)
+        return;
+    *doubt = e->machines[index].doubt;
+    hidden = pt_doubt_hidden(e, &e->machines[index]);
+    if (hidden > doubt->at_most_ns)
+        doubt->at_most_ns = hidden;
 }
 
 bool posixtrace_metric_run_saw(const posixtrace_metric_run_t *run, const char *event)

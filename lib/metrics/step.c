@@ -8,6 +8,7 @@
  */
 #include <string.h>
 #include "metrics/bounds.h"
+#include "metrics/doubt.h"
 #include "metrics/step.h"
 
 void pt_step_report(struct pt_engine *e, const struct pt_machine *m,
@@ -28,7 +29,7 @@ void pt_step_report(struct pt_engine *e, const struct pt_machine *m,
 }
 
 /* Of a metric that reports changes: what one is.  False: of the first there is none. */
-static bool take_change(struct pt_machine *m, struct pt_automaton *a, int64_t *length)
+static bool take_change(struct pt_automaton *a, int64_t *length)
 {
     bool first = !a->has_before;
 
@@ -36,7 +37,6 @@ static bool take_change(struct pt_machine *m, struct pt_automaton *a, int64_t *l
                                     : pt_ns_from(a->before, a->length);
     a->has_before = true;
     a->before = a->length;
-    m->longest = a->length > m->longest ? a->length : m->longest;
     return !first;
 }
 
@@ -48,7 +48,9 @@ static void finish(struct pt_engine *e, struct pt_machine *m, struct pt_automato
         .intermediate_events = a->events };
     int64_t before = a->before;
 
-    if (m->metric->change && !take_change(m, a, &measurement.length_ns))
+    if (m->metric->change)
+        pt_doubt_of_change(e, m, a, stamp);
+    if (m->metric->change && !take_change(a, &measurement.length_ns))
         return;
     pt_bounds_of_change(e, m, a, before, &measurement);
     if (!m->metric->positive || measurement.length_ns > 0)
@@ -83,11 +85,8 @@ static inline void end_segment(struct pt_automaton *a, int64_t stamp, uint64_t s
 }
 
 /* A measurement begins. */
-static inline void begin(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
-                  int64_t stamp)
+static inline void begin(struct pt_machine *m, struct pt_automaton *a, int64_t stamp)
 {
-    if (a->hot->doubtful)
-        pt_automaton_resolve_doubt(e, m, a);
     m->doubt.restarted += a->hot->measuring;
     a->hot->measuring = true;
     a->begin = stamp;
@@ -109,7 +108,7 @@ static inline void enter(struct pt_engine *e, struct pt_machine *m, struct pt_au
         begin_segment(a, PT_SEGMENT_COND, stamp, seen);
         break;
     case PT_KIND_BEGIN:
-        begin(e, m, a, stamp);
+        begin(m, a, stamp);
         break;
     case PT_KIND_END:
         if (a->hot->measuring)
@@ -126,8 +125,8 @@ static inline void enter(struct pt_engine *e, struct pt_machine *m, struct pt_au
     }
 }
 
-static bool fits(const struct pt_way *way, const struct posixtrace_event *event, int64_t ns,
-                 int64_t *stamp)
+bool pt_step_fits(const struct pt_way *way, const struct posixtrace_event *event, int64_t ns,
+                  int64_t *stamp)
 {
     int64_t value = 0;
 
@@ -155,46 +154,78 @@ static inline void make_move(struct pt_engine *e, struct pt_machine *m, struct p
         hot->measuring = false;
     }
     if (move->begins)
-        begin(e, m, a, ns);
+        begin(m, a, ns);
     if (move->segment != PT_SEGMENT_NONE)
         begin_segment(a, move->segment, ns, seen);
-    a->stamp = ns;
     hot->state = move->state;
+}
+
+/* For the due times that a gap may hide; see doubt.h. */
+static void note_due(struct pt_automaton *a, const struct pt_tuple *tuple)
+{
+    int64_t due;
+
+    if (tuple->event->data_len < 16)
+        return;
+    memcpy(&due, (const char *)tuple->event->data + 8, sizeof due);
+    if (due <= 0)
+        return;
+    a->due = due < tuple->ns ? due : tuple->ns;
+    a->has_due = true;
+}
+
+/* That state, and those that lambdas lead to. */
+static void enter_all(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a, int state,
+                      int64_t stamp, int64_t ns, uint64_t seen)
+{
+    const struct pt_state *states = m->metric->states;
+    const bool bounds = m->leaves && e->bounds;
+
+    for (; state != PT_NOWHERE; state = states[state].lambda.target) {
+        pt_step_place(m, a, state);
+        if (bounds)
+            pt_bounds_enter(e, m, a, stamp);
+        enter(e, m, a, states[state].kind, stamp, seen);
+        if (states[state].lambda.at == PT_AT_EVENT)
+            stamp = ns;
+    }
+}
+
+static void step_in_doubt(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
+                          const struct pt_label *label, const struct pt_tuple *tuple)
+{
+    int64_t stamp;
+    int state;
+
+    if (pt_doubt_step(e, m, a, label, tuple, &state, &stamp))
+        enter_all(e, m, a, state, stamp, tuple->ns, events_seen(e, m, a->thread));
+    if (label->due)
+        note_due(a, tuple);
 }
 
 void pt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
              const struct pt_label *label, const struct pt_tuple *tuple)
 {
-    const struct pt_state *states = m->metric->states;
     const uint64_t seen = events_seen(e, m, a->thread);
-    const bool bounds = m->leaves && e->bounds;
     const struct pt_way *way;
     struct pt_hot *hot = a->hot;
     int64_t stamp;
-    int state;
 
     if (hot->gap != e->gap)
-        pt_automaton_notice_gap(e, m, a);
-    if (hot->doubtful && label->ends)
-        a->doubt_to = tuple->ns;
-    if (label->moves && label->moves[hot->state].whole && !bounds) {
+        pt_doubt_notice(e, m, a);
+    if (hot->doubtful) {
+        step_in_doubt(e, m, a, label, tuple);
+        return;
+    }
+    if (label->due)
+        note_due(a, tuple);
+    if (label->moves && label->moves[hot->state].whole && !(m->leaves && e->bounds)) {
         make_move(e, m, a, &label->moves[hot->state], tuple->ns, seen);
         return;
     }
     way = &label->ways[hot->state];
-    if (!fits(way, tuple->event, tuple->ns, &stamp)) {
+    if (pt_step_fits(way, tuple->event, tuple->ns, &stamp))
+        enter_all(e, m, a, way->target, stamp, tuple->ns, seen);
+    else
         m->doubt.restarted += hot->measuring && label->begins;
-        return;
-    }
-    do {
-        state = way->target;
-        if (way->at == PT_AT_EVENT)
-            stamp = tuple->ns;
-        pt_step_place(m, a, state);
-        if (bounds)
-            pt_bounds_enter(e, m, a, stamp);
-        enter(e, m, a, states[state].kind, stamp, seen);
-        way = &states[state].lambda;
-    } while (way->target != PT_NOWHERE);
-    a->stamp = stamp;
 }

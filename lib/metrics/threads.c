@@ -27,19 +27,19 @@ static unsigned pt_hash_words(const void *key, size_t length, unsigned long long
 }
 
 #include "metrics/bounds.h"
+#include "metrics/doubt.h"
 #include "metrics/engine.h"
 #include "metrics/step.h"
 
 enum { THREADS_MANY = 65536 };
 
-void pt_automaton_init(const struct pt_engine *e, struct pt_automaton *a, struct pt_hot *hot,
-                       struct pt_thread *thread)
+void pt_automaton_init(struct pt_automaton *a, struct pt_hot *hot, struct pt_thread *thread)
 {
     memset(a, 0, sizeof *a);
     memset(hot, 0, sizeof *hot);
     a->hot = hot;
     a->thread = thread;
-    a->stamp = e->now;
+    a->sure_from = INT64_MIN;
 }
 
 static struct pt_thread **recent_of(struct pt_engine *e, const struct pt_thread_key *key)
@@ -56,9 +56,11 @@ static void forget(struct pt_engine *e, struct pt_thread *t)
     if (e->last == t)
         e->last = NULL;
     pt_bounds_forget(e, t);
-    for (size_t i = 0; i < e->count; i++)
+    for (size_t i = 0; i < e->count; i++) {
         if (e->machines[i].in_state)
             LIST_REMOVE(&t->automata[i], same_state);
+        pt_doubt_free(&t->automata[i]);
+    }
     HASH_DEL(e->threads, t);
     free(t);
 }
@@ -69,7 +71,7 @@ static bool is_idle(const struct pt_engine *e, const struct pt_thread *t)
 {
     for (size_t i = 0; i < e->count; i++) {
         if (e->machines[i].woken_by_others || t->hot[i].state != 0 || t->hot[i].measuring ||
-            t->automata[i].has_before)
+            t->hot[i].doubtful || t->automata[i].has_before || t->automata[i].unsure_before)
             return false;
     }
     return t->objects == 0;
@@ -83,7 +85,7 @@ static void forget_idle(struct pt_engine *e)
         if (!is_idle(e, t))
             continue;
         for (size_t i = 0; i < e->count; i++)
-            pt_automaton_settle(e, &e->machines[i], &t->automata[i]);
+            pt_engine_settle_thread(e, &e->machines[i], t);
         forget(e, t);
     }
 }
@@ -95,11 +97,11 @@ void pt_engine_thread_ends(struct pt_engine *e, struct pt_thread *thread)
     if (thread->objects)
         HASH_ITER(hh, e->objects, o, next)
             if (o->automaton.thread == thread) {
-                pt_automaton_settle(e, &e->machines[o->key.machine], &o->automaton);
+                pt_engine_settle_object(e, o);
                 pt_engine_drop_object(e, o);
             }
     for (size_t i = 0; i < e->count; i++)
-        pt_automaton_settle(e, &e->machines[i], &thread->automata[i]);
+        pt_engine_settle_thread(e, &e->machines[i], thread);
     forget(e, thread);
 }
 
@@ -139,9 +141,11 @@ static struct pt_thread *make_thread(struct pt_engine *e, const struct pt_thread
     for (size_t i = 0; i < e->count; i++) {
         struct pt_machine *m = &e->machines[i];
 
-        pt_automaton_init(e, &t->automata[i], &t->hot[i], t);
+        pt_automaton_init(&t->automata[i], &t->hot[i], t);
         if (m->in_state)
             LIST_INSERT_HEAD(&m->in_state[0], &t->automata[i], same_state);
+        if (m->in_state && e->gap)
+            pt_doubt_notice_late(e, m, &t->automata[i]);
     }
     return t;
 }
@@ -190,7 +194,7 @@ struct pt_object *pt_engine_object(struct pt_engine *e, const struct pt_machine 
         e->spare = o->next;
     memset(o, 0, sizeof *o);
     o->key = key;
-    pt_automaton_init(e, &o->automaton, &o->hot, thread);
+    pt_automaton_init(&o->automaton, &o->hot, thread);
     HASH_ADD(hh, e->objects, key, sizeof o->key, o);
     if (!o->hh.tbl) {
         keep(e, o);
@@ -204,6 +208,7 @@ void pt_engine_drop_object(struct pt_engine *e, struct pt_object *object)
 {
     object->automaton.thread->objects--;
     pt_bounds_drop(&object->automaton);
+    pt_doubt_free(&object->automaton);
     HASH_DEL(e->objects, object);
     keep(e, object);
 }
@@ -226,6 +231,7 @@ void pt_engine_deinit(struct pt_engine *e)
         free(e->machines[i].in_state);
         free(e->machines[i].moves);
         free(e->machines[i].leaves);
+        pt_edges_free(e->machines[i].edges);
     }
     free(e->machines);
     pt_gaps_deinit(&e->gaps);

@@ -82,7 +82,7 @@ static void add_loss(struct scene_trace *t, int64_t ns)
     scene_trace_add(t, ns + 5, 0, "posix_trace_resume", 0, 0, false);
 }
 
-static trace_id_t make_trace(void)
+static trace_id_t make_trace(bool lossy)
 {
     struct scene_trace *t = scene_trace_begin();
     int64_t ns = 1000;
@@ -90,7 +90,7 @@ static trace_id_t make_trace(void)
     for (int i = 0; i < EVENTS; i++) {
         int64_t value = pick(2) ? 0 : pick(2) ? SCENE_BASE + ns + 200 - pick(400) : 1;
 
-        if (pick(60) == 0)
+        if (lossy && pick(60) == 0)
             add_loss(t, ns += 10);
         scene_trace_add(t, ns += 5 + pick(60), 1 + (int)pick(THREADS), names[pick(NAMES)], 7, value,
                         pick(4) != 0);
@@ -113,12 +113,31 @@ static char *results(const struct text *text, trace_id_t trid)
     return found;
 }
 
+/* When doubt begins differs: of a metric that looks at others all threads are stepped. */
+static void drop_unknown(char *text)
+{
+    char *to = text;
+
+    for (char *line = text, *end; *line; line = end) {
+        end = strchr(line, '\n') + 1;
+        if (memmem(line, (size_t)(end - line), "unknown", 7))
+            continue;
+        memmove(to, line, (size_t)(end - line));
+        to += end - line;
+    }
+    *to = '\0';
+}
+
 /* How many lines of results both have. */
-static int expect_same(const struct text *one, const struct text *twin, trace_id_t trid)
+static int expect_same(const struct text *one, const struct text *twin, trace_id_t trid, bool lossy)
 {
     char *moved = results(one, trid), *stepped = results(twin, trid);
     int lines = 0;
 
+    if (lossy) {
+        drop_unknown(moved);
+        drop_unknown(stepped);
+    }
     if (strcmp(moved, stepped) != 0)
         ck_abort_msg("of\n%swas measured\n%.900s\nand with its twin\n%.900s", one->at, moved,
                      stepped);
@@ -136,11 +155,11 @@ START_TEST(same_as_state_by_state)
 
     srandom(20261122);
     for (int i = 0; i < rounds; i++) {
-        trace_id_t trid = make_trace();
+        trace_id_t trid = make_trace(i % 3 == 2);
 
         for (int k = 0; k < 50; k++) {
             make_metric(&one, &twin);
-            lines += expect_same(&one, &twin, trid);
+            lines += expect_same(&one, &twin, trid, i % 3 == 2);
         }
         scene_trace_close(trid);
     }
@@ -162,14 +181,14 @@ START_TEST(conditions)
     trace_id_t trid;
 
     srandom(7);
-    trid = make_trace();
+    trid = make_trace(false);
     for (size_t i = 0; i < sizeof from_cond / sizeof from_cond[0]; i++) {
         one.length = 0;
         add(&one, "metric \"m\"\n  state s0 out\n    a, i -> s1\n  state s1 begin\n"
                   "    lambda -> s2\n  state s2 cond\n    %s"
                   "  state s4 end\n    lambda -> s0\n", from_cond[i]);
         end_texts(&one, &twin);
-        ck_assert_int_gt(expect_same(&one, &twin, trid), 20);
+        ck_assert_int_gt(expect_same(&one, &twin, trid, false), 20);
     }
     scene_trace_close(trid);
 }

@@ -90,6 +90,55 @@ START_TEST(bounds)
 }
 END_TEST
 
+/* Where events were lost: how many, where, how long at most, and of which mutex. */
+START_TEST(of_a_log_with_a_gap)
+{
+    struct scene_trace *t = scene_trace_begin();
+    posixtrace_metric_result_t *result;
+    const posixtrace_metric_result_element_t *element;
+    struct posixtrace_doubt doubt;
+    posixtrace_metric_t *metric;
+    trace_id_t trid;
+
+    scene_trace_add(t, 100, 7, "posixtrace_mutex_locked", 5, 0, true);
+    scene_trace_add(t, 110, 7, "posixtrace_mutex_unlock", 5, 0, true);
+    scene_trace_add(t, 120, 7, "posixtrace_mutex_locked", 5, 0, true);
+    scene_trace_add(t, 200, 0, "posix_trace_overflow", 0, 0, false);
+    scene_trace_add(t, 250, 0, "posix_trace_resume", 0, 0, false);
+    scene_trace_add(t, 300, 7, "posixtrace_mutex_unlock", 5, 0, true);
+    trid = scene_trace_open(t);
+    ck_assert_int_eq(posixtrace_system_metric("Mutex Hold", &metric), 0);
+    ck_assert_int_eq(posixtrace_get_metric_result(metric, trid, &result), 0);
+    ck_assert_uint_eq(posixtrace_metric_result_element_count(result), 1);
+    ck_assert_int_eq(posixtrace_get_metric_result_element(result, 1, &element), 0);
+    ck_assert_uint_eq(posixtrace_task_object(element), 5);
+    ck_assert_int_eq(posixtrace_is_bound(element), 0);
+    ck_assert_uint_eq(posixtrace_metric_result_unknown_count(result), 2);
+    ck_assert_int_eq(posixtrace_get_metric_result_unknown(result, 0, &element), EINVAL);
+    ck_assert_int_eq(posixtrace_get_metric_result_unknown(result, 3, &element), EINVAL);
+    ck_assert_int_eq(posixtrace_get_metric_result_unknown(NULL, 1, &element), EINVAL);
+    ck_assert_int_eq(posixtrace_get_metric_result_unknown(result, 1, &element), 0);
+    ck_assert_uint_eq(posixtrace_task_object(element), 5);
+    ck_assert_int_eq(ns_of(posixtrace_begin_time(element)), SCENE_BASE + 120);
+    ck_assert_int_eq(ns_of(posixtrace_end_time(element)), SCENE_BASE + 300);
+    ck_assert_int_eq(ns_of(posixtrace_length(element)), 180);
+    ck_assert_int_eq(ns_of(posixtrace_least_length(element)), 0);
+    ck_assert_int_ne(posixtrace_is_bound(element), 0);
+    ck_assert_int_eq(posixtrace_get_metric_result_unknown(result, 2, &element), 0);
+    ck_assert_uint_eq(posixtrace_task_object(element), 0);   /* of any other mutex */
+    ck_assert_int_eq(ns_of(posixtrace_length(element)), 50);
+    posixtrace_metric_result_doubt(result, &doubt);
+    ck_assert_uint_eq(doubt.unknown, 2);
+    ck_assert_int_eq(doubt.at_most_ns, 180);
+    posixtrace_metric_result_doubt(NULL, &doubt);
+    ck_assert_uint_eq(doubt.unknown, 0);
+    ck_assert_uint_eq(posixtrace_metric_result_unknown_count(NULL), 0);
+    posixtrace_metric_result_free(result);
+    posixtrace_metric_free(metric);
+    scene_trace_close(trid);
+}
+END_TEST
+
 static int needs(const posixtrace_metric_t *metric, trace_id_t trid, trace_event_id_t id)
 {
     trace_event_set_t set;
@@ -272,6 +321,7 @@ static void add(TCase *tc)
 {
     tcase_add_test(tc, of_a_log);
     tcase_add_test(tc, bounds);
+    tcase_add_test(tc, of_a_log_with_a_gap);
     tcase_add_test(tc, instead_of_switches);
     tcase_add_test(tc, of_a_running_stream);
     tcase_add_test(tc, arguments);
