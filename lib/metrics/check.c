@@ -32,9 +32,9 @@ static bool has_way_out(const posixtrace_metric_t *m, size_t state)
 {
     if (m->states[state].lambda.target != PT_NOWHERE)
         return true;
-    for (size_t e = 0; e <= m->event_count; e++)
+    for (size_t row = 0; row < pt_machine_rows(m); row++)
         for (int who = 0; who < PT_WHO; who++) {
-            int target = pt_machine_way(m, e, (enum pt_who)who, state)->target;
+            int target = pt_machine_way(m, row, (enum pt_who)who, state)->target;
 
             if (target != PT_NOWHERE && target != (int)state)
                 return true;
@@ -109,9 +109,10 @@ static void put_edges(FILE *to, const posixtrace_metric_t *m, size_t state)
 
     if (lambda->target != PT_NOWHERE)
         put_edge(to, state, lambda, "\xce\xbb", lambda->at == PT_AT_EVENT ? " at event" : "");
-    for (size_t e = 0; e <= m->event_count; e++) {
-        const struct pt_way *own = pt_machine_way(m, e, PT_OWN, state);
-        const struct pt_way *other = pt_machine_way(m, e, PT_OTHER, state);
+    for (size_t row = 0; row < pt_machine_rows(m); row++) {
+        const struct pt_way *own = pt_machine_way(m, row, PT_OWN, state);
+        const struct pt_way *other = pt_machine_way(m, row, PT_OTHER, state);
+        size_t e = row % (m->event_count + 1);
         const char *label = e < m->event_count ? m->events[e] : "*";
 
         if (own->target != PT_NOWHERE && same_way(own, other)) {

@@ -343,6 +343,7 @@ bool pt_doubt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automato
 {
     struct pt_doubts *d = a->doubts;
     struct pt_maybe *swap = d->next;
+    const struct pt_way *way;
     struct pt_maybe only;
 
     advance(m, d, tuple->ns);
@@ -350,8 +351,9 @@ bool pt_doubt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automato
     for (size_t s = 0; s < m->metric->state_count; s++) {
         if (!d->now[s].none && !d->now[s].some)
             continue;
-        if (pt_step_fits(&label->ways[s], tuple->event, tuple->ns, stamp))
-            lead(m, d, s, &label->ways[s], tuple, *stamp);
+        way = pt_step_way(label, s, tuple, stamp);
+        if (way)
+            lead(m, d, s, way, tuple, *stamp);
         else
             stay(d, s);
     }

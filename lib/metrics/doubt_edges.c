@@ -30,7 +30,7 @@ static bool same(const struct pt_edge *a, const struct pt_edge *b)
            a->ends_begun == b->ends_begun;
 }
 
-/* Room is there for all that differ: two for each event and state. */
+/* Room is there for all ways, were they to differ. */
 static void add_edge(struct pt_edges *edges, size_t state, const struct pt_edge *edge)
 {
     size_t *end = &edges->first[state + 1];
@@ -43,12 +43,12 @@ static void add_edge(struct pt_edges *edges, size_t state, const struct pt_edge 
 
 struct pt_edges *pt_edges_new(const posixtrace_metric_t *metric)
 {
-    size_t states = metric->state_count, most = (metric->event_count + 1) * PT_WHO * states;
+    size_t states = metric->state_count, ways = pt_machine_rows(metric) * PT_WHO;
     struct pt_edges *edges = calloc(1, sizeof *edges);
 
     if (!edges)
         return NULL;
-    edges->at = calloc(most, sizeof *edges->at);
+    edges->at = calloc(ways * states, sizeof *edges->at);
     edges->first = calloc(states + 1, sizeof *edges->first);
     if (!edges->at || !edges->first) {
         pt_edges_free(edges);
@@ -56,7 +56,7 @@ struct pt_edges *pt_edges_new(const posixtrace_metric_t *metric)
     }
     for (size_t s = 0; s < states; s++) {
         edges->first[s + 1] = edges->first[s];
-        for (size_t i = 0; i < (metric->event_count + 1) * PT_WHO; i++) {
+        for (size_t i = 0; i < ways; i++) {
             const struct pt_way *way = &metric->ways[i * states + s];
             struct pt_edge edge = edge_of(metric, way);
 

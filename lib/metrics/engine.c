@@ -175,15 +175,19 @@ struct pt_meaning pt_engine_meaning(struct pt_machine *m, size_t index)
     struct pt_meaning meaning = {
         .machine = m, .alone = !metric->by_object && !metric->looks_at_others,
         .own.ways = pt_machine_way(metric, index, PT_OWN, 0),
+        .own.otherwise = pt_machine_way(metric, pt_machine_otherwise(metric, index), PT_OWN, 0),
         .own.moves = m->moves ? &m->moves[index * metric->state_count] : NULL,
-        .other.ways = pt_machine_way(metric, index, PT_OTHER, 0) };
+        .other.ways = pt_machine_way(metric, index, PT_OTHER, 0),
+        .other.otherwise = pt_machine_way(metric, pt_machine_otherwise(metric, index), PT_OTHER,
+                                          0) };
 
     meaning.own.begins = comes_to(metric, meaning.own.ways, PT_KIND_BEGIN);
     meaning.own.due = m->at_due && index < metric->event_count &&
                       strncmp(metric->events[index], "posixtrace_sleep", 16) == 0;
     for (size_t s = 0; s < metric->state_count; s++) {
         meaning.own.leads |= meaning.own.ways[s].target != PT_NOWHERE;
-        meaning.own.due |= meaning.own.ways[s].at == PT_AT_DUE;
+        meaning.own.due |= meaning.own.ways[s].at == PT_AT_DUE ||
+                           meaning.own.otherwise[s].at == PT_AT_DUE;
         meaning.other.leads |= meaning.other.ways[s].target != PT_NOWHERE;
     }
     meaning.alone &= !meaning.own.due;
@@ -205,11 +209,10 @@ static bool init_machine(struct pt_machine *m, const posixtrace_metric_t *metric
         m->in_state = calloc(metric->state_count + 1, sizeof *m->in_state);
     else
         m->moves = pt_moves_new(metric);
-    for (size_t e = 0; e <= metric->event_count; e++) {
-        for (size_t s = 0; s < metric->state_count * PT_WHO; s++)
-            learn_due(m, pt_machine_way(metric, e, PT_OWN, s));
+    for (size_t i = 0; i < pt_machine_rows(metric) * PT_WHO * metric->state_count; i++)
+        learn_due(m, &metric->ways[i]);
+    for (size_t e = 0; e <= metric->event_count; e++)
         m->woken_by_others |= pt_machine_way(metric, e, PT_OTHER, 0)->target != PT_NOWHERE;
-    }
     return (m->in_state || m->moves) && pt_bounds_learn(m);
 }
 

@@ -175,6 +175,7 @@ int pt_engine_thread(struct pt_engine *e, const struct posixtrace_event *event,
 /* What an event type is to the automata of its own thread, or to all others. */
 struct pt_label {
     const struct pt_way *ways;        /* by state */
+    const struct pt_way *otherwise;   /* the same, for errors, where those are for no errors */
     const struct pt_move *moves;      /* by state, or NULL */
     bool begins;                      /* its own: can it begin a measurement? */
     bool leads;                       /* out of any state */

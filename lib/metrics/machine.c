@@ -34,9 +34,9 @@ static void reach_from(const posixtrace_metric_t *m, size_t without, size_t stat
 
     if (lambda != PT_NOWHERE)
         reached[lambda] = true;
-    for (size_t e = 0; e <= m->event_count; e++)
-        for (int who = 0; e != without && who < PT_WHO; who++) {
-            int target = pt_machine_way(m, e, who, state)->target;
+    for (size_t row = 0; row < pt_machine_rows(m); row++)
+        for (int who = 0; row % (m->event_count + 1) != without && who < PT_WHO; who++) {
+            int target = pt_machine_way(m, row, who, state)->target;
 
             if (target != PT_NOWHERE)
                 reached[target] = true;

@@ -45,8 +45,9 @@ struct posixtrace_metric {
     char **events;
     bool  *needed;
     size_t event_count;
-    /* ways[(event * PT_WHO + who) * state_count + state]; the last event stands for
-     * all that are not named: "*". */
+    /* ways[(row * PT_WHO + who) * state_count + state]; a row for each event, and one for all
+     * that are not named: "*".  Then as many again: what an event leads to whose way is only
+     * for those without an error, when it has one. */
     struct pt_way *ways;
     bool   by_object;        /* an automaton for each object of a thread, not one */
     bool   count_all;        /* events of all threads are intermediate */
@@ -65,10 +66,21 @@ static inline int64_t pt_ns_from(int64_t from, int64_t to)
     return (int64_t)((uint64_t)to - (uint64_t)from);
 }
 
-static inline struct pt_way *pt_machine_way(const posixtrace_metric_t *m, size_t event,
+static inline struct pt_way *pt_machine_way(const posixtrace_metric_t *m, size_t row,
                                             enum pt_who who, size_t state)
 {
-    return &m->ways[(event * PT_WHO + who) * m->state_count + state];
+    return &m->ways[(row * PT_WHO + who) * m->state_count + state];
+}
+
+static inline size_t pt_machine_rows(const posixtrace_metric_t *m)
+{
+    return 2 * (m->event_count + 1);
+}
+
+/* The row for an event's errors. */
+static inline size_t pt_machine_otherwise(const posixtrace_metric_t *m, size_t event)
+{
+    return event + m->event_count + 1;
 }
 
 /* After the ways are known: what can be read off them. */

@@ -61,12 +61,12 @@ static bool gather_events(struct pt_parser *p, posixtrace_metric_t *m,
         m->event_count++;
     }
     if (m->events && m->needed)
-        m->ways = malloc((m->event_count + 1) * PT_WHO * m->state_count * sizeof *m->ways);
+        m->ways = malloc(pt_machine_rows(m) * PT_WHO * m->state_count * sizeof *m->ways);
     if (!m->ways) {
         p->error = ENOMEM;
         return false;
     }
-    for (size_t i = 0; i < (m->event_count + 1) * PT_WHO * m->state_count; i++)
+    for (size_t i = 0; i < pt_machine_rows(m) * PT_WHO * m->state_count; i++)
         m->ways[i] = (struct pt_way){ .target = PT_NOWHERE };
     return true;
 }
@@ -93,6 +93,18 @@ static bool is_taken(const struct pt_way *way)
     return way->target != PT_NOWHERE;
 }
 
+/* Where no other way goes before it, or only one for events without an error. */
+static void put(posixtrace_metric_t *m, size_t event, enum pt_who who, size_t state,
+                const struct pt_way *way)
+{
+    struct pt_way *at = pt_machine_way(m, event, who, state);
+
+    if (is_taken(at) && at->only_ok && !way->only_ok)
+        at = pt_machine_way(m, pt_machine_otherwise(m, event), who, state);
+    if (!is_taken(at))
+        *at = *way;
+}
+
 static bool put_event(struct pt_parser *p, posixtrace_metric_t *m, const struct pt_written *w)
 {
     size_t e = w->kind == PT_LABEL_STAR ? m->event_count : index_of(m, w->event);
@@ -108,8 +120,7 @@ static bool put_event(struct pt_parser *p, posixtrace_metric_t *m, const struct 
         if (is_taken(at) && !is_general(w))
             return fails_at(p, w->line, w->column, "state '%.100s' has another way for this "
                             "event already", m->states[w->state].name);
-        if (!is_taken(at))
-            *at = way;
+        put(m, e, (enum pt_who)who, w->state, &way);
     }
     return true;
 }
@@ -135,7 +146,7 @@ static bool look_for_twins(struct pt_parser *p, const posixtrace_metric_t *m,
     return true;
 }
 
-/* What no event of its own is named for goes where "*" leads. */
+/* What no label of its own fits goes where "*" leads. */
 static void spread_star(posixtrace_metric_t *m)
 {
     for (size_t s = 0; s < m->state_count; s++)
@@ -143,12 +154,8 @@ static void spread_star(posixtrace_metric_t *m)
             const struct pt_way *star = pt_machine_way(m, m->event_count, (enum pt_who)who, s);
             bool stays = star->target == (int16_t)s && m->states[s].kind != PT_KIND_BEGIN;
 
-            for (size_t e = 0; is_taken(star) && !stays && e < m->event_count; e++) {
-                struct pt_way *way = pt_machine_way(m, e, (enum pt_who)who, s);
-
-                if (!is_taken(way))
-                    *way = *star;
-            }
+            for (size_t e = 0; is_taken(star) && !stays && e < m->event_count; e++)
+                put(m, e, (enum pt_who)who, s, star);
             if (stays)
                 *pt_machine_way(m, m->event_count, (enum pt_who)who, s) =
                     (struct pt_way){ .target = PT_NOWHERE };

@@ -125,17 +125,18 @@ static inline void enter(struct pt_engine *e, struct pt_machine *m, struct pt_au
     }
 }
 
-bool pt_step_fits(const struct pt_way *way, const struct posixtrace_event *event, int64_t ns,
-                  int64_t *stamp)
+const struct pt_way *pt_step_way(const struct pt_label *label, size_t state,
+                                 const struct pt_tuple *tuple, int64_t *stamp)
 {
+    const struct pt_way *way = &label->ways[state];
     int64_t value = 0;
 
-    if (way->target == PT_NOWHERE)
-        return false;
-    if ((way->only_ok || way->at == PT_AT_DUE) && event->data_len >= 16)
-        memcpy(&value, (const char *)event->data + 8, sizeof value);
-    *stamp = way->at == PT_AT_DUE && value > 0 ? value : ns;
-    return !way->only_ok || value == 0;
+    if ((way->only_ok || way->at == PT_AT_DUE) && tuple->event->data_len >= 16)
+        memcpy(&value, (const char *)tuple->event->data + 8, sizeof value);
+    if (way->only_ok && value != 0)
+        way = &label->otherwise[state];
+    *stamp = way->at == PT_AT_DUE && value > 0 ? value : tuple->ns;
+    return way->target != PT_NOWHERE ? way : NULL;
 }
 
 static inline void make_move(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
@@ -223,8 +224,8 @@ void pt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
         make_move(e, m, a, &label->moves[hot->state], tuple->ns, seen);
         return;
     }
-    way = &label->ways[hot->state];
-    if (pt_step_fits(way, tuple->event, tuple->ns, &stamp))
+    way = pt_step_way(label, (size_t)hot->state, tuple, &stamp);
+    if (way)
         enter_all(e, m, a, way->target, stamp, tuple->ns, seen);
     else
         m->doubt.restarted += hot->measuring && label->begins;

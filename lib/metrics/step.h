@@ -16,9 +16,10 @@ static inline void pt_step_place(struct pt_machine *m, struct pt_automaton *a, i
     a->hot->state = (int16_t)state;
 }
 
-/* Is the way taken by the event?  stamp: the time of the state it leads to. */
-bool pt_step_fits(const struct pt_way *way, const struct posixtrace_event *event, int64_t ns,
-                  int64_t *stamp);
+/* The way of that state that the event takes, or NULL.  stamp: the time of the state that it
+ * leads to. */
+const struct pt_way *pt_step_way(const struct pt_label *label, size_t state,
+                                 const struct pt_tuple *tuple, int64_t *stamp);
 /* Of a thread's own events, by event and state; NULL without memory. */
 struct pt_move *pt_moves_new(const posixtrace_metric_t *metric);
 /* Fills in whose it is, and hands it over. */
