@@ -91,16 +91,17 @@ static void put_text(FILE *to, const char *text)
 static void put_edge(FILE *to, size_t from, const struct pt_way *way, const char *label,
                      const char *whose)
 {
-    static const char *const at[] = { "", "", " at due" };
+    static const char *const at[] = { "", "", " at due", " at past due" };
+    static const char *const only[] = { "", ", ok", ", due", ", early", ", again" };
 
     fprintf(to, "  s%zu -> s%d [label=\"", from, way->target);
     put_text(to, label);
-    fprintf(to, "%s%s%s\"];\n", whose, way->only_ok ? ", ok" : "", at[way->at]);
+    fprintf(to, "%s%s%s\"];\n", whose, only[way->only], at[way->at]);
 }
 
 static bool same_way(const struct pt_way *a, const struct pt_way *b)
 {
-    return a->target == b->target && a->at == b->at && a->only_ok == b->only_ok;
+    return a->target == b->target && a->at == b->at && a->only == b->only;
 }
 
 static void put_edges(FILE *to, const posixtrace_metric_t *m, size_t state)

@@ -194,7 +194,7 @@ static int64_t earliest(const struct pt_engine *e, const struct pt_machine *m,
 {
     if (!m->at_due)
         return from;
-    return pt_ns_min(from, a && a->has_due ? a->due : e->first_ns);
+    return pt_ns_min(from, a && a->has_due ? pt_ns_min(a->due, a->due_seen) : e->first_ns);
 }
 
 static void add_gap(const struct pt_engine *e, const struct pt_machine *m, struct pt_automaton *a,
@@ -351,9 +351,18 @@ bool pt_doubt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automato
     for (size_t s = 0; s < m->metric->state_count; s++) {
         if (!d->now[s].none && !d->now[s].some)
             continue;
-        way = pt_step_way(label, s, tuple, stamp);
+        way = pt_step_way(label, s, a, tuple, stamp);
         if (way)
             lead(m, d, s, way, tuple, *stamp);
+        else
+            stay(d, s);
+        /* Does it go on with a sleep?  What came before that may be lost. */
+        if (label->ways[s].only != PT_ONLY_AGAIN)
+            continue;
+        if (way != &label->ways[s])
+            lead(m, d, s, &label->ways[s], tuple, tuple->ns);
+        else if (label->otherwise[s].target != PT_NOWHERE)
+            lead(m, d, s, &label->otherwise[s], tuple, tuple->ns);
         else
             stay(d, s);
     }

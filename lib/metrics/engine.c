@@ -182,12 +182,12 @@ struct pt_meaning pt_engine_meaning(struct pt_machine *m, size_t index)
                                           0) };
 
     meaning.own.begins = comes_to(metric, meaning.own.ways, PT_KIND_BEGIN);
-    meaning.own.due = m->at_due && index < metric->event_count &&
+    meaning.own.due = m->has_due && index < metric->event_count &&
                       strncmp(metric->events[index], "posixtrace_sleep", 16) == 0;
     for (size_t s = 0; s < metric->state_count; s++) {
         meaning.own.leads |= meaning.own.ways[s].target != PT_NOWHERE;
-        meaning.own.due |= meaning.own.ways[s].at == PT_AT_DUE ||
-                           meaning.own.otherwise[s].at == PT_AT_DUE;
+        meaning.own.due |= pt_way_is_due(&meaning.own.ways[s]) ||
+                           pt_way_is_due(&meaning.own.otherwise[s]);
         meaning.other.leads |= meaning.other.ways[s].target != PT_NOWHERE;
     }
     meaning.alone &= !meaning.own.due;
@@ -196,8 +196,10 @@ struct pt_meaning pt_engine_meaning(struct pt_machine *m, size_t index)
 
 static void learn_due(struct pt_machine *m, const struct pt_way *way)
 {
-    if (way->target == PT_NOWHERE || way->at != PT_AT_DUE)
+    m->has_due |= way->only > PT_ONLY_OK;
+    if (way->target == PT_NOWHERE || !pt_way_is_due(way))
         return;
+    m->has_due = true;
     m->at_due = true;
     m->loose |= m->metric->states[way->target].kind != PT_KIND_BEGIN;
 }

@@ -51,7 +51,8 @@ struct pt_automaton {
     int64_t  begin, length, segment_begin;
     uint64_t events, segment_events;
     int64_t  before;             /* length of the measurement before, with has_before */
-    int64_t  due;                /* the last that it saw, or when it saw it; with has_due */
+    int64_t  due;                /* the last that it saw, with has_due */
+    int64_t  due_seen;           /* and when */
     int64_t  sure_from;          /* when its last doubt ended */
     struct pt_doubts *doubts;    /* doubt.h; if doubtful */
     uint8_t  segment;            /* enum pt_segment */
@@ -125,6 +126,7 @@ struct pt_machine {
     struct pt_edges *edges;           /* doubt.h; NULL: no gap yet */
     uint8_t *leaves;                  /* by state, bounds.h; NULL: no state does */
     bool at_due;                      /* it may begin before the event that begins it */
+    bool has_due;                     /* that, or due times decide on ways */
     bool loose;                       /* times in the past count otherwise: no gap has a bound */
     bool woken_by_others;             /* events of other threads lead out of its first state */
     struct posixtrace_doubt doubt;

@@ -22,13 +22,17 @@ enum pt_who { PT_OWN, PT_OTHER, PT_WHO };
 
 #define PT_NOWHERE (-1)
 
-/* What the time of the state that is entered is. */
-enum pt_at { PT_AT_SAME, PT_AT_EVENT, PT_AT_DUE };
+/* What the time of the state that is entered is.  PAST: the due time unless it is to come. */
+enum pt_at { PT_AT_SAME, PT_AT_EVENT, PT_AT_DUE, PT_AT_PAST };
+
+/* Which events a label fits: all, those without an error, those with a due time, those before
+ * their due time, those that go on with a sleep that ended before its due time. */
+enum pt_only { PT_ONLY_ANY, PT_ONLY_OK, PT_ONLY_DUE, PT_ONLY_EARLY, PT_ONLY_AGAIN };
 
 struct pt_way {
     int16_t target;          /* or PT_NOWHERE */
     uint8_t at;              /* enum pt_at; SAME: of a lambda, what it was */
-    bool    only_ok;         /* the event must tell of no error */
+    uint8_t only;            /* enum pt_only */
 };
 
 struct pt_state {
@@ -47,7 +51,7 @@ struct posixtrace_metric {
     size_t event_count;
     /* ways[(row * PT_WHO + who) * state_count + state]; a row for each event, and one for all
      * that are not named: "*".  Then as many again: what an event leads to whose way is only
-     * for those without an error, when it has one. */
+     * for some, where it is none of these. */
     struct pt_way *ways;
     bool   by_object;        /* an automaton for each object of a thread, not one */
     bool   count_all;        /* events of all threads are intermediate */
@@ -77,7 +81,12 @@ static inline size_t pt_machine_rows(const posixtrace_metric_t *m)
     return 2 * (m->event_count + 1);
 }
 
-/* The row for an event's errors. */
+static inline bool pt_way_is_due(const struct pt_way *way)
+{
+    return way->at == PT_AT_DUE || way->at == PT_AT_PAST;
+}
+
+/* The row for those of an event that another way is not for. */
 static inline size_t pt_machine_otherwise(const posixtrace_metric_t *m, size_t event)
 {
     return event + m->event_count + 1;

@@ -15,10 +15,10 @@
 
 static bool is_at_once(const posixtrace_metric_t *m, const struct pt_way *way)
 {
-    if (way->target == PT_NOWHERE || way->only_ok)
+    if (way->target == PT_NOWHERE || way->only)
         return false;
     for (; way->target != PT_NOWHERE; way = &m->states[way->target].lambda)
-        if (way->at == PT_AT_DUE || m->states[way->target].kind == PT_KIND_CANCEL)
+        if (pt_way_is_due(way) || m->states[way->target].kind == PT_KIND_CANCEL)
             return false;
     return true;
 }

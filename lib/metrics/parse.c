@@ -101,7 +101,19 @@ static bool parse_state(struct pt_parser *p, posixtrace_metric_t *m)
     return parse_kind(p, &s->kind);
 }
 
-/* "EVENT, i" "EVENT, not i" "EVENT", each with ", ok" behind it. */
+static bool take_only(struct pt_parser *p, uint8_t *only)
+{
+    static const char *const words[] = { "ok", "due", "early", "again" };
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (take(p, words[i])) {
+            *only = (uint8_t)(PT_ONLY_OK + i);
+            return true;
+        }
+    return false;
+}
+
+/* "EVENT, i" "EVENT, not i" "EVENT", each with ", ok" or another condition behind it. */
 static bool parse_label(struct pt_parser *p, struct pt_written *w)
 {
     w->of[PT_OWN] = w->of[PT_OTHER] = true;
@@ -124,13 +136,13 @@ static bool parse_label(struct pt_parser *p, struct pt_written *w)
             return pt_parse_fails(p, "a label says \"i\" or \"not i\" once");
         if (take(p, "i"))
             w->of[PT_OTHER] = false;
-        else if (take(p, "ok"))
-            w->way.only_ok = true;
-        else if (!take(p, "not") || !expect(p, "i", "not"))
-            return p->error ? false : pt_parse_fails(p, "\"i\", \"not i\" or \"ok\" is expected "
-                                                        "behind the comma");
-        else
+        else if (!take_only(p, &w->way.only)) {
+            if (!take(p, "not") || !expect(p, "i", "not"))
+                return p->error ? false : pt_parse_fails(p, "\"i\", \"not i\", \"ok\", \"due\", "
+                                                            "\"early\" or \"again\" is expected "
+                                                            "behind the comma");
             w->of[PT_OWN] = false;
+        }
     }
     return true;
 }
@@ -153,10 +165,13 @@ static bool parse_way(struct pt_parser *p, struct pt_written *w)
         return true;
     if (w->kind != PT_LABEL_LAMBDA && take(p, "due"))
         w->way.at = PT_AT_DUE;
+    else if (w->kind != PT_LABEL_LAMBDA && take(p, "past"))
+        return (w->way.at = PT_AT_PAST) && expect(p, "due", "past");
     else if (w->kind == PT_LABEL_LAMBDA && take(p, "event"))
         w->way.at = PT_AT_EVENT;
     else
-        return pt_parse_fails(p, "an event's way is \"at due\", that of lambda \"at event\"");
+        return pt_parse_fails(p, "an event's way is \"at due\" or \"at past due\", that of "
+                                 "lambda \"at event\"");
     return true;
 }
 

@@ -93,13 +93,13 @@ static bool is_taken(const struct pt_way *way)
     return way->target != PT_NOWHERE;
 }
 
-/* Where no other way goes before it, or only one for events without an error. */
+/* Where no other way goes before it, or only one that is for some events. */
 static void put(posixtrace_metric_t *m, size_t event, enum pt_who who, size_t state,
                 const struct pt_way *way)
 {
     struct pt_way *at = pt_machine_way(m, event, who, state);
 
-    if (is_taken(at) && at->only_ok && !way->only_ok)
+    if (is_taken(at) && at->only && !way->only)
         at = pt_machine_way(m, pt_machine_otherwise(m, event), who, state);
     if (!is_taken(at))
         *at = *way;
@@ -117,7 +117,8 @@ static bool put_event(struct pt_parser *p, posixtrace_metric_t *m, const struct 
 
         if (!w->of[who])
             continue;
-        if (is_taken(at) && !is_general(w))
+        if (is_taken(at) && !is_general(w) && (!at->only || way.only || is_taken(pt_machine_way(
+                m, pt_machine_otherwise(m, e), (enum pt_who)who, w->state))))
             return fails_at(p, w->line, w->column, "state '%.100s' has another way for this "
                             "event already", m->states[w->state].name);
         put(m, e, (enum pt_who)who, w->state, &way);
@@ -139,7 +140,7 @@ static bool look_for_twins(struct pt_parser *p, const posixtrace_metric_t *m,
                 return fails_at(p, b->line, b->column, "state '%.100s' is left by lambda at once: "
                                 "it has no second way", m->states[b->state].name);
             if (a->kind == b->kind && is_general(a) && is_general(b) &&
-                strcmp(a->event, b->event) == 0)
+                (!a->way.only || b->way.only) && strcmp(a->event, b->event) == 0)
                 return fails_at(p, b->line, b->column, "state '%.100s' has another way for this "
                                 "event already", m->states[b->state].name);
         }

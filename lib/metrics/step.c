@@ -11,6 +11,9 @@
 #include "metrics/doubt.h"
 #include "metrics/step.h"
 
+/* As much as a signal handler may take that ends a sleep. */
+#define HANDLER_NS 1000000
+
 void pt_step_report(struct pt_engine *e, const struct pt_machine *m,
                     const struct pt_automaton *a, struct posixtrace_measurement *measurement)
 {
@@ -53,7 +56,7 @@ static void finish(struct pt_engine *e, struct pt_machine *m, struct pt_automato
     if (m->metric->change && !take_change(a, &measurement.length_ns))
         return;
     pt_bounds_of_change(e, m, a, before, &measurement);
-    if (!m->metric->positive || measurement.length_ns > 0)
+    if (measurement.length_ns > 0 || (measurement.length_ns == 0 && !m->metric->positive))
         pt_step_report(e, m, a, &measurement);
 }
 
@@ -125,17 +128,47 @@ static inline void enter(struct pt_engine *e, struct pt_machine *m, struct pt_au
     }
 }
 
+/* A sleep that a signal ended before it was due: the next one goes on with it if it is due at the
+ * same time, or at that of a relative sleep for the rest.  It is later by the time since, and
+ * by what the handler took. */
+static bool goes_on(const struct pt_automaton *a, int64_t due, int64_t ns)
+{
+    if (!a->has_due || a->due <= a->due_seen || due <= 0)
+        return false;
+    return due >= a->due - HANDLER_NS && due - (ns - a->due_seen) <= a->due + HANDLER_NS;
+}
+
+static bool fits(enum pt_only only, const struct pt_automaton *a, int64_t value, int64_t ns)
+{
+    switch (only) {
+    case PT_ONLY_OK:
+        return value == 0;
+    case PT_ONLY_DUE:
+        return value > 0;
+    case PT_ONLY_EARLY:
+        return value > ns;
+    case PT_ONLY_AGAIN:
+        return goes_on(a, value, ns);
+    case PT_ONLY_ANY:
+        break;
+    }
+    return true;
+}
+
 const struct pt_way *pt_step_way(const struct pt_label *label, size_t state,
-                                 const struct pt_tuple *tuple, int64_t *stamp)
+                                 const struct pt_automaton *a, const struct pt_tuple *tuple,
+                                 int64_t *stamp)
 {
     const struct pt_way *way = &label->ways[state];
     int64_t value = 0;
 
-    if ((way->only_ok || way->at == PT_AT_DUE) && tuple->event->data_len >= 16)
+    if ((way->only || pt_way_is_due(way)) && tuple->event->data_len >= 16)
         memcpy(&value, (const char *)tuple->event->data + 8, sizeof value);
-    if (way->only_ok && value != 0)
+    if (way->only && !fits((enum pt_only)way->only, a, value, tuple->ns))
         way = &label->otherwise[state];
-    *stamp = way->at == PT_AT_DUE && value > 0 ? value : tuple->ns;
+    *stamp = tuple->ns;
+    if (pt_way_is_due(way) && value > 0 && (way->at == PT_AT_DUE || value < tuple->ns))
+        *stamp = value;
     return way->target != PT_NOWHERE ? way : NULL;
 }
 
@@ -171,7 +204,8 @@ static void note_due(struct pt_automaton *a, const struct pt_tuple *tuple)
     memcpy(&due, (const char *)tuple->event->data + 8, sizeof due);
     if (due <= 0)
         return;
-    a->due = due < tuple->ns ? due : tuple->ns;
+    a->due = due;
+    a->due_seen = tuple->ns;
     a->has_due = true;
 }
 
@@ -218,13 +252,15 @@ void pt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
         step_in_doubt(e, m, a, label, tuple);
         return;
     }
-    if (label->due)
-        note_due(a, tuple);
     if (label->moves && label->moves[hot->state].whole && !(m->leaves && e->bounds)) {
+        if (label->due)
+            note_due(a, tuple);
         make_move(e, m, a, &label->moves[hot->state], tuple->ns, seen);
         return;
     }
-    way = pt_step_way(label, (size_t)hot->state, tuple, &stamp);
+    way = pt_step_way(label, (size_t)hot->state, a, tuple, &stamp);
+    if (label->due)
+        note_due(a, tuple);
     if (way)
         enter_all(e, m, a, way->target, stamp, tuple->ns, seen);
     else

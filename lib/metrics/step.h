@@ -19,7 +19,8 @@ static inline void pt_step_place(struct pt_machine *m, struct pt_automaton *a, i
 /* The way of that state that the event takes, or NULL.  stamp: the time of the state that it
  * leads to. */
 const struct pt_way *pt_step_way(const struct pt_label *label, size_t state,
-                                 const struct pt_tuple *tuple, int64_t *stamp);
+                                 const struct pt_automaton *a, const struct pt_tuple *tuple,
+                                 int64_t *stamp);
 /* Of a thread's own events, by event and state; NULL without memory. */
 struct pt_move *pt_moves_new(const posixtrace_metric_t *metric);
 /* Fills in whose it is, and hands it over. */
