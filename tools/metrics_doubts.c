@@ -185,8 +185,18 @@ static void say_why(const struct metrics_view *v, size_t metric, const struct me
                amount_count(d->discarded));
     else
         append(&l, "its events are there, and nothing among them that it measures");
-    if (v->format == METRICS_TABLE || v->pick->list[metric].named)
+    if (v->heard[metric] && sum->at_most_ns > 0)
+        append(&l, "; where events were lost there may be one of up to %s us",
+               metrics_us(sum->at_most_ns));
+    if (v->format == METRICS_TABLE || v->pick->list[metric].named ||
+        (v->heard[metric] && sum->at_most_ns > 0))
         say(v, &l);
+}
+
+/* All that it needs is there, and it has measured something, for all that is known. */
+static bool is_unknown(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
+{
+    return sum->doubt.unknown > 0 && metrics_hears(v->run, v->pick->metrics[metric]);
 }
 
 void metrics_print_doubts(const struct metrics_view *v)
@@ -199,12 +209,12 @@ void metrics_print_doubts(const struct metrics_view *v)
         if (!any)
             out_text("\n");
         any = true;
-        if (sum.count > 0 || (sum.doubt.unknown > 0 && v->heard[i]))
+        if (sum.count > 0 || is_unknown(v, i, &sum))
             say_sum(v, i, &sum);
     }
     for (size_t i = 0; i < v->pick->count; i++) {
         metrics_view_sum(v, i, &sum);
-        if (sum.count == 0 && (sum.doubt.unknown == 0 || !v->heard[i]))
+        if (sum.count == 0 && !is_unknown(v, i, &sum))
             say_why(v, i, &sum);
     }
 }

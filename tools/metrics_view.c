@@ -220,7 +220,7 @@ void metrics_view_end(struct metrics_view *v)
     metrics_groups_name(&v->groups, v->log->trid);
     v->heard = tool_grow(NULL, v->pick->count, sizeof *v->heard);
     for (size_t i = 0; i < v->pick->count; i++)
-        v->heard[i] = metrics_hears(v->run, v->pick->metrics[i]);
+        v->heard[i] = metrics_hears_any(v->run, v->pick->metrics[i]);
     if (v->stats)
         metrics_print_statistics(v);
     if (v->format == METRICS_TABLE)

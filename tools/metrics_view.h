@@ -30,7 +30,7 @@ struct metrics_view {
     bool     has_origin;
     int64_t  origin;         /* times of tables count from here */
     size_t   last;           /* place of the metric measured last */
-    bool     *heard;         /* by place: the run has events that it needs; after its end */
+    bool     *heard;         /* by place: the run has events that it looks at; after its end */
 };
 
 /* A sum over the groups of a metric, and what the run says of it. */
@@ -52,8 +52,8 @@ void metrics_view_begin(struct metrics_view *v);
 /* What follows the measurements; after the end of the run. */
 void metrics_view_end(struct metrics_view *v);
 
-/* Has the group a measurement, or may it have had one?  Not where the log lacks events that
- * the metric needs: then a gap says nothing. */
+/* Has the group a measurement, or may it have had one?  Not where the log has no event at all
+ * that the metric looks at. */
 bool metrics_view_shows(const struct metrics_view *v, const struct metrics_group *g);
 
 /* The two tables behind the measurements. */

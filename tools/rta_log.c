@@ -21,7 +21,7 @@
 struct measuring {
     const posixtrace_metric_t *metrics[RTA_MEASURED];   /* those that the set has */
     int value[RTA_MEASURED];                            /* what each of them measures */
-    bool heard[RTA_MEASURED];                           /* the log has the events it needs */
+    bool heard[RTA_MEASURED];                           /* the log has events of it */
     size_t count;
     struct metrics_groups groups;
 };
@@ -129,7 +129,7 @@ static int run_over(struct measuring *all, const struct log_file *log)
     progress_begin("events", log->info.events);
     status = metrics_take_log(run, log);
     for (size_t i = 0; i < all->count; i++)
-        all->heard[i] = metrics_hears(run, all->metrics[i]);
+        all->heard[i] = metrics_hears_any(run, all->metrics[i]);
     progress_end();
     posixtrace_metric_run_free(run);
     metrics_groups_name(&all->groups, log->trid);
