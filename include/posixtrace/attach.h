@@ -41,7 +41,7 @@
 #define POSIXTRACE_ATTACH_H
 
 #include <sys/types.h>
-#include <trace.h>
+#include "../trace.h"
 
 #ifdef __cplusplus
 extern "C" {

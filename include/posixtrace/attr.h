@@ -6,7 +6,7 @@
 #ifndef POSIXTRACE_ATTR_H
 #define POSIXTRACE_ATTR_H
 
-#include <trace.h>
+#include "../trace.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -44,7 +44,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <trace.h>
+#include "../trace.h"   /* not a trace.h of the program's own */
 
 #ifdef __cplusplus
 extern "C" {
@@ -107,13 +107,15 @@ pxt_pack_plain_(struct pxt_packer_ *p, const void *value, size_t size)
 static inline __attribute__((unused)) void
 pxt_pack_string_(struct pxt_packer_ *p, const void *value, size_t size)
 {
-    const char *string;
+    const char *string, *end;
     size_t length;
 
     memcpy(&string, value, size);
     /* The room may be more than an array has that the compiler knows: no cause to warn. */
     __asm__("" : "+r"(string));
-    length = string ? strnlen(string, p->room) : 0;
+    /* As strnlen(), which strict C does not declare. */
+    end = string ? (const char *)memchr(string, 0, p->room) : string;
+    length = end ? (size_t)(end - string) : string ? p->room : 0;
     if (length)
         memcpy(p->at, string, length);
     p->at[length] = 0;

@@ -9,7 +9,7 @@
 #define POSIXTRACE_EVENT_H
 
 #include <stdint.h>
-#include <trace.h>
+#include "../trace.h"
 
 #ifdef __cplusplus
 extern "C" {

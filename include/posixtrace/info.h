@@ -17,7 +17,7 @@
 #define POSIXTRACE_INFO_H
 
 #include <stdint.h>
-#include <trace.h>
+#include "../trace.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>
-#include <trace.h>
+#include "../trace.h"
 
 #ifdef __cplusplus
 extern "C" {

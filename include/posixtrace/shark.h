@@ -29,7 +29,7 @@
 #define POSIXTRACE_SHARK_H
 
 #include <stdint.h>
-#include <trace.h>
+#include "../trace.h"
 
 #ifdef __cplusplus
 extern "C" {

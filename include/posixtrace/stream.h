@@ -8,7 +8,7 @@
 #define POSIXTRACE_STREAM_H
 
 #include <stdint.h>
-#include <trace.h>
+#include "../trace.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -46,7 +46,7 @@
 #ifndef POSIXTRACE_SYSTEM_H
 #define POSIXTRACE_SYSTEM_H
 
-#include <trace.h>
+#include "../trace.h"
 
 #ifdef __cplusplus
 extern "C" {
