@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * posixtrace record, in parts: the program is started (launch), each process
- * gets a stream with a log (recording) and a filter (filter), the end is waited for
+ * gets a stream with a log and a filter (recording), the end is waited for
  * (watch), and what happened is reported (report).
  *
  * One process, one recording: the recorder owns the streams and is not traced
@@ -19,6 +19,7 @@
 #include <posixtrace/info.h>
 #include <trace.h>
 #include "log_place.h"
+#include "where.h"
 
 enum record_policy { RECORD_FLUSH, RECORD_LOOP, RECORD_UNTIL_FULL };
 
@@ -27,9 +28,7 @@ struct record_request {
     char      **command;        /* NULL-terminated; NULL: --pid */
     pid_t      *pids;
     size_t      pid_count;
-    const char **filters;       /* expressions, or patterns; "!PATTERN" leaves out */
-    size_t      filter_count;
-    char       *expression;     /* what they mean together, or NULL; for free() */
+    struct where filter;
     uint64_t    size, log_size; /* 0: not given */
     int         policy;         /* enum record_policy */
     bool        calls, switches;   /* --system */
@@ -89,12 +88,6 @@ void recording_alive(const struct recording *r, struct recording_alive *alive);
 void recording_end(struct recording *r);
 /* Ends what began and cannot go on. */
 void recording_drop(struct recording *r);
-
-/* record_filter.c.  The first two: EXIT_DONE, or another status and it was said. */
-int record_filter_add(struct record_request *q, const char *text);
-int record_filter_make(struct record_request *q);
-/* An error number. */
-int record_filter_begin(const struct recording *r, const struct record_request *q);
 
 /* record_system.c */
 /* Reads what --system says, NULL: all.  EXIT_DONE, or EXIT_USAGE and it was said. */

@@ -152,7 +152,7 @@ static void explain_nothing(const struct recording *r, const struct record_reque
     if (log_file_lost(log->info.lost) > 0)
         tool_note("nothing is in %s: what was recorded is lost (%s)", log->shown,
                   log_file_causes(&log->info));
-    else if (f->types > 0 && q->filter_count > 0)
+    else if (f->types > 0 && q->filter.count > 0)
         tool_note("nothing was recorded in %s: no event that --filter wants; event types: %s",
                   log->shown, f->names);
     else if (f->types > 0)
@@ -218,6 +218,8 @@ static void report_log(const struct recording *r, const struct record_request *q
     else
         explain_nothing(r, q, path, log, &f);
     say_refused(log);
+    if (f.types > 0)
+        where_warn(&q->filter, log);
     free(f.pids);
 }
 

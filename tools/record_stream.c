@@ -156,8 +156,10 @@ int recording_begin(struct recording *r, const struct record_request *q, const c
         r->active = true;
         error = record_system_begin(r, q);
     }
-    if (error == 0)
-        error = record_filter_begin(r, q);
+    /* One expression of the stream, which the traced processes look at themselves: also for
+     * types that they open later. */
+    if (error == 0 && q->filter.text)
+        error = posixtrace_set_expression(r->trid, q->filter.text, NULL);
     if (error == 0)
         error = posix_trace_start(r->trid);
     if (error != 0) {

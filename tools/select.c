@@ -5,7 +5,6 @@
  */
 #include "select.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,22 +15,12 @@ void select_init(struct selection *s)
     memset(s, 0, sizeof *s);
     s->from_ns = INT64_MIN;
     s->to_ns = INT64_MAX;
-    s->all_types = true;
 }
 
 void select_free(struct selection *s)
 {
-    free(s->globs);
     free(s->pids);
     free(s->tids);
-}
-
-int select_add_glob(struct selection *s, const char *glob)
-{
-    s->globs = tool_grow(s->globs, s->glob_count + 1, sizeof *s->globs);
-    s->globs[s->glob_count++] = glob;
-    s->all_types = false;
-    return EXIT_DONE;
 }
 
 static int add_number(const char *option, const char *text, int32_t **list, size_t *count)
@@ -87,26 +76,6 @@ int select_resolve(struct selection *s, int64_t first)
     return EXIT_DONE;
 }
 
-static bool matches(const struct selection *s, const char *name)
-{
-    for (size_t i = 0; i < s->glob_count; i++) {
-        if (fnmatch(s->globs[i], name, 0) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool wants_type(struct selection *s, const struct posixtrace_event *e)
-{
-    if (s->all_types)
-        return true;
-    if (e->id >= SELECT_TYPES)
-        return matches(s, e->name);
-    if (s->match[e->id] == 0)
-        s->match[e->id] = matches(s, e->name) ? 1 : -1;
-    return s->match[e->id] > 0;
-}
-
 static bool contains(const int32_t *list, size_t count, int32_t value)
 {
     for (size_t i = 0; i < count; i++) {
@@ -116,8 +85,7 @@ static bool contains(const int32_t *list, size_t count, int32_t value)
     return count == 0;
 }
 
-bool select_wants_other(struct selection *s, const struct posixtrace_event *e)
+bool select_wants_other(const struct selection *s, const struct posixtrace_event *e)
 {
-    return contains(s->pids, s->pid_count, e->pid) && contains(s->tids, s->tid_count, e->tid) &&
-           wants_type(s, e);
+    return contains(s->pids, s->pid_count, e->pid) && contains(s->tids, s->tid_count, e->tid);
 }

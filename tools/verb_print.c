@@ -44,10 +44,10 @@ static const char help[] =
     "  --format=FORMAT  text (default), jsonl or csv\n"
     "  --from=T         events at T and later\n"
     "  --to=T           events at T and earlier\n"
-    "  --event=GLOB     event types whose name matches; more than once: any of them\n"
+    "  --event=EXPR     'req:*', '!debug:*', 'price > 9'; more than once: any of them\n"
     "  --pid=N          events of process N; more than once: any of them\n"
     "  --tid=N          events of the thread with kernel id N; more than once as well\n"
-    "  --where=EXPR     events that posixtrace-filter(5) says: 'price >= 100'\n"
+    "  --where=EXPR     the same, once; both must hold (posixtrace-filter(5))\n"
     "  --color=WHEN     text in colour: auto (default), always or never\n"
     "  --width=N        fit text to N columns, 0: no limit (default: the terminal's,\n"
     "                   else 132)\n"
@@ -65,7 +65,7 @@ static const char *const colour_words[] = { "auto", "always", "never", NULL };
 
 struct request {
     struct selection select;
-    struct where where;
+    struct where event, where;
     const char *path;
     int  format, colour;
     long width;            /* -1: as fits */
@@ -93,16 +93,23 @@ static int set_width(const char *value, long *width)
     return EXIT_DONE;
 }
 
+static int set_where(struct where *w, const char *value)
+{
+    if (w->count > 0)
+        return tool_usage("option '--where' twice; 'and' connects two expressions");
+    return where_add(w, "option '--where'", value);
+}
+
 static int take_option(struct request *r, int code, const char *value)
 {
     switch (code) {
     case FORMAT: return set_word("format", value, formats, &r->format);
     case FROM: return select_set_from(&r->select, value);
     case TO: return select_set_to(&r->select, value);
-    case EVENT: return select_add_glob(&r->select, value);
+    case EVENT: return where_add(&r->event, "option '--event'", value);
     case PID: return select_add_pid(&r->select, value);
     case TID: return select_add_tid(&r->select, value);
-    case WHERE: return where_set(&r->where, "where", value);
+    case WHERE: return set_where(&r->where, value);
     case COLOUR: return set_word("colour setting", value, colour_words, &r->colour);
     case WIDTH: return set_width(value, &r->width);
     case STRICT: r->strict = true; return EXIT_DONE;
@@ -160,14 +167,16 @@ static int start(struct request *r, struct print *p, int64_t first, bool any)
     return status;
 }
 
+static bool is_meant(struct where *w, struct print *p, const struct posixtrace_event *e)
+{
+    int settled = where_settled(w, e);
+
+    return settled >= 0 ? settled == 1 : where_wants(w, e, print_layout(p, e));
+}
+
 static bool wants(struct request *r, struct print *p, const struct posixtrace_event *e)
 {
-    int settled;
-
-    if (!select_wants(&r->select, e))
-        return false;
-    settled = where_settled(&r->where, e);
-    return settled >= 0 ? settled == 1 : where_wants(&r->where, e, print_layout(p, e));
+    return select_wants(&r->select, e) && is_meant(&r->event, p, e) && is_meant(&r->where, p, e);
 }
 
 static int read_error(const struct print *p, int error)
@@ -212,11 +221,19 @@ static int print_events(struct request *r, struct print *p)
     return started ? EXIT_DONE : start(r, p, 0, false);
 }
 
+/* Of a pipe or a stream when all that it has is known. */
+static void warn(const struct request *r, const struct log_file *log)
+{
+    where_warn(&r->event, log);
+    where_warn(&r->where, log);
+}
+
 static int print_log(struct request *r, struct print *p)
 {
     int status = EXIT_DONE, error = 0;
 
     if (p->log->seekable) {
+        warn(r, p->log);
         status = start(r, p, p->log->info.first_ns, p->log->info.events > 0);
         if (status == EXIT_DONE && r->select.from.kind != WHEN_NEVER)
             error = posixtrace_seek(p->log->trid, r->select.from_ns);
@@ -229,6 +246,8 @@ static int print_log(struct request *r, struct print *p)
         return status;
     p->printer->end(p);
     out_flush();
+    if (!p->log->seekable)
+        warn(r, p->log);
     return log_file_report_loss(p->log, r->strict, status);
 }
 
@@ -289,6 +308,7 @@ static int follow_request(struct request *r)
     if (status != EXIT_USAGE) {
         p->printer->end(p);
         out_flush();
+        warn(r, &f.log);
         status = log_file_report_loss(&f.log, r->strict, status);
     }
     follow_close(&f);
@@ -316,6 +336,13 @@ static int print_request(struct request *r)
     return status;
 }
 
+static void free_request(struct request *r)
+{
+    select_free(&r->select);
+    where_free(&r->event);
+    where_free(&r->where);
+}
+
 static int run(struct options *o)
 {
     struct request r = { .width = -1 };
@@ -324,12 +351,15 @@ static int run(struct options *o)
     select_init(&r.select);
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         if (code == OPTION_STOP) {
-            select_free(&r.select);
-            where_free(&r.where);
+            free_request(&r);
             return o->status;
         }
         status = take_option(&r, code, o->value);
     }
+    if (status == EXIT_DONE)
+        status = where_make(&r.event);
+    if (status == EXIT_DONE)
+        status = where_make(&r.where);
     if (status == EXIT_DONE && r.follow && (!r.path || strcmp(r.path, "-") == 0))
         status = tool_usage("--follow needs a process, a stream or a log");
     if (status == EXIT_DONE && !r.path) {
@@ -339,8 +369,7 @@ static int run(struct options *o)
     }
     if (status == EXIT_DONE)
         status = r.follow ? follow_request(&r) : print_request(&r);
-    select_free(&r.select);
-    where_free(&r.where);
+    free_request(&r);
     return status;
 }
 

@@ -99,7 +99,7 @@ static int take_option(struct record_request *q, int code, const char *value)
     case POLICY: return set_policy(value, &q->policy);
     case SIZE: return set_size("size", value, &q->size);
     case LOG_SIZE: return set_size("log-size", value, &q->log_size);
-    case FILTER: return record_filter_add(q, value);
+    case FILTER: return where_add(&q->filter, "option '--filter'", value);
     case SYSTEM: return record_system_parse(q, value);
     case PRINT: q->print = true; return EXIT_DONE;
     default: q->quiet = true; return EXIT_DONE;
@@ -278,7 +278,7 @@ static bool parse(struct options *o, struct record_request *q, int *status)
     }
     *status = check_request(q);
     if (*status == EXIT_DONE)
-        *status = record_filter_make(q);
+        *status = where_make(&q->filter);
     return *status == EXIT_DONE;
 }
 
@@ -294,8 +294,7 @@ static int run(struct options *o)
     }
     signals_let(NULL);
     free(q.pids);
-    free(q.filters);
-    free(q.expression);
+    where_free(&q.filter);
     return status;
 }
 

@@ -3,31 +3,57 @@
 /* See where.h. */
 #include "where.h"
 
-#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tool.h"
 
-int where_set(struct where *w, const char *option, const char *text)
+static int make(const char *option, const char *const *texts, size_t count, char *text)
 {
     struct posixtrace_expression_fault fault;
-    int error;
+    int error = posixtrace_expression_from_patterns(texts, count, text, &fault);
 
-    if (w->expression)
-        return tool_usage("option '--%s' twice; 'and' connects two expressions", option);
-    error = posixtrace_expression_parse(text, &w->expression, &fault);
-    if (error == EINVAL)
-        return tool_usage("option '--%s', column %zu: %s; posixtrace-filter(5) describes "
-                          "expressions", option, fault.column, unquoted(fault.text));
-    if (error)
-        return tool_usage("option '--%s': %s", option, strerror(error));
-    return EXIT_DONE;
+    if (fault.column)
+        return tool_usage("%s, column %zu: %s; posixtrace-filter(5) describes expressions",
+                          option, fault.column, unquoted(fault.text));
+    if (fault.text[0])
+        return tool_usage("%s is %s", option, fault.text);
+    return error ? tool_error("%s: %s", option, strerror(error)) : EXIT_DONE;
+}
+
+/* Looked at alone first, so that what is wrong is said of this one. */
+int where_add(struct where *w, const char *option, const char *text)
+{
+    char alone[POSIXTRACE_EXPRESSION_MAX + 1];
+
+    w->option = option;
+    w->texts = tool_grow(w->texts, w->count + 1, sizeof *w->texts);
+    w->texts[w->count++] = text;
+    return make(option, &text, 1, alone);
+}
+
+int where_make(struct where *w)
+{
+    int status, error;
+
+    if (w->count == 0)
+        return EXIT_DONE;
+    w->text = tool_grow(NULL, POSIXTRACE_EXPRESSION_MAX + 1, 1);
+    status = make(w->option, w->texts, w->count, w->text);
+    if (status != EXIT_DONE)
+        return status;
+    error = posixtrace_expression_parse(w->text, &w->expression, NULL);
+    return error ? tool_error("%s: %s", w->option, strerror(error)) : EXIT_DONE;
 }
 
 void where_free(struct where *w)
 {
     posixtrace_expression_free(w->expression);
+    free(w->texts);
+    free(w->text);
     w->expression = NULL;
+    w->texts = NULL;
+    w->text = NULL;
 }
 
 /* A type may be described later, while a stream is followed: only what does not depend

@@ -76,6 +76,28 @@ int posixtrace_expression_decide(const posixtrace_expression_t *expression, cons
 /* Does it look at fields? */
 bool posixtrace_expression_needs_fields(const posixtrace_expression_t *expression);
 
+struct posixtrace_expression_test {
+    const char *subject;      /* "event", "class", "group", or "field" */
+    const char *name;         /* the field's, or what the type's name is compared with */
+    bool        pattern;      /* it is a pattern; never of a field */
+};
+
+/*
+ * The i-th test of a type's name or of a field, from 0, in no particular order; good as long
+ * as the expression.  For whoever wants to say that a name is nowhere to be found.
+ * Async-signal-safe, thread-safe.
+ *
+ * EINVAL  a NULL argument
+ * ENOENT  there is none: i counts from 0
+ */
+int posixtrace_expression_test(const posixtrace_expression_t *expression, size_t i,
+                               struct posixtrace_expression_test *test);
+
+/* Has the type what the i-th test names: such a name, or such a field?  false: there is no
+ * such test, too.  layout: as above. */
+bool posixtrace_expression_test_suits(const posixtrace_expression_t *expression, size_t i,
+                                      const char *event_name, const posixtrace_layout_t *layout);
+
 /* ---- in the traced program ---- */
 
 /*

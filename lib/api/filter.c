@@ -58,6 +58,34 @@ PT_PUBLIC bool posixtrace_expression_needs_fields(const posixtrace_expression_t 
     return expression->fields;
 }
 
+PT_PUBLIC int posixtrace_expression_test(const posixtrace_expression_t *expression, size_t i,
+                                         struct posixtrace_expression_test *test)
+{
+    static const char *const subjects[] = { "event", "class", "group" };
+    const struct pt_node *n;
+    bool field;
+
+    if (!expression || !test)
+        return EINVAL;
+    n = pt_expression_test(expression, i);
+    if (!n)
+        return ENOENT;
+    field = n->subject == PT_SUBJECT_FIELD;
+    test->subject = field ? "field" : subjects[n->subject];
+    test->name = pt_expression_text(expression, field ? n->name : n->string);
+    test->pattern = !field && n->relation == PT_LIKE;
+    return 0;
+}
+
+PT_PUBLIC bool posixtrace_expression_test_suits(const posixtrace_expression_t *expression,
+                                                size_t i, const char *event_name,
+                                                const posixtrace_layout_t *layout)
+{
+    const struct pt_node *n = pt_expression_test(expression, i);
+
+    return n && pt_expression_test_suits(expression, n, event_name, layout);
+}
+
 PT_PUBLIC int posixtrace_set_expression(trace_id_t trid, const char *expression,
                                         struct posixtrace_expression_fault *fault)
 {

@@ -72,6 +72,12 @@ struct pt_subject_event {
     bool may_describe;                        /* without layout: one may come yet */
     int32_t pid;                              /* of the only process that is meant; 0: any */
 };
+/* The i-th test of a type's name or a field, or NULL. */
+const struct pt_node *pt_expression_test(const struct posixtrace_expression *e, size_t i);
+/* Has the type of that name and layout (or NULL) the name or the field of the test? */
+bool pt_expression_test_suits(const struct posixtrace_expression *e, const struct pt_node *test,
+                              const char *event_name, const struct posixtrace_layout *layout);
+
 /* 0, 1, or -1: it depends on the event. */
 int pt_expression_value(const struct posixtrace_expression *e, const struct pt_subject_event *s);
 

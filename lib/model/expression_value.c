@@ -170,13 +170,12 @@ static bool is_meant(const struct posixtrace_expression *e, const struct pt_node
 }
 
 /* What holds of a name holds of its further descriptions, too. */
-static bool test_name(const struct posixtrace_expression *e, const struct pt_node *n,
-                      const char *name)
+static bool has_name(const struct posixtrace_expression *e, const struct pt_node *n,
+                     const char *name)
 {
     size_t len = strlen(name), unmarked = unmarked_length(name, len);
-    bool meant = is_meant(e, n, name, len) || (unmarked < len && is_meant(e, n, name, unmarked));
 
-    return meant == (n->relation != PT_UNEQUAL);
+    return is_meant(e, n, name, len) || (unmarked < len && is_meant(e, n, name, unmarked));
 }
 
 static bool test_element(const struct posixtrace_expression *e, const struct pt_node *n,
@@ -250,7 +249,7 @@ static int test(const struct posixtrace_expression *e, const struct pt_node *n,
     int64_t v;
 
     if (n->subject <= PT_SUBJECT_GROUP)
-        return test_name(e, n, s->name);
+        return has_name(e, n, s->name) == (n->relation != PT_UNEQUAL);
     if (n->subject == PT_SUBJECT_FIELD)
         return test_field(e, n, s);
     if (!s->event && n->subject == PT_SUBJECT_PID && s->pid)
@@ -289,4 +288,26 @@ static int value_of(const struct posixtrace_expression *e, uint16_t at,
 int pt_expression_value(const struct posixtrace_expression *e, const struct pt_subject_event *s)
 {
     return value_of(e, (uint16_t)(e->nodes - 1), s);
+}
+
+const struct pt_node *pt_expression_test(const struct posixtrace_expression *e, size_t i)
+{
+    for (uint16_t at = 0; at < e->nodes; at++) {
+        const struct pt_node *n = &e->node[at];
+
+        if (n->op != PT_NODE_TEST ||
+            (n->subject > PT_SUBJECT_GROUP && n->subject != PT_SUBJECT_FIELD))
+            continue;
+        if (i-- == 0)
+            return n;
+    }
+    return NULL;
+}
+
+bool pt_expression_test_suits(const struct posixtrace_expression *e, const struct pt_node *test,
+                              const char *event_name, const struct posixtrace_layout *layout)
+{
+    if (test->subject == PT_SUBJECT_FIELD)
+        return layout && pt_layout_find(layout, pt_expression_text(e, test->name)) < layout->count;
+    return has_name(e, test, event_name);
 }

@@ -110,7 +110,9 @@ def check_selection(tool, log, events, rng):
               fnmatch.fnmatchcase(e[5].decode("latin-1"), pattern)]
     command = [tool, "print", "--format=jsonl", f"--from={low}", f"--to=@{high / 1e9:.0f}", log]
     command[4] = f"--to=@{high // 10**9}.{high % 10**9:09d}"
-    command += [f"--tid={chosen[2]}", os.fsencode("--event=") + shortened]
+    # in quotes: with signs such as = a pattern alone would be an expression
+    quoted = b'event "' + shortened.replace(b'"', b'\\"') + b'"'
+    command += [f"--tid={chosen[2]}", os.fsencode("--event=") + quoted]
     found = subprocess.run(command, capture_output=True, check=True).stdout
     if found.decode() != "".join(map(line, wanted)):
         sys.exit(f"{command}: not the {len(wanted)} events that were expected")

@@ -141,6 +141,37 @@ START_TEST(further_descriptions)
 }
 END_TEST
 
+START_TEST(names_in_it)
+{
+    static const char text[] = "event \"a*\" or class == \"b\" and not (group != \"c\" or f > 1) "
+                               "or pid 7 and g and thread \"t\"";
+    struct posixtrace_expression_test t;
+    posixtrace_expression_t *e = parse(text);
+    char all[200] = "";
+    size_t i;
+
+    for (i = 0; posixtrace_expression_test(e, i, &t) == 0; i++)
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s %s%s; ", t.subject, t.name,
+                 t.pattern ? " (pattern)" : "");
+    ck_assert_uint_eq(i, 5);
+    ck_assert_str_eq(all, "event a* (pattern); class b; group c; field f; field g; ");
+    ck_assert_int_eq(posixtrace_expression_test(e, i, &t), ENOENT);
+    ck_assert_int_eq(posixtrace_expression_test(e, SIZE_MAX, &t), ENOENT);
+    ck_assert_int_eq(posixtrace_expression_test(NULL, 0, &t), EINVAL);
+    ck_assert_int_eq(posixtrace_expression_test(e, 0, NULL), EINVAL);
+    ck_assert(posixtrace_expression_test_suits(e, 0, "abc", NULL));
+    ck_assert(!posixtrace_expression_test_suits(e, 0, "bc", NULL));
+    ck_assert(posixtrace_expression_test_suits(e, 2, "c:d", NULL));
+    ck_assert(!posixtrace_expression_test_suits(e, 3, "abc", NULL));
+    ck_assert(!posixtrace_expression_test_suits(e, 5, "abc", NULL));
+    posixtrace_expression_free(e);
+    e = parse("flag or flg");
+    ck_assert(posixtrace_expression_test_suits(e, 0, "any", layout));
+    ck_assert(!posixtrace_expression_test_suits(e, 1, "any", layout));
+    posixtrace_expression_free(e);
+}
+END_TEST
+
 START_TEST(numbers)
 {
     expect("pid 10 and tid 11", true);
@@ -334,6 +365,7 @@ static void add(TCase *c)
 {
     tcase_add_test(c, names);
     tcase_add_test(c, further_descriptions);
+    tcase_add_test(c, names_in_it);
     tcase_add_test(c, numbers);
     tcase_add_test(c, fields);
     tcase_add_test(c, comma);
