@@ -28,8 +28,7 @@ int pt_eventid_open(const char *event_name, trace_event_id_t *event_id, struct p
 
     if (!event_name || !event_id)
         return EINVAL;
-    if (pt_self_record_asked)
-        pt_self_record_begin();
+    pt_self_record_begin();
     self = pt_self_make();
     if (!self || pt_exit_register() < 0)
         return ENOMEM;

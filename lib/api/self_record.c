@@ -20,7 +20,8 @@
 #include "stream/lane.h"
 #include "stream/log_lock.h"
 
-bool pt_self_record_asked;
+/* Whether the variables ask for it; never changes after loading. */
+static bool asked;
 
 static struct {
     struct pt_record_name name;     /* of the log */
@@ -32,6 +33,11 @@ static struct {
 } setting;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+/* This thread begins it: what the library calls meanwhile may be the program's own
+ * pthread_mutex_lock(), and open a type. */
+static _Thread_local bool beginning __attribute__((tls_model("initial-exec")));
+/* A type was opened before the environment was read. */
+static bool opened_early, is_read;
 static uint32_t begun;              /* 1: begun_log and begun_error are final */
 static int begun_error;
 static char begun_log[PT_RECORD_PATH];
@@ -146,13 +152,16 @@ static void read_environment(void)
     const char *name = secure_getenv("POSIXTRACE_RECORD");
     int saved = errno;
 
+    is_read = true;
     if (!name || !*name)
         return;
     setting.name = (struct pt_record_name){ folder_of(name), strdup(name) };
     read_settings();
-    pt_self_record_asked = setting.name.folder && setting.name.pattern;
+    asked = setting.name.folder && setting.name.pattern;
     /* Once there are threads the kernel takes milliseconds for it. */
     pt_lane_barrier_works();
+    if (opened_early)
+        pt_self_record_begin();
     errno = saved;
 }
 
@@ -233,13 +242,19 @@ static void begin_once(void)
 
 void pt_self_record_begin(void)
 {
+    if (!is_read)
+        opened_early = true;
+    if (!asked || beginning)
+        return;
+    beginning = true;
     pthread_once(&once, begin_once);
+    beginning = false;
 }
 
 int pt_self_record_look(char *log, size_t size)
 {
     *log = '\0';
-    if (!pt_self_record_asked)
+    if (!asked)
         return 0;
     if (pt_load_acquire(&begun) && begun_log[0]) {
         strncat(log, begun_log, size - 1);

@@ -22,11 +22,9 @@
 #include <stdint.h>
 #include "base/atomics.h"
 
-/* Whether the variables ask for it; never changes after loading. */
-extern bool pt_self_record_asked PT_HIDDEN;
-
-/* Begins, once in a process and its forked children.  Any thread, not in signal
- * handlers. */
+/* A type is opened: begins, if the variables ask for it, once in a process and its forked
+ * children.  Before the library's constructor has read them: when it has.  Any thread, not
+ * in signal handlers. */
 void pt_self_record_begin(void);
 
 /* The log that the process records itself into, or would; "" for none.  Returns
