@@ -155,6 +155,8 @@ void watch(struct recording *r, size_t count, const struct record_request *q, bo
 /* record_report.c.  Says what was recorded, or why that is nothing; path: the
  * program's file, or NULL.  EXIT_DONE, or EXIT_FAILED if the log is not whole. */
 int record_report(const struct recording *r, const struct record_request *q, const char *path);
+/* Says so if the process cannot record anything as it is. */
+void record_report_waiting(const struct recording *r, const struct record_request *q);
 /* Names those of the processes that are still alive and not r's own. */
 void record_report_alive(const struct recording *r, const struct recording_alive *alive);
 

@@ -139,11 +139,50 @@ static bool contains(const char *path, const char *text)
     return found;
 }
 
+static void process_name(pid_t pid, char *to, size_t size)
+{
+    char path[40];
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    f = fopen(path, "re");
+    if (!f || !fgets(to, (int)size, f))
+        snprintf(to, size, "?");
+    to[strcspn(to, "\n")] = '\0';
+    if (f)
+        fclose(f);
+}
+
 /* A program that is linked to the library names it; one with the library inside
  * has the names of the variables that the library reads. */
 static bool names_the_library(const char *path)
 {
     return contains(path, "libposixtrace.so") || contains(path, "POSIXTRACE_DIR");
+}
+
+/* Has the process the library, or the program the library inside?  Where it cannot be seen it
+ * is not denied. */
+static bool has_the_library(pid_t pid)
+{
+    char path[40];
+
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    if (access(path, R_OK) < 0 || contains(path, "libposixtrace.so"))
+        return true;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    return access(path, R_OK) < 0 || names_the_library(path);
+}
+
+void record_report_waiting(const struct recording *r, const struct record_request *q)
+{
+    char name[32];
+
+    if (q->quiet || q->switches || has_the_library(r->pid))
+        return;
+    process_name(r->pid, name, sizeof name);
+    tool_note("process %d (%s) has not loaded libposixtrace: nothing of it is recorded unless it "
+              "does; 'posixtrace record --system PROGRAM' records what any program waits for",
+              (int)r->pid, quote(name));
 }
 
 static void explain_nothing(const struct recording *r, const struct record_request *q,
@@ -160,7 +199,9 @@ static void explain_nothing(const struct recording *r, const struct record_reque
                   "generated", log->shown, f->names);
     else if (path && !names_the_library(path))
         tool_note("nothing was recorded in %s: %s is not linked with libposixtrace, and nothing "
-                  "that it started has called it", log->shown, quote(path));
+                  "that it started has called it%s", log->shown, quote(path),
+                  q->calls || q->switches
+                  ? "" : "; 'posixtrace record --system' records what any program waits for");
     else if (path)
         tool_note("nothing was recorded in %s: the program is linked with libposixtrace, but "
                   "has not called it", log->shown);
@@ -168,20 +209,6 @@ static void explain_nothing(const struct recording *r, const struct record_reque
         tool_note("nothing was recorded in %s: process %d has not called libposixtrace "
                   "meanwhile; is it linked with it, and does it use the same POSIXTRACE_DIR?",
                   log->shown, (int)r->pid);
-}
-
-static void process_name(pid_t pid, char *to, size_t size)
-{
-    char path[40];
-    FILE *f;
-
-    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
-    f = fopen(path, "re");
-    if (!f || !fgets(to, (int)size, f))
-        snprintf(to, size, "?");
-    to[strcspn(to, "\n")] = '\0';
-    if (f)
-        fclose(f);
 }
 
 void record_report_alive(const struct recording *r, const struct recording_alive *alive)

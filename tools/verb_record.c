@@ -222,8 +222,10 @@ static int begin_all(struct recording *r, const struct record_request *q)
     }
     for (size_t i = 0; status != EXIT_DONE && i < q->pid_count; i++)
         recording_drop(&r[i]);
-    for (size_t i = 0; status == EXIT_DONE && i < q->pid_count; i++)
+    for (size_t i = 0; status == EXIT_DONE && i < q->pid_count; i++) {
         record_log_keep(&r[i]);
+        record_report_waiting(&r[i], q);
+    }
     return status;
 }
 
