@@ -10,6 +10,7 @@
 #include "log/format.h"
 #include "process/log_fate.h"
 #include "ring/liveness.h"
+#include "ring/log_folder.h"
 
 #define OPEN_FLAGS (O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
@@ -49,30 +50,53 @@ static enum pt_log_fate examine(const struct pt_seg_header *h, const struct pt_l
     return PT_LOG_THERE;
 }
 
-/* One reading of the folder. */
+/* One reading of the folder.  UNKNOWN also where the log's name is there and leads to another
+ * file: one that is mounted over it. */
 static enum pt_log_fate read_folder(const struct pt_seg_header *h, const struct pt_log_look *look,
                                     DIR *d, int flags, int *fd)
 {
     unsigned looks = look->looks;
+    bool covered = false;
     struct dirent *e;
     struct stat st;
 
-    for (errno = 0; looks > 0 && (e = readdir(d)); looks--, errno = 0)
-        if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && is_the_file(h, &st))
+    for (errno = 0; looks > 0 && (e = readdir(d)); looks--, errno = 0) {
+        if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            continue;
+        if (is_the_file(h, &st))
             return examine(h, look, dirfd(d), e->d_name, flags, fd);
-    return looks > 0 && errno == 0 ? PT_LOG_GONE : PT_LOG_UNKNOWN;
+        covered |= e->d_ino == h->log_ino;
+    }
+    return looks > 0 && errno == 0 && !covered ? PT_LOG_GONE : PT_LOG_UNKNOWN;
+}
+
+/* A copy of the log has its name now; or it is the log, on a file system whose inode numbers do
+ * not last. */
+static bool has_copy(const struct pt_seg_header *h, int dir, const char *name)
+{
+    int file = openat(dir, name, O_RDONLY | OPEN_FLAGS);
+    struct pt_log_header head;
+    bool same = file >= 0 && pread(file, &head, sizeof head, 0) == (ssize_t)sizeof head &&
+                memcmp(head.magic, PT_LOG_MAGIC, sizeof head.magic) == 0 &&
+                memcmp(head.id, h->id, sizeof h->id) == 0;
+
+    if (file >= 0)
+        close(file);
+    return same;
 }
 
 /* Under whatever name.  A file that gets another name while the folder is read may not come
- * up: what is gone is gone twice. */
+ * up: a log is gone if two readings in succession do not find it. */
 static enum pt_log_fate search(const struct pt_seg_header *h, const struct pt_log_look *look,
-                               int dir, int flags, int *fd)
+                               int folder, const char *name, int flags, int *fd)
 {
-    DIR *d = fdopendir(dir);
+    int dir = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
+    DIR *d = dir < 0 ? NULL : fdopendir(dir);
     enum pt_log_fate fate;
 
     if (!d) {
-        close(dir);
+        if (dir >= 0)
+            close(dir);
         return PT_LOG_UNKNOWN;
     }
     fate = read_folder(h, look, d, flags, fd);
@@ -81,26 +105,22 @@ static enum pt_log_fate search(const struct pt_seg_header *h, const struct pt_lo
         fate = read_folder(h, look, d, flags, fd);
     }
     closedir(d);
-    return fate;
+    return fate == PT_LOG_GONE && has_copy(h, folder, name) ? PT_LOG_UNKNOWN : fate;
 }
 
-/* -1: cannot be read, or another file system is there now. */
-static int open_folder(const struct pt_seg_header *h)
+/* Any folder can have the log; only its own can show that the log is gone. */
+static enum pt_log_fate look_in(const struct pt_seg_header *h, const struct pt_log_look *look,
+                                int folder, const char *name, int flags, int *fd)
 {
-    char path[sizeof h->log_path];
+    bool own = pt_log_folder_is(h, folder);
+    enum pt_log_fate fate = PT_LOG_UNKNOWN;
     struct stat st;
-    char *slash;
-    int dir;
 
-    memcpy(path, h->log_path, sizeof path);
-    slash = strrchr(path, '/');
-    slash[slash == path] = '\0';
-    dir = open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
-    if (dir >= 0 && (fstat(dir, &st) < 0 || st.st_dev != h->log_dev)) {
-        close(dir);
-        dir = -1;
-    }
-    return dir;
+    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && is_the_file(h, &st))
+        fate = examine(h, look, folder, name, flags, fd);
+    else if (own)
+        fate = search(h, look, folder, name, flags, fd);
+    return fate == PT_LOG_GONE && !own ? PT_LOG_UNKNOWN : fate;
 }
 
 /* Deleted before the stream was made: whoever has it open may still want it whole. */
@@ -112,22 +132,34 @@ static bool had_no_name(const char *path)
     return n >= sizeof mark && strcmp(path + n - (sizeof mark - 1), mark) == 0;
 }
 
+/* The same mount namespace is not proof, since its number may be used again; but in another
+ * the path means nothing. */
+static bool can_look(const struct pt_seg_header *h, const struct pt_log_look *look)
+{
+    return memchr(h->log_path, '\0', sizeof h->log_path) && h->log_path[0] == '/' &&
+           !had_no_name(h->log_path) && h->log_ino != 0 && h->mnt_ns != 0 &&
+           h->mnt_ns == pt_mount_namespace() &&
+           (!look->near || (look->has_own && h->log_dev == look->own_dev));
+}
+
 enum pt_log_fate pt_log_find(const struct pt_seg_header *h, const struct pt_log_look *look,
                              int flags, int *fd)
 {
-    struct stat st;
-    int dir;
+    char path[sizeof h->log_path], *slash;
+    enum pt_log_fate fate;
+    int folder;
 
     if (fd)
         *fd = -ENOENT;
-    if (!memchr(h->log_path, '\0', sizeof h->log_path) || h->log_path[0] != '/' ||
-        had_no_name(h->log_path) || h->log_ino == 0 || h->mnt_ns == 0 ||
-        h->mnt_ns != pt_mount_namespace())
+    if (!can_look(h, look))
         return PT_LOG_UNKNOWN;
-    if (look->near && (!look->has_own || h->log_dev != look->own_dev))
+    memcpy(path, h->log_path, sizeof path);
+    slash = strrchr(path, '/');
+    *slash = '\0';
+    folder = open(slash == path ? "/" : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
         return PT_LOG_UNKNOWN;
-    if (lstat(h->log_path, &st) == 0 && is_the_file(h, &st))
-        return examine(h, look, AT_FDCWD, h->log_path, flags, fd);
-    dir = open_folder(h);
-    return dir < 0 ? PT_LOG_UNKNOWN : search(h, look, dir, flags, fd);
+    fate = look_in(h, look, folder, slash + 1, flags, fd);
+    close(folder);
+    return fate;
 }

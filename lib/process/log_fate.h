@@ -3,12 +3,13 @@
 /*
  * What became of the log of a stream whose process is dead.
  *
- * THERE: the file is where it was, or under another name in that folder.  GONE: its folder
- * can be read, is the same one, and no file in it is the log, or the file holds another log
- * or other contents since; the stream's events have no place any more.  UNKNOWN: everything
- * else, as a path in another mount namespace, a folder that cannot be read, a file system
- * that is not mounted, a pipe, a file that never had a name, and one that is shorter than a
- * log's header (its next writer may be about to start).
+ * THERE: the file is where it was, or under another name in that folder.  GONE: the folder is
+ * the one that had the log (ring/log_folder.h), it can be read, and no file in it is the log; or
+ * the file holds another log or other contents since.  The stream's events have no place any
+ * more.  UNKNOWN: everything else, as a path in another mount namespace, another folder under
+ * the path of the first, a folder that cannot be read, a file system that is not mounted, a copy
+ * of the log under its name, a pipe, a file that never had a name, and one that is shorter than
+ * a log's header (its next writer may be about to start).
  */
 #ifndef PT_PROCESS_LOG_FATE_H
 #define PT_PROCESS_LOG_FATE_H

@@ -269,6 +269,9 @@ struct pt_seg_header {
     uint32_t fences;           /* 1: no membarrier, writers use full fences */
     struct pt_attr attr;
     uint64_t mnt_ns;           /* in which log_path is a path; 0: unknown */
+    /* log_folder.h: the inode of the log's folder, 0: unknown; its time of birth in ns of
+     * CLOCK_REALTIME, 0: the file system does not have it */
+    uint64_t log_folder, log_folder_born;
 
     /* control plane */
     __attribute__((aligned(64))) uint64_t state;
@@ -353,6 +356,7 @@ struct pt_seg_header {
  * and post-mortems; another number here is another PT_SEG_LAYOUT. */
 _Static_assert(sizeof(struct pt_seg_header) == 16384, "layout");
 _Static_assert(offsetof(struct pt_seg_header, attr) == 464, "layout");
+_Static_assert(offsetof(struct pt_seg_header, log_folder) == 680, "layout");
 _Static_assert(offsetof(struct pt_seg_header, control) == 744, "layout");
 _Static_assert(offsetof(struct pt_seg_header, filters) == 776, "layout");
 _Static_assert(offsetof(struct pt_seg_header, lost_no_slot) == 1760, "layout");

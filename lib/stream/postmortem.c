@@ -232,7 +232,7 @@ static bool is_copy(const struct pt_seg_header *h, int fd)
 {
     struct stat st;
 
-    return h->log_path[0] == '/' &&
+    return h->log_ino != 0 &&
            (fstat(fd, &st) != 0 || st.st_dev != h->log_dev || st.st_ino != h->log_ino);
 }
 

@@ -2,16 +2,15 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* Making and unmaking active streams; see stream.h. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/sys.h"
 #include "base/thread.h"
 #include "ring/census.h"
 #include "ring/dir.h"
+#include "ring/log_folder.h"
 #include "ring/slot.h"
 #include "ring/syncpoint.h"
 #include "stream/balance.h"
@@ -40,29 +39,6 @@ static void link_names(struct pt_stream *s)
     close(dir);
 }
 
-/* Where the log is, for who finds the segment later. */
-static void note_log(struct pt_seg_header *h, int fd)
-{
-    char link[32];
-    struct stat st;
-    ssize_t n;
-
-    if (fstat(fd, &st) == 0) {
-        h->log_dev = st.st_dev;
-        h->log_ino = st.st_ino;
-    }
-    strcpy(link, "/proc/self/fd/");
-    char *p = link + strlen(link), digits[12], *d = digits + sizeof digits - 1;
-    unsigned v = (unsigned)fd;
-    *d = '\0';
-    do
-        *--d = (char)('0' + v % 10);
-    while ((v /= 10) != 0);
-    strcpy(p, d);
-    n = readlink(link, h->log_path, sizeof h->log_path - 1);
-    h->log_path[n > 0 ? n : 0] = '\0';
-}
-
 static int open_segment(struct pt_stream *s, const struct pt_attr *attr, int log_fd)
 {
     struct pt_seg_request q = { .attr = *attr, .with_log = log_fd >= 0,
@@ -88,7 +64,7 @@ static int open_segment(struct pt_stream *s, const struct pt_attr *attr, int log
     pt_syncpoint_first(s->seg->h, s->seg->g.clock);
     link_names(s);
     if (log_fd >= 0)
-        note_log(s->seg->h, log_fd);
+        pt_log_folder_note(s->seg->h, log_fd);
     return 0;
 }
 

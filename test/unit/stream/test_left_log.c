@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -37,7 +38,7 @@ struct kind {
 static const struct kind plain = { POSIX_TRACE_APPEND, 1 << 20, 1 << 20, 3000 };
 static const struct kind small_loop = { POSIX_TRACE_LOOP, 30000, 1 << 20, 3000 };
 
-static char path[64];
+static char place[400] = "/tmp", path[448];
 static struct stat log_file;
 static int to_writer;
 static pid_t writer;
@@ -128,7 +129,7 @@ static void start_writer(const struct kind *k)
     int go[2], ready[2], fd;
     char c;
 
-    strcpy(path, "/tmp/posixtrace-left.XXXXXX");
+    snprintf(path, sizeof path, "%s/posixtrace-left.XXXXXX", place);
     fd = mkstemp(path);
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(fstat(fd, &log_file), 0);
@@ -331,6 +332,61 @@ START_TEST(the_list_unites)
 }
 END_TEST
 
+static void is_whole_after_recovery(const char *name)
+{
+    struct posixtrace_recover_report report = recover_log(name);
+    struct posixtrace_info info;
+
+    ck_assert(report.segment_found);
+    open_log(name, &info);
+    ck_assert_uint_eq(info.events, 2 * (uint64_t)plain.events);
+    ck_assert_uint_eq(lost_of(&info), 0);
+}
+
+/* What a look for the log of a dead stream finds is another folder, or nothing where the path
+ * was cut: the stream stays. */
+START_TEST(the_folder_is_renamed)
+{
+    char old[sizeof place + 4], moved[sizeof path + 4];
+    unsigned removed, kept;
+
+    strcpy(place, "/tmp/posixtrace-left.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(place));
+    kill_writer(&plain);
+    snprintf(old, sizeof old, "%s.old", place);
+    snprintf(moved, sizeof moved, "%s%s", old, strrchr(path, '/'));
+    ck_assert_int_eq(rename(place, old), 0);
+    ck_assert_int_eq(mkdir(place, 0700), 0);
+    ck_assert_int_eq(posixtrace_stream_reap(0, &removed, &kept), 0);
+    is_whole_after_recovery(moved);
+    unlink(moved);
+    rmdir(old);
+    rmdir(place);
+}
+END_TEST
+
+START_TEST(the_path_is_long)
+{
+    unsigned removed, kept;
+    char folder[32], copy[64];
+
+    strcpy(folder, "/tmp/posixtrace-left.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(place, sizeof place, "%s/%0230d", folder, 0);
+    ck_assert_int_eq(mkdir(place, 0700), 0);
+    kill_writer(&plain);
+    ck_assert_uint_gt(strlen(path), 255);
+    ck_assert_int_eq(posixtrace_stream_reap(0, &removed, &kept), 0);
+    copy_log(copy);
+    is_whole_after_recovery(copy);
+    is_whole_after_recovery(path);
+    unlink(copy);
+    unlink(path);
+    rmdir(place);
+    rmdir(folder);
+}
+END_TEST
+
 static void add_tests(TCase *t)
 {
     tcase_set_timeout(t, 60);
@@ -338,6 +394,8 @@ static void add_tests(TCase *t)
     tcase_add_test(t, a_copy_is_recovered);
     tcase_add_test(t, a_small_loop_log_is_recovered);
     tcase_add_test(t, the_list_unites);
+    tcase_add_test(t, the_folder_is_renamed);
+    tcase_add_test(t, the_path_is_long);
 }
 
 int main(void)

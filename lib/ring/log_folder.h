@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Where the log of a stream is, as its segment says: the file by device and inode, its path,
+ * and its folder by inode and time of birth.
+ *
+ * A path alone proves nothing: later, or in another root directory or mount namespace (whose
+ * number the kernel uses again), it may lead to another folder.  So a process that does not
+ * find the log in a folder must know that the folder is the one that had it.  An inode number
+ * identifies a folder as long as it exists, within a file system that stays mounted.  The time
+ * of birth, where the file system has it, distinguishes two file systems that were mounted one
+ * after the other with the same device number: their root folders have the same inode number.
+ *
+ * A log over whose name another file is mounted, or that is mounted itself, is in no folder.
+ */
+#ifndef PT_RING_LOG_FOLDER_H
+#define PT_RING_LOG_FOLDER_H
+
+#include <stdbool.h>
+#include "ring/layout.h"
+
+/* Fills log_dev to log_path, log_folder and log_folder_born.  A path that does not fit is "";
+ * log_folder is 0 where it is unknown.  A pipe, socket or terminal has only a path. */
+void pt_log_folder_note(struct pt_seg_header *h, int fd);
+/* Is the directory on that descriptor (O_PATH is enough) the folder of the log? */
+bool pt_log_folder_is(const struct pt_seg_header *h, int dir);
+
+#endif
