@@ -63,10 +63,12 @@ static bool is_dead(long pid)
     return pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 }
 
-/* Lines longer than the buffer are of no lock on a file. */
+/* Is there a flock() on the file, and is each one a dead process's?  Lines longer than the
+ * buffer are of no lock on a file. */
 static bool all_are_dead(int fd, const char *file)
 {
     char text[TEXT_MAX];
+    bool seen = false;
     size_t have = 0;
     ssize_t n;
 
@@ -78,16 +80,18 @@ static bool all_are_dead(int fd, const char *file)
         text[have] = '\0';
         for (; (end = strchr(from, '\n')); from = end + 1) {
             *end = '\0';
-            if (parse(from, &l) && strcmp(l.kind, "FLOCK") == 0 && strcmp(l.file, file) == 0 &&
-                !is_dead(l.pid))
+            if (!parse(from, &l) || strcmp(l.kind, "FLOCK") != 0 || strcmp(l.file, file) != 0)
+                continue;
+            if (!is_dead(l.pid))
                 return false;
+            seen = true;
         }
         have -= (size_t)(from - text);
         memmove(text, from, have);
         if (have > LINE_MAX_BYTES)
             have = 0;
     }
-    return n == 0;
+    return n == 0 && seen;
 }
 
 /* Its text is not on the stack beside that of all locks. */

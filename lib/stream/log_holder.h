@@ -11,9 +11,10 @@
 
 /* Has the description of fd the lock?  1, 0, or negative: /proc does not say. */
 int pt_log_holder_is(int fd);
-/* own has a lock of bytes on the file: as long as that is so, is who took the flock() on the
- * file dead?  True also where nobody can be seen who did: the process is dead or in another
- * pid namespace. */
+/* own has a lock of bytes on the file: as long as that is so, is the process that took the
+ * flock() on the file dead?  False where /proc/locks does not show the flock(): the kernel leaves
+ * out processes outside the pid namespace of /proc, living ones also, and in all but the first
+ * pid namespace dead ones. */
 bool pt_log_holder_is_dead(int own);
 
 #endif

@@ -4,14 +4,19 @@
  * One writer for a log file: the second stream is refused, in the same process and in
  * another, and leaves the log alone; the file is free when the stream is shut down, and
  * when its process was killed, whatever that process has forked, and whatever its child has
- * inherited.  A reader knows by the lock that a log is being written whose segment it cannot
+ * inherited; not while a process holds it that cannot be seen from the pid namespace.  A reader knows by the lock that a log is being written whose segment it cannot
  * find.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <posixtrace/event.h>
@@ -217,6 +222,15 @@ static bool take_by_lock(int fd)
     return flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
+/* Only there the kernel shows the locks of dead processes: PROC_PID_INIT_INO. */
+static bool is_first_pid_namespace(void)
+{
+    char name[32] = "";
+
+    return readlink("/proc/self/ns/pid", name, sizeof name - 1) > 0 &&
+           strcmp(name, "pid:[4026531836]") == 0;
+}
+
 /* Only a child still has the lock: the first stream takes the file over, and has it alone. */
 START_TEST(forked_child_holds)
 {
@@ -229,6 +243,11 @@ START_TEST(forked_child_holds)
     ck_assert_int_eq(kill(holder, SIGKILL), 0);
     ck_assert_int_eq(waitpid(holder, &status, 0), holder);
     ck_assert_int_ne(flock(two, LOCK_EX | LOCK_NB), 0);
+    if (!is_first_pid_namespace()) {
+        ck_assert_int_eq(create(one, &trid), EBUSY);
+        kill(child, SIGKILL);
+        return;
+    }
     ck_assert_int_eq(create(one, &trid), 0);
     ck_assert_int_eq(create(two, &other), EBUSY);
     ck_assert_int_eq(create_in_child(), EBUSY);
@@ -378,6 +397,53 @@ START_TEST(not_a_writer)
 }
 END_TEST
 
+enum { NO_NAMESPACES = 255 };
+
+/* As root of a user namespace where need be. */
+static pid_t fork_into_pid_namespace(void)
+{
+    const int flags = CLONE_NEWPID | CLONE_NEWNS;
+
+    if (unshare(flags) < 0 && unshare(CLONE_NEWUSER | flags) < 0)
+        return -1;
+    return fork();
+}
+
+static int create_inside(void)
+{
+    trace_id_t trid;
+
+    if (mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mount("proc", "/proc", "proc", 0, NULL) < 0)
+        return NO_NAMESPACES;
+    return create(open_log(O_RDWR), &trid);
+}
+
+/* A process outside the pid namespace has the lock, which /proc/locks does not show there. */
+START_TEST(locked_outside)
+{
+    int fd = open_log(O_RDWR), status;
+    pid_t child, inside;
+
+    ck_assert_int_eq(flock(fd, LOCK_EX), 0);
+    child = fork();
+    if (child == 0) {
+        inside = fork_into_pid_namespace();
+        if (inside == 0)
+            _exit(create_inside());
+        _exit(inside < 0 || waitpid(inside, &status, 0) != inside || !WIFEXITED(status)
+                  ? NO_NAMESPACES : WEXITSTATUS(status));
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    if (WEXITSTATUS(status) == NO_NAMESPACES)
+        printf("no pid namespaces here\n");
+    else
+        ck_assert_int_eq(WEXITSTATUS(status), EBUSY);
+    close(fd);
+}
+END_TEST
+
 static void add_tests(TCase *t)
 {
     tcase_add_checked_fixture(t, make_path, remove_path);
@@ -391,6 +457,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, given);
     tcase_add_test(t, segment_out_of_reach);
     tcase_add_test(t, not_a_writer);
+    tcase_add_test(t, locked_outside);
 }
 
 int main(void)
