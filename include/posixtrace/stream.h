@@ -64,16 +64,17 @@ const char *posixtrace_stream_directory(void);
  * Removes what dead processes left: their process pages, segments without log
  * and segments whose log is complete.  A segment that holds events no log has
  * is completed into its log where that can be opened, else kept, unless the log is
- * gone (posixtrace(7)) or force is greater than 0.  force less than 0: touches no log, so
+ * gone (posixtrace(7)) or force is greater than 0: such events are lost then, and the stream
+ * directory keeps how many, which the log counts.  force less than 0: touches no log, so
  * that a segment stays whose log would have to be completed.  *removed and *kept count
  * files; either may be NULL.
  */
 int posixtrace_stream_reap(int force, unsigned *removed, unsigned *kept);
 
 /*
- * How many streams that killed programs left were removed beyond the limit for such streams
- * (posixtrace(7)) before a log could take their events, since the stream directory was made,
- * and how many events that were.  Either may be NULL.  Thread-safe, not async-signal-safe.
+ * How many streams that killed programs left were removed, beyond the limit for such streams
+ * (posixtrace(7)) or by force, before a log could take their events, since the stream directory
+ * was made, and how many events that were.  Either may be NULL.  Thread-safe, not async-signal-safe.
  */
 void posixtrace_stream_lost(uint64_t *streams, uint64_t *events);
 

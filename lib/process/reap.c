@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,9 +29,11 @@
 #define STEP_FILES  4u      /* segments that a step examines at most */
 #define STEP_LOOKS  64u     /* files of a log's folder, for each of them */
 #define SMALL_LOG   (1 << 30)
+#define LOCK_LOOKS  10000u  /* at the lock on the directory, a millisecond apart */
 
 struct reaping {
     int dir;
+    bool locked;      /* dir, so that tombstones can be put */
     enum pt_reap_how how;
     struct pt_log_look look;
     unsigned *removed, *kept;
@@ -87,6 +90,11 @@ static bool settle_log(const struct reaping *reaping, const struct pt_seg_header
         fate = pt_log_find(h, look, O_RDONLY, NULL);
     if (r == 0 || fate == PT_LOG_GONE || is_blank(h))
         return true;
+    if (how == PT_REAP_FORCE) {
+        if (reaping->locked)
+            bury(reaping->dir, h, look);
+        return true;
+    }
     /* Somebody else is about to complete it, or there is no memory for it now. */
     return how == PT_REAP_BURY && r != -EBUSY && r != -ENOMEM && r != -EMFILE && r != -ENFILE &&
            bury(reaping->dir, h, look);
@@ -133,7 +141,7 @@ static bool reap_segment(const struct reaping *r, const char *file, struct pt_le
     if (dead) {
         *left = (struct pt_left){ (uint64_t)st.st_blocks * 512, h->attr.create_ns };
         pt_owner_clear(file, false);
-        go = settle_log(r, h) || r->how == PT_REAP_FORCE;
+        go = settle_log(r, h);
     }
     if (go)
         pt_seg_remove(r->dir, file);
@@ -146,7 +154,7 @@ static bool reap_segment(const struct reaping *r, const char *file, struct pt_le
 bool pt_reap_one(int dir, const char *file, enum pt_reap_how how, const struct pt_log_look *look,
                  struct pt_left *left)
 {
-    struct reaping r = { dir, how, *look, NULL, NULL };
+    struct reaping r = { dir, how == PT_REAP_BURY, how, *look, NULL, NULL };
 
     return reap_segment(&r, file, left);
 }
@@ -239,9 +247,26 @@ static void reap_kind(const struct reaping *r, char kind)
     closedir(d);
 }
 
+/* Another process that settles streams lets go when it is done; its logs may be on a network
+ * that does not answer. */
+static bool lock_directory(int dir)
+{
+    const struct timespec pause = { 0, 1000000 };
+
+    for (unsigned looks = 0; looks < LOCK_LOOKS; looks++) {
+        if (flock(dir, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        if (errno != EWOULDBLOCK)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
 int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
 {
-    struct reaping r = { pt_dir_open(false), how, { .looks = PT_LOG_LOOKS_ALL }, removed, kept };
+    struct reaping r = { pt_dir_open(false), false, how, { .looks = PT_LOG_LOOKS_ALL },
+                         removed, kept };
 
     if (removed)
         *removed = 0;
@@ -249,6 +274,7 @@ int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
         *kept = 0;
     if (r.dir < 0)
         return r.dir == -ENOENT ? 0 : r.dir;
+    r.locked = how == PT_REAP_FORCE && lock_directory(r.dir);
     /* Segments first, then pages: the names they refer to can go last. */
     for (const char *kind = "spnt"; *kind; kind++)
         reap_kind(&r, *kind);
@@ -261,7 +287,7 @@ int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
 
 uint64_t pt_reap_step(const struct pt_log_look *look)
 {
-    struct reaping r = { pt_dir_open(false), PT_REAP_QUICK, *look, NULL, NULL };
+    struct reaping r = { pt_dir_open(false), false, PT_REAP_QUICK, *look, NULL, NULL };
     struct pt_dir_step step;
     unsigned segments = 0;
     struct pt_left left;

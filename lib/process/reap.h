@@ -17,7 +17,7 @@ enum pt_reap_how {
     PT_REAP_SMALL,    /* completes logs that can be completed, of up to 1 GiB */
     PT_REAP_SETTLE,   /* of any size */
     PT_REAP_BURY,     /* and what cannot is lost, and a tombstone keeps how much */
-    PT_REAP_FORCE     /* and removes what cannot */
+    PT_REAP_FORCE     /* the same, and what cannot be counted is removed, too */
 };
 /* The whole directory. */
 int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept);

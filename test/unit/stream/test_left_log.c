@@ -365,6 +365,32 @@ START_TEST(the_folder_is_renamed)
 }
 END_TEST
 
+/* What is removed by force is counted by the log. */
+START_TEST(removed_by_force)
+{
+    char old[sizeof place + 4], moved[sizeof path + 4];
+    struct posixtrace_info info;
+    unsigned removed, kept;
+
+    strcpy(place, "/tmp/posixtrace-left.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(place));
+    kill_writer(&plain);
+    snprintf(old, sizeof old, "%s.old", place);
+    snprintf(moved, sizeof moved, "%s%s", old, strrchr(path, '/'));
+    ck_assert_int_eq(rename(place, old), 0);
+    ck_assert_int_eq(posixtrace_stream_reap(1, &removed, &kept), 0);
+    ck_assert_uint_eq(kept, 0);
+    open_log(moved, &info);
+    ck_assert_uint_eq(info.events, (uint64_t)plain.events);
+    ck_assert_uint_eq(lost_of(&info), (uint64_t)plain.events);
+    ck_assert(!recover_log(moved).segment_found);
+    open_log(moved, &info);
+    ck_assert_uint_eq(lost_of(&info), (uint64_t)plain.events);
+    unlink(moved);
+    rmdir(old);
+}
+END_TEST
+
 START_TEST(the_path_is_long)
 {
     unsigned removed, kept;
@@ -396,6 +422,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, the_list_unites);
     tcase_add_test(t, the_folder_is_renamed);
     tcase_add_test(t, the_path_is_long);
+    tcase_add_test(t, removed_by_force);
 }
 
 int main(void)
