@@ -132,7 +132,7 @@ static int count_stream(void *context, const struct posixtrace_stream *s)
     return 0;
 }
 
-/* Beyond the limit for what killed programs leave. */
+/* Beyond the limit for what killed programs leave, or by force. */
 static void tell_lost(void)
 {
     uint64_t streams, events;
@@ -142,7 +142,7 @@ static void tell_lost(void)
         return;
     doctor_add(NOTE, "removed streams", "%" PRIu64 ", with %" PRIu64 " events", streams, events);
     doctor_means("they were left by killed processes, no log could take their events, and they "
-                 "were beyond the limit: their logs count these as lost");
+                 "were beyond the limit or removed by force: their logs count these as lost");
     doctor_remedy("keep logs where they can be completed; see POSIXTRACE_LEFT_LIMIT in "
                   "posixtrace(7)");
 }
