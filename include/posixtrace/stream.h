@@ -73,8 +73,9 @@ int posixtrace_stream_reap(int force, unsigned *removed, unsigned *kept);
 
 /*
  * How many streams that killed programs left were removed, beyond the limit for such streams
- * (posixtrace(7)) or by force, before a log could take their events, since the stream directory
- * was made, and how many events that were.  Either may be NULL.  Thread-safe, not async-signal-safe.
+ * (posixtrace(7)) or by force, before a log could take their events, since the stream
+ * directory was made, and how many events that were.  Either may be NULL.  Thread-safe, not
+ * async-signal-safe.
  */
 void posixtrace_stream_lost(uint64_t *streams, uint64_t *events);
 

@@ -4,8 +4,8 @@
  * One writer for a log file: the second stream is refused, in the same process and in
  * another, and leaves the log alone; the file is free when the stream is shut down, and
  * when its process was killed, whatever that process has forked, and whatever its child has
- * inherited; not while a process holds it that cannot be seen from the pid namespace.  A reader knows by the lock that a log is being written whose segment it cannot
- * find.
+ * inherited; not while a process holds it that cannot be seen from the pid namespace.  A
+ * reader knows by the lock that a log is being written whose segment it cannot find.
  */
 #include <errno.h>
 #include <fcntl.h>
