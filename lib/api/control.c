@@ -28,7 +28,7 @@ PT_PUBLIC int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 
     if (!set || !pt_guard_enter(&g, trid, PT_LIVING_STREAMS))
         return EINVAL;
-    pt_set_copy((struct pt_set *)(void *)set, pt_seg_filter(g.s->seg->h));
+    pt_seg_filter_copy(g.s->seg->h, (struct pt_set *)(void *)set);
     return pt_guard_leave(&g, 0);
 }
 

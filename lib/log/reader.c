@@ -117,6 +117,8 @@ void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk,
         pt_walk_init(walk, source, r->seed, from, r->first_offset);
     }
     walk->ring = true;
+    /* END names the oldest packet: what is unreadable there was not overwritten. */
+    walk->started = r->has_end;
     walk->area = (struct pt_segment){ PT_LOG_DATA_START, ring_end };
     walk->newest_lsn = r->newest_lsn;
     walk->stop_at_newest = r->has_end;
@@ -285,6 +287,7 @@ int pt_reader_reopen(struct pt_log_reader *r)
     r->counted = r->has_end = false;
     r->state_lsn = r->newest_lsn = r->closing_offset = r->index_offset = 0;
     r->events = r->bytes = r->first_ts = r->last_ts = r->skipped = r->early_events = 0;
+    r->unlearned = 0;
     r->first_lsn = 0;
     memset(&r->whole, 0, sizeof r->whole);
     return open_file(r);

@@ -61,7 +61,8 @@ int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info)
     info->peak_bytes = s->peak_bytes;
     info->reserved_bytes = s->reserved_bytes;
     info->advised_size = s->advised_size;
-    info->skipped_bytes = r->bad_inside + (surveyed ? r->skipped : r->walk.skipped);
+    info->skipped_bytes = r->unlearned + r->bad_inside +
+                          (surveyed ? r->skipped : r->walk.skipped);
     info->flush_error = s->flush_error;
     return 0;
 }
@@ -92,7 +93,7 @@ static int by_thread(const void *a, const void *b)
     return names;
 }
 
-static int compare(uint32_t a, uint32_t b)
+static int compare(uint64_t a, uint64_t b)
 {
     return a < b ? -1 : a > b;
 }

@@ -77,6 +77,7 @@ int pt_reader_learn_all(struct pt_log_reader *r, uint64_t from, uint64_t to)
         if (rc)
             return rc;
     }
+    r->unlearned += walk.skipped;
     return rc;
 }
 

@@ -81,6 +81,8 @@ static void count_packet(struct pt_log_reader *r, const struct pt_packet_head *p
         mark_gap(r);
         c->packets = 0;
     }
+    if (!c->begun && c->skipped)
+        mark_gap(r);   /* before the first packet */
     if (!c->begun)
         c->lost = p->round == 1 ? 0 : UINT64_MAX;   /* of a LOOP log it is not known */
     c->begun = true;

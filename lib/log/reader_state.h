@@ -145,6 +145,7 @@ struct pt_log_reader {
     size_t   most_unpacked;             /* PT_ROUND_UNPACKED, but in tests */
     uint64_t first_ts, last_ts;
     uint64_t skipped;                   /* bytes, by the survey */
+    uint64_t unlearned;                 /* bytes, of names and sync points that nobody else has */
     uint64_t bad_inside;                /* bytes, of packets whose records were not readable */
     int      error;                     /* that ended reading, until the next rewind */
     bool     counted;

@@ -379,10 +379,25 @@ static inline bool pt_state_change(struct pt_seg_header *h, uint64_t *word, unsi
     return pt_cas_seqcst(&h->state, word, pt_state_make(state, ts));
 }
 
-/* The filter in force. */
+/* The filter in force, for who has the control lock or asks for one bit: PT_FILTERS - 1 changes
+ * later the place is another filter's. */
 static inline const struct pt_set *pt_seg_filter(const struct pt_seg_header *h)
 {
     return &h->filters[pt_load_acquire(&h->filter_now) % PT_FILTERS];
+}
+
+/* The same as a whole; where it is changed without end, a mixture. */
+static inline void pt_seg_filter_copy(const struct pt_seg_header *h, struct pt_set *set)
+{
+    uint64_t now = pt_load_acquire(&h->filter_now), was;
+    int tries = 0;
+
+    do {
+        was = now;
+        pt_set_copy(set, &h->filters[was % PT_FILTERS]);
+        pt_fence_acquire();
+        now = pt_load_relaxed(&h->filter_now);
+    } while (now != was && ++tries < 1000);
 }
 
 static inline bool pt_seg_has_expression(const struct pt_seg_header *h)

@@ -33,7 +33,7 @@ void pt_gates_init(struct pt_gates *g, const struct pt_seg_header *h,
     *g = (struct pt_gates){ .h = h, .names = names, .asks = pt_seg_has_expression(h) };
     if (names)
         understand(g);
-    pt_set_copy(&g->filter, pt_seg_filter(h));
+    pt_seg_filter_copy(h, &g->filter);
 }
 
 void pt_gates_deinit(struct pt_gates *g)

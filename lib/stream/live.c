@@ -123,7 +123,7 @@ static int synthetic(struct pt_live *l, struct pt_event *e, uint64_t ts)
     if (l->start_due && ts > l->start_ts) {
         l->start_due = false;
         if (reported(l, POSIX_TRACE_START)) {
-            pt_set_copy((struct pt_set *)(void *)l->buffer, pt_seg_filter(l->seg->h));
+            pt_seg_filter_copy(l->seg->h, (struct pt_set *)(void *)l->buffer);
             return make_event(l, e, POSIX_TRACE_START, l->start_ts, l->buffer,
                               sizeof(struct pt_set));
         }

@@ -76,7 +76,7 @@ static int put_due(struct pt_round *r)
     if ((l->start_due || l->resume_due) && l->start_ts < l->watermark) {
         if (l->start_due) {
             r->started_ts = l->start_ts;
-            pt_set_copy(&filter, pt_seg_filter(h));
+            pt_seg_filter_copy(h, &filter);
             e = pt_round_put_made(r, POSIX_TRACE_START, l->start_ts, &filter, sizeof filter);
         }
         l->start_due = l->resume_due = false;

@@ -22,6 +22,7 @@ struct image {
     size_t   size;
     struct seen_list events;   /* that reading it gives */
     struct seen_list written;  /* ever */
+    bool complete, loop;
 };
 
 static void image_read(struct image *image, int fd)
@@ -43,7 +44,7 @@ static struct image make_image(int which)
     bool loop = (which & 2) != 0;
     struct pt_log_params params = log_params(loop ? POSIX_TRACE_LOOP : POSIX_TRACE_APPEND, 3000);
     struct pt_log_status status = { .watermark = 0 };
-    struct image image = { 0 };
+    struct image image = { .complete = which & 1, .loop = loop };
     struct pt_log_reader *r;
     int fd = log_file();
     struct pt_log_writer *w = log_writer(fd, &params);
@@ -115,6 +116,8 @@ static long exercise(const struct image *image, int fd)
             ck_abort_msg("event %zu was never written", i);
     pt_log_reader_status(r, &status);
     ck_assert_int_eq(pt_log_reader_info(r, &info), 0);
+    if (image->complete && (got.n < image->events.n || !pt_log_reader_text(r, PT_TEXT_NAME, ID_A)))
+        ck_assert_uint_gt(info.skipped_bytes, 0);
     while (pt_log_reader_thread(r, threads, &thread) == 1)
         threads++;
     ck_assert_uint_le(threads, AUTHORS + 1);   /* and those that are not listed */
@@ -129,6 +132,29 @@ static long exercise(const struct image *image, int fd)
     ck_assert_int_eq(report.damaged, found.count > 0);
     free(got.at);
     return n;
+}
+
+/* No event is missing before an author's first one, unless a gap says so. */
+static void expect_begin(int fd)
+{
+    bool met[AUTHORS + 1] = { false }, gap = false, known = true;
+    struct pt_log_reader *r;
+    struct pt_event e;
+
+    if (pt_log_reader_new(&r, fd) != 0)
+        return;
+    while (known && pt_log_reader_next_whole(r, &e, &gap) == 1) {
+        struct payload p;
+
+        known = !gap;
+        if (!known || e.len < sizeof p)
+            continue;
+        memcpy(&p, e.data, sizeof p);
+        if (!met[p.wid] && p.no != 0)
+            ck_abort_msg("author %u begins with number %u", p.wid, p.no);
+        met[p.wid] = true;
+    }
+    pt_log_reader_free(r);
 }
 
 /* (Of a LOOP log the first round may have lost authors to what came later.)  The end of a
@@ -206,6 +232,7 @@ START_TEST(cut_at_every_byte)
     long last = (long)image.events.n, most = 0;
     int fd = log_file();
 
+    image.complete = false;   /* not when it is cut */
     image_write(&image, fd, image.size);
     for (size_t size = image.size - 1; size < image.size; size -= step(_i)) {
         long n;
@@ -213,6 +240,8 @@ START_TEST(cut_at_every_byte)
         ck_assert_int_eq(ftruncate(fd, (off_t)size), 0);
         n = exercise(&image, fd);
         exercise_whole(&image, fd);
+        if (!image.loop)
+            expect_begin(fd);
         ck_assert_int_eq(n < 0, size < PT_LOG_HEADER_SIZE);
         if (!(_i & 2) && n >= 0)   /* a linear log loses from its end */
             ck_assert_int_le(n, last);
@@ -248,6 +277,23 @@ START_TEST(every_byte_changed)
         if (n >= 0 && !(_i & 2))
             ck_assert_int_ge(n, (long)image.events.n - 12);
         ck_assert_int_eq(pwrite(fd, &was, 1, (off_t)at), 1);
+    }
+    image_free(&image);
+    close(fd);
+}
+END_TEST
+
+START_TEST(beginning_destroyed)
+{
+    static const uint8_t zeros[64];
+    struct image image = make_image(1);
+    int fd = log_file();
+
+    image_write(&image, fd, image.size);
+    for (size_t at = PT_LOG_DATA_START; at < image.size - sizeof zeros; at += sizeof zeros) {
+        ck_assert_int_eq(pwrite(fd, zeros, sizeof zeros, (off_t)at), (ssize_t)sizeof zeros);
+        exercise(&image, fd);
+        expect_begin(fd);
     }
     image_free(&image);
     close(fd);
@@ -339,6 +385,7 @@ static void add(TCase *t)
     tcase_add_loop_test(t, whole, 0, 4);
     tcase_add_loop_test(t, cut_at_every_byte, 0, 4);
     tcase_add_loop_test(t, every_byte_changed, 0, 4);
+    tcase_add_test(t, beginning_destroyed);
     tcase_add_loop_test(t, not_a_log, 0, 4);
     tcase_add_test(t, packet_inside_data);
     tcase_add_test(t, pretended_packets);

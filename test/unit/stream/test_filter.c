@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -498,6 +499,55 @@ static void prepare(TCase *t)
     tcase_set_timeout(t, 60);
 }
 
+/* ---- a filter that is asked for while it is changed ---- */
+
+enum { SETS = 3 };
+
+static trace_event_set_t sets[SETS];
+static atomic_bool asked;
+
+/* Sets that differ in their first and in their last types. */
+static void make_sets(void)
+{
+    for (int i = 0; i < SETS; i++) {
+        ck_assert_int_eq(posix_trace_eventset_empty(&sets[i]), 0);
+        for (uint32_t k = (uint32_t)i; k < 1000; k += SETS)
+            ck_assert_int_eq(posix_trace_eventset_add(200 + k, &sets[i]), 0);
+    }
+}
+
+static void *change_sets(void *trid)
+{
+    for (unsigned i = 0; !asked; i++)
+        posix_trace_set_filter(*(trace_id_t *)trid, &sets[i % SETS], POSIX_TRACE_SET_EVENTSET);
+    return NULL;
+}
+
+START_TEST(asked_while_changed)
+{
+    trace_id_t trid = create(0);
+    trace_event_set_t set;
+    pthread_t thread;
+
+    make_sets();
+    asked = false;
+    ck_assert_int_eq(posix_trace_set_filter(trid, &sets[0], POSIX_TRACE_SET_EVENTSET), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, change_sets, &trid), 0);
+    for (unsigned i = getenv("POSIXTRACE_TEST_SHORT") ? 100000 : 3000000; i > 0; i--) {
+        bool same = false;
+
+        posix_trace_get_filter(trid, &set);
+        for (int k = 0; k < SETS; k++)
+            same |= memcmp(&set, &sets[k], sizeof set) == 0;
+        if (!same)
+            ck_abort_msg("a set that nobody has set, after %u", i);
+    }
+    asked = true;
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
+
 static void add(TCase *t)
 {
     tcase_add_test(t, errors);
@@ -511,6 +561,7 @@ static void add(TCase *t)
     tcase_add_test(t, of_a_target);
     tcase_add_test(t, places);
     tcase_add_test(t, changed_while_tracing);
+    tcase_add_test(t, asked_while_changed);
 }
 
 int main(int argc, char **argv)
