@@ -37,6 +37,15 @@
  * and that store the chunk has no contents.  A reader copies, then looks at the
  * word again: the same generation means that the copy is good.
  *
+ * Shutdown gives memory back under readers of other processes (pt_seg_release): bytes that
+ * are given back read as 0.  The creator, whose threads have left, first stores the final
+ * counts of their slots, then gives back the infos, then the chunks; the slots stay.  No
+ * generation is 0, so an info that was given back names no contents.  A reader that copies
+ * from a chunk that was given back therefore finds another word after it, and one that counts
+ * a slot's events from a commit word that was given back finds the slot without a chunk
+ * (slot.h).  Thus every reader of a chunk has to look at the word, and every reader of a
+ * slot's count at the slot's chunk, after it has read.
+ *
  * Commit: chunk->commit, low 32 bits position, high 32 bits number of events.
  * One release store by the owner publishes a record; nothing before the
  * position is written again while the generation lasts.

@@ -14,6 +14,7 @@
 #include "ring/dir.h"
 #include "ring/place.h"
 #include "ring/segment_map.h"
+#include "ring/slot.h"
 
 #define PAGE PT_PAGE
 #define HUGE_BYTES (4u << 20)
@@ -203,42 +204,49 @@ static void release_bytes(struct pt_seg *seg, uint64_t from, uint64_t to)
         madvise((char *)seg->h + from, to - from, MADV_REMOVE);
 }
 
-/* Marks the chunks of writers of other processes that have not ended.  Is there one? */
-static bool mark_late(struct pt_seg *seg, uint32_t pid, bool *late)
+/*
+ * Marks the chunks of writers of other processes that have not ended, and settles the counts of
+ * our own, as at a change of chunk (slot.h): they must not be taken from a commit word that is
+ * given back.
+ */
+static void look_at_writers(struct pt_seg *seg, uint32_t chunks, uint32_t pid, bool *late)
 {
-    bool any = false;
+    uint32_t slots = pt_slot_count(seg);
 
-    for (uint32_t i = 0; i < seg->slots_open; i++) {
-        const struct pt_slot *s = pt_seg_slot(seg, i);
+    for (uint32_t i = 0; i < slots; i++) {
+        struct pt_slot *s = pt_seg_slot(seg, i);
         uint32_t chunk = pt_load_acquire(&s->chunk);
 
-        if (!pt_slot_is_live(pt_load_acquire(&s->state)) || (uint32_t)s->author.pid == pid)
+        if (!pt_slot_is_live(pt_load_acquire(&s->state)) || chunk == 0)
             continue;
-        any = true;
-        if (chunk > 0 && chunk <= seg->chunks_open)
+        if ((uint32_t)s->author.pid == pid) {
+            pt_store_release(&s->next_no, pt_slot_recorded(seg, i));
+            pt_store_release(&s->chunk, 0u);
+        } else if (chunk <= chunks) {
             late[chunk - 1] = true;
+        }
     }
-    return any;
 }
 
+/* In this order: a reader that has copied from a chunk finds its word (layout.h). */
 void pt_seg_release(struct pt_seg *seg, uint32_t pid)
 {
     const struct pt_geometry *g = &seg->g;
-    bool *late = calloc(seg->chunks_open + 1, sizeof *late);
+    uint32_t chunks = pt_seg_reachable(seg, pt_seg_chunk_count(seg));
+    bool *late = calloc(chunks + 1, sizeof *late);
     uint64_t from = g->chunks_off, at = from;
 
     if (!late)
         return;
-    if (!mark_late(seg, pid, late))
-        release_bytes(seg, g->slots_off,
-                      g->slots_off + (uint64_t)seg->slots_open * sizeof(struct pt_slot));
-    for (uint32_t i = 0; i < seg->chunks_open; i++, at += g->chunk_size)
+    look_at_writers(seg, chunks, pid, late);
+    release_bytes(seg, g->procs_off, g->slots_off);
+    pt_fence_seqcst();
+    for (uint32_t i = 0; i < chunks; i++, at += g->chunk_size)
         if (late[i]) {
             release_bytes(seg, from, at);
             from = at + g->chunk_size;
         }
     release_bytes(seg, from, at);
-    release_bytes(seg, g->procs_off, g->slots_off);
     free(late);
 }
 

@@ -76,11 +76,11 @@ int pt_seg_open_to_write(struct pt_seg *seg, const char *file);
 int pt_seg_copy(struct pt_seg *seg, int dirfd, const char *file);
 void pt_seg_unmap(struct pt_seg *seg);
 /*
- * Gives the memory back, but for the header, though other processes still map it.  No thread
- * is inside.  A thread of another process can stand between its look at the epoch and its
- * store of inside, and then writes its event: its slot and its chunk stay, since a store to
- * memory that was given back ends in SIGBUS where the file system is full.  pid: of this
- * process, whose threads have left.
+ * Gives the memory of processes, infos and chunks back, though other processes still map it.
+ * The header and the slots stay: onlookers count from them.  No thread is inside.  A thread of
+ * another process can stand between its look at the epoch and its store of inside, and then
+ * writes its event: its chunk stays too, since a store to memory that was given back ends in
+ * SIGBUS where the file system is full.  pid: of this process, whose threads have left.
  */
 void pt_seg_release(struct pt_seg *seg, uint32_t pid);
 /*
