@@ -192,7 +192,8 @@ struct pt_slot {
     /* Of a control slot: thread id of who writes in it, 0: nobody now. */
     uint32_t user;
     uint32_t image;      /* the program that runs in the process, see pt_sys_image */
-    uint64_t wid;        /* of the author, stored after all else about it */
+    uint64_t wid;        /* the writer's, stored after all else about it; author.wid has the
+                          * same number, or 0 in a control slot */
     uint8_t  more[16];
 };
 _Static_assert(sizeof(struct pt_slot) == 384 && offsetof(struct pt_slot, inside) == 64, "layout");

@@ -87,7 +87,9 @@ uint64_t pt_slot_advised_size(struct pt_seg *seg)
 
     for (uint32_t i = 0; i < n; i++) {
         pt_slot_look(seg, i, &v);
-        lost += v.past.lost_bytes + (v.own ? v.mine.lost_bytes : 0);
+        lost += v.past.lost_bytes;
+        if (v.own && v.author.level != PT_LEVEL_CONTROL)
+            lost += v.mine.lost_bytes;
     }
     return lost ? (uint64_t)seg->g.base_chunks * seg->g.chunk_size + lost + lost / 4 : 0;
 }
@@ -97,7 +99,9 @@ uint64_t pt_slot_advised_size(struct pt_seg *seg)
  * the past is made, and one store says that it counts from now on and that this
  * writer is in it.  Not before that are its counts overwritten, and not before
  * those is the next writer's id in the slot: whoever looks, also after SIGKILL
- * between any two stores, finds past and own counts together right.
+ * between any two stores, finds past and own counts together right.  The slot's wid
+ * only grows, so that a writer is in the past if its number is not above past_now's: a
+ * control writer's records have the number 0, but its slot has a number like any other.
  */
 static void fold(struct pt_seg *seg, uint32_t index)
 {
@@ -146,7 +150,7 @@ static void settle(struct pt_seg *seg, uint32_t index, const struct pt_author *a
     pt_store_relaxed(&s->chunk, 0u);
     pt_store_relaxed(&s->next_no, 0u);
     pt_store_relaxed(&s->chunk_base, 0u);
-    whose.wid = wid;
+    whose.wid = author->level == PT_LEVEL_CONTROL ? 0 : wid;
     whose.slot_1 = index + 1;
     /* A sweep may have learnt from the kernel that the last writer does not exist any
      * more: what that one read here, it read before. */

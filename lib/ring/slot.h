@@ -20,8 +20,8 @@
 
 #include "ring/segment.h"
 
-/* Claims a slot for a writer; author->wid is ignored and assigned.  copy tells
- * copies of the library in one process apart.  -ENOMEM: no slot to be had. */
+/* Claims a slot for a writer; author->wid is ignored and assigned, 0 for a control writer.
+ * copy tells copies of the library in one process apart.  -ENOMEM: no slot to be had. */
 int pt_slot_attach(struct pt_seg *seg, const struct pt_author *author, uint64_t copy,
                    uint32_t *index);
 /* Ends a slot: its chunk is orphaned, its counts stay. */
@@ -50,7 +50,7 @@ void pt_slot_release(struct pt_seg *seg, uint32_t index);
 /* What a slot says at one moment: the counts of its writer, unless those are in the
  * past already, and of all the writers before. */
 struct pt_slot_view {
-    uint64_t wid;
+    uint64_t wid;          /* the slot's writer's number, which is in author.wid, too */
     bool own;              /* author and mine hold, and are not in past */
     bool stable;
     uint64_t past_wid;     /* the last writer in past; those before it have lower numbers */

@@ -189,8 +189,6 @@ static void make_slot(struct pt_stream *s)
         s->lane.slot = NULL;
         return;
     }
-    s->lane.slot->author.wid = 0;
-    pt_store_release(&s->lane.slot->wid, (uint64_t)0);
     with_slot = pt_control_make(pt_control_tid(word), s->lane.slot_index + 1,
                                 pt_control_turn(word));
     if (!become_user(s->lane.slot) || !pt_cas_seqcst(&h->control, &word, with_slot)) {
