@@ -23,20 +23,37 @@ static void copy(const struct pt_seg *seg, char *to, const void *from, size_t by
 }
 
 /*
+ * Accessible in the copy: the event may stand between its opening of one more chunk, which
+ * this mapping does not know of yet, and its first store there.  That is the first chunk not
+ * in use at the most (grow in pool.c), and the header says now how many are.  Not the rest of
+ * the mapping: private memory that can be written counts for RLIMIT_DATA.
+ */
+static size_t bytes_of(const struct pt_seg *seg)
+{
+    uint32_t open = seg->chunks_open, n = pt_seg_chunk_count(seg) + 1;
+
+    if (n > seg->chunk_reach)
+        n = seg->chunk_reach;
+    return n == 0 ? seg->size : (size_t)((const char *)pt_seg_chunk(seg, open > n ? open : n) -
+                                         (const char *)seg->h);
+}
+
+/*
  * What a writer loads before it writes: all but the chunks, and the heads of its own chunks.
  * Their contents are nobody's here, and the parent may have filled or closed them since the
  * fork: a writer that has already looked for room must find it.  Of the segment only what
- * has memory is read: to read the rest would take memory, and there may be none.
+ * has memory is read: to read the rest would take memory, and there may be none.  Where
+ * the process has mapped a part of the segment, that is the first chunks, or none and no slots.
  */
 static bool copy_for(const struct pt_seg *seg, char *to, const struct pt_author *author)
 {
     uint32_t open = seg->chunks_open, base = seg->g.base_chunks;
-    size_t bytes = (size_t)((const char *)pt_seg_chunk(seg, open > base ? open : base) -
-                            (const char *)seg->h);
 
-    if (mprotect(to, bytes, PROT_READ | PROT_WRITE) < 0)
+    if (mprotect(to, bytes_of(seg), PROT_READ | PROT_WRITE) < 0)
         return false;
     copy(seg, to, seg->h, sizeof *seg->h);
+    if (seg->chunk_reach == 0)
+        return true;
     copy(seg, to, pt_seg_info(seg, 0), (open > base ? open : base) * sizeof(struct pt_info));
     copy(seg, to, pt_seg_slot(seg, 0), seg->slots_open * sizeof(struct pt_slot));
     for (uint32_t i = 0; i < open; i++) {

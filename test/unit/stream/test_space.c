@@ -22,6 +22,7 @@
 #include <trace.h>
 #include "ring/dir.h"
 #include "ring/segment.h"
+#include "support/limit_space.h"
 #include "support/need.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
@@ -34,7 +35,6 @@
 #endif
 
 enum { EVENTS = 1000, HANG_S = 60, NOBODY = 65534, HOLDERS = 400, REFUSED = 3 };
-#define MIB ((rlim_t)1 << 20)
 
 static char *image;
 
@@ -44,19 +44,6 @@ static void trace(unsigned n)
 {
     for (uint64_t i = 0; i < n; i++)
         posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, &i, sizeof i);
-}
-
-/* So much more than the process has. */
-static void limit_space(rlim_t more)
-{
-    unsigned long pages = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    struct rlimit limit;
-
-    NEED(f && fscanf(f, "%lu", &pages) == 1);
-    fclose(f);
-    limit.rlim_cur = limit.rlim_max = pages * (rlim_t)sysconf(_SC_PAGESIZE) + more;
-    NEED(setrlimit(RLIMIT_AS, &limit) == 0);
 }
 
 /* 0: as much as this user may. */
