@@ -26,19 +26,41 @@ void pt_thread_let_signals(const sigset_t *before)
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-/* The program's attributes, with a stack that suffices for us.  Its default may be as small as
+/*
+ * How large the program wants a stack to be that it says nothing about.  That may be as small as
  * its own threads allow, but holds what the C library takes from each stack (thread-local
- * variables, the guard), so what we need is added to it. */
-static int give_stack(pthread_attr_t *attr)
+ * variables, the guard).
+ */
+static int default_stack(size_t *size)
 {
-    size_t size;
-    int e = pthread_getattr_default_np(attr);
+    pthread_attr_t attr;
+    int e = pthread_getattr_default_np(&attr);
 
     if (e)
         return e;
-    e = pthread_attr_getstacksize(attr, &size);
-    if (e == 0 && size < STACK_PLENTY)
-        e = pthread_attr_setstacksize(attr, size + STACK_OURS);
+    e = pthread_attr_getstacksize(&attr, size);
+    pthread_attr_destroy(&attr);
+    return e;
+}
+
+/*
+ * What we need is added to the program's stacks.  Nothing else of its default attributes
+ * is taken: a detached thread cannot be joined, one with a scheduling policy may not be
+ * allowed, one that is bound to a processor may not run.  Detach state, scheduling and
+ * processors are those of a plain thread, which inherits the last two from its creator.
+ */
+static int give_stack(pthread_attr_t *attr)
+{
+    size_t size;
+    int e = default_stack(&size);
+
+    if (e == 0)
+        e = pthread_attr_init(attr);
+    if (e)
+        return e;
+    e = pthread_attr_setdetachstate(attr, PTHREAD_CREATE_JOINABLE);
+    if (e == 0)
+        e = pthread_attr_setstacksize(attr, size < STACK_PLENTY ? size + STACK_OURS : size);
     if (e)
         pthread_attr_destroy(attr);
     return e;

@@ -12,9 +12,9 @@
 void pt_thread_hold_signals(sigset_t *before);
 void pt_thread_let_signals(const sigset_t *before);
 
-/* With all signals blocked from its beginning: none of the program's is handled there.
- * Its stack suffices whatever the program's default is.  0 or a negative errno; what there are
- * not enough of is -ENOMEM. */
+/* To be joined, with all signals blocked from its start: none of the program's is handled
+ * there.  Its stack suffices whatever the program's default is; the program's other default
+ * attributes have no effect.  0 or a negative errno; what there are not enough of is -ENOMEM. */
 int pt_thread_start(pthread_t *thread, void *(*run)(void *), void *argument);
 
 /* By such a thread: a descriptor table of its own with nothing in it but fd (-1: nothing), so
