@@ -28,11 +28,15 @@ void pt_fill_tell(struct pt_seg_header *h)
 
 void pt_fill_arm(struct pt_seg_header *h)
 {
-    uint32_t level = pt_load_seqcst(&h->fill_level);
+    uint32_t level = pt_load_seqcst(&h->fill_level), put;
 
     if (level == 0 || pt_load_seqcst(&h->full_chunks) >= level)
         return;
-    pt_store_seqcst(&h->fill_mark, level);
+    do {
+        put = level;
+        pt_store_seqcst(&h->fill_mark, put);
+        level = pt_load_seqcst(&h->fill_level);
+    } while (level != put);
     pt_fill_closed(h);
 }
 

@@ -15,6 +15,11 @@
  * it is 0 and less is full than that.  The thread does the same after it has cleared the mark:
  * the consumer may have given all chunks back before.  A chunk may be closed between the look
  * and the store, so both look again afterwards.
+ *
+ * The level changes, to 0 or another, before the mark does (pt_fill_end, watch).  Whoever sets
+ * the mark loads the level again after it and repeats the store until they are the same:
+ * otherwise a store that comes late would leave a mark that no thread is there to clear, and
+ * each chunk that is closed would cost a system call.
  */
 #ifndef PT_STREAM_FILL_H
 #define PT_STREAM_FILL_H

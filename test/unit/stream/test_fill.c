@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,7 +18,12 @@
 #include <unistd.h>
 #include <posixtrace/event.h>
 #include <posixtrace/stream.h>
+#include "stream/fill.h"
 #include "support/run_suite.h"
+#include "support/stream_inside.h"
+#include "support/valgrind.h"
+
+enum { TURNS = 500 };
 
 static trace_event_id_t id;
 static trace_id_t trid;
@@ -178,6 +185,44 @@ START_TEST(another_process)
 }
 END_TEST
 
+static uint32_t arms, done;   /* how often the mark was set; no more */
+
+/* As often as a consumer that gives chunks back may. */
+static void *arm_mark(void *header)
+{
+    while (!pt_load_seqcst(&done)) {
+        pt_fill_arm(header);
+        pt_add_seqcst(&arms, 1u);
+    }
+    return NULL;
+}
+
+/* Who sets the mark may stand still before its store, and the thread may be gone by then: the
+ * mark does not stay. */
+START_TEST(mark_goes)
+{
+    struct pt_seg_header *h = segment_of(trid)->h;
+    int turns = is_under_valgrind() ? 2 : TURNS;   /* it runs one thread at a time */
+    pthread_t thread;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, arm_mark, h), 0);
+    for (int i = 0; i < turns; i++) {
+        uint32_t from;
+
+        ck_assert_int_eq(posixtrace_watch_fill(trid, i % 2 ? 50 : 90, fd), 0);
+        ck_assert_int_eq(posixtrace_watch_fill(trid, 0, -1), 0);
+        /* What was begun before is over. */
+        from = pt_load_seqcst(&arms);
+        while (pt_load_seqcst(&arms) - from < 2)
+            sched_yield();
+        ck_assert_uint_eq(pt_load_seqcst(&h->fill_mark), 0);
+    }
+    pt_store_seqcst(&done, 1u);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert(!is_told());
+}
+END_TEST
+
 START_TEST(errors)
 {
     ck_assert_int_eq(posixtrace_watch_fill(trid, 101, fd), EINVAL);
@@ -200,6 +245,7 @@ static void add(TCase *c)
     tcase_add_test(c, full_already);
     tcase_add_test(c, no_more);
     tcase_add_test(c, another_process);
+    tcase_add_test(c, mark_goes);
     tcase_add_test(c, errors);
 }
 
