@@ -11,18 +11,27 @@
  * wait for the child for much longer than a second, and exactly what was traced in
  * between is read, between a START and a STOP.  The same again when a child that
  * stood still has ended what it was doing.  Before that both do it at the same time.
+ *
+ * An onlooker that attaches after such deaths, while a thread that has ended has events in
+ * the stream that nobody has read, finds these and nothing lost: the writers of what the
+ * children steered have used that thread's slot.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <sched.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <posixtrace/attach.h>
+#include <posixtrace/event.h>
+#include <posixtrace/info.h>
 #include <posixtrace/stream.h>
 #include "torture/audit.h"
 
 #define KILLED     150u
 #define STOPPED    12u
 #define TOGETHER   100u
+#define LOOKED_ON  12u
+#define DEATHS     8u         /* while one thread's events wait */
 #define LONGEST_NS 1000000
 #define EVENTS     3u
 #define LONGEST_S  20     /* for a second; valgrind and a loaded machine take theirs */
@@ -211,6 +220,72 @@ static void both(trace_id_t trid)
     use(trid, "together");
 }
 
+/* What it traces first is read and cleared, and what it traces then is left. */
+static void *trace_twice(void *trid)
+{
+    trace();
+    check(*(trace_id_t *)trid, "looked on");
+    DEMAND_OK(posix_trace_clear(*(trace_id_t *)trid));
+    trace();
+    return NULL;
+}
+
+static void trace_in_thread(trace_id_t trid)
+{
+    struct posixtrace_info info;
+    pthread_t thread;
+
+    DEMAND_OK(posix_trace_start(trid));
+    DEMAND_OK(pthread_create(&thread, NULL, trace_twice, &trid));
+    DEMAND_OK(pthread_join(thread, NULL));
+    DEMAND_OK(posix_trace_stop(trid));
+    DEMAND_OK(posixtrace_get_info(trid, &info));   /* its slot is free */
+}
+
+/* What is left, and no more. */
+static void look_on(void)
+{
+    struct posixtrace_info info;
+    struct posixtrace_event e;
+    trace_id_t trid;
+    uint64_t n = 0;
+    int none = 0;
+
+    DEMAND_OK(posixtrace_attach(file, &trid));
+    for (;;) {
+        DEMAND_OK(posixtrace_next_event(trid, &e, &none));
+        if (none)
+            break;
+        n += e.id == wanted;
+    }
+    DEMAND_OK(posixtrace_get_info(trid, &info));
+    DEMAND(n == EVENTS && info.events == EVENTS && info.lost[POSIXTRACE_LOST_OVERWRITTEN] == 0,
+           "looked on: %llu read of %llu, %llu overwritten", (unsigned long long)n,
+           (unsigned long long)info.events,
+           (unsigned long long)info.lost[POSIXTRACE_LOST_OVERWRITTEN]);
+    DEMAND_OK(posixtrace_detach(trid));
+}
+
+static void looked_on(trace_id_t trid)
+{
+    struct posixtrace_info info;
+    trace_event_set_t none;
+
+    DEMAND_OK(posix_trace_eventset_empty(&none));
+    trace_in_thread(trid);
+    for (unsigned i = 0; i < DEATHS; i++) {
+        pid_t child = begin_child();
+
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        DEMAND_OK(posix_trace_set_filter(trid, &none, POSIX_TRACE_SET_EVENTSET));
+        DEMAND_OK(posixtrace_get_info(trid, &info));
+        look_on();
+    }
+    use_as_left(trid, "looked on");
+    use(trid, "looked on");
+}
+
 static trace_id_t create(void)
 {
     trace_attr_t attr;
@@ -227,6 +302,7 @@ int main(int argc, char **argv)
     double multiplier = audit_multiplier(argc > 1 ? argv[1] : NULL);
     unsigned killed = (unsigned)(KILLED * multiplier) + 1;
     unsigned stopped = (unsigned)(STOPPED * multiplier) + 1;
+    unsigned looked = (unsigned)(LOOKED_ON * multiplier) + 1;
     trace_id_t trid;
 
     alarm((unsigned)(WATCHDOG_S * (multiplier > 1 ? multiplier : 1)));
@@ -241,6 +317,8 @@ int main(int argc, char **argv)
     both(trid);
     for (unsigned i = 0; i < killed; i++)
         one(trid, i, true);
+    for (unsigned i = 0; i < looked; i++)
+        looked_on(trid);
     for (unsigned i = 0; i < stopped; i++)
         one(trid, i, false);
     DEMAND_OK(posix_trace_shutdown(trid));
