@@ -89,16 +89,31 @@ static bool takes_all(const struct log_file *log)
     return policy == POSIX_TRACE_APPEND || most <= size;
 }
 
+/* Nobody records children after the writer's end, which for daemon(3) is where they begin. */
+static const char *children_text(const struct log_file *log)
+{
+    int inherited = POSIX_TRACE_CLOSE_FOR_CHILD;
+    trace_attr_t attr;
+
+    if (log->info.clock == POSIXTRACE_CLOCK_REALTIME ||
+        posix_trace_get_attr(log->trid, &attr) != 0)
+        return "";
+    posix_trace_attr_getinherited(&attr, &inherited);
+    posix_trace_attr_destroy(&attr);
+    return inherited == POSIX_TRACE_INHERITED
+        ? "; what its children did after its end, as after daemon(3), is not recorded" : "";
+}
+
 /* The writer died and what it left in memory is there. */
 static const char *tail_text(const struct log_file *log)
 {
-    static char text[400];
+    static char text[500];
     bool lost = log_file_lost(log->info.lost) > 0;
 
     snprintf(text, sizeof text,
-             "writer died; with what it left in memory, read here, nothing %sis missing%s; "
+             "writer died; with what it left in memory, read here, nothing %sis missing%s%s; "
              "'posixtrace recover' keeps %s",
-             lost ? "else " : "", lost ? " than is lost below" : "",
+             lost ? "else " : "", lost ? " than is lost below" : "", children_text(log),
              takes_all(log) ? "it"
                  : "what fits into the log and counts the rest as lost, "
                    "'posixtrace export --to=jsonl' saves all");
@@ -107,10 +122,15 @@ static const char *tail_text(const struct log_file *log)
 
 static const char *end_text(const struct log_file *log)
 {
+    static char recovered[200];
+
     switch (log->info.end) {
     case POSIXTRACE_END_ACTIVE: return "not yet: it is being written";
     case POSIXTRACE_END_SHUTDOWN: return "complete";
-    case POSIXTRACE_END_RECOVERED: return "complete: recovered after its writer had died";
+    case POSIXTRACE_END_RECOVERED:
+        snprintf(recovered, sizeof recovered, "complete: recovered after its writer had died%s",
+                 children_text(log));
+        return recovered;
     case POSIXTRACE_END_TAIL:
         return tail_text(log);
     case POSIXTRACE_END_CUT: return "cut: its writer died or the file is damaged";

@@ -9,6 +9,7 @@
  *   describe NAME TEXT  says what its data is
  *   streams N      creates N streams of its own
  *   fork           a child goes on; its parent waits and exits with its status
+ *   daemon         daemon(3): a child continues, its parent ends
  *   leave          a child is left behind that lives as long as standard input
  *   exec CMD...    executes another program
  *   say WORD       prints a line
@@ -127,6 +128,8 @@ static int do_simple(const char *word)
 {
     if (strcmp(word, "fork") == 0)
         go_on_in_child();
+    else if (strcmp(word, "daemon") == 0)
+        return daemon(1, 1) == 0;
     else if (strcmp(word, "leave") == 0)
         leave_child();
     else if (strcmp(word, "wait") == 0)
