@@ -138,10 +138,16 @@ const char *failure_reason(int error)
     static char text[120];
     struct rlimit limit;
 
-    if (error != ENOMEM || getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+    if (error != ENOMEM)
         return strerror(error);
-    snprintf(text, sizeof text, "no room for it in %s of address space; raise 'ulimit -v'",
-             amount_bytes(limit.rlim_cur));
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        snprintf(text, sizeof text, "no room for it in %s of address space; raise 'ulimit -v'",
+                 amount_bytes(limit.rlim_cur));
+    else if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        snprintf(text, sizeof text, "no room for it in a file of %s; raise 'ulimit -f'",
+                 amount_bytes(limit.rlim_cur));
+    else
+        return strerror(error);
     return text;
 }
 

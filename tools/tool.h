@@ -57,7 +57,7 @@ void tool_note(const char *format, ...);
 /* 'text' in quotes, control characters escaped, shortened where very long.
  * One of eight static buffers, reused in turn. */
 const char *quote(const char *text);
-/* What strerror() says, or which limit of address space it was; until the next call. */
+/* What strerror() says, or which limit of address space or of files it was; until the next call. */
 const char *failure_reason(int error);
 
 /* The same without the quotes; the same buffers. */
