@@ -96,6 +96,8 @@ static int only_state(const struct pt_machine *m, const struct pt_doubts *d)
 {
     int only = PT_NOWHERE;
 
+    if (d->absent)
+        return PT_NOWHERE;
     for (size_t s = 0; s < m->metric->state_count; s++) {
         if (!d->now[s].none && !d->now[s].some)
             continue;
@@ -194,7 +196,9 @@ static int64_t earliest(const struct pt_engine *e, const struct pt_machine *m,
 {
     if (!m->at_due)
         return from;
-    return pt_ns_min(from, a && a->has_due ? pt_ns_min(a->due, a->due_seen) : e->first_ns);
+    if (!a || !a->has_due || m->due_of_others)
+        return pt_ns_min(from, e->first_ns);
+    return pt_ns_min(from, pt_ns_min(a->due, a->due_seen));
 }
 
 static void add_gap(const struct pt_engine *e, const struct pt_machine *m, struct pt_automaton *a,
@@ -214,6 +218,7 @@ static void add_gap(const struct pt_engine *e, const struct pt_machine *m, struc
         }
     d->from = pt_ns_min(d->from, low);
     add_none(&d->now[0]);
+    d->absent = m->metric->looks_at_others;
     while (add_lost(m, d, begun, to))
         ;
     d->at = pt_ns_max(d->at, to);
@@ -289,10 +294,8 @@ static void enter(const struct pt_machine *m, struct pt_doubts *d, struct trip *
 {
     enum pt_kind kind = m->metric->states[state].kind;
 
-    if (kind == PT_KIND_END && t->after == PT_AFTER_KEPT && some)
-        end_one(d, t->length, ns);
-    if (kind == PT_KIND_END && t->after == PT_AFTER_BEGUN)
-        end_one(d, t->length, ns);
+    if (kind == PT_KIND_END && ((t->after == PT_AFTER_KEPT && some) || t->after == PT_AFTER_BEGUN))
+        end_one(d, t->length, pt_ns_max(stamp, ns));
     if (kind == PT_KIND_END || kind == PT_KIND_CANCEL)
         t->after = PT_AFTER_NONE;
     if (kind != PT_KIND_BEGIN)
@@ -347,6 +350,10 @@ bool pt_doubt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automato
     struct pt_maybe only;
 
     advance(m, d, tuple->ns);
+    if (d->absent && tuple->thread == a->thread) {
+        add_none(&d->now[0]);
+        d->absent = false;
+    }
     memset(d->next, 0, m->metric->state_count * sizeof *d->next);
     for (size_t s = 0; s < m->metric->state_count; s++) {
         if (!d->now[s].none && !d->now[s].some)

@@ -11,7 +11,8 @@
  *              that was there before may go on to count: its length grows by b - a, after what
  *              it counted until a.  One that begins inside has at most b - a, or begins at a
  *              due time that was lost: at the last due time that the automaton has seen, or at
- *              the time of that event if that is earlier, or where the stream begins.  Due
+ *              the time of that event if that is earlier, or where the stream begins (also
+ *              where due times of other threads' events are taken).  Due
  *              times of one thread are taken not to go back beyond that.
  *              An end that can come inside bounds a measurement by its length at b.
  *   event      Each state of the set is stepped.  What counts has grown by the time since
@@ -20,7 +21,9 @@
  *              measurement that this event began, nothing is in doubt any more.
  *
  * A thread may have ended and another one have its number: the first state is always part of
- * the set.  So no trace that has lost nothing but what is in the gaps has a measurement that
+ * the set.  Until the next event of its own there may be none, which others' events would lead
+ *              on, so they do not make the set sure. So no trace that has lost nothing but what
+ *              is in the gaps has a measurement that
  * is neither reported as it is nor within one that is reported as unknown.
  *
  * An unknown one stands for all that may have ended during one doubt: from the earliest begin
@@ -61,6 +64,7 @@ struct pt_doubts {
     int64_t at;           /* when the lengths were that */
     int64_t longest;      /* of those that may have ended, with ends */
     bool    ends;
+    bool    absent;       /* the thread may have ended, and the next one not have come */
     struct pt_maybe *now, *next;   /* by state */
     struct pt_maybe of[];
 };

@@ -194,12 +194,13 @@ struct pt_meaning pt_engine_meaning(struct pt_machine *m, size_t index)
     return meaning;
 }
 
-static void learn_due(struct pt_machine *m, const struct pt_way *way)
+static void learn_due(struct pt_machine *m, const struct pt_way *way, enum pt_who who)
 {
     m->has_due |= way->only > PT_ONLY_OK;
     if (way->target == PT_NOWHERE || !pt_way_is_due(way))
         return;
     m->has_due = true;
+    m->due_of_others |= who == PT_OTHER;
     m->at_due = true;
     m->loose |= m->metric->states[way->target].kind != PT_KIND_BEGIN;
 }
@@ -212,7 +213,7 @@ static bool init_machine(struct pt_machine *m, const posixtrace_metric_t *metric
     else
         m->moves = pt_moves_new(metric);
     for (size_t i = 0; i < pt_machine_rows(metric) * PT_WHO * metric->state_count; i++)
-        learn_due(m, &metric->ways[i]);
+        learn_due(m, &metric->ways[i], (enum pt_who)(i / metric->state_count % PT_WHO));
     for (size_t e = 0; e <= metric->event_count; e++)
         m->woken_by_others |= pt_machine_way(metric, e, PT_OTHER, 0)->target != PT_NOWHERE;
     return (m->in_state || m->moves) && pt_bounds_learn(m);

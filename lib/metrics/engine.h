@@ -126,7 +126,8 @@ struct pt_machine {
     struct pt_edges *edges;           /* doubt.h; NULL: no gap yet */
     uint8_t *leaves;                  /* by state, bounds.h; NULL: no state does */
     bool at_due;                      /* it may begin before the event that begins it */
-    bool has_due;                     /* that, or due times decide on ways */
+    bool due_of_others;               /* other threads' due times, of which none is kept */
+    bool has_due;                     /* one of these, or due times decide on ways */
     bool loose;                       /* times in the past count otherwise: no gap has a bound */
     bool woken_by_others;             /* events of other threads lead out of its first state */
     struct posixtrace_doubt doubt;

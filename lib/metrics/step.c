@@ -51,12 +51,14 @@ static void finish(struct pt_engine *e, struct pt_machine *m, struct pt_automato
         .intermediate_events = a->events };
     int64_t before = a->before;
 
+    if (a->length < 0)   /* it would end before it begins, at a due time to come */
+        return;
     if (m->metric->change)
         pt_doubt_of_change(e, m, a, stamp);
     if (m->metric->change && !take_change(a, &measurement.length_ns))
         return;
     pt_bounds_of_change(e, m, a, before, &measurement);
-    if (measurement.length_ns > 0 || (measurement.length_ns == 0 && !m->metric->positive))
+    if (!m->metric->positive || measurement.length_ns > 0)
         pt_step_report(e, m, a, &measurement);
 }
 
