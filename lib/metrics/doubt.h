@@ -12,8 +12,8 @@
  *              it counted until a.  One that begins inside has at most b - a, or begins at a
  *              due time that was lost: at the last due time that the automaton has seen, or at
  *              the time of that event if that is earlier, or where the stream begins (also
- *              where due times of other threads' events are taken).  Due
- *              times of one thread are taken not to go back beyond that.
+ *              where due times of other threads' events are taken).  Due times of one thread
+ *              are taken not to go back beyond that.
  *              An end that can come inside bounds a measurement by its length at b.
  *   event      Each state of the set is stepped.  What counts has grown by the time since
  *              the event before.  An end bounds a measurement by its length now.
@@ -22,9 +22,9 @@
  *
  * A thread may have ended and another one have its number: the first state is always part of
  * the set.  Until the next event of its own there may be none, which others' events would lead
- *              on, so they do not make the set sure. So no trace that has lost nothing but what
- *              is in the gaps has a measurement that
- * is neither reported as it is nor within one that is reported as unknown.
+ * on, so they do not make the set sure.  So no trace that has lost nothing but what is in the
+ * gaps has a measurement that is neither reported as it is nor within one that is reported as
+ * unknown.
  *
  * An unknown one stands for all that may have ended during one doubt: from the earliest begin
  * to the latest end, with the greatest length as its bound.  None is reported where none can
