@@ -12,6 +12,7 @@
 #include "record.h"
 
 #include <errno.h>
+#include <posixtrace/stream.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -81,6 +82,15 @@ int launch_find(struct launch *l, char **argv)
     return error ? refuse(argv[0], error) : EXIT_DONE;
 }
 
+/* Whatever working directory a descendant is executed in, its streams are where ours are. */
+static bool fix_directory(void)
+{
+    const char *given = getenv("POSIXTRACE_DIR");
+
+    return !given || !*given || *given == '/' ||
+           setenv("POSIXTRACE_DIR", posixtrace_stream_directory(), 1) == 0;
+}
+
 _Noreturn static void be_child(const struct launch *l, int channel, void (*on_child)(int))
 {
     char file[NAME_ROOM];
@@ -90,7 +100,7 @@ _Noreturn static void be_child(const struct launch *l, int channel, void (*on_ch
     if (n <= 0)
         _exit(EXIT_FAILED);
     file[n] = '\0';
-    if (setenv("POSIXTRACE_FOLLOW", file, 1) == 0 &&
+    if (setenv("POSIXTRACE_FOLLOW", file, 1) == 0 && fix_directory() &&
         (!l->preload || record_system_set_preload(l->preload))) {
         signal(SIGCHLD, on_child);
         signals_restore();

@@ -79,12 +79,13 @@ static int open_private(uid_t uid, const char *path, bool create)
 /* *which: the candidate that path is of. */
 static int open_first(uid_t uid, bool create, char *path, size_t size, unsigned *which)
 {
+    const struct pt_place *place = pt_place();
     int saved = errno, first = -ENOENT, fd = -ENOENT;
     bool secure = getauxval(AT_SECURE) != 0;
     unsigned k;
 
     for (k = 0; candidate(uid, k, path, size); k++) {
-        fd = secure ? -EPERM : open_private(uid, path, create);
+        fd = secure ? -EPERM : place->error ? place->error : open_private(uid, path, create);
         if (fd >= 0)
             break;
         if (k == 0)

@@ -4,7 +4,8 @@
  * The per-user directory of segments, process pages and name maps:
  * $POSIXTRACE_DIR, else /dev/shm/posixtrace-<uid>, else
  * $XDG_RUNTIME_DIR/posixtrace.  It must be a real directory, mode 0700, owned by
- * the user.  Where none can be had, callers fall back to a memfd.
+ * the user.  Where none can be had, callers fall back to a memfd.  It stays the same while
+ * the program changes its working directory (place.h).
  *
  * Set-id programs (AT_SECURE) have no directory at all: what the directory's user
  * could put there would steer a program that has more rights than he has, and

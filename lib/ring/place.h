@@ -9,6 +9,9 @@
  * what it made before.  A forked child fixes its own, with the user id that it has by
  * then, since its page has to be where who traces it looks for it.
  *
+ * A relative POSIXTRACE_DIR starts at the working directory in which it was first read: the
+ * program may change to another one.
+ *
  * The environment is read when the library is loaded, while no other thread can
  * change it, and again by control calls of a process that has no record yet.  Events
  * never read it: another thread may be in setenv().
@@ -24,7 +27,9 @@
 
 struct pt_place {
     uid_t uid;           /* the effective user id */
-    char  variable[512]; /* POSIXTRACE_DIR, "": not set */
+    char  given[512];    /* POSIXTRACE_DIR as it is in the environment, "": not set */
+    char  variable[512]; /* the directory that it names, an absolute path */
+    int   error;         /* 0, or why it names none: a negative errno; variable is as given */
     char  runtime[512];  /* XDG_RUNTIME_DIR */
     char  follow[64];    /* POSIXTRACE_FOLLOW: a segment's file; "": none, or not one */
 };

@@ -4,7 +4,8 @@
  * A process that changes its environment, its user id or its root directory after it
  * has started to trace, or before its first event: it finds what it needs where that
  * was, and removes it, or gives its memory back where the kernel lets it remove
- * nothing.  What may be done when the library is loaded is done then.
+ * nothing; also where the directory of streams is a relative path and the program changes its
+ * working directory.  What may be done when the library is loaded is done then.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -19,6 +21,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <posixtrace/environment.h>
+#include <posixtrace/stream.h>
 #include <trace.h>
 #include "ring/segment.h"
 #include "stream/handle.h"
@@ -77,9 +81,57 @@ static int trace_without_environment(void)
     return 0;
 }
 
+static trace_id_t inherited_stream(pid_t pid);
+static unsigned count(trace_id_t trid);
+
+/* POSIXTRACE_DIR is relative, and HOME is the working directory when the library is loaded.
+ * All that the child makes is in that directory, too, or its events are in no stream. */
+static int trace_elsewhere(void)
+{
+    const char *dir = posixtrace_stream_directory();
+    char path[512];
+    struct stat is, at_load;
+    trace_id_t trid;
+    pid_t child;
+    int status;
+
+    snprintf(path, sizeof path, "%s/streams", getenv("HOME"));
+    NEED(chdir("/") == 0);
+    trid = inherited_stream(0);
+    NEED(dir[0] == '/' && strcmp(posixtrace_stream_directory(), dir) == 0);
+    NEED(stat(dir, &is) == 0 && stat(path, &at_load) == 0 && is.st_ino == at_load.st_ino);
+    NEED(chdir("/usr") == 0);
+    trace_unnamed(NULL);
+    child = fork();
+    if (child == 0) {
+        NEED(chdir("/") == 0);
+        trace_unnamed(NULL);
+        _exit(0);
+    }
+    NEED(waitpid(child, &status, 0) == child && status == 0);
+    NEED(count(trid) == 2 * EVENTS);
+    NEED(posix_trace_shutdown(trid) == 0);
+    return 0;
+}
+
+/* A directory that is not the one whose name was cut. */
+static int trace_with_long_name(void)
+{
+    struct posixtrace_environment e;
+
+    NEED(posixtrace_get_environment(&e, sizeof e) == 0);
+    NEED(e.directory_error == ENAMETOOLONG);
+    NEED(posix_trace_shutdown(inherited_stream(0)) == 0);
+    return 0;
+}
+
 static int be_image(const char *what)
 {
     alarm(HANG_S);
+    if (strcmp(what, "elsewhere") == 0)
+        return trace_elsewhere();
+    if (strcmp(what, "long") == 0)
+        return trace_with_long_name();
     return strcmp(what, "rights") == 0 ? trace_without_rights() : trace_without_environment();
 }
 
@@ -307,6 +359,51 @@ START_TEST(test_events_leave_the_environment_alone)
 }
 END_TEST
 
+/* 0: the image did that there, with that for POSIXTRACE_DIR. */
+static int run_image(const char *folder, const char *directory, const char *what)
+{
+    char image[512] = "";
+    int status;
+    pid_t pid;
+
+    ck_assert_int_gt(readlink("/proc/self/exe", image, sizeof image - 1), 0);
+    pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        NEED(chdir(folder) == 0 && setenv("HOME", folder, 1) == 0);
+        NEED(setenv("POSIXTRACE_DIR", directory, 1) == 0);
+        execl(image, "test_place", IMAGE, what, (char *)NULL);
+        _exit(1);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+START_TEST(test_directory_is_relative)
+{
+    char folder[] = "/tmp/posixtrace-place.XXXXXX", command[64];
+    static const char *const forms[] = { "streams", "./streams" };
+    int status;
+
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    status = run_image(folder, forms[_i], "elsewhere");
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+START_TEST(test_directory_is_too_long)
+{
+    char directory[700] = "/tmp";
+
+    for (size_t n = 4; n < 604; n += 2)
+        strcpy(directory + n, "/.");
+    strcat(directory, "/posixtrace");
+    ck_assert_int_eq(run_image("/", directory, "long"), 0);
+}
+END_TEST
+
 static void trace_in_root_of_its_own(void)
 {
     pid_t child;
@@ -350,6 +447,8 @@ static void add(TCase *t)
     tcase_add_test(t, test_made_at_load);
     tcase_add_test(t, test_events_leave_the_environment_alone);
     tcase_add_test(t, test_root_changed);
+    tcase_add_loop_test(t, test_directory_is_relative, 0, 2);
+    tcase_add_test(t, test_directory_is_too_long);
 }
 
 int main(int argc, char **argv)
