@@ -15,6 +15,7 @@
 #include <trace.h>
 #include <unistd.h>
 
+#include "log_place.h"
 #include "tool.h"
 
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEF";
@@ -79,14 +80,6 @@ static bool is_free(int folder, const char *name, int *empty)
     return *empty >= 0 && st.st_size == 0;
 }
 
-/* In a folder that others can write to, anybody can make a file of such a name. */
-static bool is_trusted(int folder, const struct stat *log)
-{
-    struct stat st;
-
-    return log->st_uid == geteuid() || (fstat(folder, &st) == 0 && st.st_uid == log->st_uid);
-}
-
 static void say(const char *shown, const char *left, const char *name)
 {
     char *path = tool_grow(NULL, strlen(shown) + strlen(left) + 1, 1);
@@ -100,7 +93,7 @@ static void say(const char *shown, const char *left, const char *name)
 static bool restore(int folder, const struct left *left, const char *name)
 {
     int empty = -1;
-    bool done = is_trusted(folder, &left->st) && is_free(folder, name, &empty);
+    bool done = log_place_trusts(folder, &left->st) && is_free(folder, name, &empty);
 
     if (done)
         done = renameat2(folder, left->name, folder, name,

@@ -102,6 +102,14 @@ int log_place_stat(const struct log_place *p, struct stat *st)
     return fstatat(p->folder, p->name, st, p->folder == AT_FDCWD ? 0 : AT_SYMLINK_NOFOLLOW);
 }
 
+bool log_place_trusts(int folder, const struct stat *file)
+{
+    struct stat st;
+
+    return folder == AT_FDCWD || file->st_uid == geteuid() ||
+           (fstat(folder, &st) == 0 && st.st_uid == file->st_uid);
+}
+
 bool log_place_has(const struct log_place *p, const struct stat *st)
 {
     struct stat now;

@@ -8,7 +8,7 @@
  * resolved once.  The folder is a descriptor from then on; a link is followed only if it is
  * root's or the caller's own, and the file itself is opened without following one; what has
  * been moved is compared with the file that is open; owner and mode of the new file are
- * those of the open one.
+ * those of the open one, if its owner can be trusted with them.
  *
  * Names below /dev, but /dev/shm, and /proc (/dev/stdout) are opened as they are, and nothing
  * is moved there.
@@ -33,6 +33,11 @@ int log_place_find(struct log_place *p, const char *path);
 int log_place_open(const struct log_place *p, int flags, mode_t mode);
 /* As fstatat(). */
 int log_place_stat(const struct log_place *p, struct stat *st);
+/* May what is recorded be written into the file, and a new log have its owner and mode?  In a
+ * folder that others can write to, anybody can make a file of that name: it must be the
+ * caller's, or belong to the user who has the folder.  folder AT_FDCWD: it may, since the path is
+ * one below /dev or /proc. */
+bool log_place_trusts(int folder, const struct stat *file);
 /* Is this still the file of that name? */
 bool log_place_has(const struct log_place *p, const struct stat *st);
 /* Gives the file, which is st, another name (log_left.h).  -1: it stays where it is; another file

@@ -74,7 +74,9 @@ int record_log_busy(const char *log);
 /* Is there a %p in the pattern? */
 bool record_log_has_pid(const char *pattern);
 
-/* record_stream.c.  begin: pid is set; opens log and stream and starts it. */
+/* record_stream.c.  make: without a log and a stream yet.  begin: pid is set; opens log and
+ * stream and starts it. */
+struct recording recording_make(pid_t pid);
 int recording_begin(struct recording *r, const struct record_request *q, const char *program);
 /* The name of its segment in the stream directory; NULL: it has none. */
 const char *recording_file(const struct recording *r);

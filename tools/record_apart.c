@@ -61,10 +61,11 @@ static int send_file(struct recording *r, int file)
 
 static int work(const struct record_request *q, pid_t pid)
 {
-    struct recording r = { .pid = pid, .fd = -1, .pidfd = watch_pidfd(pid) };
+    struct recording r = recording_make(pid);
     struct watch_end end;
     int file = -1, status;
 
+    r.pidfd = watch_pidfd(pid);
     if (is_limited(q)) {
         r.fd = memfd_create("posixtrace log", MFD_CLOEXEC);
         file = r.fd < 0 ? -1 : dup(r.fd);
@@ -96,7 +97,7 @@ static int begin_part(struct part *p, const struct record_request *q, pid_t pid,
 {
     int status;
 
-    p->r = (struct recording){ .pid = pid, .pidfd = -1, .fd = -1 };
+    p->r = recording_make(pid);
     p->a = (struct apart){ .fd = -1, .over = true };
     status = record_log_open(&p->r, q, NULL);
     if (status != EXIT_DONE)

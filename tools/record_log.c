@@ -170,6 +170,17 @@ static int judge(const struct recording *r)
     return EXIT_DONE;
 }
 
+static int refuse_owner(const struct recording *r, const struct stat *st)
+{
+    return tool_error("%s belongs to user %u, who could read what is recorded into it; name "
+                      "another file with -o", quote(r->log), (unsigned)st->st_uid);
+}
+
+static int refuse_exchanged(const struct recording *r)
+{
+    return tool_error("%s became another file meanwhile; nothing was written", quote(r->log));
+}
+
 static void forget_earlier(struct recording *r)
 {
     if (r->locked >= 0)
@@ -187,15 +198,12 @@ static int open_earlier(struct recording *r, struct stat *st, bool *writable)
         r->locked = log_place_open(&r->place, O_RDONLY | O_NONBLOCK, 0);
     if (r->locked < 0)
         return tool_error("cannot write %s: %s", quote(r->log), strerror(errno));
-    if (fstat(r->locked, st) != 0 || !S_ISREG(st->st_mode))
-        return tool_error("%s became another file meanwhile; nothing was written",
-                          quote(r->log));
-    return EXIT_DONE;
+    return fstat(r->locked, st) != 0 || !S_ISREG(st->st_mode) ? refuse_exchanged(r) : EXIT_DONE;
 }
 
 static int open_regular(struct recording *r)
 {
-    bool writable;
+    bool writable, trusted;
     struct stat st;
     int status = open_earlier(r, &st, &writable);
 
@@ -210,6 +218,9 @@ static int open_regular(struct recording *r)
     status = st.st_size > 0 ? log_place_move(&r->place, &st) : -1;
     if (status > EXIT_DONE)
         return status;
+    trusted = log_place_trusts(r->place.folder, &st);
+    if (status < 0 && !trusted)
+        return refuse_owner(r, &st);
     if (status < 0) {
         /* The same file, with its lock. */
         r->fd = r->locked;
@@ -218,13 +229,13 @@ static int open_regular(struct recording *r)
     }
     r->fd = log_place_open(&r->place, O_RDWR | O_CREAT | O_EXCL, 0666);
     /* As the earlier one, where that is allowed. */
-    if (r->fd >= 0 && fchown(r->fd, st.st_uid, st.st_gid) == 0)
+    if (r->fd >= 0 && trusted && fchown(r->fd, st.st_uid, st.st_gid) == 0)
         fchmod(r->fd, st.st_mode & 0777);
     return EXIT_DONE;
 }
 
 /* A FIFO waits until it has a reader; a pipe whose reader has gone never has one. */
-static int open_pipe(struct recording *r, const struct record_request *q)
+static void open_pipe(struct recording *r, const struct record_request *q)
 {
     r->fd = log_place_open(&r->place, O_WRONLY | O_NONBLOCK, 0);
     if (r->fd < 0 && errno == ENXIO && r->place.nofollow) {
@@ -238,7 +249,25 @@ static int open_pipe(struct recording *r, const struct record_request *q)
     } else if (r->fd >= 0) {
         fcntl(r->fd, F_SETFL, O_WRONLY);
     }
-    return EXIT_DONE;
+}
+
+/* What is open may be another file than the one that was looked at. */
+static int check_opened(struct recording *r)
+{
+    struct stat st;
+    int status;
+
+    if (r->fd < 0 || !r->place.nofollow)
+        return EXIT_DONE;
+    if (fstat(r->fd, &st) != 0 || S_ISREG(st.st_mode))
+        status = refuse_exchanged(r);
+    else if (S_ISFIFO(st.st_mode) && !log_place_trusts(r->place.folder, &st))
+        status = refuse_owner(r, &st);
+    else
+        return EXIT_DONE;
+    close(r->fd);
+    r->fd = -1;
+    return status;
 }
 
 static int open_existing(struct recording *r, const struct record_request *q)
@@ -247,10 +276,14 @@ static int open_existing(struct recording *r, const struct record_request *q)
 
     if (log_place_stat(&r->place, &st) == 0 && S_ISREG(st.st_mode))
         return open_regular(r);
-    if (log_place_stat(&r->place, &st) == 0 && S_ISFIFO(st.st_mode))
-        return open_pipe(r, q);
-    r->fd = log_place_open(&r->place, O_WRONLY, 0);
-    return EXIT_DONE;
+    if (log_place_stat(&r->place, &st) == 0 && S_ISFIFO(st.st_mode)) {
+        if (!log_place_trusts(r->place.folder, &st))
+            return refuse_owner(r, &st);
+        open_pipe(r, q);
+    } else {
+        r->fd = log_place_open(&r->place, O_WRONLY, 0);
+    }
+    return check_opened(r);
 }
 
 static void look_for_left(const struct log_place *p)

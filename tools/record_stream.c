@@ -6,6 +6,7 @@
 #include "record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -143,6 +144,12 @@ static int create_free(struct recording *r, const struct record_request *q, cons
     error = create(r, q, program);
     signals_hold();
     return error;
+}
+
+struct recording recording_make(pid_t pid)
+{
+    return (struct recording){ .pid = pid, .pidfd = -1, .fd = -1, .locked = -1,
+                               .place = { .folder = AT_FDCWD } };
 }
 
 int recording_begin(struct recording *r, const struct record_request *q, const char *program)

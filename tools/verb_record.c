@@ -194,7 +194,7 @@ static int run_program(struct launch *l, struct recording *r, const struct recor
 
 static int record_program(const struct record_request *q)
 {
-    struct recording r = { .fd = -1, .pidfd = -1 };
+    struct recording r = recording_make(0);
     struct launch l;
     int status = launch_find(&l, q->command);
 
@@ -214,7 +214,7 @@ static int begin_all(struct recording *r, const struct record_request *q)
     int status = EXIT_DONE;
 
     for (size_t i = 0; i < q->pid_count; i++)
-        r[i] = (struct recording){ .pid = q->pids[i], .pidfd = -1, .fd = -1 };
+        r[i] = recording_make(q->pids[i]);
     for (size_t i = 0; status == EXIT_DONE && i < q->pid_count; i++) {
         /* First, so that the process we wait for is the one that is recorded. */
         r[i].pidfd = watch_pidfd(r[i].pid);

@@ -54,8 +54,21 @@ static bool was_shut_down(struct pt_log_reader *reader)
     return pt_log_reader_info(reader, &info) == 0 && info.end == POSIXTRACE_END_SHUTDOWN;
 }
 
+/* In a folder that others can write to, anybody can make a file of that name and read what is
+ * recorded into it. */
+static bool is_trusted(const char *path, const struct stat *log)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[PT_RECORD_PATH] = ".";
+    struct stat st;
+
+    if (slash)
+        *(char *)mempcpy(folder, path, (size_t)(slash - path) + 1) = '\0';
+    return log->st_uid == geteuid() || (stat(folder, &st) == 0 && st.st_uid == log->st_uid);
+}
+
 /* 0: fd, which was there before, may be overwritten; KEPT; or a negative errno. */
-static int judge(int fd)
+static int judge(int fd, const char *path)
 {
     struct pt_log_reader *reader;
     struct pt_tail *tail = NULL;
@@ -64,6 +77,8 @@ static int judge(int fd)
 
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         return -EEXIST;
+    if (!is_trusted(path, &st))
+        return -EACCES;
     if (st.st_size == 0)
         return 0;
     r = pt_log_reader_new(&reader, fd);
@@ -93,7 +108,7 @@ static int open_one(const char *path)
     r = lock(fd);
     /* Who has the lock may be completing a dead writer's log. */
     if (found) {
-        int verdict = judge(fd);
+        int verdict = judge(fd, path);
 
         if (r == 0 || verdict == KEPT)
             r = verdict;

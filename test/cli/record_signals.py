@@ -409,6 +409,49 @@ def check_exchanged(setup):
     user.stdout.close()
 
 
+def check_foreign(setup):
+    """What root records does not become another user's by a file of his in a common folder."""
+    if os.geteuid() != 0:
+        return
+    folder, log = setup.folder / "common", setup.folder / "common" / "x.ptl"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    record = [setup.tool, "record", "--quiet", "-o", "x.ptl", setup.plain, "events", "3", "a"]
+
+    def run():
+        return subprocess.run(record, cwd=folder, env=setup.environment, capture_output=True,
+                              text=True, check=False, timeout=TIMEOUT)
+
+    def give(mode):
+        os.chown(log, 65534, 65534)
+        log.chmod(mode)
+
+    run()
+    give(0o666)
+    done = run()
+    status = log.stat()
+    expect(f"his log gives way: {done}", done.returncode == 0 and log.stat().st_size > 0)
+    expect(f"the new log is root's: {status}", status.st_uid == 0 and not status.st_mode & 0o22)
+    for make in (log.touch, lambda: os.mkfifo(log)):
+        log.unlink()
+        make()
+        give(0o666)
+        reader = os.open(log, os.O_RDONLY | os.O_NONBLOCK)
+        done = run()
+        expect(f"his file is refused: {done}", done.returncode == 1 and
+               "belongs to user 65534" in done.stderr and log.stat().st_size == 0)
+        os.close(reader)
+    os.chown(folder, 65534, 65534)
+    log.unlink()
+    log.touch()
+    give(0o640)
+    for what in ("empty file", "log"):
+        done = run()
+        status = log.stat()
+        expect(f"his {what} in his folder stays his: {done} {status}", done.returncode == 0 and
+               (status.st_uid, status.st_mode & 0o777) == (65534, 0o640) and status.st_size > 0)
+
+
 def main():
     tool, plain = (str(pathlib.Path(name).resolve()) for name in sys.argv[1:])
     with tempfile.TemporaryDirectory() as name:
@@ -416,7 +459,7 @@ def main():
         for check in (check_print, check_flush, check_waiting_for_reader, check_reader_gone,
                       check_nobody_reads_messages, check_escalation, check_background, check_key,
                       check_follow, check_earlier_log, check_left_log, check_size_limit,
-                      check_exchanged):
+                      check_exchanged, check_foreign):
             check(setup)
 
 
