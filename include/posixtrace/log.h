@@ -55,7 +55,8 @@ struct posixtrace_recover_report {
  * Completes the log open for reading and writing on fd whose writer is gone:
  * appends what the writer's segment holds, then index, status and end mark,
  * and removes the segment.  Takes flock(2) on fd for each write, and gives way to a
- * stream that wants the file.  Doing it twice is harmless.
+ * stream that wants the file; a flock(2) of the caller on fd, or a duplicate, is released.
+ * Doing it twice is harmless.
  *
  * EBUSY   the writer is alive, another stream wants the file, or another recovery is under way
  * EINVAL  not a log
