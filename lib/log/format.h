@@ -152,8 +152,10 @@ struct pt_log_state {
     uint64_t peak_bytes, reserved_bytes, advised_size;
     uint64_t events, bytes;     /* present in the log; bytes of DATA packets */
     uint64_t first_ts, last_ts; /* of those events */
-    uint64_t recorded, lost[8]; /* sums over all authors, listed or not */
-    uint64_t unknown_recorded, unknown_lost[8]; /* of authors that are not listed by themselves */
+    uint64_t recorded, lost[7]; /* sums over all authors, listed or not */
+    uint64_t buried;            /* of lost: a tombstone reports them, see reader.h */
+    uint64_t unknown_recorded, unknown_lost[7]; /* of authors that are not listed by themselves */
+    uint64_t reported;          /* of lost: the caller of a recovery reports them */
     uint64_t oldest_round, oldest_offset;       /* the first one still to be read */
     uint32_t authors, counts;   /* how many follow the fixed part */
 };

@@ -76,6 +76,13 @@ static ssize_t try_write(struct pt_out *o, const void *from, size_t bytes, uint6
     }
 }
 
+static size_t rehearse(struct pt_out *o, size_t bytes, uint64_t offset)
+{
+    if (offset + bytes > o->reach)
+        o->reach = offset + bytes;
+    return bytes;
+}
+
 static int enter(struct pt_out *o, const struct pt_out_change *change)
 {
     return o->gate ? o->gate->enter(o->gate->context, change) : 0;
@@ -91,9 +98,12 @@ static ssize_t write_some(struct pt_out *o, const void *from, size_t bytes, uint
                           bool seekable)
 {
     struct pt_out_change change = { from, bytes, offset };
-    int e = enter(o, &change);
     ssize_t n;
+    int e;
 
+    if (o->rehearses)
+        return (ssize_t)rehearse(o, bytes, offset);
+    e = enter(o, &change);
     if (e < 0)
         return e;
     if (o->waits)
@@ -181,8 +191,11 @@ void pt_out_discard(struct pt_out *o, uint64_t position)
 int pt_out_truncate(struct pt_out *o, uint64_t size)
 {
     struct pt_out_change change = { .offset = size };
-    int e = enter(o, &change), cut;
+    int e, cut;
 
+    if (o->rehearses)
+        return 0;
+    e = enter(o, &change);
     if (e < 0)
         return e;
     cut = ftruncate(o->fd, (off_t)size) != 0 ? -errno : 0;
@@ -215,4 +228,20 @@ int pt_out_write_at(struct pt_out *o, const void *from, size_t bytes, uint64_t o
         bytes -= (size_t)n;
     }
     return 0;
+}
+
+int pt_out_extend(struct pt_out *o, uint64_t size)
+{
+    struct stat st;
+    int error = fstat(o->fd, &st) != 0 ? -errno : 0;
+    uint64_t at = error ? size : (uint64_t)st.st_size;
+
+    memset(o->buffer, 0, o->room);
+    while (!error && at < size) {
+        size_t bytes = size - at < o->room ? (size_t)(size - at) : o->room;
+
+        error = pt_out_write_at(o, o->buffer, bytes, at);
+        at += bytes;
+    }
+    return error;
 }

@@ -57,6 +57,8 @@ struct pt_out {
     void   (*waits)(void *context, bool waits);
     void    *waits_context;
     const struct pt_out_gate *gate;   /* NULL: none.  Set by the owner */
+    bool     rehearses;  /* nothing is written.  Set by the owner */
+    uint64_t reach;      /* where the last byte would end that a rehearsal writes */
 };
 
 int pt_out_init(struct pt_out *o, int fd, bool seekable, uint64_t position);
@@ -74,6 +76,8 @@ void pt_out_discard(struct pt_out *o, uint64_t position);
 void pt_out_look(struct pt_out *o);
 /* Makes the file shorter or longer; what is in the buffer stays. */
 int pt_out_truncate(struct pt_out *o, uint64_t size);
+/* Makes the file longer by zeros that have their place on the disk; the buffer is empty. */
+int pt_out_extend(struct pt_out *o, uint64_t size);
 /* Writes at an offset past the buffer; all or an error. */
 int pt_out_write_at(struct pt_out *o, const void *from, size_t bytes, uint64_t offset);
 

@@ -98,8 +98,15 @@ int pt_log_reader_each_packet(struct pt_log_reader *r,
 int pt_log_check(int fd, void (*finding)(void *, const struct posixtrace_log_finding *),
                  void *context, struct posixtrace_log_report *report);
 
-/* Losses that neither log nor tail knows of, of no thread in particular. */
+/*
+ * Losses that neither log nor tail knows of, of no thread in particular.  report_lost is for
+ * events that the log could not take: all that a tombstone has buried, or all that the caller
+ * of a recovery reports.  A recovery that did not finish may have left a part in the log, whose
+ * state says how many: only the rest is added, so that the same report again changes nothing.
+ */
+enum pt_log_reporter { PT_LOG_BURIED, PT_LOG_REPORTED };
 void pt_log_reader_add_lost(struct pt_log_reader *r, unsigned cause, uint64_t events);
+void pt_log_reader_report_lost(struct pt_log_reader *r, enum pt_log_reporter by, uint64_t events);
 
 /* For recovery: what the log lacks and the tail has.  The packets of the tail,
  * less the events that the log has; is a text, how many sync points are in the
@@ -119,5 +126,15 @@ size_t pt_log_reader_sync_count(const struct pt_log_reader *r);
 struct pt_out_gate;
 int pt_log_writer_resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r,
                          const struct pt_out_gate *gate);
+
+/*
+ * The same for a writer that writes nothing, and finds out how long the file gets by what it is
+ * given.  A writer that is resumed after it can make the file that long before it overwrites
+ * what is in the ring of a LOOP log: then a full disk, a quota or a limit of the size refuses
+ * what changes nothing.
+ */
+int pt_log_writer_rehearse(struct pt_log_writer **writer, int fd, struct pt_log_reader *r);
+uint64_t pt_log_writer_reach(const struct pt_log_writer *w);
+int pt_log_writer_extend(struct pt_log_writer *w, uint64_t size);
 
 #endif

@@ -159,6 +159,7 @@ int pt_union_balance(struct pt_log_reader *r, const struct pt_union *u)
     if (error)
         return error;
     balance_log(r, u);
+    s->buried = s->reported = 0;
     s->recorded = r->totals.recorded + s->unknown_recorded;
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
         s->lost[c] = r->totals.lost[c] + s->unknown_lost[c];

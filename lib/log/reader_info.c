@@ -39,6 +39,16 @@ void pt_log_reader_add_lost(struct pt_log_reader *r, unsigned cause, uint64_t ev
     r->state.lost[cause] += events;
 }
 
+void pt_log_reader_report_lost(struct pt_log_reader *r, enum pt_log_reporter by, uint64_t events)
+{
+    uint64_t *counted = by == PT_LOG_BURIED ? &r->state.buried : &r->state.reported;
+
+    if (events <= *counted)
+        return;
+    pt_log_reader_add_lost(r, POSIXTRACE_LOST_LOG_ERROR, events - *counted);
+    *counted = events;
+}
+
 int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info)
 {
     const struct pt_log_state *s = &r->state;

@@ -145,6 +145,8 @@ static void take_state(struct pt_log_writer *w, const struct pt_log_reader *r)
         }
     }
     status->recorded_unknown_author = s->unknown_recorded;
+    w->buried = s->buried;
+    w->reported = s->reported;
     w->overran = s->log_overrun != 0;
     if (!w->ring.bytes && r->first_offset != PT_LOG_DATA_START)
         w->clear_offset = r->first_offset;
@@ -201,8 +203,8 @@ static int rebuild(struct pt_log_writer *w, struct pt_log_reader *r)
     return w->ring.bytes ? 0 : pt_out_truncate(&w->out, w->out.position);
 }
 
-int pt_log_writer_resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r,
-                         const struct pt_out_gate *gate)
+static int resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r,
+                  const struct pt_out_gate *gate, bool rehearses)
 {
     int error, flags = fcntl(fd, F_GETFL);
     struct pt_log_writer *w;
@@ -226,6 +228,7 @@ int pt_log_writer_resume(struct pt_log_writer **writer, int fd, struct pt_log_re
     pt_index_init(&w->index);
     error = pt_out_init(&w->out, fd, true, 0);
     w->out.gate = gate;
+    w->out.rehearses = rehearses;
     if (!error)
         error = rebuild(w, r);
     if (error) {
@@ -234,4 +237,25 @@ int pt_log_writer_resume(struct pt_log_writer **writer, int fd, struct pt_log_re
     }
     *writer = w;
     return 0;
+}
+
+int pt_log_writer_resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r,
+                         const struct pt_out_gate *gate)
+{
+    return resume(writer, fd, r, gate, false);
+}
+
+int pt_log_writer_rehearse(struct pt_log_writer **writer, int fd, struct pt_log_reader *r)
+{
+    return resume(writer, fd, r, NULL, true);
+}
+
+uint64_t pt_log_writer_reach(const struct pt_log_writer *w)
+{
+    return w->out.reach;
+}
+
+int pt_log_writer_extend(struct pt_log_writer *w, uint64_t size)
+{
+    return pt_out_extend(&w->out, size);
 }

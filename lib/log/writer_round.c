@@ -76,6 +76,8 @@ void pt_writer_state(struct pt_log_writer *w, struct pt_log_state *s)
         s->unknown_lost[c] = status->lost_unknown_author[c] + w->totals.folded_lost[c];
         s->lost[c] = status->lost_unknown_author[c] + w->totals.lost[c];
     }
+    s->buried = w->buried;
+    s->reported = w->reported;
     fill_oldest(w, s);
 }
 

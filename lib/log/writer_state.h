@@ -108,6 +108,7 @@ struct pt_log_writer {
     bool     emergency;              /* the status block in the header is in use */
     bool     closed;                 /* completed */
     bool     resumed;                /* recovery: failing leaves the log as it was left */
+    uint64_t buried, reported;       /* of the losses, as reader.h says */
 
     /* The last ROUND of a full log says nothing but totals: the next one may
      * take its place, so that a full log does not grow. */

@@ -106,6 +106,9 @@ static int follow(struct pt_stream *s)
     if (found < 0)
         return found;
     r = pt_log_reader_follow(s->log, alive);
+    /* The file may have been read again: then the sums are without the tombstone. */
+    if (r >= 0 && found == PT_TAIL_NONE && !s->tail && !alive && !pt_log_reader_complete(s->log))
+        pt_tombstone_tell(pt_log_reader_params(s->log)->id, s->log);
     if (r >= 0)
         s->writer_alive = alive && !pt_log_reader_complete(s->log);
     if (r >= 0 && tail && !pt_log_reader_complete(s->log)) {

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <trace.h>
 #include <unistd.h>
 #include "log/reader.h"
 #include "stream/log_claim.h"
@@ -56,28 +57,68 @@ static void leave_out_overwritten(const struct pt_log_books *before, struct pt_l
     report->events_added -= gone < report->events_added ? gone : report->events_added;
 }
 
-static int complete(struct pt_log_claim *c, struct pt_log_reader *r, struct pt_tail *tail,
-                    struct posixtrace_recover_report *report)
+static int write_rest(struct pt_log_writer *w, struct pt_log_reader *r, const struct pt_tail *tail,
+                      struct posixtrace_recover_report *report)
 {
-    struct pt_log_books before;
-    struct pt_log_writer *w;
-    off_t size = c->size;
-    int e = pt_log_writer_resume(&w, c->fd, r, &c->gate);
+    int e = tail ? append_tail(w, r, &tail->tail, report) : 0;
 
     if (e < 0)
         return e;
-    pt_log_books(w, &before);
-    if (tail)
-        e = append_tail(w, r, &tail->tail, report);
+    return tail ? pt_log_complete(w, POSIXTRACE_END_RECOVERED, &tail->tail.status,
+                                  tail->tail.authors, tail->tail.author_count)
+                : pt_log_complete(w, POSIXTRACE_END_RECOVERED, NULL, NULL, 0);
+}
+
+/* How long the file will be, if the log is a ring then; else 0. */
+static int find_size(int fd, struct pt_log_reader *r, const struct pt_tail *tail, uint64_t *size)
+{
+    struct posixtrace_recover_report unused = { 0 };
+    struct pt_log_writer *w;
+    int e = pt_log_writer_rehearse(&w, fd, r);
+
+    if (e < 0)
+        return e;
+    e = write_rest(w, r, tail, &unused);
+    *size = pt_log_full(w) ? pt_log_writer_reach(w) : 0;
+    pt_log_writer_free(w);
+    return e;
+}
+
+/*
+ * A log that grows is as before when it is cut to the size that it had.  What a ring has lost to
+ * a recovery does not come back, so all that goes after the ring has its place on the disk
+ * before the first write into the ring.  A write into the ring may fail nevertheless, as on a
+ * medium that is damaged: then the log has given up events for others, which it counts, and
+ * their names stay.
+ */
+static int complete(struct pt_log_claim *c, struct pt_log_reader *r, struct pt_tail *tail,
+                    struct posixtrace_recover_report *report)
+{
+    bool loops = pt_log_reader_params(r)->attr.log_policy == POSIX_TRACE_LOOP;
+    bool overwrites = false;
+    struct pt_log_books before;
+    struct pt_log_writer *w;
+    off_t old = c->size;
+    uint64_t size = 0;
+    int e = loops ? find_size(c->fd, r, tail, &size) : 0;
+
     if (e == 0)
-        e = tail ? pt_log_complete(w, POSIXTRACE_END_RECOVERED, &tail->tail.status,
-                                   tail->tail.authors, tail->tail.author_count)
-                 : pt_log_complete(w, POSIXTRACE_END_RECOVERED, NULL, NULL, 0);
+        e = pt_log_writer_resume(&w, c->fd, r, &c->gate);
+    if (e < 0)
+        return e;
+    pt_log_books(w, &before);
+    if (size)
+        e = pt_log_writer_extend(w, size);
+    if (e == 0) {
+        e = write_rest(w, r, tail, report);
+        overwrites = size != 0 && pt_log_full(w);
+    }
     leave_out_overwritten(&before, w, report);
     pt_log_writer_free(w);
     if (e < 0) {
         report->events_added = 0;
-        pt_log_claim_truncate(c, size);
+        if (!overwrites)
+            pt_log_claim_truncate(c, old);
     }
     return e;
 }
@@ -103,8 +144,7 @@ static int recover_claimed(struct pt_log_claim *c, uint64_t lost,
         e = found < 0 ? found : found == PT_TAIL_WRITER_ALIVE ? -EBUSY : 0;
         if (found == PT_TAIL_NONE)
             pt_tombstone_tell(pt_log_reader_params(r)->id, r);
-        if (lost > 0)
-            pt_log_reader_add_lost(r, POSIXTRACE_LOST_LOG_ERROR, lost);
+        pt_log_reader_report_lost(r, PT_LOG_REPORTED, lost);
         if (e == 0 && tail)
             e = pt_log_reader_set_tail(r, &tail->tail);
         if (e == 0)

@@ -137,7 +137,7 @@ void pt_tombstone_tell(const uint8_t id[16], struct pt_log_reader *r)
         close(fd);
     if (!found || pt_log_reader_info(r, &info) < 0)
         return;
-    pt_log_reader_add_lost(r, POSIXTRACE_LOST_LOG_ERROR, t.events);
+    pt_log_reader_report_lost(r, PT_LOG_BURIED, t.events);
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         if (t.lost[c] > info.lost[c])
             pt_log_reader_add_lost(r, c, t.lost[c] - info.lost[c]);

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Recoveries that do not finish, because they are killed at one of their writes or the disk
+ * is full.  The sum of events and losses stays the same, whatever was reported to the
+ * recovery, and a recovery that a full disk stops has given up no event.
+ *
+ * pwrite() is this program's own: it keeps the writer's flush thread from writing, kills the
+ * process at a write, and refuses what goes over the size of a file.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <posixtrace/attr.h>
+#include <posixtrace/event.h>
+#include <posixtrace/info.h>
+#include <posixtrace/log.h>
+#include <posixtrace/stream.h>
+#include <trace.h>
+#include "ring/dir.h"
+#include "stream/tombstone.h"
+#include "support/run_suite.h"
+
+#define EVENTS 3000u        /* before the flush, and after it, in memory only */
+#define LOSS   700u         /* that a tombstone or the caller reports */
+
+enum reporter { NOBODY, TOMBSTONE, CALLER };
+
+struct kind {
+    int policy;
+    size_t log_size;
+    enum reporter reporter;
+};
+
+/* The first LOOP log has not wrapped, the last one wraps when it is recovered. */
+static const struct kind kinds[] = {
+    { POSIX_TRACE_APPEND, 1 << 20, NOBODY },  { POSIX_TRACE_APPEND, 1 << 20, TOMBSTONE },
+    { POSIX_TRACE_APPEND, 1 << 20, CALLER },  { POSIX_TRACE_LOOP, 1 << 20, TOMBSTONE },
+    { POSIX_TRACE_LOOP, 40000, NOBODY },      { POSIX_TRACE_LOOP, 40000, TOMBSTONE },
+    { POSIX_TRACE_LOOP, 40000, CALLER },      { POSIX_TRACE_LOOP, 100000, NOBODY },
+};
+#define KINDS (int)(sizeof kinds / sizeof kinds[0])
+
+static atomic_bool held;            /* nothing is written */
+static unsigned kill_at;            /* 0: never */
+static off_t most = INT64_MAX;      /* bytes of a file */
+
+ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
+{
+    while (held)
+        sched_yield();
+    if (kill_at && --kill_at == 0)
+        kill(getpid(), SIGKILL);
+    if (offset >= most) {
+        errno = ENOSPC;
+        return -1;
+    }
+    if ((off_t)bytes > most - offset)
+        bytes = (size_t)(most - offset);
+    return syscall(SYS_pwrite64, fd, from, bytes, offset);
+}
+
+static void flush(trace_id_t trid)
+{
+    struct posix_trace_status_info status;
+
+    ck_assert_int_eq(posix_trace_flush(trid), 0);
+    do
+        ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
+    while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
+}
+
+static void trace_and_die(const struct kind *k, int fd)
+{
+    trace_event_set_t system;
+    trace_event_id_t id;
+    trace_attr_t attr;
+    trace_id_t trid;
+
+    posix_trace_attr_init(&attr);
+    posix_trace_attr_setlogfullpolicy(&attr, k->policy);
+    posix_trace_attr_setlogsize(&attr, k->log_size);
+    posix_trace_attr_setstreamsize(&attr, 1 << 20);
+    ck_assert_int_eq(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
+    posix_trace_eventset_fill(&system, POSIX_TRACE_SYSTEM_EVENTS);
+    posix_trace_set_filter(trid, &system, POSIX_TRACE_SET_EVENTSET);
+    ck_assert_int_eq(posix_trace_eventid_open("unfinished", &id), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    for (unsigned i = 0; i < 2 * EVENTS; i++) {
+        if (i == EVENTS) {
+            flush(trid);
+            held = true;
+        }
+        posix_trace_event(id, &i, sizeof i);
+    }
+    kill(getpid(), SIGKILL);
+}
+
+static void remove_segments(void)
+{
+    int dir = pt_dir_open(true);
+    DIR *d = fdopendir(dir);
+    struct dirent *e;
+
+    ck_assert_ptr_nonnull(d);
+    while ((e = readdir(d)))
+        if (strstr(e->d_name, ".seg"))
+            ck_assert_int_eq(unlinkat(dir, e->d_name, 0), 0);
+    closedir(d);
+}
+
+static void open_log(int fd, struct posixtrace_info *info, bool follow)
+{
+    trace_id_t trid;
+    int gap;
+
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    if (follow)
+        ck_assert_int_eq(posixtrace_follow(trid, &gap), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, info), 0);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+
+static uint64_t sum_of(const struct posixtrace_info *info)
+{
+    uint64_t sum = info->events;
+
+    for (int c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        sum += info->lost[c];
+    return sum;
+}
+
+/* As settling does it when nobody takes the events of a dead program. */
+static void bury(int fd)
+{
+    struct pt_tombstone t = { .events = LOSS };
+    int dir = pt_dir_open(true);
+    struct posixtrace_info info;
+
+    open_log(fd, &info, false);
+    memcpy(t.id, info.id, sizeof t.id);
+    ck_assert_int_eq(pt_tombstone_put(dir, &t), 0);
+    close(dir);
+}
+
+static int new_file(void)
+{
+    char path[] = "/tmp/posixtrace-unfinished.XXXXXX";
+    int fd = mkostemp(path, O_CLOEXEC);
+
+    ck_assert_int_ge(fd, 0);
+    unlink(path);
+    return fd;
+}
+
+static int make_log(const struct kind *k)
+{
+    int fd = new_file(), status;
+    pid_t pid;
+
+    remove_segments();
+    pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0)
+        trace_and_die(k, fd);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    if (k->reporter != NOBODY)
+        remove_segments();
+    if (k->reporter == TOMBSTONE)
+        bury(fd);
+    return fd;
+}
+
+static off_t size_of(int fd)
+{
+    struct stat st;
+
+    ck_assert_int_eq(fstat(fd, &st), 0);
+    return st.st_size;
+}
+
+static uint8_t *bytes_of(int fd, off_t *size)
+{
+    uint8_t *bytes;
+
+    *size = size_of(fd);
+    bytes = malloc((size_t)*size);
+    ck_assert_int_eq(pread(fd, bytes, (size_t)*size, 0), *size);
+    return bytes;
+}
+
+static int recover(const struct kind *k, int fd)
+{
+    struct posixtrace_recover_report report;
+
+    return posixtrace_log_recover_lost(fd, k->reporter == CALLER ? LOSS : 0, &report);
+}
+
+/* In a process of its own, at its write number at.  False: it came to its end. */
+static bool recover_and_die(const struct kind *k, int fd, unsigned at)
+{
+    int status;
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        kill_at = at;
+        _exit(recover(k, fd));
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+    return WIFSIGNALED(status);
+}
+
+static uint64_t wanted(const struct kind *k, bool reported)
+{
+    if (k->reporter == NOBODY)
+        return 2 * EVENTS;
+    return EVENTS + (k->reporter == TOMBSTONE || reported ? LOSS : 0);
+}
+
+/* What the caller of a recovery reports may be in the log, all of it, or not. */
+static void check_sum(const struct kind *k, int fd, bool reported)
+{
+    struct posixtrace_info info;
+
+    open_log(fd, &info, false);
+    if (k->reporter == CALLER && !reported && sum_of(&info) == wanted(k, true))
+        reported = true;
+    ck_assert_uint_eq(sum_of(&info), wanted(k, reported));
+}
+
+START_TEST(killed)
+{
+    const struct kind *k = &kinds[_i];
+    struct posixtrace_info info;
+    unsigned at = 1;
+    int fd = make_log(k);
+
+    check_sum(k, fd, false);
+    for (; recover_and_die(k, fd, at); at++)
+        check_sum(k, fd, false);
+    ck_assert_uint_gt(at, 2);
+    check_sum(k, fd, true);
+    open_log(fd, &info, false);
+    ck_assert_int_eq(info.end, POSIXTRACE_END_RECOVERED);
+    ck_assert_int_eq(recover(k, fd), 0);
+    check_sum(k, fd, true);
+    close(fd);
+}
+END_TEST
+
+/* Without room after the end of the file, with room for some of it, and then for all. */
+START_TEST(on_a_full_disk)
+{
+    const struct kind *k = &kinds[_i];
+    struct posixtrace_info before, after;
+    int fd = make_log(k);
+    off_t size, now;
+    uint8_t *old = bytes_of(fd, &size), *bytes;
+
+    open_log(fd, &before, false);
+    for (unsigned room = 0; room < 3; room++) {
+        most = size + 64 * (off_t)room;
+        ck_assert_int_eq(recover(k, fd), ENOSPC);
+        bytes = bytes_of(fd, &now);
+        ck_assert_int_eq(now, size);
+        ck_assert(memcmp(bytes, old, (size_t)size) == 0);
+        free(bytes);
+        open_log(fd, &after, false);
+        ck_assert_uint_eq(after.events, before.events);
+        ck_assert_uint_eq(sum_of(&after), sum_of(&before));
+    }
+    free(old);
+    most = INT64_MAX;
+    ck_assert_int_eq(recover(k, fd), 0);
+    check_sum(k, fd, true);
+    close(fd);
+}
+END_TEST
+
+/* The second time somebody knows of more. */
+START_TEST(reported_again)
+{
+    const struct kind k = { POSIX_TRACE_APPEND, 1 << 20, CALLER };
+    struct posixtrace_recover_report report;
+    struct posixtrace_info info;
+    int fd = make_log(&k);
+
+    for (unsigned at = 1;; at++) {
+        ck_assert(recover_and_die(&k, fd, at));
+        open_log(fd, &info, false);
+        if (sum_of(&info) == EVENTS + LOSS)
+            break;
+    }
+    ck_assert_int_eq(posixtrace_log_recover_lost(fd, LOSS + 50, &report), 0);
+    ck_assert(!report.was_complete);
+    open_log(fd, &info, false);
+    ck_assert_uint_eq(sum_of(&info), EVENTS + LOSS + 50);
+    close(fd);
+}
+END_TEST
+
+/* Who follows a log gets the losses of its tombstone, too. */
+START_TEST(followed)
+{
+    const struct kind k = { POSIX_TRACE_APPEND, 1 << 20, TOMBSTONE };
+    struct posixtrace_info info;
+    int fd = make_log(&k);
+
+    open_log(fd, &info, true);
+    ck_assert_uint_eq(sum_of(&info), EVENTS + LOSS);
+    close(fd);
+}
+END_TEST
+
+static void add_tests(TCase *t)
+{
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, killed, 0, KINDS);
+    tcase_add_loop_test(t, on_a_full_disk, 0, KINDS);
+    tcase_add_test(t, reported_again);
+    tcase_add_test(t, followed);
+}
+
+int main(void)
+{
+    return run_suite("unfinished", "recoveries that do not finish", NULL, add_tests);
+}
