@@ -11,6 +11,10 @@
  * that no event is both lost and read, and writes header, names, sync points and a ROUND
  * again.  A LOOP log begins from the start: its parts lie anywhere in the ring.
  *
+ * Where the disk is full at the same time, the round does not end and its packets wait in the
+ * buffer.  They would come after the cut, so they are lost, too, and the emergency status says
+ * how many.  At the end of the log the file is looked at once more after the last write.
+ *
  * An UNTIL_FULL log that was full takes events again when its STOP is gone with others: it has
  * not reached its size, as the log-full policy asks, and has no STOP as its last event.
  */
@@ -36,7 +40,7 @@ void pt_writer_mark(struct pt_log_writer *w)
 }
 
 /* Forgets what is after the last mark before the cut; where the log goes on. */
-static uint64_t go_back(struct pt_log_writer *w, uint64_t cut)
+static uint64_t take_mark(struct pt_log_writer *w, uint64_t cut)
 {
     struct pt_mark mark = { .offset = PT_LOG_DATA_START };
     const unsigned cause = POSIXTRACE_LOST_LOG_ERROR;
@@ -63,33 +67,55 @@ static uint64_t go_back(struct pt_log_writer *w, uint64_t cut)
     return mark.offset;
 }
 
-int pt_writer_mend(struct pt_log_writer *w)
+bool pt_writer_is_cut(struct pt_log_writer *w)
+{
+    pt_out_look(&w->out);
+    return w->out.was_cut && !w->resumed;
+}
+
+/* The file stays cut until names and sync points are on their way, too: what fails before is
+ * done again, and all that came after the mark in between is lost. */
+int pt_writer_go_back(struct pt_log_writer *w)
 {
     uint64_t from = PT_LOG_DATA_START;
-    int error;
+    int error = w->part_open && pt_writer_loops(w) ? pt_ring_reserve_part(w) : 0;
 
-    pt_out_look(&w->out);
-    if (!w->out.was_cut || w->resumed)
-        return 0;
+    if (error)
+        return error;
+    if (w->part_open)
+        pt_writer_close_part(w, false);
     if (pt_writer_loops(w)) {
         pt_ring_give_up_all(w, POSIXTRACE_LOST_LOG_ERROR);
         pt_ring_deinit(&w->ring);
     } else {
-        from = go_back(w, w->out.cut);
+        from = take_mark(w, w->out.cut);
     }
+    w->part_goes_on = false;
     w->replace.bytes = 0;
     for (size_t i = 0; i < w->totals.count; i++)
         w->totals.entries[i].dirty = true;
     error = pt_out_truncate(&w->out, from);
     if (error)
         return error;
-    w->out.was_cut = false;
+    w->out.cut = from;
     pt_out_discard(&w->out, from);
-    error = pt_writer_header(w, 0, 0, 0);
+    w->ring.head = from - PT_LOG_DATA_START;
+    return pt_writer_header(w, 0, 0, 0);
+}
+
+int pt_writer_mend(struct pt_log_writer *w)
+{
+    int error;
+
+    if (!pt_writer_is_cut(w))
+        return 0;
+    error = pt_writer_go_back(w);
     if (!error)
         error = pt_writer_copies(w);
     w->ring.head = pt_out_offset(&w->out) - PT_LOG_DATA_START;
-    if (!error)
-        error = pt_writer_round(w, 0);
+    if (error)
+        return error;
+    w->out.was_cut = false;
+    error = pt_writer_round(w, 0);
     return error ? error : pt_writer_flush(w);
 }

@@ -15,6 +15,7 @@
 #include "log/writer_state.h"
 
 #define SYNCS_A_PACKET 1000u
+#define CLOSE_TRIES    64
 
 int pt_writer_copies(struct pt_log_writer *w)
 {
@@ -157,6 +158,9 @@ static int put_closing(struct pt_log_writer *w, int end)
         error = pt_writer_flush(w);
     if (error || !w->params.seekable)
         return error;
+    /* Making the file as long as it should be hides a cut. */
+    if (pt_writer_is_cut(w))
+        return 0;
     error = pt_out_truncate(&w->out, file_end);
     return error ? error : pt_writer_header(w, PT_LOG_COMPLETE, end_offset, file_end);
 }
@@ -164,8 +168,11 @@ static int put_closing(struct pt_log_writer *w, int end)
 /* The disk refused: what is there is made a log that opens without doubt. */
 static void close_anyway(struct pt_log_writer *w, int error, int end)
 {
-    uint64_t whole = w->out.whole;
+    uint64_t whole;
 
+    if (pt_writer_is_cut(w))
+        pt_writer_go_back(w);
+    whole = w->out.whole;
     pt_writer_emergency(w, -error, end);
     if (!w->emergency || w->resumed)
         return;
@@ -174,6 +181,22 @@ static void close_anyway(struct pt_log_writer *w, int error, int end)
         return;
     if (pt_writer_header(w, PT_LOG_COMPLETE, 0, 0) == 0)
         w->closed = true;
+}
+
+/* Somebody may cut the file again during the last writes: what the looks before them find is
+ * mended as long as it is not done on purpose. */
+static int close_log(struct pt_log_writer *w, int end)
+{
+    int error = 0;
+
+    for (int i = 0; i < CLOSE_TRIES; i++) {
+        error = pt_writer_mend(w);
+        if (!error)
+            error = put_closing(w, end);
+        if (!pt_writer_is_cut(w))
+            return error;
+    }
+    return error ? error : -EIO;
 }
 
 int pt_log_complete(struct pt_log_writer *w, int end, const struct pt_log_status *status,
@@ -190,10 +213,9 @@ int pt_log_complete(struct pt_log_writer *w, int end, const struct pt_log_status
         error = pt_writer_round(w, 0);
     if (!error)
         error = pt_writer_flush(w);
-    if (!error)
-        error = pt_writer_mend(w);
-    if (!error)
-        error = put_closing(w, end);
+    /* What could not be written is lost with the rest, if the file was cut. */
+    if (!error || pt_writer_is_cut(w))
+        error = close_log(w, end);
     if (error)
         close_anyway(w, error, end);
     else
@@ -242,6 +264,7 @@ int pt_log_clear(struct pt_log_writer *w)
     if (error)
         return error;
     pt_out_discard(&w->out, PT_LOG_DATA_START);
+    w->out.was_cut = false;
     forget(w);
     error = pt_writer_header(w, 0, 0, 0);
     if (!error)

@@ -306,7 +306,8 @@ int pt_log_end_round(struct pt_log_writer *w, const struct pt_log_status *status
         error = pt_writer_round(w, 0);
     if (!error)
         error = pt_writer_flush(w);
-    if (!error)
+    /* What could not be written is lost with the rest, if the file was cut. */
+    if (!error || pt_writer_is_cut(w))
         error = pt_writer_mend(w);
     if (error)
         pt_writer_emergency(w, -error, 0);

@@ -173,8 +173,11 @@ int pt_writer_copies(struct pt_log_writer *w);
 /* writer_cut.c */
 /* A part of a log that grows has ended. */
 void pt_writer_mark(struct pt_log_writer *w);
-/* If the file was cut: what is missing counts as lost, names, sync points and a ROUND are
- * written again, and the log goes on.  The buffer is empty, no part is open. */
+bool pt_writer_is_cut(struct pt_log_writer *w);
+/* The file was cut: what is missing, and what is in the buffer, counts as lost. */
+int pt_writer_go_back(struct pt_log_writer *w);
+/* If the file was cut: as above, names, sync points and a ROUND are written again, and the log
+ * continues. */
 int pt_writer_mend(struct pt_log_writer *w);
 
 /* writer_ring.c */

@@ -4,9 +4,15 @@
  * Somebody cuts the file while it is written, to any size, in a round or between rounds.
  * The log goes on, opens whole, has its names, and what is read and what it counts as
  * lost is what was written.  One that was full takes events again, if its STOP was cut off.
+ *
+ * fstat() and pwrite() are this program's own: the file is cut before one of the writer's looks
+ * at its size, and the disk may be full.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <posixtrace/info.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include "log/writer_state.h"
 #include "log_helpers.h"
 #include "support/run_suite.h"
@@ -17,6 +23,43 @@
 static const int policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL };
 static struct maker makers[AUTHORS], control;
 static unsigned stops;              /* which the writer of a full log has added */
+
+static unsigned looks;              /* until the file is cut; 0: it is not */
+static int share_left;                   /* of CUT_SHARES - 1, how much is left */
+static bool disk_is_full;
+
+#define CUT_SHARES 4
+#define CUT_LOOKS  10
+
+static int look_at(int fd, struct stat *st)
+{
+    return (int)syscall(SYS_newfstatat, fd, "", st, AT_EMPTY_PATH);
+}
+
+int fstat(int fd, struct stat *st)
+{
+    int rc = look_at(fd, st);
+
+    if (rc != 0 || looks == 0 || --looks > 0)
+        return rc;
+    ck_assert_int_eq(ftruncate(fd, (st->st_size - 1) * share_left / (CUT_SHARES - 1)), 0);
+    return look_at(fd, st);
+}
+
+/* What is over the end of the file finds no room. */
+ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
+{
+    struct stat st;
+
+    if (disk_is_full && look_at(fd, &st) == 0 && offset + (off_t)bytes > st.st_size) {
+        if (offset >= st.st_size) {
+            errno = ENOSPC;
+            return -1;
+        }
+        bytes = (size_t)(st.st_size - offset);
+    }
+    return syscall(SYS_pwrite64, fd, from, bytes, offset);
+}
 
 static void cut_somewhere(int fd)
 {
@@ -237,10 +280,78 @@ START_TEST(cut)
 }
 END_TEST
 
+/* During the last writes: each look at the size may be the one that finds the cut. */
+START_TEST(cut_at_the_end)
+{
+    int number = _i / CUT_SHARES / CUT_LOOKS;
+    struct pt_log_params params = log_params(policies[number], 200000);
+    int fd = log_file();
+    struct pt_log_writer *w = log_writer(fd, &params);
+    uint64_t ts = 0;
+
+    begin();
+    for (unsigned round = 0; round < ROUNDS; round++)
+        write_round(w, &ts, fd, false);
+    share_left = _i % CUT_SHARES;
+    looks = 1 + (unsigned)(_i / CUT_SHARES % CUT_LOOKS);
+    ck_assert_int_eq(pt_log_complete(w, POSIXTRACE_END_SHUTDOWN, NULL, NULL, 0), 0);
+    pt_log_writer_free(w);
+    /* What comes after the last look is no business of the writer. */
+    if (looks == 0)
+        check_log(fd);
+    looks = 0;
+    close(fd);
+}
+END_TEST
+
+/* The disk is full when the cut is found, and stays so. */
+START_TEST(cut_on_a_full_disk)
+{
+    struct pt_log_params params = log_params(policies[_i / CUT_SHARES % 3], 200000);
+    bool ends_round = _i / CUT_SHARES / 3;
+    int fd = log_file();
+    struct pt_log_writer *w = log_writer(fd, &params);
+    struct seen_list got = { 0 };
+    struct posixtrace_info info;
+    struct pt_log_reader *r;
+    uint64_t ts = 0, made = 0;
+    struct stat st;
+
+    begin();
+    for (unsigned round = 0; round < ROUNDS; round++)
+        write_round(w, &ts, fd, false);
+    for (unsigned i = 0; i < AUTHORS; i++) {
+        maker_add(&makers[i], ++ts, 8);
+        put(w, &makers[i]);
+        made += makers[i].next_no;
+    }
+    ck_assert_int_eq(look_at(fd, &st), 0);
+    ck_assert_int_eq(ftruncate(fd, (st.st_size - 1) * (_i % CUT_SHARES) / (CUT_SHARES - 1)), 0);
+    disk_is_full = true;
+    if (ends_round)
+        ck_assert_int_eq(pt_log_end_round(w, NULL, NULL, 0), -ENOSPC);
+    ck_assert_int_eq(pt_log_complete(w, POSIXTRACE_END_SHUTDOWN, NULL, NULL, 0), -ENOSPC);
+    disk_is_full = false;
+    pt_log_writer_free(w);
+    /* The header is there if there was room for it. */
+    if (_i % CUT_SHARES > 0) {
+        r = log_reader(fd);
+        read_damaged(r, &got);
+        ck_assert_int_eq(pt_log_reader_info(r, &info), 0);
+        ck_assert_uint_eq(got.n + sum_of(info.lost), made + control.next_no + stops);
+        pt_log_reader_free(r);
+    }
+    free(got.at);
+    close(fd);
+}
+END_TEST
+
 static void add_tests(TCase *t)
 {
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, cut, 0, (int)test_size(60));
+    tcase_add_loop_test(t, cut_at_the_end, 0, CUT_LOOKS * CUT_SHARES * 3);
+    tcase_add_loop_test(t, cut_on_a_full_disk, 0, CUT_SHARES * 3 * 2);
     tcase_add_loop_test(t, full_again, 0, 5);
     tcase_add_loop_test(t, full_again_resumed, 0, 6);
 }
