@@ -44,6 +44,9 @@ static int explain(int fd, const char *shown, int error)
     case EBUSY:
         return tool_error("%s is being written by a living process, or being recovered by "
                           "another; nothing was changed", shown);
+    case EIO:
+        return tool_error("cannot complete %s: %s; what the writer left in memory is kept, and "
+                          "'posixtrace info' says what the log has", shown, strerror(error));
     default:
         return tool_error("cannot complete %s: %s; the log is as it was", shown, strerror(error));
     }

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <posixtrace/metrics.h>
+#include "support/flush_log.h"
 #include "support/run_suite.h"
 
 /* A measurement: its begin, INSIDE events, its end. */
@@ -73,16 +74,6 @@ static void *trace_rounds(void *seed)
     return NULL;
 }
 
-static void flush(trace_id_t stream)
-{
-    struct posix_trace_status_info status;
-
-    ck_assert_int_eq(posix_trace_flush(stream), 0);
-    do
-        ck_assert_int_eq(posix_trace_get_status(stream, &status), 0);
-    while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
-}
-
 /* A log whose flush rounds end anywhere in measurements of two threads. */
 static void make_log(int fd)
 {
@@ -103,7 +94,7 @@ static void make_log(int fd)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, trace_rounds, &seeds[i]), 0);
     for (unsigned i = 0; i < ROUNDS; i++) {
         pthread_barrier_wait(&turn);
-        flush(stream);
+        flush_log(stream);
         pthread_barrier_wait(&turn);
     }
     for (unsigned i = 0; i < THREADS; i++)

@@ -13,6 +13,7 @@
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include <posixtrace/metrics.h>
+#include "support/flush_log.h"
 #include "support/run_suite.h"
 
 /* A measurement: its begin, INSIDE events, its end. */
@@ -67,24 +68,13 @@ static void begin(int policy, size_t log_size)
                                                  log_trid, note, &now, &run), 0);
 }
 
-/* Until all that was traced is in the log. */
-static void flush(void)
-{
-    struct posix_trace_status_info status;
-
-    ck_assert_int_eq(posix_trace_flush(stream), 0);
-    do
-        ck_assert_int_eq(posix_trace_get_status(stream, &status), 0);
-    while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
-}
-
 static void trace_some(unsigned events)
 {
     while (events-- > 0) {
         posix_trace_event(types[place == 0 ? 0 : place <= INSIDE ? 1 : 2], NULL, 0);
         place = (place + 1) % (INSIDE + 2);
     }
-    flush();
+    flush_log(stream);
 }
 
 /* Is somebody writing the log? */

@@ -18,6 +18,7 @@
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
+#include "support/flush_log.h"
 #include "support/run_suite.h"
 
 static trace_event_id_t tick;
@@ -259,15 +260,11 @@ START_TEST(with_log)
     char path[] = "/tmp/posixtrace-attach.XXXXXX";
     int fd = mkstemp(path);
     trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, fd), trid = attach(), log;
-    struct posix_trace_status_info status;
 
     unlink(path);
     trace(0, 10);
     ck_assert_uint_eq(read_ticks(trid, 0), 10);
-    ck_assert_int_eq(posix_trace_flush(trid), 0);
-    do
-        ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
-    while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
+    flush_log(trid);
     /* It is in the file, though its writer has not ended. */
     ck_assert_int_eq(posix_trace_open(fd, &log), 0);
     ck_assert_uint_eq(read_ticks(log, 0), 10);

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "stream/handle.h"
 #include "stream/self.h"
+#include "support/flush_log.h"
 #include "support/run_suite.h"
 
 enum { SIZE = 32768, EVENTS = 60000, THREADS = 6, EACH = 200 };
@@ -123,17 +124,13 @@ START_TEST(generation_with_log)
 {
     FILE *file = tmpfile();
     trace_id_t trid = create(POSIX_TRACE_FLUSH, fileno(file));
-    struct posix_trace_status_info status;
     uint64_t recorded;
 
     header_of(trid)->next_gen = (1ull << 40) - 20;
     ck_assert_int_eq(posix_trace_start(trid), 0);
     for (uint64_t n = 0; n < 20000; n += 100) {
         trace(n, n + 100);
-        ck_assert_int_eq(posix_trace_flush(trid), 0);
-        do
-            ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
-        while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
+        flush_log(trid);
     }
     ck_assert_uint_eq(lost_of(trid, &recorded), 0);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);

@@ -25,6 +25,7 @@
 #include <posixtrace/log.h>
 #include <posixtrace/stream.h>
 #include <trace.h>
+#include "support/flush_log.h"
 #include "support/run_suite.h"
 
 enum how { SHUTDOWN, KILL, RECOVER, HOWS };
@@ -81,16 +82,6 @@ ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
     return syscall(SYS_pwrite64, fd, from, bytes, offset);
 }
 
-static void flush(trace_id_t trid)
-{
-    struct posix_trace_status_info status;
-
-    ck_assert_int_eq(posix_trace_flush(trid), 0);
-    do
-        ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
-    while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
-}
-
 static void trace_until(int from, int ready, const struct kind *k, int fd)
 {
     trace_event_set_t system;
@@ -111,7 +102,7 @@ static void trace_until(int from, int ready, const struct kind *k, int fd)
     ck_assert_int_eq(posix_trace_start(trid), 0);
     for (int i = 0; i < 2 * k->events; i++) {
         if (i == k->events) {
-            flush(trid);
+            flush_log(trid);
             held = true;
         }
         posix_trace_event(id, &i, sizeof i);
@@ -343,6 +334,17 @@ static void is_whole_after_recovery(const char *name)
     ck_assert_uint_eq(lost_of(&info), 0);
 }
 
+/* The log's folder gets another name while the log's writer is dead. */
+static void rename_folder(char old[sizeof place + 4], char moved[sizeof path + 4])
+{
+    strcpy(place, "/tmp/posixtrace-left.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(place));
+    kill_writer(&plain);
+    snprintf(old, sizeof place + 4, "%s.old", place);
+    snprintf(moved, sizeof path + 4, "%s%s", old, strrchr(path, '/'));
+    ck_assert_int_eq(rename(place, old), 0);
+}
+
 /* What a look for the log of a dead stream finds is another folder, or nothing where the path
  * was cut: the stream stays. */
 START_TEST(the_folder_is_renamed)
@@ -350,12 +352,7 @@ START_TEST(the_folder_is_renamed)
     char old[sizeof place + 4], moved[sizeof path + 4];
     unsigned removed, kept;
 
-    strcpy(place, "/tmp/posixtrace-left.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(place));
-    kill_writer(&plain);
-    snprintf(old, sizeof old, "%s.old", place);
-    snprintf(moved, sizeof moved, "%s%s", old, strrchr(path, '/'));
-    ck_assert_int_eq(rename(place, old), 0);
+    rename_folder(old, moved);
     ck_assert_int_eq(mkdir(place, 0700), 0);
     ck_assert_int_eq(posixtrace_stream_reap(0, &removed, &kept), 0);
     is_whole_after_recovery(moved);
@@ -372,12 +369,7 @@ START_TEST(removed_by_force)
     struct posixtrace_info info;
     unsigned removed, kept;
 
-    strcpy(place, "/tmp/posixtrace-left.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(place));
-    kill_writer(&plain);
-    snprintf(old, sizeof old, "%s.old", place);
-    snprintf(moved, sizeof moved, "%s%s", old, strrchr(path, '/'));
-    ck_assert_int_eq(rename(place, old), 0);
+    rename_folder(old, moved);
     ck_assert_int_eq(posixtrace_stream_reap(1, &removed, &kept), 0);
     ck_assert_uint_eq(kept, 0);
     open_log(moved, &info);

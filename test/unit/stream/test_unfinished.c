@@ -29,6 +29,7 @@
 #include <trace.h>
 #include "ring/dir.h"
 #include "stream/tombstone.h"
+#include "support/flush_log.h"
 #include "support/run_suite.h"
 
 #define EVENTS 3000u        /* before the flush, and after it, in memory only */
@@ -70,16 +71,6 @@ ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
     return syscall(SYS_pwrite64, fd, from, bytes, offset);
 }
 
-static void flush(trace_id_t trid)
-{
-    struct posix_trace_status_info status;
-
-    ck_assert_int_eq(posix_trace_flush(trid), 0);
-    do
-        ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
-    while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
-}
-
 static void trace_and_die(const struct kind *k, int fd)
 {
     trace_event_set_t system;
@@ -98,7 +89,7 @@ static void trace_and_die(const struct kind *k, int fd)
     ck_assert_int_eq(posix_trace_start(trid), 0);
     for (unsigned i = 0; i < 2 * EVENTS; i++) {
         if (i == EVENTS) {
-            flush(trid);
+            flush_log(trid);
             held = true;
         }
         posix_trace_event(id, &i, sizeof i);
