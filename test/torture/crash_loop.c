@@ -100,7 +100,7 @@ static int crash(enum kind kind, unsigned number)
     if (pid == 0)
         trace_and_die(fd, kind == DELETED ? path : NULL);
     DEMAND(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
-           "the child ended by itself");
+           "%s, child %u: wait status %#x", names[kind], number, (unsigned)status);
     return fd;
 }
 
