@@ -6,8 +6,8 @@
  * Each author (process, thread, name) collects its records in a buffer; a full
  * buffer becomes a packet; when about a megabyte has come together the round ends,
  * that of many authors later: a packet of few events takes as much room in the log beside
- * its events, and as much of its reader's time, as one of many.  Equal times come out in the
- * order in which they were added by made_clock.h.
+ * its events, and as much of its reader's time, as one of many.  made_clock.h sees to it that
+ * events with equal times come out in the order in which they were added.
  */
 #include <errno.h>
 #include <posixtrace/info.h>

@@ -97,7 +97,7 @@ static int leave(struct pt_out *o, const struct pt_out_change *change)
 static ssize_t write_some(struct pt_out *o, const void *from, size_t bytes, uint64_t offset,
                           bool seekable)
 {
-    struct pt_out_change change = { from, bytes, offset };
+    struct pt_out_change change = { from, bytes, offset, o->extends };
     ssize_t n;
     int e;
 
@@ -237,11 +237,13 @@ int pt_out_extend(struct pt_out *o, uint64_t size)
     uint64_t at = error ? size : (uint64_t)st.st_size;
 
     memset(o->buffer, 0, o->room);
+    o->extends = true;
     while (!error && at < size) {
         size_t bytes = size - at < o->room ? (size_t)(size - at) : o->room;
 
         error = pt_out_write_at(o, o->buffer, bytes, at);
         at += bytes;
     }
+    o->extends = false;
     return error;
 }

@@ -31,6 +31,7 @@ struct pt_out_change {
     const void *bytes;
     size_t   length;
     uint64_t offset;
+    bool     zeros;   /* all of the bytes are */
 };
 
 /* A recovery may have to give the file up.  enter is called before each change, a negative errno
@@ -57,6 +58,7 @@ struct pt_out {
     void   (*waits)(void *context, bool waits);
     void    *waits_context;
     const struct pt_out_gate *gate;   /* NULL: none.  Set by the owner */
+    bool     extends;
     bool     rehearses;  /* nothing is written.  Set by the owner */
     uint64_t reach;      /* where the last byte would end that a rehearsal writes */
 };

@@ -106,7 +106,8 @@ int pt_log_put_text(struct pt_log_writer *w, enum pt_text kind, uint32_t id, con
 const char *pt_log_text(const struct pt_log_writer *w, enum pt_text kind, uint32_t id);
 /* A point that is not later than the last one is passed over. */
 int pt_log_put_sync(struct pt_log_writer *w, const struct pt_sync *point);
-/* Later ones, up to PT_SYNCS_AT_ONCE. */
+#define PT_SYNCS_AT_ONCE 64u
+/* Later ones, up to so many. */
 int pt_log_put_syncs(struct pt_log_writer *w, const struct pt_sync *points, unsigned n);
 
 /*
@@ -119,8 +120,6 @@ int pt_log_put_syncs(struct pt_log_writer *w, const struct pt_sync *points, unsi
  * writer of events makes (looked at where types is NULL).  After an error nothing
  * of the packet is stored.
  */
-#define PT_SYNCS_AT_ONCE 64u
-
 enum pt_log_put { PT_LOG_STORED, PT_LOG_DISCARDED };
 int pt_log_put_packet(struct pt_log_writer *w, const struct pt_log_packet *packet);
 

@@ -161,7 +161,7 @@ static int put_closing(struct pt_log_writer *w, int end)
     /* Making the file as long as it should be hides a cut. */
     if (pt_writer_is_cut(w))
         return 0;
-    error = pt_out_truncate(&w->out, file_end);
+    error = w->out.size == file_end ? 0 : pt_out_truncate(&w->out, file_end);
     return error ? error : pt_writer_header(w, PT_LOG_COMPLETE, end_offset, file_end);
 }
 
@@ -202,7 +202,7 @@ static int close_log(struct pt_log_writer *w, int end)
 int pt_log_complete(struct pt_log_writer *w, int end, const struct pt_log_status *status,
                     const struct pt_log_author_totals *authors, size_t count)
 {
-    int error = pt_writer_set_totals(w, status, authors, count);
+    int totals = pt_writer_set_totals(w, status, authors, count), error = totals;
 
     if (w->closed)
         return 0;
@@ -220,7 +220,7 @@ int pt_log_complete(struct pt_log_writer *w, int end, const struct pt_log_status
         close_anyway(w, error, end);
     else
         w->closed = true;
-    return error;
+    return error ? error : totals;
 }
 
 /* Everything but the identity, names and sync points is as in a new log. */

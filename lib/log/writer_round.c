@@ -296,7 +296,7 @@ static int take_back_round(struct pt_log_writer *w)
 int pt_log_end_round(struct pt_log_writer *w, const struct pt_log_status *status,
                      const struct pt_log_author_totals *authors, size_t count)
 {
-    int error = pt_writer_set_totals(w, status, authors, count);
+    int totals = pt_writer_set_totals(w, status, authors, count), error = totals;
 
     if (!error && w->stop_due)
         error = pt_writer_stop(w);
@@ -309,6 +309,8 @@ int pt_log_end_round(struct pt_log_writer *w, const struct pt_log_status *status
     /* What could not be written is lost with the rest, if the file was cut. */
     if (!error || pt_writer_is_cut(w))
         error = pt_writer_mend(w);
+    if (!error)
+        error = totals;
     if (error)
         pt_writer_emergency(w, -error, 0);
     return error;

@@ -254,6 +254,8 @@ static void notice(struct pt_engine *e, struct pt_machine *m, struct pt_automato
     int only;
 
     a->hot->gap = e->gap;
+    if (!m->edges)   /* the run has stopped, for want of memory */
+        return;
     if (!a->hot->doubtful && !begin(e, m, a, pt_ns_max(from, a->sure_from)))
         return;
     a->hot->doubtful = true;

@@ -23,6 +23,7 @@ void pt_engine_gap_begin(struct pt_engine *e, enum pt_gap why, int64_t ns)
         return;
     e->gap_first = e->gap++ == 0 ? ns : e->gap_first;
     pt_gaps_add(&e->gaps, e->gap, ns);
+    e->gap_to_before = e->gap_to;
     e->gap_to = ns;
     pt_bounds_settle(e);
     for (size_t i = 0; i < e->count; i++)
@@ -45,7 +46,10 @@ void pt_engine_gap_end(struct pt_engine *e, enum pt_gap why, int64_t ns)
 
 void pt_engine_gap_is_end(struct pt_engine *e)
 {
-    e->gap -= e->in_gap != 0;
+    if (e->in_gap) {
+        e->gap--;
+        e->gap_to = e->gap_to_before;
+    }
     e->in_gap = 0;
 }
 
@@ -58,10 +62,12 @@ void pt_automaton_settle(struct pt_engine *e, struct pt_machine *m, struct pt_au
     a->hot->measuring = false;
 }
 
-/* One that was idle before the gap is one of those that no event was seen of since. */
+/* One that was idle before the gap is one of those that no event was seen of since, unless a
+ * change since its last measurement may be in the gap. */
 void pt_engine_settle_object(struct pt_engine *e, struct pt_object *o)
 {
-    if (o->hot.gap == e->gap || o->hot.measuring || o->hot.doubtful)
+    if (o->hot.gap == e->gap || o->hot.measuring || o->hot.doubtful ||
+        o->automaton.has_before || o->automaton.unsure_before)
         pt_automaton_settle(e, &e->machines[o->key.machine], &o->automaton);
 }
 

@@ -52,7 +52,7 @@ struct pt_automaton {
     uint64_t events, segment_events;
     int64_t  before;             /* length of the measurement before, with has_before */
     int64_t  due;                /* the last that it saw, with has_due */
-    int64_t  due_seen;           /* and when */
+    int64_t  due_from, due_seen; /* and when: the first and the last time */
     int64_t  sure_from;          /* when its last doubt ended */
     struct pt_doubts *doubts;    /* doubt.h; if doubtful */
     uint8_t  segment;            /* enum pt_segment */
@@ -159,6 +159,7 @@ struct pt_engine {
     struct pt_gaps gaps;
     int64_t  first_ns;                /* of the first event */
     int64_t  gap_first, gap_to;       /* the begin of the first gap, the end of the latest */
+    int64_t  gap_to_before;           /* the same before the latest began */
     unsigned in_gap;                  /* PT_GAP_* */
     int    (*measured)(void *, const struct posixtrace_measurement *);
     void    *context;

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 #include "metrics/bounds.h"
+#include "metrics/bounds_share.h"
 #include "metrics/doubt.h"
 #include "metrics/step.h"
 
@@ -130,14 +131,18 @@ static inline void enter(struct pt_engine *e, struct pt_machine *m, struct pt_au
     }
 }
 
-/* A sleep that a signal ended before it was due: the next one goes on with it if it is due at the
- * same time, or at that of a relative sleep for the rest.  It is later by the time since, and
- * by what the handler took. */
+/* A sleep that a signal ended before it was due: the next one continues it if it is due at the
+ * same time, or at that of a relative sleep for the rest, which is later by what the handler
+ * took.  Either is shorter than the interrupted one: a sleep of the same length is a new one. */
 static bool goes_on(const struct pt_automaton *a, int64_t due, int64_t ns)
 {
+    int64_t rest = pt_ns_span(ns, due);
+
     if (!a->has_due || a->due <= a->due_seen || due <= 0)
         return false;
-    return due >= a->due - HANDLER_NS && due - (ns - a->due_seen) <= a->due + HANDLER_NS;
+    return pt_ns_span(a->due, due) >= -HANDLER_NS &&
+           rest <= pt_ns_span(a->due_seen, a->due) + HANDLER_NS &&
+           rest < pt_ns_span(a->due_from, a->due);
 }
 
 static bool fits(enum pt_only only, const struct pt_automaton *a, int64_t value, int64_t ns)
@@ -206,6 +211,8 @@ static void note_due(struct pt_automaton *a, const struct pt_tuple *tuple)
     memcpy(&due, (const char *)tuple->event->data + 8, sizeof due);
     if (due <= 0)
         return;
+    if (!a->has_due || a->due != due)
+        a->due_from = tuple->ns;
     a->due = due;
     a->due_seen = tuple->ns;
     a->has_due = true;

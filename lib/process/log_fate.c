@@ -51,7 +51,7 @@ static enum pt_log_fate examine(const struct pt_seg_header *h, const struct pt_l
 }
 
 /* One reading of the folder.  UNKNOWN also where the log's name is there and leads to another
- * file: one that is mounted over it. */
+ * file, one that is mounted over it, or cannot be looked at. */
 static enum pt_log_fate read_folder(const struct pt_seg_header *h, const struct pt_log_look *look,
                                     DIR *d, int flags, int *fd)
 {
@@ -61,9 +61,9 @@ static enum pt_log_fate read_folder(const struct pt_seg_header *h, const struct 
     struct stat st;
 
     for (errno = 0; looks > 0 && (e = readdir(d)); looks--, errno = 0) {
-        if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-            continue;
-        if (is_the_file(h, &st))
+        bool seen = fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+
+        if (seen && is_the_file(h, &st))
             return examine(h, look, dirfd(d), e->d_name, flags, fd);
         covered |= e->d_ino == h->log_ino;
     }

@@ -8,6 +8,9 @@
 #include <unistd.h>
 #include "ring/log_folder.h"
 
+#ifndef STATX_MNT_ID   /* Linux 5.8 */
+#define STATX_MNT_ID 0x1000u
+#endif
 #define WANTED (STATX_TYPE | STATX_INO | STATX_BTIME | STATX_MNT_ID)
 
 /* Of the name in the directory; "": the directory itself. */

@@ -217,7 +217,8 @@ static void look_at_writers(struct pt_seg *seg, uint32_t chunks, uint32_t pid, b
         struct pt_slot *s = pt_seg_slot(seg, i);
         uint32_t chunk = pt_load_acquire(&s->chunk);
 
-        if (!pt_slot_is_live(pt_load_acquire(&s->state)) || chunk == 0)
+        /* Also of one whose ender was killed. */
+        if (chunk == 0)
             continue;
         if ((uint32_t)s->author.pid == pid) {
             pt_store_release(&s->next_no, pt_slot_recorded(seg, i));

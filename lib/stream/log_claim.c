@@ -79,6 +79,8 @@ static int prepare(struct pt_log_claim *c, const struct pt_out_change *change)
     if (change->bytes && change->length <= sizeof c->old)
         n = pread(c->fd, c->old, change->length, from);
     c->old_length = n > 0 ? (size_t)n : 0;
+    if (change->zeros && from == c->size && from == c->zeros_end)
+        return 0;
     return find_last(c, from < c->size ? from : c->size, &c->witness);
 }
 
@@ -149,6 +151,7 @@ static int leave(void *claim, const struct pt_out_change *change)
     if (c->over == 0 && (size != right || !is_same(c, head) || !is_there(c)))
         c->over = take_back(c, change, size);
     c->size = size;
+    c->zeros_end = change->zeros ? end : 0;
     unlock(c);
     return c->over;
 }

@@ -29,6 +29,7 @@ struct pt_log_claim {
     bool has_byte;             /* else the flock(), all the time */
     uint8_t head[40];          /* of the log's header, with magic number and id */
     off_t size;
+    off_t zeros_end;           /* we have written zeros up to there last, behind witness; or 0 */
     off_t witness;             /* that byte; -1: there is none */
     uint8_t old[512];          /* what a change replaces, if it is not longer: the header */
     size_t old_length;
