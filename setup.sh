@@ -216,7 +216,6 @@ all_tests() {
     if prepare TSan "$build-tsan" "${sanitize[@]}" -Db_sanitize=thread; then
         # Forked children of a threaded process look like leaks of threads.
         export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:report_thread_leaks=0
-        TSAN_OPTIONS+=:suppressions=$PWD/test/house/tsan.supp
         run tsan "$build-tsan" --suite conformance --suite torture
     fi
     helgrind_tests

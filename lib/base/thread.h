@@ -19,7 +19,7 @@ int pt_thread_start(pthread_t *thread, void *(*run)(void *), void *argument);
 
 /* By such a thread: a descriptor table of its own with nothing in it but fd (-1: nothing), so
  * that close, dup2 and close_range of the program cannot touch what the thread opens.  0 or a
- * negative errno. */
+ * negative errno.  A build for ThreadSanitizer changes nothing. */
 int pt_thread_own_descriptors(int fd);
 
 #endif
