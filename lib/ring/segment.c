@@ -205,9 +205,9 @@ static void release_bytes(struct pt_seg *seg, uint64_t from, uint64_t to)
 }
 
 /*
- * Marks the chunks of writers of other processes that have not ended, and settles the counts of
- * our own, as at a change of chunk (slot.h): they must not be taken from a commit word that is
- * given back.
+ * Marks the chunks of writers of other processes, also where who ended the writer was killed, and
+ * settles the counts of our own, as at a change of chunk (slot.h): they must not be taken from a
+ * commit word that is given back.
  */
 static void look_at_writers(struct pt_seg *seg, uint32_t chunks, uint32_t pid, bool *late)
 {
@@ -217,10 +217,11 @@ static void look_at_writers(struct pt_seg *seg, uint32_t chunks, uint32_t pid, b
         struct pt_slot *s = pt_seg_slot(seg, i);
         uint32_t chunk = pt_load_acquire(&s->chunk);
 
-        /* Also of one whose ender was killed. */
         if (chunk == 0)
             continue;
         if ((uint32_t)s->author.pid == pid) {
+            if (!pt_slot_is_live(pt_load_acquire(&s->state)))
+                continue;   /* its thread does this just now */
             pt_store_release(&s->next_no, pt_slot_recorded(seg, i));
             pt_store_release(&s->chunk, 0u);
         } else if (chunk <= chunks) {

@@ -37,6 +37,7 @@
 #define SECONDS    10u
 #define WATCHDOG_S 200u     /* of one session */
 #define TELL_S     600u     /* between two lines about how far it has come */
+#define MARK_LOOKS 5000u    /* a millisecond apart */
 #define FILES_MOST 24u      /* in the stream directory between two sessions */
 #define MOST       0xffffffu /* events of a lane: more have no number in a short payload */
 
@@ -217,9 +218,17 @@ static void look_on(struct soak_stream *s)
         v->least[i] = v->most[i] = b.recorded[i];
 }
 
+/* A flush thread that is inside a mark of its own holds back what is later than that. */
 static void leave(struct soak_stream *s)
 {
-    soak_read_some(&s->onlooker, UINT64_MAX);
+    const struct timespec pause = { 0, 1000000 };
+
+    for (unsigned i = 0; i < MARK_LOOKS; i++) {
+        soak_read_some(&s->onlooker, UINT64_MAX);
+        if (s->fd < 0 || soak_has_all(s, &s->onlooker))
+            break;
+        nanosleep(&pause, NULL);
+    }
     soak_check_books(s, &s->onlooker, true);
     DEMAND_OK(posixtrace_detach(s->onlooker.trid));
     s->onlooker.is = false;

@@ -78,9 +78,35 @@ static void check_time(const struct soak_view *v)
            v->name, (unsigned long long)v->backward, (unsigned long long)info.late);
 }
 
+/* What was generated, and what of it was read or lost. */
+static void add_up(const struct soak_stream *s, const struct soak_view *v, const struct books *b,
+                   uint64_t *all_least, uint64_t *all_most, uint64_t *all_have)
+{
+    uint64_t least, most;
+
+    *all_least = *all_most = v->others;
+    *all_have = b->sum - v->sum_before;
+    for (uint32_t i = 0; i < soak_lanes; i++) {
+        bounds(s, v, i, &least, &most);
+        *all_least += least;
+        *all_most += most;
+        *all_have += v->read[i];
+    }
+}
+
+bool soak_has_all(const struct soak_stream *s, const struct soak_view *v)
+{
+    uint64_t least, most, have;
+    struct books b;
+
+    books_take(&b, v->trid, soak_tid, soak_lanes);
+    add_up(s, v, &b, &least, &most, &have);
+    return have >= least;
+}
+
 void soak_check_books(const struct soak_stream *s, const struct soak_view *v, bool at_end)
 {
-    uint64_t least, most, all_least = 0, all_most = 0, all_have = 0, have;
+    uint64_t least, most, all_least, all_most, all_have, have;
     struct books b;
     bool known;
 
@@ -94,13 +120,8 @@ void soak_check_books(const struct soak_stream *s, const struct soak_view *v, bo
                soak_lane[i].child ? " (a child)" : "", (unsigned long long)least,
                (unsigned long long)most, (unsigned long long)v->read[i],
                (unsigned long long)(b.lost[i] - v->lost_before[i]), at_end ? "" : " so far");
-        all_least += least;
-        all_most += most;
-        all_have += v->read[i];
     }
-    all_have += b.sum - v->sum_before;
-    all_least += v->others;
-    all_most += v->others;
+    add_up(s, v, &b, &all_least, &all_most, &all_have);
     DEMAND(all_have <= all_most && (!at_end || all_have >= all_least),
            "%s: generated %llu to %llu, read or lost %llu%s", v->name,
            (unsigned long long)all_least, (unsigned long long)all_most,

@@ -52,6 +52,8 @@ bool soak_counts(const struct soak_stream *s, uint32_t i);
 void soak_change(const struct soak_stream *was, struct soak_stream *now,
                  const struct soak_moment *from, const struct soak_moment *to);
 
+/* Is what was read and lost at least what was generated? */
+bool soak_has_all(const struct soak_stream *s, const struct soak_view *v);
 /* The threads rest: demands the bounds of what was read and lost; at_end: nothing is left to
  * be read. */
 void soak_check_books(const struct soak_stream *s, const struct soak_view *v, bool at_end);

@@ -15,6 +15,7 @@
 #include "support/chunk_holders.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
+#include "support/valgrind.h"
 
 enum { CHILDREN = 300, WRITERS = 40 };
 
@@ -126,6 +127,12 @@ START_TEST(children_one_after_another)
     size_t cursor = 0;
     int end = 0;
 
+    /* It looks for leaks in each child, to which the flush thread's stack is lost. */
+    if (is_under_valgrind()) {
+        ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+        fclose(file);
+        return;
+    }
     for (unsigned i = 0; i < CHILDREN; i++)
         trace_in_children(1, 3);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
