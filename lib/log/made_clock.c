@@ -41,18 +41,18 @@ static uint64_t tick_of_later(struct pt_made_clock *c, int64_t ns)
 
 int pt_made_clock_tick(struct pt_made_clock *c, int64_t ns, bool after, uint64_t *ts)
 {
-    if (!c->any)
-        set_point(c, FIRST, ns, SLOPE);
-    else if (ns < c->last_ns)
+    if (c->any && ns < c->last_ns)
         return -EINVAL;
-    else if (c->last_ts > UINT64_MAX - 2 * TICKS * MOST_NS)
+    if (c->last_ts > UINT64_MAX - 2 * TICKS * MOST_NS)
         return -EOVERFLOW;
-    if (!c->any)
+    if (!c->any) {
+        set_point(c, FIRST, ns, SLOPE);
         c->last_ts = FIRST;
-    else if (ns > c->last_ns)
+    } else if (ns > c->last_ns) {
         c->last_ts = tick_of_later(c, ns);
-    else if (after)
+    } else if (after) {
         c->last_ts = tick_in(c);
+    }
     c->any = true;
     c->last_ns = ns;
     *ts = c->last_ts;

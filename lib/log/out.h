@@ -58,7 +58,7 @@ struct pt_out {
     void   (*waits)(void *context, bool waits);
     void    *waits_context;
     const struct pt_out_gate *gate;   /* NULL: none.  Set by the owner */
-    bool     extends;
+    bool     extends;    /* in pt_out_extend: what is written is zeros */
     bool     rehearses;  /* nothing is written.  Set by the owner */
     uint64_t reach;      /* where the last byte would end that a rehearsal writes */
 };
