@@ -145,21 +145,19 @@ static bool can_look(const struct pt_seg_header *h, const struct pt_log_look *lo
 enum pt_log_fate pt_log_find(const struct pt_seg_header *h, const struct pt_log_look *look,
                              int flags, int *fd)
 {
-    char path[sizeof h->log_path], *slash;
+    char path[PT_LOG_PATH];
     enum pt_log_fate fate;
+    const char *name;
     int folder;
 
     if (fd)
         *fd = -ENOENT;
     if (!can_look(h, look))
         return PT_LOG_UNKNOWN;
-    memcpy(path, h->log_path, sizeof path);
-    slash = strrchr(path, '/');
-    *slash = '\0';
-    folder = open(slash == path ? "/" : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    folder = pt_log_folder_open(h, path, &name);
     if (folder < 0)
         return PT_LOG_UNKNOWN;
-    fate = look_in(h, look, folder, slash + 1, flags, fd);
+    fate = look_in(h, look, folder, name, flags, fd);
     close(folder);
     return fate;
 }

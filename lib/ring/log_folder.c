@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See log_folder.h. */
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -33,41 +34,43 @@ static uint64_t born(const struct statx *s)
     return (uint64_t)s->stx_btime.tv_sec * 1000000000u + s->stx_btime.tv_nsec;
 }
 
-/* Without a C library function that is not async-signal-safe. */
 static void read_path(struct pt_seg_header *h, int fd)
 {
-    char link[32] = "/proc/self/fd/", *p = link + strlen(link);
-    char digits[12], *d = digits + sizeof digits - 1;
-    unsigned v = (unsigned)fd;
+    char link[32];
     ssize_t n;
 
-    *d = '\0';
-    do
-        *--d = (char)('0' + v % 10);
-    while ((v /= 10) != 0);
-    strcpy(p, d);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     n = readlink(link, h->log_path, sizeof h->log_path);
     if (n < 0 || n == (ssize_t)sizeof h->log_path)
         n = 0;
     h->log_path[n] = '\0';
 }
 
+int pt_log_folder_open(const struct pt_seg_header *h, char path[PT_LOG_PATH], const char **name)
+{
+    char *slash;
+
+    memcpy(path, h->log_path, PT_LOG_PATH);
+    slash = strrchr(path, '/');
+    *slash = '\0';
+    *name = slash + 1;
+    return open(slash == path ? "/" : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 /* The folder that the path leads to, if the log is in it under that name. */
 static void note_folder(struct pt_seg_header *h)
 {
-    char path[sizeof h->log_path], *slash;
     struct statx folder, log;
+    char path[PT_LOG_PATH];
+    const char *name;
     int dir;
 
     if (h->log_path[0] != '/' || h->log_ino == 0)
         return;
-    memcpy(path, h->log_path, sizeof path);
-    slash = strrchr(path, '/');
-    *slash = '\0';
-    dir = open(slash == path ? "/" : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    dir = pt_log_folder_open(h, path, &name);
     if (dir < 0)
         return;
-    if (look(dir, "", &folder) && look(dir, slash + 1, &log) && is_on_device(h, &log) &&
+    if (look(dir, "", &folder) && look(dir, name, &log) && is_on_device(h, &log) &&
         log.stx_ino == h->log_ino && is_on_device(h, &folder) &&
         (folder.stx_mask & log.stx_mask & STATX_MNT_ID) && folder.stx_mnt_id == log.stx_mnt_id) {
         h->log_folder = folder.stx_ino;

@@ -22,6 +22,10 @@
 /* Fills log_dev to log_path, log_folder and log_folder_born.  A path that does not fit is "";
  * log_folder is 0 where it is unknown.  A pipe, socket or terminal has only a path. */
 void pt_log_folder_note(struct pt_seg_header *h, int fd);
+#define PT_LOG_PATH sizeof((struct pt_seg_header *)0)->log_path
+/* Opens (O_PATH) the folder that log_path leads to, which is absolute and ends in a NUL; *name, in
+ * path, is the log's in it.  -1: errno. */
+int pt_log_folder_open(const struct pt_seg_header *h, char path[PT_LOG_PATH], const char **name);
 /* Is the directory on that descriptor (O_PATH is enough) the folder of the log? */
 bool pt_log_folder_is(const struct pt_seg_header *h, int dir);
 
