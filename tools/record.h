@@ -157,6 +157,8 @@ void watch(struct recording *r, size_t count, const struct record_request *q, bo
 /* record_report.c.  Says what was recorded, or why that is nothing; path: the
  * program's file, or NULL.  EXIT_DONE, or EXIT_FAILED if the log is not whole. */
 int record_report(const struct recording *r, const struct record_request *q, const char *path);
+/* The name of a process, "?" if it cannot be seen. */
+void record_process_name(pid_t pid, char *to, size_t size);
 /* Says so if the process cannot record anything as it is. */
 void record_report_waiting(const struct recording *r, const struct record_request *q);
 /* Names those of the processes that are still alive and not r's own. */

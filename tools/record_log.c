@@ -101,22 +101,14 @@ static int is_writer(void *context, const struct posixtrace_stream *s)
 int record_log_busy(const char *log)
 {
     struct writer w = { .pid = 0 };
-    char path[40], name[20] = "?\n";
-    FILE *f;
+    char name[20];
 
     if (stat(log, &w.log) == 0)
         posixtrace_stream_list(is_writer, &w);
     if (w.pid == 0)
         return tool_error("%s is being written by another process; name another file with -o",
                           quote(log));
-    snprintf(path, sizeof path, "/proc/%d/comm", (int)w.pid);
-    f = fopen(path, "re");
-    if (f) {
-        if (!fgets(name, sizeof name, f))
-            name[0] = '\0';
-        fclose(f);
-    }
-    name[strcspn(name, "\n")] = '\0';
+    record_process_name(w.pid, name, sizeof name);
     return tool_error("%s is being written by process %d (%s); name another file with -o",
                       quote(log), (int)w.pid, quote(name));
 }

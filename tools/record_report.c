@@ -139,7 +139,7 @@ static bool contains(const char *path, const char *text)
     return found;
 }
 
-static void process_name(pid_t pid, char *to, size_t size)
+void record_process_name(pid_t pid, char *to, size_t size)
 {
     char path[40];
     FILE *f;
@@ -179,7 +179,7 @@ void record_report_waiting(const struct recording *r, const struct record_reques
 
     if (q->quiet || q->switches || has_the_library(r->pid))
         return;
-    process_name(r->pid, name, sizeof name);
+    record_process_name(r->pid, name, sizeof name);
     tool_note("process %d (%s) has not loaded libposixtrace: nothing of it is recorded unless it "
               "does; 'posixtrace record --system PROGRAM' records what any program waits for",
               (int)r->pid, quote(name));
@@ -223,7 +223,7 @@ void record_report_alive(const struct recording *r, const struct recording_alive
 
         if (pid == r->pid || (kill(pid, 0) < 0 && errno == ESRCH))
             continue;
-        process_name(pid, name, sizeof name);
+        record_process_name(pid, name, sizeof name);
         if (count++ < NAMED)
             snprintf(list + used, sizeof list - used, "%s%d (%.30s)", used ? ", " : "", (int)pid,
                      quote(name));
