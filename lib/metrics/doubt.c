@@ -365,7 +365,7 @@ bool pt_doubt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automato
             lead(m, d, s, way, tuple, *stamp);
         else
             stay(d, s);
-        /* Does it go on with a sleep?  What came before that may be lost. */
+        /* Does it continue a sleep?  What came before that may be lost. */
         if (label->ways[s].only != PT_ONLY_AGAIN)
             continue;
         if (way != &label->ways[s])

@@ -26,7 +26,7 @@ enum pt_who { PT_OWN, PT_OTHER, PT_WHO };
 enum pt_at { PT_AT_SAME, PT_AT_EVENT, PT_AT_DUE, PT_AT_PAST };
 
 /* Which events a label fits: all, those without an error, those with a due time, those before
- * their due time, those that go on with a sleep that ended before its due time. */
+ * their due time, those that continue a sleep that ended before its due time. */
 enum pt_only { PT_ONLY_ANY, PT_ONLY_OK, PT_ONLY_DUE, PT_ONLY_EARLY, PT_ONLY_AGAIN };
 
 struct pt_way {

@@ -134,7 +134,7 @@ static inline void enter(struct pt_engine *e, struct pt_machine *m, struct pt_au
 /* A sleep that a signal ended before it was due: the next one continues it if it is due at the
  * same time, or at that of a relative sleep for the rest, which is later by what the handler
  * took.  Either is shorter than the interrupted one: a sleep of the same length is a new one. */
-static bool goes_on(const struct pt_automaton *a, int64_t due, int64_t ns)
+static bool continues(const struct pt_automaton *a, int64_t due, int64_t ns)
 {
     int64_t rest = pt_ns_span(ns, due);
 
@@ -155,7 +155,7 @@ static bool fits(enum pt_only only, const struct pt_automaton *a, int64_t value,
     case PT_ONLY_EARLY:
         return value > ns;
     case PT_ONLY_AGAIN:
-        return goes_on(a, value, ns);
+        return continues(a, value, ns);
     case PT_ONLY_ANY:
         break;
     }
