@@ -51,23 +51,47 @@ static struct pt_btf_job *place_for(struct pt_btf_jobs *j, struct pt_btf_entity 
     if (!more)
         return NULL;
     e->jobs = more;
-    more[e->job_count].tid = ++j->next_tid;
+    more[e->job_count] = (struct pt_btf_job){ .tid = ++j->next_tid };
     return &more[e->job_count++];
 }
 
-struct pt_btf_job *pt_btf_jobs_job(struct pt_btf_jobs *j, struct pt_btf_entity *e,
-                                   int64_t instance)
+/* The thread of a living instance of that number, or else of one that has ended. */
+static struct pt_btf_job *known_job(const struct pt_btf_entity *e, int64_t instance)
 {
-    struct pt_btf_job *job;
+    struct pt_btf_job *ended = NULL;
 
     for (uint32_t i = 0; i < e->job_count; i++)
-        if (e->jobs[i].alive && e->jobs[i].instance == instance)
+        if (e->jobs[i].instance == instance && e->jobs[i].alive)
             return &e->jobs[i];
-    job = place_for(j, e);
-    if (job)
-        *job = (struct pt_btf_job){ .instance = instance, .activated = PT_BTF_NO_INSTANCE,
-                                    .tid = job->tid, .alive = true };
+        else if (e->jobs[i].instance == instance && !ended)
+            ended = &e->jobs[i];
+    return ended;
+}
+
+struct pt_btf_job *pt_btf_jobs_job(struct pt_btf_jobs *j, struct pt_btf_entity *e,
+                                   int64_t instance, enum pt_btf_mention how)
+{
+    struct pt_btf_job *job = known_job(e, instance);
+    bool ended = e->has_ended && instance <= e->last_ended;
+    bool alive = how == PT_BTF_CHANGES || (how == PT_BTF_ACTS && !ended && !job);
+
+    if (job && (job->alive || !alive))
+        return job;
+    if (!job)
+        job = place_for(j, e);
+    if (!job || (job->alive && job->instance != instance && !alive))
+        return job;
+    *job = (struct pt_btf_job){ .instance = instance, .activated = PT_BTF_NO_INSTANCE,
+                                .tid = job->tid, .alive = alive };
     return job;
+}
+
+void pt_btf_jobs_end(struct pt_btf_entity *e, struct pt_btf_job *job)
+{
+    job->alive = false;
+    if (!e->has_ended || job->instance > e->last_ended)
+        e->last_ended = job->instance;
+    e->has_ended = true;
 }
 
 static bool take_cpu(struct pt_btf_jobs *j, unsigned long cpu)

@@ -103,7 +103,7 @@ static bool add_process(struct pt_btf_reader *r, const struct pt_btf_event *e, u
     case PT_BTF_TERMINATE:
         if (job->activated != PT_BTF_NO_INSTANCE)
             good = add_pair(r, "posixtrace_sleep", ns, job, e->target, 0, 0, 16);
-        job->alive = false;
+        pt_btf_jobs_end(process, job);
         return good && add_cpu(r, "posixtrace_switch_out", ns, job, e->target, cpu);
     case PT_BTF_WAIT:
         return add_cpu(r, "posixtrace_switch_out", ns, job, e->target, cpu);
@@ -189,9 +189,11 @@ static struct pt_btf_job *job_of(struct pt_btf_reader *r, const struct pt_btf_ev
         source->type = PT_BTF_T;
     *thread = process ? e->target : e->source;
     if (process)
-        return pt_btf_jobs_job(&r->jobs, target, e->target_instance);
+        return pt_btf_jobs_job(&r->jobs, target, e->target_instance,
+                               a && a->act <= PT_BTF_RELEASE_PARKING ? PT_BTF_CHANGES
+                                                                     : PT_BTF_NAMES);
     if (source->type == PT_BTF_T || source->type == PT_BTF_I)
-        return pt_btf_jobs_job(&r->jobs, source, e->source_instance);
+        return pt_btf_jobs_job(&r->jobs, source, e->source_instance, PT_BTF_ACTS);
     return NULL;
 }
 

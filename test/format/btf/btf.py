@@ -7,6 +7,7 @@ usage: btf.py PART POSIXTRACE [SEED]
 
   samples   files of others: as many events as were counted in them, and back again
   export    random schedules: what the file says is what the log said, in each version
+  instances random lives of instances, and lines after their ends: threads for those alive only
   machines  random lines: the check finds what the tables here find
   hostile   damaged and excessive files: a message, no crash, bounded memory
 """
@@ -326,6 +327,77 @@ def export(tool, folder, rng):
     return 0
 
 
+# ---- instances ----
+
+NOTED = ("SCHED,SCHED0,-1,processterminate", "SIG,Speed,0,write,5", "SEM,Lock,0,released")
+
+
+def lives(rng, name, numbers, overlap):
+    """Lines of a process in rounds, each with the living instance that it is of, or None."""
+    alive, lines, most, ended = [], [], 0, []
+    for number in numbers:
+        while len(alive) >= overlap or (alive and rng.random() < 0.4):
+            k = alive.pop(rng.randrange(len(alive)))
+            lines.append((f"C0,0,T,{name},{k},terminate", k))
+            ended.append(k)
+        alive.append(number)
+        most = max(most, len(alive))
+        lines += [(f"STI_{name},{number},T,{name},{number},activate", number),
+                  (f"C0,0,T,{name},{number},start", number)]
+        for _ in range(rng.randrange(4)):
+            k = rng.choice(alive)
+            lines.append((f"{name},{k}," + rng.choice(NOTED[1:]), k))
+        if ended and ended[-1] not in alive:
+            lines += [(f"{name},{rng.choice(ended)}," + text, None)
+                      for text in rng.sample(NOTED, rng.randrange(4))
+                      if ended.count(ended[-1]) == 1]
+        if len(alive) == overlap and rng.random() < 0.3:
+            lines.append((f"STI_{name},{number},T,{name},{number + 10 ** 6},mtalimitexceeded", None))
+    return lines, most + 1
+
+
+def instances(tool, folder, rng):
+    """An ended instance that a line names does not live again: as many threads as lived at once,
+    and one for what names no living one; all events of a living one are of one thread."""
+    for turn in range(12):
+        tasks, wanted = {}, {}
+        for i in range(rng.randint(1, 4)):
+            # Instances count up; tracers of FreeRTOS number all of them 0.
+            numbers = [0] * 80 if i == 3 else range(rng.randrange(3), 80)
+            tasks[f"Task{i}"], wanted[f"Task{i}"] = \
+                lives(rng, f"Task{i}", numbers, 1 if i == 3 else rng.randint(1, 5))
+        rows, time, living = ["#version 2.1.5", "#timeScale ns"], 0, []
+        at = dict.fromkeys(tasks, 0)
+        while open_ := [n for n in tasks if at[n] < len(tasks[n])]:
+            name = rng.choice(open_)
+            text, number = tasks[name][at[name]]
+            at[name], time = at[name] + 1, time + rng.randint(1, 9)
+            rows.append(f"{time},{text}")
+            living.append((name, number))
+        (folder / "i.btf").write_text("\n".join(rows) + "\n")
+        run(tool, "import", "--force", "--from=btf", folder / "i.btf", folder / "i.ptl")
+        events = [json.loads(row) for row in
+                  run(tool, "print", "--format=jsonl", folder / "i.ptl")[0].splitlines()]
+        events = [e for e in events if e["event"].startswith("btf:T:") or
+                  e["event"] in ("btf:SCHED:processterminate", "btf:SIG:write", "btf:SEM:released")]
+        need(len(events) == len(living), "round", turn, len(events), "events of", len(living))
+        threads, thread_of = collections.defaultdict(set), {}
+        for event, (name, number) in zip(events, living):
+            threads[name].add(event["tid"])
+            if number is None:
+                continue
+            was = thread_of.setdefault((name, number), event["tid"])
+            need(was == event["tid"], "round", turn, name, number, "is thread", was, "and", event)
+            need([k for k, tid in thread_of.items() if tid == was] == [(name, number)],
+                 "round", turn, "instances share thread", was)
+            if event["event"] == "btf:T:terminate":
+                del thread_of[name, number]
+        for name, most in wanted.items():
+            need(len(threads[name]) <= most, "round", turn, name, "has", len(threads[name]),
+                 "threads where at most", most, "are wanted")
+    return 0
+
+
 # ---- machines ----
 
 class Machine:
@@ -424,7 +496,8 @@ def main():
     part, tool = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(1 << 32)
     print(f"seed {seed}")
-    parts = {"samples": samples, "export": export, "machines": machines, "hostile": hostile}
+    parts = {"samples": samples, "export": export, "instances": instances, "machines": machines,
+             "hostile": hostile}
     with tempfile.TemporaryDirectory() as name:
         return parts[part](tool, pathlib.Path(name), random.Random(seed))
 
