@@ -285,11 +285,13 @@ static void put_time_slice(struct chrome *c, int64_t ns, uint32_t cpu,
 }
 
 static void put_run(void *self, int64_t ns, uint32_t cpu, const struct pt_tl_runner *prev,
-                    bool waits, const struct pt_tl_runner *next)
+                    enum pt_tl_leave why, const struct pt_tl_runner *next)
 {
+    static const char *const words[] = { "preempted", "waits", "ends" };
+
     (void)next;
     if (prev->tid != 0)
-        put_time_slice(self, ns, cpu, prev, waits ? "waits" : "preempted");
+        put_time_slice(self, ns, cpu, prev, words[why]);
 }
 
 static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,

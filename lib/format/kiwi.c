@@ -22,12 +22,13 @@
 enum { LEFT_LINES, LEFT_TIME, LEFT_TEXT, NOTE_ORDER };
 
 /* What an event type is in the picture. */
-enum sign { NEW, EXEC_BEGIN, EXEC_END, PREEMPTED, START, STOP, LOCK, UNLOCK, BLOCK, TEXT, MARK };
+enum sign { NEW, EXEC_BEGIN, EXEC_END, SWITCH_IN, PREEMPTED, START, STOP, THREAD_BEGIN, THREAD_END,
+            LOCK, UNLOCK, BLOCK, TEXT, MARK };
 
 struct line {
     uint64_t thread_id;
     pid_t    pid, tid;
-    bool     executes, ready;
+    bool     executes, ready, ended;
     char     name[40];
 };
 
@@ -126,10 +127,10 @@ static enum sign sign_by_option(const struct writer *w, const char *name)
 static enum sign sign_of(const struct writer *w, const char *name)
 {
     static const struct { char name[28]; enum sign sign; } signs[] = {
-        { "posixtrace_switch_in", EXEC_BEGIN }, { "posixtrace_switch_out", EXEC_END },
+        { "posixtrace_switch_in", SWITCH_IN }, { "posixtrace_switch_out", EXEC_END },
         { "posixtrace_switch_preempted", PREEMPTED },
         { "posixtrace_sleep_done", START }, { "posixtrace_sleep", STOP },
-        { "posixtrace_thread_begin", START }, { "posixtrace_thread_end", STOP },
+        { "posixtrace_thread_begin", THREAD_BEGIN }, { "posixtrace_thread_end", THREAD_END },
         { "posixtrace_mutex_locked", LOCK }, { "posixtrace_mutex_unlock", UNLOCK },
         { "posixtrace_rwlock_locked", LOCK }, { "posixtrace_rwlock_unlock", UNLOCK },
         { "posixtrace_sem_wait", BLOCK }, { "posixtrace_cond_wait", BLOCK },
@@ -180,6 +181,10 @@ static bool put_event(struct writer *w, enum sign sign, unsigned i, const char *
     struct line *l = &w->line[i];
 
     switch (sign) {
+    case SWITCH_IN:
+        if (l->ended)
+            return true;
+        /* fall through */
     case EXEC_BEGIN:
         if (!end_state(w, i))
             return false;
@@ -188,14 +193,18 @@ static bool put_event(struct writer *w, enum sign sign, unsigned i, const char *
     case EXEC_END:
         return end_state(w, i);
     case PREEMPTED:
-        if (!end_state(w, i))
-            return false;
+        if (l->ended || !end_state(w, i))
+            return l->ended;
         l->ready = true;
         return put_sign(w, "READY-B", i, true, NULL);
+    case THREAD_BEGIN:
     case START:
+        l->ended = l->ended && sign == START;
         return put_sign(w, "START", i, true, NULL);
+    case THREAD_END:
     case STOP:
-        return put_sign(w, "STOP", i, true, NULL);
+        l->ended = l->ended || sign == THREAD_END;
+        return (sign == STOP || end_state(w, i)) && put_sign(w, "STOP", i, true, NULL);
     case LOCK:
         return put_sign(w, "LOCK", i, true, "");
     case UNLOCK:

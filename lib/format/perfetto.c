@@ -33,7 +33,7 @@ enum {
     FTRACE_TIMESTAMP = 1, FTRACE_PID = 2, FTRACE_SCHED_SWITCH = 4,
     PREV_COMM = 1, PREV_PID = 2, PREV_PRIO = 3, PREV_STATE = 4, NEXT_COMM = 5, NEXT_PID = 6,
     NEXT_PRIO = 7,
-    STATE_RUNNABLE = 0, STATE_SLEEPS = 1, PRIO_UNKNOWN = 120
+    STATE_RUNNABLE = 0, STATE_SLEEPS = 1, STATE_DEAD = 16, PRIO_UNKNOWN = 120
 };
 
 /* TraceStats, BufferStats */
@@ -255,8 +255,9 @@ static void put_side(struct pt_pb *to, const struct pt_tl_runner *r, uint32_t co
 }
 
 static void put_run(void *self, int64_t ns, uint32_t cpu, const struct pt_tl_runner *prev,
-                    bool waits, const struct pt_tl_runner *next)
+                    enum pt_tl_leave why, const struct pt_tl_runner *next)
 {
+    static const uint8_t states[] = { STATE_RUNNABLE, STATE_SLEEPS, STATE_DEAD };
     struct pt_perfetto *p = self;
     size_t packet, bundle, event, mark;
 
@@ -270,7 +271,7 @@ static void put_run(void *self, int64_t ns, uint32_t cpu, const struct pt_tl_run
     pt_pb_uint(&p->out, FTRACE_PID, (uint64_t)prev->tid);
     mark = pt_pb_open(&p->out, FTRACE_SCHED_SWITCH);
     put_side(&p->out, prev, PREV_COMM, PREV_PID, PREV_PRIO);
-    pt_pb_uint(&p->out, PREV_STATE, waits ? STATE_SLEEPS : STATE_RUNNABLE);
+    pt_pb_uint(&p->out, PREV_STATE, states[why]);
     put_side(&p->out, next, NEXT_COMM, NEXT_PID, NEXT_PRIO);
     pt_pb_close(&p->out, mark);
     pt_pb_close(&p->out, event);

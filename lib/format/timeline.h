@@ -40,6 +40,7 @@ struct pt_tl_track {
     uint32_t beyond;         /* slices that were begun and found no room in open */
     uint64_t used;           /* number of the last event on it; 0: a free entry */
     uint64_t counters;       /* of a process: bits for the back end, one an option */
+    bool     ended;          /* the thread has ended: it is on no processor any more */
     char     name[16];       /* "" where unknown */
     uint16_t depth, open[PT_TL_OPEN];   /* labels */
 };
@@ -64,7 +65,11 @@ struct pt_tl_type {
     uint64_t good;           /* bits: options whose field is there and fits */
 };
 
-enum { PT_TL_PLAIN, PT_TL_ENDS_THREAD, PT_TL_IN, PT_TL_OUT, PT_TL_PREEMPTED };
+enum { PT_TL_PLAIN, PT_TL_BEGINS_THREAD, PT_TL_ENDS_THREAD, PT_TL_IN, PT_TL_OUT,
+       PT_TL_PREEMPTED };
+
+/* Why a thread leaves its processor. */
+enum pt_tl_leave { PT_TL_IS_PREEMPTED, PT_TL_WAITS, PT_TL_ENDS };
 
 struct pt_tl_flow {
     uint64_t id;
@@ -106,9 +111,9 @@ struct pt_tl_ops {
     /* Field number field of ev is a sample of the counter that the option made. */
     void (*counter)(void *self, struct pt_tl_track *process, const struct pt_tl_event *ev,
                     unsigned option, size_t field);
-    /* prev leaves the processor, because it waits or not; next has it from now on. */
-    void (*run)(void *self, int64_t ns, uint32_t cpu, const struct pt_tl_runner *prev, bool waits,
-                const struct pt_tl_runner *next);
+    /* prev leaves the processor; next has it from now on. */
+    void (*run)(void *self, int64_t ns, uint32_t cpu, const struct pt_tl_runner *prev,
+                enum pt_tl_leave why, const struct pt_tl_runner *next);
     /* Events of that thread, or if both numbers are 0 of all, that the trace lost. */
     void (*lost)(void *self, const struct pt_tl_track *t, int64_t ns,
                  const uint64_t lost[POSIXTRACE_LOSS_CAUSES]);

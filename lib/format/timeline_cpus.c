@@ -6,6 +6,11 @@
  * is missing, because it was lost or the trace began later, what must have been is put in
  * its place, at the time of the event that shows it.  Threads that are not traced are not
  * known: a processor that has one of them looks idle.
+ *
+ * A thread leaves its processor for ever with its event of the end: the kernel closes the
+ * counter of a thread that exits before it takes the processor away, so there is no switch
+ * that says so.  Switches that come after that event, of the microseconds in which the
+ * thread exits, are not shown, up to the event of a thread's start by the same numbers.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,11 +31,11 @@ static bool cpu_of(struct pt_timeline *tl, uint32_t *cpu)
 }
 
 static void hand_over(struct pt_timeline *tl, int64_t ns, uint32_t n,
-                      const struct pt_tl_runner *next, bool waits)
+                      const struct pt_tl_runner *next, enum pt_tl_leave why)
 {
     struct pt_tl_cpu *cpu = &tl->cpus[n];
 
-    tl->ops->run(tl->self, ns, n, &cpu->runner, waits, next);
+    tl->ops->run(tl->self, ns, n, &cpu->runner, why, next);
     cpu->runner = *next;
     cpu->known = true;
 }
@@ -51,12 +56,13 @@ static bool runs_there(const struct pt_timeline *tl, const struct pt_tl_track *t
 }
 
 /* What this thread was on before, it has left. */
-static void leave(struct pt_timeline *tl, struct pt_tl_track *t, int64_t ns, bool waits)
+static void leave(struct pt_timeline *tl, struct pt_tl_track *t, int64_t ns,
+                  enum pt_tl_leave why)
 {
     struct pt_tl_runner nobody = { .since = ns };
 
     if (t->cpu >= 0 && runs_there(tl, t, (uint32_t)t->cpu))
-        hand_over(tl, ns, (uint32_t)t->cpu, &nobody, waits);
+        hand_over(tl, ns, (uint32_t)t->cpu, &nobody, why);
     t->cpu = -1;
 }
 
@@ -64,8 +70,8 @@ static void enter(struct pt_timeline *tl, struct pt_tl_track *t, int64_t ns, uin
 {
     struct pt_tl_runner self = runner_of(t, ns);
 
-    leave(tl, t, ns, true);
-    hand_over(tl, ns, n, &self, false);
+    leave(tl, t, ns, PT_TL_WAITS);
+    hand_over(tl, ns, n, &self, PT_TL_IS_PREEMPTED);
     t->cpu = (int32_t)n;
 }
 
@@ -76,6 +82,8 @@ bool pt_tl_switch(struct pt_timeline *tl, struct pt_tl_track *t)
 
     if (t->tid <= 0 || !cpu_of(tl, &n))
         return false;
+    if (t->ended)
+        return true;
     if (!tl->cpus)
         tl->cpus = calloc(PT_TL_CPUS, sizeof *tl->cpus);
     if (!tl->cpus) {
@@ -95,8 +103,14 @@ bool pt_tl_switch(struct pt_timeline *tl, struct pt_tl_track *t)
             tl->cpus[n].runner = runner_of(t, ns);
         t->cpu = (int32_t)n;
     }
-    leave(tl, t, ns, tl->ev.type->role == PT_TL_OUT);
+    leave(tl, t, ns, tl->ev.type->role == PT_TL_OUT ? PT_TL_WAITS : PT_TL_IS_PREEMPTED);
     return true;
+}
+
+void pt_tl_thread_ends(struct pt_timeline *tl, struct pt_tl_track *t)
+{
+    t->ended = true;
+    leave(tl, t, tl->ev.e->ns, PT_TL_ENDS);
 }
 
 const struct pt_tl_runner *pt_timeline_runner(const struct pt_timeline *tl, uint32_t cpu)

@@ -51,5 +51,7 @@ struct pt_tl_track *pt_tl_track_of(struct pt_timeline *tl, int32_t pid, int32_t 
 
 /* timeline_cpus.c: false: it cannot be shown as what runs where */
 bool pt_tl_switch(struct pt_timeline *tl, struct pt_tl_track *t);
+/* The event is the thread's end. */
+void pt_tl_thread_ends(struct pt_timeline *tl, struct pt_tl_track *t);
 
 #endif

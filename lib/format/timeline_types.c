@@ -30,6 +30,7 @@ static const struct {
     const char *name;
     uint8_t role;
 } roles[] = {
+    { "posixtrace_thread_begin", PT_TL_BEGINS_THREAD },
     { "posixtrace_thread_end", PT_TL_ENDS_THREAD },
     { "posixtrace_switch_in", PT_TL_IN },
     { "posixtrace_switch_out", PT_TL_OUT },

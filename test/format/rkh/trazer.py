@@ -228,6 +228,27 @@ def case_kiwi(tool, folder):
         assert option in done.stderr.decode() and not (folder / "b.ktr").exists()
 
 
+def case_kiwi_ends(tool, folder):
+    """A thread that has ended executes no more, whatever switches come after its end."""
+    word = {"in": "posixtrace_switch_in", "out": "posixtrace_switch_out",
+            "preempted": "posixtrace_switch_preempted", "begin": "posixtrace_thread_begin",
+            "end": "posixtrace_thread_end", "a": "a"}
+    steps = [(0, 1, "in"), (1, 1, "begin"), (10, 1, "end"), (11, 2, "in"), (20, 2, "end"),
+             (21, 2, "preempted"), (22, 2, "in"), (30, 1, "begin"), (31, 1, "in"), (40, 1, "out"),
+             (1000, 3, "a")]
+    (folder / "e.jsonl").write_text("".join(json.dumps(
+        {"ts": ns, "pid": 1, "tid": tid, "thread": "t", "event": word[what],
+         "data": "00000000" if what in ("in", "out", "preempted") else ""}) + "\n"
+        for ns, tid, what in steps))
+    run(tool, "import", "--from=jsonl", folder / "e.jsonl", folder / "e.ptl")
+    run(tool, "export", "--to=kiwi", folder / "e.ptl", folder / "e.ktr")
+    found = [(round(float(w[0]) * 1e9), w[1], int(w[2])) for w in
+             map(str.split, (folder / "e.ktr").read_text().splitlines())
+             if w[1] in ("EXEC-B", "EXEC-E", "READY-B", "READY-E")]
+    assert found == [(0, "EXEC-B", 0), (10, "EXEC-E", 0), (11, "EXEC-B", 1), (20, "EXEC-E", 1),
+                     (31, "EXEC-B", 0), (40, "EXEC-E", 0)], found
+
+
 def main():
     case, tool = sys.argv[1:3]
     with tempfile.TemporaryDirectory() as name:

@@ -157,9 +157,8 @@ class Perfetto:
         assert event["pid"] == s["prev_pid"] and s["prev_prio"] == s["next_prio"] == 120
         for side in ("prev", "next"):
             assert (s[side + "_pid"] == 0) == (s[side + "_comm"] == "swapper")
-        assert s["prev_state"] in (0, 1)
         self.facts.append(("switch", timestamp, ftrace_events["cpu"], s["prev_pid"],
-                           s["prev_state"] == 1, s["next_pid"]))
+                           {0: False, 1: True, 16: "ends"}[s["prev_state"]], s["next_pid"]))
 
 
 # ---- Chrome ----

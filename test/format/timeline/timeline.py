@@ -457,6 +457,46 @@ def test_switches():
         consistent(facts)
 
 
+def test_thread_ends():
+    """A thread that has ended is on no processor, whatever switches come after its end."""
+    log, u64 = Log(), lambda n: struct.pack("<Q", n)
+
+    def switch(ns, what, cpu, tid):
+        log.add(ns, f"posixtrace_switch_{what}", struct.pack("<I", cpu), tid=tid, thread=f"t{tid}")
+
+    def thread(ns, what, tid):
+        log.add(ns, f"posixtrace_thread_{what}", u64(tid), tid=tid, thread=f"t{tid}")
+
+    switch(0, "in", 0, 101)
+    thread(2, "begin", 101)
+    thread(10, "end", 101)           # and no switch after that
+    switch(11, "in", 1, 102)
+    thread(20, "end", 102)
+    log.add(21, "destructor", tid=102, thread="t102")
+    switch(22, "preempted", 1, 102)  # it exits
+    switch(23, "in", 2, 102)
+    switch(24, "out", 2, 102)
+    switch(25, "in", 1, 102)
+    switch(30, "in", 3, 103)
+    switch(31, "out", 3, 103)
+    thread(40, "end", 103)           # on no processor that is known
+    thread(50, "begin", 101)         # another thread with the same number
+    switch(51, "in", 0, 101)
+    switch(60, "out", 0, 101)
+    log.add(1000, "a", tid=100)
+    facts = read(log).facts
+    if FORM == "perfetto":
+        expected = [(0, 0, 0, False, 101), (10, 0, 101, "ends", 0), (11, 1, 0, False, 102),
+                    (20, 1, 102, "ends", 0), (30, 3, 0, False, 103), (31, 3, 103, True, 0),
+                    (51, 0, 0, False, 101), (60, 0, 101, True, 0)]
+        found = [(f[1] - T, *f[2:]) for f in facts if f[0] == "switch"]
+    else:
+        expected = [(0, 0, 101, 10, "ends"), (11, 1, 102, 20, "ends"), (30, 3, 103, 31, "waits"),
+                    (51, 0, 101, 60, "waits")]
+        found = [(f[1] - T, *f[2:4], f[4] - T, f[5]) for f in facts if f[0] == "ran"]
+    assert found == expected, found
+
+
 def consistent(facts):
     """On each processor who leaves is who came; nobody is on two at once."""
     on = {}
