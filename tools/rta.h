@@ -37,8 +37,9 @@ enum rta_value { RTA_C, RTA_JST, RTA_SB, RTA_DUW, RTA_B, RTA_VALUES };
 
 enum rta_verdict {
     RTA_SCHEDULABLE,
-    RTA_LATE,        /* r is behind the deadline: the first such value, not the worst */
-    RTA_UNDECIDED    /* no end within RTA_STEPS_MAX; r is where it was left */
+    RTA_LATE,          /* r or a response in the log is longer than the deadline */
+    RTA_UNDECIDED,     /* no end within RTA_STEPS_MAX; r is where it was left */
+    RTA_CONTRADICTED   /* a response in the log is longer than r: r is no bound */
 };
 
 struct rta_task {
@@ -56,12 +57,16 @@ struct rta_task {
     int64_t  b_activation;       /* (5), at r */
     int64_t  b;                  /* (3) */
     int64_t  r;                  /* (1) */
+    bool     exact;              /* r is the solution, not a value below it */
     int64_t  activations;        /* sum of DUWk: all of lower priority activated once */
     enum rta_verdict verdict;
 };
 
 /* Fills in the analysis of all tasks. */
 void rta_analyse(struct rta_task *tasks, size_t count);
+
+/* Corrects the verdict by the longest response that a log has of the task. */
+void rta_compare(struct rta_task *task, int64_t seen);
 
 /* Share of the processor, sum of C / T, of values as in the analysis. */
 double rta_utilization(const struct rta_task *tasks, size_t count);
@@ -78,8 +83,8 @@ struct rta_fault {
 bool rta_parse(const char *text, size_t length, struct rta_task *tasks, size_t *count,
                struct rta_fault *fault);
 
-/* "name" of a value as a task file writes it, and the metric that measures it in a log,
- * or NULL. */
+/* "name" of a value as a task file writes it, and the metric that measures it in a log; that
+ * of B is measured of other tasks (rta_locks.h). */
 const char *rta_value_name(enum rta_value value);
 const char *rta_value_metric(enum rta_value value);
 

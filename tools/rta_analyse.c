@@ -4,8 +4,8 @@
  * The equations; see rta.h.
  *
  * R begins at C and grows from step to step until it stays the same, which is the
- * least solution, or until it is behind the deadline.  Sums that do not fit stay at
- * INT64_MAX, which is behind every deadline (RTA_TIME_MAX).
+ * least solution, or until it exceeds the period, where equation 1 no longer holds.
+ * Sums that do not fit stay at INT64_MAX, which exceeds every period (RTA_TIME_MAX).
  */
 #include "rta.h"
 
@@ -83,17 +83,26 @@ static void analyse_one(struct rta_task *t, const struct rta_task *tasks, size_t
         r = next;
         next = step(t, tasks, count, r);
         t->r = next;
+        t->exact = next == r;
         t->verdict = next > t->deadline ? RTA_LATE : RTA_SCHEDULABLE;
-        if (next == r || t->verdict == RTA_LATE)
+        if (t->exact || next > t->period)
             return;
     }
-    t->verdict = RTA_UNDECIDED;
+    t->verdict = t->verdict == RTA_LATE ? RTA_LATE : RTA_UNDECIDED;
 }
 
 void rta_analyse(struct rta_task *tasks, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         analyse_one(&tasks[i], tasks, count);
+}
+
+void rta_compare(struct rta_task *task, int64_t seen)
+{
+    if (seen > task->deadline)
+        task->verdict = RTA_LATE;
+    else if (task->verdict == RTA_SCHEDULABLE && seen > task->r)
+        task->verdict = RTA_CONTRADICTED;
 }
 
 double rta_utilization(const struct rta_task *tasks, size_t count)
@@ -115,7 +124,8 @@ const char *rta_value_name(enum rta_value value)
 const char *rta_value_metric(enum rta_value value)
 {
     static const char *const metrics[RTA_VALUES] = {
-        "Execution Time", "Job System Time", "System Blocking", "Delay Until Wakeup", NULL
+        "Execution Time", "Job System Time", "System Blocking", "Delay Until Wakeup",
+        "Mutex Hold"
     };
 
     return metrics[value];

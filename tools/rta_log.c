@@ -16,6 +16,7 @@
 #include "options.h"
 #include "out.h"
 #include "progress.h"
+#include "rta_locks.h"
 #include "tool.h"
 
 struct measuring {
@@ -24,6 +25,7 @@ struct measuring {
     bool heard[RTA_MEASURED];                           /* the log has events of it */
     size_t count;
     struct metrics_groups groups;
+    struct rta_locks locks;                             /* what RTA_B comes from */
 };
 
 static int measured(void *context, const struct posixtrace_measurement *m)
@@ -31,8 +33,11 @@ static int measured(void *context, const struct posixtrace_measurement *m)
     struct measuring *all = context;
 
     for (size_t i = 0; i < all->count; i++) {
-        if (all->metrics[i] == m->metric)
-            return metrics_groups_add(&all->groups, i, m);
+        if (all->metrics[i] != m->metric)
+            continue;
+        if (all->value[i] == RTA_B)
+            rta_locks_add(&all->locks, m, metrics_groups_length(&all->groups, m));
+        return metrics_groups_add(&all->groups, i, m);
     }
     return 0;
 }
@@ -42,7 +47,7 @@ static void choose(struct measuring *all, const posixtrace_metric_set_t *set)
     for (int i = 0; i < RTA_MEASURED; i++) {
         const char *name = i == RTA_RESPONSE ? "Response Time"
                                              : rta_value_metric((enum rta_value)i);
-        const posixtrace_metric_t *metric = name ? posixtrace_metric_set_find(set, name) : NULL;
+        const posixtrace_metric_t *metric = posixtrace_metric_set_find(set, name);
 
         if (!metric)
             continue;
@@ -108,12 +113,34 @@ static void assign(const struct measuring *all, const struct rta_task *tasks, si
 
             if (!is_of(g, &tasks[t]) || !all->heard[g->metric])
                 continue;
-            take_group(&seen[t].of[all->value[g->metric]], g);
+            if (all->value[g->metric] != RTA_B)
+                take_group(&seen[t].of[all->value[g->metric]], g);
             any = true;
         }
         if (!any)
             say_no_thread(all, &tasks[t], log);
     }
+}
+
+/* The task of each thread that held a mutex, then what the holds block. */
+static void assign_locks(struct measuring *all, const struct rta_task *tasks, size_t count,
+                         struct rta_seen *seen)
+{
+    size_t place = 0;
+
+    while (place < all->count && all->value[place] != RTA_B)
+        place++;
+    if (place == all->count || !all->heard[place])
+        return;
+    for (struct rta_hold *h = all->locks.first; h; h = h->next) {
+        struct metrics_group key = { .pid = h->pid, .tid = h->tid, .thread_id = h->thread_id };
+        const struct metrics_group *g = metrics_groups_find(&all->groups, place, &key);
+
+        for (size_t t = 0; g && h->task < 0 && t < count; t++)
+            h->task = is_of(g, &tasks[t]) ? (int)t : -1;
+    }
+    for (size_t t = 0; t < count; t++)
+        rta_locks_block(&all->locks, tasks, t, &seen[t].of[RTA_B]);
 }
 
 /* ---- the log ---- */
@@ -154,6 +181,7 @@ static int measure_with(struct rta_source *source, struct measuring *all,
         status = run_over(all, &log);
     if (status == EXIT_DONE) {
         assign(all, tasks, count, log.shown, seen);
+        assign_locks(all, tasks, count, seen);
         status = log_file_report_loss(&log, source->strict, status);
     }
     log_file_close(&log);
@@ -173,6 +201,7 @@ int rta_log_measure(struct rta_source *source, const struct rta_task *tasks, siz
     metrics_groups_init(&all.groups);
     status = measure_with(source, &all, tasks, count, seen);
     metrics_groups_free(&all.groups);
+    rta_locks_free(&all.locks);
     posixtrace_metric_set_free(set);
     return status;
 }

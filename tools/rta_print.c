@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See rta_print.h.  What a table says in lines behind it goes to stderr with the
- * other formats.
+ * See rta_print.h.  The remarks after a table go to stderr with the other formats.
  */
 #include "rta_print.h"
 
@@ -16,7 +15,7 @@
 #include "out.h"
 #include "tool.h"
 
-static const char *const verdicts[] = { "schedulable", "late", "undecided" };
+static const char *const verdicts[] = { "schedulable", "late", "undecided", "contradicted" };
 
 static const struct rta_measure *response(const struct rta_result *r, size_t i)
 {
@@ -46,8 +45,7 @@ static void table_row(const struct rta_result *r, size_t i, size_t width)
     char left[48];
 
     /* every step of the iteration is below the solution */
-    snprintf(left, sizeof left, "%s%s", t->verdict == RTA_SCHEDULABLE ? "" : ">=",
-             metrics_us(t->r));
+    snprintf(left, sizeof left, "%s%s", t->exact ? "" : ">=", metrics_us(t->r));
     metrics_put_name(METRICS_TABLE, t->name);
     out_spaces(width - chars_columns(t->name, strlen(t->name)));
     out_format(" %8d %12s %12s %12s %12s %12s %13s %12s", t->priority, metrics_us(t->period),
@@ -127,21 +125,21 @@ static void remark(enum metrics_format format, const char *text, ...)
 
 static void print_sum(const struct rta_result *r)
 {
-    size_t late = 0, undecided = 0;
+    size_t of[RTA_CONTRADICTED + 1] = { 0 };
 
-    for (size_t i = 0; i < r->count; i++) {
-        late += r->tasks[i].verdict == RTA_LATE;
-        undecided += r->tasks[i].verdict == RTA_UNDECIDED;
-    }
-    out_format("\n%zu of %zu task%s schedulable", r->count - late - undecided, r->count,
+    for (size_t i = 0; i < r->count; i++)
+        of[r->tasks[i].verdict]++;
+    out_format("\n%zu of %zu task%s schedulable", of[RTA_SCHEDULABLE], r->count,
                r->count == 1 ? "" : "s");
-    if (undecided > 0)
-        out_format(", %zu undecided", undecided);
+    if (of[RTA_UNDECIDED] > 0)
+        out_format(", %zu undecided", of[RTA_UNDECIDED]);
+    if (of[RTA_CONTRADICTED] > 0)
+        out_format(", %zu contradicted by the log", of[RTA_CONTRADICTED]);
     out_format("; they ask for %.1f %% of the processor\n",
                100 * rta_utilization(r->tasks, r->count));
 }
 
-/* Values that nobody has given or measured; B is seldom given. */
+/* Values that are neither given nor measured; B is seldom given. */
 static void remark_missing(const struct rta_result *r, enum metrics_format format)
 {
     char all[32] = "";
@@ -178,13 +176,14 @@ static void remark_unknown(const struct rta_result *r, enum metrics_format forma
         if (!r->seen[i].from_log[v] || m->unknown == 0)
             continue;
         if (m->at_most <= m->largest)
-            remark(format, "%s: events were lost in %s measurement(s) of %s, none of them longer "
-                   "than the largest known", quote(r->tasks[i].name),
-                   amount_count(m->unknown), name);
+            remark(format, "%s: %s is unknown in %s place%s, because events were lost; there it "
+                   "is not above the largest that is known", quote(r->tasks[i].name), name,
+                   amount_count(m->unknown), m->unknown == 1 ? "" : "s");
         else
-            remark(format, "%s: events were lost in %s measurement(s) of %s: the largest known is "
-                   "%s us, it may be %s us; the %s is taken", quote(r->tasks[i].name),
-                   amount_count(m->unknown), name, metrics_us(m->largest), metrics_us(m->at_most),
+            remark(format, "%s: %s is unknown in %s place%s, because events were lost: the largest "
+                   "known is %s us, there it may be %s us; the %s is taken",
+                   quote(r->tasks[i].name), name, amount_count(m->unknown),
+                   m->unknown == 1 ? "" : "s", metrics_us(m->largest), metrics_us(m->at_most),
                    r->at_most ? "latter" : "former");
     }
 }
@@ -194,10 +193,31 @@ static void remark_seen(const struct rta_result *r, enum metrics_format format, 
     const struct rta_task *t = &r->tasks[i];
     const struct rta_measure *m = response(r, i);
 
-    if (m && t->verdict == RTA_SCHEDULABLE && m->largest > t->r)
-        remark(format, "%s: a response of %s us was seen, longer than R: model and world "
-               "disagree (a value is too small, or the task keeps not to its period, priority "
-               "or processor)", quote(t->name), metrics_us(m->largest));
+    if (m && m->largest > t->deadline)
+        remark(format, "%s: the log has a response of %s us, longer than the deadline",
+               quote(t->name), metrics_us(m->largest));
+    else if (t->verdict == RTA_CONTRADICTED)
+        remark(format, "%s: the log has a response of %s us, longer than R: the model leaves "
+               "something out (a value is too small, or the task does not keep to its period, "
+               "priority or processor)", quote(t->name), metrics_us(m->largest));
+}
+
+/* The threads that B comes from. */
+static void remark_blocked(const struct rta_result *r, enum metrics_format format)
+{
+    size_t blocked = 0, longest = 0;
+
+    for (size_t i = 0; i < r->count; i++) {
+        if (!r->seen[i].from_log[RTA_B] || r->tasks[i].value[RTA_B] <= 0)
+            continue;
+        if (blocked++ == 0 || r->tasks[i].value[RTA_B] > r->tasks[longest].value[RTA_B])
+            longest = i;
+    }
+    if (blocked > 0)
+        remark(format, "B of %zu task%s is from Mutex Hold of threads of lower priority, as "
+               "priority inheritance bounds it; the longest is that of %s, %s us", blocked,
+               blocked == 1 ? "" : "s", quote(r->tasks[longest].name),
+               metrics_us(r->tasks[longest].value[RTA_B]));
 }
 
 void rta_print(const struct rta_result *r, enum metrics_format format)
@@ -212,6 +232,8 @@ void rta_print(const struct rta_result *r, enum metrics_format format)
         remark(format, "DUW of %zu task%s taken as that of %s, %s us: what was measured holds the "
                "wait for tasks of higher priority, too", r->capped, r->capped == 1 ? "" : "s",
                quote(r->first->name), metrics_us(r->first->value[RTA_DUW]));
+    if (r->seen)
+        remark_blocked(r, format);
     remark_missing(r, format);
     for (size_t i = 0; r->seen && i < r->count; i++) {
         remark_unknown(r, format, i);

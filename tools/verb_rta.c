@@ -44,7 +44,7 @@ static const char help[] =
     "  --strict         exit with 3 if the log has lost events or is damaged\n"
     "  --help           print this\n"
     "\n"
-    "Exit status 1 also if a task may be late.\n"
+    "Exit status 1 also if a task may be late, or if LOG contradicts its bound.\n"
     "Example: posixtrace rta app.tasks app.ptl\n";
 
 static const char *const formats[] = { "table", "csv", "jsonl", NULL };
@@ -168,6 +168,8 @@ static int analyse(struct request *r)
     if (status != EXIT_DONE)
         return status;
     rta_analyse(tasks, result.count);
+    for (size_t i = 0; result.seen && i < result.count; i++)
+        rta_compare(&tasks[i], seen[i].of[RTA_RESPONSE].largest);
     rta_print(&result, (enum metrics_format)r->format);
     return all_schedulable(result.count) ? lost : EXIT_FAILED;
 }

@@ -66,12 +66,39 @@ START_TEST(deadline_before_period)
 }
 END_TEST
 
+/* R3 is 5, 11, 14, 17, 20: beyond a deadline of 10, the solution within the period is given. */
+START_TEST(late_within_the_period)
+{
+    analyse("a 3 7ms C=3ms\nb 2 12ms C=3ms\nc 1 20ms C=5ms deadline=10ms\n");
+    expect(2, RTA_LATE, 20 * MS);
+    ck_assert(tasks[2].exact);
+}
+END_TEST
+
+/* What a log has of responses corrects a verdict, and never towards the better. */
+START_TEST(a_log_contradicts)
+{
+    analyse("a 3 7ms C=3ms\nb 2 12ms C=3ms deadline=8ms\nc 1 20ms C=5ms deadline=10ms\n");
+    rta_compare(&tasks[0], 3 * MS);
+    expect(0, RTA_SCHEDULABLE, 3 * MS);
+    rta_compare(&tasks[0], 3 * MS + 1);
+    expect(0, RTA_CONTRADICTED, 3 * MS);
+    rta_compare(&tasks[1], 8 * MS);
+    expect(1, RTA_CONTRADICTED, 6 * MS);
+    rta_compare(&tasks[1], 8 * MS + 1);
+    expect(1, RTA_LATE, 6 * MS);
+    rta_compare(&tasks[2], 1);
+    expect(2, RTA_LATE, 20 * MS);
+}
+END_TEST
+
 /* 20/40 + 26/50 is 102 %: R of b is 26, 46, 66, and that is behind 50. */
 START_TEST(too_much)
 {
     analyse("a 2 40us C=20us\nb 1 50us C=26us\n");
     expect(0, RTA_SCHEDULABLE, 20000);
     expect(1, RTA_LATE, 66000);
+    ck_assert(!tasks[1].exact);
     ck_assert_double_gt(rta_utilization(tasks, count), 1.0);
 }
 END_TEST
@@ -298,6 +325,8 @@ static void add(TCase *t)
     tcase_add_test(t, textbook_set);
     tcase_add_test(t, order_of_lines_is_free);
     tcase_add_test(t, deadline_before_period);
+    tcase_add_test(t, late_within_the_period);
+    tcase_add_test(t, a_log_contradicts);
     tcase_add_test(t, too_much);
     tcase_add_test(t, one_late_task_does_not_hide_others);
     tcase_add_test(t, release_at_the_end);
