@@ -34,6 +34,7 @@ static const char help[] =
     "Makes a log of the events that a stream of a running process holds at this\n"
     "moment. The stream goes on, and nothing is taken out of it: with the policy LOOP\n"
     "that is a flight recorder, whose last events are looked at when they matter.\n"
+    "What the stream has lost before counts as lost in the log, too.\n"
     "\n"
     "  -o, --output=LOG  the log to be made\n"
     "  --force           replace LOG if it exists\n"
@@ -48,6 +49,8 @@ struct snapshot {
     struct posixtrace_stream stream;
     trace_id_t trid;
     uint64_t events;
+    struct posixtrace_info during;
+    uint64_t before[POSIXTRACE_LOSS_CAUSES];
 };
 
 static int64_t now(void)
@@ -102,6 +105,18 @@ static int copy_descriptions(struct snapshot *s, posixtrace_log_builder_t *build
     return error;
 }
 
+/* What the stream had lost before, and what was lost while its events were read. */
+static int copy_losses(struct snapshot *s, posixtrace_log_builder_t *builder)
+{
+    int error = posixtrace_get_info(s->trid, &s->during);
+
+    if (error == 0)
+        error = posixtrace_attach_lost(s->trid, s->before);
+    if (error == 0)
+        error = posixtrace_log_builder_lost(builder, s->during.lost);
+    return error ? error : posixtrace_log_builder_lost(builder, s->before);
+}
+
 static int build(struct snapshot *s, int fd)
 {
     posixtrace_log_builder_t *builder;
@@ -114,6 +129,8 @@ static int build(struct snapshot *s, int fd)
         return error;
     error = copy_events(s, builder);
     if (error == 0)
+        error = copy_losses(s, builder);
+    if (error == 0)
         error = copy_descriptions(s, builder);
     end = posixtrace_log_builder_finish(builder);
     return error ? error : end;
@@ -121,13 +138,17 @@ static int build(struct snapshot *s, int fd)
 
 static void report(const struct snapshot *s)
 {
-    struct posixtrace_info info;
-    uint64_t lost = posixtrace_get_info(s->trid, &info) == 0 ? log_file_lost(info.lost) : 0;
+    uint64_t before = log_file_lost(s->before), during = log_file_lost(s->during.lost);
+    struct posixtrace_info past = { .flush_error = 0 };
 
     out_format("%s: %" PRIu64 " event%s of stream %s\n", quote(s->path), s->events,
                s->events == 1 ? "" : "s", stream_call(&s->stream));
-    if (lost > 0)
-        tool_note("%" PRIu64 " events lost while it was made (%s)", lost, log_file_causes(&info));
+    memcpy(past.lost, s->before, sizeof past.lost);
+    if (before > 0)
+        tool_note("%" PRIu64 " earlier events lost (%s)", before, log_file_causes(&past));
+    if (during > 0)
+        tool_note("%" PRIu64 " events lost while it was made (%s)", during,
+                  log_file_causes(&s->during));
 }
 
 /* A process of another user: a worker sends the log, and says what it is. */

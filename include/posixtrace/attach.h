@@ -41,6 +41,7 @@
 #define POSIXTRACE_ATTACH_H
 
 #include <sys/types.h>
+#include <posixtrace/info.h>
 #include "../trace.h"
 
 #ifdef __cplusplus
@@ -63,6 +64,17 @@ extern "C" {
  * posix_trace_start, _stop, _set_filter and _flush then return ENOTSUP.
  */
 int posixtrace_attach(const char *file, trace_id_t *trid);
+
+/*
+ * How many events the stream had lost, by cause, when posixtrace_attach() was called:
+ * posixtrace_get_info() counts from then on.  A stream that has overwritten events counts all
+ * that it holds no more as POSIXTRACE_LOST_OVERWRITTEN, also those that a reader or the log
+ * took before; one that has overwritten none since it was last cleared counts none of them.
+ * Thread-safe, not async-signal-safe.
+ *
+ * EINVAL  trid is not an attached stream, or lost is NULL
+ */
+int posixtrace_attach_lost(trace_id_t trid, uint64_t lost[POSIXTRACE_LOSS_CAUSES]);
 
 /*
  * For programs of root that trace processes of other users.  What a traced process has mapped

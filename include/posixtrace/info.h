@@ -92,7 +92,8 @@ struct posixtrace_thread_info {
  * Iterates over the threads that recorded or lost something: set *cursor to 0
  * before the first call and leave it alone after.  *unavailable is non-zero at
  * the end.  Threads that ended long ago may be folded into one entry with pid
- * and tid 0 and the name "(ended)", so that memory stays bounded.
+ * and tid 0 and the name "(ended)", so that memory stays bounded.  In a log that was made
+ * by posixtrace_log_builder_open() that entry has the losses that belong to no thread.
  *
  * EINVAL  trid is not a stream, or an argument is NULL
  */

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 #include <posixtrace/event.h>
+#include <posixtrace/info.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -113,6 +114,15 @@ int posixtrace_log_builder_add(posixtrace_log_builder_t *builder,
  */
 int posixtrace_log_builder_describe(posixtrace_log_builder_t *builder, const char *event_name,
                                     const char *description);
+
+/*
+ * Counts more events as lost, by cause, of no thread in particular, beside those that were
+ * added: the log reports them like losses of a stream.  May be called several times.
+ *
+ * EINVAL  a NULL argument
+ */
+int posixtrace_log_builder_lost(posixtrace_log_builder_t *builder,
+                                const uint64_t lost[POSIXTRACE_LOSS_CAUSES]);
 
 /* Writes index and end mark; frees the builder in every case.  NULL: EINVAL. */
 int posixtrace_log_builder_finish(posixtrace_log_builder_t *builder);

@@ -5,6 +5,7 @@
 #include "api/guard.h"
 #include "process/attach.h"
 #include "ring/target.h"
+#include "stream/info.h"
 
 PT_PUBLIC int posixtrace_attach(const char *file, trace_id_t *trid)
 {
@@ -37,6 +38,16 @@ PT_PUBLIC int posixtrace_detach(trace_id_t trid)
     pthread_setcancelstate(cancel, NULL);
     errno = saved;
     return s ? 0 : EINVAL;
+}
+
+PT_PUBLIC int posixtrace_attach_lost(trace_id_t trid, uint64_t lost[POSIXTRACE_LOSS_CAUSES])
+{
+    struct pt_guard g;
+
+    if (!lost || !pt_guard_enter(&g, trid, PT_STREAM_ATTACHED))
+        return EINVAL;
+    pt_stream_lost_before(g.s, lost);
+    return pt_guard_leave(&g, 0);
 }
 
 PT_PUBLIC int posixtrace_take_ids_of(pid_t pid)

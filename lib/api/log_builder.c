@@ -50,6 +50,15 @@ PT_PUBLIC int posixtrace_log_builder_describe(posixtrace_log_builder_t *builder,
     return -r;
 }
 
+PT_PUBLIC int posixtrace_log_builder_lost(posixtrace_log_builder_t *builder,
+                                          const uint64_t lost[POSIXTRACE_LOSS_CAUSES])
+{
+    if (!builder || !lost)
+        return EINVAL;
+    pt_log_builder_lost(inner(builder), lost);
+    return 0;
+}
+
 PT_PUBLIC int posixtrace_log_builder_finish(posixtrace_log_builder_t *builder)
 {
     return builder ? -pt_log_builder_finish(inner(builder)) : EINVAL;

@@ -20,6 +20,7 @@
 #include "base/sys.h"
 #include "log/builder.h"
 #include "log/made_clock.h"
+#include "log/totals.h"
 #include "ring/record.h"
 
 #define PACKET_BYTES  (64u << 10)    /* of records; one event of the largest size fits */
@@ -55,6 +56,7 @@ struct pt_log_builder {
     uint32_t author_count;
     uint32_t round_authors;   /* with events in this round */
     uint32_t author_cells[AUTHOR_CELLS];   /* index + 1 */
+    uint64_t lost[PT_LOSS_CAUSES];
     uint32_t next_id;
     char    *names[PT_ID_MAX];
     uint16_t name_cells[NAME_CELLS];       /* id */
@@ -244,6 +246,16 @@ static void begin_round(struct pt_log_builder *b)
     b->round_authors = 0;
 }
 
+/* Of what is lost, the events that had found room in a stream (posixtrace/info.h). */
+static uint64_t recorded_of(const uint64_t lost[PT_LOSS_CAUSES])
+{
+    uint64_t n = lost[POSIXTRACE_LOST_OVERWRITTEN];
+
+    for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
+        n += pt_cause_is_of_log(c) ? lost[c] : 0;
+    return n;
+}
+
 /* Everything collected so far comes out before what is added next. */
 static int end_round(struct pt_log_builder *b, bool last)
 {
@@ -256,6 +268,8 @@ static int end_round(struct pt_log_builder *b, bool last)
         error = put_packet(b, &b->authors[i]);
     if (error)
         return error;
+    memcpy(status.lost_unknown_author, b->lost, sizeof b->lost);
+    status.recorded_unknown_author = recorded_of(b->lost);
     totals = round_totals(b, &n);
     if (!totals)
         return -ENOMEM;
@@ -417,6 +431,12 @@ int pt_log_builder_describe(struct pt_log_builder *b, const char *name, const ch
     if (is)
         return strcmp(is, text) == 0 ? 0 : -EEXIST;
     return pt_log_put_text(b->writer, PT_TEXT_DESCRIPTION, (uint32_t)id, text);
+}
+
+void pt_log_builder_lost(struct pt_log_builder *b, const uint64_t lost[PT_LOSS_CAUSES])
+{
+    for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
+        b->lost[c] += lost[c];
 }
 
 int pt_log_builder_finish(struct pt_log_builder *b)

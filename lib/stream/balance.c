@@ -348,6 +348,30 @@ void pt_balance_add(const struct pt_live *l, const struct pt_balance_entry *e,
     *recorded += e->recorded - t->base_no - t->excluded - t->refused;
 }
 
+void pt_balance_before(const struct pt_live *l, const struct pt_balance *b,
+                       uint64_t lost[PT_LOST_OWN])
+{
+    uint64_t stored = b->past.recorded, held = 0;
+
+    for (unsigned c = 0; c < PT_LOST_OWN; c++)
+        lost[c] = b->past.lost[c] + b->lost_no_slot[c];
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct pt_balance_entry *e = &b->entries[i];
+
+        /* From the number on with which its tally begins. */
+        if (e->pending)
+            held += (e->has_slot ? e->recorded : e->end_no) - e->first_no;
+        if (e->has_slot || !was_before(l, b, &e->t.author))
+            stored += e->recorded;
+        for (unsigned c = 0; e->has_slot && c < PT_LOST_OWN; c++)
+            lost[c] += e->lost[c];
+    }
+    /* What was cleared is no loss, and without a loss since then a reader or the log has the
+     * events that are gone. */
+    if (l->lost_last > l->clear_ts)
+        lost[PT_LOST_OVERWRITTEN] += above_zero(stored, held);
+}
+
 void pt_balance_add_rest(const struct pt_live *l, const struct pt_balance *b,
                          uint64_t lost[PT_LOSS_CAUSES], uint64_t *recorded)
 {

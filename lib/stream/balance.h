@@ -76,5 +76,10 @@ void pt_balance_add(const struct pt_live *l, const struct pt_balance_entry *e,
 /* The same of those that are not known singly. */
 void pt_balance_add_rest(const struct pt_live *l, const struct pt_balance *b,
                          uint64_t lost[PT_LOSS_CAUSES], uint64_t *recorded);
+/* What the stream had lost when the onlooker took these books, its first.  Where it has
+ * overwritten events since it was last cleared, all those that it holds no more count as
+ * overwritten: nothing says which of them a reader or the log had taken before. */
+void pt_balance_before(const struct pt_live *l, const struct pt_balance *b,
+                       uint64_t lost[PT_LOST_OWN]);
 
 #endif

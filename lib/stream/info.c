@@ -89,6 +89,14 @@ int pt_stream_info(struct pt_stream *s, struct posixtrace_info *info)
     return r;
 }
 
+void pt_stream_lost_before(struct pt_stream *s, uint64_t lost[PT_LOSS_CAUSES])
+{
+    memset(lost, 0, PT_LOSS_CAUSES * sizeof *lost);
+    pt_stream_lock_reading(s);
+    memcpy(lost, s->live.lost_before, sizeof s->live.lost_before);
+    pthread_mutex_unlock(&s->reading);
+}
+
 static uint32_t limits_of_log(const struct pt_stream *s, struct posixtrace_limits *limits)
 {
     const struct pt_log_params *params = pt_log_reader_params(s->log);

@@ -235,6 +235,8 @@ int pt_live_begin_tallies(struct pt_live *l)
 
     for (uint32_t i = 0; r == 0 && i < b.count; i++)
         r = begin_tally(l, &b.entries[i]);
+    if (r == 0)
+        pt_balance_before(l, &b, l->lost_before);
     l->past_before = b.past;
     l->before = b.past_wid;
     l->before_count = b.slots;

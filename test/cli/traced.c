@@ -7,6 +7,7 @@
  *   events N   records N events "tick" with their number as data
  *   full       (first) the log is UNTIL_FULL, 4096 bytes
  *   cost       (first) an event costs 31.25 ns
+ *   loop       (first) the stream has 8192 bytes, and is overwritten
  *   append     (first) the log is APPEND, and may be a pipe
  *   describe   describes "tick"
  *   filter     ignores "tock", and records FILTER
@@ -75,6 +76,11 @@ int main(int argc, char **argv)
     }
     if (argc > 2 && strcmp(argv[2], "cost") == 0)
         must(posixtrace_attr_seteventcost(&attr, 31.25), "seteventcost");
+    if (argc > 2 && strcmp(argv[2], "loop") == 0) {
+        must(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP), "setstreamfullpolicy");
+        must(posix_trace_attr_setmaxdatasize(&attr, 8), "setmaxdatasize");
+        must(posix_trace_attr_setstreamsize(&attr, 8192), "setstreamsize");
+    }
     if (argc > 2 && strcmp(argv[2], "append") == 0)
         must(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), "setlogfullpolicy");
     must(posix_trace_eventid_open("tick", &tick), "eventid_open");

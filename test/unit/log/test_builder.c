@@ -292,6 +292,39 @@ START_TEST(refused)
 }
 END_TEST
 
+/* What is counted as lost is reported by cause, beside the events; several times adds up. */
+START_TEST(losses)
+{
+    static const uint64_t lost[POSIXTRACE_LOSS_CAUSES] = { 1, 20, 300, 4000, 50000, 600000,
+                                                           7000000 };
+    struct posixtrace_event w = { .name = "x", .thread_name = "t", .tid = 1 };
+    struct posixtrace_thread_info t;
+    struct posixtrace_info info;
+    struct pt_log_builder *b;
+    struct pt_log_reader *r;
+    int fd = log_file();
+
+    ck_assert_int_eq(pt_log_builder_new(&b, fd, NULL), 0);
+    pt_log_builder_lost(b, lost);
+    ck_assert_int_eq(pt_log_builder_add(b, &w), 0);
+    pt_log_builder_lost(b, lost);
+    ck_assert_int_eq(pt_log_builder_finish(b), 0);
+    r = log_reader(fd);
+    ck_assert_int_eq(pt_log_reader_info(r, &info), 0);
+    ck_assert_uint_eq(info.events, 1);
+    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        ck_assert_uint_eq(info.lost[c], 2 * lost[c]);
+    ck_assert_int_eq(pt_log_reader_thread(r, 0, &t), 1);
+    ck_assert_uint_eq(t.recorded, 1);
+    ck_assert_int_eq(pt_log_reader_thread(r, 1, &t), 1);
+    ck_assert_int_eq(t.tid, 0);
+    ck_assert_uint_eq(t.recorded, 2 * (lost[1] + lost[4] + lost[5] + lost[6]));
+    ck_assert_int_eq(pt_log_reader_thread(r, 2, &t), 0);
+    pt_log_reader_free(r);
+    close(fd);
+}
+END_TEST
+
 static void add(TCase *t)
 {
     tcase_set_timeout(t, 60);
@@ -301,6 +334,7 @@ static void add(TCase *t)
     tcase_add_loop_test(t, ties_take_no_room, 0, TIE_KINDS);
     tcase_add_test(t, made_clock);
     tcase_add_test(t, refused);
+    tcase_add_test(t, losses);
 }
 
 int main(void)

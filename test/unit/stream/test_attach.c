@@ -194,6 +194,73 @@ START_TEST(overtaken)
 }
 END_TEST
 
+static uint64_t lost_before(trace_id_t trid, unsigned cause)
+{
+    uint64_t lost[POSIXTRACE_LOSS_CAUSES], sum = 0;
+
+    ck_assert_int_eq(posixtrace_attach_lost(trid, lost), 0);
+    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
+        sum += i == cause ? 0 : lost[i];
+    ck_assert_uint_eq(sum, 0);
+    return lost[cause];
+}
+
+static void *trace_and_end(void *unused)
+{
+    trace(0, 3);
+    return unused;
+}
+
+/* What a stream has overwritten before is lost, of living and of ended threads; what was
+ * read or cleared is not. */
+START_TEST(lost_earlier)
+{
+    trace_id_t own = create(POSIX_TRACE_LOOP, -1), trid;
+    uint64_t lost[POSIXTRACE_LOSS_CAUSES], n;
+    pthread_t thread;
+
+    trace(0, 10);
+    trid = attach();
+    ck_assert_uint_eq(lost_before(trid, POSIXTRACE_LOST_OVERWRITTEN), 0);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    for (unsigned i = 0; i < 100; i++) {
+        ck_assert_int_eq(pthread_create(&thread, NULL, trace_and_end, NULL), 0);
+        ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    }
+    trace(10, 5000);
+    trid = attach();
+    n = lost_before(trid, POSIXTRACE_LOST_OVERWRITTEN);
+    ck_assert_uint_gt(n, 300);
+    ck_assert_uint_eq(n + read_ticks(trid, n - 300), 5300);
+    ck_assert_uint_eq(missed(trid), 0);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_clear(own), 0);
+    trace(0, 7);
+    trid = attach();
+    ck_assert_uint_eq(lost_before(trid, POSIXTRACE_LOST_OVERWRITTEN), 0);
+    ck_assert_uint_eq(read_ticks(trid, 0), 7);
+    ck_assert_int_eq(posixtrace_attach_lost(trid, NULL), EINVAL);
+    ck_assert_int_eq(posixtrace_attach_lost(own, lost), EINVAL);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
+
+START_TEST(full_earlier)
+{
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid;
+    uint64_t n;
+
+    trace(0, 5000);
+    trid = attach();
+    n = lost_before(trid, POSIXTRACE_LOST_FULL);
+    ck_assert_uint_gt(n, 0);
+    ck_assert_uint_eq(n + read_ticks(trid, 0), 5000);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
+
 START_TEST(full_and_restarted)
 {
     trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();
@@ -375,6 +442,8 @@ static void add(TCase *t)
     tcase_add_test(t, traced);
     tcase_add_test(t, reading_takes_nothing);
     tcase_add_test(t, overtaken);
+    tcase_add_test(t, lost_earlier);
+    tcase_add_test(t, full_earlier);
     tcase_add_test(t, full_and_restarted);
     tcase_add_test(t, steering);
     tcase_add_test(t, with_log);
