@@ -205,6 +205,16 @@ const char *log_file_causes(const struct posixtrace_info *info)
     return causes;
 }
 
+uint64_t log_file_gaps(const struct log_file *log)
+{
+    uint64_t count = 0;
+
+    if (log_file_lost(log->info.lost) > 0 ||
+        posixtrace_event_count(log->trid, POSIX_TRACE_OVERFLOW, &count) != 0)
+        return 0;
+    return count;
+}
+
 static void say_lost(const struct posixtrace_info *info, uint64_t sum)
 {
     tool_note("%" PRIu64 " event%s lost (%s)", sum, sum == 1 ? "" : "s", log_file_causes(info));
@@ -213,8 +223,8 @@ static void say_lost(const struct posixtrace_info *info, uint64_t sum)
 int log_file_report_loss(struct log_file *log, bool strict, int status)
 {
     const struct posixtrace_info *info = &log->info;
+    uint64_t sum, gaps;
     bool said = false;
-    uint64_t sum;
 
     if (log_file_refresh(log) != EXIT_DONE)
         return EXIT_FAILED;
@@ -223,11 +233,15 @@ int log_file_report_loss(struct log_file *log, bool strict, int status)
         say_lost(info, sum);
         said = true;
     }
+    gaps = log_file_gaps(log);
+    if (gaps > 0)
+        tool_note("events were lost in %" PRIu64 " place%s of %s, which does not say how many",
+                  gaps, gaps == 1 ? "" : "s", log->shown);
     if (info->skipped_bytes > 0)
         tool_note("%" PRIu64 " bytes of %s cannot be read; 'posixtrace check' tells where",
                   info->skipped_bytes, log->shown);
     if (info->end == POSIXTRACE_END_CUT)
         tool_note("%s is cut: its writer died, or its end is missing", log->shown);
-    said |= info->skipped_bytes > 0 || info->end == POSIXTRACE_END_CUT;
+    said |= gaps > 0 || info->skipped_bytes > 0 || info->end == POSIXTRACE_END_CUT;
     return said && strict && status == EXIT_DONE ? EXIT_LOST : status;
 }

@@ -62,6 +62,10 @@ int log_file_types(const struct log_file *log, struct log_type **types, size_t *
  * Returns status, or EXIT_LOST if strict, something was said and status is 0. */
 int log_file_report_loss(struct log_file *log, bool strict, int status);
 
+/* Places where events are missing (posix_trace_overflow) in a log that counts no lost ones: it
+ * was imported, and what it comes from says only that events were lost.  Of a log. */
+uint64_t log_file_gaps(const struct log_file *log);
+
 /* What was lost by cause, and the first error of writing; a static buffer. */
 const char *log_file_causes(const struct posixtrace_info *info);
 

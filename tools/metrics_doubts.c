@@ -54,7 +54,7 @@ static void say(const struct metrics_view *v, const struct line *l)
 
 /* ---- measurements that are not known ---- */
 
-/* How long threads had no processor is known from afar only. */
+/* Only bounds of the time off the processor are known. */
 static void append_bounds(struct line *l, const struct metrics_sum *sum)
 {
     double count = (double)sum->count;
@@ -76,8 +76,9 @@ static void say_sum(const struct metrics_view *v, size_t metric, const struct me
     if (sum->bounds > 0)
         append_bounds(&l, sum);
     if (d->unknown > 0)
-        append(&l, ", %s unknown, because events were lost: the longest lasted %s us%s",
-               amount_count(d->unknown), metrics_us_range(sum->max_ns, sum->at_most_ns),
+        append(&l, ", unknown in %s place%s where events were lost: the largest is %s us%s",
+               amount_count(d->unknown), d->unknown == 1 ? "" : "s",
+               metrics_us_range(sum->max_ns, sum->at_most_ns),
                sum->at_most_ns > sum->max_ns ? "" : " all the same");
     if (d->at_most_ns > sum->max_ns && d->at_most_ns > sum->at_most_ns)
         append(&l, ", and a thread that has lost all of its events may have one of up to %s us",
@@ -85,7 +86,7 @@ static void say_sum(const struct metrics_view *v, size_t metric, const struct me
     if (d->unfinished > 0)
         append(&l, ", %s unfinished", amount_count(d->unfinished));
     if (d->restarted > 0)
-        append(&l, ", %s begun anew before their end", amount_count(d->restarted));
+        append(&l, ", %s restarted before their end", amount_count(d->restarted));
     if (d->discarded > 0)
         append(&l, ", %s discarded", amount_count(d->discarded));
     if (v->format == METRICS_TABLE || sum->bounds > 0 || d->unknown > 0 ||

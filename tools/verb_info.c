@@ -244,10 +244,13 @@ static bool knows_totals(const struct log_file *log)
 static void print_loss(const struct log_file *log)
 {
     const struct posixtrace_info *info = &log->info;
-    uint64_t sum = log_file_lost(info->lost);
+    uint64_t sum = log_file_lost(info->lost), gaps = log_file_gaps(log);
 
     if (!knows_totals(log))
         row("lost", "%" PRIu64 " or more; 'posixtrace info' of the file knows", sum);
+    else if (gaps > 0)
+        row("lost", "events in %" PRIu64 " place%s; how many is not known", gaps,
+            gaps == 1 ? "" : "s");
     else if (sum == 0)
         row("lost", "nothing");
     else

@@ -247,6 +247,16 @@ static void step_in_doubt(struct pt_engine *e, struct pt_machine *m, struct pt_a
         note_due(a, tuple);
 }
 
+/* In the first state: an event that the label does not fit, such as a failed trylock, begins
+ * nothing there either. */
+static bool would_begin(const struct pt_label *label, const struct pt_automaton *a,
+                        const struct pt_tuple *tuple)
+{
+    int64_t stamp;
+
+    return pt_step_way(label, 0, a, tuple, &stamp) == &label->ways[0];
+}
+
 void pt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
              const struct pt_label *label, const struct pt_tuple *tuple)
 {
@@ -268,10 +278,10 @@ void pt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
         return;
     }
     way = pt_step_way(label, (size_t)hot->state, a, tuple, &stamp);
+    if (!way && hot->measuring && label->begins)
+        m->doubt.restarted += would_begin(label, a, tuple);
     if (label->due)
         note_due(a, tuple);
     if (way)
         enter_all(e, m, a, way->target, stamp, tuple->ns, seen);
-    else
-        m->doubt.restarted += hot->measuring && label->begins;
 }
