@@ -62,7 +62,8 @@ static void append_bounds(struct line *l, const struct metrics_sum *sum)
     append(l, ", %s bound%s, because context switches were refused: the mean is %s us,",
            sum->bounds == sum->count ? "each a" : amount_count(sum->bounds),
            sum->bounds == sum->count || sum->bounds == 1 ? "" : "s",
-           metrics_us_range((int64_t)(sum->least_sum_ns / count), (int64_t)(sum->sum_ns / count)));
+           metrics_us_range(metrics_rounded(sum->least_sum_ns / count),
+                            metrics_rounded(sum->sum_ns / count)));
     append(l, " the longest %s us", metrics_us_range(sum->least_max_ns, sum->max_ns));
 }
 

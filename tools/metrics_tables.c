@@ -7,7 +7,6 @@
 #include "metrics_view.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +23,8 @@ struct row {
     int64_t percentile[PERCENTILES];
     int64_t worst;
     int64_t sure;        /* the longest lasted that long at least */
-    double  least_mean;
+    int64_t mean, deviation;
+    int64_t least_mean;
 };
 
 static void fill(struct row *r, const struct metrics_view *v, const struct metrics_group *g)
@@ -37,7 +37,12 @@ static void fill(struct row *r, const struct metrics_view *v, const struct metri
     for (int i = 0; i < PERCENTILES; i++)
         r->percentile[i] = posixtrace_statistics_percentile(g->statistics, percents[i]);
     r->sure = g->bounds ? g->least_max_ns : r->s.max_ns;
-    r->least_mean = g->bounds ? g->least_sum_ns / (double)g->least_count : r->s.mean_ns;
+    /* A double has no neighbours of the largest numbers: a mean is within the extremes. */
+    r->mean = metrics_rounded(r->s.mean_ns);
+    r->mean = r->mean < r->s.min_ns ? r->s.min_ns : r->mean > r->s.max_ns ? r->s.max_ns : r->mean;
+    r->deviation = metrics_rounded(r->s.deviation_ns);
+    r->least_mean = g->bounds ? metrics_rounded(g->least_sum_ns / (double)g->least_count)
+                              : r->mean;
     r->worst = g->unknown > 0 && g->at_most_ns > r->s.max_ns ? g->at_most_ns : r->s.max_ns;
 }
 
@@ -49,8 +54,8 @@ static void table_row(const struct row *r)
 
     out_format("%8s %9" PRIu64 " %11s %11s %11s %11s %11s %11s %11s ",
                metrics_thread(g->tid, g->thread_id), r->s.count, metrics_us(r->s.min_ns),
-               metrics_us_range(llround(r->least_mean), llround(r->s.mean_ns)),
-               metrics_us(llround(r->s.deviation_ns)),
+               metrics_us_range(r->least_mean, r->mean),
+               metrics_us(r->deviation),
                metrics_us(r->percentile[0]), metrics_us(r->percentile[1]),
                metrics_us(r->percentile[2]), metrics_us(r->percentile[3]));
     out_format("%11s %8" PRIu64 "  ", metrics_us_range(r->sure, r->worst), g->unknown);
@@ -63,11 +68,11 @@ static void csv_row(const struct row *r)
     metrics_put_name(METRICS_CSV, r->metric);
     out_format(",%d,", (int)r->group->tid);
     metrics_put_name(METRICS_CSV, r->group->thread);
-    out_format(",%" PRIu64 ",%" PRId64 ",%" PRId64 ",%.0f,%.0f", r->s.count, r->s.min_ns,
-               r->s.max_ns, r->s.mean_ns, r->s.deviation_ns);
+    out_format(",%" PRIu64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, r->s.count,
+               r->s.min_ns, r->s.max_ns, r->mean, r->deviation);
     for (int i = 0; i < PERCENTILES; i++)
         out_format(",%" PRId64, r->percentile[i]);
-    out_format(",%" PRIu64 ",%" PRId64 ",%" PRIu64 ",%.0f,%" PRId64 ",%d\r\n",
+    out_format(",%" PRIu64 ",%" PRId64 ",%" PRIu64 ",%" PRId64 ",%" PRId64 ",%d\r\n",
                r->group->unknown, r->worst, r->group->bounds, r->least_mean, r->sure,
                (int)r->group->pid);
 }
@@ -82,12 +87,12 @@ static void jsonl_row(const struct row *r)
                (int)r->group->pid, (int)r->group->tid, r->group->thread_id);
     metrics_put_name(METRICS_JSONL, r->group->thread);
     out_format(",\"count\":%" PRIu64 ",\"min_ns\":%" PRId64 ",\"max_ns\":%" PRId64
-               ",\"mean_ns\":%.0f,\"deviation_ns\":%.0f", r->s.count, r->s.min_ns, r->s.max_ns,
-               r->s.mean_ns, r->s.deviation_ns);
+               ",\"mean_ns\":%" PRId64 ",\"deviation_ns\":%" PRId64, r->s.count, r->s.min_ns,
+               r->s.max_ns, r->mean, r->deviation);
     for (int i = 0; i < PERCENTILES; i++)
         out_format(",\"%s\":%" PRId64, names[i], r->percentile[i]);
     out_format(",\"unknown\":%" PRIu64 ",\"worst_ns\":%" PRId64 ",\"bounds\":%" PRIu64
-               ",\"least_mean_ns\":%.0f,\"least_max_ns\":%" PRId64 "}\n", r->group->unknown,
+               ",\"least_mean_ns\":%" PRId64 ",\"least_max_ns\":%" PRId64 "}\n", r->group->unknown,
                r->worst, r->group->bounds, r->least_mean, r->sure);
 }
 

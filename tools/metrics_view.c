@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,13 @@ static char *put_us(char *to, int64_t ns)
         *to++ = (char)('0' + left / unit % 10);
     *to = '\0';
     return to;
+}
+
+int64_t metrics_rounded(double ns)
+{
+    if (ns >= 0x1p63)
+        return INT64_MAX;
+    return ns <= -0x1p63 ? INT64_MIN : (int64_t)llround(ns);
 }
 
 const char *metrics_us(int64_t ns)
@@ -98,6 +106,12 @@ void metrics_put_name(enum metrics_format format, const char *name)
 
 /* ---- measurements ---- */
 
+/* Imported times may be any numbers: the difference goes round instead of overflowing. */
+static const char *us_since(const struct metrics_view *v, int64_t ns)
+{
+    return metrics_us((int64_t)((uint64_t)ns - (uint64_t)v->origin));
+}
+
 static void print_table_line(struct metrics_view *v, const struct posixtrace_measurement *m)
 {
     if (!v->has_origin) {
@@ -107,7 +121,7 @@ static void print_table_line(struct metrics_view *v, const struct posixtrace_mea
     out_format("%8s %13s %15s %15s %7" PRIu64 "  ", metrics_thread(m->tid, m->thread_id),
                metrics_us_range(metrics_groups_least(&v->groups, m),
                                 metrics_groups_length(&v->groups, m)),
-               metrics_us(m->begin_ns - v->origin), metrics_us(m->end_ns - v->origin),
+               us_since(v, m->begin_ns), us_since(v, m->end_ns),
                m->intermediate_events);
     metrics_put_name(METRICS_TABLE, posixtrace_metric_name(m->metric));
     out_text(m->unknown ? " (unknown)\n" : m->bound ? " (bound)\n" : "\n");

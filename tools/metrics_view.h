@@ -65,6 +65,9 @@ void metrics_view_sum(const struct metrics_view *v, size_t metric, struct metric
 /* Lines about measurements that are not known, and about metrics without any. */
 void metrics_print_doubts(const struct metrics_view *v);
 
+/* Rounded, and the nearest number that there is where a double is beyond them. */
+int64_t metrics_rounded(double ns);
+
 /* "12.345": ns in us with three decimals; one of eight static buffers, reused in turn. */
 const char *metrics_us(int64_t ns);
 /* The same between what is sure and what may be: "12.345" or "12.345..99.000". */

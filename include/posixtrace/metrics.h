@@ -241,8 +241,9 @@ void posixtrace_metric_run_free(posixtrace_metric_run_t *run);           /* or N
 
 /*
  * Count, extremes, mean, deviation and a histogram of lengths.  Memory does not grow
- * with the number of values.  A percentile is off by 1/128 of itself at most; extremes and
- * mean are exact.  Sums of two are what one over all values would be.
+ * with the number of values.  A percentile of up to 1024 values is exact, of more it is off by
+ * 1/512 of itself at most; extremes and mean are exact.  Sums of two are what one over all
+ * values would be.
  */
 int posixtrace_statistics_create(posixtrace_statistics_t **statistics);  /* ENOMEM */
 void posixtrace_statistics_free(posixtrace_statistics_t *statistics);    /* or NULL */

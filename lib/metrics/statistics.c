@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Statistics of lengths in bounded memory.  Values below 128 ns have a bar each; above,
- * each power of two has 64 bars, made when the first value falls into it.  A bar's middle
- * is off by 1/128 of the value at most.  Mean and deviation by Welford's recurrence,
- * and Chan's for sums of two.
+ * Statistics of lengths in bounded memory.  Values below 512 ns have a bar each; above,
+ * each power of two has 256 bars, made when the first value falls into it.  A bar's middle
+ * is off by 1/512 of the value at most.  The first values are kept as well: percentiles are
+ * exact as long as all are there.  Mean and deviation by Welford's recurrence, and Chan's for
+ * sums of two.
  */
 #include <errno.h>
 #include <float.h>
@@ -13,14 +14,16 @@
 #include <string.h>
 #include <posixtrace/metrics.h>
 
-enum { BARS = 64, SMALL = 2 * BARS, POWERS = 64 - 7 };   /* POWERS: 2^7 to 2^63 */
+enum { LOW = 9, BARS = 1 << (LOW - 1), SMALL = 2 * BARS, POWERS = 64 - LOW, KEPT_MAX = 1024 };
 
 struct posixtrace_statistics {
     uint64_t count;
     int64_t  min, max;
     double   mean, squares;      /* sum of squared differences to the mean */
     uint64_t small[SMALL];
-    uint64_t *bars[POWERS];
+    uint64_t *bars[POWERS];      /* of values from 2^LOW on, by powers of two */
+    int64_t  *kept;              /* all values, while there are at most KEPT_MAX; else NULL */
+    size_t   kept_room;
 };
 
 int posixtrace_statistics_create(posixtrace_statistics_t **statistics)
@@ -33,6 +36,8 @@ void posixtrace_statistics_free(posixtrace_statistics_t *statistics)
 {
     for (unsigned i = 0; statistics && i < POWERS; i++)
         free(statistics->bars[i]);
+    if (statistics)
+        free(statistics->kept);
     free(statistics);
 }
 
@@ -44,8 +49,8 @@ static unsigned power_of(uint64_t value)
 /* Apart, so that what comes again and again is short. */
 __attribute__((noinline)) static bool make_bars(posixtrace_statistics_t *s, unsigned power)
 {
-    s->bars[power - 7] = calloc(BARS, sizeof(uint64_t));
-    return s->bars[power - 7] != NULL;
+    s->bars[power - LOW] = calloc(BARS, sizeof(uint64_t));
+    return s->bars[power - LOW] != NULL;
 }
 
 static inline uint64_t *bar_of(posixtrace_statistics_t *s, int64_t ns)
@@ -56,9 +61,44 @@ static inline uint64_t *bar_of(posixtrace_statistics_t *s, int64_t ns)
     if (value < SMALL)
         return &s->small[value];
     power = power_of(value);
-    if (!s->bars[power - 7] && !make_bars(s, power))
+    if (!s->bars[power - LOW] && !make_bars(s, power))
         return NULL;
-    return &s->bars[power - 7][value >> (power - 6) & (BARS - 1)];
+    return &s->bars[power - LOW][value >> (power - LOW + 1) & (BARS - 1)];
+}
+
+static bool make_room(posixtrace_statistics_t *s, size_t count)
+{
+    size_t room = s->kept_room ? s->kept_room : 16;
+    int64_t *more;
+
+    while (room < count)
+        room *= 2;
+    more = realloc(s->kept, room * sizeof *more);
+    if (!more)
+        return false;
+    s->kept = more;
+    s->kept_room = room;
+    return true;
+}
+
+static void keep_none(posixtrace_statistics_t *s)
+{
+    free(s->kept);
+    s->kept = NULL;
+    s->kept_room = 0;
+}
+
+/* Apart, as make_bars(): of many values it is the first ones that are kept. */
+__attribute__((noinline)) static bool keep(posixtrace_statistics_t *s, int64_t ns)
+{
+    if (s->count == KEPT_MAX) {
+        keep_none(s);
+        return true;
+    }
+    if (s->count == s->kept_room && !make_room(s, s->count + 1))
+        return false;
+    s->kept[s->count] = ns;
+    return true;
 }
 
 int posixtrace_statistics_add(posixtrace_statistics_t *s, int64_t ns)
@@ -66,7 +106,7 @@ int posixtrace_statistics_add(posixtrace_statistics_t *s, int64_t ns)
     uint64_t *bar = bar_of(s, ns);
     double difference = (double)ns - s->mean;
 
-    if (!bar)
+    if (!bar || (s->count <= KEPT_MAX && !keep(s, ns)))
         return ENOMEM;
     ++*bar;
     s->min = s->count == 0 || ns < s->min ? ns : s->min;
@@ -86,6 +126,18 @@ static bool has_room_for(posixtrace_statistics_t *to, const posixtrace_statistic
     return true;
 }
 
+static bool keep_all(posixtrace_statistics_t *to, const posixtrace_statistics_t *from)
+{
+    if (to->count + from->count > KEPT_MAX) {
+        keep_none(to);
+        return true;
+    }
+    if (to->count + from->count > to->kept_room && !make_room(to, to->count + from->count))
+        return false;
+    memcpy(to->kept + to->count, from->kept, from->count * sizeof *from->kept);
+    return true;
+}
+
 int posixtrace_statistics_merge(posixtrace_statistics_t *to, const posixtrace_statistics_t *from)
 {
     double difference = from->mean - to->mean;
@@ -93,7 +145,7 @@ int posixtrace_statistics_merge(posixtrace_statistics_t *to, const posixtrace_st
 
     if (from->count == 0)
         return 0;
-    if (!has_room_for(to, from))
+    if (!has_room_for(to, from) || !keep_all(to, from))
         return ENOMEM;
     for (unsigned i = 0; i < SMALL; i++)
         to->small[i] += from->small[i];
@@ -150,21 +202,45 @@ bool posixtrace_statistics_bar(const posixtrace_statistics_t *statistics, size_t
     return false;
 }
 
+static int by_size(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Of the values of a bar, the rank-th from below; those that are not positive are in the first. */
+static int64_t pick_kept(const posixtrace_statistics_t *s, int64_t from, int64_t to,
+                         uint64_t rank)
+{
+    int64_t values[KEPT_MAX];
+    size_t count = 0;
+
+    for (size_t i = 0; i < s->count; i++)
+        if ((from == 0 || s->kept[i] >= from) && s->kept[i] <= to)
+            values[count++] = s->kept[i];
+    qsort(values, count, sizeof values[0], by_size);
+    return values[rank - 1];
+}
+
 int64_t posixtrace_statistics_percentile(const posixtrace_statistics_t *s, double percent)
 {
     /* A percent is rarely a binary fraction (99.9): what reaches the rank but for the
      * rounding of these reaches it, in whatever precision they are computed. */
     double wanted = percent / 100 * (double)s->count * (1 - 4 * DBL_EPSILON);
     int64_t from, to, middle;
-    uint64_t seen = 0, n;
+    uint64_t before = 0, n;
     size_t cursor = 0;
 
     if (s->count == 0 || !(percent > 0))
         return s->min;
     while (posixtrace_statistics_bar(s, &cursor, &from, &to, &n)) {
-        seen += n;
-        if ((double)seen < wanted)
+        before += n;
+        if ((double)before < wanted)
             continue;
+        before -= n;
+        if (s->kept)
+            return pick_kept(s, from, to, (uint64_t)ceil(wanted) - before);
         middle = from + (to - from) / 2;
         return middle < s->min ? s->min : middle > s->max ? s->max : middle;
     }

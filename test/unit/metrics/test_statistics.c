@@ -28,7 +28,7 @@ static void check_percentile(const posixtrace_statistics_t *s, double percent)
     int64_t exact = values[rank ? rank - 1 : 0];
     int64_t got = posixtrace_statistics_percentile(s, percent);
 
-    ck_assert_msg(llabs(got - exact) <= exact / 128 + 1, "p%g: %lld, exactly %lld", percent,
+    ck_assert_msg(llabs(got - exact) <= exact / 512 + 1, "p%g: %lld, exactly %lld", percent,
                   (long long)got, (long long)exact);
 }
 
@@ -86,6 +86,42 @@ START_TEST(whole_ranks)
     for (int64_t p = 901; p <= 1000; p++)
         ck_assert_int_eq(posixtrace_statistics_percentile(s, (double)p / 10), p - 900);
     posixtrace_statistics_free(s);
+}
+END_TEST
+
+static void check_exact(const posixtrace_statistics_t *s, size_t count)
+{
+    for (size_t i = count; i > 0; i -= i > count / 50 ? count / 50 + 1 : i) {
+        int64_t got = posixtrace_statistics_percentile(s, 100.0 * (double)i / (double)count);
+
+        ck_assert_msg(got == values[i - 1], "%zu of %zu: %lld, exactly %lld", i, count,
+                      (long long)got, (long long)values[i - 1]);
+    }
+}
+
+/* Of up to 1024 values, negative ones and extremes too, also as a sum of two. */
+START_TEST(few_are_exact)
+{
+    static const size_t counts[] = { 1, 2, 15, 16, 17, 100, 1000, 1023, 1024 };
+    size_t count = counts[_i];
+    posixtrace_statistics_t *all, *part[2];
+
+    ck_assert_int_eq(posixtrace_statistics_create(&all), 0);
+    ck_assert_int_eq(posixtrace_statistics_create(&part[0]), 0);
+    ck_assert_int_eq(posixtrace_statistics_create(&part[1]), 0);
+    for (size_t i = 0; i < count; i++) {
+        values[i] = i % 50 == 7 ? INT64_MAX - (int64_t)i : i % 50 == 8 ? INT64_MIN + (int64_t)i
+                  : i % 5 == 3 ? 1000000 + (int64_t)(random() % 1000) : any_value();
+        ck_assert_int_eq(posixtrace_statistics_add(all, values[i]), 0);
+        ck_assert_int_eq(posixtrace_statistics_add(part[i % 3 == 0], values[i]), 0);
+    }
+    qsort(values, count, sizeof values[0], by_size);
+    check_exact(all, count);
+    ck_assert_int_eq(posixtrace_statistics_merge(part[0], part[1]), 0);
+    check_exact(part[0], count);
+    posixtrace_statistics_free(all);
+    posixtrace_statistics_free(part[0]);
+    posixtrace_statistics_free(part[1]);
 }
 END_TEST
 
@@ -148,6 +184,7 @@ static void add(TCase *tc)
 {
     tcase_add_loop_test(tc, against_sorted, 0, 4);
     tcase_add_test(tc, whole_ranks);
+    tcase_add_loop_test(tc, few_are_exact, 0, 9);
     tcase_add_test(tc, merged);
     tcase_add_test(tc, few_and_strange);
 }
