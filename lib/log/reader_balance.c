@@ -17,6 +17,7 @@
  */
 #include <errno.h>
 #include <posixtrace/info.h>
+#include <string.h>
 #include "log/reader_tail.h"
 
 /* As the tail counts them less those that are there; never below 0. */
@@ -101,6 +102,16 @@ static void balance_log(struct pt_log_reader *r, const struct pt_union *u)
     unknown[usual_cause(r)] += left - errors;
 }
 
+/* The log's name is newer than that with which the writer came, but not than one that it has
+ * stored since. */
+static void take_latest_name(const struct pt_log_reader *r, struct pt_author *author)
+{
+    const struct pt_total *known = pt_totals_find(&r->totals, author->wid);
+
+    if (known && author->names == 0)
+        memcpy(author->name, known->author.name, sizeof author->name);
+}
+
 /* The tail's sums are of all that it does not name, the log has entries for some of
  * those: the rest stays without a name. */
 static int balance_stream(struct pt_log_reader *r, const struct pt_union *u)
@@ -116,6 +127,7 @@ static int balance_stream(struct pt_log_reader *r, const struct pt_union *u)
         struct pt_log_author_totals *a = u->shares[i].author;
 
         set_right(&a->lost[POSIXTRACE_LOST_OVERWRITTEN], u->shares[i].present);
+        take_latest_name(r, &a->author);
         if (pt_totals_set(&r->totals, a) < 0)
             return -ENOMEM;
         named.recorded += a->recorded;

@@ -114,6 +114,12 @@ struct pt_total *pt_totals_find(const struct pt_totals *t, uint64_t wid)
     return cell && *cell ? &t->entries[*cell - 1] : NULL;
 }
 
+static void set_author(struct pt_total *e, const struct pt_author *author)
+{
+    e->author = *author;
+    e->author.name[sizeof e->author.name - 1] = 0;
+}
+
 struct pt_total *pt_totals_get(struct pt_totals *t, const struct pt_author *author)
 {
     struct pt_total *e = pt_totals_find(t, author->wid);
@@ -125,11 +131,9 @@ struct pt_total *pt_totals_get(struct pt_totals *t, const struct pt_author *auth
             return NULL;
         e = &t->entries[t->count++];
         memset(e, 0, sizeof *e);
-        e->author.wid = author->wid;
+        set_author(e, author);
         *cell_of(t, author->wid) = (uint32_t)t->count;
     }
-    e->author = *author;
-    e->author.name[sizeof e->author.name - 1] = 0;
     e->touched = ++t->changes;
     return e;
 }
@@ -140,6 +144,7 @@ int pt_totals_set(struct pt_totals *t, const struct pt_log_author_totals *totals
 
     if (!e)
         return -ENOMEM;
+    set_author(e, &totals->author);
     t->recorded += totals->recorded - e->recorded;
     e->recorded = totals->recorded;
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++) {
@@ -149,6 +154,17 @@ int pt_totals_set(struct pt_totals *t, const struct pt_log_author_totals *totals
     e->ended = totals->ended;
     e->dirty = true;
     return 0;
+}
+
+void pt_totals_name(struct pt_totals *t, uint64_t wid, const char name[16])
+{
+    struct pt_total *e = pt_totals_find(t, wid);
+
+    if (!e || strncmp(e->author.name, name, sizeof e->author.name) == 0)
+        return;
+    memcpy(e->author.name, name, sizeof e->author.name);
+    e->author.name[sizeof e->author.name - 1] = 0;
+    e->dirty = true;
 }
 
 void pt_totals_lose(struct pt_totals *t, uint64_t wid, unsigned cause, uint64_t n)

@@ -47,13 +47,15 @@ void pt_totals_init(struct pt_totals *t);
 void pt_totals_deinit(struct pt_totals *t);
 void pt_totals_clear(struct pt_totals *t);
 
-/* The entry of an author, made if need be, its name brought up to date; NULL
- * without memory.  Good until the next call that makes one. */
+/* The entry of an author, made if need be; NULL without memory.  Good until the next call that
+ * makes one.  The name of an entry that exists stays: it may be newer than that of a packet. */
 struct pt_total *pt_totals_get(struct pt_totals *t, const struct pt_author *author);
 struct pt_total *pt_totals_find(const struct pt_totals *t, uint64_t wid);
 
-/* The stream's own cumulative numbers for an author. */
+/* The stream's own cumulative numbers for an author, and its latest name. */
 int pt_totals_set(struct pt_totals *t, const struct pt_log_author_totals *totals);
+/* The latest name of an author that has an entry. */
+void pt_totals_name(struct pt_totals *t, uint64_t wid, const char name[16]);
 /* n more events of an author were lost by the log; those of one that has no
  * entry (any more) go to the sum without a name. */
 void pt_totals_lose(struct pt_totals *t, uint64_t wid, unsigned cause, uint64_t n);

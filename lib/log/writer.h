@@ -127,7 +127,10 @@ int pt_log_put_packet(struct pt_log_writer *w, const struct pt_log_packet *packe
  * (after an error): counts its events as LOST_LOG_ERROR. */
 void pt_log_drop_packet(struct pt_log_writer *w, const struct pt_log_packet *packet);
 
-/* authors: those whose totals changed since the last round. */
+/* The latest name of the thread of a packet's author: goes with the next end_round or complete. */
+void pt_log_name_author(struct pt_log_writer *w, uint64_t wid, const char name[16]);
+
+/* authors: those whose totals, or names, changed since the last round. */
 int pt_log_end_round(struct pt_log_writer *w, const struct pt_log_status *status,
                      const struct pt_log_author_totals *authors, size_t count);
 

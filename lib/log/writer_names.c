@@ -113,3 +113,8 @@ int pt_log_put_sync(struct pt_log_writer *w, const struct pt_sync *point)
         return 0;
     return pt_log_put_syncs(w, point, 1);
 }
+
+void pt_log_name_author(struct pt_log_writer *w, uint64_t wid, const char name[16])
+{
+    pt_totals_name(&w->totals, wid, name);
+}

@@ -39,7 +39,7 @@ struct pt_author {
     uint64_t thread_id;  /* pthread_t, widened */
     char     name[16];   /* NUL-terminated */
     uint32_t slot_1;     /* in a segment: index + 1 of the slot that it has or had; else 0 */
-    uint32_t pad;
+    uint32_t names;      /* in a slot: how often its writer has stored a name since it came */
 };
 
 struct pt_event {

@@ -52,12 +52,14 @@ static void view(struct pt_seg *seg, uint32_t index, struct pt_slot_view *v)
 {
     const struct pt_slot *s = pt_seg_slot(seg, index);
     uint64_t now = pt_load_acquire(&s->past_now);
+    uint32_t names = pt_load_acquire(&s->author.names);
 
     v->wid = pt_load_acquire(&s->wid);
     v->own = v->wid != now >> 1;
     v->past_wid = now >> 1;
     pt_copy_unchecked(&v->author, &s->author, sizeof v->author);
     v->author.wid = v->wid;
+    v->author.names = names;
     v->author.name[sizeof v->author.name - 1] = '\0';
     v->mine.recorded = pt_slot_recorded(seg, index);
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
@@ -279,6 +281,14 @@ static bool end_slot(struct pt_seg *seg, uint32_t index, uint32_t state, uint64_
     pt_store_release(&s->state, (uint32_t)PT_SLOT_ENDED);
     pt_add_relaxed(&seg->h->writers, (uint32_t)-1);
     return true;
+}
+
+void pt_slot_name(struct pt_seg *seg, uint32_t index, const char name[16])
+{
+    struct pt_author *a = &pt_seg_slot(seg, index)->author;
+
+    pt_copy_watched(a->name, name, sizeof a->name);
+    pt_store_release(&a->names, pt_load_relaxed(&a->names) + 1);
 }
 
 void pt_slot_detach(struct pt_seg *seg, uint32_t index, uint64_t last_ts)

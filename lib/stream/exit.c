@@ -9,6 +9,7 @@
 #include "stream/exit.h"
 #include "stream/handle.h"
 #include "stream/thread.h"
+#include "stream/thread_name.h"
 
 static uint32_t registered;
 
@@ -27,6 +28,7 @@ static void at_exit(void)
         if (s)
             pt_stream_destroy(s, 0);
     }
+    pt_thread_names_publish(self);
     /* In streams of other processes the slot and its chunk are free for the next child at
      * once.  What later exit handlers trace attaches another slot. */
     if (pt_thread_self)

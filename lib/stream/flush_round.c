@@ -12,6 +12,7 @@
 #include "ring/syncpoint.h"
 #include "stream/books.h"
 #include "stream/flush_state.h"
+#include "stream/switches.h"
 
 #define LAST_TRIES 10            /* to find memory for the last round */
 
@@ -129,11 +130,23 @@ static int take_all(struct pt_flusher *f)
     return e;
 }
 
+/* All names are read when the stream is shut down, and in the first round after it stopped. */
+static struct pt_name_turn name_turn(struct pt_flusher *f, bool last)
+{
+    bool runs = pt_state_of(pt_load_seqcst(&f->stream->seg->h->state)) == PT_RUNNING;
+    struct pt_name_turn turn = { pt_clock_ns(CLOCK_MONOTONIC), PT_NAMES_A_ROUND,
+                                 last || (f->ran && !runs) };
+
+    f->ran = runs;
+    return turn;
+}
+
 int pt_flush_round(struct pt_flusher *f, bool last)
 {
     struct pt_live *l = &f->stream->live;
     struct pt_log_author_totals *totals = NULL;
     struct pt_log_status status = { 0 }, *says = &status;
+    struct pt_name_turn names;
     struct pt_log_books books;
     size_t count = 0;
     bool whole;
@@ -150,8 +163,10 @@ int pt_flush_round(struct pt_flusher *f, bool last)
     whole = e == 0;
     note_error(f, e);
     fill_status(f, &status);
-    e = pt_round_totals(l, last, &totals, &count, &status);
+    names = name_turn(f, last);
+    e = pt_round_totals(l, last, &names, &totals, &count, &status);
     note_error(f, e);
+    pt_switches_name(f->round.switches, l, &names, f->writer);
     /* Without memory for the totals the round says of them what the last one said. */
     if (e < 0)
         says = NULL;

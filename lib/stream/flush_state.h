@@ -36,6 +36,7 @@ struct pt_flusher {
     bool writing;              /* has let go of it to write; under reading */
     uint64_t deadline;         /* CLOCK_MONOTONIC of the next round by time; 0: none */
     struct pt_lookout lookout;
+    bool ran;                  /* the stream ran in the last round */
     /* for get_status */
     uint32_t flushing, log_overrun, log_full;
     int32_t error;             /* first since the last get_status */

@@ -84,6 +84,7 @@ struct pt_tally {
     uint64_t base_no, base_lost[PT_LOST_OWN];
     uint64_t seen_ts;            /* of the last event seen */
     uint64_t told_no;            /* number of the event before which a gap was told */
+    uint64_t named_at;           /* when its name was last read, see thread_name.h */
     bool based;
     bool used, changed;
 };
@@ -143,6 +144,7 @@ struct pt_live {
     struct pt_tally *tally;      /* open addressing by wid */
     uint64_t tally_factor;       /* of its hash: traced processes can choose their wids */
     uint32_t tally_count, tally_room, look;
+    uint32_t name_at;            /* the tally whose name may be read next */
     uint32_t tally_max;          /* above that, tallies that are complete are forgotten */
     uint32_t *ended;             /* slots whose counts we have, to be released */
     uint32_t ended_count, ended_room;

@@ -329,14 +329,16 @@ void pt_round_commit(struct pt_round *r, const struct pt_log_books *log)
     pt_live_release_ended(l);
 }
 
-int pt_round_totals(struct pt_live *l, bool all, struct pt_log_author_totals **totals,
-                    size_t *count, struct pt_log_status *status)
+int pt_round_totals(struct pt_live *l, bool all, struct pt_name_turn *names,
+                    struct pt_log_author_totals **totals, size_t *count,
+                    struct pt_log_status *status)
 {
     struct pt_seg_header *h = l->seg->h;
     struct pt_log_author_totals *a;
     uint64_t named;
 
     pt_live_take_counts(l);
+    pt_live_read_names(l, names);
     a = malloc((l->tally_count + 1) * sizeof *a);
     if (!a)
         return -ENOMEM;

@@ -10,6 +10,7 @@
 
 #include "log/types.h"
 #include "stream/live.h"
+#include "stream/thread_name.h"
 
 /* Where the packets go. */
 struct pt_round_sink {
@@ -82,9 +83,10 @@ int pt_round_windows(struct pt_round *r);
 int pt_round_chunk(struct pt_round *r, struct pt_cursor *c);
 /* An event at the very time of its STOP is in; STOP comes after it. */
 bool pt_round_in_window(const struct pt_round *r, uint64_t ts);
-/* Totals of the writers whose counts changed (all: of every writer), in a malloced
+/* Totals of the writers whose counts or names changed (all: of every writer), in a malloced
  * array; -ENOMEM.  Also the sums of those nobody knows any more. */
-int pt_round_totals(struct pt_live *l, bool all, struct pt_log_author_totals **totals,
-                    size_t *count, struct pt_log_status *status);
+int pt_round_totals(struct pt_live *l, bool all, struct pt_name_turn *names,
+                    struct pt_log_author_totals **totals, size_t *count,
+                    struct pt_log_status *status);
 
 #endif

@@ -2,11 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See switch_thread.h. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/grow.h"
 #include "stream/switch_thread.h"
 
@@ -53,24 +50,6 @@ static int grow_hash(struct pt_switch_threads *x)
     return 0;
 }
 
-/* The name as of now; "" if the thread has gone already. */
-static void look_up_name(struct pt_author *a)
-{
-    char path[64];
-    ssize_t n = -1;
-    int fd;
-
-    snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)a->pid, (int)a->tid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        n = read(fd, a->name, sizeof a->name - 1);
-        close(fd);
-    }
-    if (n > 0 && a->name[n - 1] == '\n')
-        n--;
-    a->name[n > 0 ? n : 0] = '\0';
-}
-
 struct pt_switch_thread *pt_switch_threads_get(struct pt_switch_threads *x,
                                                struct pt_seg_header *h, const struct pt_switch *s)
 {
@@ -87,9 +66,23 @@ struct pt_switch_thread *pt_switch_threads_get(struct pt_switch_threads *x,
                     .pid = s->pid, .tid = s->tid },
         .origin = s->origin,
     };
-    look_up_name(&t->author);
+    pt_thread_name_read(s->pid, s->tid, t->author.name);
     *cell_of(x, s->tid) = (uint32_t)++x->count;
     return t;
+}
+
+/* The writer's name may be older than the thread's, once nobody reads it any more. */
+static void take_name(struct pt_switch_thread *t, const struct pt_tally *known)
+{
+    bool alive = known->source == PT_TALLY_SLOT;
+
+    if (alive)
+        t->named_at = known->named_at;
+    if (!alive && t->known_by == known->author.wid && t->author.names == known->author.names)
+        return;
+    memcpy(t->author.name, known->author.name, sizeof t->author.name);
+    t->author.name[sizeof t->author.name - 1] = '\0';
+    t->author.names = known->author.names;
 }
 
 void pt_switch_threads_identify(struct pt_switch_threads *x, const struct pt_live *l)
@@ -102,10 +95,19 @@ void pt_switch_threads_identify(struct pt_switch_threads *x, const struct pt_liv
 
         if (!t || t->author.pid != known->author.pid || t->known_by > known->author.wid)
             continue;
+        take_name(t, known);
         t->known_by = known->author.wid;
         t->author.thread_id = known->author.thread_id;
-        memcpy(t->author.name, known->author.name, sizeof t->author.name);
-        t->author.name[sizeof t->author.name - 1] = '\0';
+    }
+}
+
+void pt_switch_threads_read_names(struct pt_switch_threads *x, struct pt_name_turn *turn)
+{
+    for (size_t i = 0; i < x->count && (turn->all || turn->left); i++) {
+        struct pt_switch_thread *t = &x->of[x->name_at++ % x->count];
+
+        if (!t->ended && pt_thread_name_is_due(turn, &t->named_at))
+            pt_thread_name_read(t->author.pid, t->author.tid, t->author.name);
     }
 }
 

@@ -9,11 +9,13 @@
 
 #include "stream/live.h"
 #include "stream/switches.h"
+#include "stream/thread_name.h"
 
 struct pt_switch_thread {
     struct pt_author author;
     uint32_t origin;
     uint64_t known_by;          /* writer of its own, from which pthread_t and name are */
+    uint64_t named_at;          /* when its name was last read, see thread_name.h */
     uint64_t next_no;
     bool ended;
 };
@@ -24,6 +26,7 @@ struct pt_switch_threads {
     size_t count, room;
     uint32_t *hash;              /* index + 1 of the last one with a tid; open addressing */
     size_t hash_room;
+    size_t name_at;              /* whose name may be read next */
 };
 
 void pt_switch_threads_deinit(struct pt_switch_threads *x);
@@ -35,6 +38,8 @@ struct pt_switch_thread *pt_switch_threads_get(struct pt_switch_threads *x,
 /* pthread_t and name, of threads that have recorded events of their own: as the last
  * writer with that tid has them. */
 void pt_switch_threads_identify(struct pt_switch_threads *x, const struct pt_live *l);
+/* The names of the others, from the kernel. */
+void pt_switch_threads_read_names(struct pt_switch_threads *x, struct pt_name_turn *turn);
 /* Those that have ended. */
 void pt_switch_threads_forget(struct pt_switch_threads *x);
 

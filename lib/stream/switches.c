@@ -36,6 +36,7 @@ struct pt_switches {
     size_t placed_count, placed_room;
     const struct pt_names *names;
     struct pt_switch_layouts layouts;
+    bool written;               /* the last round: it is done with the threads that ended */
     uint64_t told_ts;           /* of the latest window whose begin has its POSIXTRACE_CPU_TIME */
     pt_u64 records[PACKET_BYTES / 8];
 };
@@ -280,6 +281,7 @@ int pt_switches_write(struct pt_switches *w, struct pt_round *r)
     size_t n = w->ops->take(w->source, r->live->watermark, &list);
     int e = place(w, list, n);
 
+    w->written = e == 0;
     if (e < 0)
         return e;
     pt_switch_threads_identify(&w->threads, r->live);
@@ -292,6 +294,18 @@ int pt_switches_write(struct pt_switches *w, struct pt_round *r)
     if (e == 0)
         e = put_beginnings(w, r);
     w->ops->done(w->source);
-    pt_switch_threads_forget(&w->threads);
     return e;
+}
+
+void pt_switches_name(struct pt_switches *w, const struct pt_live *l, struct pt_name_turn *turn,
+                      struct pt_log_writer *log)
+{
+    if (!w)
+        return;
+    pt_switch_threads_identify(&w->threads, l);
+    pt_switch_threads_read_names(&w->threads, turn);
+    for (size_t i = 0; i < w->threads.count; i++)
+        pt_log_name_author(log, w->threads.of[i].author.wid, w->threads.of[i].author.name);
+    if (w->written)
+        pt_switch_threads_forget(&w->threads);
 }

@@ -36,6 +36,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct pt_live;
+struct pt_log_writer;
+struct pt_name_turn;
 struct pt_round;
 struct pt_stream;
 
@@ -109,5 +112,9 @@ unsigned pt_switches_look(struct pt_switches *w);
 /* Part of pt_round_write, after the chunks: the windows are known.  -ENOMEM: nothing
  * was handed over, the next round does it. */
 int pt_switches_write(struct pt_switches *w, struct pt_round *r);
+/* After it, in each round: the latest names of the threads go into the log; those that have
+ * ended are forgotten. */
+void pt_switches_name(struct pt_switches *w, const struct pt_live *l, struct pt_name_turn *turn,
+                      struct pt_log_writer *log);
 
 #endif

@@ -153,6 +153,11 @@ static void note_end(const struct pt_live *l, struct pt_tally *t)
 static void set_counts(struct pt_live *l, struct pt_tally *t, const struct pt_slot_view *v,
                        uint32_t index)
 {
+    if (v->author.names != t->author.names) {
+        memcpy(t->author.name, v->author.name, sizeof t->author.name);
+        t->author.names = v->author.names;
+        t->changed = true;
+    }
     t->look = l->look;
     t->slot = index;
     t->recorded = v->mine.recorded;

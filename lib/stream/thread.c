@@ -363,7 +363,9 @@ void pt_thread_forget_parent(void)
     }
 }
 
-static void detach_level(struct pt_thread *t, unsigned level, const struct pt_page *page)
+/* name: what the thread is called as it ends; NULL: it is not the calling one. */
+static void detach_level(struct pt_thread *t, unsigned level, const struct pt_page *page,
+                         const char *name)
 {
     struct pt_lane *lanes = t->lanes[level];
 
@@ -374,6 +376,8 @@ static void detach_level(struct pt_thread *t, unsigned level, const struct pt_pa
         /* First: a handler's event nested too deep counts with the lane while it is good. */
         pt_thread_drop_lane(t, level, bit);
         pt_fence_compiler();
+        if (good && name)
+            pt_slot_name(l->seg, l->slot_index, name);
         if (good)
             pt_slot_detach(l->seg, l->slot_index, l->last);
         l->limit = 0;
@@ -384,6 +388,8 @@ void pt_thread_exit(struct pt_thread *t)
 {
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
     struct pt_self *self = pt_self_peek();
+    char name[16] = "";
+    bool named = t == pt_thread_self && prctl(PR_GET_NAME, (unsigned long)name, 0, 0, 0) == 0;
 
     if (!self || pt_load_relaxed(&t->word) == 0)
         return;
@@ -397,7 +403,7 @@ void pt_thread_exit(struct pt_thread *t)
         pt_fence_seqcst();
         if (level == 0)
             pt_thread_forget_several(t);
-        detach_level(t, level, self->page);
+        detach_level(t, level, self->page, named ? name : NULL);
     }
     if (pt_thread_self == t)
         pt_thread_self = NULL;

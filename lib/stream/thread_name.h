@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The latest names of threads, which a log shows for all their events.
+ *
+ * A writer stores its thread's name when it comes, so that each packet has one, and once more
+ * when its thread ends (pt_slot_name()).  In between, the flush thread reads what the kernel
+ * has, /proc/PID/task/TID/comm, because a thread may rename itself or be renamed by another
+ * at any time: of each thread at most once a second, in the rounds that are made anyway and
+ * of at most PT_NAMES_A_ROUND threads in one, so that a round is not held up; of all of them
+ * when the stream stops and when it is shut down.  A thread that records never reads /proc; the
+ * one that ends the program by exit() does, since the flush thread may be in another process,
+ * which cannot read the names of the others any more.
+ *
+ * A name that has changed goes into the author lists of the log (log/totals.h).
+ */
+#ifndef PT_STREAM_THREAD_NAME_H
+#define PT_STREAM_THREAD_NAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "stream/live.h"
+
+struct pt_self;
+
+#define PT_NAMES_A_ROUND 64u
+
+/* What may be read in a round. */
+struct pt_name_turn {
+    uint64_t now;      /* CLOCK_MONOTONIC */
+    unsigned left;
+    bool all;          /* however many, and however often they were read */
+};
+
+/* The name that the kernel has now; false: the thread has gone, or /proc does not show it. */
+bool pt_thread_name_read(int32_t pid, int32_t tid, char name[16]);
+/* May a name that was read at *read_at, 0 for never, be read again?  Then *read_at is now. */
+bool pt_thread_name_is_due(struct pt_name_turn *turn, uint64_t *read_at);
+
+/* Those of writers that have a slot, into the consumer's books of them. */
+void pt_live_read_names(struct pt_live *l, struct pt_name_turn *turn);
+
+/* The calling process ends by exit(): the names of its threads, some of which may live, go into
+ * the streams of other processes.  Not for events. */
+void pt_thread_names_publish(struct pt_self *self);
+
+#endif
