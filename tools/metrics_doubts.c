@@ -16,6 +16,7 @@
 
 #include "amount.h"
 #include "metrics_measure.h"
+#include "metrics_time.h"
 #include "options.h"
 #include "out.h"
 #include "tool.h"
@@ -44,12 +45,7 @@ static void append(struct line *l, const char *format, ...)
 
 static void say(const struct metrics_view *v, const struct line *l)
 {
-    if (v->format != METRICS_TABLE) {
-        tool_note("%s", l->text);
-        return;
-    }
-    out_bytes(l->text, l->used);
-    out_text("\n");
+    metrics_remark(v, "%s", l->text);
 }
 
 /* ---- measurements that are not known ---- */
@@ -211,12 +207,14 @@ void metrics_print_doubts(const struct metrics_view *v)
         if (!any)
             out_text("\n");
         any = true;
+        if (v->withheld[i] > 0)
+            metrics_time_report(v, i);
         if (sum.count > 0 || is_unknown(v, i, &sum))
             say_sum(v, i, &sum);
     }
     for (size_t i = 0; i < v->pick->count; i++) {
         metrics_view_sum(v, i, &sum);
-        if (sum.count == 0 && !is_unknown(v, i, &sum))
+        if (v->withheld[i] == 0 && sum.count == 0 && !is_unknown(v, i, &sum))
             say_why(v, i, &sum);
     }
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "log_file.h"
+#include "options.h"
 #include "tool.h"
 
 /* ---- sets ---- */
@@ -112,7 +113,10 @@ int metrics_find(const posixtrace_metric_set_t *set, const char *set_word, const
 
 /* ---- metrics of the user's own ---- */
 
-enum { NAME, INITIAL, FINAL, SYSTEM, FIELDS };
+enum { NAME, INITIAL, FINAL, TIME, FIELDS };
+
+/* As enum posixtrace_user_time. */
+static const char *const times[] = { "", "elapsed", "cpu", "nosystem", NULL };
 
 /* Splits in place at ":"; a backslash takes the next character as it is.  Returns how
  * many there are, FIELDS + 1 for more than that. */
@@ -140,27 +144,41 @@ static int split(char *text, char *fields[FIELDS])
 
 static int bad_user(const char *given, const char *why)
 {
-    return tool_usage("option '--user' needs NAME:INITIAL:FINAL or NAME:INITIAL:FINAL:nosystem, "
-                      "with \\: for a colon in a name, found %s%s", quote(given), why);
+    return tool_usage("option '--user' needs NAME:INITIAL:FINAL, perhaps with :elapsed, :cpu or "
+                      ":nosystem, and \\: for a colon in a name, found %s%s", quote(given), why);
 }
 
-static int make_user(const char *given, posixtrace_metric_t **metric)
+static int user_error(const char *given, const char *set_word, int error)
+{
+    if (error == EINVAL)
+        return bad_user(given, " (a name is empty or longer than an event's may be)");
+    if (error == ENOTSUP)
+        return tool_usage("option '--user': the user metric of the set %s is between two different "
+                          "events, found %s; ':elapsed' measures from one to the next",
+                          quote(set_word), quote(given));
+    return tool_error("cannot make the metric %s: %s", quote(given), strerror(error));
+}
+
+static int make_user(const posixtrace_metric_set_t *set, const char *set_word, const char *given,
+                     struct metrics_picked *made)
 {
     char *fields[FIELDS] = { NULL }, *copy = tool_grow(NULL, strlen(given) + 1, 1);
-    int count = split(strcpy(copy, given), fields), error = 0, status = EXIT_DONE;
-    bool system = count == FIELDS && strcmp(fields[SYSTEM], "system") == 0;
+    int count = split(strcpy(copy, given), fields), status = EXIT_DONE, error;
+    int time = count == FIELDS ? options_index(fields[TIME], times) : POSIXTRACE_USER_OF_SET;
 
-    if (count < FIELDS - 1 || count > FIELDS)
+    *made = (struct metrics_picked){ .named = true };
+    if (count < FIELDS - 1 || count > FIELDS) {
         status = bad_user(given, "");
-    else if (count == FIELDS && !system && strcmp(fields[SYSTEM], "nosystem") != 0)
-        status = bad_user(given, " (the fourth word is 'nosystem')");
-    else
-        error = posixtrace_new_user_metric(fields[NAME], fields[INITIAL], fields[FINAL],
-                                           count < FIELDS || system, metric);
-    if (error == EINVAL)
-        status = bad_user(given, " (a name is empty or longer than an event's may be)");
-    else if (error != 0)
-        status = tool_error("cannot make the metric %s: %s", quote(given), strerror(error));
+    } else if (time < 0 || (count == FIELDS && time == POSIXTRACE_USER_OF_SET)) {
+        status = bad_user(given, " (the fourth word is 'elapsed', 'cpu' or 'nosystem')");
+    } else {
+        made->time = (enum posixtrace_user_time)time;
+        error = posixtrace_metric_set_user(set, fields[NAME], fields[INITIAL], fields[FINAL],
+                                           made->time, &made->own);
+        if (error != 0)
+            status = user_error(given, set_word, error);
+    }
+    made->metric = made->own;
     free(copy);
     return status;
 }
@@ -176,57 +194,93 @@ static size_t length_of(const char *const *list)
     return n;
 }
 
-static void put(struct metrics_pick *p, const posixtrace_metric_t *metric,
-                posixtrace_metric_t *own, bool named)
+static void put(struct metrics_pick *p, const struct metrics_picked *picked)
 {
     for (size_t i = 0; i < p->count; i++) {
-        if (p->metrics[i] == metric)
+        if (p->metrics[i] == picked->metric)
             return;
     }
-    p->metrics[p->count] = metric;
-    p->list[p->count++] = (struct metrics_picked){ metric, own, named };
+    p->metrics[p->count] = picked->metric;
+    p->list[p->count++] = *picked;
 }
 
-static int put_named(struct metrics_pick *p, const char *set_word, const char *const *names,
-                     const char *const *users)
+/* A metric of the user's can be named, too, which changes nothing. */
+static bool is_of_user(const struct metrics_pick *p, const char *name)
 {
-    const posixtrace_metric_t *metric;
-    posixtrace_metric_t *own = NULL;
-    int status = EXIT_DONE;
+    for (size_t i = 0; i < p->users; i++) {
+        if (strcmp(posixtrace_metric_name(p->metrics[i]), name) == 0)
+            return true;
+    }
+    return false;
+}
 
-    for (; status == EXIT_DONE && *names; names++) {
-        status = metrics_find(p->set, set_word, *names, &metric);
-        if (status == EXIT_DONE)
-            put(p, metric, NULL, true);
+static int put_users(struct metrics_pick *p, const char *set_word, const char *const *users)
+{
+    struct metrics_picked made;
+
+    for (; *users; users++) {
+        int status = make_user(p->set, set_word, *users, &made);
+
+        if (status != EXIT_DONE)
+            return status;
+        put(p, &made);
+        p->users++;
     }
-    for (; status == EXIT_DONE && *users; users++) {
-        status = make_user(*users, &own);
-        if (status == EXIT_DONE) {
-            put(p, own, own, true);
-            p->users++;
-        }
+    return EXIT_DONE;
+}
+
+static int put_named(struct metrics_pick *p, const char *set_word, const char *const *names)
+{
+    struct metrics_picked picked = { .named = true };
+
+    for (; *names; names++) {
+        int status = EXIT_DONE;
+
+        if (is_of_user(p, *names) && !posixtrace_metric_set_find(p->set, *names))
+            continue;
+        status = metrics_find(p->set, set_word, *names, &picked.metric);
+        if (status != EXIT_DONE)
+            return status;
+        put(p, &picked);
     }
-    return status;
+    return EXIT_DONE;
+}
+
+/* Those of the user's, which came first, go last. */
+static void users_last(struct metrics_pick *p)
+{
+    struct metrics_picked *users = tool_grow(NULL, p->users + 1, sizeof *users);
+    size_t named = p->count - p->users;
+
+    memcpy(users, p->list, p->users * sizeof *users);
+    memmove(p->list, p->list + p->users, named * sizeof *users);
+    memcpy(p->list + named, users, p->users * sizeof *users);
+    free(users);
+    for (size_t i = 0; i < p->count; i++)
+        p->metrics[i] = p->list[i].metric;
 }
 
 int metrics_pick(struct metrics_pick *p, const char *set_word, const char *const *names,
                  const char *const *users)
 {
     size_t room = length_of(names) + length_of(users);
-    bool all = room == 0;
     int status;
 
     memset(p, 0, sizeof *p);
     status = metrics_set_load(set_word, &p->set);
     if (status != EXIT_DONE)
         return status;
-    if (all)
+    p->all = room == 0;
+    if (p->all)
         room = posixtrace_metric_set_count(p->set);
     p->list = tool_grow(NULL, room + 1, sizeof *p->list);
     p->metrics = tool_grow(NULL, room + 1, sizeof *p->metrics);
-    for (size_t i = 0; all && i < room; i++)
-        put(p, posixtrace_metric_set_get(p->set, i), NULL, false);
-    status = put_named(p, set_word, names, users);
+    for (size_t i = 0; p->all && i < room; i++)
+        put(p, &(struct metrics_picked){ .metric = posixtrace_metric_set_get(p->set, i) });
+    status = put_users(p, set_word, users);
+    if (status == EXIT_DONE)
+        status = put_named(p, set_word, names);
+    users_last(p);
     if (status == EXIT_DONE && p->count == 0)
         status = tool_error("the set %s has no metric", quote(set_word));
     if (status != EXIT_DONE)

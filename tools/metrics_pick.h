@@ -14,6 +14,7 @@
 struct metrics_picked {
     const posixtrace_metric_t *metric;
     posixtrace_metric_t       *own;      /* the same, if it is ours to free */
+    enum posixtrace_user_time  time;     /* that it measures, if it is ours */
     bool                       named;    /* asked for, not only a part of the set */
 };
 
@@ -21,7 +22,8 @@ struct metrics_pick {
     posixtrace_metric_set_t *set;
     struct metrics_picked *list;
     const posixtrace_metric_t **metrics; /* those of list, for posixtrace_metric_run_begin() */
-    size_t count, users;                 /* users: how many are the user's own */
+    size_t count, users;                 /* users: how many are the user's own, the last ones */
+    bool   all;                          /* of the set, because none was named */
 };
 
 /* "linux", "marte" or a file.  EXIT_DONE, or it was said: a wrong text with its place. */
@@ -38,8 +40,8 @@ int metrics_find(const posixtrace_metric_set_t *set, const char *set_word, const
                  const posixtrace_metric_t **metric);
 
 /*
- * names: metrics of the set; users: NAME:INITIAL:FINAL[:nosystem]; both end with
- * NULL.  None of both: all of the set.
+ * names: metrics of the set; users: NAME:INITIAL:FINAL[:TIME], TIME being elapsed,
+ * cpu or nosystem; both end with NULL.  None of both: all of the set.
  */
 int metrics_pick(struct metrics_pick *p, const char *set_word, const char *const *names,
                  const char *const *users);

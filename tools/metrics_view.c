@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +16,12 @@
 
 #include "chars.h"
 #include "metrics_measure.h"
+#include "metrics_time.h"
 #include "out.h"
 #include "tool.h"
 #include "when.h"
+
+enum { REMARK_INDENT = 2 };
 
 /* ---- words ---- */
 
@@ -104,6 +108,20 @@ void metrics_put_name(enum metrics_format format, const char *name)
     free(shown);
 }
 
+void metrics_remark(const struct metrics_view *v, const char *format, ...)
+{
+    char text[2048];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (v->format == METRICS_TABLE)
+        out_wrapped(text, 0, REMARK_INDENT);
+    else
+        tool_note("%s", text);
+}
+
 /* ---- measurements ---- */
 
 /* Imported times may be any numbers: the difference goes round instead of overflowing. */
@@ -184,8 +202,12 @@ static size_t place_of(struct metrics_view *v, const posixtrace_metric_t *metric
 int metrics_view_measured(void *context, const struct posixtrace_measurement *m)
 {
     struct metrics_view *v = context;
-    int error = metrics_groups_add(&v->groups, place_of(v, m->metric), m);
+    size_t place = place_of(v, m->metric);
+    int error;
 
+    if (!metrics_time_holds(v, place, m))
+        return 0;
+    error = metrics_groups_add(&v->groups, place, m);
     if (error == 0 && !v->stats && (!m->unknown || metrics_hears_any(v->run, m->metric))) {
         if (v->format == METRICS_TABLE)
             print_table_line(v, m);
@@ -211,6 +233,20 @@ static void print_cost(const struct metrics_view *v)
                   metrics_cost_text(cost));
 }
 
+/* What the user's metrics measure. */
+static void print_abouts(const struct metrics_view *v)
+{
+    for (size_t i = 0; i < v->pick->count; i++) {
+        const posixtrace_metric_t *metric = v->pick->metrics[i];
+
+        if (!v->pick->list[i].own)
+            continue;
+        out_text("# ");
+        metrics_put_name(METRICS_TABLE, posixtrace_metric_name(metric));
+        out_format(": %s\n", posixtrace_metric_about(metric));
+    }
+}
+
 void metrics_view_begin(struct metrics_view *v)
 {
     print_cost(v);
@@ -222,6 +258,7 @@ void metrics_view_begin(struct metrics_view *v)
                             "least_ns,unknown\r\n");
     if (v->format != METRICS_TABLE || v->stats)
         return;
+    print_abouts(v);
     if (v->has_origin)
         out_format("# us; BEGIN and END since %s\n", when_iso(v->origin));
     else

@@ -30,6 +30,8 @@ struct metrics_view {
     bool     has_origin;
     int64_t  origin;         /* times of tables count from here */
     size_t   last;           /* place of the metric measured last */
+    bool     has_switches, has_calls;   /* so far; metrics_time.h */
+    uint64_t *withheld;      /* by place; the same */
     bool     *heard;         /* by place: the run has events that it looks at; after its end */
 };
 
@@ -67,6 +69,10 @@ void metrics_print_doubts(const struct metrics_view *v);
 
 /* Rounded, and the nearest number that there is where a double is beyond them. */
 int64_t metrics_rounded(double ns);
+
+/* A sentence of the result: in a table below it, wrapped, else on stderr. */
+__attribute__((format(printf, 2, 3)))
+void metrics_remark(const struct metrics_view *v, const char *format, ...);
 
 /* "12.345": ns in us with three decimals; one of eight static buffers, reused in turn. */
 const char *metrics_us(int64_t ns);

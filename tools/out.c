@@ -8,11 +8,13 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "tool.h"
 
-enum { COLUMNS = 80 };   /* that wrapped text is meant for */
+enum { COLUMNS = 80, COLUMNS_MAX = 1000 };
 
 static char buffer[OUT_BUFFER];
 
@@ -106,12 +108,29 @@ void out_format(const char *format, ...)
         out_bytes(line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
 }
 
+size_t out_columns(void)
+{
+    static size_t columns;
+    const char *asked = getenv("COLUMNS");
+    struct winsize size = { .ws_col = 0 };
+    unsigned long found = 0;
+
+    if (columns > 0)
+        return columns;
+    if (asked)
+        found = strtoul(asked, NULL, 10);
+    if (found == 0 && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        found = size.ws_col;
+    columns = found < COLUMNS ? COLUMNS : found > COLUMNS_MAX ? COLUMNS_MAX : found;
+    return columns;
+}
+
 void out_wrapped(const char *text, size_t column, size_t indent)
 {
     for (const char *at = text; *at; at += strspn(at, " ")) {
         size_t word = strcspn(at, " ");
 
-        if (at != text && column + 1 + word > COLUMNS) {
+        if (at != text && column + 1 + word > out_columns()) {
             out_text("\n");
             out_spaces(indent);
             column = indent;

@@ -61,7 +61,11 @@ void out_hex(const void *bytes, size_t length);   /* two digits a byte, lower ca
 __attribute__((format(printf, 1, 2)))
 void out_format(const char *format, ...);
 
-/* Words of text from the column on, wrapped to 80 columns, further lines from
+/* How many columns a table may use: what COLUMNS says, else the width of the terminal, and 80
+ * where standard output is none.  Never less than 80. */
+size_t out_columns(void);
+
+/* Words of text from the column on, wrapped to out_columns(), further lines from
  * the column indent on; and the end of the line.  A word that is longer, as a
  * path may be, stands in a line of its own. */
 void out_wrapped(const char *text, size_t column, size_t indent);

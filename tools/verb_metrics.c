@@ -13,6 +13,7 @@
 #include "metrics_doubts.h"
 #include "metrics_measure.h"
 #include "metrics_pick.h"
+#include "metrics_time.h"
 #include "metrics_view.h"
 #include "options.h"
 #include "out.h"
@@ -31,15 +32,15 @@ static const struct option_spec options[] = {
 static const char help[] =
     "usage: posixtrace metrics [OPTION]... LOG|-\n"
     "       posixtrace metrics --follow [OPTION]... PID|STREAM|LOG\n"
-    "       posixtrace metrics --list | --dot=NAME [--set=SET]\n"
-    "       posixtrace metrics --check=FILE\n"
+    "       posixtrace metrics --list | --dot=NAME | --check=FILE [--set=SET]\n"
     "\n"
     "Measures times of threads in a trace log, such as \"Response Time\".\n"
     "\n"
     "  --set=SET        metrics: linux (default), marte or a file of one's own\n"
     "  --metric=NAME    only this one of the set; more than once: these\n"
-    "  --user=NAME:INITIAL:FINAL[:nosystem]\n"
-    "                   the time between two events of a thread; more than once\n"
+    "  --user=NAME:INITIAL:FINAL[:elapsed | cpu | nosystem]\n"
+    "                   the time between two events of a thread, by default elapsed;\n"
+    "                   without time off the processor; without system calls, too\n"
     "  --format=FORMAT  table (default), csv or jsonl\n"
     "  --stats          a line for each metric and thread, not for each measurement\n"
     "  --cost=NS        take NS off for each event inside; 'log': what the log says,\n"
@@ -174,6 +175,7 @@ static int measure(const struct request *r, struct metrics_view *v, struct follo
     if (status == EXIT_DONE)
         status = metrics_cost_find(&v->cost, v->log);
     v->groups.cost_ns = v->cost.ns;
+    metrics_time_begin(v);
     if (status == EXIT_DONE)
         status = begin_run(v);
     if (status == EXIT_DONE) {
@@ -191,6 +193,7 @@ static int measure(const struct request *r, struct metrics_view *v, struct follo
         posixtrace_metric_run_free(v->run);
     }
     metrics_groups_free(&v->groups);
+    free(v->withheld);
     return status;
 }
 

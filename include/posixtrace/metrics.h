@@ -49,8 +49,9 @@ int posixtrace_system_metric(const char *metric_name, posixtrace_metric_t **metr
  * New_User_Metric: the time that a thread executes between two events of its own, by
  * their names.  Time in which the thread does not run is left out where the stream
  * has context switches, and bounded where these are refused; with include_system false
- * also the time in calls that the stream has events of (posixtrace/system.h).  To be
- * freed.
+ * also the time in calls that the stream has events of (posixtrace/system.h).  A stream
+ * that has none of these events leaves nothing out: then it is the elapsed time, which
+ * posixtrace_metric_set_user() measures in every stream.  To be freed.
  *
  * EINVAL  a NULL argument, or a name that is empty or longer than TRACE_EVENT_NAME_MAX
  * ENOMEM
@@ -152,6 +153,30 @@ const posixtrace_metric_t *posixtrace_metric_set_near(const posixtrace_metric_se
                                                       const char *name);
 /* The text that a built-in set is made of; NULL: there is none of that name. */
 const char *posixtrace_metric_set_text(const char *name);
+/*
+ * A metric of two events of the user's, by their names, as the set measures it.
+ *
+ * OF_SET    by the metric $NAME of the set's text (posixtrace-metrics(5)), as "marte"
+ *           has one, figure 2 of the paper; elapsed time where the set has none
+ * ELAPSED   all the time from one event to the other
+ * CPU       less the time off the processor: posixtrace_new_user_metric() with the
+ *           system included
+ * NOSYSTEM  less the time in system calls, too: the same without the system
+ *
+ * To be freed; it does not need the set any more.
+ *
+ * EINVAL   a NULL argument, a name that is empty or longer than TRACE_EVENT_NAME_MAX, or
+ *          another time than these
+ * ENOTSUP  the set has a metric $NAME, and both events are the same
+ * ENOMEM
+ */
+enum posixtrace_user_time {
+    POSIXTRACE_USER_OF_SET, POSIXTRACE_USER_ELAPSED, POSIXTRACE_USER_CPU,
+    POSIXTRACE_USER_NOSYSTEM
+};
+int posixtrace_metric_set_user(const posixtrace_metric_set_t *set, const char *metric_name,
+                               const char *initial_event, const char *final_event,
+                               enum posixtrace_user_time time, posixtrace_metric_t **metric);
 /* What a reader of the set would like to know: states that cannot be reached, two ways
  * for one event, no end.  Calls say for each; how many there were. */
 unsigned posixtrace_metric_set_check(const posixtrace_metric_set_t *set,

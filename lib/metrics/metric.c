@@ -72,34 +72,72 @@ static void fill_in(FILE *to, const char *text, const char *const values[3])
     }
 }
 
+static bool are_good(const char *const values[3])
+{
+    for (size_t i = 0; i < 3; i++)
+        if (!is_good_name(values[i]) || strchr(values[i], '\n'))
+            return false;
+    return true;
+}
+
+/* values: a name and two events; text is a metric of these. */
+static int make(const char *text, const char *const values[3], posixtrace_metric_t **metric)
+{
+    posixtrace_metric_set_t *set;
+    char *filled = NULL;
+    size_t len = 0;
+    FILE *memory = open_memstream(&filled, &len);
+    int error;
+
+    if (!memory)
+        return ENOMEM;
+    fill_in(memory, text, values);
+    error = fclose(memory) != 0 ? ENOMEM : posixtrace_metric_set_parse(filled, len, &set, NULL);
+    free(filled);
+    if (error)
+        return error;
+    *metric = take_out(set, set->metrics[0]);
+    return 0;
+}
+
 int posixtrace_new_user_metric(const char *metric_name, const char *initial_event,
                                const char *final_event, bool include_system,
                                posixtrace_metric_t **metric)
 {
     const char *const values[] = { metric_name, initial_event, final_event };
     const char *form = include_system ? "user" : "user-nosystem";
-    posixtrace_metric_set_t *set;
-    char *text = NULL;
-    size_t len = 0;
-    FILE *memory;
-    int error;
 
-    if (!metric || !is_good_name(metric_name) || !is_good_name(initial_event) ||
-        !is_good_name(final_event) || strpbrk(metric_name, "\n") || strpbrk(initial_event, "\n") ||
-        strpbrk(final_event, "\n"))
+    if (!metric || !are_good(values))
         return EINVAL;
     if (strcmp(initial_event, final_event) == 0)
         form = include_system ? "user-same" : "user-same-nosystem";
-    memory = open_memstream(&text, &len);
-    if (!memory)
-        return ENOMEM;
-    fill_in(memory, posixtrace_metric_set_text(form), values);
-    error = fclose(memory) != 0 ? ENOMEM : posixtrace_metric_set_parse(text, len, &set, NULL);
-    free(text);
-    if (error)
-        return error;
-    *metric = take_out(set, set->metrics[0]);
-    return 0;
+    return make(posixtrace_metric_set_text(form), values, metric);
+}
+
+int posixtrace_metric_set_user(const posixtrace_metric_set_t *set, const char *metric_name,
+                               const char *initial_event, const char *final_event,
+                               enum posixtrace_user_time time, posixtrace_metric_t **metric)
+{
+    const char *const values[] = { metric_name, initial_event, final_event };
+    bool same;
+
+    if (!set || !metric || !are_good(values))
+        return EINVAL;
+    same = strcmp(initial_event, final_event) == 0;
+    if (time == POSIXTRACE_USER_OF_SET && set->user)
+        return same ? ENOTSUP : make(set->user, values, metric);
+    switch (time) {
+    case POSIXTRACE_USER_OF_SET:
+    case POSIXTRACE_USER_ELAPSED:
+        return make(posixtrace_metric_set_text(same ? "user-same-elapsed" : "user-elapsed"),
+                    values, metric);
+    case POSIXTRACE_USER_CPU:
+    case POSIXTRACE_USER_NOSYSTEM:
+        return posixtrace_new_user_metric(metric_name, initial_event, final_event,
+                                          time == POSIXTRACE_USER_CPU, metric);
+    default:
+        return EINVAL;
+    }
 }
 
 void posixtrace_metric_free(posixtrace_metric_t *metric)

@@ -7,8 +7,50 @@
 #include "metrics/parse.h"
 #include "metrics/set.h"
 
+static bool looks_at(const posixtrace_metric_t *m, const char *event)
+{
+    for (size_t i = 0; i < m->event_count; i++)
+        if (strcmp(m->events[i], event) == 0)
+            return true;
+    return false;
+}
+
+/* Keeps the text from start to the current word, which is that of m, and frees m: metrics of
+ * the user's are made of it. */
+static int keep_user(struct pt_parser *p, posixtrace_metric_set_t *set, posixtrace_metric_t *m,
+                     const char *start)
+{
+    bool complete = looks_at(m, "$INITIAL") && looks_at(m, "$FINAL");
+    const char *end = p->words.at - strlen(p->words.word.text);
+    unsigned line = m->line;
+
+    posixtrace_metric_free(m);
+    if (p->words.word.kind != PT_WORD_END && !pt_words_is(&p->words, "metric"))
+        return 0;   /* which is an error */
+    if (set->user || !complete) {
+        p->words.word.line = line;
+        p->words.word.column = 1;
+        pt_parse_fails(p, set->user ? "there is a metric $NAME already"
+                                    : "the metric $NAME needs the events $INITIAL and $FINAL");
+        return p->error;
+    }
+    set->user = strndup(start, (size_t)(end - start));
+    return set->user ? 0 : ENOMEM;
+}
+
+/* Is the current word followed by $NAME, and not in quotes? */
+static bool is_user(const struct pt_words *words)
+{
+    struct pt_words next = *words;
+
+    pt_words_next(&next);
+    return pt_words_is(&next, "$NAME");
+}
+
 static int add_metric(struct pt_parser *p, posixtrace_metric_set_t *set)
 {
+    bool user = is_user(&p->words);
+    const char *start = p->words.at - strlen(p->words.word.text);
     posixtrace_metric_t **all, *m;
 
     if (set->count == PT_METRICS_MAX) {
@@ -26,6 +68,8 @@ static int add_metric(struct pt_parser *p, posixtrace_metric_set_t *set)
         free(m);
         return p->error;
     }
+    if (user)
+        return keep_user(p, set, m, start);
     if (posixtrace_metric_set_find(set, m->name)) {
         p->words.word.line = m->line;
         p->words.word.column = 1;
@@ -96,8 +140,10 @@ void posixtrace_metric_set_free(posixtrace_metric_set_t *set)
 {
     for (size_t i = 0; set && i < set->count; i++)
         posixtrace_metric_free(set->metrics[i]);
-    if (set)
+    if (set) {
         free(set->metrics);
+        free(set->user);
+    }
     free(set);
 }
 

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See metrics_time.h.
+ */
+#include "metrics_time.h"
+
+#include <string.h>
+
+#include "amount.h"
+#include "tool.h"
+
+static const char *const switches[] = {
+    "posixtrace_switch_in", "posixtrace_switch_out", "posixtrace_switch_preempted", NULL
+};
+
+static const char *const calls[] = {
+    "posixtrace_mutex_lock", "posixtrace_rwlock_lock", "posixtrace_cond_wait",
+    "posixtrace_sem_wait", "posixtrace_barrier_wait", "posixtrace_sleep", NULL
+};
+
+void metrics_time_begin(struct metrics_view *v)
+{
+    v->withheld = tool_grow(NULL, v->pick->count, sizeof *v->withheld);
+    memset(v->withheld, 0, v->pick->count * sizeof *v->withheld);
+}
+
+static bool saw(const struct metrics_view *v, const char *const *list)
+{
+    while (*list && !posixtrace_metric_run_saw(v->run, *list))
+        list++;
+    return *list != NULL;
+}
+
+bool metrics_time_holds(struct metrics_view *v, size_t place,
+                        const struct posixtrace_measurement *m)
+{
+    enum posixtrace_user_time time = v->pick->list[place].time;
+
+    if (time != POSIXTRACE_USER_CPU && time != POSIXTRACE_USER_NOSYSTEM)
+        return true;
+    if (!v->has_switches && !m->bound)
+        v->has_switches = saw(v, switches);
+    if (time == POSIXTRACE_USER_NOSYSTEM && !v->has_calls)
+        v->has_calls = saw(v, calls);
+    if ((v->has_switches || m->bound) && (time == POSIXTRACE_USER_CPU || v->has_calls))
+        return true;
+    v->withheld[place]++;
+    return false;
+}
+
+/* The log tells it now, or is one of bounds: it told it too late. */
+static bool was_late(const struct metrics_view *v, bool calls_too)
+{
+    return !calls_too &&
+           (v->has_switches || posixtrace_metric_run_saw(v->run, "posixtrace_cpu_time"));
+}
+
+void metrics_time_report(const struct metrics_view *v, size_t place)
+{
+    bool calls_too = v->pick->list[place].time == POSIXTRACE_USER_NOSYSTEM && !v->has_calls;
+    const char *name = unquoted(posixtrace_metric_name(v->pick->metrics[place]));
+    const char *count = amount_count(v->withheld[place]);
+
+    if (was_late(v, calls_too))
+        metrics_remark(v, "%s: %s withheld, because %s says only after them how long threads had "
+                       "a processor", name, count, v->log->shown);
+    else
+        metrics_remark(v, "%s: %s withheld, because %s has no %s%s%s; 'posixtrace record "
+                       "--system=%s%s%s -- CMD' records them, and ':elapsed' measures elapsed "
+                       "time", name, count, v->log->shown,
+                       v->has_switches ? "" : "context switches",
+                       calls_too && !v->has_switches ? " and no " : "",
+                       calls_too ? "system calls" : "", calls_too ? "calls" : "",
+                       calls_too && !v->has_switches ? "," : "",
+                       v->has_switches ? "" : "switches");
+}
