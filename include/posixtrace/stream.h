@@ -36,8 +36,8 @@ struct posixtrace_stream {
 
 /*
  * Calls each() for every stream in the directory; a non-zero return of each()
- * ends the walk and is returned.  A file that is not a valid segment is
- * reported with liveness UNKNOWN and an empty name.
+ * ends the walk and is returned as it is; error numbers are positive.  A file that is not a
+ * valid segment is reported with liveness UNKNOWN and an empty name.
  *
  * ENOENT  the directory does not exist: nobody traced yet
  * EACCES  the directory is not a private one of this user
@@ -47,7 +47,7 @@ int posixtrace_stream_list(int (*each)(void *context, const struct posixtrace_st
 
 /*
  * Calls each() for every living process that the stream in that file of the
- * directory traces; a non-zero return of each() ends the walk and is returned.
+ * directory traces; a non-zero return of each() ends the walk and is returned as it is.
  *
  * EINVAL  a null pointer, not the name of a stream's file, or not a stream of
  *         this version of the library

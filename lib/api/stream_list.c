@@ -14,25 +14,25 @@
 PT_PUBLIC int posixtrace_stream_list(int (*each)(void *, const struct posixtrace_stream *),
                                      void *context)
 {
-    int saved = errno, r;
+    int saved = errno, value, r;
 
     if (!each)
         return EINVAL;
-    r = pt_list_streams(each, context);
+    r = pt_list_streams(each, context, &value);
     errno = saved;
-    return r < 0 ? -r : r;
+    return r < 0 ? -r : value;
 }
 
 PT_PUBLIC int posixtrace_stream_traced(const char *file, int (*each)(void *, pid_t),
                                        void *context)
 {
-    int saved = errno, r;
+    int saved = errno, value, r;
 
     if (!file || !each)
         return EINVAL;
-    r = pt_list_traced(file, each, context);
+    r = pt_list_traced(file, each, context, &value);
     errno = saved;
-    return r < 0 ? -r : r;
+    return r < 0 ? -r : value;
 }
 
 PT_PUBLIC const char *posixtrace_stream_directory(void)

@@ -70,19 +70,21 @@ static bool is_being_made(const struct pt_seg_header *h, const struct stat *st)
     return h->nprocs == 0 && pt_owner_liveness(h, st->st_dev, st->st_ino) != PT_DEAD;
 }
 
-int pt_list_streams(int (*each)(void *, const struct posixtrace_stream *), void *context)
+int pt_list_streams(int (*each)(void *, const struct posixtrace_stream *), void *context,
+                    int *value)
 {
     struct pt_seg_header *h = malloc(sizeof *h);
     int dir = h ? pt_dir_open(false) : -ENOMEM, r = 0;
     DIR *d = dir >= 0 ? fdopendir(dir) : NULL;
     struct dirent *entry;
 
+    *value = 0;
     if (!d) {
         r = dir < 0 ? dir : -errno;
         if (dir >= 0)
             close(dir);
     }
-    while (d && r == 0 && (entry = readdir(d))) {
+    while (d && *value == 0 && (entry = readdir(d))) {
         struct posixtrace_stream s;
         struct stat st = { 0 };
         int e;
@@ -100,7 +102,7 @@ int pt_list_streams(int (*each)(void *, const struct posixtrace_stream *), void 
         s.bytes = (uint64_t)st.st_blocks * 512;
         if (e == 0)
             describe(h, &st, &s);
-        r = each(context, &s);
+        *value = each(context, &s);
     }
     if (d)
         closedir(d);
@@ -109,21 +111,22 @@ int pt_list_streams(int (*each)(void *, const struct posixtrace_stream *), void 
 }
 
 /* What is in the table may be hostile, or change meanwhile. */
-int pt_list_traced(const char *file, int (*each)(void *, pid_t), void *context)
+int pt_list_traced(const char *file, int (*each)(void *, pid_t), void *context, int *value)
 {
     struct pt_proc *procs = NULL;
     uint32_t n = 0;
     int dir, r;
 
+    *value = 0;
     if (!pt_seg_is_name(file))
         return -EINVAL;
     dir = pt_dir_open(false);
     r = dir < 0 ? dir : pt_seg_read_procs(dir, pt_place_uid(), file, &procs, &n);
-    for (uint32_t i = 0; r == 0 && i < n; i++) {
+    for (uint32_t i = 0; r == 0 && *value == 0 && i < n; i++) {
         const struct pt_proc *p = &procs[i];
 
         if (p->pid != 0 && p->pid <= INT32_MAX && pt_process_start(p->pid) == p->start)
-            r = each(context, (pid_t)p->pid);
+            *value = each(context, (pid_t)p->pid);
     }
     if (dir >= 0)
         close(dir);

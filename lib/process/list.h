@@ -8,10 +8,11 @@
 #include <sys/stat.h>
 #include "ring/layout.h"
 
-/* As posixtrace_stream_list; a negative errno, or what each returned. */
+/* As posixtrace_stream_list; 0 or a negative errno, and in *value what each returned last. */
 int pt_list_streams(int (*each)(void *context, const struct posixtrace_stream *stream),
-                    void *context);
-/* As posixtrace_stream_traced; a negative errno, or what each returned. */
-int pt_list_traced(const char *file, int (*each)(void *context, pid_t pid), void *context);
+                    void *context, int *value);
+/* As posixtrace_stream_traced; the same. */
+int pt_list_traced(const char *file, int (*each)(void *context, pid_t pid), void *context,
+                   int *value);
 
 #endif

@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import sys
+import tempfile
 
 LICENCE = ("SPDX-License-Identifier: MIT", "SPDX-FileCopyrightText: ")
 CODE = re.compile(r'(\.(c|h|cpp|py|sh|map|[1-8])|meson\.build|meson_options\.txt|setup\.sh|'
@@ -58,13 +59,26 @@ def self_check():
                 head + "/* TO" "DO */\n", head + "// f();\n", head + "#if 0\n#endif\n",
                 head + "x" * 101 + "\n", head + "\n" * 1000):
         assert list(findings("a.c", bad)), bad[:80]
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for name in ("lib/a.c", "obj-x86_64-linux-gnu/build.ninja", "obj-x86_64-linux-gnu/b.c"):
+            (root / name).parent.mkdir(exist_ok=True)
+            (root / name).touch()
+        assert list(files(root)) == ["lib/a.c"]
+
+
+def is_build(folder):
+    return any(os.path.exists(os.path.join(folder, name))
+               for name in ("build.ninja", "meson-private"))
 
 
 def files(root):
-    """Source files as paths below root; what a build or an editor made is left out."""
+    """Source files as paths below root; what a build or an editor made is left out.  A build
+    folder may have any name, as debhelper's obj-x86_64-linux-gnu: Ninja makes a file in it."""
     for folder, names, entries in os.walk(root):
         names[:] = [n for n in names if not n.startswith("build") and n not in
-                    (".git", ".cache", "__pycache__", "corpus", "data")]
+                    (".git", ".cache", "__pycache__", "corpus", "data") and
+                    not is_build(os.path.join(folder, n))]
         for entry in entries:
             path = (pathlib.Path(folder) / entry).relative_to(root).as_posix()
             if CODE.search(path):

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -129,6 +130,33 @@ START_TEST(traced)
     ck_assert_int_eq(posixtrace_stream_traced("s-../x.seg", note_pid, &pid), EINVAL);
     ck_assert_int_eq(posix_trace_shutdown(own), 0);
     ck_assert_int_eq(posixtrace_stream_traced(file, note_pid, &pid), ENOENT);
+}
+END_TEST
+
+static int say_pid(void *value, pid_t pid)
+{
+    return pid == getpid() ? *(int *)value : 0;
+}
+
+static int say_stream(void *value, const struct posixtrace_stream *s)
+{
+    return strcmp(s->file, file) == 0 ? *(int *)value : 0;
+}
+
+/* What a callback returns comes back as it is. */
+START_TEST(callbacks)
+{
+    static const int values[] = { -5, -1, 1, 5, INT_MIN, INT_MAX };
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1);
+
+    ck_assert_int_eq(posixtrace_detach(attach()), 0);
+    for (unsigned i = 0; i < sizeof values / sizeof *values; i++) {
+        int value = values[i];
+
+        ck_assert_int_eq(posixtrace_stream_list(say_stream, &value), value);
+        ck_assert_int_eq(posixtrace_stream_traced(file, say_pid, &value), value);
+    }
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
 }
 END_TEST
 
@@ -440,6 +468,7 @@ static void add(TCase *t)
 {
     tcase_add_test(t, arguments);
     tcase_add_test(t, traced);
+    tcase_add_test(t, callbacks);
     tcase_add_test(t, reading_takes_nothing);
     tcase_add_test(t, overtaken);
     tcase_add_test(t, lost_earlier);
