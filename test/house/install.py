@@ -5,7 +5,8 @@
 
 A program is compiled with the flags that pkg-config gives, once shared and
 once static, run, and its log is read with the installed tool.  Each public
-function has its manual page, the tool its completion.
+function has its manual page, each document that a page names is there, the tool has its
+completion.
 
 usage: install.py SOURCE_ROOT BUILD_DIR MESON CC
 """
@@ -41,6 +42,19 @@ def functions(include):
     return names
 
 
+def documents(root):
+    """Each document that an installed manual page names is installed where it says."""
+    documentation = one(root, "doc/posixtrace")
+    named = set()
+    for page in root.rglob("man/man?/*.?"):
+        named |= set(re.findall(r'(\S*)\b(docs/[\w/-]+\.md)', page.read_text(encoding="utf-8")))
+    if not named:
+        sys.exit("no manual page names a document")
+    for place, document in sorted(named):
+        if place != "share/doc/posixtrace/" or not (documentation / document).is_file():
+            sys.exit(f"a manual page names {place}{document}, which is not installed there")
+
+
 def build_and_run(root, folder, source, cc, static):
     """Compiles source against the installed tree and prints its log."""
     pc = one(root, "posixtrace.pc")
@@ -74,6 +88,7 @@ def main():
             one(root, pattern)
         for function in sorted(functions(one(root, "trace.h").parent)):
             one(root, f"man3/{function}.3")
+        documents(root)
         for static in (False, True):
             build_and_run(root, folder, source_root / "examples/hello.c", cc, static)
     print("installed, compiled, run and printed")
