@@ -113,7 +113,8 @@ static int stop(struct options *o, int status)
     return OPTION_STOP;
 }
 
-/* The option that s describes; equals: where its value begins in the same word, or NULL. */
+/* The option that s describes; equals: the character before its value in the same word, or
+ * NULL. */
 static int take(struct options *o, const struct option_spec *s, const char *equals)
 {
     const char *dashes = s->name[1] ? "--" : "-";
@@ -133,8 +134,12 @@ static int take(struct options *o, const struct option_spec *s, const char *equa
 static int short_option(struct options *o, const char *word)
 {
     for (const struct option_spec *s = o->verb->options; s->name; s++) {
-        if (strcmp(s->name, word + 1) == 0 && !s->name[1])
+        if (s->name[0] != word[1] || s->name[1])
+            continue;
+        if (!word[2])
             return take(o, s, NULL);
+        if (s->takes_value)
+            return take(o, s, word + 1 + (word[2] == '='));
     }
     return stop(o, tool_usage("unknown option %s; options begin with two dashes", quote(word)));
 }

@@ -4,8 +4,8 @@
  * The command line of one verb: long options --name, --name=value and
  * --name value (--name or --name=value where the value may be missing), in any
  * order with the operands; "--" ends the options, "-" is
- * an operand.  An option whose name is one letter is -x or -x value.  What is not
- * known is answered with the nearest known word.
+ * an operand.  An option whose name is one letter is -x, -x value, -xvalue or
+ * -x=value.  What is not known is answered with the nearest known word.
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H

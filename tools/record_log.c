@@ -302,6 +302,9 @@ static int open_log(struct recording *r, const struct record_request *q)
         status = open_existing(r, q);
     if (status == EXIT_DONE && r->fd < 0)
         status = tool_error("cannot write %s: %s", quote(r->log), strerror(errno));
+    if (status == EXIT_DONE && isatty(r->fd))
+        status = tool_error("%s is a terminal, and a log is binary; name a file, or a pipe to "
+                            "another program", quote(r->log));
     return status;
 }
 

@@ -49,6 +49,11 @@ struct export {
     bool force;
 };
 
+static bool is_standard_output(const struct export *ex)
+{
+    return strcmp(ex->out_path, "-") == 0;
+}
+
 /* Into a stream that is closed then: what could not be written is only known by that. */
 static int write_stream(struct export *ex, FILE *to)
 {
@@ -56,11 +61,15 @@ static int write_stream(struct export *ex, FILE *to)
 
     setvbuf(to, NULL, _IOFBF, OUTPUT_BUFFER);
     error = posixtrace_export(ex->log.trid, ex->format->name, to, &convert.c);
-
     if (fclose(to) != 0 && !error) {
         error = errno;
+        if (error == EPIPE && is_standard_output(ex))
+            return EXIT_PIPE;
         return tool_error("cannot write %s: %s", quote(ex->out_path), strerror(error));
     }
+    /* Its reader went away, where SIGPIPE is ignored: as in every other verb. */
+    if (error == EPIPE && is_standard_output(ex))
+        return EXIT_PIPE;
     return convert_report(&convert, error, ex->log.shown);
 }
 
@@ -128,14 +137,14 @@ static int export_log(struct export *ex)
 
     if (status != EXIT_DONE)
         return status;
-    shown = strcmp(ex->out_path, "-") ? quote_copy(ex->out_path) : NULL;
+    shown = is_standard_output(ex) ? NULL : quote_copy(ex->out_path);
     convert.c.name = shown ? shown : "standard output";
     progress_begin("events", ex->log.info.events);
     if (ex->format->is_directory)
         status = write_folder(ex);
     else if (live_input_is_udp(ex->out_path))
         status = write_packets(ex);
-    else if (strcmp(ex->out_path, "-") == 0)
+    else if (is_standard_output(ex))
         status = write_standard_output(ex);
     else
         status = write_file(ex);
@@ -158,6 +167,15 @@ static int take_operand(struct export *ex, const char *value)
     return EXIT_DONE;
 }
 
+/* Of a format that is not named here, bytes that no terminal should get. */
+static bool is_text(const char *format)
+{
+    static const char *const text[] = { "btf", "chrome", "csv", "jsonl", "kiwi", "traceprinter",
+                                        "trazer", NULL };
+
+    return options_index(format, text) >= 0;
+}
+
 static int complete(const struct export *ex)
 {
     if (!ex->format)
@@ -166,9 +184,12 @@ static int complete(const struct export *ex)
         return tool_usage("no log named");
     if (!ex->out_path)
         return tool_usage("no file named to write %s to", quote(ex->log_path));
-    if (ex->format->is_directory && strcmp(ex->out_path, "-") == 0)
+    if (ex->format->is_directory && is_standard_output(ex))
         return tool_usage("a trace in format %s is a folder, which '-' is not",
                           ex->format->name);
+    if (is_standard_output(ex) && isatty(STDOUT_FILENO) && !is_text(ex->format->name))
+        return tool_usage("%s is binary, and standard output is a terminal; name a file, or "
+                          "redirect it", ex->format->name);
     if (!live_input_is_udp(ex->out_path))
         return EXIT_DONE;
     if (strcmp(ex->format->name, "shark") != 0)

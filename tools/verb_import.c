@@ -63,7 +63,7 @@ static const char help[] =
     "\n"
     "Lines have ts (nanoseconds since 1970) and event (name); pid, tid, thread_id,\n"
     "thread, addr, trunc, data and description may be missing; others are ignored.\n"
-    "Those that are not in order of time are sorted, with 16 bytes of memory a line.\n"
+    "Those that are not in order of time are sorted, with 32 bytes of memory a line.\n"
     "If something is wrong with IN, LOG holds what stands before it.\n"
     "Example: posixtrace import --from=jsonl events.jsonl events.ptl\n";
 

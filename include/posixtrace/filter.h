@@ -143,7 +143,7 @@ typedef bool (*posixtrace_handler_t)(const struct posixtrace_event *event, void 
  * they are lost, and counted.  When this returns the one before is not running any more, unless
  * a thread has been in it for a second.  Thread-safe, not async-signal-safe.
  *
- * EINVAL  no stream that can be controlled, or no such event type
+ * EINVAL  no stream that can be controlled, or no event type that is open and may have one
  * ESRCH   the stream does not trace the calling process
  * EAGAIN  no place is left on the process, as above
  * ENOMEM, and of an attached stream ENXIO, ENOTSUP

@@ -119,6 +119,16 @@ PT_PUBLIC int posixtrace_get_expression(trace_id_t trid, char *expression)
     return pt_guard_leave(&g, 0);
 }
 
+static bool has_type(struct pt_stream *s, trace_event_id_t event)
+{
+    bool has;
+
+    pthread_mutex_lock(&s->reading);
+    has = pt_stream_name(s, event) || pt_event_system_name(event);
+    pthread_mutex_unlock(&s->reading);
+    return has;
+}
+
 PT_PUBLIC int posixtrace_set_handler(trace_id_t trid, trace_event_id_t event,
                                      posixtrace_handler_t function, void *context)
 {
@@ -127,5 +137,7 @@ PT_PUBLIC int posixtrace_set_handler(trace_id_t trid, trace_event_id_t event,
     if (event >= PT_ID_MAX || (event && event <= PT_ID_SYSTEM_LAST) ||
         !pt_guard_enter(&g, trid, PT_LIVING_STREAMS))
         return EINVAL;
+    if (event && !has_type(g.s, event))
+        return pt_guard_leave(&g, -EINVAL);
     return pt_guard_leave(&g, pt_handler_set(g.s, event, function, context));
 }

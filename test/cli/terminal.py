@@ -50,14 +50,14 @@ class Terminal:
         return self.seen.decode("utf-8", "surrogateescape")
 
 
-def on_terminal(tool, arguments, columns=80, **environment):
+def on_terminal(tool, arguments, columns=80, status=0, **environment):
     """Runs the tool with stdout on a terminal."""
     terminal = Terminal(columns)
     settings = {**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8", **environment}
     settings.pop("NO_COLOR", None) if "NO_COLOR" not in environment else None
     process = subprocess.Popen([tool, *map(str, arguments)], stdout=terminal.theirs, env=settings)
     text = terminal.read(process)
-    if process.wait() != 0:
+    if process.wait() != status:
         sys.exit(f"{arguments}: exit {process.returncode}")
     return text
 
@@ -109,6 +109,15 @@ def check_controls(tool, log):
                    text.isascii() if locale == "C" else not text.isascii())
 
 
+def check_binary(tool, log):
+    """Only formats of text come to a terminal; nothing else is written there."""
+    for form in ("perfetto", "kev", "rkh", "shark"):
+        expect(f"no {form}", on_terminal(tool, ["export", f"--to={form}", log, "-"], status=64) == "")
+    for form in ("jsonl", "csv", "btf", "chrome", "kiwi", "trazer"):
+        on_terminal(tool, ["export", f"--to={form}", log, "-"])
+    expect("no log", on_terminal(tool, ["record", "-o", "/dev/stdout", "true"], status=1) == "")
+
+
 def check_progress(tool, folder):
     """Lines are fed until progress shows; then there is an end to it."""
     terminal = Terminal()
@@ -153,6 +162,7 @@ def main():
         log = make_log(tool, folder, lines)
         check_colours(tool, log)
         check_width(tool, log)
+        check_binary(tool, log)
         nasty = ('{"ts":1000000,"event":"control \\u001b[2J\\u0007\\r\\u009b\\udc9b\\ud83d\\ude00",'
                  '"thread":"\\u001bc\\u00e9","data":"1b5b324a0d"}\n')
         check_controls(tool, make_log(tool, folder, lines + [nasty]))

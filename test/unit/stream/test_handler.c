@@ -92,6 +92,14 @@ START_TEST(errors)
     }
     ck_assert_int_eq(posixtrace_set_handler(trid, POSIX_TRACE_START, at_least, NULL), EINVAL);
     ck_assert_int_eq(posixtrace_set_handler(trid, 1u << 20, at_least, NULL), EINVAL);
+    for (trace_event_id_t id = 1; id < 1300; id++) {
+        char name[TRACE_EVENT_NAME_MAX + 1];
+        bool is_type = posix_trace_eventid_get_name(trid, id, name) == 0 &&
+                       id > POSIX_TRACE_ERROR;
+
+        ck_assert_int_eq(posixtrace_set_handler(trid, id, at_least, NULL), is_type ? 0 : EINVAL);
+        ck_assert_int_eq(posixtrace_set_handler(trid, id, NULL, NULL), is_type ? 0 : EINVAL);
+    }
     ck_assert_int_eq(posixtrace_set_handler(trid + 1000, a, at_least, NULL), EINVAL);
     ck_assert_int_eq(posix_trace_create(pid, NULL, &other), 0);
     ck_assert_int_eq(posixtrace_set_handler(other, a, at_least, NULL), ESRCH);
