@@ -8,7 +8,7 @@
  *   golden --print LOG  prints what would be compared
  *   golden --make KIND LOG  writes a log of a kind, for a new version's samples:
  *                       append, loop, loop-open, loop-cost, until-full, cut, disk-full,
- *                       packed, packed-loop, described, described-loop
+ *                       packed, packed-loop, described, described-loop, loop-flushing
  *
  * The samples of a version are never made again; a change that reads one of
  * them differently breaks the logs that people have.
@@ -198,10 +198,33 @@ static void put_packet(struct pt_log_writer *w, uint32_t wid, uint64_t ts, uint3
         pt_log_drop_packet(w, &p);
 }
 
+/* The file without its last bytes that have changed since it was 'before', as a writer leaves
+ * it that is killed while it writes a round: two thirds of them are there. */
+static void take_back(int fd, const uint8_t *before, size_t length)
+{
+    uint8_t *now = malloc(length);
+    size_t first = 4096, last = length;
+
+    if (!now || pread(fd, now, length, 0) != (ssize_t)length)
+        fail("cannot read", "the log");
+    while (first < length && now[first] == before[first])
+        first++;
+    while (last > first && now[last - 1] == before[last - 1])
+        last--;
+    first += (last - first) * 2 / 3;
+    if (pwrite(fd, before + first, last - first, (off_t)first) != (ssize_t)(last - first))
+        fail("cannot write", "the log");
+    free(now);
+}
+
 static void make_log(const char *kind, const char *name)
 {
     bool packed = strncmp(kind, "packed", 6) == 0, described = strncmp(kind, "desc", 4) == 0;
     bool loop = strstr(kind, "loop") != NULL, full = strcmp(kind, "until-full") == 0;
+    bool flushing = strcmp(kind, "loop-flushing") == 0;
+    uint32_t rounds = flushing ? 17 : loop ? 20 : 6;
+    static uint8_t before[1 << 18];
+    ssize_t length = 0;
     struct pt_log_params params = { .clock = POSIXTRACE_CLOCK_MONOTONIC, .pid = 4000,
                                     .seekable = true };
     struct pt_log_author_totals totals[AUTHORS] = { 0 };
@@ -215,7 +238,7 @@ static void make_log(const char *kind, const char *name)
     snprintf(params.attr.name, sizeof params.attr.name, "golden %s", kind);
     params.attr.log_policy = loop ? POSIX_TRACE_LOOP
                                   : full ? POSIX_TRACE_UNTIL_FULL : POSIX_TRACE_APPEND;
-    params.attr.log_size = 6000;
+    params.attr.log_size = flushing ? 70000 : 6000;
     if (strcmp(kind, "loop-cost") == 0)
         params.attr.event_cost_ps = 31250;
     if (packed)
@@ -228,7 +251,7 @@ static void make_log(const char *kind, const char *name)
     pt_log_put_text(w, PT_TEXT_NAME, 194, "compress \xc3\xa4\xff");
     if (described)
         pt_log_put_text(w, PT_TEXT_DESCRIPTION, 193, "u32 order; f64 price; str symbol");
-    for (uint32_t round = 0; round < (loop ? 20 : 6); round++) {
+    for (uint32_t round = 0; round < rounds; round++) {
         if (round == 3 && described) {
             pt_log_put_text(w, PT_TEXT_DESCRIPTION, 195, "be;u8:u8 list {no, yes = 0x10}");
             pt_log_put_text(w, PT_TEXT_DESCRIPTION, 193, "bytes second");
@@ -243,15 +266,20 @@ static void make_log(const char *kind, const char *name)
             signal(SIGXFSZ, SIG_IGN);
             setrlimit(RLIMIT_FSIZE, &limit);
         }
-        for (uint32_t a = 0; a < AUTHORS; a++)
-            put_packet(w, a + 1 + packed, 1000 + (uint64_t)round * 100000 + a * 3, round,
-                       &totals[a]);
+        if (flushing)
+            length = pread(fd, before, sizeof before, 0);
+        for (uint32_t a = 0, n = flushing ? 8 * AUTHORS : AUTHORS; a < n; a++)
+            put_packet(w, a % AUTHORS + 1 + packed, 1000 + (uint64_t)round * 100000 +
+                       a / AUTHORS * 1000 + a % AUTHORS * 3, flushing ? 0 : round,
+                       &totals[a % AUTHORS]);
         totals[0].lost[POSIXTRACE_LOST_FULL] = round;
         status.watermark = 1000 + (uint64_t)(round + 1) * 100000;
         pt_log_end_round(w, &status, totals, AUTHORS);
     }
     status.status_running = POSIX_TRACE_SUSPENDED;
-    if (strcmp(kind, "loop-open") != 0 && strcmp(kind, "cut") != 0)
+    if (flushing)
+        take_back(fd, before, (size_t)length);
+    else if (strcmp(kind, "loop-open") != 0 && strcmp(kind, "cut") != 0)
         pt_log_complete(w, POSIXTRACE_END_SHUTDOWN, &status, totals, AUTHORS);
     pt_log_writer_free(w);
     if (strcmp(kind, "cut") == 0 && ftruncate(fd, lseek(fd, 0, SEEK_END) - 1500) != 0)
