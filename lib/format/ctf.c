@@ -321,5 +321,6 @@ int pt_ctf_write(struct pt_job *job)
 
 const struct posixtrace_format_option pt_ctf_options[] = {
     { "streams", "threads that get a file of their own, 1 to 4096 (512); the others share one" },
+    { "order", "import: time: a stream is in order of time (default); sort: it need not be" },
     { NULL, NULL }
 };

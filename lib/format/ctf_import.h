@@ -12,6 +12,7 @@
 #define PT_FORMAT_CTF_IMPORT_H
 
 #include <babeltrace2/babeltrace.h>
+#include <signal.h>
 #include "format/ctf.h"
 
 enum ctf_record_kind { CTF_CLASS = 1, CTF_EVENT, CTF_LOST, CTF_NOTE, CTF_FAULT, CTF_END };
@@ -56,6 +57,14 @@ void pt_ctf_out_put(struct ctf_out *out, enum ctf_record_kind kind, const void *
                     size_t first_size, const void *second, size_t second_size);
 void pt_ctf_out_flush(struct ctf_out *out);
 
+/* The clock of a stream.  Its numbers become ns since 1970 here, exactly: the library goes
+ * through doubles where the frequency is not 1 GHz. */
+struct ctf_clock {
+    const bt_clock_class *class;                   /* NULL: not seen yet */
+    uint64_t frequency, offset;                    /* offset: cycles below a second */
+    int64_t  seconds;
+};
+
 /* What the messages have come to. */
 #define CTF_MAP_CELLS (4 * CTF_CLASSES_MAX)
 
@@ -72,7 +81,7 @@ struct ctf_packets {
 };
 
 struct ctf_sink {
-    struct ctf_out out;
+    struct ctf_out out, *to;                       /* to: of events, this one or a spool's */
     struct ctf_packets packets;
     struct ctf_map *maps[CTF_CLASSES_MAX];
     uint32_t map_count;
@@ -84,13 +93,58 @@ struct ctf_sink {
     uint8_t  data[CTF_DATA_MAX];
 };
 
-void pt_ctf_take(struct ctf_sink *sink, const bt_message *message);
+/* Time of a message whose stream has no clock. */
+#define CTF_NO_TIME INT64_MIN
+
+void pt_ctf_take(struct ctf_sink *sink, struct ctf_clock *clock, const bt_message *message,
+                 int64_t ns);
+/* ctf_clock.c.  False: 64 bits cannot say it. */
+bool pt_ctf_clock_ns(struct ctf_clock *clock, const bt_clock_snapshot *snapshot, int64_t *ns);
+/* Of an event, or of the begin of a loss; CTF_NO_TIME also where the loss has no time. */
+int64_t pt_ctf_time(struct ctf_sink *sink, struct ctf_clock *clock, const bt_message *message);
+/* 'chan_0', without its folder. */
+void pt_ctf_stream_name(const bt_stream *stream, char *to, size_t size);
 /* Why it does not go on; the first counts.  The library's own words, if it has some. */
 void pt_ctf_fault(struct ctf_sink *sink, const char *text);
 void pt_ctf_fault_of_library(struct ctf_sink *sink, const char *otherwise);
 
-/* Reads the traces under the directory, says what is in them, and never returns. */
-_Noreturn void pt_ctf_source_run(const char *directory, int fd);
+/* Reads the traces under the directory, says what is in them, and never returns.  sort:
+ * streams may be out of order. */
+_Noreturn void pt_ctf_source_run(const char *directory, int fd, bool sort);
+
+/* ---- streams in order of time (ctf_merge.c) ---- */
+
+struct ctf_merge;
+
+/* A component of the graph with that many inputs, or NULL.  in_library is true while the
+ * library works. */
+struct ctf_merge *pt_ctf_merge_new(bt_graph *graph, struct ctf_sink *sink, uint64_t inputs,
+                                   bool sort, volatile sig_atomic_t *in_library);
+const bt_component_sink *pt_ctf_merge_component(const struct ctf_merge *merge);
+
+/* ---- records out of order (ctf_spool.c) ---- */
+
+struct ctf_spool_entry {
+    int64_t  ns;
+    uint64_t at;                                   /* in the file */
+};
+
+/* Records of streams that are not in order, in a file without a name; 16 bytes of memory
+ * for each. */
+struct ctf_spool {
+    struct ctf_out out;
+    uint64_t flushed;                              /* bytes before those in out */
+    struct ctf_spool_entry *list;
+    size_t   count, room, next;
+};
+
+/* NULL: that was said. */
+struct ctf_spool *pt_ctf_spool_new(struct ctf_sink *sink);
+/* A record follows, put into spool->out. */
+void pt_ctf_spool_note(struct ctf_sink *sink, struct ctf_spool *spool, int64_t ns);
+void pt_ctf_spool_sort(struct ctf_spool *spool);
+/* The next one in order of time to the sink's out. */
+void pt_ctf_spool_take(struct ctf_sink *sink, struct ctf_spool *spool);
 
 /* ---- field classes and fields ---- */
 

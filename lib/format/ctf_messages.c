@@ -128,29 +128,10 @@ static struct ctf_map *map_of(struct ctf_sink *s, const bt_event *event)
     return map;
 }
 
-static int64_t time_of(struct ctf_sink *s, const bt_message *message)
-{
-    int64_t ns = s->last_ns == INT64_MIN ? 0 : s->last_ns;
-
-    if (!bt_message_event_borrow_stream_class_default_clock_class_const(message)) {
-        static const char text[] = "events without a clock get the time of the one before";
-
-        if (!s->told_clock)
-            pt_ctf_out_put(&s->out, CTF_NOTE, text, sizeof text - 1, NULL, 0);
-        s->told_clock = true;
-        return ns;
-    }
-    if (bt_clock_snapshot_get_ns_from_origin(
-            bt_message_event_borrow_default_clock_snapshot_const(message), &ns) !=
-        BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK)
-        pt_ctf_fault(s, "a time that 64 bits of nanoseconds cannot say");
-    return ns;
-}
-
-static void take_event(struct ctf_sink *s, const bt_message *message)
+static void take_event(struct ctf_sink *s, const bt_message *message, int64_t ns)
 {
     const bt_event *event = bt_message_event_borrow_event_const(message);
-    struct ctf_event head = { .ns = time_of(s, message) };
+    struct ctf_event head = { .ns = ns };
     const struct ctf_map *map = map_of(s, event);
     size_t length;
 
@@ -161,19 +142,23 @@ static void take_event(struct ctf_sink *s, const bt_message *message)
         pt_ctf_fault(s, "more events than the files have bits");
         return;
     }
-    if (head.ns < s->last_ns) {
-        pt_ctf_fault(s, "an event that is older than the one before it");
-        return;
+    if (ns == CTF_NO_TIME) {
+        static const char text[] = "events without a clock get the time of the one before";
+
+        if (!s->told_clock)
+            pt_ctf_out_put(&s->out, CTF_NOTE, text, sizeof text - 1, NULL, 0);
+        s->told_clock = true;
+        head.ns = s->last_ns == INT64_MIN ? 0 : s->last_ns;
     }
     s->last_ns = head.ns;
     head.class_index = map->index;
     length = pt_ctf_map_pack(map, &s->packets, event, &head, s->data);
-    pt_ctf_out_put(&s->out, CTF_EVENT, &head, sizeof head, s->data, length);
+    pt_ctf_out_put(s->to, CTF_EVENT, &head, sizeof head, s->data, length);
 }
 
 /* ---- what was lost ---- */
 
-static void name_of(const bt_stream *stream, char *to, size_t size)
+void pt_ctf_stream_name(const bt_stream *stream, char *to, size_t size)
 {
     const char *name = bt_stream_get_name(stream), *slash = name ? strrchr(name, '/') : NULL;
 
@@ -183,17 +168,15 @@ static void name_of(const bt_stream *stream, char *to, size_t size)
         snprintf(to, size, "%llu", (unsigned long long)bt_stream_get_id(stream));
 }
 
-static void set_times(struct ctf_lost *lost, const bt_clock_snapshot *begin,
-                      const bt_clock_snapshot *end)
+static void set_times(struct ctf_clock *clock, struct ctf_lost *lost,
+                      const bt_clock_snapshot *begin, const bt_clock_snapshot *end)
 {
-    lost->timed = bt_clock_snapshot_get_ns_from_origin(begin, &lost->begin_ns) ==
-                      BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK &&
-                  bt_clock_snapshot_get_ns_from_origin(end, &lost->end_ns) ==
-                      BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK &&
+    lost->timed = pt_ctf_clock_ns(clock, begin, &lost->begin_ns) &&
+                  pt_ctf_clock_ns(clock, end, &lost->end_ns) &&
                   lost->begin_ns <= lost->end_ns;
 }
 
-static void take_lost_events(struct ctf_sink *s, const bt_message *m)
+static void take_lost_events(struct ctf_sink *s, struct ctf_clock *clock, const bt_message *m)
 {
     const bt_stream *stream = bt_message_discarded_events_borrow_stream_const(m);
     const bt_stream_class *class = bt_stream_borrow_class_const(stream);
@@ -203,14 +186,14 @@ static void take_lost_events(struct ctf_sink *s, const bt_message *m)
     lost.counted = bt_message_discarded_events_get_count(m, &lost.count) ==
                    BT_PROPERTY_AVAILABILITY_AVAILABLE;
     if (bt_stream_class_discarded_events_have_default_clock_snapshots(class))
-        set_times(&lost,
+        set_times(clock, &lost,
                   bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(m),
                   bt_message_discarded_events_borrow_end_default_clock_snapshot_const(m));
-    name_of(stream, name, sizeof name);
-    pt_ctf_out_put(&s->out, CTF_LOST, &lost, sizeof lost, name, strlen(name));
+    pt_ctf_stream_name(stream, name, sizeof name);
+    pt_ctf_out_put(s->to, CTF_LOST, &lost, sizeof lost, name, strlen(name));
 }
 
-static void take_lost_packets(struct ctf_sink *s, const bt_message *m)
+static void take_lost_packets(struct ctf_sink *s, struct ctf_clock *clock, const bt_message *m)
 {
     const bt_stream *stream = bt_message_discarded_packets_borrow_stream_const(m);
     const bt_stream_class *class = bt_stream_borrow_class_const(stream);
@@ -220,21 +203,22 @@ static void take_lost_packets(struct ctf_sink *s, const bt_message *m)
     lost.counted = bt_message_discarded_packets_get_count(m, &lost.count) ==
                    BT_PROPERTY_AVAILABILITY_AVAILABLE;
     if (bt_stream_class_discarded_packets_have_default_clock_snapshots(class))
-        set_times(&lost,
+        set_times(clock, &lost,
                   bt_message_discarded_packets_borrow_beginning_default_clock_snapshot_const(m),
                   bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(m));
-    name_of(stream, name, sizeof name);
-    pt_ctf_out_put(&s->out, CTF_LOST, &lost, sizeof lost, name, strlen(name));
+    pt_ctf_stream_name(stream, name, sizeof name);
+    pt_ctf_out_put(s->to, CTF_LOST, &lost, sizeof lost, name, strlen(name));
 }
 
-void pt_ctf_take(struct ctf_sink *s, const bt_message *message)
+void pt_ctf_take(struct ctf_sink *s, struct ctf_clock *clock, const bt_message *message,
+                 int64_t ns)
 {
     bt_message_type type = bt_message_get_type(message);
 
     if (type == BT_MESSAGE_TYPE_EVENT)
-        take_event(s, message);
+        take_event(s, message, ns);
     else if (type == BT_MESSAGE_TYPE_DISCARDED_EVENTS)
-        take_lost_events(s, message);
+        take_lost_events(s, clock, message);
     else if (type == BT_MESSAGE_TYPE_DISCARDED_PACKETS)
-        take_lost_packets(s, message);
+        take_lost_packets(s, clock, message);
 }

@@ -273,7 +273,7 @@ static int wait_for(pid_t child)
     return got == child ? status : -1;
 }
 
-static int read_from(struct pt_job *job, struct reader *r)
+static int read_from(struct pt_job *job, struct reader *r, bool sort)
 {
     int ends[2], error;
     pid_t child;
@@ -283,7 +283,7 @@ static int read_from(struct pt_job *job, struct reader *r)
     child = fork();
     if (child == 0) {
         close(ends[0]);
-        pt_ctf_source_run(job->directory, ends[1]);
+        pt_ctf_source_run(job->directory, ends[1], sort);
     }
     error = errno;
     close(ends[1]);
@@ -302,14 +302,19 @@ static int read_from(struct pt_job *job, struct reader *r)
 
 static int ctf_read(struct pt_job *job)
 {
-    struct reader *r = calloc(1, sizeof *r);
+    const char *order = pt_job_option(job, "order", 0);
+    bool sort = order && strcmp(order, "sort") == 0;
+    struct reader *r;
     int error;
 
+    if (order && !sort && strcmp(order, "time") != 0)
+        return pt_job_fail(job, EINVAL, "order '%.40s': time or sort", order);
+    r = calloc(1, sizeof *r);
     if (!r)
         return pt_job_fail(job, ENOMEM, "no memory");
     r->job = job;
     r->last_ns = INT64_MIN;
-    error = read_from(job, r);
+    error = read_from(job, r, sort);
     for (uint32_t i = 0; i < r->class_count; i++)
         free(r->names[i]);
     free(r);

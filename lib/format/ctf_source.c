@@ -2,7 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Import of CTF, the reading process: a graph of libbabeltrace2, a source for each trace
- * in the folder, its muxer, and a sink that says what comes out.
+ * in the folder, and a sink that merges their streams and says what comes out.
+ *
+ * A few bytes of metadata can ask for years of work, so the processor time is bounded by the
+ * size of the files: an event takes half a microsecond, and the limit is 70 times as much.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -13,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 #include "format/ctf_import.h"
 
@@ -20,18 +24,20 @@
 #define DEPTH_MAX   8
 #define ENTRIES_MAX 65536u
 #define MEMORY_MAX  (UINT64_C(1) << 30)
+#define WORK_LEAST  3                    /* s of processor time, and one more for each MiB */
 
 struct source {
     struct ctf_sink sink;
     char    *traces[TRACES_MAX];
     unsigned trace_count, entries;
-    uint64_t inputs;                     /* of the muxer that are connected */
+    uint64_t inputs;                     /* streams */
     bt_graph *graph;
-    const bt_component_filter *muxer;
+    const bt_component_source *components[TRACES_MAX];
 };
 
-/* Of this process only, for its signal handler. */
+/* Of this process only, for its signal handlers. */
 static struct source *self;
+static volatile sig_atomic_t in_library;   /* so nothing is being put into the buffer */
 
 _Noreturn static void leave(struct source *s)
 {
@@ -39,30 +45,6 @@ _Noreturn static void leave(struct source *s)
         pt_ctf_out_put(&s->sink.out, CTF_END, NULL, 0, NULL, 0);
     pt_ctf_out_flush(&s->sink.out);
     _exit(0);
-}
-
-static bt_graph_simple_sink_component_consume_func_status consume(bt_message_iterator *iterator,
-                                                                  void *context)
-{
-    struct source *s = context;
-    bt_message_array_const messages;
-    uint64_t count;
-    bt_message_iterator_next_status status =
-        bt_message_iterator_next(iterator, &messages, &count);
-
-    if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END)
-        return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
-    if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN)
-        return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_AGAIN;
-    if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
-        return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
-    for (uint64_t i = 0; i < count; i++) {
-        if (!s->sink.failed)
-            pt_ctf_take(&s->sink, messages[i]);
-        bt_message_put_ref(messages[i]);
-    }
-    return s->sink.failed ? BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END
-                     : BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
 }
 
 /* ---- the graph ---- */
@@ -78,24 +60,9 @@ static const bt_plugin *plugin(struct source *s, const char *name)
     leave(s);
 }
 
-static void connect_outputs(struct source *s, const bt_component_source *from)
-{
-    uint64_t count = bt_component_source_get_output_port_count(from);
-
-    for (uint64_t i = 0; i < count && !s->sink.failed; i++) {
-        const bt_port_output *out =
-            bt_component_source_borrow_output_port_by_index_const(from, i);
-        const bt_port_input *in =
-            bt_component_filter_borrow_input_port_by_index_const(s->muxer, s->inputs++);
-
-        if (bt_graph_connect_ports(s->graph, out, in, NULL) != BT_GRAPH_CONNECT_PORTS_STATUS_OK)
-            pt_ctf_fault_of_library(&s->sink, "the streams cannot be connected");
-    }
-}
-
+/* The library's folder of one trace: a stream is an output of it. */
 static void add_trace(struct source *s, const bt_component_class_source *class, unsigned i)
 {
-    const bt_component_source *component;
     bt_value *parameters = bt_value_map_create(), *inputs = NULL;
     char name[32];
 
@@ -106,39 +73,50 @@ static void add_trace(struct source *s, const bt_component_class_source *class, 
         bt_value_array_append_string_element(inputs, s->traces[i]) !=
             BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK ||
         bt_graph_add_source_component(s->graph, class, name, parameters, BT_LOGGING_LEVEL_NONE,
-                                      &component) != BT_GRAPH_ADD_COMPONENT_STATUS_OK)
+                                      &s->components[i]) != BT_GRAPH_ADD_COMPONENT_STATUS_OK)
         pt_ctf_fault_of_library(&s->sink, "not a trace");
     else
-        connect_outputs(s, component);
+        s->inputs += bt_component_source_get_output_port_count(s->components[i]);
     bt_value_put_ref(parameters);
 }
 
-static void build(struct source *s)
+static void connect_outputs(struct source *s, const bt_component_sink *to)
 {
-    const bt_plugin *ctf = plugin(s, "ctf"), *utils = plugin(s, "utils");
+    uint64_t input = 0;
+
+    for (unsigned i = 0; i < s->trace_count; i++) {
+        uint64_t count = bt_component_source_get_output_port_count(s->components[i]);
+
+        for (uint64_t k = 0; k < count && !s->sink.failed; k++)
+            if (bt_graph_connect_ports(
+                    s->graph,
+                    bt_component_source_borrow_output_port_by_index_const(s->components[i], k),
+                    bt_component_sink_borrow_input_port_by_index_const(to, input++), NULL) !=
+                BT_GRAPH_CONNECT_PORTS_STATUS_OK)
+                pt_ctf_fault_of_library(&s->sink, "the streams cannot be connected");
+    }
+}
+
+static void build(struct source *s, bool sort)
+{
     const bt_component_class_source *fs =
-        bt_plugin_borrow_source_component_class_by_name_const(ctf, "fs");
-    const bt_component_class_filter *muxer =
-        bt_plugin_borrow_filter_component_class_by_name_const(utils, "muxer");
-    const bt_component_sink *sink;
+        bt_plugin_borrow_source_component_class_by_name_const(plugin(s, "ctf"), "fs");
+    struct ctf_merge *merge;
 
     s->graph = bt_graph_create(0);
-    if (!fs || !muxer || !s->graph ||
-        bt_graph_add_filter_component(s->graph, muxer, "muxer", NULL, BT_LOGGING_LEVEL_NONE,
-                                      &s->muxer) != BT_GRAPH_ADD_COMPONENT_STATUS_OK ||
-        bt_graph_add_simple_sink_component(s->graph, "posixtrace", NULL, consume, NULL, s,
-                                           &sink) != BT_GRAPH_ADD_COMPONENT_STATUS_OK) {
+    if (!fs || !s->graph) {
         pt_ctf_fault_of_library(&s->sink, "libbabeltrace2 does not work here");
         return;
     }
     for (unsigned i = 0; i < s->trace_count && !s->sink.failed; i++)
         add_trace(s, fs, i);
-    if (!s->sink.failed && s->inputs &&
-        bt_graph_connect_ports(
-            s->graph, bt_component_filter_borrow_output_port_by_index_const(s->muxer, 0),
-            bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL) !=
-            BT_GRAPH_CONNECT_PORTS_STATUS_OK)
-        pt_ctf_fault_of_library(&s->sink, "the muxer cannot be connected");
+    if (s->sink.failed || !s->inputs)
+        return;
+    merge = pt_ctf_merge_new(s->graph, &s->sink, s->inputs, sort, &in_library);
+    if (merge)
+        connect_outputs(s, pt_ctf_merge_component(merge));
+    else
+        pt_ctf_fault_of_library(&s->sink, "no memory for the streams");
 }
 
 /* ---- finding traces ---- */
@@ -208,6 +186,37 @@ static void on_fault(int number)
     raise(number);
 }
 
+static long work_limit(void)
+{
+    return WORK_LEAST + (long)(self->sink.bytes >> 20);
+}
+
+/* The time is over.  Between calls of the library it is soon in it again. */
+static void on_time(int number)
+{
+    struct itimerval soon = { .it_value = { .tv_usec = 1000 } };
+    char text[120];
+
+    (void)number;
+    if (!in_library) {
+        setitimer(ITIMER_PROF, &soon, NULL);
+        return;
+    }
+    snprintf(text, sizeof text, "the trace takes more than %ld s of processor time, 3 s and one "
+             "for each MiB of it", work_limit());
+    pt_ctf_fault(&self->sink, text);
+    pt_ctf_out_flush(&self->sink.out);
+    _exit(0);
+}
+
+static void bound_work(void)
+{
+    struct itimerval limit = { .it_value = { .tv_sec = work_limit() } };
+
+    signal(SIGPROF, on_time);
+    setitimer(ITIMER_PROF, &limit, NULL);
+}
+
 static void bound_memory(void)
 {
     struct rlimit limit = { 0, 0 };
@@ -247,21 +256,24 @@ static void settle(void)
     bound_memory();
 }
 
-_Noreturn void pt_ctf_source_run(const char *directory, int fd)
+_Noreturn void pt_ctf_source_run(const char *directory, int fd, bool sort)
 {
     struct source *s = calloc(1, sizeof *s);
 
     if (!s)
         _exit(1);
     s->sink.out.fd = fd;
+    s->sink.to = &s->sink.out;
     s->sink.last_ns = INT64_MIN;
     self = s;
     settle();
     look_into(s, directory, 0);
     if (!s->sink.failed && !s->trace_count)
         pt_ctf_fault(&s->sink, "there is no file 'metadata' in the folder, nor in those in it");
+    bound_work();
+    in_library = true;
     if (!s->sink.failed)
-        build(s);
+        build(s, sort);
     if (!s->sink.failed && s->inputs) {
         bt_graph_run_status status;
 

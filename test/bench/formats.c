@@ -38,7 +38,7 @@ static const struct subject {
 } subjects[] = {
     { .name = "jsonl", .to = 2, .from = 2 },
     { .name = "csv", .to = 2, .from = 2 },
-    { .name = "ctf", .to = 5, .from = 5 },
+    { .name = "ctf", .to = 5, .from = 2 },
     { .name = "perfetto", .to = 5 },
     { .name = "chrome", .to = 2 },
     { .name = "btf", .switches = true, .to = 2, .from = 2, .lines = true },

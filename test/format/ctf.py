@@ -13,6 +13,7 @@ import random
 import re
 import resource
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -473,6 +474,116 @@ def bombs(folder):
         done = subprocess.run([TOOL, "import", "--force", "--from=ctf", place, folder / "x.ptl"],
                               capture_output=True, timeout=120)
         need(done.returncode == 1 and b"behind" in done.stderr, name, done)
+
+
+def case_work(folder):
+    """Work without end, far from the limit of memory, ends by the limit of processor time."""
+    place = folder / "bomb-time"
+    place.mkdir()
+    (place / "metadata").write_text(
+        '/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = le; }; '
+        'event { name = "e"; id = 0; fields := struct { struct { } a[200000]; }; };')
+    (place / "stream").write_bytes(b"\0" * 65536)
+    done = subprocess.run([TOOL, "import", "--from=ctf", place, folder / "x.ptl"],
+                          capture_output=True, timeout=100)
+    need(done.returncode == 1 and b"more than 3 s of processor time" in done.stderr, done)
+    need(len(shown(folder / "x.ptl")) > 0, "what was before the limit is kept")
+
+
+def timed(place, streams, frequency=10**9, offset_s=0, offset=0, uuid=None):
+    """A trace of packets: a list of (begin, end, [times]) for each stream; the events e have
+    their stream and number in it as fields."""
+    place.mkdir(parents=True)
+    clock = (f'clock {{ name = c; freq = {frequency}; offset_s = {offset_s}; offset = {offset}; '
+             f'absolute = {"false" if uuid else "true"};'
+             + (f' uuid = "{uuid}";' if uuid else "") + " };")
+    (place / "metadata").write_text(
+        '/* CTF 1.8 */ typealias integer { size = 32; align = 8; signed = false; } := u32;'
+        'typealias integer { size = 64; align = 8; signed = false; } := u64;' + clock +
+        'typealias integer { size = 64; align = 8; signed = false; map = clock.c.value; } := stamp;'
+        'trace { major = 1; minor = 8; byte_order = le; };'
+        'stream { event.header := struct { stamp timestamp; u32 id; }; packet.context := struct '
+        '{ stamp timestamp_begin; stamp timestamp_end; u64 content_size; u64 packet_size; }; };'
+        'event { name = "e"; id = 0; fields := struct { u32 part; u32 number; }; };')
+    for i, packets in enumerate(streams):
+        out, number = b"", 0
+        for begin, end, times in packets:
+            bits = 8 * (32 + 20 * len(times))
+            out += struct.pack("<4Q", begin, end, bits, bits)
+            for t in times:
+                out += struct.pack("<QIII", t, 0, i, number)
+                number += 1
+        (place / f"s{i}").write_bytes(out)
+
+
+def imported(place, log, *options, status=0):
+    """Events as (time, stream, number), in the order of the log; what was said."""
+    done = subprocess.run([TOOL, "import", "--force", "--from=ctf", *options, place, log],
+                          capture_output=True, timeout=60)
+    need(done.returncode == status, place.name, *options, done)
+    return ([(e["ts"], e["fields"]["part"], e["fields"]["number"]) for e in shown(log)],
+            done.stderr.decode())
+
+
+def sorted_events(streams, ns=lambda t: t):
+    """All of them by time, then by stream, then as they are in it."""
+    events = [(ns(t), i, n) for i, packets in enumerate(streams)
+              for n, t in enumerate(t for p in packets for t in p[2])]
+    return sorted(events, key=lambda e: e[0])
+
+
+def case_order(folder):
+    """Streams, packets and clocks that do not fit to each other, and streams that go back."""
+    log, T = folder / "x.ptl", 1700000000 * 10**9
+    # events before and after their packet says, packets that overlap those of others
+    early = [[(T + 50, T + 60, [T + 10, T + 20, T + 90]), (T + 95, T + 96, [T + 99])],
+             [(T + 40, T + 41, [T + 15, T + 20, T + 200])], [(T, T + 300, [])]]
+    timed(folder / "early", early)
+    need(imported(folder / "early", log) == (sorted_events(early), ""), "early")
+    # clocks that have nothing to do with each other, and one that has an origin
+    for i, uuid in enumerate(("a" * 8, "b" * 8, None)):
+        timed(folder / "clocks" / str(i), [[(0, 100, [5 + i, 50 - i])]],
+              uuid=uuid and uuid + "-0000-0000-0000-000000000000")
+    found, _ = imported(folder / "clocks", log)
+    need([e[0] for e in found] == [5, 6, 7, 48, 49, 50], found)
+    # exact times where doubles are not, and before 1970
+    slow = [[(0, 2**62, [0, 3, 2**53 + 1, 2**60 + 3])], [(0, 2**62, [1, 2**53 + 2])]]
+    timed(folder / "slow", slow, frequency=10**9 + 7, offset_s=-5, offset=3)
+    need(imported(folder / "slow", log)[0] == sorted_events(
+        slow, lambda t: (t + 3) * 10**9 // (10**9 + 7) - 5 * 10**9), "slow")
+    # streams that go back: refused by name, or sorted, with how many and how far
+    back = [[(T, T + 100, [T + 1, T + 30, T + 12, T + 11, T + 40])], [(T, T + 50, [T + 2, T + 50])],
+            [(T + 60, T + 70, [T + 60]), (T + 20, T + 30, [T + 20, T + 30])]]
+    timed(folder / "back", back)
+    found, said = imported(folder / "back", log, status=1)
+    need(found == [(T + 1, 0, 0), (T + 2, 1, 0), (T + 30, 0, 1)], found)
+    need("stream 's0' goes back in time by 18 ns; --order=sort" in said, said)
+    found, said = imported(folder / "back", log, "--order=sort")
+    need(sorted(found) == sorted(sorted_events(back)) and
+         [e[0] for e in found] == sorted(e[0] for e in found), found)
+    need("stream 's0': 2 of 5 events are older than one before them, by at most 19 ns" in said and
+         "stream 's2': 2 of 3 events" in said and "'s1'" not in said, said)
+    need("order 'no'" in imported(folder / "early", log, "--order=no", status=1)[1], "option")
+    random_order(folder, log)
+
+
+def random_order(folder, log):
+    dice = random.Random(5)
+    for turn in range(4):
+        streams = []
+        for i in range(dice.randrange(1, 6)):
+            times = sorted(dice.randrange(10**6) for _ in range(dice.randrange(3000)))
+            if dice.random() < 0.5:
+                for _ in range(dice.randrange(1, 200)):
+                    if times:
+                        times.insert(dice.randrange(len(times)), times.pop())
+            cuts = sorted(dice.randrange(len(times) + 1) for _ in range(3))
+            parts = [times[a:b] for a, b in zip([0] + cuts, cuts + [len(times)])]
+            streams.append([(min(p, default=0), max(p, default=0), p) for p in parts])
+        timed(folder / f"random-{turn}", streams)
+        found, _ = imported(folder / f"random-{turn}", log, "--order=sort")
+        need([e[0] for e in found] == sorted(e[0] for e in found), turn, "is in order")
+        need(sorted(found) == sorted(sorted_events(streams)), turn, "has all events")
 
 
 def case_system(folder):
