@@ -12,6 +12,7 @@
 #include "metrics_cost.h"
 #include "metrics_doubts.h"
 #include "metrics_measure.h"
+#include "metrics_names.h"
 #include "metrics_pick.h"
 #include "metrics_time.h"
 #include "metrics_view.h"
@@ -101,6 +102,17 @@ static void say_finding(void *context, const struct posixtrace_metric_fault *fau
                    unquoted(fault->text));
 }
 
+static void say_name(void *context, const char *sentence)
+{
+    out_format("%s: %s\n", quote(context), sentence);
+}
+
+static void note_name(void *context, const char *sentence)
+{
+    (void)context;
+    tool_note("%s", sentence);
+}
+
 static int check_set(const char *path)
 {
     posixtrace_metric_set_t *set;
@@ -110,6 +122,9 @@ static int check_set(const char *path)
     if (status != EXIT_DONE)
         return status;
     findings = posixtrace_metric_set_check(set, say_finding, (void *)(uintptr_t)path);
+    for (size_t i = 0; i < posixtrace_metric_set_count(set); i++)
+        findings += metrics_names_check(posixtrace_metric_set_get(set, i), say_name,
+                                        (void *)(uintptr_t)path);
     if (findings == 0)
         out_format("%s: nothing wrong with its %zu metric%s\n", quote(path),
                    posixtrace_metric_set_count(set),
@@ -172,6 +187,8 @@ static int measure(const struct request *r, struct metrics_view *v, struct follo
     bool checked = may_check(v, live, true);
     int status = checked ? metrics_check_events(v) : EXIT_DONE;
 
+    for (size_t i = 0; status == EXIT_DONE && i < v->pick->count; i++)
+        metrics_names_check(v->pick->metrics[i], note_name, NULL);
     if (status == EXIT_DONE)
         status = metrics_cost_find(&v->cost, v->log);
     v->groups.cost_ns = v->cost.ns;
