@@ -78,6 +78,7 @@ static int work(const struct record_request *q, pid_t pid)
     status = recording_begin(&r, q, NULL);
     if (status != EXIT_DONE)
         return status;
+    record_report_waiting(&r, q);
     watch(&r, 1, q, false, &end);
     recording_end(&r);
     return send_file(&r, file);

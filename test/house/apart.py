@@ -148,6 +148,20 @@ def test_rights(house):
     expect(f"limited: {status} {said}", status == 0)
     expect("a whole log", house.posixtrace(["check", recorder.log], None)[0] == 0)
     target.end()
+    without(house)
+
+
+def without(house):
+    """A process that has nothing of the library: record says what it waits for."""
+    directory = house.directory("without", ALICE)
+    target = subprocess.Popen(["sleep", "1000"], **house.how(directory, ALICE))
+    try:
+        status, said = Recorder(house, target, directory).end()
+        expect(f"{status} {said}", f"process {target.pid} ('sleep') has not loaded libposixtrace"
+               in said)
+    finally:
+        target.kill()
+        target.wait()
 
 
 def as_alice(house, directory, *arguments):
