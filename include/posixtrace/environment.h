@@ -53,8 +53,9 @@ int posixtrace_get_environment(struct posixtrace_environment *environment, size_
  * it has opened no event type, what the variable says; "" if that is not set.
  * *why is 0 if it does, or would, else an error number: EINVAL if another
  * POSIXTRACE_RECORD_* is not understood, EBUSY if the log belongs to another
- * process, EEXIST if the name belongs to another file, or what opening the log
- * or creating the stream failed with.  Thread-safe, not async-signal-safe.
+ * process, EEXIST if the name belongs to another file, ESRCH if the process that records
+ * itself was an ancestor of this one and has ended, or what opening the log or creating the
+ * stream failed with.  Thread-safe, not async-signal-safe.
  *
  * EINVAL  log or why is NULL, or size is 0
  */

@@ -14,6 +14,7 @@
 #include "api/self_record.h"
 #include "api/self_record_cost.h"
 #include "api/self_record_filter.h"
+#include "api/self_record_left.h"
 #include "api/self_record_log.h"
 #include "stream/exit.h"
 #include "stream/handle.h"
@@ -222,7 +223,11 @@ static int begin(void)
         pt_record_log_drop(fd, begun_log);
     /* The flush thread has it; the program's descriptors stay as they were. */
     close(fd);
-    return r < 0 ? r : start(self, trid);
+    if (r == 0)
+        r = start(self, trid);
+    if (r == 0)
+        pt_self_left_begin(self, begun_log);
+    return r;
 }
 
 static void begin_once(void)
@@ -248,6 +253,7 @@ void pt_self_record_begin(void)
         return;
     beginning = true;
     pthread_once(&once, begin_once);
+    pt_self_left_look();
     beginning = false;
 }
 
@@ -258,7 +264,7 @@ int pt_self_record_look(char *log, size_t size)
         return 0;
     if (pt_load_acquire(&begun) && begun_log[0]) {
         strncat(log, begun_log, size - 1);
-        return begun_error;
+        return begun_error == 0 && pt_self_left_look() ? ESRCH : begun_error;
     }
     strncat(log, setting.name.folder, size - 1);
     strncat(log, setting.name.pattern, size - 1 - strlen(log));

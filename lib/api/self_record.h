@@ -11,8 +11,8 @@
  * not before: programs that are linked but only read or control traces, such as
  * posixtrace itself, record nothing and overwrite no log.
  *
- * A failure stops nobody.  It is told by posixtrace_get_self_record(), and in
- * the file NAME.error beside the log, as the library does not print.
+ * A failure stops no program.  posixtrace_get_self_record() reports it, and the file NAME.error
+ * beside the log, as the library does not print.
  */
 #ifndef PT_API_SELF_RECORD_H
 #define PT_API_SELF_RECORD_H

@@ -4,15 +4,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "api/self_record_log.h"
 #include "log/reader.h"
+#include "ring/dir.h"
 #include "stream/postmortem.h"
 
-enum { TRIES = 99, KEPT = 1 };
+enum { TRIES = 99, KEPT = 1, SHOWN = 1000 };
 
 static bool expand(const struct pt_record_name *name, const char *suffix,
                    char path[PT_RECORD_PATH])
@@ -170,24 +172,61 @@ static const char *reason(int error, const char *bad)
     }
 }
 
+/* A new file, of these two: 0 or a negative errno. */
+static int leave_at(int dir, const char *path, const char *what, const char *line)
+{
+    int fd = openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666), r = 0;
+
+    if (fd < 0)
+        return -errno;
+    if (write(fd, what, strlen(what)) < 0 || write(fd, line, strlen(line)) < 0) {
+        r = -errno;
+        unlinkat(dir, path, 0);
+    }
+    close(fd);
+    return r;
+}
+
+/* Where the log's folder takes no file. */
+static void leave_elsewhere(const char *log, const char *line)
+{
+    char what[SHOWN + 3];
+    int dir = pt_dir_open(true);
+
+    if (dir < 0)
+        return;
+    snprintf(what, sizeof what, "%.*s: ", SHOWN, log);
+    unlinkat(dir, PT_RECORD_NOTE, 0);
+    leave_at(dir, PT_RECORD_NOTE, what, line);
+    close(dir);
+}
+
+void pt_record_log_leave(const char *log, const char *line)
+{
+    char *path;
+    int r;
+
+    if (asprintf(&path, "%s.error", log) < 0)
+        return;
+    r = leave_at(AT_FDCWD, path, "", line);
+    if (r < 0 && r != -EEXIST)
+        leave_elsewhere(log, line);
+    free(path);
+}
+
 void pt_record_log_note(const struct pt_record_name *name, int error, const char *bad)
 {
     static char path[PT_RECORD_PATH];   /* the thread may have a small stack */
     char line[512];
-    int fd, n;
+    bool old = expand(name, ".error", path) && unlink(path) < 0 && errno != ENOENT;
+    bool named = expand(name, "", path);
 
-    if (!expand(name, ".error", path))
-        return;
-    if (unlink(path) < 0 && errno != ENOENT)
-        return;
     if (error == 0)
         return;
-    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
-    if (fd < 0)
-        return;
-    n = snprintf(line, sizeof line, "process %d (%s) is not recorded: %s\n", (int)getpid(),
-                 program_invocation_short_name, reason(error, bad));
-    if (n > 0 && write(fd, line, (size_t)n) < 0)
-        unlink(path);
-    close(fd);
+    snprintf(line, sizeof line, "process %d (%s) is not recorded: %s\n", (int)getpid(),
+             program_invocation_short_name, reason(error, bad));
+    if (named && !old)
+        pt_record_log_leave(path, line);
+    else
+        leave_elsewhere(named ? path : name->pattern, line);
 }

@@ -32,6 +32,12 @@ void pt_record_log_drop(int fd, const char *path);
 /* Could it be opened?  Nothing is made. */
 int pt_record_log_look(const struct pt_record_name *name);
 
+/* Of the directory of streams: the note of a log in whose folder no file can be made, with
+ * the log's name before it. */
+#define PT_RECORD_NOTE "record.error"
+
+/* Leaves a line in LOG.error; nothing if that file is there. */
+void pt_record_log_leave(const char *log, const char *line);
 /* Leaves, in NAME.error, why a process is not recorded (error, or the text bad if
  * there is one), or, for error 0, removes that file.  Once a process. */
 void pt_record_log_note(const struct pt_record_name *name, int error, const char *bad);
