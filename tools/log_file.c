@@ -145,6 +145,28 @@ static int by_id(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
+bool log_file_is_loss_mark(trace_event_id_t id)
+{
+    return id == POSIX_TRACE_OVERFLOW || id == POSIX_TRACE_RESUME;
+}
+
+int64_t log_file_kept_from(const struct log_file *log)
+{
+    int64_t from = log->info.first_ns;
+    struct posixtrace_event e;
+    int unavailable = 0;
+
+    if (!log->seekable || log->info.events == 0)
+        return from;
+    while (posixtrace_next_event(log->trid, &e, &unavailable) == 0 && !unavailable) {
+        from = e.ns;
+        if (!log_file_is_loss_mark(e.id))
+            break;
+    }
+    posix_trace_rewind(log->trid);
+    return from;
+}
+
 int log_file_types(const struct log_file *log, struct log_type **types, size_t *count)
 {
     struct log_type *list = NULL;

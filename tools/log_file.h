@@ -55,6 +55,11 @@ const char *log_file_why_unsupported(void);
 /* Fetches info again. */
 int log_file_refresh(struct log_file *log);
 
+/* The time of the first event that the log has kept.  info.first_ns, before it, can be that of
+ * a mark: where the oldest were overwritten, when that began.  Call before reading the log. */
+int64_t log_file_kept_from(const struct log_file *log);
+bool log_file_is_loss_mark(trace_event_id_t id);
+
 /* The event types in the order of their ids; *types is for free(). */
 int log_file_types(const struct log_file *log, struct log_type **types, size_t *count);
 

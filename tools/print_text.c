@@ -159,7 +159,7 @@ static void header(struct print *p)
     out_format("# %s: ", p->log->shown);
     if (p->log->seekable)
         out_format("%" PRIu64 " event%s in %s, ", info->events, info->events == 1 ? "" : "s",
-                   when_span(info->last_ns - info->first_ns));
+                   when_span(info->last_ns - log_file_kept_from(p->log)));
     out_format("from %s\n#", when_iso(p->origin));
     out_spaces(p->time_width - 5);
     out_format("TIME%*s  ", DELTA_WIDTH + 1, "DELTA");

@@ -190,9 +190,10 @@ static void print_log(const struct log_file *log)
     row("id", "%s", id);
 }
 
-static void print_span(const struct posixtrace_info *info)
+/* first: of what the log has kept. */
+static void print_span(const struct posixtrace_info *info, int64_t first)
 {
-    int64_t span = info->last_ns - info->first_ns;
+    int64_t span = info->last_ns - first;
 
     if (info->events == 0) {
         row("events", "none");
@@ -203,7 +204,9 @@ static void print_span(const struct posixtrace_info *info)
             (double)info->events * 1e9 / (double)span);
     else
         row("events", "%" PRIu64, info->events);
-    row("first", "%s", when_iso(info->first_ns));
+    if (first != info->first_ns)
+        row("overwritten", "from %s on, when the first loss began", when_iso(info->first_ns));
+    row("first", "%s", when_iso(first));
     row("last", "%s", when_iso(info->last_ns));
     if (info->late)
         row("late", "%" PRIu64 " events, whose thread was stalled for more than a second",
@@ -344,15 +347,18 @@ static void print_threads(const struct log_file *log, enum chars_style style)
 }
 
 /* A pipe tells all of itself only at its end, and if it has none, as much as has come. */
-static int drain(struct log_file *log)
+static int drain(struct log_file *log, int64_t *first)
 {
     struct posixtrace_info seen = { .events = 0 };
     struct posixtrace_event e;
     int unavailable = 0, error, status;
+    bool only_marks = true;
 
     progress_begin("events", 0);
     while ((error = posixtrace_next_event(log->trid, &e, &unavailable)) == 0 && !unavailable) {
         seen.first_ns = seen.events++ ? seen.first_ns : e.ns;
+        *first = only_marks ? e.ns : *first;
+        only_marks &= log_file_is_loss_mark(e.id);
         seen.last_ns = e.ns;
         if ((seen.events & PROGRESS_EVERY) == 0)
             progress_at(seen.events);
@@ -375,15 +381,17 @@ static int print_info(const char *path, bool strict)
         chars_utf8_is_safe(STDOUT_FILENO) ? CHARS_TERMINAL : CHARS_TERMINAL_ASCII;
     struct log_file log;
     int status = log_file_open(&log, path);
+    int64_t first;
 
     if (status != EXIT_DONE)
         return status;
+    first = log_file_kept_from(&log);
     if (!log.seekable)
-        status = drain(&log);
+        status = drain(&log, &first);
     if (status == EXIT_DONE) {
         print_log(&log);
         print_attributes(&log);
-        print_span(&log.info);
+        print_span(&log.info, first);
         print_memory(&log.info);
         print_loss(&log);
         if (knows_totals(&log)) {
