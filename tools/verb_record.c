@@ -9,9 +9,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "apart.h"
+#include "child.h"
 #include "options.h"
 #include "out.h"
 #include "tool.h"
@@ -164,6 +166,17 @@ static void release(struct recording *r)
     free(r->log);
 }
 
+/* Not of the signal that record passed on: whoever sent that knows. */
+static void say_signal(const struct launch *l, const struct watch_end *end,
+                       const struct record_request *q)
+{
+    int number = WIFSIGNALED(end->status) ? WTERMSIG(end->status) : 0;
+
+    if (number && number != end->signal && !q->quiet)
+        tool_note("%s was %s%s", quote(l->argv[0]), child_text(CHILD_SIGNAL + number),
+                  WCOREDUMP(end->status) ? ", core dumped" : "");
+}
+
 static int run_program(struct launch *l, struct recording *r, const struct record_request *q)
 {
     struct watch_end end;
@@ -187,6 +200,8 @@ static int run_program(struct launch *l, struct recording *r, const struct recor
     watch(r, 1, q, true, &end);
     if (end.left)
         tool_note("process %d continues, and is not recorded any more", (int)r->pid);
+    else
+        say_signal(l, &end, q);
     done = finish(r, q, l->path);
     status = end.left ? 128 + end.signal : launch_status(end.status);
     return status ? status : done;
