@@ -17,9 +17,11 @@
  * *symbol) that does the same, and whose arguments the compiler checks.  Up to 15
  * fields each; for C11 with the extensions of gcc and clang, and for C++11.
  *
- * Types: bool, char, the integers, float, double, char * and const char * (a string, with
- * its NUL; NULL traces ""), void * and const void * (an address).  Any other is an error
- * of the compiler.  Strings of one event have POSIXTRACE_EMIT_STRINGS bytes together;
+ * Types: bool, char, the integers, float, double, long double (stored as double), char * and
+ * const char * (a string, with its NUL; NULL traces ""), void * and const void * (an address).
+ * In C++ also enumerations, stored as their underlying type, and string classes (std::string,
+ * std::string_view: data() of const char and size()), stored up to a NUL in them.  Any other is
+ * an error of the compiler.  Strings of one event have POSIXTRACE_EMIT_STRINGS bytes together;
  * what is more is cut off.  Define that before the first use for another size.
  *
  * Field names: the last identifier of the argument, `p->count` is count; before the first
@@ -105,17 +107,28 @@ pxt_pack_plain_(struct pxt_packer_ *p, const void *value, size_t size)
 }
 
 static inline __attribute__((unused)) void
-pxt_pack_string_(struct pxt_packer_ *p, const void *value, size_t size)
+pxt_pack_long_double_(struct pxt_packer_ *p, const void *value, size_t size)
 {
-    const char *string, *end;
-    size_t length;
+    long double wide;
+    double narrow;
 
-    memcpy(&string, value, size);
+    memcpy(&wide, value, size);
+    narrow = (double)wide;
+    pxt_pack_plain_(p, &narrow, sizeof narrow);
+}
+
+/* Up to a NUL, if there is one: size is at most what may be read. */
+static inline __attribute__((unused)) void
+pxt_pack_text_(struct pxt_packer_ *p, const char *string, size_t size)
+{
+    size_t length = size < p->room ? size : p->room;
+    const char *end;
+
     /* The room may be more than an array has that the compiler knows: no cause to warn. */
     __asm__("" : "+r"(string));
     /* As strnlen(), which strict C does not declare. */
-    end = string ? (const char *)memchr(string, 0, p->room) : string;
-    length = end ? (size_t)(end - string) : string ? p->room : 0;
+    end = string && length ? (const char *)memchr(string, 0, length) : string;
+    length = end ? (size_t)(end - string) : string ? length : 0;
     if (length)
         memcpy(p->at, string, length);
     p->at[length] = 0;
@@ -123,17 +136,62 @@ pxt_pack_string_(struct pxt_packer_ *p, const void *value, size_t size)
     p->room -= length;
 }
 
+static inline __attribute__((unused)) void
+pxt_pack_string_(struct pxt_packer_ *p, const void *value, size_t size)
+{
+    const char *string;
+
+    memcpy(&string, value, size);
+    pxt_pack_text_(p, string, SIZE_MAX);
+}
+
 #ifdef __cplusplus
 
-#define POSIXTRACE_AUTO_ auto
+#define POSIXTRACE_LOCAL_(i, x) auto posixtrace_v##i = pxt_value_(x);
 #define POSIXTRACE_TYPE_(v) pxt_typed_<decltype(v)>::name()
 #define POSIXTRACE_IS_STRING_(v) pxt_typed_<decltype(v)>::is_string
 #define POSIXTRACE_PACK_(p, v) pxt_typed_<decltype(v)>::pack(&p, &v, sizeof v)
 
-template <typename T> struct pxt_typed_;
+template <bool, typename T> struct pxt_if_ { };
+template <typename T> struct pxt_if_<true, T> { typedef T type; };
+
+/* A string class, as std::string and std::string_view: data() gives const char *. */
+template <typename T> auto pxt_text_test_(const T *t, int)
+    -> decltype((void)t->size(), (void)static_cast<const char *>(t->data()), true);
+template <typename T> void *pxt_text_test_(const T *, long);
+template <typename T> struct pxt_is_text_ {
+    static constexpr bool value = sizeof pxt_text_test_((T *)0, 0) == sizeof true;
+};
+template <typename T> struct pxt_is_text_<T &> {
+    static constexpr bool value = false;
+};
+
+/* What a field is stored as; a string class by itself where the argument was a temporary. */
+struct pxt_text_ {
+    const char *string;
+    size_t length;
+    const char *data() const { return string; }
+    size_t size() const { return length; }
+};
+
+template <typename T, bool text = pxt_is_text_<T>::value> struct pxt_typed_ {
+    static constexpr bool is_string = false, known = false;
+    static const char *name() { return ""; }
+    static void pack(pxt_packer_ *, const void *, size_t) { }
+};
+template <typename T> struct pxt_typed_<T, true> {
+    static constexpr bool is_string = true, known = true;
+    static const char *name() { return "str"; }
+    static void pack(pxt_packer_ *p, const void *value, size_t)
+    {
+        const T *text = static_cast<const T *>(value);
+
+        pxt_pack_text_(p, text->data(), text->size());
+    }
+};
 #define POSIXTRACE_TYPED_(type, text, string, how) \
-    template <> struct pxt_typed_<type> { \
-        static constexpr bool is_string = string; \
+    template <> struct pxt_typed_<type, false> { \
+        static constexpr bool is_string = string, known = true; \
         static const char *name() { return text; } \
         static void pack(pxt_packer_ *p, const void *value, size_t size) \
         { \
@@ -154,24 +212,70 @@ POSIXTRACE_TYPED_(long long, "i64", false, pxt_pack_plain_)
 POSIXTRACE_TYPED_(unsigned long long, "u64", false, pxt_pack_plain_)
 POSIXTRACE_TYPED_(float, "f32", false, pxt_pack_plain_)
 POSIXTRACE_TYPED_(double, "f64", false, pxt_pack_plain_)
+POSIXTRACE_TYPED_(long double, "f64", false, pxt_pack_long_double_)
 POSIXTRACE_TYPED_(void *, POSIXTRACE_POINTER_, false, pxt_pack_plain_)
 POSIXTRACE_TYPED_(const void *, POSIXTRACE_POINTER_, false, pxt_pack_plain_)
 POSIXTRACE_TYPED_(char *, "str", true, pxt_pack_string_)
 POSIXTRACE_TYPED_(const char *, "str", true, pxt_pack_string_)
 #undef POSIXTRACE_TYPED_
 
+#define POSIXTRACE_NO_FIELD_ "POSIXTRACE_EVENT: no type for a field; known are bool, char, " \
+    "integers, enumerations, float, double, char *, void * and string classes"
+
+/* Traits of the compiler, which cannot stand in the type of a function. */
+template <typename T> struct pxt_kind_ {
+    static constexpr bool
+        is_enum = __is_enum(T), is_text = pxt_is_text_<T>::value,
+        is_other = (__is_class(T) || __is_union(T)) && !is_text,
+        is_plain = !is_enum && !is_text && !is_other;
+};
+template <typename T, bool = pxt_kind_<T>::is_enum> struct pxt_underlying_ { };
+template <typename T> struct pxt_underlying_<T, true> { typedef __underlying_type(T) type; };
+
+template <typename T> static inline typename pxt_if_<pxt_kind_<T>::is_plain, T>::type
+pxt_value_(T value)
+{
+    static_assert(pxt_typed_<T>::known, POSIXTRACE_NO_FIELD_);
+    return value;
+}
+
+template <typename T> static inline typename pxt_underlying_<T>::type pxt_value_(T value)
+{
+    return static_cast<typename pxt_underlying_<T>::type>(value);
+}
+
+template <typename T> static inline typename pxt_if_<pxt_kind_<T>::is_text, pxt_text_>::type
+pxt_value_(const T &text)
+{
+    return { text.data(), static_cast<size_t>(text.size()) };
+}
+
+template <typename T> static inline typename pxt_if_<pxt_kind_<T>::is_text, T>::type
+pxt_value_(T &&text)
+{
+    return static_cast<T &&>(text);
+}
+
+template <typename T> static inline typename pxt_if_<pxt_kind_<T>::is_other, int>::type
+pxt_value_(const T &)
+{
+    static_assert(pxt_typed_<T>::known, POSIXTRACE_NO_FIELD_);
+    return 0;
+}
+
 #else
 
-#define POSIXTRACE_AUTO_ __extension__ __auto_type
+#define POSIXTRACE_LOCAL_(i, x) __extension__ __auto_type posixtrace_v##i = (x);
 #define POSIXTRACE_TYPE_(v) _Generic((v), \
     _Bool: "bool", char: "char", signed char: "i8", unsigned char: "u8", short: "i16", \
     unsigned short: "u16", int: "i32", unsigned: "u32", long: POSIXTRACE_LONG_, \
     unsigned long: POSIXTRACE_ULONG_, long long: "i64", unsigned long long: "u64", \
-    float: "f32", double: "f64", void *: POSIXTRACE_POINTER_, \
+    float: "f32", double: "f64", long double: "f64", void *: POSIXTRACE_POINTER_, \
     const void *: POSIXTRACE_POINTER_, char *: "str", const char *: "str")
 #define POSIXTRACE_IS_STRING_(v) _Generic((v), char *: 1, const char *: 1, default: 0)
 #define POSIXTRACE_PACK_(p, v) _Generic((v), char *: pxt_pack_string_, \
-    const char *: pxt_pack_string_, default: pxt_pack_plain_)(&p, &v, sizeof v)
+    const char *: pxt_pack_string_, long double: pxt_pack_long_double_, \
+    default: pxt_pack_plain_)(&p, &v, sizeof v)
 
 #endif
 
@@ -212,8 +316,7 @@ POSIXTRACE_TYPED_(const char *, "str", true, pxt_pack_string_)
     POSIXTRACE_CAT_(POSIXTRACE_CAT_(POSIXTRACE_, POSIXTRACE_COUNT_(__VA_ARGS__)), _) \
     (m, s, __VA_ARGS__)
 
-/* Of POSIXTRACE_EVENT: locals, types, names and stores, one of each for a field. */
-#define POSIXTRACE_LOCAL_(i, x)  POSIXTRACE_AUTO_ posixtrace_v##i = (x);
+/* Of POSIXTRACE_EVENT: types, names and stores, one of each for a field, and locals above. */
 #define POSIXTRACE_WORD_(i, x)   POSIXTRACE_TYPE_(posixtrace_v##i)
 #define POSIXTRACE_FIELD_(i, x)  #x
 #define POSIXTRACE_SIZE_(i, x)   sizeof posixtrace_v##i

@@ -240,7 +240,45 @@ START_TEST(described_again)
 }
 END_TEST
 
+START_TEST(long_double)
+{
+    long double quarter = 1.0L / 4;
+
+    POSIXTRACE_EVENT("long", quarter, 1.5L);
+    expect("long", "f64 quarter; f64 arg2", "quarter=0.25 arg2=1.5");
+}
+END_TEST
+
 #ifdef __cplusplus
+enum class colour : unsigned char { red, green = 200 };
+enum plain_enum { nothing = -1 };
+struct constants { static const int most = 7; };    /* no definition: its address is not taken */
+struct bits { unsigned five : 5; volatile int rest; };
+
+static std::string made(const char *text)
+{
+    return std::string(text) + "!";
+}
+
+START_TEST(classes)
+{
+    std::string word = "word", with_nul("a\0b", 3);
+    const std::string empty;
+    std::string_view part = std::string_view("abcdef").substr(1, 2);
+    struct bits b = { 21, -5 };
+
+    POSIXTRACE_EVENT("word", word, part);
+    expect("word", "str word; str part", "word=\"word\" part=\"bc\"");
+    POSIXTRACE_EVENT("made", made("temp"), empty, with_nul);
+    expect("made", "str made; str empty; str with_nul", "made=\"temp!\" empty=\"\" with_nul=\"a\"");
+    POSIXTRACE_EVENT("cut", made("0123456789ab"), word);
+    expect("cut", "str made; str word", "made=\"0123456789\" word=\"\"");
+    POSIXTRACE_EVENT("enum", colour::green, nothing, constants::most, b.five, b.rest);
+    expect("enum", "u8 green; i32 nothing; i32 most; u32 five; i32 rest",
+           "green=200 nothing=-1 most=7 five=21 rest=-5");
+}
+END_TEST
+
 extern "C++" {
 template <typename T> static void emit_any(T v)
 {
@@ -441,6 +479,7 @@ static void prepare(TCase *c)
 static void add(TCase *c)
 {
     tcase_add_test(c, types);
+    tcase_add_test(c, long_double);
     tcase_add_test(c, addresses);
     tcase_add_test(c, strings);
     tcase_add_test(c, names);
@@ -451,6 +490,7 @@ static void add(TCase *c)
     tcase_add_test(c, described_again);
 #ifdef __cplusplus
     tcase_add_test(c, templates);
+    tcase_add_test(c, classes);
 #endif
     tcase_add_test(c, described_otherwise);
     tcase_add_test(c, longest_name);

@@ -4,4 +4,6 @@
 extern "C" {
 #include <check.h>
 }
+#include <string>
+#include <string_view>
 #include "emit.c"
