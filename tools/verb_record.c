@@ -7,6 +7,7 @@
 #include "record.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -166,13 +167,13 @@ static void release(struct recording *r)
     free(r->log);
 }
 
-/* Not of the signal that record passed on: whoever sent that knows. */
+/* Not of a signal that record passed on, also as SIGTERM: its sender knows. */
 static void say_signal(const struct launch *l, const struct watch_end *end,
                        const struct record_request *q)
 {
     int number = WIFSIGNALED(end->status) ? WTERMSIG(end->status) : 0;
 
-    if (number && number != end->signal && !q->quiet)
+    if (number && !q->quiet && !(end->signal && (number == end->signal || number == SIGTERM)))
         tool_note("%s was %s%s", quote(l->argv[0]), child_text(CHILD_SIGNAL + number),
                   WCOREDUMP(end->status) ? ", core dumped" : "");
 }
