@@ -392,12 +392,16 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
             lose(lane, PT_LOST_NO_MEMORY, n);
             return false;
         }
-        /* Nothing in the chunk is later than this.  What a stop has overtaken by now would lie
-         * after its STOP; in a chain, the first stream counts it. */
+        /* Nothing in the chunk is later than this.  What a stop has overtaken by now may lie
+         * after its STOP; in a chain, the first stream counts it.  But the stop takes the time
+         * of STOP only once it has closed the gates: without a chunk, find_chunk() refuses the
+         * thread's events of until then, too, so that none is missing between others. */
         ts = pt_clock_now(lane->seg->g.clock);
         pt_clock_settle();
-        if (id > PT_ID_SYSTEM_LAST && !pt_state_runs(pt_load_seqcst(&lane->h->state)))
+        if (id > PT_ID_SYSTEM_LAST && !pt_state_runs(pt_load_seqcst(&lane->h->state))) {
+            pt_lane_close_chunk(lane);
             return false;
+        }
     }
     if (ts <= lane->last && lane->seg->g.clock != PT_CLOCK_TSC)
         ts = lane->last + 1;

@@ -4,10 +4,14 @@
  * An event that a full stream leaves to the next, where that does not take it: the thread
  * gets no slot there, the process is refused, the stream is stopped or shut down between the
  * look at its state and the write; or the event is a half one of a forked child.  It is counted
- * once, in the first, or the parent has it.  The calls on its way go through the test, which
- * does at such a moment what another thread, process or handler may do.
+ * once, in the first, or the parent has it.  And events that meet a stop under way, in one stream.
+ * The calls on their way go through the test, which does at such a moment what another thread,
+ * process or handler may do.
  */
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,6 +42,8 @@ enum pt_pool_take __real_pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_
                                       uint32_t *index);
 enum pt_pool_take __wrap_pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need, bool loop,
                                       uint32_t *index);
+bool __real_pt_page_bit_is_of(const struct pt_page *page, unsigned bit, const char *file);
+bool __wrap_pt_page_bit_is_of(const struct pt_page *page, unsigned bit, const char *file);
 
 static trace_event_id_t work;
 static trace_id_t first, next;
@@ -49,6 +55,9 @@ static struct {
     void (*run)(void);                         /* once, at that moment of an event there */
 } meanwhile;
 static pid_t child;
+static pthread_t stopper;
+static _Thread_local bool stops;               /* is that thread */
+static _Atomic bool gates_are_next, may_close_gates;
 
 static void plan(trace_id_t trid, enum moment at, void (*run)(void))
 {
@@ -98,6 +107,15 @@ int __wrap_pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epo
                           const struct pt_author *author)
 {
     return seg == full_of_writers ? -ENOMEM : __real_pt_lane_attach(lane, seg, epoch, author);
+}
+
+/* Of a stop: the state has changed, the gates are open. */
+bool __wrap_pt_page_bit_is_of(const struct pt_page *page, unsigned bit, const char *file)
+{
+    gates_are_next |= stops;
+    while (stops && !may_close_gates)
+        sched_yield();
+    return __real_pt_page_bit_is_of(page, bit, file);
 }
 
 static trace_id_t create(int policy, size_t size)
@@ -306,6 +324,50 @@ START_TEST(half_event_of_a_child)
 }
 END_TEST
 
+static void *stop(void *unused)
+{
+    stops = true;
+    ck_assert_int_eq(posix_trace_stop(first), 0);
+    return unused;
+}
+
+static void stop_up_to_the_gates(void)
+{
+    ck_assert_int_eq(pthread_create(&stopper, NULL, stop, NULL), 0);
+    while (!gates_are_next)
+        sched_yield();
+}
+
+/* The event that gets a chunk finds the stream stopped, those after it find their gates open. */
+START_TEST(stop_between_chunk_and_time)
+{
+    struct posixtrace_event e;
+    uint64_t n = 0;
+    int none = 0;
+
+    first = create(POSIX_TRACE_UNTIL_FULL, LARGE);
+    ck_assert_int_eq(posix_trace_eventid_open("work", &work), 0);
+    posix_trace_event(work, &n, sizeof n);
+    plan(first, HAS_CHUNK, stop_up_to_the_gates);
+    for (n = 1; meanwhile.run; n++)
+        posix_trace_event(work, &n, sizeof n);
+    for (unsigned i = 0; i < 10; i++, n++)
+        posix_trace_event(work, &n, sizeof n);
+    may_close_gates = true;
+    ck_assert_int_eq(pthread_join(stopper, NULL), 0);
+    ck_assert_uint_eq(lost(first), 0);
+    n = 0;
+    while (posixtrace_next_event(first, &e, &none) == 0 && !none) {
+        if (e.id != work)
+            continue;
+        ck_assert_mem_eq(e.data, &n, sizeof n);
+        n++;
+    }
+    ck_assert_uint_gt(n, 100);
+    ck_assert_int_eq(posix_trace_shutdown(first), 0);
+}
+END_TEST
+
 static void prepare(TCase *t)
 {
     tcase_set_timeout(t, 60);
@@ -318,6 +380,7 @@ static void add(TCase *t)
     tcase_add_loop_test(t, next_ends_before_the_write, 0, 2);
     tcase_add_loop_test(t, next_ends_before_the_time, HAS_LANE, HAS_CHUNK + 1);
     tcase_add_test(t, full_next_stops_before_the_write);
+    tcase_add_test(t, stop_between_chunk_and_time);
     if (!is_under_valgrind())
         tcase_add_loop_test(t, half_event_of_a_child, 0, 2);
 }
