@@ -138,17 +138,6 @@ int posixtrace_btf_check(FILE *from, const char *version, unsigned flags,
 
 /* ---- event data as fields ---- */
 
-/* The descriptions of a stream's types, understood and remembered. */
-typedef struct posixtrace_fields posixtrace_fields_t;
-
-/* EINVAL: a NULL pointer; ENOMEM */
-int posixtrace_fields_create(trace_id_t trid, posixtrace_fields_t **fields);
-void posixtrace_fields_free(posixtrace_fields_t *fields);                      /* or NULL */
-/* Of a type's data; NULL: nobody has described it, or not in words that are understood.
- * Belongs to fields. */
-const posixtrace_layout_t *posixtrace_fields_layout(posixtrace_fields_t *fields,
-                                                    trace_event_id_t event);
-
 /*
  * Data in words, `order=5 price=1.5 symbol="ABC"`, or as a JSON object,
  * `{"order":5,"price":1.5,"symbol":"ABC"}`.  As snprintf(): at most size bytes, with NUL,

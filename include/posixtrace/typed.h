@@ -142,6 +142,18 @@ double posixtrace_value_float(const posixtrace_layout_t *layout, size_t field,
 /* The name of a value in the field's enumeration, or NULL.  Async-signal-safe. */
 const char *posixtrace_field_enumerator(const struct posixtrace_field *field, int64_t value);
 
+/* The descriptions of a stream's types, understood and remembered, for a reader that looks
+ * at fields of each event.  Used by one thread at a time. */
+typedef struct posixtrace_fields posixtrace_fields_t;
+
+/* EINVAL: a NULL pointer; ENOMEM */
+int posixtrace_fields_create(trace_id_t trid, posixtrace_fields_t **fields);
+void posixtrace_fields_free(posixtrace_fields_t *fields);                      /* or NULL */
+/* Of a type's data; NULL: nobody has described it, or not in words that are understood.
+ * Belongs to fields. */
+const posixtrace_layout_t *posixtrace_fields_layout(posixtrace_fields_t *fields,
+                                                    trace_event_id_t event);
+
 #ifdef __cplusplus
 }
 #endif

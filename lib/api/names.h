@@ -17,4 +17,7 @@ int pt_eventid_open(const char *event_name, trace_event_id_t *event_id, struct p
  * negative errno. */
 int pt_event_describe(struct pt_names *names, uint32_t id, const char *description);
 
+/* As posixtrace_event_description(); a negative errno. */
+int pt_event_description(trace_id_t trid, trace_event_id_t event, char *description);
+
 #endif

@@ -76,15 +76,14 @@ PT_PUBLIC int posixtrace_trid_event_describe(trace_id_t trid, trace_event_id_t e
     return pt_guard_leave(&g, r);
 }
 
-PT_PUBLIC int posixtrace_event_description(trace_id_t trid, trace_event_id_t event,
-                                           char *description)
+int pt_event_description(trace_id_t trid, trace_event_id_t event, char *description)
 {
     const char *text = NULL;
     struct pt_guard g;
     int r = -EINVAL;
 
-    if (!description || !pt_guard_enter(&g, trid, PT_STREAM_ANY))
-        return EINVAL;
+    if (!pt_guard_enter(&g, trid, PT_STREAM_ANY))
+        return -EINVAL;
     pthread_mutex_lock(&g.s->reading);
     if (pt_stream_name(g.s, event)) {
         text = pt_stream_description(g.s, event);
@@ -93,5 +92,11 @@ PT_PUBLIC int posixtrace_event_description(trace_id_t trid, trace_event_id_t eve
     if (text)
         pt_texts_copy_out(description, text, PT_DESCRIPTION_MAX);
     pthread_mutex_unlock(&g.s->reading);
-    return pt_guard_leave(&g, r);
+    return -pt_guard_leave(&g, r);
+}
+
+PT_PUBLIC int posixtrace_event_description(trace_id_t trid, trace_event_id_t event,
+                                           char *description)
+{
+    return description ? -pt_event_description(trid, event, description) : EINVAL;
 }

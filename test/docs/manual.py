@@ -41,6 +41,7 @@ NOT_AN_ERROR_NUMBER = {
     'posixtrace_event_wanted', 'posixtrace_site_open',
     'posixtrace_system_event', 'posixtrace_system_wanted', 'posixtrace_system_wants',
     'posixtrace_loss_cause_text', 'posixtrace_stream_directory',
+    'posixtrace_layout_text', 'posixtrace_layout_json',
 }
 
 

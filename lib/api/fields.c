@@ -6,8 +6,11 @@
  * ... event, so that types that never get one cost nearly nothing.
  */
 #include <errno.h>
+#include <posixtrace/typed.h>
 #include <stdlib.h>
-#include "format/format.h"
+#include "api/names.h"
+#include "base/atomics.h"
+#include "model/layout.h"
 
 #define IDS 4096u    /* beyond every id that a stream can have */
 
@@ -21,7 +24,7 @@ struct posixtrace_fields {
     struct entry entry[IDS];
 };
 
-int posixtrace_fields_create(trace_id_t trid, posixtrace_fields_t **fields)
+PT_PUBLIC int posixtrace_fields_create(trace_id_t trid, posixtrace_fields_t **fields)
 {
     posixtrace_fields_t *f = fields ? calloc(1, sizeof *f) : NULL;
 
@@ -32,12 +35,12 @@ int posixtrace_fields_create(trace_id_t trid, posixtrace_fields_t **fields)
     return 0;
 }
 
-void posixtrace_fields_free(posixtrace_fields_t *fields)
+PT_PUBLIC void posixtrace_fields_free(posixtrace_fields_t *fields)
 {
     if (!fields)
         return;
     for (size_t i = 0; i < IDS; i++)
-        posixtrace_layout_free(fields->entry[i].layout);
+        free(fields->entry[i].layout);
     free(fields);
 }
 
@@ -45,16 +48,16 @@ void posixtrace_fields_free(posixtrace_fields_t *fields)
 static void look(posixtrace_fields_t *f, trace_event_id_t event, struct entry *e)
 {
     char text[POSIXTRACE_DESCRIPTION_MAX + 1];
-    int error = posixtrace_event_description(f->trid, event, text);
+    int error = pt_event_description(f->trid, event, text);
 
-    if (!error && posixtrace_layout_parse(text, &e->layout, NULL) == EINVAL)
+    if (!error && pt_layout_parse(text, &e->layout, NULL) == -EINVAL)
         e->next = UINT32_MAX;
     else
         e->next = e->next ? 2 * e->next : 1;
 }
 
-const posixtrace_layout_t *posixtrace_fields_layout(posixtrace_fields_t *f,
-                                                    trace_event_id_t event)
+PT_PUBLIC const posixtrace_layout_t *posixtrace_fields_layout(posixtrace_fields_t *f,
+                                                              trace_event_id_t event)
 {
     struct entry *e = event < IDS ? &f->entry[event] : NULL;
 
