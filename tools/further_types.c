@@ -24,12 +24,27 @@ static unsigned long number_of(const char *name, size_t *length)
     return *end || number == 1 ? 0 : number;
 }
 
+/* A name that is too long for the mark has lost its end: what is left begins all such names. */
 static bool is_further(const struct log_type *type, const struct log_type *of)
 {
     size_t length;
 
-    return number_of(type->name, &length) && strncmp(type->name, of->name, length) == 0 &&
-           of->name[length] == '\0';
+    if (!number_of(type->name, &length) || strncmp(type->name, of->name, length) != 0)
+        return false;
+    return of->name[length] == '\0' ||
+           (strlen(type->name) == TRACE_EVENT_NAME_MAX && strlen(of->name) > length &&
+            strlen(of->name) + strlen(type->name + length) > TRACE_EVENT_NAME_MAX &&
+            !number_of(of->name, &length));
+}
+
+/* Of how many types type may be a further one; above 1 only where names lost their ends. */
+static size_t bases_of(const struct log_type *types, size_t count, const struct log_type *type)
+{
+    size_t bases = 0;
+
+    for (size_t i = 0; i < count; i++)
+        bases += types[i].id > POSIX_TRACE_UNNAMED_USEREVENT && is_further(type, &types[i]);
+    return bases;
 }
 
 static void print_one(const struct log_type *types, size_t count, const struct log_type *of,
@@ -39,7 +54,7 @@ static void print_one(const struct log_type *types, size_t count, const struct l
     size_t further = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (!is_further(&types[i], of))
+        if (!is_further(&types[i], of) || bases_of(types, count, &types[i]) > 1)
             continue;
         first = first ? first : &types[i];
         last = &types[i];
@@ -65,6 +80,10 @@ int further_types_print(const struct log_file *log, const char *in_front)
     for (size_t i = 0; i < count; i++)
         if (types[i].id > POSIX_TRACE_UNNAMED_USEREVENT)
             print_one(types, count, &types[i], in_front);
+    for (size_t i = 0; i < count; i++)
+        if (bases_of(types, count, &types[i]) > 1)
+            out_format("%s%s is a further type of one whose name begins so\n", in_front,
+                       quote(types[i].name));
     free(types);
     return EXIT_DONE;
 }

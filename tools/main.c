@@ -29,7 +29,7 @@ static const char help[] =
     "Looks at logs and streams of the POSIX tracing library.\n"
     "\n"
     "  record CMD       records a program, or processes that run\n"
-    "  info LOG         what the log knows of itself: types, threads, losses, end\n"
+    "  info [LOG]       what the log knows of itself: types, threads, losses, end\n"
     "  print [LOG]      its events, in order, as text, jsonl or csv\n"
     "  export|import IN OUT  to another tool's format; a log from one, or from jsonl\n"
     "  check LOG        is it whole? says what is damaged\n"
@@ -83,8 +83,10 @@ static int run(char **argv)
     const char *first = argv[0] ? argv[1] : NULL;
     const struct verb *verb;
 
-    if (!first)
-        return tool_usage("no verb given");
+    if (!first) {
+        fputs(help, stderr);
+        return EXIT_USAGE;
+    }
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 ||
         (strcmp(first, "help") == 0 && !argv[2])) {
         out_text(help);

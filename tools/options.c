@@ -43,7 +43,8 @@ const char *options_nearest(const char *word, const char *const *list)
 {
     size_t length = strlen(word);
     const char *best = NULL;
-    unsigned best_cost = (unsigned)(length / 3 + 1) + 1;
+    /* Of three letters one may be wrong: 'foo' is not meant for 'loop'. */
+    unsigned best_cost = (unsigned)(length / 3 + (length > 3 || length < 3)) + 1;
 
     if (length == 0 || length > WORD_MAX)
         return NULL;

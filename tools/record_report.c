@@ -195,8 +195,9 @@ static void explain_nothing(const struct recording *r, const struct record_reque
         tool_note("nothing was recorded in %s: no event that --filter wants; event types: %s",
                   log->shown, f->names);
     else if (f->types > 0)
-        tool_note("nothing was recorded in %s: event types were opened (%s), but no event was "
-                  "generated", log->shown, f->names);
+        tool_note("nothing was recorded in %s: event types were opened (%s), but no event came: "
+                  "none was generated, or only by processes that cannot be followed, as in a pid "
+                  "namespace of their own (unshare -p)", log->shown, f->names);
     else if (path && !names_the_library(path))
         tool_note("nothing was recorded in %s: %s is not linked with libposixtrace, and nothing "
                   "that it started has called it%s", log->shown, quote(path),

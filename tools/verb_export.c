@@ -19,17 +19,18 @@
 #include "progress.h"
 #include "tool.h"
 
-enum { TO = 1, FORCE, LIST };
+enum { TO = 1, FORCE, LIST, OUTPUT };
 enum { OUTPUT_BUFFER = 1 << 18 };
 
 static struct convert convert;
 
 static const struct option_spec own[] = {
-    { "to", true, TO }, { "force", false, FORCE }, { "list", false, LIST }, { NULL, false, 0 }
+    { "to", true, TO }, { "force", false, FORCE }, { "list", false, LIST }, { "o", true, OUTPUT },
+    { "output", true, OUTPUT }, { NULL, false, 0 }
 };
 
 static const char help[] =
-    "usage: posixtrace export --to=FORMAT [--force] [OPTION]... LOG OUT\n"
+    "usage: posixtrace export --to=FORMAT [--force] [OPTION]... LOG OUT|-o OUT\n"
     "\n"
     "Writes the events of LOG (-: standard input) to OUT, in the format of another\n"
     "tool. OUT is a file (-: standard output), or with ctf a folder; it appears when\n"
@@ -205,6 +206,8 @@ static int take(struct export *ex, int code, const char *value)
         ex->format = convert_format(value, true, &status);
     else if (code == FORCE)
         ex->force = true;
+    else if (code == OUTPUT)
+        ex->out_path = value;
     else if (code == OPTION_OPERAND)
         status = take_operand(ex, value);
     else

@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <posixtrace/attach.h>
 #include <posixtrace/filter.h>
 
+#include "chars.h"
 #include "options.h"
 #include "out.h"
 #include "steer.h"
@@ -78,14 +80,20 @@ static int print_left_out(void *context, trace_event_id_t id, const char *name)
 
 static int print_filter(const struct posixtrace_stream *stream, trace_id_t trid)
 {
-    char text[POSIXTRACE_EXPRESSION_MAX + 1];
+    char text[POSIXTRACE_EXPRESSION_MAX + 1], shown[sizeof text * CHARS_MAX_ESCAPE];
+    enum chars_style style =
+        chars_utf8_is_safe(STDOUT_FILENO) ? CHARS_TERMINAL : CHARS_TERMINAL_ASCII;
     trace_event_set_t set;
     int error = posix_trace_get_filter(trid, &set);
 
     if (error == 0)
         error = posixtrace_get_expression(trid, text);
-    if (error == 0)
-        out_format("records %s\n", text[0] ? unquoted(text) : "everything");
+    if (error == 0) {
+        *chars_show(shown, text, style) = '\0';
+        out_text("records ");
+        out_text(text[0] ? shown : "everything");
+        out_text("\n");
+    }
     if (error == 0)
         error = each_type(trid, print_left_out, &set);
     return error ? stream_error(stream, "look at", error) : EXIT_DONE;
@@ -121,9 +129,11 @@ static int clear(const struct posixtrace_stream *stream, trace_id_t trid)
 static int change(const struct request *r, const struct posixtrace_stream *stream,
                   trace_id_t trid)
 {
-    struct log_file now = { .shown = strdup(stream_call(stream)), .trid = trid, .fd = -1 };
+    const char *called = stream_call(stream);
+    struct log_file now = { .trid = trid, .fd = -1 };
     int status = set_expression(stream, trid, r->where.text);
 
+    now.shown = strcpy(tool_grow(NULL, strlen(called) + 1, 1), called);
     if (status == EXIT_DONE)
         where_warn(&r->where, &now);
     free(now.shown);

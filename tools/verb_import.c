@@ -23,7 +23,7 @@
 #include "progress.h"
 #include "tool.h"
 
-enum { FROM = 1, COST, FORCE, LIST, UNTIL };
+enum { FROM = 1, COST, FORCE, LIST, UNTIL, OUTPUT };
 enum { DATA_MAX = 61440 };        /* the most that an event of a log has */
 
 /* One import under way. */
@@ -43,11 +43,12 @@ static struct convert conversion;
 
 static const struct option_spec own[] = {
     { "from", true, FROM }, { "event-cost", true, COST }, { "force", false, FORCE },
-    { "list", false, LIST }, { "until", true, UNTIL }, { NULL, false, 0 }
+    { "list", false, LIST }, { "until", true, UNTIL }, { "o", true, OUTPUT },
+    { "output", true, OUTPUT }, { NULL, false, 0 }
 };
 
 static const char help[] =
-    "usage: posixtrace import --from=FORMAT [--force] [OPTION]... IN LOG\n"
+    "usage: posixtrace import --from=FORMAT [--force] [OPTION]... IN LOG|-o LOG\n"
     "\n"
     "Makes the trace log LOG from the events in IN (-: standard input;\n"
     "tcp:HOST:PORT, tcp-listen:PORT: a connection; udp:PORT: packets, for shark).\n"
@@ -217,6 +218,8 @@ static int take(struct import *im, int code, const char *value)
                                 quote(value));
     } else if (code == FORCE) {
         im->force = true;
+    } else if (code == OUTPUT) {
+        im->log_path = value;
     } else if (code == OPTION_OPERAND) {
         status = take_operand(im, value);
     } else {

@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <posixtrace/attr.h>
+#include <posixtrace/system.h>
 #include <posixtrace/typed.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ enum { STRICT = 1, PROGRESS_EVERY = 0x3fff, DESCRIPTION_COLUMN = 16, PACKET_HEAD
 static const struct option_spec options[] = { { "strict", false, STRICT }, { NULL, false, 0 } };
 
 static const char help[] =
-    "usage: posixtrace info [--strict] LOG|-\n"
+    "usage: posixtrace info [--strict] [LOG|-]\n"
     "\n"
     "Prints what a trace log knows of itself: attributes and clock, the time it\n"
     "spans, event types with counts, threads, memory use, what was lost and why, the\n"
@@ -164,7 +165,10 @@ static void print_attributes(const struct log_file *log)
     if (log->info.clock != POSIXTRACE_CLOCK_REALTIME) {
         row("stream full", "%s, size %s", policy_text(stream_policy), amount_bytes(stream));
         row("children", "%s", inherited == POSIX_TRACE_INHERITED ? "traced" : "not traced");
-        row("log full", "%s, size %s", policy_text(log_policy), amount_bytes(size));
+        if (log_policy == POSIX_TRACE_APPEND)
+            row("log full", "%s", policy_text(log_policy));
+        else
+            row("log full", "%s, size %s", policy_text(log_policy), amount_bytes(size));
     }
     if (posixtrace_attr_getcompression(&attr, &compression) == 0 && compression)
         row("compressed", "by zstd, each packet by itself");
@@ -330,6 +334,25 @@ static int print_types(const struct log_file *log, enum chars_style style)
     return EXIT_DONE;
 }
 
+/* They come from the kernel, and a stream counts them for no thread; an import does. */
+static void print_switches(const struct log_file *log)
+{
+    struct log_type *types;
+    uint64_t switches = 0;
+    size_t count;
+
+    if (log->info.clock == POSIXTRACE_CLOCK_REALTIME ||
+        log_file_types(log, &types, &count) != EXIT_DONE)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (types[i].id >= POSIXTRACE_SWITCH_IN && types[i].id <= POSIXTRACE_SWITCH_PREEMPTED)
+            switches += types[i].count;
+    free(types);
+    if (switches)
+        out_format("%12" PRIu64 "  context switches, of the kernel: in no thread's count\n",
+                   switches);
+}
+
 static void print_threads(const struct log_file *log, enum chars_style style)
 {
     struct posixtrace_thread_info t;
@@ -399,6 +422,7 @@ static int print_info(const char *path, bool strict)
             if (status == EXIT_DONE)
                 status = print_types(&log, style);
             print_threads(&log, style);
+            print_switches(&log);
         }
     }
     out_flush();
@@ -423,7 +447,9 @@ static int run(struct options *o)
         if (options_set_log(&path, o->value) != EXIT_DONE)
             return EXIT_USAGE;
     }
-    return path ? print_info(path, strict) : tool_usage("no log named");
+    if (!path && isatty(STDIN_FILENO))
+        return tool_usage("no log named");
+    return print_info(path ? path : "-", strict);
 }
 
 const struct verb verb_info = { "info", help, options, run };

@@ -79,7 +79,8 @@ static bool find_near(const struct known *k, const struct posixtrace_expression_
     char word[NEAR_MAX], (*part)[NEAR_MAX] = tool_grow(NULL, 3 * k->count + 1, sizeof *part);
     const char **list = tool_grow(NULL, 3 * k->count + 1, sizeof *list), *near;
 
-    snprintf(word, sizeof word, "%.*s", (int)fixed, t->name);
+    /* One letter is one error away from any name. */
+    snprintf(word, sizeof word, "%.*s", t->name[fixed] && fixed < 2 ? 0 : (int)fixed, t->name);
     for (size_t i = 0; i < 3 * k->count; i++) {
         const char *name = k->types[i / 3].name;
 

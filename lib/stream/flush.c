@@ -151,7 +151,7 @@ static void *flush_thread(void *arg)
     struct pt_flusher *f = arg;
     int e;
 
-    prctl(PR_SET_NAME, "posixtrace-flush", 0, 0, 0);
+    prctl(PR_SET_NAME, "pxtrace-flush", 0, 0, 0);
     e = pt_thread_own_descriptors(f->fd);
     if (e == 0)
         e = pt_log_lock_take(&f->lock, f->fd);

@@ -395,7 +395,7 @@ static bool log_is_being_made(void)
 
         snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
         comm = fopen(path, "r");
-        found = comm && fgets(name, sizeof name, comm) && strcmp(name, "posixtrace-flus\n") == 0;
+        found = comm && fgets(name, sizeof name, comm) && strcmp(name, "pxtrace-flush\n") == 0;
         if (comm)
             fclose(comm);
     }
