@@ -271,8 +271,8 @@ START_TEST(classes)
     expect("word", "str word; str part", "word=\"word\" part=\"bc\"");
     POSIXTRACE_EVENT("made", made("temp"), empty, with_nul);
     expect("made", "str made; str empty; str with_nul", "made=\"temp!\" empty=\"\" with_nul=\"a\"");
-    POSIXTRACE_EVENT("cut", made("0123456789ab"), word);
-    expect("cut", "str made; str word", "made=\"0123456789\" word=\"\"");
+    POSIXTRACE_EVENT("cut class", made("0123456789ab"), word);
+    expect("cut class", "str made; str word", "made=\"0123456789\" word=\"\"");
     POSIXTRACE_EVENT("enum", colour::green, nothing, constants::most, b.five, b.rest);
     expect("enum", "u8 green; i32 nothing; i32 most; u32 five; i32 rest",
            "green=200 nothing=-1 most=7 five=21 rest=-5");
