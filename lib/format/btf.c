@@ -5,7 +5,7 @@
 #include "format/format.h"
 
 static const struct posixtrace_format_option options[] = {
-    { "version", "export: 2.1.5, 2.2.1 (default) or 2.3.0" },
+    { "version", "export: 2.1.5, 2.2.1 or 2.3.0 (that of an imported file, or 2.2.1)" },
     { "exclude", "export: leaves out an entity type, such as EVENT; may be repeated" },
     { "strict", "import: yes stops at the first bad line, no passes over it" },
     { NULL, NULL }

@@ -98,7 +98,7 @@ struct pt_btf_file {
     size_t   at, end;
     bool     ended;
     uint64_t line;              /* number of the last one, from 1 */
-    char     version[32];       /* "": none yet */
+    char     version[32];       /* the last one; "": none yet */
     char     scale[4];          /* "": none yet */
     uint32_t multiply, divide;  /* to nanoseconds */
     int      table;             /* that rows "#-..." belong to */

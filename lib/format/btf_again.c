@@ -31,7 +31,7 @@ static void write_lost(struct pt_btf_export *x)
 /* Times are relative to a whole second, which the header names. */
 void pt_btf_begin(struct pt_btf_export *x, int64_t ns)
 {
-    const char *const version = pt_btf_rules_name(x->w.rules);
+    const char *version = x->version[0] ? x->version : pt_btf_rules_name(x->w.rules);
     char date[40];
     struct tm tm;
     time_t second;
@@ -115,7 +115,19 @@ bool pt_btf_again_line(struct pt_btf_export *x, const struct posixtrace_event *e
     return true;
 }
 
-/* Of the header: date and creator have places of their own, this file has its own version. */
+/* What goes back as it was is by the rules of its version; other events go by them, too. */
+static void keep_version(struct pt_btf_export *x, const char *text)
+{
+    bool known;
+    unsigned rules = pt_btf_rules(text, &known);
+
+    if (x->began || x->version_given || !known)
+        return;
+    x->w.rules = rules == PT_BTF_OLD ? PT_BTF_21 : rules;
+    snprintf(x->version, sizeof x->version, "%.31s", text);
+}
+
+/* Of the header: version, date and creator have places of their own. */
 void pt_btf_again_parameter(struct pt_btf_export *x, const struct posixtrace_event *e)
 {
     struct posixtrace_value v[POSIXTRACE_FIELDS_MAX];
@@ -126,6 +138,8 @@ void pt_btf_again_parameter(struct pt_btf_export *x, const struct posixtrace_eve
         return;
     string_of(&v[0], name, sizeof name, true);
     string_of(&v[1], value, sizeof value, false);
+    if (strcasecmp(name, "version") == 0)
+        keep_version(x, value);
     if (strcasecmp(name, "version") == 0 || strcasecmp(name, "timescale") == 0)
         return;
     if (strcasecmp(name, "creationdate") == 0 && !x->began) {

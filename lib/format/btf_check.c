@@ -71,7 +71,8 @@ static void check_parameter(struct pt_btf_check *c, char *text)
         FIND_LINE(c, "#%s a second time", h.name);
     else if (c->events)
         FIND_LINE(c, "#%s stands behind the first event", h.name);
-    if (h.kind == PT_BTF_VERSION && !again)
+    /* The last one counts, as for other readers. */
+    if (h.kind == PT_BTF_VERSION && !c->events)
         take_version(c);
 }
 
@@ -88,7 +89,8 @@ static void list_types(uint32_t types, char *text, size_t size)
                                      pt_btf_type_name(i));
 }
 
-/* The entity is one of these types, by this line.  A name belongs to one type. */
+/* The entity is one of these types, by this line.  A name belongs to one type.  Where lines
+ * disagree, the first that does is told: which one is wrong is not known, so both hold then. */
 static bool narrow(struct pt_btf_check *c, uint32_t entity, uint32_t types,
                    const struct pt_btf_event *e, const char *role)
 {
@@ -96,7 +98,7 @@ static bool narrow(struct pt_btf_check *c, uint32_t entity, uint32_t types,
     char was[80], wanted[80];
 
     if (k->types & types) {
-        k->types &= types;
+        k->types = k->mixed ? k->types : k->types & types;
         if (!k->line)
             k->line = c->file.line;
         return true;
@@ -105,6 +107,8 @@ static bool narrow(struct pt_btf_check *c, uint32_t entity, uint32_t types,
     list_types(types, wanted, sizeof wanted);
     pt_btf_find(c, e->target, PT_BTF_S_ANY, e->action, "%s %s is %s since line %" PRIu64
                 "; here it must be %s", role, c->names.texts[entity], was, k->line, wanted);
+    k->types |= types;
+    k->mixed = true;
     return false;
 }
 

@@ -25,13 +25,14 @@ struct pt_btf_instance {
     struct pt_btf_instance **runnables;   /* of a process: the innermost last */
     struct pt_btf_instance *owner;        /* of a runnable, or NULL */
     struct pt_btf_instance *next;         /* of the same entity */
+    bool     told;                        /* what is wrong in its state, up to its next event */
 };
 
 struct pt_btf_known {
-    uint32_t types;              /* that it can be, as bits */
+    uint32_t types;              /* that it can be, as bits; mixed: that it has been */
     uint64_t line;               /* where it was seen first */
     uint8_t  state;              /* of a semaphore */
-    bool     counted, counter_told, any;
+    bool     counted, counter_told, any, mixed;
     int64_t  counter;            /* last instance that began */
     int64_t  first, last;        /* instances that were seen */
     struct pt_btf_instance *instances;

@@ -4,6 +4,9 @@
  * Processes, runnables and semaphores, one event at a time: the machine of each, and
  * what must be so between them.  A core has one process, a process runs when it does
  * something, its runnables nest and leave the core before it.
+ *
+ * A finding about an instance of which the line is not (it runs still, or does not) is
+ * told once, until that instance has an event: one wrong line is not to have hundreds.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,6 +16,15 @@
 static const char *name_of(const struct pt_btf_check *c, uint32_t entity)
 {
     return c->names.texts[entity];
+}
+
+/* What is wrong with an instance of which the line is not, is it to be told? */
+static bool tell_once(struct pt_btf_instance *i)
+{
+    bool told = i->told;
+
+    i->told = true;
+    return !told;
 }
 
 /* ---- cores ---- */
@@ -59,9 +71,9 @@ static void check_its_runnables(struct pt_btf_check *c, const struct pt_btf_case
                                 const struct pt_btf_instance *p, unsigned state)
 {
     for (uint32_t i = p->depth; i-- > 0;) {
-        const struct pt_btf_instance *r = p->runnables[i];
+        struct pt_btf_instance *r = p->runnables[i];
 
-        if (k->a->act != PT_BTF_TERMINATE && r->state != PT_BTF_S_RUNNING)
+        if ((k->a->act != PT_BTF_TERMINATE && r->state != PT_BTF_S_RUNNING) || !tell_once(r))
             continue;
         pt_btf_find(c, k->e->target, state, k->a->name, "its runnable %s is %s still",
                     name_of(c, r->entity), pt_btf_state_name(r->state));
@@ -92,6 +104,7 @@ void pt_btf_check_process(struct pt_btf_check *c, const struct pt_btf_case *k)
     if (!p || !pt_btf_state_has(PT_BTF_OF_PROCESS, k->a->act))
         return;
     state = p->state;
+    p->told = false;
     p->state = (uint8_t)pt_btf_check_step(c, k, PT_BTF_OF_PROCESS, state);
     if (goes(k->a->act))
         check_its_runnables(c, k, p, state);
@@ -114,7 +127,7 @@ struct pt_btf_instance *pt_btf_check_source(struct pt_btf_check *c, const struct
     if (p->state == PT_BTF_S_ANY) {
         p->state = PT_BTF_S_RUNNING;
     } else if (p->state != PT_BTF_S_RUNNING &&
-               !(p->state == PT_BTF_S_POLLING && k->e->type == PT_BTF_R)) {
+               !(p->state == PT_BTF_S_POLLING && k->e->type == PT_BTF_R) && tell_once(p)) {
         pt_btf_find(c, k->e->target, p->state, k->a->name, "%s is %s; it must be RUNNING to do so",
                     k->e->source, pt_btf_state_name(p->state));
     }
@@ -141,7 +154,7 @@ static void check_nesting(struct pt_btf_check *c, const struct pt_btf_case *k,
                           const struct pt_btf_instance *p, const struct pt_btf_instance *r,
                           unsigned state)
 {
-    const struct pt_btf_instance *inner, *outer;
+    struct pt_btf_instance *inner, *outer;
     uint32_t at = 0;
 
     while (at < p->depth && p->runnables[at] != r)
@@ -149,13 +162,14 @@ static void check_nesting(struct pt_btf_check *c, const struct pt_btf_case *k,
     outer = at > 0 ? p->runnables[at - 1] : NULL;
     inner = at + 1 < p->depth ? p->runnables[at + 1] : NULL;
     if ((k->a->act == PT_BTF_START || k->a->act == PT_BTF_RESUME) && outer &&
-        outer->state == PT_BTF_S_SUSPENDED)
+        outer->state == PT_BTF_S_SUSPENDED && tell_once(outer))
         pt_btf_find(c, k->e->target, state, k->a->name, "%s, which has called it, is SUSPENDED",
                     name_of(c, outer->entity));
-    if (k->a->act == PT_BTF_SUSPEND && inner && inner->state == PT_BTF_S_RUNNING)
+    if (k->a->act == PT_BTF_SUSPEND && inner && inner->state == PT_BTF_S_RUNNING &&
+        tell_once(inner))
         pt_btf_find(c, k->e->target, state, k->a->name, "%s, which it has called, is RUNNING still",
                     name_of(c, inner->entity));
-    if (k->a->act == PT_BTF_TERMINATE && inner)
+    if (k->a->act == PT_BTF_TERMINATE && inner && tell_once(inner))
         pt_btf_find(c, k->e->target, state, k->a->name, "%s, which it has called, is %s still",
                     name_of(c, inner->entity), pt_btf_state_name(inner->state));
 }
@@ -171,6 +185,7 @@ void pt_btf_check_runnable(struct pt_btf_check *c, const struct pt_btf_case *k)
     if (!r)
         return;
     state = r->state;
+    r->told = false;
     r->state = (uint8_t)pt_btf_check_step(c, k, PT_BTF_OF_RUNNABLE, state);
     if (p && r->owner && r->owner != p)
         pt_btf_find(c, k->e->target, state, k->a->name, "by %s, but %s, instance %" PRIi64

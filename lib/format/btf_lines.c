@@ -225,7 +225,7 @@ static void take_named(struct pt_btf_file *f, struct pt_btf_header *h)
             take_mapping(f, h, known[i].table, h->value);
         else if (h->kind == PT_BTF_TIMESCALE)
             take_scale(f, h);
-        else if (h->kind == PT_BTF_VERSION && !f->version[0])
+        else if (h->kind == PT_BTF_VERSION)
             snprintf(f->version, sizeof f->version, "%s", h->value);
         return;
     }

@@ -237,6 +237,7 @@ static int take_options(struct pt_btf_export *x)
     };
     const char *version = pt_job_option(x->w.job, "version", 0), *type;
 
+    x->version_given = version != NULL;
     x->w.rules = version ? 0 : PT_BTF_22;
     for (size_t i = 0; version && i < sizeof versions / sizeof *versions; i++)
         if (strcmp(version, versions[i].name) == 0)

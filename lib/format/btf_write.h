@@ -26,7 +26,8 @@ struct pt_btf_export {
     char     parameters[PT_BTF_PARAMETER_BYTES];
     size_t   parameter_bytes;
     char     creator[200];
-    bool     has_base, began, from_btf, told_due;
+    char     version[32];       /* of the imported file, if none was asked for; or "" */
+    bool     version_given, has_base, began, from_btf, told_due;
     char     note[PT_BTF_NOTE];
 };
 

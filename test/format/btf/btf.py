@@ -9,6 +9,8 @@ usage: btf.py PART POSIXTRACE [SEED]
   export    random schedules: what the file says is what the log said, in each version
   instances random lives of instances, and lines after their ends: threads for those alive only
   machines  random lines: the check finds what the tables here find
+  single    one wrong line in a long file: a few findings; the last of two versions counts
+  versions  a file comes back with the version that it had
   hostile   damaged and excessive files: a message, no crash, bounded memory
 """
 
@@ -458,6 +460,98 @@ def machines(tool, _, rng):
     return 0
 
 
+# ---- single ----
+
+def valid(rng, rounds):
+    """Two tasks with runnables that share a lock, and one that lives on and on."""
+    rows, t = ["#version 2.2.1", "#timescale ns"], 0
+
+    def add(text, step=1):
+        nonlocal t
+        t += rng.randint(0, step)
+        rows.append(f"{t},{text}")
+
+    add("S_C,0,STI,S_C,0,trigger")
+    add("S_C,0,T,C,0,activate")
+    add("C1,0,T,C,0,start")
+    for i in range(rounds):
+        for p in "AB":
+            add(f"S_{p},{i},STI,S_{p},{i},trigger", 9)
+            add(f"S_{p},{i},T,{p},{i},activate")
+            add(f"C0,0,T,{p},{i},start")
+            for r in "xy":
+                add(f"{p},{i},R,{p}{r},{i},start")
+            add(f"{p},{i},SEM,L,0,requestsemaphore")
+            add("L,0,SEM,L,0,lock")
+            add(f"{p},{i},SEM,L,0,assigned")
+            add(f"{p},{i},SEM,L,0,released")
+            add("L,0,SEM,L,0,unlock")
+            for r in "yx":
+                add(f"{p},{i},R,{p}{r},{i},terminate")
+            add(f"C0,0,T,{p},{i},terminate")
+        for r in "vw":
+            add(f"C,0,R,{r},{i},start")
+        for r in "wv":
+            add(f"C,0,R,{r},{i},suspend")
+        for action in ("wait", "release", "resume"):
+            add(f"C1,0,T,C,0,{action}")
+        for r in "vw":
+            add(f"C,0,R,{r},{i},resume")
+        for r in "wv":
+            add(f"C,0,R,{r},{i},terminate")
+    return rows
+
+
+def changed(rng, rows, at):
+    """The rows with one of them gone, twice, or with another field, and what was done."""
+    names = ("A", "C", "C0", "L", "S_A", "Ax", "v")
+    kind, place, values = rng.choice((
+        ("gone", 0, ()), ("twice", 0, ()), ("source", 1, names), ("target", 4, names),
+        ("type", 3, ("T", "R", "I", "SEM", "STI")),
+        ("action", 6, ("start", "resume", "wait", "suspend", "terminate"))))
+    field = rows[at].split(",")
+    if values:
+        field[place] = rng.choice(values)
+    new = {"gone": [], "twice": [rows[at]] * 2}.get(kind, [",".join(field)])
+    return rows[:at] + new + rows[at + 1:], f"{kind}: {rows[at]} as {new}"
+
+
+def single(tool, _, rng):
+    """One wrong line has a few findings, however many lines there are; the last version counts."""
+    good = valid(rng, 60)
+
+    def check(rows, *options):
+        out, _ = run(tool, "btf", "check", *options, "-", data="\n".join(rows).encode() + b"\n",
+                     status=(0, 1))
+        return out
+
+    need("no violation" in check(good, "--from-start"), "findings in what is right")
+    for turn in range(80):
+        rows, what = changed(rng, good, rng.randrange(2, len(good) if turn % 2 else 30))
+        found = check(rows, "--from-start").splitlines()[:-1]
+        need(len(found) <= 16, what, "has", len(found), found[:4])
+    for first, last in (("2.1.5", "2.2.1"), ("2.2.1", "2.1.5")):
+        out = check([f"#version {first}", f"#version {last}"] + good[1:])
+        need(f"by the rules of {last}" in out and "a second time" in out, out[-300:])
+    need(", 1 violation" in check(["#version 2.1.5"] + good), "the rules are those of the last one")
+    return 0
+
+
+def versions(tool, folder, rng):
+    """What goes back as it was says so: the version of the file, if none is asked for."""
+    for version in ("2.1.3", "2.1.5", "2.2.0", "2.2.1", "2.3.0"):
+        rows = valid(rng, 2)
+        (folder / "v.btf").write_text("\n".join([f"#version {version}"] + rows[1:]) + "\n")
+        run(tool, "import", "--force", "--from=btf", folder / "v.btf", folder / "v.ptl")
+        parameters, lines = read(run(tool, "export", "--to=btf", folder / "v.ptl", "-")[0])
+        need(parameters["version"] == version, version, "comes back as", parameters)
+        need(len(lines) == len(rows) - 2, "lines")
+        parameters, _ = read(run(tool, "export", "--to=btf", "--version=2.3.0", folder / "v.ptl",
+                                 "-")[0])
+        need(parameters["version"] == "2.3.0", parameters)
+    return 0
+
+
 # ---- hostile ----
 
 def hostile(tool, folder, rng):
@@ -497,7 +591,7 @@ def main():
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(1 << 32)
     print(f"seed {seed}")
     parts = {"samples": samples, "export": export, "instances": instances, "machines": machines,
-             "hostile": hostile}
+             "single": single, "versions": versions, "hostile": hostile}
     with tempfile.TemporaryDirectory() as name:
         return parts[part](tool, pathlib.Path(name), random.Random(seed))
 
