@@ -161,8 +161,10 @@ static bool take_number(struct parser *p, struct pt_node *n)
     n->operand = PT_OPERAND_INTEGER;
     n->value.integer = n->negative ? (uint64_t)strtoll(p->at, &end, 0) : strtoull(p->at, &end, 0);
     if (*end == '.' || *end == 'e' || *end == 'E') {
-        double number = pt_decimal_read(p->at, &end_float);
+        double number;
 
+        errno = 0;                   /* its whole part may be beyond 64 bits */
+        number = pt_decimal_read(p->at, &end_float);
         n->operand = PT_OPERAND_FLOAT;
         n->value.number = number;
         end = end_float;

@@ -7,6 +7,7 @@
  * parser lets brackets be.
  */
 #include <errno.h>
+#include <float.h>
 #include <string.h>
 #include "model/expression.h"
 #include "model/layout.h"
@@ -92,14 +93,46 @@ static bool relates(int order, enum pt_relation relation)
     }
 }
 
-/* NaN relates to nothing, and is unequal to everything. */
-static bool relates_float(double a, double b, enum pt_relation relation)
+/* The order where one of them is NaN, which is unequal to everything and nothing else. */
+#define UNORDERED 2
+
+static bool relates_float(int order, enum pt_relation relation)
 {
-    if (a < b)
-        return relates(-1, relation);
-    if (a > b)
-        return relates(1, relation);
-    return a >= b ? relates(0, relation) : relation == PT_UNEQUAL;
+    return order == UNORDERED ? relation == PT_UNEQUAL : relates(order, relation);
+}
+
+static int order_floats(double a, double b)
+{
+    return a < b ? -1 : a > b ? 1 : a >= b ? 0 : UNORDERED;
+}
+
+/*
+ * An integer and a float, each with its exact value: as doubles, integers above 2^53 would be
+ * equal to their neighbours.  The integer is compared with the float's whole part, which fits
+ * its type by then, and where they are equal what is left of the float decides.
+ */
+static int order_integer_float(uint64_t v, bool negative, double d)
+{
+    double whole;
+
+    if (!(d >= 0) && !(d < 0))
+        return UNORDERED;
+    if (negative != (d < 0))
+        return negative ? -1 : 1;
+    if (negative) {
+        if (d < -0x1p63)
+            return 1;
+        whole = (double)(int64_t)d;
+        if ((int64_t)v != (int64_t)d)
+            return (int64_t)v < (int64_t)d ? -1 : 1;
+    } else {
+        if (d >= 0x1p64)
+            return -1;
+        whole = (double)(uint64_t)d;
+        if (v != (uint64_t)d)
+            return v < (uint64_t)d ? -1 : 1;
+    }
+    return order_floats(whole, d);
 }
 
 static bool test_text(const struct posixtrace_expression *e, const struct pt_node *n,
@@ -119,8 +152,7 @@ static bool test_integer(const struct pt_node *n, uint64_t v, bool negative)
     int order;
 
     if (n->operand == PT_OPERAND_FLOAT)
-        return relates_float(negative ? (double)(int64_t)v : (double)v, n->value.number,
-                             n->relation);
+        return relates_float(order_integer_float(v, negative, n->value.number), n->relation);
     if (negative != n->negative)
         order = negative ? -1 : 1;
     else
@@ -178,6 +210,24 @@ static bool has_name(const struct posixtrace_expression *e, const struct pt_node
     return is_meant(e, n, name, len) || (unmarked < len && is_meant(e, n, name, unmarked));
 }
 
+/* A number with a point is rounded to what the field can hold: an f32 that is shown as 1.1
+ * is 1.1. */
+static bool test_float(const struct pt_node *n, double d, unsigned bits)
+{
+    double number = n->value.number;
+    int order;
+
+    if (n->relation == PT_TRUE)
+        return d < 0 || d > 0;
+    if (n->operand == PT_OPERAND_INTEGER) {
+        order = order_integer_float(n->value.integer, n->negative, d);
+        return relates_float(order == UNORDERED ? order : -order, n->relation);
+    }
+    if (bits == 32 && number >= -FLT_MAX && number <= FLT_MAX)
+        number = (double)(float)number;
+    return n->operand == PT_OPERAND_FLOAT && relates_float(order_floats(d, number), n->relation);
+}
+
 static bool test_element(const struct posixtrace_expression *e, const struct pt_node *n,
                          const struct posixtrace_layout *l, size_t field,
                          const struct posixtrace_value *value, size_t i)
@@ -185,16 +235,8 @@ static bool test_element(const struct posixtrace_expression *e, const struct pt_
     const struct posixtrace_field *f = &l->fields[field];
     uint64_t v;
 
-    if (f->kind == POSIXTRACE_FLOAT) {
-        double d = pt_value_float(l, field, value, i);
-
-        if (n->relation == PT_TRUE)
-            return d < 0 || d > 0;
-        if (n->operand == PT_OPERAND_INTEGER)
-            return relates_float(d, n->negative ? (double)(int64_t)n->value.integer
-                                                : (double)n->value.integer, n->relation);
-        return n->operand == PT_OPERAND_FLOAT && relates_float(d, n->value.number, n->relation);
-    }
+    if (f->kind == POSIXTRACE_FLOAT)
+        return test_float(n, pt_value_float(l, field, value, i), f->bits);
     v = pt_value_integer(l, field, value, i);
     if (n->relation == PT_TRUE)
         return v != 0;

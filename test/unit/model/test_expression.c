@@ -227,6 +227,59 @@ START_TEST(fields)
 }
 END_TEST
 
+/* Integers and floats are compared by their values, not as doubles. */
+START_TEST(exact)
+{
+    static const struct { const char *field, *relation; uint64_t v; } cases[] = {
+        { "a", "== 9007199254740993", 9007199254740993 },
+        { "a", "> 9007199254740992.0", 9007199254740993 },
+        { "a", "!= 9007199254740992.0", 9007199254740993 },
+        { "a", "== 9007199254740992.0", 9007199254740992 },
+        { "a", "< 18446744073709551616.0", UINT64_MAX },
+        { "a", "> 18446744073709549568.0", UINT64_MAX },
+        { "a", "> -0.5", 0 }, { "a", "== -0.0", 0 }, { "a", "< 0.5", 0 },
+        { "a", ">= 1e-300", 1 }, { "a", "< 1e300", UINT64_MAX },
+        { "b", "< -9007199254740992.0", (uint64_t)-9007199254740993 },
+        { "b", "== -9223372036854775808.0", (uint64_t)INT64_MIN },
+        { "b", "> -9223372036854777856.0", (uint64_t)INT64_MIN },
+        { "b", "> -1.5", (uint64_t)-1 }, { "b", "< -0.5", (uint64_t)-1 },
+        { "b", "< 0.0", (uint64_t)-1 }, { "b", "< 9223372036854775808.0", INT64_MAX },
+        { "c", "< 9007199254740993", 0x4340000000000000 },           /* 2^53 */
+        { "c", "== 9007199254740992", 0x4340000000000000 },
+        { "c", "> 9223372036854775807", 0x43e0000000000000 },        /* 2^63 */
+        { "c", "> -1", 0xbfe0000000000000 },                         /* -0.5 */
+        { "c", "> 18446744073709551615", 0x43f0000000000000 },       /* 2^64 */
+        { "c", "!= 0", 0x7ff8000000000000 },                         /* NaN */
+        { "c", "!= 1.1", 0x3ff19999a0000000 },                       /* 1.1 as an f32 */
+        { "d", "== 1.1", 0x3f8ccccd }, { "d", "<= 1.1", 0x3f8ccccd },
+        { "d", "!= 1.2", 0x3f8ccccd }, { "d", "> 1", 0x3f8ccccd },
+        { "d", "< 1e300", 0x7f800000 - 1 }, { "d", "> 1e300", 0x7f800000 },   /* infinity */
+    };
+    posixtrace_layout_t *all;
+
+    ck_assert_int_eq(posixtrace_layout_parse("u64 a; i64 b; f64 c; f32 d", &all, NULL), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t single = (uint32_t)cases[i].v;
+        uint8_t bytes[28];
+        struct posixtrace_event e = { .name = "n", .data = bytes, .data_len = sizeof bytes };
+        char text[80];
+        posixtrace_expression_t *x;
+
+        for (int k = 0; k < 3; k++)
+            memcpy(bytes + 8 * k, &cases[i].v, 8);
+        memcpy(bytes + 24, &single, 4);
+        for (int negate = 0; negate < 2; negate++) {
+            snprintf(text, sizeof text, "%s%s %s", negate ? "not " : "", cases[i].field,
+                     cases[i].relation);
+            x = parse(text);
+            ck_assert_msg(posixtrace_expression_match(x, &e, all) == !negate, "%s", text);
+            posixtrace_expression_free(x);
+        }
+    }
+    posixtrace_layout_free(all);
+}
+END_TEST
+
 /* Skipped where no locale with a comma is installed. */
 START_TEST(comma)
 {
@@ -368,6 +421,7 @@ static void add(TCase *c)
     tcase_add_test(c, names_in_it);
     tcase_add_test(c, numbers);
     tcase_add_test(c, fields);
+    tcase_add_test(c, exact);
     tcase_add_test(c, comma);
     tcase_add_test(c, connected);
     tcase_add_test(c, decided);
