@@ -168,7 +168,8 @@ bool pt_kev_import_attributes_end(struct pt_kev_import *im)
                     "a processor; --state=NUMBER=NAME says which is RUNNING, READY, ...");
     tell_normalized(im);
     if (ours && !im->big_endian) {
-        im->ours_of_qnx = strcmp(ours, "qnx") == 0;
+        im->ours_marked = strcmp(ours, "qnx-2") == 0;
+        im->ours_of_qnx = im->ours_marked || strcmp(ours, "qnx") == 0;
         im->clock.signed_ns = !im->ours_of_qnx && !im->clock.has_start &&
                               im->clock.rate == PT_KEV_BILLION;
         im->ours = pt_kev_ours_new();

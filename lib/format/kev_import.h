@@ -71,6 +71,7 @@ struct pt_kev_import {
     bool     begun;
     struct pt_kev_ours *ours;      /* NULL: the trace is not of our export */
     bool     ours_of_qnx;          /* and has a header that came from QNX */
+    bool     ours_marked;          /* and user events 1022, 1023 that are not ours have no mark */
 
     struct pt_kev_thread *running[PT_KEV_CPUS];
     unsigned thread_count;
@@ -123,6 +124,8 @@ void pt_kev_threads_forget(struct pt_kev_import *im);
 struct pt_kev_ours *pt_kev_ours_new(void);
 void pt_kev_ours_free(struct pt_kev_ours *ours);
 /* *taken: it was one of our export.  False: job->error is set. */
+/* Of a user event of class USER: whether its number is one of ours. */
+bool pt_kev_is_ours(const struct pt_kev_import *im, uint32_t header);
 bool pt_kev_ours_take(struct pt_kev_import *im, const struct pt_kev_event *e, bool *taken);
 
 #endif

@@ -21,6 +21,12 @@ static size_t take_data(struct pt_kev_writer *w, enum pt_kev_form form, const ui
     return padded;
 }
 
+bool pt_kev_user_is_free(const struct pt_kev_writer *w, unsigned number, unsigned flags)
+{
+    return number >= PT_KEV_USER_MORE ? w->marks && !(flags & PT_KEV_OURS)
+                                      : !w->taken_by_us[number];
+}
+
 /* Two strings; false: it is something else. */
 static bool is_text(const uint8_t *data, size_t length)
 {
@@ -44,7 +50,7 @@ bool pt_kev_write_other(struct pt_kev_writer *w, const struct posixtrace_event *
         data[5] >= PT_KEV_TEXT)
         return true;
     number = data[3] | (unsigned)data[4] << 8;
-    if (data[2] == PT_KEV_USER && (number >= PT_KEV_USER_MORE || w->taken_by_us[number]))
+    if (data[2] == PT_KEV_USER && !pt_kev_user_is_free(w, number, data[1]))
         return true;
     length = take_data(w, (enum pt_kev_form)data[5], data + 6, e->data_len - 6);
     if (!length || (cut && data[5] != PT_KEV_BYTES) ||
@@ -66,6 +72,7 @@ bool pt_kev_write_native(struct pt_kev_writer *w, const struct pt_kev_target *t,
     size_t length;
 
     if (e->data_len < 2 || data[0] >= PT_KEV_CPUS ||
+        (class == PT_KEV_USER && !pt_kev_user_is_free(w, number, data[1])) ||
         (class == PT_KEV_CONTROL && number != PT_KEV_DROPPED && number <= PT_KEV_BUFFER_END))
         return true;
     if (t->form == PT_KEV_TEXT && w->put_text && !cut && is_text(data + 2, e->data_len - 2)) {

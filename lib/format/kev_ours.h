@@ -16,6 +16,9 @@
  * (0: none), 25-27 how many bytes of padding the end has, 28-29 truncation, 30: a word
  * with the type's number comes next.  Then the event's data.
  *
+ * In a file of records that has come from QNX, "qnx-2", these two carry the flag PT_KEV_OURS:
+ * without it they are the program's own user events 1022 and 1023.
+ *
  * A context switch is a thread state with the flag PT_KEV_OURS, if there is nothing more
  * to it: RUNNING, READY (preempted), or another.
  */

@@ -183,6 +183,12 @@ static bool add_switch(struct pt_kev_import *im, const struct pt_kev_event *e, b
     return *taken;
 }
 
+bool pt_kev_is_ours(const struct pt_kev_import *im, uint32_t header)
+{
+    return im->ours && (!im->ours_marked || pt_kev_number(header) < PT_KEV_USER_MORE ||
+                        (pt_kev_flags(header) & PT_KEV_OURS));
+}
+
 bool pt_kev_ours_take(struct pt_kev_import *im, const struct pt_kev_event *e, bool *taken)
 {
     unsigned class = pt_kev_class(e->header), number = pt_kev_number(e->header);
@@ -193,7 +199,7 @@ bool pt_kev_ours_take(struct pt_kev_import *im, const struct pt_kev_event *e, bo
     if (class == PT_KEV_PR_TH && !im->ours_of_qnx &&
         (pt_kev_flags(e->header) & PT_KEV_OURS))
         return add_switch(im, e, taken);
-    if (class != PT_KEV_USER)
+    if (class != PT_KEV_USER || !pt_kev_is_ours(im, e->header))
         return true;
     if (number == PT_KEV_USER_META) {
         *taken = learn(im, e);

@@ -8,13 +8,19 @@
 #include <posixtrace/system.h>
 #include "format/kev_write.h"
 
+/* The flag of user events that are not the program's. */
+static unsigned mark_of(const struct pt_kev_writer *w)
+{
+    return w->of_qnx && w->marks ? PT_KEV_OURS : 0;
+}
+
 static bool put_meta(struct pt_kev_writer *w, size_t length, int64_t ns)
 {
     size_t padded = (length + 7) / 8 * 8;
 
     memset(w->data + length, 0, padded - length);
-    return w->put(w, pt_kev_header(PT_KEV_USER, PT_KEV_USER_META, 0, 0), w->data, padded, ns,
-                  false, NULL);
+    return w->put(w, pt_kev_header(PT_KEV_USER, PT_KEV_USER_META, 0, mark_of(w)), w->data, padded,
+                  ns, false, NULL);
 }
 
 static size_t put_string(struct pt_kev_writer *w, size_t at, const char *text, size_t length)
@@ -177,8 +183,8 @@ bool pt_kev_write_ours(struct pt_kev_writer *w, struct pt_kev_target *t,
     if (e->data_len)
         memcpy(w->data + skip, e->data, e->data_len);
     memset(w->data + length, 0, padded - length);
-    return w->put(w, pt_kev_header(PT_KEV_USER, t->user, a ? a->cpu : 0, 0), w->data, padded,
-                  e->ns, false, e);
+    return w->put(w, pt_kev_header(PT_KEV_USER, t->user, a ? a->cpu : 0,
+                                   skip == 8 ? mark_of(w) : 0), w->data, padded, e->ns, false, e);
 }
 
 bool pt_kev_write_switch(struct pt_kev_writer *w, const struct posixtrace_event *e, bool *done)

@@ -29,7 +29,8 @@ static bool deliver_control(struct pt_kev_file *f, const uint8_t *record, uint32
 /* Sequence numbers that our export has left out are no loss. */
 static void skip_buffers(struct pt_kev_file *f, const uint8_t *record, uint32_t header)
 {
-    if (f->im->ours && pt_kev_type(header) == (PT_KEV_USER << 10 | PT_KEV_USER_META) &&
+    if (pt_kev_is_ours(f->im, header) &&
+        pt_kev_type(header) == (PT_KEV_USER << 10 | PT_KEV_USER_META) &&
         pt_kev_load(record + 8, false) == PT_KEV_META_BUFFERS)
         f->next += pt_kev_load(record + 12, false);
 }

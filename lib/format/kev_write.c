@@ -132,7 +132,7 @@ static void learn(struct pt_kev_writer *w, struct pt_kev_target *t,
     t->type = (uint16_t)type;
     t->form = (uint8_t)form;
     if (type >> 10 == PT_KEV_USER) {
-        if ((type & 1023) >= PT_KEV_USER_MORE || w->taken_by_us[type & 1023])
+        if (!pt_kev_user_is_free(w, type & 1023, 0))
             t->kind = PT_KEV_IS_ANY;
         w->taken[type & 1023] = true;
     }
@@ -233,6 +233,7 @@ int pt_kev_write(struct pt_job *job)
     if (w) {
         w->job = job;
         w->put = put_records;
+        w->marks = true;
         w->head_line = put_head_line;
         w->open = open_buffer;
         w->close = close_buffer;

@@ -49,6 +49,7 @@ struct pt_kev_writer {
     bool   (*open)(struct pt_kev_writer *w, int64_t ns);    /* a buffer, if none is */
     bool   (*close)(struct pt_kev_writer *w);
     bool     begun, of_qnx;
+    bool     marks;                /* it has flags, so ours are told from the program's */
     off_t    cpu_at;               /* where the number of processors is; -1: nowhere */
     unsigned cpus;
 
@@ -90,6 +91,8 @@ void pt_kev_write_cpus(struct pt_kev_writer *w);
 bool pt_kev_write_native(struct pt_kev_writer *w, const struct pt_kev_target *t,
                          const struct posixtrace_event *e, bool *done);
 /* One whose type had no room in the log. */
+/* A user event of the program with that number and those flags can go back as it was. */
+bool pt_kev_user_is_free(const struct pt_kev_writer *w, unsigned number, unsigned flags);
 bool pt_kev_write_other(struct pt_kev_writer *w, const struct posixtrace_event *e, bool *done);
 
 /* ---- kev_ours_write.c ---- */

@@ -74,7 +74,7 @@ static bool put_own(struct pt_kev_writer *w)
            put_line(w, "LITTLE_ENDIAN", "TRUE") && put_line(w, "ENCODING", "16 byte events") &&
            put_line(w, "BOOT_DATE", "Thu Jan  1 00:00:00 1970") &&
            put_line(w, "CYCLES_PER_SEC", "1000000000") && put_line(w, "SYSPAGE_LEN", "0") &&
-           put_line(w, PT_KEV_ATTRIBUTE, w->of_qnx ? "qnx" : "native");
+           put_line(w, PT_KEV_ATTRIBUTE, w->of_qnx ? w->marks ? "qnx-2" : "qnx" : "native");
 }
 
 static bool put_native(struct pt_kev_writer *w, int64_t ns)
