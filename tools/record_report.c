@@ -26,7 +26,7 @@ struct found {
     uint64_t events;      /* but for the standard's own, such as START */
     size_t   types;       /* user types known */
     char     names[200];  /* the first of them */
-    pid_t   *pids;        /* processes that recorded something */
+    pid_t   *pids;        /* processes of which there are events or context switches */
     size_t   pid_count;
     bool     nameless;    /* and some whose events no thread of the log's list has */
 };
@@ -62,6 +62,17 @@ static int by_number(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
+/* Nothing of it was recorded.  A thread that lost nothing either is listed for its context
+ * switches, of which only the log can lose some. */
+static bool is_absent(const struct posixtrace_thread_info *t)
+{
+    uint64_t lost = 0;
+
+    for (unsigned c = 0; c < POSIXTRACE_LOST_LOG_FULL; c++)
+        lost += t->lost[c];
+    return t->recorded == 0 && lost > 0;
+}
+
 static void collect_processes(struct log_file *log, struct found *f)
 {
     struct posixtrace_thread_info thread;
@@ -72,7 +83,7 @@ static void collect_processes(struct log_file *log, struct found *f)
            !unavailable) {
         if (thread.pid == 0 && thread.recorded > 0)
             f->nameless = true;
-        if (thread.pid == 0 || thread.pid == getpid() || thread.recorded == 0)
+        if (thread.pid == 0 || thread.pid == getpid() || is_absent(&thread))
             continue;
         f->pids = tool_grow(f->pids, count + 1, sizeof *f->pids);
         f->pids[count++] = thread.pid;

@@ -82,7 +82,8 @@ int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info);
 /* As pt_log_status.refused. */
 uint32_t pt_log_reader_refused(const struct pt_log_reader *r);
 /* By index from 0 on: 1, 0: no more, negative errno.  Writers of one thread are
- * one entry; the control writer is none, nor is who recorded and lost nothing. */
+ * one entry; the control writer is none, nor is who recorded and lost nothing, unless the log has
+ * context switches of it. */
 int pt_log_reader_thread(struct pt_log_reader *r, size_t index,
                          struct posixtrace_thread_info *info);
 /* -ESPIPE for a pipe that was not read to its end */

@@ -162,17 +162,48 @@ static bool add_unknown(const struct pt_log_reader *r, struct posixtrace_thread_
     return any;
 }
 
+/* Of whom the log has context switches. */
+static bool is_made(const struct pt_total *total)
+{
+    return total->author.level == PT_LEVEL_MADE && total->author.tid != 0;
+}
+
 /* The control writers are no threads (1 is nobody's: what a log that somebody else
- * made says of a thread with that number counts), nor is who tells of context
- * switches, and an author without numbers is none of the stream's writers. */
+ * made says of a thread with that number counts), and an author without numbers is none
+ * of the stream's writers. */
 static bool is_listed(const struct pt_total *total)
 {
     uint64_t any = total->recorded;
 
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
         any |= total->lost[c] | total->log_lost[c];
-    return any && total->author.wid != 0 && total->author.level != PT_LEVEL_MADE &&
-           (total->author.wid != 1 || total->author.tid != 0);
+    return is_made(total) || (any && total->author.wid != 0 &&
+                              total->author.level != PT_LEVEL_MADE &&
+                              (total->author.wid != 1 || total->author.tid != 0));
+}
+
+static bool same_tid(const struct entry *a, const struct entry *b)
+{
+    return a->total->author.pid == b->total->author.pid &&
+           a->total->author.tid == b->total->author.tid;
+}
+
+/* Who tells of a thread's context switches stands for it if it has recorded nothing itself.
+ * The entries are in the order of by_thread(); how many are left. */
+static size_t leave_out_made(struct entry *entries, size_t n)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0, end; i < n; i = end) {
+        bool own = false;
+
+        for (end = i; end < n && same_tid(&entries[i], &entries[end]); end++)
+            own |= !is_made(entries[end].total);
+        for (size_t k = i; k < end; k++)
+            if (!own || !is_made(entries[k].total))
+                entries[kept++] = entries[k];
+    }
+    return kept;
 }
 
 static int build_threads(struct pt_log_reader *r)
@@ -191,6 +222,7 @@ static int build_threads(struct pt_log_reader *r)
         if (is_listed(&t->entries[i]))
             entries[n++].total = &t->entries[i];
     qsort(entries, n, sizeof *entries, by_thread);
+    n = leave_out_made(entries, n);
     mark_threads(entries, n);
     qsort(entries, n, sizeof *entries, by_begin);
     for (size_t i = 0; i < n; i++) {

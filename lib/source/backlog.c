@@ -43,11 +43,10 @@ void pt_backlog_lose(struct pt_backlog *b, uint64_t ts, uint64_t n)
         b->lost_ts = ts;
 }
 
-/* The end of a thread is no event. */
 static void lose_one(struct pt_backlog *b, const struct pt_switch *s)
 {
     pt_backlog_lose(b, s->ts, s->what == PT_SWITCH_LOST ? s->value
-                                                        : s->what != PT_SWITCH_ENDED);
+                                                        : !pt_switch_is_note(s->what));
 }
 
 static void drop_first(struct pt_backlog *b, size_t n)

@@ -106,13 +106,20 @@ static void keep(struct pt_switch_source *s, const struct pt_perf_record *r)
     /* Threads that end have no numbers any more; before Linux 5.13 children are there. */
     if (r->tid <= 0 || r->pid <= 0 || (!s->request.children && r->pid != s->request.pid))
         return;
-    if (r->type == PERF_RECORD_EXIT)
+    if (r->type == PERF_RECORD_EXIT) {
         k.what = PT_SWITCH_ENDED;
-    else if (!(r->misc & PERF_RECORD_MISC_SWITCH_OUT))
+    } else if (r->type == PERF_RECORD_FORK) {
+        k.what = PT_SWITCH_FORKED;
+        k.value = (uint32_t)r->parent;
+    } else if (r->type == PERF_RECORD_COMM) {
+        k.what = PT_SWITCH_NAMED;
+        memcpy(k.name, r->name, sizeof k.name);
+    } else if (!(r->misc & PERF_RECORD_MISC_SWITCH_OUT)) {
         k.what = PT_SWITCH_IN;
-    else
+    } else {
         k.what = r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? PT_SWITCH_PREEMPTED
                                                                : PT_SWITCH_OUT;
+    }
     k.origin = origin_of(s, r->id);
     pt_backlog_add(&s->backlog, &k);
 }

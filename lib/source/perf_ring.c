@@ -23,9 +23,13 @@ struct sample_id {
     uint32_t cpu, reserved;
 };
 
-struct exit_body {
+struct task_body {           /* FORK, EXIT */
     uint32_t pid, ppid, tid, ptid;
     uint64_t time;
+};
+
+struct comm_body {
+    uint32_t pid, tid;       /* behind them the name, with NUL */
 };
 
 struct lost_body {
@@ -111,6 +115,7 @@ int pt_perf_watch(const struct pt_perf_ring *r, const struct pt_perf_clock *cloc
 
     attr.context_switch = 1;
     attr.task = 1;
+    attr.comm = 1;
     attr.inherit = 1;
     attr.inherit_thread = !children;
     fd = event_open(&attr, tid, r->cpu);
@@ -148,25 +153,49 @@ static void copy_out(const struct pt_perf_ring *r, void *to, uint64_t at, size_t
     memcpy((uint8_t *)to + first, r->data, bytes - first);
 }
 
+static void take_task(const struct pt_perf_ring *r, uint64_t at, struct pt_perf_record *record)
+{
+    struct task_body task;
+
+    copy_out(r, &task, at, sizeof task);
+    record->pid = (int32_t)task.pid;
+    record->tid = (int32_t)task.tid;
+    record->parent = (int32_t)task.ptid;
+}
+
+/* bytes: of the body. */
+static void take_comm(const struct pt_perf_ring *r, uint64_t at, size_t bytes,
+                      struct pt_perf_record *record)
+{
+    size_t most = sizeof record->name - 1, length = bytes - sizeof(struct comm_body);
+    struct comm_body comm;
+
+    copy_out(r, &comm, at, sizeof comm);
+    copy_out(r, record->name, at + sizeof comm, length < most ? length : most);
+    record->pid = (int32_t)comm.pid;
+    record->tid = (int32_t)comm.tid;
+}
+
 /* A record of bytes bytes that begins at at, without its head. */
 static void take(const struct pt_perf_ring *r, uint64_t at, size_t bytes,
                  struct pt_perf_record *record)
 {
+    size_t body = bytes - sizeof(struct sample_id);
     struct sample_id sample;
-    struct exit_body end;
     struct lost_body lost;
 
-    copy_out(r, &sample, at + bytes - sizeof sample, sizeof sample);
+    copy_out(r, &sample, at + body, sizeof sample);
     record->pid = (int32_t)sample.pid;
     record->tid = (int32_t)sample.tid;
     record->time = sample.time;
     record->id = sample.id;
     record->cpu = sample.cpu;
-    if (record->type == PERF_RECORD_EXIT && bytes >= sizeof end + sizeof sample) {
-        copy_out(r, &end, at, sizeof end);
-        record->pid = (int32_t)end.pid;
-        record->tid = (int32_t)end.tid;
-    } else if (record->type == PERF_RECORD_LOST && bytes >= sizeof lost + sizeof sample) {
+    if ((record->type == PERF_RECORD_EXIT || record->type == PERF_RECORD_FORK) &&
+        body >= sizeof(struct task_body)) {
+        take_task(r, at, record);
+    } else if (record->type == PERF_RECORD_COMM && body >= sizeof(struct comm_body)) {
+        take_comm(r, at, body, record);
+    } else if (record->type == PERF_RECORD_LOST && body >= sizeof lost) {
         copy_out(r, &lost, at, sizeof lost);
         record->lost = lost.lost;
     }
@@ -174,7 +203,8 @@ static void take(const struct pt_perf_ring *r, uint64_t at, size_t bytes,
 
 static bool is_wanted(uint32_t type)
 {
-    return type == PERF_RECORD_SWITCH || type == PERF_RECORD_EXIT || type == PERF_RECORD_LOST;
+    return type == PERF_RECORD_SWITCH || type == PERF_RECORD_FORK || type == PERF_RECORD_COMM ||
+           type == PERF_RECORD_EXIT || type == PERF_RECORD_LOST;
 }
 
 bool pt_perf_ring_next(struct pt_perf_ring *r, uint64_t head, struct pt_perf_record *record)

@@ -24,11 +24,13 @@ struct pt_perf_ring {
     uint64_t until;         /* where the reader stops this time */
 };
 
-/* A record, as far as it says something of a switch. */
+/* A record, as far as it says something of a switch, or of whose it is. */
 struct pt_perf_record {
-    uint32_t type;          /* PERF_RECORD_SWITCH, _EXIT, _LOST; others are passed over */
+    uint32_t type;          /* PERF_RECORD_SWITCH, _FORK, _COMM, _EXIT, _LOST, no others */
     uint16_t misc;
-    int32_t  pid, tid;      /* EXIT: of the thread that ends */
+    int32_t  pid, tid;      /* of the thread that is made, named, or ends */
+    int32_t  parent;        /* FORK: the thread that makes it */
+    char     name[16];      /* COMM */
     uint64_t time;          /* of the clock that the events were opened with */
     uint64_t id;            /* which event saw it */
     uint32_t cpu;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/clock.h"
 #include "base/grow.h"
 #include "stream/switch_thread.h"
 
@@ -64,11 +65,56 @@ struct pt_switch_thread *pt_switch_threads_get(struct pt_switch_threads *x,
     *t = (struct pt_switch_thread){
         .author = { .wid = pt_add_relaxed(&h->next_wid, 1u), .level = PT_LEVEL_MADE,
                     .pid = s->pid, .tid = s->tid },
-        .origin = s->origin,
+        .origin = s->origin, .named_at = pt_clock_ns(CLOCK_MONOTONIC),
     };
     pt_thread_name_read(s->pid, s->tid, t->author.name);
     *cell_of(x, s->tid) = (uint32_t)++x->count;
     return t;
+}
+
+/* Made by what is no switch. */
+static struct pt_switch_thread *get_unseen(struct pt_switch_threads *x, struct pt_seg_header *h,
+                                           const struct pt_switch *s)
+{
+    size_t count = x->count;
+    struct pt_switch_thread *t = pt_switch_threads_get(x, h, s);
+
+    if (t && x->count > count)
+        t->unseen = true;
+    return t;
+}
+
+static void take_end(struct pt_switch_threads *x, const struct pt_switch *s)
+{
+    struct pt_switch_thread *t = pt_switch_threads_find(x, s->tid);
+
+    if (t && (t->unseen || t->origin == s->origin))
+        t->ended = true;
+}
+
+bool pt_switch_threads_note(struct pt_switch_threads *x, struct pt_seg_header *h,
+                            const struct pt_switch *s)
+{
+    struct pt_switch_thread *t, *parent;
+
+    if (s->what == PT_SWITCH_ENDED) {
+        take_end(x, s);
+        return true;
+    }
+    t = get_unseen(x, h, s);
+    if (!t)
+        return false;
+    if (s->what == PT_SWITCH_NAMED) {
+        memcpy(t->author.name, s->name, sizeof t->author.name);
+        t->author.name[sizeof t->author.name - 1] = '\0';
+        t->renamed = true;
+    } else if (!t->author.name[0]) {
+        /* It has gone before its name could be read. */
+        parent = pt_switch_threads_find(x, (int32_t)s->value);
+        if (parent)
+            memcpy(t->author.name, parent->author.name, sizeof t->author.name);
+    }
+    return true;
 }
 
 /* The writer's name may be older than the thread's, once nobody reads it any more. */
@@ -85,20 +131,40 @@ static void take_name(struct pt_switch_thread *t, const struct pt_tally *known)
     t->author.names = known->author.names;
 }
 
-void pt_switch_threads_identify(struct pt_switch_threads *x, const struct pt_live *l)
+/* A process keeps its first thread's tid over exec, which ends the writers of before. */
+static void give_name(const struct pt_switch_thread *t, struct pt_tally *known)
+{
+    if ((known->source != PT_TALLY_SLOT && t->author.tid != t->author.pid) ||
+        memcmp(known->author.name, t->author.name, sizeof t->author.name) == 0)
+        return;
+    memcpy(known->author.name, t->author.name, sizeof t->author.name);
+    known->changed = true;
+}
+
+static void identify_one(struct pt_switch_thread *t, struct pt_tally *known)
+{
+    if (t->renamed)
+        give_name(t, known);
+    if (known->author.level != 0 || t->known_by > known->author.wid)
+        return;
+    if (!t->renamed)
+        take_name(t, known);
+    t->known_by = known->author.wid;
+    t->author.thread_id = known->author.thread_id;
+}
+
+void pt_switch_threads_identify(struct pt_switch_threads *x, struct pt_live *l)
 {
     for (uint32_t i = 0; x->count && i < l->tally_room; i++) {
-        const struct pt_tally *known = &l->tally[i];
-        uint32_t *cell = known->used && known->author.level == 0
-                             ? cell_of(x, known->author.tid) : NULL;
+        struct pt_tally *known = &l->tally[i];
+        uint32_t *cell = known->used ? cell_of(x, known->author.tid) : NULL;
         struct pt_switch_thread *t = cell && *cell ? &x->of[*cell - 1] : NULL;
 
-        if (!t || t->author.pid != known->author.pid || t->known_by > known->author.wid)
-            continue;
-        take_name(t, known);
-        t->known_by = known->author.wid;
-        t->author.thread_id = known->author.thread_id;
+        if (t && t->author.pid == known->author.pid)
+            identify_one(t, known);
     }
+    for (size_t i = 0; i < x->count; i++)
+        x->of[i].renamed = false;
 }
 
 void pt_switch_threads_read_names(struct pt_switch_threads *x, struct pt_name_turn *turn)

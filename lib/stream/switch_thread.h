@@ -17,6 +17,8 @@ struct pt_switch_thread {
     uint64_t known_by;          /* writer of its own, from which pthread_t and name are */
     uint64_t named_at;          /* when its name was last read, see thread_name.h */
     uint64_t next_no;
+    bool renamed;               /* since the writers' names were last compared with it */
+    bool unseen;                /* no switch of it yet: the first one says the origin */
     bool ended;
 };
 
@@ -35,9 +37,13 @@ struct pt_switch_thread *pt_switch_threads_find(const struct pt_switch_threads *
 /* Whose switch it is; made if need be, a writer of the stream.  NULL: no memory. */
 struct pt_switch_thread *pt_switch_threads_get(struct pt_switch_threads *x,
                                                struct pt_seg_header *h, const struct pt_switch *s);
+/* What a source says of a thread beside its switches.  False: no memory. */
+bool pt_switch_threads_note(struct pt_switch_threads *x, struct pt_seg_header *h,
+                            const struct pt_switch *s);
 /* pthread_t and name, of threads that have recorded events of their own: as the last
- * writer with that tid has them. */
-void pt_switch_threads_identify(struct pt_switch_threads *x, const struct pt_live *l);
+ * writer with that tid has them; but a name that the source said is newer, and becomes that of the
+ * writer. */
+void pt_switch_threads_identify(struct pt_switch_threads *x, struct pt_live *l);
 /* The names of the others, from the kernel. */
 void pt_switch_threads_read_names(struct pt_switch_threads *x, struct pt_name_turn *turn);
 /* Those that have ended. */

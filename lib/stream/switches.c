@@ -125,16 +125,17 @@ static int place_all(struct pt_switches *w, const struct pt_gates *g, const stru
 
         if (s->what == PT_SWITCH_LOST)
             continue;
-        if (s->what == PT_SWITCH_ENDED) {
-            t = pt_switch_threads_find(&w->threads, s->tid);
-            if (t && t->origin == s->origin)
-                t->ended = true;
+        if (pt_switch_is_note(s->what)) {
+            if (!pt_switch_threads_note(&w->threads, w->seg->h, s))
+                return -ENOMEM;
             continue;
         }
         t = pt_switch_threads_get(&w->threads, w->seg->h, s);
         if (!t || pt_grow(&w->placed, &w->placed_room, w->placed_count,
                                 sizeof *w->placed) < 0)
             return -ENOMEM;
+        t->origin = t->unseen ? s->origin : t->origin;
+        t->unseen = false;
         if (t->origin != s->origin || !pt_switch_is_wanted(&w->layouts, g, &t->author, s))
             continue;
         w->placed[w->placed_count++] =
@@ -297,7 +298,7 @@ int pt_switches_write(struct pt_switches *w, struct pt_round *r)
     return e;
 }
 
-void pt_switches_name(struct pt_switches *w, const struct pt_live *l, struct pt_name_turn *turn,
+void pt_switches_name(struct pt_switches *w, struct pt_live *l, struct pt_name_turn *turn,
                       struct pt_log_writer *log)
 {
     if (!w)

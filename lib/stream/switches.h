@@ -46,19 +46,31 @@ enum pt_switch_what {
     PT_SWITCH_IN, PT_SWITCH_OUT, PT_SWITCH_PREEMPTED,
     PT_SWITCH_TIME,    /* no switch: for how long it has run, see pt_switch */
     PT_SWITCH_ENDED,   /* the thread has ended: its tid may be another's from now on */
-    PT_SWITCH_LOST     /* so many were lost before this time */
+    PT_SWITCH_LOST,    /* so many were lost before this time */
+    PT_SWITCH_FORKED,  /* the thread was made, with the name of the one that made it */
+    PT_SWITCH_NAMED    /* it has another name from now on */
 };
+
+/* Those that are no events: what is lost of them is not counted. */
+static inline bool pt_switch_is_note(uint32_t what)
+{
+    return what == PT_SWITCH_ENDED || what == PT_SWITCH_FORKED || what == PT_SWITCH_NAMED;
+}
 
 struct pt_switch {
     uint64_t ts;       /* of the stream's clock */
     int32_t  pid, tid;
     uint32_t what;     /* enum pt_switch_what */
-    uint32_t value;    /* the processor; LOST: how many; TIME: up to so much more, in ns */
+    /* The processor; LOST: how many; TIME: up to so much more, in ns; FORKED: by which tid. */
+    uint32_t value;
     /* Who saw it.  A thread that began while the source did may be seen twice; the
      * first to see it counts, the others are passed over. */
     uint32_t origin;
     uint32_t order;    /* among equal times */
-    uint64_t run_ns;   /* TIME */
+    union {
+        uint64_t run_ns;   /* TIME */
+        char     name[16]; /* NAMED: with NUL */
+    };
 };
 
 struct pt_switch_request {
@@ -114,7 +126,7 @@ unsigned pt_switches_look(struct pt_switches *w);
 int pt_switches_write(struct pt_switches *w, struct pt_round *r);
 /* After it, in each round: the latest names of the threads go into the log; those that have
  * ended are forgotten. */
-void pt_switches_name(struct pt_switches *w, const struct pt_live *l, struct pt_name_turn *turn,
+void pt_switches_name(struct pt_switches *w, struct pt_live *l, struct pt_name_turn *turn,
                       struct pt_log_writer *log);
 
 #endif

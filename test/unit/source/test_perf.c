@@ -437,6 +437,44 @@ START_TEST(children)
 }
 END_TEST
 
+/* The listed name of a pid, "" if it is not listed. */
+static void listed_name(int fd, pid_t pid, char name[16])
+{
+    struct posixtrace_thread_info t;
+    size_t cursor = 0;
+    trace_id_t trid;
+    int none;
+
+    name[0] = '\0';
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    while (posixtrace_thread_getnext(trid, &cursor, &t, &none) == 0 && !none)
+        if (t.pid == pid && t.tid == pid)
+            memcpy(name, t.name, 16);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+
+/* The child ends before anybody could ask for the name of its last program. */
+START_TEST(names_of_programs)
+{
+    int fd = log_file(), status;
+    trace_id_t trid = make(fd, 0, POSIX_TRACE_INHERITED);
+    char name[16];
+    pid_t child;
+
+    child = vfork();
+    if (child == 0) {
+        execl("/bin/sh", "a shell", "-c", "exec sleep 0", (char *)NULL);
+        _exit(1);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    listed_name(fd, child, name);
+    ck_assert_str_eq(name, "sleep");
+    look(fd);
+}
+END_TEST
+
 /* From outside, a process that was there before. */
 START_TEST(another_process)
 {
@@ -568,6 +606,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, as_the_kernel_counts);
     tcase_add_test(t, preempted_threads);
     tcase_add_loop_test(t, children, 0, 2);
+    tcase_add_test(t, names_of_programs);
     tcase_add_test(t, another_process);
     tcase_add_test(t, no_room);
     tcase_add_loop_test(t, refused, 0, 3);
