@@ -5,6 +5,7 @@
  */
 #include "rta_log.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +19,8 @@
 #include "progress.h"
 #include "rta_locks.h"
 #include "tool.h"
+
+enum { LISTED = 20 };   /* names of threads in a message */
 
 struct measuring {
     const posixtrace_metric_t *metrics[RTA_MEASURED];   /* those that the set has */
@@ -79,16 +82,56 @@ static void take_group(struct rta_measure *to, const struct metrics_group *g)
         to->at_most = g->at_most_ns;
 }
 
-static void say_no_thread(const struct measuring *all, const struct rta_task *t, const char *log)
+static int by_text(const void *a, const void *b)
 {
-    const char **names = tool_grow(NULL, all->groups.count + 1, sizeof *names), *near;
-    size_t count = 0;
+    const char *const *x = a, *const *y = b;
 
+    return strcmp(*x, *y);
+}
+
+/* The names of threads that have measurements, each once, sorted, NULL behind them; how many. */
+static size_t names_of(const struct measuring *all, const char ***names)
+{
+    size_t count = 0, kept = 0;
+
+    *names = tool_grow(NULL, all->groups.count + 1, sizeof **names);
     for (size_t i = 0; i < all->groups.count; i++) {
         if (all->groups.rows[i].thread[0] && !all->groups.rows[i].others)
-            names[count++] = all->groups.rows[i].thread;
+            (*names)[count++] = all->groups.rows[i].thread;
     }
-    names[count] = NULL;
+    if (count > 0)
+        qsort(*names, count, sizeof **names, by_text);
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || strcmp((*names)[kept - 1], (*names)[i]) != 0)
+            (*names)[kept++] = (*names)[i];
+    }
+    (*names)[kept] = NULL;
+    return kept;
+}
+
+static void say_names(const struct measuring *all, const char *log)
+{
+    char list[LISTED * (4 * METRICS_THREAD_NAME + 4)] = "", more[48] = "";
+    const char **names;
+    size_t count = names_of(all, &names), used = 0;
+
+    for (size_t i = 0; i < count && i < LISTED && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
+                                 quote(names[i]));
+    if (count > LISTED)
+        snprintf(more, sizeof more, " and %zu more", count - LISTED);
+    if (count > 0)
+        tool_note("threads with measurements in %s: %s%s", log, list, more);
+    else
+        tool_note("no thread that has a name has measurements in %s", log);
+    free(names);
+}
+
+static void say_no_thread(const struct measuring *all, const struct rta_task *t, const char *log)
+{
+    const char **names, *near;
+
+    names_of(all, &names);
     near = options_nearest(t->thread, names);
     if (t->tid != 0)
         tool_note("task %s: %s has no measurement of a thread %d", quote(t->name), log,
@@ -105,6 +148,8 @@ static void say_no_thread(const struct measuring *all, const struct rta_task *t,
 static void assign(const struct measuring *all, const struct rta_task *tasks, size_t count,
                    const char *log, struct rta_seen *seen)
 {
+    bool unnamed = false;
+
     for (size_t t = 0; t < count; t++) {
         bool any = false;
 
@@ -119,7 +164,10 @@ static void assign(const struct measuring *all, const struct rta_task *tasks, si
         }
         if (!any)
             say_no_thread(all, &tasks[t], log);
+        unnamed |= !any && tasks[t].tid == 0;
     }
+    if (unnamed)
+        say_names(all, log);
 }
 
 /* The task of each thread that held a mutex, then what the holds block. */
