@@ -32,6 +32,23 @@ const char *amount_bytes(uint64_t bytes)
     return buffer;
 }
 
+const char *amount_time(int64_t ns)
+{
+    static const char *const units[] = { "ns", "us", "ms", "s" };
+    char *buffer = next_buffer();
+    double value = ns < 0 ? -(double)ns : (double)ns;
+    unsigned unit = 0;
+
+    /* what would be rounded to four digits is the next unit's */
+    while (value >= 999.5 && unit < 3) {
+        value /= 1000;
+        unit++;
+    }
+    snprintf(buffer, SIZE, "%s%.*f%s", ns < 0 ? "-" : "",
+             unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value, units[unit]);
+    return buffer;
+}
+
 const char *amount_count(uint64_t count)
 {
     char *at = next_buffer() + SIZE - 1;

@@ -11,6 +11,9 @@
 /* "1.5 MiB", four digits; one of eight static buffers, reused in turn. */
 const char *amount_bytes(uint64_t bytes);
 
+/* "1.23ms", three digits, for columns of tables; the same. */
+const char *amount_time(int64_t ns);
+
 /* "1,234,567"; the same. */
 const char *amount_count(uint64_t count);
 

@@ -63,7 +63,7 @@ static void append_bounds(struct line *l, const struct metrics_sum *sum)
     append(l, " the longest %s us", metrics_us_range(sum->least_max_ns, sum->max_ns));
 }
 
-static void say_sum(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
+void metrics_say_sum(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
 {
     const struct posixtrace_doubt *d = &sum->doubt;
     struct line l = { "", 0 };
@@ -162,7 +162,7 @@ static bool left_some_out(const struct metrics_view *v)
            info.events > posixtrace_metric_run_events(v->run);
 }
 
-static void say_why(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
+void metrics_say_why(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
 {
     const posixtrace_metric_t *m = v->pick->metrics[metric];
     const struct posixtrace_doubt *d = &sum->doubt;
@@ -191,8 +191,7 @@ static void say_why(const struct metrics_view *v, size_t metric, const struct me
         say(v, &l);
 }
 
-/* All that it needs is there, and it has measured something, for all that is known. */
-static bool is_unknown(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
+bool metrics_is_unknown(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
 {
     return sum->doubt.unknown > 0 && metrics_hears(v->run, v->pick->metrics[metric]);
 }
@@ -200,7 +199,7 @@ static bool is_unknown(const struct metrics_view *v, size_t metric, const struct
 void metrics_print_doubts(const struct metrics_view *v)
 {
     struct metrics_sum sum;
-    bool any = v->format != METRICS_TABLE || (v->stats && v->groups.count == 0);
+    bool any = v->format != METRICS_TABLE;
 
     for (size_t i = 0; i < v->pick->count; i++) {
         metrics_view_sum(v, i, &sum);
@@ -209,13 +208,13 @@ void metrics_print_doubts(const struct metrics_view *v)
         any = true;
         if (v->withheld[i] > 0)
             metrics_time_report(v, i);
-        if (sum.count > 0 || is_unknown(v, i, &sum))
-            say_sum(v, i, &sum);
+        if (sum.count > 0 || metrics_is_unknown(v, i, &sum))
+            metrics_say_sum(v, i, &sum);
     }
     for (size_t i = 0; i < v->pick->count; i++) {
         metrics_view_sum(v, i, &sum);
-        if (v->withheld[i] == 0 && sum.count == 0 && !is_unknown(v, i, &sum))
-            say_why(v, i, &sum);
+        if (v->withheld[i] == 0 && sum.count == 0 && !metrics_is_unknown(v, i, &sum))
+            metrics_say_why(v, i, &sum);
     }
 }
 

@@ -13,4 +13,11 @@
  * without any event types of a program has nothing to compare with: EXIT_DONE. */
 int metrics_check_events(const struct metrics_view *v);
 
+/* A sentence about a metric that has measurements, or may have; and why one has none. */
+void metrics_say_sum(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum);
+void metrics_say_why(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum);
+
+/* All that it needs is there, and it has measured something, for all that is known. */
+bool metrics_is_unknown(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum);
+
 #endif

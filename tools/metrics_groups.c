@@ -19,14 +19,17 @@ enum { SLOTS = 16384, GROUPS_END = SLOTS / 2 };
 void metrics_groups_init(struct metrics_groups *g)
 {
     memset(g, 0, sizeof *g);
+    g->begins = SIZE_MAX;
     g->index = tool_grow(NULL, SLOTS, sizeof *g->index);
     memset(g->index, 0, SLOTS * sizeof *g->index);
 }
 
 void metrics_groups_free(struct metrics_groups *g)
 {
-    for (size_t i = 0; i < g->count; i++)
+    for (size_t i = 0; i < g->count; i++) {
         posixtrace_statistics_free(g->rows[i].statistics);
+        posixtrace_statistics_free(g->rows[i].apart);
+    }
     free(g->rows);
     free(g->index);
     memset(g, 0, sizeof *g);
@@ -129,12 +132,27 @@ static int add_known(struct metrics_group *row, int64_t length, int64_t least, b
     return posixtrace_statistics_add(row->statistics, length);
 }
 
+/* How far this begin is from the one before, unless events were lost in between. */
+static int add_begin(struct metrics_group *row, const struct posixtrace_measurement *m)
+{
+    int error = row->apart || m->unknown ? 0 : posixtrace_statistics_create(&row->apart);
+
+    if (error == 0 && row->has_begun && !m->unknown)
+        error = posixtrace_statistics_add(
+            row->apart, (int64_t)((uint64_t)m->begin_ns - (uint64_t)row->begin_ns));
+    row->has_begun = !m->unknown;
+    row->begin_ns = m->begin_ns;
+    return error;
+}
+
 int metrics_groups_add(struct metrics_groups *g, size_t metric,
                        const struct posixtrace_measurement *m)
 {
     struct metrics_group *row = NULL;
     int error = row_of(g, metric, m, &row);
 
+    if (error == 0 && metric == g->begins)
+        error = add_begin(row, m);
     if (error != 0)
         return error;
     if (!m->unknown)

@@ -22,6 +22,9 @@ struct metrics_group {
     pid_t    pid, tid;
     bool     others;
     posixtrace_statistics_t *statistics;
+    posixtrace_statistics_t *apart;   /* begins of one after the other, of the metric "begins" */
+    int64_t  begin_ns;        /* of the last one, if has_begun */
+    bool     has_begun;
     uint64_t bounds;          /* measurements of which only bounds are known */
     int64_t  least_max_ns;    /* of all, were each as short as it can have been: the longest, */
     double   least_sum_ns;    /* the sum, */
@@ -35,6 +38,7 @@ struct metrics_groups {
     struct metrics_group *rows;
     size_t    count, room;
     uint16_t *index;          /* hash table of places in rows, from 1 */
+    size_t    begins;         /* the place of the metric whose begins matter; SIZE_MAX: none */
     double    cost_ns;        /* of an event, taken off each measurement; 0: nothing */
 };
 

@@ -194,14 +194,17 @@ static size_t length_of(const char *const *list)
     return n;
 }
 
-static void put(struct metrics_pick *p, const struct metrics_picked *picked)
+void metrics_pick_put(struct metrics_pick *p, const struct metrics_picked *picked)
 {
     for (size_t i = 0; i < p->count; i++) {
         if (p->metrics[i] == picked->metric)
             return;
     }
+    p->list = tool_grow(p->list, p->count + 1, sizeof *p->list);
+    p->metrics = tool_grow(p->metrics, p->count + 1, sizeof *p->metrics);
     p->metrics[p->count] = picked->metric;
     p->list[p->count++] = *picked;
+    p->has_own |= picked->own != NULL;
 }
 
 /* A metric of the user's can be named, too, which changes nothing. */
@@ -223,7 +226,7 @@ static int put_users(struct metrics_pick *p, const char *set_word, const char *c
 
         if (status != EXIT_DONE)
             return status;
-        put(p, &made);
+        metrics_pick_put(p, &made);
         p->users++;
     }
     return EXIT_DONE;
@@ -241,7 +244,7 @@ static int put_named(struct metrics_pick *p, const char *set_word, const char *c
         status = metrics_find(p->set, set_word, *names, &picked.metric);
         if (status != EXIT_DONE)
             return status;
-        put(p, &picked);
+        metrics_pick_put(p, &picked);
     }
     return EXIT_DONE;
 }
@@ -273,10 +276,9 @@ int metrics_pick(struct metrics_pick *p, const char *set_word, const char *const
     p->all = room == 0;
     if (p->all)
         room = posixtrace_metric_set_count(p->set);
-    p->list = tool_grow(NULL, room + 1, sizeof *p->list);
-    p->metrics = tool_grow(NULL, room + 1, sizeof *p->metrics);
     for (size_t i = 0; p->all && i < room; i++)
-        put(p, &(struct metrics_picked){ .metric = posixtrace_metric_set_get(p->set, i) });
+        metrics_pick_put(p, &(struct metrics_picked){
+            .metric = posixtrace_metric_set_get(p->set, i) });
     status = put_users(p, set_word, users);
     if (status == EXIT_DONE)
         status = put_named(p, set_word, names);

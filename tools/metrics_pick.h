@@ -24,6 +24,7 @@ struct metrics_pick {
     const posixtrace_metric_t **metrics; /* those of list, for posixtrace_metric_run_begin() */
     size_t count, users;                 /* users: how many are the user's own, the last ones */
     bool   all;                          /* of the set, because none was named */
+    bool   has_own;                      /* of the user's, or of pairs of events */
 };
 
 /* "linux", "marte" or a file.  EXIT_DONE, or it was said: a wrong text with its place. */
@@ -45,6 +46,8 @@ int metrics_find(const posixtrace_metric_set_t *set, const char *set_word, const
  */
 int metrics_pick(struct metrics_pick *p, const char *set_word, const char *const *names,
                  const char *const *users);
+/* One more at the end, which belongs to p then if it is one's own. */
+void metrics_pick_put(struct metrics_pick *p, const struct metrics_picked *picked);
 void metrics_pick_free(struct metrics_pick *p);
 
 #endif

@@ -7,14 +7,17 @@
 #include "metrics_view.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "amount.h"
 #include "chars.h"
 #include "out.h"
+#include "table.h"
 #include "tool.h"
 
-enum { PERCENTILES = 4, COLUMNS = 100 /* that figure 4 fits its metrics to */ };
+enum { PERCENTILES = 4, LARGEST_THREAD = 8 + 2 + METRICS_THREAD_NAME };
 
 struct row {
     const char *metric;
@@ -48,19 +51,38 @@ static void fill(struct row *r, const struct metrics_view *v, const struct metri
 
 /* ---- statistics ---- */
 
-static void table_row(const struct row *r)
+static const struct table_column columns[] = {
+    { .title = "#  TASK" }, { .title = "COUNT" }, { .title = "MIN" }, { .title = "MEAN" },
+    { .title = "DEV", .optional = true }, { .title = "P50" },
+    { .title = "P90", .optional = true }, { .title = "P99" },
+    { .title = "P99.9", .optional = true }, { .title = "MAX" },
+    { .title = "UNKNOWN", .hidden = true }, { .title = "THREAD", .left = true, .flexible = true }
+};
+
+enum { COLUMN_COUNT = sizeof columns / sizeof columns[0] };
+
+static void table_row(struct table *t, const struct row *r)
 {
     const struct metrics_group *g = r->group;
+    bool bound = g->bounds > 0;
+    char *name = metrics_shown(METRICS_TABLE, g->thread);
 
-    out_format("%8s %9" PRIu64 " %11s %11s %11s %11s %11s %11s %11s ",
-               metrics_thread(g->tid, g->thread_id), r->s.count, metrics_us(r->s.min_ns),
-               metrics_us_range(r->least_mean, r->mean),
-               metrics_us(r->deviation),
-               metrics_us(r->percentile[0]), metrics_us(r->percentile[1]),
-               metrics_us(r->percentile[2]), metrics_us(r->percentile[3]));
-    out_format("%11s %8" PRIu64 "  ", metrics_us_range(r->sure, r->worst), g->unknown);
-    metrics_put_name(METRICS_TABLE, g->thread);
-    out_text("\n");
+    table_add_row(t);
+    table_cell(t, metrics_thread(g->tid, g->thread_id));
+    table_cell(t, amount_count(r->s.count));
+    if (r->s.count > 0) {
+        metrics_time_cell(t, r->s.min_ns, bound);
+        metrics_time_cell(t, r->mean, bound);
+        metrics_time_cell(t, r->deviation, false);
+        for (int i = 0; i < PERCENTILES; i++)
+            metrics_time_cell(t, r->percentile[i], bound);
+    }
+    for (int i = 0; r->s.count == 0 && i < PERCENTILES + 3; i++)
+        table_cell(t, "-");
+    metrics_time_cell(t, r->worst, bound || r->sure < r->worst || r->s.count == 0);
+    table_cell(t, g->unknown > 0 ? amount_count(g->unknown) : "-");
+    table_cell(t, name);
+    free(name);
 }
 
 static void csv_row(const struct row *r)
@@ -97,25 +119,20 @@ static void jsonl_row(const struct row *r)
 }
 
 /* Before the first thread of a metric. */
-static void table_heading(const struct metrics_view *v, const struct metrics_group *g)
+static void add_caption(struct table *t, const struct metrics_view *v, size_t place)
 {
-    const posixtrace_metric_t *metric = v->pick->metrics[g->metric];
-    const char *about = posixtrace_metric_about(metric);
+    char *text = metrics_caption(v->pick->metrics[place]);
 
-    metrics_put_name(METRICS_TABLE, posixtrace_metric_name(metric));
-    if (*about) {
-        out_text(": ");
-        metrics_put_name(METRICS_TABLE, about);
-    }
-    out_text("\n#   TASK     COUNT      MIN us        MEAN   DEVIATION         P50         P90"
-             "         P99       P99.9         MAX  UNKNOWN  THREAD\n");
+    table_add_caption(t, text);
+    free(text);
 }
 
 void metrics_print_statistics(const struct metrics_view *v)
 {
-    const struct metrics_group *rows = v->groups.rows;
-    const struct metrics_group *last = NULL;
+    const struct metrics_group *rows = v->groups.rows, *last = NULL;
+    struct table t;
 
+    table_init(&t, columns, COLUMN_COUNT);
     for (size_t i = 0; i < v->groups.count; i++) {
         struct row r;
 
@@ -127,90 +144,75 @@ void metrics_print_statistics(const struct metrics_view *v)
         } else if (v->format == METRICS_JSONL) {
             jsonl_row(&r);
         } else {
-            if (last && rows[i].metric != last->metric)
-                out_text("\n");
             if (!last || rows[i].metric != last->metric)
-                table_heading(v, &rows[i]);
-            table_row(&r);
+                add_caption(&t, v, rows[i].metric);
+            table_row(&t, &r);
             last = &rows[i];
         }
     }
-    if (last)
-        out_text("\n");
+    table_print(&t);
+    table_free(&t);
 }
 
 /* ---- figure 4 ---- */
 
+/* The cell of a group, which may be NULL. */
+static const char *largest_of(const struct metrics_view *v, const struct metrics_group *g)
+{
+    struct row r;
+
+    if (!g || !metrics_view_shows(v, g))
+        return "-";
+    fill(&r, v, g);
+    return metrics_us_range(r.sure, r.worst);
+}
+
+/* Of a metric's column. */
 static size_t width_of(const struct metrics_view *v, size_t metric)
 {
     const char *name = posixtrace_metric_name(v->pick->metrics[metric]);
     size_t width = chars_columns(name, strlen(name));
 
-    return width < 13 ? 13 : width;
-}
-
-static bool has_group(const struct metrics_view *v, size_t metric)
-{
     for (size_t i = 0; i < v->groups.count; i++) {
-        if (v->groups.rows[i].metric == metric && metrics_view_shows(v, &v->groups.rows[i]))
-            return true;
+        const struct metrics_group *g = &v->groups.rows[i];
+        size_t cell = g->metric == metric ? strlen(largest_of(v, g)) : 0;
+
+        width = cell > width ? cell : width;
     }
-    return false;
+    return width;
 }
 
-/* Metrics from *next on that fit; marks them and moves *next behind them. */
-static bool choose(const struct metrics_view *v, size_t *next, bool *chosen)
+/* Metrics from *next on that fit beside the threads; marks them, and moves *next on. */
+static size_t choose(const struct metrics_view *v, size_t *next, bool *chosen)
 {
-    size_t used = 12;
-    bool any = false;
+    size_t used = LARGEST_THREAD, count = 0;
 
     memset(chosen, 0, v->pick->count * sizeof *chosen);
-    for (; *next < v->pick->count; ++*next) {
-        if (!has_group(v, *next))
+    for (; *next < v->pick->count && count + 2 < TABLE_COLUMNS; ++*next) {
+        if (!metrics_view_has(v, *next))
             continue;
         used += width_of(v, *next) + 2;
-        if (any && used > COLUMNS)
+        if (count > 0 && used > out_columns())
             break;
-        any = chosen[*next] = true;
+        chosen[*next] = true;
+        count++;
     }
-    return any;
+    return count;
 }
 
-static void largest_heading(const struct metrics_view *v, const bool *chosen)
-{
-    out_text("#   TASK");
-    for (size_t m = 0; m < v->pick->count; m++) {
-        const char *name = posixtrace_metric_name(v->pick->metrics[m]);
-
-        if (!chosen[m])
-            continue;
-        out_spaces(2 + width_of(v, m) - chars_columns(name, strlen(name)));
-        metrics_put_name(METRICS_TABLE, name);
-    }
-    out_text("  THREAD\n");
-}
-
-static void largest_row(const struct metrics_view *v, const bool *chosen,
+static void largest_row(struct table *t, const struct metrics_view *v, const bool *chosen,
                         const struct metrics_group *thread)
 {
-    out_format("%8s", metrics_thread(thread->tid, thread->thread_id));
-    for (size_t m = 0; m < v->pick->count; m++) {
-        const struct metrics_group *g = chosen[m] ? metrics_groups_find(&v->groups, m, thread)
-                                                  : NULL;
-        const char *text = "-";
-        struct row r;
+    char *name = metrics_shown(METRICS_TABLE, thread->thread);
 
-        if (g) {
-            fill(&r, v, g);
-            if (metrics_view_shows(v, g))
-                text = metrics_us_range(r.sure, r.worst);
-        }
+    table_add_row(t);
+    table_cell(t, metrics_thread(thread->tid, thread->thread_id));
+    for (size_t m = 0; m < v->pick->count; m++) {
         if (chosen[m])
-            out_format("  %*s", (int)width_of(v, m), text);
+            table_cell(t, largest_of(v, metrics_groups_find(&v->groups, m, thread)));
     }
-    out_text("  ");
-    metrics_put_name(METRICS_TABLE, thread->thread);
-    out_text("\n");
+    table_cell(t, name);
+    free(name);
 }
 
 /* Is there a group of the same thread and a chosen metric before that one? */
@@ -237,7 +239,7 @@ static int by_thread(const void *a, const void *b)
 }
 
 /* A line for each thread that has one of the chosen metrics. */
-static void largest_rows(const struct metrics_view *v, const bool *chosen)
+static void largest_rows(struct table *t, const struct metrics_view *v, const bool *chosen)
 {
     const struct metrics_group **threads = tool_grow(NULL, v->groups.count, sizeof *threads);
     size_t count = 0;
@@ -249,20 +251,45 @@ static void largest_rows(const struct metrics_view *v, const bool *chosen)
     }
     qsort(threads, count, sizeof *threads, by_thread);
     for (size_t i = 0; i < count; i++)
-        largest_row(v, chosen, threads[i]);
+        largest_row(t, v, chosen, threads[i]);
     free(threads);
+}
+
+/* The columns of the chosen metrics; the titles are for free(). */
+static void largest_columns(const struct metrics_view *v, const bool *chosen,
+                            struct table_column *to, char **titles)
+{
+    size_t count = 0;
+
+    to[count++] = (struct table_column){ .title = "#   TASK" };
+    for (size_t m = 0; m < v->pick->count; m++) {
+        if (!chosen[m])
+            continue;
+        titles[count] = metrics_shown(METRICS_TABLE, posixtrace_metric_name(v->pick->metrics[m]));
+        to[count] = (struct table_column){ .title = titles[count], .flexible = true };
+        count++;
+    }
+    to[count] = (struct table_column){ .title = "THREAD", .left = true, .flexible = true };
 }
 
 void metrics_print_largest(const struct metrics_view *v)
 {
-    bool *chosen = tool_grow(NULL, v->pick->count, sizeof *chosen), blank = !v->stats;
-    size_t next = 0;
+    bool *chosen = tool_grow(NULL, v->pick->count, sizeof *chosen);
+    size_t next = 0, count;
 
-    while (choose(v, &next, chosen)) {
-        out_text(blank ? "\n# largest, in us\n" : "# largest, in us\n");
-        blank = true;
-        largest_heading(v, chosen);
-        largest_rows(v, chosen);
+    while ((count = choose(v, &next, chosen)) > 0) {
+        struct table_column shown[TABLE_COLUMNS];
+        char *titles[TABLE_COLUMNS] = { NULL };
+        struct table t;
+
+        largest_columns(v, chosen, shown, titles);
+        table_init(&t, shown, count + 2);
+        largest_rows(&t, v, chosen);
+        out_text("\n# largest, in us\n");
+        table_print(&t);
+        table_free(&t);
+        for (size_t i = 0; i < TABLE_COLUMNS; i++)
+            free(titles[i]);
     }
     free(chosen);
 }

@@ -37,7 +37,7 @@ bool metrics_time_holds(struct metrics_view *v, size_t place,
 {
     enum posixtrace_user_time time = v->pick->list[place].time;
 
-    if (time != POSIXTRACE_USER_CPU && time != POSIXTRACE_USER_NOSYSTEM)
+    if ((time != POSIXTRACE_USER_CPU && time != POSIXTRACE_USER_NOSYSTEM) || m->unknown)
         return true;
     if (!v->has_switches && !m->bound)
         v->has_switches = saw(v, switches);

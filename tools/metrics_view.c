@@ -15,13 +15,16 @@
 #include <unistd.h>
 
 #include "chars.h"
+#include "metrics_jobs.h"
 #include "metrics_measure.h"
+#include "metrics_pairs.h"
 #include "metrics_time.h"
 #include "out.h"
+#include "table.h"
 #include "tool.h"
 #include "when.h"
 
-enum { REMARK_INDENT = 2 };
+enum { REMARK_INDENT = 2, NAME_MIN = 6 };
 
 /* ---- words ---- */
 
@@ -85,10 +88,10 @@ const char *metrics_thread(pid_t tid, uint64_t thread_id)
     return buffer;
 }
 
-void metrics_put_name(enum metrics_format format, const char *name)
+char *metrics_shown(enum metrics_format format, const char *name)
 {
     static int utf8 = -1;
-    char *shown = tool_grow(NULL, strlen(name) + 1, CHARS_MAX_ESCAPE), *end;
+    char *shown = tool_grow(NULL, strlen(name) + 1, CHARS_MAX_ESCAPE);
     enum chars_style style;
 
     if (utf8 < 0)
@@ -99,27 +102,58 @@ void metrics_put_name(enum metrics_format format, const char *name)
         style = utf8 ? CHARS_CSV : CHARS_CSV_ASCII;
     else
         style = utf8 ? CHARS_JSON : CHARS_JSON_ASCII;
-    end = chars_show(shown, name, style);
+    *chars_show(shown, name, style) = '\0';
+    return shown;
+}
+
+char *metrics_caption(const posixtrace_metric_t *metric)
+{
+    const char *about = posixtrace_metric_about(metric);
+    char *name = metrics_shown(METRICS_TABLE, posixtrace_metric_name(metric));
+    char *shown = metrics_shown(METRICS_TABLE, about);
+    size_t size = strlen(name) + strlen(shown) + 5;
+    char *text = tool_grow(NULL, size, 1);
+
+    snprintf(text, size, "# %s%s%s", name, *about ? ": " : "", shown);
+    free(name);
+    free(shown);
+    return text;
+}
+
+void metrics_put_name(enum metrics_format format, const char *name)
+{
+    char *shown = metrics_shown(format, name);
+
     if (format != METRICS_TABLE)
         out_text("\"");
-    out_bytes(shown, (size_t)(end - shown));
+    out_text(shown);
     if (format != METRICS_TABLE)
         out_text("\"");
     free(shown);
 }
 
+/* A blank line is due between a table and the first remark. */
+static bool blank_due;
+
 void metrics_remark(const struct metrics_view *v, const char *format, ...)
 {
-    char text[2048];
+    char *text = NULL;
     va_list args;
+    int length;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    length = vasprintf(&text, format, args);
     va_end(args);
+    if (length < 0)
+        return;
+    if (v->format == METRICS_TABLE && blank_due)
+        out_text("\n");
+    blank_due = false;
     if (v->format == METRICS_TABLE)
         out_wrapped(text, 0, REMARK_INDENT);
     else
         tool_note("%s", text);
+    free(text);
 }
 
 /* ---- measurements ---- */
@@ -132,17 +166,27 @@ static const char *us_since(const struct metrics_view *v, int64_t ns)
 
 static void print_table_line(struct metrics_view *v, const struct posixtrace_measurement *m)
 {
+    const char *mark = m->unknown ? " (unknown)" : m->bound ? " (bound)" : "";
+    char *name = metrics_shown(METRICS_TABLE, posixtrace_metric_name(m->metric));
+    char text[256];
+    size_t used;
+
     if (!v->has_origin) {
         v->origin = m->begin_ns;
         v->has_origin = true;
     }
-    out_format("%8s %13s %15s %15s %7" PRIu64 "  ", metrics_thread(m->tid, m->thread_id),
-               metrics_us_range(metrics_groups_least(&v->groups, m),
-                                metrics_groups_length(&v->groups, m)),
-               us_since(v, m->begin_ns), us_since(v, m->end_ns),
-               m->intermediate_events);
-    metrics_put_name(METRICS_TABLE, posixtrace_metric_name(m->metric));
-    out_text(m->unknown ? " (unknown)\n" : m->bound ? " (bound)\n" : "\n");
+    used = (size_t)snprintf(text, sizeof text, "%7s %13s %13s %13s %6" PRIu64 "  ",
+                            metrics_thread(m->tid, m->thread_id),
+                            metrics_us_range(metrics_groups_least(&v->groups, m),
+                                             metrics_groups_length(&v->groups, m)),
+                            us_since(v, m->begin_ns),
+                            us_since(v, m->end_ns), m->intermediate_events);
+    out_text(text);
+    used += strlen(mark);
+    table_put_cut(name, used + NAME_MIN < out_columns() ? out_columns() - used : NAME_MIN);
+    out_text(mark);
+    out_text("\n");
+    free(name);
 }
 
 #define PUT(to, literal) put_text(to, literal, sizeof literal - 1)
@@ -208,7 +252,8 @@ int metrics_view_measured(void *context, const struct posixtrace_measurement *m)
     if (!metrics_time_holds(v, place, m))
         return 0;
     error = metrics_groups_add(&v->groups, place, m);
-    if (error == 0 && !v->stats && (!m->unknown || metrics_hears_any(v->run, m->metric))) {
+    if (error == 0 && v->rows == METRICS_EACH &&
+        (!m->unknown || metrics_hears_any(v->run, m->metric))) {
         if (v->format == METRICS_TABLE)
             print_table_line(v, m);
         else if (v->format == METRICS_CSV)
@@ -238,12 +283,14 @@ static void print_abouts(const struct metrics_view *v)
 {
     for (size_t i = 0; i < v->pick->count; i++) {
         const posixtrace_metric_t *metric = v->pick->metrics[i];
+        char *caption;
 
         if (!v->pick->list[i].own)
             continue;
-        out_text("# ");
-        metrics_put_name(METRICS_TABLE, posixtrace_metric_name(metric));
-        out_format(": %s\n", posixtrace_metric_about(metric));
+        caption = metrics_caption(metric);
+        table_put_cut(caption, out_columns());
+        out_text("\n");
+        free(caption);
     }
 }
 
@@ -251,19 +298,26 @@ void metrics_view_begin(struct metrics_view *v)
 {
     print_cost(v);
     if (v->format == METRICS_CSV)
-        out_text(v->stats ? "metric,tid,thread,count,min_ns,max_ns,mean_ns,deviation_ns,p50_ns,"
-                            "p90_ns,p99_ns,p99_9_ns,unknown,worst_ns,bounds,least_mean_ns,"
-                            "least_max_ns,pid\r\n"
-                          : "metric,tid,begin_ns,end_ns,length_ns,intermediate_events,pid,object,"
-                            "least_ns,unknown\r\n");
-    if (v->format != METRICS_TABLE || v->stats)
+        out_text(v->rows == METRICS_STATS
+                     ? "metric,tid,thread,count,min_ns,max_ns,mean_ns,deviation_ns,p50_ns,p90_ns,"
+                       "p99_ns,p99_9_ns,unknown,worst_ns,bounds,least_mean_ns,least_max_ns,pid\r\n"
+                     : "metric,tid,begin_ns,end_ns,length_ns,intermediate_events,pid,object,"
+                       "least_ns,unknown\r\n");
+    if (v->format != METRICS_TABLE || v->rows != METRICS_EACH)
         return;
     print_abouts(v);
     if (v->has_origin)
         out_format("# us; BEGIN and END since %s\n", when_iso(v->origin));
     else
         out_text("# us; BEGIN and END since the first BEGIN\n");
-    out_text("#   TASK        LENGTH           BEGIN             END  EVENTS  METRIC\n");
+    out_text("#  TASK        LENGTH         BEGIN           END EVENTS  METRIC\n");
+}
+
+static void print_remarks(const struct metrics_view *v)
+{
+    for (size_t i = 0; i < v->pick->count; i++)
+        blank_due |= metrics_view_has(v, i);
+    metrics_print_brief(v);
 }
 
 void metrics_view_end(struct metrics_view *v)
@@ -272,19 +326,44 @@ void metrics_view_end(struct metrics_view *v)
     v->heard = tool_grow(NULL, v->pick->count, sizeof *v->heard);
     for (size_t i = 0; i < v->pick->count; i++)
         v->heard[i] = metrics_hears_any(v->run, v->pick->metrics[i]);
-    if (v->stats)
+    if (v->rows == METRICS_SUMMARY)
+        metrics_print_summary(v);
+    if (v->rows == METRICS_STATS)
         metrics_print_statistics(v);
-    if (v->format == METRICS_TABLE)
+    if (v->rows == METRICS_EACH && v->format == METRICS_TABLE)
         metrics_print_largest(v);
-    metrics_print_doubts(v);
+    if (v->rows == METRICS_EACH || v->format != METRICS_TABLE)
+        metrics_print_doubts(v);
+    else
+        print_remarks(v);
+    metrics_pairs_report(v);
     free(v->heard);
     v->heard = NULL;
+}
+
+bool metrics_view_leaves_out(const struct metrics_view *v, const struct metrics_group *g)
+{
+    const struct metrics_picked *picked = &v->pick->list[g->metric];
+
+    return v->pick->all && v->rows != METRICS_EACH && v->format == METRICS_TABLE && !picked->own &&
+           metrics_is_of_jobs(picked->metric) && !metrics_is_periodic(v, g);
+}
+
+bool metrics_view_has(const struct metrics_view *v, size_t metric)
+{
+    for (size_t i = 0; i < v->groups.count; i++) {
+        if (v->groups.rows[i].metric == metric && metrics_view_shows(v, &v->groups.rows[i]))
+            return true;
+    }
+    return false;
 }
 
 bool metrics_view_shows(const struct metrics_view *v, const struct metrics_group *g)
 {
     struct posixtrace_summary s;
 
+    if (metrics_view_leaves_out(v, g))
+        return false;
     posixtrace_statistics_summary(g->statistics, &s);
     return s.count > 0 || (g->unknown > 0 && v->heard[g->metric]);
 }
@@ -297,7 +376,7 @@ void metrics_view_sum(const struct metrics_view *v, size_t metric, struct metric
         const struct metrics_group *g = &v->groups.rows[i];
         struct posixtrace_summary s;
 
-        if (g->metric != metric)
+        if (g->metric != metric || metrics_view_leaves_out(v, g))
             continue;
         posixtrace_statistics_summary(g->statistics, &s);
         if (g->at_most_ns > sum->at_most_ns)

@@ -19,6 +19,9 @@
 
 enum metrics_format { METRICS_TABLE, METRICS_CSV, METRICS_JSONL };
 
+/* A row for each metric, for each metric and thread, for each measurement. */
+enum metrics_rows { METRICS_SUMMARY, METRICS_STATS, METRICS_EACH };
+
 struct metrics_view {
     const struct metrics_pick *pick;
     struct log_file *log;
@@ -26,7 +29,7 @@ struct metrics_view {
     struct metrics_cost cost;
     posixtrace_metric_run_t *run;
     enum metrics_format format;
-    bool     stats;
+    enum metrics_rows rows;
     bool     has_origin;
     int64_t  origin;         /* times of tables count from here */
     size_t   last;           /* place of the metric measured last */
@@ -54,11 +57,22 @@ void metrics_view_begin(struct metrics_view *v);
 /* What follows the measurements; after the end of the run. */
 void metrics_view_end(struct metrics_view *v);
 
+/* Is the group of a thread for which the summary and the statistics do not show the metric?
+ * Of a set of which all metrics are measured, where it is one of jobs and the thread is not
+ * periodic. */
+bool metrics_view_leaves_out(const struct metrics_view *v, const struct metrics_group *g);
+
 /* Has the group a measurement, or may it have had one?  Not where the log has no event at all
  * that the metric looks at. */
 bool metrics_view_shows(const struct metrics_view *v, const struct metrics_group *g);
 
-/* The two tables behind the measurements. */
+/* The same for any group of the metric. */
+bool metrics_view_has(const struct metrics_view *v, size_t metric);
+
+void metrics_print_summary(const struct metrics_view *v);
+/* A cell with a time, of three digits. */
+struct table;
+void metrics_time_cell(struct table *t, int64_t ns, bool at_most);
 void metrics_print_statistics(const struct metrics_view *v);
 void metrics_print_largest(const struct metrics_view *v);
 
@@ -66,6 +80,8 @@ void metrics_view_sum(const struct metrics_view *v, size_t metric, struct metric
 
 /* Lines about measurements that are not known, and about metrics without any. */
 void metrics_print_doubts(const struct metrics_view *v);
+/* The same below the summary and the statistics, where the table has the counts. */
+void metrics_print_brief(const struct metrics_view *v);
 
 /* Rounded, and the nearest number that there is where a double is beyond them. */
 int64_t metrics_rounded(double ns);
@@ -80,7 +96,11 @@ const char *metrics_us(int64_t ns);
 const char *metrics_us_range(int64_t ns, int64_t at_most_ns);
 /* How a thread is called in tables: its kernel id, else its pthread_t. */
 const char *metrics_thread(pid_t tid, uint64_t thread_id);
-/* A name in the style of csv or jsonl, with its quotes. */
+/* A name as it is shown; for free(). */
+char *metrics_shown(enum metrics_format format, const char *name);
+/* "# Period: from one begin ..."; for free(). */
+char *metrics_caption(const posixtrace_metric_t *metric);
+/* A name, written, in csv and jsonl with its quotes. */
 void metrics_put_name(enum metrics_format format, const char *name);
 
 #endif

@@ -11,8 +11,10 @@
 
 #include "metrics_cost.h"
 #include "metrics_doubts.h"
+#include "metrics_jobs.h"
 #include "metrics_measure.h"
 #include "metrics_names.h"
+#include "metrics_pairs.h"
 #include "metrics_pick.h"
 #include "metrics_time.h"
 #include "metrics_view.h"
@@ -21,11 +23,12 @@
 #include "progress.h"
 #include "tool.h"
 
-enum { SET = 1, METRIC, USER, FORMAT, STATS, COST, FOLLOW, STRICT, LIST, CHECK, DOT };
+enum { SET = 1, METRIC, USER, FORMAT, STATS, EACH, COST, FOLLOW, STRICT, LIST, CHECK, DOT };
 
 static const struct option_spec options[] = {
     { "set", true, SET }, { "metric", true, METRIC }, { "user", true, USER },
-    { "format", true, FORMAT }, { "stats", false, STATS }, { "cost", true, COST },
+    { "format", true, FORMAT }, { "stats", false, STATS }, { "each", false, EACH },
+    { "cost", true, COST },
     { "follow", false, FOLLOW }, { "strict", false, STRICT }, { "list", false, LIST },
     { "check", true, CHECK }, { "dot", true, DOT }, { NULL, false, 0 }
 };
@@ -43,7 +46,8 @@ static const char help[] =
     "                   the time between two events of a thread, by default elapsed;\n"
     "                   without time off the processor; without system calls, too\n"
     "  --format=FORMAT  table (default), csv or jsonl\n"
-    "  --stats          a line for each metric and thread, not for each measurement\n"
+    "  --stats          a row for each metric and thread, not only for each metric\n"
+    "  --each           a row for each measurement, as csv and jsonl have\n"
     "  --cost=NS        take NS off for each event inside; 'log': what the log says,\n"
     "                   'measure': what it costs here; 'none': nothing (default)\n"
     "  --follow         of a running process, or a log that is written, until it ends\n"
@@ -65,7 +69,7 @@ struct request {
     size_t metric_count, user_count;
     int    format;
     struct metrics_cost cost;
-    bool   stats, follow, strict, list;
+    bool   stats, each, follow, strict, list;
 };
 
 /* ---- sets ---- */
@@ -221,12 +225,14 @@ static void make_view(struct metrics_view *v, const struct request *r,
     v->pick = pick;
     v->log = log;
     v->format = (enum metrics_format)r->format;
-    v->stats = r->stats;
+    v->rows = r->stats ? METRICS_STATS
+            : r->each || v->format != METRICS_TABLE ? METRICS_EACH : METRICS_SUMMARY;
     metrics_groups_init(&v->groups);
+    v->groups.begins = metrics_jobs_released(pick);
     v->cost = r->cost;
 }
 
-static int measure_live(const struct request *r, const struct metrics_pick *pick)
+static int measure_live(const struct request *r, struct metrics_pick *pick)
 {
     struct metrics_view v;
     struct follow f;
@@ -234,15 +240,18 @@ static int measure_live(const struct request *r, const struct metrics_pick *pick
 
     if (status != EXIT_DONE)
         return status;
-    make_view(&v, r, pick, &f.log);
-    v.has_origin = !f.is_stream && f.log.info.events > 0;
-    v.origin = f.log.info.first_ns;
-    status = measure(r, &v, &f);
+    status = metrics_pairs_add(pick, &f.log);
+    if (status == EXIT_DONE) {
+        make_view(&v, r, pick, &f.log);
+        v.has_origin = !f.is_stream && f.log.info.events > 0;
+        v.origin = f.log.info.first_ns;
+        status = measure(r, &v, &f);
+    }
     follow_close(&f);
     return status;
 }
 
-static int measure_log(const struct request *r, const struct metrics_pick *pick)
+static int measure_log(const struct request *r, struct metrics_pick *pick)
 {
     struct log_file log;
     struct metrics_view v;
@@ -250,13 +259,16 @@ static int measure_log(const struct request *r, const struct metrics_pick *pick)
 
     if (status != EXIT_DONE)
         return status;
-    make_view(&v, r, pick, &log);
-    v.has_origin = log.seekable && log.info.events > 0;
-    v.origin = log.info.first_ns;
-    if (r->stats || !isatty(STDOUT_FILENO))
-        progress_begin("events", log.info.events);
-    status = measure(r, &v, NULL);
-    progress_end();
+    status = metrics_pairs_add(pick, &log);
+    if (status == EXIT_DONE) {
+        make_view(&v, r, pick, &log);
+        v.has_origin = log.seekable && log.info.events > 0;
+        v.origin = log.info.first_ns;
+        if (v.rows != METRICS_EACH || !isatty(STDOUT_FILENO))
+            progress_begin("events", log.info.events);
+        status = measure(r, &v, NULL);
+        progress_end();
+    }
     log_file_close(&log);
     return status;
 }
@@ -281,6 +293,7 @@ static int take_option(struct request *r, int code, const char *value)
         r->format = options_index(value, formats);
         return r->format < 0 ? options_bad_word("format", value, formats) : EXIT_DONE;
     case STATS: r->stats = true; break;
+    case EACH: r->each = true; break;
     case COST: return metrics_cost_parse(&r->cost, value);
     case FOLLOW: r->follow = true; break;
     case STRICT: r->strict = true; break;
@@ -310,6 +323,8 @@ static int serve(struct request *r)
         return check_set(r->check);
     if (r->dot)
         return draw(r->set, r->dot);
+    if (r->stats && r->each)
+        return tool_usage("--stats and --each: one at a time");
     if (!r->path)
         return tool_usage(r->follow ? follow_what : "no log named");
     if (r->follow && strcmp(r->path, "-") == 0)

@@ -44,7 +44,7 @@ def check_lines(tool, log):
     need(out.startswith(COLUMNS), out[:200])
     need([int(row["length_ns"]) for row in rows] == [line["length_ns"] for line in lines],
          "csv and jsonl differ")
-    table = run(tool, "metrics", *names, log)[0]
+    table = run(tool, "metrics", "--each", *names, log)[0]
     bounds = {}
     for line in lines:
         if "bound" in line:

@@ -54,7 +54,7 @@ def check_jobs(tool, log, tasks):
 
 def check_table(tool, log, tasks):
     """The paper's figure 4: three numbers for each task."""
-    table = output(tool, "metrics", *(f"--metric={name}" for name in PAPER), log)
+    table = output(tool, "metrics", "--each", *(f"--metric={name}" for name in PAPER), log)
     table = table[table.index("# largest, in us"):]
     lines = re.findall(r"^ +\d+ +([\d.]+) +([\d.]+) +([\d.]+)  (\w+)$", table, flags=re.M)
     if {line[3] for line in lines} != set(tasks) or not all(name in table for name in PAPER):

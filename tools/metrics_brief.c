@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What is not in the summary or the statistics, in as few lines as it takes: a sentence
+ * for each metric whose numbers are in doubt, and lists of the others.
+ */
+#include "metrics_doubts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "amount.h"
+#include "metrics_jobs.h"
+#include "metrics_time.h"
+#include "tool.h"
+
+/* Names, and what is said of each, with commas between. */
+struct list {
+    char  *text;
+    size_t used;
+};
+
+__attribute__((format(printf, 2, 3)))
+static void add(struct list *l, const char *format, ...)
+{
+    va_list args;
+    char item[512];
+    size_t length;
+
+    va_start(args, format);
+    vsnprintf(item, sizeof item, format, args);
+    va_end(args);
+    length = strlen(item);
+    l->text = tool_grow(l->text, l->used + length + 3, 1);
+    l->used += (size_t)sprintf(l->text + l->used, "%s%s", l->used ? ", " : "", item);
+}
+
+static void print_list(const struct metrics_view *v, const char *before, struct list *l,
+                       const char *after)
+{
+    if (l->used > 0)
+        metrics_remark(v, "%s%s%s", before, l->text, after);
+    free(l->text);
+}
+
+/* Begun, and not measured though nothing was lost. */
+static void add_unmeasured(struct list *l, const char *name, const struct posixtrace_doubt *d)
+{
+    if (d->unfinished > 0)
+        add(l, "%s %s unfinished", name, amount_count(d->unfinished));
+    if (d->restarted > 0)
+        add(l, "%s %s begun anew before their end", name, amount_count(d->restarted));
+    if (d->discarded > 0)
+        add(l, "%s %s discarded", name, amount_count(d->discarded));
+}
+
+/* Only of threads that are not periodic? */
+static bool is_left_out(const struct metrics_view *v, size_t metric)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < v->groups.count; i++) {
+        if (v->groups.rows[i].metric != metric)
+            continue;
+        if (!metrics_view_leaves_out(v, &v->groups.rows[i]))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+struct lists {
+    struct list none, aperiodic, unmeasured;
+};
+
+static void take(const struct metrics_view *v, size_t metric, struct lists *lists)
+{
+    const char *name = unquoted(posixtrace_metric_name(v->pick->metrics[metric]));
+    bool unknown;
+    struct metrics_sum sum;
+
+    metrics_view_sum(v, metric, &sum);
+    unknown = metrics_is_unknown(v, metric, &sum);
+    if (v->withheld[metric] > 0)
+        metrics_time_report(v, metric);
+    if (is_left_out(v, metric))
+        add(&lists->aperiodic, "%s", name);
+    else if (sum.count == 0 && !unknown && v->withheld[metric] > 0)
+        return;
+    else if (sum.count == 0 && !unknown && (v->pick->list[metric].named || sum.at_most_ns > 0))
+        metrics_say_why(v, metric, &sum);
+    else if (sum.count == 0 && !unknown)
+        add(&lists->none, "%s", name);
+    else if (sum.bounds > 0 || unknown || sum.doubt.at_most_ns > sum.max_ns)
+        metrics_say_sum(v, metric, &sum);
+    else
+        add_unmeasured(&lists->unmeasured, name, &sum.doubt);
+}
+
+void metrics_print_brief(const struct metrics_view *v)
+{
+    struct lists lists = { .none = { NULL, 0 } };
+
+    for (size_t i = 0; i < v->pick->count; i++)
+        take(v, i, &lists);
+    print_list(v, "Not in the table: ", &lists.unmeasured, "");
+    print_list(v, "Of threads that are not periodic, and not shown: ", &lists.aperiodic,
+               "; --metric=NAME shows them");
+    print_list(v, "No measurement: ", &lists.none, "; --metric=NAME says why");
+}

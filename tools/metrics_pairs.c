@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See metrics_pairs.h.
+ */
+#include "metrics_pairs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+static const char begin_mark[] = ":begin", end_mark[] = ":end";
+
+/* The length of x in x:begin, 0 for another name. */
+static size_t stem(const char *name)
+{
+    size_t length = strlen(name), mark = sizeof begin_mark - 1;
+
+    return length > mark && strcmp(name + length - mark, begin_mark) == 0 ? length - mark : 0;
+}
+
+/* The type x:end of x:begin, or NULL. */
+static const struct log_type *end_of(const struct log_type *types, size_t count,
+                                     const struct log_type *begin)
+{
+    size_t length = stem(begin->name);
+
+    for (size_t i = 0; length > 0 && i < count; i++) {
+        if (strncmp(types[i].name, begin->name, length) == 0 &&
+            strcmp(types[i].name + length, end_mark) == 0)
+            return &types[i];
+    }
+    return NULL;
+}
+
+static bool is_there(const struct metrics_pick *p, const char *name)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->list[i].own && strcmp(posixtrace_metric_name(p->metrics[i]), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int add_pair(struct metrics_pick *p, const struct log_type *begin,
+                    const struct log_type *end)
+{
+    struct metrics_picked made = { .time = POSIXTRACE_USER_ELAPSED };
+    char name[sizeof begin->name];
+    int error;
+
+    memcpy(name, begin->name, sizeof name);
+    name[stem(name)] = '\0';
+    error = posixtrace_metric_set_user(p->set, name, begin->name, end->name, made.time, &made.own);
+    if (error == EINVAL)   /* with a newline in it */
+        return EXIT_DONE;
+    if (error != 0)
+        return tool_error("cannot make the metric %s: %s", quote(name), strerror(error));
+    made.metric = made.own;
+    metrics_pick_put(p, &made);
+    return EXIT_DONE;
+}
+
+int metrics_pairs_add(struct metrics_pick *p, const struct log_file *log)
+{
+    struct log_type *types = NULL;
+    size_t count = 0;
+    int status = p->all ? log_file_types(log, &types, &count) : EXIT_DONE;
+
+    for (size_t i = 0; status == EXIT_DONE && i < count; i++) {
+        const struct log_type *end = end_of(types, count, &types[i]);
+
+        if (end)
+            status = add_pair(p, &types[i], end);
+    }
+    free(types);
+    return status;
+}
+
+void metrics_pairs_report(const struct metrics_view *v)
+{
+    struct log_type *types = NULL;
+    char name[sizeof types->name];
+    size_t count = 0;
+
+    if (!v->pick->all || log_file_types(v->log, &types, &count) != EXIT_DONE)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        if (!end_of(types, count, &types[i]))
+            continue;
+        memcpy(name, types[i].name, sizeof name);
+        name[stem(name)] = '\0';
+        if (!is_there(v->pick, name))
+            metrics_remark(v, "%s: not measured, because %s named its events only as they came; "
+                           "'--user=%s:%s\\:begin:%s\\:end' measures it", unquoted(name),
+                           v->log->shown, unquoted(name), unquoted(name), unquoted(name));
+    }
+    free(types);
+}
