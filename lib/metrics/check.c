@@ -121,7 +121,7 @@ static void put_edges(FILE *to, const posixtrace_metric_t *m, size_t state)
             continue;
         }
         if (own->target != PT_NOWHERE)
-            put_edge(to, state, own, label, ", i");
+            put_edge(to, state, own, label, m->by_item ? "" : ", i");
         if (other->target != PT_NOWHERE)
             put_edge(to, state, other, label, ", not i");
     }

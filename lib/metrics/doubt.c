@@ -248,6 +248,27 @@ static bool begin(struct pt_engine *e, struct pt_machine *m, struct pt_automaton
     return true;
 }
 
+/* False: no memory. */
+static bool begin_doubt(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
+                        int64_t at)
+{
+    if (!a->hot->doubtful && !begin(e, m, a, at))
+        return false;
+    a->hot->doubtful = true;
+    a->hot->measuring = false;
+    a->hot->state = 0;
+    a->segment = PT_SEGMENT_NONE;
+    if (a->share)
+        a->share->counts = PT_COUNTS_NOT;
+    return true;
+}
+
+void pt_doubt_begin(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a)
+{
+    if (begin_doubt(e, m, a, e->now))
+        move_to_list(m, a, m->metric->state_count);
+}
+
 static void notice(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
                    int64_t from, int64_t to)
 {
@@ -256,14 +277,8 @@ static void notice(struct pt_engine *e, struct pt_machine *m, struct pt_automato
     a->hot->gap = e->gap;
     if (!m->edges)   /* the run has stopped, for want of memory */
         return;
-    if (!a->hot->doubtful && !begin(e, m, a, pt_ns_max(from, a->sure_from)))
+    if (!begin_doubt(e, m, a, pt_ns_max(from, a->sure_from)))
         return;
-    a->hot->doubtful = true;
-    a->hot->measuring = false;
-    a->hot->state = 0;
-    a->segment = PT_SEGMENT_NONE;
-    if (a->share)
-        a->share->counts = PT_COUNTS_NOT;
     add_gap(e, m, a, from, to);
     only = only_state(m, a->doubts);
     if (only != PT_NOWHERE && !a->doubts->now[only].some)

@@ -77,6 +77,8 @@ void pt_edges_free(struct pt_edges *edges);
 void pt_doubt_notice(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a);
 /* The same for one that may have been there, and missed events of others, until now. */
 void pt_doubt_notice_late(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a);
+/* It is in doubt from now on, as it is: what the next event does is not known. */
+void pt_doubt_begin(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a);
 /* Steps an automaton in doubt.  True: it is sure to begin a measurement in that state at that
  * time, which the caller enters. */
 bool pt_doubt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,

@@ -73,6 +73,8 @@ void pt_engine_settle_object(struct pt_engine *e, struct pt_object *o)
 
 void pt_engine_settle_thread(struct pt_engine *e, struct pt_machine *m, struct pt_thread *t)
 {
+    if (t->items != m->metric->by_item)
+        return;
     if (m->metric->by_object)
         pt_doubt_unseen(e, m, t);
     else
@@ -91,7 +93,7 @@ static bool is_as_new(const struct pt_engine *e, const struct pt_object *o)
 }
 
 static int step_object(struct pt_engine *e, const struct pt_meaning *meaning,
-                       const struct pt_tuple *tuple)
+                       const struct pt_tuple *tuple, struct pt_thread *thread)
 {
     bool leads = e->gap ? meaning->own.leads : meaning->own.ways[0].target != PT_NOWHERE;
     struct pt_machine *m = meaning->machine;
@@ -100,7 +102,7 @@ static int step_object(struct pt_engine *e, const struct pt_meaning *meaning,
 
     if (tuple->event->data_len >= sizeof object)
         memcpy(&object, tuple->event->data, sizeof object);
-    o = pt_engine_object(e, m, tuple->thread, object, leads);
+    o = thread ? pt_engine_object(e, m, thread, object, leads) : NULL;
     if (!o)
         return leads ? ENOMEM : 0;
     pt_step(e, m, &o->automaton, &meaning->own, tuple);
@@ -113,7 +115,7 @@ static int step_object(struct pt_engine *e, const struct pt_meaning *meaning,
 static void notice_gap(struct pt_engine *e, struct pt_machine *m)
 {
     for (struct pt_thread *t = e->threads; t; t = t->hh.next)
-        if (t->hot[m->index].gap != e->gap)
+        if (!t->items && t->hot[m->index].gap != e->gap)
             pt_doubt_notice(e, m, &t->automata[m->index]);
     m->gap = e->gap;
 }
@@ -157,8 +159,10 @@ int pt_engine_feed(struct pt_engine *e, const struct pt_meaning *meaning,
 {
     struct pt_machine *m = meaning->machine;
 
+    if (m->metric->by_item)
+        return step_object(e, meaning, tuple, pt_engine_items(e, tuple->event));
     if (tuple->thread && m->metric->by_object)
-        return step_object(e, meaning, tuple);
+        return step_object(e, meaning, tuple, tuple->thread);
     if (tuple->thread)
         pt_step(e, m, &tuple->thread->automata[m->index], &meaning->own, tuple);
     return m->metric->looks_at_others ? step_others(e, meaning, tuple) : 0;

@@ -39,7 +39,7 @@ enum pt_segment { PT_SEGMENT_NONE, PT_SEGMENT_IN, PT_SEGMENT_COND };
 
 /* What every event of the metric looks at, close together: most lead nowhere. */
 struct pt_hot {
-    uint32_t gap;                /* the last one that it knows of */
+    uint64_t gap;                /* the last one that it knows of */
     int16_t  state;
     bool     measuring, doubtful;
 };
@@ -53,10 +53,12 @@ struct pt_automaton {
     int64_t  before;             /* length of the measurement before, with has_before */
     int64_t  due;                /* the last that it saw, with has_due */
     int64_t  due_from, due_seen; /* and when: the first and the last time */
+    uint64_t due_gap;            /* the last gap before that */
     int64_t  sure_from;          /* when its last doubt ended */
     struct pt_doubts *doubts;    /* doubt.h; if doubtful */
     uint8_t  segment;            /* enum pt_segment */
     bool     has_before, has_due;
+    bool     unsure_due_from;    /* events with the same due time may be lost, or between them */
     bool     unsure_before;      /* before is the most that it may have been */
     struct pt_share *share;      /* bounds.h; NULL: none of its measurements needed one */
 };
@@ -81,7 +83,7 @@ struct pt_object {
  * pieces between gaps that was. */
 struct pt_ran {
     int64_t  ns, least, most;
-    uint32_t gap;
+    uint64_t gap;
     bool     known;
 };
 
@@ -95,6 +97,7 @@ struct pt_thread_key {
 struct pt_thread {
     uint64_t thread_id;
     uint32_t objects;            /* automata by object that it has now */
+    bool     items;              /* no thread: it stands for a process, of metrics by item */
     struct pt_ran ran, before;   /* the last telling, and the one before it */
     LIST_HEAD(, pt_share) shares;
     LIST_HEAD(, pt_pending) pending;
@@ -122,7 +125,7 @@ struct pt_machine {
     struct pt_move *moves;            /* [event * state_count + state]; NULL as in_state is not */
     struct pt_automata *in_state;     /* by state, then those in doubt; NULL unless it looks
                                        * at others */
-    uint32_t gap;                     /* that all its automata know of, if it does */
+    uint64_t gap;                     /* that all its automata know of, if it does */
     struct pt_edges *edges;           /* doubt.h; NULL: no gap yet */
     uint8_t *leaves;                  /* by state, bounds.h; NULL: no state does */
     bool at_due;                      /* it may begin before the event that begins it */
@@ -155,7 +158,7 @@ struct pt_engine {
     uint64_t stored;                  /* those of threads, the current one included */
     const struct pt_thread *current;  /* whose it is */
     int64_t  now;
-    uint32_t gap;                     /* how many there were */
+    uint64_t gap;                     /* how many there were */
     struct pt_gaps gaps;
     int64_t  first_ns;                /* of the first event */
     int64_t  gap_first, gap_to;       /* the begin of the first gap, the end of the latest */
@@ -176,6 +179,8 @@ void pt_engine_deinit(struct pt_engine *e);
 /* The thread of an event, made if need be, or NULL where it is bound to none.  0 or ENOMEM. */
 int pt_engine_thread(struct pt_engine *e, const struct posixtrace_event *event,
                      struct pt_thread **thread);
+/* What the items of the event's process belong to, made if need be; NULL: no memory. */
+struct pt_thread *pt_engine_items(struct pt_engine *e, const struct posixtrace_event *event);
 /* What an event type is to the automata of its own thread, or to all others. */
 struct pt_label {
     const struct pt_way *ways;        /* by state */

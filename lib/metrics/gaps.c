@@ -27,7 +27,7 @@ static void drop_every_second(struct pt_gaps *g)
     g->count = (g->count + 1) / 2;
 }
 
-void pt_gaps_add(struct pt_gaps *g, uint32_t number, int64_t from)
+void pt_gaps_add(struct pt_gaps *g, uint64_t number, int64_t from)
 {
     if (g->count == GAPS_KEPT)
         drop_every_second(g);
@@ -35,7 +35,7 @@ void pt_gaps_add(struct pt_gaps *g, uint32_t number, int64_t from)
     g->at[g->count++].from = from;
 }
 
-int64_t pt_gaps_begin(const struct pt_gaps *g, uint32_t number)
+int64_t pt_gaps_begin(const struct pt_gaps *g, uint64_t number)
 {
     size_t low = 0, high = g->count;
 

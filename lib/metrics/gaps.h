@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 struct pt_gaps {
-    struct { uint32_t number; int64_t from; } *at;
+    struct { uint64_t number; int64_t from; } *at;
     size_t count;
 };
 
@@ -23,9 +23,9 @@ struct pt_gaps {
 int pt_gaps_init(struct pt_gaps *g);
 void pt_gaps_deinit(struct pt_gaps *g);
 /* A gap with that number, which is above all before, began then. */
-void pt_gaps_add(struct pt_gaps *g, uint32_t number, int64_t from);
+void pt_gaps_add(struct pt_gaps *g, uint64_t number, int64_t from);
 /* When the gap began that has the number, or at most an earlier time.  The first one's
  * number is 1; there is one. */
-int64_t pt_gaps_begin(const struct pt_gaps *g, uint32_t number);
+int64_t pt_gaps_begin(const struct pt_gaps *g, uint64_t number);
 
 #endif

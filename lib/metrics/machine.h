@@ -53,7 +53,8 @@ struct posixtrace_metric {
      * that are not named: "*".  Then as many again: what an event leads to whose way is only
      * for some, where it is none of these. */
     struct pt_way *ways;
-    bool   by_object;        /* an automaton for each object of a thread, not one */
+    bool   by_object;        /* an automaton for each object of a thread, not one; */
+    bool   by_item;          /* with by_object: of a process, whichever thread's the events are */
     bool   count_all;        /* events of all threads are intermediate */
     bool   change;           /* reports the difference to the measurement before */
     bool   positive;         /* others are no measurements */

@@ -178,8 +178,12 @@ static bool parse_way(struct pt_parser *p, struct pt_written *w)
 static bool parse_option(struct pt_parser *p, posixtrace_metric_t *m, bool *was)
 {
     *was = true;
-    if (take(p, "by"))
-        return (m->by_object = true) && expect(p, "object", "by");
+    if (take(p, "by")) {
+        m->by_object = true;
+        m->by_item = pt_words_is(&p->words, "item");
+        return take(p, "object") || take(p, "item") ||
+               pt_parse_fails(p, "\"object\" or \"item\" is expected after \"by\"");
+    }
     if (take(p, "report"))
         return (m->change = true) && expect(p, "change", "report");
     if (take(p, "keep"))

@@ -182,20 +182,39 @@ static bool put_lambdas(struct pt_parser *p, posixtrace_metric_t *m,
     return true;
 }
 
+/* What is by item hears events of all threads alike, in its own automaton. */
+static bool make_own(struct pt_parser *p, const posixtrace_metric_t *m,
+                     struct pt_written_list *list)
+{
+    for (size_t i = 0; m->by_item && i < list->count; i++) {
+        struct pt_written *w = &list->at[i];
+
+        if (w->kind == PT_LABEL_EVENT && !is_general(w))
+            return fails_at(p, w->line, w->column, "metric '%.100s' is by item, whichever thread's "
+                            "the events are: no label has \"i\" or \"not i\"", m->name);
+        w->of[PT_OTHER] &= w->kind != PT_LABEL_EVENT;
+    }
+    return true;
+}
+
 /* An object's automaton is made by an event of the thread, and is gone in the first state. */
 static bool fits_object(struct pt_parser *p, const posixtrace_metric_t *m)
 {
     if (!m->by_object || (!m->looks_at_others && !m->looks_at_all))
         return true;
+    if (m->by_item)
+        return fails_at(p, m->line, 1, "metric '%.100s' is by item: it has no label \"*\"",
+                        m->name);
     return fails_at(p, m->line, 1, "metric '%.100s' is by object: all its labels must be of the "
-                    "form \"EVENT, i\"", m->name);
+                    "form \"EVENT, i\"; \"by item\" is for events of several threads", m->name);
 }
 
-bool pt_resolve(struct pt_parser *p, posixtrace_metric_t *m, const struct pt_written_list *list)
+bool pt_resolve(struct pt_parser *p, posixtrace_metric_t *m, struct pt_written_list *list)
 {
     if (m->state_count == 0)
         return fails_at(p, m->line, 1, "metric '%.100s' has no states", m->name);
-    if (!look_for_twins(p, m, list) || !gather_events(p, m, list) || !put_lambdas(p, m, list))
+    if (!make_own(p, m, list) || !look_for_twins(p, m, list) || !gather_events(p, m, list) ||
+        !put_lambdas(p, m, list))
         return false;
     /* Those for one or the other first, so that the general ones give way. */
     for (int general = 0; general < 2; general++)

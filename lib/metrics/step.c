@@ -24,7 +24,7 @@ void pt_step_report(struct pt_engine *e, const struct pt_machine *m,
         return;
     measurement->metric = m->metric;
     measurement->pid = (pid_t)t->key.pid;
-    measurement->tid = (pid_t)t->key.tid;
+    measurement->tid = t->items ? 0 : (pid_t)t->key.tid;
     measurement->thread_id = t->thread_id;
     if (m->metric->by_object)
         measurement->key = ((const struct pt_object *)(const void *)
@@ -134,7 +134,7 @@ static inline void enter(struct pt_engine *e, struct pt_machine *m, struct pt_au
 /* A sleep that a signal ended before it was due: the next one continues it if it is due at the
  * same time, or at that of a relative sleep for the rest, which is later by what the handler
  * took.  Either is shorter than the interrupted one: a sleep of the same length is a new one. */
-static bool continues(const struct pt_automaton *a, int64_t due, int64_t ns)
+static bool continues_from(const struct pt_automaton *a, int64_t from, int64_t due, int64_t ns)
 {
     int64_t rest = pt_ns_span(ns, due);
 
@@ -142,7 +142,29 @@ static bool continues(const struct pt_automaton *a, int64_t due, int64_t ns)
         return false;
     return pt_ns_span(a->due, due) >= -HANDLER_NS &&
            rest <= pt_ns_span(a->due_seen, a->due) + HANDLER_NS &&
-           rest < pt_ns_span(a->due_from, a->due);
+           rest < pt_ns_span(from, a->due);
+}
+
+static bool continues(const struct pt_automaton *a, int64_t due, int64_t ns)
+{
+    return continues_from(a, a->due_from, due, ns);
+}
+
+/* Does a gap leave open whether the event continues a sleep?  Lost events may have changed the
+ * due time, or when it was first seen: at any time until it was last seen. */
+static bool may_continue(const struct pt_engine *e, const struct pt_label *label, size_t state,
+                         const struct pt_automaton *a, const struct pt_tuple *tuple)
+{
+    int64_t due = 0;
+
+    if (label->ways[state].only != PT_ONLY_AGAIN || e->gap == 0)
+        return false;
+    if (tuple->event->data_len >= 16)
+        memcpy(&due, (const char *)tuple->event->data + 8, sizeof due);
+    if (a->due_gap != e->gap)
+        return due > 0;
+    return a->unsure_due_from && continues_from(a, INT64_MIN, due, tuple->ns) !=
+                                 continues_from(a, a->due_seen, due, tuple->ns);
 }
 
 static bool fits(enum pt_only only, const struct pt_automaton *a, int64_t value, int64_t ns)
@@ -202,7 +224,8 @@ static inline void make_move(struct pt_engine *e, struct pt_machine *m, struct p
 }
 
 /* For the due times that a gap may hide; see doubt.h. */
-static void note_due(struct pt_automaton *a, const struct pt_tuple *tuple)
+static void note_due(const struct pt_engine *e, struct pt_automaton *a,
+                     const struct pt_tuple *tuple)
 {
     int64_t due;
 
@@ -211,8 +234,13 @@ static void note_due(struct pt_automaton *a, const struct pt_tuple *tuple)
     memcpy(&due, (const char *)tuple->event->data + 8, sizeof due);
     if (due <= 0)
         return;
+    if (a->due_gap != e->gap)
+        a->unsure_due_from = true;
+    else if (!a->has_due || a->due != due)
+        a->unsure_due_from = false;
     if (!a->has_due || a->due != due)
         a->due_from = tuple->ns;
+    a->due_gap = e->gap;
     a->due = due;
     a->due_seen = tuple->ns;
     a->has_due = true;
@@ -244,7 +272,7 @@ static void step_in_doubt(struct pt_engine *e, struct pt_machine *m, struct pt_a
     if (pt_doubt_step(e, m, a, label, tuple, &state, &stamp))
         enter_all(e, m, a, state, stamp, tuple->ns, events_seen(e, m, a->thread));
     if (label->due)
-        note_due(a, tuple);
+        note_due(e, a, tuple);
 }
 
 /* In the first state: an event that the label does not fit, such as a failed trylock, begins
@@ -267,13 +295,15 @@ void pt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
 
     if (hot->gap != e->gap)
         pt_doubt_notice(e, m, a);
+    if (!hot->doubtful && may_continue(e, label, (size_t)hot->state, a, tuple))
+        pt_doubt_begin(e, m, a);
     if (hot->doubtful) {
         step_in_doubt(e, m, a, label, tuple);
         return;
     }
     if (label->moves && label->moves[hot->state].whole && !(m->leaves && e->bounds)) {
         if (label->due)
-            note_due(a, tuple);
+            note_due(e, a, tuple);
         make_move(e, m, a, &label->moves[hot->state], tuple->ns, seen);
         return;
     }
@@ -281,7 +311,7 @@ void pt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
     if (!way && hot->measuring && label->begins)
         m->doubt.restarted += would_begin(label, a, tuple);
     if (label->due)
-        note_due(a, tuple);
+        note_due(e, a, tuple);
     if (way)
         enter_all(e, m, a, way->target, stamp, tuple->ns, seen);
 }

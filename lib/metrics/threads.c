@@ -57,7 +57,7 @@ static void forget(struct pt_engine *e, struct pt_thread *t)
         e->last = NULL;
     pt_bounds_forget(e, t);
     for (size_t i = 0; i < e->count; i++) {
-        if (e->machines[i].in_state)
+        if (e->machines[i].in_state && !t->items)
             LIST_REMOVE(&t->automata[i], same_state);
         pt_doubt_free(&t->automata[i]);
     }
@@ -121,7 +121,7 @@ static struct pt_thread *empty_thread(const struct pt_engine *e)
 }
 
 static struct pt_thread *make_thread(struct pt_engine *e, const struct pt_thread_key *key,
-                                     uint64_t thread_id)
+                                     uint64_t thread_id, bool items)
 {
     unsigned known = HASH_COUNT(e->threads);
     struct pt_thread *t;
@@ -133,6 +133,7 @@ static struct pt_thread *make_thread(struct pt_engine *e, const struct pt_thread
         return NULL;
     t->key = *key;
     t->thread_id = thread_id;
+    t->items = items;
     HASH_ADD(hh, e->threads, key, sizeof t->key, t);
     if (!t->hh.tbl) {
         free(t);
@@ -142,9 +143,9 @@ static struct pt_thread *make_thread(struct pt_engine *e, const struct pt_thread
         struct pt_machine *m = &e->machines[i];
 
         pt_automaton_init(&t->automata[i], &t->hot[i], t);
-        if (m->in_state)
+        if (m->in_state && !items)
             LIST_INSERT_HEAD(&m->in_state[0], &t->automata[i], same_state);
-        if (m->in_state && e->gap)
+        if (m->in_state && !items && e->gap)
             pt_doubt_notice_late(e, m, &t->automata[i]);
     }
     return t;
@@ -165,9 +166,19 @@ int pt_engine_thread(struct pt_engine *e, const struct posixtrace_event *event,
         return 0;
     HASH_FIND(hh, e->threads, &key, sizeof key, t);
     if (!t)
-        t = make_thread(e, &key, event->thread_id);
+        t = make_thread(e, &key, event->thread_id, false);
     *thread = *recent = e->last = t;
     return t ? 0 : ENOMEM;
+}
+
+struct pt_thread *pt_engine_items(struct pt_engine *e, const struct posixtrace_event *event)
+{
+    /* No thread has this key: the kernel's number is 0 where there is a thread_id only. */
+    struct pt_thread_key key = { (uint32_t)event->pid, UINT32_MAX, UINT64_MAX };
+    struct pt_thread *t;
+
+    HASH_FIND(hh, e->threads, &key, sizeof key, t);
+    return t ? t : make_thread(e, &key, 0, true);
 }
 
 /* For the next one: they come and go with each lock that is taken. */

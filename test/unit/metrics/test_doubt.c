@@ -44,7 +44,7 @@ static bool kept[EVENTS_MAX];
 static struct found truth, part;
 static const posixtrace_metric_t *metrics[METRICS_MAX];
 static size_t metric_count;
-static posixtrace_metric_set_t *sets[2];
+static posixtrace_metric_set_t *sets[3];
 static posixtrace_metric_t *own[3];
 static const char *names[128];
 static size_t name_count;
@@ -68,16 +68,25 @@ static void add_names(const posixtrace_metric_t *metric)
     }
 }
 
+/* Of items, which threads hand to each other: one ends what it takes, one restarts it. */
+static const char items[] =
+    "metric Queue by item state idle out begin -> put state put begin lambda -> waits "
+    "state waits in finish -> got state got end lambda -> idle end "
+    "metric Change by item report change state idle out begin, ok -> put state put begin "
+    "lambda -> waits state waits in begin -> put other -> rest finish -> got "
+    "state rest out other -> waits state got end lambda -> idle end";
+
 static void open_metrics(void)
 {
     const posixtrace_metric_t *metric;
 
     ck_assert_int_eq(posixtrace_metric_set_builtin("linux", &sets[0]), 0);
     ck_assert_int_eq(posixtrace_metric_set_builtin("marte", &sets[1]), 0);
+    ck_assert_int_eq(posixtrace_metric_set_parse(items, strlen(items), &sets[2], NULL), 0);
     ck_assert_int_eq(posixtrace_new_user_metric("a", "begin", "finish", true, &own[0]), 0);
     ck_assert_int_eq(posixtrace_new_user_metric("b", "begin", "finish", false, &own[1]), 0);
     ck_assert_int_eq(posixtrace_new_user_metric("c", "begin", "begin", true, &own[2]), 0);
-    for (int s = 0; s < 2; s++)
+    for (int s = 0; s < 3; s++)
         for (size_t i = 0; (metric = posixtrace_metric_set_get(sets[s], i)) != NULL; i++)
             metrics[metric_count++] = metric;
     for (int i = 0; i < 3; i++)
@@ -91,7 +100,7 @@ static void close_metrics(void)
 {
     for (int i = 0; i < 3; i++)
         posixtrace_metric_free(own[i]);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         posixtrace_metric_set_free(sets[i]);
 }
 
@@ -454,7 +463,8 @@ END_TEST
 START_TEST(many_gaps)
 {
     static const struct loss losses[] = { { 5000, 3, 2 }, { 1, 20000, 2 }, { 200, 100, 0 } };
-    unsigned rounds = getenv("POSIXTRACE_TEST_SHORT") ? 3 : 6;
+    unsigned rounds = getenv("POSIXTRACE_TEST_LONG") ? 200
+                      : getenv("POSIXTRACE_TEST_SHORT") ? 3 : 6;
 
     begin();
     for (unsigned i = 0; i < rounds; i++)
@@ -466,7 +476,8 @@ END_TEST
 START_TEST(tasks)
 {
     static const struct loss losses[] = { { 1, 10, 0 }, { 3, 30, 3 }, { 20, 3, 0 } };
-    unsigned rounds = getenv("POSIXTRACE_TEST_SHORT") ? 9 : 90;
+    unsigned rounds = getenv("POSIXTRACE_TEST_LONG") ? 3000
+                      : getenv("POSIXTRACE_TEST_SHORT") ? 9 : 90;
 
     begin();
     for (unsigned i = 0; i < rounds; i++)

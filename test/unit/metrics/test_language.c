@@ -44,7 +44,11 @@ static const struct wrong {
     { "metric x\n by object\n  state a out\n    alarm -> a\nend", 1, 1, "by object" },
     { "metric \"x\n", 1, 8, "not closed in its line" },
     { "metric \"x", 1, 8, "not closed" },
-    { "metric x\n by thread", 2, 5, "\"object\" is expected" },
+    { "metric x\n by item\n  state a out\n    go, i -> a\nend", 4, 5, "by item" },
+    { "metric x\n by item\n  state a out\n    go, not i -> a\nend", 4, 5, "by item" },
+    { "metric x\n by item\n  state a out\n    go -> a\n    go -> a\nend", 5, 5, "another way" },
+    { "metric x\n by item\n  state a out\n    * -> b\n  state b in\nend", 1, 1, "no label \"*\"" },
+    { "metric x\n by thread", 2, 5, "\"object\" or \"item\" is expected" },
     { "metric x count some", 1, 16, "\"own\" or \"all\"" },
     { "metric x ; y", 1, 10, "begins no word" },
 };
