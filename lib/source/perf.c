@@ -29,8 +29,9 @@
  *
  * Who wakes.  An idle program makes no record and wakes nobody.  A thread of this
  * file, the pump, sleeps in poll(2) until half of a ring is full, empties the rings
- * into the backlog and asks for a round; the rounds that are made anyway do the same
- * without it.  Pump and flush thread are not watched, else they would feed themselves.
+ * into the backlog and requests a round; the flush thread's own rounds do the same
+ * without it.  It runs before threads of the program where it may (go_first()).  Pump
+ * and flush thread are not watched, else they would feed themselves.
  *
  * A stream that is stopped goes on being watched: a start has to be in force at once
  * in whichever process it is called.  What comes outside the windows is thrown away.
@@ -41,11 +42,13 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include "base/grow.h"
 #include "base/sys.h"
@@ -54,6 +57,7 @@
 #include "source/perf.h"
 #include "source/perf_ring.h"
 
+#define NICE_FIRST (-20)
 #define MOST_LISTS 16   /* of the threads: some programs never stand still */
 
 /* One event. */
@@ -137,10 +141,21 @@ static void drain(struct pt_switch_source *s)
             keep(s, &r);
 }
 
+/* The rings fill at the rate of switches, however many threads want the processors: the pump
+ * goes before them where it may, in real time or by its nice value. */
+static void go_first(void)
+{
+    const struct sched_param first = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
+
+    if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &first) != 0)
+        setpriority(PRIO_PROCESS, (id_t)pt_sys_tid(), NICE_FIRST);
+}
+
 static void *pump(void *arg)
 {
     struct pt_switch_source *s = arg;
 
+    go_first();
     prctl(PR_SET_NAME, "posixtrace-perf", 0, 0, 0);
     for (;;) {
         bool any = false;
@@ -318,6 +333,18 @@ static void close_source(struct pt_switch_source *s)
     free(s);
 }
 
+/* Whoever empties the rings has the pump's priority while the pump waits for it. */
+static void init_lock(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attr;
+
+    pthread_mutexattr_init(&attr);
+    if (pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT) != 0 ||
+        pthread_mutex_init(lock, &attr) != 0)
+        pthread_mutex_init(lock, NULL);
+    pthread_mutexattr_destroy(&attr);
+}
+
 static int open_source(struct pt_switch_source **source, const struct pt_switch_request *request)
 {
     struct pt_switch_source *s = calloc(1, sizeof *s);
@@ -327,7 +354,7 @@ static int open_source(struct pt_switch_source **source, const struct pt_switch_
         return -ENOMEM;
     s->request = *request;
     s->bell = -1;
-    pthread_mutex_init(&s->lock, NULL);
+    init_lock(&s->lock);
     e = pt_backlog_init(&s->backlog, (size_t)request->room, request->newest);
     if (e == 0)
         e = open_rings(s);

@@ -4,6 +4,7 @@
  * Context switches from the kernel.  The kernel's own counters of a thread say when it
  * has switched: nothing here waits for time to pass.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -599,6 +600,77 @@ START_TEST(who_asks)
 }
 END_TEST
 
+/* The thread of this process with that name; 0: there is none. */
+static pid_t thread_named(const char *name)
+{
+    pid_t found = 0;
+    struct dirent *d;
+    DIR *dir = opendir("/proc/self/task");
+
+    while (dir && found == 0 && (d = readdir(dir))) {
+        char path[300], is[32] = "";
+        FILE *f;
+
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", d->d_name);
+        f = fopen(path, "r");
+        if (f && fgets(is, sizeof is, f) && strcmp(is, name) == 0)
+            found = (pid_t)strtol(d->d_name, NULL, 10);
+        if (f)
+            fclose(f);
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+/* Bytes of the largest of the kernel's rings that this process maps. */
+static size_t largest_ring(void)
+{
+    FILE *f = fopen("/proc/self/maps", "r");
+    unsigned long from, to;
+    size_t largest = 0;
+    char line[512];
+
+    while (f && fgets(line, sizeof line, f))
+        if (strstr(line, "[perf_event]") && sscanf(line, "%lx-%lx", &from, &to) == 2 &&
+            to - from > largest)
+            largest = to - from;
+    if (f)
+        fclose(f);
+    return largest;
+}
+
+/* May a thread run in real time?  0 or an error number. */
+static void *try_first(void *error)
+{
+    const struct sched_param first = { .sched_priority = 1 };
+
+    *(int *)error = pthread_setschedparam(pthread_self(), SCHED_FIFO, &first);
+    return NULL;
+}
+
+/* The kernel's rings are emptied before other threads run, and root's are large: a busy machine
+ * loses no switch. */
+START_TEST(pump_goes_first)
+{
+    int fd = log_file(), denied = 0;
+    trace_id_t trid = make(fd, getpid(), POSIX_TRACE_CLOSE_FOR_CHILD);
+    pthread_t t;
+    pid_t pump;
+
+    ck_assert_int_eq(pthread_create(&t, NULL, try_first, &denied), 0);
+    pthread_join(t, NULL);
+    while ((pump = thread_named("posixtrace-perf\n")) == 0)
+        sched_yield();
+    if (denied == 0)
+        ck_assert_int_eq(sched_getscheduler(pump), SCHED_FIFO);
+    if (geteuid() == 0)
+        ck_assert_uint_ge(largest_ring(), 4u << 20);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    close(fd);
+}
+END_TEST
+
 static void add_tests(TCase *t)
 {
     tcase_add_test(t, blocked_threads);
@@ -609,6 +681,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, names_of_programs);
     tcase_add_test(t, another_process);
     tcase_add_test(t, no_room);
+    tcase_add_test(t, pump_goes_first);
     tcase_add_loop_test(t, refused, 0, 3);
     tcase_add_test(t, who_asks);
 }
