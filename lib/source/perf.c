@@ -65,6 +65,7 @@ struct watch {
     uint64_t id;
     int      fd;
     uint32_t origin;    /* number of the thread that it was opened for */
+    uint32_t ring;      /* where it writes */
 };
 
 struct pt_switch_source {
@@ -74,10 +75,12 @@ struct pt_switch_source {
     struct pt_backlog backlog;
     struct pt_perf_ring *rings;
     size_t ring_count;
+    uint64_t taken;            /* before that, the rings have been emptied */
     struct watch *watches;     /* in the end by id */
     size_t watch_count, watch_room;
     int32_t *tids;             /* the threads that have events, by origin */
     size_t tid_count, tid_room;
+    uint64_t *lost;            /* by ring: what its events have counted; the taker's own */
     struct pollfd *polled;     /* one a ring, then the bell */
     pthread_t pump;
     int bell;                  /* eventfd: the pump ends */
@@ -98,15 +101,24 @@ static uint32_t origin_of(const struct pt_switch_source *s, uint64_t id)
     return w ? w->origin : UINT32_MAX;
 }
 
-static void keep(struct pt_switch_source *s, const struct pt_perf_record *r)
+static void lose(struct pt_switch_source *s, const struct pt_perf_ring *ring, uint64_t n)
+{
+    uint64_t ts = pt_perf_clock_ticks(&s->clock, ring->loss.last);
+
+    pt_backlog_lose(&s->backlog, ts < s->taken ? s->taken : ts, n);
+}
+
+static void keep(struct pt_switch_source *s, struct pt_perf_ring *ring,
+                 const struct pt_perf_record *r)
 {
     uint64_t ts = pt_perf_clock_ticks(&s->clock, r->time);
     struct pt_switch k = { .ts = ts, .pid = r->pid, .tid = r->tid, .value = r->cpu };
 
     if (r->type == PERF_RECORD_LOST) {
-        pt_backlog_lose(&s->backlog, ts, r->lost);
+        lose(s, ring, pt_perf_loss_report(&ring->loss, r->lost));
         return;
     }
+    ring->loss.last = r->time;
     /* Threads that end have no numbers any more; before Linux 5.13 children are there. */
     if (r->tid <= 0 || r->pid <= 0 || (!s->request.children && r->pid != s->request.pid))
         return;
@@ -138,7 +150,14 @@ static void drain(struct pt_switch_source *s)
     pt_perf_clock_sync(&s->clock);
     for (size_t i = 0; i < s->ring_count; i++)
         while (pt_perf_ring_next(&s->rings[i], s->rings[i].until, &r))
-            keep(s, &r);
+            keep(s, &s->rings[i], &r);
+}
+
+/* Once the rings are empty: what they had lost before, and have not reported. */
+static void count_lost(struct pt_switch_source *s)
+{
+    for (size_t i = 0; i < s->ring_count; i++)
+        lose(s, &s->rings[i], pt_perf_loss_count(&s->rings[i].loss, s->lost[i]));
 }
 
 /* The rings fill at the rate of switches, however many threads want the processors: the pump
@@ -193,6 +212,7 @@ static int watch_thread(struct pt_switch_source *s, int32_t tid)
             break;
         w = &s->watches[s->watch_count];
         w->origin = (uint32_t)s->tid_count;
+        w->ring = (uint32_t)i;
         e = w->fd = pt_perf_watch(&s->rings[i], &s->clock, tid, s->request.children,
                                   &w->id);
         s->watch_count += e >= 0;
@@ -276,8 +296,9 @@ static int open_rings(struct pt_switch_source *s)
 
     n = n < 1 ? 1 : n;
     s->rings = calloc((size_t)n, sizeof *s->rings);
+    s->lost = calloc((size_t)n, sizeof *s->lost);
     s->polled = calloc((size_t)n + 1, sizeof *s->polled);
-    if (!s->rings || !s->polled)
+    if (!s->rings || !s->lost || !s->polled)
         return -ENOMEM;
     pt_perf_clock_init(&s->clock, s->request.clock);
     e = open_rings_once(s, (int)n);
@@ -329,6 +350,7 @@ static void close_source(struct pt_switch_source *s)
     free(s->watches);
     free(s->tids);
     free(s->rings);
+    free(s->lost);
     free(s->polled);
     free(s);
 }
@@ -375,10 +397,13 @@ static size_t take(struct pt_switch_source *s, uint64_t before, const struct pt_
     pthread_mutex_lock(&s->lock);
     pt_perf_clock_pass(&s->clock, before);
     pthread_mutex_unlock(&s->lock);
+    memset(s->lost, 0, s->ring_count * sizeof *s->lost);
     for (size_t i = 0; i < s->watch_count; i++)
-        pt_perf_settle(s->watches[i].fd);
+        s->lost[s->watches[i].ring] += pt_perf_settle(s->watches[i].fd);
     pthread_mutex_lock(&s->lock);
     drain(s);
+    count_lost(s);
+    s->taken = before;
     pt_backlog_collect(&s->backlog);
     pthread_mutex_unlock(&s->lock);
     return pt_backlog_take(&s->backlog, before, list);

@@ -18,6 +18,9 @@
 #define RING_BYTES (256u << 10)
 #define RING_BYTES_ROOT (4u << 20)
 
+/* PERF_FORMAT_LOST, which headers of before Linux 6.0 do not have. */
+enum { FORMAT_LOST = 1 << 4 };
+
 /* What follows each record, by sample_type. */
 struct sample_id {
     uint32_t pid, tid;
@@ -122,7 +125,12 @@ int pt_perf_watch(const struct pt_perf_ring *r, const struct pt_perf_clock *cloc
     attr.comm = 1;
     attr.inherit = 1;
     attr.inherit_thread = !children;
+    attr.read_format = FORMAT_LOST;
     fd = event_open(&attr, tid, r->cpu);
+    if (fd == -EINVAL) {
+        attr.read_format = 0;
+        fd = event_open(&attr, tid, r->cpu);
+    }
     if (fd == -EINVAL && attr.inherit_thread) {
         /* Before Linux 5.13 child processes are watched too, and passed over later. */
         attr.inherit_thread = 0;
@@ -139,12 +147,15 @@ int pt_perf_watch(const struct pt_perf_ring *r, const struct pt_perf_clock *cloc
 }
 
 /* To read an event that is on a processor the kernel interrupts that processor. */
-void pt_perf_settle(int fd)
+uint64_t pt_perf_settle(int fd)
 {
-    uint64_t count;
+    struct {
+        uint64_t count, lost;
+    } value = { 0, 0 };
 
-    while (read(fd, &count, sizeof count) < 0 && errno == EINTR)
+    while (read(fd, &value, sizeof value) < 0 && errno == EINTR)
         ;
+    return value.lost;
 }
 
 static void copy_out(const struct pt_perf_ring *r, void *to, uint64_t at, size_t bytes)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include "base/atomics.h"
 #include "source/perf_clock.h"
+#include "source/perf_loss.h"
 
 struct pt_perf_ring {
     int fd;                 /* of an event without records, whose ring it is */
@@ -22,6 +23,7 @@ struct pt_perf_ring {
     size_t size;            /* of data: a power of two */
     size_t mapped;
     uint64_t until;         /* where the reader stops this time */
+    struct pt_perf_loss loss;
 };
 
 /* A record, as far as it says something of a switch, or of whose it is. */
@@ -47,8 +49,9 @@ void pt_perf_ring_close(struct pt_perf_ring *r);
  * it creates: threads, and with children processes.  The descriptor, or negative errno. */
 int pt_perf_watch(const struct pt_perf_ring *r, const struct pt_perf_clock *clock, int32_t tid,
                   bool children, uint64_t *id);
-/* When it returns, what the event and its heirs had begun to write is in their rings. */
-void pt_perf_settle(int fd);
+/* When it returns, what the event and its heirs had begun to write is in their rings, or lost:
+ * how many records so far.  0 also before Linux 6.0, which does not count them. */
+uint64_t pt_perf_settle(int fd);
 
 /* How far the kernel has come. */
 static inline uint64_t pt_perf_ring_head(const struct pt_perf_ring *r)

@@ -6,14 +6,17 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <posixtrace/attr.h>
@@ -23,13 +26,44 @@
 #include <trace.h>
 #include "base/atomics.h"
 #include "base/clock.h"
+#include "support/flush_log.h"
 #include "support/log_file.h"
 #include "support/refuse_call.h"
 #include "support/run_suite.h"
 
 enum { BLOCKS = 200, THREADS = 4, MOST = 64, SKIPPED = 77 };
 
+void *__real_mmap64(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
+void *__wrap_mmap64(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
+int __real_poll(struct pollfd *polled, nfds_t count, int timeout);
+int __wrap_poll(struct pollfd *polled, nfds_t count, int timeout);
+
 static trace_event_id_t own_id;
+static uint32_t rings_fill;      /* they have one page, and only rounds empty them */
+
+void *__wrap_mmap64(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
+{
+    char link[64], what[32] = "";
+
+    snprintf(link, sizeof link, "/proc/thread-self/fd/%d", fd);
+    if (fd >= 0 && pt_load_seqcst(&rings_fill) &&
+        length > 2 * (size_t)sysconf(_SC_PAGESIZE) &&
+        readlink(link, what, sizeof what - 1) > 0 && strstr(what, "[perf_event]")) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return __real_mmap64(addr, length, prot, flags, fd, offset);
+}
+
+/* The thread that waits for them waits for its end instead, which comes last. */
+int __wrap_poll(struct pollfd *polled, nfds_t count, int timeout)
+{
+    if (!pt_load_seqcst(&rings_fill))
+        return __real_poll(polled, count, timeout);
+    for (nfds_t i = 0; i + 1 < count; i++)
+        polled[i].revents = 0;
+    return __real_poll(polled + count - 1, 1, timeout);
+}
 
 static trace_attr_t *attributes(int switches, int inherited)
 {
@@ -523,6 +557,71 @@ START_TEST(no_room)
 }
 END_TEST
 
+static uint64_t lost_of(int fd)
+{
+    struct posixtrace_info info;
+    uint64_t lost = 0;
+    trace_id_t trid;
+
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        lost += info.lost[c];
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    return lost;
+}
+
+/* The kernel reports what a full ring has lost with the next record: there is none.  Events
+ * count it since Linux 6.0. */
+START_TEST(full_ring_and_no_more)
+{
+    int fd = log_file();
+    struct utsname system;
+    struct sleeper s;
+    trace_id_t trid;
+    uint64_t there;
+
+    ck_assert_int_eq(uname(&system), 0);
+    if (strtol(system.release, NULL, 10) < 6)
+        return;
+    pt_store_seqcst(&rings_fill, 1u);
+    trid = make(fd, 0, POSIX_TRACE_CLOSE_FOR_CHILD);
+    begin(&s);
+    wake_often(&s);
+    ck_assert_int_eq(posix_trace_stop(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    pt_store_seqcst(&rings_fill, 0u);
+    look(dup(fd));
+    there = seen_of(getpid(), s.progress->tid)->in + seen_of(getpid(), s.progress->tid)->out;
+    ck_assert_uint_lt(there, 2 * BLOCKS);
+    ck_assert_uint_ge(there + lost_of(fd), 2 * BLOCKS);
+    end(&s);
+    close(fd);
+}
+END_TEST
+
+/* What it lost before the stream was started is no part of the stream. */
+START_TEST(full_ring_before_start)
+{
+    int fd = log_file();
+    struct sleeper s;
+    trace_id_t trid;
+
+    pt_store_seqcst(&rings_fill, 1u);
+    trid = make(fd, 0, POSIX_TRACE_CLOSE_FOR_CHILD);
+    ck_assert_int_eq(posix_trace_stop(trid), 0);
+    begin(&s);
+    wake_often(&s);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    flush_log(trid);
+    end(&s);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    pt_store_seqcst(&rings_fill, 0u);
+    ck_assert_uint_eq(lost_of(fd), 0);
+    close(fd);
+}
+END_TEST
+
 /* In a child, which keeps the filter; its exit status says what went wrong. */
 static int trace_refused(int fd, int error)
 {
@@ -681,6 +780,8 @@ static void add_tests(TCase *t)
     tcase_add_test(t, names_of_programs);
     tcase_add_test(t, another_process);
     tcase_add_test(t, no_room);
+    tcase_add_test(t, full_ring_and_no_more);
+    tcase_add_test(t, full_ring_before_start);
     tcase_add_test(t, pump_goes_first);
     tcase_add_loop_test(t, refused, 0, 3);
     tcase_add_test(t, who_asks);
