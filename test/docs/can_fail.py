@@ -30,6 +30,7 @@ DAMAGES = [
     ('installed', 'man/meson.build', "'posix_trace_attr_destroy'", "'posix_trace_attr_kill'"),
     ('installed', 'man/meson.build', "    'man3/posix_trace_clear.3',\n", ''),
     ('lint', 'man/man3/posix_trace_clear.3', '.Sh ERRORS', '.El\n.Sh ERRORS'),
+    ('lint', 'man/man3/posix_trace_clear.3', '.Sh ERRORS', '.Dl ' + 'x' * 80 + '\n.Sh ERRORS'),
     ('examples', 'man/man3/posix_trace_create.3', 'int error = posix_trace_create_withlog(0,',
      'int error = posix_trace_create_withlog('),
     ('conformance', 'docs/conformance.md', '| R-7 |', '| R-70 |'),

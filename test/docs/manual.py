@@ -15,7 +15,7 @@ is not installed.
               an error number has such a section
   references  an .Xr to one of our own pages leads to a page that exists
   installed   man/meson.build installs each page, and each name of a page
-  lint        mandoc has no warning
+  lint        mandoc has no warning, and no line but of a SYNOPSIS is over 80 columns
   examples    each C program in a page compiles without a warning
 
 A SYNOPSIS is read from .Ft, .Fo, .Fa, .Fc; an example is the text of a
@@ -198,6 +198,17 @@ def check_installed(root):
         yield f'man/meson.build: links to {name}, which is no page'
 
 
+def wide_lines(path):
+    """Lines over 80 columns; a prototype of the SYNOPSIS cannot be broken."""
+    shown = subprocess.run(['mandoc', '-T', 'ascii', '-O', 'width=78', str(path)],
+                           capture_output=True, text=True).stdout
+    section = ''
+    for line in re.sub('.\b', '', shown).split('\n')[1:]:
+        section = line if line[:1].strip() else section
+        if len(line) > 80 and section != 'SYNOPSIS':
+            yield line.strip()
+
+
 def check_lint(root):
     mandoc = shutil.which('mandoc')
     if not mandoc:
@@ -209,6 +220,8 @@ def check_lint(root):
         for line in run.stdout.splitlines():
             if 'run makewhatis' not in line:
                 yield line
+        for line in wide_lines(page.path):
+            yield f'{page.title}: over 80 columns: {line}'
 
 
 def check_examples(root, compiler):
