@@ -60,6 +60,22 @@ static bool begin_events(struct pt_traceprinter_reader *r)
 
 /* ---- events ---- */
 
+/* "BUFFER sequence = ", with any white space. */
+static bool take_sequence(struct pt_traceprinter_args *a)
+{
+    static const char *const words[] = { "BUFFER", "sequence", "=" };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t length = strlen(words[i]);
+
+        if (strncmp(a->at, words[i], length) != 0 || !strchr(" \t", a->at[length]))
+            return false;
+        a->at += length;
+        a->at += strspn(a->at, " \t");
+    }
+    return true;
+}
+
 /* CONTROL :TIME and CONTROL: BUFFER say nothing more than what is made of them. */
 static bool take_control(struct pt_traceprinter_reader *r, struct pt_traceprinter_args a,
                          unsigned cpu, bool *good)
@@ -77,10 +93,7 @@ static bool take_control(struct pt_traceprinter_reader *r, struct pt_traceprinte
         pt_kev_clock_set(&r->im->clock, cpu, first, second);
         return true;
     }
-    if (strncmp(a.at, "BUFFER sequence = ", 18) != 0)
-        return false;
-    a.at += 18;
-    if (!pt_traceprinter_take_word(&a, &first))
+    if (!take_sequence(&a) || !pt_traceprinter_take_word(&a, &first))
         return false;
     if (r->known && (int32_t)(first - r->next) > 0) {
         pt_job_note(r->im->job, PT_KEV_NOTE_LOSS, "line %" PRIu64 ": %" PRIu32 " buffers are "
