@@ -84,6 +84,9 @@ void pt_chrome_args(struct pt_json *j, const struct pt_tl_event *ev, bool ends)
         PT_JSON_TEXT(j, "\"end\":{");
     if (ev->layout) {
         put_fields(j, ev);
+    } else if (ev->ignores) {
+        PT_JSON_TEXT(j, "\"ignores\":");
+        pt_json_string(j, ev->ignores, strlen(ev->ignores));
     } else if (ev->e->data_len > 0 || ev->misfit) {
         PT_JSON_TEXT(j, "\"data\":");
         pt_json_bytes(j, ev->e->data, ev->e->data_len);

@@ -110,6 +110,12 @@ static void put_data(struct pt_perfetto *p, const struct pt_tl_event *ev, uint32
 {
     size_t mark = pt_pb_open(&p->out, in);
 
+    if (ev->ignores) {
+        put_name(p, &p->names.ignores, "ignores");
+        pt_pb_string(&p->out, STRING_VALUE, ev->ignores, strlen(ev->ignores));
+        pt_pb_close(&p->out, mark);
+        return;
+    }
     put_name(p, &p->names.data, "data");
     pt_pb_hex(&p->out, STRING_VALUE, ev->e->data, ev->e->data_len);
     pt_pb_close(&p->out, mark);

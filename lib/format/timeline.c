@@ -85,6 +85,7 @@ static void see(struct pt_timeline *tl, struct pt_tl_type *type, const struct po
     ev->misfit = layout && posixtrace_layout_split(layout, e->data, e->data_len, ev->values,
                                                    &ev->fields) != 0;
     ev->layout = ev->misfit ? NULL : layout;
+    ev->ignores = layout || e->id >= POSIX_TRACE_UNNAMED_USEREVENT ? NULL : pt_tl_ignores(tl, e);
     ev->flow_count = 0;
     if (type->options && ev->layout) {
         if (type->resolved != layout)

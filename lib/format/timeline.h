@@ -82,6 +82,7 @@ struct pt_tl_event {
     const struct pt_tl_type *type;
     const posixtrace_layout_t *layout;     /* NULL: data is only bytes */
     bool   misfit;                         /* it is described, but not as it is */
+    const char *ignores;                   /* names of types, of an event that says so; or NULL */
     size_t fields, flow_count;
     struct posixtrace_value values[POSIXTRACE_FIELDS_MAX];
     struct pt_tl_flow flows[PT_TL_FLOWS];

@@ -29,6 +29,7 @@ struct pt_timeline {
     struct pt_tl_track *last;        /* track of the last event */
     struct pt_tl_cpu *cpus;          /* PT_TL_CPUS, made when there is a switch */
     struct pt_tl_event ev;
+    char ignores[512];               /* text of ev */
     struct pt_tl_track tracks[PT_TL_SETS][PT_TL_WAYS];
 };
 
@@ -48,6 +49,9 @@ void pt_tl_types_free(struct pt_timeline *tl);
 /* timeline_tracks.c: the track of a thread, of which the back end knows */
 struct pt_tl_track *pt_tl_track_of(struct pt_timeline *tl, int32_t pid, int32_t tid,
                                    const char *name);
+
+/* timeline_sets.c: what a start or a filter ignores, "nothing" or names; NULL: it is neither */
+const char *pt_tl_ignores(struct pt_timeline *tl, const struct posixtrace_event *e);
 
 /* timeline_cpus.c: false: it cannot be shown as what runs where */
 bool pt_tl_switch(struct pt_timeline *tl, struct pt_tl_track *t);

@@ -234,6 +234,22 @@ def test_calls():
     check(log, expected)
 
 
+def test_starts():
+    """What a start or a filter ignores is said by name, not as the bytes of a set."""
+    log = Log()
+    empty = struct.pack("=Q", 0x70784574657331).ljust(160, b"\0")
+    log.add(0, "posix_trace_start", empty)
+    log.add(1, "posix_trace_start", (empty[:8] + b"\xff" * 128).ljust(160, b"\0"))
+    log.add(2, "posix_trace_filter", empty * 2)
+    log.add(3, "posix_trace_start", b"no set")
+    log.add(4, "order")
+    found = [f[6] for f in read(log).facts if f[0] == "instant" and f[4] != "order"]
+    every = found[1].get("ignores", "").split(", ")
+    assert {"order", "posix_trace_start"} <= set(every), found[1]
+    assert found == [{"ignores": "nothing"}, {"ignores": ", ".join(every)},
+                     {"ignores": "nothing"}, {"data": b"no set".hex()}], found
+
+
 # ---- fields ----
 
 KINDS = ("u8 a; u16 b; u32 c; u64 d; i8 e; i16 f; i32 g; i64 h; x32 i; x64 j; f32 k; f64 l; "
