@@ -48,7 +48,11 @@ int metrics_cost_find(struct metrics_cost *cost, const struct log_file *log)
     int error = 0;
 
     if (cost->origin == METRICS_COST_MEASURED) {
-        error = posixtrace_event_cost(&cost->ns);
+        error = posix_trace_get_attr(log->trid, &attr);
+        if (error == 0) {   /* as the stream of the log, which the kept cost is of */
+            error = posixtrace_event_cost_like(&attr, &cost->ns);
+            posix_trace_attr_destroy(&attr);
+        }
         return error ? tool_error("cannot measure what an event costs: %s", strerror(error))
                      : EXIT_DONE;
     }

@@ -191,6 +191,7 @@ static void print_table_line(struct metrics_view *v, const struct posixtrace_mea
 
 #define PUT(to, literal) put_text(to, literal, sizeof literal - 1)
 
+enum { HELD_MAX = 65536 };
 enum { LINE_ROOM = 256 };   /* more than the numbers of a line can be, with what is between */
 
 static void print_csv_line(struct metrics_view *v, const struct posixtrace_measurement *m)
@@ -243,6 +244,45 @@ static size_t place_of(struct metrics_view *v, const posixtrace_metric_t *metric
     return v->last;
 }
 
+static void print_line(struct metrics_view *v, const struct posixtrace_measurement *m)
+{
+    if (v->format == METRICS_TABLE)
+        print_table_line(v, m);
+    else if (v->format == METRICS_CSV)
+        print_csv_line(v, m);
+    else
+        print_jsonl_line(v, m);
+}
+
+/* The log may have no event of the metric at all, which the end shows: then it is no result. */
+static void hold(struct metrics_view *v, const struct posixtrace_measurement *m)
+{
+    if (v->held_count == HELD_MAX) {
+        print_line(v, m);
+        return;
+    }
+    if (v->held_count == v->held_room) {
+        v->held_room = v->held_room ? 2 * v->held_room : 64;
+        v->held = tool_grow(v->held, v->held_room, sizeof *v->held);
+    }
+    v->held[v->held_count++] = *m;
+}
+
+static void print_held(struct metrics_view *v)
+{
+    for (size_t i = 0; i < v->held_count; i++)
+        if (metrics_hears_any(v->run, v->held[i].metric))
+            print_line(v, &v->held[i]);
+    metrics_view_drop(v);
+}
+
+void metrics_view_drop(struct metrics_view *v)
+{
+    free(v->held);
+    v->held = NULL;
+    v->held_count = v->held_room = 0;
+}
+
 int metrics_view_measured(void *context, const struct posixtrace_measurement *m)
 {
     struct metrics_view *v = context;
@@ -252,14 +292,11 @@ int metrics_view_measured(void *context, const struct posixtrace_measurement *m)
     if (!metrics_time_holds(v, place, m))
         return 0;
     error = metrics_groups_add(&v->groups, place, m);
-    if (error == 0 && v->rows == METRICS_EACH &&
-        (!m->unknown || metrics_hears_any(v->run, m->metric))) {
-        if (v->format == METRICS_TABLE)
-            print_table_line(v, m);
-        else if (v->format == METRICS_CSV)
-            print_csv_line(v, m);
+    if (error == 0 && v->rows == METRICS_EACH) {
+        if (!m->unknown || metrics_hears_any(v->run, m->metric))
+            print_line(v, m);
         else
-            print_jsonl_line(v, m);
+            hold(v, m);
     }
     return error == 0 && out_failed() ? ECANCELED : error;
 }
@@ -322,6 +359,7 @@ static void print_remarks(const struct metrics_view *v)
 
 void metrics_view_end(struct metrics_view *v)
 {
+    print_held(v);
     metrics_groups_name(&v->groups, v->log->trid);
     v->heard = tool_grow(NULL, v->pick->count, sizeof *v->heard);
     for (size_t i = 0; i < v->pick->count; i++)

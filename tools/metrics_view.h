@@ -35,6 +35,8 @@ struct metrics_view {
     size_t   last;           /* place of the metric measured last */
     bool     has_switches, has_calls;   /* so far; metrics_time.h */
     uint64_t *withheld;      /* by place; the same */
+    struct posixtrace_measurement *held;   /* unknown ones of metrics that were not heard of yet */
+    size_t   held_count, held_room;
     bool     *heard;         /* by place: the run has events that it looks at; after its end */
 };
 
@@ -56,6 +58,8 @@ int metrics_view_measured(void *context, const struct posixtrace_measurement *m)
 void metrics_view_begin(struct metrics_view *v);
 /* What follows the measurements; after the end of the run. */
 void metrics_view_end(struct metrics_view *v);
+/* Frees what waits to be shown. */
+void metrics_view_drop(struct metrics_view *v);
 
 /* Is the group of a thread for which the summary and the statistics do not show the metric?
  * Of a set of which all metrics are measured, where it is one of jobs and the thread is not

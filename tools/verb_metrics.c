@@ -213,6 +213,7 @@ static int measure(const struct request *r, struct metrics_view *v, struct follo
         status = log_file_report_loss(v->log, r->strict, status);
         posixtrace_metric_run_free(v->run);
     }
+    metrics_view_drop(v);
     metrics_groups_free(&v->groups);
     free(v->withheld);
     return status;
