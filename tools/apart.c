@@ -35,12 +35,21 @@ bool apart_needed(pid_t pid)
     return effective != 0;
 }
 
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 int apart_fork(struct apart *a, pid_t target, int log, bool *worker)
 {
     int ends[2];
 
     /* Until there is a worker nobody waits for it or sends it a signal. */
-    *a = (struct apart){ .target = target, .fd = -1, .log = log, .over = true };
+    *a = (struct apart){ .target = target, .fd = -1, .log = log, .over = true,
+                         .patience = APART_PATIENCE, .heard = now_ms() };
     *worker = false;
     if (pipe(ends) < 0)
         return tool_error("cannot make a pipe: %s", strerror(errno));
@@ -225,7 +234,10 @@ bool apart_read(struct apart *a)
     if (n < 0 && errno == EINTR)
         return true;
     if (n > 0) {
-        if (take_frames(a))
+        bool good = take_frames(a);
+
+        a->heard = now_ms();
+        if (good)
             return true;
         a->hostile = !out_failed();
     }
@@ -233,12 +245,33 @@ bool apart_read(struct apart *a)
     return false;
 }
 
-static int64_t now_ms(void)
+/* What has come while this process itself stood still is a sign of life. */
+bool apart_is_silent(const struct apart *a)
 {
-    struct timespec t;
+    struct pollfd p = apart_awaits(a);
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return !a->over && a->pending == 0 && now_ms() - a->heard >= a->patience &&
+           poll(&p, 1, 0) == 0;
+}
+
+void apart_give_up(struct apart *a)
+{
+    a->silent = true;
+    apart_kill(a);
+}
+
+bool apart_listen(struct apart *a)
+{
+    while (!a->over) {
+        struct pollfd p = apart_awaits(a);
+        int64_t left = a->heard + a->patience - now_ms();
+
+        if (poll(&p, 1, a->pending ? -1 : left > 0 ? (int)left : 0) > 0)
+            return apart_read(a);
+        if (apart_is_silent(a))
+            apart_give_up(a);
+    }
+    return false;
 }
 
 void apart_read_within(struct apart *a, int ms)
@@ -269,9 +302,17 @@ static int say_death(const struct apart *a)
 {
     uint64_t lost = apart_lost(a);
     const char *why = "it sent what is no part of a recording";
+    char silence[60];
 
-    if (!a->hostile)
+    if (a->silent) {
+        snprintf(silence, sizeof silence, "it gave no sign of life for %d s", a->patience / 1000);
+        why = silence;
+    } else if (!a->hostile) {
         why = strsignal(WTERMSIG(a->status));
+    }
+    if (a->log < 0)
+        return tool_error("the worker that used process %d with its user's rights was ended: %s",
+                          (int)a->target, why);
     return tool_error("the worker that traced process %d with its user's rights was ended: %s; "
                       "lost what it had not delivered, at least %s event%s", (int)a->target, why,
                       amount_count(lost), lost == 1 ? "" : "s");
@@ -329,7 +370,7 @@ int apart_enter(pid_t target)
     if (status != EXIT_DONE)
         exit(out_finish(status));
     pass_signals_on(a.worker);
-    while (apart_read(&a))
+    while (apart_listen(&a))
         ;
     exit(out_finish(apart_end(&a)));
 }

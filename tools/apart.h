@@ -16,8 +16,11 @@
  * packets (apart_log.c); text is escaped.  A worker that dies is an error, and what it has
  * recorded and not sent is counted as lost.
  *
- * Root waits for no one without an end: not for a worker that its user has stopped, and not
- * for who reads the pipe that is the log.
+ * Root waits for no one without an end.  A worker that does its work gives a sign of life every
+ * second, an empty text if it has nothing else to say; one that gives none for APART_PATIENCE is
+ * stopped by its user, or does something else, and is killed.  A recording has time for that
+ * until its target ends: its worker may be continued before, and misses nothing.  Who reads the
+ * pipe that is the log keeps root waiting until a signal comes.
  *
  *   apart.c         root's side
  *   apart_worker.c  the worker's
@@ -33,6 +36,8 @@
 #include <sys/types.h>
 
 enum { APART_MOST = 1 << 16, APART_LINE = 1000, APART_TEXT_MOST = 1 << 20 };
+/* Milliseconds. */
+enum { APART_BEAT = 1000, APART_PATIENCE = 10000 };
 enum apart_kind { APART_LOG = 1, APART_TEXT, APART_RESULT, APART_COUNTS };
 
 struct apart_head {
@@ -67,6 +72,9 @@ struct apart {
     int      fd;
     bool     over;            /* the worker has gone; status is set */
     bool     hostile;         /* it was ended for what it sent */
+    bool     silent;          /* it was ended because it sent nothing */
+    int      patience;        /* ms without a sign of life */
+    int64_t  heard;           /* when the last one came, or the log took what was pending */
     int      status;          /* as from waitpid() */
     uint64_t left;            /* events found in what it left when it died */
     int      error;           /* of the log's file */
@@ -91,7 +99,13 @@ int apart_fork(struct apart *a, pid_t target, int log, bool *worker);
 struct pollfd apart_awaits(const struct apart *a);
 /* Reads what is there, or waits for it; false: the worker has gone. */
 bool apart_read(struct apart *a);
-/* The same until it has gone, or so many milliseconds are over: then it is killed. */
+/* Nothing has come for as long as there is patience, though root would have read it. */
+bool apart_is_silent(const struct apart *a);
+/* As apart_read(), but a worker that is silent is killed. */
+bool apart_listen(struct apart *a);
+/* Kills a worker that is silent. */
+void apart_give_up(struct apart *a);
+/* As apart_read() until it has gone, or so many milliseconds are over: then it is killed. */
 void apart_read_within(struct apart *a, int ms);
 /* The log takes no more: an error number.  What is still to come is lost. */
 void apart_drop_log(struct apart *a, int error);

@@ -5,8 +5,8 @@
  *
  * Before it takes the target's ids it leaves what was root's: descriptors, environment,
  * working directory, session.  Afterwards its own output goes into pipes of its own making,
- * and a thread makes frames of what comes out of them.  That thread, and who sends counts, are
- * the only ones that write to root.
+ * and a thread makes frames of what comes out of them, and one of no bytes when nothing does.
+ * That thread, and who sends counts, are the only ones that write to root.
  */
 #include "apart.h"
 
@@ -111,13 +111,17 @@ static void *relay(void *unused)
     static uint8_t buffer[APART_MOST];
     struct pollfd p[SOURCES];
     bool open = true;
+    int n;
 
     while (open) {
         open = false;
         for (int i = 0; i < SOURCES; i++)
             p[i] = (struct pollfd){ .fd = worker.fds[i], .events = POLLIN };
-        if (poll(p, SOURCES, -1) < 0 && errno != EINTR)
+        n = poll(p, SOURCES, APART_BEAT);
+        if (n < 0 && errno != EINTR)
             break;
+        if (n == 0)
+            send_frame(APART_TEXT, NULL, 0);
         for (int i = 0; i < SOURCES; i++) {
             if (p[i].fd >= 0 && p[i].revents && !relay_one(i, buffer)) {
                 close(worker.fds[i]);

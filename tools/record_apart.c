@@ -37,6 +37,7 @@ enum { LIVE = 500, PATIENCE = 10000, COUNT_PATIENCE = 3000 };
 struct part {
     struct recording r;
     struct apart a;
+    int64_t gone;             /* ms, when the target had ended; 0: it has not */
 };
 
 static bool is_limited(const struct record_request *q)
@@ -99,6 +100,8 @@ static int begin_part(struct part *p, const struct record_request *q, pid_t pid,
     int status;
 
     p->r = recording_make(pid);
+    p->r.pidfd = watch_pidfd(pid);
+    p->gone = 0;
     p->a = (struct apart){ .fd = -1, .over = true };
     status = record_log_open(&p->r, q, NULL);
     if (status != EXIT_DONE)
@@ -184,26 +187,61 @@ static void look_at_signals(struct wait *w)
         give_up(w);
 }
 
-static void wait_for_all(struct wait *w)
+static bool has_ended(const struct part *p, bool news)
 {
-    struct pollfd *p = tool_grow(NULL, w->count + 1, sizeof *p);
-    size_t left = 0;
+    return p->r.pidfd >= 0 ? news : kill(p->a.target, 0) < 0 && errno == ESRCH;
+}
+
+/* A worker whose target has ended has a rest to send and ends, too, or is silent for ever. */
+static void look_at_target(struct part *p, bool news)
+{
+    int64_t now = signals_now_ms();
+
+    if (p->gone == 0 && has_ended(p, news))
+        p->gone = now;
+    if (p->gone && now - p->gone >= p->a.patience && apart_is_silent(&p->a))
+        apart_give_up(&p->a);
+}
+
+/* The worker's, the target's; after all of them that of the signals. */
+static int wait_for_news(struct wait *w, struct pollfd *p)
+{
+    bool look = w->live || w->told;
+
+    for (size_t i = 0; i < w->count; i++) {
+        struct part *part = &w->parts[i];
+
+        p[2 * i] = apart_awaits(&part->a);
+        p[2 * i + 1] = (struct pollfd){ .fd = part->gone || part->a.over ? -1 : part->r.pidfd,
+                                        .events = POLLIN };
+        look |= !part->a.over && (part->gone || part->r.pidfd < 0);
+    }
+    p[2 * w->count] = (struct pollfd){ .fd = w->signals, .events = POLLIN };
+    return poll(p, 2 * w->count + 1, look ? LIVE : -1);
+}
+
+static size_t count_workers(const struct wait *w)
+{
+    size_t n = 0;
 
     for (size_t i = 0; i < w->count; i++)
-        left += !w->parts[i].a.over;
-    while (left > 0) {
-        for (size_t i = 0; i < w->count; i++)
-            p[i] = apart_awaits(&w->parts[i].a);
-        p[w->count] = (struct pollfd){ .fd = w->signals, .events = POLLIN };
-        if (poll(p, w->count + 1, w->live || w->told ? LIVE : -1) < 0 && errno != EINTR)
+        n += !w->parts[i].a.over;
+    return n;
+}
+
+static void wait_for_all(struct wait *w)
+{
+    struct pollfd *p = tool_grow(NULL, 2 * w->count + 1, sizeof *p);
+
+    while (count_workers(w) > 0) {
+        if (wait_for_news(w, p) < 0 && errno != EINTR)
             break;
-        for (size_t i = 0; i < w->count; i++)
-            if (p[i].fd >= 0 && p[i].revents)
+        for (size_t i = 0; i < w->count; i++) {
+            if (p[2 * i].fd >= 0 && p[2 * i].revents)
                 apart_read(&w->parts[i].a);
+            look_at_target(&w->parts[i], p[2 * i + 1].revents != 0);
+        }
         look_at_signals(w);
-        left = 0;
-        for (size_t i = 0; i < w->count; i++)
-            left += !w->parts[i].a.over;
         show(w);
     }
     free(p);
@@ -320,8 +358,10 @@ int record_apart(const struct record_request *q)
     if (w.live)
         progress_begin("", 0);
     /* One of several that cannot be recorded: none is. */
-    if (status != EXIT_DONE)
+    if (status != EXIT_DONE) {
+        w.told = w.shown;
         tell_workers(&w, SIGTERM);
+    }
     wait_for_all(&w);
     progress_end();
     for (size_t i = 0; i < w.count; i++) {
@@ -329,6 +369,8 @@ int record_apart(const struct record_request *q)
 
         status = status ? status : one;
         free(w.parts[i].r.log);
+        if (w.parts[i].r.pidfd >= 0)
+            close(w.parts[i].r.pidfd);
     }
     if (w.signals >= 0)
         close(w.signals);

@@ -181,7 +181,7 @@ static int make_apart(struct snapshot *s, pid_t target)
         return status;
     opened = new_file_open(&file, s->path, s->force);
     a.log = file.fd;
-    while (opened == EXIT_DONE && apart_read(&a))
+    while (opened == EXIT_DONE && apart_listen(&a))
         ;
     if (opened == EXIT_DONE && a.error)
         tool_error("cannot make %s: %s; nothing was written", quote(s->path), strerror(a.error));

@@ -3,9 +3,10 @@
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
 """Root traces processes of another user through a worker that has that user's rights: what
 the worker keeps of root's, that its death is an error and not root's, that a target which
-scribbles over its memory or truncates it harms nobody, and that the other verbs work.
+scribbles over its memory or truncates it harms nobody, that the other verbs work, and that
+no verb waits without an end for a worker which its user has stopped.
 
-usage: apart.py POSIXTRACE TARGET rights|harm|scribble|log
+usage: apart.py POSIXTRACE TARGET rights|harm|scribble|log|stopped
 
 TARGET is the program of apart_target.c.  Rounds of scribble: APART_ROUNDS, 8, in the short
 form 2; a failure names the round, which is also the seed.
@@ -336,6 +337,55 @@ def unread(recorder):
         os.close(pipe)
 
 
+def is_stopped(pid):
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T"
+
+
+def start_stopped(house, directory, *verb):
+    """A verb whose worker stands still before it has ended: again, if it was quicker."""
+    for _ in range(200):
+        process = subprocess.Popen([house.tool, *verb], text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, **house.how(directory))
+        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        while process.poll() is None:
+            try:
+                worker = int(children.read_text().split()[0])
+                os.kill(worker, signal.SIGSTOP)
+                wait_until("it is stopped", lambda: is_stopped(worker))
+                return process
+            except (OSError, IndexError):
+                pass
+        process.communicate()
+    expect(f"{verb}: a worker that is stopped", False)
+    return None
+
+
+def test_stopped(house):
+    """The limit is the tool's own, of ten seconds, once for all of them."""
+    target, directory = start(house, "stopped")
+    recorder = Recorder(house, target, directory)
+    follow = subprocess.Popen([house.tool, "print", "--follow", "--format=csv", str(target.pid)],
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              **house.how(directory))
+    expect("events are shown", follow.stdout.readline() and follow.stdout.readline())
+    children = pathlib.Path(f"/proc/{follow.pid}/task/{follow.pid}/children")
+    snapshot = house.folder / "stopped-snapshot.ptl"
+    waiting = [start_stopped(house, directory, "start", str(target.pid)),
+               start_stopped(house, directory, "filter", str(target.pid)),
+               start_stopped(house, directory, "snapshot", str(target.pid), "-o", snapshot)]
+    for worker in (recorder.worker(), int(children.read_text().split()[0])):
+        expect("Alice may", as_alice(house, directory, "kill", "-STOP", str(worker)) == 0)
+        wait_until("it is stopped", lambda pid=worker: is_stopped(pid))
+    target.process.kill()
+    for process in [follow, *waiting]:      # it writes until its pipe is full
+        said = "".join(filter(None, process.communicate(timeout=TIMEOUT)))
+        expect(f"{process.args}: {process.returncode} {said}", process.returncode == 1 and
+               "was ended: it gave no sign of life for 10 s" in said)
+    expect("no snapshot", not snapshot.exists())
+    status, said = recorder.end(0)
+    expect(f"{status} {said}", status == 1 and "no sign of life for 10 s; lost" in said)
+
+
 def needs_root(test):
     def run(house):
         if os.geteuid() == 0:
@@ -347,4 +397,5 @@ def needs_root(test):
 
 if __name__ == "__main__":
     rooms.main({"rights": needs_root(test_rights), "harm": needs_root(test_harm),
-                "scribble": needs_root(test_scribble), "log": needs_root(test_log)})
+                "scribble": needs_root(test_scribble), "log": needs_root(test_log),
+                "stopped": needs_root(test_stopped)})

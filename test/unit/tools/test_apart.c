@@ -170,27 +170,69 @@ START_TEST(other_frames)
 }
 END_TEST
 
+/* A worker that has sent so many bytes and is stopped. */
+static void start_stopped(struct apart *a, const void *sent, size_t size)
+{
+    int ends[2], status;
+
+    *a = (struct apart){ .target = getpid(), .log = -1, .patience = 50 };
+    ck_assert_int_eq(pipe(ends), 0);
+    a->worker = fork();
+    if (a->worker == 0) {
+        if (write(ends[1], sent, size) == (ssize_t)size)
+            raise(SIGSTOP);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(a->worker, &status, WUNTRACED), a->worker);
+    ck_assert(WIFSTOPPED(status));
+    close(ends[1]);
+    a->fd = ends[0];
+    a->buffer = malloc(sizeof(struct apart_head) + APART_MOST);
+    ck_assert_ptr_nonnull(a->buffer);
+}
+
+static void is_killed(struct apart *a)
+{
+    ck_assert(a->over && WIFSIGNALED(a->status) && WTERMSIG(a->status) == SIGKILL);
+    ck_assert_int_eq(apart_end(a), 1);
+}
+
 /* A worker that is stopped and says nothing does not keep root waiting. */
 START_TEST(stopped)
 {
-    struct apart a = { .target = getpid() };
-    int ends[2], status;
+    struct apart a;
 
-    ck_assert_int_eq(pipe(ends), 0);
-    a.worker = fork();
-    if (a.worker == 0) {
-        raise(SIGSTOP);
-        _exit(0);
-    }
-    ck_assert_int_eq(waitpid(a.worker, &status, WUNTRACED), a.worker);
-    ck_assert(WIFSTOPPED(status));
-    close(ends[1]);
-    a.fd = ends[0];
-    a.buffer = malloc(sizeof(struct apart_head) + APART_MOST);
-    ck_assert_ptr_nonnull(a.buffer);
+    start_stopped(&a, "", 0);
     apart_read_within(&a, 50);
-    ck_assert(a.over && WIFSIGNALED(a.status) && WTERMSIG(a.status) == SIGKILL);
-    ck_assert_int_eq(apart_end(&a), 1);
+    is_killed(&a);
+    start_stopped(&a, "", 0);
+    ck_assert(!apart_listen(&a));
+    ck_assert(a.silent);
+    is_killed(&a);
+}
+END_TEST
+
+/* What has come is a sign of life, even a text of no bytes, whenever root reads it; while a log
+ * takes nothing root does not listen. */
+START_TEST(signs_of_life)
+{
+    struct apart_head beat = { APART_TEXT, 0 };
+    struct apart a;
+
+    start_stopped(&a, &beat, sizeof beat);
+    ck_assert(!apart_is_silent(&a));       /* heard at 0, which is long ago */
+    ck_assert(apart_listen(&a));
+    ck_assert_int_gt(a.heard, 0);
+    a.patience = INT32_MAX;
+    ck_assert(!apart_is_silent(&a));
+    a.patience = 0;
+    ck_assert(apart_is_silent(&a));
+    a.pending = 1;
+    ck_assert(!apart_is_silent(&a));
+    a.pending = 0;
+    ck_assert(!apart_listen(&a));
+    ck_assert(!apart_is_silent(&a));
+    is_killed(&a);
 }
 END_TEST
 
@@ -248,6 +290,7 @@ static void add(TCase *c)
     tcase_add_test(c, not_a_log);
     tcase_add_test(c, a_limit);
     tcase_add_test(c, stopped);
+    tcase_add_test(c, signs_of_life);
     tcase_add_test(c, stalled_log);
 }
 
