@@ -6,6 +6,32 @@
 #include <string.h>
 #include "metrics/machine.h"
 
+bool pt_is_type_of(const char *event, const char *type)
+{
+    size_t length = strlen(event);
+    const char *number;
+
+    if (strncmp(type, event, length) != 0 || (type[length] != '\0' && type[length] != '#'))
+        return false;
+    if (type[length] == '\0')
+        return true;
+    number = type + length + 1;
+    return *number >= '1' && *number <= '9' && strcmp(number, "1") != 0 &&
+           number[strspn(number, "0123456789")] == '\0';
+}
+
+size_t pt_machine_event(const posixtrace_metric_t *m, const char *type)
+{
+    size_t e = 0;
+
+    while (e < m->event_count && strcmp(m->events[e], type) != 0)
+        e++;
+    for (size_t i = 0; e == m->event_count && i < m->event_count; i++)
+        if (pt_is_type_of(m->events[i], type))
+            return i;
+    return e;
+}
+
 const char *pt_kind_name(enum pt_kind kind)
 {
     static const char *const names[] = { "begin", "end", "cancel", "in", "out", "cond" };

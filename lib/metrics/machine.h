@@ -93,6 +93,12 @@ static inline size_t pt_machine_otherwise(const posixtrace_metric_t *m, size_t e
     return event + m->event_count + 1;
 }
 
+/* Is the type the event of that name, or what a further description of it is called, as
+ * order#2 is one of order? */
+bool pt_is_type_of(const char *event, const char *type);
+/* The metric's event that the type is, event_count: none.  One of just its name goes first. */
+size_t pt_machine_event(const posixtrace_metric_t *m, const char *type);
+
 /* After the ways are known: what can be read off them. */
 void pt_machine_finish(posixtrace_metric_t *m);
 /* Can an end be reached from the first state without an event? SIZE_MAX: with all. */

@@ -182,10 +182,7 @@ size_t posixtrace_intermediate_events(const posixtrace_metric_result_element_t *
 
 static bool looks_at(const posixtrace_metric_t *metric, const char *name)
 {
-    for (size_t i = 0; i < metric->event_count; i++)
-        if (strcmp(metric->events[i], name) == 0)
-            return true;
-    return false;
+    return pt_machine_event(metric, name) < metric->event_count;
 }
 
 /* What there is instead of context switches goes with them.  Without the end of a thread the

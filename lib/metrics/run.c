@@ -48,11 +48,8 @@ static int learn_type(posixtrace_metric_run_t *run, struct event_type *t, trace_
 
     for (size_t i = 0; i < run->engine.count; i++) {
         struct pt_machine *m = &run->engine.machines[i];
-        size_t index = 0;
+        size_t index = name ? pt_machine_event(m->metric, name) : m->metric->event_count;
 
-        while (index < m->metric->event_count &&
-               (!name || strcmp(m->metric->events[index], name) != 0))
-            index++;
         if ((index < m->metric->event_count || m->metric->looks_at_all) &&
             !add_meaning(t, m, index))
             return ENOMEM;
@@ -296,7 +293,7 @@ bool posixtrace_metric_run_saw(const posixtrace_metric_run_t *run, const char *e
         const char *name = run->types[id].known
             ? pt_reader_name(run->trid, (trace_event_id_t)id, buffer) : NULL;
 
-        if (name && strcmp(name, event) == 0)
+        if (name && pt_is_type_of(event, name))
             return true;
     }
     return false;

@@ -131,6 +131,46 @@ START_TEST(of_a_text)
 }
 END_TEST
 
+/* A measurement of 15 ns between events of these types, or none. */
+static void finds(const posixtrace_metric_t *metric, const char *first, const char *second,
+                  bool any)
+{
+    struct scene_trace *t = scene_trace_begin();
+    trace_id_t trid;
+    char *found;
+
+    scene_trace_add(t, 10, 1, first, 0, 0, false);
+    scene_trace_add(t, 25, 1, second, 0, 0, false);
+    trid = scene_trace_open(t);
+    found = scene_results(&metric, 1, trid);
+    ck_assert_msg((strstr(found, " 15 ") != NULL) == any, "%s: %s", first, found);
+    free(found);
+    scene_trace_close(trid);
+}
+
+/* A further description of a name is the same event, unless the metric names it itself. */
+START_TEST(described_again)
+{
+    static const struct { const char *type; bool is_event; } types[] = {
+        { "go", true }, { "go#2", true }, { "go#12", true }, { "go#1", false }, { "go#02", false },
+        { "go#2x", false }, { "go#", false }, { "gone#2", false }, { "g", false }
+    };
+    posixtrace_metric_set_t *named = set_of("metric m state a out \"go#2\", i -> b state b begin "
+        "lambda -> c state c in go, i -> d state d end lambda -> a end ");
+    const posixtrace_metric_t *itself = posixtrace_metric_set_get(named, 0);
+    posixtrace_metric_t *made;
+
+    ck_assert_int_eq(posixtrace_metric_set_user(named, "m", "go", "stop", POSIXTRACE_USER_ELAPSED,
+                                                &made), 0);
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        finds(made, types[i].type, "stop#3", types[i].is_event);
+    posixtrace_metric_free(made);
+    finds(itself, "go#2", "go#3", true);
+    finds(itself, "go#3", "go#2", false);
+    posixtrace_metric_set_free(named);
+}
+END_TEST
+
 static void is_refused(const char *text, const char *why)
 {
     struct posixtrace_metric_fault fault = { .text = "" };
@@ -171,6 +211,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, figure_2);
     tcase_add_test(tc, times);
     tcase_add_test(tc, of_a_text);
+    tcase_add_test(tc, described_again);
     tcase_add_test(tc, arguments);
 }
 
