@@ -3,6 +3,7 @@
 /* See convert.h. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@
 #include "progress.h"
 #include "tool.h"
 
-enum { FORMATS_MAX = 32 };
+enum { FORMATS_MAX = 32, ABOUT_COLUMN = 13, OPTION_COLUMN = 15 };
 
 /* What a format says, with names out of traces in it, so that nothing steers a terminal:
  * as quote(), without quotes.  To be freed. */
@@ -153,17 +154,22 @@ const struct posixtrace_format *convert_format(const char *name, bool export, in
 void convert_list(bool export)
 {
     const struct posixtrace_format *f;
-    const char *why;
+    char text[400];
 
     for (size_t i = 0; (f = posixtrace_format_get(i)); i++) {
         const struct posixtrace_format_option *o = f->options;
+        const char *why = does(f, export) ? NULL : f->unavailable;
 
-        why = does(f, export) ? NULL : f->unavailable;
         if (!does(f, export) && !why)
             continue;
-        out_format("%-12s %s%s%s\n", f->name, f->about, why ? "; not here: " : "", why ? why : "");
-        for (; o && o->name; o++)
-            out_format("               --%s: %s\n", o->name, o->about);
+        out_format("%-12s ", f->name);
+        snprintf(text, sizeof text, "%s%s%s", f->about, why ? "; not here: " : "", why ? why : "");
+        out_wrapped(text, ABOUT_COLUMN, ABOUT_COLUMN);
+        for (; o && o->name; o++) {
+            snprintf(text, sizeof text, "--%s: %s", o->name, o->about);
+            out_spaces(OPTION_COLUMN);
+            out_wrapped(text, OPTION_COLUMN, OPTION_COLUMN + 2);
+        }
     }
 }
 

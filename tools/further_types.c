@@ -3,9 +3,11 @@
 /* See further_types.h. */
 #include "further_types.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "chars.h"
 #include "out.h"
 #include "tool.h"
 
@@ -48,10 +50,11 @@ static size_t bases_of(const struct log_type *types, size_t count, const struct 
 }
 
 static void print_one(const struct log_type *types, size_t count, const struct log_type *of,
-                      const char *in_front)
+                      const char *in_front, size_t indent)
 {
     const struct log_type *first = NULL, *last = NULL;
     size_t further = 0;
+    char text[3 * TRACE_EVENT_NAME_MAX * CHARS_MAX_ESCAPE + 100];
 
     for (size_t i = 0; i < count; i++) {
         if (!is_further(&types[i], of) || bases_of(types, count, &types[i]) > 1)
@@ -62,14 +65,27 @@ static void print_one(const struct log_type *types, size_t count, const struct l
     }
     if (further == 0)
         return;
-    out_format("%s%s in %zu ways: ", in_front, quote(of->name), further + 1);
+    out_text(in_front);
     if (further == 1)
-        out_format("the further type is %s\n", quote(first->name));
+        snprintf(text, sizeof text, "%s in 2 ways: the further type is %s", quote(of->name),
+                 quote(first->name));
     else
-        out_format("the further types are %s to %s\n", quote(first->name), quote(last->name));
+        snprintf(text, sizeof text, "%s in %zu ways: the further types are %s to %s",
+                 quote(of->name), further + 1, quote(first->name), quote(last->name));
+    out_wrapped(text, strlen(in_front), indent);
 }
 
-int further_types_print(const struct log_file *log, const char *in_front)
+static void print_ambiguous(const struct log_type *type, const char *in_front, size_t indent)
+{
+    char text[TRACE_EVENT_NAME_MAX * CHARS_MAX_ESCAPE + 100];
+
+    snprintf(text, sizeof text, "%s is a further type of one whose name begins so",
+             quote(type->name));
+    out_text(in_front);
+    out_wrapped(text, strlen(in_front), indent);
+}
+
+int further_types_print(const struct log_file *log, const char *in_front, size_t indent)
 {
     struct log_type *types;
     size_t count;
@@ -79,11 +95,10 @@ int further_types_print(const struct log_file *log, const char *in_front)
         return status;
     for (size_t i = 0; i < count; i++)
         if (types[i].id > POSIX_TRACE_UNNAMED_USEREVENT)
-            print_one(types, count, &types[i], in_front);
+            print_one(types, count, &types[i], in_front, indent);
     for (size_t i = 0; i < count; i++)
         if (bases_of(types, count, &types[i]) > 1)
-            out_format("%s%s is a further type of one whose name begins so\n", in_front,
-                       quote(types[i].name));
+            print_ambiguous(&types[i], in_front, indent);
     free(types);
     return EXIT_DONE;
 }

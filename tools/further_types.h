@@ -9,8 +9,9 @@
 
 #include "log_file.h"
 
-/* A line for each type of the log that there are further ones of, after the words in front.
+/* A sentence for each type of the log that there are further ones of, after the words in
+ * front; further lines of it are indented.
  * EXIT_DONE, or the status of an error that was said. */
-int further_types_print(const struct log_file *log, const char *in_front);
+int further_types_print(const struct log_file *log, const char *in_front, size_t indent);
 
 #endif

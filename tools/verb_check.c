@@ -75,7 +75,7 @@ static void print_further_types(const struct findings *found, int fd)
     if (posix_trace_open(fd, &log.trid) != 0)
         return;
     snprintf(in_front, sizeof in_front, "%s: describes ", found->shown);
-    further_types_print(&log, in_front);
+    further_types_print(&log, in_front, 2);
     posix_trace_close(log.trid);
 }
 

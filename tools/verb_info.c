@@ -20,10 +20,14 @@
 #include "options.h"
 #include "out.h"
 #include "progress.h"
+#include "table.h"
 #include "tool.h"
 #include "when.h"
 
-enum { STRICT = 1, PROGRESS_EVERY = 0x3fff, DESCRIPTION_COLUMN = 16, PACKET_HEAD = 128 };
+enum { STRICT = 1, PROGRESS_EVERY = 0x3fff, PACKET_HEAD = 128 };
+
+/* Where the last column of a table begins. */
+enum { ROW_COLUMN = 14, TYPE_COLUMN = 14, DESCRIPTION_COLUMN = 16, THREAD_COLUMN = 44 };
 
 static const struct option_spec options[] = { { "strict", false, STRICT }, { NULL, false, 0 } };
 
@@ -49,7 +53,8 @@ static void row(const char *title, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    out_format("%-12s  %s\n", title, text);
+    out_format("%-12s  ", title);
+    out_wrapped(text, ROW_COLUMN, ROW_COLUMN);
 }
 
 static const char *policy_text(int policy)
@@ -312,7 +317,7 @@ static void print_description(const struct log_file *log, trace_event_id_t id)
  * that occurred. */
 static int print_types(const struct log_file *log, enum chars_style style)
 {
-    char shown[sizeof ((struct log_type *)0)->name * CHARS_MAX_ESCAPE];
+    char shown[sizeof ((struct log_type *)0)->name * CHARS_MAX_ESCAPE + 1];
     struct log_type *types;
     size_t count;
     int status = log_file_types(log, &types, &count);
@@ -326,7 +331,8 @@ static int print_types(const struct log_file *log, enum chars_style style)
         if (types[i].count == 0 && is_predefined(types[i].id))
             continue;
         out_format("%12" PRIu64 "  ", types[i].count);
-        out_bytes(shown, (size_t)(chars_show(shown, types[i].name, style) - shown));
+        *chars_show(shown, types[i].name, style) = '\0';
+        table_put_cut(shown, out_columns() - TYPE_COLUMN);
         out_text("\n");
         print_description(log, types[i].id);
     }
@@ -356,7 +362,7 @@ static void print_switches(const struct log_file *log)
 static void print_threads(const struct log_file *log, enum chars_style style)
 {
     struct posixtrace_thread_info t;
-    char shown[sizeof t.name * CHARS_MAX_ESCAPE];
+    char shown[sizeof t.name * CHARS_MAX_ESCAPE + 1];
     size_t cursor = 0;
     int unavailable = 0;
 
@@ -364,7 +370,8 @@ static void print_threads(const struct log_file *log, enum chars_style style)
     while (posixtrace_thread_getnext(log->trid, &cursor, &t, &unavailable) == 0 && !unavailable) {
         out_format("%12" PRIu64 "%12" PRIu64 " %8d %8d  ", t.recorded, log_file_lost(t.lost),
                    (int)t.pid, (int)t.tid);
-        out_bytes(shown, (size_t)(chars_show(shown, t.name, style) - shown));
+        *chars_show(shown, t.name, style) = '\0';
+        table_put_cut(shown, out_columns() - THREAD_COLUMN);
         out_text("\n");
     }
 }
@@ -418,7 +425,7 @@ static int print_info(const char *path, bool strict)
         print_memory(&log.info);
         print_loss(&log);
         if (knows_totals(&log)) {
-            status = further_types_print(&log, "described     ");
+            status = further_types_print(&log, "described     ", ROW_COLUMN);
             if (status == EXIT_DONE)
                 status = print_types(&log, style);
             print_threads(&log, style);

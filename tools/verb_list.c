@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 #include "options.h"
 #include "out.h"
+#include "table.h"
 #include "tool.h"
 
 enum { REAP = 1, FORCE };
@@ -39,14 +41,14 @@ static const char help[] =
     "one and how many more.\n"
     "Example: posixtrace list --reap\n";
 
-struct table {
+struct streams {
     struct posixtrace_stream *rows;
     size_t count, room;
 };
 
 static int add_row(void *context, const struct posixtrace_stream *stream)
 {
-    struct table *t = context;
+    struct streams *t = context;
 
     if (t->count == t->room) {
         t->room = t->room ? 2 * t->room : 16;
@@ -65,7 +67,7 @@ static int by_owner(const void *a, const void *b)
     return strcmp(x->file, y->file);
 }
 
-static int load(struct table *t)
+static int load(struct streams *t)
 {
     int error;
 
@@ -105,49 +107,72 @@ static int count_traced(void *context, pid_t pid)
     return 0;
 }
 
+static const struct table_column columns[] = {
+    { .title = "PID" }, { .title = "STATE", .left = true }, { .title = "SIZE" },
+    { .title = "UNSAVED" }, { .title = "TRACES" },
+    { .title = "NAME", .left = true, .flexible = true },
+    { .title = "LOG", .left = true, .flexible = true }
+};
+
+__attribute__((format(printf, 2, 3)))
+static void cell(struct table *to, const char *format, ...)
+{
+    char text[64];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    table_cell(to, text);
+}
+
 /* The first process and how many more. */
-static void print_traced(const struct posixtrace_stream *s)
+static void add_traced(struct table *to, const struct posixtrace_stream *s)
 {
     struct traced t = { 0, 0 };
-    char text[32] = "-";
 
     if (s->liveness != POSIXTRACE_DEAD)
         posixtrace_stream_traced(s->file, count_traced, &t);
-    if (t.count == 1)
-        snprintf(text, sizeof text, "%d", (int)t.first);
-    else if (t.count > 1)
-        snprintf(text, sizeof text, "%d+%u", (int)t.first, t.count - 1);
-    out_format("%10s", text);
-}
-
-static void print_row(const struct posixtrace_stream *s)
-{
-    const char *log = !s->has_log ? "none" : s->log_path[0] ? quote(s->log_path) : "not known";
-    bool has_unsaved = s->liveness == POSIXTRACE_DEAD && s->has_log;
-
-    out_format("%8d  %-9s  %7" PRIu64 "K  ", (int)s->owner, state(s), (s->bytes + 1023) / 1024);
-    if (has_unsaved)
-        out_format("%9" PRIu64, s->unsaved);
+    if (t.count == 0)
+        cell(to, "-");
+    else if (t.count == 1)
+        cell(to, "%d", (int)t.first);
     else
-        out_format("%9s", "-");
-    out_spaces(2);
-    print_traced(s);
-    out_format("  %s  %s\n", quote(s->name[0] ? s->name : s->file), log);
+        cell(to, "%d+%u", (int)t.first, t.count - 1);
 }
 
-static void print_table(const struct table *t)
+static void add_stream(struct table *to, const struct posixtrace_stream *s)
 {
+    table_add_row(to);
+    cell(to, "%d", (int)s->owner);
+    table_cell(to, state(s));
+    cell(to, "%" PRIu64 "K", (s->bytes + 1023) / 1024);
+    if (s->liveness == POSIXTRACE_DEAD && s->has_log)
+        cell(to, "%" PRIu64, s->unsaved);
+    else
+        cell(to, "-");
+    add_traced(to, s);
+    table_cell(to, quote(s->name[0] ? s->name : s->file));
+    table_cell(to, !s->has_log ? "none" : s->log_path[0] ? quote(s->log_path) : "not known");
+}
+
+static void print_table(const struct streams *t)
+{
+    struct table to;
+
     if (t->count == 0) {
         out_format("no streams in %s\n", quote(posixtrace_stream_directory()));
         return;
     }
-    out_text("     PID  STATE          SIZE    UNSAVED     TRACES  NAME  LOG\n");
+    table_init(&to, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < t->count; i++)
-        print_row(&t->rows[i]);
+        add_stream(&to, &t->rows[i]);
+    table_print(&to);
+    table_free(&to);
 }
 
 /* Events that only left streams have. */
-static uint64_t unsaved(const struct table *t)
+static uint64_t unsaved(const struct streams *t)
 {
     uint64_t sum = 0;
 
@@ -167,7 +192,7 @@ static int reap(bool force, unsigned *removed, unsigned *kept)
 }
 
 /* Always without force first: what is left then is what force loses. */
-static int reap_all(struct table *t, bool force)
+static int reap_all(struct streams *t, bool force)
 {
     unsigned removed = 0, kept = 0, more = 0;
     int status = reap(false, &removed, &kept);
@@ -198,7 +223,7 @@ static int reap_all(struct table *t, bool force)
 
 static int list_streams(bool reap_first, bool force)
 {
-    struct table t = { NULL, 0, 0 };
+    struct streams t = { NULL, 0, 0 };
     int status;
 
     /* What needs no log completed goes without being asked for. */

@@ -21,7 +21,10 @@
 #include "options.h"
 #include "out.h"
 #include "progress.h"
+#include "table.h"
 #include "tool.h"
+
+enum { ABOUT_COLUMN = 26 };
 
 enum { SET = 1, METRIC, USER, FORMAT, STATS, EACH, COST, FOLLOW, STRICT, LIST, CHECK, DOT };
 
@@ -83,13 +86,14 @@ static int list_set(const char *word)
     if (status != EXIT_DONE)
         return status;
     for (size_t i = 0; (metric = posixtrace_metric_set_get(set, i)) != NULL; i++) {
-        const char *name = posixtrace_metric_name(metric);
-        size_t length = strlen(name);
+        char *name = metrics_shown(METRICS_TABLE, posixtrace_metric_name(metric));
+        char *about = metrics_shown(METRICS_TABLE, posixtrace_metric_about(metric));
+        size_t used = table_put_cut(name, out_columns());
 
-        metrics_put_name(METRICS_TABLE, name);
-        out_spaces(length < 24 ? 26 - length : 2);
-        metrics_put_name(METRICS_TABLE, posixtrace_metric_about(metric));
-        out_text("\n");
+        out_spaces(used < ABOUT_COLUMN - 2 ? ABOUT_COLUMN - used : 2);
+        out_wrapped(about, used < ABOUT_COLUMN - 2 ? ABOUT_COLUMN : used + 2, ABOUT_COLUMN);
+        free(name);
+        free(about);
     }
     posixtrace_metric_set_free(set);
     return EXIT_DONE;
