@@ -8,11 +8,12 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "amount.h"
-#include "chars.h"
 #include "out.h"
+#include "table.h"
 #include "tool.h"
 
 static const char *const verdicts[] = { "schedulable", "late", "undecided", "contradicted" };
@@ -26,33 +27,72 @@ static const struct rta_measure *response(const struct rta_result *r, size_t i)
 
 /* ---- rows ---- */
 
-static size_t name_width(const struct rta_result *r)
+/* In microseconds, or with three digits and a unit. */
+static void time_cell(struct table *to, bool exact, const char *before, int64_t ns)
 {
-    size_t width = 4;
+    char text[64];
 
-    for (size_t i = 0; i < r->count; i++) {
-        size_t columns = chars_columns(r->tasks[i].name, strlen(r->tasks[i].name));
-
-        width = columns > width ? columns : width;
-    }
-    return width;
+    snprintf(text, sizeof text, "%s%s", before, exact ? metrics_us(ns) : amount_time(ns));
+    table_cell(to, text);
 }
 
-static void table_row(const struct rta_result *r, size_t i, size_t width)
+static void seen_cell(struct table *to, bool exact, const struct rta_measure *m)
+{
+    char text[64];
+
+    if (!m)
+        table_cell(to, "-");
+    else if (exact)
+        table_cell(to, metrics_us_range(m->largest, m->at_most));
+    else if (m->at_most <= m->largest)
+        table_cell(to, amount_time(m->largest));
+    else {
+        snprintf(text, sizeof text, "%s..%s", amount_time(m->largest), amount_time(m->at_most));
+        table_cell(to, text);
+    }
+}
+
+static void add_row(struct table *to, const struct rta_result *r, size_t i, bool exact)
 {
     const struct rta_task *t = &r->tasks[i];
-    const struct rta_measure *m = response(r, i);
-    char left[48];
+    char *name = metrics_shown(METRICS_TABLE, t->name), priority[16];
 
+    snprintf(priority, sizeof priority, "%d", t->priority);
+    table_add_row(to);
+    table_cell(to, name);
+    table_cell(to, priority);
+    time_cell(to, exact, "", t->period);
+    time_cell(to, exact, "", t->c);
+    time_cell(to, exact, "", t->b);
+    time_cell(to, exact, "", t->activations);
+    time_cell(to, exact, "", t->deadline);
     /* every step of the iteration is below the solution */
-    snprintf(left, sizeof left, "%s%s", t->exact ? "" : ">=", metrics_us(t->r));
-    metrics_put_name(METRICS_TABLE, t->name);
-    out_spaces(width - chars_columns(t->name, strlen(t->name)));
-    out_format(" %8d %12s %12s %12s %12s %12s %13s %12s", t->priority, metrics_us(t->period),
-               metrics_us(t->c), metrics_us(t->b), metrics_us(t->activations),
-               metrics_us(t->deadline), left,
-               m ? metrics_us_range(m->largest, m->at_most) : "-");
-    out_format("  %s\n", verdicts[t->verdict]);
+    time_cell(to, exact, t->exact ? "" : ">=", t->r);
+    seen_cell(to, exact, response(r, i));
+    table_cell(to, verdicts[t->verdict]);
+    free(name);
+}
+
+/* Exact, if it is wide enough for that. */
+static bool print_table(const struct rta_result *r, bool exact)
+{
+    const struct table_column columns[] = {
+        { .title = "TASK", .left = true, .flexible = true }, { .title = "PRIO" },
+        { .title = exact ? "PERIOD us" : "PERIOD" }, { .title = "C" }, { .title = "B" },
+        { .title = "ACT" }, { .title = "DEADLINE" }, { .title = "R" }, { .title = "SEEN" },
+        { .title = "VERDICT", .left = true }
+    };
+    struct table to;
+    bool fits;
+
+    table_init(&to, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < r->count; i++)
+        add_row(&to, r, i, exact);
+    fits = !exact || table_fits(&to);
+    if (fits)
+        table_print(&to);
+    table_free(&to);
+    return fits;
 }
 
 static void csv_row(const struct rta_result *r, size_t i)
@@ -85,21 +125,16 @@ static void jsonl_row(const struct rta_result *r, size_t i)
 
 static void print_rows(const struct rta_result *r, enum metrics_format format)
 {
-    size_t width = name_width(r);
-
-    if (format == METRICS_CSV) {
+    if (format == METRICS_TABLE) {
+        if (!print_table(r, true))
+            print_table(r, false);
+        return;
+    }
+    if (format == METRICS_CSV)
         out_text("task,priority,period_ns,c_ns,b_ns,activation_ns,deadline_ns,r_ns,seen_ns,"
                  "verdict\r\n");
-    } else if (format == METRICS_TABLE) {
-        out_text("TASK");
-        out_spaces(width - 4);
-        out_text(" PRIORITY    PERIOD us            C            B   ACTIVATION     DEADLINE"
-                 "             R         SEEN\n");
-    }
     for (size_t i = 0; i < r->count; i++) {
-        if (format == METRICS_TABLE)
-            table_row(r, i, width);
-        else if (format == METRICS_CSV)
+        if (format == METRICS_CSV)
             csv_row(r, i);
         else
             jsonl_row(r, i);
@@ -118,7 +153,7 @@ static void remark(enum metrics_format format, const char *text, ...)
     vsnprintf(line, sizeof line, text, args);
     va_end(args);
     if (format == METRICS_TABLE)
-        out_format("%s\n", line);
+        out_wrapped(line, 0, 2);
     else
         tool_note("%s", line);
 }
@@ -126,17 +161,19 @@ static void remark(enum metrics_format format, const char *text, ...)
 static void print_sum(const struct rta_result *r)
 {
     size_t of[RTA_CONTRADICTED + 1] = { 0 };
+    char undecided[48] = "", contradicted[64] = "";
 
     for (size_t i = 0; i < r->count; i++)
         of[r->tasks[i].verdict]++;
-    out_format("\n%zu of %zu task%s schedulable", of[RTA_SCHEDULABLE], r->count,
-               r->count == 1 ? "" : "s");
     if (of[RTA_UNDECIDED] > 0)
-        out_format(", %zu undecided", of[RTA_UNDECIDED]);
+        snprintf(undecided, sizeof undecided, ", %zu undecided", of[RTA_UNDECIDED]);
     if (of[RTA_CONTRADICTED] > 0)
-        out_format(", %zu contradicted by the log", of[RTA_CONTRADICTED]);
-    out_format("; they ask for %.1f %% of the processor\n",
-               100 * rta_utilization(r->tasks, r->count));
+        snprintf(contradicted, sizeof contradicted, ", %zu contradicted by the log",
+                 of[RTA_CONTRADICTED]);
+    out_text("\n");
+    remark(METRICS_TABLE, "%zu of %zu task%s schedulable%s%s; they ask for %.1f %% of the "
+           "processor", of[RTA_SCHEDULABLE], r->count, r->count == 1 ? "" : "s", undecided,
+           contradicted, 100 * rta_utilization(r->tasks, r->count));
 }
 
 /* Values that are neither given nor measured; B is seldom given. */

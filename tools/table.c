@@ -152,6 +152,18 @@ static const char *character(const char *text, size_t number)
     return text + bytes;
 }
 
+bool table_fits(const struct table *t)
+{
+    struct layout l;
+
+    lay_out(t, &l);
+    for (size_t c = 0; c < t->column_count; c++) {
+        if (l.width[c] < natural_width(t, c) || (l.left_out[c] && t->columns[c].optional))
+            return false;
+    }
+    return true;
+}
+
 size_t table_put_cut(const char *text, size_t width)
 {
     size_t columns = columns_of(text), tail = (width - 2) / 2;

@@ -44,6 +44,9 @@ void table_cell(struct table *t, const char *text);
 /* Writes text, cut to so many columns; how many it took. */
 size_t table_put_cut(const char *text, size_t width);
 
+/* Would all of it be shown, and no cell cut? */
+bool table_fits(const struct table *t);
+
 /* The heading, unless there is no row, and the rows. */
 void table_print(const struct table *t);
 
