@@ -252,9 +252,12 @@ static int put_named(struct metrics_pick *p, const char *set_word, const char *c
 /* Those of the user's, which came first, go last. */
 static void users_last(struct metrics_pick *p)
 {
-    struct metrics_picked *users = tool_grow(NULL, p->users + 1, sizeof *users);
     size_t named = p->count - p->users;
+    struct metrics_picked *users;
 
+    if (p->users == 0 || named == 0)
+        return;
+    users = tool_grow(NULL, p->users, sizeof *users);
     memcpy(users, p->list, p->users * sizeof *users);
     memmove(p->list, p->list + p->users, named * sizeof *users);
     memcpy(p->list + named, users, p->users * sizeof *users);
