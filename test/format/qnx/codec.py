@@ -18,13 +18,6 @@ SIMPLE, BEGIN, MIDDLE, END = range(4)
 GAPS = ["posix_trace_overflow", "posix_trace_resume"]
 
 
-def said_of_gaps(log, events):
-    """What each verb says of a log with gaps that do not say how much they lost."""
-    n = sum(e["event"] == GAPS[0] for e in events)
-    return f"posixtrace: events were lost in {n} place{'s' * (n != 1)} of '{log}', which does " \
-           "not say how many\n"
-
-
 def attributes(big=False, **changes):
     """Of a header as tracelogger writes it; None leaves one out."""
     pairs = {"FILE_NAME": "/dev/shmem/tracebuffer.kev", "DATE": "Wed Jun 24 10:52:58 2009",
