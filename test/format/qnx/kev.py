@@ -329,7 +329,7 @@ def case_threads(room):
          [(10, 1), (0, 0)], "who calls")
     for metric, want in (("Preemption", ["41.000", "22.000"]),
                          ("Response Time", ["50.000", "22.000"])):
-        out, _ = run(room.tool, "metrics", f"--metric={metric}", room.log)
+        out, _ = run(room.tool, "metrics", "--each", f"--metric={metric}", room.log)
         got = [line.split()[1] for line in out.decode().splitlines()
                if line.startswith(" ") and line.rstrip().endswith(metric)]
         same(got, want, metric)
