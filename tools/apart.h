@@ -59,6 +59,7 @@ struct apart_log {
     uint64_t most;            /* not 0: so many bytes at most, in any order behind the header */
     uint8_t  head[96];       /* of the next one, as far as it is there */
     uint32_t have;
+    bool     loops;           /* the header may name a ring: a log with a limit */
     bool     ended;           /* the END packet has come */
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What a worker sends as a log, before root writes it: a header block, then packets whose
- * heads are plausible and whose sequence numbers ascend, then nothing behind the END packet
- * (docs/log-format.md).  So much that root's file is a log, and no longer than a recording
- * makes it; checksums and contents are for the readers, which take any bytes.
+ * What a worker sends as a log, before root writes it: a header block that names no ring, then
+ * packets whose heads are plausible and whose sequence numbers ascend, then nothing after the
+ * END packet (docs/log-format.md).  So much that root's file is a log, and no longer than a
+ * recording makes it; checksums and contents are for the readers, which take any bytes.
  */
 #include "apart.h"
 
@@ -13,7 +13,8 @@
 #define MAGIC        "PXTLOG\r\n"
 #define PACKET_MAGIC 0x50545850u
 
-enum { HEADER_BLOCK = 4096, HEAD = 32, DATA_EVENTS = 88, DATA_HEAD = 96,
+enum { HEADER_BLOCK = 4096, RING_BYTES = 64, HEADER_HEAD = 72 };
+enum { HEAD = 32, DATA_EVENTS = 88, DATA_HEAD = 96,
        PACKET_MOST = 16 << 20, DATA_MOST = 1 << 20, DATA = 1, END = 6, TYPES = 64 };
 
 static uint64_t number(const uint8_t *at, unsigned bytes)
@@ -25,11 +26,16 @@ static uint64_t number(const uint8_t *at, unsigned bytes)
     return n;
 }
 
+static bool has_magic(const struct apart_log *log)
+{
+    return memcmp(log->head, MAGIC, sizeof MAGIC - 1) == 0;
+}
+
 /* How many bytes of its begin are looked at. */
 static uint32_t head_size(const struct apart_log *log)
 {
     if (log->bytes < HEADER_BLOCK)
-        return sizeof MAGIC - 1;
+        return log->have >= sizeof MAGIC - 1 && has_magic(log) ? HEADER_HEAD : sizeof MAGIC - 1;
     return log->have >= HEAD && number(log->head + 4, 2) == DATA ? DATA_HEAD : HEAD;
 }
 
@@ -54,7 +60,7 @@ static bool begin(struct apart_log *log)
     if (log->bytes >= HEADER_BLOCK)
         return begin_packet(log);
     log->left = HEADER_BLOCK - log->have;
-    return memcmp(log->head, MAGIC, sizeof MAGIC - 1) == 0;
+    return has_magic(log) && (log->loops || number(log->head + RING_BYTES, 8) == 0);
 }
 
 /* Up to n bytes of a head that is looked at. */

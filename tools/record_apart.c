@@ -118,6 +118,7 @@ static int begin_part(struct part *p, const struct record_request *q, pid_t pid,
     if (*worker)
         return status == EXIT_DONE ? work(q, pid) : status;
     p->a.check.most = most_bytes(q);
+    p->a.check.loops = p->a.written.loops = is_limited(q);
     return status;
 }
 

@@ -4,8 +4,9 @@
  * Going on with a log that its writer did not complete: the writer's state is
  * rebuilt from the packets, oldest first, as if it had just written them.
  *
- * Nothing is written here but the truncation of what is behind the last whole
- * packet of a log that grows; so a resume that fails leaves the log readable.
+ * Nothing is written here but the truncation of what is behind the last whole packet of a log
+ * that grows, and the header of one whose ring ends beyond its file; so a resume that fails
+ * leaves the log readable.
  */
 #include <fcntl.h>
 #include <posixtrace/info.h>
@@ -100,8 +101,8 @@ static int find_meta_end(struct pt_log_writer *w, const struct pt_log_reader *r,
     uint64_t offset;
     int rc;
 
-    w->ring.meta = r->meta_start;
-    pt_walk_init(&walk, source, r->seed, r->meta_start, r->size);
+    w->ring.meta = PT_LOG_DATA_START + w->ring.bytes;
+    pt_walk_init(&walk, source, r->seed, w->ring.meta, r->size);
     while ((rc = pt_walk_next(&walk, &head, &offset)) == 1) {
         w->ring.meta = offset + head->bytes;
         w->lsn = head->lsn > w->lsn ? head->lsn : w->lsn;
@@ -200,6 +201,8 @@ static int rebuild(struct pt_log_writer *w, struct pt_log_reader *r)
     for (size_t i = 0; i < w->totals.count; i++)
         w->totals.entries[i].dirty = true;
     pt_out_discard(&w->out, pt_ring_offset(w, w->ring.head));
+    if (w->ring.bytes != r->ring_bytes)
+        return pt_writer_header(w, 0, 0, 0);
     return w->ring.bytes ? 0 : pt_out_truncate(&w->out, w->out.position);
 }
 
@@ -222,6 +225,9 @@ static int resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r
     w->seed = r->seed;
     w->round = 1;
     w->ring.bytes = r->ring_bytes;
+    /* The packets of a tail need the ring that its writer has chosen. */
+    if (r->tail_count == 0)
+        pt_ring_fit(w, r->size);
     w->resumed = true;
     w->emergency = true;   /* if there is one: erased as soon as all could be written */
     pt_totals_init(&w->totals);

@@ -56,6 +56,20 @@ uint64_t pt_ring_offset(const struct pt_log_writer *w, uint64_t position)
     return PT_LOG_DATA_START + (w->ring.bytes ? position % w->ring.bytes : position);
 }
 
+/*
+ * A writer names the ring after the copies beyond it are in the file (fix_ring()).  A file that
+ * ends before was cut, or a program that is not trusted has made the header: the ring becomes
+ * as long as what is left of it, and has room for ROUND packets as the ring of a small log.
+ */
+void pt_ring_fit(struct pt_log_writer *w, uint64_t file_size)
+{
+    uint64_t left = file_size > PT_LOG_DATA_START ? file_size - PT_LOG_DATA_START : 0;
+    uint64_t bytes = (left + SMALL_LOG + RING_SLACK + 7) & ~7ull;
+
+    if (w->ring.bytes > bytes)
+        w->ring.bytes = bytes;
+}
+
 void pt_ring_deinit(struct pt_ring *ring)
 {
     for (size_t i = 0; i < ring->count; i++)

@@ -193,6 +193,7 @@ uint32_t pt_ring_round_limit(const struct pt_log_writer *w);   /* a ROUND packet
 int pt_ring_reserve_part(struct pt_log_writer *w);   /* so that pushing cannot fail */
 void pt_ring_push_part(struct pt_log_writer *w);
 uint64_t pt_ring_offset(const struct pt_log_writer *w, uint64_t position);
+void pt_ring_fit(struct pt_log_writer *w, uint64_t file_size);   /* before there are parts */
 void pt_ring_deinit(struct pt_ring *ring);
 
 static inline struct pt_part *pt_ring_part(const struct pt_ring *ring, size_t i)

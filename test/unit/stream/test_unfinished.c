@@ -27,6 +27,7 @@
 #include <posixtrace/log.h>
 #include <posixtrace/stream.h>
 #include <trace.h>
+#include "log/format.h"
 #include "ring/dir.h"
 #include "stream/tombstone.h"
 #include "support/flush_log.h"
@@ -303,6 +304,39 @@ START_TEST(reported_again)
 }
 END_TEST
 
+/* The ring that the header names is not in the file, which has been cut: no recovery makes the
+ * file as long as the header says, wherever an earlier one was killed. */
+START_TEST(ring_is_cut)
+{
+    const struct kind k = { POSIX_TRACE_LOOP, 40000, CALLER };
+    struct posixtrace_info info;
+    struct pt_log_header h;
+    int fd = make_log(&k);
+    off_t left = 4096 + (size_of(fd) - 4096) * _i / 4;
+    uint64_t sum;
+
+    ck_assert_int_eq(pread(fd, &h, sizeof h, 0), sizeof h);
+    ck_assert_uint_ne(h.ring_bytes, 0);
+    h.ring_bytes = 1 << 24;
+    h.meta_start = PT_LOG_DATA_START + h.ring_bytes;
+    pt_log_header_seal(&h);
+    ck_assert_int_eq(pwrite(fd, &h, sizeof h, 0), sizeof h);
+    ck_assert_int_eq(ftruncate(fd, left), 0);
+    open_log(fd, &info, false);
+    sum = sum_of(&info);
+    for (unsigned at = 1; recover_and_die(&k, fd, at); at++) {
+        ck_assert_int_le(size_of(fd), left + 100000);
+        open_log(fd, &info, false);
+        ck_assert(sum_of(&info) == sum || sum_of(&info) == sum + LOSS);
+    }
+    ck_assert_int_le(size_of(fd), left + 100000);
+    open_log(fd, &info, false);
+    ck_assert_uint_eq(sum_of(&info), sum + LOSS);
+    ck_assert_int_eq(info.end, POSIXTRACE_END_RECOVERED);
+    close(fd);
+}
+END_TEST
+
 /* Who follows a log gets the losses of its tombstone, too. */
 START_TEST(followed)
 {
@@ -322,6 +356,7 @@ static void add_tests(TCase *t)
     tcase_add_loop_test(t, killed, 0, KINDS);
     tcase_add_loop_test(t, on_a_full_disk, 0, KINDS);
     tcase_add_test(t, reported_again);
+    tcase_add_loop_test(t, ring_is_cut, 0, 4);
     tcase_add_test(t, followed);
 }
 

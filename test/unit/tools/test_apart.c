@@ -93,6 +93,7 @@ START_TEST(not_a_log)
 
     make_log();
     ck_assert(refused(0, 'X', 1));
+    ck_assert(refused(64, 4096, 8));   /* a ring */
     ck_assert(refused(HEADER, 0, 4));
     ck_assert(refused(data, 0x50545851, 4));
     ck_assert(refused(data + 4, 0, 2));
@@ -116,6 +117,12 @@ START_TEST(a_limit)
     ck_assert(apart_log_check(&log, bytes, HEADER + 60));
     ck_assert(apart_log_check(&log, bytes, 40));
     ck_assert(!apart_log_check(&log, bytes, 1));
+    put_number(64, 4096, 8);
+    log = (struct apart_log){ .most = HEADER + 100, .loops = true };
+    ck_assert(apart_log_check(&log, bytes, HEADER + 60));
+    log = (struct apart_log){ .most = HEADER + 100 };
+    ck_assert(!apart_log_check(&log, bytes, HEADER));
+    put_number(64, 0, 8);
     log = (struct apart_log){ .most = HEADER + 100 };
     bytes[3]++;
     ck_assert(!apart_log_check(&log, bytes, HEADER));
@@ -272,6 +279,12 @@ START_TEST(stalled_log)
     ck_assert(apart_read(&a));
     ck_assert_uint_eq(a.pending, 0);
     ck_assert_uint_eq(a.written.events, 37);
+    ck_assert_uint_eq(apart_lost(&a), 0);
+    a.counts.events = 40;
+    ck_assert_uint_eq(apart_lost(&a), 3);
+    a.left = 5;
+    ck_assert_uint_eq(apart_lost(&a), 5);
+    a.left = a.counts.events = a.check.events = 0;      /* a log with a limit */
     ck_assert_uint_eq(apart_lost(&a), 0);
     a.counts.events = 40;
     ck_assert_uint_eq(apart_lost(&a), 3);
