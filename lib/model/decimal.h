@@ -5,6 +5,7 @@
 #define PT_MODEL_DECIMAL_H
 
 #include <langinfo.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 static inline double pt_decimal_read(const char *at, char **end)
 {
     const char *radix = nl_langinfo(RADIXCHAR);
-    size_t before = (size_t)(at[0] == '-') + strspn(at + (at[0] == '-'), "0123456789");
+    bool sign = at[0] == '-' || at[0] == '+';
+    size_t before = sign + strspn(at + sign, "0123456789");
     size_t length = strlen(radix), used;
     char text[512], *stop;
     double value;

@@ -13,6 +13,7 @@
  * that neither this nor the evaluation needs more of a stack than a handler has.
  */
 #include <errno.h>
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,23 +153,43 @@ static bool take_string(struct parser *p, struct pt_node *n)
     return true;
 }
 
-static bool take_number(struct parser *p, struct pt_node *n)
+/* Has it a point or an exponent?  Its digits may begin with 0, and be more than 64 bits hold. */
+static bool is_decimal(const char *at)
 {
-    char *end, *end_float;
+    at += *at == '-' || *at == '+';
+    at += strspn(at, "0123456789");
+    return *at == '.' || *at == 'e' || *at == 'E';
+}
+
+/* errno: ERANGE if no double is as large. */
+static char *read_float(const char *at, struct pt_node *n)
+{
+    char *end;
+
+    n->operand = PT_OPERAND_FLOAT;
+    n->value.number = pt_decimal_read(at, &end);
+    errno = n->value.number > DBL_MAX || n->value.number < -DBL_MAX ? ERANGE : 0;
+    return end;
+}
+
+static char *read_integer(const char *at, struct pt_node *n)
+{
+    char *end;
 
     errno = 0;
-    n->negative = *p->at == '-';
     n->operand = PT_OPERAND_INTEGER;
-    n->value.integer = n->negative ? (uint64_t)strtoll(p->at, &end, 0) : strtoull(p->at, &end, 0);
-    if (*end == '.' || *end == 'e' || *end == 'E') {
-        double number;
+    n->negative = *at == '-';
+    n->value.integer = n->negative ? (uint64_t)strtoll(at, &end, 0) : strtoull(at, &end, 0);
+    n->negative = n->negative && n->value.integer != 0;      /* -0 is 0 */
+    return end;
+}
 
-        errno = 0;                   /* its whole part may be beyond 64 bits */
-        number = pt_decimal_read(p->at, &end_float);
-        n->operand = PT_OPERAND_FLOAT;
-        n->value.number = number;
-        end = end_float;
-    }
+static bool take_number(struct parser *p, struct pt_node *n)
+{
+    char *end = is_decimal(p->at) ? read_float(p->at, n) : read_integer(p->at, n);
+
+    if (*end == '.')                 /* a hexadecimal one */
+        end = read_float(p->at, n);
     if (end == p->at || errno == ERANGE || pt_is_word_byte(*end, false)) {
         fail(p, p->at, "a number is expected");
         return false;
