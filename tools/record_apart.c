@@ -306,7 +306,7 @@ static int end_part(struct part *p, const struct record_request *q)
     bool died = p->a.hostile || !WIFEXITED(p->a.status);
     int status, report;
 
-    if (died)
+    if (died && !p->gone)
         p->a.left = count_left(p->a.target, p->a.worker);
     status = apart_end(&p->a);
 

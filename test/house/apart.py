@@ -383,7 +383,8 @@ def test_stopped(house):
                "was ended: it gave no sign of life for 10 s" in said)
     expect("no snapshot", not snapshot.exists())
     status, said = recorder.end(0)
-    expect(f"{status} {said}", status == 1 and "no sign of life for 10 s; lost" in said)
+    expect(f"{status} {said}", status == 1 and "no sign of life for 10 s; lost" in said and
+           "no such process" not in said)
 
 
 def needs_root(test):
