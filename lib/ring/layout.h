@@ -361,6 +361,7 @@ struct pt_seg_header {
     uint32_t behind;
     uint32_t keeps_late;       /* another was behind it once: see live.c */
     uint64_t missed_first, missed_last;   /* missed.h; 0: none */
+    uint64_t start_filter;     /* of the last automatic restart: start_filter.h */
 };
 /* The same on 32-bit and 64-bit machines, so that their programs share streams
  * and post-mortems; another number here is another PT_SEG_LAYOUT. */

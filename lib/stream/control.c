@@ -10,6 +10,7 @@
 #include "base/sys.h"
 #include "base/thread.h"
 #include "ring/dir.h"
+#include "ring/start_filter.h"
 #include "stream/attached.h"
 #include "stream/flush.h"
 #include "stream/gates.h"
@@ -277,11 +278,20 @@ static void make_room(struct pt_stream *s, struct pt_page *page, unsigned bit, v
         c->error = -EAGAIN;
 }
 
+/* The filter was changed in a full stream: it has been restarted meanwhile, and its START shows
+ * the one before (ring/start_filter.h). */
+static bool is_not_in_start(struct pt_seg_header *h)
+{
+    return pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING &&
+           pt_start_filter_choose(h) != pt_load_seqcst(&h->filter_now) % PT_FILTERS;
+}
+
 /* The lock is held.  0, -EINVAL, -EBUSY, -EAGAIN. */
 static int change_filter(struct pt_stream *s, struct change *c, uint64_t addr)
 {
     struct pt_seg_header *h = s->seg->h;
     struct pt_set change[2];
+    uint64_t state;
 
     pt_set_copy(&change[0], pt_seg_filter(h));
     change[1] = change[0];
@@ -291,10 +301,14 @@ static int change_filter(struct pt_stream *s, struct change *c, uint64_t addr)
         each_page(s, make_room, c);
     if (c->error)
         return c->error;
-    if (pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING)
+    state = pt_load_seqcst(&h->state);
+    pt_start_filter_choose(h);
+    if (pt_state_of(state) == PT_RUNNING)
         pt_stream_put_control(s, POSIX_TRACE_FILTER, change, sizeof change, addr);
     if (!pt_steer_set_filter(s, &change[1], c->expression) && pt_steer_holds(s))
         return -EBUSY;
+    if (pt_state_is_full(state) && is_not_in_start(h))
+        pt_stream_put_control(s, POSIX_TRACE_FILTER, change, sizeof change, addr);
     pt_steer_settle(s, false);
     return 0;
 }

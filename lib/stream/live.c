@@ -122,11 +122,9 @@ static int synthetic(struct pt_live *l, struct pt_event *e, uint64_t ts)
     /* If both are due, the START is that of an earlier stop. */
     if (l->start_due && ts > l->start_ts) {
         l->start_due = false;
-        if (reported(l, POSIX_TRACE_START)) {
-            pt_seg_filter_copy(l->seg->h, (struct pt_set *)(void *)l->buffer);
-            return make_event(l, e, POSIX_TRACE_START, l->start_ts, l->buffer,
-                              sizeof(struct pt_set));
-        }
+        if (!pt_set_has(&l->start_filter, POSIX_TRACE_START))
+            return make_event(l, e, POSIX_TRACE_START, l->start_ts, &l->start_filter,
+                              sizeof l->start_filter);
     }
     if (l->automatic == PT_AUTO_STOP_DUE && ts > l->gap_from) {
         l->automatic = PT_AUTO_STOPPED;

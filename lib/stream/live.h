@@ -135,6 +135,7 @@ struct pt_live {
     bool start_due;
     bool resume_due;             /* the gap ended, and the stream stays stopped */
     uint64_t start_ts;           /* of the START, or the end of the gap, that is due */
+    struct pt_set start_filter;  /* in force then */
     bool overflow_due;
     bool overflowing;            /* OVERFLOW was reported and RESUME not yet */
     bool missing;                /* what lies before the watermark is a gap, see ring/missed.h */

@@ -3,6 +3,7 @@
 /* Whether the stream runs, as its consumer follows it: the windows that START and STOP make,
  * and the automatic stops between which it refuses events.  See live.h. */
 #include "base/clock.h"
+#include "ring/start_filter.h"
 #include "stream/live.h"
 
 /* ---- windows ---- */
@@ -94,6 +95,8 @@ static void end_gap(struct pt_live *l, uint64_t state)
 
     l->start_due = restarted && l->automatic == PT_AUTO_STOPPED;
     l->start_ts = to;
+    if (l->start_due)
+        pt_start_filter_copy(l->seg->h, &l->start_filter);
     l->automatic = PT_AUTO_NONE;
     l->gap_to = refuse_until(l, to);
 }
@@ -134,6 +137,7 @@ static void leave_gap(const struct pt_live *l, uint64_t to, bool runs)
     if (!runs)
         pt_store_relaxed(&h->start_told, to + 1);
     pt_store_release(&h->gap_to, to);
+    pt_start_filter_renew(h);
 }
 
 void pt_live_take_gap(struct pt_live *l)
@@ -152,6 +156,7 @@ void pt_live_take_gap(struct pt_live *l)
         pt_live_set_window(l, false, h->gap_to);
     l->gap_to = refuse_until(l, h->gap_to);
     l->start_due = h->gap_to > h->start_told && h->gap_to >= h->clear_ts;
+    pt_start_filter_copy(h, &l->start_filter);
 }
 
 /* Somebody else has changed the state. */
@@ -178,6 +183,8 @@ bool pt_live_restart(struct pt_live *l)
         now = pt_clock_now(l->seg->g.clock);
         leave_gap(l, now, runs);
     } while (!pt_state_change(h, &state, runs ? PT_RUNNING : PT_SUSPENDED, now));
+    pt_start_filter_choose(h);
+    pt_start_filter_copy(h, &l->start_filter);
     pt_and_seqcst(&h->attention, ~PT_WAIT_STOPPED);
     l->gap_to = refuse_until(l, now);
     l->start_ts = now;

@@ -38,8 +38,9 @@ void pt_round_deinit(struct pt_round *r)
     free(r->copy);
 }
 
-int pt_round_put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data,
-                      uint32_t len)
+/* filter: the one in force at ts. */
+static int put_made(struct pt_round *r, const struct pt_set *filter, uint32_t id, uint64_t ts,
+                    const void *data, uint32_t len)
 {
     pt_u64 record[2 + sizeof(struct pt_set) / 8] = { 0 };
     struct pt_log_packet p = {
@@ -51,7 +52,7 @@ int pt_round_put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *
         .chunk_seq = PT_LOG_MADE | ts, .chunk_off = id * MADE_STEP,
     };
 
-    if (pt_set_has(pt_seg_filter(r->live->seg->h), id))
+    if (pt_set_has(filter, id))
         return 0;
     /* What LOOP has lost may be told of before the watermark comes there. */
     if (ts < r->made_ts)
@@ -64,24 +65,28 @@ int pt_round_put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *
     return r->sink.packet(r->sink.context, &p);
 }
 
+int pt_round_put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data,
+                      uint32_t len)
+{
+    return put_made(r, pt_seg_filter(r->live->seg->h), id, ts, data, len);
+}
+
 /* STOP, OVERFLOW, START, RESUME, in this order: they are one author's packets. */
 static int put_due(struct pt_round *r)
 {
     struct pt_live *l = r->live;
-    struct pt_seg_header *h = l->seg->h;
+    const struct pt_set *filter = &l->start_filter;
     bool marks = l->seg->g.attr.stream_policy == POSIX_TRACE_FLUSH && !l->overflowing;
-    struct pt_set filter;
     int e = 0, one = 1;
 
     if ((l->start_due || l->resume_due) && l->start_ts < l->watermark) {
         if (l->start_due) {
             r->started_ts = l->start_ts;
-            pt_seg_filter_copy(h, &filter);
-            e = pt_round_put_made(r, POSIX_TRACE_START, l->start_ts, &filter, sizeof filter);
+            e = put_made(r, filter, POSIX_TRACE_START, l->start_ts, filter, sizeof *filter);
         }
         l->start_due = l->resume_due = false;
         if (e == 0 && marks)
-            e = pt_round_put_made(r, POSIX_TRACE_RESUME, l->start_ts, NULL, 0);
+            e = put_made(r, filter, POSIX_TRACE_RESUME, l->start_ts, NULL, 0);
     }
     if (e == 0 && l->automatic == PT_AUTO_STOP_DUE && l->gap_from < l->watermark) {
         l->automatic = PT_AUTO_STOPPED;

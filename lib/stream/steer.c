@@ -39,7 +39,8 @@
  * State and filter.  Both are changed by compare-and-exchange from what was read
  * under the lock, and who takes over first writes the state word anew with
  * another time.  So a late change fails.  A filter is prepared in one of PT_FILTERS
- * places, claimed like a slot, and put into force by one store of its index.
+ * places, claimed like a slot, and put into force by one store of its index.  The filter of
+ * the last automatic restart keeps its place (ring/start_filter.h).
  * Gates are single bits, each set or cleared after a look at the lock word: who
  * was passed by gets at most one of them wrong, and mends it: pt_steer_end() has
  * said so, and the next pt_steer_begin() sets the gates by what the state says.
@@ -75,6 +76,7 @@
 #include "base/thread.h"
 #include "ring/pool.h"
 #include "ring/slot.h"
+#include "ring/start_filter.h"
 #include "stream/attached.h"
 #include "stream/steer.h"
 
@@ -333,11 +335,13 @@ bool pt_steer_end(struct pt_stream *s)
 /* A place to prepare a filter in; PT_FILTERS: all are held by threads that stand still. */
 static unsigned claim_place(struct pt_seg_header *h, uint64_t now)
 {
+    unsigned kept = pt_start_filter_place(pt_load_seqcst(&h->start_filter));
+
     for (unsigned i = 1; i < PT_FILTERS; i++) {
         unsigned place = (unsigned)((now + i) % PT_FILTERS);
         uint32_t user = pt_load_seqcst(&h->filter_user[place]);
 
-        if ((user == 0 || is_gone(user)) &&
+        if (place != kept && (user == 0 || is_gone(user)) &&
             pt_cas_seqcst(&h->filter_user[place], &user, my_tid()))
             return place;
     }
