@@ -6,6 +6,10 @@
  *
  * The names of the lines stand before the events in the file, and are known behind the
  * last of them: events go to a temporary file first, so that memory does not grow.
+ *
+ * The kernel says no switch of a thread that exits, so a state of a thread that has ended is
+ * held back: its line is a comment until another event of the thread proves that the state
+ * lasted to there.  One that no event proves stays a comment.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,6 +33,9 @@ struct line {
     uint64_t thread_id;
     pid_t    pid, tid;
     bool     executes, ready, ended;
+    bool     holds, holds_exec;        /* a state, which is EXEC; at held_at in the file */
+    uint64_t held_at;
+    char     digit;                    /* what belongs there */
     char     name[40];
 };
 
@@ -40,6 +47,7 @@ struct writer {
     unsigned lines;
     bool     begun, text;
     int64_t  first, last;              /* ns */
+    uint64_t flushed, line_at;         /* in body: what is there, and the last line */
     size_t   used;
     char     out[OUT_BYTES];
 };
@@ -49,10 +57,24 @@ static bool flush(struct writer *w)
     size_t n = w->used;
 
     w->used = 0;
+    w->flushed += n;
     if (fwrite_unlocked(w->out, 1, n, w->body) == n)
         return true;
     pt_job_fail(w->job, errno ? errno : EIO, "cannot write a temporary file: %s",
                 strerror(errno));
+    return false;
+}
+
+static bool put_at(struct writer *w, uint64_t at, char c)
+{
+    if (at >= w->flushed) {
+        w->out[at - w->flushed] = c;
+        return true;
+    }
+    if (fseeko(w->body, (off_t)at, SEEK_SET) == 0 && fputc(c, w->body) != EOF &&
+        fseeko(w->body, 0, SEEK_END) == 0)
+        return true;
+    pt_job_fail(w->job, errno, "cannot write a temporary file: %s", strerror(errno));
     return false;
 }
 
@@ -89,6 +111,7 @@ static bool put_sign(struct writer *w, const char *sign, unsigned line, bool has
 
     if (w->used + LINE_MOST > OUT_BYTES && !flush(w))
         return false;
+    w->line_at = w->flushed + w->used;
     put_unsigned(w, t / 1000000000u, 1);
     w->out[w->used++] = '.';
     put_unsigned(w, t % 1000000000u, 9);
@@ -176,35 +199,46 @@ static bool end_state(struct writer *w, unsigned i)
     return good;
 }
 
-static bool put_event(struct writer *w, enum sign sign, unsigned i, const char *name)
+static bool begin_state(struct writer *w, unsigned i, bool executes)
 {
     struct line *l = &w->line[i];
 
+    if (!end_state(w, i) || !put_sign(w, executes ? "EXEC-B" : "READY-B", i, true, NULL))
+        return false;
+    l->executes = executes && !l->ended;
+    l->ready = !executes && !l->ended;
+    if (!l->ended)
+        return true;
+    l->holds = true;
+    l->holds_exec = executes;
+    l->held_at = w->line_at;
+    l->digit = w->out[w->line_at - w->flushed];
+    w->out[w->line_at - w->flushed] = '#';
+    return true;
+}
+
+/* The state that is held back did last to here. */
+static bool show_held(struct writer *w, unsigned i)
+{
+    struct line *l = &w->line[i];
+
+    if (!l->holds)
+        return true;
+    l->holds = false;
+    l->executes = l->holds_exec;
+    l->ready = !l->holds_exec;
+    return put_at(w, l->held_at, l->digit) && end_state(w, i);
+}
+
+static bool put_mark(struct writer *w, enum sign sign, unsigned i, const char *name)
+{
     switch (sign) {
-    case SWITCH_IN:
-        if (l->ended)
-            return true;
-        /* fall through */
-    case EXEC_BEGIN:
-        if (!end_state(w, i))
-            return false;
-        l->executes = true;
-        return put_sign(w, "EXEC-B", i, true, NULL);
-    case EXEC_END:
-        return end_state(w, i);
-    case PREEMPTED:
-        if (l->ended || !end_state(w, i))
-            return l->ended;
-        l->ready = true;
-        return put_sign(w, "READY-B", i, true, NULL);
     case THREAD_BEGIN:
     case START:
-        l->ended = l->ended && sign == START;
         return put_sign(w, "START", i, true, NULL);
     case THREAD_END:
     case STOP:
-        l->ended = l->ended || sign == THREAD_END;
-        return (sign == STOP || end_state(w, i)) && put_sign(w, "STOP", i, true, NULL);
+        return put_sign(w, "STOP", i, true, NULL);
     case LOCK:
         return put_sign(w, "LOCK", i, true, "");
     case UNLOCK:
@@ -213,6 +247,33 @@ static bool put_event(struct writer *w, enum sign sign, unsigned i, const char *
         return put_sign(w, "BLOCK", i, true, "");
     default:
         return put_sign(w, "TEXTOVER", i, true, name);
+    }
+}
+
+static bool put_event(struct writer *w, enum sign sign, unsigned i, const char *name)
+{
+    struct line *l = &w->line[i];
+    bool executes = l->ended ? l->holds && l->holds_exec : l->executes;
+
+    if (sign == THREAD_BEGIN)
+        l->ended = l->holds = false;
+    if (!show_held(w, i))
+        return false;
+    switch (sign) {
+    case SWITCH_IN:
+    case EXEC_BEGIN:
+        return begin_state(w, i, true);
+    case EXEC_END:
+        return end_state(w, i);
+    case PREEMPTED:
+        return begin_state(w, i, false);
+    case THREAD_END:
+        l->ended = true;
+        if (!end_state(w, i))
+            return false;
+        /* fall through */
+    default:
+        return put_mark(w, sign, i, name) && (!l->ended || !executes || begin_state(w, i, true));
     }
 }
 

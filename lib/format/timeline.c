@@ -160,7 +160,9 @@ static void show(struct pt_timeline *tl, struct pt_tl_track *t)
         return;
     if (type->role == PT_TL_BEGINS_THREAD)
         t->ended = false;
-    if (type->role == PT_TL_ENDS_THREAD)
+    if (t->ended)
+        pt_tl_ended_acts(tl, t);
+    else if (type->role == PT_TL_ENDS_THREAD)
         pt_tl_thread_ends(tl, t);
     if (type->begin < 0 && type->end < 0) {
         tl->ops->instant(tl->self, t, &tl->ev);

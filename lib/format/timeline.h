@@ -40,7 +40,9 @@ struct pt_tl_track {
     uint32_t beyond;         /* slices that were begun and found no room in open */
     uint64_t used;           /* number of the last event on it; 0: a free entry */
     uint64_t counters;       /* of a process: bits for the back end, one an option */
-    bool     ended;          /* the thread has ended: it is on no processor any more */
+    bool     ended;          /* the thread has ended: cpu is -1 */
+    int32_t  held;           /* and it has this processor, but perhaps exits; or -1 */
+    int64_t  held_ns;        /* since then */
     char     name[16];       /* "" where unknown */
     uint16_t depth, open[PT_TL_OPEN];   /* labels */
 };

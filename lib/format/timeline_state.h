@@ -57,5 +57,7 @@ const char *pt_tl_ignores(struct pt_timeline *tl, const struct posixtrace_event 
 bool pt_tl_switch(struct pt_timeline *tl, struct pt_tl_track *t);
 /* The event is the thread's end. */
 void pt_tl_thread_ends(struct pt_timeline *tl, struct pt_tl_track *t);
+/* It is no switch, and the thread has ended. */
+void pt_tl_ended_acts(struct pt_timeline *tl, struct pt_tl_track *t);
 
 #endif

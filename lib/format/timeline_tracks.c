@@ -31,7 +31,7 @@ static struct pt_tl_track *make(struct pt_timeline *tl, struct pt_tl_track *set,
     memset(t, 0, sizeof *t);
     t->pid = pid;
     t->tid = tid;
-    t->cpu = -1;
+    t->cpu = t->held = -1;
     return t;
 }
 

@@ -229,13 +229,15 @@ def case_kiwi(tool, folder):
 
 
 def case_kiwi_ends(tool, folder):
-    """A thread that has ended executes no more, whatever switches come after its end."""
+    """After its end, a thread executes up to its last switch or event, and no longer."""
     word = {"in": "posixtrace_switch_in", "out": "posixtrace_switch_out",
             "preempted": "posixtrace_switch_preempted", "begin": "posixtrace_thread_begin",
             "end": "posixtrace_thread_end", "a": "a"}
     steps = [(0, 1, "in"), (1, 1, "begin"), (10, 1, "end"), (11, 2, "in"), (20, 2, "end"),
-             (21, 2, "preempted"), (22, 2, "in"), (30, 1, "begin"), (31, 1, "in"), (40, 1, "out"),
-             (1000, 3, "a")]
+             (21, 2, "preempted"), (22, 2, "in"), (25, 2, "a"), (26, 2, "in"), (30, 1, "begin"),
+             (31, 1, "in"), (40, 1, "out"), (50, 2, "preempted")]
+    steps += [(100 + n, 3, "a") for n in range(5000)]        # more than the writer's buffer has
+    steps += [(10000, 2, "out"), (10001, 2, "in"), (20000, 3, "a")]
     (folder / "e.jsonl").write_text("".join(json.dumps(
         {"ts": ns, "pid": 1, "tid": tid, "thread": "t", "event": word[what],
          "data": "00000000" if what in ("in", "out", "preempted") else ""}) + "\n"
@@ -244,9 +246,12 @@ def case_kiwi_ends(tool, folder):
     run(tool, "export", "--to=kiwi", folder / "e.ptl", folder / "e.ktr")
     found = [(round(float(w[0]) * 1e9), w[1], int(w[2])) for w in
              map(str.split, (folder / "e.ktr").read_text().splitlines())
-             if w[1] in ("EXEC-B", "EXEC-E", "READY-B", "READY-E")]
+             if w[0][0] != "#" and w[1] in ("EXEC-B", "EXEC-E", "READY-B", "READY-E")]
     assert found == [(0, "EXEC-B", 0), (10, "EXEC-E", 0), (11, "EXEC-B", 1), (20, "EXEC-E", 1),
-                     (31, "EXEC-B", 0), (40, "EXEC-E", 0)], found
+                     (20, "EXEC-B", 1), (21, "EXEC-E", 1), (21, "READY-B", 1), (22, "READY-E", 1),
+                     (22, "EXEC-B", 1), (25, "EXEC-E", 1), (25, "EXEC-B", 1), (26, "EXEC-E", 1),
+                     (26, "EXEC-B", 1), (31, "EXEC-B", 0), (40, "EXEC-E", 0), (50, "EXEC-E", 1),
+                     (50, "READY-B", 1), (10000, "READY-E", 1)], found
 
 
 def main():

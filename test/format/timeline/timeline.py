@@ -474,7 +474,7 @@ def test_switches():
 
 
 def test_thread_ends():
-    """A thread that has ended is on no processor, whatever switches come after its end."""
+    """After its end, a thread is shown to run up to its last switch or event, and no longer."""
     log, u64 = Log(), lambda n: struct.pack("<Q", n)
 
     def switch(ns, what, cpu, tid):
@@ -489,28 +489,43 @@ def test_thread_ends():
     switch(11, "in", 1, 102)
     thread(20, "end", 102)
     log.add(21, "destructor", tid=102, thread="t102")
-    switch(22, "preempted", 1, 102)  # it exits
+    switch(22, "preempted", 1, 102)
     switch(23, "in", 2, 102)
     switch(24, "out", 2, 102)
-    switch(25, "in", 1, 102)
+    switch(25, "in", 1, 102)         # it exits
     switch(30, "in", 3, 103)
     switch(31, "out", 3, 103)
     thread(40, "end", 103)           # on no processor that is known
     thread(50, "begin", 101)         # another thread with the same number
     switch(51, "in", 0, 101)
     switch(60, "out", 0, 101)
+    switch(70, "in", 4, 104)
+    thread(71, "end", 104)
+    switch(80, "in", 4, 101)         # 104's leaving 4 is missing
+    switch(85, "out", 4, 101)
+    switch(90, "out", 4, 104)
+    switch(91, "in", 4, 104)
+    switch(92, "in", 5, 104)         # its leaving 4 is missing
     log.add(1000, "a", tid=100)
     facts = read(log).facts
     if FORM == "perfetto":
         expected = [(0, 0, 0, False, 101), (10, 0, 101, "ends", 0), (11, 1, 0, False, 102),
-                    (20, 1, 102, "ends", 0), (30, 3, 0, False, 103), (31, 3, 103, True, 0),
-                    (51, 0, 0, False, 101), (60, 0, 101, True, 0)]
+                    (20, 1, 102, "ends", 0), (20, 1, 0, True, 102), (21, 1, 102, "ends", 0),
+                    (21, 1, 0, True, 102), (22, 1, 102, False, 0), (23, 2, 0, True, 102),
+                    (24, 2, 102, True, 0), (30, 3, 0, False, 103), (31, 3, 103, True, 0),
+                    (51, 0, 0, False, 101), (60, 0, 101, True, 0), (70, 4, 0, False, 104),
+                    (71, 4, 104, "ends", 0), (80, 4, 0, False, 101), (85, 4, 101, True, 0),
+                    (91, 4, 0, True, 104), (92, 4, 104, True, 0)]
         found = [(f[1] - T, *f[2:]) for f in facts if f[0] == "switch"]
     else:
-        expected = [(0, 0, 101, 10, "ends"), (11, 1, 102, 20, "ends"), (30, 3, 103, 31, "waits"),
-                    (51, 0, 101, 60, "waits")]
+        expected = [(0, 0, 101, 10, "ends"), (11, 1, 102, 20, "ends"), (20, 1, 102, 21, "ends"),
+                    (21, 1, 102, 22, "preempted"), (23, 2, 102, 24, "waits"),
+                    (30, 3, 103, 31, "waits"), (51, 0, 101, 60, "waits"), (70, 4, 104, 71, "ends"),
+                    (80, 4, 101, 85, "waits"), (91, 4, 104, 92, "waits")]
         found = [(f[1] - T, *f[2:4], f[4] - T, f[5]) for f in facts if f[0] == "ran"]
     assert found == expected, found
+    if FORM == "perfetto":
+        consistent(facts)
 
 
 def consistent(facts):
