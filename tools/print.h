@@ -33,6 +33,8 @@ struct print {
     struct log_file *log;
     uint64_t printed;        /* events */
     int64_t  origin;         /* time of the log's first event */
+    int64_t  kept_from;      /* the same without the marks of a loss; text only */
+    bool     has_kept_from;  /* known before the first event is read */
     int64_t  last;           /* time of the event printed before */
     bool     any;            /* the log has events */
     bool     colour;

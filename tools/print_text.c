@@ -8,7 +8,9 @@
  *      0.000000000         -  main/4711    -- start  ignores nothing
  *      0.000012345  +12.35us  main/4711    hello     776f726c64 "world"
  *
- * Times are since the first event of the log, deltas since the line before.
+ * Times are since the first event of the log, deltas since the line before.  Of a log that has
+ * overwritten its oldest events that is the mark of the loss, and the header names both: the
+ * mark, and the first event kept, from which the span counts.
  * Columns are as wide as what the log will show needs, within limits; a name
  * that is longer moves the rest of its line and is never cut.  Data is shown
  * as far as the line's width allows, at least four bytes of it; all of it is
@@ -159,8 +161,11 @@ static void header(struct print *p)
     out_format("# %s: ", p->log->shown);
     if (p->log->seekable)
         out_format("%" PRIu64 " event%s in %s, ", info->events, info->events == 1 ? "" : "s",
-                   when_span(info->last_ns - log_file_kept_from(p->log)));
-    out_format("from %s\n#", when_iso(p->origin));
+                   when_span(info->last_ns - p->kept_from));
+    out_format("from %s", when_iso(p->kept_from));
+    if (p->kept_from != p->origin)
+        out_format("; TIME 0 is %s, when the first loss began", when_iso(p->origin));
+    out_text("\n#");
     out_spaces(p->time_width - 5);
     out_format("TIME%*s  ", DELTA_WIDTH + 1, "DELTA");
     if (p->show_pid)

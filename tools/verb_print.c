@@ -161,6 +161,8 @@ static int start(struct request *r, struct print *p, int64_t first, bool any)
 
     if (status == EXIT_DONE) {
         p->origin = first;
+        if (!p->has_kept_from)
+            p->kept_from = first;
         p->any = any;
         p->printer->begin(p);
     }
@@ -251,6 +253,7 @@ static int print_log(struct request *r, struct print *p)
     return log_file_report_loss(p->log, r->strict, status);
 }
 
+/* Before the log is read. */
 static struct print *new_print(const struct request *r, struct log_file *log)
 {
     struct print *p = tool_grow(NULL, 1, sizeof *p);
@@ -258,6 +261,10 @@ static struct print *new_print(const struct request *r, struct log_file *log)
     print_init(p, formats[r->format], log);
     p->colour = wants_colour(r->colour);
     p->width = columns(r->width);
+    if (p->printer == &printer_text && log->seekable && log->info.events > 0) {
+        p->kept_from = log_file_kept_from(log);
+        p->has_kept_from = true;
+    }
     return p;
 }
 
