@@ -45,35 +45,38 @@ static void print_list(const struct metrics_view *v, const char *before, struct 
     free(l->text);
 }
 
-/* Begun, and not measured though nothing was lost. */
-static void add_unmeasured(struct list *l, const char *name, const struct posixtrace_doubt *d)
+/* What threads that are not periodic have of it, and the table has not. */
+static void add_hidden(struct list *l, const char *name, const struct metrics_sum *sum)
 {
-    if (d->unfinished > 0)
-        add(l, "%s %s unfinished", name, amount_count(d->unfinished));
-    if (d->restarted > 0)
-        add(l, "%s %s begun anew before their end", name, amount_count(d->restarted));
-    if (d->discarded > 0)
-        add(l, "%s %s discarded", name, amount_count(d->discarded));
-}
-
-/* Only of threads that are not periodic? */
-static bool is_left_out(const struct metrics_view *v, size_t metric)
-{
-    bool any = false;
-
-    for (size_t i = 0; i < v->groups.count; i++) {
-        if (v->groups.rows[i].metric != metric)
-            continue;
-        if (!metrics_view_leaves_out(v, &v->groups.rows[i]))
-            return false;
-        any = true;
-    }
-    return any;
+    if (sum->hidden_count > 0 && sum->hidden_unknown > 0)
+        add(l, "%s %s and %s unknown", name, amount_count(sum->hidden_count),
+            amount_count(sum->hidden_unknown));
+    else if (sum->hidden_count > 0)
+        add(l, "%s %s", name, amount_count(sum->hidden_count));
+    else
+        add(l, "%s %s unknown", name, amount_count(sum->hidden_unknown));
 }
 
 struct lists {
     struct list none, aperiodic, unmeasured;
+    bool of_all;             /* unmeasured counts threads that are not shown */
 };
+
+/* Begun, and not measured though nothing was lost; counted over all threads. */
+static void add_unmeasured(struct lists *lists, const char *name, const struct metrics_sum *sum)
+{
+    const struct posixtrace_doubt *d = &sum->doubt;
+    struct list *l = &lists->unmeasured;
+
+    if (d->unfinished > 0)
+        add(l, "%s %s unfinished", name, amount_count(d->unfinished));
+    if (d->restarted > 0)
+        add(l, "%s %s restarted before their end", name, amount_count(d->restarted));
+    if (d->discarded > 0)
+        add(l, "%s %s discarded", name, amount_count(d->discarded));
+    lists->of_all |= sum->hidden > 0 &&
+                     (d->unfinished > 0 || d->restarted > 0 || d->discarded > 0);
+}
 
 static void take(const struct metrics_view *v, size_t metric, struct lists *lists)
 {
@@ -85,18 +88,21 @@ static void take(const struct metrics_view *v, size_t metric, struct lists *list
     unknown = metrics_is_unknown(v, metric, &sum);
     if (v->withheld[metric] > 0)
         metrics_time_report(v, metric);
-    if (is_left_out(v, metric))
-        add(&lists->aperiodic, "%s", name);
-    else if (sum.count == 0 && !unknown && v->withheld[metric] > 0)
+    if (sum.hidden > 0 && v->heard[metric])
+        add_hidden(&lists->aperiodic, name, &sum);
+    if (sum.hidden > 0 && v->heard[metric] && sum.shown == 0)
         return;
-    else if (sum.count == 0 && !unknown && (v->pick->list[metric].named || sum.at_most_ns > 0))
+    if (sum.count == 0 && !unknown && v->withheld[metric] > 0)
+        return;
+    else if (sum.count == 0 && !unknown && (v->pick->list[metric].named ||
+                                          (v->heard[metric] && sum.at_most_ns > 0)))
         metrics_say_why(v, metric, &sum);
     else if (sum.count == 0 && !unknown)
         add(&lists->none, "%s", name);
     else if (sum.bounds > 0 || unknown || sum.doubt.at_most_ns > sum.max_ns)
         metrics_say_sum(v, metric, &sum);
     else
-        add_unmeasured(&lists->unmeasured, name, &sum.doubt);
+        add_unmeasured(lists, name, &sum);
 }
 
 void metrics_print_brief(const struct metrics_view *v)
@@ -105,7 +111,8 @@ void metrics_print_brief(const struct metrics_view *v)
 
     for (size_t i = 0; i < v->pick->count; i++)
         take(v, i, &lists);
-    print_list(v, "Not in the table: ", &lists.unmeasured, "");
+    print_list(v, lists.of_all ? "Not in the table, of all threads: " : "Not in the table: ",
+               &lists.unmeasured, "");
     print_list(v, "Of threads that are not periodic, and not shown: ", &lists.aperiodic,
                "; --metric=NAME shows them");
     print_list(v, "No measurement: ", &lists.none, "; --metric=NAME says why");

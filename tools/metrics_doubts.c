@@ -63,6 +63,21 @@ static void append_bounds(struct line *l, const struct metrics_sum *sum)
     append(l, " the longest %s us", metrics_us_range(sum->least_max_ns, sum->max_ns));
 }
 
+/* Begun, and not measured though nothing was lost: that is counted over all threads. */
+static void append_rest(struct line *l, const struct metrics_sum *sum)
+{
+    const struct posixtrace_doubt *d = &sum->doubt;
+
+    if (d->unfinished > 0)
+        append(l, ", %s unfinished", amount_count(d->unfinished));
+    if (d->restarted > 0)
+        append(l, ", %s restarted before their end", amount_count(d->restarted));
+    if (d->discarded > 0)
+        append(l, ", %s discarded", amount_count(d->discarded));
+    if (sum->hidden > 0 && (d->unfinished > 0 || d->restarted > 0 || d->discarded > 0))
+        append(l, " (in all threads)");
+}
+
 void metrics_say_sum(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
 {
     const struct posixtrace_doubt *d = &sum->doubt;
@@ -78,14 +93,10 @@ void metrics_say_sum(const struct metrics_view *v, size_t metric, const struct m
                metrics_us_range(sum->max_ns, sum->at_most_ns),
                sum->at_most_ns > sum->max_ns ? "" : " all the same");
     if (d->at_most_ns > sum->max_ns && d->at_most_ns > sum->at_most_ns)
-        append(&l, ", and a thread that has lost all of its events may have one of up to %s us",
+        append(&l, ", and a thread that %shas lost all of its events may have one of up to %s us",
+               sum->hidden_at_most_ns < d->at_most_ns ? "" : "is not periodic or ",
                metrics_us(d->at_most_ns));
-    if (d->unfinished > 0)
-        append(&l, ", %s unfinished", amount_count(d->unfinished));
-    if (d->restarted > 0)
-        append(&l, ", %s restarted before their end", amount_count(d->restarted));
-    if (d->discarded > 0)
-        append(&l, ", %s discarded", amount_count(d->discarded));
+    append_rest(&l, sum);
     if (v->format == METRICS_TABLE || sum->bounds > 0 || d->unknown > 0 ||
         d->at_most_ns > sum->max_ns)
         say(v, &l);

@@ -30,7 +30,7 @@ struct sum {
     double   total_ns;
     bool     bound;                        /* these are upper bounds */
     int64_t  at_most_ns;                   /* an unknown one */
-    const struct metrics_group *longest;
+    const struct metrics_group *longest, *at_most;   /* the groups of the longest and of that */
 };
 
 static int add_group(struct sum *sum, const struct metrics_group *g)
@@ -43,8 +43,10 @@ static int add_group(struct sum *sum, const struct metrics_group *g)
         sum->longest = g;
     sum->total_ns += s.mean_ns * (double)s.count;
     sum->bound |= g->bounds > 0;
-    if (g->unknown > 0 && g->at_most_ns > sum->at_most_ns)
+    if (g->unknown > 0 && (!sum->at_most || g->at_most_ns > sum->at_most_ns)) {
         sum->at_most_ns = g->at_most_ns;
+        sum->at_most = g;
+    }
     return posixtrace_statistics_merge(sum->statistics, g->statistics);
 }
 
@@ -100,10 +102,12 @@ static void add_row(struct table *t, const struct metrics_view *v, size_t metric
         metrics_time_cell(t, posixtrace_statistics_percentile(sum->statistics, 50), sum->bound);
         metrics_time_cell(t, posixtrace_statistics_percentile(sum->statistics, 99), sum->bound);
     }
-    if (sum->at_most_ns > s.max_ns || s.count == 0)
+    if (sum->at_most && (sum->at_most_ns > s.max_ns || s.count == 0)) {
         metrics_time_cell(t, sum->at_most_ns, true);
-    else
+        g = sum->at_most;
+    } else {
         metrics_time_cell(t, s.max_ns, sum->bound);
+    }
     name_cell(t, !g ? "-" : g->others ? "" : metrics_thread(g->tid, g->thread_id),
               g ? g->thread : "");
 }

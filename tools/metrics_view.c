@@ -406,6 +406,31 @@ bool metrics_view_shows(const struct metrics_view *v, const struct metrics_group
     return s.count > 0 || (g->unknown > 0 && v->heard[g->metric]);
 }
 
+static void sum_hidden(struct metrics_sum *sum, const struct metrics_group *g, uint64_t count)
+{
+    sum->hidden++;
+    sum->hidden_count += count;
+    sum->hidden_unknown += g->unknown;
+    if (g->at_most_ns > sum->hidden_at_most_ns)
+        sum->hidden_at_most_ns = g->at_most_ns;
+}
+
+static void sum_shown(struct metrics_sum *sum, const struct metrics_group *g,
+                      const struct posixtrace_summary *s)
+{
+    sum->shown++;
+    if (g->at_most_ns > sum->at_most_ns)
+        sum->at_most_ns = g->at_most_ns;
+    if (s->count > 0 && (sum->count == 0 || s->max_ns > sum->max_ns))
+        sum->max_ns = s->max_ns;
+    if (s->count > 0 && (sum->count == 0 || g->least_max_ns > sum->least_max_ns))
+        sum->least_max_ns = g->least_max_ns;
+    sum->count += s->count;
+    sum->bounds += g->bounds;
+    sum->sum_ns += s->mean_ns * (double)s->count;
+    sum->least_sum_ns += g->least_sum_ns;
+}
+
 void metrics_view_sum(const struct metrics_view *v, size_t metric, struct metrics_sum *sum)
 {
     memset(sum, 0, sizeof *sum);
@@ -414,18 +439,14 @@ void metrics_view_sum(const struct metrics_view *v, size_t metric, struct metric
         const struct metrics_group *g = &v->groups.rows[i];
         struct posixtrace_summary s;
 
-        if (g->metric != metric || metrics_view_leaves_out(v, g))
+        if (g->metric != metric)
             continue;
         posixtrace_statistics_summary(g->statistics, &s);
-        if (g->at_most_ns > sum->at_most_ns)
-            sum->at_most_ns = g->at_most_ns;
-        if (s.count > 0 && (sum->count == 0 || s.max_ns > sum->max_ns))
-            sum->max_ns = s.max_ns;
-        if (s.count > 0 && (sum->count == 0 || g->least_max_ns > sum->least_max_ns))
-            sum->least_max_ns = g->least_max_ns;
-        sum->count += s.count;
-        sum->bounds += g->bounds;
-        sum->sum_ns += s.mean_ns * (double)s.count;
-        sum->least_sum_ns += g->least_sum_ns;
+        if (metrics_view_leaves_out(v, g))
+            sum_hidden(sum, g, s.count);
+        else
+            sum_shown(sum, g, &s);
     }
+    sum->doubt.unknown -= sum->hidden_unknown < sum->doubt.unknown ? sum->hidden_unknown
+                                                                   : sum->doubt.unknown;
 }

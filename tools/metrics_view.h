@@ -48,7 +48,10 @@ struct metrics_sum {
     int64_t  least_max_ns;
     double   sum_ns, least_sum_ns;
     int64_t  at_most_ns;     /* of an unknown one of a thread that has events */
-    struct posixtrace_doubt doubt;
+    size_t   shown, hidden;  /* groups; hidden: metrics_view_leaves_out() */
+    uint64_t hidden_count, hidden_unknown;   /* the same of the hidden ones: measurements, places */
+    int64_t  hidden_at_most_ns;
+    struct posixtrace_doubt doubt;   /* unknown is without the hidden groups, the rest of all */
 };
 
 /* The callback of posixtrace_metric_run_begin(); context is a view. */
