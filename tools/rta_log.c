@@ -96,8 +96,10 @@ static size_t names_of(const struct measuring *all, const char ***names)
 
     *names = tool_grow(NULL, all->groups.count + 1, sizeof **names);
     for (size_t i = 0; i < all->groups.count; i++) {
-        if (all->groups.rows[i].thread[0] && !all->groups.rows[i].others)
-            (*names)[count++] = all->groups.rows[i].thread;
+        const struct metrics_group *g = &all->groups.rows[i];
+
+        if (g->thread[0] && !g->others && all->heard[g->metric])
+            (*names)[count++] = g->thread;
     }
     if (count > 0)
         qsort(*names, count, sizeof **names, by_text);

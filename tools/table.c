@@ -161,7 +161,7 @@ bool table_fits(const struct table *t)
         if (l.width[c] < natural_width(t, c) || (l.left_out[c] && t->columns[c].optional))
             return false;
     }
-    return true;
+    return sum_of(t, &l) <= out_columns();   /* columns that cannot shrink may be too many */
 }
 
 size_t table_put_cut(const char *text, size_t width)
