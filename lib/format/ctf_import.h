@@ -55,6 +55,9 @@ struct ctf_out {
 
 void pt_ctf_out_put(struct ctf_out *out, enum ctf_record_kind kind, const void *first,
                     size_t first_size, const void *second, size_t second_size);
+/* An errno value, or 0. */
+int pt_ctf_out_write(struct ctf_out *out);
+/* To the other process; without it, this one ends. */
 void pt_ctf_out_flush(struct ctf_out *out);
 
 /* The clock of a stream.  Its numbers become ns since 1970 here, exactly: the library goes
@@ -142,7 +145,7 @@ struct ctf_spool {
 struct ctf_spool *pt_ctf_spool_new(struct ctf_sink *sink);
 /* A record follows, put into spool->out. */
 void pt_ctf_spool_note(struct ctf_sink *sink, struct ctf_spool *spool, int64_t ns);
-void pt_ctf_spool_sort(struct ctf_spool *spool);
+void pt_ctf_spool_sort(struct ctf_sink *sink, struct ctf_spool *spool);
 /* The next one in order of time to the sink's out. */
 void pt_ctf_spool_take(struct ctf_sink *sink, struct ctf_spool *spool);
 

@@ -22,7 +22,7 @@ struct input {
     int64_t  time;                    /* of the message at hand, or CTF_NO_TIME */
     int64_t  ns;                      /* the same, or the stream's newest time */
     uint64_t events, late;            /* late: older than one before them */
-    int64_t  worst;                   /* ns that one of these is late */
+    uint64_t worst;                   /* ns that one of these is late */
     bool     sorted;                  /* its events are in the spool */
     char     name[128];
     struct ctf_clock clock;
@@ -104,6 +104,12 @@ static void take(struct ctf_merge *m, struct input *in)
     pt_ctf_take(m->sink, &in->clock, in->messages[in->at], in->time);
 }
 
+/* Times of a trace can be further apart than an int64_t can say. */
+static uint64_t ns_between(int64_t from, int64_t to)
+{
+    return (uint64_t)to - (uint64_t)from;
+}
+
 /* ---- the first pass ---- */
 
 /* How much of the stream is out of order.  An error is left to the second pass. */
@@ -122,8 +128,8 @@ static void scan(struct ctf_merge *m, struct input *in)
         }
         set_name(in);
         in->late++;
-        if (newest - in->time > in->worst)
-            in->worst = newest - in->time;
+        if (ns_between(in->time, newest) > in->worst)
+            in->worst = ns_between(in->time, newest);
     }
     while (in->at < in->count)
         bt_message_put_ref(in->messages[in->at++]);
@@ -147,7 +153,7 @@ static void say_late(struct ctf_merge *m, const struct input *in)
     char text[300];
 
     snprintf(text, sizeof text, "stream %s: %" PRIu64 " of %" PRIu64 " events are older than one "
-             "before them, by at most %" PRIi64 " ns; they are sorted", in->name, in->late,
+             "before them, by at most %" PRIu64 " ns; they are sorted", in->name, in->late,
              in->events, in->worst);
     pt_ctf_out_put(&m->sink->out, CTF_NOTE, text, strlen(text), NULL, 0);
 }
@@ -187,7 +193,7 @@ static void sort_streams(struct ctf_merge *m)
             spool_input(m, in);
     }
     if (m->spool)
-        pt_ctf_spool_sort(m->spool);
+        pt_ctf_spool_sort(m->sink, m->spool);
 }
 
 /* ---- the merge ---- */
@@ -250,8 +256,8 @@ static bool is_in_order(struct ctf_merge *m, struct input *in)
     if (!is_event(in) || in->time == CTF_NO_TIME || in->time >= m->sink->last_ns)
         return true;
     set_name(in);
-    snprintf(text, sizeof text, "stream %s goes back in time by %" PRIi64 " ns; --order=sort "
-             "reads such streams", in->name, m->sink->last_ns - in->time);
+    snprintf(text, sizeof text, "stream %s goes back in time by %" PRIu64 " ns; --order=sort "
+             "reads such streams", in->name, ns_between(in->time, m->sink->last_ns));
     pt_ctf_fault(m->sink, text);
     return false;
 }

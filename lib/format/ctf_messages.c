@@ -12,7 +12,7 @@
 
 /* ---- saying ---- */
 
-void pt_ctf_out_flush(struct ctf_out *out)
+int pt_ctf_out_write(struct ctf_out *out)
 {
     const uint8_t *from = out->buffer;
 
@@ -20,12 +20,19 @@ void pt_ctf_out_flush(struct ctf_out *out)
         ssize_t put = write(out->fd, from, out->used);
 
         if (put < 0 && errno != EINTR)
-            _exit(1);
+            return errno;
         if (put > 0) {
             from += put;
             out->used -= (uint32_t)put;
         }
     }
+    return 0;
+}
+
+void pt_ctf_out_flush(struct ctf_out *out)
+{
+    if (pt_ctf_out_write(out) != 0)
+        _exit(1);
 }
 
 void pt_ctf_out_put(struct ctf_out *out, enum ctf_record_kind kind, const void *first,

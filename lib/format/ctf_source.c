@@ -238,11 +238,19 @@ static void settle(void)
     static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP };
     struct rlimit none = { 0, 0 }, files;
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    sigset_t ours;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGPIPE, SIG_DFL);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+    signal(SIGXFSZ, SIG_IGN);            /* write() says EFBIG */
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGPROF);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         signal(faults[i], on_fault);
+        sigaddset(&ours, faults[i]);
+    }
+    /* the mask is that of the thread that imports */
+    sigprocmask(SIG_UNBLOCK, &ours, NULL);
     /* the library says why it gives up, to whom it may concern */
     if (null >= 0) {
         dup2(null, STDOUT_FILENO);

@@ -28,13 +28,27 @@ struct ctf_spool *pt_ctf_spool_new(struct ctf_sink *s)
     return NULL;
 }
 
+static void flush(struct ctf_sink *s, struct ctf_spool *spool)
+{
+    char text[160];
+    int error;
+
+    spool->flushed += spool->out.used;
+    error = pt_ctf_out_write(&spool->out);
+    if (error == 0)
+        return;
+    snprintf(text, sizeof text, "cannot write a temporary file of what is out of order: %s",
+             strerror(error));
+    pt_ctf_fault(s, text);
+}
+
 void pt_ctf_spool_note(struct ctf_sink *s, struct ctf_spool *spool, int64_t ns)
 {
     /* A record is whole in the buffer: this is what pt_ctf_out_put() does about it. */
-    if (spool->out.used + sizeof(struct ctf_record) + CTF_RECORD_MAX > sizeof spool->out.buffer) {
-        spool->flushed += spool->out.used;
-        pt_ctf_out_flush(&spool->out);
-    }
+    if (spool->out.used + sizeof(struct ctf_record) + CTF_RECORD_MAX > sizeof spool->out.buffer)
+        flush(s, spool);
+    if (s->failed)
+        return;
     if (spool->count == spool->room) {
         size_t room = spool->room ? 2 * spool->room : 4096;
         struct ctf_spool_entry *list = realloc(spool->list, room * sizeof *list);
@@ -59,10 +73,11 @@ static int by_time(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-void pt_ctf_spool_sort(struct ctf_spool *spool)
+void pt_ctf_spool_sort(struct ctf_sink *s, struct ctf_spool *spool)
 {
-    pt_ctf_out_flush(&spool->out);
-    if (spool->count)
+    if (!s->failed)
+        flush(s, spool);
+    if (!s->failed && spool->count)
         qsort(spool->list, spool->count, sizeof *spool->list, by_time);
 }
 

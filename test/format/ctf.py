@@ -13,6 +13,7 @@ import random
 import re
 import resource
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -484,10 +485,13 @@ def case_work(folder):
         '/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = le; }; '
         'event { name = "e"; id = 0; fields := struct { struct { } a[200000]; }; };')
     (place / "stream").write_bytes(b"\0" * 65536)
-    done = subprocess.run([TOOL, "import", "--from=ctf", place, folder / "x.ptl"],
-                          capture_output=True, timeout=100)
-    need(done.returncode == 1 and b"more than 3 s of processor time" in done.stderr, done)
-    need(len(shown(folder / "x.ptl")) > 0, "what was before the limit is kept")
+    for blocked in ((), (signal.SIGPROF,)):            # in the thread that imports
+        done = subprocess.run(
+            [TOOL, "import", "--force", "--from=ctf", place, folder / "x.ptl"],
+            capture_output=True, timeout=100,
+            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, blocked))
+        need(done.returncode == 1 and b"more than 3 s of processor time" in done.stderr, done)
+        need(len(shown(folder / "x.ptl")) > 0, "what was before the limit is kept")
 
 
 def timed(place, streams, frequency=10**9, offset_s=0, offset=0, uuid=None):
@@ -563,8 +567,29 @@ def case_order(folder):
          [e[0] for e in found] == sorted(e[0] for e in found), found)
     need("stream 's0': 2 of 5 events are older than one before them, by at most 19 ns" in said and
          "stream 's2': 2 of 3 events" in said and "'s1'" not in said, said)
+    # times that are further apart than an int64_t can say
+    far = [[(0, 100, [10, 2**64 - 2**62, 7, 8])]]
+    timed(folder / "far", far, offset_s=-9223372036)
+    found, said = imported(folder / "far", log, status=1)
+    need([e[2] for e in found] == [0, 1] and f"back in time by {2**64 - 2**62 - 7} ns" in said, said)
+    found, said = imported(folder / "far", log, "--order=sort")
+    need([e[2] for e in found] == [2, 3, 0, 1], found)
+    need(f"by at most {2**64 - 2**62 - 7} ns" in said, said)
+    full_disk(folder, log)
     need("order 'no'" in imported(folder / "early", log, "--order=no", status=1)[1], "option")
     random_order(folder, log)
+
+
+def full_disk(folder, log):
+    """The temporary file of what is out of order has no room: said so, at any of its writes."""
+    for count, room in ((2000, 4096), (40000, 1 << 20)):
+        timed(folder / f"full-{count}", [[(0, count, list(range(count, 0, -1)))]])
+        done = subprocess.run(
+            [TOOL, "import", "--force", "--from=ctf", "--order=sort", folder / f"full-{count}", log],
+            capture_output=True, timeout=60,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
+        need(done.returncode == 1 and b"cannot write a temporary file of what is out of order: "
+             b"File too large" in done.stderr, done)
 
 
 def random_order(folder, log):
