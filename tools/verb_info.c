@@ -214,7 +214,9 @@ static void print_span(const struct posixtrace_info *info, int64_t first)
     else
         row("events", "%" PRIu64, info->events);
     if (first != info->first_ns)
-        row("overwritten", "from %s on, when the first loss began", when_iso(info->first_ns));
+        row("overwritten", info->clock == POSIXTRACE_CLOCK_REALTIME
+                ? "from %s on at the earliest" : "from %s on, when the first loss began",
+            when_iso(info->first_ns));
     row("first", "%s", when_iso(first));
     row("last", "%s", when_iso(info->last_ns));
     if (info->late)
@@ -359,21 +361,47 @@ static void print_switches(const struct log_file *log)
                    switches);
 }
 
+/* Marks and losses of no thread.  A log that was not a stream's has the losses in the entry
+ * that elsewhere is of threads that ended: what these recorded and did not lose is more. */
+static bool is_no_thread(const struct log_file *log, const struct posixtrace_thread_info *t)
+{
+    if (log->info.clock != POSIXTRACE_CLOCK_REALTIME || t->pid != 0 || t->tid != 0 ||
+        t->thread_id != 0)
+        return false;
+    return !t->name[0] ||
+           (strcmp(t->name, "(ended)") == 0 && t->recorded <= log_file_lost(t->lost));
+}
+
+static void print_thread(const struct posixtrace_thread_info *t, uint64_t lost,
+                         enum chars_style style)
+{
+    char shown[sizeof t->name * CHARS_MAX_ESCAPE + 1];
+
+    out_format("%12" PRIu64 "%12" PRIu64 " %8d %8d  ", t->recorded, lost, (int)t->pid,
+               (int)t->tid);
+    *chars_show(shown, t->name, style) = '\0';
+    table_put_cut(shown, out_columns() - THREAD_COLUMN);
+    out_text("\n");
+}
+
 static void print_threads(const struct log_file *log, enum chars_style style)
 {
-    struct posixtrace_thread_info t;
-    char shown[sizeof t.name * CHARS_MAX_ESCAPE + 1];
+    struct posixtrace_thread_info t, none = { .name = "(no thread)" };
+    uint64_t lost = 0;
     size_t cursor = 0;
     int unavailable = 0;
 
     out_text("\n    RECORDED        LOST      PID      TID  THREAD\n");
     while (posixtrace_thread_getnext(log->trid, &cursor, &t, &unavailable) == 0 && !unavailable) {
-        out_format("%12" PRIu64 "%12" PRIu64 " %8d %8d  ", t.recorded, log_file_lost(t.lost),
-                   (int)t.pid, (int)t.tid);
-        *chars_show(shown, t.name, style) = '\0';
-        table_put_cut(shown, out_columns() - THREAD_COLUMN);
-        out_text("\n");
+        if (!is_no_thread(log, &t)) {
+            print_thread(&t, log_file_lost(t.lost), style);
+            continue;
+        }
+        none.recorded += t.recorded;
+        lost += log_file_lost(t.lost);
     }
+    if (none.recorded > 0 || lost > 0)
+        print_thread(&none, lost, style);
 }
 
 /* A pipe tells all of itself only at its end, and if it has none, as much as has come. */

@@ -51,6 +51,8 @@ struct snapshot {
     uint64_t events;
     struct posixtrace_info during;
     uint64_t before[POSIXTRACE_LOSS_CAUSES];
+    int64_t created;           /* the stream, ns */
+    bool in_gap;               /* the last mark in the log is OVERFLOW */
 };
 
 static int64_t now(void)
@@ -59,6 +61,45 @@ static int64_t now(void)
 
     clock_gettime(CLOCK_REALTIME, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/*
+ * What the stream had overwritten lies before the first event of it that is left, since when it
+ * was created at the earliest: OVERFLOW and RESUME around it tell metrics that a measurement
+ * there is not known, as in the log of a LOOP stream.
+ */
+static int put_mark(struct snapshot *s, posixtrace_log_builder_t *builder, int64_t ns)
+{
+    struct posixtrace_event mark = { .ns = ns, .thread_name = "",
+        .name = s->in_gap ? "posix_trace_resume" : "posix_trace_overflow" };
+    int error = posixtrace_log_builder_add(builder, &mark);
+
+    s->in_gap = !s->in_gap;
+    return error;
+}
+
+static int open_gap(struct snapshot *s, posixtrace_log_builder_t *builder, int64_t ns)
+{
+    if (s->before[POSIXTRACE_LOST_OVERWRITTEN] == 0)
+        return 0;
+    return put_mark(s, builder, s->created < ns ? s->created : ns);
+}
+
+/* One event; OVERFLOW or RESUME of the reader's own, in the gap before the first one, adds
+ * nothing to it. */
+static int copy_event(struct snapshot *s, posixtrace_log_builder_t *builder,
+                      const struct posixtrace_event *e)
+{
+    int error = 0;
+
+    if (s->in_gap && (e->id == POSIX_TRACE_OVERFLOW || e->id == POSIX_TRACE_RESUME))
+        return 0;
+    if (s->in_gap)
+        error = put_mark(s, builder, e->ns);
+    if (error == 0)
+        error = posixtrace_log_builder_add(builder, e);
+    s->events++;
+    return error;
 }
 
 /* Up to this moment: a stream that is written all the time has no other end. */
@@ -72,18 +113,23 @@ static int copy_events(struct snapshot *s, posixtrace_log_builder_t *builder)
     for (;;) {
         error = posixtrace_next_event(s->trid, &e, &none);
         if (error == ENXIO)
-            return 0;   /* it has ended, and we have all of it */
-        if (error != 0 || none || e.ns > until)
+            none = 1;   /* it has ended, and we have all of it */
+        else if (error != 0)
             return error;
+        if (none || e.ns > until)
+            break;
         /* One that came late stands where it came. */
         if (e.ns < last)
             e.ns = last;
-        last = e.ns;
-        error = posixtrace_log_builder_add(builder, &e);
+        error = last == INT64_MIN ? open_gap(s, builder, e.ns) : 0;
+        if (error == 0)
+            error = copy_event(s, builder, &e);
         if (error != 0)
             return error;
-        s->events++;
+        last = e.ns;
     }
+    error = last == INT64_MIN ? open_gap(s, builder, until) : 0;
+    return error == 0 && s->in_gap ? put_mark(s, builder, until) : error;
 }
 
 /* What describes the stream's types so far. */
@@ -111,8 +157,6 @@ static int copy_losses(struct snapshot *s, posixtrace_log_builder_t *builder)
     int error = posixtrace_get_info(s->trid, &s->during);
 
     if (error == 0)
-        error = posixtrace_attach_lost(s->trid, s->before);
-    if (error == 0)
         error = posixtrace_log_builder_lost(builder, s->during.lost);
     return error ? error : posixtrace_log_builder_lost(builder, s->before);
 }
@@ -121,8 +165,14 @@ static int build(struct snapshot *s, int fd)
 {
     posixtrace_log_builder_t *builder;
     trace_attr_t attr;
+    struct timespec created = { 0, 0 };
     int error = posix_trace_get_attr(s->trid, &attr), end;
 
+    if (error == 0)
+        error = posix_trace_attr_getcreatetime(&attr, &created);
+    s->created = (int64_t)created.tv_sec * 1000000000 + created.tv_nsec;
+    if (error == 0)
+        error = posixtrace_attach_lost(s->trid, s->before);
     if (error == 0)
         error = posixtrace_log_builder_open(fd, &attr, &builder);
     if (error != 0)

@@ -117,7 +117,9 @@ int posixtrace_log_builder_describe(posixtrace_log_builder_t *builder, const cha
 
 /*
  * Counts more events as lost, by cause, of no thread in particular, beside those that were
- * added: the log reports them like losses of a stream.  May be called several times.
+ * added: the log reports them like losses of a stream.  May be called several times.  Where
+ * they are missing, events "posix_trace_overflow" and "posix_trace_resume" that are added say;
+ * without these metrics take what they measure for sure.
  *
  * EINVAL  a NULL argument
  */
