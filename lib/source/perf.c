@@ -28,10 +28,12 @@
  * the rings are read no sooner than so much after the watermark (pt_perf_clock_pass()).
  *
  * Who wakes.  An idle program makes no record and wakes nobody.  A thread of this
- * file, the pump, sleeps in poll(2) until half of a ring is full, empties the rings
+ * file, the pump, sleeps in epoll_wait(2) until half of a ring is full, empties the rings
  * into the backlog and requests a round; the flush thread's own rounds do the same
- * without it.  It runs before threads of the program where it may (go_first()).  Pump
- * and flush thread are not watched, else they would feed themselves.
+ * without it.  Not in poll(2), which fails once the program lowers RLIMIT_NOFILE below the
+ * number of rings.  A pump that cannot wait ends, and only rounds empty the rings.  It runs
+ * before threads of the program where it may (go_first()).  Pump and flush thread are not
+ * watched, else they would feed themselves.
  *
  * A stream that is stopped goes on being watched: a start has to be in force at once
  * in whichever process it is called.  What comes outside the windows is thrown away.
@@ -40,12 +42,12 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -58,6 +60,7 @@
 #include "source/perf_ring.h"
 
 #define NICE_FIRST (-20)
+#define MOST_READY 16   /* rings that one wait tells of */
 #define MOST_LISTS 16   /* of the threads: some programs never stand still */
 
 /* One event. */
@@ -81,8 +84,9 @@ struct pt_switch_source {
     int32_t *tids;             /* the threads that have events, by origin */
     size_t tid_count, tid_room;
     uint64_t *lost;            /* by ring: what its events have counted; the taker's own */
-    struct pollfd *polled;     /* one a ring, then the bell */
     pthread_t pump;
+    bool pumped;               /* it has been started */
+    int epoll;                 /* the rings and the bell, by descriptor */
     int bell;                  /* eventfd: the pump ends */
 };
 
@@ -170,32 +174,43 @@ static void go_first(void)
         setpriority(PRIO_PROCESS, (id_t)pt_sys_tid(), NICE_FIRST);
 }
 
+/* Until a ring is half full.  False: the bell has rung, or nobody can wait for them any more. */
+static bool await_rings(const struct pt_switch_source *s)
+{
+    struct epoll_event ready[MOST_READY];
+    bool any = false;
+
+    while (!any) {
+        int n = epoll_wait(s->epoll, ready, MOST_READY, -1);
+
+        if (n < 0 && errno != EINTR)
+            return false;
+        for (int i = 0; i < n; i++) {
+            if (ready[i].data.fd == s->bell)
+                return false;
+            any |= (ready[i].events & EPOLLIN) != 0;
+            /* It will not be ready in another way: no more of it. */
+            if ((ready[i].events & ~(uint32_t)EPOLLIN) &&
+                epoll_ctl(s->epoll, EPOLL_CTL_DEL, ready[i].data.fd, NULL) < 0)
+                return false;
+        }
+    }
+    return true;
+}
+
 static void *pump(void *arg)
 {
     struct pt_switch_source *s = arg;
 
     go_first();
     prctl(PR_SET_NAME, "posixtrace-perf", 0, 0, 0);
-    for (;;) {
-        bool any = false;
-
-        if (poll(s->polled, (nfds_t)s->ring_count + 1, -1) < 0)
-            continue;
-        if (s->polled[s->ring_count].revents)
-            return NULL;
-        for (size_t i = 0; i < s->ring_count; i++) {
-            any |= (s->polled[i].revents & POLLIN) != 0;
-            /* It will not be ready in another way: no more of it. */
-            if (s->polled[i].revents & ~POLLIN)
-                s->polled[i].fd = -1;
-        }
-        if (!any)
-            continue;
+    while (await_rings(s)) {
         pthread_mutex_lock(&s->lock);
         drain(s);
         pthread_mutex_unlock(&s->lock);
         s->request.filling(s->request.context);
     }
+    return NULL;
 }
 
 /* One event a processor for a thread; all of them or none.  1; 0: it has gone. */
@@ -274,19 +289,36 @@ static int watch_all(struct pt_switch_source *s)
 }
 
 /* The processors that there are now; those that come later are not watched. */
-static int open_rings_once(struct pt_switch_source *s, int processors)
+static int open_rings_once(struct pt_switch_source *s, int processors, bool large)
 {
     for (int cpu = 0; cpu < processors; cpu++) {
-        int e = pt_perf_ring_open(&s->rings[s->ring_count], cpu, &s->clock);
+        int e = pt_perf_ring_open(&s->rings[s->ring_count], cpu, large, &s->clock);
 
         if (e == -ENODEV)
             continue;
         if (e < 0)
             return e;
-        s->polled[s->ring_count] = (struct pollfd){ s->rings[s->ring_count].fd, POLLIN, 0 };
         s->ring_count++;
     }
     return s->ring_count ? 0 : -ENODEV;
+}
+
+static void close_rings(struct pt_switch_source *s)
+{
+    while (s->ring_count > 0)
+        pt_perf_ring_close(&s->rings[--s->ring_count]);
+}
+
+/* All of them large or none: the first ones would take what the last ones need.  Only
+ * CAP_IPC_LOCK lifts the limit on locked memory, which not every root has. */
+static int open_rings_of_a_size(struct pt_switch_source *s, int processors)
+{
+    int e = geteuid() == 0 ? open_rings_once(s, processors, true) : -EPERM;
+
+    if (e == 0 || e == -ESTALE)
+        return e;
+    close_rings(s);
+    return open_rings_once(s, processors, false);
 }
 
 static int open_rings(struct pt_switch_source *s)
@@ -297,32 +329,46 @@ static int open_rings(struct pt_switch_source *s)
     n = n < 1 ? 1 : n;
     s->rings = calloc((size_t)n, sizeof *s->rings);
     s->lost = calloc((size_t)n, sizeof *s->lost);
-    s->polled = calloc((size_t)n + 1, sizeof *s->polled);
-    if (!s->rings || !s->lost || !s->polled)
+    if (!s->rings || !s->lost)
         return -ENOMEM;
     pt_perf_clock_init(&s->clock, s->request.clock);
-    e = open_rings_once(s, (int)n);
+    e = open_rings_of_a_size(s, (int)n);
     if (e != -ESTALE)
         return e;
-    while (s->ring_count > 0)
-        pt_perf_ring_close(&s->rings[--s->ring_count]);
+    close_rings(s);
     pt_perf_clock_use_raw(&s->clock);
-    return open_rings_once(s, (int)n);
+    return open_rings_of_a_size(s, (int)n);
+}
+
+static int wait_for(const struct pt_switch_source *s, int fd)
+{
+    struct epoll_event event = { .events = EPOLLIN, .data = { .fd = fd } };
+
+    return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+/* Before anybody writes into the rings: to be added takes from a ring that it is half full. */
+static int prepare_pump(struct pt_switch_source *s)
+{
+    int e;
+
+    s->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (s->epoll < 0)
+        return -errno;
+    s->bell = eventfd(0, EFD_CLOEXEC);
+    if (s->bell < 0)
+        return -errno;
+    e = wait_for(s, s->bell);
+    for (size_t i = 0; e == 0 && i < s->ring_count; i++)
+        e = wait_for(s, s->rings[i].fd);
+    return e;
 }
 
 static int start_pump(struct pt_switch_source *s)
 {
-    int e;
+    int e = pt_thread_start(&s->pump, pump, s);
 
-    s->bell = eventfd(0, EFD_CLOEXEC);
-    if (s->bell < 0)
-        return -errno;
-    s->polled[s->ring_count] = (struct pollfd){ s->bell, POLLIN, 0 };
-    e = pt_thread_start(&s->pump, pump, s);
-    if (e < 0) {
-        close(s->bell);
-        s->bell = -1;
-    }
+    s->pumped = e == 0;
     return e;
 }
 
@@ -330,12 +376,15 @@ static void stop_pump(struct pt_switch_source *s)
 {
     const uint64_t one = 1;
 
-    if (s->bell < 0)
-        return;
-    while (write(s->bell, &one, sizeof one) < 0 && errno == EINTR)
-        ;
-    pthread_join(s->pump, NULL);
-    close(s->bell);
+    if (s->pumped) {
+        while (write(s->bell, &one, sizeof one) < 0 && errno == EINTR)
+            ;
+        pthread_join(s->pump, NULL);
+    }
+    if (s->bell >= 0)
+        close(s->bell);
+    if (s->epoll >= 0)
+        close(s->epoll);
 }
 
 static void close_source(struct pt_switch_source *s)
@@ -343,15 +392,13 @@ static void close_source(struct pt_switch_source *s)
     stop_pump(s);
     for (size_t i = 0; i < s->watch_count; i++)
         close(s->watches[i].fd);
-    for (size_t i = 0; i < s->ring_count; i++)
-        pt_perf_ring_close(&s->rings[i]);
+    close_rings(s);
     pt_backlog_deinit(&s->backlog);
     pthread_mutex_destroy(&s->lock);
     free(s->watches);
     free(s->tids);
     free(s->rings);
     free(s->lost);
-    free(s->polled);
     free(s);
 }
 
@@ -375,11 +422,13 @@ static int open_source(struct pt_switch_source **source, const struct pt_switch_
     if (!s)
         return -ENOMEM;
     s->request = *request;
-    s->bell = -1;
+    s->epoll = s->bell = -1;
     init_lock(&s->lock);
     e = pt_backlog_init(&s->backlog, (size_t)request->room, request->newest);
     if (e == 0)
         e = open_rings(s);
+    if (e == 0)
+        e = prepare_pump(s);
     if (e == 0)
         e = watch_all(s);
     if (e == 0)

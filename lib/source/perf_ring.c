@@ -13,10 +13,10 @@
 #include <unistd.h>
 #include "source/perf_ring.h"
 
-/* 6553 switches; half of what a user may lock for perf.  Root has no such limit: 104,857 of them,
- * a second of a busy processor. */
+/* 6553 switches; half of what a user may lock for perf.  Large: 104,857 of them, a second of a
+ * busy processor, for root, whom CAP_IPC_LOCK frees of that limit. */
 #define RING_BYTES (256u << 10)
-#define RING_BYTES_ROOT (4u << 20)
+#define RING_BYTES_LARGE (4u << 20)
 
 /* PERF_FORMAT_LOST, which headers of before Linux 6.0 do not have. */
 enum { FORMAT_LOST = 1 << 4 };
@@ -66,11 +66,11 @@ static struct perf_event_attr plain(const struct pt_perf_clock *clock)
     return attr;
 }
 
-/* As large as the limit on locked memory allows, one page at least. */
-static int map(struct pt_perf_ring *r)
+/* As large as the limit on locked memory allows: one page at least, or RING_BYTES. */
+static int map(struct pt_perf_ring *r, bool large)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t most = geteuid() == 0 ? RING_BYTES_ROOT : RING_BYTES;
+    size_t most = large ? RING_BYTES_LARGE : RING_BYTES, least = large ? RING_BYTES : page;
     void *at = MAP_FAILED;
 
     for (r->size = most < page ? page : most; at == MAP_FAILED; r->size /= 2) {
@@ -78,7 +78,7 @@ static int map(struct pt_perf_ring *r)
         at = mmap(NULL, r->mapped, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
         if (at != MAP_FAILED)
             break;
-        if ((errno != EPERM && errno != ENOMEM) || r->size <= page)
+        if ((errno != EPERM && errno != ENOMEM) || r->size <= least)
             return -errno;
     }
     r->page = at;
@@ -86,7 +86,7 @@ static int map(struct pt_perf_ring *r)
     return 0;
 }
 
-int pt_perf_ring_open(struct pt_perf_ring *r, int cpu, struct pt_perf_clock *clock)
+int pt_perf_ring_open(struct pt_perf_ring *r, int cpu, bool large, struct pt_perf_clock *clock)
 {
     struct perf_event_attr attr = plain(clock);
     int e;
@@ -98,7 +98,7 @@ int pt_perf_ring_open(struct pt_perf_ring *r, int cpu, struct pt_perf_clock *clo
     r->fd = event_open(&attr, 0, cpu);
     if (r->fd < 0)
         return r->fd;
-    e = map(r);
+    e = map(r, large);
     if (e < 0) {
         close(r->fd);
     } else if (!pt_perf_clock_learn(clock, r->page)) {

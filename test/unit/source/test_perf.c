@@ -6,13 +6,13 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -35,34 +35,75 @@ enum { BLOCKS = 200, THREADS = 4, MOST = 64, SKIPPED = 77 };
 
 void *__real_mmap64(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
-int __real_poll(struct pollfd *polled, nfds_t count, int timeout);
-int __wrap_poll(struct pollfd *polled, nfds_t count, int timeout);
+int __real_epoll_wait(int epoll, struct epoll_event *ready, int most, int timeout);
+int __wrap_epoll_wait(int epoll, struct epoll_event *ready, int most, int timeout);
 
 static trace_event_id_t own_id;
 static uint32_t rings_fill;      /* they have one page, and only rounds empty them */
+static uint32_t rings_small;     /* they have one page */
+static uint64_t allowance;       /* bytes of all of them together; 0: as many as the system gives */
+static uint32_t waits_fail, failed_waits;
 
-void *__wrap_mmap64(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
+static bool is_called(int fd, const char *name)
 {
     char link[64], what[32] = "";
 
     snprintf(link, sizeof link, "/proc/thread-self/fd/%d", fd);
-    if (fd >= 0 && pt_load_seqcst(&rings_fill) &&
-        length > 2 * (size_t)sysconf(_SC_PAGESIZE) &&
-        readlink(link, what, sizeof what - 1) > 0 && strstr(what, "[perf_event]")) {
-        errno = ENOMEM;
+    return fd >= 0 && readlink(link, what, sizeof what - 1) > 0 && strstr(what, name);
+}
+
+struct mapped {
+    size_t largest, smallest, all;
+};
+
+/* Bytes of the kernel's rings that this process maps. */
+static struct mapped mapped_rings(void)
+{
+    FILE *f = fopen("/proc/self/maps", "r");
+    struct mapped m = { .smallest = SIZE_MAX };
+    unsigned long from, to;
+    char line[512];
+
+    while (f && fgets(line, sizeof line, f))
+        if (strstr(line, "[perf_event]") && sscanf(line, "%lx-%lx", &from, &to) == 2) {
+            m.largest = to - from > m.largest ? to - from : m.largest;
+            m.smallest = to - from < m.smallest ? to - from : m.smallest;
+            m.all += to - from;
+        }
+    if (f)
+        fclose(f);
+    return m;
+}
+
+void *__wrap_mmap64(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
+{
+    bool small = pt_load_seqcst(&rings_fill) || pt_load_seqcst(&rings_small);
+    uint64_t most = pt_load_seqcst(&allowance);
+
+    if (((small && length > 2 * (size_t)sysconf(_SC_PAGESIZE)) || most) &&
+        is_called(fd, "[perf_event]") && (!most || mapped_rings().all + length > most)) {
+        errno = most ? EPERM : ENOMEM;
         return MAP_FAILED;
     }
     return __real_mmap64(addr, length, prot, flags, fd, offset);
 }
 
 /* The thread that waits for them waits for its end instead, which comes last. */
-int __wrap_poll(struct pollfd *polled, nfds_t count, int timeout)
+int __wrap_epoll_wait(int epoll, struct epoll_event *ready, int most, int timeout)
 {
-    if (!pt_load_seqcst(&rings_fill))
-        return __real_poll(polled, count, timeout);
-    for (nfds_t i = 0; i + 1 < count; i++)
-        polled[i].revents = 0;
-    return __real_poll(polled + count - 1, 1, timeout);
+    int n;
+
+    if (pt_load_seqcst(&waits_fail)) {
+        errno = EBADF;
+        n = -1;
+    } else {
+        do
+            n = __real_epoll_wait(epoll, ready, most, timeout);
+        while (n > 0 && pt_load_seqcst(&rings_fill) && !is_called(ready[0].data.fd, "eventfd"));
+    }
+    if (n < 0 && errno != EINTR)
+        pt_add_seqcst(&failed_waits, 1u);
+    return n;
 }
 
 static trace_attr_t *attributes(int switches, int inherited)
@@ -722,23 +763,6 @@ static pid_t thread_named(const char *name)
     return found;
 }
 
-/* Bytes of the largest of the kernel's rings that this process maps. */
-static size_t largest_ring(void)
-{
-    FILE *f = fopen("/proc/self/maps", "r");
-    unsigned long from, to;
-    size_t largest = 0;
-    char line[512];
-
-    while (f && fgets(line, sizeof line, f))
-        if (strstr(line, "[perf_event]") && sscanf(line, "%lx-%lx", &from, &to) == 2 &&
-            to - from > largest)
-            largest = to - from;
-    if (f)
-        fclose(f);
-    return largest;
-}
-
 /* May a thread run in real time?  0 or an error number. */
 static void *try_first(void *error)
 {
@@ -764,7 +788,65 @@ START_TEST(pump_goes_first)
     if (denied == 0)
         ck_assert_int_eq(sched_getscheduler(pump), SCHED_FIFO);
     if (geteuid() == 0)
-        ck_assert_uint_ge(largest_ring(), 4u << 20);
+        ck_assert_uint_ge(mapped_rings().largest, 4u << 20);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    close(fd);
+}
+END_TEST
+
+/* A round trip after the other, without a descriptor of its own, until it has blocked often. */
+static void switch_often(struct sleeper *s, uint64_t often)
+{
+    uint64_t until = s->progress->switched + often;
+
+    while (s->progress->switched < until) {
+        uint32_t turn = pt_load_seqcst(&s->progress->turn);
+
+        ck_assert_int_eq(write(s->pipe[1], "x", 1), 1);
+        await_turn(s, turn + 1);
+    }
+}
+
+/* The program may have fewer descriptors than there are rings, or nobody can wait for them: the
+ * pump does not spin, and hears the bell. */
+START_TEST(waiting_is_refused)
+{
+    int fd = log_file();
+    struct rlimit all, few;
+    struct sleeper s;
+    trace_id_t trid;
+
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &all), 0);
+    few = (struct rlimit){ 1, all.rlim_max };
+    pt_store_seqcst(&failed_waits, 0u);
+    pt_store_seqcst(&rings_small, 1u);
+    pt_store_seqcst(&waits_fail, (uint32_t)_i);
+    trid = make(fd, 0, POSIX_TRACE_CLOSE_FOR_CHILD);
+    begin(&s);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+    switch_often(&s, 2 * BLOCKS);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &all), 0);
+    pt_store_seqcst(&waits_fail, 0u);
+    pt_store_seqcst(&rings_small, 0u);
+    end(&s);
+    ck_assert_uint_eq(pt_load_seqcst(&failed_waits), (uint32_t)_i);
+    look(fd);
+    ck_assert_uint_gt(seen_of(getpid(), s.progress->tid)->out, 0);
+}
+END_TEST
+
+/* Root whom the limit on locked memory binds, as in a container: 516 KiB for each processor,
+ * which are for all rings. */
+START_TEST(root_with_a_limit)
+{
+    int fd = log_file();
+    trace_id_t trid;
+
+    pt_store_seqcst(&allowance, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) * (516u << 10));
+    trid = make(fd, 0, POSIX_TRACE_CLOSE_FOR_CHILD);
+    pt_store_seqcst(&allowance, (uint64_t)0);
+    ck_assert_uint_ge(mapped_rings().smallest, 256u << 10);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
     close(fd);
 }
@@ -783,6 +865,8 @@ static void add_tests(TCase *t)
     tcase_add_test(t, full_ring_and_no_more);
     tcase_add_test(t, full_ring_before_start);
     tcase_add_test(t, pump_goes_first);
+    tcase_add_loop_test(t, waiting_is_refused, 0, 2);
+    tcase_add_test(t, root_with_a_limit);
     tcase_add_loop_test(t, refused, 0, 3);
     tcase_add_test(t, who_asks);
 }
