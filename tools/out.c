@@ -117,7 +117,7 @@ size_t out_columns(void)
 
     if (columns > 0)
         return columns;
-    if (asked)
+    if (asked && asked[0] >= '0' && asked[0] <= '9')
         found = strtoul(asked, NULL, 10);
     if (found == 0 && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
         found = size.ws_col;

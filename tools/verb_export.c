@@ -46,6 +46,7 @@ static const char help[] =
 struct export {
     const struct posixtrace_format *format;
     const char *log_path, *out_path;
+    const char *placed;           /* out_path that no option gave */
     struct log_file log;
     bool force;
 };
@@ -162,9 +163,18 @@ static int take_operand(struct export *ex, const char *value)
     if (!ex->log_path)
         ex->log_path = value;
     else if (!ex->out_path)
-        ex->out_path = value;
+        ex->out_path = ex->placed = value;
     else
         return tool_usage("one LOG and one OUT, and then %s", quote(value));
+    return EXIT_DONE;
+}
+
+/* Once by its place or by option: of two options the last one counts. */
+static int take_output(struct export *ex, const char *value)
+{
+    if (ex->placed)
+        return tool_usage("one LOG and one OUT: %s and -o %s", quote(ex->placed), quote(value));
+    ex->out_path = value;
     return EXIT_DONE;
 }
 
@@ -207,7 +217,7 @@ static int take(struct export *ex, int code, const char *value)
     else if (code == FORCE)
         ex->force = true;
     else if (code == OUTPUT)
-        ex->out_path = value;
+        status = take_output(ex, value);
     else if (code == OPTION_OPERAND)
         status = take_operand(ex, value);
     else

@@ -32,6 +32,7 @@ struct import {
     const char *in_path;
     char *in;                     /* the input's name for messages */
     const char *log_path;
+    const char *placed;           /* log_path that no option gave */
     struct new_file target;
     posixtrace_log_builder_t *builder;
     bool from_given, force, until_given;
@@ -175,9 +176,18 @@ static int take_operand(struct import *im, const char *value)
     if (!im->in_path)
         im->in_path = value;
     else if (!im->log_path)
-        im->log_path = value;
+        im->log_path = im->placed = value;
     else
         return tool_usage("one IN and one LOG, and then %s", quote(value));
+    return EXIT_DONE;
+}
+
+/* Once by its place or by option: of two options the last one counts. */
+static int take_output(struct import *im, const char *value)
+{
+    if (im->placed)
+        return tool_usage("one IN and one LOG: %s and -o %s", quote(im->placed), quote(value));
+    im->log_path = value;
     return EXIT_DONE;
 }
 
@@ -219,7 +229,7 @@ static int take(struct import *im, int code, const char *value)
     } else if (code == FORCE) {
         im->force = true;
     } else if (code == OUTPUT) {
-        im->log_path = value;
+        status = take_output(im, value);
     } else if (code == OPTION_OPERAND) {
         status = take_operand(im, value);
     } else {
