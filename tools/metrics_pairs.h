@@ -9,8 +9,8 @@
 
 #include "metrics_view.h"
 
-/* Adds those that the log knows now, if all of a set is measured.  EXIT_DONE, or it was
- * said. */
+/* Adds those that the log knows now, if all of a set is measured, or those that are wanted by
+ * name.  EXIT_DONE, or it was said. */
 int metrics_pairs_add(struct metrics_pick *p, const struct log_file *log);
 
 /* Says which ones the log, a stream or a pipe, knew too late. */

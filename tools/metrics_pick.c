@@ -232,21 +232,19 @@ static int put_users(struct metrics_pick *p, const char *set_word, const char *c
     return EXIT_DONE;
 }
 
-static int put_named(struct metrics_pick *p, const char *set_word, const char *const *names)
+static void put_named(struct metrics_pick *p, const char *const *names)
 {
     struct metrics_picked picked = { .named = true };
 
     for (; *names; names++) {
-        int status = EXIT_DONE;
-
-        if (is_of_user(p, *names) && !posixtrace_metric_set_find(p->set, *names))
-            continue;
-        status = metrics_find(p->set, set_word, *names, &picked.metric);
-        if (status != EXIT_DONE)
-            return status;
-        metrics_pick_put(p, &picked);
+        picked.metric = posixtrace_metric_set_find(p->set, *names);
+        if (picked.metric) {
+            metrics_pick_put(p, &picked);
+        } else if (!is_of_user(p, *names)) {
+            p->wanted = tool_grow(p->wanted, p->wanted_count + 1, sizeof *p->wanted);
+            p->wanted[p->wanted_count++] = *names;
+        }
     }
-    return EXIT_DONE;
 }
 
 /* Those of the user's, which came first, go last. */
@@ -276,6 +274,7 @@ int metrics_pick(struct metrics_pick *p, const char *set_word, const char *const
     status = metrics_set_load(set_word, &p->set);
     if (status != EXIT_DONE)
         return status;
+    p->set_word = set_word;
     p->all = room == 0;
     if (p->all)
         room = posixtrace_metric_set_count(p->set);
@@ -284,9 +283,9 @@ int metrics_pick(struct metrics_pick *p, const char *set_word, const char *const
             .metric = posixtrace_metric_set_get(p->set, i) });
     status = put_users(p, set_word, users);
     if (status == EXIT_DONE)
-        status = put_named(p, set_word, names);
+        put_named(p, names);
     users_last(p);
-    if (status == EXIT_DONE && p->count == 0)
+    if (status == EXIT_DONE && p->count + p->wanted_count == 0)
         status = tool_error("the set %s has no metric", quote(set_word));
     if (status != EXIT_DONE)
         metrics_pick_free(p);
@@ -299,6 +298,7 @@ void metrics_pick_free(struct metrics_pick *p)
         posixtrace_metric_free(p->list[i].own);
     free(p->list);
     free(p->metrics);
+    free(p->wanted);
     posixtrace_metric_set_free(p->set);
     memset(p, 0, sizeof *p);
 }

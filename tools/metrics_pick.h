@@ -22,7 +22,10 @@ struct metrics_pick {
     posixtrace_metric_set_t *set;
     struct metrics_picked *list;
     const posixtrace_metric_t **metrics; /* those of list, for posixtrace_metric_run_begin() */
-    size_t count, users;                 /* users: how many are the user's own, the last ones */
+    size_t count, users;                 /* users: how many are the user's own */
+    const char *set_word;
+    const char **wanted;                 /* names that the set does not have: of pairs, perhaps */
+    size_t wanted_count;
     bool   all;                          /* of the set, because none was named */
     bool   has_own;                      /* of the user's, or of pairs of events */
 };
@@ -42,7 +45,8 @@ int metrics_find(const posixtrace_metric_set_t *set, const char *set_word, const
 
 /*
  * names: metrics of the set; users: NAME:INITIAL:FINAL[:TIME], TIME being elapsed,
- * cpu or nosystem; both end with NULL.  None of both: all of the set.
+ * cpu or nosystem; both end with NULL.  None of both: all of the set.  A name that the set does
+ * not have can be that of a pair of the log: metrics_pairs_add() knows.
  */
 int metrics_pick(struct metrics_pick *p, const char *set_word, const char *const *names,
                  const char *const *users);

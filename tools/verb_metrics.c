@@ -44,7 +44,7 @@ static const char help[] =
     "Measures times of threads in a trace log, such as \"Response Time\".\n"
     "\n"
     "  --set=SET        metrics: linux (default), marte or a file of one's own\n"
-    "  --metric=NAME    only this one of the set; more than once: these\n"
+    "  --metric=NAME    only this one of the set, or pair; more than once: these\n"
     "  --user=NAME:INITIAL:FINAL[:elapsed | cpu | nosystem]\n"
     "                   the time between two events of a thread, by default elapsed;\n"
     "                   without time off the processor; without system calls, too\n"
