@@ -16,6 +16,7 @@
 
 #include "amount.h"
 #include "metrics_measure.h"
+#include "metrics_names.h"
 #include "metrics_time.h"
 #include "options.h"
 #include "out.h"
@@ -143,6 +144,44 @@ static void find_missing(const struct metrics_view *v, const posixtrace_metric_t
     }
 }
 
+/* A call of which any 'record --system=calls' records all. */
+static bool is_wrapped(const char *event)
+{
+    static const char *const kinds[] = { "mutex_", "rwlock_", "cond_", "sem_", "barrier_",
+                                         "sleep" };
+
+    for (size_t i = 0; is_call(event) && i < sizeof kinds / sizeof *kinds; i++) {
+        if (strncmp(event + 11, kinds[i], strlen(kinds[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool saw_any(const struct metrics_view *v, bool (*is_kind)(const char *event))
+{
+    for (size_t i = 0; metrics_system_names[i]; i++) {
+        if (is_kind(metrics_system_names[i]) &&
+            posixtrace_metric_run_saw(v->run, metrics_system_names[i]))
+            return true;
+    }
+    return false;
+}
+
+/* What is missing of kinds that the log has others of did not occur. */
+static void append_advice(struct line *l, const struct metrics_view *v,
+                          const struct missing *missing)
+{
+    bool calls = missing->calls && !saw_any(v, is_wrapped);
+    bool switches = missing->switches && !saw_any(v, is_switch);
+
+    if (calls || switches)
+        append(l, "; 'posixtrace record --system=%s%s%s -- CMD' records any that occur",
+               calls ? "calls" : "", calls && switches ? "," : "", switches ? "switches" : "");
+    else
+        append(l, "; the log has other system events: %s did not occur, or a filter left %s out",
+               missing->count > 1 ? "these" : "this", missing->count > 1 ? "them" : "it");
+}
+
 static void append_missing(struct line *l, const struct metrics_view *v,
                            const struct missing *missing)
 {
@@ -156,9 +195,7 @@ static void append_missing(struct line *l, const struct metrics_view *v,
         append(l, "; context switches were refused when it was recorded, and 'posixtrace doctor' "
                   "says there what allows them");
     else if (missing->switches || missing->calls)
-        append(l, "; 'posixtrace record --system=%s%s%s -- CMD' records %s",
-               missing->calls ? "calls" : "", missing->calls && missing->switches ? "," : "",
-               missing->switches ? "switches" : "", missing->count > 1 ? "them" : "it");
+        append_advice(l, v, missing);
     else if (missing->other)
         append(l, "; the program did not trace %s, or a filter left %s out",
                missing->count > 1 ? "them" : "it", missing->count > 1 ? "them" : "it");
