@@ -131,18 +131,35 @@ static void take_name(struct pt_switch_thread *t, const struct pt_tally *known)
     t->author.names = known->author.names;
 }
 
-/* A process keeps its first thread's tid over exec, which ends the writers of before. */
+/* A thread that had the tid before has writers with lower numbers: those of this one are seen
+ * while they live, or for the first time. */
+static void find_first(const struct pt_switch_threads *x, struct pt_switch_thread *t,
+                       const struct pt_tally *known)
+{
+    uint64_t wid = known->author.wid;
+
+    if ((known->source == PT_TALLY_SLOT || wid > x->compared) &&
+        (t->first_writer == 0 || wid < t->first_writer))
+        t->first_writer = wid;
+}
+
+/* Writers that have ended get it, too: of this thread.  A process keeps its first thread's tid
+ * over exec, which ends the writers of before. */
 static void give_name(const struct pt_switch_thread *t, struct pt_tally *known)
 {
-    if ((known->source != PT_TALLY_SLOT && t->author.tid != t->author.pid) ||
+    bool own = t->first_writer != 0 && known->author.wid >= t->first_writer;
+
+    if ((!own && t->author.tid != t->author.pid) ||
         memcmp(known->author.name, t->author.name, sizeof t->author.name) == 0)
         return;
     memcpy(known->author.name, t->author.name, sizeof t->author.name);
     known->changed = true;
 }
 
-static void identify_one(struct pt_switch_thread *t, struct pt_tally *known)
+static void identify_one(const struct pt_switch_threads *x, struct pt_switch_thread *t,
+                         struct pt_tally *known)
 {
+    find_first(x, t, known);
     if (t->renamed)
         give_name(t, known);
     if (known->author.level != 0 || t->known_by > known->author.wid)
@@ -155,14 +172,19 @@ static void identify_one(struct pt_switch_thread *t, struct pt_tally *known)
 
 void pt_switch_threads_identify(struct pt_switch_threads *x, struct pt_live *l)
 {
+    uint64_t compared = x->compared;
+
     for (uint32_t i = 0; x->count && i < l->tally_room; i++) {
         struct pt_tally *known = &l->tally[i];
         uint32_t *cell = known->used ? cell_of(x, known->author.tid) : NULL;
         struct pt_switch_thread *t = cell && *cell ? &x->of[*cell - 1] : NULL;
 
+        if (known->used && known->author.wid > compared)
+            compared = known->author.wid;
         if (t && t->author.pid == known->author.pid)
-            identify_one(t, known);
+            identify_one(x, t, known);
     }
+    x->compared = compared;
     for (size_t i = 0; i < x->count; i++)
         x->of[i].renamed = false;
 }

@@ -15,6 +15,7 @@ struct pt_switch_thread {
     struct pt_author author;
     uint32_t origin;
     uint64_t known_by;          /* writer of its own, from which pthread_t and name are */
+    uint64_t first_writer;      /* its own writers have this number or higher ones; 0: none */
     uint64_t named_at;          /* when its name was last read, see thread_name.h */
     uint64_t next_no;
     bool renamed;               /* since the writers' names were last compared with it */
@@ -28,6 +29,7 @@ struct pt_switch_threads {
     size_t count, room;
     uint32_t *hash;              /* index + 1 of the last one with a tid; open addressing */
     size_t hash_room;
+    uint64_t compared;           /* the writers with numbers up to here have been seen */
     size_t name_at;              /* whose name may be read next */
 };
 
@@ -42,7 +44,7 @@ bool pt_switch_threads_note(struct pt_switch_threads *x, struct pt_seg_header *h
                             const struct pt_switch *s);
 /* pthread_t and name, of threads that have recorded events of their own: as the last
  * writer with that tid has them; but a name that the source said is newer, and becomes that of the
- * writer. */
+ * thread's writers, also of those that have ended. */
 void pt_switch_threads_identify(struct pt_switch_threads *x, struct pt_live *l);
 /* The names of the others, from the kernel. */
 void pt_switch_threads_read_names(struct pt_switch_threads *x, struct pt_name_turn *turn);

@@ -13,6 +13,10 @@
  * which cannot read the names of the others any more.
  *
  * A name that has changed goes into the author lists of the log (log/totals.h).
+ *
+ * That misses a name that a thread took within the last second before SIGKILL, _exit() or exec,
+ * and the later names of a thread whose slot another one took over between two rounds.  The
+ * records of context switches have these names (switch_thread.c).
  */
 #ifndef PT_STREAM_THREAD_NAME_H
 #define PT_STREAM_THREAD_NAME_H

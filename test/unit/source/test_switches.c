@@ -19,6 +19,7 @@
 #include <posixtrace/system.h>
 #include "base/clock.h"
 #include "stream/stream.h"
+#include "stream/switch_thread.h"
 #include "stream/switches.h"
 #include "support/log_file.h"
 #include "support/run_suite.h"
@@ -358,6 +359,53 @@ START_TEST(named_in_a_later_round)
 }
 END_TEST
 
+static void note(struct pt_switch_threads *x, uint32_t what, const char *name)
+{
+    static struct pt_seg_header h;
+    struct pt_switch k = { .pid = getpid(), .tid = 100001, .what = what };
+
+    strcpy(k.name, name);
+    ck_assert(pt_switch_threads_note(x, &h, &k));
+}
+
+/* A round finds that writer of the thread. */
+static void compare(struct pt_switch_threads *x, struct pt_live *l, uint64_t wid,
+                    enum pt_tally_source source)
+{
+    l->tally[wid] = (struct pt_tally){ .used = true, .source = source, .author = {
+        .wid = wid, .pid = getpid(), .tid = 100001, .name = "first" } };
+    pt_switch_threads_identify(x, l);
+}
+
+/* A new name reaches the writer of a thread that has ended, whether a round has seen the thread
+ * while it lived or not; but not the writer of a thread that had the tid before. */
+START_TEST(named_after_the_end)
+{
+    struct pt_tally tally[4] = { 0 };
+    struct pt_live l = { .tally = tally, .tally_room = 4 };
+    struct pt_switch_threads x = { 0 };
+
+    note(&x, PT_SWITCH_NAMED, "one");
+    if (_i == 0)
+        compare(&x, &l, 1, PT_TALLY_SLOT);
+    note(&x, PT_SWITCH_NAMED, "last");
+    note(&x, PT_SWITCH_ENDED, "");
+    compare(&x, &l, 1, PT_TALLY_FOLDED);
+    ck_assert_str_eq(tally[1].author.name, "last");
+    ck_assert(tally[1].changed);
+    pt_switch_threads_forget(&x);
+    ck_assert_uint_eq(x.count, 0);
+    note(&x, PT_SWITCH_NAMED, "another");
+    pt_switch_threads_identify(&x, &l);
+    ck_assert_str_eq(tally[1].author.name, "last");
+    note(&x, PT_SWITCH_NAMED, "the other");
+    compare(&x, &l, 2, PT_TALLY_FOLDED);
+    ck_assert_str_eq(tally[1].author.name, "last");
+    ck_assert_str_eq(tally[2].author.name, "the other");
+    pt_switch_threads_deinit(&x);
+}
+END_TEST
+
 /* More than a packet holds, of more threads than a table begins with; and two that
  * are farther apart than a record can tell. */
 START_TEST(many_and_far_apart)
@@ -538,6 +586,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, seen_twice);
     tcase_add_test(t, named_by_the_source);
     tcase_add_test(t, named_in_a_later_round);
+    tcase_add_loop_test(t, named_after_the_end, 0, 2);
     tcase_add_test(t, many_and_far_apart);
     tcase_add_test(t, losses_are_told);
     tcase_add_test(t, small_log);
