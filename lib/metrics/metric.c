@@ -6,6 +6,7 @@
 #include <string.h>
 #include "metrics/machine.h"
 #include "metrics/set.h"
+#include "metrics/words.h"
 
 /* Takes the only or the index-th metric out of a set, which is freed. */
 static posixtrace_metric_t *take_out(posixtrace_metric_set_t *set,
@@ -53,23 +54,24 @@ static void put_quoted(FILE *to, const char *name)
     fputc('"', to);
 }
 
-/* The text of the set "user" with $NAME, $INITIAL and $FINAL filled in. */
+/* The text of a metric $NAME with its names filled in: where they are words, so not in
+ * quotation marks or comments. */
 static void fill_in(FILE *to, const char *text, const char *const values[3])
 {
-    static const char *const words[] = { "$NAME", "$INITIAL", "$FINAL" };
+    static const char *const names[] = { "$NAME", "$INITIAL", "$FINAL" };
+    const char *from = text;
+    struct pt_words words;
 
-    while (*text) {
-        size_t i = 0;
-
-        while (i < 3 && strncmp(text, words[i], strlen(words[i])) != 0)
-            i++;
-        if (i == 3) {
-            fputc(*text++, to);
-            continue;
+    pt_words_begin(&words, text, strlen(text));
+    for (; words.word.kind != PT_WORD_END; pt_words_next(&words))
+        for (size_t i = 0; i < 3; i++) {
+            if (!pt_words_is(&words, names[i]))
+                continue;
+            fwrite(from, 1, (size_t)(words.at - from) - strlen(names[i]), to);
+            put_quoted(to, values[i]);
+            from = words.at;
         }
-        put_quoted(to, values[i]);
-        text += strlen(words[i]);
-    }
+    fputs(from, to);
 }
 
 static bool are_good(const char *const values[3])
@@ -80,8 +82,8 @@ static bool are_good(const char *const values[3])
     return true;
 }
 
-/* values: a name and two events; text is a metric of these. */
-static int make(const char *text, const char *const values[3], posixtrace_metric_t **metric)
+int pt_metric_fill(const char *text, const char *const values[3], posixtrace_metric_t **metric,
+                   struct posixtrace_metric_fault *fault)
 {
     posixtrace_metric_set_t *set;
     char *filled = NULL;
@@ -92,12 +94,17 @@ static int make(const char *text, const char *const values[3], posixtrace_metric
     if (!memory)
         return ENOMEM;
     fill_in(memory, text, values);
-    error = fclose(memory) != 0 ? ENOMEM : posixtrace_metric_set_parse(filled, len, &set, NULL);
+    error = fclose(memory) != 0 ? ENOMEM : posixtrace_metric_set_parse(filled, len, &set, fault);
     free(filled);
     if (error)
         return error;
     *metric = take_out(set, set->metrics[0]);
     return 0;
+}
+
+static int make(const char *text, const char *const values[3], posixtrace_metric_t **metric)
+{
+    return pt_metric_fill(text, values, metric, NULL);
 }
 
 int posixtrace_new_user_metric(const char *metric_name, const char *initial_event,

@@ -15,27 +15,51 @@ static bool looks_at(const posixtrace_metric_t *m, const char *event)
     return false;
 }
 
+/* Fills the text in with names that no set has. */
+static int try_user(struct pt_parser *p, const char *text)
+{
+    static const char *const values[] = { "any name", "any initial event", "any final event" };
+    struct posixtrace_metric_fault fault;
+    posixtrace_metric_t *m;
+    int error = pt_metric_fill(text, values, &m, &fault);
+    bool complete;
+
+    if (error == EINVAL)
+        pt_parse_fails(p, "filled in, the metric $NAME is none: %.140s", fault.text);
+    if (error)
+        return error;
+    complete = looks_at(m, values[1]) && looks_at(m, values[2]);
+    posixtrace_metric_free(m);
+    if (!complete)
+        pt_parse_fails(p, "the metric $NAME needs the events $INITIAL and $FINAL, not in "
+                       "quotation marks");
+    return complete ? 0 : EINVAL;
+}
+
 /* Keeps the text from start to the current word, which is that of m, and frees m: metrics of
  * the user's are made of it. */
 static int keep_user(struct pt_parser *p, posixtrace_metric_set_t *set, posixtrace_metric_t *m,
                      const char *start)
 {
-    bool complete = looks_at(m, "$INITIAL") && looks_at(m, "$FINAL");
-    const char *end = p->words.at - strlen(p->words.word.text);
-    unsigned line = m->line;
+    unsigned of_metric = m->line, line = p->words.word.line, column = p->words.word.column;
+    const char *end;
+    int error;
 
     posixtrace_metric_free(m);
     if (p->words.word.kind != PT_WORD_END && !pt_words_is(&p->words, "metric"))
         return 0;   /* which is an error */
-    if (set->user || !complete) {
-        p->words.word.line = line;
-        p->words.word.column = 1;
-        pt_parse_fails(p, set->user ? "there is a metric $NAME already"
-                                    : "the metric $NAME needs the events $INITIAL and $FINAL");
+    p->words.word.line = of_metric;
+    p->words.word.column = 1;
+    if (set->user) {
+        pt_parse_fails(p, "there is a metric $NAME already");
         return p->error;
     }
+    end = p->words.at - strlen(p->words.word.text);
     set->user = strndup(start, (size_t)(end - start));
-    return set->user ? 0 : ENOMEM;
+    error = set->user ? try_user(p, set->user) : ENOMEM;
+    p->words.word.line = line;
+    p->words.word.column = column;
+    return error;
 }
 
 /* Is the current word followed by $NAME, and not in quotes? */

@@ -17,4 +17,9 @@ extern const struct pt_set_text {
     const char *name, *text;
 } pt_set_texts[];
 
+/* The metric that text, a metric $NAME, is with values: a name, an initial and a final event.
+ * fault: or NULL. */
+int pt_metric_fill(const char *text, const char *const values[3], posixtrace_metric_t **metric,
+                   struct posixtrace_metric_fault *fault);
+
 #endif

@@ -131,6 +131,24 @@ START_TEST(of_a_text)
 }
 END_TEST
 
+/* In quotation marks and comments, $NAME, $INITIAL and $FINAL are text like other text. */
+START_TEST(in_quotation_marks)
+{
+    posixtrace_metric_set_t *as = set_of(
+        "metric m state a out \"x\", i -> b \"of $FINAL\", i -> e state b begin lambda -> c "
+        "state c in \"y\", i -> d \"$INITIAL\", i -> e state d end lambda -> a "
+        "state e cancel lambda -> a end ");
+    posixtrace_metric_set_t *set = set_of(
+        "metric $NAME # of $INITIAL\n state \"$NAME\" out $INITIAL, i -> b \"of $FINAL\", i -> e "
+        "state b begin lambda -> c state c in $FINAL, i -> d \"$INITIAL\", i -> e "
+        "state d end lambda -> \"$NAME\" state e cancel lambda -> \"$NAME\" end ");
+
+    finds_the_same(set, POSIXTRACE_USER_OF_SET, posixtrace_metric_set_get(as, 0), "x", "y");
+    posixtrace_metric_set_free(set);
+    posixtrace_metric_set_free(as);
+}
+END_TEST
+
 /* A measurement of 15 ns between events of these types, or none. */
 static void finds(const posixtrace_metric_t *metric, const char *first, const char *second,
                   bool any)
@@ -203,6 +221,10 @@ START_TEST(arguments)
     is_refused(OF_SET("$NAME") OF_SET("$NAME"), "$NAME already");
     is_refused("metric $NAME state a out $INITIAL, i -> a end", "needs the events");
     is_refused(OF_SET("$NAME") "; more", "begins no word");
+    is_refused("metric $NAME state a out \"$INITIAL\", i -> b state b begin lambda -> c state c "
+               "in \"$FINAL\", i -> d state d end lambda -> a end ", "not in quotation marks");
+    is_refused("metric $NAME state $NAME out $INITIAL, i -> b state b begin lambda -> c state c "
+               "in $FINAL, i -> d state d end lambda -> \"$NAME\" end ", "filled in");
 }
 END_TEST
 
@@ -211,6 +233,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, figure_2);
     tcase_add_test(tc, times);
     tcase_add_test(tc, of_a_text);
+    tcase_add_test(tc, in_quotation_marks);
     tcase_add_test(tc, described_again);
     tcase_add_test(tc, arguments);
 }
