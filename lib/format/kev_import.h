@@ -123,9 +123,9 @@ void pt_kev_threads_forget(struct pt_kev_import *im);
 
 struct pt_kev_ours *pt_kev_ours_new(void);
 void pt_kev_ours_free(struct pt_kev_ours *ours);
-/* *taken: it was one of our export.  False: job->error is set. */
 /* Of a user event of class USER: whether its number is one of ours. */
 bool pt_kev_is_ours(const struct pt_kev_import *im, uint32_t header);
+/* *taken: it was one of our export.  False: job->error is set. */
 bool pt_kev_ours_take(struct pt_kev_import *im, const struct pt_kev_event *e, bool *taken);
 
 #endif

@@ -90,9 +90,9 @@ void pt_kev_write_cpus(struct pt_kev_writer *w);
 /* An event that came from QNX; *done is false where it has to be carried as any other. */
 bool pt_kev_write_native(struct pt_kev_writer *w, const struct pt_kev_target *t,
                          const struct posixtrace_event *e, bool *done);
-/* One whose type had no room in the log. */
 /* A user event of the program with that number and those flags can go back as it was. */
 bool pt_kev_user_is_free(const struct pt_kev_writer *w, unsigned number, unsigned flags);
+/* One whose type had no room in the log. */
 bool pt_kev_write_other(struct pt_kev_writer *w, const struct posixtrace_event *e, bool *done);
 
 /* ---- kev_ours_write.c ---- */
