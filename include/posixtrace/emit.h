@@ -24,6 +24,11 @@
  * an error of the compiler.  Strings of one event have POSIXTRACE_EMIT_STRINGS bytes together;
  * what is more is cut off.  Define that before the first use for another size.
  *
+ * A string is read after its argument was evaluated, when temporary objects of the argument
+ * are destroyed.  A temporary std::string as the argument itself is kept; one that the
+ * argument only refers into is not: name the object first instead of passing make().c_str(),
+ * a reference that make().name() returns, or a std::string_view of a temporary.
+ *
  * Field names: the last identifier of the argument, `p->count` is count; before the first
  * bracket, `size(list)` is size.  Where there is none, or it was used, argN.
  *
@@ -94,6 +99,12 @@ trace_event_id_t posixtrace_site_open(trace_event_id_t *site, const char *event_
 #define POSIXTRACE_POINTER_ "x32"
 #endif
 
+#ifdef __cplusplus
+#define POSIXTRACE_CAST_(type, value) static_cast<type>(value)
+#else
+#define POSIXTRACE_CAST_(type, value) ((type)(value))
+#endif
+
 struct pxt_packer_ {
     unsigned char *at;
     size_t room;          /* for strings, without their NULs */
@@ -113,7 +124,7 @@ pxt_pack_long_double_(struct pxt_packer_ *p, const void *value, size_t size)
     double narrow;
 
     memcpy(&wide, value, size);
-    narrow = (double)wide;
+    narrow = POSIXTRACE_CAST_(double, wide);
     pxt_pack_plain_(p, &narrow, sizeof narrow);
 }
 
@@ -127,8 +138,8 @@ pxt_pack_text_(struct pxt_packer_ *p, const char *string, size_t size)
     /* The room may be more than an array has that the compiler knows: no cause to warn. */
     __asm__("" : "+r"(string));
     /* As strnlen(), which strict C does not declare. */
-    end = string && length ? (const char *)memchr(string, 0, length) : string;
-    length = end ? (size_t)(end - string) : string ? length : 0;
+    end = string && length ? POSIXTRACE_CAST_(const char *, memchr(string, 0, length)) : string;
+    length = end ? POSIXTRACE_CAST_(size_t, end - string) : string ? length : 0;
     if (length)
         memcpy(p->at, string, length);
     p->at[length] = 0;
@@ -157,10 +168,11 @@ template <typename T> struct pxt_if_<true, T> { typedef T type; };
 
 /* A string class, as std::string and std::string_view: data() gives const char *. */
 template <typename T> auto pxt_text_test_(const T *t, int)
-    -> decltype((void)t->size(), (void)static_cast<const char *>(t->data()), true);
+    -> decltype(static_cast<void>(t->size()), static_cast<const char *>(t->data()), true);
 template <typename T> void *pxt_text_test_(const T *, long);
 template <typename T> struct pxt_is_text_ {
-    static constexpr bool value = sizeof pxt_text_test_((T *)0, 0) == sizeof true;
+    static constexpr bool value =
+        sizeof pxt_text_test_(static_cast<T *>(nullptr), 0) == sizeof true;
 };
 template <typename T> struct pxt_is_text_<T &> {
     static constexpr bool value = false;
@@ -352,7 +364,7 @@ pxt_value_(const T &)
             break; \
         POSIXTRACE_EACH_(POSIXTRACE_STORE_, POSIXTRACE_NONE_, __VA_ARGS__) \
         posix_trace_event(posixtrace_id, posixtrace_bytes, \
-                          (size_t)(posixtrace_p.at - posixtrace_bytes)); \
+                          POSIXTRACE_CAST_(size_t, posixtrace_p.at - posixtrace_bytes)); \
     } while (0)
 
 #define POSIXTRACE_BARE_(event_name) \

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
-"""C++: a field of a type that POSIXTRACE_EVENT does not know is one error that says so.
+"""C++: a field of a type that POSIXTRACE_EVENT does not know is one error that says so; others
+compile without any warning, also of casts in the style of C.
 
 usage: refused.py INCLUDE COMPILER...
 """
@@ -11,8 +12,8 @@ import re
 import subprocess
 import sys
 
-HEAD = "#include <posixtrace/emit.h>\nenum class kind : short { one };\n"
-FINE = ["1", "kind::one", '"text"', "2.5L", "nullptr_of()"]
+HEAD = "#include <string>\n#include <posixtrace/emit.h>\nenum class kind : short { one };\n"
+FINE = ["1", "std::string()", "kind::one", '"text"', "2.5L", "nullptr_of()"]
 REFUSED = ["thing()", "number", "pair", "nullptr"]
 BODY = """static const void *nullptr_of() { return nullptr; }
 struct thing { int member; };
@@ -28,9 +29,10 @@ int main()
 def errors(field):
     include, *compiler = sys.argv[1:]
     source = f'{HEAD}{BODY}    POSIXTRACE_EVENT("name", 1, {field});\n}}\n'
-    done = subprocess.run([*compiler, "-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
-                           "-fsyntax-only", f"-I{include}", "-x", "c++", "-"], input=source,
-                          text=True, capture_output=True, check=False, env={**os.environ, "LC_ALL": "C"})
+    warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Wold-style-cast", "-Werror"]
+    done = subprocess.run([*compiler, "-std=c++11", *warnings, "-fsyntax-only", f"-I{include}",
+                           "-x", "c++", "-"], input=source, text=True, capture_output=True,
+                          check=False, env={**os.environ, "LC_ALL": "C"})
     if done.returncode and "error:" not in done.stderr:
         sys.exit(f"{compiler}: exit {done.returncode}: {done.stderr}")
     return re.findall(r"^.*error:.*$", done.stderr, flags=re.M)
