@@ -64,8 +64,11 @@ static void lose_first(struct pt_backlog *b, size_t n)
 
 void pt_backlog_add(struct pt_backlog *b, const struct pt_switch *s)
 {
-    if (b->count >= b->room && b->newest)
+    /* One ring is emptied after the other: the first that came are not the oldest. */
+    if (b->count >= b->room && b->newest) {
+        qsort(b->pending, b->count, sizeof *b->pending, pt_switch_by_time);
         lose_first(b, b->count / 4);
+    }
     if (b->count >= b->room) {
         lose_one(b, s);
         return;

@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Context switches between the moment when they are read from the kernel and the
- * round that hands them to the log.  Bounded: what finds no room is lost, the first
- * that came or the last, and counted in an entry PT_SWITCH_LOST with the time of the
- * latest of them.
+ * round that hands them to the log.  Bounded: what finds no room is lost, the oldest
+ * by time or the last that came, and counted in an entry PT_SWITCH_LOST with the time
+ * of the latest of them.
  *
  * Two lists.  Pending ones come as the rings are emptied, under the source's lock;
  * collect(), under that lock, moves them to the taker's own list, which is put in

@@ -74,6 +74,27 @@ START_TEST(full)
 }
 END_TEST
 
+/* One ring is emptied after the other: of all their switches the newest by time stay. */
+START_TEST(older_ring_last)
+{
+    const struct pt_switch *list;
+    struct pt_backlog b;
+    size_t n;
+
+    ck_assert_int_eq(pt_backlog_init(&b, ROOM, true), 0);
+    for (uint64_t ts = 1; ts <= 2 * ROOM; ts++)
+        add(&b, 10 * ROOM + ts, PT_SWITCH_IN);
+    for (uint64_t ts = 1; ts <= 2 * ROOM; ts++)
+        add(&b, ts, PT_SWITCH_OUT);
+    n = take(&b, UINT64_MAX, &list);
+    ck_assert_uint_gt(n, ROOM / 2);
+    ck_assert_uint_eq(list[n - 1].ts, 12 * ROOM);
+    for (size_t i = n - ROOM / 2; i < n; i++)
+        ck_assert_uint_eq(list[i].what, PT_SWITCH_IN);
+    pt_backlog_deinit(&b);
+}
+END_TEST
+
 /* A loss that is told later than the watermark waits; the end of a thread is none. */
 START_TEST(losses)
 {
@@ -128,6 +149,7 @@ static void add_tests(TCase *t)
 {
     tcase_add_test(t, in_order);
     tcase_add_loop_test(t, full, 0, 2);
+    tcase_add_test(t, older_ring_last);
     tcase_add_test(t, losses);
     tcase_add_loop_test(t, never_done, 0, 2);
 }
