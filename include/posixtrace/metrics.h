@@ -187,7 +187,7 @@ unsigned posixtrace_metric_set_check(const posixtrace_metric_set_t *set,
 const char *posixtrace_metric_name(const posixtrace_metric_t *metric);
 /* One line that says what it measures; "" where none was written. */
 const char *posixtrace_metric_about(const posixtrace_metric_t *metric);
-/* The names of the event types that it looks at; i from 0, NULL behind the last.  Further
+/* The names of the event types that it looks at; i from 0, NULL after the last.  Further
  * descriptions of a name (order#2 of order) are the same to it.
  * needed: without it there is no measurement; else it makes them better. */
 const char *posixtrace_metric_event(const posixtrace_metric_t *metric, size_t i, bool *needed);

@@ -90,7 +90,7 @@ static void list_types(uint32_t types, char *text, size_t size)
 }
 
 /* The entity is one of these types, by this line.  A name belongs to one type.  Where lines
- * disagree, the first that does is told: which one is wrong is not known, so both hold then. */
+ * disagree, the first that differs is reported: either may be wrong, so both types hold then. */
 static bool narrow(struct pt_btf_check *c, uint32_t entity, uint32_t types,
                    const struct pt_btf_event *e, const char *role)
 {

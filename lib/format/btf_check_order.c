@@ -5,8 +5,9 @@
  * what must be so between them.  A core has one process, a process runs when it does
  * something, its runnables nest and leave the core before it.
  *
- * A finding about an instance of which the line is not (it runs still, or does not) is
- * told once, until that instance has an event: one wrong line is not to have hundreds.
+ * A line may show that an instance other than its own is wrong: it still runs, or does not.
+ * That is reported once until this instance has an event, so that one wrong line does not
+ * cause hundreds of findings.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static const char *name_of(const struct pt_btf_check *c, uint32_t entity)
     return c->names.texts[entity];
 }
 
-/* What is wrong with an instance of which the line is not, is it to be told? */
+/* Of an instance that is not the line's own: is its fault to be reported? */
 static bool tell_once(struct pt_btf_instance *i)
 {
     bool told = i->told;

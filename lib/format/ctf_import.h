@@ -103,7 +103,7 @@ void pt_ctf_take(struct ctf_sink *sink, struct ctf_clock *clock, const bt_messag
                  int64_t ns);
 /* ctf_clock.c.  False: 64 bits cannot say it. */
 bool pt_ctf_clock_ns(struct ctf_clock *clock, const bt_clock_snapshot *snapshot, int64_t *ns);
-/* Of an event, or of the begin of a loss; CTF_NO_TIME also where the loss has no time. */
+/* Of an event, or of the moment at which a loss began; CTF_NO_TIME also if the loss has none. */
 int64_t pt_ctf_time(struct ctf_sink *sink, struct ctf_clock *clock, const bt_message *message);
 /* 'chan_0', without its folder. */
 void pt_ctf_stream_name(const bt_stream *stream, char *to, size_t size);

@@ -218,7 +218,7 @@ static void sift_down(struct ctf_merge *m, uint64_t i)
     m->heap[i] = moved;
 }
 
-/* The first input goes on, or leaves the heap. */
+/* The first input of the heap advances, or leaves it at its end. */
 static void go_on(struct ctf_merge *m)
 {
     bool error;

@@ -104,7 +104,7 @@ static void balance_log(struct pt_log_reader *r, const struct pt_union *u)
 
 /* The log's name is newer than that with which the writer came, but not than one that it has
  * stored since. */
-static void take_latest_name(const struct pt_log_reader *r, struct pt_author *author)
+static void keep_name_of_log(const struct pt_log_reader *r, struct pt_author *author)
 {
     const struct pt_total *known = pt_totals_find(&r->totals, author->wid);
 
@@ -127,7 +127,7 @@ static int balance_stream(struct pt_log_reader *r, const struct pt_union *u)
         struct pt_log_author_totals *a = u->shares[i].author;
 
         set_right(&a->lost[POSIXTRACE_LOST_OVERWRITTEN], u->shares[i].present);
-        take_latest_name(r, &a->author);
+        keep_name_of_log(r, &a->author);
         if (pt_totals_set(&r->totals, a) < 0)
             return -ENOMEM;
         named.recorded += a->recorded;

@@ -99,6 +99,11 @@ bool pt_is_type_of(const char *event, const char *type);
 /* The metric's event that the type is, event_count: none.  One of just its name goes first. */
 size_t pt_machine_event(const posixtrace_metric_t *m, const char *type);
 
+static inline bool pt_machine_looks_at(const posixtrace_metric_t *m, const char *type)
+{
+    return pt_machine_event(m, type) < m->event_count;
+}
+
 /* After the ways are known: what can be read off them. */
 void pt_machine_finish(posixtrace_metric_t *m);
 /* Can an end be reached from the first state without an event? SIZE_MAX: with all. */

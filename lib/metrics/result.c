@@ -180,11 +180,6 @@ size_t posixtrace_intermediate_events(const posixtrace_metric_result_element_t *
 
 /* ---- which events it takes ---- */
 
-static bool looks_at(const posixtrace_metric_t *metric, const char *name)
-{
-    return pt_machine_event(metric, name) < metric->event_count;
-}
-
 /* What there is instead of context switches goes with them.  Without the end of a thread the
  * next thread with its number would continue its measurement. */
 static bool is_wanted(const posixtrace_metric_t *metric, const char *name)
@@ -192,9 +187,9 @@ static bool is_wanted(const posixtrace_metric_t *metric, const char *name)
     if (strcmp(name, "posixtrace_thread_end") == 0)
         return true;
     if (strcmp(name, "posixtrace_cpu_time") == 0)
-        return looks_at(metric, "posixtrace_switch_out") ||
-               looks_at(metric, "posixtrace_switch_preempted");
-    return looks_at(metric, name);
+        return pt_machine_looks_at(metric, "posixtrace_switch_out") ||
+               pt_machine_looks_at(metric, "posixtrace_switch_preempted");
+    return pt_machine_looks_at(metric, name);
 }
 
 /* Types that the stream knows; the list is left where it begins. */

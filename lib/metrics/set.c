@@ -7,14 +7,6 @@
 #include "metrics/parse.h"
 #include "metrics/set.h"
 
-static bool looks_at(const posixtrace_metric_t *m, const char *event)
-{
-    for (size_t i = 0; i < m->event_count; i++)
-        if (strcmp(m->events[i], event) == 0)
-            return true;
-    return false;
-}
-
 /* Fills the text in with names that no set has. */
 static int try_user(struct pt_parser *p, const char *text)
 {
@@ -28,7 +20,7 @@ static int try_user(struct pt_parser *p, const char *text)
         pt_parse_fails(p, "filled in, the metric $NAME is none: %.140s", fault.text);
     if (error)
         return error;
-    complete = looks_at(m, values[1]) && looks_at(m, values[2]);
+    complete = pt_machine_looks_at(m, values[1]) && pt_machine_looks_at(m, values[2]);
     posixtrace_metric_free(m);
     if (!complete)
         pt_parse_fails(p, "the metric $NAME needs the events $INITIAL and $FINAL, not in "
