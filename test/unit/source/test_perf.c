@@ -659,7 +659,9 @@ START_TEST(full_ring_before_start)
     end(&s);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
     pt_store_seqcst(&rings_fill, 0u);
-    ck_assert_uint_eq(lost_of(fd), 0);
+    /* Until that flush the rings are full in the window, too: what its threads switched in
+     * those microseconds is lost there, a few; before the start hundreds are. */
+    ck_assert_uint_lt(lost_of(fd), BLOCKS / 4);
     close(fd);
 }
 END_TEST
