@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
-"""Keeps README.md true.
+"""Checks README.md and the pages that it leads to.
 
-- its C program is examples/hello.c, at most 12 lines, and the three commands
+- README's C program is examples/hello.c, at most 12 lines, and the three commands
   under "Hello, world" build it, run it and print the event; the first one is
   what made BUILD_DIR, so it is only checked for being a verb of setup.sh;
-- every ./setup.sh verb that is named exists;
-- every test that is named as `suite/test` exists in the build;
+- README names ./setup.sh test and demo; every ./setup.sh verb that a page names exists;
+- each promise of docs/guarantees.md names a test or a suite that exists in the build, and so
+  does every `suite/test` of every page;
 - every link into the tree leads to a file.
 
 usage: readme.py SOURCE_ROOT BUILD_DIR MESON
@@ -22,14 +23,17 @@ import sys
 import tempfile
 
 MAX_LINES = 12
+GUARANTEES = "docs/guarantees.md"
+PAGES = ("README.md", GUARANTEES, "docs/README.md", "ARCHITECTURE.md", "GLOSSARY.md",
+         "CONTRIBUTING.md", "SECURITY.md")
 
 
 def blocks(text, language):
     return re.findall(rf'^```{language}\n(.*?)^```$', text, flags=re.S | re.M)
 
 
-def fail(message):
-    sys.exit(f"README.md: {message}")
+def fail(message, page="README.md"):
+    sys.exit(f"{page}: {message}")
 
 
 def section(text, title):
@@ -65,41 +69,64 @@ def check_commands(root, build, text):
         fail(f"the last command does not show the event:\n{done.stdout}")
 
 
-def check_verbs(root, text):
+def check_verbs(root, texts):
     usage = subprocess.run([root / "setup.sh", "--help"], capture_output=True, text=True, check=True)
-    named = set(re.findall(r'\./setup\.sh ([a-z]+)', text))
-    missing = [verb for verb in named if not re.search(rf'^\s+{verb}\b', usage.stdout, flags=re.M)]
-    if not named or missing:
-        fail(f"setup.sh does not know {missing or 'any verb'}")
+    for page, text in texts.items():
+        named = set(re.findall(r'\./setup\.sh ([a-z]+)', text))
+        missing = [verb for verb in named
+                   if not re.search(rf'^\s+{verb}\b', usage.stdout, flags=re.M)]
+        if missing or (page == "README.md" and not {"demo", "test"} <= named):
+            fail(f"setup.sh does not know {missing}, or demo or test is not named", page)
 
 
-def check_tests(build, meson, text):
+def tests_in(text, suites, root):
+    """Names that are not those of files: docs is a suite and a folder."""
+    return {name for name in re.findall(r'`([a-z]+/[\w. -]+)`', text)
+            if name.split("/")[0] in suites and not (root / name).exists()}
+
+
+def check_tests(root, build, meson, texts):
     out = subprocess.run([*meson, "introspect", "--tests", str(build)], check=True,
                          capture_output=True, text=True).stdout
     known = {f"{suite.split(':')[-1]}/{test['name']}" for test in json.loads(out)
              for suite in test["suite"]}
     suites = {name.split("/")[0] for name in known}
-    named = {name for name in re.findall(r'`([a-z]+/[\w. -]+)`', text) if name.split("/")[0] in suites}
-    if not named or named - known:
-        fail(f"no such tests: {sorted(named - known) or 'none is named'}")
+    for page, text in texts.items():
+        unknown = tests_in(text, suites, root) - known
+        if unknown:
+            fail(f"no such tests: {sorted(unknown)}", page)
+    check_promises(root, texts[GUARANTEES], suites)
 
 
-def check_links(root, text):
+def check_promises(root, text, suites):
+    """Each row of the tables has a test in its last cell."""
+    rows = [line for line in text.splitlines()
+            if line.startswith("|") and not re.match(r'\|(---| promise )', line)]
+    for row in rows:
+        promise, held_by = re.fullmatch(r'\| (.*\S) \| (.*) \|', row).groups()
+        if not tests_in(held_by, suites, root):
+            fail(f"no test holds: {promise}", GUARANTEES)
+    if not rows:
+        fail("no promise", GUARANTEES)
+
+
+def check_links(root, page, text):
     for target in re.findall(r'\]\(([^)#]+)[^)]*\)', text):
-        if not target.startswith("http") and not (root / target).exists():
-            fail(f"link to {target}, which does not exist")
+        if not target.startswith("http") and not (root / page).parent.joinpath(target).exists():
+            fail(f"link to {target}, which does not exist", page)
 
 
 def main():
     root, build = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-    text = (root / "README.md").read_text(encoding="utf-8")
-    hello = section(text, "Hello, world")
+    texts = {page: (root / page).read_text(encoding="utf-8") for page in PAGES}
+    hello = section(texts["README.md"], "Hello, world")
     check_program(root, hello)
     check_commands(root, build, hello)
-    check_verbs(root, text)
-    check_tests(build, shlex.split(sys.argv[3]), text)
-    check_links(root, text)
-    print("README.md is true")
+    check_verbs(root, texts)
+    check_tests(root, build, shlex.split(sys.argv[3]), texts)
+    for page, text in texts.items():
+        check_links(root, page, text)
+    print(f"{len(texts)} pages are true")
 
 
 if __name__ == "__main__":
