@@ -9,7 +9,7 @@
 # build, or when nothing was run at all.
 #
 # POSIXTRACE_BUILD names the build folder; the sanitizer builds are next to it,
-# with -asan and -tsan behind the name.
+# with -asan and -tsan after the name.
 set -u
 cd "$(dirname "$(readlink -f "$0")")" || exit 1
 
@@ -29,8 +29,8 @@ usage() {
     cat <<'USAGE'
 usage: ./setup.sh VERB
 
-  demo      install what is missing, build, run the example, show its trace
-  build     install what is missing and build into ./build
+  demo      install missing packages, build, run the example, show its trace
+  build     install missing packages and build into ./build
   quick     build and run the quick part of the test suite (under a minute)
   test      build and run all of it: plain, valgrind, ASan+UBSan, TSan, helgrind
             (under 15 minutes on two cores)
@@ -177,8 +177,8 @@ quick_tests() {
     close_tests
 }
 
-# Threads run one at a time there: what is chosen takes a minute.  Not LOOP under
-# load: it overwrites what is being copied, on purpose, and the copy is thrown away.
+# Threads run one at a time there: the chosen tests take a minute.  Not LOOP under
+# load: it overwrites chunks while they are copied, on purpose, and the copy is thrown away.
 helgrind_tests() {
     local folder=$build-helgrind
 
@@ -244,7 +244,7 @@ benchmarks() {
     local folder=$build-bench results
     install_missing "${build_packages[@]}" "${test_packages[@]}"
     # In a subshell: without the contestant its rows say that it is missing.
-    (install_missing "${bench_packages[@]}") || say "going on without LTTng-UST"
+    (install_missing "${bench_packages[@]}") || say "continuing without LTTng-UST"
     configure "$folder" -Dtests=true -Dbuildtype=release || die "the build cannot be set up"
     results=$(readlink -f "$folder")/benchmarks.csv
     rm -f "$results"
@@ -258,7 +258,7 @@ benchmarks() {
 # What cannot be installed is left out, and the table says so.
 portability() {
     install_missing "${build_packages[@]}" "${test_packages[@]}"
-    (install_missing "${cross_packages[@]}") || say "going on with what is there"
+    (install_missing "${cross_packages[@]}") || say "continuing with the compilers that are there"
     exec test/cross/run.sh "$build-port" "$@"
 }
 
