@@ -151,7 +151,8 @@ static void take_state(struct pt_log_writer *w, const struct pt_log_reader *r)
     w->overran = s->log_overrun != 0;
     if (!w->ring.bytes && r->first_offset != PT_LOG_DATA_START)
         w->clear_offset = r->first_offset;
-    /* Its writer had no room on the disk for the STOP, or that was cut off. */
+    /* Its writer had no room on the disk for the STOP, or that was cut off, or none was
+     * needed, which pt_writer_stop() finds again. */
     w->stop_due = !w->full && s->log_full && w->params.attr.log_policy == POSIX_TRACE_UNTIL_FULL;
     w->full = w->full || w->stop_due;
 }

@@ -25,12 +25,14 @@
 void pt_writer_mark(struct pt_log_writer *w)
 {
     struct pt_mark mark = { PT_LOG_DATA_START + w->ring.head, w->events, w->unnamed,
-                            w->data_bytes, w->full };
+                            w->data_bytes, w->last_ts, w->full, w->stopped };
 
     if (pt_writer_loops(w) || !w->params.seekable)
         return;
     while (w->mark_count && w->marks[w->mark_count - 1].offset >= mark.offset)
         w->mark_count--;
+    /* Each second one stays, the newest among them: the older marks are, the further they are
+     * apart, so a cut near the end loses least. */
     if (w->mark_count == PT_MARKS) {
         w->mark_count /= 2;
         for (unsigned i = 0; i < w->mark_count; i++)
@@ -58,7 +60,9 @@ static uint64_t take_mark(struct pt_log_writer *w, uint64_t cut)
     w->events = mark.events;
     w->unnamed = mark.unnamed;
     w->data_bytes = mark.data_bytes;
+    w->last_ts = mark.last_ts;
     w->full = mark.full;
+    w->stopped = mark.stopped;
     w->stop_due = w->stop_due && w->full;
     pt_index_clear(&w->index);
     if (w->events)

@@ -234,7 +234,7 @@ static void forget(struct pt_log_writer *w)
     w->events = w->unnamed = w->data_bytes = w->first_ts = w->last_ts = 0;
     w->part_events = w->part_packets = w->part_bytes = w->part_first = w->part_last = 0;
     w->part_author_count = 0;
-    w->part_open = w->part_goes_on = w->full = w->stop_due = false;
+    w->part_open = w->part_goes_on = w->full = w->stop_due = w->stopped = false;
     w->overrun = w->overran = w->uncounted = false;
     w->mark_count = 0;
     w->replace.bytes = 0;

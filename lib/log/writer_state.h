@@ -94,10 +94,11 @@ struct pt_log_writer {
 
     struct pt_index index;           /* unless LOOP, which makes it from its parts */
     struct pt_ring ring;
-    /* How much was in the log after some of its ROUNDs, evenly spread; unless LOOP. */
+    /* How much was in the log after some of its ROUNDs, the latest ones all; unless LOOP. */
     struct pt_mark {
-        uint64_t offset, events, unnamed, data_bytes;
+        uint64_t offset, events, unnamed, data_bytes, last_ts;
         bool     full;               /* the log was, and its STOP is in front of this place */
+        bool     stopped;            /* as below */
     } marks[PT_MARKS];
     unsigned mark_count;
     bool     uncounted;              /* counts say more than is in the log */
@@ -105,6 +106,7 @@ struct pt_log_writer {
     bool     overrun;                /* since it was asked for */
     bool     overran;                /* ever: what the log says */
     bool     stop_due;               /* full, and the STOP could not be written yet */
+    bool     stopped;                /* the last event, by time, is a STOP */
     bool     emergency;              /* the status block in the header is in use */
     bool     closed;                 /* completed */
     bool     resumed;                /* recovery: failing leaves the log as it was left */

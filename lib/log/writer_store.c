@@ -27,6 +27,28 @@ static void note_part_author(struct pt_log_writer *w, struct pt_total *total, ui
     total->part_events += events;
 }
 
+/* Is STOP the last of its records?  w->types counts them. */
+static bool ends_in_stop(const struct pt_log_writer *w, const struct pt_log_packet *piece)
+{
+    struct pt_decoder at = { .p = piece->records, .base = piece->base_ts };
+    struct pt_record record = { .id = 0 };
+
+    at.end = at.p + piece->bytes;
+    while (w->types.count[POSIX_TRACE_STOP] && pt_decode_event(&at, &record) == 1)
+        ;
+    return record.id == POSIX_TRACE_STOP;
+}
+
+/* Readers give the last event by time last.  Of two at the same time they may give the other
+ * one last. */
+static void note_end(struct pt_log_writer *w, const struct pt_log_packet *piece)
+{
+    if (w->events == 0 || piece->last_ts > w->last_ts)
+        w->stopped = ends_in_stop(w, piece);
+    else if (piece->last_ts == w->last_ts)
+        w->stopped = false;
+}
+
 /* A piece of so many bytes is in the output at part's end; w->types counts it. */
 void pt_writer_account(struct pt_log_writer *w, const struct pt_log_packet *piece,
                        uint32_t bytes)
@@ -46,6 +68,7 @@ void pt_writer_account(struct pt_log_writer *w, const struct pt_log_packet *piec
         w->part_first = piece->first_ts;
     if (piece->last_ts > w->part_last)
         w->part_last = piece->last_ts;
+    note_end(w, piece);
     if (w->events == 0 || piece->first_ts < w->first_ts)
         w->first_ts = piece->first_ts;
     if (piece->last_ts > w->last_ts)
@@ -141,7 +164,8 @@ static int store(struct pt_log_writer *w, const struct pt_log_packet *piece, uns
 
 /*
  * The STOP that ends a full log, one tick after everything else: among equal
- * times the control writer would come first.
+ * times the control writer would come first.  A log whose last event is a STOP of the stream
+ * has its end; that it is full is in the next ROUND.
  */
 int pt_writer_stop(struct pt_log_writer *w)
 {
@@ -155,6 +179,9 @@ int pt_writer_stop(struct pt_log_writer *w)
     };
     int rc;
 
+    w->stop_due = false;
+    if (w->stopped)
+        return 0;
     stop.base_ts = stop.first_ts = stop.last_ts = w->last_ts + (w->last_ts != UINT64_MAX);
     pt_record_put_head(&record, PT_RECORD_EVENT, POSIX_TRACE_STOP, sizeof record.automatic, 0, 0);
     pt_types_clear(&w->types);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A log with the policy UNTIL_FULL ends with one STOP, whichever event found no room: where the
+ * stream was stopped before, its own STOP is the last event.  The same after SIGKILL, when the
+ * log is read, recovered and read again, and after the file was cut.
+ */
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <posixtrace/event.h>
+#include <posixtrace/log.h>
+#include "support/flush_log.h"
+#include "support/log_file.h"
+#include "support/run_suite.h"
+
+#define LEAST 3000u     /* bytes of the smallest log */
+#define STEP  104u      /* from one size to the next */
+#define SIZES 24
+
+static trace_event_id_t tick;
+
+static trace_id_t create(int fd, size_t size)
+{
+    trace_attr_t attr;
+    trace_id_t trid;
+
+    NEED(posix_trace_eventid_open("tick", &tick) == 0);
+    NEED(posix_trace_attr_init(&attr) == 0);
+    NEED(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL) == 0);
+    NEED(posix_trace_attr_setlogsize(&attr, size) == 0);
+    NEED(posix_trace_create_withlog(0, &attr, fd, &trid) == 0);
+    return trid;
+}
+
+static bool is_full(trace_id_t trid)
+{
+    struct posix_trace_status_info status;
+
+    NEED(posix_trace_get_status(trid, &status) == 0);
+    return status.posix_log_full_status == POSIX_TRACE_FULL;
+}
+
+/* Windows of one event each; the flush is one of the stream while it is stopped. */
+static void fill_log(trace_id_t trid)
+{
+    while (!is_full(trid)) {
+        NEED(posix_trace_start(trid) == 0);
+        posix_trace_event(tick, "tick", 4);
+        NEED(posix_trace_stop(trid) == 0);
+        flush_log(trid);
+    }
+}
+
+/* How many of its STOPs follow another one. */
+static void check_log(int fd)
+{
+    struct posix_trace_status_info status;
+    trace_event_id_t last = 0;
+    struct posixtrace_event e;
+    trace_id_t trid;
+    int none;
+
+    ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
+    ck_assert_int_eq(status.posix_log_full_status, POSIX_TRACE_FULL);
+    for (;;) {
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), 0);
+        if (none)
+            break;
+        ck_assert_msg(e.id != POSIX_TRACE_STOP || last != POSIX_TRACE_STOP,
+                      "a STOP follows another");
+        last = e.id;
+    }
+    ck_assert_int_eq(last, POSIX_TRACE_STOP);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+
+START_TEST(shut_down)
+{
+    int fd = log_file();
+    trace_id_t trid = create(fd, LEAST + STEP * (size_t)_i);
+
+    fill_log(trid);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    check_log(fd);
+    close(fd);
+}
+END_TEST
+
+START_TEST(killed)
+{
+    struct posixtrace_recover_report report;
+    int fd = log_file(), status;
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        fill_log(create(fd, LEAST + STEP * (size_t)_i));
+        kill(getpid(), SIGKILL);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    check_log(fd);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    check_log(fd);
+    close(fd);
+}
+END_TEST
+
+/* It takes events until it is full again. */
+START_TEST(cut)
+{
+    int fd = log_file();
+    trace_id_t trid = create(fd, LEAST + STEP * (size_t)_i);
+    struct stat st;
+
+    fill_log(trid);
+    ck_assert_int_eq(fstat(fd, &st), 0);
+    ck_assert_int_eq(ftruncate(fd, st.st_size / 2), 0);
+    do
+        flush_log(trid);
+    while (is_full(trid));
+    fill_log(trid);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    check_log(fd);
+    close(fd);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+    tcase_add_loop_test(tc, shut_down, 0, SIZES);
+    tcase_add_loop_test(tc, killed, 0, SIZES);
+    tcase_add_loop_test(tc, cut, 0, SIZES);
+}
+
+int main(void)
+{
+    return run_suite("log stop", "stream", NULL, add);
+}
