@@ -341,7 +341,8 @@ struct pt_seg_header {
     uint64_t sync_next[PT_SYNC_PAIRS];
     struct pt_sync sync_pair[PT_SYNC_PAIRS][2];
     uint64_t state_near;       /* a time close to that in state, in full: pt_state_ts */
-    uint64_t zero_3[2];
+    uint64_t missed_told;      /* missed_last, as the consumer knows it */
+    uint64_t zero_3;
     uint32_t nprocs;           /* entries of the table of processes ever used */
     uint32_t refused_procs;    /* processes for which it had no room */
     uint32_t refused_writers;  /* writers that came when all slots or chunks were in use */
@@ -362,6 +363,7 @@ struct pt_seg_header {
     uint32_t keeps_late;       /* another was behind it once: see live.c */
     uint64_t missed_first, missed_last;   /* missed.h; 0: none */
     uint64_t start_filter;     /* of the last automatic restart: start_filter.h */
+    uint64_t stop_marks, loss_marks;      /* mark_filter.h */
 };
 /* The same on 32-bit and 64-bit machines, so that their programs share streams
  * and post-mortems; another number here is another PT_SEG_LAYOUT. */

@@ -10,6 +10,7 @@
 #include "base/sys.h"
 #include "base/thread.h"
 #include "ring/dir.h"
+#include "ring/mark_filter.h"
 #include "ring/start_filter.h"
 #include "stream/attached.h"
 #include "stream/flush.h"
@@ -303,6 +304,9 @@ static int change_filter(struct pt_stream *s, struct change *c, uint64_t addr)
         return c->error;
     state = pt_load_seqcst(&h->state);
     pt_start_filter_choose(h);
+    if (pt_state_is_full(state))
+        pt_stop_marks_choose(h, state);
+    pt_loss_marks_choose(s->seg);
     if (pt_state_of(state) == PT_RUNNING)
         pt_stream_put_control(s, POSIX_TRACE_FILTER, change, sizeof change, addr);
     if (!pt_steer_set_filter(s, &change[1], c->expression) && pt_steer_holds(s))

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "ring/mark_filter.h"
 #include "ring/missed.h"
 #include "ring/pool.h"
 #include "ring/syncpoint.h"
@@ -223,7 +224,16 @@ static int look_at_chunk(struct pt_live *l, uint32_t index)
  * RESUME before the first that is in no gap. */
 static void look_at_missed(struct pt_live *l)
 {
-    l->missing = pt_missed_look(l->seg->h, l->delivered_ts, &l->missed_known, &l->missed_from);
+    struct pt_seg_header *h = l->seg->h;
+    unsigned out = pt_loss_marks_now(h);
+    uint64_t known = l->missed_known;
+
+    l->missing = pt_missed_look(h, l->delivered_ts, &l->missed_known, &l->missed_from);
+    if (l->missed_known == known)
+        return;
+    if (!l->passive)
+        pt_store_seqcst(&h->missed_told, l->missed_known);
+    pt_live_take_marks(l, out);
 }
 
 /* Order: the watermark first, then the chunks: an event before the watermark

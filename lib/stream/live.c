@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "ring/mark_filter.h"
 #include "stream/live.h"
 
 /* Events that the reader makes have an author of their own; the pid is that of
@@ -42,6 +43,7 @@ int pt_live_look_on(struct pt_live *l, struct pt_seg *seg)
     l->from_gen = pt_load_seqcst(&h->next_gen);
     l->from_ts = l->lost_last = pt_load_seqcst(&h->lost_last_ts);
     l->missed_known = pt_load_seqcst(&h->missed_last);
+    l->marks_met = pt_load_seqcst(&h->loss_marks);
     l->clear_ts = pt_load_seqcst(&h->clear_ts);
     if (l->clear_ts > l->from_ts)
         l->from_ts = l->clear_ts - 1;
@@ -100,11 +102,6 @@ enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bo
     return PT_FATE_DELIVER;
 }
 
-static bool reported(const struct pt_live *l, uint32_t id)
-{
-    return !pt_set_has(pt_seg_filter(l->seg->h), id);
-}
-
 static int make_event(struct pt_live *l, struct pt_event *e, uint32_t id, uint64_t ts,
                       const void *data, uint32_t len)
 {
@@ -132,7 +129,7 @@ static int synthetic(struct pt_live *l, struct pt_event *e, uint64_t ts)
         /* Was it stopped before, and full when it was started?  Then it is only opened. */
         stops = l->window_open && l->window_ts != l->gap_from;
         pt_live_open_window(l, l->gap_from);
-        if (stops && reported(l, POSIX_TRACE_STOP))
+        if (stops && !(l->stop_out & PT_MARK_STOP))
             return make_event(l, e, POSIX_TRACE_STOP, l->gap_from, &l->stop_data,
                               sizeof l->stop_data);
     }
@@ -144,15 +141,18 @@ static int synthetic(struct pt_live *l, struct pt_event *e, uint64_t ts)
 static bool take_losses(struct pt_live *l)
 {
     uint64_t last = pt_load_seqcst(&l->seg->h->lost_last_ts), first;
+    unsigned out;
 
     if (last <= l->lost_last)
         return true;
+    out = pt_loss_marks_now(l->seg->h);
     if (l->passive)
         first = pt_load_seqcst(&l->seg->h->lost_first_ts);
     else
         first = pt_exchange_seqcst(&l->seg->h->lost_first_ts, UINT64_MAX);
     if (first < l->overflow_ts)
         l->overflow_ts = first;
+    pt_live_take_marks(l, out);
     l->lost_last = last;
     l->overflow_due = true;
     return pt_live_relearn_window(l);
@@ -195,12 +195,12 @@ static int overflow(struct pt_live *l, struct pt_event *e, uint64_t ts)
         l->overflow_due = false;
         l->overflowing = true;
         l->overflow_ts = UINT64_MAX;
-        if (!told && reported(l, POSIX_TRACE_OVERFLOW))
+        if (!told && pt_live_shows_mark(l, POSIX_TRACE_OVERFLOW, at))
             return make_event(l, e, POSIX_TRACE_OVERFLOW, at, NULL, 0);
     }
     if (l->overflowing && !l->missing) {
         l->overflowing = false;
-        if (reported(l, POSIX_TRACE_RESUME))
+        if (pt_live_shows_mark(l, POSIX_TRACE_RESUME, ts))
             return make_event(l, e, POSIX_TRACE_RESUME, ts, NULL, 0);
     }
     return PT_LIVE_NONE;
@@ -369,6 +369,7 @@ int pt_live_clear(struct pt_live *l, uint64_t ts)
     while (r >= 0 && (top = pt_merge_top(&l->merge)) && top->ts < ts && top->ts < l->watermark)
         r = take_top(l, (struct pt_cursor *)(void *)top, &e);
     l->overflow_due = l->overflowing = l->missing = l->start_due = l->resume_due = false;
+    l->marks_known = false;
     l->overflow_ts = UINT64_MAX;
     l->automatic = PT_AUTO_NONE;
     l->gap_to = ts;

@@ -136,6 +136,12 @@ struct pt_live {
     bool resume_due;             /* the gap ended, and the stream stays stopped */
     uint64_t start_ts;           /* of the START, or the end of the gap, that is due */
     struct pt_set start_filter;  /* in force then */
+    unsigned stop_out;           /* marks of the last automatic stop that are left out */
+    /* What decides about OVERFLOW and RESUME of a loss (ring/mark_filter.h): what is left out,
+     * and the choice that says so, 0: the filter at the last look. */
+    bool marks_known;
+    unsigned marks_out;
+    uint64_t marks_choice, marks_met;
     bool overflow_due;
     bool overflowing;            /* OVERFLOW was reported and RESUME not yet */
     bool missing;                /* what lies before the watermark is a gap, see ring/missed.h */
@@ -221,6 +227,11 @@ static inline void pt_live_open_window(struct pt_live *l, uint64_t ts)
     if (!l->window_open && l->opened_ts > l->window_ts && ts >= l->opened_ts)
         pt_live_set_window(l, true, l->opened_ts);
 }
+
+/* A loss was taken; now: what the filter before that leaves out.  The first one of a gap counts. */
+void pt_live_take_marks(struct pt_live *l, unsigned now);
+/* Is OVERFLOW or RESUME with that time to be made?  After RESUME the gap is over. */
+bool pt_live_shows_mark(struct pt_live *l, uint32_t id, uint64_t ts);
 
 /* Ends an automatic stop, if its STOP was reported; the stream must be empty.
  * True: it runs again and a START is due.  False also where a call has stopped it. */

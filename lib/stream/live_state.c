@@ -3,6 +3,7 @@
 /* Whether the stream runs, as its consumer follows it: the windows that START and STOP make,
  * and the automatic stops between which it refuses events.  See live.h. */
 #include "base/clock.h"
+#include "ring/mark_filter.h"
 #include "ring/start_filter.h"
 #include "stream/live.h"
 
@@ -123,8 +124,11 @@ void pt_live_look_at_state(struct pt_live *l)
     /* An onlooker may find the stream full for the second time. */
     if (l->automatic != PT_AUTO_NONE && (!full || ts != l->gap_from))
         end_gap(l, state);
-    if (l->automatic == PT_AUTO_NONE && full)
+    if (l->automatic == PT_AUTO_NONE && full) {
+        l->stop_out = l->passive || l->seg->copy ? pt_stop_marks(l->seg->h, state)
+                                                 : pt_stop_marks_choose(l->seg->h, state);
         begin_gap(l, ts);
+    }
 }
 
 /* Before the stream leaves the full state, for who comes after SIGKILL and for onlookers.
@@ -204,4 +208,44 @@ void pt_live_restart_cleared(struct pt_live *l)
     l->automatic = PT_AUTO_STOPPED;
     pt_live_restart(l);
     l->start_due = l->resume_due = false;
+}
+
+/* ---- the marks of a loss ---- */
+
+/* What an onlooker has met before is a choice about an older loss. */
+static uint64_t take_choice(struct pt_live *l)
+{
+    uint64_t choice;
+
+    if (!l->passive)
+        return pt_loss_marks_take(l->seg->h);
+    choice = pt_load_seqcst(&l->seg->h->loss_marks);
+    if (choice == l->marks_met)
+        return 0;
+    l->marks_met = choice;
+    return choice;
+}
+
+void pt_live_take_marks(struct pt_live *l, unsigned now)
+{
+    uint64_t choice = take_choice(l);
+
+    if (l->marks_known)
+        return;
+    l->marks_known = true;
+    l->marks_choice = choice;
+    l->marks_out = choice ? pt_state_of(choice) : now;
+}
+
+bool pt_live_shows_mark(struct pt_live *l, uint32_t id, uint64_t ts)
+{
+    unsigned mark = id == POSIX_TRACE_RESUME ? PT_MARK_RESUME : PT_MARK_OVERFLOW;
+    unsigned out = pt_loss_marks_now(l->seg->h);
+
+    if (l->marks_known && (mark == PT_MARK_OVERFLOW ||
+                           (l->marks_choice && pt_loss_marks_cover(l->marks_choice, ts))))
+        out = l->marks_out;
+    if (mark == PT_MARK_RESUME)
+        l->marks_known = false;
+    return !(out & mark);
 }

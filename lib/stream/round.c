@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/grow.h"
+#include "ring/mark_filter.h"
 #include "ring/pool.h"
 #include "stream/books.h"
 #include "stream/round.h"
@@ -38,9 +39,7 @@ void pt_round_deinit(struct pt_round *r)
     free(r->copy);
 }
 
-/* filter: the one in force at ts. */
-static int put_made(struct pt_round *r, const struct pt_set *filter, uint32_t id, uint64_t ts,
-                    const void *data, uint32_t len)
+static int put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data, uint32_t len)
 {
     pt_u64 record[2 + sizeof(struct pt_set) / 8] = { 0 };
     struct pt_log_packet p = {
@@ -52,8 +51,6 @@ static int put_made(struct pt_round *r, const struct pt_set *filter, uint32_t id
         .chunk_seq = PT_LOG_MADE | ts, .chunk_off = id * MADE_STEP,
     };
 
-    if (pt_set_has(filter, id))
-        return 0;
     /* What LOOP has lost may be told of before the watermark comes there. */
     if (ts < r->made_ts)
         p.base_ts = p.first_ts = p.last_ts = r->made_ts;
@@ -68,7 +65,7 @@ static int put_made(struct pt_round *r, const struct pt_set *filter, uint32_t id
 int pt_round_put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data,
                       uint32_t len)
 {
-    return put_made(r, pt_seg_filter(r->live->seg->h), id, ts, data, len);
+    return pt_set_has(pt_seg_filter(r->live->seg->h), id) ? 0 : put_made(r, id, ts, data, len);
 }
 
 /* STOP, OVERFLOW, START, RESUME, in this order: they are one author's packets. */
@@ -76,26 +73,34 @@ static int put_due(struct pt_round *r)
 {
     struct pt_live *l = r->live;
     const struct pt_set *filter = &l->start_filter;
+    unsigned out = l->stop_out;
     bool marks = l->seg->g.attr.stream_policy == POSIX_TRACE_FLUSH && !l->overflowing;
     int e = 0, one = 1;
 
     if ((l->start_due || l->resume_due) && l->start_ts < l->watermark) {
         if (l->start_due) {
             r->started_ts = l->start_ts;
-            e = put_made(r, filter, POSIX_TRACE_START, l->start_ts, filter, sizeof *filter);
+            if (!pt_set_has(filter, POSIX_TRACE_START))
+                e = put_made(r, POSIX_TRACE_START, l->start_ts, filter, sizeof *filter);
         }
         l->start_due = l->resume_due = false;
-        if (e == 0 && marks)
-            e = put_made(r, filter, POSIX_TRACE_RESUME, l->start_ts, NULL, 0);
+        if (e == 0 && marks && !pt_set_has(filter, POSIX_TRACE_RESUME))
+            e = put_made(r, POSIX_TRACE_RESUME, l->start_ts, NULL, 0);
     }
     if (e == 0 && l->automatic == PT_AUTO_STOP_DUE && l->gap_from < l->watermark) {
         l->automatic = PT_AUTO_STOPPED;
-        if (pt_round_in_window(r, l->gap_from - 1))
-            e = pt_round_put_made(r, POSIX_TRACE_STOP, l->gap_from, &one, sizeof one);
-        if (e == 0 && marks)
-            e = pt_round_put_made(r, POSIX_TRACE_OVERFLOW, l->gap_from, NULL, 0);
+        if (!(out & PT_MARK_STOP) && pt_round_in_window(r, l->gap_from - 1))
+            e = put_made(r, POSIX_TRACE_STOP, l->gap_from, &one, sizeof one);
+        if (e == 0 && marks && !(out & PT_MARK_FULL_OVERFLOW))
+            e = put_made(r, POSIX_TRACE_OVERFLOW, l->gap_from, NULL, 0);
     }
     return e;
+}
+
+/* OVERFLOW or RESUME of a loss. */
+static int put_mark(struct pt_round *r, uint32_t id, uint64_t ts)
+{
+    return pt_live_shows_mark(r->live, id, ts) ? put_made(r, id, ts, NULL, 0) : 0;
 }
 
 /* What was lost without another mark, from this round on or no longer: see ring/missed.h. */
@@ -110,8 +115,8 @@ static int put_missed(struct pt_round *r)
         return 0;
     if (l->missing && begin > at)
         at = begin;
-    e = pt_round_put_made(r, l->missing ? POSIX_TRACE_OVERFLOW : POSIX_TRACE_RESUME,
-                          at < l->watermark ? at : l->watermark, NULL, 0);
+    e = put_mark(r, l->missing ? POSIX_TRACE_OVERFLOW : POSIX_TRACE_RESUME,
+                 at < l->watermark ? at : l->watermark);
     if (e < 0)
         return e;
     l->overflowing = l->missing;
@@ -126,10 +131,12 @@ static bool look_at_overflow(struct pt_round *r)
 {
     struct pt_live *l = r->live;
     uint64_t last = pt_load_seqcst(&l->seg->h->lost_last_ts), first;
+    unsigned out = pt_loss_marks_now(l->seg->h);
 
     if (last <= l->lost_last)
         return false;
     first = pt_exchange_seqcst(&l->seg->h->lost_first_ts, UINT64_MAX);
+    pt_live_take_marks(l, out);
     l->lost_last = last;
     if (first < l->overflow_ts)
         l->overflow_ts = first;
@@ -149,8 +156,8 @@ static int put_overflow(struct pt_round *r)
     l->overflow_ts = UINT64_MAX;
     if (l->overflowing)
         return 0;
-    e = pt_round_put_made(r, POSIX_TRACE_OVERFLOW, at < until ? at : until, NULL, 0);
-    return e ? e : pt_round_put_made(r, POSIX_TRACE_RESUME, until, NULL, 0);
+    e = put_mark(r, POSIX_TRACE_OVERFLOW, at < until ? at : until);
+    return e ? e : put_mark(r, POSIX_TRACE_RESUME, until);
 }
 
 /* Hands a run over; what LOOP has taken away meanwhile is overwritten. */

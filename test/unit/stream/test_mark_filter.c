@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * STOP of an automatic stop, OVERFLOW and RESUME obey the filter of their time, also when the
+ * filter has changed before they are made: in a log, to the stream's owner and an onlooker, after
+ * SIGKILL.
+ */
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <posixtrace/attach.h>
+#include <posixtrace/event.h>
+#include <posixtrace/stream.h>
+#include "ring/mark_filter.h"
+#include "stream/handle.h"
+#include "support/log_file.h"
+#include "support/need.h"
+#include "support/run_suite.h"
+
+static const struct {
+    int policy;
+    bool shown;     /* the marks are filtered after they have happened, or else before */
+} cases[] = {
+    { POSIX_TRACE_UNTIL_FULL, true }, { POSIX_TRACE_UNTIL_FULL, false },
+    { POSIX_TRACE_FLUSH, true },      { POSIX_TRACE_FLUSH, false },
+    { POSIX_TRACE_LOOP, true },       { POSIX_TRACE_LOOP, false },
+};
+#define CASES (int)(sizeof cases / sizeof *cases)
+
+static trace_event_id_t tick;
+static unsigned stops, overflows, resumes;
+
+/* The marks are filtered from now on, or no longer. */
+static void filter_marks(trace_id_t trid, bool filtered)
+{
+    trace_event_set_t set;
+
+    NEED(posix_trace_eventset_empty(&set) == 0);
+    NEED(posix_trace_eventset_add(POSIX_TRACE_STOP, &set) == 0);
+    NEED(posix_trace_eventset_add(POSIX_TRACE_OVERFLOW, &set) == 0);
+    NEED(posix_trace_eventset_add(POSIX_TRACE_RESUME, &set) == 0);
+    NEED(posix_trace_set_filter(trid, &set, filtered ? POSIX_TRACE_ADD_EVENTSET
+                                                     : POSIX_TRACE_SUB_EVENTSET) == 0);
+}
+
+static trace_id_t create(int policy, int fd)
+{
+    trace_attr_t attr;
+    trace_id_t trid;
+
+    NEED(posix_trace_eventid_open("tick", &tick) == 0);
+    NEED(posix_trace_attr_init(&attr) == 0);
+    NEED(posix_trace_attr_setstreamsize(&attr, 16384) == 0);
+    NEED(posix_trace_attr_setmaxdatasize(&attr, 64) == 0);
+    NEED(posix_trace_attr_setstreamfullpolicy(&attr, policy) == 0);
+    NEED(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND) == 0);
+    if (fd < 0)
+        NEED(posix_trace_create(0, &attr, &trid) == 0);
+    else
+        NEED(posix_trace_create_withlog(0, &attr, fd, &trid) == 0);
+    return trid;
+}
+
+/* Its consumer makes no round as long as the lock of reading is held. */
+static struct pt_stream *hold_rounds(trace_id_t trid)
+{
+    struct pt_stream *s = pt_handle_get(trid, ~0u);
+
+    NEED(s != NULL);
+    pt_stream_lock_reading(s);
+    return s;
+}
+
+static void let_rounds(struct pt_stream *s)
+{
+    pthread_mutex_unlock(&s->reading);
+    pt_handle_put(s);
+}
+
+/* Until events were overwritten, or the stream is full; then the filter changes twice. */
+static void lose_and_change(trace_id_t trid, const struct pt_stream *s, int i)
+{
+    const struct pt_seg_header *h = s->seg->h;
+
+    filter_marks(trid, !cases[i].shown);
+    NEED(posix_trace_start(trid) == 0);
+    do
+        posix_trace_event(tick, "tick", 4);
+    while (pt_load_seqcst(&h->lost_last_ts) == 0 && !pt_state_is_full(pt_load_seqcst(&h->state)));
+    filter_marks(trid, cases[i].shown);
+    filter_marks(trid, cases[i].shown);
+}
+
+static void read_all(trace_id_t trid)
+{
+    struct posixtrace_event e;
+    int none, automatic;
+
+    stops = overflows = resumes = 0;
+    for (;;) {
+        NEED(posixtrace_next_event(trid, &e, &none) == 0);
+        if (none)
+            return;
+        memcpy(&automatic, e.data, e.id == POSIX_TRACE_STOP ? sizeof automatic : 0);
+        stops += e.id == POSIX_TRACE_STOP && automatic;
+        overflows += e.id == POSIX_TRACE_OVERFLOW;
+        resumes += e.id == POSIX_TRACE_RESUME;
+    }
+}
+
+static void read_log(int fd)
+{
+    trace_id_t trid;
+
+    ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    read_all(trid);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+
+static void check_marks(int i)
+{
+    ck_assert_uint_eq(stops, cases[i].shown && cases[i].policy != POSIX_TRACE_LOOP);
+    ck_assert_uint_eq(overflows, cases[i].shown && cases[i].policy != POSIX_TRACE_UNTIL_FULL);
+    /* That of FLUSH is made at the restart, by the later filter. */
+    ck_assert_uint_eq(resumes, cases[i].policy == POSIX_TRACE_LOOP ? cases[i].shown
+                      : cases[i].policy == POSIX_TRACE_FLUSH && !cases[i].shown);
+}
+
+START_TEST(in_a_log)
+{
+    int fd = log_file();
+    trace_id_t trid = create(cases[_i].policy, fd);
+    struct pt_stream *s = hold_rounds(trid);
+
+    lose_and_change(trid, s, _i);
+    let_rounds(s);
+    while (cases[_i].policy != POSIX_TRACE_LOOP && pt_load_seqcst(&s->seg->h->gap_to) == 0)
+        NEED(posix_trace_flush(trid) == 0);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    read_log(fd);
+    check_marks(_i);
+    close(fd);
+}
+END_TEST
+
+START_TEST(after_a_kill)
+{
+    int fd = log_file(), status;
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        trace_id_t trid = create(cases[_i].policy, fd);
+
+        lose_and_change(trid, hold_rounds(trid), _i);
+        kill(getpid(), SIGKILL);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    read_log(fd);
+    /* Killed before the restart. */
+    if (cases[_i].policy == POSIX_TRACE_FLUSH)
+        resumes += !cases[_i].shown;
+    check_marks(_i);
+    close(fd);
+}
+END_TEST
+
+static int any_stream(void *file, const struct posixtrace_stream *s)
+{
+    strcpy(file, s->file);
+    return s->owner == getpid();
+}
+
+/* A stream without a log has no policy FLUSH. */
+START_TEST(to_readers)
+{
+    char file[sizeof ((struct posixtrace_stream *)0)->file];
+    trace_id_t trid = create(cases[_i].policy, -1), onlooker;
+    struct pt_stream *s = pt_handle_get(trid, ~0u);
+
+    ck_assert_ptr_nonnull(s);
+    ck_assert_int_eq(posixtrace_stream_list(any_stream, file), 1);
+    ck_assert_int_eq(posixtrace_attach(file, &onlooker), 0);
+    lose_and_change(trid, s, _i);
+    pt_handle_put(s);
+    read_all(onlooker);
+    check_marks(_i);
+    read_all(trid);
+    check_marks(_i);
+    ck_assert_int_eq(posixtrace_detach(onlooker), 0);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
+
+/* The first one of a stop or a loss chooses; the next stop or loss is free again. */
+START_TEST(chosen_once)
+{
+    static struct pt_seg_header h;
+    struct pt_seg seg = { .h = &h, .g = { .clock = PT_CLOCK_MONOTONIC } };
+    uint64_t state = pt_state_make(PT_AUTOSTOPPED, 100), choice;
+
+    memset(&h, 0, sizeof h);
+    h.lost_first_ts = UINT64_MAX;
+    pt_set_add(&h.filters[0], POSIX_TRACE_STOP);
+    ck_assert_uint_eq(pt_stop_marks_choose(&h, state), PT_MARK_STOP);
+    h.filter_now = 1;
+    ck_assert_uint_eq(pt_stop_marks_choose(&h, pt_state_turn(state, PT_HALTED)), PT_MARK_STOP);
+    ck_assert_uint_eq(pt_stop_marks(&h, state), PT_MARK_STOP);
+    ck_assert_uint_eq(pt_stop_marks(&h, pt_state_make(PT_AUTOSTOPPED, 101)), 0);
+
+    pt_set_add(&h.filters[1], POSIX_TRACE_RESUME);
+    pt_loss_marks_choose(&seg);
+    ck_assert_uint_eq(pt_loss_marks_take(&h), 0);
+    h.lost_first_ts = 70;
+    pt_loss_marks_choose(&seg);
+    h.filter_now = 0;
+    pt_loss_marks_choose(&seg);
+    choice = pt_loss_marks_take(&h);
+    ck_assert_uint_eq(pt_state_of(choice), PT_MARK_RESUME);
+    ck_assert(pt_loss_marks_cover(choice, 70));
+    ck_assert(!pt_loss_marks_cover(choice, pt_clock_now(PT_CLOCK_MONOTONIC) + 1));
+    ck_assert_uint_eq(pt_loss_marks_take(&h), 0);
+    /* Events that were lost for want of memory. */
+    h.lost_first_ts = UINT64_MAX;
+    h.missed_last = 90;
+    pt_loss_marks_choose(&seg);
+    ck_assert_uint_ne(pt_loss_marks_take(&h), 0);
+    h.missed_told = 90;
+    pt_loss_marks_choose(&seg);
+    ck_assert_uint_eq(pt_loss_marks_take(&h), 0);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+    tcase_add_test(tc, chosen_once);
+    tcase_add_loop_test(tc, in_a_log, 0, CASES);
+    tcase_add_loop_test(tc, after_a_kill, 0, CASES);
+    tcase_add_loop_test(tc, to_readers, 0, 2);
+    tcase_add_loop_test(tc, to_readers, 4, 6);
+}
+
+int main(void)
+{
+    return run_suite("mark filter", "stream", NULL, add);
+}
