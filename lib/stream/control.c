@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* Steering an active stream: start, stop, filter, clear, flush. */
+/* Steering an active stream: start, stop, clear, flush. */
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -10,8 +10,6 @@
 #include "base/sys.h"
 #include "base/thread.h"
 #include "ring/dir.h"
-#include "ring/mark_filter.h"
-#include "ring/start_filter.h"
 #include "stream/attached.h"
 #include "stream/flush.h"
 #include "stream/gates.h"
@@ -262,90 +260,21 @@ int pt_stream_stop(struct pt_stream *s, uint64_t addr)
     return 0;
 }
 
-/* A new event set, or a new expression, or both of them. */
-struct change {
-    const struct pt_set *set;    /* or NULL */
-    int how;
-    const char *expression;      /* or NULL */
-    int error;
-};
-
-static void make_room(struct pt_stream *s, struct pt_page *page, unsigned bit, void *context)
+static void make_room(struct pt_stream *s, struct pt_page *page, unsigned bit, void *error)
 {
-    struct change *c = context;
+    int *e = error;
 
     (void)s;
     if (pt_page_take_shadow(page, bit) < 0)
-        c->error = -EAGAIN;
+        *e = -EAGAIN;
 }
 
-/* The filter was changed in a full stream: it has been restarted meanwhile, and its START shows
- * the one before (ring/start_filter.h). */
-static bool is_not_in_start(struct pt_seg_header *h)
+int pt_stream_make_room(struct pt_stream *s)
 {
-    return pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING &&
-           pt_start_filter_choose(h) != pt_load_seqcst(&h->filter_now) % PT_FILTERS;
-}
+    int e = 0;
 
-/* The lock is held.  0, -EINVAL, -EBUSY, -EAGAIN. */
-static int change_filter(struct pt_stream *s, struct change *c, uint64_t addr)
-{
-    struct pt_seg_header *h = s->seg->h;
-    struct pt_set change[2];
-    uint64_t state;
-
-    pt_set_copy(&change[0], pt_seg_filter(h));
-    change[1] = change[0];
-    if (c->set && !pt_set_change(&change[1], c->set, c->how))
-        return -EINVAL;
-    if (c->expression && c->expression[0])
-        each_page(s, make_room, c);
-    if (c->error)
-        return c->error;
-    state = pt_load_seqcst(&h->state);
-    pt_start_filter_choose(h);
-    if (pt_state_is_full(state))
-        pt_stop_marks_choose(h, state);
-    pt_loss_marks_choose(s->seg);
-    if (pt_state_of(state) == PT_RUNNING)
-        pt_stream_put_control(s, POSIX_TRACE_FILTER, change, sizeof change, addr);
-    if (!pt_steer_set_filter(s, &change[1], c->expression) && pt_steer_holds(s))
-        return -EBUSY;
-    if (pt_state_is_full(state) && is_not_in_start(h))
-        pt_stream_put_control(s, POSIX_TRACE_FILTER, change, sizeof change, addr);
-    pt_steer_settle(s, false);
-    return 0;
-}
-
-static int set_filter(struct pt_stream *s, struct change *c, uint64_t addr)
-{
-    int r, e;
-
-    do {
-        r = pt_steer_begin(s);
-        if (r < 0)
-            return r;
-        c->error = 0;
-        e = change_filter(s, c, addr);
-    } while (!pt_steer_end(s) && e == 0);
-    /* No event of a type that is filtered now is stamped after we return: in this process, and
-     * in others but for a thread that stands between its look at the gate and its store of
-     * inside (steps 1 to 6 of event.h), or inside an event for a second. */
-    if (e == 0) {
-        pt_threads_left();
-        pt_stream_wait_for_writers(s, false);
-    }
+    each_page(s, make_room, &e);
     return e;
-}
-
-int pt_stream_set_filter(struct pt_stream *s, const struct pt_set *set, int how, uint64_t addr)
-{
-    return set_filter(s, &(struct change){ .set = set, .how = how }, addr);
-}
-
-int pt_stream_set_expression(struct pt_stream *s, const char *expression, uint64_t addr)
-{
-    return set_filter(s, &(struct change){ .expression = expression }, addr);
 }
 
 /* The lock is held.  The time of the clear. */
@@ -353,11 +282,11 @@ static uint64_t forget_all(struct pt_stream *s)
 {
     struct pt_seg_header *h = s->seg->h;
     struct pt_set nothing;
-    uint64_t state = pt_load_seqcst(&h->state), ts;
+    uint64_t state = pt_load_seqcst(&h->state), ts, version;
     int by_call = 0;
 
     pt_set_empty(&nothing);
-    pt_steer_set_filter(s, &nothing, "");
+    pt_steer_set_filter(s, &nothing, "", &version);
     while (pt_state_is_full(state)) {
         if (!pt_cas_seqcst(&h->state, &state, pt_state_make(PT_SUSPENDED, 0)))
             continue;

@@ -348,7 +348,8 @@ static unsigned claim_place(struct pt_seg_header *h, uint64_t now)
     return PT_FILTERS;
 }
 
-bool pt_steer_set_filter(struct pt_stream *s, const struct pt_set *set, const char *expression)
+bool pt_steer_set_filter(struct pt_stream *s, const struct pt_set *set, const char *expression,
+                         uint64_t *version)
 {
     struct pt_seg_header *h = s->seg->h;
     uint64_t now = pt_load_seqcst(&h->filter_now);
@@ -364,8 +365,8 @@ bool pt_steer_set_filter(struct pt_stream *s, const struct pt_set *set, const ch
         pt_seg_expression(h, (char *)text);
     pt_set_copy(&h->filters[place], set);
     pt_copy_watched(h->expressions[place], text, sizeof text);
-    done = pt_steer_holds(s) &&
-           pt_cas_seqcst(&h->filter_now, &now, (now / PT_FILTERS + 1) * PT_FILTERS + place);
+    *version = (now / PT_FILTERS + 1) * PT_FILTERS + place;
+    done = pt_steer_holds(s) && pt_cas_seqcst(&h->filter_now, &now, *version);
     pt_store_seqcst(&h->filter_user[place], 0u);
     return done;
 }

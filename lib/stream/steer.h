@@ -28,8 +28,9 @@ bool pt_steer_holds(const struct pt_stream *s);
 bool pt_steer_end(struct pt_stream *s);
 
 /* Puts a set and an expression (NULL: the one that is) into force, unless we were passed
- * by.  False: nothing has changed. */
-bool pt_steer_set_filter(struct pt_stream *s, const struct pt_set *set, const char *expression);
+ * by; *version is then what h->filter_now has become.  False: nothing has changed. */
+bool pt_steer_set_filter(struct pt_stream *s, const struct pt_set *set, const char *expression,
+                         uint64_t *version);
 
 /* What the state word says: the gates, and, after a holder that did not end what
  * it had begun, the record that is missing.  The lock is held. */

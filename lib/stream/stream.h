@@ -121,6 +121,8 @@ bool pt_stream_put_control(struct pt_stream *s, uint32_t id, const void *data, u
 void pt_stream_put_mark(struct pt_stream *s, uint32_t id, uint64_t addr);
 /* Opens or closes the gates in every process that the stream traces. */
 void pt_stream_update_gates(struct pt_stream *s, bool open);
+/* So that the gates of all traced processes can be set to ask; -EAGAIN. */
+int pt_stream_make_room(struct pt_stream *s);
 
 /* Takes the stream out of the pages of other processes. */
 void pt_stream_forget_processes(struct pt_stream *s);

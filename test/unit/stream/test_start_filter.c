@@ -31,9 +31,9 @@ static unsigned starts, filters;
 static void (*before_change)(void), (*after_change)(void);
 
 bool __real_pt_steer_set_filter(struct pt_stream *s, const struct pt_set *set,
-                                const char *expression);
+                                const char *expression, uint64_t *version);
 bool __wrap_pt_steer_set_filter(struct pt_stream *s, const struct pt_set *set,
-                                const char *expression);
+                                const char *expression, uint64_t *version);
 
 static void call_once(void (**at)(void))
 {
@@ -45,12 +45,12 @@ static void call_once(void (**at)(void))
 }
 
 bool __wrap_pt_steer_set_filter(struct pt_stream *s, const struct pt_set *set,
-                                const char *expression)
+                                const char *expression, uint64_t *version)
 {
     bool done;
 
     call_once(&before_change);
-    done = __real_pt_steer_set_filter(s, set, expression);
+    done = __real_pt_steer_set_filter(s, set, expression, version);
     call_once(&after_change);
     return done;
 }
@@ -336,6 +336,47 @@ START_TEST(chosen_once)
 }
 END_TEST
 
+static trace_id_t other;
+static bool changes;
+
+/* Another controller takes the lock away.  It need not wait for the holder, which is its own
+ * thread. */
+static void pass_by(void)
+{
+    trace_event_set_t set;
+
+    NEED(posix_trace_eventset_empty(&set) == 0);
+    NEED(posix_trace_start(other) == 0);
+    if (changes)
+        NEED(posix_trace_set_filter(other, &set, POSIX_TRACE_SET_EVENTSET) == 0);
+}
+
+/* The change is in force when its controller is passed by, which has recorded it, or has yet to
+ * because the stream was full: it is recorded once, and again if the other has changed the
+ * filter. */
+START_TEST(passed_by)
+{
+    char file[sizeof ((struct posixtrace_stream *)0)->file];
+    bool full = _i == 1;
+
+    changed = create(POSIX_TRACE_UNTIL_FULL, -1);
+    changes = _i == 2;
+    ck_assert_int_eq(posixtrace_stream_list(any_stream, file), 1);
+    ck_assert_int_eq(posixtrace_attach(file, &other), 0);
+    if (full) {
+        fill_stream(changed);
+        before_change = restart;
+    }
+    after_change = pass_by;
+    change(changed, tock);
+    read_all(changed);
+    ck_assert_uint_eq(filters, changes ? 3 : 1);
+    ck_assert(last_has(tick) && last_has(tock));
+    ck_assert_int_eq(posixtrace_detach(other), 0);
+    ck_assert_int_eq(posix_trace_shutdown(changed), 0);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_add_test(tc, chosen_once);
@@ -343,6 +384,7 @@ static void add(TCase *tc)
     tcase_add_loop_test(tc, after_a_kill, 0, sizeof cases / sizeof *cases);
     tcase_add_loop_test(tc, to_an_onlooker, 0, 2);
     tcase_add_loop_test(tc, restarted_meanwhile, 0, 2);
+    tcase_add_loop_test(tc, passed_by, 0, 3);
 }
 
 int main(void)
