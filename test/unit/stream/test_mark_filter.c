@@ -102,8 +102,10 @@ static void read_all(trace_id_t trid)
         NEED(posixtrace_next_event(trid, &e, &none) == 0);
         if (none)
             return;
-        memcpy(&automatic, e.data, e.id == POSIX_TRACE_STOP ? sizeof automatic : 0);
-        stops += e.id == POSIX_TRACE_STOP && automatic;
+        automatic = 0;
+        if (e.id == POSIX_TRACE_STOP)
+            memcpy(&automatic, e.data, sizeof automatic);
+        stops += automatic != 0;
         overflows += e.id == POSIX_TRACE_OVERFLOW;
         resumes += e.id == POSIX_TRACE_RESUME;
     }
