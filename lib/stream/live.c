@@ -31,6 +31,18 @@ int pt_live_init(struct pt_live *l, struct pt_seg *seg)
     return l->buffer ? 0 : -ENOMEM;
 }
 
+/* What was overwritten before lies between the clear, or else the creation, and the first event
+ * that is left: a gap, which metrics have to know of. */
+static void begin_in_gap(struct pt_live *l)
+{
+    uint64_t created = pt_load_relaxed(&l->seg->h->sync_first.ts);
+
+    if (l->lost_last <= l->clear_ts)
+        return;
+    l->overflow_due = true;
+    l->overflow_ts = l->clear_ts > created ? l->clear_ts : created;
+}
+
 int pt_live_look_on(struct pt_live *l, struct pt_seg *seg)
 {
     const struct pt_seg_header *h = seg->h;
@@ -47,6 +59,7 @@ int pt_live_look_on(struct pt_live *l, struct pt_seg *seg)
     l->clear_ts = pt_load_seqcst(&h->clear_ts);
     if (l->clear_ts > l->from_ts)
         l->from_ts = l->clear_ts - 1;
+    begin_in_gap(l);
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         l->from_no_slot[c] = pt_load_relaxed(&h->lost_no_slot[c]);
     r = pt_live_refresh(l);

@@ -10,9 +10,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <posixtrace/attach.h>
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include <posixtrace/metrics.h>
+#include <posixtrace/stream.h>
 #include "support/flush_log.h"
 #include "support/run_suite.h"
 
@@ -186,6 +188,48 @@ START_TEST(gaps_at_the_ends)
 }
 END_TEST
 
+static int own_stream(void *file, const struct posixtrace_stream *s)
+{
+    memcpy(file, s->file, sizeof s->file);
+    return s->owner == getpid();
+}
+
+/* A begin inside of another measurement does not count, and whether there is one nobody knows. */
+START_TEST(overwritten_before_the_attach)
+{
+    char file[sizeof ((struct posixtrace_stream *)0)->file];
+    trace_id_t own, trid;
+    trace_attr_t attr;
+    bool more;
+
+    begin(POSIX_TRACE_APPEND, 1 << 20);
+    ck_assert_int_eq(posix_trace_shutdown(stream), 0);
+    posixtrace_metric_run_free(run);
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamsize(&attr, 16384), 0);
+    ck_assert_int_eq(posix_trace_create(0, &attr, &own), 0);
+    ck_assert_int_eq(posix_trace_start(own), 0);
+    for (unsigned i = 0; i < 5000; i++)
+        posix_trace_event(types[i == 0 ? 0 : 1], NULL, 0);
+    ck_assert_int_eq(posixtrace_stream_list(own_stream, file), 1);
+    ck_assert_int_eq(posixtrace_attach(file, &trid), 0);
+    for (unsigned i = 0; i < 4; i++)
+        posix_trace_event(types[i % 2 * 2], NULL, 0);
+    ck_assert_int_eq(posixtrace_metric_run_begin((const posixtrace_metric_t *[]){ metric }, 1, trid,
+                                                 note, &now, &run), 0);
+    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
+    posixtrace_metric_run_end(run);
+    ck_assert_uint_eq(now.known, 1);
+    ck_assert_uint_eq(now.unknown, 1);
+    posixtrace_metric_run_free(run);
+    posixtrace_metric_free(metric);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+    ck_assert_int_eq(posix_trace_close(log_trid), 0);
+    close(fd);
+}
+END_TEST
+
 static int refuse_unknown(void *context, const struct posixtrace_measurement *m)
 {
     *(unsigned *)context += 1;
@@ -223,6 +267,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, whole_ones_of_a_log_that_overtakes);
     tcase_add_test(tc, gaps_at_the_ends);
     tcase_add_test(tc, refused_at_the_end);
+    tcase_add_test(tc, overwritten_before_the_attach);
 }
 
 int main(void)

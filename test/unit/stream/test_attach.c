@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <posixtrace/attach.h>
 #include <posixtrace/event.h>
@@ -232,6 +233,46 @@ static uint64_t lost_before(trace_id_t trid, unsigned cause)
     ck_assert_uint_eq(sum, 0);
     return lost[cause];
 }
+
+static trace_event_id_t next(trace_id_t trid, struct posixtrace_event *e)
+{
+    int none;
+
+    ck_assert_int_eq(posixtrace_next_event(trid, e, &none), 0);
+    ck_assert(!none);
+    return e->id;
+}
+
+/* What was overwritten before the attach is a gap before the first event, what was cleared is
+ * none; _i: its owner has read events in between. */
+START_TEST(overwritten_earlier)
+{
+    trace_id_t own = create(POSIX_TRACE_LOOP, -1), trid;
+    struct posixtrace_event e;
+    struct timespec before;
+
+    clock_gettime(CLOCK_REALTIME, &before);
+    trace(0, 5000);
+    if (_i) {
+        ck_assert_uint_eq(next(own, &e), POSIX_TRACE_OVERFLOW);
+        trace(5000, 10000);
+    }
+    trid = attach();
+    ck_assert_uint_eq(next(trid, &e), POSIX_TRACE_OVERFLOW);
+    /* When the stream was created. */
+    ck_assert_int_le(e.ns, (int64_t)before.tv_sec * 1000000000 + before.tv_nsec);
+    ck_assert_uint_eq(next(trid, &e), POSIX_TRACE_RESUME);
+    ck_assert_uint_eq(next(trid, &e), tick);
+    ck_assert_uint_eq(missed(trid), 0);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_clear(own), 0);
+    trace(0, 7);
+    trid = attach();
+    ck_assert_uint_eq(next(trid, &e), tick);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
 
 static void *trace_and_end(void *unused)
 {
@@ -471,6 +512,7 @@ static void add(TCase *t)
     tcase_add_test(t, callbacks);
     tcase_add_test(t, reading_takes_nothing);
     tcase_add_test(t, overtaken);
+    tcase_add_loop_test(t, overwritten_earlier, 0, 2);
     tcase_add_test(t, lost_earlier);
     tcase_add_test(t, full_earlier);
     tcase_add_test(t, full_and_restarted);
