@@ -6,7 +6,7 @@
  *   btf_words.c  entity types, actions, who may cause them, in which version
  *   btf_lines.c  lines of a file, parameters, mappings, fields of an event
  *   btf_names.c  entities by name, bounded
- *   btf_read.c   import; btf_read_events.c: what lines become
+ *   btf_read.c   import; btf_read_events.c: what lines become; btf_order.c: sorting
  *   btf_jobs.c   processes as threads, with system events
  *   btf_write.c  export; btf_write_types.c: what types become; btf_out.c: lines
  *   btf_tasks.c  threads as processes
@@ -143,6 +143,9 @@ struct pt_btf_event {
 
 /* NULL, or what is wrong with the line, a static text. */
 const char *pt_btf_file_event(const struct pt_btf_file *f, char *text, struct pt_btf_event *e);
+/* The time of an event's line, which is cut there, in the file's unit and in nanoseconds;
+ * false: it has none. */
+bool pt_btf_file_time(const struct pt_btf_file *f, char *text, int64_t *time, int64_t *ns);
 /* In nanoseconds; false: beyond what 64 bits hold. */
 bool pt_btf_file_ns(const struct pt_btf_file *f, int64_t time, int64_t *ns);
 /* Of an ISO 8601 date, since 1970; false: it is none. */

@@ -315,6 +315,16 @@ const char *pt_btf_file_event(const struct pt_btf_file *f, char *text, struct pt
     return NULL;
 }
 
+bool pt_btf_file_time(const struct pt_btf_file *f, char *text, int64_t *time, int64_t *ns)
+{
+    char *comma = strchr(text, ',');
+
+    if (!comma)
+        return false;
+    *comma = '\0';
+    return take_integer(trim(text), time) && *time >= 0 && pt_btf_file_ns(f, *time, ns);
+}
+
 bool pt_btf_file_ns(const struct pt_btf_file *f, int64_t time, int64_t *ns)
 {
     *ns = time / f->divide;

@@ -56,7 +56,7 @@ static bool flush_parameters(struct pt_btf_reader *r)
     while (at < end) {
         const char *value = at + strlen(at) + 1;
 
-        if (!pt_btf_reader_parameter(r, at, value))
+        if (!pt_btf_reader_parameter(r, at, value, r->base))
             return false;
         at = value + strlen(value) + 1;
     }
@@ -70,8 +70,10 @@ static bool keep_parameter(struct pt_btf_reader *r, const struct pt_btf_header *
 
     if (value > PT_BTF_DATA_MAX / 2 || name > PT_BTF_DATA_MAX / 4)
         return bad_line(r, r->file.line, "a parameter that is too long");
+    if (r->has_events && r->spool.file)
+        return pt_btf_reader_put_parameter(r, h->name, h->value);
     if (r->has_events)
-        return pt_btf_reader_parameter(r, h->name, h->value);
+        return pt_btf_reader_parameter(r, h->name, h->value, r->last_ns);
     if (r->parameter_bytes + name + value > PARAMETERS_MAX)
         return bad_line(r, r->file.line, "more parameters than are kept (64 KiB)");
     memcpy(r->parameters + r->parameter_bytes, h->name, name);
@@ -111,14 +113,14 @@ static bool time_of(struct pt_btf_reader *r, const struct pt_btf_event *e, int64
     uint64_t line = r->file.line;
 
     *go_on = true;
-    if (r->has_events && e->time < r->last_time)
+    if (r->has_events && !r->spool.file && e->time < r->last_time)
         *go_on = bad_line(r, line, "time %" PRIi64 " is before %" PRIi64 " of line %" PRIu64,
                           e->time, r->last_time, r->last_line);
     else if (e->time < 0)
         *go_on = bad_line(r, line, "time %" PRIi64 " is negative", e->time);
     else if (!pt_btf_file_ns(&r->file, e->time, ns) || __builtin_add_overflow(*ns, r->base, ns))
         *go_on = bad_line(r, line, "time %" PRIi64 " is beyond the year 2262", e->time);
-    else if (*ns < r->last_ns)
+    else if (!r->spool.file && *ns < r->last_ns)
         *go_on = bad_line(r, line, "the time scale has changed before it");
     else
         return true;
@@ -148,8 +150,8 @@ static bool take_event(struct pt_btf_reader *r, char *text)
     r->has_events = true;
     r->last_ns = ns;
     r->last_time = e.time;
-    r->last_line = r->file.line;
-    return pt_btf_reader_event(r, &e, ns);
+    r->last_line = r->line = r->file.line;
+    return r->spool.file ? pt_btf_reader_put_event(r, &e, ns) : pt_btf_reader_event(r, &e, ns);
 }
 
 static bool is_blank(const char *text)
@@ -168,21 +170,33 @@ static bool take_line(struct pt_btf_reader *r, int kind, char *text)
     return text[0] == '#' ? take_parameter(r, text) : take_event(r, text);
 }
 
-static void read_lines(struct pt_btf_reader *r)
+/* Ends with PT_BTF_END, with a negative errno, or with job->error. */
+static int take_lines(struct pt_btf_reader *r)
 {
     char *text = NULL;
     int kind;
 
-    while ((kind = pt_btf_file_next(&r->file, &text)) != PT_BTF_END) {
-        if (kind < 0) {
-            pt_job_fail(r->job, -kind, "cannot read behind line %" PRIu64 ": %s", r->file.line,
-                        strerror(-kind));
-            return;
-        }
+    while ((kind = pt_btf_file_next(&r->file, &text)) > PT_BTF_END) {
+        if (r->spool.file && !pt_job_progress(r->job, r->file.line))
+            break;
         if (!take_line(r, kind, text))
-            return;
+            break;
     }
-    if (!r->has_events && r->bad_lines)
+    return kind;
+}
+
+static void read_lines(struct pt_btf_reader *r)
+{
+    int end = take_lines(r);
+
+    if (r->spool.file && !r->job->error)
+        pt_btf_reader_add_sorted(r);
+    if (end < 0)
+        pt_job_fail(r->job, -end, "cannot read after line %" PRIu64 ": %s", r->file.line,
+                    strerror(-end));
+    else if (end > PT_BTF_END)
+        return;
+    else if (!r->has_events && r->bad_lines)
         pt_job_fail(r->job, EILSEQ, "not BTF: line %" PRIu64 ": %s", r->first_bad_line,
                     r->first_bad);
     else if (!r->has_events && r->file.line == 0)
@@ -200,27 +214,66 @@ static void take_options(struct pt_btf_reader *r)
         pt_job_fail(r->job, EINVAL, "strict '%.40s': yes or no", strict);
 }
 
+/* From the first line on, which is where the input was when it was given to us. */
+static int open_file(struct pt_btf_reader *r, off_t start)
+{
+    pt_btf_file_deinit(&r->file);
+    clearerr(r->input);
+    if (start >= 0 && fseeko(r->input, start, SEEK_SET) != 0)
+        return errno;
+    return pt_btf_file_init(&r->file, r->input);
+}
+
+/* Finds out first whether the lines are in order, but where one that is not ends the import. */
+static int read_file(struct pt_btf_reader *r)
+{
+    bool in_order = true;
+    off_t start = -1;
+    int error = 0;
+
+    r->input = r->job->file;
+    if (!r->strict) {
+        error = pt_temporary_input(r->job->file, &r->input);
+        if (error)
+            return pt_job_fail(r->job, error, "cannot copy the input to a temporary file "
+                               "(TMPDIR), to read it twice: %s", strerror(error));
+        start = ftello(r->input);
+        error = open_file(r, start);
+        in_order = error || pt_btf_reader_is_in_order(r);
+    }
+    if (!error && !r->job->error)
+        error = open_file(r, start);
+    if (error)
+        return pt_job_fail(r->job, error, "cannot read lines: %s", strerror(error));
+    error = in_order ? 0 : pt_spool_open(&r->spool);
+    if (error)
+        pt_btf_reader_cannot_sort(r, error);
+    if (!r->job->error)
+        read_lines(r);
+    return r->job->error;
+}
+
 int pt_btf_read(struct pt_job *job)
 {
     struct pt_btf_reader *r = calloc(1, sizeof *r);
-    int error = r ? pt_btf_file_init(&r->file, job->file) : ENOMEM;
 
-    if (!error) {
-        r->job = job;
-        take_options(r);
-        r->data = malloc(PT_BTF_DATA_MAX);
-        r->parameters = malloc(PARAMETERS_MAX);
-        if (!r->data || !r->parameters)
-            error = ENOMEM;
-        else if (!job->error)
-            read_lines(r);
-    }
-    if (r) {
-        pt_btf_file_deinit(&r->file);
-        pt_btf_jobs_free(&r->jobs);
-        free(r->data);
-        free(r->parameters);
-        free(r);
-    }
-    return error ? pt_job_fail(job, error, "no memory") : job->error;
+    if (!r)
+        return pt_job_fail(job, ENOMEM, "no memory");
+    r->job = job;
+    take_options(r);
+    r->data = malloc(PT_BTF_DATA_MAX);
+    r->parameters = malloc(PARAMETERS_MAX);
+    if (!r->data || !r->parameters)
+        pt_job_fail(job, ENOMEM, "no memory");
+    if (!job->error)
+        read_file(r);
+    if (r->input && r->input != job->file)
+        fclose(r->input);
+    pt_spool_close(&r->spool);
+    pt_btf_file_deinit(&r->file);
+    pt_btf_jobs_free(&r->jobs);
+    free(r->data);
+    free(r->parameters);
+    free(r);
+    return job->error;
 }

@@ -158,7 +158,7 @@ static bool add_other(struct pt_btf_reader *r, const struct pt_btf_event *e, int
     char word[48];
 
     pt_job_note(r->job, PT_BTF_READ_WORD, "line %" PRIu64 ": %s '%s' is not known to BTF",
-                r->file.line, e->type == PT_BTF_TYPES ? "type" : "event",
+                r->line, e->type == PT_BTF_TYPES ? "type" : "event",
                 pt_btf_shown(e->type == PT_BTF_TYPES ? e->type_name : e->action, word));
     if (!r->described_other && !pt_job_describe(r->job, PT_BTF_OTHER_EVENT, PT_BTF_OTHER_FIELDS))
         return false;
@@ -213,7 +213,7 @@ bool pt_btf_reader_event(struct pt_btf_reader *r, const struct pt_btf_event *e, 
         job = job_of(r, e, a, source, target, &thread);
     else
         pt_job_note(r->job, PT_BTF_READ_MANY, "line %" PRIu64 ": more than %d entities: '%s' is of "
-                    "no thread", r->file.line, PT_BTF_NAMES_MAX, pt_btf_shown(e->target, word));
+                    "no thread", r->line, PT_BTF_NAMES_MAX, pt_btf_shown(e->target, word));
     process = e->type == PT_BTF_T || e->type == PT_BTF_I;
     if (!(a ? add_known(r, e, a, ns, job, thread) : add_other(r, e, ns, job, thread)))
         return false;
@@ -226,7 +226,8 @@ bool pt_btf_reader_event(struct pt_btf_reader *r, const struct pt_btf_event *e, 
                                                  : pt_btf_jobs_cpu(&r->jobs, source, e->source));
 }
 
-bool pt_btf_reader_parameter(struct pt_btf_reader *r, const char *name, const char *value)
+bool pt_btf_reader_parameter(struct pt_btf_reader *r, const char *name, const char *value,
+                             int64_t ns)
 {
     if (!r->described_parameter &&
         !pt_job_describe(r->job, PT_BTF_PARAMETER_EVENT, PT_BTF_PARAMETER_FIELDS))
@@ -235,6 +236,5 @@ bool pt_btf_reader_parameter(struct pt_btf_reader *r, const char *name, const ch
     r->length = 0;
     put_text(r, name);
     put_text(r, value);
-    return add(r, PT_BTF_PARAMETER_EVENT, r->has_events ? r->last_ns : r->base, NULL, "", r->data,
-               r->length);
+    return add(r, PT_BTF_PARAMETER_EVENT, ns, NULL, "", r->data, r->length);
 }

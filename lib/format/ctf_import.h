@@ -14,6 +14,7 @@
 #include <babeltrace2/babeltrace.h>
 #include <signal.h>
 #include "format/ctf.h"
+#include "format/spool.h"
 
 enum ctf_record_kind { CTF_CLASS = 1, CTF_EVENT, CTF_LOST, CTF_NOTE, CTF_FAULT, CTF_END };
 
@@ -84,7 +85,9 @@ struct ctf_packets {
 };
 
 struct ctf_sink {
-    struct ctf_out out, *to;                       /* to: of events, this one or a spool's */
+    struct ctf_out out;
+    struct pt_spool *spool;                        /* NULL: records of events go to out */
+    int64_t  spool_ns;                             /* else: time of the message at hand */
     struct ctf_packets packets;
     struct ctf_map *maps[CTF_CLASSES_MAX];
     uint32_t map_count;
@@ -109,6 +112,8 @@ int64_t pt_ctf_time(struct ctf_sink *sink, struct ctf_clock *clock, const bt_mes
 void pt_ctf_stream_name(const bt_stream *stream, char *to, size_t size);
 /* Why it does not go on; the first counts.  The library's own words, if it has some. */
 void pt_ctf_fault(struct ctf_sink *sink, const char *text);
+/* Of the spool; 0: none. */
+void pt_ctf_fault_of_file(struct ctf_sink *sink, int error);
 void pt_ctf_fault_of_library(struct ctf_sink *sink, const char *otherwise);
 
 /* Reads the traces under the directory, says what is in them, and never returns.  sort:
@@ -124,30 +129,6 @@ struct ctf_merge;
 struct ctf_merge *pt_ctf_merge_new(bt_graph *graph, struct ctf_sink *sink, uint64_t inputs,
                                    bool sort, volatile sig_atomic_t *in_library);
 const bt_component_sink *pt_ctf_merge_component(const struct ctf_merge *merge);
-
-/* ---- records out of order (ctf_spool.c) ---- */
-
-struct ctf_spool_entry {
-    int64_t  ns;
-    uint64_t at;                                   /* in the file */
-};
-
-/* Records of streams that are not in order, in a file without a name; 16 bytes of memory
- * for each. */
-struct ctf_spool {
-    struct ctf_out out;
-    uint64_t flushed;                              /* bytes before those in out */
-    struct ctf_spool_entry *list;
-    size_t   count, room, next;
-};
-
-/* NULL: that was said. */
-struct ctf_spool *pt_ctf_spool_new(struct ctf_sink *sink);
-/* A record follows, put into spool->out. */
-void pt_ctf_spool_note(struct ctf_sink *sink, struct ctf_spool *spool, int64_t ns);
-void pt_ctf_spool_sort(struct ctf_sink *sink, struct ctf_spool *spool);
-/* The next one in order of time to the sink's out. */
-void pt_ctf_spool_take(struct ctf_sink *sink, struct ctf_spool *spool);
 
 /* ---- field classes and fields ---- */
 

@@ -7,9 +7,10 @@
  *
  * What is left is a stream whose own events go back in time.  A log is in order of time, so
  * the import ends there, unless sorting was asked for: then a first pass looks at the times
- * of all streams, and those that go back are sorted (ctf_spool.c) while the others are read
- * as ever.
+ * of all streams, and those that go back are sorted (spool.h) while the others are read
+ * as before.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,8 @@ struct ctf_merge {
     bool     sort;
     volatile sig_atomic_t *in_library;
     const bt_component_sink *component;
-    struct ctf_spool *spool;
+    struct pt_spool spool;            /* its file is NULL: none is needed */
+    uint8_t *record;                  /* CTF_RECORD_MAX, with the spool */
     uint64_t input_count, open_count;
     struct input *inputs, **heap;     /* heap: of open_count of them, the oldest first */
 };
@@ -163,17 +165,26 @@ static void spool_input(struct ctf_merge *m, struct input *in)
 {
     bool error = false;
 
-    m->sink->to = &m->spool->out;
+    m->sink->spool = &m->spool;
     while (!m->sink->failed && advance(m, in, &error)) {
-        pt_ctf_spool_note(m->sink, m->spool, in->ns);
-        if (!m->sink->failed)
-            take(m, in);
+        m->sink->spool_ns = in->ns;
+        take(m, in);
     }
-    m->sink->to = &m->sink->out;
+    m->sink->spool = NULL;
     m->sink->last_ns = INT64_MIN;
     in->sorted = true;
     if (error)
         pt_ctf_fault_of_library(m->sink, "the stream cannot be read");
+}
+
+/* The file stays open until the process ends. */
+static bool make_spool(struct ctf_merge *m)
+{
+    if (!m->spool.file) {
+        m->record = malloc(CTF_RECORD_MAX);
+        pt_ctf_fault_of_file(m->sink, m->record ? pt_spool_open(&m->spool) : ENOMEM);
+    }
+    return !m->sink->failed;
 }
 
 static void sort_streams(struct ctf_merge *m)
@@ -187,13 +198,11 @@ static void sort_streams(struct ctf_merge *m)
         if (m->sink->failed || !in->late)
             continue;
         say_late(m, in);
-        if (!m->spool)
-            m->spool = pt_ctf_spool_new(m->sink);
-        if (m->spool)
+        if (make_spool(m))
             spool_input(m, in);
     }
-    if (m->spool)
-        pt_ctf_spool_sort(m->sink, m->spool);
+    if (m->spool.file && !m->sink->failed)
+        pt_ctf_fault_of_file(m->sink, pt_spool_sort(&m->spool));
 }
 
 /* ---- the merge ---- */
@@ -262,16 +271,32 @@ static bool is_in_order(struct ctf_merge *m, struct input *in)
     return false;
 }
 
+/* The next record of the spool to the other process. */
+static void take_spooled(struct ctf_merge *m)
+{
+    int64_t ns = pt_spool_time(&m->spool);
+    uint32_t kind = 0;
+    size_t size;
+    int error = pt_spool_take(&m->spool, m->record, CTF_RECORD_MAX, &size);
+
+    pt_ctf_fault_of_file(m->sink, error);
+    if (error)
+        return;
+    if (ns > m->sink->last_ns)
+        m->sink->last_ns = ns;
+    memcpy(&kind, m->record, sizeof kind);
+    pt_ctf_out_put(&m->sink->out, (enum ctf_record_kind)kind, m->record + sizeof kind,
+                   size - sizeof kind, NULL, 0);
+}
+
 static void merge(struct ctf_merge *m)
 {
-    const struct ctf_spool *spool = m->spool;
-
     fill_heap(m);
     while (!m->sink->failed) {
-        bool spooled = spool && spool->next < spool->count;
+        bool spooled = pt_spool_has_more(&m->spool);
 
-        if (spooled && (!m->open_count || spool->list[spool->next].ns <= m->heap[0]->ns)) {
-            pt_ctf_spool_take(m->sink, m->spool);
+        if (spooled && (!m->open_count || pt_spool_time(&m->spool) <= m->heap[0]->ns)) {
+            take_spooled(m);
         } else if (m->open_count) {
             if (is_in_order(m, m->heap[0])) {
                 take(m, m->heap[0]);

@@ -60,6 +60,17 @@ void pt_ctf_fault(struct ctf_sink *s, const char *text)
     s->failed = true;
 }
 
+void pt_ctf_fault_of_file(struct ctf_sink *s, int error)
+{
+    char text[160];
+
+    if (!error)
+        return;
+    snprintf(text, sizeof text, "cannot sort streams with a temporary file (TMPDIR): %s",
+             strerror(error));
+    pt_ctf_fault(s, text);
+}
+
 /* Addresses in memory are of use to nobody. */
 static void drop_addresses(char *text)
 {
@@ -91,6 +102,22 @@ void pt_ctf_fault_of_library(struct ctf_sink *s, const char *otherwise)
 }
 
 /* ---- events ---- */
+
+/* To the other process, or into the spool of streams that are not in order. */
+static void put_record(struct ctf_sink *s, enum ctf_record_kind kind, const void *first,
+                       size_t first_size, const void *second, size_t second_size)
+{
+    uint32_t number = kind;
+    struct iovec parts[] = {
+        { &number, sizeof number }, { (void *)(uintptr_t)first, first_size },
+        { (void *)(uintptr_t)second, second_size }
+    };
+
+    if (!s->spool)
+        pt_ctf_out_put(&s->out, kind, first, first_size, second, second_size);
+    else
+        pt_ctf_fault_of_file(s, pt_spool_put(s->spool, s->spool_ns, parts, 3));
+}
 
 static struct ctf_map *new_map(struct ctf_sink *s, const bt_event *event)
 {
@@ -160,7 +187,7 @@ static void take_event(struct ctf_sink *s, const bt_message *message, int64_t ns
     s->last_ns = head.ns;
     head.class_index = map->index;
     length = pt_ctf_map_pack(map, &s->packets, event, &head, s->data);
-    pt_ctf_out_put(s->to, CTF_EVENT, &head, sizeof head, s->data, length);
+    put_record(s, CTF_EVENT, &head, sizeof head, s->data, length);
 }
 
 /* ---- what was lost ---- */
@@ -197,7 +224,7 @@ static void take_lost_events(struct ctf_sink *s, struct ctf_clock *clock, const 
                   bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(m),
                   bt_message_discarded_events_borrow_end_default_clock_snapshot_const(m));
     pt_ctf_stream_name(stream, name, sizeof name);
-    pt_ctf_out_put(s->to, CTF_LOST, &lost, sizeof lost, name, strlen(name));
+    put_record(s, CTF_LOST, &lost, sizeof lost, name, strlen(name));
 }
 
 static void take_lost_packets(struct ctf_sink *s, struct ctf_clock *clock, const bt_message *m)
@@ -214,7 +241,7 @@ static void take_lost_packets(struct ctf_sink *s, struct ctf_clock *clock, const
                   bt_message_discarded_packets_borrow_beginning_default_clock_snapshot_const(m),
                   bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(m));
     pt_ctf_stream_name(stream, name, sizeof name);
-    pt_ctf_out_put(s->to, CTF_LOST, &lost, sizeof lost, name, strlen(name));
+    put_record(s, CTF_LOST, &lost, sizeof lost, name, strlen(name));
 }
 
 void pt_ctf_take(struct ctf_sink *s, struct ctf_clock *clock, const bt_message *message,

@@ -271,7 +271,6 @@ _Noreturn void pt_ctf_source_run(const char *directory, int fd, bool sort)
     if (!s)
         _exit(1);
     s->sink.out.fd = fd;
-    s->sink.to = &s->sink.out;
     s->sink.last_ns = INT64_MIN;
     self = s;
     settle();

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "format/format.h"
+#include "format/spool.h"
 
 #define LINES     100u                  /* that Kiwi has room for */
 #define TIME_END  9999999999999         /* ns that it can show: 9999.999999999 s */
@@ -392,16 +393,17 @@ static int write_all(struct writer *w)
 static int write_kiwi(struct pt_job *job)
 {
     struct writer *w = calloc(1, sizeof *w);
+    int error;
 
     if (!w)
         return pt_job_fail(job, ENOMEM, "no memory");
     w->job = job;
     if (take_options(w)) {
-        w->body = tmpfile();
-        if (w->body)
-            write_all(w);
+        error = pt_temporary_file(&w->body);
+        if (error)
+            pt_job_fail(job, error, "cannot make a temporary file (TMPDIR): %s", strerror(error));
         else
-            pt_job_fail(job, errno, "cannot make a temporary file: %s", strerror(errno));
+            write_all(w);
     }
     if (w->body)
         fclose(w->body);

@@ -6,36 +6,12 @@
  * that neither sorted nor shuffled access reads much more than it uses.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "format/lines.h"
+#include "format/spool.h"
 
 enum { AHEAD_LEAST = 4096, AHEAD_MOST = 1 << 18 };
-
-static int open_spool(FILE **spool)
-{
-    const char *folder = secure_getenv("TMPDIR");
-    char name[4096];
-    int fd;
-
-    folder = folder && *folder ? folder : "/var/tmp";
-    fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        if (snprintf(name, sizeof name, "%s/posixtrace.XXXXXX", folder) >= (int)sizeof name)
-            return ENAMETOOLONG;
-        fd = mkostemp(name, O_CLOEXEC);
-        if (fd < 0)
-            return errno;
-        unlink(name);
-    }
-    *spool = fdopen(fd, "w+");
-    if (*spool)
-        return 0;
-    close(fd);
-    return ENOMEM;
-}
 
 static bool make_room(struct pt_lines *l)
 {
@@ -67,7 +43,7 @@ int pt_lines_open(struct pt_lines *l, FILE *from, bool quotes)
     l->next = l->window_at = l->file_at = l->start;
     if (!make_room(l))
         return ENOMEM;
-    error = l->piped ? open_spool(&l->spool) : 0;
+    error = l->piped ? pt_temporary_file(&l->spool) : 0;
     if (error)
         pt_lines_close(l);
     return error;

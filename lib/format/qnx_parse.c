@@ -13,34 +13,21 @@
 #include <unistd.h>
 #include <posixtrace/info.h>
 #include "format/qnx_parser.h"
+#include "format/spool.h"
 
 #define KEV_MAGIC "TRACE_HEADER_BEGIN::"
 #define AT_ONCE   64u
 
 /* ---- the file ---- */
 
-/* To a file without a name. */
 static FILE *copy_file(FILE *from)
 {
-    FILE *to = tmpfile();
-    char block[65536];
-    size_t got;
-    int error = to ? 0 : errno;
+    FILE *copy = NULL;
+    int error = pt_temporary_copy(from, &copy);
 
-    while (!error && (got = fread(block, 1, sizeof block, from)) > 0)
-        if (fwrite(block, 1, got, to) != got)
-            error = errno ? errno : EIO;
-    if (!error && ferror(from))
-        error = errno ? errno : EIO;
-    if (!error && fflush(to) != 0)
-        error = errno;
-    if (error && to) {
-        fclose(to);
-        to = NULL;
-    }
     fclose(from);
     errno = error;
-    return to;
+    return copy;
 }
 
 /* NULL with errno.  At its beginning, and can be read twice. */
@@ -101,7 +88,7 @@ static FILE *import_kev(FILE *from, const char *path, struct fault *fault)
     const struct posixtrace_format *format = posixtrace_format_find("kev");
     struct posixtrace_conversion conversion = { .name = path };
     posixtrace_log_builder_t *builder;
-    FILE *log;
+    FILE *log = NULL;
     int error;
 
     if (!format || !format->imports) {
@@ -109,8 +96,9 @@ static FILE *import_kev(FILE *from, const char *path, struct fault *fault)
               path);
         return NULL;
     }
-    log = tmpfile();
-    error = log ? posixtrace_log_builder_open(fileno(log), NULL, &builder) : errno;
+    error = pt_temporary_file(&log);
+    if (!error)
+        error = posixtrace_log_builder_open(fileno(log), NULL, &builder);
     if (!error) {
         error = posixtrace_import("kev", from, builder, &conversion);
         if (error)

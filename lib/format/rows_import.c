@@ -11,19 +11,14 @@
  * A fault ends what is read: what stands before it is added, and the fault is told.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "format/format.h"
 #include "format/lines.h"
 #include "format/rows_read.h"
+#include "format/spool.h"
 
 enum { NOTE_ORDER, NOTE_DESCRIPTION };
-
-struct place {
-    int64_t ns;
-    off_t   offset;
-};
 
 struct import {
     struct pt_job *job;
@@ -156,57 +151,34 @@ static int add_in_order(struct import *im)
     return tell_fault(im);
 }
 
-static int by_time(const void *a, const void *b)
+/* Notes all lines that are good. */
+static int note_places(struct import *im, struct pt_places *places)
 {
-    const struct place *x = a, *y = b;
-
-    if (x->ns != y->ns)
-        return x->ns < y->ns ? -1 : 1;
-    return x->offset < y->offset ? -1 : 1;
-}
-
-/* Notes all lines that are good; *late counts those older than one before them. */
-static int note_places(struct import *im, struct place **list, size_t *count, uint64_t *late)
-{
-    size_t room = 0;
-    int64_t newest = INT64_MIN;
     off_t offset;
 
-    while (next_event(im, &offset, NULL) == NEXT_EVENT) {
-        int64_t ns = im->row->event.ns;
-
-        if (*count == room) {
-            struct place *more;
-
-            room = room ? 2 * room : 4096;
-            more = reallocarray(*list, room, sizeof **list);
-            if (!more)
-                return pt_job_fail(im->job, ENOMEM, "no memory to sort lines that are not in "
-                                                    "the order of time");
-            *list = more;
-        }
-        (*list)[(*count)++] = (struct place){ ns, offset };
-        *late += ns < newest;
-        newest = ns > newest ? ns : newest;
-    }
+    while (next_event(im, &offset, NULL) == NEXT_EVENT)
+        if (pt_places_add(places, im->row->event.ns, (uint64_t)offset) != 0)
+            return pt_job_fail(im->job, ENOMEM, "no memory to sort lines that are not in "
+                                                "the order of time");
     return 0;
 }
 
-static int add_places(struct import *im, const struct place *list, size_t count)
+static int add_places(struct import *im, const struct pt_places *places)
 {
     struct pt_scan_error error;
     const char *line;
     size_t length;
 
-    for (size_t i = 0; i < count; i++) {
-        int got = pt_lines_at(&im->lines, list[i].offset, &line, &length);
+    for (size_t i = 0; i < places->count; i++) {
+        const struct pt_place *place = &places->list[i];
+        int got = pt_lines_at(&im->lines, (off_t)place->at, &line, &length);
 
         if (got < 0) {
             errno = -got;
             return pt_job_fail_file(im->job);
         }
         if (got == 0 || !im->reader->parse(line, length, im->row, &error) ||
-            im->row->event.ns != list[i].ns)
+            im->row->event.ns != place->ns)
             return pt_job_fail(im->job, EIO, "the input changed while it was read");
         if (!add(im))
             return im->job->error;
@@ -216,22 +188,17 @@ static int add_places(struct import *im, const struct place *list, size_t count)
 
 static int add_sorted(struct import *im)
 {
-    struct place *list = NULL;
-    uint64_t late = 0;
-    size_t count = 0;
-    int error = note_places(im, &list, &count, &late);
+    struct pt_places places = { 0 };
+    int error = note_places(im, &places);
 
-    if (!error && count)
-        qsort(list, count, sizeof *list, by_time);
+    if (!error) {
+        pt_places_sort(&places);
+        error = add_places(im, &places);
+    }
     if (!error)
-        error = add_places(im, list, count);
-    free(list);
-    if (error)
-        return error;
-    pt_job_note(im->job, NOTE_ORDER, "%" PRIu64 " line%s of %s %s out of order and %s sorted",
-                late, late == 1 ? "" : "s", im->job->c->name ? im->job->c->name : "the input",
-                late == 1 ? "was" : "were", late == 1 ? "was" : "were");
-    return tell_fault(im);
+        pt_places_report(&places, im->job, NOTE_ORDER);
+    pt_places_free(&places);
+    return error ? error : tell_fault(im);
 }
 
 static int import(struct import *im)

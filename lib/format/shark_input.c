@@ -4,22 +4,9 @@
 #include <errno.h>
 #include <string.h>
 #include "format/shark_input.h"
+#include "format/spool.h"
 
 enum { NOTE_REST = 7 };       /* of the job's kinds; shark_read.c has the first ones */
-
-static int copy_input(struct pt_job *job, FILE **in)
-{
-    char block[65536];
-    size_t n;
-
-    *in = tmpfile();
-    if (!*in)
-        return pt_job_fail(job, errno, "cannot make a temporary file: %s", strerror(errno));
-    while ((n = fread(block, 1, sizeof block, job->file)) > 0)
-        if (fwrite(block, 1, n, *in) != n)
-            return pt_job_fail(job, errno, "cannot write a temporary file: %s", strerror(errno));
-    return ferror(job->file) ? pt_job_fail_file(job) : 0;
-}
 
 int pt_shark_input_seek(struct pt_shark_input *in, const struct pt_shark_place *place)
 {
@@ -34,13 +21,14 @@ int pt_shark_input_open(struct pt_shark_input *in, struct pt_job *job)
 {
     static const struct pt_shark_place start;
     char mark[sizeof SHARK_PACKET_MARK] = "";
-    int error = 0;
+    int error;
 
-    *in = (struct pt_shark_input){ .job = job, .in = job->file };
-    if (fseeko(job->file, 0, SEEK_CUR) != 0)
-        error = copy_input(job, &in->in);
-    if (!error)
-        error = pt_shark_input_seek(in, &start);
+    *in = (struct pt_shark_input){ .job = job };
+    error = pt_temporary_input(job->file, &in->in);
+    if (error)
+        return pt_job_fail(job, error, "cannot copy the input to a temporary file (TMPDIR): %s",
+                           strerror(error));
+    error = pt_shark_input_seek(in, &start);
     if (!error && fread(mark, 1, sizeof mark, in->in) == sizeof mark)
         in->packets = memcmp(mark, SHARK_PACKET_MARK, sizeof mark) == 0;
     return error ? error : pt_shark_input_seek(in, &start);

@@ -588,7 +588,7 @@ def full_disk(folder, log):
             [TOOL, "import", "--force", "--from=ctf", "--order=sort", folder / f"full-{count}", log],
             capture_output=True, timeout=60,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
-        need(done.returncode == 1 and b"cannot write a temporary file of what is out of order: "
+        need(done.returncode == 1 and b"cannot sort streams with a temporary file (TMPDIR): "
              b"File too large" in done.stderr, done)
 
 

@@ -11,6 +11,7 @@ usage: btf.py PART POSIXTRACE [SEED]
   machines  random lines: the check finds what the tables here find
   single    one wrong line in a long file: a few findings; the last of two versions counts
   versions  a file comes back with the version that it had
+  order     lines in any order: the log of the sorted ones, and how many were out of order
   hostile   damaged and excessive files: a message, no crash, bounded memory
 """
 
@@ -549,6 +550,70 @@ def versions(tool, folder, rng):
         parameters, _ = read(run(tool, "export", "--to=btf", "--version=2.3.0", folder / "v.ptl",
                                  "-")[0])
         need(parameters["version"] == "2.3.0", parameters)
+    # Of several, the last one before the first event; one after it says nothing of what was.
+    rows = ["#version 2.2.1", "#version 2.1.5", *rows[1:], "#version 2.3.0"]
+    (folder / "v.btf").write_text("\n".join(rows) + "\n")
+    run(tool, "import", "--force", "--from=btf", folder / "v.btf", folder / "v.ptl")
+    parameters, _ = read(run(tool, "export", "--to=btf", folder / "v.ptl", "-")[0])
+    need(parameters["version"] == "2.1.5", parameters)
+    return 0
+
+
+# ---- order ----
+
+def events_of(tool, folder, rows, *options, pipe=False, status=(0,)):
+    """The events of the log of these rows, without the ends of lines, and what was said."""
+    text = ("\n".join(rows) + "\n").encode()
+    (folder / "o.btf").write_bytes(text)
+    _, err = run(tool, "import", "--force", "--from=btf", *options,
+                 "-" if pipe else folder / "o.btf", folder / "o.ptl", data=text, status=status)
+    return run(tool, "print", "--format=jsonl", folder / "o.ptl")[0], err
+
+
+def moved(rng, rows):
+    """Some of the rows moved down, and how many are older than one before them then."""
+    rows = list(rows)
+    for _ in range(rng.choice((1, 5, 200))):
+        at = rng.randrange(len(rows))
+        rows.insert(min(len(rows), at + rng.choice((1, 30, len(rows)))), rows.pop(at))
+    late, newest = 0, 0
+    for row in rows:
+        time = int(row.split(",")[0])
+        late, newest = late + (time < newest), max(time, newest)
+    return rows, late
+
+
+def order(tool, folder, rng):
+    for turn in range(12):
+        head, rows = ["#version 2.2.1", "#timescale ns"], valid(rng, rng.choice((3, 60)))[2:]
+        rows, late = moved(rng, rows)
+        wanted, err = events_of(tool, folder,
+                                head + sorted(rows, key=lambda row: int(row.split(",")[0])))
+        need("order" not in err, "of a sorted file:", err)
+        found, err = events_of(tool, folder, head + rows, pipe=turn % 2 == 0)
+        need(found == wanted, "turn", turn, "the events are not those of the sorted lines")
+        said = re.search(r"(\d+) lines? of .* out of order", err)
+        need(late == (int(said[1]) if said else 0), late, "lines are out of order:", err)
+        need("left out" not in err, err)
+        if late:
+            found, err = events_of(tool, folder, head + rows, "--strict=yes", status=(1,))
+            need(re.search(r"line \d+: time \d+ is before", err), err)
+            need(len(found) < len(wanted), "strict reads on")
+    # What a line means is settled at its place: scale, mappings, the parameter after it.
+    rows = ["#version 2.2.1", "#timescale us", "#entityMapping 1 A", "#typeMapping 7 T",
+            "5,C0,0,7,1,0,start", "#between 5", "3,S,0,7,1,0,activate", "#timescale ns",
+            "#between 3", "4000,C0,0,SIG,x,0,write,a,b", "6000,C0,0,T,A,0,terminate",
+            "5500,C0,0,odd,A,0,strange"]
+    found, err = events_of(tool, folder, rows)
+    need("line 12: type 'odd'" in err, err)
+    need("5 lines of" in err, err)
+    events = [json.loads(row) for row in found.splitlines()]
+    btf = [(e["ts"], e["event"], e["fields"].get("target", e["fields"].get("value")))
+           for e in events if e["event"].startswith("btf:")]
+    need(btf[-8:] == [
+        (3000, "btf:T:activate", "A"), (3000, "btf:parameter", "ns"), (3000, "btf:parameter", "3"),
+        (4000, "btf:SIG:write", "x"), (5000, "btf:T:start", "A"), (5000, "btf:parameter", "5"),
+        (5500, "btf:other", "A"), (6000, "btf:T:terminate", "A")], btf)
     return 0
 
 
@@ -591,7 +656,7 @@ def main():
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(1 << 32)
     print(f"seed {seed}")
     parts = {"samples": samples, "export": export, "instances": instances, "machines": machines,
-             "single": single, "versions": versions, "hostile": hostile}
+             "single": single, "versions": versions, "order": order, "hostile": hostile}
     with tempfile.TemporaryDirectory() as name:
         return parts[part](tool, pathlib.Path(name), random.Random(seed))
 
