@@ -27,15 +27,16 @@
 
 /* ---- event classes ---- */
 
-/* An event type in one of three forms: its fields, bytes that nobody describes or that do
- * not fit the description, and no data. */
-enum ctf_form { CTF_FIELDS, CTF_BYTES, CTF_NOTHING, CTF_FORMS };
+/* An event type in one of four forms: its fields; the same, but texts are bytes, since one of
+ * them has a NUL; bytes that nobody describes or that do not fit the description; no data. */
+enum ctf_form { CTF_FIELDS, CTF_NO_TEXT, CTF_BYTES, CTF_NOTHING, CTF_FORMS };
 
 struct ctf_class {
     char *name;
-    const posixtrace_layout_t *layout;    /* of CTF_FIELDS */
+    const posixtrace_layout_t *layout;    /* of CTF_FIELDS and CTF_NO_TEXT */
     enum ctf_form form;
     bool ends_in_bytes;                   /* the last field is all the rest */
+    bool has_text;                        /* in which a NUL would be data */
     size_t size;                          /* of the data if always the same, else 0 */
 };
 

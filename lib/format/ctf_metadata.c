@@ -142,11 +142,11 @@ static bool put_enumeration(FILE *to, const struct posixtrace_field *f, const ch
     return any;
 }
 
-static void put_type(FILE *to, const struct posixtrace_field *f, const char *order)
+static void put_type(FILE *to, const struct posixtrace_field *f, bool text, const char *order)
 {
     if (f->kind == POSIXTRACE_BOOL)
         fprintf(to, "enum : u8_%s { \"false\" = 0, \"true\" = 1 }", order);
-    else if (f->kind == POSIXTRACE_BYTES)
+    else if (f->kind == POSIXTRACE_BYTES || (f->kind >= POSIXTRACE_CHAR && !text))
         fprintf(to, "x8_%s", order);
     else if (f->kind == POSIXTRACE_CHAR || f->kind == POSIXTRACE_STRING)
         fputs("text", to);
@@ -155,7 +155,7 @@ static void put_type(FILE *to, const struct posixtrace_field *f, const char *ord
 }
 
 static void put_field(FILE *to, const posixtrace_layout_t *layout,
-                      const struct posixtrace_field *f)
+                      const struct posixtrace_field *f, bool text)
 {
     const char *order = posixtrace_layout_is_big_endian(layout) ? "be" : "le";
     bool rest = f->kind == POSIXTRACE_BYTES && !f->count && !f->count_bits;
@@ -170,7 +170,7 @@ static void put_field(FILE *to, const posixtrace_layout_t *layout,
         fprintf(to, "        u%u_%s _%s;\n", rest ? 32 : f->count_bits, rest ? "le" : order,
                 count);
     fputs("        ", to);
-    put_type(to, f, order);
+    put_type(to, f, text, order);
     fprintf(to, " _%s", f->name);
     if (f->count_bits || rest)
         fprintf(to, "[_%s]", count);
@@ -191,7 +191,7 @@ static void put_class(FILE *to, const struct ctf_class *c, size_t id)
     if (c->form == CTF_BYTES)
         fputs("        u32_le __data_length;\n        x8_le _data[__data_length];\n", to);
     for (size_t i = 0; c->layout && (f = posixtrace_layout_field(c->layout, i)); i++)
-        put_field(to, c->layout, f);
+        put_field(to, c->layout, f, c->form != CTF_NO_TEXT);
     if (c->form != CTF_NOTHING)
         fputs("    };\n", to);
     fputs("};\n\n", to);

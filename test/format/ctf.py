@@ -330,6 +330,36 @@ def case_import(folder):
     need(shown(folder / "c.ptl") == back, "a second time changes nothing")
 
 
+def case_nul(folder):
+    """Texts with NULs: every byte that is part of the value comes back, and fields stay fields."""
+    dice, rows, kept = random.Random(9), [], []
+    types = {"str:u8": 1, "str:u16": 2, "str:u32": 4, "char:u8": 1, "char:u32": 4, "char[6]": 0,
+             "str[6]": 0}
+    for i in range(600):
+        kind, count = dice.choice(list(types.items()))
+        value = bytes(dice.choice(b"ab\0") for _ in range(dice.randrange(7) if count else 6))
+        data = len(value).to_bytes(count, "little") + value if count else value
+        rows.append(json.dumps({"ts": i, "pid": 1, "tid": 2, "event": kind,
+                                "data": (data + b"\7").hex(), "description": f"{kind} s; u8 n"}))
+        kept.append((kind, value))
+    (folder / "in.jsonl").write_text("\n".join(rows) + "\n")
+    run(TOOL, "import", "--from=jsonl", folder / "in.jsonl", folder / "a.ptl")
+    export(folder / "a.ptl", folder / "a.ctf")
+    run(TOOL, "import", "--from=ctf", folder / "a.ctf", folder / "b.ptl")
+    back = shown(folder / "b.ptl")
+    need(len(back) == len(kept), len(back))
+    as_bytes = 0
+    for (kind, value), event in zip(kept, back):
+        got, inner = event["fields"]["s"], b"\0" in value.rstrip(b"\0")
+        is_bytes = kind != "str[6]" and (inner or ("[" not in kind and b"\0" in value))
+        # what fills a text of a fixed size up is no part of it
+        text = value.split(b"\0")[0] if kind == "str[6]" else value.rstrip(b"\0")
+        need(event["event"] in (kind, kind + "#2") and event["fields"]["n"] == 7, event)
+        need(got == (value.hex() if is_bytes else text.decode()), kind, value, event)
+        as_bytes += is_bytes
+    need(100 < as_bytes < 500, as_bytes)
+
+
 def by_hand(place, events, stream):
     """A trace of one stream without a clock; events: name and fields."""
     place.mkdir()
