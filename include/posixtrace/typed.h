@@ -70,7 +70,7 @@ enum posixtrace_field_kind {
 
 struct posixtrace_enumerator {
     const char *name;
-    int64_t     value;
+    int64_t     value;        /* of u64 and x64 its bits: -1 is 2^64 - 1 */
 };
 
 struct posixtrace_field {
@@ -139,7 +139,8 @@ uint64_t posixtrace_value_integer(const posixtrace_layout_t *layout, size_t fiel
                                   const struct posixtrace_value *value, size_t i);
 double posixtrace_value_float(const posixtrace_layout_t *layout, size_t field,
                               const struct posixtrace_value *value, size_t i);
-/* The name of a value in the field's enumeration, or NULL.  Async-signal-safe. */
+/* The name of a value in the field's enumeration, of several the first, or NULL; value as in
+ * struct posixtrace_enumerator.  Async-signal-safe. */
 const char *posixtrace_field_enumerator(const struct posixtrace_field *field, int64_t value);
 
 /* The descriptions of a stream's types, understood and remembered, for a reader that looks

@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* Import of CTF, in the reading process: descriptions out of field classes. */
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 #include "format/ctf_walk.h"
 
@@ -56,12 +57,14 @@ static const char *own_name(struct ctf_walk *w, const char *name)
     return to;
 }
 
-static void put_enumerator(struct ctf_walk *w, bool *any, const char *label, int64_t value)
+static void put_enumerator(struct ctf_walk *w, bool *any, const char *label, bool is_signed,
+                           uint64_t value)
 {
     char word[CTF_NAME_MAX + 1], text[128];
 
     put_word(word, label);
-    snprintf(text, sizeof text, "%s%s=%lld", *any ? ", " : " {", word, (long long)value);
+    snprintf(text, sizeof text, is_signed ? "%s%s=%" PRIi64 : "%s%s=%" PRIu64,
+             *any ? ", " : " {", word, value);
     put_text(w, text);
     *any = true;
 }
@@ -83,7 +86,7 @@ static bool put_signed_mapping(struct ctf_walk *w, const bt_field_class *fc, uin
             bt_integer_range_set_signed_borrow_range_by_index_const(set, k);
 
         if (bt_integer_range_signed_get_lower(r) == bt_integer_range_signed_get_upper(r))
-            put_enumerator(w, any, label, bt_integer_range_signed_get_lower(r));
+            put_enumerator(w, any, label, true, (uint64_t)bt_integer_range_signed_get_lower(r));
     }
     return !w->full;
 }
@@ -105,7 +108,7 @@ static bool put_unsigned_mapping(struct ctf_walk *w, const bt_field_class *fc, u
             bt_integer_range_set_unsigned_borrow_range_by_index_const(set, k);
 
         if (bt_integer_range_unsigned_get_lower(r) == bt_integer_range_unsigned_get_upper(r))
-            put_enumerator(w, any, label, (int64_t)bt_integer_range_unsigned_get_lower(r));
+            put_enumerator(w, any, label, false, bt_integer_range_unsigned_get_lower(r));
     }
     return !w->full;
 }

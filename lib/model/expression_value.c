@@ -242,10 +242,10 @@ static bool test_element(const struct posixtrace_expression *e, const struct pt_
         return v != 0;
     if (n->operand == PT_OPERAND_WORD) {
         const char *word = pt_expression_text(e, n->string);
-        const char *is = f->kind == POSIXTRACE_BOOL ? (v ? "true" : "false")
-                                                    : pt_field_enumerator(f, (int64_t)v);
+        bool is = f->kind == POSIXTRACE_BOOL ? strcmp(v ? "true" : "false", word) == 0
+                                             : pt_field_is_called(f, (int64_t)v, word);
 
-        return (is && strcmp(is, word) == 0) == (n->relation == PT_EQUAL);
+        return is == (n->relation == PT_EQUAL);
     }
     if (n->operand == PT_OPERAND_STRING)
         return f->kind == POSIXTRACE_CHAR && test_text(e, n, (const char *)value->at + i, 1);

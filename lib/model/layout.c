@@ -114,13 +114,15 @@ static const char *keep_name(struct parser *p, struct word w)
     return to;
 }
 
-static bool take_integer(struct parser *p, long long *value)
+/* wide: up to 2^64 - 1, of which *value has the bits. */
+static bool take_integer(struct parser *p, bool wide, long long *value)
 {
     char *end;
 
     skip_space(p);
     errno = 0;
-    *value = strtoll(p->at, &end, 0);
+    *value = wide && *p->at != '-' ? (long long)strtoull(p->at, &end, 0)
+                                   : strtoll(p->at, &end, 0);
     if (end == p->at || errno != 0)
         return fail(p, p->at, "not an integer of 64 bits:", here(p));
     p->at = end;
@@ -137,7 +139,7 @@ static bool parse_extent(struct parser *p, struct posixtrace_field *f)
 
     if (take(p, '[')) {
         at = p->at;
-        if (!take_integer(p, &n))
+        if (!take_integer(p, false, &n))
             return false;
         if (n < 1 || n > (long long)ELEMENTS_MAX)
             return fail(p, at, "between [ and ] stands 1 to 65535", (struct word){ 0 });
@@ -171,6 +173,19 @@ static void sort_by_value(struct posixtrace_enumerator *e, size_t n)
     }
 }
 
+/* A name may stand for several values, as in CTF, but each is written then: {x=1, x=5}.  That
+ * {x, x} is a mistake is certain. */
+static bool take_value(struct parser *p, const struct posixtrace_field *f, struct word name,
+                       long long *value)
+{
+    if (take(p, '='))
+        return take_integer(p, f->bits == 64 && f->kind != POSIXTRACE_SIGNED, value);
+    for (size_t i = 0; i < f->enumerator_count; i++)
+        if (word_is(name, f->enumerators[i].name))
+            return fail(p, name.at, "two values without a number are called", name);
+    return true;
+}
+
 static bool parse_enumeration(struct parser *p, struct posixtrace_field *f)
 {
     struct posixtrace_enumerator *e = p->l->enumerators + p->enumerators_used;
@@ -185,7 +200,7 @@ static bool parse_enumeration(struct parser *p, struct posixtrace_field *f)
         if (w.len == 0 || w.len > NAME_MAX_BYTES)
             return fail(p, w.at, w.len ? LONG_NAME : "not the name of a value:",
                         w.len ? w : here(p));
-        if (take(p, '=') && !take_integer(p, &next))
+        if (!take_value(p, f, w, &next))
             return false;
         e[f->enumerator_count++] = (struct posixtrace_enumerator){ keep_name(p, w), next };
         next = (long long)((unsigned long long)next + 1);

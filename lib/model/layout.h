@@ -36,5 +36,7 @@ uint64_t pt_value_integer(const struct posixtrace_layout *l, size_t field,
 double pt_value_float(const struct posixtrace_layout *l, size_t field,
                       const struct posixtrace_value *value, size_t i);
 const char *pt_field_enumerator(const struct posixtrace_field *f, int64_t value);
+/* Is it one of the value's names?  There may be several. */
+bool pt_field_is_called(const struct posixtrace_field *f, int64_t value, const char *name);
 
 #endif

@@ -89,21 +89,37 @@ double pt_value_float(const struct posixtrace_layout *l, size_t field,
     return d;
 }
 
-const char *pt_field_enumerator(const struct posixtrace_field *f, int64_t value)
+/* The first one that has the value or a greater one. */
+static size_t first_enumerator(const struct posixtrace_field *f, int64_t value)
 {
     size_t low = 0, high = f->enumerator_count;
 
     while (low < high) {
         size_t mid = low + (high - low) / 2;
 
-        if (f->enumerators[mid].value == value)
-            return f->enumerators[mid].name;
         if (f->enumerators[mid].value < value)
             low = mid + 1;
         else
             high = mid;
     }
-    return NULL;
+    return low;
+}
+
+const char *pt_field_enumerator(const struct posixtrace_field *f, int64_t value)
+{
+    size_t i = first_enumerator(f, value);
+
+    return i < f->enumerator_count && f->enumerators[i].value == value ? f->enumerators[i].name
+                                                                       : NULL;
+}
+
+bool pt_field_is_called(const struct posixtrace_field *f, int64_t value, const char *name)
+{
+    for (size_t i = first_enumerator(f, value);
+         i < f->enumerator_count && f->enumerators[i].value == value; i++)
+        if (strcmp(f->enumerators[i].name, name) == 0)
+            return true;
+    return false;
 }
 
 size_t pt_layout_find(const struct posixtrace_layout *l, const char *name)

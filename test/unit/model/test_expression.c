@@ -27,9 +27,11 @@ static const struct posixtrace_event order = {
 
 static void begin(void)
 {
-    ck_assert_int_eq(posixtrace_layout_parse("le; u8 side {buy, sell}; f64 price; str symbol; "
-                                             "u16[2] counts; bool flag; i32 temperature; "
-                                             "char letter; u64 id", &layout, NULL), 0);
+    ck_assert_int_eq(posixtrace_layout_parse("le; u8 side {buy, sell, sold = 1}; f64 price; "
+                                             "str symbol; u16[2] counts; bool flag; "
+                                             "i32 temperature; char letter; "
+                                             "u64 id {all = 18446744073709551615}",
+                                             &layout, NULL), 0);
 }
 
 static void end(void)
@@ -191,6 +193,11 @@ START_TEST(fields)
 {
     expect("side == sell", true);
     expect("side != sell", false);
+    /* a second name of the value */
+    expect("side == sold", true);
+    expect("side != sold", false);
+    expect("id == all", true);
+    expect("id != all", false);
     expect("side == buy", false);
     expect("side == lend", false);
     expect("side == 1", true);

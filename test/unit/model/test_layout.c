@@ -62,6 +62,11 @@ static const struct wrong {
     { "u8 a {x=}", 9, "not an integer of 64 bits: '}'" },
     { "u8 a {x = y}", 11, "not an integer of 64 bits: 'y}'" },
     { "u8 a {x = 9223372036854775808}", 11, "not an integer of 64 bits: '922337203685'" },
+    { "x64 a {x = 18446744073709551616}", 12, "not an integer of 64 bits: '184467440737'" },
+    { "u64 a {x = -9223372036854775809}", 12, "not an integer of 64 bits: '-92233720368'" },
+    { "u32 a {x = 18446744073709551615}", 12, "not an integer of 64 bits: '184467440737'" },
+    { "u8 a {x, x}", 10, "two values without a number are called 'x'" },
+    { "u8 a {x=3, y, x}", 15, "two values without a number are called 'x'" },
     { "u8 a {x", 8, "} is missing" },
     { "u8 a {x; u8 b}", 8, "} is missing" },
 };
@@ -183,6 +188,16 @@ START_TEST(fields)
     f = posixtrace_layout_field(l, 8);
     ck_assert_int_eq(f->kind, POSIXTRACE_HEX);
     ck_assert_str_eq(posixtrace_field_enumerator(f, INT64_MIN), "wrapped");
+    posixtrace_layout_free(l);
+    l = parse("u64 a {low, high = 0x8000000000000000, top = 18446744073709551615, zero}; "
+              "u8 b {x = 1, x = 5, y = 5}");
+    f = posixtrace_layout_field(l, 0);
+    ck_assert_str_eq(posixtrace_field_enumerator(f, INT64_MIN), "high");
+    ck_assert_str_eq(posixtrace_field_enumerator(f, -1), "top");
+    ck_assert_str_eq(posixtrace_field_enumerator(f, 0), "low");
+    f = posixtrace_layout_field(l, 1);
+    ck_assert_str_eq(posixtrace_field_enumerator(f, 1), "x");
+    ck_assert_str_eq(posixtrace_field_enumerator(f, 5), "x");
     posixtrace_layout_free(l);
     l = parse("u8[65535] a; i64 b");
     ck_assert_uint_eq(posixtrace_layout_size(l), 65543);
