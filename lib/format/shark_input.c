@@ -101,5 +101,9 @@ int pt_shark_input_take(struct pt_shark_input *in, struct shark_record *record)
         in->at.number++;
         pt_shark_unpack(bytes, record);
     } while ((record->code & 0xffu) == 0);
-    return 1;
+    if (!(record->code & ~(SHARK_FAST | 0xffu)))
+        return 1;
+    pt_job_fail(in->job, EILSEQ, "record %llu: not of S.Ha.R.K.: code 0x%04x has bits that no code "
+                "has", (unsigned long long)in->at.number, record->code);
+    return -1;
 }

@@ -165,6 +165,18 @@ def check_wrong(case):
     if "record 60" not in said:
         sys.exit(f"no packet: {said}")
     expect_events(events, make(100, 2)[:60], 500000)
+    for text in (b"hello world\n" * 20, b"%PDF-1.4 and so on, as other files are\n" * 9,
+                 pathlib.Path(__file__).read_bytes()):
+        events, said = case.imported(text, fails=True)
+        if events or "record 1: not of S.Ha.R.K." not in said:
+            sys.exit(f"a text is taken for a trace: {said}")
+    records = make(100, 2)
+    events, said = case.imported(b"".join(record(*r) for r in records[:60]) +
+                                 b"hello, all of you" + b"".join(record(*r) for r in records[60:]),
+                                 fails=True)
+    if "record 61: not of S.Ha.R.K." not in said:
+        sys.exit(f"a text after 60 records: {said}")
+    expect_events(events, records[:60], 500000)
     for option in ("--rate=-1", "--rate=x", "--start=1e3", "--rate=99999999999"):
         (case.folder / "in.dat").write_bytes(record(1, 0, 1, 0))
         run("import", "--from=shark", "--force", option, case.folder / "in.dat",
