@@ -20,12 +20,24 @@ static void learn(struct ctf_clock *c, const bt_clock_class *class)
 /* Cycles below a second as ns. */
 static uint64_t rest_ns(uint64_t cycles, uint64_t frequency)
 {
+    uint64_t ns = 0;
+
     if (frequency == SECOND)
         return cycles;
-    /* Products have 64 bits up to 18 GHz; a clock above that is not exact. */
+    /* Products have 64 bits up to 18 GHz. */
     if (frequency <= UINT64_MAX / SECOND)
         return cycles * SECOND / frequency;
-    return (uint64_t)((double)cycles / (double)frequency * SECOND);
+    /* Above 1.8e18 Hz the last bits of a cycle are far below a nanosecond. */
+    if (frequency > UINT64_MAX / 10) {
+        frequency >>= 4;
+        cycles = cycles >> 4 < frequency ? cycles >> 4 : frequency - 1;
+    }
+    for (int digit = 0; digit < 9; digit++) {
+        cycles *= 10;
+        ns = 10 * ns + cycles / frequency;
+        cycles %= frequency;
+    }
+    return ns;
 }
 
 static bool convert(const struct ctf_clock *c, uint64_t value, int64_t *ns)

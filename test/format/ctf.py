@@ -585,6 +585,16 @@ def case_order(folder):
     timed(folder / "slow", slow, frequency=10**9 + 7, offset_s=-5, offset=3)
     need(imported(folder / "slow", log)[0] == sorted_events(
         slow, lambda t: (t + 3) * 10**9 // (10**9 + 7) - 5 * 10**9), "slow")
+    # clocks whose products with 10^9 have more than 64 bits
+    for hertz, least in ((10**11 + 7, 2**59), (10**18 - 3, 2**62)):
+        # the first cycle of a nanosecond, and the one before it
+        whole = least // hertz * hertz - 3
+        times = [whole - (-n * hertz // 10**9) - i for n in sorted(
+            random.Random(3).sample(range(1, 10**9), 1000)) for i in (1, 0)]
+        fast = [[(0, 2**63, times)]]
+        timed(folder / f"fast-{hertz}", fast, frequency=hertz, offset=3)
+        need(imported(folder / f"fast-{hertz}", log)[0] == sorted_events(
+            fast, lambda t: (t + 3) * 10**9 // hertz), "fast", hertz)
     # streams that go back: refused by name, or sorted, with how many and how far
     back = [[(T, T + 100, [T + 1, T + 30, T + 12, T + 11, T + 40])], [(T, T + 50, [T + 2, T + 50])],
             [(T + 60, T + 70, [T + 60]), (T + 20, T + 30, [T + 20, T + 30])]]
