@@ -135,6 +135,8 @@ int log_file_refresh(struct log_file *log)
 {
     int error = posixtrace_get_info(log->trid, &log->info);
 
+    if (error == 0)
+        error = posixtrace_lost(log->trid, POSIXTRACE_LOST_SWITCHES, &log->lost_switches);
     return error ? tool_error("cannot read %s: %s", log->shown, failure_reason(error)) : EXIT_DONE;
 }
 
@@ -210,16 +212,22 @@ uint64_t log_file_lost(const uint64_t lost[POSIXTRACE_LOSS_CAUSES])
     return sum;
 }
 
-const char *log_file_causes(const struct posixtrace_info *info)
+uint64_t log_file_lost_all(const struct log_file *log)
+{
+    return log_file_lost(log->info.lost) + log->lost_switches;
+}
+
+const char *log_file_causes(const struct posixtrace_info *info, uint64_t lost_switches)
 {
     static char causes[640];
     size_t used = 0;
 
-    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES && used < sizeof causes; i++) {
-        if (info->lost[i])
+    for (unsigned i = 0; i <= POSIXTRACE_LOST_SWITCHES && used < sizeof causes; i++) {
+        uint64_t n = i < POSIXTRACE_LOSS_CAUSES ? info->lost[i] : lost_switches;
+
+        if (n)
             used += (size_t)snprintf(causes + used, sizeof causes - used, "%s%s %" PRIu64,
-                                     used ? ", " : "", posixtrace_loss_cause_text(i),
-                                     info->lost[i]);
+                                     used ? ", " : "", posixtrace_loss_cause_text(i), n);
     }
     if (info->flush_error && used < sizeof causes)
         snprintf(causes + used, sizeof causes - used, "; first error: %s",
@@ -231,15 +239,16 @@ uint64_t log_file_gaps(const struct log_file *log)
 {
     uint64_t count = 0;
 
-    if (log_file_lost(log->info.lost) > 0 ||
+    if (log_file_lost_all(log) > 0 ||
         posixtrace_event_count(log->trid, POSIX_TRACE_OVERFLOW, &count) != 0)
         return 0;
     return count;
 }
 
-static void say_lost(const struct posixtrace_info *info, uint64_t sum)
+static void say_lost(const struct log_file *log, uint64_t sum)
 {
-    tool_note("%" PRIu64 " event%s lost (%s)", sum, sum == 1 ? "" : "s", log_file_causes(info));
+    tool_note("%" PRIu64 " event%s lost (%s)", sum, sum == 1 ? "" : "s",
+              log_file_causes(&log->info, log->lost_switches));
 }
 
 int log_file_report_loss(struct log_file *log, bool strict, int status)
@@ -250,9 +259,9 @@ int log_file_report_loss(struct log_file *log, bool strict, int status)
 
     if (log_file_refresh(log) != EXIT_DONE)
         return EXIT_FAILED;
-    sum = log_file_lost(info->lost);
+    sum = log_file_lost_all(log);
     if (sum > 0) {
-        say_lost(info, sum);
+        say_lost(log, sum);
         said = true;
     }
     gaps = log_file_gaps(log);

@@ -22,7 +22,8 @@ struct log_file {
     trace_id_t  trid;
     bool        seekable;
     uint64_t    size;       /* bytes; 0 for a pipe */
-    struct posixtrace_info info;   /* as of the last log_file_refresh() */
+    struct posixtrace_info info;   /* as of the last log_file_refresh(), as the next one */
+    uint64_t    lost_switches;     /* by the kernel; beside info.lost */
 };
 
 struct log_type {
@@ -72,9 +73,11 @@ int log_file_report_loss(struct log_file *log, bool strict, int status);
 uint64_t log_file_gaps(const struct log_file *log);
 
 /* What was lost by cause, and the first error of writing; a static buffer. */
-const char *log_file_causes(const struct posixtrace_info *info);
+const char *log_file_causes(const struct posixtrace_info *info, uint64_t lost_switches);
 
-/* Sum over all causes. */
+/* Sum over the causes in an array. */
 uint64_t log_file_lost(const uint64_t lost[POSIXTRACE_LOSS_CAUSES]);
+/* Sum over all causes. */
+uint64_t log_file_lost_all(const struct log_file *log);
 
 #endif

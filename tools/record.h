@@ -32,6 +32,7 @@ struct record_request {
     uint64_t    size, log_size; /* 0: not given */
     int         policy;         /* enum record_policy */
     bool        calls, switches;   /* --system */
+    uint64_t    switch_buffer;  /* 0: not given */
     bool        print, quiet;
 };
 
@@ -49,6 +50,7 @@ struct recording {
     bool       over;              /* the process has ended */
     int        error;             /* of recording_end() */
     trace_id_t trid;
+    uint64_t   switch_buffer;     /* of the kernel, for each processor; 0: none */
     uint64_t   shown_events;      /* at the last live line */
 };
 
@@ -99,7 +101,16 @@ char *record_system_preload(void);
 /* Puts it behind what LD_PRELOAD has; false: no memory. */
 bool record_system_set_preload(const char *library);
 /* The stream lists the types from now on; says what cannot be recorded.  An error number. */
-int record_system_begin(const struct recording *r, const struct record_request *q);
+int record_system_begin(struct recording *r, const struct record_request *q);
+
+/* record_switches.c */
+/* Is it a size of the kernel's rings?  text: as given.  EXIT_DONE, or EXIT_USAGE and it was
+ * said. */
+int record_switch_buffer_check(uint64_t bytes, const char *text);
+/* Says what the kernel refuses, and by which limit.  An error number. */
+int record_switches_begin(struct recording *r, const struct record_request *q);
+/* Says what would have helped if the kernel lost switches. */
+void record_switches_report(const struct recording *r, uint64_t lost);
 
 /* record_launch.c */
 struct launch {

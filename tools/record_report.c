@@ -99,12 +99,12 @@ static void collect_processes(struct log_file *log, struct found *f)
 
 static void say_recorded(const struct recording *r, struct log_file *log, const struct found *f)
 {
-    uint64_t lost = log_file_lost(log->info.lost);
+    uint64_t lost = log_file_lost_all(log);
     char losses[720] = "none lost";
 
     if (lost > 0 || log->info.flush_error)
         snprintf(losses, sizeof losses, "%s lost (%s)", amount_count(lost),
-                 log_file_causes(&log->info));
+                 log_file_causes(&log->info, log->lost_switches));
     tool_note("recorded %s event%s of %s%s process%s in %s, %s; to see them: posixtrace print %s",
               amount_count(f->events), f->events == 1 ? "" : "s", f->nameless ? "at least " : "",
               amount_count(f->pid_count), f->pid_count == 1 ? "" : "es", log->shown, losses,
@@ -199,9 +199,9 @@ void record_report_waiting(const struct recording *r, const struct record_reques
 static void explain_nothing(const struct recording *r, const struct record_request *q,
                             const char *path, const struct log_file *log, const struct found *f)
 {
-    if (log_file_lost(log->info.lost) > 0)
+    if (log_file_lost_all(log) > 0)
         tool_note("nothing is in %s: what was recorded is lost (%s)", log->shown,
-                  log_file_causes(&log->info));
+                  log_file_causes(&log->info, log->lost_switches));
     else if (f->types > 0 && q->filter.count > 0)
         tool_note("nothing was recorded in %s: no event that --filter wants; event types: %s",
                   log->shown, f->names);
@@ -257,6 +257,7 @@ static void report_log(const struct recording *r, const struct record_request *q
     else
         explain_nothing(r, q, path, log, &f);
     say_refused(log);
+    record_switches_report(r, log->lost_switches);
     if (f.types > 0)
         where_warn(&q->filter, log);
     free(f.pids);

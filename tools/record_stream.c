@@ -73,6 +73,8 @@ static int fill_attr(trace_attr_t *attr, const struct record_request *q, const c
         error = posix_trace_attr_setlogsize(attr, (size_t)q->log_size);
     if (error == 0 && q->switches)
         error = posixtrace_attr_setswitches(attr, 1);
+    if (error == 0)
+        error = posixtrace_attr_setswitchbuffer(attr, (size_t)q->switch_buffer);
     return error ? error : keep_cost(attr);
 }
 

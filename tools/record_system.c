@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <posixtrace/attr.h>
 #include <posixtrace/system.h>
 
 #include "options.h"
@@ -92,28 +91,15 @@ bool record_system_set_preload(const char *library)
     return done;
 }
 
-static void say_refusal(const struct recording *r, int refusal)
-{
-    const char *advice = refusal == EACCES || refusal == EPERM
-        ? "; 'sysctl kernel.perf_event_paranoid' must be 2 or less, and perf_event_open() allowed"
-        : refusal == EMFILE ? "; 'ulimit -n' must allow a descriptor for each thread and processor"
-                            : "";
-
-    tool_note("no context switches will be in %s, but how long threads ran, so that some metrics "
-              "will be bounds: %s%s", quote(r->log), strerror(refusal), advice);
-}
-
 /* Any of the names would do: all the types are listed as soon as one is opened. */
-int record_system_begin(const struct recording *r, const struct record_request *q)
+int record_system_begin(struct recording *r, const struct record_request *q)
 {
     trace_event_id_t id;
-    int refusal = 0, error = 0;
+    int error = 0;
 
     if (q->calls || q->switches)
         error = posix_trace_trid_eventid_open(r->trid, "posixtrace_switch_in", &id);
     if (error == 0 && q->switches)
-        error = posixtrace_stream_switches(r->trid, &refusal);
-    if (error == 0 && refusal != 0)
-        say_refusal(r, refusal);
+        error = record_switches_begin(r, q);
     return error;
 }

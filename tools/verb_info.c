@@ -114,7 +114,7 @@ static const char *children_text(const struct log_file *log)
 static const char *tail_text(const struct log_file *log)
 {
     static char text[500];
-    bool lost = log_file_lost(log->info.lost) > 0;
+    bool lost = log_file_lost_all(log) > 0;
 
     snprintf(text, sizeof text,
              "writer died; with what it left in memory, read here, nothing %sis missing%s%s; "
@@ -258,7 +258,7 @@ static bool knows_totals(const struct log_file *log)
 static void print_loss(const struct log_file *log)
 {
     const struct posixtrace_info *info = &log->info;
-    uint64_t sum = log_file_lost(info->lost), gaps = log_file_gaps(log);
+    uint64_t sum = log_file_lost_all(log), gaps = log_file_gaps(log);
 
     if (!knows_totals(log))
         row("lost", "%" PRIu64 " or more; 'posixtrace info' of the file knows", sum);
@@ -273,11 +273,16 @@ static void print_loss(const struct log_file *log)
         if (info->lost[i])
             row("", "%" PRIu64 " %s", info->lost[i], posixtrace_loss_cause_text(i));
     }
+    if (log->lost_switches)
+        row("", "%" PRIu64 " %s", log->lost_switches,
+            posixtrace_loss_cause_text(POSIXTRACE_LOST_SWITCHES));
     if (info->flush_error)
         row("log error", "%s", strerror(info->flush_error));
     if (info->skipped_bytes)
         row("not readable", "%" PRIu64 " bytes", info->skipped_bytes);
     print_refused(log);
+    if (log->lost_switches)
+        row("advice", "larger rings, 'posixtrace record --switch-buffer', lose fewer switches");
     if (info->advised_size)
         row("advice", "a stream size of %s (%" PRIu64 " bytes) would have avoided the loss",
             amount_bytes(info->advised_size), info->advised_size);

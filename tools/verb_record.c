@@ -19,12 +19,12 @@
 #include "out.h"
 #include "tool.h"
 
-enum { LOG = 1, PID, POLICY, SIZE, LOG_SIZE, FILTER, SYSTEM, PRINT, QUIET };
+enum { LOG = 1, PID, POLICY, SIZE, LOG_SIZE, FILTER, SYSTEM, SWITCH_BUFFER, PRINT, QUIET };
 
 static const struct option_spec options[] = {
     { "o", true, LOG }, { "output", true, LOG }, { "pid", true, PID }, { "policy", true, POLICY },
     { "size", true, SIZE }, { "log-size", true, LOG_SIZE }, { "filter", true, FILTER },
-    { "system", OPTION_MAY, SYSTEM },
+    { "system", OPTION_MAY, SYSTEM }, { "switch-buffer", true, SWITCH_BUFFER },
     { "print", false, PRINT }, { "quiet", false, QUIET }, { NULL, false, 0 }
 };
 
@@ -41,11 +41,11 @@ static const char help[] =
     "                    the log, until-full the oldest, loop the newest in memory\n"
     "  --size=N          memory for events (default 8M); K, M and G are understood\n"
     "  --log-size=N      bytes of events in the log (no limit; until-full 64M)\n"
-    "  --filter=EXPR     record events that posixtrace-filter(5) says: 'n > 9', or\n"
-    "                    whose type is like a pattern: 'order*'; more than once: any\n"
-    "                    of them; '!PATTERN' leaves out\n"
+    "  --filter=EXPR     record events that posixtrace-filter(5) says: 'n > 9', or of\n"
+    "                    types like 'order*'; '!PATTERN' leaves out; repeated: any\n"
     "  --system[=KINDS]  locks, waits, sleeps, threads, signals (calls), when threads\n"
     "                    run (switches), or both (all, the default)\n"
+    "  --switch-buffer=N bytes of a kernel ring for switches (256K, root's 4M)\n"
     "  --print           print the log at the end\n"
     "  --quiet           no live line, no report\n"
     "  --help            print this\n"
@@ -84,6 +84,13 @@ static int set_size(const char *option, const char *text, uint64_t *size)
     return EXIT_DONE;
 }
 
+static int set_switch_buffer(const char *text, uint64_t *size)
+{
+    int status = set_size("switch-buffer", text, size);
+
+    return status == EXIT_DONE ? record_switch_buffer_check(*size, text) : status;
+}
+
 static int set_policy(const char *value, int *policy)
 {
     int i = options_index(value, policies);
@@ -104,6 +111,7 @@ static int take_option(struct record_request *q, int code, const char *value)
     case LOG_SIZE: return set_size("log-size", value, &q->log_size);
     case FILTER: return where_add(&q->filter, "option '--filter'", value);
     case SYSTEM: return record_system_parse(q, value);
+    case SWITCH_BUFFER: return set_switch_buffer(value, &q->switch_buffer);
     case PRINT: q->print = true; return EXIT_DONE;
     default: q->quiet = true; return EXIT_DONE;
     }
@@ -120,6 +128,9 @@ static int check_request(const struct record_request *q)
     if (q->pid_count > 1 && q->log && !record_log_has_pid(q->log))
         return tool_usage("each process has a log of its own: put %%p into the name %s",
                           quote(q->log));
+    if (q->switch_buffer && !q->switches)
+        return tool_usage("--switch-buffer is for context switches, which --system=switches "
+                          "records");
     if (q->calls && q->pid_count > 0)
         return tool_usage("the calls of a process that runs cannot be recorded: a library has to "
                           "be loaded when it starts; '--system=switches' can");

@@ -53,6 +53,33 @@ int posixtrace_attr_setswitches(trace_attr_t *attr, int switches);
 int posixtrace_attr_getswitches(const trace_attr_t *attr, int *switches);
 
 /*
+ * How large the kernel's ring for context switches is, for each processor, in bytes: a power
+ * of two from 4096 to 1 GiB, of which 40 bytes are one switch; or 0, the default: 4 MiB where
+ * the effective user is root, else 256 KiB.  What has no room in it is lost
+ * (POSIXTRACE_LOST_SWITCHES).  Where the limit on locked memory (sysctl
+ * kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK) does not allow as much, the rings are half as
+ * large until it does; posixtrace_stream_switchbuffer() has what became of it.  Without
+ * switches it means nothing; the attributes of a pre-recorded stream say 0.
+ *
+ * EINVAL   attr is no attributes object, bytes is not such a number, or the result
+ *          pointer is NULL
+ *
+ * Thread-safe, not async-signal-safe.
+ */
+int posixtrace_attr_setswitchbuffer(trace_attr_t *attr, size_t bytes);
+int posixtrace_attr_getswitchbuffer(const trace_attr_t *attr, size_t *bytes);
+
+/*
+ * Of an active stream, created by this process: bytes of each of the kernel's rings that it
+ * uses; 0 if it records no context switches.
+ *
+ * EINVAL   trid is no active stream of this process, or bytes is NULL
+ *
+ * Thread-safe, not async-signal-safe.
+ */
+int posixtrace_stream_switchbuffer(trace_id_t trid, size_t *bytes);
+
+/*
  * What storing one event costs a thread, in ns: kept with the stream and in its log, so
  * that who measures times in it elsewhere, or later, can take off what the tracing itself
  * took.  0, the default: not known.  The library never measures it by itself;

@@ -31,7 +31,9 @@ enum posixtrace_loss_cause {
     POSIXTRACE_LOST_LOG_FULL,     /* log full (UNTIL_FULL log) */
     POSIXTRACE_LOST_LOG_OVERWRITTEN, /* overwritten in the log (LOOP log) */
     POSIXTRACE_LOST_LOG_ERROR,    /* the log could not be written; see flush_error */
-    POSIXTRACE_LOSS_CAUSES        /* how many causes there are */
+    POSIXTRACE_LOSS_CAUSES,       /* how many of them the arrays below have */
+    /* Context switches (posixtrace/attr.h) for which the kernel's ring had no room; in no array. */
+    POSIXTRACE_LOST_SWITCHES = POSIXTRACE_LOSS_CAUSES
 };
 
 /* A short lower-case phrase for a cause ("stream full"), never NULL. */
@@ -78,6 +80,18 @@ struct posixtrace_info {
  * index; where it has none (cut log) the log is read through once.
  */
 int posixtrace_get_info(trace_id_t trid, struct posixtrace_info *info);
+
+/*
+ * How many events a stream has lost for a cause, also for those that are in no array: a
+ * program that asks for 0, 1, 2, ... until the result is EINVAL has all causes that there are,
+ * also later ones.  Of an active stream each call tells of its own moment.  Of
+ * POSIXTRACE_LOST_SWITCHES: as of the last flush; an attached stream, which has no switches to
+ * read, counts those since it was attached.
+ *
+ * EINVAL  trid is not a stream, there is no such cause, or events is NULL.  Thread-safe; not
+ * for signal handlers.
+ */
+int posixtrace_lost(trace_id_t trid, unsigned cause, uint64_t *events);
 
 struct posixtrace_thread_info {
     pid_t    pid;

@@ -8,7 +8,7 @@
 
 PT_PUBLIC const char *posixtrace_loss_cause_text(unsigned cause)
 {
-    static const char *const text[POSIXTRACE_LOSS_CAUSES] = {
+    static const char *const text[] = {
         [POSIXTRACE_LOST_FULL] = "stream full",
         [POSIXTRACE_LOST_OVERWRITTEN] = "overwritten in the stream",
         [POSIXTRACE_LOST_NO_MEMORY] = "no memory for the thread",
@@ -16,9 +16,28 @@ PT_PUBLIC const char *posixtrace_loss_cause_text(unsigned cause)
         [POSIXTRACE_LOST_LOG_FULL] = "log full",
         [POSIXTRACE_LOST_LOG_OVERWRITTEN] = "overwritten in the log",
         [POSIXTRACE_LOST_LOG_ERROR] = "log could not be written",
+        [POSIXTRACE_LOST_SWITCHES] = "switches lost by the kernel",
     };
 
-    return cause < POSIXTRACE_LOSS_CAUSES ? text[cause] : "unknown cause";
+    return cause < sizeof text / sizeof text[0] ? text[cause] : "unknown cause";
+}
+
+PT_PUBLIC int posixtrace_lost(trace_id_t trid, unsigned cause, uint64_t *events)
+{
+    struct posixtrace_info info;
+    struct pt_guard g;
+    int r = 0;
+
+    if (!events || cause > POSIXTRACE_LOST_SWITCHES || !pt_guard_enter(&g, trid, PT_STREAM_ANY))
+        return EINVAL;
+    if (cause == POSIXTRACE_LOST_SWITCHES) {
+        *events = pt_stream_lost_switches(g.s);
+    } else {
+        r = pt_stream_info(g.s, &info);
+        if (r == 0)
+            *events = info.lost[cause];
+    }
+    return pt_guard_leave(&g, r);
 }
 
 PT_PUBLIC int posixtrace_get_info(trace_id_t trid, struct posixtrace_info *info)

@@ -63,6 +63,12 @@ static bool read_size(const char *variable, uint64_t *size)
     return true;
 }
 
+static bool read_switch_buffer(struct pt_attr *attr)
+{
+    return read_size("POSIXTRACE_RECORD_SWITCH_BUFFER", &attr->switch_buffer) &&
+           pt_attr_check(attr, true) == 0;
+}
+
 /* The same words as those of posixtrace record. */
 static bool read_policy(struct pt_attr *attr)
 {
@@ -127,6 +133,8 @@ static void read_settings(void)
         setting.bad = "POSIXTRACE_RECORD_SIZE is not a number of bytes, as 65536, 64K or 1M";
     else if (!read_size("POSIXTRACE_RECORD_LOG_SIZE", &setting.attr.log_size))
         setting.bad = "POSIXTRACE_RECORD_LOG_SIZE is not a number of bytes, as 65536, 64K or 1M";
+    else if (!read_switch_buffer(&setting.attr))
+        setting.bad = "POSIXTRACE_RECORD_SWITCH_BUFFER is not a power of two bytes from 4K to 1G";
     else if (!read_filter())
         setting.bad = setting.bad_filter;
     else

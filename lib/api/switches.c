@@ -27,6 +27,36 @@ PT_PUBLIC int posixtrace_attr_getswitches(const trace_attr_t *attr, int *switche
     return 0;
 }
 
+PT_PUBLIC int posixtrace_attr_setswitchbuffer(trace_attr_t *attr, size_t bytes)
+{
+    struct pt_attr copy;
+
+    if (!attr_begin(attr, &copy))
+        return EINVAL;
+    copy.switch_buffer = bytes;
+    return attr_commit(attr, &copy);
+}
+
+PT_PUBLIC int posixtrace_attr_getswitchbuffer(const trace_attr_t *attr, size_t *bytes)
+{
+    const struct pt_attr *a = pt_attr_get(attr);
+
+    if (!a || !bytes)
+        return EINVAL;
+    *bytes = (size_t)a->switch_buffer;
+    return 0;
+}
+
+PT_PUBLIC int posixtrace_stream_switchbuffer(trace_id_t trid, size_t *bytes)
+{
+    struct pt_guard g;
+
+    if (!bytes || !pt_guard_enter(&g, trid, PT_OWN_STREAMS))
+        return EINVAL;
+    *bytes = g.s->flusher ? (size_t)pt_flusher_switch_buffer(g.s->flusher) : 0;
+    return pt_guard_leave(&g, 0);
+}
+
 PT_PUBLIC int posixtrace_stream_switches(trace_id_t trid, int *refusal)
 {
     struct pt_guard g;

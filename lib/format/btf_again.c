@@ -13,15 +13,10 @@
 
 static void write_lost(struct pt_btf_export *x)
 {
-    struct posixtrace_info info;
-    uint64_t lost = 0;
+    uint64_t lost = pt_job_lost(x->w.job);
     char line[80];
     int n;
 
-    if (posixtrace_get_info(x->w.job->trid, &info) != 0)
-        return;
-    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
-        lost += info.lost[i];
     if (!lost)
         return;
     n = snprintf(line, sizeof line, "# events lost when recording: %" PRIu64 "\n", lost);

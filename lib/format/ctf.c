@@ -103,7 +103,6 @@ static bool count_overwritten(struct writer *w)
 static bool collect_lost(struct writer *w)
 {
     struct posixtrace_thread_info t, nobody = { .name = "" };
-    struct posixtrace_info info;
     uint64_t all = 0;
     size_t cursor = 0;
     int end = 0;
@@ -118,12 +117,12 @@ static bool collect_lost(struct writer *w)
             s->lost += lost;
         all += lost;
     }
-    if (posixtrace_get_info(w->job->trid, &info) == 0 && sum(info.lost) > all) {
+    if (pt_job_lost(w->job) > all) {
         struct ctf_stream *s = counter_of(w, &nobody);
 
         if (!s)
             return false;
-        s->lost += sum(info.lost) - all;
+        s->lost += pt_job_lost(w->job) - all;
     }
     return true;
 }

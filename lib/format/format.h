@@ -10,6 +10,7 @@
 
 #include <posixtrace/event.h>
 #include <posixtrace/format.h>
+#include <posixtrace/info.h>
 
 /* One conversion under way. */
 struct pt_job {
@@ -40,6 +41,10 @@ extern const struct pt_format pt_format_btf, pt_format_chrome, pt_format_csv, pt
 
 /* The next event of an export: 1, or 0 at the end and after an error (job->error). */
 int pt_job_next(struct pt_job *job, struct posixtrace_event *event);
+#define PT_JOB_CAUSES (POSIXTRACE_LOST_SWITCHES + 1)
+/* Export: how many events the log has lost, by cause; false: it cannot be read.  And in all. */
+bool pt_job_losses(const struct pt_job *job, uint64_t lost[PT_JOB_CAUSES]);
+uint64_t pt_job_lost(const struct pt_job *job);
 /* An event was not carried over.  The first of a kind (0 to 7, the format's own) are
  * told with why; NULL: only counted. */
 void pt_job_left_out(struct pt_job *job, unsigned kind, const char *why, ...)

@@ -198,30 +198,37 @@ bool pt_timeline_next(struct pt_timeline *tl)
     return !tl->job->error;
 }
 
-static bool is_any(const uint64_t lost[POSIXTRACE_LOSS_CAUSES])
+static bool is_any(const uint64_t lost[PT_JOB_CAUSES])
 {
-    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
+    for (unsigned i = 0; i < PT_JOB_CAUSES; i++)
         if (lost[i])
             return true;
     return false;
+}
+
+static void tell_loss_of_thread(struct pt_timeline *tl, const struct posixtrace_thread_info *t)
+{
+    uint64_t lost[PT_JOB_CAUSES] = { 0 };
+
+    memcpy(lost, t->lost, sizeof t->lost);
+    if (is_any(lost) && (t->pid || t->tid))
+        tl->ops->lost(tl->self, pt_tl_track_of(tl, t->pid, t->tid, t->name), tl->last_ns, lost);
 }
 
 /* Per thread and in all: the sum also has what belongs to no thread. */
 static void tell_loss(struct pt_timeline *tl)
 {
     struct posixtrace_thread_info thread;
-    struct posixtrace_info info;
+    uint64_t lost[PT_JOB_CAUSES];
     size_t cursor = 0;
     int unavailable = 0;
 
-    if (posixtrace_get_info(tl->job->trid, &info) != 0 || !is_any(info.lost))
+    if (!pt_job_losses(tl->job, lost) || !is_any(lost))
         return;
     while (posixtrace_thread_getnext(tl->job->trid, &cursor, &thread, &unavailable) == 0 &&
            !unavailable)
-        if (is_any(thread.lost) && (thread.pid || thread.tid))
-            tl->ops->lost(tl->self, pt_tl_track_of(tl, thread.pid, thread.tid, thread.name),
-                          tl->last_ns, thread.lost);
-    tl->ops->lost(tl->self, pt_tl_track_of(tl, 0, 0, ""), tl->last_ns, info.lost);
+        tell_loss_of_thread(tl, &thread);
+    tl->ops->lost(tl->self, pt_tl_track_of(tl, 0, 0, ""), tl->last_ns, lost);
 }
 
 void pt_timeline_end(struct pt_timeline *tl)

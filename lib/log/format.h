@@ -168,6 +168,16 @@ struct pt_packet_author {
 };
 _Static_assert(sizeof(struct pt_packet_author) == 104, "format");
 
+/*
+ * What follows the authors of a ROUND, and the authors and counts of an END, if it is not 0: how
+ * many of state.lost[0] and state.unknown_lost[0] are context switches that the kernel lost.
+ * Readers of before take these for events of a full stream.
+ */
+struct pt_packet_more {
+    uint64_t lost_switches;
+};
+_Static_assert(sizeof(struct pt_packet_more) == 8, "format");
+
 struct pt_packet_round {
     struct pt_packet_head head;
     struct pt_log_state state;
@@ -239,6 +249,9 @@ void pt_packet_reseal(struct pt_packet_head *head, uint32_t seed);
 bool pt_packet_is_plausible(const struct pt_packet_head *head, uint64_t room);
 /* In file order: the checksum, and that every count in the packet fits into its length. */
 bool pt_packet_is_whole(const struct pt_packet_head *head, uint32_t seed);
+
+/* Of a whole ROUND or END, its numbers in order; NULL: it has none. */
+const struct pt_packet_more *pt_packet_more(const struct pt_packet_head *head);
 
 void pt_packet_get_author(struct pt_author *author, const struct pt_stored_author *from);
 void pt_packet_put_author(struct pt_stored_author *to, const struct pt_author *author);

@@ -153,6 +153,13 @@ static struct rest rest_of(const struct pt_packet_head *head)
     }
 }
 
+/* See pt_packet_more(). */
+static bool has_more(ptrdiff_t left, bool trailer)
+{
+    return left >= (ptrdiff_t)(sizeof(struct pt_packet_more) +
+                               (trailer ? sizeof(struct pt_packet_trailer) : 0));
+}
+
 void pt_swap_packet(struct pt_packet_head *packet, enum pt_swap direction)
 {
     uint8_t *p = (uint8_t *)packet, *after;
@@ -174,7 +181,10 @@ void pt_swap_packet(struct pt_packet_head *packet, enum pt_swap direction)
     pt_swap_records(after, rest.records, direction);
     swap_many(after, three_runs, rest.triples);
     after = swap_many(after, author_runs, rest.authors);
-    swap_many(after, count_runs, rest.counts);
+    after = swap_many(after, count_runs, rest.counts);
+    if ((type == PT_PACKET_ROUND || type == PT_PACKET_END) &&
+        has_more(p + bytes - after, rest.trailer))
+        swap_number(after, sizeof(struct pt_packet_more));
     if (rest.trailer)
         swap_runs(p + bytes - sizeof(struct pt_packet_trailer), trailer_runs);
 }

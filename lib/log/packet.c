@@ -125,6 +125,20 @@ bool pt_packet_is_whole(const struct pt_packet_head *head, uint32_t seed)
            claimed(head) <= bytes - fixed_size(pt_le16(head->type));
 }
 
+const struct pt_packet_more *pt_packet_more(const struct pt_packet_head *head)
+{
+    bool ends = head->type == PT_PACKET_END;
+    const struct pt_packet_round *round = (const void *)head;
+    const struct pt_packet_end *end = (const void *)head;
+    uint64_t at = ends ? sizeof *end + end->state.counts * sizeof(struct pt_packet_count)
+                       : sizeof *round;
+    uint64_t room = head->bytes - (ends ? sizeof(struct pt_packet_trailer) : 0);
+
+    at += (ends ? end->state.authors : round->state.authors) * sizeof(struct pt_packet_author);
+    return room >= at + sizeof(struct pt_packet_more)
+        ? (const void *)((const uint8_t *)head + at) : NULL;
+}
+
 void pt_packet_get_author(struct pt_author *author, const struct pt_stored_author *from)
 {
     author->wid = pt_stored_wid(from);

@@ -107,6 +107,10 @@ int pt_log_check(int fd, void (*finding)(void *, const struct posixtrace_log_fin
  */
 enum pt_log_reporter { PT_LOG_BURIED, PT_LOG_REPORTED };
 void pt_log_reader_add_lost(struct pt_log_reader *r, unsigned cause, uint64_t events);
+/* Context switches that the kernel lost: beside the losses in pt_log_reader_info(). */
+uint64_t pt_log_reader_lost_switches(const struct pt_log_reader *r);
+/* There were so many in all, as somebody knows who may know more than the log. */
+void pt_log_reader_raise_lost_switches(struct pt_log_reader *r, uint64_t all);
 void pt_log_reader_report_lost(struct pt_log_reader *r, enum pt_log_reporter by, uint64_t events);
 
 /* For recovery: what the log lacks and the tail has.  The packets of the tail,

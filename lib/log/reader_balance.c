@@ -159,6 +159,9 @@ static void take_status(struct pt_log_reader *r, struct pt_log_status *status)
     s->advised_size = status->advised_size;
     s->refused = status->refused;
     status->recorded_unknown_author = s->unknown_recorded;
+    if (status->lost_switches < r->lost_switches)
+        status->lost_switches = r->lost_switches;
+    r->lost_switches = status->lost_switches;
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
         status->lost_unknown_author[c] = pt_cause_is_of_log(c) ? 0 : s->unknown_lost[c];
 }

@@ -49,6 +49,17 @@ void pt_log_reader_report_lost(struct pt_log_reader *r, enum pt_log_reporter by,
     *counted = events;
 }
 
+uint64_t pt_log_reader_lost_switches(const struct pt_log_reader *r)
+{
+    return r->lost_switches;
+}
+
+void pt_log_reader_raise_lost_switches(struct pt_log_reader *r, uint64_t all)
+{
+    if (all > r->lost_switches)
+        r->lost_switches = all;
+}
+
 int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info)
 {
     const struct pt_log_state *s = &r->state;

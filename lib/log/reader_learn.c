@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* What packets other than those of events tell a reader: names, times, numbers. */
+#include <posixtrace/info.h>
 #include "base/grow.h"
 #include "log/reader_state.h"
 
@@ -35,6 +36,23 @@ static int learn_authors(struct pt_log_reader *r, const struct pt_packet_author 
     return error;
 }
 
+/* The state of a ROUND or END, with the switches that the kernel lost apart from the rest. */
+static void learn_state(struct pt_log_reader *r, const struct pt_packet_head *packet,
+                        const struct pt_log_state *state)
+{
+    const struct pt_packet_more *more = pt_packet_more(packet);
+    const unsigned c = POSIXTRACE_LOST_FULL;
+    uint64_t n = more ? more->lost_switches : 0;
+
+    n = n < state->unknown_lost[c] ? n : state->unknown_lost[c];
+    n = n < state->lost[c] ? n : state->lost[c];
+    r->state = *state;
+    r->state.unknown_lost[c] -= n;
+    r->state.lost[c] -= n;
+    r->lost_switches = n;
+    r->state_lsn = packet->lsn;
+}
+
 int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet)
 {
     const void *p = packet;
@@ -54,8 +72,7 @@ int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet
     if (packet->type == PT_PACKET_ROUND) {
         const struct pt_packet_round *round = p;
 
-        r->state = round->state;
-        r->state_lsn = packet->lsn;
+        learn_state(r, packet, &round->state);
         if (packet->flags & PT_ROUND_ALL)
             pt_totals_clear(&r->totals);
         return learn_authors(r, (const struct pt_packet_author *)(round + 1),
@@ -95,8 +112,7 @@ int pt_reader_learn_end(struct pt_log_reader *r, const struct pt_packet_end *end
 {
     const struct pt_packet_author *authors = (const void *)(end + 1);
 
-    r->state = end->state;
-    r->state_lsn = end->head.lsn;
+    learn_state(r, &end->head, &end->state);
     r->has_end = r->complete = true;
     r->parts = end->rounds;
     pt_totals_clear(&r->totals);

@@ -131,7 +131,8 @@ struct pt_log_reader {
     size_t   logged_syncs;              /* those that are in the log, not only in a tail */
     struct pt_index index;
     struct pt_totals totals;
-    struct pt_log_state state;          /* the last one seen */
+    struct pt_log_state state;          /* the last one seen, */
+    uint64_t lost_switches;             /* which are not in it */
     uint64_t state_lsn;
     uint64_t events, bytes;             /* found by the survey */
     uint64_t emergency_lsn;             /* of the status in the header block; 0: none */

@@ -146,6 +146,7 @@ static void take_state(struct pt_log_writer *w, const struct pt_log_reader *r)
         }
     }
     status->recorded_unknown_author = s->unknown_recorded;
+    status->lost_switches = r->lost_switches;
     w->buried = s->buried;
     w->reported = s->reported;
     w->overran = s->log_overrun != 0;

@@ -88,6 +88,7 @@ struct pt_log_status {
      * is either here or in an author's totals, never in both. */
     uint64_t lost_unknown_author[PT_LOSS_CAUSES];
     uint64_t recorded_unknown_author;
+    uint64_t lost_switches;      /* context switches that the kernel lost; in none of the above */
 };
 
 struct pt_log_writer;

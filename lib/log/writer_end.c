@@ -100,7 +100,8 @@ static int put_end(struct pt_log_writer *w, int end, uint64_t closing)
     uint32_t authors = (uint32_t)w->totals.count, counts = put_counts(w, NULL);
     uint32_t bytes = (uint32_t)(sizeof(struct pt_packet_end) + sizeof(struct pt_packet_trailer) +
                                 authors * sizeof(struct pt_packet_author) +
-                                counts * sizeof(struct pt_packet_count));
+                                counts * sizeof(struct pt_packet_count)) +
+                     pt_writer_more_size(w);
     struct pt_packet_trailer *trailer;
     struct pt_packet_author *author;
     struct pt_packet_end *p;
@@ -125,6 +126,7 @@ static int put_end(struct pt_log_writer *w, int end, uint64_t closing)
     for (uint32_t i = 0; i < authors; i++)
         pt_totals_put(author++, &w->totals.entries[i]);
     put_counts(w, (void *)author);
+    pt_writer_put_more(w, (struct pt_packet_count *)(void *)author + counts);
     trailer = (void *)((uint8_t *)p + bytes - sizeof *trailer);
     trailer->offset = pt_out_offset(&w->out);
     trailer->bytes = bytes;

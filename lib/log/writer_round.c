@@ -76,6 +76,8 @@ void pt_writer_state(struct pt_log_writer *w, struct pt_log_state *s)
         s->unknown_lost[c] = status->lost_unknown_author[c] + w->totals.folded_lost[c];
         s->lost[c] = status->lost_unknown_author[c] + w->totals.lost[c];
     }
+    s->unknown_lost[POSIXTRACE_LOST_FULL] += status->lost_switches;
+    s->lost[POSIXTRACE_LOST_FULL] += status->lost_switches;
     s->buried = w->buried;
     s->reported = w->reported;
     fill_oldest(w, s);
@@ -97,10 +99,23 @@ void pt_writer_close_part(struct pt_log_writer *w, bool goes_on)
     pt_writer_mark(w);
 }
 
+uint32_t pt_writer_more_size(const struct pt_log_writer *w)
+{
+    return w->status.lost_switches ? sizeof(struct pt_packet_more) : 0;
+}
+
+void pt_writer_put_more(const struct pt_log_writer *w, void *to)
+{
+    const struct pt_packet_more more = { w->status.lost_switches };
+
+    memcpy(to, &more, pt_writer_more_size(w));
+}
+
 /* How many authors a ROUND of at most limit bytes can list, of those wanted. */
 static uint32_t list_size(const struct pt_log_writer *w, bool all, uint64_t limit)
 {
-    uint64_t room = (limit - sizeof(struct pt_packet_round)) / sizeof(struct pt_packet_author);
+    uint64_t fixed = sizeof(struct pt_packet_round) + pt_writer_more_size(w);
+    uint64_t room = (limit - fixed) / sizeof(struct pt_packet_author);
     uint32_t n = 0;
 
     for (size_t i = 0; i < w->totals.count && n < room; i++)
@@ -130,13 +145,14 @@ int pt_writer_round(struct pt_log_writer *w, unsigned flags)
 {
     bool loops = pt_writer_loops(w), all = w->totals.folded_now && !loops;
     bool replaceable = w->full && w->params.seekable && !w->part_open;
-    uint32_t least = sizeof(struct pt_packet_round) + 4 * sizeof(struct pt_packet_author);
+    uint32_t more = pt_writer_more_size(w);
+    uint32_t least = sizeof(struct pt_packet_round) + 4 * sizeof(struct pt_packet_author) + more;
     uint32_t limit = loops ? pt_ring_round_limit(w) : PT_PACKET_MAX, authors, bytes;
     struct pt_packet_round *p;
     int rc = loops ? pt_ring_reserve_part(w) : 0;
 
     authors = list_size(w, all, limit > least ? limit : least);
-    bytes = (uint32_t)(sizeof *p + authors * sizeof(struct pt_packet_author));
+    bytes = (uint32_t)(sizeof *p + authors * sizeof(struct pt_packet_author)) + more;
     if (replaceable && w->replace.bytes > bytes)
         bytes = w->replace.bytes;
     if (!rc && loops)
@@ -157,6 +173,7 @@ int pt_writer_round(struct pt_log_writer *w, unsigned flags)
     p->first_ts = w->part_first;
     p->last_ts = w->part_last;
     list_authors(w, (void *)(p + 1), authors, all, !replaceable);
+    pt_writer_put_more(w, (struct pt_packet_author *)(void *)(p + 1) + authors);
     w->replace.offset = replaceable ? pt_out_offset(&w->out) : 0;
     w->replace.lsn = w->lsn;
     w->replace.bytes = replaceable ? bytes : 0;
@@ -239,7 +256,8 @@ void pt_writer_emergency(struct pt_log_writer *w, int error, int end)
     } block;
     struct pt_packet_round *p = &block.round;
     uint64_t waits = pt_writer_waiting(w, 0, UINT64_MAX);
-    uint32_t room = (sizeof block - sizeof *p) / sizeof(struct pt_packet_author), bytes;
+    uint32_t more = pt_writer_more_size(w), bytes;
+    uint32_t room = (uint32_t)((sizeof block - sizeof *p - more) / sizeof(struct pt_packet_author));
 
     if (!w->params.seekable || w->resumed)
         return;
@@ -254,7 +272,8 @@ void pt_writer_emergency(struct pt_log_writer *w, int error, int end)
         p->state.flush_error = error;
     p->head.lsn = w->lsn + 1;
     p->head.round = w->round;
-    bytes = (uint32_t)(sizeof *p + p->state.authors * sizeof(struct pt_packet_author));
+    pt_writer_put_more(w, (struct pt_packet_author *)(void *)(p + 1) + p->state.authors);
+    bytes = (uint32_t)(sizeof *p + p->state.authors * sizeof(struct pt_packet_author)) + more;
     pt_packet_seal(&p->head, PT_PACKET_ROUND, bytes, w->seed);
     if (pt_out_write_at(&w->out, &block, bytes, PT_LOG_STATUS_OFF) == 0)
         w->emergency = true;

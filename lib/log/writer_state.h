@@ -162,6 +162,9 @@ int pt_writer_round(struct pt_log_writer *w, unsigned flags);
 int pt_writer_set_totals(struct pt_log_writer *w, const struct pt_log_status *status,
                          const struct pt_log_author_totals *authors, size_t count);
 void pt_writer_state(struct pt_log_writer *w, struct pt_log_state *state);
+/* What follows the authors of a ROUND or END, see format.h. */
+uint32_t pt_writer_more_size(const struct pt_log_writer *w);
+void pt_writer_put_more(const struct pt_log_writer *w, void *to);
 void pt_writer_close_part(struct pt_log_writer *w, bool goes_on);
 void pt_writer_emergency(struct pt_log_writer *w, int error, int end);
 int pt_writer_flush(struct pt_log_writer *w);

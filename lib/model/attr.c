@@ -77,11 +77,18 @@ static bool policies_are_valid(const struct pt_attr *attr, bool with_log)
            attr->inheritance == POSIX_TRACE_INHERITED;
 }
 
+/* The kernel has rings of 2^n pages. */
+static bool switch_buffer_is_valid(uint64_t bytes)
+{
+    return bytes == 0 || ((bytes & (bytes - 1)) == 0 && bytes >= PT_SWITCH_BUFFER_MIN &&
+                          bytes <= PT_SWITCH_BUFFER_MAX);
+}
+
 static bool numbers_are_valid(const struct pt_attr *attr)
 {
     return attr->stream_size > 0 && attr->stream_size <= STREAM_SIZE_MAX &&
            attr->max_data <= PT_MAX_DATA && attr->log_size > 0 &&
-           attr->event_cost_ps <= PT_EVENT_COST_MAX;
+           attr->event_cost_ps <= PT_EVENT_COST_MAX && switch_buffer_is_valid(attr->switch_buffer);
 }
 
 int pt_attr_check(const struct pt_attr *attr, bool with_log)

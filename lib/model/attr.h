@@ -18,6 +18,8 @@
 #define PT_DEFAULT_MAX_DATA    4096u
 #define PT_DEFAULT_LOG_SIZE    (64u << 20)
 #define PT_EVENT_COST_MAX      1000000000u   /* a millisecond */
+#define PT_SWITCH_BUFFER_MIN   (4u << 10)
+#define PT_SWITCH_BUFFER_MAX   (1u << 30)
 #define PT_GEN_VERSION         "pxt0.1"   /* at most 7 characters: rationale buffers */
 
 struct __attribute__((may_alias)) pt_attr {
@@ -36,7 +38,8 @@ struct __attribute__((may_alias)) pt_attr {
     int32_t  compression;      /* enum posixtrace_compression: of the log's packets */
     int32_t  switches;         /* 1: context switches of the traced threads, too */
     uint64_t event_cost_ps;    /* what storing an event costs, in picoseconds; 0: not known */
-    uint64_t reserved[6];
+    uint64_t switch_buffer;    /* bytes of the kernel's ring of switches a processor; 0: default */
+    uint64_t reserved[5];
 };
 
 _Static_assert(sizeof(struct pt_attr) <= sizeof(trace_attr_t), "trace_attr_t is part of the ABI");

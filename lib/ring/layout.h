@@ -342,7 +342,7 @@ struct pt_seg_header {
     struct pt_sync sync_pair[PT_SYNC_PAIRS][2];
     uint64_t state_near;       /* a time close to that in state, in full: pt_state_ts */
     uint64_t missed_told;      /* missed_last, as the consumer knows it */
-    uint64_t zero_3;
+    uint64_t lost_switches;    /* context switches that the kernel lost, beside lost_no_slot */
     uint32_t nprocs;           /* entries of the table of processes ever used */
     uint32_t refused_procs;    /* processes for which it had no room */
     uint32_t refused_writers;  /* writers that came when all slots or chunks were in use */

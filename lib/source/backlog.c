@@ -7,13 +7,19 @@
 #include <string.h>
 #include "source/backlog.h"
 
+/* Two lists of switches, and an entry for the losses of each kind. */
+static size_t taken_room(const struct pt_backlog *b)
+{
+    return 2 * b->room + 2;
+}
+
 int pt_backlog_init(struct pt_backlog *b, size_t room, bool newest)
 {
     memset(b, 0, sizeof *b);
     b->room = room < 4 ? 4 : room;
     b->newest = newest;
     b->pending = calloc(b->room, sizeof *b->pending);
-    b->taken = calloc(2 * b->room + 1, sizeof *b->taken);
+    b->taken = calloc(taken_room(b), sizeof *b->taken);
     if (b->pending && b->taken)
         return 0;
     pt_backlog_deinit(b);
@@ -36,17 +42,21 @@ int pt_switch_by_time(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-void pt_backlog_lose(struct pt_backlog *b, uint64_t ts, uint64_t n)
+static void lose(struct pt_backlog_loss *l, uint64_t ts, uint64_t n)
 {
-    b->lost += n;
-    if (n && ts > b->lost_ts)
-        b->lost_ts = ts;
+    l->n += n;
+    if (n && ts > l->ts)
+        l->ts = ts;
+}
+
+void pt_backlog_lose_in_kernel(struct pt_backlog *b, uint64_t ts, uint64_t n)
+{
+    lose(&b->kernel, ts, n);
 }
 
 static void lose_one(struct pt_backlog *b, const struct pt_switch *s)
 {
-    pt_backlog_lose(b, s->ts, s->what == PT_SWITCH_LOST ? s->value
-                                                        : !pt_switch_is_note(s->what));
+    lose(&b->own, s->ts, !pt_switch_is_note(s->what));
 }
 
 static void drop_first(struct pt_backlog *b, size_t n)
@@ -78,15 +88,15 @@ void pt_backlog_add(struct pt_backlog *b, const struct pt_switch *s)
 }
 
 /* What was lost becomes an entry. */
-static void collect_lost(struct pt_backlog *b)
+static void collect_lost(struct pt_backlog *b, struct pt_backlog_loss *l, uint32_t what)
 {
-    uint32_t n = b->lost < UINT32_MAX ? (uint32_t)b->lost : UINT32_MAX;
+    uint32_t n = l->n < UINT32_MAX ? (uint32_t)l->n : UINT32_MAX;
 
-    if (n == 0 || b->taken_count > 2 * b->room)
+    if (n == 0 || b->taken_count >= taken_room(b))
         return;
-    b->taken[b->taken_count++] = (struct pt_switch){ .ts = b->lost_ts, .what = PT_SWITCH_LOST,
-                                                     .value = n, .order = b->order++ };
-    b->lost -= n;
+    b->taken[b->taken_count++] = (struct pt_switch){ .ts = l->ts, .what = what, .value = n,
+                                                     .order = b->order++ };
+    l->n -= n;
 }
 
 /* There is less room than needed only after rounds that failed: then some stay. */
@@ -101,7 +111,8 @@ void pt_backlog_collect(struct pt_backlog *b)
     memcpy(b->taken + b->taken_count, b->pending, n * sizeof *b->pending);
     b->taken_count += n;
     drop_first(b, n);
-    collect_lost(b);
+    collect_lost(b, &b->own, PT_SWITCH_LOST);
+    collect_lost(b, &b->kernel, PT_SWITCH_LOST_BY_KERNEL);
 }
 
 size_t pt_backlog_take(struct pt_backlog *b, uint64_t before, const struct pt_switch **list)

@@ -4,7 +4,8 @@
  * Context switches between the moment when they are read from the kernel and the
  * round that hands them to the log.  Bounded: what finds no room is lost, the oldest
  * by time or the last that came, and counted in an entry PT_SWITCH_LOST with the time
- * of the latest of them.
+ * of the latest of them.  What the kernel has lost before is in an entry of its own,
+ * PT_SWITCH_LOST_BY_KERNEL.
  *
  * Two lists.  Pending ones come as the rings are emptied, under the source's lock;
  * collect(), under that lock, moves them to the taker's own list, which is put in
@@ -15,12 +16,16 @@
 
 #include "stream/switches.h"
 
+struct pt_backlog_loss {
+    uint64_t n, ts;   /* how many since the last entry, and the time of the latest */
+};
+
 struct pt_backlog {
     struct pt_switch *pending, *taken;
     size_t count, taken_count, given, room;
     bool newest;
     uint32_t order;
-    uint64_t lost, lost_ts;
+    struct pt_backlog_loss own, kernel;
 };
 
 /* 0 or -ENOMEM. */
@@ -28,8 +33,8 @@ int pt_backlog_init(struct pt_backlog *b, size_t room, bool newest);
 void pt_backlog_deinit(struct pt_backlog *b);
 
 void pt_backlog_add(struct pt_backlog *b, const struct pt_switch *s);
-/* n were lost before ts, by somebody else. */
-void pt_backlog_lose(struct pt_backlog *b, uint64_t ts, uint64_t n);
+/* The kernel lost n before ts. */
+void pt_backlog_lose_in_kernel(struct pt_backlog *b, uint64_t ts, uint64_t n);
 
 void pt_backlog_collect(struct pt_backlog *b);
 

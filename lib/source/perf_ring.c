@@ -13,11 +13,6 @@
 #include <unistd.h>
 #include "source/perf_ring.h"
 
-/* 6553 switches; half of what a user may lock for perf.  Large: 104,857 of them, a second of a
- * busy processor, for root, whom CAP_IPC_LOCK frees of that limit. */
-#define RING_BYTES (256u << 10)
-#define RING_BYTES_LARGE (4u << 20)
-
 /* PERF_FORMAT_LOST, which headers of before Linux 6.0 do not have. */
 enum { FORMAT_LOST = 1 << 4 };
 
@@ -35,7 +30,7 @@ struct task_body {           /* FORK, EXIT */
 };
 
 struct comm_body {
-    uint32_t pid, tid;       /* behind them the name, with NUL */
+    uint32_t pid, tid;       /* after them the name, with NUL */
 };
 
 struct lost_body {
@@ -66,27 +61,21 @@ static struct perf_event_attr plain(const struct pt_perf_clock *clock)
     return attr;
 }
 
-/* As large as the limit on locked memory allows: one page at least, or RING_BYTES. */
-static int map(struct pt_perf_ring *r, bool large)
+static int map(struct pt_perf_ring *r, size_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t most = large ? RING_BYTES_LARGE : RING_BYTES, least = large ? RING_BYTES : page;
-    void *at = MAP_FAILED;
+    void *at = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
 
-    for (r->size = most < page ? page : most; at == MAP_FAILED; r->size /= 2) {
-        r->mapped = page + r->size;
-        at = mmap(NULL, r->mapped, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
-        if (at != MAP_FAILED)
-            break;
-        if ((errno != EPERM && errno != ENOMEM) || r->size <= least)
-            return -errno;
-    }
+    if (at == MAP_FAILED)
+        return -errno;
+    r->size = bytes;
+    r->mapped = page + bytes;
     r->page = at;
     r->data = (const uint8_t *)at + page;
     return 0;
 }
 
-int pt_perf_ring_open(struct pt_perf_ring *r, int cpu, bool large, struct pt_perf_clock *clock)
+int pt_perf_ring_open(struct pt_perf_ring *r, int cpu, size_t bytes, struct pt_perf_clock *clock)
 {
     struct perf_event_attr attr = plain(clock);
     int e;
@@ -94,11 +83,11 @@ int pt_perf_ring_open(struct pt_perf_ring *r, int cpu, bool large, struct pt_per
     memset(r, 0, sizeof *r);
     r->cpu = cpu;
     attr.watermark = 1;
-    attr.wakeup_watermark = 0;   /* half of it, however large it becomes */
+    attr.wakeup_watermark = 0;   /* half of it */
     r->fd = event_open(&attr, 0, cpu);
     if (r->fd < 0)
         return r->fd;
-    e = map(r, large);
+    e = map(r, bytes);
     if (e < 0) {
         close(r->fd);
     } else if (!pt_perf_clock_learn(clock, r->page)) {

@@ -39,11 +39,10 @@ struct pt_perf_record {
     uint64_t lost;
 };
 
-/* The ring of a processor, half of which wakes who polls its descriptor; large: not one that
- * is smaller than those that are not large begin with.  0; -ENODEV: there is no such processor;
- * -EPERM, -ENOMEM: the limit on locked memory; -ESTALE: its times cannot be converted in the
- * way that the clock asks for; or why it cannot be had. */
-int pt_perf_ring_open(struct pt_perf_ring *r, int cpu, bool large, struct pt_perf_clock *clock);
+/* The ring of a processor, of so many bytes, half of which wakes who polls its descriptor.  0;
+ * -ENODEV: there is no such processor; -EPERM, -ENOMEM: the limit on locked memory; -ESTALE: its
+ * times cannot be converted in the way that the clock asks for; or why it cannot be had. */
+int pt_perf_ring_open(struct pt_perf_ring *r, int cpu, size_t bytes, struct pt_perf_clock *clock);
 void pt_perf_ring_close(struct pt_perf_ring *r);
 
 /* Writes the switches of a thread on the ring's processor into it, and of all that

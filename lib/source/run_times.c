@@ -192,4 +192,6 @@ static int open_source(struct pt_switch_source **source, const struct pt_switch_
     return 0;
 }
 
-const struct pt_switch_ops pt_run_times = { open_source, take, done, close_source, look };
+const struct pt_switch_ops pt_run_times = {
+    .open = open_source, .take = take, .done = done, .close = close_source, .look = look,
+};

@@ -124,6 +124,7 @@ static void tell_sums(const struct pt_live *l, const struct pt_books *sum,
 
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         status->lost_unknown_author[c] = l->gone.lost[c] + l->seg->h->lost_no_slot[c];
+    status->lost_switches = l->seg->h->lost_switches;
     status->lost_unknown_author[PT_LOST_FULL] += sum->refused;
     status->lost_unknown_author[PT_LOST_OVERWRITTEN] += stored - sum->given - passed;
     status->recorded_unknown_author = stored > passed ? stored - passed : 0;

@@ -138,6 +138,7 @@ static void open_switches(struct pt_flusher *f)
             ? pt_switches_open(&f->round.switches, s, switches_wait, f) : -ENODATA;
 
     f->switches = -e;
+    f->switch_buffer = pt_switches_ring_bytes(f->round.switches);
     if (!f->round.switches)
         return;
     pt_names_use_own(s->names);
@@ -294,6 +295,11 @@ bool pt_flusher_is_writing(const struct pt_flusher *f)
 uint64_t pt_flusher_log_lost(struct pt_flusher *f, unsigned cause)
 {
     return cause < PT_LOSS_CAUSES ? pt_load_relaxed(&f->log_lost[cause]) : 0;
+}
+
+uint64_t pt_flusher_switch_buffer(const struct pt_flusher *f)
+{
+    return f->switch_buffer;
 }
 
 int pt_flusher_switches(const struct pt_flusher *f)

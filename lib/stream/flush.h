@@ -44,5 +44,7 @@ bool pt_flusher_is_writing(const struct pt_flusher *f);
 uint64_t pt_flusher_log_lost(struct pt_flusher *f, unsigned cause);
 /* 0: context switches are recorded; ENODATA: nobody asked for them; or why they are not. */
 int pt_flusher_switches(const struct pt_flusher *f);
+/* Bytes of each of the kernel's rings for them; 0: it has none. */
+uint64_t pt_flusher_switch_buffer(const struct pt_flusher *f);
 
 #endif

@@ -32,6 +32,7 @@ struct pt_flusher {
     uint32_t described;        /* descriptions before this one of the list, too */
     uint32_t syncs;
     int switches;              /* why no context switches are recorded; 0: they are */
+    uint64_t switch_buffer;    /* bytes of the kernel's ring for them a processor; 0: none */
     bool holds;                /* reading, the flush thread's own note */
     bool writing;              /* has let go of it to write; under reading */
     uint64_t deadline;         /* CLOCK_MONOTONIC of the next round by time; 0: none */

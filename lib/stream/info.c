@@ -89,6 +89,17 @@ int pt_stream_info(struct pt_stream *s, struct posixtrace_info *info)
     return r;
 }
 
+uint64_t pt_stream_lost_switches(struct pt_stream *s)
+{
+    uint64_t n;
+
+    pt_stream_lock_reading(s);
+    n = s->log ? pt_log_reader_lost_switches(s->log)
+               : pt_load_relaxed(&s->seg->h->lost_switches) - s->live.from_switches;
+    pthread_mutex_unlock(&s->reading);
+    return n;
+}
+
 void pt_stream_lost_before(struct pt_stream *s, uint64_t lost[PT_LOSS_CAUSES])
 {
     memset(lost, 0, PT_LOSS_CAUSES * sizeof *lost);

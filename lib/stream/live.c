@@ -62,6 +62,7 @@ int pt_live_look_on(struct pt_live *l, struct pt_seg *seg)
     begin_in_gap(l);
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         l->from_no_slot[c] = pt_load_relaxed(&h->lost_no_slot[c]);
+    l->from_switches = pt_load_relaxed(&h->lost_switches);
     r = pt_live_refresh(l);
     if (r == 0) {
         pt_live_learn_window(l);

@@ -116,6 +116,7 @@ struct pt_live {
     uint64_t from_gen, from_ts;  /* passive: chunks taken, LOOP's loss, writers known when */
     uint64_t from_wid;           /* we began */
     uint64_t from_no_slot[PT_LOST_OWN];
+    uint64_t from_switches;
     struct pt_past past_before;  /* of all slots, when we began */
     uint64_t lost_before[PT_LOST_OWN];   /* by the stream until then, see balance.h */
     uint64_t *before;            /* of each of them the last writer in it, see balance.h */

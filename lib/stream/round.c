@@ -360,6 +360,7 @@ int pt_round_totals(struct pt_live *l, bool all, struct pt_name_turn *names,
         status->lost_unknown_author[c] =
             l->gone.lost[c] + pt_load_relaxed(&h->lost_no_slot[c]);
     status->lost_unknown_author[PT_LOST_OVERWRITTEN] += l->unseen;
+    status->lost_switches = pt_load_relaxed(&h->lost_switches);
     for (uint32_t i = 0; i < l->tally_room; i++) {
         struct pt_tally *t = &l->tally[i];
 

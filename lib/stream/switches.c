@@ -57,6 +57,7 @@ int pt_switches_open(struct pt_switches **switches, struct pt_stream *s,
         .pid = (int32_t)s->pid, .children = attr->inheritance == POSIX_TRACE_INHERITED,
         .newest = attr->stream_policy == POSIX_TRACE_LOOP, .clock = s->seg->g.clock,
         .room = attr->stream_size / sizeof(struct pt_switch) + 4096,
+        .ring_bytes = attr->switch_buffer,
         .filling = filling, .context = context, .seg = s->seg,
     };
     struct pt_switches *w;
@@ -88,6 +89,11 @@ int pt_switches_open(struct pt_switches **switches, struct pt_stream *s,
 bool pt_switches_can_look(const struct pt_switches *w)
 {
     return w && w->ops->look;
+}
+
+uint64_t pt_switches_ring_bytes(const struct pt_switches *w)
+{
+    return w && w->ops->ring_bytes ? w->ops->ring_bytes(w->source) : 0;
 }
 
 unsigned pt_switches_look(struct pt_switches *w)
@@ -123,7 +129,7 @@ static int place_all(struct pt_switches *w, const struct pt_gates *g, const stru
     for (size_t i = 0; i < n; i++) {
         const struct pt_switch *s = &list[i];
 
-        if (s->what == PT_SWITCH_LOST)
+        if (pt_switch_is_loss(s->what))
             continue;
         if (pt_switch_is_note(s->what)) {
             if (!pt_switch_threads_note(&w->threads, w->seg->h, s))
@@ -163,18 +169,27 @@ static void count_loss(struct pt_switches *w, unsigned cause, uint64_t n)
     pt_note_overrun(w->seg->h);
 }
 
-/* What was lost before it was here, inside the windows, is counted and told. */
+static void count_source_loss(struct pt_switches *w, const struct pt_switch *s)
+{
+    if (s->what == PT_SWITCH_LOST_BY_KERNEL) {
+        pt_add_relaxed(&w->seg->h->lost_switches, (uint64_t)s->value);
+        pt_note_overrun(w->seg->h);
+    } else {
+        count_loss(w, w->seg->g.attr.stream_policy == POSIX_TRACE_LOOP ? PT_LOST_OVERWRITTEN
+                                                                       : PT_LOST_FULL, s->value);
+    }
+}
+
+/* Counts what was lost before it came here, inside the windows, and marks the gap. */
 static int put_losses(struct pt_switches *w, struct pt_round *r, const struct pt_switch *list,
                       size_t n)
 {
     int e = 0;
 
     for (size_t i = 0; e == 0 && i < n; i++) {
-        if (list[i].what != PT_SWITCH_LOST || fate_of(r, list[i].ts) == PT_FATE_EXCLUDE)
+        if (!pt_switch_is_loss(list[i].what) || fate_of(r, list[i].ts) == PT_FATE_EXCLUDE)
             continue;
-        count_loss(w, w->seg->g.attr.stream_policy == POSIX_TRACE_LOOP ? PT_LOST_OVERWRITTEN
-                                                                       : PT_LOST_FULL,
-                   list[i].value);
+        count_source_loss(w, &list[i]);
         if (r->live->overflowing)
             continue;
         e = pt_round_put_made(r, POSIX_TRACE_OVERFLOW, list[i].ts, NULL, 0);

@@ -16,9 +16,9 @@
  * A log that ends with SIGKILL has the switches of its whole rounds, and its numbers
  * are right.
  *
- * What is lost, for want of room in the kernel's ring, or refused by a stream that
- * has stopped itself, has no thread: it is counted where losses without a slot are,
- * in the segment, so a kill does not take the count away.
+ * What is lost has no thread.  The segment counts it, so that a kill does not take the count
+ * away: what the kernel's rings lost by itself (lost_switches), what the backlog had no room
+ * for, or a stream that has stopped itself refused, among the losses without a slot.
  *
  * Where the kernel refuses to report them, another source says now and then for how
  * long each thread has run until then (PT_SWITCH_TIME), and the threads that record
@@ -46,7 +46,8 @@ enum pt_switch_what {
     PT_SWITCH_IN, PT_SWITCH_OUT, PT_SWITCH_PREEMPTED,
     PT_SWITCH_TIME,    /* no switch: for how long it has run, see pt_switch */
     PT_SWITCH_ENDED,   /* the thread has ended: its tid may be another's from now on */
-    PT_SWITCH_LOST,    /* so many were lost before this time */
+    PT_SWITCH_LOST,    /* the source lost so many before this time */
+    PT_SWITCH_LOST_BY_KERNEL,   /* and the kernel so many */
     PT_SWITCH_FORKED,  /* the thread was made, with the name of the one that made it */
     PT_SWITCH_NAMED    /* it has another name from now on */
 };
@@ -55,6 +56,11 @@ enum pt_switch_what {
 static inline bool pt_switch_is_note(uint32_t what)
 {
     return what == PT_SWITCH_ENDED || what == PT_SWITCH_FORKED || what == PT_SWITCH_NAMED;
+}
+
+static inline bool pt_switch_is_loss(uint32_t what)
+{
+    return what == PT_SWITCH_LOST || what == PT_SWITCH_LOST_BY_KERNEL;
 }
 
 struct pt_switch {
@@ -77,6 +83,7 @@ struct pt_switch_request {
     int32_t  pid;      /* whose threads, existing and new ones */
     bool     children; /* and those of the processes that these make */
     bool     newest;   /* without room the oldest go, else the latest */
+    uint64_t ring_bytes; /* of each of the kernel's rings, a power of two; 0: the source chooses */
     int      clock;    /* the stream's, enum pt_clock_kind */
     uint64_t room;     /* switches to be kept until they are taken, at least */
     /* Called by a thread of the source, when so many wait that they should be taken. */
@@ -103,6 +110,8 @@ struct pt_switch_ops {
     void (*close)(struct pt_switch_source *source);
     /* NULL: not needed.  Finds out how long the threads have run by now: PT_LOOK_*. */
     unsigned (*look)(struct pt_switch_source *source);
+    /* NULL: it has no rings.  Bytes of each. */
+    uint64_t (*ring_bytes)(const struct pt_switch_source *source);
 };
 
 /* From now on new streams use these, and the second where those are refused, if not
@@ -119,6 +128,8 @@ void pt_switches_close(struct pt_switches *w);
 
 /* As struct pt_switch_ops; not where switches are NULL or need none. */
 bool pt_switches_can_look(const struct pt_switches *w);
+/* 0: without rings. */
+uint64_t pt_switches_ring_bytes(const struct pt_switches *w);
 unsigned pt_switches_look(struct pt_switches *w);
 
 /* Part of pt_round_write, after the chunks: the windows are known.  -ENOMEM: nothing

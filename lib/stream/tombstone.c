@@ -85,6 +85,7 @@ int pt_tombstone_make(struct pt_tombstone *t, const struct pt_seg_header *h, int
         for (size_t i = 0; i < tail->tail.author_count; i++)
             t->lost[c] += tail->tail.authors[i].lost[c];
     }
+    t->lost_switches = h->lost_switches < UINT32_MAX ? (uint32_t)h->lost_switches : UINT32_MAX;
     t->created_ns = h->attr.create_ns;
     t->buried_ns = (int64_t)pt_clock_ns(CLOCK_REALTIME);
     t->pid = h->owner_pid;
@@ -138,6 +139,7 @@ void pt_tombstone_tell(const uint8_t id[16], struct pt_log_reader *r)
     if (!found || pt_log_reader_info(r, &info) < 0)
         return;
     pt_log_reader_report_lost(r, PT_LOG_BURIED, t.events);
+    pt_log_reader_raise_lost_switches(r, t.lost_switches);
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         if (t.lost[c] > info.lost[c])
             pt_log_reader_add_lost(r, c, t.lost[c] - info.lost[c]);

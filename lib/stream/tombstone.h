@@ -22,7 +22,8 @@ struct pt_tombstone {
     uint64_t events;               /* that were only in the segment */
     uint64_t lost[PT_LOST_OWN];    /* that its writers had lost, from the start of the stream on */
     int64_t  created_ns, buried_ns;
-    uint32_t pid, pad;
+    uint32_t pid;
+    uint32_t lost_switches;        /* beside lost; UINT32_MAX: or more */
     char     log_path[256];
 };
 

@@ -8,7 +8,8 @@
  *   golden --print LOG  prints what would be compared
  *   golden --make KIND LOG  writes a log of a kind, for a new version's samples:
  *                       append, loop, loop-open, loop-cost, until-full, cut, disk-full,
- *                       packed, packed-loop, described, described-loop, loop-flushing
+ *                       packed, packed-loop, described, described-loop, loop-flushing,
+ *                       switches, switches-loop-open, switches-disk-full
  *
  * The samples of a version are never made again; a change that reads one of
  * them differently breaks the logs that people have.
@@ -86,6 +87,8 @@ static void print_summary(FILE *out, struct pt_log_reader *r, int fd)
             s.posix_stream_full_status, s.posix_stream_overrun_status,
             s.posix_log_overrun_status, s.posix_log_full_status);
     print_lost(out, info.lost);
+    if (pt_log_reader_lost_switches(r))
+        fprintf(out, "lost by the kernel %" PRIu64 "\n", pt_log_reader_lost_switches(r));
     for (size_t i = 0; pt_log_reader_thread(r, i, &t) == 1; i++) {
         fprintf(out, "thread %d/%d '%s' recorded %" PRIu64 " lost", t.pid, t.tid, t.name,
                 t.recorded);
@@ -222,6 +225,7 @@ static void make_log(const char *kind, const char *name)
     bool packed = strncmp(kind, "packed", 6) == 0, described = strncmp(kind, "desc", 4) == 0;
     bool loop = strstr(kind, "loop") != NULL, full = strcmp(kind, "until-full") == 0;
     bool flushing = strcmp(kind, "loop-flushing") == 0;
+    bool switches = strncmp(kind, "switches", 8) == 0, open_end = strstr(kind, "-open") != NULL;
     uint32_t rounds = flushing ? 17 : loop ? 20 : 6;
     static uint8_t before[1 << 18];
     ssize_t length = 0;
@@ -260,7 +264,7 @@ static void make_log(const char *kind, const char *name)
             pt_log_put_text(w, PT_TEXT_NAME, 195, "write");
             pt_log_put_sync(w, &points[1]);
         }
-        if (round == 4 && strcmp(kind, "disk-full") == 0) {
+        if (round == 4 && strstr(kind, "disk-full")) {
             struct rlimit limit = { (rlim_t)lseek(fd, 0, SEEK_END) + 1000, RLIM_INFINITY };
 
             signal(SIGXFSZ, SIG_IGN);
@@ -273,13 +277,15 @@ static void make_log(const char *kind, const char *name)
                        a / AUTHORS * 1000 + a % AUTHORS * 3, flushing ? 0 : round,
                        &totals[a % AUTHORS]);
         totals[0].lost[POSIXTRACE_LOST_FULL] = round;
+        status.lost_unknown_author[POSIXTRACE_LOST_FULL] = switches ? 2 * round : 0;
+        status.lost_switches = switches ? 1000 * round : 0;
         status.watermark = 1000 + (uint64_t)(round + 1) * 100000;
         pt_log_end_round(w, &status, totals, AUTHORS);
     }
     status.status_running = POSIX_TRACE_SUSPENDED;
     if (flushing)
         take_back(fd, before, (size_t)length);
-    else if (strcmp(kind, "loop-open") != 0 && strcmp(kind, "cut") != 0)
+    else if (!open_end && strcmp(kind, "cut") != 0)
         pt_log_complete(w, POSIXTRACE_END_SHUTDOWN, &status, totals, AUTHORS);
     pt_log_writer_free(w);
     if (strcmp(kind, "cut") == 0 && ftruncate(fd, lseek(fd, 0, SEEK_END) - 1500) != 0)

@@ -188,9 +188,21 @@ class Log:
                 batch = []
         return events + self.merge(batch)
 
+    @staticmethod
+    def more(p):
+        """The context switches that the kernel lost: after the authors, and END's counts."""
+        at = (344 if p.type == ROUND else 336) + 104 * p.get("I", 296)
+        end = p.size
+        if p.type == END:
+            at += 16 * p.get("I", 300)
+            end -= 16
+        return p.get("Q", at) if at + 8 <= end else 0
+
     def settle(self, written):
         """What the file has of the events that its newest state says are in it."""
         self.lost = list(self.state.get("7Q", 144))
+        self.lost_switches = self.more(self.state)
+        self.lost[0] -= self.lost_switches
         differ = self.state.get("Q", 104) - written
         if self.state.flags & 4 and differ < 0:
             self.lost[6] += differ
@@ -246,6 +258,8 @@ def compare(log_name, text_name):
     rest = b"\n".join(wanted)
     lost = [int(n) for n in re.search(rb"\nlost ([0-9 ]+)\n", rest).group(1).split()]
     assert log.lost == lost, f"{log_name}: losses {log.lost}, wanted {lost}"
+    kernel = re.search(rb"\nlost by the kernel ([0-9]+)\n", rest)
+    assert log.lost_switches == (int(kernel.group(1)) if kernel else 0), f"{log_name}: kernel"
     cost = re.search(rb"an event costs ([0-9]+) ps\n", rest)
     assert log.event_cost == (int(cost.group(1)) if cost else 0), f"{log_name}: event cost"
     assert int(b"complete 1" in rest) == log.complete, f"{log_name}: completeness"

@@ -132,7 +132,7 @@ START_TEST(rounds)
 {
     struct subject s;
     struct pt_packet_round *p = (void *)s.before;
-    uint32_t bytes = 344 + 2 * 104 + 8;
+    uint32_t bytes = 344 + 2 * 104 + 8 + 8;
 
     begin(&s, PT_PACKET_ROUND, bytes);
     p->state.authors = 2;
@@ -142,6 +142,7 @@ START_TEST(rounds)
         expect_number(&s, 304 + 8 * i, 8);
     expect_numbers(&s, author_runs, 344);
     expect_numbers(&s, author_runs, 344 + 104);
+    expect_number(&s, 344 + 2 * 104, 8);
     expect_rest_untouched(&s, bytes);
 }
 END_TEST
@@ -150,7 +151,7 @@ START_TEST(ends)
 {
     struct subject s;
     struct pt_packet_end *p = (void *)s.before;
-    uint32_t bytes = 336 + 104 + 2 * 16 + 8 + 16;
+    uint32_t bytes = 336 + 104 + 2 * 16 + 8 + 8 + 16;
 
     begin(&s, PT_PACKET_END, bytes);
     p->state.authors = 1;
@@ -162,6 +163,7 @@ START_TEST(ends)
     expect_numbers(&s, author_runs, 336);
     expect_numbers(&s, count_runs, 336 + 104);
     expect_numbers(&s, count_runs, 336 + 104 + 16);
+    expect_number(&s, 336 + 104 + 2 * 16, 8);
     expect_number(&s, bytes - 16, 8);
     expect_number(&s, bytes - 8, 4);
     expect_number(&s, bytes - 4, 4);

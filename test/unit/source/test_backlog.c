@@ -49,23 +49,25 @@ START_TEST(full)
 {
     bool newest = _i == 1;
     const struct pt_switch *list;
-    uint64_t lost = 0, given = 0, first, last;
+    uint64_t lost = 0, kernel = 0, given = 0, first, last;
     struct pt_backlog b;
     size_t n;
 
     ck_assert_int_eq(pt_backlog_init(&b, ROOM, newest), 0);
     for (uint64_t ts = 1; ts <= 5 * ROOM; ts++)
         add(&b, ts, PT_SWITCH_IN);
-    pt_backlog_lose(&b, 3, 7);
+    pt_backlog_lose_in_kernel(&b, 3, 7);
     n = take(&b, UINT64_MAX, &list);
     first = list[0].ts;
     last = list[n - 1].ts;
     for (size_t i = 0; i < n; i++) {
         given += list[i].what == PT_SWITCH_IN;
         lost += list[i].what == PT_SWITCH_LOST ? list[i].value : 0;
+        kernel += list[i].what == PT_SWITCH_LOST_BY_KERNEL ? list[i].value : 0;
         ck_assert(i == 0 || list[i - 1].ts <= list[i].ts);
     }
-    ck_assert_uint_eq(given + lost, 5 * ROOM + 7);
+    ck_assert_uint_eq(given + lost, 5 * ROOM);
+    ck_assert_uint_eq(kernel, 7);
     ck_assert_uint_gt(given, ROOM / 2);
     pt_backlog_done(&b);
     ck_assert_uint_eq(take(&b, UINT64_MAX, &list), 0);
@@ -107,10 +109,10 @@ START_TEST(losses)
     add(&b, 60, PT_SWITCH_ENDED);
     ck_assert_uint_eq(take(&b, UINT64_MAX, &list), ROOM);
     pt_backlog_done(&b);
-    pt_backlog_lose(&b, 50, 2);
+    pt_backlog_lose_in_kernel(&b, 50, 2);
     ck_assert_uint_eq(take(&b, 50, &list), 0);
     ck_assert_uint_eq(take(&b, 51, &list), 1);
-    ck_assert_uint_eq(list[0].what, PT_SWITCH_LOST);
+    ck_assert_uint_eq(list[0].what, PT_SWITCH_LOST_BY_KERNEL);
     ck_assert_uint_eq(list[0].value, 2);
     pt_backlog_done(&b);
     ck_assert_uint_eq(take(&b, UINT64_MAX, &list), 0);

@@ -68,7 +68,9 @@ static void end(struct pt_switch_source *source)
     (void)source;
 }
 
-static const struct pt_switch_ops ops = { play, take, done, end, NULL };
+static const struct pt_switch_ops ops = {
+    .open = play, .take = take, .done = done, .close = end,
+};
 
 /* At the present moment, or just after the one before. */
 static uint64_t put(uint32_t what, int32_t tid, uint32_t value, uint32_t origin)
@@ -461,6 +463,64 @@ static struct posixtrace_thread_info thread_in(int fd, pid_t tid)
     return wanted;
 }
 
+/* By the kernel, as the log says. */
+static uint64_t lost_by_kernel(int fd)
+{
+    uint64_t n, same;
+    trace_id_t trid;
+    unsigned c = 0;
+
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    ck_assert_int_eq(posixtrace_lost(trid, POSIXTRACE_LOST_SWITCHES, &n), 0);
+    while (posixtrace_lost(trid, c, &same) == 0)
+        c++;
+    ck_assert_uint_eq(c, POSIXTRACE_LOST_SWITCHES + 1);
+    ck_assert_uint_eq(same, n);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    return n;
+}
+
+/* The kernel's losses are in no thread's numbers and no other cause's, in whichever way the log
+ * ends. */
+START_TEST(lost_by_the_kernel)
+{
+    enum { COMPLETE, KILLED, RECOVERED };
+    int fd = log_file(), status;
+    struct posixtrace_recover_report report;
+    struct posixtrace_info info;
+    struct pt_stream *s;
+    struct found f;
+    pid_t pid;
+
+    pid = fork();
+    if (pid == 0) {
+        s = make(fd, POSIX_TRACE_FLUSH, 1 << 16);
+        put(PT_SWITCH_LOST_BY_KERNEL, 0, 1000, 0);   /* before the window: no loss */
+        pt_stream_start(s, 0);
+        put(PT_SWITCH_OUT, 100001, 1, 0);
+        put(PT_SWITCH_LOST_BY_KERNEL, 0, 33, 0);
+        put(PT_SWITCH_LOST, 0, 5, 0);
+        pt_stream_flush(s, 0);
+        while (script_left() > 0)
+            sched_yield();
+        put(PT_SWITCH_LOST_BY_KERNEL, 0, 9, 0);
+        kill_when_done = _i != COMPLETE;
+        pt_stream_destroy(s, 0);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(WIFSIGNALED(status), _i != COMPLETE);
+    if (_i == RECOVERED)
+        ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    f = look(fd, 0, &info);
+    ck_assert_uint_eq(f.switches, 1);
+    ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_FULL], 5);
+    ck_assert_uint_eq(thread_in(fd, 0).lost[POSIXTRACE_LOST_FULL], 5);
+    ck_assert_uint_eq(lost_by_kernel(fd), 42);
+    close(fd);
+}
+END_TEST
+
 START_TEST(losses_are_told)
 {
     int fd = log_file();
@@ -589,6 +649,7 @@ static void add_tests(TCase *t)
     tcase_add_loop_test(t, named_after_the_end, 0, 2);
     tcase_add_test(t, many_and_far_apart);
     tcase_add_test(t, losses_are_told);
+    tcase_add_loop_test(t, lost_by_the_kernel, 0, 3);
     tcase_add_test(t, small_log);
     tcase_add_loop_test(t, killed_in_a_round, 0, 3);
 }
