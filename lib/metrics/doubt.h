@@ -12,8 +12,9 @@
  *              it counted until a.  One that begins inside has at most b - a, or begins at a
  *              due time that was lost: at the last due time that the automaton has seen, or at
  *              the time of that event if that is earlier, or where the stream begins (also
- *              where due times of other threads' events are taken).  Due times of one thread
- *              are taken not to go back beyond that.
+ *              where due times of other threads' events are taken), or at the earliest due time
+ *              that an event of the stream has, if that is before its begin.  Due times of one
+ *              thread are taken not to go back beyond that.
  *              An end that can come inside bounds a measurement by its length at b.
  *   event      Each state of the set is stepped.  What counts has grown by the time since
  *              the event before.  An end bounds a measurement by its length now.

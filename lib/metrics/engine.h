@@ -160,7 +160,7 @@ struct pt_engine {
     int64_t  now;
     uint64_t gap;                     /* how many there were */
     struct pt_gaps gaps;
-    int64_t  first_ns;                /* of the first event */
+    int64_t  first_ns;                /* of the first event, or the earliest due time before it */
     int64_t  gap_first, gap_to;       /* the begin of the first gap, the end of the latest */
     int64_t  gap_to_before;           /* the same before the latest began */
     unsigned in_gap;                  /* PT_GAP_* */

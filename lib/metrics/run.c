@@ -15,7 +15,7 @@
 enum { BATCH = 64 };   /* events read at once */
 
 struct event_type {
-    bool known, thread_ends, is_switch, is_cpu_time;
+    bool known, thread_ends, is_switch, is_cpu_time, is_sleep;
     bool plain;                   /* known, and nothing but what it means to metrics */
     struct pt_meaning *meanings;
     size_t count;
@@ -57,7 +57,9 @@ static int learn_type(posixtrace_metric_run_t *run, struct event_type *t, trace_
     t->thread_ends = name && strcmp(name, "posixtrace_thread_end") == 0;
     t->is_switch = name && strncmp(name, "posixtrace_switch_", 18) == 0;
     t->is_cpu_time = name && strcmp(name, "posixtrace_cpu_time") == 0;
-    t->plain = id > POSIX_TRACE_ERROR && !t->thread_ends && !t->is_switch && !t->is_cpu_time;
+    t->is_sleep = name && strncmp(name, "posixtrace_sleep", 16) == 0;
+    t->plain = id > POSIX_TRACE_ERROR && !t->thread_ends && !t->is_switch && !t->is_cpu_time &&
+               !t->is_sleep;
     t->known = true;
     return 0;
 }
@@ -75,6 +77,18 @@ static struct event_type *type_of(posixtrace_metric_run_t *run, trace_event_id_t
         run->type_count = count;
     }
     return &run->types[id];
+}
+
+/* A sleep may have been due before the stream began, and what a gap hides begin then: for
+ * metrics that do not look at this event, too. */
+static void note_due(struct pt_engine *e, const struct posixtrace_event *event)
+{
+    int64_t due = 0;
+
+    if (event->data_len >= 16)
+        memcpy(&due, (const char *)event->data + 8, sizeof due);
+    if (due > 0 && due < e->first_ns)
+        e->first_ns = due;
 }
 
 static void note_gap(struct pt_engine *e, const struct posixtrace_event *event)
@@ -154,6 +168,8 @@ static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_ev
         note_gap(e, event);
         return 0;
     }
+    if (t->is_sleep)
+        note_due(e, event);
     error = feed(e, t, event);
     if (t->is_switch || t->is_cpu_time)
         pt_bounds_event(e, e->last, event, t->is_switch);
