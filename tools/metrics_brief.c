@@ -59,6 +59,7 @@ static void add_hidden(struct list *l, const char *name, const struct metrics_su
 
 struct lists {
     struct list none, aperiodic, unmeasured;
+    int64_t at_most_ns;      /* of one of none, that a gap may hide */
     bool of_all;             /* unmeasured counts threads that are not shown */
 };
 
@@ -78,6 +79,38 @@ static void add_unmeasured(struct lists *lists, const char *name, const struct m
                      (d->unfinished > 0 || d->restarted > 0 || d->discarded > 0);
 }
 
+static void add_none(struct lists *lists, const char *name, const struct metrics_sum *sum)
+{
+    add(&lists->none, "%s", name);
+    if (sum->doubt.at_most_ns > lists->at_most_ns)
+        lists->at_most_ns = sum->doubt.at_most_ns;
+}
+
+static void print_none(const struct metrics_view *v, struct lists *lists)
+{
+    char after[128] = "";
+
+    if (lists->at_most_ns > 0)
+        snprintf(after, sizeof after, "; where events were lost there may be some of up to %s us",
+                 metrics_us(lists->at_most_ns));
+    snprintf(after + strlen(after), sizeof after - strlen(after), "; --metric=NAME says %s",
+             lists->at_most_ns > 0 ? "more" : "why");
+    print_list(v, "No measurement: ", &lists->none, after);
+}
+
+void metrics_say_unheard(const struct metrics_view *v)
+{
+    struct lists lists = { .none = { NULL, 0 } };
+    struct metrics_sum sum;
+
+    for (size_t i = 0; i < v->pick->count; i++) {
+        metrics_view_sum(v, i, &sum);
+        if (!v->heard[i] && sum.doubt.at_most_ns > 0)
+            add_none(&lists, unquoted(posixtrace_metric_name(v->pick->metrics[i])), &sum);
+    }
+    print_none(v, &lists);
+}
+
 static void take(const struct metrics_view *v, size_t metric, struct lists *lists)
 {
     const char *name = unquoted(posixtrace_metric_name(v->pick->metrics[metric]));
@@ -95,10 +128,10 @@ static void take(const struct metrics_view *v, size_t metric, struct lists *list
     if (sum.count == 0 && !unknown && v->withheld[metric] > 0)
         return;
     else if (sum.count == 0 && !unknown && (v->pick->list[metric].named ||
-                                          (v->heard[metric] && sum.at_most_ns > 0)))
+                                          (v->heard[metric] && sum.doubt.at_most_ns > 0)))
         metrics_say_why(v, metric, &sum);
     else if (sum.count == 0 && !unknown)
-        add(&lists->none, "%s", name);
+        add_none(lists, name, &sum);
     else if (sum.bounds > 0 || unknown || sum.doubt.at_most_ns > sum.max_ns)
         metrics_say_sum(v, metric, &sum);
     else
@@ -115,5 +148,5 @@ void metrics_print_brief(const struct metrics_view *v)
                &lists.unmeasured, "");
     print_list(v, "Of threads that are not periodic, and not shown: ", &lists.aperiodic,
                "; --metric=NAME shows them");
-    print_list(v, "No measurement: ", &lists.none, "; --metric=NAME says why");
+    print_none(v, &lists);
 }

@@ -231,11 +231,11 @@ void metrics_say_why(const struct metrics_view *v, size_t metric, const struct m
                amount_count(d->discarded));
     else
         append(&l, "its events are there, and nothing among them that it measures");
-    if (v->heard[metric] && sum->at_most_ns > 0)
+    if (d->at_most_ns > 0)
         append(&l, "; where events were lost there may be one of up to %s us",
-               metrics_us(sum->at_most_ns));
+               metrics_us(d->at_most_ns));
     if (v->format == METRICS_TABLE || v->pick->list[metric].named ||
-        (v->heard[metric] && sum->at_most_ns > 0))
+        (v->heard[metric] && d->at_most_ns > 0))
         say(v, &l);
 }
 
@@ -264,6 +264,8 @@ void metrics_print_doubts(const struct metrics_view *v)
         if (v->withheld[i] == 0 && sum.count == 0 && !metrics_is_unknown(v, i, &sum))
             metrics_say_why(v, i, &sum);
     }
+    if (v->format != METRICS_TABLE)
+        metrics_say_unheard(v);
 }
 
 /* ---- events that the log does not know ---- */

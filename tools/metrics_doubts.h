@@ -20,4 +20,7 @@ void metrics_say_why(const struct metrics_view *v, size_t metric, const struct m
 /* All that it needs is there, and it has measured something, for all that is known. */
 bool metrics_is_unknown(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum);
 
+/* Which metrics without any event in the log a gap may hide, and for how long at most. */
+void metrics_say_unheard(const struct metrics_view *v);
+
 #endif

@@ -254,6 +254,13 @@ static void print_line(struct metrics_view *v, const struct posixtrace_measureme
         print_jsonl_line(v, m);
 }
 
+bool metrics_view_hears(const struct metrics_view *v, size_t metric)
+{
+    const struct metrics_picked *picked = &v->pick->list[metric];
+
+    return picked->named || picked->own || metrics_hears_any(v->run, picked->metric);
+}
+
 /* The log may have no event of the metric at all, which the end shows: then it is no result. */
 static void hold(struct metrics_view *v, const struct posixtrace_measurement *m)
 {
@@ -271,7 +278,7 @@ static void hold(struct metrics_view *v, const struct posixtrace_measurement *m)
 static void print_held(struct metrics_view *v)
 {
     for (size_t i = 0; i < v->held_count; i++)
-        if (metrics_hears_any(v->run, v->held[i].metric))
+        if (metrics_view_hears(v, place_of(v, v->held[i].metric)))
             print_line(v, &v->held[i]);
     metrics_view_drop(v);
 }
@@ -293,7 +300,7 @@ int metrics_view_measured(void *context, const struct posixtrace_measurement *m)
         return 0;
     error = metrics_groups_add(&v->groups, place, m);
     if (error == 0 && v->rows == METRICS_EACH) {
-        if (!m->unknown || metrics_hears_any(v->run, m->metric))
+        if (!m->unknown || metrics_view_hears(v, place))
             print_line(v, m);
         else
             hold(v, m);
@@ -363,7 +370,7 @@ void metrics_view_end(struct metrics_view *v)
     metrics_groups_name(&v->groups, v->log->trid);
     v->heard = tool_grow(NULL, v->pick->count, sizeof *v->heard);
     for (size_t i = 0; i < v->pick->count; i++)
-        v->heard[i] = metrics_hears_any(v->run, v->pick->metrics[i]);
+        v->heard[i] = metrics_view_hears(v, i);
     if (v->rows == METRICS_SUMMARY)
         metrics_print_summary(v);
     if (v->rows == METRICS_STATS)

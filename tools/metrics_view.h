@@ -37,7 +37,7 @@ struct metrics_view {
     uint64_t *withheld;      /* by place; the same */
     struct posixtrace_measurement *held;   /* unknown ones of metrics that were not heard of yet */
     size_t   held_count, held_room;
-    bool     *heard;         /* by place: the run has events that it looks at; after its end */
+    bool     *heard;         /* by place: metrics_view_hears(), after the end of the run */
 };
 
 /* A sum over the groups of a metric, and what the run says of it. */
@@ -69,8 +69,11 @@ void metrics_view_drop(struct metrics_view *v);
  * periodic. */
 bool metrics_view_leaves_out(const struct metrics_view *v, const struct metrics_group *g);
 
-/* Has the group a measurement, or may it have had one?  Not where the log has no event at all
- * that the metric looks at. */
+/* Is what is unknown of the metric a result?  Where the run has an event that it looks at, or
+ * where it was asked for: a gap may hide all of its events. */
+bool metrics_view_hears(const struct metrics_view *v, size_t metric);
+
+/* Has the group a measurement, or may it have had one?  Not of a metric that is not heard. */
 bool metrics_view_shows(const struct metrics_view *v, const struct metrics_group *g);
 
 /* The same for any group of the metric. */

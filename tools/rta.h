@@ -38,7 +38,8 @@ enum rta_value { RTA_C, RTA_JST, RTA_SB, RTA_DUW, RTA_B, RTA_VALUES };
 enum rta_verdict {
     RTA_SCHEDULABLE,
     RTA_LATE,          /* r or a response in the log is longer than the deadline */
-    RTA_UNDECIDED,     /* no end within RTA_STEPS_MAX; r is where it was left */
+    RTA_UNDECIDED,     /* no end within RTA_STEPS_MAX, r is where it was left; or a response
+                        * in the log that is not known may be longer than r */
     RTA_CONTRADICTED   /* a response in the log is longer than r: r is no bound */
 };
 

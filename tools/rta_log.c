@@ -26,6 +26,7 @@ struct measuring {
     const posixtrace_metric_t *metrics[RTA_MEASURED];   /* those that the set has */
     int value[RTA_MEASURED];                            /* what each of them measures */
     bool heard[RTA_MEASURED];                           /* the log has events of it */
+    int64_t hidden[RTA_MEASURED];                       /* of a thread without events, at most */
     size_t count;
     struct metrics_groups groups;
     struct rta_locks locks;                             /* what RTA_B comes from */
@@ -166,6 +167,8 @@ static void assign(const struct measuring *all, const struct rta_task *tasks, si
         }
         if (!any)
             say_no_thread(all, &tasks[t], log);
+        for (size_t i = 0; i < all->count; i++)
+            seen[t].of[all->value[i]].hidden = all->hidden[i];
         unnamed |= !any && tasks[t].tid == 0;
     }
     if (unnamed)
@@ -205,8 +208,13 @@ static int run_over(struct measuring *all, const struct log_file *log)
         return tool_error("cannot measure in %s: %s", log->shown, strerror(error));
     progress_begin("events", log->info.events);
     status = metrics_take_log(run, log);
-    for (size_t i = 0; i < all->count; i++)
+    for (size_t i = 0; i < all->count; i++) {
+        struct posixtrace_doubt doubt;
+
         all->heard[i] = metrics_hears_any(run, all->metrics[i]);
+        posixtrace_metric_run_doubt(run, i, &doubt);
+        all->hidden[i] = all->value[i] == RTA_B ? 0 : doubt.at_most_ns;
+    }
     progress_end();
     posixtrace_metric_run_free(run);
     metrics_groups_name(&all->groups, log->trid);

@@ -21,6 +21,7 @@ struct rta_measure {
     bool     known;        /* at least one that is known */
     int64_t  largest;      /* of those that are known */
     int64_t  at_most;      /* what one that is unknown may have lasted */
+    int64_t  hidden;       /* what one may have lasted, if there is none: gaps hide the events */
     uint64_t unknown;
 };
 

@@ -210,6 +210,9 @@ static void remark_unknown(const struct rta_result *r, enum metrics_format forma
         const struct rta_measure *m = &r->seen[i].of[v];
         const char *name = rta_value_name((enum rta_value)v);
 
+        if (r->seen[i].from_log[v] && !m->there)
+            remark(format, "%s: %s is not in the log; where events were lost it may be %s us, "
+                   "which is taken", quote(r->tasks[i].name), name, metrics_us(m->hidden));
         if (!r->seen[i].from_log[v] || m->unknown == 0)
             continue;
         if (m->at_most <= m->largest)
@@ -237,6 +240,10 @@ static void remark_seen(const struct rta_result *r, enum metrics_format format, 
         remark(format, "%s: the log has a response of %s us, longer than R: the model leaves "
                "something out (a value is too small, or the task does not keep to its period, "
                "priority or processor)", quote(t->name), metrics_us(m->largest));
+    else if (t->verdict == RTA_UNDECIDED && t->exact)
+        remark(format, "%s: where events were lost there may be a response of %s us, longer than "
+               "R", quote(t->name),
+               metrics_us(m ? m->at_most : r->seen[i].of[RTA_RESPONSE].hidden));
 }
 
 /* The threads that B comes from. */

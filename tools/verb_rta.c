@@ -78,6 +78,14 @@ static int load_tasks(const char *path, size_t *count)
     return status;
 }
 
+/* What one can have lasted at most. */
+static int64_t at_most(const struct rta_measure *m)
+{
+    if (!m->there)
+        return m->hidden;
+    return m->at_most > m->largest ? m->at_most : m->largest;
+}
+
 /* Values that the file does not give. */
 static void fill_in(const struct request *r, size_t count)
 {
@@ -85,12 +93,19 @@ static void fill_in(const struct request *r, size_t count)
         for (int v = 0; v < RTA_VALUES; v++) {
             const struct rta_measure *m = &seen[i].of[v];
 
-            if (tasks[i].value[v] >= 0 || !(r->at_most ? m->there : m->known))
+            if (tasks[i].value[v] >= 0 || !(m->known || (r->at_most && (m->there || m->hidden))))
                 continue;
-            tasks[i].value[v] = r->at_most && m->at_most > m->largest ? m->at_most : m->largest;
+            tasks[i].value[v] = r->at_most ? at_most(m) : m->largest;
             seen[i].from_log[v] = true;
         }
     }
+}
+
+static void compare(const struct request *r, struct rta_task *task, const struct rta_measure *m)
+{
+    rta_compare(task, m->largest);
+    if (r->at_most && task->verdict == RTA_SCHEDULABLE && at_most(m) > task->r)
+        task->verdict = RTA_UNDECIDED;
 }
 
 /*
@@ -169,7 +184,7 @@ static int analyse(struct request *r)
         return status;
     rta_analyse(tasks, result.count);
     for (size_t i = 0; result.seen && i < result.count; i++)
-        rta_compare(&tasks[i], seen[i].of[RTA_RESPONSE].largest);
+        compare(r, &tasks[i], &seen[i].of[RTA_RESPONSE]);
     rta_print(&result, (enum metrics_format)r->format);
     return all_schedulable(result.count) ? lost : EXIT_FAILED;
 }
