@@ -106,7 +106,7 @@ bool posixtrace_expression_test_suits(const posixtrace_expression_t *expression,
  * all of them again.  The standard's own events of a stream (posix_trace_start and so on)
  * are its event set's alone.
  *
- * What the type's name and the process decide costs nothing at the event: a type that is
+ * What the type's name and the process decide is not looked at in the event: a type that is
  * never meant costs what one costs that no stream wants, and one that always is what
  * it cost before.  Only types whose events have to be looked at are slower (docs/benchmarks.md).
  * A name is decided when a process opens it; until then its events are looked at.
