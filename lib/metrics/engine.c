@@ -249,7 +249,7 @@ int pt_engine_init(struct pt_engine *e, const posixtrace_metric_t *const *metric
 
 void pt_engine_end(struct pt_engine *e)
 {
-    for (unsigned why = PT_GAP_STOPPED; why <= PT_GAP_UNREAD; why <<= 1)
+    for (unsigned why = PT_GAP_STOPPED; why <= PT_GAP_UNMARKED; why <<= 1)
         pt_engine_gap_end(e, (enum pt_gap)why, e->now);
     for (struct pt_thread *t = e->threads; t; t = t->hh.next)
         for (size_t i = 0; i < e->count; i++)

@@ -32,7 +32,7 @@ struct pt_doubts;
 struct pt_edges;
 
 /* Why events are missing; several may go on at once. */
-enum pt_gap { PT_GAP_STOPPED = 1, PT_GAP_OVERFLOW = 2, PT_GAP_UNREAD = 4 };
+enum pt_gap { PT_GAP_STOPPED = 1, PT_GAP_OVERFLOW = 2, PT_GAP_UNREAD = 4, PT_GAP_UNMARKED = 8 };
 
 enum { PT_CACHE_LINE = 64 };
 enum pt_segment { PT_SEGMENT_NONE, PT_SEGMENT_IN, PT_SEGMENT_COND };

@@ -5,6 +5,7 @@
 #include <string.h>
 #ifndef PT_METRICS_POSIX
 #include <posixtrace/attr.h>
+#include <posixtrace/info.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #endif
@@ -51,6 +52,13 @@ int pt_reader_next(trace_id_t trid, struct posixtrace_event *event, size_t most,
     return 0;
 }
 
+/* The standard has no count of a type's events. */
+bool pt_reader_hides_losses(trace_id_t trid)
+{
+    (void)trid;
+    return false;
+}
+
 int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid)
 {
     trace_attr_t own;
@@ -66,6 +74,28 @@ int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid)
 }
 
 #else
+
+static bool has_none(trace_id_t trid, trace_event_id_t id)
+{
+    uint64_t count;
+
+    return posixtrace_event_count(trid, id, &count) == 0 && count == 0;
+}
+
+/* What a full stream loses is between a STOP and a START, too; what the log itself has lost may
+ * have been the marks, and is no gap before its first event. */
+bool pt_reader_hides_losses(trace_id_t trid)
+{
+    struct posixtrace_info info;
+
+    if (posixtrace_get_info(trid, &info) != 0 || info.end == POSIXTRACE_END_ACTIVE ||
+        info.lost[POSIXTRACE_LOST_LOG_FULL] || info.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] ||
+        info.lost[POSIXTRACE_LOST_LOG_ERROR] || !has_none(trid, POSIX_TRACE_OVERFLOW))
+        return false;
+    return info.lost[POSIXTRACE_LOST_OVERWRITTEN] || info.lost[POSIXTRACE_LOST_NO_MEMORY] ||
+           info.lost[POSIXTRACE_LOST_NESTED] ||
+           (info.lost[POSIXTRACE_LOST_FULL] && has_none(trid, POSIX_TRACE_STOP));
+}
 
 /* Context switches, which decide about the clock, need a log; nobody reads it. */
 static int create_with_switches(trace_attr_t *attr, trace_id_t *trid)

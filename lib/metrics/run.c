@@ -152,6 +152,13 @@ static inline int feed(struct pt_engine *e, const struct event_type *t,
     return error;
 }
 
+static void begin_stream(posixtrace_metric_run_t *run, const struct posixtrace_event *event)
+{
+    run->engine.first_ns = event->ns;
+    if (pt_reader_hides_losses(run->trid))
+        pt_engine_gap_begin(&run->engine, PT_GAP_UNMARKED, event->ns);
+}
+
 /* Of a type that comes for the first time, or that is not plain. */
 static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_event *event)
 {
@@ -162,7 +169,7 @@ static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_ev
     if (!t || (!t->known && learn_type(run, t, event->id) != 0))
         return ENOMEM;
     if (e->events == 1)   /* its type is new */
-        e->first_ns = event->ns;
+        begin_stream(run, event);
     run->stopped = event->id == POSIX_TRACE_STOP && !e->in_gap;
     if (event->id <= POSIX_TRACE_ERROR) {
         note_gap(e, event);
