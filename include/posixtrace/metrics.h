@@ -299,8 +299,8 @@ bool posixtrace_statistics_bar(const posixtrace_statistics_t *statistics, size_t
  * about a millisecond, with a stream of this process.  As posix_trace_create(). */
 int posixtrace_event_cost(double *ns);
 /*
- * The same in a stream with such attributes: with context switches an event costs more
- * (posixtrace/attr.h), and the measuring takes some milliseconds.  NULL: the default ones.
+ * The same in a stream with such attributes: with context switches the measuring takes some
+ * milliseconds.  NULL: the default ones.
  * posixtrace_attr_seteventcost() keeps it with a stream and its log.
  *
  * EINVAL  ns is NULL, or attr is no attributes object; as posix_trace_create_withlog()
