@@ -190,10 +190,12 @@ static int open_file(struct pt_log_reader *r)
     if (fstat(r->fd, &st) != 0)
         return -errno;
     r->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : INT64_MAX;
-    rc = open_complete(r);
+    if (r->left_out && r->left_out < r->size)
+        r->size = r->left_out;
+    rc = r->left_out ? 0 : open_complete(r);
     if (rc == 0) {
         /* Closed by an emergency status only, or not at all. */
-        r->complete = r->complete && !r->end_offset;
+        r->complete = r->complete && !r->end_offset && !r->left_out;
         r->end_offset = 0;
         rc = emergency(r, &status);
         r->emergency_lsn = rc == 1 ? status->lsn : 0;
@@ -299,8 +301,23 @@ int pt_log_reader_again(struct pt_log_reader *r)
     int error;
 
     memcpy(id, r->params.id, sizeof id);
+    r->left_out = 0;
     error = pt_reader_reopen(r);
     return !error && memcmp(id, r->params.id, sizeof id) != 0 ? -ESTALE : error;
+}
+
+bool pt_log_reader_was_recovered(const struct pt_log_reader *r)
+{
+    return r->complete && r->has_end && r->source.seekable &&
+           r->state.end == POSIXTRACE_END_RECOVERED;
+}
+
+/* Behind the ring the names and sync points are the only copies: INDEX comes after them. */
+int pt_log_reader_leave_out_end(struct pt_log_reader *r, uint64_t *size)
+{
+    r->left_out = r->ring_bytes ? r->index_offset : r->closing_offset;
+    *size = r->left_out;
+    return pt_reader_reopen(r);
 }
 
 int pt_log_reader_new(struct pt_log_reader **reader, int fd)

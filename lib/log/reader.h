@@ -74,6 +74,15 @@ int pt_log_reader_follow(struct pt_log_reader *r, bool held);
  * another log is in the file now. */
 int pt_log_reader_again(struct pt_log_reader *r);
 
+/* Complete, and by a recovery.  One that did not find the dead writer's segment left events out
+ * that the segment may still have. */
+bool pt_log_reader_was_recovered(const struct pt_log_reader *r);
+
+/* Of such a log, before the first event is read: it is read as if the recovery had not given it
+ * an end, so that it can have a tail.  *size: of the file without that end.  As
+ * pt_log_reader_new. */
+int pt_log_reader_leave_out_end(struct pt_log_reader *r, uint64_t *size);
+
 /* NULL where the log has none.  For a pipe: as far as read. */
 const char *pt_log_reader_text(const struct pt_log_reader *r, enum pt_text kind, uint32_t id);
 /* Status as of the log's end (POSIX meanings); fills all members. */

@@ -112,6 +112,7 @@ struct pt_log_reader {
     struct pt_source source;
     uint32_t seed;
     uint64_t size;                      /* of the file when it was opened */
+    uint64_t left_out;                  /* where the end begins that is taken as not there; or 0 */
 
     bool     complete;
     bool     has_end;                   /* END was read: totals and counts are final */

@@ -36,7 +36,7 @@ static uint64_t count_unsaved(const struct pt_seg_header *h)
     if (pt_tail_open(&t, h->id) != PT_TAIL_FOUND)
         return 0;
     pt_log_find(h, &look, O_RDONLY, &log);
-    if (pt_tombstone_missing(t, log, &n) != 0)
+    if (pt_tail_missing(t, log, &n) != 0)
         n = 0;
     if (log >= 0)
         close(log);

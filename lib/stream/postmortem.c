@@ -227,6 +227,64 @@ int pt_tail_open(struct pt_tail **tail, const uint8_t id[16])
     return PT_TAIL_FOUND;
 }
 
+/* The log does not have them, as far as can be seen: with it exactly, else but for the last
+ * round, if the kill came between its write and its books. */
+int pt_tail_missing(struct pt_tail *tail, int log, uint64_t *events)
+{
+    struct pt_log_reader *r = NULL;
+    const struct pt_log_packet *p = tail->tail.packets;
+    size_t count = tail->tail.packet_count;
+    int e = log >= 0 ? pt_log_reader_new(&r, log) : -EBADF;
+
+    if (e == 0)
+        e = pt_log_reader_set_tail(r, &tail->tail);
+    if (e == 0)
+        p = pt_log_reader_tail(r, &count);
+    *events = 0;
+    for (size_t i = 0; i < count; i++)
+        *events += p[i].events;
+    if (r)
+        pt_log_reader_free(r);
+    return e == -ENOMEM ? e : 0;
+}
+
+uint64_t pt_tail_lost(const struct pt_tail *tail, unsigned cause)
+{
+    uint64_t lost = tail->tail.status.lost_unknown_author[cause];
+
+    for (size_t i = 0; i < tail->tail.author_count; i++)
+        lost += tail->tail.authors[i].lost[cause];
+    return lost;
+}
+
+static bool has_more_lost(const struct pt_tail *tail, const struct posixtrace_info *log)
+{
+    for (unsigned c = 0; c < PT_LOST_OWN; c++)
+        if (pt_tail_lost(tail, c) > log->lost[c])
+            return true;
+    return false;
+}
+
+int pt_tail_open_left(struct pt_tail **tail, struct pt_log_reader *r, int fd)
+{
+    struct posixtrace_info info;
+    uint64_t events;
+    int found = pt_tail_open(tail, pt_log_reader_params(r)->id), e;
+    bool more;
+
+    if (found != PT_TAIL_FOUND)
+        return found;
+    e = pt_log_reader_info(r, &info);
+    more = e == 0 && has_more_lost(*tail, &info);
+    if (e == 0)
+        e = pt_tail_missing(*tail, fd, &events);
+    if (e == 0 && (more || events))
+        return PT_TAIL_FOUND;
+    pt_tail_close(*tail);
+    *tail = NULL;
+    return e < 0 ? e : PT_TAIL_NONE;
+}
+
 /* What was written to a pipe is in no other file. */
 static bool is_copy(const struct pt_seg_header *h, int fd)
 {

@@ -22,6 +22,18 @@ static bool is_locked(const struct pt_stream *s, int found)
     return found == PT_TAIL_NONE && pt_log_byte_is_taken(s->fd, PT_LOG_BYTE_STREAM);
 }
 
+/* A recovery may have completed the log without the segment. */
+static int find_tail_left(struct pt_stream *s)
+{
+    uint64_t size;
+    int r = pt_tail_open_left(&s->tail, s->log, s->fd);
+
+    if (r != PT_TAIL_FOUND)
+        return r < 0 ? r : 0;
+    r = pt_log_reader_leave_out_end(s->log, &size);
+    return r == 0 ? pt_log_reader_set_tail(s->log, &s->tail->tail) : r;
+}
+
 /*
  * The file is read before it is known who writes it, so where its writer has gone it is read
  * again: the writer may have completed it, or a recovery, during the first reading.  The same
@@ -33,6 +45,8 @@ static int find_tail(struct pt_stream *s)
     bool locked;
     int found, r;
 
+    if (pt_log_reader_was_recovered(s->log))
+        return find_tail_left(s);
     if (pt_log_reader_complete(s->log) || lseek(s->fd, 0, SEEK_CUR) < 0)
         return 0;
     found = pt_tail_open(&s->tail, id);

@@ -123,13 +123,37 @@ static int complete(struct pt_log_claim *c, struct pt_log_reader *r, struct pt_t
     return e;
 }
 
+/* A log that a recovery has completed without the segment, which is there now: its end goes. */
+static int reopen(struct pt_log_claim *c, struct pt_log_reader *r)
+{
+    uint64_t size;
+    int e = pt_log_reader_leave_out_end(r, &size);
+
+    return e < 0 ? e : pt_log_claim_truncate(c, (off_t)size);
+}
+
+static int find_tail(struct pt_log_claim *c, struct pt_log_reader *r, struct pt_tail **tail,
+                     struct posixtrace_recover_report *report)
+{
+    bool again = pt_log_reader_was_recovered(r);
+    int found = again ? pt_tail_open_left(tail, r, c->fd)
+                      : pt_tail_open(tail, pt_log_reader_params(r)->id);
+
+    report->segment_found = found == PT_TAIL_FOUND;
+    if (again && report->segment_found) {
+        report->was_complete = false;
+        return reopen(c, r);
+    }
+    return found < 0 ? found : found == PT_TAIL_WRITER_ALIVE ? -EBUSY : 0;
+}
+
 static int recover_claimed(struct pt_log_claim *c, uint64_t lost,
                            struct posixtrace_recover_report *report)
 {
     struct posixtrace_info info;
     struct pt_log_reader *r;
     struct pt_tail *tail = NULL;
-    int e = pt_log_reader_new(&r, c->fd), found;
+    int e = pt_log_reader_new(&r, c->fd);
 
     if (e < 0)
         return e;
@@ -138,14 +162,13 @@ static int recover_claimed(struct pt_log_claim *c, uint64_t lost,
         report->events_before = info.events;
         report->was_complete = pt_log_reader_complete(r);
     }
+    if (e == 0 && (!report->was_complete || pt_log_reader_was_recovered(r)))
+        e = find_tail(c, r, &tail, report);
     if (e == 0 && !report->was_complete) {
-        found = pt_tail_open(&tail, pt_log_reader_params(r)->id);
-        report->segment_found = found == PT_TAIL_FOUND;
-        e = found < 0 ? found : found == PT_TAIL_WRITER_ALIVE ? -EBUSY : 0;
-        if (found == PT_TAIL_NONE)
+        if (!tail)
             pt_tombstone_tell(pt_log_reader_params(r)->id, r);
         pt_log_reader_report_lost(r, PT_LOG_REPORTED, lost);
-        if (e == 0 && tail)
+        if (tail)
             e = pt_log_reader_set_tail(r, &tail->tail);
         if (e == 0)
             e = complete(c, r, tail, report);

@@ -48,27 +48,6 @@ static int open_to_read(void)
     return fd;
 }
 
-/* The log does not have them, as far as can be seen: with it exactly, else but for the last
- * round, if the kill came between its write and its books. */
-int pt_tombstone_missing(struct pt_tail *tail, int log, uint64_t *events)
-{
-    struct pt_log_reader *r = NULL;
-    const struct pt_log_packet *p = tail->tail.packets;
-    size_t count = tail->tail.packet_count;
-    int e = log >= 0 ? pt_log_reader_new(&r, log) : -EBADF;
-
-    if (e == 0)
-        e = pt_log_reader_set_tail(r, &tail->tail);
-    if (e == 0)
-        p = pt_log_reader_tail(r, &count);
-    *events = 0;
-    for (size_t i = 0; i < count; i++)
-        *events += p[i].events;
-    if (r)
-        pt_log_reader_free(r);
-    return e == -ENOMEM ? e : 0;
-}
-
 int pt_tombstone_make(struct pt_tombstone *t, const struct pt_seg_header *h, int log)
 {
     struct pt_tail *tail;
@@ -78,13 +57,10 @@ int pt_tombstone_make(struct pt_tombstone *t, const struct pt_seg_header *h, int
     r = pt_tail_open(&tail, h->id);
     if (r != PT_TAIL_FOUND)
         return r;
-    r = pt_tombstone_missing(tail, log, &t->events);
+    r = pt_tail_missing(tail, log, &t->events);
     memcpy(t->id, h->id, sizeof t->id);
-    for (unsigned c = 0; c < PT_LOST_OWN; c++) {
-        t->lost[c] = tail->tail.status.lost_unknown_author[c];
-        for (size_t i = 0; i < tail->tail.author_count; i++)
-            t->lost[c] += tail->tail.authors[i].lost[c];
-    }
+    for (unsigned c = 0; c < PT_LOST_OWN; c++)
+        t->lost[c] = pt_tail_lost(tail, c);
     t->lost_switches = h->lost_switches < UINT32_MAX ? (uint32_t)h->lost_switches : UINT32_MAX;
     t->created_ns = h->attr.create_ns;
     t->buried_ns = (int64_t)pt_clock_ns(CLOCK_REALTIME);

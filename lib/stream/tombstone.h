@@ -31,9 +31,6 @@ struct pt_tombstone {
  * there is nothing to bury; a negative errno where it cannot be found out now; else
  * PT_TAIL_FOUND. */
 int pt_tombstone_make(struct pt_tombstone *t, const struct pt_seg_header *h, int log);
-/* How many events of the tail the log on that descriptor (as above) does not have.  With a log
- * the numbers of the tail become those of both.  0 or -ENOMEM. */
-int pt_tombstone_missing(struct pt_tail *tail, int log, uint64_t *events);
 /* 0 or a negative errno. */
 int pt_tombstone_put(int dir, const struct pt_tombstone *t);
 /* Of the stream with that id: what it says is added to the losses of its log. */

@@ -155,9 +155,9 @@ static int new_file(void)
     return fd;
 }
 
-static int make_log(const struct kind *k)
+static int make_log_in(const struct kind *k, int fd)
 {
-    int fd = new_file(), status;
+    int status;
     pid_t pid;
 
     remove_segments();
@@ -172,6 +172,11 @@ static int make_log(const struct kind *k)
     if (k->reporter == TOMBSTONE)
         bury(fd);
     return fd;
+}
+
+static int make_log(const struct kind *k)
+{
+    return make_log_in(k, new_file());
 }
 
 static off_t size_of(int fd)
@@ -350,6 +355,88 @@ START_TEST(followed)
 }
 END_TEST
 
+/* As where the stream directory is another user's; or as it was. */
+static void hide_segments(bool hide)
+{
+    const char *suffix = hide ? ".seg" : ".was";
+    int dir = pt_dir_open(true), files = 0;
+    DIR *d = fdopendir(dir);
+    struct dirent *e;
+
+    ck_assert_ptr_nonnull(d);
+    while ((e = readdir(d))) {
+        char name[64] = "";
+
+        if (!strstr(e->d_name, suffix))
+            continue;
+        snprintf(name, sizeof name, "%.63s", e->d_name);
+        memcpy(strstr(name, suffix), hide ? ".was" : ".seg", 4);
+        ck_assert_int_eq(renameat(dir, e->d_name, dir, name), 0);
+        files++;
+    }
+    closedir(d);
+    ck_assert_int_eq(files, 1);
+}
+
+static const struct kind elsewhere[] = {
+    { POSIX_TRACE_APPEND, 1 << 20, NOBODY },
+    { POSIX_TRACE_LOOP, 1 << 20, NOBODY },
+    { POSIX_TRACE_LOOP, 40000, NOBODY },
+    { POSIX_TRACE_LOOP, 100000, NOBODY },
+};
+#define ELSEWHERE (int)(sizeof elsewhere / sizeof elsewhere[0])
+
+/* A recovery that does not find the segment completes the log without it.  Nothing is lost by
+ * that: whoever finds it later reads and recovers all, wherever he is killed. */
+START_TEST(completed_elsewhere)
+{
+    const struct kind *k = &elsewhere[_i];
+    struct posixtrace_recover_report report;
+    struct posixtrace_info info;
+    int fd = make_log(k);
+
+    hide_segments(true);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    ck_assert(!report.segment_found);
+    open_log(fd, &info, false);
+    ck_assert_int_eq(info.end, POSIXTRACE_END_RECOVERED);
+    ck_assert_uint_eq(sum_of(&info), EVENTS);
+    hide_segments(false);
+    check_sum(k, fd, false);
+    for (unsigned at = 1; recover_and_die(k, fd, at); at++)
+        check_sum(k, fd, false);
+    open_log(fd, &info, false);
+    ck_assert_int_eq(info.end, POSIXTRACE_END_RECOVERED);
+    check_sum(k, fd, true);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    ck_assert(report.was_complete);
+    close(fd);
+}
+END_TEST
+
+/* The same, where the next program that traces or lists settles what is left. */
+START_TEST(completed_elsewhere_and_settled)
+{
+    const struct kind *k = &elsewhere[_i];
+    struct posixtrace_recover_report report;
+    struct posixtrace_info info;
+    char path[] = "/tmp/posixtrace-unfinished.XXXXXX";
+    unsigned removed, kept;
+    int fd = make_log_in(k, mkostemp(path, O_CLOEXEC));
+
+    hide_segments(true);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    hide_segments(false);
+    ck_assert_int_eq(posixtrace_stream_reap(0, &removed, &kept), 0);
+    ck_assert_uint_gt(removed, 0);
+    unlink(path);
+    check_sum(k, fd, true);
+    open_log(fd, &info, false);
+    ck_assert_int_eq(info.end, POSIXTRACE_END_RECOVERED);
+    close(fd);
+}
+END_TEST
+
 static void add_tests(TCase *t)
 {
     tcase_set_timeout(t, 60);
@@ -358,6 +445,8 @@ static void add_tests(TCase *t)
     tcase_add_test(t, reported_again);
     tcase_add_loop_test(t, ring_is_cut, 0, 4);
     tcase_add_test(t, followed);
+    tcase_add_loop_test(t, completed_elsewhere, 0, ELSEWHERE);
+    tcase_add_loop_test(t, completed_elsewhere_and_settled, 0, ELSEWHERE);
 }
 
 int main(void)
