@@ -46,6 +46,7 @@
 #ifndef POSIXTRACE_SYSTEM_H
 #define POSIXTRACE_SYSTEM_H
 
+#include <pthread.h>
 #include "../trace.h"
 
 #ifdef __cplusplus
@@ -112,6 +113,17 @@ int posixtrace_system_wanted(void);
  * Async-signal-safe, thread-safe, no cancellation point, leaves errno alone.
  */
 int posixtrace_system_wants(trace_event_id_t before, trace_event_id_t after);
+
+/*
+ * A thread of this process, the calling one or another, has been given another name
+ * (pthread_setname_np(), prctl(PR_SET_NAME)): streams that trace the process show it by that name
+ * from now on, for all its events.  Without this call they find out within a second, and not at
+ * all if the process ends before by a signal, _exit() or exec.  libposixtrace-preload.so makes it.
+ * Some system calls for each thread and stream that it concerns; of a thread that has recorded
+ * nothing, and in a signal handler that has interrupted an event, it does nothing.
+ * Async-signal-safe, thread-safe, no cancellation point, leaves errno alone.
+ */
+void posixtrace_thread_renamed(pthread_t thread);
 
 #ifdef __cplusplus
 }

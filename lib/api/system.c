@@ -9,6 +9,7 @@
  */
 #include <posixtrace/system.h>
 #include "stream/event.h"
+#include "stream/thread_name.h"
 
 /* The gates of the process whose name map knows that these types are in use. */
 static const uint64_t *noted;
@@ -58,4 +59,9 @@ PT_PUBLIC int posixtrace_system_wants(trace_event_id_t before, trace_event_id_t 
         return 0;
     return (pt_load_relaxed(&gates[before]) | pt_load_relaxed(&gates[after]) |
             pt_load_relaxed(&gates[PT_ID_CPU_TIME])) != 0;
+}
+
+PT_PUBLIC void posixtrace_thread_renamed(pthread_t thread)
+{
+    pt_thread_renamed((uint64_t)(uintptr_t)thread);
 }

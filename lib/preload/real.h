@@ -44,6 +44,7 @@
     P(pthread_barrier_wait, (pthread_barrier_t *a), (a)) \
     P(clock_nanosleep, (clockid_t a, int b, const struct timespec *c, struct timespec *d), \
       (a, b, c, d)) \
+    P(pthread_setname_np, (pthread_t a, const char *b), (a, b)) \
     P(pthread_create, (pthread_t *a, const pthread_attr_t *b, void *(*c)(void *), void *d), \
       (a, b, c, d))
 

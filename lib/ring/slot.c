@@ -288,7 +288,7 @@ void pt_slot_name(struct pt_seg *seg, uint32_t index, const char name[16])
     struct pt_author *a = &pt_seg_slot(seg, index)->author;
 
     pt_copy_watched(a->name, name, sizeof a->name);
-    pt_store_release(&a->names, pt_load_relaxed(&a->names) + 1);
+    pt_add_seqcst(&a->names, 1u);
 }
 
 void pt_slot_detach(struct pt_seg *seg, uint32_t index, uint64_t last_ts)

@@ -24,10 +24,10 @@
  * copy tells copies of the library in one process apart.  -ENOMEM: no slot to be had. */
 int pt_slot_attach(struct pt_seg *seg, const struct pt_author *author, uint64_t copy,
                    uint32_t *index);
-/* The latest name of a living writer's thread, from that thread, or, when its process ends, from
- * another one of it.  The name is stored before author.names, and is read after it: a look that
- * finds a new number has found the new name.  It is lost if another writer needs the slot before
- * the consumer has looked. */
+/* The latest name of a living writer's thread, from any thread of its process.  The name is stored
+ * before author.names goes up, and is read after it: a look that finds the last number has found
+ * the last name, also where two threads store one at the same time.  It is lost if another writer
+ * needs the slot before the consumer has looked. */
 void pt_slot_name(struct pt_seg *seg, uint32_t index, const char name[16]);
 /* Ends a slot: its chunk is orphaned, its counts stay. */
 void pt_slot_detach(struct pt_seg *seg, uint32_t index, uint64_t last_ts);

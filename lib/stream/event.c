@@ -10,6 +10,7 @@
 #include "stream/fork.h"
 #include "stream/lane.h"
 #include "stream/sieve.h"
+#include "stream/thread_name.h"
 
 /*
  * Has the event frame at saved ended, as seen from the event frame at now?
@@ -145,6 +146,7 @@ static bool attach(struct pt_thread *t, unsigned level, unsigned bit, struct pt_
     lane->word = &t->word;
     if (pt_lane_attach(lane, seg, epoch, author) < 0)
         return false;
+    pt_thread_name_again(t, seg, lane->slot_index);
     pt_fence_compiler();
     if (level == 0 && lane->plain_clock == PT_CLOCK_TSC)
         pt_store_relaxed(&t->fast[bit], epoch);

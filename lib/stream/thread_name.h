@@ -12,11 +12,17 @@
  * one that ends the program by exit() does, since the flush thread may be in another process,
  * which cannot read the names of the others any more.
  *
+ * A call that names a thread can say so, as libposixtrace-preload.so does of pthread_setname_np()
+ * and prctl(PR_SET_NAME): then the thread that calls stores what the kernel has from then on
+ * (pt_thread_renamed()).  A writer that is just coming is found in its slot, or asks for its name
+ * itself after it has the slot (pt_thread_name_again()): the one stores to the kernel, then looks
+ * at slots, the other the other way round.
+ *
  * A name that has changed goes into the author lists of the log (log/totals.h).
  *
- * That misses a name that a thread took within the last second before SIGKILL, _exit() or exec,
- * and the later names of a thread whose slot another one took over between two rounds.  The
- * records of context switches have these names (switch_thread.c).
+ * Without such a call that misses a name that a thread took within the last second before SIGKILL,
+ * _exit() or exec, and the later names of a thread whose slot another one took over between two
+ * rounds.  The records of context switches have these names (switch_thread.c).
  */
 #ifndef PT_STREAM_THREAD_NAME_H
 #define PT_STREAM_THREAD_NAME_H
@@ -26,6 +32,7 @@
 #include "stream/live.h"
 
 struct pt_self;
+struct pt_thread;
 
 #define PT_NAMES_A_ROUND 64u
 
@@ -47,5 +54,10 @@ void pt_live_read_names(struct pt_live *l, struct pt_name_turn *turn);
 /* The calling process ends by exit(): the names of its threads, some of which may live, go into
  * the streams of other processes.  Not for events. */
 void pt_thread_names_publish(struct pt_self *self);
+/* A thread of this process, by its pthread_t, has another name.  Async-signal-safe; nothing is
+ * stored by a handler inside an event. */
+void pt_thread_renamed(uint64_t thread_id);
+/* The calling thread, whose name was read before, has got that slot. */
+void pt_thread_name_again(struct pt_thread *t, struct pt_seg *seg, uint32_t index);
 
 #endif
