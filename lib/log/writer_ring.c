@@ -98,13 +98,15 @@ int pt_ring_reserve_part(struct pt_log_writer *w)
     return 0;
 }
 
-/* The events of the current part by author and by type; NULL without memory. */
+/* The events of the current part by author and by type; NULL without memory: when the part is
+ * given up, nobody knows by how much the counts by type shrink. */
 static struct pt_part_count *count_part(struct pt_log_writer *w, struct pt_part *part)
 {
     struct pt_types *t = &w->part_types;
     size_t n = w->part_author_count + t->used_count;
     struct pt_part_count *counts = n ? malloc(n * sizeof *counts) : NULL;
 
+    w->uncounted |= n != 0 && !counts;
     n = 0;
     for (size_t i = 0; i < w->part_author_count; i++) {
         struct pt_total *total = pt_totals_find(&w->totals, w->part_authors[i]);

@@ -81,7 +81,8 @@ void pt_image_enter(struct pt_self *s)
     errno = saved;
 }
 
-/* All names of the one map, with the same ids and meanings in the other. */
+/* All names of the one map, with the same ids in the other, and the descriptions that find
+ * room there; none may be another. */
 static bool replay(const struct pt_names *from, struct pt_names *to)
 {
     uint32_t end = pt_names_end(from), id;
