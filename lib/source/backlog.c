@@ -65,11 +65,21 @@ static void drop_first(struct pt_backlog *b, size_t n)
     b->count -= n;
 }
 
+/* Of the first n; but notes (a thread has ended, a name) only where there is nothing else: no
+ * later entry says the same. */
 static void lose_first(struct pt_backlog *b, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        lose_one(b, &b->pending[i]);
-    drop_first(b, n);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < b->count; i++)
+        if (i >= n || pt_switch_is_note(b->pending[i].what))
+            b->pending[kept++] = b->pending[i];
+        else
+            lose_one(b, &b->pending[i]);
+    if (kept == b->count)
+        drop_first(b, n);
+    else
+        b->count = kept;
 }
 
 void pt_backlog_add(struct pt_backlog *b, const struct pt_switch *s)

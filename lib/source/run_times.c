@@ -15,7 +15,8 @@
  * A look at a stream that has been stopped says how it was when that happened: what is
  * later would be no part of the stream.
  *
- * What finds no room is forgotten, the oldest first: later ones say nearly the same.
+ * What finds no room is forgotten, the oldest first: later ones say nearly the same.  That a
+ * thread has ended no other one says: it stays as long as there is anything else to forget.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -46,16 +47,26 @@ struct pt_switch_source {
     uint32_t order;
 };
 
+static void make_room(struct pt_switch_source *s)
+{
+    size_t drop = s->room / 4, kept = 0;
+
+    for (size_t i = 0; i < s->used; i++)
+        if (i >= drop || pt_switch_is_note(s->list[i].what))
+            s->list[kept++] = s->list[i];
+    if (kept == s->used) {
+        kept -= drop;
+        memmove(s->list, s->list + drop, kept * sizeof *s->list);
+    }
+    s->used = kept;
+}
+
 static void add(struct pt_switch_source *s, const struct pt_switch *k)
 {
-    size_t drop = s->room / 4;
-
     if (k->ts < s->given_ts)
         return;
-    if (s->used == s->room) {
-        memmove(s->list, s->list + drop, (s->used - drop) * sizeof *s->list);
-        s->used -= drop;
-    }
+    if (s->used == s->room)
+        make_room(s);
     s->list[s->used] = *k;
     s->list[s->used++].order = s->order++;
 }

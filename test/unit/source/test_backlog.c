@@ -97,6 +97,38 @@ START_TEST(older_ring_last)
 }
 END_TEST
 
+/* Notes stay, as long as there is anything else to lose; what is lost is counted. */
+START_TEST(notes_stay)
+{
+    const struct pt_switch *list;
+    uint64_t lost = 0, switches = 0;
+    unsigned notes = 0;
+    struct pt_backlog b;
+    size_t n;
+
+    ck_assert_int_eq(pt_backlog_init(&b, ROOM, true), 0);
+    add(&b, 1, PT_SWITCH_ENDED);
+    add(&b, 2, PT_SWITCH_NAMED);
+    for (uint64_t ts = 3; ts < 3 + 4 * ROOM; ts++)
+        add(&b, ts, PT_SWITCH_IN);
+    n = take(&b, UINT64_MAX, &list);
+    for (size_t i = 0; i < n; i++) {
+        notes += pt_switch_is_note(list[i].what);
+        lost += list[i].what == PT_SWITCH_LOST ? list[i].value : 0;
+        switches += list[i].what == PT_SWITCH_IN;
+    }
+    ck_assert_uint_eq(notes, 2);
+    ck_assert_uint_eq(switches + lost, 4 * ROOM);
+    pt_backlog_done(&b);
+    for (uint64_t ts = 100; ts < 100 + 4 * ROOM; ts++)
+        add(&b, ts, PT_SWITCH_ENDED);
+    n = take(&b, UINT64_MAX, &list);
+    ck_assert_uint_gt(n, ROOM / 2);
+    ck_assert_uint_eq(list[n - 1].ts, 99 + 4 * ROOM);
+    pt_backlog_deinit(&b);
+}
+END_TEST
+
 /* A loss that is told later than the watermark waits; the end of a thread is none. */
 START_TEST(losses)
 {
@@ -152,6 +184,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, in_order);
     tcase_add_loop_test(t, full, 0, 2);
     tcase_add_test(t, older_ring_last);
+    tcase_add_test(t, notes_stay);
     tcase_add_test(t, losses);
     tcase_add_loop_test(t, never_done, 0, 2);
 }
