@@ -5,7 +5,9 @@
 #define SUPPORT_LOG_FILE_H
 
 #include <check.h>
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static inline int log_file(void)
@@ -13,7 +15,7 @@ static inline int log_file(void)
     FILE *f = tmpfile();
     int fd = f ? dup(fileno(f)) : -1;
 
-    ck_assert_int_ge(fd, 0);
+    ck_assert_msg(fd >= 0, "no temporary file: %s", strerror(errno));
     fclose(f);
     return fd;
 }
