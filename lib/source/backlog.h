@@ -33,6 +33,11 @@ int pt_backlog_init(struct pt_backlog *b, size_t room, bool newest);
 void pt_backlog_deinit(struct pt_backlog *b);
 
 void pt_backlog_add(struct pt_backlog *b, const struct pt_switch *s);
+/* Would the next one be lost?  Not where the oldest make room. */
+static inline bool pt_backlog_is_full(const struct pt_backlog *b)
+{
+    return b->count >= b->room && !b->newest;
+}
 /* The kernel lost n before ts. */
 void pt_backlog_lose_in_kernel(struct pt_backlog *b, uint64_t ts, uint64_t n);
 

@@ -27,8 +27,9 @@
  * the rings are read no sooner than so much after the watermark (pt_perf_clock_pass()).
  *
  * Who empties the rings.  The flush thread in each round, and the pump when one is half full,
- * which then requests a round.  Pump and flush thread are not watched, else they would feed
- * themselves.
+ * which then requests a round.  Where rounds are late the pump fills the backlog and leaves the
+ * rest in the rings, which lose nothing until they are full, too.  Pump and flush thread are not
+ * watched, else they would feed themselves.
  *
  * A stream that is stopped is still watched: a start has to be in force at once
  * in whichever process it is called.  What comes outside the windows is thrown away.
@@ -42,6 +43,8 @@
 #include "source/perf.h"
 #include "source/perf_pump.h"
 #include "source/perf_watch.h"
+
+#define MOST_ROOM (1u << 20)   /* switches in the backlog for the sake of the rings */
 
 struct pt_switch_source {
     struct pt_switch_request request;
@@ -94,7 +97,8 @@ static void keep(struct pt_switch_source *s, struct pt_perf_ring *ring,
     pt_backlog_add(&s->backlog, &k);
 }
 
-static void drain(struct pt_switch_source *s)
+/* all: also what the backlog has no room for, which is lost. */
+static void drain(struct pt_switch_source *s, bool all)
 {
     struct pt_perf_record r;
 
@@ -103,7 +107,8 @@ static void drain(struct pt_switch_source *s)
         s->rings.of[i].until = pt_perf_ring_head(&s->rings.of[i]);
     pt_perf_clock_sync(&s->clock);
     for (size_t i = 0; i < s->rings.count; i++)
-        while (pt_perf_ring_next(&s->rings.of[i], s->rings.of[i].until, &r))
+        while ((all || !pt_backlog_is_full(&s->backlog)) &&
+               pt_perf_ring_next(&s->rings.of[i], s->rings.of[i].until, &r))
             keep(s, &s->rings.of[i], &r);
 }
 
@@ -120,7 +125,7 @@ static void empty_rings(void *source)
     struct pt_switch_source *s = source;
 
     pthread_mutex_lock(&s->lock);
-    drain(s);
+    drain(s, false);
     pthread_mutex_unlock(&s->lock);
     s->request.filling(s->request.context);
 }
@@ -148,6 +153,16 @@ static int open_rings(struct pt_switch_source *s)
     return s->lost ? 0 : -ENOMEM;
 }
 
+/* What the rings hold when a round is late, unless the stream keeps the newest only. */
+static size_t backlog_room(const struct pt_switch_source *s)
+{
+    uint64_t rings = s->rings.count * (uint64_t)s->rings.of[0].size / PT_PERF_SWITCH_BYTES;
+
+    if (rings > MOST_ROOM)
+        rings = MOST_ROOM;
+    return (size_t)(s->request.newest || s->request.room > rings ? s->request.room : rings);
+}
+
 static int open_source(struct pt_switch_source **source, const struct pt_switch_request *request)
 {
     struct pt_switch_source *s = calloc(1, sizeof *s);
@@ -158,9 +173,9 @@ static int open_source(struct pt_switch_source **source, const struct pt_switch_
     s->request = *request;
     pt_perf_pump_init(&s->pump, empty_rings, s);
     pt_perf_pump_init_lock(&s->lock);
-    e = pt_backlog_init(&s->backlog, (size_t)request->room, request->newest);
+    e = open_rings(s);
     if (e == 0)
-        e = open_rings(s);
+        e = pt_backlog_init(&s->backlog, backlog_room(s), request->newest);
     if (e == 0)
         e = pt_perf_pump_prepare(&s->pump, &s->rings);
     if (e == 0)
@@ -183,7 +198,8 @@ static size_t take(struct pt_switch_source *s, uint64_t before, const struct pt_
     pthread_mutex_unlock(&s->lock);
     pt_perf_watches_settle(&s->watches, s->lost, s->rings.count);
     pthread_mutex_lock(&s->lock);
-    drain(s);
+    pt_backlog_collect(&s->backlog);
+    drain(s, true);
     count_lost(s);
     s->taken = before;
     pt_backlog_collect(&s->backlog);

@@ -26,6 +26,8 @@ struct pt_perf_ring {
     struct pt_perf_loss loss;
 };
 
+#define PT_PERF_SWITCH_BYTES 40u   /* of a record of a switch */
+
 /* A record, as far as it says something of a switch, or of whose it is. */
 struct pt_perf_record {
     uint32_t type;          /* PERF_RECORD_SWITCH, _FORK, _COMM, _EXIT, _LOST, no others */

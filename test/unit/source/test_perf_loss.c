@@ -5,6 +5,7 @@
  * stands still, and in the backlog.  What the kernel counts of a thread is recorded or counted
  * as lost, for its cause.
  */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,20 @@ enum { SMALL = 4096, LINUX_COUNTS = 6 };
 
 int __real_epoll_wait(int epoll, struct epoll_event *ready, int most, int timeout);
 int __wrap_epoll_wait(int epoll, struct epoll_event *ready, int most, int timeout);
+ssize_t __real_pwrite64(int fd, const void *data, size_t length, off_t offset);
+ssize_t __wrap_pwrite64(int fd, const void *data, size_t length, off_t offset);
 
+static uint32_t log_held, log_waits;   /* who writes the log waits until it is not held */
 static uint32_t stands_still;    /* the thread that empties the rings: only rounds do */
+
+ssize_t __wrap_pwrite64(int fd, const void *data, size_t length, off_t offset)
+{
+    while (pt_load_seqcst(&log_held)) {
+        pt_store_seqcst(&log_waits, 1u);
+        sched_yield();
+    }
+    return __real_pwrite64(fd, data, length, offset);
+}
 
 static bool is_bell(int fd)
 {
@@ -109,6 +122,41 @@ START_TEST(no_room)
 }
 END_TEST
 
+/* A round stands still, as on a slow disk, while more switches come than a stream of that size
+ * would keep: the rings and as many places as they have switches keep them. */
+START_TEST(late_round)
+{
+    enum { BYTES = 256 << 10, TIMES = 22 };
+    trace_attr_t *attr = attributes(1, POSIX_TRACE_CLOSE_FOR_CHILD);
+    int fd = log_file();
+    trace_event_set_t own;
+    struct sleeper s;
+    trace_id_t trid;
+
+    posix_trace_eventset_empty(&own);
+    posix_trace_eventset_add(own_id, &own);
+    ck_assert_int_eq(posix_trace_attr_setstreamsize(attr, 1 << 13), 0);
+    ck_assert_int_eq(posixtrace_attr_setswitchbuffer(attr, BYTES), 0);
+    fork_child(&s);
+    await_block(&s, 1);
+    ck_assert_int_eq(posix_trace_create_withlog(s.pid, attr, fd, &trid), 0);
+    ck_assert_int_eq(posix_trace_set_filter(trid, &own, POSIX_TRACE_SET_EVENTSET), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    pt_store_seqcst(&log_waits, 0u);
+    pt_store_seqcst(&log_held, 1u);
+    ck_assert_int_eq(posix_trace_flush(trid), 0);
+    while (!pt_load_seqcst(&log_waits))
+        sched_yield();
+    for (unsigned i = 0; i < TIMES; i++)
+        wake_often(&s);
+    pt_store_seqcst(&log_held, 0u);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    end_child(&s);
+    ck_assert_uint_eq(lost_otherwise(fd, POSIXTRACE_LOST_SWITCHES + 1), 0);
+    ck_assert_uint_ge(look(fd), 2 * TIMES * BLOCKS);
+}
+END_TEST
+
 /*
  * A process of one thread, which is blocked when the stream starts and when it stops: each time
  * that the kernel took the processor from it, it was also given one.  Nobody empties the rings
@@ -179,6 +227,7 @@ END_TEST
 static void add_tests(TCase *t)
 {
     tcase_add_test(t, no_room);
+    tcase_add_test(t, late_round);
     tcase_add_loop_test(t, all_are_counted, 0, 2);
     tcase_add_test(t, full_ring_before_start);
 }
