@@ -273,17 +273,6 @@ static int fetch(struct pt_log_reader *r, struct pt_cursor *c, const struct pt_n
     return 1;
 }
 
-/* A packet has the name that its author had when it came; the author lists have the latest one,
- * which is shown for the whole log. */
-static void take_latest_name(const struct pt_log_reader *r, struct pt_author *author)
-{
-    const struct pt_total *total = pt_totals_find(&r->totals, author->wid);
-
-    if (total && total->author.name[0] && total->author.pid == author->pid &&
-        total->author.tid == author->tid)
-        memcpy(author->name, total->author.name, sizeof author->name);
-}
-
 /* Makes the packet at a note the cursor's.  1; 0: not readable; negative errno. */
 static int load(struct pt_log_reader *r, struct pt_cursor *c, const struct pt_note *n)
 {
@@ -306,7 +295,7 @@ static int load(struct pt_log_reader *r, struct pt_cursor *c, const struct pt_no
             return rc == -ENOMEM ? rc : 0;
     }
     c->author = packet.author;
-    take_latest_name(r, &c->author);
+    pt_reader_latest_name(r, &c->author);
     c->decoder.p = packet.records;
     c->decoder.end = c->decoder.p + packet.bytes;
     c->decoder.base = packet.base_ts;

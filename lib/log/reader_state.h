@@ -9,6 +9,7 @@
  *   reader_survey.c what an incomplete log has instead of END
  *   reader_notes.c  which packets a round has, by author
  *   reader_round.c  collecting and loading them
+ *   reader_name.c   the latest names of their authors
  *   reader_next.c   the next event, rewind, seek
  *   reader_info.c   totals, threads, counts, status
  *   reader_follow.c going on as the file grows
@@ -105,6 +106,15 @@ struct pt_follow {
     size_t   used, room;
 };
 
+/* Of a thread that has made control records: whose name it has. */
+struct pt_namesake {
+    int32_t  pid, tid;
+    uint64_t thread_id;
+    uint64_t changes;   /* of the totals, when it was looked for; 0: it was not */
+    uint64_t wid;       /* 0: nobody's */
+};
+#define PT_NAMESAKES 16u
+
 struct pt_log_reader {
     struct pt_log_params params;
     int      fd;
@@ -174,6 +184,8 @@ struct pt_log_reader {
     struct pt_log_packet *tail;         /* what the log does not have, or NULL */
     size_t   tail_count;
     bool     has_tail, tail_taken;
+
+    struct pt_namesake namesakes[PT_NAMESAKES];   /* by tid */
 };
 
 /* reader.c */
@@ -223,6 +235,10 @@ int pt_reader_next_round(struct pt_log_reader *r);
  * ended, or is bad inside.  1; 0: there is none; negative errno. */
 int pt_reader_next_packet(struct pt_log_reader *r, struct pt_cursor *c);
 int pt_reader_note_tail(struct pt_log_reader *r);
+
+/* reader_name.c */
+/* Gives an author that a packet names its latest name. */
+void pt_reader_latest_name(struct pt_log_reader *r, struct pt_author *author);
 
 /* reader_follow.c */
 /* As collect() in reader_round.c, where whole rounds only are given. */

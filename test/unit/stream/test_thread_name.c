@@ -4,6 +4,7 @@
  * A log shows each thread by its latest name, for all its events: those from before it had that
  * name too, however the thread, its program or the log ends.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
+#include <posixtrace/system.h>
 #include "base/sys.h"
 #include "stream/thread_name.h"
 #include "support/flush_log.h"
@@ -235,6 +237,117 @@ START_TEST(exit_from_another_thread)
 }
 END_TEST
 
+static void control_and_rename(int fd)
+{
+    trace_id_t trid;
+
+    prctl(PR_SET_NAME, "first", 0, 0, 0);
+    trid = create(0, fd);
+    trace();
+    prctl(PR_SET_NAME, "latest", 0, 0, 0);
+    NEED(posix_trace_stop(trid) == 0);
+    NEED(posix_trace_start(trid) == 0);
+    prctl(PR_SET_NAME, "last of all", 0, 0, 0);
+    NEED(posix_trace_shutdown(trid) == 0);
+    _exit(0);
+}
+
+/* What a thread does to the stream that it records in has its name, too: START and STOP. */
+START_TEST(control_records)
+{
+    unsigned found = 0;
+    struct posixtrace_event e;
+    int fd = log_file(), status, none;
+    pid_t child = fork();
+    trace_id_t trid;
+
+    ck_assert_int_ge(child, 0);
+    if (child == 0)
+        control_and_rename(fd);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    while (posixtrace_next_event(trid, &e, &none) == 0 && !none) {
+        if (e.tid != child)
+            continue;
+        ck_assert_str_eq(e.thread_name, "last of all");
+        found++;
+    }
+    ck_assert_uint_eq(found, 5);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    close(fd);
+}
+END_TEST
+
+enum { NAMERS = 2, NAMINGS = 300 };
+
+static void *name_often(void *thread)
+{
+    char name[16];
+
+    for (int i = 0; i < NAMINGS; i++) {
+        snprintf(name, sizeof name, "%d of %d", i, pt_sys_tid());
+        NEED(pthread_setname_np(*(pthread_t *)thread, name) == 0);
+        posixtrace_thread_renamed(*(pthread_t *)thread);
+    }
+    return NULL;
+}
+
+static void rename_and_die(int fd, int names)
+{
+    trace_id_t trid = create(0, fd);
+    pthread_t thread = start_thread(NULL), namers[NAMERS];
+    char name[16] = "";
+
+    flush_log(trid);
+    for (int i = 0; i < NAMERS; i++)
+        NEED(pthread_create(&namers[i], NULL, name_often, &thread) == 0);
+    let_trace();
+    for (int i = 0; i < NAMERS; i++)
+        pthread_join(namers[i], NULL);
+    NEED(pthread_getname_np(thread, name, sizeof name) == 0);
+    NEED(write(names, name, sizeof name) == (ssize_t)sizeof name);
+    raise(SIGKILL);
+}
+
+/* Two threads name a third one that records, and say so: what is left has the name that the kernel
+ * had at last, and no mixture, without a round that reads names. */
+START_TEST(said_by_two)
+{
+    int fd = log_file(), names[2];
+    char name[16];
+    pid_t child;
+
+    ck_assert_int_eq(pipe(names), 0);
+    child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0)
+        rename_and_die(fd, names[1]);
+    close(names[1]);
+    ck_assert_int_eq(read(names[0], name, sizeof name), sizeof name);
+    waitpid(child, NULL, 0);
+    expect(fd, name);
+    close(names[0]);
+}
+END_TEST
+
+/* Nothing to do, and no error. */
+START_TEST(said_of_strangers)
+{
+    int fd = log_file();
+    trace_id_t trid;
+
+    posixtrace_thread_renamed(pthread_self());
+    trid = create(0, fd);
+    errno = EDOM;
+    posixtrace_thread_renamed((pthread_t)0);
+    posixtrace_thread_renamed((pthread_t)4711);
+    ck_assert_int_eq(errno, EDOM);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    close(fd);
+}
+END_TEST
+
 START_TEST(once_a_second)
 {
     const uint64_t second = 1000000000u;
@@ -283,6 +396,9 @@ static void add(TCase *t)
     tcase_add_test(t, renamed_back);
     tcase_add_test(t, killed_after_stop);
     tcase_add_test(t, exit_from_another_thread);
+    tcase_add_test(t, control_records);
+    tcase_add_test(t, said_by_two);
+    tcase_add_test(t, said_of_strangers);
     tcase_add_test(t, once_a_second);
     tcase_add_test(t, what_the_kernel_has);
 }
