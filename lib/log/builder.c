@@ -3,14 +3,20 @@
 /*
  * The builder: a writer of packets that is fed events.
  *
- * Each author (process, thread, name) collects its records in a buffer; a full
- * buffer becomes a packet; when about a megabyte has come together the round ends,
- * that of many authors later: a packet of few events takes as much room in the log beside
- * its events, and as much of its reader's time, as one of many.  made_clock.h sees to it that
- * events with equal times come out in the order in which they were added.
+ * Each author collects its records in a buffer; a full buffer becomes a packet; when about a
+ * megabyte has come together the round ends, that of many authors later: a packet of few events
+ * takes as much room in the log beside its events, and as much of its reader's time, as one of
+ * many.  made_clock.h sees to it that events with equal times come out in the order in which they
+ * were added.
+ *
+ * An author is a thread: what has the same process, thread id and pthread_t, by its latest name,
+ * as in a log that was recorded (docs/log-format.md, section 7).  Where an event has neither thread
+ * id nor pthread_t, the name is what tells threads apart.  A thread that begins after one of the
+ * same numbers has ended is another one.
  */
 #include <errno.h>
 #include <posixtrace/info.h>
+#include <posixtrace/system.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -43,6 +49,7 @@ struct author {
     uint8_t *buffer;
     uint32_t length;
     size_t   room;
+    bool     ended;               /* with posixtrace_thread_end */
 };
 
 struct pt_log_builder {
@@ -297,38 +304,69 @@ static void set_name(struct pt_author *author, const char *name)
         memcpy(author->name, name, strnlen(name, sizeof author->name - 1));
 }
 
+static bool has_number(const struct pt_author *a)
+{
+    return a->tid != 0 || a->thread_id != 0;
+}
+
 static bool same_author(const struct pt_author *a, const struct pt_author *b)
 {
     return a->pid == b->pid && a->tid == b->tid && a->thread_id == b->thread_id &&
-           memcmp(a->name, b->name, sizeof a->name) == 0;
+           (has_number(a) || memcmp(a->name, b->name, sizeof a->name) == 0);
 }
 
-/* The author of an event, new if need be; NULL with *error. */
-static struct author *author_of(struct pt_log_builder *b, const struct posixtrace_event *event,
-                                int *error)
+/* The cell of the author, or the empty one where it belongs. */
+static uint32_t *author_cell(struct pt_log_builder *b, const struct pt_author *author)
 {
-    struct pt_author key = { .pid = event->pid, .tid = event->tid,
-                             .thread_id = event->thread_id };
-    uint32_t hash, i;
+    struct pt_author key = *author;
+    uint32_t i;
 
-    set_name(&key, event->thread_name);
-    hash = hash_bytes(&key, sizeof key, b->factor);
-    *error = 0;
-    for (;;) {
-        for (i = hash % AUTHOR_CELLS; b->author_cells[i]; i = (i + 1) % AUTHOR_CELLS)
-            if (same_author(&b->authors[b->author_cells[i] - 1].author, &key))
-                return &b->authors[b->author_cells[i] - 1];
-        if (b->author_count < MAX_AUTHORS)
-            break;
+    if (has_number(&key))
+        memset(key.name, 0, sizeof key.name);
+    i = hash_bytes(&key, sizeof key, b->factor) % AUTHOR_CELLS;
+    while (b->author_cells[i] && !same_author(&b->authors[b->author_cells[i] - 1].author, author))
+        i = (i + 1) % AUTHOR_CELLS;
+    return &b->author_cells[i];
+}
+
+/* Another thread with the same numbers takes the cell of the one before. */
+static struct author *add_author(struct pt_log_builder *b, const struct pt_author *author,
+                                 uint32_t *cell, int *error)
+{
+    if (b->author_count == MAX_AUTHORS) {
         *error = end_round(b, false);
         if (*error)
             return NULL;
         forget_authors(b);
+        cell = author_cell(b, author);
     }
-    key.wid = b->next_wid++;
-    b->authors[b->author_count].author = key;
-    b->author_cells[i] = ++b->author_count;
+    b->authors[b->author_count].author = *author;
+    b->authors[b->author_count].author.wid = b->next_wid++;
+    *cell = ++b->author_count;
     return &b->authors[b->author_count - 1];
+}
+
+/* The author of an event, new if need be; NULL with *error. */
+static struct author *author_of(struct pt_log_builder *b, const struct posixtrace_event *event,
+                                uint32_t id, int *error)
+{
+    struct pt_author author = { .pid = event->pid, .tid = event->tid,
+                                .thread_id = event->thread_id };
+    struct author *a;
+    uint32_t *cell;
+
+    set_name(&author, event->thread_name);
+    cell = author_cell(b, &author);
+    a = *cell ? &b->authors[*cell - 1] : NULL;
+    *error = 0;
+    if (!a || (a->ended && id == POSIXTRACE_THREAD_BEGIN))
+        a = add_author(b, &author, cell, error);
+    if (!a)
+        return NULL;
+    a->ended |= id == POSIXTRACE_THREAD_END;
+    if (author.name[0])
+        memcpy(a->author.name, author.name, sizeof a->author.name);
+    return a;
 }
 
 static bool is_enough(const struct pt_log_builder *b)
@@ -401,7 +439,7 @@ int pt_log_builder_add(struct pt_log_builder *b, const struct posixtrace_event *
     id = id_of(b, event->name);
     if (id < 0)
         return id;
-    a = author_of(b, event, &error);
+    a = author_of(b, event, (uint32_t)id, &error);
     if (!a)
         return error;
     if (is_enough(b))

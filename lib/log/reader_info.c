@@ -151,8 +151,11 @@ static void begin_thread(struct posixtrace_thread_info *info, const struct pt_au
     memcpy(info->name, author->name, sizeof info->name);
 }
 
+/* Of several writers of a thread the last has the latest name. */
 static void add_total(struct posixtrace_thread_info *info, const struct pt_total *total)
 {
+    if (total->author.name[0])
+        memcpy(info->name, total->author.name, sizeof info->name);
     info->recorded += total->recorded;
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
         info->lost[c] += total->lost[c] + total->log_lost[c];

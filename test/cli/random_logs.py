@@ -68,6 +68,9 @@ def random_events(rng):
     names += [b"posix_trace_stop", b"posix_trace_unnamed_userevent"]
     threads = [(rng.choice((0, 1, 2**31 - 1)), rng.choice((0, 7, 2**31 - 1)), rng.choice(words),
                 rng.choice((b"", random_name(rng, 15)))) for _ in range(rng.choice((1, 5, 300)))]
+    # A log has the latest name of a thread, which is known by its numbers.
+    latest = {thread[:3]: thread[3] for thread in threads}
+    threads = [(*t[:3], latest[t[:3]]) if t[1] or t[2] else t for t in threads]
     ts = rng.choice((0, 10**18, 2**62))
     events = []
     for _ in range(EVENTS):

@@ -68,10 +68,10 @@ def test_tracks():
     log.add(6, "a", pid=0, tid=7, thread="seven")
     log.add(7, "a", pid=2147483647, tid=2147483647, thread="fifteen bytes..")
     check(log, [
-        ("process", 100, ""), ("thread", 100, 101, "worker"), at("instant", 0, "a", tid=101),
+        ("process", 100, ""), ("thread", 100, 101, "renamed"), at("instant", 0, "a", tid=101),
         ("process", 100, "app"), ("thread", 100, 100, "app"), at("instant", 1, "a"),
         at("instant", 1, "a", tid=101),
-        ("thread", 100, 101, "renamed"), at("instant", 2, "a", tid=101),
+        at("instant", 2, "a", tid=101),
         ("process", 200, ""), ("thread", 200, 201, ""), at("instant", 3, "a", pid=200, tid=201),
         at("instant", 4, "a", pid=200, tid=0),
         ("track", 0, 0, "not of a thread" if FORM == "perfetto" else "not of a process"),
@@ -329,14 +329,13 @@ def test_any_bytes():
     log = Log().describe("s", "str s").add(0, every[:200], thread="ab\x01\"\\")
     log.add(1, good, thread="ab\x01\"\\").add(2, torn, thread="ab\x01\"\\")
     log.add(3, "s", every + b"\0", thread="ab\x01\"\\")
-    log.add(4, torn + b":begin", thread=b"\xff\xfe")
+    log.add(4, torn + b":begin", tid=101, thread=b"\xff\xfe")
     name = 'ab\x01"\\'
     text = torn.decode("latin-1")
     check(log, [("process", 100, name), ("thread", 100, 100, name),
                 at("instant", 0, clean[:200], clean[:57]), at("instant", 1, good),
                 at("instant", 2, text), at("instant", 3, "s", None, {"s": clean}),
-                ("process", 100, "ÿþ"), ("thread", 100, 100, "ÿþ"),
-                at("begin", 4, text, text)])
+                ("thread", 100, 101, "ÿþ"), at("begin", 4, text, text, tid=101)])
 
 
 def test_long_data():

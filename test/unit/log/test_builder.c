@@ -30,15 +30,26 @@ static void make_event(struct posixtrace_event *e, unsigned i, char name[32], ch
     };
 }
 
-static void expect_event(struct pt_log_reader *r, const struct pt_event *e,
-                         const struct posixtrace_event *w)
+/* The latest name of each thread that has a number. */
+struct latest {
+    char name[2][4][2][16];
+};
+
+static char *latest_name(struct latest *l, const struct posixtrace_event *w)
 {
+    return l->name[w->pid][w->tid][w->thread_id != 0];
+}
+
+static void expect_event(struct pt_log_reader *r, const struct pt_event *e,
+                         const struct posixtrace_event *w, struct latest *latest)
+{
+    const char *thread = w->tid || w->thread_id ? latest_name(latest, w) : w->thread_name;
     bool same = e->ns == w->ns && e->addr == w->prog_address && e->len == w->data_len &&
                 memcmp(e->data, w->data, w->data_len) == 0 &&
                 e->truncated == (w->truncation != POSIX_TRACE_NOT_TRUNCATED) &&
                 e->author->pid == w->pid && e->author->tid == w->tid &&
                 e->author->thread_id == w->thread_id &&
-                strcmp(e->author->name, w->thread_name) == 0 &&
+                strcmp(e->author->name, thread) == 0 &&
                 strcmp(pt_log_reader_text(r, PT_TEXT_NAME, e->id), w->name) == 0;
 
     if (!same)
@@ -54,6 +65,7 @@ START_TEST(same_back)
     struct pt_log_builder *b;
     struct pt_log_reader *r;
     struct pt_event e;
+    struct latest latest;
     char name[32], thread[16];
     uint8_t data[100];
     int fd = log_file();
@@ -64,6 +76,7 @@ START_TEST(same_back)
         make_event(&w, i, name, thread, data);
         if (pt_log_builder_add(b, &w) != 0)
             ck_abort_msg("event %u was refused", i);
+        strcpy(latest_name(&latest, &w), thread);
     }
     ck_assert_int_eq(pt_log_builder_finish(b), 0);
     r = log_reader(fd);
@@ -72,7 +85,7 @@ START_TEST(same_back)
         make_event(&w, i, name, thread, data);
         if (pt_log_reader_next(r, &e) != 1)
             ck_abort_msg("no event %u", i);
-        expect_event(r, &e, &w);
+        expect_event(r, &e, &w, &latest);
         if (strcmp(name, "posix_trace_error") == 0 && e.id != POSIX_TRACE_ERROR)
             ck_abort_msg("a predefined name has id %u", e.id);
     }
@@ -84,6 +97,46 @@ START_TEST(same_back)
     pt_log_reader_free(r);
     ck_assert_int_eq(pt_log_check(fd, NULL, NULL, &report), 0);
     ck_assert_int_eq(report.damaged, 0);
+    close(fd);
+}
+END_TEST
+
+static void add_named(struct pt_log_builder *b, const char *event, int tid, const char *thread)
+{
+    struct posixtrace_event w = { .name = event, .pid = 1, .tid = tid, .thread_name = thread };
+
+    ck_assert_int_eq(pt_log_builder_add(b, &w), 0);
+}
+
+/* One thread is one author, by its latest name; another one that has its number later is not. */
+START_TEST(names)
+{
+    struct posixtrace_thread_info t;
+    static const char *const want[] = { "latest", "left", "latest", "right", "latest", "latest",
+                                        "second", "second" };
+    struct pt_log_builder *b;
+    struct pt_log_reader *r;
+    struct pt_event e;
+    int fd = log_file();
+
+    ck_assert_int_eq(pt_log_builder_new(&b, fd, NULL), 0);
+    add_named(b, "x", 7, "first");
+    add_named(b, "x", 0, "left");
+    add_named(b, "x", 7, "latest");
+    add_named(b, "x", 0, "right");
+    add_named(b, "posixtrace_thread_end", 7, NULL);
+    add_named(b, "destructor", 7, "");
+    add_named(b, "posixtrace_thread_begin", 7, "other");
+    add_named(b, "x", 7, "second");
+    ck_assert_int_eq(pt_log_builder_finish(b), 0);
+    r = log_reader(fd);
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        ck_assert_int_eq(pt_log_reader_next(r, &e), 1);
+        ck_assert_str_eq(e.author->name, want[i]);
+    }
+    ck_assert_int_eq(pt_log_reader_thread(r, 0, &t), 1);
+    ck_assert_str_eq(t.name, "second");   /* the list puts all with one number together */
+    pt_log_reader_free(r);
     close(fd);
 }
 END_TEST
@@ -329,6 +382,7 @@ static void add(TCase *t)
 {
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, same_back, 0, 3);
+    tcase_add_test(t, names);
     tcase_add_test(t, many_threads);
     tcase_add_test(t, threads_take_turns);
     tcase_add_loop_test(t, ties_take_no_room, 0, TIE_KINDS);
