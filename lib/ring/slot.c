@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See slot.h. */
 #include <errno.h>
+#include <string.h>
 #include "base/annotate.h"
 #include "base/clock.h"
 #include "base/sys.h"
@@ -286,8 +287,11 @@ static bool end_slot(struct pt_seg *seg, uint32_t index, uint32_t state, uint64_
 void pt_slot_name(struct pt_seg *seg, uint32_t index, const char name[16])
 {
     struct pt_author *a = &pt_seg_slot(seg, index)->author;
+    uint64_t words[2];
 
-    pt_copy_watched(a->name, name, sizeof a->name);
+    memcpy(words, name, sizeof words);
+    pt_store_relaxed((uint64_t *)(void *)a->name, words[0]);
+    pt_store_relaxed((uint64_t *)(void *)(a->name + 8), words[1]);
     pt_add_seqcst(&a->names, 1u);
 }
 
