@@ -65,7 +65,7 @@ struct pt_switch_thread *pt_switch_threads_get(struct pt_switch_threads *x,
     *t = (struct pt_switch_thread){
         .author = { .wid = pt_add_relaxed(&h->next_wid, 1u), .level = PT_LEVEL_MADE,
                     .pid = s->pid, .tid = s->tid },
-        .origin = s->origin, .named_at = pt_clock_ns(CLOCK_MONOTONIC),
+        .origin = s->origin, .since = s->ts, .named_at = pt_clock_ns(CLOCK_MONOTONIC),
     };
     pt_thread_name_read(s->pid, s->tid, t->author.name);
     *cell_of(x, s->tid) = (uint32_t)++x->count;
@@ -131,26 +131,22 @@ static void take_name(struct pt_switch_thread *t, const struct pt_tally *known)
     t->author.names = known->author.names;
 }
 
-/* A thread that had the tid before has writers with lower numbers: those of this one are seen
- * while they live, or for the first time. */
+/* A thread that had the tid before has writers with lower numbers, which ended before this one was
+ * seen: its own are seen while they live, or for the first time, or ended later. */
 static void find_first(const struct pt_switch_threads *x, struct pt_switch_thread *t,
                        const struct pt_tally *known)
 {
     uint64_t wid = known->author.wid;
 
-    if ((known->source == PT_TALLY_SLOT || wid > x->compared) &&
+    if ((known->source == PT_TALLY_SLOT || wid > x->compared || known->ended_ts >= t->since) &&
         (t->first_writer == 0 || wid < t->first_writer))
         t->first_writer = wid;
 }
 
-/* Writers that have ended get it, too: of this thread.  A process keeps its first thread's tid
- * over exec, which ends the writers of before. */
+/* Writers that have ended get it, too: of this thread. */
 static void give_name(const struct pt_switch_thread *t, struct pt_tally *known)
 {
-    bool own = t->first_writer != 0 && known->author.wid >= t->first_writer;
-
-    if ((!own && t->author.tid != t->author.pid) ||
-        memcmp(known->author.name, t->author.name, sizeof t->author.name) == 0)
+    if (memcmp(known->author.name, t->author.name, sizeof t->author.name) == 0)
         return;
     memcpy(known->author.name, t->author.name, sizeof t->author.name);
     known->changed = true;
@@ -160,6 +156,8 @@ static void identify_one(const struct pt_switch_threads *x, struct pt_switch_thr
                          struct pt_tally *known)
 {
     find_first(x, t, known);
+    if (t->first_writer == 0 || known->author.wid < t->first_writer)
+        return;
     if (t->renamed)
         give_name(t, known);
     if (known->author.level != 0 || t->known_by > known->author.wid)
@@ -174,9 +172,9 @@ void pt_switch_threads_identify(struct pt_switch_threads *x, struct pt_live *l)
 {
     uint64_t compared = x->compared;
 
-    for (uint32_t i = 0; x->count && i < l->tally_room; i++) {
+    for (uint32_t i = 0; i < l->tally_room; i++) {
         struct pt_tally *known = &l->tally[i];
-        uint32_t *cell = known->used ? cell_of(x, known->author.tid) : NULL;
+        uint32_t *cell = known->used && x->count ? cell_of(x, known->author.tid) : NULL;
         struct pt_switch_thread *t = cell && *cell ? &x->of[*cell - 1] : NULL;
 
         if (known->used && known->author.wid > compared)

@@ -16,6 +16,7 @@ struct pt_switch_thread {
     uint32_t origin;
     uint64_t known_by;          /* writer of its own, from which pthread_t and name are */
     uint64_t first_writer;      /* its own writers have this number or higher ones; 0: none */
+    uint64_t since;             /* when it was seen first, by the stream's clock */
     uint64_t named_at;          /* when its name was last read, see thread_name.h */
     uint64_t next_no;
     bool renamed;               /* since the writers' names were last compared with it */

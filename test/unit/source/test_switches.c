@@ -361,10 +361,12 @@ START_TEST(named_in_a_later_round)
 }
 END_TEST
 
+static uint64_t last_ts;
+
 static void note(struct pt_switch_threads *x, uint32_t what, const char *name)
 {
     static struct pt_seg_header h;
-    struct pt_switch k = { .pid = getpid(), .tid = 100001, .what = what };
+    struct pt_switch k = { .ts = ++last_ts, .pid = getpid(), .tid = 100001, .what = what };
 
     strcpy(k.name, name);
     ck_assert(pt_switch_threads_note(x, &h, &k));
@@ -374,8 +376,10 @@ static void note(struct pt_switch_threads *x, uint32_t what, const char *name)
 static void compare(struct pt_switch_threads *x, struct pt_live *l, uint64_t wid,
                     enum pt_tally_source source)
 {
-    l->tally[wid] = (struct pt_tally){ .used = true, .source = source, .author = {
-        .wid = wid, .pid = getpid(), .tid = 100001, .name = "first" } };
+    uint64_t ended = source == PT_TALLY_SLOT ? 0 : ++last_ts;
+
+    l->tally[wid] = (struct pt_tally){ .used = true, .source = source, .ended_ts = ended,
+        .author = { .wid = wid, .pid = getpid(), .tid = 100001, .name = "first" } };
     pt_switch_threads_identify(x, l);
 }
 
