@@ -98,10 +98,11 @@ static int step_object(struct pt_engine *e, const struct pt_meaning *meaning,
     bool leads = e->gap ? meaning->own.leads : meaning->own.ways[0].target != PT_NOWHERE;
     struct pt_machine *m = meaning->machine;
     struct pt_object *o;
+    uint32_t bytes = m->metric->key_bytes, at = m->metric->key_at;
     uint64_t object = 0;
 
-    if (tuple->event->data_len >= sizeof object)
-        memcpy(&object, tuple->event->data, sizeof object);
+    if (tuple->event->data_len >= at + bytes)
+        memcpy(&object, (const char *)tuple->event->data + at, bytes);
     o = thread ? pt_engine_object(e, m, thread, object, leads) : NULL;
     if (!o)
         return leads ? ENOMEM : 0;

@@ -55,6 +55,8 @@ struct posixtrace_metric {
     struct pt_way *ways;
     bool   by_object;        /* an automaton for each object of a thread, not one; */
     bool   by_item;          /* with by_object: of a process, whichever thread's the events are */
+    uint8_t key_bytes;       /* by_object: an object is so many bytes of an event's data, */
+    uint16_t key_at;         /* from there on */
     bool   count_all;        /* events of all threads are intermediate */
     bool   change;           /* reports the difference to the measurement before */
     bool   positive;         /* others are no measurements */

@@ -4,6 +4,7 @@
  * See parse.h.  Ways may lead to states that come later, so they are kept as they are
  * written until the metric's end, and then resolved into the tables (machine.h).
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "metrics/parse.h"
 #include "metrics/resolve.h"
 
-enum { WAYS_MAX = 4096 };
+enum { WAYS_MAX = 4096, MOST_KEY = 8, MOST_AT = 61440 };
 
 bool pt_parse_fails(struct pt_parser *p, const char *format, ...)
 {
@@ -175,15 +176,44 @@ static bool parse_way(struct pt_parser *p, struct pt_written *w)
     return true;
 }
 
+/* A number of bytes; false: the word is none, or it is out of these limits. */
+static bool take_bytes(struct pt_parser *p, unsigned least, unsigned most, unsigned *value)
+{
+    const char *text = p->words.word.text;
+    size_t digits = strspn(text, "0123456789");
+
+    *value = (unsigned)strtoul(text, NULL, 10);
+    if (p->words.word.kind != PT_WORD_NAME || text[digits] || digits == 0 || digits > 5 ||
+        *value < least || *value > most)
+        return false;
+    pt_words_next(&p->words);
+    return true;
+}
+
+/* "object" or "item", how many bytes that is, and from where on. */
+static bool parse_by(struct pt_parser *p, posixtrace_metric_t *m)
+{
+    unsigned bytes = MOST_KEY, at = 0;
+
+    m->by_object = true;
+    m->by_item = pt_words_is(&p->words, "item");
+    if (!take(p, "object") && !take(p, "item"))
+        return pt_parse_fails(p, "\"object\" or \"item\" is expected after \"by\"");
+    if (isdigit((unsigned char)p->words.word.text[0]) && !take_bytes(p, 1, MOST_KEY, &bytes))
+        return pt_parse_fails(p, "an object is 1 to %d bytes of an event's data", MOST_KEY);
+    if (take(p, "at") && !take_bytes(p, 0, MOST_AT, &at))
+        return pt_parse_fails(p, "where the object begins in an event's data, 0 to %d bytes, is "
+                                 "expected after \"at\"", MOST_AT);
+    m->key_bytes = (uint8_t)bytes;
+    m->key_at = (uint16_t)at;
+    return true;
+}
+
 static bool parse_option(struct pt_parser *p, posixtrace_metric_t *m, bool *was)
 {
     *was = true;
-    if (take(p, "by")) {
-        m->by_object = true;
-        m->by_item = pt_words_is(&p->words, "item");
-        return take(p, "object") || take(p, "item") ||
-               pt_parse_fails(p, "\"object\" or \"item\" is expected after \"by\"");
-    }
+    if (take(p, "by"))
+        return parse_by(p, m);
     if (take(p, "report"))
         return (m->change = true) && expect(p, "change", "report");
     if (take(p, "keep"))

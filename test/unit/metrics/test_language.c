@@ -49,6 +49,11 @@ static const struct wrong {
     { "metric x\n by item\n  state a out\n    go -> a\n    go -> a\nend", 5, 5, "another way" },
     { "metric x\n by item\n  state a out\n    * -> b\n  state b in\nend", 1, 1, "no label \"*\"" },
     { "metric x\n by thread", 2, 5, "\"object\" or \"item\" is expected" },
+    { "metric x by item 9", 1, 18, "1 to 8 bytes" },
+    { "metric x by object 0", 1, 20, "1 to 8 bytes" },
+    { "metric x by item 4bytes", 1, 18, "1 to 8 bytes" },
+    { "metric x by item 4 at", 1, 22, "after \"at\"" },
+    { "metric x by item at 61441", 1, 21, "0 to 61440 bytes" },
     { "metric x count some", 1, 16, "\"own\" or \"all\"" },
     { "metric x ; y", 1, 10, "begins no word" },
 };
