@@ -209,11 +209,14 @@ static void explain_nothing(const struct recording *r, const struct record_reque
         tool_note("nothing was recorded in %s: event types were opened (%s), but no event came: "
                   "none was generated, or only by processes that cannot be followed, as in a pid "
                   "namespace of their own (unshare -p)", log->shown, f->names);
+    else if (path && !names_the_library(path) && (q->calls || q->switches))
+        tool_note("nothing was recorded in %s: no call that --system traces was made before the "
+                  "process of %s ended, as it does at once in daemon(3); start a daemon in the "
+                  "foreground", log->shown, quote(path));
     else if (path && !names_the_library(path))
         tool_note("nothing was recorded in %s: %s is not linked with libposixtrace, and nothing "
-                  "that it started has called it%s", log->shown, quote(path),
-                  q->calls || q->switches
-                  ? "" : "; 'posixtrace record --system' records what any program waits for");
+                  "that it started has called it; 'posixtrace record --system' records what any "
+                  "program waits for", log->shown, quote(path));
     else if (path)
         tool_note("nothing was recorded in %s: the program is linked with libposixtrace, but "
                   "has not called it", log->shown);
@@ -227,6 +230,7 @@ void record_report_alive(const struct recording *r, const struct recording_alive
 {
     char list[300] = "";
     size_t count = 0;
+    pid_t first = 0;
 
     for (size_t i = 0; i < alive->count; i++) {
         size_t used = strlen(list);
@@ -236,13 +240,14 @@ void record_report_alive(const struct recording *r, const struct recording_alive
         if (pid == r->pid || (kill(pid, 0) < 0 && errno == ESRCH))
             continue;
         record_process_name(pid, name, sizeof name);
+        first = first ? first : pid;
         if (count++ < NAMED)
             snprintf(list + used, sizeof list - used, "%s%d (%.30s)", used ? ", " : "", (int)pid,
                      quote(name));
     }
     if (count > 0)
-        tool_note("still running, and not recorded any more: %s%s", list,
-                  count > NAMED ? ", ..." : "");
+        tool_note("still running, and not recorded any more: %s%s; to go on with a daemon: "
+                  "posixtrace record --pid %d", list, count > NAMED ? ", ..." : "", (int)first);
 }
 
 static void report_log(const struct recording *r, const struct record_request *q,
