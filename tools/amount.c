@@ -34,7 +34,7 @@ const char *amount_bytes(uint64_t bytes)
 
 const char *amount_time(int64_t ns)
 {
-    static const char *const units[] = { "ns", "us", "ms", "s" };
+    static const char *const units[] = { "ns", "us", "ms", "s", "d" };
     char *buffer = next_buffer();
     double value = ns < 0 ? -(double)ns : (double)ns;
     unsigned unit = 0;
@@ -42,6 +42,10 @@ const char *amount_time(int64_t ns)
     /* what would be rounded to four digits is the next unit's */
     while (value >= 999.5 && unit < 3) {
         value /= 1000;
+        unit++;
+    }
+    if (value >= 99999.5) {
+        value /= 86400;
         unit++;
     }
     snprintf(buffer, SIZE, "%s%.*f%s", ns < 0 ? "-" : "",

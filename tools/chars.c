@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+#include <wchar.h>
 
 /* Length of the valid UTF-8 character at the front of length > 0 bytes, with
  * its value stored; 0 if the first byte begins none. */
@@ -157,13 +158,111 @@ char *chars_show(char *to, const char *text, enum chars_style style)
     return to;
 }
 
+/* wcwidth() knows characters beyond ASCII in a UTF-8 locale only, and the program's own is "C".
+ * Where the system has none each character counts as one column. */
+static locale_t utf8_locale(void)
+{
+    static locale_t locale;
+    static bool tried;
+
+    if (!tried)
+        locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    if (!tried && locale == (locale_t)0)
+        locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    tried = true;
+    return locale;
+}
+
+/* The length of the character at the front of length > 0 bytes, and its columns. */
+static size_t measure(const char *at, size_t length, size_t *columns)
+{
+    uint32_t value;
+    size_t took = chars_decode((const uint8_t *)at, length, &value);
+    int width = took > 1 ? wcwidth((wchar_t)value) : 1;
+
+    *columns = width < 0 ? 1 : (size_t)width;
+    return took > 0 ? took : 1;
+}
+
+/* The part that takes at most so many columns, and those it takes. */
+static size_t fit(const char *text, size_t length, size_t most, size_t *columns)
+{
+    locale_t utf8, before = (locale_t)0;
+    size_t at = 0, sum = 0, width;
+
+    while (at < length && (uint8_t)text[at] < 0x80 && sum < most) {
+        at++;
+        sum++;
+    }
+    utf8 = at < length && (uint8_t)text[at] >= 0x80 ? utf8_locale() : (locale_t)0;
+    if (utf8 != (locale_t)0)
+        before = uselocale(utf8);
+    while (at < length) {
+        size_t took = measure(text + at, length - at, &width);
+
+        if (sum + width > most)
+            break;
+        at += took;
+        sum += width;
+    }
+    if (utf8 != (locale_t)0)
+        uselocale(before);
+    *columns = sum;
+    return at;
+}
+
 size_t chars_columns(const char *text, size_t length)
 {
-    size_t columns = 0;
+    size_t columns;
 
-    for (size_t i = 0; i < length; i++)
-        columns += ((uint8_t)text[i] & 0xc0) != 0x80;
+    fit(text, length, SIZE_MAX, &columns);
     return columns;
+}
+
+size_t chars_fit(const char *text, size_t length, size_t columns)
+{
+    size_t taken;
+
+    return fit(text, length, columns, &taken);
+}
+
+size_t chars_cut(const char *text, size_t length, size_t width, size_t *head, size_t *tail)
+{
+    size_t columns = chars_columns(text, length), last, at, taken;
+
+    *head = *tail = length;
+    if (columns <= width)
+        return columns;
+    if (width < 2) {
+        *head = *tail = fit(text, length, width, &columns);
+        return columns;
+    }
+    last = (width - 2) / 2;
+    *head = fit(text, length, width - 2 - last, &taken);
+    /* The shortest front without which at most 'last' columns are left, with the combining
+     * characters of its last one. */
+    at = fit(text, length, columns - last, &columns);
+    last = chars_columns(text + at, length - at);
+    while (last > (width - 2) / 2) {
+        at += fit(text + at, length - at, 2, &columns);
+        last -= columns;
+    }
+    *tail = at;
+    return taken + 2 + last;
+}
+
+char *chars_cut_here(char *begin, char *end, size_t width, size_t *columns)
+{
+    size_t length = (size_t)(end - begin), head, tail;
+
+    *columns = chars_cut(begin, length, width, &head, &tail);
+    if (head == length)
+        return end;
+    if (width < 2)
+        return begin + head;
+    memcpy(begin + head, "..", 2);
+    memmove(begin + head + 2, begin + tail, length - tail);
+    return begin + head + 2 + (length - tail);
 }
 
 bool chars_are_plain(const uint8_t *at, size_t length, enum chars_style style)

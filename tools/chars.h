@@ -40,8 +40,19 @@ size_t chars_show_one(char **to, const uint8_t *at, size_t length, enum chars_st
  * CHARS_MAX_ESCAPE bytes for each byte of text. */
 char *chars_show(char *to, const char *text, enum chars_style style);
 
-/* Columns that shown text takes, one for each character. */
+/* Columns that shown text takes on a terminal: none for a combining character, two for a wide
+ * one (CJK, emoji), whatever the locale is. */
 size_t chars_columns(const char *text, size_t length);
+
+/* Bytes of the longest part at the front that takes at most so many columns. */
+size_t chars_fit(const char *text, size_t length, size_t columns);
+
+/* How shown text is cut to width columns: the first 'head' bytes, "..", and what is from 'tail' on.
+ * Where all of it fits, head and tail are length.  Returns the columns that are taken. */
+size_t chars_cut(const char *text, size_t length, size_t width, size_t *head, size_t *tail);
+
+/* Cuts the text from begin to end where it is; returns the new end. */
+char *chars_cut_here(char *begin, char *end, size_t width, size_t *columns);
 
 /* True if every character shows as itself in the style. */
 bool chars_are_plain(const uint8_t *at, size_t length, enum chars_style style);

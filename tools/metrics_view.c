@@ -24,7 +24,7 @@
 #include "tool.h"
 #include "when.h"
 
-enum { REMARK_INDENT = 2, NAME_MIN = 6 };
+enum { REMARK_INDENT = 2 };
 
 /* ---- words ---- */
 
@@ -158,37 +158,6 @@ void metrics_remark(const struct metrics_view *v, const char *format, ...)
 
 /* ---- measurements ---- */
 
-/* Imported times may be any numbers: the difference goes round instead of overflowing. */
-static const char *us_since(const struct metrics_view *v, int64_t ns)
-{
-    return metrics_us((int64_t)((uint64_t)ns - (uint64_t)v->origin));
-}
-
-static void print_table_line(struct metrics_view *v, const struct posixtrace_measurement *m)
-{
-    const char *mark = m->unknown ? " (unknown)" : m->bound ? " (bound)" : "";
-    char *name = metrics_shown(METRICS_TABLE, posixtrace_metric_name(m->metric));
-    char text[256];
-    size_t used;
-
-    if (!v->has_origin) {
-        v->origin = m->begin_ns;
-        v->has_origin = true;
-    }
-    used = (size_t)snprintf(text, sizeof text, "%7s %13s %13s %13s %6" PRIu64 "  ",
-                            metrics_thread(m->tid, m->thread_id),
-                            metrics_us_range(metrics_groups_least(&v->groups, m),
-                                             metrics_groups_length(&v->groups, m)),
-                            us_since(v, m->begin_ns),
-                            us_since(v, m->end_ns), m->intermediate_events);
-    out_text(text);
-    used += strlen(mark);
-    table_put_cut(name, used + NAME_MIN < out_columns() ? out_columns() - used : NAME_MIN);
-    out_text(mark);
-    out_text("\n");
-    free(name);
-}
-
 #define PUT(to, literal) put_text(to, literal, sizeof literal - 1)
 
 enum { HELD_MAX = 65536 };
@@ -247,7 +216,7 @@ static size_t place_of(struct metrics_view *v, const posixtrace_metric_t *metric
 static void print_line(struct metrics_view *v, const struct posixtrace_measurement *m)
 {
     if (v->format == METRICS_TABLE)
-        print_table_line(v, m);
+        metrics_print_line(v, m);
     else if (v->format == METRICS_CSV)
         print_csv_line(v, m);
     else

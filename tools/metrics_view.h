@@ -79,6 +79,9 @@ bool metrics_view_shows(const struct metrics_view *v, const struct metrics_group
 /* The same for any group of the metric. */
 bool metrics_view_has(const struct metrics_view *v, size_t metric);
 
+/* A line of the table of measurements; times count from the first one. */
+void metrics_print_line(struct metrics_view *v, const struct posixtrace_measurement *m);
+
 void metrics_print_summary(const struct metrics_view *v);
 /* A cell with a time, of three digits. */
 struct table;

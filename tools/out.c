@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "chars.h"
 #include "tool.h"
 
 enum { COLUMNS = 80, COLUMNS_MAX = 1000 };
@@ -108,9 +109,11 @@ void out_format(const char *format, ...)
         out_bytes(line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
 }
 
+static size_t columns;
+static bool is_given;        /* by COLUMNS or a terminal */
+
 size_t out_columns(void)
 {
-    static size_t columns;
     const char *asked = getenv("COLUMNS");
     struct winsize size = { .ws_col = 0 };
     unsigned long found = 0;
@@ -121,28 +124,79 @@ size_t out_columns(void)
         found = strtoul(asked, NULL, 10);
     if (found == 0 && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
         found = size.ws_col;
+    is_given = found > 0;
     columns = found < COLUMNS ? COLUMNS : found > COLUMNS_MAX ? COLUMNS_MAX : found;
     return columns;
 }
 
-void out_wrapped(const char *text, size_t column, size_t indent)
+/* Where further lines begin, with a mark at their front, and where they end. */
+struct wrap {
+    const char *mark;
+    size_t indent, end;
+    size_t column;           /* of the next character */
+};
+
+static void next_line(struct wrap *w)
+{
+    out_text("\n");
+    out_text(w->mark);
+    out_spaces(w->indent - strlen(w->mark));
+    w->column = w->indent;
+}
+
+/* A word on a line of its own, which it may fill several times. */
+static void put_word(struct wrap *w, const char *word, size_t length)
+{
+    while (is_given && chars_columns(word, length) > w->end - w->column) {
+        size_t part = chars_fit(word, length, w->end - w->column);
+
+        out_bytes(word, part);
+        word += part;
+        length -= part;
+        next_line(w);
+    }
+    out_bytes(word, length);
+    w->column += chars_columns(word, length);
+}
+
+static void wrap(struct wrap *w, const char *text)
 {
     for (const char *at = text; *at; at += strspn(at, " ")) {
         size_t word = strcspn(at, " ");
 
-        if (at != text && column + 1 + word > out_columns()) {
-            out_text("\n");
-            out_spaces(indent);
-            column = indent;
+        if (at != text && w->column + 1 + chars_columns(at, word) > w->end) {
+            next_line(w);
         } else if (at != text) {
             out_text(" ");
-            column++;
+            w->column++;
         }
-        out_bytes(at, word);
-        column += word;
+        put_word(w, at, word);
         at += word;
     }
     out_text("\n");
+}
+
+void out_wrapped(const char *text, size_t column, size_t indent)
+{
+    struct wrap w = { .mark = "", .indent = indent, .end = out_columns(), .column = column };
+
+    wrap(&w, text);
+}
+
+void out_wrapped_if_given(const char *text, size_t column, size_t indent)
+{
+    struct wrap w = { .mark = "", .indent = indent, .end = out_columns(), .column = column };
+
+    w.end = is_given ? w.end : SIZE_MAX;
+    wrap(&w, text);
+}
+
+void out_comment(const char *text, size_t width)
+{
+    struct wrap w = { .mark = "#", .indent = 4, .end = width > 0 ? width : SIZE_MAX, .column = 2 };
+
+    out_text("# ");
+    wrap(&w, text);
 }
 
 int out_finish(int status)

@@ -66,9 +66,15 @@ void out_format(const char *format, ...);
 size_t out_columns(void);
 
 /* Words of text from the column on, wrapped to out_columns(), further lines from
- * the column indent on; and the end of the line.  A word that is longer, as a
- * path may be, stands in a line of its own. */
+ * the column indent on; and the end of the line.  A word longer than a line is broken where
+ * the width is given; where it is not, as in a pipe, a path stays whole. */
 void out_wrapped(const char *text, size_t column, size_t indent);
+
+/* The same, and one line where no width is given: what a program may read. */
+void out_wrapped_if_given(const char *text, size_t column, size_t indent);
+
+/* Lines that begin with "#", wrapped to width columns; 0: one line. */
+void out_comment(const char *text, size_t width);
 
 /* Flushes; status if all went well, else says why and returns the exit status
  * for it: EXIT_PIPE silently if the reader went away, else EXIT_FAILED. */

@@ -39,12 +39,15 @@ struct print {
     bool     any;            /* the log has events */
     bool     colour;
     bool     utf8;           /* bytes above 127 may go to stdout */
-    unsigned width;          /* columns to fit lines to; 0: no limit */
-    /* text only: widths of columns, and whether there is one for the process */
-    unsigned time_width, thread_width, event_width;
-    bool     show_pid;
+    unsigned width;          /* columns that no line exceeds; 0: no limit */
+    /* text only: widths of columns; 0: there is none for the process, or for the delta.  Where
+     * there is a limit names are cut to theirs, and the event of a row without data to
+     * alone_width; data has data_width, else SIZE_MAX. */
+    unsigned time_width, delta_width, pid_width, thread_width, event_width;
+    size_t   alone_width, data_width;
 
     struct cell types[PRINT_TYPES];
+    struct cell alone[PRINT_TYPES];   /* of rows without data, where there is a limit */
     struct thread_slot {
         struct cell cell;
         uint64_t    thread_id;
@@ -67,8 +70,9 @@ struct printer {
     void (*begin)(struct print *p);
     void (*event)(struct print *p, const struct posixtrace_event *e);
     /* text only: render the part of a line that depends on the type or the thread only;
-     * return the end.  to has room for all escapes, and 128 bytes more. */
-    char *(*type_cell)(struct print *p, char *to, const struct posixtrace_event *e,
+     * return the end.  to has room for all escapes, and 128 bytes more.  A name is cut to
+     * width columns. */
+    char *(*type_cell)(struct print *p, char *to, const struct posixtrace_event *e, size_t width,
                        uint32_t *columns);
     char *(*thread_cell)(struct print *p, char *to, const struct posixtrace_event *e,
                          uint32_t *columns);
@@ -82,15 +86,32 @@ extern const struct printer printer_text, printer_rows;
 void print_init(struct print *p, const char *format, struct log_file *log);
 void print_free(struct print *p);
 
-/* The cells of an event; good until the next call. */
-const struct cell *print_type_cell(struct print *p, const struct posixtrace_event *e);
+/* The cells of an event, of a row with data or without; good until the next call. */
+const struct cell *print_type_cell(struct print *p, const struct posixtrace_event *e,
+                                   bool has_data);
 const struct cell *print_thread_cell(struct print *p, const struct posixtrace_event *e);
+
+enum { PRINT_WIDTH_MIN = 40 };   /* but 0 */
+
+/* Chooses the columns by what the log will show, and writes the heading if the log has
+ * events. */
+void print_columns_begin(struct print *p);
+/* The name of a thread, cut so that its kernel id follows within width columns; the end. */
+char *print_thread_text(char *to, const char *name, pid_t tid, enum chars_style how,
+                        size_t width);
+enum chars_style print_style(const struct print *p);
 
 /* What describes the data of an event's type, or NULL. */
 const posixtrace_layout_t *print_layout(struct print *p, const struct posixtrace_event *e);
-/* Writes the fields behind so many columns; false: the data is not of the layout. */
+/* Writes the fields, in so many columns at most; false: the data is not of the layout. */
 bool print_fields(struct print *p, const struct posixtrace_event *e,
-                  const posixtrace_layout_t *layout, size_t used);
+                  const posixtrace_layout_t *layout, size_t columns);
+/* Writes the data in hexadecimal with its reading, and mark after it, in so many columns at
+ * most; SIZE_MAX: all of it. */
+void print_data(struct print *p, const struct posixtrace_event *e, size_t columns,
+                const char *mark);
+/* Writes text, with "..." at its end where it takes more than so many columns. */
+void print_clipped(const char *text, size_t length, size_t columns);
 
 /* Is it of a type of posixtrace/system.h, whose data is described? */
 bool describe_is_own(const struct posixtrace_event *e);

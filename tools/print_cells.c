@@ -26,8 +26,10 @@ void print_init(struct print *p, const char *format, struct log_file *log)
 
 void print_free(struct print *p)
 {
-    for (size_t i = 0; i < PRINT_TYPES; i++)
+    for (size_t i = 0; i < PRINT_TYPES; i++) {
         free(p->types[i].text);
+        free(p->alone[i].text);
+    }
     for (size_t i = 0; i < PRINT_THREADS; i++)
         free(p->threads[i].cell.text);
     posixtrace_fields_free(p->fields);
@@ -45,14 +47,19 @@ static void make_room(struct cell *cell, const char *name)
     cell->room = (uint32_t)need;
 }
 
-const struct cell *print_type_cell(struct print *p, const struct posixtrace_event *e)
+const struct cell *print_type_cell(struct print *p, const struct posixtrace_event *e,
+                                   bool has_data)
 {
-    struct cell *cell = &p->types[e->id < PRINT_TYPES ? e->id : 0];
+    bool alone = p->width > 0 && !has_data;
+    struct cell *cells = alone ? p->alone : p->types;
+    struct cell *cell = &cells[e->id < PRINT_TYPES ? e->id : 0];
+    size_t width = p->width == 0 ? SIZE_MAX : alone ? p->alone_width : p->event_width;
 
-    if (cell->length > 0 && cell != &p->types[0])
+    if (cell->length > 0 && cell != &cells[0])
         return cell;
     make_room(cell, e->name);
-    cell->length = (uint32_t)(p->printer->type_cell(p, cell->text, e, &cell->columns) - cell->text);
+    cell->length =
+        (uint32_t)(p->printer->type_cell(p, cell->text, e, width, &cell->columns) - cell->text);
     return cell;
 }
 

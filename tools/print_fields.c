@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The data of described types in print --format=text: its fields, as far as the width of
- * the line allows.
+ * The data of described types in print --format=text: its fields, as far as the columns
+ * that are left allow.
  */
 #include "print.h"
 
@@ -10,8 +10,6 @@
 
 #include "out.h"
 #include "tool.h"
-
-enum { COLUMNS_MIN = 20 };
 
 /* What describes an event's data, or NULL.  A log that is followed is opened again when
  * it has grown. */
@@ -48,23 +46,19 @@ static size_t make_ascii(struct print *p, size_t length)
     return (size_t)(at - p->text);
 }
 
-/* Bytes of text that take at most so many columns. */
-static size_t prefix(const char *text, size_t length, size_t columns)
+void print_clipped(const char *text, size_t length, size_t columns)
 {
-    size_t i = 0;
+    bool all = columns == SIZE_MAX || chars_columns(text, length) <= columns;
 
-    while (i < length && (columns > 0 || ((uint8_t)text[i] & 0xc0) == 0x80)) {
-        columns -= ((uint8_t)text[i] & 0xc0) != 0x80;
-        i++;
-    }
-    return i;
+    out_bytes(text, all ? length : chars_fit(text, length, columns - 3));
+    if (!all)
+        out_text("...");
 }
 
 bool print_fields(struct print *p, const struct posixtrace_event *e,
-                  const posixtrace_layout_t *layout, size_t used)
+                  const posixtrace_layout_t *layout, size_t columns)
 {
     size_t length = posixtrace_layout_text(layout, e->data, e->data_len, p->text, p->text_room);
-    size_t left, shown;
 
     if (length == 0)
         return false;
@@ -75,14 +69,6 @@ bool print_fields(struct print *p, const struct posixtrace_event *e,
     }
     if (!p->utf8)
         length = make_ascii(p, length);
-    shown = length;
-    if (p->width > 0 && length > COLUMNS_MIN) {
-        left = p->width > used + COLUMNS_MIN ? p->width - used : COLUMNS_MIN;
-        if (chars_columns(p->text, length) > left)
-            shown = prefix(p->text, length, left - 3);
-    }
-    out_bytes(p->text, shown);
-    if (shown < length)
-        out_text("...");
+    print_clipped(p->text, length, columns);
     return true;
 }

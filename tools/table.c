@@ -78,13 +78,13 @@ static size_t sum_of(const struct table *t, const struct layout *l)
     return sum - l->gap;
 }
 
-/* The widest flexible column that may become narrower; column_count: there is none. */
-static size_t widest(const struct table *t, const struct layout *l)
+/* The widest column, flexible or any, that may become narrower; column_count: there is none. */
+static size_t widest(const struct table *t, const struct layout *l, bool flexible)
 {
     size_t best = t->column_count;
 
     for (size_t c = 0; c < t->column_count; c++) {
-        if (t->columns[c].flexible && !l->left_out[c] && l->width[c] > NARROW &&
+        if ((t->columns[c].flexible || !flexible) && !l->left_out[c] && l->width[c] > NARROW &&
             (best == t->column_count || l->width[c] > l->width[best]))
             best = c;
     }
@@ -126,7 +126,7 @@ static bool fits(const struct table *t, struct layout *l)
         l->width[c] = natural_width(t, c);
     if (sum_of(t, l) > most)
         l->gap = 1;
-    while (sum_of(t, l) > most && (c = widest(t, l)) < t->column_count)
+    while (sum_of(t, l) > most && (c = widest(t, l, true)) < t->column_count)
         l->width[c]--;
     return sum_of(t, l) <= most;
 }
@@ -140,16 +140,9 @@ static void lay_out(const struct table *t, struct layout *l)
         l->left_out[i] = t->columns[i].hidden && says_nothing(t, i);
     while (!fits(t, l) && c-- > 0)
         l->left_out[c] |= t->columns[c].optional;
-}
-
-/* Where the character of that number begins. */
-static const char *character(const char *text, size_t number)
-{
-    size_t bytes = 0;
-
-    while (text[bytes] && chars_columns(text, bytes + 1) <= number)
-        bytes++;
-    return text + bytes;
+    /* numbers of 20 digits in many columns */
+    while (sum_of(t, l) > out_columns() && (c = widest(t, l, false)) < t->column_count)
+        l->width[c]--;
 }
 
 bool table_fits(const struct table *t)
@@ -161,21 +154,20 @@ bool table_fits(const struct table *t)
         if (l.width[c] < natural_width(t, c) || (l.left_out[c] && t->columns[c].optional))
             return false;
     }
-    return sum_of(t, &l) <= out_columns();   /* columns that cannot shrink may be too many */
+    return true;
 }
 
 size_t table_put_cut(const char *text, size_t width)
 {
-    size_t columns = columns_of(text), tail = (width - 2) / 2;
+    size_t length = strlen(text), head, tail;
+    size_t columns = chars_cut(text, length, width, &head, &tail);
 
-    if (columns <= width) {
-        out_text(text);
-        return columns;
+    out_bytes(text, head);
+    if (head < length && width >= 2) {
+        out_text("..");
+        out_bytes(text + tail, length - tail);
     }
-    out_bytes(text, (size_t)(character(text, width - 2 - tail) - text));
-    out_text("..");
-    out_text(character(text, columns - tail));
-    return width;
+    return columns;
 }
 
 static void print_cells(const struct table *t, const struct layout *l, const char *const *cells,
@@ -184,14 +176,15 @@ static void print_cells(const struct table *t, const struct layout *l, const cha
     size_t due = 0;          /* blanks before the next cell */
 
     for (size_t c = 0; c < count; c++) {
-        size_t used = columns_of(cells[c]);
-        size_t blanks = used < l->width[c] ? l->width[c] - used : 0;
+        size_t used = columns_of(cells[c]), before = 0;
 
         if (l->left_out[c])
             continue;
-        out_spaces(due + (t->columns[c].left ? 0 : blanks));
-        table_put_cut(cells[c], l->width[c]);
-        due = l->gap + (t->columns[c].left ? blanks : 0);
+        if (!t->columns[c].left && used < l->width[c])
+            before = l->width[c] - used;
+        out_spaces(due + before);
+        /* a cut before a wide character may take less than the width */
+        due = l->gap + l->width[c] - before - table_put_cut(cells[c], l->width[c]);
     }
     out_text("\n");
 }

@@ -5,7 +5,7 @@
  * first; then columns are as wide as their widest cell.  Where that is too much, the
  * blanks between columns become one, then the flexible columns become narrower, the
  * widest first, and a cell that does not fit has ".." in its middle; then optional columns go, the
- * rightmost first.  No row is wrapped.
+ * rightmost first; at last any column becomes narrower.  No row is wrapped.
  */
 #ifndef TABLE_H
 #define TABLE_H

@@ -73,8 +73,10 @@ static int print_left_out(void *context, trace_event_id_t id, const char *name)
 {
     int member = 0, error = posix_trace_eventset_ismember(id, context, &member);
 
-    if (error == 0 && member)
-        out_format("leaves out %s\n", quote(name));
+    if (error == 0 && member) {
+        out_text("leaves out ");
+        out_wrapped_if_given(quote(name), 11, 2);
+    }
     return error;
 }
 
@@ -91,8 +93,7 @@ static int print_filter(const struct posixtrace_stream *stream, trace_id_t trid)
     if (error == 0) {
         *chars_show(shown, text, style) = '\0';
         out_text("records ");
-        out_text(text[0] ? shown : "everything");
-        out_text("\n");
+        out_wrapped_if_given(text[0] ? shown : "everything", 8, 2);
     }
     if (error == 0)
         error = each_type(trid, print_left_out, &set);

@@ -5,8 +5,6 @@
  */
 #include <inttypes.h>
 #include <posixtrace/attr.h>
-#include <posixtrace/system.h>
-#include <posixtrace/typed.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,20 +12,19 @@
 #include <unistd.h>
 
 #include "amount.h"
-#include "chars.h"
 #include "further_types.h"
+#include "info_tables.h"
 #include "log_file.h"
 #include "options.h"
 #include "out.h"
 #include "progress.h"
-#include "table.h"
 #include "tool.h"
 #include "when.h"
 
 enum { STRICT = 1, PROGRESS_EVERY = 0x3fff, PACKET_HEAD = 128 };
 
-/* Where the last column of a table begins. */
-enum { ROW_COLUMN = 14, TYPE_COLUMN = 14, DESCRIPTION_COLUMN = 16, THREAD_COLUMN = 44 };
+/* Where the second column begins. */
+enum { ROW_COLUMN = 14 };
 
 static const struct option_spec options[] = { { "strict", false, STRICT }, { NULL, false, 0 } };
 
@@ -288,127 +285,6 @@ static void print_loss(const struct log_file *log)
             amount_bytes(info->advised_size), info->advised_size);
 }
 
-static int by_count(const void *a, const void *b)
-{
-    const struct log_type *x = a, *y = b;
-
-    if (x->count != y->count)
-        return x->count > y->count ? -1 : 1;
-    return x->id < y->id ? -1 : x->id > y->id;
-}
-
-static bool is_predefined(trace_event_id_t id)
-{
-    return id <= POSIX_TRACE_UNNAMED_USEREVENT;
-}
-
-/* In lines of its own, below the type's name. */
-static void print_description(const struct log_file *log, trace_event_id_t id)
-{
-    char text[POSIXTRACE_DESCRIPTION_MAX + 1];
-    char shown[sizeof text * CHARS_MAX_ESCAPE + 1];
-
-    if (id <= POSIX_TRACE_UNNAMED_USEREVENT ||
-        posixtrace_event_description(log->trid, id, text) != 0)
-        return;
-    for (char *at = text; *at; at++) {
-        if (*at == '\n' || *at == '\t' || *at == '\r')
-            *at = ' ';
-    }
-    *chars_show(shown, text, CHARS_TERMINAL_ASCII) = '\0';
-    out_spaces(DESCRIPTION_COLUMN);
-    out_wrapped(shown + strspn(shown, " "), DESCRIPTION_COLUMN, DESCRIPTION_COLUMN);
-}
-
-/* All types that the log has names for, but of the predefined ones only those
- * that occurred. */
-static int print_types(const struct log_file *log, enum chars_style style)
-{
-    char shown[sizeof ((struct log_type *)0)->name * CHARS_MAX_ESCAPE + 1];
-    struct log_type *types;
-    size_t count;
-    int status = log_file_types(log, &types, &count);
-
-    if (status != EXIT_DONE)
-        return status;
-    if (count > 0)
-        qsort(types, count, sizeof *types, by_count);
-    out_text("\n       COUNT  EVENT TYPE\n");
-    for (size_t i = 0; i < count; i++) {
-        if (types[i].count == 0 && is_predefined(types[i].id))
-            continue;
-        out_format("%12" PRIu64 "  ", types[i].count);
-        *chars_show(shown, types[i].name, style) = '\0';
-        table_put_cut(shown, out_columns() - TYPE_COLUMN);
-        out_text("\n");
-        print_description(log, types[i].id);
-    }
-    free(types);
-    return EXIT_DONE;
-}
-
-/* They come from the kernel, and a stream counts them for no thread; an import does. */
-static void print_switches(const struct log_file *log)
-{
-    struct log_type *types;
-    uint64_t switches = 0;
-    size_t count;
-
-    if (log->info.clock == POSIXTRACE_CLOCK_REALTIME ||
-        log_file_types(log, &types, &count) != EXIT_DONE)
-        return;
-    for (size_t i = 0; i < count; i++)
-        if (types[i].id >= POSIXTRACE_SWITCH_IN && types[i].id <= POSIXTRACE_SWITCH_PREEMPTED)
-            switches += types[i].count;
-    free(types);
-    if (switches)
-        out_format("%12" PRIu64 "  context switches, of the kernel: in no thread's count\n",
-                   switches);
-}
-
-/* Marks and losses of no thread.  A log that was not a stream's has the losses in the entry
- * that elsewhere is of threads that ended: what these recorded and did not lose is more. */
-static bool is_no_thread(const struct log_file *log, const struct posixtrace_thread_info *t)
-{
-    if (log->info.clock != POSIXTRACE_CLOCK_REALTIME || t->pid != 0 || t->tid != 0 ||
-        t->thread_id != 0)
-        return false;
-    return !t->name[0] ||
-           (strcmp(t->name, "(ended)") == 0 && t->recorded <= log_file_lost(t->lost));
-}
-
-static void print_thread(const struct posixtrace_thread_info *t, uint64_t lost,
-                         enum chars_style style)
-{
-    char shown[sizeof t->name * CHARS_MAX_ESCAPE + 1];
-
-    out_format("%12" PRIu64 "%12" PRIu64 " %8d %8d  ", t->recorded, lost, (int)t->pid,
-               (int)t->tid);
-    *chars_show(shown, t->name, style) = '\0';
-    table_put_cut(shown, out_columns() - THREAD_COLUMN);
-    out_text("\n");
-}
-
-static void print_threads(const struct log_file *log, enum chars_style style)
-{
-    struct posixtrace_thread_info t, none = { .name = "(no thread)" };
-    uint64_t lost = 0;
-    size_t cursor = 0;
-    int unavailable = 0;
-
-    out_text("\n    RECORDED        LOST      PID      TID  THREAD\n");
-    while (posixtrace_thread_getnext(log->trid, &cursor, &t, &unavailable) == 0 && !unavailable) {
-        if (!is_no_thread(log, &t)) {
-            print_thread(&t, log_file_lost(t.lost), style);
-            continue;
-        }
-        none.recorded += t.recorded;
-        lost += log_file_lost(t.lost);
-    }
-    if (none.recorded > 0 || lost > 0)
-        print_thread(&none, lost, style);
-}
-
 /* A pipe tells all of itself only at its end, and if it has none, as much as has come. */
 static int drain(struct log_file *log, int64_t *first)
 {
@@ -440,8 +316,6 @@ static int drain(struct log_file *log, int64_t *first)
 
 static int print_info(const char *path, bool strict)
 {
-    enum chars_style style =
-        chars_utf8_is_safe(STDOUT_FILENO) ? CHARS_TERMINAL : CHARS_TERMINAL_ASCII;
     struct log_file log;
     int status = log_file_open(&log, path);
     int64_t first;
@@ -460,9 +334,9 @@ static int print_info(const char *path, bool strict)
         if (knows_totals(&log)) {
             status = further_types_print(&log, "described     ", ROW_COLUMN);
             if (status == EXIT_DONE)
-                status = print_types(&log, style);
-            print_threads(&log, style);
-            print_switches(&log);
+                status = info_print_types(&log);
+            info_print_threads(&log);
+            info_print_switches(&log);
         }
     }
     out_flush();

@@ -109,7 +109,7 @@ static int count_traced(void *context, pid_t pid)
 
 static const struct table_column columns[] = {
     { .title = "PID" }, { .title = "STATE", .left = true }, { .title = "SIZE" },
-    { .title = "UNSAVED" }, { .title = "TRACES" },
+    { .title = "UNSAVED" }, { .title = "TRACES", .optional = true },
     { .title = "NAME", .left = true, .flexible = true },
     { .title = "LOG", .left = true, .flexible = true }
 };

@@ -23,7 +23,7 @@
 #include "tool.h"
 #include "where.h"
 
-enum { DEFAULT_WIDTH = 132, PROGRESS_EVERY = 0x3fff };
+enum { PROGRESS_EVERY = 0x3fff };
 enum { FORMAT = 1, FROM, TO, EVENT, PID, TID, COLOUR, WIDTH, STRICT, FOLLOW, WHERE };
 
 static const struct option_spec options[] = {
@@ -49,8 +49,8 @@ static const char help[] =
     "  --tid=N          events of the thread with kernel id N; more than once as well\n"
     "  --where=EXPR     the same, once; both must hold (posixtrace-filter(5))\n"
     "  --color=WHEN     text in colour: auto (default), always or never\n"
-    "  --width=N        fit text to N columns, 0: no limit (default: the terminal's,\n"
-    "                   else 132)\n"
+    "  --width=N        fit text to N columns, from 40; 0: all of it. Default: the\n"
+    "                   terminal's, with '..' where something is cut, elsewhere 0\n"
     "  --follow         events as they are made, of a running process, until it ends\n"
     "  --strict         exit with 3 if the log has lost events or is damaged\n"
     "  --help           print this\n"
@@ -87,9 +87,10 @@ static int set_width(const char *value, long *width)
     char *end;
 
     *width = strtol(value, &end, 10);
-    if (value[0] < '0' || value[0] > '9' || *end != '\0' || *width > 100000)
-        return tool_usage("option '--width' needs columns from 0 to 100000, found %s",
-                          quote(value));
+    if (value[0] < '0' || value[0] > '9' || *end != '\0' || *width > 100000 ||
+        (*width > 0 && *width < PRINT_WIDTH_MIN))
+        return tool_usage("option '--width' needs columns from %d to 100000, or 0, found %s",
+                          PRINT_WIDTH_MIN, quote(value));
     return EXIT_DONE;
 }
 
@@ -127,15 +128,16 @@ static bool wants_colour(int setting)
     return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb") != 0;
 }
 
+/* What is not for a terminal has no limit: nothing of it is left out. */
 static unsigned columns(long asked)
 {
     struct winsize size;
 
     if (asked >= 0)
         return (unsigned)asked;
-    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        return size.ws_col;
-    return DEFAULT_WIDTH;
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+        return 0;
+    return size.ws_col < PRINT_WIDTH_MIN ? PRINT_WIDTH_MIN : size.ws_col;
 }
 
 static bool is_regular(int fd)

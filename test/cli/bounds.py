@@ -88,7 +88,7 @@ def main():
         need(re.search(r"^ +\d+  posixtrace_cpu_time$", info, flags=re.M), info)
         need("posixtrace_switch" not in info, info)
         text = run(tool, "print", "--event=posixtrace_cpu_time", log)[0]
-        need(re.search(r"posixtrace_cpu_time +ran [\d.]+ \w+, or up to [\d.]+ \w+ more", text),
+        need(re.search(r"- cpu time +ran [\d.]+ \w+, or up to [\d.]+ \w+ more", text),
              text[:2000])
         check_stats(tool, log, check_lines(tool, log))
         out = run(tool, "metrics", "--metric=Preemption", log)[0]
