@@ -131,6 +131,15 @@ static bool does(const struct posixtrace_format *f, bool export)
     return export ? f->exports : f->imports;
 }
 
+int convert_set_output(const char **path, const char *placed, const char *operands,
+                       const char *value)
+{
+    if (placed)
+        return tool_usage("%s: %s and -o %s", operands, quote(placed), quote(value));
+    *path = value;
+    return EXIT_DONE;
+}
+
 const struct posixtrace_format *convert_format(const char *name, bool export, int *status)
 {
     const struct posixtrace_format *f = posixtrace_format_find(name), *g;

@@ -167,11 +167,16 @@ static bool saw_any(const struct metrics_view *v, bool (*is_kind)(const char *ev
     return false;
 }
 
+bool metrics_saw_calls(const struct metrics_view *v)
+{
+    return saw_any(v, is_wrapped);
+}
+
 /* What is missing of kinds that the log has others of did not occur. */
 static void append_advice(struct line *l, const struct metrics_view *v,
                           const struct missing *missing)
 {
-    bool calls = missing->calls && !saw_any(v, is_wrapped);
+    bool calls = missing->calls && !metrics_saw_calls(v);
     bool switches = missing->switches && !saw_any(v, is_switch);
 
     if (calls || switches)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "amount.h"
+#include "metrics_doubts.h"
 #include "tool.h"
 
 static const char *const switches[] = {
@@ -49,29 +50,28 @@ bool metrics_time_holds(struct metrics_view *v, size_t place,
     return false;
 }
 
-/* The log tells it now, or is one of bounds: it told it too late. */
-static bool was_late(const struct metrics_view *v, bool calls_too)
-{
-    return !calls_too &&
-           (v->has_switches || posixtrace_metric_run_saw(v->run, "posixtrace_cpu_time"));
-}
-
 void metrics_time_report(const struct metrics_view *v, size_t place)
 {
-    bool calls_too = v->pick->list[place].time == POSIXTRACE_USER_NOSYSTEM && !v->has_calls;
+    bool has_switches = v->has_switches || saw(v, switches) ||
+                        posixtrace_metric_run_saw(v->run, "posixtrace_cpu_time");
+    bool calls_too = v->pick->list[place].time == POSIXTRACE_USER_NOSYSTEM && !v->has_calls &&
+                     !saw(v, calls);
     const char *name = unquoted(posixtrace_metric_name(v->pick->metrics[place]));
     const char *count = amount_count(v->withheld[place]);
 
-    if (was_late(v, calls_too))
+    if (has_switches && !calls_too)
         metrics_remark(v, "%s: %s withheld, because %s says only after them how long threads had "
                        "a processor", name, count, v->log->shown);
+    else if (has_switches && metrics_saw_calls(v))
+        metrics_remark(v, "%s: %s withheld, because %s has no call that waits; the log has other "
+                       "system events: none occurred, or a filter left them out; ':cpu' measures "
+                       "without them", name, count, v->log->shown);
     else
         metrics_remark(v, "%s: %s withheld, because %s has no %s%s%s; 'posixtrace record "
-                       "--system=%s%s%s -- CMD' records them, and ':elapsed' measures elapsed "
-                       "time", name, count, v->log->shown,
-                       v->has_switches ? "" : "context switches",
-                       calls_too && !v->has_switches ? " and no " : "",
+                       "--system=%s%s%s -- CMD' records any that occur, and ':elapsed' measures "
+                       "elapsed time", name, count, v->log->shown,
+                       has_switches ? "" : "context switches",
+                       calls_too && !has_switches ? " and no " : "",
                        calls_too ? "system calls" : "", calls_too ? "calls" : "",
-                       calls_too && !v->has_switches ? "," : "",
-                       v->has_switches ? "" : "switches");
+                       calls_too && !has_switches ? "," : "", has_switches ? "" : "switches");
 }

@@ -169,15 +169,6 @@ static int take_operand(struct export *ex, const char *value)
     return EXIT_DONE;
 }
 
-/* Once by its place or by option: of two options the last one counts. */
-static int take_output(struct export *ex, const char *value)
-{
-    if (ex->placed)
-        return tool_usage("one LOG and one OUT: %s and -o %s", quote(ex->placed), quote(value));
-    ex->out_path = value;
-    return EXIT_DONE;
-}
-
 /* Of a format that is not named here, bytes that no terminal should get. */
 static bool is_text(const char *format)
 {
@@ -217,7 +208,7 @@ static int take(struct export *ex, int code, const char *value)
     else if (code == FORCE)
         ex->force = true;
     else if (code == OUTPUT)
-        status = take_output(ex, value);
+        status = convert_set_output(&ex->out_path, ex->placed, "one LOG and one OUT", value);
     else if (code == OPTION_OPERAND)
         status = take_operand(ex, value);
     else

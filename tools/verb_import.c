@@ -182,15 +182,6 @@ static int take_operand(struct import *im, const char *value)
     return EXIT_DONE;
 }
 
-/* Once by its place or by option: of two options the last one counts. */
-static int take_output(struct import *im, const char *value)
-{
-    if (im->placed)
-        return tool_usage("one IN and one LOG: %s and -o %s", quote(im->placed), quote(value));
-    im->log_path = value;
-    return EXIT_DONE;
-}
-
 static int complete(const struct import *im)
 {
     bool packets = im->in_path && live_input_is_udp(im->in_path);
@@ -229,7 +220,7 @@ static int take(struct import *im, int code, const char *value)
     } else if (code == FORCE) {
         im->force = true;
     } else if (code == OUTPUT) {
-        status = take_output(im, value);
+        status = convert_set_output(&im->log_path, im->placed, "one IN and one LOG", value);
     } else if (code == OPTION_OPERAND) {
         status = take_operand(im, value);
     } else {

@@ -196,9 +196,27 @@ static void print_log(const struct log_file *log)
     row("id", "%s", id);
 }
 
-/* first: of what the log has kept. */
-static void print_span(const struct posixtrace_info *info, int64_t first)
+/* Events of the standard's own, which 'posixtrace record' does not count. */
+static void print_marks(const struct log_file *log)
 {
+    struct log_type *types;
+    uint64_t marks = 0;
+    size_t count;
+
+    if (log_file_types(log, &types, &count) != EXIT_DONE)
+        return;
+    for (size_t i = 0; i < count; i++)
+        marks += types[i].id >= POSIX_TRACE_START && types[i].id <= POSIX_TRACE_ERROR
+                     ? types[i].count : 0;
+    free(types);
+    if (marks > 0)
+        row("marks", "%" PRIu64 " of the events: start, stop, flush", marks);
+}
+
+/* first: of what the log has kept. */
+static void print_span(const struct log_file *log, int64_t first)
+{
+    const struct posixtrace_info *info = &log->info;
     int64_t span = info->last_ns - first;
 
     if (info->events == 0) {
@@ -210,6 +228,7 @@ static void print_span(const struct posixtrace_info *info, int64_t first)
             (double)info->events * 1e9 / (double)span);
     else
         row("events", "%" PRIu64, info->events);
+    print_marks(log);
     if (first != info->first_ns)
         row("overwritten", info->clock == POSIXTRACE_CLOCK_REALTIME
                 ? "from %s on at the earliest" : "from %s on, when the first loss began",
@@ -328,7 +347,7 @@ static int print_info(const char *path, bool strict)
     if (status == EXIT_DONE) {
         print_log(&log);
         print_attributes(&log);
-        print_span(&log.info, first);
+        print_span(&log, first);
         print_memory(&log.info);
         print_loss(&log);
         if (knows_totals(&log)) {

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <posixtrace/system.h>
+
 #include "log_file.h"
 #include "metrics_measure.h"
 #include "metrics_pick.h"
@@ -132,6 +134,30 @@ static void cap_wakeups(struct rta_result *result)
     }
 }
 
+/* Has the log context switches and calls, as 'record --system=calls,switches' makes it? */
+static bool has_system_events(const char *path)
+{
+    bool calls = false, switches = false;
+    struct log_type *types = NULL;
+    struct log_file log;
+    size_t count = 0;
+
+    if (strcmp(path, "-") == 0 || log_file_open(&log, path) != EXIT_DONE)
+        return false;
+    if (log_file_types(&log, &types, &count) == EXIT_DONE) {
+        for (size_t i = 0; i < count; i++) {
+            trace_event_id_t id = types[i].count > 0 ? types[i].id : 0;
+
+            switches |= id >= POSIXTRACE_SWITCH_IN && id <= POSIXTRACE_SWITCH_PREEMPTED;
+            calls |= id > POSIXTRACE_SWITCH_PREEMPTED && id < POSIXTRACE_SIGNAL_BEGIN &&
+                     id != POSIXTRACE_CPU_TIME;
+        }
+        free(types);
+    }
+    log_file_close(&log);
+    return calls && switches;
+}
+
 static int need_execution(const struct request *r, size_t count)
 {
     char *shown;
@@ -145,6 +171,11 @@ static int need_execution(const struct request *r, size_t count)
     if (!r->source.log)
         tool_error("%s, line %u: task %s has no C=, and there is no log to measure it in", shown,
                    tasks[i].line, quote(tasks[i].name));
+    else if (has_system_events(r->source.log))
+        tool_error("%s, line %u: task %s has no C=, and %s no '%s' of it: it has context switches "
+                   "and calls, but no thread of that name with a whole job", shown,
+                   tasks[i].line, quote(tasks[i].name), quote(r->source.log),
+                   rta_value_metric(RTA_C));
     else
         tool_error("%s, line %u: task %s has no C=, and %s no '%s' of it; 'posixtrace record "
                    "--system=calls,switches -- CMD' records what that needs", shown,
