@@ -84,7 +84,8 @@ def main():
         for pattern in ("libposixtrace.so", "libposixtrace.so.0", "libposixtrace.a",
                         "libposixtrace-preload.so",
                         "posixtrace.1", "posixtrace.7", "posixtrace-log.5",
-                        "completions/posixtrace"):
+                        "completions/posixtrace", "vendor_completions.d/posixtrace.fish",
+                        "site-functions/_posixtrace"):
             one(root, pattern)
         for function in sorted(functions(one(root, "trace.h").parent)):
             one(root, f"man3/{function}.3")
