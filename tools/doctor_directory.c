@@ -162,10 +162,10 @@ void doctor_left_streams(void)
         doctor_means("they take memory, and hold %" PRIu64 " events that no log has", l.unsaved);
         doctor_remedy("posixtrace list, then posixtrace list --reap");
     } else if (l.unknown > 0) {
-        doctor_add(NOTE, "streams", "%u alive, %u of which it cannot be told", l.alive, l.unknown);
+        doctor_add(NOTE, "streams", "%u alive, %u that may be alive or dead", l.alive, l.unknown);
         doctor_means("they belong to another pid namespace or are no streams, and are never "
                      "removed");
-        doctor_remedy("look with posixtrace list; remove the files by hand if nobody uses them");
+        doctor_remedy("look with 'posixtrace list'; remove the files if no program uses them");
     } else {
         doctor_add(FINE, "streams", "%u alive, none left behind", l.alive);
     }

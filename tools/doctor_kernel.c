@@ -68,7 +68,7 @@ static const struct offer {
     const char *means, *remedy;
 } offers[] = {
     { "MADV_WIPEONFORK", try_wipe,
-      "a child made by _Fork() or clone() is not told from its parent: do not trace in one",
+      "a child made by _Fork() or clone() is taken for its parent: do not trace in one",
       "Linux 4.14 or later, or allow it in the filter of system calls" },
     { "MADV_POPULATE_WRITE", try_populate,
       "new memory is touched page by page instead: a thread's first events, and the growth of a "
@@ -124,7 +124,7 @@ static void judge_seccomp(void)
         break;
     case 2:
         doctor_add(FINE, "seccomp", "a filter of system calls is in force; what it refuses is "
-                   "told by the trial and the calls below");
+                   "the trial and the calls below show it");
         break;
     default:
         doctor_add(FINE, "seccomp", "not known");

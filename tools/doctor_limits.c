@@ -168,7 +168,7 @@ static void judge_proc(void)
     if (n > 0 && atoi(self) == getpid() && access("/proc/self/maps", R_OK) == 0)
         return;
     doctor_add(NOTE, "/proc", "%s", n > 0 ? "that of another pid namespace" : "not mounted");
-    doctor_means("which streams belong to living processes cannot be told: what killed ones left "
+    doctor_means("which streams belong to living processes is not known: what killed ones left "
                  "is neither recovered nor removed");
     doctor_remedy("mount -t proc proc /proc");
 }

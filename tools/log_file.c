@@ -269,7 +269,7 @@ int log_file_report_loss(struct log_file *log, bool strict, int status)
         tool_note("events were lost in %" PRIu64 " place%s of %s, which does not say how many",
                   gaps, gaps == 1 ? "" : "s", log->shown);
     if (info->skipped_bytes > 0)
-        tool_note("%" PRIu64 " bytes of %s cannot be read; 'posixtrace check' tells where",
+        tool_note("%" PRIu64 " bytes of %s cannot be read; 'posixtrace check' says where",
                   info->skipped_bytes, log->shown);
     if (info->end == POSIXTRACE_END_CUT)
         tool_note("%s is cut: its writer died, or its end is missing", log->shown);

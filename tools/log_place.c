@@ -160,7 +160,7 @@ int log_place_move(struct log_place *p, const struct stat *st)
         return EXIT_DONE;
     move(p, earlier_name(p), p->name, RENAME_NOREPLACE);
     forget(p);
-    return tool_error("%s became another file meanwhile; nothing was written", quote(p->path));
+    return tool_error("%s was replaced by another file; nothing was written", quote(p->path));
 }
 
 void log_place_restore(struct log_place *p)

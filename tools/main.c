@@ -44,7 +44,7 @@ static const char help[] =
     "  doctor           what the surroundings lack for tracing\n"
     "  selftest         are the promises kept on this machine, and how fast?\n"
     "\n"
-    "  --help           print this; behind a verb: its options\n"
+    "  --help           print this; after a verb: its options\n"
     "  --version        print the version\n"
     "\n"
     "Exit status: 0 done, 1 failed, 2 not a log (check), 3 events lost, 64 usage.\n"

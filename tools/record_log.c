@@ -170,7 +170,7 @@ static int refuse_owner(const struct recording *r, const struct stat *st)
 
 static int refuse_exchanged(const struct recording *r)
 {
-    return tool_error("%s became another file meanwhile; nothing was written", quote(r->log));
+    return tool_error("%s was replaced by another file; nothing was written", quote(r->log));
 }
 
 static void forget_earlier(struct recording *r)

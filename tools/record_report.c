@@ -203,7 +203,7 @@ static void explain_nothing(const struct recording *r, const struct record_reque
         tool_note("nothing is in %s: what was recorded is lost (%s)", log->shown,
                   log_file_causes(&log->info, log->lost_switches));
     else if (f->types > 0 && q->filter.count > 0)
-        tool_note("nothing was recorded in %s: no event that --filter wants; event types: %s",
+        tool_note("nothing was recorded in %s: no event matched --filter; event types: %s",
                   log->shown, f->names);
     else if (f->types > 0)
         tool_note("nothing was recorded in %s: event types were opened (%s), but no event came: "
@@ -221,8 +221,8 @@ static void explain_nothing(const struct recording *r, const struct record_reque
         tool_note("nothing was recorded in %s: the program is linked with libposixtrace, but "
                   "has not called it", log->shown);
     else
-        tool_note("nothing was recorded in %s: process %d has not called libposixtrace "
-                  "meanwhile; is it linked with it, and does it use the same POSIXTRACE_DIR?",
+        tool_note("nothing was recorded in %s: process %d did not call libposixtrace; is "
+                  "it linked with it, and does it use the same POSIXTRACE_DIR?",
                   log->shown, (int)r->pid);
 }
 

@@ -223,11 +223,11 @@ static bool take_head(struct parser *p, struct rta_task *t, struct word name)
     if (has_name(p, t->name, &line))
         return fail(p, name.at, "task '%s' is there already, in line %u", t->name, line);
     if (!next_word(p, &w))
-        return fail(p, w.at, "expected a priority behind the name");
+        return fail(p, w.at, "expected a priority after the name");
     if (!take_number(p, w, "priority", -INT32_MAX, &t->priority))
         return false;
     if (!next_word(p, &w))
-        return fail(p, w.at, "expected a period behind the priority");
+        return fail(p, w.at, "expected a period after the priority");
     return take_time(p, w, "period", false, &t->period);
 }
 
@@ -251,7 +251,7 @@ static bool take_task(struct parser *p, struct word name)
             return false;
     }
     if (t->deadline > t->period)
-        return fail(p, name.at, "the deadline of '%s' is behind its period; the equations hold "
+        return fail(p, name.at, "the deadline of '%s' is after its period; the equations hold "
                     "for deadlines within the period only", t->name);
     p->count++;
     return true;

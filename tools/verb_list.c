@@ -35,10 +35,10 @@ static const char help[] =
     "  --force  with --reap: remove those too, and lose their events\n"
     "  --help   print this\n"
     "\n"
-    "STATE is running, suspended, left (its process is gone), unknown (that cannot be\n"
-    "told from here) or foreign (not a stream). UNSAVED counts events of a left\n"
-    "stream that its log does not have. TRACES: the living processes that it traces,\n"
-    "one and how many more.\n"
+    "STATE is running, suspended, left (its process is gone), unknown (its process is\n"
+    "not visible from here) or foreign (not a stream). UNSAVED counts events of a\n"
+    "left stream that its log does not have. TRACES: the living processes that it\n"
+    "traces, one and how many more.\n"
     "Example: posixtrace list --reap\n";
 
 struct streams {

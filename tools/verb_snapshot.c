@@ -32,7 +32,7 @@ static const char help[] =
     "usage: posixtrace snapshot PID|STREAM -o LOG [--force]\n"
     "\n"
     "Makes a log of the events that a stream of a running process holds at this\n"
-    "moment. The stream goes on, and nothing is taken out of it: with the policy LOOP\n"
+    "moment. The stream runs on, and nothing is taken out of it: with the policy LOOP\n"
     "that is a flight recorder, whose last events are looked at when they matter.\n"
     "What the stream has lost before counts as lost in the log, too.\n"
     "\n"
