@@ -4,8 +4,8 @@
  * The columns of print --format=text and their heading.
  *
  * Without a limit a column is as wide as its widest cell, but for cells beyond a width of its
- * own: these move the rest of their line.  With a limit the event and the thread share three
- * fifths of what the numbers leave, and data has the rest; the wider one becomes narrower first.
+ * own: these move the rest of their line.  With a limit the event and the thread share two
+ * thirds of what the numbers leave, and data has the rest; the wider one becomes narrower first.
  * Where that is too little the delta goes, then the process.
  */
 #include "print.h"
@@ -105,7 +105,7 @@ static void fit_names(struct print *p)
         p->delta_width = 0;
     if (rest_of(p) < REST_WITH_PID)
         p->pid_width = 0;
-    names = rest_of(p) * 3 / 5;
+    names = rest_of(p) * 2 / 3;
     while (p->thread_width + p->event_width > names)
         --*(p->event_width >= p->thread_width ? &p->event_width : &p->thread_width);
     p->data_width = rest_of(p) - p->thread_width - p->event_width;
