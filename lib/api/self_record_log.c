@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "api/self_record_log.h"
+#include "base/sys.h"
 #include "log/reader.h"
 #include "ring/dir.h"
 #include "stream/postmortem.h"
@@ -175,14 +176,15 @@ static const char *reason(int error, const char *bad)
 /* A new file, of these two: 0 or a negative errno. */
 static int leave_at(int dir, const char *path, const char *what, const char *line)
 {
-    int fd = openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666), r = 0;
+    int fd = openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666), r;
 
     if (fd < 0)
         return -errno;
-    if (write(fd, what, strlen(what)) < 0 || write(fd, line, strlen(line)) < 0) {
-        r = -errno;
+    r = pt_sys_write_at(fd, what, strlen(what), 0);
+    if (r == 0)
+        r = pt_sys_write_at(fd, line, strlen(line), strlen(what));
+    if (r < 0)
         unlinkat(dir, path, 0);
-    }
     close(fd);
     return r;
 }

@@ -12,6 +12,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/atomics.h"
@@ -231,4 +232,31 @@ bool pt_sys_read_text(const char *path, char *text, size_t size)
     close(fd);
     text[n > 0 ? n : 0] = '\0';
     return n > 0;
+}
+
+bool pt_sys_allows_size(uint64_t size)
+{
+    struct rlimit limit;
+    int saved = errno;
+    bool allows = getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
+                  size <= limit.rlim_cur;
+
+    errno = saved;
+    return allows;
+}
+
+int pt_sys_write_at(int fd, const void *from, size_t bytes, uint64_t at)
+{
+    int saved = errno, r = pt_sys_allows_size(at + bytes) ? 0 : -EFBIG;
+
+    for (size_t done = 0; r == 0 && done < bytes;) {
+        ssize_t n = pwrite(fd, (const uint8_t *)from + done, bytes - done, (off_t)(at + done));
+
+        if (n > 0)
+            done += (size_t)n;
+        else if (n == 0 || errno != EINTR)
+            r = n == 0 ? -EIO : -errno;
+    }
+    errno = saved;
+    return r;
 }

@@ -51,6 +51,13 @@ void pt_sys_random(void *to, size_t bytes);
  * nothing. */
 bool pt_sys_read_text(const char *path, char *text, size_t size);
 
+/* Does RLIMIT_FSIZE allow a file of so many bytes?  Where it does not, a write would bring
+ * SIGXFSZ, which kills a program that has no handler for it. */
+bool pt_sys_allows_size(uint64_t size);
+/* Writes all of it into a regular file at that place, or reports why not: -EFBIG, without a
+ * write and SIGXFSZ, where RLIMIT_FSIZE does not allow it. */
+int pt_sys_write_at(int fd, const void *from, size_t bytes, uint64_t at);
+
 /* Zeroed memory of the process, in pages; NULL: there is none. */
 void *pt_sys_pages(size_t bytes);
 

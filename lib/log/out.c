@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/grow.h"
+#include "base/sys.h"
 #include "log/out.h"
 
 #define BUFFER_BYTES  (256u << 10)
@@ -54,6 +55,9 @@ static ssize_t try_write(struct pt_out *o, const void *from, size_t bytes, uint6
                          bool seekable)
 {
     pt_out_look(o);
+    /* The thread may be the program's: of a log builder, of a recovery. */
+    if (seekable && !pt_sys_allows_size(offset + 1))
+        return -EFBIG;
     for (;;) {
         ssize_t n = seekable ? pwrite(o->fd, from, bytes, (off_t)offset)
                              : write(o->fd, from, bytes);

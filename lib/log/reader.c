@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/sys.h"
 #include "log/order.h"
 #include "log/reader_state.h"
 
@@ -229,15 +230,9 @@ static int spool(struct pt_log_reader *r)
     if (fd < 0)
         return -errno;
     while ((at = pt_source_fetch(&r->source, offset, 1, &error)) != NULL) {
-        size_t n = (size_t)(r->source.start + r->source.length - offset), done = 0;
+        size_t n = (size_t)(r->source.start + r->source.length - offset);
 
-        while (done < n && !error) {
-            ssize_t written = write(fd, (const uint8_t *)at + done, n - done);
-
-            if (written < 0 && errno != EINTR)
-                error = -errno;
-            done += written > 0 ? (size_t)written : 0;
-        }
+        error = pt_sys_write_at(fd, at, n, offset);
         if (error)
             break;
         offset += n;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <trace.h>
 #include <unistd.h>
+#include "base/sys.h"
 #include "ring/census.h"
 #include "ring/dir.h"
 #include "ring/dir_step.h"
@@ -166,7 +167,7 @@ static bool ask_table(int dir, uid_t uid, const char *own)
         full = enter(&t, dir, uid, own);
     else
         full = fill_table(&t, dir, uid);
-    if (pwrite(fd, &t, sizeof t, 0) != (ssize_t)sizeof t)
+    if (pt_sys_write_at(fd, &t, sizeof t, 0) < 0)
         unlinkat(dir, PT_CENSUS_FILE, 0);
     close(fd);
     return full;

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/sys.h"
 #include "ring/dir.h"
 #include "ring/place.h"
 
@@ -179,14 +179,6 @@ int pt_dir_publish(uid_t uid, const char *name, const char *final_name)
     return r;
 }
 
-static bool too_big(uint64_t size)
-{
-    struct rlimit limit;
-
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-           size > limit.rlim_cur;
-}
-
 /* A new file, given to the user whose directory it is. */
 static int new_file_in(int dir, uid_t uid, const char *name, uint64_t size, uint64_t reserve)
 {
@@ -210,7 +202,7 @@ int pt_dir_new_file(uid_t uid, const char *name, uint64_t size, uint64_t reserve
     int dir, fd = -1, r = -ENOMEM;
 
     *named = false;
-    if (too_big(size))
+    if (!pt_sys_allows_size(size))
         return -EFBIG;
     dir = pt_dir_open_of(uid, true);
     if (dir >= 0) {

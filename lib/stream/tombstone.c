@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/sys.h"
 #include "ring/dir.h"
 #include "stream/postmortem.h"
 #include "stream/tombstone.h"
@@ -72,19 +73,18 @@ int pt_tombstone_make(struct pt_tombstone *t, const struct pt_seg_header *h, int
 
 int pt_tombstone_put(int dir, const struct pt_tombstone *t)
 {
-    int fd = open_file(dir, O_RDWR | O_CREAT), e = 0;
+    int fd = open_file(dir, O_RDWR | O_CREAT), e;
     struct head h;
 
     if (fd < 0)
         return fd;
     if (!read_head(fd, &h))
         h = (struct head){ .magic = MAGIC };
-    if (pwrite(fd, t, sizeof *t, place_of(h.streams)) != (ssize_t)sizeof *t)
-        e = -ENOSPC;
+    e = pt_sys_write_at(fd, t, sizeof *t, (uint64_t)place_of(h.streams));
     h.streams++;
     h.events += t->events;
-    if (e == 0 && pwrite(fd, &h, sizeof h, 0) != (ssize_t)sizeof h)
-        e = -ENOSPC;
+    if (e == 0)
+        e = pt_sys_write_at(fd, &h, sizeof h, 0);
     close(fd);
     return e;
 }

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A traced program that gives up the right to write files (RLIMIT_FSIZE 0, as sandboxes do) and
+ * has no handler for SIGXFSZ: nothing that the library writes by itself costs it its life.
+ *
+ * Children have the limit, since check writes into a file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <posixtrace/info.h>
+#include <posixtrace/log.h>
+#include "api/self_record_log.h"
+#include "base/sys.h"
+#include "ring/census.h"
+#include "ring/dir.h"
+#include "ring/dir_step.h"
+#include "ring/place.h"
+#include "ring_helpers.h"
+#include "stream/tombstone.h"
+#include "support/stream_inside.h"
+
+enum { FILES = 300 };   /* more than a step reads, and than a first look for segments */
+
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) < 0)
+        _exit(101);
+    limit.rlim_cur = bytes;
+    signal(SIGXFSZ, SIG_DFL);
+    if (setrlimit(RLIMIT_FSIZE, &limit) < 0)
+        _exit(102);
+}
+
+/* What the child of that limit ends with: 0, or the line that failed, or a signal. */
+static void in_child(rlim_t bytes, int (*act)(void *), void *context)
+{
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        limit_files(bytes);
+        _exit(act(context));
+    }
+    ck_assert_int_gt(pid, 0);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_msg(!WIFSIGNALED(status), "signal %d", WTERMSIG(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+
+/* Names of segments that are none, in the stream directory. */
+static void put_crowd(void)
+{
+    int dir = pt_dir_open(true);
+
+    for (unsigned i = 0; i < FILES; i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "s-%032x.seg", i);
+        close(openat(dir, name, O_RDWR | O_CREAT | O_EXCL, 0600));
+    }
+    close(dir);
+}
+
+static bool has_file(const char *name)
+{
+    int dir = pt_dir_open(false);
+    bool is = faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+
+    close(dir);
+    return is;
+}
+
+static int trace_one(void *id)
+{
+    return posix_trace_event(*(trace_event_id_t *)id, NULL, 0), 0;
+}
+
+/* What others have stored of their way through the directory stays. */
+START_TEST(first_event)
+{
+    trace_event_id_t id;
+    trace_attr_t attr;
+    trace_id_t trid;
+
+    put_crowd();
+    ck_assert_int_eq(posix_trace_eventid_open("limited", &id), 0);
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
+    ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
+    ck_assert_int_eq(posix_trace_attr_destroy(&attr), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    posix_trace_event(id, NULL, 0);
+    ck_assert(has_file(PT_DIR_STEP_FILE));
+    for (int i = 0; i < 5; i++)
+        in_child(0, trace_one, &id);
+    ck_assert(has_file(PT_DIR_STEP_FILE));
+    ck_assert_uint_eq(info_of(trid).events, 6);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
+
+static int create_stream(void *nothing)
+{
+    trace_id_t trid;
+
+    (void)nothing;
+    if (posix_trace_create(0, NULL, &trid) != 0 || posix_trace_start(trid) != 0)
+        return 1;
+    return posix_trace_shutdown(trid) == 0 ? 0 : 2;
+}
+
+START_TEST(create)
+{
+    put_crowd();
+    in_child(0, create_stream, NULL);
+    ck_assert(!has_file(PT_DIR_STEP_FILE));
+}
+END_TEST
+
+static int put_tombstone(void *dir)
+{
+    struct pt_tombstone t = { .events = 1 };
+
+    return pt_tombstone_put(*(int *)dir, &t) == -EFBIG ? 0 : 1;
+}
+
+static int ask_census(void *nothing)
+{
+    (void)nothing;
+    return pt_census_is_full(pt_place_uid(), "s-00000000000000000000000000000001.seg");
+}
+
+static int leave_note(void *log)
+{
+    pt_record_log_leave(log, "not recorded\n");
+    return 0;
+}
+
+START_TEST(small_files)
+{
+    char log[256];
+    int dir;
+
+    put_crowd();
+    dir = pt_dir_open(false);
+    in_child(0, put_tombstone, &dir);
+    in_child(100, put_tombstone, &dir);
+    close(dir);
+    in_child(0, ask_census, NULL);
+    ck_assert(!has_file(PT_CENSUS_FILE));
+    snprintf(log, sizeof log, "%s/log", getenv("POSIXTRACE_DIR"));
+    in_child(0, leave_note, log);
+    ck_assert(!has_file("log.error") && !has_file(PT_RECORD_NOTE));
+}
+END_TEST
+
+static int write_to_limit(void *file)
+{
+    static const char data[101];
+    int fd = *(int *)file;
+
+    return pt_sys_write_at(fd, data, 100, 0) == 0 && pt_sys_write_at(fd, data, 101, 0) == -EFBIG &&
+           pt_sys_write_at(fd, data, 1, 100) == -EFBIG && pt_sys_allows_size(100) &&
+           !pt_sys_allows_size(101) ? 0 : 1;
+}
+
+START_TEST(to_the_byte)
+{
+    FILE *file = tmpfile();
+    struct stat st;
+    int fd = fileno(file);
+
+    in_child(100, write_to_limit, &fd);
+    ck_assert_int_eq(fstat(fd, &st), 0);
+    ck_assert_int_eq(st.st_size, 100);
+    fclose(file);
+}
+END_TEST
+
+/* Logs that are written by the program's own threads. */
+static int build_log(void *file)
+{
+    posixtrace_log_builder_t *b;
+    int error = posixtrace_log_builder_open(*(int *)file, NULL, &b);
+
+    if (error == 0)
+        error = posixtrace_log_builder_finish(b);
+    return error == EFBIG ? 0 : 1;
+}
+
+START_TEST(log_builder)
+{
+    FILE *file = tmpfile();
+    int fd = fileno(file);
+
+    in_child(0, build_log, &fd);
+    in_child(100, build_log, &fd);
+    fclose(file);
+}
+END_TEST
+
+static void add(TCase *t)
+{
+    tcase_add_test(t, first_event);
+    tcase_add_test(t, create);
+    tcase_add_test(t, small_files);
+    tcase_add_test(t, to_the_byte);
+    tcase_add_test(t, log_builder);
+}
+
+int main(void)
+{
+    return ring_main("file_limit", add);
+}
