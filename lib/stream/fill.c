@@ -15,7 +15,9 @@
 struct pt_fill {
     struct pt_seg_header *h;
     pthread_t thread;
-    int       fd;
+    int       fd;       /* the caller's, then the thread's own */
+    uint32_t  answered; /* futex: the thread has its descriptor, or an error */
+    int       answer;
     uint32_t  seen;     /* of fill_futex, before the mark was set */
     uint32_t  ended;
 };
@@ -40,18 +42,16 @@ void pt_fill_arm(struct pt_seg_header *h)
     pt_fill_closed(h);
 }
 
-static void *tell(void *arg)
+static void tell(struct pt_fill *f)
 {
-    struct pt_fill *f = arg;
     struct pt_seg_header *h = f->h;
     const uint64_t one = 1;
 
-    prctl(PR_SET_NAME, "posixtrace-fill", 0, 0, 0);
     for (;;) {
         uint32_t now = pt_load_seqcst(&h->fill_futex);
 
         if (pt_load_seqcst(&f->ended))
-            return NULL;
+            return;
         if (now == f->seen) {
             pt_futex_wait(&h->fill_futex, now, CLOCK_MONOTONIC, NULL);
             continue;
@@ -66,6 +66,48 @@ static void *tell(void *arg)
     }
 }
 
+/* The copy: a build for ThreadSanitizer leaves the thread in the program's table, where the
+ * caller may close what he has given. */
+static int take_descriptor(struct pt_fill *f)
+{
+    int e = pt_thread_own_descriptors(f->fd);
+
+    if (e < 0)
+        return e;
+    f->fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 3);
+    return f->fd < 0 ? -errno : 0;
+}
+
+static void *fill_thread(void *arg)
+{
+    struct pt_fill *f = arg;
+    int e;
+
+    prctl(PR_SET_NAME, "posixtrace-fill", 0, 0, 0);
+    e = f->answer = take_descriptor(f);
+    pt_store_seqcst(&f->answered, 1u);
+    pt_futex_wake_all(&f->answered);
+    if (e < 0)
+        return NULL;
+    tell(f);
+    close(f->fd);
+    return NULL;
+}
+
+/* 0 or a negative errno, when the thread needs nothing of the program's table any more. */
+static int start(struct pt_fill *f)
+{
+    int e = pt_thread_start(&f->thread, fill_thread, f);
+
+    if (e < 0)
+        return e;
+    while (!pt_load_seqcst(&f->answered))
+        pt_futex_wait(&f->answered, 0, CLOCK_MONOTONIC, NULL);
+    if (f->answer < 0)
+        pthread_join(f->thread, NULL);
+    return f->answer;
+}
+
 void pt_fill_end(struct pt_stream *s)
 {
     struct pt_fill *f = s->fill;
@@ -78,7 +120,6 @@ void pt_fill_end(struct pt_stream *s)
     pt_store_seqcst(&f->ended, 1u);
     pt_fill_tell(f->h);
     pthread_join(f->thread, NULL);
-    close(f->fd);
     free(f);
 }
 
@@ -99,29 +140,23 @@ static int watch(struct pt_stream *s, unsigned percent, int fd)
     pt_fill_end(s);
     if (percent == 0)
         return 0;
+    if (fcntl(fd, F_GETFD) < 0)
+        return -errno;
     f = calloc(1, sizeof *f);
     if (!f)
         return -ENOMEM;
     f->h = h;
-    f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    if (f->fd < 0) {
-        e = -errno;
-        free(f);
-        return e;
-    }
+    f->fd = fd;
     f->seen = pt_load_seqcst(&h->fill_futex);
-    pt_store_seqcst(&h->fill_level, level_of(s->seg, percent));
-    pt_store_seqcst(&h->fill_mark, level_of(s->seg, percent));
-    pt_fill_closed(h);
-    e = pt_thread_start(&f->thread, tell, f);
+    e = start(f);
     if (e < 0) {
-        pt_store_seqcst(&h->fill_level, 0u);
-        pt_store_seqcst(&h->fill_mark, 0u);
-        close(f->fd);
         free(f);
         return e;
     }
     s->fill = f;
+    pt_store_seqcst(&h->fill_level, level_of(s->seg, percent));
+    pt_store_seqcst(&h->fill_mark, level_of(s->seg, percent));
+    pt_fill_closed(h);
     return 0;
 }
 

@@ -7,9 +7,11 @@
  * Whoever closes a chunk, in any process, compares what is full with fill_mark and wakes
  * fill_futex.  A thread of the creator sleeps there, sets fill_mark to 0 and writes to the
  * descriptor, which other processes do not have: once for a passing, however many writers
- * have woken it.  The writers do not clear it: one that is killed before its wake-up leaves it
- * for the next chunk that is closed.  Until the thread has run, each closed chunk
- * costs a system call.
+ * have woken it.  It has a descriptor table of its own, so that the program may
+ * close what it likes, and open files under the same numbers.
+ *
+ * The writers do not clear the mark: one that is killed before its wake-up leaves it for the
+ * next chunk that is closed.  Until the thread has run, each closed chunk costs a system call.
  *
  * Whoever gives chunks back, and so is the consumer, sets fill_mark to fill_level again when
  * it is 0 and less is full than that.  The thread does the same after it has cleared the mark:
@@ -49,7 +51,7 @@ static inline void pt_fill_freed(struct pt_seg_header *h)
 }
 
 /* fd is told each time the stream passes percent of its size, from below; percent 0:
- * no more.  -EBADF, -ENOMEM. */
+ * no more.  -EBADF, -ENOMEM, -EMFILE, or why the thread gets no table of its own. */
 int pt_fill_watch(struct pt_stream *s, unsigned percent, int fd);
 /* When the stream goes. */
 void pt_fill_end(struct pt_stream *s);

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * posixtrace_watch_fill: told when the mark is passed, again after the stream was emptied,
- * by other processes' events too, and not before.
+ * by other processes' events too, and not before; the program's other files are left alone.
  */
 #include <check.h>
 #include <errno.h>
@@ -12,8 +12,10 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <posixtrace/event.h>
@@ -142,6 +144,33 @@ START_TEST(closed)
 }
 END_TEST
 
+#if !defined __SANITIZE_THREAD__   /* with it the library has no table of its own */
+/* A program may close all descriptors that it does not know, as daemons do, and open files: none
+ * of them is taken for that of the library. */
+START_TEST(files_of_the_program)
+{
+    int next = open("/dev/null", O_RDONLY | O_CLOEXEC), file;
+    FILE *opened;
+    struct stat st;
+
+    close(next);
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 50, fd), 0);
+    ck_assert_int_eq(fcntl(next, F_GETFD), -1);
+    opened = tmpfile();
+    file = fileno(opened);
+    ck_assert_int_eq(file, next);
+    fill();
+    await();
+    ck_assert_int_eq(fstat(file, &st), 0);
+    ck_assert_int_eq(st.st_size, 0);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    trid = 0;
+    ck_assert_int_eq(fstat(file, &st), 0);
+    fclose(opened);
+}
+END_TEST
+#endif
+
 START_TEST(full_already)
 {
     fill();
@@ -236,12 +265,16 @@ END_TEST
 static void prepare(TCase *c)
 {
     tcase_add_checked_fixture(c, begin, end);
+    tcase_set_timeout(c, 60);
 }
 
 static void add(TCase *c)
 {
     tcase_add_test(c, again_and_again);
     tcase_add_test(c, closed);
+#if !defined __SANITIZE_THREAD__
+    tcase_add_test(c, files_of_the_program);
+#endif
     tcase_add_test(c, full_already);
     tcase_add_test(c, no_more);
     tcase_add_test(c, another_process);
