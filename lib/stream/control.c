@@ -295,7 +295,7 @@ static uint64_t forget_all(struct pt_stream *s)
         break;
     }
     pt_stream_update_gates(s, pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING);
-    pt_and_seqcst(&h->attention, ~PT_WAIT_STOPPED);
+    pt_stream_forget_stop(h);
     ts = pt_clock_now(s->seg->g.clock);
     pt_store_seqcst(&h->clear_ts, ts);
     return ts;

@@ -300,6 +300,16 @@ bool pt_stream_stop_full(struct pt_seg_header *h, uint64_t *state, uint64_t ts)
     return true;
 }
 
+/* A writer may have stopped the stream again and set the bit before it is cleared here: the
+ * state says so.  A stop that this load does not see sets the bit after it was cleared.  A bit
+ * too many is harmless: writers look at the state. */
+void pt_stream_forget_stop(struct pt_seg_header *h)
+{
+    pt_and_seqcst(&h->attention, ~PT_WAIT_STOPPED);
+    if (pt_state_is_full(pt_load_seqcst(&h->state)))
+        pt_or_seqcst(&h->attention, PT_WAIT_STOPPED);
+}
+
 /* The event that is being written is lost.  Not in pt_lane_lost(), which handlers call that are
  * nested too deep, while we write. */
 static void lose(struct pt_lane *lane, unsigned cause, size_t len)

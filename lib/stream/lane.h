@@ -63,6 +63,9 @@ void pt_lane_lost(struct pt_lane *lane, unsigned cause, size_t len);
  * compare-and-exchange, true when it was ours, else the state is there; it becomes a STOP
  * event when it is read. */
 bool pt_stream_stop_full(struct pt_seg_header *h, uint64_t *state, uint64_t ts);
+/* After a stream that has stopped itself runs again: writers close no chunks for that stop any
+ * more. */
+void pt_stream_forget_stop(struct pt_seg_header *h);
 
 /* Wakes who waits on the stream and resets the waiter bits of attention. */
 void pt_stream_wake(struct pt_seg_header *h, uint32_t waiters);

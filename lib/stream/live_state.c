@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "ring/mark_filter.h"
 #include "ring/start_filter.h"
+#include "stream/lane.h"
 #include "stream/live.h"
 
 /* ---- windows ---- */
@@ -189,7 +190,7 @@ bool pt_live_restart(struct pt_live *l)
     } while (!pt_state_change(h, &state, runs ? PT_RUNNING : PT_SUSPENDED, now));
     pt_start_filter_choose(h);
     pt_start_filter_copy(h, &l->start_filter);
-    pt_and_seqcst(&h->attention, ~PT_WAIT_STOPPED);
+    pt_stream_forget_stop(h);
     l->gap_to = refuse_until(l, now);
     l->start_ts = now;
     l->start_due = runs;

@@ -15,6 +15,7 @@
 #include <posixtrace/stream.h>
 #include "base/clock.h"
 #include "stream/handle.h"
+#include "stream/lane.h"
 #include "stream/live.h"
 #include "stream/stream.h"
 #include "support/run_suite.h"
@@ -138,6 +139,25 @@ START_TEST(stays_stopped_when_emptied)
     ck_assert_mem_eq(&owner, &other, sizeof owner);
     ck_assert_uint_eq(lost_of(onlooker), lost);
     ck_assert_int_eq(posixtrace_detach(onlooker), 0);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
+
+/* A stream that stops itself again before the restart has cleared the mark of the first stop:
+ * writers still learn of the second. */
+START_TEST(stops_again_in_the_restart)
+{
+    trace_id_t trid = create(POSIX_TRACE_UNTIL_FULL, -1);
+    struct pt_stream *s = pt_handle_get(trid, ~0u);
+
+    fill(trid);
+    ck_assert(pt_load_seqcst(&s->seg->h->attention) & PT_WAIT_STOPPED);
+    pt_stream_forget_stop(s->seg->h);
+    ck_assert(pt_load_seqcst(&s->seg->h->attention) & PT_WAIT_STOPPED);
+    read_all(trid);
+    ck_assert_int_eq(status_of(trid).posix_stream_status, POSIX_TRACE_RUNNING);
+    ck_assert(!(pt_load_seqcst(&s->seg->h->attention) & PT_WAIT_STOPPED));
+    pt_handle_put(s);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
 }
 END_TEST
@@ -268,6 +288,7 @@ END_TEST
 static void add(TCase *t)
 {
     tcase_add_test(t, stays_stopped_when_emptied);
+    tcase_add_test(t, stops_again_in_the_restart);
     tcase_add_test(t, start_takes_the_stop_back);
     tcase_add_test(t, full_twice_between_two_looks);
     tcase_add_test(t, full_while_it_is_cleared);
