@@ -85,6 +85,7 @@ enum pt_packet_type {
 #define PT_ROUND_CONTINUES 1u   /* ROUND: the round goes on in the next part */
 #define PT_ROUND_ALL       2u   /* ROUND: lists all authors; forget those listed before */
 #define PT_ROUND_EMERGENCY 4u   /* ROUND: the emergency status in the header block */
+#define PT_END_ALONE       1u   /* END: of a recovery that did not find the dead writer's segment */
 
 struct pt_packet_head {
     uint32_t magic;

@@ -301,10 +301,9 @@ int pt_log_reader_again(struct pt_log_reader *r)
     return !error && memcmp(id, r->params.id, sizeof id) != 0 ? -ESTALE : error;
 }
 
-bool pt_log_reader_was_recovered(const struct pt_log_reader *r)
+bool pt_log_reader_lacks_tail(const struct pt_log_reader *r)
 {
-    return r->complete && r->has_end && r->source.seekable &&
-           r->state.end == POSIXTRACE_END_RECOVERED;
+    return r->complete && r->has_end && r->alone && r->source.seekable;
 }
 
 /* Behind the ring the names and sync points are the only copies: INDEX comes after them. */

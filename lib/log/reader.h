@@ -74,9 +74,9 @@ int pt_log_reader_follow(struct pt_log_reader *r, bool held);
  * another log is in the file now. */
 int pt_log_reader_again(struct pt_log_reader *r);
 
-/* Complete, and by a recovery.  One that did not find the dead writer's segment left events out
- * that the segment may still have. */
-bool pt_log_reader_was_recovered(const struct pt_log_reader *r);
+/* Complete, by a recovery that did not find the dead writer's segment, which may have events
+ * that the log lacks. */
+bool pt_log_reader_lacks_tail(const struct pt_log_reader *r);
 
 /* Of such a log, before the first event is read: it is read as if the recovery had not given it
  * an end, so that it can have a tail.  *size: of the file without that end.  As

@@ -114,6 +114,7 @@ int pt_reader_learn_end(struct pt_log_reader *r, const struct pt_packet_end *end
 
     learn_state(r, &end->head, &end->state);
     r->has_end = r->complete = true;
+    r->alone = end->state.end == POSIXTRACE_END_RECOVERED && (end->head.flags & PT_END_ALONE);
     r->parts = end->rounds;
     pt_totals_clear(&r->totals);
     learn_counts(r, (const void *)(authors + end->state.authors), end->state.counts);

@@ -125,6 +125,7 @@ struct pt_log_reader {
     uint64_t left_out;                  /* where the end begins that is taken as not there; or 0 */
 
     bool     complete;
+    bool     alone;                     /* END: a recovery made it, without the segment */
     bool     has_end;                   /* END was read: totals and counts are final */
     bool     ended;                     /* reading has come to the end */
     uint64_t ring_bytes, meta_start;

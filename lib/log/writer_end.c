@@ -9,6 +9,7 @@
  * disk refuses, the header's emergency status says what END would have said,
  * and the file ends behind the last packet that is whole.
  */
+#include <posixtrace/info.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -121,6 +122,7 @@ static int put_end(struct pt_log_writer *w, int end, uint64_t closing)
     p->index_offset = pt_out_offset(&w->out) - sizeof(struct pt_packet_index) -
                       w->index.count * sizeof *w->index.entries;
     p->last_lsn = w->last_round_lsn;
+    p->head.flags = w->alone ? PT_END_ALONE : 0;
     p->rounds = w->round - 1;
     author = (void *)(p + 1);
     for (uint32_t i = 0; i < authors; i++)
@@ -208,6 +210,7 @@ int pt_log_complete(struct pt_log_writer *w, int end, const struct pt_log_status
 
     if (w->closed)
         return 0;
+    w->alone = end == POSIXTRACE_END_RECOVERED && !status;
     if (!error && w->stop_due)
         error = pt_writer_stop(w);
     /* Once the emergency status is gone, a log that is cut here needs its numbers. */

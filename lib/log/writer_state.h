@@ -109,6 +109,7 @@ struct pt_log_writer {
     bool     stopped;                /* the last event, by time, is a STOP */
     bool     emergency;              /* the status block in the header is in use */
     bool     closed;                 /* completed */
+    bool     alone;                  /* recovery without the dead writer's segment */
     bool     resumed;                /* recovery: failing leaves the log as it was left */
     uint64_t buried, reported;       /* of the losses, as reader.h says */
 

@@ -257,34 +257,6 @@ uint64_t pt_tail_lost(const struct pt_tail *tail, unsigned cause)
     return lost;
 }
 
-static bool has_more_lost(const struct pt_tail *tail, const struct posixtrace_info *log)
-{
-    for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        if (pt_tail_lost(tail, c) > log->lost[c])
-            return true;
-    return false;
-}
-
-int pt_tail_open_left(struct pt_tail **tail, struct pt_log_reader *r, int fd)
-{
-    struct posixtrace_info info;
-    uint64_t events;
-    int found = pt_tail_open(tail, pt_log_reader_params(r)->id), e;
-    bool more;
-
-    if (found != PT_TAIL_FOUND)
-        return found;
-    e = pt_log_reader_info(r, &info);
-    more = e == 0 && has_more_lost(*tail, &info);
-    if (e == 0)
-        e = pt_tail_missing(*tail, fd, &events);
-    if (e == 0 && (more || events))
-        return PT_TAIL_FOUND;
-    pt_tail_close(*tail);
-    *tail = NULL;
-    return e < 0 ? e : PT_TAIL_NONE;
-}
-
 /* What was written to a pipe is in no other file. */
 static bool is_copy(const struct pt_seg_header *h, int fd)
 {

@@ -26,9 +26,6 @@ void pt_tail_close(struct pt_tail *tail);
 int pt_tail_missing(struct pt_tail *tail, int log, uint64_t *events);
 /* What its writers had lost for that cause, from the start of the stream on. */
 uint64_t pt_tail_lost(const struct pt_tail *tail, unsigned cause);
-/* As pt_tail_open(), for the log on fd that a recovery has completed: found only if the log
- * lacks events or losses that the segment has. */
-int pt_tail_open_left(struct pt_tail **tail, struct pt_log_reader *r, int fd);
 /* The log on fd has all of it: removes the segment, unless another file is the stream's log
  * and fd a copy of it. */
 void pt_tail_unlink(const struct pt_tail *tail, int fd);

@@ -26,7 +26,7 @@ static bool is_locked(const struct pt_stream *s, int found)
 static int find_tail_left(struct pt_stream *s)
 {
     uint64_t size;
-    int r = pt_tail_open_left(&s->tail, s->log, s->fd);
+    int r = pt_tail_open(&s->tail, pt_log_reader_params(s->log)->id);
 
     if (r != PT_TAIL_FOUND)
         return r < 0 ? r : 0;
@@ -45,7 +45,7 @@ static int find_tail(struct pt_stream *s)
     bool locked;
     int found, r;
 
-    if (pt_log_reader_was_recovered(s->log))
+    if (pt_log_reader_lacks_tail(s->log))
         return find_tail_left(s);
     if (pt_log_reader_complete(s->log) || lseek(s->fd, 0, SEEK_CUR) < 0)
         return 0;

@@ -135,9 +135,8 @@ static int reopen(struct pt_log_claim *c, struct pt_log_reader *r)
 static int find_tail(struct pt_log_claim *c, struct pt_log_reader *r, struct pt_tail **tail,
                      struct posixtrace_recover_report *report)
 {
-    bool again = pt_log_reader_was_recovered(r);
-    int found = again ? pt_tail_open_left(tail, r, c->fd)
-                      : pt_tail_open(tail, pt_log_reader_params(r)->id);
+    bool again = pt_log_reader_lacks_tail(r);
+    int found = pt_tail_open(tail, pt_log_reader_params(r)->id);
 
     report->segment_found = found == PT_TAIL_FOUND;
     if (again && report->segment_found) {
@@ -162,7 +161,7 @@ static int recover_claimed(struct pt_log_claim *c, uint64_t lost,
         report->events_before = info.events;
         report->was_complete = pt_log_reader_complete(r);
     }
-    if (e == 0 && (!report->was_complete || pt_log_reader_was_recovered(r)))
+    if (e == 0 && (!report->was_complete || pt_log_reader_lacks_tail(r)))
         e = find_tail(c, r, &tail, report);
     if (e == 0 && !report->was_complete) {
         if (!tail)
