@@ -309,8 +309,11 @@ bool pt_log_reader_lacks_tail(const struct pt_log_reader *r)
 /* Behind the ring the names and sync points are the only copies: INDEX comes after them. */
 int pt_log_reader_leave_out_end(struct pt_log_reader *r, uint64_t *size)
 {
-    r->left_out = r->ring_bytes ? r->index_offset : r->closing_offset;
-    *size = r->left_out;
+    uint64_t at = r->ring_bytes ? r->index_offset : r->closing_offset;
+
+    if (at < r->closing_offset || at > r->end_offset || at % PT_PACKET_ALIGN)
+        return -EINVAL;
+    r->left_out = *size = at;
     return pt_reader_reopen(r);
 }
 

@@ -80,7 +80,7 @@ bool pt_log_reader_lacks_tail(const struct pt_log_reader *r);
 
 /* Of such a log, before the first event is read: it is read as if the recovery had not given it
  * an end, so that it can have a tail.  *size: of the file without that end.  As
- * pt_log_reader_new. */
+ * pt_log_reader_new; -EINVAL also where END names no place for that. */
 int pt_log_reader_leave_out_end(struct pt_log_reader *r, uint64_t *size);
 
 /* NULL where the log has none.  For a pipe: as far as read. */

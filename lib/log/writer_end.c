@@ -254,7 +254,8 @@ static int clear_pipe(struct pt_log_writer *w)
     forget(w);
     w->ring.head = head;
     w->totals.folded_now = true;   /* the ROUND lists all authors, and there are none */
-    w->clear_offset = pt_out_offset(&w->out) + sizeof(struct pt_packet_round);
+    w->clear_offset = pt_out_offset(&w->out) + sizeof(struct pt_packet_round) +
+                      pt_writer_more_size(w);
     error = pt_writer_round(w, 0);
     return error ? error : pt_writer_flush(w);
 }

@@ -58,7 +58,8 @@ static int complete_log(const struct pt_seg_header *h, const struct pt_log_look 
         return fd;
     r = fstat(fd, &st) == 0 && st.st_size > most ? -EFBIG : pt_stream_recover(fd, 0, &report);
     close(fd);
-    return r;
+    /* Completed, but not with this segment: it is there, so the next one finds it. */
+    return r == 0 && !report.was_complete && !report.segment_found ? -EAGAIN : r;
 }
 
 /* Its events go; a tombstone stays. */

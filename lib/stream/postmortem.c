@@ -61,6 +61,12 @@ static int by_place(const void *a, const void *b)
     return x->chunk_off < y->chunk_off ? -1 : x->chunk_off > y->chunk_off;
 }
 
+/* What may be there nevertheless: somebody lacks descriptors or memory now. */
+static bool is_shortage(int error)
+{
+    return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
+}
+
 static int gather_texts(struct corpse *c, int dir)
 {
     const char *file = c->seg.h->names_file;
@@ -75,7 +81,7 @@ static int gather_texts(struct corpse *c, int dir)
         return 0;
     r = pt_names_copy(&c->names, dir, file);
     if (r < 0)
-        return r == -ENOMEM ? r : 0;
+        return is_shortage(r) ? r : 0;
     for (id = PT_ID_NAMED_FIRST; id < PT_ID_MAX; id++)
         c->texts[PT_TEXT_NAME][id] = pt_names_get(c->names, id);
     for (uint32_t i = 0; (text = pt_names_description_at(c->names, i, &id)) || id; i++)
@@ -177,11 +183,14 @@ void pt_tail_close(struct pt_tail *t)
 static int examine(int dir, const char *file, const uint8_t id[16])
 {
     struct pt_seg_header *h = malloc(sizeof *h);
-    int r = PT_TAIL_NONE;
     struct stat st;
+    int r = h ? pt_seg_read_header(dir, pt_place_uid(), file, h, &st) : -ENOMEM;
 
-    if (h && pt_seg_read_header(dir, pt_place_uid(), file, h, &st) == 0 &&
-        memcmp(h->id, id, 16) == 0)
+    if (r < 0)
+        r = is_shortage(r) ? r : PT_TAIL_NONE;
+    else if (memcmp(h->id, id, 16) != 0)
+        r = PT_TAIL_NONE;
+    else
         r = pt_owner_liveness(h, st.st_dev, st.st_ino) == PT_DEAD ? PT_TAIL_FOUND
                                                                    : PT_TAIL_WRITER_ALIVE;
     free(h);
@@ -196,7 +205,7 @@ int pt_tail_open(struct pt_tail **tail, const uint8_t id[16])
     char file[64];
 
     if (dir < 0)
-        return PT_TAIL_NONE;
+        return is_shortage(dir) ? dir : PT_TAIL_NONE;
     pt_dir_hex_name(file, sizeof file, 's', id, ".seg");
     r = examine(dir, file, id);
     if (r != PT_TAIL_FOUND) {

@@ -22,7 +22,8 @@ enum pt_tail_found { PT_TAIL_FOUND, PT_TAIL_NONE, PT_TAIL_WRITER_ALIVE };
 int pt_tail_open(struct pt_tail **tail, const uint8_t id[16]);
 void pt_tail_close(struct pt_tail *tail);
 /* How many events of the tail the log on that descriptor does not have (log < 0: all).  With a
- * log the numbers of the tail become those of both.  0 or -ENOMEM. */
+ * log the numbers of the tail become those of both, and it is good for no other log.  0 or
+ * -ENOMEM. */
 int pt_tail_missing(struct pt_tail *tail, int log, uint64_t *events);
 /* What its writers had lost for that cause, from the start of the stream on. */
 uint64_t pt_tail_lost(const struct pt_tail *tail, unsigned cause);

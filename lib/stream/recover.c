@@ -129,7 +129,11 @@ static int reopen(struct pt_log_claim *c, struct pt_log_reader *r)
     uint64_t size;
     int e = pt_log_reader_leave_out_end(r, &size);
 
-    return e < 0 ? e : pt_log_claim_truncate(c, (off_t)size);
+    if (e == 0)
+        e = pt_log_claim_truncate(c, (off_t)size);
+    if (e == 0)
+        c->size = (off_t)size;
+    return e;
 }
 
 static int find_tail(struct pt_log_claim *c, struct pt_log_reader *r, struct pt_tail **tail,

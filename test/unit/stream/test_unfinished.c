@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -437,6 +438,32 @@ START_TEST(completed_elsewhere_and_settled)
 }
 END_TEST
 
+/* Settled by a process that has no descriptor left at some moment: it says so or leaves the
+ * rest to the next one, and nothing is lost. */
+START_TEST(settled_without_descriptors)
+{
+    const struct kind *k = &elsewhere[_i];
+    char path[] = "/tmp/posixtrace-unfinished.XXXXXX";
+    int fd = make_log_in(k, mkostemp(path, O_CLOEXEC));
+    struct rlimit old, few;
+    unsigned removed, kept;
+
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &old), 0);
+    few = old;
+    for (rlim_t n = (rlim_t)fd + 1; n < (rlim_t)fd + 14; n++) {
+        few.rlim_cur = n;
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+        posixtrace_stream_reap(0, &removed, &kept);
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
+        check_sum(k, fd, false);
+    }
+    ck_assert_int_eq(posixtrace_stream_reap(0, &removed, &kept), 0);
+    check_sum(k, fd, true);
+    unlink(path);
+    close(fd);
+}
+END_TEST
+
 static void add_tests(TCase *t)
 {
     tcase_set_timeout(t, 60);
@@ -447,6 +474,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, followed);
     tcase_add_loop_test(t, completed_elsewhere, 0, ELSEWHERE);
     tcase_add_loop_test(t, completed_elsewhere_and_settled, 0, ELSEWHERE);
+    tcase_add_loop_test(t, settled_without_descriptors, 0, ELSEWHERE);
 }
 
 int main(void)
