@@ -66,7 +66,7 @@ void pt_live_set_window(struct pt_live *l, bool open, uint64_t ts)
  * beginning, so all of the gap before has been seen by then.
  */
 
-/* Until when events behind an automatic stop are refused.  Where another stream was behind
+/* Until when events after an automatic stop are refused.  Where another stream was behind
  * this one, none of them is counted by its writer; what some have still found room for is
  * part of the stream. */
 static uint64_t refuse_until(const struct pt_live *l, uint64_t ts)

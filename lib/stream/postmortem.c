@@ -61,7 +61,7 @@ static int by_place(const void *a, const void *b)
     return x->chunk_off < y->chunk_off ? -1 : x->chunk_off > y->chunk_off;
 }
 
-/* What may be there nevertheless: somebody lacks descriptors or memory now. */
+/* The segment may be there: descriptors or memory are short now. */
 static bool is_shortage(int error)
 {
     return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
