@@ -54,7 +54,7 @@ int posixtrace_attr_getswitches(const trace_attr_t *attr, int *switches);
 
 /*
  * How large the kernel's ring for context switches is, for each processor, in bytes: a power
- * of two from 4096 to 1 GiB, of which 40 bytes are one switch; or 0, the default: 4 MiB where
+ * of two from 4096 to 1 GiB (a switch takes 40 bytes); or 0, the default: 4 MiB where
  * the effective user is root, else 256 KiB.  What has no room in it is lost
  * (POSIXTRACE_LOST_SWITCHES).  Where the limit on locked memory (sysctl
  * kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK) does not allow as much, the rings are half as

@@ -73,7 +73,7 @@ static inline int64_t pt_spool_time(const struct pt_spool *s)
 {
     return s->places.list[s->next].ns;
 }
-/* The next record, of which to holds room bytes: more is an error, EIO. */
+/* The next record, into to, which has room bytes: a longer one is an error, EIO. */
 int  pt_spool_take(struct pt_spool *s, void *to, size_t room, size_t *size);
 
 #endif

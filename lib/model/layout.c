@@ -114,7 +114,7 @@ static const char *keep_name(struct parser *p, struct word w)
     return to;
 }
 
-/* wide: up to 2^64 - 1, of which *value has the bits. */
+/* wide: up to 2^64 - 1; *value has its bits. */
 static bool take_integer(struct parser *p, bool wide, long long *value)
 {
     char *end;

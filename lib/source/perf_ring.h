@@ -41,7 +41,7 @@ struct pt_perf_record {
     uint64_t lost;
 };
 
-/* The ring of a processor, of so many bytes, half of which wakes who polls its descriptor.  0;
+/* The ring of a processor, of so many bytes; its descriptor is readable when half are used.  0;
  * -ENODEV: there is no such processor; -EPERM, -ENOMEM: the limit on locked memory; -ESTALE: its
  * times cannot be converted in the way that the clock asks for; or why it cannot be had. */
 int pt_perf_ring_open(struct pt_perf_ring *r, int cpu, size_t bytes, struct pt_perf_clock *clock);

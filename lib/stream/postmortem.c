@@ -257,15 +257,6 @@ int pt_tail_missing(struct pt_tail *tail, int log, uint64_t *events)
     return e == -ENOMEM ? e : 0;
 }
 
-uint64_t pt_tail_lost(const struct pt_tail *tail, unsigned cause)
-{
-    uint64_t lost = tail->tail.status.lost_unknown_author[cause];
-
-    for (size_t i = 0; i < tail->tail.author_count; i++)
-        lost += tail->tail.authors[i].lost[cause];
-    return lost;
-}
-
 /* What was written to a pipe is in no other file. */
 static bool is_copy(const struct pt_seg_header *h, int fd)
 {

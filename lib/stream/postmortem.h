@@ -25,8 +25,6 @@ void pt_tail_close(struct pt_tail *tail);
  * log the numbers of the tail become those of both, and it is good for no other log.  0 or
  * -ENOMEM. */
 int pt_tail_missing(struct pt_tail *tail, int log, uint64_t *events);
-/* What its writers had lost for that cause, from the start of the stream on. */
-uint64_t pt_tail_lost(const struct pt_tail *tail, unsigned cause);
 /* The log on fd has all of it: removes the segment, unless another file is the stream's log
  * and fd a copy of it. */
 void pt_tail_unlink(const struct pt_tail *tail, int fd);

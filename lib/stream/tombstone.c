@@ -49,6 +49,16 @@ static int open_to_read(void)
     return fd;
 }
 
+/* By its writers, from the start of the stream on. */
+static uint64_t lost_of(const struct pt_tail *tail, unsigned cause)
+{
+    uint64_t lost = tail->tail.status.lost_unknown_author[cause];
+
+    for (size_t i = 0; i < tail->tail.author_count; i++)
+        lost += tail->tail.authors[i].lost[cause];
+    return lost;
+}
+
 int pt_tombstone_make(struct pt_tombstone *t, const struct pt_seg_header *h, int log)
 {
     struct pt_tail *tail;
@@ -61,7 +71,7 @@ int pt_tombstone_make(struct pt_tombstone *t, const struct pt_seg_header *h, int
     r = pt_tail_missing(tail, log, &t->events);
     memcpy(t->id, h->id, sizeof t->id);
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        t->lost[c] = pt_tail_lost(tail, c);
+        t->lost[c] = lost_of(tail, c);
     t->lost_switches = h->lost_switches < UINT32_MAX ? (uint32_t)h->lost_switches : UINT32_MAX;
     t->created_ns = h->attr.create_ns;
     t->buried_ns = (int64_t)pt_clock_ns(CLOCK_REALTIME);
