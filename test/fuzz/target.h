@@ -7,7 +7,7 @@
  * ends the process if something is wrong.  It is linked in one of two ways:
  *
  *   -Dfuzzers=true   with libFuzzer, which makes inputs and looks at coverage;
- *                    PT_FUZZING_ENGINE is defined (long.sh builds and runs them)
+ *                    PT_FUZZING_ENGINE is defined (scripts/fuzz builds and runs them)
  *   otherwise        with replay.c, whose main() goes through the kept inputs
  *                    and changed copies of them: an ordinary test
  *

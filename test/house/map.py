@@ -19,7 +19,7 @@ import layers
 
 PAGES = ("ARCHITECTURE.md", "GLOSSARY.md", "CONTRIBUTING.md", "SECURITY.md")
 SOURCES = ("lib", "include", "tools", "examples", "test/support")
-TOPS = ("lib", "include", "tools", "examples", "test", "docs", "man", "completions")
+TOPS = ("lib", "include", "tools", "examples", "test", "docs", "man", "completions", "scripts")
 QUOTED = re.compile(r'`([^`\n]+)`')
 NAME = re.compile(r'\b(?:pt|PT|POSIXTRACE|posix_trace|posixtrace)_\w*[A-Za-z0-9]\b(?!\*)')
 FORM = re.compile(r'NAME|[*<>]')

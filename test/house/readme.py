@@ -6,7 +6,8 @@
 - README's C program is examples/hello.c, at most 12 lines, and the three commands
   under "Hello, world" build it, run it and print the event; the first one is
   what made BUILD_DIR, so it is only checked for being a verb of setup.sh;
-- README names ./setup.sh test and demo; every ./setup.sh verb that a page names exists;
+- README names ./setup.sh test and demo; every ./setup.sh verb and script that a page names
+  exists;
 - each promise of docs/guarantees.md names a test or a suite that exists in the build, and so
   does every `suite/test` of every page;
 - every link into the tree leads to a file.
@@ -77,6 +78,10 @@ def check_verbs(root, texts):
                    if not re.search(rf'^\s+{verb}\b', usage.stdout, flags=re.M)]
         if missing or (page == "README.md" and not {"demo", "test"} <= named):
             fail(f"setup.sh does not know {missing}, or demo or test is not named", page)
+        missing = [name for name in set(re.findall(r'\bscripts/([a-z]+)', text))
+                   if not (root / "scripts" / name).is_file()]
+        if missing:
+            fail(f"no such scripts: {missing}", page)
 
 
 def tests_in(text, suites, root):

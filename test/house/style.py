@@ -15,7 +15,7 @@ import tempfile
 
 LICENCE = ("SPDX-License-Identifier: MIT", "SPDX-FileCopyrightText: ")
 CODE = re.compile(r'(\.(c|h|cpp|py|sh|map|[1-8])|meson\.build|meson_options\.txt|setup\.sh|'
-                  r'\.ci/run|completions/posixtrace)$')
+                  r'\.ci/run|^scripts/[a-z]+|completions/posixtrace)$')
 C = re.compile(r'\.(c|h|cpp)$')
 MAX_LINES, MAX_COLUMNS = 1000, 100
 # Spelled so that this file does not find itself.

@@ -37,7 +37,7 @@ IDIOMS = {
 PATTERNS = {name: re.compile(pattern, re.I) for name, pattern in IDIOMS.items()}
 
 C_FILE = re.compile(r'\.(c|h|cpp|pml)$')
-HASH_FILE = re.compile(r'(\.(py|sh|metrics)|meson\.build|meson_options\.txt|\.ci/run|'
+HASH_FILE = re.compile(r'(\.(py|sh|metrics)|^scripts/[a-z]+|meson\.build|meson_options\.txt|\.ci/run|'
                        r'completions/posixtrace)$')
 PAGE = re.compile(r'\.(md|[1-8])$')
 C_PARTS = re.compile(r'/\*(?P<comment>.*?)\*/|//(?P<line>[^\n]*)|"(?P<text>(?:\\.|[^"\\\n])*)"|'
