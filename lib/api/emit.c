@@ -105,8 +105,8 @@ static bool is_described_as_well(const struct pt_names *names, uint32_t id, cons
     struct posixtrace_layout *x = NULL, *y = NULL;
     bool same;
 
-    same = pt_names_read_description(names, id, known) && pt_layout_parse(known, &x, NULL) == 0 &&
-           pt_layout_parse(text, &y, NULL) == 0;
+    same = pt_names_read_description(names, id, known) && pt_layout_read(known, &x) == 0 &&
+           pt_layout_read(text, &y) == 0;
     if (same && !y->says_order)
         y->big_endian = x->big_endian;
     same = same && reads_as(x, y);

@@ -50,7 +50,7 @@ static void look(posixtrace_fields_t *f, trace_event_id_t event, struct entry *e
     char text[POSIXTRACE_DESCRIPTION_MAX + 1];
     int error = pt_event_description(f->trid, event, text);
 
-    if (!error && pt_layout_parse(text, &e->layout, NULL) == -EINVAL)
+    if (!error && pt_layout_read(text, &e->layout) == -EINVAL)
         e->next = UINT32_MAX;
     else
         e->next = e->next ? 2 * e->next : 1;

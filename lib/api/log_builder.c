@@ -42,7 +42,7 @@ PT_PUBLIC int posixtrace_log_builder_describe(posixtrace_log_builder_t *builder,
 
     if (!builder || !event_name || !description)
         return EINVAL;
-    r = pt_layout_parse(description, &layout, NULL);
+    r = pt_layout_read(description, &layout);
     if (r == 0) {
         free(layout);
         r = pt_log_builder_describe(inner(builder), event_name, description);

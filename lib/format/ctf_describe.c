@@ -57,6 +57,20 @@ static const char *own_name(struct ctf_walk *w, const char *name)
     return to;
 }
 
+/* Is the name there with its value, in the enumeration that is being written?  CTF may write a
+ * value twice, a description may not. */
+static bool is_there(const struct ctf_walk *w, const char *name_and_value)
+{
+    size_t length = strlen(name_and_value);
+
+    for (const char *at = strrchr(w->text, '{'); at; at = strchr(at, ' ')) {
+        at++;
+        if (strncmp(at, name_and_value, length) == 0 && (at[length] == ',' || !at[length]))
+            return true;
+    }
+    return false;
+}
+
 static void put_enumerator(struct ctf_walk *w, bool *any, const char *label, bool is_signed,
                            uint64_t value)
 {
@@ -65,6 +79,8 @@ static void put_enumerator(struct ctf_walk *w, bool *any, const char *label, boo
     put_word(word, label);
     snprintf(text, sizeof text, is_signed ? "%s%s=%" PRIi64 : "%s%s=%" PRIu64,
              *any ? ", " : " {", word, value);
+    if (*any && is_there(w, text + 2))
+        return;
     put_text(w, text);
     *any = true;
 }

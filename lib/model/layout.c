@@ -10,6 +10,7 @@
  * By recursive descent, without recursion: the language does not nest.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ struct parser {
     struct posixtrace_layout *l;
     struct posixtrace_layout_fault *fault;
     size_t text_used, enumerators_used;
+    bool strict;              /* a program declares it; else it stands in a log or a stream */
     bool failed;
 };
 
@@ -173,16 +175,80 @@ static void sort_by_value(struct posixtrace_enumerator *e, size_t n)
     }
 }
 
+static bool is_wide(const struct posixtrace_field *f)
+{
+    return f->bits == 64 && f->kind != POSIXTRACE_SIGNED;
+}
+
+/* *value has its bits where the field is wide, so only a sign can be too much there. */
+static bool fits(const struct posixtrace_field *f, long long value, bool negative)
+{
+    if (f->kind != POSIXTRACE_SIGNED)
+        return !negative && (f->bits == 64 || value >> f->bits == 0);
+    return f->bits == 64 || (value >> (f->bits - 1)) == (value < 0 ? -1 : 0);
+}
+
+/* Is there a value after that of the last name? */
+static bool fits_after(const struct posixtrace_field *f)
+{
+    long long last = f->enumerators[f->enumerator_count - 1].value;
+
+    if (f->bits == 64)
+        return last != (f->kind == POSIXTRACE_SIGNED ? INT64_MAX : -1);
+    return fits(f, last + 1, last < -1);
+}
+
+static bool fail_range(struct parser *p, const struct posixtrace_field *f, struct word at)
+{
+    bool is_signed = f->kind == POSIXTRACE_SIGNED;
+    uint64_t most = UINT64_MAX >> (64 - f->bits + is_signed);
+    char says[80] = "";
+
+    if (p->fault)    /* else this may be a signal handler, which must not call snprintf() */
+        snprintf(says, sizeof says, "the field's values are %" PRId64 " to %" PRIu64 ", not",
+                 is_signed ? -(int64_t)most - 1 : 0, most);
+    return fail(p, at.at, says, at);
+}
+
+static bool is_twice(const struct posixtrace_field *f, struct word name, long long value)
+{
+    for (size_t i = 0; i < f->enumerator_count; i++)
+        if (f->enumerators[i].value == value && word_is(name, f->enumerators[i].name))
+            return true;
+    return false;
+}
+
+static bool take_written_value(struct parser *p, const struct posixtrace_field *f,
+                               struct word name, long long *value)
+{
+    struct word number;
+
+    skip_space(p);
+    number.at = p->at;
+    if (!take_integer(p, is_wide(f), value))
+        return false;
+    number.len = (size_t)(p->at - number.at);
+    if (!p->strict)
+        return true;
+    if (!fits(f, *value, *number.at == '-' && *value != 0))
+        return fail_range(p, f, number);
+    if (is_twice(f, name, *value))
+        return fail(p, name.at, "a name has the same value twice; leave one out:", name);
+    return true;
+}
+
 /* A name may stand for several values, as in CTF, but each is written then: {x=1, x=5}.  That
- * {x, x} is a mistake is certain. */
+ * {x, x} is a mistake is certain, and so is a value that the field cannot have. */
 static bool take_value(struct parser *p, const struct posixtrace_field *f, struct word name,
                        long long *value)
 {
     if (take(p, '='))
-        return take_integer(p, f->bits == 64 && f->kind != POSIXTRACE_SIGNED, value);
+        return take_written_value(p, f, name, value);
     for (size_t i = 0; i < f->enumerator_count; i++)
         if (word_is(name, f->enumerators[i].name))
             return fail(p, name.at, "two values without a number are called", name);
+    if (p->strict && f->enumerator_count && !fits_after(f))
+        return fail(p, name.at, "the name before has the greatest value; write one for", name);
     return true;
 }
 
@@ -317,10 +383,12 @@ size_t pt_layout_room(const char *description)
            e.fields * sizeof(struct posixtrace_field) + e.text;
 }
 
-int pt_layout_build(const char *description, void *room, struct posixtrace_layout_fault *fault)
+static int build(const char *description, void *room, bool strict,
+                 struct posixtrace_layout_fault *fault)
 {
     struct posixtrace_layout *l = room;
-    struct parser p = { .from = description, .at = description, .fault = fault, .l = l };
+    struct parser p = { .from = description, .at = description, .fault = fault, .l = l,
+                        .strict = strict };
     struct extent e = extent_of(description);
 
     memset(l, 0, sizeof *l);
@@ -333,8 +401,13 @@ int pt_layout_build(const char *description, void *room, struct posixtrace_layou
     return 0;
 }
 
-int pt_layout_parse(const char *description, struct posixtrace_layout **layout,
-                    struct posixtrace_layout_fault *fault)
+int pt_layout_build(const char *description, void *room)
+{
+    return build(description, room, false, NULL);
+}
+
+static int parse(const char *description, bool strict, struct posixtrace_layout **layout,
+                 struct posixtrace_layout_fault *fault)
 {
     void *room;
     int r;
@@ -344,10 +417,21 @@ int pt_layout_parse(const char *description, struct posixtrace_layout **layout,
     room = malloc(pt_layout_room(description));
     if (!room)
         return -ENOMEM;
-    r = pt_layout_build(description, room, fault);
+    r = build(description, room, strict, fault);
     if (r < 0)
         free(room);
     else
         *layout = room;
     return r;
+}
+
+int pt_layout_parse(const char *description, struct posixtrace_layout **layout,
+                    struct posixtrace_layout_fault *fault)
+{
+    return parse(description, true, layout, fault);
+}
+
+int pt_layout_read(const char *description, struct posixtrace_layout **layout)
+{
+    return parse(description, false, layout, NULL);
 }

@@ -19,13 +19,15 @@ struct posixtrace_layout {
     bool    says_order;       /* le or be was written */
 };
 
-/* 0, -EINVAL with *fault, -ENAMETOOLONG, -ENOMEM. */
+/* Of a description that a program writes; 0, -EINVAL with *fault, -ENAMETOOLONG, -ENOMEM. */
 int pt_layout_parse(const char *description, struct posixtrace_layout **layout,
                     struct posixtrace_layout_fault *fault);
-/* Memory for the layout of a description, and the same in it: async-signal-safe where
- * fault is NULL. */
+/* Of one that stands in a log or a stream: earlier versions accepted names of
+ * values that the field cannot have, and the same name for the same value twice. */
+int pt_layout_read(const char *description, struct posixtrace_layout **layout);
+/* Memory for the layout of a description, and pt_layout_read() into it: async-signal-safe. */
 size_t pt_layout_room(const char *description);
-int pt_layout_build(const char *description, void *room, struct posixtrace_layout_fault *fault);
+int pt_layout_build(const char *description, void *room);
 size_t pt_layout_find(const struct posixtrace_layout *l, const char *name);
 
 /* As the functions of posixtrace/typed.h, but for a negative error number. */

@@ -51,7 +51,7 @@ static PT_COLD int parse_description(const struct pt_gates *g, uint32_t id, bool
     if (!text)
         text = pt_names_read_description(g->names, id, copy);
     *described = text != NULL;
-    return text && g->expression->fields ? pt_layout_parse(text, layout, NULL) : 0;
+    return text && g->expression->fields ? pt_layout_read(text, layout) : 0;
 }
 
 /* As far as the type tells. */

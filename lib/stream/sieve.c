@@ -51,7 +51,7 @@ static uintptr_t build_layout(const char *text, size_t *bytes)
     room = pt_sys_pages(*bytes);
     if (!room)
         return 0;
-    if (pt_layout_build(text, room, NULL) == 0)
+    if (pt_layout_build(text, room) == 0)
         return (uintptr_t)room;
     munmap(room, *bytes);
     return NONE_FOR_EVER;

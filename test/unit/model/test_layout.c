@@ -67,6 +67,24 @@ static const struct wrong {
     { "u32 a {x = 18446744073709551615}", 12, "not an integer of 64 bits: '184467440737'" },
     { "u8 a {x, x}", 10, "two values without a number are called 'x'" },
     { "u8 a {x=3, y, x}", 15, "two values without a number are called 'x'" },
+    { "u8 a {x=300}", 9, "the field's values are 0 to 255, not '300'" },
+    { "u8 a {x = -1}", 11, "the field's values are 0 to 255, not '-1'" },
+    { "x16 a {x=0x10000}", 10, "the field's values are 0 to 65535, not '0x10000'" },
+    { "u32 a {x=4294967296}", 10, "the field's values are 0 to 4294967295, not '4294967296'" },
+    { "u64 a {x=-1}", 10, "the field's values are 0 to 18446744073709551615, not '-1'" },
+    { "i8 a {x=128}", 9, "the field's values are -128 to 127, not '128'" },
+    { "i8 a {x=-129}", 9, "the field's values are -128 to 127, not '-129'" },
+    { "i16 a {x=32768}", 10, "the field's values are -32768 to 32767, not '32768'" },
+    { "i32:u8 a {x=-2147483649}", 13,
+      "the field's values are -2147483648 to 2147483647, not '-2147483649'" },
+    { "u8 a {x=255, y}", 14, "the name before has the greatest value; write one for 'y'" },
+    { "i8 a {x=127, y}", 14, "the name before has the greatest value; write one for 'y'" },
+    { "u64 a {x=18446744073709551615, y}", 32,
+      "the name before has the greatest value; write one for 'y'" },
+    { "i64 a {x=9223372036854775807, y}", 31,
+      "the name before has the greatest value; write one for 'y'" },
+    { "u8 a {x=1, x=1}", 12, "a name has the same value twice; leave one out: 'x'" },
+    { "u8 a {w, x, y=3, x=1}", 18, "a name has the same value twice; leave one out: 'x'" },
     { "u8 a {x", 8, "} is missing" },
     { "u8 a {x; u8 b}", 8, "} is missing" },
 };
@@ -158,14 +176,14 @@ END_TEST
 
 START_TEST(fields)
 {
-    posixtrace_layout_t *l = parse("be;u8 a{x,y=-3,z};i16[3]b;str c ;char[4]d;bytes:u16 e;str[9]f;"
+    posixtrace_layout_t *l = parse("be;i8 a{x,y=-3,z};i16[3]b;str c ;char[4]d;bytes:u16 e;str[9]f;"
                                    "f32:u8 g;\n\tbool h; x64 i{top=0x7fffffffffffffff,wrapped};");
     const struct posixtrace_field *f = posixtrace_layout_field(l, 0);
 
     ck_assert_uint_eq(posixtrace_layout_count(l), 9);
     ck_assert(posixtrace_layout_is_big_endian(l));
     ck_assert_uint_eq(posixtrace_layout_size(l), 0);
-    ck_assert(f->kind == POSIXTRACE_UNSIGNED && f->bits == 8 && !f->array && f->count == 1);
+    ck_assert(f->kind == POSIXTRACE_SIGNED && f->bits == 8 && !f->array && f->count == 1);
     ck_assert_uint_eq(f->enumerator_count, 3);
     ck_assert_int_eq(f->enumerators[0].value, -3);
     ck_assert_str_eq(f->enumerators[0].name, "y");
@@ -189,8 +207,10 @@ START_TEST(fields)
     ck_assert_int_eq(f->kind, POSIXTRACE_HEX);
     ck_assert_str_eq(posixtrace_field_enumerator(f, INT64_MIN), "wrapped");
     posixtrace_layout_free(l);
-    l = parse("u64 a {low, high = 0x8000000000000000, top = 18446744073709551615, zero}; "
-              "u8 b {x = 1, x = 5, y = 5}");
+    l = parse("u64 a {low, high = 0x8000000000000000, top = 18446744073709551615}; "
+              "u8 b {x = 1, x = 5, y = 5}; i8 c {least = -128, m, top = 127}; "
+              "i64 d {least = -9223372036854775808, m1 = -1, z, most = 9223372036854775807}; "
+              "u8 e {top = 255, z = 0}; x8 f {m = -0}; u8 g {x = 254, y}");
     f = posixtrace_layout_field(l, 0);
     ck_assert_str_eq(posixtrace_field_enumerator(f, INT64_MIN), "high");
     ck_assert_str_eq(posixtrace_field_enumerator(f, -1), "top");
