@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -20,7 +21,7 @@
 #include "chars.h"
 #include "progress.h"
 
-enum { QUOTES = 8, QUOTED_MAX = 400, LINE_MAX_BYTES = 4096 };
+enum { QUOTES = 8, QUOTED_MAX = 400, LINE_MAX_BYTES = 4096, INDENT = 4 };
 
 static const char *verb_name;
 
@@ -46,11 +47,72 @@ static void write_all(const char *text, size_t length)
     }
 }
 
+/* The columns of the terminal on stderr; 0: stderr is no terminal, and lines have no limit. */
+static size_t width_of_stderr(void)
+{
+    struct winsize size = { .ws_col = 0 };
+
+    if (!isatty(STDERR_FILENO) || ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0)
+        return 0;
+    return size.ws_col;
+}
+
+/* Up to the next blank; text in quotes stays whole, so that it can be copied. */
+static size_t length_of_word(const char *at, size_t width)
+{
+    size_t plain = strcspn(at, " \n"), open = *at == '(';
+    const char *close = at[open] == '\'' ? strchr(at + open + 1, '\'') : NULL;
+    size_t whole;
+
+    if (!close)
+        return plain;
+    whole = (size_t)(close - at) + strcspn(close, " \n");
+    return chars_columns(at, whole) <= width ? whole : plain;
+}
+
+/* Puts a line break and an indentation where a blank is; false: there is no room. */
+static bool break_line(char *line, size_t size, char *blank, const char *rest)
+{
+    char *to = blank + 1 + INDENT;
+    size_t length = strlen(rest);
+
+    if ((size_t)(to - line) + length >= size)
+        return false;
+    memmove(to, rest, length + 1);
+    *blank = '\n';
+    memset(blank + 1, ' ', INDENT);
+    return true;
+}
+
+/* Breaks a text of size bytes at most at blanks, in place. */
+static void wrap(char *line, size_t size, size_t width)
+{
+    size_t column = 0;
+
+    for (char *at = line; *at;) {
+        size_t blanks = strspn(at, " "), length = length_of_word(at + blanks, width - INDENT);
+        size_t columns = chars_columns(at + blanks, length);
+
+        if (blanks > 0 && column > 0 && column + blanks + columns > width &&
+            break_line(line, size, at, at + blanks)) {
+            at++;
+            blanks = INDENT;
+            column = 0;
+        }
+        column += blanks + columns;
+        at += blanks + length;
+        if (*at == '\n') {
+            column = 0;
+            at++;
+        }
+    }
+}
+
 __attribute__((format(printf, 2, 0)))
 static void say(bool with_verb, const char *format, va_list args)
 {
+    size_t used, width = width_of_stderr();
     char line[LINE_MAX_BYTES];
-    size_t used;
     int n;
 
     progress_wipe();
@@ -61,6 +123,10 @@ static void say(bool with_verb, const char *format, va_list args)
     if (n < 0)
         return;
     used += (size_t)n < sizeof line - used - 1 ? (size_t)n : sizeof line - used - 2;
+    line[used] = '\0';
+    if (width > INDENT)
+        wrap(line, sizeof line - 1, width);
+    used = strlen(line);
     line[used++] = '\n';
     write_all(line, used);
 }

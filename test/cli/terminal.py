@@ -153,6 +153,23 @@ def check_progress(tool, folder):
     expect(f"and taken away: {text!r}", text.endswith("\r\x1b[K"))
 
 
+def check_messages(tool, folder):
+    """A message is broken at blanks where it goes to a terminal, and quoted text stays whole."""
+    command = [pathlib.Path(tool).resolve(), "record", "-o", "m n.ptl", "true"]
+    unbroken = subprocess.run(command, cwd=folder, stderr=subprocess.PIPE, check=True).stderr.decode()
+    expect(f"one line in a pipe: {unbroken!r}", unbroken.count("\n") == 1 and len(unbroken) > 120)
+    for columns in (80, 50, 100):
+        terminal = Terminal(columns)
+        process = subprocess.Popen(command, cwd=folder, stderr=terminal.theirs)
+        lines = terminal.read(process).splitlines()
+        expect("record ends well", process.wait() == 0)
+        expect(f"{columns} columns: {lines}", max(map(len, lines)) <= columns < len(unbroken))
+        expect(f"whole in {columns}: {lines}",
+               " ".join(line.strip() for line in lines) == unbroken.strip())
+        expect(f"quoted is whole: {lines}", any("m n.ptl'" in line for line in lines))
+        expect(f"indented: {lines}", all(line.startswith("    ") for line in lines[1:]))
+
+
 def main():
     tool = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
@@ -167,6 +184,7 @@ def main():
                  '"thread":"\\u001bc\\u00e9","data":"1b5b324a0d"}\n')
         check_controls(tool, make_log(tool, folder, lines + [nasty]))
         check_progress(tool, folder)
+        check_messages(tool, folder)
 
 
 if __name__ == "__main__":
