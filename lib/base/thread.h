@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 
 /* From one to the other no handler runs in the calling thread, so that none forks there and
  * leaves a child in the middle of what it does.  Async-signal-safe. */
@@ -16,6 +17,11 @@ void pt_thread_let_signals(const sigset_t *before);
  * there.  Its stack suffices whatever the program's default is; the program's other default
  * attributes have no effect.  0 or a negative errno; what there are not enough of is -ENOMEM. */
 int pt_thread_start(pthread_t *thread, void *(*run)(void *), void *argument);
+
+/* What the C library takes for the calling thread's number; 0: nothing.  A child that runs on the
+ * thread-local memory of a thread that waits for it (vfork) finds that thread's, and one that was
+ * made by the bare system call its parent's thread's. */
+int32_t pt_thread_number(void);
 
 /* By such a thread: a descriptor table of its own with nothing in it but fd (-1: nothing), so
  * that close, dup2 and close_range of the program cannot touch what the thread opens.  0 or a

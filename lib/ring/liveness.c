@@ -3,11 +3,15 @@
 /* See liveness.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/atomics.h"
+#include "base/sys.h"
+#include "base/thread.h"
 #include "ring/liveness.h"
 #include "ring/maps.h"
 
@@ -184,6 +188,67 @@ uint64_t pt_mount_namespace(void)
     return namespace_of("/proc/self/ns/mnt");
 }
 
+static uint64_t *home;   /* the number; the word is 0 in a forked child */
+
+void pt_home_note(uint64_t *word)
+{
+    pt_store_release(word, (uint64_t)pt_sys_pid());
+    pt_store_release(&home, word);
+}
+
+/* False also where the kernel does not say. */
+static bool shares_memory(pid_t with)
+{
+    long own = pt_sys_pid();
+
+    return with > 0 && syscall(SYS_kcmp, own, (long)with, (long)KCMP_VM, 0L, 0L) == 0;
+}
+
+/*
+ * A thread whose number the C library knows belongs to no child that shares memory.  Without
+ * kcmp, the caller counts as a process of its own: right for a child of the bare system call,
+ * wrong only for the vfork child of such a child before that one's first call.
+ */
+static uint32_t find_home(uint64_t noted)
+{
+    uint32_t own = (uint32_t)pt_sys_pid();
+    pid_t parent;
+
+    if (noted == own || pt_thread_number() == pt_sys_tid())
+        return own;
+    /* Of several processes that share memory, one that is left has it. */
+    if (noted)
+        return pt_sys_thread_exists((int32_t)noted, (int32_t)noted) ? (uint32_t)noted : own;
+    parent = getppid();
+    return shares_memory(parent) ? (uint32_t)parent : own;
+}
+
+uint32_t pt_home_pid(void)
+{
+    int saved = errno;
+    uint64_t *word = pt_load_acquire(&home);
+    uint64_t noted = word ? pt_load_relaxed(word) : 0;
+    uint32_t pid = find_home(noted);
+
+    if (word && noted == 0)
+        pt_store_relaxed(word, (uint64_t)pid);
+    errno = saved;
+    return pid;
+}
+
+/* The number that it has in /proc; 0: none, or unknown. */
+static uint32_t home_in_proc(uint32_t pid)
+{
+    struct pt_process own;
+    uint32_t here = number_in_proc();
+
+    if (pid == (uint32_t)pt_sys_pid())
+        return here;
+    if (here == (uint32_t)pt_sys_pid())
+        return pid;
+    return getppid() == (pid_t)pid && read_stat(here, &own) == 0 ? own.parent : 0;
+}
+
 void pt_identity_self(struct pt_identity *id)
 {
     char text[64] = "";
@@ -192,8 +257,8 @@ void pt_identity_self(struct pt_identity *id)
     unsigned k = 0;
 
     memset(id, 0, sizeof *id);
-    id->pid = (uint32_t)getpid();
-    if (read_stat(number_in_proc(), &process) == 0)
+    id->pid = pt_home_pid();
+    if (read_stat(home_in_proc(id->pid), &process) == 0)
         id->start = process.start;
     read_file("/proc/sys/kernel/random/boot_id", text, sizeof text);
     for (const char *p = text; *p && k < 32; p++) {

@@ -45,7 +45,15 @@ bool pt_proc_is_ours(void);
 /* The namespaces of the calling process; 0: no /proc. */
 uint64_t pt_pid_namespace(void);
 uint64_t pt_mount_namespace(void);
-/* Of the calling process. */
+/*
+ * The process whose memory the caller runs in.  A child that shares it (vfork, clone with
+ * CLONE_VM) has a number of its own, which ends with the child while the memory stays in use.
+ */
+uint32_t pt_home_pid(void);
+/* Notes the caller's number, at load and in a forked child.  word: in memory that fork wipes.
+ * Where the word is wiped and no fork handler ran, the kernel compares the memories (kcmp). */
+void pt_home_note(uint64_t *word);
+/* Of the process that pt_home_pid() gives. */
 void pt_identity_self(struct pt_identity *id);
 /* Start time of a process in ticks since boot, 0 if it does not exist, UINT64_MAX if unknown. */
 uint64_t pt_process_start(uint32_t pid);

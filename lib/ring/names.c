@@ -77,8 +77,8 @@ int pt_names_create_of(struct pt_names **names, uid_t uid, char file[64])
         (*names)->layout = LAYOUT;
         (*names)->size = MAP_BYTES;
         memcpy((*names)->id, id, sizeof id);
-        (*names)->maker = (uint32_t)getpid();
-        (*names)->maker_start = pt_process_start((uint32_t)getpid());
+        (*names)->maker = pt_home_pid();
+        (*names)->maker_start = pt_process_start((*names)->maker);
         pt_store_release(&(*names)->magic, PT_NAMES_MAGIC);
     }
     if (fd >= 0)

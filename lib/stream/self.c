@@ -27,7 +27,7 @@ static uint32_t failed;   /* events of this process since it could not be made *
 
 static struct pt_self *self_now;
 /* In a page that fork wipes: [0] this process has a page, [1] its instance, [2] its
- * place is fixed (ring/place.h). */
+ * place is fixed (ring/place.h), [3] its number (ring/liveness.h). */
 static uint64_t *live_words;
 static uint64_t last_instance;   /* not wiped: a child's is greater than its parent's */
 
@@ -48,10 +48,22 @@ static uint64_t *get_words(void)
     if (!fresh)
         return NULL;
     madvise(fresh, 4096, MADV_WIPEONFORK);
-    if (pt_cas_seqcst(&live_words, &words, fresh))
+    if (pt_cas_seqcst(&live_words, &words, fresh)) {
+        pt_home_note(fresh + 3);
         return fresh;
+    }
     munmap(fresh, 4096);
     return words;
+}
+
+/* The first call may be that of a child which shares the memory, and has another number. */
+__attribute__((constructor))
+static void note_home(void)
+{
+    int saved = errno;
+
+    get_words();
+    errno = saved;
 }
 
 uint64_t pt_self_instance(void)
@@ -77,6 +89,8 @@ bool pt_self_forget_parent(void)
 {
     uint64_t *words = pt_load_acquire(&live_words);
 
+    if (words)
+        pt_home_note(words + 3);
     if (!words || !(pt_load_relaxed(&words[0]) | pt_load_relaxed(&words[1]) |
                     pt_load_relaxed(&words[2])))
         return false;

@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include "base/clock.h"
 #include "base/sys.h"
+#include "base/thread.h"
 #include "ring/slot.h"
 #include "stream/thread.h"
 
@@ -125,15 +126,14 @@ static struct pt_thread *take_record(struct pt_self *self)
  * that shares our memory (vfork, clone with CLONE_VM) has a process id of its own.
  * If it also runs on the thread-local memory of a thread of ours, that one waits for
  * it and has the record after it: the numbers are that thread's, which the C library
- * keeps there and shows in the clock of the thread: the complement of its id, times 8.
+ * keeps there.
  */
 static void note_numbers(struct pt_thread *t, const struct pt_self *self)
 {
     int32_t pid = pt_sys_pid(), tid = pt_sys_tid(), lender;
-    clockid_t clock;
 
-    if (pid != (int32_t)self->pid && pthread_getcpuclockid(pthread_self(), &clock) == 0) {
-        lender = (int32_t)(~(uint32_t)clock >> 3);
+    if (pid != (int32_t)self->pid) {
+        lender = pt_thread_number();
         if (lender != tid && lender > 0 && pt_sys_thread_exists((int32_t)self->pid, lender)) {
             pid = (int32_t)self->pid;
             tid = lender;

@@ -7,18 +7,25 @@
  * thread that waits for it (vfork), and its event is the thread's first: the thread
  * goes on with the record, and a sweep after the child's end must not take the
  * thread for dead.
+ *
+ * And the first call of the library in that memory can be the child's: the process that it
+ * makes known is the parent's, which others find by its number.  The parent is an image that
+ * exec has started, or a child of fork(), or of the bare system call, which no fork handler
+ * sees: the children are made before the first call of this program.
  */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <linux/kcmp.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <trace.h>
 #include "base/atomics.h"
 #include "base/sys.h"
+#include "ring/liveness.h"
 #include "ring/slot.h"
 #include "stream/handle.h"
 #include "stream/thread.h"
@@ -28,11 +35,11 @@
 enum { EVENTS = 5, HANG_S = 60, STACK = 1 << 18 };
 
 static trace_event_id_t type;
-static uint32_t stage;   /* what the child has done, and may do */
+static uint32_t *stage;   /* shared: what the child has done, and may do */
 
 static void await(uint32_t value)
 {
-    while (pt_load_seqcst(&stage) != value)
+    while (pt_load_seqcst(stage) != value)
         sched_yield();
 }
 
@@ -116,7 +123,7 @@ static int run_beside(void *unused)
     /* Events that take the slow path have the same record, and with it the same slot. */
     record = pt_thread_self;
     NEED(record && pt_thread_get(pt_self_get()) == record);
-    pt_store_seqcst(&stage, 1u);
+    pt_store_seqcst(stage, 1u);
     await(2);
     trace();
     syscall(SYS_exit, 0L);
@@ -136,7 +143,7 @@ static void beside(void)
     NEED(child > 0);
     await(1);
     NEED(sweep(trid) == 0);
-    pt_store_seqcst(&stage, 2u);
+    pt_store_seqcst(stage, 2u);
     NEED(waitpid(child, &status, 0) == child && status == 0);
     expect(trid, 2 * EVENTS, child);
 }
@@ -167,12 +174,121 @@ static void borrowed(void)
     expect(trid, 2 * EVENTS, getpid());
 }
 
+static void wait_for(pid_t child)
+{
+    int status;
+
+    NEED(child > 0);
+    NEED(waitpid(child, &status, 0) == child && status == 0);
+}
+
+/* The library has the caller's numbers for the process. */
+static void is_known(void)
+{
+    struct pt_self *self = pt_self_peek();
+
+    NEED(self && self->pid == (uint32_t)getpid());
+    NEED(self->start == pt_process_start((uint32_t)getpid()));
+    NEED(self->page->pid == self->pid && self->page->start == self->start);
+}
+
+static bool shares_memory(pid_t a, pid_t b)
+{
+    return syscall(SYS_kcmp, (long)a, (long)b, (long)KCMP_VM, 0L, 0L) == 0;
+}
+
+/* Another process, which knows this one by its number alone, traces it. */
+static void trace_from_outside(void)
+{
+    pid_t traced = getpid(), child;
+    trace_id_t trid;
+
+    pt_store_seqcst(stage, 0u);
+    child = fork();
+    if (child == 0) {
+        NEED(posix_trace_create(traced, NULL, &trid) == 0);
+        NEED(posix_trace_start(trid) == 0);
+        pt_store_seqcst(stage, 1u);
+        await(2);
+        expect(trid, EVENTS, traced);
+        _exit(0);
+    }
+    await(1);
+    trace();
+    pt_store_seqcst(stage, 2u);
+    wait_for(child);
+}
+
+static void call_first(void)
+{
+    static volatile uint32_t seen;
+    trace_id_t trid;
+    pid_t child = vfork();
+
+    if (child == 0) {
+        NEED(posix_trace_eventid_open("shared", &type) == 0);
+        seen = pt_self_get() ? pt_self_get()->pid : 0;
+        _exit(0);
+    }
+    wait_for(child);
+    NEED(seen == 0 || seen == (uint32_t)getpid());   /* 0: a sanitizer makes a fork of it */
+    is_known();
+    trid = stream();
+    trace();
+    expect(trid, EVENTS, getpid());
+    trace_from_outside();
+}
+
+static void call_own(void)
+{
+    NEED(posix_trace_eventid_open("shared", &type) == 0);
+    is_known();
+}
+
+static void in_child_of_fork(void (*run)(void))
+{
+    pid_t child = fork();
+
+    if (child == 0) {
+        run();
+        _exit(0);
+    }
+    wait_for(child);
+}
+
+/* The C library does not learn of it: it has the numbers of the parent's thread. */
+static void in_child_of_kernel(void (*run)(void))
+{
+    pid_t child = (pid_t)syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L);
+
+    if (child == 0) {
+        run();
+        _exit(0);
+    }
+    wait_for(child);
+}
+
+static void first_calls(void)
+{
+    in_child_of_fork(call_own);
+    in_child_of_fork(call_first);
+    in_child_of_kernel(call_own);
+    /* Only the kernel tells these children from those of the bare call. */
+    if (shares_memory(getpid(), getpid()))
+        in_child_of_kernel(call_first);
+    call_first();
+}
+
 int main(void)
 {
     if (is_under_valgrind())
         return TEST_SKIPPED;
     alarm(HANG_S);
+    stage = mmap(NULL, sizeof *stage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    NEED(stage != MAP_FAILED);
+    first_calls();
     NEED(posix_trace_eventid_open("shared", &type) == 0);
+    pt_store_seqcst(stage, 0u);
     beside();
     borrowed();
     return 0;
