@@ -49,7 +49,7 @@ struct pt_out {
     size_t   length, room;
     uint64_t position;   /* file offset of buffer[0] */
     uint64_t whole;      /* file offset behind the last packet that is out entirely */
-    uint64_t size;       /* of the file, by what was written */
+    uint64_t size;       /* of the file, by what was there and what was written */
     uint64_t cut;        /* somebody has cut the file: to this size, the smallest seen */
     bool     was_cut;
     struct pt_out_packet *packets;

@@ -238,6 +238,8 @@ static int resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r
     error = pt_out_init(&w->out, fd, true, 0);
     w->out.gate = gate;
     w->out.rehearses = rehearses;
+    /* The end of the file may be of a recovery that was killed, which had made it longer. */
+    w->out.size = r->size;
     if (!error)
         error = rebuild(w, r);
     if (error) {

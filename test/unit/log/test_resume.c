@@ -411,6 +411,43 @@ START_TEST(cut_ring)
 }
 END_TEST
 
+/* A recovery that was killed had made the file longer than the next one needs: nothing stays
+ * after the end mark. */
+START_TEST(longer_file)
+{
+    struct pt_log_params params = log_params(POSIX_TRACE_LOOP, 20000);
+    struct seen_list wanted = { 0 };
+    struct posixtrace_log_report report;
+    int fd = log_file();
+    struct pt_log_writer *w = log_writer(fd, &params);
+    struct pt_log_reader *r;
+    struct pt_log_header h;
+
+    srand((unsigned)_i);
+    for (unsigned i = 0; i < AUTHORS; i++)
+        maker_init(&makers[i], i + 1);
+    write_rounds(w, makers, AUTHORS, 20, 60, &wanted);
+    ck_assert(pt_log_full(w));
+    pt_log_writer_free(w);
+    ck_assert_int_eq(ftruncate(fd, size_of(fd) + 30000), 0);
+    r = log_reader(fd);
+    ck_assert_int_eq(pt_log_writer_resume(&w, fd, r, NULL), 0);
+    pt_log_reader_free(r);
+    if (_i)
+        ck_assert_int_eq(pt_log_writer_extend(w, (uint64_t)size_of(fd) - 10000 * (2 - _i)), 0);
+    ck_assert_int_eq(pt_log_complete(w, POSIXTRACE_END_RECOVERED, NULL, NULL, 0), 0);
+    pt_log_writer_free(w);
+    ck_assert_int_eq(pread(fd, &h, sizeof h, 0), sizeof h);
+    ck_assert(pt_log_header_open(&h));
+    ck_assert_int_eq(size_of(fd), (off_t)h.file_end);
+    ck_assert_int_eq(pt_log_check(fd, NULL, NULL, &report), 0);
+    ck_assert_int_eq(report.complete, 1);
+    ck_assert_int_eq(report.damaged, 0);
+    close(fd);
+    free(wanted.at);
+}
+END_TEST
+
 static void add(TCase *t)
 {
     tcase_set_timeout(t, 60);
@@ -419,6 +456,7 @@ static void add(TCase *t)
     tcase_add_loop_test(t, resumed, 0, 40);
     tcase_add_loop_test(t, resumed_loop, 0, 10);
     tcase_add_loop_test(t, cut_ring, 0, 15);
+    tcase_add_loop_test(t, longer_file, 0, 3);
 }
 
 int main(void)
