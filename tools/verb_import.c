@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * posixtrace import: a log from a trace in a format of lib/format, which does the work.
+ * posixtrace import: a log from a trace in a format of lib/analysis/format, which does the work.
  */
 #include <errno.h>
 #include <inttypes.h>

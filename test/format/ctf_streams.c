@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "format/ctf.h"
+#include "analysis/format/ctf/ctf.h"
 #include "support/run_suite.h"
 
 #define ALL_MAX (33u << 20)    /* what the buffers may have, and a buffer */

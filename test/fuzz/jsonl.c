@@ -10,9 +10,9 @@
  */
 #include <string.h>
 
-#include "format/escape.h"
-#include "format/lines.h"
-#include "format/rows_read.h"
+#include "analysis/format/common/escape.h"
+#include "analysis/format/csv_json/lines.h"
+#include "analysis/format/csv_json/rows_read.h"
 #include "fuzz/target.h"
 
 static struct pt_row first, second;

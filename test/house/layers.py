@@ -5,8 +5,9 @@
 
 The table says what each folder may include of this project; system headers are
 free.  Public headers (<trace.h>, <posixtrace/...>) are allowed everywhere,
-except that a public header itself includes public headers only.  Atomic
-builtins are looked for on the way, because they too belong to one file alone.
+except that a public header itself includes public headers only.  An include inside
+lib/ is the path from lib/.  Atomic builtins are looked for on the way, because they
+too belong to one file alone; and a folder of lib/analysis has at most 30 files.
 
 usage: layers.py SOURCE_ROOT
 """
@@ -16,8 +17,8 @@ import re
 import sys
 
 # What a layer sees below itself.  process and source are siblings and do not
-# see each other; metrics, format, tools and examples stand above the public
-# line and see no layer at all.
+# see each other; analysis, tools and examples stand above the public line and see no
+# layer below it.  A format sees what formats share, not another format.
 BELOW = {
     "lib/base": [],
     "lib/model": ["base"],
@@ -28,17 +29,32 @@ BELOW = {
     "lib/source": ["base", "model", "ring", "log", "stream"],
     "lib/api": ["base", "model", "ring", "log", "stream", "process", "source"],
     "lib/preload": [],
-    "lib/metrics": [],
-    "lib/format": [],
+    "lib/analysis/format/common": [],
+    "lib/analysis/format/timeline": ["analysis/format/common"],
+    "lib/analysis/format/btf": ["analysis/format/common"],
+    "lib/analysis/format/chrome": ["analysis/format/common", "analysis/format/timeline"],
+    "lib/analysis/format/csv_json": ["analysis/format/common"],
+    "lib/analysis/format/ctf": ["analysis/format/common"],
+    "lib/analysis/format/kiwi": ["analysis/format/common"],
+    "lib/analysis/format/perfetto": ["analysis/format/common", "analysis/format/timeline"],
+    "lib/analysis/format/qnx": ["analysis/format/common"],
+    "lib/analysis/format/qnx_api": ["analysis/format/common", "analysis/format/qnx"],
+    "lib/analysis/format/rkh": ["analysis/format/common"],
+    "lib/analysis/format/shark": ["analysis/format/common"],
+    "lib/analysis/format": ["analysis/format/common"],
+    "lib/analysis/metrics/language": [],
+    "lib/analysis/metrics/engine": ["analysis/metrics/language"],
+    "lib/analysis/metrics/run": ["analysis/metrics/language", "analysis/metrics/engine"],
     "tools": [],
     "examples": [],
     "include": [],
 }
 LAYERS = {name.split("/")[1] for name in BELOW if name.startswith("lib/")}
+MOST_FILES = 30
 ATOMICS_HOME = "lib/base/atomics.h"
 ATOMICS_ELSEWHERE = (
     "include/posixtrace/emit.h",     # a macro in the program's own code cannot include that one
-    "lib/format/word.h",             # nor can what stands above the public line
+    "lib/analysis/format/common/word.h",   # nor can what stands above the public line
 )
 
 INCLUDE = re.compile(r'^\s*#\s*include(?:_next)?\b\s*(.*)$', re.M)
@@ -54,9 +70,9 @@ def strip_comments(text):
 
 
 def folder_of(path):
-    """The row of the table that a file falls under."""
-    for name in BELOW:
-        if path.startswith(name + "/"):
+    """The row of the table that a file falls under: its folder, or the top of one outside lib/."""
+    for name in (path.rpartition("/")[0], path.split("/")[0]):
+        if name in BELOW:
             return name
     return None
 
@@ -82,13 +98,24 @@ def judge(path, kind, target, exists):
         return "a public header includes a private one"
     if not home.startswith("lib/"):
         return None if exists(f"{home}/{target}") else "not a public header, not one of its own"
-    parts = target.split("/")
-    if len(parts) < 2 or parts[0] not in LAYERS:
+    layer = target.rpartition("/")[0]
+    if "lib/" + layer not in BELOW:
         return 'an include inside lib/ has the form "layer/file.h"'
-    own = home.split("/")[1]
-    if parts[0] == own or parts[0] in BELOW[home]:
+    own = home.split("/", 1)[1]
+    if layer == own or layer in BELOW[home]:
         return None if exists(f"lib/{target}") else "no such file"
-    return f"{own} does not stand above {parts[0]}"
+    return f"{own} does not stand above {layer}"
+
+
+def crowded(paths):
+    """Yields the folders that have too many files to be of one concern."""
+    counts = {}
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        counts[folder] = counts.get(folder, 0) + 1
+    for folder, number in sorted(counts.items()):
+        if folder.startswith("lib/analysis/") and number > MOST_FILES:
+            yield f"{folder}: {number} source files, at most {MOST_FILES}: split it by concern"
 
 
 def findings(files):
@@ -114,15 +141,24 @@ def self_check():
     """The rules must catch each of these, or the test means nothing."""
     good = {"lib/base/a.h": "#include <stdint.h>\n", "lib/ring/r.h": '#include "base/a.h"\n',
             "include/trace.h": "#include <time.h>\n", "tools/x.h": "",
+            "lib/analysis/format/common/f.h": "", "lib/analysis/format/ctf/c.h":
+            '#include "analysis/format/common/f.h"\n',
             "tools/m.c": '#include <trace.h>\n#include "x.h"\n/* #include "ring/r.h" */\n'}
     bad = {"lib/base/b.c": '#include "ring/r.h"\n', "lib/model/m.c": '#include "a.h"\n',
            "tools/t.c": '#include "ring/r.h"\n', "lib/process/p.c": '#include "source/s.h"\n',
-           "lib/metrics/m.c": '#include "base/a.h"\n', "lib/log/l.c": "#include NAME\n",
+           "lib/analysis/metrics/run/m.c": '#include "base/a.h"\n',
+           "lib/analysis/format/btf/b.c": '#include "analysis/format/ctf/c.h"\n',
+           "lib/analysis/format/common/c.c": '#include "analysis/format/ctf/c.h"\n',
+           "lib/analysis/format/ctf/d.c": '#include "ctf/c.h"\n',
+           "lib/analysis/format/other/n.c": "#include <stdio.h>\n",
+           "lib/log/l.c": "#include NAME\n",
            "include/posixtrace/e.h": '#include "base/a.h"\n', "lib/new/n.c": "#include <stdio.h>\n",
            "lib/ring/s.c": "#  include <stdatomic.h>\n", "lib/ring/q.c": "#include <base/a.h>\n"}
     assert list(findings(good)) == [], list(findings(good))
     for path, text in bad.items():
         assert list(findings({**good, path: text})), f"{path} passed: {text}"
+    full = [f"lib/analysis/format/ctf/{n}.c" for n in range(MOST_FILES)]
+    assert not list(crowded(full)) and list(crowded(full + ["lib/analysis/format/ctf/c.h"]))
 
 
 def main():
@@ -134,7 +170,7 @@ def main():
             files[path.relative_to(root).as_posix()] = path.read_text(encoding="utf-8")
     if not any(path.startswith("lib/") for path in files):
         sys.exit(f"layers.py: no sources under {root}/lib")
-    found = list(findings(files))
+    found = [*findings(files), *crowded(files)]
     print("\n".join(found) if found else f"{len(files)} files keep to the layers")
     return 1 if found else 0
 

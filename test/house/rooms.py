@@ -89,7 +89,8 @@ class House:
         self.tool = str(shutil.copy(tool, self.folder / "posixtrace"))
         self.library = pathlib.Path(tool).resolve().parent.parent / "lib"
         for library in self.library.rglob("libposixtrace*.so.0"):
-            shutil.copy(library, self.folder / library.name)
+            if library.exists():     # ninja leaves the links of targets that a newer tree has elsewhere
+                shutil.copy(library, self.folder / library.name)
         self.environment = {"PATH": os.environ["PATH"], "LC_ALL": "C",
                             "LD_LIBRARY_PATH": str(self.folder), "ASAN_OPTIONS": "detect_leaks=0"}
 

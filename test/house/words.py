@@ -113,7 +113,7 @@ def folder_of(path):
 
 def paths(root):
     more = [p.relative_to(root).as_posix() for pattern in ("*.md", "docs/**/*.md", "test/**/*.pml",
-            "test/cli/cases/*.case", "lib/metrics/sets/*.metrics") for p in root.glob(pattern)]
+            "test/cli/cases/*.case", "lib/analysis/metrics/sets/*.metrics") for p in root.glob(pattern)]
     return sorted((set(style.files(root)) | set(more)) - set(LEFT_OUT))
 
 

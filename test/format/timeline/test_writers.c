@@ -4,8 +4,8 @@
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
-#include "format/json.h"
-#include "format/protobuf.h"
+#include "analysis/format/common/json.h"
+#include "analysis/format/perfetto/protobuf.h"
 #include "support/run_suite.h"
 
 static struct pt_pb new_pb(void)

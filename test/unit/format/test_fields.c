@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <posixtrace/format.h>
-#include "format/fields_text.h"
-#include "format/number.h"
+#include "analysis/format/common/fields_text.h"
+#include "analysis/format/common/number.h"
 #include "support/run_suite.h"
 
 static posixtrace_layout_t *parse(const char *text)

@@ -5,7 +5,7 @@
  * where this build imports them.
  */
 #include <endian.h>
-#include "format/qnx.h"
+#include "analysis/format/qnx_api/qnx.h"
 #include "qnx_log.h"
 
 /* ---- callbacks ---- */

@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Automata made at random, over traces made at random: what an event does with all the
- * lambdas behind it in one move (lib/metrics/moves.c) is what entering state by state does.
- * For that each automaton has a twin with one more state, which nothing leads to and
- * which another thread's event would leave: such ones make no moves.
+ * lambdas behind it in one move (lib/analysis/metrics/engine/moves.c) is what entering state
+ * by state does.  For that each automaton has a twin with one more state, which nothing leads to
+ * and which another thread's event would leave: such ones make no moves.
  */
 #include <stdarg.h>
 #include <string.h>

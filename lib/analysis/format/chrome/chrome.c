@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Chrome's trace event format (docs/formats/chrome.md): a JSON object, one event a line.
+ *
+ * Times are microseconds with three digits.  Readers make doubles of them, which have no
+ * room for nanoseconds since 1970, so they count from the first event; the time of that one
+ * is told in otherData.
+ *
+ * Flows have a first arrow, further ones and, if the user says which, a last one.  Which
+ * values have begun is kept in a table of fixed size.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/format/chrome/chrome.h"
+
+enum { FLOW_SETS = 4096, FLOW_WAYS = 8 };
+
+/* A process that no process is: its threads are the processors. */
+#define PROCESSORS "4294967295"
+
+struct flow {
+    uint64_t id, used;               /* used 0: a free entry */
+};
+
+struct chrome {
+    struct pt_job *job;
+    struct pt_timeline *timeline;
+    bool absolute, any, any_processor, processors[PT_TL_CPUS];
+    int64_t base, last;
+    uint64_t flow_clock;
+    struct flow flows[FLOW_SETS][FLOW_WAYS];
+    struct pt_json json;
+};
+
+static void separate(struct chrome *c)
+{
+    if (c->any)
+        PT_JSON_TEXT(&c->json, ",\n");
+    c->any = true;
+}
+
+static void put_thread(struct chrome *c, int32_t pid, int32_t tid)
+{
+    PT_JSON_TEXT(&c->json, ",\"pid\":");
+    pt_json_signed(&c->json, pid);
+    PT_JSON_TEXT(&c->json, ",\"tid\":");
+    pt_json_signed(&c->json, tid);
+}
+
+static void put_time(struct chrome *c, int64_t ns)
+{
+    if (ns > c->last)
+        c->last = ns;
+    PT_JSON_TEXT(&c->json, ",\"ts\":");
+    pt_json_microseconds(&c->json, (int64_t)((uint64_t)ns - (uint64_t)c->base));
+}
+
+/* An event up to its name. */
+static void open_event(struct chrome *c, char phase, const struct pt_tl_track *t, int64_t ns)
+{
+    separate(c);
+    PT_JSON_TEXT(&c->json, "{\"ph\":\"");
+    pt_json_char(&c->json, phase);
+    pt_json_char(&c->json, '"');
+    put_thread(c, t->pid, t->tid);
+    put_time(c, ns);
+}
+
+static void put_name(struct chrome *c, const char *name)
+{
+    PT_JSON_TEXT(&c->json, ",\"name\":");
+    pt_json_string(&c->json, name, strlen(name));
+}
+
+static void put_category(struct chrome *c, const struct pt_tl_event *ev)
+{
+    if (ev && ev->type->class_length > 0) {
+        PT_JSON_TEXT(&c->json, ",\"cat\":");
+        pt_json_string(&c->json, ev->type->name, ev->type->class_length);
+    }
+}
+
+static void close_event(struct chrome *c)
+{
+    pt_json_char(&c->json, '}');
+}
+
+static void put_first(void *self, int64_t ns)
+{
+    struct chrome *c = self;
+
+    PT_JSON_TEXT(&c->json, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"posixtrace\","
+                           "\"first-event-ns\":\"");
+    pt_json_signed(&c->json, ns);
+    PT_JSON_TEXT(&c->json, "\",\"ts-0-ns\":\"");
+    c->base = c->absolute ? 0 : ns;
+    c->last = ns;
+    pt_json_signed(&c->json, c->base);
+    PT_JSON_TEXT(&c->json, "\"},\"traceEvents\":[\n");
+}
+
+/* Flows */
+
+static struct flow *flow_of(struct chrome *c, uint64_t id, bool *known)
+{
+    struct flow *set = c->flows[(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) % FLOW_SETS], *f = set;
+
+    *known = true;
+    for (size_t i = 0; i < FLOW_WAYS; i++) {
+        if (set[i].used && set[i].id == id)
+            return &set[i];
+        if (set[i].used < f->used)
+            f = &set[i];
+    }
+    *known = false;
+    if (f->used)
+        pt_job_note(c->job, PT_TL_NOTE_BACK_END, "more flows at once than are remembered: flow "
+                    "%#llx is shown in two parts if it goes on", (unsigned long long)f->id);
+    return f;
+}
+
+/* An end of what has not begun is no arrow. */
+static char phase_of(struct chrome *c, const struct pt_tl_flow *flow)
+{
+    bool known;
+    struct flow *f = flow_of(c, flow->id, &known);
+
+    *f = (struct flow){ flow->id, flow->ends ? 0 : ++c->flow_clock };
+    return flow->ends ? known ? 'f' : '\0' : known ? 't' : 's';
+}
+
+/* Arrows to and from the slice that is there. */
+static void put_flows(struct chrome *c, const struct pt_tl_track *t,
+                      const struct pt_tl_event *ev)
+{
+    for (size_t i = 0; ev && i < ev->flow_count; i++) {
+        char phase = phase_of(c, &ev->flows[i]);
+
+        if (!phase)
+            continue;
+        open_event(c, phase, t, ev->e->ns);
+        PT_JSON_TEXT(&c->json, ",\"cat\":\"flow\",\"name\":\"flow\",\"bp\":\"e\",\"id\":");
+        pt_json_hex(&c->json, ev->flows[i].id);
+        close_event(c);
+    }
+}
+
+/* Events */
+
+static void put_metadata(struct chrome *c, const struct pt_tl_track *t, const char *what,
+                         const char *name)
+{
+    separate(c);
+    PT_JSON_TEXT(&c->json, "{\"ph\":\"M\"");
+    put_thread(c, t->pid, t->tid);
+    put_name(c, what);
+    PT_JSON_TEXT(&c->json, ",\"args\":{\"name\":");
+    pt_json_string(&c->json, name, strlen(name));
+    PT_JSON_TEXT(&c->json, "}}");
+}
+
+static void put_track(void *self, const struct pt_tl_track *t)
+{
+    if (t->pid == 0 && t->tid == 0)
+        put_metadata(self, t, "process_name", "not of a process");
+    else if (t->name[0])
+        put_metadata(self, t, t->tid ? "thread_name" : "process_name", t->name);
+}
+
+static void put_begin(void *self, const struct pt_tl_track *t, int64_t ns, uint32_t label,
+                      const struct pt_tl_event *ev)
+{
+    struct chrome *c = self;
+
+    open_event(c, 'B', t, ns);
+    put_name(c, pt_timeline_label(c->timeline, label));
+    put_category(c, ev);
+    if (ev)
+        pt_chrome_args(&c->json, ev, false);
+    else
+        PT_JSON_TEXT(&c->json, ",\"args\":{\"continued\":true}");
+    close_event(c);
+    put_flows(c, t, ev);
+}
+
+static void put_end(void *self, const struct pt_tl_track *t, int64_t ns, uint32_t label,
+                    const struct pt_tl_event *ev)
+{
+    struct chrome *c = self;
+
+    put_flows(c, t, ev);
+    open_event(c, 'E', t, ns);
+    put_name(c, pt_timeline_label(c->timeline, label));
+    if (ev)
+        pt_chrome_args(&c->json, ev, true);
+    close_event(c);
+}
+
+/* Arrows need a slice: an instant that has some is one of no length. */
+static void put_instant(void *self, const struct pt_tl_track *t, const struct pt_tl_event *ev)
+{
+    struct chrome *c = self;
+
+    open_event(c, ev->flow_count ? 'X' : 'i', t, ev->e->ns);
+    if (ev->flow_count)
+        PT_JSON_TEXT(&c->json, ",\"dur\":0");
+    else
+        PT_JSON_TEXT(&c->json, ",\"s\":\"t\"");
+    put_name(c, ev->type->name);
+    put_category(c, ev);
+    pt_chrome_args(&c->json, ev, false);
+    close_event(c);
+    put_flows(c, t, ev);
+}
+
+static void put_counter(void *self, struct pt_tl_track *process, const struct pt_tl_event *ev,
+                        unsigned option, size_t field)
+{
+    const struct posixtrace_field *f = posixtrace_layout_field(ev->layout, field);
+    const struct posixtrace_value *v = &ev->values[field];
+    struct chrome *c = self;
+    double d = 0;
+
+    if (f->kind == POSIXTRACE_FLOAT) {
+        d = posixtrace_value_float(ev->layout, field, v, 0);
+        if (!(d - d <= 0))
+            return;                  /* not a number that JSON has */
+    }
+    open_event(c, 'C', process, ev->e->ns);
+    put_name(c, pt_timeline_option(c->timeline, option)->text);
+    PT_JSON_TEXT(&c->json, ",\"args\":{\"value\":");
+    if (f->kind == POSIXTRACE_FLOAT)
+        pt_json_float(&c->json, d, f->bits);
+    else if (f->kind == POSIXTRACE_SIGNED)
+        pt_json_signed(&c->json, (int64_t)posixtrace_value_integer(ev->layout, field, v, 0));
+    else
+        pt_json_unsigned(&c->json, posixtrace_value_integer(ev->layout, field, v, 0));
+    PT_JSON_TEXT(&c->json, "}}");
+}
+
+/* Processors */
+
+static void name_processor(struct chrome *c, uint32_t cpu)
+{
+    if (c->processors[cpu])
+        return;
+    c->processors[cpu] = true;
+    if (!c->any_processor) {
+        separate(c);
+        PT_JSON_TEXT(&c->json, "{\"ph\":\"M\",\"pid\":" PROCESSORS ",\"tid\":0,\"name\":"
+                               "\"process_name\",\"args\":{\"name\":\"processors\"}}");
+    }
+    c->any_processor = true;
+    separate(c);
+    PT_JSON_TEXT(&c->json, "{\"ph\":\"M\",\"pid\":" PROCESSORS ",\"tid\":");
+    pt_json_unsigned(&c->json, cpu);
+    PT_JSON_TEXT(&c->json, ",\"name\":\"thread_name\",\"args\":{\"name\":\"processor ");
+    pt_json_unsigned(&c->json, cpu);
+    PT_JSON_TEXT(&c->json, "\"}}");
+}
+
+/* The time that a thread had the processor, when it is over. */
+static void put_time_slice(struct chrome *c, int64_t ns, uint32_t cpu,
+                           const struct pt_tl_runner *r, const char *why)
+{
+    name_processor(c, cpu);
+    separate(c);
+    PT_JSON_TEXT(&c->json, "{\"ph\":\"X\",\"pid\":" PROCESSORS ",\"tid\":");
+    pt_json_unsigned(&c->json, cpu);
+    put_time(c, r->since);
+    PT_JSON_TEXT(&c->json, ",\"dur\":");
+    pt_json_microseconds(&c->json, ns > r->since ? ns - r->since : 0);
+    put_name(c, r->name[0] ? r->name : "thread");
+    PT_JSON_TEXT(&c->json, ",\"args\":{\"pid\":");
+    pt_json_signed(&c->json, r->pid);
+    PT_JSON_TEXT(&c->json, ",\"tid\":");
+    pt_json_signed(&c->json, r->tid);
+    PT_JSON_TEXT(&c->json, ",\"then\":\"");
+    pt_json_text(&c->json, why, strlen(why));
+    PT_JSON_TEXT(&c->json, "\"}}");
+    if (ns > c->last)
+        c->last = ns;
+}
+
+static void put_run(void *self, int64_t ns, uint32_t cpu, const struct pt_tl_runner *prev,
+                    enum pt_tl_leave why, const struct pt_tl_runner *next)
+{
+    static const char *const words[] = { "preempted", "waits", "ends" };
+
+    (void)next;
+    if (prev->tid != 0)
+        put_time_slice(self, ns, cpu, prev, words[why]);
+}
+
+static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
+                     const uint64_t lost[PT_JOB_CAUSES])
+{
+    struct chrome *c = self;
+    bool any = false;
+
+    open_event(c, 'i', t, ns);
+    PT_JSON_TEXT(&c->json, ",\"s\":\"t\",\"name\":\"events lost\",\"args\":{");
+    for (unsigned i = 0; i < PT_JOB_CAUSES; i++) {
+        const char *cause = posixtrace_loss_cause_text(i);
+
+        if (!lost[i])
+            continue;
+        if (any)
+            pt_json_char(&c->json, ',');
+        any = true;
+        pt_json_string(&c->json, cause, strlen(cause));
+        pt_json_char(&c->json, ':');
+        pt_json_unsigned(&c->json, lost[i]);
+    }
+    PT_JSON_TEXT(&c->json, "}}");
+}
+
+static const struct pt_tl_ops ops = {
+    put_first, put_track, put_begin, put_end, put_instant, put_counter, put_run, put_lost
+};
+
+/* Who has a processor now has it to the end. */
+static void finish(struct chrome *c)
+{
+    int64_t end = c->last;
+
+    for (uint32_t cpu = 0; cpu < PT_TL_CPUS; cpu++) {
+        const struct pt_tl_runner *r = pt_timeline_runner(c->timeline, cpu);
+
+        if (r->tid != 0)
+            put_time_slice(c, end, cpu, r, "runs on");
+    }
+    PT_JSON_TEXT(&c->json, "\n]}\n");
+    pt_json_flush(&c->json);
+}
+
+static int work(struct chrome *c)
+{
+    const char *time = pt_job_option(c->job, "time", 0);
+
+    c->absolute = time && strcmp(time, "1970") == 0;
+    if (time && !c->absolute && strcmp(time, "first") != 0)
+        return pt_job_fail(c->job, EINVAL, "option time=%s: say first or 1970", time);
+    c->timeline = pt_timeline_new(c->job, &ops, c);
+    while (c->timeline && pt_timeline_next(c->timeline) && !c->json.failed)
+        ;
+    if (c->job->error)
+        return c->job->error;
+    if (!c->json.failed) {
+        pt_timeline_end(c->timeline);
+        finish(c);
+    }
+    return c->json.failed ? pt_job_fail_file(c->job) : 0;
+}
+
+static int write_chrome(struct pt_job *job)
+{
+    struct chrome *c = calloc(1, sizeof *c);
+    int error;
+
+    if (!c)
+        return pt_job_fail(job, ENOMEM, "no memory for the output");
+    c->job = job;
+    c->json.file = job->file;
+    error = work(c);
+    pt_timeline_free(c->timeline);
+    free(c);
+    return error;
+}
+
+static const struct posixtrace_format_option options[] = {
+    PT_TL_OPTION_LINES,
+    { "time", "first: times count from the first event (default); 1970: since 1970" },
+    { NULL, NULL }
+};
+
+const struct pt_format pt_format_chrome = {
+    .about = { .name = "chrome", .about = "Chrome trace events (JSON)", .exports = true,
+               .options = options },
+    .write = write_chrome,
+};

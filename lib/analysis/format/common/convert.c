@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* posixtrace_export and _import: check what is asked, then let the format work. */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include "analysis/format/common/format.h"
+
+#define NOTES_OF_A_KIND 20u
+#define PROGRESS_EVERY  0x3fffu
+#define AHEAD           64u
+
+int pt_job_fail(struct pt_job *job, int error, const char *text, ...)
+{
+    va_list arguments;
+
+    if (job->error)
+        return job->error;
+    va_start(arguments, text);
+    vsnprintf(job->c->error, sizeof job->c->error, text, arguments);
+    va_end(arguments);
+    return job->error = error;
+}
+
+int pt_job_fail_file(struct pt_job *job)
+{
+    int error = errno ? errno : EIO;
+
+    return pt_job_fail(job, error, "%s %s: %s",
+                       job->builder ? "cannot read" : "cannot write",
+                       job->c->name ? job->c->name : "the file", strerror(error));
+}
+
+bool pt_job_losses(const struct pt_job *job, uint64_t lost[PT_JOB_CAUSES])
+{
+    struct posixtrace_info info;
+
+    if (posixtrace_get_info(job->trid, &info) != 0)
+        return false;
+    memcpy(lost, info.lost, sizeof info.lost);
+    return posixtrace_lost(job->trid, POSIXTRACE_LOST_SWITCHES,
+                           &lost[POSIXTRACE_LOST_SWITCHES]) == 0;
+}
+
+uint64_t pt_job_lost(const struct pt_job *job)
+{
+    uint64_t lost[PT_JOB_CAUSES], sum = 0;
+
+    if (!pt_job_losses(job, lost))
+        return 0;
+    for (unsigned i = 0; i < PT_JOB_CAUSES; i++)
+        sum += lost[i];
+    return sum;
+}
+
+static void tell(struct pt_job *job, unsigned kind, const char *text, va_list arguments)
+{
+    char words[300];
+
+    if (!job->c->note || kind >= sizeof job->notes / sizeof *job->notes ||
+        job->notes[kind]++ >= NOTES_OF_A_KIND)
+        return;
+    vsnprintf(words, sizeof words, text, arguments);
+    job->c->note(job->c->context, words);
+}
+
+void pt_job_note(struct pt_job *job, unsigned kind, const char *text, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, text);
+    tell(job, kind, text, arguments);
+    va_end(arguments);
+}
+
+void pt_job_left_out(struct pt_job *job, unsigned kind, const char *why, ...)
+{
+    va_list arguments;
+
+    job->c->left_out++;
+    if (!why)
+        return;
+    va_start(arguments, why);
+    tell(job, kind, why, arguments);
+    va_end(arguments);
+}
+
+bool pt_job_progress(struct pt_job *job, uint64_t done)
+{
+    if ((done & PROGRESS_EVERY) || !job->c->progress ||
+        job->c->progress(job->c->context, done) == 0)
+        return true;
+    pt_job_fail(job, ECANCELED, "stopped after %llu events", (unsigned long long)job->c->events);
+    return false;
+}
+
+/* Counts one more; false: the user does not want to wait for the rest. */
+static bool count(struct pt_job *job)
+{
+    return pt_job_progress(job, ++job->c->events);
+}
+
+/* Reads on; false: there is nothing, or job->error is set. */
+static bool read_ahead(struct pt_job *job)
+{
+    size_t got = 0;
+    int error = posixtrace_next_events(job->trid, job->ahead, job->ahead_room, &got);
+
+    if (error)
+        pt_job_fail(job, error, "cannot read events: %s", strerror(error));
+    job->ahead_at = 0;
+    job->ahead_count = got;
+    return got > 0;
+}
+
+int pt_job_next(struct pt_job *job, struct posixtrace_event *event)
+{
+    if (job->error || (job->ahead_at == job->ahead_count && !read_ahead(job)))
+        return 0;
+    *event = job->ahead[job->ahead_at++];
+    return count(job);
+}
+
+bool pt_job_add(struct pt_job *job, const struct posixtrace_event *event)
+{
+    int error = posixtrace_log_builder_add(job->builder, event);
+
+    if (error)
+        pt_job_fail(job, error, "event %llu, '%s': %s",
+                    (unsigned long long)job->c->events + 1, event->name,
+                    error == ENOSPC ? "the disk is full, or it is one more than the 1023 event "
+                                      "types that a log holds" : strerror(error));
+    return !error && count(job);
+}
+
+bool pt_job_describe(struct pt_job *job, const char *event_name, const char *description)
+{
+    int error = posixtrace_log_builder_describe(job->builder, event_name, description);
+
+    if (error && error != EEXIST)
+        pt_job_fail(job, error, "cannot describe '%s' as '%s': %s", event_name, description,
+                    strerror(error));
+    return !error || error == EEXIST;
+}
+
+/* What stands behind the name in "name=value" or "name"; NULL: another name. */
+static const char *value_of(const char *option, const char *name)
+{
+    size_t length = strlen(name);
+
+    if (strncmp(option, name, length) != 0)
+        return NULL;
+    if (option[length] == '=')
+        return option + length + 1;
+    return option[length] ? NULL : "";
+}
+
+const char *pt_job_option(const struct pt_job *job, const char *name, size_t n)
+{
+    const char *const *options = job->c->options;
+
+    for (; options && *options; options++) {
+        const char *value = value_of(*options, name);
+
+        if (value && n-- == 0)
+            return value;
+    }
+    return NULL;
+}
+
+static bool options_are_known(struct pt_job *job)
+{
+    for (const char *const *o = job->c->options; o && *o; o++) {
+        const struct posixtrace_format_option *known = job->format->about.options;
+
+        while (known && known->name && !value_of(*o, known->name))
+            known++;
+        if (!known || !known->name) {
+            pt_job_fail(job, EINVAL, "format %s has no option '%s'", job->format->about.name, *o);
+            return false;
+        }
+    }
+    return true;
+}
+
+static int begin(struct pt_job *job, const char *name, bool directory)
+{
+    const struct posixtrace_format *about;
+    size_t i = 0;
+
+    job->c->events = job->c->left_out = 0;
+    job->c->error[0] = '\0';
+    while (pt_formats[i] && strcmp(pt_formats[i]->about.name, name) != 0)
+        i++;
+    job->format = pt_formats[i];
+    if (!job->format)
+        return pt_job_fail(job, EINVAL, "there is no format '%s'", name);
+    about = &job->format->about;
+    if (about->unavailable && !(job->builder ? about->imports : about->exports))
+        return pt_job_fail(job, ENOTSUP, "format %s: %s", name, about->unavailable);
+    if (!(job->builder ? job->format->read : job->format->write))
+        return pt_job_fail(job, ENOTSUP, "format %s cannot be %s", name,
+                           job->builder ? "imported" : "exported");
+    if (about->is_directory != directory)
+        return pt_job_fail(job, EINVAL, "a trace in format %s is a %s", name,
+                           directory ? "file, not a directory" : "directory, not a file");
+    return options_are_known(job) ? 0 : job->error;
+}
+
+static int export(struct pt_job *job, const char *format)
+{
+    struct posixtrace_event ahead[AHEAD];
+    int error = begin(job, format, job->directory != NULL);
+
+    job->ahead = ahead;
+    job->ahead_room = AHEAD;
+    if (!error)
+        error = posixtrace_fields_create(job->trid, &job->fields);
+    if (!error) {
+        errno = 0;
+        error = job->format->write(job);
+        posixtrace_fields_free(job->fields);
+    }
+    if (!error && job->file && (fflush(job->file) != 0 || ferror(job->file)))
+        error = pt_job_fail_file(job);
+    return error;
+}
+
+int posixtrace_export(trace_id_t trid, const char *format, FILE *to,
+                      struct posixtrace_conversion *conversion)
+{
+    struct pt_job job = { .c = conversion, .trid = trid, .file = to };
+
+    return format && to && conversion ? export(&job, format) : EINVAL;
+}
+
+int posixtrace_export_directory(trace_id_t trid, const char *format, const char *directory,
+                                struct posixtrace_conversion *conversion)
+{
+    struct pt_job job = { .c = conversion, .trid = trid, .directory = directory };
+
+    return format && directory && conversion ? export(&job, format) : EINVAL;
+}
+
+static int import(struct pt_job *job, const char *format)
+{
+    int error = begin(job, format, job->directory != NULL);
+
+    errno = 0;
+    return error ? error : job->format->read(job);
+}
+
+int posixtrace_import(const char *format, FILE *from, posixtrace_log_builder_t *builder,
+                      struct posixtrace_conversion *conversion)
+{
+    struct pt_job job = { .c = conversion, .builder = builder, .file = from };
+
+    return format && from && builder && conversion ? import(&job, format) : EINVAL;
+}
+
+int posixtrace_import_directory(const char *format, const char *directory,
+                                posixtrace_log_builder_t *builder,
+                                struct posixtrace_conversion *conversion)
+{
+    struct pt_job job = { .c = conversion, .builder = builder, .directory = directory };
+
+    return format && directory && builder && conversion ? import(&job, format) : EINVAL;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See timeline.h: one event after the other, to the back end. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/format/timeline/timeline_state.h"
+
+struct pt_timeline *pt_timeline_new(struct pt_job *job, const struct pt_tl_ops *ops, void *self)
+{
+    struct pt_timeline *tl = calloc(1, sizeof *tl);
+
+    if (!tl) {
+        pt_job_fail(job, ENOMEM, "no memory for the tracks");
+        return NULL;
+    }
+    tl->job = job;
+    tl->ops = ops;
+    tl->self = self;
+    if (pt_tl_options_read(tl))
+        return tl;
+    pt_timeline_free(tl);
+    return NULL;
+}
+
+void pt_timeline_free(struct pt_timeline *tl)
+{
+    if (!tl)
+        return;
+    pt_tl_options_free(tl);
+    pt_tl_types_free(tl);
+    free(tl->cpus);
+    free(tl);
+}
+
+/* A value that identifies: of text and bytes a hash (FNV-1a), which may collide. */
+static uint64_t identity(const struct pt_tl_event *ev, size_t field)
+{
+    const struct posixtrace_field *f = posixtrace_layout_field(ev->layout, field);
+    const struct posixtrace_value *v = &ev->values[field];
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+    if (!f->array && f->kind < POSIXTRACE_STRING)
+        return posixtrace_value_integer(ev->layout, field, v, 0);
+    for (size_t i = 0; i < v->count; i++)
+        h = (h ^ ((const uint8_t *)v->at)[i]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+static void find_flows(struct pt_timeline *tl, const struct pt_tl_type *t)
+{
+    struct pt_tl_event *ev = &tl->ev;
+
+    for (unsigned i = 0; i < tl->option_count && ev->flow_count < PT_TL_FLOWS; i++) {
+        int what = tl->options[i].what;
+
+        if ((t->good >> i & 1) && what != PT_TL_COUNTER)
+            ev->flows[ev->flow_count++] =
+                (struct pt_tl_flow){ identity(ev, t->fields[i]), what == PT_TL_FLOW_END };
+    }
+}
+
+static void count(struct pt_timeline *tl, const struct pt_tl_track *t)
+{
+    const struct pt_tl_type *type = tl->ev.type;
+    struct pt_tl_track *process = NULL;
+
+    for (unsigned i = 0; i < tl->option_count; i++) {
+        if (!(type->good >> i & 1) || tl->options[i].what != PT_TL_COUNTER)
+            continue;
+        if (!process)
+            process = pt_tl_track_of(tl, t->pid, 0, "");
+        tl->ops->counter(tl->self, process, &tl->ev, i, type->fields[i]);
+    }
+}
+
+/* Fields of the event in tl->ev. */
+static void see(struct pt_timeline *tl, struct pt_tl_type *type, const struct posixtrace_event *e)
+{
+    struct pt_tl_event *ev = &tl->ev;
+    const posixtrace_layout_t *layout = posixtrace_fields_layout(tl->job->fields, e->id);
+
+    ev->e = e;
+    ev->type = type;
+    ev->misfit = layout && posixtrace_layout_split(layout, e->data, e->data_len, ev->values,
+                                                   &ev->fields) != 0;
+    ev->layout = ev->misfit ? NULL : layout;
+    ev->ignores = layout || e->id >= POSIX_TRACE_UNNAMED_USEREVENT ? NULL : pt_tl_ignores(tl, e);
+    ev->flow_count = 0;
+    if (type->options && ev->layout) {
+        if (type->resolved != layout)
+            pt_tl_type_resolve(tl, type, layout);
+        find_flows(tl, type);
+    }
+}
+
+static void begin(struct pt_timeline *tl, struct pt_tl_track *t, uint32_t label)
+{
+    if (t->depth == PT_TL_OPEN) {
+        t->beyond++;
+        if (!tl->told_deep)
+            pt_job_note(tl->job, PT_TL_NOTE_DEEP, "thread %ld has more than %d slices open at "
+                        "once; those within are shown as instants, also of other threads",
+                        (long)t->tid, PT_TL_OPEN);
+        tl->told_deep = true;
+        tl->ops->instant(tl->self, t, &tl->ev);
+        return;
+    }
+    t->open[t->depth++] = (uint16_t)label;
+    tl->ops->begin(tl->self, t, tl->ev.e->ns, label, &tl->ev);
+}
+
+/* Those above the one that ends: ended, and begun again if they go on. */
+static void end_at(struct pt_timeline *tl, struct pt_tl_track *t, unsigned place, bool again)
+{
+    int64_t ns = tl->ev.e->ns;
+    uint32_t label = t->open[place];
+    unsigned above = t->depth - place - 1u;
+
+    for (unsigned i = t->depth; i-- > place + 1u;)
+        tl->ops->end(tl->self, t, ns, t->open[i], NULL);
+    tl->ops->end(tl->self, t, ns, label, &tl->ev);
+    t->depth = (uint16_t)place;
+    for (unsigned i = 0; i < above && again; i++) {
+        t->open[t->depth++] = t->open[place + 1u + i];
+        tl->ops->begin(tl->self, t, ns, t->open[t->depth - 1u], NULL);
+    }
+    if (above && again && !tl->told_crossed)
+        pt_job_note(tl->job, PT_TL_NOTE_CROSSED, "thread %ld ends a slice while one that began "
+                    "later is open; such slices are cut in two", (long)t->tid);
+    tl->told_crossed |= above && again;
+}
+
+/* False: it has not begun. */
+static bool end(struct pt_timeline *tl, struct pt_tl_track *t, uint32_t label)
+{
+    unsigned i = t->depth;
+    bool ends_thread = tl->ev.type->role == PT_TL_ENDS_THREAD;
+
+    if (ends_thread) {
+        t->beyond = 0;
+    } else if (t->beyond > 0) {
+        t->beyond--;
+        return false;
+    }
+    while (i > 0 && t->open[i - 1] != label)
+        i--;
+    if (i == 0)
+        return false;
+    end_at(tl, t, i - 1, !ends_thread);
+    return true;
+}
+
+static void show(struct pt_timeline *tl, struct pt_tl_track *t)
+{
+    const struct pt_tl_type *type = tl->ev.type;
+    bool shown;
+
+    if (type->role >= PT_TL_IN && pt_tl_switch(tl, t))
+        return;
+    if (type->role == PT_TL_BEGINS_THREAD)
+        t->ended = false;
+    if (t->ended)
+        pt_tl_ended_acts(tl, t);
+    else if (type->role == PT_TL_ENDS_THREAD)
+        pt_tl_thread_ends(tl, t);
+    if (type->begin < 0 && type->end < 0) {
+        tl->ops->instant(tl->self, t, &tl->ev);
+        return;
+    }
+    shown = type->end >= 0 && end(tl, t, (uint32_t)type->end);
+    if (type->begin >= 0)
+        begin(tl, t, (uint32_t)type->begin);
+    else if (!shown)
+        tl->ops->instant(tl->self, t, &tl->ev);
+}
+
+bool pt_timeline_next(struct pt_timeline *tl)
+{
+    struct posixtrace_event e;
+    struct pt_tl_type *type;
+    struct pt_tl_track *t;
+
+    if (!pt_job_next(tl->job, &e))
+        return false;
+    if (tl->clock++ == 0)
+        tl->ops->first(tl->self, e.ns);
+    if (tl->clock == 1 || e.ns > tl->last_ns)
+        tl->last_ns = e.ns;
+    type = pt_tl_type_of(tl, &e);
+    if (!type)
+        return false;
+    see(tl, type, &e);
+    t = pt_tl_track_of(tl, e.pid, e.tid, e.thread_name);
+    show(tl, t);
+    if (type->good && tl->ev.layout)
+        count(tl, t);
+    return !tl->job->error;
+}
+
+static bool is_any(const uint64_t lost[PT_JOB_CAUSES])
+{
+    for (unsigned i = 0; i < PT_JOB_CAUSES; i++)
+        if (lost[i])
+            return true;
+    return false;
+}
+
+static void tell_loss_of_thread(struct pt_timeline *tl, const struct posixtrace_thread_info *t)
+{
+    uint64_t lost[PT_JOB_CAUSES] = { 0 };
+
+    memcpy(lost, t->lost, sizeof t->lost);
+    if (is_any(lost) && (t->pid || t->tid))
+        tl->ops->lost(tl->self, pt_tl_track_of(tl, t->pid, t->tid, t->name), tl->last_ns, lost);
+}
+
+/* Per thread and in all: the sum also has what belongs to no thread. */
+static void tell_loss(struct pt_timeline *tl)
+{
+    struct posixtrace_thread_info thread;
+    uint64_t lost[PT_JOB_CAUSES];
+    size_t cursor = 0;
+    int unavailable = 0;
+
+    if (!pt_job_losses(tl->job, lost) || !is_any(lost))
+        return;
+    while (posixtrace_thread_getnext(tl->job->trid, &cursor, &thread, &unavailable) == 0 &&
+           !unavailable)
+        tell_loss_of_thread(tl, &thread);
+    tl->ops->lost(tl->self, pt_tl_track_of(tl, 0, 0, ""), tl->last_ns, lost);
+}
+
+void pt_timeline_end(struct pt_timeline *tl)
+{
+    if (tl->job->error)
+        return;
+    if (tl->clock++ == 0)
+        tl->ops->first(tl->self, 0);
+    tell_loss(tl);
+    pt_tl_options_unmet(tl);
+}
+
+const char *pt_timeline_label(const struct pt_timeline *tl, uint32_t label)
+{
+    return tl->labels[label];
+}
+
+const struct pt_tl_option *pt_timeline_option(const struct pt_timeline *tl, unsigned option)
+{
+    return &tl->options[option];
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Measurements whose lengths are bounds, see bounds.h: what of them counts, the tellings
+ * of their threads, and the line in which they wait.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/metrics/engine/bounds_share.h"
+
+/* As many tellings come in a second as a thread makes calls, or a hundred. */
+#define WAIT_NS INT64_C(1000000000)
+
+enum { LINE_MAX_WAITING = 65536 };
+
+struct pt_pending {
+    TAILQ_ENTRY(pt_pending) in_line;
+    LIST_ENTRY(pt_pending) of_thread;
+    struct posixtrace_measurement m;
+    struct pt_share share;
+    struct pt_thread *thread;   /* while it waits */
+    bool waits;
+};
+
+/* ---- what counts ---- */
+
+static bool holds(const struct pt_engine *e, const struct pt_ran *ran)
+{
+    return ran->known && ran->gap == e->gap;
+}
+
+/* The state has counted until then.  Before the last telling, where a time in the past
+ * was taken from the data of an event, nothing is known any more. */
+static void count(const struct pt_engine *e, const struct pt_ran *ran, struct pt_share *s,
+                  int64_t to)
+{
+    if (holds(e, ran) && s->from < ran->ns) {
+        pt_ns_add(&s->open, pt_ns_max(pt_ns_span(s->from, pt_ns_min(to, ran->ns)), 0));
+        s->from = ran->ns;
+    }
+    if (to <= s->from)
+        return;
+    pt_ns_add(&s->counted, pt_ns_span(s->from, to));
+    pt_ns_add(&s->in_piece, pt_ns_span(s->from, to));
+    s->from = to;
+}
+
+static struct pt_share *share_of(struct pt_engine *e, struct pt_automaton *a)
+{
+    if (!a->share) {
+        a->share = calloc(1, sizeof *a->share);
+        if (a->share)
+            LIST_INSERT_HEAD(&a->thread->shares, a->share, of_thread);
+        else
+            e->stopped = e->stopped ? e->stopped : ENOMEM;
+    }
+    return a->share;
+}
+
+static void begin(struct pt_engine *e, struct pt_automaton *a)
+{
+    struct pt_share *s = share_of(e, a);
+
+    if (!s)
+        return;
+    s->first = a->thread->ran;
+    s->first.known = holds(e, &a->thread->ran);
+    s->counted = s->in_piece = s->in_before = s->least = s->most = s->open = 0;
+    s->ends = false;
+    s->whole = true;
+}
+
+void pt_bounds_enter(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
+                     int64_t stamp)
+{
+    enum pt_kind kind = m->metric->states[a->hot->state].kind;
+    uint8_t leaves = m->leaves[a->hot->state];
+    struct pt_share *s = a->share;
+
+    if (s && s->counts == PT_COUNTS_PERHAPS && kind == PT_KIND_COND)
+        return;
+    if (s && s->counts == PT_COUNTS)
+        count(e, &a->thread->ran, s, stamp);
+    else if (s && s->counts == PT_COUNTS_PERHAPS && kind == PT_KIND_IN)
+        pt_ns_add(&s->open, pt_ns_max(pt_ns_span(s->from, stamp), 0));
+    if (s)
+        s->counts = PT_COUNTS_NOT;
+    if (kind == PT_KIND_BEGIN)
+        begin(e, a);
+    if (!s || !leaves || !a->hot->measuring)
+        return;
+    s->counts = kind == PT_KIND_IN ? PT_COUNTS : PT_COUNTS_PERHAPS;
+    s->from = stamp;
+    s->ends |= (leaves & PT_LEAVES_END) != 0;
+}
+
+/* ---- tellings ---- */
+
+/* last: NULL if there is none behind it. */
+static void resolve(struct pt_pending *p, const struct pt_ran *last)
+{
+    struct pt_share *s = &p->share;
+    int64_t least;
+
+    if (!p->waits)
+        return;
+    if (last) {
+        pt_share_narrow(s, last);
+    } else {
+        pt_share_end_piece(s, s->in_before, &p->thread->before, &p->thread->ran);
+        pt_ns_add(&s->most, s->in_piece);
+    }
+    s->most = pt_ns_max(pt_ns_min(s->most, s->counted), 0);
+    s->least = pt_ns_min(s->least, s->most);
+    least = p->m.length_ns - (s->counted - s->least) - s->open;
+    p->m.length_ns -= s->counted - s->most;
+    if (s->ends && (s->least < s->counted || s->open > 0))
+        least = 0;
+    p->m.least_ns = pt_ns_min(pt_ns_max(least, 0), p->m.length_ns);
+    p->m.bound = p->m.least_ns < p->m.length_ns;
+    LIST_REMOVE(p, of_thread);
+    p->waits = false;
+}
+
+static void release(struct pt_engine *e)
+{
+    struct pt_pending *p;
+
+    while ((p = TAILQ_FIRST(&e->line)) != NULL) {
+        if (p->waits && e->waiting <= LINE_MAX_WAITING &&
+            pt_ns_span(p->m.end_ns, e->now) <= WAIT_NS)
+            return;
+        resolve(p, NULL);
+        TAILQ_REMOVE(&e->line, p, in_line);
+        e->waiting--;
+        if (!e->stopped)
+            e->stopped = e->measured(e->context, &p->m);
+        free(p);
+    }
+}
+
+/* Nothing of it comes behind now: the better of both ways. */
+static void tell_pending(struct pt_pending *p, const struct pt_ran *before,
+                         const struct pt_ran *last, const struct pt_ran *now)
+{
+    struct pt_share *s = &p->share, other = *s;
+
+    pt_share_tell(s, before, last, now, false);
+    pt_share_end_piece(s, s->in_before, last, now);
+    pt_share_tell(&other, before, last, now, true);
+    pt_share_end_piece(&other, other.in_before, before, now);
+    s->least = pt_ns_max(s->least, other.least);
+    s->most = pt_ns_min(s->most, other.most);
+    resolve(p, now);
+}
+
+/* Of the thread, its automata and its measurements that wait. */
+static void tell(struct pt_engine *e, struct pt_thread *t, struct pt_ran now)
+{
+    struct pt_ran last = t->ran;
+    struct pt_pending *p, *next;
+    struct pt_share *s;
+    bool dropped;
+
+    last.known = holds(e, &last);
+    t->before.known = t->before.known && holds(e, &t->before);
+    if (last.known && now.ns < last.ns)
+        return;
+    if (last.known && !pt_ran_follow(&now, &last))
+        last.known = false;
+    else if (last.known)
+        pt_ran_precede(&last, &now);
+    dropped = t->before.known && last.known && !pt_ran_is_worth(&t->before, &last);
+    LIST_FOREACH(s, &t->shares, of_thread) {
+        if (s->counts == PT_COUNTS)
+            count(e, &t->ran, s, now.ns);
+        s->first.known &= last.known;
+        pt_share_tell(s, &t->before, &last, &now, dropped);
+    }
+    for (p = LIST_FIRST(&t->pending); p; p = next) {
+        next = LIST_NEXT(p, of_thread);
+        p->share.first.known &= last.known;
+        tell_pending(p, &t->before, &last, &now);
+    }
+    if (!dropped)
+        t->before = last;
+    t->ran = now;
+    release(e);
+}
+
+void pt_bounds_event(struct pt_engine *e, struct pt_thread *thread,
+                     const struct posixtrace_event *event, bool is_switch)
+{
+    uint64_t data[2];
+    int64_t more;
+
+    if (is_switch && !e->switches) {
+        e->switches = true;
+        e->bounds = false;
+        pt_bounds_settle(e);
+    }
+    if (e->switches)
+        return;
+    e->bounds = true;
+    if (!thread || event->data_len < sizeof data)
+        return;
+    memcpy(data, event->data, sizeof data);
+    if (data[0] > (uint64_t)PT_NS_MAX)
+        return;
+    more = data[1] < (uint64_t)PT_NS_MAX ? (int64_t)data[1] : PT_NS_MAX;
+    tell(e, thread, (struct pt_ran){ .ns = event->ns, .least = (int64_t)data[0],
+                                     .most = (int64_t)data[0] + more, .gap = e->gap,
+                                     .known = true });
+}
+
+/* ---- measurements ---- */
+
+static bool is_bounded(const struct pt_engine *e, const struct pt_machine *m,
+                       const struct posixtrace_measurement *measurement)
+{
+    return e->bounds && m->leaves && !measurement->unknown;
+}
+
+void pt_bounds_of_change(const struct pt_engine *e, const struct pt_machine *m,
+                         const struct pt_automaton *a, int64_t before,
+                         struct posixtrace_measurement *measurement)
+{
+    if (!m->metric->change || !is_bounded(e, m, measurement))
+        return;
+    measurement->length_ns = pt_ns_max(a->length, before);
+    measurement->bound = measurement->length_ns > 0;
+}
+
+static void join(struct pt_engine *e, const struct posixtrace_measurement *m,
+                 const struct pt_automaton *a, bool waits)
+{
+    struct pt_pending *p = calloc(1, sizeof *p);
+
+    if (!p) {
+        e->stopped = ENOMEM;
+        return;
+    }
+    p->m = *m;
+    p->waits = waits;
+    p->thread = a->thread;
+    if (waits) {
+        p->share = *a->share;
+        p->share.counts = PT_COUNTS_NOT;
+        LIST_INSERT_HEAD(&a->thread->pending, p, of_thread);
+    }
+    TAILQ_INSERT_TAIL(&e->line, p, in_line);
+    e->waiting++;
+    release(e);
+}
+
+void pt_bounds_deliver(struct pt_engine *e, const struct pt_machine *m,
+                       const struct pt_automaton *a, struct posixtrace_measurement *measurement)
+{
+    const struct pt_share *s = a->share;
+    bool waits = false;
+
+    if (is_bounded(e, m, measurement) && !measurement->bound) {
+        waits = s && s->whole && (s->counted > 0 || s->open > 0);
+        measurement->bound = !(s && s->whole) && measurement->length_ns > 0;
+    }
+    measurement->least_ns = measurement->bound || measurement->unknown ? 0
+                                                                       : measurement->length_ns;
+    if (waits || !TAILQ_EMPTY(&e->line))
+        join(e, measurement, a, waits);
+    else
+        e->stopped = e->measured(e->context, measurement);
+}
+
+void pt_bounds_settle(struct pt_engine *e)
+{
+    struct pt_pending *p;
+
+    TAILQ_FOREACH(p, &e->line, in_line)
+        resolve(p, NULL);
+    release(e);
+}
+
+void pt_bounds_drop(struct pt_automaton *a)
+{
+    if (a->share)
+        LIST_REMOVE(a->share, of_thread);
+    free(a->share);
+    a->share = NULL;
+}
+
+void pt_bounds_forget(struct pt_engine *e, struct pt_thread *thread)
+{
+    struct pt_pending *p;
+
+    while ((p = LIST_FIRST(&thread->pending)) != NULL)
+        resolve(p, NULL);
+    for (size_t i = 0; i < e->count; i++)
+        pt_bounds_drop(&thread->automata[i]);
+    release(e);
+}
+
+void pt_bounds_deinit(struct pt_engine *e)
+{
+    struct pt_pending *p;
+
+    while ((p = TAILQ_FIRST(&e->line)) != NULL) {
+        if (p->waits)
+            LIST_REMOVE(p, of_thread);
+        TAILQ_REMOVE(&e->line, p, in_line);
+        free(p);
+    }
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See reader.h. */
+#include <errno.h>
+#include <string.h>
+#ifndef PT_METRICS_POSIX
+#include <posixtrace/attr.h>
+#include <posixtrace/info.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+#include "analysis/metrics/run/reader.h"
+
+int pt_reader_rewind(trace_id_t trid)
+{
+    int error = posix_trace_rewind(trid);
+
+    /* A stream that is being traced has no begin to go back to, nor has a pipe. */
+    return error == EINVAL || error == ESPIPE ? 0 : error;
+}
+
+#ifdef PT_METRICS_POSIX
+
+enum { DATA_MAX = 4096 };   /* of which the metrics look at the first 16 */
+
+int pt_reader_next(trace_id_t trid, struct posixtrace_event *event, size_t most, size_t *count,
+                   int *gap)
+{
+    static _Thread_local char data[DATA_MAX];
+    struct posix_trace_event_info info;
+    uintptr_t thread = 0;
+    int unavailable = 0;
+    size_t len;
+    int error = posix_trace_trygetnext_event(trid, &info, data, sizeof data, &len, &unavailable);
+
+    (void)most;
+    *gap = 0;
+
+    /* Not of a pre-recorded stream, whose next event comes at once, or none. */
+    if (error == EINVAL)
+        error = posix_trace_getnext_event(trid, &info, data, sizeof data, &len, &unavailable);
+    *count = !error && !unavailable;
+    if (*count == 0)
+        return error;
+    memcpy(&thread, &info.posix_thread_id,
+           sizeof thread < sizeof info.posix_thread_id ? sizeof thread
+                                                       : sizeof info.posix_thread_id);
+    *event = (struct posixtrace_event){
+        .ns = info.posix_timestamp.tv_sec * INT64_C(1000000000) + info.posix_timestamp.tv_nsec,
+        .thread_id = thread, .data = data, .data_len = len, .id = info.posix_event_id,
+        .thread_name = "", .name = "", .pid = info.posix_pid };
+    return 0;
+}
+
+/* The standard has no count of a type's events. */
+bool pt_reader_hides_losses(trace_id_t trid)
+{
+    (void)trid;
+    return false;
+}
+
+int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid)
+{
+    trace_attr_t own;
+    int error = posix_trace_attr_init(&own);
+
+    (void)attr;
+    if (error)
+        return error;
+    posix_trace_attr_setstreamfullpolicy(&own, POSIX_TRACE_LOOP);
+    error = posix_trace_create(0, &own, trid);
+    posix_trace_attr_destroy(&own);
+    return error;
+}
+
+#else
+
+static bool has_none(trace_id_t trid, trace_event_id_t id)
+{
+    uint64_t count;
+
+    return posixtrace_event_count(trid, id, &count) == 0 && count == 0;
+}
+
+/* What a full stream loses is between a STOP and a START, too; what the log itself has lost may
+ * have been the marks, and is no gap before its first event. */
+bool pt_reader_hides_losses(trace_id_t trid)
+{
+    struct posixtrace_info info;
+
+    if (posixtrace_get_info(trid, &info) != 0 || info.end == POSIXTRACE_END_ACTIVE ||
+        info.lost[POSIXTRACE_LOST_LOG_FULL] || info.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] ||
+        info.lost[POSIXTRACE_LOST_LOG_ERROR] || !has_none(trid, POSIX_TRACE_OVERFLOW))
+        return false;
+    return info.lost[POSIXTRACE_LOST_OVERWRITTEN] || info.lost[POSIXTRACE_LOST_NO_MEMORY] ||
+           info.lost[POSIXTRACE_LOST_NESTED] ||
+           (info.lost[POSIXTRACE_LOST_FULL] && has_none(trid, POSIX_TRACE_STOP));
+}
+
+/* Context switches, which decide about the clock, need a log; nobody reads it. */
+static int create_with_switches(trace_attr_t *attr, trace_id_t *trid)
+{
+    int fd = memfd_create("posixtrace-event-cost", MFD_CLOEXEC), error;
+
+    if (fd < 0)
+        return errno;
+    error = posixtrace_attr_setswitches(attr, 1);
+    if (error == 0)
+        error = posix_trace_create_withlog(0, attr, fd, trid);
+    close(fd);
+    return error;
+}
+
+int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid)
+{
+    trace_attr_t own;
+    int switches = 0, error = attr ? posixtrace_attr_getswitches(attr, &switches) : 0;
+
+    if (error == 0)
+        error = posix_trace_attr_init(&own);
+    if (error)
+        return error;
+    posix_trace_attr_setstreamfullpolicy(&own, POSIX_TRACE_LOOP);
+    error = switches ? create_with_switches(&own, trid) : posix_trace_create(0, &own, trid);
+    posix_trace_attr_destroy(&own);
+    return error;
+}
+
+int pt_reader_next(trace_id_t trid, struct posixtrace_event *events, size_t most, size_t *count,
+                   int *gap)
+{
+    return posixtrace_next_whole_events(trid, events, most, count, gap);
+}
+
+#endif
+
+const char *pt_reader_name(trace_id_t trid, trace_event_id_t id,
+                           char name[TRACE_EVENT_NAME_MAX + 1])
+{
+    return posix_trace_eventid_get_name(trid, id, name) == 0 ? name : NULL;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A run: events from the stream to the metrics that know their types.  What an id means
+ * to them is found out by its name when it first comes.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/metrics/engine/bounds.h"
+#include "analysis/metrics/engine/doubt.h"
+#include "analysis/metrics/engine/engine.h"
+#include "analysis/metrics/run/reader.h"
+
+enum { BATCH = 64 };   /* events read at once */
+
+struct event_type {
+    bool known, thread_ends, is_switch, is_cpu_time, is_sleep;
+    bool plain;                   /* known, and nothing but what it means to metrics */
+    struct pt_meaning *meanings;
+    size_t count;
+};
+
+struct posixtrace_metric_run {
+    struct pt_engine engine;
+    trace_id_t trid;
+    struct event_type *types;     /* by id */
+    size_t type_count;
+    bool stopped;                 /* by STOP, and nothing came since */
+    bool gap;                     /* said by the caller, and nothing came since */
+};
+
+static bool add_meaning(struct event_type *t, struct pt_machine *m, size_t index)
+{
+    struct pt_meaning *more = realloc(t->meanings, (t->count + 1) * sizeof *more);
+
+    if (!more)
+        return false;
+    t->meanings = more;
+    more[t->count++] = pt_engine_meaning(m, index);
+    return true;
+}
+
+static int learn_type(posixtrace_metric_run_t *run, struct event_type *t, trace_event_id_t id)
+{
+    char buffer[TRACE_EVENT_NAME_MAX + 1];
+    const char *name = pt_reader_name(run->trid, id, buffer);
+
+    for (size_t i = 0; i < run->engine.count; i++) {
+        struct pt_machine *m = &run->engine.machines[i];
+        size_t index = name ? pt_machine_event(m->metric, name) : m->metric->event_count;
+
+        if ((index < m->metric->event_count || m->metric->looks_at_all) &&
+            !add_meaning(t, m, index))
+            return ENOMEM;
+    }
+    t->thread_ends = name && strcmp(name, "posixtrace_thread_end") == 0;
+    t->is_switch = name && strncmp(name, "posixtrace_switch_", 18) == 0;
+    t->is_cpu_time = name && strcmp(name, "posixtrace_cpu_time") == 0;
+    t->is_sleep = name && strncmp(name, "posixtrace_sleep", 16) == 0;
+    t->plain = id > POSIX_TRACE_ERROR && !t->thread_ends && !t->is_switch && !t->is_cpu_time &&
+               !t->is_sleep;
+    t->known = true;
+    return 0;
+}
+
+static struct event_type *type_of(posixtrace_metric_run_t *run, trace_event_id_t id)
+{
+    if (id >= run->type_count) {
+        size_t count = id + 64;
+        struct event_type *more = realloc(run->types, count * sizeof *more);
+
+        if (!more)
+            return NULL;
+        memset(more + run->type_count, 0, (count - run->type_count) * sizeof *more);
+        run->types = more;
+        run->type_count = count;
+    }
+    return &run->types[id];
+}
+
+/* A sleep may have been due before the stream began, and what a gap hides begin then: for
+ * metrics that do not look at this event, too. */
+static void note_due(struct pt_engine *e, const struct posixtrace_event *event)
+{
+    int64_t due = 0;
+
+    if (event->data_len >= 16)
+        memcpy(&due, (const char *)event->data + 8, sizeof due);
+    if (due > 0 && due < e->first_ns)
+        e->first_ns = due;
+}
+
+static void note_gap(struct pt_engine *e, const struct posixtrace_event *event)
+{
+    switch (event->id) {
+    case POSIX_TRACE_FILTER:   /* what a measurement waits for may have been kept out */
+        if (!e->in_gap) {
+            pt_engine_gap_begin(e, PT_GAP_UNREAD, event->ns);
+            pt_engine_gap_end(e, PT_GAP_UNREAD, event->ns);
+        }
+        break;
+    case POSIX_TRACE_STOP:
+        pt_engine_gap_begin(e, PT_GAP_STOPPED, event->ns);
+        break;
+    case POSIX_TRACE_START:
+        pt_engine_gap_end(e, PT_GAP_STOPPED, event->ns);
+        break;
+    case POSIX_TRACE_OVERFLOW:
+        pt_engine_gap_begin(e, PT_GAP_OVERFLOW, event->ns);
+        break;
+    case POSIX_TRACE_RESUME:
+        pt_engine_gap_end(e, PT_GAP_OVERFLOW, event->ns);
+        break;
+    }
+}
+
+/* The thread id is known, the pthread_t is another: that thread ended unseen, and this is the
+ * next one with its number.  What others say of a thread (context switches, how long it ran)
+ * may carry the pthread_t of either. */
+static int tell_apart(struct pt_engine *e, const struct event_type *t,
+                      const struct posixtrace_event *event, struct pt_thread **thread)
+{
+    if (t->is_switch || t->is_cpu_time || event->thread_id == 0)
+        return 0;
+    if ((*thread)->thread_id == 0) {
+        (*thread)->thread_id = event->thread_id;
+        return 0;
+    }
+    pt_engine_thread_ends(e, *thread);
+    return pt_engine_thread(e, event, thread);
+}
+
+/* To all metrics that know its type. */
+static inline int feed(struct pt_engine *e, const struct event_type *t,
+                       const struct posixtrace_event *event)
+{
+    struct pt_tuple tuple = { .event = event, .thread = e->last, .ns = event->ns };
+    int error = 0;
+
+    if (!tuple.thread || event->tid == 0 || tuple.thread->key.tid != (uint32_t)event->tid ||
+        tuple.thread->key.pid != (uint32_t)event->pid)
+        error = pt_engine_thread(e, event, &tuple.thread);
+    if (tuple.thread && tuple.thread->thread_id != event->thread_id)
+        error = tell_apart(e, t, event, &tuple.thread);
+    e->current = tuple.thread;
+    e->stored++;
+    if (tuple.thread)
+        tuple.thread->events++;
+    for (size_t i = 0; i < t->count && !error; i++)
+        error = pt_engine_hear(e, &t->meanings[i], &tuple);
+    return error;
+}
+
+static void begin_stream(posixtrace_metric_run_t *run, const struct posixtrace_event *event)
+{
+    run->engine.first_ns = event->ns;
+    if (pt_reader_hides_losses(run->trid))
+        pt_engine_gap_begin(&run->engine, PT_GAP_UNMARKED, event->ns);
+}
+
+/* Of a type that comes for the first time, or that is not plain. */
+static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_event *event)
+{
+    struct event_type *t = type_of(run, event->id);
+    struct pt_engine *e = &run->engine;
+    int error;
+
+    if (!t || (!t->known && learn_type(run, t, event->id) != 0))
+        return ENOMEM;
+    if (e->events == 1)   /* its type is new */
+        begin_stream(run, event);
+    run->stopped = event->id == POSIX_TRACE_STOP && !e->in_gap;
+    if (event->id <= POSIX_TRACE_ERROR) {
+        note_gap(e, event);
+        return 0;
+    }
+    if (t->is_sleep)
+        note_due(e, event);
+    error = feed(e, t, event);
+    if (t->is_switch || t->is_cpu_time)
+        pt_bounds_event(e, e->last, event, t->is_switch);
+    if (t->is_switch)
+        t->plain = true;   /* the first one has said it all */
+    if (t->thread_ends && e->last)
+        pt_engine_thread_ends(e, e->last);
+    return error;
+}
+
+static inline int take_event(posixtrace_metric_run_t *run, const struct posixtrace_event *event)
+{
+    struct pt_engine *e = &run->engine;
+    int error;
+
+    if (run->gap)
+        pt_engine_gap_end(e, PT_GAP_UNREAD, event->ns);
+    run->gap = false;
+    e->events++;
+    e->now = event->ns;
+    if (e->in_gap && event->id > POSIX_TRACE_ERROR) {
+        pt_engine_gap_end(e, PT_GAP_STOPPED, event->ns);   /* it runs, START or not */
+        e->gap_to = event->ns;
+    }
+    if (event->id < run->type_count && run->types[event->id].plain) {
+        run->stopped = false;
+        error = feed(e, &run->types[event->id], event);
+    } else {
+        error = take_special(run, event);
+    }
+    if (e->in_gap && event->id > POSIX_TRACE_ERROR)
+        pt_engine_gap_goes_on(e);
+    return error ? error : e->stopped;
+}
+
+int posixtrace_metric_run_begin(const posixtrace_metric_t *const *metrics, size_t count,
+                                trace_id_t trid,
+                                int (*measured)(void *context,
+                                                const struct posixtrace_measurement *m),
+                                void *context, posixtrace_metric_run_t **run)
+{
+    char name[TRACE_EVENT_NAME_MAX + 1];
+    posixtrace_metric_run_t *made;
+    int error;
+
+    if (!metrics || count == 0 || !run)
+        return EINVAL;
+    for (size_t i = 0; i < count; i++)
+        if (!metrics[i])
+            return EINVAL;
+    made = calloc(1, sizeof *made);
+    if (!made)
+        return ENOMEM;
+    made->trid = trid;
+    error = pt_engine_init(&made->engine, metrics, count);
+    made->engine.measured = measured;
+    made->engine.context = context;
+    if (error == 0 && !pt_reader_name(trid, POSIX_TRACE_START, name))
+        error = EINVAL;
+    if (error == 0)
+        error = pt_reader_rewind(trid);
+    if (error)
+        posixtrace_metric_run_free(made);
+    else
+        *run = made;
+    return error;
+}
+
+int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bool *more)
+{
+    struct posixtrace_event batch[BATCH];
+    uint64_t left = events ? events : UINT64_MAX;
+    size_t count;
+    int gap, error = 0;
+
+    if (!run || !more)
+        return EINVAL;
+    *more = true;
+    for (; error == 0 && left > 0; left -= count) {
+        error = pt_reader_next(run->trid, batch, left < BATCH ? (size_t)left : BATCH, &count,
+                               &gap);
+        if (error == 0 && gap)
+            posixtrace_metric_run_gap(run);
+        if (error == 0 && count == 0) {
+            *more = false;
+            break;
+        }
+        for (size_t i = 0; error == 0 && i < count; i++)
+            error = take_event(run, &batch[i]);
+    }
+    return error;
+}
+
+void posixtrace_metric_run_gap(posixtrace_metric_run_t *run)
+{
+    /* What was before the first event is not known, and is no gap. */
+    if (run->engine.events == 0)
+        return;
+    pt_engine_gap_begin(&run->engine, PT_GAP_UNREAD, run->engine.now);
+    run->gap = true;
+    run->stopped = false;
+}
+
+int posixtrace_metric_run_end(posixtrace_metric_run_t *run)
+{
+    if (run->stopped)
+        pt_engine_gap_is_end(&run->engine);
+    pt_engine_end(&run->engine);
+    return run->engine.stopped;
+}
+
+uint64_t posixtrace_metric_run_events(const posixtrace_metric_run_t *run)
+{
+    return run->engine.events;
+}
+
+void posixtrace_metric_run_doubt(const posixtrace_metric_run_t *run, size_t index,
+                                 struct posixtrace_doubt *doubt)
+{
+    const struct pt_engine *e = &run->engine;
+    int64_t hidden;
+
+    *doubt = (struct posixtrace_doubt){ 0 };
+    if (index >= e->count)
+        return;
+    *doubt = e->machines[index].doubt;
+    hidden = pt_doubt_hidden(e, &e->machines[index]);
+    if (hidden > doubt->at_most_ns)
+        doubt->at_most_ns = hidden;
+}
+
+bool posixtrace_metric_run_saw(const posixtrace_metric_run_t *run, const char *event)
+{
+    char buffer[TRACE_EVENT_NAME_MAX + 1];
+
+    for (size_t id = 0; event && id < run->type_count; id++) {
+        const char *name = run->types[id].known
+            ? pt_reader_name(run->trid, (trace_event_id_t)id, buffer) : NULL;
+
+        if (name && pt_is_type_of(event, name))
+            return true;
+    }
+    return false;
+}
+
+void posixtrace_metric_run_free(posixtrace_metric_run_t *run)
+{
+    if (!run)
+        return;
+    for (size_t i = 0; i < run->type_count; i++)
+        free(run->types[i].meanings);
+    free(run->types);
+    pt_engine_deinit(&run->engine);
+    free(run);
+}
