@@ -3,8 +3,8 @@
 /* posixtrace/attach.h. */
 #include <posixtrace/attach.h>
 #include "api/guard.h"
+#include "page/target.h"
 #include "process/attach.h"
-#include "ring/target.h"
 #include "stream/info.h"
 
 PT_PUBLIC int posixtrace_attach(const char *file, trace_id_t *trid)

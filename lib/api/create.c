@@ -9,9 +9,9 @@
 #include "api/chain.h"
 #include "api/create.h"
 #include "api/guard.h"
+#include "page/target.h"
 #include "process/reap.h"
 #include "process/settle.h"
-#include "ring/target.h"
 #include "source/perf.h"
 #include "source/run_times.h"
 

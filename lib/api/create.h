@@ -4,7 +4,7 @@
 #ifndef PT_API_CREATE_H
 #define PT_API_CREATE_H
 
-#include "ring/target.h"
+#include "page/target.h"
 #include "stream/handle.h"
 
 /* fd: of the log, or -1; target: NULL for this process.  Cancellation is disabled.

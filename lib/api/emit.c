@@ -5,7 +5,7 @@
  *
  * Lines that give one name to different fields get types of their own: the first description
  * of "order" has that name, each further one "order#2", "order#3" and so on.  A type keeps the
- * first description that is published for it (ring/names.h), and every line tries the names in
+ * first description that is published for it (page/names.h), and every line tries the names in
  * this order until it finds its own description: so threads, children and libraries that open
  * the same lines at the same time end with the same types.
  */

@@ -12,7 +12,7 @@
 #include "api/self_record.h"
 #include "base/clock.h"
 #include "model/attr.h"
-#include "ring/dir.h"
+#include "shm/dir.h"
 
 _Static_assert((int)PT_DIR_VARIABLE == POSIXTRACE_DIRECTORY_VARIABLE &&
                (int)PT_DIR_SHM == POSIXTRACE_DIRECTORY_SHM &&

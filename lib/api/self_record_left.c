@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "api/self_record_left.h"
 #include "api/self_record_log.h"
-#include "ring/page_left.h"
+#include "page/page_left.h"
 
 /* Written once, before any child is forked that could look. */
 static struct {

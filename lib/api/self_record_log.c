@@ -12,7 +12,7 @@
 #include "api/self_record_log.h"
 #include "base/sys.h"
 #include "log/reader.h"
-#include "ring/dir.h"
+#include "shm/dir.h"
 #include "stream/postmortem.h"
 
 enum { TRIES = 99, KEPT = 1, SHOWN = 1000 };

@@ -6,7 +6,7 @@
 #include "api/guard.h"
 #include "process/list.h"
 #include "process/reap.h"
-#include "ring/dir.h"
+#include "shm/dir.h"
 #include "stream/prepare.h"
 #include "stream/recover.h"
 #include "stream/tombstone.h"

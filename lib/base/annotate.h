@@ -3,7 +3,7 @@
 /*
  * Tells ThreadSanitizer and helgrind (-DPT_HELGRIND) of orderings that they
  * cannot see: within the hash table of liburcu, by the end of a thread that the kernel
- * reports (ring/slot.h), for helgrind pthread_once() as well.
+ * reports (shm/slot.h), for helgrind pthread_once() as well.
  * helgrind does not look at memory that is mapped without rights and gets them
  * later, unless it is told to.
  * Nothing in other builds.

@@ -27,7 +27,7 @@
 #include "log/builder.h"
 #include "log/made_clock.h"
 #include "log/totals.h"
-#include "ring/record.h"
+#include "shm/record.h"
 
 #define PACKET_BYTES  (64u << 10)    /* of records; one event of the largest size fits */
 #define FIRST_BYTES   512u

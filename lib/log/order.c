@@ -9,7 +9,7 @@
 #include <string.h>
 #include "log/order.h"
 #include "model/set.h"
-#include "ring/record.h"
+#include "shm/record.h"
 
 struct run {
     uint16_t count, size;

@@ -8,7 +8,7 @@
 #define PT_LOG_SCAN_H
 
 #include "log/types.h"
-#include "ring/record.h"
+#include "shm/record.h"
 
 struct pt_scan {
     struct pt_decoder at;   /* where to begin; afterwards behind the last event taken */

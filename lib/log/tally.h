@@ -10,7 +10,7 @@
 
 #include "log/types.h"
 #include "log/writer.h"
-#include "ring/record.h"
+#include "shm/record.h"
 
 struct pt_cutter {
     const struct pt_log_packet *packet;

@@ -16,7 +16,7 @@
 #include "model/set.h"
 
 /* What an event costs beside its data in the worst case: its own record head,
- * a time record and an author record.  lib/ring/record.h, a layer above, says
+ * a time record and an author record.  lib/shm/record.h, a layer above, says
  * so in pt_record_max_size(); test/unit/model holds the two together. */
 #define RECORD_GROUP_OVERHEAD 104u
 

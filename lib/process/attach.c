@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "page/names.h"
 #include "process/attach.h"
-#include "ring/dir.h"
-#include "ring/liveness.h"
-#include "ring/names.h"
-#include "ring/place.h"
+#include "shm/dir.h"
+#include "shm/liveness.h"
+#include "shm/place.h"
 
 static int open_names(struct pt_stream *s)
 {

@@ -9,10 +9,10 @@
 #include <unistd.h>
 #include "process/list.h"
 #include "process/log_fate.h"
-#include "ring/dir.h"
-#include "ring/liveness.h"
-#include "ring/place.h"
-#include "ring/segment.h"
+#include "shm/dir.h"
+#include "shm/liveness.h"
+#include "shm/place.h"
+#include "shm/segment.h"
 #include "stream/postmortem.h"
 #include "stream/tombstone.h"
 

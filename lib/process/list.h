@@ -6,7 +6,7 @@
 
 #include <posixtrace/stream.h>
 #include <sys/stat.h>
-#include "ring/layout.h"
+#include "shm/layout.h"
 
 /* As posixtrace_stream_list; 0 or a negative errno, and in *value what each returned last. */
 int pt_list_streams(int (*each)(void *context, const struct posixtrace_stream *stream),

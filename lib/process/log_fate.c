@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "log/format.h"
+#include "page/log_folder.h"
 #include "process/log_fate.h"
-#include "ring/liveness.h"
-#include "ring/log_folder.h"
+#include "shm/liveness.h"
 
 #define OPEN_FLAGS (O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 

@@ -4,7 +4,7 @@
  * What became of the log of a stream whose process is dead.
  *
  * THERE: the file is where it was, or under another name in that folder.  GONE: the folder is
- * the one that had the log (ring/log_folder.h), it can be read, and no file in it is the log; or
+ * the one that had the log (page/log_folder.h), it can be read, and no file in it is the log; or
  * the file holds another log or other contents since.  The stream's events have no place any
  * more.  UNKNOWN: everything else, as a path in another mount namespace, another folder under
  * the path of the first, a folder that cannot be read, a file system that is not mounted, a copy
@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
-#include "ring/layout.h"
+#include "shm/layout.h"
 
 enum pt_log_fate { PT_LOG_THERE, PT_LOG_GONE, PT_LOG_UNKNOWN };
 

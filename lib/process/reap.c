@@ -12,14 +12,14 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "page/census.h"
+#include "page/dir_step.h"
+#include "page/page_left.h"
 #include "process/reap.h"
-#include "ring/census.h"
-#include "ring/dir.h"
-#include "ring/dir_step.h"
-#include "ring/liveness.h"
-#include "ring/page_left.h"
-#include "ring/place.h"
-#include "ring/segment.h"
+#include "shm/dir.h"
+#include "shm/liveness.h"
+#include "shm/place.h"
+#include "shm/segment.h"
 #include "stream/owner.h"
 #include "stream/postmortem.h"
 #include "stream/recover.h"
@@ -174,7 +174,7 @@ static bool is_stray_link(int dir, const char *name)
 }
 
 /* A name map that no page names, and whose maker cannot be about to put it into a page any
- * more.  Its count of pages may be too high (ring/page_left.h): a whole look finds out. */
+ * more.  Its count of pages may be too high (page/page_left.h): a whole look finds out. */
 static bool is_left_map(int dir, const char *name, bool whole)
 {
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

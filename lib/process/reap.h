@@ -31,7 +31,7 @@ bool pt_reap_one(int dir, const char *file, enum pt_reap_how how, const struct p
                  struct pt_left *left);
 
 /*
- * One step through the directory (ring/dir_step.h), before a stream is made: its cost does not
+ * One step through the directory (page/dir_step.h), before a stream is made: its cost does not
  * depend on what is there.  A step meets up to four segments and 40 files; a killed program
  * leaves one and up to four.  So a program that is killed again and again finds about one
  * segment of its own kind in the directory.  Bytes of dead segments that have to stay, as far

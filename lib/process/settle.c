@@ -18,8 +18,8 @@
 #include "base/thread.h"
 #include "process/reap.h"
 #include "process/settle.h"
-#include "ring/dir.h"
-#include "ring/segment.h"
+#include "shm/dir.h"
+#include "shm/segment.h"
 
 #define LIMIT_MOST (1ull << 30)
 #define NICE       19

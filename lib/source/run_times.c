@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
-#include "ring/slot.h"
+#include "shm/slot.h"
 #include "source/backlog.h"
 #include "source/run_time.h"
 #include "source/run_times.h"

@@ -3,7 +3,7 @@
 /* See attached.h. */
 #include <errno.h>
 #include "base/clock.h"
-#include "ring/liveness.h"
+#include "shm/liveness.h"
 #include "stream/attached.h"
 
 #define LOOK_NS 200000000u

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
-#include "ring/pool.h"
-#include "ring/slot.h"
+#include "shm/pool.h"
+#include "shm/slot.h"
 #include "stream/balance.h"
 
 #define LOWEST_ROOM 64u

@@ -19,7 +19,7 @@
  * is still to be delivered here, and lost at the next look.  So what is lost only grows, and
  * the sum is R, which lies between what was recorded before the call and after it.
  *
- * Of writers without a slot only the sum of what they recorded is known (ring/slot.h).  One
+ * Of writers without a slot only the sum of what they recorded is known (shm/slot.h).  One
  * that 3 finds and neither 1 nor 2 may have come, recorded and ended between those: then it is
  * in the sum of its slot.  A slot's writers come one after the other and have ascending numbers,
  * so it is if the last one in the sum was itself or a later one; else it came after 2 and does

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "ring/slot.h"
+#include "shm/slot.h"
 #include "stream/books.h"
 
 /* A slot that has been taken by another writer meanwhile gets numbers with the

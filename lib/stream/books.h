@@ -8,7 +8,7 @@
  *
  * holds for each writer that has a slot, by the numbers in that slot, and for all
  * the others together, whose slots were needed or given back.  Of those, recorded
- * is the past of the slots (ring/slot.h); given, excluded and refused are what
+ * is the past of the slots (shm/slot.h); given, excluded and refused are what
  * the consumer has seen of everybody less what it has seen of those with a slot.
  * So a writer that takes another's ended slot has nothing to hand over, and
  * cannot come in between when the consumer leaves its numbers.

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "base/thread.h"
-#include "ring/dir.h"
+#include "shm/dir.h"
 #include "stream/attached.h"
 #include "stream/flush.h"
 #include "stream/gates.h"

@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "ring/mark_filter.h"
-#include "ring/missed.h"
-#include "ring/pool.h"
-#include "ring/syncpoint.h"
+#include "shm/mark_filter.h"
+#include "shm/missed.h"
+#include "shm/pool.h"
+#include "shm/syncpoint.h"
 #include "stream/fill.h"
 #include "stream/live.h"
 

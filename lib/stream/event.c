@@ -3,8 +3,8 @@
 /* The slow half of an event; the protocol is in event.h. */
 #include <errno.h>
 #include <signal.h>
-#include "ring/missed.h"
-#include "ring/slot.h"
+#include "shm/missed.h"
+#include "shm/slot.h"
 #include "stream/chain.h"
 #include "stream/event.h"
 #include "stream/fork.h"

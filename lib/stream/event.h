@@ -13,7 +13,7 @@
  *   4  load the epoch of the gate bit       who took it back before 3 is seen here
  *   5  lane for the stream, that epoch      else slow path; no lane: fast[] says that it is no
  *                                           epoch, whatever another process stores to the page
- *   6  slot->inside = count                 then the clock: see ring/watermark.h
+ *   6  slot->inside = count                 then the clock: see shm/watermark.h
  *   7  room, short delta, short data        else slow path, still inside
  *   8  write the record behind the commit position
  *   9  chunk->commit                        release: the commit

@@ -26,7 +26,7 @@
 #ifndef PT_STREAM_FILL_H
 #define PT_STREAM_FILL_H
 
-#include "ring/layout.h"
+#include "shm/layout.h"
 
 struct pt_stream;
 struct pt_fill;

@@ -8,8 +8,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include "base/clock.h"
-#include "ring/slot.h"
-#include "ring/syncpoint.h"
+#include "shm/slot.h"
+#include "shm/syncpoint.h"
 #include "stream/books.h"
 #include "stream/flush_state.h"
 #include "stream/switches.h"

@@ -5,7 +5,7 @@
  */
 #include "base/clock.h"
 #include "base/sys.h"
-#include "ring/pool.h"
+#include "shm/pool.h"
 #include "stream/flush_state.h"
 
 #define DELAY_NS 1000000000ull   /* from the first unflushed event to its round */

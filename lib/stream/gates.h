@@ -13,7 +13,7 @@
 #define PT_STREAM_GATES_H
 
 #include "model/expression.h"
-#include "ring/page.h"
+#include "page/page.h"
 #include "stream/self.h"
 
 struct pt_gates {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/sys.h"
-#include "ring/place.h"
+#include "shm/place.h"
 #include "stream/handler.h"
 #include "stream/steer.h"
 #include "stream/thread.h"

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/sys.h"
-#include "ring/dir.h"
-#include "ring/page_left.h"
-#include "ring/place.h"
+#include "page/page_left.h"
+#include "shm/dir.h"
+#include "shm/place.h"
 #include "stream/image.h"
 
 #define OWNER_BYTES offsetof(struct pt_seg_header, names_file)

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "ring/slot.h"
+#include "shm/slot.h"
 #include "stream/balance.h"
 #include "stream/flush.h"
 #include "stream/info.h"

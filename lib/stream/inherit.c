@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/sys.h"
-#include "ring/dir.h"
-#include "ring/liveness.h"
-#include "ring/place.h"
+#include "shm/dir.h"
+#include "shm/liveness.h"
+#include "shm/place.h"
 #include "stream/exit.h"
 #include "stream/handler.h"
 #include "stream/heir.h"

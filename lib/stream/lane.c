@@ -7,10 +7,10 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/sys.h"
-#include "ring/missed.h"
-#include "ring/pool.h"
-#include "ring/slot.h"
-#include "ring/syncpoint.h"
+#include "shm/missed.h"
+#include "shm/pool.h"
+#include "shm/slot.h"
+#include "shm/syncpoint.h"
 #include "stream/chain.h"
 #include "stream/fill.h"
 #include "stream/lane.h"
@@ -163,7 +163,7 @@ static void high_water(const struct pt_seg *seg)
 }
 
 /* next_no before chunk, chunk before the state: whoever looks, or finds us
- * dead, counts each event once (ring/slot.h). */
+ * dead, counts each event once (shm/slot.h). */
 void pt_lane_close_chunk(struct pt_lane *lane)
 {
     struct pt_slot *s = lane->slot;

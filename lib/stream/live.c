@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "ring/mark_filter.h"
+#include "shm/mark_filter.h"
 #include "stream/live.h"
 
 /* Events that the reader makes have an author of their own; the pid is that of

@@ -34,7 +34,7 @@
 
 #include "log/merge.h"
 #include "log/writer.h"
-#include "ring/watermark.h"
+#include "shm/watermark.h"
 
 /* One chunk that is being read. */
 struct pt_cursor {
@@ -138,14 +138,14 @@ struct pt_live {
     uint64_t start_ts;           /* of the START, or the end of the gap, that is due */
     struct pt_set start_filter;  /* in force then */
     unsigned stop_out;           /* marks of the last automatic stop that are left out */
-    /* What decides about OVERFLOW and RESUME of a loss (ring/mark_filter.h): what is left out,
+    /* What decides about OVERFLOW and RESUME of a loss (shm/mark_filter.h): what is left out,
      * and the choice that says so, 0: the filter at the last look. */
     bool marks_known;
     unsigned marks_out;
     uint64_t marks_choice, marks_met;
     bool overflow_due;
     bool overflowing;            /* OVERFLOW was reported and RESUME not yet */
-    bool missing;                /* what lies before the watermark is a gap, see ring/missed.h */
+    bool missing;                /* what lies before the watermark is a gap, see shm/missed.h */
     uint64_t missed_known, missed_from;
     uint64_t overflow_ts;        /* oldest event lost or passed over since the last report */
     uint64_t lost_last;          /* as last read from the header */

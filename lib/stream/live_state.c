@@ -3,8 +3,8 @@
 /* Whether the stream runs, as its consumer follows it: the windows that START and STOP make,
  * and the automatic stops between which it refuses events.  See live.h. */
 #include "base/clock.h"
-#include "ring/mark_filter.h"
-#include "ring/start_filter.h"
+#include "shm/mark_filter.h"
+#include "shm/start_filter.h"
 #include "stream/lane.h"
 #include "stream/live.h"
 

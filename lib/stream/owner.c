@@ -9,8 +9,8 @@
 #include "base/annotate.h"
 #include "base/clock.h"
 #include "base/sys.h"
-#include "ring/liveness.h"
-#include "ring/slot.h"
+#include "shm/liveness.h"
+#include "shm/slot.h"
 #include "stream/owner.h"
 
 #define LOOK_NS 1000000000u

@@ -12,7 +12,7 @@
 #include <errno.h>
 #include "base/clock.h"
 #include "base/sys.h"
-#include "ring/syncpoint.h"
+#include "shm/syncpoint.h"
 #include "stream/attached.h"
 #include "stream/handle.h"
 #include "stream/read.h"

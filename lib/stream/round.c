@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/grow.h"
-#include "ring/mark_filter.h"
-#include "ring/pool.h"
+#include "shm/mark_filter.h"
+#include "shm/pool.h"
 #include "stream/books.h"
 #include "stream/round.h"
 #include "stream/switches.h"
@@ -103,7 +103,7 @@ static int put_mark(struct pt_round *r, uint32_t id, uint64_t ts)
     return pt_live_shows_mark(r->live, id, ts) ? put_made(r, id, ts, NULL, 0) : 0;
 }
 
-/* What was lost without another mark, from this round on or no longer: see ring/missed.h. */
+/* What was lost without another mark, from this round on or no longer: see shm/missed.h. */
 static int put_missed(struct pt_round *r)
 {
     struct pt_live *l = r->live;

@@ -30,7 +30,7 @@
 #include <string.h>
 #include "base/grow.h"
 #include "log/scan.h"
-#include "ring/pool.h"
+#include "shm/pool.h"
 #include "stream/round.h"
 
 /* How many of the round's STARTs and STOPs are not later than ts. */

@@ -8,11 +8,11 @@
 #include <unistd.h>
 #include "base/sys.h"
 #include "base/thread.h"
-#include "ring/dir.h"
-#include "ring/liveness.h"
-#include "ring/missed.h"
-#include "ring/page_left.h"
-#include "ring/place.h"
+#include "page/page_left.h"
+#include "shm/dir.h"
+#include "shm/liveness.h"
+#include "shm/missed.h"
+#include "shm/place.h"
 #include "stream/fork.h"
 #include "stream/image.h"
 #include "stream/inherit.h"
@@ -27,7 +27,7 @@ static uint32_t failed;   /* events of this process since it could not be made *
 
 static struct pt_self *self_now;
 /* In a page that fork wipes: [0] this process has a page, [1] its instance, [2] its
- * place is fixed (ring/place.h), [3] its number (ring/liveness.h). */
+ * place is fixed (shm/place.h), [3] its number (shm/liveness.h). */
 static uint64_t *live_words;
 static uint64_t last_instance;   /* not wiped: a child's is greater than its parent's */
 

@@ -12,15 +12,15 @@
  * page, which also works for _Fork and raw clone, where no handler runs; the
  * next call makes a page for the child in which only the streams that are
  * INHERITED, and existed when the memory was copied, have their gates.  The place
- * of its files is fixed anew, too (ring/place.h).  A vfork
+ * of its files is fixed anew, too (shm/place.h).  A vfork
  * child runs in the parent's memory and traces as the parent's thread, also with the first
- * call: the process is the one that has the memory (pt_home_pid() in ring/liveness.h).
+ * call: the process is the one that has the memory (pt_home_pid() in shm/liveness.h).
  */
 #ifndef PT_STREAM_SELF_H
 #define PT_STREAM_SELF_H
 
-#include "ring/page.h"
-#include "ring/segment.h"
+#include "page/page.h"
+#include "shm/segment.h"
 
 struct pt_self {
     struct pt_page  *page;

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* Changing the filter of an active stream: the set, the expression, and FILTER that records it. */
 #include <errno.h>
-#include "ring/mark_filter.h"
-#include "ring/start_filter.h"
+#include "shm/mark_filter.h"
+#include "shm/start_filter.h"
 #include "stream/steer.h"
 #include "stream/thread.h"
 
@@ -20,7 +20,7 @@ struct change {
 };
 
 /* The filter was changed in a full stream: it has been restarted meanwhile, and its START shows
- * the one before (ring/start_filter.h). */
+ * the one before (shm/start_filter.h). */
 static bool is_not_in_start(struct pt_seg_header *h)
 {
     return pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING &&

@@ -40,7 +40,7 @@
  * under the lock, and who takes over first writes the state word anew with
  * another time.  So a late change fails.  A filter is prepared in one of PT_FILTERS
  * places, claimed like a slot, and put into force by one store of its index.  The filter of
- * the last automatic restart keeps its place (ring/start_filter.h).
+ * the last automatic restart keeps its place (shm/start_filter.h).
  * Gates are single bits, each set or cleared after a look at the lock word: who
  * was passed by gets at most one of them wrong, and mends it: pt_steer_end() has
  * said so, and the next pt_steer_begin() sets the gates by what the state says.
@@ -74,9 +74,9 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "base/thread.h"
-#include "ring/pool.h"
-#include "ring/slot.h"
-#include "ring/start_filter.h"
+#include "shm/pool.h"
+#include "shm/slot.h"
+#include "shm/start_filter.h"
 #include "stream/attached.h"
 #include "stream/steer.h"
 

@@ -4,7 +4,7 @@
 #ifndef PT_STREAM_SWITCH_EVENT_H
 #define PT_STREAM_SWITCH_EVENT_H
 
-#include "ring/layout.h"
+#include "shm/layout.h"
 #include "stream/gates.h"
 #include "stream/switches.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/hash.h"
-#include "ring/slot.h"
+#include "shm/slot.h"
 #include "stream/balance.h"
 #include "stream/books.h"
 

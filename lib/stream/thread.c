@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "base/thread.h"
-#include "ring/slot.h"
+#include "shm/slot.h"
 #include "stream/thread.h"
 
 #define KEYS_WITHOUT_MALLOC 32u   /* glibc keeps the first keys inside the thread itself */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include "base/sys.h"
-#include "ring/slot.h"
+#include "shm/slot.h"
 #include "stream/self.h"
 #include "stream/thread.h"
 #include "stream/thread_name.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/sys.h"
-#include "ring/dir.h"
+#include "shm/dir.h"
 #include "stream/postmortem.h"
 #include "stream/tombstone.h"
 

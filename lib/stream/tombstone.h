@@ -14,7 +14,7 @@
 #define PT_STREAM_TOMBSTONE_H
 
 #include "log/reader.h"
-#include "ring/layout.h"
+#include "shm/layout.h"
 #include "stream/postmortem.h"
 
 struct pt_tombstone {

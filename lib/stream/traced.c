@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-#include "ring/dir.h"
-#include "ring/liveness.h"
-#include "ring/page_left.h"
-#include "ring/place.h"
+#include "page/page_left.h"
+#include "shm/dir.h"
+#include "shm/liveness.h"
+#include "shm/place.h"
 #include "stream/traced.h"
 
 #define GENERATIONS 64u   /* of ancestors that are looked at */

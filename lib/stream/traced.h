@@ -18,7 +18,7 @@
 #ifndef PT_STREAM_TRACED_H
 #define PT_STREAM_TRACED_H
 
-#include "ring/target.h"
+#include "page/target.h"
 #include "stream/stream.h"
 
 /* NULL: this process.  Sets page, names, pid and start of the stream.

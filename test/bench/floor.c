@@ -8,7 +8,7 @@
 static _Thread_local struct floor_buffer buffer __attribute__((tls_model("initial-exec")));
 
 /* Each begins at another place of its page, as chunks do (struct pt_slot in
- * lib/ring/layout.h says why). */
+ * lib/shm/layout.h says why). */
 enum { STEP = 128 };
 static _Thread_local struct floor_buffer *several[FLOOR_MOST]
     __attribute__((tls_model("initial-exec")));

@@ -23,8 +23,8 @@
 #include <unistd.h>
 #include "fuzz/change.h"
 #include "fuzz/target.h"
-#include "ring/dir.h"
-#include "ring/liveness.h"
+#include "shm/dir.h"
+#include "shm/liveness.h"
 #include "stream/heir.h"
 #include "stream/self.h"
 

@@ -26,8 +26,8 @@
 #include "fuzz/change.h"
 #include "fuzz/segment_subject.h"
 #include "fuzz/target.h"
-#include "ring/liveness.h"
-#include "ring/slot.h"
+#include "shm/liveness.h"
+#include "shm/slot.h"
 #include "stream/lane.h"
 
 #define CHANGES_MAX 24u

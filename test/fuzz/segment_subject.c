@@ -10,7 +10,7 @@
 #include <posixtrace/stream.h>
 #include "fuzz/segment_subject.h"
 #include "fuzz/target.h"
-#include "ring/layout.h"
+#include "shm/layout.h"
 
 #define PAYLOAD 64u
 

@@ -22,12 +22,13 @@ import sys
 BELOW = {
     "lib/base": [],
     "lib/model": ["base"],
-    "lib/ring": ["base", "model"],
-    "lib/log": ["base", "model", "ring"],
-    "lib/stream": ["base", "model", "ring", "log"],
-    "lib/process": ["base", "model", "ring", "log", "stream"],
-    "lib/source": ["base", "model", "ring", "log", "stream"],
-    "lib/api": ["base", "model", "ring", "log", "stream", "process", "source"],
+    "lib/shm": ["base", "model"],
+    "lib/page": ["base", "model", "shm"],
+    "lib/log": ["base", "model", "shm"],
+    "lib/stream": ["base", "model", "shm", "page", "log"],
+    "lib/process": ["base", "model", "shm", "page", "log", "stream"],
+    "lib/source": ["base", "model", "shm", "page", "log", "stream"],
+    "lib/api": ["base", "model", "shm", "page", "log", "stream", "process", "source"],
     "lib/preload": [],
     "lib/analysis/format/common": [],
     "lib/analysis/format/timeline": ["analysis/format/common"],
@@ -139,13 +140,13 @@ def findings(files):
 
 def self_check():
     """The rules must catch each of these, or the test means nothing."""
-    good = {"lib/base/a.h": "#include <stdint.h>\n", "lib/ring/r.h": '#include "base/a.h"\n',
+    good = {"lib/base/a.h": "#include <stdint.h>\n", "lib/shm/r.h": '#include "base/a.h"\n',
             "include/trace.h": "#include <time.h>\n", "tools/x.h": "",
             "lib/analysis/format/common/f.h": "", "lib/analysis/format/ctf/c.h":
             '#include "analysis/format/common/f.h"\n',
-            "tools/m.c": '#include <trace.h>\n#include "x.h"\n/* #include "ring/r.h" */\n'}
-    bad = {"lib/base/b.c": '#include "ring/r.h"\n', "lib/model/m.c": '#include "a.h"\n',
-           "tools/t.c": '#include "ring/r.h"\n', "lib/process/p.c": '#include "source/s.h"\n',
+            "tools/m.c": '#include <trace.h>\n#include "x.h"\n/* #include "shm/r.h" */\n'}
+    bad = {"lib/base/b.c": '#include "shm/r.h"\n', "lib/model/m.c": '#include "a.h"\n',
+           "tools/t.c": '#include "shm/r.h"\n', "lib/process/p.c": '#include "source/s.h"\n',
            "lib/analysis/metrics/run/m.c": '#include "base/a.h"\n',
            "lib/analysis/format/btf/b.c": '#include "analysis/format/ctf/c.h"\n',
            "lib/analysis/format/common/c.c": '#include "analysis/format/ctf/c.h"\n',
@@ -153,7 +154,7 @@ def self_check():
            "lib/analysis/format/other/n.c": "#include <stdio.h>\n",
            "lib/log/l.c": "#include NAME\n",
            "include/posixtrace/e.h": '#include "base/a.h"\n', "lib/new/n.c": "#include <stdio.h>\n",
-           "lib/ring/s.c": "#  include <stdatomic.h>\n", "lib/ring/q.c": "#include <base/a.h>\n"}
+           "lib/shm/s.c": "#  include <stdatomic.h>\n", "lib/shm/q.c": "#include <base/a.h>\n"}
     assert list(findings(good)) == [], list(findings(good))
     for path, text in bad.items():
         assert list(findings({**good, path: text})), f"{path} passed: {text}"

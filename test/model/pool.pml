@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Chunks: taken, written, closed, left, adopted, recycled, read; with death
- * between any two steps.  A model of lib/ring/{layout.h,pool.c,slot.c},
+ * between any two steps.  A model of lib/shm/{layout.h,pool.c,slot.c},
  * lib/stream/{lane.c,cursor.c,live.c}, for spin to check exhaustively.
  *
  * Threads are processes 0 and 1, each with one writer slot of the same number.

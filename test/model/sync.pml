@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * The clock table: adders of pairs, some of which stop for ever at any step (killed, stopped,
- * left by siglongjmp), and readers that convert times.  A model of lib/ring/syncpoint.h.
+ * left by siglongjmp), and readers that convert times.  A model of lib/shm/syncpoint.h.
  *
  * A pair is the time from which it is in force, 0: not written.  What a reader takes for a
  * time is how many pairs are in force then.  That number is the same for ever (SAME), named

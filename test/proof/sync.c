@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The clock table (ring/syncpoint.h) proved instruction by instruction: a child adds points,
+ * The clock table (shm/syncpoint.h) proved instruction by instruction: a child adds points,
  * and at each instruction of the call
  *
  *   kill  it is killed
@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "model/sync.h"
 #include "proof/stepper.h"
-#include "ring/syncpoint.h"
+#include "shm/syncpoint.h"
 #include "torture/demand.h"
 
 enum { KILL, HOLD, BLOWS };

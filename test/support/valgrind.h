@@ -12,7 +12,7 @@
  *   scribbled       it takes many minutes; nothing was found in the first two
  *   onward, half events; handler, forks
  *                   valgrind refuses mremap() of 0 bytes, which maps shared memory a second
- *                   time (lib/ring/segment_fork.c).  (With CK_FORK=no the failed test left the
+ *                   time (lib/shm/segment_fork.c).  (With CK_FORK=no the failed test left the
  *                   stream, whose function forked at each event of the tests after it, in
  *                   every child again: processes without end.)
  */

@@ -26,7 +26,7 @@
 #include <unistd.h>
 #include "log/order.h"
 #include "log/reader.h"
-#include "ring/record.h"
+#include "shm/record.h"
 
 #define AUTHORS 3u
 

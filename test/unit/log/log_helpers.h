@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "log/reader.h"
-#include "ring/record.h"
+#include "shm/record.h"
 
 struct payload {
     uint32_t wid;

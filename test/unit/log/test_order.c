@@ -12,7 +12,7 @@
 #include <posixtrace/system.h>
 #include "log/order.h"
 #include "model/set.h"
-#include "ring/record.h"
+#include "shm/record.h"
 #include "support/run_suite.h"
 
 enum { ROOM = 4096 };

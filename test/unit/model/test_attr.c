@@ -11,7 +11,7 @@
 #include <string.h>
 #include "model/attr.h"
 #include "model/set.h"
-#include "ring/record.h"
+#include "shm/record.h"
 #include "support/run_suite.h"
 
 static struct pt_attr fresh(void)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/sys.h"
-#include "ring/slot.h"
 #include "ring_helpers.h"
+#include "shm/slot.h"
 #include "support/run_suite.h"
 
 static char base[96], dir[128];

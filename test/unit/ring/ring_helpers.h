@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What the unit tests of lib/ring share: a private stream directory, a fresh
+ * What the unit tests of lib/shm and lib/page share: a private stream directory, a fresh
  * segment, writers that put plain records into it, a main program.
  */
 #ifndef TEST_UNIT_RING_HELPERS_H
 #define TEST_UNIT_RING_HELPERS_H
 
 #include <check.h>
-#include "ring/segment.h"
+#include "shm/segment.h"
 
 /* Runs the tests that add() puts into the case, each in a directory of its own;
  * the value for main(). */

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "ring/dir.h"
-#include "ring/dir_step.h"
-#include "ring/liveness.h"
-#include "ring/page_left.h"
+#include "page/dir_step.h"
+#include "page/page_left.h"
 #include "ring_helpers.h"
+#include "shm/dir.h"
+#include "shm/liveness.h"
 
 #define FILES 300u
 

@@ -16,9 +16,9 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "ring/liveness.h"
-#include "ring/maps.h"
 #include "ring_helpers.h"
+#include "shm/liveness.h"
+#include "shm/maps.h"
 
 enum { OWNERS = 100, LOOKS_BEHIND = 20 };
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "ring/dir.h"
+#include "shm/dir.h"
 #include <posixtrace/system.h>
-#include "ring/names.h"
+#include "page/names.h"
 #include "ring_helpers.h"
 
 static uint32_t id_of(struct pt_names *n, const char *name, bool create)

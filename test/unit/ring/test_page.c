@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include "model/set.h"
-#include "ring/dir.h"
-#include "ring/page.h"
+#include "page/page.h"
 #include "ring_helpers.h"
+#include "shm/dir.h"
 
 static struct pt_page *make(uint64_t start, const char *names)
 {

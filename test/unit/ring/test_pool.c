@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/sys.h"
-#include "ring/pool.h"
-#include "ring/slot.h"
 #include "ring_helpers.h"
+#include "shm/pool.h"
+#include "shm/slot.h"
 
 #define SIZE 49152u
 

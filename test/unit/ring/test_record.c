@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include "base/clock.h"
 #include "model/sync.h"
-#include "ring/syncpoint.h"
 #include "ring_helpers.h"
+#include "shm/syncpoint.h"
 
 static struct pt_decoder decoder(const uint8_t *bytes, size_t n)
 {

@@ -14,11 +14,11 @@
 #include <sys/wait.h>
 #include <trace.h>
 #include <unistd.h>
-#include "ring/census.h"
-#include "ring/dir.h"
-#include "ring/liveness.h"
-#include "ring/target.h"
+#include "page/census.h"
+#include "page/target.h"
 #include "ring_helpers.h"
+#include "shm/dir.h"
+#include "shm/liveness.h"
 
 #define NOBODY 65534
 #define GROUPS 4000u

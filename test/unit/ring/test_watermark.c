@@ -5,9 +5,9 @@
  * a second after the one before, so no writer counts as stalled.
  */
 #include "base/clock.h"
-#include "ring/slot.h"
-#include "ring/watermark.h"
 #include "ring_helpers.h"
+#include "shm/slot.h"
+#include "shm/watermark.h"
 
 static struct pt_seg seg;
 static struct pt_watch watch;

@@ -7,9 +7,9 @@
  * counted, and end again.
  */
 #include <string.h>
-#include "ring/pool.h"
-#include "ring/slot.h"
 #include "ring_helpers.h"
+#include "shm/pool.h"
+#include "shm/slot.h"
 #include "stream/balance.h"
 
 uint32_t __real_pt_slot_count(struct pt_seg *seg);

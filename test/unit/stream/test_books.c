@@ -19,8 +19,8 @@
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
 #include <trace.h>
-#include "ring/dir.h"
-#include "ring/slot.h"
+#include "shm/dir.h"
+#include "shm/slot.h"
 #include "stream/books.h"
 #include "stream/flush.h"
 #include "stream/handle.h"

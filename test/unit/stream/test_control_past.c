@@ -10,7 +10,7 @@
 #include <posixtrace/attach.h>
 #include <posixtrace/event.h>
 #include <posixtrace/stream.h>
-#include "ring/slot.h"
+#include "shm/slot.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
 

@@ -20,11 +20,11 @@
 #include <posixtrace/log.h>
 #include "api/self_record_log.h"
 #include "base/sys.h"
-#include "ring/census.h"
-#include "ring/dir.h"
-#include "ring/dir_step.h"
-#include "ring/place.h"
+#include "page/census.h"
+#include "page/dir_step.h"
 #include "ring_helpers.h"
+#include "shm/dir.h"
+#include "shm/place.h"
 #include "stream/tombstone.h"
 #include "support/stream_inside.h"
 

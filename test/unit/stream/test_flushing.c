@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <posixtrace/attach.h>
 #include <posixtrace/stream.h>
-#include "ring/segment.h"
+#include "shm/segment.h"
 #include "stream/flush.h"
 #include "stream/handle.h"
 #include "stream/stream.h"

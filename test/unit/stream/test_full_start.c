@@ -15,7 +15,7 @@
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
 #include "base/clock.h"
-#include "ring/slot.h"
+#include "shm/slot.h"
 #include "stream/handle.h"
 #include "stream/lane.h"
 #include "stream/steer.h"

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <posixtrace/filter.h>
 #include <trace.h>
-#include "ring/liveness.h"
+#include "shm/liveness.h"
 #include "stream/handle.h"
 #include "stream/handler.h"
 #include "stream/heir.h"

@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <posixtrace/stream.h>
 #include <trace.h>
-#include "ring/liveness.h"
+#include "shm/liveness.h"
 #include "stream/handle.h"
 #include "stream/inherit.h"
 #include "support/image.h"

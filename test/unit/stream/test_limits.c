@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <posixtrace/info.h>
-#include "ring/slot.h"
+#include "shm/slot.h"
 #include "support/chunk_holders.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"

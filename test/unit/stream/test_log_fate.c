@@ -20,9 +20,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "log/format.h"
+#include "page/log_folder.h"
 #include "process/log_fate.h"
-#include "ring/liveness.h"
-#include "ring/log_folder.h"
+#include "shm/liveness.h"
 #include "support/run_suite.h"
 
 static char folder[32], path[64];

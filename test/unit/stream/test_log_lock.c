@@ -23,7 +23,7 @@
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
 #include <trace.h>
-#include "ring/dir.h"
+#include "shm/dir.h"
 #include "stream/log_lock.h"
 #include "support/run_suite.h"
 

@@ -12,7 +12,7 @@
 #include <posixtrace/attach.h>
 #include <posixtrace/event.h>
 #include <posixtrace/stream.h>
-#include "ring/mark_filter.h"
+#include "shm/mark_filter.h"
 #include "stream/handle.h"
 #include "support/log_file.h"
 #include "support/need.h"

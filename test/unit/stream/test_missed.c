@@ -9,8 +9,8 @@
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
 #include <trace.h>
-#include "ring/missed.h"
 #include "ring_helpers.h"
+#include "shm/missed.h"
 #include "stream/handle.h"
 #include "stream/round.h"
 #include "support/chunk_holders.h"

@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <posixtrace/event.h>
 #include <posixtrace/stream.h>
-#include "ring/pool.h"
+#include "shm/pool.h"
 #include "stream/event.h"
 #include "stream/lane.h"
 #include "support/run_suite.h"

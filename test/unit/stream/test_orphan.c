@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include <posixtrace/stream.h>
 #include <trace.h>
-#include "ring/dir.h"
-#include "ring/page_left.h"
+#include "page/page_left.h"
+#include "shm/dir.h"
 #include "stream/handle.h"
 #include "stream/self.h"
 #include "support/need.h"

@@ -24,7 +24,7 @@
 #include <posixtrace/environment.h>
 #include <posixtrace/stream.h>
 #include <trace.h>
-#include "ring/segment.h"
+#include "shm/segment.h"
 #include "stream/handle.h"
 #include "stream/lane.h"
 #include "support/need.h"

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "log/types.h"
-#include "ring/pool.h"
-#include "ring/slot.h"
 #include "ring_helpers.h"
+#include "shm/pool.h"
+#include "shm/slot.h"
 #include "stream/round.h"
 
 enum { WRITERS = 3, CHUNKS = 40, EVENTS_MAX = 8000, TIME_MAX = 1 << 20 };

@@ -25,8 +25,8 @@
 #include <trace.h>
 #include "base/atomics.h"
 #include "base/sys.h"
-#include "ring/liveness.h"
-#include "ring/slot.h"
+#include "shm/liveness.h"
+#include "shm/slot.h"
 #include "stream/handle.h"
 #include "stream/thread.h"
 #include "support/need.h"

@@ -20,8 +20,8 @@
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
 #include <trace.h>
-#include "ring/dir.h"
-#include "ring/segment.h"
+#include "shm/dir.h"
+#include "shm/segment.h"
 #include "support/limit_space.h"
 #include "support/need.h"
 #include "support/run_suite.h"

@@ -13,7 +13,7 @@
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
-#include "ring/start_filter.h"
+#include "shm/start_filter.h"
 #include "stream/handle.h"
 #include "stream/steer.h"
 #include "support/flush_log.h"

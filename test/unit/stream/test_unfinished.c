@@ -29,7 +29,7 @@
 #include <posixtrace/stream.h>
 #include <trace.h>
 #include "log/format.h"
-#include "ring/dir.h"
+#include "shm/dir.h"
 #include "stream/tombstone.h"
 #include "support/flush_log.h"
 #include "support/run_suite.h"

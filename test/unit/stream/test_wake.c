@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <posixtrace/stream.h>
 #include <trace.h>
-#include "ring/segment.h"
+#include "shm/segment.h"
 #include "stream/handle.h"
 #include "stream/stream.h"
 #include "support/run_suite.h"

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See dir_step.h. */
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "base/sys.h"
+#include "page/dir_step.h"
+
+#define MAGIC 0x314b4c41575850ull
+
+struct position {
+    uint64_t magic;
+    struct place {
+        int64_t at;
+        uint64_t sum, last_sum;
+    } walk[PT_WALKS];
+};
+
+static int open_position(int dir, int flags)
+{
+    return openat(dir, PT_DIR_STEP_FILE, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+}
+
+/* Any number will do: the kernel takes it for a place in the directory, or for none. */
+static struct place load_place(int dir, enum pt_dir_walk walk)
+{
+    static const struct place first;
+    struct position p;
+    int fd = open_position(dir, O_RDONLY);
+    bool good = fd >= 0 && pread(fd, &p, sizeof p, 0) == (ssize_t)sizeof p && p.magic == MAGIC;
+
+    if (fd >= 0)
+        close(fd);
+    return good && p.walk[walk].at >= 0 ? p.walk[walk] : first;
+}
+
+static void store_place(int dir, enum pt_dir_walk walk, const struct place *place)
+{
+    static const struct position first = { .magic = MAGIC };
+    size_t at = offsetof(struct position, walk) + walk * sizeof *place;
+    bool made = true;
+    int fd;
+
+    /* A process that may not write, as in a sandbox, leaves what others have stored. */
+    if (!pt_sys_allows_size(sizeof first))
+        return;
+    fd = open_position(dir, O_WRONLY);
+    if (fd < 0) {
+        fd = open_position(dir, O_WRONLY | O_CREAT | O_EXCL);
+        made = fd >= 0 && pt_sys_write_at(fd, &first, sizeof first, 0) == 0;
+    }
+    if (fd < 0)
+        return;
+    if (!made || pt_sys_write_at(fd, place, sizeof *place, at) < 0)
+        unlinkat(dir, PT_DIR_STEP_FILE, 0);   /* the next walk starts with the first name */
+    close(fd);
+}
+
+long pt_dir_read_names(int dir, void *names, size_t bytes)
+{
+    return syscall(SYS_getdents64, dir, names, bytes);
+}
+
+static long read_names(struct pt_dir_step *s)
+{
+    return pt_dir_read_names(s->dir, s->names, sizeof s->names);
+}
+
+void pt_dir_step_begin(struct pt_dir_step *s, int dir, enum pt_dir_walk walk)
+{
+    struct place place = load_place(dir, walk);
+
+    s->dir = dir;
+    s->walk = walk;
+    s->at = 0;
+    s->from = s->next = place.at;
+    s->sum = place.sum;
+    s->last_sum = place.last_sum;
+    if (lseek(dir, (off_t)s->from, SEEK_SET) < 0)
+        s->from = s->next = 0;
+    s->bytes = read_names(s);
+    if (s->bytes <= 0 && s->from != 0 && lseek(dir, 0, SEEK_SET) == 0) {
+        s->from = s->next = 0;
+        s->last_sum = s->sum;
+        s->sum = 0;
+        s->bytes = read_names(s);
+    }
+}
+
+void pt_dir_step_add(struct pt_dir_step *s, uint64_t amount)
+{
+    s->sum += amount;
+}
+
+uint64_t pt_dir_step_sum(const struct pt_dir_step *s)
+{
+    return s->sum > s->last_sum ? s->sum : s->last_sum;
+}
+
+const char *pt_dir_step_next(struct pt_dir_step *s)
+{
+    const struct pt_dir_entry *e = pt_dir_entry_at(s->names, s->at);
+
+    if (s->at >= s->bytes)
+        return NULL;
+    s->at += e->bytes;
+    s->next = e->next;
+    return e->name;
+}
+
+void pt_dir_step_end(struct pt_dir_step *s)
+{
+    bool all = s->at >= s->bytes;
+    char more[64];
+
+    /* Room for no name is an error, and there being no name is none. */
+    if (all && s->bytes >= 0 && pt_dir_read_names(s->dir, more, sizeof more) == 0) {
+        if (s->from == 0)
+            unlinkat(s->dir, PT_DIR_STEP_FILE, 0);
+        else
+            store_place(s->dir, s->walk, &(struct place){ 0, 0, s->sum });
+        return;
+    }
+    store_place(s->dir, s->walk, &(struct place){ s->next, s->sum, s->last_sum });
+}

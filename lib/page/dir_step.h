@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A walk through the stream directory in steps of bounded work, each by whichever process
+ * comes next: a step reads about 40 names, from where the step before ended.  Where it ended
+ * stands in the file "walk", which is there only while the directory is larger than a step.
+ * Two steps at once may read the same names, and a step whose process is killed is read
+ * again: what is done with a name has to be idempotent.
+ *
+ * Everything here is async-signal-safe; errno is the caller's to save.
+ */
+#ifndef PT_PAGE_DIR_STEP_H
+#define PT_PAGE_DIR_STEP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PT_DIR_STEP_BYTES 2048u
+#define PT_DIR_STEP_FILE  "walk"
+
+/* Walks for different purposes have positions of their own. */
+enum pt_dir_walk { PT_WALK_PAGES, PT_WALK_LEFT, PT_WALKS };
+
+/* A name as the kernel hands it out. */
+struct pt_dir_entry {
+    uint64_t ino;
+    int64_t next;       /* offset in the directory of what follows */
+    uint16_t bytes;     /* of this entry */
+    uint8_t type;
+    char name[];
+};
+
+/* The next names of the directory, in memory aligned to 8: how many bytes, 0: no more, -1. */
+long pt_dir_read_names(int dir, void *names, size_t bytes);
+static inline const struct pt_dir_entry *pt_dir_entry_at(const char *names, long at)
+{
+    return (const struct pt_dir_entry *)(const void *)(names + at);
+}
+
+struct pt_dir_step {
+    int dir;
+    enum pt_dir_walk walk;
+    int64_t from, next;     /* offsets in the directory */
+    long bytes, at;         /* of names: read, and handed out */
+    uint64_t sum, last_sum; /* of what pt_dir_step_add() was given in this turn, in the last */
+    __attribute__((aligned(8))) char names[PT_DIR_STEP_BYTES];
+};
+
+/* dir: a descriptor of the directory that nobody else reads names with; it stays open. */
+void pt_dir_step_begin(struct pt_dir_step *s, int dir, enum pt_dir_walk walk);
+/* The next name; NULL: there are no more in this step. */
+const char *pt_dir_step_next(struct pt_dir_step *s);
+/* Counts something up over a whole turn, as bytes; what it comes to as far as is known: in the
+ * turn before or in this one, whichever is more. */
+void pt_dir_step_add(struct pt_dir_step *s, uint64_t amount);
+uint64_t pt_dir_step_sum(const struct pt_dir_step *s);
+/* The step after this one starts with the first name that was not handed out. */
+void pt_dir_step_end(struct pt_dir_step *s);
+
+#endif

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See names.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/atomics.h"
+#include "base/sys.h"
+#include "page/names.h"
+#include "shm/dir.h"
+#include "shm/liveness.h"
+#include "shm/place.h"
+
+/* Room for every name at its longest, and for the bytes that racing openers
+ * may leave unused. */
+#define ARENA_BYTES ((TRACE_EVENT_NAME_MAX + 1u) * (PT_NAMES_COUNT + 64u))
+#define LAST_OFFSET (ARENA_BYTES - (TRACE_EVENT_NAME_MAX + 1u))   /* of a name that may be long */
+/* Behind them: descriptions. */
+#define TEXT_BYTES  (512u << 10)
+#define MAP_BYTES   ((sizeof(struct pt_names) + ARENA_BYTES + TEXT_BYTES + PT_PAGE - 1) & \
+                     ~(size_t)(PT_PAGE - 1))
+#define LAYOUT      3u
+
+#define entry_off(e)  ((uint32_t)(e))
+#define entry_len(e)  ((uint32_t)((e) >> 32) & 0xffffu)
+#define entry_hash(e) ((uint32_t)((e) >> 48))
+
+static uint32_t hash_name(const char *name, size_t length)
+{
+    uint32_t h = 2166136261u;
+
+    for (size_t i = 0; i < length; i++)
+        h = (h ^ (uint8_t)name[i]) * 16777619u;
+    return (h >> 16 ^ h) & 0xffffu;
+}
+
+/* With a page of zeros behind it that no other process has. */
+static int map_names(struct pt_names **names, int fd)
+{
+    int error, saved = errno;
+    void *p = pt_dir_map(fd, MAP_BYTES, PROT_READ | PROT_WRITE, &error), *both;
+
+    if (!p)
+        return error;
+    both = mmap(NULL, MAP_BYTES + PT_PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (both == MAP_FAILED ||
+        mremap(p, MAP_BYTES, MAP_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, both) == MAP_FAILED) {
+        munmap(p, MAP_BYTES);
+        if (both != MAP_FAILED)
+            munmap(both, MAP_BYTES + PT_PAGE);
+        errno = saved;
+        return -ENOMEM;
+    }
+    madvise(both, MAP_BYTES, MADV_NOHUGEPAGE);
+    errno = saved;
+    *names = both;
+    return 0;
+}
+
+int pt_names_create_of(struct pt_names **names, uid_t uid, char file[64])
+{
+    int saved = errno, fd, r;
+    uint8_t id[16];
+    bool named;
+
+    pt_sys_random(id, sizeof id);
+    pt_dir_hex_name(file, 64, 'n', id, "");
+    fd = pt_dir_new_file(uid, file, MAP_BYTES, sizeof(struct pt_names), &named);
+    if (!named)
+        file[0] = '\0';
+    r = map_names(names, fd);
+    if (r == 0) {
+        (*names)->layout = LAYOUT;
+        (*names)->size = MAP_BYTES;
+        memcpy((*names)->id, id, sizeof id);
+        (*names)->maker = pt_home_pid();
+        (*names)->maker_start = pt_process_start((*names)->maker);
+        pt_store_release(&(*names)->magic, PT_NAMES_MAGIC);
+    }
+    if (fd >= 0)
+        close(fd);
+    errno = saved;
+    return r;
+}
+
+int pt_names_create(struct pt_names **names, char file[64])
+{
+    return pt_names_create_of(names, pt_place_uid(), file);
+}
+
+static bool valid(const struct pt_names *n, uint64_t size)
+{
+    return size == MAP_BYTES && n->magic == PT_NAMES_MAGIC && n->layout == LAYOUT &&
+           n->size == size;
+}
+
+/* The pages that hold these bytes. */
+static int back_bytes(const void *at, size_t bytes)
+{
+    uintptr_t from = (uintptr_t)at & ~(uintptr_t)(PT_PAGE - 1);
+    uintptr_t to = ((uintptr_t)at + bytes + PT_PAGE - 1) & ~(uintptr_t)(PT_PAGE - 1);
+
+    return to == from ? 0 : pt_sys_populate((void *)from, to - from);
+}
+
+static size_t within(uint32_t used, size_t most)
+{
+    return used < most ? used : most;
+}
+
+/* Reading a hole in a full file system would bring SIGBUS.  What is handed out
+ * later is backed by who takes it. */
+static int back_names(struct pt_names *n)
+{
+    int r = back_bytes(n, sizeof *n);
+
+    if (r == 0)
+        r = back_bytes(n->arena, within(pt_load_acquire(&n->used), ARENA_BYTES));
+    if (r == 0)
+        r = back_bytes(n->arena + ARENA_BYTES,
+                       within(pt_load_acquire(&n->described), TEXT_BYTES));
+    return r;
+}
+
+static int open_file(int dirfd, uid_t uid, const char *file, int flags)
+{
+    struct stat st;
+    int fd = openat(dirfd, file, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == uid &&
+        st.st_size == (off_t)MAP_BYTES)
+        return fd;
+    close(fd);
+    return -EINVAL;
+}
+
+int pt_names_open_in(struct pt_names **names, int dirfd, uid_t uid, const char *file)
+{
+    int fd = strchr(file, '/') ? -EINVAL : open_file(dirfd, uid, file, O_RDWR), r = fd;
+
+    if (fd < 0)
+        return r;
+    r = map_names(names, fd);
+    close(fd);
+    if (r < 0)
+        return r;
+    r = back_names(*names);
+    if (r == 0 && !valid(*names, MAP_BYTES))
+        r = -EINVAL;
+    if (r < 0)
+        pt_names_unmap(*names);
+    return r;
+}
+
+int pt_names_open_of(struct pt_names **names, uid_t uid, const char *file)
+{
+    int saved = errno, dir = pt_dir_open_of(uid, false), r;
+
+    if (dir < 0)
+        return dir;
+    r = pt_names_open_in(names, dir, uid, file);
+    close(dir);
+    errno = saved;
+    return r;
+}
+
+int pt_names_open(struct pt_names **names, const char *file)
+{
+    return pt_names_open_of(names, pt_place_uid(), file);
+}
+
+int pt_names_copy(struct pt_names **names, int dirfd, const char *file)
+{
+    struct pt_names *n = malloc(MAP_BYTES + 1);
+    int fd = n ? open_file(dirfd, pt_place_uid(), file, O_RDONLY) : -ENOMEM;
+    size_t done = 0;
+    ssize_t k = 1;
+
+    if (fd < 0) {
+        free(n);
+        return fd;
+    }
+    while (done < MAP_BYTES && k > 0) {
+        k = pread(fd, (char *)n + done, MAP_BYTES - done, (off_t)done);
+        done += k > 0 ? (size_t)k : 0;
+    }
+    close(fd);
+    if (done != MAP_BYTES || !valid(n, MAP_BYTES)) {
+        free(n);
+        return -EINVAL;
+    }
+    ((char *)n)[MAP_BYTES] = '\0';
+    *names = n;
+    return 0;
+}
+
+void pt_names_unmap(struct pt_names *names)
+{
+    if (names)
+        munmap(names, MAP_BYTES + PT_PAGE);
+}
+
+/* The stored name, if the entry is one that a writer makes. */
+static const char *entry_name(const struct pt_names *n, uint64_t e)
+{
+    uint32_t off = entry_off(e), len = entry_len(e);
+
+    if (e == 0 || len > TRACE_EVENT_NAME_MAX || off > LAST_OFFSET ||
+        off + len >= pt_load_relaxed(&n->used) || n->arena[off + len] != '\0')
+        return NULL;
+    return n->arena + off;
+}
+
+static bool same_name(const struct pt_names *n, uint64_t e, const char *name, size_t length)
+{
+    const char *stored = entry_len(e) == length ? entry_name(n, e) : NULL;
+
+    return stored && memcmp(stored, name, length) == 0;
+}
+
+/* Takes room in the arena and writes the name there. */
+static int store_name(struct pt_names *n, const char *name, size_t length, uint64_t *entry)
+{
+    uint32_t off = pt_add_relaxed(&n->used, (uint32_t)length + 1);
+
+    if (off > LAST_OFFSET) {
+        pt_store_relaxed(&n->used, ARENA_BYTES);
+        return -ENOMEM;
+    }
+    if (back_bytes(n->arena + off, length + 1) < 0)
+        return -ENOMEM;
+    memcpy(n->arena + off, name, length + 1);
+    *entry = off | (uint64_t)length << 32 | (uint64_t)hash_name(name, length) << 48;
+    /* offset 0 with length 0 and hash 0 would be "no entry" */
+    if (*entry == 0)
+        *entry = 1ull << 48;
+    return 0;
+}
+
+static uint32_t system_id(const char *name)
+{
+    for (uint32_t id = 1; id <= PT_ID_USER_FIRST; id++) {
+        const char *known = pt_event_system_name(id);
+
+        if (known && strcmp(name, known) == 0)
+            return id;
+    }
+    return 0;
+}
+
+int pt_names_id(struct pt_names *n, const char *name, bool create, uint32_t *id)
+{
+    size_t length = strnlen(name, TRACE_EVENT_NAME_MAX + 1u);
+    uint64_t mine = 0;
+    uint32_t h = hash_name(name, length);
+
+    if (length > TRACE_EVENT_NAME_MAX)
+        return -EINVAL;
+
+    *id = system_id(name);
+    if (create && pt_event_is_own(*id))
+        pt_names_use_own(n);
+    if (*id)
+        return 0;
+    for (uint32_t i = 0; i < PT_NAMES_COUNT; i++) {
+        uint64_t e = pt_load_acquire(&n->entry[i]);
+
+        if (e == 0 && create) {
+            int r = mine ? 0 : store_name(n, name, length, &mine);
+
+            if (r < 0)
+                return r;
+            if (pt_cas_seqcst(&n->entry[i], &e, mine)) {
+                *id = PT_ID_NAMED_FIRST + i;
+                return 0;
+            }
+        }
+        if (e == 0)
+            return 0;
+        if (entry_hash(e) == h && same_name(n, e, name, length)) {
+            *id = PT_ID_NAMED_FIRST + i;
+            return 0;
+        }
+    }
+    *id = create ? PT_ID_USER_FIRST : 0;
+    return 0;
+}
+
+const char *pt_names_get(const struct pt_names *n, uint32_t id)
+{
+    if (id < PT_ID_NAMED_FIRST || id >= PT_ID_MAX)
+        return id < PT_ID_MAX ? pt_event_system_name(id) : NULL;
+    return entry_name(n, pt_load_acquire(&n->entry[id - PT_ID_NAMED_FIRST]));
+}
+
+static const char *read_text(const char *from, char *to, size_t most)
+{
+    size_t length;
+
+    if (!from)
+        return NULL;
+    length = strnlen(from, most + 1);
+    if (length > most)
+        return NULL;
+    memcpy(to, from, length);
+    to[length] = '\0';
+    return to;
+}
+
+const char *pt_names_read_name(const struct pt_names *n, uint32_t id,
+                               char to[TRACE_EVENT_NAME_MAX + 1])
+{
+    return read_text(pt_names_get(n, id), to, TRACE_EVENT_NAME_MAX);
+}
+
+const char *pt_names_read_description(const struct pt_names *n, uint32_t id,
+                                      char to[PT_DESCRIPTION_MAX + 1])
+{
+    return read_text(pt_names_description(n, id), to, PT_DESCRIPTION_MAX);
+}
+
+uint32_t pt_names_end(const struct pt_names *n)
+{
+    uint32_t i = 0;
+
+    while (i < PT_NAMES_COUNT && pt_load_acquire(&n->entry[i]) != 0)
+        i++;
+    return PT_ID_NAMED_FIRST + i;
+}
+
+/* Takes room behind the names and writes the description there. */
+static int store_description(struct pt_names *n, uint32_t id, const char *text, size_t length,
+                             uint64_t *entry)
+{
+    uint32_t off = pt_add_relaxed(&n->described, (uint32_t)length + 1);
+    char *at = n->arena + ARENA_BYTES + off;
+
+    if (off > TEXT_BYTES - (length + 1)) {
+        pt_store_relaxed(&n->described, TEXT_BYTES);
+        return -ENOSPC;
+    }
+    if (back_bytes(at, length + 1) < 0)
+        return -ENOMEM;
+    memcpy(at, text, length + 1);
+    *entry = (ARENA_BYTES + off) | (uint64_t)length << 32 |
+             (uint64_t)(id - PT_ID_NAMED_FIRST) << 48;
+    return 0;
+}
+
+static const char *description_text(const struct pt_names *n, uint64_t e)
+{
+    uint32_t off = entry_off(e) - ARENA_BYTES, len = entry_len(e);
+
+    if (entry_off(e) < ARENA_BYTES || len > PT_DESCRIPTION_MAX || off > TEXT_BYTES - (len + 1) ||
+        off + len >= pt_load_relaxed(&n->described) || n->arena[ARENA_BYTES + off + len] != '\0')
+        return NULL;
+    return n->arena + ARENA_BYTES + off;
+}
+
+const char *pt_names_description_at(const struct pt_names *n, uint32_t i, uint32_t *id)
+{
+    uint64_t e = i < PT_NAMES_COUNT ? pt_load_acquire(&n->description[i]) : 0;
+
+    *id = e ? PT_ID_NAMED_FIRST + entry_hash(e) : 0;
+    return e && *id < PT_ID_MAX ? description_text(n, e) : NULL;
+}
+
+const char *pt_names_description(const struct pt_names *n, uint32_t id)
+{
+    const char *text;
+    uint32_t of;
+
+    for (uint32_t i = 0; (text = pt_names_description_at(n, i, &of)) || of; i++)
+        if (of == id && text)
+            return text;
+    return NULL;
+}
+
+int pt_names_describe(struct pt_names *n, uint32_t id, const char *text)
+{
+    uint64_t mine = 0;
+    int r = 0;
+
+    if (id < PT_ID_NAMED_FIRST || id >= PT_ID_MAX || strlen(text) > PT_DESCRIPTION_MAX)
+        return -EINVAL;
+    for (uint32_t i = 0; r == 0 && i < PT_NAMES_COUNT; i++) {
+        uint64_t none = 0;
+        uint32_t of;
+        const char *is = pt_names_description_at(n, i, &of);
+
+        if (of == 0 && !mine)
+            r = store_description(n, id, text, strlen(text), &mine);
+        if (of == 0 && r == 0 && pt_cas_seqcst(&n->description[i], &none, mine))
+            return 0;
+        if (of == 0 && r == 0)
+            is = pt_names_description_at(n, i, &of);
+        if (of == id && is)
+            return strcmp(is, text) == 0 ? 0 : -EEXIST;
+    }
+    return r < 0 ? r : -ENOSPC;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The name map of an inheritance family: event type names and their ids, and
+ * what describes their data, in shared memory, so that parent and children
+ * number alike.  A small file in
+ * the stream directory; each segment adds a hard link of its own to it, so
+ * that the names outlive the processes as long as a segment needs them.
+ *
+ * Append-only and lock-free: entry i is one word, 0 until it is published by
+ * one compare-and-exchange; name i has id PT_ID_NAMED_FIRST + i.  The bytes of
+ * a name are written before its entry is published and never change.  A
+ * process that dies half-way leaves at most some unused bytes.
+ *
+ * Descriptions (posixtrace/typed.h) are a second such list, in the order in which
+ * they were given.  Of two that race for one type the first in the list counts.
+ * Their bytes have a part of the arena of their own: they never take a name's room.
+ *
+ * The system types of posixtrace/system.h have numbers and names of their own.
+ * The map only says whether they are in use: whether one of them was recorded in
+ * the family, or somebody has opened the name of one.  Streams list them from then on.
+ */
+#ifndef PT_PAGE_NAMES_H
+#define PT_PAGE_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include "base/atomics.h"
+#include "model/event.h"
+
+#define PT_NAMES_MAGIC 0x31454d414e5850ull
+#define PT_NAMES_COUNT (TRACE_USER_EVENT_MAX - 1)
+
+struct pt_names {
+    uint64_t magic;
+    uint32_t layout, size;
+    uint32_t used;               /* bytes of the arena handed out */
+    uint32_t maker;              /* the process that made it, for who finds it unused */
+    uint64_t maker_start;
+    uint64_t entry[PT_NAMES_COUNT]; /* offset | length << 32 | hash << 48 */
+    uint64_t own_in_use;
+    uint64_t description[PT_NAMES_COUNT]; /* offset | length << 32 | id - PT_ID_NAMED_FIRST << 48 */
+    uint32_t described;          /* bytes of the descriptions' part handed out */
+    uint32_t users;              /* pages that name the map, see page_left.h */
+    uint8_t  id[16];             /* its file's name is made of it */
+    char     arena[];
+};
+_Static_assert(offsetof(struct pt_names, arena) == 16432, "the same on 32-bit and 64-bit machines");
+
+/* A new map, mapped; file gets its name ("" if it has none).  Async-signal-safe. */
+int pt_names_create(struct pt_names **names, char file[64]);
+int pt_names_create_of(struct pt_names **names, uid_t uid, char file[64]);
+/* Maps the map of that name. */
+int pt_names_open(struct pt_names **names, const char *file);
+int pt_names_open_of(struct pt_names **names, uid_t uid, const char *file);
+int pt_names_open_in(struct pt_names **names, int dirfd, uid_t uid, const char *file);
+/* A private copy of a file's contents, checked; free() it. */
+int pt_names_copy(struct pt_names **names, int dirfd, const char *file);
+void pt_names_unmap(struct pt_names *names);
+
+/*
+ * names_users.c.  Pages that name the map are counted, and so is a process for the time in
+ * which it makes its page.  A count that goes down to 0 never goes up again: whoever takes it
+ * there removes the file, and whoever comes later finds PT_NAMES_GONE and uses another name.
+ */
+#define PT_NAMES_GONE 0x80000000u
+
+static inline bool pt_names_is_used(uint32_t users)
+{
+    return (users & ~PT_NAMES_GONE) != 0;
+}
+
+/* One more; false: the file is gone, or about to go. */
+bool pt_names_hold(struct pt_names *names);
+/* One less; false: that was the last. */
+bool pt_names_drop(struct pt_names *names);
+/* One less of the map of that file, which goes with the last.  Async-signal-safe. */
+void pt_names_let_go(int dirfd, const char *file);
+/* The same of a map that the caller has; file: in that user's directory, "": it has none. */
+void pt_names_release(struct pt_names *names, uid_t uid, const char *file);
+/* A new name for a map whose file is gone, and one more user, if link is a name of that map,
+ * too.  Async-signal-safe. */
+bool pt_names_name_again(struct pt_names *names, const char *link, char file[64]);
+/* The name with which the map of that file was made; file may be a link of a segment's. */
+bool pt_names_first_file(int dirfd, const char *file, char first[64]);
+
+/*
+ * Other processes can write the map.  A text that it returns may change, but there is always
+ * a NUL before the mapping ends: behind the map lies a page of this process alone.  Who needs
+ * its length, or the same bytes twice, takes a copy: NULL where there is none, or it is longer
+ * than such a text may be.
+ */
+const char *pt_names_read_name(const struct pt_names *names, uint32_t id,
+                               char to[TRACE_EVENT_NAME_MAX + 1]);
+const char *pt_names_read_description(const struct pt_names *names, uint32_t id,
+                                      char to[PT_DESCRIPTION_MAX + 1]);
+
+/*
+ * The id of a name, which is added if need be and create is set.  Predefined
+ * names give their predefined ids.  When the map is full: the unnamed id.
+ * *id 0: not there.  -ENOMEM: no memory behind the map.
+ */
+int pt_names_id(struct pt_names *names, const char *name, bool create, uint32_t *id);
+
+/* Describes a type that has a name.  -EEXIST: there is another description; -ENOSPC:
+ * no room for more; -ENOMEM as above. */
+int pt_names_describe(struct pt_names *names, uint32_t id, const char *text);
+/* NULL: there is none; checked. */
+const char *pt_names_description(const struct pt_names *names, uint32_t id);
+/* The i-th of the list and its type; NULL behind the last, or not usable (then *id is not 0). */
+const char *pt_names_description_at(const struct pt_names *names, uint32_t i, uint32_t *id);
+
+/* From now on the system types of ours are in use.  Async-signal-safe. */
+static inline void pt_names_use_own(struct pt_names *names)
+{
+    if (pt_unlikely(pt_load_relaxed(&names->own_in_use) == 0))
+        pt_store_relaxed(&names->own_in_use, (uint64_t)1);
+}
+
+static inline bool pt_names_own_in_use(const struct pt_names *names)
+{
+    return pt_load_relaxed(&names->own_in_use) != 0;
+}
+
+/* The name of an id, or NULL; checked, so also of hostile maps. */
+const char *pt_names_get(const struct pt_names *names, uint32_t id);
+/* One past the last id in use. */
+uint32_t pt_names_end(const struct pt_names *names);
+
+#endif

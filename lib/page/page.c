@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See page.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/sys.h"
+#include "page/page.h"
+#include "shm/dir.h"
+#include "shm/liveness.h"
+#include "shm/place.h"
+
+#define PAGE_BYTES ((sizeof(struct pt_page) + 4095u) & ~4095u)
+
+#define ONES4   ~0ull, ~0ull, ~0ull, ~0ull
+#define ONES16  ONES4, ONES4, ONES4, ONES4
+#define ONES64  ONES16, ONES16, ONES16, ONES16
+#define ONES256 ONES64, ONES64, ONES64, ONES64
+const struct pt_page pt_page_unknown = {
+    .shadows = UINT64_MAX,
+    .gates = { ONES256, ONES256, ONES256, ONES256, ONES64, ONES64, ONES64 }
+};
+_Static_assert(PT_ID_MAX == 4 * 256 + 3 * 64, "every gate of pt_page_unknown is set");
+
+static char *put_number(char *to, uint64_t n)
+{
+    char digits[24], *p = digits + sizeof digits - 1;
+
+    *p = '\0';
+    do
+        *--p = (char)('0' + n % 10);
+    while ((n /= 10) != 0);
+    return stpcpy(to, p);
+}
+
+/* Where there is no /proc nobody else looks for the page; but a process that had
+ * the same pid before may have left one. */
+void pt_page_name(char file[64], uint32_t pid, uint64_t start)
+{
+    uint64_t ns = pt_pid_namespace();
+    char *p = put_number(stpcpy(file, "p-"), pid);
+
+    *p++ = '-';
+    p = put_number(p, start);
+    *p++ = '-';
+    put_number(p, ns ? ns : pt_sys_image());
+}
+
+static int map_page(struct pt_page **page, int fd)
+{
+    int error;
+    void *p = pt_dir_map(fd, PAGE_BYTES, PROT_READ | PROT_WRITE, &error);
+
+    if (!p)
+        return error;
+    *page = p;
+    return 0;
+}
+
+/* A bit has its epoch before a gate is opened for it; lanes that belong to no
+ * stream have epoch 0.  Gates are looked at first: others may be opening some. */
+static bool gates_have_epochs(const struct pt_page *page)
+{
+    uint64_t open = 0;
+
+    for (uint32_t id = 0; id < PT_ID_MAX; id++)
+        open |= pt_load_acquire(&page->gates[id]);
+    for (; open; open &= open - 1)
+        if (pt_load_relaxed(&page->epoch[__builtin_ctzll(open)]) == 0)
+            return false;
+    return true;
+}
+
+static int open_existing(struct pt_page **page, uid_t uid, const char *file, uint32_t pid,
+                         uint64_t start)
+{
+    int saved = errno, dir = pt_dir_open_of(uid, false), fd, r = 0;
+    struct stat st;
+
+    if (dir < 0)
+        return dir;
+    fd = openat(dir, file, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        r = -errno;
+    close(dir);
+    errno = saved;
+    if (fd < 0)
+        return r;
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != uid ||
+        st.st_size != (off_t)PAGE_BYTES)
+        r = -EINVAL;
+    else
+        r = map_page(page, fd);
+    close(fd);
+    if (r < 0)
+        return r;
+    /* Reading a hole in a full file system would bring SIGBUS. */
+    if (pt_sys_populate(*page, PAGE_BYTES) < 0) {
+        pt_page_unmap(*page);
+        return -ENOMEM;
+    }
+    /* Made by another copy of the library, or another thread. */
+    if (pt_load_acquire(&(*page)->magic) != PT_PAGE_MAGIC || (*page)->layout != PT_SEG_LAYOUT ||
+        (*page)->pid != pid || (*page)->start != start ||
+        (*page)->pid_ns != pt_pid_namespace() || !gates_have_epochs(*page)) {
+        pt_page_unmap(*page);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+int pt_page_open_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start, char file[64])
+{
+    pt_page_name(file, pid, start);
+    return open_existing(page, uid, file, pid, start);
+}
+
+int pt_page_open(struct pt_page **page, uint32_t pid, uint64_t start, char file[64])
+{
+    return pt_page_open_of(page, pt_place_uid(), pid, start, file);
+}
+
+static void fill_page(struct pt_page *page, uint32_t pid, uint64_t start, const char *names_file)
+{
+    page->layout = PT_SEG_LAYOUT;
+    page->size = PAGE_BYTES;
+    page->pid = pid;
+    page->pid_ns = pt_pid_namespace();   /* its own, or its controller's: the same */
+    page->start = start;
+    strncpy(page->names_file, names_file, sizeof page->names_file - 1);
+    pt_store_release(&page->magic, PT_PAGE_MAGIC);
+}
+
+int pt_page_create_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start,
+                      const char *names_file, char file[64])
+{
+    int fd, r;
+    char fresh[64];
+    uint8_t id[16];
+    bool named;
+
+    r = pt_page_open_of(page, uid, pid, start, file);
+    if (r == 0)
+        return 0;
+    /* Filled under a name of its own: who finds the page finds it whole. */
+    pt_sys_random(id, sizeof id);
+    pt_dir_hex_name(fresh, sizeof fresh, 't', id, "");
+    fd = pt_dir_new_file(uid, fresh, PAGE_BYTES, PAGE_BYTES, &named);
+    r = map_page(page, fd);
+    if (fd >= 0)
+        close(fd);
+    if (r < 0)
+        return r;
+    fill_page(*page, pid, start, names_file);
+    if (!named) {
+        file[0] = '\0';
+        return 0;
+    }
+    r = pt_dir_publish(uid, fresh, file);
+    if (r == 0)
+        return 0;
+    pt_page_unmap(*page);
+    return r == -EEXIST ? open_existing(page, uid, file, pid, start) : r;
+}
+
+int pt_page_create(struct pt_page **page, uint32_t pid, uint64_t start, const char *names_file,
+                   char file[64])
+{
+    return pt_page_create_of(page, pt_place_uid(), pid, start, names_file, file);
+}
+
+bool pt_page_names_in_use(int dirfd, const char *names_file)
+{
+    int copy = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
+    char names[sizeof ((struct pt_page *)0)->names_file];
+    struct dirent *entry;
+    bool found = false;
+
+    while (d && !found && (entry = readdir(d))) {
+        int fd = strncmp(entry->d_name, "p-", 2) ? -1
+                 : openat(dirfd, entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+        if (fd < 0)
+            continue;
+        found = pread(fd, names, sizeof names, offsetof(struct pt_page, names_file)) ==
+                    (ssize_t)sizeof names &&
+                strncmp(names, names_file, sizeof names) == 0;
+        close(fd);
+    }
+    if (d)
+        closedir(d);
+    else if (copy >= 0)
+        close(copy);
+    return found;
+}
+
+void pt_page_unmap(struct pt_page *page)
+{
+    munmap(page, PAGE_BYTES);
+}
+
+int pt_page_take_bit(struct pt_page *page)
+{
+    uint64_t used = pt_load_relaxed(&page->used);
+
+    while (~used != 0) {
+        int bit = __builtin_ctzll(~used);
+
+        if (pt_cas_seqcst(&page->used, &used, used | 1ull << bit)) {
+            pt_add_seqcst(&page->epoch[bit], 1u);
+            return bit;
+        }
+    }
+    return -EAGAIN;
+}
+
+void pt_page_retire_bit(struct pt_page *page, unsigned bit)
+{
+    pt_page_close_gates(page, bit);
+    pt_add_seqcst(&page->epoch[bit], 1u);
+    pt_add_seqcst(&page->changes, 1u);
+}
+
+static void give_shadow(struct pt_page *page, unsigned shadow)
+{
+    if (shadow >= PT_STREAMS)
+        return;
+    pt_and_seqcst(&page->shadows, ~(1ull << shadow));
+    pt_page_retire_bit(page, shadow);
+    pt_and_seqcst(&page->used, ~(1ull << shadow));
+}
+
+int pt_page_take_shadow(struct pt_page *page, unsigned bit)
+{
+    uint32_t none = 0;
+    int shadow;
+
+    if (pt_load_acquire(&page->stream[bit].shadow))
+        return 0;
+    shadow = pt_page_take_bit(page);
+    if (shadow < 0)
+        return shadow;
+    pt_or_seqcst(&page->shadows, 1ull << shadow);
+    if (!pt_cas_seqcst(&page->stream[bit].shadow, &none, (uint32_t)shadow + 1))
+        give_shadow(page, (unsigned)shadow);
+    return 0;
+}
+
+void pt_page_give_bit(struct pt_page *page, unsigned bit)
+{
+    pt_page_retire_bit(page, bit);
+    give_shadow(page, pt_exchange_seqcst(&page->stream[bit].shadow, 0u) - 1u);
+    pt_store_relaxed(&page->stream[bit].handled, 0u);
+    pt_store_relaxed(&page->stream[bit].refused, 0u);
+    pt_page_set_file(page, bit, "");
+    pt_and_seqcst(&page->used, ~(1ull << bit));
+}
+
+void pt_page_clean_bit(struct pt_page *page, unsigned bit)
+{
+    uint64_t used = pt_load_seqcst(&page->used);
+
+    while (!(used >> bit & 1))
+        if (pt_cas_seqcst(&page->used, &used, used | 1ull << bit)) {
+            pt_page_give_bit(page, bit);
+            return;
+        }
+}
+
+bool pt_page_revoke_bit(struct pt_page *page, unsigned bit, uint64_t epoch)
+{
+    if (!pt_cas_seqcst(&page->epoch[bit], &epoch, epoch + 1))
+        return false;
+    pt_page_give_bit(page, bit);
+    return true;
+}
+
+void pt_page_set_file(struct pt_page *page, unsigned bit, const char *file)
+{
+    uint64_t words[PT_PAGE_FILE / 8] = { 0 };
+
+    strncpy((char *)words, file, PT_PAGE_FILE - 1);
+    pt_copy_watched(page->stream[bit].file, words, sizeof words);
+}
+
+void pt_page_get_file(const struct pt_page *page, unsigned bit, char file[PT_PAGE_FILE])
+{
+    uint64_t words[PT_PAGE_FILE / 8];
+
+    pt_copy_unchecked(words, page->stream[bit].file, sizeof words);
+    memcpy(file, words, sizeof words);
+}
+
+bool pt_page_bit_is_of(const struct pt_page *page, unsigned bit, const char *file)
+{
+    char is[PT_PAGE_FILE];
+
+    if (bit >= PT_STREAMS || !(pt_load_seqcst(&page->used) >> bit & 1))
+        return false;
+    pt_page_get_file(page, bit, is);
+    return strncmp(is, file, sizeof is - 1) == 0;
+}
+
+void pt_page_set_gate(struct pt_page *page, unsigned bit, uint32_t id, enum pt_gate gate)
+{
+    uint64_t own = 1ull << bit, both = own | pt_page_shadow(page, bit);
+    uint64_t want = gate == PT_GATE_ASK ? both : gate == PT_GATE_OPEN ? own : 0;
+    uint64_t have = pt_load_relaxed(&page->gates[id]) & both;
+
+    if (want & ~have)
+        pt_or_seqcst(&page->gates[id], want);
+    if (have & ~want)
+        pt_and_seqcst(&page->gates[id], ~(both & ~want));
+}
+
+void pt_page_close_gates(struct pt_page *page, unsigned bit)
+{
+    uint64_t both = 1ull << bit | pt_page_shadow(page, bit);
+
+    for (uint32_t id = 0; id < PT_ID_MAX; id++)
+        if (pt_load_relaxed(&page->gates[id]) & both)
+            pt_and_seqcst(&page->gates[id], ~both);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The process page: what decides, for one process, which events are recorded
+ * where.  A shared file in the stream directory, "p-<pid>-<start>-<namespace>",
+ * made by the process itself or by a controller, whoever comes first.
+ *
+ * Gate word of an event type: one bit per stream that wants the type.  Streams
+ * that are auto-stopped keep their bits, so that each event is counted.  Bits
+ * are set and cleared by atomic or/and, so controllers of different streams do
+ * not meet.
+ *
+ * A stream that looks at more than the type (an expression, a function of the
+ * program's) has a second bit, its shadow.  Both set: ask, before the event is recorded.
+ * A gate word with two bits never takes the shortest path, and what finds a shadow
+ * among them takes the longest, where there is time for the question; types that the
+ * name decides have the stream's bit alone, or none.  Each step between closed,
+ * open and ask is one atomic instruction.
+ *
+ * epoch[bit] changes whenever the bit is given to another stream; a
+ * thread whose cached lane has another epoch looks the stream up anew.
+ *
+ * Nothing in private memory decides what is recorded: two copies of the
+ * library in one process see the same page.
+ */
+#ifndef PT_PAGE_PAGE_H
+#define PT_PAGE_PAGE_H
+
+#include "page/names.h"
+#include "shm/layout.h"
+
+#define PT_PAGE_MAGIC 0x31454741505850ull
+
+#define PT_PAGE_FILE 48
+
+struct pt_page_stream {
+    char     file[PT_PAGE_FILE];  /* of the segment, "" if it has no name */
+    uint32_t inherited;
+    uint32_t shadow;      /* the bit beside it, plus 1; 0: none */
+    uint32_t handled;     /* a function of the process's decides over some events */
+    uint32_t refused;     /* the stream has no room for the process: events are only counted */
+};
+
+struct pt_page {
+    uint64_t magic;
+    uint32_t layout, size;
+    uint32_t pid;
+    uint32_t image;       /* of the program that runs in the process; 0: has not come here yet */
+    uint64_t start;
+    char     names_file[64];
+    uint64_t pid_ns;      /* namespace that pid is a number of; 0: unknown */
+    __attribute__((aligned(64))) uint64_t used;   /* bits that belong to a stream */
+    uint64_t changes;                             /* another value after any epoch has changed */
+    uint64_t shadows;                             /* bits of used that stand beside a stream's */
+    __attribute__((aligned(64))) uint64_t epoch[PT_STREAMS];
+    struct pt_page_stream stream[PT_STREAMS];
+    __attribute__((aligned(64))) uint64_t gates[PT_ID_MAX];
+    /* Inherited streams, see stream/inherit.c: the stream's key with the bit in
+     * the low 6 bits; 0: none from here on. */
+    uint64_t heir[PT_STREAMS];
+    uint64_t settled;     /* what is inherited has been taken over */
+    uint64_t counted;     /* among the users of its name map, see page_left.h */
+};
+_Static_assert(offsetof(struct pt_page, gates) == 4800, "the same on 32-bit and 64-bit machines");
+
+/* Before a process knows its page, events look at this one: its gates are all ones and
+ * its shadows, too, so that every event takes the slow path. */
+extern const struct pt_page pt_page_unknown;
+
+/* Of the page of a process in the pid namespace of the caller. */
+void pt_page_name(char file[64], uint32_t pid, uint64_t start);
+
+/*
+ * Finds or makes the page of this process; names_file as in pt_names, used if
+ * it is made.  file gets its name, "" where it has none.  Async-signal-safe.
+ */
+int pt_page_create(struct pt_page **page, uint32_t pid, uint64_t start, const char *names_file,
+                   char file[64]);
+int pt_page_create_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start,
+                      const char *names_file, char file[64]);
+/* Maps the page of any process of this user, or of that one.  -ENOENT; -EINVAL: of
+ * another version of the library, or forged; ... */
+int pt_page_open(struct pt_page **page, uint32_t pid, uint64_t start, char file[64]);
+int pt_page_open_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start, char file[64]);
+void pt_page_unmap(struct pt_page *page);
+
+/* Does the page of any process in the directory name this map? */
+bool pt_page_names_in_use(int dirfd, const char *names_file);
+
+/* Takes a free bit, or -EAGAIN. */
+int pt_page_take_bit(struct pt_page *page);
+/* No lane is good for the bit any more; it still belongs to its stream. */
+void pt_page_retire_bit(struct pt_page *page, unsigned bit);
+void pt_page_give_bit(struct pt_page *page, unsigned bit);
+/* Closes what gates are open for a bit that belongs to no stream; no stream gets it meanwhile. */
+void pt_page_clean_bit(struct pt_page *page, unsigned bit);
+/* By anybody, if the stream has no owner any more: gives the bit back if it still
+ * has that epoch.  Of several who do so, one succeeds.  The epoch is to be loaded
+ * before the stream's name is looked at. */
+bool pt_page_revoke_bit(struct pt_page *page, unsigned bit, uint64_t epoch);
+/* The name of the segment behind a bit.  It may be given to another stream while it
+ * is read: what was read counts only if the bit has the same epoch before and after. */
+void pt_page_set_file(struct pt_page *page, unsigned bit, const char *file);
+void pt_page_get_file(const struct pt_page *page, unsigned bit, char file[PT_PAGE_FILE]);
+/* Does the bit belong to the stream with that segment file? */
+bool pt_page_bit_is_of(const struct pt_page *page, unsigned bit, const char *file);
+
+enum pt_gate { PT_GATE_CLOSED, PT_GATE_OPEN, PT_GATE_ASK };
+
+/* The bit's shadow, taken if there is none; -EAGAIN: no bit is free.  It stays until
+ * the bit is given back. */
+int pt_page_take_shadow(struct pt_page *page, unsigned bit);
+/* The shadow as a mask, 0 without one. */
+static inline uint64_t pt_page_shadow(const struct pt_page *page, unsigned bit)
+{
+    uint32_t shadow = pt_load_acquire(&page->stream[bit].shadow);
+
+    return shadow - 1 < PT_STREAMS ? 1ull << (shadow - 1) : 0;
+}
+
+/* PT_GATE_ASK: has a shadow. */
+void pt_page_set_gate(struct pt_page *page, unsigned bit, uint32_t id, enum pt_gate gate);
+void pt_page_close_gates(struct pt_page *page, unsigned bit);
+
+#endif

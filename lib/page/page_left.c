@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See page_left.h.  Async-signal-safe: the first event of a process comes here. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+#include "page/dir_step.h"
+#include "page/page_left.h"
+#include "shm/dir.h"
+#include "shm/liveness.h"
+
+#define ASKS 2u   /* of /proc, in a step; ten microseconds each */
+
+/* What a page says that is counted: not what a copy of another process's page says. */
+static uint64_t mark_of(uint32_t pid, uint64_t start)
+{
+    return ((uint64_t)pid << 40 ^ start) | 1;
+}
+
+bool pt_page_is_counted(const struct pt_page *page)
+{
+    return pt_load_acquire(&page->counted) == mark_of(page->pid, page->start);
+}
+
+void pt_page_hold_names(struct pt_page *page, struct pt_names *names)
+{
+    uint64_t was = pt_load_acquire(&page->counted), mark = mark_of(page->pid, page->start);
+
+    if (was == mark)
+        return;
+    if (pt_names_hold(names) && !pt_cas_seqcst(&page->counted, &was, mark))
+        pt_names_drop(names);
+}
+
+static bool read_at(int fd, void *to, size_t bytes, size_t at)
+{
+    return pread(fd, to, bytes, (off_t)at) == (ssize_t)bytes;
+}
+
+/* The map of a page that is counted. */
+static bool read_names_file(int dir, const char *file, char names_file[64])
+{
+    int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    uint64_t start, counted;
+    uint32_t pid;
+    bool is = fd >= 0 && read_at(fd, &pid, sizeof pid, offsetof(struct pt_page, pid)) &&
+              read_at(fd, &start, sizeof start, offsetof(struct pt_page, start)) &&
+              read_at(fd, &counted, sizeof counted, offsetof(struct pt_page, counted)) &&
+              read_at(fd, names_file, 64, offsetof(struct pt_page, names_file)) &&
+              counted == mark_of(pid, start) && pt_dir_is_plain(names_file, 64);
+
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+static void let_go(int dir, const char *names_file, const struct pt_page_names *kept)
+{
+    if (kept && kept->file && strcmp(kept->file, names_file) == 0)
+        pt_names_drop(kept->names);
+    else
+        pt_names_let_go(dir, names_file);
+}
+
+void pt_page_remove(int dir, const char *file, const struct pt_page_names *kept)
+{
+    char names_file[64];
+    bool counted = read_names_file(dir, file, names_file);
+
+    /* Of several who come here for one page, one has removed it. */
+    if (unlinkat(dir, file, 0) == 0 && counted)
+        let_go(dir, names_file, kept);
+}
+
+bool pt_page_process_is_gone(uint32_t pid, uint64_t start, unsigned *asks)
+{
+    struct pt_process p;
+    int r;
+
+    if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+        return pt_proc_is_ours();
+    if (*asks == 0)
+        return false;
+    --*asks;
+    /* A process that nobody has waited for is gone, too, unless only its first thread has
+     * ended. */
+    r = pt_process_look(pid, &p);
+    return r == -ESRCH ||
+           (r == 0 && ((start != 0 && p.start != start) || (p.zombie && p.threads <= 1)));
+}
+
+static const char *read_number(const char *p, uint64_t *n)
+{
+    for (*n = 0; *p >= '0' && *p <= '9'; p++)
+        *n = *n * 10 + (uint64_t)(*p - '0');
+    return p;
+}
+
+bool pt_page_is_left(const char *file, uint64_t pid_ns, unsigned *asks)
+{
+    uint64_t pid, start, ns;
+    const char *p = read_number(file + 2, &pid);
+
+    p = *p == '-' ? read_number(p + 1, &start) : "?";
+    p = *p == '-' ? read_number(p + 1, &ns) : "?";
+    return *p == '\0' && pid != 0 && pid <= INT32_MAX && ns != 0 && ns == pid_ns &&
+           pt_page_process_is_gone((uint32_t)pid, start, asks);
+}
+
+void pt_page_sweep_step(const struct pt_page_names *kept)
+{
+    int saved = errno, dir = pt_dir_open(false);
+    uint64_t pid_ns = pt_pid_namespace();
+    struct pt_dir_step step;
+    unsigned asks = ASKS;
+    const char *name;
+
+    if (dir >= 0) {
+        pt_dir_step_begin(&step, dir, PT_WALK_PAGES);
+        while ((name = pt_dir_step_next(&step)))
+            if (name[0] == 'p' && name[1] == '-' && pt_page_is_left(name, pid_ns, &asks))
+                pt_page_remove(dir, name, kept);
+        pt_dir_step_end(&step);
+        close(dir);
+    }
+    errno = saved;
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The shared segment of a stream: one MAP_SHARED file, without pointers.
+ *
+ *   header | processes | chunk infos | writer slots | chunks
+ *
+ * Who writes what
+ *   header geometry, identity, attributes   the creator, before publication
+ *   state, windows, filter                  who holds the control lock (stream/steer.h);
+ *                                           writers by one CAS RUNNING->AUTOSTOPPED;
+ *                                           the consumer by one CAS AUTOSTOPPED->RUNNING,
+ *                                           HALTED->SUSPENDED
+ *   state_near                              whoever makes one of these changes, before it
+ *   info[i].word                            whoever takes or gives back chunk i, by CAS
+ *   chunk i                                 the writer whose slot info[i].word names
+ *   slot s                                  the writer that claimed it; but books, in slots
+ *                                           and header, the consumer of a stream with log
+ *   attention                               consumers set bits, writers clear the waiter bits
+ *
+ * info word:  bits 0-3 state, 4-23 slot of the owner (or last owner), 24-63 the
+ * low bits of the generation.  The generation is unique for ever in the stream; it
+ * names the contents.  All of it stands in chunk->gen and in the consumer's cursors;
+ * the word and chunk->consumed have the low 40 bits, which are only compared for
+ * being the same (docs/decisions/0017-counters.md).  Transitions:
+ *
+ *   FREE(g) ----------> OWNED(s, new g)     take: writer
+ *   OWNED(s, g) ------> FULL(s, g)          close: that writer
+ *   OWNED(s, g) ------> ORPHAN(s, g)        thread exit, or a sweep that finds it dead
+ *   ORPHAN(s, g) -----> OWNED(t, g)         adoption: contents go on, same generation
+ *   ORPHAN(s, g) -----> FULL(s, g)          no room left for another record
+ *   FULL(s, g) -------> FREE(g)             consumed: the one consumer
+ *   FULL|ORPHAN(s, g) > OWNED(t, new g)     recycled (LOOP): contents lost
+ *
+ * Contents are valid when chunk->gen has the bits that are in the word; a
+ * writer that took a chunk afresh stores gen last (release).  Between the CAS
+ * and that store the chunk has no contents.  A reader copies, then looks at the
+ * word again: the same generation means that the copy is good.
+ *
+ * Shutdown gives memory back under readers of other processes (pt_seg_release): bytes that
+ * are given back read as 0.  The creator, whose threads have left, first stores the final
+ * counts of their slots, then gives back the infos, then the chunks; the slots stay.  No
+ * generation is 0, so an info that was given back names no contents.  A reader that copies
+ * from a chunk that was given back therefore finds another word after it, and one that counts
+ * a slot's events from a commit word that was given back finds the slot without a chunk
+ * (slot.h).  Thus every reader of a chunk has to look at the word, and every reader of a
+ * slot's count at the slot's chunk, after it has read.
+ *
+ * Commit: chunk->commit, low 32 bits position, high 32 bits number of events.
+ * One release store by the owner publishes a record; nothing before the
+ * position is written again while the generation lasts.
+ */
+#ifndef PT_SHM_LAYOUT_H
+#define PT_SHM_LAYOUT_H
+
+#include <stddef.h>
+#include "model/attr.h"
+#include "model/set.h"
+#include "shm/record.h"
+
+#define PT_SEG_MAGIC   0x31474553545850ull /* "PXTSEG1" */
+#define PT_SEG_LAYOUT  4u
+#define PT_BYTE_ORDER  0x01020304u
+#define PT_LEVELS      4u          /* event frames in one thread, one over the other */
+#define PT_LEVEL_CONTROL 255u      /* the control writer: belongs to no thread */
+#define PT_STREAMS     64u         /* of one process: bits in a gate word */
+#define PT_SLOT_MAX    20480u      /* 16,384 threads and what else writes */
+#define PT_PROC_MAX    4112u      /* 4,096 children, those that make them, and controllers */
+#define PT_SYNC_PAIRS  106u        /* of points of the clock table after the first one */
+#define PT_FILTERS     4u
+#define PT_FILTER_TEXT 2048u       /* bytes of an expression with its NUL */
+#define PT_CHUNK_MIN   1024u
+#define PT_CHUNK_MAX   131072u
+#define PT_CHUNK_USUAL 16384u      /* least of a stream with room for four of them */
+#define PT_CHUNK_LONG  65536u      /* no longer than that for the stream's size */
+/* Address space for the chunks of further writers, one each: enough for all slots but where
+ * records are long.  It is scarce where pointers are short. */
+#define PT_GROWTH_BYTES (sizeof(void *) > 4 ? 1280u << 20 : 16u << 20)
+/* Such a chunk gets memory as it is used: this much at first, then twice as much. */
+#define PT_CHUNK_FIRST 3072u
+#define PT_STALL_NS    1000000000ull /* a writer inside for longer holds nothing back */
+
+enum pt_chunk_state { PT_CHUNK_FREE, PT_CHUNK_OWNED, PT_CHUNK_FULL, PT_CHUNK_ORPHAN };
+
+#define pt_word_make(state, slot, gen) \
+    ((uint64_t)(state) | (uint64_t)(slot) << 4 | (uint64_t)(gen) << 24)
+#define pt_word_state(w) ((unsigned)((w) & 15u))
+#define pt_word_slot(w)  ((uint32_t)((w) >> 4 & 0xfffffu))
+#define pt_word_gen(w)   ((w) >> 24)   /* its low 40 bits */
+/* Do the low bits in a word belong to that generation? */
+#define pt_gen_bits(gen)      ((gen) & 0xffffffffffull)
+#define pt_word_is(w, gen)    (pt_word_gen(w) == pt_gen_bits(gen))
+
+/* chunk->consumed */
+#define pt_consumed_make(gen, at) ((uint64_t)(gen) << 24 | (uint64_t)(at))
+#define pt_consumed_is(c, gen)    ((c) >> 24 == pt_gen_bits(gen))
+#define pt_consumed_at(c)         ((uint32_t)((c) & 0xffffffu))
+
+struct pt_info {
+    uint64_t word;
+    uint64_t closed;   /* order of closing; the recycler takes the lowest */
+};
+
+struct pt_chunk {
+    uint64_t commit;
+    uint64_t gen;
+    uint64_t base_ts;    /* base of the first record */
+    uint64_t last_ts;    /* set at close: time of the last record */
+    uint64_t first_no;   /* the author's number of the first event */
+    struct pt_author author;
+    uint64_t consumed;   /* position up to which the consumer has come, see pt_consumed_make */
+    uint32_t window;     /* control writer's: was the stream running before the first record */
+    uint32_t backed;     /* beyond the base: so many bytes have memory */
+    uint8_t  pad[24];
+};
+_Static_assert(sizeof(struct pt_chunk) == 128, "records begin at 128");
+
+/* CLAIMED and ENDING carry the thread id of who takes or ends the slot: should that
+ * thread die on the way, a sweep takes the slot over.  The consumer, which may be another
+ * thread at each call, claims with the id 0, that of no dead thread.  LIVE carries a part of
+ * the writer's id: a process that has found that writer dead does not end the next one's slot. */
+enum pt_slot_state { PT_SLOT_FREE, PT_SLOT_CLAIMED, PT_SLOT_LIVE, PT_SLOT_ENDED, PT_SLOT_ENDING };
+#define pt_slot_claimed(tid)    ((uint32_t)PT_SLOT_CLAIMED | (uint32_t)(tid) << 8)
+#define pt_slot_is_claimed(state) (((state) & 0xffu) == PT_SLOT_CLAIMED)
+#define pt_slot_claimer(state)  ((int32_t)((state) >> 8))
+#define pt_slot_live(wid)       ((uint32_t)PT_SLOT_LIVE | (uint32_t)(wid) << 8)
+#define pt_slot_is_live(state)  (((state) & 0xffu) == PT_SLOT_LIVE)
+#define pt_slot_ending(tid)     ((uint32_t)PT_SLOT_ENDING | (uint32_t)(tid) << 8)
+#define pt_slot_is_ending(state) (((state) & 0xffu) == PT_SLOT_ENDING)
+#define pt_slot_ender(state)    ((int32_t)((state) >> 8))
+
+/* Causes that a writer counts itself; as enum posixtrace_loss_cause. */
+enum { PT_LOST_FULL, PT_LOST_OVERWRITTEN, PT_LOST_NO_MEMORY, PT_LOST_NESTED, PT_LOST_OWN };
+
+/*
+ * What the consumer of a stream with log has seen, for who comes after SIGKILL:
+ * of each writer in its slot, of all of them in the header.  All of it is there
+ * twice; pt_seg_header.books_now says which of the two counts.  A round fills the
+ * other and then turns that word: what it tells changes at one moment for all.
+ */
+struct pt_slot_books {
+    uint64_t wid;        /* whose; of another than the slot's, nothing was seen */
+    uint64_t next;       /* number after the highest one seen */
+    uint64_t given, excluded, refused;   /* to the log; passed over (stream/live.h) */
+};
+
+struct pt_books {
+    uint64_t lsn;        /* of the log's last packet that is in these numbers */
+    uint64_t given, excluded, refused;   /* of all writers that ever were */
+    uint64_t watermark;  /* all that is older was given */
+    /* What became of the events given since the log was last cleared: those in the log,
+     * those of them that wait in its writer's buffer, those that it has lost. */
+    uint64_t events, waiting;
+    uint64_t log_full, log_overwritten, log_error;
+};
+
+/* What writers of a slot have counted, those that it had before this one. */
+struct pt_past {
+    uint64_t recorded, lost[PT_LOST_OWN], lost_bytes;
+};
+
+/*
+ * Which bytes of a page are stored to, and which are loaded, at each event.  A
+ * processor first compares the low 12 bits of addresses: a load that has those
+ * of a store on its way waits for it, whatever the other bits say (Intel calls
+ * it 4K aliasing).  So what is stored to at a fixed place lies where bit 6 is 1
+ * (pt_slot.inside, the words of a thread), what is loaded where it is 0 (the lines of
+ * a lane and of the header that matter), behind the first 8 bytes of 128, where
+ * commit words are.  Streams of one process have their chunks at different places
+ * in a page for the same reason.  Without this an event in several streams took
+ * up to half as long again, by the luck of where things lay.
+ */
+struct pt_slot {
+    uint64_t attach_ts;
+    uint32_t state;
+    uint32_t chunk;      /* index + 1 of the current chunk, 0: none */
+    uint64_t next_no;    /* number of the next event, while there is no chunk */
+    uint64_t chunk_base; /* with a chunk: number of the next event less the chunk's count */
+    int32_t  tid;        /* of the author; stored before the state says LIVE */
+    uint8_t  pad[28];
+    /* Not 0: inside an event; the value differs from one event to the next.
+     * Stored before the clock is read and cleared after the commit. */
+    uint64_t inside;
+    struct pt_author author;
+    uint64_t lost[PT_LOST_OWN];
+    uint64_t lost_bytes;
+    uint64_t copy;       /* which copy of the library, where a process has two */
+    struct pt_slot_books books[2];
+    /* Low bit: which past counts; above, the wid of the last writer that is in it. */
+    uint64_t past_now;
+    struct pt_past past[2];
+    /* Of a control slot: thread id of who writes in it, 0: nobody now. */
+    uint32_t user;
+    uint32_t image;      /* the program that runs in the process, see pt_sys_image */
+    uint64_t wid;        /* the writer's, stored after all else about it; author.wid has the
+                          * same number, or 0 in a control slot */
+    uint8_t  more[16];
+};
+_Static_assert(sizeof(struct pt_slot) == 384 && offsetof(struct pt_slot, inside) == 64, "layout");
+
+struct pt_proc {
+    uint32_t pid;        /* 0: free */
+    uint32_t bit;        /* which gate bit of that process */
+    uint64_t start;      /* start time: ticks since boot */
+};
+
+/*
+ * AUTOSTOPPED and HALTED: the stream was full at the time in the word and takes nothing
+ * until its consumer has emptied it.  AUTOSTOPPED runs again then, and what it refuses until
+ * then is lost; HALTED was stopped by a call meanwhile, is SUSPENDED then, and has lost
+ * nothing since that call.  Start and stop change one into the other and leave the time.
+ */
+enum pt_stream_state { PT_SUSPENDED, PT_RUNNING, PT_AUTOSTOPPED, PT_HALTED };
+/*
+ * The state word: bits 0-1 the state, 2-63 the low 62 bits of the time of the change to it;
+ * 0 there: it has no time.  62 bits are 48 years of a time stamp counter at 3 GHz, so their
+ * upper two are not in the word.  Whoever makes a change stores its time, in full, into
+ * state_near first (pt_state_change), and pt_state_ts() takes the one time with these low bits
+ * that is within 2^61 ticks, 24 years, of state_near.
+ *
+ * How far the two can be apart: the change is a release of the store, so who has loaded the
+ * word finds the time that belongs to it or one that was stored later.  Such a one belongs to a
+ * change that is under way, or that failed because another came between its look at the word
+ * and its exchange; that other's time is in the word then.  So they are apart by as long as a
+ * thread stood still in a change, and only between the two steps of the next change (or where
+ * it was killed there) by as long as the state before has lasted.  Of more than 24 years that
+ * makes a time that is wrong until the next change is made.
+ *
+ * No time is rounded: events and changes are compared as the clock gave them.
+ */
+#define pt_state_make(state, ts) ((uint64_t)(ts) << 2 | (unsigned)(state))
+/* Another state with the same time. */
+#define pt_state_turn(w, state) (((w) & ~(uint64_t)3) | (unsigned)(state))
+#define pt_state_of(w) ((unsigned)((w) & 3u))
+#define pt_state_is_full(w) (((w) & 2u) != 0)
+/* Started, and not stopped by a call since. */
+#define pt_state_runs(w) (pt_state_of(w) == PT_RUNNING || pt_state_of(w) == PT_AUTOSTOPPED)
+
+/* Control lock: bits 0-21 thread id of the holder, 0: free; 22-36 index + 1 of the
+ * control writer's slot; 37-63 counts the changes of hands. */
+#define PT_CONTROL_TID_BITS  22
+#define PT_CONTROL_SLOT_BITS 15
+#define pt_control_make(tid, slot_1, turn) \
+    ((uint64_t)(tid) | (uint64_t)(slot_1) << 22 | (uint64_t)(turn) << 37)
+#define pt_control_tid(w)    ((uint32_t)((w) & 0x3fffffu))
+#define pt_control_slot_1(w) ((uint32_t)((w) >> 22 & 0x7fffu))
+#define pt_control_turn(w)   ((w) >> 37)
+_Static_assert(PT_SLOT_MAX < 1u << PT_CONTROL_SLOT_BITS, "a slot's index + 1 fits");
+
+/* flush_state bits, for who looks at the stream from outside */
+#define PT_FLUSHING     1u
+#define PT_LOG_OVERRUN  2u
+#define PT_LOG_FULL     4u
+
+/* attention bits */
+#define PT_WAIT_READER  1u
+#define PT_WAIT_FLUSHER 2u
+#define PT_WAIT_STOPPED 4u   /* auto-stopped: writers close their chunks */
+
+struct pt_seg_header {
+    uint64_t magic;
+    uint32_t layout, byte_order;
+    uint32_t word_size;        /* of the creator: 4 or 8 */
+    uint32_t header_size;
+    uint8_t  id[16];
+    uint64_t size;
+    uint32_t infos_off, slots_off, chunks_off;
+    uint32_t chunk_size, chunk_max, base_chunks;
+    uint32_t procs_off, zero;
+    /* owner */
+    uint32_t owner_pid, has_log;
+    uint64_t owner_start;
+    uint8_t  boot_id[16];
+    uint64_t pid_ns;
+    char     names_file[64];
+    char     log_path[256];
+    uint64_t log_dev, log_ino;
+    int32_t  clock;
+    uint32_t fences;           /* 1: no membarrier, writers use full fences */
+    struct pt_attr attr;
+    uint64_t mnt_ns;           /* in which log_path is a path; 0: unknown */
+    /* log_folder.h: the inode of the log's folder, 0: unknown; its time of birth in ns of
+     * CLOCK_REALTIME, 0: the file system does not have it */
+    uint64_t log_folder, log_folder_born;
+
+    /* control plane */
+    __attribute__((aligned(64))) uint64_t state;
+    uint64_t clear_ts;         /* events before it are not part of the stream */
+    uint32_t closed;           /* shutdown has begun */
+    uint32_t log_complete;     /* the log has its end mark: nothing here is needed */
+    uint32_t window;           /* 1 from the START record to the STOP record */
+    uint32_t control_futex;
+    uint32_t control_waits;    /* somebody sleeps on control_futex */
+    uint32_t flush_asked_from; /* another process has asked for a flush */
+    uint64_t control;          /* lock word, see pt_control_make */
+    /* One of filters, with the expression beside it, is in force, the others are for who
+     * prepares the next one. */
+    uint64_t filter_now;       /* its index in the low bits, a count above */
+    uint32_t filter_user[PT_FILTERS];   /* thread id of who writes it, 0: nobody */
+    __attribute__((aligned(8))) struct pt_set filters[PT_FILTERS];
+
+    /* looked at after each event: changes rarely */
+    __attribute__((aligned(128))) uint32_t line[8];
+    uint32_t attention;
+    uint32_t times;            /* 1: switches are refused, threads say for how long they ran */
+
+    __attribute__((aligned(64))) uint32_t reader_futex;
+    uint32_t flush_futex;
+    uint32_t flush_asked;      /* the high-water mark was passed and the flusher told */
+    uint32_t flush_state;      /* PT_FLUSHING, ... */
+    uint32_t flush_error;      /* as posix_stream_flush_error */
+    uint32_t fill_level;       /* full chunks that the creator wants to hear of; 0: no matter */
+    uint32_t fill_mark;        /* the same while nobody has passed it */
+    uint32_t fill_futex;
+
+    /* slow path counters */
+    __attribute__((aligned(64))) uint64_t next_gen;
+    uint64_t next_close;
+    uint64_t next_wid;
+    uint32_t nchunks;          /* usable */
+    uint32_t nslots;           /* ever used */
+    uint32_t writers;          /* slots claimed and not ended */
+    uint32_t full_chunks;      /* FULL now */
+    uint32_t hint;
+    uint32_t overrun;          /* set by who loses, reset by get_status */
+    uint32_t recycled;         /* LOOP: something was overwritten since the stream was last empty */
+    uint64_t last_sweep_ns;
+    uint64_t owner_look_ns;    /* CLOCK_MONOTONIC: a writer looked whether the owner lives */
+    uint64_t lost_first_ts;    /* of overwritten events; UINT64_MAX: none */
+    uint64_t lost_last_ts;
+    uint32_t peak_chunks;
+    uint32_t used_chunks;      /* not FREE */
+    uint64_t lost_no_slot[PT_LOST_OWN];  /* losses of threads that never got a slot */
+    uint32_t sweep_at;         /* slot with which the next step of the sweep starts */
+
+    /* The clock table, see syncpoint.h. */
+    __attribute__((aligned(64))) uint32_t syncs;
+    uint32_t zero_4;
+    struct pt_sync sync_first;
+    uint64_t sync_used[2];
+    uint64_t sync_next[PT_SYNC_PAIRS];
+    struct pt_sync sync_pair[PT_SYNC_PAIRS][2];
+    uint64_t state_near;       /* a time close to that in state, in full: pt_state_ts */
+    uint64_t missed_told;      /* missed_last, as the consumer knows it */
+    uint64_t lost_switches;    /* context switches that the kernel lost, beside lost_no_slot */
+    uint32_t nprocs;           /* entries of the table of processes ever used */
+    uint32_t refused_procs;    /* processes for which it had no room */
+    uint32_t refused_writers;  /* writers that came when all slots or chunks were in use */
+    uint32_t zero_2;
+    uint64_t created;          /* CLOCK_BOOTTIME, the clock of process start times */
+    uint64_t books_now;        /* its low bit: which of two count, here and in the slots */
+    struct pt_books books[2];
+    /* The consumer's, of the last automatic stop that has ended: how far the events are
+     * refused, and the latest START for it that is in the log. */
+    uint64_t gap_from, gap_to, start_told;
+    /* What an event of a type that the filter lets pass has to be like (posixtrace/filter.h);
+     * "": all are recorded. */
+    char     expressions[PT_FILTERS][PT_FILTER_TEXT];
+    /* stream/chain.h: the stream that gets what this one has no room for, "" or the name
+     * of its segment; and whether this is such a one. */
+    char     next_file[64];
+    uint32_t behind;
+    uint32_t keeps_late;       /* another was behind it once: see live.c */
+    uint64_t missed_first, missed_last;   /* missed.h; 0: none */
+    uint64_t start_filter;     /* of the last automatic restart: start_filter.h */
+    uint64_t stop_marks, loss_marks;      /* mark_filter.h */
+};
+/* The same on 32-bit and 64-bit machines, so that their programs share streams
+ * and post-mortems; another number here is another PT_SEG_LAYOUT. */
+_Static_assert(sizeof(struct pt_seg_header) == 16384, "layout");
+_Static_assert(offsetof(struct pt_seg_header, attr) == 464, "layout");
+_Static_assert(offsetof(struct pt_seg_header, log_folder) == 680, "layout");
+_Static_assert(offsetof(struct pt_seg_header, control) == 744, "layout");
+_Static_assert(offsetof(struct pt_seg_header, filters) == 776, "layout");
+_Static_assert(offsetof(struct pt_seg_header, lost_no_slot) == 1760, "layout");
+_Static_assert(offsetof(struct pt_seg_header, nprocs) == 7864, "layout");
+_Static_assert(sizeof(struct pt_info) == 16 && sizeof(struct pt_proc) == 16, "layout");
+
+/* The time in a state word of that stream, 0: it has none. */
+static inline uint64_t pt_state_ts(const struct pt_seg_header *h, uint64_t word)
+{
+    uint64_t near = pt_load_relaxed(&h->state_near), low = pt_state_turn(word, 0);
+
+    return low ? near + (uint64_t)((int64_t)(low - (near << 2)) / 4) : 0;
+}
+
+/* One change of state, with its time; the other arguments as of a compare-and-exchange. */
+static inline bool pt_state_change(struct pt_seg_header *h, uint64_t *word, unsigned state,
+                                   uint64_t ts)
+{
+    pt_store_relaxed(&h->state_near, ts);
+    return pt_cas_seqcst(&h->state, word, pt_state_make(state, ts));
+}
+
+/* The filter in force, for who has the control lock or asks for one bit: PT_FILTERS - 1 changes
+ * later the place is another filter's. */
+static inline const struct pt_set *pt_seg_filter(const struct pt_seg_header *h)
+{
+    return &h->filters[pt_load_acquire(&h->filter_now) % PT_FILTERS];
+}
+
+/* The same as a whole; where it is changed without end, a mixture. */
+static inline void pt_seg_filter_copy(const struct pt_seg_header *h, struct pt_set *set)
+{
+    uint64_t now = pt_load_acquire(&h->filter_now), was;
+    int tries = 0;
+
+    do {
+        was = now;
+        pt_set_copy(set, &h->filters[was % PT_FILTERS]);
+        pt_fence_acquire();
+        now = pt_load_relaxed(&h->filter_now);
+    } while (now != was && ++tries < 1000);
+}
+
+static inline bool pt_seg_has_expression(const struct pt_seg_header *h)
+{
+    const char *text = h->expressions[pt_load_acquire(&h->filter_now) % PT_FILTERS];
+
+    return pt_load_relaxed(text) != 0;
+}
+
+/* The expression in force, and which one it is; where it is changed without end, a mixture
+ * of two, and the number of neither. */
+static inline uint64_t pt_seg_expression(const struct pt_seg_header *h, char text[PT_FILTER_TEXT])
+{
+    uint64_t now = pt_load_acquire(&h->filter_now);
+
+    for (int tries = 0; tries < 16; tries++) {
+        uint64_t was = now;
+
+        pt_copy_unchecked(text, h->expressions[was % PT_FILTERS], PT_FILTER_TEXT);
+        text[PT_FILTER_TEXT - 1] = '\0';
+        pt_fence_acquire();
+        now = pt_load_relaxed(&h->filter_now);
+        if (now == was)
+            return was;
+    }
+    return UINT64_MAX;
+}
+
+/* Is an event of that type part of the stream, as far as its type decides?  How long
+ * threads ran is asked for only where their switches are not told. */
+static inline bool pt_seg_wants(const struct pt_seg_header *h, const struct pt_set *filter,
+                                uint32_t id)
+{
+    return !pt_set_has(filter, id) && (id != PT_ID_CPU_TIME || pt_load_acquire(&h->times));
+}
+
+/* Every refused event comes here: the line stays shared while nobody resets it. */
+static inline void pt_note_overrun(struct pt_seg_header *h)
+{
+    if (!pt_load_relaxed(&h->overrun))
+        pt_store_relaxed(&h->overrun, 1u);
+}
+
+#endif

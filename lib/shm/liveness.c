@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See liveness.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/kcmp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "base/atomics.h"
+#include "base/sys.h"
+#include "base/thread.h"
+#include "shm/liveness.h"
+#include "shm/maps.h"
+
+#define MAPS_BYTES (1u << 20)   /* of the table of mappings, at most: an event may wait for it */
+
+/* Events come here: no call of the C library that is a cancellation point. */
+static int open_file(const char *path)
+{
+    return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+}
+
+static ssize_t read_some(int fd, char *to, size_t size)
+{
+    ssize_t n;
+
+    do
+        n = (ssize_t)syscall(SYS_read, fd, to, size);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+static void close_file(int fd)
+{
+    syscall(SYS_close, fd);
+}
+
+static ssize_t read_file(const char *path, char *to, size_t size)
+{
+    int fd = open_file(path);
+    ssize_t n = -1;
+
+    to[0] = '\0';
+    if (fd < 0)
+        return -errno;
+    n = read_some(fd, to, size - 1);
+    if (n < 0)
+        n = -errno;
+    close_file(fd);
+    to[n > 0 ? n : 0] = '\0';
+    return n;
+}
+
+/* Of the process as a whole, or of its first thread, which has the same number. */
+static void proc_path(char *to, uint32_t pid, bool first_thread, const char *leaf)
+{
+    char digits[12], *d = digits + sizeof digits - 1;
+    char *p = to;
+
+    *d = '\0';
+    do
+        *--d = (char)('0' + pid % 10);
+    while ((pid /= 10) != 0);
+    p = stpcpy(p, "/proc/");
+    p = stpcpy(p, d);
+    if (first_thread)
+        p = stpcpy(stpcpy(p, "/task/"), d);
+    stpcpy(p, leaf);
+}
+
+static uint64_t number(const char *p)
+{
+    uint64_t n = 0;
+
+    for (; *p >= '0' && *p <= '9'; p++)
+        n = n * 10 + (uint64_t)(*p - '0');
+    return n;
+}
+
+/* The number that we have there; 0: none. */
+static uint32_t number_in_proc(void)
+{
+    char link[24];
+    ssize_t n = readlink("/proc/self", link, sizeof link - 1);
+
+    link[n > 0 ? n : 0] = '\0';
+    return (uint32_t)number(link);
+}
+
+bool pt_proc_is_ours(void)
+{
+    return number_in_proc() == (uint32_t)getpid();
+}
+
+/* Processes of others may be hidden (hidepid): only the kernel knows them all. */
+static bool is_nowhere(uint32_t pid)
+{
+    return kill((pid_t)pid, 0) < 0 && errno == ESRCH && access("/proc/self/stat", R_OK) == 0;
+}
+
+/* Of the process's first thread, which began and ends with it.  qemu-user makes up what a
+ * process reads as its own /proc/PID/stat: a forked child began with its parent there. */
+static int read_stat(uint32_t pid, struct pt_process *process)
+{
+    char path[48], text[1024], *p;
+    ssize_t n;
+
+    proc_path(path, pid, true, "/stat");
+    n = read_file(path, text, sizeof text);
+
+    /* The command name in field 2 may contain anything, so count from the last
+     * parenthesis, after which field 3 follows. */
+    p = n > 0 ? strrchr(text, ')') : NULL;
+    for (int field = 3; p && (p = strchr(p, ' ')); field++) {
+        p++;
+        if (field == 3)
+            process->zombie = *p == 'Z' || *p == 'X' || *p == 'x';
+        else if (field == 4)
+            process->parent = (uint32_t)number(p);
+        else if (field == 20)
+            process->threads = (uint32_t)number(p);
+        else if (field == 22) {
+            process->start = number(p);
+            return 0;
+        }
+    }
+    return n == -ENOENT || n == -ESRCH ? -ENOENT : -EIO;
+}
+
+static int look(uint32_t pid, struct pt_process *process)
+{
+    int saved = errno, r = read_stat(pid, process);
+
+    if (r == -ENOENT)
+        r = is_nowhere(pid) ? -ESRCH : -EIO;
+    errno = saved;
+    return r;
+}
+
+int pt_process_look(uint32_t pid, struct pt_process *process)
+{
+    int saved = errno, r = pt_proc_is_ours() ? look(pid, process) : -EIO;
+
+    errno = saved;
+    return r;
+}
+
+int pt_process_parent(uint32_t *pid, struct pt_process *process)
+{
+    uint64_t born = process->start;
+    int r;
+
+    *pid = process->parent;
+    if (*pid == 0)
+        return -ESRCH;
+    r = look(*pid, process);   /* the same /proc as before */
+    return r == 0 && process->start > born ? -ESRCH : r;
+}
+
+uint64_t pt_process_start(uint32_t pid)
+{
+    struct pt_process p;
+    int r = pt_process_look(pid, &p);
+
+    return r == 0 ? p.start : r == -ESRCH ? 0 : UINT64_MAX;
+}
+
+static uint64_t namespace_of(const char *link)
+{
+    struct stat st;
+    int saved = errno;
+    uint64_t ns = stat(link, &st) == 0 ? st.st_ino : 0;
+
+    errno = saved;
+    return ns;
+}
+
+uint64_t pt_pid_namespace(void)
+{
+    return namespace_of("/proc/self/ns/pid");
+}
+
+uint64_t pt_mount_namespace(void)
+{
+    return namespace_of("/proc/self/ns/mnt");
+}
+
+static uint64_t *home;   /* the number; the word is 0 in a forked child */
+
+void pt_home_note(uint64_t *word)
+{
+    pt_store_release(word, (uint64_t)pt_sys_pid());
+    pt_store_release(&home, word);
+}
+
+/* False also where the kernel does not say. */
+static bool shares_memory(pid_t with)
+{
+    long own = pt_sys_pid();
+
+    return with > 0 && syscall(SYS_kcmp, own, (long)with, (long)KCMP_VM, 0L, 0L) == 0;
+}
+
+/*
+ * A thread whose number the C library knows belongs to no child that shares memory.  Without
+ * kcmp, the caller counts as a process of its own: right for a child of the bare system call,
+ * wrong only for the vfork child of such a child before that one's first call.
+ */
+static uint32_t find_home(uint64_t noted)
+{
+    uint32_t own = (uint32_t)pt_sys_pid();
+    pid_t parent;
+
+    if (noted == own || pt_thread_number() == pt_sys_tid())
+        return own;
+    /* Of several processes that share memory, one that is left has it. */
+    if (noted)
+        return pt_sys_thread_exists((int32_t)noted, (int32_t)noted) ? (uint32_t)noted : own;
+    parent = getppid();
+    return shares_memory(parent) ? (uint32_t)parent : own;
+}
+
+uint32_t pt_home_pid(void)
+{
+    int saved = errno;
+    uint64_t *word = pt_load_acquire(&home);
+    uint64_t noted = word ? pt_load_relaxed(word) : 0;
+    uint32_t pid = find_home(noted);
+
+    if (word && noted == 0)
+        pt_store_relaxed(word, (uint64_t)pid);
+    errno = saved;
+    return pid;
+}
+
+/* The number that it has in /proc; 0: none, or unknown. */
+static uint32_t home_in_proc(uint32_t pid)
+{
+    struct pt_process own;
+    uint32_t here = number_in_proc();
+
+    if (pid == (uint32_t)pt_sys_pid())
+        return here;
+    if (here == (uint32_t)pt_sys_pid())
+        return pid;
+    return getppid() == (pid_t)pid && read_stat(here, &own) == 0 ? own.parent : 0;
+}
+
+void pt_identity_self(struct pt_identity *id)
+{
+    char text[64] = "";
+    struct pt_process process;
+    int saved = errno;
+    unsigned k = 0;
+
+    memset(id, 0, sizeof *id);
+    id->pid = pt_home_pid();
+    if (read_stat(home_in_proc(id->pid), &process) == 0)
+        id->start = process.start;
+    read_file("/proc/sys/kernel/random/boot_id", text, sizeof text);
+    for (const char *p = text; *p && k < 32; p++) {
+        int d = pt_maps_hex_digit(*p);
+
+        if (d >= 0) {
+            id->boot_id[k / 2] = (uint8_t)(id->boot_id[k / 2] << 4 | d);
+            k++;
+        }
+    }
+    id->pid_ns = pt_pid_namespace();
+    errno = saved;
+}
+
+enum maps { MAPS_UNKNOWN, MAPS_NOTHING, MAPS_OTHERS, MAPS_IT };
+
+/* Is the segment among the mappings of its owner?  NOTHING: there are none, as the owner's
+ * first thread has ended or ends just now. */
+static enum maps look_at_maps(const struct pt_seg_header *h, dev_t dev, ino_t ino)
+{
+    char path[40], text[2048];   /* events come here, on any stack */
+    size_t total = 0;
+    struct pt_maps maps;
+    ssize_t n = 1;
+    bool gone;
+    int fd;
+
+    proc_path(path, h->owner_pid, false, "/maps");
+    fd = open_file(path);
+    if (fd < 0)
+        return errno == ENOENT || errno == ESRCH ? MAPS_NOTHING : MAPS_UNKNOWN;
+    pt_maps_begin(&maps, dev, ino, h->id);
+    while (!maps.found && total < MAPS_BYTES && (n = read_some(fd, text, sizeof text)) > 0) {
+        total += (size_t)n;
+        pt_maps_take(&maps, text, (size_t)n);
+    }
+    gone = (n == 0 && total == 0) || (n < 0 && errno == ESRCH);
+    close_file(fd);
+    if (maps.found || gone)
+        return maps.found ? MAPS_IT : MAPS_NOTHING;
+    return n == 0 && !maps.alike ? MAPS_OTHERS : MAPS_UNKNOWN;
+}
+
+/* Without /proc there is no telling one boot from another. */
+static bool is_known(const uint8_t boot_id[16])
+{
+    static const uint8_t none[16];
+
+    return memcmp(boot_id, none, sizeof none) != 0;
+}
+
+/* The process, or another one of its number.  PT_ALIVE: as far as that tells. */
+static enum pt_liveness look_at_process(const struct pt_seg_header *h, struct pt_process *owner)
+{
+    int r = pt_process_look(h->owner_pid, owner);
+
+    if (r == -ESRCH || (r == 0 && owner->start != h->owner_start))
+        return PT_DEAD;
+    return r < 0 ? PT_UNKNOWN : PT_ALIVE;
+}
+
+static enum pt_liveness look_at_owner(const struct pt_seg_header *h, dev_t dev, ino_t ino)
+{
+    struct pt_identity self;
+    struct pt_process owner;
+    enum pt_liveness seen;
+    enum maps maps;
+
+    pt_identity_self(&self);
+    if (is_known(self.boot_id) && is_known(h->boot_id) &&
+        memcmp(self.boot_id, h->boot_id, sizeof self.boot_id) != 0)
+        return PT_DEAD;
+    if (self.pid_ns == 0 || self.pid_ns != h->pid_ns)
+        return PT_UNKNOWN;
+    seen = look_at_process(h, &owner);
+    if (seen == PT_ALIVE && !owner.zombie) {
+        maps = ino ? look_at_maps(h, dev, ino) : MAPS_IT;
+        /* They may have gone while they were read, which looks like their end. */
+        if (maps == MAPS_OTHERS)
+            maps = look_at_maps(h, dev, ino);
+        if (maps != MAPS_NOTHING)
+            return maps == MAPS_IT ? PT_ALIVE : maps == MAPS_OTHERS ? PT_DEAD : PT_UNKNOWN;
+        /* Since it was asked how many threads there are, one may have begun. */
+        seen = look_at_process(h, &owner);
+    }
+    if (seen != PT_ALIVE)
+        return seen;
+    /* main() has called pthread_exit(): its mappings are no more shown, a while before it is
+     * a zombie, though the other threads have them. */
+    return owner.threads > 1 ? PT_UNKNOWN : PT_DEAD;
+}
+
+enum pt_liveness pt_owner_liveness(const struct pt_seg_header *h, dev_t dev, ino_t ino)
+{
+    int saved = errno;
+    enum pt_liveness r = look_at_owner(h, dev, ino);
+
+    errno = saved;
+    return r;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Who this process is, and whether another one still lives.
+ *
+ * Alive: the process with this pid, start time, boot id and pid namespace
+ * exists and still maps the segment (seen in /proc/PID/maps, see maps.h).  That ends with
+ * exit, kill and exec, survives any close, and cannot be confused by a reused
+ * pid.  No file locks: they vanish when any descriptor of the file is closed.
+ *
+ * Writers ask in the middle of an event: everything here is async-signal-safe,
+ * bounded, no cancellation point, and leaves errno alone.
+ */
+#ifndef PT_SHM_LIVENESS_H
+#define PT_SHM_LIVENESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "shm/layout.h"
+
+struct pt_identity {
+    uint32_t pid;
+    uint64_t start;       /* 0: no /proc */
+    uint8_t  boot_id[16];
+    uint64_t pid_ns;
+};
+
+struct pt_process {
+    uint32_t parent;
+    uint32_t threads;
+    bool     zombie;      /* of the first thread: with others left, the process lives */
+    uint64_t start;       /* ticks since boot */
+};
+
+/* 0; -ESRCH: there is none; another error: cannot be told. */
+int pt_process_look(uint32_t pid, struct pt_process *process);
+/* Goes from a process and what was seen of it to its parent.  Who is younger than his
+ * child has got the number of a parent that is gone: -ESRCH. */
+int pt_process_parent(uint32_t *pid, struct pt_process *process);
+/* Is the /proc that is mounted here that of our pid namespace?  In another one's,
+ * our numbers are those of other processes. */
+bool pt_proc_is_ours(void);
+
+/* The namespaces of the calling process; 0: no /proc. */
+uint64_t pt_pid_namespace(void);
+uint64_t pt_mount_namespace(void);
+/*
+ * The process whose memory the caller runs in.  A child that shares it (vfork, clone with
+ * CLONE_VM) has a number of its own, which ends with the child while the memory stays in use.
+ */
+uint32_t pt_home_pid(void);
+/* Notes the caller's number, at load and in a forked child.  word: in memory that fork wipes.
+ * Where the word is wiped and no fork handler ran, the kernel compares the memories (kcmp). */
+void pt_home_note(uint64_t *word);
+/* Of the process that pt_home_pid() gives. */
+void pt_identity_self(struct pt_identity *id);
+/* Start time of a process in ticks since boot, 0 if it does not exist, UINT64_MAX if unknown. */
+uint64_t pt_process_start(uint32_t pid);
+
+enum pt_liveness { PT_ALIVE, PT_DEAD, PT_UNKNOWN };
+/* Of the segment's owner; dev and ino are those of the segment's file, ino 0:
+ * it has none, and an exec of the owner is not seen. */
+enum pt_liveness pt_owner_liveness(const struct pt_seg_header *h, dev_t dev, ino_t ino);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Which filter decides about the marks that a consumer makes: STOP of an automatic stop, OVERFLOW
+ * and RESUME of a loss.  It is the one in force when the stream stopped or lost events.  The
+ * consumer learns of them later, when others may have changed the filter, so the first one of
+ * them chooses for all, by a look at the filter in force:
+ *
+ *   controller                               consumer
+ *   choose, if the stream is full            finds the stream full: choose
+ *   choose, if a loss is not taken yet       note the filter, take the loss, take the choice;
+ *   filter_now = new place                     without one, what was noted counts
+ *
+ * h->stop_marks has the time of the stop in the bits where the state word has it, so a choice
+ * counts for one stop.  h->loss_marks has the time of the choice there, or is 0; the consumer
+ * takes it away with the loss.  A RESUME that is later than the choice is decided by the filter
+ * in force when it is made.  In both words the two low bits are what the filter leaves out.
+ *
+ * A controller that finds no loss when it has chosen takes the choice back: the consumer was
+ * faster.  An onlooker takes nothing away, and uses a choice that it has not met before.
+ *
+ * A stop or loss that comes while the filter is being changed is decided by either of the two
+ * filters.
+ */
+#ifndef PT_SHM_MARK_FILTER_H
+#define PT_SHM_MARK_FILTER_H
+
+#include "base/clock.h"
+#include "shm/segment.h"
+
+enum pt_mark { PT_MARK_STOP = 1, PT_MARK_FULL_OVERFLOW = 2,      /* in stop_marks */
+               PT_MARK_OVERFLOW = 1, PT_MARK_RESUME = 2 };       /* in loss_marks */
+
+static inline unsigned pt_mark_bits(const struct pt_seg_header *h, uint32_t first, uint32_t second)
+{
+    const struct pt_set *filter = pt_seg_filter(h);
+
+    return (unsigned)pt_set_has(filter, first) | (unsigned)pt_set_has(filter, second) << 1;
+}
+
+/* ---- automatic stops; state is the word of the full stream ---- */
+
+/* What is left out, by the choice that was made or else by the filter in force. */
+static inline unsigned pt_stop_marks(const struct pt_seg_header *h, uint64_t state)
+{
+    uint64_t word = pt_load_seqcst(&h->stop_marks);
+
+    return pt_state_turn(word, 0) == pt_state_turn(state, 0)
+               ? pt_state_of(word) : pt_mark_bits(h, POSIX_TRACE_STOP, POSIX_TRACE_OVERFLOW);
+}
+
+static inline unsigned pt_stop_marks_choose(struct pt_seg_header *h, uint64_t state)
+{
+    uint64_t word = pt_load_seqcst(&h->stop_marks);
+    unsigned out = pt_stop_marks(h, state);
+
+    if (pt_state_turn(word, 0) != pt_state_turn(state, 0) &&
+        !pt_cas_seqcst(&h->stop_marks, &word, pt_state_make(out, 0) | pt_state_turn(state, 0)))
+        out = pt_stop_marks(h, state);
+    return out;
+}
+
+/* ---- losses ---- */
+
+static inline unsigned pt_loss_marks_now(const struct pt_seg_header *h)
+{
+    return pt_mark_bits(h, POSIX_TRACE_OVERFLOW, POSIX_TRACE_RESUME);
+}
+
+/* Is there a loss that the consumer has not taken? */
+static inline bool pt_loss_is_there(const struct pt_seg_header *h)
+{
+    return pt_load_seqcst(&h->lost_first_ts) != UINT64_MAX ||
+           pt_load_seqcst(&h->missed_last) > pt_load_seqcst(&h->missed_told);
+}
+
+/* By a controller, before it changes the filter. */
+static inline void pt_loss_marks_choose(struct pt_seg *seg)
+{
+    struct pt_seg_header *h = seg->h;
+    uint64_t none = 0, choice;
+
+    if (!pt_loss_is_there(h) || pt_load_seqcst(&h->loss_marks))
+        return;
+    choice = pt_state_make(pt_loss_marks_now(h), pt_clock_now(seg->g.clock));
+    if (pt_cas_seqcst(&h->loss_marks, &none, choice) && !pt_loss_is_there(h))
+        pt_cas_seqcst(&h->loss_marks, &choice, 0);
+}
+
+/* By the consumer, when it has taken the loss.  0: the filter was not changed since. */
+static inline uint64_t pt_loss_marks_take(struct pt_seg_header *h)
+{
+    return pt_exchange_seqcst(&h->loss_marks, 0);
+}
+
+/* Is ts before the choice?  Both within 2^61 ticks. */
+static inline bool pt_loss_marks_cover(uint64_t choice, uint64_t ts)
+{
+    return (int64_t)(pt_state_turn(choice, 0) - (ts << 2)) >= 0;
+}
+
+#endif

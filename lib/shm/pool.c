@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See pool.h. */
+#include <string.h>
+#include "base/annotate.h"
+#include "base/clock.h"
+#include "shm/pool.h"
+#include "shm/slot.h"
+
+/* A further turn of one who takes a chunk means that others have won against it.  Beyond
+ * this many it is a process that scribbles over the words. */
+#define TAKE_TURNS 65536u
+#define SWEEP_NS 100000000u   /* look for dead writers at most this often */
+#define GROW_LOOKS 16u        /* slots that are examined before the pool grows */
+
+static uint64_t new_gen(struct pt_seg_header *h)
+{
+    return pt_add_relaxed(&h->next_gen, 1u);
+}
+
+/* The state before this call: OWNED by us with a new generation, old contents.
+ * A reader that sees the new generation finds chunk->gen different until the
+ * last store and leaves the chunk alone. */
+static void init_chunk(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t gen)
+{
+    struct pt_chunk *c = pt_seg_chunk(seg, index);
+    const struct pt_slot *s = pt_seg_slot(seg, slot);
+
+    /* The word before the contents; a reader's fence stands between its copy
+     * of the contents and its second look at the word (pt_cursor_valid). */
+    pt_fence_seqcst();
+    pt_store_relaxed(&c->commit, sizeof *c);
+    pt_store_relaxed(&c->consumed, pt_consumed_make(gen, sizeof *c));
+    pt_store_relaxed(&c->base_ts, pt_clock_now(seg->g.clock));
+    pt_store_relaxed(&c->last_ts, c->base_ts);
+    pt_store_relaxed(&c->first_no, s->next_no);
+    pt_store_relaxed(&c->window, pt_load_relaxed(&seg->h->window));
+    pt_copy_watched(&c->author, &s->author, sizeof c->author);
+    pt_happens_before(s);
+    pt_store_release(&c->gen, gen);
+}
+
+/*
+ * The counters of chunks in use and of full ones change beside the word, so a kill between
+ * the two leaves them wrong.  They go up before the word changes and down after it: wrong is
+ * then too high, by one for a kill at that place, never below zero.  Too high a number of full
+ * chunks wakes the flush thread early; the one of chunks in use is shown, no more.
+ */
+static bool take_free(struct pt_seg_header *h, struct pt_info *info, uint64_t *word,
+                      uint64_t taken)
+{
+    uint32_t used = pt_add_relaxed(&h->used_chunks, 1u) + 1;
+    uint32_t peak = pt_load_relaxed(&h->peak_chunks);
+
+    if (!pt_cas_seqcst(&info->word, word, taken)) {
+        pt_add_relaxed(&h->used_chunks, (uint32_t)-1);
+        return false;
+    }
+    while (peak < used && !pt_cas_seqcst(&h->peak_chunks, &peak, used))
+        ;
+    return true;
+}
+
+/* One pass over the pool.  FULL: nothing free and nothing to adopt. */
+static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, uint32_t *index)
+{
+    struct pt_seg_header *h = seg->h;
+    uint32_t n = pt_seg_chunk_count(seg), start = pt_load_relaxed(&h->hint);
+    /* Control chunks hold nothing but the control writer's records. */
+    bool adopt = pt_seg_slot(seg, slot)->author.level != PT_LEVEL_CONTROL;
+
+    n = pt_seg_reachable(seg, n);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t i = (start + k) % n;
+        struct pt_info *info = pt_seg_info(seg, i);
+        uint64_t w = pt_load_acquire(&info->word), gen;
+
+        if (pt_word_state(w) == PT_CHUNK_FREE) {
+            gen = new_gen(h);
+            if (!take_free(h, info, &w, pt_word_make(PT_CHUNK_OWNED, slot, gen)))
+                continue;
+            pt_store_relaxed(&h->hint, i + 1);
+            init_chunk(seg, i, slot, gen);
+            *index = i;
+            return PT_POOL_TAKEN;
+        }
+        if (adopt && pt_word_state(w) == PT_CHUNK_ORPHAN) {
+            struct pt_chunk *c = pt_seg_chunk(seg, i);
+            uint32_t pos = pt_chunk_position(seg, pt_load_acquire(&c->commit));
+            /* What a control writer has left is not gone on with, either. */
+            bool room = pt_word_is(w, pt_load_relaxed(&c->gen)) &&
+                        seg->g.chunk_size - pos >= need && c->author.level != PT_LEVEL_CONTROL &&
+                        pos == (uint32_t)pt_load_relaxed(&c->commit);
+            unsigned state = room ? PT_CHUNK_OWNED : PT_CHUNK_FULL;
+
+            if (!room)
+                pt_add_relaxed(&h->full_chunks, 1u);
+            if (!pt_cas_seqcst(&info->word, &w,
+                               pt_word_make(state, room ? slot : pt_word_slot(w),
+                                            pt_word_gen(w)))) {
+                if (!room)
+                    pt_add_relaxed(&h->full_chunks, (uint32_t)-1);
+                continue;
+            }
+            if (!room)
+                continue;
+            pt_store_relaxed(&h->hint, i + 1);
+            *index = i;
+            return PT_POOL_ADOPTED;
+        }
+    }
+    return PT_POOL_FULL;
+}
+
+static bool may_grow(const struct pt_seg *seg, uint32_t nchunks)
+{
+    return nchunks < (uint64_t)seg->g.base_chunks + pt_load_relaxed(&seg->h->writers);
+}
+
+/* One more chunk for a further living writer.  FULL: the limit is reached.  Where this process
+ * does not see all chunks, it cannot say that the stream is full. */
+static enum pt_pool_take grow(struct pt_seg *seg)
+{
+    struct pt_seg_header *h = seg->h;
+    uint32_t was = pt_load_acquire(&h->nchunks), n = pt_seg_chunk_count(seg);
+
+    if (!may_grow(seg, n))
+        return pt_seg_is_short(seg) ? PT_POOL_NO_MEMORY : PT_POOL_FULL;
+    if (n >= seg->g.chunk_max || pt_seg_reach_chunks(seg, n + 1) < 0 ||
+        pt_seg_back_chunk(seg, n, PT_CHUNK_FIRST) < 0)
+        return PT_POOL_NO_MEMORY;
+    pt_cas_seqcst(&h->nchunks, &was, n + 1);
+    return PT_POOL_TAKEN;
+}
+
+/* What overwriting chunk i would lose goes to the header before it is lost. */
+static void announce_loss(struct pt_seg *seg, uint32_t i, uint64_t w)
+{
+    struct pt_seg_header *h = seg->h;
+    struct pt_chunk *c = pt_seg_chunk(seg, i);
+    uint64_t consumed = pt_load_acquire(&c->consumed), first;
+    uint32_t from = sizeof *c;
+
+    if (pt_consumed_is(consumed, pt_word_gen(w)))
+        from = pt_consumed_at(consumed);
+    /* A FULL or ORPHAN chunk has its last time in its header: no need to walk. */
+    if (!pt_word_is(w, pt_load_acquire(&c->gen)) || !pt_chunk_times(seg, i, from, &first, NULL))
+        return;
+    /* In this order: who sees that there is more finds where it begins. */
+    pt_min_seqcst(&h->lost_first_ts, first);
+    pt_max_seqcst(&h->lost_last_ts, pt_load_relaxed(&c->last_ts));
+    pt_store_relaxed(&h->recycled, 1u);
+    pt_note_overrun(h);
+}
+
+/*
+ * LOOP: takes the chunk that was closed first.  Order: the loss is announced,
+ * then the word changes; a reader that finds its chunk gone finds the
+ * announcement too.
+ */
+static enum pt_pool_take recycle(struct pt_seg *seg, uint32_t slot, uint32_t *index)
+{
+    struct pt_seg_header *h = seg->h;
+
+    for (unsigned turns = 0; turns < TAKE_TURNS; turns++) {
+        uint32_t n = pt_seg_chunk_count(seg), victim = UINT32_MAX;
+        uint64_t oldest = UINT64_MAX, word = 0, gen;
+
+        n = pt_seg_reachable(seg, n);
+        for (uint32_t i = 0; i < n; i++) {
+            struct pt_info *info = pt_seg_info(seg, i);
+            uint64_t w = pt_load_acquire(&info->word);
+            unsigned state = pt_word_state(w);
+            uint64_t closed = pt_load_relaxed(&info->closed);
+
+            if (state == PT_CHUNK_FREE) {
+                victim = i;
+                word = w;
+                break;
+            }
+            if ((state == PT_CHUNK_FULL || state == PT_CHUNK_ORPHAN) && closed < oldest) {
+                oldest = closed;
+                victim = i;
+                word = w;
+            }
+        }
+        if (victim == UINT32_MAX)
+            return PT_POOL_FULL;
+        if (pt_word_state(word) != PT_CHUNK_FREE)
+            announce_loss(seg, victim, word);
+        gen = new_gen(h);
+        if (pt_word_state(word) == PT_CHUNK_FREE
+                ? !take_free(h, pt_seg_info(seg, victim), &word,
+                             pt_word_make(PT_CHUNK_OWNED, slot, gen))
+                : !pt_cas_seqcst(&pt_seg_info(seg, victim)->word, &word,
+                                 pt_word_make(PT_CHUNK_OWNED, slot, gen)))
+            continue;
+        if (pt_word_state(word) == PT_CHUNK_FULL)
+            pt_add_relaxed(&h->full_chunks, (uint32_t)-1);
+        init_chunk(seg, victim, slot, gen);
+        *index = victim;
+        return PT_POOL_TAKEN;
+    }
+    return PT_POOL_FULL;
+}
+
+static bool has_fallen(const struct pt_seg_header *h, uint32_t writers)
+{
+    return (int32_t)(pt_load_seqcst(&h->writers) - writers) < 0;
+}
+
+static bool sweep_is_due(struct pt_seg_header *h)
+{
+    uint64_t now = pt_clock_ns(CLOCK_MONOTONIC), last = pt_load_relaxed(&h->last_sweep_ns);
+
+    return now - last >= SWEEP_NS && pt_cas_seqcst(&h->last_sweep_ns, &last, now);
+}
+
+/*
+ * Dead writers give back before memory grows: a step of the sweep comes first, once for each
+ * chunk that is taken.  A stream at its limit recycles or refuses at every chunk, so the
+ * whole sweep that it needs there is bounded by time.
+ *
+ * A writer that ends between scan and growth leaves a chunk that the scan has passed, and takes
+ * the growth that it stood for with it: then the scan is repeated.
+ */
+enum pt_pool_take pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need, bool loop,
+                               uint32_t *index)
+{
+    enum pt_pool_take r = PT_POOL_NO_MEMORY;
+    bool stepped = false, swept = false;
+
+    for (unsigned turns = 0; turns < TAKE_TURNS; turns++) {
+        uint32_t writers = pt_load_seqcst(&seg->h->writers);
+
+        r = scan(seg, slot, need, index);
+        if (r != PT_POOL_FULL)
+            return r;
+        if (!stepped && may_grow(seg, pt_seg_chunk_count(seg))) {
+            stepped = true;
+            if (pt_slot_sweep_step(seg, GROW_LOOKS) > 0)
+                continue;
+        }
+        r = grow(seg);
+        if (r == PT_POOL_TAKEN || has_fallen(seg->h, writers))
+            continue;
+        if (!swept && sweep_is_due(seg->h)) {
+            swept = true;
+            if (pt_slot_sweep(seg) > 0)
+                continue;
+        }
+        if (loop && recycle(seg, slot, index) == PT_POOL_TAKEN)
+            return PT_POOL_TAKEN;
+        return r;
+    }
+    return PT_POOL_NO_MEMORY;
+}
+
+void pt_pool_close(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t last_ts)
+{
+    struct pt_info *info = pt_seg_info(seg, index);
+    struct pt_chunk *c = pt_seg_chunk(seg, index);
+    uint64_t w = pt_load_relaxed(&info->word);
+
+    pt_store_relaxed(&c->last_ts, last_ts);
+    pt_store_relaxed(&info->closed, pt_add_relaxed(&seg->h->next_close, 1u));
+    pt_add_relaxed(&seg->h->full_chunks, 1u);
+    if (pt_word_state(w) != PT_CHUNK_OWNED || pt_word_slot(w) != slot ||
+        !pt_cas_seqcst(&info->word, &w, pt_word_make(PT_CHUNK_FULL, slot, pt_word_gen(w))))
+        pt_add_relaxed(&seg->h->full_chunks, (uint32_t)-1);
+}
+
+void pt_pool_orphan(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t last_ts)
+{
+    struct pt_info *info = pt_seg_info(seg, index);
+    struct pt_chunk *c = pt_seg_chunk(seg, index);
+    uint64_t w = pt_load_acquire(&info->word), first;
+
+    if (pt_word_state(w) != PT_CHUNK_OWNED || pt_word_slot(w) != slot)
+        return;
+    if (!pt_word_is(w, pt_load_acquire(&c->gen))) {
+        /* Taken but never initialised: nothing in it. */
+        if (pt_cas_seqcst(&info->word, &w, pt_word_make(PT_CHUNK_FREE, 0, pt_word_gen(w))))
+            pt_add_relaxed(&seg->h->used_chunks, (uint32_t)-1);
+        return;
+    }
+    if (last_ts == 0 && !pt_chunk_times(seg, index, sizeof *c, &first, &last_ts))
+        last_ts = c->base_ts;
+    pt_store_relaxed(&c->last_ts, last_ts);
+    pt_store_relaxed(&info->closed, pt_add_relaxed(&seg->h->next_close, 1u));
+    /* What a control writer leaves is not gone on with: it is the consumer's. */
+    if (c->author.level != PT_LEVEL_CONTROL) {
+        pt_cas_seqcst(&info->word, &w, pt_word_make(PT_CHUNK_ORPHAN, slot, pt_word_gen(w)));
+        return;
+    }
+    pt_add_relaxed(&seg->h->full_chunks, 1u);
+    if (!pt_cas_seqcst(&info->word, &w, pt_word_make(PT_CHUNK_FULL, slot, pt_word_gen(w))))
+        pt_add_relaxed(&seg->h->full_chunks, (uint32_t)-1);
+}
+
+bool pt_pool_free(struct pt_seg *seg, uint32_t index, uint64_t word)
+{
+    if (pt_word_state(word) != PT_CHUNK_FULL ||
+        !pt_cas_seqcst(&pt_seg_info(seg, index)->word, &word,
+                       pt_word_make(PT_CHUNK_FREE, 0, pt_word_gen(word))))
+        return false;
+    pt_add_relaxed(&seg->h->full_chunks, (uint32_t)-1);
+    pt_add_relaxed(&seg->h->used_chunks, (uint32_t)-1);
+    return true;
+}
+
+void pt_pool_repair(struct pt_seg *seg, uint32_t slot)
+{
+    uint32_t n = pt_seg_chunk_count(seg);
+    uint32_t current = pt_load_relaxed(&pt_seg_slot(seg, slot)->chunk);
+
+    n = pt_seg_reachable(seg, n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t w = pt_load_relaxed(&pt_seg_info(seg, i)->word);
+
+        if (i + 1 != current && pt_word_state(w) == PT_CHUNK_OWNED && pt_word_slot(w) == slot)
+            pt_pool_orphan(seg, i, slot, 0);
+    }
+}
+
+bool pt_chunk_times(const struct pt_seg *seg, uint32_t index, uint32_t from, uint64_t *first,
+                    uint64_t *last)
+{
+    const struct pt_chunk *c = pt_seg_chunk(seg, index);
+    const uint8_t *at = (const uint8_t *)c;
+    uint32_t end = pt_chunk_position(seg, pt_load_acquire(&c->commit));
+    struct pt_decoder d = { at + sizeof *c, at + end, pt_load_relaxed(&c->base_ts) };
+    struct pt_record r;
+    bool found = false;
+
+    while (pt_decode_next(&d, &r) == 1) {
+        if (r.kind != PT_RECORD_EVENT || (uint32_t)(d.p - at) <= from)
+            continue;
+        if (!found)
+            *first = r.ts;
+        found = true;
+        if (!last)
+            break;
+        *last = r.ts;
+    }
+    return found;
+}

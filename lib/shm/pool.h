@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Chunks: taking, closing, giving back.  The states and who may change them
+ * are in layout.h; every change is one compare-and-exchange of the info word.
+ *
+ * Progress: take is lock-free and async-signal-safe; its work is bounded by the
+ * number of chunks times the number of takers that win against it.
+ */
+#ifndef PT_SHM_POOL_H
+#define PT_SHM_POOL_H
+
+#include "shm/segment.h"
+
+enum pt_pool_take { PT_POOL_TAKEN, PT_POOL_ADOPTED, PT_POOL_FULL, PT_POOL_NO_MEMORY };
+
+/*
+ * A chunk for the writer of slot, with room for need bytes.  TAKEN: empty,
+ * initialised but for base_ts and first_no being 0 (pt_pool_init_times).
+ * ADOPTED: a dead writer's, to be continued behind its commit position; the
+ * caller starts with an AUTHOR record.
+ */
+enum pt_pool_take pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need, bool loop,
+                               uint32_t *index);
+
+/* By the owner: no further record will follow. */
+void pt_pool_close(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t last_ts);
+/* The owner ends (or was found dead); last_ts 0: not known. */
+void pt_pool_orphan(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t last_ts);
+/* By the consumer, which has read all of it; word as it was read. */
+bool pt_pool_free(struct pt_seg *seg, uint32_t index, uint64_t word);
+/* Gives back what a writer took but never referred to: it was thrown out of
+ * the middle of taking by siglongjmp. */
+void pt_pool_repair(struct pt_seg *seg, uint32_t slot);
+
+/* Time of the first record at or behind position from, and (last not NULL) of
+ * the last one.  False: there is none. */
+bool pt_chunk_times(const struct pt_seg *seg, uint32_t index, uint32_t from, uint64_t *first,
+                    uint64_t *last);
+
+/* The committed position, checked against the chunk's size. */
+static inline uint32_t pt_chunk_position(const struct pt_seg *seg, uint64_t commit)
+{
+    uint32_t pos = (uint32_t)commit;
+
+    return pos < sizeof(struct pt_chunk) || pos > seg->g.chunk_size
+               ? (uint32_t)sizeof(struct pt_chunk) : pos;
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* pt_seg_part(), see segment.h. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "base/sys.h"
+#include "shm/segment.h"
+
+static bool is_by(const struct pt_seg *seg, uint64_t word, const struct pt_author *author)
+{
+    const struct pt_slot *s;
+
+    if (pt_word_state(word) != PT_CHUNK_OWNED || pt_word_slot(word) >= seg->slots_open)
+        return false;
+    s = pt_seg_slot(seg, pt_word_slot(word));
+    return s->author.pid == author->pid && s->author.tid == author->tid;
+}
+
+static void copy(const struct pt_seg *seg, char *to, const void *from, size_t bytes)
+{
+    memcpy(to + ((const char *)from - (const char *)seg->h), from, bytes);
+}
+
+/*
+ * Accessible in the copy: the event may stand between its opening of one more chunk, which
+ * this mapping does not know of yet, and its first store there.  That is the first chunk not
+ * in use at the most (grow in pool.c), and the header says now how many are.  Not the rest of
+ * the mapping: private memory that can be written counts for RLIMIT_DATA.
+ */
+static size_t bytes_of(const struct pt_seg *seg)
+{
+    uint32_t open = seg->chunks_open, n = pt_seg_chunk_count(seg) + 1;
+
+    if (n > seg->chunk_reach)
+        n = seg->chunk_reach;
+    return n == 0 ? seg->size : (size_t)((const char *)pt_seg_chunk(seg, open > n ? open : n) -
+                                         (const char *)seg->h);
+}
+
+/*
+ * What a writer loads before it writes: all but the chunks, and the heads of its own chunks.
+ * Their contents are nobody's here, and the parent may have filled or closed them since the
+ * fork: a writer that has already looked for room must find it.  Of the segment only what
+ * has memory is read: to read the rest would take memory, and there may be none.  Where
+ * the process has mapped a part of the segment, that is the first chunks, or none and no slots.
+ */
+static bool copy_for(const struct pt_seg *seg, char *to, const struct pt_author *author)
+{
+    uint32_t open = seg->chunks_open, base = seg->g.base_chunks;
+
+    if (mprotect(to, bytes_of(seg), PROT_READ | PROT_WRITE) < 0)
+        return false;
+    copy(seg, to, seg->h, sizeof *seg->h);
+    if (seg->chunk_reach == 0)
+        return true;
+    copy(seg, to, pt_seg_info(seg, 0), (open > base ? open : base) * sizeof(struct pt_info));
+    copy(seg, to, pt_seg_slot(seg, 0), seg->slots_open * sizeof(struct pt_slot));
+    for (uint32_t i = 0; i < open; i++) {
+        const struct pt_chunk *c = pt_seg_chunk(seg, i);
+
+        if (!is_by(seg, pt_load_acquire(&pt_seg_info(seg, i)->word), author))
+            continue;
+        copy(seg, to, c, sizeof *c);
+        ((struct pt_chunk *)(void *)(to + ((const char *)c - (const char *)seg->h)))->commit =
+            sizeof *c;
+    }
+    return true;
+}
+
+/* What cannot be copied stays inaccessible: the half event must not write into the shared
+ * memory, and if need be it ends the child. */
+int pt_seg_part(struct pt_seg *seg, struct pt_seg *shared, const struct pt_author *author)
+{
+    int saved = errno, r = -ENOMEM;
+    void *again = mremap(seg->h, 0, seg->size, MREMAP_MAYMOVE);
+    void *own = mmap(seg->h, seg->size, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+
+    *shared = *seg;
+    shared->older = NULL;
+    shared->h = again == MAP_FAILED ? NULL : again;
+    if (own != MAP_FAILED && shared->h && copy_for(shared, own, author))
+        r = 0;
+    errno = saved;
+    return r;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See syncpoint.h. */
+#include "base/assert.h"
+#include "base/atomics.h"
+#include "base/clock.h"
+#include "model/sync.h"
+#include "shm/syncpoint.h"
+
+#define AGE_NS   1000000000
+#define ERROR_NS 2000
+#define STEP_NS  10000000
+#define AHEAD_NS 1000000   /* how far in the future a pair begins, and readers read */
+
+static uint64_t ticks_of(int64_t ns, uint64_t mult)
+{
+    return pt_wide_div((uint64_t)ns, mult);
+}
+
+/* ---- decisions ---- */
+
+#define named(pair)   (2 * ((uint64_t)(pair) + 1))
+#define is_open(next) ((next) == 0 || ((next) & 1u))
+
+/* The pair that a closed decision names, whatever stands there. */
+static uint32_t pair_of(uint64_t next)
+{
+    return (uint32_t)((next / 2 - 1) % PT_SYNC_PAIRS);
+}
+
+/* The first open decision, PT_SYNC_PAIRS if there is none, and its value. */
+static uint32_t find_open(const struct pt_seg_header *h, uint64_t *next)
+{
+    uint32_t k = pt_load_acquire(&h->syncs) - 1;
+
+    for (k = k < PT_SYNC_PAIRS ? k : PT_SYNC_PAIRS; k < PT_SYNC_PAIRS; k++) {
+        *next = pt_load_acquire(&h->sync_next[k]);
+        if (is_open(*next))
+            return k;
+    }
+    *next = 0;
+    return PT_SYNC_PAIRS;
+}
+
+static uint32_t points(uint32_t closed)
+{
+    return 1 + 2 * closed;
+}
+
+uint32_t pt_syncpoint_count(const struct pt_seg_header *h)
+{
+    uint64_t next;
+
+    return pt_load_acquire(&h->syncs) ? points(find_open(h, &next)) : 0;
+}
+
+uint32_t pt_syncpoint_reach(struct pt_seg_header *h, uint64_t ts)
+{
+    struct pt_sync last;
+    uint64_t next, ahead;
+    uint32_t k;
+
+    if (pt_load_acquire(&h->syncs) == 0)
+        return 0;
+    while ((k = find_open(h, &next)) < PT_SYNC_PAIRS && ts >= next) {
+        pt_syncpoint_get(h, points(k) - 1, &last);
+        ahead = last.mult ? ticks_of(AHEAD_NS, last.mult) : 0;
+        /* A time that no clock of ours shows, 146 years at 3 GHz, is of no author of ours. */
+        if (ahead > UINT64_MAX / 8 || ts > UINT64_MAX / 4 * 3 ||
+            pt_cas_seqcst(&h->sync_next[k], &next, (ts + ahead + 1) | 1u))
+            break;
+    }
+    return points(k);
+}
+
+void pt_syncpoint_get(const struct pt_seg_header *h, uint32_t i, struct pt_sync *point)
+{
+    const struct pt_sync *p = &h->sync_first;
+
+    if (i > 0)
+        p = &h->sync_pair[pair_of(pt_load_acquire(&h->sync_next[(i - 1) / 2 % PT_SYNC_PAIRS]))]
+                         [(i - 1) % 2];
+    pt_copy_unchecked(point, p, sizeof *point);
+}
+
+int64_t pt_syncpoint_convert(struct pt_seg_header *h, uint64_t ts)
+{
+    uint32_t i = pt_syncpoint_reach(h, ts);
+    struct pt_sync point;
+
+    if (i == 0)
+        return (int64_t)ts;
+    /* Events that are read live are as a rule after the newest point. */
+    do {
+        pt_syncpoint_get(h, --i, &point);
+    } while (i > 0 && point.ts > ts);
+    return pt_sync_apply(&point, ts);
+}
+
+/* ---- pairs ---- */
+
+void pt_syncpoint_first(struct pt_seg_header *h, int clock)
+{
+    h->sync_first.mult = pt_clock_slope(clock);
+    pt_clock_pair(clock, &h->sync_first.ts, &h->sync_first.ns);
+    pt_store_release(&h->syncs, 1u);
+}
+
+/* PT_SYNC_PAIRS: none is left. */
+static uint32_t own_pair(struct pt_seg_header *h)
+{
+    for (uint32_t i = 0; i < PT_SYNC_PAIRS; i++) {
+        uint64_t *used = &h->sync_used[i / 64], bit = 1ull << i % 64;
+
+        if (!(pt_load_relaxed(used) & bit) && !(pt_or_seqcst(used, bit) & bit))
+            return i;
+    }
+    return PT_SYNC_PAIRS;
+}
+
+/* The fuller the table, the more it takes to add to it: it lasts for any run. */
+static int64_t tolerance(uint32_t closed)
+{
+    return (int64_t)ERROR_NS << closed * 8 / PT_SYNC_PAIRS;
+}
+
+/* slope * error / AGE_NS for |error| <= STEP_NS, without a product of more than
+ * 64 bits: the second term's is below AGE_NS * STEP_NS. */
+static int64_t correction(int64_t error, uint64_t slope)
+{
+    uint64_t e = (uint64_t)(error < 0 ? -error : error);
+    uint64_t c = slope / AGE_NS * e + slope % AGE_NS * e / AGE_NS;
+
+    return error < 0 ? -(int64_t)c : (int64_t)c;
+}
+
+/* Two points after the last one: the first steers, the second resumes the true slope once
+ * CLOCK_REALTIME is met, however long nobody looks again. */
+static void steer(struct pt_sync pair[2], const struct pt_sync *last, uint64_t from,
+                  uint64_t slope, int64_t error)
+{
+    struct pt_sync a = { .ts = from + ticks_of(AHEAD_NS, slope), .mult = slope }, b;
+
+    a.ns = pt_sync_apply(last, a.ts);
+    if (error > STEP_NS || error < -STEP_NS)
+        a.ns = (int64_t)((uint64_t)a.ns + (uint64_t)error);
+    else
+        a.mult += (uint64_t)correction(error, slope);
+    b.ts = a.ts + ticks_of(AGE_NS, slope);
+    b.ns = pt_sync_apply(&a, b.ts);
+    b.mult = slope;
+    pair[0] = a;
+    pair[1] = b;
+}
+
+/* So many decisions are closed: the search starts there. */
+static void note_closed(struct pt_seg_header *h, uint32_t closed)
+{
+    uint32_t noted = pt_load_relaxed(&h->syncs);
+
+    while (noted < closed + 1 && !pt_cas_seqcst(&h->syncs, &noted, closed + 1))
+        ;
+}
+
+void pt_syncpoint_maintain(struct pt_seg_header *h, int clock)
+{
+    uint64_t now = pt_clock_now(clock), next, slope;
+    struct pt_sync last;
+    int64_t real, error, age;
+    uint32_t k, pair;
+
+    if (pt_load_acquire(&h->syncs) == 0 || (k = find_open(h, &next)) == PT_SYNC_PAIRS)
+        return;
+    pt_syncpoint_get(h, points(k) - 1, &last);
+    /* Points of which no time can be told are not ours to steer. */
+    if (last.mult == 0 || now < last.ts ||
+        __builtin_sub_overflow(pt_sync_apply(&last, now), last.ns, &age) || age < AGE_NS)
+        return;
+    pt_clock_pair(clock, &now, &real);
+    if (__builtin_sub_overflow(real, pt_sync_apply(&last, now), &error) ||
+        (error <= tolerance(k) && error >= -tolerance(k)))
+        return;
+    slope = pt_clock_slope(clock);
+    pair = own_pair(h);
+    if (pair == PT_SYNC_PAIRS)
+        return;
+    steer(h->sync_pair[pair], &last, now > next ? now : next, slope, error);
+    if (pt_cas_seqcst(&h->sync_next[k], &next, named(pair)))
+        note_closed(h, k + 1);
+    else
+        pt_and_seqcst(&h->sync_used[pair / 64], ~(1ull << pair % 64));
+}

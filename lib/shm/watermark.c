@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See watermark.h. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+#include "base/sys.h"
+#include "shm/slot.h"
+#include "shm/watermark.h"
+
+#define LOOKS 3   /* a writer seen under two values was outside in between */
+
+void pt_watch_init(struct pt_watch *w)
+{
+    memset(w, 0, sizeof *w);
+}
+
+void pt_watch_deinit(struct pt_watch *w)
+{
+    free(w->seen);
+}
+
+static bool make_room(struct pt_watch *w, uint32_t n)
+{
+    struct pt_seen *p;
+
+    if (n <= w->room)
+        return true;
+    p = realloc(w->seen, (n + 64) * sizeof *p);
+    if (!p)
+        return false;
+    memset(p + w->room, 0, (n + 64 - w->room) * sizeof *p);
+    w->seen = p;
+    w->room = n + 64;
+    return true;
+}
+
+/* A control writer that another has passed by, after PT_STALL_NS (stream/steer.c):
+ * if it still writes its record, that comes late, as of any writer that stood still. */
+static bool was_passed_by(const struct pt_seg *seg, uint32_t index, const struct pt_author *author)
+{
+    uint32_t named = pt_control_slot_1(pt_load_seqcst(&seg->h->control));
+
+    return author->level == PT_LEVEL_CONTROL && named != 0 && named != index + 1;
+}
+
+/* The bound of one writer; UINT64_MAX: it holds nothing back. */
+static uint64_t bound_of(struct pt_seen *seen, struct pt_seg *seg, uint32_t index, uint64_t before,
+                         uint64_t now, bool passive)
+{
+    struct pt_slot *s = pt_seg_slot(seg, index);
+    uint32_t state = pt_load_acquire(&s->state);
+    uint64_t inside = pt_load_acquire(&s->inside);
+    struct pt_author author;
+    uint64_t wid;
+
+    pt_copy_unchecked(&author, &s->author, sizeof author);
+    wid = pt_load_acquire(&s->wid);
+    if (!pt_slot_is_live(state) || inside == 0 || was_passed_by(seg, index, &author)) {
+        seen->inside = 0;
+        seen->bound = now;
+        seen->wid = wid;
+        return UINT64_MAX;
+    }
+    if (seen->wid != wid) {
+        seen->wid = wid;
+        seen->inside = 0;
+        seen->bound = pt_load_relaxed(&s->attach_ts);
+    }
+    if (seen->inside != inside) {
+        /* It began this event after the last look. */
+        if (seen->bound < before && seen->inside != 0)
+            seen->bound = before;
+        seen->inside = inside;
+        seen->since_ns = pt_clock_ns(CLOCK_MONOTONIC);
+        return seen->bound;
+    }
+    /* Killed in the middle of this event: it will not bring anything any more. */
+    if (author.level != PT_LEVEL_CONTROL && !pt_sys_thread_exists(author.pid, author.tid)) {
+        if (!passive)
+            pt_slot_end_dead(seg, index, state);
+        return UINT64_MAX;
+    }
+    return pt_clock_ns(CLOCK_MONOTONIC) - seen->since_ns > PT_STALL_NS ? UINT64_MAX : seen->bound;
+}
+
+static uint64_t look(struct pt_watch *w, struct pt_seg *seg)
+{
+    uint64_t now = pt_clock_now(seg->g.clock), bound = now, before = w->looked;
+    uint32_t n;
+
+    if (seg->g.fences)
+        pt_fence_seqcst();
+    else
+        pt_barrier_all();
+    n = pt_slot_count(seg);
+    w->held = false;
+    if (!make_room(w, n)) {
+        w->held = true;
+        return 0;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t b = bound_of(&w->seen[i], seg, i, before, now, w->passive);
+
+        if (b < bound) {
+            bound = b;
+            w->held = true;
+        }
+    }
+    w->looked = now;
+    return bound;
+}
+
+uint64_t pt_watch_look(struct pt_watch *w, struct pt_seg *seg)
+{
+    uint64_t best = 0;
+
+    for (int i = 0; i < LOOKS; i++) {
+        uint64_t bound = look(w, seg);
+
+        if (bound > best)
+            best = bound;
+        if (!w->held)
+            break;
+    }
+    return best;
+}
