@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "options.h"
-#include "out.h"
-#include "size_limit.h"
-#include "tool.h"
+#include "common/options.h"
+#include "common/stdout_buffer.h"
+#include "system/size_limit.h"
+#include "common/tool.h"
 
 #ifndef POSIXTRACE_VERSION
 #error "the build defines POSIXTRACE_VERSION"
@@ -32,10 +32,10 @@ static const char help[] =
     "  info [LOG]       what the log knows of itself: types, threads, losses, end\n"
     "  print [LOG]      its events, in order, as text, jsonl or csv\n"
     "  export|import IN OUT  to another tool's format; a log from one, or from jsonl\n"
-    "  check LOG        is it whole? says what is damaged\n"
+    "  check LOG        is it whole? shows damaged places\n"
     "  btf check FILE   does a BTF file keep to its specification?\n"
     "  recover LOG      completes the log of a process that died\n"
-    "  list             streams in memory, living and left behind\n"
+    "  list             streams in memory, of living and killed processes\n"
     "  metrics LOG      times of its threads, by automata\n"
     "  rta TASKS [LOG]  are the tasks schedulable?\n"
     "  start|stop|flush PID  starts or stops a stream; has its log written\n"

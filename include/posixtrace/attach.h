@@ -3,7 +3,7 @@
 /*
  * Streams of other processes.  The standard lets only the creator of a stream use
  * its trace id; here any process of the same user gets one of its own for a
- * stream that it has not created, reads what is in it without taking it away from
+ * stream that it has not created, reads the events in it without taking them away from
  * its creator, and starts, stops and filters it.
  *
  * What works on the trace id of an attached stream:
@@ -21,16 +21,16 @@
  *
  * Reading begins with the oldest event that is there when posixtrace_attach() is
  * called, and takes nothing away.  So it can be overtaken: by a LOOP stream that
- * overwrites, and by who empties the stream, its creator or its flush thread.
- * What was missed since posixtrace_attach() is counted as POSIXTRACE_LOST_OVERWRITTEN
- * and shows as OVERFLOW and RESUME in between; posixtrace_get_info() and
+ * overwrites, and by the creator or the flush thread, which empty the stream.
+ * Events missed since posixtrace_attach() are counted as POSIXTRACE_LOST_OVERWRITTEN
+ * and show as OVERFLOW and RESUME in between; posixtrace_get_info() and
  * posixtrace_thread_getnext() count everything from posixtrace_attach() on.  The
  * counts of a thread that has ended are those of the last call that looked.
  *
- * When the creator has shut the stream down, or has died, what is left in it is
- * read to its end; what reads and what steers then returns ENXIO.  A reader that waits
- * learns of a death within about a second.  The events of a stream with log are in
- * the log then, after a death once it is recovered.
+ * When the creator has shut the stream down, or has died, the reader still gets the
+ * remaining events; after the last one, calls that read or control return ENXIO.  A
+ * reader that waits learns of a death within about a second.  The events of a stream
+ * with log are in the log then, after a death once the log is recovered.
  *
  * Several processes may steer a stream at once.  One that dies in the middle of it
  * harms nothing; one that is stopped holds the others up for about a second.
@@ -78,7 +78,7 @@ int posixtrace_attach_lost(trace_id_t trid, uint64_t lost[POSIXTRACE_LOSS_CAUSES
 
 /*
  * For programs of root that trace processes of other users.  What a traced process has mapped
- * it can also write, and truncate: who traces it should not have more rights than it has.  This
+ * it can also write, and truncate: its tracer should not have more rights than it has.  This
  * function gives the calling process, for good, the user and group id of the process pid
  * and no other group, takes its capabilities away, and makes it not dumpable and without new
  * privileges.  posix_trace_create() and posix_trace_create_withlog() may trace that process

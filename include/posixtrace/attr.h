@@ -20,7 +20,7 @@ enum posixtrace_compression {
 /*
  * How the events of a log are compressed.  The thread that writes the log does
  * it; tracing threads pay nothing.  A stream without a log ignores it.  The
- * log-max-size counts what is in the file, compressed.  Older versions of this
+ * log-max-size counts compressed bytes, as the file has them.  Older versions of this
  * library refuse such a log, as do builds without zstd.
  *
  * EINVAL   attr is no attributes object, compression is no value of the enum,
@@ -42,7 +42,7 @@ int posixtrace_attr_getcompression(const trace_attr_t *attr, int *compression);
  * the system refuses them the stream is created and works without, see
  * posixtrace_stream_switches(), and records now and then for how long each thread that
  * records in it has run (POSIXTRACE_CPU_TIME): that bounds the time off the processor.
- * What a pre-recorded stream has is told by its events; its attributes say 0.
+ * The attributes of a pre-recorded stream say 0; its events show whether it has switches.
  *
  * EINVAL   attr is no attributes object, switches is neither 0 nor 1, or the result
  *          pointer is NULL
@@ -81,8 +81,8 @@ int posixtrace_stream_switchbuffer(trace_id_t trid, size_t *bytes);
 
 /*
  * What storing one event costs a thread, in ns: kept with the stream and in its log, so
- * that who measures times in it elsewhere, or later, can take off what the tracing itself
- * took.  0, the default: not known.  The library never measures it by itself;
+ * that a program that measures times in it elsewhere, or later, can subtract the cost of
+ * the tracing.  0, the default: not known.  The library never measures it by itself;
  * posixtrace_event_cost_like() in posixtrace/metrics.h does, and 'posixtrace record' uses
  * that.  It is rounded to picoseconds.  posix_trace_get_attr() gives it for active,
  * attached and pre-recorded streams.
@@ -97,7 +97,7 @@ int posixtrace_attr_geteventcost(const trace_attr_t *attr, double *ns);
 
 /*
  * Does an active stream, created by this process, record context switches?
- * *refusal is 0 if it does; ENODATA if nobody asked for it; else the error number
+ * *refusal is 0 if it does; ENODATA if it was not requested; else the error number
  * of what the system refused:
  *   EACCES, EPERM   perf_event_open(2): sysctl kernel.perf_event_paranoid is above 2,
  *                   a filter of system calls, or too little lockable memory

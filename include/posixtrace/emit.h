@@ -5,9 +5,9 @@
  *
  *     POSIXTRACE_EVENT("order", id, price, symbol);
  *
- * traces an event of type "order" with three fields, called as the arguments are and of
- * their types, and describes it so (posixtrace/typed.h) when the line runs first.  The
- * arguments are evaluated once, also when nobody traces.  What it costs beside
+ * traces an event of type "order" with three fields, which have the names and types of the
+ * arguments, and describes the type (posixtrace/typed.h) when the line runs first.  The
+ * arguments are evaluated once, also when no stream traces.  Its cost above that of
  * posix_trace_event() is the stores that a structure packed by hand would take.
  *
  *     POSIXTRACE_EVENT_TYPE(order, "order", (uint32_t, id), (double, price),
@@ -22,7 +22,7 @@
  * In C++ also enumerations, stored as their underlying type, and string classes (std::string,
  * std::string_view: data() of const char and size()), stored up to a NUL in them.  Any other is
  * an error of the compiler.  Strings of one event have POSIXTRACE_EMIT_STRINGS bytes together;
- * what is more is cut off.  Define that before the first use for another size.
+ * the rest is cut off.  Define that before the first use for another size.
  *
  * A string is read after its argument was evaluated, when temporary objects of the argument
  * are destroyed.  A temporary std::string as the argument itself is kept; one that the
@@ -62,8 +62,8 @@ extern "C" {
 #endif
 
 /*
- * Whether any stream records events of the type now: one load and one test, for who would
- * have to make ready what is traced.  Not 0 also before the first call of the library
+ * Whether any stream records events of the type now: one load and one test, for a program
+ * that would have to prepare the data.  Also not 0 until the first call of the library
  * that finds out.  Async-signal-safe, thread-safe, no cancellation point, leaves errno
  * alone.
  */
@@ -359,7 +359,7 @@ pxt_value_(const T &)
                                                  sizeof posixtrace_types / \
                                                      sizeof posixtrace_types[0]); \
         } \
-        /* To look for the end of a string that nobody wants would cost more than to ask. */ \
+        /* This test costs less than the search for the end of a string that no stream wants. */ \
         if (posixtrace_strings && !posixtrace_event_wanted(posixtrace_id)) \
             break; \
         POSIXTRACE_EACH_(POSIXTRACE_STORE_, POSIXTRACE_NONE_, __VA_ARGS__) \

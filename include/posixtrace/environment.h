@@ -39,8 +39,8 @@ struct posixtrace_environment {
 
 /*
  * Looks, and makes nothing.  size is sizeof *environment as the caller knows
- * it: later versions may add members at the end, of which an older program sees
- * none; members that this version does not know are zero.  Thread-safe, not
+ * it: later versions may add members at the end, and an older program gets none of
+ * these; members that this version does not know are zero.  Thread-safe, not
  * async-signal-safe.
  *
  * EINVAL  environment is NULL, or size is 0

@@ -71,13 +71,14 @@ int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, siz
                            size_t *count);
 
 /*
- * The same, for those who draw conclusions from what did not happen.  Of a log that is
- * damaged, or that has no end and whose last flush round was not finished, it leaves out the
- * flush rounds of which not all is there or can be read: of some threads they have events,
- * of others not.  *gap is not 0 if something was left out, or is
- * missing, between the last event that was given and the first of these, or the end; else
- * it is 0.  What the stream itself lost or left out is told by its own events
- * (POSIX_TRACE_OVERFLOW, STOP, FILTER), of every kind of stream.
+ * The same, for programs that draw conclusions from the absence of events.  In a log that
+ * is damaged, or that has no end and whose last flush round was not finished, the call skips
+ * the flush rounds that are not whole and readable: they have events of some threads and
+ * not of others.  *gap is not 0 if events were skipped, or are missing, between the last
+ * event that was returned and the first of these, or the end; else it is 0.  Events that the
+ * stream itself lost or left out are reported by its own events (POSIX_TRACE_OVERFLOW, STOP,
+ * FILTER), in every kind of stream; where a filter keeps these out of an active stream, *gap
+ * reports the loss, and in a log nothing does.
  *
  * EINVAL  as posixtrace_next_events(), or gap is NULL
  */
@@ -90,24 +91,24 @@ int posixtrace_next_whole_events(trace_id_t trid, struct posixtrace_event *event
  * rounds for a regular file, and with the bytes skipped for a pipe.
  *
  * EINVAL  trid is not a pre-recorded stream
- * ESPIPE  the position lies behind the one already reached in a pipe
+ * ESPIPE  the log is read from a pipe, and the position is before the one already reached
  */
 int posixtrace_seek(trace_id_t trid, int64_t ns);
 
 /*
  * Pre-recorded streams only: reading on in a log that is still being written.  The
- * first call begins anew at the oldest event.  Each call looks at the file again, and
- * what has come is read with posixtrace_next_event() and the like until there is
- * nothing; while events are left to be read, a call does nothing.
+ * first call starts again at the oldest event.  Each call looks at the file again, and
+ * posixtrace_next_event() and the like return the new events until there are none;
+ * while events are left to be read, a call does nothing.
  *
- * As long as posixtrace_get_info() says POSIXTRACE_END_ACTIVE, flush rounds are given of
- * which all is in the file.  After that comes the rest, also what a writer that died had
- * not written yet, and then nothing any more.  Together it is what the complete log
- * gives, event by event.
+ * As long as posixtrace_get_info() reports POSIXTRACE_END_ACTIVE, the reader gets only
+ * flush rounds that are completely in the file.  After that it gets the rest, also events
+ * that a writer that died had not written yet, and then nothing any more.  Together these
+ * are the events of the complete log, one by one.
  *
- * *gap is not 0 if events are missing between those that were given and the next one:
- * overwritten in a log of the policy LOOP before they were read, cleared, or damaged.  Of
- * a round that is not whole, or not known to be, nothing is given.  Never waits.  Each
+ * *gap is not 0 if events are missing between those that were returned and the next one:
+ * overwritten in a log of the policy LOOP before they were read, cleared, or damaged.  A
+ * round that is not whole, or not known to be, is skipped.  Never waits.  Each
  * call reads all of an incomplete log through.  Thread-safe, not async-signal-safe.
  *
  * EINVAL  trid is not a pre-recorded stream, gap is NULL, or the file is no log any more

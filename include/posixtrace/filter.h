@@ -59,7 +59,7 @@ int posixtrace_expression_from_patterns(const char *const *patterns, size_t coun
                                         struct posixtrace_expression_fault *fault);
 
 /*
- * Is the event meant?  layout: of its type's data, or NULL; a test of a field that the
+ * Does the event match?  layout: of its type's data, or NULL; a test of a field that the
  * event does not have is false.  Async-signal-safe, thread-safe.
  */
 bool posixtrace_expression_match(const posixtrace_expression_t *expression,
@@ -67,7 +67,7 @@ bool posixtrace_expression_match(const posixtrace_expression_t *expression,
                                  const posixtrace_layout_t *layout);
 
 /*
- * What is known of all events of a type: 0 none of them is meant, 1 all are, -1 it depends
+ * Decides for all events of a type at once: 0 none of them matches, 1 all do, -1 it depends
  * on the event.  Async-signal-safe, thread-safe.
  */
 int posixtrace_expression_decide(const posixtrace_expression_t *expression, const char *event_name,
@@ -84,7 +84,7 @@ struct posixtrace_expression_test {
 
 /*
  * The i-th test of a type's name or of a field, from 0, in no particular order; good as long
- * as the expression.  For whoever wants to say that a name is nowhere to be found.
+ * as the expression.  For a program that warns about names that no event type has.
  * Async-signal-safe, thread-safe.
  *
  * EINVAL  a NULL argument
@@ -119,6 +119,8 @@ bool posixtrace_expression_test_suits(const posixtrace_expression_t *expression,
  * ENAMETOOLONG  longer than POSIXTRACE_EXPRESSION_MAX
  * EAGAIN        no place is left on one of the processes; nothing has changed
  * EBUSY         four threads that were stopped hold all places for filters
+ * EACCES, EMFILE, ENFILE, ENOMEM: a process that the running stream traces cannot be reached
+ *               (posix_trace_start(3)); nothing has changed
  * ENOMEM, and of an attached stream as posixtrace_attach() tells: ENXIO, ENOTSUP
  */
 int posixtrace_set_expression(trace_id_t trid, const char *expression,

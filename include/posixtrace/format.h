@@ -37,12 +37,12 @@ struct posixtrace_format {
     const struct posixtrace_format_option *options;   /* ends with a name of NULL */
 };
 
-/* i from 0; NULL behind the last. */
+/* i from 0; NULL after the last. */
 const struct posixtrace_format *posixtrace_format_get(size_t i);
 /* NULL: there is none of that name. */
 const struct posixtrace_format *posixtrace_format_find(const char *name);
 
-/* What a conversion is told, and what it tells. */
+/* The parameters of a conversion, and its results. */
 struct posixtrace_conversion {
     const char *const *options;   /* "name=value" or "name", ends with NULL; or NULL */
     const char *name;             /* of the input or the output, for messages; or NULL */
@@ -58,8 +58,8 @@ struct posixtrace_conversion {
 };
 
 /*
- * Writes what is left to read of a stream.  The file is not closed; the directory exists
- * and is empty.  Memory does not grow with the number of events.
+ * Writes the events of a stream that are left to read.  The file is not closed; the
+ * directory exists and is empty.  Memory does not grow with the number of events.
  *
  * EINVAL    a NULL argument, no such format, or it is (not) one of directories, or a wrong
  *           option: conversion->error says which
@@ -74,7 +74,7 @@ int posixtrace_export_directory(trace_id_t trid, const char *format, const char 
 
 /*
  * Adds the events of a foreign trace to a log under construction, in the order of time.
- * What is good before a fault has been added when the fault is told.
+ * When the call reports a fault, it has added the events before the fault.
  *
  * EINVAL, ENOTSUP, ECANCELED  as above
  * EILSEQ    the input is not of the format: conversion->error says where
@@ -89,8 +89,8 @@ int posixtrace_import_directory(const char *format, const char *directory,
 /* ---- events as lines ---- */
 
 /*
- * The formats of lines, "jsonl" and "csv", an event at a time: for who selects events or
- * waits for them.  posixtrace_export() writes the same.
+ * The formats of lines, "jsonl" and "csv", an event at a time: for programs that select
+ * events or wait for them.  posixtrace_export() writes the same.
  */
 typedef struct posixtrace_rows posixtrace_rows_t;
 
@@ -112,7 +112,7 @@ struct posixtrace_btf_finding {
     const char *entity;       /* that the event is for; "" for the line as a whole */
     const char *state;        /* before it, of a process, runnable or semaphore; or "" */
     const char *action;       /* or "" */
-    const char *text;         /* what is wrong; all four are good during the callback only */
+    const char *text;         /* the fault; all four are good during the callback only */
 };
 
 struct posixtrace_btf_report {

@@ -131,6 +131,17 @@ struct posixtrace_limits {
  */
 int posixtrace_get_limits(trace_id_t trid, struct posixtrace_limits *limits);
 
+/*
+ * Of a log: 1 in *outlived if processes that its stream traced were still running when the
+ * stream was shut down, as after daemon(3): what they did later is not recorded.  0 where none
+ * was, and where nothing says so: in a log that was not completed by shutdown or exit(3), that was
+ * imported, or that an earlier version wrote.
+ *
+ * EINVAL  trid is not a pre-recorded stream, or outlived is NULL.  Thread-safe; not for signal
+ * handlers.
+ */
+int posixtrace_outlived(trace_id_t trid, int *outlived);
+
 /* Events of one type in a pre-recorded stream; EINVAL as above. */
 int posixtrace_event_count(trace_id_t trid, trace_event_id_t event, uint64_t *count);
 

@@ -18,7 +18,7 @@ extern "C" {
 struct posixtrace_log_finding {
     uint64_t    offset;   /* in the file */
     uint64_t    bytes;    /* that are affected */
-    const char *text;     /* what is wrong there; good during the callback only */
+    const char *text;     /* the fault; good during the callback only */
 };
 
 struct posixtrace_log_report {
@@ -62,17 +62,19 @@ struct posixtrace_recover_report {
  * EBUSY   the writer is alive, another stream wants the file, or another recovery is under way
  * EINVAL  not a log
  * ENOTSUP as posixtrace_log_check
+ * EMFILE, ENFILE: no descriptor for the segment, or for a process that it still traces; nothing
+ *         has changed
  * ENOSPC, EFBIG, EIO, ...: the log is as it was, the segment is kept; a LOOP log that cannot be
  *         overwritten, on a damaged medium, may have fewer events, and counts them as lost
  */
 int posixtrace_log_recover(int fd, struct posixtrace_recover_report *report);
 
 /*
- * The same for who has received the log, and knows of so many events that were recorded and
- * have not come: they are counted as lost, by cause POSIXTRACE_LOST_LOG_ERROR.  A log that is
- * complete already stays as it is.  A call that repeats one that did not finish counts only
- * what is more.  Where the segment is found, that says what is missing, and events has no
- * effect.
+ * The same for a process that has received the log, and knows of that many events that were
+ * recorded and have not arrived: they are counted as lost, by cause POSIXTRACE_LOST_LOG_ERROR.
+ * A log that is complete already stays as it is.  A call that repeats one that did not finish
+ * counts only events above the number already counted.  Where the segment is found, it has the
+ * losses, and events has no effect.
  */
 int posixtrace_log_recover_lost(int fd, uint64_t events,
                                 struct posixtrace_recover_report *report);

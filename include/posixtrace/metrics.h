@@ -4,7 +4,7 @@
  * Metrics: temporal properties of a system, measured in a trace stream by
  * automata.  The Ada package Metrics of Espinosa, Lorente, Garcia-Fornes and Crespo
  * ("Getting System Metrics Using POSIX Tracing Services", Ada-Europe 2003, LNCS
- * 2655, section 2) in C, function by function, and more behind it: several metrics
+ * 2655, section 2) in C, function by function, and extensions after it: several metrics
  * in one pass, statistics, loss taken into account.  posixtrace-metrics(5) describes
  * the automata and their language; docs/metrics.md is the guide.
  *
@@ -40,7 +40,7 @@ typedef struct posixtrace_statistics posixtrace_statistics_t;
  * and "_" or "-" between words are all the same.  To be freed.
  *
  * EINVAL  a NULL argument
- * ENOENT  there is no such metric; posixtrace_metric_set_near() knows what is like it
+ * ENOENT  there is no such metric; posixtrace_metric_set_near() finds similar names
  * ENOMEM
  */
 int posixtrace_system_metric(const char *metric_name, posixtrace_metric_t **metric);
@@ -74,7 +74,7 @@ int posixtrace_events_required_by(const posixtrace_metric_t *metric, trace_id_t 
                                   trace_event_set_t *set);
 
 /*
- * Get_Metric_Result: reads what is left of the stream and keeps every measurement, in
+ * Get_Metric_Result: reads the rest of the stream and keeps every measurement, in
  * the order of their end times.  A pre-recorded stream is rewound first.  To be freed.
  *
  * EINVAL  a NULL argument, or trid names no stream that can be read
@@ -91,7 +91,7 @@ int posixtrace_get_metric_result_element(const posixtrace_metric_result_t *resul
 
 /*
  * What events were lost in: an element for each place where measurements may lie that are
- * in no element above.  i from 1, as above.  They lie between its begin and its end, and none
+ * in no element above.  i from 1, as above.  They lie between its start and its end, and none
  * of them is longer than its length; its least length is 0.
  */
 size_t posixtrace_metric_result_unknown_count(const posixtrace_metric_result_t *result);
@@ -143,7 +143,7 @@ int posixtrace_metric_set_parse(const char *text, size_t len, posixtrace_metric_
                                 struct posixtrace_metric_fault *fault);
 void posixtrace_metric_set_free(posixtrace_metric_set_t *set);           /* or NULL */
 size_t posixtrace_metric_set_count(const posixtrace_metric_set_t *set);
-/* i from 0; NULL behind the last. */
+/* i from 0; NULL after the last. */
 const posixtrace_metric_t *posixtrace_metric_set_get(const posixtrace_metric_set_t *set, size_t i);
 /* By its name, written in any way; NULL: there is none. */
 const posixtrace_metric_t *posixtrace_metric_set_find(const posixtrace_metric_set_t *set,
@@ -231,9 +231,9 @@ struct posixtrace_doubt {
 /*
  * A run over the events of a stream.  measured is called for each measurement, in the
  * order of end times, if not NULL, and must not read trid; what it returns, if not 0,
- * ends the run, and trid has been read some events further then, perhaps.  A bound is
- * known when the stream has told again for how long the thread ran: until then, for a
- * second of the stream's time at most, it and all behind it wait.
+ * ends the run; trid may then have been read some events further.  A bound is known
+ * at the stream's next record of how long the thread ran: until then, for a second of
+ * the stream's time at most, it and all later measurements wait.
  *
  * EINVAL  a NULL argument, no metrics, or trid names no stream; ENOMEM
  */
@@ -249,11 +249,11 @@ int posixtrace_metric_run_begin(const posixtrace_metric_t *const *metrics, size_
  */
 int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bool *more);
 /* The caller knows that events are missing between those that were taken and the next
- * one, as posixtrace_follow() tells it: what is open is unknown.  What a damaged log
- * misses the run finds out itself (posixtrace_next_whole_events()). */
+ * one, as posixtrace_follow() reports it: open measurements become unknown.  The run itself
+ * finds events that are missing in a damaged log (posixtrace_next_whole_events()). */
 void posixtrace_metric_run_gap(posixtrace_metric_run_t *run);
-/* Nothing comes any more: what is open is unfinished.  0, ENOMEM, or what measured
- * returned, now or before. */
+/* The stream has no more events: open measurements become unfinished.  0, ENOMEM, or what
+ * measured returned, now or before. */
 int posixtrace_metric_run_end(posixtrace_metric_run_t *run);
 uint64_t posixtrace_metric_run_events(const posixtrace_metric_run_t *run);
 /* Of the index-th metric. */

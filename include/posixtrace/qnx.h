@@ -10,16 +10,16 @@
  *     TraceEvent(_NTO_TRACE_START);
  *     trace_logf(7, "pressure %d", bar);
  *
- * Events are ours, "qnx:USER:7.string" with the field text: whoever traces this process records
- * them, `posixtrace record` as well as the stream that _NTO_TRACE_START makes.  Until
+ * Events are ours, "qnx:USER:7.string" with the field text: every stream that traces this process
+ * records them, that of `posixtrace record` as well as that of _NTO_TRACE_START.  Until
  * _NTO_TRACE_DELALLCLASSES all are wanted, as tracelogger leaves it.  Numbers of classes and
  * events are those of QNX 6 and 7, where an event of a thread or process is a bit.
  *
  * QNX's names are macros for names of ours; with POSIXTRACE_QNX_NO_NAMES defined there are
- * none but constants.  Link with -lposixtrace-analysis -lposixtrace.
+ * none but constants.  Link with -lposixtrace-compat -lposixtrace.
  *
  * Safety.  All is thread-safe, a parser being one thread's at a time.  The first record of an
- * event opens its type and takes a mutex; later ones, and those behind posixtrace_qnx_open(),
+ * event opens its type and takes a mutex; later ones, and those after posixtrace_qnx_open(),
  * are async-signal-safe but for the printf() forms.  Commands that insert are the same; other
  * commands and the parser are not async-signal-safe.  Nothing is a cancellation point but
  * reading.  What returns int returns 0, or -1 with errno, unless it says more.
@@ -195,11 +195,11 @@ typedef struct posixtrace_qnx_event_data {
 } posixtrace_qnx_event_data_t;
 
 /*
- * TraceEvent().  Returns 0; _NTO_TRACE_QUERYEVENTS and _QUERYSUPPORT what is asked for.
+ * TraceEvent().  Returns 0; _NTO_TRACE_QUERYEVENTS and _QUERYSUPPORT return the answer.
  *
  * EINVAL   no such class or event, or one that cannot be set alone; pid or tid below 1
  * EFAULT   a NULL pointer; or out of order: no buffer to free or flush, one there already, a
- *          mode behind the start
+ *          mode set after the start
  * EMSGSIZE more than POSIXTRACE_QNX_BYTES of data
  * ENOTSUP  the command has no meaning here, or there is none of that number
  * ENOMEM, ENOSPC  no memory; more than 255 different handlers or filters, more types of
@@ -213,7 +213,7 @@ int posixtrace_qnx_trace_event(int command, ...);
  * an active stream.  _NTO_TRACE_DEALLOCBUFFER lets go of it.
  */
 int posixtrace_qnx_use(trace_id_t trid);
-/* The stream that commands steer, for who reads it.  EFAULT: none, or trid is NULL. */
+/* The stream that commands steer, for its reader.  EFAULT: none, or trid is NULL. */
 int posixtrace_qnx_stream(trace_id_t *trid);
 
 /* 0: the static masks let no such event through; 1: it is to be fast, 2: wide. */
@@ -231,7 +231,7 @@ int posixtrace_qnx_emit(unsigned event_class, unsigned event, const uint32_t *wo
 /* ---- trace_logf() and its like; codes modulo 1024, as in the original ---- */
 
 /* How many bytes of text were recorded, with NUL; 0: it is not wanted.  max: as many at most,
- * 0: POSIXTRACE_QNX_BYTES.  What is more is cut off.  EFAULT: fmt is NULL; EINVAL: max is
+ * 0: POSIXTRACE_QNX_BYTES.  The rest is cut off.  EFAULT: fmt is NULL; EINVAL: max is
  * negative, or a fault of vsnprintf(). */
 __attribute__((format(printf, 2, 3)))
 int posixtrace_qnx_logf(int code, const char *fmt, ...);
@@ -276,8 +276,8 @@ void posixtrace_qnx_d2_string(uint32_t header, uint32_t d1, uint32_t d2, const c
 typedef struct posixtrace_qnx_parser posixtrace_qnx_parser_t;
 
 /*
- * time: ns since 1970, all 64 bits.  words: count of them, good until it returns; bytes behind
- * the last are 0.  What it returns is kept, and ends nothing.
+ * time: ns since 1970, all 64 bits.  words: count of them, good until it returns; bytes after
+ * the last are 0.  Its result is kept, and ends nothing.
  */
 typedef int (*posixtrace_qnx_callback_t)(posixtrace_qnx_parser_t *parser, void *user_data,
                                          unsigned header, uint64_t time, unsigned *words,
@@ -327,12 +327,12 @@ enum {
 posixtrace_qnx_parser_t *posixtrace_qnx_parser_init(posixtrace_qnx_parser_t *parser);
 /* Frees it and makes it NULL; parser or *parser may be NULL. */
 void posixtrace_qnx_parser_destroy(posixtrace_qnx_parser_t **parser);
-/* Tells what is in mask on stream, which stays the caller's. */
+/* Prints the messages that mask selects to stream, which stays the caller's. */
 int posixtrace_qnx_parser_debug(posixtrace_qnx_parser_t *parser, FILE *stream, unsigned mask);
 /*
  * Has callback called for an event, for all from first to last; one an event, the last counts,
  * NULL: none.  user_data NULL: that of posixtrace_qnx_parse().  Of classes of interrupts only
- * _NTO_TRACE_INTFIRST to _INTLAST.  For _NTO_TRACE_EMPTY it is called once, behind the header.
+ * _NTO_TRACE_INTFIRST to _INTLAST.  For _NTO_TRACE_EMPTY it is called once, after the header.
  * -1 with EINVAL: a NULL parser, no such class or event; the parser's error says which.
  */
 int posixtrace_qnx_parser_cs(posixtrace_qnx_parser_t *parser, void *user_data,
@@ -353,8 +353,8 @@ const struct posixtrace_event *posixtrace_qnx_parser_event(const posixtrace_qnx_
 /*
  * traceparser(): calls the callbacks for the events of a log or .kev file; "-": standard
  * input.  -1, with errno: it could not be read, or not to its end; the parser's error and
- * _TRACEPARSER_INFO_ERROR_STR say why, and what was good before has been told.  A parser may
- * be used again; not from its own callbacks (EBUSY).
+ * _TRACEPARSER_INFO_ERROR_STR say why, and the callbacks have had the events before the fault.
+ * A parser may be used again; not from its own callbacks (EBUSY).
  */
 int posixtrace_qnx_parse(posixtrace_qnx_parser_t *parser, void *user_data, const char *path);
 

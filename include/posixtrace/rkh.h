@@ -15,9 +15,9 @@
  * they have fields, and import of RKH's frames gives the same.  As in RKH a filter that
  * is on suppresses, and everything is suppressed at the start; symbols are not.
  *
- * Link with -lposixtrace-analysis -lposixtrace.  Thread-safe; a record takes a mutex, so
+ * Link with -lposixtrace-compat -lposixtrace.  Thread-safe; a record takes a mutex, so
  * nothing here is async-signal-safe.  One record has POSIXTRACE_RKH_BYTES of data and 31
- * arguments; what is more is left off.
+ * arguments; the rest is left off.
  */
 #ifndef POSIXTRACE_RKH_H
 #define POSIXTRACE_RKH_H
@@ -62,7 +62,7 @@ enum {
 
 enum posixtrace_rkh_filter {
     POSIXTRACE_RKH_GROUP,          /* n: RKH_TG_... */
-    POSIXTRACE_RKH_EVENT,          /* n: RKH_TE_...; what is opened opens its group */
+    POSIXTRACE_RKH_EVENT,          /* n: RKH_TE_...; emit opens its group, too */
     POSIXTRACE_RKH_GROUP_EVENTS,   /* n: RKH_TG_...: the group and all its events */
     POSIXTRACE_RKH_SMA,            /* n: priority of an active object, 0 to 255 */
     POSIXTRACE_RKH_ALL_SMA,
@@ -144,8 +144,8 @@ struct posixtrace_rkh_user {
     uint8_t  data[POSIXTRACE_RKH_BYTES];
 };
 
-/* id: RKH_TE_USER + 0 to 31, or 0 to 31.  Whether it is wanted; if not, what is put does
- * nothing. */
+/* id: RKH_TE_USER + 0 to 31, or 0 to 31.  Whether it is wanted; if not, adding arguments
+ * does nothing. */
 bool posixtrace_rkh_user_begin(struct posixtrace_rkh_user *user, unsigned id);
 /* format: 0 I8, 1 UI8, 2 I16, 3 UI16, 4 I32, 5 UI32, 6 X32, 9 OBJ, 10 FUN, 11 SIG; width:
  * digits to be shown, 0 to 15. */

@@ -20,7 +20,7 @@
  * and print it while the program runs, and any other stream records the same events too; so
  * under `posixtrace record` they survive whatever happens to the program.
  *
- * Link with -lposixtrace-analysis -lposixtrace.  The names of the manual stand for functions
+ * Link with -lposixtrace-compat -lposixtrace.  The names of the manual stand for functions
  * of ours.  Those with a result return 0 or what they are for, or -1 with errno set; all are
  * thread-safe.  TRACER_LOGEVENT is async-signal-safe and takes no lock, the others do.
  * After fork() the child has no chunks: it creates its own, or executes another program.
@@ -41,7 +41,7 @@ extern "C" {
 #define FTRACE_CHUNK_FLAG_FREE  0x01   /* may be selected, or become a successor */
 #define FTRACE_CHUNK_FLAG_FULL  0x02
 #define FTRACE_CHUNK_FLAG_CYC   0x00   /* the newest events overwrite the oldest */
-#define FTRACE_CHUNK_FLAG_JTN   0x04   /* full: logging goes on in the successor */
+#define FTRACE_CHUNK_FLAG_JTN   0x04   /* full: logging continues in the successor */
 #define FTRACE_CHUNK_FLAG_STOP  0x08   /* full: no more events */
 #define FTRACE_CHUNK_FLAG_BUSY  0x10   /* being sent; not to be given */
 #define FTRACE_CHUNK_FLAG_NODEL 0x20   /* may not be deleted */
@@ -110,7 +110,7 @@ enum {
     FTrace_EVT_set_mutex_post = FTrace_EVT_mutex_post
 };
 
-/* What is known of a chunk. */
+/* The state of a chunk. */
 struct posixtrace_shark_chunk {
     uint32_t     id;               /* 0xFFAAFFBB */
     int          number;
@@ -134,8 +134,8 @@ int posixtrace_shark_disable(void);
 /*
  * Logs an event, if logging is enabled, its family is not filtered and a chunk is selected.
  * type: one of the codes, and bits 0x8000 if par2 means nothing; FTrace_EVT_empty is none.
- * FTrace_EVT_next_chunk is not stored: the chunk is FULL from now on, and logging goes on in
- * its successor, if it has one.
+ * FTrace_EVT_next_chunk is not stored: the chunk is FULL from now on, and logging continues
+ * in its successor, if it has one.
  *
  * Where the chunk is full, the event goes to the successor of a JTN chunk, or of a CYC one
  * that is FULL, or to its successor in turn.  Where none has room it is counted as lost;
@@ -197,9 +197,9 @@ int posixtrace_shark_compress_chunk(int number, FTrace_flags new_flags);
 /* ---- sending ---- */
 
 /*
- * Sends what is in the chunk by the way that was initialised last, and takes it out: there
- * is room again.  Then new_flags are the chunk's.  What is logged meanwhile stays, or is
- * sent too.  osd_flags means nothing.  One chunk is sent at a time.
+ * Sends the events of the chunk by the way that was initialised last, and removes them: there
+ * is room again.  Then new_flags are the chunk's.  Events that are logged meanwhile stay, or
+ * are sent too.  osd_flags means nothing.  One chunk is sent at a time.
  *
  * ENOENT        no such chunk
  * EINVAL        flags that cannot be given

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The streams of this user on this machine, alive or left behind, and what a
+ * The streams of this user on this machine, those of dead processes included, and what a
  * program can do ahead of time for its real-time threads.
  */
 #ifndef POSIXTRACE_STREAM_H
@@ -17,7 +17,7 @@ extern "C" {
 enum posixtrace_liveness {
     POSIXTRACE_ALIVE,    /* the creator exists and maps the stream */
     POSIXTRACE_DEAD,     /* it does not */
-    POSIXTRACE_UNKNOWN   /* cannot be told (no /proc, other pid namespace) */
+    POSIXTRACE_UNKNOWN   /* cannot be known (no /proc, other pid namespace) */
 };
 
 struct posixtrace_stream {
@@ -39,7 +39,7 @@ struct posixtrace_stream {
  * ends the walk and is returned as it is; error numbers are positive.  A file that is not a
  * valid segment is reported with liveness UNKNOWN and an empty name.
  *
- * ENOENT  the directory does not exist: nobody traced yet
+ * ENOENT  the directory does not exist: no program has traced yet
  * EACCES  the directory is not a private one of this user
  */
 int posixtrace_stream_list(int (*each)(void *context, const struct posixtrace_stream *stream),
@@ -80,13 +80,13 @@ int posixtrace_stream_reap(int force, unsigned *removed, unsigned *kept);
 void posixtrace_stream_lost(uint64_t *streams, uint64_t *events);
 
 /*
- * Has fd, an eventfd(2), told how full a stream of the caller is: each time that what is
- * full and unread passes percent (1 to 100) of the stream's size from below, 1 is added to
- * it, so that poll(2) finds it readable.  At once, if it is as full now.  percent 0: no
- * more.  The stream keeps a descriptor of its own: fd may be closed.  A stream has one;
- * another call replaces it.  What is full is counted by chunks (posixtrace(7)), so a stream
- * that fits in few is coarse.  In a LOOP stream nobody reads from, it is told once.  Costs
- * one thread, which sleeps; not inherited.  Thread-safe, not async-signal-safe.
+ * Notifies fd, an eventfd(2), of the fill level of a stream of the caller: adds 1 to it
+ * each time that the unread part rises above percent (1 to 100) of the stream's size, so that
+ * poll(2) finds fd readable.  At once, if it is as full now.  percent 0: no more
+ * notifications.  The stream keeps a descriptor of its own: fd may be closed.  A stream has
+ * one; another call replaces it.  The level is counted in chunks (posixtrace(7)), so a stream
+ * that fits in few is coarse.  A LOOP stream without a reader notifies once.  Costs one
+ * thread, which sleeps; not inherited.  Thread-safe, not async-signal-safe.
  *
  * EINVAL  trid is no stream that the caller has created, or percent is above 100
  * EBADF   fd is no descriptor
@@ -95,24 +95,26 @@ void posixtrace_stream_lost(uint64_t *streams, uint64_t *events);
 int posixtrace_watch_fill(trace_id_t trid, unsigned percent, int fd);
 
 /*
- * Puts a stream behind another one: what finds no room in trid, whose full policy is
- * POSIX_TRACE_UNTIL_FULL, is recorded in next, if that runs and does not filter its type.
- * No event is lost on the way, whichever thread or process comes when.  Until then next, which
- * has to be started like any other, records nothing.  It may have one behind it
- * itself.  A last stream whose filter lets only some types pass is a reserve: there is room
- * for them when the others are full.
+ * Makes next the successor of trid: events that find no room in trid, whose full policy is
+ * POSIX_TRACE_UNTIL_FULL, are recorded in next, if that runs and does not filter their type.
+ * No event is lost between the two, whichever thread or process records it.  Until trid is
+ * full next, which has to be started like any other, records nothing.  next may have a
+ * successor itself.  A last stream whose filter lets only some types pass is a reserve: there
+ * is room for them when the others are full.
  *
  * trid stops as a full stream does; it may get events later than its posix_trace_stop, of
- * threads that were on their way, and when it has been read it goes on recording.  What no
- * stream takes is counted as lost once.  next == trid: nothing is behind it any more, and what
- * was has its own events again, as it has when trid is shut down.
+ * threads that were recording then, and when it has been read it records again.  An event
+ * that no stream takes is counted as lost once.  next == trid: trid has no successor any more,
+ * and the former one records its own events again, as it does when trid is shut down.
  *
  * Both are the caller's, of the same process.  Thread-safe, not async-signal-safe.
  *
  * EINVAL   no such streams, or not of one process; trid has another policy, or is itself
- *          behind next
- * EBUSY    next is behind another stream already
+ *          a successor of next
+ * EBUSY    next is the successor of another stream already
  * ENOTSUP  next has no file in the stream directory, by which it would be found
+ * EACCES, EMFILE, ENFILE, ENOMEM: a process that the running stream next traces cannot be
+ *          reached (posix_trace_start(3)); nothing has changed
  * ENOMEM
  */
 int posixtrace_chain(trace_id_t trid, trace_id_t next);

@@ -3,14 +3,14 @@
 /*
  * System events beyond the standard's: what the kernel does with the traced threads,
  * and the calls in which they wait for one another.  They are system event types, known
- * by these names to every stream, obey filters, and are there where somebody asked for
- * them: 'posixtrace record --system', POSIXTRACE_RECORD_SYSTEM, libposixtrace-preload.so.
+ * by these names to every stream, obey filters, and are recorded only on request:
+ * 'posixtrace record --system', POSIXTRACE_RECORD_SYSTEM, libposixtrace-preload.so.
  *
  * The types have these numbers and names always and everywhere.  A stream has all of
  * them in its type list (posix_trace_eventtypelist_getnext_id) from the moment when one
- * was recorded in a process that it traces, or somebody opened the name of one; a log
+ * was recorded in a process that it traces, or a program opened the name of one; a log
  * has those in its list whose names it contains, which are all as soon as it has an
- * event of one of them.  So nobody meets them who has not asked for them.
+ * event of one of them.  A program that does not request them does not meet them.
  *
  * Data is in the byte order of the machine, without padding, nothing where the table
  * says nothing.  object: address of the mutex, semaphore, ...; error: what the call
@@ -18,7 +18,7 @@
  * due: ns since 1970 (CLOCK_REALTIME), 0: none.
  *
  *   switch_in                          u32 cpu
- *   switch_out, switch_preempted       u32 cpu    it waits; it would go on
+ *   switch_out, switch_preempted       u32 cpu    it waits; it could still run
  *   cpu_time                           u64 run, u64 more   ns, see below
  *   mutex_lock                         u64 object
  *   mutex_locked                       u64 object, i64 error
@@ -87,10 +87,10 @@ extern "C" {
  * data_len is in bytes; data may be NULL, then there is none.  An id that is not in the
  * list is ignored, and there is no error.
  *
- * POSIXTRACE_CPU_TIME takes no data, what is given is not looked at: the library asks the
+ * POSIXTRACE_CPU_TIME takes no data and ignores what the caller passes: the library asks the
  * kernel for how long the calling thread has run, with two system calls, if some stream
- * wants to know.  For who traces a point where a measurement begins or ends, right
- * behind its event.
+ * wants to know.  For a caller that traces a point where a measurement begins or ends, right
+ * after its event.
  *
  * Async-signal-safe, thread-safe, no cancellation point, leaves errno alone.
  */
@@ -98,8 +98,8 @@ void posixtrace_system_event(trace_event_id_t id, const void *data, size_t data_
 
 /*
  * Whether any stream traces this process now, whatever it filters: one load and one test,
- * for who would have to make ready several events, and wants to pay once where there is
- * nothing to do.  Not 0 also before the first call of the library that finds out.
+ * for a caller that would have to prepare several events, and wants to pay once where there
+ * is nothing to do.  Also not 0 until the first call of the library that finds out.
  * Async-signal-safe, thread-safe, no cancellation point, leaves errno alone.
  */
 int posixtrace_system_wanted(void);

@@ -57,7 +57,7 @@ int posixtrace_trid_event_describe(trace_id_t trid, trace_event_id_t event,
  * for POSIXTRACE_DESCRIPTION_MAX + 1 bytes.  Of a log in a pipe: as far as it was read.
  *
  * EINVAL  a NULL argument, or trid names no stream, or the type is none of it
- * ENOENT  nobody has described it
+ * ENOENT  it has no description
  */
 int posixtrace_event_description(trace_id_t trid, trace_event_id_t event, char *description);
 
@@ -104,7 +104,7 @@ int posixtrace_layout_parse(const char *description, posixtrace_layout_t **layou
 void posixtrace_layout_free(posixtrace_layout_t *layout);          /* or NULL */
 
 size_t posixtrace_layout_count(const posixtrace_layout_t *layout);
-/* i from 0; NULL behind the last. */
+/* i from 0; NULL after the last. */
 const struct posixtrace_field *posixtrace_layout_field(const posixtrace_layout_t *layout,
                                                        size_t i);
 /* The index of the field of that name; the number of fields if there is none. */
@@ -117,7 +117,7 @@ size_t posixtrace_layout_size(const posixtrace_layout_t *layout);
 
 /* Where a field is in an event's data: good as long as that is. */
 struct posixtrace_value {
-    const void *at;           /* of the first element, behind a count; not aligned */
+    const void *at;           /* of the first element, after a count; not aligned */
     size_t      count;        /* elements, or bytes without the NUL of a string */
 };
 
@@ -125,7 +125,7 @@ struct posixtrace_value {
  * Finds the fields in an event's data; values has room for all.  *fields gets how many are
  * there whole.  Async-signal-safe.
  *
- * EMSGSIZE  the data ends within a field, or goes on behind the last: it is not of this
+ * EMSGSIZE  the data ends within a field, or has bytes after the last: it does not fit this
  *           description, or was truncated when recorded
  */
 int posixtrace_layout_split(const posixtrace_layout_t *layout, const void *data, size_t len,
@@ -150,7 +150,7 @@ typedef struct posixtrace_fields posixtrace_fields_t;
 /* EINVAL: a NULL pointer; ENOMEM */
 int posixtrace_fields_create(trace_id_t trid, posixtrace_fields_t **fields);
 void posixtrace_fields_free(posixtrace_fields_t *fields);                      /* or NULL */
-/* Of a type's data; NULL: nobody has described it, or not in words that are understood.
+/* Of a type's data; NULL: it has no description, or one that is not understood.
  * Belongs to fields. */
 const posixtrace_layout_t *posixtrace_fields_layout(posixtrace_fields_t *fields,
                                                     trace_event_id_t event);

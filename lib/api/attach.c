@@ -3,9 +3,9 @@
 /* posixtrace/attach.h. */
 #include <posixtrace/attach.h>
 #include "api/guard.h"
+#include "control/attach.h"
+#include "control/info.h"
 #include "page/target.h"
-#include "process/attach.h"
-#include "stream/info.h"
 
 PT_PUBLIC int posixtrace_attach(const char *file, trace_id_t *trid)
 {

@@ -1,96 +1,114 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/*
- * Attributes objects: life cycle and identification.
- *
- * An object that was never initialised, or was destroyed, is recognised by its
- * magic word and answered with EINVAL, as a null pointer is.
- */
-#include <errno.h>
-#include <string.h>
+/* posixtrace/attr.h: attributes that the standard has not, and what became of switches. */
+#include <posixtrace/attr.h>
+#include "api/attr_change.h"
+#include "api/guard.h"
 #include "base/atomics.h"
-#include "model/attr.h"
+#include "flush/thread.h"
+#include "log/pack.h"
 
-PT_PUBLIC int posix_trace_attr_init(trace_attr_t *attr)
+PT_PUBLIC int posixtrace_attr_setswitches(trace_attr_t *attr, int switches)
 {
-    if (!attr)
+    struct pt_attr copy;
+
+    if (!attr_begin(attr, &copy))
         return EINVAL;
-    memset(attr, 0, sizeof *attr);
-    pt_attr_init((struct pt_attr *)(void *)attr);
-    return 0;
+    copy.switches = switches;
+    return attr_commit(attr, &copy);
 }
 
-PT_PUBLIC int posix_trace_attr_destroy(trace_attr_t *attr)
-{
-    struct pt_attr *a = pt_attr_get_mutable(attr);
-
-    if (!a)
-        return EINVAL;
-    a->magic = 0;
-    return 0;
-}
-
-static struct timespec to_timespec(int64_t ns)
-{
-    return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000),
-                              .tv_nsec = (long)(ns % 1000000000) };
-}
-
-PT_PUBLIC int posix_trace_attr_getclockres(const trace_attr_t *attr, struct timespec *resolution)
+PT_PUBLIC int posixtrace_attr_getswitches(const trace_attr_t *attr, int *switches)
 {
     const struct pt_attr *a = pt_attr_get(attr);
 
-    if (!a || !resolution)
+    if (!a || !switches)
         return EINVAL;
-    *resolution = to_timespec((int64_t)a->clock_res_ns);
+    *switches = a->switches;
     return 0;
 }
 
-/* An object that did not come from a stream has no creation time. */
-PT_PUBLIC int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct timespec *createtime)
+PT_PUBLIC int posixtrace_attr_setswitchbuffer(trace_attr_t *attr, size_t bytes)
+{
+    struct pt_attr copy;
+
+    if (!attr_begin(attr, &copy))
+        return EINVAL;
+    copy.switch_buffer = bytes;
+    return attr_commit(attr, &copy);
+}
+
+PT_PUBLIC int posixtrace_attr_getswitchbuffer(const trace_attr_t *attr, size_t *bytes)
 {
     const struct pt_attr *a = pt_attr_get(attr);
 
-    if (!a || !createtime || a->create_ns <= 0)
+    if (!a || !bytes)
         return EINVAL;
-    *createtime = to_timespec(a->create_ns);
+    *bytes = (size_t)a->switch_buffer;
     return 0;
 }
 
-/* exactly the text and its NUL are written, whatever the buffer's size. */
-static int copy_text(char *to, const char *text)
+PT_PUBLIC int posixtrace_stream_switchbuffer(trace_id_t trid, size_t *bytes)
 {
-    memcpy(to, text, strlen(text) + 1);
+    struct pt_guard g;
+
+    if (!bytes || !pt_guard_enter(&g, trid, PT_OWN_STREAMS))
+        return EINVAL;
+    *bytes = g.s->flusher ? (size_t)pt_flusher_switch_buffer(g.s->flusher) : 0;
+    return pt_guard_leave(&g, 0);
+}
+
+PT_PUBLIC int posixtrace_stream_switches(trace_id_t trid, int *refusal)
+{
+    struct pt_guard g;
+
+    if (!refusal || !pt_guard_enter(&g, trid, PT_OWN_STREAMS))
+        return EINVAL;
+    *refusal = g.s->flusher ? pt_flusher_switches(g.s->flusher) : ENODATA;
+    return pt_guard_leave(&g, 0);
+}
+
+PT_PUBLIC int posixtrace_attr_seteventcost(trace_attr_t *attr, double ns)
+{
+    struct pt_attr copy;
+
+    /* Not a number is not in the range, either. */
+    if (!attr_begin(attr, &copy) || !(ns >= 0 && ns <= PT_EVENT_COST_MAX / 1000.0))
+        return EINVAL;
+    copy.event_cost_ps = (uint64_t)(ns * 1000 + 0.5);
+    return attr_commit(attr, &copy);
+}
+
+PT_PUBLIC int posixtrace_attr_geteventcost(const trace_attr_t *attr, double *ns)
+{
+    const struct pt_attr *a = pt_attr_get(attr);
+
+    if (!a || !ns)
+        return EINVAL;
+    *ns = (double)a->event_cost_ps / 1000;
     return 0;
 }
 
-PT_PUBLIC int posix_trace_attr_getgenversion(const trace_attr_t *attr, char *genversion)
+PT_PUBLIC int posixtrace_attr_setcompression(trace_attr_t *attr, int compression)
 {
-    const struct pt_attr *a = pt_attr_get(attr);
+    struct pt_attr copy;
+    int error;
 
-    return a && genversion ? copy_text(genversion, a->genversion) : EINVAL;
-}
-
-PT_PUBLIC int posix_trace_attr_getname(const trace_attr_t *attr, char *tracename)
-{
-    const struct pt_attr *a = pt_attr_get(attr);
-
-    return a && tracename ? copy_text(tracename, a->name) : EINVAL;
-}
-
-/* R-8: a name longer than the limit is cut to one character below it.  The
- * rest of the member is cleared, so that equal names are equal bytes. */
-PT_PUBLIC int posix_trace_attr_setname(trace_attr_t *attr, const char *tracename)
-{
-    struct pt_attr *a = pt_attr_get_mutable(attr);
-    size_t length;
-
-    if (!a || !tracename)
+    if (!attr_begin(attr, &copy))
         return EINVAL;
-    length = strnlen(tracename, TRACE_NAME_MAX + 1);
-    if (length > TRACE_NAME_MAX)
-        length = TRACE_NAME_MAX - 1;
-    memmove(a->name, tracename, length);
-    memset(a->name + length, 0, sizeof a->name - length);
+    copy.compression = compression;
+    error = pt_attr_check(&copy, true);
+    if (error == 0 && !pt_pack_available(compression))
+        error = -ENOTSUP;
+    return error ? -error : attr_commit(attr, &copy);
+}
+
+PT_PUBLIC int posixtrace_attr_getcompression(const trace_attr_t *attr, int *compression)
+{
+    const struct pt_attr *a = pt_attr_get(attr);
+
+    if (!a || !compression)
+        return EINVAL;
+    *compression = a->compression;
     return 0;
 }

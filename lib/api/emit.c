@@ -14,12 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "api/names.h"
+#include "api/trace_names.h"
 #include "base/atomics.h"
 #include "model/layout.h"
 #include "model/letters.h"
-#include "stream/event.h"
-#include "stream/gates.h"
+#include "process/gates.h"
+#include "writer/event.h"
 
 #define NAME_BYTES 64u   /* of a field, with NUL */
 

@@ -9,10 +9,10 @@
 #include <posixtrace/environment.h>
 #include <posixtrace/info.h>
 #include "api/guard.h"
-#include "api/self_record.h"
 #include "base/clock.h"
 #include "model/attr.h"
-#include "shm/dir.h"
+#include "place/dir.h"
+#include "startup/self_record.h"
 
 _Static_assert((int)PT_DIR_VARIABLE == POSIXTRACE_DIRECTORY_VARIABLE &&
                (int)PT_DIR_SHM == POSIXTRACE_DIRECTORY_SHM &&

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "api/guard.h"
+#include "control/control.h"
+#include "control/set_callback.h"
 #include "model/expression.h"
-#include "stream/handler.h"
 
 PT_PUBLIC int posixtrace_expression_parse(const char *text, posixtrace_expression_t **expression,
                                           struct posixtrace_expression_fault *fault)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* posixtrace/info.h and posixtrace_next_event: what the standard has no call for. */
-#include <posixtrace/event.h>
+/* posixtrace/info.h: what is known of a stream or log, and what it lost. */
+#include <posixtrace/info.h>
 #include "api/guard.h"
-#include "stream/info.h"
-#include "stream/read.h"
+#include "control/control.h"
+#include "control/info.h"
 
 PT_PUBLIC const char *posixtrace_loss_cause_text(unsigned cause)
 {
@@ -59,6 +59,18 @@ PT_PUBLIC int posixtrace_get_limits(trace_id_t trid, struct posixtrace_limits *l
     return pt_guard_leave(&g, 0);
 }
 
+PT_PUBLIC int posixtrace_outlived(trace_id_t trid, int *outlived)
+{
+    struct pt_guard g;
+
+    if (!outlived || !pt_guard_enter(&g, trid, PT_STREAM_RECORDED))
+        return EINVAL;
+    pthread_mutex_lock(&g.s->reading);
+    *outlived = pt_log_reader_outlived(g.s->log);
+    pthread_mutex_unlock(&g.s->reading);
+    return pt_guard_leave(&g, 0);
+}
+
 PT_PUBLIC int posixtrace_thread_getnext(trace_id_t trid, size_t *cursor,
                                         struct posixtrace_thread_info *thread, int *unavailable)
 {
@@ -83,97 +95,4 @@ PT_PUBLIC int posixtrace_event_count(trace_id_t trid, trace_event_id_t event, ui
     r = pt_stream_name(g.s, event) ? pt_log_reader_count(g.s->log, event, count) : -EINVAL;
     pthread_mutex_unlock(&g.s->reading);
     return pt_guard_leave(&g, r);
-}
-
-struct taken {
-    struct pt_stream *s;
-    struct posixtrace_event *event;   /* where the next one goes */
-    uint32_t id;                      /* of the one before, or 0, and its name */
-    const char *name;
-};
-
-static void take(void *context, const struct pt_event *e)
-{
-    struct taken *t = context;
-
-    if (e->id != t->id) {
-        t->id = e->id;
-        t->name = pt_stream_name(t->s, e->id);
-    }
-    *t->event++ = (struct posixtrace_event){
-        .ns = e->ns, .prog_address = e->addr, .thread_id = e->author->thread_id,
-        .data = e->data, .thread_name = e->author->name, .name = t->name ? t->name : "",
-        .data_len = e->len, .id = e->id, .pid = e->author->pid, .tid = e->author->tid,
-        .truncation = e->truncated ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED,
-    };
-}
-
-/* t->s stays NULL where trid is not a readable stream. */
-static int read_events(trace_id_t trid, enum pt_read_mode mode, const struct timespec *until,
-                       struct taken *t, size_t most, bool *gap)
-{
-    struct pt_guard g;
-
-    if (!pt_guard_enter_reading(&g, trid, PT_READABLE))
-        return EINVAL;
-    t->s = g.s;
-    return pt_guard_leave(&g, pt_stream_read(g.s, mode, until, g.cancel,
-                                             &(struct pt_taker){ take, t, most, gap }));
-}
-
-static int next_event(trace_id_t trid, enum pt_read_mode mode, const struct timespec *until,
-                      struct posixtrace_event *event, int *unavailable)
-{
-    struct taken t = { .event = event };
-    int error;
-
-    if (!event || !unavailable)
-        return EINVAL;
-    error = read_events(trid, mode, until, &t, 1, NULL);
-    if (t.s)
-        *unavailable = t.event == event;
-    return error;
-}
-
-PT_PUBLIC int posixtrace_next_event(trace_id_t trid, struct posixtrace_event *event,
-                                    int *unavailable)
-{
-    return next_event(trid, PT_READ_TRY, NULL, event, unavailable);
-}
-
-PT_PUBLIC int posixtrace_timednext_event(trace_id_t trid, struct posixtrace_event *event,
-                                         int *unavailable, const struct timespec *abstime)
-{
-    return next_event(trid, abstime ? PT_READ_UNTIL : PT_READ_WAIT, abstime, event, unavailable);
-}
-
-PT_PUBLIC int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, size_t most,
-                                     size_t *count)
-{
-    struct taken t = { .event = events };
-    int error;
-
-    if (!events || most == 0 || !count)
-        return EINVAL;
-    error = read_events(trid, PT_READ_TRY, NULL, &t, most, NULL);
-    if (error == 0)
-        *count = (size_t)(t.event - events);
-    return error;
-}
-
-PT_PUBLIC int posixtrace_next_whole_events(trace_id_t trid, struct posixtrace_event *events,
-                                           size_t most, size_t *count, int *gap)
-{
-    struct taken t = { .event = events };
-    bool missing = false;
-    int error;
-
-    if (!events || most == 0 || !count || !gap)
-        return EINVAL;
-    error = read_events(trid, PT_READ_TRY, NULL, &t, most, &missing);
-    if (error == 0) {
-        *count = (size_t)(t.event - events);
-        *gap = missing;
-    }
-    return error;
 }

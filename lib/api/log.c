@@ -1,72 +1,95 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* posix_trace_open, _rewind, _close; posixtrace_seek, _follow. */
-#include <posixtrace/event.h>
-#include "api/guard.h"
+/* posixtrace/log.h: check and recover a log; make one of events from elsewhere. */
+#include <errno.h>
+#include <posixtrace/log.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include "base/atomics.h"
+#include "consumer/recover.h"
+#include "log/reader/reader.h"
+#include "log/writer/builder.h"
+#include "model/layout.h"
 
-PT_PUBLIC int posix_trace_open(int file_desc, trace_id_t *trid)
+PT_PUBLIC int posixtrace_log_check(int fd,
+                                   void (*finding)(void *, const struct posixtrace_log_finding *),
+                                   void *context, struct posixtrace_log_report *report)
+{
+    return report ? -pt_log_check(fd, finding, context, report) : EINVAL;
+}
+
+PT_PUBLIC int posixtrace_log_recover(int fd, struct posixtrace_recover_report *report)
+{
+    return posixtrace_log_recover_lost(fd, 0, report);
+}
+
+PT_PUBLIC int posixtrace_log_recover_lost(int fd, uint64_t events,
+                                          struct posixtrace_recover_report *report)
 {
     int saved = errno, cancel, r;
-    struct pt_stream *s = NULL;
 
-    if (!trid)
+    if (!report)
         return EINVAL;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    r = pt_recorded_open(&s, file_desc);
-    if (r == 0) {
-        r = pt_handle_add(s, trid);
-        if (r < 0)
-            pt_recorded_close(s);
-    }
+    r = pt_stream_recover(fd, events, report);
     pthread_setcancelstate(cancel, NULL);
     errno = saved;
-    return r == -EBADF || r == -EISDIR ? EINVAL : -r;
+    return -r;
 }
 
-PT_PUBLIC int posix_trace_rewind(trace_id_t trid)
+/* A pointer to the public type is a pointer to the inner one. */
+static struct pt_log_builder *inner(posixtrace_log_builder_t *builder)
 {
-    struct pt_guard g;
+    return (struct pt_log_builder *)(void *)builder;
+}
+
+PT_PUBLIC int posixtrace_log_builder_open(int fd, const trace_attr_t *attr,
+                                          posixtrace_log_builder_t **builder)
+{
+    const struct pt_attr *a = pt_attr_get(attr);
+    struct pt_log_builder *b;
+    int error;
+
+    if (!builder || (attr && (!a || pt_attr_check(a, true) != 0)))
+        return EINVAL;
+    error = pt_log_builder_new(&b, fd, a);
+    if (!error)
+        *builder = (posixtrace_log_builder_t *)(void *)b;
+    return -error;
+}
+
+PT_PUBLIC int posixtrace_log_builder_add(posixtrace_log_builder_t *builder,
+                                         const struct posixtrace_event *event)
+{
+    return builder && event ? -pt_log_builder_add(inner(builder), event) : EINVAL;
+}
+
+PT_PUBLIC int posixtrace_log_builder_describe(posixtrace_log_builder_t *builder,
+                                              const char *event_name, const char *description)
+{
+    struct posixtrace_layout *layout;
     int r;
 
-    if (!pt_guard_enter(&g, trid, PT_STREAM_RECORDED))
+    if (!builder || !event_name || !description)
         return EINVAL;
-    pthread_mutex_lock(&g.s->reading);
-    r = pt_log_reader_rewind(g.s->log);
-    pthread_mutex_unlock(&g.s->reading);
-    return pt_guard_leave(&g, r);
+    r = pt_layout_read(description, &layout);
+    if (r == 0) {
+        free(layout);
+        r = pt_log_builder_describe(inner(builder), event_name, description);
+    }
+    return -r;
 }
 
-PT_PUBLIC int posixtrace_seek(trace_id_t trid, int64_t ns)
+PT_PUBLIC int posixtrace_log_builder_lost(posixtrace_log_builder_t *builder,
+                                          const uint64_t lost[POSIXTRACE_LOSS_CAUSES])
 {
-    struct pt_guard g;
-    int r;
-
-    if (!pt_guard_enter(&g, trid, PT_STREAM_RECORDED))
+    if (!builder || !lost)
         return EINVAL;
-    pthread_mutex_lock(&g.s->reading);
-    r = pt_log_reader_seek(g.s->log, ns);
-    pthread_mutex_unlock(&g.s->reading);
-    return pt_guard_leave(&g, r);
+    pt_log_builder_lost(inner(builder), lost);
+    return 0;
 }
 
-PT_PUBLIC int posixtrace_follow(trace_id_t trid, int *gap)
+PT_PUBLIC int posixtrace_log_builder_finish(posixtrace_log_builder_t *builder)
 {
-    struct pt_guard g;
-
-    if (!gap || !pt_guard_enter(&g, trid, PT_STREAM_RECORDED))
-        return EINVAL;
-    return pt_guard_leave(&g, pt_recorded_follow(g.s, gap));
-}
-
-PT_PUBLIC int posix_trace_close(trace_id_t trid)
-{
-    struct pt_stream *s;
-    int cancel;
-
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    s = pt_handle_remove(trid, PT_STREAM_RECORDED);
-    if (s)
-        pt_recorded_close(s);
-    pthread_setcancelstate(cancel, NULL);
-    return s ? 0 : EINVAL;
+    return builder ? -pt_log_builder_finish(inner(builder)) : EINVAL;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * posixtrace/system.h: system events.  They take the path of stream/event.h, as
+ * posixtrace/system.h: system events.  They take the path of writer/event.h, as
  * those of the program do.
  *
  * Gate 0 belongs to no event type.  No filter holds it, so that it is open exactly
  * while some stream traces the process, whatever that stream's filter.
  */
 #include <posixtrace/system.h>
-#include "stream/event.h"
-#include "stream/thread_name.h"
+#include "process/thread_name.h"
+#include "writer/event.h"
 
 /* The gates of the process whose name map knows that these types are in use. */
 static const uint64_t *noted;

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "api/guard.h"
-#include "api/names.h"
+#include "api/trace_names.h"
+#include "control/control.h"
 #include "model/layout.h"
-#include "stream/gates.h"
+#include "process/gates.h"
 
 #define BIG_ENDIAN_MARK "be; "
 

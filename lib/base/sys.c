@@ -260,3 +260,12 @@ int pt_sys_write_at(int fd, const void *from, size_t bytes, uint64_t at)
     errno = saved;
     return r;
 }
+
+bool pt_barrier_works(void)
+{
+    static uint32_t known;   /* 0 not tried, 1 works, 2 refused */
+
+    if (pt_load_acquire(&known) == 0)
+        pt_store_release(&known, pt_barrier_register() ? 1u : 2u);
+    return pt_load_acquire(&known) == 1;
+}

@@ -8,6 +8,7 @@
 #ifndef PT_BASE_SYS_H
 #define PT_BASE_SYS_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +34,12 @@ bool pt_barrier_register(void);
 
 /* The same for the threads of this process alone, registered or not. */
 void pt_barrier_own(void);
+
+/* Errors that say nothing of what was looked for: no descriptor or no memory now. */
+static inline bool pt_is_shortage(int error)
+{
+    return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
+}
 
 int32_t pt_sys_tid(void);
 int32_t pt_sys_pid(void);
@@ -72,5 +79,14 @@ void *pt_sys_pages(size_t bytes);
 /* MADV_POPULATE_WRITE: backs the pages now, -ENOMEM instead of SIGBUS later.
  * Where the kernel has no such call: one page after the other. */
 int pt_sys_populate(void *at, size_t bytes);
+
+/*
+ * Do the threads of this process pass the fences of pt_barrier_all()?  Where not,
+ * its writers have fences of their own.  The kernel is asked once a program,
+ * which can take milliseconds in one with threads: when the library is loaded, if
+ * the environment asks for tracing; else by the first create, or by the first event
+ * for a stream of another process.
+ */
+bool pt_barrier_works(void);
 
 #endif

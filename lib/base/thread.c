@@ -92,6 +92,13 @@ int pt_thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
     return e == EAGAIN ? -ENOMEM : -e;
 }
 
+static _Thread_local bool has_own __attribute__((tls_model("initial-exec")));
+
+bool pt_thread_has_own_descriptors(void)
+{
+    return has_own;
+}
+
 #if defined __SANITIZE_THREAD__
 /* ThreadSanitizer knows one table of descriptors a process: equal numbers of two tables would be a
  * race, and a thread without its standard error and its symbolizer could not say so. */
@@ -108,10 +115,12 @@ int pt_thread_own_descriptors(int fd)
     if (syscall(SYS_close_range, fd + 1, ~0u, CLOSE_RANGE_UNSHARE) == 0) {
         if (fd > 0)
             syscall(SYS_close_range, 0, fd - 1, 0);
+        has_own = true;
         return 0;
     }
     if (unshare(CLONE_FILES) < 0)
         return -errno;
+    has_own = true;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur > 65536)
         limit.rlim_cur = 65536;
     for (int i = 0; i < (int)limit.rlim_cur; i++)

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* From one to the other no handler runs in the calling thread, so that none forks there and
@@ -27,5 +28,7 @@ int32_t pt_thread_number(void);
  * that close, dup2 and close_range of the program cannot touch what the thread opens.  0 or a
  * negative errno.  A build for ThreadSanitizer changes nothing. */
 int pt_thread_own_descriptors(int fd);
+/* Has the calling thread one, which no fork() of another copies? */
+bool pt_thread_has_own_descriptors(void);
 
 #endif

@@ -2,12 +2,12 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * The log file, byte by byte, as structures; docs/log-format.md is the same in
- * words and is what counts for other readers.
+ * words and is the reference for other readers.
  *
- * All structures are laid out without holes, so that but for the byte order the
- * structure is the file format.  Numbers in the file are little-endian; where
- * the machine's are not, order.h turns them.  Sizes and the places of later
- * members are asserted: a change of one of them is a change of the format.
+ * The structures have no holes, so that they are the file format, except for the byte
+ * order.  Numbers in the file are little-endian; order.h swaps them on big-endian
+ * machines.  Static asserts hold the sizes and the offsets of members: a change of one
+ * of them is a change of the format.
  *
  * A checksum covers everything in its object but itself; those of packets
  * begin with the log's id, so that bytes of another log (left over in a reused
@@ -18,8 +18,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "log/contents.h"
 #include "log/pack.h"
-#include "log/writer.h"
 
 #define PT_LOG_MAGIC       "PXTLOG\r\n"
 #define PT_LOG_VERSION     1u
@@ -46,7 +46,7 @@ struct pt_log_header {
     int32_t  pid;
     uint32_t data_start;
     uint64_t ring_bytes;           /* 0 until a LOOP log has wrapped */
-    uint64_t meta_start;           /* behind the ring; 0 until then */
+    uint64_t meta_start;           /* after the ring; 0 until then */
     uint64_t end_offset;           /* of the END packet; 0: none */
     uint64_t file_end;
     /* attributes */
@@ -82,10 +82,11 @@ enum pt_packet_type {
 /* Packet flags */
 #define PT_DATA_FULL_STOP  1u   /* DATA: the STOP that the writer of a full log adds */
 #define PT_DATA_PACKED     2u   /* DATA: the records are compressed */
-#define PT_ROUND_CONTINUES 1u   /* ROUND: the round goes on in the next part */
+#define PT_ROUND_CONTINUES 1u   /* ROUND: the next part continues the round */
 #define PT_ROUND_ALL       2u   /* ROUND: lists all authors; forget those listed before */
 #define PT_ROUND_EMERGENCY 4u   /* ROUND: the emergency status in the header block */
 #define PT_END_ALONE       1u   /* END: of a recovery that did not find the dead writer's segment */
+#define PT_END_OUTLIVED    2u   /* END: of a shutdown, at which traced processes were running */
 
 struct pt_packet_head {
     uint32_t magic;
@@ -142,7 +143,7 @@ struct pt_packet_sync {
 };
 _Static_assert(sizeof(struct pt_packet_sync) == 40 && sizeof(struct pt_sync) == 24, "format");
 
-/* What is known of the stream and the log, cumulative; in ROUND and END. */
+/* Numbers of the stream and of the log, cumulative; in ROUND and END. */
 struct pt_log_state {
     uint64_t watermark;
     int32_t  running, stream_full, stream_overrun, flush_error;
@@ -154,7 +155,7 @@ struct pt_log_state {
     uint64_t events, bytes;     /* present in the log; bytes of DATA packets */
     uint64_t first_ts, last_ts; /* of those events */
     uint64_t recorded, lost[7]; /* sums over all authors, listed or not */
-    uint64_t buried;            /* of lost: a tombstone reports them, see reader.h */
+    uint64_t buried;            /* of lost: a tombstone reports them, see log/reader/reader.h */
     uint64_t unknown_recorded, unknown_lost[7]; /* of authors that are not listed by themselves */
     uint64_t reported;          /* of lost: the caller of a recovery reports them */
     uint64_t oldest_round, oldest_offset;       /* the first one still to be read */
@@ -172,7 +173,7 @@ _Static_assert(sizeof(struct pt_packet_author) == 104, "format");
 /*
  * What follows the authors of a ROUND, and the authors and counts of an END, if it is not 0: how
  * many of state.lost[0] and state.unknown_lost[0] are context switches that the kernel lost.
- * Readers of before take these for events of a full stream.
+ * Older readers count these as events that a full stream lost.
  */
 struct pt_packet_more {
     uint64_t lost_switches;
@@ -190,7 +191,7 @@ _Static_assert(sizeof(struct pt_packet_round) == 344, "format");
 struct pt_index_entry {
     uint64_t offset;     /* where a round begins */
     uint64_t first_ts;   /* the earliest time in this round and those up to the next entry */
-    uint64_t last_ts;    /* the latest time from the log's begin up to the next entry */
+    uint64_t last_ts;    /* the latest time from the log's start up to the next entry */
 };
 _Static_assert(sizeof(struct pt_index_entry) == 24, "format");
 

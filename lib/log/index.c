@@ -27,7 +27,7 @@ void pt_index_clear(struct pt_index *x)
     pt_index_init(x);
 }
 
-/* Makes pairs one; the later half's last_ts is already the greater. */
+/* Merges pairs of entries; the later half's last_ts is already the greater. */
 static void thin(struct pt_index *x)
 {
     size_t kept = 0;

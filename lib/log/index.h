@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Where rounds begin, by time, for seeking.  Thinned as the log grows: an entry
- * stands for all rounds up to the next one, entries keep a distance, and the
- * distance doubles when there are too many.  So the index stays below 0.1 % of
- * the log and below 2 MiB of memory.
+ * Where rounds begin, by time, for seeking.  An entry covers all rounds up to the next
+ * entry.  Entries have a least distance, which doubles when there are too many of them.
+ * So the index stays below 0.1 % of the log and below 2 MiB of memory.
  */
 #ifndef PT_LOG_INDEX_H
 #define PT_LOG_INDEX_H
@@ -23,8 +22,8 @@ struct pt_index {
 void pt_index_init(struct pt_index *x);
 void pt_index_deinit(struct pt_index *x);
 void pt_index_clear(struct pt_index *x);
-/* A round of so many bytes in the file.  A round that goes on (part of one) is
- * never an entry of its own.  -ENOMEM: not added, the entries before stand for it. */
+/* Adds a round of so many bytes in the file.  The second and later parts of a round
+ * never become entries.  -ENOMEM: not added; the entry before it covers it. */
 int pt_index_add(struct pt_index *x, uint64_t offset, uint64_t bytes, uint64_t first_ts,
                  uint64_t last_ts, bool goes_on);
 /* An entry as it is. */

@@ -50,11 +50,11 @@ int pt_merge_push(struct pt_merge *m, struct pt_merge_node *node)
 }
 
 /*
- * Where many writers take turns, which child is earlier is a coin toss, and the
- * new top belongs near the leaves.  So the free place goes down to a leaf without
- * asking where to stop, the choice of the child being arithmetic and not a
- * branch; then the entry climbs, mostly not at all.  A writer that goes on alone
- * for a while is recognised first.
+ * Where many writers take turns, the earlier child is unpredictable, and
+ * the new top belongs near the leaves.  So the free place moves down to a leaf without
+ * comparing it with the entry (bottom-up heapsort, Wegener 1993), and arithmetic instead
+ * of a branch chooses the child; then the entry climbs, mostly not at all.  The first
+ * test is for the common case in which the same writer stays first.
  */
 void pt_merge_sift_top(struct pt_merge *m)
 {

@@ -3,7 +3,7 @@
 /*
  * The k-way merge by (time, writer) of live streams, where writers come and go: a
  * binary heap of nodes that the caller embeds in its cursors.  Logs have the
- * tournament of tournament.h.
+ * tournament of log/reader/tournament.h.
  * One caller at a time.  Only pt_merge_push allocates.
  */
 #ifndef PT_LOG_MERGE_H
@@ -17,7 +17,7 @@ struct pt_merge_node {
     uint64_t tie;   /* decides among equal times: the lower comes first */
 };
 
-/* The time beside the pointer: what is compared most lies together. */
+/* The time stands beside the pointer, so that most comparisons stay in the heap array. */
 struct pt_merge_entry {
     uint64_t ts;
     struct pt_merge_node *node;

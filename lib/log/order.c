@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See order.h.  Structures are described as runs of numbers of one size; what
- * follows a fixed part is counted by a number inside it, which is a number only
- * before it is swapped out and after it was swapped in.
+ * See order.h.  A structure is a list of runs, each of numbers of one size.  A number in
+ * the fixed part counts the items that follow it; it can be used only before it is
+ * swapped out and after it is swapped in.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static void swap_number(uint8_t *p, unsigned size)
     }
 }
 
-/* Returns what is behind. */
+/* Returns the address after the runs. */
 static uint8_t *swap_runs(uint8_t *p, const struct run *runs)
 {
     for (; runs->count; runs++)
@@ -74,8 +74,8 @@ void pt_swap_header(struct pt_log_header *h)
     swap_runs((uint8_t *)h, header_runs);
 }
 
-/* Ours have a 4-byte number, or one or two of 8 bytes, as posixtrace/system.h says.
- * Data of any other length is nothing that we know. */
+/* Our system events have one 4-byte number, or one or two of 8 bytes, as
+ * posixtrace/system.h says.  Data of any other length stays as it is. */
 static void swap_own_data(uint8_t *data, uint32_t len)
 {
     if (len == 4)

@@ -4,13 +4,13 @@
  * The border between the file's byte order, which is little-endian, and the
  * machine's.  Packets are in file order between a pt_order_*_out() (or
  * pt_packet_seal()) and the disk, and between the disk and a pt_order_*_in();
- * checksums are of bytes in file order.  Everywhere else numbers are numbers.
+ * checksums are of bytes in file order.  Everywhere else numbers have the machine's order.
  *
- * Where both orders are the same nothing is done or copied; the functions that
- * swap are compiled all the same, so that they are tested everywhere.
+ * Where both orders are the same nothing is done or copied; the swapping functions
+ * are compiled even there, so that tests cover them on every machine.
  *
- * Data of user events is the program's own bytes and stays as it is.  That of
- * the system's events is numbers, and is turned with the records.
+ * The data of user events belongs to the program and stays as it is.  The data of
+ * system events is numbers, which are swapped with the records.
  */
 #ifndef PT_LOG_ORDER_H
 #define PT_LOG_ORDER_H

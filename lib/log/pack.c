@@ -58,7 +58,7 @@ uint32_t pt_pack(struct pt_packer *p, const void *from, uint32_t bytes, const vo
     /* From a copy: the records may lie in memory that other processes write, and zstd looks
      * at them more than once. */
     memcpy(p->buffer + bytes, from, bytes);
-    /* Records are padded to 8: as long as before is no gain. */
+    /* Records are padded to 8 bytes, so saving less than 8 is no gain. */
     n = ZSTD_compress2(c, p->buffer, bytes - 8, p->buffer + bytes, bytes);
     if (ZSTD_isError(n))
         return 0;
@@ -76,7 +76,7 @@ void pt_packer_deinit(struct pt_packer *p)
 int pt_unpack(struct pt_unpacker *u, uint32_t bytes, const void *from, uint32_t packed)
 {
     if (bytes == 0)
-        return -EBADMSG;   /* nobody packs nothing */
+        return -EBADMSG;   /* no writer packs 0 bytes */
     if (!u->context)
         u->context = ZSTD_createDCtx();
     if (!u->context || !make_room(&u->buffer, &u->room, bytes))

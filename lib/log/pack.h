@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Compressing the records of a packet, and getting them back.  Each packet is
- * compressed by itself: a log can be cut, overwritten and read from anywhere as
- * ever.  pack.c does it with zstd, pack-fallback.c is there in builds without.
+ * Compresses the records of a packet, and decompresses them.  Each packet is compressed
+ * by itself, so that a compressed log can still be cut, overwritten and read from any
+ * packet on.  pack.c uses zstd; builds without zstd have pack-fallback.c.
  *
  * Packers and unpackers begin as zeros; each has one user at a time.
  */

@@ -53,8 +53,8 @@ void pt_packet_reseal(struct pt_packet_head *head, uint32_t seed)
     head->crc = pt_le32(checksum(head, pt_le32(head->bytes), seed));
 }
 
-/* Length without what the counts say; 0 for what is no type.  Types to come are
- * good packets, which readers of this version pass over. */
+/* Length of the fixed part; 0 for a number that is no type.  Packets of future types
+ * are valid: readers of this version skip them. */
 static uint32_t fixed_size(unsigned type)
 {
     static const uint32_t size[PT_PACKET_TYPES] = {
@@ -85,7 +85,7 @@ bool pt_packet_is_plausible(const struct pt_packet_head *head, uint64_t room)
            bytes <= (type == PT_PACKET_DATA ? PT_PACKET_DATA_MAX : PT_PACKET_MAX);
 }
 
-/* Bytes that the counts in the packet, in file order, claim behind the fixed part. */
+/* Bytes after the fixed part, by the counts in the packet (in file order). */
 static uint64_t claimed(const struct pt_packet_head *head)
 {
     const void *p = head;
@@ -98,7 +98,7 @@ static uint64_t claimed(const struct pt_packet_head *head)
 
     switch (pt_le16(head->type)) {
     case PT_PACKET_DATA:
-        /* Unpacked, too, a packet is not longer than one may be. */
+        /* The limit holds for the unpacked packet, too. */
         if (pt_le16(head->flags) & PT_DATA_PACKED)
             return pt_le32(data->record_bytes) <= PT_PACKET_DATA_MAX ? pt_le32(data->packed_bytes)
                                                                      : UINT64_MAX;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See scan.h.  The length of a record says where the next one begins, so a plain
- * walk waits for one load after the other.  Here a record whose first word is
- * that of the record before, but for the time, needs no decoding: the processor
- * takes it for granted that it is so and runs ahead.  Programs trace the same
- * event many times in a row.
+ * See scan.h.  The length of a record says where the next one begins, so in a plain
+ * walk each load waits for the one before.  Here a record whose first word equals that
+ * of the record before, except for the time, needs no decoding: the processor predicts
+ * the comparison and loads ahead.  Programs trace the same event many times in a row.
  */
 #include "log/scan.h"
 
@@ -24,8 +23,8 @@ static uint64_t first_word(const uint8_t *p)
     return w;
 }
 
-/* Events that begin with word (but for the time), one behind the other, from
- * *at on; returns how many.  *latest is moved by shift. */
+/* Takes consecutive events from *at on whose first word, except for the time, is word;
+ * returns how many.  *latest is moved by shift. */
 static uint32_t take_same(const uint8_t **at, const uint8_t *end, uint64_t word, uint32_t size,
                           const struct bounds *b, uint64_t *latest)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Going over many records quickly: counts events, as long as there is nothing
- * to decide about a single one of them.
+ * Walks many records quickly: counts runs of events that need no decision about
+ * any single event.
  */
 #ifndef PT_LOG_SCAN_H
 #define PT_LOG_SCAN_H
@@ -11,7 +11,7 @@
 #include "shm/record.h"
 
 struct pt_scan {
-    struct pt_decoder at;   /* where to begin; afterwards behind the last event taken */
+    struct pt_decoder at;   /* where to begin; afterwards after the last event taken */
     uint64_t events;        /* taken so far */
     uint64_t last_ts;       /* the latest of them */
 };

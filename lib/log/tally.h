@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Cutting packets to size and counting their events by type.  A packet of a
- * caller is walked once: that checks its records, finds where it can be cut,
- * and counts.
+ * Cuts packets to size and counts their events by type.  One walk over a caller's
+ * packet checks its records, finds where it can be cut, and counts.
  */
 #ifndef PT_LOG_TALLY_H
 #define PT_LOG_TALLY_H
 
+#include "log/contents.h"
 #include "log/types.h"
-#include "log/writer.h"
 #include "shm/record.h"
 
 struct pt_cutter {

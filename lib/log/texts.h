@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What a log says of event types in words: names and descriptions, by id.  Once
- * said it stays: a second text for the same is passed over.
+ * The texts of event types in a log: names and descriptions, by id.  The first text
+ * for an id stays; later ones are ignored.
  */
 #ifndef PT_LOG_TEXTS_H
 #define PT_LOG_TEXTS_H

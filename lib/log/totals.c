@@ -63,7 +63,7 @@ static int by_wid(const void *a, const void *b)
     return x->author.wid < y->author.wid ? -1 : x->author.wid > y->author.wid;
 }
 
-/* Folds the half of the entries that is least likely to be heard of again.
+/* Folds the half of the entries that is least likely to change again.
  * Entries with events in the part being written stay. */
 static void fold(struct pt_totals *t)
 {

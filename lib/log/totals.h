@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What is known of each author: events recorded, events lost by cause.  The
- * writer keeps such a table to tell the log, the reader rebuilds it from there.
+ * The totals of each author: events recorded, events lost by cause.  The writer keeps
+ * such a table and writes it to the log; the reader rebuilds it from the log.
  *
- * Bounded: above PT_TOTALS_MAX authors those that ended, then those that have
- * been silent longest, are folded into one sum without a name.  A number is
+ * Bounded: above PT_TOTALS_MAX authors the table folds some into one sum without a
+ * name, first those that ended, then those that changed least recently.  A number is
  * either in an entry or in that sum, never in both.
  */
 #ifndef PT_LOG_TOTALS_H

@@ -230,7 +230,7 @@ static bool is_sound(struct parser *p, const char *at, const struct pt_node *n, 
     if (n->subject != PT_SUBJECT_FIELD && (text != string || n->operand == PT_OPERAND_WORD))
         fail(p, at, text ? "a string is expected" : "a number is expected");
     else if (n->relation == PT_LIKE && !string)
-        fail(p, at, "behind ~ stands a pattern as a string");
+        fail(p, at, "after ~ stands a pattern as a string");
     else if (string && n->relation != PT_EQUAL && n->relation != PT_UNEQUAL &&
              n->relation != PT_LIKE)
         fail(p, at, "strings are compared by ==, != and ~ only");

@@ -322,7 +322,7 @@ static bool parse_all(struct parser *p)
         p->l->says_order = true;
         p->l->big_endian = word_is(w, "be");
         if (!take(p, ';'))
-            return fail(p, p->at, "behind the byte order stands ;", (struct word){ 0 });
+            return fail(p, p->at, "after the byte order stands ;", (struct word){ 0 });
         w = take_word(p);
     }
     do {
@@ -332,7 +332,7 @@ static bool parse_all(struct parser *p)
         if (!*p->at)
             return true;
         if (!take(p, ';'))
-            return fail(p, p->at, "behind a field stands ; not", here(p));
+            return fail(p, p->at, "after a field stands ; not", here(p));
         w = take_word(p);
     } while (*p->at || w.len);
     return true;

@@ -11,7 +11,7 @@
 #include "base/sys.h"
 #include "page/census.h"
 #include "page/dir_step.h"
-#include "shm/dir.h"
+#include "place/dir.h"
 #include "shm/liveness.h"
 #include "shm/segment.h"
 
@@ -131,12 +131,18 @@ static bool enter(struct table *t, int dir, uid_t uid, const char *own)
     return true;
 }
 
-/* A process that is stopped with the lock holds nobody up for long: -EAGAIN. */
+static bool lock_table(int fd, short type)
+{
+    struct flock lock = { .l_type = type, .l_whence = SEEK_SET };
+
+    return fcntl(fd, F_OFD_SETLK, &lock) == 0;
+}
+
+/* A process that is stopped with the lock holds no other up for long: -EAGAIN. */
 static int open_table(int dir, uid_t uid)
 {
     int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     int fd = openat(dir, PT_CENSUS_FILE, flags, 0600);
-    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
     struct stat st;
 
     if (fd < 0)
@@ -147,7 +153,7 @@ static int open_table(int dir, uid_t uid)
         return -EINVAL;
     }
     for (unsigned i = 0; i < LOCK_TRIES; i++) {
-        if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
+        if (lock_table(fd, F_WRLCK))
             return fd;
         nanosleep(&(struct timespec){ .tv_nsec = LOCK_PAUSE_NS }, NULL);
     }
@@ -169,6 +175,8 @@ static bool ask_table(int dir, uid_t uid, const char *own)
         full = fill_table(&t, dir, uid);
     if (pt_sys_write_at(fd, &t, sizeof t, 0) < 0)
         unlinkat(dir, PT_CENSUS_FILE, 0);
+    /* A child that was forked meanwhile has the descriptor. */
+    lock_table(fd, F_UNLCK);
     close(fd);
     return full;
 }

@@ -11,9 +11,9 @@
 #include "base/atomics.h"
 #include "base/sys.h"
 #include "page/names.h"
-#include "shm/dir.h"
+#include "place/dir.h"
+#include "place/place.h"
 #include "shm/liveness.h"
-#include "shm/place.h"
 
 /* Room for every name at its longest, and for the bytes that racing openers
  * may leave unused. */
@@ -80,6 +80,8 @@ int pt_names_create_of(struct pt_names **names, uid_t uid, char file[64])
         (*names)->maker = pt_home_pid();
         (*names)->maker_start = pt_process_start((*names)->maker);
         pt_store_release(&(*names)->magic, PT_NAMES_MAGIC);
+    } else if (named) {
+        pt_dir_remove(uid, file);
     }
     if (fd >= 0)
         close(fd);

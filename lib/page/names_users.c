@@ -8,8 +8,8 @@
 #include <unistd.h>
 #include "base/sys.h"
 #include "page/names.h"
-#include "shm/dir.h"
-#include "shm/place.h"
+#include "place/dir.h"
+#include "place/place.h"
 
 bool pt_names_hold(struct pt_names *names)
 {
@@ -48,13 +48,8 @@ void pt_names_let_go(int dirfd, const char *file)
 
 void pt_names_release(struct pt_names *names, uid_t uid, const char *file)
 {
-    int saved = errno, dir = pt_names_drop(names) || !file[0] ? -1 : pt_dir_open_of(uid, false);
-
-    if (dir >= 0) {
-        unlinkat(dir, file, 0);
-        close(dir);
-    }
-    errno = saved;
+    if (!pt_names_drop(names) && file[0])
+        pt_dir_remove(uid, file);
 }
 
 bool pt_names_first_file(int dirfd, const char *file, char first[64])

@@ -11,10 +11,12 @@
 #include <unistd.h>
 #include "base/sys.h"
 #include "page/page.h"
-#include "shm/dir.h"
+#include "page/page_left.h"
+#include "place/dir.h"
+#include "place/place.h"
 #include "shm/liveness.h"
-#include "shm/place.h"
 
+#define TRIES 4u   /* to make a page */
 #define PAGE_BYTES ((sizeof(struct pt_page) + 4095u) & ~4095u)
 
 #define ONES4   ~0ull, ~0ull, ~0ull, ~0ull
@@ -136,26 +138,27 @@ static void fill_page(struct pt_page *page, uint32_t pid, uint64_t start, const 
     pt_store_release(&page->magic, PT_PAGE_MAGIC);
 }
 
-int pt_page_create_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start,
-                      const char *names_file, char file[64])
+/* Filled under a name of its own: who finds the page finds it whole.  What a process leaves that
+ * is killed meanwhile is removed when it is ten seconds old (process/reap.c). */
+static int create_page(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start,
+                       const char *names_file, char file[64])
 {
-    int fd, r;
     char fresh[64];
     uint8_t id[16];
     bool named;
+    int fd, r;
 
-    r = pt_page_open_of(page, uid, pid, start, file);
-    if (r == 0)
-        return 0;
-    /* Filled under a name of its own: who finds the page finds it whole. */
     pt_sys_random(id, sizeof id);
     pt_dir_hex_name(fresh, sizeof fresh, 't', id, "");
     fd = pt_dir_new_file(uid, fresh, PAGE_BYTES, PAGE_BYTES, &named);
     r = map_page(page, fd);
     if (fd >= 0)
         close(fd);
-    if (r < 0)
+    if (r < 0) {
+        if (named)
+            pt_dir_remove(uid, fresh);
         return r;
+    }
     fill_page(*page, pid, start, names_file);
     if (!named) {
         file[0] = '\0';
@@ -166,6 +169,18 @@ int pt_page_create_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t s
         return 0;
     pt_page_unmap(*page);
     return r == -EEXIST ? open_existing(page, uid, file, pid, start) : r;
+}
+
+int pt_page_create_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start,
+                      const char *names_file, char file[64])
+{
+    int r = pt_page_open_of(page, uid, pid, start, file);
+
+    /* Again if another process has removed the new file, which a step of the clock has made
+     * look old, or the page that was found in its place. */
+    for (unsigned i = 0; r < 0 && (i == 0 || (r == -ENOENT && i < TRIES)); i++)
+        r = create_page(page, uid, pid, start, names_file, file);
+    return r;
 }
 
 int pt_page_create(struct pt_page **page, uint32_t pid, uint64_t start, const char *names_file,
@@ -180,14 +195,18 @@ bool pt_page_names_in_use(int dirfd, const char *names_file)
     DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
     char names[sizeof ((struct pt_page *)0)->names_file];
     struct dirent *entry;
-    bool found = false;
+    bool found = !d && pt_is_shortage(-errno);   /* they may be: in doubt they stay */
 
     while (d && !found && (entry = readdir(d))) {
-        int fd = strncmp(entry->d_name, "p-", 2) ? -1
-                 : openat(dirfd, entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        int fd;
 
-        if (fd < 0)
+        if (strncmp(entry->d_name, "p-", 2) != 0)
             continue;
+        fd = openat(dirfd, entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0) {
+            found = pt_is_shortage(-errno);
+            continue;
+        }
         found = pread(fd, names, sizeof names, offsetof(struct pt_page, names_file)) ==
                     (ssize_t)sizeof names &&
                 strncmp(names, names_file, sizeof names) == 0;
@@ -205,19 +224,86 @@ void pt_page_unmap(struct pt_page *page)
     munmap(page, PAGE_BYTES);
 }
 
-int pt_page_take_bit(struct pt_page *page)
+#define START_BITS 40
+#define NO_PROCESS 1ull   /* a taker that is never dead */
+
+static uint64_t taker_of(uint32_t pid, uint64_t start)
 {
-    uint64_t used = pt_load_relaxed(&page->used);
+    return (uint64_t)pid << START_BITS | (start & ((1ull << START_BITS) - 1));
+}
 
-    while (~used != 0) {
-        int bit = __builtin_ctzll(~used);
+static bool is_dead(uint64_t taker)
+{
+    unsigned asks = 1;
 
-        if (pt_cas_seqcst(&page->used, &used, used | 1ull << bit)) {
+    return taker >> START_BITS != 0 &&
+           pt_page_process_is_gone((uint32_t)(taker >> START_BITS),
+                                   taker & ((1ull << START_BITS) - 1), &asks);
+}
+
+/* Of several processes that see the bit free, one becomes its taker.  The bit of a taker
+ * that was killed before it had the bit, or after it gave it back, is as good as free. */
+static bool claim_bit(struct pt_page *page, int bit, uint64_t taker, bool ask)
+{
+    uint64_t was = pt_load_seqcst(&page->taker[bit]);
+
+    return (was == 0 || (ask && is_dead(was))) && pt_cas_seqcst(&page->taker[bit], &was, taker);
+}
+
+static int take_free(struct pt_page *page, uint64_t taker, bool ask)
+{
+    for (int bit = 0; bit < (int)PT_STREAMS; bit++) {
+        uint64_t own = 1ull << bit, is = taker;
+
+        if ((pt_load_seqcst(&page->used) & own) || !claim_bit(page, bit, taker, ask))
+            continue;
+        if (!(pt_or_seqcst(&page->used, own) & own)) {
             pt_add_seqcst(&page->epoch[bit], 1u);
             return bit;
         }
+        pt_cas_seqcst(&page->taker[bit], &is, 0u);   /* being cleaned, see pt_page_clean_bit() */
     }
     return -EAGAIN;
+}
+
+/* The epoch is loaded first: another process that gives the bit back, or takes it, changes it. */
+static void recover_bits(struct pt_page *page)
+{
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
+        uint64_t epoch = pt_load_seqcst(&page->epoch[bit]);
+
+        if ((pt_load_seqcst(&page->used) >> bit & 1) && is_dead(pt_load_seqcst(&page->taker[bit])))
+            pt_page_revoke_bit(page, bit, epoch);
+    }
+}
+
+static int take_bit(struct pt_page *page, uint64_t taker)
+{
+    int bit = take_free(page, taker, false);
+
+    if (bit >= 0)
+        return bit;
+    recover_bits(page);
+    return take_free(page, taker, true);
+}
+
+int pt_page_take_bit_for(struct pt_page *page, uint32_t pid, uint64_t start)
+{
+    return take_bit(page, taker_of(pid, start));
+}
+
+int pt_page_take_bit(struct pt_page *page)
+{
+    return take_bit(page, NO_PROCESS);
+}
+
+/* A process that is killed in between leaves a taker without a bit. */
+static void give_used(struct pt_page *page, unsigned bit)
+{
+    uint64_t taker = pt_load_seqcst(&page->taker[bit]);
+
+    pt_and_seqcst(&page->used, ~(1ull << bit));
+    pt_cas_seqcst(&page->taker[bit], &taker, 0u);
 }
 
 void pt_page_retire_bit(struct pt_page *page, unsigned bit)
@@ -233,7 +319,7 @@ static void give_shadow(struct pt_page *page, unsigned shadow)
         return;
     pt_and_seqcst(&page->shadows, ~(1ull << shadow));
     pt_page_retire_bit(page, shadow);
-    pt_and_seqcst(&page->used, ~(1ull << shadow));
+    give_used(page, shadow);
 }
 
 int pt_page_take_shadow(struct pt_page *page, unsigned bit)
@@ -259,7 +345,7 @@ void pt_page_give_bit(struct pt_page *page, unsigned bit)
     pt_store_relaxed(&page->stream[bit].handled, 0u);
     pt_store_relaxed(&page->stream[bit].refused, 0u);
     pt_page_set_file(page, bit, "");
-    pt_and_seqcst(&page->used, ~(1ull << bit));
+    give_used(page, bit);
 }
 
 void pt_page_clean_bit(struct pt_page *page, unsigned bit)

@@ -55,11 +55,13 @@ struct pt_page {
     __attribute__((aligned(64))) uint64_t epoch[PT_STREAMS];
     struct pt_page_stream stream[PT_STREAMS];
     __attribute__((aligned(64))) uint64_t gates[PT_ID_MAX];
-    /* Inherited streams, see stream/inherit.c: the stream's key with the bit in
+    /* Inherited streams, see process/inherit.c: the stream's key with the bit in
      * the low 6 bits; 0: none from here on. */
     uint64_t heir[PT_STREAMS];
     uint64_t settled;     /* what is inherited has been taken over */
     uint64_t counted;     /* among the users of its name map, see page_left.h */
+    /* The process that took the bit, see pt_page_take_bit_for(); 0: none since it was free. */
+    uint64_t taker[PT_STREAMS];
 };
 _Static_assert(offsetof(struct pt_page, gates) == 4800, "the same on 32-bit and 64-bit machines");
 
@@ -87,7 +89,15 @@ void pt_page_unmap(struct pt_page *page);
 /* Does the page of any process in the directory name this map? */
 bool pt_page_names_in_use(int dirfd, const char *names_file);
 
-/* Takes a free bit, or -EAGAIN. */
+/*
+ * Takes a free bit, or -EAGAIN.  The process that creates a stream can be killed before the page
+ * names the stream, or the stream's segment names the page: nothing but the taker leads to such a
+ * bit then.  So the taker is stored before the bit is in used, and stays until it is not; where
+ * all bits are used, those whose taker is dead are given back.
+ */
+int pt_page_take_bit_for(struct pt_page *page, uint32_t pid, uint64_t start);
+/* The same by the page's own process, with which the page ends, or for a shadow, which is given
+ * back with its stream's bit. */
 int pt_page_take_bit(struct pt_page *page);
 /* No lane is good for the bit any more; it still belongs to its stream. */
 void pt_page_retire_bit(struct pt_page *page, unsigned bit);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "page/dir_step.h"
 #include "page/page_left.h"
-#include "shm/dir.h"
+#include "place/dir.h"
 #include "shm/liveness.h"
 
 #define ASKS 2u   /* of /proc, in a step; ten microseconds each */

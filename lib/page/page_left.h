@@ -10,9 +10,9 @@
  *
  * A name map counts the pages that name it.  The count goes up before the page says that it is
  * counted, and down after the page is removed: whoever is killed in between leaves it too
- * high, and the map stays until a whole look at the directory (process/reap.h).  A process
+ * high, and the map stays until a whole look at the directory (directory/reap.h).  A process
  * that is about to make its page is counted meanwhile, so that its map does not go with the
- * page of its parent (stream/image.h).
+ * page of its parent (process/exec.h).
  */
 #ifndef PT_PAGE_PAGE_LEFT_H
 #define PT_PAGE_PAGE_LEFT_H

@@ -14,8 +14,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/sys.h"
 #include "page/target.h"
-#include "shm/dir.h"
+#include "place/dir.h"
 #include "shm/liveness.h"
 
 /* Of what a process says of itself.  A descriptor, or -errno. */
@@ -284,6 +285,18 @@ int pt_target_take_ids(pid_t pid)
     if (r == 0)
         looked_at = t;
     return r;
+}
+
+bool pt_target_uid(uint32_t pid, uid_t *uid)
+{
+    struct status s;
+    int saved = errno;
+    bool known = read_status((pid_t)pid, &s) == 0 && field(s.text, "Uid")[0] != '\0';
+
+    if (known)
+        *uid = (uid_t)effective(s.text, "Uid");
+    errno = saved;
+    return known;
 }
 
 bool pt_target_sees(const struct pt_target *t, int dir)

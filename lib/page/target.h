@@ -23,12 +23,6 @@ struct pt_target {
     uid_t    uid;      /* whose directory it uses */
 };
 
-/* Errors that say nothing of the process or the directory: no descriptor, no memory. */
-static inline bool pt_is_shortage(int error)
-{
-    return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
-}
-
 /*
  * Looks at another process than the caller.  -ESRCH: there is none, or it has
  * ended and waits to be reaped.  -EPERM.  -ENOTSUP: no /proc, or not one that
@@ -44,6 +38,9 @@ int pt_target_look(struct pt_target *t, pid_t pid);
  * what setgroups() and setresuid() say.
  */
 int pt_target_take_ids(pid_t pid);
+
+/* The effective user id of a process.  False: it cannot be read. */
+bool pt_target_uid(uint32_t pid, uid_t *uid);
 
 /* Does the target see the directory behind dir under the same path?  True when
  * that cannot be told. */

@@ -18,10 +18,10 @@
  * There is no state "inside an event" here.  A signal handler may interrupt an event and
  * call what is traced, whether it is one that signals.c knows or not, and it may leave by
  * siglongjmp(): the library records the events of such a handler at a level of their own,
- * and knows a frame that has been left (stream/event.c).  An event calls nothing that
+ * and knows a frame that has been left (writer/event.c).  An event calls nothing that
  * comes here: it is async-signal-safe, without locks and allocation.  The one exception is
  * a function of the program's that decides about events (posixtrace_set_handler()), which
- * the library does not call for what that function itself does (stream/handler.c).
+ * the library does not call for what that function itself does (process/filter_callback.c).
  *
  * A call keeps its errno, and remains a cancellation point if it is one: a thread that
  * is cancelled in it runs the cleanup handler that is pushed here, as the program's

@@ -7,7 +7,7 @@
  *
  * Who writes what
  *   header geometry, identity, attributes   the creator, before publication
- *   state, windows, filter                  who holds the control lock (stream/steer.h);
+ *   state, windows, filter                  who holds the control lock (stream/control_lock.h);
  *                                           writers by one CAS RUNNING->AUTOSTOPPED;
  *                                           the consumer by one CAS AUTOSTOPPED->RUNNING,
  *                                           HALTED->SUSPENDED
@@ -37,14 +37,13 @@
  * and that store the chunk has no contents.  A reader copies, then looks at the
  * word again: the same generation means that the copy is good.
  *
- * Shutdown gives memory back under readers of other processes (pt_seg_release): bytes that
- * are given back read as 0.  The creator, whose threads have left, first stores the final
- * counts of their slots, then gives back the infos, then the chunks; the slots stay.  No
- * generation is 0, so an info that was given back names no contents.  A reader that copies
- * from a chunk that was given back therefore finds another word after it, and one that counts
- * a slot's events from a commit word that was given back finds the slot without a chunk
- * (slot.h).  Thus every reader of a chunk has to look at the word, and every reader of a
- * slot's count at the slot's chunk, after it has read.
+ * After a shutdown the memory of the chunks is given back although other processes still map
+ * the segment (pt_seg_release).  A load from memory that was given back reads 0, but takes
+ * memory for it first, and ends in SIGBUS where the file system is full.  So the memory stays
+ * while an onlooker is attached (onlook.h), and no traced process loads from the chunk of another
+ * writer once the stream is closed.  Header, processes, infos and slots keep their memory.  As a
+ * second line of defence the infos become 0 before the chunks go: no generation is 0, so such an
+ * info names no contents, and a reader that finds 0 in a chunk finds another word after it.
  *
  * Commit: chunk->commit, low 32 bits position, high 32 bits number of events.
  * One release store by the owner publishes a record; nothing before the
@@ -68,7 +67,10 @@
 #define PT_PROC_MAX    4112u      /* 4,096 children, those that make them, and controllers */
 #define PT_SYNC_PAIRS  106u        /* of points of the clock table after the first one */
 #define PT_FILTERS     4u
+#define PT_ONLOOKERS   7u          /* processes at once whose end is noticed */
 #define PT_FILTER_TEXT 2048u       /* bytes of an expression with its NUL */
+#define PT_CLOSED      1u
+#define PT_CLOSED_LEFT 2u          /* and has ended: processes that it has not reached may write */
 #define PT_CHUNK_MIN   1024u
 #define PT_CHUNK_MAX   131072u
 #define PT_CHUNK_USUAL 16384u      /* least of a stream with room for four of them */
@@ -141,7 +143,7 @@ enum { PT_LOST_FULL, PT_LOST_OVERWRITTEN, PT_LOST_NO_MEMORY, PT_LOST_NESTED, PT_
 struct pt_slot_books {
     uint64_t wid;        /* whose; of another than the slot's, nothing was seen */
     uint64_t next;       /* number after the highest one seen */
-    uint64_t given, excluded, refused;   /* to the log; passed over (stream/live.h) */
+    uint64_t given, excluded, refused;   /* to the log; passed over (consumer/consumer.h) */
 };
 
 struct pt_books {
@@ -252,6 +254,10 @@ _Static_assert(PT_SLOT_MAX < 1u << PT_CONTROL_SLOT_BITS, "a slot's index + 1 fit
 #define PT_LOG_OVERRUN  2u
 #define PT_LOG_FULL     4u
 
+/* memory bits, see onlook.h */
+#define PT_MEMORY_GIVEN 1u   /* the memory of the chunks goes, once there is no onlooker */
+#define PT_MEMORY_KEPT  2u   /* it does not: there is an onlooker without an entry */
+
 /* attention bits */
 #define PT_WAIT_READER  1u
 #define PT_WAIT_FLUSHER 2u
@@ -286,7 +292,7 @@ struct pt_seg_header {
     /* control plane */
     __attribute__((aligned(64))) uint64_t state;
     uint64_t clear_ts;         /* events before it are not part of the stream */
-    uint32_t closed;           /* shutdown has begun */
+    uint32_t closed;           /* shutdown has begun: PT_CLOSED, PT_CLOSED_LEFT */
     uint32_t log_complete;     /* the log has its end mark: nothing here is needed */
     uint32_t window;           /* 1 from the START record to the STOP record */
     uint32_t control_futex;
@@ -332,6 +338,8 @@ struct pt_seg_header {
     uint32_t used_chunks;      /* not FREE */
     uint64_t lost_no_slot[PT_LOST_OWN];  /* losses of threads that never got a slot */
     uint32_t sweep_at;         /* slot with which the next step of the sweep starts */
+    uint32_t memory;           /* PT_MEMORY_GIVEN, PT_MEMORY_KEPT */
+    uint64_t onlookers[PT_ONLOOKERS];    /* onlook.h; 0: free */
 
     /* The clock table, see syncpoint.h. */
     __attribute__((aligned(64))) uint32_t syncs;
@@ -356,11 +364,11 @@ struct pt_seg_header {
     /* What an event of a type that the filter lets pass has to be like (posixtrace/filter.h);
      * "": all are recorded. */
     char     expressions[PT_FILTERS][PT_FILTER_TEXT];
-    /* stream/chain.h: the stream that gets what this one has no room for, "" or the name
+    /* writer/chain.h: the stream that gets what this one has no room for, "" or the name
      * of its segment; and whether this is such a one. */
     char     next_file[64];
     uint32_t behind;
-    uint32_t keeps_late;       /* another was behind it once: see live.c */
+    uint32_t keeps_late;       /* another was behind it once: see consumer/consumer.c */
     uint64_t missed_first, missed_last;   /* missed.h; 0: none */
     uint64_t start_filter;     /* of the last automatic restart: start_filter.h */
     uint64_t stop_marks, loss_marks;      /* mark_filter.h */
@@ -373,6 +381,7 @@ _Static_assert(offsetof(struct pt_seg_header, log_folder) == 680, "layout");
 _Static_assert(offsetof(struct pt_seg_header, control) == 744, "layout");
 _Static_assert(offsetof(struct pt_seg_header, filters) == 776, "layout");
 _Static_assert(offsetof(struct pt_seg_header, lost_no_slot) == 1760, "layout");
+_Static_assert(offsetof(struct pt_seg_header, onlookers) == 1800, "layout");
 _Static_assert(offsetof(struct pt_seg_header, nprocs) == 7864, "layout");
 _Static_assert(sizeof(struct pt_info) == 16 && sizeof(struct pt_proc) == 16, "layout");
 

@@ -275,9 +275,9 @@ void pt_identity_self(struct pt_identity *id)
 
 enum maps { MAPS_UNKNOWN, MAPS_NOTHING, MAPS_OTHERS, MAPS_IT };
 
-/* Is the segment among the mappings of its owner?  NOTHING: there are none, as the owner's
+/* Is the segment among the mappings of that process?  NOTHING: there are none, as the process's
  * first thread has ended or ends just now. */
-static enum maps look_at_maps(const struct pt_seg_header *h, dev_t dev, ino_t ino)
+static enum maps look_at_maps(uint32_t pid, const struct pt_seg_header *h, dev_t dev, ino_t ino)
 {
     char path[40], text[2048];   /* events come here, on any stack */
     size_t total = 0;
@@ -286,7 +286,7 @@ static enum maps look_at_maps(const struct pt_seg_header *h, dev_t dev, ino_t in
     bool gone;
     int fd;
 
-    proc_path(path, h->owner_pid, false, "/maps");
+    proc_path(path, pid, false, "/maps");
     fd = open_file(path);
     if (fd < 0)
         return errno == ENOENT || errno == ESRCH ? MAPS_NOTHING : MAPS_UNKNOWN;
@@ -311,19 +311,20 @@ static bool is_known(const uint8_t boot_id[16])
 }
 
 /* The process, or another one of its number.  PT_ALIVE: as far as that tells. */
-static enum pt_liveness look_at_process(const struct pt_seg_header *h, struct pt_process *owner)
+static enum pt_liveness look_at_process(uint32_t pid, uint64_t start, struct pt_process *process)
 {
-    int r = pt_process_look(h->owner_pid, owner);
+    int r = pt_process_look(pid, process);
 
-    if (r == -ESRCH || (r == 0 && owner->start != h->owner_start))
+    if (r == -ESRCH || (r == 0 && process->start != start))
         return PT_DEAD;
     return r < 0 ? PT_UNKNOWN : PT_ALIVE;
 }
 
-static enum pt_liveness look_at_owner(const struct pt_seg_header *h, dev_t dev, ino_t ino)
+static enum pt_liveness look_at_user(const struct pt_seg_header *h, uint32_t pid, uint64_t start,
+                                     dev_t dev, ino_t ino)
 {
     struct pt_identity self;
-    struct pt_process owner;
+    struct pt_process user;
     enum pt_liveness seen;
     enum maps maps;
 
@@ -333,29 +334,35 @@ static enum pt_liveness look_at_owner(const struct pt_seg_header *h, dev_t dev, 
         return PT_DEAD;
     if (self.pid_ns == 0 || self.pid_ns != h->pid_ns)
         return PT_UNKNOWN;
-    seen = look_at_process(h, &owner);
-    if (seen == PT_ALIVE && !owner.zombie) {
-        maps = ino ? look_at_maps(h, dev, ino) : MAPS_IT;
+    seen = look_at_process(pid, start, &user);
+    if (seen == PT_ALIVE && !user.zombie) {
+        maps = ino ? look_at_maps(pid, h, dev, ino) : MAPS_IT;
         /* They may have gone while they were read, which looks like their end. */
         if (maps == MAPS_OTHERS)
-            maps = look_at_maps(h, dev, ino);
+            maps = look_at_maps(pid, h, dev, ino);
         if (maps != MAPS_NOTHING)
             return maps == MAPS_IT ? PT_ALIVE : maps == MAPS_OTHERS ? PT_DEAD : PT_UNKNOWN;
         /* Since it was asked how many threads there are, one may have begun. */
-        seen = look_at_process(h, &owner);
+        seen = look_at_process(pid, start, &user);
     }
     if (seen != PT_ALIVE)
         return seen;
     /* main() has called pthread_exit(): its mappings are no more shown, a while before it is
      * a zombie, though the other threads have them. */
-    return owner.threads > 1 ? PT_UNKNOWN : PT_DEAD;
+    return user.threads > 1 ? PT_UNKNOWN : PT_DEAD;
+}
+
+enum pt_liveness pt_user_liveness(const struct pt_seg_header *h, uint32_t pid, uint64_t start,
+                                  dev_t dev, ino_t ino)
+{
+    int saved = errno;
+    enum pt_liveness r = look_at_user(h, pid, start, dev, ino);
+
+    errno = saved;
+    return r;
 }
 
 enum pt_liveness pt_owner_liveness(const struct pt_seg_header *h, dev_t dev, ino_t ino)
 {
-    int saved = errno;
-    enum pt_liveness r = look_at_owner(h, dev, ino);
-
-    errno = saved;
-    return r;
+    return pt_user_liveness(h, h->owner_pid, h->owner_start, dev, ino);
 }

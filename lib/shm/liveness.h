@@ -62,5 +62,8 @@ enum pt_liveness { PT_ALIVE, PT_DEAD, PT_UNKNOWN };
 /* Of the segment's owner; dev and ino are those of the segment's file, ino 0:
  * it has none, and an exec of the owner is not seen. */
 enum pt_liveness pt_owner_liveness(const struct pt_seg_header *h, dev_t dev, ino_t ino);
+/* The same of another process that maps the segment, in the owner's pid namespace. */
+enum pt_liveness pt_user_liveness(const struct pt_seg_header *h, uint32_t pid, uint64_t start,
+                                  dev_t dev, ino_t ino);
 
 #endif

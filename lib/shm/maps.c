@@ -3,7 +3,7 @@
 /* See maps.h. */
 #include <string.h>
 #include <sys/sysmacros.h>
-#include "shm/dir.h"
+#include "place/dir.h"
 #include "shm/maps.h"
 
 static void begin_line(struct pt_maps *m)

@@ -17,7 +17,10 @@
  * in force when it is made.  In both words the two low bits are what the filter leaves out.
  *
  * A controller that finds no loss when it has chosen takes the choice back: the consumer was
- * faster.  An onlooker takes nothing away, and uses a choice that it has not met before.
+ * faster.  One that is killed between the two leaves a choice that decides about the next loss:
+ * one OVERFLOW and one RESUME may be shown or left out by the filter of that moment.
+ * posix_trace_clear() needs nothing here: its consumer takes losses and choice as for a mark
+ * (pt_live_clear).  An onlooker takes nothing away, and uses a choice that it has not met before.
  *
  * A stop or loss that comes while the filter is being changed is decided by either of the two
  * filters.

@@ -11,8 +11,9 @@
 #include "base/annotate.h"
 #include "base/clock.h"
 #include "base/sys.h"
-#include "shm/dir.h"
-#include "shm/place.h"
+#include "place/dir.h"
+#include "place/place.h"
+#include "shm/onlook.h"
 #include "shm/segment_map.h"
 #include "shm/slot.h"
 
@@ -204,52 +205,69 @@ static void release_bytes(struct pt_seg *seg, uint64_t from, uint64_t to)
         madvise((char *)seg->h + from, to - from, MADV_REMOVE);
 }
 
-/*
- * Marks the chunks of writers of other processes, also where who ended the writer was killed, and
- * settles the counts of our own, as at a change of chunk (slot.h): they must not be taken from a
- * commit word that is given back.
- */
-static void look_at_writers(struct pt_seg *seg, uint32_t chunks, uint32_t pid, bool *late)
+/* The counts of our writers, as at a change of chunk (slot.h): they must not be taken from a
+ * commit word that is given back. */
+static void settle_writers(struct pt_seg *seg, uint32_t pid)
 {
     uint32_t slots = pt_slot_count(seg);
 
     for (uint32_t i = 0; i < slots; i++) {
         struct pt_slot *s = pt_seg_slot(seg, i);
-        uint32_t chunk = pt_load_acquire(&s->chunk);
 
-        if (chunk == 0)
+        if ((uint32_t)s->author.pid != pid || pt_load_acquire(&s->chunk) == 0 ||
+            !pt_slot_is_live(pt_load_acquire(&s->state)))   /* its thread does this just now */
             continue;
-        if ((uint32_t)s->author.pid == pid) {
-            if (!pt_slot_is_live(pt_load_acquire(&s->state)))
-                continue;   /* its thread does this just now */
-            pt_store_release(&s->next_no, pt_slot_recorded(seg, i));
-            pt_store_release(&s->chunk, 0u);
-        } else if (chunk <= chunks) {
+        pt_store_release(&s->next_no, pt_slot_recorded(seg, i));
+        pt_store_release(&s->chunk, 0u);
+    }
+}
+
+/* The chunks of writers of other processes, also where who ended the writer was killed. */
+static void mark_late(struct pt_seg *seg, uint32_t chunks, bool *late)
+{
+    uint32_t slots = pt_slot_count(seg);
+
+    for (uint32_t i = 0; i < slots; i++) {
+        uint32_t chunk = pt_load_acquire(&pt_seg_slot(seg, i)->chunk);
+
+        if (chunk != 0 && chunk <= chunks)
             late[chunk - 1] = true;
-        }
     }
 }
 
 /* In this order: a reader that has copied from a chunk finds its word (layout.h). */
-void pt_seg_release(struct pt_seg *seg, uint32_t pid)
+static void give_back(struct pt_seg *seg)
 {
-    const struct pt_geometry *g = &seg->g;
+    uint64_t from = seg->g.chunks_off, at = from;
     uint32_t chunks = pt_seg_reachable(seg, pt_seg_chunk_count(seg));
     bool *late = calloc(chunks + 1, sizeof *late);
-    uint64_t from = g->chunks_off, at = from;
 
     if (!late)
         return;
-    look_at_writers(seg, chunks, pid, late);
-    release_bytes(seg, g->procs_off, g->slots_off);
+    mark_late(seg, chunks, late);
+    for (uint32_t i = 0; i < chunks; i++)
+        pt_store_relaxed(&pt_seg_info(seg, i)->word, 0u);
     pt_fence_seqcst();
-    for (uint32_t i = 0; i < chunks; i++, at += g->chunk_size)
+    for (uint32_t i = 0; i < chunks; i++, at += seg->g.chunk_size)
         if (late[i]) {
             release_bytes(seg, from, at);
-            from = at + g->chunk_size;
+            from = at + seg->g.chunk_size;
         }
     release_bytes(seg, from, at);
     free(late);
+}
+
+void pt_seg_release(struct pt_seg *seg, uint32_t pid)
+{
+    settle_writers(seg, pid);
+    if (pt_onlook_give(seg))
+        give_back(seg);
+}
+
+void pt_seg_end_onlook(struct pt_seg *seg, struct pt_onlook *o)
+{
+    if (pt_onlook_end(o, seg))
+        give_back(seg);
 }
 
 void pt_seg_unmap(struct pt_seg *seg)

@@ -76,13 +76,16 @@ int pt_seg_open_to_write(struct pt_seg *seg, const char *file);
 int pt_seg_copy(struct pt_seg *seg, int dirfd, const char *file);
 void pt_seg_unmap(struct pt_seg *seg);
 /*
- * Gives the memory of processes, infos and chunks back, though other processes still map it.
- * The header and the slots stay: onlookers count from them.  No thread is inside.  A thread of
+ * Gives the memory of the chunks back, though other processes still map it; while an onlooker is
+ * attached, the last one to leave does so (onlook.h).  No thread is inside.  A thread of
  * another process can stand between its look at the epoch and its store of inside, and then
  * writes its event: its chunk stays too, since a store to memory that was given back ends in
  * SIGBUS where the file system is full.  pid: of this process, whose threads have left.
  */
 void pt_seg_release(struct pt_seg *seg, uint32_t pid);
+/* An onlooker leaves, still with its mapping. */
+struct pt_onlook;
+void pt_seg_end_onlook(struct pt_seg *seg, struct pt_onlook *o);
 /*
  * In a child that was forked inside an event of the writer with that pid and tid: what is
  * mapped at seg->h becomes a private copy of what the writer uses, and *shared, a copy of

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "shm/place.h"
+#include "place/place.h"
 #include "shm/segment_map.h"
 
 #define COPY_MAX ((uint64_t)1 << (sizeof(void *) > 4 ? 40 : 31))

@@ -13,9 +13,9 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/sys.h"
-#include "shm/dir.h"
+#include "place/dir.h"
+#include "place/place.h"
 #include "shm/liveness.h"
-#include "shm/place.h"
 #include "shm/segment_map.h"
 
 #define COLOUR_BYTES 128u

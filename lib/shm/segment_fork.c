@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "base/sys.h"
-#include "shm/segment.h"
+#include "shm/onlook.h"
 
 static bool is_by(const struct pt_seg *seg, uint64_t word, const struct pt_author *author)
 {
@@ -45,7 +45,7 @@ static size_t bytes_of(const struct pt_seg *seg)
  * has memory is read: to read the rest would take memory, and there may be none.  Where
  * the process has mapped a part of the segment, that is the first chunks, or none and no slots.
  */
-static bool copy_for(const struct pt_seg *seg, char *to, const struct pt_author *author)
+static bool copy_for(const struct pt_seg *seg, char *to)
 {
     uint32_t open = seg->chunks_open, base = seg->g.base_chunks;
 
@@ -56,6 +56,20 @@ static bool copy_for(const struct pt_seg *seg, char *to, const struct pt_author 
         return true;
     copy(seg, to, pt_seg_info(seg, 0), (open > base ? open : base) * sizeof(struct pt_info));
     copy(seg, to, pt_seg_slot(seg, 0), seg->slots_open * sizeof(struct pt_slot));
+    return true;
+}
+
+/* Where the parent has shut the stream down since the fork, the chunks may have no memory, and no
+ * more is loaded from them than from a chunk that was never used.  They keep it while this process
+ * is an onlooker.  If it is the last one, they keep it as long as a process maps them: to give
+ * memory back takes an allocation, for which this is no place. */
+static void copy_heads(struct pt_seg *seg, char *to, const struct pt_author *author)
+{
+    uint32_t open = seg->chunk_reach == 0 ? 0 : seg->chunks_open;
+    struct pt_onlook onlook;
+
+    if (pt_onlook_begin(&onlook, seg) < 0)
+        open = 0;
     for (uint32_t i = 0; i < open; i++) {
         const struct pt_chunk *c = pt_seg_chunk(seg, i);
 
@@ -65,7 +79,7 @@ static bool copy_for(const struct pt_seg *seg, char *to, const struct pt_author 
         ((struct pt_chunk *)(void *)(to + ((const char *)c - (const char *)seg->h)))->commit =
             sizeof *c;
     }
-    return true;
+    pt_onlook_end(&onlook, seg);
 }
 
 /* What cannot be copied stays inaccessible: the half event must not write into the shared
@@ -80,8 +94,10 @@ int pt_seg_part(struct pt_seg *seg, struct pt_seg *shared, const struct pt_autho
     *shared = *seg;
     shared->older = NULL;
     shared->h = again == MAP_FAILED ? NULL : again;
-    if (own != MAP_FAILED && shared->h && copy_for(shared, own, author))
+    if (own != MAP_FAILED && shared->h && copy_for(shared, own)) {
+        copy_heads(shared, own, author);
         r = 0;
+    }
     errno = saved;
     return r;
 }

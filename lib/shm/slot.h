@@ -35,7 +35,7 @@ void pt_slot_detach(struct pt_seg *seg, uint32_t index, uint64_t last_ts);
  * that was looked at. */
 void pt_slot_end_dead(struct pt_seg *seg, uint32_t index, uint32_t state);
 /* Ends a control slot that the lock word does not name, if nobody writes in it
- * (stream/steer.c).  True: it did. */
+ * (stream/control_lock.c).  True: it did. */
 bool pt_slot_end_control(struct pt_seg *seg, uint32_t index);
 /* Ends the slots of threads that do not exist any more; how many. */
 unsigned pt_slot_sweep(struct pt_seg *seg);

@@ -35,7 +35,7 @@ static bool make_room(struct pt_watch *w, uint32_t n)
     return true;
 }
 
-/* A control writer that another has passed by, after PT_STALL_NS (stream/steer.c):
+/* A control writer that another has passed by, after PT_STALL_NS (stream/control_lock.c):
  * if it still writes its record, that comes late, as of any writer that stood still. */
 static bool was_passed_by(const struct pt_seg *seg, uint32_t index, const struct pt_author *author)
 {

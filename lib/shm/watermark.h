@@ -20,7 +20,7 @@
  * holds back what is younger than its entry, for PT_STALL_NS; after that it
  * holds nothing back and its event is delivered late.
  * A value of inside is one event's alone (an event counts after its word is stored, see
- * stream/thread.h), so a writer whose events follow one another closely is not taken for
+ * process/thread.h), so a writer whose events follow one another closely is not taken for
  * stopped.
  *
  * A slot attached after the load is not a problem: attach_ts is later than T.

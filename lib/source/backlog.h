@@ -14,7 +14,7 @@
 #ifndef PT_SOURCE_BACKLOG_H
 #define PT_SOURCE_BACKLOG_H
 
-#include "stream/switches.h"
+#include "flush/switches.h"
 
 struct pt_backlog_loss {
     uint64_t n, ts;   /* how many since the last entry, and the time of the latest */

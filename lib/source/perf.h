@@ -5,7 +5,7 @@
 #define PT_SOURCE_PERF_H
 
 #include "base/atomics.h"
-#include "stream/switches.h"
+#include "flush/switches.h"
 
 extern const struct pt_switch_ops pt_perf_switches PT_HIDDEN;
 

@@ -5,7 +5,7 @@
  * (the kernel forbids the other kind).  Threads may be created while these are opened: the list
  * of threads is read until no new one is in it.  A thread that both inherits and is found in the
  * list reports twice, with two origins; the taker of the switches keeps one of them
- * (stream/switches.h).  A short-lived stream of a program with many threads pays for that with
+ * (flush/switches.h).  A short-lived stream of a program with many threads pays for that with
  * threads x processors descriptors, in the table of the flush thread.
  */
 #include <dirent.h>

@@ -7,7 +7,7 @@
  * Which threads: those that record in the stream, of whatever process.  The times of
  * others are of no use, since they have no events to be between.
  *
- * When is up to the flush thread (stream/lookout.h), in whose hands all of this is:
+ * When is up to the flush thread (flush/cputime.h), in whose hands all of this is:
  * there is no other thread and no lock.  A look tells of a thread only if it has run
  * since the look before; then also of that one, so that it is known how long the thread
  * had not run.

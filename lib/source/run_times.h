@@ -6,7 +6,7 @@
 #define PT_SOURCE_RUN_TIMES_H
 
 #include "base/atomics.h"
-#include "stream/switches.h"
+#include "flush/switches.h"
 
 extern const struct pt_switch_ops pt_run_times PT_HIDDEN;
 

@@ -4,7 +4,7 @@
  * See handle.h.
  *
  * Look-ups.  A word counts the look-ups that are under way: the process's instance
- * (self.h) above, the count below.  Each changes it by one compare-and-exchange
+ * (process/self.h) above, the count below.  Each changes it by one compare-and-exchange
  * before and after; so neither takes a lock nor registers a thread.  liburcu's own
  * read side does both, and a child that fork() or _Fork() made while another thread
  * held the registry's mutex hung in its first control call, or in exit(): fork
@@ -12,22 +12,21 @@
  * that interrupted a look-up.  In a child the instance differs: the count of its
  * parent is worth nothing, and its first look-up starts at 1.
  *
- * Reuse.  A handle that has left the table is retired.  Whoever retires one, or
- * needs one, takes the retired ones, and then looks at the count: at 0 no look-up is
- * under way that started before they were taken, and they are spare.  Else they stay
- * retired.  Nothing waits.
+ * Reuse.  A handle that has left the table is retired.  A thread that retires one, or
+ * needs one, takes the list of retired ones and then reads the count.  At 0, no look-up is
+ * under way that started before they were taken, and they become spare; otherwise they
+ * stay retired.  Nothing waits.
  *
  * References.  refs is 1 while the handle is in the table, plus 1 for each call
- * that works with the stream; CLOSING from the moment it leaves.  Who removes it
- * waits for (CLOSING | 1) and makes that 0; nobody gets a reference to a handle
- * with CLOSING or with 0.
+ * that works with the stream; CLOSING is set from the moment it leaves.  The thread
+ * that removes it waits for (CLOSING | 1) and makes that 0.  No thread gets a
+ * reference to a handle with CLOSING or with 0.
  *
- * The short way.  A thread remembers the handle that it used last, and protects
- * it by naming it (hazard.h) instead of counting.  Handles are never given back
- * to malloc, so that it may name a remembered one, whatever has become of it; a
- * handle that is another stream's by now has another trid, and is let go again.
- * Reading a log event by event took twice as long with a look-up each time, and
- * a third longer with counting.
+ * The short path.  A thread remembers the handle that it used last, and protects it by
+ * a hazard pointer instead of a reference.  Handles are never freed, so that it may name
+ * a remembered one in any state; a handle that another stream uses by now has another
+ * trid, and is dropped again.  Reading a log event by event took twice as long with a
+ * look-up each time, and a third longer with counting.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +35,7 @@
 #include "base/annotate.h"
 #include "base/sys.h"
 #include "stream/handle.h"
-#include "stream/hazard.h"
+#include "stream/hazard_pointer.h"
 
 #define CLOSING (1u << 31)
 
@@ -96,8 +95,8 @@ static void recycle(void)
 
 static struct pt_handle *new_handle(void)
 {
-    /* Taken as a whole: who takes one from a shared list could be deceived by
-     * another that takes it and puts it back. */
+    /* The whole list is taken: taking one element would have the ABA problem, if another
+     * thread takes that element and puts it back. */
     struct pt_handle *h;
 
     recycle();
@@ -173,7 +172,7 @@ int pt_handle_add(struct pt_stream *s, trace_id_t *trid)
     h->instance = s->instance;
     h->stream = s;
     s->handle = h;
-    pt_store_release(&h->refs, 1u);   /* who references it sees all of this */
+    pt_store_release(&h->refs, 1u);   /* publishes it: get_last(), reference() */
     cds_lfht_node_init(&h->node);
     pt_happens_before(&table);
     lookup = lookup_begin();
@@ -216,8 +215,8 @@ static bool reference(struct pt_handle *h)
     return false;
 }
 
-/* Who removes the stream waits for the count of its own reference.  Afterwards
- * the address is only named to the kernel: the handle may be another's. */
+/* The thread that removes the stream waits until only the table's reference is left.  After
+ * the subtraction another stream may use the handle: only the futex call uses its address. */
 static void unreference(struct pt_handle *h)
 {
     if (pt_add_seqcst(&h->refs, (uint32_t)-1) == (CLOSING | 2))

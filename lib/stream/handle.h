@@ -21,7 +21,7 @@ int pt_handle_add(struct pt_stream *s, trace_id_t *trid);
 /* The stream, referenced, if it is one of kinds (enum pt_stream_kind) and of this process. */
 struct pt_stream *pt_handle_get(trace_id_t trid, unsigned kinds);
 void pt_handle_put(struct pt_stream *s);
-/* Takes it out of the table, wakes its readers and waits until nobody uses it:
+/* Takes it out of the table, wakes its readers and waits until no thread uses it:
  * the caller then owns it.  NULL: not there (any more). */
 struct pt_stream *pt_handle_remove(trace_id_t trid, unsigned kinds);
 /* Some active stream of this process that is still in the table, or 0. */

@@ -21,10 +21,12 @@
 #define PT_STREAM_STREAM_H
 
 #include <pthread.h>
-#include "log/reader.h"
+#include "base/descriptor.h"
+#include "consumer/consumer.h"
+#include "log/reader/reader.h"
 #include "log/texts.h"
-#include "stream/lane.h"
-#include "stream/live.h"
+#include "shm/onlook.h"
+#include "writer/writer.h"
 
 enum pt_stream_kind { PT_STREAM_ACTIVE = 1, PT_STREAM_LOGGED = 2, PT_STREAM_RECORDED = 4,
                       PT_STREAM_ATTACHED = 8, PT_STREAM_ANY = 15 };
@@ -46,7 +48,7 @@ struct pt_stream {
     uint32_t next_type;           /* of the type list */
     struct pt_event last;         /* what posixtrace_next_event points into */
 
-    /* active: which process it was created for, see traced.h */
+    /* active: which process it was created for, see control/target.h */
     struct pt_page  *page;
     struct pt_names *names;
     struct pt_texts *texts;       /* what was asked of names, copied; reading lock */
@@ -59,23 +61,24 @@ struct pt_stream {
 
     struct pt_seg *seg;
     struct pt_lane lane;          /* the control writer's; slot NULL: none */
-    pt_u64   control_word;        /* the segment's lock as we have it, or left it: steer.c */
-    bool     control_passed;      /* somebody has passed us by since */
+    pt_u64   control_word;        /* the segment's lock as we have it, or left it: control_lock.c */
+    bool     control_passed;      /* passed by since, or gates are still to be set */
     unsigned passes;              /* how often in a row */
     sigset_t mask;                /* of the thread that steers, before it began */
     struct pt_live live;
     struct pt_balance *balance;   /* which the list of threads is read from, or NULL */
     struct pt_flusher *flusher;   /* NULL without log */
-    struct pt_fill *fill;         /* NULL: nobody wants to hear how full it is */
-    trace_id_t next;              /* api/chain.c: the stream behind it; 0: none */
+    struct pt_fill *fill;         /* NULL: no notification of its fill level */
+    trace_id_t next;              /* api/stream_chain.c: the stream after it; 0: none */
 
     /* attached */
+    struct pt_onlook onlook;
     pt_u64   looked_ns;           /* whether the creator lives */
     uint32_t over;                /* it does not, and all that there was has been looked at */
     bool     readable_only;       /* another pid namespace */
 
     /* recorded */
-    int fd;
+    struct pt_descriptor file;    /* in the table of the program */
     struct pt_log_reader *log;
     struct pt_tail *tail;         /* what a dead writer's segment held, or NULL */
     bool writer_alive;
@@ -94,50 +97,22 @@ void pt_stream_free(struct pt_stream *s);
 /* Takes reading, in turn. */
 void pt_stream_lock_reading(struct pt_stream *s);
 
-/* All return 0 or a negative errno. */
-/* target: the other process to be traced; NULL: this one. */
-int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int log_fd,
-                     const struct pt_target *target);
-int pt_stream_start(struct pt_stream *s, uint64_t addr);
-int pt_stream_stop(struct pt_stream *s, uint64_t addr);
-int pt_stream_set_filter(struct pt_stream *s, const struct pt_set *set, int how, uint64_t addr);
-/* A good one, shorter than PT_FILTER_TEXT; "": none.  -EAGAIN: no gate bit for it is
- * free in a process that the stream traces. */
-int pt_stream_set_expression(struct pt_stream *s, const char *expression, uint64_t addr);
-int pt_stream_clear(struct pt_stream *s);
-int pt_stream_flush(struct pt_stream *s, uint64_t addr);
-void pt_stream_status(struct pt_stream *s, struct posix_trace_status_info *status);
-/* After the handle is gone and nobody uses s any more: stops, completes the
- * log, frees. The error of the final flush. */
-int pt_stream_destroy(struct pt_stream *s, uint64_t addr);
-/* Other processes' writers: those that are inside an event now, or all events until none is
- * there.  False: one has been inside for a second. */
-bool pt_stream_wait_for_writers(struct pt_stream *s, bool all);
-
 /* Control events; between pt_steer_begin and pt_steer_end. */
 bool pt_stream_put_control(struct pt_stream *s, uint32_t id, const void *data, uint32_t len,
                            uint64_t addr);
 /* One of FLUSH_START, FLUSH_STOP, if the stream runs. */
 void pt_stream_put_mark(struct pt_stream *s, uint32_t id, uint64_t addr);
-/* Opens or closes the gates in every process that the stream traces. */
-void pt_stream_update_gates(struct pt_stream *s, bool open);
-/* So that the gates of all traced processes can be set to ask; -EAGAIN. */
+/* Notes in the segment whether the window is open; written: with a record. */
+void pt_stream_note_window(struct pt_stream *s, uint32_t id, bool written);
+/* Opens or closes the gates in every process that the stream traces.  Opening has the errors of
+ * pt_pages_each(); closing has none (pages.h). */
+int pt_stream_update_gates(struct pt_stream *s, bool open);
+/* So that the gates of all traced processes can be set to ask; -EAGAIN, and errors of
+ * pt_pages_each(). */
 int pt_stream_make_room(struct pt_stream *s);
 
-/* Takes the stream out of the pages of other processes. */
-void pt_stream_forget_processes(struct pt_stream *s);
-
-int pt_recorded_open(struct pt_stream **stream, int fd);
-void pt_recorded_close(struct pt_stream *s);
-/* As posixtrace_follow(). */
-int pt_recorded_follow(struct pt_stream *s, int *gap);
-
-/* Name of an event id in s, or NULL.  Reading lock. */
-const char *pt_stream_name(struct pt_stream *s, uint32_t id);
-/* What describes its data, or NULL. */
-const char *pt_stream_description(struct pt_stream *s, uint32_t id);
-/* Is it in the list of the stream's types?  Of the system types of ours only where
- * they are in use: in a log those that it names. */
-bool pt_stream_lists(struct pt_stream *s, uint32_t id);
+/* Takes the stream out of the pages of other processes.  False: not out of all, and one that
+ * was not reached may still write. */
+bool pt_stream_forget_processes(struct pt_stream *s);
 
 #endif

@@ -203,11 +203,11 @@ def check_record(doctor):
 def check_left(doctor, traced, plain):
     subprocess.run([traced, doctor.folder / "left.ptl", "events", "7", "kill"], check=False,
                    env=dict(os.environ, POSIXTRACE_DIR=str(doctor.streams)))
-    found = doctor.expect_finding("streams", "note", "1 left behind")
+    found = doctor.expect_finding("streams", "note", "1 of killed processes")
     expect(f"{found}", " 8 events" in found["streams"]["means"] or
            " 7 events" in found["streams"]["means"])
     # looking has not touched it
-    doctor.expect_finding("streams", "note", "1 left behind")
+    doctor.expect_finding("streams", "note", "1 of killed processes")
     if plain:
         # enough for the program to start with, and not for what the writer left
         done = subprocess.run([doctor.tool, "info", doctor.folder / "left.ptl"], check=False,

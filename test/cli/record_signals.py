@@ -454,6 +454,8 @@ def check_foreign(setup):
 
 def main():
     tool, plain = (str(pathlib.Path(name).resolve()) for name in sys.argv[1:])
+    # Under nohup(1) record, too, would ignore it.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     with tempfile.TemporaryDirectory() as name:
         setup = Setup(tool, plain, pathlib.Path(name))
         for check in (check_print, check_flush, check_waiting_for_reader, check_reader_gone,

@@ -145,7 +145,7 @@ def check_interrupt(place):
         process.send_signal(number)
         out, err = process.communicate(timeout=TIMEOUT)
         expect(f"{number}: status {process.returncode} {err}", process.returncode == -number)
-        expect(f"{number}: {out} {err}", not out and "interrupted; nothing was left" in err)
+        expect(f"{number}: {out} {err}", not out and "interrupted; all its files" in err)
         place.is_clean(f"signal {number}")
 
 

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 SKIP = 77
-# rule, file, what is replaced, by what
+# rule, file, text to replace, its replacement
 DAMAGES = [
     ('names', 'man/man3/posix_trace_start.3', '.Nm posix_trace_stop', '.Nm posix_trace_halt'),
     ('names', 'include/posixtrace/log.h', 'int posixtrace_log_check(int fd',

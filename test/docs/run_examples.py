@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
 """Builds the C programs of the manual pages against the shared libraries and
-runs them: each has to exit with 0.  What includes no header of the analysis library is
-linked without it, as a reader of fields must be possible without its dependencies.
+runs them: each has to exit with 0.  Each is linked with the libraries
+whose headers it includes only, as a reader of fields must be possible without the analysis
+library's dependencies.
 
-Usage: run_examples.py SOURCE_ROOT LIBRARY ANALYSIS_LIBRARY COMPILER...
+Usage: run_examples.py SOURCE_ROOT LIBRARY COMPAT_LIBRARY ANALYSIS_LIBRARY COMPILER...
 
 They run in one empty folder, the one of posix_trace_create(3) first: it leaves
 job.ptl, the log that programs which want one (argc != 2) are given.
@@ -21,7 +22,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import manual  # noqa: E402  the reader of pages
 
-ANALYSIS = re.compile(r'<posixtrace/(format|metrics|qnx|rkh|shark)\.h>')
+COMPAT = re.compile(r'<posixtrace/(qnx|rkh|shark)\.h>')
+READERS = re.compile(r'<posixtrace/(format|metrics)\.h>|posixtrace_(qnx_parse|rkh_(open|get|close))')
 LOG = 'job.ptl'
 MAKES_LOG = 'posix_trace_create.3'
 SECONDS = 60
@@ -37,15 +39,16 @@ def build(compiler, root, libraries, text, folder, name):
 
 
 def main():
-    root, compiler = pathlib.Path(sys.argv[1]), sys.argv[4:]
-    libraries = [pathlib.Path(library).resolve() for library in sys.argv[2:4]]
+    root, compiler = pathlib.Path(sys.argv[1]), sys.argv[5:]
+    libraries = [pathlib.Path(library).resolve() for library in sys.argv[2:5]]
     examples = [(page, text) for page in manual.pages(root) for _, text in page.programs()]
     examples.sort(key=lambda example: example[0].title != MAKES_LOG)
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         for number, (page, text) in enumerate(examples):
-            wanted = libraries if ANALYSIS.search(text) else libraries[:1]
+            wanted = [libraries[0], *(library for library, sign in
+                                      zip(libraries[1:], (COMPAT, READERS)) if sign.search(text))]
             program = build(compiler, root, wanted, text, folder, f'example{number}')
             arguments = [LOG] if 'argc != 2' in text else []
             run = subprocess.run([program, *arguments], cwd=folder, timeout=SECONDS,

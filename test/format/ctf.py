@@ -417,7 +417,7 @@ def case_samples(folder):
                   "valid-events-then-invalid-events"]:
         done = subprocess.run([TOOL, "import", "--force", "--from=ctf", SAMPLES / "fail" / trace,
                                log], capture_output=True, timeout=60)
-        need(done.returncode == 1 and b"behind" in done.stderr, trace, done)
+        need(done.returncode == 1 and b"after " in done.stderr, trace, done)
         if trace.startswith("valid"):
             need(len(shown(log)) == 2, trace)
     expect_details(folder)
@@ -470,7 +470,7 @@ def case_hostile(folder):
         done = subprocess.run([TOOL, "import", "--force", "--from=ctf", bad, folder / "x.ptl"],
                               capture_output=True, timeout=120)
         need(done.returncode in outcomes, n, victim, done)
-        need(done.returncode == 0 or b"behind" in done.stderr, n, done)
+        need(done.returncode == 0 or b"after " in done.stderr, n, done)
         outcomes[done.returncode] += 1
         shown(folder / "x.ptl")
     need(all(outcomes.values()), outcomes)
@@ -504,7 +504,7 @@ def bombs(folder):
         (place / "stream").write_bytes(b"\xff" * 64)
         done = subprocess.run([TOOL, "import", "--force", "--from=ctf", place, folder / "x.ptl"],
                               capture_output=True, timeout=120)
-        need(done.returncode == 1 and b"behind" in done.stderr, name, done)
+        need(done.returncode == 1 and b"after " in done.stderr, name, done)
 
 
 def case_work(folder):

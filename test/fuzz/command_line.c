@@ -25,7 +25,7 @@
 #include <unistd.h>
 #include <trace.h>
 #include "fuzz/target.h"
-#include "tool.h"
+#include "common/tool.h"
 
 #define WORDS_MAX  24
 #define OUTPUT_MAX (1 << 20)

@@ -18,7 +18,9 @@
 #include "base/crc.h"
 #include "fuzz/target.h"
 #include "log/order.h"
-#include "log/reader.h"
+#include "log/reader/reader.h"
+#include "log/writer/resume.h"
+#include "log/writer/writer.h"
 
 #define PIPE_BYTES (1 << 20)
 #define MOST 7

@@ -16,8 +16,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "fuzz/target.h"
-#include "packet_input.h"
-#include "tool.h"
+#include "convert/packet_input.h"
+#include "common/tool.h"
 
 /* As many as wait in a socket's buffer without any being dropped. */
 enum { DATAGRAMS = 80, EVENTS = 8, HEAD = 24, RECORD = 16 };

@@ -23,10 +23,10 @@
 #include <unistd.h>
 #include "fuzz/change.h"
 #include "fuzz/target.h"
-#include "shm/dir.h"
+#include "place/dir.h"
+#include "process/join.h"
+#include "process/self.h"
 #include "shm/liveness.h"
-#include "stream/heir.h"
-#include "stream/self.h"
 
 #define CHANGES_MAX 32u
 #define FAR_PID     4000000u   /* beyond any pid: nobody's page */

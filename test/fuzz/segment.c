@@ -28,7 +28,7 @@
 #include "fuzz/target.h"
 #include "shm/liveness.h"
 #include "shm/slot.h"
-#include "stream/lane.h"
+#include "writer/writer.h"
 
 #define CHANGES_MAX 24u
 #define TRACED_EVENTS 60u

@@ -74,6 +74,20 @@ def build_and_run(root, folder, source, cc, static):
         sys.exit(f"the event is not in what was printed:\n{printed}")
 
 
+def build_compat(root, folder, source, cc):
+    """A program of a recording interface, by pkg-config's posixtrace-compat, and run."""
+    pc = one(root, "posixtrace-compat.pc")
+    environment = {"PATH": "/usr/bin:/bin", "PKG_CONFIG_SYSROOT_DIR": str(root),
+                   "PKG_CONFIG_PATH": str(pc.parent)}
+    flags = shlex.split(run("pkg-config", "--cflags", "--libs", "posixtrace-compat", env=environment))
+    program = folder / "compat"
+    run(*cc, "-Wall", "-Werror", source, "-o", program, *flags)
+    needed = run("readelf", "-d", program)
+    if "libposixtrace-compat.so.0" not in needed or "libposixtrace-analysis" in needed:
+        sys.exit(f"the program of a recording interface needs:\n{needed}")
+    run(program, folder / "chunks.dat", cwd=folder, env={"LD_LIBRARY_PATH": str(pc.parent.parent)})
+
+
 def main():
     source_root, build = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     meson, cc = shlex.split(sys.argv[3]), shlex.split(sys.argv[4])
@@ -82,7 +96,8 @@ def main():
         root = folder / "root"
         run(*meson, "install", "-C", build, "--no-rebuild", "--destdir", root)
         for pattern in ("libposixtrace.so", "libposixtrace.so.0", "libposixtrace.a",
-                        "libposixtrace-preload.so",
+                        "libposixtrace-preload.so", "libposixtrace-compat.so",
+                        "libposixtrace-compat.so.0", "libposixtrace-compat.a", "posixtrace-compat.pc",
                         "posixtrace.1", "posixtrace.7", "posixtrace-log.5",
                         "completions/posixtrace", "vendor_completions.d/posixtrace.fish",
                         "site-functions/_posixtrace"):
@@ -92,6 +107,7 @@ def main():
         documents(root)
         for static in (False, True):
             build_and_run(root, folder, source_root / "examples/hello.c", cc, static)
+        build_compat(root, folder, source_root / "examples/shark.c", cc)
     print("installed, compiled, run and printed")
 
 

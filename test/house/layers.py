@@ -6,8 +6,9 @@
 The table says what each folder may include of this project; system headers are
 free.  Public headers (<trace.h>, <posixtrace/...>) are allowed everywhere,
 except that a public header itself includes public headers only.  An include inside
-lib/ is the path from lib/.  Atomic builtins are looked for on the way, because they
-too belong to one file alone; and a folder of lib/analysis has at most 30 files.
+lib/ or tools/ is the path from there.  Atomic builtins are looked for on the way, because
+they too belong to one file alone; and a folder of lib or tools has at most 30
+files.
 
 usage: layers.py SOURCE_ROOT
 """
@@ -16,20 +17,37 @@ import pathlib
 import re
 import sys
 
-# What a layer sees below itself.  process and source are siblings and do not
-# see each other; analysis, tools and examples stand above the public line and see no
+# What a layer sees below itself.  directory and source are siblings and do
+# not see each other; analysis, tools and examples stand above the public line and see no
 # layer below it.  A format sees what formats share, not another format.
+MEMORY = ["base", "model", "place", "shm"]
+LOG = ["log", "log/reader", "log/writer"]
+STREAM = [*MEMORY, "page", *LOG, "process", "writer", "consumer", "stream"]
+CONTROL = [*STREAM, "flush", "control", "directory", "source"]
 BELOW = {
     "lib/base": [],
     "lib/model": ["base"],
-    "lib/shm": ["base", "model"],
-    "lib/page": ["base", "model", "shm"],
-    "lib/log": ["base", "model", "shm"],
-    "lib/stream": ["base", "model", "shm", "page", "log"],
-    "lib/process": ["base", "model", "shm", "page", "log", "stream"],
-    "lib/source": ["base", "model", "shm", "page", "log", "stream"],
-    "lib/api": ["base", "model", "shm", "page", "log", "stream", "process", "source"],
+    "lib/place": ["base"],
+    "lib/shm": ["base", "model", "place"],
+    "lib/page": MEMORY,
+    "lib/log": MEMORY,
+    "lib/log/reader": [*MEMORY, "log"],
+    "lib/log/writer": [*MEMORY, "log", "log/reader"],
+    "lib/process": [*MEMORY, "page"],
+    "lib/writer": [*MEMORY, "page", "process"],
+    "lib/consumer": [*MEMORY, "page", *LOG, "process"],
+    "lib/stream": [*MEMORY, "page", *LOG, "process", "writer", "consumer"],
+    "lib/flush": STREAM,
+    "lib/control": [*STREAM, "flush"],
+    "lib/directory": [*MEMORY, "page", *LOG, "process", "consumer"],
+    "lib/source": [*STREAM, "flush"],
+    "lib/startup": CONTROL,
+    "lib/api": [*CONTROL, "startup"],
     "lib/preload": [],
+    "lib/compat/common": [],
+    "lib/compat/qnx": ["compat/common"],
+    "lib/compat/shark": ["compat/common"],
+    "lib/compat/rkh": [],
     "lib/analysis/format/common": [],
     "lib/analysis/format/timeline": ["analysis/format/common"],
     "lib/analysis/format/btf": ["analysis/format/common"],
@@ -38,24 +56,37 @@ BELOW = {
     "lib/analysis/format/ctf": ["analysis/format/common"],
     "lib/analysis/format/kiwi": ["analysis/format/common"],
     "lib/analysis/format/perfetto": ["analysis/format/common", "analysis/format/timeline"],
-    "lib/analysis/format/qnx": ["analysis/format/common"],
-    "lib/analysis/format/qnx_api": ["analysis/format/common", "analysis/format/qnx"],
-    "lib/analysis/format/rkh": ["analysis/format/common"],
-    "lib/analysis/format/shark": ["analysis/format/common"],
+    "lib/analysis/format/qnx": ["compat/qnx", "analysis/format/common"],
+    "lib/analysis/format/qnx_parser": ["compat/qnx", "analysis/format/common"],
+    "lib/analysis/format/rkh": ["compat/rkh", "analysis/format/common"],
+    "lib/analysis/format/shark": ["compat/shark", "analysis/format/common"],
     "lib/analysis/format": ["analysis/format/common"],
     "lib/analysis/metrics/language": [],
     "lib/analysis/metrics/engine": ["analysis/metrics/language"],
     "lib/analysis/metrics/run": ["analysis/metrics/language", "analysis/metrics/engine"],
-    "tools": [],
+    "tools/common": [],
+    "tools/system": ["common"],
+    "tools/apart": ["common"],
+    "tools/input": ["common", "apart"],
+    "tools/control": ["common", "system", "apart", "input"],
+    "tools/print": ["common", "input"],
+    "tools/log": ["common", "input"],
+    "tools/record": ["common", "system", "apart", "input"],
+    "tools/doctor": ["common", "system"],
+    "tools/selftest": ["common", "system"],
+    "tools/metrics": ["common", "input"],
+    "tools/rta": ["common", "input", "metrics"],
+    "tools/convert": ["common", "system", "input", "metrics"],
+    "tools": ["common", "system"],
     "examples": [],
     "include": [],
 }
-LAYERS = {name.split("/")[1] for name in BELOW if name.startswith("lib/")}
+LAYERS = {name[len("lib/"):] for name in BELOW if name.startswith("lib/")}
 MOST_FILES = 30
 ATOMICS_HOME = "lib/base/atomics.h"
 ATOMICS_ELSEWHERE = (
     "include/posixtrace/emit.h",     # a macro in the program's own code cannot include that one
-    "lib/analysis/format/common/word.h",   # nor can what stands above the public line
+    "lib/compat/common/word.h",      # nor can what stands above the public line
 )
 
 INCLUDE = re.compile(r'^\s*#\s*include(?:_next)?\b\s*(.*)$', re.M)
@@ -71,11 +102,11 @@ def strip_comments(text):
 
 
 def folder_of(path):
-    """The row of the table that a file falls under: its folder, or the top of one outside lib/."""
-    for name in (path.rpartition("/")[0], path.split("/")[0]):
-        if name in BELOW:
-            return name
-    return None
+    """The row of the table that a file falls under: its folder, or for include and examples the top."""
+    folder, top = path.rpartition("/")[0], path.split("/")[0]
+    if folder in BELOW:
+        return folder
+    return top if top in ("include", "examples") else None
 
 
 def is_public(target):
@@ -90,22 +121,22 @@ def judge(path, kind, target, exists):
     if is_public(target):
         return None
     if kind == "<":
-        first = target.split("/")[0]
-        return "a layer's header is included as a system header" if first in LAYERS else None
+        private = target.rpartition("/")[0] in LAYERS
+        return "a layer's header is included as a system header" if private else None
     # Beside it, where a program has a trace.h of its own that <trace.h> would find.
     if home == "include" and target == "../trace.h" and path.startswith("include/posixtrace/"):
         return None
     if home == "include":
         return "a public header includes a private one"
-    if not home.startswith("lib/"):
+    if home == "examples":
         return None if exists(f"{home}/{target}") else "not a public header, not one of its own"
+    top, _, own = home.partition("/")
     layer = target.rpartition("/")[0]
-    if "lib/" + layer not in BELOW:
-        return 'an include inside lib/ has the form "layer/file.h"'
-    own = home.split("/", 1)[1]
+    if f"{top}/{layer}" not in BELOW:
+        return f'an include inside {top}/ has the form "layer/file.h"'
     if layer == own or layer in BELOW[home]:
-        return None if exists(f"lib/{target}") else "no such file"
-    return f"{own} does not stand above {layer}"
+        return None if exists(f"{top}/{target}") else "no such file"
+    return f"{own or top} does not stand above {layer}"
 
 
 def crowded(paths):
@@ -115,7 +146,7 @@ def crowded(paths):
         folder = path.rpartition("/")[0]
         counts[folder] = counts.get(folder, 0) + 1
     for folder, number in sorted(counts.items()):
-        if folder.startswith("lib/analysis/") and number > MOST_FILES:
+        if folder.startswith(("lib/", "tools/")) and number > MOST_FILES:
             yield f"{folder}: {number} source files, at most {MOST_FILES}: split it by concern"
 
 
@@ -141,12 +172,14 @@ def findings(files):
 def self_check():
     """The rules must catch each of these, or the test means nothing."""
     good = {"lib/base/a.h": "#include <stdint.h>\n", "lib/shm/r.h": '#include "base/a.h"\n',
-            "include/trace.h": "#include <time.h>\n", "tools/x.h": "",
+            "include/trace.h": "#include <time.h>\n", "tools/common/x.h": "",
             "lib/analysis/format/common/f.h": "", "lib/analysis/format/ctf/c.h":
             '#include "analysis/format/common/f.h"\n',
-            "tools/m.c": '#include <trace.h>\n#include "x.h"\n/* #include "shm/r.h" */\n'}
+            "tools/print/m.c": '#include <trace.h>\n#include "common/x.h"\n/* #include "shm/r.h" */\n'}
     bad = {"lib/base/b.c": '#include "shm/r.h"\n', "lib/model/m.c": '#include "a.h"\n',
-           "tools/t.c": '#include "shm/r.h"\n', "lib/process/p.c": '#include "source/s.h"\n',
+           "tools/t.c": '#include "shm/r.h"\n', "tools/common/y.c": '#include "print/p.h"\n',
+           "tools/common/z.c": '#include "x.h"\n', "tools/new/n.c": "#include <stdio.h>\n",
+           "lib/directory/p.c": '#include "source/s.h"\n',
            "lib/analysis/metrics/run/m.c": '#include "base/a.h"\n',
            "lib/analysis/format/btf/b.c": '#include "analysis/format/ctf/c.h"\n',
            "lib/analysis/format/common/c.c": '#include "analysis/format/ctf/c.h"\n',
@@ -154,6 +187,8 @@ def self_check():
            "lib/analysis/format/other/n.c": "#include <stdio.h>\n",
            "lib/log/l.c": "#include NAME\n",
            "include/posixtrace/e.h": '#include "base/a.h"\n', "lib/new/n.c": "#include <stdio.h>\n",
+           "lib/log/reader/r.c": '#include "log/writer/w.h"\n',
+           "lib/log/f.c": '#include "log/reader/r.h"\n',
            "lib/shm/s.c": "#  include <stdatomic.h>\n", "lib/shm/q.c": "#include <base/a.h>\n"}
     assert list(findings(good)) == [], list(findings(good))
     for path, text in bad.items():

@@ -7,12 +7,14 @@ Shared library:  exported symbols == prototypes in the public headers == names
 in the version script, all under the version node of the script.
 Static library:  no global symbol outside our three prefixes, so that a static
 program keeps its namespace; no object refers to a public function of ours (an
-application may interpose those), none prints and none ends the process.
+application may interpose those), none prints, none ends the process, and none waits for
+a thread, lock or condition until a time of CLOCK_REALTIME, which can be set.
 
-The analysis library has headers of its own.  It stands above the public line: it
-calls public functions, and writes to files that it is given.
+The libraries compat and analysis have headers of their own; those of the recording
+interfaces also declare what reads, which is the analysis library's.  Both stand above the
+public line: they call public functions, and write to files that they are given.
 
-usage: symbols.py INCLUDE_DIR VERSION_SCRIPT SHARED_LIBRARY STATIC_LIBRARY [analysis]
+usage: symbols.py INCLUDE_DIR VERSION_SCRIPT SHARED_LIBRARY STATIC_LIBRARY [analysis|compat]
 """
 
 import pathlib
@@ -21,7 +23,8 @@ import subprocess
 import sys
 
 STANDARD_FUNCTIONS = 50
-ANALYSIS = {"format.h", "metrics.h", "qnx.h", "rkh.h", "shark.h"}
+ANALYSIS, COMPAT = {"format.h", "metrics.h"}, {"qnx.h", "rkh.h", "shark.h"}
+READERS = re.compile(r'posixtrace_(qnx_parse\w*|rkh_(open|get|close))$')   # declared in COMPAT
 PUBLIC = re.compile(r'^(posix_trace|posixtrace)_\w+$')
 OURS = re.compile(r'^(posix_trace|posixtrace|pt)_\w+$')
 # What compilers and their instrumentation add to an object.
@@ -30,6 +33,8 @@ FORBIDDEN = set("""
     printf vprintf fprintf vfprintf puts fputs putchar putc fputc fwrite perror psignal
     __printf_chk __vprintf_chk __fprintf_chk __vfprintf_chk stdout stderr syslog vsyslog warn warnx
     err errx dprintf vdprintf __dprintf_chk exit _exit _Exit quick_exit abort
+    pthread_timedjoin_np pthread_cond_timedwait pthread_mutex_timedlock
+    pthread_rwlock_timedrdlock pthread_rwlock_timedwrlock sem_timedwait
     """.split())
 
 
@@ -37,14 +42,20 @@ def strip_comments(text):
     return re.sub(r'/\*.*?\*/', ' ', text, flags=re.S)
 
 
-def prototypes(include_dir, analysis):
+def library_of(header, function):
+    """Which library has a function of that header."""
+    if header in COMPAT:
+        return "analysis" if READERS.match(function) else "compat"
+    return "analysis" if header in ANALYSIS else ""
+
+
+def prototypes(include_dir, library):
     """{header: set of function names}"""
     found = {}
     for path in [include_dir / "trace.h", *sorted((include_dir / "posixtrace").glob("*.h"))]:
-        if (path.name in ANALYSIS) != analysis:
-            continue
         text = strip_comments(path.read_text(encoding="utf-8"))
-        found[path.name] = set(re.findall(r'\b(posix(?:_trace|trace)_\w+)\s*\(', text))
+        found[path.name] = {name for name in re.findall(r'\b(posix(?:_trace|trace)_\w+)\s*\(', text)
+                            if library_of(path.name, name) == library}
     return found
 
 
@@ -86,8 +97,8 @@ def archive(library):
 
 def main():
     include_dir, script, shared, static = map(pathlib.Path, sys.argv[1:5])
-    analysis = sys.argv[5:] == ["analysis"]
-    headers = prototypes(include_dir, analysis)
+    library = sys.argv[5] if len(sys.argv) > 5 else ""
+    headers = prototypes(include_dir, library)
     declared = set().union(*headers.values())
     node, mapped = script_names(script)
     built = exported(shared)
@@ -98,7 +109,7 @@ def main():
         problems.extend(f"{name}: in {one_name}, not in {other_name}" for name in sorted(one - other))
         problems.extend(f"{name}: in {other_name}, not in {one_name}" for name in sorted(other - one))
 
-    if not analysis and len(headers["trace.h"]) != STANDARD_FUNCTIONS:
+    if not library and len(headers["trace.h"]) != STANDARD_FUNCTIONS:
         problems.append(f"trace.h declares {len(headers['trace.h'])} functions, "
                         f"the standard {STANDARD_FUNCTIONS}")
     same(declared, "the headers", mapped, "the version script")
@@ -109,10 +120,10 @@ def main():
          "the static library")
     problems.extend(f"{name}: global in the static library, without a prefix of ours"
                     for name in sorted(defined) if not OURS.match(name) and not GENERATED.match(name))
-    if not analysis:
+    if not library:
         problems.extend(f"{name}: a public function is called by the library itself"
                         for name in sorted(undefined) if PUBLIC.match(name))
-        problems.extend(f"{name}: the library must neither print nor end the process"
+        problems.extend(f"{name}: the library must not call it"
                         for name in sorted(undefined & FORBIDDEN))
     print("\n".join(problems) if problems else
           f"{len(declared)} functions agree in headers, version script and libraries")

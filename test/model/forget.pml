@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * A segment is unmapped while a thread traces, and another process stores what it likes to the
- * page, also the epoch of that segment's stream (lib/stream/thread.h).  A model of one thread,
+ * page, also the epoch of that segment's stream (lib/process/thread.h).  A model of one thread,
  * whose stores reach memory in their order but late, and of who unmaps.
  *
  * An event uses the segment where its lane has the epoch that it loads from the page, or where

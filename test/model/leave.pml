@@ -3,7 +3,7 @@
 /*
  * Shutdown against events: a segment is unmapped only when nobody can be in it,
  * though events take no lock and pass no fence.  A model of steps 1 to 5 and 12
- * of lib/stream/event.h and of pt_threads_left, on processors with store
+ * of lib/writer/event.h and of pt_threads_left, on processors with store
  * buffers (x86-TSO).
  *
  * A thread's stores of its count and its word stand in a queue and reach memory

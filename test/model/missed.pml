@@ -3,7 +3,7 @@
 /*
  * Losses without another mark: threads that record some of their events and lose others,
  * and a consumer that has to put a gap between the events of a thread before a loss and
- * behind it.  A model of lib/shm/missed.h and of who asks it (lib/stream/cursor.c), for
+ * behind it.  A model of lib/shm/missed.h and of who asks it (lib/consumer/cursor.c), for
  * spin to check exhaustively.
  *
  * That the watermark is right is watermark.pml's; here an event is its time and its commit

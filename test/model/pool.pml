@@ -3,7 +3,7 @@
 /*
  * Chunks: taken, written, closed, left, adopted, recycled, read; with death
  * between any two steps.  A model of lib/shm/{layout.h,pool.c,slot.c},
- * lib/stream/{lane.c,cursor.c,live.c}, for spin to check exhaustively.
+ * lib/writer/writer.c, lib/consumer/{cursor,consumer}.c, for spin to check exhaustively.
  *
  * Threads are processes 0 and 1, each with one writer slot of the same number.
  * Each access to shared memory is a step of its own, but for those that nobody

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The ready way of an event in several streams (lib/stream/several.c): it copies what
+ * The ready way of an event in several streams (lib/writer/event_multi.c): it copies what
  * it needs of the lanes and checks neither chunk nor room, up to the event whose count is
  * ready_until.  A model of one thread and its signal handlers, which run between any two
  * steps of the thread.

@@ -3,8 +3,8 @@
 /*
  * Sleep and wake-up: readers that sleep until there is an event, writers whose
  * whole part in it is one look at a word after the event, without a fence.  A
- * model of lib/stream/read.c (flush.c sleeps the same way) and of steps 9 to 11
- * of lib/stream/event.h with pt_stream_wake, on processors with store buffers
+ * model of lib/control/read.c (flush.c sleeps the same way) and of steps 9 to 11
+ * of lib/writer/event.h with pt_stream_wake, on processors with store buffers
  * (x86-TSO).
  *
  * A writer's commit and its leaving stand in a queue and reach memory at any

@@ -3,7 +3,7 @@
 /*
  * The watermark: writers that store without fences on processors with store
  * buffers (x86-TSO), and a consumer that makes them pass a fence.  A model of
- * lib/shm/watermark.h and of the order of stores in lib/stream/event.h, for
+ * lib/shm/watermark.h and of the order of stores in lib/writer/event.h, for
  * spin to check exhaustively.
  *
  * Each writer's stores go into a queue, from which they reach memory in order

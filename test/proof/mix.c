@@ -3,7 +3,7 @@
 /*
  * All pairs of ways through an event, at each instruction.
  *
- *   mix [signal|disarm|jump|nest|fork]     all of them, or the one that is named
+ *   mix [signal|disarm|own|jump|nest|fork]     all of them, or the one that is named
  *
  * The subject traces four event types: A is for one stream, B for two, C for
  * one stream and for another with a filter expression; D for that other one, whose filter
@@ -12,6 +12,7 @@
  *
  *   signal  a handler traces an event of any way, the call continues
  *   disarm  the same, on an alternate stack with SS_AUTODISARM, above the thread's own
+ *   own     the same, on such a stack inside the thread's own
  *   jump    the handler traces and leaves by siglongjmp
  *   nest    the handler traces a long event, which is stepped, too; a second handler leaves
  *           that by siglongjmp into the first, which returns
@@ -45,7 +46,7 @@ static const char *const act_names[] = {
     "one stream", "one stream, 40 bytes", "two streams", "two streams, 248 bytes",
     "filter expression", "two, two, one", "prepare", "a name"
 };
-static const char *const blow_names[] = { "signal", "disarm", "jump", "nest", "fork" };
+static const char *const blow_names[] = { "signal", "disarm", "own", "jump", "nest", "fork" };
 
 static const char *deed(const struct plan *plan)
 {

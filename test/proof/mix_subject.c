@@ -68,6 +68,21 @@ __attribute__((noinline, used)) static void window(enum act what, enum source so
     __asm__ volatile(".globl step_end\n.hidden step_end\nstep_end:" ::: "memory");
 }
 
+/* Between an event and its handler's context, on the handler's stack: words that look like the
+ * range of a disarmed alternate stack, and are not. */
+static void act_above_decoys(enum act what)
+{
+    volatile stack_t decoys[4];
+
+    for (unsigned i = 0; i < 4; i++) {
+        decoys[i].ss_sp = i % 2 ? (void *)(uintptr_t)64 : NULL;
+        decoys[i].ss_flags = (int)(SS_AUTODISARM | i / 2);
+        decoys[i].ss_size = (uintptr_t)(decoys + 4) + 1024;
+    }
+    act(what, HANDLER);
+    DEMAND(decoys[3].ss_size != 0, "no decoys");
+}
+
 static void on_outer(int sig)
 {
     (void)sig;
@@ -86,7 +101,7 @@ static void on_outer(int sig)
             usleep(50);
         return;
     }
-    act((enum act)handled, HANDLER);
+    act_above_decoys((enum act)handled);
     if (jump_now) {
         jump_now = 0;
         siglongjmp(way_out, 1);
@@ -293,25 +308,28 @@ static void open_streams(const struct plan *plan)
 
 char stacks[2][STACK_BYTES] __attribute__((aligned(64)));
 
-static void handle(int sig, void (*handler)(int), bool disarm)
+/* alternate: where the handler's stack is, of STACK_BYTES / 2; NULL: it has none. */
+static void handle(int sig, void (*handler)(int), void *alternate)
 {
-    struct sigaction action = { .sa_handler = handler, .sa_flags = disarm ? SA_ONSTACK : 0 };
-    stack_t stack = { .ss_sp = stacks[1], .ss_size = sizeof stacks[1],
+    struct sigaction action = { .sa_handler = handler, .sa_flags = alternate ? SA_ONSTACK : 0 };
+    stack_t stack = { .ss_sp = alternate, .ss_size = STACK_BYTES / 2,
                       .ss_flags = (int)SS_AUTODISARM };
 
-    DEMAND(!disarm || sigaltstack(&stack, NULL) == 0, "no alternate stack");
+    DEMAND(!alternate || sigaltstack(&stack, NULL) == 0, "no alternate stack");
     DEMAND(sigaction(sig, &action, NULL) == 0, "no handler");
 }
 
 void be_subject(const struct plan *plan)
 {
+    char inside[STACK_BYTES / 2];   /* in the stack of this thread */
     pthread_t thread;
 
     alarm(WATCHDOG_S);
     shared->by_children = 0;
     open_streams(plan);
-    handle(SIGUSR1, on_outer, plan->blow == DISARM);
-    handle(SIGUSR2, on_inner, false);
+    handle(SIGUSR1, on_outer, plan->blow == DISARM ? stacks[1] : plan->blow == OWN ? inside
+                                                                                  : NULL);
+    handle(SIGUSR2, on_inner, NULL);
     sem_init(&other_may, 0, 0);
     sem_init(&other_has, 0, 0);
     DEMAND_OK(pthread_create(&thread, NULL, other, NULL));

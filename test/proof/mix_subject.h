@@ -16,7 +16,7 @@
 enum act {
     A_SHORT, A_SIZED, B_SHORT, B_LONG, C_ASKED, B_B_A, HANDLED, PREPARE = HANDLED, NAME, ACTS
 };
-enum blow { SIGNAL, DISARM, JUMP, NEST, FORK, BLOWS };
+enum blow { SIGNAL, DISARM, OWN, JUMP, NEST, FORK, BLOWS };
 
 struct plan {
     enum blow blow;

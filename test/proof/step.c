@@ -43,6 +43,9 @@
 
 #define STEADY  40u        /* the window of the steady scenes */
 #define SAMPLES 100u
+#define FIRST   4u         /* calls before it have more to do */
+#define EARLY   5u         /* by fewer events a survey changes chunks early */
+#define LEAST   20u        /* fewer instructions that were struck prove nothing */
 
 static const char *const scene_names[] = {
     "steady", "two streams", "chunk change", "a stream joins", "first event",
@@ -171,21 +174,6 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The usual count, and a later call that takes much longer: 0 if there is none. */
-static unsigned find_chunk_change(const unsigned *counts, unsigned *usual)
-{
-    unsigned sorted[SURVEY], longest = 1;
-
-    memcpy(sorted, counts, sizeof sorted);
-    qsort(sorted, SURVEY, sizeof sorted[0], by_value);
-    *usual = sorted[SURVEY / 2];
-    for (unsigned i = 2; i < SURVEY; i++) {
-        if (counts[i] > counts[longest])
-            longest = i;
-    }
-    return counts[longest] > *usual + *usual / 2 ? longest : 0;
-}
-
 /* Instructions in the window of a plan when nothing strikes; 0: it failed. */
 static unsigned length_of(const struct plan *plan)
 {
@@ -198,6 +186,52 @@ static unsigned length_of(const struct plan *plan)
     stepper_continue(&s, 0);
     stepper_finish(&s);
     return ended_well(plan, s.steps, "process that nothing struck", s.status) ? s.steps : 0;
+}
+
+static bool is_much(unsigned count, unsigned usual)
+{
+    return count > 3 * usual;
+}
+
+/* Without steps: does that call take much longer, each time? */
+static bool is_long(enum scene scene, unsigned window, unsigned usual)
+{
+    struct plan plan = { .scene = scene, .blow = NOTHING, .window = window };
+
+    return is_much(length_of(&plan), usual) && is_much(length_of(&plan), usual);
+}
+
+static unsigned find_longest(const unsigned *counts)
+{
+    unsigned longest = FIRST;
+
+    for (unsigned i = FIRST; i < SURVEY; i++) {
+        if (counts[i] > counts[longest])
+            longest = i;
+    }
+    return longest;
+}
+
+/*
+ * The usual count, and a later call that takes much longer: 0 if there is none.  On a loaded
+ * machine a survey takes so long that some of its calls record how much time has passed: these
+ * take longer, too, and their records change chunks some events early.
+ */
+static unsigned find_chunk_change(enum scene scene, unsigned *counts, unsigned *usual)
+{
+    unsigned sorted[SURVEY], longest;
+
+    memcpy(sorted, counts, sizeof sorted);
+    qsort(sorted, SURVEY, sizeof sorted[0], by_value);
+    *usual = sorted[SURVEY / 2];
+    while (is_much(counts[longest = find_longest(counts)], *usual)) {
+        for (unsigned i = longest; i < longest + EARLY; i++) {
+            if (is_long(scene, i, *usual))
+                return i;
+        }
+        counts[longest] = *usual;
+    }
+    return 0;
 }
 
 /* Strikes everywhere in a scene.  Instructions struck; 0 if it failed. */
@@ -226,10 +260,20 @@ static unsigned prove(const struct plan *plan, bool every)
     return struck;
 }
 
+static bool is_proved(const struct plan *plan, bool every)
+{
+    unsigned struck = prove(plan, every);
+
+    if (struck > 0 && struck <= LEAST)
+        fprintf(stderr, "FAIL: %s, %s (event %u): only %u instructions were struck\n",
+                scene_names[plan->scene], blow_names[plan->blow], plan->window, struck);
+    return struck > LEAST;
+}
+
 static bool prove_scene(enum scene scene, unsigned window, bool every)
 {
     for (enum blow blow = SIGNAL; blow <= KILL; blow++) {
-        if (prove(&(struct plan){ .scene = scene, .blow = blow, .window = window }, every) <= 20)
+        if (!is_proved(&(struct plan){ .scene = scene, .blow = blow, .window = window }, every))
             return false;
     }
     return true;
@@ -242,14 +286,14 @@ static bool prove_more_of_steady(void)
     struct plan plan = { .scene = STEADY_ONE, .window = STEADY, .alternate = true };
 
     for (plan.blow = SIGNAL; plan.blow <= JUMP; plan.blow++) {
-        if (prove(&plan, true) <= 20)
+        if (!is_proved(&plan, true))
             return false;
     }
     plan.alternate = false;
     plan.blow = TWICE;
     for (unsigned i = 0; i < sizeof pauses / sizeof pauses[0]; i++) {
         plan.pause = pauses[i];
-        if (prove(&plan, true) <= 20)
+        if (!is_proved(&plan, true))
             return false;
     }
     return true;
@@ -287,12 +331,12 @@ int main(int argc, char **argv)
     at[STEADY_ONE] = at[STEADY_TWO] = at[STREAM_JOINS] = STEADY;
     at[SHORT_ONE] = at[SHORT_TWO] = STEADY;
     at[FIRST_EVENT] = 0;
-    at[CHUNK_CHANGE] = find_chunk_change(counts, &usual);
-    at[SHORT_LAST] = find_chunk_change(short_counts, &short_usual) - 1;
-    printf("an event takes %u instructions, the first %u, event %u %u\n", usual, counts[0],
-           at[CHUNK_CHANGE], counts[at[CHUNK_CHANGE]]);
+    at[CHUNK_CHANGE] = find_chunk_change(STEADY_ONE, counts, &usual);
+    at[SHORT_LAST] = find_chunk_change(SHORT_TWO, short_counts, &short_usual) - 1;
+    printf("an event takes %u instructions, the first %u, event %u changes chunks\n", usual,
+           counts[0], at[CHUNK_CHANGE]);
     if (usual <= 20 || at[CHUNK_CHANGE] == 0 || at[SHORT_LAST] == UINT_MAX ||
-        short_counts[at[SHORT_LAST]] != short_usual) {
+        is_long(SHORT_LAST, at[SHORT_LAST], short_usual)) {
         fprintf(stderr, "FAIL: the survey missed the code, or no event changed chunks\n");
         return 1;
     }

@@ -22,7 +22,7 @@
 
 #define AFTER      6u     /* events after the window */
 #define HELP       3u     /* events of the second thread */
-#define WATCHDOG_S 20
+#define WATCHDOG_S 60     /* for one event, which may be stepped on a loaded machine */
 
 enum { LANE_MAIN, LANE_HANDLER, LANE_HELPER, LANES };
 
@@ -71,6 +71,7 @@ static void trace_main_event(uint64_t seq, bool in_window)
     struct payload p;
     size_t len = make(&p, LANE_MAIN, seq);
 
+    alarm(WATCHDOG_S);
     if (in_window) {
         stepper_stop();
         window(&p, len);

@@ -6,6 +6,8 @@
  *
  *   barrier         an assertion of valgrind's own fails when a seccomp filter's SIGSYS
  *                   comes to a thread in a system call (async_signalhandler)
+ *   seccomp         valgrind makes system calls of its own
+ *   killed_create   one place of four: each takes half a minute
  *   shared_memory   valgrind has no clone() but that of threads and of fork()
  *   wake            single steps are valgrind's
  *   space           a limit of address space is valgrind's own, too

@@ -13,7 +13,8 @@
  *   once, and events plus losses are what was generated
  *   the log alone gives events in order, too, and knows of each one that it had once
  *   recovery changes neither sum, with the memory or without it, wherever it is killed
- *   itself, and leaves a log without damage
+ *   itself, and leaves a log without damage; so does one without the memory that comes after
+ *   a killed one with it, and before another one with it
  *
  * "all" is every combination; without it, one plan of each kind.
  */
@@ -368,6 +369,37 @@ static bool opens(int log_fd)
     return false;
 }
 
+/* After a recovery that was killed another user's comes, which does not find the memory and may be
+ * killed itself; then one that does.  On a copy, whose recovery leaves the memory. */
+static void recover_by_another(const struct plan *plan, int log_fd, const struct books *before)
+{
+    int copy = copy_of(log_fd);
+    struct books alone, after;
+
+    hide_segments(true);
+    alone = read_log(plan, copy, "recovery killed, alone");
+    for (unsigned k = 1; recover_and_die(copy, k); k++) {
+        after = read_log(plan, copy, "recovery killed, another's too");
+        same_sum(&alone, &after, plan->marks, "recovery killed, another's too");
+        hide_segments(false);
+        read_with_memory(plan, copy, "recovery killed, another's too, with memory");
+        hide_segments(true);
+    }
+    after = read_log(plan, copy, "recovery killed, another's");
+    same_sum(&alone, &after, plan->marks, "recovery killed, another's");
+    check_recovered(copy, "recovery killed, another's");
+    hide_segments(false);
+    after = read_with_memory(plan, copy, "another's, with memory");
+    same_sum(before, &after, plan->marks, "another's, with memory");
+    DEMAND(!recover_and_die(copy, 0), "killed");
+    hide_segments(true);
+    after = read_with_memory(plan, copy, "another's, recovered again");
+    hide_segments(false);
+    same_sum(before, &after, plan->marks, "another's, recovered again");
+    check_recovered(copy, "another's, recovered again");
+    close(copy);
+}
+
 struct job {
     const struct plan *plan;
     int log_fd;
@@ -393,8 +425,11 @@ static void verify(void *context)
     same_sum(&alone, &after, plan->marks, "alone, recovered");
     check_recovered(copy, "alone, recovered");
     hide_segments(false);
-    for (unsigned k = 1; job->kills_recovery && recover_and_die(job->log_fd, k); k++)
+    for (unsigned k = 1; job->kills_recovery && recover_and_die(job->log_fd, k); k++) {
         read_with_memory(plan, job->log_fd, "recovery killed");
+        if (k == 1 || k == 4)
+            recover_by_another(plan, job->log_fd, &before);
+    }
     DEMAND(!recover_and_die(job->log_fd, 0), "killed");
     hide_segments(true);
     after = read_with_memory(plan, job->log_fd, "recovered");

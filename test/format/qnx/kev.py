@@ -205,7 +205,7 @@ def case_order(room):
     late = [33] + list(range(35, 140)) + [34, 140]
     events, said = room.imported(blocks(late, events=100))
     same(numbers(events), [s for s in [33] + list(range(35, 141)) for _ in range(100)], "too late")
-    if "buffer 34 comes behind number 139" not in said or "older" not in said or \
+    if "buffer 34 comes after number 139" not in said or "older" not in said or \
             "100 events could not be carried over" not in said:
         sys.exit(f"a buffer much too late: {said}")
     # numbers that begin anew are no loss

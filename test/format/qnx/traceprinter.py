@@ -216,7 +216,7 @@ def case_hostile(room):
         "t:0x00000022 CPU:00 CONTROL: BUFFER sequence = 35, num_events = 714"]))
     names = [e["event"] for e in events]
     same(names[-4:], ["qnx:LOST", *GAPS, "qnx:THREAD:READY"], "a gap")
-    if "2 buffers are missing before number 36" not in said or "35 comes behind" not in said:
+    if "2 buffers are missing before number 36" not in said or "35 comes after" not in said:
         sys.exit(f"a gap: {said}")
     rng = random.Random(2)
     for _ in range(60):

@@ -254,6 +254,26 @@ def case_kiwi_ends(tool, folder):
                      (50, "READY-B", 1), (10000, "READY-E", 1)], found
 
 
+def case_kiwi_again(tool, folder):
+    """The next thread with a number has a line of its own, and the first one is over."""
+    steps = [(0, 5, 2, "second", "posixtrace_switch_in"), (1, 5, 1, "first", "a"),
+             (2, 6, 3, "third", "a"), (3, 5, 2, "second", "b"),
+             (4, 5, 1, "first", "posixtrace_switch_in"), (5, 5, 2, "second", "c"),
+             (6, 5, 1, "first", "posixtrace_switch_out")]
+    (folder / "e.jsonl").write_text("".join(json.dumps(
+        {"ts": ns, "pid": 1, "tid": tid, "thread_id": hex(4096 * thread), "thread": name,
+         "event": what, "data": "00000000"}) + "\n" for ns, tid, thread, name, what in steps))
+    run(tool, "import", "--from=jsonl", folder / "e.jsonl", folder / "e.ptl")
+    run(tool, "export", "--to=kiwi", folder / "e.ptl", folder / "e.ktr")
+    words = [w for w in map(str.split, (folder / "e.ktr").read_text().splitlines()) if w[0] != "#"]
+    lines = [int(w[1]) for w in words if w[0] == "LINE_NAME"]
+    found = [(round(float(w[0]) * 1e9), *w[1:]) for w in words if w[0][0].isdigit()]
+    assert lines == [0, 1, 2], lines
+    assert found == [(0, "EXEC-B", "0"), (1, "TEXTOVER", "0", "a"), (2, "TEXTOVER", "1", "a"),
+                     (3, "EXEC-E", "0"), (3, "TEXTOVER", "2", "b"), (4, "EXEC-B", "2"),
+                     (5, "TEXTOVER", "2", "c"), (6, "EXEC-E", "2")], found
+
+
 def main():
     case, tool = sys.argv[1:3]
     with tempfile.TemporaryDirectory() as name:

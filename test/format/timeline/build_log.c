@@ -7,6 +7,7 @@
  *   e NS PID TID THREAD TRUNC NAME DATA      an event
  *   n COUNT STEP NS PID TID THREAD TRUNC NAME DATA
  *                                            so many of them, STEP ns apart
+ *   t THREAD_ID                              the pthread_t of the events that follow, 0 at first
  *
  * NAME, DESCRIPTION, THREAD and DATA are hexadecimal, two digits a byte; "-" is nothing.
  *
@@ -25,6 +26,7 @@
 #define WORD "%131071s"
 
 static char words[4][131072];
+static uint64_t thread_id;
 
 static void must(int error, const char *what)
 {
@@ -59,7 +61,8 @@ static void describe(posixtrace_log_builder_t *b)
 
 static void add(posixtrace_log_builder_t *b, bool many)
 {
-    struct posixtrace_event e = { .name = words[1], .thread_name = words[0], .data = words[2] };
+    struct posixtrace_event e = { .name = words[1], .thread_name = words[0], .data = words[2],
+                                 .thread_id = thread_id };
     uint64_t count = 1;
     int64_t step = 0;
 
@@ -88,6 +91,8 @@ int main(int argc, char **argv)
     while (scanf("%1s", what) == 1) {
         if (what[0] == 'd')
             describe(b);
+        else if (what[0] == 't')
+            must(scanf("%" SCNu64, &thread_id) == 1 ? 0 : EINVAL, "t THREAD_ID");
         else
             add(b, what[0] == 'n');
     }

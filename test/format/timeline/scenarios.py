@@ -21,6 +21,11 @@ class Log:
         self.lines.append(f"d {hexadecimal(name)} {hexadecimal(description)}")
         return self
 
+    def thread_id(self, number):
+        """The pthread_t of the events that follow."""
+        self.lines.append(f"t {number}")
+        return self
+
     def add(self, ns, name, data=b"", pid=100, tid=100, thread="app", trunc=0):
         """ns counts from T."""
         self.lines.append(f"e {T + ns} {pid} {tid} {hexadecimal(thread)} {trunc} "

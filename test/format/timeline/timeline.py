@@ -188,6 +188,23 @@ def test_recursion_and_threads():
     check(log, expected + [at("instant", 7, "f:end", "f")])
 
 
+def test_number_again():
+    """A thread that ends with slices open, and the next one with its number."""
+    log = Log().thread_id(4096)
+    log.add(0, "a:begin")
+    log.add(1, "b:begin")
+    log.add(2, "posixtrace_switch_in", struct.pack("<I", 0))   # says nothing of a pthread_t
+    log.thread_id(8192).add(3, "b:end", thread="next")
+    log.add(4, "b:begin", thread="next")
+    log.add(5, "posixtrace_thread_end", struct.pack("<Q", 100), thread="next")
+    log.add(6, "b:end", thread="next")
+    facts = [f for f in read(log).facts if f[0] in ("begin", "end", "instant")]
+    compare(facts, [
+        at("begin", 0, "a", "a"), at("begin", 1, "b", "b"), at("end", 3, "b"), at("end", 3, "a"),
+        at("instant", 3, "b:end", "b"), at("begin", 4, "b", "b"), at("end", 5, "b"),
+        facts[-2], at("instant", 6, "b:end", "b")])
+
+
 def test_deep():
     log, expected = Log(), list(APP)
     for ns in range(70):
@@ -511,16 +528,16 @@ def test_thread_ends():
         expected = [(0, 0, 0, False, 101), (10, 0, 101, "ends", 0), (11, 1, 0, False, 102),
                     (20, 1, 102, "ends", 0), (20, 1, 0, True, 102), (21, 1, 102, "ends", 0),
                     (21, 1, 0, True, 102), (22, 1, 102, False, 0), (23, 2, 0, True, 102),
-                    (24, 2, 102, True, 0), (30, 3, 0, False, 103), (31, 3, 103, True, 0),
+                    (24, 2, 102, "ends", 0), (30, 3, 0, False, 103), (31, 3, 103, True, 0),
                     (51, 0, 0, False, 101), (60, 0, 101, True, 0), (70, 4, 0, False, 104),
                     (71, 4, 104, "ends", 0), (80, 4, 0, False, 101), (85, 4, 101, True, 0),
-                    (91, 4, 0, True, 104), (92, 4, 104, True, 0)]
+                    (91, 4, 0, True, 104), (92, 4, 104, "ends", 0)]
         found = [(f[1] - T, *f[2:]) for f in facts if f[0] == "switch"]
     else:
         expected = [(0, 0, 101, 10, "ends"), (11, 1, 102, 20, "ends"), (20, 1, 102, 21, "ends"),
-                    (21, 1, 102, 22, "preempted"), (23, 2, 102, 24, "waits"),
+                    (21, 1, 102, 22, "preempted"), (23, 2, 102, 24, "ends"),
                     (30, 3, 103, 31, "waits"), (51, 0, 101, 60, "waits"), (70, 4, 104, 71, "ends"),
-                    (80, 4, 101, 85, "waits"), (91, 4, 104, 92, "waits")]
+                    (80, 4, 101, 85, "waits"), (91, 4, 104, 92, "ends")]
         found = [(f[1] - T, *f[2:4], f[4] - T, f[5]) for f in facts if f[0] == "ran"]
     assert found == expected, found
     if FORM == "perfetto":

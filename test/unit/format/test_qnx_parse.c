@@ -5,7 +5,7 @@
  * where this build imports them.
  */
 #include <endian.h>
-#include "analysis/format/qnx_api/qnx.h"
+#include "compat/qnx/qnx.h"
 #include "qnx_log.h"
 
 /* ---- callbacks ---- */

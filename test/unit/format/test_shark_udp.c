@@ -117,6 +117,41 @@ START_TEST(nobody_there)
 }
 END_TEST
 
+static int lowest_free(void)
+{
+    int fd = dup(STDERR_FILENO);
+
+    close(fd);
+    return fd;
+}
+
+/* The program has closed the sender's descriptor, and has a socket of its own by that number. */
+START_TEST(closed)
+{
+    int a = sb_chunk(1000, 0, FREE | STOP), udp, own[2];
+    struct receiver r = listen_at_any();
+
+    ck_ok(FTrace_actual_chunk_select(a));
+    FTrace_enable();
+    sb_log(0, 5);
+    udp = lowest_free();
+    ck_ok(FTrace_OSD_init_udp(1, "", r.address));
+    ck_ok(close(udp));
+    ck_ok(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, own));
+    ck_assert_int_eq(own[0], udp);
+    ck_errno(FTrace_send_chunk(a, 0, FREE | STOP), EBADF);
+    expect_silence(&(struct receiver){ .fd = own[1] });
+    ck_ok(FTrace_OSD_init_udp(1, "", r.address));
+    ck_ok(FTrace_send_chunk(a, 0, FREE | STOP));
+    expect_packet(&r, 1, 0, 5);
+    ck_assert_int_eq(send(own[0], "x", 1, 0), 1);
+    close(own[0]);
+    close(own[1]);
+    close(r.fd);
+    sb_clear();
+}
+END_TEST
+
 START_TEST(addresses)
 {
     static const char *const bad[] = {
@@ -141,6 +176,7 @@ static void add(TCase *tc)
 {
     tcase_add_test(tc, packets);
     tcase_add_test(tc, nobody_there);
+    tcase_add_test(tc, closed);
     tcase_add_test(tc, addresses);
 }
 

@@ -9,7 +9,8 @@
  *   golden --make KIND LOG  writes a log of a kind, for a new version's samples:
  *                       append, loop, loop-open, loop-cost, until-full, cut, disk-full,
  *                       packed, packed-loop, described, described-loop, loop-flushing,
- *                       switches, switches-loop-open, switches-disk-full
+ *                       switches, switches-loop-open, switches-disk-full,
+ *                       renamed, renamed-cut
  *
  * The samples of a version are never made again; a change that reads one of
  * them differently breaks the logs that people have.
@@ -25,7 +26,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "log/order.h"
-#include "log/reader.h"
+#include "log/reader/reader.h"
+#include "log/writer/writer.h"
 #include "shm/record.h"
 
 #define AUTHORS 3u
@@ -163,9 +165,10 @@ static int compare(const char *log, const char *text)
     return differs;
 }
 
-/* One author's packet of events at given times, with pseudo-random lengths. */
+/* One author's packet of events at given times, with pseudo-random lengths; first_id: of its first
+ * event, 0: a user type. */
 static void put_packet(struct pt_log_writer *w, uint32_t wid, uint64_t ts, uint32_t round,
-                       struct pt_log_author_totals *totals)
+                       uint32_t first_id, struct pt_log_author_totals *totals)
 {
     uint64_t records[2000] = { 0 };
     struct pt_log_packet p = {
@@ -180,6 +183,8 @@ static void put_packet(struct pt_log_writer *w, uint32_t wid, uint64_t ts, uint3
     for (uint32_t i = 0; i < 12; i++) {
         uint32_t len = (i * 7 + wid * 5 + round) % 40, id = 193 + (i + wid) % 3;
 
+        if (i == 0 && first_id)
+            id = first_id;
         if (i == 6 && round % 4 == 3) {
             ts += 5000000000;
             pt_record_put_head(at, PT_RECORD_TIME, 0, 0, 0, ts);
@@ -220,8 +225,26 @@ static void take_back(int fd, const uint8_t *before, size_t length)
     free(now);
 }
 
+/* Types that readers know without a NAME: 1 to 8, but for STOP, and 192. */
+static uint32_t predefined(uint32_t round)
+{
+    static const uint32_t ids[] = { POSIX_TRACE_START, POSIX_TRACE_FILTER, POSIX_TRACE_OVERFLOW,
+                                    POSIX_TRACE_RESUME, POSIX_TRACE_ERROR,
+                                    POSIX_TRACE_UNNAMED_USEREVENT };
+
+    return ids[round % (sizeof ids / sizeof ids[0])];
+}
+
+/* Two of the threads have another name now; the packets have the one of their time. */
+static void rename_threads(struct pt_log_author_totals *totals, uint32_t round)
+{
+    for (uint32_t i = 1; i < AUTHORS; i++)
+        snprintf(totals[i].author.name, sizeof totals[i].author.name, "name %u of %u", round, i);
+}
+
 static void make_log(const char *kind, const char *name)
 {
+    bool renamed = strncmp(kind, "renamed", 7) == 0;
     bool packed = strncmp(kind, "packed", 6) == 0, described = strncmp(kind, "desc", 4) == 0;
     bool loop = strstr(kind, "loop") != NULL, full = strcmp(kind, "until-full") == 0;
     bool flushing = strcmp(kind, "loop-flushing") == 0;
@@ -275,7 +298,9 @@ static void make_log(const char *kind, const char *name)
         for (uint32_t a = 0, n = flushing ? 8 * AUTHORS : AUTHORS; a < n; a++)
             put_packet(w, a % AUTHORS + 1 + packed, 1000 + (uint64_t)round * 100000 +
                        a / AUTHORS * 1000 + a % AUTHORS * 3, flushing ? 0 : round,
-                       &totals[a % AUTHORS]);
+                       renamed ? predefined(round) : 0, &totals[a % AUTHORS]);
+        if (renamed && round >= 2)
+            rename_threads(totals, round);
         totals[0].lost[POSIXTRACE_LOST_FULL] = round;
         status.lost_unknown_author[POSIXTRACE_LOST_FULL] = switches ? 2 * round : 0;
         status.lost_switches = switches ? 1000 * round : 0;
@@ -285,10 +310,10 @@ static void make_log(const char *kind, const char *name)
     status.status_running = POSIX_TRACE_SUSPENDED;
     if (flushing)
         take_back(fd, before, (size_t)length);
-    else if (!open_end && strcmp(kind, "cut") != 0)
+    else if (!open_end && !strstr(kind, "cut"))
         pt_log_complete(w, POSIXTRACE_END_SHUTDOWN, &status, totals, AUTHORS);
     pt_log_writer_free(w);
-    if (strcmp(kind, "cut") == 0 && ftruncate(fd, lseek(fd, 0, SEEK_END) - 1500) != 0)
+    if (strstr(kind, "cut") && ftruncate(fd, lseek(fd, 0, SEEK_END) - 1500) != 0)
         fail("cannot cut", name);
     close(fd);
 }

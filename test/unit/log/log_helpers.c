@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include "base/clock.h"
+#include "log/writer/writer.h"
 #include "log_helpers.h"
 
 int log_file(void)

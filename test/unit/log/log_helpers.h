@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "log/reader.h"
+#include "log/reader/reader.h"
 #include "shm/record.h"
 
 struct payload {

@@ -5,14 +5,17 @@
 
 Reads each LOG and compares its events and totals with the text that
 test/unit/log/golden.c makes of the same log.  What the two readers disagree
-about is a mistake in one of them or in the document.
+about is a mistake in one of them or in the document.  TEXT has the names that the log has;
+those of predefined types, which it need not have, are compared with what the tool prints.
 
-usage: second_reader.py LOG TEXT...
+usage: second_reader.py TOOL LOG TEXT...
 """
 
 import ctypes
+import json
 import re
 import struct
+import subprocess
 import sys
 
 TABLE = []
@@ -23,6 +26,8 @@ for byte in range(256):
 
 DATA, NAME, SYNC, ROUND, INDEX, END, PAD, DESCRIPTION = range(1, 9)
 M64 = (1 << 64) - 1
+PREDEFINED = {1: b"start", 2: b"stop", 3: b"filter", 4: b"overflow", 5: b"resume",
+              6: b"flush_start", 7: b"flush_stop", 8: b"error", 192: b"unnamed_userevent"}
 
 
 def crc32c(data):
@@ -72,7 +77,7 @@ class Log:
         self.ring, self.meta, self.end_offset = struct.unpack_from("<QQQ", raw, 64)
         self.complete = bool(flags & 1)
         self.names, self.syncs, self.state, self.skipped = {}, [], None, 0
-        self.authors, self.described = {}, {}
+        self.authors, self.described, self.shown = {}, {}, []
 
     def packet(self, at):
         if at + 32 > len(self.raw):
@@ -233,18 +238,35 @@ class Log:
                        raw[at + 16:at + 16 + length])
             at += 16 + (length + 7 & ~7)
 
+    def name(self, number):
+        known = PREDEFINED.get(number)
+        return self.names.get(number, b"posix_trace_" + known if known else b"")
+
     def line(self, p, ticks, number, truncated, address, data):
         total = 0
         for b in data:
             total = (total * 31 + b) & 0xFFFFFFFF
         wid, level, pid, tid, thread, name = p.get("IIiiQ16s", 32)
+        self.shown.append(self.name(number))
+        latest = self.authors.get(wid)
+        if latest and latest[1] == level:
+            name = latest[5]
         return (b"%d %d writer %d level %d %d/%d/%x '%s' %d '%s' at %x len %d sum %08x%s" %
                 (self.ns(ticks), ticks, wid, level, pid, tid, thread, text(name), number,
                  self.names.get(number, b""), address, len(data), total,
                  b" truncated" if truncated else b""))
 
 
-def compare(log_name, text_name):
+def compare_names(tool, log_name, shown):
+    done = subprocess.run([tool, "print", "--format=jsonl", log_name], capture_output=True, text=True,
+                          check=False)
+    printed = [json.loads(line)["event"] for line in done.stdout.splitlines()]
+    assert len(printed) == len(shown), f"{log_name}: {done.stderr}"
+    for a, b in zip(shown, printed):
+        assert a == b.encode("utf-8", "surrogateescape"), f"{log_name}: name {a}, printed {b}"
+
+
+def compare(tool, log_name, text_name):
     with open(log_name, "rb") as f:
         log = Log(f.read())
     with open(text_name, "rb") as f:
@@ -269,15 +291,16 @@ def compare(log_name, text_name):
         mine = [a for a in log.authors.values() if a[3] == int(tid)]
         # behind the last ROUND the events' numbers say more than totals do
         assert sum(a[6] for a in mine) <= int(recorded), f"{log_name}: thread {tid}"
+    compare_names(tool, log_name, log.shown)
     print(f"{log_name}: {len(got)} events, {log.skipped} bytes skipped")
 
 
 def main():
-    if len(sys.argv) < 3 or len(sys.argv) % 2 == 0:
-        sys.exit("usage: second_reader.py LOG TEXT...")
+    if len(sys.argv) < 4 or len(sys.argv) % 2:
+        sys.exit("usage: second_reader.py TOOL LOG TEXT...")
     assert crc32c(b"123456789") == 0xE3069283
-    for log_name, text_name in zip(sys.argv[1::2], sys.argv[2::2]):
-        compare(log_name, text_name)
+    for log_name, text_name in zip(sys.argv[2::2], sys.argv[3::2]):
+        compare(sys.argv[1], log_name, text_name)
 
 
 if __name__ == "__main__":

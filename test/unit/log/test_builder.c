@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <posixtrace/info.h>
 #include <stdio.h>
-#include "log/builder.h"
-#include "log/made_clock.h"
+#include "log/writer/builder.h"
+#include "log/writer/made_clock.h"
 #include "log_helpers.h"
 #include "model/sync.h"
 #include "support/run_suite.h"
@@ -172,6 +172,48 @@ START_TEST(many_threads)
         n++;
     }
     ck_assert_uint_eq(n, THREADS);
+    pt_log_reader_free(r);
+    close(fd);
+}
+END_TEST
+
+/* More than a log lists by themselves, in turns: no event is lost or out of order, and what threads
+ * recorded adds up, those included that are only in the sum. */
+START_TEST(more_threads_than_are_listed)
+{
+    enum { THREADS = 70000, EVENTS = 2 * THREADS };
+    struct pt_log_builder *b;
+    struct posixtrace_event w = { .name = "x", .thread_name = "t" };
+    struct posixtrace_thread_info t;
+    struct posixtrace_info info;
+    struct pt_log_reader *r;
+    struct pt_event e;
+    uint64_t recorded = 0, listed = 0;
+    int fd = log_file();
+
+    ck_assert_int_eq(pt_log_builder_new(&b, fd, NULL), 0);
+    for (int i = 0; i < EVENTS; i++) {
+        w.ns = i;
+        w.tid = 1 + i % THREADS;
+        if (pt_log_builder_add(b, &w) != 0)
+            ck_abort_msg("event %d was refused", i);
+    }
+    ck_assert_int_eq(pt_log_builder_finish(b), 0);
+    r = log_reader(fd);
+    for (int i = 0; i < EVENTS; i++)
+        if (pt_log_reader_next(r, &e) != 1 || e.author->tid != 1 + i % THREADS || e.ns != i)
+            ck_abort_msg("event %d is missing or another one", i);
+    ck_assert_int_eq(pt_log_reader_next(r, &e), 0);
+    ck_assert_int_eq(pt_log_reader_info(r, &info), 0);
+    ck_assert_uint_eq(info.events, EVENTS);
+    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        ck_assert_uint_eq(info.lost[c], 0);
+    for (size_t n = 0; pt_log_reader_thread(r, n, &t) == 1; n++) {
+        recorded += t.recorded;
+        listed += t.tid != 0;
+    }
+    ck_assert_uint_eq(recorded, EVENTS);
+    ck_assert_uint_gt(listed, 32768);
     pt_log_reader_free(r);
     close(fd);
 }
@@ -384,6 +426,7 @@ static void add(TCase *t)
     tcase_add_loop_test(t, same_back, 0, 3);
     tcase_add_test(t, names);
     tcase_add_test(t, many_threads);
+    tcase_add_test(t, more_threads_than_are_listed);
     tcase_add_test(t, threads_take_turns);
     tcase_add_loop_test(t, ties_take_no_room, 0, TIE_KINDS);
     tcase_add_test(t, made_clock);

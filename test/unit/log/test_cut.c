@@ -13,7 +13,9 @@
 #include <posixtrace/info.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include "log/writer_state.h"
+#include "log/writer/resume.h"
+#include "log/writer/state.h"
+#include "log/writer/writer.h"
 #include "log_helpers.h"
 #include "support/run_suite.h"
 

@@ -10,6 +10,7 @@
  */
 #include <posixtrace/info.h>
 #include "log/order.h"
+#include "log/writer/writer.h"
 #include "log_helpers.h"
 #include "support/run_suite.h"
 

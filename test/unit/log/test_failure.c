@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include "log/writer/writer.h"
 #include "log_helpers.h"
 #include "support/run_suite.h"
 

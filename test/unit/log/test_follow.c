@@ -8,8 +8,9 @@
 #include <errno.h>
 #include <posixtrace/info.h>
 #include <sys/stat.h>
-#include "log/reader_state.h"
-#include "log/writer_state.h"
+#include "log/reader/state.h"
+#include "log/writer/state.h"
+#include "log/writer/writer.h"
 #include "log_helpers.h"
 #include "support/run_suite.h"
 

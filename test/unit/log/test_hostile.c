@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* Logs that are made to cost their reader time or memory: what is counted is bounded. */
-#include "log/reader_state.h"
+#include "log/reader/state.h"
+#include "log/writer/writer.h"
 #include "log_helpers.h"
 #include "support/run_suite.h"
 

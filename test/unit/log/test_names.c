@@ -8,6 +8,7 @@
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include <posixtrace/system.h>
+#include "log/writer/writer.h"
 #include "log_helpers.h"
 #include "support/run_suite.h"
 

@@ -7,6 +7,7 @@
  */
 #include <posixtrace/attr.h>
 #include "log/order.h"
+#include "log/writer/writer.h"
 #include "log_helpers.h"
 #include "support/run_suite.h"
 

@@ -6,6 +6,7 @@
  * the logs must be the same to the byte.
  */
 #include "log/scan.h"
+#include "log/writer/writer.h"
 #include "log_helpers.h"
 #include "support/run_suite.h"
 

@@ -3,14 +3,20 @@
 /*
  * posixtrace_events_required_by() as its page describes the use: all types are filtered but
  * those.  Events are lost then; no measurement joins events of two rounds of a thread.  Nor
- * where a filter made by hand left out what marks the losses.
+ * where a filter made by hand left out what marks the losses, in a log or in a stream that is
+ * read while it is active.
  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <posixtrace/attach.h>
+#include <posixtrace/event.h>
+#include <posixtrace/info.h>
+#include <posixtrace/stream.h>
 #include "scene.h"
+#include "support/flush_log.h"
 #include "support/run_suite.h"
 
 enum { THREADS = 3, ROUNDS = 20000, FLOODS_MAX = 20, TORN_MAX = 65536 };
@@ -82,12 +88,11 @@ static void filter(trace_id_t trid, const posixtrace_metric_t *metric, bool by_h
     filter_all_but(trid, &needed);
 }
 
-/* A small stream in front of a log, flooded until it has lost something. */
-static void record(const posixtrace_metric_t *metric, int fd, bool by_hand)
+/* A small stream in front of a log. */
+static trace_id_t create(const posixtrace_metric_t *metric, int fd, bool by_hand)
 {
     trace_attr_t attr;
     trace_id_t trid;
-    unsigned floods = 0;
 
     ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
     ck_assert_int_eq(posix_trace_attr_setstreamsize(&attr, 65536), 0);
@@ -96,6 +101,15 @@ static void record(const posixtrace_metric_t *metric, int fd, bool by_hand)
     ck_assert_int_eq(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
     ck_assert_int_eq(posix_trace_attr_destroy(&attr), 0);
     filter(trid, metric, by_hand);
+    return trid;
+}
+
+/* It is flooded until it has lost something. */
+static void record(const posixtrace_metric_t *metric, int fd, bool by_hand)
+{
+    trace_id_t trid = create(metric, fd, by_hand);
+    unsigned floods = 0;
+
     ck_assert_int_eq(posix_trace_start(trid), 0);
     while (!has_lost(trid))
         ck_assert_uint_lt(++floods, FLOODS_MAX);
@@ -186,6 +200,187 @@ START_TEST(a_loss_is_seen)
 }
 END_TEST
 
+/* ---- a stream that is read while it is active ---- */
+
+enum { LIVE_SIZE = 16384, LIVE_FLOOD = 5000 };
+
+struct live {
+    trace_id_t stream, reader;
+    posixtrace_metric_run_t *run;
+    unsigned known, unknown;
+};
+
+static int own_file(void *file, const struct posixtrace_stream *s)
+{
+    memcpy(file, s->file, sizeof s->file);
+    return s->owner == getpid();
+}
+
+static int count_measured(void *context, const struct posixtrace_measurement *m)
+{
+    struct live *l = context;
+
+    l->known += !m->unknown;
+    l->unknown += m->unknown;
+    return 0;
+}
+
+static void live_begin(struct live *l, const posixtrace_metric_t *metric, int policy, bool attached)
+{
+    char file[sizeof ((struct posixtrace_stream *)0)->file];
+    trace_attr_t attr;
+
+    memset(l, 0, sizeof *l);
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamsize(&attr, LIVE_SIZE), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamfullpolicy(&attr, policy), 0);
+    ck_assert_int_eq(posix_trace_create(0, &attr, &l->stream), 0);
+    ck_assert_int_eq(posix_trace_attr_destroy(&attr), 0);
+    filter(l->stream, metric, true);
+    ck_assert_int_eq(posix_trace_start(l->stream), 0);
+    l->reader = l->stream;
+    if (attached) {
+        ck_assert_int_eq(posixtrace_stream_list(own_file, file), 1);
+        ck_assert_int_eq(posixtrace_attach(file, &l->reader), 0);
+    }
+    ck_assert_int_eq(posixtrace_metric_run_begin(&metric, 1, l->reader, count_measured, l,
+                                                 &l->run), 0);
+}
+
+static void live_take(struct live *l)
+{
+    bool more;
+
+    ck_assert_int_eq(posixtrace_metric_run_take(l->run, 0, &more), 0);
+}
+
+static void live_end(struct live *l)
+{
+    live_take(l);
+    ck_assert_int_eq(posixtrace_metric_run_end(l->run), 0);
+    posixtrace_metric_run_free(l->run);
+    if (l->reader != l->stream)
+        ck_assert_int_eq(posixtrace_detach(l->reader), 0);
+    ck_assert_int_eq(posix_trace_shutdown(l->stream), 0);
+}
+
+static void trace(trace_event_id_t id, unsigned times)
+{
+    while (times-- > 0)
+        posix_trace_event(id, &times, sizeof times);
+}
+
+/* Is not recorded; nothing in the stream says so. */
+static void stopped(struct live *l)
+{
+    ck_assert_int_eq(posix_trace_stop(l->stream), 0);
+    trace(finish, 1);
+    trace(begin, 1);
+    ck_assert_int_eq(posix_trace_start(l->stream), 0);
+}
+
+static void filtered(struct live *l)
+{
+    trace_event_set_t set;
+
+    ck_assert_int_eq(posix_trace_eventset_empty(&set), 0);
+    ck_assert_int_eq(posix_trace_eventset_add(finish, &set), 0);
+    ck_assert_int_eq(posix_trace_set_filter(l->stream, &set, POSIX_TRACE_ADD_EVENTSET), 0);
+    trace(finish, 1);
+    ck_assert_int_eq(posix_trace_set_filter(l->stream, &set, POSIX_TRACE_SUB_EVENTSET), 0);
+    trace(begin, 1);
+}
+
+/* UNTIL_FULL: the finish is in no stream; LOOP: it is overwritten. */
+static void flooded(struct live *l, int policy)
+{
+    trace(begin, policy == POSIX_TRACE_UNTIL_FULL ? LIVE_FLOOD : 0);
+    trace(finish, 1);
+    trace(begin, policy == POSIX_TRACE_LOOP ? LIVE_FLOOD : 0);
+    live_take(l);
+}
+
+/* A gap without marks hides the finish of one measurement and the start of the next.  The owner
+ * of the stream reads it, and an onlooker, which empties no full stream. */
+START_TEST(a_live_gap_without_marks_is_seen)
+{
+    int policy = _i == 6 ? POSIX_TRACE_UNTIL_FULL : POSIX_TRACE_LOOP;
+    posixtrace_metric_t *metric;
+    struct live l;
+
+    ck_assert_int_eq(posixtrace_new_user_metric("m", "flood begin", "flood finish", true, &metric),
+                     0);
+    live_begin(&l, metric, policy, _i / 3 == 1);
+    trace(begin, 1);
+    trace(finish, 1);
+    trace(begin, 1);
+    live_take(&l);
+    ck_assert_uint_eq(l.known, 1);
+    switch (_i % 3) {
+    case 1:
+        stopped(&l);
+        break;
+    case 2:
+        filtered(&l);
+        break;
+    default:
+        flooded(&l, policy);
+    }
+    trace(finish, 1);
+    live_take(&l);
+    ck_assert_uint_eq(l.known, 1);
+    ck_assert_uint_eq(l.unknown, 1);
+    trace(begin, 1);
+    trace(finish, 1);
+    trace(begin, 1);
+    trace(finish, 1);
+    live_end(&l);
+    ck_assert_uint_ge(l.known, 2);   /* what comes after the gap is known again */
+    posixtrace_metric_free(metric);
+}
+END_TEST
+
+/* The same of a log that is read while its stream floods it. */
+START_TEST(losses_of_a_log_that_grows_are_seen)
+{
+    struct posixtrace_info info;
+    posixtrace_metric_t *metric;
+    int fd = memfd_create("required", MFD_CLOEXEC), gap;
+    unsigned floods = 0;
+    struct live l = { 0 };
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(posixtrace_new_user_metric("m", "flood begin", "flood finish", true, &metric),
+                     0);
+    l.stream = create(metric, fd, true);
+    ck_assert_int_eq(posix_trace_start(l.stream), 0);
+    trace(begin, 1);
+    trace(finish, 1);
+    flush_log(l.stream);
+    ck_assert_int_eq(posix_trace_open(fd, &l.reader), 0);
+    ck_assert_int_eq(posixtrace_metric_run_begin((const posixtrace_metric_t *[]){ metric }, 1,
+                                                 l.reader, count_measured, &l, &l.run), 0);
+    live_take(&l);
+    ck_assert_uint_eq(l.known, 1);
+    while (!has_lost(l.stream))
+        ck_assert_uint_lt(++floods, FLOODS_MAX);
+    flush_log(l.stream);
+    do {
+        ck_assert_int_eq(posixtrace_follow(l.reader, &gap), 0);
+        ck_assert_int_eq(posixtrace_get_info(l.reader, &info), 0);
+    } while (info.lost[POSIXTRACE_LOST_FULL] == 0);
+    live_take(&l);
+    ck_assert_uint_eq(l.known, 1);
+    ck_assert_uint_ge(l.unknown, 1);
+    ck_assert_int_eq(posixtrace_metric_run_end(l.run), 0);
+    posixtrace_metric_run_free(l.run);
+    ck_assert_int_eq(posix_trace_close(l.reader), 0);
+    ck_assert_int_eq(posix_trace_shutdown(l.stream), 0);
+    posixtrace_metric_free(metric);
+    close(fd);
+}
+END_TEST
+
 /* Of each metric, whatever else it looks at. */
 START_TEST(marks_are_required)
 {
@@ -220,6 +415,8 @@ static void add(TCase *tc)
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, marks_are_required, 0, 2);
     tcase_add_loop_test(tc, a_loss_is_seen, 0, 2);
+    tcase_add_loop_test(tc, a_live_gap_without_marks_is_seen, 0, 7);
+    tcase_add_test(tc, losses_of_a_log_that_grows_are_seen);
 }
 
 int main(void)

@@ -67,7 +67,8 @@ def thunks(library):
 
 def judge(calls, tests, expected):
     made = calls.get("posixtrace_system_wants", 0)
-    if made != tests:
+    # The flush thread makes some, too, more of them in a slower run.
+    if not tests <= made < tests + ROUNDS / 2:
         sys.exit(f"{tests} calls made {made} tests of a gate")
     more = {name: count for name, count in calls.items()
             if count > ROUNDS / 2 and name not in expected}

@@ -13,8 +13,8 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "place/dir.h"
 #include "ring_helpers.h"
-#include "shm/dir.h"
 
 static char own[512];    /* the test's directory */
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include "page/dir_step.h"
 #include "page/page_left.h"
+#include "place/dir.h"
 #include "ring_helpers.h"
-#include "shm/dir.h"
 #include "shm/liveness.h"
 
 #define FILES 300u

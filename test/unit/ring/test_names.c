@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "shm/dir.h"
+#include "place/dir.h"
 #include <posixtrace/system.h>
 #include "page/names.h"
 #include "ring_helpers.h"

@@ -3,10 +3,12 @@
 /* The process page: bits, gates, epochs, and who comes first. */
 #include <errno.h>
 #include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include "model/set.h"
 #include "page/page.h"
+#include "place/dir.h"
 #include "ring_helpers.h"
-#include "shm/dir.h"
 
 static struct pt_page *make(uint64_t start, const char *names)
 {
@@ -224,6 +226,27 @@ START_TEST(names_in_use)
 }
 END_TEST
 
+/* In doubt they are in use: their file would be removed. */
+START_TEST(names_in_use_without_descriptors)
+{
+    struct pt_page *page = make(1, "n-here");
+    int dir = pt_dir_open(true);
+    struct rlimit old, few;
+
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &old), 0);
+    few = old;
+    for (rlim_t n = (rlim_t)dir + 1; n < (rlim_t)dir + 4; n++) {
+        few.rlim_cur = n;
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+        ck_assert(pt_page_names_in_use(dir, "n-here"));
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
+    }
+    ck_assert(!pt_page_names_in_use(dir, "n-other"));
+    close(dir);
+    pt_page_unmap(page);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_add_test(tc, two_creators_one_page);
@@ -234,6 +257,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, no_place_for_a_shadow);
     tcase_add_test(tc, revoked_once);
     tcase_add_test(tc, names_in_use);
+    tcase_add_test(tc, names_in_use_without_descriptors);
 }
 
 int main(void)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include "base/clock.h"
 #include "base/sys.h"
+#include "place/dir.h"
 #include "ring_helpers.h"
-#include "shm/dir.h"
 #include <unistd.h>
 
 /* What an attribute object asks for fits, whatever the sizes: a record of the

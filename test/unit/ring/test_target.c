@@ -16,8 +16,8 @@
 #include <unistd.h>
 #include "page/census.h"
 #include "page/target.h"
+#include "place/dir.h"
 #include "ring_helpers.h"
-#include "shm/dir.h"
 #include "shm/liveness.h"
 
 #define NOBODY 65534

@@ -13,10 +13,11 @@
 #include <posixtrace/event.h>
 #include <posixtrace/system.h>
 #include "base/clock.h"
+#include "control/control.h"
+#include "flush/cputime.h"
+#include "flush/switches.h"
 #include "source/run_time.h"
-#include "stream/lookout.h"
 #include "stream/stream.h"
-#include "stream/switches.h"
 #include "support/log_file.h"
 #include "support/refuse_call.h"
 #include "support/run_suite.h"

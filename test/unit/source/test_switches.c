@@ -18,9 +18,10 @@
 #include <posixtrace/log.h>
 #include <posixtrace/system.h>
 #include "base/clock.h"
+#include "control/control.h"
+#include "flush/switch_thread.h"
+#include "flush/switches.h"
 #include "stream/stream.h"
-#include "stream/switch_thread.h"
-#include "stream/switches.h"
 #include "support/log_file.h"
 #include "support/run_suite.h"
 
@@ -255,8 +256,32 @@ START_TEST(seen_twice)
     put(PT_SWITCH_OUT, 100001, 4, 7);
     ck_assert_int_eq(pt_stream_destroy(s, 0), 0);
     f = look(fd, 100001, NULL);
-    ck_assert_uint_eq(f.switches, 11);
+    ck_assert_uint_eq(f.switches, 12);   /* its end is one */
     ck_assert_uint_eq(f.last_value, 3);
+    close(fd);
+}
+END_TEST
+
+/* A main thread, or one that is killed, has no thread_end: its last switch ends its time on the
+ * processor, and comes from its end, as the kernel reports none then. */
+START_TEST(leaves_the_processor_at_its_end)
+{
+    int fd = log_file();
+    struct pt_stream *s = make(fd, POSIX_TRACE_FLUSH, 1 << 16);
+
+    ck_assert_int_eq(pt_stream_start(s, 0), 0);
+    put(PT_SWITCH_IN, 100001, 5, 0);
+    put(PT_SWITCH_ENDED, 100001, 5, 0);
+    put(PT_SWITCH_ENDED, 100001, 6, 0);   /* of no thread now */
+    put(PT_SWITCH_IN, 100002, 7, 0);
+    put(PT_SWITCH_OUT, 100002, 7, 0);
+    put(PT_SWITCH_ENDED, 100002, 8, 0);   /* it runs no more */
+    put(PT_SWITCH_ENDED, 100003, 9, 0);   /* never seen */
+    ck_assert_int_eq(pt_stream_destroy(s, 0), 0);
+    ck_assert_uint_eq(look(fd, 100001, NULL).switches, 2);
+    ck_assert_uint_eq(look(fd, 100001, NULL).last_value, 5);
+    ck_assert_uint_eq(look(fd, 100002, NULL).switches, 2);
+    ck_assert_uint_eq(look(fd, 100003, NULL).switches, 0);
     close(fd);
 }
 END_TEST
@@ -648,6 +673,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, not_what_is_filtered);
     tcase_add_test(t, an_expression_looks_at_them);
     tcase_add_test(t, seen_twice);
+    tcase_add_test(t, leaves_the_processor_at_its_end);
     tcase_add_test(t, named_by_the_source);
     tcase_add_test(t, named_in_a_later_round);
     tcase_add_loop_test(t, named_after_the_end, 0, 2);

@@ -7,10 +7,10 @@
  * counted, and end again.
  */
 #include <string.h>
+#include "consumer/balance.h"
 #include "ring_helpers.h"
 #include "shm/pool.h"
 #include "shm/slot.h"
-#include "stream/balance.h"
 
 uint32_t __real_pt_slot_count(struct pt_seg *seg);
 uint32_t __wrap_pt_slot_count(struct pt_seg *seg);

@@ -19,10 +19,10 @@
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
 #include <trace.h>
-#include "shm/dir.h"
+#include "consumer/checkpoint.h"
+#include "flush/thread.h"
+#include "place/dir.h"
 #include "shm/slot.h"
-#include "stream/books.h"
-#include "stream/flush.h"
 #include "stream/handle.h"
 #include "stream/stream.h"
 #include "support/log_file.h"

@@ -13,8 +13,8 @@
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include "base/clock.h"
+#include "process/self.h"
 #include "stream/handle.h"
-#include "stream/self.h"
 #include "support/flush_log.h"
 #include "support/run_suite.h"
 

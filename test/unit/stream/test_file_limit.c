@@ -18,14 +18,14 @@
 #include <unistd.h>
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
-#include "api/self_record_log.h"
 #include "base/sys.h"
+#include "consumer/tombstone.h"
 #include "page/census.h"
 #include "page/dir_step.h"
+#include "place/dir.h"
+#include "place/place.h"
 #include "ring_helpers.h"
-#include "shm/dir.h"
-#include "shm/place.h"
-#include "stream/tombstone.h"
+#include "startup/self_record_log.h"
 #include "support/stream_inside.h"
 
 enum { FILES = 300 };   /* more than a step reads, and than a first look for segments */

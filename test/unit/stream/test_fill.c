@@ -20,7 +20,8 @@
 #include <unistd.h>
 #include <posixtrace/event.h>
 #include <posixtrace/stream.h>
-#include "stream/fill.h"
+#include "control/fill.h"
+#include "shm/attention.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
 #include "support/valgrind.h"

@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include <posixtrace/attach.h>
 #include <posixtrace/stream.h>
+#include "flush/thread.h"
 #include "shm/segment.h"
-#include "stream/flush.h"
 #include "stream/handle.h"
 #include "stream/stream.h"
 #include "support/run_suite.h"

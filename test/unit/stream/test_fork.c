@@ -17,7 +17,7 @@
 #include <posixtrace/info.h>
 #include <trace.h>
 #include <urcu/urcu-bp.h>
-#include "stream/fork.h"
+#include "process/fork.h"
 #include "support/need.h"
 
 enum { HANG_S = 20, EVENTS = 100 };

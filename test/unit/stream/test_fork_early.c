@@ -10,10 +10,10 @@
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "stream/lane.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
 #include "support/valgrind.h"
+#include "writer/writer.h"
 
 enum { TYPE = POSIX_TRACE_UNNAMED_USER_EVENT, EVENTS = 10, LONG = 2 * PT_EVENT_INLINE };
 

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "stream/thread.h"
+#include "process/thread.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
 #include "support/valgrind.h"

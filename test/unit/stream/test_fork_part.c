@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include "stream/thread.h"
+#include "process/thread.h"
 #include "support/limit_space.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"

@@ -16,12 +16,12 @@
 #include <posixtrace/stream.h>
 #include "base/clock.h"
 #include "shm/slot.h"
+#include "stream/control_lock.h"
 #include "stream/handle.h"
-#include "stream/lane.h"
-#include "stream/steer.h"
 #include "support/chunk_holders.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
+#include "writer/writer.h"
 
 enum { TOGGLES_MAX = 200 };
 

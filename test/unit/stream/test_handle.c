@@ -48,7 +48,7 @@ static struct pair *open_one(void)
         fail("no memory");
     s->kind = PT_STREAM_RECORDED;
     s->instance = pt_self_instance();
-    s->fd = p->mark = (int)pt_add_seqcst(&marks, 1u) + 1;
+    s->file.fd = p->mark = (int)pt_add_seqcst(&marks, 1u) + 1;
     if (pt_handle_add(s, &p->trid) != 0)
         fail("no handle");
     p->older = pt_load_relaxed(&all);
@@ -61,11 +61,11 @@ static void close_one(struct pair *p)
 {
     struct pt_stream *s = pt_handle_remove(p->trid, PT_STREAM_RECORDED);
 
-    if (!s || s->fd != p->mark)
+    if (!s || s->file.fd != p->mark)
         fail("removed another stream");
     if (pt_handle_get(p->trid, PT_STREAM_RECORDED))
         fail("found after it was removed");
-    s->fd = -1;
+    s->file.fd = -1;
     free(s);
 }
 
@@ -82,7 +82,7 @@ static void *look(void *arg)
         for (unsigned i = next_random(&seed) % 4; p && i < 4; i++) {
             struct pt_stream *s = pt_handle_get(p->trid, PT_STREAM_RECORDED);
 
-            if (s && s->fd != p->mark)
+            if (s && s->file.fd != p->mark)
                 fail("got another stream, or one that is gone");
             if (s)
                 pt_handle_put(s);

@@ -15,11 +15,11 @@
 #include <unistd.h>
 #include <posixtrace/filter.h>
 #include <trace.h>
+#include "process/filter_callback.h"
+#include "process/join.h"
+#include "process/thread.h"
 #include "shm/liveness.h"
 #include "stream/handle.h"
-#include "stream/handler.h"
-#include "stream/heir.h"
-#include "stream/thread.h"
 #include "support/run_suite.h"
 
 enum { BYTES = 4096, FIRST = 8192, GUARDED = (FIRST - 4800) / 8 };

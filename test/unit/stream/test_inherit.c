@@ -18,9 +18,9 @@
 #include <unistd.h>
 #include <posixtrace/stream.h>
 #include <trace.h>
+#include "process/inherit.h"
 #include "shm/liveness.h"
 #include "stream/handle.h"
-#include "stream/inherit.h"
 #include "support/image.h"
 #include "support/run_suite.h"
 

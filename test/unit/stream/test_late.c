@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <trace.h>
-#include "stream/thread.h"
+#include "process/thread.h"
 #include "support/run_suite.h"
 
 enum { PAGE = 4096 };

@@ -19,9 +19,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "directory/log_fate.h"
 #include "log/format.h"
 #include "page/log_folder.h"
-#include "process/log_fate.h"
 #include "shm/liveness.h"
 #include "support/run_suite.h"
 

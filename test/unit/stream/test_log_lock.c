@@ -23,8 +23,8 @@
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
 #include <trace.h>
-#include "shm/dir.h"
-#include "stream/log_lock.h"
+#include "log/writer/lock.h"
+#include "place/dir.h"
 #include "support/run_suite.h"
 
 static char path[64];
@@ -386,7 +386,7 @@ START_TEST(not_a_writer)
     ck_assert_int_eq(kill(writer, SIGKILL), 0);
     ck_assert_int_eq(waitpid(writer, &status, 0), writer);
     ck_assert_int_eq(flock(other, LOCK_EX | LOCK_NB), 0);
-    ck_assert_int_eq(pt_log_byte_take(other, PT_LOG_BYTE_RECOVERY), 0);
+    ck_assert_int_eq(pt_log_byte_take(other, PT_LOG_BYTE_RECOVERY, PT_LOG_OF_DESCRIPTION), 0);
     check_end(trid, POSIXTRACE_END_CUT);
     ck_assert_int_eq(posix_trace_close(trid), 0);
     kill(child, SIGKILL);

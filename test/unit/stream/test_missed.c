@@ -9,10 +9,10 @@
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
 #include <trace.h>
+#include "consumer/collect.h"
 #include "ring_helpers.h"
 #include "shm/missed.h"
 #include "stream/handle.h"
-#include "stream/round.h"
 #include "support/chunk_holders.h"
 #include "support/log_file.h"
 

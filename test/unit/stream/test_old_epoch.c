@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "stream/self.h"
+#include "process/self.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
 

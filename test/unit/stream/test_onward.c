@@ -18,11 +18,11 @@
 #include <posixtrace/event.h>
 #include <posixtrace/stream.h>
 #include "shm/pool.h"
-#include "stream/event.h"
-#include "stream/lane.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
 #include "support/valgrind.h"
+#include "writer/event.h"
+#include "writer/writer.h"
 
 enum { EVENTS = 5000, CHILDS = 3, SMALL = 65536, LARGE = 4 << 20 };
 

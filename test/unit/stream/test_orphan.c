@@ -13,9 +13,9 @@
 #include <posixtrace/stream.h>
 #include <trace.h>
 #include "page/page_left.h"
-#include "shm/dir.h"
+#include "place/dir.h"
+#include "process/self.h"
 #include "stream/handle.h"
-#include "stream/self.h"
 #include "support/need.h"
 
 enum { HANG_S = 30 };

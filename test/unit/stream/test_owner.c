@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <posixtrace/stream.h>
 #include <trace.h>
-#include "stream/self.h"
+#include "process/self.h"
 #include "support/run_suite.h"
 
 #define HANG_S 60u

@@ -24,12 +24,13 @@
 #include <posixtrace/environment.h>
 #include <posixtrace/stream.h>
 #include <trace.h>
+#include "base/sys.h"
 #include "shm/segment.h"
 #include "stream/handle.h"
-#include "stream/lane.h"
 #include "support/need.h"
 #include "support/refuse_call.h"
 #include "support/run_suite.h"
+#include "writer/writer.h"
 
 enum { EVENTS = 5, HANG_S = 60, NOBODY = 65534 };
 #define IMAGE "image"
@@ -66,7 +67,7 @@ static int trace_without_rights(void)
     NEED(clearenv() == 0);
     NEED(pthread_create(&thread, NULL, trace_unnamed, NULL) == 0);
     NEED(pthread_join(thread, NULL) == 0);
-    NEED(pt_lane_barrier_works());
+    NEED(pt_barrier_works());
     return 0;
 }
 

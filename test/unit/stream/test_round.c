@@ -9,11 +9,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "consumer/collect.h"
 #include "log/types.h"
 #include "ring_helpers.h"
 #include "shm/pool.h"
 #include "shm/slot.h"
-#include "stream/round.h"
 
 enum { WRITERS = 3, CHUNKS = 40, EVENTS_MAX = 8000, TIME_MAX = 1 << 20 };
 

@@ -23,7 +23,7 @@
 #include <posixtrace/attach.h>
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
-#include "stream/self.h"
+#include "process/self.h"
 #include "support/log_file.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"

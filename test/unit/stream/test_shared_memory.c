@@ -25,10 +25,10 @@
 #include <trace.h>
 #include "base/atomics.h"
 #include "base/sys.h"
+#include "process/thread.h"
 #include "shm/liveness.h"
 #include "shm/slot.h"
 #include "stream/handle.h"
-#include "stream/thread.h"
 #include "support/need.h"
 #include "support/valgrind.h"
 

@@ -20,7 +20,7 @@
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
 #include <trace.h>
-#include "shm/dir.h"
+#include "place/dir.h"
 #include "shm/segment.h"
 #include "support/limit_space.h"
 #include "support/need.h"

@@ -14,8 +14,8 @@
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
 #include "shm/start_filter.h"
+#include "stream/control_lock.h"
 #include "stream/handle.h"
-#include "stream/steer.h"
 #include "support/flush_log.h"
 #include "support/log_file.h"
 #include "support/run_suite.h"

@@ -14,11 +14,12 @@
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
 #include "base/clock.h"
+#include "consumer/consumer.h"
+#include "shm/attention.h"
 #include "stream/handle.h"
-#include "stream/lane.h"
-#include "stream/live.h"
 #include "stream/stream.h"
 #include "support/run_suite.h"
+#include "writer/writer.h"
 
 static trace_event_id_t tick;
 static uint64_t made;

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "stream/switch_thread.h"
+#include "flush/switch_thread.h"
 #include "support/run_suite.h"
 
 enum { PID = 0x7ffffff0, TID = 0x7ffffff1, OTHER = 0x7ffffff2 };   /* no thread has these */

@@ -17,7 +17,8 @@
 #include <posixtrace/info.h>
 #include <posixtrace/system.h>
 #include "base/sys.h"
-#include "stream/thread_name.h"
+#include "consumer/thread_names.h"
+#include "process/thread_name.h"
 #include "support/flush_log.h"
 #include "support/log_file.h"
 #include "support/run_suite.h"

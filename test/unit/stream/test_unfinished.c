@@ -28,9 +28,9 @@
 #include <posixtrace/log.h>
 #include <posixtrace/stream.h>
 #include <trace.h>
+#include "consumer/tombstone.h"
 #include "log/format.h"
-#include "shm/dir.h"
-#include "stream/tombstone.h"
+#include "place/dir.h"
 #include "support/flush_log.h"
 #include "support/run_suite.h"
 
@@ -415,7 +415,7 @@ START_TEST(completed_elsewhere)
 }
 END_TEST
 
-/* The same, where the next program that traces or lists settles what is left. */
+/* The same, where the next program that traces or lists settles the rest. */
 START_TEST(completed_elsewhere_and_settled)
 {
     const struct kind *k = &elsewhere[_i];
@@ -438,11 +438,60 @@ START_TEST(completed_elsewhere_and_settled)
 }
 END_TEST
 
-/* Settled by a process that has no descriptor left at some moment: it says so or leaves the
- * rest to the next one, and nothing is lost. */
+static uint64_t read_more(trace_id_t trid)
+{
+    struct posix_trace_event_info info;
+    int unavailable, gap;
+    uint64_t n = 0;
+    size_t len;
+
+    ck_assert_int_eq(posixtrace_follow(trid, &gap), 0);
+    ck_assert_int_eq(gap, 0);
+    for (;; n++) {
+        ck_assert_int_eq(posix_trace_getnext_event(trid, &info, NULL, 0, &len, &unavailable), 0);
+        if (unavailable)
+            return n;
+    }
+}
+
+/* A reader that follows such a log gets the rest when the segment is found, in memory or
+ * recovered. */
+START_TEST(completed_elsewhere_and_followed)
+{
+    struct posixtrace_recover_report report;
+    struct posixtrace_info info;
+    int fd = make_log(&elsewhere[_i / 2]);
+    uint64_t alone, rest;
+    trace_id_t trid;
+
+    hide_segments(true);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    alone = read_more(trid);
+    ck_assert_uint_gt(alone, 0);
+    ck_assert_uint_eq(read_more(trid), 0);
+    hide_segments(false);
+    if (_i % 2) {
+        ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+        ck_assert(report.segment_found);
+    }
+    rest = read_more(trid);
+    ck_assert_uint_gt(rest, 0);
+    ck_assert_uint_eq(read_more(trid), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_uint_eq(alone + rest, info.events);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    check_sum(&elsewhere[_i / 2], fd, true);
+    close(fd);
+}
+END_TEST
+
+/* Settled, or removed by force, by a process that has no descriptor left at some moment: it says
+ * so or leaves the rest to the next one, and nothing is lost. */
 START_TEST(settled_without_descriptors)
 {
-    const struct kind *k = &elsewhere[_i];
+    const struct kind *k = &elsewhere[_i % ELSEWHERE];
+    int force = _i / ELSEWHERE;
     char path[] = "/tmp/posixtrace-unfinished.XXXXXX";
     int fd = make_log_in(k, mkostemp(path, O_CLOEXEC));
     struct rlimit old, few;
@@ -453,7 +502,7 @@ START_TEST(settled_without_descriptors)
     for (rlim_t n = (rlim_t)fd + 1; n < (rlim_t)fd + 14; n++) {
         few.rlim_cur = n;
         ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
-        posixtrace_stream_reap(0, &removed, &kept);
+        posixtrace_stream_reap(force, &removed, &kept);
         ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
         check_sum(k, fd, false);
     }
@@ -474,7 +523,8 @@ static void add_tests(TCase *t)
     tcase_add_test(t, followed);
     tcase_add_loop_test(t, completed_elsewhere, 0, ELSEWHERE);
     tcase_add_loop_test(t, completed_elsewhere_and_settled, 0, ELSEWHERE);
-    tcase_add_loop_test(t, settled_without_descriptors, 0, ELSEWHERE);
+    tcase_add_loop_test(t, completed_elsewhere_and_followed, 0, 4);
+    tcase_add_loop_test(t, settled_without_descriptors, 0, 2 * ELSEWHERE);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What root takes from a worker (tools/apart.h): a log is taken in pieces of any length, and
+ * What root takes from a worker (tools/apart/apart.h): a log is taken in pieces of any length, and
  * what is none is refused at its place; and root waits neither for a worker that is stopped nor
  * for a log that takes nothing.
  */
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "apart.h"
+#include "apart/apart.h"
 #include "support/run_suite.h"
 
 enum { HEADER = 4096, DATA = 1, ROUND = 4, END = 6 };

@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "new_folder.h"
+#include "system/new_folder.h"
 #include "support/run_suite.h"
-#include "tool.h"
+#include "common/tool.h"
 
 /* What the tool would say. */
 static char said[300];

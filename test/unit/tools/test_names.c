@@ -3,7 +3,7 @@
 /* The tool's list of system events is the library's, but for those that metrics never get. */
 #include <check.h>
 #include <string.h>
-#include "metrics_names.h"
+#include "metrics/metrics_names.h"
 #include "model/event.h"
 #include "support/run_suite.h"
 

@@ -7,7 +7,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
-#include "rta.h"
+#include "rta/rta.h"
 #include "support/run_suite.h"
 
 #define MS 1000000

@@ -3,12 +3,12 @@
 /*
  * Best Trace Format: what its reader, writer and checker share.
  *
- *   btf_words.c  entity types, actions, who may cause them, in which version
+ *   btf_vocabulary.c  entity types, actions, who may cause them, in which version
  *   btf_lines.c  lines of a file, parameters, mappings, fields of an event
  *   btf_names.c  entities by name, bounded
  *   btf_read.c   import; btf_read_events.c: what lines become; btf_order.c: sorting
  *   btf_jobs.c   processes as threads, with system events
- *   btf_write.c  export; btf_write_types.c: what types become; btf_out.c: lines
+ *   btf_write.c  export; btf_write_types.c: what types become; btf_output.c: lines
  *   btf_tasks.c  threads as processes
  *   btf_check.c  the rules; btf_states.c: state machines
  *

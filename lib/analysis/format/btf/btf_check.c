@@ -70,7 +70,7 @@ static void check_parameter(struct pt_btf_check *c, char *text)
     if (again)
         FIND_LINE(c, "#%s a second time", h.name);
     else if (c->events)
-        FIND_LINE(c, "#%s stands behind the first event", h.name);
+        FIND_LINE(c, "#%s stands after the first event", h.name);
     /* The last one counts, as for other readers. */
     if (h.kind == PT_BTF_VERSION && !c->events)
         take_version(c);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* See btf_words.h. */
+/* See btf_vocabulary.h. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include "analysis/format/btf/btf_words.h"
+#include "analysis/format/btf/btf_vocabulary.h"
 
 static const char *const pairs[][2] = {
     { "begin", "end" }, { "start", "end" }, { "start", "stop" }, { "start", "done" },

@@ -65,7 +65,7 @@ struct pt_btf_writer {
     size_t   used;
 };
 
-/* ---- btf_out.c ---- */
+/* ---- btf_output.c ---- */
 
 void pt_btf_flush(struct pt_btf_writer *w);
 /* Of at most PT_BTF_LINE_MAX bytes with all names; note may be NULL.  Nothing, where the

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <posixtrace/system.h>
-#include "analysis/format/btf/btf_words.h"
+#include "analysis/format/btf/btf_vocabulary.h"
 #include "analysis/format/btf/btf_write.h"
 
 /* ---- events of the program ---- */
@@ -210,7 +210,7 @@ static bool write_event(struct pt_btf_export *x, const struct posixtrace_event *
     bool of_thread = !is_control(e) && (e->tid != 0 || e->thread_id != 0);
 
     if (type->use == PT_BTF_A_PARAMETER) {
-        pt_btf_again_parameter(x, e);
+        pt_btf_passthrough_parameter(x, e);
         return true;
     }
     if (!x->began)
@@ -221,7 +221,7 @@ static bool write_event(struct pt_btf_export *x, const struct posixtrace_event *
     else
         x->w.time = e->ns - x->w.base;
     if (type->use == PT_BTF_A_LINE || type->use == PT_BTF_LINE_OTHER)
-        return pt_btf_again_line(x, e, type->use == PT_BTF_LINE_OTHER);
+        return pt_btf_passthrough_line(x, e, type->use == PT_BTF_LINE_OTHER);
     if (x->from_btf && e->id >= POSIXTRACE_SWITCH_IN && e->id <= POSIXTRACE_SIGNAL_END)
         return true;
     if (!of_thread)

@@ -36,7 +36,7 @@ struct pt_btf_type_use *pt_btf_type_of(struct pt_btf_export *x, const struct pos
 /* Writes the header; ns: of the first event. */
 void pt_btf_begin(struct pt_btf_export *x, int64_t ns);
 /* Of a file that was imported: a parameter, and a line; false: not what an import writes. */
-void pt_btf_again_parameter(struct pt_btf_export *x, const struct posixtrace_event *e);
-bool pt_btf_again_line(struct pt_btf_export *x, const struct posixtrace_event *e, bool other);
+void pt_btf_passthrough_parameter(struct pt_btf_export *x, const struct posixtrace_event *e);
+bool pt_btf_passthrough_line(struct pt_btf_export *x, const struct posixtrace_event *e, bool other);
 
 #endif

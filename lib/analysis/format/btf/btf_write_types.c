@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 #include <posixtrace/system.h>
-#include "analysis/format/btf/btf_words.h"
+#include "analysis/format/btf/btf_vocabulary.h"
 #include "analysis/format/btf/btf_write.h"
 
 /* Whether the stream has a type of that name. */

@@ -4,8 +4,8 @@
  * Chrome's trace event format (docs/formats/chrome.md): a JSON object, one event a line.
  *
  * Times are microseconds with three digits.  Readers make doubles of them, which have no
- * room for nanoseconds since 1970, so they count from the first event; the time of that one
- * is told in otherData.
+ * room for nanoseconds since 1970, so they count from the first event; otherData has the time
+ * of that one.
  *
  * Flows have a first arrow, further ones and, if the user says which, a last one.  Which
  * values have begun is kept in a table of fixed size.
@@ -117,7 +117,7 @@ static struct flow *flow_of(struct chrome *c, uint64_t id, bool *known)
     *known = false;
     if (f->used)
         pt_job_note(c->job, PT_TL_NOTE_BACK_END, "more flows at once than are remembered: flow "
-                    "%#llx is shown in two parts if it goes on", (unsigned long long)f->id);
+                    "%#llx is shown in two parts if it continues", (unsigned long long)f->id);
     return f;
 }
 
@@ -321,7 +321,7 @@ static const struct pt_tl_ops ops = {
     put_first, put_track, put_begin, put_end, put_instant, put_counter, put_run, put_lost
 };
 
-/* Who has a processor now has it to the end. */
+/* A thread that has a processor now has it to the end. */
 static void finish(struct chrome *c)
 {
     int64_t end = c->last;

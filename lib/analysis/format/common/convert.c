@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* posixtrace_export and _import: check what is asked, then let the format work. */
+/* posixtrace_export and _import: check the arguments, then let the format work. */
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -143,7 +143,7 @@ bool pt_job_describe(struct pt_job *job, const char *event_name, const char *des
     return !error || error == EEXIST;
 }
 
-/* What stands behind the name in "name=value" or "name"; NULL: another name. */
+/* The value in "name=value", "" for "name"; NULL: another name. */
 static const char *value_of(const char *option, const char *name)
 {
     size_t length = strlen(name);

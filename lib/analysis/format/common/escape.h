@@ -23,8 +23,8 @@ enum { PT_ESCAPE_MAX = 12 };   /* bytes that one character becomes at most */
 enum pt_escape { PT_ESCAPE_TEXT, PT_ESCAPE_JSON, PT_ESCAPE_CSV };
 
 /* Writes the character at the front of length > 0 bytes to to, which has room for
- * PT_ESCAPE_MAX; returns the end, *taken how many bytes it was made of.  ascii: what is
- * not ASCII is escaped. */
+ * PT_ESCAPE_MAX; returns the end, *taken how many bytes it was made of.  ascii: all
+ * other characters are escaped. */
 char *pt_escape_one(char *to, const uint8_t *at, size_t length, enum pt_escape style, bool ascii,
                     size_t *taken);
 

@@ -17,7 +17,7 @@ struct out {
     bool   json, ascii;
 };
 
-/* A piece that is written whole or not at all, and nothing behind one that was not. */
+/* A piece that is written whole or not at all, and nothing after one that was not. */
 static void put_piece(struct out *o, const char *piece, size_t length)
 {
     if (o->stored == o->length && o->length + length < o->size) {

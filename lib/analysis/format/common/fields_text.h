@@ -6,7 +6,7 @@
 
 #include <posixtrace/typed.h>
 
-/* ascii: what is not is escaped. */
+/* ascii: all other characters are escaped. */
 size_t pt_fields_write(const posixtrace_layout_t *layout, const void *data, size_t len,
                        bool json, bool ascii, char *to, size_t size);
 

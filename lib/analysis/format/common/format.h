@@ -24,7 +24,7 @@ struct pt_job {
     struct posixtrace_event *ahead;      /* export: events that were read together */
     size_t ahead_room, ahead_count, ahead_at;
     int  error;                          /* the first one; 0 */
-    uint64_t notes[8];                   /* of each kind that were told */
+    uint64_t notes[8];                   /* of each kind that were reported */
 };
 
 /* All return 0 or a positive errno, having called pt_job_fail(). */
@@ -46,7 +46,7 @@ int pt_job_next(struct pt_job *job, struct posixtrace_event *event);
 bool pt_job_losses(const struct pt_job *job, uint64_t lost[PT_JOB_CAUSES]);
 uint64_t pt_job_lost(const struct pt_job *job);
 /* An event was not carried over.  The first of a kind (0 to 7, the format's own) are
- * told with why; NULL: only counted. */
+ * reported with why; NULL: only counted. */
 void pt_job_left_out(struct pt_job *job, unsigned kind, const char *why, ...)
     __attribute__((format(printf, 3, 4)));
 /* Something worth telling that costs no event. */

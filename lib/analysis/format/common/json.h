@@ -49,9 +49,9 @@ void pt_json_unsigned(struct pt_json *j, uint64_t v);
 void pt_json_signed(struct pt_json *j, int64_t v);
 /* A string "0x1f". */
 void pt_json_hex(struct pt_json *j, uint64_t v);
-/* A short form that reads back as the same number; what is none as a string. */
+/* A short form that reads back as the same number; NaN and infinities as strings. */
 void pt_json_float(struct pt_json *j, double d, unsigned bits);
-/* Microseconds with three digits behind the point. */
+/* Microseconds with three digits after the point. */
 void pt_json_microseconds(struct pt_json *j, int64_t ns);
 /* In quotes; a byte that is not UTF-8 becomes the character of that number. */
 void pt_json_string(struct pt_json *j, const void *bytes, size_t length);

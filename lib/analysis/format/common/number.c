@@ -86,7 +86,7 @@ static bool has_decimals(double value, double scale, unsigned bits, double *n)
 }
 
 /* The least such k, up to 17; false: there is none.  Most numbers that programs trace have
- * few decimals: six are tried at once, and what is 0 at their end taken away.  No other number
+ * few decimals: six are tried at once, and trailing zeros removed.  No other number
  * of up to 15 digits reads back as the same double. */
 __attribute__((noinline))   /* see rounding.h */
 static bool find_decimals(double value, unsigned bits, uint64_t *number, unsigned *decimals)

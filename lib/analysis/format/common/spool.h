@@ -3,7 +3,7 @@
 /*
  * Inputs that are not in order of time: an external sort by keys.
  *
- * A log is in order of time, so an import sorts what is not.  Memory holds a key of 16 bytes
+ * A log is in order of time, so an import sorts other inputs.  Memory holds a key of 16 bytes
  * for each item, its time and its place; the items stay in a file.  That is the input itself
  * where an item can be parsed again by its place alone (rows_import.c), else a spool: records
  * in a temporary file (btf_order.c, ctf_merge.c).  Items of equal time keep the order of the
@@ -24,7 +24,7 @@ struct pt_job;
 
 /* 0, or a positive errno; here and below. */
 int pt_temporary_file(FILE **file);
-/* What is left of from, in a temporary file that is at its start. */
+/* The rest of from, in a temporary file that is at its start. */
 int pt_temporary_copy(FILE *from, FILE **copy);
 /* The input itself, if it can be positioned, else a copy, which is to be closed. */
 int pt_temporary_input(FILE *from, FILE **file);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the character at the front, of which length, at least 1, are there; 0: none.
+/* Bytes of the character at the front of length bytes, at least 1; 0: there is no valid one.
  * Strictly as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. */
 static inline size_t pt_utf8_decode(const uint8_t *at, size_t length, uint32_t *value)
 {

@@ -174,7 +174,7 @@ static bool parse(const char *line, size_t length, struct pt_row *to,
         return false;
     pt_scan_space(&s);
     if (s.at != s.end)
-        return pt_scan_fail(&s, "the end of the line behind the object");
+        return pt_scan_fail(&s, "the end of the line after the object");
     return pt_row_complete(&s, seen);
 }
 

@@ -56,7 +56,7 @@ void pt_lines_close(struct pt_lines *l)
     free(l->window);
 }
 
-/* What a signal interrupts goes on, or has ended. */
+/* A read that a signal interrupts continues, or has ended. */
 static size_t read_some(struct pt_lines *l, size_t wanted)
 {
     char *to = l->window + l->filled;
@@ -70,7 +70,7 @@ static size_t read_some(struct pt_lines *l, size_t wanted)
     return got;
 }
 
-/* Reads on behind the window: number of bytes, 0 at the end, or -errno. */
+/* Reads more after the window: number of bytes, 0 at the end, or -errno. */
 static ssize_t fill(struct pt_lines *l)
 {
     off_t at = l->window_at + (off_t)l->filled;
@@ -134,7 +134,7 @@ static char *find_end(struct pt_lines *l, size_t *looked, bool *open)
     return NULL;
 }
 
-/* The line at l->next, which lies in the window or just behind it. */
+/* The line at l->next, which lies in the window or just after it. */
 static int line_here(struct pt_lines *l, const char **line, size_t *length)
 {
     size_t begin = (size_t)(l->next - l->window_at), looked = begin;
@@ -178,7 +178,7 @@ int pt_lines_rewind(struct pt_lines *l, bool ended)
     if (ended)
         l->limit = l->next;
     if (l->piped) {
-        /* What was not read lies behind a fault and is not wanted. */
+        /* The unread rest lies after a fault and is not wanted. */
         if (fflush(l->spool) != 0)
             return errno;
         l->file = l->spool;

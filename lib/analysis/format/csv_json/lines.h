@@ -20,11 +20,11 @@
 enum { PT_LINE_MAX = 8 << 20 };
 
 struct pt_lines {
-    FILE    *file;        /* what is read now: the input, or the copy */
+    FILE    *file;        /* the file to read now: the input, or the copy */
     FILE    *spool;       /* the copy, or NULL */
     off_t    start;       /* where the first line begins */
-    off_t    next;        /* offset of the line behind the one returned last */
-    off_t    limit;       /* nothing behind it is read; -1: none */
+    off_t    next;        /* offset of the line after the one returned last */
+    off_t    limit;       /* nothing after it is read; -1: none */
     uint64_t number;      /* of the line returned last, from 1 */
     uint64_t within;      /* newlines inside of it */
     bool     quotes;      /* a newline between quotes does not end a line */

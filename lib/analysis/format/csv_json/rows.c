@@ -173,7 +173,7 @@ static const struct cell *thread_cell(posixtrace_rows_t *r, const struct posixtr
     return &t->cell;
 }
 
-/* The fields at r->line + used, and *used behind them. */
+/* The fields at r->line + used, and *used after them. */
 static bool put_fields(posixtrace_rows_t *r, const posixtrace_layout_t *layout,
                        const struct posixtrace_event *e, size_t *used)
 {

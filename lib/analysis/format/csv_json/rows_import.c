@@ -8,7 +8,7 @@
  * are sorted: time and place of each are noted (16 bytes a line), sorted by time with equal
  * times in the order of the input, and fetched in that order.
  *
- * A fault ends what is read: what stands before it is added, and the fault is told.
+ * A fault ends the reading: the lines before it are added, and the fault is reported.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ struct import {
     struct pt_lines lines;
     struct pt_row *row;
     bool head;                /* the next line is the first */
-    /* How reading ended: 0, or a fault, told by tell_fault(). */
+    /* How reading ended: 0, or a fault, reported by tell_fault(). */
     int fault;
     struct pt_scan_error error;
 };

@@ -51,7 +51,7 @@ struct pt_row_reader {
                   struct pt_scan_error *error);
     /* Only the time of a line in the form that export writes; false: it takes parse(). */
     bool (*time)(const char *line, size_t length, const struct pt_row *row, int64_t *ns);
-    bool quotes;              /* lines go on between quotes */
+    bool quotes;              /* lines continue between quotes */
 };
 
 extern const struct pt_row_reader pt_row_jsonl, pt_row_csv;
@@ -72,7 +72,7 @@ void pt_row_clear(struct pt_row *row);
 bool pt_row_number(struct pt_scan *s, enum pt_row_member member, struct pt_row *to);
 /* Says that there is nothing in the name that begins there; false. */
 bool pt_row_no_name(struct pt_scan *s, const char *begin);
-/* "123" and the stop behind it, as the time of a line. */
+/* "123" and the stop after it, as the time of a line. */
 bool pt_row_quick_time(const char *at, const char *end, int64_t *ns);
 /* Whether all that is needed was seen (a bit for each member). */
 bool pt_row_complete(struct pt_scan *s, unsigned seen);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* Strings and numbers; see scan.h.  scan_skip.c passes over what nobody wants. */
+/* Strings and numbers; see scan.h.  scan_skip.c skips unneeded values. */
 #include <string.h>
 #include "analysis/format/common/escape.h"
 #include "analysis/format/csv_json/scan.h"
@@ -48,7 +48,7 @@ static unsigned hex_value(char digit)
     return one_more[(uint8_t)digit] - 1u;
 }
 
-/* The four digits behind \u. */
+/* The four digits after \u. */
 static bool read_unit(struct pt_scan *s, uint32_t *unit)
 {
     *unit = 0;
@@ -56,13 +56,13 @@ static bool read_unit(struct pt_scan *s, uint32_t *unit)
         unsigned digit = s->at < s->end ? hex_value(*s->at) : 16;
 
         if (digit > 15)
-            return pt_scan_fail(s, "four hexadecimal digits behind \\u");
+            return pt_scan_fail(s, "four hexadecimal digits after \\u");
         *unit = *unit << 4 | digit;
     }
     return true;
 }
 
-/* \uXXXX, the cursor behind the u: a character, two units that make one, or a
+/* \uXXXX, the cursor after the u: a character, two units that make one, or a
  * byte in disguise.  to has room for 4 bytes. */
 static bool read_unicode(struct pt_scan *s, char *to, size_t *length)
 {
@@ -214,7 +214,7 @@ bool pt_scan_key(struct pt_scan *s, char *to, size_t max)
 
 /* ---- numbers ---- */
 
-/* The cursor is to stand behind a whole value, not inside "12.5" or "12x". */
+/* The cursor has to stand after a whole value, not inside "12.5" or "12x". */
 static bool at_stop(const struct pt_scan *s)
 {
     return s->at == s->end || (*s->at && strchr(s->stops, *s->at));

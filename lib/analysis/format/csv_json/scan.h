@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Reading the values of a line of text: jsonl and csv.  A cursor moves over the line; each
- * reader leaves it behind what it took, or notes the first error and returns false, which
- * is passed up as it is.  No recursion, no allocation, nothing read behind the line.
+ * reader leaves it after the value it took, or notes the first error and returns false, which
+ * is passed up as it is.  No recursion, no allocation, nothing read after the line.
  *
  * Strings are UTF-8 where a lone surrogate \udcNN, NN from 80 to ff, is the byte NN
  * (escape.h).
@@ -25,7 +25,7 @@ struct pt_scan_error {
 struct pt_scan {
     const char *begin, *at, *end;
     const char *member;       /* being read, "" outside */
-    const char *stops;        /* what may stand behind a number */
+    const char *stops;        /* what may stand after a number */
     bool        csv;          /* a quote in a string is doubled; control characters pass */
     struct pt_scan_error *error;
 };
@@ -53,13 +53,13 @@ static inline bool pt_scan_take(struct pt_scan *s, char wanted, const char *expe
 }
 
 /*
- * A string in quotes into to, terminated; at most max bytes, of which none is zero.  With
+ * A string in quotes into to, terminated; at most max bytes, none of them zero.  With
  * to NULL it is only passed over, and may be and hold anything.
  */
 bool pt_scan_string(struct pt_scan *s, char *to, size_t max, const char *too_long);
 /* The same without quotes, up to a comma or the end (csv). */
 bool pt_scan_bare(struct pt_scan *s, char *to, size_t max, const char *too_long);
-/* The name of a member: longer ones than max are not told apart, and become "". */
+/* The name of a member: longer ones than max become "". */
 bool pt_scan_key(struct pt_scan *s, char *to, size_t max);
 
 /* An integer from 0 to max, in decimal. */

@@ -70,7 +70,7 @@ static bool skip_key(struct pt_scan *s)
     return pt_scan_take(s, ':', "':'");
 }
 
-/* What is open: objects has a bit for each level, 1 in an object. */
+/* The open levels: objects has a bit for each, 1 in an object. */
 struct nest {
     uint64_t objects;
     unsigned depth;
@@ -95,7 +95,7 @@ static bool skip_front(struct pt_scan *s, struct nest *nest, bool *complete)
     return *complete || !object || skip_key(s);
 }
 
-/* Behind a value: what ends here, up to the next value. */
+/* After a value: the levels that end here, up to the next value. */
 static bool skip_back(struct pt_scan *s, struct nest *nest)
 {
     while (nest->depth > 0) {

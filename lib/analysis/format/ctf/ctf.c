@@ -5,8 +5,8 @@
  * "metadata", which is written last, when all types are known.
  *
  * Clock values are nanoseconds since 1970, except of traces that begin before it.  Lost
- * events are counters that grow from packet to packet.  What was overwritten is told
- * before a thread's first events, everything else behind its last: more is not known.
+ * events are counters that grow from packet to packet.  Overwritten events are counted
+ * before a thread's first events, all others after its last: more is not known.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -28,7 +28,7 @@
 /* ---- event classes ---- */
 
 /* An event type in one of four forms: its fields; the same, but texts are bytes, since one of
- * them has a NUL; bytes that nobody describes or that do not fit the description; no data. */
+ * them has a NUL; bytes without a description or that do not fit theirs; no data. */
 enum ctf_form { CTF_FIELDS, CTF_NO_TEXT, CTF_BYTES, CTF_NOTHING, CTF_FORMS };
 
 struct ctf_class {
@@ -49,7 +49,7 @@ struct ctf_classes {
 /* What the payload of one event is made of. */
 struct ctf_payload {
     uint32_t class_id;
-    bool counted;                         /* there is a count, of the bytes behind head */
+    bool counted;                         /* there is a count, of the bytes after head */
     size_t head;                          /* bytes of the data before the count */
 };
 
@@ -63,7 +63,7 @@ void pt_ctf_classes_deinit(struct ctf_classes *classes);
 struct ctf_thread {
     int32_t  pid, tid;
     uint64_t thread_id;
-    char     name[CTF_THREAD_NAME];       /* no NUL behind the longest */
+    char     name[CTF_THREAD_NAME];       /* no NUL after the longest */
 };
 
 struct ctf_stream {

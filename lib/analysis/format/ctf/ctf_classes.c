@@ -3,7 +3,7 @@
 /*
  * Event classes of a CTF trace.  A type gets one when it is met for the first time, and
  * another one for data that does not fit its description: so every event is carried,
- * and what is said of its bytes is true.
+ * with a description that is true of its bytes.
  */
 #include <errno.h>
 #include <stdlib.h>

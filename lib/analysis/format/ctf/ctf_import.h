@@ -110,7 +110,7 @@ bool pt_ctf_clock_ns(struct ctf_clock *clock, const bt_clock_snapshot *snapshot,
 int64_t pt_ctf_time(struct ctf_sink *sink, struct ctf_clock *clock, const bt_message *message);
 /* 'chan_0', without its folder. */
 void pt_ctf_stream_name(const bt_stream *stream, char *to, size_t size);
-/* Why it does not go on; the first counts.  The library's own words, if it has some. */
+/* Why it cannot continue; the first counts.  The library's own words, if it has some. */
 void pt_ctf_fault(struct ctf_sink *sink, const char *text);
 /* Of the spool; 0: none. */
 void pt_ctf_fault_of_file(struct ctf_sink *sink, int error);
@@ -160,7 +160,7 @@ struct ctf_map {
     uint32_t index;                                /* as said to the other process */
     enum ctf_detail detail;
     bool     ours;                                 /* a trace that posixtrace has written */
-    bool     raw;                                  /* ours, and bytes that nobody describes */
+    bool     raw;                                  /* ours, and bytes without a description */
     int32_t  trace_pid;
     struct ctf_place place[CTF_IDENTITIES];
     bool     has_cpu;

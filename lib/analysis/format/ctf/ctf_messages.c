@@ -71,7 +71,7 @@ void pt_ctf_fault_of_file(struct ctf_sink *s, int error)
     pt_ctf_fault(s, text);
 }
 
-/* Addresses in memory are of use to nobody. */
+/* Addresses in memory are of no use in a message. */
 static void drop_addresses(char *text)
 {
     char *at, *from, *end;

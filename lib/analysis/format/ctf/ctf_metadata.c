@@ -5,7 +5,7 @@
  *
  * A field's name gets an underscore in front, which readers take away again: so no name
  * is a keyword.  A count that goes before a field is a field itself, with another
- * underscore and "_length" behind, as LTTng calls them.
+ * underscore in front and "_length" appended, as LTTng calls them.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * Import of CTF, the end that makes the log.  See ctf_import.h.
  *
  * Events that the other tracer had discarded become posix_trace_overflow and
- * posix_trace_resume around the time in which it did, so that who measures knows.
+ * posix_trace_resume around the time in which it did, so that metrics know.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -212,7 +212,7 @@ static bool have(struct reader *r, size_t bytes)
     return true;
 }
 
-/* A record, with a NUL behind it while it is looked at. */
+/* A record, with a NUL after it while it is looked at. */
 static bool take_one(struct reader *r)
 {
     struct ctf_record head;
@@ -250,15 +250,15 @@ static int conclude(struct reader *r, int status)
     if (r->job->error)
         return r->job->error;
     if (r->fault[0])
-        return pt_job_fail(r->job, EILSEQ, "behind %" PRIu64 " events: %s", r->job->c->events,
+        return pt_job_fail(r->job, EILSEQ, "after %" PRIu64 " events: %s", r->job->c->events,
                            r->fault);
     if (r->ended)
         return 0;
     if (status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
-        return pt_job_fail(r->job, EILSEQ, "behind %" PRIu64 " events: libbabeltrace2 cannot "
+        return pt_job_fail(r->job, EILSEQ, "after %" PRIu64 " events: libbabeltrace2 cannot "
                            "read the trace, and ended by signal %d", r->job->c->events,
                            WTERMSIG(status));
-    return pt_job_fail(r->job, EILSEQ, "behind %" PRIu64 " events: libbabeltrace2 cannot read "
+    return pt_job_fail(r->job, EILSEQ, "after %" PRIu64 " events: libbabeltrace2 cannot read "
                        "the trace, or not with 1 GiB of memory", r->job->c->events);
 }
 

@@ -8,7 +8,7 @@
  * When all buffers together are large, all are written and given back.  Threads beyond
  * the limit share one stream, where a packet is of one thread.
  *
- * Times of a stream never decrease.  An event that came late, behind younger ones of its
+ * Times of a stream never decrease.  An event that came late, after younger ones of its
  * thread, goes to another stream of the thread (a lane), so readers put it in its place.
  */
 #include <errno.h>

@@ -4,12 +4,12 @@
  * Export for Kiwi, the viewer of the MaRTE OS and Ercos-RT tools: one line of the
  * picture a thread.  docs/formats/kiwi.md has the table of events.
  *
- * The names of the lines stand before the events in the file, and are known behind the
+ * The names of the lines stand before the events in the file, and are known after the
  * last of them: events go to a temporary file first, so that memory does not grow.
  *
- * The kernel says no switch of a thread that exits, so a state of a thread that has ended is
- * held back: its line is a comment until another event of the thread proves that the state
- * lasted to there.  One that no event proves stays a comment.
+ * In older logs, and of other sources, no switch says that a thread exits, so a state of a
+ * thread that has ended is held back: its line is a comment until another event of the thread
+ * proves that the state lasted to there.  One that no event proves stays a comment.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -48,7 +48,7 @@ struct writer {
     unsigned lines;
     bool     begun, text;
     int64_t  first, last;              /* ns */
-    uint64_t flushed, line_at;         /* in body: what is there, and the last line */
+    uint64_t flushed, line_at;         /* in body: bytes written, and where the last line is */
     size_t   used;
     char     out[OUT_BYTES];
 };
@@ -169,27 +169,6 @@ static enum sign sign_of(const struct writer *w, const char *name)
     return sign_by_option(w, name);
 }
 
-/* The line of an event's thread; LINES: there are too many. */
-static unsigned line_of(struct writer *w, const struct posixtrace_event *e)
-{
-    struct line *l;
-    unsigned i = 0;
-
-    while (i < w->lines && (w->line[i].tid != e->tid || w->line[i].pid != e->pid ||
-                            (!e->tid && w->line[i].thread_id != e->thread_id)))
-        i++;
-    if (i == LINES)
-        return LINES;
-    l = &w->line[i];
-    if (i == w->lines) {
-        *l = (struct line){ .thread_id = e->thread_id, .pid = e->pid, .tid = e->tid };
-        w->lines++;
-    }
-    if (!l->name[0] && *e->thread_name)
-        snprintf(l->name, sizeof l->name, "%s", e->thread_name);
-    return i;
-}
-
 static bool end_state(struct writer *w, unsigned i)
 {
     struct line *l = &w->line[i];
@@ -216,6 +195,48 @@ static bool begin_state(struct writer *w, unsigned i, bool executes)
     l->digit = w->out[w->line_at - w->flushed];
     w->out[w->line_at - w->flushed] = '#';
     return true;
+}
+
+/* What others say of a thread may have the pthread_t of another that had its number. */
+static bool is_of_another(const struct posixtrace_event *e)
+{
+    return strncmp(e->name, "posixtrace_switch_", 18) == 0 ||
+           strcmp(e->name, "posixtrace_cpu_time") == 0;
+}
+
+/* The number of the line's thread is known, the pthread_t is another: this is the next thread with
+ * that number. */
+static bool is_next_thread(const struct line *l, const struct posixtrace_event *e)
+{
+    return l->thread_id && e->thread_id && l->thread_id != e->thread_id && !is_of_another(e);
+}
+
+/* The line of an event's thread, the last one with its number; LINES: there are too many. */
+static unsigned line_of(struct writer *w, const struct posixtrace_event *e)
+{
+    unsigned i = w->lines;
+    struct line *l;
+
+    while (i > 0 && (w->line[i - 1].tid != e->tid || w->line[i - 1].pid != e->pid ||
+                     (!e->tid && w->line[i - 1].thread_id != e->thread_id)))
+        i--;
+    if (i > 0 && e->tid && is_next_thread(&w->line[i - 1], e)) {
+        if (!end_state(w, i - 1))
+            return LINES;
+        i = 0;
+    }
+    if (i == 0 && w->lines == LINES)
+        return LINES;
+    if (i == 0) {
+        w->line[w->lines++] = (struct line){ .pid = e->pid, .tid = e->tid };
+        i = w->lines;
+    }
+    l = &w->line[i - 1];
+    if (!l->thread_id && (!e->tid || !is_of_another(e)))
+        l->thread_id = e->thread_id;
+    if (!l->name[0] && *e->thread_name)
+        snprintf(l->name, sizeof l->name, "%s", e->thread_name);
+    return i - 1;
 }
 
 /* The state that is held back did last to here. */
@@ -305,7 +326,7 @@ static bool write_event(struct writer *w, const struct posixtrace_event *e)
                     "shown beside it", w->job->c->events);
     else if ((uint64_t)e->ns - (uint64_t)w->first > TIME_END)
         return pt_job_left_out(w->job, LEFT_TIME, "event %" PRIu64 ": Kiwi's time ends "
-                               "9999.999999999 s behind the first event", w->job->c->events), true;
+                               "9999.999999999 s after the first event", w->job->c->events), true;
     else
         w->last = e->ns;
     if (*sign == MARK)

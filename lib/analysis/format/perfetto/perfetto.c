@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Perfetto's protocol buffers (docs/formats/perfetto.md): a Trace is TracePackets, and each
- * of them here a description of a track, a TrackEvent, or a context switch as ftrace tells
- * it.  All are of one sequence, whose names are told once and then numbers.
+ * of them here a description of a track, a TrackEvent, or a context switch as ftrace has
+ * it.  All are of one sequence, which defines each name once, as a number.
  */
 #include <errno.h>
 #include <stdlib.h>

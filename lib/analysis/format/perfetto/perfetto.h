@@ -23,7 +23,7 @@ enum {
     INTERNED_DEBUG_ANNOTATION_NAMES = 3,
 };
 
-/* Names that the trace has been told; 0: not yet. */
+/* Names that the trace has defined; 0: not yet. */
 struct pt_perfetto_names {
     uint64_t last;                               /* number given */
     uint64_t name[PT_TL_TYPES], category[PT_TL_TYPES];

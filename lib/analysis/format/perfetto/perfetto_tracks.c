@@ -59,7 +59,7 @@ static void put_clock(struct pt_pb *to, uint64_t id, int64_t ns)
     pt_pb_close(to, mark);
 }
 
-/* What makes the others readable: the clocks, and that names begin anew. */
+/* The packet that readers need first: the clocks, and a state without names. */
 void pt_perfetto_first(void *self, int64_t ns)
 {
     struct pt_perfetto *p = self;

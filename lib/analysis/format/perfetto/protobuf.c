@@ -19,7 +19,7 @@ void pt_pb_deinit(struct pt_pb *p)
     p->from = p->at = p->end = NULL;
 }
 
-/* Having failed, scalars go on being written over what is there: never behind the end. */
+/* After a failure scalars still overwrite the bytes in the buffer, never beyond its end. */
 void pt_pb_grow(struct pt_pb *p, size_t bytes)
 {
     size_t used = pt_pb_used(p), size = (size_t)(p->end - p->from);

@@ -3,11 +3,11 @@
 /*
  * A writer of protocol buffers: fields one after the other into memory that grows.  The
  * length of a message within another is put before it when it is closed; one byte is kept
- * free for it, and longer messages are moved, so that what is written is the one shortest
+ * free for it, and longer messages are moved, so that the output is the one shortest
  * form.
  *
- * Where memory runs out, failed is set and what is written from then on means nothing: to
- * be looked at before bytes are used, not after each call.
+ * Where memory runs out, failed is set and later bytes mean nothing: check it before the
+ * bytes are used, not after each call.
  */
 #ifndef PT_FORMAT_PROTOBUF_H
 #define PT_FORMAT_PROTOBUF_H

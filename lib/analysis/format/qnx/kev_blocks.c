@@ -190,7 +190,7 @@ static bool begin_block(struct pt_kev_file *f, uint32_t sequence, uint32_t said,
     if (!release_all(f))
         return false;
     pt_job_note(f->im->job, PT_KEV_NOTE_ORDER, "offset %" PRIu64 ": buffer %" PRIu32 " comes "
-                "behind number %" PRIu32, where, sequence, f->next - 1);
+                "after number %" PRIu32, where, sequence, f->next - 1);
     f->late = true;
     f->late_before = f->im->late;
     return true;

@@ -241,7 +241,7 @@ bool pt_kev_take(struct pt_kev_import *im, const struct pt_kev_event *e)
         return false;
     if (e->loss)
         return add_lost(im, e);
-    if (im->ours && (!pt_kev_ours_take(im, e, &taken) || taken))
+    if (im->ours && (!pt_kev_roundtrip_take(im, e, &taken) || taken))
         return taken;
     t = thread_of(im, e);
     if (t && !pt_kev_threads_before(im, e, t))

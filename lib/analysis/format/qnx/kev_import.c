@@ -61,7 +61,7 @@ bool pt_kev_import_begin(struct pt_kev_import *im, struct pt_job *job, const cha
 void pt_kev_import_free(struct pt_kev_import *im)
 {
     pt_kev_order_free(im->order);
-    pt_kev_ours_free(im->ours);
+    pt_kev_roundtrip_free(im->ours);
     free(im->data);
     free(im->attributes);
 }
@@ -172,7 +172,7 @@ bool pt_kev_import_attributes_end(struct pt_kev_import *im)
         im->ours_of_qnx = im->ours_marked || strcmp(ours, "qnx") == 0;
         im->clock.signed_ns = !im->ours_of_qnx && !im->clock.has_start &&
                               im->clock.rate == PT_KEV_BILLION;
-        im->ours = pt_kev_ours_new();
+        im->ours = pt_kev_roundtrip_new();
         if (!im->ours) {
             pt_job_fail(im->job, ENOMEM, "no memory");
             return false;

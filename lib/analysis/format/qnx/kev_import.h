@@ -9,7 +9,7 @@
 #define PT_FORMAT_KEV_IMPORT_H
 
 #include "analysis/format/qnx/kev.h"
-#include "analysis/format/qnx/kev_ours.h"
+#include "analysis/format/qnx/kev_roundtrip.h"
 
 /* Notes, by kind. */
 enum { PT_KEV_NOTE_LOSS, PT_KEV_NOTE_ORDER, PT_KEV_NOTE_PARTS, PT_KEV_NOTE_RECORDS,
@@ -27,7 +27,7 @@ struct pt_kev_event {
 };
 
 struct pt_kev_order;
-struct pt_kev_ours;
+struct pt_kev_roundtrip;
 
 struct pt_kev_thread {
     uint32_t pid, tid;             /* tid 0: a process */
@@ -69,7 +69,7 @@ struct pt_kev_import {
     char    *attributes;           /* of the header: name and value, with NULs */
     size_t   attribute_bytes;
     bool     begun;
-    struct pt_kev_ours *ours;      /* NULL: the trace is not of our export */
+    struct pt_kev_roundtrip *ours;      /* NULL: the trace is not of our export */
     bool     ours_of_qnx;          /* and has a header that came from QNX */
     bool     ours_marked;          /* and user events 1022, 1023 that are not ours have no mark */
 
@@ -119,13 +119,13 @@ bool pt_kev_threads_behind(struct pt_kev_import *im, const struct pt_kev_event *
 /* Nobody knows who runs. */
 void pt_kev_threads_forget(struct pt_kev_import *im);
 
-/* ---- kev_ours_read.c ---- */
+/* ---- kev_roundtrip_read.c ---- */
 
-struct pt_kev_ours *pt_kev_ours_new(void);
-void pt_kev_ours_free(struct pt_kev_ours *ours);
+struct pt_kev_roundtrip *pt_kev_roundtrip_new(void);
+void pt_kev_roundtrip_free(struct pt_kev_roundtrip *ours);
 /* Of a user event of class USER: whether its number is one of ours. */
 bool pt_kev_is_ours(const struct pt_kev_import *im, uint32_t header);
 /* *taken: it was one of our export.  False: job->error is set. */
-bool pt_kev_ours_take(struct pt_kev_import *im, const struct pt_kev_event *e, bool *taken);
+bool pt_kev_roundtrip_take(struct pt_kev_import *im, const struct pt_kev_event *e, bool *taken);
 
 #endif

@@ -3,7 +3,7 @@
 /*
  * Export as a kev file.  Events that were imported from QNX become the records that they
  * were; context switches become thread states, all others events of class USER, from
- * which our import makes the same events again: kev_ours.h.
+ * which our import makes the same events again: kev_roundtrip.h.
  */
 #include <errno.h>
 #include <stdlib.h>

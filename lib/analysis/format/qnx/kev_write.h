@@ -8,7 +8,7 @@
 #define PT_FORMAT_KEV_WRITE_H
 
 #include "analysis/format/qnx/kev.h"
-#include "analysis/format/qnx/kev_ours.h"
+#include "analysis/format/qnx/kev_roundtrip.h"
 
 #define PT_KEV_EVENT_IDS   4096u   /* beyond every id that a stream can have */
 #define PT_KEV_BUFFER_MAX  1014u   /* records of a buffer of the kernel */
@@ -95,7 +95,7 @@ bool pt_kev_user_is_free(const struct pt_kev_writer *w, unsigned number, unsigne
 /* One whose type had no room in the log. */
 bool pt_kev_write_other(struct pt_kev_writer *w, const struct posixtrace_event *e, bool *done);
 
-/* ---- kev_ours_write.c ---- */
+/* ---- kev_roundtrip_write.c ---- */
 
 bool pt_kev_write_ours(struct pt_kev_writer *w, struct pt_kev_target *t,
                        const struct posixtrace_event *e);

@@ -102,7 +102,7 @@ static bool take_control(struct pt_traceprinter_reader *r, struct pt_traceprinte
         *good = pt_kev_push_loss(r->im, r->event_line, first - r->next, r->next, first);
     } else if (r->known && first != r->next) {
         pt_job_note(r->im->job, PT_KEV_NOTE_ORDER, "line %" PRIu64 ": buffer %" PRIu32 " comes "
-                    "behind number %" PRIu32, r->event_line, first, r->next - 1);
+                    "after number %" PRIu32, r->event_line, first, r->next - 1);
     }
     r->known = true;
     r->next = first + 1;

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Import of RKH's stream: frames between flags, from a file, a pipe, a serial line or a
- * socket.  After damage the next flag is where it goes on.  What was damaged or is
- * missing becomes an event in its place: "rkh:DAMAGED" for a frame whose checksum or
+ * socket.  After damage it continues at the next flag.  A damaged or missing frame
+ * becomes an event in its place: "rkh:DAMAGED" for a frame whose checksum or
  * form is wrong, "rkh:LOST" where the sequence numbers jump, followed by the standard's
  * OVERFLOW and RESUME, by which metrics know that something is missing.
  */
@@ -13,6 +13,7 @@
 #include <string.h>
 #include <termios.h>
 #include "analysis/format/rkh/rkh_read.h"
+#include "compat/rkh/rkh_shapes.h"
 
 enum why { CHECKSUM, SHORT, LONG, ESCAPE, CUT };
 
@@ -355,7 +356,7 @@ static const struct posixtrace_format_option options[] = {
               "export: 1000000000)" },
     { "pointer", "export: bytes of a pointer, 4 or 8 (4)" },
     { "baud", "import: the input is a serial line of this speed" },
-    { "frames", "import: end behind that many frames" },
+    { "frames", "import: end after that many frames" },
     { "ids", "import: groups (RKH 2.4 and later), or flat (before)" },
     { "target", "import, of a target that sends no configuration, by commas: "
                 "pointer=4,signal=1,checksum=1,... (see posixtrace-formats(5))" },

@@ -4,7 +4,7 @@
 #ifndef PT_FORMAT_RKH_READ_H
 #define PT_FORMAT_RKH_READ_H
 
-#include "analysis/format/rkh/rkh.h"
+#include "analysis/format/rkh/rkh_job.h"
 
 /* Notes, by kind. */
 enum {
@@ -61,8 +61,6 @@ void pt_rkh_set_time(struct pt_rkh_reader *r, int64_t ns);
 void pt_rkh_set_rate(struct pt_rkh_reader *r, uint64_t rate);
 
 /* User events: of any target, and of our own export, which become what they were. */
-struct pt_rkh_users *pt_rkh_users_new(void);
-void pt_rkh_users_free(struct pt_rkh_users *users);
 bool pt_rkh_read_user(struct pt_rkh_reader *r, unsigned id, const uint8_t *args, size_t len);
 /* A name was given; true: it is one of those that our export needs, and no event. */
 bool pt_rkh_user_symbol(struct pt_rkh_reader *r, unsigned record, uint64_t value,

@@ -11,22 +11,6 @@
 #include "analysis/format/rkh/rkh_read.h"
 #include "analysis/format/rkh/rkh_user_read.h"
 
-struct pt_rkh_users *pt_rkh_users_new(void)
-{
-    struct pt_rkh_users *u = calloc(1, sizeof *u);
-
-    for (unsigned i = 0; u && i < PT_RKH_USER_IDS; i++)
-        u->first[i] = PT_RKH_NO_SHAPE;
-    return u;
-}
-
-void pt_rkh_users_free(struct pt_rkh_users *u)
-{
-    for (unsigned i = 0; u && i < PT_RKH_TYPES; i++)
-        free(u->type[i].name);
-    free(u);
-}
-
 void pt_rkh_users_ours(struct pt_rkh_reader *r)
 {
     r->users->ours = true;
@@ -65,77 +49,6 @@ bool pt_rkh_next_argument(const struct pt_rkh_config *c, const uint8_t **at, siz
 }
 
 /* ---- events of any target ---- */
-
-void pt_rkh_describe_shape(const struct pt_rkh_shape *s, char *to)
-{
-    static const char *const types[] = { "i8", "u8", "i16", "u16", "i32", "u32", "x32", "str",
-                                         "bytes:u8", "x64", "x64", "u32" };
-    char *at = to, *end = to + POSIXTRACE_DESCRIPTION_MAX + 1;
-
-    *at = '\0';
-    for (unsigned i = 0; i < s->count; i++) {
-        unsigned format = s->formats[i] & 15, shown = s->formats[i] >> 4;
-        const char *kind = format == PT_RKH_OBJ ? "obj" : format == PT_RKH_FUN ? "fun" :
-                           format == PT_RKH_SIG ? "sig" : "a";
-
-        at += snprintf(at, (size_t)(end - at), "%s%s %s%u", i ? "; " : "", types[format], kind,
-                       i + 1);
-        if (shown)
-            at += snprintf(at, (size_t)(end - at), "_w%u", shown);
-        if (format >= PT_RKH_OBJ)
-            at += snprintf(at, (size_t)(end - at), "; str %s%u_name", kind, i + 1);
-    }
-}
-
-static bool same_shape(const struct pt_rkh_shape *s, const uint8_t *formats, unsigned count,
-                       const char *base)
-{
-    return s->count == count && memcmp(s->formats, formats, count) == 0 &&
-           strncmp(s->name, base, s->base) == 0 && !base[s->base];
-}
-
-/* A shape of that name and form, new if need be; NULL: there are too many. */
-static struct pt_rkh_shape *find_shape(struct pt_rkh_users *u, unsigned id, const char *base,
-                                const uint8_t *formats, unsigned count)
-{
-    unsigned others = 0;
-    struct pt_rkh_shape *s;
-
-    for (unsigned i = u->first[id]; i != PT_RKH_NO_SHAPE; i = u->shape[i].next)
-        if (same_shape(&u->shape[i], formats, count, base))
-            return &u->shape[i];
-    for (unsigned i = 0; i < u->shape_count; i++) {
-        if (same_shape(&u->shape[i], formats, count, base))
-            return &u->shape[i];
-        others += strncmp(u->shape[i].name, base, u->shape[i].base) == 0 &&
-                  !base[u->shape[i].base];
-    }
-    if (u->shape_count == PT_RKH_SHAPES)
-        return NULL;
-    s = &u->shape[u->shape_count];
-    s->base = (uint8_t)snprintf(s->name, sizeof s->name, "%s", base);
-    if (others)
-        snprintf(s->name + s->base, sizeof s->name - s->base, "#%u", others + 1);
-    s->count = (uint8_t)count;
-    memcpy(s->formats, formats, count);
-    s->next = u->first[id];
-    u->first[id] = (uint16_t)u->shape_count++;
-    return s;
-}
-
-struct pt_rkh_shape *pt_rkh_find_shape(struct pt_rkh_users *u,
-                                       const struct pt_rkh_symbols *symbols, unsigned id,
-                                       const uint8_t *formats, unsigned count)
-{
-    const char *symbol = pt_rkh_symbols_get(symbols, PT_RKH_USERS, id);
-    char base[PT_RKH_NAME_MAX + 10];
-
-    if (*symbol)
-        snprintf(base, sizeof base, "rkh:USR:%s", symbol);
-    else
-        snprintf(base, sizeof base, "rkh:USR:%u", id);
-    return find_shape(u, id, base, formats, count);
-}
 
 static void put_argument(struct pt_rkh_reader *r, const struct pt_rkh_argument *a)
 {
@@ -206,7 +119,7 @@ static bool read_any(struct pt_rkh_reader *r, unsigned id, const uint8_t *args, 
     }
     if (left || r->data.full) {
         pt_job_note(r->job, PT_RKH_NOTE_MISFIT, "offset %" PRIu64 ": the arguments of user event "
-                    "%u are not understood behind number %u", r->begin, id, count);
+                    "%u are not understood after number %u", r->begin, id, count);
         return add_raw(r, id, args, len);
     }
     s = pt_rkh_find_shape(r->users, r->symbols, id, formats, count);

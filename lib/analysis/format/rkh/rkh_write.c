@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Export as RKH's stream.  Events that were imported from RKH become the records that
- * they were, all others user events (rkh_user.h).
+ * they were, all others user events (rkh_roundtrip.h).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ void pt_rkh_frame_begin(struct pt_rkh_writer *w, unsigned id)
         pt_rkh_put_number(&w->frame, c->timestamp, w->ticks);
 }
 
-/* With checksum, stuffed, and with the flag behind. */
+/* With checksum, stuffed, and followed by the flag. */
 static bool put_frame(struct pt_rkh_writer *w)
 {
     const uint8_t *from = w->frame.at, *end = from + w->frame.used;

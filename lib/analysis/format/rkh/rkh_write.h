@@ -4,8 +4,8 @@
 #ifndef PT_FORMAT_RKH_WRITE_H
 #define PT_FORMAT_RKH_WRITE_H
 
-#include "analysis/format/rkh/rkh.h"
-#include "analysis/format/rkh/rkh_user.h"
+#include "analysis/format/rkh/rkh_job.h"
+#include "compat/rkh/rkh_roundtrip.h"
 
 #define PT_RKH_EVENT_IDS 4096u     /* beyond every id that a stream can have */
 #define PT_RKH_OUT       131072u

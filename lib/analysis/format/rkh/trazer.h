@@ -26,7 +26,7 @@ struct pt_trazer_line {
     const char *group, *event, *rest;
     size_t group_len, event_len;
     uint64_t ticks;
-    unsigned column;             /* behind the ticks; 0: there are none */
+    unsigned column;             /* after the ticks; 0: there are none */
     int sequence;                /* -1: there is none */
 };
 
@@ -39,7 +39,7 @@ struct pt_rkh_bytes;
 struct pt_rkh_symbols;
 struct pt_rkh_type;
 
-/* What stands behind the name of a record of that type, as the data of an event, with its
+/* The text after the name of a record of that type, as the data of an event, with its
  * thread's pthread_t and name.  False: that is not what such a record says. */
 bool pt_trazer_take_values(const struct pt_rkh_type *type, const char *rest,
                            struct pt_rkh_symbols *symbols, struct pt_rkh_bytes *data,

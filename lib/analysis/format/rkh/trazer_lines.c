@@ -3,7 +3,7 @@
 /* Lines of Trazer's text, taken apart: of records, and of the configuration. */
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/format/rkh/rkh.h"
+#include "analysis/format/rkh/rkh_job.h"
 #include "analysis/format/rkh/trazer.h"
 
 const char pt_trazer_config_line[] =

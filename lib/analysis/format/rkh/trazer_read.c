@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/format/rkh/rkh.h"
+#include "analysis/format/rkh/rkh_job.h"
 #include "analysis/format/rkh/trazer.h"
 
 #define LINE_BYTES  65536u

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What a record says behind its name, "a=1, b=two, ...", as an event's data: each
+ * The text of a record after its name, "a=1, b=two, ...", as an event's data: each
  * argument of its type is looked for by name, numbers and names are put as rkh.h has
  * them, and a definition teaches the symbols its name.
  */
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/format/rkh/rkh.h"
+#include "analysis/format/rkh/rkh_job.h"
 #include "analysis/format/rkh/trazer.h"
 
 struct values {
@@ -23,7 +23,7 @@ static bool is_defined(const struct pt_rkh_arg *a)
     return a->kind == 'x' || a->kind == 'g' || a->kind == 'e';
 }
 
-/* What stands behind "name=", to the next ", " or the end; NULL: there is none. */
+/* The text after "name=", to the next ", " or the end; NULL: there is none. */
 static const char *value_of(const char *rest, const struct pt_rkh_arg *a, size_t *len)
 {
     const char *p = rest, *end;

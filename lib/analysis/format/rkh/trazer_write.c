@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/format/rkh/rkh.h"
+#include "analysis/format/rkh/rkh_job.h"
 #include "analysis/format/rkh/trazer_write.h"
 
 int pt_trazer_write(struct pt_job *job);

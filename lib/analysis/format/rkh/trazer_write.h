@@ -5,7 +5,7 @@
 #define PT_FORMAT_TRAZER_WRITE_H
 
 #include <string.h>
-#include "analysis/format/rkh/rkh.h"
+#include "analysis/format/rkh/rkh_job.h"
 #include "analysis/format/rkh/trazer.h"
 
 #define PT_TRAZER_OUT 65536u
@@ -49,7 +49,7 @@ static inline void pt_trazer_put_text(struct pt_trazer_writer *w, const char *te
 void pt_trazer_put_repeated(struct pt_trazer_writer *w, char c, size_t n);
 /* Text that came from a program, in a format of lines. */
 void pt_trazer_put_foreign(struct pt_trazer_writer *w, const char *text, size_t len);
-/* The same, with blanks up to width behind it. */
+/* The same, followed by blanks up to width. */
 void pt_trazer_put_padded(struct pt_trazer_writer *w, const char *text, size_t len, size_t width);
 /* In base 10 or 16, with leading fill up to width. */
 void pt_trazer_put_unsigned(struct pt_trazer_writer *w, uint64_t v, unsigned base,

@@ -71,7 +71,7 @@ static int take_packet(struct pt_shark_input *in)
     if (memcmp(head, SHARK_PACKET_MARK, sizeof SHARK_PACKET_MARK) != 0 ||
         events > SHARK_PACKET_EVENTS ||
         pt_shark_word(head + 20) != SHARK_PACKET_HEAD + events * SHARK_RECORD) {
-        pt_job_fail(in->job, EILSEQ, "behind record %llu: not the head of a packet",
+        pt_job_fail(in->job, EILSEQ, "after record %llu: not the head of a packet",
                     (unsigned long long)in->at.number);
         return -1;
     }

@@ -2,14 +2,14 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * The records of an input, one by one: of chunks as they are in files, or of packets, one
- * behind the other.  An input that cannot be read twice is copied to a file without a
+ * after the other.  An input that cannot be read twice is copied to a file without a
  * name first.
  */
 #ifndef PT_FORMAT_SHARK_INPUT_H
 #define PT_FORMAT_SHARK_INPUT_H
 
 #include "analysis/format/common/format.h"
-#include "analysis/format/shark/shark.h"
+#include "compat/shark/shark.h"
 
 /* Where the next record is looked for. */
 struct pt_shark_place {

@@ -3,7 +3,7 @@
 /*
  * Reading a S.Ha.R.K. trace: chunks as the disk writer leaves them, or the packets of its
  * UDP sender.  A cyclic chunk begins somewhere in the middle: where time goes back is its
- * seam, and what comes behind it is older; and chunks may stand in any order.  So an input
+ * seam, and the records after it are older; and chunks may stand in any order.  So an input
  * is made of runs, in which time does not go back, and it is gone through twice: once to
  * find them and the clock's rate, and once to merge them.
  */
@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/format/common/format.h"
-#include "analysis/format/shark/shark.h"
+#include "analysis/format/shark/shark_format.h"
+#include "compat/shark/shark.h"
 #include "analysis/format/shark/shark_input.h"
 
 #define DEFAULT_RATE 1000000u         /* ticks are nanoseconds */
@@ -22,7 +23,7 @@ enum { NOTE_RATE, NOTE_PACKETS };
 
 struct run {
     struct pt_shark_place at;         /* of its next record */
-    uint64_t to;                      /* number of the first one behind it */
+    uint64_t to;                      /* number of the first one after it */
     uint64_t tsc;                     /* of the next one */
     bool     done;
 };

@@ -12,7 +12,8 @@
 #include <string.h>
 #include <posixtrace/system.h>
 #include "analysis/format/common/format.h"
-#include "analysis/format/shark/shark.h"
+#include "analysis/format/shark/shark_format.h"
+#include "compat/shark/shark.h"
 
 #define CONTEXTS      65536u      /* a parameter has 16 bits */
 #define CELLS         262144u     /* a power of two, never more than a quarter full */

@@ -110,7 +110,7 @@ static void begin(struct pt_timeline *tl, struct pt_tl_track *t, uint32_t label)
     tl->ops->begin(tl->self, t, tl->ev.e->ns, label, &tl->ev);
 }
 
-/* Those above the one that ends: ended, and begun again if they go on. */
+/* Those above the one that ends: ended, and begun again if they continue. */
 static void end_at(struct pt_timeline *tl, struct pt_tl_track *t, unsigned place, bool again)
 {
     int64_t ns = tl->ev.e->ns;
@@ -151,6 +151,31 @@ static bool end(struct pt_timeline *tl, struct pt_tl_track *t, uint32_t label)
     return true;
 }
 
+static void end_open(struct pt_timeline *tl, struct pt_tl_track *t)
+{
+    t->beyond = 0;
+    while (t->depth > 0) {
+        tl->ops->end(tl->self, t, tl->ev.e->ns, t->open[t->depth - 1u], NULL);
+        t->depth--;
+    }
+}
+
+/* The numbers are known, the pthread_t is another: that thread ended unseen, and this is the next
+ * one with its number.  What others say of a thread may have the pthread_t of either. */
+static void tell_apart(struct pt_timeline *tl, struct pt_tl_track *t)
+{
+    const struct posixtrace_event *e = tl->ev.e;
+
+    if (e->thread_id == 0 || e->thread_id == t->thread_id || tl->ev.type->role >= PT_TL_IN ||
+        strcmp(e->name, "posixtrace_cpu_time") == 0)
+        return;
+    if (t->thread_id) {
+        end_open(tl, t);
+        t->ended = false;
+    }
+    t->thread_id = e->thread_id;
+}
+
 static void show(struct pt_timeline *tl, struct pt_tl_track *t)
 {
     const struct pt_tl_type *type = tl->ev.type;
@@ -158,6 +183,7 @@ static void show(struct pt_timeline *tl, struct pt_tl_track *t)
 
     if (type->role >= PT_TL_IN && pt_tl_switch(tl, t))
         return;
+    tell_apart(tl, t);
     if (type->role == PT_TL_BEGINS_THREAD)
         t->ended = false;
     if (t->ended)
@@ -169,6 +195,8 @@ static void show(struct pt_timeline *tl, struct pt_tl_track *t)
         return;
     }
     shown = type->end >= 0 && end(tl, t, (uint32_t)type->end);
+    if (type->role == PT_TL_ENDS_THREAD)
+        end_open(tl, t);
     if (type->begin >= 0)
         begin(tl, t, (uint32_t)type->begin);
     else if (!shown)

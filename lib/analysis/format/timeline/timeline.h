@@ -2,18 +2,19 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * What a viewer draws: events as slices and instants on the tracks of threads, counters of
- * processes, flows from event to event, and who ran on which processor.  This is the half
+ * processes, flows from event to event, and the threads on each processor.  This is the half
  * that the formats of viewers have in common; the other half, the bytes, is a
  * struct pt_tl_ops of each.
  *
  * Which events begin and end slices: the option pair, the calls of posixtrace/system.h,
  * and names that end in begin and end (timeline_types.c).  Slices of one track are nested
  * when they reach the back end: where those of the program cross, the inner one is ended
- * and begun again.  An end without a beginning is an instant.
+ * and begun again.  An end without a beginning is an instant.  What is open when a thread ends,
+ * or when another thread has its number, ends there.
  *
  * Memory does not grow with the trace.  Tracks are kept in a table of fixed size; the one
- * that was not used for longest is forgotten, and told to the back end anew when it comes
- * again; what was open on it stays open.
+ * that was not used for longest is forgotten, and described to the back end again when it
+ * comes back; slices that were open on it stay open.
  */
 #ifndef PT_FORMAT_TIMELINE_H
 #define PT_FORMAT_TIMELINE_H
@@ -40,6 +41,7 @@ struct pt_tl_track {
     uint32_t beyond;         /* slices that were begun and found no room in open */
     uint64_t used;           /* number of the last event on it; 0: a free entry */
     uint64_t counters;       /* of a process: bits for the back end, one an option */
+    uint64_t thread_id;      /* its pthread_t; 0: not known yet */
     bool     ended;          /* the thread has ended: cpu is -1 */
     int32_t  held;           /* and it has this processor, but perhaps exits; or -1 */
     int64_t  held_ns;        /* since then */
@@ -135,7 +137,7 @@ struct pt_timeline *pt_timeline_new(struct pt_job *job, const struct pt_tl_ops *
 void pt_timeline_free(struct pt_timeline *tl);            /* or NULL */
 /* The next event to the back end; false: there is none, or an error. */
 bool pt_timeline_next(struct pt_timeline *tl);
-/* Behind the last event: what was lost, and what the options did not find. */
+/* After the last event: reports lost events, and options that matched none. */
 void pt_timeline_end(struct pt_timeline *tl);
 const char *pt_timeline_label(const struct pt_timeline *tl, uint32_t label);
 const struct pt_tl_option *pt_timeline_option(const struct pt_timeline *tl, unsigned option);

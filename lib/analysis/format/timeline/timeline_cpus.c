@@ -2,16 +2,17 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Context switches, which come thread by thread ("I have processor 3", "I leave it"), as
- * what viewers want: processor by processor, who leaves it and who gets it.  Where an event
- * is missing, because it was lost or the trace began later, what must have been is put in
- * its place, at the time of the event that shows it.  Threads that are not traced are not
- * known: a processor that has one of them looks idle.
+ * viewers want them: processor by processor, the thread that leaves and the one that comes.
+ * Where an event is missing, because it was lost or the trace began later, the switch that
+ * must have been is put in, at the time of the event that shows it.  Threads that are not
+ * traced are not known: a processor that has one of them looks idle.
  *
- * The kernel closes the counter of a thread that exits before it takes the processor away,
- * so no switch says that the thread leaves it for ever.  A thread therefore leaves its
+ * The kernel closes the counter of a thread that exits before it takes the processor away.
+ * Our recorder makes a switch_out of that; in older logs, and of other sources, no switch
+ * says that the thread leaves for ever.  A thread therefore leaves its
  * processor with its event of the end.  It may run on after that event, in destructors: a
  * processor that it has then is held back, and is shown up to the thread's next switch or
- * event, which proves that the thread ran.  What is held back at the end of the trace, or at
+ * event, which proves that the thread ran.  A piece held back at the end of the trace, or at
  * the event of a thread's start by the same numbers, is not shown: the thread exits there.
  */
 #include <errno.h>
@@ -119,7 +120,7 @@ static bool switch_ended(struct pt_timeline *tl, struct pt_tl_track *t, int32_t 
     int64_t ns = tl->ev.e->ns;
     bool enters = tl->ev.type->role == PT_TL_IN, known = enters || t->held == n;
 
-    show_held(tl, t, ns, tl->ev.type->role == PT_TL_PREEMPTED ? PT_TL_IS_PREEMPTED : PT_TL_WAITS);
+    show_held(tl, t, ns, tl->ev.type->role == PT_TL_PREEMPTED ? PT_TL_IS_PREEMPTED : PT_TL_ENDS);
     if (enters)
         hold(t, ns, n);
     return known;

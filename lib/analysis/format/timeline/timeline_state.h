@@ -46,7 +46,7 @@ void pt_tl_type_resolve(struct pt_timeline *tl, struct pt_tl_type *t,
                         const posixtrace_layout_t *layout);
 void pt_tl_types_free(struct pt_timeline *tl);
 
-/* timeline_tracks.c: the track of a thread, of which the back end knows */
+/* timeline_tracks.c: the track of a thread; the back end has its description */
 struct pt_tl_track *pt_tl_track_of(struct pt_timeline *tl, int32_t pid, int32_t tid,
                                    const char *name);
 

@@ -6,7 +6,7 @@
  *
  *     begin, enter, entry        end, exit
  *
- * behind one of the characters  : . _ - / and space, and a label before that.
+ * after one of the characters  : . _ - / and space, and a label before that.
  */
 #include <errno.h>
 #include <stdlib.h>

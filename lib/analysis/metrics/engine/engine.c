@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include "analysis/metrics/engine/bounds.h"
-#include "analysis/metrics/engine/doubt.h"
+#include "analysis/metrics/engine/uncertainty.h"
 #include "analysis/metrics/engine/engine.h"
 #include "analysis/metrics/engine/step.h"
 
@@ -56,8 +56,8 @@ void pt_engine_gap_is_end(struct pt_engine *e)
 void pt_automaton_settle(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a)
 {
     if (a->hot->gap != e->gap)
-        pt_doubt_notice(e, m, a);
-    pt_doubt_end(e, m, a);
+        pt_uncertainty_notice(e, m, a);
+    pt_uncertainty_end(e, m, a);
     m->doubt.unfinished += a->hot->measuring;
     a->hot->measuring = false;
 }
@@ -76,7 +76,7 @@ void pt_engine_settle_thread(struct pt_engine *e, struct pt_machine *m, struct p
     if (t->items != m->metric->by_item)
         return;
     if (m->metric->by_object)
-        pt_doubt_unseen(e, m, t);
+        pt_uncertainty_unseen(e, m, t);
     else
         pt_automaton_settle(e, m, &t->automata[m->index]);
 }
@@ -117,7 +117,7 @@ static void notice_gap(struct pt_engine *e, struct pt_machine *m)
 {
     for (struct pt_thread *t = e->threads; t; t = t->hh.next)
         if (!t->items && t->hot[m->index].gap != e->gap)
-            pt_doubt_notice(e, m, &t->automata[m->index]);
+            pt_uncertainty_notice(e, m, &t->automata[m->index]);
     m->gap = e->gap;
 }
 
@@ -187,7 +187,7 @@ struct pt_meaning pt_engine_meaning(struct pt_machine *m, size_t index)
         .machine = m, .alone = !metric->by_object && !metric->looks_at_others,
         .own.ways = pt_machine_way(metric, index, PT_OWN, 0),
         .own.otherwise = pt_machine_way(metric, pt_machine_otherwise(metric, index), PT_OWN, 0),
-        .own.moves = m->moves ? &m->moves[index * metric->state_count] : NULL,
+        .own.transitions = m->transitions ? &m->transitions[index * metric->state_count] : NULL,
         .other.ways = pt_machine_way(metric, index, PT_OTHER, 0),
         .other.otherwise = pt_machine_way(metric, pt_machine_otherwise(metric, index), PT_OTHER,
                                           0) };
@@ -222,12 +222,12 @@ static bool init_machine(struct pt_machine *m, const posixtrace_metric_t *metric
     if (metric->looks_at_others)
         m->in_state = calloc(metric->state_count + 1, sizeof *m->in_state);
     else
-        m->moves = pt_moves_new(metric);
+        m->transitions = pt_transitions_new(metric);
     for (size_t i = 0; i < pt_machine_rows(metric) * PT_WHO * metric->state_count; i++)
         learn_due(m, &metric->ways[i], (enum pt_who)(i / metric->state_count % PT_WHO));
     for (size_t e = 0; e <= metric->event_count; e++)
         m->woken_by_others |= pt_machine_way(metric, e, PT_OTHER, 0)->target != PT_NOWHERE;
-    return (m->in_state || m->moves) && pt_bounds_learn(m);
+    return (m->in_state || m->transitions) && pt_bounds_learn(m);
 }
 
 int pt_engine_init(struct pt_engine *e, const posixtrace_metric_t *const *metrics, size_t count)

@@ -12,10 +12,10 @@
  * Intermediate events are differences of counters that every event moves: no automaton
  * has to see those that do not concern it.
  *
- * Gaps.  Where events were lost nobody knows what state an automaton is in.  Each gap
+ * Gaps.  Where events were lost the state of an automaton is unknown.  Each gap
  * has a number, and so has each event inside one, where some threads lose theirs and others
  * do not.  An automaton that is touched after a new number is in doubt from then on, until
- * what it sees leaves one thing possible: doubt.h has the rule.
+ * what it sees leaves one thing possible: uncertainty.h has the rule.
  */
 #ifndef PT_METRICS_ENGINE_H
 #define PT_METRICS_ENGINE_H
@@ -28,7 +28,7 @@
 struct pt_thread;
 struct pt_share;
 struct pt_pending;
-struct pt_doubts;
+struct pt_uncertainty;
 struct pt_edges;
 
 /* Why events are missing; several may go on at once. */
@@ -55,7 +55,7 @@ struct pt_automaton {
     int64_t  due_from, due_seen; /* and when: the first and the last time */
     uint64_t due_gap;            /* the last gap before that */
     int64_t  sure_from;          /* when its last doubt ended */
-    struct pt_doubts *doubts;    /* doubt.h; if doubtful */
+    struct pt_uncertainty *doubts;   /* uncertainty.h; if doubtful */
     uint8_t  segment;            /* enum pt_segment */
     bool     has_before, has_due;
     bool     unsure_due_from;    /* events with the same due time may be lost, or between them */
@@ -108,8 +108,8 @@ struct pt_thread {
     struct pt_hot hot[];
 };
 
-/* A way and the lambdas behind it as one; see moves.c. */
-struct pt_move {
+/* A way and the lambdas that follow it, as one; see transitions.c. */
+struct pt_transition {
     int16_t state;                    /* where it leads to */
     bool    whole;                    /* it is all there is to do; else the rest is empty */
     bool    from_in;                  /* what comes first is of type in */
@@ -122,11 +122,11 @@ struct pt_move {
 struct pt_machine {
     const posixtrace_metric_t *metric;
     size_t index;
-    struct pt_move *moves;            /* [event * state_count + state]; NULL as in_state is not */
+    struct pt_transition *transitions; /* [event * state_count + state]; NULL as in_state is not */
     struct pt_automata *in_state;     /* by state, then those in doubt; NULL unless it looks
                                        * at others */
     uint64_t gap;                     /* that all its automata know of, if it does */
-    struct pt_edges *edges;           /* doubt.h; NULL: no gap yet */
+    struct pt_edges *edges;           /* uncertainty.h; NULL: no gap yet */
     uint8_t *leaves;                  /* by state, bounds.h; NULL: no state does */
     bool at_due;                      /* it may begin before the event that begins it */
     bool due_of_others;               /* other threads' due times, of which none is kept */
@@ -161,7 +161,7 @@ struct pt_engine {
     uint64_t gap;                     /* how many there were */
     struct pt_gaps gaps;
     int64_t  first_ns;                /* of the first event, or the earliest due time before it */
-    int64_t  gap_first, gap_to;       /* the begin of the first gap, the end of the latest */
+    int64_t  gap_first, gap_to;       /* the start of the first gap, the end of the latest */
     int64_t  gap_to_before;           /* the same before the latest began */
     unsigned in_gap;                  /* PT_GAP_* */
     int    (*measured)(void *, const struct posixtrace_measurement *);
@@ -185,7 +185,7 @@ struct pt_thread *pt_engine_items(struct pt_engine *e, const struct posixtrace_e
 struct pt_label {
     const struct pt_way *ways;        /* by state */
     const struct pt_way *otherwise;   /* the same, for errors, where those are for no errors */
-    const struct pt_move *moves;      /* by state, or NULL */
+    const struct pt_transition *transitions;   /* by state, or NULL */
     bool begins;                      /* its own: can it begin a measurement? */
     bool leads;                       /* out of any state */
     bool due;                         /* its data have a due time */
@@ -200,7 +200,7 @@ struct pt_meaning {
 };
 
 /* step.c: the way that an event is for the automaton's state, if any, and the lambdas
- * behind it. */
+ * after it. */
 void pt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
              const struct pt_label *label, const struct pt_tuple *tuple);
 
@@ -227,16 +227,16 @@ static inline int pt_engine_hear(struct pt_engine *e, const struct pt_meaning *m
     return 0;
 }
 
-/* It measures nothing any more, and who has its number next is another. */
+/* It measures nothing any more, and the next thread with its number is another one. */
 void pt_engine_thread_ends(struct pt_engine *e, struct pt_thread *thread);
 /* Events were lost from then on, up to then, for this reason. */
 void pt_engine_gap_begin(struct pt_engine *e, enum pt_gap why, int64_t ns);
 void pt_engine_gap_end(struct pt_engine *e, enum pt_gap why, int64_t ns);
-/* It was the end: nothing is lost behind it. */
+/* It was the end: nothing is lost after it. */
 void pt_engine_gap_is_end(struct pt_engine *e);
-/* Behind an event inside a gap. */
+/* After an event inside a gap. */
 void pt_engine_gap_goes_on(struct pt_engine *e);
-/* Settles what is open; nothing is fed any more. */
+/* Settles open measurements; no event may be fed after it. */
 void pt_engine_end(struct pt_engine *e);
 
 /* engine.c and threads.c */

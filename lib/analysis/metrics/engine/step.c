@@ -9,7 +9,7 @@
 #include <string.h>
 #include "analysis/metrics/engine/bounds.h"
 #include "analysis/metrics/engine/bounds_share.h"
-#include "analysis/metrics/engine/doubt.h"
+#include "analysis/metrics/engine/uncertainty.h"
 #include "analysis/metrics/engine/step.h"
 
 /* As much as a signal handler may take that ends a sleep. */
@@ -55,7 +55,7 @@ static void finish(struct pt_engine *e, struct pt_machine *m, struct pt_automato
     if (a->length < 0)   /* it would end before it begins, at a due time to come */
         return;
     if (m->metric->change)
-        pt_doubt_of_change(e, m, a, stamp);
+        pt_uncertainty_of_change(e, m, a, stamp);
     if (m->metric->change && !take_change(a, &measurement.length_ns))
         return;
     pt_bounds_of_change(e, m, a, before, &measurement);
@@ -201,29 +201,30 @@ const struct pt_way *pt_step_way(const struct pt_label *label, size_t state,
     return way->target != PT_NOWHERE ? way : NULL;
 }
 
-static inline void make_move(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
-                             const struct pt_move *move, int64_t ns, uint64_t seen)
+static inline void make_transition(struct pt_engine *e, struct pt_machine *m,
+                                   struct pt_automaton *a, const struct pt_transition *transition,
+                                   int64_t ns, uint64_t seen)
 {
     struct pt_hot *hot = a->hot;
 
-    if (move->leaves) {
-        if (a->segment == PT_SEGMENT_COND && move->from_in)
+    if (transition->leaves) {
+        if (a->segment == PT_SEGMENT_COND && transition->from_in)
             a->segment = PT_SEGMENT_IN;
         end_segment(a, ns, seen);
     }
-    if (move->ends) {
+    if (transition->ends) {
         if (hot->measuring)
             finish(e, m, a, ns);
         hot->measuring = false;
     }
-    if (move->begins)
+    if (transition->begins)
         begin(m, a, ns);
-    if (move->segment != PT_SEGMENT_NONE)
-        begin_segment(a, move->segment, ns, seen);
-    hot->state = move->state;
+    if (transition->segment != PT_SEGMENT_NONE)
+        begin_segment(a, transition->segment, ns, seen);
+    hot->state = transition->state;
 }
 
-/* For the due times that a gap may hide; see doubt.h. */
+/* For the due times that a gap may hide; see uncertainty.h. */
 static void note_due(const struct pt_engine *e, struct pt_automaton *a,
                      const struct pt_tuple *tuple)
 {
@@ -269,7 +270,7 @@ static void step_in_doubt(struct pt_engine *e, struct pt_machine *m, struct pt_a
     int64_t stamp;
     int state;
 
-    if (pt_doubt_step(e, m, a, label, tuple, &state, &stamp))
+    if (pt_uncertainty_step(e, m, a, label, tuple, &state, &stamp))
         enter_all(e, m, a, state, stamp, tuple->ns, events_seen(e, m, a->thread));
     if (label->due)
         note_due(e, a, tuple);
@@ -294,17 +295,17 @@ void pt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
     int64_t stamp;
 
     if (hot->gap != e->gap)
-        pt_doubt_notice(e, m, a);
+        pt_uncertainty_notice(e, m, a);
     if (!hot->doubtful && may_continue(e, label, (size_t)hot->state, a, tuple))
-        pt_doubt_begin(e, m, a);
+        pt_uncertainty_begin(e, m, a);
     if (hot->doubtful) {
         step_in_doubt(e, m, a, label, tuple);
         return;
     }
-    if (label->moves && label->moves[hot->state].whole && !(m->leaves && e->bounds)) {
+    if (label->transitions && label->transitions[hot->state].whole && !(m->leaves && e->bounds)) {
         if (label->due)
             note_due(e, a, tuple);
-        make_move(e, m, a, &label->moves[hot->state], tuple->ns, seen);
+        make_transition(e, m, a, &label->transitions[hot->state], tuple->ns, seen);
         return;
     }
     way = pt_step_way(label, (size_t)hot->state, a, tuple, &stamp);

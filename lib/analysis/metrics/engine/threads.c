@@ -27,7 +27,7 @@ static unsigned pt_hash_words(const void *key, size_t length, unsigned long long
 }
 
 #include "analysis/metrics/engine/bounds.h"
-#include "analysis/metrics/engine/doubt.h"
+#include "analysis/metrics/engine/uncertainty.h"
 #include "analysis/metrics/engine/engine.h"
 #include "analysis/metrics/engine/step.h"
 
@@ -59,7 +59,7 @@ static void forget(struct pt_engine *e, struct pt_thread *t)
     for (size_t i = 0; i < e->count; i++) {
         if (e->machines[i].in_state && !t->items)
             LIST_REMOVE(&t->automata[i], same_state);
-        pt_doubt_free(&t->automata[i]);
+        pt_uncertainty_free(&t->automata[i]);
     }
     HASH_DEL(e->threads, t);
     free(t);
@@ -146,7 +146,7 @@ static struct pt_thread *make_thread(struct pt_engine *e, const struct pt_thread
         if (m->in_state && !items)
             LIST_INSERT_HEAD(&m->in_state[0], &t->automata[i], same_state);
         if (m->in_state && !items && e->gap)
-            pt_doubt_notice_late(e, m, &t->automata[i]);
+            pt_uncertainty_notice_late(e, m, &t->automata[i]);
     }
     return t;
 }
@@ -219,7 +219,7 @@ void pt_engine_drop_object(struct pt_engine *e, struct pt_object *object)
 {
     object->automaton.thread->objects--;
     pt_bounds_drop(&object->automaton);
-    pt_doubt_free(&object->automaton);
+    pt_uncertainty_free(&object->automaton);
     HASH_DEL(e->objects, object);
     keep(e, object);
 }
@@ -240,7 +240,7 @@ void pt_engine_deinit(struct pt_engine *e)
         forget(e, t);
     for (size_t i = 0; i < e->count; i++) {
         free(e->machines[i].in_state);
-        free(e->machines[i].moves);
+        free(e->machines[i].transitions);
         free(e->machines[i].leaves);
         pt_edges_free(e->machines[i].edges);
     }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* One metric: by its name, of two events of the program, and what is known of it. */
+/* One metric: found by its name, made of two events of the program, and its properties. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/metrics/language/machine.h"
 #include "analysis/metrics/language/set.h"
-#include "analysis/metrics/language/words.h"
+#include "analysis/metrics/language/lexer.h"
 
 /* Takes the only or the index-th metric out of a set, which is freed. */
 static posixtrace_metric_t *take_out(posixtrace_metric_set_t *set,
@@ -60,12 +60,12 @@ static void fill_in(FILE *to, const char *text, const char *const values[3])
 {
     static const char *const names[] = { "$NAME", "$INITIAL", "$FINAL" };
     const char *from = text;
-    struct pt_words words;
+    struct pt_lexer words;
 
-    pt_words_begin(&words, text, strlen(text));
-    for (; words.word.kind != PT_WORD_END; pt_words_next(&words))
+    pt_lexer_begin(&words, text, strlen(text));
+    for (; words.word.kind != PT_WORD_END; pt_lexer_next(&words))
         for (size_t i = 0; i < 3; i++) {
-            if (!pt_words_is(&words, names[i]))
+            if (!pt_lexer_is(&words, names[i]))
                 continue;
             fwrite(from, 1, (size_t)(words.at - from) - strlen(names[i]), to);
             put_quoted(to, values[i]);

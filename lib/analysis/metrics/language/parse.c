@@ -46,16 +46,16 @@ static bool is_name(const struct pt_parser *p)
 
 static bool take(struct pt_parser *p, const char *word)
 {
-    bool is = pt_words_is(&p->words, word);
+    bool is = pt_lexer_is(&p->words, word);
 
     if (is)
-        pt_words_next(&p->words);
+        pt_lexer_next(&p->words);
     return is;
 }
 
 static bool expect(struct pt_parser *p, const char *word, const char *behind)
 {
-    return take(p, word) || pt_parse_fails(p, "\"%s\" is expected behind \"%s\"", word, behind);
+    return take(p, word) || pt_parse_fails(p, "\"%s\" is expected after \"%s\"", word, behind);
 }
 
 static bool take_copy(struct pt_parser *p, char **to)
@@ -63,7 +63,7 @@ static bool take_copy(struct pt_parser *p, char **to)
     *to = strdup(p->words.word.text);
     if (!*to)
         return out_of_memory(p);
-    pt_words_next(&p->words);
+    pt_lexer_next(&p->words);
     return true;
 }
 
@@ -82,7 +82,7 @@ static bool parse_state(struct pt_parser *p, posixtrace_metric_t *m)
     struct pt_state *s;
 
     if (!is_name(p))
-        return pt_parse_fails(p, "the name of the state is expected behind \"state\"");
+        return pt_parse_fails(p, "the name of the state is expected after \"state\"");
     for (size_t i = 0; i < m->state_count; i++)
         if (strcmp(m->states[i].name, p->words.word.text) == 0)
             return pt_parse_fails(p, "there is a state of this name already, in line %u",
@@ -114,7 +114,7 @@ static bool take_only(struct pt_parser *p, uint8_t *only)
     return false;
 }
 
-/* "EVENT, i" "EVENT, not i" "EVENT", each with ", ok" or another condition behind it. */
+/* "EVENT, i" "EVENT, not i" "EVENT", each may have ", ok" or another condition after it. */
 static bool parse_label(struct pt_parser *p, struct pt_written *w)
 {
     w->of[PT_OWN] = w->of[PT_OTHER] = true;
@@ -122,17 +122,17 @@ static bool parse_label(struct pt_parser *p, struct pt_written *w)
     w->column = p->words.word.column;
     if (p->words.word.kind == PT_WORD_STAR) {
         w->kind = PT_LABEL_STAR;
-        pt_words_next(&p->words);
+        pt_lexer_next(&p->words);
         return true;
     }
     if (!is_name(p))
         return pt_parse_fails(p, "an event, lambda, *, \"state\" or \"end\" is expected");
-    w->kind = pt_words_is(&p->words, "lambda") ? PT_LABEL_LAMBDA : PT_LABEL_EVENT;
+    w->kind = pt_lexer_is(&p->words, "lambda") ? PT_LABEL_LAMBDA : PT_LABEL_EVENT;
     strcpy(w->event, p->words.word.text);
-    pt_words_next(&p->words);
+    pt_lexer_next(&p->words);
     while (w->kind == PT_LABEL_EVENT && p->words.word.kind == PT_WORD_COMMA) {
-        pt_words_next(&p->words);
-        if ((pt_words_is(&p->words, "i") || pt_words_is(&p->words, "not")) &&
+        pt_lexer_next(&p->words);
+        if ((pt_lexer_is(&p->words, "i") || pt_lexer_is(&p->words, "not")) &&
             w->of[PT_OWN] != w->of[PT_OTHER])
             return pt_parse_fails(p, "a label says \"i\" or \"not i\" once");
         if (take(p, "i"))
@@ -141,7 +141,7 @@ static bool parse_label(struct pt_parser *p, struct pt_written *w)
             if (!take(p, "not") || !expect(p, "i", "not"))
                 return p->error ? false : pt_parse_fails(p, "\"i\", \"not i\", \"ok\", \"due\", "
                                                             "\"early\" or \"again\" is expected "
-                                                            "behind the comma");
+                                                            "after the comma");
             w->of[PT_OWN] = false;
         }
     }
@@ -153,14 +153,14 @@ static bool parse_way(struct pt_parser *p, struct pt_written *w)
     if (!parse_label(p, w))
         return false;
     if (p->words.word.kind != PT_WORD_ARROW)
-        return pt_parse_fails(p, "\"->\" and a state are expected behind the label");
-    pt_words_next(&p->words);
+        return pt_parse_fails(p, "\"->\" and a state are expected after the label");
+    pt_lexer_next(&p->words);
     w->target_line = p->words.word.line;
     w->target_column = p->words.word.column;
     if (!is_name(p))
-        return pt_parse_fails(p, "the name of a state is expected behind \"->\"");
+        return pt_parse_fails(p, "the name of a state is expected after \"->\"");
     strcpy(w->target, p->words.word.text);
-    pt_words_next(&p->words);
+    pt_lexer_next(&p->words);
     w->way.at = w->kind == PT_LABEL_LAMBDA ? PT_AT_SAME : PT_AT_EVENT;
     if (!take(p, "at"))
         return true;
@@ -186,7 +186,7 @@ static bool take_bytes(struct pt_parser *p, unsigned least, unsigned most, unsig
     if (p->words.word.kind != PT_WORD_NAME || text[digits] || digits == 0 || digits > 5 ||
         *value < least || *value > most)
         return false;
-    pt_words_next(&p->words);
+    pt_lexer_next(&p->words);
     return true;
 }
 
@@ -196,7 +196,7 @@ static bool parse_by(struct pt_parser *p, posixtrace_metric_t *m)
     unsigned bytes = MOST_KEY, at = 0;
 
     m->by_object = true;
-    m->by_item = pt_words_is(&p->words, "item");
+    m->by_item = pt_lexer_is(&p->words, "item");
     if (!take(p, "object") && !take(p, "item"))
         return pt_parse_fails(p, "\"object\" or \"item\" is expected after \"by\"");
     if (isdigit((unsigned char)p->words.word.text[0]) && !take_bytes(p, 1, MOST_KEY, &bytes))
@@ -219,9 +219,9 @@ static bool parse_option(struct pt_parser *p, posixtrace_metric_t *m, bool *was)
     if (take(p, "keep"))
         return (m->positive = true) && expect(p, "positive", "keep");
     if (take(p, "count")) {
-        m->count_all = pt_words_is(&p->words, "all");
+        m->count_all = pt_lexer_is(&p->words, "all");
         return take(p, "all") || take(p, "own") ||
-               pt_parse_fails(p, "\"own\" or \"all\" is expected behind \"count\"");
+               pt_parse_fails(p, "\"own\" or \"all\" is expected after \"count\"");
     }
     *was = false;
     return true;
@@ -265,8 +265,8 @@ bool pt_parse_metric(struct pt_parser *p, posixtrace_metric_t *m)
 
     memset(m, 0, sizeof *m);
     m->line = p->words.word.line;
-    pt_words_next(&p->words);
-    good = is_name(p) || pt_parse_fails(p, "the metric's name is expected behind \"metric\"");
+    pt_lexer_next(&p->words);
+    good = is_name(p) || pt_parse_fails(p, "the metric's name is expected after \"metric\"");
     good = good && take_copy(p, &m->name);
     if (good && p->words.word.kind == PT_WORD_QUOTED)
         good = take_copy(p, &m->about);

@@ -182,7 +182,7 @@ static bool put_lambdas(struct pt_parser *p, posixtrace_metric_t *m,
     return true;
 }
 
-/* What is by item hears events of all threads alike, in its own automaton. */
+/* A metric by item takes events of all threads alike, in its own automaton. */
 static bool make_own(struct pt_parser *p, const posixtrace_metric_t *m,
                      struct pt_written_list *list)
 {

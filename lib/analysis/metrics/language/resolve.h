@@ -22,7 +22,7 @@ struct pt_written_list {
     size_t count, room;
 };
 
-/* A zeroed one behind the others; NULL: no memory. */
+/* Appends a zeroed one; NULL: no memory. */
 struct pt_written *pt_written_add(struct pt_written_list *list);
 /* Makes events and ways of m; false: p->error is set. */
 bool pt_resolve(struct pt_parser *p, posixtrace_metric_t *m, struct pt_written_list *list);

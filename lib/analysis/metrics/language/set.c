@@ -38,7 +38,7 @@ static int keep_user(struct pt_parser *p, posixtrace_metric_set_t *set, posixtra
     int error;
 
     posixtrace_metric_free(m);
-    if (p->words.word.kind != PT_WORD_END && !pt_words_is(&p->words, "metric"))
+    if (p->words.word.kind != PT_WORD_END && !pt_lexer_is(&p->words, "metric"))
         return 0;   /* which is an error */
     p->words.word.line = of_metric;
     p->words.word.column = 1;
@@ -55,12 +55,12 @@ static int keep_user(struct pt_parser *p, posixtrace_metric_set_t *set, posixtra
 }
 
 /* Is the current word followed by $NAME, and not in quotes? */
-static bool is_user(const struct pt_words *words)
+static bool is_user(const struct pt_lexer *words)
 {
-    struct pt_words next = *words;
+    struct pt_lexer next = *words;
 
-    pt_words_next(&next);
-    return pt_words_is(&next, "$NAME");
+    pt_lexer_next(&next);
+    return pt_lexer_is(&next, "$NAME");
 }
 
 static int add_metric(struct pt_parser *p, posixtrace_metric_set_t *set)
@@ -102,7 +102,7 @@ static int parse_all(struct pt_parser *p, posixtrace_metric_set_t *set)
     while (p->words.word.kind != PT_WORD_END) {
         int error = EINVAL;
 
-        if (pt_words_is(&p->words, "metric"))
+        if (pt_lexer_is(&p->words, "metric"))
             error = add_metric(p, set);
         else
             pt_parse_fails(p, "\"metric\" is expected");
@@ -126,7 +126,7 @@ int posixtrace_metric_set_parse(const char *text, size_t len, posixtrace_metric_
     made = calloc(1, sizeof *made);
     if (!made)
         return ENOMEM;
-    pt_words_begin(&p.words, text, len);
+    pt_lexer_begin(&p.words, text, len);
     error = parse_all(&p, made);
     if (error)
         posixtrace_metric_set_free(made);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* See reader.h. */
+/* See log/reader/reader.h. */
 #include <errno.h>
 #include <string.h>
 #ifndef PT_METRICS_POSIX
@@ -21,7 +21,7 @@ int pt_reader_rewind(trace_id_t trid)
 
 #ifdef PT_METRICS_POSIX
 
-enum { DATA_MAX = 4096 };   /* of which the metrics look at the first 16 */
+enum { DATA_MAX = 4096 };   /* the metrics look at the first 16 */
 
 int pt_reader_next(trace_id_t trid, struct posixtrace_event *event, size_t most, size_t *count,
                    int *gap)
@@ -59,6 +59,12 @@ bool pt_reader_hides_losses(trace_id_t trid)
     return false;
 }
 
+bool pt_reader_grows(trace_id_t trid)
+{
+    (void)trid;
+    return false;
+}
+
 int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid)
 {
     trace_attr_t own;
@@ -88,7 +94,7 @@ bool pt_reader_hides_losses(trace_id_t trid)
 {
     struct posixtrace_info info;
 
-    if (posixtrace_get_info(trid, &info) != 0 || info.end == POSIXTRACE_END_ACTIVE ||
+    if (posixtrace_get_info(trid, &info) != 0 ||
         info.lost[POSIXTRACE_LOST_LOG_FULL] || info.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] ||
         info.lost[POSIXTRACE_LOST_LOG_ERROR] || !has_none(trid, POSIX_TRACE_OVERFLOW))
         return false;
@@ -97,7 +103,16 @@ bool pt_reader_hides_losses(trace_id_t trid)
            (info.lost[POSIXTRACE_LOST_FULL] && has_none(trid, POSIX_TRACE_STOP));
 }
 
-/* Context switches, which decide about the clock, need a log; nobody reads it. */
+bool pt_reader_grows(trace_id_t trid)
+{
+    struct posixtrace_info info;
+    uint64_t count;
+
+    return posixtrace_event_count(trid, POSIX_TRACE_START, &count) == 0 &&
+           posixtrace_get_info(trid, &info) == 0 && info.end == POSIXTRACE_END_ACTIVE;
+}
+
+/* Context switches, which decide about the clock, need a log; it is not read. */
 static int create_with_switches(trace_attr_t *attr, trace_id_t *trid)
 {
     int fd = memfd_create("posixtrace-event-cost", MFD_CLOEXEC), error;

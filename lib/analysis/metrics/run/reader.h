@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <posixtrace/event.h>
 
-/* Begins anew, where that can be done.  0 or an error number. */
+/* Starts again from the first event, where that can be done.  0 or an error number. */
 int pt_reader_rewind(trace_id_t trid);
 /* The next events, as posixtrace_next_whole_events(); name is not filled. */
 int pt_reader_next(trace_id_t trid, struct posixtrace_event *events, size_t most, size_t *count,
@@ -19,6 +19,8 @@ int pt_reader_next(trace_id_t trid, struct posixtrace_event *events, size_t most
 /* A log that has lost events and none that marks where, since a filter left these types out:
  * any two of its events may have others between them. */
 bool pt_reader_hides_losses(trace_id_t trid);
+/* A log whose stream is still active: it may lose events later. */
+bool pt_reader_grows(trace_id_t trid);
 /* Makes a stream of this process in which an event costs what it costs in one with such
  * attributes, NULL: the default ones.  0 or an error number. */
 int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid);

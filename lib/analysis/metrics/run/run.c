@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/metrics/engine/bounds.h"
-#include "analysis/metrics/engine/doubt.h"
+#include "analysis/metrics/engine/uncertainty.h"
 #include "analysis/metrics/engine/engine.h"
 #include "analysis/metrics/run/reader.h"
 
@@ -28,6 +28,7 @@ struct posixtrace_metric_run {
     size_t type_count;
     bool stopped;                 /* by STOP, and nothing came since */
     bool gap;                     /* said by the caller, and nothing came since */
+    bool grows;                   /* a log whose stream is still active */
 };
 
 static bool add_meaning(struct event_type *t, struct pt_machine *m, size_t index)
@@ -152,11 +153,16 @@ static inline int feed(struct pt_engine *e, const struct event_type *t,
     return error;
 }
 
+static void look_for_hidden_losses(posixtrace_metric_run_t *run)
+{
+    if (!(run->engine.in_gap & PT_GAP_UNMARKED) && pt_reader_hides_losses(run->trid))
+        pt_engine_gap_begin(&run->engine, PT_GAP_UNMARKED, run->engine.now);
+}
+
 static void begin_stream(posixtrace_metric_run_t *run, const struct posixtrace_event *event)
 {
     run->engine.first_ns = event->ns;
-    if (pt_reader_hides_losses(run->trid))
-        pt_engine_gap_begin(&run->engine, PT_GAP_UNMARKED, event->ns);
+    look_for_hidden_losses(run);
 }
 
 /* Of a type that comes for the first time, or that is not plain. */
@@ -238,6 +244,7 @@ int posixtrace_metric_run_begin(const posixtrace_metric_t *const *metrics, size_
         error = EINVAL;
     if (error == 0)
         error = pt_reader_rewind(trid);
+    made->grows = pt_reader_grows(trid);
     if (error)
         posixtrace_metric_run_free(made);
     else
@@ -255,6 +262,9 @@ int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bo
     if (!run || !more)
         return EINVAL;
     *more = true;
+    /* Losses that were counted since the last call are later than all events taken until then. */
+    if (run->grows && run->engine.events > 0)
+        look_for_hidden_losses(run);
     for (; error == 0 && left > 0; left -= count) {
         error = pt_reader_next(run->trid, batch, left < BATCH ? (size_t)left : BATCH, &count,
                                &gap);
@@ -303,7 +313,7 @@ void posixtrace_metric_run_doubt(const posixtrace_metric_run_t *run, size_t inde
     if (index >= e->count)
         return;
     *doubt = e->machines[index].doubt;
-    hidden = pt_doubt_hidden(e, &e->machines[index]);
+    hidden = pt_uncertainty_hidden(e, &e->machines[index]);
     if (hidden > doubt->at_most_ns)
         doubt->at_most_ns = hidden;
 }

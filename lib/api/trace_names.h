@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Opening and describing event types, for more than one public function: the library
+ * does not call those itself, as a program may have put others in their place.
+ */
+#ifndef PT_API_TRACE_NAMES_H
+#define PT_API_TRACE_NAMES_H
+
+#include "process/self.h"
+
+/* As posix_trace_eventid_open(); *self: whose map the name is in.  The caller says
+ * pt_gates_named() when all is known of the type. */
+int pt_eventid_open(const char *event_name, trace_event_id_t *event_id, struct pt_self **self);
+
+/* Describes a type; what the machine's byte order adds to the text is added. 0 or a
+ * negative errno. */
+int pt_event_describe(struct pt_names *names, uint32_t id, const char *description);
+
+/* As posixtrace_event_description(); a negative errno. */
+int pt_event_description(trace_id_t trid, trace_event_id_t event, char *description);
+
+#endif

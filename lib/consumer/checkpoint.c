@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See checkpoint.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "consumer/checkpoint.h"
+#include "shm/slot.h"
+
+/* If another writer takes the slot meanwhile, the numbers in it have the wrong wid, and
+ * readers ignore them. */
+static void leave_one(struct pt_live *l, const struct pt_tally *t, unsigned which)
+{
+    struct pt_slot *s;
+    struct pt_slot_books *b;
+
+    if (t->source != PT_TALLY_SLOT && t->source != PT_TALLY_FINAL)
+        return;
+    s = pt_seg_slot(l->seg, t->slot);
+    if (pt_load_acquire(&s->wid) != t->author.wid)
+        return;
+    b = &s->books[which];
+    pt_store_relaxed(&b->wid, t->author.wid);
+    pt_store_relaxed(&b->next, t->next_no);
+    pt_store_relaxed(&b->given, pt_tally_given(t) - t->cleared);
+    pt_store_relaxed(&b->excluded, t->excluded + t->cleared);
+    pt_store_relaxed(&b->refused, t->refused);
+}
+
+void pt_books_clear(struct pt_live *l)
+{
+    l->folded.cleared = l->folded.given;
+    for (uint32_t i = 0; i < l->tally_room; i++)
+        if (l->tally[i].used)
+            l->tally[i].cleared = pt_tally_given(&l->tally[i]);
+}
+
+void pt_books_leave(struct pt_live *l, const struct pt_log_books *log)
+{
+    struct pt_seg_header *h = l->seg->h;
+    uint64_t turn = pt_load_relaxed(&h->books_now) + 1;
+    unsigned which = (unsigned)(turn & 1u);
+    struct pt_books sum = {
+        .lsn = log->lsn, .given = l->folded.given - l->folded.cleared,
+        .excluded = l->folded.excluded + l->folded.cleared, .refused = l->folded.refused,
+        .watermark = l->delivered_ts, .events = log->events, .waiting = log->waiting,
+        .log_full = log->full, .log_overwritten = log->overwritten, .log_error = log->error,
+    };
+
+    for (uint32_t i = 0; i < l->tally_room; i++) {
+        const struct pt_tally *t = &l->tally[i];
+
+        if (!t->used)
+            continue;
+        leave_one(l, t, which);
+        sum.given += pt_tally_given(t) - t->cleared;
+        sum.excluded += t->excluded + t->cleared;
+        sum.refused += t->refused;
+    }
+    pt_copy_watched(&h->books[which], &sum, sizeof sum);
+    pt_store_release(&h->books_now, turn);
+}
+
+/* The numbers of a slot's writer; NULL: the consumer had seen no event of it. */
+static const struct pt_slot_books *books_of(const struct pt_seg *seg, uint32_t index,
+                                            uint64_t wid)
+{
+    const struct pt_slot_books *b =
+        &pt_seg_slot(seg, index)->books[seg->h->books_now & 1u];
+
+    return wid && b->wid == wid ? b : NULL;
+}
+
+void pt_books_take(const struct pt_seg *seg, uint32_t index, struct pt_tally *t)
+{
+    const struct pt_slot_books *b = books_of(seg, index, t->author.wid);
+
+    if (!b)
+        return;
+    t->next_no = t->resume_no = b->next;
+    t->seen = b->given + b->excluded + b->refused;
+    t->excluded = b->excluded;
+    t->refused = b->refused;
+}
+
+void pt_books_fill(const struct pt_tally *t, struct pt_log_author_totals *a)
+{
+    uint64_t recorded = pt_tally_recorded(t);
+
+    memset(a, 0, sizeof *a);
+    a->author = t->author;
+    if (recorded > t->excluded + t->refused)
+        a->recorded = recorded - t->excluded - t->refused;
+    for (unsigned c = 0; c < PT_LOST_OWN; c++)
+        a->lost[c] = t->lost[c];
+    a->lost[PT_LOST_FULL] += t->refused;
+    a->lost[PT_LOST_OVERWRITTEN] += pt_tally_overwritten(t);
+}
+
+/* Subtracts the numbers of the writers that have a slot. */
+static void leave_out_slots(struct pt_seg *seg, struct pt_books *sum)
+{
+    uint32_t n = pt_slot_count(seg);
+    struct pt_slot_view v;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const struct pt_slot_books *b;
+
+        pt_slot_look(seg, i, &v);
+        b = v.own ? books_of(seg, i, v.wid) : NULL;
+        if (!b || v.author.level == PT_LEVEL_CONTROL)
+            continue;
+        sum->given -= b->given;
+        sum->excluded -= b->excluded;
+        sum->refused -= b->refused;
+    }
+}
+
+static void tell_sums(const struct pt_live *l, const struct pt_books *sum,
+                      struct pt_log_status *status)
+{
+    uint64_t stored = l->gone.recorded;
+    uint64_t passed = sum->excluded + sum->refused;
+
+    for (unsigned c = 0; c < PT_LOST_OWN; c++)
+        status->lost_unknown_author[c] = l->gone.lost[c] + l->seg->h->lost_no_slot[c];
+    status->lost_switches = l->seg->h->lost_switches;
+    status->lost_unknown_author[PT_LOST_FULL] += sum->refused;
+    status->lost_unknown_author[PT_LOST_OVERWRITTEN] += stored - sum->given - passed;
+    status->recorded_unknown_author = stored > passed ? stored - passed : 0;
+}
+
+int pt_books_tail(struct pt_live *l, struct pt_log_tail *tail)
+{
+    const struct pt_seg_header *h = l->seg->h;
+    struct pt_books sum = h->books[h->books_now & 1u];
+
+    pt_live_take_counts(l);
+    tail->authors = malloc((l->tally_count + 1) * sizeof *tail->authors);
+    if (!tail->authors)
+        return -ENOMEM;
+    tail->author_count = 0;
+    tail->watermark = sum.watermark;
+    tail->booked = (struct pt_log_books){
+        .lsn = sum.lsn, .events = sum.events, .waiting = sum.waiting, .full = sum.log_full,
+        .overwritten = sum.log_overwritten, .error = sum.log_error,
+    };
+    leave_out_slots(l->seg, &sum);
+    for (uint32_t i = 0; i < l->tally_room; i++) {
+        const struct pt_tally *t = &l->tally[i];
+
+        if (!t->used)
+            continue;
+        if (t->source == PT_TALLY_SLOT) {
+            struct pt_log_author_totals *a = &tail->authors[tail->author_count++];
+            const struct pt_slot_books *b = books_of(l->seg, t->slot, t->author.wid);
+
+            pt_books_fill(t, a);
+            a->logged = b ? b->given : 0;
+            a->logged_to = b ? b->next : 0;
+            continue;
+        }
+        sum.given += pt_tally_given(t);
+        sum.excluded += t->excluded;
+        sum.refused += t->refused;
+    }
+    tell_sums(l, &sum, &tail->status);
+    return 0;
+}

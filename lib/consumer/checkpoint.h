@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The checkpoint of a consumer that writes a log: accounts in the segment (struct
+ * pt_books, struct pt_slot_books) from which recovery reconstructs loss counts after
+ * SIGKILL.
+ *
+ *     overwritten = recorded - given - excluded - refused - still to be given
+ *
+ * holds for each writer that has a slot, by the numbers in that slot, and for the sum of
+ * all other writers, whose slots were reused or released.  For that sum, recorded is the
+ * past of the slots (shm/slot.h); given, excluded and refused are the totals of all
+ * writers less those of the writers with a slot.  So a writer that takes over an ended
+ * slot transfers no numbers, and cannot make a checkpoint inconsistent.
+ *
+ * The log may lose some of the events that it was given, by its policy or because the
+ * disk is full.  The checkpoint has the accounts of the log, too (struct pt_log_books), so
+ * that recovery does not depend on the last ROUND, which may be older or newer:
+ *
+ *     lost by the log = given - found in the file
+ *
+ * The flush thread, the only writer, makes a checkpoint when it clears the log, and in each
+ * commit of a round (collect.c) before it publishes the positions of that round.  It
+ * writes the inactive one of two copies, then switches books_now with release order: a
+ * kill at any moment leaves one complete copy.  Recovery reads a private copy of the
+ * segment.
+ *
+ * A checkpoint is of one round.  Later packets of the log are not in it, and events in it
+ * may still be in their chunks; log/reader/tail.c corrects both where it unites tail and
+ * log.  One error remains: if the kill comes between the checkpoint and the positions,
+ * records that the last round excluded, of writers without a slot, are counted twice.
+ */
+#ifndef PT_CONSUMER_CHECKPOINT_H
+#define PT_CONSUMER_CHECKPOINT_H
+
+#include "consumer/consumer.h"
+#include "log/reader/reader.h"
+
+/* Makes a checkpoint: the accounts of each writer, in its slot; the sums; the accounts of
+ * the log. */
+void pt_books_leave(struct pt_live *l, const struct pt_log_books *log);
+/* The log was cleared: events that it was given before are no part of the stream. */
+void pt_books_clear(struct pt_live *l);
+
+/* In the copy of a dead consumer's segment: */
+
+/* Takes the dead consumer's numbers of the slot's writer into t. */
+void pt_books_take(const struct pt_seg *seg, uint32_t index, struct pt_tally *t);
+/* After the last round: fills *tail with the authors that have a slot, in a malloced array,
+ * the sums of all others, and the last packet of the log that these numbers include.
+ * 0 or -ENOMEM. */
+int pt_books_tail(struct pt_live *l, struct pt_log_tail *tail);
+
+/* The totals of a tally as a log lists them.  Used by each round, too. */
+void pt_books_fill(const struct pt_tally *t, struct pt_log_author_totals *a);
+
+#endif

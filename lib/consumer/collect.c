@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A round from its start to its commit, and the events that the consumer makes itself;
+ * see collect.h.  collect_chunk.c reads the chunks.
+ *
+ *   refresh  pt_live_refresh() takes a watermark and finds the new contents of chunks
+ *   write    STOP, START, OVERFLOW and RESUME, then the records of all chunks that are
+ *            older than the watermark, as packets to the sink
+ *   commit   once the packets are safe: checkpoint, positions, full chunks given back
+ *
+ * Invariants.  A record is consumed (its position published) only after its packet is safe,
+ * so a kill loses no event; recovery recognises by number those that the checkpoint has.
+ * The packets of one author follow each other in time order.  Every event in a round is
+ * older than its watermark, and every event older than it is in this round or an earlier
+ * one, except late events of stalled writers.
+ *
+ * A round that fails (no memory) leaves the records that it has not accounted for in their
+ * chunks, claims no watermark, and keeps the windows it knows; the next round continues
+ * from there.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/grow.h"
+#include "consumer/checkpoint.h"
+#include "consumer/collect.h"
+#include "consumer/thread_names.h"
+#include "shm/mark_filter.h"
+#include "shm/pool.h"
+
+#define MADE_STEP 512u   /* more than any event that the consumer makes */
+
+int pt_round_init(struct pt_round *r, struct pt_live *live, const struct pt_round_sink *sink)
+{
+    memset(r, 0, sizeof *r);
+    r->live = live;
+    r->sink = *sink;
+    r->copy = malloc(PT_CHUNK_MAX);
+    return r->copy ? 0 : -ENOMEM;
+}
+
+void pt_round_deinit(struct pt_round *r)
+{
+    free(r->windows);
+    free(r->next);
+    free(r->touched);
+    free(r->runs);
+    free(r->counts);
+    free(r->copy);
+}
+
+static int put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data, uint32_t len)
+{
+    pt_u64 record[2 + sizeof(struct pt_set) / 8] = { 0 };
+    struct pt_log_packet p = {
+        .author = { .wid = 1, .pid = (int32_t)r->live->seg->g.owner_pid },
+        .events = 1, .bytes = pt_record_size(len), .first_no = r->made_no,
+        .base_ts = ts, .first_ts = ts, .last_ts = ts, .records = record,
+        /* Not from a chunk: time and type identify it.  Recovery makes it again unless the
+         * log shows that it was written. */
+        .chunk_seq = PT_LOG_MADE | ts, .chunk_off = id * MADE_STEP,
+    };
+
+    /* OVERFLOW may come before the watermark has reached the lost events. */
+    if (ts < r->made_ts)
+        p.base_ts = p.first_ts = p.last_ts = r->made_ts;
+    r->made_ts = p.last_ts;
+    r->made_no++;
+    pt_record_put_head(record, PT_RECORD_EVENT, id, len, 0, 0);
+    if (len)
+        memcpy(record + 2, data, len);
+    return r->sink.packet(r->sink.context, &p);
+}
+
+int pt_round_put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data,
+                      uint32_t len)
+{
+    return pt_set_has(pt_seg_filter(r->live->seg->h), id) ? 0 : put_made(r, id, ts, data, len);
+}
+
+/* STOP, OVERFLOW, START, RESUME, in this order: they are one author's packets. */
+static int put_due(struct pt_round *r)
+{
+    struct pt_live *l = r->live;
+    const struct pt_set *filter = &l->start_filter;
+    unsigned out = l->stop_out;
+    bool marks = l->seg->g.attr.stream_policy == POSIX_TRACE_FLUSH && !l->overflowing;
+    int e = 0, one = 1;
+
+    if ((l->start_due || l->resume_due) && l->start_ts < l->watermark) {
+        if (l->start_due) {
+            r->started_ts = l->start_ts;
+            if (!pt_set_has(filter, POSIX_TRACE_START))
+                e = put_made(r, POSIX_TRACE_START, l->start_ts, filter, sizeof *filter);
+        }
+        l->start_due = l->resume_due = false;
+        if (e == 0 && marks && !pt_set_has(filter, POSIX_TRACE_RESUME))
+            e = put_made(r, POSIX_TRACE_RESUME, l->start_ts, NULL, 0);
+    }
+    if (e == 0 && l->automatic == PT_AUTO_STOP_DUE && l->gap_from < l->watermark) {
+        l->automatic = PT_AUTO_STOPPED;
+        if (!(out & PT_MARK_STOP) && pt_round_in_window(r, l->gap_from - 1))
+            e = put_made(r, POSIX_TRACE_STOP, l->gap_from, &one, sizeof one);
+        if (e == 0 && marks && !(out & PT_MARK_FULL_OVERFLOW))
+            e = put_made(r, POSIX_TRACE_OVERFLOW, l->gap_from, NULL, 0);
+    }
+    return e;
+}
+
+/* OVERFLOW or RESUME of a loss. */
+static int put_mark(struct pt_round *r, uint32_t id, uint64_t ts)
+{
+    return pt_live_shows_mark(r->live, id, ts) ? put_made(r, id, ts, NULL, 0) : 0;
+}
+
+/* What was lost without another mark, from this round on or no longer: see shm/missed.h. */
+static int put_missed(struct pt_round *r)
+{
+    struct pt_live *l = r->live;
+    uint64_t begin = l->overflow_ts < l->missed_from ? l->overflow_ts : l->missed_from;
+    uint64_t at = l->delivered_ts;
+    int e;
+
+    if (l->overflowing == l->missing)
+        return 0;
+    if (l->missing && begin > at)
+        at = begin;
+    e = put_mark(r, l->missing ? POSIX_TRACE_OVERFLOW : POSIX_TRACE_RESUME,
+                 at < l->watermark ? at : l->watermark);
+    if (e < 0)
+        return e;
+    l->overflowing = l->missing;
+    l->overflow_ts = UINT64_MAX;
+    return 0;
+}
+
+/* LOOP: true if events were overwritten since the last round.  The loss decides over the
+ * events of this round; OVERFLOW is written after them, because an event that this round
+ * excludes may be the oldest that is missing. */
+static bool look_at_overflow(struct pt_round *r)
+{
+    struct pt_live *l = r->live;
+    uint64_t last = pt_load_seqcst(&l->seg->h->lost_last_ts), first;
+    unsigned out = pt_loss_marks_now(l->seg->h);
+
+    if (last <= l->lost_last)
+        return false;
+    first = pt_exchange_seqcst(&l->seg->h->lost_first_ts, UINT64_MAX);
+    pt_live_take_marks(l, out);
+    l->lost_last = last;
+    if (first < l->overflow_ts)
+        l->overflow_ts = first;
+    /* A dead flush thread has reported these already. */
+    return first != UINT64_MAX || !l->seg->copy;
+}
+
+/* Chunks that were taken between a round and its commit have times older than the last
+ * round of the log: OVERFLOW and RESUME get the time of that round then. */
+static int put_overflow(struct pt_round *r)
+{
+    struct pt_live *l = r->live;
+    uint64_t until = l->lost_last > l->delivered_ts ? l->lost_last : l->delivered_ts;
+    uint64_t at = l->overflow_ts > l->delivered_ts ? l->overflow_ts : l->delivered_ts;
+    int e;
+
+    l->overflow_ts = UINT64_MAX;
+    if (l->overflowing)
+        return 0;
+    e = put_mark(r, POSIX_TRACE_OVERFLOW, at < until ? at : until);
+    return e ? e : put_mark(r, POSIX_TRACE_RESUME, until);
+}
+
+/* Gives a run to the sink.  Events that LOOP has taken meanwhile count as overwritten. */
+static int emit(struct pt_round *r, struct pt_run *run)
+{
+    struct pt_live *l = r->live;
+    struct pt_log_packet *p = &run->packet;
+    struct pt_tally *t;
+
+    if (run->counted) {
+        p->types = r->counts + run->counts;
+        p->type_count = run->count_count;
+    }
+    if (l->seg->g.attr.stream_policy == POSIX_TRACE_LOOP && !l->seg->copy) {
+        pt_copy_unchecked(r->copy, p->records, p->bytes);
+        if (!pt_cursor_valid(l, &(struct pt_cursor){ .index = run->index, .gen = p->chunk_seq })) {
+            /* A control writer has no tally. */
+            t = p->author.wid ? pt_live_tally(l, &p->author) : NULL;
+            if (t)
+                t->dropped += p->events;
+            return 0;
+        }
+        p->records = r->copy;
+    }
+    return r->sink.packet(r->sink.context, p);
+}
+
+/* Equal times in an order that does not depend on the run of the sort: recovery makes
+ * the round again and finds by it how far the dead flush thread had come. */
+static int by_first(const void *a, const void *b)
+{
+    const struct pt_log_packet *x = &((const struct pt_run *)a)->packet;
+    const struct pt_log_packet *y = &((const struct pt_run *)b)->packet;
+
+    if (x->first_ts != y->first_ts)
+        return x->first_ts < y->first_ts ? -1 : 1;
+    if (x->chunk_seq != y->chunk_seq)
+        return x->chunk_seq < y->chunk_seq ? -1 : 1;
+    return x->chunk_off < y->chunk_off ? -1 : x->chunk_off > y->chunk_off;
+}
+
+/* Hands over the runs that begin before ts, by time. */
+static int emit_runs(struct pt_round *r, uint64_t ts)
+{
+    size_t waiting = r->run_count - r->emitted;
+    int e = 0;
+
+    if (waiting > 1)
+        qsort(r->runs + r->emitted, waiting, sizeof *r->runs, by_first);
+    while (e == 0 && r->emitted < r->run_count && r->runs[r->emitted].packet.first_ts <= ts)
+        e = emit(r, &r->runs[r->emitted++]);
+    if (r->emitted == r->run_count)
+        r->emitted = r->run_count = r->count_count = 0;
+    return e;
+}
+
+static int by_ts(const void *a, const void *b)
+{
+    const struct pt_next *x = a, *y = b;
+
+    return x->ts < y->ts ? -1 : x->ts > y->ts;
+}
+
+/* The chunks by the time of their next event; those without one first. */
+static int order_chunks(struct pt_round *r)
+{
+    struct pt_live *l = r->live;
+    int e = 0;
+
+    r->next_count = 0;
+    for (uint32_t i = 0; e == 0 && i < l->known_room; i++) {
+        struct pt_cursor *c = l->known[i];
+
+        if (!c)
+            continue;
+        e = pt_grow(&r->next, &r->next_room, r->next_count, sizeof *r->next);
+        if (e == 0)
+            r->next[r->next_count++] = (struct pt_next){
+                pt_cursor_decode(l, c) == PT_CURSOR_EVENT ? c->record.ts : 0, i };
+    }
+    if (r->next_count)
+        qsort(r->next, r->next_count, sizeof *r->next, by_ts);
+    return e;
+}
+
+/*
+ * An author's packets must follow each other in time, and a chunk that the author adopted may
+ * continue after the start of its next one.  So chunks are read in the order of their first
+ * events, and a run waits until no chunk can have an older one.  Most runs are written at
+ * once, while they are still in the processor's cache.
+ */
+static int write_chunks(struct pt_round *r)
+{
+    int e = order_chunks(r), rest;
+
+    for (size_t i = 0; e == 0 && i < r->next_count; i++) {
+        e = emit_runs(r, r->next[i].ts);
+        if (e == 0)
+            e = pt_round_chunk(r, r->live->known[r->next[i].index]);
+    }
+    /* The runs are accounted for, so they are written even after an error. */
+    rest = emit_runs(r, UINT64_MAX);
+    return e ? e : rest;
+}
+
+/* The losses before the windows: a START or STOP that is overwritten after the windows
+ * were read does no harm, one that was overwritten before is not later than the losses. */
+static int learn_windows(struct pt_round *r)
+{
+    int e;
+
+    for (;;) {
+        /* The flush works by chunk: the merge only served to find new contents. */
+        pt_cursor_unqueue_all(r->live);
+        r->overflow |= look_at_overflow(r);
+        e = pt_round_windows(r);
+        if (e != PT_ROUND_AGAIN)
+            return e;
+        e = pt_live_refresh(r->live);
+        if (e < 0)
+            return e;
+    }
+}
+
+int pt_round_write(struct pt_round *r)
+{
+    struct pt_live *l = r->live;
+    int e;
+
+    r->more = false;
+    r->touched_count = 0;
+    e = learn_windows(r);
+    if (e == 0)
+        e = put_missed(r);
+    if (e == 0)
+        e = put_due(r);
+    if (e == 0)
+        e = write_chunks(r);
+    if (e == 0 && r->switches)
+        e = r->put_switches(r->switches, r);
+    if (e == 0 && r->overflow) {
+        r->overflow = false;
+        e = put_overflow(r);
+    }
+    r->unfinished = e < 0;
+    if (r->unfinished) {
+        /* Some chunks keep events older than the watermark, for the next round. */
+        r->more = true;
+        l->watermark = l->delivered_ts;
+        l->missed_known = 0;   /* and is in the same gap, if it was in one */
+        return e;
+    }
+    if (r->window_count)
+        pt_live_set_window(l, r->windows[r->window_count - 1].open,
+                           r->windows[r->window_count - 1].ts);
+    if (l->watermark != UINT64_MAX)
+        l->delivered_ts = l->watermark;
+    return e;
+}
+
+void pt_round_commit(struct pt_round *r, const struct pt_log_books *log)
+{
+    struct pt_live *l = r->live;
+
+    /* Checkpoint before positions: after SIGKILL between the two, recovery reads records again
+     * that the checkpoint has, and recognises them by number. */
+    pt_books_leave(l, log);
+    if (r->started_ts > pt_load_relaxed(&l->seg->h->start_told))
+        pt_store_release(&l->seg->h->start_told, r->started_ts);
+    r->given_back = 0;
+    for (size_t i = 0; i < r->touched_count; i++) {
+        struct pt_cursor *c = l->known[r->touched[i]];
+
+        if (!c)
+            continue;
+        pt_store_release(&pt_seg_chunk(l->seg, c->index)->consumed,
+                         pt_consumed_make(c->gen, c->off));
+        r->given_back += pt_cursor_retire(l, c);
+    }
+    r->touched_count = 0;
+    pt_live_release_ended(l);
+}
+
+int pt_round_totals(struct pt_live *l, bool all, struct pt_name_turn *names,
+                    struct pt_log_author_totals **totals, size_t *count,
+                    struct pt_log_status *status)
+{
+    struct pt_seg_header *h = l->seg->h;
+    struct pt_log_author_totals *a;
+    uint64_t named;
+
+    pt_live_take_counts(l);
+    pt_live_read_names(l, names);
+    a = malloc((l->tally_count + 1) * sizeof *a);
+    if (!a)
+        return -ENOMEM;
+    *count = 0;
+    named = l->folded.named;
+    for (unsigned c = 0; c < PT_LOST_OWN; c++)
+        status->lost_unknown_author[c] =
+            l->gone.lost[c] + pt_load_relaxed(&h->lost_no_slot[c]);
+    status->lost_unknown_author[PT_LOST_OVERWRITTEN] += l->unseen;
+    status->lost_switches = pt_load_relaxed(&h->lost_switches);
+    for (uint32_t i = 0; i < l->tally_room; i++) {
+        struct pt_tally *t = &l->tally[i];
+
+        if (!t->used)
+            continue;
+        /* The sums of the slots contain what a folded writer has recorded. */
+        if (t->source == PT_TALLY_FOLDED)
+            named += pt_tally_recorded(t);
+        if (!all && !t->changed)
+            continue;
+        pt_books_fill(t, &a[(*count)++]);
+        t->changed = false;
+    }
+    status->recorded_unknown_author =
+        l->gone.recorded > named ? l->gone.recorded - named : 0;
+    *totals = a;
+    return 0;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * One flush round (a flush cycle): from the chunks of a segment to packets of a log.  Used
+ * by the flush thread, and by recovery on the copy of a dead writer's segment.  It reads
+ * chunk by chunk, not event by event in time order: readers of the log merge.
+ */
+#ifndef PT_CONSUMER_COLLECT_H
+#define PT_CONSUMER_COLLECT_H
+
+#include "consumer/consumer.h"
+#include "consumer/thread_names.h"
+#include "log/types.h"
+
+/* Where the packets go. */
+struct pt_round_sink {
+    int (*packet)(void *context, const struct pt_log_packet *packet);
+    void *context;
+};
+
+struct pt_window {
+    uint64_t ts;
+    bool open;
+};
+
+/* A chunk and the time of its next event. */
+struct pt_next {
+    uint64_t ts;
+    uint32_t index;
+};
+
+/* Records that become a packet, still in their chunk. */
+struct pt_run {
+    struct pt_log_packet packet;
+    uint32_t index;
+    bool counted;                  /* the events by type are in pt_round.counts */
+    size_t counts;
+    uint32_t count_count;
+};
+
+struct pt_switches;
+
+struct pt_round {
+    struct pt_live *live;
+    struct pt_round_sink sink;
+    struct pt_window *windows;     /* START and STOP of this round, by time */
+    size_t window_count, window_room;
+    struct pt_run *runs;
+    size_t run_count, run_room, emitted;
+    struct pt_types types;         /* of the run in hand */
+    struct pt_type_count *counts;  /* of all runs */
+    size_t count_count, count_room;
+    struct pt_next *next;          /* chunks in the order in which they are taken */
+    size_t next_count, next_room;
+    uint32_t *touched;             /* chunks to publish as consumed after the write */
+    size_t touched_count, touched_room;
+    size_t given_back;             /* chunks, by the last commit */
+    uint8_t *copy;                 /* of a chunk that LOOP may take away meanwhile */
+    bool more;                     /* events newer than the watermark are left */
+    bool unfinished;               /* the round before failed half-way */
+    bool overflow;                 /* LOOP: events were overwritten, and OVERFLOW is due */
+    uint64_t made_no, made_ts;     /* number of the next event we make, time of the last */
+    uint64_t started_ts;           /* of the last START that we made */
+    struct pt_switches *switches;  /* of the traced threads; NULL: none are asked for */
+    int (*put_switches)(struct pt_switches *switches, struct pt_round *r);
+};
+
+int pt_round_init(struct pt_round *r, struct pt_live *live, const struct pt_round_sink *sink);
+void pt_round_deinit(struct pt_round *r);
+
+/* After pt_live_refresh: hands over everything older than the watermark. */
+int pt_round_write(struct pt_round *r);
+/* After the packets are safe: makes the checkpoint, gives the chunks back. */
+void pt_round_commit(struct pt_round *r, const struct pt_log_books *log);
+
+/* An event that the consumer makes, as a packet of its own. */
+int pt_round_put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data,
+                      uint32_t len);
+
+/* collect_chunk.c: the parts of pt_round_write that look at records. */
+/* Windows first: they decide over the events of all other chunks.  AGAIN: LOOP has
+ * overwritten a START or STOP meanwhile; to be repeated after pt_live_refresh. */
+enum { PT_ROUND_AGAIN = 1 };
+int pt_round_windows(struct pt_round *r);
+/* Everything of one chunk that is older than the watermark becomes runs. */
+int pt_round_chunk(struct pt_round *r, struct pt_cursor *c);
+/* An event at the very time of its STOP is in; STOP comes after it. */
+bool pt_round_in_window(const struct pt_round *r, uint64_t ts);
+/* Totals of the writers whose counts or names changed (all: of every writer), in a malloced
+ * array; -ENOMEM.  Also the sums of writers without a tally. */
+int pt_round_totals(struct pt_live *l, bool all, struct pt_name_turn *names,
+                    struct pt_log_author_totals **totals, size_t *count,
+                    struct pt_log_status *status);
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * One chunk of a segment as runs: consecutive records of one author that are part of the
+ * stream and will be one packet.
+ *
+ * The time of a record alone decides whether it is delivered: by the windows, the last
+ * clear, the gap of an automatic stop, the losses of LOOP.  None of these change during a
+ * round.  So time falls into spans, and in most of them every event is delivered.
+ *
+ *   take_record  looks at one record and decides
+ *   plain_span   the span around its time in which nothing has to be decided
+ *   take_plain   walks the events after it that lie in the span, at one comparison
+ *                each, and counts them by type
+ *
+ * Whatever ends the quick walk (another author, a new time base, a time out of
+ * the span, bytes that no writer makes, the end) is a record to look at again.
+ * So the quick walk has no special case, and the accounts are the same as if
+ * take_record() had decided on each record.
+ *
+ * Each record is gone over once: the counts by type go with the run to the log
+ * writer, which then has only to copy and to compute the checksum.
+ *
+ * Chunks that LOOP may take away: what was read counts only if the chunk has the
+ * same contents afterwards; else it counts as never seen, which is overwritten.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/grow.h"
+#include "consumer/collect.h"
+#include "log/scan.h"
+#include "shm/pool.h"
+
+/* How many of the round's STARTs and STOPs are not later than ts. */
+static size_t windows_until(const struct pt_round *r, uint64_t ts)
+{
+    size_t low = 0, high = r->window_count;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (r->windows[mid].ts <= ts)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static bool window_open_at(const struct pt_round *r, uint64_t ts)
+{
+    size_t n = windows_until(r, ts);
+
+    return n ? r->windows[n - 1].open : r->live->window_open;
+}
+
+bool pt_round_in_window(const struct pt_round *r, uint64_t ts)
+{
+    return window_open_at(r, ts) || (ts > 0 && window_open_at(r, ts - 1));
+}
+
+static int add_window(struct pt_round *r, uint64_t ts, bool open)
+{
+    int e = pt_grow(&r->windows, &r->window_room, r->window_count, sizeof *r->windows);
+
+    if (e == 0)
+        r->windows[r->window_count++] = (struct pt_window){ ts, open };
+    return e;
+}
+
+static int note_window(struct pt_round *r, const struct pt_cursor *c)
+{
+    uint32_t id = c->record.id;
+
+    if ((id != POSIX_TRACE_START && id != POSIX_TRACE_STOP) ||
+        c->record.ts < r->live->window_ts)
+        return 0;
+    return add_window(r, c->record.ts, id == POSIX_TRACE_START);
+}
+
+/* The run under construction; its events by type are in the round's table. */
+struct run {
+    struct pt_log_packet p;
+    uint32_t end;
+    bool open;
+    bool counted;   /* every event is in the table */
+};
+
+/* Without memory the log writer counts for itself. */
+static bool keep_counts(struct pt_round *r, struct pt_run *kept)
+{
+    struct pt_types *t = &r->types;
+
+    kept->counts = r->count_count;
+    kept->count_count = t->used_count;
+    for (uint32_t i = 0; i < t->used_count; i++) {
+        if (pt_grow(&r->counts, &r->count_room, r->count_count, sizeof *r->counts) < 0)
+            return false;
+        r->counts[r->count_count++] = (struct pt_type_count){ t->used[i], t->count[t->used[i]] };
+    }
+    return true;
+}
+
+/* There is room in runs since the run was opened. */
+static void close_run(struct pt_round *r, const struct pt_cursor *c, struct run *run)
+{
+    struct pt_run kept = { .index = c->index };
+
+    if (!run->open)
+        return;
+    run->open = false;
+    kept.counted = run->counted && keep_counts(r, &kept);
+    run->p.bytes = run->end - run->p.chunk_off;
+    run->p.records = (const uint8_t *)pt_seg_chunk(r->live->seg, c->index) + run->p.chunk_off;
+    kept.packet = run->p;
+    r->runs[r->run_count++] = kept;
+}
+
+static void open_run(struct pt_round *r, const struct pt_cursor *c, struct run *run)
+{
+    run->p = (struct pt_log_packet){
+        .author = c->author, .chunk_seq = c->gen, .chunk_off = c->start, .first_no = c->no,
+        .base_ts = c->start_base, .first_ts = c->record.ts, .last_ts = c->record.ts };
+    run->open = run->counted = true;
+    pt_types_clear(&r->types);
+}
+
+static void add_to_run(struct pt_round *r, const struct pt_cursor *c, struct run *run)
+{
+    if (run->open && (run->p.author.wid != c->author.wid || run->end != c->start ||
+                      run->p.author.tid != c->author.tid))
+        close_run(r, c, run);
+    if (!run->open)
+        open_run(r, c, run);
+    if (c->record.ts > run->p.last_ts)
+        run->p.last_ts = c->record.ts;
+    run->p.events++;
+    run->end = c->off + c->size;
+    /* Not a type: the log writer will find the same, and refuse the packet. */
+    if (c->record.id - 1u < PT_ID_MAX - 1u)
+        pt_types_add(&r->types, c->record.id, 1);
+    else
+        run->counted = false;
+}
+
+/* One record: into the run, or passed over and accounted for.  Needs memory
+ * before it does anything, so that after a failure nothing has happened. */
+static int take_record(struct pt_round *r, struct pt_cursor *c, struct run *run)
+{
+    struct pt_live *l = r->live;
+    bool control = c->author.wid == 0;
+    enum pt_fate fate = pt_live_fate(l, c, control || pt_round_in_window(r, c->record.ts));
+    /* The run in hand and the one that this record may begin. */
+    int e = pt_grow(&r->runs, &r->run_room, r->run_count + 1, sizeof *r->runs);
+    struct pt_tally *t = control ? NULL : pt_live_tally(l, &c->author);
+
+    if (e < 0 || (!control && !t))
+        return -ENOMEM;
+    if (t)
+        pt_live_account(t, c->no, fate);
+    if (fate == PT_FATE_OVERWRITTEN && c->record.ts < l->overflow_ts)
+        l->overflow_ts = c->record.ts;
+    if (fate == PT_FATE_DELIVER && c->record.ts < l->delivered_ts)
+        l->late++;
+    if (fate == PT_FATE_DELIVER)
+        add_to_run(r, c, run);
+    else
+        close_run(r, c, run);
+    c->off += c->size;
+    c->no++;
+    return 0;
+}
+
+/* Around ts: every event strictly between low and high is delivered, in time. */
+static void plain_span(const struct pt_round *r, uint64_t ts, uint64_t *low, uint64_t *high)
+{
+    const struct pt_live *l = r->live;
+    size_t n = windows_until(r, ts);
+
+    *high = l->watermark;
+    *low = l->clear_ts > l->lost_last ? l->clear_ts : l->lost_last;
+    if (l->delivered_ts > *low + 1)
+        *low = l->delivered_ts - 1;
+    if (l->past_to > *low)
+        *low = l->past_to;
+    if (l->gap_to == UINT64_MAX)
+        *high = l->gap_from < *high ? l->gap_from : *high;
+    else if (l->gap_to > *low)
+        *low = l->gap_to;
+    if (!window_open_at(r, ts))
+        *high = 0;
+    if (n && r->windows[n - 1].ts > *low)
+        *low = r->windows[n - 1].ts;
+    if (n < r->window_count && r->windows[n].ts < *high)
+        *high = r->windows[n].ts;
+}
+
+/* The events after the one that take_record() has just put into the run. */
+static void take_plain(struct pt_round *r, struct pt_cursor *c, struct run *run)
+{
+    struct pt_live *l = r->live;
+    const uint8_t *at = (const uint8_t *)pt_seg_chunk(l->seg, c->index);
+    struct pt_scan s = { .at = { at + c->off, at + c->limit, c->base },
+                         .last_ts = run->p.last_ts };
+    uint64_t low, high;
+    struct pt_tally *t;
+
+    if (c->author.wid == 0)
+        return;
+    plain_span(r, c->record.ts, &low, &high);
+    pt_scan_events(&s, low, high, &r->types);
+    if (s.events == 0 || !pt_cursor_valid(l, c)) {
+        run->counted = run->counted && s.events == 0;
+        return;
+    }
+    t = pt_live_tally(l, &c->author);   /* is there since the record before */
+    pt_live_account_many(t, c->no, s.events);
+    run->p.events += (uint32_t)s.events;
+    run->p.last_ts = s.last_ts;
+    run->end = c->off = (uint32_t)(s.at.p - at);
+    c->no += s.events;
+}
+
+int pt_round_chunk(struct pt_round *r, struct pt_cursor *c)
+{
+    struct pt_live *l = r->live;
+    struct run run = { .open = false };
+    int e = pt_grow(&r->touched, &r->touched_room, r->touched_count, sizeof *r->touched);
+
+    if (e < 0)
+        return e;
+    r->touched[r->touched_count++] = c->index;
+    while (e == 0 && pt_cursor_decode(l, c) == PT_CURSOR_EVENT) {
+        if (c->record.ts >= l->watermark) {
+            r->more = true;
+            break;
+        }
+        e = take_record(r, c, &run);
+        if (e == 0 && run.open)
+            take_plain(r, c, &run);
+    }
+    close_run(r, c, &run);
+    return e;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct pt_window *x = a, *y = b;
+
+    return x->ts < y->ts ? -1 : x->ts > y->ts;
+}
+
+static void sort_windows(struct pt_round *r)
+{
+    if (r->window_count > 1)
+        qsort(r->windows, r->window_count, sizeof *r->windows, by_time);
+}
+
+/* What the control writer's chunks say, up to the watermark; *oldest of them, or NULL. */
+static int read_windows(struct pt_round *r, const struct pt_cursor **oldest)
+{
+    struct pt_live *l = r->live;
+    int e = 0;
+
+    *oldest = NULL;
+    for (uint32_t i = 0; e == 0 && i < l->known_room; i++) {
+        struct pt_cursor *c = l->known[i], peek;
+
+        if (!c || c->author.level != PT_LEVEL_CONTROL)
+            continue;
+        peek = *c;
+        if (!*oldest || c->gen < (*oldest)->gen)
+            *oldest = c;
+        while (e == 0 && pt_cursor_decode(l, &peek) == PT_CURSOR_EVENT &&
+               peek.record.ts < l->watermark) {
+            e = note_window(r, &peek);
+            peek.off += peek.size;
+        }
+        if (!pt_cursor_valid(l, c))
+            return PT_ROUND_AGAIN;
+    }
+    return e;
+}
+
+int pt_round_windows(struct pt_round *r)
+{
+    struct pt_live *l = r->live;
+    const struct pt_cursor *oldest;
+    int e;
+
+    if (!r->unfinished)
+        r->window_count = 0;
+    e = read_windows(r, &oldest);
+    if (e != 0)
+        return e;
+    /* The oldest says how it was before it, unless it is being read. */
+    if (oldest && oldest->off == sizeof(struct pt_chunk) && !r->unfinished) {
+        if (!pt_live_take_window(l, oldest))
+            return PT_ROUND_AGAIN;
+    } else if (!oldest && l->lost_last) {
+        l->window_open = l->window_now;
+    }
+    sort_windows(r);
+    /* As pt_live_open_window(). */
+    if (l->opened_ts > l->window_ts && l->opened_ts < l->watermark &&
+        !window_open_at(r, l->opened_ts)) {
+        e = add_window(r, l->opened_ts, true);
+        sort_windows(r);
+    }
+    return e;
+}

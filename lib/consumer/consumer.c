@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Reads a live stream event by event; see consumer.h.
+ *
+ * pt_live_next() is one loop.  It takes new losses, then the first event of the merge if it is
+ * older than the watermark.  If there is none, it refreshes watermark and chunks, a bounded
+ * number of times; then it makes events that are due (OVERFLOW, STOP, START, RESUME); and at
+ * last it restarts a stream that stopped itself and is now empty.
+ *
+ * A writer or LOOP may take a chunk away at any moment.  So an event is copied out first, and
+ * delivered only if the chunk's word still has the cursor's generation afterwards.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "consumer/consumer.h"
+#include "shm/mark_filter.h"
+
+/* Events that the reader makes have an author of their own; the pid is that of
+ * the stream's owner, no thread did it. */
+static const struct pt_author *reader_author(struct pt_live *l)
+{
+    l->author = (struct pt_author){ .wid = 1, .pid = (int32_t)l->seg->g.owner_pid };
+    return &l->author;
+}
+
+int pt_live_init(struct pt_live *l, struct pt_seg *seg)
+{
+    memset(l, 0, sizeof *l);
+    l->seg = seg;
+    l->gap_to = 0;
+    l->tally_max = PT_TALLY_MAX;
+    l->overflow_ts = UINT64_MAX;
+    /* Of a dead consumer's stream: the chunk that says so may have been read and given
+     * back, and a stream that is full has none for the next. */
+    l->window_open = pt_load_relaxed(&seg->h->window) != 0;
+    pt_watch_init(&l->watch);
+    pt_merge_init(&l->merge);
+    l->buffer = malloc(PT_MAX_DATA + 64);
+    return l->buffer ? 0 : -ENOMEM;
+}
+
+/* What was overwritten before lies between the clear, or else the creation, and the first event
+ * that is left: a gap, which metrics have to know of. */
+static void begin_in_gap(struct pt_live *l)
+{
+    uint64_t created = pt_load_relaxed(&l->seg->h->sync_first.ts);
+
+    if (l->lost_last <= l->clear_ts)
+        return;
+    l->overflow_due = true;
+    l->overflow_ts = l->clear_ts > created ? l->clear_ts : created;
+}
+
+int pt_live_look_on(struct pt_live *l, struct pt_seg *seg)
+{
+    const struct pt_seg_header *h = seg->h;
+    int r = pt_live_init(l, seg);
+
+    if (r < 0)
+        return r;
+    l->passive = l->watch.passive = true;
+    l->from_wid = pt_load_seqcst(&h->next_wid);
+    l->from_gen = pt_load_seqcst(&h->next_gen);
+    l->from_ts = l->lost_last = pt_load_seqcst(&h->lost_last_ts);
+    l->missed_known = pt_load_seqcst(&h->missed_last);
+    l->marks_met = pt_load_seqcst(&h->loss_marks);
+    l->clear_ts = pt_load_seqcst(&h->clear_ts);
+    if (l->clear_ts > l->from_ts)
+        l->from_ts = l->clear_ts - 1;
+    begin_in_gap(l);
+    for (unsigned c = 0; c < PT_LOST_OWN; c++)
+        l->from_no_slot[c] = pt_load_relaxed(&h->lost_no_slot[c]);
+    l->from_switches = pt_load_relaxed(&h->lost_switches);
+    r = pt_live_refresh(l);
+    if (r == 0) {
+        pt_live_learn_window(l);
+        r = pt_live_begin_tallies(l);
+    }
+    if (r < 0)
+        pt_live_deinit(l);
+    return r;
+}
+
+void pt_live_deinit(struct pt_live *l)
+{
+    if (!l->seg)
+        return;
+    pt_cursor_unqueue_all(l);
+    for (uint32_t i = 0; i < l->known_room; i++)
+        free(l->known[i]);
+    free(l->known);
+    pt_merge_deinit(&l->merge);
+    pt_watch_deinit(&l->watch);
+    free(l->tally);
+    free(l->ended);
+    free(l->before);
+    free(l->buffer);
+    l->seg = NULL;
+}
+
+void pt_live_finish(struct pt_live *l)
+{
+    l->finished = true;
+}
+
+enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bool window_open)
+{
+    uint64_t ts = c->record.ts;
+    bool control = c->author.wid == 0;
+
+    if (ts < l->clear_ts || (l->passive && ts <= l->from_ts))
+        return PT_FATE_EXCLUDE;
+    if (control && c->record.truncated)   /* filtered: only marks a window */
+        return PT_FATE_EXCLUDE;
+    /* Whatever the window: there may be no START yet. */
+    if (!control && pt_live_in_gap(l, ts))
+        return PT_FATE_REFUSED;
+    /* Before the window: the START that opened it may be overwritten as well. */
+    if (ts <= l->lost_last)
+        return PT_FATE_OVERWRITTEN;
+    /* An onlooker may not have seen the START that opened it. */
+    if (!control && !window_open)
+        return l->passive ? PT_FATE_OVERWRITTEN : PT_FATE_EXCLUDE;
+    return PT_FATE_DELIVER;
+}
+
+static int make_event(struct pt_live *l, struct pt_event *e, uint32_t id, uint64_t ts,
+                      const void *data, uint32_t len)
+{
+    *e = (struct pt_event){ .ts = ts, .id = (uint16_t)id, .data = data, .len = len,
+                            .author = reader_author(l) };
+    l->delivered_ts = ts;
+    return PT_LIVE_EVENT;
+}
+
+/* What the reader itself has to report before an event with time ts. */
+static int synthetic(struct pt_live *l, struct pt_event *e, uint64_t ts)
+{
+    bool stops;
+
+    /* If both are due, the START is that of an earlier stop. */
+    if (l->start_due && ts > l->start_ts) {
+        l->start_due = false;
+        if (!pt_set_has(&l->start_filter, POSIX_TRACE_START))
+            return make_event(l, e, POSIX_TRACE_START, l->start_ts, &l->start_filter,
+                              sizeof l->start_filter);
+        l->mark_hidden = true;
+    }
+    if (l->automatic == PT_AUTO_STOP_DUE && ts > l->gap_from) {
+        l->automatic = PT_AUTO_STOPPED;
+        l->stop_data = 1;
+        /* Was it stopped before, and full when it was started?  Then it is only opened. */
+        stops = l->window_open && l->window_ts != l->gap_from;
+        pt_live_open_window(l, l->gap_from);
+        if (stops && !(l->stop_out & PT_MARK_STOP))
+            return make_event(l, e, POSIX_TRACE_STOP, l->gap_from, &l->stop_data,
+                              sizeof l->stop_data);
+        l->mark_hidden = true;
+    }
+    return PT_LIVE_NONE;
+}
+
+/* New losses in a LOOP stream: drops every event up to the newest lost one.  False: it is
+ * unknown whether the stream ran after them. */
+static bool take_losses(struct pt_live *l)
+{
+    uint64_t last = pt_load_seqcst(&l->seg->h->lost_last_ts), first;
+    unsigned out;
+
+    if (last <= l->lost_last)
+        return true;
+    out = pt_loss_marks_now(l->seg->h);
+    if (l->passive)
+        first = pt_load_seqcst(&l->seg->h->lost_first_ts);
+    else
+        first = pt_exchange_seqcst(&l->seg->h->lost_first_ts, UINT64_MAX);
+    if (first < l->overflow_ts)
+        l->overflow_ts = first;
+    pt_live_take_marks(l, out);
+    l->lost_last = last;
+    l->overflow_due = true;
+    return pt_live_relearn_window(l);
+}
+
+static int refresh(struct pt_live *l)
+{
+    int r = pt_live_refresh(l);
+
+    if (r == 0 && (l->lost_last || l->passive))
+        pt_live_settle_window(l);
+    return r;
+}
+
+/* Before each event that is later than the newest loss: whatever START or STOP was
+ * overwritten since the last look at the chunks, the window before it is known. */
+static int look_at_losses(struct pt_live *l)
+{
+    int r = l->passive ? pt_live_notice_clear(l) : 0;
+
+    if (r < 0)
+        return r;
+    return take_losses(l) && !l->window_lost ? 0 : refresh(l);
+}
+
+static int overflow(struct pt_live *l, struct pt_event *e, uint64_t ts)
+{
+    bool missing = l->missing && !l->overflowing && ts > l->missed_from;
+
+    if (l->overflow_due || missing) {
+        bool told = l->overflowing;
+        uint64_t at = l->overflow_ts;
+
+        if (missing && at > l->missed_from)
+            at = l->missed_from;
+        if (at > ts)
+            at = ts;
+        if (at < l->delivered_ts)
+            at = l->delivered_ts;
+        l->overflow_due = false;
+        l->overflowing = true;
+        l->overflow_ts = UINT64_MAX;
+        if (!told) {
+            l->overflow_hidden = !pt_live_shows_mark(l, POSIX_TRACE_OVERFLOW, at);
+            if (!l->overflow_hidden)
+                return make_event(l, e, POSIX_TRACE_OVERFLOW, at, NULL, 0);
+        }
+    }
+    l->mark_hidden |= l->overflowing && l->overflow_hidden;
+    if (l->overflowing && !l->missing) {
+        l->overflowing = false;
+        if (pt_live_shows_mark(l, POSIX_TRACE_RESUME, ts))
+            return make_event(l, e, POSIX_TRACE_RESUME, ts, NULL, 0);
+    }
+    return PT_LIVE_NONE;
+}
+
+/* The cursor at the top of the merge goes to its next record. */
+static void step(struct pt_live *l, struct pt_cursor *c)
+{
+    enum pt_cursor_step next;
+
+    pt_cursor_consume(l, c);
+    next = pt_cursor_decode(l, c);
+    if (next == PT_CURSOR_EVENT) {
+        pt_merge_sift_top(&l->merge);
+        return;
+    }
+    l->window_lost |= next == PT_CURSOR_GONE && c->author.wid == 0;
+    c->queued = false;
+    pt_merge_pop(&l->merge);
+    pt_cursor_retire(l, c);
+}
+
+static void drop_top(struct pt_live *l, struct pt_cursor *c)
+{
+    l->window_lost |= c->author.wid == 0;
+    c->queued = false;
+    pt_merge_pop(&l->merge);
+    pt_cursor_drop(l, c);
+}
+
+/* Takes the window from a START or STOP, or the one before the chunk's first record; not if
+ * the chunk has been recycled meanwhile. */
+static void note_window(struct pt_live *l, const struct pt_cursor *c)
+{
+    if (c->record.id == POSIX_TRACE_START || c->record.id == POSIX_TRACE_STOP)
+        pt_live_set_window(l, c->record.id == POSIX_TRACE_START, c->record.ts);
+    else if (c->off == sizeof(struct pt_chunk))
+        pt_live_take_window(l, c);
+}
+
+/* Copies the top record and looks whether it was still there.  False: gone. */
+static bool copy_out(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
+{
+    pt_copy_unchecked(l->buffer, c->record.data, c->record.len);
+    if (!pt_cursor_valid(l, c))
+        return false;
+    l->author = c->author;
+    *e = (struct pt_event){ .ts = c->record.ts, .addr = c->record.addr, .data = l->buffer,
+                            .author = &l->author, .len = c->record.len,
+                            .id = (uint16_t)c->record.id, .truncated = c->record.truncated };
+    return true;
+}
+
+/* Passive: the consumer of the stream has taken the events between the last event of the
+ * writer and this one, unless LOOP has overwritten them and reports that. */
+static void look_at_gap(struct pt_live *l, const struct pt_cursor *c)
+{
+    struct pt_tally *t = pt_live_tally(l, &c->author);
+
+    if (!t || !t->based || c->no <= t->next_no || t->told_no >= c->no ||
+        (t->next_no && t->seen_ts < l->lost_last))
+        return;
+    t->told_no = c->no;
+    l->overflow_due = true;
+    if (l->overflow_ts > t->seen_ts)
+        l->overflow_ts = t->seen_ts;
+}
+
+/* The record at the top, older than the watermark: deliver it or pass over it. */
+static int take_top(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
+{
+    bool control = c->author.wid == 0;
+    struct pt_tally *t = NULL;
+    enum pt_fate fate;
+    int r;
+
+    pt_live_open_window(l, c->record.ts);
+    fate = pt_live_fate(l, c, l->window_open);
+    /* It counts as lost since its chunk was taken away; no later window changes that. */
+    if (fate == PT_FATE_EXCLUDE && c->record.ts > l->from_ts && !pt_cursor_valid(l, c))
+        fate = PT_FATE_OVERWRITTEN;
+    if (l->passive && fate == PT_FATE_DELIVER && !control)
+        look_at_gap(l, c);
+    /* Also before a START or STOP that is no event, but changes the window. */
+    r = fate == PT_FATE_DELIVER || control ? synthetic(l, e, c->record.ts) : PT_LIVE_NONE;
+    if (r == PT_LIVE_NONE && fate == PT_FATE_DELIVER)
+        r = overflow(l, e, c->record.ts);
+    if (r != PT_LIVE_NONE)
+        return r;
+    if (fate == PT_FATE_DELIVER && !copy_out(l, c, e)) {
+        drop_top(l, c);
+        return PT_LIVE_NONE;
+    }
+    if (control) {
+        note_window(l, c);
+        l->mark_hidden |= c->record.truncated && c->record.ts >= l->clear_ts;
+    } else {
+        t = pt_live_tally(l, &c->author);
+        if (!t)
+            return -ENOMEM;
+        if (l->passive && (!t->based || (c->record.ts <= l->from_ts && c->no > t->next_no)))
+            pt_live_base(t, c->no);
+        pt_live_account(t, c->no, fate);
+        t->seen_ts = c->record.ts;
+    }
+    if (fate == PT_FATE_OVERWRITTEN && c->record.ts < l->overflow_ts)
+        l->overflow_ts = c->record.ts;
+    l->overflow_due |= l->passive && fate == PT_FATE_OVERWRITTEN;
+    step(l, c);
+    if (fate != PT_FATE_DELIVER)
+        return PT_LIVE_NONE;
+    if (e->ts < l->delivered_ts)
+        l->late++;
+    else
+        l->delivered_ts = e->ts;
+    return PT_LIVE_EVENT;
+}
+
+int pt_live_next(struct pt_live *l, struct pt_event *e)
+{
+    unsigned looks = 0;
+    int r;
+
+    for (;;) {
+        struct pt_merge_node *top;
+
+        r = look_at_losses(l);
+        if (r < 0)
+            return r;
+        top = pt_merge_top(&l->merge);
+        if (top && top->ts < l->watermark) {
+            r = take_top(l, (struct pt_cursor *)(void *)top, e);
+            if (r != PT_LIVE_NONE)
+                return r;
+            continue;
+        }
+        /* The event is newer than the last refresh, and no writer is inside an event: a
+         * new refresh moves the watermark past it. */
+        if (looks == 0 || (top && !l->watch.held && looks < 4)) {
+            looks++;
+            r = refresh(l);
+            if (r < 0)
+                return r;
+            continue;
+        }
+        r = synthetic(l, e, l->watermark);
+        if (r != PT_LIVE_NONE)
+            return r;
+        if (top)
+            return PT_LIVE_HELD;
+        if (pt_live_restart(l))
+            return synthetic(l, e, UINT64_MAX);
+        return l->watch.held && !l->finished ? PT_LIVE_HELD : PT_LIVE_NONE;
+    }
+}
+
+/* Excludes all events up to ts.  clear_ts excludes those that are committed later with an
+ * older time. */
+int pt_live_clear(struct pt_live *l, uint64_t ts)
+{
+    struct pt_merge_node *top;
+    struct pt_event e;
+    int r = pt_live_refresh(l);
+
+    l->clear_ts = ts;
+    take_losses(l);
+    while (r >= 0 && (top = pt_merge_top(&l->merge)) && top->ts < ts && top->ts < l->watermark)
+        r = take_top(l, (struct pt_cursor *)(void *)top, &e);
+    l->overflow_due = l->overflowing = l->missing = l->start_due = l->resume_due = false;
+    l->marks_known = false;
+    l->overflow_ts = UINT64_MAX;
+    l->automatic = PT_AUTO_NONE;
+    l->gap_to = ts;
+    l->late = 0;
+    if (r >= 0 && pt_merge_top(&l->merge) == NULL)
+        pt_live_restart_cleared(l);
+    return r < 0 ? r : 0;
+}
+
+int pt_live_notice_clear(struct pt_live *l)
+{
+    uint64_t ts = pt_load_seqcst(&l->seg->h->clear_ts);
+
+    return ts == l->clear_ts ? 0 : pt_live_clear(l, ts);
+}

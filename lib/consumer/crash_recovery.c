@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See crash_recovery.h.
+ *
+ * The tail is gathered by the code of a flush round: pt_tail_open() finds the segment of the
+ * id, checks that its owner is dead, and copies it to private memory.  A consumer on that copy
+ * (pt_live_finish: no watermark holds events back) makes one round whose sink keeps the packets
+ * in memory.  The checkpoint in the segment gives the accounts up to the last commit, so the
+ * same events in the log and in the chunks are counted once.
+ *
+ * The segment stays as it is until pt_tail_unlink(), which the caller calls after the log has
+ * its end: a recovery that is killed can be done again.  Callers: recovery of a log, reading of
+ * an incomplete log (control/recorded.c), the list of streams, tombstones.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/grow.h"
+#include "base/sys.h"
+#include "consumer/checkpoint.h"
+#include "consumer/collect.h"
+#include "consumer/crash_recovery.h"
+#include "page/names.h"
+#include "place/dir.h"
+#include "place/place.h"
+#include "process/owner.h"
+#include "shm/liveness.h"
+#include "shm/slot.h"
+#include "shm/syncpoint.h"
+
+struct corpse {
+    struct pt_seg seg;
+    struct pt_live live;
+    struct pt_names *names;
+    struct pt_log_packet *packets;
+    size_t count, room;
+    const char *(*texts)[PT_ID_MAX];   /* of each kind; in names, or constant */
+    struct pt_sync *syncs;
+};
+
+static int keep_packet(void *context, const struct pt_log_packet *packet)
+{
+    struct corpse *c = context;
+    struct pt_log_packet *p;
+
+    if (pt_grow(&c->packets, &c->room, c->count, sizeof *c->packets) < 0)
+        return -ENOMEM;
+    p = &c->packets[c->count];
+    *p = *packet;
+    p->types = NULL;   /* the round's own table */
+    p->lsn = c->count + 1;
+    /* Events that the round makes live on its stack. */
+    if (packet->author.wid == 1) {
+        void *copy = malloc(packet->bytes);
+
+        if (!copy)
+            return -ENOMEM;
+        p->records = memcpy(copy, packet->records, packet->bytes);
+    }
+    c->count++;
+    return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct pt_log_packet *x = a, *y = b;
+
+    if (x->chunk_seq != y->chunk_seq)
+        return x->chunk_seq < y->chunk_seq ? -1 : 1;
+    return x->chunk_off < y->chunk_off ? -1 : x->chunk_off > y->chunk_off;
+}
+
+static int gather_texts(struct corpse *c, int dir)
+{
+    const char *file = c->seg.h->names_file;
+    const char *text;
+    uint32_t id;
+    int r;
+
+    c->texts = calloc(PT_TEXTS, sizeof *c->texts);
+    if (!c->texts)
+        return -ENOMEM;
+    if (!memchr(file, '\0', sizeof c->seg.h->names_file) || !file[0] || strchr(file, '/'))
+        return 0;
+    r = pt_names_copy(&c->names, dir, file);
+    if (r < 0)
+        return pt_is_shortage(r) ? r : 0;
+    for (id = PT_ID_NAMED_FIRST; id < PT_ID_MAX; id++)
+        c->texts[PT_TEXT_NAME][id] = pt_names_get(c->names, id);
+    for (uint32_t i = 0; (text = pt_names_description_at(c->names, i, &id)) || id; i++)
+        if (text && !c->texts[PT_TEXT_DESCRIPTION][id])
+            c->texts[PT_TEXT_DESCRIPTION][id] = text;
+    for (id = PT_ID_OWN_FIRST; id <= PT_ID_OWN_LAST; id++)
+        if (pt_names_own_in_use(c->names))
+            c->texts[PT_TEXT_NAME][id] = pt_event_system_name(id);
+    return 0;
+}
+
+static int gather_syncs(struct pt_tail *t, struct corpse *c)
+{
+    uint32_t n = pt_syncpoint_count(c->seg.h);
+
+    c->syncs = calloc(n + 1, sizeof *c->syncs);
+    if (!c->syncs)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        pt_syncpoint_get(c->seg.h, i, &c->syncs[i]);
+    t->tail.syncs = c->syncs;
+    t->tail.sync_count = n;
+    return 0;
+}
+
+/* The remaining events of the stream, in one round. */
+static int gather_packets(struct corpse *c)
+{
+    struct pt_round_sink sink = { keep_packet, c };
+    struct pt_round *round = malloc(sizeof *round);   /* too large for a small stack */
+    int r = round ? pt_round_init(round, &c->live, &sink) : -ENOMEM;
+
+    if (r < 0) {
+        free(round);
+        return r;
+    }
+    pt_live_finish(&c->live);
+    pt_live_take_gap(&c->live);
+    r = pt_live_refresh(&c->live);
+    pt_live_take_counts(&c->live);
+    if (r == 0)
+        r = pt_round_write(round);
+    pt_round_deinit(round);
+    free(round);
+    return r;
+}
+
+static int gather(struct pt_tail *t, struct corpse *c, int dir)
+{
+    struct pt_seg_header *h = c->seg.h;
+    int r = gather_texts(c, dir);
+
+    if (r == 0)
+        r = pt_live_init(&c->live, &c->seg);
+    if (r == 0)
+        r = gather_packets(c);
+    if (r == 0)
+        r = pt_books_tail(&c->live, &t->tail);
+    if (r == 0)
+        r = gather_syncs(t, c);
+    if (r < 0)
+        return r;
+    if (c->count)
+        qsort(c->packets, c->count, sizeof *c->packets, by_place);
+    t->tail.packets = c->packets;
+    t->tail.packet_count = c->count;
+    t->tail.text = c->texts;
+    t->tail.status.watermark = UINT64_MAX;
+    t->tail.status.stream_overrun = h->overrun != 0;
+    t->tail.status.stream_full = pt_state_is_full(h->state);
+    t->tail.status.advised_size = pt_slot_advised_size(&c->seg);
+    t->tail.status.refused = pt_seg_refused(&c->seg);
+    t->tail.status.peak_bytes = (uint64_t)h->peak_chunks * c->seg.g.chunk_size;
+    t->tail.status.reserved_bytes = (uint64_t)pt_seg_chunk_count(&c->seg) * c->seg.g.chunk_size;
+    return 0;
+}
+
+void pt_tail_close(struct pt_tail *t)
+{
+    struct corpse *c = t ? t->private_ : NULL;
+
+    if (c) {
+        for (size_t i = 0; i < c->count; i++)
+            if (c->packets[i].author.wid == 1)
+                free((void *)(uintptr_t)c->packets[i].records);
+        free(c->packets);
+        free(t->tail.authors);
+        free(c->texts);
+        free(c->syncs);
+        free(c->names);
+        pt_live_deinit(&c->live);
+        pt_seg_unmap(&c->seg);
+        free(c);
+    }
+    free(t);
+}
+
+/* Reads only the header: is there a segment of that id, and is its owner dead? */
+static int examine(int dir, const char *file, const uint8_t id[16])
+{
+    struct pt_seg_header *h = malloc(sizeof *h);
+    struct stat st;
+    int r = h ? pt_seg_read_header(dir, pt_place_uid(), file, h, &st) : -ENOMEM;
+
+    if (r < 0)
+        r = pt_is_shortage(r) ? r : PT_TAIL_NONE;
+    else if (memcmp(h->id, id, 16) != 0)
+        r = PT_TAIL_NONE;
+    else
+        r = pt_owner_liveness(h, st.st_dev, st.st_ino) == PT_DEAD ? PT_TAIL_FOUND
+                                                                   : PT_TAIL_WRITER_ALIVE;
+    free(h);
+    return r;
+}
+
+int pt_tail_open(struct pt_tail **tail, const uint8_t id[16])
+{
+    int dir = pt_dir_open(false), r;
+    struct pt_tail *t;
+    struct corpse *c;
+    char file[64];
+
+    if (dir < 0)
+        return pt_is_shortage(dir) ? dir : PT_TAIL_NONE;
+    pt_dir_hex_name(file, sizeof file, 's', id, ".seg");
+    r = examine(dir, file, id);
+    if (r != PT_TAIL_FOUND) {
+        close(dir);
+        return r;
+    }
+    t = calloc(1, sizeof *t);
+    c = calloc(1, sizeof *c);
+    if (!t || !c) {
+        free(t);
+        free(c);
+        close(dir);
+        return -ENOMEM;
+    }
+    t->private_ = c;
+    memcpy(t->file, file, sizeof file);
+    r = pt_owner_clear(file, true);
+    if (r == 0)
+        r = pt_seg_copy(&c->seg, dir, file);
+    if (r == 0)
+        r = gather(t, c, dir);
+    close(dir);
+    if (r < 0) {
+        pt_tail_close(t);
+        /* Its owner or another process has removed it since: the log has all events. */
+        return r == -EINVAL || r == -ENOENT ? PT_TAIL_NONE : r;
+    }
+    *tail = t;
+    return PT_TAIL_FOUND;
+}
+
+/* Exact with a log.  Without one, the events of the last round may be in the log, if the kill
+ * came between the write and the checkpoint. */
+int pt_tail_missing(struct pt_tail *tail, int log, uint64_t *events)
+{
+    struct pt_log_reader *r = NULL;
+    const struct pt_log_packet *p = tail->tail.packets;
+    size_t count = tail->tail.packet_count;
+    int e = log >= 0 ? pt_log_reader_new(&r, log) : -EBADF;
+
+    if (e == 0)
+        e = pt_log_reader_set_tail(r, &tail->tail);
+    if (e == 0)
+        p = pt_log_reader_tail(r, &count);
+    *events = 0;
+    for (size_t i = 0; i < count; i++)
+        *events += p[i].events;
+    if (r)
+        pt_log_reader_free(r);
+    return e == -ENOMEM ? e : 0;
+}
+
+/* True: fd is another file than the log of the stream.  A pipe is in no other file. */
+static bool is_copy(const struct pt_seg_header *h, int fd)
+{
+    struct stat st;
+
+    return h->log_ino != 0 &&
+           (fstat(fd, &st) != 0 || st.st_dev != h->log_dev || st.st_ino != h->log_ino);
+}
+
+void pt_tail_unlink(const struct pt_tail *t, int fd)
+{
+    const struct corpse *c = t->private_;
+    int dir = is_copy(c->seg.h, fd) ? -1 : pt_dir_open(false);
+
+    if (dir < 0)
+        return;
+    pt_seg_remove(dir, t->file);
+    close(dir);
+}

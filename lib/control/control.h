@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* Operations on a stream as a whole: making it, steering it, ending it, opening a log. */
+#ifndef PT_CONTROL_CONTROL_H
+#define PT_CONTROL_CONTROL_H
+
+#include "stream/stream.h"
+
+struct pt_target;
+
+/* All return 0 or a negative errno. */
+/* target: the other process to be traced; NULL: this one. */
+int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int log_fd,
+                     const struct pt_target *target);
+int pt_stream_start(struct pt_stream *s, uint64_t addr);
+int pt_stream_stop(struct pt_stream *s, uint64_t addr);
+int pt_stream_set_filter(struct pt_stream *s, const struct pt_set *set, int how, uint64_t addr);
+/* A good one, shorter than PT_FILTER_TEXT; "": none.  -EAGAIN: no gate bit for it is
+ * free in a process that the stream traces.  As start, set_filter and clear, the errors of
+ * pt_pages_each(); then nothing has changed. */
+int pt_stream_set_expression(struct pt_stream *s, const char *expression, uint64_t addr);
+int pt_stream_clear(struct pt_stream *s);
+int pt_stream_flush(struct pt_stream *s, uint64_t addr);
+void pt_stream_status(struct pt_stream *s, struct posix_trace_status_info *status);
+/* After the handle is gone and nobody uses s any more: stops, completes the
+ * log, frees. The error of the final flush. */
+int pt_stream_destroy(struct pt_stream *s, uint64_t addr);
+/* Other processes' writers: those that are inside an event now, or all events until none is
+ * there.  False: one has been inside for a second. */
+bool pt_stream_wait_for_writers(struct pt_stream *s, bool all);
+int pt_recorded_open(struct pt_stream **stream, int fd);
+void pt_recorded_close(struct pt_stream *s);
+/* As posixtrace_follow(). */
+int pt_recorded_follow(struct pt_stream *s, int *gap);
+/* Name of an event id in s, or NULL.  Reading lock. */
+const char *pt_stream_name(struct pt_stream *s, uint32_t id);
+/* What describes its data, or NULL. */
+const char *pt_stream_description(struct pt_stream *s, uint32_t id);
+/* Is it in the list of the stream's types?  Of the system types of ours only where
+ * they are in use: in a log those that it names. */
+bool pt_stream_lists(struct pt_stream *s, uint32_t id);
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* Making and unmaking active streams; see stream.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/sys.h"
+#include "base/thread.h"
+#include "consumer/balance.h"
+#include "control/control.h"
+#include "control/fill.h"
+#include "control/target.h"
+#include "flush/thread.h"
+#include "page/census.h"
+#include "page/log_folder.h"
+#include "place/dir.h"
+#include "process/exit.h"
+#include "process/filter_callback.h"
+#include "process/join.h"
+#include "shm/slot.h"
+#include "shm/syncpoint.h"
+#include "stream/control_lock.h"
+#include "stream/handle.h"
+
+/* The names must live as long as the segment needs them: a link of its own. */
+static void link_names(struct pt_stream *s)
+{
+    char name[sizeof s->seg->h->names_file];
+    int dir;
+
+    if (!s->seg->file[0] || !s->names_file[0])
+        return;
+    dir = pt_dir_open_of(s->uid, false);
+    if (dir < 0)
+        return;
+    pt_seg_names_file(s->seg->file, name);
+    if (linkat(dir, s->names_file, dir, name, 0) == 0)
+        memcpy(s->seg->h->names_file, name, sizeof name);
+    close(dir);
+}
+
+static int open_segment(struct pt_stream *s, const struct pt_attr *attr, int log_fd)
+{
+    struct pt_seg_request q = { .attr = *attr, .with_log = log_fd >= 0,
+                                .for_other = s->other, .uid = s->uid,
+                                .clock = pt_clock_choose(),
+                                .fences = !pt_barrier_works(),
+                                .create_ns = (int64_t)pt_clock_ns(CLOCK_REALTIME) };
+    int r;
+
+    if (q.attr.policy_is_default && q.with_log)
+        q.attr.stream_policy = POSIX_TRACE_FLUSH;
+    q.attr.policy_is_default = 0;
+    q.attr.clock_res_ns = pt_clock_resolution_ns();
+    s->seg = calloc(1, sizeof *s->seg);
+    if (!s->seg)
+        return -ENOMEM;
+    r = pt_seg_create(s->seg, &q);
+    if (r < 0) {
+        free(s->seg);
+        s->seg = NULL;
+        return r == -ENOSPC ? -ENOMEM : r;
+    }
+    pt_syncpoint_first(s->seg->h, s->seg->g.clock);
+    link_names(s);
+    if (log_fd >= 0)
+        pt_log_folder_note(s->seg->h, log_fd);
+    return 0;
+}
+
+/* The process learns of the stream; its gates stay closed until start.  Another
+ * one maps the segment with its first event after that. */
+static int enter_page(struct pt_stream *s)
+{
+    struct pt_page *page = s->page;
+    unsigned bit = s->bit;
+
+    pt_page_set_file(page, bit, s->seg->file);
+    page->stream[bit].inherited = s->seg->g.attr.inheritance == POSIX_TRACE_INHERITED;
+    if (!s->other)
+        pt_self_set_segment(s->self, bit, pt_load_relaxed(&page->epoch[bit]), s->seg);
+    return pt_process_register(s->seg, s->pid, s->start, page, bit);
+}
+
+/* A thread may go on writing into the segment: the mapping is given up. */
+static void leave_mapped(struct pt_stream *s)
+{
+    pt_seg_unlink(s->seg);
+    s->seg = NULL;
+    s->live.seg = NULL;
+}
+
+/* No lane in this process is good for the bit any more.  False: a thread may still use one. */
+static bool give_bit(struct pt_stream *s)
+{
+    bool left = true;
+
+    if (!s->other) {
+        pt_handler_forget(s->self, s->bit);
+        left = pt_self_drop_segment(s->self, s->bit);
+    }
+    pt_page_give_bit(s->page, s->bit);
+    return left;
+}
+
+static void free_stream(struct pt_stream *s)
+{
+    pt_live_deinit(&s->live);
+    if (s->seg) {
+        pt_seg_unlink(s->seg);
+        pt_seg_unmap(s->seg);
+        free(s->seg);
+    }
+    pt_traced_close(s);
+    pt_stream_free(s);
+}
+
+/* The stream has its bit. */
+static int build(struct pt_stream *s, const struct pt_attr *attr, int log_fd)
+{
+    int r = open_segment(s, attr, log_fd);
+
+    if (r == 0 && pt_census_is_full(s->uid, s->seg->file))
+        r = -EAGAIN;
+    if (r == 0)
+        r = pt_steer_init(s);
+    return r == 0 ? pt_live_init(&s->live, s->seg) : r;
+}
+
+/* At the end of the process. */
+static void destroy_all(void)
+{
+    trace_id_t trid;
+
+    while ((trid = pt_handle_any_active()) != 0) {
+        struct pt_stream *s = pt_handle_remove(trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED);
+
+        if (s)
+            pt_stream_destroy(s, 0);
+    }
+}
+
+/* All but its flush thread and its place among the process's streams. */
+static int begin(struct pt_stream **stream, const struct pt_attr *attr, int log_fd,
+                 const struct pt_target *target)
+{
+    struct pt_self *self = pt_self_make();
+    struct pt_stream *s;
+    int r;
+
+    if (!self)
+        return -ENOMEM;
+    pt_thread_watch_exits();
+    pt_exit_ends(destroy_all);
+    r = pt_exit_register();
+    if (r < 0)
+        return r;
+    s = pt_stream_new(log_fd >= 0 ? PT_STREAM_LOGGED : PT_STREAM_ACTIVE);
+    if (!s)
+        return -ENOMEM;
+    s->self = self;
+    r = pt_traced_open(s, target);
+    if (r == 0)
+        r = pt_page_take_bit_for(s->page, self->pid, self->start);
+    if (r >= 0) {
+        s->bit = (unsigned)r;
+        r = build(s, attr, log_fd);
+        if (r < 0)
+            give_bit(s);   /* no thread has found the segment */
+    }
+    if (r < 0)
+        free_stream(s);
+    else
+        *stream = s;
+    return r;
+}
+
+/* r: of the flush thread's start. */
+static int complete(struct pt_stream *s, int r)
+{
+    if (r == 0)
+        r = enter_page(s);
+    if (r < 0 && s->flusher)
+        pt_flusher_finish(s->flusher);
+    if (r < 0) {
+        if (!give_bit(s))
+            leave_mapped(s);
+        free_stream(s);
+    }
+    return r;
+}
+
+/*
+ * A child that is forked meanwhile, by a handler, has a stream of its own where the parent had
+ * not begun, and else none: what is the parent's is not touched.  No handler runs but while
+ * the flush thread starts, whose log may be a pipe that is full.
+ */
+int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int log_fd,
+                     const struct pt_target *target)
+{
+    struct pt_stream *s = NULL;
+    sigset_t before;
+    int r;
+
+    pt_thread_hold_signals(&before);
+    r = begin(&s, attr, log_fd, target);
+    if (r == 0 && log_fd >= 0) {
+        pt_thread_let_signals(&before);
+        r = pt_flusher_start(s, log_fd);
+        pt_thread_hold_signals(&before);
+        if (!pt_stream_is_ours(s)) {
+            pt_thread_let_signals(&before);
+            return -EINVAL;
+        }
+    }
+    if (s)
+        r = complete(s, r);
+    pt_thread_let_signals(&before);
+    if (r == 0)
+        *stream = s;
+    return r;
+}
+
+/* Has another process mapped the segment?  Its mapping stays until it ends. */
+static bool is_shared(const struct pt_stream *s)
+{
+    for (unsigned i = 0; i < pt_seg_proc_count(s->seg); i++) {
+        uint32_t pid = pt_load_relaxed(&pt_seg_proc(s->seg, i)->pid);
+
+        if (pid != 0 && pid != s->self->pid)
+            return true;
+    }
+    return false;
+}
+
+bool pt_stream_wait_for_writers(struct pt_stream *s, bool all)
+{
+    uint64_t until = pt_clock_ns(CLOCK_MONOTONIC) + PT_STALL_NS;
+    struct timespec pause = { 0, 20000 };
+    uint32_t n = pt_slot_count(s->seg);
+    int32_t own = pt_sys_pid();
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct pt_slot *slot = pt_seg_slot(s->seg, i);
+        uint64_t was = pt_load_acquire(&slot->inside), now;
+
+        while ((now = pt_load_acquire(&slot->inside)) != 0 && (all || now == was) &&
+               slot->author.pid != own &&
+               pt_sys_thread_exists(slot->author.pid, slot->author.tid)) {
+            if (pt_clock_ns(CLOCK_MONOTONIC) >= until)
+                return false;
+            clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+        }
+    }
+    return true;
+}
+
+/*
+ * No process has a bit for the stream any more.  A thread that saw its bit just before, and
+ * is held up until now, finds memory that no reader looks at, and its stream closed: it takes
+ * no other chunk (find_chunk in writer/writer.c).  A file that cannot be removed, since this
+ * process has given up its user id, gives its memory back, too; its name stays until the next
+ * program of that user reaps it.
+ */
+static void release_memory(struct pt_stream *s)
+{
+    bool stays = !pt_seg_unlink(s->seg);
+
+    pt_barrier_all();
+    if ((stays || is_shared(s)) && pt_stream_wait_for_writers(s, true))
+        pt_seg_release(s->seg, s->self->pid);
+}
+
+/* Nobody records any more.  False: a thread of ours is still inside an event. */
+static bool close_stream(struct pt_stream *s, uint64_t addr, bool *quiet)
+{
+    bool left = true;
+
+    pt_stream_stop(s, addr);
+    /* From here on nobody else steers it. */
+    do {
+        pt_steer_begin(s);
+        pt_store_seqcst(&s->seg->h->closed, PT_CLOSED);
+        pt_stream_update_gates(s, false);
+    } while (!pt_steer_end(s));
+    /* Events look at the gate once they are inside, ending threads at the epoch. */
+    pt_page_retire_bit(s->page, s->bit);
+    if (s->other)
+        pt_barrier_all();
+    else
+        left = pt_threads_left();
+    *quiet = pt_stream_wait_for_writers(s, true);
+    return left;
+}
+
+/* Memory is given back only where every process has its gates closed: a writer that finds its
+ * gate open looks at nothing else as long as its chunk has room. */
+static void remove_stream(struct pt_stream *s, bool left, bool quiet)
+{
+    bool reached = pt_stream_forget_processes(s);
+
+    if (!reached)
+        pt_store_seqcst(&s->seg->h->closed, PT_CLOSED_LEFT);
+    if (!left || !give_bit(s)) {
+        /* A thread has been inside an event for over a second.  Where it may have found the
+         * gate open, the gate bit is given up, too. */
+        leave_mapped(s);
+    } else {
+        pt_live_deinit(&s->live);
+        if (quiet && reached)
+            release_memory(s);
+    }
+    free_stream(s);
+}
+
+/* A handler runs only while the flush thread ends; a child that it forks leaves all as it is. */
+int pt_stream_destroy(struct pt_stream *s, uint64_t addr)
+{
+    bool left = true, quiet = false;
+    sigset_t before;
+    int r = 0;
+
+    pt_thread_hold_signals(&before);
+    if (pt_stream_is_ours(s)) {
+        pt_fill_end(s);
+        left = close_stream(s, addr, &quiet);
+    }
+    if (s->flusher) {
+        pt_thread_let_signals(&before);
+        r = pt_flusher_finish(s->flusher);
+        pt_thread_hold_signals(&before);
+    }
+    if (pt_stream_is_ours(s)) {
+        s->flusher = NULL;
+        remove_stream(s, left, quiet);
+    }
+    pt_thread_let_signals(&before);
+    return r;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See info.h.  The tallies of an active stream are the consumer's: reading lock. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "consumer/balance.h"
+#include "control/info.h"
+#include "flush/thread.h"
+#include "shm/slot.h"
+
+/*
+ * Does not wait for the log: where the flush thread is in the middle of a write, which a
+ * stalled pipe makes last for ever, the books are taken as they are.  Else the counts of
+ * ended threads are taken first, so that the threads stay known.  Their slots are free then,
+ * but in a stream with log: there a writer that needs a slot takes that of an ended thread,
+ * unless a round holds it.
+ */
+static int gather(struct pt_stream *s, struct pt_balance *b)
+{
+    struct pt_live *l = &s->live;
+    int r = l->passive ? pt_live_notice_clear(l) : 0;
+
+    if (r < 0)
+        return r;
+    if (!s->flusher || !pt_flusher_is_writing(s->flusher)) {
+        if (s->flusher) {
+            pt_live_look_at_counts(l);
+        } else {
+            pt_live_take_counts(l);
+            if (!l->passive)
+                pt_live_release_ended(l);
+        }
+    }
+    return pt_balance_take(l, b);
+}
+
+static int active_losses(struct pt_stream *s, struct posixtrace_info *info)
+{
+    struct pt_balance b = { .count = 0 };
+    int r = gather(s, &b);
+
+    for (uint32_t i = 0; r == 0 && i < b.count; i++)
+        pt_balance_add(&s->live, &b.entries[i], info->lost, &info->events);
+    if (r == 0)
+        pt_balance_add_rest(&s->live, &b, info->lost, &info->events);
+    pt_balance_free(&b);
+    return r;
+}
+
+static int active_info(struct pt_stream *s, struct posixtrace_info *info)
+{
+    const struct pt_seg_header *h = s->seg->h;
+    struct pt_flush_status st;
+    int r = active_losses(s, info);
+
+    if (r < 0)
+        return r;
+    memcpy(info->id, h->id, sizeof info->id);
+    info->clock = s->seg->g.clock;
+    info->end = POSIXTRACE_END_ACTIVE;
+    info->late = s->live.late;
+    info->bytes = (uint64_t)pt_load_relaxed(&h->used_chunks) * s->seg->g.chunk_size;
+    info->peak_bytes = (uint64_t)pt_load_relaxed(&h->peak_chunks) * s->seg->g.chunk_size;
+    info->reserved_bytes = (uint64_t)pt_seg_chunk_count(s->seg) * s->seg->g.chunk_size;
+    info->advised_size = pt_slot_advised_size(s->seg);
+    info->barrier = !s->seg->g.fences;
+    if (s->flusher) {
+        for (unsigned c = PT_LOST_OWN; c < PT_LOSS_CAUSES; c++)
+            info->lost[c] = pt_flusher_log_lost(s->flusher, c);
+        pt_flusher_status(s->flusher, &st, false);
+        info->flush_error = st.error;
+    }
+    return 0;
+}
+
+int pt_stream_info(struct pt_stream *s, struct posixtrace_info *info)
+{
+    int r;
+
+    memset(info, 0, sizeof *info);
+    pt_stream_lock_reading(s);
+    r = s->log ? pt_log_reader_info(s->log, info) : active_info(s, info);
+    if (s->log && r == 0 && s->tail)
+        info->end = POSIXTRACE_END_TAIL;
+    if (s->log && r == 0 && s->writer_alive)
+        info->end = POSIXTRACE_END_ACTIVE;
+    pthread_mutex_unlock(&s->reading);
+    return r;
+}
+
+uint64_t pt_stream_lost_switches(struct pt_stream *s)
+{
+    uint64_t n;
+
+    pt_stream_lock_reading(s);
+    n = s->log ? pt_log_reader_lost_switches(s->log)
+               : pt_load_relaxed(&s->seg->h->lost_switches) - s->live.from_switches;
+    pthread_mutex_unlock(&s->reading);
+    return n;
+}
+
+void pt_stream_lost_before(struct pt_stream *s, uint64_t lost[PT_LOSS_CAUSES])
+{
+    memset(lost, 0, PT_LOSS_CAUSES * sizeof *lost);
+    pt_stream_lock_reading(s);
+    memcpy(lost, s->live.lost_before, sizeof s->live.lost_before);
+    pthread_mutex_unlock(&s->reading);
+}
+
+static uint32_t limits_of_log(const struct pt_stream *s, struct posixtrace_limits *limits)
+{
+    const struct pt_log_params *params = pt_log_reader_params(s->log);
+
+    if (params->clock != POSIXTRACE_CLOCK_REALTIME) {
+        limits->threads = pt_seg_writers_of(&params->attr);
+        limits->processes = PT_PROC_MAX;
+    }
+    return pt_log_reader_refused(s->log);
+}
+
+void pt_stream_limits(struct pt_stream *s, struct posixtrace_limits *limits)
+{
+    uint32_t refused;
+
+    memset(limits, 0, sizeof *limits);
+    pthread_mutex_lock(&s->reading);
+    if (s->log) {
+        refused = limits_of_log(s, limits);
+    } else {
+        limits->threads = pt_seg_writers(&s->seg->g);
+        limits->processes = PT_PROC_MAX;
+        refused = pt_seg_refused(s->seg);
+    }
+    pthread_mutex_unlock(&s->reading);
+    limits->refused_processes = refused & 0xffffu;
+    limits->refused_threads = refused >> 16;
+}
+
+/* 0: of one thread. */
+static int compare_threads(const struct pt_author *x, const struct pt_author *y)
+{
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    if (x->tid != y->tid)
+        return x->tid < y->tid ? -1 : 1;
+    return x->thread_id < y->thread_id ? -1 : x->thread_id > y->thread_id;
+}
+
+/* Those without books of their own last, the others by thread; of a thread the writers of its
+ * signal handlers last. */
+static int by_thread(const void *a, const void *b)
+{
+    const struct pt_balance_entry *x = a, *y = b;
+    int order = (x->source != PT_BALANCE_OWN) - (y->source != PT_BALANCE_OWN);
+
+    if (order == 0)
+        order = compare_threads(&x->t.author, &y->t.author);
+    if (order == 0 && x->t.author.level != y->t.author.level)
+        order = x->t.author.level < y->t.author.level ? -1 : 1;
+    return order ? order : x->t.author.wid < y->t.author.wid ? -1 : 1;
+}
+
+/* Adds the writers of a thread's signal handlers to the thread's first writer: a thread that
+ * traces while it ends has a second one.  False: entry i is a handler's and is reported with
+ * its thread. */
+static bool sum_levels(const struct pt_live *l, const struct pt_balance *b, uint32_t i,
+                       struct posixtrace_thread_info *info)
+{
+    const struct pt_balance_entry *first = &b->entries[i], *e = first;
+    const struct pt_balance_entry *end = b->entries + b->count;
+
+    while (first > b->entries &&
+           compare_threads(&first[-1].t.author, &e->t.author) == 0)
+        first--;
+    if (e->t.author.level > 0)
+        return first->t.author.level > 0;
+    if (e > first)
+        return true;
+    while (++e < end && e->source == PT_BALANCE_OWN &&
+           compare_threads(&e->t.author, &first->t.author) == 0)
+        if (e->t.author.level > 0)
+            pt_balance_add(l, e, info->lost, &info->recorded);
+    return true;
+}
+
+static int ended_threads(const struct pt_live *l, const struct pt_balance *b,
+                         struct posixtrace_thread_info *t)
+{
+    uint64_t any = 0;
+
+    strcpy(t->name, "(ended)");
+    pt_balance_add_rest(l, b, t->lost, &t->recorded);
+    for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
+        any |= t->lost[c];
+    return any || t->recorded ? 1 : 0;
+}
+
+/* The books that the list of threads is read from: those of its first call. */
+static int begin_threads(struct pt_stream *s)
+{
+    int r;
+
+    if (!s->balance)
+        s->balance = calloc(1, sizeof *s->balance);
+    if (!s->balance)
+        return -ENOMEM;
+    pt_balance_free(s->balance);
+    r = gather(s, s->balance);
+    if (r < 0)
+        pt_balance_free(s->balance);
+    else if (s->balance->count)
+        qsort(s->balance->entries, s->balance->count, sizeof *s->balance->entries, by_thread);
+    return r;
+}
+
+static int active_thread(struct pt_stream *s, size_t *cursor, struct posixtrace_thread_info *t)
+{
+    const struct pt_live *l = &s->live;
+    int r = *cursor == 0 || !s->balance ? begin_threads(s) : 0;
+
+    if (r < 0)
+        return r;
+    for (; *cursor < s->balance->count; ++*cursor) {
+        const struct pt_balance_entry *e = &s->balance->entries[*cursor];
+
+        if (e->source != PT_BALANCE_OWN)
+            continue;
+        memset(t, 0, sizeof *t);
+        t->pid = e->t.author.pid;
+        t->tid = e->t.author.tid;
+        t->thread_id = e->t.author.thread_id;
+        memcpy(t->name, e->t.author.name, sizeof t->name);
+        pt_balance_add(l, e, t->lost, &t->recorded);
+        if (!sum_levels(l, s->balance, (uint32_t)*cursor, t))
+            continue;
+        ++*cursor;
+        return 1;
+    }
+    memset(t, 0, sizeof *t);
+    return (*cursor)++ == s->balance->count ? ended_threads(l, s->balance, t) : 0;
+}
+
+int pt_stream_thread(struct pt_stream *s, size_t *cursor, struct posixtrace_thread_info *t)
+{
+    int r;
+
+    pt_stream_lock_reading(s);
+    r = s->log ? pt_log_reader_thread(s->log, (*cursor)++, t) : active_thread(s, cursor, t);
+    pthread_mutex_unlock(&s->reading);
+    return r;
+}

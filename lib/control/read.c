@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See read.h.  A reader that finds nothing sets the waiter bit, makes all
+ * writers pass a fence, looks again, and sleeps; a writer looks at the bit
+ * after it has left its event.  So either the reader sees the event or the
+ * writer sees the bit.  A writer that is inside an event, and so holds younger
+ * events back, wakes the reader the same way when it leaves; if it never does,
+ * the reader goes on without it after PT_STALL_NS.  A sleep ends after that time in any
+ * case: a writer may be killed after it has cleared the bit and before it wakes the reader.
+ */
+#include <errno.h>
+#include "base/clock.h"
+#include "base/sys.h"
+#include "control/read.h"
+#include "shm/syncpoint.h"
+#include "stream/attached.h"
+#include "stream/handle.h"
+
+static int next(struct pt_stream *s, const struct pt_taker *taker)
+{
+    struct pt_event e;
+    bool hides;
+    int r;
+
+    pthread_mutex_lock(&s->reading);
+    if (s->log) {
+        r = taker->gap ? pt_log_reader_next_whole(s->log, &e, taker->gap)
+                       : pt_log_reader_next(s->log, &e);
+    } else {
+        r = pt_live_next(&s->live, &e);
+        if (r == PT_LIVE_EVENT) {
+            e.ns = pt_syncpoint_convert(s->seg->h, e.ts);
+            hides = pt_live_hides_gap(&s->live);
+            if (taker->gap)
+                *taker->gap = hides;
+        }
+    }
+    if (r == 1)
+        taker->take(taker->context, &e);
+    for (size_t n = 1; r == 1 && n < taker->most && s->log && pt_log_reader_near(s->log, &e); n++)
+        taker->take(taker->context, &e);
+    pthread_mutex_unlock(&s->reading);
+    return r;
+}
+
+static bool is_time(const struct timespec *t)
+{
+    return t && t->tv_nsec >= 0 && t->tv_nsec < 1000000000;
+}
+
+static bool passed(const struct timespec *t)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec > t->tv_sec || (now.tv_sec == t->tv_sec && now.tv_nsec >= t->tv_nsec);
+}
+
+/* How long it is until then, at most a stall, by a clock that nobody sets: from now on
+ * CLOCK_MONOTONIC.  Where CLOCK_REALTIME is set meanwhile, the caller looks at it again. */
+static struct timespec until_stall(const struct timespec *until)
+{
+    uint64_t at = pt_clock_ns(CLOCK_MONOTONIC), ns = PT_STALL_NS;
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (until && until->tv_sec - now.tv_sec <= (time_t)(PT_STALL_NS / 1000000000u)) {
+        int64_t left = (int64_t)(until->tv_sec - now.tv_sec) * 1000000000 + until->tv_nsec -
+                       now.tv_nsec;
+
+        if (left < (int64_t)ns)
+            ns = left > 0 ? (uint64_t)left : 0;
+    }
+    at += ns;
+    return (struct timespec){ (time_t)(at / 1000000000u), (long)(at % 1000000000u) };
+}
+
+static void give_up(void *stream)
+{
+    pt_handle_put(stream);
+}
+
+/* The only place where a reading thread can be cancelled: it holds nothing but
+ * its reference. */
+static int nap(struct pt_stream *s, uint32_t futex, const struct timespec *until, int cancel)
+{
+    int type, r;
+
+    pthread_cleanup_push(give_up, s);
+    pthread_setcancelstate(cancel, NULL);
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+    r = pt_futex_wait(&s->seg->h->reader_futex, futex, CLOCK_MONOTONIC, until);
+    pthread_setcanceltype(type, NULL);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    pthread_cleanup_pop(0);
+    return r;
+}
+
+/*
+ * An attached stream whose creator has gone is read once more to its end: what was
+ * committed before is certain now.  *r: -ENXIO after that.
+ */
+static bool is_over(struct pt_stream *s, int *r)
+{
+    if (!pt_attached_is_over(s, false))
+        return false;
+    if (pt_load_seqcst(&s->over)) {
+        *r = -ENXIO;
+    } else {
+        pthread_mutex_lock(&s->reading);
+        pt_live_finish(&s->live);
+        pthread_mutex_unlock(&s->reading);
+        pt_store_seqcst(&s->over, 1u);
+    }
+    return true;
+}
+
+static int sleep_for_event(struct pt_stream *s, const struct timespec *until, uint32_t futex,
+                           int cancel)
+{
+    struct timespec stall = until_stall(until);
+
+    /* Nobody wakes us when the creator of an attached stream dies, when a writer has stood
+     * still for so long that it holds nothing back any more, or when one was killed between
+     * clearing our bit and waking us. */
+    return nap(s, futex, &stall, cancel) == -EINTR ? -EINTR : 0;
+}
+
+int pt_stream_read(struct pt_stream *s, enum pt_read_mode mode, const struct timespec *until,
+                   int cancel, const struct pt_taker *taker)
+{
+    bool asked = false;
+    uint32_t futex = 0;
+    int r;
+
+    for (;;) {
+        r = next(s, taker);
+        if (r < 0 || r == 1)
+            return r;
+        if (s->kind == PT_STREAM_ATTACHED && r == PT_LIVE_NONE && is_over(s, &r)) {
+            if (r < 0)
+                return r;
+            continue;
+        }
+        if (s->log || mode == PT_READ_TRY)
+            return PT_READ_NONE;
+        if (pt_load_seqcst(&s->closing))
+            return -EINVAL;
+        if (mode == PT_READ_UNTIL) {
+            if (!is_time(until))
+                return -EINVAL;
+            if (passed(until))
+                return -ETIMEDOUT;
+        }
+        if (!asked) {
+            futex = pt_load_seqcst(&s->seg->h->reader_futex);
+            pt_or_seqcst(&s->seg->h->attention, PT_WAIT_READER);
+            pt_barrier_all();
+            asked = true;
+            continue;
+        }
+        asked = false;
+        r = sleep_for_event(s, mode == PT_READ_UNTIL ? until : NULL, futex, cancel);
+        if (r < 0)
+            return r;
+    }
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Pre-recorded streams: a log, and where its writer died without completing
+ * it on this machine, what its segment still holds.  Opening never writes.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "consumer/crash_recovery.h"
+#include "consumer/tombstone.h"
+#include "control/control.h"
+#include "log/writer/lock.h"
+#include "stream/stream.h"
+
+/* The segment of a writer whose stream directory is another one, as another user's is, cannot
+ * be found, but its lock on the log can.  True: pt_tail_open() found nothing, but the writer is
+ * alive. */
+static bool is_locked(const struct pt_stream *s, int found)
+{
+    return found == PT_TAIL_NONE && pt_descriptor_check(&s->file) == 0 &&
+           pt_log_byte_is_taken(s->file.fd, PT_LOG_BYTE_STREAM);
+}
+
+/* A recovery may have completed the log without the segment. */
+static int find_tail_left(struct pt_stream *s)
+{
+    uint64_t size;
+    int r = pt_tail_open(&s->tail, pt_log_reader_params(s->log)->id);
+
+    if (r != PT_TAIL_FOUND)
+        return r < 0 ? r : 0;
+    r = pt_log_reader_leave_out_end(s->log, &size);
+    return r == 0 ? pt_log_reader_set_tail(s->log, &s->tail->tail) : r;
+}
+
+/*
+ * The file is read before it is known who writes it, so where its writer has gone it is read
+ * again: the writer may have completed it, or a recovery, during the first reading.  The same
+ * where only a lock is found: a writer removes its segment first, then releases the lock.
+ */
+static int find_tail(struct pt_stream *s)
+{
+    const uint8_t *id = pt_log_reader_params(s->log)->id;
+    bool locked;
+    int found, r;
+
+    if (pt_log_reader_lacks_tail(s->log))
+        return find_tail_left(s);
+    if (pt_log_reader_complete(s->log) || lseek(s->file.fd, 0, SEEK_CUR) < 0)
+        return 0;
+    found = pt_tail_open(&s->tail, id);
+    s->writer_alive = found == PT_TAIL_WRITER_ALIVE;
+    if (found < 0 || s->writer_alive)
+        return found < 0 ? found : 0;
+    locked = is_locked(s, found);
+    r = pt_log_reader_again(s->log);
+    if (r < 0 || pt_log_reader_complete(s->log)) {
+        pt_tail_close(s->tail);
+        s->tail = NULL;
+        return r;
+    }
+    s->writer_alive = locked;
+    if (found == PT_TAIL_NONE && !locked)
+        pt_tombstone_tell(id, s->log);
+    return found == PT_TAIL_FOUND ? pt_log_reader_set_tail(s->log, &s->tail->tail) : 0;
+}
+
+/* -ESTALE: another log is in the file now. */
+static int read_log(struct pt_stream *s)
+{
+    int r = pt_log_reader_new(&s->log, s->file.fd);
+
+    if (r == 0)
+        r = find_tail(s);
+    if (r == -ESTALE) {
+        pt_log_reader_free(s->log);
+        s->log = NULL;
+    }
+    return r;
+}
+
+int pt_recorded_open(struct pt_stream **stream, int fd)
+{
+    struct pt_stream *s = pt_stream_new(PT_STREAM_RECORDED);
+    int r;
+
+    if (!s)
+        return -ENOMEM;
+    /* Ours, so that the caller's close does not put another file under us. */
+    r = pt_descriptor_copy(&s->file, fd);
+    if (r == -EBADF)
+        r = -EINVAL;
+    if (r == 0)
+        do
+            r = read_log(s);
+        while (r == -ESTALE);
+    if (r < 0) {
+        pt_recorded_close(s);
+        return r;
+    }
+    *stream = s;
+    return 0;
+}
+
+/*
+ * Who writes is looked up before the file is read: of a writer that has gone meanwhile
+ * all is there then.  1: events are missing before what comes next; 0; negative errno.
+ */
+static int follow(struct pt_stream *s)
+{
+    bool alive = false, alone = pt_log_reader_lacks_tail(s->log);
+    struct pt_tail *tail = NULL;
+    int found = PT_TAIL_NONE, r = 0;
+    uint64_t size;
+
+    if (!s->tail && (alone || !pt_log_reader_complete(s->log))) {
+        found = pt_tail_open(&tail, pt_log_reader_params(s->log)->id);
+        alive = found == PT_TAIL_WRITER_ALIVE || is_locked(s, found);
+    }
+    if (found < 0)
+        return found;
+    if (alone && tail)
+        r = pt_log_reader_leave_out_end(s->log, &size);
+    if (r == 0)
+        r = pt_log_reader_follow(s->log, alive);
+    /* The file may have been read again: then the sums are without the tombstone. */
+    if (r >= 0 && found == PT_TAIL_NONE && !s->tail && !alive && !pt_log_reader_complete(s->log))
+        pt_tombstone_tell(pt_log_reader_params(s->log)->id, s->log);
+    if (r >= 0)
+        s->writer_alive = alive && !pt_log_reader_complete(s->log);
+    if (r >= 0 && tail && !pt_log_reader_complete(s->log)) {
+        int error = pt_log_reader_set_tail(s->log, &tail->tail);
+
+        s->tail = tail;
+        return error ? error : r;
+    }
+    pt_tail_close(tail);
+    return r;
+}
+
+int pt_recorded_follow(struct pt_stream *s, int *gap)
+{
+    int r;
+
+    pthread_mutex_lock(&s->reading);
+    r = follow(s);
+    pthread_mutex_unlock(&s->reading);
+    if (r >= 0)
+        *gap = r;
+    return r < 0 ? r : 0;
+}
+
+void pt_recorded_close(struct pt_stream *s)
+{
+    if (s->log)
+        pt_log_reader_free(s->log);
+    pt_tail_close(s->tail);
+    pt_descriptor_close(&s->file);
+    pt_stream_free(s);
+}
+
+/*
+ * What a map in shared memory says, copied once: callers get pointers that stay good.  Without
+ * memory for the copy, the map's own; whoever copies from that has to set a bound.
+ */
+static const char *keep(struct pt_stream *s, enum pt_text kind, uint32_t id, const char *text)
+{
+    const char *kept;
+
+    if (!s->texts)
+        s->texts = calloc(1, sizeof *s->texts);
+    if (!s->texts)
+        return text;
+    kept = pt_texts_get(s->texts, kind, id);
+    if (!kept && text && pt_texts_keep(s->texts, kind, id, text,
+                                       strnlen(text, pt_text_max(kind) + 1u)) > 0)
+        kept = pt_texts_get(s->texts, kind, id);
+    return kept ? kept : text;
+}
+
+const char *pt_stream_name(struct pt_stream *s, uint32_t id)
+{
+    const char *name = NULL;
+
+    if (id == 0 || id >= PT_ID_MAX)
+        return NULL;
+    if (pt_event_is_predefined(id))
+        return pt_event_system_name(id);
+    if (!s->log)
+        return keep(s, PT_TEXT_NAME, id, pt_names_get(s->names, id));
+    /* A log may know system types that this library does not, or by other names. */
+    name = pt_log_reader_text(s->log, PT_TEXT_NAME, id);
+    return name ? name : pt_event_system_name(id);
+}
+
+const char *pt_stream_description(struct pt_stream *s, uint32_t id)
+{
+    const char *text = NULL;
+
+    if (s->log)
+        text = pt_log_reader_text(s->log, PT_TEXT_DESCRIPTION, id);
+    else if (id < PT_ID_MAX)
+        text = keep(s, PT_TEXT_DESCRIPTION, id, pt_names_description(s->names, id));
+    return text ? text : pt_event_system_description(id);
+}
+
+bool pt_stream_lists(struct pt_stream *s, uint32_t id)
+{
+    if (pt_event_is_own(id) && !s->log)
+        return pt_names_own_in_use(s->names);
+    if (s->log && !pt_event_is_predefined(id))
+        return pt_log_reader_text(s->log, PT_TEXT_NAME, id) != NULL;
+    if (!s->log && id < PT_ID_MAX && !pt_event_is_predefined(id))
+        return pt_names_get(s->names, id) != NULL;
+    return pt_stream_name(s, id) != NULL;
+}

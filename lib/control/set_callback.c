@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See set_callback.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include "control/set_callback.h"
+#include "place/place.h"
+#include "process/filter_callback.h"
+#include "process/thread.h"
+#include "stream/control_lock.h"
+
+/* The stream's bit in the page of this process; PT_STREAMS: none. */
+static unsigned bit_here(const struct pt_stream *s, const struct pt_self *self)
+{
+    unsigned bit = 0;
+
+    if (s->uid != pt_place_uid())
+        return PT_STREAMS;
+    while (bit < PT_STREAMS &&
+           !(s->seg->file[0] ? pt_page_bit_is_of(self->page, bit, s->seg->file)
+                             : s->self == self && !s->other && s->bit == bit))
+        bit++;
+    return bit;
+}
+
+static int change(struct pt_stream *s, struct pt_self *self, uint32_t id,
+                  const struct pt_handler *fresh, const struct pt_handler **old)
+{
+    unsigned bit = bit_here(s, self);
+    int r;
+
+    if (bit == PT_STREAMS)
+        return -ESRCH;
+    r = pt_handler_exchange(self, bit, id, fresh, old);
+    if (r < 0)
+        return r;
+    /* What cannot be reached is right already: only gates of this process change. */
+    pt_steer_settle(s, false);
+    return 0;
+}
+
+int pt_handler_set(struct pt_stream *s, uint32_t id, posixtrace_handler_t function,
+                   void *context)
+{
+    struct pt_self *self = pt_self_make();
+    const struct pt_handler *old = NULL;
+    struct pt_handler *fresh = NULL;
+    int r, e;
+
+    if (!self || (function && !(fresh = malloc(sizeof *fresh))))
+        return -ENOMEM;
+    if (fresh)
+        *fresh = (struct pt_handler){ function, context };
+    r = pt_steer_begin(s);
+    if (r < 0) {
+        free(fresh);
+        return r;
+    }
+    e = change(s, self, id, fresh, &old);
+    /* Passed by while the gates were set: the next one who begins sets them anew. */
+    pt_steer_end(s);
+    if (e < 0) {
+        free(fresh);
+        return e;
+    }
+    /* A thread that is still in an event after a second keeps it. */
+    if (pt_threads_left())
+        free((void *)(uintptr_t)old);
+    return 0;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See list.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "consumer/crash_recovery.h"
+#include "consumer/tombstone.h"
+#include "directory/list.h"
+#include "directory/log_fate.h"
+#include "place/dir.h"
+#include "place/place.h"
+#include "shm/liveness.h"
+#include "shm/segment.h"
+
+static void copy_text(char *to, size_t size, const char *from, size_t from_size)
+{
+    size_t n = strnlen(from, from_size < size ? from_size : size - 1);
+
+    memcpy(to, from, n);
+    to[n] = '\0';
+}
+
+/* How many events of a dead stream its log does not have; those of its last round it may
+ * have without the segment's books saying so. */
+static uint64_t count_unsaved(const struct pt_seg_header *h)
+{
+    const struct pt_log_look look = { .looks = PT_LOG_LOOKS_ALL };
+    struct pt_tail *t = NULL;
+    uint64_t n = 0;
+    int log = -1;
+
+    if (pt_tail_open(&t, h->id) != PT_TAIL_FOUND)
+        return 0;
+    pt_log_find(h, &look, O_RDONLY, &log);
+    if (pt_tail_missing(t, log, &n) != 0)
+        n = 0;
+    if (log >= 0)
+        close(log);
+    pt_tail_close(t);
+    return n;
+}
+
+static void describe(const struct pt_seg_header *h, const struct stat *st,
+                     struct posixtrace_stream *s)
+{
+    enum pt_liveness live = pt_owner_liveness(h, st->st_dev, st->st_ino);
+
+    copy_text(s->name, sizeof s->name, h->attr.name, sizeof h->attr.name);
+    memcpy(s->id, h->id, sizeof s->id);
+    s->owner = (pid_t)h->owner_pid;
+    s->liveness = live == PT_ALIVE ? POSIXTRACE_ALIVE
+                  : live == PT_DEAD ? POSIXTRACE_DEAD : POSIXTRACE_UNKNOWN;
+    s->running = pt_state_of(h->state) == PT_RUNNING;
+    s->has_log = h->has_log != 0;
+    copy_text(s->log_path, sizeof s->log_path, h->log_path, sizeof h->log_path);
+    s->created.tv_sec = (time_t)(h->attr.create_ns / 1000000000);
+    s->created.tv_nsec = (long)(h->attr.create_ns % 1000000000);
+    if (live == PT_DEAD && h->has_log && !h->log_complete)
+        s->unsaved = count_unsaved(h);
+}
+
+/* The process that the stream traces is entered last: before that its log has no header
+ * yet, and nobody can attach. */
+static bool is_being_made(const struct pt_seg_header *h, const struct stat *st)
+{
+    return h->nprocs == 0 && pt_owner_liveness(h, st->st_dev, st->st_ino) != PT_DEAD;
+}
+
+int pt_list_streams(int (*each)(void *, const struct posixtrace_stream *), void *context,
+                    int *value)
+{
+    struct pt_seg_header *h = malloc(sizeof *h);
+    int dir = h ? pt_dir_open(false) : -ENOMEM, r = 0;
+    DIR *d = dir >= 0 ? fdopendir(dir) : NULL;
+    struct dirent *entry;
+
+    *value = 0;
+    if (!d) {
+        r = dir < 0 ? dir : -errno;
+        if (dir >= 0)
+            close(dir);
+    }
+    while (d && *value == 0 && (entry = readdir(d))) {
+        struct posixtrace_stream s;
+        struct stat st = { 0 };
+        int e;
+
+        if (!pt_seg_is_name(entry->d_name))
+            continue;
+        memset(&s, 0, sizeof s);
+        copy_text(s.file, sizeof s.file, entry->d_name, sizeof s.file);
+        s.liveness = POSIXTRACE_UNKNOWN;
+        e = pt_seg_read_header(dirfd(d), pt_place_uid(), entry->d_name, h, &st);
+        if (e == -ENOENT)
+            continue;   /* shut down since */
+        if (e == 0 && is_being_made(h, &st))
+            continue;
+        s.bytes = (uint64_t)st.st_blocks * 512;
+        if (e == 0)
+            describe(h, &st, &s);
+        *value = each(context, &s);
+    }
+    if (d)
+        closedir(d);
+    free(h);
+    return r;
+}
+
+/* What is in the table may be hostile, or change meanwhile. */
+int pt_list_traced(const char *file, int (*each)(void *, pid_t), void *context, int *value)
+{
+    struct pt_proc *procs = NULL;
+    uint32_t n = 0;
+    int dir, r;
+
+    *value = 0;
+    if (!pt_seg_is_name(file))
+        return -EINVAL;
+    dir = pt_dir_open(false);
+    r = dir < 0 ? dir : pt_seg_read_procs(dir, pt_place_uid(), file, &procs, &n);
+    for (uint32_t i = 0; r == 0 && *value == 0 && i < n; i++) {
+        const struct pt_proc *p = &procs[i];
+
+        if (p->pid != 0 && p->pid <= INT32_MAX && pt_process_start(p->pid) == p->start)
+            *value = each(context, (pid_t)p->pid);
+    }
+    if (dir >= 0)
+        close(dir);
+    free(procs);
+    return r;
+}

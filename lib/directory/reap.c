@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See reap.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/sys.h"
+#include "consumer/crash_recovery.h"
+#include "consumer/recover.h"
+#include "consumer/tombstone.h"
+#include "directory/reap.h"
+#include "page/census.h"
+#include "page/dir_step.h"
+#include "page/page_left.h"
+#include "place/dir.h"
+#include "place/place.h"
+#include "process/owner.h"
+#include "shm/liveness.h"
+#include "shm/segment.h"
+
+#define FRESH_S     10      /* seconds */
+#define STEP_FILES  4u      /* segments that a step examines at most */
+#define STEP_LOOKS  64u     /* files of a log's folder, for each of them */
+#define SMALL_LOG   (1 << 30)
+#define LOCK_LOOKS  10000u  /* at the lock on the directory, a millisecond apart */
+
+struct reaping {
+    int dir;
+    bool locked;      /* dir, so that tombstones can be put */
+    enum pt_reap_how how;
+    struct pt_log_look look;
+    unsigned *removed, *kept;
+};
+
+/* Nobody has ever taken a chunk: its owner died before the first start. */
+static bool is_blank(const struct pt_seg_header *h)
+{
+    return h->next_gen == 1;
+}
+
+/* 0, or why it cannot be completed; fate: what became of it. */
+static int complete_log(const struct pt_seg_header *h, const struct pt_log_look *look, off_t most,
+                        enum pt_log_fate *fate)
+{
+    struct posixtrace_recover_report report;
+    struct stat st;
+    int fd, r;
+
+    *fate = pt_log_find(h, look, O_RDWR, &fd);
+    if (fd < 0)
+        return fd;
+    r = fstat(fd, &st) == 0 && st.st_size > most ? -EFBIG : pt_stream_recover(fd, 0, &report);
+    close(fd);
+    /* Completed, but not with this segment: it is there, so the next one finds it. */
+    return r == 0 && !report.was_complete && !report.segment_found ? -EAGAIN : r;
+}
+
+/* Its events go; a tombstone stays.  0, or why there is none; positive: the writer lives. */
+static int bury(int dir, const struct pt_seg_header *h, const struct pt_log_look *look)
+{
+    struct pt_tombstone t;
+    int fd, r;
+
+    pt_log_find(h, look, O_RDONLY, &fd);
+    if (pt_is_shortage(fd))
+        return fd;   /* what the log has would count as lost */
+    r = pt_tombstone_make(&t, h, fd);
+    if (fd >= 0)
+        close(fd);
+    if (r == PT_TAIL_NONE)
+        return 0;
+    return r == PT_TAIL_FOUND ? pt_tombstone_put(dir, &t) : r;
+}
+
+/* May the dead stream's segment go?  Completes its log first if need be. */
+static bool settle_log(const struct reaping *reaping, const struct pt_seg_header *h)
+{
+    const struct pt_log_look *look = &reaping->look;
+    enum pt_reap_how how = reaping->how;
+    enum pt_log_fate fate;
+    int r = -EAGAIN;
+
+    if (!h->has_log || h->log_complete)
+        return true;
+    if (how >= PT_REAP_SMALL)
+        r = complete_log(h, look, how == PT_REAP_SMALL ? SMALL_LOG : INT64_MAX, &fate);
+    else
+        fate = pt_log_find(h, look, O_RDONLY, NULL);
+    if (r == 0 || fate == PT_LOG_GONE || is_blank(h))
+        return true;
+    /* Another process is about to complete it, or there is no descriptor or memory for it now,
+     * which does not last: neither is a reason to lose events. */
+    if (how < PT_REAP_BURY || r == -EBUSY || pt_is_shortage(r))
+        return false;
+    r = reaping->locked ? bury(reaping->dir, h, look) : 0;
+    return r == 0 || (how == PT_REAP_FORCE && !pt_is_shortage(r));
+}
+
+static void count(unsigned *n)
+{
+    if (n)
+        ++*n;
+}
+
+/*
+ * Files that a living process may be about to refer to are left alone.  Their times are of
+ * CLOCK_REALTIME, which can be set.  A time far in the future is older than a step back: the file
+ * is not new.  A step at the very moment at which a file is made can make it look old.  Then a
+ * page is made again (page/page.c), and a stream or a name map has no file: others do not find
+ * it until its process makes the next one.
+ */
+static bool is_fresh(int dir, const char *name)
+{
+    struct timespec now;
+    struct stat st;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+           (now.tv_sec - st.st_ctime < FRESH_S && st.st_ctime - now.tv_sec < FRESH_S);
+}
+
+/* Left by a process that was killed while it made the stream: the magic number,
+ * which comes last, is missing. */
+static bool is_unfinished(int dir, const char *file, const struct pt_seg_header *h,
+                          const struct stat *st)
+{
+    if (!S_ISREG(st->st_mode) || st->st_uid != pt_place_uid() || h->magic != 0)
+        return false;
+    if (h->layout == PT_SEG_LAYOUT)
+        return pt_owner_liveness(h, st->st_dev, 0) == PT_DEAD;
+    return h->layout == 0 && !is_fresh(dir, file);
+}
+
+/* Another file that is not a segment of this layout is left alone: it may belong
+ * to another version of the library, or to nobody we know.  True: it is dead, and stays. */
+static bool reap_segment(const struct reaping *r, const char *file, struct pt_left *left)
+{
+    struct pt_seg_header *h = calloc(1, sizeof *h);
+    struct stat st = { 0 };
+    int e = h ? pt_seg_read_header(r->dir, pt_place_uid(), file, h, &st) : -ENOMEM;
+    bool dead = e == 0 && pt_owner_liveness(h, st.st_dev, st.st_ino) == PT_DEAD;
+    bool go = e == -EINVAL && is_unfinished(r->dir, file, h, &st);
+
+    if (dead) {
+        *left = (struct pt_left){ (uint64_t)st.st_blocks * 512, h->attr.create_ns };
+        pt_owner_clear(file, false);
+        go = settle_log(r, h);
+    }
+    if (go)
+        pt_seg_remove(r->dir, file);
+    if (go || dead || (e != 0 && e != -ENOENT))
+        count(go ? r->removed : r->kept);
+    free(h);
+    return dead && !go;
+}
+
+bool pt_reap_one(int dir, const char *file, enum pt_reap_how how, const struct pt_log_look *look,
+                 struct pt_left *left)
+{
+    struct reaping r = { dir, how == PT_REAP_BURY, how, *look, NULL, NULL };
+
+    return reap_segment(&r, file, left);
+}
+
+/* A segment's link to its names, without the segment. */
+static bool is_stray_link(int dir, const char *name)
+{
+    char segment[64];
+
+    if (strlen(name) >= sizeof segment || !strrchr(name, '.') ||
+        strcmp(strrchr(name, '.'), ".names") != 0)
+        return false;
+    strcpy(segment, name);
+    strcpy(strrchr(segment, '.'), ".seg");
+    return faccessat(dir, segment, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+}
+
+/* A name map that no page names, and whose maker cannot be about to put it into a page any
+ * more.  Its count of pages may be too high (page/page_left.h): a whole look finds out. */
+static bool is_left_map(int dir, const char *name, bool whole)
+{
+    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct pt_names *n = calloc(1, sizeof *n);   /* too large for a small stack */
+    unsigned asks = UINT_MAX;
+    bool good, left, used;
+    struct stat st;
+
+    good = fd >= 0 && n && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+           pread(fd, n, offsetof(struct pt_names, entry), 0) > 0 &&
+           pread(fd, &n->users, sizeof n->users, offsetof(struct pt_names, users)) > 0 &&
+           n->magic == PT_NAMES_MAGIC;
+    left = good && n->maker != 0 && pt_page_process_is_gone(n->maker, n->maker_start, &asks);
+    used = !good || pt_names_is_used(n->users);
+    free(n);
+    if (fd < 0)
+        return false;
+    close(fd);
+    if (!left && is_fresh(dir, name))
+        return false;
+    return whole ? !pt_page_names_in_use(dir, name) : !used;
+}
+
+static bool may_go(int dir, const char *name, bool whole)
+{
+    unsigned asks = UINT_MAX;
+
+    switch (name[0]) {
+    case 'p':
+        return pt_page_is_left(name, pt_pid_namespace(), &asks);
+    case 'n':
+        return is_left_map(dir, name, whole);
+    case 't':
+        return !is_fresh(dir, name);
+    default:
+        return is_stray_link(dir, name);
+    }
+}
+
+static void remove_file(const struct reaping *r, const char *name)
+{
+    if (name[0] == 'p')
+        pt_page_remove(r->dir, name, NULL);
+    else if (unlinkat(r->dir, name, 0) < 0)
+        return;
+    count(r->removed);
+}
+
+static void reap_kind(const struct reaping *r, char kind)
+{
+    int copy = openat(r->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
+    struct dirent *entry;
+    struct pt_left left;
+
+    if (!d) {
+        if (copy >= 0)
+            close(copy);
+        return;
+    }
+    while ((entry = readdir(d))) {
+        const char *name = entry->d_name;
+
+        if (name[0] != kind || name[1] != '-')
+            continue;
+        if (pt_seg_is_name(name))
+            reap_segment(r, name, &left);
+        else if (may_go(r->dir, name, true))
+            remove_file(r, name);
+    }
+    closedir(d);
+}
+
+/* Another process that settles streams lets go when it is done; its logs may be on a network
+ * that does not answer. */
+static bool lock_directory(int dir)
+{
+    const struct timespec pause = { 0, 1000000 };
+
+    for (unsigned looks = 0; looks < LOCK_LOOKS; looks++) {
+        if (flock(dir, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        if (errno != EWOULDBLOCK)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
+{
+    struct reaping r = { pt_dir_open(false), false, how, { .looks = PT_LOG_LOOKS_ALL },
+                         removed, kept };
+
+    if (removed)
+        *removed = 0;
+    if (kept)
+        *kept = 0;
+    if (r.dir < 0)
+        return r.dir == -ENOENT ? 0 : r.dir;
+    r.locked = how == PT_REAP_FORCE && lock_directory(r.dir);
+    /* Segments first, then pages: the names they refer to can go last. */
+    for (const char *kind = "spnt"; *kind; kind++)
+        reap_kind(&r, *kind);
+    /* What they say of the directory is old now. */
+    unlinkat(r.dir, PT_DIR_STEP_FILE, 0);
+    unlinkat(r.dir, PT_CENSUS_FILE, 0);
+    /* A child that was forked meanwhile has the descriptor. */
+    if (r.locked)
+        flock(r.dir, LOCK_UN);
+    close(r.dir);
+    return 0;
+}
+
+uint64_t pt_reap_step(const struct pt_log_look *look)
+{
+    struct reaping r = { pt_dir_open(false), false, PT_REAP_QUICK, *look, NULL, NULL };
+    struct pt_dir_step step;
+    unsigned segments = 0;
+    struct pt_left left;
+    const char *name;
+    uint64_t bytes;
+
+    if (r.dir < 0)
+        return 0;
+    r.look.looks = STEP_LOOKS;
+    r.look.near = true;
+    pt_dir_step_begin(&step, r.dir, PT_WALK_LEFT);
+    while (segments < STEP_FILES && (name = pt_dir_step_next(&step))) {
+        if (!strchr("snt", name[0]) || name[1] != '-')
+            continue;
+        if (pt_seg_is_name(name)) {
+            if (reap_segment(&r, name, &left))
+                pt_dir_step_add(&step, left.bytes);
+            segments++;
+        } else if (may_go(r.dir, name, false)) {
+            remove_file(&r, name);
+        }
+    }
+    bytes = pt_dir_step_sum(&step);
+    pt_dir_step_end(&step);
+    close(r.dir);
+    return bytes;
+}

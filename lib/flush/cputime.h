@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * When the flush thread looks how long threads have run (flush/switches.h), if
+ * context switches are refused.
+ *
+ *   threads record events       every 10 ms
+ *   they run, and record none   after twice the time of before, up to a second; the
+ *                               next event wakes the flush thread, as it does after a
+ *                               quiet time (thread.h)
+ *   none has run                not before the next event
+ *
+ * Many threads take longer to look at: no more than a twentieth of the time goes there.
+ */
+#ifndef PT_FLUSH_CPUTIME_H
+#define PT_FLUSH_CPUTIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pt_switches;
+
+struct pt_lookout {
+    struct pt_switches *switches;   /* NULL: nothing to look at */
+    uint64_t at;                    /* CLOCK_MONOTONIC of the next look; 0: when an event comes */
+    uint64_t pause;
+    bool     waits;                 /* the next event has to wake us */
+};
+
+/* Nothing is looked at where the switches need it not. */
+void pt_lookout_init(struct pt_lookout *l, struct pt_switches *switches);
+
+/* Looks, if the time has come, with the stream running or not. */
+void pt_lookout_turn(struct pt_lookout *l, bool running);
+/* From now on the next event wakes us: has one come before that was so? */
+void pt_lookout_waits_now(struct pt_lookout *l);
+/* The event that was waited for has come. */
+void pt_lookout_wake(struct pt_lookout *l);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What the flush thread does in a round: names and sync points, what is certain by now,
+ * the record that ends the round; and how the stream and its log are cleared.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "consumer/checkpoint.h"
+#include "flush/state.h"
+#include "flush/switches.h"
+#include "log/writer/writer.h"
+#include "shm/liveness.h"
+#include "shm/slot.h"
+#include "shm/syncpoint.h"
+
+#define LAST_TRIES 10            /* to find memory for the last round */
+
+static void note_error(struct pt_flusher *f, int e)
+{
+    uint32_t none = 0;
+
+    if (e < 0 && pt_cas_seqcst((uint32_t *)&f->error, &none, (uint32_t)-e))
+        pt_store_seqcst(&f->stream->seg->h->flush_error, (uint32_t)-e);
+}
+
+/* The status that can be seen from outside, see layout.h. */
+static void show(struct pt_flusher *f, uint32_t bit, uint32_t on)
+{
+    if (on)
+        pt_or_seqcst(&f->stream->seg->h->flush_state, bit);
+    else
+        pt_and_seqcst(&f->stream->seg->h->flush_state, ~bit);
+}
+
+int pt_flush_put_packet(void *context, const struct pt_log_packet *packet)
+{
+    struct pt_flusher *f = context;
+    int e = pt_log_put_packet(f->writer, packet);
+
+    if (e < 0) {
+        note_error(f, e);
+        pt_log_drop_packet(f->writer, packet);
+    }
+    return 0;
+}
+
+void pt_flush_names_and_syncs(struct pt_flusher *f)
+{
+    struct pt_names *names = f->stream->names;
+    struct pt_seg_header *h = f->stream->seg->h;
+    /* The round writes what is older than now: no point is added among that later. */
+    uint32_t syncs = pt_syncpoint_reach(h, pt_clock_now(f->stream->seg->g.clock));
+    uint32_t end = pt_names_end(names), id;
+    const char *text;
+    int e = 0;
+
+    /* A name that is none any more was overwritten by another process. */
+    for (; e == 0 && f->names_end < end; f->names_end += e == 0) {
+        text = pt_names_get(names, f->names_end);
+        e = text ? pt_log_put_text(f->writer, PT_TEXT_NAME, f->names_end, text) : 0;
+        e = e == -EINVAL ? 0 : e;
+    }
+    while (e == 0 && ((text = pt_names_description_at(names, f->described, &id)) || id)) {
+        if (text)
+            e = pt_log_put_text(f->writer, PT_TEXT_DESCRIPTION, id, text);
+        e = e == -EINVAL ? 0 : e;
+        f->described += e == 0;
+    }
+    for (; e == 0 && f->syncs < syncs; f->syncs += e == 0) {
+        struct pt_sync point;
+
+        pt_syncpoint_get(h, f->syncs, &point);
+        e = pt_log_put_sync(f->writer, &point);
+    }
+    note_error(f, e);
+}
+
+static void fill_status(struct pt_flusher *f, struct pt_log_status *st)
+{
+    struct pt_live *l = &f->stream->live;
+    struct pt_seg_header *h = l->seg->h;
+
+    st->watermark = l->watermark;
+    st->status_running = pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING;
+    st->stream_full = pt_state_is_full(pt_load_seqcst(&h->state));
+    st->stream_overrun = (int32_t)pt_load_relaxed(&h->overrun);
+    st->flush_error = (int32_t)pt_load_seqcst((uint32_t *)&f->error);
+    st->late = l->late;
+    st->peak_bytes = (uint64_t)pt_load_relaxed(&h->peak_chunks) * l->seg->g.chunk_size;
+    st->reserved_bytes = (uint64_t)pt_seg_chunk_count(l->seg) * l->seg->g.chunk_size;
+    st->advised_size = pt_slot_advised_size(l->seg);
+    st->refused = pt_seg_refused(l->seg);
+}
+
+/* Does a traced process run on that is not this one, which shuts the stream down? */
+static bool is_outlived(const struct pt_seg *seg)
+{
+    struct pt_process look;
+
+    for (uint32_t i = 0; i < pt_seg_proc_count(seg); i++) {
+        const struct pt_proc *p = pt_seg_proc(seg, i);
+        uint32_t pid = pt_load_seqcst(&p->pid);
+
+        if (pid != 0 && pid != (uint32_t)getpid() && pt_process_look(pid, &look) == 0 &&
+            look.start == pt_load_seqcst(&p->start) && !(look.zombie && look.threads <= 1))
+            return true;
+    }
+    return false;
+}
+
+static void publish(struct pt_flusher *f)
+{
+    pt_store_relaxed(&f->log_full, (uint32_t)pt_log_full(f->writer));
+    show(f, PT_LOG_FULL, (uint32_t)pt_log_full(f->writer));
+    if (pt_log_overrun(f->writer, true)) {
+        pt_store_relaxed(&f->log_overrun, 1u);
+        show(f, PT_LOG_OVERRUN, 1);
+    }
+    for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
+        pt_store_relaxed(&f->log_lost[c], pt_log_lost(f->writer, c));
+}
+
+static void take_reading(struct pt_flusher *f)
+{
+    pt_stream_lock_reading(f->stream);
+    f->holds = true;
+}
+
+static void leave_reading(struct pt_flusher *f)
+{
+    f->holds = false;
+    pthread_mutex_unlock(&f->stream->reading);
+}
+
+/* Everything that is certain by now, from the segment to the log's writer. */
+static int take_all(struct pt_flusher *f)
+{
+    struct pt_live *l = &f->stream->live;
+    int e = pt_live_refresh(l);
+
+    pt_flush_names_and_syncs(f);
+    if (e == 0)
+        return pt_round_write(&f->round);
+    l->watermark = l->delivered_ts;
+    return e;
+}
+
+/* All names are read when the stream is shut down, and in the first round after it stopped. */
+static struct pt_name_turn name_turn(struct pt_flusher *f, bool last)
+{
+    bool runs = pt_state_of(pt_load_seqcst(&f->stream->seg->h->state)) == PT_RUNNING;
+    struct pt_name_turn turn = { pt_clock_ns(CLOCK_MONOTONIC), PT_NAMES_A_ROUND,
+                                 last || (f->ran && !runs) };
+
+    f->ran = runs;
+    return turn;
+}
+
+int pt_flush_round(struct pt_flusher *f, bool last)
+{
+    struct pt_live *l = &f->stream->live;
+    struct pt_log_author_totals *totals = NULL;
+    struct pt_log_status status = { 0 }, *says = &status;
+    struct pt_name_turn names;
+    struct pt_log_books books;
+    size_t count = 0;
+    bool whole;
+    int e;
+
+    take_reading(f);
+    pt_store_seqcst(&l->seg->h->flush_asked, 0u);
+    e = take_all(f);
+    /* What is left for want of memory comes with the next round, if there is one. */
+    for (int i = 0; last && e == -ENOMEM && i < LAST_TRIES; i++) {
+        note_error(f, e);
+        e = take_all(f);
+    }
+    whole = e == 0;
+    note_error(f, e);
+    fill_status(f, &status);
+    status.outlived = last && is_outlived(l->seg);
+    names = name_turn(f, last);
+    e = pt_round_totals(l, last, &names, &totals, &count, &status);
+    note_error(f, e);
+    pt_switches_name(f->round.switches, l, &names, f->writer);
+    /* Without memory for the totals the round says of them what the last one said. */
+    if (e < 0)
+        says = NULL;
+    if (last)
+        e = pt_log_complete(f->writer, POSIXTRACE_END_SHUTDOWN, says, totals, count);
+    else
+        e = pt_log_end_round(f->writer, says, totals, count);
+    free(totals);
+    note_error(f, e);
+    pt_log_books(f->writer, &books);
+    pt_round_commit(&f->round, &books);
+    if (whole && !f->round.more && pt_merge_top(&l->merge) == NULL)
+        pt_live_restart(l);
+    publish(f);
+    leave_reading(f);
+    return e;
+}
+
+void pt_flush_shows(struct pt_flusher *f, bool flushing)
+{
+    pt_store_seqcst(&f->flushing, (uint32_t)flushing);
+    show(f, PT_FLUSHING, flushing);
+}
+
+void pt_flush_marked_round(struct pt_flusher *f, bool explicit_one)
+{
+    if (!explicit_one)
+        pt_stream_put_mark(f->stream, POSIX_TRACE_FLUSH_START, 0);
+    pt_flush_shows(f, true);
+    f->deadline = 0;
+    pt_flush_round(f, false);
+    pt_flush_shows(f, false);
+    pt_stream_put_mark(f->stream, POSIX_TRACE_FLUSH_STOP, 0);
+}
+
+int pt_flush_clear(struct pt_flusher *f)
+{
+    struct pt_live *l = &f->stream->live;
+    struct pt_log_books books;
+    int e;
+
+    take_reading(f);
+    e = pt_live_clear(l, f->clear_ts);
+    /* The books of a writer that no round has met yet stand in its slot, too. */
+    pt_live_look_at_counts(l);
+    if (e == 0)
+        e = pt_log_clear(f->writer);
+    pt_log_books(f->writer, &books);
+    if (books.events + books.full + books.overwritten + books.error == 0)
+        pt_books_clear(l);
+    pt_books_leave(l, &books);
+    publish(f);
+    leave_reading(f);
+    return e;
+}

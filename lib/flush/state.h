@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The inside of a flush thread, shared by the files that make one up:
+ *
+ *   thread.c    the thread: its life, its descriptors, what it is asked for
+ *   cycle.c     a round, and clearing
+ *   schedule.c  when a round is due, and sleeping until then
+ */
+#ifndef PT_FLUSH_STATE_H
+#define PT_FLUSH_STATE_H
+
+#include <pthread.h>
+#include "consumer/collect.h"
+#include "flush/cputime.h"
+#include "flush/thread.h"
+#include "log/writer/lock.h"
+
+struct pt_flusher {
+    struct pt_stream *stream;
+    struct pt_log_writer *writer;
+    struct pt_round round;
+    pthread_t thread;
+    int fd;
+    struct pt_log_lock lock;
+    uint32_t asked;            /* ASK_* */
+    uint32_t answered;         /* futex: counts answers to start and clear */
+    int32_t answer;
+    pthread_mutex_t clearing;  /* one clear at a time; inside no other lock */
+    uint64_t clear_ts;
+    uint32_t names_end;        /* names below are in the log */
+    uint32_t described;        /* descriptions before this one of the list, too */
+    uint32_t syncs;
+    int switches;              /* why no context switches are recorded; 0: they are */
+    uint64_t switch_buffer;    /* bytes of the kernel's ring for them a processor; 0: none */
+    bool holds;                /* reading, the flush thread's own note */
+    bool writing;              /* has let go of it to write; under reading */
+    uint64_t deadline;         /* CLOCK_MONOTONIC of the next round by time; 0: none */
+    struct pt_lookout lookout;
+    bool ran;                  /* the stream ran in the last round */
+    /* for get_status */
+    uint32_t flushing, log_overrun, log_full;
+    int32_t error;             /* first since the last get_status */
+    pt_u64 log_lost[PT_LOSS_CAUSES];
+};
+
+/* cycle.c */
+/* Where the packets of rounds go: context is the flusher. */
+int pt_flush_put_packet(void *context, const struct pt_log_packet *packet);
+/* What packets need to be understood goes before them. */
+void pt_flush_names_and_syncs(struct pt_flusher *f);
+/* last: the round that ends the log. */
+int pt_flush_round(struct pt_flusher *f, bool last);
+/* Is a round being made?  Loaded by those who ask for the status. */
+void pt_flush_shows(struct pt_flusher *f, bool flushing);
+/* A flush as posix_trace_flush initiates it; start was put by the caller then. */
+void pt_flush_marked_round(struct pt_flusher *f, bool explicit_one);
+/* As posix_trace_clear does, up to clear_ts. */
+int pt_flush_clear(struct pt_flusher *f);
+
+/* schedule.c */
+/* Stream policy FLUSH: rounds are made unasked. */
+bool pt_flush_by_itself(const struct pt_flusher *f);
+/* Then: must one be made now? */
+bool pt_flush_is_due(struct pt_flusher *f);
+/* Both sleep on the segment's flush_futex while it is so. */
+void pt_flush_wait(struct pt_flusher *f, uint32_t futex);
+void pt_flush_wait_if_stuck(struct pt_flusher *f, uint32_t futex);
+
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* The flush thread; see thread.h, and state.h for its other files. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/sys.h"
+#include "base/thread.h"
+#include "flush/state.h"
+#include "flush/switches.h"
+#include "log/writer/writer.h"
+
+#define REPLY_STEP_NS 100000000u
+
+enum { ASK_ROUND = 1, ASK_CLEAR = 2, ASK_FINISH = 4, ASK_SWITCHES = 8 };
+
+static void reply(struct pt_flusher *f, int answer)
+{
+    f->answer = answer;
+    pt_add_seqcst(&f->answered, 1u);
+    pt_futex_wake_all(&f->answered);
+}
+
+/* Whoever asks for a round sees the stream flushing until that round has ended: as long as the
+ * request is there, then by the bits that are set before the request is taken. */
+static uint32_t take_requests(struct pt_flusher *f)
+{
+    struct pt_seg_header *h = f->stream->seg->h;
+    uint32_t asked = pt_load_seqcst(&f->asked);
+
+    do {
+        if (asked & ASK_ROUND)
+            pt_flush_shows(f, true);
+    } while (!pt_cas_seqcst(&f->asked, &asked, 0u));
+    if (pt_load_seqcst(&h->flush_asked_from)) {
+        pt_flush_shows(f, true);
+        pt_store_seqcst(&h->flush_asked_from, 0u);
+        asked |= ASK_ROUND;
+    }
+    return asked;
+}
+
+static void work(struct pt_flusher *f)
+{
+    struct pt_seg_header *h = f->stream->seg->h;
+
+    for (;;) {
+        uint32_t futex = pt_load_seqcst(&h->flush_futex);
+        uint32_t asked = take_requests(f);
+
+        if (asked & ASK_FINISH)
+            return;
+        if (asked & ASK_CLEAR)
+            reply(f, pt_flush_clear(f));
+        pt_lookout_turn(&f->lookout, pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING);
+        if ((asked & ASK_ROUND) || ((asked & ASK_SWITCHES) && pt_flush_by_itself(f)) ||
+            pt_flush_is_due(f)) {
+            pt_flush_marked_round(f, (asked & ASK_ROUND) != 0);
+            pt_flush_wait_if_stuck(f, futex);
+        } else if (!asked) {
+            pt_flush_wait(f, futex);
+        }
+    }
+}
+
+/* A write may last as long as a pipe is full: others may look at the books meanwhile. */
+static void let_go(void *flusher, bool waits)
+{
+    struct pt_flusher *f = flusher;
+
+    if (!f->holds)
+        return;
+    if (!waits)
+        pt_stream_lock_reading(f->stream);
+    f->writing = waits;
+    if (waits)
+        pthread_mutex_unlock(&f->stream->reading);
+}
+
+static int open_log(struct pt_flusher *f)
+{
+    const struct pt_seg *seg = f->stream->seg;
+    struct pt_seg_header *h = seg->h;
+    struct pt_log_params params = { .attr = seg->g.attr, .clock = seg->g.clock,
+                                    .pid = (int32_t)seg->g.owner_pid,
+                                    .waits = let_go, .waits_context = f };
+    struct stat st;
+    int flags = fcntl(f->fd, F_GETFL), e;
+
+    memcpy(params.id, h->id, sizeof params.id);
+    memcpy(params.boot_id, h->boot_id, sizeof params.boot_id);
+    params.seekable = fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode) && !(flags & O_APPEND);
+    if (params.seekable && ftruncate(f->fd, 0) < 0)
+        return -errno;
+    e = pt_log_writer_new(&f->writer, f->fd, &params);
+    if (e < 0)
+        return e;
+    /* From here on the file is a log that opens, whatever happens. */
+    f->names_end = PT_ID_NAMED_FIRST;
+    pt_flush_names_and_syncs(f);
+    e = -(int)pt_load_seqcst((uint32_t *)&f->error);
+    if (e == 0) {
+        struct pt_log_status status = { 0 };
+
+        e = pt_log_end_round(f->writer, &status, NULL, 0);
+    }
+    if (e < 0)
+        pt_log_writer_free(f->writer);
+    pt_store_seqcst((uint32_t *)&f->error, 0u);
+    return e;
+}
+
+static void ask(struct pt_flusher *f, uint32_t what)
+{
+    struct pt_seg_header *h = f->stream->seg->h;
+
+    pt_or_seqcst(&f->asked, what);
+    pt_add_seqcst(&h->flush_futex, 1u);
+    pt_futex_wake_all(&h->flush_futex);
+}
+
+/* Rings of context switches are half full; called by another thread. */
+static void switches_wait(void *flusher)
+{
+    ask(flusher, ASK_SWITCHES);
+}
+
+/* Where it is refused the stream works without. */
+static void open_switches(struct pt_flusher *f)
+{
+    struct pt_stream *s = f->stream;
+    int e = s->seg->g.attr.switches
+            ? pt_switches_open(&f->round.switches, s, switches_wait, f) : -ENODATA;
+
+    f->round.put_switches = pt_switches_write;
+    f->switches = -e;
+    f->switch_buffer = pt_switches_ring_bytes(f->round.switches);
+    if (!f->round.switches)
+        return;
+    pt_names_use_own(s->names);
+    pt_lookout_init(&f->lookout, f->round.switches);
+    if (f->lookout.switches)
+        pt_store_release(&s->seg->h->times, 1u);
+}
+
+static void *flush_thread(void *arg)
+{
+    struct pt_flusher *f = arg;
+    int e;
+
+    prctl(PR_SET_NAME, "pxtrace-flush", 0, 0, 0);
+    e = pt_thread_own_descriptors(f->fd);
+    if (e == 0)
+        e = pt_log_lock_take(&f->lock, f->fd);
+    if (e == 0)
+        e = open_log(f);
+    if (e == 0)
+        open_switches(f);
+    else
+        pt_log_lock_release(&f->lock);
+    reply(f, e);
+    if (e < 0)
+        return NULL;
+    work(f);
+    if (f->lookout.switches)
+        pt_switches_look(f->round.switches);
+    pt_live_finish(&f->stream->live);
+    e = pt_flush_round(f, true);
+    pt_switches_close(f->round.switches);
+    if (e == 0)
+        pt_store_seqcst(&f->stream->seg->h->log_complete, 1u);
+    e = e < 0 ? e : -(int32_t)pt_load_seqcst((uint32_t *)&f->error);
+    pt_log_writer_free(f->writer);
+    pt_log_lock_release(&f->lock);
+    reply(f, e);
+    return NULL;
+}
+
+/* In steps: a handler of the waiting thread may fork, and nobody answers the child.  -EINVAL
+ * there. */
+static int wait_for_reply(struct pt_flusher *f, uint32_t before)
+{
+    while (pt_load_seqcst(&f->answered) == before) {
+        uint64_t at = pt_clock_ns(CLOCK_MONOTONIC) + REPLY_STEP_NS;
+        struct timespec until = { (time_t)(at / 1000000000u), (long)(at % 1000000000u) };
+
+        if (!pt_stream_is_ours(f->stream))
+            return -EINVAL;
+        pt_futex_wait(&f->answered, before, CLOCK_MONOTONIC, &until);
+    }
+    return pt_stream_is_ours(f->stream) ? f->answer : -EINVAL;
+}
+
+/* It has said all that it has to say, and ends at once.  False: in a forked child. */
+static bool join(struct pt_flusher *f)
+{
+    sigset_t before;
+    bool ours;
+
+    pt_thread_hold_signals(&before);
+    ours = pt_stream_is_ours(f->stream);
+    if (ours)
+        pthread_join(f->thread, NULL);
+    pt_thread_let_signals(&before);
+    return ours;
+}
+
+int pt_flusher_start(struct pt_stream *s, int fd)
+{
+    struct pt_round_sink sink = { pt_flush_put_packet, NULL };
+    struct pt_flusher *f = calloc(1, sizeof *f);
+    int e;
+
+    if (!f)
+        return -ENOMEM;
+    f->stream = s;
+    f->fd = fd;
+    f->lock = (struct pt_log_lock){ -1, -1 };
+    pthread_mutex_init(&f->clearing, NULL);
+    sink.context = f;
+    e = pt_round_init(&f->round, &s->live, &sink);
+    if (e == 0)
+        e = pt_thread_start(&f->thread, flush_thread, f);
+    if (e == 0) {
+        e = wait_for_reply(f, 0);
+        if (e < 0 && !join(f))
+            return e;
+    }
+    if (e < 0) {
+        pt_round_deinit(&f->round);
+        free(f);
+        return e;
+    }
+    s->flusher = f;
+    return 0;
+}
+
+void pt_flusher_ask(struct pt_flusher *f)
+{
+    ask(f, ASK_ROUND);
+}
+
+int pt_flusher_clear(struct pt_flusher *f, uint64_t ts)
+{
+    uint32_t before;
+    int e;
+
+    pthread_mutex_lock(&f->clearing);
+    before = pt_load_seqcst(&f->answered);
+    f->clear_ts = ts;
+    ask(f, ASK_CLEAR);
+    e = wait_for_reply(f, before);
+    pthread_mutex_unlock(&f->clearing);
+    return e;
+}
+
+int pt_flusher_finish(struct pt_flusher *f)
+{
+    uint32_t before = pt_load_seqcst(&f->answered);
+    int e;
+
+    ask(f, ASK_FINISH);
+    e = wait_for_reply(f, before);
+    if (!join(f))
+        return e;
+    pt_round_deinit(&f->round);
+    pthread_mutex_destroy(&f->clearing);
+    free(f);
+    return e;
+}
+
+void pt_flusher_status(struct pt_flusher *f, struct pt_flush_status *st, bool reset)
+{
+    st->flushing = (pt_load_seqcst(&f->asked) & ASK_ROUND) || pt_load_seqcst(&f->flushing) ||
+                   pt_load_seqcst(&f->stream->seg->h->flush_asked_from);
+    st->log_full = (int)pt_load_relaxed(&f->log_full);
+    if (reset) {
+        st->error = (int)pt_exchange_seqcst((uint32_t *)&f->error, 0u);
+        st->log_overrun = (int)pt_exchange_seqcst(&f->log_overrun, 0u);
+    } else {
+        st->error = (int)pt_load_seqcst((uint32_t *)&f->error);
+        st->log_overrun = (int)pt_load_relaxed(&f->log_overrun);
+    }
+}
+
+bool pt_flusher_is_writing(const struct pt_flusher *f)
+{
+    return f->writing;
+}
+
+uint64_t pt_flusher_log_lost(struct pt_flusher *f, unsigned cause)
+{
+    return cause < PT_LOSS_CAUSES ? pt_load_relaxed(&f->log_lost[cause]) : 0;
+}
+
+uint64_t pt_flusher_switch_buffer(const struct pt_flusher *f)
+{
+    return f->switch_buffer;
+}
+
+int pt_flusher_switches(const struct pt_flusher *f)
+{
+    return f->switches;
+}

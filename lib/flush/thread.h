@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The flush thread: the only one that writes a stream's log, and the stream's
+ * consumer.
+ *
+ * It has all signals blocked and a descriptor table of its own with nothing in
+ * it but the log, so close, dup2 and close_range of the application cannot
+ * touch the log, and SIGXFSZ and SIGPIPE never reach the application.  It refuses a
+ * file that another stream writes (log/writer/lock.h).
+ *
+ * Rounds.  A round writes, for every chunk, what is committed and older than
+ * the watermark, then a round record.  So rounds partition time, and all that
+ * is older than a round's watermark is in it or before it.  Chunks are given
+ * back after the round is in the file: SIGKILL at any moment leaves each event
+ * in the file, in the segment, or in both, and both name it alike (generation
+ * and offset of its chunk).
+ *
+ * When: posix_trace_flush; with stream policy FLUSH also at a quarter full, when
+ * the stream has stopped itself, and a second after the first event that is
+ * not flushed.  While nothing is recorded the thread sleeps without timeout.
+ */
+#ifndef PT_FLUSH_THREAD_H
+#define PT_FLUSH_THREAD_H
+
+#include "stream/stream.h"
+
+/* Starts the thread and has it write the log's header. fd is not consumed. */
+int pt_flusher_start(struct pt_stream *s, int fd);
+/* Asks for a round; does not wait. */
+void pt_flusher_ask(struct pt_flusher *f);
+/* Forgets what the log holds and what the stream held before ts; waits. */
+int pt_flusher_clear(struct pt_flusher *f, uint64_t ts);
+/* Everything that is left, end mark, end of the thread; frees f. */
+int pt_flusher_finish(struct pt_flusher *f);
+
+struct pt_flush_status {
+    int flushing, error, log_overrun, log_full;
+};
+/* reset: as posix_trace_get_status does. */
+void pt_flusher_status(struct pt_flusher *f, struct pt_flush_status *st, bool reset);
+/* Is it in the middle of a round or a clear, waiting for the log?  The caller holds reading. */
+bool pt_flusher_is_writing(const struct pt_flusher *f);
+uint64_t pt_flusher_log_lost(struct pt_flusher *f, unsigned cause);
+/* 0: context switches are recorded; ENODATA: nobody asked for them; or why they are not. */
+int pt_flusher_switches(const struct pt_flusher *f);
+/* Bytes of each of the kernel's rings for them; 0: it has none. */
+uint64_t pt_flusher_switch_buffer(const struct pt_flusher *f);
+
+#endif

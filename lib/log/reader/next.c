@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Events in order: round by round, and within a round by (time, writer).
+ *
+ * Per event the work is one decode, one conversion by the cached sync point, and the
+ * matches of the tournament, or one comparison while the same writer stays first;
+ * payloads are not copied.  An event's cursor advances at the next call only, so that
+ * the event's pointers stay valid until then.
+ */
+#include "log/reader/state.h"
+
+#define CACHE_LINE 64u   /* only for prefetching: another size costs little */
+
+/* Looks up the sync point for ts and how far it is good. */
+PT_COLD static void find_sync(struct pt_log_reader *r, uint64_t ts)
+{
+    static const struct pt_sync identity = { .mult = 1ull << 32 };
+    size_t i;
+
+    r->sync_from = 0;
+    r->sync_to = UINT64_MAX;
+    r->sync = identity;
+    if (!r->sync_count)
+        return;
+    i = pt_sync_find(r->syncs, r->sync_count, ts);
+    r->sync = r->syncs[i];
+    if (i > 0)
+        r->sync_from = r->sync.ts;
+    if (i + 1 < r->sync_count)
+        r->sync_to = r->syncs[i + 1].ts;
+}
+
+static inline int64_t to_ns(struct pt_log_reader *r, uint64_t ts)
+{
+    if (pt_unlikely(ts < r->sync_from || ts >= r->sync_to))
+        find_sync(r, ts);
+    return pt_sync_apply(&r->sync, ts);
+}
+
+/* The first cursor has advanced.  While it stays first, t->second is the cursor that
+ * comes next: prefetches its author and its next records. */
+static inline void moved(struct pt_round *round, uint64_t ts)
+{
+    struct pt_tournament *t = &round->contest;
+
+    if (pt_likely(pt_tournament_stays(t, ts)))
+        return;
+    if (pt_tournament_again(t, ts)) {
+        const struct pt_cursor *next = &round->cursors[t->second];
+
+        __builtin_prefetch(&next->author);
+        for (unsigned ahead = 0; ahead < 3 * CACHE_LINE; ahead += CACHE_LINE)
+            __builtin_prefetch(next->decoder.p + ahead);
+    }
+}
+
+/* Advances the cursor past the event that was delivered last.  0 or negative errno. */
+static inline int advance(struct pt_log_reader *r, struct pt_cursor *c)
+{
+    int rc = pt_decode_event(&c->decoder, &c->record);
+
+    if (pt_unlikely(rc != 1))
+        rc = pt_reader_next_packet(r, c);
+    if (pt_likely(rc == 1))
+        moved(&r->round, c->record.ts);
+    else if (rc == 0)
+        pt_tournament_leave(&r->round.contest);
+    return rc < 0 ? rc : 0;
+}
+
+/* The event that the first cursor stands at. */
+static inline void give(struct pt_log_reader *r, struct pt_event *e)
+{
+    struct pt_cursor *c = &r->round.cursors[r->round.contest.winner];
+
+    r->round.current = c;
+    __builtin_prefetch(c->decoder.p + 3 * CACHE_LINE);
+    e->ns = to_ns(r, c->record.ts);
+    e->ts = c->record.ts;
+    e->addr = c->record.addr;
+    e->data = c->record.data;
+    e->author = &c->author;
+    e->len = c->record.len;
+    e->id = (uint16_t)c->record.id;
+    e->truncated = c->record.truncated;
+}
+
+int pt_log_reader_next(struct pt_log_reader *r, struct pt_event *e)
+{
+    do {
+        int rc = r->round.current ? advance(r, r->round.current) : 0;
+
+        if (pt_unlikely(rc < 0))
+            return rc;
+        r->round.current = NULL;
+        if (pt_unlikely(!r->round.contest.count)) {
+            rc = r->error ? r->error : pt_reader_next_round(r);
+            if (rc < 0)
+                r->error = rc;
+            if (rc <= 0)
+                return rc;
+        }
+        give(r, e);
+    } while (pt_unlikely(r->seeking) && e->ns < r->seek_ns);
+    r->seeking = false;
+    r->given = true;
+    r->given_ts = e->ts;
+    return 1;
+}
+
+int pt_log_reader_next_whole(struct pt_log_reader *r, struct pt_event *e, bool *gap)
+{
+    int rc;
+
+    do
+        rc = pt_log_reader_next(r, e);
+    while (rc == 1 && r->round.damaged);
+    *gap = r->gap;
+    r->gap = r->gap && rc < 0;
+    return rc;
+}
+
+/* Like advance() within a packet; at the packet's end it changes nothing. */
+bool pt_log_reader_near(struct pt_log_reader *r, struct pt_event *e)
+{
+    struct pt_cursor *c = r->round.current;
+    const uint8_t *p;
+
+    if (pt_unlikely(!c || r->seeking))
+        return false;
+    p = c->decoder.p;
+    if (pt_unlikely(pt_decode_event(&c->decoder, &c->record) != 1)) {
+        c->decoder.p = p;
+        return false;
+    }
+    moved(&r->round, c->record.ts);
+    give(r, e);
+    r->given_ts = e->ts;
+    return true;
+}
+
+void pt_reader_restart(struct pt_log_reader *r, uint64_t from)
+{
+    pt_reader_round_clear(&r->round);
+    pt_source_forget(&r->source);
+    r->source.keep = PT_SOURCE_KEEP_NOTHING;
+    pt_reader_walk(r, &r->walk, &r->source, from);
+    r->tail_taken = false;
+    r->seeking = false;
+    r->ended = false;
+    r->error = 0;
+    r->bad_inside = 0;
+    r->count = (struct pt_count){ .begun = false };
+    r->gap = false;
+}
+
+int pt_log_reader_rewind(struct pt_log_reader *r)
+{
+    if (!r->source.seekable)
+        return -ESPIPE;
+    pt_follow_forget(&r->follow);
+    pt_reader_restart(r, r->first_offset);
+    return 0;
+}
+
+int pt_log_reader_seek(struct pt_log_reader *r, int64_t ns)
+{
+    const struct pt_index_entry *entry;
+    uint64_t ts = pt_sync_invert(r->syncs, r->sync_count, ns);
+
+    if (!r->source.seekable) {
+        if (r->given && ts <= r->given_ts)
+            return -ESPIPE;
+    } else {
+        /* What comes before the first entry has no events; an incomplete
+         * log's tail, and what damage hid from the index, is read in any case. */
+        entry = pt_index_find(&r->index, ts);
+        if (!entry && r->index.count)
+            entry = &r->index.entries[r->index.count - 1];
+        pt_follow_forget(&r->follow);
+        pt_reader_restart(r, entry ? entry->offset : r->first_offset);
+    }
+    r->seeking = true;
+    r->seek_ns = ns;
+    r->seek_ts = r->source.seekable ? ts : 0;
+    return 0;
+}

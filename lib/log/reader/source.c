@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* The window over a log; see source.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/grow.h"
+#include "log/reader/source.h"
+
+#define READ_BYTES (256u << 10)
+#define ALIGNMENT  8u
+
+void pt_source_init(struct pt_source *s, const struct pt_descriptor *file, bool seekable)
+{
+    *s = (struct pt_source){ .file = *file, .seekable = seekable, .keep = PT_SOURCE_KEEP_NOTHING };
+}
+
+void pt_source_deinit(struct pt_source *s)
+{
+    free(s->buffer);
+    free(s->order.at);
+    s->order = (struct pt_order_buffer){ .at = NULL };
+    s->buffer = NULL;
+    s->length = s->room = 0;
+}
+
+void pt_source_forget(struct pt_source *s)
+{
+    if (!s->seekable)
+        return;
+    s->length = 0;
+    s->keep = PT_SOURCE_KEEP_NOTHING;
+}
+
+const void *pt_source_look(const struct pt_source *s, uint64_t offset, size_t bytes)
+{
+    if (offset < s->start || offset - s->start > s->length ||
+        bytes > s->length - (offset - s->start))
+        return NULL;
+    return s->buffer + (offset - s->start);
+}
+
+/* Moves the window's start forward to offset, or anywhere in a regular file. */
+static void move_to(struct pt_source *s, uint64_t offset)
+{
+    offset -= offset % ALIGNMENT;
+    if (offset >= s->start && offset - s->start < s->length) {
+        s->length -= offset - s->start;
+        memmove(s->buffer, s->buffer + (offset - s->start), s->length);
+        s->start = offset;
+    } else if (s->seekable) {
+        s->start = offset;
+        s->length = 0;
+    } else if (offset == s->start + s->length) {
+        s->start = offset;
+        s->length = 0;
+    }
+}
+
+static ssize_t read_at(const struct pt_source *s, void *to, size_t bytes, uint64_t offset)
+{
+    int e = pt_descriptor_check(&s->file);
+
+    if (e < 0) {
+        errno = -e;
+        return -1;
+    }
+    return s->seekable ? pread(s->file.fd, to, bytes, (off_t)offset) : read(s->file.fd, to, bytes);
+}
+
+/* Appends what the file gives, up to the room there is: 1, 0 at the end, errno.  No
+ * more at a time than is still in the cache when it is looked at. */
+static int read_more(struct pt_source *s)
+{
+    for (;;) {
+        void *to = s->buffer + s->length;
+        size_t room = s->room - s->length, most = room < READ_BYTES ? room : READ_BYTES;
+        ssize_t n = read_at(s, to, most, s->start + s->length);
+
+        if (n > 0) {
+            s->length += (size_t)n;
+            return 1;
+        }
+        if (n == 0)
+            return 0;
+        if (errno != EINTR)
+            return -errno;
+    }
+}
+
+const void *pt_source_fetch(struct pt_source *s, uint64_t offset, size_t bytes, int *error)
+{
+    const void *there = pt_source_look(s, offset, bytes);
+    int rc = 1;
+
+    *error = 0;
+    if (there || offset > (uint64_t)INT64_MAX - bytes)
+        return there;
+    move_to(s, s->keep < offset ? s->keep : offset);
+    *error = pt_grow_to(&s->buffer, &s->room, (size_t)(offset - s->start) + bytes, READ_BYTES);
+    while (!*error && rc == 1 && s->length < offset - s->start + bytes) {
+        rc = s->at_end ? 0 : read_more(s);
+        if (rc < 0)
+            *error = rc;
+        if (rc == 0 && !s->seekable)
+            s->at_end = true;
+    }
+    return *error ? NULL : pt_source_look(s, offset, bytes);
+}
+
+int pt_source_read(const struct pt_source *s, void *to, size_t bytes, uint64_t offset)
+{
+    uint8_t *p = to;
+
+    while (bytes) {
+        ssize_t n = read_at(s, p, bytes, offset);
+
+        if (n == 0)
+            return -ENODATA;
+        if (n < 0) {
+            if (errno == EINTR)
+                continue;
+            return -errno;
+        }
+        p += n;
+        offset += (uint64_t)n;
+        bytes -= (size_t)n;
+    }
+    return 0;
+}

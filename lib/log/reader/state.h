@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The inside of a log reader, shared by the files that make one up:
+ *
+ *   header.c  the header block
+ *   reader.c  opening
+ *   learn.c   names, sync points and totals in packets
+ *   survey.c  what an incomplete log has instead of END
+ *   notes.c   which packets a round has, by author
+ *   round.c   collecting and loading them
+ *   name.c    the latest names of their authors
+ *   next.c    the next event, rewind, seek
+ *   info.c    totals, threads, counts, status
+ *   follow.c  reading a file that grows
+ *   tail.c    uniting the log with a dead writer's segment
+ *   check.c, resume.c  walk through the packets for purposes of their own
+ *
+ * Events come round by round.  A round's packets are noted first (struct
+ * pt_note), each author's in the order of the file; then one cursor for each
+ * author goes through them, and a tournament finds the earliest event.  A small
+ * round is read in place in the source's window, a large one packet by packet.
+ */
+#ifndef PT_LOG_READER_STATE_H
+#define PT_LOG_READER_STATE_H
+
+#include "log/index.h"
+#include "log/reader/reader.h"
+#include "log/reader/tournament.h"
+#include "log/reader/walk.h"
+#include "log/tally.h"
+#include "log/texts.h"
+#include "log/totals.h"
+#include "model/sync.h"
+
+#define PT_NO_NOTE UINT32_MAX
+
+/* Notes, and bytes in memory, at which a round is given in pieces. */
+#define PT_ROUND_NOTES (1u << 20)
+#define PT_ROUND_BYTES (1u << 30)
+
+/* Bytes of unpacked records that the cursors of a round hold together.  Above that a cursor
+ * holds a piece of its packet, and unpacks it once more for each next piece: 100 bytes of a
+ * log may be 1 MiB of records, for each of very many authors. */
+#define PT_ROUND_UNPACKED (64u << 20)
+
+/* One packet of the round. */
+struct pt_note {
+    uint64_t offset;
+    const struct pt_log_packet *tail;   /* in memory, or NULL: in the file */
+    uint64_t first_ts, last_ts;
+    uint64_t lsn;                       /* in the file: of that packet and no other */
+    uint32_t bytes;
+    uint32_t next;                      /* of the same author; PT_NO_NOTE: last */
+};
+
+/* The members that each event needs come first, then those that its author needs. */
+#define PT_CURSOR_ALIGN 64u
+struct pt_cursor {
+    _Alignas(PT_CURSOR_ALIGN) struct pt_decoder decoder;
+    struct pt_record record;            /* the event that it stands at */
+    struct pt_author author;
+    uint32_t next_note, last_note;
+    uint8_t *buffer;                    /* holds the packet unless it is in the window */
+    size_t   room;
+    size_t   held;                      /* of pt_round.held */
+    uint32_t done;                      /* bytes of records in earlier pieces of next_note */
+};
+
+struct pt_round {
+    struct pt_note *notes;
+    size_t   note_count, note_room;
+    struct pt_cursor *cursors;
+    size_t   cursor_count, cursor_room;
+    uint32_t *hash;                     /* cursor index + 1, by wid */
+    size_t   hash_room;
+    uint64_t factor;                    /* of the hash: a log chooses its wids */
+    struct pt_tournament contest;       /* of the cursors, by their indices */
+    struct pt_cursor *current;          /* whose event was given last */
+    size_t   held;                      /* bytes of whole packets that the cursors unpacked */
+    bool     damaged;                   /* what it gives is not all */
+    bool     unsorted;                  /* an author's notes are not in the order of time */
+};
+
+/* Whether all of a part is there: ROUND says how many packets it has. */
+struct pt_count {
+    bool     begun;
+    bool     torn;      /* bytes were skipped since the last ROUND */
+    uint64_t part;      /* the last one that has ended */
+    uint64_t packets;   /* of events, after that part */
+    uint64_t skipped;   /* bytes, at the last packet */
+    uint64_t lost;      /* events that could not be written, said the last ROUND */
+};
+
+/* The position in a file that grows; see follow.c. */
+struct pt_follow {
+    bool     on;
+    bool     held;      /* the writer lives: packets without a ROUND wait for it */
+    bool     gap;       /* rounds are missing before the next one that is whole */
+    bool     missing;   /* something of the round that is being collected is */
+    uint64_t part;      /* the last one that was given or is gone; 0: none */
+    uint64_t seen;      /* the last one whose ROUND came by */
+    uint64_t packets;   /* of events, after that part */
+    uint64_t from;      /* the first packet after part, from the survey; 0: none */
+    uint8_t *bytes;     /* the packets of the round, without gaps */
+    size_t   used, room;
+};
+
+/* A thread that has made control records, and the writer that names it. */
+struct pt_namesake {
+    int32_t  pid, tid;
+    uint64_t thread_id;
+    uint64_t changes;   /* of the totals, when it was looked for; 0: it was not */
+    uint64_t wid;       /* 0: no writer */
+};
+#define PT_NAMESAKES 16u
+
+struct pt_log_reader {
+    struct pt_log_params params;
+    struct pt_descriptor file;
+    bool     spooled;                   /* file is ours: a copy of what came by a pipe */
+    struct pt_source source;
+    uint32_t seed;
+    uint64_t size;                      /* of the file when it was opened */
+    uint64_t left_out;                  /* where the end begins that is taken as not there; or 0 */
+
+    bool     complete;
+    bool     alone;                     /* END: a recovery made it, without the segment */
+    bool     outlived;                  /* END: traced processes ran on */
+    bool     has_end;                   /* END was read: totals and counts are final */
+    bool     ended;                     /* reading has come to the end */
+    uint64_t ring_bytes, meta_start;
+    uint64_t first_offset;              /* of the oldest round */
+    uint64_t data_end;                  /* linear: where packets of events end */
+    uint64_t closing_offset, index_offset, end_offset;
+    uint64_t newest_lsn;                /* ring */
+    uint64_t parts;                     /* with END: how many were written */
+
+    struct pt_texts texts;
+    const struct pt_log_tail *tail_texts;   /* NULL: there is no tail */
+    struct pt_sync header_sync;
+    struct pt_sync *syncs;
+    size_t   sync_count, sync_room;
+    size_t   logged_syncs;              /* those that are in the log, not only in a tail */
+    struct pt_index index;
+    struct pt_totals totals;
+    struct pt_log_state state;          /* the last one seen, */
+    uint64_t lost_switches;             /* which are not in it */
+    uint64_t state_lsn;
+    uint64_t events, bytes;             /* found by the survey */
+    uint64_t emergency_lsn;             /* of the status in the header block; 0: none */
+    uint64_t early_events;              /* found in packets before that */
+    uint64_t first_lsn;                 /* of the oldest packet of a round; 0: none */
+    struct {
+        uint64_t lsn, part, watermark;  /* of the last ROUND that ends a round; 0: none */
+        uint64_t lost;                  /* by the log, as it says */
+    } whole;
+    uint32_t most_notes;                /* PT_ROUND_NOTES, but in tests */
+    size_t   most_unpacked;             /* PT_ROUND_UNPACKED, but in tests */
+    uint64_t first_ts, last_ts;
+    uint64_t skipped;                   /* bytes, by the survey */
+    uint64_t unlearned;                 /* bytes of names and sync points, without a copy */
+    uint64_t bad_inside;                /* bytes, of packets whose records were not readable */
+    int      error;                     /* that ended reading, until the next rewind */
+    bool     counted;
+    uint64_t counts[PT_ID_MAX];
+
+    struct posixtrace_thread_info *threads;   /* as listed last */
+    size_t   thread_count;
+
+    struct pt_walk walk;
+    struct pt_round round;
+    struct pt_count count;
+    bool     gap;                       /* something is missing before what comes next */
+    struct pt_follow follow;
+    struct pt_unpacker unpacker;
+    struct pt_sync sync;                /* in force for ts in [sync_from, sync_to) */
+    uint64_t sync_from, sync_to;
+    bool     seeking;
+    int64_t  seek_ns;
+    uint64_t seek_ts;
+    uint64_t given_ts;                  /* pipe: of the last event given */
+    bool     given;
+
+    uint64_t booked_lsn;                /* with a tail: its books know the packets up to here */
+    struct pt_log_packet *tail;         /* what the log does not have, or NULL */
+    size_t   tail_count;
+    bool     has_tail, tail_taken;
+
+    struct pt_namesake namesakes[PT_NAMESAKES];   /* by tid */
+};
+
+/* reader.c */
+/* A walk over the packets of events (and, if linear, names and sync points),
+ * oldest first.  source must not be the reader's own while that is in use. */
+void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk,
+                    struct pt_source *source, uint64_t from);
+/* Opens the same file again, as it is now.  -ESTALE: it is another log. */
+int pt_reader_reopen(struct pt_log_reader *r);
+
+/* header.c */
+/* Reads the header block and takes what it says.  -EINVAL: not a log; -ENOTSUP: not
+ * for this build; -ESTALE: of another log than the one that is followed. */
+int pt_reader_header(struct pt_log_reader *r);
+
+/* learn.c */
+/* Takes what a NAME, SYNC or ROUND packet says; 0 or -ENOMEM. */
+int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet);
+/* The same of all packets from there to there but the ROUNDs. */
+int pt_reader_learn_all(struct pt_log_reader *r, uint64_t from, uint64_t to);
+int pt_reader_learn_end(struct pt_log_reader *r, const struct pt_packet_end *end);
+int pt_reader_add_sync(struct pt_log_reader *r, const struct pt_sync *point);
+
+/* survey.c */
+int pt_reader_survey(struct pt_log_reader *r);
+/* The newest status counts more events than were found up to it: in a ring, the round that
+ * the writer did not end has overwritten the missing ones. */
+void pt_reader_count_overwritten(struct pt_log_reader *r, uint64_t found);
+
+/* next.c */
+void pt_reader_restart(struct pt_log_reader *r, uint64_t from);
+
+/* notes.c */
+void pt_reader_round_deinit(struct pt_round *round);
+void pt_reader_round_clear(struct pt_round *round);
+/* Adds a packet of an author to the round; 0 or -ENOMEM. */
+int pt_reader_note(struct pt_round *round, uint64_t wid, struct pt_note entry);
+/* Each author's by time.  In a file they are, unless its writer could not store one that
+ * a dead process's memory still has.  0 or -ENOMEM. */
+int pt_reader_sort_notes(struct pt_round *round);
+
+/* round.c */
+/* Makes the next round that has events the one that is read.  1; 0: there is none any
+ * more; negative errno. */
+int pt_reader_next_round(struct pt_log_reader *r);
+/* The cursor's next event, which is not simply the next record: its packet has
+ * ended, or is bad inside.  1; 0: there is none; negative errno. */
+int pt_reader_next_packet(struct pt_log_reader *r, struct pt_cursor *c);
+int pt_reader_note_tail(struct pt_log_reader *r);
+
+/* name.c */
+/* Gives an author that a packet names its latest name. */
+void pt_reader_latest_name(struct pt_log_reader *r, struct pt_author *author);
+
+/* follow.c */
+/* Like collect() in round.c, but for complete rounds only. */
+int pt_reader_collect_whole(struct pt_log_reader *r);
+/* Forgets the position: reading begins elsewhere. */
+void pt_follow_forget(struct pt_follow *f);
+
+#endif

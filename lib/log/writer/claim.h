@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A recovery's right to a log, as long as no stream wants the file (lock.h).  Its locks are
+ * its own (own.h), whoever else has the caller's descriptor.
+ *
+ * The claim is for one log: the one whose id the header has.  Each change of the file is made
+ * with the flock(), between two looks: is it the same log, of the size that the claim has left?
+ * What cuts the file asks for no lock: where that happens between the look before and the
+ * change, the look after takes the change back.  Once something is different the claim is
+ * over, and nothing is written any more.
+ *
+ * A change may hide a cut: a write after the new end makes the file as long as before, with
+ * zeros in between.  So the look before notes the last byte in front of the change that is not
+ * zero.  If it is still there, at most zeros were cut, and the change has put them back.
+ *
+ * Taken back is only what the change has written and is there still.  The file becomes empty only
+ * if nothing but zeros is in front of that: the program that cut it has left nothing in it.
+ */
+#ifndef PT_LOG_WRITER_CLAIM_H
+#define PT_LOG_WRITER_CLAIM_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "log/writer/out.h"
+#include "log/writer/own.h"
+
+struct pt_log_claim {
+    int fd, over;              /* over: why, a negative errno */
+    struct pt_log_own own;
+    sigset_t signals;          /* the thread's, before a change */
+    bool has_byte;             /* else the flock(), all the time */
+    bool has_lock;             /* the flock() */
+    uint8_t head[40];          /* of the log's header, with magic number and id */
+    off_t size;
+    off_t zeros_end;           /* we have written zeros up to there last, behind witness; or 0 */
+    off_t witness;             /* that byte; -1: there is none */
+    uint8_t old[512];          /* what a change replaces, if it is not longer: the header */
+    size_t old_length;
+    struct pt_out_gate gate;   /* for the writer */
+};
+
+/* -EBUSY: a stream or another recovery has the file.  -EMFILE, -ENFILE, -ENOMEM. */
+int pt_log_claim(struct pt_log_claim *c, int fd);
+/* 0; -EBUSY: this is a child that was forked inside the recovery, and has done nothing. */
+int pt_log_claim_end(struct pt_log_claim *c);
+/* As ftruncate(), within the claim. */
+int pt_log_claim_truncate(struct pt_log_claim *c, off_t size);
+
+#endif

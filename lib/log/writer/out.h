@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The writing end of a log: packets are composed in a buffer and go out in
+ * large writes, at offsets (regular file) or one after the other (pipe).
+ *
+ * After a failed write the bytes that were not written stay in the buffer, and the
+ * next flush continues at exactly the same byte; it writes nothing twice and omits
+ * nothing.  The output knows at every moment which packets are on disk entirely, so
+ * that the events of the others can be counted as lost.
+ *
+ * The size of the file is checked for a cut by another program before each write,
+ * because the write may make the file as long as it was, with a hole.
+ */
+#ifndef PT_LOG_WRITER_OUT_H
+#define PT_LOG_WRITER_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A packet in the buffer; wid and events of a DATA packet, else zeros. */
+struct pt_out_packet {
+    uint64_t end;      /* file offset after it */
+    uint64_t wid;
+    uint32_t events;
+};
+
+/* So many bytes at that offset; or bytes is NULL, and the offset is the file's new size. */
+struct pt_out_change {
+    const void *bytes;
+    size_t   length;
+    uint64_t offset;
+    bool     zeros;   /* all of the bytes are */
+};
+
+/* A recovery may have to give the file up.  enter is called before each change, a negative errno
+ * prevents it; leave after it, with the length that was written. */
+struct pt_out_gate {
+    int (*enter)(void *context, const struct pt_out_change *change);
+    int (*leave)(void *context, const struct pt_out_change *change);
+    void *context;
+};
+
+struct pt_out {
+    int      fd;
+    bool     seekable;
+    uint8_t *buffer;
+    size_t   length, room;
+    uint64_t position;   /* file offset of buffer[0] */
+    uint64_t whole;      /* file offset after the last packet that is on disk entirely */
+    uint64_t size;       /* of the file: what it had at first, and what was written */
+    uint64_t cut;        /* smallest size to which another program has cut the file */
+    bool     was_cut;
+    struct pt_out_packet *packets;
+    size_t   packet_count, packet_room;
+    /* Called before and after what may block; NULL: not.  Set by the owner. */
+    void   (*waits)(void *context, bool waits);
+    void    *waits_context;
+    const struct pt_out_gate *gate;   /* NULL: none.  Set by the owner */
+    bool     extends;    /* in pt_out_extend: the write consists of zeros */
+    bool     rehearses;  /* nothing is written.  Set by the owner */
+    uint64_t reach;      /* where the last byte would end that a rehearsal writes */
+};
+
+int pt_out_init(struct pt_out *o, int fd, bool seekable, uint64_t position);
+void pt_out_deinit(struct pt_out *o);
+/* Room for a packet of bytes, not yet part of the output; NULL with *error. */
+void *pt_out_reserve(struct pt_out *o, size_t bytes, int *error);
+/* The packet that was composed in the reserved room becomes part of the output. */
+void pt_out_commit(struct pt_out *o, size_t bytes, uint64_t wid, uint32_t events);
+int pt_out_flush(struct pt_out *o);
+/* Flushes, then continues at another offset (regular files). */
+int pt_out_seek(struct pt_out *o, uint64_t position);
+/* Discards the buffer and continues at another offset. */
+void pt_out_discard(struct pt_out *o, uint64_t position);
+/* Notices whether the file was cut. */
+void pt_out_look(struct pt_out *o);
+/* Makes the file shorter or longer; the buffer keeps its bytes. */
+int pt_out_truncate(struct pt_out *o, uint64_t size);
+/* Makes the file longer by zeros, with disk blocks allocated; the buffer is empty. */
+int pt_out_extend(struct pt_out *o, uint64_t size);
+/* Writes at an offset past the buffer; all or an error. */
+int pt_out_write_at(struct pt_out *o, const void *from, size_t bytes, uint64_t offset);
+
+static inline uint64_t pt_out_offset(const struct pt_out *o)
+{
+    return o->position + o->length;
+}
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The inside of a log writer, shared by the files that make one up:
+ *
+ *   writer.c  life, the header of the file
+ *   names.c   names, descriptions, sync points
+ *   store.c   storing packets under the log-full policy
+ *   round.c   ROUND packets, and the emergency status when writing fails
+ *   ring.c    LOOP: wrapping, giving up the oldest rounds
+ *   end.c     completing and clearing
+ *   cut.c     continuing after another program has cut the file
+ *   resume.c  rebuilding this state from a log that was left
+ *
+ * A round of the caller is written as one part or, in a LOOP log, as several
+ * (PT_ROUND_CONTINUES), because a LOOP log gives up whole parts.
+ */
+#ifndef PT_LOG_WRITER_STATE_H
+#define PT_LOG_WRITER_STATE_H
+
+#include <errno.h>
+#include "log/format.h"
+#include "log/index.h"
+#include "log/tally.h"
+#include "log/texts.h"
+#include "log/totals.h"
+#include "log/writer/out.h"
+#include "log/writer/writer.h"
+
+struct pt_part_count {
+    uint64_t key;      /* wid, or event id */
+    uint32_t events;
+};
+
+/* A part that is in the log; LOOP logs remember what would be lost with it. */
+struct pt_part {
+    uint64_t number;
+    uint64_t start;    /* as pt_ring.head */
+    uint64_t bytes;    /* in the file, its ROUND included */
+    uint64_t first_ts, last_ts;
+    uint64_t events, data_bytes;
+    bool     goes_on;  /* not the first part of its round */
+    uint32_t authors, ids;
+    struct pt_part_count *counts;   /* by author, then by id */
+};
+
+/*
+ * The ring of a LOOP log.  Positions only grow; their place in the file is
+ * data_start + position % bytes once the ring is fixed.  Before that the ring
+ * is as long as the file and nothing has been given up.
+ */
+struct pt_ring {
+    uint64_t bytes;          /* 0: not fixed yet */
+    uint64_t head;           /* where the next packet goes */
+    uint64_t meta;           /* file offset for the next NAME or SYNC after the ring */
+    struct pt_part *parts;   /* surviving ones, oldest first, circular */
+    size_t   first, count, room;
+};
+
+#define PT_MARKS 512u
+
+struct pt_log_writer {
+    struct pt_log_params params;
+    struct pt_out out;
+    struct pt_packer packer;
+    struct pt_order_buffer order;
+    uint32_t seed;
+    uint64_t lsn;            /* of the last packet */
+    uint64_t last_round_lsn; /* of the last ROUND packet */
+    uint64_t round;          /* number of the part being written */
+    uint64_t flushed_round;  /* those before are on disk entirely */
+
+    struct pt_texts texts;
+    struct pt_sync *syncs;
+    size_t   sync_count, sync_room;
+
+    struct pt_totals totals;
+    struct pt_log_status status;     /* the caller's, of the last round */
+    struct pt_types types;           /* of the piece in hand */
+    uint64_t counts[PT_ID_MAX];      /* in the log */
+    uint64_t events, data_bytes;
+    uint64_t unnamed;                /* of the events, those that no thread generated */
+    uint64_t first_ts, last_ts;
+    uint64_t clear_offset;           /* pipes: the log begins here since the last clear */
+
+    /* the part being written */
+    uint64_t part_start;             /* as ring.head */
+    uint64_t part_events, part_packets, part_bytes;
+    uint64_t part_first, part_last;
+    bool     part_goes_on;
+    bool     part_open;              /* has DATA */
+    struct pt_types part_types;      /* LOOP only */
+    uint64_t *part_authors;          /* wids, LOOP only */
+    size_t   part_author_count, part_author_room;
+
+    struct pt_index index;           /* unless LOOP, which makes it from its parts */
+    struct pt_ring ring;
+    /* How much was in the log after some of its ROUNDs, the latest ones all; unless LOOP. */
+    struct pt_mark {
+        uint64_t offset, events, unnamed, data_bytes, last_ts;
+        bool     full;               /* the log was, and its STOP is in front of this place */
+        bool     stopped;            /* as below */
+    } marks[PT_MARKS];
+    unsigned mark_count;
+    bool     uncounted;              /* counts say more than is in the log */
+    bool     full;
+    bool     overrun;                /* since it was asked for */
+    bool     overran;                /* ever: what the log says */
+    bool     stop_due;               /* full, and the STOP could not be written yet */
+    bool     stopped;                /* the last event, by time, is a STOP */
+    bool     emergency;              /* the status block in the header is in use */
+    bool     closed;                 /* completed */
+    bool     outlived;               /* shutdown while traced processes are running */
+    bool     alone;                  /* recovery without the dead writer's segment */
+    bool     resumed;                /* recovery: failing leaves the log as it was left */
+    uint64_t buried, reported;       /* of the losses, as log/reader/reader.h says */
+
+    /* The last ROUND of a full log says nothing but totals: the next one may
+     * take its place, so that a full log does not grow. */
+    struct { uint64_t offset, lsn; uint32_t bytes; } replace;
+};
+
+/* The log size.  Sums and small multiples of it do not overflow. */
+static inline uint64_t pt_writer_size(const struct pt_log_writer *w)
+{
+    uint64_t size = w->params.attr.log_size;
+
+    return size < INT64_MAX / 4 ? size : INT64_MAX / 4;
+}
+
+static inline bool pt_writer_loops(const struct pt_log_writer *w)
+{
+    return w->params.attr.log_policy == POSIX_TRACE_LOOP;
+}
+
+/* The next packet of the log, filled but for its head. */
+static inline uint32_t pt_writer_seal(struct pt_log_writer *w, struct pt_packet_head *head,
+                                      unsigned type, uint32_t bytes)
+{
+    head->lsn = ++w->lsn;
+    head->round = w->round;
+    pt_packet_seal(head, type, bytes, w->seed);
+    return bytes;
+}
+
+/* writer.c */
+int pt_writer_header(struct pt_log_writer *w, uint32_t flags, uint64_t end_offset,
+                     uint64_t file_end);
+
+/* names.c */
+#define PT_TEXT_PACKET_MAX \
+    (sizeof(struct pt_packet_text) + PT_DESCRIPTION_MAX + PT_PACKET_ALIGN)
+uint32_t pt_writer_text_packet(struct pt_log_writer *w, void *at, enum pt_text kind, uint32_t id);
+uint32_t pt_writer_sync_packet(struct pt_log_writer *w, void *at, const struct pt_sync *points,
+                               uint32_t count);
+int pt_writer_note_sync(struct pt_log_writer *w, const struct pt_sync *point);
+
+/* store.c */
+void pt_writer_account(struct pt_log_writer *w, const struct pt_log_packet *piece,
+                       uint32_t bytes);
+int pt_writer_stop(struct pt_log_writer *w);
+
+/* round.c */
+int pt_writer_round(struct pt_log_writer *w, unsigned flags);
+int pt_writer_set_totals(struct pt_log_writer *w, const struct pt_log_status *status,
+                         const struct pt_log_author_totals *authors, size_t count);
+void pt_writer_state(struct pt_log_writer *w, struct pt_log_state *state);
+/* What follows the authors of a ROUND or END, see format.h. */
+uint32_t pt_writer_more_size(const struct pt_log_writer *w);
+void pt_writer_put_more(const struct pt_log_writer *w, void *to);
+void pt_writer_close_part(struct pt_log_writer *w, bool goes_on);
+void pt_writer_emergency(struct pt_log_writer *w, int error, int end);
+int pt_writer_flush(struct pt_log_writer *w);
+/* Events of the authors from first to last that are in the buffer only. */
+uint64_t pt_writer_waiting(const struct pt_log_writer *w, uint64_t first, uint64_t last);
+
+/* end.c */
+/* Copies of all sync points and names, into the buffer. */
+int pt_writer_copies(struct pt_log_writer *w);
+
+/* cut.c */
+/* A part of a log that grows has ended. */
+void pt_writer_mark(struct pt_log_writer *w);
+bool pt_writer_is_cut(struct pt_log_writer *w);
+/* The file was cut: counts the events after the cut and in the buffer as lost. */
+int pt_writer_go_back(struct pt_log_writer *w);
+/* If the file was cut: as above, names, sync points and a ROUND are written again, and the log
+ * continues. */
+int pt_writer_mend(struct pt_log_writer *w);
+
+/* ring.c */
+/* All parts are lost for a cause. */
+void pt_ring_give_up_all(struct pt_log_writer *w, unsigned cause);
+/* Makes room in the ring for bytes more and stands there; a part that would get
+ * too long is ended first.  1: it can never fit. */
+int pt_ring_place(struct pt_log_writer *w, uint32_t bytes, bool data);
+uint32_t pt_ring_piece_limit(const struct pt_log_writer *w);   /* records of a packet */
+uint32_t pt_ring_event_limit(const struct pt_log_writer *w);   /* records of one event */
+uint64_t pt_ring_part_limit(const struct pt_log_writer *w);    /* DATA packets of a part */
+uint32_t pt_ring_round_limit(const struct pt_log_writer *w);   /* a ROUND packet */
+int pt_ring_reserve_part(struct pt_log_writer *w);   /* so that pushing cannot fail */
+void pt_ring_push_part(struct pt_log_writer *w);
+uint64_t pt_ring_offset(const struct pt_log_writer *w, uint64_t position);
+void pt_ring_fit(struct pt_log_writer *w, uint64_t file_size);   /* before there are parts */
+void pt_ring_deinit(struct pt_ring *ring);
+
+static inline struct pt_part *pt_ring_part(const struct pt_ring *ring, size_t i)
+{
+    return &ring->parts[(ring->first + i) % ring->room];
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Writes a log file (docs/log-format.md).  Used by the flush thread of a
+ * stream, by recovery and by the builder; depends on none of them.
+ *
+ * One caller at a time.  Every call returns 0 or a negative errno; after an
+ * error of write(2) the writer stays usable: the packet that failed is not in
+ * the log, and a later call tries again at the same place.  The caller has
+ * SIGXFSZ and SIGPIPE blocked.
+ *
+ * Order of calls: new; then names and sync points before the first packet
+ * that needs them; packets; end_round; ...; complete; free.
+ *
+ * Packets wait in a buffer until it is full or the round ends.  If the disk is full,
+ * the status of the log counts the events of those still in it as LOST_LOG_ERROR,
+ * until they can be written after all.
+ */
+#ifndef PT_LOG_WRITER_WRITER_H
+#define PT_LOG_WRITER_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "log/contents.h"
+
+struct pt_log_writer;
+
+/*
+ * fd is not consumed.  A regular file is truncated and written from offset 0 by
+ * pwrite: it must not be O_APPEND.  Writes the header: -ENOSPC etc. leave
+ * nothing allocated.  -EINVAL: LOOP and UNTIL_FULL logs need seekable.
+ */
+int pt_log_writer_new(struct pt_log_writer **writer, int fd, const struct pt_log_params *params);
+/* Frees without completing the log. */
+void pt_log_writer_free(struct pt_log_writer *w);
+
+/* The first text of a kind and id counts; later ones are ignored. */
+int pt_log_put_text(struct pt_log_writer *w, enum pt_text kind, uint32_t id, const char *text);
+const char *pt_log_text(const struct pt_log_writer *w, enum pt_text kind, uint32_t id);
+/* A point that is not later than the last one is ignored. */
+int pt_log_put_sync(struct pt_log_writer *w, const struct pt_sync *point);
+#define PT_SYNCS_AT_ONCE 64u
+/* Later ones, up to so many. */
+int pt_log_put_syncs(struct pt_log_writer *w, const struct pt_sync *points, unsigned n);
+
+/*
+ * Stores the events of a packet.  The log-full policies may split it, and discard older
+ * events or the rest of these, which they count as lost.
+ *
+ * PT_LOG_STORED, or PT_LOG_DISCARDED: an UNTIL_FULL log is full, all or the last
+ * events of the packet were not stored and are counted as LOST_LOG_FULL; the
+ * writer has made STOP the last event.  -EBADMSG: the records are not what a
+ * writer of events makes (looked at where types is NULL).  After an error nothing
+ * of the packet is stored.
+ */
+enum pt_log_put { PT_LOG_STORED, PT_LOG_DISCARDED };
+int pt_log_put_packet(struct pt_log_writer *w, const struct pt_log_packet *packet);
+
+/* To be called instead of put_packet for a packet that could not be written
+ * (after an error): counts its events as LOST_LOG_ERROR. */
+void pt_log_drop_packet(struct pt_log_writer *w, const struct pt_log_packet *packet);
+
+/* The latest name of the thread of a packet's author: goes with the next end_round or complete. */
+void pt_log_name_author(struct pt_log_writer *w, uint64_t wid, const char name[16]);
+
+/* authors: those whose totals, or names, changed since the last round. */
+int pt_log_end_round(struct pt_log_writer *w, const struct pt_log_status *status,
+                     const struct pt_log_author_totals *authors, size_t count);
+
+/* Forgets every packet (posix_trace_clear); names and sync points stay. */
+int pt_log_clear(struct pt_log_writer *w);
+
+bool pt_log_full(const struct pt_log_writer *w);      /* log_full_status */
+bool pt_log_overrun(struct pt_log_writer *w, bool reset);
+uint64_t pt_log_lost(const struct pt_log_writer *w, unsigned cause);
+
+void pt_log_books(const struct pt_log_writer *w, struct pt_log_books *books);
+
+/* Index, final status, end mark.  end: enum posixtrace_end (SHUTDOWN or
+ * RECOVERED).  Ends the last round itself if packets follow the last one.
+ * status NULL: as it was said last. */
+int pt_log_complete(struct pt_log_writer *w, int end, const struct pt_log_status *status,
+                    const struct pt_log_author_totals *authors, size_t count);
+
+#endif

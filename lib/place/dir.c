@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See dir.h.  Async-signal-safe: the first event of a program may come from a
+ * signal handler and has to find its process page.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/sys.h"
+#include "place/dir.h"
+#include "place/place.h"
+
+static char *append(char *to, char *end, const char *text)
+{
+    while (*text && to < end - 1)
+        *to++ = *text++;
+    *to = '\0';
+    return to;
+}
+
+static char *append_number(char *to, char *end, unsigned long n)
+{
+    char digits[24];
+    int i = sizeof digits - 1;
+
+    digits[i] = '\0';
+    do
+        digits[--i] = (char)('0' + n % 10);
+    while ((n /= 10) != 0);
+    return append(to, end, digits + i);
+}
+
+/* The k-th candidate; false after the last.  $XDG_RUNTIME_DIR is the caller's own. */
+static bool candidate(uid_t uid, unsigned k, char *to, size_t size)
+{
+    const struct pt_place *place = pt_place();
+    char *end = to + size;
+
+    if (place->variable[0]) {
+        append(to, end, place->variable);
+        return k == 0;
+    }
+    if (k == 0) {
+        append_number(append(to, end, "/dev/shm/posixtrace-"), end, (unsigned long)uid);
+        return true;
+    }
+    if (k != 1 || uid != place->uid || place->runtime[0] != '/')
+        return false;
+    append(append(to, end, place->runtime), end, "/posixtrace");
+    return true;
+}
+
+/* A directory that we have just made for another user becomes his.  One that we
+ * did not make stays whose it is. */
+static int open_private(uid_t uid, const char *path, bool create)
+{
+    bool made = create && mkdir(path, 0700) == 0;
+    struct stat st;
+    int fd;
+
+    if (create && !made && errno != EEXIST)
+        return -errno;
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ELOOP || errno == ENOTDIR ? -EACCES : -errno;
+    if ((made && uid != geteuid() && fchown(fd, uid, (gid_t)-1) < 0) || fstat(fd, &st) < 0 ||
+        st.st_uid != uid || (st.st_mode & 077) != 0) {
+        close(fd);
+        return -EACCES;
+    }
+    return fd;
+}
+
+/* *which: the candidate that path is of. */
+static int open_first(uid_t uid, bool create, char *path, size_t size, unsigned *which)
+{
+    const struct pt_place *place = pt_place();
+    int saved = errno, first = -ENOENT, fd = -ENOENT;
+    bool secure = getauxval(AT_SECURE) != 0;
+    unsigned k;
+
+    for (k = 0; candidate(uid, k, path, size); k++) {
+        fd = secure ? -EPERM : place->error ? place->error : open_private(uid, path, create);
+        if (fd >= 0)
+            break;
+        if (k == 0)
+            first = fd;
+    }
+    *which = fd < 0 ? 0 : k;
+    if (fd < 0)
+        candidate(uid, 0, path, size);
+    errno = saved;
+    return fd >= 0 ? fd : first;
+}
+
+int pt_dir_open_of(uid_t uid, bool create)
+{
+    char path[512];
+    unsigned which;
+
+    return open_first(uid, create, path, sizeof path, &which);
+}
+
+int pt_dir_open(bool create)
+{
+    return pt_dir_open_of(pt_place_uid(), create);
+}
+
+int pt_dir_look(char *to, size_t size, enum pt_dir_choice *choice)
+{
+    const struct pt_place *place = pt_place();
+    unsigned which;
+    int fd = open_first(place->uid, false, to, size, &which);
+
+    *choice = place->variable[0] ? PT_DIR_VARIABLE : which == 0 ? PT_DIR_SHM : PT_DIR_RUNTIME;
+    if (fd < 0)
+        return fd;
+    close(fd);
+    return 0;
+}
+
+void pt_dir_path(char *to, size_t size)
+{
+    enum pt_dir_choice choice;
+
+    pt_dir_look(to, size, &choice);
+}
+
+static int size_file(int fd, uint64_t size, uint64_t reserve)
+{
+    int r;
+
+    if (ftruncate(fd, (off_t)size) < 0)
+        return -errno;
+    do
+        r = fallocate(fd, 0, 0, (off_t)reserve) < 0 ? -errno : 0;
+    while (r == -EINTR);
+    return r == -ENOSPC ? -ENOMEM : r;
+}
+
+void *pt_dir_map(int fd, uint64_t size, int protection, int *error)
+{
+    int flags = MAP_SHARED | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), saved = errno;
+    void *p = MAP_FAILED;
+
+    /* A 64-bit program may have made what no 32-bit program can map. */
+    if (size > PTRDIFF_MAX)
+        errno = ENOMEM;
+    else if (fd >= 0 || fd == -EFBIG)
+        p = mmap(NULL, size, protection, flags, fd < 0 ? -1 : fd, 0);
+    /* EAGAIN: the process locks all that it maps, and may lock no more. */
+    if (p == MAP_FAILED && errno == EAGAIN)
+        errno = ENOMEM;
+    *error = p != MAP_FAILED ? 0 : fd < 0 && fd != -EFBIG ? fd : -errno;
+    errno = saved;
+    return p == MAP_FAILED ? NULL : p;
+}
+
+bool pt_dir_is_plain(const char *name, size_t size)
+{
+    return memchr(name, '\0', size) && name[0] != '\0' && name[0] != '.' && !strchr(name, '/');
+}
+
+void pt_dir_remove(uid_t uid, const char *name)
+{
+    int saved = errno, dir = pt_dir_open_of(uid, false);
+
+    if (dir >= 0) {
+        unlinkat(dir, name, 0);
+        close(dir);
+    }
+    errno = saved;
+}
+
+int pt_dir_publish(uid_t uid, const char *name, const char *final_name)
+{
+    int saved = errno, dir = pt_dir_open_of(uid, false), r;
+
+    if (dir < 0)
+        return dir;
+    r = linkat(dir, name, dir, final_name, 0) < 0 ? -errno : 0;
+    unlinkat(dir, name, 0);
+    close(dir);
+    errno = saved;
+    return r;
+}
+
+/* A new file, given to the user whose directory it is. */
+static int new_file_in(int dir, uid_t uid, const char *name, uint64_t size, uint64_t reserve)
+{
+    int fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int r = fd < 0 ? -errno : 0;
+
+    if (r == 0 && uid != geteuid() && fchown(fd, uid, (gid_t)-1) < 0)
+        r = -errno;
+    if (r == 0)
+        r = size_file(fd, size, reserve);
+    if (r < 0 && fd >= 0) {
+        unlinkat(dir, name, 0);
+        close(fd);
+    }
+    return r < 0 ? r : fd;
+}
+
+int pt_dir_new_file(uid_t uid, const char *name, uint64_t size, uint64_t reserve, bool *named)
+{
+    int saved = errno;
+    int dir, fd = -1, r = -ENOMEM;
+
+    *named = false;
+    if (!pt_sys_allows_size(size))
+        return -EFBIG;
+    dir = pt_dir_open_of(uid, true);
+    if (dir >= 0) {
+        r = fd = new_file_in(dir, uid, name, size, reserve);
+        close(dir);
+    }
+    *named = fd >= 0;
+    if (fd < 0 && r != -EEXIST) {
+        fd = memfd_create(name, MFD_CLOEXEC);
+        r = fd < 0 ? -errno : size_file(fd, size, reserve);
+        if (r < 0 && fd >= 0) {
+            close(fd);
+            fd = -1;
+        }
+    }
+    errno = saved;
+    return fd >= 0 ? fd : r;
+}
+
+void pt_dir_hex_name(char *to, size_t size, char prefix, const uint8_t id[16], const char *suffix)
+{
+    static const char hex[] = "0123456789abcdef";
+    char text[40], *p = text;
+
+    *p++ = prefix;
+    *p++ = '-';
+    for (int i = 0; i < 16; i++) {
+        *p++ = hex[id[i] >> 4];
+        *p++ = hex[id[i] & 15];
+    }
+    *p = '\0';
+    append(append(to, to + size, text), to + size, suffix);
+}

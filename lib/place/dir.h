@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The per-user directory of segments, process pages and name maps:
+ * $POSIXTRACE_DIR, else /dev/shm/posixtrace-<uid>, else
+ * $XDG_RUNTIME_DIR/posixtrace.  It must be a real directory, mode 0700, owned by
+ * the user.  Where none can be had, callers fall back to a memfd.  It stays the same while
+ * the program changes its working directory (place.h).
+ *
+ * A set-id program (AT_SECURE) uses no directory: the user who started it could put files there
+ * that steer it, and read what it writes.
+ *
+ * Root works in the directory of the user whose process it traces.  A function that takes a
+ * uid means the directory of that user: files that it makes belong to that user, and it
+ * accepts files of no other.
+ *
+ * Files in the directory are input that is not trusted.  Every reader opens them with
+ * O_NOFOLLOW and O_NONBLOCK (open() of a FIFO would wait for a writer), and checks kind, owner
+ * and size.
+ */
+#ifndef PT_PLACE_DIR_H
+#define PT_PLACE_DIR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A descriptor of the directory (close it), or a negative errno.  create: make it if missing. */
+int pt_dir_open(bool create);
+int pt_dir_open_of(uid_t uid, bool create);
+/* Its path, as pt_dir_open would choose it; at most size bytes. */
+void pt_dir_path(char *to, size_t size);
+/* The same, and which of the candidates it is (values as enum
+ * posixtrace_directory_choice); 0, or why it cannot be used as it is now. */
+enum pt_dir_choice { PT_DIR_VARIABLE, PT_DIR_SHM, PT_DIR_RUNTIME };
+int pt_dir_look(char *to, size_t size, enum pt_dir_choice *choice);
+
+/*
+ * A new file of that name in the directory, or a memfd where there is no
+ * usable directory or it has no room: size bytes long, reserve of them backed
+ * by memory.  *named tells which.  A descriptor, or a negative errno.
+ * -EFBIG: RLIMIT_FSIZE forbids a file of that size; asking the kernel would
+ * bring SIGXFSZ.  Shared anonymous memory (pt_dir_map) is not a file.
+ */
+int pt_dir_new_file(uid_t uid, const char *name, uint64_t size, uint64_t reserve, bool *named);
+/* Maps fd shared, or shared anonymous memory if fd is -EFBIG; NULL and *error. */
+void *pt_dir_map(int fd, uint64_t size, int protection, int *error);
+void pt_dir_remove(uid_t uid, const char *name);
+/* Gives the file a second, final name and takes the first away.  -EEXIST: there
+ * is such a file; only the first name goes. */
+int pt_dir_publish(uid_t uid, const char *name, const char *final_name);
+/* Is name, found in a shared file, that of a file in the directory itself? */
+bool pt_dir_is_plain(const char *name, size_t size);
+
+/* "s-" + hex of id + ".seg" and the like; size >= 40 */
+void pt_dir_hex_name(char *to, size_t size, char prefix, const uint8_t id[16], const char *suffix);
+
+#endif

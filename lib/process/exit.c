@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See exit.h. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/atomics.h"
+#include "process/exit.h"
+#include "process/self.h"
+#include "process/thread.h"
+#include "process/thread_name.h"
+
+static uint32_t registered;
+static void (*end_streams)(void);
+
+static void at_exit(void)
+{
+    struct pt_self *self = pt_self_peek();
+    void (*end)(void);
+    int cancel;
+
+    if (!self || self->pid != (uint32_t)getpid())
+        return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    end = pt_load_acquire(&end_streams);
+    if (end)
+        end();
+    pt_thread_names_publish(self);
+    /* In streams of other processes the slot and its chunk are free for the next child at
+     * once.  What later exit handlers trace attaches another slot. */
+    if (pt_thread_self)
+        pt_thread_exit(pt_thread_self);
+}
+
+/* After all handlers of atexit(): those that come after ours, and other threads, trace as before,
+ * and a controller that starts or stops a stream that traces them needs the page. */
+__attribute__((destructor))
+static void unlink_page(void)
+{
+    struct pt_self *self = pt_self_peek();
+
+    if (pt_load_acquire(&registered) && self && self->pid == (uint32_t)getpid())
+        pt_self_unlink(self);
+}
+
+int pt_exit_register(void)
+{
+    uint32_t no = 0;
+
+    if (!pt_cas_seqcst(&registered, &no, 1u))
+        return 0;
+    if (atexit(at_exit) == 0) {
+        pthread_atfork(NULL, NULL, pt_thread_forget_parent);
+        return 0;
+    }
+    pt_store_release(&registered, 0u);
+    return -ENOMEM;
+}
+
+void pt_exit_ends(void (*streams)(void))
+{
+    pt_store_release(&end_streams, streams);
+}

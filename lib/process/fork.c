@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See fork.h. */
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "base/sys.h"
+#include "base/thread.h"
+#include "process/filter_pages.h"
+#include "process/fork.h"
+
+/* Events call this one, so that a program which is linked with the static library has this file
+ * and its constructor. */
+bool pt_fork_has_cut(const struct pt_thread *t)
+{
+    return pt_thread_is_cut(t);
+}
+
+static bool is_inside(const struct pt_thread *t)
+{
+    return t && (pt_load_relaxed(&t->word) & PT_THREAD_LEVEL) != 0;
+}
+
+static void keep_filter(const struct pt_lane *lane, bool on)
+{
+    if (lane->sieve)
+        madvise(lane->sieve, pt_sieve_bytes(), on ? MADV_DOFORK : MADV_DONTFORK);
+}
+
+/* The same answer before and after the fork, in parent and child: what interrupts in
+ * between is over by then. */
+static void keep(struct pt_thread *t, bool on)
+{
+    madvise(t, sizeof *t, on ? MADV_KEEPONFORK : MADV_WIPEONFORK);
+    for (unsigned level = 0; level < PT_LEVELS; level++) {
+        struct pt_lane *lanes = t->lanes[level];
+
+        if (level > 0 && lanes)
+            madvise(lanes, PT_STREAMS * sizeof *lanes, on ? MADV_KEEPONFORK : MADV_WIPEONFORK);
+        for (unsigned bit = 0; lanes && bit < PT_STREAMS; bit++)
+            keep_filter(&lanes[bit], on);
+    }
+}
+
+/* The record of an event that forks.  In the child, where the thread may have a new record by
+ * then: until it is parted. */
+static _Thread_local struct pt_thread *forking __attribute__((tls_model("initial-exec")));
+
+static void before_fork(void)
+{
+    forking = is_inside(pt_thread_self) ? pt_thread_self : NULL;
+    if (forking)
+        keep(forking, true);
+}
+
+static void after_fork_in_parent(void)
+{
+    forking = NULL;
+    if (is_inside(pt_thread_self))
+        keep(pt_thread_self, false);
+}
+
+/* seg is the half event's from now on; what is shared, or NULL. */
+static struct pt_seg *part(struct pt_seg *seg, const struct pt_author *author)
+{
+    struct pt_seg *shared = pt_sys_pages(sizeof *shared), rest;
+
+    pt_seg_part(seg, shared ? shared : &rest, author);
+    if (shared && shared->h)
+        return shared;
+    if (shared)
+        munmap(shared, sizeof *shared);
+    return NULL;
+}
+
+/* The half event keeps its own struct pt_self, too: its streams are the private ones. */
+static void part_segments(const struct pt_thread *t)
+{
+    const struct pt_author author = { .pid = t->pid, .tid = t->tid };
+    struct pt_self *old = pt_self_parent(), *self = old ? pt_sys_pages(sizeof *self) : NULL;
+    struct pt_self rest;
+
+    if (!old)
+        return;
+    memcpy(self ? self : &rest, old, sizeof *old);
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
+        struct pt_seg *seg = pt_load_relaxed(&old->known[bit].seg), *shared;
+
+        shared = seg ? part(seg, &author) : NULL;
+        for (struct pt_seg *s = pt_load_relaxed(&old->known[bit].old); s; s = s->older) {
+            struct pt_seg unused;
+
+            pt_seg_part(s, &unused, &author);
+            pt_seg_unmap(&unused);
+        }
+        if (self) {
+            self->known[bit].seg = shared;
+            self->known[bit].old = NULL;
+        }
+    }
+    pt_self_set_parent(self);
+}
+
+void pt_fork_part(void)
+{
+    struct pt_thread *t = forking, *fresh;
+
+    if (!t)
+        return;
+    forking = NULL;
+    part_segments(t);
+    pt_store_relaxed(&t->pid, PT_THREAD_CUT);
+    /* Looks like a record that fork has wiped. */
+    fresh = pt_thread_make();
+    if (fresh)
+        pt_thread_self = fresh;
+    pt_self_look_again();
+}
+
+static void after_fork_in_child(void)
+{
+    sigset_t before;
+
+    pt_thread_hold_signals(&before);
+    pt_fork_part();
+    pt_thread_let_signals(&before);
+}
+
+/* At load: pthread_atfork() is not async-signal-safe, and the first call may be an event. */
+__attribute__((constructor)) static void watch(void)
+{
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}

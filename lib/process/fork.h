@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A child made by fork() inside an event: by a signal handler that has interrupted it, or by
+ * a filter function.  Parent and child both return into the event.  The parent's continues
+ * as if nothing had happened.  The child's must not store to what the parent writes: its
+ * registers hold addresses of the parent's slot and chunk, whichever instruction it stands
+ * at.
+ *
+ *   before fork   in the forking thread, if it is inside an event: its record and lanes are
+ *                 copied to the child like any memory (MADV_KEEPONFORK), so that the
+ *                 child's half of the event finds what it has found until now
+ *   in the child  every segment that is mapped is replaced, at the same address, by a
+ *                 private copy of what this thread's events use; the shared memory is mapped
+ *                 a second time, for the child's own events.  The thread gets a new
+ *                 record; the old one is the half event's alone, which attaches to no
+ *                 further stream.
+ *
+ * So the child's half of the event runs to its end in memory that nobody reads.
+ *
+ * In the child, a signal handler, or a fork handler of another library that was registered
+ * before ours, may trace or call us first.  So whoever makes the child's struct pt_self first does
+ * what our handler is to do; the handler then finds it done.
+ *
+ * That a fork is noticed is the C library's: _Fork(), clone() and the bare system call run
+ * no handlers.  A child made by them inside an event finds its record wiped; see
+ * posix_trace_event(3) for what it may do.  The kernel offers nothing that stops it:
+ * the address of the parent's chunk can be in a register when the handler comes, and the next
+ * instruction stores there.  Loading it again from wiped memory before each store leaves that
+ * one instruction.  MADV_WIPEONFORK is for private memory only; with MADV_DONTFORK the store
+ * is SIGSEGV; a restartable sequence (rseq), which the signal would abort, costs two stores an
+ * event.  vfork() is no such case: the child has the parent's memory, record and lanes, and the
+ * parent waits, so that its event is one event whose handler took longer.
+ *
+ * A _Fork() of this library's own, before the C library's, was considered: a library that is
+ * loaded by dlopen() would not be asked, in a static program fork() itself would call it and the
+ * original would be missing, and the bare system call would still go past it.
+ */
+#ifndef PT_PROCESS_FORK_H
+#define PT_PROCESS_FORK_H
+
+#include "process/thread.h"
+
+/* Inside an event: is this the half of it that belongs to a forked child? */
+bool pt_fork_has_cut(const struct pt_thread *t);
+/* In a forked child, with signals held, before it is made known: parts a half event of the
+ * calling thread, if there is one and nobody has done so yet. */
+void pt_fork_part(void);
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See inherit.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/sys.h"
+#include "place/dir.h"
+#include "place/place.h"
+#include "process/exit.h"
+#include "process/filter_callback.h"
+#include "process/inherit.h"
+#include "process/join.h"
+#include "process/thread.h"
+#include "shm/liveness.h"
+
+#define GENERATIONS 32u   /* that are looked at */
+
+static bool was_made_before(const struct pt_seg_header *h, uint64_t start)
+{
+    long ticks = sysconf(_SC_CLK_TCK);
+
+    return ticks > 0 && h->created / (1000000000u / (uint64_t)ticks) <= start;
+}
+
+struct heritage {
+    struct pt_self *child;           /* NULL: only the names are wanted */
+    const struct pt_self *parent;
+    char *names_file;
+    bool  found;
+    bool  alone;                     /* no ancestor has a page */
+};
+
+/* Two names of one file? */
+static bool same_file(const char *a, const char *b)
+{
+    int dir = pt_dir_open(false);
+    struct stat x, y;
+    bool same = dir >= 0 && fstatat(dir, a, &x, AT_SYMLINK_NOFOLLOW) == 0 &&
+                fstatat(dir, b, &y, AT_SYMLINK_NOFOLLOW) == 0 && x.st_dev == y.st_dev &&
+                x.st_ino == y.st_ino;
+
+    if (dir >= 0)
+        close(dir);
+    return same;
+}
+
+/* The ids in the stream are those of its map: no other will do. */
+static bool has_names_of(const struct pt_self *self, const struct pt_seg *seg)
+{
+    char names[sizeof seg->h->names_file];
+
+    memcpy(names, seg->h->names_file, sizeof names);
+    return pt_dir_is_plain(names, sizeof names) && self->names_file[0] &&
+           same_file(names, self->names_file);
+}
+
+/* Which process loaded this image; its forked children have the same. */
+static uint32_t loaded_by;
+
+/*
+ * Was the stream created by a process that we were forked from, without exec, over any
+ * number of generations?  Our memory, in which it is not known, was copied before.
+ * Our ancestors are followed up to the one whose record our memory has (parent), or
+ * else the one that loaded the image; of an orphan, which does not get there, nothing
+ * can be said.
+ */
+static bool was_forked_from_owner(const struct pt_seg *seg, const struct pt_self *parent)
+{
+    uint32_t pid = (uint32_t)pt_sys_pid(), last = parent ? parent->pid : loaded_by;
+    struct pt_process process;
+    bool met = false;
+
+    if (pid == last || pt_process_look(pid, &process) < 0)
+        return false;
+    for (unsigned i = 0; i < GENERATIONS && pt_process_parent(&pid, &process) == 0; i++) {
+        met |= pid == seg->g.owner_pid && process.start == seg->g.owner_start;
+        if (pid == last)
+            return met;
+    }
+    return false;
+}
+
+/* start: when the branch of the family began that leads to us. UINT64_MAX: any. */
+static bool is_for_us(const struct pt_seg *seg, const struct pt_self *parent, uint64_t start)
+{
+    const struct pt_seg_header *h = seg->h;
+
+    if (seg->g.attr.inheritance != POSIX_TRACE_INHERITED || pt_load_seqcst(&h->closed) ||
+        !was_made_before(h, start))
+        return false;
+    if (was_forked_from_owner(seg, parent))
+        return false;
+    return pt_owner_liveness(h, seg->dev, seg->ino) != PT_DEAD;
+}
+
+static struct pt_seg *open_segment(const char *file)
+{
+    struct pt_seg *seg = pt_sys_pages(sizeof *seg);
+
+    if (!seg)
+        return NULL;
+    if (pt_seg_open_to_write(seg, file) < 0) {
+        munmap(seg, sizeof *seg);
+        return NULL;
+    }
+    return seg;
+}
+
+static void close_segment(struct pt_seg *seg)
+{
+    pt_seg_unmap(seg);
+    munmap(seg, sizeof *seg);
+}
+
+/* The stream of that file, if it is for us. True: it was. */
+static bool consider(struct heritage *w, const char *name, size_t size, uint64_t start)
+{
+    char file[64];
+    struct pt_seg *seg;
+    bool use;
+
+    memset(file, 0, sizeof file);
+    memcpy(file, name, size < sizeof file ? size : sizeof file - 1);
+    if (!pt_dir_is_plain(file, sizeof file) || strncmp(file, "s-", 2) != 0)
+        return false;
+    seg = open_segment(file);
+    if (!seg)
+        return false;
+    use = is_for_us(seg, w->parent, start);
+    if (use && !w->child)
+        w->found = true;
+    if (!use || !w->child || !has_names_of(w->child, seg) || pt_heir_take(w->child, seg, true) < 0)
+        close_segment(seg);
+    return use;
+}
+
+static bool is_known(const struct pt_self *parent, const struct pt_page *page, unsigned bit)
+{
+    return parent && parent->page == page && pt_load_acquire(&parent->known[bit].seg) &&
+           pt_load_relaxed(&parent->known[bit].epoch) == pt_load_relaxed(&page->epoch[bit]);
+}
+
+static void look_at_page(struct heritage *w, const struct pt_page *page, uint64_t start)
+{
+    for (unsigned bit = 0; bit < PT_STREAMS && !(w->found && !w->child); bit++) {
+        char file[PT_PAGE_FILE];
+
+        pt_page_get_file(page, bit, file);
+        if ((pt_load_seqcst(&page->used) >> bit & 1) && !is_known(w->parent, page, bit) &&
+            consider(w, file, sizeof file, start) && w->names_file) {
+            memcpy(w->names_file, page->names_file, sizeof page->names_file);
+            w->names_file[sizeof page->names_file - 1] = '\0';
+        }
+    }
+}
+
+/* From the process up, until a page that has settled what it inherits itself.
+ * True: there was one. */
+static bool look_at_ancestors(struct heritage *w, uint32_t pid, uint64_t start)
+{
+    struct pt_process process;
+
+    if (pt_process_look(pid, &process) < 0)
+        return false;
+    process.start = start;
+    for (unsigned i = 0; i < GENERATIONS && pt_process_parent(&pid, &process) == 0; i++) {
+        struct pt_page *page;
+        char file[64];
+        bool last;
+        int r;
+
+        if (w->parent && pid == w->parent->pid && process.start == w->parent->start) {
+            look_at_page(w, w->parent->page, start);
+            return true;
+        }
+        r = pt_page_open(&page, pid, process.start, file);
+        w->alone &= r == -ENOENT;
+        if (r == 0) {
+            look_at_page(w, page, start);
+            last = pt_load_acquire(&page->settled) != 0 || (w->found && !w->child);
+            pt_page_unmap(page);
+            if (last)
+                return true;
+        }
+        start = process.start;
+    }
+    return false;
+}
+
+/* ---- in a forked child ---- */
+
+static void take_known(struct pt_self *child, const struct pt_self *parent)
+{
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
+        struct pt_seg *seg = pt_load_acquire(&parent->known[bit].seg);
+
+        int own;
+
+        if (!seg || !is_known(parent, parent->page, bit) ||
+            seg->g.attr.inheritance != POSIX_TRACE_INHERITED)
+            continue;
+        own = pt_heir_take(child, seg, false);
+        if (own >= 0 && pt_page_bit_is_of(child->page, (unsigned)own, seg->file))
+            pt_handler_inherit(child, (unsigned)own, parent, bit);
+    }
+}
+
+/* ---- in a new image ---- */
+
+static const char *followed(void)
+{
+    const char *file = pt_place()->follow;
+
+    return file[0] ? file : NULL;
+}
+
+/* The name of the followed stream's map for our page, given to it again if it is gone. */
+static bool link_followed(char names_file[64])
+{
+    const char *file = followed();
+    struct pt_seg *seg = file ? open_segment(file) : NULL;
+    char names[sizeof seg->h->names_file];
+    int dir = seg ? pt_dir_open(false) : -1;
+    bool done = false;
+
+    if (seg && dir >= 0) {
+        memcpy(names, seg->h->names_file, sizeof names);
+        done = pt_dir_is_plain(names, sizeof names) && is_for_us(seg, NULL, UINT64_MAX) &&
+               pt_names_first_file(dir, names, names_file) &&
+               (linkat(dir, names, dir, names_file, 0) == 0 ||
+                (errno == EEXIST && same_file(names, names_file)));
+    }
+    if (dir >= 0)
+        close(dir);
+    if (seg)
+        close_segment(seg);
+    return done;
+}
+
+bool pt_inherit_names(uint32_t pid, uint64_t start, char names_file[64], bool *alone)
+{
+    struct heritage w = { .names_file = names_file, .alone = true };
+    struct pt_page *page;
+    int saved = errno;
+    bool found = pt_page_open(&page, pid, start, names_file) == 0;
+
+    *alone = false;
+    if (found) {
+        memcpy(names_file, page->names_file, sizeof page->names_file);
+        found = pt_dir_is_plain(names_file, sizeof page->names_file);
+        pt_page_unmap(page);
+    } else {
+        look_at_ancestors(&w, pid, start);
+        *alone = w.alone;
+        found = w.found || link_followed(names_file);
+    }
+    errno = saved;
+    return found;
+}
+
+void pt_inherit(struct pt_self *child, const struct pt_self *parent)
+{
+    struct heritage w = { .child = child, .parent = parent };
+    const char *file = parent ? NULL : followed();
+    int saved = errno;
+
+    if (parent)
+        take_known(child, parent);
+    if (pt_load_acquire(&child->page->settled) == 0 && child->page_file[0]) {
+        /* What an alone one's ancestors have made since was made after it was forked. */
+        if (!child->alone && !look_at_ancestors(&w, child->pid, child->start) && parent)
+            look_at_page(&w, parent->page, child->start);
+        if (file)
+            consider(&w, file, strlen(file), UINT64_MAX);
+    }
+    pt_store_release(&child->page->settled, 1u);
+    errno = saved;
+}
+
+/*
+ * When the library is loaded into a program that posixtrace record, or something
+ * below it, has started: the program has one thread, all its rights and its first
+ * environment.  Later the kernel would take milliseconds to register the process for
+ * membarrier, in the middle of an event, and a program that has given up its user id
+ * would reach no stream.
+ */
+__attribute__((constructor))
+static void follow_at_load(void)
+{
+    int saved = errno;
+
+    loaded_by = (uint32_t)pt_sys_pid();
+    if (followed() && pt_self_make()) {
+        pt_barrier_works();
+        pt_exit_register();
+        pt_thread_watch_exits();
+    }
+    errno = saved;
+}

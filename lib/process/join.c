@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See join.h.
+ *
+ * Gates.  A process that joins a stream sets its own gates, and every controller sets them,
+ * too, from the moment at which the table has the process:
+ *
+ *   controller                          process
+ *   1 changes state, closed, filter     1 enters itself into the table
+ *   2 fence                             2 fence
+ *   3 sets the gates of all             3 loads state, closed, filter, behind, epoch
+ *     processes in the table            4 sets each gate, if (3) is still the same
+ *                                       5 fence, loads them again: other values: back to 3
+ *
+ * Where the controller does not meet the process in the table, (3) loads what it has changed.
+ * Where it does, its change is either before (5), and the process sets the gates again, or
+ * after (5), and all stores of the process are older than the controller's.  Because of the
+ * look in (4) no more than one gate is wrong at any time, also where the process stands still
+ * between two stores.  A STOP and a START between two looks are no change: what both decide is
+ * the same as before.
+ *
+ * A bit that is given back meanwhile has another epoch.  Its last gate may have been set after
+ * it was closed: the process closes the gates of a bit that nobody has, by taking it first, so
+ * that no other stream gets it meanwhile.
+ */
+#include <errno.h>
+#include <string.h>
+#include "base/sys.h"
+#include "process/gates.h"
+#include "process/join.h"
+
+#define MOST_LOOKS 1000u   /* more changes than that are another process's writing at random */
+
+/* What decides over the gates of a bit. */
+struct view {
+    uint64_t epoch, filter;
+    bool     behind, open;
+};
+
+struct heir {
+    const struct pt_seg *seg;
+    struct pt_page *page;
+    unsigned bit;
+    bool     refused;   /* no controller sets the gates: they are open also before a start */
+};
+
+static struct view look(const struct heir *heir)
+{
+    const struct pt_seg_header *h = heir->seg->h;
+    struct view v = { .epoch = pt_load_seqcst(&heir->page->epoch[heir->bit]) };
+
+    v.filter = pt_load_seqcst(&h->filter_now);
+    v.behind = pt_load_seqcst(&h->behind) != 0;
+    v.open = (heir->refused || pt_state_runs(pt_load_seqcst(&h->state))) &&
+             !pt_load_seqcst(&h->closed);
+    return v;
+}
+
+static bool is_same(const struct heir *heir, const struct view *v)
+{
+    struct view now = look(heir);
+
+    return now.epoch == v->epoch && now.filter == v->filter && now.behind == v->behind &&
+           now.open == v->open;
+}
+
+/* 1: something has changed meanwhile; 0; -EAGAIN. */
+static int set_gates(const struct heir *heir, const struct view *v)
+{
+    struct pt_gates gates;
+
+    pt_gates_init(&gates, heir->seg->h, NULL);
+    if (v->open && pt_gates_make_room(&gates, heir->page, heir->bit) < 0)
+        return -EAGAIN;
+    for (uint32_t id = 0; id < PT_ID_MAX; id++) {
+        enum pt_gate gate = v->open ? pt_gates_decide(&gates, heir->page, heir->bit, id)
+                                    : PT_GATE_CLOSED;
+
+        if (!is_same(heir, v))
+            return 1;
+        pt_page_set_gate(heir->page, heir->bit, id, gate);
+    }
+    pt_fence_seqcst();
+    return is_same(heir, v) ? 0 : 1;
+}
+
+/* 0 or -EAGAIN. */
+static int open_gates(const struct heir *heir)
+{
+    int r = 1;
+
+    for (unsigned i = 0; r == 1 && i < MOST_LOOKS; i++) {
+        struct view v = look(heir);
+
+        if (!pt_page_bit_is_of(heir->page, heir->bit, heir->seg->file)) {
+            pt_page_clean_bit(heir->page, heir->bit);
+            return 0;
+        }
+        /* Closed gates are not looked at again: nobody has opened them. */
+        if (i == 0 && !v.open)
+            return 0;
+        r = set_gates(heir, &v);
+    }
+    return r < 0 ? r : 0;
+}
+
+#define PROBES 16u   /* system calls that a process makes for the entry of one that has ended */
+
+static bool claim(struct pt_proc *p, uint32_t was, uint32_t pid)
+{
+    return pt_cas_seqcst(&p->pid, &was, pid) || was == pid;
+}
+
+/* An entry that has the process already, from another thread of it, or else a free one. */
+static struct pt_proc *own_or_free(const struct pt_seg *seg, uint32_t n, uint32_t pid)
+{
+    struct pt_proc *found = NULL;
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct pt_proc *p = pt_seg_proc(seg, i);
+        uint32_t was = pt_load_relaxed(&p->pid);
+
+        if (was == pid)
+            return p;
+        if (was == 0 && !found)
+            found = p;
+    }
+    return found && claim(found, 0, pid) ? found : NULL;
+}
+
+/* The entry of a process that has ended.  Threads of one process look at the same ones. */
+static struct pt_proc *of_ended(const struct pt_seg *seg, uint32_t n, uint32_t pid)
+{
+    uint32_t most = n < PT_PROC_MAX && n > PROBES ? PROBES : n;
+
+    for (uint32_t k = 0; k < most; k++) {
+        struct pt_proc *p = pt_seg_proc(seg, (pid * 2654435761u + k) % n);
+        uint32_t was = pt_load_relaxed(&p->pid);
+
+        if ((was == pid || !pt_sys_thread_exists((int32_t)was, (int32_t)was)) &&
+            claim(p, was, pid))
+            return p;
+    }
+    return NULL;
+}
+
+/* NULL: the table is full of processes that live, or there is no memory for more of it. */
+static struct pt_proc *find_entry(struct pt_seg *seg, uint32_t pid)
+{
+    for (unsigned tries = 0; tries < 2 * PT_PROC_MAX; tries++) {
+        uint32_t n = pt_seg_proc_count(seg);
+        struct pt_proc *p = own_or_free(seg, n, pid);
+
+        if (!p)
+            p = of_ended(seg, n, pid);
+        if (p || pt_seg_add_proc(seg, n) < 0)
+            return p;
+    }
+    return NULL;
+}
+
+int pt_process_register(struct pt_seg *seg, uint32_t pid, uint64_t start, struct pt_page *page,
+                        unsigned bit)
+{
+    struct pt_proc *p = find_entry(seg, pid);
+
+    if (!p)
+        return -EAGAIN;
+    pt_store_relaxed(&p->bit, bit);
+    pt_store_seqcst(&p->start, start);
+    pt_fence_seqcst();
+    return open_gates(&(struct heir){ .seg = seg, .page = page, .bit = bit });
+}
+
+#define HEIR_BIT 63ull
+
+static uint64_t key_of(const struct pt_seg *seg)
+{
+    uint64_t key;
+
+    memcpy(&key, seg->h->id, sizeof key);
+    return (key & ~HEIR_BIT) | (HEIR_BIT + 1);
+}
+
+static int take_bit(struct pt_page *page, const struct pt_seg *seg)
+{
+    int bit = pt_page_take_bit(page);
+
+    if (bit >= 0) {
+        page->stream[bit].inherited = 1;
+        pt_page_set_file(page, (unsigned)bit, seg->file);
+    }
+    return bit;
+}
+
+/* The bit of a stream that is in the list, or -1. */
+static int find_heir(const struct pt_page *page, uint64_t key)
+{
+    for (unsigned i = 0; i < PT_STREAMS; i++) {
+        uint64_t heir = pt_load_acquire(&page->heir[i]);
+
+        if ((heir & ~HEIR_BIT) == key)
+            return (int)(heir & HEIR_BIT);
+    }
+    return -1;
+}
+
+/* Appends it with a bit of ours, unless another is faster; -1: the list is full. */
+static int add_heir(struct pt_page *page, uint64_t key, int bit)
+{
+    for (unsigned i = 0; i < PT_STREAMS; i++) {
+        uint64_t heir = 0;
+
+        if (pt_cas_seqcst(&page->heir[i], &heir, key | (unsigned)bit))
+            return bit;
+        if ((heir & ~HEIR_BIT) == key)
+            return (int)(heir & HEIR_BIT);
+    }
+    return -1;
+}
+
+/* A controller has traced the process directly before. */
+static bool is_traced(const struct pt_self *child, const struct pt_seg *seg)
+{
+    for (unsigned i = 0; seg->file[0] && i < pt_seg_proc_count(seg); i++) {
+        const struct pt_proc *p = pt_seg_proc(seg, i);
+
+        if (pt_load_seqcst(&p->pid) == child->pid && pt_load_seqcst(&p->start) == child->start &&
+            pt_page_bit_is_of(child->page, pt_load_relaxed(&p->bit), seg->file))
+            return true;
+    }
+    return false;
+}
+
+static int agree_on_bit(struct pt_self *child, const struct pt_seg *seg)
+{
+    uint64_t key = key_of(seg);
+    int bit = find_heir(child->page, key), mine;
+
+    if (bit >= 0 || is_traced(child, seg))
+        return bit;
+    mine = take_bit(child->page, seg);
+    if (mine < 0)
+        return -1;
+    bit = add_heir(child->page, key, mine);
+    if (bit != mine)
+        pt_page_give_bit(child->page, (unsigned)mine);
+    return bit;
+}
+
+/* The stream traces as many processes as it can: the child only counts what it loses, with
+ * gates that nobody changes (pt_event_lane).  False: it cannot even be asked. */
+static bool refuse(struct pt_self *child, const struct pt_seg *seg, unsigned bit)
+{
+    uint32_t no = 0;
+
+    if (pt_cas_seqcst(&child->page->stream[bit].refused, &no, 1u))
+        pt_add_relaxed(&seg->h->refused_procs, 1u);
+    return open_gates(&(struct heir){ seg, child->page, bit, true }) == 0;
+}
+
+/* A stream that is shut down after the child took the bit and before it is in the table keeps the
+ * bit, with its gates closed, as long as the process lives: one for each such stream.  The child
+ * does not give it back, since the owner may do so at the same time, and the bit would then be
+ * taken from its next stream. */
+int pt_heir_take(struct pt_self *child, struct pt_seg *seg, bool opened)
+{
+    uint64_t epoch;
+    int bit;
+
+    /* By its numbers of another pid namespace, its threads would be taken for dead. */
+    if (seg->h->pid_ns != child->page->pid_ns)
+        return -1;
+    bit = agree_on_bit(child, seg);
+    if (bit < 0)
+        return -1;
+    epoch = pt_load_seqcst(&child->page->epoch[bit]);
+    /* Shut down since, if another thread of ours was much faster. */
+    if (!pt_page_bit_is_of(child->page, (unsigned)bit, seg->file))
+        return -1;
+    if (opened)
+        seg->epoch = epoch;
+    pt_self_set_segment(child, (unsigned)bit, epoch, seg);
+    if (pt_process_register(seg, child->pid, child->start, child->page, (unsigned)bit) < 0 &&
+        !refuse(child, seg, (unsigned)bit))
+        pt_page_revoke_bit(child->page, (unsigned)bit, epoch);
+    return bit;
+}

@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See self.h. */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "base/sys.h"
+#include "base/thread.h"
+#include "page/page_left.h"
+#include "place/dir.h"
+#include "place/place.h"
+#include "process/exec.h"
+#include "process/fork.h"
+#include "process/inherit.h"
+#include "process/self.h"
+#include "process/thread.h"
+#include "shm/liveness.h"
+#include "shm/missed.h"
+
+const uint64_t *pt_gates = pt_page_unknown.gates;
+#define RETRY 64u   /* events of a process that could not be made, until it is tried again */
+
+static const uint64_t no_gates[PT_ID_MAX];
+static uint32_t failed;   /* events of this process since it could not be made */
+
+static struct pt_self *self_now;
+/* In a page that fork wipes: [0] this process has a page, [1] its instance, [2] its
+ * place is fixed (place/place.h), [3] its number (shm/liveness.h). */
+static uint64_t *live_words;
+static uint64_t last_instance;   /* not wiped: a child's is greater than its parent's */
+
+static bool live(void)
+{
+    const uint64_t *words = pt_load_acquire(&live_words);
+
+    return words && pt_load_relaxed(words) != 0;
+}
+
+static uint64_t *get_words(void)
+{
+    uint64_t *words = pt_load_acquire(&live_words), *fresh;
+
+    if (words)
+        return words;
+    fresh = pt_sys_pages(4096);
+    if (!fresh)
+        return NULL;
+    madvise(fresh, 4096, MADV_WIPEONFORK);
+    if (pt_cas_seqcst(&live_words, &words, fresh)) {
+        pt_home_note(fresh + 3);
+        return fresh;
+    }
+    munmap(fresh, 4096);
+    return words;
+}
+
+/* The first call may be that of a child which shares the memory, and has another number. */
+__attribute__((constructor))
+static void note_home(void)
+{
+    int saved = errno;
+
+    get_words();
+    errno = saved;
+}
+
+uint64_t pt_self_instance(void)
+{
+    uint64_t *words = get_words(), none = 0, mine;
+
+    if (!words)
+        return 0;
+    if (pt_load_acquire(&words[1]) == 0) {
+        mine = pt_add_seqcst(&last_instance, 1u) + 1;
+        pt_cas_seqcst(&words[1], &none, mine);
+    }
+    return pt_load_acquire(&words[1]);
+}
+
+void pt_self_look_again(void)
+{
+    if (pt_load_relaxed(&pt_gates) != no_gates)
+        pt_store_release(&pt_gates, (const uint64_t *)pt_page_unknown.gates);
+}
+
+bool pt_self_forget_parent(void)
+{
+    uint64_t *words = pt_load_acquire(&live_words);
+
+    if (words)
+        pt_home_note(words + 3);
+    if (!words || !(pt_load_relaxed(&words[0]) | pt_load_relaxed(&words[1]) |
+                    pt_load_relaxed(&words[2])))
+        return false;
+    pt_store_relaxed(&words[0], 0u);
+    pt_store_relaxed(&words[1], 0u);
+    pt_store_relaxed(&words[2], 0u);
+    return true;
+}
+
+/* What another thread has made a moment ago, and not said so yet, is no parent. */
+static bool is_own(const struct pt_self *s)
+{
+    return s->instance == pt_self_instance();
+}
+
+struct pt_self *pt_self_parent(void)
+{
+    struct pt_self *s = live() ? NULL : pt_load_acquire(&self_now);
+
+    return s && !is_own(s) ? s : NULL;
+}
+
+void pt_self_set_parent(struct pt_self *parent)
+{
+    pt_store_release(&self_now, parent);
+}
+
+struct pt_self *pt_self_peek(void)
+{
+    return live() ? pt_load_acquire(&self_now) : NULL;
+}
+
+/* The map for which the process is counted until its page is. */
+struct held {
+    struct pt_names *names;   /* NULL: for none */
+    char file[64];
+};
+
+static void hold(struct held *held, const struct pt_self *s)
+{
+    held->names = s->names;
+    memcpy(held->file, s->names_file, sizeof held->file);
+}
+
+/* stays: somebody has it mapped, or will need it. */
+static void release(const struct held *held, bool stays)
+{
+    if (!held->names)
+        return;
+    pt_names_release(held->names, pt_place_uid(), held->file);
+    if (!stays)
+        pt_names_unmap(held->names);
+}
+
+static int open_names(struct pt_self *s, struct held *held)
+{
+    int r = pt_names_open(&s->names, s->names_file);
+
+    if (r < 0)
+        return r;
+    if (pt_names_hold(s->names)) {
+        hold(held, s);
+        return 0;
+    }
+    pt_names_unmap(s->names);
+    return -ENOENT;
+}
+
+/* The names of a new image: its page's, its family's, or a map of its own. */
+static int find_names(struct pt_self *s, struct held *held)
+{
+    int r;
+
+    if (pt_inherit_names(s->pid, s->start, s->names_file, &s->alone) &&
+        open_names(s, held) == 0)
+        return 0;
+    r = pt_names_create(&s->names, s->names_file);
+    if (r == 0 && pt_names_hold(s->names))
+        hold(held, s);
+    return r;
+}
+
+/* Another copy of the library, or a controller, was first with the page: its name
+ * map is the process's. */
+static int follow_page(struct pt_self *s, struct held *held)
+{
+    if (strcmp(s->page->names_file, s->names_file) == 0)
+        return 0;
+    release(held, false);
+    held->names = NULL;
+    memcpy(s->names_file, s->page->names_file, sizeof s->names_file);
+    s->names_file[sizeof s->names_file - 1] = '\0';
+    return open_names(s, held);
+}
+
+/*
+ * Without /proc, as after chroot(), the kernel does not say which pid namespace this
+ * is.  It is the parent's if the parent has the number here that it has there.  The
+ * first process of a namespace has no parent in it; one below that may have one with
+ * the number 1, which says nothing.
+ */
+static bool is_child_of(const struct pt_self *parent)
+{
+    return parent->pid != 1 && getppid() == (pid_t)parent->pid;
+}
+
+static int build_child(struct pt_self *s, const struct pt_self *parent)
+{
+    int r;
+
+    s->layouts = pt_load_acquire(&parent->layouts);
+    r = pt_page_create(&s->page, s->pid, s->start, s->names_file, s->page_file);
+    if (r < 0)
+        return r;
+    if (s->page->pid_ns == 0 && !s->page_file[0] && is_child_of(parent))
+        s->page->pid_ns = parent->page->pid_ns;
+    pt_image_settle_names(s, parent);
+    return 0;
+}
+
+static int build_new(struct pt_self *s, struct held *held)
+{
+    int r = find_names(s, held);
+
+    if (r < 0)
+        return r;
+    r = pt_page_create(&s->page, s->pid, s->start, s->names_file, s->page_file);
+    if (r < 0)
+        return r;
+    r = follow_page(s, held);
+    if (r < 0)
+        pt_page_unmap(s->page);
+    return r;
+}
+
+static struct pt_self *build(const struct pt_self *parent, bool by_control)
+{
+    struct pt_self *s = pt_sys_pages(sizeof *s);
+    struct held held = { .names = NULL };
+    struct pt_identity id;
+    int r;
+
+    if (!s)
+        return NULL;
+    pt_place_fix(by_control, pt_load_acquire(&live_words) + 2);
+    if (parent && pt_image_take_names(s, parent))
+        hold(&held, s);
+    pt_page_sweep_step(&(struct pt_page_names){ held.file, held.names });
+    pt_identity_self(&id);
+    s->pid = id.pid;
+    s->start = id.start;
+    s->instance = pt_self_instance();
+    r = parent ? build_child(s, parent) : build_new(s, &held);
+    if (r == 0) {
+        pt_page_hold_names(s->page, s->names);
+        pt_image_enter(s);
+    }
+    release(&held, (parent && held.names == parent->names) || (r == 0 && held.names == s->names));
+    if (r < 0) {
+        munmap(s, sizeof *s);
+        return NULL;
+    }
+    return s;
+}
+
+/* Somebody else was first: nobody has seen this one. */
+static void discard(struct pt_self *s, const struct pt_self *parent)
+{
+    pt_page_unmap(s->page);
+    if (!parent || s->names != parent->names)
+        pt_names_unmap(s->names);
+    munmap(s, sizeof *s);
+}
+
+static void unmap_segment(struct pt_seg *seg)
+{
+    pt_seg_unmap(seg);
+    munmap(seg, sizeof *seg);
+}
+
+static void push_old(struct pt_self *self, unsigned bit, struct pt_seg *seg)
+{
+    seg->older = pt_load_acquire(&self->known[bit].old);
+    while (!pt_cas_seqcst(&self->known[bit].old, &seg->older, seg))
+        ;
+}
+
+/* Segments of streams that had the bit before, as thread.h says.  A thread may be in the middle
+ * of an event: then some other time. */
+static void unmap_old(struct pt_self *self, unsigned bit)
+{
+    struct pt_seg *seg, *next;
+    bool out;
+
+    if (!pt_load_acquire(&self->known[bit].old))
+        return;
+    seg = pt_exchange_seqcst(&self->known[bit].old, (struct pt_seg *)NULL);
+    out = pt_threads_are_out();
+    for (next = seg; out && next; next = next->older)
+        pt_threads_forget(bit, next->epoch);
+    out = out && pt_threads_are_out();
+    for (; seg; seg = next) {
+        next = seg->older;
+        if (out)
+            unmap_segment(seg);
+        else
+            push_old(self, bit, seg);
+    }
+}
+
+/*
+ * known[bit].missed: the low halves of the epoch and, below, of a count.  install() stores the
+ * segment before it takes the count; pt_self_miss() counts before it loads the segment.  So
+ * one of the two finds what the other has stored.  A child that was forked while this thread
+ * mapped the segment has the count, too, which is its parent's, and the shared memory.
+ */
+static void count_missed(struct pt_self *self, unsigned bit, struct pt_seg *seg)
+{
+    uint64_t n = pt_exchange_seqcst(&self->known[bit].missed, 0u);
+
+    if ((uint32_t)n == 0 || n >> 32 != (uint32_t)seg->epoch || pt_self_peek() != self)
+        return;
+    pt_add_relaxed(&seg->h->lost_no_slot[PT_LOST_NO_MEMORY], (uint64_t)(uint32_t)n);
+    pt_missed_note(seg);
+}
+
+void pt_self_miss(struct pt_self *self, unsigned bit, uint64_t epoch)
+{
+    uint64_t was = pt_load_seqcst(&self->known[bit].missed), now;
+    struct pt_seg *seg;
+
+    do {
+        now = was >> 32 == (uint32_t)epoch ? was + 1 : epoch << 32 | 1;
+        if ((uint32_t)now == 0)   /* 2^32 of them: as many as there is room for */
+            return;
+    } while (!pt_cas_seqcst(&self->known[bit].missed, &was, now));
+    seg = pt_load_seqcst(&self->known[bit].seg);
+    if (seg && seg->epoch == epoch)
+        count_missed(self, bit, seg);
+}
+
+/* Of several threads that have mapped the same stream one goes on with what it has. */
+static struct pt_seg *install(struct pt_self *self, unsigned bit, struct pt_seg *mine)
+{
+    struct pt_seg *was = pt_load_acquire(&self->known[bit].seg);
+
+    do
+        if (was && was->epoch == mine->epoch) {
+            unmap_segment(mine);
+            return was;
+        }
+    while (!pt_cas_seqcst(&self->known[bit].seg, &was, mine));
+    pt_store_release(&self->known[bit].epoch, mine->epoch);
+    count_missed(self, bit, mine);
+    if (was && was->epoch != 0)
+        push_old(self, bit, was);
+    unmap_old(self, bit);
+    return mine;
+}
+
+struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoch)
+{
+    struct pt_seg *seg = pt_load_acquire(&self->known[bit].seg);
+    char file[PT_PAGE_FILE];
+    int cancel, e;
+
+    if (epoch == 0)   /* of no stream: another process has stored to the page */
+        return NULL;
+    if (seg && (seg->epoch ? seg->epoch : pt_load_acquire(&self->known[bit].epoch)) == epoch)
+        return seg;
+    /* Made by a controller, or by another copy of the library in this process. */
+    pt_page_get_file(self->page, bit, file);
+    pt_fence_acquire();
+    if (pt_load_seqcst(&self->page->epoch[bit]) != epoch || !pt_dir_is_plain(file, sizeof file))
+        return NULL;
+    seg = pt_sys_pages(sizeof *seg);
+    if (!seg)
+        return NULL;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    e = pt_seg_open_to_write(seg, file);
+    pthread_setcancelstate(cancel, NULL);
+    if (e < 0) {
+        munmap(seg, sizeof *seg);
+        return NULL;
+    }
+    seg->epoch = epoch;
+    return install(self, bit, seg);
+}
+
+struct pt_seg *pt_self_inherited(const struct pt_self *parent, unsigned bit)
+{
+    uint64_t epoch = pt_load_seqcst(&parent->page->epoch[bit]);
+    struct pt_seg *seg = pt_load_acquire(&parent->known[bit].seg);
+
+    if (!seg || epoch == 0 ||
+        (seg->epoch ? seg->epoch : pt_load_acquire(&parent->known[bit].epoch)) != epoch)
+        return NULL;
+    return seg->g.attr.inheritance == POSIX_TRACE_INHERITED ? seg : NULL;
+}
+
+/* The streams that trace the process already, while it has the rights to open them:
+ * it may give up its user id, or its root directory, before its next event. */
+static void map_known(struct pt_self *s)
+{
+    uint64_t used = pt_load_seqcst(&s->page->used) & ~pt_load_seqcst(&s->page->shadows), bit;
+
+    pt_for_each_bit(bit, used)
+        pt_self_segment(s, (unsigned)bit, pt_load_seqcst(&s->page->epoch[bit]));
+}
+
+static void publish(const struct pt_self *s)
+{
+    pt_store_release(&pt_gates, (const uint64_t *)s->page->gates);
+    /* Last: who finds this set finds the rest. */
+    pt_store_release(get_words(), 1u);
+}
+
+/* Does a stream of the parent's trace its children, too? */
+static bool is_heir(const struct pt_self *parent)
+{
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++)
+        if (pt_self_inherited(parent, bit))
+            return true;
+    return false;
+}
+
+/* What an heir traces is lost meanwhile, and its events count that (event.c). */
+static void fail(const struct pt_self *parent)
+{
+    if (parent && is_heir(parent))
+        pt_add_relaxed(&failed, 1u);
+    else
+        pt_store_release(&pt_gates, (const uint64_t *)no_gates);
+}
+
+static struct pt_self *make_new(bool by_control)
+{
+    struct pt_self *parent = pt_load_acquire(&self_now), *old, *s;
+    int saved = errno;
+
+    if (parent && is_own(parent)) {
+        publish(parent);
+        errno = saved;
+        return parent;
+    }
+    pt_fork_part();
+    old = parent = pt_load_acquire(&self_now);
+    s = get_words() ? build(parent, by_control) : NULL;
+    if (!s) {
+        fail(parent);
+        errno = saved;
+        return NULL;
+    }
+    pt_store_relaxed(&failed, 0u);
+    pt_inherit(s, parent);
+    if (!pt_cas_seqcst(&self_now, &old, s)) {
+        discard(s, parent);
+        s = old;
+    }
+    publish(s);
+    map_known(s);
+    errno = saved;
+    return s;
+}
+
+/* by_control: not by an event, which must not read the environment.  A child that a handler
+ * made half-way would take what is its parent's for its own: no handler runs meanwhile.  And
+ * an event is no cancellation point, though open() is one. */
+static struct pt_self *make(bool by_control)
+{
+    struct pt_self *s = pt_self_peek();
+    sigset_t before;
+    int cancel;
+
+    if (s)
+        return s;
+    pt_thread_hold_signals(&before);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    s = make_new(by_control);
+    pthread_setcancelstate(cancel, NULL);
+    pt_thread_let_signals(&before);
+    return s;
+}
+
+struct pt_self *pt_self_get(void)
+{
+    if (pt_load_relaxed(&pt_gates) == no_gates && !pt_load_acquire(&self_now))
+        return NULL;
+    if (!live() && pt_load_relaxed(&failed) % RETRY != 0) {
+        pt_add_relaxed(&failed, 1u);
+        return NULL;
+    }
+    return make(false);
+}
+
+struct pt_self *pt_self_make(void)
+{
+    return make(true);
+}
+
+void pt_self_set_segment(struct pt_self *self, unsigned bit, uint64_t epoch, struct pt_seg *seg)
+{
+    struct pt_seg *was = pt_exchange_seqcst(&self->known[bit].seg, (struct pt_seg *)NULL);
+
+    if (seg && seg->epoch)
+        seg->epoch = epoch;   /* a forked child's copy of what its parent had mapped */
+    pt_store_release(&self->known[bit].epoch, epoch);
+    pt_store_release(&self->known[bit].seg, seg);
+    if (was && was != seg && was->epoch != 0)
+        push_old(self, bit, was);
+}
+
+/* Any epoch: the creator's mapping was good for what the page said, which others may write. */
+bool pt_self_drop_segment(struct pt_self *self, unsigned bit)
+{
+    pt_self_set_segment(self, bit, 0, NULL);
+    if (!pt_threads_left())
+        return false;
+    pt_threads_forget(bit, 0);
+    return pt_threads_left();
+}
+
+void pt_self_unlink(struct pt_self *self)
+{
+    int dir = pt_dir_open(false);
+
+    if (dir < 0)
+        return;
+    if (self->page_file[0])
+        pt_page_remove(dir, self->page_file, NULL);
+    close(dir);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * This process: its page, its name map, the segments it has mapped.
+ *
+ * Made by the first posix_trace_* call, also by an event in a signal handler:
+ * everything here is lock-free and async-signal-safe; who loses a race throws
+ * its own work away.
+ *
+ * Fork rules.  A child has a copy of all private memory and the parent's
+ * mappings, but its own pid.  It is recognised by a word in a MADV_WIPEONFORK
+ * page, which also works for _Fork and raw clone, where no handler runs; the
+ * next call makes a page for the child in which only the streams that are
+ * INHERITED, and existed when the memory was copied, have their gates.  The place
+ * of its files is fixed anew, too (place/place.h).  A vfork
+ * child runs in the parent's memory and traces as the parent's thread, also with the first
+ * call: the process is the one that has the memory (pt_home_pid() in shm/liveness.h).
+ */
+#ifndef PT_PROCESS_SELF_H
+#define PT_PROCESS_SELF_H
+
+#include "page/page.h"
+#include "shm/segment.h"
+
+struct pt_self {
+    struct pt_page  *page;
+    struct pt_names *names;
+    uint32_t pid;
+    uint64_t start;
+    char page_file[64], names_file[64];
+    bool alone;                                  /* in a new image: no ancestor had a page */
+    /* Segments by gate bit.  Private, so a forked child sees what was known when
+     * its memory was copied: streams made later are not inherited. */
+    struct { pt_u64 epoch; struct pt_seg *seg, *old; pt_u64 missed; } known[PT_STREAMS];
+    /* What stands beside a filter's event set. */
+    struct pt_handlers *handlers[PT_STREAMS];    /* filter_callback.h; NULL: none yet */
+    struct pt_layouts *layouts;                  /* filter_eval.c; also a forked child's */
+    pt_u64 settled[PT_STREAMS];                  /* gates.c: the filter that was looked at */
+    struct pt_thread *threads;                   /* thread.c: all records, the newest first */
+    uint64_t instance;                           /* pt_self_instance() of its process */
+};
+
+/* The gates that events look at; never NULL. */
+extern const uint64_t *pt_gates PT_HIDDEN;
+/* Tells this copy of the library from others in the process. */
+#define pt_copy_mark() ((uint64_t)(uintptr_t)&pt_gates)
+
+/* This process, found or made; NULL: no memory or descriptor for it, nothing is recorded.
+ * Where the process has inherited streams, its events try again now and then; else only
+ * control calls do. */
+struct pt_self *pt_self_get(void);
+struct pt_self *pt_self_make(void);
+/* The same if it is there already and this is not a child that has not
+ * noticed yet; never makes anything. */
+struct pt_self *pt_self_peek(void);
+
+/* A segment that this process has mapped for a gate bit, at that epoch. */
+struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoch);
+/* A stream of the parent's that its children inherit, as it is mapped in their memory, or
+ * NULL. */
+struct pt_seg *pt_self_inherited(const struct pt_self *parent, unsigned bit);
+/* An event found no segment for that bit and epoch and is lost.  The process remembers it, and
+ * counts it in the stream when it has mapped the segment after all. */
+void pt_self_miss(struct pt_self *self, unsigned bit, uint64_t epoch);
+/* The creator's: makes seg known for the bit. NULL: forgets it. */
+void pt_self_set_segment(struct pt_self *self, unsigned bit, uint64_t epoch, struct pt_seg *seg);
+
+/* The creator's, with signals held, before it unmaps the segment: forgets it, and waits until no
+ * thread can use it any more.  False: one is inside an event for over a second; the mapping is
+ * to stay. */
+bool pt_self_drop_segment(struct pt_self *self, unsigned bit);
+
+/* A number that differs between a process and its forked children; makes no
+ * files.  0: no memory. */
+uint64_t pt_self_instance(void);
+
+/* In a forked child: its events look for its own page, which a controller may have
+ * made.  The parent's gates, which they would look at else, may all be closed. */
+void pt_self_look_again(void);
+/* In a forked child: false where the kernel has wiped what is to be wiped; else
+ * wipes the words of this file. */
+bool pt_self_forget_parent(void);
+
+/* In a forked child that has not called yet: what its parent was, or NULL; and what it is
+ * to find as that. */
+struct pt_self *pt_self_parent(void);
+void pt_self_set_parent(struct pt_self *parent);
+
+/* Removes the page (and a name map without other links) from the directory. */
+void pt_self_unlink(struct pt_self *self);
+
+#endif

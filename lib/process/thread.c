@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See thread.h. */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include "base/clock.h"
+#include "base/sys.h"
+#include "base/thread.h"
+#include "process/thread.h"
+#include "shm/slot.h"
+
+#define KEYS_WITHOUT_MALLOC 32u   /* glibc keeps the first keys inside the thread itself */
+#define QUIESCE_NS 1000000000ull
+
+_Thread_local struct pt_thread *pt_thread_self __attribute__((tls_model("initial-exec")));
+
+uint32_t pt_thread_strangers;
+static pthread_key_t exit_key;
+static uint32_t exit_key_state;        /* 0 none, 1 being made, 2 usable, 3 not usable */
+/* How often a record of the calling thread was given back.  Destructors that trace make
+ * another one; after the last round of destructors nothing notices the thread's exit. */
+static _Thread_local unsigned exits __attribute__((tls_model("initial-exec")));
+
+static void at_exit(void *record)
+{
+    exits++;
+    pt_thread_exit(record);
+}
+
+void pt_thread_watch_exits(void)
+{
+    uint32_t none = 0;
+
+    if (pt_load_acquire(&exit_key_state) != 0 || !pt_cas_seqcst(&exit_key_state, &none, 1u))
+        return;
+    if (pthread_key_create(&exit_key, at_exit) != 0)
+        pt_store_release(&exit_key_state, 3u);
+    else
+        pt_store_release(&exit_key_state, exit_key < KEYS_WITHOUT_MALLOC ? 2u : 3u);
+}
+
+static void *wiped_pages(size_t bytes)
+{
+    void *p = pt_sys_pages(bytes);
+
+    if (p)
+        madvise(p, bytes, MADV_WIPEONFORK);
+    return p;
+}
+
+struct pt_thread *pt_thread_make(void)
+{
+    return wiped_pages(sizeof(struct pt_thread));
+}
+
+uint64_t pt_thread_never(void)
+{
+    static pt_u64 known;   /* 0: not yet */
+    uint64_t now = pt_load_relaxed(&known), drawn;
+
+    if (now)
+        return now;
+    pt_sys_random(&drawn, sizeof drawn);
+    drawn += drawn == 0;
+    return pt_cas_seqcst(&known, &now, drawn) ? drawn : now;
+}
+
+void pt_thread_drop_lane(struct pt_thread *t, unsigned level, unsigned bit)
+{
+    if (level == 0)
+        pt_store_relaxed(&t->fast[bit], pt_thread_never());
+    pt_store_relaxed(&t->lanes[level][bit].epoch, 0u);
+}
+
+/* A record of a thread that does not exist any more and whose exit nothing has noticed. */
+static struct pt_thread *take_dead(struct pt_self *self)
+{
+    bool all = pt_load_acquire(&exit_key_state) != 2;
+
+    for (struct pt_thread *t = pt_load_acquire(&self->threads); t; t = t->next) {
+        uint64_t word = pt_load_acquire(&t->word);
+
+        if (word == 0 || !(all || pt_load_relaxed(&t->unwatched)) ||
+            pt_sys_thread_exists(pt_load_relaxed(&t->pid), pt_load_relaxed(&t->tid)) ||
+            !pt_cas_seqcst(&t->word, &word, 0u))
+            continue;
+        pt_thread_forget_several(t);
+        for (unsigned level = 0; level < PT_LEVELS; level++)
+            for (unsigned bit = 0; t->lanes[level] && bit < PT_STREAMS; bit++)
+                pt_thread_drop_lane(t, level, bit);
+        return t;
+    }
+    return NULL;
+}
+
+/* The list is a process's own, with its pt_self: a forked child has another one. */
+static struct pt_thread *take_record(struct pt_self *self)
+{
+    struct pt_thread *t;
+
+    for (t = pt_load_acquire(&self->threads); t; t = t->next) {
+        uint32_t no = 0;
+
+        if (pt_load_relaxed(&t->taken) == 0 && pt_cas_seqcst(&t->taken, &no, 1u))
+            return t;
+    }
+    t = take_dead(self);
+    if (t)
+        return t;
+    t = pt_thread_make();
+    if (!t)
+        return NULL;
+    t->taken = 1;
+    t->next = pt_load_acquire(&self->threads);
+    while (!pt_cas_seqcst(&self->threads, &t->next, t))
+        ;
+    return t;
+}
+
+/*
+ * The numbers by which the kernel knows whether the thread still exists.  A child
+ * that shares our memory (vfork, clone with CLONE_VM) has a process id of its own.
+ * If it also runs on the thread-local memory of a thread of ours, that one waits for
+ * it and has the record after it: the numbers are that thread's, which the C library
+ * keeps there.
+ */
+static void note_numbers(struct pt_thread *t, const struct pt_self *self)
+{
+    int32_t pid = pt_sys_pid(), tid = pt_sys_tid(), lender;
+
+    if (pid != (int32_t)self->pid) {
+        lender = pt_thread_number();
+        if (lender != tid && lender > 0 && pt_sys_thread_exists((int32_t)self->pid, lender)) {
+            pid = (int32_t)self->pid;
+            tid = lender;
+        }
+    }
+    pt_store_relaxed(&t->pid, pid);
+    pt_store_relaxed(&t->tid, tid);
+}
+
+/*
+ * Both C libraries that we know place what pthread_self() points to at the upper end of a
+ * thread's stack, also of one that the program has made; that of the initial thread has
+ * the program's name there and is above all else.  A thread whose id is the process's can
+ * be any thread that has forked: its stack is the nearer one.
+ */
+static uintptr_t stack_top(const struct pt_thread *t)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0), own = (uintptr_t)t->thread_id;
+
+    return t->tid != t->pid || here < own ? own : (uintptr_t)getauxval(AT_EXECFN);
+}
+
+/* A record that fork has wiped has no pid, also where a half-way event of the parent's has
+ * stored to its word since.  That of a child which shares our memory, and has thread-local
+ * memory of its own, has the child's numbers. */
+static bool is_own(const struct pt_thread *t, const struct pt_self *self)
+{
+    int32_t pid = pt_load_relaxed(&t->pid);
+
+    if (pt_load_relaxed(&t->word) == 0)
+        return false;
+    return pid == (int32_t)self->pid ||
+           (pid > 0 && pid == pt_sys_pid() && pt_load_relaxed(&t->tid) == pt_sys_tid());
+}
+
+struct pt_thread *pt_thread_get(struct pt_self *self)
+{
+    struct pt_thread *old = pt_thread_self, *t;
+    int saved = errno;
+
+    if (old && is_own(old, self))
+        return old;
+    t = take_record(self);
+    if (!t) {
+        errno = saved;
+        return NULL;
+    }
+    note_numbers(t, self);
+    t->thread_id = (uint64_t)(uintptr_t)pthread_self();
+    t->stack_top = stack_top(t);
+    memset(t->name, 0, sizeof t->name);
+    prctl(PR_GET_NAME, (unsigned long)t->name, 0, 0, 0);
+    t->name[15] = '\0';
+    pt_store_release(&t->lanes[0], t->lane0);
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++)
+        pt_store_relaxed(&t->fast[bit], pt_thread_never());
+    pt_store_relaxed(&t->several, pt_thread_never());
+    pt_store_relaxed(&t->unwatched, (uint32_t)(exits > 0));
+    pt_store_release(&t->word, (uint64_t)PT_THREAD_IDLE);
+    /* A handler of this thread may have come here while we were busy; then its
+     * record is the thread's. */
+    if (!pt_cas_seqcst(&pt_thread_self, &old, t)) {
+        pt_store_release(&t->word, 0u);
+        pt_store_release(&t->taken, 0u);
+        t = old;
+    } else if (pt_load_acquire(&exit_key_state) == 2) {
+        pthread_setspecific(exit_key, t);
+    }
+    errno = saved;
+    return t;
+}
+
+void pt_thread_settle(struct pt_thread *t)
+{
+    for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next)
+        if (lane->last < t->several_last)
+            lane->last = t->several_last;
+}
+
+void pt_thread_forget_several(struct pt_thread *t)
+{
+    pt_thread_settle(t);
+    pt_store_relaxed(&t->several, pt_thread_never());
+    t->ready_until = 0;
+    pt_fence_compiler();
+    t->several_lanes = NULL;
+}
+
+bool pt_thread_enter(struct pt_thread *t)
+{
+    if (pt_load_relaxed(&t->word) != PT_THREAD_IDLE)
+        return false;
+    pt_store_seqcst(&t->word, pt_thread_word((uintptr_t)__builtin_frame_address(0), 1u));
+    pt_count_own(&t->count);
+    pt_fence_seqcst();
+    /* Forked after the record was found. */
+    if (!pt_self_peek()) {
+        pt_thread_leave(t);
+        return false;
+    }
+    return true;
+}
+
+void pt_thread_leave(struct pt_thread *t)
+{
+    pt_store_seqcst(&t->word, (uint64_t)PT_THREAD_IDLE);
+}
+
+struct pt_lane *pt_thread_lanes(struct pt_thread *t, unsigned level)
+{
+    if (!t->lanes[level]) {
+        struct pt_lane *lanes = wiped_pages(PT_STREAMS * sizeof *lanes);
+
+        /* A handler that came in between has set it already. */
+        if (lanes && t->lanes[level]) {
+            munmap(lanes, PT_STREAMS * sizeof *lanes);
+            lanes = NULL;
+        }
+        if (lanes)
+            pt_store_release(&t->lanes[level], lanes);
+    }
+    return t->lanes[level];
+}
+
+/* The records of this process; NULL also in a child that has not called yet. */
+static struct pt_thread *first_thread(void)
+{
+    struct pt_self *self = pt_self_peek();
+
+    return self ? pt_load_acquire(&self->threads) : NULL;
+}
+
+bool pt_threads_left(void)
+{
+    uint64_t until = pt_clock_ns(CLOCK_MONOTONIC) + QUIESCE_NS;
+    struct timespec pause = { 0, 20000 };
+
+    pt_barrier_all();
+    for (struct pt_thread *t = first_thread(); t; t = t->next) {
+        uint64_t count = pt_load_acquire(&t->count);
+
+        if (t == pt_thread_self || pt_thread_is_cut(t))
+            continue;
+        while ((pt_load_acquire(&t->word) & PT_THREAD_LEVEL) &&
+               pt_load_acquire(&t->count) == count) {
+            if (!pt_sys_thread_exists(pt_load_relaxed(&t->pid), pt_load_relaxed(&t->tid)))
+                break;
+            if (pt_clock_ns(CLOCK_MONOTONIC) > until)
+                return false;
+            clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+        }
+    }
+    while (pt_load_seqcst(&pt_thread_strangers) != 0) {
+        if (pt_clock_ns(CLOCK_MONOTONIC) > until)
+            return false;
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    }
+    return true;
+}
+
+/* 0: any epoch. */
+static void forget_epoch(pt_u64 *word, uint64_t epoch, uint64_t none)
+{
+    uint64_t was = epoch ? epoch : pt_load_seqcst(word);
+
+    while (!pt_cas_seqcst(word, &was, none) && !epoch)
+        ;
+}
+
+/* The list of the calling thread is not known from here on, either: its event may use it yet.
+ * No handler of it traces at level 0 meanwhile. */
+static void forget_lanes(struct pt_thread *t, unsigned bit, uint64_t epoch)
+{
+    uint64_t several;
+
+    forget_epoch(&t->fast[bit], epoch, pt_thread_never());
+    for (unsigned level = 0; level < PT_LEVELS; level++) {
+        struct pt_lane *lanes = pt_load_acquire(&t->lanes[level]);
+
+        if (lanes)
+            forget_epoch(&lanes[bit].epoch, epoch, 0);
+    }
+    pt_fence_seqcst();
+    several = pt_load_seqcst(&t->several);
+    if (!(several >> bit & 1))
+        return;
+    if (t == pt_thread_self)
+        pt_thread_forget_several(t);
+    else
+        pt_cas_seqcst(&t->several, &several, pt_thread_never());
+}
+
+void pt_threads_forget(unsigned bit, uint64_t epoch)
+{
+    for (struct pt_thread *t = first_thread(); t; t = t->next)
+        forget_lanes(t, bit, epoch);
+}
+
+bool pt_threads_are_out(void)
+{
+    const struct pt_thread *self = pt_thread_self;
+
+    if (!self || (pt_load_relaxed(&self->word) & PT_THREAD_LEVEL) > 1)
+        return false;
+    pt_barrier_all();
+    for (struct pt_thread *t = first_thread(); t; t = t->next)
+        if (t != self && !pt_thread_is_cut(t) && (pt_load_acquire(&t->word) & PT_THREAD_LEVEL))
+            return false;
+    return pt_load_seqcst(&pt_thread_strangers) == 0;
+}
+
+void pt_thread_forget_parent(void)
+{
+    struct pt_thread *t = first_thread(), *next;   /* where nothing is wiped: the parent's */
+    struct pt_self *self = pt_self_peek();
+
+    /* Made in the child, for a signal handler or a fork handler that came before this one. */
+    if (self && (int32_t)self->pid == pt_sys_pid())
+        return;
+    pt_self_look_again();
+    if (!pt_self_forget_parent())
+        return;
+    for (; t; t = next) {
+        next = t->next;
+        if (!pt_thread_is_cut(t))
+            memset(t, 0, sizeof *t);
+    }
+}
+
+/* Is the lane good to give back its slot and chunk?  The slot says that a writer is inside, as in
+ * an event: another process that shuts the stream down waits for that before it gives the memory
+ * back.  pt_slot_detach() leaves. */
+static bool enter_lane(const struct pt_thread *t, const struct pt_lane *l, const pt_u64 *epoch)
+{
+    if (!pt_lane_is_good(l, pt_load_seqcst(epoch)))
+        return false;
+    pt_store_relaxed(&l->slot->inside, pt_load_relaxed(&t->count));
+    pt_fence_seqcst();
+    if (pt_lane_is_good(l, pt_load_seqcst(epoch)))
+        return true;
+    pt_store_release(&l->slot->inside, 0u);
+    return false;
+}
+
+/* name: what the thread is called as it ends; NULL: it is not the calling one. */
+static void detach_level(struct pt_thread *t, unsigned level, const struct pt_page *page,
+                         const char *name)
+{
+    struct pt_lane *lanes = t->lanes[level];
+
+    for (unsigned bit = 0; lanes && bit < PT_STREAMS; bit++) {
+        struct pt_lane *l = &lanes[bit];
+        bool good = enter_lane(t, l, &page->epoch[bit]);
+
+        /* First: a handler's event nested too deep counts with the lane while it is good. */
+        pt_thread_drop_lane(t, level, bit);
+        pt_fence_compiler();
+        if (good && name)
+            pt_slot_name(l->seg, l->slot_index, name);
+        if (good)
+            pt_slot_detach(l->seg, l->slot_index, l->last);
+        l->limit = 0;
+    }
+}
+
+void pt_thread_exit(struct pt_thread *t)
+{
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    struct pt_self *self = pt_self_peek();
+    char name[16] = "";
+    bool named = t == pt_thread_self && prctl(PR_GET_NAME, (unsigned long)name, 0, 0, 0) == 0;
+
+    if (!self || pt_load_relaxed(&t->word) == 0)
+        return;
+    /* Inside, so that no segment is unmapped under us; a level left over from a
+     * handler that never returned ends here too.  While the lanes of a level are given
+     * back, the events of handlers belong to the next one. */
+    pt_count_own(&t->count);
+    for (unsigned level = 0; level < PT_LEVELS; level++) {
+        t->outer[level] = pt_thread_word(frame, level);
+        pt_store_seqcst(&t->word, pt_thread_word(frame, level + 1));
+        pt_fence_seqcst();
+        if (level == 0)
+            pt_thread_forget_several(t);
+        detach_level(t, level, self->page, named ? name : NULL);
+    }
+    if (pt_thread_self == t)
+        pt_thread_self = NULL;
+    pt_store_release(&t->word, 0u);
+    pt_store_release(&t->taken, 0u);
+}

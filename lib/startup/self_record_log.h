@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The log of a program that records itself: its name, and which existing file
+ * may be overwritten.  No user can be asked, so:
+ *
+ *   a log that its writer completed gives way
+ *   a log in the works is left alone; the process is not recorded (-EBUSY)
+ *   a log whose writer died, or executed this very program, without completing
+ *                      it: is kept, recovered or not; NAME.2 (.3, ...) is tried
+ *   another file       is left alone (-EEXIST)
+ */
+#ifndef PT_STARTUP_SELF_RECORD_LOG_H
+#define PT_STARTUP_SELF_RECORD_LOG_H
+
+#include <stdbool.h>
+
+enum { PT_RECORD_PATH = 4096 };
+
+/* In the pattern %p is the pid of this process and %% a percent sign; the folder that it
+ * is relative to is taken as it is, and ends in a slash or is empty. */
+struct pt_record_name {
+    char *folder;
+    char *pattern;
+};
+
+/* Opens the log of this process and locks it.  A descriptor, and its name in path, or
+ * a negative errno. */
+int pt_record_log_open(const struct pt_record_name *name, char path[PT_RECORD_PATH]);
+/* It was not used: removes it if it is empty. */
+void pt_record_log_drop(int fd, const char *path);
+/* Could it be opened?  Nothing is made. */
+int pt_record_log_look(const struct pt_record_name *name);
+
+/* Of the directory of streams: the note of a log in whose folder no file can be made, with
+ * the log's name before it. */
+#define PT_RECORD_NOTE "record.error"
+
+/* Leaves a line in LOG.error; nothing if that file is there. */
+void pt_record_log_leave(const char *log, const char *line);
+/* Leaves, in NAME.error, why a process is not recorded (error, or the text bad if
+ * there is one), or, for error 0, removes that file.  Once a process. */
+void pt_record_log_note(const struct pt_record_name *name, int error, const char *bad);
+
+#endif

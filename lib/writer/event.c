@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* The slow half of an event; the protocol is in event.h. */
+#include "process/fork.h"
+#include "process/thread_name.h"
+#include "shm/attention.h"
+#include "shm/missed.h"
+#include "shm/slot.h"
+#include "writer/chain.h"
+#include "writer/event.h"
+#include "writer/filter_eval.h"
+#include "writer/frame.h"
+#include "writer/writer.h"
+
+static void recover_level(const struct pt_thread *t, unsigned level, const struct pt_page *page)
+{
+    struct pt_lane *lanes = t->lanes[level];
+
+    for (unsigned bit = 0; lanes && bit < PT_STREAMS; bit++)
+        if (pt_lane_is_good(&lanes[bit], pt_load_seqcst(&page->epoch[bit])) &&
+            pt_load_relaxed(&lanes[bit].slot->inside) != 0)
+            pt_lane_recover(&lanes[bit]);
+}
+
+/*
+ * Enters level.  Events that siglongjmp left half-way at the levels from there to was are
+ * recovered first: their lanes continue after the last commit.  Until that is done the
+ * word says was, so that a handler's event uses none of these lanes.
+ */
+static uint64_t enter_level(struct pt_thread *t, const struct pt_page *page, uintptr_t frame,
+                            unsigned level, unsigned was)
+{
+    pt_u64 *count = level ? &t->nested : &t->count;
+
+    pt_store_relaxed(&t->word, pt_thread_word(frame, level < was ? was : level + 1));
+    pt_fence_compiler();
+    pt_count_own(count);
+    pt_fence_seqcst();
+    if (level < was) {
+        for (unsigned l = level; l < was; l++)
+            recover_level(t, l, page);
+        pt_fence_compiler();
+        pt_store_release(&t->word, pt_thread_word(frame, level + 1));
+        pt_fence_seqcst();
+    }
+    return pt_load_relaxed(count);
+}
+
+/* A loss of a thread that has no slot in the stream; NULL: the stream is being shut down. */
+static void count_no_slot(struct pt_seg *seg, unsigned cause)
+{
+    if (!seg)
+        return;
+    pt_add_relaxed(&seg->h->lost_no_slot[cause], 1u);
+    pt_missed_note(seg);
+}
+
+/* The segment.  NULL also in a half event of a forked child: where the fork came while the segment
+ * was mapped, the mapping is the shared one.  After the look it is known, and parted. */
+static struct pt_seg *map_here(struct pt_self *self, unsigned bit, uint64_t epoch)
+{
+    struct pt_seg *seg = pt_self_segment(self, bit, epoch);
+
+    return pt_self_peek() == self ? seg : NULL;
+}
+
+/*
+ * Nested too deep: lost in each stream whose gate is open.  One with an expression or a
+ * function is not asked, for want of a lane to ask with: the event counts as lost there.
+ * Where the thread does not write at level 0, the stream counts.
+ */
+static void count_nested(struct pt_self *self, struct pt_thread *t, uint64_t open, size_t len)
+{
+    uint64_t bit;
+
+    pt_for_each_bit(bit, open & ~pt_load_seqcst(&self->page->shadows)) {
+        uint64_t epoch = pt_load_seqcst(&self->page->epoch[bit]);
+        struct pt_lane *lane = &t->lane0[bit];
+
+        if (pt_lane_is_good(lane, epoch))
+            pt_lane_lost(lane, PT_LOST_NESTED, len);
+        else
+            count_no_slot(map_here(self, (unsigned)bit, epoch), PT_LOST_NESTED);
+    }
+}
+
+/* A process that the stream has no room for: the event is lost, if the stream runs. */
+static void count_refused(struct pt_self *self, struct pt_seg *seg, unsigned bit, uint64_t epoch)
+{
+    if (!seg || pt_load_seqcst(&seg->h->closed)) {
+        pt_page_revoke_bit(self->page, bit, epoch);
+    } else if (pt_state_runs(pt_load_seqcst(&seg->h->state))) {
+        pt_add_relaxed(&seg->h->lost_no_slot[PT_LOST_NO_MEMORY], 1u);
+        pt_missed_note(seg);
+    }
+}
+
+/* The lane has a slot of that stream from now on; or no slot. */
+static bool attach(struct pt_thread *t, unsigned level, unsigned bit, struct pt_seg *seg,
+                   uint64_t epoch, const struct pt_author *author)
+{
+    struct pt_lane *lane = &t->lanes[level][bit];
+
+    lane->word = &t->word;
+    if (pt_lane_attach(lane, seg, epoch, author) < 0)
+        return false;
+    pt_thread_name_again(t, seg, lane->slot_index);
+    pt_fence_compiler();
+    if (level == 0 && lane->plain_clock == PT_CLOCK_TSC)
+        pt_store_relaxed(&t->fast[bit], epoch);
+    return true;
+}
+
+struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigned level,
+                              unsigned bit, bool for_event)
+{
+    uint64_t epoch = pt_load_seqcst(&self->page->epoch[bit]);
+    struct pt_lane *lanes = pt_thread_lanes(t, level), *lane = lanes ? &lanes[bit] : NULL;
+    struct pt_author author = { .level = level, .pid = t->pid, .tid = t->tid,
+                                .thread_id = t->thread_id };
+    struct pt_seg *seg;
+
+    if (lane && pt_lane_is_good(lane, epoch)) {
+        /* A handler's event that a further handler left by siglongjmp, into the first one,
+         * which returned: the word does not show it any more. */
+        if (pt_unlikely(pt_load_relaxed(&lane->slot->inside) != 0))
+            pt_lane_recover(lane);
+        return lane;
+    }
+    if (lane)
+        pt_thread_drop_lane(t, level, bit);
+    seg = pt_self_segment(self, bit, epoch);
+    /* In a child that was forked inside the event: under its parent's name.  Forked after this
+     * look, the child has a private copy of the segment, which is known by now (process/fork.h). */
+    if (pt_self_peek() != self || pt_fork_has_cut(t))
+        return NULL;
+    if (pt_unlikely(pt_load_relaxed(&self->page->stream[bit].refused))) {
+        if (for_event)
+            count_refused(self, seg, bit, epoch);
+        return NULL;
+    }
+    if (!seg) {
+        if (for_event)
+            pt_self_miss(self, bit, epoch);
+        return NULL;
+    }
+    __builtin_memcpy(author.name, t->name, sizeof author.name);
+    if (level == 0)
+        pt_thread_forget_several(t);
+    if (lane && attach(t, level, bit, seg, epoch, &author))
+        return lane;
+    if (lane && seg->chunk_reach)
+        pt_lane_refuse(lane, seg->h);
+    if (for_event)
+        count_no_slot(seg, PT_LOST_NO_MEMORY);
+    return NULL;
+}
+
+void pt_event_attend(struct pt_lane *lane)
+{
+    uint32_t a = pt_load_relaxed(&lane->h->attention);
+
+    if (a & (PT_WAIT_READER | PT_WAIT_FLUSHER))
+        pt_stream_wake(lane->h, PT_WAIT_READER | PT_WAIT_FLUSHER);
+    if (a & PT_WAIT_STOPPED) {
+        uint64_t state = pt_load_seqcst(&lane->h->state);
+
+        if (!pt_state_is_full(state))
+            return;
+        /* Written between the stop and now: the reader will count it as lost, unless the
+         * stream has had a successor in a chain. */
+        if (lane->last > pt_state_ts(lane->h, state) && !pt_load_relaxed(&lane->h->keeps_late))
+            pt_note_overrun(lane->h);
+        pt_lane_close_chunk(lane);
+    }
+}
+
+void pt_event_leave_lane(struct pt_lane *lane)
+{
+    pt_store_release(&lane->slot->inside, 0u);
+    if (lane->plain_clock == PT_CLOCK_NOT_PLAIN)
+        pt_fence_seqcst();
+    pt_fence_compiler();
+    if (pt_load_relaxed(&lane->h->attention))
+        pt_event_attend(lane);
+}
+
+/*
+ * Reads the thread's run time before and after the event's time: the run time at the event
+ * lies between the two, whatever interrupted the thread.  If a new chunk is needed, the event
+ * gets a later time, so it records a lower bound only, and another event follows.
+ */
+static void write_cpu_time(struct pt_lane *lane, uint64_t run, uint64_t addr)
+{
+    struct pt_cpu_time t = { run, PT_CPU_TIME_OPEN };
+    bool room = false;
+
+    for (int i = 0; !room && i < 2; i++) {
+        uint64_t ts, now;
+
+        room = pt_lane_has_room(lane, sizeof t);
+        if (!room)
+            pt_lane_close_chunk(lane);
+        ts = pt_clock_now(lane->seg->g.clock);
+        now = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        if (room)
+            t.more_ns = now > run ? now - run : 0;
+        if (!pt_lane_write(lane, PT_ID_CPU_TIME, &t, sizeof t, addr, ts))
+            return;
+    }
+}
+
+/* Without those streams that are to be asked and do not want it. */
+static uint64_t ask(struct pt_self *self, struct pt_thread *t, unsigned level, uint64_t open,
+                    uint64_t shadows, uint32_t id, const void *data, size_t len, uint64_t addr)
+{
+    struct pt_lane *lanes = pt_thread_lanes(t, level);
+    uint64_t wanted = open & ~shadows, bit;
+    char name[TRACE_EVENT_NAME_MAX + 1];
+    struct posixtrace_event event;
+
+    pt_sieve_event(self, t, &event, name, id, data, len, addr);
+    pt_for_each_bit(bit, open & ~shadows)
+        if (lanes && (open & pt_page_shadow(self->page, (unsigned)bit)) &&
+            !pt_sieve_wants(self, &lanes[bit], (unsigned)bit, &event))
+            wanted &= ~(1ull << bit);
+    return wanted;
+}
+
+/* Inside, at this level: the streams that want the event, whatever they need. */
+static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level, uint64_t inside,
+                      uint32_t id, const void *data, size_t len, uint64_t addr)
+{
+    uint64_t open = pt_load_seqcst(&self->page->gates[id]), ready = 0, ts = 0, bit;
+    uint64_t run = id == PT_ID_CPU_TIME ? pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
+    uint64_t shadows = pt_load_seqcst(&self->page->shadows), onward = 0;
+    int kind = PT_CLOCK_NOT_PLAIN;
+
+    if (open & shadows)
+        open = ask(self, t, level, open, shadows, id, data, len, addr);
+    if (!open)
+        return;
+    pt_for_each_bit(bit, open) {
+        struct pt_lane *lane = pt_event_lane(self, t, level, (unsigned)bit, true);
+
+        if (!lane)
+            continue;
+        ready |= 1ull << bit;
+        pt_store_relaxed(&lane->slot->inside, inside);
+    }
+    pt_fence_seqcst();
+    pt_for_each_bit(bit, ready) {
+        struct pt_lane *lane = &t->lanes[level][bit];
+
+        if (id == PT_ID_CPU_TIME) {
+            write_cpu_time(lane, run, addr);
+            onward |= (uint64_t)lane->onward << bit;
+            continue;
+        }
+        if (lane->seg->g.clock != kind)
+            ts = pt_clock_now(kind = lane->seg->g.clock);
+        pt_lane_write(lane, id, data, len, addr, ts);
+        onward |= (uint64_t)lane->onward << bit;
+    }
+    pt_fence_compiler();
+    pt_for_each_bit(bit, ready)
+        pt_event_leave_lane(&t->lanes[level][bit]);
+    pt_for_each_bit(bit, onward)
+        pt_chain_follow(self, t, level, &t->lanes[level][bit], id, data, len, addr);
+}
+
+/* A thread for which there is no memory at all: what it loses is the streams'. */
+static void count_stranger(struct pt_self *self, uint32_t id)
+{
+    uint64_t open, bit;
+
+    pt_add_seqcst(&pt_thread_strangers, 1u);
+    open = pt_load_seqcst(&self->page->gates[id]) & ~pt_load_seqcst(&self->page->shadows);
+    pt_for_each_bit(bit, open)
+        count_no_slot(map_here(self, (unsigned)bit, pt_load_seqcst(&self->page->epoch[bit])),
+                      PT_LOST_NO_MEMORY);
+    pt_add_seqcst(&pt_thread_strangers, (uint32_t)-1);
+}
+
+/* A forked child that cannot be entered in the streams it inherits, for want of memory or a
+ * descriptor: its parent's gates say which of them would have the event. */
+static void count_unmade(uint32_t id)
+{
+    const struct pt_self *parent = pt_self_parent();
+    uint64_t open, bit;
+
+    if (!parent)
+        return;
+    open = pt_load_seqcst(&parent->page->gates[id]) & ~pt_load_seqcst(&parent->page->shadows);
+    pt_for_each_bit(bit, open) {
+        struct pt_seg *seg = pt_self_inherited(parent, (unsigned)bit);
+
+        if (seg && pt_state_runs(pt_load_seqcst(&seg->h->state)))
+            count_no_slot(seg, PT_LOST_NO_MEMORY);
+    }
+}
+
+void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
+{
+    struct pt_self *self = pt_self_get();
+    struct pt_thread *t;
+    unsigned level, was;
+    uint64_t outer, inside;
+
+    if (!self)
+        count_unmade(id);
+    if (!self || pt_load_relaxed(&self->page->gates[id]) == 0)
+        return;
+    if (!data)
+        len = 0;
+    t = pt_thread_get(self);
+    if (!t) {
+        count_stranger(self, id);
+        return;
+    }
+    outer = pt_load_relaxed(&t->word);
+    was = (unsigned)(outer & PT_THREAD_LEVEL);
+    if (was)
+        outer = pt_frame_living_word(t, outer, frame & ~(uintptr_t)15);
+    level = (unsigned)(outer & PT_THREAD_LEVEL);
+    if (level >= PT_LEVELS) {
+        count_nested(self, t, pt_load_relaxed(&self->page->gates[id]), len);
+        return;
+    }
+    if (level)
+        t->outer[level] = outer;
+    inside = enter_level(t, self->page, frame, level, was);
+    /* Forked between the first look and here: all that was found is the parent's. */
+    if (pt_unlikely(pt_self_peek() != self)) {
+        pt_store_release(&t->word, outer);
+        pt_event_slow(id, data, len, addr, frame);
+        return;
+    }
+    if (!level)
+        pt_thread_settle(t);
+    record_in(self, t, level, inside, id, data, len, addr);
+    pt_fence_compiler();
+    pt_store_release(&t->word, outer);
+}
+
+void pt_event_cpu_time(uint64_t addr, uintptr_t frame)
+{
+    pt_event_slow(PT_ID_CPU_TIME, NULL, 0, addr, frame);
+}
+
+void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr, struct pt_lane *lane)
+{
+    uint64_t commit;
+
+    if (pt_unlikely(!data))
+        len = 0;
+    if (pt_unlikely(!pt_event_has_room(lane, len, &commit)) ||
+        pt_unlikely(!pt_event_put(lane, commit, id, data, len, addr, pt_clock_now(PT_CLOCK_TSC),
+                                  &lane->last)))
+        pt_event_no_room(id, data, len, addr, lane);
+    else
+        pt_event_finish(lane);
+}
+
+void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
+                      struct pt_lane *lane)
+{
+    struct pt_thread *t = pt_lane_thread(lane);
+
+    pt_thread_settle(t);
+    pt_lane_write(lane, id, data, len, addr, pt_clock_now(lane->seg->g.clock));
+    pt_fence_compiler();
+    pt_event_leave_lane(lane);
+    if (pt_unlikely(lane->onward))
+        pt_chain_follow(pt_self_peek(), t, 0, lane, id, data, len, addr);
+    pt_event_leave(&t->word);
+}
+
+void pt_event_attention(struct pt_lane *lane)
+{
+    struct pt_thread *t = pt_lane_thread(lane);
+
+    pt_thread_settle(t);
+    pt_event_attend(lane);
+    pt_event_leave(&t->word);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Records an event in several streams; for each of them the protocol is that of event.h.
+ *
+ * An event takes the fastest of three paths that its conditions allow:
+ *
+ *   ready      pt_event_several: events of 8 bytes on the TSC clock, in the same streams as
+ *              the event before, and the copies below are valid
+ *   rest       put_rest: any size and any plain clock
+ *   slow       pt_event_slow: lanes that are not attached, different clocks, streams with a
+ *              filter to evaluate
+ *
+ * All paths read the clock and note the time (pt_thread_settle) once for all streams.  The
+ * ready path also checks room and time once: all chunks have room for the events up to the
+ * count ready_until, and all bases are near enough for times from ready_base to ready_base +
+ * ready_span.  The members of each lane that it loads are copied into ready[], side by side.
+ *
+ * Another process can write the commit word.  The ready path does not use it: its records
+ * have one size and consecutive counts, so the count determines the place of a record.  The
+ * other paths compare the commit word with the lane's private limit.
+ *
+ * Invariant: the copies are valid as long as no other event has used a lane of level 0.
+ * Every event of that level increments the count, so it suffices that several_count, the
+ * count of the last event in several streams, is the one before ours.  A signal handler that
+ * runs before this event is inside may record any number of events of level 0.  The count is
+ * incremented after the thread's word is stored, so all of those have counted before
+ * (test/model/ready.pml; in the other order, our number would be that of the last of them).
+ * An event that is left by siglongjmp, or that had to attend to readers or full chunks, does
+ * not store several_count or clears ready_until: the next event takes the rest path.
+ */
+#include "writer/chain.h"
+#include "writer/event.h"
+#include "writer/writer.h"
+
+/* Bytes of one event in every stream, and the distance of the prefetch.  The prefetch is
+ * useless for the last ten events or so of a chunk. */
+enum { NEED = PT_RECORD_HEAD + 8, AHEAD = 256 };
+
+/* Makes the list of the lanes of a gate word; false if they do not all have the same plain
+ * clock.  t->several is stored only when the list is complete. */
+static PT_COLD bool learn_several(struct pt_thread *t, const struct pt_page *page, uint64_t open)
+{
+    int clock = open ? t->lane0[__builtin_ctzll(open)].plain_clock : PT_CLOCK_NOT_PLAIN;
+    struct pt_lane **end = &t->several_lanes;
+    uint64_t bit;
+
+    /* Streams with a filter take the slow path; the cached lane list stays valid. */
+    if (open & pt_load_relaxed(&page->shadows))
+        return false;
+    pt_thread_forget_several(t);
+    /* Before the list: if siglongjmp leaves this function half-way, the time of another clock
+     * must not stand for these lanes. */
+    pt_fence_compiler();
+    t->several_last = 0;
+    pt_fence_compiler();
+    if (clock == PT_CLOCK_NOT_PLAIN)
+        return false;
+    t->several_changes = pt_load_acquire(&page->changes);
+    pt_for_each_bit(bit, open) {
+        struct pt_lane *lane = &t->lane0[bit];
+
+        if (!pt_lane_is_good(lane, pt_load_relaxed(&page->epoch[bit])) ||
+            lane->plain_clock != clock) {
+            t->several_lanes = NULL;
+            return false;
+        }
+        lane->next = NULL;
+        pt_fence_compiler();
+        *end = lane;
+        end = &lane->next;
+    }
+    t->several_clock = clock;
+    pt_fence_compiler();
+    pt_store_relaxed(&t->several, open);
+    pt_fence_seqcst();
+    for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next)
+        if (pt_load_relaxed(&lane->epoch) == 0) {   /* see thread.h */
+            pt_thread_forget_several(t);
+            return false;
+        }
+    return true;
+}
+
+/* Fills ready[] for the next events of 8 bytes.  If the bases are too far apart, for none. */
+static void make_ready(struct pt_thread *t, uint64_t count)
+{
+    uint64_t room = UINT64_MAX, oldest = UINT64_MAX, newest = 0;
+    struct pt_ready *r = t->ready;
+
+    for (const struct pt_lane *lane = t->several_lanes; lane; lane = lane->next, r++) {
+        uint64_t pos = pt_lane_position(lane), left = lane->limit > pos ? lane->limit - pos : 0;
+
+        *r = (struct pt_ready){ lane->chunk, lane->base, lane->slot, lane->h,
+                                (uintptr_t)lane->chunk + pos - (uintptr_t)(count + 1) * NEED };
+        room = left < room ? left : room;
+        oldest = lane->base < oldest ? lane->base : oldest;
+        newest = lane->base > newest ? lane->base : newest;
+    }
+    *r = (struct pt_ready){ .chunk = NULL };
+    t->ready_base = newest;
+    t->ready_span = PT_DELTA_MAX - (newest - oldest);
+    t->ready_until = r == t->ready || newest - oldest > PT_DELTA_MAX ? 0 : count + room / NEED;
+}
+
+static void attend_lanes(struct pt_thread *t)
+{
+    for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next)
+        pt_event_attend(lane);
+}
+
+/*
+ * Any size of data, any plain clock.  count: the event's.  Loads attention after each lane's
+ * commit, and attends to readers only after all lanes are written.  The lanes may be inside
+ * already.
+ */
+static PT_APART void put_rest(struct pt_thread *t, uint64_t count, uint32_t id, const void *data,
+                              size_t len, uint64_t addr)
+{
+    uint64_t ts, commit, onward = 0, bit;
+    bool attention = false;
+
+    for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next)
+        pt_store_relaxed(&lane->slot->inside, count);
+    pt_fence_compiler();
+    len = data ? len : 0;
+    ts = pt_clock_now(t->several_clock);
+    pt_thread_settle(t);
+    for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next) {
+        /* Nanoseconds may repeat; the times of one writer rise. */
+        if (t->several_clock != PT_CLOCK_TSC && ts <= lane->last)
+            ts = lane->last + 1;
+        if (pt_unlikely(!pt_event_has_room(lane, len, &commit) ||
+                        !pt_event_put(lane, commit, id, data, len, addr, ts, &lane->last)) &&
+            !pt_lane_write(lane, id, data, len, addr, ts) && lane->onward)
+            onward |= 1ull << (lane - t->lane0);
+        pt_store_release(&lane->slot->inside, 0u);
+        pt_fence_compiler();
+        attention |= pt_load_relaxed(&lane->h->attention) != 0;
+    }
+    if (attention)
+        attend_lanes(t);
+    pt_for_each_bit(bit, onward)
+        pt_chain_follow(pt_self_peek(), t, 0, &t->lane0[bit], id, data, len, addr);
+    t->ready_until = 0;
+    /* Worth it if events in these streams follow one another. */
+    if (count == t->several_count + 1 && t->several_clock == PT_CLOCK_TSC)
+        make_ready(t, count);
+    t->several_count = count;
+    pt_event_leave(&t->word);
+}
+
+/* All lanes are written, and readers or full chunks of some need attention. */
+static PT_COLD void attend_all(struct pt_thread *t)
+{
+    pt_thread_settle(t);   /* the time up to which a closed chunk was written */
+    attend_lanes(t);
+    t->ready_until = 0;
+    pt_event_leave(&t->word);
+}
+
+/* The list of lanes is missing or out of date. */
+static PT_COLD void put_anew(struct pt_thread *t, uint64_t count, uint32_t id, const void *data,
+                             size_t len, uint64_t addr)
+{
+    const struct pt_page *page = pt_event_page(pt_load_pointer(&pt_gates));
+    uintptr_t frame;
+
+    if (learn_several(t, page, pt_load_relaxed(&page->gates[id]))) {
+        put_rest(t, count, id, data, len, addr);
+        return;
+    }
+    frame = (uintptr_t)pt_load_relaxed(&t->word);
+    pt_event_leave(&t->word);
+    pt_event_slow(id, data, len, addr, frame);
+}
+
+/* All calls are tail calls, so that this path needs no callee-saved registers. */
+void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
+{
+    const uint64_t *gates = pt_load_pointer(&pt_gates);
+    const struct pt_page *page = pt_event_page(gates);
+    struct pt_thread *t = pt_thread_self;
+    uint64_t count = pt_event_enter(t, frame), ts, value;
+    const struct pt_ready *r;
+    uint32_t attention = 0;
+
+    if (pt_unlikely(pt_load_relaxed(&gates[id]) != pt_load_plain(&t->several)) ||
+        pt_unlikely(pt_load_relaxed(&page->changes) != t->several_changes)) {
+        put_anew(t, count, id, data, len, addr);
+        return;
+    }
+    if (pt_unlikely(len != 8) || pt_unlikely(!data) || pt_unlikely(count > t->ready_until) ||
+        pt_unlikely(count != t->several_count + 1)) {
+        put_rest(t, count, id, data, len, addr);
+        return;
+    }
+    for (r = t->ready; r->slot; r++)
+        pt_store_relaxed(&r->slot->inside, count);
+    pt_fence_compiler();
+    __builtin_memcpy(&value, data, sizeof value);
+    ts = pt_clock_now(PT_CLOCK_TSC);
+    if (pt_unlikely(ts - t->ready_base > t->ready_span)) {
+        put_rest(t, count, id, data, len, addr);
+        return;
+    }
+    t->several_last = ts;
+    for (r = t->ready; r->chunk; r++) {
+        uint8_t *at = (uint8_t *)(r->origin + (uintptr_t)count * NEED);
+
+        pt_assert(at >= r->chunk && at + NEED <= r->chunk + r->h->chunk_size);
+        __builtin_prefetch(at + AHEAD, 1);
+        pt_record_put_head(at, PT_RECORD_EVENT, id, 8, (uint32_t)(ts - r->base), addr);
+        __builtin_memcpy(at + PT_RECORD_HEAD, &value, 8);
+        pt_fence_compiler();
+        pt_publish_own((uint64_t *)(void *)r->chunk, NEED + (1ull << 32));
+        pt_fence_compiler();
+        pt_store_release(&r->slot->inside, 0u);
+        pt_fence_compiler();
+        attention |= pt_load_relaxed(&r->h->attention);
+    }
+    if (pt_unlikely(attention)) {
+        attend_all(t);
+        return;
+    }
+    t->several_count = pt_load_relaxed(&t->count);   /* ours; not kept in a register */
+    pt_event_leave(&t->word);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See filter_eval.h. */
+#include <sys/mman.h>
+#include "base/sys.h"
+#include "model/layout.h"
+#include "process/filter_callback.h"
+#include "process/filter_pages.h"
+#include "writer/filter_eval.h"
+
+static struct posixtrace_expression *expression_of(const struct pt_sieve *s)
+{
+    return (struct posixtrace_expression *)(uintptr_t)(s + 1);
+}
+
+struct pt_layouts {
+    /* A layout; 0: not looked for yet; an odd number 2 n + 1: the type had no description when
+     * the map had n bytes of descriptions. */
+    uintptr_t of[PT_ID_MAX];
+};
+#define NONE_FOR_EVER UINTPTR_MAX
+
+/* ---- layouts, of the process ---- */
+
+static struct pt_layouts *layouts_of(struct pt_self *self)
+{
+    struct pt_layouts *all = pt_load_acquire(&self->layouts), *fresh;
+
+    if (all)
+        return all;
+    fresh = pt_sys_pages(sizeof *fresh);
+    if (!fresh || pt_cas_seqcst(&self->layouts, &all, fresh))
+        return fresh;
+    munmap(fresh, sizeof *fresh);
+    return all;
+}
+
+/* *bytes: of the pages that it takes. */
+static uintptr_t build_layout(const char *text, size_t *bytes)
+{
+    void *room;
+
+    *bytes = pt_layout_room(text);
+    room = pt_sys_pages(*bytes);
+    if (!room)
+        return 0;
+    if (pt_layout_build(text, room) == 0)
+        return (uintptr_t)room;
+    munmap(room, *bytes);
+    return NONE_FOR_EVER;
+}
+
+/* Compiles a copy of the description, which other processes can change.  The copy is too large
+ * for the stack of a signal handler, so it has pages of its own. */
+static uintptr_t make_layout(const struct pt_self *self, uint32_t id, uintptr_t none,
+                             size_t *bytes)
+{
+    const char *text = pt_event_system_description(id);
+    char *copy = text ? NULL : pt_sys_pages(PT_DESCRIPTION_MAX + 1);
+    uintptr_t made;
+
+    if (!text && !copy)
+        return 0;
+    if (!text)
+        text = pt_names_read_description(self->names, id, copy);
+    made = text ? build_layout(text, bytes) : none;
+    if (copy)
+        munmap(copy, PT_DESCRIPTION_MAX + 1);
+    return made;
+}
+
+static const struct posixtrace_layout *layout_of(struct pt_self *self, uint32_t id)
+{
+    struct pt_layouts *all = layouts_of(self);
+    uintptr_t none = (uintptr_t)pt_load_acquire(&self->names->described) << 1 | 1, is, made;
+    size_t bytes = 0;
+
+    if (!all)
+        return NULL;
+    is = pt_load_acquire(&all->of[id]);
+    if (is == 0 || ((is & 1) && is != none && is != NONE_FOR_EVER)) {
+        made = make_layout(self, id, none, &bytes);
+        if (pt_cas_seqcst(&all->of[id], &is, made))
+            is = made;
+        else if (made && !(made & 1))
+            munmap((void *)made, bytes);
+    }
+    return is & 1 ? NULL : (const struct posixtrace_layout *)is;
+}
+
+/* ---- the expression, of the lane ---- */
+
+static struct pt_sieve *make_sieve(void)
+{
+    size_t bytes = pt_sieve_bytes();
+    struct pt_sieve *s = pt_sys_pages(bytes);
+
+    /* The lanes of a forked child begin without one. */
+    if (s)
+        madvise(s, bytes, MADV_DONTFORK);
+    return s;
+}
+
+/* The compiled expression in force; NULL: no memory for it. */
+static const struct pt_sieve *sieve_of(struct pt_self *self, struct pt_lane *lane, unsigned bit,
+                                       uint64_t epoch)
+{
+    struct pt_seg *seg = pt_self_segment(self, bit, epoch);
+    struct pt_sieve *s = lane->sieve;
+
+    if (!seg || (!s && !(s = lane->sieve = make_sieve())))
+        return NULL;
+    if (s->epoch == epoch && s->version == pt_load_acquire(&seg->h->filter_now))
+        return s;
+    s->epoch = 0;
+    s->version = pt_seg_expression(seg->h, s->text);
+    s->open = s->text[0] == '\0' ||
+              pt_expression_build(s->text, expression_of(s), NULL, NULL) < 0;
+    pt_fence_compiler();
+    s->epoch = epoch;
+    return s;
+}
+
+bool pt_sieve_wants(struct pt_self *self, struct pt_lane *lane, unsigned bit,
+                    const struct posixtrace_event *event)
+{
+    uint64_t epoch = pt_load_seqcst(&self->page->epoch[bit]);
+    const struct pt_sieve *s = sieve_of(self, lane, bit, epoch);
+    struct pt_subject_event subject = { .name = event->name, .event = event };
+
+    if (s && !s->open) {
+        if (expression_of(s)->fields)
+            subject.layout = layout_of(self, event->id);
+        if (pt_expression_value(expression_of(s), &subject) != 1)
+            return false;
+    }
+    return pt_handler_wants(self, bit, epoch, event);
+}
+
+void pt_sieve_event(const struct pt_self *self, const struct pt_thread *t,
+                    struct posixtrace_event *event, char name_room[TRACE_EVENT_NAME_MAX + 1],
+                    uint32_t id, const void *data, size_t len, uint64_t addr)
+{
+    const char *name = pt_names_read_name(self->names, id, name_room);
+
+    *event = (struct posixtrace_event){
+        .prog_address = addr, .thread_id = t->thread_id, .data = data, .thread_name = t->name,
+        .name = name ? name : "", .data_len = len, .id = id,
+        .truncation = POSIX_TRACE_NOT_TRUNCATED, .pid = t->pid, .tid = t->tid,
+    };
+}

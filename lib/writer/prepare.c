@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See prepare.h.  Works under the same protection as an event: inside, gates
+ * looked at afterwards, so that no segment is unmapped meanwhile. */
+#include <errno.h>
+#include "writer/event.h"
+#include "writer/prepare.h"
+#include "writer/writer.h"
+
+/* Writes to every page of a chunk's free part: no fault later. */
+static void touch(struct pt_lane *lane)
+{
+    uint8_t *end = lane->chunk + lane->limit;
+
+    for (uint8_t *p = lane->chunk + pt_lane_position(lane); p < end; p += 4096)
+        *(volatile uint8_t *)p = 0;
+}
+
+static int prepare_streams(struct pt_self *self, struct pt_thread *t, uint64_t inside)
+{
+    int r = 0;
+
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
+        uint64_t epoch = pt_load_seqcst(&self->page->epoch[bit]);
+        struct pt_seg *seg;
+
+        if (!(pt_load_seqcst(&self->page->used) >> bit & 1) ||
+            !(seg = pt_self_segment(self, bit, epoch)) || pt_load_seqcst(&seg->h->closed))
+            continue;   /* shut down, or not mapped: the next event tries that again */
+        if (!pt_event_lane(self, t, 0, bit, false)) {
+            r = -ENOMEM;
+            continue;
+        }
+        pt_store_seqcst(&t->lane0[bit].slot->inside, inside);
+        if (!pt_lane_reserve(&t->lane0[bit]) || !pt_lane_back(&t->lane0[bit]))
+            r = -ENOMEM;
+        else
+            touch(&t->lane0[bit]);
+        pt_store_seqcst(&t->lane0[bit].slot->inside, 0u);
+    }
+    return r;
+}
+
+int pt_prepare(void)
+{
+    struct pt_self *self = pt_self_make();
+    struct pt_thread *t = self ? pt_thread_get(self) : NULL;
+    int r;
+
+    if (!t)
+        return -ENOMEM;
+    pt_thread_watch_exits();
+    if (!pt_thread_enter(t))
+        return 0;   /* from a handler inside an event: that event has done it */
+    r = prepare_streams(self, t, t->count);
+    pt_thread_leave(t);
+    return r;
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See writer.h. */
+#include <errno.h>
+#include <string.h>
+#include "base/annotate.h"
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/sys.h"
+#include "process/owner.h"
+#include "shm/attention.h"
+#include "shm/missed.h"
+#include "shm/pool.h"
+#include "shm/slot.h"
+#include "shm/syncpoint.h"
+#include "writer/chain.h"
+#include "writer/writer.h"
+
+/* What may stand before an event in a chunk that is new to the lane. */
+#define GROUP_BYTES(len) (PT_RECORD_OVERHEAD + pt_record_size(len))
+
+/* The fast path loads the commit word of any lane, then finds that there is no room. */
+static uint64_t no_chunk;
+
+static bool has_chunk(const struct pt_lane *lane)
+{
+    return lane->limit != 0;
+}
+
+static void drop_chunk(struct pt_lane *lane)
+{
+    lane->limit = 0;
+    pt_fence_compiler();
+    lane->chunk = (uint8_t *)&no_chunk;
+}
+
+static void bind_lane(struct pt_lane *lane, struct pt_seg *seg, uint32_t index)
+{
+    lane->seg = seg;
+    lane->h = seg->h;
+    lane->slot = pt_seg_slot(seg, index);
+    lane->slot_index = index;
+    lane->max_data = (uint32_t)seg->g.attr.max_data;
+    lane->max_inline = lane->max_data < PT_EVENT_INLINE ? lane->max_data : PT_EVENT_INLINE;
+    lane->plain_clock = seg->g.fences || !pt_barrier_works() || lane->max_data < 8
+                            ? PT_CLOCK_NOT_PLAIN : seg->g.clock;
+    drop_chunk(lane);
+    lane->base = 0;
+    lane->last = 0;
+    lane->refused = false;
+}
+
+int pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epoch,
+                   const struct pt_author *author)
+{
+    uint32_t index;
+    int r = pt_slot_attach(seg, author, pt_copy_mark(), &index);
+
+    if (r < 0)
+        return r;
+    bind_lane(lane, seg, index);
+    pt_fence_compiler();
+    pt_store_relaxed(&lane->epoch, epoch);
+    return 0;
+}
+
+bool pt_lane_take_up(struct pt_lane *lane, struct pt_seg *seg, uint32_t index, uint32_t at)
+{
+    struct pt_chunk *c;
+    uint64_t word, first;
+
+    bind_lane(lane, seg, index);
+    if (at == 0)
+        return true;
+    if (at > pt_seg_reachable(seg, at))
+        return false;
+    c = pt_seg_chunk(seg, at - 1);
+    word = pt_load_acquire(&pt_seg_info(seg, at - 1)->word);
+    if (pt_word_state(word) != PT_CHUNK_OWNED || pt_word_slot(word) != index ||
+        !pt_word_is(word, pt_load_acquire(&c->gen)))
+        return false;
+    lane->chunk = (uint8_t *)c;
+    lane->chunk_index = at - 1;
+    lane->limit = pt_seg_backed(seg, at - 1);
+    lane->last = pt_load_relaxed(&c->base_ts);
+    pt_chunk_times(seg, at - 1, sizeof *c, &first, &lane->last);
+    return true;
+}
+
+void pt_lane_lost(struct pt_lane *lane, unsigned cause, size_t len)
+{
+    /* The slot's owner counts alone, and its handlers. */
+    pt_count_own(&lane->slot->lost[cause]);
+    /* More of the stream's memory would not have helped the others. */
+    if (cause == PT_LOST_FULL)
+        pt_add_own(&lane->slot->lost_bytes, (uint64_t)pt_record_size((uint32_t)len));
+    if (cause == PT_LOST_NO_MEMORY || cause == PT_LOST_NESTED)
+        pt_missed_note(lane->seg);
+    else
+        pt_note_overrun(lane->h);
+}
+
+void pt_lane_refuse(struct pt_lane *lane, struct pt_seg_header *h)
+{
+    if (!lane->refused)
+        pt_add_relaxed(&h->refused_writers, 1u);
+    lane->refused = true;
+}
+
+static void commit(struct pt_lane *lane, uint64_t value)
+{
+    pt_assert(!has_chunk(lane) || (uint32_t)value <= lane->seg->g.chunk_size);
+    pt_fence_compiler();
+    pt_store_release((uint64_t *)(void *)lane->chunk, value);
+}
+
+/* A quarter of the pool is full: time for the flush thread, once a round.  Three
+ * quarters are left for what comes until it gets a processor.  A thread that is killed before
+ * it wakes the flush thread leaves it to its deadline, which runs since the first event. */
+static void high_water(const struct pt_seg *seg)
+{
+    struct pt_seg_header *h = seg->h;
+
+    if (seg->g.has_log && seg->g.attr.stream_policy == POSIX_TRACE_FLUSH &&
+        (uint64_t)pt_load_relaxed(&h->full_chunks) * 4 >= seg->g.base_chunks &&
+        pt_exchange_seqcst(&h->flush_asked, 1u) == 0) {
+        pt_add_seqcst(&h->flush_futex, 1u);
+        pt_futex_wake_all(&h->flush_futex);
+    }
+}
+
+/* next_no before chunk, chunk before the state: a consumer counts each event once, also
+ * after this thread has died between two stores (shm/slot.h). */
+void pt_lane_close_chunk(struct pt_lane *lane)
+{
+    struct pt_slot *s = lane->slot;
+
+    if (!has_chunk(lane))
+        return;
+    pt_store_release(&s->next_no, pt_slot_recorded(lane->seg, lane->slot_index));
+    pt_store_release(&s->chunk, 0u);
+    pt_pool_close(lane->seg, lane->chunk_index, lane->slot_index, lane->last);
+    drop_chunk(lane);
+    high_water(lane->seg);
+    pt_fill_closed(lane->h);
+}
+
+/* Is there room for so many bytes at that place, in a chunk that gets memory as it is used?
+ * It gets at least twice what it had, so that it asks a few times only. */
+static bool has_bytes(struct pt_lane *lane, uint32_t at, uint32_t bytes)
+{
+    uint64_t end = (uint64_t)at + bytes, want = lane->limit * 2;
+    uint32_t size = lane->seg->g.chunk_size;
+
+    if (end <= lane->limit)
+        return true;
+    if (!has_chunk(lane) || end > size)
+        return false;
+    want = want < end ? end : want < size ? want : size;
+    if (pt_seg_back_chunk(lane->seg, lane->chunk_index, (uint32_t)want) < 0)
+        return false;
+    lane->limit = pt_seg_backed(lane->seg, lane->chunk_index);
+    return end <= lane->limit;
+}
+
+/*
+ * The place for a record group of need bytes, after the last commit; NULL: there is no room.
+ * The position is in shared memory: it is loaded once, with the commit word that the record's
+ * own is made from, and checked against the lane's private limit.
+ */
+static uint8_t *place_for(struct pt_lane *lane, uint32_t need, uint64_t *committed)
+{
+    uint64_t word = pt_lane_committed(lane);
+    uint32_t at = (uint32_t)word;
+
+    if (!has_chunk(lane) || at < sizeof(struct pt_chunk) || !has_bytes(lane, at, need))
+        return NULL;
+    *committed = word;
+    return lane->chunk + at;
+}
+
+/* Writes the AUTHOR record in a chunk that this thread has adopted from another. */
+static void put_author(struct pt_lane *lane)
+{
+    struct pt_record_author a = { lane->slot->author, lane->slot->next_no };
+    uint64_t committed;
+    uint8_t *at = place_for(lane, pt_record_size(sizeof a), &committed);
+
+    if (!at)
+        return;
+    pt_record_put_head(at, PT_RECORD_AUTHOR, 0, sizeof a, 0, 0);
+    pt_happens_before(lane->slot);
+    memcpy(at + PT_RECORD_HEAD, &a, sizeof a);
+    commit(lane, committed + pt_record_size(sizeof a));
+}
+
+void pt_lane_set_author(struct pt_lane *lane, const struct pt_author *author, uint32_t room)
+{
+    pt_copy_watched(&lane->slot->author, author, sizeof *author);
+    if (!has_chunk(lane))
+        return;
+    if (!has_bytes(lane, pt_lane_position(lane), room + GROUP_BYTES(0)))
+        pt_lane_close_chunk(lane);
+    else
+        put_author(lane);
+}
+
+bool pt_lane_has_room(struct pt_lane *lane, uint32_t len)
+{
+    return has_bytes(lane, pt_lane_position(lane), GROUP_BYTES(len));
+}
+
+static enum pt_pool_take take_chunk(struct pt_lane *lane, uint32_t need)
+{
+    struct pt_seg *seg = lane->seg;
+    struct pt_slot *s = lane->slot;
+    uint32_t index;
+    bool loop = lane->seg->g.attr.stream_policy == POSIX_TRACE_LOOP;
+    enum pt_pool_take r = pt_pool_take(seg, lane->slot_index, need, loop, &index);
+    struct pt_chunk *c;
+
+    if (r != PT_POOL_TAKEN && r != PT_POOL_ADOPTED)
+        return r;
+    c = pt_seg_chunk(seg, index);
+    lane->chunk = (uint8_t *)c;
+    lane->chunk_index = index;
+    lane->base = c->base_ts;
+    lane->limit = pt_seg_backed(seg, index);
+    if (!has_bytes(lane, pt_lane_position(lane), need)) {
+        pt_pool_close(seg, index, lane->slot_index, c->last_ts);
+        drop_chunk(lane);
+        return PT_POOL_NO_MEMORY;
+    }
+    if (r == PT_POOL_ADOPTED) {
+        lane->base = 0;   /* unknown: the next record begins with its full time */
+        put_author(lane);
+    }
+    pt_store_release(&s->chunk_base, s->next_no - (pt_lane_committed(lane) >> 32));
+    pt_store_release(&s->chunk, index + 1);
+    pt_syncpoint_maintain(lane->h, lane->seg->g.clock);
+    return r;
+}
+
+bool pt_lane_reserve(struct pt_lane *lane)
+{
+    enum pt_pool_take r = has_chunk(lane) ? PT_POOL_TAKEN
+                                      : take_chunk(lane, GROUP_BYTES(lane->max_data));
+
+    return r == PT_POOL_TAKEN || r == PT_POOL_ADOPTED;
+}
+
+bool pt_lane_back(struct pt_lane *lane)
+{
+    uint32_t at = pt_lane_position(lane), size = lane->seg->g.chunk_size;
+
+    return at <= size && has_bytes(lane, at, size - at);
+}
+
+/* The event that is being written is lost.  Not in pt_lane_lost(), which handlers call that are
+ * nested too deep, while we write. */
+static void lose(struct pt_lane *lane, unsigned cause, size_t len)
+{
+    lane->counted = true;
+    pt_lane_lost(lane, cause, len);
+}
+
+/* The stream is full: the next one's event, if there is one. */
+static void leave_to_next(struct pt_lane *lane, size_t len)
+{
+    lane->onward = pt_chain_has_next(lane->h);
+    if (!lane->onward)
+        lose(lane, PT_LOST_FULL, len);
+}
+
+/*
+ * The writer has found no chunk since it read that state.  It stops the stream as of now, not
+ * as of its event: between the two other writers may have filled the stream, and the consumer
+ * refuses all that is later than the stop.  False: the stream was started again meanwhile, and
+ * may have room.
+ */
+static bool stop_or_lose(struct pt_lane *lane, uint64_t state, size_t len)
+{
+    uint64_t now = state;
+
+    if (pt_state_of(state) == PT_RUNNING &&
+        !pt_stream_stop_full(lane->h, &now, pt_clock_now(lane->seg->g.clock)) &&
+        pt_state_of(now) == PT_RUNNING)
+        return false;
+    if (pt_state_runs(now))   /* else stamped outside the stream's windows */
+        leave_to_next(lane, len);
+    return true;
+}
+
+/* A chunk for a record with len bytes.  False: none, and the event is dealt with.  An event of
+ * the program's whose gate was wrong, or open just before the stop, takes none: in a LOOP
+ * stream it would overwrite what the stop has left to be read. */
+static bool find_chunk(struct pt_lane *lane, uint32_t id, size_t len)
+{
+    for (;;) {
+        uint64_t state = pt_load_seqcst(&lane->h->state);
+        enum pt_pool_take r;
+
+        if (id > PT_ID_SYSTEM_LAST && !pt_state_runs(state))
+            return false;
+        /* A late event of another process: the chunks may have no memory any more. */
+        if (pt_load_seqcst(&lane->h->closed) && lane->slot->author.level != PT_LEVEL_CONTROL)
+            return false;
+        r = take_chunk(lane, GROUP_BYTES((uint32_t)len));
+        if (r == PT_POOL_TAKEN || r == PT_POOL_ADOPTED)
+            return true;
+        if (r != PT_POOL_NO_MEMORY && lane->seg->g.attr.stream_policy != POSIX_TRACE_LOOP) {
+            if (stop_or_lose(lane, state, len))
+                return false;
+        } else {
+            if (!pt_state_runs(pt_load_seqcst(&lane->h->state)))
+                return false;
+            lose(lane, PT_LOST_NO_MEMORY, len);
+            if (pt_seg_chunk_count(lane->seg) == lane->seg->g.chunk_max)
+                pt_lane_refuse(lane, lane->h);
+            return false;
+        }
+    }
+}
+
+bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t len, uint64_t addr,
+                   uint64_t ts)
+{
+    uint32_t n = len > lane->max_data ? lane->max_data : (uint32_t)len, need = pt_record_size(n);
+    uint32_t flags = n < len ? PT_RECORD_TRUNCATED : id & PT_RECORD_TRUNCATED;
+    uint64_t state = pt_load_relaxed(&lane->h->state);
+    uint64_t committed;
+    uint8_t *at;
+
+    id &= PT_RECORD_ID_MASK;
+    lane->onward = lane->counted = false;
+    if (id > PT_ID_SYSTEM_LAST && pt_state_is_full(state)) {
+        if (!pt_owner_gone(lane) && pt_state_runs(state))
+            leave_to_next(lane, n);
+        return false;
+    }
+    at = place_for(lane, PT_RECORD_HEAD + need, &committed);
+    if (!at) {
+        pt_lane_close_chunk(lane);
+        if (pt_owner_gone(lane) || !find_chunk(lane, id, n))
+            return false;
+        at = place_for(lane, PT_RECORD_HEAD + need, &committed);
+        if (!at) {   /* only where another process writes into our chunk */
+            lose(lane, PT_LOST_NO_MEMORY, n);
+            return false;
+        }
+        /* Nothing in the chunk is later than this.  What a stop has overtaken by now may lie
+         * after its STOP; in a chain, the first stream counts it.  But the stop takes the time
+         * of STOP only once it has closed the gates: without a chunk, find_chunk() refuses the
+         * thread's events of until then, too, so that none is missing between others. */
+        ts = pt_clock_now(lane->seg->g.clock);
+        pt_clock_settle();
+        if (id > PT_ID_SYSTEM_LAST && !pt_state_runs(pt_load_seqcst(&lane->h->state))) {
+            pt_lane_close_chunk(lane);
+            return false;
+        }
+    }
+    if (ts <= lane->last && lane->seg->g.clock != PT_CLOCK_TSC)
+        ts = lane->last + 1;
+    if (ts < lane->base || ts - lane->base > PT_DELTA_MAX) {
+        pt_record_put_head(at, PT_RECORD_TIME, 0, 0, 0, ts);
+        at += PT_RECORD_HEAD;
+        need += PT_RECORD_HEAD;
+        lane->base = ts;
+    }
+    pt_record_put_head(at, PT_RECORD_EVENT, id | flags, n, (uint32_t)(ts - lane->base), addr);
+    if (n)
+        memcpy(at + PT_RECORD_HEAD, data, n);
+    lane->last = ts;
+    commit(lane, committed + need + (1ull << 32));
+    return true;
+}
+
+void pt_lane_recover(struct pt_lane *lane)
+{
+    struct pt_slot *s = lane->slot;
+    uint32_t at = pt_load_relaxed(&s->chunk);
+
+    pt_pool_repair(lane->seg, lane->slot_index);
+    if (at == 0 || at > pt_seg_reachable(lane->seg, at)) {
+        drop_chunk(lane);
+    } else {
+        lane->chunk_index = at - 1;
+        lane->chunk = (uint8_t *)pt_seg_chunk(lane->seg, at - 1);
+        lane->limit = pt_seg_backed(lane->seg, at - 1);
+        lane->base = 0;   /* a TIME record may or may not have been committed */
+    }
+    pt_store_release(&s->inside, 0u);
+}

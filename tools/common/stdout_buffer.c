@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Standard output; see stdout_buffer.h.
+ */
+#include "common/stdout_buffer.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "common/utf8.h"
+#include "common/tool.h"
+
+enum { COLUMNS = 80, COLUMNS_MAX = 1000 };
+
+static char buffer[OUT_BUFFER];
+
+struct out out = { buffer, buffer + sizeof buffer, 0 };
+volatile sig_atomic_t out_writing;
+
+#define TEN(t) t "0" t "1" t "2" t "3" t "4" t "5" t "6" t "7" t "8" t "9"
+#define SIXTEEN(t) TEN(t) t "a" t "b" t "c" t "d" t "e" t "f"
+
+const char out_digit_pairs[201] = TEN("0") TEN("1") TEN("2") TEN("3") TEN("4")
+                                  TEN("5") TEN("6") TEN("7") TEN("8") TEN("9");
+const char out_hex_pairs[513] = SIXTEEN("0") SIXTEEN("1") SIXTEEN("2") SIXTEEN("3")
+                                SIXTEEN("4") SIXTEEN("5") SIXTEEN("6") SIXTEEN("7")
+                                SIXTEEN("8") SIXTEEN("9") SIXTEEN("a") SIXTEEN("b")
+                                SIXTEEN("c") SIXTEEN("d") SIXTEEN("e") SIXTEEN("f");
+
+void out_flush(void)
+{
+    static sig_atomic_t number;
+    const char *from = buffer;
+
+    while (from < out.at && out.error == 0) {
+        ssize_t n;
+
+        out_writing = number + 1;
+        n = write(STDOUT_FILENO, from, (size_t)(out.at - from));
+        out_writing = 0;
+        if (n > 0) {
+            from += n;
+            number = (number + 1) & 0x3fffffff;
+        } else if (n < 0 && errno != EINTR) {
+            out.error = errno;
+        }
+    }
+    out.at = buffer;
+}
+
+void out_bytes(const void *bytes, size_t length)
+{
+    const char *from = bytes;
+
+    while (length > 0) {
+        size_t part = length < OUT_BUFFER ? length : OUT_BUFFER;
+
+        out_taken(put_text(out_room(part), from, part));
+        from += part;
+        length -= part;
+    }
+}
+
+void out_text(const char *text)
+{
+    out_bytes(text, strlen(text));
+}
+
+void out_spaces(size_t count)
+{
+    while (count > 0) {
+        size_t part = count < 256 ? count : 256;
+        char *to = out_room(part);
+
+        memset(to, ' ', part);
+        out_taken(to + part);
+        count -= part;
+    }
+}
+
+void out_hex(const void *bytes, size_t length)
+{
+    const uint8_t *from = bytes;
+
+    while (length > 0) {
+        size_t part = length < 4096 ? length : 4096;
+
+        out_taken(put_hex_bytes(out_room(2 * part), from, part));
+        from += part;
+        length -= part;
+    }
+}
+
+void out_format(const char *format, ...)
+{
+    char line[2048];
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (n > 0)
+        out_bytes(line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+}
+
+static size_t columns;
+static bool is_given;        /* by COLUMNS or a terminal */
+
+size_t out_columns(void)
+{
+    const char *asked = getenv("COLUMNS");
+    struct winsize size = { .ws_col = 0 };
+    unsigned long found = 0;
+
+    if (columns > 0)
+        return columns;
+    if (asked && asked[0] >= '0' && asked[0] <= '9')
+        found = strtoul(asked, NULL, 10);
+    if (found == 0 && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        found = size.ws_col;
+    is_given = found > 0;
+    columns = found < COLUMNS ? COLUMNS : found > COLUMNS_MAX ? COLUMNS_MAX : found;
+    return columns;
+}
+
+/* Where further lines begin, with a mark at their front, and where they end. */
+struct wrap {
+    const char *mark;
+    size_t indent, end;
+    size_t column;           /* of the next character */
+};
+
+static void next_line(struct wrap *w)
+{
+    out_text("\n");
+    out_text(w->mark);
+    out_spaces(w->indent - strlen(w->mark));
+    w->column = w->indent;
+}
+
+/* A word on a line of its own, which it may fill several times. */
+static void put_word(struct wrap *w, const char *word, size_t length)
+{
+    while (is_given && utf8_columns(word, length) > w->end - w->column) {
+        size_t part = utf8_fit(word, length, w->end - w->column);
+
+        out_bytes(word, part);
+        word += part;
+        length -= part;
+        next_line(w);
+    }
+    out_bytes(word, length);
+    w->column += utf8_columns(word, length);
+}
+
+static void wrap(struct wrap *w, const char *text)
+{
+    for (const char *at = text; *at; at += strspn(at, " ")) {
+        size_t word = strcspn(at, " ");
+
+        if (at != text && w->column + 1 + utf8_columns(at, word) > w->end) {
+            next_line(w);
+        } else if (at != text) {
+            out_text(" ");
+            w->column++;
+        }
+        put_word(w, at, word);
+        at += word;
+    }
+    out_text("\n");
+}
+
+void out_wrapped(const char *text, size_t column, size_t indent)
+{
+    struct wrap w = { .mark = "", .indent = indent, .end = out_columns(), .column = column };
+
+    wrap(&w, text);
+}
+
+void out_wrapped_if_given(const char *text, size_t column, size_t indent)
+{
+    struct wrap w = { .mark = "", .indent = indent, .end = out_columns(), .column = column };
+
+    w.end = is_given ? w.end : SIZE_MAX;
+    wrap(&w, text);
+}
+
+void out_comment(const char *text, size_t width)
+{
+    struct wrap w = { .mark = "#", .indent = 4, .end = width > 0 ? width : SIZE_MAX, .column = 2 };
+
+    out_text("# ");
+    wrap(&w, text);
+}
+
+int out_finish(int status)
+{
+    out_flush();
+    if (out.error == 0)
+        return status;
+    if (out.error == EPIPE)
+        return EXIT_PIPE;
+    return tool_error("cannot write to standard output: %s", strerror(out.error));
+}
+
+unsigned out_digits(uint64_t value)
+{
+    static const uint64_t tens[] = {
+        1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
+        10000000000, 100000000000, 1000000000000, 10000000000000, 100000000000000,
+        1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000,
+        10000000000000000000u
+    };
+    unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
+    /* 1233 / 4096 is a little more than log10(2): at most one too few. */
+    unsigned digits = bits * 1233 >> 12;
+
+    return digits + (value >= tens[digits]) + (value == 0);
+}
+
+char *put_u64(char *to, uint64_t value)
+{
+    char *end = to + out_digits(value), *at = end;
+
+    while (value >= 100) {
+        at -= 2;
+        memcpy(at, out_digit_pairs + 2 * (value % 100), 2);
+        value /= 100;
+    }
+    if (value >= 10)
+        memcpy(at - 2, out_digit_pairs + 2 * value, 2);
+    else
+        at[-1] = (char)('0' + value);
+    return end;
+}
+
+char *put_i64(char *to, int64_t value)
+{
+    uint64_t size = (uint64_t)value;
+
+    if (value < 0) {
+        *to++ = '-';
+        size = 0 - size;
+    }
+    return put_u64(to, size);
+}
+
+char *put_hex(char *to, uint64_t value)
+{
+    unsigned digits = value ? (67 - (unsigned)__builtin_clzll(value)) / 4 : 1;
+
+    *to++ = '0';
+    *to++ = 'x';
+    while (digits-- > 0)
+        *to++ = "0123456789abcdef"[value >> (4 * digits) & 15];
+    return to;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Standard output with a large buffer of its own, and number formatting by
+ * hand: print writes millions of lines a second, which stdio's formatting does
+ * not.
+ *
+ * There is one output.  Errors are remembered, not reported by each call:
+ * after the first one everything written is dropped, out_failed() tells, and
+ * out_finish() says what happened and turns it into an exit status.
+ */
+#ifndef STDOUT_BUFFER_H
+#define STDOUT_BUFFER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { OUT_BUFFER = 256 * 1024 };
+
+extern struct out {
+    char *at;     /* next byte */
+    char *end;    /* of the buffer */
+    int   error;  /* errno of the first failed write, or 0 */
+} out;
+
+/* Writes the buffer out. */
+void out_flush(void);
+
+/* For signal handlers: 0, or that of the write(2) that is under way, which is another
+ * number as soon as a byte was written. */
+extern volatile sig_atomic_t out_writing;
+
+static inline bool out_failed(void)
+{
+    return out.error != 0;
+}
+
+/* A place for at most bytes <= OUT_BUFFER; what was written there is handed
+ * in by out_taken(). */
+static inline char *out_room(size_t bytes)
+{
+    if (__builtin_expect((size_t)(out.end - out.at) < bytes, 0))
+        out_flush();
+    return out.at;
+}
+
+static inline void out_taken(char *end)
+{
+    out.at = end;
+}
+
+void out_bytes(const void *bytes, size_t length);
+void out_text(const char *text);
+void out_spaces(size_t count);
+void out_hex(const void *bytes, size_t length);   /* two digits a byte, lower case */
+
+/* For output that is not on a hot path. */
+__attribute__((format(printf, 1, 2)))
+void out_format(const char *format, ...);
+
+/* How many columns a table may use: what COLUMNS says, else the width of the terminal, and 80
+ * where standard output is none.  Never less than 80. */
+size_t out_columns(void);
+
+/* Words of text from the column on, wrapped to out_columns(), further lines from
+ * the column indent on; and the end of the line.  A word longer than a line is broken where
+ * the width is given; where it is not, as in a pipe, a path stays whole. */
+void out_wrapped(const char *text, size_t column, size_t indent);
+
+/* The same, and one line where no width is given: what a program may read. */
+void out_wrapped_if_given(const char *text, size_t column, size_t indent);
+
+/* Lines that begin with "#", wrapped to width columns; 0: one line. */
+void out_comment(const char *text, size_t width);
+
+/* Flushes; status if all went well, else says why and returns the exit status
+ * for it: EXIT_PIPE silently if the reader went away, else EXIT_FAILED. */
+int out_finish(int status);
+
+/* The formatters write at to and return the end. */
+extern const char out_digit_pairs[201];   /* "00" to "99" */
+extern const char out_hex_pairs[513];     /* "00" to "ff" */
+
+static inline char *put_text(char *to, const char *text, size_t length)
+{
+    memcpy(to, text, length);
+    return to + length;
+}
+
+/* The same where both sides have OUT_SHORT bytes of room: short ones without a
+ * call, by copying more than is asked for. */
+enum { OUT_SHORT = 32 };
+static inline char *put_short(char *to, const char *text, size_t length)
+{
+    if (length > OUT_SHORT)
+        return put_text(to, text, length);
+    memcpy(to, text, OUT_SHORT);
+    return to + length;
+}
+
+/* So many spaces; to has room for OUT_SHORT more. */
+static inline char *put_spaces(char *to, size_t count)
+{
+    char *end = to + count;
+
+    do {
+        memcpy(to, "                                ", OUT_SHORT);
+        to += OUT_SHORT;
+    } while (to < end);
+    return end;
+}
+
+unsigned out_digits(uint64_t value);      /* how many put_u64() writes */
+char *put_u64(char *to, uint64_t value);
+char *put_i64(char *to, int64_t value);
+char *put_hex(char *to, uint64_t value);  /* 0x... */
+
+/* Exactly nine digits; value is below 10^9. */
+static inline char *put_nine(char *to, uint32_t value)
+{
+    to[8] = (char)('0' + value % 10);
+    value /= 10;
+    for (int i = 6; i >= 0; i -= 2) {
+        memcpy(to + i, out_digit_pairs + 2 * (value % 100), 2);
+        value /= 100;
+    }
+    return to + 9;
+}
+
+static inline char *put_hex_bytes(char *to, const uint8_t *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++, to += 2)
+        memcpy(to, out_hex_pairs + 2 * bytes[i], 2);
+    return to;
+}
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What every verb of posixtrace shares: exit statuses, the verb table's rows,
+ * and how the tool speaks.
+ *
+ * Results go to stdout, through stdout_buffer.h.  Everything else goes to stderr as one
+ * line, "posixtrace: VERB: what happened", and names the thing, its value and
+ * where possible what to do.  Text that comes from outside (file names, names
+ * in logs) passes through quote() first, so that it cannot steer a terminal.
+ */
+#ifndef TOOL_H
+#define TOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct options;
+struct option_spec;
+
+enum {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1,     /* check: salvaged */
+    EXIT_NOT_A_LOG = 2,  /* check only */
+    EXIT_LOST = 3,       /* --strict, and something was lost */
+    EXIT_USAGE = 64,
+    EXIT_PIPE = 141      /* the reader of stdout went away: as the shell reports SIGPIPE */
+};
+
+struct verb {
+    const char *name;
+    const char *help;    /* at most 24 lines of 80 columns */
+    const struct option_spec *options;
+    int (*run)(struct options *options);
+};
+
+extern const struct verb verb_record, verb_info, verb_print, verb_export, verb_import,
+    verb_check, verb_recover, verb_list, verb_btf, verb_metrics, verb_rta, verb_start, verb_stop,
+    verb_flush, verb_filter, verb_snapshot, verb_doctor, verb_selftest;
+
+/* The verb named in messages; NULL before one is known. */
+void tool_set_verb(const char *name);
+const char *tool_verb(void);
+
+/* "posixtrace: VERB: " and a line; returns EXIT_FAILED. */
+__attribute__((format(printf, 1, 2)))
+int tool_error(const char *format, ...);
+
+/* As tool_error(), with a second line that leads to --help; returns EXIT_USAGE. */
+__attribute__((format(printf, 1, 2)))
+int tool_usage(const char *format, ...);
+
+/* "posixtrace: " and a line: news that are not an error of the verb. */
+__attribute__((format(printf, 1, 2)))
+void tool_note(const char *format, ...);
+
+/* 'text' in quotes, control characters escaped, shortened where very long.
+ * One of eight static buffers, reused in turn. */
+const char *quote(const char *text);
+/* What strerror() says, or which limit of address space or of files it was; until the next call. */
+const char *failure_reason(int error);
+
+/* The same without the quotes; the same buffers. */
+const char *unquoted(const char *text);
+
+/* As quote(), to be freed. */
+char *quote_copy(const char *text);
+
+/* realloc() that ends the program with a message where there is no memory. */
+void *tool_grow(void *block, size_t count, size_t size);
+
+#endif

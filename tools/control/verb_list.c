@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace list: the streams of this user on this machine, of living and of killed
+ * processes, and, with --reap, removing the latter.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <posixtrace/stream.h>
+
+#include "common/options.h"
+#include "common/stdout_buffer.h"
+#include "common/table.h"
+#include "common/tool.h"
+
+enum { REAP = 1, FORCE };
+
+static const struct option_spec options[] = {
+    { "reap", false, REAP }, { "force", false, FORCE }, { NULL, false, 0 }
+};
+
+static const char help[] =
+    "usage: posixtrace list [--reap [--force]]\n"
+    "\n"
+    "Lists the streams of this user on this machine: those of living processes, and\n"
+    "those that remain of killed processes.\n"
+    "\n"
+    "  --reap   first remove those of killed processes; events that a log does not\n"
+    "           have yet are put into it, and where that is not possible the stream\n"
+    "           is kept\n"
+    "  --force  with --reap: remove those too, and lose their events\n"
+    "  --help   print this\n"
+    "\n"
+    "STATE is running, suspended, left (its process is gone), unknown (its process is\n"
+    "not visible from here) or foreign (not a stream). UNSAVED counts events of a\n"
+    "left stream that its log does not have. TRACES: the living processes that it\n"
+    "traces, one and how many more.\n"
+    "Example: posixtrace list --reap\n";
+
+struct streams {
+    struct posixtrace_stream *rows;
+    size_t count, room;
+};
+
+static int add_row(void *context, const struct posixtrace_stream *stream)
+{
+    struct streams *t = context;
+
+    if (t->count == t->room) {
+        t->room = t->room ? 2 * t->room : 16;
+        t->rows = tool_grow(t->rows, t->room, sizeof *t->rows);
+    }
+    t->rows[t->count++] = *stream;
+    return 0;
+}
+
+static int by_owner(const void *a, const void *b)
+{
+    const struct posixtrace_stream *x = a, *y = b;
+
+    if (x->owner != y->owner)
+        return x->owner < y->owner ? -1 : 1;
+    return strcmp(x->file, y->file);
+}
+
+static int load(struct streams *t)
+{
+    int error;
+
+    t->count = 0;
+    error = posixtrace_stream_list(add_row, t);
+    if (error == 0 || error == ENOENT) {
+        if (t->count > 0)
+            qsort(t->rows, t->count, sizeof *t->rows, by_owner);
+        return EXIT_DONE;
+    }
+    if (error == EACCES)
+        return tool_error("the stream directory %s is not private: it must belong to you and have "
+                          "mode 0700", quote(posixtrace_stream_directory()));
+    return tool_error("cannot list %s: %s", quote(posixtrace_stream_directory()), strerror(error));
+}
+
+static const char *state(const struct posixtrace_stream *s)
+{
+    if (s->liveness == POSIXTRACE_UNKNOWN)
+        return s->name[0] || s->owner ? "unknown" : "foreign";
+    if (s->liveness == POSIXTRACE_DEAD)
+        return "left";
+    return s->running ? "running" : "suspended";
+}
+
+struct traced {
+    pid_t first;
+    unsigned count;
+};
+
+static int count_traced(void *context, pid_t pid)
+{
+    struct traced *t = context;
+
+    if (t->count++ == 0)
+        t->first = pid;
+    return 0;
+}
+
+static const struct table_column columns[] = {
+    { .title = "PID" }, { .title = "STATE", .left = true }, { .title = "SIZE" },
+    { .title = "UNSAVED" }, { .title = "TRACES", .optional = true },
+    { .title = "NAME", .left = true, .flexible = true },
+    { .title = "LOG", .left = true, .flexible = true }
+};
+
+__attribute__((format(printf, 2, 3)))
+static void cell(struct table *to, const char *format, ...)
+{
+    char text[64];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    table_cell(to, text);
+}
+
+/* The first process and how many more. */
+static void add_traced(struct table *to, const struct posixtrace_stream *s)
+{
+    struct traced t = { 0, 0 };
+
+    if (s->liveness != POSIXTRACE_DEAD)
+        posixtrace_stream_traced(s->file, count_traced, &t);
+    if (t.count == 0)
+        cell(to, "-");
+    else if (t.count == 1)
+        cell(to, "%d", (int)t.first);
+    else
+        cell(to, "%d+%u", (int)t.first, t.count - 1);
+}
+
+static void add_stream(struct table *to, const struct posixtrace_stream *s)
+{
+    table_add_row(to);
+    cell(to, "%d", (int)s->owner);
+    table_cell(to, state(s));
+    cell(to, "%" PRIu64 "K", (s->bytes + 1023) / 1024);
+    if (s->liveness == POSIXTRACE_DEAD && s->has_log)
+        cell(to, "%" PRIu64, s->unsaved);
+    else
+        cell(to, "-");
+    add_traced(to, s);
+    table_cell(to, quote(s->name[0] ? s->name : s->file));
+    table_cell(to, !s->has_log ? "none" : s->log_path[0] ? quote(s->log_path) : "not known");
+}
+
+static void print_table(const struct streams *t)
+{
+    struct table to;
+
+    if (t->count == 0) {
+        out_format("no streams in %s\n", quote(posixtrace_stream_directory()));
+        return;
+    }
+    table_init(&to, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < t->count; i++)
+        add_stream(&to, &t->rows[i]);
+    table_print(&to);
+    table_free(&to);
+}
+
+/* Events that only left streams have. */
+static uint64_t unsaved(const struct streams *t)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < t->count; i++)
+        sum += t->rows[i].liveness == POSIXTRACE_DEAD ? t->rows[i].unsaved : 0;
+    return sum;
+}
+
+static int reap(bool force, unsigned *removed, unsigned *kept)
+{
+    int error = posixtrace_stream_reap(force, removed, kept);
+
+    if (error == 0 || error == ENOENT)
+        return EXIT_DONE;
+    return tool_error("cannot reap in %s: %s", quote(posixtrace_stream_directory()),
+                      strerror(error));
+}
+
+/* Always without force first: force loses the events that remain then. */
+static int reap_all(struct streams *t, bool force)
+{
+    unsigned removed = 0, kept = 0, more = 0;
+    int status = reap(false, &removed, &kept);
+    uint64_t lost;
+
+    if (status == EXIT_DONE)
+        status = load(t);
+    if (status != EXIT_DONE)
+        return status;
+    lost = unsaved(t);
+    if (force) {
+        status = reap(true, &more, &kept);
+        if (status == EXIT_DONE)
+            status = load(t);
+        if (status != EXIT_DONE)
+            return status;
+        lost -= unsaved(t) < lost ? unsaved(t) : lost;
+        if (lost > 0)
+            tool_note("%" PRIu64 " events lost (streams removed that no log could take)", lost);
+    } else if (lost > 0) {
+        tool_note("%" PRIu64 " events are in left streams whose log could not be completed; "
+                  "--reap --force removes them", lost);
+    }
+    out_format("removed %u file%s, kept %u\n", removed + more, removed + more == 1 ? "" : "s",
+               kept);
+    return EXIT_DONE;
+}
+
+static int list_streams(bool reap_first, bool force)
+{
+    struct streams t = { NULL, 0, 0 };
+    int status;
+
+    /* What needs no log completed goes without being asked for. */
+    if (!reap_first)
+        posixtrace_stream_reap(-1, NULL, NULL);
+    status = reap_first ? reap_all(&t, force) : load(&t);
+    if (status == EXIT_DONE)
+        print_table(&t);
+    free(t.rows);
+    return status;
+}
+
+static int run(struct options *o)
+{
+    bool reap_first = false, force = false;
+    int code;
+
+    while ((code = options_next(o)) != OPTION_END) {
+        switch (code) {
+        case OPTION_STOP: return o->status;
+        case REAP: reap_first = true; break;
+        case FORCE: force = true; break;
+        default: return tool_usage("takes no operand, found %s", quote(o->value));
+        }
+    }
+    if (force && !reap_first)
+        return tool_usage("--force needs --reap");
+    return list_streams(reap_first, force);
+}
+
+const struct verb verb_list = { "list", help, options, run };

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace export: a log in the format of another tool.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "convert/convert.h"
+#include "input/live_input.h"
+#include "input/log_file.h"
+#include "system/atomic_file.h"
+#include "system/new_folder.h"
+#include "convert/packet_output.h"
+#include "common/progress.h"
+#include "common/tool.h"
+
+enum { TO = 1, FORCE, LIST, OUTPUT };
+enum { OUTPUT_BUFFER = 1 << 18 };
+
+static struct convert convert;
+
+static const struct option_spec own[] = {
+    { "to", true, TO }, { "force", false, FORCE }, { "list", false, LIST }, { "o", true, OUTPUT },
+    { "output", true, OUTPUT }, { NULL, false, 0 }
+};
+
+static const char help[] =
+    "usage: posixtrace export --to=FORMAT [--force] [OPTION]... LOG OUT|-o OUT\n"
+    "\n"
+    "Writes the events of LOG (-: standard input) to OUT, in the format of another\n"
+    "tool. OUT is a file (-: standard output), or with ctf a folder; it appears when\n"
+    "it is whole. With shark udp:HOST:PORT sends packets.\n"
+    "\n"
+    "  --to=FORMAT  what OUT is to be\n"
+    "  --list       the formats, and the options of each\n"
+    "  --force      replace OUT if it exists\n"
+    "  --help       print this\n"
+    "\n"
+    "Example: posixtrace export --to=jsonl app.ptl app.jsonl\n";
+
+struct export {
+    const struct posixtrace_format *format;
+    const char *log_path, *out_path;
+    const char *placed;           /* out_path that no option gave */
+    struct log_file log;
+    bool force;
+};
+
+static bool is_standard_output(const struct export *ex)
+{
+    return strcmp(ex->out_path, "-") == 0;
+}
+
+/* Into a stream that is closed then: what could not be written is only known by that. */
+static int write_stream(struct export *ex, FILE *to)
+{
+    int error;
+
+    setvbuf(to, NULL, _IOFBF, OUTPUT_BUFFER);
+    error = posixtrace_export(ex->log.trid, ex->format->name, to, &convert.c);
+    if (fclose(to) != 0 && !error) {
+        error = errno;
+        if (error == EPIPE && is_standard_output(ex))
+            return EXIT_PIPE;
+        return tool_error("cannot write %s: %s", quote(ex->out_path), strerror(error));
+    }
+    /* Its reader went away, where SIGPIPE is ignored: as in every other verb. */
+    if (error == EPIPE && is_standard_output(ex))
+        return EXIT_PIPE;
+    return convert_report(&convert, error, ex->log.shown);
+}
+
+static int write_file(struct export *ex)
+{
+    struct atomic_file target;
+    int status = atomic_file_open(&target, ex->out_path, ex->force), fd;
+    FILE *to;
+
+    if (status != EXIT_DONE)
+        return status;
+    fd = fcntl(target.fd, F_DUPFD_CLOEXEC, 3);
+    to = fd >= 0 ? fdopen(fd, "w") : NULL;
+    status = to ? write_stream(ex, to)
+                : tool_error("cannot write %s: %s", quote(ex->out_path), strerror(errno));
+    if (status == EXIT_DONE)
+        status = atomic_file_keep(&target);
+    atomic_file_drop(&target);
+    return status;
+}
+
+static int write_standard_output(struct export *ex)
+{
+    int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+    return to ? write_stream(ex, to)
+              : tool_error("cannot write standard output: %s", strerror(errno));
+}
+
+static int write_packets(struct export *ex)
+{
+    int fd = live_output_open(ex->out_path);
+    FILE *to = fd >= 0 ? packet_output_open(fd) : NULL;
+
+    if (to)
+        return write_stream(ex, to);
+    if (fd >= 0)
+        tool_error("cannot send to %s: %s", quote(ex->out_path), strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return EXIT_FAILED;
+}
+
+static int write_folder(struct export *ex)
+{
+    struct new_folder target;
+    int status = new_folder_open(&target, ex->out_path, ex->force), error;
+
+    if (status != EXIT_DONE)
+        return status;
+    error = posixtrace_export_directory(ex->log.trid, ex->format->name, target.temporary,
+                                        &convert.c);
+    status = convert_report(&convert, error, ex->log.shown);
+    if (status == EXIT_DONE)
+        status = new_folder_keep(&target);
+    new_folder_drop(&target);
+    return status;
+}
+
+static int export_log(struct export *ex)
+{
+    char *shown;
+    int status = log_file_open(&ex->log, ex->log_path);
+
+    if (status != EXIT_DONE)
+        return status;
+    shown = is_standard_output(ex) ? NULL : quote_copy(ex->out_path);
+    convert.c.name = shown ? shown : "standard output";
+    progress_begin("events", ex->log.info.events);
+    if (ex->format->is_directory)
+        status = write_folder(ex);
+    else if (live_input_is_udp(ex->out_path))
+        status = write_packets(ex);
+    else if (is_standard_output(ex))
+        status = write_standard_output(ex);
+    else
+        status = write_file(ex);
+    progress_end();
+    if (status == EXIT_DONE)
+        status = log_file_report_loss(&ex->log, false, status);
+    log_file_close(&ex->log);
+    free(shown);
+    return status;
+}
+
+static int take_operand(struct export *ex, const char *value)
+{
+    if (!ex->log_path)
+        ex->log_path = value;
+    else if (!ex->out_path)
+        ex->out_path = ex->placed = value;
+    else
+        return tool_usage("one LOG and one OUT, and then %s", quote(value));
+    return EXIT_DONE;
+}
+
+/* Of a format that is not named here, bytes that no terminal should get. */
+static bool is_text(const char *format)
+{
+    static const char *const text[] = { "btf", "chrome", "csv", "jsonl", "kiwi", "traceprinter",
+                                        "trazer", NULL };
+
+    return options_index(format, text) >= 0;
+}
+
+static int complete(const struct export *ex)
+{
+    if (!ex->format)
+        return tool_usage("say what to write: --to=FORMAT; --list names them");
+    if (!ex->log_path)
+        return tool_usage("no log named");
+    if (!ex->out_path)
+        return tool_usage("no file named to write %s to", quote(ex->log_path));
+    if (ex->format->is_directory && is_standard_output(ex))
+        return tool_usage("a trace in format %s is a folder, which '-' is not",
+                          ex->format->name);
+    if (is_standard_output(ex) && isatty(STDOUT_FILENO) && !is_text(ex->format->name))
+        return tool_usage("%s is binary, and standard output is a terminal; name a file, or "
+                          "redirect it", ex->format->name);
+    if (!live_input_is_udp(ex->out_path))
+        return EXIT_DONE;
+    if (strcmp(ex->format->name, "shark") != 0)
+        return tool_usage("packets (udp:) are for --to=shark");
+    return convert_set_option(&convert, "packets", "yes");
+}
+
+static int take(struct export *ex, int code, const char *value)
+{
+    int status = EXIT_DONE;
+
+    if (code == TO)
+        ex->format = convert_format(value, true, &status);
+    else if (code == FORCE)
+        ex->force = true;
+    else if (code == OUTPUT)
+        status = convert_set_output(&ex->out_path, ex->placed, "one LOG and one OUT", value);
+    else if (code == OPTION_OPERAND)
+        status = take_operand(ex, value);
+    else
+        status = convert_take_option(&convert, code, value);
+    return status;
+}
+
+static int run(struct options *o)
+{
+    struct export ex = { 0 };
+    int code, status = convert_init(&convert, own);
+
+    while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
+        if (code == LIST)
+            convert_list(true);
+        if (code == LIST || code == OPTION_STOP) {
+            convert_deinit(&convert);
+            return code == LIST ? EXIT_DONE : o->status;
+        }
+        status = take(&ex, code, o->value);
+    }
+    if (status == EXIT_DONE)
+        status = complete(&ex);
+    if (status == EXIT_DONE)
+        status = export_log(&ex);
+    convert_deinit(&convert);
+    return status;
+}
+
+const struct verb verb_export = { "export", help, convert.specs, run };

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Logs as input; see log_file.h.
+ */
+#include "input/log_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <posixtrace/attr.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/tool.h"
+
+int log_file_descriptor(const char *path, int flags)
+{
+    int fd;
+
+    if (strcmp(path, "-") == 0)
+        return STDIN_FILENO;
+    fd = open(path, flags | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        tool_error("cannot open %s: %s", quote(path), strerror(errno));
+    return fd;
+}
+
+char *log_file_call(const char *path)
+{
+    char *name;
+
+    if (strcmp(path, "-") != 0)
+        return quote_copy(path);
+    name = tool_grow(NULL, sizeof "standard input", 1);
+    return strcpy(name, "standard input");
+}
+
+static int lock_writer(int fd, int command, struct flock *lock)
+{
+    *lock = (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1,
+                            .l_start = (off_t)1 << 62 };
+    return fcntl(fd, command, lock) == 0 ? 0 : errno == EACCES ? EAGAIN : errno;
+}
+
+int log_file_lock(int fd)
+{
+    struct flock lock;
+
+    return lock_writer(fd, F_OFD_SETLK, &lock);
+}
+
+bool log_file_is_locked(int fd)
+{
+    struct flock lock;
+
+    return lock_writer(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+const char *log_file_why_not(int fd)
+{
+    struct stat st;
+    char first;
+
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+        return "it is a directory";
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
+        return "it is empty";
+    if (pread(fd, &first, 1, 0) == 1 && first == '{')
+        return "it looks like JSON; 'posixtrace import --from=jsonl' makes a log of that";
+    return "it has not the header of a log, or that of a newer version";
+}
+
+const char *log_file_why_unsupported(void)
+{
+    trace_attr_t attr;
+    int error = posix_trace_attr_init(&attr);
+
+    if (error == 0)
+        error = posixtrace_attr_setcompression(&attr, POSIXTRACE_COMPRESSION_ZSTD);
+    if (error == ENOTSUP)
+        return "it is compressed, and this posixtrace was built without zstd; build it again "
+               "where libzstd-dev is installed";
+    return "it was written by a newer version of posixtrace; use that one to read it";
+}
+
+static void release(struct log_file *log)
+{
+    if (log->fd != STDIN_FILENO)
+        close(log->fd);
+    free(log->shown);
+}
+
+int log_file_open(struct log_file *log, const char *path)
+{
+    struct stat st;
+    int error;
+
+    memset(log, 0, sizeof *log);
+    log->path = path;
+    log->fd = log_file_descriptor(path, O_RDONLY);
+    if (log->fd < 0)
+        return EXIT_FAILED;
+    log->shown = log_file_call(path);
+    error = fstat(log->fd, &st) == 0 ? 0 : errno;
+    if (error == 0 && S_ISREG(st.st_mode)) {
+        log->seekable = true;
+        log->size = (uint64_t)st.st_size;
+    }
+    if (error == 0)
+        error = posix_trace_open(log->fd, &log->trid);
+    if (error == EINVAL)
+        error = tool_error("%s is not a trace log: %s", log->shown, log_file_why_not(log->fd));
+    else if (error == ENOTSUP)
+        error = tool_error("cannot read %s: %s", log->shown, log_file_why_unsupported());
+    else if (error != 0)
+        error = tool_error("cannot read %s: %s", log->shown, failure_reason(error));
+    else if (log_file_refresh(log) != EXIT_DONE)
+        error = EXIT_FAILED;
+    if (error != 0)
+        release(log);
+    return error;
+}
+
+void log_file_close(struct log_file *log)
+{
+    posix_trace_close(log->trid);
+    release(log);
+}
+
+int log_file_refresh(struct log_file *log)
+{
+    int error = posixtrace_get_info(log->trid, &log->info);
+
+    if (error == 0)
+        error = posixtrace_lost(log->trid, POSIXTRACE_LOST_SWITCHES, &log->lost_switches);
+    return error ? tool_error("cannot read %s: %s", log->shown, failure_reason(error)) : EXIT_DONE;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct log_type *x = a, *y = b;
+
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+bool log_file_is_loss_mark(trace_event_id_t id)
+{
+    return id == POSIX_TRACE_OVERFLOW || id == POSIX_TRACE_RESUME;
+}
+
+int64_t log_file_kept_from(const struct log_file *log)
+{
+    int64_t from = log->info.first_ns;
+    struct posixtrace_event e;
+    int unavailable = 0;
+
+    if (!log->seekable || log->info.events == 0)
+        return from;
+    while (posixtrace_next_event(log->trid, &e, &unavailable) == 0 && !unavailable) {
+        from = e.ns;
+        if (!log_file_is_loss_mark(e.id))
+            break;
+    }
+    posix_trace_rewind(log->trid);
+    return from;
+}
+
+int log_file_types(const struct log_file *log, struct log_type **types, size_t *count)
+{
+    struct log_type *list = NULL;
+    size_t used = 0, room = 0;
+    int unavailable = 0, error;
+
+    error = posix_trace_eventtypelist_rewind(log->trid);
+    while (error == 0) {
+        struct log_type *type;
+
+        if (used == room) {
+            room = room ? 2 * room : 64;
+            list = tool_grow(list, room, sizeof *list);
+        }
+        type = &list[used];
+        error = posix_trace_eventtypelist_getnext_id(log->trid, &type->id, &unavailable);
+        if (error != 0 || unavailable)
+            break;
+        error = posix_trace_eventid_get_name(log->trid, type->id, type->name);
+        /* a pipe counts at its end only */
+        if (posixtrace_event_count(log->trid, type->id, &type->count) != 0)
+            type->count = 0;
+        used++;
+    }
+    if (error != 0) {
+        free(list);
+        return tool_error("cannot list the event types of %s: %s", log->shown, strerror(error));
+    }
+    qsort(list, used, sizeof *list, by_id);
+    *types = list;
+    *count = used;
+    return EXIT_DONE;
+}
+
+uint64_t log_file_lost(const uint64_t lost[POSIXTRACE_LOSS_CAUSES])
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
+        sum += lost[i];
+    return sum;
+}
+
+uint64_t log_file_lost_all(const struct log_file *log)
+{
+    return log_file_lost(log->info.lost) + log->lost_switches;
+}
+
+const char *log_file_causes(const struct posixtrace_info *info, uint64_t lost_switches)
+{
+    static char causes[640];
+    size_t used = 0;
+
+    for (unsigned i = 0; i <= POSIXTRACE_LOST_SWITCHES && used < sizeof causes; i++) {
+        uint64_t n = i < POSIXTRACE_LOSS_CAUSES ? info->lost[i] : lost_switches;
+
+        if (n)
+            used += (size_t)snprintf(causes + used, sizeof causes - used, "%s%s %" PRIu64,
+                                     used ? ", " : "", posixtrace_loss_cause_text(i), n);
+    }
+    if (info->flush_error && used < sizeof causes)
+        snprintf(causes + used, sizeof causes - used, "; first error: %s",
+                 strerror(info->flush_error));
+    return causes;
+}
+
+uint64_t log_file_gaps(const struct log_file *log)
+{
+    uint64_t count = 0;
+
+    if (log_file_lost_all(log) > 0 ||
+        posixtrace_event_count(log->trid, POSIX_TRACE_OVERFLOW, &count) != 0)
+        return 0;
+    return count;
+}
+
+static void say_lost(const struct log_file *log, uint64_t sum)
+{
+    tool_note("%" PRIu64 " event%s lost (%s)", sum, sum == 1 ? "" : "s",
+              log_file_causes(&log->info, log->lost_switches));
+}
+
+int log_file_report_loss(struct log_file *log, bool strict, int status)
+{
+    const struct posixtrace_info *info = &log->info;
+    uint64_t sum, gaps;
+    bool said = false;
+
+    if (log_file_refresh(log) != EXIT_DONE)
+        return EXIT_FAILED;
+    sum = log_file_lost_all(log);
+    if (sum > 0) {
+        say_lost(log, sum);
+        said = true;
+    }
+    gaps = log_file_gaps(log);
+    if (gaps > 0)
+        tool_note("events were lost in %" PRIu64 " place%s of %s, which does not say how many",
+                  gaps, gaps == 1 ? "" : "s", log->shown);
+    if (info->skipped_bytes > 0)
+        tool_note("%" PRIu64 " bytes of %s cannot be read; 'posixtrace check' says where",
+                  info->skipped_bytes, log->shown);
+    if (info->end == POSIXTRACE_END_CUT)
+        tool_note("%s is cut: its writer died, or its end is missing", log->shown);
+    said |= gaps > 0 || info->skipped_bytes > 0 || info->end == POSIXTRACE_END_CUT;
+    return said && strict && status == EXIT_DONE ? EXIT_LOST : status;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See info_tables.h.
+ */
+#include "log/info_tables.h"
+
+#include <inttypes.h>
+#include <posixtrace/system.h>
+#include <posixtrace/typed.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/utf8.h"
+#include "common/stdout_buffer.h"
+#include "common/table.h"
+#include "common/tool.h"
+
+enum { DESCRIPTION_COLUMN = 16 };
+/* The least that columns of counts and of ids take. */
+enum { COUNT_WIDTH = 12, ID_WIDTH = 8 };
+
+static enum utf8_style names_style(void)
+{
+    return utf8_is_safe(STDOUT_FILENO) ? UTF8_TERMINAL : UTF8_TERMINAL_ASCII;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct log_type *x = a, *y = b;
+
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* The width of a column, widened where the number needs more. */
+static int at_least(int width, uint64_t number)
+{
+    return (int)out_digits(number) > width ? (int)out_digits(number) : width;
+}
+
+static bool is_predefined(trace_event_id_t id)
+{
+    return id <= POSIX_TRACE_UNNAMED_USEREVENT;
+}
+
+/* In lines of its own, below the type's name. */
+static void print_description(const struct log_file *log, trace_event_id_t id)
+{
+    char text[POSIXTRACE_DESCRIPTION_MAX + 1];
+    char shown[sizeof text * UTF8_MAX_ESCAPE + 1];
+
+    if (id <= POSIX_TRACE_UNNAMED_USEREVENT ||
+        posixtrace_event_description(log->trid, id, text) != 0)
+        return;
+    for (char *at = text; *at; at++) {
+        if (*at == '\n' || *at == '\t' || *at == '\r')
+            *at = ' ';
+    }
+    *utf8_show(shown, text, UTF8_TERMINAL_ASCII) = '\0';
+    out_spaces(DESCRIPTION_COLUMN);
+    out_wrapped(shown + strspn(shown, " "), DESCRIPTION_COLUMN, DESCRIPTION_COLUMN);
+}
+
+int info_print_types(const struct log_file *log)
+{
+    char shown[sizeof ((struct log_type *)0)->name * UTF8_MAX_ESCAPE + 1];
+    struct log_type *types;
+    int width = COUNT_WIDTH;
+    enum utf8_style style = names_style();
+    size_t count;
+    int status = log_file_types(log, &types, &count);
+
+    if (status != EXIT_DONE)
+        return status;
+    if (count > 0)
+        qsort(types, count, sizeof *types, by_count);
+    if (count > 0)
+        width = at_least(width, types[0].count);
+    out_format("\n%*s  EVENT TYPE\n", width, "COUNT");
+    for (size_t i = 0; i < count; i++) {
+        if (types[i].count == 0 && is_predefined(types[i].id))
+            continue;
+        out_format("%*" PRIu64 "  ", width, types[i].count);
+        *utf8_show(shown, types[i].name, style) = '\0';
+        table_put_cut(shown, out_columns() - (size_t)width - 2);
+        out_text("\n");
+        print_description(log, types[i].id);
+    }
+    free(types);
+    return EXIT_DONE;
+}
+
+void info_print_switches(const struct log_file *log)
+{
+    struct log_type *types;
+    uint64_t switches = 0;
+    size_t count;
+
+    if (log->info.clock == POSIXTRACE_CLOCK_REALTIME ||
+        log_file_types(log, &types, &count) != EXIT_DONE)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (types[i].id >= POSIXTRACE_SWITCH_IN && types[i].id <= POSIXTRACE_SWITCH_PREEMPTED)
+            switches += types[i].count;
+    free(types);
+    if (switches)
+        out_format("%12" PRIu64 "  context switches, of the kernel: in no thread's count\n",
+                   switches);
+}
+
+/* Marks and losses of no thread.  A log that was not a stream's has the losses in the entry
+ * that elsewhere is of threads that ended: what these recorded and did not lose is more. */
+static bool is_no_thread(const struct log_file *log, const struct posixtrace_thread_info *t)
+{
+    if (log->info.clock != POSIXTRACE_CLOCK_REALTIME || t->pid != 0 || t->tid != 0 ||
+        t->thread_id != 0)
+        return false;
+    return !t->name[0] ||
+           (strcmp(t->name, "(ended)") == 0 && t->recorded <= log_file_lost(t->lost));
+}
+
+/* A pid or a tid of an import may have more digits. */
+struct thread_widths {
+    int recorded, lost, pid, tid;
+};
+
+static void print_thread(const struct posixtrace_thread_info *t, uint64_t lost,
+                         const struct thread_widths *w, enum utf8_style style)
+{
+    char shown[sizeof t->name * UTF8_MAX_ESCAPE + 1];
+    size_t used = (size_t)(w->recorded + w->lost + w->pid + w->tid) + 4;
+
+    out_format("%*" PRIu64 "%*" PRIu64 " %*d %*d  ", w->recorded, t->recorded, w->lost, lost,
+               w->pid, (int)t->pid, w->tid, (int)t->tid);
+    *utf8_show(shown, t->name, style) = '\0';
+    table_put_cut(shown, out_columns() - used);
+    out_text("\n");
+}
+
+static void measure_threads(const struct log_file *log, struct thread_widths *w)
+{
+    struct posixtrace_thread_info t;
+    size_t cursor = 0;
+    int unavailable = 0;
+
+    *w = (struct thread_widths){ COUNT_WIDTH, COUNT_WIDTH, ID_WIDTH, ID_WIDTH };
+    while (posixtrace_thread_getnext(log->trid, &cursor, &t, &unavailable) == 0 && !unavailable) {
+        w->recorded = at_least(w->recorded, t.recorded);
+        w->lost = at_least(w->lost - 1, log_file_lost(t.lost)) + 1;
+        w->pid = at_least(w->pid, t.pid > 0 ? (uint64_t)t.pid : 0);
+        w->tid = at_least(w->tid, t.tid > 0 ? (uint64_t)t.tid : 0);
+    }
+}
+
+void info_print_threads(const struct log_file *log)
+{
+    struct posixtrace_thread_info t, none = { .name = "(no thread)" };
+    enum utf8_style style = names_style();
+    struct thread_widths w;
+    uint64_t lost = 0;
+    size_t cursor = 0;
+    int unavailable = 0;
+
+    measure_threads(log, &w);
+    out_format("\n%*s%*s %*s %*s  THREAD\n", w.recorded, "RECORDED", w.lost, "LOST", w.pid, "PID",
+               w.tid, "TID");
+    while (posixtrace_thread_getnext(log->trid, &cursor, &t, &unavailable) == 0 && !unavailable) {
+        if (!is_no_thread(log, &t)) {
+            print_thread(&t, log_file_lost(t.lost), &w, style);
+            continue;
+        }
+        none.recorded += t.recorded;
+        lost += log_file_lost(t.lost);
+    }
+    if (none.recorded > 0 || lost > 0)
+        print_thread(&none, lost, &w, style);
+}

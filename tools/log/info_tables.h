@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The tables of posixtrace info: event types and threads, with counts.  Names are cut to the
+ * width of the output.
+ */
+#ifndef INFO_TABLES_H
+#define INFO_TABLES_H
+
+#include "input/log_file.h"
+
+/* All types that the log has names for, but of the predefined ones only those that occurred. */
+int info_print_types(const struct log_file *log);
+void info_print_threads(const struct log_file *log);
+/* How many context switches there are, where no thread's count has them: they come from the
+ * kernel, and a stream counts them for no thread; an import does. */
+void info_print_switches(const struct log_file *log);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace check: is a log whole?  Reports its faults, place by place.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <posixtrace/log.h>
+
+#include "input/further_types.h"
+#include "input/log_file.h"
+#include "common/options.h"
+#include "common/stdout_buffer.h"
+#include "common/progress.h"
+#include "common/tool.h"
+
+enum { FINDINGS_SHOWN = 1000 };
+
+static const struct option_spec options[] = { { NULL, false, 0 } };
+
+static const char help[] =
+    "usage: posixtrace check LOG\n"
+    "\n"
+    "Verifies every packet of a trace log, prints damaged places, with their offsets\n"
+    "in bytes, what can be read, and which event types are described in several\n"
+    "ways. Changes nothing.\n"
+    "\n"
+    "  --help  print this\n"
+    "\n"
+    "Exit status: 0 the log is whole; 1 it is not, but opens to what was printed as\n"
+    "readable; 2 it is not a log, or cannot be read.\n"
+    "Example: posixtrace check app.ptl\n";
+
+struct findings {
+    char *shown;
+    uint64_t count;
+};
+
+static void finding(void *context, const struct posixtrace_log_finding *f)
+{
+    struct findings *found = context;
+
+    if (found->count++ < FINDINGS_SHOWN)
+        out_format("%s: at byte %" PRIu64 ", %" PRIu64 " bytes: %s\n", found->shown, f->offset,
+                   f->bytes, f->text);
+}
+
+static void print_report(const struct findings *found, const struct posixtrace_log_report *r)
+{
+    if (found->count > FINDINGS_SHOWN)
+        out_format("%s: and %" PRIu64 " more places\n", found->shown,
+                   found->count - FINDINGS_SHOWN);
+    out_format("%s: %s: %" PRIu64 " packets, %" PRIu64 " events, %" PRIu64 " rounds, %" PRIu64
+               " bytes readable", found->shown, r->damaged ? "salvaged" : "whole", r->packets,
+               r->events, r->rounds, r->salvaged_bytes);
+    if (r->skipped_bytes > 0)
+        out_format("; cut: %" PRIu64 " bytes not readable", r->skipped_bytes);
+    if (!r->complete)
+        out_text("; no end mark: the log is still being written, or its writer died "
+                 "(posixtrace recover)");
+    out_text("\n");
+}
+
+/* Of a log that can be opened, whole or not. */
+static void print_further_types(const struct findings *found, int fd)
+{
+    struct log_file log = { .shown = found->shown, .fd = fd };
+    char in_front[1024];
+
+    if (posix_trace_open(fd, &log.trid) != 0)
+        return;
+    snprintf(in_front, sizeof in_front, "%s: describes ", found->shown);
+    further_types_print(&log, in_front, 2);
+    posix_trace_close(log.trid);
+}
+
+static int check_file(const char *path)
+{
+    struct posixtrace_log_report report;
+    struct findings found = { .count = 0 };
+    int fd = log_file_descriptor(path, O_RDONLY), error, status;
+
+    if (fd < 0)
+        return EXIT_NOT_A_LOG;
+    found.shown = log_file_call(path);
+    progress_begin_blind("checking");
+    error = posixtrace_log_check(fd, finding, &found, &report);
+    progress_end();
+    if (error == 0) {
+        print_report(&found, &report);
+        print_further_types(&found, fd);
+        status = report.damaged ? EXIT_FAILED : EXIT_DONE;
+    } else {
+        out_flush();
+        if (error == EINVAL)
+            tool_error("%s is not a trace log: %s", found.shown, log_file_why_not(fd));
+        else if (error == ENOTSUP)
+            tool_error("cannot read %s: %s", found.shown, log_file_why_unsupported());
+        else if (error == ESPIPE)
+            tool_error("%s cannot be checked: it is a pipe; check a file", found.shown);
+        else
+            tool_error("cannot read %s: %s", found.shown, strerror(error));
+        status = EXIT_NOT_A_LOG;
+    }
+    free(found.shown);
+    if (fd != STDIN_FILENO)
+        close(fd);
+    return status;
+}
+
+static int run(struct options *o)
+{
+    return options_one_log(o, check_file);
+}
+
+const struct verb verb_check = { "check", help, options, run };

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace info: what a log knows of itself.
+ */
+#include <inttypes.h>
+#include <posixtrace/attr.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/units.h"
+#include "input/further_types.h"
+#include "log/info_tables.h"
+#include "input/log_file.h"
+#include "common/options.h"
+#include "common/stdout_buffer.h"
+#include "common/progress.h"
+#include "common/tool.h"
+#include "common/time_parse.h"
+
+enum { STRICT = 1, PROGRESS_EVERY = 0x3fff, PACKET_HEAD = 128 };
+
+/* Where the second column begins. */
+enum { ROW_COLUMN = 14 };
+
+static const struct option_spec options[] = { { "strict", false, STRICT }, { NULL, false, 0 } };
+
+static const char help[] =
+    "usage: posixtrace info [--strict] [LOG|-]\n"
+    "\n"
+    "Prints what a trace log knows of itself: attributes and clock, the time it\n"
+    "spans, event types with counts, threads, memory use, what was lost and why, the\n"
+    "stream size that would have avoided the loss, and how the log ended.\n"
+    "For - the log is read from standard input.\n"
+    "\n"
+    "  --strict  exit with 3 if the log has lost events or is damaged\n"
+    "  --help    print this\n"
+    "\n"
+    "Example: posixtrace info app.ptl\n";
+
+__attribute__((format(printf, 2, 3)))
+static void row(const char *title, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    out_format("%-12s  ", title);
+    out_wrapped(text, ROW_COLUMN, ROW_COLUMN);
+}
+
+static const char *policy_text(int policy)
+{
+    switch (policy) {
+    case POSIX_TRACE_LOOP: return "loop (the newest events stay)";
+    case POSIX_TRACE_UNTIL_FULL: return "until full (the oldest events stay)";
+    case POSIX_TRACE_FLUSH: return "flush (to the log when full)";
+    case POSIX_TRACE_APPEND: return "append (without limit)";
+    default: return "not known";
+    }
+}
+
+static const char *clock_text(int clock)
+{
+    switch (clock) {
+    case POSIXTRACE_CLOCK_TSC: return "time stamp counter of the processor";
+    case POSIXTRACE_CLOCK_MONOTONIC: return "CLOCK_MONOTONIC";
+    case POSIXTRACE_CLOCK_REALTIME: return "none: times as imported";
+    default: return "not known";
+    }
+}
+
+/* Does a log of limited size take all that its dead writer left in memory, however small
+ * the packets are? */
+static bool takes_all(const struct log_file *log)
+{
+    uint64_t most = log->info.bytes + log->info.reserved_bytes + PACKET_HEAD * log->info.events;
+    int policy = POSIX_TRACE_APPEND;
+    trace_attr_t attr;
+    size_t size = 0;
+
+    if (posix_trace_get_attr(log->trid, &attr) == 0) {
+        posix_trace_attr_getlogfullpolicy(&attr, &policy);
+        posix_trace_attr_getlogsize(&attr, &size);
+        posix_trace_attr_destroy(&attr);
+    }
+    return policy == POSIX_TRACE_APPEND || most <= size;
+}
+
+/* Children are not recorded after the writer's end, which for daemon(3) is where they start. */
+static const char *children_text(const struct log_file *log)
+{
+    int inherited = POSIX_TRACE_CLOSE_FOR_CHILD;
+    trace_attr_t attr;
+
+    if (log->info.clock == POSIXTRACE_CLOCK_REALTIME ||
+        posix_trace_get_attr(log->trid, &attr) != 0)
+        return "";
+    posix_trace_attr_getinherited(&attr, &inherited);
+    posix_trace_attr_destroy(&attr);
+    return inherited == POSIX_TRACE_INHERITED
+        ? "; what its children did after its end, as after daemon(3), is not recorded" : "";
+}
+
+/* The writer died and what it left in memory is there. */
+static const char *tail_text(const struct log_file *log)
+{
+    static char text[500];
+    bool lost = log_file_lost_all(log) > 0;
+
+    snprintf(text, sizeof text,
+             "writer died; with what it left in memory, read here, nothing %sis missing%s%s; "
+             "'posixtrace recover' keeps %s",
+             lost ? "else " : "", lost ? " than is lost below" : "", children_text(log),
+             takes_all(log) ? "it"
+                 : "what fits into the log and counts the rest as lost, "
+                   "'posixtrace export --to=jsonl' saves all");
+    return text;
+}
+
+/* Processes run on where the recorder ended first: daemons, or the target of record --pid. */
+static const char *outlived_text(const struct log_file *log)
+{
+    int outlived = 0;
+
+    posixtrace_outlived(log->trid, &outlived);
+    return outlived ? "complete; processes that were traced ran on: what they did later is not "
+                      "recorded" : "complete";
+}
+
+static const char *end_text(const struct log_file *log)
+{
+    static char recovered[200];
+
+    switch (log->info.end) {
+    case POSIXTRACE_END_ACTIVE: return "not yet: it is being written";
+    case POSIXTRACE_END_SHUTDOWN: return outlived_text(log);
+    case POSIXTRACE_END_RECOVERED:
+        snprintf(recovered, sizeof recovered, "complete: recovered after its writer had died%s",
+                 children_text(log));
+        return recovered;
+    case POSIXTRACE_END_TAIL:
+        return tail_text(log);
+    case POSIXTRACE_END_CUT: return "cut: its writer died or the file is damaged";
+    default: return "not known";
+    }
+}
+
+static void print_attributes(const struct log_file *log)
+{
+    char name[TRACE_NAME_MAX + 1], version[TRACE_NAME_MAX + 1];
+    struct timespec time = { 0, 0 };
+    size_t stream = 0, data = 0, size = 0;
+    int stream_policy = 0, log_policy = 0, inherited = 0, compression = 0;
+    double cost = 0;
+    trace_attr_t attr;
+
+    if (posix_trace_get_attr(log->trid, &attr) != 0)
+        return;
+    if (posix_trace_attr_getname(&attr, name) == 0 &&
+        posix_trace_attr_getgenversion(&attr, version) == 0)
+        row("stream", "%s, made by %s", quote(name), quote(version));
+    if (posix_trace_attr_getcreatetime(&attr, &time) == 0)
+        row("created", "%s", when_iso((int64_t)time.tv_sec * 1000000000 + time.tv_nsec));
+    posix_trace_attr_getstreamfullpolicy(&attr, &stream_policy);
+    posix_trace_attr_getlogfullpolicy(&attr, &log_policy);
+    posix_trace_attr_getstreamsize(&attr, &stream);
+    posix_trace_attr_getlogsize(&attr, &size);
+    posix_trace_attr_getmaxdatasize(&attr, &data);
+    posix_trace_attr_getinherited(&attr, &inherited);
+    /* an import never had a stream */
+    if (log->info.clock != POSIXTRACE_CLOCK_REALTIME) {
+        row("stream full", "%s, size %s", policy_text(stream_policy), units_bytes(stream));
+        row("children", "%s", inherited == POSIX_TRACE_INHERITED ? "traced" : "not traced");
+        if (log_policy == POSIX_TRACE_APPEND)
+            row("log full", "%s", policy_text(log_policy));
+        else
+            row("log full", "%s, size %s", policy_text(log_policy), units_bytes(size));
+    }
+    if (posixtrace_attr_getcompression(&attr, &compression) == 0 && compression)
+        row("compressed", "by zstd, each packet by itself");
+    row("event data", "at most %zu bytes", data);
+    if (posixtrace_attr_geteventcost(&attr, &cost) == 0 && cost > 0)
+        row("event cost", "%.4g ns, as it was kept when the log was made", cost);
+    if (posix_trace_attr_getclockres(&attr, &time) == 0)
+        row("clock", "%s, resolution %s", clock_text(log->info.clock),
+            when_span((int64_t)time.tv_sec * 1000000000 + time.tv_nsec));
+    posix_trace_attr_destroy(&attr);
+}
+
+static void print_log(const struct log_file *log)
+{
+    char id[33];
+
+    *put_hex_bytes(id, log->info.id, sizeof log->info.id) = '\0';
+    if (log->seekable)
+        row("log", "%s, %s", log->shown, units_bytes(log->size));
+    else
+        row("log", "%s", log->shown);
+    row("ended", "%s", end_text(log));
+    row("id", "%s", id);
+}
+
+/* Events of the standard's own, which 'posixtrace record' does not count. */
+static void print_marks(const struct log_file *log)
+{
+    struct log_type *types;
+    uint64_t marks = 0;
+    size_t count;
+
+    if (log_file_types(log, &types, &count) != EXIT_DONE)
+        return;
+    for (size_t i = 0; i < count; i++)
+        marks += types[i].id >= POSIX_TRACE_START && types[i].id <= POSIX_TRACE_ERROR
+                     ? types[i].count : 0;
+    free(types);
+    if (marks > 0)
+        row("marks", "%" PRIu64 " of the events: start, stop, flush", marks);
+}
+
+/* first: of what the log has kept. */
+static void print_span(const struct log_file *log, int64_t first)
+{
+    const struct posixtrace_info *info = &log->info;
+    int64_t span = info->last_ns - first;
+
+    if (info->events == 0) {
+        row("events", "none");
+        return;
+    }
+    if (span > 0)
+        row("events", "%" PRIu64 " in %s, %.4g a second", info->events, when_span(span),
+            (double)info->events * 1e9 / (double)span);
+    else
+        row("events", "%" PRIu64, info->events);
+    print_marks(log);
+    if (first != info->first_ns)
+        row("overwritten", info->clock == POSIXTRACE_CLOCK_REALTIME
+                ? "from %s on at the earliest" : "from %s on, when the first loss began",
+            when_iso(info->first_ns));
+    row("first", "%s", when_iso(first));
+    row("last", "%s", when_iso(info->last_ns));
+    if (info->late)
+        row("late", "%" PRIu64 " events, whose thread was stalled for more than a second",
+            info->late);
+}
+
+static void print_memory(const struct posixtrace_info *info)
+{
+    if (info->reserved_bytes > 0)
+        row("peak fill", "%s of %s, %.0f %%", units_bytes(info->peak_bytes),
+            units_bytes(info->reserved_bytes),
+            100.0 * (double)info->peak_bytes / (double)info->reserved_bytes);
+}
+
+/* Beyond what the stream has room for at once. */
+static void print_refused(const struct log_file *log)
+{
+    struct posixtrace_limits limits;
+
+    if (posixtrace_get_limits(log->trid, &limits) != 0)
+        return;
+    if (limits.refused_threads)
+        row("no room", "for %" PRIu32 " threads: the stream is made for %" PRIu32
+            " at once, fewer under 'ulimit -f' or 'ulimit -v'",
+            limits.refused_threads, limits.threads);
+    if (limits.refused_processes)
+        row("no room", "for %" PRIu32 " processes: the stream is made for %" PRIu32
+            " at once", limits.refused_processes, limits.processes);
+}
+
+/* The totals of a log that is not whole are in its header and its last round, which a pipe has
+ * passed by. */
+static bool knows_totals(const struct log_file *log)
+{
+    return log->seekable || log->info.end != POSIXTRACE_END_CUT;
+}
+
+static void print_loss(const struct log_file *log)
+{
+    const struct posixtrace_info *info = &log->info;
+    uint64_t sum = log_file_lost_all(log), gaps = log_file_gaps(log);
+
+    if (!knows_totals(log))
+        row("lost", "%" PRIu64 " or more; 'posixtrace info' of the file knows", sum);
+    else if (gaps > 0)
+        row("lost", "events in %" PRIu64 " place%s; how many is not known", gaps,
+            gaps == 1 ? "" : "s");
+    else if (sum == 0)
+        row("lost", "nothing");
+    else
+        row("lost", "%" PRIu64 " events", sum);
+    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++) {
+        if (info->lost[i])
+            row("", "%" PRIu64 " %s", info->lost[i], posixtrace_loss_cause_text(i));
+    }
+    if (log->lost_switches)
+        row("", "%" PRIu64 " %s", log->lost_switches,
+            posixtrace_loss_cause_text(POSIXTRACE_LOST_SWITCHES));
+    if (info->flush_error)
+        row("log error", "%s", strerror(info->flush_error));
+    if (info->skipped_bytes)
+        row("not readable", "%" PRIu64 " bytes", info->skipped_bytes);
+    print_refused(log);
+    if (log->lost_switches)
+        row("advice", "larger rings, 'posixtrace record --switch-buffer', lose fewer switches");
+    if (info->advised_size)
+        row("advice", "a stream size of %s (%" PRIu64 " bytes) would have avoided the loss",
+            units_bytes(info->advised_size), info->advised_size);
+}
+
+/* A pipe tells all of itself only at its end, and if it has none, as much as has come. */
+static int drain(struct log_file *log, int64_t *first)
+{
+    struct posixtrace_info seen = { .events = 0 };
+    struct posixtrace_event e;
+    int unavailable = 0, error, status;
+    bool only_marks = true;
+
+    progress_begin("events", 0);
+    while ((error = posixtrace_next_event(log->trid, &e, &unavailable)) == 0 && !unavailable) {
+        seen.first_ns = seen.events++ ? seen.first_ns : e.ns;
+        *first = only_marks ? e.ns : *first;
+        only_marks &= log_file_is_loss_mark(e.id);
+        seen.last_ns = e.ns;
+        if ((seen.events & PROGRESS_EVERY) == 0)
+            progress_at(seen.events);
+    }
+    progress_end();
+    if (error != 0)
+        return tool_error("cannot read on in %s: %s", log->shown, strerror(error));
+    status = log_file_refresh(log);
+    if (log->info.end == POSIXTRACE_END_CUT && seen.events > log->info.events) {
+        log->info.events = seen.events;
+        log->info.first_ns = seen.first_ns;
+        log->info.last_ns = seen.last_ns;
+    }
+    return status;
+}
+
+static int print_info(const char *path, bool strict)
+{
+    struct log_file log;
+    int status = log_file_open(&log, path);
+    int64_t first;
+
+    if (status != EXIT_DONE)
+        return status;
+    first = log_file_kept_from(&log);
+    if (!log.seekable)
+        status = drain(&log, &first);
+    if (status == EXIT_DONE) {
+        print_log(&log);
+        print_attributes(&log);
+        print_span(&log, first);
+        print_memory(&log.info);
+        print_loss(&log);
+        if (knows_totals(&log)) {
+            status = further_types_print(&log, "described     ", ROW_COLUMN);
+            if (status == EXIT_DONE)
+                status = info_print_types(&log);
+            info_print_threads(&log);
+            info_print_switches(&log);
+        }
+    }
+    out_flush();
+    status = log_file_report_loss(&log, strict, status);
+    log_file_close(&log);
+    return status;
+}
+
+static int run(struct options *o)
+{
+    const char *path = NULL;
+    bool strict = false;
+    int code;
+
+    while ((code = options_next(o)) != OPTION_END) {
+        if (code == OPTION_STOP)
+            return o->status;
+        if (code == STRICT) {
+            strict = true;
+            continue;
+        }
+        if (options_set_log(&path, o->value) != EXIT_DONE)
+            return EXIT_USAGE;
+    }
+    if (!path && isatty(STDIN_FILENO))
+        return tool_usage("no log named");
+    return print_info(path ? path : "-", strict);
+}
+
+const struct verb verb_info = { "info", help, options, run };

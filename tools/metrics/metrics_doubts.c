@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Unknown measurements, in which events were lost, those that have no end, and why a
+ * metric has none at all.
+ *
+ * In a table they are part of the result.  The other formats have no place for them:
+ * there they go to stderr, where they matter to a user who asked for the metric.
+ */
+#include "metrics/metrics_doubts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/units.h"
+#include "metrics/metrics_measure.h"
+#include "metrics/metrics_names.h"
+#include "metrics/metrics_time.h"
+#include "common/options.h"
+#include "common/stdout_buffer.h"
+#include "common/tool.h"
+
+enum { LINE = 1024, SHOWN_EVENTS = 3 };
+
+struct line {
+    char   text[LINE];
+    size_t used;
+};
+
+__attribute__((format(printf, 2, 3)))
+static void append(struct line *l, const char *format, ...)
+{
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(l->text + l->used, sizeof l->text - l->used, format, args);
+    va_end(args);
+    if (n > 0)
+        l->used += (size_t)n;
+    if (l->used >= sizeof l->text)
+        l->used = sizeof l->text - 1;
+}
+
+static void say(const struct metrics_view *v, const struct line *l)
+{
+    metrics_remark(v, "%s", l->text);
+}
+
+/* ---- measurements that are not known ---- */
+
+/* Only bounds of the time off the processor are known. */
+static void append_bounds(struct line *l, const struct metrics_sum *sum)
+{
+    double count = (double)sum->count;
+
+    append(l, ", %s bound%s, because context switches were refused: the mean is %s us,",
+           sum->bounds == sum->count ? "each a" : units_count(sum->bounds),
+           sum->bounds == sum->count || sum->bounds == 1 ? "" : "s",
+           metrics_us_range(metrics_rounded(sum->least_sum_ns / count),
+                            metrics_rounded(sum->sum_ns / count)));
+    append(l, " the longest %s us", metrics_us_range(sum->least_max_ns, sum->max_ns));
+}
+
+/* Begun, and not measured though nothing was lost: that is counted over all threads. */
+static void append_rest(struct line *l, const struct metrics_sum *sum)
+{
+    const struct posixtrace_doubt *d = &sum->doubt;
+
+    if (d->unfinished > 0)
+        append(l, ", %s unfinished", units_count(d->unfinished));
+    if (d->restarted > 0)
+        append(l, ", %s restarted before their end", units_count(d->restarted));
+    if (d->discarded > 0)
+        append(l, ", %s discarded", units_count(d->discarded));
+    if (sum->hidden > 0 && (d->unfinished > 0 || d->restarted > 0 || d->discarded > 0))
+        append(l, " (in all threads)");
+}
+
+void metrics_say_sum(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
+{
+    const struct posixtrace_doubt *d = &sum->doubt;
+    struct line l = { "", 0 };
+
+    append(&l, "%s: %s measured", unquoted(posixtrace_metric_name(v->pick->metrics[metric])),
+           units_count(sum->count));
+    if (sum->bounds > 0)
+        append_bounds(&l, sum);
+    if (d->unknown > 0)
+        append(&l, ", unknown in %s place%s where events were lost: the largest is %s us%s",
+               units_count(d->unknown), d->unknown == 1 ? "" : "s",
+               metrics_us_range(sum->max_ns, sum->at_most_ns),
+               sum->at_most_ns > sum->max_ns ? "" : " all the same");
+    if (d->at_most_ns > sum->max_ns && d->at_most_ns > sum->at_most_ns)
+        append(&l, ", and a thread that %shas lost all of its events may have one of up to %s us",
+               sum->hidden_at_most_ns < d->at_most_ns ? "" : "is not periodic or ",
+               metrics_us(d->at_most_ns));
+    append_rest(&l, sum);
+    if (v->format == METRICS_TABLE || sum->bounds > 0 || d->unknown > 0 ||
+        d->at_most_ns > sum->max_ns)
+        say(v, &l);
+}
+
+/* ---- metrics without a measurement ---- */
+
+static bool is_switch(const char *event)
+{
+    return strncmp(event, "posixtrace_switch_", 18) == 0;
+}
+
+static bool is_call(const char *event)
+{
+    return strncmp(event, "posixtrace_", 11) == 0 && !is_switch(event);
+}
+
+/* Events that did not occur: those that are needed; or all, where none did. */
+struct missing {
+    const char *events[SHOWN_EVENTS];
+    size_t count;
+    bool   switches, calls, other;
+};
+
+static void find_missing(const struct metrics_view *v, const posixtrace_metric_t *metric,
+                         struct missing *missing)
+{
+    bool needed = false, all = !metrics_hears_any(v->run, metric), has_needed = false;
+    const char *event;
+
+    memset(missing, 0, sizeof *missing);
+    for (size_t i = 0; all && posixtrace_metric_event(metric, i, &needed); i++)
+        has_needed |= needed;
+    all &= !has_needed;
+    for (size_t i = 0; (event = posixtrace_metric_event(metric, i, &needed)) != NULL; i++) {
+        if ((!needed && !all) || posixtrace_metric_run_saw(v->run, event))
+            continue;
+        if (missing->count < SHOWN_EVENTS)
+            missing->events[missing->count] = event;
+        missing->count++;
+        missing->switches |= is_switch(event);
+        missing->calls |= is_call(event);
+        missing->other |= !is_switch(event) && !is_call(event);
+    }
+}
+
+/* An event of a call.  Where the log has one, 'record --system=calls' recorded them all. */
+static bool is_wrapped(const char *event)
+{
+    static const char *const kinds[] = { "mutex_", "rwlock_", "cond_", "sem_", "barrier_",
+                                         "sleep" };
+
+    for (size_t i = 0; is_call(event) && i < sizeof kinds / sizeof *kinds; i++) {
+        if (strncmp(event + 11, kinds[i], strlen(kinds[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool saw_any(const struct metrics_view *v, bool (*is_kind)(const char *event))
+{
+    for (size_t i = 0; metrics_system_names[i]; i++) {
+        if (is_kind(metrics_system_names[i]) &&
+            posixtrace_metric_run_saw(v->run, metrics_system_names[i]))
+            return true;
+    }
+    return false;
+}
+
+bool metrics_saw_calls(const struct metrics_view *v)
+{
+    return saw_any(v, is_wrapped);
+}
+
+/* The log has other events of the kind: a type without an event did not occur. */
+static void append_advice(struct line *l, const struct metrics_view *v,
+                          const struct missing *missing)
+{
+    bool calls = missing->calls && !metrics_saw_calls(v);
+    bool switches = missing->switches && !saw_any(v, is_switch);
+
+    if (calls || switches)
+        append(l, "; 'posixtrace record --system=%s%s%s -- CMD' records any that occur",
+               calls ? "calls" : "", calls && switches ? "," : "", switches ? "switches" : "");
+    else
+        append(l, "; the log has other system events: %s did not occur, or a filter left %s out",
+               missing->count > 1 ? "these" : "this", missing->count > 1 ? "them" : "it");
+}
+
+static void append_missing(struct line *l, const struct metrics_view *v,
+                           const struct missing *missing)
+{
+    append(l, "no event ");
+    for (size_t i = 0; i < missing->count && i < SHOWN_EVENTS; i++)
+        append(l, "%s%s", i ? ", " : "", unquoted(missing->events[i]));
+    if (missing->count > SHOWN_EVENTS)
+        append(l, " and %zu more", missing->count - SHOWN_EVENTS);
+    append(l, " in %s", v->log->shown);
+    if (missing->switches && posixtrace_metric_run_saw(v->run, "posixtrace_cpu_time"))
+        append(l, "; context switches were refused when it was recorded, and 'posixtrace doctor' "
+                  "says there what allows them");
+    else if (missing->switches || missing->calls)
+        append_advice(l, v, missing);
+    else if (missing->other)
+        append(l, "; the program did not trace %s, or a filter left %s out",
+               missing->count > 1 ? "them" : "it", missing->count > 1 ? "them" : "it");
+}
+
+/* Has the log events that the run was not given? */
+static bool left_some_out(const struct metrics_view *v)
+{
+    struct posixtrace_info info;
+
+    return posixtrace_get_info(v->log->trid, &info) == 0 && info.end != POSIXTRACE_END_ACTIVE &&
+           info.events > posixtrace_metric_run_events(v->run);
+}
+
+void metrics_say_why(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
+{
+    const posixtrace_metric_t *m = v->pick->metrics[metric];
+    const struct posixtrace_doubt *d = &sum->doubt;
+    struct line l = { "", 0 };
+    struct missing missing;
+
+    append(&l, "%s: none; ", unquoted(posixtrace_metric_name(m)));
+    find_missing(v, m, &missing);
+    if (missing.count > 0 && left_some_out(v))
+        append(&l, "flush rounds of %s are not whole, and no other has what it needs",
+               v->log->shown);
+    else if (posixtrace_metric_run_events(v->run) == 0)
+        append(&l, "%s has no events", v->log->shown);
+    else if (missing.count > 0)
+        append_missing(&l, v, &missing);
+    else if (d->unfinished > 0 || d->discarded > 0)
+        append(&l, "%s without an end, %s discarded", units_count(d->unfinished),
+               units_count(d->discarded));
+    else
+        append(&l, "its events are there, and nothing among them that it measures");
+    if (d->at_most_ns > 0)
+        append(&l, "; where events were lost there may be one of up to %s us",
+               metrics_us(d->at_most_ns));
+    if (v->format == METRICS_TABLE || v->pick->list[metric].named ||
+        (v->heard[metric] && d->at_most_ns > 0))
+        say(v, &l);
+}
+
+bool metrics_is_unknown(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
+{
+    return sum->doubt.unknown > 0 && metrics_hears(v->run, v->pick->metrics[metric]);
+}
+
+void metrics_print_doubts(const struct metrics_view *v)
+{
+    struct metrics_sum sum;
+    bool any = v->format != METRICS_TABLE;
+
+    for (size_t i = 0; i < v->pick->count; i++) {
+        metrics_view_sum(v, i, &sum);
+        if (!any)
+            out_text("\n");
+        any = true;
+        if (v->withheld[i] > 0)
+            metrics_time_report(v, i);
+        if (sum.count > 0 || metrics_is_unknown(v, i, &sum))
+            metrics_say_sum(v, i, &sum);
+    }
+    for (size_t i = 0; i < v->pick->count; i++) {
+        metrics_view_sum(v, i, &sum);
+        if (v->withheld[i] == 0 && sum.count == 0 && !metrics_is_unknown(v, i, &sum))
+            metrics_say_why(v, i, &sum);
+    }
+    if (v->format != METRICS_TABLE)
+        metrics_say_unheard(v);
+}
+
+/* ---- events that the log does not know ---- */
+
+static int say_unknown(const struct metrics_view *v, const struct log_type *types, size_t count,
+                       const char *event)
+{
+    const char **names = tool_grow(NULL, count + 1, sizeof *names), *near;
+
+    for (size_t i = 0; i < count; i++)
+        names[i] = types[i].name;
+    names[count] = NULL;
+    near = options_nearest(event, names);
+    free(names);
+    if (near)
+        return tool_error("no event type %s in %s; did you mean %s?", quote(event), v->log->shown,
+                          quote(near));
+    return tool_error("no event type %s in %s; 'posixtrace info' lists those that are there",
+                      quote(event), v->log->shown);
+}
+
+static bool knows(const struct log_type *types, size_t count, const char *event)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(types[i].name, event) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_user_type(const struct log_type *type)
+{
+    return type->id > POSIX_TRACE_UNNAMED_USEREVENT && strncmp(type->name, "posixtrace_", 11) != 0;
+}
+
+static int check_metric(const struct metrics_view *v, const posixtrace_metric_t *metric,
+                        const struct log_type *types, size_t count)
+{
+    const char *event;
+    bool needed = false;
+
+    for (size_t i = 0; (event = posixtrace_metric_event(metric, i, &needed)) != NULL; i++) {
+        if (needed && !knows(types, count, event))
+            return say_unknown(v, types, count, event);
+    }
+    return EXIT_DONE;
+}
+
+int metrics_check_events(const struct metrics_view *v)
+{
+    struct log_type *types = NULL;
+    size_t count = 0;
+    bool any = false;
+    int status;
+
+    if (v->pick->users == 0)
+        return EXIT_DONE;
+    status = log_file_types(v->log, &types, &count);
+    for (size_t i = 0; status == EXIT_DONE && i < count; i++)
+        any |= is_user_type(&types[i]);
+    for (size_t i = 0; any && status == EXIT_DONE && i < v->pick->count; i++) {
+        if (v->pick->list[i].own)
+            status = check_metric(v, v->pick->metrics[i], types, count);
+    }
+    free(types);
+    return status;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See metrics_groups.h.
+ */
+#include "metrics/metrics_groups.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <posixtrace/info.h>
+
+#include "common/tool.h"
+
+/* A power of two that is never half full: at most METRICS_GROUPS_MAX and one for each
+ * metric; a set has some hundreds of metrics. */
+enum { SLOTS = 16384, GROUPS_END = SLOTS / 2 };
+
+void metrics_groups_init(struct metrics_groups *g)
+{
+    memset(g, 0, sizeof *g);
+    g->begins = SIZE_MAX;
+    g->index = tool_grow(NULL, SLOTS, sizeof *g->index);
+    memset(g->index, 0, SLOTS * sizeof *g->index);
+}
+
+void metrics_groups_free(struct metrics_groups *g)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        posixtrace_statistics_free(g->rows[i].statistics);
+        posixtrace_statistics_free(g->rows[i].apart);
+    }
+    free(g->rows);
+    free(g->index);
+    memset(g, 0, sizeof *g);
+}
+
+bool metrics_groups_same_thread(const struct metrics_group *a, const struct metrics_group *b)
+{
+    return a->pid == b->pid && a->tid == b->tid && a->thread_id == b->thread_id &&
+           a->others == b->others;
+}
+
+static size_t hash(const struct metrics_group *key)
+{
+    uint64_t h = key->thread_id ^ (uint64_t)(uint32_t)key->tid << 32 ^ (uint32_t)key->pid;
+
+    h = (h ^ key->metric * 2 ^ key->others) * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(h >> 40) % SLOTS;
+}
+
+/* The slot of the key, or the free one where it belongs. */
+static uint16_t *find_slot(const struct metrics_groups *g, const struct metrics_group *key)
+{
+    size_t i = hash(key);
+
+    for (; g->index[i] != 0; i = (i + 1) % SLOTS) {
+        const struct metrics_group *row = &g->rows[g->index[i] - 1];
+
+        if (row->metric == key->metric && metrics_groups_same_thread(row, key))
+            break;
+    }
+    return &g->index[i];
+}
+
+static int add_row(struct metrics_groups *g, uint16_t *slot, const struct metrics_group *key)
+{
+    struct metrics_group *row;
+    int error;
+
+    if (g->count == g->room) {
+        g->room = g->room ? 2 * g->room : 64;
+        g->rows = tool_grow(g->rows, g->room, sizeof *g->rows);
+    }
+    row = &g->rows[g->count];
+    *row = *key;
+    error = posixtrace_statistics_create(&row->statistics);
+    if (error == 0)
+        *slot = (uint16_t)++g->count;
+    return error;
+}
+
+/* The row for a measurement; an error number. */
+static int row_of(struct metrics_groups *g, size_t metric, const struct posixtrace_measurement *m,
+                  struct metrics_group **row)
+{
+    struct metrics_group key = { .metric = metric, .thread_id = m->thread_id, .pid = m->pid,
+                                 .tid = m->tid };
+    uint16_t *slot = find_slot(g, &key);
+    int error = 0;
+
+    if (*slot == 0 && g->count >= METRICS_GROUPS_MAX) {
+        key = (struct metrics_group){ .metric = metric, .others = true };
+        slot = find_slot(g, &key);
+    }
+    if (*slot == 0)
+        error = g->count < GROUPS_END ? add_row(g, slot, &key) : ENOMEM;
+    if (error == 0)
+        *row = &g->rows[*slot - 1];
+    return error;
+}
+
+static int64_t without_cost(const struct metrics_groups *g, const struct posixtrace_measurement *m,
+                            int64_t ns)
+{
+    double cost = g->cost_ns * (double)m->intermediate_events;
+
+    if (cost <= 0 || ns <= 0)
+        return ns;
+    return cost < (double)ns ? ns - (int64_t)cost : 0;
+}
+
+int64_t metrics_groups_length(const struct metrics_groups *g,
+                              const struct posixtrace_measurement *m)
+{
+    return without_cost(g, m, m->length_ns);
+}
+
+int64_t metrics_groups_least(const struct metrics_groups *g,
+                             const struct posixtrace_measurement *m)
+{
+    return without_cost(g, m, m->least_ns);
+}
+
+static int add_known(struct metrics_group *row, int64_t length, int64_t least, bool bound)
+{
+    if (row->least_max_ns < least || row->least_count == 0)
+        row->least_max_ns = least;
+    row->least_count++;
+    row->least_sum_ns += (double)least;
+    row->bounds += bound;
+    return posixtrace_statistics_add(row->statistics, length);
+}
+
+/* How far this begin is from the one before, unless events were lost in between. */
+static int add_begin(struct metrics_group *row, const struct posixtrace_measurement *m)
+{
+    int error = row->apart || m->unknown ? 0 : posixtrace_statistics_create(&row->apart);
+
+    if (error == 0 && row->has_begun && !m->unknown)
+        error = posixtrace_statistics_add(
+            row->apart, (int64_t)((uint64_t)m->begin_ns - (uint64_t)row->begin_ns));
+    row->has_begun = !m->unknown;
+    row->begin_ns = m->begin_ns;
+    return error;
+}
+
+int metrics_groups_add(struct metrics_groups *g, size_t metric,
+                       const struct posixtrace_measurement *m)
+{
+    struct metrics_group *row = NULL;
+    int error = row_of(g, metric, m, &row);
+
+    if (error == 0 && metric == g->begins)
+        error = add_begin(row, m);
+    if (error != 0)
+        return error;
+    if (!m->unknown)
+        return add_known(row, metrics_groups_length(g, m), metrics_groups_least(g, m), m->bound);
+    row->unknown++;
+    if (m->length_ns > row->at_most_ns)
+        row->at_most_ns = m->length_ns;
+    return 0;
+}
+
+int metrics_groups_compare_threads(const struct metrics_group *x, const struct metrics_group *y)
+{
+    if (x->others != y->others)
+        return x->others ? 1 : -1;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    if (x->tid != y->tid)
+        return x->tid < y->tid ? -1 : 1;
+    return x->thread_id < y->thread_id ? -1 : x->thread_id > y->thread_id;
+}
+
+static int by_metric(const void *a, const void *b)
+{
+    const struct metrics_group *x = a, *y = b;
+
+    if (x->metric != y->metric)
+        return x->metric < y->metric ? -1 : 1;
+    return metrics_groups_compare_threads(x, y);
+}
+
+static void take_name(struct metrics_groups *g, const struct posixtrace_thread_info *t)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        struct metrics_group *row = &g->rows[i];
+
+        if (row->pid == t->pid && row->tid == t->tid && row->thread_id == t->thread_id)
+            memcpy(row->thread, t->name, sizeof row->thread);
+    }
+}
+
+void metrics_groups_name(struct metrics_groups *g, trace_id_t trid)
+{
+    struct posixtrace_thread_info t;
+    size_t cursor = 0;
+    int unavailable = 0;
+
+    while (posixtrace_thread_getnext(trid, &cursor, &t, &unavailable) == 0 && !unavailable) {
+        t.name[sizeof t.name - 1] = '\0';
+        take_name(g, &t);
+    }
+    for (size_t i = 0; i < g->count; i++) {
+        if (g->rows[i].others)
+            strcpy(g->rows[i].thread, "(others)");
+    }
+    if (g->count > 0)
+        qsort(g->rows, g->count, sizeof *g->rows, by_metric);
+}
+
+const struct metrics_group *metrics_groups_find(const struct metrics_groups *g, size_t metric,
+                                                const struct metrics_group *thread)
+{
+    struct metrics_group key = *thread;
+
+    key.metric = metric;
+    return g->count ? bsearch(&key, g->rows, g->count, sizeof *g->rows, by_metric) : NULL;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Measurements gathered by metric and thread: statistics of those that are known,
+ * and how many are not.
+ *
+ * Memory is bounded: beyond METRICS_GROUPS_MAX the measurements of further threads go
+ * to one more group for each metric, "others".
+ */
+#ifndef METRICS_GROUPS_H
+#define METRICS_GROUPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <posixtrace/metrics.h>
+
+enum { METRICS_GROUPS_MAX = 4096, METRICS_THREAD_NAME = 16 };
+
+struct metrics_group {
+    size_t   metric;          /* its place among those of the run */
+    uint64_t thread_id;
+    pid_t    pid, tid;
+    bool     others;
+    posixtrace_statistics_t *statistics;
+    posixtrace_statistics_t *apart;   /* begins of one after the other, of the metric "begins" */
+    int64_t  begin_ns;        /* of the last one, if has_begun */
+    bool     has_begun;
+    uint64_t bounds;          /* measurements with only bounds known */
+    int64_t  least_max_ns;    /* of all, were each as short as it can have been: the longest, */
+    double   least_sum_ns;    /* the sum, */
+    uint64_t least_count;     /* and how many they are */
+    uint64_t unknown;         /* places where events were lost, and measurements with them */
+    int64_t  at_most_ns;      /* the longest of those, at most */
+    char     thread[METRICS_THREAD_NAME];   /* its name, after metrics_groups_name() */
+};
+
+struct metrics_groups {
+    struct metrics_group *rows;
+    size_t    count, room;
+    uint16_t *index;          /* hash table of places in rows, from 1 */
+    size_t    begins;         /* the place of the metric whose begins matter; SIZE_MAX: none */
+    double    cost_ns;        /* of an event, taken off each measurement; 0: nothing */
+};
+
+void metrics_groups_init(struct metrics_groups *g);
+void metrics_groups_free(struct metrics_groups *g);
+
+/* A measurement of the metric at that place; 0 or an error number. */
+int metrics_groups_add(struct metrics_groups *g, size_t metric,
+                       const struct posixtrace_measurement *m);
+
+/* Its length without what its events cost; not below 0 unless it was. */
+int64_t metrics_groups_length(const struct metrics_groups *g,
+                              const struct posixtrace_measurement *m);
+
+/* The least that it can have been: the same where it is no bound. */
+int64_t metrics_groups_least(const struct metrics_groups *g,
+                             const struct posixtrace_measurement *m);
+
+/* The names of threads, as the stream knows them now; then sorts the groups by metric,
+ * process and thread.  Nothing is added any more. */
+void metrics_groups_name(struct metrics_groups *g, trace_id_t trid);
+
+/* The first group of that thread and the metric, or NULL; after metrics_groups_name(). */
+const struct metrics_group *metrics_groups_find(const struct metrics_groups *g, size_t metric,
+                                                const struct metrics_group *thread);
+
+/* By process and thread, as qsort() wants it; the group of the others comes last. */
+int metrics_groups_compare_threads(const struct metrics_group *x, const struct metrics_group *y);
+
+/* Do both tell of the same thread? */
+bool metrics_groups_same_thread(const struct metrics_group *a, const struct metrics_group *b);
+
+#endif

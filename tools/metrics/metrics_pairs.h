@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Pairs of event types x:begin and x:end, which are measured as elapsed time without being
+ * asked for: as --user=x:x\:begin:x\:end.
+ */
+#ifndef METRICS_PAIRS_H
+#define METRICS_PAIRS_H
+
+#include "metrics/metrics_view.h"
+
+/* Adds those that the log knows now, if all of a set is measured, or those that are wanted by
+ * name.  EXIT_DONE, or it was said. */
+int metrics_pairs_add(struct metrics_pick *p, const struct log_file *log);
+
+/* Says which ones the log, a stream or a pipe, knew too late. */
+void metrics_pairs_report(const struct metrics_view *v);
+
+#endif

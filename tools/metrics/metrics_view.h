@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What posixtrace metrics shows: measurements as they come (the paper's figure 1), or
+ * statistics of them by thread; the largest of each thread (figure 4); and what could
+ * not be measured and why.
+ */
+#ifndef METRICS_VIEW_H
+#define METRICS_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <posixtrace/metrics.h>
+
+#include "input/log_file.h"
+#include "metrics/metrics_cost.h"
+#include "metrics/metrics_groups.h"
+#include "metrics/metrics_pick.h"
+
+enum metrics_format { METRICS_TABLE, METRICS_CSV, METRICS_JSONL };
+
+/* A row for each metric, for each metric and thread, for each measurement. */
+enum metrics_rows { METRICS_SUMMARY, METRICS_STATS, METRICS_EACH };
+
+struct metrics_view {
+    const struct metrics_pick *pick;
+    struct log_file *log;
+    struct metrics_groups groups;
+    struct metrics_cost cost;
+    posixtrace_metric_run_t *run;
+    enum metrics_format format;
+    enum metrics_rows rows;
+    bool     has_origin;
+    int64_t  origin;         /* times of tables count from here */
+    size_t   last;           /* place of the metric measured last */
+    bool     has_switches, has_calls;   /* so far; metrics_time.h */
+    uint64_t *withheld;      /* by place; the same */
+    struct posixtrace_measurement *held;   /* unknown ones of metrics that were not heard of yet */
+    size_t   held_count, held_room;
+    bool     *heard;         /* by place: metrics_view_hears(), after the end of the run */
+};
+
+/* A sum over the groups of a metric, and what the run says of it. */
+struct metrics_sum {
+    uint64_t count;
+    int64_t  max_ns;
+    uint64_t bounds;         /* of them, and what the least of all would be */
+    int64_t  least_max_ns;
+    double   sum_ns, least_sum_ns;
+    int64_t  at_most_ns;     /* of an unknown one of a thread that has events */
+    size_t   shown, hidden;  /* groups; hidden: metrics_view_leaves_out() */
+    uint64_t hidden_count, hidden_unknown;   /* the same of the hidden ones: measurements, places */
+    int64_t  hidden_at_most_ns;
+    struct posixtrace_doubt doubt;   /* unknown is without the hidden groups, the rest of all */
+};
+
+/* The callback of posixtrace_metric_run_begin(); context is a view. */
+int metrics_view_measured(void *context, const struct posixtrace_measurement *m);
+
+/* Headings. */
+void metrics_view_begin(struct metrics_view *v);
+/* What follows the measurements; after the end of the run. */
+void metrics_view_end(struct metrics_view *v);
+/* Frees what waits to be shown. */
+void metrics_view_drop(struct metrics_view *v);
+
+/* Is the group of a thread for which the summary and the statistics do not show the metric?
+ * True for a metric of jobs of a thread that is not periodic, if all metrics of a set are
+ * measured. */
+bool metrics_view_leaves_out(const struct metrics_view *v, const struct metrics_group *g);
+
+/* Is what is unknown of the metric a result?  Where the run has an event that it looks at, or
+ * where it was asked for: a gap may hide all of its events. */
+bool metrics_view_hears(const struct metrics_view *v, size_t metric);
+
+/* Has the group a measurement, or may it have had one?  Not of a metric that is not heard. */
+bool metrics_view_shows(const struct metrics_view *v, const struct metrics_group *g);
+
+/* The same for any group of the metric. */
+bool metrics_view_has(const struct metrics_view *v, size_t metric);
+
+/* A line of the table of measurements; times count from the first one. */
+void metrics_print_line(struct metrics_view *v, const struct posixtrace_measurement *m);
+
+void metrics_print_summary(const struct metrics_view *v);
+/* A cell with a time, of three digits. */
+struct table;
+void metrics_time_cell(struct table *t, int64_t ns, bool at_most);
+void metrics_print_statistics(const struct metrics_view *v);
+void metrics_print_largest(const struct metrics_view *v);
+
+void metrics_view_sum(const struct metrics_view *v, size_t metric, struct metrics_sum *sum);
+
+/* Lines about measurements that are not known, and about metrics without any. */
+void metrics_print_doubts(const struct metrics_view *v);
+/* The same below the summary and the statistics, where the table has the counts. */
+void metrics_print_brief(const struct metrics_view *v);
+
+/* Rounded, and the nearest number that there is where a double is beyond them. */
+int64_t metrics_rounded(double ns);
+
+/* A sentence of the result: in a table below it, wrapped, else on stderr. */
+__attribute__((format(printf, 2, 3)))
+void metrics_remark(const struct metrics_view *v, const char *format, ...);
+
+/* "12.345": ns in us with three decimals; one of eight static buffers, reused in turn. */
+const char *metrics_us(int64_t ns);
+/* The same for a lower and an upper bound: "12.345" or "12.345..99.000". */
+const char *metrics_us_range(int64_t ns, int64_t at_most_ns);
+/* How a thread is called in tables: its kernel id, else its pthread_t. */
+const char *metrics_thread(pid_t tid, uint64_t thread_id);
+/* A name as it is shown; for free(). */
+char *metrics_shown(enum metrics_format format, const char *name);
+/* "# Period: from one begin ..."; for free(). */
+char *metrics_caption(const posixtrace_metric_t *metric);
+/* A name, written, in csv and jsonl with its quotes. */
+void metrics_put_name(enum metrics_format format, const char *name);
+
+#endif

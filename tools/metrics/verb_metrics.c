@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace metrics: what a log says of the times of its threads, by automata
+ * (posixtrace-metrics(5)); and sets of them listed, checked and drawn.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "metrics/metrics_cost.h"
+#include "metrics/metrics_doubts.h"
+#include "metrics/metrics_jobs.h"
+#include "metrics/metrics_measure.h"
+#include "metrics/metrics_names.h"
+#include "metrics/metrics_pairs.h"
+#include "metrics/metrics_pick.h"
+#include "metrics/metrics_time.h"
+#include "metrics/metrics_view.h"
+#include "common/options.h"
+#include "common/stdout_buffer.h"
+#include "common/progress.h"
+#include "common/table.h"
+#include "common/tool.h"
+
+enum { ABOUT_COLUMN = 26 };
+
+enum { SET = 1, METRIC, USER, FORMAT, STATS, EACH, COST, FOLLOW, STRICT, LIST, CHECK, DOT };
+
+static const struct option_spec options[] = {
+    { "set", true, SET }, { "metric", true, METRIC }, { "user", true, USER },
+    { "format", true, FORMAT }, { "stats", false, STATS }, { "each", false, EACH },
+    { "cost", true, COST },
+    { "follow", false, FOLLOW }, { "strict", false, STRICT }, { "list", false, LIST },
+    { "check", true, CHECK }, { "dot", true, DOT }, { NULL, false, 0 }
+};
+
+static const char help[] =
+    "usage: posixtrace metrics [OPTION]... LOG|-\n"
+    "       posixtrace metrics --follow [OPTION]... PID|STREAM|LOG\n"
+    "       posixtrace metrics --list | --dot=NAME | --check=FILE [--set=SET]\n"
+    "\n"
+    "Measures times of threads in a trace log, such as \"Response Time\".\n"
+    "\n"
+    "  --set=SET        metrics: linux (default), marte or a file of one's own\n"
+    "  --metric=NAME    only this one of the set, or pair; more than once: these\n"
+    "  --user=NAME:INITIAL:FINAL[:elapsed | cpu | nosystem]\n"
+    "                   the time between two events of a thread, by default elapsed;\n"
+    "                   without time off the processor; without system calls, too\n"
+    "  --format=FORMAT  table (default), csv or jsonl\n"
+    "  --stats          a row for each metric and thread, not only for each metric\n"
+    "  --each           a row for each measurement, as csv and jsonl have\n"
+    "  --cost=NS        take NS off for each event inside; 'log': what the log says,\n"
+    "                   'measure': what it costs here; 'none': nothing (default)\n"
+    "  --follow         of a running process, or a log that is written, until it ends\n"
+    "  --strict         exit with 3 if the log has lost events or is damaged\n"
+    "  --list           the metrics of the set, and what they measure\n"
+    "  --check=FILE     is a file of metrics right?\n"
+    "  --dot=NAME       the automaton of a metric, for Graphviz\n"
+    "  --help           print this\n"
+    "\n"
+    "Example: posixtrace metrics --stats --metric='Response Time' app.ptl\n";
+
+static const char follow_what[] = "--follow needs a process, a stream or a log";
+
+static const char *const formats[] = { "table", "csv", "jsonl", NULL };
+
+struct request {
+    const char *set, *check, *dot, *path;
+    const char **metrics, **users;   /* end with NULL */
+    size_t metric_count, user_count;
+    int    format;
+    struct metrics_cost cost;
+    bool   stats, each, follow, strict, list;
+};
+
+/* ---- sets ---- */
+
+static int list_set(const char *word)
+{
+    const posixtrace_metric_t *metric;
+    posixtrace_metric_set_t *set;
+    int status = metrics_set_load(word, &set);
+
+    if (status != EXIT_DONE)
+        return status;
+    for (size_t i = 0; (metric = posixtrace_metric_set_get(set, i)) != NULL; i++) {
+        char *name = metrics_shown(METRICS_TABLE, posixtrace_metric_name(metric));
+        char *about = metrics_shown(METRICS_TABLE, posixtrace_metric_about(metric));
+        size_t used = table_put_cut(name, out_columns());
+
+        out_spaces(used < ABOUT_COLUMN - 2 ? ABOUT_COLUMN - used : 2);
+        out_wrapped(about, used < ABOUT_COLUMN - 2 ? ABOUT_COLUMN : used + 2, ABOUT_COLUMN);
+        free(name);
+        free(about);
+    }
+    posixtrace_metric_set_free(set);
+    return EXIT_DONE;
+}
+
+static void say_finding(void *context, const struct posixtrace_metric_fault *fault)
+{
+    const char *path = context;
+
+    if (fault->line == 0)
+        out_format("%s: %s\n", quote(path), unquoted(fault->text));
+    else
+        out_format("%s, line %u, column %u: %s\n", quote(path), fault->line, fault->column,
+                   unquoted(fault->text));
+}
+
+static void say_name(void *context, const char *sentence)
+{
+    out_format("%s: %s\n", quote(context), sentence);
+}
+
+static void note_name(void *context, const char *sentence)
+{
+    (void)context;
+    tool_note("%s", sentence);
+}
+
+static int check_set(const char *path)
+{
+    posixtrace_metric_set_t *set;
+    int status = metrics_set_load(path, &set);
+    unsigned findings;
+
+    if (status != EXIT_DONE)
+        return status;
+    findings = posixtrace_metric_set_check(set, say_finding, (void *)(uintptr_t)path);
+    for (size_t i = 0; i < posixtrace_metric_set_count(set); i++)
+        findings += metrics_names_check(posixtrace_metric_set_get(set, i), say_name,
+                                        (void *)(uintptr_t)path);
+    if (findings == 0)
+        out_format("%s: nothing wrong with its %zu metric%s\n", quote(path),
+                   posixtrace_metric_set_count(set),
+                   posixtrace_metric_set_count(set) == 1 ? "" : "s");
+    posixtrace_metric_set_free(set);
+    return findings ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int draw(const char *word, const char *name)
+{
+    const posixtrace_metric_t *metric;
+    posixtrace_metric_set_t *set;
+    int status = metrics_set_load(word, &set), error = 0;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory;
+
+    if (status != EXIT_DONE)
+        return status;
+    status = metrics_find(set, word, name, &metric);
+    memory = status == EXIT_DONE ? open_memstream(&text, &length) : NULL;
+    if (memory) {
+        error = posixtrace_metric_dot(metric, memory);
+        error |= fclose(memory) != 0;
+    }
+    if (status == EXIT_DONE && (!memory || error != 0))
+        status = tool_error("no memory to draw %s", quote(name));
+    if (status == EXIT_DONE)
+        out_bytes(text, length);
+    free(text);
+    posixtrace_metric_set_free(set);
+    return status;
+}
+
+/* ---- measuring ---- */
+
+static int begin_run(struct metrics_view *v)
+{
+    int error = posixtrace_metric_run_begin(v->pick->metrics, v->pick->count, v->log->trid,
+                                            metrics_view_measured, v, &v->run);
+
+    return error ? tool_error("cannot measure in %s: %s", v->log->shown, strerror(error))
+                 : EXIT_DONE;
+}
+
+/* Do the events of the user's metrics exist?  A log that is complete knows before, others
+ * at their end, if that is waited for. */
+static bool may_check(const struct metrics_view *v, const struct follow *live, bool before)
+{
+    bool known = live ? !live->alive : v->log->seekable;
+
+    if (live && live->is_stream)
+        return false;
+    return before ? known : !(live && follow_is_over());
+}
+
+/* v is made but for its run. */
+static int measure(const struct request *r, struct metrics_view *v, struct follow *live)
+{
+    bool checked = may_check(v, live, true);
+    int status = checked ? metrics_check_events(v) : EXIT_DONE;
+
+    for (size_t i = 0; status == EXIT_DONE && i < v->pick->count; i++)
+        metrics_names_check(v->pick->metrics[i], note_name, NULL);
+    if (status == EXIT_DONE)
+        status = metrics_cost_find(&v->cost, v->log);
+    v->groups.cost_ns = v->cost.ns;
+    metrics_time_begin(v);
+    if (status == EXIT_DONE)
+        status = begin_run(v);
+    if (status == EXIT_DONE) {
+        metrics_view_begin(v);
+        status = live ? metrics_take_live(v->run, live) : metrics_take_log(v->run, v->log);
+    }
+    if (status == EXIT_DONE) {
+        metrics_view_end(v);
+        if (!checked && may_check(v, live, false))
+            status = metrics_check_events(v);
+    }
+    if (v->run) {
+        out_flush();
+        status = log_file_report_loss(v->log, r->strict, status);
+        posixtrace_metric_run_free(v->run);
+    }
+    metrics_view_drop(v);
+    metrics_groups_free(&v->groups);
+    free(v->withheld);
+    return status;
+}
+
+static void make_view(struct metrics_view *v, const struct request *r,
+                      const struct metrics_pick *pick, struct log_file *log)
+{
+    memset(v, 0, sizeof *v);
+    v->pick = pick;
+    v->log = log;
+    v->format = (enum metrics_format)r->format;
+    v->rows = r->stats ? METRICS_STATS
+            : r->each || v->format != METRICS_TABLE ? METRICS_EACH : METRICS_SUMMARY;
+    metrics_groups_init(&v->groups);
+    v->groups.begins = metrics_jobs_released(pick);
+    v->cost = r->cost;
+}
+
+static int measure_live(const struct request *r, struct metrics_pick *pick)
+{
+    struct metrics_view v;
+    struct follow f;
+    int status = follow_open(&f, r->path);
+
+    if (status != EXIT_DONE)
+        return status;
+    status = metrics_pairs_add(pick, &f.log);
+    if (status == EXIT_DONE) {
+        make_view(&v, r, pick, &f.log);
+        v.has_origin = !f.is_stream && f.log.info.events > 0;
+        v.origin = f.log.info.first_ns;
+        status = measure(r, &v, &f);
+    }
+    follow_close(&f);
+    return status;
+}
+
+static int measure_log(const struct request *r, struct metrics_pick *pick)
+{
+    struct log_file log;
+    struct metrics_view v;
+    int status = log_file_open(&log, r->path);
+
+    if (status != EXIT_DONE)
+        return status;
+    status = metrics_pairs_add(pick, &log);
+    if (status == EXIT_DONE) {
+        make_view(&v, r, pick, &log);
+        v.has_origin = log.seekable && log.info.events > 0;
+        v.origin = log.info.first_ns;
+        if (v.rows != METRICS_EACH || !isatty(STDOUT_FILENO))
+            progress_begin("events", log.info.events);
+        status = measure(r, &v, NULL);
+        progress_end();
+    }
+    log_file_close(&log);
+    return status;
+}
+
+/* ---- the command line ---- */
+
+static int add_word(const char ***list, size_t *count, const char *word)
+{
+    *list = tool_grow(*list, *count + 2, sizeof **list);
+    (*list)[(*count)++] = word;
+    (*list)[*count] = NULL;
+    return EXIT_DONE;
+}
+
+static int take_option(struct request *r, int code, const char *value)
+{
+    switch (code) {
+    case SET: r->set = value; break;
+    case METRIC: return add_word(&r->metrics, &r->metric_count, value);
+    case USER: return add_word(&r->users, &r->user_count, value);
+    case FORMAT:
+        r->format = options_index(value, formats);
+        return r->format < 0 ? options_bad_word("format", value, formats) : EXIT_DONE;
+    case STATS: r->stats = true; break;
+    case EACH: r->each = true; break;
+    case COST: return metrics_cost_parse(&r->cost, value);
+    case FOLLOW: r->follow = true; break;
+    case STRICT: r->strict = true; break;
+    case LIST: r->list = true; break;
+    case CHECK: r->check = value; break;
+    case DOT: r->dot = value; break;
+    default: return options_set_log(&r->path, value);
+    }
+    return EXIT_DONE;
+}
+
+/* What was asked for. */
+static int serve(struct request *r)
+{
+    static const char *const none[] = { NULL };
+    struct metrics_pick pick;
+    int status;
+
+    if (r->list + !!r->check + !!r->dot > 1)
+        return tool_usage("--list, --check and --dot: one at a time");
+    if ((r->list || r->check || r->dot) && r->path)
+        return tool_usage("%s is too much: --list, --check and --dot take no log",
+                          quote(r->path));
+    if (r->list)
+        return list_set(r->set);
+    if (r->check)
+        return check_set(r->check);
+    if (r->dot)
+        return draw(r->set, r->dot);
+    if (r->stats && r->each)
+        return tool_usage("--stats and --each: one at a time");
+    if (!r->path)
+        return tool_usage(r->follow ? follow_what : "no log named");
+    if (r->follow && strcmp(r->path, "-") == 0)
+        return tool_usage(follow_what);
+    status = metrics_pick(&pick, r->set, r->metrics ? r->metrics : none,
+                          r->users ? r->users : none);
+    if (status != EXIT_DONE)
+        return status;
+    status = r->follow ? measure_live(r, &pick) : measure_log(r, &pick);
+    metrics_pick_free(&pick);
+    return status;
+}
+
+static int run(struct options *o)
+{
+    struct request r = { .set = "linux" };
+    int code, status = EXIT_DONE;
+
+    while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
+        if (code == OPTION_STOP) {
+            free(r.metrics);
+            free(r.users);
+            return o->status;
+        }
+        status = take_option(&r, code, o->value);
+    }
+    if (status == EXIT_DONE)
+        status = serve(&r);
+    free(r.metrics);
+    free(r.users);
+    return status;
+}
+
+const struct verb verb_metrics = { "metrics", help, options, run };

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The formats of print: text, which is made here, and those of lines, which the
+ * analysis library makes.
+ *
+ * What does not change from event to event is rendered once and kept: a cell
+ * for each event type and one for each thread.  Printing an event is then copying
+ * two cells and a few numbers.
+ */
+#ifndef PRINT_H
+#define PRINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <posixtrace/event.h>
+#include <posixtrace/format.h>
+
+#include "common/utf8.h"
+#include "input/log_file.h"
+
+enum { PRINT_TYPES = TRACE_USER_EVENT_MAX + 1024, PRINT_THREADS = 256, PRINT_NAME = 64 };
+
+struct cell {
+    char    *text;
+    uint32_t length;   /* bytes */
+    uint32_t columns;  /* on a terminal */
+    uint32_t room;
+};
+
+struct print {
+    const struct printer *printer;
+    struct log_file *log;
+    uint64_t printed;        /* events */
+    int64_t  origin;         /* time of the log's first event */
+    int64_t  kept_from;      /* the same without the marks of a loss; text only */
+    bool     has_kept_from;  /* known before the first event is read */
+    int64_t  last;           /* time of the event printed before */
+    bool     any;            /* the log has events */
+    bool     colour;
+    bool     utf8;           /* bytes above 127 may go to stdout */
+    unsigned width;          /* columns that no line exceeds; 0: no limit */
+    /* text only: widths of columns; 0: there is none for the process, or for the delta.  Where
+     * there is a limit names are cut to theirs, and the event of a row without data to
+     * alone_width; data has data_width, else SIZE_MAX. */
+    unsigned time_width, delta_width, pid_width, thread_width, event_width;
+    size_t   alone_width, data_width;
+
+    struct cell types[PRINT_TYPES];
+    struct cell alone[PRINT_TYPES];   /* of rows without data, where there is a limit */
+    struct thread_slot {
+        struct cell cell;
+        uint64_t    thread_id;
+        pid_t       pid, tid;
+        bool        used;
+        char        name[PRINT_NAME];
+    } threads[PRINT_THREADS];
+
+    posixtrace_fields_t *fields;     /* of that stream; text and --where only */
+    trace_id_t fields_trid;
+    char  *text;                     /* an event's fields */
+    size_t text_room;
+    const char *rows_format;         /* not text */
+    posixtrace_rows_t *rows;
+    trace_id_t rows_trid;
+};
+
+struct printer {
+    /* Before the first event, also of a log without any; origin is set. */
+    void (*begin)(struct print *p);
+    void (*event)(struct print *p, const struct posixtrace_event *e);
+    /* text only: render the part of a line that depends on the type or the thread only;
+     * return the end.  to has room for all escapes, and 128 bytes more.  A name is cut to
+     * width columns. */
+    char *(*type_cell)(struct print *p, char *to, const struct posixtrace_event *e, size_t width,
+                       uint32_t *columns);
+    char *(*thread_cell)(struct print *p, char *to, const struct posixtrace_event *e,
+                         uint32_t *columns);
+    /* After the last event. */
+    void (*end)(struct print *p);
+};
+
+extern const struct printer printer_text, printer_rows;
+
+/* format: "text", "jsonl" or "csv" */
+void print_init(struct print *p, const char *format, struct log_file *log);
+void print_free(struct print *p);
+
+/* The cells of an event, of a row with data or without; good until the next call. */
+const struct cell *print_type_cell(struct print *p, const struct posixtrace_event *e,
+                                   bool has_data);
+const struct cell *print_thread_cell(struct print *p, const struct posixtrace_event *e);
+
+enum { PRINT_WIDTH_MIN = 40 };   /* but 0 */
+
+/* Chooses the columns by what the log will show, and writes the heading if the log has
+ * events. */
+void print_columns_begin(struct print *p);
+/* The name of a thread, cut so that its kernel id follows within width columns; the end. */
+char *print_thread_text(char *to, const char *name, pid_t tid, enum utf8_style how,
+                        size_t width);
+enum utf8_style print_style(const struct print *p);
+
+/* What describes the data of an event's type, or NULL. */
+const posixtrace_layout_t *print_layout(struct print *p, const struct posixtrace_event *e);
+/* Writes the fields, in so many columns at most; false: the data is not of the layout. */
+bool print_fields(struct print *p, const struct posixtrace_event *e,
+                  const posixtrace_layout_t *layout, size_t columns);
+/* Writes the data in hexadecimal with its reading, and mark after it, in so many columns at
+ * most; SIZE_MAX: all of it. */
+void print_data(struct print *p, const struct posixtrace_event *e, size_t columns,
+                const char *mark);
+/* Writes text, with "..." at its end where it takes more than so many columns. */
+void print_clipped(const char *text, size_t length, size_t columns);
+
+/* Is it of a type of posixtrace/system.h, whose data is described? */
+bool describe_is_own(const struct posixtrace_event *e);
+/* What a system event's data means, in a few words at to (room for size
+ * bytes, terminated); false if the type has none or the data is not of its form. */
+bool describe_event(const struct log_file *log, const struct posixtrace_event *e, char *to,
+                    size_t size);
+
+#endif

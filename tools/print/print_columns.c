@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The columns of print --format=text and their heading.
+ *
+ * Without a limit a column is as wide as its widest cell, but for cells beyond a width of its
+ * own: these move the rest of their line.  With a limit the event and the thread share two
+ * thirds of what the numbers leave, and data has the rest; the wider one becomes narrower first.
+ * Where that is too little the delta goes, then the process.
+ */
+#include "print/print.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/stdout_buffer.h"
+#include "common/tool.h"
+#include "common/time_parse.h"
+
+enum { DELTA_WIDTH = 9, PID_WIDTH = 7, PID_MIN = 3, THREAD_MIN = 6, THREAD_MAX = 21, EVENT_MIN = 5,
+       EVENT_MAX = 26, GAP = 2 };
+/* Of a log on a pipe, whose names and times are not known yet. */
+enum { PIPE_NAME = 16, PIPE_TIME = 12, PIPE_NAME_LIMITED = 20, PIPE_TIME_LIMITED = 13 };
+/* Columns for thread, event and data below which the delta goes, and the process. */
+enum { REST_WITH_DELTA = 36, REST_WITH_PID = 12 };
+
+#define SECOND 1000000000u
+
+enum utf8_style print_style(const struct print *p)
+{
+    return p->utf8 ? UTF8_TERMINAL : UTF8_TERMINAL_ASCII;
+}
+
+static void widen(unsigned *width, size_t columns, unsigned limit)
+{
+    if (columns <= limit && columns > *width)
+        *width = (unsigned)columns;
+}
+
+/* Learns from the log's threads how wide their column is, and whether there
+ * are several processes. */
+static void measure_threads(struct print *p)
+{
+    const unsigned limit = p->width > 0 ? p->width : THREAD_MAX;
+    struct posixtrace_thread_info t;
+    char text[sizeof t.name * UTF8_MAX_ESCAPE + 32];
+    unsigned pid_width = p->width > 0 ? PID_MIN : PID_WIDTH;
+    size_t cursor = 0;
+    int unavailable = 0;
+    bool several = false;
+    pid_t pid = 0;
+
+    p->thread_width = THREAD_MIN;
+    while (posixtrace_thread_getnext(p->log->trid, &cursor, &t, &unavailable) == 0 &&
+           !unavailable) {
+        char *end = print_thread_text(text, t.name, t.tid, print_style(p), SIZE_MAX);
+
+        widen(&p->thread_width, utf8_columns(text, (size_t)(end - text)), limit);
+        widen(&pid_width, (size_t)(put_i64(text, t.pid) - text), PID_WIDTH + 4);
+        several |= (t.pid == 0 && t.name[0]) || (pid != 0 && t.pid != 0 && t.pid != pid);
+        pid = t.pid ? t.pid : pid;
+    }
+    p->pid_width = several ? pid_width : 0;
+}
+
+static void measure_types(struct print *p)
+{
+    const unsigned limit = p->width > 0 ? p->width : EVENT_MAX;
+    char text[sizeof ((struct log_type *)0)->name * UTF8_MAX_ESCAPE + 32];
+    struct log_type *types;
+    uint32_t columns;
+    size_t count;
+
+    p->event_width = EVENT_MIN;
+    if (log_file_types(p->log, &types, &count) != EXIT_DONE)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        struct posixtrace_event e = { .id = types[i].id, .name = types[i].name };
+
+        if (types[i].count == 0 ||
+            (p->width > 0 && types[i].id == POSIX_TRACE_UNNAMED_USEREVENT))
+            continue;
+        p->printer->type_cell(p, text, &e, SIZE_MAX, &columns);
+        /* a name as wide as the limit is cut to what it gets */
+        widen(&p->event_width, p->width > 0 && columns > limit ? limit : columns, limit);
+    }
+    free(types);
+}
+
+/* For thread, event and data, without the separators. */
+static unsigned rest_of(const struct print *p)
+{
+    unsigned used = p->time_width + (p->delta_width > 0 ? 1 + p->delta_width : 0) + GAP +
+                    (p->pid_width > 0 ? p->pid_width + GAP : 0) + 2 * GAP;
+
+    return p->width > used ? p->width - used : 0;
+}
+
+static void fit_names(struct print *p)
+{
+    unsigned names;
+
+    if (rest_of(p) < REST_WITH_DELTA)
+        p->delta_width = 0;
+    if (rest_of(p) < REST_WITH_PID)
+        p->pid_width = 0;
+    names = rest_of(p) * 2 / 3;
+    while (p->thread_width + p->event_width > names)
+        --*(p->event_width >= p->thread_width ? &p->event_width : &p->thread_width);
+    p->data_width = rest_of(p) - p->thread_width - p->event_width;
+    p->alone_width = rest_of(p) + GAP - p->thread_width;
+}
+
+static void heading(struct print *p)
+{
+    const struct posixtrace_info *info = &p->log->info;
+    size_t shown = strlen(p->log->shown), size = shown + 400, columns, used;
+    char *text = tool_grow(NULL, size, 1), *at = put_text(text, p->log->shown, shown);
+
+    at = utf8_cut_here(text, at, p->width > 0 ? p->width - 8 : SIZE_MAX, &columns);
+    at = put_text(at, ": ", 2);
+    used = (size_t)(at - text);
+    if (p->log->seekable)
+        used += (size_t)snprintf(text + used, size - used, "%" PRIu64 " event%s in %s, ",
+                                 info->events, info->events == 1 ? "" : "s",
+                                 when_span(info->last_ns - p->kept_from));
+    used += (size_t)snprintf(text + used, size - used, "from %s", when_iso(p->kept_from));
+    if (p->kept_from != p->origin)
+        snprintf(text + used, size - used, "; TIME 0 is %s, when the first loss began",
+                 when_iso(p->origin));
+    out_comment(text, p->width);
+    free(text);
+    out_text("#");
+    out_spaces(p->time_width - 5);
+    out_text("TIME");
+    if (p->delta_width > 0)
+        out_format(" %*s", p->delta_width, "DELTA");
+    out_spaces(GAP);
+    if (p->pid_width > 0)
+        out_format("%-*s  ", (int)p->pid_width, "PID");
+    out_format("%-*.*s  %-*.*s  DATA\n", (int)p->thread_width, (int)p->thread_width, "THREAD",
+               (int)p->event_width, (int)p->event_width, "EVENT");
+}
+
+void print_columns_begin(struct print *p)
+{
+    uint64_t span = (uint64_t)(p->log->info.last_ns - p->log->info.first_ns) / SECOND;
+    char digits[24];
+
+    if (p->log->seekable) {
+        measure_threads(p);
+        measure_types(p);
+        p->time_width = (unsigned)(put_u64(digits, span) - digits) + 10;
+    } else {
+        p->pid_width = PID_WIDTH;
+        p->thread_width = p->event_width = p->width > 0 ? PIPE_NAME_LIMITED : PIPE_NAME;
+        p->time_width = p->width > 0 ? PIPE_TIME_LIMITED : PIPE_TIME;
+    }
+    p->delta_width = DELTA_WIDTH;
+    p->data_width = p->alone_width = SIZE_MAX;
+    if (p->width > 0)
+        fit_names(p);
+    if (p->any)
+        heading(p);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The data of described types in print --format=text: its fields, as far as the columns
+ * that are left allow.
+ */
+#include "print/print.h"
+
+#include <stdlib.h>
+
+#include "common/stdout_buffer.h"
+#include "common/tool.h"
+
+/* What describes an event's data, or NULL.  A log that is followed is opened again when
+ * it has grown. */
+const posixtrace_layout_t *print_layout(struct print *p, const struct posixtrace_event *e)
+{
+    if (!p->fields || p->fields_trid != p->log->trid) {
+        posixtrace_fields_free(p->fields);
+        p->fields = NULL;
+        if (posixtrace_fields_create(p->log->trid, &p->fields) != 0)
+            return NULL;
+        p->fields_trid = p->log->trid;
+    }
+    return posixtrace_fields_layout(p->fields, e->id);
+}
+
+/* Bytes that are not ASCII, as they are escaped elsewhere. */
+static size_t make_ascii(struct print *p, size_t length)
+{
+    char *from = p->text, *at, *to;
+
+    p->text = at = tool_grow(NULL, length + 1, UTF8_MAX_ESCAPE);
+    p->text_room = (length + 1) * UTF8_MAX_ESCAPE;
+    for (size_t i = 0, took; i < length; i += took) {
+        took = 1;
+        to = at;
+        if ((uint8_t)from[i] < 0x80)
+            *to++ = from[i];
+        else
+            took = utf8_show_one(&to, (const uint8_t *)from + i, length - i,
+                                 UTF8_TERMINAL_ASCII);
+        at = to;
+    }
+    free(from);
+    return (size_t)(at - p->text);
+}
+
+void print_clipped(const char *text, size_t length, size_t columns)
+{
+    bool all = columns == SIZE_MAX || utf8_columns(text, length) <= columns;
+
+    out_bytes(text, all ? length : utf8_fit(text, length, columns - 3));
+    if (!all)
+        out_text("...");
+}
+
+bool print_fields(struct print *p, const struct posixtrace_event *e,
+                  const posixtrace_layout_t *layout, size_t columns)
+{
+    size_t length = posixtrace_layout_text(layout, e->data, e->data_len, p->text, p->text_room);
+
+    if (length == 0)
+        return false;
+    if (length >= p->text_room) {
+        p->text_room = 2 * length;
+        p->text = tool_grow(p->text, p->text_room, 1);
+        posixtrace_layout_text(layout, e->data, e->data_len, p->text, p->text_room);
+    }
+    if (!p->utf8)
+        length = make_ascii(p, length);
+    print_clipped(p->text, length, columns);
+    return true;
+}

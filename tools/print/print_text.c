@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * print --format=text, for people:
+ *
+ *   # header: the log, its first event's time
+ *   #       TIME     DELTA  THREAD       EVENT     DATA
+ *      0.000000000         -  main/4711    -- start  ignores nothing
+ *      0.000012345  +12.35us  main/4711    hello     776f726c64 "world"
+ *
+ * Times are since the first event of the log, deltas since the line before.  Of a log that has
+ * overwritten its oldest events that is the mark of the loss, and the header names both: the
+ * mark, and the first event kept, from which the span counts.
+ * Without a limit, as in a pipe, nothing is left out, and a name longer than its column
+ * (print_columns.c) moves the rest of its line.  Where lines have a limit, as on a terminal,
+ * none is longer: a long name has ".." in its middle, and of data as much is shown as fits.
+ */
+#include "print/print.h"
+
+#include "common/stdout_buffer.h"
+
+#define PUT(to, literal) put_text(to, literal, sizeof literal - 1)
+#define SECOND 1000000000u
+#define DAY 86400
+#define PREDEFINED "posix_trace_"
+#define OWN "posixtrace_"
+
+/* The most that a delta takes, and the least for a name with the slash after it: below, the
+ * kernel id of the thread stands alone. */
+enum { DELTA_WIDTH = 9, NAMED_MIN = 5 };
+
+enum colour { PLAIN, FAINT, THREAD, NAME, MARK, ALARM };
+
+static const char *const colours[] = {
+    "\033[0m", "\033[2m", "\033[36m", "\033[1m", "\033[1;34m", "\033[1;31m"
+};
+
+static char *put_colour(const struct print *p, char *to, enum colour c)
+{
+    return p->colour ? put_text(to, colours[c], strlen(colours[c])) : to;
+}
+
+static bool is_predefined(trace_event_id_t id)
+{
+    return id >= POSIX_TRACE_START && id <= POSIX_TRACE_ERROR;
+}
+
+/* Predefined types other than the unnamed one: "-- flush start"; those of
+ * posixtrace/system.h: "- switch in". */
+static char *short_name(const struct print *p, char *to, const char *mark, const char *prefix,
+                        const char *name)
+{
+    size_t length = strlen(prefix);
+    char *end;
+
+    if (strncmp(name, prefix, length) == 0)
+        name += length;
+    to = put_text(to, mark, strlen(mark));
+    for (end = utf8_show(to, name, print_style(p)); to < end; to++) {
+        if (*to == '_')
+            *to = ' ';
+    }
+    return end;
+}
+
+static char *type_cell(struct print *p, char *to, const struct posixtrace_event *e, size_t width,
+                       uint32_t *columns)
+{
+    bool alarm = e->id == POSIX_TRACE_ERROR || e->id == POSIX_TRACE_OVERFLOW;
+    size_t used;
+    char *name;
+
+    name = to = put_colour(p, to, alarm ? ALARM : is_predefined(e->id) ? MARK : NAME);
+    if (is_predefined(e->id))
+        to = short_name(p, to, "-- ", PREDEFINED, e->name);
+    else if (describe_is_own(e))
+        to = short_name(p, to, "- ", OWN, e->name);
+    else
+        to = utf8_show(to, e->name, print_style(p));
+    to = utf8_cut_here(name, to, width, &used);
+    *columns = (uint32_t)used;
+    return put_colour(p, to, PLAIN);
+}
+
+char *print_thread_text(char *to, const char *name, pid_t tid, enum utf8_style how,
+                        size_t width)
+{
+    char *begin = to, id[16], *end = id;
+    size_t columns;
+
+    if (name[0] && tid && width < NAMED_MIN + out_digits((uint64_t)tid))
+        name = "";
+    if (name[0] && tid)
+        *end++ = '/';
+    if (tid)
+        end = put_i64(end, tid);
+    else if (!name[0])
+        *end++ = '-';
+    columns = (size_t)(end - id);
+    to = utf8_show(to, name, how);
+    to = utf8_cut_here(begin, to, width > columns ? width - columns : 0, &columns);
+    to = put_text(to, id, (size_t)(end - id));
+    return utf8_cut_here(begin, to, width, &columns);
+}
+
+static char *thread_cell(struct print *p, char *to, const struct posixtrace_event *e,
+                         uint32_t *columns)
+{
+    size_t width = p->width > 0 ? p->thread_width : SIZE_MAX, before = 0, used;
+    char *begin = to, *shown;
+
+    if (p->pid_width > 0) {
+        to = utf8_cut_here(to, put_i64(to, e->pid), p->width > 0 ? p->pid_width : SIZE_MAX,
+                           &used);
+        while (to - begin < p->pid_width)
+            *to++ = ' ';
+        to = PUT(to, "  ");
+        before = (size_t)(to - begin);
+    }
+    shown = to = put_colour(p, to, THREAD);
+    to = print_thread_text(to, e->thread_name, e->tid, print_style(p), width);
+    *columns = (uint32_t)(before + utf8_columns(shown, (size_t)(to - shown)));
+    return put_colour(p, to, PLAIN);
+}
+
+static void begin(struct print *p)
+{
+    print_columns_begin(p);
+    p->last = p->origin;
+}
+
+static char *put_time(char *to, int64_t since, unsigned width, bool limited)
+{
+    uint64_t size = since < 0 ? 0 - (uint64_t)since : (uint64_t)since;
+    unsigned used = out_digits(size / SECOND) + 10 + (since < 0);
+
+    if (used < width)
+        to = put_spaces(to, width - used);
+    if (since < 0)
+        *to++ = '-';
+    to = put_u64(to, size / SECOND);
+    *to++ = '.';
+    to = put_nine(to, (uint32_t)(size % SECOND));
+    /* where lines have a limit decimals go, the last ones first */
+    return used > width && limited ? to - (used - width < 9 ? used - width : 9) : to;
+}
+
+/* Four digits: 999ns 1.234us 12.34us 123.4us 1.234ms ... 9999s, up to 9999999s, and then
+ * days. */
+static char *put_delta(char *to, int64_t delta)
+{
+    static const char units[5][3] = { "ns", "us", "ms", "s", "d" };
+    uint64_t size = delta < 0 ? 0 - (uint64_t)delta : (uint64_t)delta;
+    uint64_t rest = 0;
+    unsigned unit = 0, decimals, digits, used;
+
+    while (size >= 1000 && unit < 3) {
+        rest = size % 1000;
+        size /= 1000;
+        unit++;
+    }
+    if (size >= 10000000) {
+        rest = size % DAY * 1000 / DAY;
+        size /= DAY;
+        unit++;
+    }
+    digits = out_digits(size);
+    decimals = unit == 0 || digits > 3 ? 0 : 4 - digits;
+    used = 1 + digits + decimals + (decimals > 0) + (unit >= 3 ? 1 : 2);
+    if (used < DELTA_WIDTH)
+        to = put_spaces(to, DELTA_WIDTH - used);
+    *to++ = delta < 0 ? '-' : '+';
+    to = put_u64(to, size);
+    if (decimals > 0) {
+        *to++ = '.';
+        /* the first so many of three digits */
+        to[0] = (char)('0' + rest / 100);
+        memcpy(to + 1, out_digit_pairs + 2 * (rest % 100), 2);
+        to += decimals;
+    }
+    return put_text(to, units[unit], unit >= 3 ? 1 : 2);
+}
+
+/* What a row says beside its names. */
+struct detail {
+    bool described;                     /* text is it */
+    const posixtrace_layout_t *layout;  /* else of the data, or NULL */
+    char text[1024];
+};
+
+/* False: nothing. */
+static bool has_detail(struct print *p, const struct posixtrace_event *e, struct detail *d)
+{
+    bool own = describe_is_own(e);
+
+    d->layout = NULL;
+    d->described = (is_predefined(e->id) || own) && describe_event(p->log, e, d->text,
+                                                                   sizeof d->text);
+    if (!d->described && !own)
+        d->layout = print_layout(p, e);
+    return d->described || d->layout || e->data_len > 0 || e->truncation;
+}
+
+static void put_detail(struct print *p, const struct posixtrace_event *e, const struct detail *d)
+{
+    const char *mark = e->truncation ? " [truncated]" : d->layout ? " [not as described]" : "";
+    size_t left = p->data_width;
+
+    if (d->described)
+        print_clipped(d->text, strlen(d->text), left);
+    else if (!d->layout)
+        print_data(p, e, left, mark);
+    else if (!print_fields(p, e, d->layout, e->truncation && left != SIZE_MAX
+                                            ? left - strlen(mark) : left))
+        print_data(p, e, left, mark);
+    else if (e->truncation)
+        out_text(mark);
+}
+
+static void event(struct print *p, const struct posixtrace_event *e)
+{
+    struct detail detail;
+    const bool has_data = has_detail(p, e, &detail);
+    const struct cell *thread = print_thread_cell(p, e), *type = print_type_cell(p, e, has_data);
+    size_t wide = p->thread_width + (p->pid_width > 0 ? p->pid_width + 2 : 0);
+    char *to = out_room(thread->length + type->length + 256);
+
+    to = put_time(to, e->ns - p->origin, p->time_width, p->width > 0);
+    if (p->delta_width > 0) {
+        *to++ = ' ';
+        to = put_colour(p, to, FAINT);
+        to = p->printed == 0 ? PUT(to, "        -") : put_delta(to, e->ns - p->last);
+        to = put_colour(p, to, PLAIN);
+    }
+    to = PUT(to, "  ");
+    to = put_short(to, thread->text, thread->length);
+    to = put_spaces(to, (thread->columns < wide ? wide - thread->columns : 0) + 2);
+    to = put_short(to, type->text, type->length);
+    out_taken(to);
+    if (has_data) {
+        out_spaces((type->columns < p->event_width ? p->event_width - type->columns : 0) + 2);
+        put_detail(p, e, &detail);
+    }
+    out_bytes("\n", 1);
+    p->last = e->ns;
+}
+
+static void end(struct print *p)
+{
+    if (p->printed > 0)
+        return;
+    if (p->any)
+        out_text("# no event was selected\n");
+    else
+        out_format("# %s: no events\n", p->log->shown);
+}
+
+const struct printer printer_text = { begin, event, type_cell, thread_cell, end };

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace print: the events of a log, in order, selected and formatted.
+ *
+ * The loop reads, selects and prints; it ends early after --to only where the
+ * log says that nothing was delivered late, and never for a pipe, whose writer
+ * would be killed and whose losses stand at its end.
+ */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "input/follow.h"
+#include "common/options.h"
+#include "common/stdout_buffer.h"
+#include "print/print.h"
+#include "common/progress.h"
+#include "print/select.h"
+#include "common/tool.h"
+#include "input/filter_option.h"
+
+enum { PROGRESS_EVERY = 0x3fff };
+enum { FORMAT = 1, FROM, TO, EVENT, PID, TID, COLOUR, WIDTH, STRICT, FOLLOW, WHERE };
+
+static const struct option_spec options[] = {
+    { "format", true, FORMAT }, { "from", true, FROM }, { "to", true, TO },
+    { "event", true, EVENT }, { "pid", true, PID }, { "tid", true, TID },
+    { "color", true, COLOUR }, { "width", true, WIDTH }, { "strict", false, STRICT },
+    { "follow", false, FOLLOW }, { "where", true, WHERE },
+    { NULL, false, 0 }
+};
+
+static const char help[] =
+    "usage: posixtrace print [OPTION]... [LOG|-]\n"
+    "       posixtrace print --follow [OPTION]... PID|STREAM|LOG\n"
+    "\n"
+    "Prints the events of a trace log in the order of time.\n"
+    "Without LOG, or for -, the log is read from standard input.\n"
+    "\n"
+    "  --format=FORMAT  text (default), jsonl or csv\n"
+    "  --from=T         events at T and later\n"
+    "  --to=T           events at T and earlier\n"
+    "  --event=EXPR     'req:*', '!debug:*', 'price > 9'; more than once: any of them\n"
+    "  --pid=N          events of process N; more than once: any of them\n"
+    "  --tid=N          events of the thread with kernel id N; more than once as well\n"
+    "  --where=EXPR     the same, once; both must hold (posixtrace-filter(5))\n"
+    "  --color=WHEN     text in colour: auto (default), always or never\n"
+    "  --width=N        fit text to N columns, from 40; 0: all of it. Default: the\n"
+    "                   terminal's, with '..' where something is cut, elsewhere 0\n"
+    "  --follow         events as they are made, of a running process, until it ends\n"
+    "  --strict         exit with 3 if the log has lost events or is damaged\n"
+    "  --help           print this\n"
+    "\n"
+    "T: nanoseconds since 1970 (1795255200000000000), seconds (@1795255200.5), time\n"
+    "after the first event (+1.5s +20ms +3us +100ns +2min), or UTC, as in\n"
+    "2026-11-21T10:00:00.123456789Z\n"
+    "Example: posixtrace print --from=+1s --to=+2s --event='req:*' app.ptl\n";
+
+static const char *const formats[] = { "text", "jsonl", "csv", NULL };
+static const char *const colour_words[] = { "auto", "always", "never", NULL };
+
+struct request {
+    struct selection select;
+    struct filter_option event, where;
+    const char *path;
+    int  format, colour;
+    long width;            /* -1: as fits */
+    bool strict, follow;
+};
+
+static int set_word(const char *what, const char *value, const char *const *list, int *index)
+{
+    int i = options_index(value, list);
+
+    if (i < 0)
+        return options_bad_word(what, value, list);
+    *index = i;
+    return EXIT_DONE;
+}
+
+static int set_width(const char *value, long *width)
+{
+    char *end;
+
+    *width = strtol(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end != '\0' || *width > 100000 ||
+        (*width > 0 && *width < PRINT_WIDTH_MIN))
+        return tool_usage("option '--width' needs columns from %d to 100000, or 0, found %s",
+                          PRINT_WIDTH_MIN, quote(value));
+    return EXIT_DONE;
+}
+
+static int set_where(struct filter_option *w, const char *value)
+{
+    if (w->count > 0)
+        return tool_usage("option '--where' twice; 'and' connects two expressions");
+    return filter_option_add(w, "option '--where'", value);
+}
+
+static int take_option(struct request *r, int code, const char *value)
+{
+    switch (code) {
+    case FORMAT: return set_word("format", value, formats, &r->format);
+    case FROM: return select_set_from(&r->select, value);
+    case TO: return select_set_to(&r->select, value);
+    case EVENT: return filter_option_add(&r->event, "option '--event'", value);
+    case PID: return select_add_pid(&r->select, value);
+    case TID: return select_add_tid(&r->select, value);
+    case WHERE: return set_where(&r->where, value);
+    case COLOUR: return set_word("colour setting", value, colour_words, &r->colour);
+    case WIDTH: return set_width(value, &r->width);
+    case STRICT: r->strict = true; return EXIT_DONE;
+    case FOLLOW: r->follow = true; return EXIT_DONE;
+    default: return options_set_log(&r->path, value);
+    }
+}
+
+static bool wants_colour(int setting)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    if (setting != 0)
+        return setting == 1;
+    return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+/* Output that is not for a terminal has no limit: nothing of it is left out. */
+static unsigned columns(long asked)
+{
+    struct winsize size;
+
+    if (asked >= 0)
+        return (unsigned)asked;
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+        return 0;
+    return size.ws_col < PRINT_WIDTH_MIN ? PRINT_WIDTH_MIN : size.ws_col;
+}
+
+static bool is_regular(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* True if fd would make us wait. */
+static bool is_idle(int fd)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+
+    return poll(&p, 1, 0) == 0;
+}
+
+/* What becomes known with the log's info or, for a pipe, with its first event
+ * or its end. */
+static int start(struct request *r, struct print *p, int64_t first, bool any)
+{
+    int status = select_resolve(&r->select, first);
+
+    if (status == EXIT_DONE) {
+        p->origin = first;
+        if (!p->has_kept_from)
+            p->kept_from = first;
+        p->any = any;
+        p->printer->begin(p);
+    }
+    return status;
+}
+
+static bool is_meant(struct filter_option *w, struct print *p, const struct posixtrace_event *e)
+{
+    int settled = filter_option_settled(w, e);
+
+    return settled >= 0 ? settled == 1 : filter_option_wants(w, e, print_layout(p, e));
+}
+
+static bool wants(struct request *r, struct print *p, const struct posixtrace_event *e)
+{
+    return select_wants(&r->select, e) && is_meant(&r->event, p, e) && is_meant(&r->where, p, e);
+}
+
+static int read_error(const struct print *p, int error)
+{
+    out_flush();
+    return tool_error("cannot read on in %s: %s", p->log->shown, strerror(error));
+}
+
+static int print_events(struct request *r, struct print *p)
+{
+    const bool may_stop = p->log->seekable && p->log->info.late == 0;
+    /* A user may watch the trace as it is made: show all events before waiting. */
+    const bool live = !p->log->seekable && !is_regular(STDOUT_FILENO);
+    struct posixtrace_event e;
+    bool started = p->log->seekable;
+    int unavailable = 0, error, status;
+    uint64_t seen = 0;
+
+    for (;; seen++) {
+        if (live && out.at > out.end - OUT_BUFFER && is_idle(p->log->fd))
+            out_flush();
+        error = posixtrace_next_event(p->log->trid, &e, &unavailable);
+        if (error != 0)
+            return read_error(p, error);
+        if (unavailable || out_failed())
+            break;
+        if (!started) {
+            started = true;
+            status = start(r, p, e.ns, true);
+            if (status != EXIT_DONE)
+                return status;
+        }
+        if ((seen & PROGRESS_EVERY) == 0)
+            progress_at(seen);
+        if (wants(r, p, &e)) {
+            p->printer->event(p, &e);
+            p->printed++;
+        } else if (may_stop && e.ns > r->select.to_ns) {
+            break;
+        }
+    }
+    return started ? EXIT_DONE : start(r, p, 0, false);
+}
+
+/* Of a pipe or a stream when all that it has is known. */
+static void warn(const struct request *r, const struct log_file *log)
+{
+    filter_option_warn(&r->event, log);
+    filter_option_warn(&r->where, log);
+}
+
+static int print_log(struct request *r, struct print *p)
+{
+    int status = EXIT_DONE, error = 0;
+
+    if (p->log->seekable) {
+        warn(r, p->log);
+        status = start(r, p, p->log->info.first_ns, p->log->info.events > 0);
+        if (status == EXIT_DONE && r->select.from.kind != WHEN_NEVER)
+            error = posixtrace_seek(p->log->trid, r->select.from_ns);
+        if (error != 0)
+            return read_error(p, error);
+    }
+    if (status == EXIT_DONE)
+        status = print_events(r, p);
+    if (status == EXIT_USAGE)
+        return status;
+    p->printer->end(p);
+    out_flush();
+    if (!p->log->seekable)
+        warn(r, p->log);
+    return log_file_report_loss(p->log, r->strict, status);
+}
+
+/* Before the log is read. */
+static struct print *new_print(const struct request *r, struct log_file *log)
+{
+    struct print *p = tool_grow(NULL, 1, sizeof *p);
+
+    print_init(p, formats[r->format], log);
+    p->colour = wants_colour(r->colour);
+    p->width = columns(r->width);
+    if (p->printer == &printer_text && log->seekable && log->info.events > 0) {
+        p->kept_from = log_file_kept_from(log);
+        p->has_kept_from = true;
+    }
+    return p;
+}
+
+/* What comes is shown before we wait for more. */
+static int print_followed(struct request *r, struct print *p, struct follow *f)
+{
+    enum follow_next next = FOLLOW_NOTHING;
+    struct posixtrace_event e;
+    bool started = false;
+    int status = EXIT_DONE;
+
+    while (status == EXIT_DONE && !out_failed()) {
+        next = follow_next(f, &e, false);
+        if (next == FOLLOW_NOTHING) {
+            out_flush();
+            next = follow_next(f, &e, true);
+        }
+        if (next == FOLLOW_NOTHING)
+            continue;
+        if (next != FOLLOW_EVENT)
+            break;
+        if (!started) {
+            started = true;
+            status = start(r, p, e.ns, true);
+        }
+        if (e.ns > r->select.to_ns)
+            break;
+        if (status == EXIT_DONE && wants(r, p, &e)) {
+            p->printer->event(p, &e);
+            p->printed++;
+        }
+    }
+    if (next == FOLLOW_FAILED)
+        status = EXIT_FAILED;
+    return started || status != EXIT_DONE ? status : start(r, p, 0, false);
+}
+
+static int follow_request(struct request *r)
+{
+    struct follow f;
+    struct print *p;
+    int status = follow_open(&f, r->path);
+
+    if (status != EXIT_DONE)
+        return status;
+    p = new_print(r, &f.log);
+    status = print_followed(r, p, &f);
+    if (status != EXIT_USAGE) {
+        p->printer->end(p);
+        out_flush();
+        warn(r, &f.log);
+        status = log_file_report_loss(&f.log, r->strict, status);
+    }
+    follow_close(&f);
+    print_free(p);
+    free(p);
+    return status;
+}
+
+static int print_request(struct request *r)
+{
+    struct log_file log;
+    struct print *p;
+    int status = log_file_open(&log, r->path);
+
+    if (status != EXIT_DONE)
+        return status;
+    p = new_print(r, &log);
+    if (!isatty(STDOUT_FILENO))
+        progress_begin("events", log.info.events);
+    status = print_log(r, p);
+    progress_end();
+    log_file_close(&log);
+    print_free(p);
+    free(p);
+    return status;
+}
+
+static void free_request(struct request *r)
+{
+    select_free(&r->select);
+    filter_option_free(&r->event);
+    filter_option_free(&r->where);
+}
+
+static int run(struct options *o)
+{
+    struct request r = { .width = -1 };
+    int code, status = EXIT_DONE;
+
+    select_init(&r.select);
+    while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
+        if (code == OPTION_STOP) {
+            free_request(&r);
+            return o->status;
+        }
+        status = take_option(&r, code, o->value);
+    }
+    if (status == EXIT_DONE)
+        status = filter_option_make(&r.event);
+    if (status == EXIT_DONE)
+        status = filter_option_make(&r.where);
+    if (status == EXIT_DONE && r.follow && (!r.path || strcmp(r.path, "-") == 0))
+        status = tool_usage("--follow needs a process, a stream or a log");
+    if (status == EXIT_DONE && !r.path) {
+        r.path = "-";
+        if (isatty(STDIN_FILENO))
+            status = tool_usage("no log named");
+    }
+    if (status == EXIT_DONE)
+        status = r.follow ? follow_request(&r) : print_request(&r);
+    free_request(&r);
+    return status;
+}
+
+const struct verb verb_print = { "print", help, options, run };

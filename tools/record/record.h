@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace record, in parts: the program is started (launch), each process
+ * gets a stream with a log and a filter (recording), the end is waited for
+ * (watch), and what happened is reported (report).
+ *
+ * One process, one recording: the recorder owns the streams and is not traced
+ * itself.  The order at the beginning matters: the child waits before exec until
+ * its stream runs, so that its first event is recorded, and the log is opened
+ * after it is known that there is a program.
+ */
+#ifndef RECORD_H
+#define RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <posixtrace/info.h>
+#include <trace.h>
+#include "input/log_place.h"
+#include "input/filter_option.h"
+
+enum record_policy { RECORD_FLUSH, RECORD_LOOP, RECORD_UNTIL_FULL };
+
+struct record_request {
+    const char *log;            /* pattern with %p, or NULL */
+    char      **command;        /* NULL-terminated; NULL: --pid */
+    pid_t      *pids;
+    size_t      pid_count;
+    struct filter_option filter;
+    uint64_t    size, log_size; /* 0: not given */
+    int         policy;         /* enum record_policy */
+    bool        calls, switches;   /* --system */
+    uint64_t    switch_buffer;  /* 0: not given */
+    bool        print, quiet;
+};
+
+struct recording {
+    pid_t      pid;
+    int        pidfd;             /* -1: the kernel has none, look from time to time */
+    uint64_t   start;             /* start time, for when there is no pidfd */
+    char      *log;
+    int        fd;
+    bool       made;              /* the log was not there before */
+    bool       regular;           /* and can be read back */
+    struct log_place place;       /* and the log that was there before */
+    int        locked;            /* the descriptor of that one, with the lock; -1: none */
+    bool       active;            /* has a stream */
+    bool       over;              /* the process has ended */
+    int        error;             /* of recording_end() */
+    trace_id_t trid;
+    uint64_t   switch_buffer;     /* of the kernel, for each processor; 0: none */
+    uint64_t   shown_events;      /* at the last live line */
+};
+
+/* What ended the wait. */
+struct watch_end {
+    bool left;                    /* the program continues, we do not wait */
+    int  signal;                  /* that asked us to stop, or 0 */
+    int  status;                  /* of the program, as from waitpid() */
+};
+
+/* record_log.c.  EXIT_DONE, or another status and it was said.  A worker (apart.h) only gets
+ * the name: it has its descriptor already. */
+int record_log_open(struct recording *r, const struct record_request *q, const char *program);
+/* For a stream that cannot: locks the file as its writer, where that is possible.  EXIT_FAILED:
+ * a stream writes it, which was said. */
+int record_log_lock(struct recording *r);
+/* The recording has begun: the earlier log of that name goes. */
+void record_log_keep(struct recording *r);
+/* Removes what was made; the earlier log is there again. */
+void record_log_drop(struct recording *r);
+/* Says which process writes the log already; EXIT_FAILED. */
+int record_log_busy(const char *log);
+/* Is there a %p in the pattern? */
+bool record_log_has_pid(const char *pattern);
+
+/* record_stream.c.  make: without a log and a stream yet.  begin: pid is set; opens log and
+ * stream and starts it. */
+struct recording recording_make(pid_t pid);
+int recording_begin(struct recording *r, const struct record_request *q, const char *program);
+/* The name of its segment in the stream directory; NULL: it has none. */
+const char *recording_file(const struct recording *r);
+/* Adds the living processes that it records; pids are for free(). */
+struct recording_alive {
+    pid_t *pids;
+    size_t count;
+};
+void recording_alive(const struct recording *r, struct recording_alive *alive);
+/* Ends the stream and completes the log, once; r->error tells how it went. */
+void recording_end(struct recording *r);
+/* Ends a recording that began and cannot continue. */
+void recording_drop(struct recording *r);
+
+/* record_system.c */
+/* Reads what --system says, NULL: all.  EXIT_DONE, or EXIT_USAGE and it was said. */
+int record_system_parse(struct record_request *q, const char *kinds);
+/* The library that traces calls, for free(); NULL after an error message. */
+char *record_system_preload(void);
+/* Appends it to LD_PRELOAD; false: no memory. */
+bool record_system_set_preload(const char *library);
+/* The stream lists the types from now on; says what cannot be recorded.  An error number. */
+int record_system_begin(struct recording *r, const struct record_request *q);
+
+/* record_switches.c */
+/* Is it a size of the kernel's rings?  text: as given.  EXIT_DONE, or EXIT_USAGE and it was
+ * said. */
+int record_switch_buffer_check(uint64_t bytes, const char *text);
+/* Says what the kernel refuses, and by which limit.  An error number. */
+int record_switches_begin(struct recording *r, const struct record_request *q);
+/* Says what would have helped if the kernel lost switches. */
+void record_switches_report(const struct recording *r, uint64_t lost);
+
+/* record_launch.c */
+struct launch {
+    char **argv;
+    char  *path;                  /* of the program's file */
+    pid_t  pid;
+    int    channel;               /* to the child; -1: gone */
+    char  *preload;               /* a library for LD_PRELOAD, or NULL */
+};
+/* Is there such a program?  EXIT_DONE, or 126 or 127 and it was said. */
+int launch_find(struct launch *l, char **argv);
+/* The child, waiting; the program gets the signals as they were before signals_begin(). */
+int launch_fork(struct launch *l);
+/* Lets it execute the program, which finds the stream by this name. */
+int launch_go(struct launch *l, const char *stream_file);
+void launch_cancel(struct launch *l);
+/* Exit status of a shell for it. */
+int launch_status(int wait_status);
+
+/* record_apart.c: processes of other users, for root. */
+int record_apart(const struct record_request *q);
+
+/* verb_record.c: prints the log. */
+int record_print(const struct recording *r);
+
+/* record_signals.c */
+/* Blocks the signals that end a recording. */
+void signals_begin(void);
+/* In the child, before exec: mask and actions as before signals_begin(). */
+void signals_restore(void);
+/* A signalfd for those that are blocked, or -1. */
+int signals_open(void);
+/* From now on they end this program, and say first what it leaves undone (NULL: nothing). */
+void signals_let(const char *left_undone);
+/* They are blocked again. */
+void signals_hold(void);
+/* Is the signal that has come to be acted on?  Not if it is a key of the terminal and was
+ * ignored at the start, or if the same came just before.  code: si_code. */
+bool signals_count(int number, int code);
+/* SIGINT is the weakest, 0. */
+int signals_rank(int number);
+/* Does the process ignore the signal? */
+bool signals_ignores(pid_t pid, int number);
+int64_t signals_now_ms(void);
+
+/* record_watch.c */
+int watch_pidfd(pid_t pid);
+/* The live line: so many events in so many milliseconds. */
+void watch_show(uint64_t events, int64_t ms, double fill, uint64_t lost);
+/* Until all processes have ended, or a signal comes.  own: r[0] is a child of
+ * ours, and is reaped; else the recording of a process that ends is ended, too. */
+void watch(struct recording *r, size_t count, const struct record_request *q, bool own,
+           struct watch_end *end);
+
+/* record_report.c.  Says what was recorded, or why that is nothing; path: the
+ * program's file, or NULL.  EXIT_DONE, or EXIT_FAILED if the log is not whole. */
+int record_report(const struct recording *r, const struct record_request *q, const char *path);
+/* The name of a process, "?" if it cannot be seen. */
+void record_process_name(pid_t pid, char *to, size_t size);
+/* Says so if the process cannot record anything as it is. */
+void record_report_waiting(const struct recording *r, const struct record_request *q);
+/* Names those of the processes that are still alive and not r's own. */
+void record_report_alive(const struct recording *r, const struct recording_alive *alive);
+
+#endif

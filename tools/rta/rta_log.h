@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What a log says of the tasks of an analysis: the largest measurements of their
+ * threads, and how much of that is not sure.
+ */
+#ifndef RTA_LOG_H
+#define RTA_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "metrics/metrics_cost.h"
+#include "rta/rta.h"
+
+/* One more than the values: the response, which is compared and not put in. */
+enum { RTA_RESPONSE = RTA_VALUES, RTA_MEASURED };
+
+struct rta_measure {
+    bool     there;        /* at least one measurement, known or not */
+    bool     known;        /* at least one that is known */
+    int64_t  largest;      /* of those that are known */
+    int64_t  at_most;      /* what one that is unknown may have lasted */
+    int64_t  hidden;       /* what one may have lasted, if there is none: gaps hide the events */
+    uint64_t unknown;
+};
+
+struct rta_seen {
+    struct rta_measure of[RTA_MEASURED];
+    bool   from_log[RTA_VALUES];   /* the task has its value from here */
+};
+
+struct rta_source {
+    const char *log;       /* its path */
+    const char *set;       /* of metrics */
+    struct metrics_cost cost;   /* taken off for each intermediate event; is found */
+    bool   strict;
+};
+
+/* Measures and fills in seen, an entry for each task.  EXIT_DONE, or it was said; EXIT_LOST
+ * only for strict, and then all is filled in. */
+int rta_log_measure(struct rta_source *source, const struct rta_task *tasks, size_t count,
+                    struct rta_seen *seen);
+
+#endif

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See rta_print.h.  The remarks after a table go to stderr with the other formats.
+ */
+#include "rta/rta_print.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/units.h"
+#include "common/stdout_buffer.h"
+#include "common/table.h"
+#include "common/tool.h"
+
+static const char *const verdicts[] = { "schedulable", "late", "undecided", "contradicted" };
+
+static const struct rta_measure *response(const struct rta_result *r, size_t i)
+{
+    const struct rta_measure *m = r->seen ? &r->seen[i].of[RTA_RESPONSE] : NULL;
+
+    return m && m->there ? m : NULL;
+}
+
+/* ---- rows ---- */
+
+/* In microseconds, or with three digits and a unit. */
+static void time_cell(struct table *to, bool exact, const char *before, int64_t ns)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "%s%s", before, exact ? metrics_us(ns) : units_time(ns));
+    table_cell(to, text);
+}
+
+static void seen_cell(struct table *to, bool exact, const struct rta_measure *m)
+{
+    char text[64];
+
+    if (!m)
+        table_cell(to, "-");
+    else if (exact)
+        table_cell(to, metrics_us_range(m->largest, m->at_most));
+    else if (m->at_most <= m->largest)
+        table_cell(to, units_time(m->largest));
+    else {
+        snprintf(text, sizeof text, "%s..%s", units_time(m->largest), units_time(m->at_most));
+        table_cell(to, text);
+    }
+}
+
+static void add_row(struct table *to, const struct rta_result *r, size_t i, bool exact)
+{
+    const struct rta_task *t = &r->tasks[i];
+    char *name = metrics_shown(METRICS_TABLE, t->name), priority[16];
+
+    snprintf(priority, sizeof priority, "%d", t->priority);
+    table_add_row(to);
+    table_cell(to, name);
+    table_cell(to, priority);
+    time_cell(to, exact, "", t->period);
+    time_cell(to, exact, "", t->c);
+    time_cell(to, exact, "", t->b);
+    time_cell(to, exact, "", t->activations);
+    time_cell(to, exact, "", t->deadline);
+    /* every step of the iteration is below the solution */
+    time_cell(to, exact, t->exact ? "" : ">=", t->r);
+    seen_cell(to, exact, response(r, i));
+    table_cell(to, verdicts[t->verdict]);
+    free(name);
+}
+
+/* Exact, if it is wide enough for that. */
+static bool print_table(const struct rta_result *r, bool exact)
+{
+    const struct table_column columns[] = {
+        { .title = "TASK", .left = true, .flexible = true }, { .title = "PRIO" },
+        { .title = exact ? "PERIOD us" : "PERIOD" }, { .title = "C" }, { .title = "B" },
+        { .title = "ACT" }, { .title = "DEADLINE" }, { .title = "R" }, { .title = "SEEN" },
+        { .title = "VERDICT", .left = true }
+    };
+    struct table to;
+    bool fits;
+
+    table_init(&to, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < r->count; i++)
+        add_row(&to, r, i, exact);
+    fits = !exact || table_fits(&to);
+    if (fits)
+        table_print(&to);
+    table_free(&to);
+    return fits;
+}
+
+/* What the largest may have been where events were lost. */
+static int64_t at_most(const struct rta_measure *m)
+{
+    return m->at_most > m->largest ? m->at_most : m->largest;
+}
+
+static void csv_row(const struct rta_result *r, size_t i)
+{
+    const struct rta_task *t = &r->tasks[i];
+    const struct rta_measure *m = response(r, i);
+
+    metrics_put_name(METRICS_CSV, t->name);
+    out_format(",%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",",
+               t->priority, t->period, t->c, t->b, t->activations, t->deadline, t->r);
+    if (m)
+        out_format("%" PRId64, m->largest);
+    out_format(",%s,", verdicts[t->verdict]);
+    if (m)
+        out_format("%" PRId64, at_most(m));
+    out_text("\r\n");
+}
+
+static void jsonl_row(const struct rta_result *r, size_t i)
+{
+    const struct rta_task *t = &r->tasks[i];
+    const struct rta_measure *m = response(r, i);
+
+    out_text("{\"task\":");
+    metrics_put_name(METRICS_JSONL, t->name);
+    out_format(",\"priority\":%d,\"period_ns\":%" PRId64 ",\"c_ns\":%" PRId64 ",\"b_ns\":%" PRId64
+               ",\"activation_ns\":%" PRId64 ",\"deadline_ns\":%" PRId64 ",\"r_ns\":%" PRId64,
+               t->priority, t->period, t->c, t->b, t->activations, t->deadline, t->r);
+    if (m)
+        out_format(",\"seen_ns\":%" PRId64 ",\"seen_at_most_ns\":%" PRId64, m->largest,
+                   at_most(m));
+    out_format(",\"verdict\":\"%s\"}\n", verdicts[t->verdict]);
+}
+
+static void print_rows(const struct rta_result *r, enum metrics_format format)
+{
+    if (format == METRICS_TABLE) {
+        if (!print_table(r, true))
+            print_table(r, false);
+        return;
+    }
+    if (format == METRICS_CSV)
+        out_text("task,priority,period_ns,c_ns,b_ns,activation_ns,deadline_ns,r_ns,seen_ns,"
+                 "verdict,seen_at_most_ns\r\n");
+    for (size_t i = 0; i < r->count; i++) {
+        if (format == METRICS_CSV)
+            csv_row(r, i);
+        else
+            jsonl_row(r, i);
+    }
+}
+
+/* ---- remarks ---- */
+
+__attribute__((format(printf, 2, 3)))
+static void remark(enum metrics_format format, const char *text, ...)
+{
+    char line[1024];
+    va_list args;
+
+    va_start(args, text);
+    vsnprintf(line, sizeof line, text, args);
+    va_end(args);
+    if (format == METRICS_TABLE)
+        out_wrapped(line, 0, 2);
+    else
+        tool_note("%s", line);
+}
+
+static void print_sum(const struct rta_result *r)
+{
+    size_t of[RTA_CONTRADICTED + 1] = { 0 };
+    char undecided[48] = "", contradicted[64] = "";
+
+    for (size_t i = 0; i < r->count; i++)
+        of[r->tasks[i].verdict]++;
+    if (of[RTA_UNDECIDED] > 0)
+        snprintf(undecided, sizeof undecided, ", %zu undecided", of[RTA_UNDECIDED]);
+    if (of[RTA_CONTRADICTED] > 0)
+        snprintf(contradicted, sizeof contradicted, ", %zu contradicted by the log",
+                 of[RTA_CONTRADICTED]);
+    out_text("\n");
+    remark(METRICS_TABLE, "%zu of %zu task%s schedulable%s%s; they ask for %.1f %% of the "
+           "processor", of[RTA_SCHEDULABLE], r->count, r->count == 1 ? "" : "s", undecided,
+           contradicted, 100 * rta_utilization(r->tasks, r->count));
+}
+
+/* Values that are neither given nor measured; B is seldom given. */
+static void remark_missing(const struct rta_result *r, enum metrics_format format)
+{
+    char all[32] = "";
+
+    for (int v = RTA_JST; v <= RTA_DUW; v++) {
+        const char *name = rta_value_name((enum rta_value)v);
+        size_t missing = 0, first = 0;
+
+        for (size_t i = r->count; i-- > 0;) {
+            if (r->tasks[i].value[v] < 0) {
+                missing++;
+                first = i;
+            }
+        }
+        if (missing == r->count)
+            snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", *all ? ", " : "", name);
+        else if (missing > 1)
+            remark(format, "%s of %s and %zu more tasks: neither given nor measured, taken as 0",
+                   name, quote(r->tasks[first].name), missing - 1);
+        else if (missing == 1)
+            remark(format, "%s of %s: neither given nor measured, taken as 0", name,
+                   quote(r->tasks[first].name));
+    }
+    if (*all)
+        remark(format, "%s: neither given nor measured, taken as 0", all);
+}
+
+static void remark_unknown(const struct rta_result *r, enum metrics_format format, size_t i)
+{
+    for (int v = 0; v < RTA_VALUES; v++) {
+        const struct rta_measure *m = &r->seen[i].of[v];
+        const char *name = rta_value_name((enum rta_value)v);
+
+        if (r->seen[i].from_log[v] && !m->there)
+            remark(format, "%s: %s is not in the log; where events were lost it may be %s us, "
+                   "which is taken", quote(r->tasks[i].name), name, metrics_us(m->hidden));
+        if (!r->seen[i].from_log[v] || m->unknown == 0)
+            continue;
+        if (m->at_most <= m->largest)
+            remark(format, "%s: %s is unknown in %s place%s, because events were lost; there it "
+                   "is not above the largest that is known", quote(r->tasks[i].name), name,
+                   units_count(m->unknown), m->unknown == 1 ? "" : "s");
+        else
+            remark(format, "%s: %s is unknown in %s place%s, because events were lost: the largest "
+                   "known is %s us, there it may be %s us; the %s is taken",
+                   quote(r->tasks[i].name), name, units_count(m->unknown),
+                   m->unknown == 1 ? "" : "s", metrics_us(m->largest), metrics_us(m->at_most),
+                   r->at_most ? "latter" : "former");
+    }
+}
+
+static void remark_seen(const struct rta_result *r, enum metrics_format format, size_t i)
+{
+    const struct rta_task *t = &r->tasks[i];
+    const struct rta_measure *m = response(r, i);
+
+    if (m && m->largest > t->deadline)
+        remark(format, "%s: the log has a response of %s us, longer than the deadline",
+               quote(t->name), metrics_us(m->largest));
+    else if (t->verdict == RTA_CONTRADICTED)
+        remark(format, "%s: the log has a response of %s us, longer than R: the model leaves "
+               "something out (a value is too small, or the task does not keep to its period, "
+               "priority or processor)", quote(t->name), metrics_us(m->largest));
+    else if (t->verdict == RTA_UNDECIDED && t->exact)
+        remark(format, "%s: where events were lost there may be a response of %s us, longer than "
+               "R", quote(t->name),
+               metrics_us(m ? m->at_most : r->seen[i].of[RTA_RESPONSE].hidden));
+}
+
+/* The threads that B comes from. */
+static void remark_blocked(const struct rta_result *r, enum metrics_format format)
+{
+    size_t blocked = 0, longest = 0;
+
+    for (size_t i = 0; i < r->count; i++) {
+        if (!r->seen[i].from_log[RTA_B] || r->tasks[i].value[RTA_B] <= 0)
+            continue;
+        if (blocked++ == 0 || r->tasks[i].value[RTA_B] > r->tasks[longest].value[RTA_B])
+            longest = i;
+    }
+    if (blocked > 0)
+        remark(format, "B of %zu task%s is from Mutex Hold of threads of lower priority, as "
+               "priority inheritance bounds it; the longest is that of %s, %s us", blocked,
+               blocked == 1 ? "" : "s", quote(r->tasks[longest].name),
+               metrics_us(r->tasks[longest].value[RTA_B]));
+}
+
+void rta_print(const struct rta_result *r, enum metrics_format format)
+{
+    print_rows(r, format);
+    if (format == METRICS_TABLE)
+        print_sum(r);
+    if (r->cost->ns > 0)
+        remark(format, "%.4g ns are taken off what was measured for each intermediate event (%s)",
+               r->cost->ns, metrics_cost_text(r->cost));
+    if (r->capped > 0)
+        remark(format, "DUW of %zu task%s taken as that of %s, %s us: what was measured holds the "
+               "wait for tasks of higher priority, too", r->capped, r->capped == 1 ? "" : "s",
+               quote(r->first->name), metrics_us(r->first->value[RTA_DUW]));
+    if (r->seen)
+        remark_blocked(r, format);
+    remark_missing(r, format);
+    for (size_t i = 0; r->seen && i < r->count; i++) {
+        remark_unknown(r, format, i);
+        remark_seen(r, format, i);
+    }
+}
