@@ -89,7 +89,7 @@ def descriptors(pid):
 
 
 def worker_holds_only_pipes(root, worker):
-    """Whether the worker has only /dev/null, pipes and its own events, and one pipe of root's."""
+    """Whether it has only /dev/null, pipes and event descriptors, and shares one pipe with root."""
     links = descriptors(worker)
     return (all(re.match(r"/dev/null|pipe:|anon_inode:", link) for link in links) and
             len([link for link in links & descriptors(root) if link.startswith("pipe:")]) == 1)
@@ -105,8 +105,8 @@ def check_worker(recorder):
                  "CapAmb:\t0+"):
         expect(f"{line} in {status}", re.search(f"^{line}$", status, re.M))
     expect("the worker is not dumpable", (proc / "environ").stat().st_uid == 0)
-    # For a moment it has others: a page, /proc/PID/maps of who may still map a segment.
-    wait_until("the worker holds only pipes, one of them root's",
+    # It also opens pages and /proc/PID/maps for short times.
+    wait_until("the worker has only pipes, and shares one with root",
                lambda: worker_holds_only_pipes(root, worker))
     memory = b"".join(read_memory(worker, area) for area in ("[stack]", "[heap]"))
     expect("root's environment is gone", memory and b"of-root" not in memory)
