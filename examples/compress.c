@@ -19,10 +19,20 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum step { FILE_BEGIN, FILE_END, READ_BEGIN, READ_END,
-            COMPRESS_BEGIN, COMPRESS_END, WRITE_BEGIN, WRITE_END, STEPS };
-static const char *const step_names[STEPS] = { "file:begin", "file:end", "read:begin", "read:end",
-    "compress:begin", "compress:end", "write:begin", "write:end" };
+enum step {
+    FILE_BEGIN,
+    FILE_END,
+    READ_BEGIN,
+    READ_END,
+    COMPRESS_BEGIN,
+    COMPRESS_END,
+    WRITE_BEGIN,
+    WRITE_END,
+    STEPS
+};
+static const char *const step_names[STEPS] = { "file:begin",  "file:end",       "read:begin",
+                                               "read:end",    "compress:begin", "compress:end",
+                                               "write:begin", "write:end" };
 static trace_event_id_t steps[STEPS];
 
 enum { BLOCK = 256 * 1024, ROOM = BLOCK + BLOCK / 8 };

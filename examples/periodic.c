@@ -29,15 +29,16 @@
 #include <trace.h>
 
 enum { TASKS = 15, TOP_PRIORITY = 30, SECOND = 1000000000 };
-static const struct { int period_ms, work_ms; } tasks[TASKS] = {
-    { 25, 2 }, { 30, 2 }, { 40, 2 }, { 50, 2 }, { 50, 3 }, { 75, 3 }, { 75, 3 }, { 100, 4 },
-    { 100, 4 }, { 100, 5 }, { 125, 6 }, { 150, 7 }, { 150, 8 }, { 200, 10 }, { 200, 20 }
-};
+static const struct {
+    int period_ms, work_ms;
+} tasks[TASKS] = { { 25, 2 },  { 30, 2 },  { 40, 2 },  { 50, 2 },   { 50, 3 },
+                   { 75, 3 },  { 75, 3 },  { 100, 4 }, { 100, 4 },  { 100, 5 },
+                   { 125, 6 }, { 150, 7 }, { 150, 8 }, { 200, 10 }, { 200, 20 } };
 
 static trace_event_id_t work_begins, rest_begins;
-static uint64_t turns_a_ms;      /* how far spin() comes in 1 ms */
+static uint64_t turns_a_ms; /* how far spin() comes in 1 ms */
 static long run_ms = 1000, percent = 100;
-static struct timespec first;    /* release of all */
+static struct timespec first; /* release of all */
 
 static void check(int error, const char *what)
 {

@@ -50,8 +50,7 @@ static int trace_work(const char *path)
     posix_trace_attr_init(&attr);
     error = posix_trace_create_withlog(0, &attr, fd, &trid);
     posix_trace_attr_destroy(&attr);
-    if (fd < 0 || error || posixtrace_qnx_use(trid) ||
-        TraceEvent(_NTO_TRACE_DELALLCLASSES) ||
+    if (fd < 0 || error || posixtrace_qnx_use(trid) || TraceEvent(_NTO_TRACE_DELALLCLASSES) ||
         TraceEvent(_NTO_TRACE_SETALLCLASSESFAST) ||
         TraceEvent(_NTO_TRACE_SETCLASSWIDE, _NTO_TRACE_THREAD) ||
         TraceEvent(_NTO_TRACE_ADDCLASS, _NTO_TRACE_PROCESS) ||
@@ -78,8 +77,8 @@ static int print_thread(struct traceparser_state *parser, void *user, unsigned h
     return 0;
 }
 
-static int print_user(struct traceparser_state *parser, void *user, unsigned header,
-                      uint64_t time, unsigned *words, unsigned count)
+static int print_user(struct traceparser_state *parser, void *user, unsigned header, uint64_t time,
+                      unsigned *words, unsigned count)
 {
     (void)user, (void)time;
     printf("user event %u (%s), %u words:", _NTO_TRACE_GETEVENT(header),
@@ -101,8 +100,7 @@ static int print_function(struct traceparser_state *parser, void *user, unsigned
     (void)parser, (void)user, (void)time;
     if (count >= 2)
         memcpy(&function, words, sizeof function);
-    printf("function %s%s\n",
-           (header & 0x1ff) == _NTO_TRACE_SYS_FUNC_ENTER ? "entered" : "left",
+    printf("function %s%s\n", (header & 0x1ff) == _NTO_TRACE_SYS_FUNC_ENTER ? "entered" : "left",
            function == (uintptr_t)work ? ": work" : "");
     return 0;
 }
@@ -124,8 +122,8 @@ static int parse(const char *path)
                          _NTO_TRACE_SYS_FUNC_EXIT | _NTO_TRACE_KERCALL64);
     failed = traceparser(parser, NULL, path);
     printf("cycles a second: %s\n",
-           failed ? "?" : (char *)traceparser_get_info(parser, _TRACEPARSER_INFO_CYCLES_PER_SEC,
-                                                       NULL));
+           failed ? "?"
+                  : (char *)traceparser_get_info(parser, _TRACEPARSER_INFO_CYCLES_PER_SEC, NULL));
     traceparser_destroy(&parser);
     return failed != 0;
 }

@@ -25,15 +25,15 @@ static void trace_something(void)
     posixtrace_rkh_record(RKH_TE_SM_DCH, 1, START, dispatched, 3);
     posixtrace_rkh_record(RKH_TE_SM_DCH, 1, STOP, stopped, 3);
     RKH_TRC_USR_BEGIN(PRESSURE)
-        RKH_TUSR_OBJ(&pump);
-        RKH_TUSR_UI16(3, 42);
-        RKH_TUSR_I8(0, -1);
-        RKH_TUSR_STR("bar");
-        RKH_TUSR_MEM(raw, sizeof raw);
-        RKH_TUSR_SIG(START);
+    RKH_TUSR_OBJ(&pump);
+    RKH_TUSR_UI16(3, 42);
+    RKH_TUSR_I8(0, -1);
+    RKH_TUSR_STR("bar");
+    RKH_TUSR_MEM(raw, sizeof raw);
+    RKH_TUSR_SIG(START);
     RKH_TRC_USR_END();
     RKH_TRC_USR_BEGIN(IGNORED)
-        RKH_TUSR_UI8(0, 1);
+    RKH_TUSR_UI8(0, 1);
     RKH_TRC_USR_END();
 }
 
@@ -57,13 +57,12 @@ int main(void)
     trace_id_t trid;
     int error = posix_trace_create(0, NULL, &trid);
 
-    if (error || (error = posix_trace_start(trid)) ||
-        (error = posixtrace_rkh_open(trid, &bytes))) {
+    if (error || (error = posix_trace_start(trid)) || (error = posixtrace_rkh_open(trid, &bytes))) {
         errno = error;
         perror("rkh");
         return 1;
     }
-    trace_something();             /* all filters are on: nothing */
+    trace_something(); /* all filters are on: nothing */
     RKH_FILTER_OFF_GROUP_ALL_EVENTS(RKH_TG_USR);
     RKH_FILTER_ON_EVENT(RKH_TE_USER + IGNORED);
     RKH_FILTER_OFF_EVENT(RKH_TE_SM_DCH);

@@ -15,7 +15,9 @@
 
 enum { MAX_PROC = 10 };
 
-static const struct { WORD context; } proc_table[MAX_PROC] = { { 1 }, { 2 }, { 0 }, { 7 } };
+static const struct {
+    WORD context;
+} proc_table[MAX_PROC] = { { 1 }, { 2 }, { 0 }, { 7 } };
 static const int exec_shadow = 1;
 
 static void do_something(int first)
@@ -73,8 +75,7 @@ int main(int argc, char **argv)
     if (argc == 3)
         failed += check("FTrace_OSD_init_udp", FTrace_OSD_init_udp(1, argv[1], argv[2]));
     else
-        failed += check("FTrace_init_disk_writer",
-                        FTrace_init_disk_writer(argv[1], 0, NULL, NULL));
+        failed += check("FTrace_init_disk_writer", FTrace_init_disk_writer(argv[1], 0, NULL, NULL));
     /* Save the chunks. */
     failed += check("FTrace_send_chunk",
                     FTrace_send_chunk(a, 0, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_CYC));

@@ -32,18 +32,22 @@ typedef unsigned int trace_id_t;
 typedef unsigned int trace_event_id_t;
 
 /* Complete so that it can live on a stack; opaque: contents are private. */
-typedef struct { unsigned long long posix_private_[32]; } trace_attr_t;
+typedef struct {
+    unsigned long long posix_private_[32];
+} trace_attr_t;
 
 /* Plain data, assignable, without pointers; 160 bytes are part of the ABI. */
-typedef struct { unsigned long long posix_private_[20]; } trace_event_set_t;
+typedef struct {
+    unsigned long long posix_private_[20];
+} trace_event_set_t;
 
 struct posix_trace_event_info {
     trace_event_id_t posix_event_id;
-    pid_t            posix_pid;
-    void            *posix_prog_address;
-    pthread_t        posix_thread_id;
-    struct timespec  posix_timestamp;
-    int              posix_truncation_status;
+    pid_t posix_pid;
+    void *posix_prog_address;
+    pthread_t posix_thread_id;
+    struct timespec posix_timestamp;
+    int posix_truncation_status;
 };
 
 struct posix_trace_status_info {
@@ -95,14 +99,14 @@ struct posix_trace_status_info {
 
 /* predefined event types; 2.11.2 and the function pages spell the last one
  * USEREVENT, the header page USER_EVENT: both are here */
-#define POSIX_TRACE_START       1U
-#define POSIX_TRACE_STOP        2U
-#define POSIX_TRACE_FILTER      3U
-#define POSIX_TRACE_OVERFLOW    4U
-#define POSIX_TRACE_RESUME      5U
-#define POSIX_TRACE_FLUSH_START 6U
-#define POSIX_TRACE_FLUSH_STOP  7U
-#define POSIX_TRACE_ERROR       8U
+#define POSIX_TRACE_START              1U
+#define POSIX_TRACE_STOP               2U
+#define POSIX_TRACE_FILTER             3U
+#define POSIX_TRACE_OVERFLOW           4U
+#define POSIX_TRACE_RESUME             5U
+#define POSIX_TRACE_FLUSH_START        6U
+#define POSIX_TRACE_FLUSH_STOP         7U
+#define POSIX_TRACE_ERROR              8U
 #define POSIX_TRACE_UNNAMED_USEREVENT  192U
 #define POSIX_TRACE_UNNAMED_USER_EVENT POSIX_TRACE_UNNAMED_USEREVENT
 
@@ -163,8 +167,7 @@ int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t maxdatasize);
 int posix_trace_attr_getmaxsystemeventsize(const trace_attr_t *POSIX_TRACE_RESTRICT_ attr,
                                            size_t *POSIX_TRACE_RESTRICT_ eventsize);
 int posix_trace_attr_getmaxusereventsize(const trace_attr_t *POSIX_TRACE_RESTRICT_ attr,
-                                         size_t data_len,
-                                         size_t *POSIX_TRACE_RESTRICT_ eventsize);
+                                         size_t data_len, size_t *POSIX_TRACE_RESTRICT_ eventsize);
 int posix_trace_attr_getstreamsize(const trace_attr_t *POSIX_TRACE_RESTRICT_ attr,
                                    size_t *POSIX_TRACE_RESTRICT_ streamsize);
 int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize);
@@ -189,8 +192,7 @@ void posix_trace_event(trace_event_id_t event_id, const void *POSIX_TRACE_RESTRI
                        size_t data_len);
 int posix_trace_eventid_open(const char *POSIX_TRACE_RESTRICT_ event_name,
                              trace_event_id_t *POSIX_TRACE_RESTRICT_ event_id);
-int posix_trace_trid_eventid_open(trace_id_t trid,
-                                  const char *POSIX_TRACE_RESTRICT_ event_name,
+int posix_trace_trid_eventid_open(trace_id_t trid, const char *POSIX_TRACE_RESTRICT_ event_name,
                                   trace_event_id_t *POSIX_TRACE_RESTRICT_ event);
 int posix_trace_eventid_equal(trace_id_t trid, trace_event_id_t event1, trace_event_id_t event2);
 int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event, char *event_name);

@@ -17,9 +17,9 @@
 #endif
 
 static const struct verb *const verbs[] = {
-    &verb_record, &verb_info, &verb_print, &verb_export, &verb_import, &verb_check,
-    &verb_recover, &verb_list, &verb_btf, &verb_metrics, &verb_rta, &verb_start, &verb_stop,
-    &verb_flush, &verb_filter, &verb_snapshot, &verb_doctor, &verb_selftest
+    &verb_record,  &verb_info,  &verb_print,  &verb_export,   &verb_import, &verb_check,
+    &verb_recover, &verb_list,  &verb_btf,    &verb_metrics,  &verb_rta,    &verb_start,
+    &verb_stop,    &verb_flush, &verb_filter, &verb_snapshot, &verb_doctor, &verb_selftest
 };
 
 enum { VERBS = sizeof verbs / sizeof verbs[0] };

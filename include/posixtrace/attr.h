@@ -13,8 +13,8 @@ extern "C" {
 #endif
 
 enum posixtrace_compression {
-    POSIXTRACE_COMPRESSION_NONE,   /* the default */
-    POSIXTRACE_COMPRESSION_ZSTD    /* each packet by itself */
+    POSIXTRACE_COMPRESSION_NONE, /* the default */
+    POSIXTRACE_COMPRESSION_ZSTD  /* each packet by itself */
 };
 
 /*

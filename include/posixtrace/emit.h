@@ -51,7 +51,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include "../trace.h"   /* not a trace.h of the program's own */
+#include "../trace.h" /* not a trace.h of the program's own */
 
 #ifdef __cplusplus
 extern "C" {
@@ -107,7 +107,7 @@ trace_event_id_t posixtrace_site_open(trace_event_id_t *site, const char *event_
 
 struct pxt_packer_ {
     unsigned char *at;
-    size_t room;          /* for strings, without their NULs */
+    size_t room; /* for strings, without their NULs */
 };
 
 static inline __attribute__((always_inline, unused)) void
@@ -117,8 +117,8 @@ pxt_pack_plain_(struct pxt_packer_ *p, const void *value, size_t size)
     p->at += size;
 }
 
-static inline __attribute__((unused)) void
-pxt_pack_long_double_(struct pxt_packer_ *p, const void *value, size_t size)
+static inline __attribute__((unused)) void pxt_pack_long_double_(struct pxt_packer_ *p,
+                                                                 const void *value, size_t size)
 {
     long double wide;
     double narrow;
@@ -129,8 +129,8 @@ pxt_pack_long_double_(struct pxt_packer_ *p, const void *value, size_t size)
 }
 
 /* Up to a NUL, if there is one: size is at most what may be read. */
-static inline __attribute__((unused)) void
-pxt_pack_text_(struct pxt_packer_ *p, const char *string, size_t size)
+static inline __attribute__((unused)) void pxt_pack_text_(struct pxt_packer_ *p, const char *string,
+                                                          size_t size)
 {
     size_t length = size < p->room ? size : p->room;
     const char *end;
@@ -147,8 +147,8 @@ pxt_pack_text_(struct pxt_packer_ *p, const char *string, size_t size)
     p->room -= length;
 }
 
-static inline __attribute__((unused)) void
-pxt_pack_string_(struct pxt_packer_ *p, const void *value, size_t size)
+static inline __attribute__((unused)) void pxt_pack_string_(struct pxt_packer_ *p,
+                                                            const void *value, size_t size)
 {
     const char *string;
 
@@ -158,21 +158,25 @@ pxt_pack_string_(struct pxt_packer_ *p, const void *value, size_t size)
 
 #ifdef __cplusplus
 
-#define POSIXTRACE_LOCAL_(i, x) auto posixtrace_v##i = pxt_value_(x);
-#define POSIXTRACE_TYPE_(v) pxt_typed_<decltype(v)>::name()
+#define POSIXTRACE_LOCAL_(i, x)  auto posixtrace_v##i = pxt_value_(x);
+#define POSIXTRACE_TYPE_(v)      pxt_typed_<decltype(v)>::name()
 #define POSIXTRACE_IS_STRING_(v) pxt_typed_<decltype(v)>::is_string
-#define POSIXTRACE_PACK_(p, v) pxt_typed_<decltype(v)>::pack(&p, &v, sizeof v)
+#define POSIXTRACE_PACK_(p, v)   pxt_typed_<decltype(v)>::pack(&p, &v, sizeof v)
 
-template <bool, typename T> struct pxt_if_ { };
-template <typename T> struct pxt_if_<true, T> { typedef T type; };
+template <bool, typename T> struct pxt_if_ {
+};
+template <typename T> struct pxt_if_<true, T> {
+    typedef T type;
+};
 
 /* A string class, as std::string and std::string_view: data() gives const char *. */
-template <typename T> auto pxt_text_test_(const T *t, int)
+template <typename T>
+auto pxt_text_test_(const T *t, int)
     -> decltype(static_cast<void>(t->size()), static_cast<const char *>(t->data()), true);
 template <typename T> void *pxt_text_test_(const T *, long);
 template <typename T> struct pxt_is_text_ {
-    static constexpr bool value =
-        sizeof pxt_text_test_(static_cast<T *>(nullptr), 0) == sizeof true;
+    static constexpr bool value = sizeof pxt_text_test_(static_cast<T *>(nullptr), 0) ==
+                                  sizeof true;
 };
 template <typename T> struct pxt_is_text_<T &> {
     static constexpr bool value = false;
@@ -182,18 +186,32 @@ template <typename T> struct pxt_is_text_<T &> {
 struct pxt_text_ {
     const char *string;
     size_t length;
-    const char *data() const { return string; }
-    size_t size() const { return length; }
+    const char *data() const
+    {
+        return string;
+    }
+    size_t size() const
+    {
+        return length;
+    }
 };
 
 template <typename T, bool text = pxt_is_text_<T>::value> struct pxt_typed_ {
     static constexpr bool is_string = false, known = false;
-    static const char *name() { return ""; }
-    static void pack(pxt_packer_ *, const void *, size_t) { }
+    static const char *name()
+    {
+        return "";
+    }
+    static void pack(pxt_packer_ *, const void *, size_t)
+    {
+    }
 };
 template <typename T> struct pxt_typed_<T, true> {
     static constexpr bool is_string = true, known = true;
-    static const char *name() { return "str"; }
+    static const char *name()
+    {
+        return "str";
+    }
     static void pack(pxt_packer_ *p, const void *value, size_t)
     {
         const T *text = static_cast<const T *>(value);
@@ -201,14 +219,17 @@ template <typename T> struct pxt_typed_<T, true> {
         pxt_pack_text_(p, text->data(), text->size());
     }
 };
-#define POSIXTRACE_TYPED_(type, text, string, how) \
-    template <> struct pxt_typed_<type, false> { \
-        static constexpr bool is_string = string, known = true; \
-        static const char *name() { return text; } \
+#define POSIXTRACE_TYPED_(type, text, string, how)                       \
+    template <> struct pxt_typed_<type, false> {                         \
+        static constexpr bool is_string = string, known = true;          \
+        static const char *name()                                        \
+        {                                                                \
+            return text;                                                 \
+        }                                                                \
         static void pack(pxt_packer_ *p, const void *value, size_t size) \
-        { \
-            how(p, value, size); \
-        } \
+        {                                                                \
+            how(p, value, size);                                         \
+        }                                                                \
     };
 POSIXTRACE_TYPED_(bool, "bool", false, pxt_pack_plain_)
 POSIXTRACE_TYPED_(char, "char", false, pxt_pack_plain_)
@@ -231,21 +252,24 @@ POSIXTRACE_TYPED_(char *, "str", true, pxt_pack_string_)
 POSIXTRACE_TYPED_(const char *, "str", true, pxt_pack_string_)
 #undef POSIXTRACE_TYPED_
 
-#define POSIXTRACE_NO_FIELD_ "POSIXTRACE_EVENT: no type for a field; known are bool, char, " \
+#define POSIXTRACE_NO_FIELD_                                        \
+    "POSIXTRACE_EVENT: no type for a field; known are bool, char, " \
     "integers, enumerations, float, double, char *, void * and string classes"
 
 /* Traits of the compiler, which cannot stand in the type of a function. */
 template <typename T> struct pxt_kind_ {
-    static constexpr bool
-        is_enum = __is_enum(T), is_text = pxt_is_text_<T>::value,
-        is_other = (__is_class(T) || __is_union(T)) && !is_text,
-        is_plain = !is_enum && !is_text && !is_other;
+    static constexpr bool is_enum = __is_enum(T), is_text = pxt_is_text_<T>::value,
+                          is_other = (__is_class(T) || __is_union(T)) && !is_text,
+                          is_plain = !is_enum && !is_text && !is_other;
 };
-template <typename T, bool = pxt_kind_<T>::is_enum> struct pxt_underlying_ { };
-template <typename T> struct pxt_underlying_<T, true> { typedef __underlying_type(T) type; };
+template <typename T, bool = pxt_kind_<T>::is_enum> struct pxt_underlying_ {
+};
+template <typename T> struct pxt_underlying_<T, true> {
+    typedef __underlying_type(T) type;
+};
 
-template <typename T> static inline typename pxt_if_<pxt_kind_<T>::is_plain, T>::type
-pxt_value_(T value)
+template <typename T>
+static inline typename pxt_if_<pxt_kind_<T>::is_plain, T>::type pxt_value_(T value)
 {
     static_assert(pxt_typed_<T>::known, POSIXTRACE_NO_FIELD_);
     return value;
@@ -256,20 +280,20 @@ template <typename T> static inline typename pxt_underlying_<T>::type pxt_value_
     return static_cast<typename pxt_underlying_<T>::type>(value);
 }
 
-template <typename T> static inline typename pxt_if_<pxt_kind_<T>::is_text, pxt_text_>::type
-pxt_value_(const T &text)
+template <typename T>
+static inline typename pxt_if_<pxt_kind_<T>::is_text, pxt_text_>::type pxt_value_(const T &text)
 {
     return { text.data(), static_cast<size_t>(text.size()) };
 }
 
-template <typename T> static inline typename pxt_if_<pxt_kind_<T>::is_text, T>::type
-pxt_value_(T &&text)
+template <typename T>
+static inline typename pxt_if_<pxt_kind_<T>::is_text, T>::type pxt_value_(T &&text)
 {
     return static_cast<T &&>(text);
 }
 
-template <typename T> static inline typename pxt_if_<pxt_kind_<T>::is_other, int>::type
-pxt_value_(const T &)
+template <typename T>
+static inline typename pxt_if_<pxt_kind_<T>::is_other, int>::type pxt_value_(const T &)
 {
     static_assert(pxt_typed_<T>::known, POSIXTRACE_NO_FIELD_);
     return 0;
@@ -278,14 +302,16 @@ pxt_value_(const T &)
 #else
 
 #define POSIXTRACE_LOCAL_(i, x) __extension__ __auto_type posixtrace_v##i = (x);
-#define POSIXTRACE_TYPE_(v) _Generic((v), \
+#define POSIXTRACE_TYPE_(v) \
+    _Generic((v), \
     _Bool: "bool", char: "char", signed char: "i8", unsigned char: "u8", short: "i16", \
     unsigned short: "u16", int: "i32", unsigned: "u32", long: POSIXTRACE_LONG_, \
     unsigned long: POSIXTRACE_ULONG_, long long: "i64", unsigned long long: "u64", \
     float: "f32", double: "f64", long double: "f64", void *: POSIXTRACE_POINTER_, \
     const void *: POSIXTRACE_POINTER_, char *: "str", const char *: "str")
-#define POSIXTRACE_IS_STRING_(v) _Generic((v), char *: 1, const char *: 1, default: 0)
-#define POSIXTRACE_PACK_(p, v) _Generic((v), char *: pxt_pack_string_, \
+#define POSIXTRACE_IS_STRING_(v) _Generic((v), char * : 1, const char * : 1, default : 0)
+#define POSIXTRACE_PACK_(p, v) \
+    _Generic((v), char *: pxt_pack_string_, \
     const char *: pxt_pack_string_, long double: pxt_pack_long_double_, \
     default: pxt_pack_plain_)(&p, &v, sizeof v)
 
@@ -298,15 +324,15 @@ pxt_value_(const T &)
     POSIXTRACE_COUNT2_(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define POSIXTRACE_COUNT2_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, count, ...) count
 #define POSIXTRACE_NONE_()
-#define POSIXTRACE_COMMA_() ,
-#define POSIXTRACE_PLUS_() +
-#define POSIXTRACE_OR_() ||
-#define POSIXTRACE_1_(m, s, a)       m(1, a)
-#define POSIXTRACE_2_(m, s, a, b)    POSIXTRACE_1_(m, s, a) s() m(2, b)
-#define POSIXTRACE_3_(m, s, a, b, c) POSIXTRACE_2_(m, s, a, b) s() m(3, c)
-#define POSIXTRACE_4_(m, s, a, b, c, d) POSIXTRACE_3_(m, s, a, b, c) s() m(4, d)
-#define POSIXTRACE_5_(m, s, a, b, c, d, e) POSIXTRACE_4_(m, s, a, b, c, d) s() m(5, e)
-#define POSIXTRACE_6_(m, s, a, b, c, d, e, f) POSIXTRACE_5_(m, s, a, b, c, d, e) s() m(6, f)
+#define POSIXTRACE_COMMA_()                      ,
+#define POSIXTRACE_PLUS_()                       +
+#define POSIXTRACE_OR_()                         ||
+#define POSIXTRACE_1_(m, s, a)                   m(1, a)
+#define POSIXTRACE_2_(m, s, a, b)                POSIXTRACE_1_(m, s, a) s() m(2, b)
+#define POSIXTRACE_3_(m, s, a, b, c)             POSIXTRACE_2_(m, s, a, b) s() m(3, c)
+#define POSIXTRACE_4_(m, s, a, b, c, d)          POSIXTRACE_3_(m, s, a, b, c) s() m(4, d)
+#define POSIXTRACE_5_(m, s, a, b, c, d, e)       POSIXTRACE_4_(m, s, a, b, c, d) s() m(5, e)
+#define POSIXTRACE_6_(m, s, a, b, c, d, e, f)    POSIXTRACE_5_(m, s, a, b, c, d, e) s() m(6, f)
 #define POSIXTRACE_7_(m, s, a, b, c, d, e, f, g) POSIXTRACE_6_(m, s, a, b, c, d, e, f) s() m(7, g)
 #define POSIXTRACE_8_(m, s, a, b, c, d, e, f, g, h) \
     POSIXTRACE_7_(m, s, a, b, c, d, e, f, g) s() m(8, h)
@@ -324,7 +350,7 @@ pxt_value_(const T &)
     POSIXTRACE_13_(m, s, a, b, c, d, e, f, g, h, i, j, k, l, n) s() m(14, o)
 #define POSIXTRACE_15_(m, s, a, b, c, d, e, f, g, h, i, j, k, l, n, o, p) \
     POSIXTRACE_14_(m, s, a, b, c, d, e, f, g, h, i, j, k, l, n, o) s() m(15, p)
-#define POSIXTRACE_EACH_(m, s, ...) \
+#define POSIXTRACE_EACH_(m, s, ...)                                                  \
     POSIXTRACE_CAT_(POSIXTRACE_CAT_(POSIXTRACE_, POSIXTRACE_COUNT_(__VA_ARGS__)), _) \
     (m, s, __VA_ARGS__)
 
@@ -335,48 +361,45 @@ pxt_value_(const T &)
 #define POSIXTRACE_STRING_(i, x) POSIXTRACE_IS_STRING_(posixtrace_v##i)
 #define POSIXTRACE_STORE_(i, x)  POSIXTRACE_PACK_(posixtrace_p, posixtrace_v##i);
 
-#define POSIXTRACE_FIELDS_(event_name, ...) \
-    do { \
-        static trace_event_id_t posixtrace_site; \
-        POSIXTRACE_EACH_(POSIXTRACE_LOCAL_, POSIXTRACE_NONE_, __VA_ARGS__) \
-        trace_event_id_t posixtrace_id = __atomic_load_n(&posixtrace_site, __ATOMIC_RELAXED); \
-        enum { \
+#define POSIXTRACE_FIELDS_(event_name, ...)                                                        \
+    do {                                                                                           \
+        static trace_event_id_t posixtrace_site;                                                   \
+        POSIXTRACE_EACH_(POSIXTRACE_LOCAL_, POSIXTRACE_NONE_, __VA_ARGS__)                         \
+        trace_event_id_t posixtrace_id = __atomic_load_n(&posixtrace_site, __ATOMIC_RELAXED);      \
+        enum {                                                                                     \
             posixtrace_strings = POSIXTRACE_EACH_(POSIXTRACE_STRING_, POSIXTRACE_OR_, __VA_ARGS__) \
-        }; \
-        unsigned char posixtrace_bytes[ \
-            POSIXTRACE_EACH_(POSIXTRACE_SIZE_, POSIXTRACE_PLUS_, __VA_ARGS__) + \
-            (posixtrace_strings ? POSIXTRACE_EMIT_STRINGS : 0)]; \
-        struct pxt_packer_ posixtrace_p = { posixtrace_bytes, POSIXTRACE_EMIT_STRINGS }; \
-        if (__builtin_expect(posixtrace_id == 0, 0)) { \
-            const char *posixtrace_types[] = { \
-                POSIXTRACE_EACH_(POSIXTRACE_WORD_, POSIXTRACE_COMMA_, __VA_ARGS__) \
-            }; \
-            const char *posixtrace_names[] = { \
-                POSIXTRACE_EACH_(POSIXTRACE_FIELD_, POSIXTRACE_COMMA_, __VA_ARGS__) \
-            }; \
-            posixtrace_id = posixtrace_site_open(&posixtrace_site, event_name, posixtrace_types, \
-                                                 posixtrace_names, \
-                                                 sizeof posixtrace_types / \
-                                                     sizeof posixtrace_types[0]); \
-        } \
-        /* This test costs less than the search for the end of a string that no stream wants. */ \
-        if (posixtrace_strings && !posixtrace_event_wanted(posixtrace_id)) \
-            break; \
-        POSIXTRACE_EACH_(POSIXTRACE_STORE_, POSIXTRACE_NONE_, __VA_ARGS__) \
-        posix_trace_event(posixtrace_id, posixtrace_bytes, \
-                          POSIXTRACE_CAST_(size_t, posixtrace_p.at - posixtrace_bytes)); \
+        };                                                                                         \
+        unsigned char                                                                              \
+            posixtrace_bytes[POSIXTRACE_EACH_(POSIXTRACE_SIZE_, POSIXTRACE_PLUS_, __VA_ARGS__) +   \
+                             (posixtrace_strings ? POSIXTRACE_EMIT_STRINGS : 0)];                  \
+        struct pxt_packer_ posixtrace_p = { posixtrace_bytes, POSIXTRACE_EMIT_STRINGS };           \
+        if (__builtin_expect(posixtrace_id == 0, 0)) {                                             \
+            const char *posixtrace_types[] = { POSIXTRACE_EACH_(POSIXTRACE_WORD_,                  \
+                                                                POSIXTRACE_COMMA_, __VA_ARGS__) }; \
+            const char *posixtrace_names[] = { POSIXTRACE_EACH_(POSIXTRACE_FIELD_,                 \
+                                                                POSIXTRACE_COMMA_, __VA_ARGS__) }; \
+            posixtrace_id = posixtrace_site_open(                                                  \
+                &posixtrace_site, event_name, posixtrace_types, posixtrace_names,                  \
+                sizeof posixtrace_types / sizeof posixtrace_types[0]);                             \
+        }                                                                                          \
+        /* This test costs less than the search for the end of a string that no stream wants. */   \
+        if (posixtrace_strings && !posixtrace_event_wanted(posixtrace_id))                         \
+            break;                                                                                 \
+        POSIXTRACE_EACH_(POSIXTRACE_STORE_, POSIXTRACE_NONE_, __VA_ARGS__)                         \
+        posix_trace_event(posixtrace_id, posixtrace_bytes,                                         \
+                          POSIXTRACE_CAST_(size_t, posixtrace_p.at - posixtrace_bytes));           \
     } while (0)
 
-#define POSIXTRACE_BARE_(event_name) \
-    do { \
-        static trace_event_id_t posixtrace_site; \
-        trace_event_id_t posixtrace_id = __atomic_load_n(&posixtrace_site, __ATOMIC_RELAXED); \
-        if (__builtin_expect(posixtrace_id == 0, 0)) \
+#define POSIXTRACE_BARE_(event_name)                                                           \
+    do {                                                                                       \
+        static trace_event_id_t posixtrace_site;                                               \
+        trace_event_id_t posixtrace_id = __atomic_load_n(&posixtrace_site, __ATOMIC_RELAXED);  \
+        if (__builtin_expect(posixtrace_id == 0, 0))                                           \
             posixtrace_id = posixtrace_site_open(&posixtrace_site, event_name, NULL, NULL, 0); \
-        posix_trace_event(posixtrace_id, NULL, 0); \
+        posix_trace_event(posixtrace_id, NULL, 0);                                             \
     } while (0)
 
-#define POSIXTRACE_FORM_(one, two, ...) \
+#define POSIXTRACE_FORM_(one, two, ...)                                                        \
     POSIXTRACE_FORM2_(__VA_ARGS__, two, two, two, two, two, two, two, two, two, two, two, two, \
                       two, two, two, one, 0)
 #define POSIXTRACE_FORM2_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, form, ...) form
@@ -386,18 +409,18 @@ pxt_value_(const T &)
     POSIXTRACE_FORM_(POSIXTRACE_BARE_, POSIXTRACE_FIELDS_, __VA_ARGS__)(__VA_ARGS__)
 
 /* Of POSIXTRACE_EVENT_TYPE: (type, name) pairs as parameters and as arguments. */
-#define POSIXTRACE_PARAMETER_(i, pair) POSIXTRACE_PARAMETER2_ pair
+#define POSIXTRACE_PARAMETER_(i, pair)     POSIXTRACE_PARAMETER2_ pair
 #define POSIXTRACE_PARAMETER2_(type, name) type name
-#define POSIXTRACE_ARGUMENT_(i, pair) POSIXTRACE_ARGUMENT2_ pair
-#define POSIXTRACE_ARGUMENT2_(type, name) name
+#define POSIXTRACE_ARGUMENT_(i, pair)      POSIXTRACE_ARGUMENT2_ pair
+#define POSIXTRACE_ARGUMENT2_(type, name)  name
 
-#define POSIXTRACE_EVENT_TYPE(function, event_name, ...) \
-    static inline __attribute__((unused)) void trace_##function( \
-        POSIXTRACE_EACH_(POSIXTRACE_PARAMETER_, POSIXTRACE_COMMA_, __VA_ARGS__)) \
-    { \
+#define POSIXTRACE_EVENT_TYPE(function, event_name, ...)                                        \
+    static inline __attribute__((unused)) void trace_##function(                                \
+        POSIXTRACE_EACH_(POSIXTRACE_PARAMETER_, POSIXTRACE_COMMA_, __VA_ARGS__))                \
+    {                                                                                           \
         POSIXTRACE_TYPE_BODY_(event_name, POSIXTRACE_EACH2_(POSIXTRACE_ARGUMENT_, __VA_ARGS__)) \
     }
 #define POSIXTRACE_TYPE_BODY_(event_name, ...) POSIXTRACE_FIELDS_(event_name, __VA_ARGS__);
-#define POSIXTRACE_EACH2_(m, ...) POSIXTRACE_EACH_(m, POSIXTRACE_COMMA_, __VA_ARGS__)
+#define POSIXTRACE_EACH2_(m, ...)              POSIXTRACE_EACH_(m, POSIXTRACE_COMMA_, __VA_ARGS__)
 
 #endif

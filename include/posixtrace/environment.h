@@ -14,27 +14,27 @@ extern "C" {
 #endif
 
 enum posixtrace_directory_choice {
-    POSIXTRACE_DIRECTORY_VARIABLE,  /* what POSIXTRACE_DIR says */
-    POSIXTRACE_DIRECTORY_SHM,       /* /dev/shm/posixtrace-UID */
-    POSIXTRACE_DIRECTORY_RUNTIME    /* $XDG_RUNTIME_DIR/posixtrace, as that failed */
+    POSIXTRACE_DIRECTORY_VARIABLE, /* what POSIXTRACE_DIR says */
+    POSIXTRACE_DIRECTORY_SHM,      /* /dev/shm/posixtrace-UID */
+    POSIXTRACE_DIRECTORY_RUNTIME   /* $XDG_RUNTIME_DIR/posixtrace, as that failed */
 };
 
 enum posixtrace_clock_choice {
-    POSIXTRACE_CLOCK_TRUSTED,        /* TSC: it is invariant, and the kernel uses it */
-    POSIXTRACE_CLOCK_NOT_INVARIANT,  /* no time stamp counter of constant rate */
-    POSIXTRACE_CLOCK_KERNEL_AVOIDS,  /* the kernel's clock source is another one */
-    POSIXTRACE_CLOCK_WISHED          /* POSIXTRACE_CLOCK asks for CLOCK_MONOTONIC */
+    POSIXTRACE_CLOCK_TRUSTED,       /* TSC: it is invariant, and the kernel uses it */
+    POSIXTRACE_CLOCK_NOT_INVARIANT, /* no time stamp counter of constant rate */
+    POSIXTRACE_CLOCK_KERNEL_AVOIDS, /* the kernel's clock source is another one */
+    POSIXTRACE_CLOCK_WISHED         /* POSIXTRACE_CLOCK asks for CLOCK_MONOTONIC */
 };
 
 struct posixtrace_environment {
-    char version[16];       /* of the library */
-    char directory[512];    /* where streams are; as posixtrace_stream_directory() */
-    int  directory_choice;  /* enum posixtrace_directory_choice */
-    int  directory_error;   /* 0: it is there and private; ENOENT: it is not made yet, or
+    char version[16];     /* of the library */
+    char directory[512];  /* where streams are; as posixtrace_stream_directory() */
+    int directory_choice; /* enum posixtrace_directory_choice */
+    int directory_error;  /* 0: it is there and private; ENOENT: it is not made yet, or
                              * cannot be; else why it is not used.  Streams are then in
                              * memory without a name, which ends with the process */
-    int  clock;             /* enum posixtrace_clock of new streams */
-    int  clock_choice;      /* enum posixtrace_clock_choice */
+    int clock;            /* enum posixtrace_clock of new streams */
+    int clock_choice;     /* enum posixtrace_clock_choice */
 };
 
 /*

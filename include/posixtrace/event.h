@@ -16,17 +16,17 @@ extern "C" {
 #endif
 
 struct posixtrace_event {
-    int64_t          ns;           /* time of generation, ns since 1970 (CLOCK_REALTIME) */
-    uint64_t         prog_address;
-    uint64_t         thread_id;    /* pthread_t of the generating thread, widened */
-    const void      *data;         /* data_len bytes, not aligned */
-    const char      *thread_name;  /* never NULL; "" where unknown */
-    const char      *name;         /* event type name; never NULL */
-    size_t           data_len;
+    int64_t ns; /* time of generation, ns since 1970 (CLOCK_REALTIME) */
+    uint64_t prog_address;
+    uint64_t thread_id;      /* pthread_t of the generating thread, widened */
+    const void *data;        /* data_len bytes, not aligned */
+    const char *thread_name; /* never NULL; "" where unknown */
+    const char *name;        /* event type name; never NULL */
+    size_t data_len;
     trace_event_id_t id;
-    int              truncation;   /* POSIX_TRACE_NOT_TRUNCATED or _TRUNCATED_RECORD */
-    pid_t            pid;
-    pid_t            tid;          /* kernel thread id; 0 for events bound to no thread */
+    int truncation; /* POSIX_TRACE_NOT_TRUNCATED or _TRUNCATED_RECORD */
+    pid_t pid;
+    pid_t tid; /* kernel thread id; 0 for events bound to no thread */
 };
 
 /*

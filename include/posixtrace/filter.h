@@ -20,14 +20,14 @@
 extern "C" {
 #endif
 
-#define POSIXTRACE_EXPRESSION_MAX 2047   /* bytes of one, without the final NUL */
+#define POSIXTRACE_EXPRESSION_MAX 2047 /* bytes of one, without the final NUL */
 
 /* Never changed: threads may share one. */
 typedef struct posixtrace_expression posixtrace_expression_t;
 
 struct posixtrace_expression_fault {
-    size_t column;            /* in bytes, from 1 */
-    char   text[120];         /* without control characters */
+    size_t column;  /* in bytes, from 1 */
+    char text[120]; /* without control characters */
 };
 
 /*
@@ -39,7 +39,7 @@ struct posixtrace_expression_fault {
  */
 int posixtrace_expression_parse(const char *text, posixtrace_expression_t **expression,
                                 struct posixtrace_expression_fault *fault);
-void posixtrace_expression_free(posixtrace_expression_t *expression);   /* or NULL */
+void posixtrace_expression_free(posixtrace_expression_t *expression); /* or NULL */
 
 /*
  * The text of one expression that means what several patterns do together, as those of
@@ -54,8 +54,7 @@ void posixtrace_expression_free(posixtrace_expression_t *expression);   /* or NU
  * ENAMETOOLONG  longer than POSIXTRACE_EXPRESSION_MAX as an expression
  * ENOMEM
  */
-int posixtrace_expression_from_patterns(const char *const *patterns, size_t count,
-                                        char *expression,
+int posixtrace_expression_from_patterns(const char *const *patterns, size_t count, char *expression,
                                         struct posixtrace_expression_fault *fault);
 
 /*
@@ -77,9 +76,9 @@ int posixtrace_expression_decide(const posixtrace_expression_t *expression, cons
 bool posixtrace_expression_needs_fields(const posixtrace_expression_t *expression);
 
 struct posixtrace_expression_test {
-    const char *subject;      /* "event", "class", "group", or "field" */
-    const char *name;         /* the field's, or what the type's name is compared with */
-    bool        pattern;      /* it is a pattern; never of a field */
+    const char *subject; /* "event", "class", "group", or "field" */
+    const char *name;    /* the field's, or what the type's name is compared with */
+    bool pattern;        /* it is a pattern; never of a field */
 };
 
 /*
@@ -150,8 +149,8 @@ typedef bool (*posixtrace_handler_t)(const struct posixtrace_event *event, void 
  * EAGAIN  no place is left on the process, as above
  * ENOMEM, and of an attached stream ENXIO, ENOTSUP
  */
-int posixtrace_set_handler(trace_id_t trid, trace_event_id_t event,
-                           posixtrace_handler_t function, void *context);
+int posixtrace_set_handler(trace_id_t trid, trace_event_id_t event, posixtrace_handler_t function,
+                           void *context);
 
 #ifdef __cplusplus
 }

@@ -24,17 +24,17 @@ extern "C" {
 /* ---- formats ---- */
 
 struct posixtrace_format_option {
-    const char *name;         /* NULL: the last of a list */
+    const char *name; /* NULL: the last of a list */
     const char *about;
 };
 
 struct posixtrace_format {
-    const char *name;         /* "ctf" */
-    const char *about;        /* one line */
-    bool        exports, imports;      /* in this build */
-    bool        is_directory; /* its traces are folders of files */
-    const char *unavailable;  /* NULL, or why this build cannot do what others can */
-    const struct posixtrace_format_option *options;   /* ends with a name of NULL */
+    const char *name;        /* "ctf" */
+    const char *about;       /* one line */
+    bool exports, imports;   /* in this build */
+    bool is_directory;       /* its traces are folders of files */
+    const char *unavailable; /* NULL, or why this build cannot do what others can */
+    const struct posixtrace_format_option *options; /* ends with a name of NULL */
 };
 
 /* i from 0; NULL after the last. */
@@ -44,17 +44,17 @@ const struct posixtrace_format *posixtrace_format_find(const char *name);
 
 /* The parameters of a conversion, and its results. */
 struct posixtrace_conversion {
-    const char *const *options;   /* "name=value" or "name", ends with NULL; or NULL */
-    const char *name;             /* of the input or the output, for messages; or NULL */
+    const char *const *options; /* "name=value" or "name", ends with NULL; or NULL */
+    const char *name;           /* of the input or the output, for messages; or NULL */
     /* Something that the user should know: what the format cannot carry, a line that was
      * passed over.  Called some twenty times at most for one kind; or NULL. */
     void (*note)(void *context, const char *text);
     /* Now and then; anything but 0 ends the conversion with ECANCELED; or NULL. */
-    int  (*progress)(void *context, uint64_t events);
+    int (*progress)(void *context, uint64_t events);
     void *context;
-    uint64_t events;              /* set: converted */
-    uint64_t left_out;            /* set: events that are not in the result */
-    char     error[240];          /* set: in words, with line or offset, what went wrong */
+    uint64_t events;   /* set: converted */
+    uint64_t left_out; /* set: events that are not in the result */
+    char error[240];   /* set: in words, with line or offset, what went wrong */
 };
 
 /*
@@ -97,7 +97,7 @@ typedef struct posixtrace_rows posixtrace_rows_t;
 /* ascii: all else is escaped.  EINVAL: a NULL pointer, or no such format of lines; ENOMEM */
 int posixtrace_rows_create(trace_id_t trid, const char *format, bool ascii,
                            posixtrace_rows_t **rows);
-void posixtrace_rows_free(posixtrace_rows_t *rows);                            /* or NULL */
+void posixtrace_rows_free(posixtrace_rows_t *rows); /* or NULL */
 /* What goes before the first line; it may be empty. */
 const char *posixtrace_rows_head(const posixtrace_rows_t *rows);
 /* The line of an event of trid, with its end, until the next call.  NULL: no memory. */
@@ -108,20 +108,20 @@ const char *posixtrace_rows_line(posixtrace_rows_t *rows, const struct posixtrac
 
 /* Something in a BTF file that its specification forbids.  Texts are never NULL. */
 struct posixtrace_btf_finding {
-    uint64_t    line;         /* from 1 */
-    const char *entity;       /* that the event is for; "" for the line as a whole */
-    const char *state;        /* before it, of a process, runnable or semaphore; or "" */
-    const char *action;       /* or "" */
-    const char *text;         /* the fault; all four are good during the callback only */
+    uint64_t line;      /* from 1 */
+    const char *entity; /* that the event is for; "" for the line as a whole */
+    const char *state;  /* before it, of a process, runnable or semaphore; or "" */
+    const char *action; /* or "" */
+    const char *text;   /* the fault; all four are good during the callback only */
 };
 
 struct posixtrace_btf_report {
-    char     version[32];     /* that the file names; "" if none */
-    char     rules[16];       /* by which it was checked: "2.2.1" */
+    char version[32]; /* that the file names; "" if none */
+    char rules[16];   /* by which it was checked: "2.2.1" */
     uint64_t lines, events, findings;
 };
 
-#define POSIXTRACE_BTF_FROM_START 1u  /* nothing was active or in use before the first line */
+#define POSIXTRACE_BTF_FROM_START 1u /* nothing was active or in use before the first line */
 
 /*
  * Holds a trace in Best Trace Format against the specification of its version, or, where

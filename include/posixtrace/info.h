@@ -24,14 +24,14 @@ extern "C" {
 #endif
 
 enum posixtrace_loss_cause {
-    POSIXTRACE_LOST_FULL,         /* stream full (UNTIL_FULL, FLUSH) */
-    POSIXTRACE_LOST_OVERWRITTEN,  /* overwritten in the stream (LOOP) before it was read */
-    POSIXTRACE_LOST_NO_MEMORY,    /* no buffer could be had for the thread */
-    POSIXTRACE_LOST_NESTED,       /* more than four signal handlers deep */
-    POSIXTRACE_LOST_LOG_FULL,     /* log full (UNTIL_FULL log) */
+    POSIXTRACE_LOST_FULL,            /* stream full (UNTIL_FULL, FLUSH) */
+    POSIXTRACE_LOST_OVERWRITTEN,     /* overwritten in the stream (LOOP) before it was read */
+    POSIXTRACE_LOST_NO_MEMORY,       /* no buffer could be had for the thread */
+    POSIXTRACE_LOST_NESTED,          /* more than four signal handlers deep */
+    POSIXTRACE_LOST_LOG_FULL,        /* log full (UNTIL_FULL log) */
     POSIXTRACE_LOST_LOG_OVERWRITTEN, /* overwritten in the log (LOOP log) */
-    POSIXTRACE_LOST_LOG_ERROR,    /* the log could not be written; see flush_error */
-    POSIXTRACE_LOSS_CAUSES,       /* how many of them the arrays below have */
+    POSIXTRACE_LOST_LOG_ERROR,       /* the log could not be written; see flush_error */
+    POSIXTRACE_LOSS_CAUSES,          /* how many of them the arrays below have */
     /* Context switches (posixtrace/attr.h) for which the kernel's ring had no room; in no array. */
     POSIXTRACE_LOST_SWITCHES = POSIXTRACE_LOSS_CAUSES
 };
@@ -40,11 +40,11 @@ enum posixtrace_loss_cause {
 const char *posixtrace_loss_cause_text(unsigned cause);
 
 enum posixtrace_end {
-    POSIXTRACE_END_ACTIVE,     /* an active stream, or a log whose writer is alive */
-    POSIXTRACE_END_SHUTDOWN,   /* completed by shutdown or by exit() */
-    POSIXTRACE_END_RECOVERED,  /* completed later by posixtrace_log_recover() */
-    POSIXTRACE_END_TAIL,       /* writer died; read together with its segment, nothing missing */
-    POSIXTRACE_END_CUT         /* writer died or file cut; opens to its last complete part */
+    POSIXTRACE_END_ACTIVE,    /* an active stream, or a log whose writer is alive */
+    POSIXTRACE_END_SHUTDOWN,  /* completed by shutdown or by exit() */
+    POSIXTRACE_END_RECOVERED, /* completed later by posixtrace_log_recover() */
+    POSIXTRACE_END_TAIL,      /* writer died; read together with its segment, nothing missing */
+    POSIXTRACE_END_CUT        /* writer died or file cut; opens to its last complete part */
 };
 
 enum posixtrace_clock {
@@ -54,23 +54,23 @@ enum posixtrace_clock {
 };
 
 struct posixtrace_info {
-    uint8_t  id[16];          /* the stream's 128-bit identity */
-    int      clock;           /* enum posixtrace_clock */
-    int      end;             /* enum posixtrace_end */
-    int64_t  first_ns;        /* time of the first and last event; both 0 if none */
-    int64_t  last_ns;
-    uint64_t events;          /* logs: events present; active: events recorded so far */
+    uint8_t id[16];   /* the stream's 128-bit identity */
+    int clock;        /* enum posixtrace_clock */
+    int end;          /* enum posixtrace_end */
+    int64_t first_ns; /* time of the first and last event; both 0 if none */
+    int64_t last_ns;
+    uint64_t events; /* logs: events present; active: events recorded so far */
     /* By cause.  What the log lost (the last three) includes system events, such
      * as a START that was overwritten; the numbers of the threads do not. */
     uint64_t lost[POSIXTRACE_LOSS_CAUSES];
-    uint64_t late;            /* events delivered late because their thread was stalled > 1 s */
-    uint64_t bytes;           /* bytes of event memory in use (active) or of packets (log) */
-    uint64_t peak_bytes;      /* most event memory ever in use */
-    uint64_t reserved_bytes;  /* event memory reserved */
-    uint64_t advised_size;    /* stream-min-size that would have avoided the loss; 0: none seen */
-    uint64_t skipped_bytes;   /* logs: bytes that were not readable */
-    int      flush_error;     /* logs: first error number of a failed flush, or 0 */
-    int      barrier;         /* 1: membarrier in use, 0: refused, writers use full fences */
+    uint64_t late;           /* events delivered late because their thread was stalled > 1 s */
+    uint64_t bytes;          /* bytes of event memory in use (active) or of packets (log) */
+    uint64_t peak_bytes;     /* most event memory ever in use */
+    uint64_t reserved_bytes; /* event memory reserved */
+    uint64_t advised_size;   /* stream-min-size that would have avoided the loss; 0: none seen */
+    uint64_t skipped_bytes;  /* logs: bytes that were not readable */
+    int flush_error;         /* logs: first error number of a failed flush, or 0 */
+    int barrier;             /* 1: membarrier in use, 0: refused, writers use full fences */
 };
 
 /*
@@ -94,11 +94,11 @@ int posixtrace_get_info(trace_id_t trid, struct posixtrace_info *info);
 int posixtrace_lost(trace_id_t trid, unsigned cause, uint64_t *events);
 
 struct posixtrace_thread_info {
-    pid_t    pid;
-    pid_t    tid;
+    pid_t pid;
+    pid_t tid;
     uint64_t thread_id;
-    char     name[16];
-    uint64_t recorded;  /* events stored in the stream by this thread */
+    char name[16];
+    uint64_t recorded; /* events stored in the stream by this thread */
     uint64_t lost[POSIXTRACE_LOSS_CAUSES];
 };
 
@@ -117,9 +117,9 @@ int posixtrace_thread_getnext(trace_id_t trid, size_t *cursor,
 /* What a stream has room for at once, and what it met beyond that.  The events of those that
  * were refused count as lost for want of memory. */
 struct posixtrace_limits {
-    uint32_t threads;             /* threads, and nested signal handlers, that record */
-    uint32_t processes;           /* processes that are traced */
-    uint32_t refused_threads;     /* came when all places were in use; at most 65535 */
+    uint32_t threads;         /* threads, and nested signal handlers, that record */
+    uint32_t processes;       /* processes that are traced */
+    uint32_t refused_threads; /* came when all places were in use; at most 65535 */
     uint32_t refused_processes;
     uint64_t zero[6];
 };

@@ -16,19 +16,19 @@ extern "C" {
 #endif
 
 struct posixtrace_log_finding {
-    uint64_t    offset;   /* in the file */
-    uint64_t    bytes;    /* that are affected */
-    const char *text;     /* the fault; good during the callback only */
+    uint64_t offset;  /* in the file */
+    uint64_t bytes;   /* that are affected */
+    const char *text; /* the fault; good during the callback only */
 };
 
 struct posixtrace_log_report {
-    uint64_t packets;         /* that are whole */
-    uint64_t events;          /* in them */
+    uint64_t packets; /* that are whole */
+    uint64_t events;  /* in them */
     uint64_t rounds;
-    uint64_t salvaged_bytes;  /* readable */
-    uint64_t skipped_bytes;   /* not readable */
-    int      complete;        /* has its end mark */
-    int      damaged;         /* something was skipped, or the end mark is missing */
+    uint64_t salvaged_bytes; /* readable */
+    uint64_t skipped_bytes;  /* not readable */
+    int complete;            /* has its end mark */
+    int damaged;             /* something was skipped, or the end mark is missing */
 };
 
 /*
@@ -46,10 +46,10 @@ int posixtrace_log_check(int fd,
                          void *context, struct posixtrace_log_report *report);
 
 struct posixtrace_recover_report {
-    uint64_t events_before;   /* in the log as it was */
-    uint64_t events_added;    /* taken from the dead writer's segment, and in the log now */
-    int      was_complete;    /* nothing had to be done */
-    int      segment_found;   /* the writer's memory was still there */
+    uint64_t events_before; /* in the log as it was */
+    uint64_t events_added;  /* taken from the dead writer's segment, and in the log now */
+    int was_complete;       /* nothing had to be done */
+    int segment_found;      /* the writer's memory was still there */
 };
 
 /*
@@ -76,8 +76,7 @@ int posixtrace_log_recover(int fd, struct posixtrace_recover_report *report);
  * counts only events above the number already counted.  Where the segment is found, it has the
  * losses, and events has no effect.
  */
-int posixtrace_log_recover_lost(int fd, uint64_t events,
-                                struct posixtrace_recover_report *report);
+int posixtrace_log_recover_lost(int fd, uint64_t events, struct posixtrace_recover_report *report);
 
 /* A log under construction. */
 typedef struct posixtrace_log_builder posixtrace_log_builder_t;

@@ -121,8 +121,8 @@ uint64_t posixtrace_task_object(const posixtrace_metric_result_element_t *elemen
 /* Events that were stored within the segments, at the measured thread's expense. */
 size_t posixtrace_intermediate_events(const posixtrace_metric_result_element_t *element);
 
-void posixtrace_metric_free(posixtrace_metric_t *metric);                /* or NULL */
-void posixtrace_metric_result_free(posixtrace_metric_result_t *result);  /* or NULL */
+void posixtrace_metric_free(posixtrace_metric_t *metric);               /* or NULL */
+void posixtrace_metric_result_free(posixtrace_metric_result_t *result); /* or NULL */
 
 /* ---- sets of metrics ---- */
 
@@ -135,13 +135,13 @@ void posixtrace_metric_result_free(posixtrace_metric_result_t *result);  /* or N
  * ENOENT  no such set; ENOMEM
  */
 struct posixtrace_metric_fault {
-    unsigned line, column;     /* from 1; 0: of the whole */
-    char     text[200];
+    unsigned line, column; /* from 1; 0: of the whole */
+    char text[200];
 };
 int posixtrace_metric_set_builtin(const char *name, posixtrace_metric_set_t **set);
 int posixtrace_metric_set_parse(const char *text, size_t len, posixtrace_metric_set_t **set,
                                 struct posixtrace_metric_fault *fault);
-void posixtrace_metric_set_free(posixtrace_metric_set_t *set);           /* or NULL */
+void posixtrace_metric_set_free(posixtrace_metric_set_t *set); /* or NULL */
 size_t posixtrace_metric_set_count(const posixtrace_metric_set_t *set);
 /* i from 0; NULL after the last. */
 const posixtrace_metric_t *posixtrace_metric_set_get(const posixtrace_metric_set_t *set, size_t i);
@@ -171,7 +171,9 @@ const char *posixtrace_metric_set_text(const char *name);
  * ENOMEM
  */
 enum posixtrace_user_time {
-    POSIXTRACE_USER_OF_SET, POSIXTRACE_USER_ELAPSED, POSIXTRACE_USER_CPU,
+    POSIXTRACE_USER_OF_SET,
+    POSIXTRACE_USER_ELAPSED,
+    POSIXTRACE_USER_CPU,
     POSIXTRACE_USER_NOSYSTEM
 };
 int posixtrace_metric_set_user(const posixtrace_metric_set_t *set, const char *metric_name,
@@ -209,22 +211,22 @@ int posixtrace_metric_dot(const posixtrace_metric_t *metric, FILE *to);
  */
 struct posixtrace_measurement {
     const posixtrace_metric_t *metric;
-    int64_t   begin_ns, end_ns, length_ns;
-    uint64_t  thread_id, key;      /* key: of metrics that say "by object" */
-    uint64_t  intermediate_events;
-    pid_t     pid, tid;
-    bool      unknown;
-    bool      bound;
-    int64_t   least_ns;
+    int64_t begin_ns, end_ns, length_ns;
+    uint64_t thread_id, key; /* key: of metrics that say "by object" */
+    uint64_t intermediate_events;
+    pid_t pid, tid;
+    bool unknown;
+    bool bound;
+    int64_t least_ns;
 };
 
 /* What could not be measured, of one metric. */
 struct posixtrace_doubt {
-    uint64_t unknown;              /* places where events were lost, as above */
-    uint64_t unfinished;           /* begun, and the stream or the thread ended */
-    uint64_t restarted;            /* a second begin inside: not measured by itself */
-    uint64_t discarded;            /* by a cancel state */
-    int64_t  at_most_ns;           /* nothing unknown lasted longer than that, of threads that
+    uint64_t unknown;    /* places where events were lost, as above */
+    uint64_t unfinished; /* begun, and the stream or the thread ended */
+    uint64_t restarted;  /* a second begin inside: not measured by itself */
+    uint64_t discarded;  /* by a cancel state */
+    int64_t at_most_ns;  /* nothing unknown lasted longer than that, of threads that
                                     * have lost all of their events neither */
 };
 
@@ -261,7 +263,7 @@ void posixtrace_metric_run_doubt(const posixtrace_metric_run_t *run, size_t inde
                                  struct posixtrace_doubt *doubt);
 /* Has the run seen an event of that name? */
 bool posixtrace_metric_run_saw(const posixtrace_metric_run_t *run, const char *event);
-void posixtrace_metric_run_free(posixtrace_metric_run_t *run);           /* or NULL */
+void posixtrace_metric_run_free(posixtrace_metric_run_t *run); /* or NULL */
 
 /* ---- statistics ---- */
 
@@ -271,23 +273,22 @@ void posixtrace_metric_run_free(posixtrace_metric_run_t *run);           /* or N
  * 1/512 of itself at most; extremes and mean are exact.  Sums of two are what one over all
  * values would be.
  */
-int posixtrace_statistics_create(posixtrace_statistics_t **statistics);  /* ENOMEM */
-void posixtrace_statistics_free(posixtrace_statistics_t *statistics);    /* or NULL */
-int posixtrace_statistics_add(posixtrace_statistics_t *statistics, int64_t ns);     /* ENOMEM */
+int posixtrace_statistics_create(posixtrace_statistics_t **statistics);         /* ENOMEM */
+void posixtrace_statistics_free(posixtrace_statistics_t *statistics);           /* or NULL */
+int posixtrace_statistics_add(posixtrace_statistics_t *statistics, int64_t ns); /* ENOMEM */
 int posixtrace_statistics_merge(posixtrace_statistics_t *to,
-                                const posixtrace_statistics_t *from);               /* ENOMEM */
+                                const posixtrace_statistics_t *from); /* ENOMEM */
 
 struct posixtrace_summary {
     uint64_t count;
-    int64_t  min_ns, max_ns;       /* 0 without values, as all below */
-    double   mean_ns, deviation_ns;   /* of the values themselves, not of a sample */
+    int64_t min_ns, max_ns;       /* 0 without values, as all below */
+    double mean_ns, deviation_ns; /* of the values themselves, not of a sample */
 };
 void posixtrace_statistics_summary(const posixtrace_statistics_t *statistics,
                                    struct posixtrace_summary *summary);
 /* The least value that percent of 100 of all values do not exceed; percent 0: the least
  * of all.  0 without values. */
-int64_t posixtrace_statistics_percentile(const posixtrace_statistics_t *statistics,
-                                         double percent);
+int64_t posixtrace_statistics_percentile(const posixtrace_statistics_t *statistics, double percent);
 /* One bar of the histogram after the other, lowest first: *cursor begins at 0; false:
  * there is none left. */
 bool posixtrace_statistics_bar(const posixtrace_statistics_t *statistics, size_t *cursor,

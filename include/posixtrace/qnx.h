@@ -37,72 +37,88 @@
 extern "C" {
 #endif
 
-#define POSIXTRACE_QNX_BYTES  4088    /* of data of one event: 1022 words */
-#define POSIXTRACE_QNX_STRING 128     /* of add_trace_string(), with NUL */
+#define POSIXTRACE_QNX_BYTES  4088 /* of data of one event: 1022 words */
+#define POSIXTRACE_QNX_STRING 128  /* of add_trace_string(), with NUL */
 
 /* ---- commands: code, and in the upper four bits how many arguments with the command ---- */
 
 #define POSIXTRACE_QNX_COMMAND_(arguments, code) ((arguments) << 28 | (code))
 enum {
-    _NTO_TRACE_ADDALLCLASSES     = POSIXTRACE_QNX_COMMAND_(1, 1),
-    _NTO_TRACE_DELALLCLASSES     = POSIXTRACE_QNX_COMMAND_(1, 2),
-    _NTO_TRACE_ADDCLASS          = POSIXTRACE_QNX_COMMAND_(2, 3),
-    _NTO_TRACE_DELCLASS          = POSIXTRACE_QNX_COMMAND_(2, 4),
-    _NTO_TRACE_ADDEVENT          = POSIXTRACE_QNX_COMMAND_(3, 5),
-    _NTO_TRACE_DELEVENT          = POSIXTRACE_QNX_COMMAND_(3, 6),
-    _NTO_TRACE_ADDEVENTHANDLER   = POSIXTRACE_QNX_COMMAND_(5, 7),
-    _NTO_TRACE_DELEVENTHANDLER   = POSIXTRACE_QNX_COMMAND_(3, 8),
-    _NTO_TRACE_INSERTEVENT       = POSIXTRACE_QNX_COMMAND_(5, 9),
-    _NTO_TRACE_START             = POSIXTRACE_QNX_COMMAND_(1, 10),
-    _NTO_TRACE_STOP              = POSIXTRACE_QNX_COMMAND_(1, 11),
-    _NTO_TRACE_ALLOCBUFFER       = POSIXTRACE_QNX_COMMAND_(3, 12),
-    _NTO_TRACE_DEALLOCBUFFER     = POSIXTRACE_QNX_COMMAND_(1, 13),
-    _NTO_TRACE_FLUSHBUFFER       = POSIXTRACE_QNX_COMMAND_(1, 14),
-    _NTO_TRACE_QUERYEVENTS       = POSIXTRACE_QNX_COMMAND_(1, 15),
+    _NTO_TRACE_ADDALLCLASSES = POSIXTRACE_QNX_COMMAND_(1, 1),
+    _NTO_TRACE_DELALLCLASSES = POSIXTRACE_QNX_COMMAND_(1, 2),
+    _NTO_TRACE_ADDCLASS = POSIXTRACE_QNX_COMMAND_(2, 3),
+    _NTO_TRACE_DELCLASS = POSIXTRACE_QNX_COMMAND_(2, 4),
+    _NTO_TRACE_ADDEVENT = POSIXTRACE_QNX_COMMAND_(3, 5),
+    _NTO_TRACE_DELEVENT = POSIXTRACE_QNX_COMMAND_(3, 6),
+    _NTO_TRACE_ADDEVENTHANDLER = POSIXTRACE_QNX_COMMAND_(5, 7),
+    _NTO_TRACE_DELEVENTHANDLER = POSIXTRACE_QNX_COMMAND_(3, 8),
+    _NTO_TRACE_INSERTEVENT = POSIXTRACE_QNX_COMMAND_(5, 9),
+    _NTO_TRACE_START = POSIXTRACE_QNX_COMMAND_(1, 10),
+    _NTO_TRACE_STOP = POSIXTRACE_QNX_COMMAND_(1, 11),
+    _NTO_TRACE_ALLOCBUFFER = POSIXTRACE_QNX_COMMAND_(3, 12),
+    _NTO_TRACE_DEALLOCBUFFER = POSIXTRACE_QNX_COMMAND_(1, 13),
+    _NTO_TRACE_FLUSHBUFFER = POSIXTRACE_QNX_COMMAND_(1, 14),
+    _NTO_TRACE_QUERYEVENTS = POSIXTRACE_QNX_COMMAND_(1, 15),
     _NTO_TRACE_SETALLCLASSESFAST = POSIXTRACE_QNX_COMMAND_(1, 16),
     _NTO_TRACE_SETALLCLASSESWIDE = POSIXTRACE_QNX_COMMAND_(1, 17),
-    _NTO_TRACE_SETCLASSFAST      = POSIXTRACE_QNX_COMMAND_(2, 18),
-    _NTO_TRACE_SETCLASSWIDE      = POSIXTRACE_QNX_COMMAND_(2, 19),
-    _NTO_TRACE_SETEVENTFAST      = POSIXTRACE_QNX_COMMAND_(3, 20),
-    _NTO_TRACE_SETEVENTWIDE      = POSIXTRACE_QNX_COMMAND_(3, 21),
-    _NTO_TRACE_SETCLASSPID       = POSIXTRACE_QNX_COMMAND_(3, 22),
-    _NTO_TRACE_SETCLASSTID       = POSIXTRACE_QNX_COMMAND_(4, 23),
-    _NTO_TRACE_SETEVENTPID       = POSIXTRACE_QNX_COMMAND_(4, 24),
-    _NTO_TRACE_SETEVENTTID       = POSIXTRACE_QNX_COMMAND_(5, 25),
-    _NTO_TRACE_CLRCLASSPID       = POSIXTRACE_QNX_COMMAND_(2, 26),
-    _NTO_TRACE_CLRCLASSTID       = POSIXTRACE_QNX_COMMAND_(2, 27),
-    _NTO_TRACE_CLREVENTPID       = POSIXTRACE_QNX_COMMAND_(3, 28),
-    _NTO_TRACE_CLREVENTTID       = POSIXTRACE_QNX_COMMAND_(3, 29),
-    _NTO_TRACE_INSERTSUSEREVENT  = POSIXTRACE_QNX_COMMAND_(4, 30),
-    _NTO_TRACE_INSERTCUSEREVENT  = POSIXTRACE_QNX_COMMAND_(4, 31),
+    _NTO_TRACE_SETCLASSFAST = POSIXTRACE_QNX_COMMAND_(2, 18),
+    _NTO_TRACE_SETCLASSWIDE = POSIXTRACE_QNX_COMMAND_(2, 19),
+    _NTO_TRACE_SETEVENTFAST = POSIXTRACE_QNX_COMMAND_(3, 20),
+    _NTO_TRACE_SETEVENTWIDE = POSIXTRACE_QNX_COMMAND_(3, 21),
+    _NTO_TRACE_SETCLASSPID = POSIXTRACE_QNX_COMMAND_(3, 22),
+    _NTO_TRACE_SETCLASSTID = POSIXTRACE_QNX_COMMAND_(4, 23),
+    _NTO_TRACE_SETEVENTPID = POSIXTRACE_QNX_COMMAND_(4, 24),
+    _NTO_TRACE_SETEVENTTID = POSIXTRACE_QNX_COMMAND_(5, 25),
+    _NTO_TRACE_CLRCLASSPID = POSIXTRACE_QNX_COMMAND_(2, 26),
+    _NTO_TRACE_CLRCLASSTID = POSIXTRACE_QNX_COMMAND_(2, 27),
+    _NTO_TRACE_CLREVENTPID = POSIXTRACE_QNX_COMMAND_(3, 28),
+    _NTO_TRACE_CLREVENTTID = POSIXTRACE_QNX_COMMAND_(3, 29),
+    _NTO_TRACE_INSERTSUSEREVENT = POSIXTRACE_QNX_COMMAND_(4, 30),
+    _NTO_TRACE_INSERTCUSEREVENT = POSIXTRACE_QNX_COMMAND_(4, 31),
     _NTO_TRACE_INSERTUSRSTREVENT = POSIXTRACE_QNX_COMMAND_(3, 32),
-    _NTO_TRACE_STARTNOSTATE      = POSIXTRACE_QNX_COMMAND_(1, 33),
-    _NTO_TRACE_SETRINGMODE       = POSIXTRACE_QNX_COMMAND_(1, 34),
-    _NTO_TRACE_SETLINEARMODE     = POSIXTRACE_QNX_COMMAND_(1, 35),
+    _NTO_TRACE_STARTNOSTATE = POSIXTRACE_QNX_COMMAND_(1, 33),
+    _NTO_TRACE_SETRINGMODE = POSIXTRACE_QNX_COMMAND_(1, 34),
+    _NTO_TRACE_SETLINEARMODE = POSIXTRACE_QNX_COMMAND_(1, 35),
     _NTO_TRACE_ADDCLASSEVHANDLER = POSIXTRACE_QNX_COMMAND_(4, 36),
     _NTO_TRACE_DELCLASSEVHANDLER = POSIXTRACE_QNX_COMMAND_(2, 37),
-    _NTO_TRACE_SKIPBUFFER        = POSIXTRACE_QNX_COMMAND_(1, 38),
-    _NTO_TRACE_OVERWRITEBUFFER   = POSIXTRACE_QNX_COMMAND_(1, 39),
-    _NTO_TRACE_QUERYVERSION      = POSIXTRACE_QNX_COMMAND_(1, 40),
-    _NTO_TRACE_QUERYSUPPORT      = POSIXTRACE_QNX_COMMAND_(1, 41),
+    _NTO_TRACE_SKIPBUFFER = POSIXTRACE_QNX_COMMAND_(1, 38),
+    _NTO_TRACE_OVERWRITEBUFFER = POSIXTRACE_QNX_COMMAND_(1, 39),
+    _NTO_TRACE_QUERYVERSION = POSIXTRACE_QNX_COMMAND_(1, 40),
+    _NTO_TRACE_QUERYSUPPORT = POSIXTRACE_QNX_COMMAND_(1, 41),
     _NTO_TRACE_INSERTSCLASSEVENT = POSIXTRACE_QNX_COMMAND_(5, 42),
     _NTO_TRACE_INSERTCCLASSEVENT = POSIXTRACE_QNX_COMMAND_(5, 43),
-    _NTO_TRACE_SETBUFFER         = POSIXTRACE_QNX_COMMAND_(3, 44),    /* of release 8, as the */
-    _NTO_TRACE_LOGGER_ATTACH     = POSIXTRACE_QNX_COMMAND_(3, 45),    /* next: all ENOTSUP */
-    _NTO_TRACE_WAITBUFFER        = POSIXTRACE_QNX_COMMAND_(2, 46),
-    _NTO_TRACE_LOGGER_DETACH     = POSIXTRACE_QNX_COMMAND_(1, 47),
-    _NTO_TRACE_PMU_CONFIG        = POSIXTRACE_QNX_COMMAND_(2, 48),
-    _NTO_TRACE_PMU_QUERYEVENTS   = POSIXTRACE_QNX_COMMAND_(1, 49)
+    _NTO_TRACE_SETBUFFER = POSIXTRACE_QNX_COMMAND_(3, 44),     /* of release 8, as the */
+    _NTO_TRACE_LOGGER_ATTACH = POSIXTRACE_QNX_COMMAND_(3, 45), /* next: all ENOTSUP */
+    _NTO_TRACE_WAITBUFFER = POSIXTRACE_QNX_COMMAND_(2, 46),
+    _NTO_TRACE_LOGGER_DETACH = POSIXTRACE_QNX_COMMAND_(1, 47),
+    _NTO_TRACE_PMU_CONFIG = POSIXTRACE_QNX_COMMAND_(2, 48),
+    _NTO_TRACE_PMU_QUERYEVENTS = POSIXTRACE_QNX_COMMAND_(1, 49)
 };
 
 /* ---- classes and events ---- */
 
 enum {
-    _NTO_TRACE_EMPTY, _NTO_TRACE_CONTROL, _NTO_TRACE_KERCALL, _NTO_TRACE_KERCALLENTER,
-    _NTO_TRACE_KERCALLEXIT, _NTO_TRACE_KERCALLINT, _NTO_TRACE_INT, _NTO_TRACE_INTENTER,
-    _NTO_TRACE_INTEXIT, _NTO_TRACE_PROCESS, _NTO_TRACE_THREAD, _NTO_TRACE_VTHREAD,
-    _NTO_TRACE_USER, _NTO_TRACE_SYSTEM, _NTO_TRACE_COMM, _NTO_TRACE_INT_HANDLER_ENTER,
-    _NTO_TRACE_INT_HANDLER_EXIT, _NTO_TRACE_QUIP, _NTO_TRACE_SEC, _NTO_TRACE_QVM, _NTO_TRACE_PMU
+    _NTO_TRACE_EMPTY,
+    _NTO_TRACE_CONTROL,
+    _NTO_TRACE_KERCALL,
+    _NTO_TRACE_KERCALLENTER,
+    _NTO_TRACE_KERCALLEXIT,
+    _NTO_TRACE_KERCALLINT,
+    _NTO_TRACE_INT,
+    _NTO_TRACE_INTENTER,
+    _NTO_TRACE_INTEXIT,
+    _NTO_TRACE_PROCESS,
+    _NTO_TRACE_THREAD,
+    _NTO_TRACE_VTHREAD,
+    _NTO_TRACE_USER,
+    _NTO_TRACE_SYSTEM,
+    _NTO_TRACE_COMM,
+    _NTO_TRACE_INT_HANDLER_ENTER,
+    _NTO_TRACE_INT_HANDLER_EXIT,
+    _NTO_TRACE_QUIP,
+    _NTO_TRACE_SEC,
+    _NTO_TRACE_QVM,
+    _NTO_TRACE_PMU
 };
 
 #define _NTO_TRACE_EMPTYEVENT       0u
@@ -110,7 +126,7 @@ enum {
 #define _NTO_TRACE_CONTROLBUFFER    2u
 #define _NTO_TRACE_KERCALLFIRST     0u
 #define _NTO_TRACE_KERCALLLAST      127u
-#define _NTO_TRACE_KERCALL64        0x200u       /* arguments of 64 bits */
+#define _NTO_TRACE_KERCALL64        0x200u /* arguments of 64 bits */
 #define _NTO_TRACE_INTFIRST         0u
 #define _NTO_TRACE_INTLAST          0xffffffffu
 #define _NTO_TRACE_PROCCREATE       1u
@@ -121,33 +137,69 @@ enum {
 
 /* Of _NTO_TRACE_THREAD. */
 enum {
-    _NTO_TRACE_THDEAD = 1 << 0, _NTO_TRACE_THRUNNING = 1 << 1, _NTO_TRACE_THREADY = 1 << 2,
-    _NTO_TRACE_THSTOPPED = 1 << 3, _NTO_TRACE_THSEND = 1 << 4, _NTO_TRACE_THRECEIVE = 1 << 5,
-    _NTO_TRACE_THREPLY = 1 << 6, _NTO_TRACE_THSTACK = 1 << 7, _NTO_TRACE_THWAITTHREAD = 1 << 8,
-    _NTO_TRACE_THWAITPAGE = 1 << 9, _NTO_TRACE_THSIGSUSPEND = 1 << 10,
-    _NTO_TRACE_THSIGWAITINFO = 1 << 11, _NTO_TRACE_THNANOSLEEP = 1 << 12,
-    _NTO_TRACE_THMUTEX = 1 << 13, _NTO_TRACE_THCONDVAR = 1 << 14, _NTO_TRACE_THJOIN = 1 << 15,
-    _NTO_TRACE_THINTR = 1 << 16, _NTO_TRACE_THSEM = 1 << 17, _NTO_TRACE_THWAITCTX = 1 << 18,
-    _NTO_TRACE_THNET_SEND = 1 << 19, _NTO_TRACE_THNET_REPLY = 1 << 20,
-    _NTO_TRACE_THCREATE = 1 << 24, _NTO_TRACE_THDESTROY = 1 << 25
+    _NTO_TRACE_THDEAD = 1 << 0,
+    _NTO_TRACE_THRUNNING = 1 << 1,
+    _NTO_TRACE_THREADY = 1 << 2,
+    _NTO_TRACE_THSTOPPED = 1 << 3,
+    _NTO_TRACE_THSEND = 1 << 4,
+    _NTO_TRACE_THRECEIVE = 1 << 5,
+    _NTO_TRACE_THREPLY = 1 << 6,
+    _NTO_TRACE_THSTACK = 1 << 7,
+    _NTO_TRACE_THWAITTHREAD = 1 << 8,
+    _NTO_TRACE_THWAITPAGE = 1 << 9,
+    _NTO_TRACE_THSIGSUSPEND = 1 << 10,
+    _NTO_TRACE_THSIGWAITINFO = 1 << 11,
+    _NTO_TRACE_THNANOSLEEP = 1 << 12,
+    _NTO_TRACE_THMUTEX = 1 << 13,
+    _NTO_TRACE_THCONDVAR = 1 << 14,
+    _NTO_TRACE_THJOIN = 1 << 15,
+    _NTO_TRACE_THINTR = 1 << 16,
+    _NTO_TRACE_THSEM = 1 << 17,
+    _NTO_TRACE_THWAITCTX = 1 << 18,
+    _NTO_TRACE_THNET_SEND = 1 << 19,
+    _NTO_TRACE_THNET_REPLY = 1 << 20,
+    _NTO_TRACE_THCREATE = 1 << 24,
+    _NTO_TRACE_THDESTROY = 1 << 25
 };
 
-#define _NTO_TRACE_USERFIRST        0u
-#define _NTO_TRACE_USERLAST         0x3ffu
+#define _NTO_TRACE_USERFIRST 0u
+#define _NTO_TRACE_USERLAST  0x3ffu
 enum {
-    _NTO_TRACE_SYS_RESERVED = 1, _NTO_TRACE_SYS_PATHMGR, _NTO_TRACE_SYS_APS_NAME,
-    _NTO_TRACE_SYS_APS_BUDGETS, _NTO_TRACE_SYS_APS_BNKR, _NTO_TRACE_SYS_MMAP,
-    _NTO_TRACE_SYS_MUNMAP, _NTO_TRACE_SYS_MAPNAME, _NTO_TRACE_SYS_ADDRESS,
-    _NTO_TRACE_SYS_FUNC_ENTER, _NTO_TRACE_SYS_FUNC_EXIT, _NTO_TRACE_SYS_SLOG,
-    _NTO_TRACE_SYS_DEFRAG_START, _NTO_TRACE_SYS_RUNSTATE, _NTO_TRACE_SYS_POWER,
-    _NTO_TRACE_SYS_IPI, _NTO_TRACE_SYS_PAGEWAIT, _NTO_TRACE_SYS_TIMER,
-    _NTO_TRACE_SYS_DEFRAG_END, _NTO_TRACE_SYS_PROFILE, _NTO_TRACE_SYS_MAPNAME_64
+    _NTO_TRACE_SYS_RESERVED = 1,
+    _NTO_TRACE_SYS_PATHMGR,
+    _NTO_TRACE_SYS_APS_NAME,
+    _NTO_TRACE_SYS_APS_BUDGETS,
+    _NTO_TRACE_SYS_APS_BNKR,
+    _NTO_TRACE_SYS_MMAP,
+    _NTO_TRACE_SYS_MUNMAP,
+    _NTO_TRACE_SYS_MAPNAME,
+    _NTO_TRACE_SYS_ADDRESS,
+    _NTO_TRACE_SYS_FUNC_ENTER,
+    _NTO_TRACE_SYS_FUNC_EXIT,
+    _NTO_TRACE_SYS_SLOG,
+    _NTO_TRACE_SYS_DEFRAG_START,
+    _NTO_TRACE_SYS_RUNSTATE,
+    _NTO_TRACE_SYS_POWER,
+    _NTO_TRACE_SYS_IPI,
+    _NTO_TRACE_SYS_PAGEWAIT,
+    _NTO_TRACE_SYS_TIMER,
+    _NTO_TRACE_SYS_DEFRAG_END,
+    _NTO_TRACE_SYS_PROFILE,
+    _NTO_TRACE_SYS_MAPNAME_64
 };
 enum {
-    _NTO_TRACE_COMM_SMSG, _NTO_TRACE_COMM_SPULSE, _NTO_TRACE_COMM_RMSG, _NTO_TRACE_COMM_RPULSE,
-    _NTO_TRACE_COMM_SPULSE_EXE, _NTO_TRACE_COMM_SPULSE_DIS, _NTO_TRACE_COMM_SPULSE_DEA,
-    _NTO_TRACE_COMM_SPULSE_UN, _NTO_TRACE_COMM_SPULSE_QUN, _NTO_TRACE_COMM_SIGNAL,
-    _NTO_TRACE_COMM_REPLY, _NTO_TRACE_COMM_ERROR
+    _NTO_TRACE_COMM_SMSG,
+    _NTO_TRACE_COMM_SPULSE,
+    _NTO_TRACE_COMM_RMSG,
+    _NTO_TRACE_COMM_RPULSE,
+    _NTO_TRACE_COMM_SPULSE_EXE,
+    _NTO_TRACE_COMM_SPULSE_DIS,
+    _NTO_TRACE_COMM_SPULSE_DEA,
+    _NTO_TRACE_COMM_SPULSE_UN,
+    _NTO_TRACE_COMM_SPULSE_QUN,
+    _NTO_TRACE_COMM_SIGNAL,
+    _NTO_TRACE_COMM_REPLY,
+    _NTO_TRACE_COMM_ERROR
 };
 
 /* Header words: struct in bits 31-30, CPU 29-24, internal class 14-10, event 9-0. */
@@ -155,10 +207,10 @@ enum {
 #define _TRACE_STRUCT_CB            (1u << 30)
 #define _TRACE_STRUCT_CC            (2u << 30)
 #define _TRACE_STRUCT_CE            (3u << 30)
-#define _TRACE_GET_STRUCT(h)        ((h) & 3u << 30)
-#define _NTO_TRACE_GETCPU(h)        (((h) & 0x3f000000u) >> 24)
-#define _NTO_TRACE_GETEVENT_C(h)    ((h) & 0x1fu << 10)
-#define _NTO_TRACE_GETEVENT(h)      ((h) & 0x3ffu)
+#define _TRACE_GET_STRUCT(h)        ((h)&3u << 30)
+#define _NTO_TRACE_GETCPU(h)        (((h)&0x3f000000u) >> 24)
+#define _NTO_TRACE_GETEVENT_C(h)    ((h)&0x1fu << 10)
+#define _NTO_TRACE_GETEVENT(h)      ((h)&0x3ffu)
 #define _NTO_TRACE_SETEVENT_C(h, c) ((h) &= ~(0x1fu << 10), (h) |= (c))
 #define _NTO_TRACE_SETEVENT(h, e)   ((h) &= ~0x3ffu, (h) |= (e))
 #define _TRACE_EMPTY_C              (0u << 10)
@@ -170,8 +222,8 @@ enum {
 #define _TRACE_USER_C               (6u << 10)
 #define _TRACE_COMM_C               (7u << 10)
 
-#define _NTO_TRACE_NOINSTRSUPP      0
-#define _NTO_TRACE_SUPPINSTR        1
+#define _NTO_TRACE_NOINSTRSUPP 0
+#define _NTO_TRACE_SUPPINSTR   1
 
 /* ---- control ---- */
 
@@ -186,12 +238,12 @@ enum { _NTO_TRACE_FIPID, _NTO_TRACE_FITID, _NTO_TRACE_FI_NUM };
  * is about.
  */
 typedef struct posixtrace_qnx_event_data {
-    uint32_t  header;
+    uint32_t header;
     uint32_t *data_array;
-    uint32_t  el_num;          /* words in data_array */
-    void     *area;
-    uint32_t  feature_mask;
-    uint32_t  feature[_NTO_TRACE_FI_NUM];
+    uint32_t el_num; /* words in data_array */
+    void *area;
+    uint32_t feature_mask;
+    uint32_t feature[_NTO_TRACE_FI_NUM];
 } posixtrace_qnx_event_data_t;
 
 /*
@@ -225,20 +277,19 @@ int posixtrace_qnx_open(unsigned event_class, unsigned event);
  * Records an event of a program that instruments itself: if it is wanted fast its first fast
  * words, if wide wide of them.  Classes as in TraceEvent(), one event.  Errors the same.
  */
-int posixtrace_qnx_emit(unsigned event_class, unsigned event, const uint32_t *words,
-                        unsigned fast, unsigned wide);
+int posixtrace_qnx_emit(unsigned event_class, unsigned event, const uint32_t *words, unsigned fast,
+                        unsigned wide);
 
 /* ---- trace_logf() and its like; codes modulo 1024, as in the original ---- */
 
 /* How many bytes of text were recorded, with NUL; 0: it is not wanted.  max: as many at most,
  * 0: POSIXTRACE_QNX_BYTES.  The rest is cut off.  EFAULT: fmt is NULL; EINVAL: max is
  * negative, or a fault of vsnprintf(). */
-__attribute__((format(printf, 2, 3)))
-int posixtrace_qnx_logf(int code, const char *fmt, ...);
-__attribute__((format(printf, 3, 4)))
-int posixtrace_qnx_nlogf(int code, int max, const char *fmt, ...);
-__attribute__((format(printf, 3, 0)))
-int posixtrace_qnx_vnlogf(int code, int max, const char *fmt, va_list arguments);
+__attribute__((format(printf, 2, 3))) int posixtrace_qnx_logf(int code, const char *fmt, ...);
+__attribute__((format(printf, 3, 4))) int posixtrace_qnx_nlogf(int code, int max, const char *fmt,
+                                                               ...);
+__attribute__((format(printf, 3, 0))) int posixtrace_qnx_vnlogf(int code, int max, const char *fmt,
+                                                                va_list arguments);
 int posixtrace_qnx_logi(int code, unsigned d1, unsigned d2);
 int posixtrace_qnx_logb(int code, const void *data, size_t bytes);
 /* internal_class: _TRACE_USER_C and so on. */
@@ -252,7 +303,7 @@ int posixtrace_qnx_here(void);
 /* Being made; its members are not for others. */
 typedef struct posixtrace_qnx_builder {
     uint32_t used;
-    uint8_t  data[POSIXTRACE_QNX_BYTES];
+    uint8_t data[POSIXTRACE_QNX_BYTES];
 } posixtrace_qnx_builder_t;
 
 /* time is not looked at.  ENOTSUP: a header of a part of a combined event. */
@@ -261,15 +312,15 @@ void posixtrace_qnx_add_buffer(uint32_t header, const uint32_t *words, unsigned 
 /* One event from pieces of bytes: more than POSIXTRACE_QNX_BYTES are cut off, none is no
  * event.  The header is that of the end. */
 void posixtrace_qnx_b_init(posixtrace_qnx_builder_t *builder);
-void posixtrace_qnx_b_add(posixtrace_qnx_builder_t *builder, uint32_t header,
-                          const void *data, unsigned bytes);
+void posixtrace_qnx_b_add(posixtrace_qnx_builder_t *builder, uint32_t header, const void *data,
+                          unsigned bytes);
 void posixtrace_qnx_b_end(posixtrace_qnx_builder_t *builder, uint32_t header);
-__attribute__((format(printf, 2, 3)))
-void posixtrace_qnx_add_string(uint32_t header, const char *fmt, ...);
-__attribute__((format(printf, 3, 4)))
-void posixtrace_qnx_d1_string(uint32_t header, uint32_t d1, const char *fmt, ...);
-__attribute__((format(printf, 4, 5)))
-void posixtrace_qnx_d2_string(uint32_t header, uint32_t d1, uint32_t d2, const char *fmt, ...);
+__attribute__((format(printf, 2, 3))) void posixtrace_qnx_add_string(uint32_t header,
+                                                                     const char *fmt, ...);
+__attribute__((format(printf, 3, 4))) void posixtrace_qnx_d1_string(uint32_t header, uint32_t d1,
+                                                                    const char *fmt, ...);
+__attribute__((format(printf, 4, 5))) void
+posixtrace_qnx_d2_string(uint32_t header, uint32_t d1, uint32_t d2, const char *fmt, ...);
 
 /* ---- the parser: logs of ours and .kev files ---- */
 
@@ -285,33 +336,54 @@ typedef int (*posixtrace_qnx_callback_t)(posixtrace_qnx_parser_t *parser, void *
 
 /* What can be asked; those of headers are strings, NULL where a file has none. */
 typedef enum {
-    _TRACEPARSER_INFO_HEADER_BEGIN, _TRACEPARSER_INFO_FILE_NAME, _TRACEPARSER_INFO_DATE,
-    _TRACEPARSER_INFO_VER_MAJOR, _TRACEPARSER_INFO_VER_MINOR, _TRACEPARSER_INFO_LITTLE_ENDIAN,
-    _TRACEPARSER_INFO_BIG_ENDIAN, _TRACEPARSER_INFO_MIDDLE_ENDIAN, _TRACEPARSER_INFO_ENCODING,
-    _TRACEPARSER_INFO_BOOT_DATE, _TRACEPARSER_INFO_CYCLES_PER_SEC, _TRACEPARSER_INFO_CPU_NUM,
-    _TRACEPARSER_INFO_SYSNAME, _TRACEPARSER_INFO_NODENAME, _TRACEPARSER_INFO_SYS_RELEASE,
-    _TRACEPARSER_INFO_SYS_VERSION, _TRACEPARSER_INFO_MACHINE, _TRACEPARSER_INFO_SYSPAGE_LEN,
+    _TRACEPARSER_INFO_HEADER_BEGIN,
+    _TRACEPARSER_INFO_FILE_NAME,
+    _TRACEPARSER_INFO_DATE,
+    _TRACEPARSER_INFO_VER_MAJOR,
+    _TRACEPARSER_INFO_VER_MINOR,
+    _TRACEPARSER_INFO_LITTLE_ENDIAN,
+    _TRACEPARSER_INFO_BIG_ENDIAN,
+    _TRACEPARSER_INFO_MIDDLE_ENDIAN,
+    _TRACEPARSER_INFO_ENCODING,
+    _TRACEPARSER_INFO_BOOT_DATE,
+    _TRACEPARSER_INFO_CYCLES_PER_SEC,
+    _TRACEPARSER_INFO_CPU_NUM,
+    _TRACEPARSER_INFO_SYSNAME,
+    _TRACEPARSER_INFO_NODENAME,
+    _TRACEPARSER_INFO_SYS_RELEASE,
+    _TRACEPARSER_INFO_SYS_VERSION,
+    _TRACEPARSER_INFO_MACHINE,
+    _TRACEPARSER_INFO_SYSPAGE_LEN,
     _TRACEPARSER_INFO_HEADER_END,
-    _TRACEPARSER_INFO_SYSPAGE = -1,               /* always NULL */
-    _TRACEPARSER_INFO_ENDIAN_CONV = -2,           /* unsigned: words are of the other order */
-    _TRACEPARSER_INFO_NOW_CALLBACK_CLASS = -3,    /* unsigned */
-    _TRACEPARSER_INFO_NOW_CALLBACK_EVENT = -4,    /* unsigned */
-    _TRACEPARSER_INFO_PREV_CALLBACK_CLASS = -5,   /* unsigned */
-    _TRACEPARSER_INFO_PREV_CALLBACK_EVENT = -6,   /* unsigned */
-    _TRACEPARSER_INFO_PREV_CALLBACK_RETURN = -7,  /* int */
-    _TRACEPARSER_INFO_DEBUG = -8,                 /* unsigned */
-    _TRACEPARSER_INFO_ERROR = -9,                 /* unsigned: of the last that failed */
-    _TRACEPARSER_INFO_ERROR_STR = -10             /* char: the same in words, "" at first */
+    _TRACEPARSER_INFO_SYSPAGE = -1,              /* always NULL */
+    _TRACEPARSER_INFO_ENDIAN_CONV = -2,          /* unsigned: words are of the other order */
+    _TRACEPARSER_INFO_NOW_CALLBACK_CLASS = -3,   /* unsigned */
+    _TRACEPARSER_INFO_NOW_CALLBACK_EVENT = -4,   /* unsigned */
+    _TRACEPARSER_INFO_PREV_CALLBACK_CLASS = -5,  /* unsigned */
+    _TRACEPARSER_INFO_PREV_CALLBACK_EVENT = -6,  /* unsigned */
+    _TRACEPARSER_INFO_PREV_CALLBACK_RETURN = -7, /* int */
+    _TRACEPARSER_INFO_DEBUG = -8,                /* unsigned */
+    _TRACEPARSER_INFO_ERROR = -9,                /* unsigned: of the last that failed */
+    _TRACEPARSER_INFO_ERROR_STR = -10            /* char: the same in words, "" at first */
 } posixtrace_qnx_info_t;
 
 enum {
-    _TRACEPARSER_UNKNOWN_CLASS, _TRACEPARSER_UNKNOWN_PR_TH_EVENT,
-    _TRACEPARSER_UNKNOWN_CONTROL_EVENT, _TRACEPARSER_UNKNOWN_KER_CALL_EVENT,
-    _TRACEPARSER_UNKNOWN_INT_EVENT, _TRACEPARSER_UNKNOWN_CONTAINER_EVENT,
-    _TRACEPARSER_UNKNOWN_USR_EVENT, _TRACEPARSER_UNKNOWN_COMM_EVENT,
-    _TRACEPARSER_NO_MORE_MEMORY, _TRACEPARSER_WRONG_H_KEYWORD, _TRACEPARSER_NULL_STATE_PTR,
-    _TRACEPARSER_WRONG_ENDIAN_TYPE, _TRACEPARSER_CANNOT_READ_IN_FILE,
-    _TRACEPARSER_WRONG_FILE_VERSION, _TRACEPARSER_MISSING_FIELD, _TRACEPARSER_UNKNOWN_ERROR
+    _TRACEPARSER_UNKNOWN_CLASS,
+    _TRACEPARSER_UNKNOWN_PR_TH_EVENT,
+    _TRACEPARSER_UNKNOWN_CONTROL_EVENT,
+    _TRACEPARSER_UNKNOWN_KER_CALL_EVENT,
+    _TRACEPARSER_UNKNOWN_INT_EVENT,
+    _TRACEPARSER_UNKNOWN_CONTAINER_EVENT,
+    _TRACEPARSER_UNKNOWN_USR_EVENT,
+    _TRACEPARSER_UNKNOWN_COMM_EVENT,
+    _TRACEPARSER_NO_MORE_MEMORY,
+    _TRACEPARSER_WRONG_H_KEYWORD,
+    _TRACEPARSER_NULL_STATE_PTR,
+    _TRACEPARSER_WRONG_ENDIAN_TYPE,
+    _TRACEPARSER_CANNOT_READ_IN_FILE,
+    _TRACEPARSER_WRONG_FILE_VERSION,
+    _TRACEPARSER_MISSING_FIELD,
+    _TRACEPARSER_UNKNOWN_ERROR
 };
 
 #define _TRACEPARSER_DEBUG_NONE    0u

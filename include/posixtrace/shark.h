@@ -38,64 +38,101 @@ extern "C" {
 #define FTRACE_MAX_CHUNKS 256
 
 /* What a chunk is.  CYC is no bit: neither of the other two modes. */
-#define FTRACE_CHUNK_FLAG_FREE  0x01   /* may be selected, or become a successor */
+#define FTRACE_CHUNK_FLAG_FREE  0x01 /* may be selected, or become a successor */
 #define FTRACE_CHUNK_FLAG_FULL  0x02
-#define FTRACE_CHUNK_FLAG_CYC   0x00   /* the newest events overwrite the oldest */
-#define FTRACE_CHUNK_FLAG_JTN   0x04   /* full: logging continues in the successor */
-#define FTRACE_CHUNK_FLAG_STOP  0x08   /* full: no more events */
-#define FTRACE_CHUNK_FLAG_BUSY  0x10   /* being sent; not to be given */
-#define FTRACE_CHUNK_FLAG_NODEL 0x20   /* may not be deleted */
-#define FTRACE_CHUNK_FLAG_COMPR 0x40   /* not to be given: nothing is compressed */
+#define FTRACE_CHUNK_FLAG_CYC   0x00 /* the newest events overwrite the oldest */
+#define FTRACE_CHUNK_FLAG_JTN   0x04 /* full: logging continues in the successor */
+#define FTRACE_CHUNK_FLAG_STOP  0x08 /* full: no more events */
+#define FTRACE_CHUNK_FLAG_BUSY  0x10 /* being sent; not to be given */
+#define FTRACE_CHUNK_FLAG_NODEL 0x20 /* may not be deleted */
+#define FTRACE_CHUNK_FLAG_COMPR 0x40 /* not to be given: nothing is compressed */
 
 typedef unsigned char FTrace_flags;
 
 /* FTRACE_CLK_PER_MSEC: what time is counted in here, and what a rate has to say. */
-#define FTRACE_CLK_PER_MSEC 1000000u   /* nanoseconds */
+#define FTRACE_CLK_PER_MSEC 1000000u /* nanoseconds */
 
 /* Types of events by family, which is code & 0x0f; and the names of the filters. */
 enum {
-    FTrace_EVT_empty = 0x00, FTrace_EVT_cycles_per_msec = 0x10,
-    FTrace_EVT_trace_start = 0x20, FTrace_EVT_trace_stop = 0x30,
-    FTrace_EVT_blackout_start = 0x40, FTrace_EVT_blackout_end = 0x50, FTrace_EVT_id = 0x60,
+    FTrace_EVT_empty = 0x00,
+    FTrace_EVT_cycles_per_msec = 0x10,
+    FTrace_EVT_trace_start = 0x20,
+    FTrace_EVT_trace_stop = 0x30,
+    FTrace_EVT_blackout_start = 0x40,
+    FTrace_EVT_blackout_end = 0x50,
+    FTrace_EVT_id = 0x60,
     FTrace_EVT_numevents = 0x70,
     FTrace_EVT_ipoint = 0x01,
-    FTrace_EVT_task_create = 0x02, FTrace_EVT_task_activate = 0x12,
-    FTrace_EVT_task_dispatch = 0x22, FTrace_EVT_task_epilogue = 0x32,
-    FTrace_EVT_task_end = 0x42, FTrace_EVT_task_begin_cycle = 0x52,
-    FTrace_EVT_task_end_cycle = 0x62, FTrace_EVT_task_sleep = 0x72,
-    FTrace_EVT_task_schedule = 0x82, FTrace_EVT_task_timer = 0x92,
-    FTrace_EVT_task_disable = 0xa2, FTrace_EVT_task_deadline_miss = 0xb2,
+    FTrace_EVT_task_create = 0x02,
+    FTrace_EVT_task_activate = 0x12,
+    FTrace_EVT_task_dispatch = 0x22,
+    FTrace_EVT_task_epilogue = 0x32,
+    FTrace_EVT_task_end = 0x42,
+    FTrace_EVT_task_begin_cycle = 0x52,
+    FTrace_EVT_task_end_cycle = 0x62,
+    FTrace_EVT_task_sleep = 0x72,
+    FTrace_EVT_task_schedule = 0x82,
+    FTrace_EVT_task_timer = 0x92,
+    FTrace_EVT_task_disable = 0xa2,
+    FTrace_EVT_task_deadline_miss = 0xb2,
     FTrace_EVT_task_wcet_violation = 0xc2,
-    FTrace_EVT_interrupt_start = 0x03, FTrace_EVT_interrupt_end = 0x13,
-    FTrace_EVT_interrupt_hit = 0x23, FTrace_EVT_interrupt_count = 0x33,
-    FTrace_EVT_to_real_mode = 0x04, FTrace_EVT_to_protected_mode = 0x14,
-    FTrace_EVT_CLI = 0x24, FTrace_EVT_STI = 0x34,
-    FTrace_EVT_set_priority = 0x05, FTrace_EVT_context_switch = 0x15,
+    FTrace_EVT_interrupt_start = 0x03,
+    FTrace_EVT_interrupt_end = 0x13,
+    FTrace_EVT_interrupt_hit = 0x23,
+    FTrace_EVT_interrupt_count = 0x33,
+    FTrace_EVT_to_real_mode = 0x04,
+    FTrace_EVT_to_protected_mode = 0x14,
+    FTrace_EVT_CLI = 0x24,
+    FTrace_EVT_STI = 0x34,
+    FTrace_EVT_set_priority = 0x05,
+    FTrace_EVT_context_switch = 0x15,
     FTrace_EVT_inheritance = 0x25,
-    FTrace_EVT_mutex_create = 0x06, FTrace_EVT_mutex_lock = 0x16,
-    FTrace_EVT_mutex_inherit = 0x26, FTrace_EVT_mutex_unlock = 0x36,
-    FTrace_EVT_mutex_wait = 0x46, FTrace_EVT_mutex_post = 0x56,
+    FTrace_EVT_mutex_create = 0x06,
+    FTrace_EVT_mutex_lock = 0x16,
+    FTrace_EVT_mutex_inherit = 0x26,
+    FTrace_EVT_mutex_unlock = 0x36,
+    FTrace_EVT_mutex_wait = 0x46,
+    FTrace_EVT_mutex_post = 0x56,
     FTrace_EVT_signal = 0x07,
-    FTrace_EVT_server_create = 0x08, FTrace_EVT_server_replenish = 0x18,
-    FTrace_EVT_server_exhaust = 0x28, FTrace_EVT_server_reclaiming = 0x38,
-    FTrace_EVT_server_remove = 0x48, FTrace_EVT_server_active = 0x58,
+    FTrace_EVT_server_create = 0x08,
+    FTrace_EVT_server_replenish = 0x18,
+    FTrace_EVT_server_exhaust = 0x28,
+    FTrace_EVT_server_reclaiming = 0x38,
+    FTrace_EVT_server_remove = 0x48,
+    FTrace_EVT_server_active = 0x58,
     FTrace_EVT_server_using_rec = 0x68,
-    FTrace_EVT_user_event_0 = 0x09, FTrace_EVT_user_event_1 = 0x19,
-    FTrace_EVT_user_event_2 = 0x29, FTrace_EVT_user_event_3 = 0x39,
-    FTrace_EVT_user_event_4 = 0x49, FTrace_EVT_user_event_5 = 0x59,
-    FTrace_EVT_user_event_6 = 0x69, FTrace_EVT_user_event_7 = 0x79,
-    FTrace_EVT_user_event_8 = 0x89, FTrace_EVT_user_event_9 = 0x99,
-    FTrace_EVT_user_event_10 = 0xa9, FTrace_EVT_user_event_11 = 0xb9,
-    FTrace_EVT_user_event_12 = 0xc9, FTrace_EVT_user_event_13 = 0xd9,
+    FTrace_EVT_user_event_0 = 0x09,
+    FTrace_EVT_user_event_1 = 0x19,
+    FTrace_EVT_user_event_2 = 0x29,
+    FTrace_EVT_user_event_3 = 0x39,
+    FTrace_EVT_user_event_4 = 0x49,
+    FTrace_EVT_user_event_5 = 0x59,
+    FTrace_EVT_user_event_6 = 0x69,
+    FTrace_EVT_user_event_7 = 0x79,
+    FTrace_EVT_user_event_8 = 0x89,
+    FTrace_EVT_user_event_9 = 0x99,
+    FTrace_EVT_user_event_10 = 0xa9,
+    FTrace_EVT_user_event_11 = 0xb9,
+    FTrace_EVT_user_event_12 = 0xc9,
+    FTrace_EVT_user_event_13 = 0xd9,
     FTrace_EVT_user_event_14 = 0xe9,
-    FTrace_EVT_timer_post = 0x0b, FTrace_EVT_timer_delete = 0x1b,
-    FTrace_EVT_timer_wakeup_start = 0x2b, FTrace_EVT_timer_wakeup_end = 0x3b,
+    FTrace_EVT_timer_post = 0x0b,
+    FTrace_EVT_timer_delete = 0x1b,
+    FTrace_EVT_timer_wakeup_start = 0x2b,
+    FTrace_EVT_timer_wakeup_end = 0x3b,
     FTrace_EVT_data_pointer = 0x1a,
     FTrace_EVT_next_chunk = 0xff,
-    FTrace_filter_trace_Events = 0xf0, FTrace_filter_ipoint = 0xf1,
-    FTrace_filter_task = 0xf2, FTrace_filter_interrupt = 0xf3, FTrace_filter_CPU = 0xf4,
-    FTrace_filter_priority = 0xf5, FTrace_filter_mutex = 0xf6, FTrace_filter_signal = 0xf7,
-    FTrace_filter_server = 0xf8, FTrace_filter_user = 0xf9, FTrace_filter_data = 0xfa,
+    FTrace_filter_trace_Events = 0xf0,
+    FTrace_filter_ipoint = 0xf1,
+    FTrace_filter_task = 0xf2,
+    FTrace_filter_interrupt = 0xf3,
+    FTrace_filter_CPU = 0xf4,
+    FTrace_filter_priority = 0xf5,
+    FTrace_filter_mutex = 0xf6,
+    FTrace_filter_signal = 0xf7,
+    FTrace_filter_server = 0xf8,
+    FTrace_filter_user = 0xf9,
+    FTrace_filter_data = 0xfa,
     FTrace_filter_timer = 0xfb
 };
 #define FTrace_family_mask 0x0f
@@ -112,14 +149,14 @@ enum {
 
 /* The state of a chunk. */
 struct posixtrace_shark_chunk {
-    uint32_t     id;               /* 0xFFAAFFBB */
-    int          number;
+    uint32_t id; /* 0xFFAAFFBB */
+    int number;
     FTrace_flags flags;
-    int          size, emergency_size;     /* bytes */
-    int          next;             /* successor, or -1 */
-    uint32_t     events;           /* that are in it; of CYC no more than fit into size */
-    uint32_t     lost;             /* that found no room since it was made */
-    trace_id_t   trid;             /* its stream */
+    int size, emergency_size; /* bytes */
+    int next;                 /* successor, or -1 */
+    uint32_t events;          /* that are in it; of CYC no more than fit into size */
+    uint32_t lost;            /* that found no room since it was made */
+    trace_id_t trid;          /* its stream */
 };
 typedef struct posixtrace_shark_chunk *FTrace_Chunk_Ptr;
 
@@ -231,7 +268,7 @@ int posixtrace_shark_init_udp(int flag, const char *l_ip, const char *t_ip);
 
 /* ---- the manual's names ---- */
 
-#define TRACER_LOGEVENT(type, par1, par2)                                                  \
+#define TRACER_LOGEVENT(type, par1, par2) \
     posixtrace_shark_log((unsigned)(type), (unsigned)(par1), (uint32_t)(par2))
 #define FTrace_enable              posixtrace_shark_enable
 #define FTrace_disable             posixtrace_shark_disable
@@ -252,7 +289,7 @@ int posixtrace_shark_init_udp(int flag, const char *l_ip, const char *t_ip);
 
 /* Of the kernel, for programs that were written for it. */
 #ifdef POSIXTRACE_SHARK_KERNEL
-typedef uint8_t  BYTE;
+typedef uint8_t BYTE;
 typedef uint16_t WORD;
 typedef uint32_t DWORD;
 typedef unsigned SYS_FLAGS;

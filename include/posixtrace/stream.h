@@ -15,22 +15,22 @@ extern "C" {
 #endif
 
 enum posixtrace_liveness {
-    POSIXTRACE_ALIVE,    /* the creator exists and maps the stream */
-    POSIXTRACE_DEAD,     /* it does not */
-    POSIXTRACE_UNKNOWN   /* cannot be known (no /proc, other pid namespace) */
+    POSIXTRACE_ALIVE,  /* the creator exists and maps the stream */
+    POSIXTRACE_DEAD,   /* it does not */
+    POSIXTRACE_UNKNOWN /* cannot be known (no /proc, other pid namespace) */
 };
 
 struct posixtrace_stream {
-    char     file[128];     /* name in the stream directory */
-    char     name[64];      /* trace name */
-    uint8_t  id[16];
-    pid_t    owner;
-    int      liveness;      /* enum posixtrace_liveness */
-    int      running;       /* 1 running, 0 suspended */
-    int      has_log;
-    char     log_path[256]; /* "" if unknown */
-    uint64_t bytes;         /* memory that the segment occupies */
-    uint64_t unsaved;       /* events that no log has (dead streams with a log) */
+    char file[128]; /* name in the stream directory */
+    char name[64];  /* trace name */
+    uint8_t id[16];
+    pid_t owner;
+    int liveness; /* enum posixtrace_liveness */
+    int running;  /* 1 running, 0 suspended */
+    int has_log;
+    char log_path[256]; /* "" if unknown */
+    uint64_t bytes;     /* memory that the segment occupies */
+    uint64_t unsaved;   /* events that no log has (dead streams with a log) */
     struct timespec created;
 };
 

@@ -22,8 +22,8 @@
 extern "C" {
 #endif
 
-#define POSIXTRACE_DESCRIPTION_MAX 2047  /* bytes, without the final NUL */
-#define POSIXTRACE_FIELDS_MAX        64  /* of one description */
+#define POSIXTRACE_DESCRIPTION_MAX 2047 /* bytes, without the final NUL */
+#define POSIXTRACE_FIELDS_MAX      64   /* of one description */
 
 /* ---- descriptions of event types ---- */
 
@@ -64,32 +64,38 @@ int posixtrace_event_description(trace_id_t trid, trace_event_id_t event, char *
 /* ---- fields ---- */
 
 enum posixtrace_field_kind {
-    POSIXTRACE_UNSIGNED, POSIXTRACE_SIGNED, POSIXTRACE_HEX, POSIXTRACE_FLOAT,
-    POSIXTRACE_BOOL, POSIXTRACE_CHAR, POSIXTRACE_STRING, POSIXTRACE_BYTES
+    POSIXTRACE_UNSIGNED,
+    POSIXTRACE_SIGNED,
+    POSIXTRACE_HEX,
+    POSIXTRACE_FLOAT,
+    POSIXTRACE_BOOL,
+    POSIXTRACE_CHAR,
+    POSIXTRACE_STRING,
+    POSIXTRACE_BYTES
 };
 
 struct posixtrace_enumerator {
     const char *name;
-    int64_t     value;        /* of u64 and x64 its bits: -1 is 2^64 - 1 */
+    int64_t value; /* of u64 and x64 its bits: -1 is 2^64 - 1 */
 };
 
 struct posixtrace_field {
     const char *name;
-    int         kind;         /* enum posixtrace_field_kind */
-    unsigned    bits;         /* of one element; 8 of strings and bytes */
-    bool        array;        /* several elements; not of strings and bytes */
-    unsigned    count_bits;   /* of the count that goes before; 0: none does */
-    size_t      count;        /* elements, where it is fixed; else 0 */
-    const struct posixtrace_enumerator *enumerators;   /* ascending by value */
-    size_t      enumerator_count;
+    int kind;            /* enum posixtrace_field_kind */
+    unsigned bits;       /* of one element; 8 of strings and bytes */
+    bool array;          /* several elements; not of strings and bytes */
+    unsigned count_bits; /* of the count that goes before; 0: none does */
+    size_t count;        /* elements, where it is fixed; else 0 */
+    const struct posixtrace_enumerator *enumerators; /* ascending by value */
+    size_t enumerator_count;
 };
 
 /* A description that was understood.  Never changed: threads may share one. */
 typedef struct posixtrace_layout posixtrace_layout_t;
 
 struct posixtrace_layout_fault {
-    size_t column;            /* in bytes, from 1 */
-    char   text[120];
+    size_t column; /* in bytes, from 1 */
+    char text[120];
 };
 
 /*
@@ -101,12 +107,11 @@ struct posixtrace_layout_fault {
  */
 int posixtrace_layout_parse(const char *description, posixtrace_layout_t **layout,
                             struct posixtrace_layout_fault *fault);
-void posixtrace_layout_free(posixtrace_layout_t *layout);          /* or NULL */
+void posixtrace_layout_free(posixtrace_layout_t *layout); /* or NULL */
 
 size_t posixtrace_layout_count(const posixtrace_layout_t *layout);
 /* i from 0; NULL after the last. */
-const struct posixtrace_field *posixtrace_layout_field(const posixtrace_layout_t *layout,
-                                                       size_t i);
+const struct posixtrace_field *posixtrace_layout_field(const posixtrace_layout_t *layout, size_t i);
 /* The index of the field of that name; the number of fields if there is none. */
 size_t posixtrace_layout_find(const posixtrace_layout_t *layout, const char *name);
 bool posixtrace_layout_is_big_endian(const posixtrace_layout_t *layout);
@@ -117,8 +122,8 @@ size_t posixtrace_layout_size(const posixtrace_layout_t *layout);
 
 /* Where a field is in an event's data: good as long as that is. */
 struct posixtrace_value {
-    const void *at;           /* of the first element, after a count; not aligned */
-    size_t      count;        /* elements, or bytes without the NUL of a string */
+    const void *at; /* of the first element, after a count; not aligned */
+    size_t count;   /* elements, or bytes without the NUL of a string */
 };
 
 /*
@@ -149,7 +154,7 @@ typedef struct posixtrace_fields posixtrace_fields_t;
 
 /* EINVAL: a NULL pointer; ENOMEM */
 int posixtrace_fields_create(trace_id_t trid, posixtrace_fields_t **fields);
-void posixtrace_fields_free(posixtrace_fields_t *fields);                      /* or NULL */
+void posixtrace_fields_free(posixtrace_fields_t *fields); /* or NULL */
 /* Of a type's data; NULL: it has no description, or one that is not understood.
  * Belongs to fields. */
 const posixtrace_layout_t *posixtrace_fields_layout(posixtrace_fields_t *fields,

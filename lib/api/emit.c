@@ -21,10 +21,10 @@
 #include "process/gates.h"
 #include "writer/event.h"
 
-#define NAME_BYTES 64u   /* of a field, with NUL */
+#define NAME_BYTES 64u /* of a field, with NUL */
 
 struct text {
-    char   bytes[PT_DESCRIPTION_MAX + 1];
+    char bytes[PT_DESCRIPTION_MAX + 1];
     size_t length;
 };
 
@@ -158,8 +158,8 @@ static int open_described(struct pt_names *names, const char *event_name, const 
 }
 
 PT_PUBLIC trace_event_id_t posixtrace_site_open(trace_event_id_t *site, const char *event_name,
-                                                const char *const *types,
-                                                const char *const *fields, size_t count)
+                                                const char *const *types, const char *const *fields,
+                                                size_t count)
 {
     struct text t = { .length = 0 };
     struct pt_self *self;

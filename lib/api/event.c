@@ -8,8 +8,8 @@
 
 struct taken {
     struct pt_stream *s;
-    struct posixtrace_event *event;   /* where the next one goes */
-    uint32_t id;                      /* of the one before, or 0, and its name */
+    struct posixtrace_event *event; /* where the next one goes */
+    uint32_t id;                    /* of the one before, or 0, and its name */
     const char *name;
 };
 
@@ -22,9 +22,16 @@ static void take(void *context, const struct pt_event *e)
         t->name = pt_stream_name(t->s, e->id);
     }
     *t->event++ = (struct posixtrace_event){
-        .ns = e->ns, .prog_address = e->addr, .thread_id = e->author->thread_id,
-        .data = e->data, .thread_name = e->author->name, .name = t->name ? t->name : "",
-        .data_len = e->len, .id = e->id, .pid = e->author->pid, .tid = e->author->tid,
+        .ns = e->ns,
+        .prog_address = e->addr,
+        .thread_id = e->author->thread_id,
+        .data = e->data,
+        .thread_name = e->author->name,
+        .name = t->name ? t->name : "",
+        .data_len = e->len,
+        .id = e->id,
+        .pid = e->author->pid,
+        .tid = e->author->tid,
         .truncation = e->truncated ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED,
     };
 }
@@ -38,8 +45,8 @@ static int read_events(trace_id_t trid, enum pt_read_mode mode, const struct tim
     if (!pt_guard_enter_reading(&g, trid, PT_READABLE))
         return EINVAL;
     t->s = g.s;
-    return pt_guard_leave(&g, pt_stream_read(g.s, mode, until, g.cancel,
-                                             &(struct pt_taker){ take, t, most, gap }));
+    return pt_guard_leave(
+        &g, pt_stream_read(g.s, mode, until, g.cancel, &(struct pt_taker){ take, t, most, gap }));
 }
 
 static int next_event(trace_id_t trid, enum pt_read_mode mode, const struct timespec *until,

@@ -78,8 +78,8 @@ PT_PUBLIC int posixtrace_expression_test(const posixtrace_expression_t *expressi
     return 0;
 }
 
-PT_PUBLIC bool posixtrace_expression_test_suits(const posixtrace_expression_t *expression,
-                                                size_t i, const char *event_name,
+PT_PUBLIC bool posixtrace_expression_test_suits(const posixtrace_expression_t *expression, size_t i,
+                                                const char *event_name,
                                                 const posixtrace_layout_t *layout)
 {
     const struct pt_node *n = pt_expression_test(expression, i);

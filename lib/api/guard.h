@@ -19,7 +19,7 @@
 struct pt_guard {
     struct pt_stream *s;
     int cancel;
-    bool switched;   /* cancellation is off because of us */
+    bool switched; /* cancellation is off because of us */
 };
 
 /* False: trid is none of kinds; the caller returns EINVAL. */

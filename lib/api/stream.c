@@ -23,8 +23,7 @@ PT_PUBLIC int posixtrace_stream_list(int (*each)(void *, const struct posixtrace
     return r < 0 ? -r : value;
 }
 
-PT_PUBLIC int posixtrace_stream_traced(const char *file, int (*each)(void *, pid_t),
-                                       void *context)
+PT_PUBLIC int posixtrace_stream_traced(const char *file, int (*each)(void *, pid_t), void *context)
 {
     int saved = errno, value, r;
 

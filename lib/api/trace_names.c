@@ -54,8 +54,7 @@ PT_PUBLIC int posix_trace_trid_eventid_open(trace_id_t trid, const char *restric
 {
     struct pt_guard g;
 
-    if (!event_name || !event ||
-        !pt_guard_enter(&g, trid, PT_LIVING_STREAMS))
+    if (!event_name || !event || !pt_guard_enter(&g, trid, PT_LIVING_STREAMS))
         return EINVAL;
     return pt_guard_leave(&g, -open_name(g.s->names, event_name, event));
 }

@@ -29,7 +29,7 @@ static void take(void *context, const struct pt_event *e)
     p->event->posix_thread_id = (pthread_t)e->author->thread_id;
     p->event->posix_timestamp.tv_sec = (time_t)sec;
     p->event->posix_timestamp.tv_nsec = (long)nsec;
-    p->event->posix_truncation_status = n < e->len ? POSIX_TRACE_TRUNCATED_READ
+    p->event->posix_truncation_status = n < e->len     ? POSIX_TRACE_TRUNCATED_READ
                                         : e->truncated ? POSIX_TRACE_TRUNCATED_RECORD
                                                        : POSIX_TRACE_NOT_TRUNCATED;
     if (n)
@@ -69,8 +69,7 @@ PT_PUBLIC int posix_trace_timedgetnext_event(trace_id_t trid,
 {
     struct place p = { event, data, num_bytes, data_len };
 
-    return get(trid, PT_READABLE, PT_READ_UNTIL, abstime, &p,
-               unavailable);
+    return get(trid, PT_READABLE, PT_READ_UNTIL, abstime, &p, unavailable);
 }
 
 PT_PUBLIC int posix_trace_trygetnext_event(trace_id_t trid,

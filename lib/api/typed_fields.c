@@ -12,11 +12,11 @@
 #include "base/atomics.h"
 #include "model/layout.h"
 
-#define IDS 4096u    /* beyond every id that a stream can have */
+#define IDS 4096u /* beyond every id that a stream can have */
 
 struct entry {
     posixtrace_layout_t *layout;
-    uint32_t asked, next;    /* calls that found none, and the one that looks again */
+    uint32_t asked, next; /* calls that found none, and the one that looks again */
 };
 
 struct posixtrace_fields {

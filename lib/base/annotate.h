@@ -18,8 +18,8 @@
 #define pt_happens_before(address) __tsan_release((void *)(address))
 #define pt_happens_after(address)  __tsan_acquire((void *)(address))
 #elif defined PT_HELGRIND
-#define pt_happens_before(address) pt_tell_release(address)
-#define pt_happens_after(address)  pt_tell_acquire(address)
+#define pt_happens_before(address)   pt_tell_release(address)
+#define pt_happens_after(address)    pt_tell_acquire(address)
 #define pt_now_accessible(at, bytes) VALGRIND_HG_ENABLE_CHECKING((at), (bytes))
 #else
 #define pt_happens_before(address) ((void)0)

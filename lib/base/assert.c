@@ -15,5 +15,5 @@ void pt_assert_failed(const char *text)
     abort();
 }
 #else
-typedef int pt_assert_is_off;   /* a translation unit is not empty */
+typedef int pt_assert_is_off; /* a translation unit is not empty */
 #endif

@@ -23,10 +23,10 @@
 _Noreturn void pt_assert_failed(const char *text);
 
 #define PT_ASSERT_TEXT_(x) #x
-#define PT_ASSERT_TEXT(x) PT_ASSERT_TEXT_(x)
-#define pt_assert_at(level, condition) \
+#define PT_ASSERT_TEXT(x)  PT_ASSERT_TEXT_(x)
+#define pt_assert_at(level, condition)      \
     ((condition) || (level) > PT_ASSERTIONS \
-         ? (void)0 \
+         ? (void)0                          \
          : pt_assert_failed(__FILE__ ":" PT_ASSERT_TEXT(__LINE__) ": " #condition "\n"))
 #else
 #define pt_assert_at(level, condition) ((void)0)

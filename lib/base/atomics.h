@@ -35,54 +35,55 @@
 typedef uint64_t pt_u64 __attribute__((aligned(8)));
 
 #if defined PT_CHECK_ALIGNMENT
-#define pt_at(p) (__extension__({ \
-    __typeof__(p) pt_at_ = (p); \
-    if ((uintptr_t)pt_at_ % sizeof *pt_at_) \
-        __builtin_trap(); \
-    pt_at_; }))
+#define pt_at(p)                                \
+    (__extension__({                            \
+        __typeof__(p) pt_at_ = (p);             \
+        if ((uintptr_t)pt_at_ % sizeof *pt_at_) \
+            __builtin_trap();                   \
+        pt_at_;                                 \
+    }))
 #else
 #define pt_at(p) (p)
 #endif
 
-#define pt_load_relaxed(p)      __atomic_load_n(pt_at(p), __ATOMIC_RELAXED)
-#define pt_load_acquire(p)      __atomic_load_n(pt_at(p), __ATOMIC_ACQUIRE)
+#define pt_load_relaxed(p) __atomic_load_n(pt_at(p), __ATOMIC_RELAXED)
+#define pt_load_acquire(p) __atomic_load_n(pt_at(p), __ATOMIC_ACQUIRE)
 /* A pointer, for what it points to: every processor that we run on orders a load behind that
  * which its address comes from.  ThreadSanitizer does not know. */
 #if defined __SANITIZE_THREAD__
-#define pt_load_pointer(p)      pt_load_acquire(p)
+#define pt_load_pointer(p) pt_load_acquire(p)
 #else
-#define pt_load_pointer(p)      pt_load_relaxed(p)
+#define pt_load_pointer(p) pt_load_relaxed(p)
 #endif
 /* Once, of a word: what a comparison takes from memory, where an atomic load costs an
  * instruction.  ThreadSanitizer and helgrind want an atomic one. */
 #if defined __SANITIZE_THREAD__ || defined PT_HELGRIND
-#define pt_load_plain(p)        pt_load_relaxed(p)
+#define pt_load_plain(p) pt_load_relaxed(p)
 #else
-#define pt_load_plain(p)        (*(p))
+#define pt_load_plain(p) (*(p))
 #endif
-#define pt_store_relaxed(p, v)  __atomic_store_n(pt_at(p), (v), __ATOMIC_RELAXED)
-#define pt_store_release(p, v)  __atomic_store_n(pt_at(p), (v), __ATOMIC_RELEASE)
-#define pt_load_seqcst(p)       __atomic_load_n(pt_at(p), __ATOMIC_SEQ_CST)
-#define pt_store_seqcst(p, v)   __atomic_store_n(pt_at(p), (v), __ATOMIC_SEQ_CST)
-#define pt_add_seqcst(p, v)     __atomic_fetch_add(pt_at(p), (v), __ATOMIC_SEQ_CST)
-#define pt_add_relaxed(p, v)    __atomic_fetch_add(pt_at(p), (v), __ATOMIC_RELAXED)
+#define pt_store_relaxed(p, v) __atomic_store_n(pt_at(p), (v), __ATOMIC_RELAXED)
+#define pt_store_release(p, v) __atomic_store_n(pt_at(p), (v), __ATOMIC_RELEASE)
+#define pt_load_seqcst(p)      __atomic_load_n(pt_at(p), __ATOMIC_SEQ_CST)
+#define pt_store_seqcst(p, v)  __atomic_store_n(pt_at(p), (v), __ATOMIC_SEQ_CST)
+#define pt_add_seqcst(p, v)    __atomic_fetch_add(pt_at(p), (v), __ATOMIC_SEQ_CST)
+#define pt_add_relaxed(p, v)   __atomic_fetch_add(pt_at(p), (v), __ATOMIC_RELAXED)
 /* Adds 1 to what no other thread stores to: a handler's comes before it or behind it. */
 #if defined __x86_64__ && !defined __SANITIZE_THREAD__
-#define pt_count_own(p)         __asm__ volatile("incq %0" : "+m"(*(p)) : : "cc")
-#define pt_add_own(p, v)        __asm__ volatile("addq %1, %0" : "+m"(*(p)) \
-                                                 : "er"((uint64_t)(v)) : "cc")
+#define pt_count_own(p)  __asm__ volatile("incq %0" : "+m"(*(p)) : : "cc")
+#define pt_add_own(p, v) __asm__ volatile("addq %1, %0" : "+m"(*(p)) : "er"((uint64_t)(v)) : "cc")
 #else
-#define pt_add_own(p, v)        ((void)__atomic_fetch_add(pt_at(p), (v), __ATOMIC_RELAXED))
-#define pt_count_own(p)         ((void)__atomic_fetch_add(pt_at(p), 1u, __ATOMIC_RELEASE))
+#define pt_add_own(p, v) ((void)__atomic_fetch_add(pt_at(p), (v), __ATOMIC_RELAXED))
+#define pt_count_own(p)  ((void)__atomic_fetch_add(pt_at(p), 1u, __ATOMIC_RELEASE))
 #endif
 /* Adds v to what no other thread stores to; whoever loads the sum sees what was stored before. */
 #if defined __x86_64__ && !defined __SANITIZE_THREAD__ && !defined PT_HELGRIND
-#define pt_publish_own(p, v)    pt_add_own(p, v)
+#define pt_publish_own(p, v) pt_add_own(p, v)
 #else
-#define pt_publish_own(p, v)    pt_store_release((p), pt_load_relaxed(p) + (v))
+#define pt_publish_own(p, v) pt_store_release((p), pt_load_relaxed(p) + (v))
 #endif
-#define pt_or_seqcst(p, v)      __atomic_fetch_or(pt_at(p), (v), __ATOMIC_SEQ_CST)
-#define pt_and_seqcst(p, v)     __atomic_fetch_and(pt_at(p), (v), __ATOMIC_SEQ_CST)
+#define pt_or_seqcst(p, v)       __atomic_fetch_or(pt_at(p), (v), __ATOMIC_SEQ_CST)
+#define pt_and_seqcst(p, v)      __atomic_fetch_and(pt_at(p), (v), __ATOMIC_SEQ_CST)
 #define pt_exchange_seqcst(p, v) __atomic_exchange_n(pt_at(p), (v), __ATOMIC_SEQ_CST)
 /* *e is updated with what was found on failure; true if exchanged */
 #define pt_cas_seqcst(p, e, v) \
@@ -98,11 +99,13 @@ typedef uint64_t pt_u64 __attribute__((aligned(8)));
 #include <valgrind/helgrind.h>
 #define pt_tell_release(p) (__extension__({ ANNOTATE_HAPPENS_BEFORE((uintptr_t)(p)); }))
 #define pt_tell_acquire(p) (__extension__({ ANNOTATE_HAPPENS_AFTER((uintptr_t)(p)); }))
-#define pt_ordered(p, access) (__extension__({ \
-    pt_tell_release(p); \
-    __auto_type pt_result_ = (access); \
-    pt_tell_acquire(p); \
-    pt_result_; }))
+#define pt_ordered(p, access)              \
+    (__extension__({                       \
+        pt_tell_release(p);                \
+        __auto_type pt_result_ = (access); \
+        pt_tell_acquire(p);                \
+        pt_result_;                        \
+    }))
 #undef pt_load_acquire
 #undef pt_load_seqcst
 #undef pt_store_relaxed
@@ -115,10 +118,12 @@ typedef uint64_t pt_u64 __attribute__((aligned(8)));
 #undef pt_and_seqcst
 #undef pt_exchange_seqcst
 #undef pt_cas_seqcst
-#define pt_load_acquire(p) (__extension__({ \
-    __auto_type pt_loaded_ = __atomic_load_n((p), __ATOMIC_SEQ_CST); \
-    pt_tell_acquire(p); \
-    pt_loaded_; }))
+#define pt_load_acquire(p)                                               \
+    (__extension__({                                                     \
+        __auto_type pt_loaded_ = __atomic_load_n((p), __ATOMIC_SEQ_CST); \
+        pt_tell_acquire(p);                                              \
+        pt_loaded_;                                                      \
+    }))
 #define pt_load_seqcst(p)        pt_load_acquire(p)
 #define pt_store_relaxed(p, v)   ((void)__atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST))
 #define pt_store_release(p, v)   (pt_tell_release(p), pt_store_relaxed(p, v))
@@ -129,8 +134,8 @@ typedef uint64_t pt_u64 __attribute__((aligned(8)));
 #define pt_or_seqcst(p, v)       pt_ordered(p, __atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST))
 #define pt_and_seqcst(p, v)      pt_ordered(p, __atomic_fetch_and((p), (v), __ATOMIC_SEQ_CST))
 #define pt_exchange_seqcst(p, v) pt_ordered(p, __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST))
-#define pt_cas_seqcst(p, e, v)   pt_ordered(p, __atomic_compare_exchange_n((p), (e), (v), 0, \
-                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+#define pt_cas_seqcst(p, e, v) \
+    pt_ordered(p, __atomic_compare_exchange_n((p), (e), (v), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 #endif
 
 #define pt_fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
@@ -140,12 +145,13 @@ typedef uint64_t pt_u64 __attribute__((aligned(8)));
  * membarrier(2), which makes it a full fence at the moment it is needed. */
 #define pt_fence_compiler() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-#define pt_likely(x)   __builtin_expect(!!(x), 1)
-#define pt_unlikely(x) __builtin_expect(!!(x), 0)
-#define PT_HIDDEN __attribute__((visibility("hidden")))
-#define PT_PUBLIC __attribute__((visibility("default")))
-#define PT_COLD   __attribute__((noinline, cold))
-#define PT_APART  __attribute__((noinline))   /* out of line, but not rare */
+#define pt_likely(x)     __builtin_expect(!!(x), 1)
+#define pt_unlikely(x)   __builtin_expect(!!(x), 0)
+#define PT_HIDDEN        __attribute__((visibility("hidden")))
+#define PT_PUBLIC        __attribute__((visibility("default")))
+#define PT_COLD          __attribute__((noinline, cold))
+#define PT_NOINLINE      __attribute__((noinline)) /* out of line, but not rare */
+#define PT_ALWAYS_INLINE __attribute__((always_inline))
 
 /* *p = max(*p, v) and min; both lock-free */
 static inline void pt_max_seqcst(uint64_t *p, uint64_t v)
@@ -172,7 +178,8 @@ __attribute__((no_sanitize("thread"), noinline, unused))
 #else
 __attribute__((unused))
 #endif
-static void pt_copy_unchecked(void *restrict to, const void *restrict from, size_t bytes)
+static void
+pt_copy_unchecked(void *restrict to, const void *restrict from, size_t bytes)
 {
 #if defined __SANITIZE_THREAD__
     volatile const uint64_t *f = from;

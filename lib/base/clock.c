@@ -21,9 +21,9 @@
 #endif
 
 #define BASELINE_NS 200000u
-#define PAIR_TRIES 5
+#define PAIR_TRIES  5
 
-static uint32_t chosen;          /* kind + 1, or 0 before the first look */
+static uint32_t chosen; /* kind + 1, or 0 before the first look */
 
 /* The first pair of readings, NULL before.  Published as a whole: a child that is forked
  * at any moment has all of it or none, and waits for no thread that it does not have. */
@@ -100,7 +100,8 @@ uint64_t pt_clock_resolution_ns(void)
     if (pt_clock_choose() == PT_CLOCK_TSC)
         return 1;
     return clock_getres(CLOCK_MONOTONIC, &r) == 0 && r.tv_sec == 0 && r.tv_nsec > 0
-               ? (uint64_t)r.tv_nsec : 1;
+               ? (uint64_t)r.tv_nsec
+               : 1;
 }
 
 /* Reads ticks on both sides of the other clock and keeps the narrowest try. */

@@ -56,7 +56,10 @@ int pt_clock_choose(void);
 
 /* Why that kind (values as enum posixtrace_clock_choice). */
 enum pt_clock_reason {
-    PT_CLOCK_TRUSTED, PT_CLOCK_NOT_INVARIANT, PT_CLOCK_KERNEL_AVOIDS, PT_CLOCK_WISHED
+    PT_CLOCK_TRUSTED,
+    PT_CLOCK_NOT_INVARIANT,
+    PT_CLOCK_KERNEL_AVOIDS,
+    PT_CLOCK_WISHED
 };
 enum pt_clock_reason pt_clock_why(void);
 

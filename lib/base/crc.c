@@ -69,8 +69,8 @@ uint32_t pt_crc32c_table(uint32_t crc, const void *at, size_t bytes)
 }
 
 #ifdef HAVE_HARDWARE
-#define LANE_WORDS  128u   /* of a lane of a long block */
-#define LEAST_WORDS 4u     /* shorter lanes cost more than they save */
+#define LANE_WORDS  128u /* of a lane of a long block */
+#define LEAST_WORDS 4u   /* shorter lanes cost more than they save */
 
 static inline uint64_t word_at(const uint8_t *p)
 {
@@ -124,8 +124,7 @@ static const uint32_t moves[256] = {
     0xe8c7a017, 0xa563905d, 0xcf4bfaef, 0x45cddf4e, 0x6bde1ac7, 0xacfa3103, 0xae1175c2, 0xa51b6135,
 };
 
-__attribute__((target("sse4.2,pclmul")))
-static inline uint64_t moved(uint64_t c, uint32_t by)
+__attribute__((target("sse4.2,pclmul"))) static inline uint64_t moved(uint64_t c, uint32_t by)
 {
     __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128((int64_t)c),
                                            _mm_cvtsi32_si128((int32_t)by), 0);
@@ -134,8 +133,8 @@ static inline uint64_t moved(uint64_t c, uint32_t by)
 }
 
 /* The checksum (not yet inverted) over one block, three lanes of so many words. */
-__attribute__((target("sse4.2,pclmul")))
-static inline uint64_t by_lanes(uint64_t c, const uint8_t *p, size_t words)
+__attribute__((target("sse4.2,pclmul"))) static inline uint64_t
+by_lanes(uint64_t c, const uint8_t *p, size_t words)
 {
     uint64_t c1 = 0, c2 = 0;
 
@@ -148,8 +147,8 @@ static inline uint64_t by_lanes(uint64_t c, const uint8_t *p, size_t words)
 }
 
 /* Over as many blocks as are worth it: long ones, then one of what is left. */
-__attribute__((target("sse4.2,pclmul")))
-static uint64_t by_blocks(uint64_t c, const uint8_t **at, size_t *bytes)
+__attribute__((target("sse4.2,pclmul"))) static uint64_t by_blocks(uint64_t c, const uint8_t **at,
+                                                                   size_t *bytes)
 {
     const uint8_t *p = *at;
     size_t left = *bytes, words;
@@ -167,8 +166,8 @@ static uint64_t by_blocks(uint64_t c, const uint8_t **at, size_t *bytes)
     return c;
 }
 
-__attribute__((target("sse4.2")))
-static uint64_t by_words(uint64_t c, const uint8_t *p, size_t bytes)
+__attribute__((target("sse4.2"))) static uint64_t by_words(uint64_t c, const uint8_t *p,
+                                                           size_t bytes)
 {
     for (; bytes >= 8; p += 8, bytes -= 8)
         c = _mm_crc32_u64(c, word_at(p));

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "base/descriptor.h"
 
-#define LOWEST 512   /* of our copies; the usual limit is 1,024 */
+#define LOWEST 512 /* of our copies; the usual limit is 1,024 */
 
 int pt_descriptor_note(struct pt_descriptor *d, int fd)
 {
@@ -38,7 +38,8 @@ int pt_descriptor_check(const struct pt_descriptor *d)
     struct stat st;
 
     return d->fd >= 0 && fstat(d->fd, &st) == 0 && st.st_dev == d->dev && st.st_ino == d->ino
-               ? 0 : -EBADF;
+               ? 0
+               : -EBADF;
 }
 
 void pt_descriptor_close(struct pt_descriptor *d)

@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 struct pt_descriptor {
-    int   fd;          /* negative: none */
+    int fd; /* negative: none */
     dev_t dev;
     ino_t ino;
 };

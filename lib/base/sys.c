@@ -91,7 +91,7 @@ static void barrier_without_membarrier(void)
         ;
 }
 
-static uint32_t registered;   /* this process is a target of pt_barrier_all */
+static uint32_t registered; /* this process is a target of pt_barrier_all */
 
 static bool register_process(void)
 {
@@ -263,7 +263,7 @@ int pt_sys_write_at(int fd, const void *from, size_t bytes, uint64_t at)
 
 bool pt_barrier_works(void)
 {
-    static uint32_t known;   /* 0 not tried, 1 works, 2 refused */
+    static uint32_t known; /* 0 not tried, 1 works, 2 refused */
 
     if (pt_load_acquire(&known) == 0)
         pt_store_release(&known, pt_barrier_register() ? 1u : 2u);

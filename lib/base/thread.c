@@ -11,8 +11,8 @@
 #include "base/atomics.h"
 #include "base/thread.h"
 
-#define STACK_OURS   (256u << 10)   /* 27 KiB is the most that was measured, in a recovery */
-#define STACK_PLENTY (1u << 20)     /* who has so much gets no more */
+#define STACK_OURS   (256u << 10) /* 27 KiB is the most that was measured, in a recovery */
+#define STACK_PLENTY (1u << 20)   /* who has so much gets no more */
 
 void pt_thread_hold_signals(sigset_t *before)
 {

@@ -74,7 +74,7 @@ static struct pt_balance_entry *entry(struct pt_balance *b, const struct pt_auth
 
 /* Where to begin in a chunk's contents, and with what. */
 struct place {
-    uint32_t off, past;          /* events that end at or before past were consumed */
+    uint32_t off, past; /* events that end at or before past were consumed */
     uint64_t base, no;
     struct pt_author author;
 };
@@ -83,9 +83,8 @@ static bool has_contents(const struct pt_live *l, uint32_t i, uint64_t word, uin
 {
     const struct pt_cursor *c = i < l->known_room ? l->known[i] : NULL;
 
-    return pt_word_is(word, gen) &&
-           (pt_word_state(word) != PT_CHUNK_FREE ||
-            (l->passive && ((c && c->gen == gen) || gen >= l->from_gen)));
+    return pt_word_is(word, gen) && (pt_word_state(word) != PT_CHUNK_FREE ||
+                                     (l->passive && ((c && c->gen == gen) || gen >= l->from_gen)));
 }
 
 static void begin_in(const struct pt_live *l, uint32_t i, uint64_t gen, struct place *p)
@@ -380,8 +379,7 @@ void pt_balance_add_rest(const struct pt_live *l, const struct pt_balance *b,
     uint64_t seen = f->next;
 
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        lost[c] += b->past.lost[c] + f->lost[c] + b->lost_no_slot[c] -
-                   l->from_no_slot[c];
+        lost[c] += b->past.lost[c] + f->lost[c] + b->lost_no_slot[c] - l->from_no_slot[c];
     lost[PT_LOST_FULL] += f->refused;
     lost[PT_LOST_OVERWRITTEN] += f->overwritten;
     *recorded += stored - f->excluded - f->refused;

@@ -37,32 +37,32 @@
 #include "consumer/consumer.h"
 
 enum pt_balance_source {
-    PT_BALANCE_OWN,      /* recorded and lost are its own */
-    PT_BALANCE_SUM       /* they are in the sums of those without a slot */
+    PT_BALANCE_OWN, /* recorded and lost are its own */
+    PT_BALANCE_SUM  /* they are in the sums of those without a slot */
 };
 
 /* One writer. */
 struct pt_balance_entry {
-    struct pt_tally t;           /* as the consumer knows it; zeros but for the author */
+    struct pt_tally t; /* as the consumer knows it; zeros but for the author */
     enum pt_balance_source source;
-    bool has_slot;               /* at step 2 */
+    bool has_slot; /* at step 2 */
     uint64_t recorded, lost[PT_LOST_OWN];
     uint64_t pending;
-    uint64_t first_no, end_no;   /* of the pending events */
+    uint64_t first_no, end_no; /* of the pending events */
 };
 
 struct pt_balance {
     struct pt_balance_entry *entries;
-    uint32_t *index;             /* open addressing by wid: entry + 1 */
+    uint32_t *index; /* open addressing by wid: entry + 1 */
     uint32_t count, room, index_room;
-    uint64_t factor;             /* of its hash: traced processes can choose their wids */
-    struct pt_past past;         /* all slots' past, as of step 2 */
-    uint64_t *past_wid;          /* of each slot the last writer in it */
+    uint64_t factor;     /* of its hash: traced processes can choose their wids */
+    struct pt_past past; /* all slots' past, as of step 2 */
+    uint64_t *past_wid;  /* of each slot the last writer in it */
     uint32_t slots;
-    struct pt_folded folded;     /* of tallies that the consumer had forgotten by then */
+    struct pt_folded folded; /* of tallies that the consumer had forgotten by then */
     uint64_t lost_no_slot[PT_LOST_OWN];
-    uint8_t *copy;               /* of the chunk that is looked at */
-    bool discover;               /* step 1 */
+    uint8_t *copy; /* of the chunk that is looked at */
+    bool discover; /* step 1 */
 };
 
 /* Takes the books of what l has consumed and what its segment says.  0 or -ENOMEM; the

@@ -41,10 +41,16 @@ void pt_books_leave(struct pt_live *l, const struct pt_log_books *log)
     uint64_t turn = pt_load_relaxed(&h->books_now) + 1;
     unsigned which = (unsigned)(turn & 1u);
     struct pt_books sum = {
-        .lsn = log->lsn, .given = l->folded.given - l->folded.cleared,
-        .excluded = l->folded.excluded + l->folded.cleared, .refused = l->folded.refused,
-        .watermark = l->delivered_ts, .events = log->events, .waiting = log->waiting,
-        .log_full = log->full, .log_overwritten = log->overwritten, .log_error = log->error,
+        .lsn = log->lsn,
+        .given = l->folded.given - l->folded.cleared,
+        .excluded = l->folded.excluded + l->folded.cleared,
+        .refused = l->folded.refused,
+        .watermark = l->delivered_ts,
+        .events = log->events,
+        .waiting = log->waiting,
+        .log_full = log->full,
+        .log_overwritten = log->overwritten,
+        .log_error = log->error,
     };
 
     for (uint32_t i = 0; i < l->tally_room; i++) {
@@ -62,11 +68,9 @@ void pt_books_leave(struct pt_live *l, const struct pt_log_books *log)
 }
 
 /* The numbers of a slot's writer; NULL: the consumer had seen no event of it. */
-static const struct pt_slot_books *books_of(const struct pt_seg *seg, uint32_t index,
-                                            uint64_t wid)
+static const struct pt_slot_books *books_of(const struct pt_seg *seg, uint32_t index, uint64_t wid)
 {
-    const struct pt_slot_books *b =
-        &pt_seg_slot(seg, index)->books[seg->h->books_now & 1u];
+    const struct pt_slot_books *b = &pt_seg_slot(seg, index)->books[seg->h->books_now & 1u];
 
     return wid && b->wid == wid ? b : NULL;
 }
@@ -142,8 +146,12 @@ int pt_books_tail(struct pt_live *l, struct pt_log_tail *tail)
     tail->author_count = 0;
     tail->watermark = sum.watermark;
     tail->booked = (struct pt_log_books){
-        .lsn = sum.lsn, .events = sum.events, .waiting = sum.waiting, .full = sum.log_full,
-        .overwritten = sum.log_overwritten, .error = sum.log_error,
+        .lsn = sum.lsn,
+        .events = sum.events,
+        .waiting = sum.waiting,
+        .full = sum.log_full,
+        .overwritten = sum.log_overwritten,
+        .error = sum.log_error,
     };
     leave_out_slots(l->seg, &sum);
     for (uint32_t i = 0; i < l->tally_room; i++) {

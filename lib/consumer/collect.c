@@ -29,7 +29,7 @@
 #include "shm/mark_filter.h"
 #include "shm/pool.h"
 
-#define MADE_STEP 512u   /* more than any event that the consumer makes */
+#define MADE_STEP 512u /* more than any event that the consumer makes */
 
 int pt_round_init(struct pt_round *r, struct pt_live *live, const struct pt_round_sink *sink)
 {
@@ -55,11 +55,17 @@ static int put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *da
     pt_u64 record[2 + sizeof(struct pt_set) / 8] = { 0 };
     struct pt_log_packet p = {
         .author = { .wid = 1, .pid = (int32_t)r->live->seg->g.owner_pid },
-        .events = 1, .bytes = pt_record_size(len), .first_no = r->made_no,
-        .base_ts = ts, .first_ts = ts, .last_ts = ts, .records = record,
+        .events = 1,
+        .bytes = pt_record_size(len),
+        .first_no = r->made_no,
+        .base_ts = ts,
+        .first_ts = ts,
+        .last_ts = ts,
+        .records = record,
         /* Not from a chunk: time and type identify it.  Recovery makes it again unless the
          * log shows that it was written. */
-        .chunk_seq = PT_LOG_MADE | ts, .chunk_off = id * MADE_STEP,
+        .chunk_seq = PT_LOG_MADE | ts,
+        .chunk_off = id * MADE_STEP,
     };
 
     /* OVERFLOW may come before the watermark has reached the lost events. */
@@ -73,8 +79,7 @@ static int put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *da
     return r->sink.packet(r->sink.context, &p);
 }
 
-int pt_round_put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data,
-                      uint32_t len)
+int pt_round_put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data, uint32_t len)
 {
     return pt_set_has(pt_seg_filter(r->live->seg->h), id) ? 0 : put_made(r, id, ts, data, len);
 }
@@ -247,7 +252,8 @@ static int order_chunks(struct pt_round *r)
         e = pt_grow(&r->next, &r->next_room, r->next_count, sizeof *r->next);
         if (e == 0)
             r->next[r->next_count++] = (struct pt_next){
-                pt_cursor_decode(l, c) == PT_CURSOR_EVENT ? c->record.ts : 0, i };
+                pt_cursor_decode(l, c) == PT_CURSOR_EVENT ? c->record.ts : 0, i
+            };
     }
     if (r->next_count)
         qsort(r->next, r->next_count, sizeof *r->next, by_ts);
@@ -318,7 +324,7 @@ int pt_round_write(struct pt_round *r)
         /* Some chunks keep events older than the watermark, for the next round. */
         r->more = true;
         l->watermark = l->delivered_ts;
-        l->missed_known = 0;   /* and is in the same gap, if it was in one */
+        l->missed_known = 0; /* and is in the same gap, if it was in one */
         return e;
     }
     if (r->window_count)
@@ -368,8 +374,7 @@ int pt_round_totals(struct pt_live *l, bool all, struct pt_name_turn *names,
     *count = 0;
     named = l->folded.named;
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        status->lost_unknown_author[c] =
-            l->gone.lost[c] + pt_load_relaxed(&h->lost_no_slot[c]);
+        status->lost_unknown_author[c] = l->gone.lost[c] + pt_load_relaxed(&h->lost_no_slot[c]);
     status->lost_unknown_author[PT_LOST_OVERWRITTEN] += l->unseen;
     status->lost_switches = pt_load_relaxed(&h->lost_switches);
     for (uint32_t i = 0; i < l->tally_room; i++) {
@@ -385,8 +390,7 @@ int pt_round_totals(struct pt_live *l, bool all, struct pt_name_turn *names,
         pt_books_fill(t, &a[(*count)++]);
         t->changed = false;
     }
-    status->recorded_unknown_author =
-        l->gone.recorded > named ? l->gone.recorded - named : 0;
+    status->recorded_unknown_author = l->gone.recorded > named ? l->gone.recorded - named : 0;
     *totals = a;
     return 0;
 }

@@ -33,7 +33,7 @@ struct pt_next {
 struct pt_run {
     struct pt_log_packet packet;
     uint32_t index;
-    bool counted;                  /* the events by type are in pt_round.counts */
+    bool counted; /* the events by type are in pt_round.counts */
     size_t counts;
     uint32_t count_count;
 };
@@ -43,25 +43,25 @@ struct pt_switches;
 struct pt_round {
     struct pt_live *live;
     struct pt_round_sink sink;
-    struct pt_window *windows;     /* START and STOP of this round, by time */
+    struct pt_window *windows; /* START and STOP of this round, by time */
     size_t window_count, window_room;
     struct pt_run *runs;
     size_t run_count, run_room, emitted;
-    struct pt_types types;         /* of the run in hand */
-    struct pt_type_count *counts;  /* of all runs */
+    struct pt_types types;        /* of the run in hand */
+    struct pt_type_count *counts; /* of all runs */
     size_t count_count, count_room;
-    struct pt_next *next;          /* chunks in the order in which they are taken */
+    struct pt_next *next; /* chunks in the order in which they are taken */
     size_t next_count, next_room;
-    uint32_t *touched;             /* chunks to publish as consumed after the write */
+    uint32_t *touched; /* chunks to publish as consumed after the write */
     size_t touched_count, touched_room;
-    size_t given_back;             /* chunks, by the last commit */
-    uint8_t *copy;                 /* of a chunk that LOOP may take away meanwhile */
-    bool more;                     /* events newer than the watermark are left */
-    bool unfinished;               /* the round before failed half-way */
-    bool overflow;                 /* LOOP: events were overwritten, and OVERFLOW is due */
-    uint64_t made_no, made_ts;     /* number of the next event we make, time of the last */
-    uint64_t started_ts;           /* of the last START that we made */
-    struct pt_switches *switches;  /* of the traced threads; NULL: none are asked for */
+    size_t given_back;            /* chunks, by the last commit */
+    uint8_t *copy;                /* of a chunk that LOOP may take away meanwhile */
+    bool more;                    /* events newer than the watermark are left */
+    bool unfinished;              /* the round before failed half-way */
+    bool overflow;                /* LOOP: events were overwritten, and OVERFLOW is due */
+    uint64_t made_no, made_ts;    /* number of the next event we make, time of the last */
+    uint64_t started_ts;          /* of the last START that we made */
+    struct pt_switches *switches; /* of the traced threads; NULL: none are asked for */
     int (*put_switches)(struct pt_switches *switches, struct pt_round *r);
 };
 
@@ -74,8 +74,7 @@ int pt_round_write(struct pt_round *r);
 void pt_round_commit(struct pt_round *r, const struct pt_log_books *log);
 
 /* An event that the consumer makes, as a packet of its own. */
-int pt_round_put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data,
-                      uint32_t len);
+int pt_round_put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data, uint32_t len);
 
 /* collect_chunk.c: the parts of pt_round_write that look at records. */
 /* Windows first: they decide over the events of all other chunks.  AGAIN: LOOP has

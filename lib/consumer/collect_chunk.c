@@ -73,8 +73,7 @@ static int note_window(struct pt_round *r, const struct pt_cursor *c)
 {
     uint32_t id = c->record.id;
 
-    if ((id != POSIX_TRACE_START && id != POSIX_TRACE_STOP) ||
-        c->record.ts < r->live->window_ts)
+    if ((id != POSIX_TRACE_START && id != POSIX_TRACE_STOP) || c->record.ts < r->live->window_ts)
         return 0;
     return add_window(r, c->record.ts, id == POSIX_TRACE_START);
 }
@@ -84,7 +83,7 @@ struct run {
     struct pt_log_packet p;
     uint32_t end;
     bool open;
-    bool counted;   /* every event is in the table */
+    bool counted; /* every event is in the table */
 };
 
 /* Without memory the log writer counts for itself. */
@@ -119,9 +118,13 @@ static void close_run(struct pt_round *r, const struct pt_cursor *c, struct run 
 
 static void open_run(struct pt_round *r, const struct pt_cursor *c, struct run *run)
 {
-    run->p = (struct pt_log_packet){
-        .author = c->author, .chunk_seq = c->gen, .chunk_off = c->start, .first_no = c->no,
-        .base_ts = c->start_base, .first_ts = c->record.ts, .last_ts = c->record.ts };
+    run->p = (struct pt_log_packet){ .author = c->author,
+                                     .chunk_seq = c->gen,
+                                     .chunk_off = c->start,
+                                     .first_no = c->no,
+                                     .base_ts = c->start_base,
+                                     .first_ts = c->record.ts,
+                                     .last_ts = c->record.ts };
     run->open = run->counted = true;
     pt_types_clear(&r->types);
 }
@@ -201,8 +204,7 @@ static void take_plain(struct pt_round *r, struct pt_cursor *c, struct run *run)
 {
     struct pt_live *l = r->live;
     const uint8_t *at = (const uint8_t *)pt_seg_chunk(l->seg, c->index);
-    struct pt_scan s = { .at = { at + c->off, at + c->limit, c->base },
-                         .last_ts = run->p.last_ts };
+    struct pt_scan s = { .at = { at + c->off, at + c->limit, c->base }, .last_ts = run->p.last_ts };
     uint64_t low, high;
     struct pt_tally *t;
 
@@ -214,7 +216,7 @@ static void take_plain(struct pt_round *r, struct pt_cursor *c, struct run *run)
         run->counted = run->counted && s.events == 0;
         return;
     }
-    t = pt_live_tally(l, &c->author);   /* is there since the record before */
+    t = pt_live_tally(l, &c->author); /* is there since the record before */
     pt_live_account_many(t, c->no, s.events);
     run->p.events += (uint32_t)s.events;
     run->p.last_ts = s.last_ts;

@@ -112,7 +112,7 @@ enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bo
 
     if (ts < l->clear_ts || (l->passive && ts <= l->from_ts))
         return PT_FATE_EXCLUDE;
-    if (control && c->record.truncated)   /* filtered: only marks a window */
+    if (control && c->record.truncated) /* filtered: only marks a window */
         return PT_FATE_EXCLUDE;
     /* Whatever the window: there may be no START yet. */
     if (!control && pt_live_in_gap(l, ts))
@@ -129,8 +129,9 @@ enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bo
 static int make_event(struct pt_live *l, struct pt_event *e, uint32_t id, uint64_t ts,
                       const void *data, uint32_t len)
 {
-    *e = (struct pt_event){ .ts = ts, .id = (uint16_t)id, .data = data, .len = len,
-                            .author = reader_author(l) };
+    *e = (struct pt_event){
+        .ts = ts, .id = (uint16_t)id, .data = data, .len = len, .author = reader_author(l)
+    };
     l->delivered_ts = ts;
     return PT_LIVE_EVENT;
 }
@@ -278,9 +279,13 @@ static bool copy_out(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
     if (!pt_cursor_valid(l, c))
         return false;
     l->author = c->author;
-    *e = (struct pt_event){ .ts = c->record.ts, .addr = c->record.addr, .data = l->buffer,
-                            .author = &l->author, .len = c->record.len,
-                            .id = (uint16_t)c->record.id, .truncated = c->record.truncated };
+    *e = (struct pt_event){ .ts = c->record.ts,
+                            .addr = c->record.addr,
+                            .data = l->buffer,
+                            .author = &l->author,
+                            .len = c->record.len,
+                            .id = (uint16_t)c->record.id,
+                            .truncated = c->record.truncated };
     return true;
 }
 

@@ -39,50 +39,50 @@ struct pt_cursor {
     struct pt_merge_node node;
     uint32_t index;
     uint64_t gen;
-    uint32_t off;                /* of the current record */
-    uint32_t size;               /* of the current record (with TIME, AUTHOR before it) */
-    uint32_t start;              /* where it begins without AUTHOR, and the base there */
+    uint32_t off;   /* of the current record */
+    uint32_t size;  /* of the current record (with TIME, AUTHOR before it) */
+    uint32_t start; /* where it begins without AUTHOR, and the base there */
     uint64_t start_base;
-    uint32_t limit;              /* committed when last looked */
+    uint32_t limit; /* committed when last looked */
     uint64_t base;
-    uint64_t no;                 /* author's number of the current event */
+    uint64_t no; /* author's number of the current event */
     struct pt_author author;
-    struct pt_record record;     /* the current one; data points into the chunk */
-    bool queued;                 /* in the merge */
-    bool bad;                    /* passive: has bytes that no writer makes, goes no further */
+    struct pt_record record; /* the current one; data points into the chunk */
+    bool queued;             /* in the merge */
+    bool bad;                /* passive: has bytes that no writer makes, goes no further */
 };
 
 /* Where the counts of a writer are. */
 enum pt_tally_source {
-    PT_TALLY_UNSEEN,   /* only events of it were seen so far */
-    PT_TALLY_SLOT,     /* in its slot, as of the last look */
-    PT_TALLY_FINAL,    /* its slot has ended and given them to us */
-    PT_TALLY_FOLDED    /* its slot was needed by another: in the slot's past */
+    PT_TALLY_UNSEEN, /* only events of it were seen so far */
+    PT_TALLY_SLOT,   /* in its slot, as of the last look */
+    PT_TALLY_FINAL,  /* its slot has ended and given them to us */
+    PT_TALLY_FOLDED  /* its slot was needed by another: in the slot's past */
 };
 
 /* What the consumer knows of one writer. */
 struct pt_tally {
     struct pt_author author;
     enum pt_tally_source source;
-    uint32_t look;               /* the look at which its slot was seen */
-    uint32_t slot;               /* which one that was */
-    uint32_t ended_at;           /* FINAL, FOLDED: how often slots had been released */
-    uint64_t ended_ts;           /* FINAL, FOLDED: when that was found; no event is later */
-    uint64_t next_no;            /* number after the highest one seen */
-    uint64_t seen;               /* events passed over or delivered */
-    uint64_t resume_no;          /* a dead consumer has accounted for earlier ones */
-    uint64_t excluded;           /* outside the windows, or cleared: not part of the stream */
-    uint64_t refused;            /* between automatic stop and restart */
-    uint64_t dropped;            /* seen, but overwritten or older than what was */
-    uint64_t cleared;            /* delivered to the log before it was last cleared */
-    uint64_t never_seen;         /* overwritten before they or later ones were seen; at the end */
+    uint32_t look;       /* the look at which its slot was seen */
+    uint32_t slot;       /* which one that was */
+    uint32_t ended_at;   /* FINAL, FOLDED: how often slots had been released */
+    uint64_t ended_ts;   /* FINAL, FOLDED: when that was found; no event is later */
+    uint64_t next_no;    /* number after the highest one seen */
+    uint64_t seen;       /* events passed over or delivered */
+    uint64_t resume_no;  /* a dead consumer has accounted for earlier ones */
+    uint64_t excluded;   /* outside the windows, or cleared: not part of the stream */
+    uint64_t refused;    /* between automatic stop and restart */
+    uint64_t dropped;    /* seen, but overwritten or older than what was */
+    uint64_t cleared;    /* delivered to the log before it was last cleared */
+    uint64_t never_seen; /* overwritten before they or later ones were seen; at the end */
     uint64_t recorded;
     uint64_t lost[PT_LOST_OWN];
     /* Passive: what was before we began to look, and whether that is known. */
     uint64_t base_no, base_lost[PT_LOST_OWN];
-    uint64_t seen_ts;            /* of the last event seen */
-    uint64_t told_no;            /* number of the event before which a gap was reported */
-    uint64_t named_at;           /* when its name was last read, see process/thread_name.h */
+    uint64_t seen_ts;  /* of the last event seen */
+    uint64_t told_no;  /* number of the event before which a gap was reported */
+    uint64_t named_at; /* when its name was last read, see process/thread_name.h */
     bool based;
     bool used, changed;
 };
@@ -94,10 +94,10 @@ enum pt_auto { PT_AUTO_NONE, PT_AUTO_STOP_DUE, PT_AUTO_STOPPED };
 /* Of tallies that were forgotten. */
 struct pt_folded {
     uint64_t given, excluded, refused, overwritten;
-    uint64_t cleared;            /* given to the log before it was last cleared */
-    uint64_t next;               /* how many were seen or passed over */
-    uint64_t recorded, lost[PT_LOST_OWN];   /* of those that were FINAL */
-    uint64_t named;              /* recorded by those that were not, and known to be theirs */
+    uint64_t cleared;                     /* given to the log before it was last cleared */
+    uint64_t next;                        /* how many were seen or passed over */
+    uint64_t recorded, lost[PT_LOST_OWN]; /* of those that were FINAL */
+    uint64_t named; /* recorded by those that were not, and known to be theirs */
 };
 
 #define PT_TALLY_MAX 65536u
@@ -106,57 +106,57 @@ struct pt_live {
     struct pt_seg *seg;
     struct pt_watch watch;
     struct pt_merge merge;
-    struct pt_cursor **known;    /* by chunk index */
+    struct pt_cursor **known; /* by chunk index */
     uint32_t known_room;
     uint64_t watermark;
-    bool finished;               /* no writer is left: all committed events can be read */
-    bool passive;                /* only looks on */
-    uint64_t from_gen, from_ts;  /* passive: chunks taken, LOOP's loss, writers known when */
-    uint64_t from_wid;           /* we began */
+    bool finished;              /* no writer is left: all committed events can be read */
+    bool passive;               /* only looks on */
+    uint64_t from_gen, from_ts; /* passive: chunks taken, LOOP's loss, writers known when */
+    uint64_t from_wid;          /* we began */
     uint64_t from_no_slot[PT_LOST_OWN];
     uint64_t from_switches;
-    struct pt_past past_before;  /* of all slots, when we began */
-    uint64_t lost_before[PT_LOST_OWN];   /* by the stream until then, see balance.h */
-    uint64_t *before;            /* of each of them the last writer in it, see balance.h */
+    struct pt_past past_before;        /* of all slots, when we began */
+    uint64_t lost_before[PT_LOST_OWN]; /* by the stream until then, see balance.h */
+    uint64_t *before;                  /* of each of them the last writer in it, see balance.h */
     uint32_t before_count;
-    uint64_t delivered_ts;       /* of the last event delivered */
+    uint64_t delivered_ts; /* of the last event delivered */
     uint64_t late;
     uint64_t clear_ts;
     bool window_open;
-    bool window_now;             /* as the header says, before the last look at the chunks */
-    bool window_lost;            /* a START or STOP was overwritten while it was being read */
-    uint64_t window_ts;          /* of the START or STOP that says so; older ones come late */
+    bool window_now;    /* as the header says, before the last look at the chunks */
+    bool window_lost;   /* a START or STOP was overwritten while it was being read */
+    uint64_t window_ts; /* of the START or STOP that says so; older ones come late */
     enum pt_auto automatic;
     uint64_t gap_from, gap_to;   /* the last automatic stop and its restart */
     uint64_t past_from, past_to; /* the one before: see window.c */
     uint64_t opened_ts;          /* when the stream last ran by its state: the window is open
                                   * then, even if START found no room (stream/control_lock.c) */
     bool start_due;
-    bool resume_due;             /* the gap ended, and the stream stays stopped */
-    uint64_t start_ts;           /* of the START, or the end of the gap, that is due */
-    struct pt_set start_filter;  /* in force then */
-    unsigned stop_out;           /* marks of the last automatic stop that are left out */
+    bool resume_due;            /* the gap ended, and the stream stays stopped */
+    uint64_t start_ts;          /* of the START, or the end of the gap, that is due */
+    struct pt_set start_filter; /* in force then */
+    unsigned stop_out;          /* marks of the last automatic stop that are left out */
     /* For OVERFLOW and RESUME of a loss (shm/mark_filter.h): the marks that are left out, and
      * the choice that decided it, 0: the filter at the last look. */
     bool marks_known;
     unsigned marks_out;
     uint64_t marks_choice, marks_met;
     bool overflow_due;
-    bool overflowing;            /* OVERFLOW was reported and RESUME not yet */
-    bool overflow_hidden;        /* overflowing: the filter left OVERFLOW out */
-    bool mark_hidden;            /* it left a mark out since the last event that was given */
-    bool missing;                /* what lies before the watermark is a gap, see shm/missed.h */
+    bool overflowing;     /* OVERFLOW was reported and RESUME not yet */
+    bool overflow_hidden; /* overflowing: the filter left OVERFLOW out */
+    bool mark_hidden;     /* it left a mark out since the last event that was given */
+    bool missing;         /* what lies before the watermark is a gap, see shm/missed.h */
     uint64_t missed_known, missed_from;
-    uint64_t overflow_ts;        /* oldest event lost or passed over since the last report */
-    uint64_t lost_last;          /* as last read from the header */
-    struct pt_tally *tally;      /* open addressing by wid */
-    uint64_t tally_factor;       /* of its hash: traced processes can choose their wids */
+    uint64_t overflow_ts;   /* oldest event lost or passed over since the last report */
+    uint64_t lost_last;     /* as last read from the header */
+    struct pt_tally *tally; /* open addressing by wid */
+    uint64_t tally_factor;  /* of its hash: traced processes can choose their wids */
     uint32_t tally_count, tally_room, look;
-    uint32_t name_at;            /* the tally whose name may be read next */
-    uint32_t tally_max;          /* above that, tallies that are complete are forgotten */
-    uint32_t *ended;             /* slots whose counts we have, to be released */
+    uint32_t name_at;   /* the tally whose name may be read next */
+    uint32_t tally_max; /* above that, tallies that are complete are forgotten */
+    uint32_t *ended;    /* slots whose counts we have, to be released */
     uint32_t ended_count, ended_room;
-    uint32_t released;           /* how often they were: once a round, with a log */
+    uint32_t released; /* how often they were: once a round, with a log */
     struct pt_folded folded;
     /* Never seen, overwritten, of forgotten tallies and of writers whose slots were
      * needed; at the end. */
@@ -164,8 +164,8 @@ struct pt_live {
     /* The past of all slots, as of the last look: what we gave to it, having a tally
      * of each, and the rest, whose slots others needed. */
     struct pt_past taken, gone;
-    uint8_t *buffer;             /* copy of the record that is delivered */
-    struct pt_author author;     /* of that record */
+    uint8_t *buffer;         /* copy of the record that is delivered */
+    struct pt_author author; /* of that record */
     int stop_data;
 };
 

@@ -38,7 +38,7 @@ struct corpse {
     struct pt_names *names;
     struct pt_log_packet *packets;
     size_t count, room;
-    const char *(*texts)[PT_ID_MAX];   /* of each kind; in names, or constant */
+    const char *(*texts)[PT_ID_MAX]; /* of each kind; in names, or constant */
     struct pt_sync *syncs;
 };
 
@@ -51,7 +51,7 @@ static int keep_packet(void *context, const struct pt_log_packet *packet)
         return -ENOMEM;
     p = &c->packets[c->count];
     *p = *packet;
-    p->types = NULL;   /* the round's own table */
+    p->types = NULL; /* the round's own table */
     p->lsn = c->count + 1;
     /* Events that the round makes live on its stack. */
     if (packet->author.wid == 1) {
@@ -118,7 +118,7 @@ static int gather_syncs(struct pt_tail *t, struct corpse *c)
 static int gather_packets(struct corpse *c)
 {
     struct pt_round_sink sink = { keep_packet, c };
-    struct pt_round *round = malloc(sizeof *round);   /* too large for a small stack */
+    struct pt_round *round = malloc(sizeof *round); /* too large for a small stack */
     int r = round ? pt_round_init(round, &c->live, &sink) : -ENOMEM;
 
     if (r < 0) {
@@ -199,7 +199,7 @@ static int examine(int dir, const char *file, const uint8_t id[16])
         r = PT_TAIL_NONE;
     else
         r = pt_owner_liveness(h, st.st_dev, st.st_ino) == PT_DEAD ? PT_TAIL_FOUND
-                                                                   : PT_TAIL_WRITER_ALIVE;
+                                                                  : PT_TAIL_WRITER_ALIVE;
     free(h);
     return r;
 }

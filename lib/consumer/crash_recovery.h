@@ -11,8 +11,8 @@
 #include "log/reader/reader.h"
 
 struct pt_tail {
-    struct pt_log_tail tail;     /* for pt_log_reader_set_tail */
-    char file[64];               /* of the segment */
+    struct pt_log_tail tail; /* for pt_log_reader_set_tail */
+    char file[64];           /* of the segment */
     void *private_;
 };
 

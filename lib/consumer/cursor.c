@@ -111,8 +111,7 @@ static void skip_consumed(struct pt_live *l, struct pt_cursor *c, uint32_t to)
     if (control)
         pt_live_set_window(l, pt_seg_chunk(l->seg, c->index)->window != 0, c->base);
     while (c->off < to && pt_cursor_decode(l, c) == PT_CURSOR_EVENT) {
-        if (control &&
-            (c->record.id == POSIX_TRACE_START || c->record.id == POSIX_TRACE_STOP))
+        if (control && (c->record.id == POSIX_TRACE_START || c->record.id == POSIX_TRACE_STOP))
             pt_live_set_window(l, c->record.id == POSIX_TRACE_START, c->record.ts);
         c->off += c->size;
         c->no++;
@@ -198,8 +197,7 @@ static int look_at_chunk(struct pt_live *l, uint32_t index)
         c = open_cursor(l, index, w, &oom);
     if (!c)
         return oom ? -ENOMEM : 0;
-    c->limit = pt_chunk_position(l->seg,
-                                 pt_load_acquire(&pt_seg_chunk(l->seg, index)->commit));
+    c->limit = pt_chunk_position(l->seg, pt_load_acquire(&pt_seg_chunk(l->seg, index)->commit));
     if (c->queued)
         return 0;
     switch (pt_cursor_decode(l, c)) {
@@ -210,9 +208,7 @@ static int look_at_chunk(struct pt_live *l, uint32_t index)
             return -ENOMEM;
         }
         return 0;
-    case PT_CURSOR_END:
-        pt_cursor_retire(l, c);
-        return 0;
+    case PT_CURSOR_END: pt_cursor_retire(l, c); return 0;
     default:
         if (!l->passive || !c->bad)
             pt_cursor_drop(l, c);

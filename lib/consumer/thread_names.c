@@ -9,8 +9,7 @@
 
 bool pt_thread_name_is_due(struct pt_name_turn *turn, uint64_t *read_at)
 {
-    if (!turn->all &&
-        (turn->left == 0 || (*read_at != 0 && turn->now - *read_at < AGAIN_NS)))
+    if (!turn->all && (turn->left == 0 || (*read_at != 0 && turn->now - *read_at < AGAIN_NS)))
         return false;
     turn->left -= turn->left > 0;
     *read_at = turn->now;

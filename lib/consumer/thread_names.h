@@ -10,9 +10,9 @@
 
 /* What may be read in a round. */
 struct pt_name_turn {
-    uint64_t now;      /* CLOCK_MONOTONIC */
+    uint64_t now; /* CLOCK_MONOTONIC */
     unsigned left;
-    bool all;          /* however many, and however often they were read */
+    bool all; /* however many, and however often they were read */
 };
 
 /* May a name that was read at *read_at, 0 for never, be read again?  Then *read_at is now. */

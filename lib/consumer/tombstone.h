@@ -17,13 +17,13 @@
 #include "shm/layout.h"
 
 struct pt_tombstone {
-    uint8_t  id[16];
-    uint64_t events;               /* that were only in the segment */
-    uint64_t lost[PT_LOST_OWN];    /* that its writers had lost, from the start of the stream on */
-    int64_t  created_ns, buried_ns;
+    uint8_t id[16];
+    uint64_t events;            /* that were only in the segment */
+    uint64_t lost[PT_LOST_OWN]; /* that its writers had lost, from the start of the stream on */
+    int64_t created_ns, buried_ns;
     uint32_t pid;
-    uint32_t lost_switches;        /* beside lost; UINT32_MAX: or more */
-    char     log_path[256];
+    uint32_t lost_switches; /* beside lost; UINT32_MAX: or more */
+    char log_path[256];
 };
 
 /* Of the dead stream with that header; log: open for reading, or negative.  PT_TAIL_NONE where

@@ -150,8 +150,7 @@ void pt_live_take_gap(struct pt_live *l)
     const struct pt_seg_header *h = l->seg->h;
 
     /* Killed before it left the full state: the stop lasts. */
-    if (h->gap_to == 0 ||
-        (pt_state_is_full(h->state) && pt_state_ts(h, h->state) < h->gap_to))
+    if (h->gap_to == 0 || (pt_state_is_full(h->state) && pt_state_ts(h, h->state) < h->gap_to))
         return;
     l->gap_from = h->gap_from;
     l->start_ts = h->gap_to;
@@ -243,8 +242,8 @@ bool pt_live_shows_mark(struct pt_live *l, uint32_t id, uint64_t ts)
     unsigned mark = id == POSIX_TRACE_RESUME ? PT_MARK_RESUME : PT_MARK_OVERFLOW;
     unsigned out = pt_loss_marks_now(l->seg->h);
 
-    if (l->marks_known && (mark == PT_MARK_OVERFLOW ||
-                           (l->marks_choice && pt_loss_marks_cover(l->marks_choice, ts))))
+    if (l->marks_known &&
+        (mark == PT_MARK_OVERFLOW || (l->marks_choice && pt_loss_marks_cover(l->marks_choice, ts))))
         out = l->marks_out;
     if (mark == PT_MARK_RESUME)
         l->marks_known = false;

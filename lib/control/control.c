@@ -26,7 +26,7 @@ static int begin_window(struct pt_stream *s, uint64_t state, bool recorded)
         return -ENOMEM;
     now = pt_clock_now(s->seg->g.clock);
     if (now <= s->lane.last)
-        now = s->lane.last + 1;   /* not the time of the STOP before */
+        now = s->lane.last + 1; /* not the time of the STOP before */
     if (recorded ? pt_state_change(h, &state, PT_RUNNING, now)
                  : pt_stream_stop_full(h, &state, now))
         return pt_stream_update_gates(s, true);
@@ -101,7 +101,7 @@ static int start(struct pt_stream *s, uint64_t addr)
         r = begin_window(s, state, recorded);
     }
     if (r < 0)
-        suspend(s, addr);   /* a process that has joined since the check cannot be reached */
+        suspend(s, addr); /* a process that has joined since the check cannot be reached */
     return r;
 }
 
@@ -141,8 +141,8 @@ static void leave_full(struct pt_stream *s)
     while (pt_state_is_full(state)) {
         if (!pt_cas_seqcst(&h->state, &state, pt_state_make(PT_SUSPENDED, 0)))
             continue;
-        pt_stream_put_control(s, POSIX_TRACE_STOP | PT_RECORD_TRUNCATED, &by_call,
-                              sizeof by_call, 0);
+        pt_stream_put_control(s, POSIX_TRACE_STOP | PT_RECORD_TRUNCATED, &by_call, sizeof by_call,
+                              0);
         break;
     }
 }

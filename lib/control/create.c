@@ -43,8 +43,10 @@ static void link_names(struct pt_stream *s)
 
 static int open_segment(struct pt_stream *s, const struct pt_attr *attr, int log_fd)
 {
-    struct pt_seg_request q = { .attr = *attr, .with_log = log_fd >= 0,
-                                .for_other = s->other, .uid = s->uid,
+    struct pt_seg_request q = { .attr = *attr,
+                                .with_log = log_fd >= 0,
+                                .for_other = s->other,
+                                .uid = s->uid,
                                 .clock = pt_clock_choose(),
                                 .fences = !pt_barrier_works(),
                                 .create_ns = (int64_t)pt_clock_ns(CLOCK_REALTIME) };
@@ -168,7 +170,7 @@ static int begin(struct pt_stream **stream, const struct pt_attr *attr, int log_
         s->bit = (unsigned)r;
         r = build(s, attr, log_fd);
         if (r < 0)
-            give_bit(s);   /* no thread has found the segment */
+            give_bit(s); /* no thread has found the segment */
     }
     if (r < 0)
         free_stream(s);

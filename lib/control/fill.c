@@ -16,11 +16,11 @@
 struct pt_fill {
     struct pt_seg_header *h;
     pthread_t thread;
-    int       fd;       /* the caller's, then the thread's own */
-    uint32_t  answered; /* futex: the thread has its descriptor, or an error */
-    int       answer;
-    uint32_t  seen;     /* of fill_futex, before the mark was set */
-    uint32_t  ended;
+    int fd;            /* the caller's, then the thread's own */
+    uint32_t answered; /* futex: the thread has its descriptor, or an error */
+    int answer;
+    uint32_t seen; /* of fill_futex, before the mark was set */
+    uint32_t ended;
 };
 
 static void tell(struct pt_fill *f)

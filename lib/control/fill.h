@@ -26,7 +26,6 @@
 #ifndef PT_CONTROL_FILL_H
 #define PT_CONTROL_FILL_H
 
-
 struct pt_stream;
 struct pt_fill;
 

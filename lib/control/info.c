@@ -170,8 +170,7 @@ static bool sum_levels(const struct pt_live *l, const struct pt_balance *b, uint
     const struct pt_balance_entry *first = &b->entries[i], *e = first;
     const struct pt_balance_entry *end = b->entries + b->count;
 
-    while (first > b->entries &&
-           compare_threads(&first[-1].t.author, &e->t.author) == 0)
+    while (first > b->entries && compare_threads(&first[-1].t.author, &e->t.author) == 0)
         first--;
     if (e->t.author.level > 0)
         return first->t.author.level > 0;

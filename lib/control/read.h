@@ -13,8 +13,8 @@ enum pt_read { PT_READ_NONE, PT_READ_EVENT };
 struct pt_taker {
     void (*take)(void *context, const struct pt_event *e);
     void *context;
-    size_t most;             /* events, from 1 */
-    bool *gap;               /* of a log: not those that pt_log_reader_next_whole() leaves
+    size_t most; /* events, from 1 */
+    bool *gap;   /* of a log: not those that pt_log_reader_next_whole() leaves
                               * out; NULL: all.  Of an active stream: pt_live_hides_gap() */
 };
 

@@ -175,8 +175,8 @@ static const char *keep(struct pt_stream *s, enum pt_text kind, uint32_t id, con
     if (!s->texts)
         return text;
     kept = pt_texts_get(s->texts, kind, id);
-    if (!kept && text && pt_texts_keep(s->texts, kind, id, text,
-                                       strnlen(text, pt_text_max(kind) + 1u)) > 0)
+    if (!kept && text &&
+        pt_texts_keep(s->texts, kind, id, text, strnlen(text, pt_text_max(kind) + 1u)) > 0)
         kept = pt_texts_get(s->texts, kind, id);
     return kept ? kept : text;
 }

@@ -16,9 +16,8 @@ static unsigned bit_here(const struct pt_stream *s, const struct pt_self *self)
 
     if (s->uid != pt_place_uid())
         return PT_STREAMS;
-    while (bit < PT_STREAMS &&
-           !(s->seg->file[0] ? pt_page_bit_is_of(self->page, bit, s->seg->file)
-                             : s->self == self && !s->other && s->bit == bit))
+    while (bit < PT_STREAMS && !(s->seg->file[0] ? pt_page_bit_is_of(self->page, bit, s->seg->file)
+                                                 : s->self == self && !s->other && s->bit == bit))
         bit++;
     return bit;
 }
@@ -39,8 +38,7 @@ static int change(struct pt_stream *s, struct pt_self *self, uint32_t id,
     return 0;
 }
 
-int pt_handler_set(struct pt_stream *s, uint32_t id, posixtrace_handler_t function,
-                   void *context)
+int pt_handler_set(struct pt_stream *s, uint32_t id, posixtrace_handler_t function, void *context)
 {
     struct pt_self *self = pt_self_make();
     const struct pt_handler *old = NULL;

@@ -11,9 +11,9 @@
 
 /* A new event set, or a new expression, or both of them. */
 struct change {
-    const struct pt_set *set;    /* or NULL */
+    const struct pt_set *set; /* or NULL */
     int how;
-    const char *expression;      /* or NULL */
+    const char *expression; /* or NULL */
     /* We were passed by when the change was in force: as what, whether the stream ran before,
      * and whether FILTER is still to be recorded, with these sets. */
     uint64_t version;
@@ -62,17 +62,17 @@ static void put_what_is_due(struct pt_stream *s, struct change *c, uint64_t addr
 {
     struct pt_seg_header *h = s->seg->h;
 
-    if (c->due && (c->ran ? pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING
-                          : is_not_in_start(h)))
+    if (c->due &&
+        (c->ran ? pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING : is_not_in_start(h)))
         put_filter(s, c, addr);
 }
 
 /* The lock is held.  A process that has joined since the check cannot be reached: the filter is
  * again what it was, which is recorded like any change. */
-static void undo(struct pt_stream *s, const struct change *c, const char *expression,
-                 uint64_t addr)
+static void undo(struct pt_stream *s, const struct change *c, const char *expression, uint64_t addr)
 {
-    struct change back = { .set = &c->sets[0], .how = POSIX_TRACE_SET_EVENTSET,
+    struct change back = { .set = &c->sets[0],
+                           .how = POSIX_TRACE_SET_EVENTSET,
                            .expression = c->expression ? expression : NULL };
 
     if (put_into_force(s, &back, addr) == 0 && back.done)

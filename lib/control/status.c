@@ -41,13 +41,14 @@ void pt_stream_status(struct pt_stream *s, struct posix_trace_status_info *statu
     memset(status, 0, sizeof *status);
     pthread_mutex_lock(&s->control);
     state = pt_load_seqcst(&h->state);
-    status->posix_stream_status =
-        pt_state_of(state) == PT_RUNNING ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
+    status->posix_stream_status = pt_state_of(state) == PT_RUNNING ? POSIX_TRACE_RUNNING
+                                                                   : POSIX_TRACE_SUSPENDED;
     status->posix_stream_full_status = is_full(s->seg, state) ? POSIX_TRACE_FULL
                                                               : POSIX_TRACE_NOT_FULL;
-    status->posix_stream_overrun_status =
-        (attached ? pt_load_seqcst(&h->overrun) : pt_exchange_seqcst(&h->overrun, 0u))
-            ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+    status->posix_stream_overrun_status = (attached ? pt_load_seqcst(&h->overrun)
+                                                    : pt_exchange_seqcst(&h->overrun, 0u))
+                                              ? POSIX_TRACE_OVERRUN
+                                              : POSIX_TRACE_NO_OVERRUN;
     if (s->flusher)
         pt_flusher_status(s->flusher, &flush, true);
     else if (attached)

@@ -11,7 +11,7 @@
 #include "place/place.h"
 #include "shm/liveness.h"
 
-#define GENERATIONS 64u   /* of ancestors that are looked at */
+#define GENERATIONS 64u /* of ancestors that are looked at */
 
 /* The name in a page, which its process may have changed. */
 static bool copy_names_file(const struct pt_page *page, char file[64])

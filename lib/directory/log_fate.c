@@ -82,7 +82,7 @@ static bool has_copy(const struct pt_seg_header *h, int dir, const char *name)
                 memcmp(head.id, h->id, sizeof h->id) == 0;
 
     if (file < 0)
-        return pt_is_shortage(-errno);   /* it may be */
+        return pt_is_shortage(-errno); /* it may be */
     close(file);
     return same;
 }

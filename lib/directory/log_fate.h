@@ -23,10 +23,10 @@ enum pt_log_fate { PT_LOG_THERE, PT_LOG_GONE, PT_LOG_UNKNOWN };
 #define PT_LOG_LOOKS_ALL 100000u
 
 struct pt_log_look {
-    unsigned looks;   /* how many files of the folder are examined; with more it is UNKNOWN */
+    unsigned looks; /* how many files of the folder are examined; with more it is UNKNOWN */
     /* The log of the stream that the caller is about to make.  Empty: its contents are gone;
      * else they are about to go, and nobody writes to it meanwhile: UNKNOWN. */
-    bool  has_own;
+    bool has_own;
     dev_t own_dev;
     ino_t own_ino;
     /* By the caller of create: only logs on the file system of its own, which answers.  Looking

@@ -26,15 +26,15 @@
 #include "shm/liveness.h"
 #include "shm/segment.h"
 
-#define FRESH_S     10      /* seconds */
-#define STEP_FILES  4u      /* segments that a step examines at most */
-#define STEP_LOOKS  64u     /* files of a log's folder, for each of them */
-#define SMALL_LOG   (1 << 30)
-#define LOCK_LOOKS  10000u  /* at the lock on the directory, a millisecond apart */
+#define FRESH_S    10  /* seconds */
+#define STEP_FILES 4u  /* segments that a step examines at most */
+#define STEP_LOOKS 64u /* files of a log's folder, for each of them */
+#define SMALL_LOG  (1 << 30)
+#define LOCK_LOOKS 10000u /* at the lock on the directory, a millisecond apart */
 
 struct reaping {
     int dir;
-    bool locked;      /* dir, so that tombstones can be put */
+    bool locked; /* dir, so that tombstones can be put */
     enum pt_reap_how how;
     struct pt_log_look look;
     unsigned *removed, *kept;
@@ -71,7 +71,7 @@ static int bury(int dir, const struct pt_seg_header *h, const struct pt_log_look
 
     pt_log_find(h, look, O_RDONLY, &fd);
     if (pt_is_shortage(fd))
-        return fd;   /* what the log has would count as lost */
+        return fd; /* what the log has would count as lost */
     r = pt_tombstone_make(&t, h, fd);
     if (fd >= 0)
         close(fd);
@@ -188,7 +188,7 @@ static bool is_stray_link(int dir, const char *name)
 static bool is_left_map(int dir, const char *name, bool whole)
 {
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    struct pt_names *n = calloc(1, sizeof *n);   /* too large for a small stack */
+    struct pt_names *n = calloc(1, sizeof *n); /* too large for a small stack */
     unsigned asks = UINT_MAX;
     bool good, left, used;
     struct stat st;
@@ -213,14 +213,10 @@ static bool may_go(int dir, const char *name, bool whole)
     unsigned asks = UINT_MAX;
 
     switch (name[0]) {
-    case 'p':
-        return pt_page_is_left(name, pt_pid_namespace(), &asks);
-    case 'n':
-        return is_left_map(dir, name, whole);
-    case 't':
-        return !is_fresh(dir, name);
-    default:
-        return is_stray_link(dir, name);
+    case 'p': return pt_page_is_left(name, pt_pid_namespace(), &asks);
+    case 'n': return is_left_map(dir, name, whole);
+    case 't': return !is_fresh(dir, name);
+    default: return is_stray_link(dir, name);
     }
 }
 
@@ -276,8 +272,9 @@ static bool lock_directory(int dir)
 
 int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
 {
-    struct reaping r = { pt_dir_open(false), false, how, { .looks = PT_LOG_LOOKS_ALL },
-                         removed, kept };
+    struct reaping r = {
+        pt_dir_open(false), false, how, { .looks = PT_LOG_LOOKS_ALL }, removed, kept
+    };
 
     if (removed)
         *removed = 0;

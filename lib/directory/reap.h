@@ -13,11 +13,11 @@
 #include "directory/log_fate.h"
 
 enum pt_reap_how {
-    PT_REAP_QUICK,    /* touches no log: segments that need one completed stay */
-    PT_REAP_SMALL,    /* completes logs that can be completed, of up to 1 GiB */
-    PT_REAP_SETTLE,   /* of any size */
-    PT_REAP_BURY,     /* and what cannot is lost, and a tombstone keeps how much */
-    PT_REAP_FORCE     /* the same, and what cannot be counted is removed, too, unless that is
+    PT_REAP_QUICK,  /* touches no log: segments that need one completed stay */
+    PT_REAP_SMALL,  /* completes logs that can be completed, of up to 1 GiB */
+    PT_REAP_SETTLE, /* of any size */
+    PT_REAP_BURY,   /* and what cannot is lost, and a tombstone keeps how much */
+    PT_REAP_FORCE   /* the same, and what cannot be counted is removed, too, unless that is
                        * for want of descriptors or memory */
 };
 /* The whole directory. */
@@ -25,7 +25,7 @@ int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept);
 
 struct pt_left {
     uint64_t bytes;
-    int64_t created;  /* CLOCK_REALTIME, in ns */
+    int64_t created; /* CLOCK_REALTIME, in ns */
 };
 /* One segment's file.  True: it is dead and has to stay. */
 bool pt_reap_one(int dir, const char *file, enum pt_reap_how how, const struct pt_log_look *look,

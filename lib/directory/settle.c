@@ -24,7 +24,7 @@
 
 #define LIMIT_MOST (1ull << 30)
 #define NICE       19
-#define PATIENCE_S 10    /* seconds for which a create waits at most */
+#define PATIENCE_S 10 /* seconds for which a create waits at most */
 
 struct segment {
     char file[64];

@@ -5,9 +5,9 @@
 #include "flush/cputime.h"
 #include "flush/switches.h"
 
-#define PAUSE_NS   10000000ull
+#define PAUSE_NS     10000000ull
 #define PAUSE_MAX_NS 1000000000ull
-#define SHARE 20u
+#define SHARE        20u
 
 void pt_lookout_init(struct pt_lookout *l, struct pt_switches *switches)
 {

@@ -21,10 +21,10 @@
 struct pt_switches;
 
 struct pt_lookout {
-    struct pt_switches *switches;   /* NULL: nothing to look at */
-    uint64_t at;                    /* CLOCK_MONOTONIC of the next look; 0: when an event comes */
+    struct pt_switches *switches; /* NULL: nothing to look at */
+    uint64_t at;                  /* CLOCK_MONOTONIC of the next look; 0: when an event comes */
     uint64_t pause;
-    bool     waits;                 /* the next event has to wake us */
+    bool waits; /* the next event has to wake us */
 };
 
 /* Nothing is looked at where the switches need it not. */

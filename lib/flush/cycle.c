@@ -17,7 +17,7 @@
 #include "shm/slot.h"
 #include "shm/syncpoint.h"
 
-#define LAST_TRIES 10            /* to find memory for the last round */
+#define LAST_TRIES 10 /* to find memory for the last round */
 
 static void note_error(struct pt_flusher *f, int e)
 {

@@ -8,8 +8,8 @@
 #include "flush/state.h"
 #include "shm/pool.h"
 
-#define DELAY_NS 1000000000ull   /* from the first unflushed event to its round */
-#define STUCK_NS   20000000ull   /* between rounds that bring nothing */
+#define DELAY_NS 1000000000ull /* from the first unflushed event to its round */
+#define STUCK_NS 20000000ull   /* between rounds that bring nothing */
 
 /* Is there an event of a thread that no round has written? */
 static bool has_unflushed(struct pt_flusher *f)
@@ -58,11 +58,9 @@ bool pt_flush_is_due(struct pt_flusher *f)
 {
     struct pt_seg_header *h = f->stream->seg->h;
 
-    return pt_flush_by_itself(f) &&
-           (pt_load_seqcst(&h->flush_asked) ||
-            is_filling(f) ||
-            pt_state_is_full(pt_load_seqcst(&h->state)) ||
-            (f->deadline && pt_clock_ns(CLOCK_MONOTONIC) >= f->deadline));
+    return pt_flush_by_itself(f) && (pt_load_seqcst(&h->flush_asked) || is_filling(f) ||
+                                     pt_state_is_full(pt_load_seqcst(&h->state)) ||
+                                     (f->deadline && pt_clock_ns(CLOCK_MONOTONIC) >= f->deadline));
 }
 
 /*
@@ -109,7 +107,6 @@ void pt_flush_wait_if_stuck(struct pt_flusher *f, uint32_t futex)
     uint64_t until = pt_clock_ns(CLOCK_MONOTONIC) + STUCK_NS;
     struct timespec t = { (time_t)(until / 1000000000u), (long)(until % 1000000000u) };
 
-    if (f->round.more && f->round.given_back == 0 &&
-        pt_state_is_full(pt_load_seqcst(&h->state)))
+    if (f->round.more && f->round.given_back == 0 && pt_state_is_full(pt_load_seqcst(&h->state)))
         pt_futex_wait(&h->flush_futex, futex, CLOCK_MONOTONIC, &t);
 }

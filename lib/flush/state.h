@@ -23,24 +23,24 @@ struct pt_flusher {
     pthread_t thread;
     int fd;
     struct pt_log_lock lock;
-    uint32_t asked;            /* ASK_* */
-    uint32_t answered;         /* futex: counts answers to start and clear */
+    uint32_t asked;    /* ASK_* */
+    uint32_t answered; /* futex: counts answers to start and clear */
     int32_t answer;
-    pthread_mutex_t clearing;  /* one clear at a time; inside no other lock */
+    pthread_mutex_t clearing; /* one clear at a time; inside no other lock */
     uint64_t clear_ts;
-    uint32_t names_end;        /* names below are in the log */
-    uint32_t described;        /* descriptions before this one of the list, too */
+    uint32_t names_end; /* names below are in the log */
+    uint32_t described; /* descriptions before this one of the list, too */
     uint32_t syncs;
-    int switches;              /* why no context switches are recorded; 0: they are */
-    uint64_t switch_buffer;    /* bytes of the kernel's ring for them a processor; 0: none */
-    bool holds;                /* reading, the flush thread's own note */
-    bool writing;              /* has let go of it to write; under reading */
-    uint64_t deadline;         /* CLOCK_MONOTONIC of the next round by time; 0: none */
+    int switches;           /* why no context switches are recorded; 0: they are */
+    uint64_t switch_buffer; /* bytes of the kernel's ring for them a processor; 0: none */
+    bool holds;             /* reading, the flush thread's own note */
+    bool writing;           /* has let go of it to write; under reading */
+    uint64_t deadline;      /* CLOCK_MONOTONIC of the next round by time; 0: none */
     struct pt_lookout lookout;
-    bool ran;                  /* the stream ran in the last round */
+    bool ran; /* the stream ran in the last round */
     /* for get_status */
     uint32_t flushing, log_overrun, log_full;
-    int32_t error;             /* first since the last get_status */
+    int32_t error; /* first since the last get_status */
     pt_u64 log_lost[PT_LOSS_CAUSES];
 };
 

@@ -8,11 +8,11 @@
 
 uint32_t pt_switch_event(const struct pt_switch *s)
 {
-    static const uint32_t ids[] = {
-        [PT_SWITCH_IN] = POSIXTRACE_SWITCH_IN, [PT_SWITCH_OUT] = POSIXTRACE_SWITCH_OUT,
-        [PT_SWITCH_PREEMPTED] = POSIXTRACE_SWITCH_PREEMPTED, [PT_SWITCH_TIME] = POSIXTRACE_CPU_TIME,
-        [PT_SWITCH_ENDED] = POSIXTRACE_SWITCH_OUT
-    };
+    static const uint32_t ids[] = { [PT_SWITCH_IN] = POSIXTRACE_SWITCH_IN,
+                                    [PT_SWITCH_OUT] = POSIXTRACE_SWITCH_OUT,
+                                    [PT_SWITCH_PREEMPTED] = POSIXTRACE_SWITCH_PREEMPTED,
+                                    [PT_SWITCH_TIME] = POSIXTRACE_CPU_TIME,
+                                    [PT_SWITCH_ENDED] = POSIXTRACE_SWITCH_OUT };
 
     return ids[s->what];
 }
@@ -51,9 +51,14 @@ bool pt_switch_is_wanted(struct pt_switch_layouts *layouts, const struct pt_gate
     uint32_t id = pt_switch_event(s);
     struct pt_cpu_time time;
     struct posixtrace_event event = {
-        .thread_id = author->thread_id, .data = pt_switch_data(s, &time),
-        .data_len = pt_switch_length(s), .thread_name = author->name,
-        .name = pt_event_system_name(id), .id = id, .pid = author->pid, .tid = author->tid,
+        .thread_id = author->thread_id,
+        .data = pt_switch_data(s, &time),
+        .data_len = pt_switch_length(s),
+        .thread_name = author->name,
+        .name = pt_event_system_name(id),
+        .id = id,
+        .pid = author->pid,
+        .tid = author->tid,
     };
     struct pt_subject_event subject = { .name = event.name, .event = &event };
 

@@ -53,8 +53,8 @@ static int grow_hash(struct pt_switch_threads *x)
     return 0;
 }
 
-struct pt_switch_thread *pt_switch_threads_get(struct pt_switch_threads *x,
-                                               struct pt_seg_header *h, const struct pt_switch *s)
+struct pt_switch_thread *pt_switch_threads_get(struct pt_switch_threads *x, struct pt_seg_header *h,
+                                               const struct pt_switch *s)
 {
     struct pt_switch_thread *t = pt_switch_threads_find(x, s->tid);
 
@@ -65,9 +65,13 @@ struct pt_switch_thread *pt_switch_threads_get(struct pt_switch_threads *x,
         return NULL;
     t = &x->of[x->count];
     *t = (struct pt_switch_thread){
-        .author = { .wid = pt_add_relaxed(&h->next_wid, 1u), .level = PT_LEVEL_MADE,
-                    .pid = s->pid, .tid = s->tid },
-        .origin = s->origin, .since = s->ts, .named_at = pt_clock_ns(CLOCK_MONOTONIC),
+        .author = { .wid = pt_add_relaxed(&h->next_wid, 1u),
+                    .level = PT_LEVEL_MADE,
+                    .pid = s->pid,
+                    .tid = s->tid },
+        .origin = s->origin,
+        .since = s->ts,
+        .named_at = pt_clock_ns(CLOCK_MONOTONIC),
     };
     pt_thread_name_read(s->pid, s->tid, t->author.name);
     *cell_of(x, s->tid) = (uint32_t)++x->count;

@@ -14,14 +14,14 @@
 struct pt_switch_thread {
     struct pt_author author;
     uint32_t origin;
-    uint64_t known_by;          /* writer of its own, from which pthread_t and name are */
-    uint64_t first_writer;      /* its own writers have this number or higher ones; 0: none */
-    uint64_t since;             /* when it was seen first, by the stream's clock */
-    uint64_t named_at;          /* when its name was last read, see process/thread_name.h */
+    uint64_t known_by;     /* writer of its own, from which pthread_t and name are */
+    uint64_t first_writer; /* its own writers have this number or higher ones; 0: none */
+    uint64_t since;        /* when it was seen first, by the stream's clock */
+    uint64_t named_at;     /* when its name was last read, see process/thread_name.h */
     uint64_t next_no;
-    bool renamed;               /* since the writers' names were last compared with it */
-    bool runs;                  /* its last switch was to it */
-    bool unseen;                /* no switch of it yet: the first one says the origin */
+    bool renamed; /* since the writers' names were last compared with it */
+    bool runs;    /* its last switch was to it */
+    bool unseen;  /* no switch of it yet: the first one says the origin */
     bool ended;
 };
 
@@ -29,18 +29,18 @@ struct pt_switch_thread {
 struct pt_switch_threads {
     struct pt_switch_thread *of; /* in the order in which they were seen */
     size_t count, room;
-    uint32_t *hash;              /* index + 1 of the last one with a tid; open addressing */
+    uint32_t *hash; /* index + 1 of the last one with a tid; open addressing */
     size_t hash_room;
-    uint64_t compared;           /* the writers with numbers up to here have been seen */
-    size_t name_at;              /* whose name may be read next */
+    uint64_t compared; /* the writers with numbers up to here have been seen */
+    size_t name_at;    /* whose name may be read next */
 };
 
 void pt_switch_threads_deinit(struct pt_switch_threads *x);
 /* NULL: there is none, or it has ended. */
 struct pt_switch_thread *pt_switch_threads_find(const struct pt_switch_threads *x, int32_t tid);
 /* Whose switch it is; made if need be, a writer of the stream.  NULL: no memory. */
-struct pt_switch_thread *pt_switch_threads_get(struct pt_switch_threads *x,
-                                               struct pt_seg_header *h, const struct pt_switch *s);
+struct pt_switch_thread *pt_switch_threads_get(struct pt_switch_threads *x, struct pt_seg_header *h,
+                                               const struct pt_switch *s);
 /* What a source says of a thread beside its switches.  False: no memory. */
 bool pt_switch_threads_note(struct pt_switch_threads *x, struct pt_seg_header *h,
                             const struct pt_switch *s);

@@ -18,9 +18,9 @@
 #include "stream/stream.h"
 
 /* Where in its "chunk" a packet of switches begins: behind whatever else is made. */
-#define PLACE (1u << 20)
+#define PLACE        (1u << 20)
 #define PACKET_BYTES 32768u
-#define MOST_ROOM (1u << 20)
+#define MOST_ROOM    (1u << 20)
 
 /* A switch that is part of the stream, and whose it is. */
 struct placed {
@@ -37,8 +37,8 @@ struct pt_switches {
     size_t placed_count, placed_room;
     const struct pt_names *names;
     struct pt_switch_layouts layouts;
-    bool written;               /* the last round: it is done with the threads that ended */
-    uint64_t told_ts;           /* of the latest window whose begin has its POSIXTRACE_CPU_TIME */
+    bool written;     /* the last round: it is done with the threads that ended */
+    uint64_t told_ts; /* of the latest window whose begin has its POSIXTRACE_CPU_TIME */
     pt_u64 records[PACKET_BYTES / 8];
 };
 
@@ -50,16 +50,20 @@ void pt_switches_use(const struct pt_switch_ops *ops, const struct pt_switch_ops
     pt_store_release(&ops_in_use, ops);
 }
 
-int pt_switches_open(struct pt_switches **switches, struct pt_stream *s,
-                     void (*filling)(void *), void *context)
+int pt_switches_open(struct pt_switches **switches, struct pt_stream *s, void (*filling)(void *),
+                     void *context)
 {
     const struct pt_attr *attr = &s->seg->g.attr;
     struct pt_switch_request q = {
-        .pid = (int32_t)s->pid, .children = attr->inheritance == POSIX_TRACE_INHERITED,
-        .newest = attr->stream_policy == POSIX_TRACE_LOOP, .clock = s->seg->g.clock,
+        .pid = (int32_t)s->pid,
+        .children = attr->inheritance == POSIX_TRACE_INHERITED,
+        .newest = attr->stream_policy == POSIX_TRACE_LOOP,
+        .clock = s->seg->g.clock,
         .room = attr->stream_size / sizeof(struct pt_switch) + 4096,
         .ring_bytes = attr->switch_buffer,
-        .filling = filling, .context = context, .seg = s->seg,
+        .filling = filling,
+        .context = context,
+        .seg = s->seg,
     };
     struct pt_switches *w;
     int e, refusal;
@@ -141,15 +145,16 @@ static int place_note(struct pt_switches *w, const struct pt_gates *g, const str
                       size_t at)
 {
     const struct pt_switch_thread *t = s->what == PT_SWITCH_ENDED
-        ? pt_switch_threads_find(&w->threads, s->tid) : NULL;
+                                           ? pt_switch_threads_find(&w->threads, s->tid)
+                                           : NULL;
 
     if (t && t->runs && is_wanted(w, g, t, s) && place_one(w, t, at) < 0)
         return -ENOMEM;
     return pt_switch_threads_note(&w->threads, w->seg->h, s) ? 0 : -ENOMEM;
 }
 
-static int place_switch(struct pt_switches *w, const struct pt_gates *g,
-                        const struct pt_switch *s, size_t at)
+static int place_switch(struct pt_switches *w, const struct pt_gates *g, const struct pt_switch *s,
+                        size_t at)
 {
     struct pt_switch_thread *t = pt_switch_threads_get(&w->threads, w->seg->h, s);
 
@@ -202,8 +207,10 @@ static void count_source_loss(struct pt_switches *w, const struct pt_switch *s)
         pt_add_relaxed(&w->seg->h->lost_switches, (uint64_t)s->value);
         pt_note_overrun(w->seg->h);
     } else {
-        count_loss(w, w->seg->g.attr.stream_policy == POSIX_TRACE_LOOP ? PT_LOST_OVERWRITTEN
-                                                                       : PT_LOST_FULL, s->value);
+        count_loss(w,
+                   w->seg->g.attr.stream_policy == POSIX_TRACE_LOOP ? PT_LOST_OVERWRITTEN
+                                                                    : PT_LOST_FULL,
+                   s->value);
     }
 }
 
@@ -289,8 +296,13 @@ static size_t put_packet(struct pt_switches *w, struct pt_round *r, const struct
     struct pt_switch_thread *t = &w->threads.of[w->placed[i].thread];
     uint64_t base = list[w->placed[i].at].ts;
     struct pt_log_packet p = {
-        .author = t->author, .first_no = t->next_no, .base_ts = base, .first_ts = base,
-        .records = w->records, .chunk_seq = PT_LOG_MADE | base, .chunk_off = PLACE,
+        .author = t->author,
+        .first_no = t->next_no,
+        .base_ts = base,
+        .first_ts = base,
+        .records = w->records,
+        .chunk_seq = PT_LOG_MADE | base,
+        .chunk_off = PLACE,
     };
     size_t from = i;
 

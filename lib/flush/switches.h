@@ -43,14 +43,16 @@ struct pt_round;
 struct pt_stream;
 
 enum pt_switch_what {
-    PT_SWITCH_IN, PT_SWITCH_OUT, PT_SWITCH_PREEMPTED,
-    PT_SWITCH_TIME,    /* no switch: for how long it has run, see pt_switch */
-    PT_SWITCH_ENDED,   /* the thread has ended: its tid may be another's from now on; it leaves the
+    PT_SWITCH_IN,
+    PT_SWITCH_OUT,
+    PT_SWITCH_PREEMPTED,
+    PT_SWITCH_TIME,  /* no switch: for how long it has run, see pt_switch */
+    PT_SWITCH_ENDED, /* the thread has ended: its tid may be another's from now on; it leaves the
                         * processor that value names */
-    PT_SWITCH_LOST,    /* the source lost so many before this time */
-    PT_SWITCH_LOST_BY_KERNEL,   /* and the kernel so many */
-    PT_SWITCH_FORKED,  /* the thread was made, with the name of the one that made it */
-    PT_SWITCH_NAMED    /* it has another name from now on */
+    PT_SWITCH_LOST,  /* the source lost so many before this time */
+    PT_SWITCH_LOST_BY_KERNEL, /* and the kernel so many */
+    PT_SWITCH_FORKED,         /* the thread was made, with the name of the one that made it */
+    PT_SWITCH_NAMED           /* it has another name from now on */
 };
 
 /* Those that are no events: what is lost of them is not counted. */
@@ -65,31 +67,31 @@ static inline bool pt_switch_is_loss(uint32_t what)
 }
 
 struct pt_switch {
-    uint64_t ts;       /* of the stream's clock */
-    int32_t  pid, tid;
-    uint32_t what;     /* enum pt_switch_what */
+    uint64_t ts; /* of the stream's clock */
+    int32_t pid, tid;
+    uint32_t what; /* enum pt_switch_what */
     /* The processor; LOST: how many; TIME: up to so much more, in ns; FORKED: by which tid. */
     uint32_t value;
     /* Who saw it.  A thread that began while the source did may be seen twice; the
      * first to see it counts, the others are passed over. */
     uint32_t origin;
-    uint32_t order;    /* among equal times */
+    uint32_t order; /* among equal times */
     union {
-        uint64_t run_ns;   /* TIME */
-        char     name[16]; /* NAMED: with NUL */
+        uint64_t run_ns; /* TIME */
+        char name[16];   /* NAMED: with NUL */
     };
 };
 
 struct pt_switch_request {
-    int32_t  pid;      /* whose threads, existing and new ones */
-    bool     children; /* and those of the processes that these make */
-    bool     newest;   /* without room the oldest go, else the latest */
+    int32_t pid;         /* whose threads, existing and new ones */
+    bool children;       /* and those of the processes that these make */
+    bool newest;         /* without room the oldest go, else the latest */
     uint64_t ring_bytes; /* of each of the kernel's rings, a power of two; 0: the source chooses */
-    int      clock;    /* the stream's, enum pt_clock_kind */
-    uint64_t room;     /* switches to be kept until they are taken, at least */
+    int clock;           /* the stream's, enum pt_clock_kind */
+    uint64_t room;       /* switches to be kept until they are taken, at least */
     /* Called by a thread of the source, when so many wait that they should be taken. */
-    void   (*filling)(void *context);
-    void    *context;
+    void (*filling)(void *context);
+    void *context;
     struct pt_seg *seg; /* the threads that record in it */
 };
 
@@ -105,8 +107,7 @@ struct pt_switch_ops {
     int (*open)(struct pt_switch_source **source, const struct pt_switch_request *request);
     /* All switches before that time, by time; none of them comes later.  They are given
      * again, with those after them, until done() is called. */
-    size_t (*take)(struct pt_switch_source *source, uint64_t before,
-                   const struct pt_switch **list);
+    size_t (*take)(struct pt_switch_source *source, uint64_t before, const struct pt_switch **list);
     void (*done)(struct pt_switch_source *source);
     void (*close)(struct pt_switch_source *source);
     /* NULL: not needed.  Finds out how long the threads have run by now: PT_LOOK_*. */
@@ -123,8 +124,8 @@ struct pt_switches;
 
 /* 0, or a negative errno; *switches may be there all the same, then it is about how long
  * threads run. */
-int pt_switches_open(struct pt_switches **switches, struct pt_stream *s,
-                     void (*filling)(void *), void *context);
+int pt_switches_open(struct pt_switches **switches, struct pt_stream *s, void (*filling)(void *),
+                     void *context);
 void pt_switches_close(struct pt_switches *w);
 
 /* As struct pt_switch_ops; not where switches are NULL or need none. */

@@ -87,9 +87,11 @@ static int open_log(struct pt_flusher *f)
 {
     const struct pt_seg *seg = f->stream->seg;
     struct pt_seg_header *h = seg->h;
-    struct pt_log_params params = { .attr = seg->g.attr, .clock = seg->g.clock,
+    struct pt_log_params params = { .attr = seg->g.attr,
+                                    .clock = seg->g.clock,
                                     .pid = (int32_t)seg->g.owner_pid,
-                                    .waits = let_go, .waits_context = f };
+                                    .waits = let_go,
+                                    .waits_context = f };
     struct stat st;
     int flags = fcntl(f->fd, F_GETFL), e;
 
@@ -135,8 +137,8 @@ static void switches_wait(void *flusher)
 static void open_switches(struct pt_flusher *f)
 {
     struct pt_stream *s = f->stream;
-    int e = s->seg->g.attr.switches
-            ? pt_switches_open(&f->round.switches, s, switches_wait, f) : -ENODATA;
+    int e = s->seg->g.attr.switches ? pt_switches_open(&f->round.switches, s, switches_wait, f)
+                                    : -ENODATA;
 
     f->round.put_switches = pt_switches_write;
     f->switches = -e;

@@ -13,20 +13,20 @@
 #include "model/attr.h"
 #include "model/event.h"
 
-#define PT_LOSS_CAUSES 7   /* as enum posixtrace_loss_cause */
+#define PT_LOSS_CAUSES 7 /* as enum posixtrace_loss_cause */
 
 struct pt_log_params {
-    uint8_t  id[16];
-    struct pt_attr attr;        /* effective attributes of the stream; log policy and size count */
-    int32_t  clock;             /* enum posixtrace_clock */
-    int32_t  pid;               /* of the traced process */
-    uint8_t  boot_id[16];       /* of the machine that writes, zeros if unknown */
-    bool     seekable;          /* regular file: pwrite at offsets; else write in order */
+    uint8_t id[16];
+    struct pt_attr attr; /* effective attributes of the stream; log policy and size count */
+    int32_t clock;       /* enum posixtrace_clock */
+    int32_t pid;         /* of the traced process */
+    uint8_t boot_id[16]; /* of the machine that writes, zeros if unknown */
+    bool seekable;       /* regular file: pwrite at offsets; else write in order */
     /* Called before and after each write, since a pipe may block for ever; or NULL.  The
      * state of the writer that other threads of the caller read does not change between
      * the two calls. */
-    void   (*waits)(void *context, bool waits);
-    void    *waits_context;
+    void (*waits)(void *context, bool waits);
+    void *waits_context;
 };
 
 /* In place of a chunk's number, with the time: an event that the consumer made. */
@@ -38,15 +38,15 @@ struct pt_log_params {
 /* Part of one chunk, by one author, in time order. */
 struct pt_log_packet {
     struct pt_author author;
-    uint64_t chunk_seq;    /* which chunk: unique in the stream; or PT_LOG_MADE with a time */
-    uint32_t chunk_off;    /* where in the chunk the records begin */
-    uint32_t bytes;        /* of records */
+    uint64_t chunk_seq; /* which chunk: unique in the stream; or PT_LOG_MADE with a time */
+    uint32_t chunk_off; /* where in the chunk the records begin */
+    uint32_t bytes;     /* of records */
     uint32_t events;
-    uint64_t first_no;     /* the author's number of the first event */
-    uint64_t base_ts;      /* base for the first record's delta */
+    uint64_t first_no; /* the author's number of the first event */
+    uint64_t base_ts;  /* base for the first record's delta */
     uint64_t first_ts, last_ts;
     const void *records;
-    uint64_t lsn;          /* of a packet that was read from a log; in a tail: its place
+    uint64_t lsn; /* of a packet that was read from a log; in a tail: its place
                             * in the order in which a flush round writes them, from 1 */
     /* Events by type, which the caller counted while it walked all records.  NULL: the
      * writer walks and counts them itself. */
@@ -57,28 +57,28 @@ struct pt_log_packet {
 /* The numbers of one author, all cumulative. */
 struct pt_log_author_totals {
     struct pt_author author;
-    uint64_t recorded;                /* events it stored in the stream */
-    uint64_t lost[PT_LOSS_CAUSES];    /* the stream's; the writer adds the log's own */
-    bool     ended;                   /* no event and no totals of it will come any more */
+    uint64_t recorded;             /* events it stored in the stream */
+    uint64_t lost[PT_LOSS_CAUSES]; /* the stream's; the writer adds the log's own */
+    bool ended;                    /* no event and no totals of it will come any more */
     /* Of a tail (log/reader/reader.h) only: how many of its events the log was given since it was
      * last cleared, and the number after the last one of them. */
     uint64_t logged, logged_to;
 };
 
 struct pt_log_status {
-    uint64_t watermark;          /* all events before it are in this round or earlier */
-    int32_t  status_running;     /* posix_trace_status_info as of now */
-    int32_t  stream_full, stream_overrun;
-    int32_t  flush_error;
+    uint64_t watermark;     /* all events before it are in this round or earlier */
+    int32_t status_running; /* posix_trace_status_info as of now */
+    int32_t stream_full, stream_overrun;
+    int32_t flush_error;
     uint64_t late;
     uint64_t peak_bytes, reserved_bytes, advised_size;
-    uint32_t refused;   /* bits 0-15 processes, 16-31 threads for which there was no room */
+    uint32_t refused; /* bits 0-15 processes, 16-31 threads for which there was no room */
     /* Of threads that the totals do not name (any more), cumulative.  A number
      * is either here or in an author's totals, never in both. */
     uint64_t lost_unknown_author[PT_LOSS_CAUSES];
     uint64_t recorded_unknown_author;
-    uint64_t lost_switches;      /* context switches that the kernel lost; in none of the above */
-    bool     outlived;           /* of the last round: traced processes are still running */
+    uint64_t lost_switches; /* context switches that the kernel lost; in none of the above */
+    bool outlived;          /* of the last round: traced processes are still running */
 };
 
 /*
@@ -88,10 +88,10 @@ struct pt_log_status {
  * the other events up to that packet, whatever the file says.
  */
 struct pt_log_books {
-    uint64_t lsn;       /* of the last packet; later packets have greater ones */
-    uint64_t events;    /* in the log */
-    uint64_t waiting;   /* those of events that a failed write left in the buffer only */
-    uint64_t full, overwritten, error;   /* lost, by cause */
+    uint64_t lsn;     /* of the last packet; later packets have greater ones */
+    uint64_t events;  /* in the log */
+    uint64_t waiting; /* those of events that a failed write left in the buffer only */
+    uint64_t full, overwritten, error; /* lost, by cause */
 };
 
 #endif

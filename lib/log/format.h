@@ -21,92 +21,99 @@
 #include "log/contents.h"
 #include "log/pack.h"
 
-#define PT_LOG_MAGIC       "PXTLOG\r\n"
-#define PT_LOG_VERSION     1u
-#define PT_LOG_VERSION_FEATURES 2u   /* the same, and the reader must know all its features */
-#define PT_LOG_HEADER_SIZE 512u
-#define PT_LOG_STATUS_OFF  512u    /* the emergency status, up to the data */
-#define PT_LOG_DATA_START  4096u
-#define PT_LOG_STATUS_MAX  (PT_LOG_DATA_START - PT_LOG_STATUS_OFF)
+#define PT_LOG_MAGIC            "PXTLOG\r\n"
+#define PT_LOG_VERSION          1u
+#define PT_LOG_VERSION_FEATURES 2u /* the same, and the reader must know all its features */
+#define PT_LOG_HEADER_SIZE      512u
+#define PT_LOG_STATUS_OFF       512u /* the emergency status, up to the data */
+#define PT_LOG_DATA_START       4096u
+#define PT_LOG_STATUS_MAX       (PT_LOG_DATA_START - PT_LOG_STATUS_OFF)
 
-#define PT_LOG_COMPLETE 1u         /* header flag: nothing will be added */
+#define PT_LOG_COMPLETE 1u /* header flag: nothing will be added */
 
 /* Features */
-#define PT_LOG_ZSTD     1u         /* DATA packets may be compressed */
+#define PT_LOG_ZSTD     1u /* DATA packets may be compressed */
 #define PT_LOG_FEATURES (PT_LOG_ZSTD)
 
 struct pt_log_header {
-    char     magic[8];
+    char magic[8];
     uint32_t version;
     uint32_t header_size;
     uint32_t flags;
-    int32_t  clock;
-    uint8_t  id[16];
-    uint8_t  boot_id[16];
-    int32_t  pid;
+    int32_t clock;
+    uint8_t id[16];
+    uint8_t boot_id[16];
+    int32_t pid;
     uint32_t data_start;
-    uint64_t ring_bytes;           /* 0 until a LOOP log has wrapped */
-    uint64_t meta_start;           /* after the ring; 0 until then */
-    uint64_t end_offset;           /* of the END packet; 0: none */
+    uint64_t ring_bytes; /* 0 until a LOOP log has wrapped */
+    uint64_t meta_start; /* after the ring; 0 until then */
+    uint64_t end_offset; /* of the END packet; 0: none */
     uint64_t file_end;
     /* attributes */
-    int64_t  create_ns;
+    int64_t create_ns;
     uint64_t clock_res_ns;
     uint64_t stream_size, max_data, log_size;
-    int32_t  stream_policy, log_policy, inheritance, policy_is_default;
-    char     name[64];
-    char     genversion[16];
-    struct pt_sync sync;           /* the first point, when the header was last written */
-    uint32_t features;             /* version 2: what a reader has to know */
-    uint32_t event_cost_ps;        /* attribute; 0: not known */
-    uint8_t  zero[244];
-    uint32_t crc;                  /* of the 508 bytes before; begins with 0 */
+    int32_t stream_policy, log_policy, inheritance, policy_is_default;
+    char name[64];
+    char genversion[16];
+    struct pt_sync sync;    /* the first point, when the header was last written */
+    uint32_t features;      /* version 2: what a reader has to know */
+    uint32_t event_cost_ps; /* attribute; 0: not known */
+    uint8_t zero[244];
+    uint32_t crc; /* of the 508 bytes before; begins with 0 */
 };
 _Static_assert(sizeof(struct pt_log_header) == PT_LOG_HEADER_SIZE, "format");
 _Static_assert(offsetof(struct pt_log_header, crc) == 508, "format");
-_Static_assert(sizeof ((struct pt_attr *)0)->name == 64, "format");
-_Static_assert(sizeof ((struct pt_attr *)0)->genversion == 16, "format");
+_Static_assert(sizeof((struct pt_attr *)0)->name == 64, "format");
+_Static_assert(sizeof((struct pt_attr *)0)->genversion == 16, "format");
 
-#define PT_PACKET_MAGIC 0x50545850u   /* "PXTP" */
+#define PT_PACKET_MAGIC 0x50545850u /* "PXTP" */
 #define PT_PACKET_ALIGN 8u
 /* No packet is larger, whatever its length field says. */
-#define PT_PACKET_MAX      (16u << 20)
-#define PT_PACKET_DATA_MAX (1u << 20)
-#define PT_PACKET_TYPES_MAX 64u       /* types above are not packets */
+#define PT_PACKET_MAX       (16u << 20)
+#define PT_PACKET_DATA_MAX  (1u << 20)
+#define PT_PACKET_TYPES_MAX 64u /* types above are not packets */
 
 enum pt_packet_type {
-    PT_PACKET_DATA = 1, PT_PACKET_NAME, PT_PACKET_SYNC, PT_PACKET_ROUND,
-    PT_PACKET_INDEX, PT_PACKET_END, PT_PACKET_PAD, PT_PACKET_DESCRIPTION, PT_PACKET_TYPES
+    PT_PACKET_DATA = 1,
+    PT_PACKET_NAME,
+    PT_PACKET_SYNC,
+    PT_PACKET_ROUND,
+    PT_PACKET_INDEX,
+    PT_PACKET_END,
+    PT_PACKET_PAD,
+    PT_PACKET_DESCRIPTION,
+    PT_PACKET_TYPES
 };
 
 /* Packet flags */
-#define PT_DATA_FULL_STOP  1u   /* DATA: the STOP that the writer of a full log adds */
-#define PT_DATA_PACKED     2u   /* DATA: the records are compressed */
-#define PT_ROUND_CONTINUES 1u   /* ROUND: the next part continues the round */
-#define PT_ROUND_ALL       2u   /* ROUND: lists all authors; forget those listed before */
-#define PT_ROUND_EMERGENCY 4u   /* ROUND: the emergency status in the header block */
-#define PT_END_ALONE       1u   /* END: of a recovery that did not find the dead writer's segment */
-#define PT_END_OUTLIVED    2u   /* END: of a shutdown, at which traced processes were running */
+#define PT_DATA_FULL_STOP  1u /* DATA: the STOP that the writer of a full log adds */
+#define PT_DATA_PACKED     2u /* DATA: the records are compressed */
+#define PT_ROUND_CONTINUES 1u /* ROUND: the next part continues the round */
+#define PT_ROUND_ALL       2u /* ROUND: lists all authors; forget those listed before */
+#define PT_ROUND_EMERGENCY 4u /* ROUND: the emergency status in the header block */
+#define PT_END_ALONE       1u /* END: of a recovery that did not find the dead writer's segment */
+#define PT_END_OUTLIVED    2u /* END: of a shutdown, at which traced processes were running */
 
 struct pt_packet_head {
     uint32_t magic;
     uint16_t type;
     uint16_t flags;
-    uint32_t bytes;     /* all of the packet, a multiple of 8 */
+    uint32_t bytes; /* all of the packet, a multiple of 8 */
     uint32_t crc;
-    uint64_t lsn;       /* counts packets, from 1 */
-    uint64_t round;     /* to which it belongs, from 1; parts count one each */
+    uint64_t lsn;   /* counts packets, from 1 */
+    uint64_t round; /* to which it belongs, from 1; parts count one each */
 };
 _Static_assert(sizeof(struct pt_packet_head) == 32, "format");
 
 /* As struct pt_author. */
 struct pt_stored_author {
-    uint32_t low_wid;    /* its low 32 bits: pt_stored_wid() has all of it */
-    uint32_t level_wid;  /* bits 0-7 level; above, bits 32-55 of wid: 0 in older logs */
-    int32_t  pid;
-    int32_t  tid;
+    uint32_t low_wid;   /* its low 32 bits: pt_stored_wid() has all of it */
+    uint32_t level_wid; /* bits 0-7 level; above, bits 32-55 of wid: 0 in older logs */
+    int32_t pid;
+    int32_t tid;
     uint64_t thread_id;
-    char     name[16];   /* with NUL, says the writer */
+    char name[16]; /* with NUL, says the writer */
 };
 
 static inline uint64_t pt_stored_wid(const struct pt_stored_author *author)
@@ -117,11 +124,11 @@ static inline uint64_t pt_stored_wid(const struct pt_stored_author *author)
 struct pt_packet_data {
     struct pt_packet_head head;
     struct pt_stored_author author;
-    uint64_t chunk_seq;      /* PT_LOG_MADE: in no chunk, made by the stream's consumer */
+    uint64_t chunk_seq; /* PT_LOG_MADE: in no chunk, made by the stream's consumer */
     uint32_t chunk_off;
-    uint32_t record_bytes;   /* as they are read */
+    uint32_t record_bytes; /* as they are read */
     uint32_t events;
-    uint32_t packed_bytes;   /* PT_DATA_PACKED: as they are here; else 0 */
+    uint32_t packed_bytes; /* PT_DATA_PACKED: as they are here; else 0 */
     uint64_t first_no;
     uint64_t base_ts;
     uint64_t first_ts;
@@ -129,16 +136,16 @@ struct pt_packet_data {
 };
 _Static_assert(sizeof(struct pt_packet_data) == 128, "format");
 
-struct pt_packet_text {      /* NAME, DESCRIPTION */
+struct pt_packet_text { /* NAME, DESCRIPTION */
     struct pt_packet_head head;
     uint32_t id;
-    uint32_t length;    /* of the text that follows, without a final NUL */
+    uint32_t length; /* of the text that follows, without a final NUL */
 };
 _Static_assert(sizeof(struct pt_packet_text) == 40, "format");
 
 struct pt_packet_sync {
     struct pt_packet_head head;
-    uint32_t count;     /* of struct pt_sync that follow */
+    uint32_t count; /* of struct pt_sync that follow */
     uint32_t zero;
 };
 _Static_assert(sizeof(struct pt_packet_sync) == 40 && sizeof(struct pt_sync) == 24, "format");
@@ -146,10 +153,10 @@ _Static_assert(sizeof(struct pt_packet_sync) == 40 && sizeof(struct pt_sync) == 
 /* Numbers of the stream and of the log, cumulative; in ROUND and END. */
 struct pt_log_state {
     uint64_t watermark;
-    int32_t  running, stream_full, stream_overrun, flush_error;
-    int32_t  log_full, log_overrun;
-    int32_t  end;               /* enum posixtrace_end; 0 in a ROUND */
-    uint32_t refused;           /* see pt_log_status */
+    int32_t running, stream_full, stream_overrun, flush_error;
+    int32_t log_full, log_overrun;
+    int32_t end;      /* enum posixtrace_end; 0 in a ROUND */
+    uint32_t refused; /* see pt_log_status */
     uint64_t late;
     uint64_t peak_bytes, reserved_bytes, advised_size;
     uint64_t events, bytes;     /* present in the log; bytes of DATA packets */
@@ -157,9 +164,9 @@ struct pt_log_state {
     uint64_t recorded, lost[7]; /* sums over all authors, listed or not */
     uint64_t buried;            /* of lost: a tombstone reports them, see log/reader/reader.h */
     uint64_t unknown_recorded, unknown_lost[7]; /* of authors that are not listed by themselves */
-    uint64_t reported;          /* of lost: the caller of a recovery reports them */
+    uint64_t reported;                          /* of lost: the caller of a recovery reports them */
     uint64_t oldest_round, oldest_offset;       /* the first one still to be read */
-    uint32_t authors, counts;   /* how many follow the fixed part */
+    uint32_t authors, counts;                   /* how many follow the fixed part */
 };
 _Static_assert(sizeof(struct pt_log_state) == 272, "format");
 
@@ -183,15 +190,15 @@ _Static_assert(sizeof(struct pt_packet_more) == 8, "format");
 struct pt_packet_round {
     struct pt_packet_head head;
     struct pt_log_state state;
-    uint64_t events, packets, bytes;   /* DATA in this round */
-    uint64_t first_ts, last_ts;        /* of them */
+    uint64_t events, packets, bytes; /* DATA in this round */
+    uint64_t first_ts, last_ts;      /* of them */
 };
 _Static_assert(sizeof(struct pt_packet_round) == 344, "format");
 
 struct pt_index_entry {
-    uint64_t offset;     /* where a round begins */
-    uint64_t first_ts;   /* the earliest time in this round and those up to the next entry */
-    uint64_t last_ts;    /* the latest time from the log's start up to the next entry */
+    uint64_t offset;   /* where a round begins */
+    uint64_t first_ts; /* the earliest time in this round and those up to the next entry */
+    uint64_t last_ts;  /* the latest time from the log's start up to the next entry */
 };
 _Static_assert(sizeof(struct pt_index_entry) == 24, "format");
 
@@ -211,9 +218,9 @@ struct pt_packet_count {
 struct pt_packet_end {
     struct pt_packet_head head;
     struct pt_log_state state;
-    uint64_t closing_offset;   /* copies of all SYNC and NAME packets, then INDEX, then this */
+    uint64_t closing_offset; /* copies of all SYNC and NAME packets, then INDEX, then this */
     uint64_t index_offset;
-    uint64_t last_lsn;         /* of the last ROUND packet */
+    uint64_t last_lsn; /* of the last ROUND packet */
     uint64_t rounds;
 };
 _Static_assert(sizeof(struct pt_packet_end) == 336, "format");
@@ -221,17 +228,17 @@ _Static_assert(sizeof(struct pt_packet_end) == 336, "format");
 /* The last bytes of an END packet: finds it in a file whose header could not be
  * written again. */
 struct pt_packet_trailer {
-    uint64_t offset;   /* of the END packet */
-    uint32_t bytes;    /* of the END packet */
+    uint64_t offset; /* of the END packet */
+    uint32_t bytes;  /* of the END packet */
     uint32_t magic;
 };
-#define PT_TRAILER_MAGIC 0x45545850u   /* "PXTE" */
+#define PT_TRAILER_MAGIC 0x45545850u /* "PXTE" */
 _Static_assert(sizeof(struct pt_packet_trailer) == 16, "format");
 
 /* Room for a copy in the other byte order; nothing where there is no other. */
 struct pt_order_buffer {
     uint8_t *at;
-    size_t   room;
+    size_t room;
 };
 
 /* Fills the checksum of a header whose other members are in place, and puts it

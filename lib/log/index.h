@@ -14,9 +14,9 @@
 
 struct pt_index {
     struct pt_index_entry *entries;
-    size_t   count, room;
-    uint64_t spacing;    /* least distance of entries in bytes of log */
-    uint64_t bytes;      /* of log since the last entry was begun */
+    size_t count, room;
+    uint64_t spacing; /* least distance of entries in bytes of log */
+    uint64_t bytes;   /* of log since the last entry was begun */
 };
 
 void pt_index_init(struct pt_index *x);

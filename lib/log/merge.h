@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 struct pt_merge_node {
-    uint64_t ts;    /* of the cursor's current event */
-    uint64_t tie;   /* decides among equal times: the lower comes first */
+    uint64_t ts;  /* of the cursor's current event */
+    uint64_t tie; /* decides among equal times: the lower comes first */
 };
 
 /* The time stands beside the pointer, so that most comparisons stay in the heap array. */

@@ -14,31 +14,36 @@
 struct run {
     uint16_t count, size;
 };
-#define END_OF_RUNS { 0, 0 }
-#define STATE_RUNS  { 1, 8 }, { 8, 4 }, { 28, 8 }, { 2, 4 }
+#define END_OF_RUNS \
+    {               \
+        0, 0        \
+    }
+#define STATE_RUNS                 \
+    { 1, 8 }, { 8, 4 }, { 28, 8 }, \
+    {                              \
+        2, 4                       \
+    }
 
-static const struct run header_runs[] = {
-    { 8, 1 }, { 4, 4 }, { 32, 1 }, { 2, 4 }, { 9, 8 }, { 4, 4 }, { 80, 1 }, { 3, 8 }, { 2, 4 },
-    { 244, 1 }, { 1, 4 }, END_OF_RUNS
-};
+static const struct run header_runs[] = { { 8, 1 }, { 4, 4 },   { 32, 1 }, { 2, 4 },
+                                          { 9, 8 }, { 4, 4 },   { 80, 1 }, { 3, 8 },
+                                          { 2, 4 }, { 244, 1 }, { 1, 4 },  END_OF_RUNS };
 static const struct run head_runs[] = { { 1, 4 }, { 2, 2 }, { 2, 4 }, { 2, 8 }, END_OF_RUNS };
 static const struct run author_runs[] = {
     { 4, 4 }, { 1, 8 }, { 16, 1 }, { 1 + PT_LOSS_CAUSES, 8 }, END_OF_RUNS
 };
 static const struct run count_runs[] = { { 2, 4 }, { 1, 8 }, END_OF_RUNS };
-static const struct run three_runs[] = { { 3, 8 }, END_OF_RUNS };   /* sync, index entry */
+static const struct run three_runs[] = { { 3, 8 }, END_OF_RUNS }; /* sync, index entry */
 static const struct run trailer_runs[] = { { 1, 8 }, { 2, 4 }, END_OF_RUNS };
 
 /* What follows the head. */
-static const struct run data_runs[] = {
-    { 4, 4 }, { 1, 8 }, { 16, 1 }, { 1, 8 }, { 4, 4 }, { 4, 8 }, END_OF_RUNS
-};
-static const struct run two_runs[] = { { 2, 4 }, END_OF_RUNS };     /* texts, SYNC, INDEX */
+static const struct run data_runs[] = { { 4, 4 }, { 1, 8 }, { 16, 1 },  { 1, 8 },
+                                        { 4, 4 }, { 4, 8 }, END_OF_RUNS };
+static const struct run two_runs[] = { { 2, 4 }, END_OF_RUNS }; /* texts, SYNC, INDEX */
 static const struct run round_runs[] = { STATE_RUNS, { 5, 8 }, END_OF_RUNS };
 static const struct run end_runs[] = { STATE_RUNS, { 4, 8 }, END_OF_RUNS };
 static const struct run *const fixed_runs[PT_PACKET_TYPES] = {
-    [PT_PACKET_DATA] = data_runs, [PT_PACKET_NAME] = two_runs, [PT_PACKET_SYNC] = two_runs,
-    [PT_PACKET_ROUND] = round_runs, [PT_PACKET_INDEX] = two_runs, [PT_PACKET_END] = end_runs,
+    [PT_PACKET_DATA] = data_runs,       [PT_PACKET_NAME] = two_runs,  [PT_PACKET_SYNC] = two_runs,
+    [PT_PACKET_ROUND] = round_runs,     [PT_PACKET_INDEX] = two_runs, [PT_PACKET_END] = end_runs,
     [PT_PACKET_DESCRIPTION] = two_runs,
 };
 
@@ -147,7 +152,8 @@ static struct rest rest_of(const struct pt_packet_head *head)
     case PT_PACKET_INDEX: return (struct rest){ .triples = sync->count };
     case PT_PACKET_ROUND: return (struct rest){ .authors = round->state.authors };
     case PT_PACKET_END:
-        return (struct rest){ .authors = end->state.authors, .counts = end->state.counts,
+        return (struct rest){ .authors = end->state.authors,
+                              .counts = end->state.counts,
                               .trailer = true };
     default: return (struct rest){ .records = 0 };
     }

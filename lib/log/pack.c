@@ -76,7 +76,7 @@ void pt_packer_deinit(struct pt_packer *p)
 int pt_unpack(struct pt_unpacker *u, uint32_t bytes, const void *from, uint32_t packed)
 {
     if (bytes == 0)
-        return -EBADMSG;   /* no writer packs 0 bytes */
+        return -EBADMSG; /* no writer packs 0 bytes */
     if (!u->context)
         u->context = ZSTD_createDCtx();
     if (!u->context || !make_room(&u->buffer, &u->room, bytes))

@@ -15,15 +15,15 @@
 #include <stdint.h>
 
 struct pt_packer {
-    void    *context;
+    void *context;
     uint8_t *buffer;
-    size_t   room;
+    size_t room;
 };
 
 struct pt_unpacker {
-    void    *context;
-    uint8_t *buffer;   /* what was unpacked last */
-    size_t   room;
+    void *context;
+    uint8_t *buffer; /* what was unpacked last */
+    size_t room;
 };
 
 /* Can this build do it?  method: enum posixtrace_compression. */

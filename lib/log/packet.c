@@ -104,8 +104,7 @@ static uint64_t claimed(const struct pt_packet_head *head)
                                                                      : UINT64_MAX;
         return pt_le32(data->record_bytes);
     case PT_PACKET_NAME:
-    case PT_PACKET_DESCRIPTION:
-        return pt_le32(text->length);
+    case PT_PACKET_DESCRIPTION: return pt_le32(text->length);
     case PT_PACKET_SYNC: return (uint64_t)pt_le32(sync->count) * sizeof(struct pt_sync);
     case PT_PACKET_ROUND:
         return (uint64_t)pt_le32(round->state.authors) * sizeof(struct pt_packet_author);
@@ -135,8 +134,8 @@ const struct pt_packet_more *pt_packet_more(const struct pt_packet_head *head)
     uint64_t room = head->bytes - (ends ? sizeof(struct pt_packet_trailer) : 0);
 
     at += (ends ? end->state.authors : round->state.authors) * sizeof(struct pt_packet_author);
-    return room >= at + sizeof(struct pt_packet_more)
-        ? (const void *)((const uint8_t *)head + at) : NULL;
+    return room >= at + sizeof(struct pt_packet_more) ? (const void *)((const uint8_t *)head + at)
+                                                      : NULL;
 }
 
 void pt_packet_get_author(struct pt_author *author, const struct pt_stored_author *from)

@@ -19,7 +19,7 @@ static uint64_t first_word(const uint8_t *p)
 
     pt_copy_unchecked(&w, p, sizeof w);
     if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-        w = w << 32 | w >> 32;   /* the first half is the low one */
+        w = w << 32 | w >> 32; /* the first half is the low one */
     return w;
 }
 

@@ -11,9 +11,9 @@
 #include "shm/record.h"
 
 struct pt_scan {
-    struct pt_decoder at;   /* where to begin; afterwards after the last event taken */
-    uint64_t events;        /* taken so far */
-    uint64_t last_ts;       /* the latest of them */
+    struct pt_decoder at; /* where to begin; afterwards after the last event taken */
+    uint64_t events;      /* taken so far */
+    uint64_t last_ts;     /* the latest of them */
 };
 
 /*

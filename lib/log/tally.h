@@ -13,8 +13,8 @@
 
 struct pt_cutter {
     const struct pt_log_packet *packet;
-    struct pt_decoder decoder;   /* stands where the next piece begins */
-    uint64_t done;               /* events before that */
+    struct pt_decoder decoder; /* stands where the next piece begins */
+    uint64_t done;             /* events before that */
 };
 
 static inline void pt_cut_begin(struct pt_cutter *cutter, const struct pt_log_packet *packet)

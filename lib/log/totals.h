@@ -20,27 +20,27 @@
 struct pt_total {
     struct pt_author author;
     uint64_t recorded;
-    uint64_t lost[PT_LOSS_CAUSES];       /* as the stream said, cumulative */
-    uint64_t log_lost[PT_LOSS_CAUSES];   /* by the log: FULL, OVERWRITTEN, ERROR */
-    uint64_t listed_in;                  /* round whose ROUND packet has these numbers */
-    uint64_t touched;                    /* when it last changed, by pt_totals.changes */
-    uint32_t part_events;                /* in the part being written */
-    bool     dirty;                      /* changed since it was listed */
-    bool     ended;                      /* nothing will come any more */
+    uint64_t lost[PT_LOSS_CAUSES];     /* as the stream said, cumulative */
+    uint64_t log_lost[PT_LOSS_CAUSES]; /* by the log: FULL, OVERWRITTEN, ERROR */
+    uint64_t listed_in;                /* round whose ROUND packet has these numbers */
+    uint64_t touched;                  /* when it last changed, by pt_totals.changes */
+    uint32_t part_events;              /* in the part being written */
+    bool dirty;                        /* changed since it was listed */
+    bool ended;                        /* nothing will come any more */
 };
 
 struct pt_totals {
     struct pt_total *entries;
-    size_t    count, room;
-    uint32_t *hash;                      /* entry index + 1, by wid; open addressing */
-    size_t    hash_room;
-    uint64_t  factor;                    /* of the hash: a log chooses its wids */
-    uint64_t  changes;
-    uint64_t  recorded;                  /* sums over entries and folded ones */
-    uint64_t  lost[PT_LOSS_CAUSES];
-    uint64_t  folded_recorded;
-    uint64_t  folded_lost[PT_LOSS_CAUSES];
-    bool      folded_now;                /* since the writer last listed all */
+    size_t count, room;
+    uint32_t *hash; /* entry index + 1, by wid; open addressing */
+    size_t hash_room;
+    uint64_t factor; /* of the hash: a log chooses its wids */
+    uint64_t changes;
+    uint64_t recorded; /* sums over entries and folded ones */
+    uint64_t lost[PT_LOSS_CAUSES];
+    uint64_t folded_recorded;
+    uint64_t folded_lost[PT_LOSS_CAUSES];
+    bool folded_now; /* since the writer last listed all */
 };
 
 void pt_totals_init(struct pt_totals *t);
@@ -66,7 +66,7 @@ int pt_totals_read(struct pt_totals *t, const struct pt_packet_author *from);
 
 static inline bool pt_cause_is_of_log(unsigned cause)
 {
-    return cause >= 4;   /* POSIXTRACE_LOST_LOG_FULL and those after it */
+    return cause >= 4; /* POSIXTRACE_LOST_LOG_FULL and those after it */
 }
 
 #endif

@@ -17,26 +17,26 @@
 #define PT_DEFAULT_STREAM_SIZE (1u << 20)
 #define PT_DEFAULT_MAX_DATA    4096u
 #define PT_DEFAULT_LOG_SIZE    (64u << 20)
-#define PT_EVENT_COST_MAX      1000000000u   /* a millisecond */
+#define PT_EVENT_COST_MAX      1000000000u /* a millisecond */
 #define PT_SWITCH_BUFFER_MIN   (4u << 10)
 #define PT_SWITCH_BUFFER_MAX   (1u << 30)
-#define PT_GEN_VERSION         "pxt0.1"   /* at most 7 characters: rationale buffers */
+#define PT_GEN_VERSION         "pxt0.1" /* at most 7 characters: rationale buffers */
 
 struct __attribute__((may_alias)) pt_attr {
     uint64_t magic;
-    char     name[TRACE_NAME_MAX + 1];
-    char     genversion[16];
-    int64_t  create_ns;        /* CLOCK_REALTIME; 0: not fetched from a stream */
+    char name[TRACE_NAME_MAX + 1];
+    char genversion[16];
+    int64_t create_ns; /* CLOCK_REALTIME; 0: not fetched from a stream */
     uint64_t clock_res_ns;
     uint64_t stream_size;
     uint64_t max_data;
     uint64_t log_size;
-    int32_t  stream_policy;    /* POSIX_TRACE_LOOP, ... */
-    int32_t  log_policy;
-    int32_t  inheritance;
-    int32_t  policy_is_default; /* nobody set stream_policy: FLUSH with a log */
-    int32_t  compression;      /* enum posixtrace_compression: of the log's packets */
-    int32_t  switches;         /* 1: context switches of the traced threads, too */
+    int32_t stream_policy; /* POSIX_TRACE_LOOP, ... */
+    int32_t log_policy;
+    int32_t inheritance;
+    int32_t policy_is_default; /* nobody set stream_policy: FLUSH with a log */
+    int32_t compression;       /* enum posixtrace_compression: of the log's packets */
+    int32_t switches;          /* 1: context switches of the traced threads, too */
     uint64_t event_cost_ps;    /* what storing an event costs, in picoseconds; 0: not known */
     uint64_t switch_buffer;    /* bytes of the kernel's ring of switches a processor; 0: default */
     uint64_t reserved[5];

@@ -45,7 +45,8 @@ static const char *const names[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_SIGNAL_END] = "posixtrace_signal_end",
 };
 _Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN && PT_ID_OWN_LAST == POSIXTRACE_SIGNAL_END &&
-               PT_ID_CPU_TIME == POSIXTRACE_CPU_TIME, "the first and the last of them, and one");
+                   PT_ID_CPU_TIME == POSIXTRACE_CPU_TIME,
+               "the first and the last of them, and one");
 
 const char *pt_event_system_name(uint32_t id)
 {

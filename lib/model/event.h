@@ -17,15 +17,15 @@
 #include <sys/types.h>
 #include <trace.h>
 
-#define PT_ID_USER_FIRST 192u   /* == POSIX_TRACE_UNNAMED_USEREVENT */
+#define PT_ID_USER_FIRST  192u /* == POSIX_TRACE_UNNAMED_USEREVENT */
 #define PT_ID_NAMED_FIRST 193u
-#define PT_ID_MAX        (PT_ID_USER_FIRST + TRACE_USER_EVENT_MAX) /* one past the last */
+#define PT_ID_MAX         (PT_ID_USER_FIRST + TRACE_USER_EVENT_MAX) /* one past the last */
 #define PT_ID_SYSTEM_LAST POSIX_TRACE_ERROR
-#define PT_ID_OWN_FIRST  16u    /* posixtrace/system.h */
-#define PT_ID_CPU_TIME   19u    /* POSIXTRACE_CPU_TIME: who records it says for how long it ran */
-#define PT_ID_OWN_LAST   41u
+#define PT_ID_OWN_FIRST   16u /* posixtrace/system.h */
+#define PT_ID_CPU_TIME    19u /* POSIXTRACE_CPU_TIME: who records it says for how long it ran */
+#define PT_ID_OWN_LAST    41u
 
-#define PT_MAX_DATA 61440u      /* largest max-data-size */
+#define PT_MAX_DATA 61440u /* largest max-data-size */
 
 /* Who wrote an event.  A writer is (thread, nesting level); wid is unique in a
  * stream for ever, unlike the slot that the writer occupies.  wid 0 is the
@@ -34,37 +34,37 @@
 struct pt_author {
     uint64_t wid : 56;
     uint64_t level : 8;
-    int32_t  pid;
-    int32_t  tid;
-    uint64_t thread_id;  /* pthread_t, widened */
-    char     name[16];   /* NUL-terminated */
-    uint32_t slot_1;     /* in a segment: index + 1 of the slot that it has or had; else 0 */
-    uint32_t names;      /* in a slot: how often its writer has stored a name since it came */
+    int32_t pid;
+    int32_t tid;
+    uint64_t thread_id; /* pthread_t, widened */
+    char name[16];      /* NUL-terminated */
+    uint32_t slot_1;    /* in a segment: index + 1 of the slot that it has or had; else 0 */
+    uint32_t names;     /* in a slot: how often its writer has stored a name since it came */
 };
 
 struct pt_event {
-    uint64_t ts;      /* in ticks of the stream's clock */
-    int64_t  ns;      /* converted; filled by readers */
+    uint64_t ts; /* in ticks of the stream's clock */
+    int64_t ns;  /* converted; filled by readers */
     uint64_t addr;
     const void *data;
     const struct pt_author *author;
     uint32_t len;
     uint16_t id;
-    uint8_t  truncated;
+    uint8_t truncated;
 };
 
 /* One conversion from ticks to CLOCK_REALTIME nanoseconds, in force for ticks
  * >= ts until the next point: ns + ((t - ts) * mult >> 32), 128-bit product. */
 struct pt_sync {
     uint64_t ts;
-    int64_t  ns;
-    uint64_t mult;   /* nanoseconds per tick, 32.32 fixed point */
+    int64_t ns;
+    uint64_t mult; /* nanoseconds per tick, 32.32 fixed point */
 };
 
 /* What is said of an event type in words. */
 enum pt_text { PT_TEXT_NAME, PT_TEXT_DESCRIPTION, PT_TEXTS };
 
-#define PT_DESCRIPTION_MAX 2047u   /* bytes, as POSIXTRACE_DESCRIPTION_MAX */
+#define PT_DESCRIPTION_MAX 2047u /* bytes, as POSIXTRACE_DESCRIPTION_MAX */
 
 static inline uint32_t pt_text_max(enum pt_text kind)
 {

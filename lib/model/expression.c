@@ -25,10 +25,10 @@ struct parser {
     const char *from, *at;
     struct posixtrace_expression_fault *fault;
     struct pt_node *node;
-    char    *text;
+    char *text;
     uint16_t nodes, used;
     unsigned depth;
-    bool     failed, fields;
+    bool failed, fields;
 };
 
 struct word {
@@ -41,9 +41,9 @@ static const struct subject {
     uint8_t subject;
     bool text;
 } subjects[] = {
-    { "event", PT_SUBJECT_EVENT, true },   { "class", PT_SUBJECT_CLASS, true },
-    { "group", PT_SUBJECT_GROUP, true },   { "thread", PT_SUBJECT_THREAD, true },
-    { "pid", PT_SUBJECT_PID, false },      { "tid", PT_SUBJECT_TID, false },
+    { "event", PT_SUBJECT_EVENT, true },    { "class", PT_SUBJECT_CLASS, true },
+    { "group", PT_SUBJECT_GROUP, true },    { "thread", PT_SUBJECT_THREAD, true },
+    { "pid", PT_SUBJECT_PID, false },       { "tid", PT_SUBJECT_TID, false },
     { "length", PT_SUBJECT_LENGTH, false },
 };
 
@@ -180,7 +180,7 @@ static char *read_integer(const char *at, struct pt_node *n)
     n->operand = PT_OPERAND_INTEGER;
     n->negative = *at == '-';
     n->value.integer = n->negative ? (uint64_t)strtoll(at, &end, 0) : strtoull(at, &end, 0);
-    n->negative = n->negative && n->value.integer != 0;      /* -0 is 0 */
+    n->negative = n->negative && n->value.integer != 0; /* -0 is 0 */
     return end;
 }
 
@@ -188,7 +188,7 @@ static bool take_number(struct parser *p, struct pt_node *n)
 {
     char *end = is_decimal(p->at) ? read_float(p->at, n) : read_integer(p->at, n);
 
-    if (*end == '.')                 /* a hexadecimal one */
+    if (*end == '.') /* a hexadecimal one */
         end = read_float(p->at, n);
     if (end == p->at || errno == ERANGE || pt_is_word_byte(*end, false)) {
         fail(p, p->at, "a number is expected");
@@ -247,8 +247,9 @@ static uint16_t parse_test(struct parser *p)
     const char *at;
 
     if (w.len == 0)
-        return fail(p, p->at, "the name of a field, or event, class, group, pid, tid, thread or "
-                              "length is expected");
+        return fail(p, p->at,
+                    "the name of a field, or event, class, group, pid, tid, thread or "
+                    "length is expected");
     p->at += w.len;
     for (size_t i = 0; !field && i < sizeof subjects / sizeof *subjects; i++)
         if (word_is(w, subjects[i].name)) {

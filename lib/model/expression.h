@@ -10,33 +10,50 @@
 
 #include <posixtrace/filter.h>
 
-#define PT_EXPRESSION_DEPTH 16u    /* of brackets and nots, and so of the evaluation */
+#define PT_EXPRESSION_DEPTH 16u /* of brackets and nots, and so of the evaluation */
 
 enum pt_node_op { PT_NODE_AND, PT_NODE_OR, PT_NODE_NOT, PT_NODE_TEST };
 
 enum pt_subject {
-    PT_SUBJECT_EVENT, PT_SUBJECT_CLASS, PT_SUBJECT_GROUP,   /* the type's name */
-    PT_SUBJECT_PID, PT_SUBJECT_TID, PT_SUBJECT_THREAD, PT_SUBJECT_LENGTH, PT_SUBJECT_FIELD
+    PT_SUBJECT_EVENT,
+    PT_SUBJECT_CLASS,
+    PT_SUBJECT_GROUP, /* the type's name */
+    PT_SUBJECT_PID,
+    PT_SUBJECT_TID,
+    PT_SUBJECT_THREAD,
+    PT_SUBJECT_LENGTH,
+    PT_SUBJECT_FIELD
 };
 
-enum pt_relation { PT_EQUAL, PT_UNEQUAL, PT_LESS, PT_LESS_EQUAL, PT_MORE, PT_MORE_EQUAL, PT_LIKE,
-                   PT_TRUE };
+enum pt_relation {
+    PT_EQUAL,
+    PT_UNEQUAL,
+    PT_LESS,
+    PT_LESS_EQUAL,
+    PT_MORE,
+    PT_MORE_EQUAL,
+    PT_LIKE,
+    PT_TRUE
+};
 
 enum pt_operand { PT_OPERAND_INTEGER, PT_OPERAND_FLOAT, PT_OPERAND_STRING, PT_OPERAND_WORD };
 
 struct pt_node {
-    uint8_t  op, subject, relation, operand;
-    uint16_t child;           /* AND, OR: the first of several; NOT: the one */
-    uint16_t next;            /* the next child of the same parent, plus 1; 0: the last */
-    uint16_t name, string;    /* offsets of texts: the field's name, the value */
-    bool     negative;        /* the integer is below 0 */
-    union { uint64_t integer; double number; } value;
+    uint8_t op, subject, relation, operand;
+    uint16_t child;        /* AND, OR: the first of several; NOT: the one */
+    uint16_t next;         /* the next child of the same parent, plus 1; 0: the last */
+    uint16_t name, string; /* offsets of texts: the field's name, the value */
+    bool negative;         /* the integer is below 0 */
+    union {
+        uint64_t integer;
+        double number;
+    } value;
 };
 
 struct posixtrace_expression {
-    uint16_t nodes, text;     /* how many; bytes of text behind them */
-    bool     fields;          /* some test is of a field */
-    struct pt_node node[];    /* then the texts, NUL-terminated */
+    uint16_t nodes, text;  /* how many; bytes of text behind them */
+    bool fields;           /* some test is of a field */
+    struct pt_node node[]; /* then the texts, NUL-terminated */
 };
 
 static inline const char *pt_expression_text(const struct posixtrace_expression *e, uint16_t at)
@@ -66,11 +83,11 @@ int pt_expression_build(const char *text, void *room, size_t *used,
 /* What the expression is asked about. */
 struct pt_subject_event {
     const char *name;
-    const struct posixtrace_event *event;     /* NULL: of a type */
-    const struct posixtrace_layout *layout;   /* or NULL */
+    const struct posixtrace_event *event;   /* NULL: of a type */
+    const struct posixtrace_layout *layout; /* or NULL */
     /* Of a type: */
-    bool may_describe;                        /* without layout: one may come yet */
-    int32_t pid;                              /* of the only process that is meant; 0: any */
+    bool may_describe; /* without layout: one may come yet */
+    int32_t pid;       /* of the only process that is meant; 0: any */
 };
 /* The i-th test of a type's name or a field, or NULL. */
 const struct pt_node *pt_expression_test(const struct posixtrace_expression *e, size_t i);

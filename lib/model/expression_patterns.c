@@ -16,14 +16,14 @@
 
 /* Counts on behind the end, and stores no more there. */
 struct text {
-    char   bytes[POSIXTRACE_EXPRESSION_MAX + 1];
+    char bytes[POSIXTRACE_EXPRESSION_MAX + 1];
     size_t length;
 };
 
 static bool is_expression(const char *text)
 {
-    static const char begins[][8] = { "not ", "event ", "class ", "group ", "pid ", "tid ",
-                                      "thread ", "length " };
+    static const char begins[][8] = { "not ", "event ", "class ",  "group ",
+                                      "pid ", "tid ",   "thread ", "length " };
     static const char has[][6] = { " and ", " or ", "&&", "||" };
 
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
@@ -124,23 +124,26 @@ static int check_one(const char *pattern, struct posixtrace_expression_fault *fa
     return -EINVAL;
 }
 
-static int check_whole(struct text *whole, bool brackets,
-                       struct posixtrace_expression_fault *fault)
+static int check_whole(struct text *whole, bool brackets, struct posixtrace_expression_fault *fault)
 {
     int r;
 
     if (whole->length > POSIXTRACE_EXPRESSION_MAX) {
         if (fault)
-            snprintf(fault->text, sizeof fault->text, "too long: %zu bytes as an expression, %d "
-                     "are possible", whole->length, POSIXTRACE_EXPRESSION_MAX);
+            snprintf(fault->text, sizeof fault->text,
+                     "too long: %zu bytes as an expression, %d "
+                     "are possible",
+                     whole->length, POSIXTRACE_EXPRESSION_MAX);
         return -ENAMETOOLONG;
     }
     whole->bytes[whole->length] = '\0';
     /* All that can be wrong now is that there is one bracket more. */
     r = brackets ? check(whole->bytes, NULL) : 0;
     if (r == -EINVAL && fault)
-        snprintf(fault->text, sizeof fault->text, "nested too deep: more than %u brackets and "
-                 "nots in each other", PT_EXPRESSION_DEPTH);
+        snprintf(fault->text, sizeof fault->text,
+                 "nested too deep: more than %u brackets and "
+                 "nots in each other",
+                 PT_EXPRESSION_DEPTH);
     return r;
 }
 

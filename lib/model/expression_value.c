@@ -83,13 +83,13 @@ static bool is_like(const char *text, size_t len, const char *pattern)
 static bool relates(int order, enum pt_relation relation)
 {
     switch (relation) {
-    case PT_EQUAL:      return order == 0;
-    case PT_UNEQUAL:    return order != 0;
-    case PT_LESS:       return order < 0;
+    case PT_EQUAL: return order == 0;
+    case PT_UNEQUAL: return order != 0;
+    case PT_LESS: return order < 0;
     case PT_LESS_EQUAL: return order <= 0;
-    case PT_MORE:       return order > 0;
+    case PT_MORE: return order > 0;
     case PT_MORE_EQUAL: return order >= 0;
-    default:            return false;
+    default: return false;
     }
 }
 
@@ -300,8 +300,9 @@ static int test(const struct posixtrace_expression *e, const struct pt_node *n,
         return UNKNOWN;
     if (n->subject == PT_SUBJECT_THREAD)
         return test_text(e, n, s->event->thread_name, strlen(s->event->thread_name));
-    v = n->subject == PT_SUBJECT_PID ? s->event->pid
-        : n->subject == PT_SUBJECT_TID ? s->event->tid : (int64_t)s->event->data_len;
+    v = n->subject == PT_SUBJECT_PID   ? s->event->pid
+        : n->subject == PT_SUBJECT_TID ? s->event->tid
+                                       : (int64_t)s->event->data_len;
     return test_integer(n, (uint64_t)v, v < 0);
 }
 

@@ -27,7 +27,7 @@ struct parser {
     struct posixtrace_layout *l;
     struct posixtrace_layout_fault *fault;
     size_t text_used, enumerators_used;
-    bool strict;              /* a program declares it; else it stands in a log or a stream */
+    bool strict; /* a program declares it; else it stands in a log or a stream */
     bool failed;
 };
 
@@ -40,15 +40,15 @@ static const struct base {
     char name[6];
     uint8_t kind, bits;
 } bases[] = {
-    { "u8", POSIXTRACE_UNSIGNED, 8 },  { "u16", POSIXTRACE_UNSIGNED, 16 },
+    { "u8", POSIXTRACE_UNSIGNED, 8 },   { "u16", POSIXTRACE_UNSIGNED, 16 },
     { "u32", POSIXTRACE_UNSIGNED, 32 }, { "u64", POSIXTRACE_UNSIGNED, 64 },
-    { "i8", POSIXTRACE_SIGNED, 8 },    { "i16", POSIXTRACE_SIGNED, 16 },
-    { "i32", POSIXTRACE_SIGNED, 32 },  { "i64", POSIXTRACE_SIGNED, 64 },
-    { "x8", POSIXTRACE_HEX, 8 },       { "x16", POSIXTRACE_HEX, 16 },
-    { "x32", POSIXTRACE_HEX, 32 },     { "x64", POSIXTRACE_HEX, 64 },
-    { "f32", POSIXTRACE_FLOAT, 32 },   { "f64", POSIXTRACE_FLOAT, 64 },
-    { "bool", POSIXTRACE_BOOL, 8 },    { "char", POSIXTRACE_CHAR, 8 },
-    { "str", POSIXTRACE_STRING, 8 },   { "bytes", POSIXTRACE_BYTES, 8 },
+    { "i8", POSIXTRACE_SIGNED, 8 },     { "i16", POSIXTRACE_SIGNED, 16 },
+    { "i32", POSIXTRACE_SIGNED, 32 },   { "i64", POSIXTRACE_SIGNED, 64 },
+    { "x8", POSIXTRACE_HEX, 8 },        { "x16", POSIXTRACE_HEX, 16 },
+    { "x32", POSIXTRACE_HEX, 32 },      { "x64", POSIXTRACE_HEX, 64 },
+    { "f32", POSIXTRACE_FLOAT, 32 },    { "f64", POSIXTRACE_FLOAT, 64 },
+    { "bool", POSIXTRACE_BOOL, 8 },     { "char", POSIXTRACE_CHAR, 8 },
+    { "str", POSIXTRACE_STRING, 8 },    { "bytes", POSIXTRACE_BYTES, 8 },
 };
 
 /* The first fault counts: what comes after it may only follow from it. */
@@ -123,8 +123,7 @@ static bool take_integer(struct parser *p, bool wide, long long *value)
 
     skip_space(p);
     errno = 0;
-    *value = wide && *p->at != '-' ? (long long)strtoull(p->at, &end, 0)
-                                   : strtoll(p->at, &end, 0);
+    *value = wide && *p->at != '-' ? (long long)strtoull(p->at, &end, 0) : strtoll(p->at, &end, 0);
     if (end == p->at || errno != 0)
         return fail(p, p->at, "not an integer of 64 bits:", here(p));
     p->at = end;
@@ -204,7 +203,7 @@ static bool fail_range(struct parser *p, const struct posixtrace_field *f, struc
     uint64_t most = UINT64_MAX >> (64 - f->bits + is_signed);
     char says[80] = "";
 
-    if (p->fault)    /* else this may be a signal handler, which must not call snprintf() */
+    if (p->fault) /* else this may be a signal handler, which must not call snprintf() */
         snprintf(says, sizeof says, "the field's values are %" PRId64 " to %" PRIu64 ", not",
                  is_signed ? -(int64_t)most - 1 : 0, most);
     return fail(p, at.at, says, at);
@@ -218,8 +217,8 @@ static bool is_twice(const struct posixtrace_field *f, struct word name, long lo
     return false;
 }
 
-static bool take_written_value(struct parser *p, const struct posixtrace_field *f,
-                               struct word name, long long *value)
+static bool take_written_value(struct parser *p, const struct posixtrace_field *f, struct word name,
+                               long long *value)
 {
     struct word number;
 
@@ -264,8 +263,8 @@ static bool parse_enumeration(struct parser *p, struct posixtrace_field *f)
         struct word w = take_word(p);
 
         if (w.len == 0 || w.len > NAME_MAX_BYTES)
-            return fail(p, w.at, w.len ? LONG_NAME : "not the name of a value:",
-                        w.len ? w : here(p));
+            return fail(p, w.at,
+                        w.len ? LONG_NAME : "not the name of a value:", w.len ? w : here(p));
         if (!take_value(p, f, w, &next))
             return false;
         e[f->enumerator_count++] = (struct posixtrace_enumerator){ keep_name(p, w), next };
@@ -297,8 +296,7 @@ static bool parse_field(struct parser *p, struct word type)
         return false;
     w = take_word(p);
     if (w.len == 0 || w.len > NAME_MAX_BYTES)
-        return fail(p, w.at, w.len ? LONG_NAME : "not the name of a field:",
-                    w.len ? w : here(p));
+        return fail(p, w.at, w.len ? LONG_NAME : "not the name of a field:", w.len ? w : here(p));
     f->name = keep_name(p, w);
     if (pt_layout_find(l, f->name) < l->count)
         return fail(p, w.at, "two fields are called", w);
@@ -367,7 +365,8 @@ struct extent {
 /* All that the description can need. */
 static struct extent extent_of(const char *description)
 {
-    struct extent e = { .fields = count_of(description, ';') + 1, .text = strlen(description) + 1,
+    struct extent e = { .fields = count_of(description, ';') + 1,
+                        .text = strlen(description) + 1,
                         .enumerators = count_of(description, ',') + count_of(description, '{') };
 
     if (e.fields > POSIXTRACE_FIELDS_MAX)
@@ -387,8 +386,9 @@ static int build(const char *description, void *room, bool strict,
                  struct posixtrace_layout_fault *fault)
 {
     struct posixtrace_layout *l = room;
-    struct parser p = { .from = description, .at = description, .fault = fault, .l = l,
-                        .strict = strict };
+    struct parser p = {
+        .from = description, .at = description, .fault = fault, .l = l, .strict = strict
+    };
     struct extent e = extent_of(description);
 
     memset(l, 0, sizeof *l);

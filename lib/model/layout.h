@@ -12,11 +12,11 @@
 struct posixtrace_layout {
     struct posixtrace_field *fields;
     struct posixtrace_enumerator *enumerators;
-    char   *text;             /* names of both */
-    size_t  count;
-    size_t  size;             /* of the data, if fixed; else 0 */
-    bool    big_endian;
-    bool    says_order;       /* le or be was written */
+    char *text; /* names of both */
+    size_t count;
+    size_t size; /* of the data, if fixed; else 0 */
+    bool big_endian;
+    bool says_order; /* le or be was written */
 };
 
 /* Of a description that a program writes; 0, -EINVAL with *fault, -ENAMETOOLONG, -ENOMEM. */

@@ -14,11 +14,11 @@
 #include "model/event.h"
 
 #define PT_SET_MAGIC 0x70784574657331ull
-#define PT_SET_WORDS 38   /* 1216 bits: ids 0 .. PT_ID_MAX - 1 */
+#define PT_SET_WORDS 38 /* 1216 bits: ids 0 .. PT_ID_MAX - 1 */
 
 struct __attribute__((may_alias)) pt_set {
     uint64_t magic;
-    uint32_t bits[PT_SET_WORDS];   /* so short that each is one access on any machine */
+    uint32_t bits[PT_SET_WORDS]; /* so short that each is one access on any machine */
 };
 
 _Static_assert(sizeof(struct pt_set) == 160 && sizeof(trace_event_set_t) == 160,
@@ -42,7 +42,7 @@ static inline bool pt_set_has(const struct pt_set *s, uint32_t id)
 /* Copies a good set, word by word, to or from where others read or write. */
 void pt_set_copy(struct pt_set *to, const struct pt_set *from);
 void pt_set_empty(struct pt_set *s);
-void pt_set_add(struct pt_set *s, uint32_t id);   /* id is valid */
+void pt_set_add(struct pt_set *s, uint32_t id); /* id is valid */
 void pt_set_del(struct pt_set *s, uint32_t id);
 /* what as in posix_trace_eventset_fill(); false: not one of them, s untouched.
  * WOPID_EVENTS: OVERFLOW, RESUME, ERROR (R-10: those that the system initiates). */

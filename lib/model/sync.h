@@ -27,7 +27,7 @@ static inline int64_t pt_sync_apply(const struct pt_sync *point, uint64_t ts)
 /* Index of the point in force at ts; n > 0. */
 static inline size_t pt_sync_find(const struct pt_sync *table, size_t n, uint64_t ts)
 {
-    size_t low = 0, high = n;   /* the answer is in [low, high) */
+    size_t low = 0, high = n; /* the answer is in [low, high) */
 
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;

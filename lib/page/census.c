@@ -15,15 +15,15 @@
 #include "shm/liveness.h"
 #include "shm/segment.h"
 
-#define MAGIC       0x31534e43585450ull
-#define NAMES_BYTES 8192u
-#define NAME        48u      /* of a segment's file with its NUL */
-#define LOCK_TRIES  100u
+#define MAGIC         0x31534e43585450ull
+#define NAMES_BYTES   8192u
+#define NAME          48u /* of a segment's file with its NUL */
+#define LOCK_TRIES    100u
 #define LOCK_PAUSE_NS 100000
 
 struct table {
     uint64_t magic;
-    uint32_t next;           /* the place that was given away longest ago */
+    uint32_t next; /* the place that was given away longest ago */
     uint32_t pad;
     char file[TRACE_SYS_MAX][NAME];
 };
@@ -190,7 +190,7 @@ bool pt_census_is_full(uid_t uid, const char *own)
     if (dir < 0)
         return false;
     if (each_segment(dir, false, count_name, &count))
-        unlinkat(dir, PT_CENSUS_FILE, 0);   /* what it says gets old */
+        unlinkat(dir, PT_CENSUS_FILE, 0); /* what it says gets old */
     else
         full = ask_table(dir, uid, own);
     close(dir);

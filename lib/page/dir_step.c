@@ -54,7 +54,7 @@ static void store_place(int dir, enum pt_dir_walk walk, const struct place *plac
     if (fd < 0)
         return;
     if (!made || pt_sys_write_at(fd, place, sizeof *place, at) < 0)
-        unlinkat(dir, PT_DIR_STEP_FILE, 0);   /* the next walk starts with the first name */
+        unlinkat(dir, PT_DIR_STEP_FILE, 0); /* the next walk starts with the first name */
     close(fd);
 }
 

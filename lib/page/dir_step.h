@@ -25,8 +25,8 @@ enum pt_dir_walk { PT_WALK_PAGES, PT_WALK_LEFT, PT_WALKS };
 /* A name as the kernel hands it out. */
 struct pt_dir_entry {
     uint64_t ino;
-    int64_t next;       /* offset in the directory of what follows */
-    uint16_t bytes;     /* of this entry */
+    int64_t next;   /* offset in the directory of what follows */
+    uint16_t bytes; /* of this entry */
     uint8_t type;
     char name[];
 };

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "page/log_folder.h"
 
-#ifndef STATX_MNT_ID   /* Linux 5.8 */
+#ifndef STATX_MNT_ID /* Linux 5.8 */
 #define STATX_MNT_ID 0x1000u
 #endif
 #define WANTED (STATX_TYPE | STATX_INO | STATX_BTIME | STATX_MNT_ID)
@@ -96,6 +96,6 @@ bool pt_log_folder_is(const struct pt_seg_header *h, int dir)
 {
     struct statx s;
 
-    return h->log_folder != 0 && look(dir, "", &s) && S_ISDIR(s.stx_mode) &&
-           is_on_device(h, &s) && s.stx_ino == h->log_folder && born(&s) == h->log_folder_born;
+    return h->log_folder != 0 && look(dir, "", &s) && S_ISDIR(s.stx_mode) && is_on_device(h, &s) &&
+           s.stx_ino == h->log_folder && born(&s) == h->log_folder_born;
 }

@@ -18,12 +18,12 @@
 /* Room for every name at its longest, and for the bytes that racing openers
  * may leave unused. */
 #define ARENA_BYTES ((TRACE_EVENT_NAME_MAX + 1u) * (PT_NAMES_COUNT + 64u))
-#define LAST_OFFSET (ARENA_BYTES - (TRACE_EVENT_NAME_MAX + 1u))   /* of a name that may be long */
+#define LAST_OFFSET (ARENA_BYTES - (TRACE_EVENT_NAME_MAX + 1u)) /* of a name that may be long */
 /* Behind them: descriptions. */
-#define TEXT_BYTES  (512u << 10)
-#define MAP_BYTES   ((sizeof(struct pt_names) + ARENA_BYTES + TEXT_BYTES + PT_PAGE - 1) & \
-                     ~(size_t)(PT_PAGE - 1))
-#define LAYOUT      3u
+#define TEXT_BYTES (512u << 10)
+#define MAP_BYTES \
+    ((sizeof(struct pt_names) + ARENA_BYTES + TEXT_BYTES + PT_PAGE - 1) & ~(size_t)(PT_PAGE - 1))
+#define LAYOUT 3u
 
 #define entry_off(e)  ((uint32_t)(e))
 #define entry_len(e)  ((uint32_t)((e) >> 32) & 0xffffu)
@@ -123,8 +123,7 @@ static int back_names(struct pt_names *n)
     if (r == 0)
         r = back_bytes(n->arena, within(pt_load_acquire(&n->used), ARENA_BYTES));
     if (r == 0)
-        r = back_bytes(n->arena + ARENA_BYTES,
-                       within(pt_load_acquire(&n->described), TEXT_BYTES));
+        r = back_bytes(n->arena + ARENA_BYTES, within(pt_load_acquire(&n->described), TEXT_BYTES));
     return r;
 }
 

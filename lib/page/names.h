@@ -35,16 +35,16 @@
 struct pt_names {
     uint64_t magic;
     uint32_t layout, size;
-    uint32_t used;               /* bytes of the arena handed out */
-    uint32_t maker;              /* the process that made it, for who finds it unused */
+    uint32_t used;  /* bytes of the arena handed out */
+    uint32_t maker; /* the process that made it, for who finds it unused */
     uint64_t maker_start;
     uint64_t entry[PT_NAMES_COUNT]; /* offset | length << 32 | hash << 48 */
     uint64_t own_in_use;
     uint64_t description[PT_NAMES_COUNT]; /* offset | length << 32 | id - PT_ID_NAMED_FIRST << 48 */
-    uint32_t described;          /* bytes of the descriptions' part handed out */
-    uint32_t users;              /* pages that name the map, see page_left.h */
-    uint8_t  id[16];             /* its file's name is made of it */
-    char     arena[];
+    uint32_t described;                   /* bytes of the descriptions' part handed out */
+    uint32_t users;                       /* pages that name the map, see page_left.h */
+    uint8_t id[16];                       /* its file's name is made of it */
+    char arena[];
 };
 _Static_assert(offsetof(struct pt_names, arena) == 16432, "the same on 32-bit and 64-bit machines");
 

@@ -16,7 +16,7 @@
 #include "place/place.h"
 #include "shm/liveness.h"
 
-#define TRIES 4u   /* to make a page */
+#define TRIES      4u /* to make a page */
 #define PAGE_BYTES ((sizeof(struct pt_page) + 4095u) & ~4095u)
 
 #define ONES4   ~0ull, ~0ull, ~0ull, ~0ull
@@ -24,8 +24,7 @@
 #define ONES64  ONES16, ONES16, ONES16, ONES16
 #define ONES256 ONES64, ONES64, ONES64, ONES64
 const struct pt_page pt_page_unknown = {
-    .shadows = UINT64_MAX,
-    .gates = { ONES256, ONES256, ONES256, ONES256, ONES64, ONES64, ONES64 }
+    .shadows = UINT64_MAX, .gates = { ONES256, ONES256, ONES256, ONES256, ONES64, ONES64, ONES64 }
 };
 _Static_assert(PT_ID_MAX == 4 * 256 + 3 * 64, "every gate of pt_page_unknown is set");
 
@@ -108,8 +107,8 @@ static int open_existing(struct pt_page **page, uid_t uid, const char *file, uin
     }
     /* Made by another copy of the library, or another thread. */
     if (pt_load_acquire(&(*page)->magic) != PT_PAGE_MAGIC || (*page)->layout != PT_SEG_LAYOUT ||
-        (*page)->pid != pid || (*page)->start != start ||
-        (*page)->pid_ns != pt_pid_namespace() || !gates_have_epochs(*page)) {
+        (*page)->pid != pid || (*page)->start != start || (*page)->pid_ns != pt_pid_namespace() ||
+        !gates_have_epochs(*page)) {
         pt_page_unmap(*page);
         return -EINVAL;
     }
@@ -132,7 +131,7 @@ static void fill_page(struct pt_page *page, uint32_t pid, uint64_t start, const 
     page->layout = PT_SEG_LAYOUT;
     page->size = PAGE_BYTES;
     page->pid = pid;
-    page->pid_ns = pt_pid_namespace();   /* its own, or its controller's: the same */
+    page->pid_ns = pt_pid_namespace(); /* its own, or its controller's: the same */
     page->start = start;
     strncpy(page->names_file, names_file, sizeof page->names_file - 1);
     pt_store_release(&page->magic, PT_PAGE_MAGIC);
@@ -193,9 +192,9 @@ bool pt_page_names_in_use(int dirfd, const char *names_file)
 {
     int copy = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
-    char names[sizeof ((struct pt_page *)0)->names_file];
+    char names[sizeof((struct pt_page *)0)->names_file];
     struct dirent *entry;
-    bool found = !d && pt_is_shortage(-errno);   /* they may be: in doubt they stay */
+    bool found = !d && pt_is_shortage(-errno); /* they may be: in doubt they stay */
 
     while (d && !found && (entry = readdir(d))) {
         int fd;
@@ -225,7 +224,7 @@ void pt_page_unmap(struct pt_page *page)
 }
 
 #define START_BITS 40
-#define NO_PROCESS 1ull   /* a taker that is never dead */
+#define NO_PROCESS 1ull /* a taker that is never dead */
 
 static uint64_t taker_of(uint32_t pid, uint64_t start)
 {
@@ -261,7 +260,7 @@ static int take_free(struct pt_page *page, uint64_t taker, bool ask)
             pt_add_seqcst(&page->epoch[bit], 1u);
             return bit;
         }
-        pt_cas_seqcst(&page->taker[bit], &is, 0u);   /* being cleaned, see pt_page_clean_bit() */
+        pt_cas_seqcst(&page->taker[bit], &is, 0u); /* being cleaned, see pt_page_clean_bit() */
     }
     return -EAGAIN;
 }

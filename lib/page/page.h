@@ -34,32 +34,32 @@
 #define PT_PAGE_FILE 48
 
 struct pt_page_stream {
-    char     file[PT_PAGE_FILE];  /* of the segment, "" if it has no name */
+    char file[PT_PAGE_FILE]; /* of the segment, "" if it has no name */
     uint32_t inherited;
-    uint32_t shadow;      /* the bit beside it, plus 1; 0: none */
-    uint32_t handled;     /* a function of the process's decides over some events */
-    uint32_t refused;     /* the stream has no room for the process: events are only counted */
+    uint32_t shadow;  /* the bit beside it, plus 1; 0: none */
+    uint32_t handled; /* a function of the process's decides over some events */
+    uint32_t refused; /* the stream has no room for the process: events are only counted */
 };
 
 struct pt_page {
     uint64_t magic;
     uint32_t layout, size;
     uint32_t pid;
-    uint32_t image;       /* of the program that runs in the process; 0: has not come here yet */
+    uint32_t image; /* of the program that runs in the process; 0: has not come here yet */
     uint64_t start;
-    char     names_file[64];
-    uint64_t pid_ns;      /* namespace that pid is a number of; 0: unknown */
-    __attribute__((aligned(64))) uint64_t used;   /* bits that belong to a stream */
-    uint64_t changes;                             /* another value after any epoch has changed */
-    uint64_t shadows;                             /* bits of used that stand beside a stream's */
+    char names_file[64];
+    uint64_t pid_ns;                            /* namespace that pid is a number of; 0: unknown */
+    __attribute__((aligned(64))) uint64_t used; /* bits that belong to a stream */
+    uint64_t changes;                           /* another value after any epoch has changed */
+    uint64_t shadows;                           /* bits of used that stand beside a stream's */
     __attribute__((aligned(64))) uint64_t epoch[PT_STREAMS];
     struct pt_page_stream stream[PT_STREAMS];
     __attribute__((aligned(64))) uint64_t gates[PT_ID_MAX];
     /* Inherited streams, see process/inherit.c: the stream's key with the bit in
      * the low 6 bits; 0: none from here on. */
     uint64_t heir[PT_STREAMS];
-    uint64_t settled;     /* what is inherited has been taken over */
-    uint64_t counted;     /* among the users of its name map, see page_left.h */
+    uint64_t settled; /* what is inherited has been taken over */
+    uint64_t counted; /* among the users of its name map, see page_left.h */
     /* The process that took the bit, see pt_page_take_bit_for(); 0: none since it was free. */
     uint64_t taker[PT_STREAMS];
 };

@@ -12,7 +12,7 @@
 #include "place/dir.h"
 #include "shm/liveness.h"
 
-#define ASKS 2u   /* of /proc, in a step; ten microseconds each */
+#define ASKS 2u /* of /proc, in a step; ten microseconds each */
 
 /* What a page says that is counted: not what a copy of another process's page says. */
 static uint64_t mark_of(uint32_t pid, uint64_t start)

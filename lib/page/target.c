@@ -34,8 +34,8 @@ static int open_proc(pid_t pid, const char *leaf)
  * those lines that are asked for come after it. */
 struct status {
     char text[4096];
-    size_t length, line;     /* where the last line begins */
-    bool groups;             /* it is that of the groups */
+    size_t length, line; /* where the last line begins */
+    bool groups;         /* it is that of the groups */
 };
 
 static void take_char(struct status *s, char c)
@@ -214,7 +214,7 @@ static int look(struct pt_target *t, pid_t pid, struct status *s)
     r = read_status(pid, s);
     if (r < 0 && pt_is_shortage(r))
         return r;
-    if (r < 0)   /* it has just gone, or is another user's and hidden */
+    if (r < 0) /* it has just gone, or is another user's and hidden */
         return kill(pid, 0) == 0 ? -ENOTSUP : errno == EPERM ? -EPERM : -ESRCH;
     if (number(status, "Tgid") != (unsigned long)pid || has_ended(status))
         return -ESRCH;
@@ -231,7 +231,7 @@ static int look(struct pt_target *t, pid_t pid, struct status *s)
 
 int pt_target_look(struct pt_target *t, pid_t pid)
 {
-    struct status *s = malloc(sizeof *s);   /* too large for a small stack */
+    struct status *s = malloc(sizeof *s); /* too large for a small stack */
     int r = s ? look(t, pid, s) : -ENOMEM;
 
     free(s);

@@ -20,7 +20,7 @@
 struct pt_target {
     uint32_t pid;
     uint64_t start;
-    uid_t    uid;      /* whose directory it uses */
+    uid_t uid; /* whose directory it uses */
 };
 
 /*

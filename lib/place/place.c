@@ -77,8 +77,7 @@ static void read_all(struct pt_place *p, const struct pt_place *old)
 
 /* Before anything of the program's runs; or with the first call of another library's
  * constructor that was earlier. */
-__attribute__((constructor))
-static void read_first(void)
+__attribute__((constructor)) static void read_first(void)
 {
     if (pt_load_acquire(&now))
         return;

@@ -26,12 +26,12 @@
 #include <sys/types.h>
 
 struct pt_place {
-    uid_t uid;           /* the effective user id */
-    char  given[512];    /* POSIXTRACE_DIR as it is in the environment, "": not set */
-    char  variable[512]; /* the directory that it names, an absolute path */
-    int   error;         /* 0, or why it names none: a negative errno; variable is as given */
-    char  runtime[512];  /* XDG_RUNTIME_DIR */
-    char  follow[64];    /* POSIXTRACE_FOLLOW: a segment's file; "": none, or not one */
+    uid_t uid;          /* the effective user id */
+    char given[512];    /* POSIXTRACE_DIR as it is in the environment, "": not set */
+    char variable[512]; /* the directory that it names, an absolute path */
+    int error;          /* 0, or why it names none: a negative errno; variable is as given */
+    char runtime[512];  /* XDG_RUNTIME_DIR */
+    char follow[64];    /* POSIXTRACE_FOLLOW: a segment's file; "": none, or not one */
 };
 
 /* The place of this process, never NULL; immutable.  Async-signal-safe where it is

@@ -12,37 +12,38 @@
  * "Wants it", then the call, then "has it" or why not.  Apart, so that what stands
  * before a call that is not traced saves one register and no more.
  */
-#define LOCK(id, name, parameters, arguments) \
-    static __attribute__((noinline)) int traced_##name parameters \
-    { \
-        int r; \
-        \
-        preload_object(id, lock); \
-        preload_cpu_time(); \
-        r = real_##name arguments; \
-        preload_pair(id + 1, lock, r); \
-        preload_cpu_time(); \
-        return r; \
-    } \
-    PRELOAD_PUBLIC int name parameters \
-    { \
+#define LOCK(id, name, parameters, arguments)                                                   \
+    static __attribute__((noinline)) int traced_##name parameters                               \
+    {                                                                                           \
+        int r;                                                                                  \
+                                                                                                \
+        preload_object(id, lock);                                                               \
+        preload_cpu_time();                                                                     \
+        r = real_##name arguments;                                                              \
+        preload_pair(id + 1, lock, r);                                                          \
+        preload_cpu_time();                                                                     \
+        return r;                                                                               \
+    }                                                                                           \
+    PRELOAD_PUBLIC int name parameters                                                          \
+    {                                                                                           \
         return PRELOAD_OFF(lock, id, id + 1) ? real_##name arguments : traced_##name arguments; \
     }
 
-#define MUTEX(name, parameters, arguments) \
-    LOCK(POSIXTRACE_MUTEX_LOCK, name, parameters, arguments)
+#define MUTEX(name, parameters, arguments) LOCK(POSIXTRACE_MUTEX_LOCK, name, parameters, arguments)
 #define RWLOCK(name, parameters, arguments) \
     LOCK(POSIXTRACE_RWLOCK_LOCK, name, parameters, arguments)
 
 _Static_assert(POSIXTRACE_MUTEX_LOCK + 1 == POSIXTRACE_MUTEX_LOCKED &&
-               POSIXTRACE_RWLOCK_LOCK + 1 == POSIXTRACE_RWLOCK_LOCKED, "LOCK");
+                   POSIXTRACE_RWLOCK_LOCK + 1 == POSIXTRACE_RWLOCK_LOCKED,
+               "LOCK");
 
-MUTEX(pthread_mutex_lock, (pthread_mutex_t *lock), (lock))
-MUTEX(pthread_mutex_trylock, (pthread_mutex_t *lock), (lock))
-MUTEX(pthread_mutex_timedlock, (pthread_mutex_t *restrict lock,
-      const struct timespec *restrict until), (lock, until))
-MUTEX(pthread_mutex_clocklock, (pthread_mutex_t *restrict lock, clockid_t clock,
-      const struct timespec *restrict until), (lock, clock, until))
+MUTEX(pthread_mutex_lock, (pthread_mutex_t * lock), (lock))
+MUTEX(pthread_mutex_trylock, (pthread_mutex_t * lock), (lock))
+MUTEX(pthread_mutex_timedlock,
+      (pthread_mutex_t *restrict lock, const struct timespec *restrict until), (lock, until))
+MUTEX(pthread_mutex_clocklock,
+      (pthread_mutex_t *restrict lock, clockid_t clock, const struct timespec *restrict until),
+      (lock, clock, until))
 
 PRELOAD_PUBLIC int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
@@ -51,18 +52,20 @@ PRELOAD_PUBLIC int pthread_mutex_unlock(pthread_mutex_t *mutex)
     return real_pthread_mutex_unlock(mutex);
 }
 
-RWLOCK(pthread_rwlock_rdlock, (pthread_rwlock_t *lock), (lock))
-RWLOCK(pthread_rwlock_tryrdlock, (pthread_rwlock_t *lock), (lock))
-RWLOCK(pthread_rwlock_timedrdlock, (pthread_rwlock_t *restrict lock,
-       const struct timespec *restrict until), (lock, until))
-RWLOCK(pthread_rwlock_clockrdlock, (pthread_rwlock_t *restrict lock, clockid_t clock,
-       const struct timespec *restrict until), (lock, clock, until))
-RWLOCK(pthread_rwlock_wrlock, (pthread_rwlock_t *lock), (lock))
-RWLOCK(pthread_rwlock_trywrlock, (pthread_rwlock_t *lock), (lock))
-RWLOCK(pthread_rwlock_timedwrlock, (pthread_rwlock_t *restrict lock,
-       const struct timespec *restrict until), (lock, until))
-RWLOCK(pthread_rwlock_clockwrlock, (pthread_rwlock_t *restrict lock, clockid_t clock,
-       const struct timespec *restrict until), (lock, clock, until))
+RWLOCK(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock))
+RWLOCK(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock))
+RWLOCK(pthread_rwlock_timedrdlock,
+       (pthread_rwlock_t *restrict lock, const struct timespec *restrict until), (lock, until))
+RWLOCK(pthread_rwlock_clockrdlock,
+       (pthread_rwlock_t *restrict lock, clockid_t clock, const struct timespec *restrict until),
+       (lock, clock, until))
+RWLOCK(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock))
+RWLOCK(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock))
+RWLOCK(pthread_rwlock_timedwrlock,
+       (pthread_rwlock_t *restrict lock, const struct timespec *restrict until), (lock, until))
+RWLOCK(pthread_rwlock_clockwrlock,
+       (pthread_rwlock_t *restrict lock, clockid_t clock, const struct timespec *restrict until),
+       (lock, clock, until))
 
 PRELOAD_PUBLIC int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {

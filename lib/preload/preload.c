@@ -15,7 +15,9 @@ enum { RANGES = 16 };
 PRELOAD_THREAD bool preload_quiet_thread;
 
 /* Where libraries of ours lie; they are never unloaded while we are here. */
-static struct { uintptr_t begin, end; } ranges[RANGES];
+static struct {
+    uintptr_t begin, end;
+} ranges[RANGES];
 static unsigned range_count;
 /* The constructors of libposixtrace, on which we depend, have run before ours. */
 static bool ready;
@@ -50,7 +52,10 @@ void preload_object(trace_event_id_t id, const void *object)
 
 void preload_pair(trace_event_id_t id, const void *object, int64_t second)
 {
-    struct { uint64_t object; int64_t second; } data = { (uintptr_t)object, second };
+    struct {
+        uint64_t object;
+        int64_t second;
+    } data = { (uintptr_t)object, second };
 
     preload_event(id, &data, sizeof data);
 }
@@ -105,8 +110,7 @@ static void record_itself(void)
         posix_trace_eventid_open("posixtrace_thread_begin", &id);
 }
 
-__attribute__((constructor))
-static void begin(void)
+__attribute__((constructor)) static void begin(void)
 {
     int saved = errno;
 

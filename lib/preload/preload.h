@@ -45,7 +45,7 @@
 
 /* Not a function: the return address is that of the function it stands in.  before, after:
  * the types of the call's events. */
-#define PRELOAD_OFF(object, before, after) \
+#define PRELOAD_OFF(object, before, after)                           \
     (__builtin_expect(!posixtrace_system_wants(before, after), 1) || \
      preload_is_quiet(__builtin_return_address(0), (object)))
 
@@ -70,9 +70,9 @@ void preload_cpu_time(void);
 
 /* What pthread_cleanup_push() takes: the call that the thread is in has ended. */
 struct preload_call {
-    trace_event_id_t id;      /* that says so */
+    trace_event_id_t id; /* that says so */
     const void *object;
-    int64_t second;           /* when the thread is cancelled */
+    int64_t second; /* when the thread is cancelled */
 };
 void preload_cancelled(void *call);
 #pragma GCC visibility pop

@@ -47,16 +47,14 @@ static bool find(void)
     return true;
 }
 
-#define DEFINE(name, parameters, arguments, otherwise) \
-    static int first_##name parameters \
-    { \
+#define DEFINE(name, parameters, arguments, otherwise)                                    \
+    static int first_##name parameters                                                    \
+    {                                                                                     \
         return find() && real_##name != first_##name ? real_##name arguments : otherwise; \
-    } \
-    int (*real_##name) parameters = first_##name;
-#define DEFINE_P(name, parameters, arguments) \
-    DEFINE(name, parameters, arguments, missing_number())
-#define DEFINE_E(name, parameters, arguments) \
-    DEFINE(name, parameters, arguments, missing_errno())
+    }                                                                                     \
+    int(*real_##name) parameters = first_##name;
+#define DEFINE_P(name, parameters, arguments) DEFINE(name, parameters, arguments, missing_number())
+#define DEFINE_E(name, parameters, arguments) DEFINE(name, parameters, arguments, missing_errno())
 
 REAL_ERROR_NUMBER(DEFINE_P)
 REAL_ERRNO(DEFINE_E)
@@ -67,11 +65,11 @@ static unsigned first_sleep(unsigned seconds)
 }
 unsigned (*real_sleep)(unsigned) = first_sleep;
 
-#define DEFINE_SET_HANDLER(name) \
-    static sighandler_t first_##name(int number, sighandler_t handler) \
-    { \
+#define DEFINE_SET_HANDLER(name)                                                               \
+    static sighandler_t first_##name(int number, sighandler_t handler)                         \
+    {                                                                                          \
         return find() && real_##name != first_##name ? real_##name(number, handler) : SIG_ERR; \
-    } \
+    }                                                                                          \
     sighandler_t (*real_##name)(int, sighandler_t) = first_##name;
 
 REAL_SET_HANDLER(DEFINE_SET_HANDLER)

@@ -16,48 +16,49 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REAL_ERROR_NUMBER(P) \
-    P(pthread_mutex_lock, (pthread_mutex_t *a), (a)) \
-    P(pthread_mutex_trylock, (pthread_mutex_t *a), (a)) \
-    P(pthread_mutex_timedlock, (pthread_mutex_t *a, const struct timespec *b), (a, b)) \
-    P(pthread_mutex_clocklock, (pthread_mutex_t *a, clockid_t b, const struct timespec *c), \
-      (a, b, c)) \
-    P(pthread_mutex_unlock, (pthread_mutex_t *a), (a)) \
-    P(pthread_rwlock_rdlock, (pthread_rwlock_t *a), (a)) \
-    P(pthread_rwlock_tryrdlock, (pthread_rwlock_t *a), (a)) \
-    P(pthread_rwlock_timedrdlock, (pthread_rwlock_t *a, const struct timespec *b), (a, b)) \
-    P(pthread_rwlock_clockrdlock, (pthread_rwlock_t *a, clockid_t b, const struct timespec *c), \
-      (a, b, c)) \
-    P(pthread_rwlock_wrlock, (pthread_rwlock_t *a), (a)) \
-    P(pthread_rwlock_trywrlock, (pthread_rwlock_t *a), (a)) \
-    P(pthread_rwlock_timedwrlock, (pthread_rwlock_t *a, const struct timespec *b), (a, b)) \
-    P(pthread_rwlock_clockwrlock, (pthread_rwlock_t *a, clockid_t b, const struct timespec *c), \
-      (a, b, c)) \
-    P(pthread_rwlock_unlock, (pthread_rwlock_t *a), (a)) \
-    P(pthread_cond_wait, (pthread_cond_t *a, pthread_mutex_t *b), (a, b)) \
-    P(pthread_cond_timedwait, (pthread_cond_t *a, pthread_mutex_t *b, const struct timespec *c), \
-      (a, b, c)) \
-    P(pthread_cond_clockwait, (pthread_cond_t *a, pthread_mutex_t *b, clockid_t c, \
-                               const struct timespec *d), (a, b, c, d)) \
-    P(pthread_cond_signal, (pthread_cond_t *a), (a)) \
-    P(pthread_cond_broadcast, (pthread_cond_t *a), (a)) \
-    P(pthread_barrier_wait, (pthread_barrier_t *a), (a)) \
-    P(clock_nanosleep, (clockid_t a, int b, const struct timespec *c, struct timespec *d), \
-      (a, b, c, d)) \
-    P(pthread_setname_np, (pthread_t a, const char *b), (a, b)) \
-    P(pthread_create, (pthread_t *a, const pthread_attr_t *b, void *(*c)(void *), void *d), \
+#define REAL_ERROR_NUMBER(P)                                                                       \
+    P(pthread_mutex_lock, (pthread_mutex_t * a), (a))                                              \
+    P(pthread_mutex_trylock, (pthread_mutex_t * a), (a))                                           \
+    P(pthread_mutex_timedlock, (pthread_mutex_t * a, const struct timespec *b), (a, b))            \
+    P(pthread_mutex_clocklock, (pthread_mutex_t * a, clockid_t b, const struct timespec *c),       \
+      (a, b, c))                                                                                   \
+    P(pthread_mutex_unlock, (pthread_mutex_t * a), (a))                                            \
+    P(pthread_rwlock_rdlock, (pthread_rwlock_t * a), (a))                                          \
+    P(pthread_rwlock_tryrdlock, (pthread_rwlock_t * a), (a))                                       \
+    P(pthread_rwlock_timedrdlock, (pthread_rwlock_t * a, const struct timespec *b), (a, b))        \
+    P(pthread_rwlock_clockrdlock, (pthread_rwlock_t * a, clockid_t b, const struct timespec *c),   \
+      (a, b, c))                                                                                   \
+    P(pthread_rwlock_wrlock, (pthread_rwlock_t * a), (a))                                          \
+    P(pthread_rwlock_trywrlock, (pthread_rwlock_t * a), (a))                                       \
+    P(pthread_rwlock_timedwrlock, (pthread_rwlock_t * a, const struct timespec *b), (a, b))        \
+    P(pthread_rwlock_clockwrlock, (pthread_rwlock_t * a, clockid_t b, const struct timespec *c),   \
+      (a, b, c))                                                                                   \
+    P(pthread_rwlock_unlock, (pthread_rwlock_t * a), (a))                                          \
+    P(pthread_cond_wait, (pthread_cond_t * a, pthread_mutex_t * b), (a, b))                        \
+    P(pthread_cond_timedwait, (pthread_cond_t * a, pthread_mutex_t * b, const struct timespec *c), \
+      (a, b, c))                                                                                   \
+    P(pthread_cond_clockwait,                                                                      \
+      (pthread_cond_t * a, pthread_mutex_t * b, clockid_t c, const struct timespec *d),            \
+      (a, b, c, d))                                                                                \
+    P(pthread_cond_signal, (pthread_cond_t * a), (a))                                              \
+    P(pthread_cond_broadcast, (pthread_cond_t * a), (a))                                           \
+    P(pthread_barrier_wait, (pthread_barrier_t * a), (a))                                          \
+    P(clock_nanosleep, (clockid_t a, int b, const struct timespec *c, struct timespec *d),         \
+      (a, b, c, d))                                                                                \
+    P(pthread_setname_np, (pthread_t a, const char *b), (a, b))                                    \
+    P(pthread_create, (pthread_t * a, const pthread_attr_t *b, void *(*c)(void *), void *d),       \
       (a, b, c, d))
 
-#define REAL_ERRNO(E) \
-    E(sem_wait, (sem_t *a), (a)) \
-    E(sem_trywait, (sem_t *a), (a)) \
-    E(sem_timedwait, (sem_t *a, const struct timespec *b), (a, b)) \
-    E(sem_clockwait, (sem_t *a, clockid_t b, const struct timespec *c), (a, b, c)) \
-    E(sem_post, (sem_t *a), (a)) \
-    E(nanosleep, (const struct timespec *a, struct timespec *b), (a, b)) \
-    E(usleep, (useconds_t a), (a)) \
+#define REAL_ERRNO(E)                                                                      \
+    E(sem_wait, (sem_t * a), (a))                                                          \
+    E(sem_trywait, (sem_t * a), (a))                                                       \
+    E(sem_timedwait, (sem_t * a, const struct timespec *b), (a, b))                        \
+    E(sem_clockwait, (sem_t * a, clockid_t b, const struct timespec *c), (a, b, c))        \
+    E(sem_post, (sem_t * a), (a))                                                          \
+    E(nanosleep, (const struct timespec *a, struct timespec *b), (a, b))                   \
+    E(usleep, (useconds_t a), (a))                                                         \
     E(timer_settime, (timer_t a, int b, const struct itimerspec *c, struct itimerspec *d), \
-      (a, b, c, d)) \
+      (a, b, c, d))                                                                        \
     E(sigaction, (int a, const struct sigaction *b, struct sigaction *c), (a, b, c))
 
 /* All that signal() may be called in a program, by the standard that it was compiled for;
@@ -66,7 +67,7 @@
     S(signal) S(ssignal) S(bsd_signal) S(sysv_signal) S(__sysv_signal) S(sigset)
 
 #pragma GCC visibility push(hidden)
-#define REAL_DECLARE(name, parameters, arguments) extern int (*real_##name) parameters;
+#define REAL_DECLARE(name, parameters, arguments) extern int(*real_##name) parameters;
 REAL_ERROR_NUMBER(REAL_DECLARE)
 REAL_ERRNO(REAL_DECLARE)
 #undef REAL_DECLARE

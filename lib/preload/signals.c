@@ -32,11 +32,12 @@ static void deliver(unsigned place, int number, siginfo_t *info, void *context)
         preload_event(POSIXTRACE_SIGNAL_END, &data, sizeof data);
 }
 
-#define ONE(place) \
+#define ONE(place)                                                          \
     static void wrapper_##place(int number, siginfo_t *info, void *context) \
-    { \
-        deliver(0##place, number, info, context); \
+    {                                                                       \
+        deliver(0##place, number, info, context);                           \
     }
+/* clang-format off */
 #define EIGHT(DO, place) \
     DO(place##0) DO(place##1) DO(place##2) DO(place##3) \
     DO(place##4) DO(place##5) DO(place##6) DO(place##7)
@@ -45,9 +46,10 @@ static void deliver(unsigned place, int number, siginfo_t *info, void *context)
     EIGHT(DO, 4) EIGHT(DO, 5) EIGHT(DO, 6) EIGHT(DO, 7) \
     EIGHT(DO, 10) EIGHT(DO, 11) EIGHT(DO, 12) EIGHT(DO, 13) \
     EIGHT(DO, 14) EIGHT(DO, 15) EIGHT(DO, 16) EIGHT(DO, 17)
+/* clang-format on */
 #define NAME(place) wrapper_##place,
 
-ALL(ONE)   /* places in octal */
+ALL(ONE) /* places in octal */
 static handler *const wrappers[] = { ALL(NAME) };
 _Static_assert(sizeof wrappers / sizeof wrappers[0] == PLACES, "one for each place");
 
@@ -114,7 +116,8 @@ static bool is_function(sighandler_t h)
 static sighandler_t wrapped(sighandler_t h)
 {
     int place = is_function(h) && place_of_wrapper((handler *)(void *)h) < 0
-                    ? find_place((handler *)(void *)h) : -1;
+                    ? find_place((handler *)(void *)h)
+                    : -1;
 
     return place < 0 ? h : (sighandler_t)(void *)wrappers[place];
 }
@@ -144,12 +147,12 @@ PRELOAD_PUBLIC int sigaction(int number, const struct sigaction *restrict action
 }
 
 /* sigset() returns SIG_HOLD for a signal that was blocked; that is no function. */
-#define SET_HANDLER(name) \
+#define SET_HANDLER(name)                                        \
     PRELOAD_PUBLIC sighandler_t name(int number, sighandler_t h) \
-    { \
-        sighandler_t old = real_##name(number, wrapped(h)); \
-        \
-        return is_function(old) ? unwrapped(old) : old; \
+    {                                                            \
+        sighandler_t old = real_##name(number, wrapped(h));      \
+                                                                 \
+        return is_function(old) ? unwrapped(old) : old;          \
     }
 
 REAL_SET_HANDLER(SET_HANDLER)

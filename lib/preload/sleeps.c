@@ -8,7 +8,7 @@
 #include "preload/preload.h"
 #include "preload/real.h"
 
-#define SECOND 1000000000
+#define SECOND   1000000000
 #define NO_CLOCK INT64_MIN
 
 /* INT64_MAX where it is too far for a number; -1: it is no time. */
@@ -53,33 +53,31 @@ static int64_t due_at(clockid_t clock, const struct timespec *t)
         return 0;
     switch (clock) {
     case CLOCK_REALTIME:
-    case CLOCK_REALTIME_ALARM:
-        return ns;
+    case CLOCK_REALTIME_ALARM: return ns;
     case CLOCK_MONOTONIC:
     case CLOCK_BOOTTIME:
     case CLOCK_BOOTTIME_ALARM:
     case CLOCK_TAI:
         there = now(clock);
         return there == NO_CLOCK ? 0 : after(now(CLOCK_REALTIME) - there, ns);
-    default:
-        return 0;
+    default: return 0;
     }
 }
 
-#define SLEEP(type, when, call) \
-    struct preload_call c = { POSIXTRACE_SLEEP_DONE, NULL, 0 }; \
-    type r; \
-    \
+#define SLEEP(type, when, call)                                     \
+    struct preload_call c = { POSIXTRACE_SLEEP_DONE, NULL, 0 };     \
+    type r;                                                         \
+                                                                    \
     if (PRELOAD_OFF(NULL, POSIXTRACE_SLEEP, POSIXTRACE_SLEEP_DONE)) \
-        return call; \
-    c.second = when; \
-    preload_pair(POSIXTRACE_SLEEP, NULL, c.second); \
-    preload_cpu_time(); \
-    pthread_cleanup_push(preload_cancelled, &c); \
-    r = call; \
-    pthread_cleanup_pop(0); \
-    preload_cancelled(&c); \
-    preload_cpu_time(); \
+        return call;                                                \
+    c.second = when;                                                \
+    preload_pair(POSIXTRACE_SLEEP, NULL, c.second);                 \
+    preload_cpu_time();                                             \
+    pthread_cleanup_push(preload_cancelled, &c);                    \
+    r = call;                                                       \
+    pthread_cleanup_pop(0);                                         \
+    preload_cancelled(&c);                                          \
+    preload_cpu_time();                                             \
     return r
 
 PRELOAD_PUBLIC int nanosleep(const struct timespec *wanted, struct timespec *left)
@@ -90,7 +88,7 @@ PRELOAD_PUBLIC int nanosleep(const struct timespec *wanted, struct timespec *lef
 PRELOAD_PUBLIC int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
                                    struct timespec *left)
 {
-    SLEEP(int, flags & TIMER_ABSTIME ? due_at(clock, wanted) : due_in(wanted),
+    SLEEP(int, flags &TIMER_ABSTIME ? due_at(clock, wanted) : due_in(wanted),
           real_clock_nanosleep(clock, flags, wanted, left));
 }
 
@@ -130,7 +128,7 @@ PRELOAD_PUBLIC int timer_settime(timer_t timer, int flags, const struct itimersp
 
     if (PRELOAD_OFF(NULL, POSIXTRACE_TIMER_SET, POSIXTRACE_TIMER_SET) || !wanted)
         return real_timer_settime(timer, flags, wanted, old);
-    value = wanted->it_value;    /* old may be the same object */
+    value = wanted->it_value; /* old may be the same object */
     relative = due_in(&value);
     r = real_timer_settime(timer, flags, wanted, old);
     if (r == 0)

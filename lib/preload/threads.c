@@ -78,9 +78,9 @@ PRELOAD_PUBLIC int pthread_create(pthread_t *restrict thread, const pthread_attr
 
     if (!start)
         return EAGAIN;
-    *start = (struct start){ routine, argument, preload_quiet_thread ||
-                             preload_is_ours(__builtin_return_address(0)), !off,
-                             PTHREAD_MUTEX_INITIALIZER };
+    *start = (struct start){ routine, argument,
+                             preload_quiet_thread || preload_is_ours(__builtin_return_address(0)),
+                             !off, PTHREAD_MUTEX_INITIALIZER };
     if (!off)
         real_pthread_mutex_lock(&start->told);
     r = real_pthread_create(off ? thread : &made, attr, run, start);

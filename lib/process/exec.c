@@ -113,7 +113,8 @@ static const struct pt_seg *inherited(const struct pt_self *parent, unsigned bit
     return seg && seg->g.attr.inheritance == POSIX_TRACE_INHERITED &&
                    pt_load_relaxed(&parent->known[bit].epoch) ==
                        pt_load_relaxed(&parent->page->epoch[bit])
-               ? seg : NULL;
+               ? seg
+               : NULL;
 }
 
 static bool inherits(const struct pt_self *parent)

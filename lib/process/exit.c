@@ -35,8 +35,7 @@ static void at_exit(void)
 
 /* After all handlers of atexit(): those that come after ours, and other threads, trace as before,
  * and a controller that starts or stops a stream that traces them needs the page. */
-__attribute__((destructor))
-static void unlink_page(void)
+__attribute__((destructor)) static void unlink_page(void)
 {
     struct pt_self *self = pt_self_peek();
 

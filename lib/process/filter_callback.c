@@ -9,8 +9,8 @@
 #include "process/thread.h"
 
 struct pt_handlers {
-    pt_u64 epoch;                          /* of the bit that they are for */
-    const struct pt_handler *of[PT_ID_MAX];   /* [0]: of all types without one of their own */
+    pt_u64 epoch;                           /* of the bit that they are for */
+    const struct pt_handler *of[PT_ID_MAX]; /* [0]: of all types without one of their own */
 };
 
 static struct pt_handlers *handlers_of(const struct pt_self *self, unsigned bit, uint64_t epoch)
@@ -46,8 +46,10 @@ bool pt_handler_decides(const struct pt_page *page, unsigned bit, uint32_t id)
  * left by siglongjmp() leaves its bit: it counts no more in another event, and not for an
  * event of its own level or an outer one, which cannot lie inside it.
  */
-static _Thread_local struct { uint64_t count; uint32_t levels; } running
-    __attribute__((tls_model("initial-exec")));
+static _Thread_local struct {
+    uint64_t count;
+    uint32_t levels;
+} running __attribute__((tls_model("initial-exec")));
 
 /*
  * What the function itself does may be traced, where a library records its calls as

@@ -9,9 +9,9 @@
 
 /* Address space for the largest; of a usual one two pages are touched. */
 struct pt_sieve {
-    uint64_t epoch, version;       /* epoch 0: not made, or left in the middle */
-    bool     open;                 /* there is no expression */
-    char     text[PT_FILTER_TEXT];
+    uint64_t epoch, version; /* epoch 0: not made, or left in the middle */
+    bool open;               /* there is no expression */
+    char text[PT_FILTER_TEXT];
 };
 
 static inline size_t pt_sieve_bytes(void)

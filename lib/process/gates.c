@@ -27,8 +27,7 @@ static PT_COLD void understand(struct pt_gates *g)
         g->expression = NULL;
 }
 
-void pt_gates_init(struct pt_gates *g, const struct pt_seg_header *h,
-                   const struct pt_names *names)
+void pt_gates_init(struct pt_gates *g, const struct pt_seg_header *h, const struct pt_names *names)
 {
     *g = (struct pt_gates){ .h = h, .names = names, .asks = pt_seg_has_expression(h) };
     if (names)
@@ -107,9 +106,9 @@ static void settle(const struct pt_gates *g, struct pt_page *page, unsigned bit,
     if (both == own || (word & both) != both)
         return;
     gate = pt_gates_decide(g, page, bit, id);
-    while (gate != PT_GATE_ASK && (word & both) == both &&
-           !pt_cas_seqcst(&page->gates[id], &word,
-                          (word & ~both) | (gate == PT_GATE_OPEN ? own : 0)))
+    while (
+        gate != PT_GATE_ASK && (word & both) == both &&
+        !pt_cas_seqcst(&page->gates[id], &word, (word & ~both) | (gate == PT_GATE_OPEN ? own : 0)))
         ;
 }
 
@@ -117,14 +116,12 @@ static void settle(const struct pt_gates *g, struct pt_page *page, unsigned bit,
 static void ask_again(struct pt_page *page, unsigned bit, const struct pt_seg_header *h,
                       uint32_t id)
 {
-    if (pt_state_runs(pt_load_seqcst(&h->state)) &&
-        pt_seg_wants(h, pt_seg_filter(h), id))
+    if (pt_state_runs(pt_load_seqcst(&h->state)) && pt_seg_wants(h, pt_seg_filter(h), id))
         pt_page_set_gate(page, bit, id, PT_GATE_ASK);
 }
 
 /* In one stream; the first time also what was there before the process joined it. */
-static void settle_stream(struct pt_self *self, unsigned bit, const struct pt_seg *seg,
-                          uint32_t id)
+static void settle_stream(struct pt_self *self, unsigned bit, const struct pt_seg *seg, uint32_t id)
 {
     uint32_t first, end;
     struct pt_gates g;

@@ -18,16 +18,15 @@
 
 struct pt_gates {
     const struct pt_seg_header *h;
-    const struct pt_names *names;      /* NULL: nothing is decided by names */
+    const struct pt_names *names; /* NULL: nothing is decided by names */
     struct pt_set filter;
-    struct posixtrace_expression *expression;   /* NULL: none, or not understood here */
-    uint64_t version;                  /* filter_now */
-    bool     asks;                     /* there is an expression */
+    struct posixtrace_expression *expression; /* NULL: none, or not understood here */
+    uint64_t version;                         /* filter_now */
+    bool asks;                                /* there is an expression */
 };
 
 /* What is in force now.  names NULL: async-signal-safe; else it allocates. */
-void pt_gates_init(struct pt_gates *g, const struct pt_seg_header *h,
-                   const struct pt_names *names);
+void pt_gates_init(struct pt_gates *g, const struct pt_seg_header *h, const struct pt_names *names);
 void pt_gates_deinit(struct pt_gates *g);
 /* Of a stream that runs. */
 enum pt_gate pt_gates_decide(const struct pt_gates *g, const struct pt_page *page, unsigned bit,

@@ -18,7 +18,7 @@
 #include "process/thread.h"
 #include "shm/liveness.h"
 
-#define GENERATIONS 32u   /* that are looked at */
+#define GENERATIONS 32u /* that are looked at */
 
 static bool was_made_before(const struct pt_seg_header *h, uint64_t start)
 {
@@ -28,11 +28,11 @@ static bool was_made_before(const struct pt_seg_header *h, uint64_t start)
 }
 
 struct heritage {
-    struct pt_self *child;           /* NULL: only the names are wanted */
+    struct pt_self *child; /* NULL: only the names are wanted */
     const struct pt_self *parent;
     char *names_file;
-    bool  found;
-    bool  alone;                     /* no ancestor has a page */
+    bool found;
+    bool alone; /* no ancestor has a page */
 };
 
 /* Two names of one file? */
@@ -289,8 +289,7 @@ void pt_inherit(struct pt_self *child, const struct pt_self *parent)
  * membarrier, in the middle of an event, and a program that has given up its user id
  * would reach no stream.
  */
-__attribute__((constructor))
-static void follow_at_load(void)
+__attribute__((constructor)) static void follow_at_load(void)
 {
     int saved = errno;
 

@@ -30,19 +30,19 @@
 #include "process/gates.h"
 #include "process/join.h"
 
-#define MOST_LOOKS 1000u   /* more changes than that are another process's writing at random */
+#define MOST_LOOKS 1000u /* more changes than that are another process's writing at random */
 
 /* What decides over the gates of a bit. */
 struct view {
     uint64_t epoch, filter;
-    bool     behind, open;
+    bool behind, open;
 };
 
 struct heir {
     const struct pt_seg *seg;
     struct pt_page *page;
     unsigned bit;
-    bool     refused;   /* no controller sets the gates: they are open also before a start */
+    bool refused; /* no controller sets the gates: they are open also before a start */
 };
 
 static struct view look(const struct heir *heir)
@@ -105,7 +105,7 @@ static int open_gates(const struct heir *heir)
     return r < 0 ? r : 0;
 }
 
-#define PROBES 16u   /* system calls that a process makes for the entry of one that has ended */
+#define PROBES 16u /* system calls that a process makes for the entry of one that has ended */
 
 static bool claim(struct pt_proc *p, uint32_t was, uint32_t pid)
 {
@@ -138,8 +138,7 @@ static struct pt_proc *of_ended(const struct pt_seg *seg, uint32_t n, uint32_t p
         struct pt_proc *p = pt_seg_proc(seg, (pid * 2654435761u + k) % n);
         uint32_t was = pt_load_relaxed(&p->pid);
 
-        if ((was == pid || !pt_sys_thread_exists((int32_t)was, (int32_t)was)) &&
-            claim(p, was, pid))
+        if ((was == pid || !pt_sys_thread_exists((int32_t)was, (int32_t)was)) && claim(p, was, pid))
             return p;
     }
     return NULL;

@@ -20,16 +20,16 @@
 #include "shm/missed.h"
 
 const uint64_t *pt_gates = pt_page_unknown.gates;
-#define RETRY 64u   /* events of a process that could not be made, until it is tried again */
+#define RETRY 64u /* events of a process that could not be made, until it is tried again */
 
 static const uint64_t no_gates[PT_ID_MAX];
-static uint32_t failed;   /* events of this process since it could not be made */
+static uint32_t failed; /* events of this process since it could not be made */
 
 static struct pt_self *self_now;
 /* In a page that fork wipes: [0] this process has a page, [1] its instance, [2] its
  * place is fixed (place/place.h), [3] its number (shm/liveness.h). */
 static uint64_t *live_words;
-static uint64_t last_instance;   /* not wiped: a child's is greater than its parent's */
+static uint64_t last_instance; /* not wiped: a child's is greater than its parent's */
 
 static bool live(void)
 {
@@ -57,8 +57,7 @@ static uint64_t *get_words(void)
 }
 
 /* The first call may be that of a child which shares the memory, and has another number. */
-__attribute__((constructor))
-static void note_home(void)
+__attribute__((constructor)) static void note_home(void)
 {
     int saved = errno;
 
@@ -91,8 +90,8 @@ bool pt_self_forget_parent(void)
 
     if (words)
         pt_home_note(words + 3);
-    if (!words || !(pt_load_relaxed(&words[0]) | pt_load_relaxed(&words[1]) |
-                    pt_load_relaxed(&words[2])))
+    if (!words ||
+        !(pt_load_relaxed(&words[0]) | pt_load_relaxed(&words[1]) | pt_load_relaxed(&words[2])))
         return false;
     pt_store_relaxed(&words[0], 0u);
     pt_store_relaxed(&words[1], 0u);
@@ -125,7 +124,7 @@ struct pt_self *pt_self_peek(void)
 
 /* The map for which the process is counted until its page is. */
 struct held {
-    struct pt_names *names;   /* NULL: for none */
+    struct pt_names *names; /* NULL: for none */
     char file[64];
 };
 
@@ -164,8 +163,7 @@ static int find_names(struct pt_self *s, struct held *held)
 {
     int r;
 
-    if (pt_inherit_names(s->pid, s->start, s->names_file, &s->alone) &&
-        open_names(s, held) == 0)
+    if (pt_inherit_names(s->pid, s->start, s->names_file, &s->alone) && open_names(s, held) == 0)
         return 0;
     r = pt_names_create(&s->names, s->names_file);
     if (r == 0 && pt_names_hold(s->names))
@@ -324,7 +322,7 @@ void pt_self_miss(struct pt_self *self, unsigned bit, uint64_t epoch)
 
     do {
         now = was >> 32 == (uint32_t)epoch ? was + 1 : epoch << 32 | 1;
-        if ((uint32_t)now == 0)   /* 2^32 of them: as many as there is room for */
+        if ((uint32_t)now == 0) /* 2^32 of them: as many as there is room for */
             return;
     } while (!pt_cas_seqcst(&self->known[bit].missed, &was, now));
     seg = pt_load_seqcst(&self->known[bit].seg);
@@ -357,7 +355,7 @@ struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoc
     char file[PT_PAGE_FILE];
     int cancel, e;
 
-    if (epoch == 0)   /* of no stream: another process has stored to the page */
+    if (epoch == 0) /* of no stream: another process has stored to the page */
         return NULL;
     if (seg && (seg->epoch ? seg->epoch : pt_load_acquire(&self->known[bit].epoch)) == epoch)
         return seg;
@@ -496,7 +494,7 @@ void pt_self_set_segment(struct pt_self *self, unsigned bit, uint64_t epoch, str
     struct pt_seg *was = pt_exchange_seqcst(&self->known[bit].seg, (struct pt_seg *)NULL);
 
     if (seg && seg->epoch)
-        seg->epoch = epoch;   /* a forked child's copy of what its parent had mapped */
+        seg->epoch = epoch; /* a forked child's copy of what its parent had mapped */
     pt_store_release(&self->known[bit].epoch, epoch);
     pt_store_release(&self->known[bit].seg, seg);
     if (was && was != seg && was->epoch != 0)

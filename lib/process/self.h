@@ -23,21 +23,25 @@
 #include "shm/segment.h"
 
 struct pt_self {
-    struct pt_page  *page;
+    struct pt_page *page;
     struct pt_names *names;
     uint32_t pid;
     uint64_t start;
     char page_file[64], names_file[64];
-    bool alone;                                  /* in a new image: no ancestor had a page */
+    bool alone; /* in a new image: no ancestor had a page */
     /* Segments by gate bit.  Private, so a forked child sees what was known when
      * its memory was copied: streams made later are not inherited. */
-    struct { pt_u64 epoch; struct pt_seg *seg, *old; pt_u64 missed; } known[PT_STREAMS];
+    struct {
+        pt_u64 epoch;
+        struct pt_seg *seg, *old;
+        pt_u64 missed;
+    } known[PT_STREAMS];
     /* What stands beside a filter's event set. */
-    struct pt_handlers *handlers[PT_STREAMS];    /* filter_callback.h; NULL: none yet */
-    struct pt_layouts *layouts;                  /* filter_eval.c; also a forked child's */
-    pt_u64 settled[PT_STREAMS];                  /* gates.c: the filter that was looked at */
-    struct pt_thread *threads;                   /* thread.c: all records, the newest first */
-    uint64_t instance;                           /* pt_self_instance() of its process */
+    struct pt_handlers *handlers[PT_STREAMS]; /* filter_callback.h; NULL: none yet */
+    struct pt_layouts *layouts;               /* filter_eval.c; also a forked child's */
+    pt_u64 settled[PT_STREAMS];               /* gates.c: the filter that was looked at */
+    struct pt_thread *threads;                /* thread.c: all records, the newest first */
+    uint64_t instance;                        /* pt_self_instance() of its process */
 };
 
 /* The gates that events look at; never NULL. */

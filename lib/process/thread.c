@@ -13,14 +13,14 @@
 #include "process/thread.h"
 #include "shm/slot.h"
 
-#define KEYS_WITHOUT_MALLOC 32u   /* glibc keeps the first keys inside the thread itself */
-#define QUIESCE_NS 1000000000ull
+#define KEYS_WITHOUT_MALLOC 32u /* glibc keeps the first keys inside the thread itself */
+#define QUIESCE_NS          1000000000ull
 
 _Thread_local struct pt_thread *pt_thread_self __attribute__((tls_model("initial-exec")));
 
 uint32_t pt_thread_strangers;
 static pthread_key_t exit_key;
-static uint32_t exit_key_state;        /* 0 none, 1 being made, 2 usable, 3 not usable */
+static uint32_t exit_key_state; /* 0 none, 1 being made, 2 usable, 3 not usable */
 /* How often a record of the calling thread was given back.  Destructors that trace make
  * another one; after the last round of destructors nothing notices the thread's exit. */
 static _Thread_local unsigned exits __attribute__((tls_model("initial-exec")));
@@ -59,7 +59,7 @@ struct pt_thread *pt_thread_make(void)
 
 uint64_t pt_thread_never(void)
 {
-    static pt_u64 known;   /* 0: not yet */
+    static pt_u64 known; /* 0: not yet */
     uint64_t now = pt_load_relaxed(&known), drawn;
 
     if (now)
@@ -347,7 +347,7 @@ bool pt_threads_are_out(void)
 
 void pt_thread_forget_parent(void)
 {
-    struct pt_thread *t = first_thread(), *next;   /* where nothing is wiped: the parent's */
+    struct pt_thread *t = first_thread(), *next; /* where nothing is wiped: the parent's */
     struct pt_self *self = pt_self_peek();
 
     /* Made in the child, for a signal handler or a fork handler that came before this one. */

@@ -49,9 +49,9 @@
 #include <stddef.h>
 #include "process/self.h"
 
-#define PT_THREAD_IDLE  8u
-#define PT_THREAD_LEVEL 7u
-#define PT_THREAD_CUT   (-1)   /* pid of a record: see fork.h */
+#define PT_THREAD_IDLE               8u
+#define PT_THREAD_LEVEL              7u
+#define PT_THREAD_CUT                (-1) /* pid of a record: see fork.h */
 #define pt_thread_word(frame, level) ((uint64_t)((frame) & ~(uintptr_t)15) | (level))
 
 #define PT_EVENT_INLINE 256u
@@ -61,25 +61,25 @@
 /* What a thread needs to write into one stream at one level.  What events load is
  * in the first 64 bytes but for the first 8: see struct pt_slot. */
 struct pt_lane {
-    pt_u64   epoch;          /* page->epoch[bit] this is good for; 0: none, see above */
-    uint8_t *chunk;          /* begins with the commit word, also where there is no chunk */
-    uint64_t limit;          /* end of the chunk; 0: none */
-    uint64_t base;           /* base time in force */
+    pt_u64 epoch;   /* page->epoch[bit] this is good for; 0: none, see above */
+    uint8_t *chunk; /* begins with the commit word, also where there is no chunk */
+    uint64_t limit; /* end of the chunk; 0: none */
+    uint64_t base;  /* base time in force */
     struct pt_slot *slot;
     struct pt_seg_header *h;
-    struct pt_lane *next;    /* of the lanes for several streams, see struct pt_thread */
+    struct pt_lane *next; /* of the lanes for several streams, see struct pt_thread */
     __attribute__((aligned(64))) uint64_t last; /* time of the last record */
-    uint64_t *word;          /* of the thread */
-    uint32_t max_inline;     /* most data that the inline copy is for: see PT_EVENT_INLINE */
+    uint64_t *word;                             /* of the thread */
+    uint32_t max_inline; /* most data that the inline copy is for: see PT_EVENT_INLINE */
     uint32_t max_data;
-    int32_t  plain_clock;    /* the stream's, or PT_CLOCK_NOT_PLAIN */
+    int32_t plain_clock; /* the stream's, or PT_CLOCK_NOT_PLAIN */
     uint32_t slot_index;
     uint32_t chunk_index;
-    bool     onward;         /* what was refused last is for the next stream, see writer/chain.h */
-    bool     counted;        /* what was refused last is lost, and that was counted */
-    bool     refused;        /* there was no slot or no chunk for it, and that was counted */
+    bool onward;  /* what was refused last is for the next stream, see writer/chain.h */
+    bool counted; /* what was refused last is lost, and that was counted */
+    bool refused; /* there was no slot or no chunk for it, and that was counted */
     struct pt_seg *seg;
-    struct pt_sieve *sieve;  /* writer/filter_eval.c; kept for the stream that has the bit next */
+    struct pt_sieve *sieve; /* writer/filter_eval.c; kept for the stream that has the bit next */
 } __attribute__((aligned(128)));
 _Static_assert(sizeof(struct pt_lane) == 128, "two cache lines");
 
@@ -106,7 +106,7 @@ struct pt_ready {
     uint64_t base;
     struct pt_slot *slot;
     struct pt_seg_header *h;
-    uintptr_t origin;    /* where the record of an event with count 0 would be */
+    uintptr_t origin; /* where the record of an event with count 0 would be */
 };
 
 struct pt_thread {
@@ -114,29 +114,29 @@ struct pt_thread {
     /* The lanes of level 0 for the gate word that was last seen with more than
      * one bit, good while page->changes is the same.  All have plain_clock
      * several_clock; several pt_thread_never(): none are known. */
-    pt_u64   several;
+    pt_u64 several;
     uint64_t several_changes;
-    struct pt_lane *several_lanes;   /* linked by next */
-    int32_t  several_clock;
+    struct pt_lane *several_lanes; /* linked by next */
+    int32_t several_clock;
     uint32_t taken;
     /* All of ready[] are good for times from ready_base, ready_span long, and have room up
      * to the event whose count is ready_until. */
     uint64_t ready_base, ready_span, ready_until;
     /* What events store to: see struct pt_slot. */
     __attribute__((aligned(64))) pt_u64 word;
-    pt_u64   count;
-    pt_u64   several_last;       /* see pt_thread_settle */
-    uint64_t several_count;      /* of the last event in several streams */
-    pt_u64   nested;             /* events begun at other levels */
+    pt_u64 count;
+    pt_u64 several_last;    /* see pt_thread_settle */
+    uint64_t several_count; /* of the last event in several streams */
+    pt_u64 nested;          /* events begun at other levels */
     uint64_t outer[PT_LEVELS];
     struct pt_lane *lanes[PT_LEVELS];
     struct pt_thread *next;
-    uintptr_t stack_top;         /* the thread's own stack is below it */
-    uint32_t unwatched;          /* the thread may end without a call of pt_thread_exit */
+    uintptr_t stack_top; /* the thread's own stack is below it */
+    uint32_t unwatched;  /* the thread may end without a call of pt_thread_exit */
     int32_t pid, tid;
     uint64_t thread_id;
     char name[16];
-    struct pt_ready ready[PT_STREAMS + 1];   /* behind the last one is one of NULL */
+    struct pt_ready ready[PT_STREAMS + 1]; /* behind the last one is one of NULL */
     /* lane0[bit].epoch where plain_clock is the TSC, else pt_thread_never(). */
     __attribute__((aligned(128))) pt_u64 fast[PT_STREAMS];
     struct pt_lane lane0[PT_STREAMS];
@@ -144,12 +144,12 @@ struct pt_thread {
 _Static_assert(offsetof(struct pt_thread, word) == 64, "see struct pt_slot");
 
 /* The numbers of the bits that are set, from the lowest on. */
-#define pt_for_each_bit(bit, word) \
+#define pt_for_each_bit(bit, word)                                                           \
     for (uint64_t left_ = (word); left_ && ((bit) = (uint64_t)__builtin_ctzll(left_), true); \
          left_ &= left_ - 1)
 
-extern _Thread_local struct pt_thread *pt_thread_self
-    __attribute__((tls_model("initial-exec"))) PT_HIDDEN;
+extern _Thread_local struct pt_thread *pt_thread_self __attribute__((tls_model("initial-exec")))
+PT_HIDDEN;
 
 /* The calling thread's record, made if need be; NULL: no memory.  Async-signal-safe. */
 struct pt_thread *pt_thread_get(struct pt_self *self);

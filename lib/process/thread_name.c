@@ -12,7 +12,7 @@
 #include "process/thread_name.h"
 #include "shm/slot.h"
 
-#define NAME_TURNS 8u   /* each further one means that the thread was named once more */
+#define NAME_TURNS 8u /* each further one means that the thread was named once more */
 
 bool pt_thread_name_read(int32_t pid, int32_t tid, char name[16])
 {
@@ -85,7 +85,8 @@ static void publish(struct pt_self *self, struct pt_thread *t, uint64_t thread_i
 
     if (!pt_thread_enter(t))
         return;
-    pt_for_each_bit(bit, pt_load_seqcst(&self->page->used)) {
+    pt_for_each_bit(bit, pt_load_seqcst(&self->page->used))
+    {
         seg = pt_load_acquire(&self->known[bit].seg);
         if (seg)
             publish_in(seg, (int32_t)self->pid, thread_id);

@@ -57,24 +57,24 @@
 #include "model/set.h"
 #include "shm/record.h"
 
-#define PT_SEG_MAGIC   0x31474553545850ull /* "PXTSEG1" */
-#define PT_SEG_LAYOUT  4u
-#define PT_BYTE_ORDER  0x01020304u
-#define PT_LEVELS      4u          /* event frames in one thread, one over the other */
-#define PT_LEVEL_CONTROL 255u      /* the control writer: belongs to no thread */
-#define PT_STREAMS     64u         /* of one process: bits in a gate word */
-#define PT_SLOT_MAX    20480u      /* 16,384 threads and what else writes */
-#define PT_PROC_MAX    4112u      /* 4,096 children, those that make them, and controllers */
-#define PT_SYNC_PAIRS  106u        /* of points of the clock table after the first one */
-#define PT_FILTERS     4u
-#define PT_ONLOOKERS   7u          /* processes at once whose end is noticed */
-#define PT_FILTER_TEXT 2048u       /* bytes of an expression with its NUL */
-#define PT_CLOSED      1u
-#define PT_CLOSED_LEFT 2u          /* and has ended: processes that it has not reached may write */
-#define PT_CHUNK_MIN   1024u
-#define PT_CHUNK_MAX   131072u
-#define PT_CHUNK_USUAL 16384u      /* least of a stream with room for four of them */
-#define PT_CHUNK_LONG  65536u      /* no longer than that for the stream's size */
+#define PT_SEG_MAGIC     0x31474553545850ull /* "PXTSEG1" */
+#define PT_SEG_LAYOUT    4u
+#define PT_BYTE_ORDER    0x01020304u
+#define PT_LEVELS        4u     /* event frames in one thread, one over the other */
+#define PT_LEVEL_CONTROL 255u   /* the control writer: belongs to no thread */
+#define PT_STREAMS       64u    /* of one process: bits in a gate word */
+#define PT_SLOT_MAX      20480u /* 16,384 threads and what else writes */
+#define PT_PROC_MAX      4112u  /* 4,096 children, those that make them, and controllers */
+#define PT_SYNC_PAIRS    106u   /* of points of the clock table after the first one */
+#define PT_FILTERS       4u
+#define PT_ONLOOKERS     7u    /* processes at once whose end is noticed */
+#define PT_FILTER_TEXT   2048u /* bytes of an expression with its NUL */
+#define PT_CLOSED        1u
+#define PT_CLOSED_LEFT   2u /* and has ended: processes that it has not reached may write */
+#define PT_CHUNK_MIN     1024u
+#define PT_CHUNK_MAX     131072u
+#define PT_CHUNK_USUAL   16384u /* least of a stream with room for four of them */
+#define PT_CHUNK_LONG    65536u /* no longer than that for the stream's size */
 /* Address space for the chunks of further writers, one each: enough for all slots but where
  * records are long.  It is scarce where pointers are short. */
 #define PT_GROWTH_BYTES (sizeof(void *) > 4 ? 1280u << 20 : 16u << 20)
@@ -86,34 +86,34 @@ enum pt_chunk_state { PT_CHUNK_FREE, PT_CHUNK_OWNED, PT_CHUNK_FULL, PT_CHUNK_ORP
 
 #define pt_word_make(state, slot, gen) \
     ((uint64_t)(state) | (uint64_t)(slot) << 4 | (uint64_t)(gen) << 24)
-#define pt_word_state(w) ((unsigned)((w) & 15u))
+#define pt_word_state(w) ((unsigned)((w)&15u))
 #define pt_word_slot(w)  ((uint32_t)((w) >> 4 & 0xfffffu))
-#define pt_word_gen(w)   ((w) >> 24)   /* its low 40 bits */
+#define pt_word_gen(w)   ((w) >> 24) /* its low 40 bits */
 /* Do the low bits in a word belong to that generation? */
-#define pt_gen_bits(gen)      ((gen) & 0xffffffffffull)
-#define pt_word_is(w, gen)    (pt_word_gen(w) == pt_gen_bits(gen))
+#define pt_gen_bits(gen)   ((gen)&0xffffffffffull)
+#define pt_word_is(w, gen) (pt_word_gen(w) == pt_gen_bits(gen))
 
 /* chunk->consumed */
 #define pt_consumed_make(gen, at) ((uint64_t)(gen) << 24 | (uint64_t)(at))
 #define pt_consumed_is(c, gen)    ((c) >> 24 == pt_gen_bits(gen))
-#define pt_consumed_at(c)         ((uint32_t)((c) & 0xffffffu))
+#define pt_consumed_at(c)         ((uint32_t)((c)&0xffffffu))
 
 struct pt_info {
     uint64_t word;
-    uint64_t closed;   /* order of closing; the recycler takes the lowest */
+    uint64_t closed; /* order of closing; the recycler takes the lowest */
 };
 
 struct pt_chunk {
     uint64_t commit;
     uint64_t gen;
-    uint64_t base_ts;    /* base of the first record */
-    uint64_t last_ts;    /* set at close: time of the last record */
-    uint64_t first_no;   /* the author's number of the first event */
+    uint64_t base_ts;  /* base of the first record */
+    uint64_t last_ts;  /* set at close: time of the last record */
+    uint64_t first_no; /* the author's number of the first event */
     struct pt_author author;
-    uint64_t consumed;   /* position up to which the consumer has come, see pt_consumed_make */
-    uint32_t window;     /* control writer's: was the stream running before the first record */
-    uint32_t backed;     /* beyond the base: so many bytes have memory */
-    uint8_t  pad[24];
+    uint64_t consumed; /* position up to which the consumer has come, see pt_consumed_make */
+    uint32_t window;   /* control writer's: was the stream running before the first record */
+    uint32_t backed;   /* beyond the base: so many bytes have memory */
+    uint8_t pad[24];
 };
 _Static_assert(sizeof(struct pt_chunk) == 128, "records begin at 128");
 
@@ -122,14 +122,14 @@ _Static_assert(sizeof(struct pt_chunk) == 128, "records begin at 128");
  * thread at each call, claims with the id 0, that of no dead thread.  LIVE carries a part of
  * the writer's id: a process that has found that writer dead does not end the next one's slot. */
 enum pt_slot_state { PT_SLOT_FREE, PT_SLOT_CLAIMED, PT_SLOT_LIVE, PT_SLOT_ENDED, PT_SLOT_ENDING };
-#define pt_slot_claimed(tid)    ((uint32_t)PT_SLOT_CLAIMED | (uint32_t)(tid) << 8)
-#define pt_slot_is_claimed(state) (((state) & 0xffu) == PT_SLOT_CLAIMED)
-#define pt_slot_claimer(state)  ((int32_t)((state) >> 8))
-#define pt_slot_live(wid)       ((uint32_t)PT_SLOT_LIVE | (uint32_t)(wid) << 8)
-#define pt_slot_is_live(state)  (((state) & 0xffu) == PT_SLOT_LIVE)
-#define pt_slot_ending(tid)     ((uint32_t)PT_SLOT_ENDING | (uint32_t)(tid) << 8)
-#define pt_slot_is_ending(state) (((state) & 0xffu) == PT_SLOT_ENDING)
-#define pt_slot_ender(state)    ((int32_t)((state) >> 8))
+#define pt_slot_claimed(tid)      ((uint32_t)PT_SLOT_CLAIMED | (uint32_t)(tid) << 8)
+#define pt_slot_is_claimed(state) (((state)&0xffu) == PT_SLOT_CLAIMED)
+#define pt_slot_claimer(state)    ((int32_t)((state) >> 8))
+#define pt_slot_live(wid)         ((uint32_t)PT_SLOT_LIVE | (uint32_t)(wid) << 8)
+#define pt_slot_is_live(state)    (((state)&0xffu) == PT_SLOT_LIVE)
+#define pt_slot_ending(tid)       ((uint32_t)PT_SLOT_ENDING | (uint32_t)(tid) << 8)
+#define pt_slot_is_ending(state)  (((state)&0xffu) == PT_SLOT_ENDING)
+#define pt_slot_ender(state)      ((int32_t)((state) >> 8))
 
 /* Causes that a writer counts itself; as enum posixtrace_loss_cause. */
 enum { PT_LOST_FULL, PT_LOST_OVERWRITTEN, PT_LOST_NO_MEMORY, PT_LOST_NESTED, PT_LOST_OWN };
@@ -141,15 +141,15 @@ enum { PT_LOST_FULL, PT_LOST_OVERWRITTEN, PT_LOST_NO_MEMORY, PT_LOST_NESTED, PT_
  * other and then turns that word: what it tells changes at one moment for all.
  */
 struct pt_slot_books {
-    uint64_t wid;        /* whose; of another than the slot's, nothing was seen */
-    uint64_t next;       /* number after the highest one seen */
-    uint64_t given, excluded, refused;   /* to the log; passed over (consumer/consumer.h) */
+    uint64_t wid;                      /* whose; of another than the slot's, nothing was seen */
+    uint64_t next;                     /* number after the highest one seen */
+    uint64_t given, excluded, refused; /* to the log; passed over (consumer/consumer.h) */
 };
 
 struct pt_books {
-    uint64_t lsn;        /* of the log's last packet that is in these numbers */
-    uint64_t given, excluded, refused;   /* of all writers that ever were */
-    uint64_t watermark;  /* all that is older was given */
+    uint64_t lsn;                      /* of the log's last packet that is in these numbers */
+    uint64_t given, excluded, refused; /* of all writers that ever were */
+    uint64_t watermark;                /* all that is older was given */
     /* What became of the events given since the log was last cleared: those in the log,
      * those of them that wait in its writer's buffer, those that it has lost. */
     uint64_t events, waiting;
@@ -178,32 +178,32 @@ struct pt_slot {
     uint32_t chunk;      /* index + 1 of the current chunk, 0: none */
     uint64_t next_no;    /* number of the next event, while there is no chunk */
     uint64_t chunk_base; /* with a chunk: number of the next event less the chunk's count */
-    int32_t  tid;        /* of the author; stored before the state says LIVE */
-    uint8_t  pad[28];
+    int32_t tid;         /* of the author; stored before the state says LIVE */
+    uint8_t pad[28];
     /* Not 0: inside an event; the value differs from one event to the next.
      * Stored before the clock is read and cleared after the commit. */
     uint64_t inside;
     struct pt_author author;
     uint64_t lost[PT_LOST_OWN];
     uint64_t lost_bytes;
-    uint64_t copy;       /* which copy of the library, where a process has two */
+    uint64_t copy; /* which copy of the library, where a process has two */
     struct pt_slot_books books[2];
     /* Low bit: which past counts; above, the wid of the last writer that is in it. */
     uint64_t past_now;
     struct pt_past past[2];
     /* Of a control slot: thread id of who writes in it, 0: nobody now. */
     uint32_t user;
-    uint32_t image;      /* the program that runs in the process, see pt_sys_image */
-    uint64_t wid;        /* the writer's, stored after all else about it; author.wid has the
+    uint32_t image; /* the program that runs in the process, see pt_sys_image */
+    uint64_t wid;   /* the writer's, stored after all else about it; author.wid has the
                           * same number, or 0 in a control slot */
-    uint8_t  more[16];
+    uint8_t more[16];
 };
 _Static_assert(sizeof(struct pt_slot) == 384 && offsetof(struct pt_slot, inside) == 64, "layout");
 
 struct pt_proc {
-    uint32_t pid;        /* 0: free */
-    uint32_t bit;        /* which gate bit of that process */
-    uint64_t start;      /* start time: ticks since boot */
+    uint32_t pid;   /* 0: free */
+    uint32_t bit;   /* which gate bit of that process */
+    uint64_t start; /* start time: ticks since boot */
 };
 
 /*
@@ -233,8 +233,8 @@ enum pt_stream_state { PT_SUSPENDED, PT_RUNNING, PT_AUTOSTOPPED, PT_HALTED };
 #define pt_state_make(state, ts) ((uint64_t)(ts) << 2 | (unsigned)(state))
 /* Another state with the same time. */
 #define pt_state_turn(w, state) (((w) & ~(uint64_t)3) | (unsigned)(state))
-#define pt_state_of(w) ((unsigned)((w) & 3u))
-#define pt_state_is_full(w) (((w) & 2u) != 0)
+#define pt_state_of(w)          ((unsigned)((w)&3u))
+#define pt_state_is_full(w)     (((w)&2u) != 0)
 /* Started, and not stopped by a call since. */
 #define pt_state_runs(w) (pt_state_of(w) == PT_RUNNING || pt_state_of(w) == PT_AUTOSTOPPED)
 
@@ -244,31 +244,31 @@ enum pt_stream_state { PT_SUSPENDED, PT_RUNNING, PT_AUTOSTOPPED, PT_HALTED };
 #define PT_CONTROL_SLOT_BITS 15
 #define pt_control_make(tid, slot_1, turn) \
     ((uint64_t)(tid) | (uint64_t)(slot_1) << 22 | (uint64_t)(turn) << 37)
-#define pt_control_tid(w)    ((uint32_t)((w) & 0x3fffffu))
+#define pt_control_tid(w)    ((uint32_t)((w)&0x3fffffu))
 #define pt_control_slot_1(w) ((uint32_t)((w) >> 22 & 0x7fffu))
 #define pt_control_turn(w)   ((w) >> 37)
 _Static_assert(PT_SLOT_MAX < 1u << PT_CONTROL_SLOT_BITS, "a slot's index + 1 fits");
 
 /* flush_state bits, for who looks at the stream from outside */
-#define PT_FLUSHING     1u
-#define PT_LOG_OVERRUN  2u
-#define PT_LOG_FULL     4u
+#define PT_FLUSHING    1u
+#define PT_LOG_OVERRUN 2u
+#define PT_LOG_FULL    4u
 
 /* memory bits, see onlook.h */
-#define PT_MEMORY_GIVEN 1u   /* the memory of the chunks goes, once there is no onlooker */
-#define PT_MEMORY_KEPT  2u   /* it does not: there is an onlooker without an entry */
+#define PT_MEMORY_GIVEN 1u /* the memory of the chunks goes, once there is no onlooker */
+#define PT_MEMORY_KEPT  2u /* it does not: there is an onlooker without an entry */
 
 /* attention bits */
 #define PT_WAIT_READER  1u
 #define PT_WAIT_FLUSHER 2u
-#define PT_WAIT_STOPPED 4u   /* auto-stopped: writers close their chunks */
+#define PT_WAIT_STOPPED 4u /* auto-stopped: writers close their chunks */
 
 struct pt_seg_header {
     uint64_t magic;
     uint32_t layout, byte_order;
-    uint32_t word_size;        /* of the creator: 4 or 8 */
+    uint32_t word_size; /* of the creator: 4 or 8 */
     uint32_t header_size;
-    uint8_t  id[16];
+    uint8_t id[16];
     uint64_t size;
     uint32_t infos_off, slots_off, chunks_off;
     uint32_t chunk_size, chunk_max, base_chunks;
@@ -276,70 +276,70 @@ struct pt_seg_header {
     /* owner */
     uint32_t owner_pid, has_log;
     uint64_t owner_start;
-    uint8_t  boot_id[16];
+    uint8_t boot_id[16];
     uint64_t pid_ns;
-    char     names_file[64];
-    char     log_path[256];
+    char names_file[64];
+    char log_path[256];
     uint64_t log_dev, log_ino;
-    int32_t  clock;
-    uint32_t fences;           /* 1: no membarrier, writers use full fences */
+    int32_t clock;
+    uint32_t fences; /* 1: no membarrier, writers use full fences */
     struct pt_attr attr;
-    uint64_t mnt_ns;           /* in which log_path is a path; 0: unknown */
+    uint64_t mnt_ns; /* in which log_path is a path; 0: unknown */
     /* log_folder.h: the inode of the log's folder, 0: unknown; its time of birth in ns of
      * CLOCK_REALTIME, 0: the file system does not have it */
     uint64_t log_folder, log_folder_born;
 
     /* control plane */
     __attribute__((aligned(64))) uint64_t state;
-    uint64_t clear_ts;         /* events before it are not part of the stream */
-    uint32_t closed;           /* shutdown has begun: PT_CLOSED, PT_CLOSED_LEFT */
-    uint32_t log_complete;     /* the log has its end mark: nothing here is needed */
-    uint32_t window;           /* 1 from the START record to the STOP record */
+    uint64_t clear_ts;     /* events before it are not part of the stream */
+    uint32_t closed;       /* shutdown has begun: PT_CLOSED, PT_CLOSED_LEFT */
+    uint32_t log_complete; /* the log has its end mark: nothing here is needed */
+    uint32_t window;       /* 1 from the START record to the STOP record */
     uint32_t control_futex;
     uint32_t control_waits;    /* somebody sleeps on control_futex */
     uint32_t flush_asked_from; /* another process has asked for a flush */
     uint64_t control;          /* lock word, see pt_control_make */
     /* One of filters, with the expression beside it, is in force, the others are for who
      * prepares the next one. */
-    uint64_t filter_now;       /* its index in the low bits, a count above */
-    uint32_t filter_user[PT_FILTERS];   /* thread id of who writes it, 0: nobody */
+    uint64_t filter_now;              /* its index in the low bits, a count above */
+    uint32_t filter_user[PT_FILTERS]; /* thread id of who writes it, 0: nobody */
     __attribute__((aligned(8))) struct pt_set filters[PT_FILTERS];
 
     /* looked at after each event: changes rarely */
     __attribute__((aligned(128))) uint32_t line[8];
     uint32_t attention;
-    uint32_t times;            /* 1: switches are refused, threads say for how long they ran */
+    uint32_t times; /* 1: switches are refused, threads say for how long they ran */
 
     __attribute__((aligned(64))) uint32_t reader_futex;
     uint32_t flush_futex;
-    uint32_t flush_asked;      /* the high-water mark was passed and the flusher told */
-    uint32_t flush_state;      /* PT_FLUSHING, ... */
-    uint32_t flush_error;      /* as posix_stream_flush_error */
-    uint32_t fill_level;       /* full chunks that the creator wants to hear of; 0: no matter */
-    uint32_t fill_mark;        /* the same while nobody has passed it */
+    uint32_t flush_asked; /* the high-water mark was passed and the flusher told */
+    uint32_t flush_state; /* PT_FLUSHING, ... */
+    uint32_t flush_error; /* as posix_stream_flush_error */
+    uint32_t fill_level;  /* full chunks that the creator wants to hear of; 0: no matter */
+    uint32_t fill_mark;   /* the same while nobody has passed it */
     uint32_t fill_futex;
 
     /* slow path counters */
     __attribute__((aligned(64))) uint64_t next_gen;
     uint64_t next_close;
     uint64_t next_wid;
-    uint32_t nchunks;          /* usable */
-    uint32_t nslots;           /* ever used */
-    uint32_t writers;          /* slots claimed and not ended */
-    uint32_t full_chunks;      /* FULL now */
+    uint32_t nchunks;     /* usable */
+    uint32_t nslots;      /* ever used */
+    uint32_t writers;     /* slots claimed and not ended */
+    uint32_t full_chunks; /* FULL now */
     uint32_t hint;
-    uint32_t overrun;          /* set by who loses, reset by get_status */
-    uint32_t recycled;         /* LOOP: something was overwritten since the stream was last empty */
+    uint32_t overrun;  /* set by who loses, reset by get_status */
+    uint32_t recycled; /* LOOP: something was overwritten since the stream was last empty */
     uint64_t last_sweep_ns;
-    uint64_t owner_look_ns;    /* CLOCK_MONOTONIC: a writer looked whether the owner lives */
-    uint64_t lost_first_ts;    /* of overwritten events; UINT64_MAX: none */
+    uint64_t owner_look_ns; /* CLOCK_MONOTONIC: a writer looked whether the owner lives */
+    uint64_t lost_first_ts; /* of overwritten events; UINT64_MAX: none */
     uint64_t lost_last_ts;
     uint32_t peak_chunks;
-    uint32_t used_chunks;      /* not FREE */
-    uint64_t lost_no_slot[PT_LOST_OWN];  /* losses of threads that never got a slot */
-    uint32_t sweep_at;         /* slot with which the next step of the sweep starts */
-    uint32_t memory;           /* PT_MEMORY_GIVEN, PT_MEMORY_KEPT */
-    uint64_t onlookers[PT_ONLOOKERS];    /* onlook.h; 0: free */
+    uint32_t used_chunks;               /* not FREE */
+    uint64_t lost_no_slot[PT_LOST_OWN]; /* losses of threads that never got a slot */
+    uint32_t sweep_at;                  /* slot with which the next step of the sweep starts */
+    uint32_t memory;                    /* PT_MEMORY_GIVEN, PT_MEMORY_KEPT */
+    uint64_t onlookers[PT_ONLOOKERS];   /* onlook.h; 0: free */
 
     /* The clock table, see syncpoint.h. */
     __attribute__((aligned(64))) uint32_t syncs;
@@ -348,30 +348,30 @@ struct pt_seg_header {
     uint64_t sync_used[2];
     uint64_t sync_next[PT_SYNC_PAIRS];
     struct pt_sync sync_pair[PT_SYNC_PAIRS][2];
-    uint64_t state_near;       /* a time close to that in state, in full: pt_state_ts */
-    uint64_t missed_told;      /* missed_last, as the consumer knows it */
-    uint64_t lost_switches;    /* context switches that the kernel lost, beside lost_no_slot */
-    uint32_t nprocs;           /* entries of the table of processes ever used */
-    uint32_t refused_procs;    /* processes for which it had no room */
-    uint32_t refused_writers;  /* writers that came when all slots or chunks were in use */
+    uint64_t state_near;      /* a time close to that in state, in full: pt_state_ts */
+    uint64_t missed_told;     /* missed_last, as the consumer knows it */
+    uint64_t lost_switches;   /* context switches that the kernel lost, beside lost_no_slot */
+    uint32_t nprocs;          /* entries of the table of processes ever used */
+    uint32_t refused_procs;   /* processes for which it had no room */
+    uint32_t refused_writers; /* writers that came when all slots or chunks were in use */
     uint32_t zero_2;
-    uint64_t created;          /* CLOCK_BOOTTIME, the clock of process start times */
-    uint64_t books_now;        /* its low bit: which of two count, here and in the slots */
+    uint64_t created;   /* CLOCK_BOOTTIME, the clock of process start times */
+    uint64_t books_now; /* its low bit: which of two count, here and in the slots */
     struct pt_books books[2];
     /* The consumer's, of the last automatic stop that has ended: how far the events are
      * refused, and the latest START for it that is in the log. */
     uint64_t gap_from, gap_to, start_told;
     /* What an event of a type that the filter lets pass has to be like (posixtrace/filter.h);
      * "": all are recorded. */
-    char     expressions[PT_FILTERS][PT_FILTER_TEXT];
+    char expressions[PT_FILTERS][PT_FILTER_TEXT];
     /* writer/chain.h: the stream that gets what this one has no room for, "" or the name
      * of its segment; and whether this is such a one. */
-    char     next_file[64];
+    char next_file[64];
     uint32_t behind;
-    uint32_t keeps_late;       /* another was behind it once: see consumer/consumer.c */
-    uint64_t missed_first, missed_last;   /* missed.h; 0: none */
-    uint64_t start_filter;     /* of the last automatic restart: start_filter.h */
-    uint64_t stop_marks, loss_marks;      /* mark_filter.h */
+    uint32_t keeps_late;                /* another was behind it once: see consumer/consumer.c */
+    uint64_t missed_first, missed_last; /* missed.h; 0: none */
+    uint64_t start_filter;              /* of the last automatic restart: start_filter.h */
+    uint64_t stop_marks, loss_marks;    /* mark_filter.h */
 };
 /* The same on 32-bit and 64-bit machines, so that their programs share streams
  * and post-mortems; another number here is another PT_SEG_LAYOUT. */

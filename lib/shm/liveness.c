@@ -15,7 +15,7 @@
 #include "shm/liveness.h"
 #include "shm/maps.h"
 
-#define MAPS_BYTES (1u << 20)   /* of the table of mappings, at most: an event may wait for it */
+#define MAPS_BYTES (1u << 20) /* of the table of mappings, at most: an event may wait for it */
 
 /* Events come here: no call of the C library that is a cancellation point. */
 static int open_file(const char *path)
@@ -156,7 +156,7 @@ int pt_process_parent(uint32_t *pid, struct pt_process *process)
     *pid = process->parent;
     if (*pid == 0)
         return -ESRCH;
-    r = look(*pid, process);   /* the same /proc as before */
+    r = look(*pid, process); /* the same /proc as before */
     return r == 0 && process->start > born ? -ESRCH : r;
 }
 
@@ -188,7 +188,7 @@ uint64_t pt_mount_namespace(void)
     return namespace_of("/proc/self/ns/mnt");
 }
 
-static uint64_t *home;   /* the number; the word is 0 in a forked child */
+static uint64_t *home; /* the number; the word is 0 in a forked child */
 
 void pt_home_note(uint64_t *word)
 {
@@ -279,7 +279,7 @@ enum maps { MAPS_UNKNOWN, MAPS_NOTHING, MAPS_OTHERS, MAPS_IT };
  * first thread has ended or ends just now. */
 static enum maps look_at_maps(uint32_t pid, const struct pt_seg_header *h, dev_t dev, ino_t ino)
 {
-    char path[40], text[2048];   /* events come here, on any stack */
+    char path[40], text[2048]; /* events come here, on any stack */
     size_t total = 0;
     struct pt_maps maps;
     ssize_t n = 1;

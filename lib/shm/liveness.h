@@ -21,16 +21,16 @@
 
 struct pt_identity {
     uint32_t pid;
-    uint64_t start;       /* 0: no /proc */
-    uint8_t  boot_id[16];
+    uint64_t start; /* 0: no /proc */
+    uint8_t boot_id[16];
     uint64_t pid_ns;
 };
 
 struct pt_process {
     uint32_t parent;
     uint32_t threads;
-    bool     zombie;      /* of the first thread: with others left, the process lives */
-    uint64_t start;       /* ticks since boot */
+    bool zombie;    /* of the first thread: with others left, the process lives */
+    uint64_t start; /* ticks since boot */
 };
 
 /* 0; -ESRCH: there is none; another error: cannot be told. */

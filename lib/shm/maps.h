@@ -25,15 +25,15 @@
 struct pt_maps {
     dev_t dev;
     ino_t ino;
-    char name[40];             /* of the segment's file */
-    unsigned field;            /* of the line; 5: the path */
+    char name[40];  /* of the segment's file */
+    unsigned field; /* of the line; 5: the path */
     unsigned major, minor;
     bool colon;
     unsigned long long inode;
-    int matched;               /* characters of the last part of the path; -1: another name */
-    bool named;                /* all of them, and " (deleted)" may follow */
-    bool found;                /* a line is that of the segment */
-    bool alike;                /* a line has its inode on another device */
+    int matched; /* characters of the last part of the path; -1: another name */
+    bool named;  /* all of them, and " (deleted)" may follow */
+    bool found;  /* a line is that of the segment */
+    bool alike;  /* a line has its inode on another device */
 };
 
 /* dev and ino as stat() says, id: of the segment. */

@@ -31,8 +31,12 @@
 #include "base/clock.h"
 #include "shm/segment.h"
 
-enum pt_mark { PT_MARK_STOP = 1, PT_MARK_FULL_OVERFLOW = 2,      /* in stop_marks */
-               PT_MARK_OVERFLOW = 1, PT_MARK_RESUME = 2 };       /* in loss_marks */
+enum pt_mark {
+    PT_MARK_STOP = 1,
+    PT_MARK_FULL_OVERFLOW = 2, /* in stop_marks */
+    PT_MARK_OVERFLOW = 1,
+    PT_MARK_RESUME = 2
+}; /* in loss_marks */
 
 static inline unsigned pt_mark_bits(const struct pt_seg_header *h, uint32_t first, uint32_t second)
 {
@@ -49,7 +53,8 @@ static inline unsigned pt_stop_marks(const struct pt_seg_header *h, uint64_t sta
     uint64_t word = pt_load_seqcst(&h->stop_marks);
 
     return pt_state_turn(word, 0) == pt_state_turn(state, 0)
-               ? pt_state_of(word) : pt_mark_bits(h, POSIX_TRACE_STOP, POSIX_TRACE_OVERFLOW);
+               ? pt_state_of(word)
+               : pt_mark_bits(h, POSIX_TRACE_STOP, POSIX_TRACE_OVERFLOW);
 }
 
 static inline unsigned pt_stop_marks_choose(struct pt_seg_header *h, uint64_t state)

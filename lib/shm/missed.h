@@ -53,8 +53,8 @@ static inline void pt_missed_note(struct pt_seg *seg)
  * By who has taken a watermark: is what lies before it, and before neither the last one
  * nor *from, a gap?  *known belongs to the consumer, 0 at first.
  */
-static inline bool pt_missed_look(struct pt_seg_header *h, uint64_t last_watermark,
-                                  uint64_t *known, uint64_t *from)
+static inline bool pt_missed_look(struct pt_seg_header *h, uint64_t last_watermark, uint64_t *known,
+                                  uint64_t *from)
 {
     uint64_t last = pt_load_seqcst(&h->missed_last), was = *known;
 

@@ -7,7 +7,7 @@
 
 /* An entry: bits 0-21 the process's number, above them the low bits of its start time.  The
  * number 0 stands for a process whose end other processes cannot notice. */
-#define PID_BITS 22
+#define PID_BITS        22
 #define UNKNOWN_PROCESS (1ull << PID_BITS)
 
 static uint64_t word_of(const struct pt_identity *self, const struct pt_seg_header *h)

@@ -40,7 +40,7 @@
 #include "shm/segment.h"
 
 struct pt_onlook {
-    uint64_t word;      /* 0: not announced, or without an entry */
+    uint64_t word; /* 0: not announced, or without an entry */
     unsigned entry;
 };
 

@@ -10,7 +10,7 @@
 /* A further turn of one who takes a chunk means that others have won against it.  Beyond
  * this many it is a process that scribbles over the words. */
 #define TAKE_TURNS 65536u
-#define SWEEP_NS 100000000u   /* look for dead writers at most this often */
+#define SWEEP_NS   100000000u /* look for dead writers at most this often */
 #define GROW_LOOKS 16u        /* slots that are examined before the pool grows */
 
 static uint64_t new_gen(struct pt_seg_header *h)
@@ -46,8 +46,7 @@ static void init_chunk(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64
  * then too high, by one for a kill at that place, never below zero.  Too high a number of full
  * chunks wakes the flush thread early; the one of chunks in use is shown, no more.
  */
-static bool take_free(struct pt_seg_header *h, struct pt_info *info, uint64_t *word,
-                      uint64_t taken)
+static bool take_free(struct pt_seg_header *h, struct pt_info *info, uint64_t *word, uint64_t taken)
 {
     uint32_t used = pt_add_relaxed(&h->used_chunks, 1u) + 1;
     uint32_t peak = pt_load_relaxed(&h->peak_chunks);
@@ -95,9 +94,9 @@ static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, 
 
             if (!room)
                 pt_add_relaxed(&h->full_chunks, 1u);
-            if (!pt_cas_seqcst(&info->word, &w,
-                               pt_word_make(state, room ? slot : pt_word_slot(w),
-                                            pt_word_gen(w)))) {
+            if (!pt_cas_seqcst(
+                    &info->word, &w,
+                    pt_word_make(state, room ? slot : pt_word_slot(w), pt_word_gen(w)))) {
                 if (!room)
                     pt_add_relaxed(&h->full_chunks, (uint32_t)-1);
                 continue;

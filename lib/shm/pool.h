@@ -44,7 +44,8 @@ static inline uint32_t pt_chunk_position(const struct pt_seg *seg, uint64_t comm
     uint32_t pos = (uint32_t)commit;
 
     return pos < sizeof(struct pt_chunk) || pos > seg->g.chunk_size
-               ? (uint32_t)sizeof(struct pt_chunk) : pos;
+               ? (uint32_t)sizeof(struct pt_chunk)
+               : pos;
 }
 
 #endif

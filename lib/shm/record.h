@@ -32,11 +32,11 @@ enum pt_record_kind { PT_RECORD_EVENT, PT_RECORD_TIME, PT_RECORD_AUTHOR };
 #define PT_RECORD_TRUNCATED (1u << 11)
 #define PT_RECORD_ID_MASK   0x7ffu
 /* Writers begin a new base beyond this; a bound that fits an instruction. */
-#define PT_DELTA_MAX        INT32_MAX
+#define PT_DELTA_MAX INT32_MAX
 
 struct pt_record_author {
     struct pt_author author;
-    uint64_t first_no;   /* number of this author's next event, from 0 */
+    uint64_t first_no; /* number of this author's next event, from 0 */
 };
 _Static_assert(sizeof(struct pt_record_author) == 56, "the same on 32-bit and 64-bit machines");
 
@@ -58,8 +58,10 @@ static inline uint32_t pt_record_max_size(uint32_t len)
 static inline void pt_record_put_head(void *at, uint32_t kind, uint32_t id_flags, uint32_t len,
                                       uint32_t delta, uint64_t addr)
 {
-    struct { uint32_t what, delta; uint64_t addr; } head = { id_flags | kind << 12 | len << 16,
-                                                             delta, addr };
+    struct {
+        uint32_t what, delta;
+        uint64_t addr;
+    } head = { id_flags | kind << 12 | len << 16, delta, addr };
 
     __builtin_memcpy(at, &head, sizeof head);
 }
@@ -73,7 +75,7 @@ struct pt_record {
     uint32_t kind, id, len;
     bool truncated;
     uint64_t ts, addr;
-    const uint8_t *data;   /* AUTHOR: a struct pt_record_author, maybe unaligned */
+    const uint8_t *data; /* AUTHOR: a struct pt_record_author, maybe unaligned */
 };
 
 /*
@@ -84,7 +86,10 @@ struct pt_record {
 static inline int pt_decode_next(struct pt_decoder *d, struct pt_record *r)
 {
     for (;;) {
-        struct { uint32_t what, delta; uint64_t addr; } head;
+        struct {
+            uint32_t what, delta;
+            uint64_t addr;
+        } head;
         uint32_t len, size, kind;
 
         if (d->p == d->end)

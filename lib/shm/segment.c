@@ -17,7 +17,7 @@
 #include "shm/segment_map.h"
 #include "shm/slot.h"
 
-#define PAGE PT_PAGE
+#define PAGE       PT_PAGE
 #define HUGE_BYTES (4u << 20)
 
 int pt_seg_map(struct pt_seg *seg, int fd, uint64_t size)
@@ -35,8 +35,9 @@ int pt_seg_map(struct pt_seg *seg, int fd, uint64_t size)
         seg->dev = st.st_dev;
         seg->ino = st.st_ino;
     }
-    error = mprotect(p, pt_seg_page_up(sizeof *seg->h), PROT_READ | PROT_WRITE) < 0 ? -errno
-            : pt_sys_populate(p, pt_seg_page_up(sizeof *seg->h));
+    error = mprotect(p, pt_seg_page_up(sizeof *seg->h), PROT_READ | PROT_WRITE) < 0
+                ? -errno
+                : pt_sys_populate(p, pt_seg_page_up(sizeof *seg->h));
     if (error < 0) {
         munmap(p, size);
         seg->h = NULL;
@@ -66,8 +67,8 @@ int pt_seg_open_base(struct pt_seg *seg)
         return -errno;
     avoid_huge_pages(seg);
     seg->slots_open = seg->chunks_open = 0;
-    return seg->chunk_reach ? pt_sys_populate(base + g->infos_off,
-                                              pt_seg_infos_end(g->base_chunks)) : 0;
+    return seg->chunk_reach ? pt_sys_populate(base + g->infos_off, pt_seg_infos_end(g->base_chunks))
+                            : 0;
 }
 
 bool pt_seg_is_name(const char *file)
@@ -215,7 +216,7 @@ static void settle_writers(struct pt_seg *seg, uint32_t pid)
         struct pt_slot *s = pt_seg_slot(seg, i);
 
         if ((uint32_t)s->author.pid != pid || pt_load_acquire(&s->chunk) == 0 ||
-            !pt_slot_is_live(pt_load_acquire(&s->state)))   /* its thread does this just now */
+            !pt_slot_is_live(pt_load_acquire(&s->state))) /* its thread does this just now */
             continue;
         pt_store_release(&s->next_no, pt_slot_recorded(seg, i));
         pt_store_release(&s->chunk, 0u);
@@ -373,7 +374,7 @@ int pt_seg_reach_chunks(struct pt_seg *seg, uint32_t count)
     const struct pt_geometry *g = &seg->g;
     uint32_t open = pt_load_acquire(&seg->chunks_open), base = g->base_chunks;
     uint64_t at = g->chunks_off, size = g->chunk_size, infos = pt_seg_infos_end(count);
-    uint32_t own = count < base ? count : base;   /* these have memory of their own */
+    uint32_t own = count < base ? count : base; /* these have memory of their own */
     int r;
 
     if (count <= open)

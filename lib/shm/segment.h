@@ -27,37 +27,37 @@ struct pt_geometry {
     uint32_t chunk_size, chunk_max, base_chunks;
     uint32_t owner_pid, has_log;
     uint64_t owner_start;
-    int32_t  clock;
+    int32_t clock;
     uint32_t fences;
     struct pt_attr attr;
 };
 
 struct pt_seg {
     struct pt_seg_header *h;
-    uint64_t size;          /* of the mapping */
+    uint64_t size; /* of the mapping */
     struct pt_geometry g;
-    uint32_t slots_open;    /* this mapping can touch [0, slots_open) */
+    uint32_t slots_open; /* this mapping can touch [0, slots_open) */
     uint32_t chunks_open;
-    uint32_t chunk_reach;   /* the mapping has addresses for [0, chunk_reach), see segment_room.c;
+    uint32_t chunk_reach; /* the mapping has addresses for [0, chunk_reach), see segment_room.c;
                              * 0: only for the header and the processes */
-    bool     copy;          /* private memory: a dead writer's segment */
-    uid_t    uid;           /* whose directory it is in */
+    bool copy;            /* private memory: a dead writer's segment */
+    uid_t uid;            /* whose directory it is in */
     /* Mapped by events, for the gate bit at that epoch; 0: not by them. */
     uint64_t epoch;
-    struct pt_seg *older;   /* mapped for the bit before, still to be unmapped */
-    char     file[64];      /* name in the directory, "" for a memfd */
-    dev_t    dev;           /* of its file; ino 0: memory without a file */
-    ino_t    ino;
+    struct pt_seg *older; /* mapped for the bit before, still to be unmapped */
+    char file[64];        /* name in the directory, "" for a memfd */
+    dev_t dev;            /* of its file; ino 0: memory without a file */
+    ino_t ino;
 };
 
 struct pt_seg_request {
     struct pt_attr attr;
-    bool     with_log;
-    bool     for_other;     /* to be found by a process of uid: has a name, or is not made */
-    uid_t    uid;
-    int      clock;
-    bool     fences;
-    int64_t  create_ns;
+    bool with_log;
+    bool for_other; /* to be found by a process of uid: has a name, or is not made */
+    uid_t uid;
+    int clock;
+    bool fences;
+    int64_t create_ns;
 };
 
 /* How many chunks of which size an attribute object asks for. */

@@ -43,7 +43,8 @@ static int read_all(int fd, char *to, uint64_t size)
 static int copy_used(struct pt_seg *seg, int fd, const struct pt_seg_header *h)
 {
     uint32_t n = h->nchunks < seg->g.base_chunks ? seg->g.base_chunks
-                 : h->nchunks < seg->g.chunk_max ? h->nchunks : seg->g.chunk_max;
+                 : h->nchunks < seg->g.chunk_max ? h->nchunks
+                                                 : seg->g.chunk_max;
     uint64_t size = pt_seg_page_up(seg->g.chunks_off + (uint64_t)n * seg->g.chunk_size);
     void *p;
     int r;
@@ -59,7 +60,7 @@ static int copy_used(struct pt_seg *seg, int fd, const struct pt_seg_header *h)
     seg->slots_open = PT_SLOT_MAX;
     seg->chunks_open = seg->chunk_reach = n;
     r = read_all(fd, p, size);
-    memcpy(p, h, sizeof *h);   /* the one that n is from */
+    memcpy(p, h, sizeof *h); /* the one that n is from */
     return r;
 }
 
@@ -77,8 +78,9 @@ int pt_seg_copy(struct pt_seg *seg, int dirfd, const char *file)
         return -errno;
     h = malloc(sizeof *h);
     r = !h ? -ENOMEM
-        : !pt_seg_is_ours(fd, &st) || pread(fd, h, sizeof *h, 0) != (ssize_t)sizeof *h ? -EINVAL
-        : pt_seg_validate(&seg->g, h, (uint64_t)st.st_size);
+        : !pt_seg_is_ours(fd, &st) || pread(fd, h, sizeof *h, 0) != (ssize_t)sizeof *h
+            ? -EINVAL
+            : pt_seg_validate(&seg->g, h, (uint64_t)st.st_size);
     if (r == 0)
         r = copy_used(seg, fd, h);
     if (r == 0)
@@ -90,8 +92,7 @@ int pt_seg_copy(struct pt_seg *seg, int dirfd, const char *file)
     return r;
 }
 
-int pt_seg_read_procs(int dir, uid_t uid, const char *file, struct pt_proc **procs,
-                      uint32_t *count)
+int pt_seg_read_procs(int dir, uid_t uid, const char *file, struct pt_proc **procs, uint32_t *count)
 {
     struct pt_seg_header *h = malloc(sizeof *h);
     int r = h ? pt_seg_read_header(dir, uid, file, h, &(struct stat){ 0 }) : -ENOMEM, fd = -1;

@@ -23,8 +23,8 @@
 /* A stream that does not fit into the directory's file system gets memory
  * without a name only up to here: tmpfs has a limit for a reason. */
 #define NAMELESS_MAX (256u << 20)
-#define GROWTH_LEAST   (4u << 20)   /* where the size of files is limited */
-#define OTHER_BYTES    (2u << 20)   /* processes, infos, and what pages waste */
+#define GROWTH_LEAST (4u << 20) /* where the size of files is limited */
+#define OTHER_BYTES  (2u << 20) /* processes, infos, and what pages waste */
 
 /* R: the largest record group; see the formula in posixtrace(7). */
 static uint64_t largest_group(const struct pt_attr *attr)
@@ -154,7 +154,7 @@ static void fill_header(struct pt_seg_header *h, const struct pt_seg_request *q)
     pt_set_empty(&h->filters[0]);
     h->next_gen = 1;
     h->next_close = 1;
-    h->next_wid = 2;       /* 0: control writer, 1: events made by readers */
+    h->next_wid = 2; /* 0: control writer, 1: events made by readers */
     h->lost_first_ts = UINT64_MAX;
     h->nchunks = h->base_chunks;
 }
@@ -168,7 +168,9 @@ static uint64_t base_reserve(const struct pt_seg_header *h)
  * promised size can be missing later. */
 static int reserve(int fd, const struct pt_seg_header *h)
 {
-    const struct { uint64_t off, len; } parts[] = {
+    const struct {
+        uint64_t off, len;
+    } parts[] = {
         { h->infos_off, pt_seg_infos_end(h->base_chunks) },
         { h->slots_off, (uint64_t)PT_SEG_SLOT_STEP * sizeof(struct pt_slot) },
         { h->chunks_off, (uint64_t)h->base_chunks * h->chunk_size },
@@ -224,7 +226,7 @@ static int create(struct pt_seg *seg, const struct pt_seg_request *request,
     } else if (request->for_other) {
         fd = fd >= 0 || fd == -EMFILE || fd == -ENFILE ? fd : -ENOMEM;
     } else if (fd == -ENOSPC && (uint64_t)head->base_chunks * head->chunk_size <= NAMELESS_MAX)
-        fd = create_file(seg, head, false);   /* a tiny /dev/shm: memory without a name */
+        fd = create_file(seg, head, false); /* a tiny /dev/shm: memory without a name */
     if (fd == -EFBIG)
         seg->file[0] = '\0';
     r = pt_seg_map(seg, fd, head->size);

@@ -34,8 +34,9 @@ static size_t bytes_of(const struct pt_seg *seg)
 
     if (n > seg->chunk_reach)
         n = seg->chunk_reach;
-    return n == 0 ? seg->size : (size_t)((const char *)pt_seg_chunk(seg, open > n ? open : n) -
-                                         (const char *)seg->h);
+    return n == 0 ? seg->size
+                  : (size_t)((const char *)pt_seg_chunk(seg, open > n ? open : n) -
+                             (const char *)seg->h);
 }
 
 /*
@@ -76,8 +77,8 @@ static void copy_heads(struct pt_seg *seg, char *to, const struct pt_author *aut
         if (!is_by(seg, pt_load_acquire(&pt_seg_info(seg, i)->word), author))
             continue;
         copy(seg, to, c, sizeof *c);
-        ((struct pt_chunk *)(void *)(to + ((const char *)c - (const char *)seg->h)))->commit =
-            sizeof *c;
+        ((struct pt_chunk *)(void *)(to + ((const char *)c - (const char *)seg->h)))
+            ->commit = sizeof *c;
     }
     pt_onlook_end(&onlook, seg);
 }

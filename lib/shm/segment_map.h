@@ -14,7 +14,7 @@
 #include "base/sys.h"
 #include "shm/segment.h"
 
-#define PT_SEG_SLOT_STEP 64u    /* slots that are opened at a time: six pages */
+#define PT_SEG_SLOT_STEP 64u /* slots that are opened at a time: six pages */
 
 static inline uint64_t pt_seg_page_up(uint64_t n)
 {

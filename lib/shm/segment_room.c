@@ -19,11 +19,11 @@
 #include <sys/resource.h>
 #include "shm/segment_map.h"
 
-#define LIMIT_PART 8u   /* a stream's growth takes up to this part of the address space */
+#define LIMIT_PART 8u /* a stream's growth takes up to this part of the address space */
 
 /* Header and table of processes. */
-#define LEAN_BYTES (sizeof(struct pt_seg_header) + \
-                    pt_seg_page_up(PT_PROC_MAX * sizeof(struct pt_proc)))
+#define LEAN_BYTES \
+    (sizeof(struct pt_seg_header) + pt_seg_page_up(PT_PROC_MAX * sizeof(struct pt_proc)))
 
 static uint64_t space_limit(void)
 {
@@ -47,8 +47,8 @@ bool pt_seg_has_space(uint64_t bytes)
     void *p = MAP_FAILED;
 
     if (bytes <= PTRDIFF_MAX)
-        p = mmap(NULL, (size_t)bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                 -1, 0);
+        p = mmap(NULL, (size_t)bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                 0);
     if (p == MAP_FAILED)
         return false;
     munmap(p, (size_t)bytes);

@@ -10,10 +10,10 @@
 #include "shm/pool.h"
 #include "shm/slot.h"
 
-#define LOOK_TURNS 100u
-#define KEEP_ENDED 64u   /* ended slots are left alone while there are fewer slots than this */
+#define LOOK_TURNS   100u
+#define KEEP_ENDED   64u /* ended slots are left alone while there are fewer slots than this */
 #define ATTACH_LOOKS 4u  /* slots that a new writer examines where there are more */
-#define ASKS 2u          /* of how many a step asks /proc whether the process is a zombie */
+#define ASKS         2u  /* of how many a step asks /proc whether the process is a zombie */
 
 uint32_t pt_slot_count(struct pt_seg *seg)
 {

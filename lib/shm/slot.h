@@ -55,10 +55,10 @@ void pt_slot_release(struct pt_seg *seg, uint32_t index);
 /* What a slot says at one moment: the counts of its writer, unless those are in the
  * past already, and of all the writers before. */
 struct pt_slot_view {
-    uint64_t wid;          /* the slot's writer's number, which is in author.wid, too */
-    bool own;              /* author and mine hold, and are not in past */
+    uint64_t wid; /* the slot's writer's number, which is in author.wid, too */
+    bool own;     /* author and mine hold, and are not in past */
     bool stable;
-    uint64_t past_wid;     /* the last writer in past; those before it have lower numbers */
+    uint64_t past_wid; /* the last writer in past; those before it have lower numbers */
     struct pt_author author;
     struct pt_past mine, past;
 };

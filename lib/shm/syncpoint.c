@@ -10,7 +10,7 @@
 #define AGE_NS   1000000000
 #define ERROR_NS 2000
 #define STEP_NS  10000000
-#define AHEAD_NS 1000000   /* how far in the future a pair begins, and readers read */
+#define AHEAD_NS 1000000 /* how far in the future a pair begins, and readers read */
 
 static uint64_t ticks_of(int64_t ns, uint64_t mult)
 {
@@ -20,7 +20,7 @@ static uint64_t ticks_of(int64_t ns, uint64_t mult)
 /* ---- decisions ---- */
 
 #define named(pair)   (2 * ((uint64_t)(pair) + 1))
-#define is_open(next) ((next) == 0 || ((next) & 1u))
+#define is_open(next) ((next) == 0 || ((next)&1u))
 
 /* The pair that a closed decision names, whatever stands there. */
 static uint32_t pair_of(uint64_t next)
@@ -136,8 +136,8 @@ static int64_t correction(int64_t error, uint64_t slope)
 
 /* Two points after the last one: the first steers, the second resumes the true slope once
  * CLOCK_REALTIME is met, however long nobody looks again. */
-static void steer(struct pt_sync pair[2], const struct pt_sync *last, uint64_t from,
-                  uint64_t slope, int64_t error)
+static void steer(struct pt_sync pair[2], const struct pt_sync *last, uint64_t from, uint64_t slope,
+                  int64_t error)
 {
     struct pt_sync a = { .ts = from + ticks_of(AHEAD_NS, slope), .mult = slope }, b;
 

@@ -8,7 +8,7 @@
 #include "shm/slot.h"
 #include "shm/watermark.h"
 
-#define LOOKS 3   /* a writer seen under two values was outside in between */
+#define LOOKS 3 /* a writer seen under two values was outside in between */
 
 void pt_watch_init(struct pt_watch *w)
 {

@@ -32,19 +32,19 @@
 #include "shm/segment.h"
 
 struct pt_seen {
-    uint64_t inside;     /* the value last seen, 0 outside */
-    uint64_t bound;      /* nothing of this writer is to come before it */
-    uint64_t since_ns;   /* CLOCK_MONOTONIC when that value was first seen */
-    uint64_t wid;        /* whose: the slot may have got another writer */
+    uint64_t inside;   /* the value last seen, 0 outside */
+    uint64_t bound;    /* nothing of this writer is to come before it */
+    uint64_t since_ns; /* CLOCK_MONOTONIC when that value was first seen */
+    uint64_t wid;      /* whose: the slot may have got another writer */
 };
 
 /* One consumer's memory of the writers. */
 struct pt_watch {
     struct pt_seen *seen;
     uint32_t room;
-    uint64_t looked;     /* clock at the last look */
-    bool     passive;    /* changes nothing: dead writers are for others to find */
-    bool     held;       /* some writer inside holds the watermark back */
+    uint64_t looked; /* clock at the last look */
+    bool passive;    /* changes nothing: dead writers are for others to find */
+    bool held;       /* some writer inside holds the watermark back */
 };
 
 void pt_watch_init(struct pt_watch *w);

@@ -104,8 +104,9 @@ static void collect_lost(struct pt_backlog *b, struct pt_backlog_loss *l, uint32
 
     if (n == 0 || b->taken_count >= taken_room(b))
         return;
-    b->taken[b->taken_count++] = (struct pt_switch){ .ts = l->ts, .what = what, .value = n,
-                                                     .order = b->order++ };
+    b->taken[b->taken_count++] = (struct pt_switch){
+        .ts = l->ts, .what = what, .value = n, .order = b->order++
+    };
     l->n -= n;
 }
 

@@ -17,7 +17,7 @@
 #include "flush/switches.h"
 
 struct pt_backlog_loss {
-    uint64_t n, ts;   /* how many since the last entry, and the time of the latest */
+    uint64_t n, ts; /* how many since the last entry, and the time of the latest */
 };
 
 struct pt_backlog {

@@ -44,18 +44,18 @@
 #include "source/perf_pump.h"
 #include "source/perf_watch.h"
 
-#define MOST_ROOM (1u << 20)   /* switches in the backlog for the sake of the rings */
+#define MOST_ROOM (1u << 20) /* switches in the backlog for the sake of the rings */
 
 struct pt_switch_source {
     struct pt_switch_request request;
-    pthread_mutex_t lock;      /* rings, clock, and what is pending in the backlog */
+    pthread_mutex_t lock; /* rings, clock, and what is pending in the backlog */
     struct pt_perf_clock clock;
     struct pt_backlog backlog;
     struct pt_perf_rings rings;
     struct pt_perf_watches watches;
     struct pt_perf_pump pump;
-    uint64_t taken;            /* before that, the rings have been emptied */
-    uint64_t *lost;            /* by ring: what its events have counted; the taker's own */
+    uint64_t taken; /* before that, the rings have been emptied */
+    uint64_t *lost; /* by ring: what its events have counted; the taker's own */
 };
 
 static void lose(struct pt_switch_source *s, const struct pt_perf_ring *ring, uint64_t n)
@@ -218,6 +218,9 @@ static uint64_t ring_bytes(const struct pt_switch_source *s)
 }
 
 const struct pt_switch_ops pt_perf_switches = {
-    .open = open_source, .take = take, .done = done, .close = close_source,
+    .open = open_source,
+    .take = take,
+    .done = done,
+    .close = close_source,
     .ring_bytes = ring_bytes,
 };

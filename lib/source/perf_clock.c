@@ -24,8 +24,9 @@ void pt_perf_clock_use_raw(struct pt_perf_clock *c)
 void pt_perf_clock_ask(const struct pt_perf_clock *c, struct perf_event_attr *attr)
 {
     attr->use_clockid = c->way != PT_PERF_PAGE;
-    attr->clockid = c->way == PT_PERF_SAME ? CLOCK_MONOTONIC
-                  : c->way == PT_PERF_RAW ? CLOCK_MONOTONIC_RAW : 0;
+    attr->clockid = c->way == PT_PERF_SAME  ? CLOCK_MONOTONIC
+                    : c->way == PT_PERF_RAW ? CLOCK_MONOTONIC_RAW
+                                            : 0;
 }
 
 bool pt_perf_clock_learn(struct pt_perf_clock *c, const struct perf_event_mmap_page *page)
@@ -106,13 +107,11 @@ static uint64_t ticks_of_page(const struct pt_perf_clock *c, uint64_t ns)
 uint64_t pt_perf_clock_ticks(const struct pt_perf_clock *c, uint64_t ns)
 {
     switch (c->way) {
-    case PT_PERF_PAGE:
-        return ticks_of_page(c, ns);
+    case PT_PERF_PAGE: return ticks_of_page(c, ns);
     case PT_PERF_RAW:
         return ns < c->ns ? c->ticks - pt_wide_mul(c->ns - ns, c->ratio)
                           : c->ticks + pt_wide_mul(ns - c->ns, c->ratio);
-    default:
-        return ns;
+    default: return ns;
     }
 }
 

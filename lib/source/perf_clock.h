@@ -24,8 +24,8 @@
 enum pt_perf_way { PT_PERF_SAME, PT_PERF_PAGE, PT_PERF_RAW };
 
 struct pt_perf_clock {
-    int      way;            /* enum pt_perf_way */
-    bool     known;          /* PAGE: the next three are */
+    int way;    /* enum pt_perf_way */
+    bool known; /* PAGE: the next three are */
     uint16_t shift;
     uint32_t mult;
     uint64_t zero;

@@ -14,9 +14,9 @@
 #include <stdint.h>
 
 struct pt_perf_loss {
-    uint64_t last;         /* time of the last record that was read */
-    uint64_t reported;     /* by LOST, in all */
-    uint64_t counted;      /* that the caller knows of, in all: at least the reported ones */
+    uint64_t last;     /* time of the last record that was read */
+    uint64_t reported; /* by LOST, in all */
+    uint64_t counted;  /* that the caller knows of, in all: at least the reported ones */
 };
 
 /* LOST reports n more: how many of them are news. */

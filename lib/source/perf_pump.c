@@ -17,7 +17,7 @@
 #include "source/perf_pump.h"
 
 #define NICE_FIRST (-20)
-#define MOST_READY 16   /* rings that one wait reports */
+#define MOST_READY 16 /* rings that one wait reports */
 
 /* The rings fill at the rate of switches, however many threads want the processors: the pump
  * goes before them where it may, in real time or by its nice value. */

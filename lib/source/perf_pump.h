@@ -9,12 +9,12 @@
 
 struct pt_perf_pump {
     pthread_t thread;
-    bool      started;
-    int       epoll;       /* the rings and the bell, by descriptor; or negative */
-    int       bell;        /* eventfd: the pump ends; or negative */
+    bool started;
+    int epoll; /* the rings and the bell, by descriptor; or negative */
+    int bell;  /* eventfd: the pump ends; or negative */
     /* Called by the thread when a ring is half full. */
-    void    (*empty)(void *context);
-    void     *context;
+    void (*empty)(void *context);
+    void *context;
 };
 
 /* The three in this order, before threads write into the rings: epoll_ctl() takes the wakeup of

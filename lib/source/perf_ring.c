@@ -24,13 +24,13 @@ struct sample_id {
     uint32_t cpu, reserved;
 };
 
-struct task_body {           /* FORK, EXIT */
+struct task_body { /* FORK, EXIT */
     uint32_t pid, ppid, tid, ptid;
     uint64_t time;
 };
 
 struct comm_body {
-    uint32_t pid, tid;       /* after them the name, with NUL */
+    uint32_t pid, tid; /* after them the name, with NUL */
 };
 
 struct lost_body {
@@ -83,7 +83,7 @@ int pt_perf_ring_open(struct pt_perf_ring *r, int cpu, size_t bytes, struct pt_p
     memset(r, 0, sizeof *r);
     r->cpu = cpu;
     attr.watermark = 1;
-    attr.wakeup_watermark = 0;   /* half of it */
+    attr.wakeup_watermark = 0; /* half of it */
     r->fd = event_open(&attr, 0, cpu);
     if (r->fd < 0)
         return r->fd;
@@ -127,8 +127,7 @@ int pt_perf_watch(const struct pt_perf_ring *r, const struct pt_perf_clock *cloc
     }
     if (fd < 0)
         return fd;
-    if (ioctl(fd, PERF_EVENT_IOC_ID, id) == 0 &&
-        ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd) == 0)
+    if (ioctl(fd, PERF_EVENT_IOC_ID, id) == 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd) == 0)
         return fd;
     e = -errno;
     close(fd);

@@ -16,27 +16,27 @@
 #include "source/perf_loss.h"
 
 struct pt_perf_ring {
-    int fd;                 /* of an event without records, whose ring it is */
+    int fd; /* of an event without records, whose ring it is */
     int cpu;
     struct perf_event_mmap_page *page;
     const uint8_t *data;
-    size_t size;            /* of data: a power of two */
+    size_t size; /* of data: a power of two */
     size_t mapped;
-    uint64_t until;         /* where the reader stops this time */
+    uint64_t until; /* where the reader stops this time */
     struct pt_perf_loss loss;
 };
 
-#define PT_PERF_SWITCH_BYTES 40u   /* of a record of a switch */
+#define PT_PERF_SWITCH_BYTES 40u /* of a record of a switch */
 
 /* A record, as far as it says something of a switch, or of whose it is. */
 struct pt_perf_record {
-    uint32_t type;          /* PERF_RECORD_SWITCH, _FORK, _COMM, _EXIT, _LOST, no others */
+    uint32_t type; /* PERF_RECORD_SWITCH, _FORK, _COMM, _EXIT, _LOST, no others */
     uint16_t misc;
-    int32_t  pid, tid;      /* of the thread that is made, named, or ends */
-    int32_t  parent;        /* FORK: the thread that makes it */
-    char     name[16];      /* COMM */
-    uint64_t time;          /* of the clock that the events were opened with */
-    uint64_t id;            /* which event saw it */
+    int32_t pid, tid; /* of the thread that is made, named, or ends */
+    int32_t parent;   /* FORK: the thread that makes it */
+    char name[16];    /* COMM */
+    uint64_t time;    /* of the clock that the events were opened with */
+    uint64_t id;      /* which event saw it */
     uint32_t cpu;
     uint64_t lost;
 };

@@ -18,14 +18,14 @@
 #include "base/sys.h"
 #include "source/perf_watch.h"
 
-#define MOST_LISTS 16   /* of the threads: some programs never stand still */
+#define MOST_LISTS 16 /* of the threads: some programs never stand still */
 
 /* One event. */
 struct pt_perf_watch {
     uint64_t id;
-    int      fd;
-    uint32_t origin;    /* number of the thread that it was opened for */
-    uint32_t ring;      /* where it writes */
+    int fd;
+    uint32_t origin; /* number of the thread that it was opened for */
+    uint32_t ring;   /* where it writes */
 };
 
 /* What is watched, and how. */

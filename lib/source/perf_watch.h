@@ -12,9 +12,9 @@
 struct pt_perf_watch;
 
 struct pt_perf_watches {
-    struct pt_perf_watch *of;  /* in the end by id */
+    struct pt_perf_watch *of; /* in the end by id */
     size_t count, room;
-    int32_t *tids;             /* the threads that have events, by origin */
+    int32_t *tids; /* the threads that have events, by origin */
     size_t tid_count, tid_room;
 };
 

@@ -13,7 +13,7 @@
 #include "source/run_time.h"
 
 #define SECOND_NS 1000000000u
-#define TICK_NS   10000000u   /* the longest that kernels are built with */
+#define TICK_NS   10000000u /* the longest that kernels are built with */
 
 /* The kernel's number for what a thread of this process has run, as of its scheduler. */
 #define THREAD_CLOCK(tid) ((clockid_t)(~(unsigned)(tid) << 3 | 6u))

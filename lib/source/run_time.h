@@ -16,8 +16,8 @@
 #include "base/atomics.h"
 
 struct pt_run_time {
-    uint64_t ts;               /* of the clock that was asked for */
-    uint64_t run_ns;           /* until then, or up to so much more: */
+    uint64_t ts;     /* of the clock that was asked for */
+    uint64_t run_ns; /* until then, or up to so much more: */
     uint64_t more_ns;
 };
 

@@ -29,21 +29,21 @@
 
 /* A slot of the segment, and what was found out about its writer. */
 struct watched {
-    uint64_t wid;              /* 0: it is not watched */
-    int32_t  pid, tid;
+    uint64_t wid; /* 0: it is not watched */
+    int32_t pid, tid;
     uint64_t recorded;
-    struct pt_run_time last;   /* ts 0: never looked at */
-    uint64_t told_ts;          /* of the last one that was told */
-    bool     told;             /* anything at all */
+    struct pt_run_time last; /* ts 0: never looked at */
+    uint64_t told_ts;        /* of the last one that was told */
+    bool told;               /* anything at all */
 };
 
 struct pt_switch_source {
     struct pt_seg *seg;
-    struct watched *watched;   /* by slot */
+    struct watched *watched; /* by slot */
     uint32_t count;
     struct pt_switch *list;
     size_t used, room, given;
-    uint64_t given_ts;         /* before that, everything was taken */
+    uint64_t given_ts; /* before that, everything was taken */
     uint32_t order;
 };
 
@@ -73,8 +73,11 @@ static void add(struct pt_switch_source *s, const struct pt_switch *k)
 
 static void tell(struct pt_switch_source *s, struct watched *w, const struct pt_run_time *t)
 {
-    const struct pt_switch k = { .ts = t->ts, .pid = w->pid, .tid = w->tid,
-                                 .what = PT_SWITCH_TIME, .value = (uint32_t)t->more_ns,
+    const struct pt_switch k = { .ts = t->ts,
+                                 .pid = w->pid,
+                                 .tid = w->tid,
+                                 .what = PT_SWITCH_TIME,
+                                 .value = (uint32_t)t->more_ns,
                                  .run_ns = t->run_ns };
 
     /* Four seconds in one look: it says nothing. */
@@ -88,8 +91,9 @@ static void tell(struct pt_switch_source *s, struct watched *w, const struct pt_
 /* Its thread id may be another thread's from now on. */
 static void forget(struct pt_switch_source *s, struct watched *w)
 {
-    const struct pt_switch k = { .ts = pt_clock_now(s->seg->g.clock), .pid = w->pid,
-                                 .tid = w->tid, .what = PT_SWITCH_ENDED };
+    const struct pt_switch k = {
+        .ts = pt_clock_now(s->seg->g.clock), .pid = w->pid, .tid = w->tid, .what = PT_SWITCH_ENDED
+    };
 
     if (w->told)
         add(s, &k);
@@ -204,5 +208,9 @@ static int open_source(struct pt_switch_source **source, const struct pt_switch_
 }
 
 const struct pt_switch_ops pt_run_times = {
-    .open = open_source, .take = take, .done = done, .close = close_source, .look = look,
+    .open = open_source,
+    .take = take,
+    .done = done,
+    .close = close_source,
+    .look = look,
 };

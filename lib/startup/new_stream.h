@@ -12,7 +12,6 @@
 
 /* The caller has checked the arguments and disabled cancellation.  fd: of the log, or -1;
  * target: NULL for this process.  0, or a negative error and no stream. */
-int pt_create(const struct pt_attr *attr, int fd, const struct pt_target *target,
-              trace_id_t *trid);
+int pt_create(const struct pt_attr *attr, int fd, const struct pt_target *target, trace_id_t *trid);
 
 #endif

@@ -28,11 +28,11 @@
 static bool asked;
 
 static struct {
-    struct pt_record_name name;     /* of the log */
+    struct pt_record_name name; /* of the log */
     struct pt_attr attr;
     char expression[POSIXTRACE_EXPRESSION_MAX + 1];
-    bool system;                    /* system events are asked for */
-    const char *bad;                /* which variable is not understood, and why */
+    bool system;     /* system events are asked for */
+    const char *bad; /* which variable is not understood, and why */
     char bad_filter[PT_RECORD_BAD];
 } setting;
 
@@ -42,7 +42,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Thread_local bool beginning __attribute__((tls_model("initial-exec")));
 /* A type was opened before the environment was read. */
 static bool opened_early, is_read;
-static uint32_t begun;              /* 1: begun_log and begun_error are final */
+static uint32_t begun; /* 1: begun_log and begun_error are final */
 static int begun_error;
 static char begun_log[PT_RECORD_PATH];
 
@@ -121,8 +121,9 @@ static const char *read_system(struct pt_attr *attr)
         setting.system = true;
     }
     return calls && !pt_preload_is_here
-        ? "POSIXTRACE_RECORD_SYSTEM has calls, for which LD_PRELOAD must name "
-          "libposixtrace-preload.so" : NULL;
+               ? "POSIXTRACE_RECORD_SYSTEM has calls, for which LD_PRELOAD must name "
+                 "libposixtrace-preload.so"
+               : NULL;
 }
 
 static void read_settings(void)
@@ -158,8 +159,7 @@ static char *folder_of(const char *pattern)
     return with_slash;
 }
 
-__attribute__((constructor))
-static void read_environment(void)
+__attribute__((constructor)) static void read_environment(void)
 {
     const char *name = secure_getenv("POSIXTRACE_RECORD");
     int saved = errno;

@@ -30,7 +30,7 @@ static bool is_alone(void)
 }
 
 /* Called, as posix_trace_event() is by a program. */
-static PT_APART void record(uint64_t k)
+static PT_NOINLINE void record(uint64_t k)
 {
     pt_event_record(POSIX_TRACE_UNNAMED_USEREVENT, &k, sizeof k);
 }
@@ -70,7 +70,7 @@ uint64_t pt_self_record_cost(const struct pt_attr *like)
     attr.policy_is_default = 0;
     attr.stream_policy = POSIX_TRACE_LOOP;
     attr.stream_size = STREAM_BYTES;
-    attr.switches = like->switches;   /* decides about the clock */
+    attr.switches = like->switches; /* decides about the clock */
     if (pt_stream_create(&s, &attr, -1, NULL) < 0)
         return 0;
     if (pt_stream_start(s, 0) == 0)

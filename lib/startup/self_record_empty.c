@@ -62,9 +62,10 @@ static void leave_note(const struct pt_stream *s)
     char list[LIST_BYTES], *line;
 
     list_types(s->names, list);
-    if (asprintf(&line, "nothing of process %d (%s) is recorded: no event matches "
-                 "POSIXTRACE_RECORD_FILTER%s\n", (int)getpid(), program_invocation_short_name,
-                 list) < 0)
+    if (asprintf(&line,
+                 "nothing of process %d (%s) is recorded: no event matches "
+                 "POSIXTRACE_RECORD_FILTER%s\n",
+                 (int)getpid(), program_invocation_short_name, list) < 0)
         return;
     pt_record_log_leave(recording.log, line);
     free(line);
@@ -92,5 +93,5 @@ void pt_self_empty_begin(trace_id_t trid, const char *log)
     recording.trid = trid;
     recording.log = log;
     recording.pid = getpid();
-    atexit(at_exit);    /* without memory for it no reason is left */
+    atexit(at_exit); /* without memory for it no reason is left */
 }

@@ -62,8 +62,10 @@ static int join(const char *list, const char **patterns, size_t count, char *exp
 static void explain(char *bad, const struct posixtrace_expression_fault *fault)
 {
     if (fault->column)
-        snprintf(bad, PT_RECORD_BAD, "POSIXTRACE_RECORD_FILTER, column %zu: %s; "
-                 "posixtrace-filter(5) describes expressions", fault->column, fault->text);
+        snprintf(bad, PT_RECORD_BAD,
+                 "POSIXTRACE_RECORD_FILTER, column %zu: %s; "
+                 "posixtrace-filter(5) describes expressions",
+                 fault->column, fault->text);
     else
         snprintf(bad, PT_RECORD_BAD, "POSIXTRACE_RECORD_FILTER is %s",
                  fault->text[0] ? fault->text : "more than there is memory for");

@@ -27,7 +27,7 @@ void pt_self_left_begin(const struct pt_self *self, const char *log)
     recorder.pid = self->pid;
     recorder.start = self->start;
     pt_store_release(&recorder.log, log);
-    atexit(at_exit);    /* without memory for it types are the only occasion */
+    atexit(at_exit); /* without memory for it types are the only occasion */
 }
 
 bool pt_self_left_look(void)
@@ -43,10 +43,11 @@ bool pt_self_left_look(void)
         return false;
     }
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    if (asprintf(&line, "process %d (%s) is not recorded any more: process %u, which recorded it "
+    if (asprintf(&line,
+                 "process %d (%s) is not recorded any more: process %u, which recorded it "
                  "into %s, has ended, as it does in daemon(3); start the program in the "
-                 "foreground, or use 'posixtrace record --pid'\n", (int)getpid(),
-                 program_invocation_short_name, recorder.pid, log) >= 0) {
+                 "foreground, or use 'posixtrace record --pid'\n",
+                 (int)getpid(), program_invocation_short_name, recorder.pid, log) >= 0) {
         pt_record_log_leave(log, line);
         free(line);
     }

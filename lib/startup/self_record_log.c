@@ -17,8 +17,7 @@
 
 enum { TRIES = 99, KEPT = 1, SHOWN = 1000 };
 
-static bool expand(const struct pt_record_name *name, const char *suffix,
-                   char path[PT_RECORD_PATH])
+static bool expand(const struct pt_record_name *name, const char *suffix, char path[PT_RECORD_PATH])
 {
     char *to = path, *end = path + PT_RECORD_PATH;
     size_t length = strlen(name->folder);
@@ -218,7 +217,7 @@ void pt_record_log_leave(const char *log, const char *line)
 
 void pt_record_log_note(const struct pt_record_name *name, int error, const char *bad)
 {
-    static char path[PT_RECORD_PATH];   /* the thread may have a small stack */
+    static char path[PT_RECORD_PATH]; /* the thread may have a small stack */
     char line[512];
     bool old = expand(name, ".error", path) && unlink(path) < 0 && errno != ENOENT;
     bool named = expand(name, "", path);

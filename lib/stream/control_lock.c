@@ -81,7 +81,7 @@
 #include "stream/attached.h"
 #include "stream/control_lock.h"
 
-#define STEP_NS 20000000u   /* between looks whether the holder exists */
+#define STEP_NS 20000000u /* between looks whether the holder exists */
 /* If the word keeps changing for longer than this, or the lock is lost so often, another
  * process is overwriting the word: then the caller proceeds without the lock. */
 #define PATIENCE_NS (8 * PT_STALL_NS)
@@ -182,7 +182,8 @@ static bool take_up(struct pt_stream *s, uint32_t index)
  * records are lost; the next holder tries again. */
 static void make_slot(struct pt_stream *s)
 {
-    struct pt_author author = { .level = PT_LEVEL_CONTROL, .pid = (int32_t)getpid(),
+    struct pt_author author = { .level = PT_LEVEL_CONTROL,
+                                .pid = (int32_t)getpid(),
                                 .tid = pt_sys_tid() };
     struct pt_seg_header *h = s->seg->h;
     uint64_t word = s->control_word, with_slot;

@@ -30,8 +30,8 @@ static void fill_author(struct pt_author *a)
  * stream that fills up can still record when it was stopped. */
 static uint32_t room_needed(uint32_t id, uint32_t len)
 {
-    return id == POSIX_TRACE_STOP
-               ? len : len + pt_record_max_size(sizeof(int)) + pt_record_max_size(0);
+    return id == POSIX_TRACE_STOP ? len
+                                  : len + pt_record_max_size(sizeof(int)) + pt_record_max_size(0);
 }
 
 /* Without its START a LOOP stream does not start; another stream starts, and is full. */

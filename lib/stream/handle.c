@@ -43,18 +43,18 @@ struct pt_handle {
     struct cds_lfht_node node;
     trace_id_t trid;
     uint32_t refs;
-    uint32_t dropped;            /* changes when one who named it lets go while it is closing */
-    enum pt_stream_kind kind;    /* of the stream, which may be freed before us */
+    uint32_t dropped;         /* changes when one who named it lets go while it is closing */
+    enum pt_stream_kind kind; /* of the stream, which may be freed before us */
     pt_u64 instance;
     struct pt_stream *stream;
-    struct pt_handle *next;      /* among the retired, or the spare ones */
+    struct pt_handle *next; /* among the retired, or the spare ones */
 };
 
 static struct cds_lfht *table;
 static uint32_t next_number = 1;
-static struct pt_handle *retired;    /* those that a look-up may still stand at */
-static struct pt_handle *spare;      /* to be used again */
-static pt_u64 lookups;               /* bits 32-63 the instance, 0-31 how many */
+static struct pt_handle *retired; /* those that a look-up may still stand at */
+static struct pt_handle *spare;   /* to be used again */
+static pt_u64 lookups;            /* bits 32-63 the instance, 0-31 how many */
 
 static _Thread_local struct {
     trace_id_t trid;
@@ -172,7 +172,7 @@ int pt_handle_add(struct pt_stream *s, trace_id_t *trid)
     h->instance = s->instance;
     h->stream = s;
     s->handle = h;
-    pt_store_release(&h->refs, 1u);   /* publishes it: get_last(), reference() */
+    pt_store_release(&h->refs, 1u); /* publishes it: get_last(), reference() */
     cds_lfht_node_init(&h->node);
     pt_happens_before(&table);
     lookup = lookup_begin();
@@ -328,7 +328,8 @@ trace_id_t pt_handle_any_active(void)
     if (!t)
         return 0;
     lookup = lookup_begin();
-    cds_lfht_for_each(t, &iter, node) {
+    cds_lfht_for_each(t, &iter, node)
+    {
         const struct pt_handle *h = caa_container_of(node, struct pt_handle, node);
 
         if (found == 0 && h->instance == instance &&

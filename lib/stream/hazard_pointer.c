@@ -53,7 +53,7 @@ void pt_hazard_join(uint64_t instance)
 
     if (!z) {
         pthread_once(&once, make_key);
-        pt_happens_after(&key_works);   /* helgrind does not know pthread_once */
+        pt_happens_after(&key_works); /* helgrind does not know pthread_once */
         z = key_works ? take_one() : NULL;
         if (!z)
             return;

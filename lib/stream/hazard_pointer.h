@@ -30,15 +30,15 @@
 #include "base/atomics.h"
 
 struct pt_hazard {
-    const void *named;          /* in use, or NULL */
-    pt_u64 instance;            /* of the process, see pt_self_instance() */
+    const void *named; /* in use, or NULL */
+    pt_u64 instance;   /* of the process, see pt_self_instance() */
     uint32_t taken;
     struct pt_hazard *next;
 } __attribute__((aligned(64)));
 
 /* The calling thread's word, or NULL. */
-extern _Thread_local struct pt_hazard *pt_hazard_own
-    __attribute__((tls_model("initial-exec"))) PT_HIDDEN;
+extern _Thread_local struct pt_hazard *pt_hazard_own __attribute__((tls_model("initial-exec")))
+PT_HIDDEN;
 
 /* Gives the calling thread a word of this instance.  Without memory or a key it has none,
  * and counts references. */

@@ -16,15 +16,15 @@
 
 struct walk {
     struct pt_stream *s;
-    pt_pages_visit *visit;    /* NULL: only whether each page can be reached */
+    pt_pages_visit *visit; /* NULL: only whether each page can be reached */
     void *context;
-    bool all;                 /* the page of a living process must exist */
-    bool apart;               /* there is nothing left to try against -EMFILE */
-    unsigned next;            /* the entry of the stream's table that is visited next */
-    int error;                /* the first one */
+    bool all;      /* the page of a living process must exist */
+    bool apart;    /* there is nothing left to try against -EMFILE */
+    unsigned next; /* the entry of the stream's table that is visited next */
+    int error;     /* the first one */
 };
 
-enum { NO_PAGE = 1 };   /* and none is needed */
+enum { NO_PAGE = 1 }; /* and none is needed */
 
 /* The page file does not exist.  NO_PAGE: in the stream's directory.  A stream without a name was
  * made where there was no directory, or one that was full. */
@@ -35,9 +35,8 @@ static int check_directory(const struct pt_stream *s)
 
     if (dir < 0)
         return dir;
-    if (s->seg->file[0] &&
-        (fstatat(dir, s->seg->file, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_dev != s->seg->dev ||
-         st.st_ino != s->seg->ino))
+    if (s->seg->file[0] && (fstatat(dir, s->seg->file, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+                            st.st_dev != s->seg->dev || st.st_ino != s->seg->ino))
         r = -EACCES;
     close(dir);
     errno = saved;
@@ -160,8 +159,7 @@ static int each(struct walk *w)
     pthread_t thread;
 
     visit_rest(w);
-    if (w->next < pt_seg_proc_count(w->s->seg) &&
-        pt_thread_start(&thread, visit_apart, w) == 0)
+    if (w->next < pt_seg_proc_count(w->s->seg) && pt_thread_start(&thread, visit_apart, w) == 0)
         pthread_join(thread, NULL);
     w->apart = true;
     visit_rest(w);

@@ -27,8 +27,7 @@
 
 #include "stream/stream.h"
 
-typedef void pt_pages_visit(struct pt_stream *s, struct pt_page *page, unsigned bit,
-                            void *context);
+typedef void pt_pages_visit(struct pt_stream *s, struct pt_page *page, unsigned bit, void *context);
 
 /*
  * Calls visit for each page that can be reached, also after an error.  0, or the first error:

@@ -28,8 +28,13 @@
 #include "shm/onlook.h"
 #include "writer/writer.h"
 
-enum pt_stream_kind { PT_STREAM_ACTIVE = 1, PT_STREAM_LOGGED = 2, PT_STREAM_RECORDED = 4,
-                      PT_STREAM_ATTACHED = 8, PT_STREAM_ANY = 15 };
+enum pt_stream_kind {
+    PT_STREAM_ACTIVE = 1,
+    PT_STREAM_LOGGED = 2,
+    PT_STREAM_RECORDED = 4,
+    PT_STREAM_ATTACHED = 8,
+    PT_STREAM_ANY = 15
+};
 
 #define PT_READABLE (PT_STREAM_ACTIVE | PT_STREAM_RECORDED | PT_STREAM_ATTACHED)
 
@@ -41,46 +46,46 @@ struct pt_target;
 struct pt_stream {
     struct pt_handle *handle;
     enum pt_stream_kind kind;
-    pt_u64   instance;            /* of the process that may use it */
-    struct pt_self *self;         /* active */
+    pt_u64 instance;      /* of the process that may use it */
+    struct pt_self *self; /* active */
     pthread_mutex_t control, turn, reading;
     uint32_t closing;
-    uint32_t next_type;           /* of the type list */
-    struct pt_event last;         /* what posixtrace_next_event points into */
+    uint32_t next_type;   /* of the type list */
+    struct pt_event last; /* what posixtrace_next_event points into */
 
     /* active: which process it was created for, see control/target.h */
-    struct pt_page  *page;
+    struct pt_page *page;
     struct pt_names *names;
-    struct pt_texts *texts;       /* what was asked of names, copied; reading lock */
-    char     names_file[64];
+    struct pt_texts *texts; /* what was asked of names, copied; reading lock */
+    char names_file[64];
     uint32_t pid;
     uint64_t start;
-    uid_t    uid;                 /* whose directory page, names and segment are in */
-    bool     other;               /* not this process */
-    unsigned bit;                 /* in that process's page */
+    uid_t uid;    /* whose directory page, names and segment are in */
+    bool other;   /* not this process */
+    unsigned bit; /* in that process's page */
 
     struct pt_seg *seg;
-    struct pt_lane lane;          /* the control writer's; slot NULL: none */
-    pt_u64   control_word;        /* the segment's lock as we have it, or left it: control_lock.c */
-    bool     control_passed;      /* passed by since, or gates are still to be set */
-    unsigned passes;              /* how often in a row */
-    sigset_t mask;                /* of the thread that steers, before it began */
+    struct pt_lane lane; /* the control writer's; slot NULL: none */
+    pt_u64 control_word; /* the segment's lock as we have it, or left it: control_lock.c */
+    bool control_passed; /* passed by since, or gates are still to be set */
+    unsigned passes;     /* how often in a row */
+    sigset_t mask;       /* of the thread that steers, before it began */
     struct pt_live live;
-    struct pt_balance *balance;   /* which the list of threads is read from, or NULL */
-    struct pt_flusher *flusher;   /* NULL without log */
-    struct pt_fill *fill;         /* NULL: no notification of its fill level */
-    trace_id_t next;              /* api/stream_chain.c: the stream after it; 0: none */
+    struct pt_balance *balance; /* which the list of threads is read from, or NULL */
+    struct pt_flusher *flusher; /* NULL without log */
+    struct pt_fill *fill;       /* NULL: no notification of its fill level */
+    trace_id_t next;            /* api/stream_chain.c: the stream after it; 0: none */
 
     /* attached */
     struct pt_onlook onlook;
-    pt_u64   looked_ns;           /* whether the creator lives */
-    uint32_t over;                /* it does not, and all that there was has been looked at */
-    bool     readable_only;       /* another pid namespace */
+    pt_u64 looked_ns;   /* whether the creator lives */
+    uint32_t over;      /* it does not, and all that there was has been looked at */
+    bool readable_only; /* another pid namespace */
 
     /* recorded */
-    struct pt_descriptor file;    /* in the table of the program */
+    struct pt_descriptor file; /* in the table of the program */
     struct pt_log_reader *log;
-    struct pt_tail *tail;         /* what a dead writer's segment held, or NULL */
+    struct pt_tail *tail; /* what a dead writer's segment held, or NULL */
     bool writer_alive;
 };
 

@@ -30,8 +30,7 @@ static struct pt_lane *open_lane(struct pt_self *self, struct pt_thread *t, unsi
 {
     const struct pt_seg *seg = pt_self_segment(self, bit, pt_load_seqcst(&self->page->epoch[bit]));
 
-    if (!seg || pt_load_seqcst(&seg->h->closed) ||
-        !pt_state_runs(pt_load_seqcst(&seg->h->state)))
+    if (!seg || pt_load_seqcst(&seg->h->closed) || !pt_state_runs(pt_load_seqcst(&seg->h->state)))
         return NULL;
     return pt_event_lane(self, t, level, bit, false);
 }
@@ -64,8 +63,7 @@ static bool write_to(struct pt_thread *t, unsigned level, struct pt_lane *lane, 
 }
 
 void pt_chain_follow(struct pt_self *self, struct pt_thread *t, unsigned level,
-                     struct pt_lane *lane, uint32_t id, const void *data, size_t len,
-                     uint64_t addr)
+                     struct pt_lane *lane, uint32_t id, const void *data, size_t len, uint64_t addr)
 {
     struct pt_lane *at = lane;
     unsigned bit;

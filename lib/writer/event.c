@@ -73,7 +73,8 @@ static void count_nested(struct pt_self *self, struct pt_thread *t, uint64_t ope
 {
     uint64_t bit;
 
-    pt_for_each_bit(bit, open & ~pt_load_seqcst(&self->page->shadows)) {
+    pt_for_each_bit(bit, open & ~pt_load_seqcst(&self->page->shadows))
+    {
         uint64_t epoch = pt_load_seqcst(&self->page->epoch[bit]);
         struct pt_lane *lane = &t->lane0[bit];
 
@@ -116,8 +117,9 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
 {
     uint64_t epoch = pt_load_seqcst(&self->page->epoch[bit]);
     struct pt_lane *lanes = pt_thread_lanes(t, level), *lane = lanes ? &lanes[bit] : NULL;
-    struct pt_author author = { .level = level, .pid = t->pid, .tid = t->tid,
-                                .thread_id = t->thread_id };
+    struct pt_author author = {
+        .level = level, .pid = t->pid, .tid = t->tid, .thread_id = t->thread_id
+    };
     struct pt_seg *seg;
 
     if (lane && pt_lane_is_good(lane, epoch)) {
@@ -220,10 +222,10 @@ static uint64_t ask(struct pt_self *self, struct pt_thread *t, unsigned level, u
     struct posixtrace_event event;
 
     pt_sieve_event(self, t, &event, name, id, data, len, addr);
-    pt_for_each_bit(bit, open & ~shadows)
-        if (lanes && (open & pt_page_shadow(self->page, (unsigned)bit)) &&
-            !pt_sieve_wants(self, &lanes[bit], (unsigned)bit, &event))
-            wanted &= ~(1ull << bit);
+    pt_for_each_bit(
+        bit, open & ~shadows) if (lanes && (open & pt_page_shadow(self->page, (unsigned)bit)) &&
+                                  !pt_sieve_wants(self, &lanes[bit], (unsigned)bit, &event))
+        wanted &= ~(1ull << bit);
     return wanted;
 }
 
@@ -240,7 +242,8 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
         open = ask(self, t, level, open, shadows, id, data, len, addr);
     if (!open)
         return;
-    pt_for_each_bit(bit, open) {
+    pt_for_each_bit(bit, open)
+    {
         struct pt_lane *lane = pt_event_lane(self, t, level, (unsigned)bit, true);
 
         if (!lane)
@@ -249,7 +252,8 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
         pt_store_relaxed(&lane->slot->inside, inside);
     }
     pt_fence_seqcst();
-    pt_for_each_bit(bit, ready) {
+    pt_for_each_bit(bit, ready)
+    {
         struct pt_lane *lane = &t->lanes[level][bit];
 
         if (id == PT_ID_CPU_TIME) {
@@ -263,8 +267,7 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
         onward |= (uint64_t)lane->onward << bit;
     }
     pt_fence_compiler();
-    pt_for_each_bit(bit, ready)
-        pt_event_leave_lane(&t->lanes[level][bit]);
+    pt_for_each_bit(bit, ready) pt_event_leave_lane(&t->lanes[level][bit]);
     pt_for_each_bit(bit, onward)
         pt_chain_follow(self, t, level, &t->lanes[level][bit], id, data, len, addr);
 }
@@ -276,9 +279,8 @@ static void count_stranger(struct pt_self *self, uint32_t id)
 
     pt_add_seqcst(&pt_thread_strangers, 1u);
     open = pt_load_seqcst(&self->page->gates[id]) & ~pt_load_seqcst(&self->page->shadows);
-    pt_for_each_bit(bit, open)
-        count_no_slot(map_here(self, (unsigned)bit, pt_load_seqcst(&self->page->epoch[bit])),
-                      PT_LOST_NO_MEMORY);
+    pt_for_each_bit(bit, open) count_no_slot(
+        map_here(self, (unsigned)bit, pt_load_seqcst(&self->page->epoch[bit])), PT_LOST_NO_MEMORY);
     pt_add_seqcst(&pt_thread_strangers, (uint32_t)-1);
 }
 
@@ -292,7 +294,8 @@ static void count_unmade(uint32_t id)
     if (!parent)
         return;
     open = pt_load_seqcst(&parent->page->gates[id]) & ~pt_load_seqcst(&parent->page->shadows);
-    pt_for_each_bit(bit, open) {
+    pt_for_each_bit(bit, open)
+    {
         struct pt_seg *seg = pt_self_inherited(parent, (unsigned)bit);
 
         if (seg && pt_state_runs(pt_load_seqcst(&seg->h->state)))

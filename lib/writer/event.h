@@ -55,14 +55,14 @@
  * All calls out of the first are tail calls: it needs no stack frame.
  */
 void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
-    PT_HIDDEN PT_APART;
+    PT_HIDDEN PT_NOINLINE;
 void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
     PT_HIDDEN PT_COLD;
 /* An event that says for how long the calling thread has had a processor until its time. */
 void pt_event_cpu_time(uint64_t addr, uintptr_t frame) PT_HIDDEN PT_COLD;
 /* Inside at level 0, in the stream of this lane alone: any size of data. Leaves the event. */
 void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr, struct pt_lane *lane)
-    PT_HIDDEN PT_APART;
+    PT_HIDDEN PT_NOINLINE;
 /* The same, when the chunk is to be changed, or the data are too long, or the time is
  * too far from the base. */
 void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
@@ -130,8 +130,8 @@ static inline void pt_event_copy(uint8_t *to, const void *from, size_t len)
 
 /* Step 7 but for the time, which a full stream does not ask for: is there room at *commit?
  * A constant len makes it short; the lane is then known to take that much. */
-static inline __attribute__((always_inline)) bool
-pt_event_has_room(const struct pt_lane *lane, size_t len, uint64_t *commit)
+static inline PT_ALWAYS_INLINE bool pt_event_has_room(const struct pt_lane *lane, size_t len,
+                                                      uint64_t *commit)
 {
     *commit = pt_load_relaxed((uint64_t *)(void *)lane->chunk);
     if (!__builtin_constant_p(len) && pt_unlikely(len > lane->max_inline))
@@ -141,9 +141,9 @@ pt_event_has_room(const struct pt_lane *lane, size_t len, uint64_t *commit)
 
 /* Steps 7 to 9 for one lane, where there is room; false: not done, the base is too old.
  * last: where the time of the lane's last record is noted, see pt_thread_settle. */
-static inline __attribute__((always_inline)) bool
-pt_event_put(struct pt_lane *lane, uint64_t commit, uint32_t id, const void *data, size_t len,
-             uint64_t addr, uint64_t ts, uint64_t *last)
+static inline PT_ALWAYS_INLINE bool pt_event_put(struct pt_lane *lane, uint64_t commit, uint32_t id,
+                                                 const void *data, size_t len, uint64_t addr,
+                                                 uint64_t ts, uint64_t *last)
 {
     uint8_t *chunk = lane->chunk, *at = chunk + (uint32_t)commit;
     uint64_t delta = ts - lane->base, need = pt_record_size((uint32_t)len);
@@ -163,7 +163,7 @@ pt_event_put(struct pt_lane *lane, uint64_t commit, uint32_t id, const void *dat
 }
 
 /* Steps 10 to 12. */
-static inline __attribute__((always_inline)) void pt_event_finish(struct pt_lane *lane)
+static inline PT_ALWAYS_INLINE void pt_event_finish(struct pt_lane *lane)
 {
     pt_store_release(&lane->slot->inside, 0u);
     pt_fence_compiler();
@@ -177,9 +177,8 @@ static inline __attribute__((always_inline)) void pt_event_finish(struct pt_lane
 #define pt_event_here() ((uint64_t)(uintptr_t)__builtin_return_address(0))
 
 /* open: the gate word, some bit of it is set. */
-static inline __attribute__((always_inline)) void
-pt_event_record_open(const uint64_t *gates, uint64_t open, uint32_t id, const void *data,
-                     size_t len)
+static inline PT_ALWAYS_INLINE void pt_event_record_open(const uint64_t *gates, uint64_t open,
+                                                         uint32_t id, const void *data, size_t len)
 {
     uint64_t bit, count, commit;
     struct pt_thread *t;
@@ -217,8 +216,7 @@ several:
     pt_event_several(id, data, len, pt_event_here(), pt_event_frame());
 }
 
-static inline __attribute__((always_inline)) void
-pt_event_record(uint32_t id, const void *data, size_t len)
+static inline PT_ALWAYS_INLINE void pt_event_record(uint32_t id, const void *data, size_t len)
 {
     const uint64_t *gates = pt_load_pointer(&pt_gates);
     uint64_t open;

@@ -57,7 +57,8 @@ static PT_COLD bool learn_several(struct pt_thread *t, const struct pt_page *pag
     if (clock == PT_CLOCK_NOT_PLAIN)
         return false;
     t->several_changes = pt_load_acquire(&page->changes);
-    pt_for_each_bit(bit, open) {
+    pt_for_each_bit(bit, open)
+    {
         struct pt_lane *lane = &t->lane0[bit];
 
         if (!pt_lane_is_good(lane, pt_load_relaxed(&page->epoch[bit])) ||
@@ -75,7 +76,7 @@ static PT_COLD bool learn_several(struct pt_thread *t, const struct pt_page *pag
     pt_store_relaxed(&t->several, open);
     pt_fence_seqcst();
     for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next)
-        if (pt_load_relaxed(&lane->epoch) == 0) {   /* see thread.h */
+        if (pt_load_relaxed(&lane->epoch) == 0) { /* see thread.h */
             pt_thread_forget_several(t);
             return false;
         }
@@ -114,8 +115,8 @@ static void attend_lanes(struct pt_thread *t)
  * commit, and attends to readers only after all lanes are written.  The lanes may be inside
  * already.
  */
-static PT_APART void put_rest(struct pt_thread *t, uint64_t count, uint32_t id, const void *data,
-                              size_t len, uint64_t addr)
+static PT_NOINLINE void put_rest(struct pt_thread *t, uint64_t count, uint32_t id, const void *data,
+                                 size_t len, uint64_t addr)
 {
     uint64_t ts, commit, onward = 0, bit;
     bool attention = false;
@@ -153,7 +154,7 @@ static PT_APART void put_rest(struct pt_thread *t, uint64_t count, uint32_t id, 
 /* All lanes are written, and readers or full chunks of some need attention. */
 static PT_COLD void attend_all(struct pt_thread *t)
 {
-    pt_thread_settle(t);   /* the time up to which a closed chunk was written */
+    pt_thread_settle(t); /* the time up to which a closed chunk was written */
     attend_lanes(t);
     t->ready_until = 0;
     pt_event_leave(&t->word);
@@ -223,6 +224,6 @@ void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, 
         attend_all(t);
         return;
     }
-    t->several_count = pt_load_relaxed(&t->count);   /* ours; not kept in a register */
+    t->several_count = pt_load_relaxed(&t->count); /* ours; not kept in a register */
     pt_event_leave(&t->word);
 }

@@ -52,8 +52,7 @@ static uintptr_t build_layout(const char *text, size_t *bytes)
 
 /* Compiles a copy of the description, which other processes can change.  The copy is too large
  * for the stack of a signal handler, so it has pages of its own. */
-static uintptr_t make_layout(const struct pt_self *self, uint32_t id, uintptr_t none,
-                             size_t *bytes)
+static uintptr_t make_layout(const struct pt_self *self, uint32_t id, uintptr_t none, size_t *bytes)
 {
     const char *text = pt_event_system_description(id);
     char *copy = text ? NULL : pt_sys_pages(PT_DESCRIPTION_MAX + 1);
@@ -114,8 +113,7 @@ static const struct pt_sieve *sieve_of(struct pt_self *self, struct pt_lane *lan
         return s;
     s->epoch = 0;
     s->version = pt_seg_expression(seg->h, s->text);
-    s->open = s->text[0] == '\0' ||
-              pt_expression_build(s->text, expression_of(s), NULL, NULL) < 0;
+    s->open = s->text[0] == '\0' || pt_expression_build(s->text, expression_of(s), NULL, NULL) < 0;
     pt_fence_compiler();
     s->epoch = epoch;
     return s;
@@ -144,8 +142,15 @@ void pt_sieve_event(const struct pt_self *self, const struct pt_thread *t,
     const char *name = pt_names_read_name(self->names, id, name_room);
 
     *event = (struct posixtrace_event){
-        .prog_address = addr, .thread_id = t->thread_id, .data = data, .thread_name = t->name,
-        .name = name ? name : "", .data_len = len, .id = id,
-        .truncation = POSIX_TRACE_NOT_TRUNCATED, .pid = t->pid, .tid = t->tid,
+        .prog_address = addr,
+        .thread_id = t->thread_id,
+        .data = data,
+        .thread_name = t->name,
+        .name = name ? name : "",
+        .data_len = len,
+        .id = id,
+        .truncation = POSIX_TRACE_NOT_TRUNCATED,
+        .pid = t->pid,
+        .tid = t->tid,
     };
 }

@@ -29,8 +29,8 @@
 #if !defined SS_AUTODISARM
 #define SS_AUTODISARM (1u << 31)
 #endif
-#define PIECE 1024u        /* bytes, on the stack of a handler */
-#define REACH (1u << 20)   /* bytes of a handler's frames: beyond that its context is not found */
+#define PIECE 1024u      /* bytes, on the stack of a handler */
+#define REACH (1u << 20) /* bytes of a handler's frames: beyond that its context is not found */
 
 /* By the kernel: what is there may be no memory, or memory that nothing has written to. */
 static bool copy_stack(uintptr_t *to, uintptr_t from, size_t bytes)
@@ -78,7 +78,8 @@ static void find_disarmed(stack_t *ss, uintptr_t now, uintptr_t top)
 
             __builtin_memcpy(&found, &piece[i], sizeof found);
             if (is_context(&found, at + i * sizeof(uintptr_t), now, top)) {
-                *ss = (stack_t){ .ss_sp = found.stack.ss_sp, .ss_size = found.stack.ss_size,
+                *ss = (stack_t){ .ss_sp = found.stack.ss_sp,
+                                 .ss_size = found.stack.ss_size,
                                  .ss_flags = SS_ONSTACK };
                 return;
             }

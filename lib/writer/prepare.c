@@ -26,7 +26,7 @@ static int prepare_streams(struct pt_self *self, struct pt_thread *t, uint64_t i
 
         if (!(pt_load_seqcst(&self->page->used) >> bit & 1) ||
             !(seg = pt_self_segment(self, bit, epoch)) || pt_load_seqcst(&seg->h->closed))
-            continue;   /* shut down, or not mapped: the next event tries that again */
+            continue; /* shut down, or not mapped: the next event tries that again */
         if (!pt_event_lane(self, t, 0, bit, false)) {
             r = -ENOMEM;
             continue;
@@ -51,7 +51,7 @@ int pt_prepare(void)
         return -ENOMEM;
     pt_thread_watch_exits();
     if (!pt_thread_enter(t))
-        return 0;   /* from a handler inside an event: that event has done it */
+        return 0; /* from a handler inside an event: that event has done it */
     r = prepare_streams(self, t, t->count);
     pt_thread_leave(t);
     return r;

@@ -43,7 +43,8 @@ static void bind_lane(struct pt_lane *lane, struct pt_seg *seg, uint32_t index)
     lane->max_data = (uint32_t)seg->g.attr.max_data;
     lane->max_inline = lane->max_data < PT_EVENT_INLINE ? lane->max_data : PT_EVENT_INLINE;
     lane->plain_clock = seg->g.fences || !pt_barrier_works() || lane->max_data < 8
-                            ? PT_CLOCK_NOT_PLAIN : seg->g.clock;
+                            ? PT_CLOCK_NOT_PLAIN
+                            : seg->g.clock;
     drop_chunk(lane);
     lane->base = 0;
     lane->last = 0;
@@ -232,7 +233,7 @@ static enum pt_pool_take take_chunk(struct pt_lane *lane, uint32_t need)
         return PT_POOL_NO_MEMORY;
     }
     if (r == PT_POOL_ADOPTED) {
-        lane->base = 0;   /* unknown: the next record begins with its full time */
+        lane->base = 0; /* unknown: the next record begins with its full time */
         put_author(lane);
     }
     pt_store_release(&s->chunk_base, s->next_no - (pt_lane_committed(lane) >> 32));
@@ -244,7 +245,7 @@ static enum pt_pool_take take_chunk(struct pt_lane *lane, uint32_t need)
 bool pt_lane_reserve(struct pt_lane *lane)
 {
     enum pt_pool_take r = has_chunk(lane) ? PT_POOL_TAKEN
-                                      : take_chunk(lane, GROUP_BYTES(lane->max_data));
+                                          : take_chunk(lane, GROUP_BYTES(lane->max_data));
 
     return r == PT_POOL_TAKEN || r == PT_POOL_ADOPTED;
 }
@@ -286,7 +287,7 @@ static bool stop_or_lose(struct pt_lane *lane, uint64_t state, size_t len)
         !pt_stream_stop_full(lane->h, &now, pt_clock_now(lane->seg->g.clock)) &&
         pt_state_of(now) == PT_RUNNING)
         return false;
-    if (pt_state_runs(now))   /* else stamped outside the stream's windows */
+    if (pt_state_runs(now)) /* else stamped outside the stream's windows */
         leave_to_next(lane, len);
     return true;
 }
@@ -322,6 +323,34 @@ static bool find_chunk(struct pt_lane *lane, uint32_t id, size_t len)
     }
 }
 
+/* Makes room for need bytes, of an event with n bytes of data, in another chunk.  Returns the
+ * place, with the chunk's commit word in *committed and the event's time in *ts, or NULL. */
+static uint8_t *place_in_next(struct pt_lane *lane, uint32_t id, uint32_t n, uint32_t need,
+                              uint64_t *committed, uint64_t *ts)
+{
+    uint8_t *at;
+
+    pt_lane_close_chunk(lane);
+    if (pt_owner_gone(lane) || !find_chunk(lane, id, n))
+        return NULL;
+    at = place_for(lane, PT_RECORD_HEAD + need, committed);
+    if (!at) { /* only where another process writes into our chunk */
+        lose(lane, PT_LOST_NO_MEMORY, n);
+        return NULL;
+    }
+    /* Nothing in the chunk is later than this.  What a stop has overtaken by now may lie
+     * after its STOP; in a chain, the first stream counts it.  But the stop takes the time
+     * of STOP only once it has closed the gates: without a chunk, find_chunk() refuses the
+     * thread's events of until then, too, so that none is missing between others. */
+    *ts = pt_clock_now(lane->seg->g.clock);
+    pt_clock_settle();
+    if (id > PT_ID_SYSTEM_LAST && !pt_state_runs(pt_load_seqcst(&lane->h->state))) {
+        pt_lane_close_chunk(lane);
+        return NULL;
+    }
+    return at;
+}
+
 bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t len, uint64_t addr,
                    uint64_t ts)
 {
@@ -340,24 +369,9 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
     }
     at = place_for(lane, PT_RECORD_HEAD + need, &committed);
     if (!at) {
-        pt_lane_close_chunk(lane);
-        if (pt_owner_gone(lane) || !find_chunk(lane, id, n))
+        at = place_in_next(lane, id, n, need, &committed, &ts);
+        if (!at)
             return false;
-        at = place_for(lane, PT_RECORD_HEAD + need, &committed);
-        if (!at) {   /* only where another process writes into our chunk */
-            lose(lane, PT_LOST_NO_MEMORY, n);
-            return false;
-        }
-        /* Nothing in the chunk is later than this.  What a stop has overtaken by now may lie
-         * after its STOP; in a chain, the first stream counts it.  But the stop takes the time
-         * of STOP only once it has closed the gates: without a chunk, find_chunk() refuses the
-         * thread's events of until then, too, so that none is missing between others. */
-        ts = pt_clock_now(lane->seg->g.clock);
-        pt_clock_settle();
-        if (id > PT_ID_SYSTEM_LAST && !pt_state_runs(pt_load_seqcst(&lane->h->state))) {
-            pt_lane_close_chunk(lane);
-            return false;
-        }
     }
     if (ts <= lane->last && lane->seg->g.clock != PT_CLOCK_TSC)
         ts = lane->last + 1;
@@ -387,7 +401,7 @@ void pt_lane_recover(struct pt_lane *lane)
         lane->chunk_index = at - 1;
         lane->chunk = (uint8_t *)pt_seg_chunk(lane->seg, at - 1);
         lane->limit = pt_seg_backed(lane->seg, at - 1);
-        lane->base = 0;   /* a TIME record may or may not have been committed */
+        lane->base = 0; /* a TIME record may or may not have been committed */
     }
     pt_store_release(&s->inside, 0u);
 }

@@ -71,7 +71,7 @@ static int64_t longest_ns(void)
 /* ---- rounds ---- */
 
 struct samples {
-    double *ns;          /* of all rounds of one side */
+    double *ns; /* of all rounds of one side */
     double batch[BATCH_ROUNDS];
     double ratio[MAX_BATCHES];
 };

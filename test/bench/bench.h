@@ -33,16 +33,16 @@
 
 struct bench_side {
     const char *name;
-    void (*work)(void *arg, long calls);   /* what is timed: calls repetitions */
-    void (*before)(void *arg);             /* not timed, before each round; may be NULL */
-    void (*after)(void *arg);              /* the same, after it */
+    void (*work)(void *arg, long calls); /* what is timed: calls repetitions */
+    void (*before)(void *arg);           /* not timed, before each round; may be NULL */
+    void (*after)(void *arg);            /* the same, after it */
     void *arg;
-    long calls;                            /* in one round; 0: 4096 */
+    long calls; /* in one round; 0: 4096 */
     /* results */
-    double median;                         /* ns a call */
-    double low, high;                      /* ns a call, 10th and 90th percentile */
+    double median;    /* ns a call */
+    double low, high; /* ns a call, 10th and 90th percentile */
     long rounds;
-    double spread;                         /* of the ratio to side 0 between batches, 1 = 100 % */
+    double spread; /* of the ratio to side 0 between batches, 1 = 100 % */
 };
 
 /* Runs the sides in turns and fills in their results. */
@@ -53,13 +53,13 @@ void bench_compare(const char *group, struct bench_side *sides, size_t count);
 enum bench_sense { BENCH_REPORT, BENCH_AT_MOST, BENCH_AT_LEAST };
 
 struct bench_row {
-    const char *id;      /* never changes: what report.py knows the row by */
-    const char *work;    /* in words */
+    const char *id;   /* never changes: what report.py knows the row by */
+    const char *work; /* in words */
     double value;
     const char *unit;
     enum bench_sense sense;
     double limit;
-    const char *note;    /* medians behind the ratio and the like; NULL: none */
+    const char *note; /* medians behind the ratio and the like; NULL: none */
 };
 
 void bench_row(const struct bench_row *row);
@@ -83,8 +83,8 @@ int bench_processors(void);
 /* Pins the calling thread to the k-th of them; k < 0: to all of them.  Threads
  * inherit it, so streams with a log are created while unpinned. */
 void bench_pin(int k);
-int64_t bench_now(void);     /* ns of CLOCK_MONOTONIC */
-double bench_cpu_seconds(void);   /* of this process */
+int64_t bench_now(void);        /* ns of CLOCK_MONOTONIC */
+double bench_cpu_seconds(void); /* of this process */
 void bench_sleep(int64_t ns);
 /* Sorts; the q-th quantile (0 to 1). */
 double bench_quantile(double *values, size_t count, double q);

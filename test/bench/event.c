@@ -36,8 +36,12 @@ static void ratio_row(const char *id, const char *work, const struct bench_side 
                       const struct bench_side *other, const char *unit, double limit)
 {
     bench_row(&(struct bench_row){
-        .id = row_id(id), .work = row_work(work), .value = ours->median / other->median,
-        .unit = unit, .sense = limit > 0 ? BENCH_AT_MOST : BENCH_REPORT, .limit = limit,
+        .id = row_id(id),
+        .work = row_work(work),
+        .value = ours->median / other->median,
+        .unit = unit,
+        .sense = limit > 0 ? BENCH_AT_MOST : BENCH_REPORT,
+        .limit = limit,
         .note = bench_text("%.2f ns to %.2f ns", ours->median, other->median) });
 }
 
@@ -50,8 +54,11 @@ static struct bench_side floor_side(bool small)
 
 static struct bench_side stream_side(const char *name, bool small, trace_id_t *trid)
 {
-    return (struct bench_side){ .name = name, .work = small ? loop_event8 : loop_event64,
-                                .before = stream_start, .after = stream_stop, .arg = trid };
+    return (struct bench_side){ .name = name,
+                                .work = small ? loop_event8 : loop_event64,
+                                .before = stream_start,
+                                .after = stream_stop,
+                                .arg = trid };
 }
 
 static void one_size(int bytes, double limit)
@@ -64,8 +71,7 @@ static void one_size(int bytes, double limit)
         { .name = "floor of 8 bytes, inlined", .work = loop_floor8_inline },
     };
 
-    bench_compare(bench_text("one thread, one stream, %d bytes, clock %s", bytes,
-                             subjects_clock()),
+    bench_compare(bench_text("one thread, one stream, %d bytes, clock %s", bytes, subjects_clock()),
                   sides, BENCH_COUNT(sides));
     ratio_row(bench_text("event-%d", bytes),
               bench_text("%d-byte event, one running stream, one thread", bytes), &sides[1],
@@ -145,10 +151,12 @@ static void group_beside(void)
     beside_size(8);
     beside_size(64);
     if (lttng.loop8)
-        bench_row(&(struct bench_row){
-            .id = "beside-discarded", .work = "events that LTTng-UST discarded meanwhile",
-            .value = lttng_discarded(), .unit = "events",
-            .note = "a discarded event is cheaper than a recorded one" });
+        bench_row(
+            &(struct bench_row){ .id = "beside-discarded",
+                                 .work = "events that LTTng-UST discarded meanwhile",
+                                 .value = lttng_discarded(),
+                                 .unit = "events",
+                                 .note = "a discarded event is cheaper than a recorded one" });
 }
 
 /* ---- other sizes of stream ---- */
@@ -167,21 +175,33 @@ static void group_sizes(void)
     trace_id_t until = subject_stream(POSIX_TRACE_UNTIL_FULL, 16 * MIB);
     struct bench_side sides[] = {
         { .name = "floor", .work = loop_floor8 },
-        { .name = "LOOP 64 KiB", .work = loop_event8, .before = stream_start,
-          .after = stream_stop, .arg = &small },
-        { .name = "LOOP 1 MiB", .work = loop_event8, .before = stream_start,
-          .after = stream_stop, .arg = &usual },
-        { .name = "LOOP 64 MiB", .work = loop_event8, .before = stream_start,
-          .after = stream_stop, .arg = &large },
-        { .name = "UNTIL_FULL 16 MiB, emptied", .work = loop_event8, .before = clear_and_start,
-          .after = stream_stop, .arg = &until },
+        { .name = "LOOP 64 KiB",
+          .work = loop_event8,
+          .before = stream_start,
+          .after = stream_stop,
+          .arg = &small },
+        { .name = "LOOP 1 MiB",
+          .work = loop_event8,
+          .before = stream_start,
+          .after = stream_stop,
+          .arg = &usual },
+        { .name = "LOOP 64 MiB",
+          .work = loop_event8,
+          .before = stream_start,
+          .after = stream_stop,
+          .arg = &large },
+        { .name = "UNTIL_FULL 16 MiB, emptied",
+          .work = loop_event8,
+          .before = clear_and_start,
+          .after = stream_stop,
+          .arg = &until },
     };
 
     bench_compare("sizes of the stream, 8 bytes", sides, BENCH_COUNT(sides));
-    ratio_row("event-8-64k", "8-byte event, LOOP stream of 64 KiB", &sides[1], &sides[0],
-              "x floor", 0);
-    ratio_row("event-8-64m", "8-byte event, LOOP stream of 64 MiB", &sides[3], &sides[0],
-              "x floor", 0);
+    ratio_row("event-8-64k", "8-byte event, LOOP stream of 64 KiB", &sides[1], &sides[0], "x floor",
+              0);
+    ratio_row("event-8-64m", "8-byte event, LOOP stream of 64 MiB", &sides[3], &sides[0], "x floor",
+              0);
     ratio_row("event-8-until", "8-byte event, UNTIL_FULL stream with room", &sides[4], &sides[0],
               "x floor", 0);
     subject_must("posix_trace_shutdown", posix_trace_shutdown(small));
@@ -222,10 +242,10 @@ static void group_largest(void)
     }
     bench_compare("sizes of the largest record, 8 bytes", sides, BENCH_COUNT(sides));
     for (size_t i = 1; i < BENCH_COUNT(sides); i++)
-        ratio_row(bench_text("event-8-largest-%zu", largest[i - 1]),
-                  bench_text("8-byte event, max-data-size %zu, the smallest such stream",
-                             largest[i - 1]),
-                  &sides[i], &sides[0], "x default", 1.10);
+        ratio_row(
+            bench_text("event-8-largest-%zu", largest[i - 1]),
+            bench_text("8-byte event, max-data-size %zu, the smallest such stream", largest[i - 1]),
+            &sides[i], &sides[0], "x default", 1.10);
     for (size_t i = 0; i < BENCH_COUNT(sides); i++)
         subject_must("posix_trace_shutdown", posix_trace_shutdown(trid[i]));
 }
@@ -304,37 +324,46 @@ static void compare_streams(size_t bytes, const char *size, const char *id, bool
     for (int i = 0; i < STREAMS; i++) {
         many[i] = subject_stream(POSIX_TRACE_LOOP, bytes);
         numbers[i] = i + 1;
-        sides[i] = (struct bench_side){
-            .name = bench_text("%d stream%s", i + 1, i ? "s" : ""), .work = loop_event8,
-            .before = start_some, .after = stop_some, .arg = &numbers[i] };
+        sides[i] = (struct bench_side){ .name = bench_text("%d stream%s", i + 1, i ? "s" : ""),
+                                        .work = loop_event8,
+                                        .before = start_some,
+                                        .after = stop_some,
+                                        .arg = &numbers[i] };
     }
     for (int i = 0; i < 2; i++)
-        floors[i] = (struct bench_side){
-            .name = i ? "floor, 8 buffers" : "floor, 1 buffer", .work = loop_floor8_several,
-            .before = use_floor, .arg = &numbers[i ? STREAMS - 1 : 0] };
-    bench_compare(bench_text("1 to 8 running streams of %s, 8 bytes, clock %s", size,
-                             subjects_clock()),
-                  sides, STREAMS + 2);
+        floors[i] = (struct bench_side){ .name = i ? "floor, 8 buffers" : "floor, 1 buffer",
+                                         .work = loop_floor8_several,
+                                         .before = use_floor,
+                                         .arg = &numbers[i ? STREAMS - 1 : 0] };
+    bench_compare(
+        bench_text("1 to 8 running streams of %s, 8 bytes, clock %s", size, subjects_clock()),
+        sides, STREAMS + 2);
     bench_row(&(struct bench_row){
         .id = row_id(bench_text("%s-second", id)),
         .work = row_work(bench_text("second stream of %s: more than with one stream", size)),
-        .value = sides[1].median / sides[0].median - 1, .unit = "x the first",
+        .value = sides[1].median / sides[0].median - 1,
+        .unit = "x the first",
         .note = bench_text("%.2f ns to %.2f ns", sides[1].median, sides[0].median) });
     each = (sides[STREAMS - 1].median - sides[0].median) / (STREAMS - 1);
     floor_each = (floors[1].median - floors[0].median) / (STREAMS - 1);
     bench_row(&(struct bench_row){
         .id = row_id(bench_text("%s-each", id)),
         .work = row_work(bench_text("each further stream of %s, beside a further buffer of the "
-                                    "floor", size)),
-        .value = each / floor_each, .unit = "x the floor's buffer",
-        .sense = asked ? BENCH_AT_MOST : BENCH_REPORT, .limit = 1.5,
+                                    "floor",
+                                    size)),
+        .value = each / floor_each,
+        .unit = "x the floor's buffer",
+        .sense = asked ? BENCH_AT_MOST : BENCH_REPORT,
+        .limit = 1.5,
         .note = bench_text("8 streams %.2f ns, 1 stream %.2f ns; 8 buffers %.2f ns, 1 buffer "
-                           "%.2f ns", sides[STREAMS - 1].median, sides[0].median,
-                           floors[1].median, floors[0].median) });
+                           "%.2f ns",
+                           sides[STREAMS - 1].median, sides[0].median, floors[1].median,
+                           floors[0].median) });
     bench_row(&(struct bench_row){
         .id = row_id(bench_text("%s-share", id)),
         .work = row_work(bench_text("each further stream of %s, beside the first", size)),
-        .value = each / sides[0].median, .unit = "x the first",
+        .value = each / sides[0].median,
+        .unit = "x the first",
         .note = bench_text("a further buffer of the floor: %.3f x the first stream",
                            floor_each / sides[0].median) });
     for (int i = 0; i < STREAMS; i++)

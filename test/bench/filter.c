@@ -14,10 +14,14 @@
 static void ratio_row(const char *id, const char *work, const struct bench_side *of,
                       const struct bench_side *to, const char *unit, double limit)
 {
-    bench_row(&(struct bench_row){
-        .id = id, .work = work, .value = of->median / to->median, .unit = unit,
-        .sense = limit > 0 ? BENCH_AT_MOST : BENCH_REPORT, .limit = limit,
-        .note = bench_text("%.2f ns to %.2f ns", of->median, to->median) });
+    bench_row(
+        &(struct bench_row){ .id = id,
+                             .work = work,
+                             .value = of->median / to->median,
+                             .unit = unit,
+                             .sense = limit > 0 ? BENCH_AT_MOST : BENCH_REPORT,
+                             .limit = limit,
+                             .note = bench_text("%.2f ns to %.2f ns", of->median, to->median) });
 }
 
 static bool want_all(const struct posixtrace_event *event, void *context)
@@ -29,8 +33,9 @@ static bool want_all(const struct posixtrace_event *event, void *context)
 
 static struct bench_side stream_side(const char *name, trace_id_t *trid)
 {
-    return (struct bench_side){ .name = name, .work = loop_event8, .before = stream_start,
-                                .after = stream_stop, .arg = trid };
+    return (struct bench_side){
+        .name = name, .work = loop_event8, .before = stream_start, .after = stream_stop, .arg = trid
+    };
 }
 
 static trace_id_t stream_with(const char *expression)
@@ -64,10 +69,15 @@ static void compare_wanted(void)
     trace_id_t chain[2] = { subject_stream(POSIX_TRACE_UNTIL_FULL, 65536),
                             subject_stream(POSIX_TRACE_LOOP, MIB) };
     struct bench_side sides[] = {
-        stream_side("no filter", &plain), stream_side("event \"*\"", &by_name),
-        stream_side("value < 1000000000", &by_value), stream_side("tid > 0", &by_thread),
+        stream_side("no filter", &plain),
+        stream_side("event \"*\"", &by_name),
+        stream_side("value < 1000000000", &by_value),
+        stream_side("tid > 0", &by_thread),
         stream_side("function", &handled),
-        { .name = "behind a full stream", .work = loop_event8, .before = fill, .after = empty,
+        { .name = "behind a full stream",
+          .work = loop_event8,
+          .before = fill,
+          .after = empty,
           .arg = chain },
     };
 
@@ -79,25 +89,28 @@ static void compare_wanted(void)
               "x without filter", 0);
     ratio_row("filter-value", "event that an expression means by a field", &sides[2], &sides[0],
               "x without filter", 0);
-    ratio_row("filter-thread", "event that an expression means by its thread", &sides[3],
-              &sides[0], "x without filter", 0);
-    ratio_row("filter-function", "event that a function of the program wants", &sides[4],
-              &sides[0], "x without filter", 0);
-    ratio_row("chain", "event that finds no room and goes to the next stream", &sides[5],
-              &sides[0], "x without filter", 0);
+    ratio_row("filter-thread", "event that an expression means by its thread", &sides[3], &sides[0],
+              "x without filter", 0);
+    ratio_row("filter-function", "event that a function of the program wants", &sides[4], &sides[0],
+              "x without filter", 0);
+    ratio_row("chain", "event that finds no room and goes to the next stream", &sides[5], &sides[0],
+              "x without filter", 0);
     for (size_t i = 0; i < BENCH_COUNT(sides); i++)
         subject_must("posix_trace_shutdown", posix_trace_shutdown(*(trace_id_t *)sides[i].arg));
     subject_must("posix_trace_shutdown", posix_trace_shutdown(chain[1]));
 }
 
-static void compare_unwanted(const char *id, const char *work, const char *expression,
-                             double limit)
+static void compare_unwanted(const char *id, const char *work, const char *expression, double limit)
 {
     trace_id_t trid = stream_with(expression);
     struct bench_side sides[] = {
         { .name = "empty call into a shared library", .work = loop_empty, .calls = 65536 },
-        { .name = work, .work = loop_event8, .before = stream_start, .after = stream_stop,
-          .arg = &trid, .calls = 65536 },
+        { .name = work,
+          .work = loop_event8,
+          .before = stream_start,
+          .after = stream_stop,
+          .arg = &trid,
+          .calls = 65536 },
     };
 
     bench_compare(work, sides, BENCH_COUNT(sides));

@@ -20,7 +20,7 @@
 
 enum { MIB = 1 << 20, THREADS = 400, CHILDREN = 100, IMAGES = 40 };
 
-static char stream_file[sizeof ((struct posixtrace_stream *)0)->file];
+static char stream_file[sizeof((struct posixtrace_stream *)0)->file];
 
 static double first_event(trace_event_id_t id)
 {
@@ -33,11 +33,12 @@ static double first_event(trace_event_id_t id)
 
 static void report(const char *id, const char *work, double *ns, size_t count)
 {
-    bench_row(&(struct bench_row){
-        .id = bench_text("first-%s", id), .work = bench_text("first event of %s: median", work),
-        .value = bench_quantile(ns, count, 0.5) / 1000, .unit = "us",
-        .note = bench_text("%zu of them, worst %.0f us", count,
-                           bench_quantile(ns, count, 1) / 1000) });
+    bench_row(&(struct bench_row){ .id = bench_text("first-%s", id),
+                                   .work = bench_text("first event of %s: median", work),
+                                   .value = bench_quantile(ns, count, 0.5) / 1000,
+                                   .unit = "us",
+                                   .note = bench_text("%zu of them, worst %.0f us", count,
+                                                      bench_quantile(ns, count, 1) / 1000) });
 }
 
 static void *time_thread(void *ns)

@@ -10,9 +10,10 @@
 
 /* Relaxed atomic stores stay eight bytes each: none is merged or vectorised.  The buffer
  * wraps after size bytes. */
-static inline __attribute__((always_inline)) void
-floor_put(struct floor_buffer *b, size_t size, uint64_t ts, unsigned id, const void *data,
-          size_t len, uint64_t address)
+static inline __attribute__((always_inline)) void floor_put(struct floor_buffer *b, size_t size,
+                                                            uint64_t ts, unsigned id,
+                                                            const void *data, size_t len,
+                                                            uint64_t address)
 {
     const uint64_t *words = data;
     uint64_t *at;
@@ -33,9 +34,9 @@ floor_put(struct floor_buffer *b, size_t size, uint64_t ts, unsigned id, const v
     pt_store_release(&b->position, position + (len == 8 ? 32 : 16 + len));
 }
 
-static inline __attribute__((always_inline)) void
-floor_stores(struct floor_buffer *b, int clock, unsigned id, const void *data, size_t len,
-             uint64_t address)
+static inline __attribute__((always_inline)) void floor_stores(struct floor_buffer *b, int clock,
+                                                               unsigned id, const void *data,
+                                                               size_t len, uint64_t address)
 {
     floor_put(b, FLOOR_BYTES, pt_clock_now(clock), id, data, len, address);
 }

@@ -26,15 +26,15 @@
 #include "bench/programs.h"
 
 enum { RUNS = 3, THREADS = 4, LONGER = 4 };
-#define EVENTS    1000000L
-#define MIB       (1024.0 * 1024)
-#define MAY_GROW  1.1
+#define EVENTS   1000000L
+#define MIB      (1024.0 * 1024)
+#define MAY_GROW 1.1
 
 static const struct subject {
     const char *name;
-    bool switches;           /* of which log */
-    double to, from;         /* M events/s that are asked; 0: not offered */
-    bool lines;              /* import adds events of its own: lines are counted */
+    bool switches;   /* of which log */
+    double to, from; /* M events/s that are asked; 0: not offered */
+    bool lines;      /* import adds events of its own: lines are counted */
 } subjects[] = {
     { .name = "jsonl", .to = 2, .from = 2 },
     { .name = "csv", .to = 2, .from = 2 },
@@ -68,8 +68,10 @@ static char *word(const char *text)
 /* The n-th of eight events of a turn. */
 static const char *event_of(bool switches, long n)
 {
-    static const char *const turn[] = { "posixtrace_switch_in", "job:begin", "step", "step",
-                                        "step", "step", "job:end", "posixtrace_switch_out" };
+    static const char *const turn[] = {
+        "posixtrace_switch_in", "job:begin", "step", "step", "step", "step", "job:end",
+        "posixtrace_switch_out"
+    };
 
     return switches ? turn[n % 8] : n & 1 ? "speed" : "load";
 }
@@ -89,11 +91,15 @@ static void make_log(const char *path, bool switches, long events)
         /* of a switch: which processor */
         const uint32_t data[2] = { of_system ? (uint32_t)thread % 2 : (uint32_t)i,
                                    (uint32_t)i * 2654435761u };
-        struct posixtrace_event e = {
-            .ns = 1700000000000000000 + i * 170, .pid = 4711, .tid = 4712 + thread,
-            .thread_id = 0x7f0000001000u + (uint64_t)thread * 0x1000, .prog_address = 0x401234,
-            .name = event_of(switches, i), .thread_name = "worker", .data = data,
-            .data_len = of_system ? 4 : 8 };
+        struct posixtrace_event e = { .ns = 1700000000000000000 + i * 170,
+                                      .pid = 4711,
+                                      .tid = 4712 + thread,
+                                      .thread_id = 0x7f0000001000u + (uint64_t)thread * 0x1000,
+                                      .prog_address = 0x401234,
+                                      .name = event_of(switches, i),
+                                      .thread_name = "worker",
+                                      .data = data,
+                                      .data_len = of_system ? 4 : 8 };
 
         error = posixtrace_log_builder_add(builder, &e);
     }
@@ -149,7 +155,7 @@ static uint64_t events_in(const char *path)
 
 struct measured {
     double cpu;
-    double memory;           /* MiB at the peak */
+    double memory; /* MiB at the peak */
 };
 
 static struct measured median_of(char *const argv[])
@@ -193,7 +199,8 @@ static double reading(const char *path, long events)
     posix_trace_close(log);
     close(fd);
     return ((double)(after.tv_sec - before.tv_sec) * 1e9 +
-            (double)(after.tv_nsec - before.tv_nsec)) / (double)events;
+            (double)(after.tv_nsec - before.tv_nsec)) /
+           (double)events;
 }
 
 static void rows(const char *verb, const struct subject *s, double asked,
@@ -205,17 +212,22 @@ static void rows(const char *verb, const struct subject *s, double asked,
 
     if (once->cpu < 0 || longer->cpu <= 0 || !events)
         return;
-    bench_row(&(struct bench_row){
-        .id = bench_text("%s-%s", verb, s->name),
-        .work = bench_text("posixtrace %s, %s", verb, s->name), .value = 1e3 / each,
-        .unit = bench_text("M %s/s", what), .sense = BENCH_AT_LEAST, .limit = asked,
-        .note = bench_text("%.1f M %s, %.0f ns each; getnext_event %.1f ns",
-                           (double)events / 1e6, what, each, getnext) });
+    bench_row(
+        &(struct bench_row){ .id = bench_text("%s-%s", verb, s->name),
+                             .work = bench_text("posixtrace %s, %s", verb, s->name),
+                             .value = 1e3 / each,
+                             .unit = bench_text("M %s/s", what),
+                             .sense = BENCH_AT_LEAST,
+                             .limit = asked,
+                             .note = bench_text("%.1f M %s, %.0f ns each; getnext_event %.1f ns",
+                                                (double)events / 1e6, what, each, getnext) });
     bench_row(&(struct bench_row){
         .id = bench_text("%s-%s-memory", verb, s->name),
         .work = bench_text("posixtrace %s, %s: memory for %d times the events", verb, s->name,
                            LONGER),
-        .value = longer->memory / once->memory, .unit = "x", .sense = BENCH_AT_MOST,
+        .value = longer->memory / once->memory,
+        .unit = "x",
+        .sense = BENCH_AT_MOST,
         .limit = MAY_GROW,
         .note = bench_text("%.1f MiB to %.1f MiB", once->memory, longer->memory) });
 }

@@ -64,11 +64,15 @@ static void linked(void)
     int files = count_entries(posixtrace_stream_directory());
     int found = threads - 1 + files + stream_mappings();
 
-    bench_row(&(struct bench_row){
-        .id = "linked", .work = "linked and idle: threads, stream files and mappings of them",
-        .value = found, .unit = "in all", .sense = BENCH_AT_MOST, .limit = 0,
-        .note = bench_text("private memory of the whole program: %.0f KiB",
-                           (double)own_memory() / 1024) });
+    bench_row(
+        &(struct bench_row){ .id = "linked",
+                             .work = "linked and idle: threads, stream files and mappings of them",
+                             .value = found,
+                             .unit = "in all",
+                             .sense = BENCH_AT_MOST,
+                             .limit = 0,
+                             .note = bench_text("private memory of the whole program: %.0f KiB",
+                                                (double)own_memory() / 1024) });
 }
 
 /* ---- life of a stream ---- */
@@ -85,11 +89,15 @@ static void create(void)
         subject_must("posix_trace_shutdown", posix_trace_shutdown(trid));
         us[i] = (double)(bench_now() - start) / 1e3;
     }
-    bench_row(&(struct bench_row){
-        .id = "create", .work = "create, start, shutdown of a stream of 64 KiB",
-        .value = bench_quantile(us, CREATES, 0.5) / 1e3, .unit = "ms", .sense = BENCH_AT_MOST,
-        .limit = 1, .note = bench_text("median of %d, 99th percentile %.3f ms", CREATES,
-                                       bench_quantile(us, CREATES, 0.99) / 1e3) });
+    bench_row(
+        &(struct bench_row){ .id = "create",
+                             .work = "create, start, shutdown of a stream of 64 KiB",
+                             .value = bench_quantile(us, CREATES, 0.5) / 1e3,
+                             .unit = "ms",
+                             .sense = BENCH_AT_MOST,
+                             .limit = 1,
+                             .note = bench_text("median of %d, 99th percentile %.3f ms", CREATES,
+                                                bench_quantile(us, CREATES, 0.99) / 1e3) });
 }
 
 /* ---- ten thousand threads ---- */
@@ -181,20 +189,28 @@ static void crowd_rows(const struct posixtrace_info *before, const struct posixt
 
     for (int i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
         lost += after->lost[i];
+    bench_row(&(struct bench_row){ .id = "many-threads",
+                                   .work = crowd_work,
+                                   .unit = "events",
+                                   .sense = BENCH_AT_MOST,
+                                   .value = (double)lost,
+                                   .limit = 0,
+                                   .note = bench_text("of %d events", THREADS * EACH) });
     bench_row(&(struct bench_row){
-        .id = "many-threads", .work = crowd_work, .unit = "events", .sense = BENCH_AT_MOST,
-        .value = (double)lost, .limit = 0, .note = bench_text("of %d events", THREADS * EACH) });
-    bench_row(&(struct bench_row){
-        .id = "many-threads-reserved", .work = "the same: growth of the addresses for events",
-        .value = (double)(after->reserved_bytes - before->reserved_bytes) / MIB, .unit = "MiB",
+        .id = "many-threads-reserved",
+        .work = "the same: growth of the addresses for events",
+        .value = (double)(after->reserved_bytes - before->reserved_bytes) / MIB,
+        .unit = "MiB",
         .note = bench_text("%.2f MiB before; a chunk gets memory as it is filled",
                            (double)before->reserved_bytes / MIB) });
-    bench_row(&(struct bench_row){
-        .id = "many-threads-files", .work = "the same: all shared memory of the stream",
-        .value = (double)files / MIB, .unit = "MiB" });
-    bench_row(&(struct bench_row){
-        .id = "many-threads-own", .work = "the same: private records of the threads",
-        .value = (double)own / MIB, .unit = "MiB" });
+    bench_row(&(struct bench_row){ .id = "many-threads-files",
+                                   .work = "the same: all shared memory of the stream",
+                                   .value = (double)files / MIB,
+                                   .unit = "MiB" });
+    bench_row(&(struct bench_row){ .id = "many-threads-own",
+                                   .work = "the same: private records of the threads",
+                                   .value = (double)own / MIB,
+                                   .unit = "MiB" });
 }
 
 static void threads(void)
@@ -226,7 +242,7 @@ static void threads(void)
 /* ---- nobody traces ---- */
 
 struct activity {
-    unsigned long long switches;   /* voluntary and not */
+    unsigned long long switches; /* voluntary and not */
     unsigned long long cpu_ns;
 };
 
@@ -278,14 +294,21 @@ static void idle(void)
     after = activity();
     note = bench_text("%d s, %d threads beside the main one", seconds,
                       count_entries("/proc/self/task") - 1);
-    bench_row(&(struct bench_row){
-        .id = "idle-wakeups", .work = "a stream and its log while nobody traces: wake-ups",
-        .value = (double)(after.switches - before.switches), .unit = "wake-ups",
-        .sense = BENCH_AT_MOST, .limit = 0, .note = note });
-    bench_row(&(struct bench_row){
-        .id = "idle-cpu", .work = "a stream and its log while nobody traces: processor time",
-        .value = (double)(after.cpu_ns - before.cpu_ns), .unit = "ns", .sense = BENCH_AT_MOST,
-        .limit = 0, .note = note });
+    bench_row(&(struct bench_row){ .id = "idle-wakeups",
+                                   .work = "a stream and its log while nobody traces: wake-ups",
+                                   .value = (double)(after.switches - before.switches),
+                                   .unit = "wake-ups",
+                                   .sense = BENCH_AT_MOST,
+                                   .limit = 0,
+                                   .note = note });
+    bench_row(
+        &(struct bench_row){ .id = "idle-cpu",
+                             .work = "a stream and its log while nobody traces: processor time",
+                             .value = (double)(after.cpu_ns - before.cpu_ns),
+                             .unit = "ns",
+                             .sense = BENCH_AT_MOST,
+                             .limit = 0,
+                             .note = note });
     stream_stop(&trid);
     subject_must("posix_trace_shutdown", posix_trace_shutdown(trid));
     close(fd);

@@ -11,9 +11,9 @@
 static _Thread_local struct floor_buffer inline_buffer;
 
 /* One loop for all that can be called: the same instructions around each call. */
-#define LOOP(function, bytes) \
+#define LOOP(function, bytes)  \
     for (; calls > 0; calls--) \
-        function(subject_id, subject_data, (bytes))
+    function(subject_id, subject_data, (bytes))
 
 void loop_empty(void *arg, long calls)
 {

@@ -12,15 +12,11 @@
 #include <stdint.h>
 #include <lttng/tracepoint.h>
 
-LTTNG_UST_TRACEPOINT_EVENT(
-    posixtrace_bench, bench8,
-    LTTNG_UST_TP_ARGS(uint64_t, value),
-    LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(uint64_t, value, value)))
+LTTNG_UST_TRACEPOINT_EVENT(posixtrace_bench, bench8, LTTNG_UST_TP_ARGS(uint64_t, value),
+                           LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(uint64_t, value, value)))
 
-LTTNG_UST_TRACEPOINT_EVENT(
-    posixtrace_bench, bench64,
-    LTTNG_UST_TP_ARGS(const uint64_t *, words),
-    LTTNG_UST_TP_FIELDS(lttng_ust_field_array(uint64_t, words, words, 8)))
+LTTNG_UST_TRACEPOINT_EVENT(posixtrace_bench, bench64, LTTNG_UST_TP_ARGS(const uint64_t *, words),
+                           LTTNG_UST_TP_FIELDS(lttng_ust_field_array(uint64_t, words, words, 8)))
 
 #endif
 

@@ -49,10 +49,14 @@ static const char *event_of(unsigned place)
 static void add_event(posixtrace_log_builder_t *builder, int thread, unsigned place, int64_t ns)
 {
     const int64_t data[2] = { 77, place == 37 ? ns + 1000 : place == 0 ? ns - 50 : 0 };
-    const struct posixtrace_event e = {
-        .ns = ns, .pid = 1, .tid = thread + 1, .thread_id = (uint64_t)thread + 1,
-        .name = event_of(place), .thread_name = "t", .data = data,
-        .data_len = place == 1 || place == 36 ? 8 : 16 };
+    const struct posixtrace_event e = { .ns = ns,
+                                        .pid = 1,
+                                        .tid = thread + 1,
+                                        .thread_id = (uint64_t)thread + 1,
+                                        .name = event_of(place),
+                                        .thread_name = "t",
+                                        .data = data,
+                                        .data_len = place == 1 || place == 36 ? 8 : 16 };
 
     if (posixtrace_log_builder_add(builder, &e) != 0)
         bench_wrong("an event of the log was refused");
@@ -209,11 +213,15 @@ static void group_set(void)
     }
     ratio = ratio_of(&run, &read);
     bench_row(&(struct bench_row){
-        .id = "metrics-all", .work = "all 13 metrics over 10 M events, 16 threads",
-        .value = ratio.median, .unit = "x getnext", .sense = BENCH_AT_MOST, .limit = 1.5,
+        .id = "metrics-all",
+        .work = "all 13 metrics over 10 M events, 16 threads",
+        .value = ratio.median,
+        .unit = "x getnext",
+        .sense = BENCH_AT_MOST,
+        .limit = 1.5,
         .note = bench_text("%.1f ns to %.1f ns an event, %llu measurements; rounds %.2f to %.2f",
-                           median_of(&run), median_of(&read), (unsigned long long)found,
-                           ratio.low, ratio.high) });
+                           median_of(&run), median_of(&read), (unsigned long long)found, ratio.low,
+                           ratio.high) });
     posixtrace_metric_set_free(set);
     posix_trace_close(trid);
 }
@@ -259,21 +267,27 @@ static void group_threads(void)
     all = ratio_of(&many.run, &few.run);
     reading = ratio_of(&many.read, &few.read);
     bench_row(&(struct bench_row){
-        .id = "metrics-threads", .work = "a user metric, 1,000 threads against 10",
-        .value = all.median, .unit = "x",
+        .id = "metrics-threads",
+        .work = "a user metric, 1,000 threads against 10",
+        .value = all.median,
+        .unit = "x",
         .note = bench_text("%.1f ns to %.1f ns an event, reading included; rounds %.2f to %.2f",
                            median_of(&many.run), median_of(&few.run), all.low, all.high) });
-    bench_row(&(struct bench_row){
-        .id = "metrics-threads-read", .work = "the same two logs, reading alone",
-        .value = reading.median, .unit = "x",
-        .note = bench_text("%.1f ns to %.1f ns an event; rounds %.2f to %.2f",
-                           median_of(&many.read), median_of(&few.read), reading.low,
-                           reading.high) });
+    bench_row(
+        &(struct bench_row){ .id = "metrics-threads-read",
+                             .work = "the same two logs, reading alone",
+                             .value = reading.median,
+                             .unit = "x",
+                             .note = bench_text("%.1f ns to %.1f ns an event; rounds %.2f to %.2f",
+                                                median_of(&many.read), median_of(&few.read),
+                                                reading.low, reading.high) });
     bench_row(&(struct bench_row){
         .id = "metrics-threads-added",
         .work = "a user metric, 1,000 threads against 10: what it adds to reading",
-        .value = median_of(&many.added) / median_of(&few.added), .unit = "x",
-        .sense = BENCH_AT_MOST, .limit = 1.05,
+        .value = median_of(&many.added) / median_of(&few.added),
+        .unit = "x",
+        .sense = BENCH_AT_MOST,
+        .limit = 1.05,
         .note = bench_text("%.1f ns to %.1f ns an event", median_of(&many.added),
                            median_of(&few.added)) });
     posixtrace_metric_free(metric);
@@ -316,7 +330,8 @@ static double tool_seconds(const struct recorded *log, const char *tool)
     for (int i = 0; i < RUNS; i++) {
         struct spawned ours = spawn((char *[]){ (char *)(uintptr_t)tool, "metrics", "--stats",
                                                 "--format=csv", "--user=latency:bench:bench",
-                                                (char *)(uintptr_t)log->path, NULL }, NULL);
+                                                (char *)(uintptr_t)log->path, NULL },
+                                    NULL);
         if (!ours.done)
             bench_wrong("%s metrics failed", tool);
         cpu[i] = ours.cpu;
@@ -328,12 +343,18 @@ static void python_rows(const char *work, double theirs, double ours, double too
                         unsigned long long events)
 {
     bench_row(&(struct bench_row){
-        .id = "metrics-python", .work = work, .value = theirs / ours, .unit = "x",
-        .sense = BENCH_AT_LEAST, .limit = 50,
+        .id = "metrics-python",
+        .work = work,
+        .value = theirs / ours,
+        .unit = "x",
+        .sense = BENCH_AT_LEAST,
+        .limit = 50,
         .note = bench_text("%.2f s to %.3f s for %llu events", theirs, ours, events) });
     bench_row(&(struct bench_row){
-        .id = "metrics-python-tool", .work = "the same by posixtrace metrics --stats, all of it",
-        .value = theirs / tool, .unit = "x",
+        .id = "metrics-python-tool",
+        .work = "the same by posixtrace metrics --stats, all of it",
+        .value = theirs / tool,
+        .unit = "x",
         .note = bench_text("%.3f s; start, statistics by thread and printing included", tool) });
 }
 
@@ -359,8 +380,10 @@ static void group_python(const char *script, const char *tool)
     }
     theirs = spawn((char *[]){ "sh", "-c",
                                (char *)(uintptr_t)bench_text("babeltrace2 --clock-seconds '%s' | "
-                                                             "python3 '%s'", folder, script),
-                               NULL }, NULL);
+                                                             "python3 '%s'",
+                                                             folder, script),
+                               NULL },
+                   NULL);
     if (!theirs.done) {
         bench_skip("metrics-python", work, "babeltrace2 or Python failed");
         return;

@@ -82,10 +82,15 @@ int main(void)
     pid_t controller = start_controller();
     trace_id_t trid;
     struct bench_side sides[] = {
-        { .name = "traced by itself", .work = loop_event8, .before = stream_start,
-          .after = stream_stop, .arg = &trid },
-        { .name = "traced by another process", .work = loop_event8,
-          .before = start_from_outside, .after = stop_from_outside },
+        { .name = "traced by itself",
+          .work = loop_event8,
+          .before = stream_start,
+          .after = stream_stop,
+          .arg = &trid },
+        { .name = "traced by another process",
+          .work = loop_event8,
+          .before = start_from_outside,
+          .after = stop_from_outside },
     };
 
     bench_pin(0);
@@ -93,9 +98,12 @@ int main(void)
     trid = subject_stream(POSIX_TRACE_LOOP, MIB);
     bench_compare("a program traced from outside, 8 bytes", sides, BENCH_COUNT(sides));
     bench_row(&(struct bench_row){
-        .id = "outside", .work = "8-byte event of a program that another process traces",
-        .value = sides[1].median / sides[0].median, .unit = "x tracing itself",
-        .sense = BENCH_AT_MOST, .limit = 1.1,
+        .id = "outside",
+        .work = "8-byte event of a program that another process traces",
+        .value = sides[1].median / sides[0].median,
+        .unit = "x tracing itself",
+        .sense = BENCH_AT_MOST,
+        .limit = 1.1,
         .note = bench_text("%.2f ns to %.2f ns", sides[1].median, sides[0].median) });
     subject_must("posix_trace_shutdown", posix_trace_shutdown(trid));
     close(to_controller);

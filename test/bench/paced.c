@@ -24,16 +24,16 @@
 
 enum { MIB = 1 << 20, STEP = 64 };
 #define MILLION 1000000l
-#define GIB (1ull << 30)
+#define GIB     (1ull << 30)
 
 static struct subject_lttng lttng;
 static const char *no_lttng;
 
 struct result {
     double seconds;
-    double behind;                       /* share of steps that began 1 ms late or more */
-    double had;                          /* share of the time that it had its processor */
-    uint64_t found;                      /* events in the log */
+    double behind;  /* share of steps that began 1 ms late or more */
+    double had;     /* share of the time that it had its processor */
+    uint64_t found; /* events in the log */
     uint64_t lost[POSIXTRACE_LOSS_CAUSES];
     uint64_t lost_by_us;
     off_t file_bytes;
@@ -111,7 +111,7 @@ struct recipe {
     long count;
     double rate;
     size_t stream_bytes, log_bytes;
-    int compression;     /* enum posixtrace_compression */
+    int compression; /* enum posixtrace_compression */
 };
 
 static trace_id_t create(const struct recipe *r, int fd)
@@ -170,19 +170,27 @@ static void paced(void)
     static const char id[] = "paced-30m";
     static const char work[] = "100 M events at 30 M/s into a LOOP log of 1 GiB: lost";
     long count = 100 * MILLION;
-    struct result r = run(&(struct recipe){ .work = loop_event8, .count = count, .rate = 30e6,
-                                            .stream_bytes = 64 * MIB, .log_bytes = GIB });
+    struct result r = run(&(struct recipe){ .work = loop_event8,
+                                            .count = count,
+                                            .rate = 30e6,
+                                            .stream_bytes = 64 * MIB,
+                                            .log_bytes = GIB });
     double reached = (double)count / r.seconds / 1e6;
 
     check_exact(&r, count);
     if (reached < 29.5 && r.had < 0.97)
-        bench_skip(id, work, bench_text("the machine is too busy: the producer had %.0f %% of its "
-                                        "processor and reached %.1f M/s, lost %llu", 100 * r.had,
-                                        reached, (unsigned long long)lost_on_the_way(&r)));
+        bench_skip(id, work,
+                   bench_text("the machine is too busy: the producer had %.0f %% of its "
+                              "processor and reached %.1f M/s, lost %llu",
+                              100 * r.had, reached, (unsigned long long)lost_on_the_way(&r)));
     else
         bench_row(&(struct bench_row){
-            .id = id, .work = work, .value = (double)lost_on_the_way(&r), .unit = "events",
-            .sense = BENCH_AT_MOST, .limit = 0,
+            .id = id,
+            .work = work,
+            .value = (double)lost_on_the_way(&r),
+            .unit = "events",
+            .sense = BENCH_AT_MOST,
+            .limit = 0,
             .note = bench_text("%.2f s, %.1f M/s reached, late for %.1f %% of the time", r.seconds,
                                reached, 100 * r.behind) });
 }
@@ -190,9 +198,8 @@ static void paced(void)
 static void full_speed(size_t stream_mib)
 {
     long count = 50 * MILLION;
-    struct result r = run(&(struct recipe){ .work = loop_event8, .count = count,
-                                            .stream_bytes = stream_mib * MIB,
-                                            .log_bytes = GIB });
+    struct result r = run(&(struct recipe){
+        .work = loop_event8, .count = count, .stream_bytes = stream_mib * MIB, .log_bytes = GIB });
     int64_t missing = count - (int64_t)(r.found + r.lost_by_us);
 
     check_exact(&r, count);
@@ -200,8 +207,10 @@ static void full_speed(size_t stream_mib)
         .id = bench_text("full-speed-%zu", stream_mib),
         .work = bench_text("50 M events at full speed, stream of %zu MiB: unaccounted for",
                            stream_mib),
-        .value = (double)(missing < 0 ? -missing : missing), .unit = "events",
-        .sense = BENCH_AT_MOST, .limit = 0,
+        .value = (double)(missing < 0 ? -missing : missing),
+        .unit = "events",
+        .sense = BENCH_AT_MOST,
+        .limit = 0,
         .note = bench_text("%.1f M/s offered, %llu lost and counted",
                            (double)count / r.seconds / 1e6,
                            (unsigned long long)lost_on_the_way(&r)) });
@@ -221,17 +230,23 @@ static void loop_counter(void *arg, long calls)
 
 static void bytes(const char *id, const char *work, int compression, double limit)
 {
-    struct recipe recipe = { .work = loop_counter, .count = 10 * MILLION, .rate = 2e6,
-                             .stream_bytes = 64 * MIB, .log_bytes = GIB,
+    struct recipe recipe = { .work = loop_counter,
+                             .count = 10 * MILLION,
+                             .rate = 2e6,
+                             .stream_bytes = 64 * MIB,
+                             .log_bytes = GIB,
                              .compression = compression };
     struct result r = run(&recipe);
 
     check_exact(&r, recipe.count);
-    bench_row(&(struct bench_row){
-        .id = id, .work = work, .value = (double)r.file_bytes / (double)r.found, .unit = "bytes",
-        .sense = BENCH_AT_MOST, .limit = limit,
-        .note = bench_text("%llu events at 2 M/s, the data a counter",
-                           (unsigned long long)r.found) });
+    bench_row(&(struct bench_row){ .id = id,
+                                   .work = work,
+                                   .value = (double)r.file_bytes / (double)r.found,
+                                   .unit = "bytes",
+                                   .sense = BENCH_AT_MOST,
+                                   .limit = limit,
+                                   .note = bench_text("%llu events at 2 M/s, the data a counter",
+                                                      (unsigned long long)r.found) });
 }
 
 static void group_bytes(void)
@@ -263,8 +278,10 @@ static void beside_lttng(void)
     }
     produce(lttng.loop8, count, 10e6, &r);
     bench_row(&(struct bench_row){
-        .id = "paced-lttng", .work = "LTTng-UST: 30 M events at 10 M/s: lost",
-        .value = lttng_discarded(), .unit = "events",
+        .id = "paced-lttng",
+        .work = "LTTng-UST: 30 M events at 10 M/s: lost",
+        .value = lttng_discarded(),
+        .unit = "events",
         .note = bench_text("%.2f s, %.1f M/s reached, late for %.1f %% of the time", r.seconds,
                            (double)count / r.seconds / 1e6, 100 * r.behind) });
 }

@@ -92,14 +92,20 @@ static void print_row(const char *id, const char *work, const struct recorded *l
     if (ours <= 0)
         bench_wrong("posixtrace print failed");
     ours = (double)log->events / ours / 1e6;
-    bench_row(&(struct bench_row){ .id = bench_text("%s-rate", id), .work = work, .value = ours,
+    bench_row(&(struct bench_row){ .id = bench_text("%s-rate", id),
+                                   .work = work,
+                                   .value = ours,
                                    .unit = "M events/s",
                                    .note = bench_text("%llu events", log->events) });
     theirs = babeltrace_rate(log, &why);
     if (theirs > 0)
         bench_row(&(struct bench_row){
-            .id = id, .work = against, .value = ours / theirs, .unit = "x babeltrace2",
-            .sense = BENCH_AT_LEAST, .limit = limit,
+            .id = id,
+            .work = against,
+            .value = ours / theirs,
+            .unit = "x babeltrace2",
+            .sense = BENCH_AT_LEAST,
+            .limit = limit,
             .note = bench_text("%.2f M/s to %.3f M/s, the same events", ours, theirs) });
     else
         bench_skip(id, against, why);
@@ -130,8 +136,9 @@ static void group_many(void)
 
 static double window_once(const char *path, const char *from, const char *to)
 {
-    char *argv[] = { tool, "print", (char *)(uintptr_t)from, (char *)(uintptr_t)to,
-                     (char *)(uintptr_t)path, NULL };
+    char *argv[] = {
+        tool, "print", (char *)(uintptr_t)from, (char *)(uintptr_t)to, (char *)(uintptr_t)path, NULL
+    };
     struct spawned s = spawn(argv, NULL);
 
     if (!s.done)
@@ -175,14 +182,19 @@ static void window(void)
     lines = window_lines(log.path, from, to);
     for (int i = 0; i < WINDOW_RUNS; i++)
         ms[i] = window_once(log.path, from, to);
-    bench_row(&(struct bench_row){
-        .id = "window", .work = work, .value = bench_quantile(ms, WINDOW_RUNS, 0.5), .unit = "ms",
-        .sense = BENCH_AT_MOST, .limit = 200,
-        .note = bench_text("%.2f GiB, %.0f M events, %lu lines printed", (double)log.bytes / GIB,
-                           (double)log.events / 1e6, lines) });
-    bench_row(&(struct bench_row){
-        .id = "window-cold", .work = "the same, nothing of the log in memory", .value = cold,
-        .unit = "ms" });
+    bench_row(&(struct bench_row){ .id = "window",
+                                   .work = work,
+                                   .value = bench_quantile(ms, WINDOW_RUNS, 0.5),
+                                   .unit = "ms",
+                                   .sense = BENCH_AT_MOST,
+                                   .limit = 200,
+                                   .note = bench_text("%.2f GiB, %.0f M events, %lu lines printed",
+                                                      (double)log.bytes / GIB,
+                                                      (double)log.events / 1e6, lines) });
+    bench_row(&(struct bench_row){ .id = "window-cold",
+                                   .work = "the same, nothing of the log in memory",
+                                   .value = cold,
+                                   .unit = "ms" });
     record_forget(&log);
 }
 

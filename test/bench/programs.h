@@ -10,10 +10,10 @@
 #include "bench/bench.h"
 
 struct spawned {
-    bool done;          /* it ran and ended with 0 */
-    double cpu;         /* seconds, user and system */
+    bool done;  /* it ran and ended with 0 */
+    double cpu; /* seconds, user and system */
     double wall;
-    uint64_t rss;       /* most memory it ever had, bytes */
+    uint64_t rss; /* most memory it ever had, bytes */
 };
 
 /* Runs a program found on PATH, or by path, with its output to /dev/null, or to
@@ -24,7 +24,7 @@ struct spawned spawn(char *const argv[], const char *output);
 struct recorded {
     char path[256];
     unsigned long long events, lost;
-    long long moment;   /* see record.c */
+    long long moment; /* see record.c */
     uint64_t bytes;
 };
 

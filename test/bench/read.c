@@ -24,10 +24,10 @@ enum { RUNS = 5, MIB = 1 << 20 };
 
 /* What a reading child tells through its pipe. */
 struct told {
-    double seconds;       /* of processor time */
+    double seconds; /* of processor time */
     uint64_t events;
-    uint64_t changes;     /* of thread between one event and the next */
-    uint64_t memory;      /* bytes more at the peak than before opening */
+    uint64_t changes; /* of thread between one event and the next */
+    uint64_t memory;  /* bytes more at the peak than before opening */
 };
 
 static void read_standard(trace_id_t log, struct told *told)
@@ -115,8 +115,12 @@ static struct told median_read(const char *path, void (*reader)(trace_id_t, stru
 static void rate_row(const char *id, const char *work, const struct told *told, double limit)
 {
     bench_row(&(struct bench_row){
-        .id = id, .work = work, .value = (double)told->events / told->seconds / 1e6,
-        .unit = "M events/s", .sense = limit > 0 ? BENCH_AT_LEAST : BENCH_REPORT, .limit = limit,
+        .id = id,
+        .work = work,
+        .value = (double)told->events / told->seconds / 1e6,
+        .unit = "M events/s",
+        .sense = limit > 0 ? BENCH_AT_LEAST : BENCH_REPORT,
+        .limit = limit,
         .note = bench_text("%llu events, %.1f ns each, %.0f %% by another thread than the last",
                            (unsigned long long)told->events,
                            told->seconds * 1e9 / (double)told->events,
@@ -127,8 +131,12 @@ static void memory_row(const char *id, const char *work, uint64_t bytes, double 
                        const char *note)
 {
     if (bytes)
-        bench_row(&(struct bench_row){ .id = id, .work = work, .value = (double)bytes / MIB,
-                                       .unit = "MiB", .sense = BENCH_AT_MOST, .limit = limit,
+        bench_row(&(struct bench_row){ .id = id,
+                                       .work = work,
+                                       .value = (double)bytes / MIB,
+                                       .unit = "MiB",
+                                       .sense = BENCH_AT_MOST,
+                                       .limit = limit,
                                        .note = note });
 }
 
@@ -148,10 +156,12 @@ static uint64_t threads_group(int threads, const char *events, const char *rate,
                     (unsigned long long)standard.events);
     rate_row(bench_text("getnext-%d", threads),
              bench_text("posix_trace_getnext_event over a log, %d thread%s", threads,
-                        threads > 1 ? "s, interleaved" : ""), &standard, limit);
+                        threads > 1 ? "s, interleaved" : ""),
+             &standard, limit);
     rate_row(bench_text("next-%d", threads),
              bench_text("posixtrace_next_event over a log, %d thread%s", threads,
-                        threads > 1 ? "s, interleaved" : ""), &extension, 0);
+                        threads > 1 ? "s, interleaved" : ""),
+             &extension, 0);
     record_forget(&log);
     return standard.memory > extension.memory ? standard.memory : extension.memory;
 }

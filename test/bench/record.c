@@ -45,8 +45,8 @@ static struct subject_lttng lttng;
 
 /* In memory that forked producers share. */
 struct turns {
-    long events;          /* of each producer */
-    double rate;          /* of all of them */
+    long events; /* of each producer */
+    double rate; /* of all of them */
     uint32_t number;
     uint32_t ready;
 };
@@ -185,8 +185,7 @@ static trace_id_t create(int fd)
     posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
     posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED);
     subject_must("posix_trace_eventid_open", posix_trace_eventid_open("bench", &subject_id));
-    subject_must("posix_trace_create_withlog",
-                 posix_trace_create_withlog(0, &attr, fd, &trid));
+    subject_must("posix_trace_create_withlog", posix_trace_create_withlog(0, &attr, fd, &trid));
     subject_must("posix_trace_start", posix_trace_start(trid));
     return trid;
 }

@@ -62,8 +62,7 @@ static trace_id_t stream_log(int policy, size_t bytes, size_t log_bytes, int swi
     subject_must("setlogsize", posix_trace_attr_setlogsize(&attr, log_bytes));
     subject_must("setswitches", posixtrace_attr_setswitches(&attr, switches));
     *fd = subject_file();
-    subject_must("posix_trace_create_withlog",
-                 posix_trace_create_withlog(0, &attr, *fd, &trid));
+    subject_must("posix_trace_create_withlog", posix_trace_create_withlog(0, &attr, *fd, &trid));
     posix_trace_attr_destroy(&attr);
     return trid;
 }

@@ -29,7 +29,7 @@ bool subjects_clock_is_tsc(void);
 /* Sides' work: calls repetitions.  arg is not used, but by floors. */
 void loop_empty(void *arg, long calls);
 void loop_floor8(void *arg, long calls);
-void loop_floor8_several(void *arg, long calls);   /* see bench_floor_use() */
+void loop_floor8_several(void *arg, long calls); /* see bench_floor_use() */
 void loop_floor64(void *arg, long calls);
 void loop_floor8_inline(void *arg, long calls);
 void loop_event8(void *arg, long calls);

@@ -89,12 +89,13 @@ static void report(const char *id, const struct single *s, size_t samples, doubl
     static const char *const names[] = { "p50", "p99", "p99.9", "p99.99" };
 
     for (size_t q = 0; q < BENCH_COUNT(quantiles); q++)
-        bench_row(&(struct bench_row){
-            .id = bench_text("%s-%s-%s", id, s->name, names[q]),
-            .work = bench_text("one call, 8 bytes, %s: %s", s->name, names[q]),
-            .value = bench_quantile(s->ns, samples, quantiles[q]) - empty, .unit = "ns",
-            .note = bench_text("%zu calls, worst %.0f ns", samples,
-                               bench_quantile(s->ns, samples, 1)) });
+        bench_row(
+            &(struct bench_row){ .id = bench_text("%s-%s-%s", id, s->name, names[q]),
+                                 .work = bench_text("one call, 8 bytes, %s: %s", s->name, names[q]),
+                                 .value = bench_quantile(s->ns, samples, quantiles[q]) - empty,
+                                 .unit = "ns",
+                                 .note = bench_text("%zu calls, worst %.0f ns", samples,
+                                                    bench_quantile(s->ns, samples, 1)) });
 }
 
 static void distribution(void)
@@ -149,7 +150,8 @@ static void cold(void)
         bench_row(&(struct bench_row){
             .id = bench_text("cold-%s", singles[i].name),
             .work = bench_text("one call with cold caches, %s: median", singles[i].name),
-            .value = bench_quantile(singles[i].ns, COLD_CALLS, 0.5) - empty, .unit = "ns",
+            .value = bench_quantile(singles[i].ns, COLD_CALLS, 0.5) - empty,
+            .unit = "ns",
             .note = "first and second level emptied before each call" });
     for (size_t i = 0; i < count; i++)
         free(singles[i].ns);
@@ -190,14 +192,20 @@ static void faults(void)
     prepared_thread(&first);
     if (pthread_create(&thread, NULL, prepared_thread, &other) == 0)
         pthread_join(thread, NULL);
-    bench_row(&(struct bench_row){
-        .id = "faults-first", .sense = BENCH_AT_MOST, .limit = 0, .unit = "minor faults",
-        .work = "after posixtrace_prepare(), first thread of a program",
-        .value = (double)first, .note = bench_text("first %d events", FEW_EVENTS) });
-    bench_row(&(struct bench_row){
-        .id = "faults-thread", .sense = BENCH_AT_MOST, .limit = 0, .unit = "minor faults",
-        .work = "after posixtrace_prepare(), a further thread",
-        .value = (double)other, .note = bench_text("first %d events", FEW_EVENTS) });
+    bench_row(&(struct bench_row){ .id = "faults-first",
+                                   .sense = BENCH_AT_MOST,
+                                   .limit = 0,
+                                   .unit = "minor faults",
+                                   .work = "after posixtrace_prepare(), first thread of a program",
+                                   .value = (double)first,
+                                   .note = bench_text("first %d events", FEW_EVENTS) });
+    bench_row(&(struct bench_row){ .id = "faults-thread",
+                                   .sense = BENCH_AT_MOST,
+                                   .limit = 0,
+                                   .unit = "minor faults",
+                                   .work = "after posixtrace_prepare(), a further thread",
+                                   .value = (double)other,
+                                   .note = bench_text("first %d events", FEW_EVENTS) });
     subject_must("posix_trace_shutdown", posix_trace_shutdown(trid));
 }
 

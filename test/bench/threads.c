@@ -22,7 +22,7 @@ static trace_id_t trid;
 static struct {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    void (*work)(void *arg, long calls);   /* NULL: sleep */
+    void (*work)(void *arg, long calls); /* NULL: sleep */
     bool end;
     uint32_t stop __attribute__((aligned(64)));
     uint32_t running __attribute__((aligned(64)));
@@ -101,12 +101,20 @@ static void compare(void)
 {
     struct bench_side sides[] = {
         { .name = "floor, alone", .work = loop_floor8 },
-        { .name = "event, alone", .work = loop_event8, .before = stream_start,
-          .after = stream_stop, .arg = &trid },
-        { .name = "floor, beside a floor", .work = loop_floor8, .before = beside_floor,
+        { .name = "event, alone",
+          .work = loop_event8,
+          .before = stream_start,
+          .after = stream_stop,
+          .arg = &trid },
+        { .name = "floor, beside a floor",
+          .work = loop_floor8,
+          .before = beside_floor,
           .after = end_beside_floor },
-        { .name = "event, beside an event", .work = loop_event8, .before = beside_event,
-          .after = end_beside_event, .arg = &trid },
+        { .name = "event, beside an event",
+          .work = loop_event8,
+          .before = beside_event,
+          .after = end_beside_event,
+          .arg = &trid },
     };
     double floors, events;
 
@@ -114,8 +122,12 @@ static void compare(void)
     floors = sides[2].median / sides[0].median;
     events = sides[3].median / sides[1].median;
     bench_row(&(struct bench_row){
-        .id = "second-thread", .work = "second thread tracing at the same time",
-        .value = events / floors, .unit = "x floor's loss", .sense = BENCH_AT_MOST, .limit = 1.15,
+        .id = "second-thread",
+        .work = "second thread tracing at the same time",
+        .value = events / floors,
+        .unit = "x floor's loss",
+        .sense = BENCH_AT_MOST,
+        .limit = 1.15,
         .note = bench_text("event %.2f to %.2f ns, floor %.2f to %.2f ns", sides[1].median,
                            sides[3].median, sides[0].median, sides[2].median) });
 }

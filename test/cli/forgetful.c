@@ -22,8 +22,7 @@ static const char *fault = "";
 static unsigned recorded, seen;
 
 /* Before main(), and not at the first event: that may be in a signal handler. */
-__attribute__((constructor))
-static void find_originals(void)
+__attribute__((constructor)) static void find_originals(void)
 {
     void *symbol = dlsym(RTLD_NEXT, "posix_trace_event");
 

@@ -50,8 +50,8 @@ static void before_libraries(int argc, char **argv)
     }
 }
 
-__attribute__((section(".preinit_array"), used))
-static void (*const first)(int, char **) = before_libraries;
+__attribute__((section(".preinit_array"),
+               used)) static void (*const first)(int, char **) = before_libraries;
 
 int main(int argc, char **argv)
 {

@@ -16,10 +16,10 @@
 
 /* A live stream, a log stream, an open log, and two handles that ended. */
 static struct {
-    trace_id_t       stream, with_log, log, was_stream, was_log;
+    trace_id_t stream, with_log, log, was_stream, was_log;
     trace_event_id_t id;
-    char             path[TH_PATH];
-    int              fd;
+    char path[TH_PATH];
+    int fd;
 } world;
 
 static void build_world(void)
@@ -62,17 +62,17 @@ static void expect_world(void)
 
 /* Outputs of every kind, filled with a pattern. */
 struct outputs {
-    trace_id_t       trid;
+    trace_id_t trid;
     trace_event_id_t id;
-    trace_attr_t     attr;
+    trace_attr_t attr;
     trace_event_set_t set;
-    struct posix_trace_event_info  info;
+    struct posix_trace_event_info info;
     struct posix_trace_status_info status;
-    char             name[TRACE_EVENT_NAME_MAX + 1];
-    unsigned char    data[64];
-    size_t           len;
-    int              number;
-    struct timespec  time;
+    char name[TRACE_EVENT_NAME_MAX + 1];
+    unsigned char data[64];
+    size_t len;
+    int number;
+    struct timespec time;
 };
 
 static void pattern(struct outputs *o)
@@ -114,10 +114,9 @@ static void use_bad_trid(trace_id_t trid)
     refused(posix_trace_rewind(trid));
     refused(posix_trace_close(trid));
     refused(posix_trace_getnext_event(trid, &o.info, o.data, sizeof o.data, &o.len, &o.number));
-    refused(posix_trace_timedgetnext_event(trid, &o.info, o.data, sizeof o.data, &o.len,
-                                           &o.number, &past));
-    refused(posix_trace_trygetnext_event(trid, &o.info, o.data, sizeof o.data, &o.len,
-                                         &o.number));
+    refused(posix_trace_timedgetnext_event(trid, &o.info, o.data, sizeof o.data, &o.len, &o.number,
+                                           &past));
+    refused(posix_trace_trygetnext_event(trid, &o.info, o.data, sizeof o.data, &o.len, &o.number));
     posix_trace_eventid_equal(trid, POSIX_TRACE_START, POSIX_TRACE_STOP);
     expect_pattern(&o);
 }

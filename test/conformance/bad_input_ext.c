@@ -14,17 +14,17 @@
 #include <posixtrace/log.h>
 #include <posixtrace/stream.h>
 
-#define UNTOUCHED 0xa5
+#define UNTOUCHED     0xa5
 #define refused(call) ck_assert_msg((call) == EINVAL, #call)
 
 struct outputs {
-    struct posixtrace_event       event;
-    struct posixtrace_info        info;
-    struct posixtrace_limits      limits;
+    struct posixtrace_event event;
+    struct posixtrace_info info;
+    struct posixtrace_limits limits;
     struct posixtrace_thread_info thread;
-    size_t   cursor, size;
+    size_t cursor, size;
     uint64_t count;
-    int      unavailable;
+    int unavailable;
 };
 
 static void pattern(struct outputs *o)
@@ -170,7 +170,10 @@ END_TEST
 /* An older program's struct gets what it has room for; a newer one's rest is zero. */
 START_TEST(test_environment)
 {
-    struct { struct posixtrace_environment known; unsigned char later[64]; } e;
+    struct {
+        struct posixtrace_environment known;
+        unsigned char later[64];
+    } e;
     const size_t older = offsetof(struct posixtrace_environment, clock);
     const unsigned char *behind;
     char *before;
@@ -187,9 +190,9 @@ START_TEST(test_environment)
     for (size_t i = 0; i < sizeof e.later; i++)
         ck_assert_uint_eq(e.later[i], 0);
     ck_assert(e.known.clock == POSIXTRACE_CLOCK_TSC
-              ? e.known.clock_choice == POSIXTRACE_CLOCK_TRUSTED
-              : e.known.clock == POSIXTRACE_CLOCK_MONOTONIC &&
-                e.known.clock_choice != POSIXTRACE_CLOCK_TRUSTED);
+                  ? e.known.clock_choice == POSIXTRACE_CLOCK_TRUSTED
+                  : e.known.clock == POSIXTRACE_CLOCK_MONOTONIC &&
+                        e.known.clock_choice != POSIXTRACE_CLOCK_TRUSTED);
     before = strdup(getenv("POSIXTRACE_DIR"));
     ck_assert_int_eq(setenv("POSIXTRACE_DIR", "/dev/null", 1), 0);
     ck_ok(posixtrace_get_environment(&e.known, sizeof e.known));
@@ -246,8 +249,8 @@ END_TEST
 
 static struct posixtrace_event event_at(int64_t ns, const char *name)
 {
-    return (struct posixtrace_event){ .ns = ns, .name = name, .thread_name = "t", .pid = 1,
-                                      .tid = 1 };
+    return (
+        struct posixtrace_event){ .ns = ns, .name = name, .thread_name = "t", .pid = 1, .tid = 1 };
 }
 
 /* What the builder refuses leaves no trace in the log that it makes. */

@@ -10,12 +10,14 @@
 
 /* A constant that is not an object-like macro fails the #ifdef; one that is no
  * integer constant expression fails to be an enumerator. */
+/* clang-format off */
 #define LISTED(X) \
     X(ALL_EVENTS) X(APPEND) X(CLOSE_FOR_CHILD) X(FILTER) X(FLUSH) X(FLUSH_START) X(FLUSH_STOP) \
     X(FLUSHING) X(FULL) X(LOOP) X(NO_OVERRUN) X(NOT_FLUSHING) X(NOT_FULL) X(INHERITED) \
     X(NOT_TRUNCATED) X(OVERFLOW) X(OVERRUN) X(RESUME) X(RUNNING) X(START) X(STOP) X(SUSPENDED) \
     X(SYSTEM_EVENTS) X(TRUNCATED_READ) X(TRUNCATED_RECORD) X(UNNAMED_USER_EVENT) X(UNTIL_FULL) \
     X(WOPID_EVENTS)
+/* clang-format on */
 #define AS_ENUMERATOR(name) CONSTANT_##name = (int)POSIX_TRACE_##name,
 enum { LISTED(AS_ENUMERATOR) CONSTANTS_END };
 
@@ -26,7 +28,9 @@ enum { LISTED(AS_ENUMERATOR) CONSTANTS_END };
 
 START_TEST(test_002_listed_constants)
 {
-    static const struct { const char *name, *text; } constants[] = { LISTED(AS_MACRO) };
+    static const struct {
+        const char *name, *text;
+    } constants[] = { LISTED(AS_MACRO) };
 
     ck_assert_uint_eq(TH_COUNT(constants), 28);
     for (size_t i = 0; i < TH_COUNT(constants); i++)
@@ -36,7 +40,7 @@ END_TEST
 
 START_TEST(test_003_constants_missing_on_header_page)
 {
-#if !defined POSIX_TRACE_ERROR || !defined POSIX_TRACE_SET_EVENTSET || \
+#if !defined POSIX_TRACE_ERROR || !defined POSIX_TRACE_SET_EVENTSET ||        \
     !defined POSIX_TRACE_ADD_EVENTSET || !defined POSIX_TRACE_SUB_EVENTSET || \
     !defined POSIX_TRACE_UNNAMED_USEREVENT
     ck_abort_msg("a constant that the function pages use is not defined");
@@ -53,71 +57,73 @@ END_TEST
 /* 50 functions: the declared type must be the standard's, and a function must
  * stand behind it.  Qualifiers of parameters, restrict among them, are not
  * part of a function's type. */
-#define FUNCTIONS(X) \
-    X(int, attr_init, (trace_attr_t *)) \
-    X(int, attr_destroy, (trace_attr_t *)) \
-    X(int, attr_getclockres, (const trace_attr_t *, struct timespec *)) \
-    X(int, attr_getcreatetime, (const trace_attr_t *, struct timespec *)) \
-    X(int, attr_getgenversion, (const trace_attr_t *, char *)) \
-    X(int, attr_getname, (const trace_attr_t *, char *)) \
-    X(int, attr_setname, (trace_attr_t *, const char *)) \
-    X(int, attr_getinherited, (const trace_attr_t *restrict, int *restrict)) \
-    X(int, attr_setinherited, (trace_attr_t *, int)) \
-    X(int, attr_getlogfullpolicy, (const trace_attr_t *restrict, int *restrict)) \
-    X(int, attr_setlogfullpolicy, (trace_attr_t *, int)) \
-    X(int, attr_getstreamfullpolicy, (const trace_attr_t *restrict, int *restrict)) \
-    X(int, attr_setstreamfullpolicy, (trace_attr_t *, int)) \
-    X(int, attr_getlogsize, (const trace_attr_t *restrict, size_t *restrict)) \
-    X(int, attr_setlogsize, (trace_attr_t *, size_t)) \
-    X(int, attr_getmaxdatasize, (const trace_attr_t *restrict, size_t *restrict)) \
-    X(int, attr_setmaxdatasize, (trace_attr_t *, size_t)) \
-    X(int, attr_getmaxsystemeventsize, (const trace_attr_t *restrict, size_t *restrict)) \
+#define FUNCTIONS(X)                                                                           \
+    X(int, attr_init, (trace_attr_t *))                                                        \
+    X(int, attr_destroy, (trace_attr_t *))                                                     \
+    X(int, attr_getclockres, (const trace_attr_t *, struct timespec *))                        \
+    X(int, attr_getcreatetime, (const trace_attr_t *, struct timespec *))                      \
+    X(int, attr_getgenversion, (const trace_attr_t *, char *))                                 \
+    X(int, attr_getname, (const trace_attr_t *, char *))                                       \
+    X(int, attr_setname, (trace_attr_t *, const char *))                                       \
+    X(int, attr_getinherited, (const trace_attr_t *restrict, int *restrict))                   \
+    X(int, attr_setinherited, (trace_attr_t *, int))                                           \
+    X(int, attr_getlogfullpolicy, (const trace_attr_t *restrict, int *restrict))               \
+    X(int, attr_setlogfullpolicy, (trace_attr_t *, int))                                       \
+    X(int, attr_getstreamfullpolicy, (const trace_attr_t *restrict, int *restrict))            \
+    X(int, attr_setstreamfullpolicy, (trace_attr_t *, int))                                    \
+    X(int, attr_getlogsize, (const trace_attr_t *restrict, size_t *restrict))                  \
+    X(int, attr_setlogsize, (trace_attr_t *, size_t))                                          \
+    X(int, attr_getmaxdatasize, (const trace_attr_t *restrict, size_t *restrict))              \
+    X(int, attr_setmaxdatasize, (trace_attr_t *, size_t))                                      \
+    X(int, attr_getmaxsystemeventsize, (const trace_attr_t *restrict, size_t *restrict))       \
     X(int, attr_getmaxusereventsize, (const trace_attr_t *restrict, size_t, size_t *restrict)) \
-    X(int, attr_getstreamsize, (const trace_attr_t *restrict, size_t *restrict)) \
-    X(int, attr_setstreamsize, (trace_attr_t *, size_t)) \
-    X(int, create, (pid_t, const trace_attr_t *restrict, trace_id_t *restrict)) \
-    X(int, create_withlog, (pid_t, const trace_attr_t *restrict, int, trace_id_t *restrict)) \
-    X(int, flush, (trace_id_t)) \
-    X(int, shutdown, (trace_id_t)) \
-    X(int, clear, (trace_id_t)) \
-    X(int, start, (trace_id_t)) \
-    X(int, stop, (trace_id_t)) \
-    X(int, get_filter, (trace_id_t, trace_event_set_t *)) \
-    X(int, set_filter, (trace_id_t, const trace_event_set_t *, int)) \
-    X(void, event, (trace_event_id_t, const void *restrict, size_t)) \
-    X(int, eventid_open, (const char *restrict, trace_event_id_t *restrict)) \
-    X(int, trid_eventid_open, (trace_id_t, const char *restrict, trace_event_id_t *restrict)) \
-    X(int, eventid_equal, (trace_id_t, trace_event_id_t, trace_event_id_t)) \
-    X(int, eventid_get_name, (trace_id_t, trace_event_id_t, char *)) \
-    X(int, eventset_add, (trace_event_id_t, trace_event_set_t *)) \
-    X(int, eventset_del, (trace_event_id_t, trace_event_set_t *)) \
-    X(int, eventset_empty, (trace_event_set_t *)) \
-    X(int, eventset_fill, (trace_event_set_t *, int)) \
-    X(int, eventset_ismember, (trace_event_id_t, const trace_event_set_t *restrict, \
-                               int *restrict)) \
-    X(int, eventtypelist_getnext_id, (trace_id_t, trace_event_id_t *restrict, int *restrict)) \
-    X(int, eventtypelist_rewind, (trace_id_t)) \
-    X(int, get_attr, (trace_id_t, trace_attr_t *)) \
-    X(int, get_status, (trace_id_t, struct posix_trace_status_info *)) \
-    X(int, open, (int, trace_id_t *)) \
-    X(int, rewind, (trace_id_t)) \
-    X(int, close, (trace_id_t)) \
-    X(int, getnext_event, (trace_id_t, struct posix_trace_event_info *restrict, void *restrict, \
-                           size_t, size_t *restrict, int *restrict)) \
-    X(int, timedgetnext_event, (trace_id_t, struct posix_trace_event_info *restrict, \
-                                void *restrict, size_t, size_t *restrict, int *restrict, \
-                                const struct timespec *restrict)) \
-    X(int, trygetnext_event, (trace_id_t, struct posix_trace_event_info *restrict, \
-                              void *restrict, size_t, size_t *restrict, int *restrict))
+    X(int, attr_getstreamsize, (const trace_attr_t *restrict, size_t *restrict))               \
+    X(int, attr_setstreamsize, (trace_attr_t *, size_t))                                       \
+    X(int, create, (pid_t, const trace_attr_t *restrict, trace_id_t *restrict))                \
+    X(int, create_withlog, (pid_t, const trace_attr_t *restrict, int, trace_id_t *restrict))   \
+    X(int, flush, (trace_id_t))                                                                \
+    X(int, shutdown, (trace_id_t))                                                             \
+    X(int, clear, (trace_id_t))                                                                \
+    X(int, start, (trace_id_t))                                                                \
+    X(int, stop, (trace_id_t))                                                                 \
+    X(int, get_filter, (trace_id_t, trace_event_set_t *))                                      \
+    X(int, set_filter, (trace_id_t, const trace_event_set_t *, int))                           \
+    X(void, event, (trace_event_id_t, const void *restrict, size_t))                           \
+    X(int, eventid_open, (const char *restrict, trace_event_id_t *restrict))                   \
+    X(int, trid_eventid_open, (trace_id_t, const char *restrict, trace_event_id_t *restrict))  \
+    X(int, eventid_equal, (trace_id_t, trace_event_id_t, trace_event_id_t))                    \
+    X(int, eventid_get_name, (trace_id_t, trace_event_id_t, char *))                           \
+    X(int, eventset_add, (trace_event_id_t, trace_event_set_t *))                              \
+    X(int, eventset_del, (trace_event_id_t, trace_event_set_t *))                              \
+    X(int, eventset_empty, (trace_event_set_t *))                                              \
+    X(int, eventset_fill, (trace_event_set_t *, int))                                          \
+    X(int, eventset_ismember,                                                                  \
+      (trace_event_id_t, const trace_event_set_t *restrict, int *restrict))                    \
+    X(int, eventtypelist_getnext_id, (trace_id_t, trace_event_id_t *restrict, int *restrict))  \
+    X(int, eventtypelist_rewind, (trace_id_t))                                                 \
+    X(int, get_attr, (trace_id_t, trace_attr_t *))                                             \
+    X(int, get_status, (trace_id_t, struct posix_trace_status_info *))                         \
+    X(int, open, (int, trace_id_t *))                                                          \
+    X(int, rewind, (trace_id_t))                                                               \
+    X(int, close, (trace_id_t))                                                                \
+    X(int, getnext_event,                                                                      \
+      (trace_id_t, struct posix_trace_event_info *restrict, void *restrict, size_t,            \
+       size_t *restrict, int *restrict))                                                       \
+    X(int, timedgetnext_event,                                                                 \
+      (trace_id_t, struct posix_trace_event_info *restrict, void *restrict, size_t,            \
+       size_t *restrict, int *restrict, const struct timespec *restrict))                      \
+    X(int, trygetnext_event,                                                                   \
+      (trace_id_t, struct posix_trace_event_info *restrict, void *restrict, size_t,            \
+       size_t *restrict, int *restrict))
 
-#define AS_POINTER(result, name, parameters) \
-    { \
-        _Static_assert(__builtin_types_compatible_p(__typeof__(posix_trace_##name), \
-                                                    result parameters), \
-                       "posix_trace_" #name " has another type"); \
-        result (*volatile pointer) parameters = posix_trace_##name; \
-        ck_assert(pointer != NULL); \
-        functions++; \
+#define AS_POINTER(result, name, parameters)                                                 \
+    {                                                                                        \
+        _Static_assert(                                                                      \
+            __builtin_types_compatible_p(__typeof__(posix_trace_##name), result parameters), \
+            "posix_trace_" #name " has another type");                                       \
+        result(*volatile pointer) parameters = posix_trace_##name;                           \
+        ck_assert(pointer != NULL);                                                          \
+        functions++;                                                                         \
     }
 
 START_TEST(test_005_prototypes)
@@ -150,8 +156,7 @@ static void all_differ(const int *values, size_t n)
 
 START_TEST(test_007_groups_pairwise_distinct)
 {
-    ALL_DIFFER(POSIX_TRACE_NOT_TRUNCATED, POSIX_TRACE_TRUNCATED_RECORD,
-               POSIX_TRACE_TRUNCATED_READ);
+    ALL_DIFFER(POSIX_TRACE_NOT_TRUNCATED, POSIX_TRACE_TRUNCATED_RECORD, POSIX_TRACE_TRUNCATED_READ);
     ALL_DIFFER(POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_FLUSH);
     ALL_DIFFER(POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND);
     ALL_DIFFER(POSIX_TRACE_WOPID_EVENTS, POSIX_TRACE_SYSTEM_EVENTS, POSIX_TRACE_ALL_EVENTS);

@@ -203,8 +203,8 @@ END_TEST
 START_TEST(test_028_log_policy_refused)
 {
     refused(posix_trace_attr_setlogfullpolicy, posix_trace_attr_getlogfullpolicy,
-            POSIX_TRACE_APPEND,
-            (int[]){ POSIX_TRACE_FLUSH, 0, -1, 12345, POSIX_TRACE_INHERITED }, 5);
+            POSIX_TRACE_APPEND, (int[]){ POSIX_TRACE_FLUSH, 0, -1, 12345, POSIX_TRACE_INHERITED },
+            5);
 }
 END_TEST
 
@@ -423,8 +423,10 @@ static void expect_attr(trace_id_t trid, const struct th_conf *want)
 
 START_TEST(test_041_changed_after_create)
 {
-    struct th_conf conf = { .name = "first", .policy = POSIX_TRACE_UNTIL_FULL,
-                            .inherit = POSIX_TRACE_INHERITED, .stream_size = 50000,
+    struct th_conf conf = { .name = "first",
+                            .policy = POSIX_TRACE_UNTIL_FULL,
+                            .inherit = POSIX_TRACE_INHERITED,
+                            .stream_size = 50000,
                             .max_data = 77 };
     trace_attr_t attr;
     trace_id_t trid;
@@ -460,8 +462,10 @@ END_TEST
 
 START_TEST(test_043_get_attr_as_requested)
 {
-    struct th_conf conf = { .name = "requested", .policy = POSIX_TRACE_UNTIL_FULL,
-                            .inherit = POSIX_TRACE_INHERITED, .stream_size = 123457,
+    struct th_conf conf = { .name = "requested",
+                            .policy = POSIX_TRACE_UNTIL_FULL,
+                            .inherit = POSIX_TRACE_INHERITED,
+                            .stream_size = 123457,
                             .max_data = 1001 };
     trace_id_t trid = th_create(&conf);
 

@@ -160,7 +160,7 @@ static unsigned create_to_the_limit(pid_t pid, const trace_attr_t *attr, trace_i
 #define THEIRS 20u
 
 struct rival {
-    int   ready[2];
+    int ready[2];
     pid_t pid;
 };
 

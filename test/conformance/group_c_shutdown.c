@@ -69,8 +69,8 @@ END_TEST
 
 struct reader {
     trace_id_t trid;
-    bool       timed;
-    int        result;
+    bool timed;
+    int result;
 };
 
 static void *read_blocking(void *context)
@@ -83,9 +83,9 @@ static void *read_blocking(void *context)
 
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += 3600;
-    r->result = r->timed
-        ? posix_trace_timedgetnext_event(r->trid, &info, NULL, 0, &len, &unavailable, &until)
-        : posix_trace_getnext_event(r->trid, &info, NULL, 0, &len, &unavailable);
+    r->result = r->timed ? posix_trace_timedgetnext_event(r->trid, &info, NULL, 0, &len,
+                                                          &unavailable, &until)
+                         : posix_trace_getnext_event(r->trid, &info, NULL, 0, &len, &unavailable);
     return NULL;
 }
 
@@ -166,7 +166,7 @@ static void mappings(unsigned *count, size_t *kib)
 
 struct resources {
     unsigned descriptors, files, maps;
-    size_t   mapped_kib, heap;
+    size_t mapped_kib, heap;
 };
 
 static struct resources resources_now(void)

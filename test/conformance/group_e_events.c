@@ -106,12 +106,12 @@ END_TEST
 
 /* Two call sites, each in a section of its own, so that the linker tells where
  * each begins and ends.  The empty asm keeps the call from becoming a jump. */
-#define SITE(name) \
-    extern const char __start_##name##_code[], __stop_##name##_code[]; \
+#define SITE(name)                                                                          \
+    extern const char __start_##name##_code[], __stop_##name##_code[];                      \
     __attribute__((noinline, section(#name "_code"))) static void name(trace_event_id_t id) \
-    { \
-        posix_trace_event(id, NULL, 0); \
-        __asm__ volatile(""); \
+    {                                                                                       \
+        posix_trace_event(id, NULL, 0);                                                     \
+        __asm__ volatile("");                                                               \
     }
 SITE(call_site_a)
 SITE(call_site_b)
@@ -232,9 +232,10 @@ END_TEST
  * it finds no name. */
 START_TEST(test_122_no_event_type)
 {
-    static const trace_event_id_t bad[] = { 0, POSIX_TRACE_START, POSIX_TRACE_STOP,
-                                            POSIX_TRACE_ERROR, 100, 191, 1216, 2047, 2048,
-                                            65536 + 193, 0x80000000u, UINT32_MAX };
+    static const trace_event_id_t bad[] = {
+        0,    POSIX_TRACE_START, POSIX_TRACE_STOP, POSIX_TRACE_ERROR, 100, 191, 1216, 2047,
+        2048, 65536 + 193,       0x80000000u,      UINT32_MAX
+    };
     const trace_event_id_t unopened = POSIX_TRACE_UNNAMED_USEREVENT + TRACE_USER_EVENT_MAX - 1;
     trace_event_id_t id = th_id("good");
     trace_id_t trid = th_running();

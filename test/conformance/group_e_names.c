@@ -246,8 +246,9 @@ END_TEST
 
 START_TEST(test_109_get_name_errors)
 {
-    static const trace_event_id_t never[] = { 0, 100, POSIX_TRACE_UNNAMED_USEREVENT + 900, 70000,
-                                              0x80000000u, UINT32_MAX };
+    static const trace_event_id_t never[] = {
+        0, 100, POSIX_TRACE_UNNAMED_USEREVENT + 900, 70000, 0x80000000u, UINT32_MAX
+    };
     trace_id_t trid = th_stream();
     char name[TRACE_EVENT_NAME_MAX + 1] = "untouched";
 

@@ -200,11 +200,11 @@ END_TEST
 #define SHARED_EVENTS 4000
 
 struct analyzers {
-    trace_id_t       trid;
+    trace_id_t trid;
     trace_event_id_t id;
-    atomic_uint      seen[SHARED_EVENTS];
-    atomic_uint      wrong;
-    atomic_bool      written;
+    atomic_uint seen[SHARED_EVENTS];
+    atomic_uint wrong;
+    atomic_bool written;
 };
 
 /* Reads until nothing comes although the writer has finished. */

@@ -20,18 +20,19 @@ static struct timespec in_ms(int64_t ms)
 }
 
 struct helper {
-    trace_id_t       trid;
+    trace_id_t trid;
     trace_event_id_t id;
-    pid_t            reader;
-    pthread_t        reader_thread;
-    int              result;
-    atomic_bool      acted;
-    atomic_bool      enough;
+    pid_t reader;
+    pthread_t reader_thread;
+    int result;
+    atomic_bool acted;
+    atomic_bool enough;
 };
 
 static struct helper helper_for(trace_id_t trid)
 {
-    return (struct helper){ .trid = trid, .id = th_id("awaited"),
+    return (struct helper){ .trid = trid,
+                            .id = th_id("awaited"),
                             .reader = (pid_t)syscall(SYS_gettid),
                             .reader_thread = pthread_self() };
 }
@@ -134,8 +135,8 @@ static void interrupted(bool timed)
     catch_usr1();
     th_thread_start(&t, signal_until_enough, &h);
     error = timed
-        ? posix_trace_timedgetnext_event(h.trid, &info, NULL, 0, &len, &unavailable, &until)
-        : posix_trace_getnext_event(h.trid, &info, NULL, 0, &len, &unavailable);
+                ? posix_trace_timedgetnext_event(h.trid, &info, NULL, 0, &len, &unavailable, &until)
+                : posix_trace_getnext_event(h.trid, &info, NULL, 0, &len, &unavailable);
     atomic_store(&h.enough, true);
     th_thread_join(&t);
     ck_assert_int_eq(error, EINTR);

@@ -6,7 +6,7 @@
 #include "support/trace_helpers.h"
 
 #define SMALL 32768
-#define LEN   64     /* data bytes of an event, where nothing else is said */
+#define LEN   64 /* data bytes of an event, where nothing else is said */
 
 static trace_id_t started(int policy, size_t size)
 {

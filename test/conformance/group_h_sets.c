@@ -5,7 +5,7 @@
  */
 #include "support/trace_helpers.h"
 
-#define SYSTEM_TYPES 8   /* of the predefined ones; the ninth is the unnamed user event */
+#define SYSTEM_TYPES 8 /* of the predefined ones; the ninth is the unnamed user event */
 
 START_TEST(test_163_empty)
 {
@@ -60,8 +60,8 @@ END_TEST
 START_TEST(test_167_fill_wopid)
 {
     trace_event_id_t id = th_id("user");
-    trace_event_set_t wopid, expected = th_set(POSIX_TRACE_OVERFLOW, POSIX_TRACE_RESUME,
-                                               POSIX_TRACE_ERROR);
+    trace_event_set_t wopid,
+        expected = th_set(POSIX_TRACE_OVERFLOW, POSIX_TRACE_RESUME, POSIX_TRACE_ERROR);
 
     ck_ok(posix_trace_eventset_fill(&wopid, POSIX_TRACE_WOPID_EVENTS));
     ck_assert(!th_member(&wopid, id));

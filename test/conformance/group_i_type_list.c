@@ -7,7 +7,7 @@
 
 struct types {
     trace_event_id_t id[TH_PREDEFINED + TRACE_USER_EVENT_MAX];
-    size_t           n;
+    size_t n;
 };
 
 /* All that is left in the stream's list. */

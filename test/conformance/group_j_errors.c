@@ -110,9 +110,9 @@ static bool mount_small(const char *dir)
     snprintf(groups, sizeof groups, "0 %u 1", (unsigned)getegid());
     if (unshare(CLONE_NEWNS | (root ? 0 : CLONE_NEWUSER)) < 0)
         return false;
-    if (!root && (!write_file("/proc/self/setgroups", "deny") ||
-                  !write_file("/proc/self/uid_map", users) ||
-                  !write_file("/proc/self/gid_map", groups)))
+    if (!root &&
+        (!write_file("/proc/self/setgroups", "deny") || !write_file("/proc/self/uid_map", users) ||
+         !write_file("/proc/self/gid_map", groups)))
         return false;
     return mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
            mount("none", dir, "tmpfs", 0, "size=1m") == 0;

@@ -178,8 +178,8 @@ END_TEST
 
 /* All that the getters say about a stream. */
 struct told {
-    char   name[TRACE_NAME_MAX + 1], version[TRACE_NAME_MAX + 1];
-    int    inherit, policy, log_policy;
+    char name[TRACE_NAME_MAX + 1], version[TRACE_NAME_MAX + 1];
+    int inherit, policy, log_policy;
     size_t stream_size, max_data, log_size, max_user, max_system;
     struct timespec created, resolution;
 };

@@ -17,8 +17,8 @@ enum ending { BY_EXIT, BY_UNDERSCORE_EXIT, BY_EXEC, BY_SIGKILL };
 
 struct controller {
     enum ending ending;
-    int         log;
-    int         ready[2];
+    int log;
+    int ready[2];
 };
 
 static void record_and_end(void *context)
@@ -29,10 +29,8 @@ static void record_and_end(void *context)
     ck_ok(posix_trace_start(trid));
     th_put_run(th_id("u"), 0, EVENTS, LEN);
     switch (c->ending) {
-    case BY_EXIT:
-        exit(0);
-    case BY_UNDERSCORE_EXIT:
-        _exit(0);
+    case BY_EXIT: exit(0);
+    case BY_UNDERSCORE_EXIT: _exit(0);
     case BY_EXEC:
         execl("/bin/true", "true", (char *)NULL);
         ck_abort_msg("/bin/true cannot be executed");

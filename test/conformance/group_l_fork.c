@@ -135,7 +135,7 @@ static void fork_again(void *id)
 }
 
 struct early {
-    int              go[2];
+    int go[2];
     trace_event_id_t id;
 };
 

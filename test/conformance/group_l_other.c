@@ -15,9 +15,9 @@
 
 /* A target and the two pipes between it and its controller. */
 struct target {
-    int   go[2], done[2];
+    int go[2], done[2];
     pid_t pid;
-    void  (*act)(struct target *);
+    void (*act)(struct target *);
 };
 
 static void tell(int fd, char what)

@@ -57,10 +57,10 @@ END_TEST
  * (noinline): AddressSanitizer does not clear the marks of a frame that
  * cancellation leaves, so that frame must have none. */
 struct pending {
-    trace_id_t       trid;
+    trace_id_t trid;
     trace_event_id_t id;
-    unsigned         errors;
-    atomic_uint      done;
+    unsigned errors;
+    atomic_uint done;
 };
 
 __attribute__((noinline)) static void attributes_with_pending(struct pending *p)
@@ -126,8 +126,7 @@ __attribute__((noinline)) static void streams_with_pending(struct pending *p)
     p->errors += posix_trace_eventid_get_name(p->trid, id, text) != 0;
     p->errors += posix_trace_eventid_equal(p->trid, id, id) == 0;
     for (int i = 0; i < 10; i++)
-        p->errors += posix_trace_trygetnext_event(p->trid, &info, NULL, 0, &len,
-                                                  &unavailable) != 0;
+        p->errors += posix_trace_trygetnext_event(p->trid, &info, NULL, 0, &len, &unavailable) != 0;
     atomic_fetch_or(&p->done, 4);
 }
 
@@ -212,7 +211,7 @@ START_TEST(test_262_errors_are_values)
 END_TEST
 
 struct signals {
-    sigset_t         mask;
+    sigset_t mask;
     struct sigaction action[NSIG];
 };
 

@@ -88,8 +88,8 @@ static void do_everything(trace_id_t trid, uint32_t round, struct th_list *read)
 
     snprintf(name, sizeof name, "name %u", round % 500);
     th_id(name);
-    error = posix_trace_set_filter(trid, &set, round % 2 ? POSIX_TRACE_ADD_EVENTSET
-                                                         : POSIX_TRACE_SUB_EVENTSET);
+    error = posix_trace_set_filter(trid, &set,
+                                   round % 2 ? POSIX_TRACE_ADD_EVENTSET : POSIX_TRACE_SUB_EVENTSET);
     ck_assert(error == 0 || error == EINTR);
     memory = malloc(1000 + round % 5000);
     ck_assert_ptr_nonnull(memory);

@@ -50,7 +50,7 @@ END_TEST
 
 struct writer {
     trace_event_id_t id;
-    atomic_bool     *stop;
+    atomic_bool *stop;
 };
 
 static void *put_until_stopped(void *context)
@@ -118,7 +118,7 @@ END_TEST
 
 struct opener {
     pthread_barrier_t *barrier;
-    trace_event_id_t   id[ROUNDS];
+    trace_event_id_t id[ROUNDS];
 };
 
 static void *open_same_names(void *context)

@@ -93,7 +93,8 @@ START_TEST(types)
     double f64 = 0.1;
 
     POSIXTRACE_EVENT("types", yes, letter, i8, u8, i16, u16, i32, u32, il, ul, i64, u64, f32, f64);
-    expect("types", "bool yes; char letter; i8 i8; u8 u8; i16 i16; u16 u16; i32 i32; u32 u32; "
+    expect("types",
+           "bool yes; char letter; i8 i8; u8 u8; i16 i16; u16 u16; i32 i32; u32 u32; "
            "i" LONG " il; u" LONG " ul; i64 i64; u64 u64; f32 f32; f64 f64",
            "yes=true letter=\"x\" i8=-8 u8=200 i16=-16 u16=60000 i32=-32 u32=4000000000 il=-1 "
            "ul=1 i64=-64 u64=18446744073709551615 f32=0.1 f64=0.1");
@@ -129,7 +130,9 @@ START_TEST(strings)
 END_TEST
 
 struct box {
-    struct { int depth; } inner;
+    struct {
+        int depth;
+    } inner;
     int counts[2];
 };
 
@@ -252,8 +255,13 @@ END_TEST
 #ifdef __cplusplus
 enum class colour : unsigned char { red, green = 200 };
 enum plain_enum { nothing = -1 };
-struct constants { static const int most = 7; };    /* no definition: its address is not taken */
-struct bits { unsigned five : 5; volatile int rest; };
+struct constants {
+    static const int most = 7;
+}; /* no definition: its address is not taken */
+struct bits {
+    unsigned five : 5;
+    volatile int rest;
+};
 
 static std::string made(const char *text)
 {

@@ -17,10 +17,9 @@
 #include <unistd.h>
 #include "fault/calls.h"
 
-const char *const fault_names[FAULT_KINDS] = {
-    "write", "write-io", "write-short", "read", "open", "mmap", "mprotect", "malloc", "thread",
-    "allocate", "truncate", "membarrier"
-};
+const char *const fault_names[FAULT_KINDS] = { "write",  "write-io", "write-short", "read",
+                                               "open",   "mmap",     "mprotect",    "malloc",
+                                               "thread", "allocate", "truncate",    "membarrier" };
 
 static _Atomic int armed = -1;
 static _Atomic unsigned calls, fail_from, fail_to;
@@ -74,21 +73,23 @@ static bool fails(enum fault_kind kind, const void *caller)
 }
 
 #define CALLER __builtin_return_address(0)
-#define FAIL_IF(kind, error, value) do { \
-    if (fails(kind, CALLER)) { \
-        errno = (error); \
-        return value; \
-    } \
-} while (0)
+#define FAIL_IF(kind, error, value) \
+    do {                            \
+        if (fails(kind, CALLER)) {  \
+            errno = (error);        \
+            return value;           \
+        }                           \
+    } while (0)
 
 /* ---- files ---- */
 
-#define FAIL_WRITES() do { \
-    FAIL_IF(FAULT_WRITE, ENOSPC, -1); \
-    FAIL_IF(FAULT_WRITE_IO, EIO, -1); \
-    if (bytes > 1 && fails(FAULT_WRITE_SHORT, CALLER)) \
-        bytes /= 2; \
-} while (0)
+#define FAIL_WRITES()                                      \
+    do {                                                   \
+        FAIL_IF(FAULT_WRITE, ENOSPC, -1);                  \
+        FAIL_IF(FAULT_WRITE_IO, EIO, -1);                  \
+        if (bytes > 1 && fails(FAULT_WRITE_SHORT, CALLER)) \
+            bytes /= 2;                                    \
+    } while (0)
 
 ssize_t write(int fd, const void *from, size_t bytes)
 {

@@ -28,15 +28,15 @@
 #include "fault/calls.h"
 #include "torture/audit.h"
 
-#define THREADS    2u
-#define EVENTS     300u    /* of a thread, before and after the clear */
+#define THREADS       2u
+#define EVENTS        300u /* of a thread, before and after the clear */
 #define OTHERS_EVENTS 10u
-#define WATCHDOG_S 20
-#define SKIPPED    77
+#define WATCHDOG_S    20
+#define SKIPPED       77
 
 /* Errors that the manual pages name, for what can happen here. */
-static const int create_errors[] = { EAGAIN, EBADF, EDQUOT, EFBIG, EIO, EMFILE, ENFILE, ENOMEM,
-                                     ENOSPC, 0 };
+static const int create_errors[] = { EAGAIN, EBADF,  EDQUOT, EFBIG,  EIO,
+                                     EMFILE, ENFILE, ENOMEM, ENOSPC, 0 };
 static const int write_errors[] = { EDQUOT, EFBIG, EIO, ENOSPC, ENOMEM, 0 };
 static const int open_errors[] = { EIO, EMFILE, ENOMEM, EINVAL, 0 };
 static const int read_errors[] = { EIO, ENOMEM, 0 };
@@ -55,12 +55,12 @@ static bool is_one_of(int error, const int *list)
     DEMAND(is_one_of(error, list), "%s: error %d (%s)", what, (error), strerror(error))
 
 struct result {
-    bool     created;
-    int      error;       /* of create */
-    int      told;        /* an error of flush, clear, shutdown or get_status */
+    bool created;
+    int error;            /* of create */
+    int told;             /* an error of flush, clear, shutdown or get_status */
     uint64_t made;        /* since the clear */
     uint64_t lost_before; /* clearing does not take back what was lost */
-    int      log;
+    int log;
 };
 
 struct tracer {
@@ -261,7 +261,7 @@ static const int other_errors[] = { EACCES, EAGAIN, EMFILE, ENFILE, ENOMEM, ENOS
 
 struct other {
     pid_t pid;
-    int   go[2], done[2];
+    int go[2], done[2];
 };
 
 static void start_other(struct other *o)

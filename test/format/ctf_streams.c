@@ -13,7 +13,7 @@
 #include "analysis/format/ctf/ctf.h"
 #include "support/run_suite.h"
 
-#define ALL_MAX (33u << 20)    /* what the buffers may have, and a buffer */
+#define ALL_MAX (33u << 20) /* what the buffers may have, and a buffer */
 
 static struct posixtrace_conversion conversion;
 static struct pt_job job;

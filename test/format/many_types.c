@@ -14,12 +14,12 @@
 #include <posixtrace/log.h>
 #include <posixtrace/typed.h>
 
-#define NEED(condition)                                                                  \
-    do {                                                                                 \
-        if (!(condition)) {                                                              \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);      \
-            exit(1);                                                                     \
-        }                                                                                \
+#define NEED(condition)                                                             \
+    do {                                                                            \
+        if (!(condition)) {                                                         \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+            exit(1);                                                                \
+        }                                                                           \
     } while (0)
 
 static uint64_t state;
@@ -137,10 +137,14 @@ static void add(posixtrace_log_builder_t *b, posixtrace_layout_t *const *layouts
     unsigned thread = (unsigned)(any() % threads);
     size_t type = any() % TYPES;
     struct posixtrace_event e = {
-        .ns = ns, .pid = (pid_t)(100 + thread % 7), .tid = (pid_t)(1000 + thread),
-        .thread_id = 0x7f0000000000u + thread * 0x1000u, .prog_address = any(),
+        .ns = ns,
+        .pid = (pid_t)(100 + thread % 7),
+        .tid = (pid_t)(1000 + thread),
+        .thread_id = 0x7f0000000000u + thread * 0x1000u,
+        .prog_address = any(),
         .thread_name = names[(thread + (any() % 50 == 0)) % 5],
-        .name = types[type].name, .data = data,
+        .name = types[type].name,
+        .data = data,
     };
 
     e.data_len = strcmp(e.name, "nothing") ? make_data(layouts[type]) : 0;

@@ -20,7 +20,9 @@ static void put_string(const char *s)
 {
     putchar('"');
     for (; *s; s++)
-        printf(*s == '"' || *s == '\\' ? "\\%c" : (unsigned char)*s < 0x20 ? "\\u%04x" : "%c",
+        printf(*s == '"' || *s == '\\'    ? "\\%c"
+               : (unsigned char)*s < 0x20 ? "\\u%04x"
+                                          : "%c",
                (unsigned char)*s);
     putchar('"');
 }

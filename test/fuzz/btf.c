@@ -17,7 +17,7 @@
 static unsigned long imported, refused, violations;
 
 struct text {
-    char  *at;
+    char *at;
     size_t size;
 };
 
@@ -113,7 +113,4 @@ static void finish(void)
     FUZZ_NEED(imported > 0 && refused > 0 && violations > 0);
 }
 
-const struct fuzz_replay fuzz_replay = {
-    .rounds = 100,
-    .finish = finish
-};
+const struct fuzz_replay fuzz_replay = { .rounds = 100, .finish = finish };

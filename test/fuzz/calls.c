@@ -30,8 +30,8 @@
 #define SETS      3u
 
 /* Of data. */
-static const size_t lengths[] = { 0, 3, 4, 8, 17, 64, 100, 1000, 4095, 4096, 4097, 61440, 61441,
-                                  66000 };
+static const size_t lengths[] = { 0,    3,    4,    8,    17,    64,    100,
+                                  1000, 4095, 4096, 4097, 61440, 61441, 66000 };
 
 struct log {
     trace_id_t trid;
@@ -53,7 +53,7 @@ static void set_filter(struct model_stream *s, const struct set *set, uint8_t b)
 
     expect_ok_if(posix_trace_set_filter(s->trid, &set->object, how), good);
     for (unsigned id = 0; good && id < MODEL_IDS; id++)
-        s->filter[id] = how == POSIX_TRACE_SET_EVENTSET ? set->has[id]
+        s->filter[id] = how == POSIX_TRACE_SET_EVENTSET   ? set->has[id]
                         : how == POSIX_TRACE_ADD_EVENTSET ? s->filter[id] || set->has[id]
                                                           : s->filter[id] && !set->has[id];
 }
@@ -93,8 +93,16 @@ static void create(struct model_stream *s, uint8_t b)
         created(s, a, trid, -1);
 }
 
-enum { FILE_PLAIN, FILE_APPEND, FILE_FULL, FILE_SEALED, FILE_PIPE, FILE_READ_ONLY, FILE_CLOSED,
-       FILE_KINDS };
+enum {
+    FILE_PLAIN,
+    FILE_APPEND,
+    FILE_FULL,
+    FILE_SEALED,
+    FILE_PIPE,
+    FILE_READ_ONLY,
+    FILE_CLOSED,
+    FILE_KINDS
+};
 
 static int open_file(unsigned kind)
 {
@@ -293,9 +301,7 @@ static void use_log(struct log *l, uint8_t b)
     int unavailable, r;
 
     switch (b % 8) {
-    case 0:
-        expect_ok_if(posix_trace_rewind(l->trid), l->used);
-        return;
+    case 0: expect_ok_if(posix_trace_rewind(l->trid), l->used); return;
     case 1:
         r = posixtrace_seek(l->trid, INT64_MAX / 2);
         FUZZ_NEED(l->used ? r >= 0 : r == EINVAL);
@@ -304,20 +310,17 @@ static void use_log(struct log *l, uint8_t b)
         expect_ok_if(posix_trace_close(l->trid), l->used);
         l->used = false;
         return;
-    case 3:
-        next_of(l->trid, l->used, 1 + b % 4);
-        return;
-    case 4:
-        expect_ok_if(posixtrace_get_info(l->trid, &info), l->used);
-        return;
+    case 3: next_of(l->trid, l->used, 1 + b % 4); return;
+    case 4: expect_ok_if(posixtrace_get_info(l->trid, &info), l->used); return;
     case 5:
         expect(posix_trace_start(l->trid), EINVAL);
         expect(posix_trace_trygetnext_event(l->trid, &e, data, 8, &len, &unavailable), EINVAL);
         return;
     default:
         for (int i = 0; i < b; i++)
-            expect_ok_if(posix_trace_getnext_event(l->trid, &e, data, sizeof data, &len,
-                                                   &unavailable), l->used);
+            expect_ok_if(
+                posix_trace_getnext_event(l->trid, &e, data, sizeof data, &len, &unavailable),
+                l->used);
     }
 }
 
@@ -373,17 +376,13 @@ static void ask(struct model_stream *s, uint8_t b)
     int end = 0;
 
     switch (b % 8) {
-    case 0:
-        expect_ok_if(posix_trace_get_status(s->trid, &status), s->used);
-        return;
+    case 0: expect_ok_if(posix_trace_get_status(s->trid, &status), s->used); return;
     case 1:
         expect_ok_if(posix_trace_get_attr(s->trid, &a->object), s->used);
         if (s->used)
             *a = (struct attr){ a->object, true, s->policy, s->log_policy, true, s->max_data };
         return;
-    case 2:
-        list_types(s->trid, s->used, b & 64);
-        return;
+    case 2: list_types(s->trid, s->used, b & 64); return;
     case 3:
         while (posixtrace_thread_getnext(s->trid, &cursor, &thread, &end) == 0 && !end)
             FUZZ_NEED(memchr(thread.name, '\0', sizeof thread.name));
@@ -393,9 +392,7 @@ static void ask(struct model_stream *s, uint8_t b)
         expect(posix_trace_close(s->trid), EINVAL);
         expect(posixtrace_seek(s->trid, 0), EINVAL);
         return;
-    case 5:
-        look_around();
-        return;
+    case 5: look_around(); return;
     default:
         if (s->used)
             model_check_recorded(s);
@@ -414,8 +411,10 @@ static void take_next(struct model_stream *s)
     }
     expect(posixtrace_next_event(s->trid, &e, &unavailable), 0);
     if (!unavailable)
-        model_take(s, &(struct posix_trace_event_info){ .posix_event_id = e.id,
-                          .posix_pid = e.pid, .posix_truncation_status = e.truncation },
+        model_take(s,
+                   &(struct posix_trace_event_info){ .posix_event_id = e.id,
+                                                     .posix_pid = e.pid,
+                                                     .posix_truncation_status = e.truncation },
                    e.data, e.data_len, SIZE_MAX);
 }
 

@@ -14,7 +14,7 @@
 
 struct made {
     uint16_t id;
-    uint8_t  lane;
+    uint8_t lane;
     uint32_t len;
 };
 
@@ -121,8 +121,8 @@ void model_put_in_threads(trace_event_id_t id, size_t len, unsigned n, unsigned 
 
 /* ---- reading ---- */
 
-void model_take(struct model_stream *s, const struct posix_trace_event_info *e,
-                const void *data, size_t len, size_t room)
+void model_take(struct model_stream *s, const struct posix_trace_event_info *e, const void *data,
+                size_t len, size_t room)
 {
     const uint8_t *bytes = data;
     const struct made *m;
@@ -144,9 +144,9 @@ void model_take(struct model_stream *s, const struct posix_trace_event_info *e,
     m = &made[number];
     kept = least(m->len, s->max_data);
     FUZZ_NEED(e->posix_event_id == m->id && len == least(kept, room));
-    FUZZ_NEED(e->posix_truncation_status ==
-              (len < kept ? POSIX_TRACE_TRUNCATED_READ
-               : kept < m->len ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED));
+    FUZZ_NEED(e->posix_truncation_status == (len < kept      ? POSIX_TRACE_TRUNCATED_READ
+                                             : kept < m->len ? POSIX_TRACE_TRUNCATED_RECORD
+                                                             : POSIX_TRACE_NOT_TRUNCATED));
     for (size_t i = 0; i < len; i++)
         FUZZ_NEED(bytes[i] == data_byte(number, i));
     FUZZ_NEED(number >= s->next[m->lane]);
@@ -162,11 +162,10 @@ void model_read_all(struct model_stream *s, trace_id_t trid)
 
     for (;;) {
         if (s->with_log)
-            FUZZ_NEED(posix_trace_getnext_event(trid, &e, data, DATA_MAX, &len,
-                                                &unavailable) == 0);
+            FUZZ_NEED(posix_trace_getnext_event(trid, &e, data, DATA_MAX, &len, &unavailable) == 0);
         else
-            FUZZ_NEED(posix_trace_trygetnext_event(trid, &e, data, DATA_MAX, &len,
-                                                   &unavailable) == 0);
+            FUZZ_NEED(posix_trace_trygetnext_event(trid, &e, data, DATA_MAX, &len, &unavailable) ==
+                      0);
         if (unavailable)
             return;
         model_take(s, &e, data, len, DATA_MAX);
@@ -229,10 +228,9 @@ void model_look(struct model_stream *s)
     struct posix_trace_status_info status;
 
     FUZZ_NEED(posix_trace_get_status(s->trid, &status) == 0);
-    s->running = !s->stopped &&
-                 (status.posix_stream_status == POSIX_TRACE_RUNNING ||
-                  (s->policy != POSIX_TRACE_LOOP &&
-                   status.posix_stream_full_status == POSIX_TRACE_FULL));
+    s->running = !s->stopped && (status.posix_stream_status == POSIX_TRACE_RUNNING ||
+                                 (s->policy != POSIX_TRACE_LOOP &&
+                                  status.posix_stream_full_status == POSIX_TRACE_FULL));
 }
 
 void model_clear(struct model_stream *s)

@@ -25,25 +25,25 @@
 #include <trace.h>
 
 #define MODEL_STREAMS 4u
-#define MODEL_IDS     1216u    /* 0 .. largest event type */
-#define MODEL_EVENTS  60000u   /* of one input */
-#define MODEL_LANES   64u      /* threads of one input, the main one included */
+#define MODEL_IDS     1216u  /* 0 .. largest event type */
+#define MODEL_EVENTS  60000u /* of one input */
+#define MODEL_LANES   64u    /* threads of one input, the main one included */
 
 struct model_stream {
-    bool       used, with_log;
-    trace_id_t trid;           /* stays when the stream is gone: a stale one */
-    int        fd;             /* of the log */
-    bool       broken;         /* the log cannot be written to its end */
-    bool       unreadable;     /* nor be opened */
-    int        policy, log_policy;
-    size_t     max_data;
-    bool       stopped;        /* by a call; full or not, it ignores events until it is started */
-    bool       running;        /* or stopped by itself: then events are lost, not ignored */
-    bool       filter[MODEL_IDS];
-    uint64_t   made, cleared;
+    bool used, with_log;
+    trace_id_t trid; /* stays when the stream is gone: a stale one */
+    int fd;          /* of the log */
+    bool broken;     /* the log cannot be written to its end */
+    bool unreadable; /* nor be opened */
+    int policy, log_policy;
+    size_t max_data;
+    bool stopped; /* by a call; full or not, it ignores events until it is started */
+    bool running; /* or stopped by itself: then events are lost, not ignored */
+    bool filter[MODEL_IDS];
+    uint64_t made, cleared;
     /* the reader's */
-    uint64_t   read;
-    uint32_t   next[MODEL_LANES];
+    uint64_t read;
+    uint32_t next[MODEL_LANES];
 };
 
 extern struct model_stream model_streams[MODEL_STREAMS];
@@ -57,8 +57,8 @@ void model_put(trace_event_id_t id, size_t len, unsigned n);
 void model_put_in_threads(trace_event_id_t id, size_t len, unsigned n, unsigned threads);
 
 /* What was read into data, room bytes, from stream s (or its log). */
-void model_take(struct model_stream *s, const struct posix_trace_event_info *e,
-                const void *data, size_t len, size_t room);
+void model_take(struct model_stream *s, const struct posix_trace_event_info *e, const void *data,
+                size_t len, size_t room);
 
 /* Reads an active stream without log, or an opened log, to its end; closes nothing. */
 void model_read_all(struct model_stream *s, trace_id_t trid);

@@ -37,8 +37,9 @@ void expect_ok_if(int result, bool good)
 /* Events of types with and without calls_names, and numbers that are no user types. */
 trace_event_id_t some_id(uint8_t b)
 {
-    static const trace_event_id_t others[] = { POSIX_TRACE_UNNAMED_USEREVENT, 700, 1215, 1, 8, 0,
-                                               9, 191, 1216, UINT32_MAX };
+    static const trace_event_id_t others[] = {
+        POSIX_TRACE_UNNAMED_USEREVENT, 700, 1215, 1, 8, 0, 9, 191, 1216, UINT32_MAX
+    };
 
     return b % 2 ? calls_ids[b / 2 % CALLS_NAMES] : others[b / 2 % COUNT(others)];
 }
@@ -51,8 +52,7 @@ static bool is_system(trace_event_id_t id)
 
 bool is_type(trace_event_id_t id)
 {
-    return is_system(id) ||
-           (id >= POSIX_TRACE_UNNAMED_USEREVENT && id < MODEL_IDS);
+    return is_system(id) || (id >= POSIX_TRACE_UNNAMED_USEREVENT && id < MODEL_IDS);
 }
 
 /* ---- attributes ---- */
@@ -153,8 +153,8 @@ void attr_get(struct attr *a)
     expect_ok_if(posix_trace_attr_getname(&a->object, text), a->good);
     expect_ok_if(posix_trace_attr_getgenversion(&a->object, text), a->good);
     expect_ok_if(posix_trace_attr_getclockres(&a->object, &resolution), a->good);
-    FUZZ_NEED(!a->good || (policy == a->policy && log_policy == a->log_policy &&
-                           max_data == a->max_data));
+    FUZZ_NEED(!a->good ||
+              (policy == a->policy && log_policy == a->log_policy && max_data == a->max_data));
 }
 
 /* ---- event sets ---- */
@@ -188,11 +188,10 @@ void set_change(struct set *s, uint8_t b)
             return;
         s->good = true;
         for (trace_event_id_t i = 0; i < MODEL_IDS; i++)
-            s->has[i] = is_type(i) &&
-                        (what == POSIX_TRACE_ALL_EVENTS ||
-                         (what == POSIX_TRACE_SYSTEM_EVENTS && is_system(i)) ||
-                         i == POSIX_TRACE_OVERFLOW || i == POSIX_TRACE_RESUME ||
-                         i == POSIX_TRACE_ERROR);
+            s->has[i] = is_type(i) && (what == POSIX_TRACE_ALL_EVENTS ||
+                                       (what == POSIX_TRACE_SYSTEM_EVENTS && is_system(i)) ||
+                                       i == POSIX_TRACE_OVERFLOW || i == POSIX_TRACE_RESUME ||
+                                       i == POSIX_TRACE_ERROR);
     }
 }
 

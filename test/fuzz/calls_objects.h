@@ -15,16 +15,16 @@
 #include "fuzz/calls_model.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-#define CALLS_NAMES 7u
+#define CALLS_NAMES  7u
 
 extern const char *const calls_names[CALLS_NAMES];
-extern trace_event_id_t calls_ids[CALLS_NAMES];   /* of these names */
+extern trace_event_id_t calls_ids[CALLS_NAMES]; /* of these names */
 
 struct attr {
     trace_attr_t object;
-    bool   good;
-    int    policy, log_policy;
-    bool   policy_set;
+    bool good;
+    int policy, log_policy;
+    bool policy_set;
     size_t max_data;
 };
 

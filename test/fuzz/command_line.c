@@ -50,7 +50,7 @@ static const char live_name[] = "live.ptl", folder_name[] = "folder";
 
 static struct file {
     uint8_t *bytes;
-    size_t   size;
+    size_t size;
     struct stat st;
 } files[FILES];
 
@@ -305,6 +305,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 /* ---- changes ---- */
 
+/* clang-format off */
 static const char *const known_words[] = {
     "info", "print", "import", "check", "recover", "list", "help", "--help", "--version", "-h", "-",
     "--", "--format=", "--format=text", "--format=jsonl", "--format=csv", "--from=", "--from=jsonl",
@@ -314,6 +315,7 @@ static const char *const known_words[] = {
     "@1795255200.5", "2026-11-21T10:00:00.123456789Z", "1795255200000000000", "--from=+1s",
     "--to=+2s", "--from=2026-11-21", "--event=[a-", "\xc3\xa4", "\x1b[2J", "\xff"
 };
+/* clang-format on */
 
 /* A word that the program may know, in the place of another or between them. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed)

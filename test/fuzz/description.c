@@ -141,7 +141,4 @@ static void finish(void)
     FUZZ_NEED(refused > 0 && fitting > 0 && other > 0);
 }
 
-const struct fuzz_replay fuzz_replay = {
-    .rounds = 2000,
-    .finish = finish
-};
+const struct fuzz_replay fuzz_replay = { .rounds = 2000, .finish = finish };

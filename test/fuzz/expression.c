@@ -99,8 +99,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     posixtrace_layout_t *layout = NULL;
     posixtrace_expression_t *e = parse(text);
     uint8_t *data = malloc(size ? size : 1);
-    struct posixtrace_event event = { .data = data, .data_len = size, .name = name,
-                                      .thread_name = "worker 1", .pid = 10, .tid = 11 };
+    struct posixtrace_event event = { .data = data,
+                                      .data_len = size,
+                                      .name = name,
+                                      .thread_name = "worker 1",
+                                      .pid = 10,
+                                      .tid = 11 };
 
     FUZZ_NEED(data);
     if (size)
@@ -126,7 +130,4 @@ static void finish(void)
     FUZZ_NEED(refused > 0 && meant > 0 && others > 0 && known > 0 && joined > 0);
 }
 
-const struct fuzz_replay fuzz_replay = {
-    .rounds = 2000,
-    .finish = finish
-};
+const struct fuzz_replay fuzz_replay = { .rounds = 2000, .finish = finish };

@@ -31,7 +31,8 @@ static size_t write_line(char *line, size_t room, const struct posixtrace_event 
     used = (size_t)snprintf(line, room,
                             "{\"ts\":%lld,\"pid\":%d,\"tid\":%d,\"thread_id\":\"0x%llx\","
                             "\"thread\":\"%s\",\"event\":\"%s\",\"addr\":\"0x%llx\",\"trunc\":%d,"
-                            "\"data\":\"", (long long)e->ns, (int)e->pid, (int)e->tid,
+                            "\"data\":\"",
+                            (long long)e->ns, (int)e->pid, (int)e->tid,
                             (unsigned long long)e->thread_id, thread, name,
                             (unsigned long long)e->prog_address, e->truncation);
     for (size_t i = 0; i < e->data_len; i++)

@@ -16,7 +16,7 @@
 static unsigned long imported[2], refused[2];
 
 struct text {
-    char  *at;
+    char *at;
     size_t size;
 };
 
@@ -72,12 +72,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 /* Some files must be good and some bad, else nothing was tried. */
 static void finish(void)
 {
-    printf("imported as jsonl %lu, as csv %lu; refused %lu and %lu\n", imported[0],
-           imported[1], refused[0], refused[1]);
+    printf("imported as jsonl %lu, as csv %lu; refused %lu and %lu\n", imported[0], imported[1],
+           refused[0], refused[1]);
     FUZZ_NEED(imported[0] > 0 && imported[1] > 0 && refused[0] > 0 && refused[1] > 0);
 }
 
-const struct fuzz_replay fuzz_replay = {
-    .rounds = 20,
-    .finish = finish
-};
+const struct fuzz_replay fuzz_replay = { .rounds = 20, .finish = finish };

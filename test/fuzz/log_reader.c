@@ -23,12 +23,12 @@
 #include "log/writer/writer.h"
 
 #define PIPE_BYTES (1 << 20)
-#define MOST 7
+#define MOST       7
 
 /* What reading through a log has shown, as one number for comparing. */
 struct seen {
     uint64_t events, sum;
-    int      result;
+    int result;
 };
 
 /* Gives every packet of the image the checksum of its changed bytes. */
@@ -91,8 +91,8 @@ static void ask(struct pt_log_reader *r)
     uint64_t count;
 
     pt_log_reader_status(r, &status);
-    if (pt_log_reader_info(r, &info) == 0 && pt_log_reader_seek(r, info.first_ns / 2 +
-                                                                info.last_ns / 2) == 0)
+    if (pt_log_reader_info(r, &info) == 0 &&
+        pt_log_reader_seek(r, info.first_ns / 2 + info.last_ns / 2) == 0)
         read_through(r, MOST);
     for (size_t i = 0; pt_log_reader_thread(r, i, &thread) == 1; i++)
         ;
@@ -203,8 +203,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 /* Numbers at which code breaks. */
 static uint64_t some_number(unsigned random)
 {
-    static const uint64_t numbers[] = { 0, 1, 7, 8, 0x7f, 0xff, 0xffff, 0x7fffffff, 0x80000000,
-                                        0xffffffff, INT64_MAX, 1ull << 63, UINT64_MAX, 4096 };
+    static const uint64_t numbers[] = { 0,         1,          7,          8,          0x7f,
+                                        0xff,      0xffff,     0x7fffffff, 0x80000000, 0xffffffff,
+                                        INT64_MAX, 1ull << 63, UINT64_MAX, 4096 };
 
     return random % 2 ? numbers[random / 2 % (sizeof numbers / sizeof *numbers)]
                       : random / 2 % 100000;

@@ -50,13 +50,15 @@ static trace_id_t make_trace(const posixtrace_metric_t *metric)
     FUZZ_NEED(f && posixtrace_log_builder_open(fileno(f), NULL, &builder) == 0);
     for (unsigned i = 0; i < TRACE_EVENTS; i++) {
         const uint64_t data[2] = { state % 2, i % 3 == 0 };
-        struct posixtrace_event e = { .ns = 1000 + i * 10, .thread_name = "", .data = data,
-                                      .data_len = i % 5 * 4, .pid = 1 };
+        struct posixtrace_event e = {
+            .ns = 1000 + i * 10, .thread_name = "", .data = data, .data_len = i % 5 * 4, .pid = 1
+        };
 
         state = state * 1103515245u + 12345u;
         e.tid = 1 + (int)(state >> 16) % THREADS;
-        e.name = i == 25 ? "posix_trace_overflow" : i == 26 ? "posix_trace_resume"
-                                                            : name_of(metric, state >> 20);
+        e.name = i == 25   ? "posix_trace_overflow"
+                 : i == 26 ? "posix_trace_resume"
+                           : name_of(metric, state >> 20);
         /* A name of the standard's own may not be had by an event of a thread. */
         posixtrace_log_builder_add(builder, &e);
     }
@@ -135,7 +137,4 @@ static void finish(void)
     FUZZ_NEED(accepted > 0 && refused > 0 && measurements > 0);
 }
 
-const struct fuzz_replay fuzz_replay = {
-    .rounds = 100,
-    .finish = finish
-};
+const struct fuzz_replay fuzz_replay = { .rounds = 100, .finish = finish };

@@ -94,7 +94,7 @@ static uint32_t send_all(const struct sockaddr_in *to, const uint8_t *data, size
                       open_socket(INADDR_LOOPBACK + 1, to) };
     uint32_t sent = 0;
 
-    send_one(sender, good, sent++);           /* or there would be nothing to wait behind */
+    send_one(sender, good, sent++); /* or there would be nothing to wait behind */
     for (; size >= 4 && sent < DATAGRAMS; data += 4, size -= 4)
         send_one(sender, data, sent++);
     for (int i = 0; i < 3; i++)

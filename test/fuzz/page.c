@@ -29,7 +29,7 @@
 #include "shm/liveness.h"
 
 #define CHANGES_MAX 32u
-#define FAR_PID     4000000u   /* beyond any pid: nobody's page */
+#define FAR_PID     4000000u /* beyond any pid: nobody's page */
 #define FAR_START   77u
 #define LONG_NAME   300
 #define WATCHDOG    30u
@@ -40,7 +40,7 @@ static const char *const traps[TRAPS] = { "s-trap.seg", "p-1-1", "n-trap" };
 
 struct image {
     uint8_t *good, *bad;
-    size_t   size;
+    size_t size;
 };
 
 static const char seg_file[] = "s-good.seg";

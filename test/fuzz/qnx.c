@@ -12,10 +12,10 @@
 #include "fuzz/foreign.h"
 #include "fuzz/target.h"
 
-static const char *const option_sets[][4] = {
-    { NULL }, { "release=8", "state=1=RUNNING", "state=5=RECEIVE", NULL },
-    { "rate=300000000", NULL }
-};
+static const char *const option_sets[][4] = { { NULL },
+                                              { "release=8", "state=1=RUNNING", "state=5=RECEIVE",
+                                                NULL },
+                                              { "rate=300000000", NULL } };
 
 static const char *const heads[] = {
     "TRACE_HEADER_BEGIN::TRACE_LITTLE_ENDIAN::TRUETRACE_HEADER_END::",
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     log = fuzz_import(format, options, all, head_size + body, &events, &error);
     others = look(log, events);
     if (options == option_sets[2])
-        options = NULL;            /* what goes out has a rate of its own */
+        options = NULL; /* what goes out has a rate of its own */
     if (error != ENOSPC) {
         kev = send_back(log, "kev", options);
         text = send_back(log, "traceprinter", options);

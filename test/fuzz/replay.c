@@ -17,8 +17,8 @@
 #include "fuzz/target.h"
 
 #define INPUT_MAX (1u << 20)
-#define SMALL     256u   /* inputs of which each byte is replaced */
-#define WATCHDOG  100u   /* seconds that no input needs */
+#define SMALL     256u /* inputs of which each byte is replaced */
+#define WATCHDOG  100u /* seconds that no input needs */
 
 extern size_t LLVMFuzzerCustomMutator(uint8_t *, size_t, size_t, unsigned) __attribute__((weak));
 
@@ -74,8 +74,9 @@ static void run(const uint8_t *data, size_t size)
 /* Numbers at which code breaks. */
 static uint64_t some_number(void)
 {
-    static const uint64_t numbers[] = { 0, 1, 7, 8, 0x7f, 0x80, 0xff, 0xffff, 0x7fffffff,
-        0x80000000, 0xffffffff, INT64_MAX, 1ull << 63, UINT64_MAX, 4096 };
+    static const uint64_t numbers[] = { 0,          1,         7,          8,          0x7f,
+                                        0x80,       0xff,      0xffff,     0x7fffffff, 0x80000000,
+                                        0xffffffff, INT64_MAX, 1ull << 63, UINT64_MAX, 4096 };
 
     return below(2) ? numbers[below(sizeof numbers / sizeof *numbers)] : below(100000);
 }
@@ -123,31 +124,20 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room)
     if (size == 0)
         return insert(data, size, room);
     switch (below(8)) {
-    case 0:
-        return cut_out(data, size);
-    case 1:
-        return insert(data, size, room);
-    case 2:
-        copy_piece(data, size);
-        return size;
-    case 3:
-        data[below(size)] ^= (uint8_t)(1u << below(8));
-        return size;
-    case 4:
-        data[below(size)] = (uint8_t)random_number();
-        return size;
-    default:
-        overwrite(data, size);
-        return size;
+    case 0: return cut_out(data, size);
+    case 1: return insert(data, size, room);
+    case 2: copy_piece(data, size); return size;
+    case 3: data[below(size)] ^= (uint8_t)(1u << below(8)); return size;
+    case 4: data[below(size)] = (uint8_t)random_number(); return size;
+    default: overwrite(data, size); return size;
     }
 }
 
 static size_t change(uint8_t *data, size_t size, size_t room)
 {
     for (size_t n = 1 + below(3); n > 0; n--)
-        size = LLVMFuzzerCustomMutator
-                   ? LLVMFuzzerCustomMutator(data, size, room, random_number())
-                   : LLVMFuzzerMutate(data, size, room);
+        size = LLVMFuzzerCustomMutator ? LLVMFuzzerCustomMutator(data, size, room, random_number())
+                                       : LLVMFuzzerMutate(data, size, room);
     return size;
 }
 

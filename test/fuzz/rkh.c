@@ -11,10 +11,10 @@
 #include "fuzz/foreign.h"
 #include "fuzz/target.h"
 
-static const char *const option_sets[][3] = {
-    { NULL }, { "ids=flat", NULL }, { "target=checksum=0,sender=1", "rate=1000", NULL },
-    { "target=id=2,timestamp=0,pointer=8", NULL }
-};
+static const char *const option_sets[][3] = { { NULL },
+                                              { "ids=flat", NULL },
+                                              { "target=checksum=0,sender=1", "rate=1000", NULL },
+                                              { "target=id=2,timestamp=0,pointer=8", NULL } };
 
 static void use(int log, uint64_t events)
 {
@@ -49,7 +49,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     return 0;
 }
 
-const struct fuzz_replay fuzz_replay = {
-    .rounds = 100,
-    .finish = fuzz_counted
-};
+const struct fuzz_replay fuzz_replay = { .rounds = 100, .finish = fuzz_counted };

@@ -30,7 +30,7 @@
 #include "shm/slot.h"
 #include "writer/writer.h"
 
-#define CHANGES_MAX 24u
+#define CHANGES_MAX   24u
 #define TRACED_EVENTS 60u
 
 enum mode { MODE_READ, MODE_LOOK_ON, MODE_RECOVER, MODE_TRACE, MODES };
@@ -227,22 +227,14 @@ static size_t place_of(const struct fuzz_change *c)
     size_t chunk = h->chunks_off + (c->where / 8 + c->at % 2 * 32) % h->nchunks * h->chunk_size;
 
     switch (c->where % 8) {
-    case 0:
-        return c->at % offsetof(struct pt_seg_header, sync_first);
-    case 1:
-        return state + c->at % head;
-    case 2:
-        return h->infos_off + c->at % (h->nchunks * sizeof(struct pt_info));
-    case 3:
-        return h->slots_off + c->at % (h->nslots * sizeof(struct pt_slot));
-    case 4:
-        return chunk + c->at / 2 % sizeof(struct pt_chunk);
-    case 5:
-        return chunk + c->at / 2 % h->chunk_size;
-    case 6:
-        return c->at % 128;
-    default:
-        return c->at % subject.names.head;
+    case 0: return c->at % offsetof(struct pt_seg_header, sync_first);
+    case 1: return state + c->at % head;
+    case 2: return h->infos_off + c->at % (h->nchunks * sizeof(struct pt_info));
+    case 3: return h->slots_off + c->at % (h->nslots * sizeof(struct pt_slot));
+    case 4: return chunk + c->at / 2 % sizeof(struct pt_chunk);
+    case 5: return chunk + c->at / 2 % h->chunk_size;
+    case 6: return c->at % 128;
+    default: return c->at % subject.names.head;
     }
 }
 

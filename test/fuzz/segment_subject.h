@@ -14,15 +14,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SUBJECT_THREADS 3u     /* one of them ends before the process does */
-#define SUBJECT_EVENTS  150u   /* of each thread */
+#define SUBJECT_THREADS 3u   /* one of them ends before the process does */
+#define SUBJECT_EVENTS  150u /* of each thread */
 
 /* A file, the bytes it had, and a second name that keeps it alive. */
 struct victim {
-    char     path[448], spare[456];
-    int      fd;
-    off_t    size;
-    size_t   head;          /* bytes that may hold something: the rest is a hole */
+    char path[448], spare[456];
+    int fd;
+    off_t size;
+    size_t head; /* bytes that may hold something: the rest is a hole */
     uint8_t *image;
 };
 

@@ -33,7 +33,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned
 
 /* How replay.c goes about it. */
 struct fuzz_replay {
-    unsigned rounds;           /* changed copies of each input */
+    unsigned rounds; /* changed copies of each input */
     /* Not NULL: also each prefix of each small input, and each of its bytes
      * replaced by each of these. */
     const char *replacements;
@@ -43,12 +43,12 @@ struct fuzz_replay {
 
 extern const struct fuzz_replay fuzz_replay;
 
-#define FUZZ_NEED(condition)                                                             \
-    do {                                                                                 \
-        if (!(condition)) {                                                              \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);      \
-            abort();                                                                     \
-        }                                                                                \
+#define FUZZ_NEED(condition)                                                        \
+    do {                                                                            \
+        if (!(condition)) {                                                         \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+            abort();                                                                \
+        }                                                                           \
     } while (0)
 
 /* The status of a child that has ended.  An engine's clock interrupts the wait. */

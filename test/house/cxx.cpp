@@ -15,7 +15,8 @@
 #include <cstdio>
 #include <cstring>
 
-namespace {
+namespace
+{
 
 int fail(const char *what, int error)
 {
@@ -43,7 +44,8 @@ int main()
         return fail("posix_trace_start", error);
     posix_trace_event(id, "data", 4);
     while (!(error = posix_trace_trygetnext_event(trid, &info, data, sizeof data, &length,
-                                                  &unavailable)) && !unavailable)
+                                                  &unavailable)) &&
+           !unavailable)
         seen |= info.posix_event_id == id && length == 4 && !std::memcmp(data, "data", 4);
     if (error)
         return fail("posix_trace_trygetnext_event", error);

@@ -232,8 +232,7 @@ static void keep_id(const char *ids)
 {
     uid_t user = (uid_t)atoi(ids), saved = (uid_t)atoi(strchr(ids, ':') + 1);
 
-    if (setresgid(user, user, user) || setresuid(user, user, saved) ||
-        prctl(PR_SET_DUMPABLE, 1))
+    if (setresgid(user, user, user) || setresuid(user, user, saved) || prctl(PR_SET_DUMPABLE, 1))
         exit(98);
 }
 
@@ -271,9 +270,11 @@ static const struct {
     const char *name;
     void (*run)(void);
 } steps[] = {
-    { "self", own_stream }, { "drain", drain }, { "end", end_stream },
-    { "inherited", create_inherited }, { "follow", set_follow }, { "list", list },
-    { "reap", reap }, { "fork", go_on_in_child }, { "undumpable", hide }, { "ids", print_ids },
+    { "self", own_stream },    { "drain", drain },
+    { "end", end_stream },     { "inherited", create_inherited },
+    { "follow", set_follow },  { "list", list },
+    { "reap", reap },          { "fork", go_on_in_child },
+    { "undumpable", hide },    { "ids", print_ids },
     { "wait", wait_for_line },
 };
 

@@ -16,10 +16,10 @@
 #include <trace.h>
 #include "support/need.h"
 
-#define MORE           10
-#define AN_ANCESTOR     8   /* its stat, the namespace, the directory, the page */
-#define WHATEVER_ELSE 105   /* to make names and page, to remove those of a process */
-#define SKIPPED        77   /* for meson */
+#define MORE          10
+#define AN_ANCESTOR   8   /* its stat, the namespace, the directory, the page */
+#define WHATEVER_ELSE 105 /* to make names and page, to remove those of a process */
+#define SKIPPED       77  /* for meson */
 
 /* Between the two calls of getppid, which the library has no use for. */
 static void be_subject(void)
@@ -132,7 +132,7 @@ int main(int argc, char **argv)
         printf("skipped: no process may be traced here\n");
         return SKIPPED;
     }
-    count_below(0);   /* leaves a page, which the next process removes */
+    count_below(0); /* leaves a page, which the next process removes */
     few = count_below(0);
     more = count_below(MORE);
     printf("%u ancestors: %u system calls; %u: %u\n", ancestors, few, ancestors + MORE, more);

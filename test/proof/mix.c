@@ -39,13 +39,13 @@
 #include "proof/stepper.h"
 #include "torture/demand.h"
 
-#define INSIDE     300u    /* instructions, in every event that takes so many */
-#define SAMPLES    24u     /* strikes in the ways of hundreds of instructions */
+#define INSIDE  300u /* instructions, in every event that takes so many */
+#define SAMPLES 24u  /* strikes in the ways of hundreds of instructions */
 
-static const char *const act_names[] = {
-    "one stream", "one stream, 40 bytes", "two streams", "two streams, 248 bytes",
-    "filter expression", "two, two, one", "prepare", "a name"
-};
+static const char *const act_names[] = { "one stream",        "one stream, 40 bytes",
+                                         "two streams",       "two streams, 248 bytes",
+                                         "filter expression", "two, two, one",
+                                         "prepare",           "a name" };
 static const char *const blow_names[] = { "signal", "disarm", "own", "jump", "nest", "fork" };
 
 static const char *deed(const struct plan *plan)
@@ -59,8 +59,7 @@ static bool is_well(const struct plan *plan, struct stepper *s, unsigned k, enum
     if (end == STEPPER_INSIDE || end == STEPPER_LEFT)
         return true;
     fprintf(stderr, "FAIL: %s of '%s' in '%s' at instruction %u: status %#x\n",
-            blow_names[plan->blow], deed(plan), act_names[plan->window], k,
-            (unsigned)s->status);
+            blow_names[plan->blow], deed(plan), act_names[plan->window], k, (unsigned)s->status);
     kill(s->pid, SIGKILL);
     return false;
 }
@@ -161,8 +160,9 @@ static unsigned most(enum blow blow)
 
 static void *prove_all(void *only)
 {
-    unsigned samples = getenv("POSIXTRACE_PROOF_FULL") ? 100000 :
-                       getenv("POSIXTRACE_TEST_SHORT") ? 12 : SAMPLES;
+    unsigned samples = getenv("POSIXTRACE_PROOF_FULL")   ? 100000
+                       : getenv("POSIXTRACE_TEST_SHORT") ? 12
+                                                         : SAMPLES;
     struct plan plan = { .blow = SIGNAL };
 
     for (; plan.blow < BLOWS; plan.blow++)
@@ -171,8 +171,7 @@ static void *prove_all(void *only)
                  plan.handled++) {
                 plan.inherit = plan.blow == FORK && plan.handled == 1;
                 if ((!only || strcmp(only, blow_names[plan.blow]) == 0) &&
-                    !prove(&plan, plan.blow == SIGNAL || plan.blow == FORK ? samples
-                                                                           : samples / 2))
+                    !prove(&plan, plan.blow == SIGNAL || plan.blow == FORK ? samples : samples / 2))
                     return &plain_failure;
             }
     return NULL;

@@ -18,9 +18,9 @@
 #define SS_AUTODISARM (1u << 31)
 #endif
 
-#define STREAMS    3u
-#define WORDS      31u     /* of the longest event */
-#define CHUNKFUL   100u    /* events of 8 bytes, more than a chunk of 1 or 2 KiB has room for */
+#define STREAMS  3u
+#define WORDS    31u  /* of the longest event */
+#define CHUNKFUL 100u /* events of 8 bytes, more than a chunk of 1 or 2 KiB has room for */
 
 enum type { A, B, C, D, TYPES };
 enum source { MAIN, HANDLER, OTHER, CHILD, SOURCES };
@@ -31,8 +31,8 @@ static trace_event_id_t ids[TYPES];
 static trace_id_t trids[STREAMS];
 static volatile uint64_t made[TYPES][SOURCES];
 static uint64_t seen[STREAMS][TYPES][SOURCES];
-static uint64_t made_once;                /* FORK: number of the event of the window */
-static bool may_miss;                     /* one event of the window, one of the handler */
+static uint64_t made_once; /* FORK: number of the event of the window */
+static bool may_miss;      /* one event of the window, one of the handler */
 static volatile sig_atomic_t handled, jump_now, nest_now, fork_now;
 static volatile pid_t child = -1;
 static sigjmp_buf way_out, inner_way;
@@ -53,9 +53,13 @@ static void act(enum act what, enum source source)
     case A_SHORT: trace(A, source, 1); break;
     case A_SIZED: trace(A, source, 5); break;
     case B_SHORT: trace(B, source, 1); break;
-    case B_LONG:  trace(B, source, WORDS); break;
+    case B_LONG: trace(B, source, WORDS); break;
     case C_ASKED: trace(C, source, 1); break;
-    case B_B_A: trace(B, source, 1); trace(B, source, 1); trace(A, source, 1); break;
+    case B_B_A:
+        trace(B, source, 1);
+        trace(B, source, 1);
+        trace(A, source, 1);
+        break;
     case PREPARE: DEMAND_OK(posixtrace_prepare()); break;
     default: DEMAND_OK(posix_trace_eventid_open("A", &ids[A]));
     }
@@ -143,9 +147,9 @@ static void check_one(unsigned stream, const struct posix_trace_event_info *info
 
 static bool is_for(unsigned stream, enum type type)
 {
-    static const bool wanted[STREAMS][TYPES] = {
-        { true, true, true, false }, { false, true, false, false }, { false, false, true, true }
-    };
+    static const bool wanted[STREAMS][TYPES] = { { true, true, true, false },
+                                                 { false, true, false, false },
+                                                 { false, false, true, true } };
 
     return wanted[stream][type];
 }
@@ -173,8 +177,7 @@ static void read_all(unsigned stream)
             if (may_miss && *got + 1 == wanted)
                 ++*got;
             DEMAND(*got == wanted, "stream %u, type %c, source %u: %llu of %llu events", stream,
-                   "ABCD"[type], (unsigned)s, (unsigned long long)*got,
-                   (unsigned long long)wanted);
+                   "ABCD"[type], (unsigned)s, (unsigned long long)*got, (unsigned long long)wanted);
         }
     DEMAND_OK(posix_trace_get_status(trids[stream], &status));
     DEMAND(status.posix_stream_overrun_status == POSIX_TRACE_NO_OVERRUN, "stream %u: overrun",
@@ -312,7 +315,8 @@ char stacks[2][STACK_BYTES] __attribute__((aligned(64)));
 static void handle(int sig, void (*handler)(int), void *alternate)
 {
     struct sigaction action = { .sa_handler = handler, .sa_flags = alternate ? SA_ONSTACK : 0 };
-    stack_t stack = { .ss_sp = alternate, .ss_size = STACK_BYTES / 2,
+    stack_t stack = { .ss_sp = alternate,
+                      .ss_size = STACK_BYTES / 2,
                       .ss_flags = (int)SS_AUTODISARM };
 
     DEMAND(!alternate || sigaltstack(&stack, NULL) == 0, "no alternate stack");
@@ -321,14 +325,13 @@ static void handle(int sig, void (*handler)(int), void *alternate)
 
 void be_subject(const struct plan *plan)
 {
-    char inside[STACK_BYTES / 2];   /* in the stack of this thread */
+    char inside[STACK_BYTES / 2]; /* in the stack of this thread */
     pthread_t thread;
 
     alarm(WATCHDOG_S);
     shared->by_children = 0;
     open_streams(plan);
-    handle(SIGUSR1, on_outer, plan->blow == DISARM ? stacks[1] : plan->blow == OWN ? inside
-                                                                                  : NULL);
+    handle(SIGUSR1, on_outer, plan->blow == DISARM ? stacks[1] : plan->blow == OWN ? inside : NULL);
     handle(SIGUSR2, on_inner, NULL);
     sem_init(&other_may, 0, 0);
     sem_init(&other_has, 0, 0);

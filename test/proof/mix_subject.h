@@ -14,22 +14,31 @@
 
 /* What a window or a handler does. The first HANDLED are for both. */
 enum act {
-    A_SHORT, A_SIZED, B_SHORT, B_LONG, C_ASKED, B_B_A, HANDLED, PREPARE = HANDLED, NAME, ACTS
+    A_SHORT,
+    A_SIZED,
+    B_SHORT,
+    B_LONG,
+    C_ASKED,
+    B_B_A,
+    HANDLED,
+    PREPARE = HANDLED,
+    NAME,
+    ACTS
 };
 enum blow { SIGNAL, DISARM, OWN, JUMP, NEST, FORK, BLOWS };
 
 struct plan {
     enum blow blow;
-    enum act  window, handled;
-    unsigned  at;      /* NEST: where the outer event is interrupted */
-    bool      inherit; /* FORK: the streams are the child's, too */
+    enum act window, handled;
+    unsigned at;  /* NEST: where the outer event is interrupted */
+    bool inherit; /* FORK: the streams are the child's, too */
 };
 
 /* Memory that driver, subject and its children share. */
 struct shared {
-    volatile int end;                 /* the driver has struck everywhere */
-    volatile int child_may;           /* FORK: the parent has traced beyond its chunks */
-    volatile uint64_t by_children;    /* events that children have traced */
+    volatile int end;              /* the driver has struck everywhere */
+    volatile int child_may;        /* FORK: the parent has traced beyond its chunks */
+    volatile uint64_t by_children; /* events that children have traced */
 };
 
 extern struct shared *shared;

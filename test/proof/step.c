@@ -41,21 +41,19 @@
 #include "proof/subject.h"
 #include "torture/demand.h"
 
-#define STEADY  40u        /* the window of the steady scenes */
+#define STEADY  40u /* the window of the steady scenes */
 #define SAMPLES 100u
-#define FIRST   4u         /* calls before it have more to do */
-#define EARLY   5u         /* by fewer events a survey changes chunks early */
-#define LEAST   20u        /* fewer instructions that were struck prove nothing */
+#define FIRST   4u  /* calls before it have more to do */
+#define EARLY   5u  /* by fewer events a survey changes chunks early */
+#define LEAST   20u /* fewer instructions that were struck prove nothing */
 
-static const char *const scene_names[] = {
-    "steady", "two streams", "chunk change", "a stream joins", "first event",
-    "8 bytes", "8 in two streams", "8 at chunk's end"
-};
-static const char *const blow_names[] = {
-    "signal", "jump", "hold", "kill", "twice", "nothing", "survey"
-};
+static const char *const scene_names[] = { "steady",           "two streams",     "chunk change",
+                                           "a stream joins",   "first event",     "8 bytes",
+                                           "8 in two streams", "8 at chunk's end" };
+static const char *const blow_names[] = { "signal", "jump",    "hold",  "kill",
+                                          "twice",  "nothing", "survey" };
 
-static const char *only;          /* the blow named on the command line */
+static const char *only; /* the blow named on the command line */
 
 static pid_t start(void (*role)(const struct plan *), const struct plan *plan)
 {

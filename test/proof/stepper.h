@@ -16,17 +16,17 @@
 #include <sys/types.h>
 
 enum stepper_end {
-    STEPPER_INSIDE,   /* stands in the window, after the wanted number of steps */
-    STEPPER_LEFT,     /* reached the end of the window first */
-    STEPPER_EXITED,   /* ended before it came so far; see status */
-    STEPPER_STRANGE   /* stopped by something that nobody sent; see status */
+    STEPPER_INSIDE, /* stands in the window, after the wanted number of steps */
+    STEPPER_LEFT,   /* reached the end of the window first */
+    STEPPER_EXITED, /* ended before it came so far; see status */
+    STEPPER_STRANGE /* stopped by something that nobody sent; see status */
 };
 
 struct stepper {
-    pid_t     pid;
-    int       status;  /* of the last waitpid() */
-    unsigned  steps;   /* instructions executed since step_begin */
-    uintptr_t pc;      /* where it stands */
+    pid_t pid;
+    int status;     /* of the last waitpid() */
+    unsigned steps; /* instructions executed since step_begin */
+    uintptr_t pc;   /* where it stands */
 };
 
 /* Can this machine and this build do it?  NULL, or why not. */

@@ -20,9 +20,9 @@
 #include "torture/demand.h"
 #include "torture/payload.h"
 
-#define AFTER      6u     /* events after the window */
-#define HELP       3u     /* events of the second thread */
-#define WATCHDOG_S 60     /* for one event, which may be stepped on a loaded machine */
+#define AFTER      6u /* events after the window */
+#define HELP       3u /* events of the second thread */
+#define WATCHDOG_S 60 /* for one event, which may be stepped on a loaded machine */
 
 enum { LANE_MAIN, LANE_HANDLER, LANE_HELPER, LANES };
 
@@ -37,8 +37,10 @@ static volatile sig_atomic_t jump_now, stop_now;
 
 static unsigned stream_count(const struct plan *plan)
 {
-    return plan->scene == STEADY_ONE || plan->scene == CHUNK_CHANGE ||
-           plan->scene == FIRST_EVENT || plan->scene == SHORT_ONE ? 1 : 2;
+    return plan->scene == STEADY_ONE || plan->scene == CHUNK_CHANGE || plan->scene == FIRST_EVENT ||
+                   plan->scene == SHORT_ONE
+               ? 1
+               : 2;
 }
 
 static bool is_short(const struct plan *plan)
@@ -152,8 +154,8 @@ static bool was_slow(void)
 struct check {
     const struct plan *plan;
     uint64_t next[LANES];
-    uint64_t missed;       /* the event of the window, if its call was left */
-    int64_t  last_ns;
+    uint64_t missed; /* the event of the window, if its call was left */
+    int64_t last_ns;
 };
 
 static struct check checks[STREAMS];
@@ -171,8 +173,8 @@ static void check_place_of_handler(const struct check *c)
     uint64_t next = c->next[LANE_MAIN], window = c->plan->window;
 
     if (c->plan->blow == SIGNAL || c->plan->blow == JUMP || c->plan->blow == TWICE)
-        DEMAND(next == window || next == window + 1,
-               "the handler's event comes before number %llu", (unsigned long long)next);
+        DEMAND(next == window || next == window + 1, "the handler's event comes before number %llu",
+               (unsigned long long)next);
 }
 
 static void check_event(struct check *c, const struct posix_trace_event_info *info,
@@ -292,8 +294,7 @@ static void install_handler(bool alternate)
 {
     static char memory[64 << 10];
     stack_t stack = { .ss_sp = memory, .ss_size = sizeof memory };
-    struct sigaction action = { .sa_handler = on_signal,
-                                .sa_flags = alternate ? SA_ONSTACK : 0 };
+    struct sigaction action = { .sa_handler = on_signal, .sa_flags = alternate ? SA_ONSTACK : 0 };
 
     sigemptyset(&action.sa_mask);
     DEMAND(!alternate || sigaltstack(&stack, NULL) == 0, "no alternate stack");

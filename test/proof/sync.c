@@ -25,9 +25,9 @@
 
 enum { KILL, HOLD, BLOWS };
 
-#define ERROR_NS 1000000000ll   /* which the points are to correct: a step */
+#define ERROR_NS 1000000000ll /* which the points are to correct: a step */
 #define LATER_NS 50000000u
-#define CALM     16u       /* instructions at once while the table is only read */
+#define CALM     16u /* instructions at once while the table is only read */
 
 static struct pt_seg_header *h;
 

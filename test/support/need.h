@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define NEED(condition) \
-    do { \
-        if (!(condition)) { \
+#define NEED(condition)                                                      \
+    do {                                                                     \
+        if (!(condition)) {                                                  \
             dprintf(2, "%s: line %d: %s\n", __FILE__, __LINE__, #condition); \
-            _exit(1); \
-        } \
+            _exit(1);                                                        \
+        }                                                                    \
     } while (0)
 
 #endif

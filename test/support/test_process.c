@@ -46,8 +46,8 @@ static void set_up(void)
 /* Blocks that th_alloc() hands pieces out of. */
 struct block {
     struct block *next;
-    size_t        used, size;
-    max_align_t   bytes[];
+    size_t used, size;
+    max_align_t bytes[];
 };
 
 #define BLOCK_SIZE ((size_t)1 << 20)

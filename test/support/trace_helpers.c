@@ -199,8 +199,8 @@ size_t th_find(struct th_list list, trace_event_id_t id, size_t from)
     return from;
 }
 
-void th_expect_ids(struct th_list list, const trace_event_id_t *ids, size_t n,
-                   const char *file, int line)
+void th_expect_ids(struct th_list list, const trace_event_id_t *ids, size_t n, const char *file,
+                   int line)
 {
     bool same = list.n == n;
     char got[256] = "";
@@ -211,8 +211,8 @@ void th_expect_ids(struct th_list list, const trace_event_id_t *ids, size_t n,
     for (size_t i = 0; i < list.n && used < sizeof got - 16; i++)
         used += (size_t)snprintf(got + used, sizeof got - used, " %u",
                                  list.at[i].info.posix_event_id);
-    ck_assert_msg(same, "%s:%d: other events than expected; %zu instead of %zu:%s",
-                  file, line, list.n, n, got);
+    ck_assert_msg(same, "%s:%d: other events than expected; %zu instead of %zu:%s", file, line,
+                  list.n, n, got);
 }
 
 uint32_t th_seq(const struct th_event *event)
@@ -314,7 +314,7 @@ bool th_same_members(const trace_event_set_t *a, const trace_event_set_t *b,
 
 static struct {
     trace_id_t trid;
-    int        fd_plus_1;   /* 0: unused */
+    int fd_plus_1; /* 0: unused */
 } open_logs[OPEN_LOGS];
 
 int th_file(char path[TH_PATH], int flags)

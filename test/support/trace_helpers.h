@@ -55,23 +55,23 @@ void *th_alloc(size_t size);
 /* Attributes that differ from the defaults; a member that is 0 stays default. */
 struct th_conf {
     const char *name;
-    int         policy;
-    int         log_policy;
-    int         inherit;
-    size_t      stream_size;
-    size_t      max_data;
-    size_t      log_size;
+    int policy;
+    int log_policy;
+    int inherit;
+    size_t stream_size;
+    size_t max_data;
+    size_t log_size;
 };
 
 void th_attr(trace_attr_t *attr, const struct th_conf *conf);
 trace_id_t th_create(const struct th_conf *conf);
 trace_id_t th_create_withlog(const struct th_conf *conf, int fd);
-#define th_stream(...)          th_create(&(struct th_conf){ __VA_ARGS__ })
-#define th_stream_log(fd, ...)  th_create_withlog(&(struct th_conf){ __VA_ARGS__ }, (fd))
+#define th_stream(...)         th_create(&(struct th_conf){ __VA_ARGS__ })
+#define th_stream_log(fd, ...) th_create_withlog(&(struct th_conf){ __VA_ARGS__ }, (fd))
 
 /* A running stream whose START has been read. */
 trace_id_t th_create_running(const struct th_conf *conf);
-#define th_running(...)         th_create_running(&(struct th_conf){ __VA_ARGS__ })
+#define th_running(...) th_create_running(&(struct th_conf){ __VA_ARGS__ })
 /* What every call for streams answers when it is given that. */
 void th_expect_no_stream(trace_id_t trid);
 
@@ -93,13 +93,13 @@ void th_put_run(trace_event_id_t id, uint32_t first, uint32_t n, size_t len);
 
 struct th_event {
     struct posix_trace_event_info info;
-    size_t         len;
+    size_t len;
     unsigned char *data;
 };
 
 struct th_list {
     struct th_event *at;
-    size_t           n;
+    size_t n;
 };
 
 /* posix_trace_trygetnext_event() until nothing is available */
@@ -114,11 +114,11 @@ struct th_event th_next(trace_id_t trid);
 size_t th_find(struct th_list list, trace_event_id_t id, size_t from);
 
 /* The list holds exactly these types in this order. */
-#define th_expect(list, ...) \
+#define th_expect(list, ...)                                         \
     th_expect_ids((list), (const trace_event_id_t[]){ __VA_ARGS__ }, \
                   TH_COUNT(((const trace_event_id_t[]){ __VA_ARGS__ })), __FILE__, __LINE__)
-void th_expect_ids(struct th_list list, const trace_event_id_t *ids, size_t n,
-                   const char *file, int line);
+void th_expect_ids(struct th_list list, const trace_event_id_t *ids, size_t n, const char *file,
+                   int line);
 /* All events of the list were made by th_put(), intact, with consecutive
  * numbers that begin with first. */
 void th_expect_run(struct th_list list, uint32_t first);
@@ -135,7 +135,7 @@ int64_t th_now_ns(void);
 /* ---- event sets ---- */
 
 bool th_member(const trace_event_set_t *set, trace_event_id_t id);
-#define th_set(...) \
+#define th_set(...)                                      \
     th_set_of((const trace_event_id_t[]){ __VA_ARGS__ }, \
               TH_COUNT(((const trace_event_id_t[]){ __VA_ARGS__ })))
 trace_event_set_t th_set_of(const trace_event_id_t *ids, size_t n);
@@ -146,7 +146,7 @@ bool th_same_members(const trace_event_set_t *a, const trace_event_set_t *b,
 /* The 9 predefined types and their names. */
 struct th_predefined {
     trace_event_id_t id;
-    const char      *name;
+    const char *name;
 };
 #define TH_PREDEFINED 9
 extern const struct th_predefined th_predefined[TH_PREDEFINED];
@@ -182,12 +182,12 @@ void th_in_child(void (*body)(void *), void *context);
 
 struct th_thread {
     pthread_t thread;
-    pid_t     tid;       /* set by the thread */
-    void     *(*body)(void *);
-    void     *context;
-    bool      started;   /* tid is valid; guarded by mutex */
+    pid_t tid; /* set by the thread */
+    void *(*body)(void *);
+    void *context;
+    bool started; /* tid is valid; guarded by mutex */
     pthread_mutex_t mutex;
-    pthread_cond_t  cond;
+    pthread_cond_t cond;
 };
 
 void th_thread_start(struct th_thread *t, void *(*body)(void *), void *context);

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEST_SKIPPED 77   /* for meson */
+#define TEST_SKIPPED 77 /* for meson */
 
 static inline int is_under_valgrind(void)
 {

@@ -15,7 +15,7 @@
 #include "torture/audit.h"
 
 #define THREADS    48u
-#define EVENTS     3u     /* of a thread in a round */
+#define EVENTS     3u /* of a thread in a round */
 #define ROUNDS     1500u
 #define WATCHDOG_S 100
 
@@ -37,7 +37,7 @@ static void *trace_in_each_round(void *argument)
         }
         pthread_barrier_wait(&end);
     }
-    pthread_barrier_wait(&begin);   /* nobody ends before the last round is checked */
+    pthread_barrier_wait(&begin); /* nobody ends before the last round is checked */
     return NULL;
 }
 

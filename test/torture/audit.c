@@ -13,7 +13,9 @@
 
 void audit_init(struct audit *a, trace_event_id_t id, uint32_t lanes)
 {
-    *a = (struct audit){ .id = id, .lanes = lanes, .next = calloc(lanes, sizeof *a->next),
+    *a = (struct audit){ .id = id,
+                         .lanes = lanes,
+                         .next = calloc(lanes, sizeof *a->next),
                          .read = calloc(lanes, sizeof *a->read) };
     DEMAND(a->next && a->read, "no memory for %u lanes", lanes);
 }

@@ -21,15 +21,15 @@
 #include "torture/payload.h"
 
 struct audit {
-    trace_event_id_t id;       /* of the events with a payload */
-    uint32_t  lanes;
-    uint64_t *next;            /* a lane: lowest number that may come now */
-    uint64_t *read;            /* a lane: events that came */
-    uint64_t  events;          /* with a payload, of all lanes */
-    uint64_t  gaps;            /* numbers left out before an event that came */
-    uint64_t  backward;        /* times that were less than the one before */
-    int64_t   last_ns;
-    unsigned  starts, stops;
+    trace_event_id_t id; /* of the events with a payload */
+    uint32_t lanes;
+    uint64_t *next;    /* a lane: lowest number that may come now */
+    uint64_t *read;    /* a lane: events that came */
+    uint64_t events;   /* with a payload, of all lanes */
+    uint64_t gaps;     /* numbers left out before an event that came */
+    uint64_t backward; /* times that were less than the one before */
+    int64_t last_ns;
+    unsigned starts, stops;
 };
 
 void audit_init(struct audit *a, trace_event_id_t id, uint32_t lanes);

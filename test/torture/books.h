@@ -16,10 +16,10 @@
 
 struct books {
     uint64_t recorded[BOOKS_LANES], lost[BOOKS_LANES];
-    uint64_t refused[BOOKS_LANES];   /* of what was lost, what was never stored */
+    uint64_t refused[BOOKS_LANES]; /* of what was lost, what was never stored */
     uint64_t others, others_lost;
-    uint64_t sum;                    /* of all that threads have lost */
-    uint64_t all;                    /* as the stream says it */
+    uint64_t sum; /* of all that threads have lost */
+    uint64_t all; /* as the stream says it */
 };
 
 /* tid: of each lane; 0: nobody's yet. */

@@ -23,9 +23,9 @@
 #include "torture/audit.h"
 
 #define CHILDREN   3000u
-#define MEASURED   9u        /* children at either end: one stepped, of the others the calls */
+#define MEASURED   9u /* children at either end: one stepped, of the others the calls */
 #define WATCHDOG_S 300u
-#define FILES_MOST 12u       /* segment, maps, pages of the parent and of the last children */
+#define FILES_MOST 12u /* segment, maps, pages of the parent and of the last children */
 
 /* The instructions of a sanitizer are not ours, and there are millions of them. */
 #if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
@@ -178,8 +178,8 @@ static void check_events(trace_id_t trid, unsigned children)
 
     DEMAND_OK(posix_trace_stop(trid));
     for (;;) {
-        DEMAND_OK(posix_trace_trygetnext_event(trid, &e, &number, sizeof number, &len,
-                                               &unavailable));
+        DEMAND_OK(
+            posix_trace_trygetnext_event(trid, &e, &number, sizeof number, &len, &unavailable));
         if (unavailable)
             break;
         if (e.posix_event_id != event_id)

@@ -35,18 +35,18 @@
 #define THREADS    2u
 #define LONGEST_US 30000u
 #define WATCHDOG_S 60u
-#define GOES_ON    1000u     /* further events that show it */
+#define GOES_ON    1000u /* further events that show it */
 
 enum kind { KILL_CONTROLLER, KILL_TARGET, STOP_TARGET, KINDS };
 
 struct shared {
-    _Atomic uint64_t  returned[THREADS];
-    _Atomic pid_t     tid[THREADS];
-    _Atomic int       started;    /* the stream records */
-    _Atomic int       trace;      /* the target's threads may begin */
-    _Atomic int       conclude;   /* the controller is to shut down */
-    _Atomic int       finish;     /* the target is to end */
-    _Atomic uint64_t  longest_ns; /* of the controller's operations at the end */
+    _Atomic uint64_t returned[THREADS];
+    _Atomic pid_t tid[THREADS];
+    _Atomic int started;         /* the stream records */
+    _Atomic int trace;           /* the target's threads may begin */
+    _Atomic int conclude;        /* the controller is to shut down */
+    _Atomic int finish;          /* the target is to end */
+    _Atomic uint64_t longest_ns; /* of the controller's operations at the end */
 };
 
 static struct shared *shared;
@@ -119,8 +119,8 @@ static void be_controller(pid_t target)
     DEMAND_OK(posix_trace_attr_init(&attr));
     DEMAND_OK(posix_trace_attr_setstreamsize(&attr, 256 << 10));
     DEMAND_OK(posix_trace_attr_setmaxdatasize(&attr, PAYLOAD_MAX));
-    DEMAND_OK(posix_trace_attr_setlogfullpolicy(&attr, loop_log ? POSIX_TRACE_LOOP
-                                                                 : POSIX_TRACE_APPEND));
+    DEMAND_OK(
+        posix_trace_attr_setlogfullpolicy(&attr, loop_log ? POSIX_TRACE_LOOP : POSIX_TRACE_APPEND));
     DEMAND_OK(posix_trace_create_withlog(target, &attr, log_fd, &trid));
     DEMAND_OK(posix_trace_trid_eventid_open(trid, "controllers", &id));
     DEMAND_OK(posix_trace_start(trid));
@@ -272,8 +272,8 @@ static void await(pid_t pid, int want)
     int status;
 
     DEMAND(waitpid(pid, &status, 0) == pid, "waitpid");
-    DEMAND((WIFSIGNALED(status) ? WTERMSIG(status) : status) == want, "status %#x, not %#x",
-           status, want);
+    DEMAND((WIFSIGNALED(status) ? WTERMSIG(status) : status) == want, "status %#x, not %#x", status,
+           want);
 }
 
 static void end_target(pid_t target)
@@ -407,8 +407,8 @@ int main(int argc, char **argv)
         longest = shared->longest_ns > longest ? shared->longest_ns : longest;
     }
     check_directory();
-    printf("%u rounds, %llu calls, longest operation %llu ms\n", rounds,
-           (unsigned long long)calls, (unsigned long long)longest / 1000000);
+    printf("%u rounds, %llu calls, longest operation %llu ms\n", rounds, (unsigned long long)calls,
+           (unsigned long long)longest / 1000000);
     DEMAND(calls > 0, "no round came to trace");
     return 0;
 }

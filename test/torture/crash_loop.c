@@ -33,7 +33,7 @@
 #define WATCHDOG_S 380u
 #define LIMIT      "16M"
 #define LIMIT_KIB  (16u << 10)
-#define WATCHED    4u      /* logs without a name that stay open */
+#define WATCHED    4u /* logs without a name that stay open */
 
 enum kind { NO_LOG, DELETED, OVERWRITTEN, KEPT, NAMELESS, KINDS };
 static const char *const names[] = { "no log", "deleted", "overwritten", "kept", "nameless" };

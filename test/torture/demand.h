@@ -27,18 +27,20 @@
 #endif
 
 /* In a child of fork() too: nothing of the parent's stdio or atexit runs. */
-#define DEMAND(condition, ...) do { \
-    if (!(condition)) { \
-        fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition); \
-        fprintf(stderr, __VA_ARGS__); \
-        fputc('\n', stderr); \
-        _exit(1); \
-    } \
-} while (0)
+#define DEMAND(condition, ...)                                              \
+    do {                                                                    \
+        if (!(condition)) {                                                 \
+            fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition); \
+            fprintf(stderr, __VA_ARGS__);                                   \
+            fputc('\n', stderr);                                            \
+            _exit(1);                                                       \
+        }                                                                   \
+    } while (0)
 
-#define DEMAND_OK(call) do { \
-    int error_ = (call); \
-    DEMAND(error_ == 0, "error %d (%s)", error_, strerror(error_)); \
-} while (0)
+#define DEMAND_OK(call)                                                 \
+    do {                                                                \
+        int error_ = (call);                                            \
+        DEMAND(error_ == 0, "error %d (%s)", error_, strerror(error_)); \
+    } while (0)
 
 #endif

@@ -36,8 +36,8 @@
 #define STREAM_BYTES (256u << 10)
 #define LANES_MAX    3u
 #define BURSTS       3u
-#define BURST        900u     /* events of all lanes; a stream holds them */
-#define FLOOD        20000u   /* a stream does not hold these */
+#define BURST        900u   /* events of all lanes; a stream holds them */
+#define FLOOD        20000u /* a stream does not hold these */
 #define WATCHDOG_S   60
 #define PAGE         4096
 #define NO_LIMIT     INT64_MAX
@@ -45,22 +45,22 @@
 struct plan {
     int stream_policy, log_policy;
     uint32_t log_bytes;
-    bool packed, half, flood, marks;   /* marks: the system's events, too */
+    bool packed, half, flood, marks; /* marks: the system's events, too */
     unsigned lanes;
-    off_t disk_end;            /* no room after it, until the last burst if half; NO_LIMIT */
+    off_t disk_end; /* no room after it, until the last burst if half; NO_LIMIT */
 };
 
 static struct shared {
     volatile uint64_t returned[LANES_MAX];
     volatile uint64_t flushed; /* traced before the last flush that has ended */
     volatile pid_t first;      /* the thread of the first lane; the others have one a burst */
-} *shared;
+} * shared;
 
-static unsigned failed;              /* kills that left a log with wrong books */
+static unsigned failed; /* kills that left a log with wrong books */
 static unsigned full_disk_kills;
-static unsigned writes, kill_at;     /* 0: never */
+static unsigned writes, kill_at; /* 0: never */
 static bool kill_half;
-static _Atomic off_t disk_end = NO_LIMIT;   /* lifted while the flush thread writes */
+static _Atomic off_t disk_end = NO_LIMIT; /* lifted while the flush thread writes */
 static char what[200];
 
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset);
@@ -184,9 +184,9 @@ static void trace_and_die(const struct plan *plan, int log_fd, unsigned k)
 /* ---- the process that verifies ---- */
 
 struct books {
-    uint64_t read, lost, next;   /* next: the sum over the lanes, what follows the newest */
-    uint64_t all;                /* read or lost, of whatever type */
-    uint64_t by_first;           /* read of the first lane, and lost by it: one thread's */
+    uint64_t read, lost, next; /* next: the sum over the lanes, what follows the newest */
+    uint64_t all;              /* read or lost, of whatever type */
+    uint64_t by_first;         /* read of the first lane, and lost by it: one thread's */
 };
 
 static struct books read_log(const struct plan *plan, int log_fd, const char *when)
@@ -214,11 +214,11 @@ static struct books read_log(const struct plan *plan, int log_fd, const char *wh
     return b;
 }
 
-#define DEMAND_SUM(b, low, high, when) \
-    DEMAND((b).read + (b).lost >= (low) && (b).read + (b).lost <= (high), \
-           "%s, %s: %llu read, %llu lost, %llu to %llu traced", what, when, \
-           (unsigned long long)(b).read, (unsigned long long)(b).lost, \
-           (unsigned long long)(low), (unsigned long long)(high))
+#define DEMAND_SUM(b, low, high, when)                                                            \
+    DEMAND((b).read + (b).lost >= (low) && (b).read + (b).lost <= (high),                         \
+           "%s, %s: %llu read, %llu lost, %llu to %llu traced", what, when,                       \
+           (unsigned long long)(b).read, (unsigned long long)(b).lost, (unsigned long long)(low), \
+           (unsigned long long)(high))
 
 static struct books read_with_memory(const struct plan *plan, int log_fd, const char *when)
 {
@@ -268,12 +268,13 @@ static struct books read_alone(const struct plan *plan, int log_fd, const char *
      * thread that no flush has seen, only the end of the log says. */
     DEMAND_SUM(b, plan->flood ? 0 : shared->flushed, traced(plan) + plan->lanes, when);
     DEMAND(plan->flood || plan->log_policy == POSIX_TRACE_UNTIL_FULL || plan->lanes > 1 ||
-           plan->disk_end != NO_LIMIT || b.read + b.lost == b.next,
+               plan->disk_end != NO_LIMIT || b.read + b.lost == b.next,
            "%s, %s: %llu read, %llu lost, %llu is next", what, when, (unsigned long long)b.read,
            (unsigned long long)b.lost, (unsigned long long)b.next);
     DEMAND(plan->half || plan->flood || plan->lanes > 1 || plan->disk_end != NO_LIMIT ||
-           b.next == newest_in_file(log_fd), "%s, %s: reads up to %llu of %llu", what, when,
-           (unsigned long long)b.next, (unsigned long long)newest_in_file(log_fd));
+               b.next == newest_in_file(log_fd),
+           "%s, %s: reads up to %llu of %llu", what, when, (unsigned long long)b.next,
+           (unsigned long long)newest_in_file(log_fd));
     return b;
 }
 
@@ -350,9 +351,8 @@ static void same_sum(const struct books *a, const struct books *b, bool marks, c
     DEMAND(b->all == a->all || b->all == a->all + 1, "%s, %s: %llu in all, then %llu", what, when,
            (unsigned long long)a->all, (unsigned long long)b->all);
     DEMAND(marks || a->read + a->lost == b->read + b->lost,
-           "%s, %s: %llu read, %llu lost; then %llu, %llu", what, when,
-           (unsigned long long)a->read, (unsigned long long)a->lost,
-           (unsigned long long)b->read, (unsigned long long)b->lost);
+           "%s, %s: %llu read, %llu lost; then %llu, %llu", what, when, (unsigned long long)a->read,
+           (unsigned long long)a->lost, (unsigned long long)b->read, (unsigned long long)b->lost);
 }
 
 /* Killed at the creation of the log: there may be none, and nothing was traced. */
@@ -453,9 +453,11 @@ static bool run_killed_at(const struct plan *plan, unsigned k)
     struct job job = { plan, log_fd, k % 4 == 1 };
     pid_t pid;
 
-    snprintf(what, sizeof what, "stream policy %#x, log policy %#x of %u, %s%s%s%s, %u lanes, "
-             "disk %lld, killed at write %u", plan->stream_policy, plan->log_policy,
-             plan->log_bytes, plan->packed ? "packed" : "plain", plan->half ? ", half" : "",
+    snprintf(what, sizeof what,
+             "stream policy %#x, log policy %#x of %u, %s%s%s%s, %u lanes, "
+             "disk %lld, killed at write %u",
+             plan->stream_policy, plan->log_policy, plan->log_bytes,
+             plan->packed ? "packed" : "plain", plan->half ? ", half" : "",
              plan->flood ? ", flood" : "", plan->marks ? ", marks" : "", plan->lanes,
              (long long)plan->disk_end, k);
     memset(shared, 0, sizeof *shared);
@@ -488,7 +490,7 @@ static unsigned run(const struct plan *plan)
 
 static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_FLUSH };
 static const int log_policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND };
-static const uint32_t sizes[] = { 16 << 10, 160 << 10 };   /* less than a round, and more */
+static const uint32_t sizes[] = { 16 << 10, 160 << 10 }; /* less than a round, and more */
 
 /* One of each kind: what a short run leaves out, "all" has. */
 static bool is_chosen(unsigned number)
@@ -505,12 +507,11 @@ static unsigned run_all(bool all)
             for (unsigned z = 0; z < (log_policies[l] == POSIX_TRACE_APPEND ? 1 : 2); z++)
                 for (unsigned bits = 0; bits < 32; bits++, number++)
                     if (all || is_chosen(number))
-                        kills += run(&(struct plan){
-                            policies[s], log_policies[l], sizes[z],
-                            .packed = bits & 1, .half = bits & 2, .flood = bits & 4,
-                            .marks = (bits & 9) == 1,
-                            .lanes = bits & 8 ? LANES_MAX : 1,
-                            .disk_end = bits & 16 ? 48 << 10 : NO_LIMIT });
+                        kills += run(&(struct plan){ policies[s], log_policies[l], sizes[z],
+                                                     .packed = bits & 1, .half = bits & 2,
+                                                     .flood = bits & 4, .marks = (bits & 9) == 1,
+                                                     .lanes = bits & 8 ? LANES_MAX : 1,
+                                                     .disk_end = bits & 16 ? 48 << 10 : NO_LIMIT });
     return kills;
 }
 

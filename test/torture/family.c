@@ -34,8 +34,8 @@ enum lane { THREAD_1, THREAD_2, SUBJECT, CHILD, IMAGE, SECOND_IMAGE, LANES };
 static const char *const way_names[] = { "fork", "_Fork", "vfork", "clone", "daemon", "spawn" };
 static const char *const end_names[] = { "exec", "exit", "_exit", "abort", "SIGKILL" };
 
-#define STAGE       100u     /* events of a stage that is not killed */
-#define MOST        4000u    /* events of a lane */
+#define STAGE       100u  /* events of a stage that is not killed */
+#define MOST        4000u /* events of a lane */
 #define STREAM_SIZE (4u << 20)
 #define EVENT_NAME  "family"
 
@@ -43,22 +43,22 @@ struct job {
     enum way way;
     enum end end;
     bool by_other;
-    bool quiet;              /* no call of the library between fork and exec */
+    bool quiet; /* no call of the library between fork and exec */
 };
 
 struct shared {
-    _Atomic uint64_t  returned[LANES];
-    _Atomic pid_t     pid[LANES];
-    _Atomic uint64_t  thread[LANES];
-    _Atomic uint32_t  id;             /* of the type, as the subject knows it */
-    _Atomic int       ready, go, stop;
+    _Atomic uint64_t returned[LANES];
+    _Atomic pid_t pid[LANES];
+    _Atomic uint64_t thread[LANES];
+    _Atomic uint32_t id; /* of the type, as the subject knows it */
+    _Atomic int ready, go, stop;
 };
 
 static struct shared *shared;
 static int shared_fd;
 static char self_path[512];
 static unsigned watchdog;
-static volatile int vfork_shares;     /* not where valgrind or a sanitizer makes a fork of it */
+static volatile int vfork_shares; /* not where valgrind or a sanitizer makes a fork of it */
 static const char *volatile operation = "nothing";
 
 /* ---- watchdog ---- */
@@ -147,17 +147,11 @@ static void exec_image(enum lane lane, enum end end)
 static void end_as(enum lane lane, enum end end)
 {
     switch (end) {
-    case EXEC:
-        exec_image(lane + 1, EXIT);
-        break;
-    case EXIT:
-        exit(0);
-    case _EXIT:
-        _exit(0);
-    case ABORT:
-        abort();
-    default:
-        be_killed(lane);
+    case EXEC: exec_image(lane + 1, EXIT); break;
+    case EXIT: exit(0);
+    case _EXIT: _exit(0);
+    case ABORT: abort();
+    default: be_killed(lane);
     }
 }
 
@@ -206,7 +200,7 @@ static pid_t make_by_vfork(const struct job *job)
     pid = vfork();
     if (pid == 0) {
         if (vfork_shares)
-            put(SUBJECT, shared->id);   /* as the subject's thread */
+            put(SUBJECT, shared->id); /* as the subject's thread */
         exec_image(IMAGE, end);
     }
     return pid;
@@ -237,18 +231,11 @@ static pid_t make_child(const struct job *job)
     pid_t pid;
 
     switch (job->way) {
-    case VFORK:
-        return make_by_vfork(job);
-    case SPAWN:
-        return make_by_spawn(job);
-    case _FORK:
-        pid = _Fork();
-        break;
-    case CLONE:
-        pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, 0);
-        break;
-    default:
-        pid = fork();
+    case VFORK: return make_by_vfork(job);
+    case SPAWN: return make_by_spawn(job);
+    case _FORK: pid = _Fork(); break;
+    case CLONE: pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, 0); break;
+    default: pid = fork();
     }
     if (pid == 0)
         job->way == DAEMON ? be_daemon(job) : be_child(job);
@@ -346,8 +333,8 @@ static void check_author(const struct posix_trace_event_info *info, const void *
     DEMAND(payload_is_whole(&p, data, len) && p.lane < LANES, "torn");
     DEMAND(info->posix_pid == shared->pid[p.lane] &&
                (uint64_t)(uintptr_t)info->posix_thread_id == shared->thread[p.lane],
-           "lane %u, number %llu is from process %d, not %d", p.lane,
-           (unsigned long long)p.seq, (int)info->posix_pid, (int)shared->pid[p.lane]);
+           "lane %u, number %llu is from process %d, not %d", p.lane, (unsigned long long)p.seq,
+           (int)info->posix_pid, (int)shared->pid[p.lane]);
 }
 
 static void read_stream(struct audit *a, trace_id_t trid)
@@ -358,8 +345,7 @@ static void read_stream(struct audit *a, trace_id_t trid)
     size_t len;
 
     for (;;) {
-        DEMAND_OK(posix_trace_trygetnext_event(trid, &info, data, sizeof data, &len,
-                                               &unavailable));
+        DEMAND_OK(posix_trace_trygetnext_event(trid, &info, data, sizeof data, &len, &unavailable));
         if (unavailable)
             return;
         if (info.posix_event_id == a->id)
@@ -462,8 +448,9 @@ int main(int argc, char **argv)
     DEMAND(shared != MAP_FAILED, "mmap");
     for (unsigned round = 0; round < rounds; round++)
         for (unsigned i = 0; i < WAYS * ENDS * 2; i++) {
-            struct job job = { .way = i % WAYS, .end = i / WAYS % ENDS,
-                               .by_other = i / WAYS / ENDS, .quiet = false };
+            struct job job = {
+                .way = i % WAYS, .end = i / WAYS % ENDS, .by_other = i / WAYS / ENDS, .quiet = false
+            };
 
             job.quiet = job.end == EXEC && (round + i / WAYS) % 2 == 0;
             run(&job);

@@ -22,7 +22,7 @@
 
 #define THREADS      3u
 #define CYCLES       60u
-#define READ_EACH    200u    /* events of a stream that are read, at least */
+#define READ_EACH    200u /* events of a stream that are read, at least */
 #define EXECS        40u
 #define STREAM_BYTES 65536u
 #define WATCHDOG_S   100u
@@ -33,8 +33,8 @@ struct note {
 
 /* What controller and target tell each other. */
 struct shared {
-    uint32_t quiet;      /* the target's threads shall stop tracing, but for the first */
-    uint32_t still;      /* how many have */
+    uint32_t quiet; /* the target's threads shall stop tracing, but for the first */
+    uint32_t still; /* how many have */
 };
 
 static struct shared *shared;
@@ -208,7 +208,7 @@ static void exec_many(const char *path)
 /* What an orphan tells, and is told to do. */
 struct orphan {
     pid_t pid;
-    int   said[2], go[2];
+    int said[2], go[2];
 };
 
 /* Its parent opens names, forks it, and is gone before it makes a call. */

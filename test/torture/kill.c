@@ -30,12 +30,12 @@
 #define THREADS    4u
 #define LONGEST_US 40000u
 #define WATCHDOG_S 20u
-#define PACE       16u       /* events between two pauses of a slow round */
+#define PACE       16u /* events between two pauses of a slow round */
 
 struct shared {
     volatile uint64_t returned[THREADS];
-    volatile pid_t    tid[THREADS];
-    volatile int      stop_now;   /* never set: the threads run until they are killed */
+    volatile pid_t tid[THREADS];
+    volatile int stop_now; /* never set: the threads run until they are killed */
 };
 
 static struct shared *shared;
@@ -101,8 +101,8 @@ static void check_lane(const struct audit *a, trace_id_t trid, uint32_t lane, co
     DEMAND(read + lost == returned || read + lost == returned + 1,
            "%s, thread %u: %llu calls returned, %llu events read, %llu lost", when, lane,
            (unsigned long long)returned, (unsigned long long)read, (unsigned long long)lost);
-    DEMAND(a->next[lane] <= returned + 1, "%s, thread %u: number %llu was never traced", when,
-           lane, (unsigned long long)a->next[lane] - 1);
+    DEMAND(a->next[lane] <= returned + 1, "%s, thread %u: number %llu was never traced", when, lane,
+           (unsigned long long)a->next[lane] - 1);
 }
 
 static uint64_t read_log(const char *when, int wanted_end)
@@ -195,8 +195,9 @@ static void wait_for_event(pid_t child)
 {
     siginfo_t ended = { .si_pid = 0 };
 
-    while (all_returned() == 0 && waitid(P_PID, (id_t)child, &ended,
-                                         WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0)
+    while (all_returned() == 0 &&
+           waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           ended.si_pid == 0)
         usleep(100);
 }
 

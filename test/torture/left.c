@@ -132,9 +132,8 @@ static void check_books(const struct audit *a, trace_id_t trid, uint32_t threads
                (unsigned long long)a->read[lane]);
     }
     DEMAND(returned <= accounted && accounted <= begun,
-           "%llu begun, %llu returned, %llu in the books",
-           (unsigned long long)begun, (unsigned long long)returned,
-           (unsigned long long)accounted);
+           "%llu begun, %llu returned, %llu in the books", (unsigned long long)begun,
+           (unsigned long long)returned, (unsigned long long)accounted);
 }
 
 int main(int argc, char **argv)

@@ -30,9 +30,9 @@
 
 #define RECORDERS   4u
 #define CONTROLLERS 3u
-#define ROUNDS      120u   /* streams of one controller */
-#define ACTS        25u    /* of one stream */
-#define LIFE        400u   /* events of a recorder's thread */
+#define ROUNDS      120u /* streams of one controller */
+#define ACTS        25u  /* of one stream */
+#define LIFE        400u /* events of a recorder's thread */
 #define FORKS       40u
 #define FORK_EVENTS 50u
 #define WATCHDOG_S  100
@@ -51,7 +51,7 @@ int __lsan_is_turned_off(void)
 }
 
 static trace_event_id_t record_id, fork_id;
-static trace_id_t shown[CONTROLLERS];   /* to the vandal */
+static trace_id_t shown[CONTROLLERS]; /* to the vandal */
 static unsigned rounds;
 static int finished;
 
@@ -110,10 +110,10 @@ static void *keep_recording(void *argument)
 /* ---- controllers ---- */
 
 struct controlled {
-    trace_id_t   trid;
-    int          log_fd;     /* -1: no log */
+    trace_id_t trid;
+    int log_fd; /* -1: no log */
     struct audit audit;
-    uint64_t    *random;
+    uint64_t *random;
 };
 
 static trace_event_set_t random_set(uint64_t *random)
@@ -142,8 +142,7 @@ static void create(struct controlled *c)
     DEMAND_OK(posix_trace_attr_setmaxdatasize(&attr, PAYLOAD_MAX));
     DEMAND_OK(posix_trace_attr_setstreamfullpolicy(&attr, policies[policy]));
     DEMAND_OK(posix_trace_attr_setlogsize(&attr, 256 << 10));
-    DEMAND_OK(posix_trace_attr_setlogfullpolicy(&attr,
-                                                log_policies[next_random(c->random) % 3]));
+    DEMAND_OK(posix_trace_attr_setlogfullpolicy(&attr, log_policies[next_random(c->random) % 3]));
     if (c->log_fd >= 0)
         DEMAND_OK(posix_trace_create_withlog(0, &attr, c->log_fd, &c->trid));
     else
@@ -178,22 +177,12 @@ static void look_around(trace_id_t trid)
 static void act(struct controlled *c)
 {
     switch (next_random(c->random) % 8) {
-    case 0:
-        DEMAND_OK(posix_trace_stop(c->trid));
-        break;
+    case 0: DEMAND_OK(posix_trace_stop(c->trid)); break;
     case 1:
-    case 2:
-        DEMAND_OK(posix_trace_start(c->trid));
-        break;
-    case 3:
-        change_filter(c);
-        break;
-    case 4:
-        look_around(c->trid);
-        break;
-    case 5:
-        DEMAND_OK(posix_trace_clear(c->trid));
-        break;
+    case 2: DEMAND_OK(posix_trace_start(c->trid)); break;
+    case 3: change_filter(c); break;
+    case 4: look_around(c->trid); break;
+    case 5: DEMAND_OK(posix_trace_clear(c->trid)); break;
     default:
         if (c->log_fd >= 0)
             DEMAND_OK(posix_trace_flush(c->trid));
@@ -261,10 +250,10 @@ static void read_what_comes(trace_id_t trid, bool sleeping)
 
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec = until.tv_nsec > 990000000 ? 999999999 : until.tv_nsec + 10000000;
-    error = sleeping ? posix_trace_timedgetnext_event(trid, &info, data, sizeof data, &len,
-                                                      &unavailable, &until)
-                     : posix_trace_trygetnext_event(trid, &info, data, sizeof data, &len,
-                                                    &unavailable);
+    error = sleeping
+                ? posix_trace_timedgetnext_event(trid, &info, data, sizeof data, &len, &unavailable,
+                                                 &until)
+                : posix_trace_trygetnext_event(trid, &info, data, sizeof data, &len, &unavailable);
     DEMAND(error == 0 || error == EINVAL || error == ETIMEDOUT, "error %d", error);
     if (error == 0 && !unavailable && info.posix_event_id == record_id)
         DEMAND(payload_is_whole(&p, data, len), "torn event of %zu bytes", len);

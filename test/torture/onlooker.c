@@ -27,7 +27,7 @@
 static trace_event_id_t event_id;
 static pthread_barrier_t begin, end, leave;
 static uint64_t events;
-static int done;              /* all events are traced */
+static int done; /* all events are traced */
 
 /* ---- the process that is looked at ---- */
 
@@ -123,7 +123,7 @@ static void be_looked_at(int policy, int log_fd, int to, int from)
 
 struct found {
     pid_t owner;
-    char file[sizeof ((struct posixtrace_stream *)0)->file];
+    char file[sizeof((struct posixtrace_stream *)0)->file];
 };
 
 static int note_stream(void *found, const struct posixtrace_stream *s)

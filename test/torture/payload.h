@@ -28,7 +28,7 @@ struct payload {
     uint32_t len;
     uint64_t seq;
     uint64_t sum;
-    uint8_t  fill[PAYLOAD_MAX - 24];
+    uint8_t fill[PAYLOAD_MAX - 24];
 };
 
 #define PAYLOAD_HEAD offsetof(struct payload, fill)

@@ -22,7 +22,7 @@
 struct plan {
     int policy;
     uint64_t events;
-    uint64_t flush_after;   /* so many events each time; 0: never */
+    uint64_t flush_after; /* so many events each time; 0: never */
 };
 
 /* Waits until what was asked for is in the log. */

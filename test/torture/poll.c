@@ -25,11 +25,11 @@
 #define THREADS    8u
 #define LOOKS      1500u
 #define WATCHDOG_S 200
-#define FITS       200000u    /* events of each thread have room in 64 MiB without any flush */
+#define FITS       200000u /* events of each thread have room in 64 MiB without any flush */
 
 static trace_event_id_t event_id;
 static int leave;
-static uint64_t bound;        /* events of each thread */
+static uint64_t bound; /* events of each thread */
 
 /* Each on its own line: made counts an event when its call has returned. */
 static struct {
@@ -69,7 +69,7 @@ struct looker {
     const char *name;
     trace_id_t trid;
     bool lossless;
-    uint64_t base;               /* an onlooker's: made before it came, and not to be read */
+    uint64_t base; /* an onlooker's: made before it came, and not to be read */
     struct posixtrace_info last;
     uint64_t read;
     bool reads;
@@ -109,7 +109,7 @@ static void look(struct looker *l)
     }
     DEMAND(!l->lossless || all == 0, "%s: %llu lost of none", l->name, (unsigned long long)all);
     DEMAND(info.events + placeless(&info) + l->base >= before &&
-           info.events + placeless(&info) + l->base <= after,
+               info.events + placeless(&info) + l->base <= after,
            "%s: %llu made before, %llu recorded, %llu refused, %llu made after", l->name,
            (unsigned long long)before, (unsigned long long)(info.events + l->base),
            (unsigned long long)placeless(&info), (unsigned long long)after);
@@ -132,7 +132,7 @@ static void *empty_pipe(void *fd)
 struct kind {
     const char *name;
     int policy;
-    bool log, lossless, stalls;  /* the log is a pipe that nobody reads for the time being */
+    bool log, lossless, stalls; /* the log is a pipe that nobody reads for the time being */
     size_t size;
 };
 
@@ -172,7 +172,7 @@ static void one(const struct kind *k, unsigned looks)
 {
     struct looker owner = { .name = k->name, .lossless = k->lossless, .reads = !k->log };
     struct looker onlooker = { .name = "its onlooker" };
-    char file[sizeof ((struct posixtrace_stream *)0)->file];
+    char file[sizeof((struct posixtrace_stream *)0)->file];
     pthread_t threads[THREADS], emptier;
     int ends[2] = { -1, audit_temporary_file() };
 

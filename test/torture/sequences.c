@@ -35,29 +35,31 @@
 #include "torture/books.h"
 
 #define WRITERS    3u
-#define LANES      8u         /* writers of one sequence, those that were replaced included */
+#define LANES      8u /* writers of one sequence, those that were replaced included */
 #define SEQUENCES  10000u
 #define MOST_DATA  96u
 #define WATCHDOG_S 300
-#define SAID       8192u      /* bytes about what a sequence did */
-#define MARK_LOOKS 5000u      /* a millisecond apart */
+#define SAID       8192u /* bytes about what a sequence did */
+#define MARK_LOOKS 5000u /* a millisecond apart */
 
-static uint64_t seed, state;   /* of the sequence that runs */
+static uint64_t seed, state; /* of the sequence that runs */
 
 /* What was done so far; the parent of a process that is killed has it too. */
-#define HOLDS(condition, ...) do { \
-    if (!(condition)) { \
-        fprintf(stderr, "%ssequence %llu: ", model->said, (unsigned long long)seed); \
-        DEMAND(condition, __VA_ARGS__); \
-    } \
-} while (0)
+#define HOLDS(condition, ...)                                                            \
+    do {                                                                                 \
+        if (!(condition)) {                                                              \
+            fprintf(stderr, "%ssequence %llu: ", model->said, (unsigned long long)seed); \
+            DEMAND(condition, __VA_ARGS__);                                              \
+        }                                                                                \
+    } while (0)
 
-#define SAY(...) do { \
-    model->said_len += (size_t)snprintf(model->said + model->said_len, \
-                                        SAID - model->said_len, __VA_ARGS__); \
-    if (model->said_len >= SAID) \
-        model->said_len = SAID - 1; \
-} while (0)
+#define SAY(...)                                                                                   \
+    do {                                                                                           \
+        model->said_len += (size_t)snprintf(model->said + model->said_len, SAID - model->said_len, \
+                                            __VA_ARGS__);                                          \
+        if (model->said_len >= SAID)                                                               \
+            model->said_len = SAID - 1;                                                            \
+    } while (0)
 
 static unsigned below(unsigned n)
 {
@@ -72,12 +74,14 @@ struct writer {
     sem_t go, done;
     pid_t tid;
     uint32_t lane;
-    unsigned events;          /* 0: end */
+    unsigned events; /* 0: end */
     size_t len;
     trace_event_id_t id;
 };
 
-struct payload_head { uint32_t lane, seq; };
+struct payload_head {
+    uint32_t lane, seq;
+};
 
 static struct writer writers[WRITERS];
 static trace_event_id_t types[2];
@@ -85,15 +89,15 @@ static trace_event_id_t types[2];
 /* What the stream has to say; shared with the parent of a process that is killed. */
 struct model {
     bool running, filtered;
-    uint32_t lanes, seq[LANES];            /* events of a lane so far, outside windows too */
+    uint32_t lanes, seq[LANES]; /* events of a lane so far, outside windows too */
     pid_t tid[LANES];
     uint64_t generated[LANES];
-    uint8_t inside[LANES][65536];          /* was that event generated inside a window? */
-    uint64_t cleared[LANES];               /* of the log */
+    uint8_t inside[LANES][65536]; /* was that event generated inside a window? */
+    uint64_t cleared[LANES];      /* of the log */
     uint32_t clear_seq[LANES];
     size_t said_len;
     char said[SAID];
-} *model;
+} * model;
 
 static void *write_events(void *argument)
 {
@@ -157,11 +161,11 @@ struct view {
     const char *name;
     trace_id_t trid;
     bool log, onlooker;
-    bool flushed;              /* the flush thread works while the books are taken */
-    uint64_t base[LANES];      /* generated before it began, less what was to be read then */
+    bool flushed;         /* the flush thread works while the books are taken */
+    uint64_t base[LANES]; /* generated before it began, less what was to be read then */
     uint64_t read[LANES], cleared[LANES];
-    uint64_t blurred;          /* of what was cleared, lost by threads not known any more */
-    uint32_t next[LANES];      /* lowest number that may come */
+    uint64_t blurred;     /* of what was cleared, lost by threads not known any more */
+    uint32_t next[LANES]; /* lowest number that may come */
     int64_t last_ns;
 };
 
@@ -189,8 +193,8 @@ static void check_sums(const struct view *v, const struct books *b, bool at_end)
     add_up(v, b, &due, &have);
     for (uint32_t i = 0; i < model->lanes; i++)
         stored += b->recorded[i] + b->refused[i];
-    HOLDS(have <= due && (!at_end || have == due), "%s: generated %llu, read or lost %llu",
-          v->name, (unsigned long long)due, (unsigned long long)have);
+    HOLDS(have <= due && (!at_end || have == due), "%s: generated %llu, read or lost %llu", v->name,
+          (unsigned long long)due, (unsigned long long)have);
     HOLDS(v->log || stored >= due, "%s: generated %llu, recorded or refused %llu", v->name,
           (unsigned long long)due, (unsigned long long)stored);
 }
@@ -218,8 +222,8 @@ static void check_books(const struct view *v, bool at_end)
     }
     check_sums(v, &b, at_end);
     HOLDS(v->log || v->flushed ? b.sum <= b.all : b.sum == b.all,
-          "%s: lost %llu by threads, %llu in all",
-          v->name, (unsigned long long)b.sum, (unsigned long long)b.all);
+          "%s: lost %llu by threads, %llu in all", v->name, (unsigned long long)b.sum,
+          (unsigned long long)b.all);
 }
 
 static void take_event(struct view *v, const struct posixtrace_event *e)
@@ -393,7 +397,7 @@ static int own_stream(void *file, const struct posixtrace_stream *s)
 static void look_on(struct run *r)
 {
     struct view *v = &r->onlooker;
-    char file[sizeof ((struct posixtrace_stream *)0)->file];
+    char file[sizeof((struct posixtrace_stream *)0)->file];
     struct books b;
 
     SAY("an onlooker attaches\n");
@@ -545,15 +549,16 @@ static void be_killed(void *run)
 static void one_sequence(uint64_t n)
 {
     static const struct kind kinds[] = {
-        { POSIX_TRACE_LOOP, NO_LOG, false }, { POSIX_TRACE_UNTIL_FULL, NO_LOG, false },
-        { POSIX_TRACE_LOOP, NO_LOG, true }, { POSIX_TRACE_UNTIL_FULL, NO_LOG, true },
-        { POSIX_TRACE_LOOP, LOG, false }, { POSIX_TRACE_UNTIL_FULL, LOG, false },
-        { POSIX_TRACE_FLUSH, LOG, false }, { POSIX_TRACE_LOOP, LOG, true },
-        { POSIX_TRACE_LOOP, LOG_AND_KILL, false }, { POSIX_TRACE_UNTIL_FULL, LOG_AND_KILL, false },
+        { POSIX_TRACE_LOOP, NO_LOG, false },        { POSIX_TRACE_UNTIL_FULL, NO_LOG, false },
+        { POSIX_TRACE_LOOP, NO_LOG, true },         { POSIX_TRACE_UNTIL_FULL, NO_LOG, true },
+        { POSIX_TRACE_LOOP, LOG, false },           { POSIX_TRACE_UNTIL_FULL, LOG, false },
+        { POSIX_TRACE_FLUSH, LOG, false },          { POSIX_TRACE_LOOP, LOG, true },
+        { POSIX_TRACE_LOOP, LOG_AND_KILL, false },  { POSIX_TRACE_UNTIL_FULL, LOG_AND_KILL, false },
         { POSIX_TRACE_FLUSH, LOG_AND_KILL, false }, { POSIX_TRACE_LOOP, NO_LOG, false },
     };
     struct run r = { .kind = kinds[n % (sizeof kinds / sizeof *kinds)],
-                     .owner = { .name = "owner" }, .fd = -1 };
+                     .owner = { .name = "owner" },
+                     .fd = -1 };
     struct posixtrace_recover_report report;
 
     seed = state = n;
@@ -584,8 +589,9 @@ static void one_sequence(uint64_t n)
 
 int main(int argc, char **argv)
 {
-    uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 0)
-                              : getenv("POSIXTRACE_TEST_SHORT") ? SEQUENCES / 20 : SEQUENCES;
+    uint64_t count = argc > 1                          ? strtoull(argv[1], NULL, 0)
+                     : getenv("POSIXTRACE_TEST_SHORT") ? SEQUENCES / 20
+                                                       : SEQUENCES;
     uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 
     alarm((unsigned)(WATCHDOG_S + count / 20));

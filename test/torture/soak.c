@@ -33,12 +33,12 @@
 
 #define THREADS    16u
 #define STREAMS    3u
-#define ACTS       120u     /* of one session, at most */
+#define ACTS       120u /* of one session, at most */
 #define SECONDS    10u
-#define WATCHDOG_S 200u     /* of one session */
-#define TELL_S     600u     /* between two lines about how far it has come */
-#define MARK_LOOKS 5000u    /* a millisecond apart */
-#define FILES_MOST 24u      /* in the stream directory between two sessions */
+#define WATCHDOG_S 200u      /* of one session */
+#define TELL_S     600u      /* between two lines about how far it has come */
+#define MARK_LOOKS 5000u     /* a millisecond apart */
+#define FILES_MOST 24u       /* in the stream directory between two sessions */
 #define MOST       0xffffffu /* events of a lane: more have no number in a short payload */
 
 /* ---- who generates ---- */
@@ -50,10 +50,10 @@ static struct thread {
     _Atomic int end;
 } threads[THREADS];
 
-static pthread_rwlock_t resting;       /* held for writing: no thread is inside an event */
-static trace_event_id_t types[2];      /* by the lane: odd ones can be filtered */
-static uint64_t state;                 /* of the controller's random numbers */
-static bool mild;                      /* the threads rest now and then */
+static pthread_rwlock_t resting;  /* held for writing: no thread is inside an event */
+static trace_event_id_t types[2]; /* by the lane: odd ones can be filtered */
+static uint64_t state;            /* of the controller's random numbers */
+static bool mild;                 /* the threads rest now and then */
 
 static uint32_t below(uint32_t n)
 {
@@ -118,8 +118,9 @@ static void create(struct soak_stream *s)
     bool log = below(2);
     trace_attr_t attr;
 
-    *s = (struct soak_stream){ .is = true, .fd = -1, .inherited = below(2),
-                          .owner = { .name = "owner", .is = true } };
+    *s = (struct soak_stream){
+        .is = true, .fd = -1, .inherited = below(2), .owner = { .name = "owner", .is = true }
+    };
     s->policy = policies[below(log ? 3 : 2)];
     DEMAND_OK(posix_trace_attr_init(&attr));
     DEMAND_OK(posix_trace_attr_setstreamsize(&attr, 4096u << below(9)));
@@ -165,8 +166,7 @@ static void steer(struct soak_stream *s, enum steering what)
         filter(s, now.filtered);
     } else {
         now.running = !now.running;
-        DEMAND_OK(now.running ? posix_trace_start(s->owner.trid)
-                              : posix_trace_stop(s->owner.trid));
+        DEMAND_OK(now.running ? posix_trace_start(s->owner.trid) : posix_trace_stop(s->owner.trid));
     }
     soak_note(&to);
     soak_change(s, &now, &from, &to);
@@ -333,41 +333,26 @@ static void have_child(void)
 static void act_at_rest(struct soak_stream *s)
 {
     switch (below(6)) {
-    case 0:
-        clear(s);
-        break;
+    case 0: clear(s); break;
     case 1:
         if (s->onlooker.is)
             leave(s);
         else
             look_on(s);
         break;
-    case 2:
-        end_stream(s);
-        break;
-    case 3:
-        steer(s, FILTER);
-        break;
-    case 4:
-        soak_check_books(s, &s->owner, false);
-        break;
-    default:
-        steer(s, START_OR_STOP);
+    case 2: end_stream(s); break;
+    case 3: steer(s, FILTER); break;
+    case 4: soak_check_books(s, &s->owner, false); break;
+    default: steer(s, START_OR_STOP);
     }
 }
 
 static void act_in_between(struct soak_stream *s)
 {
     switch (below(8)) {
-    case 0:
-        steer(s, START_OR_STOP);
-        break;
-    case 1:
-        steer(s, FILTER);
-        break;
-    case 2:
-        look_around(s);
-        break;
+    case 0: steer(s, START_OR_STOP); break;
+    case 1: steer(s, FILTER); break;
+    case 2: look_around(s); break;
     case 3:
         if (s->onlooker.is)
             soak_read_some(&s->onlooker, below(5000));
@@ -472,8 +457,9 @@ static uint64_t now_s(void)
 
 int main(int argc, char **argv)
 {
-    uint64_t seconds = argc > 1 ? strtoull(argv[1], NULL, 0)
-                                : getenv("POSIXTRACE_TEST_SHORT") ? SECONDS / 5 : SECONDS;
+    uint64_t seconds = argc > 1                          ? strtoull(argv[1], NULL, 0)
+                       : getenv("POSIXTRACE_TEST_SHORT") ? SECONDS / 5
+                                                         : SECONDS;
     uint64_t until = now_s() + seconds, next = now_s() + TELL_S;
     pthread_rwlockattr_t attr;
 

@@ -145,8 +145,8 @@ static void take_event(struct soak_view *v, const struct posixtrace_event *e)
            e->data_len);
     DEMAND(p.lane < soak_lanes && p.seq < soak_lane[p.lane].begun + soak_lane[p.lane].child,
            "%s: lane %u, event %llu", v->name, p.lane, (unsigned long long)p.seq);
-    DEMAND(p.seq >= v->next[p.lane], "%s, lane %u: event %llu where %llu or later was due",
-           v->name, p.lane, (unsigned long long)p.seq, (unsigned long long)v->next[p.lane]);
+    DEMAND(p.seq >= v->next[p.lane], "%s, lane %u: event %llu where %llu or later was due", v->name,
+           p.lane, (unsigned long long)p.seq, (unsigned long long)v->next[p.lane]);
     v->next[p.lane] = p.seq + 1;
     v->read[p.lane]++;
 }

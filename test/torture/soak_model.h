@@ -17,8 +17,8 @@ struct soak_lane {
 };
 
 extern struct soak_lane *soak_lane;
-extern pid_t *soak_tid;                /* of each lane; shared with children */
-extern uint32_t soak_lanes;            /* used so far */
+extern pid_t *soak_tid;     /* of each lane; shared with children */
+extern uint32_t soak_lanes; /* used so far */
 
 /* Of one who reads: what he must find, at least and at most. */
 struct soak_view {
@@ -26,12 +26,12 @@ struct soak_view {
     trace_id_t trid;
     bool is;
     uint64_t least[BOOKS_LANES], most[BOOKS_LANES];
-    uint64_t open_least[BOOKS_LANES], open_most[BOOKS_LANES];   /* where the open window began */
-    uint64_t lost_before[BOOKS_LANES], sum_before;        /* by a clear */
-    uint64_t others;           /* of threads not known any more when he came */
+    uint64_t open_least[BOOKS_LANES], open_most[BOOKS_LANES]; /* where the open window began */
+    uint64_t lost_before[BOOKS_LANES], sum_before;            /* by a clear */
+    uint64_t others; /* of threads not known any more when he came */
     uint64_t read[BOOKS_LANES], next[BOOKS_LANES];
     int64_t last_ns;
-    uint64_t backward;         /* times that were less than the one before */
+    uint64_t backward; /* times that were less than the one before */
 };
 
 struct soak_stream {
@@ -41,7 +41,9 @@ struct soak_stream {
 };
 
 /* How far each lane is. */
-struct soak_moment { uint64_t begun[BOOKS_LANES], returned[BOOKS_LANES]; };
+struct soak_moment {
+    uint64_t begun[BOOKS_LANES], returned[BOOKS_LANES];
+};
 
 void soak_note(struct soak_moment *m);
 

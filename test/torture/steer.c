@@ -31,14 +31,14 @@
 #define STOPPED    12u
 #define TOGETHER   100u
 #define LOOKED_ON  12u
-#define DEATHS     8u         /* while one thread's events wait */
+#define DEATHS     8u /* while one thread's events wait */
 #define LONGEST_NS 1000000
 #define EVENTS     3u
-#define LONGEST_S  20     /* for a second; valgrind and a loaded machine take theirs */
+#define LONGEST_S  20 /* for a second; valgrind and a loaded machine take theirs */
 #define WATCHDOG_S 100
 
 struct shared {
-    volatile int      finish;
+    volatile int finish;
     volatile unsigned rounds;
 };
 
@@ -46,7 +46,7 @@ static struct shared *shared;
 static trace_event_id_t wanted, other;
 static char file[128];
 static uint64_t number, expected;
-static bool open;             /* the window, as read so far */
+static bool open; /* the window, as read so far */
 
 static int note_stream(void *unused, const struct posixtrace_stream *s)
 {
@@ -145,8 +145,8 @@ static void check(trace_id_t trid, const char *when)
                (unsigned long long)data[0]);
         expected++;
     }
-    DEMAND(expected == number, "%s: up to %llu instead of %llu", when,
-           (unsigned long long)expected, (unsigned long long)number);
+    DEMAND(expected == number, "%s: up to %llu instead of %llu", when, (unsigned long long)expected,
+           (unsigned long long)number);
 }
 
 /* As the child has left it: whoever comes next makes whole what it had begun. */
@@ -239,7 +239,7 @@ static void trace_in_thread(trace_id_t trid)
     DEMAND_OK(pthread_create(&thread, NULL, trace_twice, &trid));
     DEMAND_OK(pthread_join(thread, NULL));
     DEMAND_OK(posix_trace_stop(trid));
-    DEMAND_OK(posixtrace_get_info(trid, &info));   /* its slot is free */
+    DEMAND_OK(posixtrace_get_info(trid, &info)); /* its slot is free */
 }
 
 /* What is left, and no more. */

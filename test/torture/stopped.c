@@ -19,7 +19,7 @@
 #include <time.h>
 #include "torture/audit.h"
 
-#define ROUNDS     6u
+#define ROUNDS 6u
 /* ThreadSanitizer allows a child of a process with threads none of its own. */
 #define THREADS    (SIGNALS_ARE_DELAYED ? 1u : 2u)
 #define LONGEST_US 3000u
@@ -27,11 +27,11 @@
 
 struct shared {
     volatile uint64_t returned[2];
-    volatile int      finish;
+    volatile int finish;
 };
 
 struct plan {
-    int  policy;
+    int policy;
     bool with_log;
 };
 
@@ -182,7 +182,9 @@ static uint64_t run(const struct plan *plan, unsigned after_us, int log_fd)
 int main(int argc, char **argv)
 {
     static const struct plan plans[] = {
-        { POSIX_TRACE_UNTIL_FULL, false }, { POSIX_TRACE_LOOP, false }, { POSIX_TRACE_FLUSH, true },
+        { POSIX_TRACE_UNTIL_FULL, false },
+        { POSIX_TRACE_LOOP, false },
+        { POSIX_TRACE_FLUSH, true },
     };
     unsigned rounds = (unsigned)(ROUNDS * audit_multiplier(argc > 1 ? argv[1] : NULL)) + 3;
     int log_fd = audit_temporary_file();

@@ -22,11 +22,11 @@
 #include "torture/packed.h"
 
 #define ROUNDS       60u
-#define TOGETHER     8u          /* threads at a time */
+#define TOGETHER     8u /* threads at a time */
 #define THREADS_MAX  20000u
-#define FEWEST       300u        /* threads before a kill that is not an early one */
+#define FEWEST       300u /* threads before a kill that is not an early one */
 #define LONGEST_US   3000u
-#define HANG_MS      30000u      /* until it is killed all the same */
+#define HANG_MS      30000u /* until it is killed all the same */
 #define STREAM_BYTES (16u << 10)
 #define WATCHDOG_S   60u
 
@@ -36,7 +36,7 @@ struct plan {
     int policy;
     enum flushing flushing;
     uint32_t after_threads;
-    unsigned after_us;           /* beyond that */
+    unsigned after_us; /* beyond that */
 };
 
 /* A thread notes each event before the call and after it. */
@@ -110,11 +110,11 @@ static void be_killed(const struct plan *plan)
     for (uint32_t n = 0; n < THREADS_MAX; n += TOGETHER) {
         atomic_store(&shared->threads, n + TOGETHER);
         for (uint32_t i = 0; i < TOGETHER; i++)
-            DEMAND_OK(pthread_create(&threads[i], NULL, trace_a_little,
-                                     (void *)(uintptr_t)(n + i)));
+            DEMAND_OK(
+                pthread_create(&threads[i], NULL, trace_a_little, (void *)(uintptr_t)(n + i)));
         for (uint32_t i = 0; i < TOGETHER; i++)
             pthread_join(threads[i], NULL);
-        trace_one(THREADS_MAX, n / TOGETHER);   /* keeps its slot */
+        trace_one(THREADS_MAX, n / TOGETHER); /* keeps its slot */
         if (plan->flushing == NOW_AND_THEN && n % 400 == 0)
             DEMAND_OK(posix_trace_flush(trid));
     }

@@ -26,13 +26,13 @@
 #include <posixtrace/info.h>
 #include "torture/audit.h"
 
-#define EVENTS        200000u   /* of all threads together, times the multiplier */
-#define LIFE          200u      /* events of a short-lived thread, times the multiplier */
-#define BURST         1000u
-#define STREAM_BYTES  (256u << 10)
-#define LANES         3u        /* a worker: itself, its two handlers */
-#define WATCHDOG_S    100
-#define TIMERS_PER_S  20000u    /* of all threads together */
+#define EVENTS       200000u /* of all threads together, times the multiplier */
+#define LIFE         200u    /* events of a short-lived thread, times the multiplier */
+#define BURST        1000u
+#define STREAM_BYTES (256u << 10)
+#define LANES        3u /* a worker: itself, its two handlers */
+#define WATCHDOG_S   100
+#define TIMERS_PER_S 20000u /* of all threads together */
 
 enum mode { STEADY, BURSTS, CHURN, SIGNALS, MODES };
 
@@ -42,23 +42,23 @@ static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_
 
 /* One thread that traces, or in churn one after the other. */
 struct worker {
-    pid_t    tid;
-    uint64_t made[LANES];   /* events traced, a lane */
-    uint64_t lost;          /* as the stream tells it */
-    uint64_t refused;       /* of these: never recorded */
+    pid_t tid;
+    uint64_t made[LANES]; /* events traced, a lane */
+    uint64_t lost;        /* as the stream tells it */
+    uint64_t refused;     /* of these: never recorded */
     uint64_t recorded;
     uint32_t no;
 };
 
 static struct {
-    unsigned       policy, threads;
-    enum mode      mode;
-    double         multiplier;
-    uint32_t       worker_count;
-    uint64_t       events;          /* each worker makes */
+    unsigned policy, threads;
+    enum mode mode;
+    double multiplier;
+    uint32_t worker_count;
+    uint64_t events; /* each worker makes */
     struct worker *workers;
     trace_event_id_t id;
-    trace_id_t     trid;
+    trace_id_t trid;
     pthread_barrier_t barrier;
 } run;
 
@@ -321,7 +321,8 @@ static void balance(const struct audit *a, trace_id_t trid)
     DEMAND(made == a->events + lost, "all threads: %lld are missing",
            (long long)(made - a->events - lost));
     DEMAND(by_cause[POSIXTRACE_LOST_NESTED] == 0 && by_cause[POSIXTRACE_LOST_NO_MEMORY] == 0 &&
-           by_cause[POSIXTRACE_LOST_LOG_ERROR] == 0, "lost without a reason");
+               by_cause[POSIXTRACE_LOST_LOG_ERROR] == 0,
+           "lost without a reason");
     DEMAND(made > a->events || a->gaps == 0, "%llu gaps", (unsigned long long)a->gaps);
 }
 
@@ -452,7 +453,7 @@ int main(int argc, char **argv)
     if (argc < 4 || !find(argv[1], policy_names, 3, &run.policy) ||
         !find(argv[3], mode_names, MODES, &mode)) {
         fprintf(stderr, "usage: torture loop|until-full|flush THREADS steady|burst|churn|signals "
-                "[MULTIPLIER]\n       torture all [MULTIPLIER]\n");
+                        "[MULTIPLIER]\n       torture all [MULTIPLIER]\n");
         return 64;
     }
     run.threads = (unsigned)atoi(argv[2]);

@@ -24,7 +24,7 @@
 #include "torture/audit.h"
 
 #define OTHERS     5u
-#define FILTERS    6u      /* at most so many until the chunk is full */
+#define FILTERS    6u /* at most so many until the chunk is full */
 #define TOO_MANY   100000u
 #define WINDOWS    100u
 #define WATCHDOG_S 60
@@ -82,8 +82,7 @@ static uint64_t read_all(trace_id_t trid, bool *start)
 
     *start = false;
     for (;;) {
-        DEMAND_OK(posix_trace_trygetnext_event(trid, &info, data, sizeof data, &len,
-                                               &unavailable));
+        DEMAND_OK(posix_trace_trygetnext_event(trid, &info, data, sizeof data, &len, &unavailable));
         if (unavailable)
             return read;
         read += info.posix_event_id == event_id;
@@ -125,7 +124,7 @@ static bool one_stream(unsigned filters)
 struct worker {
     sem_t go, done;
     pid_t tid;
-    uint64_t events;           /* in each window */
+    uint64_t events; /* in each window */
     pthread_t thread;
 };
 

@@ -21,7 +21,7 @@
 #include "torture/packed.h"
 
 #define THREADS    4u
-#define EVENTS     4000u   /* of a thread */
+#define EVENTS     4000u /* of a thread */
 #define WATCHDOG_S 100
 
 static _Atomic unsigned calls, fail_from, fail_to;

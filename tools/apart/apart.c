@@ -48,8 +48,12 @@ int apart_fork(struct apart *a, pid_t target, int log, bool *worker)
     int ends[2];
 
     /* Until there is a worker, root does not wait for it and sends it no signal. */
-    *a = (struct apart){ .target = target, .fd = -1, .log = log, .over = true,
-                         .patience = APART_PATIENCE, .heard = now_ms() };
+    *a = (struct apart){ .target = target,
+                         .fd = -1,
+                         .log = log,
+                         .over = true,
+                         .patience = APART_PATIENCE,
+                         .heard = now_ms() };
     *worker = false;
     if (pipe(ends) < 0)
         return tool_error("cannot make a pipe: %s", strerror(errno));
@@ -250,8 +254,7 @@ bool apart_is_silent(const struct apart *a)
 {
     struct pollfd p = apart_awaits(a);
 
-    return !a->over && a->pending == 0 && now_ms() - a->heard >= a->patience &&
-           poll(&p, 1, 0) == 0;
+    return !a->over && a->pending == 0 && now_ms() - a->heard >= a->patience && poll(&p, 1, 0) == 0;
 }
 
 void apart_give_up(struct apart *a)
@@ -317,8 +320,8 @@ static int say_death(const struct apart *a)
         return tool_error("the worker that used process %d with its user's rights was ended: %s",
                           (int)a->target, why);
     return tool_error("the worker that traced process %d with its user's rights was ended: %s; "
-                      "lost what it had not delivered, at least %s event%s", (int)a->target, why,
-                      units_count(lost), lost == 1 ? "" : "s");
+                      "lost what it had not delivered, at least %s event%s",
+                      (int)a->target, why, units_count(lost), lost == 1 ? "" : "s");
 }
 
 int apart_end(struct apart *a)

@@ -53,14 +53,14 @@ struct apart_counts {
 
 /* The bytes of a log, as they come. */
 struct apart_log {
-    uint64_t bytes, lsn;      /* so far; of the last packet */
-    uint64_t left;            /* of the header block or packet that has begun */
-    uint64_t events;          /* in packets that have begun */
-    uint64_t most;            /* not 0: so many bytes at most, in any order after the header */
-    uint8_t  head[96];       /* of the next one, as far as it is there */
+    uint64_t bytes, lsn; /* so far; of the last packet */
+    uint64_t left;       /* of the header block or packet that has begun */
+    uint64_t events;     /* in packets that have begun */
+    uint64_t most;       /* not 0: so many bytes at most, in any order after the header */
+    uint8_t head[96];    /* of the next one, as far as it is there */
     uint32_t have;
-    bool     loops;           /* the header may name a ring: a log with a limit */
-    bool     ended;           /* the END packet has come */
+    bool loops; /* the header may name a ring: a log with a limit */
+    bool ended; /* the END packet has come */
 };
 
 /* False: no log continues like that. */
@@ -69,25 +69,25 @@ bool apart_log_check(struct apart_log *log, const uint8_t *bytes, size_t length)
 /* ---- apart.c: root's side ---- */
 
 struct apart {
-    pid_t    target, worker;
-    int      fd;
-    bool     over;            /* the worker has gone; status is set */
-    bool     hostile;         /* it was ended for what it sent */
-    bool     silent;          /* it was ended because it sent nothing */
-    int      patience;        /* ms without a sign of life */
-    int64_t  heard;           /* when the last one came, or the log took what was pending */
-    int      status;          /* as from waitpid() */
-    uint64_t left;            /* events found in what it left when it died */
-    int      error;           /* of the log's file */
-    int      log;             /* descriptor of the log; -1: none is expected.  Not closed */
-    struct apart_log check, written;    /* of what came, and of what the file has */
-    size_t   pending;         /* bytes of the log at the buffer's start that it has not taken */
+    pid_t target, worker;
+    int fd;
+    bool over;                       /* the worker has gone; status is set */
+    bool hostile;                    /* it was ended for what it sent */
+    bool silent;                     /* it was ended because it sent nothing */
+    int patience;                    /* ms without a sign of life */
+    int64_t heard;                   /* when the last one came, or the log took what was pending */
+    int status;                      /* as from waitpid() */
+    uint64_t left;                   /* events found in what it left when it died */
+    int error;                       /* of the log's file */
+    int log;                         /* descriptor of the log; -1: none is expected.  Not closed */
+    struct apart_log check, written; /* of what came, and of what the file has */
+    size_t pending; /* bytes of the log at the buffer's start that it has not taken */
     struct apart_counts counts;
     uint8_t *buffer;
-    size_t   have;
-    char     line[APART_LINE];      /* of messages */
-    size_t   used, text;
-    uint8_t  before;          /* the last byte of results */
+    size_t have;
+    char line[APART_LINE]; /* of messages */
+    size_t used, text;
+    uint8_t before; /* the last byte of results */
 };
 
 /* Is root to use a worker for that process?  Not for one of root's own, or none. */

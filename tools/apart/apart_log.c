@@ -14,8 +14,16 @@
 #define PACKET_MAGIC 0x50545850u
 
 enum { HEADER_BLOCK = 4096, RING_BYTES = 64, HEADER_HEAD = 72 };
-enum { HEAD = 32, DATA_EVENTS = 88, DATA_HEAD = 96,
-       PACKET_MOST = 16 << 20, DATA_MOST = 1 << 20, DATA = 1, END = 6, TYPES = 64 };
+enum {
+    HEAD = 32,
+    DATA_EVENTS = 88,
+    DATA_HEAD = 96,
+    PACKET_MOST = 16 << 20,
+    DATA_MOST = 1 << 20,
+    DATA = 1,
+    END = 6,
+    TYPES = 64
+};
 
 static uint64_t number(const uint8_t *at, unsigned bytes)
 {

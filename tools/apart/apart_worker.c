@@ -31,8 +31,8 @@ enum { TO_ROOT = 3, SOURCES = 3 };
 
 static struct {
     bool is, relays;
-    int  fds[SOURCES];        /* read ends: text, results, log; -1: ended */
-    int  log;                 /* the log's other end */
+    int fds[SOURCES]; /* read ends: text, results, log; -1: ended */
+    int log;          /* the log's other end */
     pthread_t relay;
     pthread_mutex_t sending;
 } worker = { .fds = { -1, -1, -1 }, .sending = PTHREAD_MUTEX_INITIALIZER };

@@ -108,8 +108,8 @@ static void wrap(char *line, size_t size, size_t width)
     }
 }
 
-__attribute__((format(printf, 2, 0)))
-static void say(bool with_verb, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void say(bool with_verb, const char *format,
+                                                      va_list args)
 {
     size_t used, width = width_of_stderr();
     char line[LINE_MAX_BYTES];

@@ -49,8 +49,8 @@ const char *options_nearest(const char *word, const char *const *list)
     if (length == 0 || length > WORD_MAX)
         return NULL;
     for (; *list; list++) {
-        unsigned cost = strlen(*list) > WORD_MAX
-            ? best_cost : distance(word, length, *list, strlen(*list));
+        unsigned cost = strlen(*list) > WORD_MAX ? best_cost
+                                                 : distance(word, length, *list, strlen(*list));
 
         /* the beginning of a word is as near as one typing error */
         if (length > 1 && strncmp(word, *list, length) == 0)

@@ -16,24 +16,24 @@
 struct verb;
 
 struct option_spec {
-    const char *name;    /* without dashes; a NULL name ends the table */
-    int         takes_value;   /* true, false or OPTION_MAY */
-    int         code;    /* from 1; what options_next() returns */
+    const char *name; /* without dashes; a NULL name ends the table */
+    int takes_value;  /* true, false or OPTION_MAY */
+    int code;         /* from 1; what options_next() returns */
 };
 
-enum { OPTION_MAY = 2 };   /* as --name=value only; value is NULL where there is none */
+enum { OPTION_MAY = 2 }; /* as --name=value only; value is NULL where there is none */
 
 enum {
-    OPTION_END = 0,        /* all was read */
-    OPTION_STOP = -1,      /* a message or the help was printed: return status */
-    OPTION_OPERAND = 1000  /* value is an operand */
+    OPTION_END = 0,       /* all was read */
+    OPTION_STOP = -1,     /* a message or the help was printed: return status */
+    OPTION_OPERAND = 1000 /* value is an operand */
 };
 
 struct options {
     const struct verb *verb;
-    char **words;          /* NULL-terminated, after the verb */
-    const char *value;     /* of the option or operand just returned */
-    int  status;           /* exit status for OPTION_STOP */
+    char **words;      /* NULL-terminated, after the verb */
+    const char *value; /* of the option or operand just returned */
+    int status;        /* exit status for OPTION_STOP */
     bool operands_only;
 };
 

@@ -27,13 +27,13 @@ static pthread_cond_t ended;
 static pthread_t thread;
 
 static struct {
-    const char *text;    /* unit, or the present step */
-    uint64_t    total;
-    int64_t     begun;
-    int64_t     shown;   /* when the line was last written */
-    bool        active;
-    bool        visible;
-    bool        blind;   /* the thread runs */
+    const char *text; /* unit, or the present step */
+    uint64_t total;
+    int64_t begun;
+    int64_t shown; /* when the line was last written */
+    bool active;
+    bool visible;
+    bool blind; /* the thread runs */
 } state;
 
 static int64_t now(void)
@@ -82,9 +82,10 @@ void progress_at(uint64_t done)
         return;
     state.shown = t;
     if (state.total > 0)
-        n = snprintf(line, sizeof line, "\r\033[Kposixtrace: %s: %3.0f %% (%.1f million %s)",
-                     tool_verb(), 100.0 * (double)(done < state.total ? done : state.total) /
-                     (double)state.total, (double)done / 1e6, state.text);
+        n = snprintf(
+            line, sizeof line, "\r\033[Kposixtrace: %s: %3.0f %% (%.1f million %s)", tool_verb(),
+            100.0 * (double)(done < state.total ? done : state.total) / (double)state.total,
+            (double)done / 1e6, state.text);
     else
         n = snprintf(line, sizeof line, "\r\033[Kposixtrace: %s: %.1f million %s", tool_verb(),
                      (double)done / 1e6, state.text);
@@ -117,8 +118,7 @@ static void *tell_time(void *unused)
         char line[120];
 
         until.tv_sec++;
-        while (state.active &&
-               pthread_cond_timedwait(&ended, &lock, &until) != ETIMEDOUT)
+        while (state.active && pthread_cond_timedwait(&ended, &lock, &until) != ETIMEDOUT)
             ;
         if (!state.active)
             break;

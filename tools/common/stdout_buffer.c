@@ -22,15 +22,14 @@ static char buffer[OUT_BUFFER];
 struct out out = { buffer, buffer + sizeof buffer, 0 };
 volatile sig_atomic_t out_writing;
 
-#define TEN(t) t "0" t "1" t "2" t "3" t "4" t "5" t "6" t "7" t "8" t "9"
+#define TEN(t)     t "0" t "1" t "2" t "3" t "4" t "5" t "6" t "7" t "8" t "9"
 #define SIXTEEN(t) TEN(t) t "a" t "b" t "c" t "d" t "e" t "f"
 
-const char out_digit_pairs[201] = TEN("0") TEN("1") TEN("2") TEN("3") TEN("4")
-                                  TEN("5") TEN("6") TEN("7") TEN("8") TEN("9");
-const char out_hex_pairs[513] = SIXTEEN("0") SIXTEEN("1") SIXTEEN("2") SIXTEEN("3")
-                                SIXTEEN("4") SIXTEEN("5") SIXTEEN("6") SIXTEEN("7")
-                                SIXTEEN("8") SIXTEEN("9") SIXTEEN("a") SIXTEEN("b")
-                                SIXTEEN("c") SIXTEEN("d") SIXTEEN("e") SIXTEEN("f");
+const char out_digit_pairs[201] = TEN("0") TEN("1") TEN("2") TEN("3") TEN("4") TEN("5") TEN("6")
+    TEN("7") TEN("8") TEN("9");
+const char out_hex_pairs[513] = SIXTEEN("0") SIXTEEN("1") SIXTEEN("2") SIXTEEN("3") SIXTEEN("4")
+    SIXTEEN("5") SIXTEEN("6") SIXTEEN("7") SIXTEEN("8") SIXTEEN("9") SIXTEEN("a") SIXTEEN("b")
+        SIXTEEN("c") SIXTEEN("d") SIXTEEN("e") SIXTEEN("f");
 
 void out_flush(void)
 {
@@ -110,7 +109,7 @@ void out_format(const char *format, ...)
 }
 
 static size_t columns;
-static bool is_given;        /* by COLUMNS or a terminal */
+static bool is_given; /* by COLUMNS or a terminal */
 
 size_t out_columns(void)
 {
@@ -133,7 +132,7 @@ size_t out_columns(void)
 struct wrap {
     const char *mark;
     size_t indent, end;
-    size_t column;           /* of the next character */
+    size_t column; /* of the next character */
 };
 
 static void next_line(struct wrap *w)
@@ -211,12 +210,26 @@ int out_finish(int status)
 
 unsigned out_digits(uint64_t value)
 {
-    static const uint64_t tens[] = {
-        1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
-        10000000000, 100000000000, 1000000000000, 10000000000000, 100000000000000,
-        1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000,
-        10000000000000000000u
-    };
+    static const uint64_t tens[] = { 1,
+                                     10,
+                                     100,
+                                     1000,
+                                     10000,
+                                     100000,
+                                     1000000,
+                                     10000000,
+                                     100000000,
+                                     1000000000,
+                                     10000000000,
+                                     100000000000,
+                                     1000000000000,
+                                     10000000000000,
+                                     100000000000000,
+                                     1000000000000000,
+                                     10000000000000000,
+                                     100000000000000000,
+                                     1000000000000000000,
+                                     10000000000000000000u };
     unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
     /* 1233 / 4096 is a little more than log10(2): at most one too few. */
     unsigned digits = bits * 1233 >> 12;

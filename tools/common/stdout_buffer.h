@@ -21,9 +21,9 @@
 enum { OUT_BUFFER = 256 * 1024 };
 
 extern struct out {
-    char *at;     /* next byte */
-    char *end;    /* of the buffer */
-    int   error;  /* errno of the first failed write, or 0 */
+    char *at;  /* next byte */
+    char *end; /* of the buffer */
+    int error; /* errno of the first failed write, or 0 */
 } out;
 
 /* Writes the buffer out. */
@@ -55,11 +55,10 @@ static inline void out_taken(char *end)
 void out_bytes(const void *bytes, size_t length);
 void out_text(const char *text);
 void out_spaces(size_t count);
-void out_hex(const void *bytes, size_t length);   /* two digits a byte, lower case */
+void out_hex(const void *bytes, size_t length); /* two digits a byte, lower case */
 
 /* For output that is not on a hot path. */
-__attribute__((format(printf, 1, 2)))
-void out_format(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void out_format(const char *format, ...);
 
 /* How many columns a table may use: what COLUMNS says, else the width of the terminal, and 80
  * where standard output is none.  Never less than 80. */
@@ -81,8 +80,8 @@ void out_comment(const char *text, size_t width);
 int out_finish(int status);
 
 /* The formatters write at to and return the end. */
-extern const char out_digit_pairs[201];   /* "00" to "99" */
-extern const char out_hex_pairs[513];     /* "00" to "ff" */
+extern const char out_digit_pairs[201]; /* "00" to "99" */
+extern const char out_hex_pairs[513];   /* "00" to "ff" */
 
 static inline char *put_text(char *to, const char *text, size_t length)
 {
@@ -113,10 +112,10 @@ static inline char *put_spaces(char *to, size_t count)
     return end;
 }
 
-unsigned out_digits(uint64_t value);      /* how many put_u64() writes */
+unsigned out_digits(uint64_t value); /* how many put_u64() writes */
 char *put_u64(char *to, uint64_t value);
 char *put_i64(char *to, int64_t value);
-char *put_hex(char *to, uint64_t value);  /* 0x... */
+char *put_hex(char *to, uint64_t value); /* 0x... */
 
 /* Exactly nine digits; value is below 10^9. */
 static inline char *put_nine(char *to, uint32_t value)

@@ -15,14 +15,14 @@
 enum { NARROW = 8, GAP = 2 };
 
 struct table_row {
-    char  *cells[TABLE_COLUMNS];
+    char *cells[TABLE_COLUMNS];
     size_t filled;
-    bool   is_caption;       /* its text is the first cell */
+    bool is_caption; /* its text is the first cell */
 };
 
 struct layout {
     size_t width[TABLE_COLUMNS], gap;
-    bool   left_out[TABLE_COLUMNS];
+    bool left_out[TABLE_COLUMNS];
 };
 
 void table_init(struct table *t, const struct table_column *columns, size_t count)
@@ -173,7 +173,7 @@ size_t table_put_cut(const char *text, size_t width)
 static void print_cells(const struct table *t, const struct layout *l, const char *const *cells,
                         size_t count)
 {
-    size_t due = 0;          /* blanks before the next cell */
+    size_t due = 0; /* blanks before the next cell */
 
     for (size_t c = 0; c < count; c++) {
         size_t used = columns_of(cells[c]), before = 0;

@@ -17,9 +17,9 @@ enum { TABLE_COLUMNS = 16 };
 
 struct table_column {
     const char *title;
-    bool left;               /* aligned to the left, else to the right */
+    bool left; /* aligned to the left, else to the right */
     bool flexible, optional;
-    bool hidden;             /* where all its cells are "-" */
+    bool hidden; /* where all its cells are "-" */
 };
 
 struct table_row;

@@ -60,7 +60,10 @@ static bool amount(const char **at, int64_t unit, int64_t *ns)
 
 static bool parse_relative(const char *text, int64_t *ns)
 {
-    static const struct { const char *name; int64_t unit; } units[] = {
+    static const struct {
+        const char *name;
+        int64_t unit;
+    } units[] = {
         { "s", SECOND }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 }, { "min", 60 * SECOND },
     };
     const char *suffix = text + strspn(text, "0123456789.");

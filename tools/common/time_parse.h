@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 struct when {
-    enum { WHEN_NEVER, WHEN_ABSOLUTE, WHEN_RELATIVE } kind;   /* NEVER: not given */
+    enum { WHEN_NEVER, WHEN_ABSOLUTE, WHEN_RELATIVE } kind; /* NEVER: not given */
     int64_t ns;
 };
 

@@ -20,39 +20,36 @@ struct option_spec;
 
 enum {
     EXIT_DONE = 0,
-    EXIT_FAILED = 1,     /* check: salvaged */
-    EXIT_NOT_A_LOG = 2,  /* check only */
-    EXIT_LOST = 3,       /* --strict, and something was lost */
+    EXIT_FAILED = 1,    /* check: salvaged */
+    EXIT_NOT_A_LOG = 2, /* check only */
+    EXIT_LOST = 3,      /* --strict, and something was lost */
     EXIT_USAGE = 64,
-    EXIT_PIPE = 141      /* the reader of stdout went away: as the shell reports SIGPIPE */
+    EXIT_PIPE = 141 /* the reader of stdout went away: as the shell reports SIGPIPE */
 };
 
 struct verb {
     const char *name;
-    const char *help;    /* at most 24 lines of 80 columns */
+    const char *help; /* at most 24 lines of 80 columns */
     const struct option_spec *options;
     int (*run)(struct options *options);
 };
 
-extern const struct verb verb_record, verb_info, verb_print, verb_export, verb_import,
-    verb_check, verb_recover, verb_list, verb_btf, verb_metrics, verb_rta, verb_start, verb_stop,
-    verb_flush, verb_filter, verb_snapshot, verb_doctor, verb_selftest;
+extern const struct verb verb_record, verb_info, verb_print, verb_export, verb_import, verb_check,
+    verb_recover, verb_list, verb_btf, verb_metrics, verb_rta, verb_start, verb_stop, verb_flush,
+    verb_filter, verb_snapshot, verb_doctor, verb_selftest;
 
 /* The verb named in messages; NULL before one is known. */
 void tool_set_verb(const char *name);
 const char *tool_verb(void);
 
 /* "posixtrace: VERB: " and a line; returns EXIT_FAILED. */
-__attribute__((format(printf, 1, 2)))
-int tool_error(const char *format, ...);
+__attribute__((format(printf, 1, 2))) int tool_error(const char *format, ...);
 
 /* As tool_error(), with a second line that leads to --help; returns EXIT_USAGE. */
-__attribute__((format(printf, 1, 2)))
-int tool_usage(const char *format, ...);
+__attribute__((format(printf, 1, 2))) int tool_usage(const char *format, ...);
 
 /* "posixtrace: " and a line: news that are not an error of the verb. */
-__attribute__((format(printf, 1, 2)))
-void tool_note(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void tool_note(const char *format, ...);
 
 /* 'text' in quotes, control characters escaped, shortened where very long.
  * One of eight static buffers, reused in turn. */

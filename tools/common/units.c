@@ -49,7 +49,10 @@ const char *units_time(int64_t ns)
         unit++;
     }
     snprintf(buffer, SIZE, "%s%.*f%s", ns < 0 ? "-" : "",
-             unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value, units[unit]);
+             unit == 0 || value >= 99.95 ? 0
+             : value >= 9.995            ? 1
+                                         : 2,
+             value, units[unit]);
     return buffer;
 }
 

@@ -21,11 +21,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { UTF8_MAX_ESCAPE = 12 };   /* bytes that one character becomes at most */
+enum { UTF8_MAX_ESCAPE = 12 }; /* bytes that one character becomes at most */
 
 enum utf8_style {
-    UTF8_TERMINAL,         /* for people, UTF-8 passes */
-    UTF8_TERMINAL_ASCII,   /* for people, only ASCII passes */
+    UTF8_TERMINAL,       /* for people, UTF-8 passes */
+    UTF8_TERMINAL_ASCII, /* for people, only ASCII passes */
     UTF8_JSON,
     UTF8_JSON_ASCII,
     UTF8_CSV,

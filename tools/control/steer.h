@@ -11,7 +11,7 @@
 
 struct options;
 
-#define STEER_WHICH \
+#define STEER_WHICH                                                                     \
     "PID: a process that a stream traces, or that has created one. STREAM: its trace\n" \
     "name, its file, or the first letters of that ('posixtrace list').\n"
 

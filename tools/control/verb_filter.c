@@ -22,9 +22,9 @@
 
 enum { CLEAR = 1, WHERE };
 
-static const struct option_spec options[] = {
-    { "clear", false, CLEAR }, { "where", true, WHERE }, { NULL, false, 0 }
-};
+static const struct option_spec options[] = { { "clear", false, CLEAR },
+                                              { "where", true, WHERE },
+                                              { NULL, false, 0 } };
 
 static const char help[] =
     "usage: posixtrace filter PID|STREAM [EXPR...] [--clear]\n"
@@ -40,8 +40,7 @@ static const char help[] =
     "  --clear       all events are recorded, also what the program itself leaves out\n"
     "  --help        print this\n"
     "\n"
-    "What the program itself leaves out (posix_trace_set_filter(3)) stays left out.\n"
-    STEER_WHICH
+    "What the program itself leaves out (posix_trace_set_filter(3)) stays left out.\n" STEER_WHICH
     "Example: posixtrace filter 1234 'req:*' 'error:*'\n";
 
 struct request {
@@ -83,8 +82,7 @@ static int print_left_out(void *context, trace_event_id_t id, const char *name)
 static int print_filter(const struct posixtrace_stream *stream, trace_id_t trid)
 {
     char text[POSIXTRACE_EXPRESSION_MAX + 1], shown[sizeof text * UTF8_MAX_ESCAPE];
-    enum utf8_style style =
-        utf8_is_safe(STDOUT_FILENO) ? UTF8_TERMINAL : UTF8_TERMINAL_ASCII;
+    enum utf8_style style = utf8_is_safe(STDOUT_FILENO) ? UTF8_TERMINAL : UTF8_TERMINAL_ASCII;
     trace_event_set_t set;
     int error = posix_trace_get_filter(trid, &set);
 
@@ -100,14 +98,14 @@ static int print_filter(const struct posixtrace_stream *stream, trace_id_t trid)
     return error ? stream_error(stream, "look at", error) : EXIT_DONE;
 }
 
-static int set_expression(const struct posixtrace_stream *stream, trace_id_t trid,
-                          const char *text)
+static int set_expression(const struct posixtrace_stream *stream, trace_id_t trid, const char *text)
 {
     int error = posixtrace_set_expression(trid, text, NULL);
 
     if (error == EAGAIN)
         return tool_error("%s cannot be filtered: one of its processes has all of its %d places "
-                          "in use, and a filter needs one", stream_call(stream), TRACE_SYS_MAX);
+                          "in use, and a filter needs one",
+                          stream_call(stream), TRACE_SYS_MAX);
     return error ? stream_error(stream, "filter", error) : EXIT_DONE;
 }
 
@@ -127,8 +125,7 @@ static int clear(const struct posixtrace_stream *stream, trace_id_t trid)
     return text[0] ? set_expression(stream, trid, "") : EXIT_DONE;
 }
 
-static int change(const struct request *r, const struct posixtrace_stream *stream,
-                  trace_id_t trid)
+static int change(const struct request *r, const struct posixtrace_stream *stream, trace_id_t trid)
 {
     const char *called = stream_call(stream);
     struct log_file now = { .trid = trid, .fd = -1 };
@@ -155,8 +152,9 @@ static int filter(struct request *r)
         status = stream_attach(r->word, &stream, &trid);
     if (status != EXIT_DONE)
         return status;
-    status = r->clear ? clear(&stream, trid)
-             : r->where.text ? change(r, &stream, trid) : print_filter(&stream, trid);
+    status = r->clear        ? clear(&stream, trid)
+             : r->where.text ? change(r, &stream, trid)
+                             : print_filter(&stream, trid);
     posixtrace_detach(trid);
     return status;
 }

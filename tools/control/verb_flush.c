@@ -26,9 +26,7 @@ static const char help[] =
     "without log cannot be flushed; 'posixtrace snapshot' makes a log of its events.\n"
     "\n"
     "  --help  print this\n"
-    "\n"
-    STEER_WHICH
-    "Example: posixtrace flush 1234\n";
+    "\n" STEER_WHICH "Example: posixtrace flush 1234\n";
 
 static double now(void)
 {
@@ -75,7 +73,8 @@ static int run(struct options *o)
     error = posix_trace_flush(trid);
     if (error == EINVAL)
         status = tool_error("%s has no log; 'posixtrace snapshot %s -o LOG' makes one of what it "
-                            "holds", stream_call(&stream), word);
+                            "holds",
+                            stream_call(&stream), word);
     else if (error != 0)
         status = stream_error(&stream, "flush", error);
     else

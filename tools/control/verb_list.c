@@ -19,9 +19,9 @@
 
 enum { REAP = 1, FORCE };
 
-static const struct option_spec options[] = {
-    { "reap", false, REAP }, { "force", false, FORCE }, { NULL, false, 0 }
-};
+static const struct option_spec options[] = { { "reap", false, REAP },
+                                              { "force", false, FORCE },
+                                              { NULL, false, 0 } };
 
 static const char help[] =
     "usage: posixtrace list [--reap [--force]]\n"
@@ -80,7 +80,8 @@ static int load(struct streams *t)
     }
     if (error == EACCES)
         return tool_error("the stream directory %s is not private: it must belong to you and have "
-                          "mode 0700", quote(posixtrace_stream_directory()));
+                          "mode 0700",
+                          quote(posixtrace_stream_directory()));
     return tool_error("cannot list %s: %s", quote(posixtrace_stream_directory()), strerror(error));
 }
 
@@ -107,15 +108,15 @@ static int count_traced(void *context, pid_t pid)
     return 0;
 }
 
-static const struct table_column columns[] = {
-    { .title = "PID" }, { .title = "STATE", .left = true }, { .title = "SIZE" },
-    { .title = "UNSAVED" }, { .title = "TRACES", .optional = true },
-    { .title = "NAME", .left = true, .flexible = true },
-    { .title = "LOG", .left = true, .flexible = true }
-};
+static const struct table_column columns[] = { { .title = "PID" },
+                                               { .title = "STATE", .left = true },
+                                               { .title = "SIZE" },
+                                               { .title = "UNSAVED" },
+                                               { .title = "TRACES", .optional = true },
+                                               { .title = "NAME", .left = true, .flexible = true },
+                                               { .title = "LOG", .left = true, .flexible = true } };
 
-__attribute__((format(printf, 2, 3)))
-static void cell(struct table *to, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void cell(struct table *to, const char *format, ...)
 {
     char text[64];
     va_list args;
@@ -214,7 +215,8 @@ static int reap_all(struct streams *t, bool force)
             tool_note("%" PRIu64 " events lost (streams removed that no log could take)", lost);
     } else if (lost > 0) {
         tool_note("%" PRIu64 " events are in left streams whose log could not be completed; "
-                  "--reap --force removes them", lost);
+                  "--reap --force removes them",
+                  lost);
     }
     out_format("removed %u file%s, kept %u\n", removed + more, removed + more == 1 ? "" : "s",
                kept);

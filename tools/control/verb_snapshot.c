@@ -24,8 +24,7 @@
 enum { OUTPUT = 1, FORCE };
 
 static const struct option_spec options[] = {
-    { "output", true, OUTPUT }, { "o", true, OUTPUT }, { "force", false, FORCE },
-    { NULL, false, 0 }
+    { "output", true, OUTPUT }, { "o", true, OUTPUT }, { "force", false, FORCE }, { NULL, false, 0 }
 };
 
 static const char help[] =
@@ -39,9 +38,7 @@ static const char help[] =
     "  -o, --output=LOG  the log to be made\n"
     "  --force           replace LOG if it exists\n"
     "  --help            print this\n"
-    "\n"
-    STEER_WHICH
-    "Example: posixtrace snapshot 1234 -o now.ptl && posixtrace print now.ptl\n";
+    "\n" STEER_WHICH "Example: posixtrace snapshot 1234 -o now.ptl && posixtrace print now.ptl\n";
 
 struct snapshot {
     const char *word, *path;
@@ -51,8 +48,8 @@ struct snapshot {
     uint64_t events;
     struct posixtrace_info during;
     uint64_t before[POSIXTRACE_LOSS_CAUSES];
-    int64_t created;           /* the stream, ns */
-    bool in_gap;               /* the last mark in the log is OVERFLOW */
+    int64_t created; /* the stream, ns */
+    bool in_gap;     /* the last mark in the log is OVERFLOW */
 };
 
 static int64_t now(void)
@@ -70,8 +67,10 @@ static int64_t now(void)
  */
 static int put_mark(struct snapshot *s, posixtrace_log_builder_t *builder, int64_t ns)
 {
-    struct posixtrace_event mark = { .ns = ns, .thread_name = "",
-        .name = s->in_gap ? "posix_trace_resume" : "posix_trace_overflow" };
+    struct posixtrace_event mark = { .ns = ns,
+                                     .thread_name = "",
+                                     .name = s->in_gap ? "posix_trace_resume"
+                                                       : "posix_trace_overflow" };
     int error = posixtrace_log_builder_add(builder, &mark);
 
     s->in_gap = !s->in_gap;
@@ -113,7 +112,7 @@ static int copy_events(struct snapshot *s, posixtrace_log_builder_t *builder)
     for (;;) {
         error = posixtrace_next_event(s->trid, &e, &none);
         if (error == ENXIO)
-            none = 1;   /* it has ended, and we have all of it */
+            none = 1; /* it has ended, and we have all of it */
         else if (error != 0)
             return error;
         if (none || e.ns > until)

@@ -19,9 +19,7 @@ static const char help[] =
     "that runs already is left as it is.\n"
     "\n"
     "  --help  print this\n"
-    "\n"
-    STEER_WHICH
-    "Example: posixtrace start 1234\n";
+    "\n" STEER_WHICH "Example: posixtrace start 1234\n";
 
 static int run(struct options *o)
 {

@@ -19,9 +19,7 @@ static const char help[] =
     "are not recorded until it is started again. What it holds stays there.\n"
     "\n"
     "  --help  print this\n"
-    "\n"
-    STEER_WHICH
-    "Example: posixtrace stop 1234\n";
+    "\n" STEER_WHICH "Example: posixtrace stop 1234\n";
 
 static int run(struct options *o)
 {

@@ -22,8 +22,7 @@ static char *harmless(const char *text)
 {
     char *shown = tool_grow(NULL, strlen(text) + 1, UTF8_MAX_ESCAPE), *to = shown;
     size_t left = strlen(text), took;
-    enum utf8_style style =
-        utf8_is_safe(STDERR_FILENO) ? UTF8_TERMINAL : UTF8_TERMINAL_ASCII;
+    enum utf8_style style = utf8_is_safe(STDERR_FILENO) ? UTF8_TERMINAL : UTF8_TERMINAL_ASCII;
 
     for (; left > 0; text += took, left -= took) {
         took = 1;
@@ -77,8 +76,8 @@ int convert_init(struct convert *convert, const struct option_spec *own)
                 if (count == CONVERT_OPTIONS - 1)
                     return tool_error("the formats have more than %d options; --%s is one more",
                                       CONVERT_OPTIONS - 1, o->name);
-                convert->specs[count] =
-                    (struct option_spec){ o->name, true, CONVERT_OPTION + (int)count };
+                convert->specs[count] = (struct option_spec){ o->name, true,
+                                                              CONVERT_OPTION + (int)count };
                 count++;
             }
         }

@@ -14,7 +14,7 @@ enum { CONVERT_OPTION = 900, CONVERT_OPTIONS = 128, CONVERT_WORDS = 64 };
 
 struct convert {
     struct option_spec specs[CONVERT_OPTIONS];
-    char *words[CONVERT_WORDS + 1];       /* "name=value" */
+    char *words[CONVERT_WORDS + 1]; /* "name=value" */
     size_t word_count;
     struct posixtrace_conversion c;
 };

@@ -22,23 +22,23 @@ static const char mark[12] = "TRACER-V1.0";
 
 struct packet {
     uint32_t number;
-    size_t   size;
-    uint8_t  bytes[PACKET + 1];   /* one more, to detect packets that are too long */
+    size_t size;
+    uint8_t bytes[PACKET + 1]; /* one more, to detect packets that are too long */
 };
 
 struct packet_input {
-    int fd, spare;                /* spare: from the end on, -1 */
+    int fd, spare; /* spare: from the end on, -1 */
     struct packet_until until;
     struct sockaddr_storage sender;
     uint64_t events, strange, others, again;
-    uint32_t next;                /* number that is due */
+    uint32_t next; /* number that is due */
     bool begun, stopped, ended;
     unsigned held;
     struct packet window[PACKET_WINDOW];
     struct packet came, out;
-    bool came_anew;               /* came is the first of another run, not held yet */
-    size_t given;                 /* bytes of out */
-    uint8_t first[PACKET];        /* the packet that this run began with */
+    bool came_anew;        /* came is the first of another run, not held yet */
+    size_t given;          /* bytes of out */
+    uint8_t first[PACKET]; /* the packet that this run began with */
 };
 
 static uint32_t word(const uint8_t *at)
@@ -214,8 +214,8 @@ static bool next_packet(struct packet_input *p)
 
         p->ended |= p->until.events && p->events >= p->until.events;
         p->ended |= p->until.stop && p->stopped && p->held == 0 && !p->came_anew;
-        if (p->held && (p->window[i].number == p->next || p->held == PACKET_WINDOW ||
-                        p->ended || p->came_anew)) {
+        if (p->held && (p->window[i].number == p->next || p->held == PACKET_WINDOW || p->ended ||
+                        p->came_anew)) {
             release(p, i);
             return true;
         }

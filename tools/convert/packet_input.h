@@ -19,9 +19,9 @@ enum { PACKET_WINDOW = 64 };
 
 /* When it is enough; a signal (live_input_watch()) ends it in any case. */
 struct packet_until {
-    bool stop;            /* an event trace_stop has come, and all before it */
-    uint64_t events;      /* so many have come; 0: no limit */
-    int64_t idle_ns;      /* nothing has come for so long, after the first one; 0: no limit */
+    bool stop;       /* an event trace_stop has come, and all before it */
+    uint64_t events; /* so many have come; 0: no limit */
+    int64_t idle_ns; /* nothing has come for so long, after the first one; 0: no limit */
 };
 
 struct packet_input;

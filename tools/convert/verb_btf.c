@@ -22,9 +22,9 @@
 enum { VERSION = 1, FROM_START };
 enum { FINDINGS_SHOWN = 1000, TEXT_MAX = 4096 };
 
-static const struct option_spec options[] = {
-    { "version", true, VERSION }, { "from-start", false, FROM_START }, { NULL, false, 0 }
-};
+static const struct option_spec options[] = { { "version", true, VERSION },
+                                              { "from-start", false, FROM_START },
+                                              { NULL, false, 0 } };
 
 static const char help[] =
     "usage: posixtrace btf check [--version=VERSION] [--from-start] FILE\n"
@@ -94,8 +94,8 @@ static int check_file(struct check *check)
     copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     from = copy >= 0 ? fdopen(copy, "r") : NULL;
     progress_begin_blind("checking");
-    error = from ? posixtrace_btf_check(from, check->version, check->flags, finding, check,
-                                        &report) : errno;
+    error = from ? posixtrace_btf_check(from, check->version, check->flags, finding, check, &report)
+                 : errno;
     progress_end();
     if (error)
         tool_error("cannot read %s: %s", check->shown, strerror(error));

@@ -24,10 +24,9 @@ enum { OUTPUT_BUFFER = 1 << 18 };
 
 static struct convert convert;
 
-static const struct option_spec own[] = {
-    { "to", true, TO }, { "force", false, FORCE }, { "list", false, LIST }, { "o", true, OUTPUT },
-    { "output", true, OUTPUT }, { NULL, false, 0 }
-};
+static const struct option_spec own[] = { { "to", true, TO },         { "force", false, FORCE },
+                                          { "list", false, LIST },    { "o", true, OUTPUT },
+                                          { "output", true, OUTPUT }, { NULL, false, 0 } };
 
 static const char help[] =
     "usage: posixtrace export --to=FORMAT [--force] [OPTION]... LOG OUT|-o OUT\n"
@@ -43,10 +42,11 @@ static const char help[] =
     "\n"
     "Example: posixtrace export --to=jsonl app.ptl app.jsonl\n";
 
-struct export {
+struct export
+{
     const struct posixtrace_format *format;
     const char *log_path, *out_path;
-    const char *placed;           /* out_path that no option gave */
+    const char *placed; /* out_path that no option gave */
     struct log_file log;
     bool force;
 };
@@ -172,8 +172,8 @@ static int take_operand(struct export *ex, const char *value)
 /* Of a format that is not named here, bytes that no terminal should get. */
 static bool is_text(const char *format)
 {
-    static const char *const text[] = { "btf", "chrome", "csv", "jsonl", "kiwi", "traceprinter",
-                                        "trazer", NULL };
+    static const char *const text[] = { "btf",  "chrome",       "csv",    "jsonl",
+                                        "kiwi", "traceprinter", "trazer", NULL };
 
     return options_index(format, text) >= 0;
 }
@@ -187,11 +187,11 @@ static int complete(const struct export *ex)
     if (!ex->out_path)
         return tool_usage("no file named to write %s to", quote(ex->log_path));
     if (ex->format->is_directory && is_standard_output(ex))
-        return tool_usage("a trace in format %s is a folder, which '-' is not",
-                          ex->format->name);
+        return tool_usage("a trace in format %s is a folder, which '-' is not", ex->format->name);
     if (is_standard_output(ex) && isatty(STDOUT_FILENO) && !is_text(ex->format->name))
         return tool_usage("%s is binary, and standard output is a terminal; name a file, or "
-                          "redirect it", ex->format->name);
+                          "redirect it",
+                          ex->format->name);
     if (!live_input_is_udp(ex->out_path))
         return EXIT_DONE;
     if (strcmp(ex->format->name, "shark") != 0)

@@ -24,29 +24,28 @@
 #include "common/tool.h"
 
 enum { FROM = 1, COST, FORCE, LIST, UNTIL, OUTPUT };
-enum { DATA_MAX = 61440 };        /* the most that an event of a log has */
+enum { DATA_MAX = 61440 }; /* the most that an event of a log has */
 
 /* One import under way. */
 struct import {
     const struct posixtrace_format *format;
     const char *in_path;
-    char *in;                     /* the input's name for messages */
+    char *in; /* the input's name for messages */
     const char *log_path;
-    const char *placed;           /* log_path that no option gave */
+    const char *placed; /* log_path that no option gave */
     struct atomic_file target;
     posixtrace_log_builder_t *builder;
     bool from_given, force, until_given;
-    struct packet_until until;    /* of packets */
+    struct packet_until until; /* of packets */
     double cost_ns;
 };
 
 static struct convert conversion;
 
-static const struct option_spec own[] = {
-    { "from", true, FROM }, { "event-cost", true, COST }, { "force", false, FORCE },
-    { "list", false, LIST }, { "until", true, UNTIL }, { "o", true, OUTPUT },
-    { "output", true, OUTPUT }, { NULL, false, 0 }
-};
+static const struct option_spec own[] = { { "from", true, FROM },     { "event-cost", true, COST },
+                                          { "force", false, FORCE },  { "list", false, LIST },
+                                          { "until", true, UNTIL },   { "o", true, OUTPUT },
+                                          { "output", true, OUTPUT }, { NULL, false, 0 } };
 
 static const char help[] =
     "usage: posixtrace import --from=FORMAT [--force] [OPTION]... IN LOG|-o LOG\n"
@@ -211,7 +210,8 @@ static int take(struct import *im, int code, const char *value)
     } else if (code == COST) {
         if (!metrics_cost_number(value, &im->cost_ns))
             status = tool_usage("option '--event-cost' needs nanoseconds from 0 to 1000000, "
-                                "found %s", quote(value));
+                                "found %s",
+                                quote(value));
     } else if (code == UNTIL) {
         im->until_given = true;
         if (!packet_until_parse(value, &im->until))

@@ -18,14 +18,12 @@
 enum level { FINE, NOTE, BAD };
 
 /* Adds a finding: what was looked at, and what was found. */
-__attribute__((format(printf, 3, 4)))
-void doctor_add(enum level level, const char *what, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void doctor_add(enum level level, const char *what,
+                                                      const char *format, ...);
 
 /* Of the finding added last. */
-__attribute__((format(printf, 1, 2)))
-void doctor_means(const char *format, ...);
-__attribute__((format(printf, 1, 2)))
-void doctor_remedy(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void doctor_means(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void doctor_remedy(const char *format, ...);
 
 /* Prints all; the exit status. */
 int doctor_report(bool json);
@@ -35,7 +33,7 @@ bool doctor_read_line(const char *path, char *to, size_t size);
 
 /* The examiners, in the order of the report. */
 void doctor_versions(void);
-void doctor_trial(void);       /* before the directory: the first stream makes that */
+void doctor_trial(void); /* before the directory: the first stream makes that */
 void doctor_directory(void);
 void doctor_left_streams(void);
 void doctor_record(void);

@@ -29,8 +29,7 @@ static const char *why(int choice)
     switch (choice) {
     case POSIXTRACE_DIRECTORY_VARIABLE: return "POSIXTRACE_DIR says so";
     case POSIXTRACE_DIRECTORY_SHM: return "the default";
-    case POSIXTRACE_DIRECTORY_RUNTIME:
-        return "in XDG_RUNTIME_DIR, as /dev/shm could not be used";
+    case POSIXTRACE_DIRECTORY_RUNTIME: return "in XDG_RUNTIME_DIR, as /dev/shm could not be used";
     default: return "for a reason not known to this tool";
     }
 }
@@ -47,8 +46,8 @@ static const char *state(const struct posixtrace_environment *e)
     else if (e->directory_error != EACCES)
         snprintf(text, sizeof text, "%s", strerror(e->directory_error));
     else if (!S_ISDIR(st.st_mode))
-        snprintf(text, sizeof text, "it is %s", S_ISLNK(st.st_mode) ? "a symbolic link"
-                                                                    : "not a directory");
+        snprintf(text, sizeof text, "it is %s",
+                 S_ISLNK(st.st_mode) ? "a symbolic link" : "not a directory");
     else if (st.st_uid != geteuid())
         snprintf(text, sizeof text, "it belongs to user %u, not to user %u", (unsigned)st.st_uid,
                  (unsigned)geteuid());
@@ -90,8 +89,8 @@ static void judge_space(const struct posixtrace_environment *e)
     doctor_add(NOTE, "its file system", "%s, only %s of %s free", p.type, units_bytes(p.space),
                units_bytes(p.size));
     doctor_means(p.space < STREAM_DEFAULT
-                 ? "a stream of default size finds no room and is in memory without a name"
-                 : "a large stream, or one of many threads, finds no room here");
+                     ? "a stream of default size finds no room and is in memory without a name"
+                     : "a large stream, or one of many threads, finds no room here");
     doctor_remedy("remove unneeded files from it, or make it larger: "
                   "mount -o remount,size=1G, for a container --shm-size=1g");
 }
@@ -102,10 +101,11 @@ void doctor_directory(void)
 
     posixtrace_get_environment(&e, sizeof e);
     if (e.directory_error) {
-        memory_only(quote(e.directory), state(&e),
-                    e.directory_choice == POSIXTRACE_DIRECTORY_VARIABLE
-                    ? "correct POSIXTRACE_DIR, or leave it unset"
-                    : "set POSIXTRACE_DIR to a directory of your own with mode 0700, in a tmpfs");
+        memory_only(
+            quote(e.directory), state(&e),
+            e.directory_choice == POSIXTRACE_DIRECTORY_VARIABLE
+                ? "correct POSIXTRACE_DIR, or leave it unset"
+                : "set POSIXTRACE_DIR to a directory of your own with mode 0700, in a tmpfs");
         return;
     }
     doctor_add(FINE, "stream directory", "%s (%s), private", quote(e.directory),
@@ -155,10 +155,10 @@ void doctor_left_streams(void)
     tell_lost();
 
     if (error != 0)
-        return;   /* the check of the directory has reported it */
+        return; /* the check of the directory has reported it */
     if (l.dead > 0) {
-        doctor_add(NOTE, "streams", "%u alive, %u of killed processes (%s)", l.alive,
-                   l.dead, units_bytes(l.bytes));
+        doctor_add(NOTE, "streams", "%u alive, %u of killed processes (%s)", l.alive, l.dead,
+                   units_bytes(l.bytes));
         doctor_means("they take memory, and hold %" PRIu64 " events that no log has", l.unsaved);
         doctor_remedy("posixtrace list, then posixtrace list --reap");
     } else if (l.unknown > 0) {

@@ -28,7 +28,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-enum { PAGE = 65536 };   /* a multiple of every page size in use */
+enum { PAGE = 65536 }; /* a multiple of every page size in use */
 
 static int advise(int advice)
 {
@@ -72,10 +72,12 @@ static const struct offer {
       "Linux 4.14 or later, or allow it in the filter of system calls" },
     { "MADV_POPULATE_WRITE", try_populate,
       "new memory is touched page by page instead: a thread's first events, and the growth of a "
-      "stream, are slower", "Linux 5.14 or later" },
+      "stream, are slower",
+      "Linux 5.14 or later" },
     { "close_range", try_close_range,
       "a new log's thread closes each possible descriptor by itself: making a stream with a log "
-      "takes longer", "Linux 5.9 or later, or allow it in the filter of system calls" },
+      "takes longer",
+      "Linux 5.9 or later, or allow it in the filter of system calls" },
     { "memfd_create", try_memfd,
       "where the stream directory fails there is nothing to fall back to",
       "allow it in the filter of system calls" },
@@ -119,16 +121,13 @@ static int process_status(const char *name)
 static void judge_seccomp(void)
 {
     switch (process_status("Seccomp")) {
-    case 0:
-        doctor_add(FINE, "seccomp", "no filter of system calls");
-        break;
+    case 0: doctor_add(FINE, "seccomp", "no filter of system calls"); break;
     case 2:
-        doctor_add(FINE, "seccomp", "a filter of system calls is in force; what it refuses is "
+        doctor_add(FINE, "seccomp",
+                   "a filter of system calls is in force; what it refuses is "
                    "the trial and the calls below show it");
         break;
-    default:
-        doctor_add(FINE, "seccomp", "not known");
-        break;
+    default: doctor_add(FINE, "seccomp", "not known"); break;
     }
 }
 
@@ -209,8 +208,8 @@ static int try_perf(void *unused)
     fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0)
         return errno;
-    return mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED
-           ? errno : 0;
+    return mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED ? errno
+                                                                                         : 0;
 }
 
 static void tell_perf(void)
@@ -265,8 +264,10 @@ void doctor_clock(void)
                    source);
         break;
     default:
-        doctor_add(NOTE, "clock", "CLOCK_MONOTONIC, as the processor has no invariant time stamp "
-                   "counter; the kernel uses %s", source);
+        doctor_add(NOTE, "clock",
+                   "CLOCK_MONOTONIC, as the processor has no invariant time stamp "
+                   "counter; the kernel uses %s",
+                   source);
         break;
     }
     doctor_means("an event costs more by one clock_gettime(), 20 ns where the vDSO answers it, and "

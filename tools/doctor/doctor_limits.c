@@ -19,16 +19,16 @@
 #define MIB (1024u * 1024u)
 
 /* Below these a limit is in the way of programs that trace a lot. */
-#define FILES_FEW      32u
-#define SPACE_SMALL    (1024ull * MIB)
+#define FILES_FEW       32u
+#define SPACE_SMALL     (1024ull * MIB)
 #define CONTAINER_SMALL (256ull * MIB)
 
 static uint64_t soft_limit(int resource)
 {
     struct rlimit limit;
 
-    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
-        ? limit.rlim_cur : UINT64_MAX;
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur
+                                                                               : UINT64_MAX;
 }
 
 static void judge_file_size(void)
@@ -82,8 +82,10 @@ static void tell_locked_memory(void)
     if (limit == UINT64_MAX)
         doctor_add(FINE, "RLIMIT_MEMLOCK", "no limit");
     else
-        doctor_add(FINE, "RLIMIT_MEMLOCK", "%s; counts for programs that call mlockall() only, and "
-                   "then with all that a stream maps", units_bytes(limit));
+        doctor_add(FINE, "RLIMIT_MEMLOCK",
+                   "%s; counts for programs that call mlockall() only, and "
+                   "then with all that a stream maps",
+                   units_bytes(limit));
 }
 
 void doctor_limits(void)

@@ -36,8 +36,10 @@ static void last_note(void)
     f = fopen(path, "re");
     if (f && fgets(line, sizeof line, f)) {
         line[strcspn(line, "\n")] = '\0';
-        doctor_add(NOTE, "not recorded", "the last program that could leave no note beside its "
-                   "log: %s", unquoted(line));
+        doctor_add(NOTE, "not recorded",
+                   "the last program that could leave no note beside its "
+                   "log: %s",
+                   unquoted(line));
         doctor_means("it ran without; this note stays until the next one");
         doctor_remedy("remove %s", quote(path));
     }
@@ -56,8 +58,7 @@ void doctor_record(void)
         posixtrace_get_self_record_fault(fault, sizeof fault) != 0)
         return;
     if (error == 0) {
-        doctor_add(FINE, "POSIXTRACE_RECORD", "programs record themselves into %s",
-                   quote(log));
+        doctor_add(FINE, "POSIXTRACE_RECORD", "programs record themselves into %s", quote(log));
         return;
     }
     doctor_add(NOTE, "POSIXTRACE_RECORD", "programs cannot record themselves into %s: %s",
@@ -65,9 +66,10 @@ void doctor_record(void)
     doctor_means("they run as they would without it; why a program was not recorded is in a file "
                  "whose name is that of the log and .error, or record.error in the directory "
                  "of streams");
-    doctor_remedy(error == EINVAL
-                  ? "POSIXTRACE_RECORD_POLICY is flush, loop or until-full; _SIZE and _LOG_SIZE "
-                    "are as 65536, 64K or 1M; _FILTER is what posixtrace record --filter takes, "
-                    "with commas between; _SYSTEM is calls, switches or all"
-                  : "name a log in a directory that can be written in");
+    doctor_remedy(
+        error == EINVAL
+            ? "POSIXTRACE_RECORD_POLICY is flush, loop or until-full; _SIZE and _LOG_SIZE "
+              "are as 65536, 64K or 1M; _FILTER is what posixtrace record --filter takes, "
+              "with commas between; _SYSTEM is calls, switches or all"
+            : "name a log in a directory that can be written in");
 }

@@ -90,7 +90,9 @@ static void print_verdict(void)
         out_text("; nothing is missing.\n");
     else
         out_format("; %zu %s above.\n", bad ? bad : notes,
-                   bad ? "BAD" : notes == 1 ? "note" : "notes");
+                   bad          ? "BAD"
+                   : notes == 1 ? "note"
+                                : "notes");
 }
 
 static void print_json(void)

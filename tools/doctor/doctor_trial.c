@@ -28,7 +28,7 @@ enum { EVENTS = 1000 };
 
 struct trial {
     bool with_log;
-    const char *volatile step;   /* what the child is doing; the text is the program's */
+    const char *volatile step; /* what the child is doing; the text is the program's */
     struct posixtrace_info info;
 };
 
@@ -152,13 +152,12 @@ static bool run_trial(struct trial *t, bool with_log)
     doctor_add(BAD, what, "%s: %s", t->step,
                result == EPROTO ? "not the events that were recorded" : child_text(result));
     doctor_means("%s", result < 0 ? "nothing could be tried out; a log takes a thread, which "
-                                    "counts as a process" :
-                       with_log ? "programs cannot write logs here" : "programs cannot trace here");
+                                    "counts as a process"
+                       : with_log ? "programs cannot write logs here"
+                                  : "programs cannot trace here");
     switch (result) {
     case EMFILE:
-    case ENFILE:
-        doctor_remedy("allow more open files: ulimit -n 64");
-        break;
+    case ENFILE: doctor_remedy("allow more open files: ulimit -n 64"); break;
     case ENOMEM:
     case ENOSPC:
         doctor_remedy("give memory: see the stream directory, RLIMIT_AS and container below");
@@ -168,12 +167,8 @@ static bool run_trial(struct trial *t, bool with_log)
         doctor_remedy("allow more processes and threads (ulimit -u, pids.max of the container), "
                       "or remove streams: posixtrace list --reap");
         break;
-    case EFBIG:
-        doctor_remedy("allow larger files: see RLIMIT_FSIZE below");
-        break;
-    default:
-        doctor_remedy("see seccomp, and the system calls that are refused, below");
-        break;
+    case EFBIG: doctor_remedy("allow larger files: see RLIMIT_FSIZE below"); break;
+    default: doctor_remedy("see seccomp, and the system calls that are refused, below"); break;
     }
     return false;
 }

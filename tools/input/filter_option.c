@@ -14,8 +14,8 @@ static int make(const char *option, const char *const *texts, size_t count, char
     int error = posixtrace_expression_from_patterns(texts, count, text, &fault);
 
     if (fault.column)
-        return tool_usage("%s, column %zu: %s; posixtrace-filter(5) describes expressions",
-                          option, fault.column, unquoted(fault.text));
+        return tool_usage("%s, column %zu: %s; posixtrace-filter(5) describes expressions", option,
+                          fault.column, unquoted(fault.text));
     if (fault.text[0])
         return tool_usage("%s is %s", option, fault.text);
     return error ? tool_error("%s: %s", option, strerror(error)) : EXIT_DONE;

@@ -16,13 +16,13 @@
 enum { FILTER_OPTION_TYPES = TRACE_USER_EVENT_MAX + 1024 };
 
 struct filter_option {
-    const char  *option;                   /* how it was given, for messages */
+    const char *option; /* how it was given, for messages */
     const char **texts;
-    size_t       count;
-    char        *text;                     /* what they mean together; NULL: none was given */
-    posixtrace_expression_t *expression;   /* NULL: every event is meant */
+    size_t count;
+    char *text;                          /* what they mean together; NULL: none was given */
+    posixtrace_expression_t *expression; /* NULL: every event is meant */
     /* By type: 0 not evaluated, 1 none is meant, 2 all are, 3 it depends. */
-    signed char  known[FILTER_OPTION_TYPES];
+    signed char known[FILTER_OPTION_TYPES];
 };
 
 /* One more text.  EXIT_DONE, or another status after an error message. */

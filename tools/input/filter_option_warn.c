@@ -17,9 +17,9 @@ enum { NEAR_MAX = 256, FIELDS_MAX = 4096 };
 
 struct known {
     const struct log_file *log;
-    struct log_type       *types;
-    size_t                 count;
-    posixtrace_fields_t   *fields;
+    struct log_type *types;
+    size_t count;
+    posixtrace_fields_t *fields;
 };
 
 /* The system types that a stream can have, whether or not it has recorded them. */
@@ -92,8 +92,8 @@ static bool find_near(const struct known *k, const struct posixtrace_expression_
     for (found = 0; near && list[found] != near; found++)
         ;
     if (near)
-        snprintf(to, NEAR_MAX, "%s", strcmp(t->subject, "event") == 0
-                 ? k->types[found / 3].name : near);
+        snprintf(to, NEAR_MAX, "%s",
+                 strcmp(t->subject, "event") == 0 ? k->types[found / 3].name : near);
     free(list);
     free(part);
     return near;
@@ -121,8 +121,7 @@ static void say_type(const struct known *k, const struct filter_option *w,
         tool_note("%s: no event type of %s %s %s; did you mean %s?", w->option, k->log->shown,
                   words_of(t), name, quote(near));
     else
-        tool_note("%s: no event type of %s %s %s", w->option, k->log->shown,
-                  words_of(t), name);
+        tool_note("%s: no event type of %s %s %s", w->option, k->log->shown, words_of(t), name);
     free(name);
 }
 
@@ -135,8 +134,7 @@ static void say_field(const struct known *k, const struct filter_option *w, cons
         tool_note("%s: no event type of %s has a field %s; did you mean '%s'?", w->option,
                   k->log->shown, quote(name), near);
     else
-        tool_note("%s: no event type of %s has a field %s", w->option, k->log->shown,
-                  quote(name));
+        tool_note("%s: no event type of %s has a field %s", w->option, k->log->shown, quote(name));
 }
 
 /* Not the same twice. */

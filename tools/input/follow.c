@@ -26,7 +26,7 @@
 
 enum { WAIT_MS = 1000, NO_WATCH_MS = 250, STREAM_MS = 100, WRITE_S = 1 };
 
-static volatile sig_atomic_t asked_to_end;   /* the signal, or 0 */
+static volatile sig_atomic_t asked_to_end; /* the signal, or 0 */
 
 /*
  * Events read before the signal are still written.  Where the output takes no byte in a
@@ -154,7 +154,8 @@ static enum follow_next wait_for_log(struct follow *f, bool *gap)
         return failed(f, error);
     if (*gap)
         tool_note("events of %s are missing: they were overwritten or cleared before they were "
-                  "read, or are damaged", f->log.shown);
+                  "read, or are damaged",
+                  f->log.shown);
     return ended && !*gap ? FOLLOW_END : FOLLOW_EVENT;
 }
 

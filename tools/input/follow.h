@@ -16,12 +16,12 @@
 #include "input/log_file.h"
 
 struct follow {
-    struct log_file log;      /* of a stream: trid only, with a name for messages */
-    bool     is_stream;
+    struct log_file log; /* of a stream: trid only, with a name for messages */
+    bool is_stream;
     struct posixtrace_stream stream;
     /* A log, which is looked at again when it has grown. */
-    int      watch;           /* inotify; -1: none, look from time to time */
-    bool     alive;           /* it had a writer when it was looked at last */
+    int watch;  /* inotify; -1: none, look from time to time */
+    bool alive; /* it had a writer when it was looked at last */
 };
 
 /* word: a file that is there, else a stream (stream_find.h).  EXIT_DONE, or it was said.

@@ -19,11 +19,13 @@
 
 enum kind { FILES, CONNECT, LISTEN, PACKETS, SEND };
 
-static const struct { const char *word, *fails; } kinds[] = {
-    [FILES] = { "", "" }, [CONNECT] = { "tcp:", "connect to" },
-    [LISTEN] = { "tcp-listen:", "wait at" }, [PACKETS] = { "udp:", "receive at" },
-    [SEND] = { "udp:", "send to" }
-};
+static const struct {
+    const char *word, *fails;
+} kinds[] = { [FILES] = { "", "" },
+              [CONNECT] = { "tcp:", "connect to" },
+              [LISTEN] = { "tcp-listen:", "wait at" },
+              [PACKETS] = { "udp:", "receive at" },
+              [SEND] = { "udp:", "send to" } };
 
 static int watched = -1, nothing = -1;
 static struct sigaction before_int, before_term;
@@ -54,8 +56,8 @@ static void tell(int fd, enum kind kind)
     if (getsockname(fd, (struct sockaddr *)&address, &len) == 0 &&
         getnameinfo((struct sockaddr *)&address, len, host, sizeof host, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV) == 0)
-        tool_note("waiting for %s %s, port %s",
-                  kind == LISTEN ? "a connection to" : "packets to", host, port);
+        tool_note("waiting for %s %s, port %s", kind == LISTEN ? "a connection to" : "packets to",
+                  host, port);
 }
 
 /* One connection; later ones are refused. */
@@ -104,7 +106,8 @@ static int open_connection(const char *path, char *address, enum kind kind)
 
     if (!split(address, &host, &port) || (!host && away)) {
         tool_error("%s: a connection is tcp:HOST:PORT, tcp-listen:[HOST:]PORT or udp:%s, with a "
-                   "number as port", quote(path), kind == SEND ? "HOST:PORT" : "[HOST:]PORT");
+                   "number as port",
+                   quote(path), kind == SEND ? "HOST:PORT" : "[HOST:]PORT");
         return -1;
     }
     hints.ai_flags = AI_NUMERICSERV | (!away && host ? AI_PASSIVE : 0);

@@ -41,8 +41,9 @@ char *log_file_call(const char *path)
 
 static int lock_writer(int fd, int command, struct flock *lock)
 {
-    *lock = (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1,
-                            .l_start = (off_t)1 << 62 };
+    *lock = (struct flock){
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1, .l_start = (off_t)1 << 62
+    };
     return fcntl(fd, command, lock) == 0 ? 0 : errno == EACCES ? EAGAIN : errno;
 }
 

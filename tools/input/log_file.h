@@ -16,20 +16,20 @@
 #include <posixtrace/info.h>
 
 struct log_file {
-    const char *path;       /* as given */
-    char       *shown;      /* for messages: quoted, or "standard input" */
-    int         fd;
-    trace_id_t  trid;
-    bool        seekable;
-    uint64_t    size;       /* bytes; 0 for a pipe */
-    struct posixtrace_info info;   /* as of the last log_file_refresh(), as the next one */
-    uint64_t    lost_switches;     /* by the kernel; beside info.lost */
+    const char *path; /* as given */
+    char *shown;      /* for messages: quoted, or "standard input" */
+    int fd;
+    trace_id_t trid;
+    bool seekable;
+    uint64_t size;               /* bytes; 0 for a pipe */
+    struct posixtrace_info info; /* as of the last log_file_refresh(), as the next one */
+    uint64_t lost_switches;      /* by the kernel; beside info.lost */
 };
 
 struct log_type {
     trace_event_id_t id;
-    uint64_t         count;
-    char             name[TRACE_EVENT_NAME_MAX + 1];
+    uint64_t count;
+    char name[TRACE_EVENT_NAME_MAX + 1];
 };
 
 /* EXIT_DONE, or the status of an error that was said. */

@@ -23,7 +23,7 @@ static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEF";
 /* An earlier log, open and locked; fd -1: none. */
 struct left {
     char *name;
-    int   fd;
+    int fd;
     struct stat st;
 };
 
@@ -52,8 +52,7 @@ static int open_unlocked(int folder, const char *name, struct stat *st)
 {
     int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
 
-    if (fd >= 0 && fstat(fd, st) == 0 && S_ISREG(st->st_mode) &&
-        flock(fd, LOCK_EX | LOCK_NB) == 0)
+    if (fd >= 0 && fstat(fd, st) == 0 && S_ISREG(st->st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0)
         return fd;
     if (fd >= 0)
         close(fd);
@@ -86,7 +85,8 @@ static void say(const char *shown, const char *left, const char *name)
 
     stpcpy(stpcpy(path, shown), left);
     tool_note("%s is an earlier %s, left by a 'posixtrace record' that was killed; "
-              "rename or remove it", quote(path), quote(name));
+              "rename or remove it",
+              quote(path), quote(name));
     free(path);
 }
 
@@ -96,13 +96,13 @@ static bool restore(int folder, const struct left *left, const char *name)
     bool done = log_place_trusts(folder, &left->st) && is_free(folder, name, &empty);
 
     if (done)
-        done = renameat2(folder, left->name, folder, name,
-                         empty < 0 ? RENAME_NOREPLACE : 0) == 0;
+        done = renameat2(folder, left->name, folder, name, empty < 0 ? RENAME_NOREPLACE : 0) == 0;
     if (empty >= 0)
         close(empty);
     if (done)
         tool_note("%s is the earlier log again, which a 'posixtrace record' that was killed had "
-                  "renamed to %s", quote(name), quote(left->name));
+                  "renamed to %s",
+                  quote(name), quote(left->name));
     return done;
 }
 

@@ -20,11 +20,11 @@
 #include <sys/stat.h>
 
 struct log_place {
-    char *path;        /* of the log, links resolved; NULL: not found yet */
-    char *name;        /* its last part, or path where there is no folder */
-    int   folder;      /* O_PATH, or AT_FDCWD */
-    int   nofollow;    /* O_NOFOLLOW, or 0 where there is no folder */
-    char *earlier;     /* path of the earlier log, which has been moved; NULL: it has not */
+    char *path;    /* of the log, links resolved; NULL: not found yet */
+    char *name;    /* its last part, or path where there is no folder */
+    int folder;    /* O_PATH, or AT_FDCWD */
+    int nofollow;  /* O_NOFOLLOW, or 0 where there is no folder */
+    char *earlier; /* path of the earlier log, which has been moved; NULL: it has not */
 };
 
 /* EXIT_DONE, or another status and it was said; place_end() in either case. */

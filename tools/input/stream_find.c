@@ -13,18 +13,18 @@
 #include "apart/apart.h"
 #include "common/tool.h"
 
-enum { SHOWN = 8 };   /* of several that fit */
+enum { SHOWN = 8 }; /* of several that fit */
 
 /* The better the way in which a stream fits the word, the higher; 0: not at all. */
 enum fit { NOT = 0, PREFIX, OWNER, NAMED, TRACED };
 
 struct search {
     const char *word;
-    pid_t pid;                        /* 0: not a number */
+    pid_t pid; /* 0: not a number */
     enum fit best;
-    unsigned count;                   /* that fit so well */
+    unsigned count; /* that fit so well */
     struct posixtrace_stream found[SHOWN];
-    bool left;                        /* one of a process that is gone fits, too */
+    bool left; /* one of a process that is gone fits, too */
 };
 
 static int is_process(void *wanted, pid_t pid)
@@ -81,22 +81,24 @@ pid_t stream_process(const char *word)
     long value = strtol(word, &end, 10);
 
     return word[0] >= '1' && word[0] <= '9' && *end == '\0' && value > 0 && value < INT32_MAX
-               ? (pid_t)value : 0;
+               ? (pid_t)value
+               : 0;
 }
 
 static int refuse(const struct search *s)
 {
     if (s->count == 0 && s->left)
         return tool_error("the process of stream %s is gone; 'posixtrace recover LOG' puts what it "
-                          "left into its log", quote(s->word));
+                          "left into its log",
+                          quote(s->word));
     if (s->count == 0)
         return tool_error("no stream %s; 'posixtrace list' shows those that there are",
                           quote(s->word));
     tool_error("%s names %u streams; give the first letters of one's file:", quote(s->word),
                s->count);
     for (unsigned i = 0; i < s->count && i < SHOWN; i++)
-        tool_note("  %s, created by process %d, name %s", s->found[i].file,
-                  (int)s->found[i].owner, quote(s->found[i].name));
+        tool_note("  %s, created by process %d, name %s", s->found[i].file, (int)s->found[i].owner,
+                  quote(s->found[i].name));
     return EXIT_FAILED;
 }
 
@@ -141,8 +143,7 @@ int stream_error(const struct posixtrace_stream *stream, const char *what, int e
     case EBUSY:
         return tool_error("cannot %s %s: others stand still while they do; try again", what,
                           called);
-    default:
-        return tool_error("cannot %s %s: %s", what, called, failure_reason(error));
+    default: return tool_error("cannot %s %s: %s", what, called, failure_reason(error));
     }
 }
 

@@ -66,7 +66,7 @@ static void print_description(const struct log_file *log, trace_event_id_t id)
 
 int info_print_types(const struct log_file *log)
 {
-    char shown[sizeof ((struct log_type *)0)->name * UTF8_MAX_ESCAPE + 1];
+    char shown[sizeof((struct log_type *)0)->name * UTF8_MAX_ESCAPE + 1];
     struct log_type *types;
     int width = COUNT_WIDTH;
     enum utf8_style style = names_style();

@@ -56,8 +56,9 @@ static void print_report(const struct findings *found, const struct posixtrace_l
         out_format("%s: and %" PRIu64 " more places\n", found->shown,
                    found->count - FINDINGS_SHOWN);
     out_format("%s: %s: %" PRIu64 " packets, %" PRIu64 " events, %" PRIu64 " rounds, %" PRIu64
-               " bytes readable", found->shown, r->damaged ? "salvaged" : "whole", r->packets,
-               r->events, r->rounds, r->salvaged_bytes);
+               " bytes readable",
+               found->shown, r->damaged ? "salvaged" : "whole", r->packets, r->events, r->rounds,
+               r->salvaged_bytes);
     if (r->skipped_bytes > 0)
         out_format("; cut: %" PRIu64 " bytes not readable", r->skipped_bytes);
     if (!r->complete)

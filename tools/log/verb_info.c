@@ -41,8 +41,7 @@ static const char help[] =
     "\n"
     "Example: posixtrace info app.ptl\n";
 
-__attribute__((format(printf, 2, 3)))
-static void row(const char *title, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void row(const char *title, const char *format, ...)
 {
     char text[1024];
     va_list args;
@@ -98,13 +97,13 @@ static const char *children_text(const struct log_file *log)
     int inherited = POSIX_TRACE_CLOSE_FOR_CHILD;
     trace_attr_t attr;
 
-    if (log->info.clock == POSIXTRACE_CLOCK_REALTIME ||
-        posix_trace_get_attr(log->trid, &attr) != 0)
+    if (log->info.clock == POSIXTRACE_CLOCK_REALTIME || posix_trace_get_attr(log->trid, &attr) != 0)
         return "";
     posix_trace_attr_getinherited(&attr, &inherited);
     posix_trace_attr_destroy(&attr);
     return inherited == POSIX_TRACE_INHERITED
-        ? "; what its children did after its end, as after daemon(3), is not recorded" : "";
+               ? "; what its children did after its end, as after daemon(3), is not recorded"
+               : "";
 }
 
 /* The writer died and what it left in memory is there. */
@@ -118,8 +117,8 @@ static const char *tail_text(const struct log_file *log)
              "'posixtrace recover' keeps %s",
              lost ? "else " : "", lost ? " than is lost below" : "", children_text(log),
              takes_all(log) ? "it"
-                 : "what fits into the log and counts the rest as lost, "
-                   "'posixtrace export --to=jsonl' saves all");
+                            : "what fits into the log and counts the rest as lost, "
+                              "'posixtrace export --to=jsonl' saves all");
     return text;
 }
 
@@ -130,7 +129,8 @@ static const char *outlived_text(const struct log_file *log)
 
     posixtrace_outlived(log->trid, &outlived);
     return outlived ? "complete; processes that were traced ran on: what they did later is not "
-                      "recorded" : "complete";
+                      "recorded"
+                    : "complete";
 }
 
 static const char *end_text(const struct log_file *log)
@@ -144,8 +144,7 @@ static const char *end_text(const struct log_file *log)
         snprintf(recovered, sizeof recovered, "complete: recovered after its writer had died%s",
                  children_text(log));
         return recovered;
-    case POSIXTRACE_END_TAIL:
-        return tail_text(log);
+    case POSIXTRACE_END_TAIL: return tail_text(log);
     case POSIXTRACE_END_CUT: return "cut: its writer died or the file is damaged";
     default: return "not known";
     }
@@ -217,7 +216,8 @@ static void print_marks(const struct log_file *log)
         return;
     for (size_t i = 0; i < count; i++)
         marks += types[i].id >= POSIX_TRACE_START && types[i].id <= POSIX_TRACE_ERROR
-                     ? types[i].count : 0;
+                     ? types[i].count
+                     : 0;
     free(types);
     if (marks > 0)
         row("marks", "%" PRIu64 " of the events: start, stop, flush", marks);
@@ -240,8 +240,9 @@ static void print_span(const struct log_file *log, int64_t first)
         row("events", "%" PRIu64, info->events);
     print_marks(log);
     if (first != info->first_ns)
-        row("overwritten", info->clock == POSIXTRACE_CLOCK_REALTIME
-                ? "from %s on at the earliest" : "from %s on, when the first loss began",
+        row("overwritten",
+            info->clock == POSIXTRACE_CLOCK_REALTIME ? "from %s on at the earliest"
+                                                     : "from %s on, when the first loss began",
             when_iso(info->first_ns));
     row("first", "%s", when_iso(first));
     row("last", "%s", when_iso(info->last_ns));
@@ -266,12 +267,13 @@ static void print_refused(const struct log_file *log)
     if (posixtrace_get_limits(log->trid, &limits) != 0)
         return;
     if (limits.refused_threads)
-        row("no room", "for %" PRIu32 " threads: the stream is made for %" PRIu32
+        row("no room",
+            "for %" PRIu32 " threads: the stream is made for %" PRIu32
             " at once, fewer under 'ulimit -f' or 'ulimit -v'",
             limits.refused_threads, limits.threads);
     if (limits.refused_processes)
-        row("no room", "for %" PRIu32 " processes: the stream is made for %" PRIu32
-            " at once", limits.refused_processes, limits.processes);
+        row("no room", "for %" PRIu32 " processes: the stream is made for %" PRIu32 " at once",
+            limits.refused_processes, limits.processes);
 }
 
 /* The totals of a log that is not whole are in its header and its last round, which a pipe has

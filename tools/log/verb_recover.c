@@ -36,17 +36,18 @@ static const char help[] =
 static int explain(int fd, const char *shown, int error)
 {
     switch (error) {
-    case EINVAL:
-        return tool_error("%s is not a trace log: %s", shown, log_file_why_not(fd));
+    case EINVAL: return tool_error("%s is not a trace log: %s", shown, log_file_why_not(fd));
     case ENOTSUP:
         return tool_error("cannot read %s: %s; nothing was changed", shown,
                           log_file_why_unsupported());
     case EBUSY:
         return tool_error("%s is being written by a living process, or being recovered by "
-                          "another; nothing was changed", shown);
+                          "another; nothing was changed",
+                          shown);
     case EIO:
         return tool_error("cannot complete %s: %s; what the writer left in memory is kept, and "
-                          "'posixtrace info' says what the log has", shown, strerror(error));
+                          "'posixtrace info' says what the log has",
+                          shown, strerror(error));
     default:
         return tool_error("cannot complete %s: %s; the log is as it was", shown, strerror(error));
     }
@@ -73,13 +74,14 @@ static void print_report(const char *shown, const struct posixtrace_recover_repo
         out_format("%s: was complete, %" PRIu64 " events\n", shown, r->events_before);
         return;
     }
-    out_format("%s: completed: %" PRIu64 " events, %" PRIu64 " added from ", shown,
-               after->events, r->events_added);
+    out_format("%s: completed: %" PRIu64 " events, %" PRIu64 " added from ", shown, after->events,
+               r->events_added);
     out_text(r->segment_found ? "the writer's memory\n"
                               : "memory: what its writer left there was not found\n");
     if (lost > 0 && log_file_lost(after->lost) > log_file_lost(before->lost))
         out_format("%s: %" PRIu64 " events did not fit into the log, whose size is limited; "
-                   "they count as lost\n", shown, lost);
+                   "they count as lost\n",
+                   shown, lost);
 }
 
 static int recover_file(const char *path)
@@ -97,8 +99,7 @@ static int recover_file(const char *path)
         return tool_error("cannot open %s for writing: %s", shown, strerror(errno));
     if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
         close(fd);
-        return tool_error("%s is no regular file; a log in another one cannot be completed",
-                          shown);
+        return tool_error("%s is no regular file; a log in another one cannot be completed", shown);
     }
     progress_begin_blind("recovering");
     look(fd, &before);

@@ -18,12 +18,11 @@
 
 /* Names, each with its remark, with commas between. */
 struct list {
-    char  *text;
+    char *text;
     size_t used;
 };
 
-__attribute__((format(printf, 2, 3)))
-static void add(struct list *l, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct list *l, const char *format, ...)
 {
     va_list args;
     char item[512];
@@ -59,8 +58,8 @@ static void add_hidden(struct list *l, const char *name, const struct metrics_su
 
 struct lists {
     struct list none, aperiodic, unmeasured;
-    int64_t at_most_ns;      /* of one of none, that a gap may hide */
-    bool of_all;             /* unmeasured counts threads that are not shown */
+    int64_t at_most_ns; /* of one of none, that a gap may hide */
+    bool of_all;        /* unmeasured counts threads that are not shown */
 };
 
 /* Begun, and not measured though nothing was lost; counted over all threads. */
@@ -75,8 +74,7 @@ static void add_unmeasured(struct lists *lists, const char *name, const struct m
         add(l, "%s %s restarted before their end", name, units_count(d->restarted));
     if (d->discarded > 0)
         add(l, "%s %s discarded", name, units_count(d->discarded));
-    lists->of_all |= sum->hidden > 0 &&
-                     (d->unfinished > 0 || d->restarted > 0 || d->discarded > 0);
+    lists->of_all |= sum->hidden > 0 && (d->unfinished > 0 || d->restarted > 0 || d->discarded > 0);
 }
 
 static void add_none(struct lists *lists, const char *name, const struct metrics_sum *sum)
@@ -127,8 +125,8 @@ static void take(const struct metrics_view *v, size_t metric, struct lists *list
         return;
     if (sum.count == 0 && !unknown && v->withheld[metric] > 0)
         return;
-    else if (sum.count == 0 && !unknown && (v->pick->list[metric].named ||
-                                          (v->heard[metric] && sum.doubt.at_most_ns > 0)))
+    else if (sum.count == 0 && !unknown &&
+             (v->pick->list[metric].named || (v->heard[metric] && sum.doubt.at_most_ns > 0)))
         metrics_say_why(v, metric, &sum);
     else if (sum.count == 0 && !unknown)
         add_none(lists, name, &sum);

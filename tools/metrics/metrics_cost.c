@@ -38,7 +38,8 @@ int metrics_cost_parse(struct metrics_cost *cost, const char *value)
     cost->origin = METRICS_COST_GIVEN;
     if (!metrics_cost_number(value, &cost->ns))
         return tool_usage("option '--cost' needs 'log', 'measure', 'none' or nanoseconds from 0 "
-                          "to %d, found %s", COST_MAX_NS, quote(value));
+                          "to %d, found %s",
+                          COST_MAX_NS, quote(value));
     return EXIT_DONE;
 }
 
@@ -49,7 +50,7 @@ int metrics_cost_find(struct metrics_cost *cost, const struct log_file *log)
 
     if (cost->origin == METRICS_COST_MEASURED) {
         error = posix_trace_get_attr(log->trid, &attr);
-        if (error == 0) {   /* as the stream of the log, which the kept cost is of */
+        if (error == 0) { /* as the stream of the log, which the kept cost is of */
             error = posixtrace_event_cost_like(&attr, &cost->ns);
             posix_trace_attr_destroy(&attr);
         }
@@ -69,7 +70,8 @@ int metrics_cost_find(struct metrics_cost *cost, const struct log_file *log)
     if (cost->ns > 0)
         return EXIT_DONE;
     return tool_error("%s does not say what an event costs; '--cost=measure' measures it on this "
-                      "machine, '--cost=NS' gives it", log->shown);
+                      "machine, '--cost=NS' gives it",
+                      log->shown);
 }
 
 const char *metrics_cost_text(const struct metrics_cost *cost)

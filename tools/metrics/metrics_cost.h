@@ -9,13 +9,17 @@
 
 #include "input/log_file.h"
 
-enum metrics_cost_origin { METRICS_COST_NONE, METRICS_COST_GIVEN, METRICS_COST_MEASURED,
-                           METRICS_COST_KEPT };
+enum metrics_cost_origin {
+    METRICS_COST_NONE,
+    METRICS_COST_GIVEN,
+    METRICS_COST_MEASURED,
+    METRICS_COST_KEPT
+};
 
 struct metrics_cost {
     enum metrics_cost_origin origin;
-    double ns;               /* of an event; known when it was found */
-    bool   of_stream;        /* which is not a log yet */
+    double ns;      /* of an event; known when it was found */
+    bool of_stream; /* which is not a log yet */
 };
 
 /* Is text a number of nanoseconds, up to a millisecond? */

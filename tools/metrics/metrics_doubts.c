@@ -25,12 +25,11 @@
 enum { LINE = 1024, SHOWN_EVENTS = 3 };
 
 struct line {
-    char   text[LINE];
+    char text[LINE];
     size_t used;
 };
 
-__attribute__((format(printf, 2, 3)))
-static void append(struct line *l, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append(struct line *l, const char *format, ...)
 {
     va_list args;
     int n;
@@ -119,7 +118,7 @@ static bool is_call(const char *event)
 struct missing {
     const char *events[SHOWN_EVENTS];
     size_t count;
-    bool   switches, calls, other;
+    bool switches, calls, other;
 };
 
 static void find_missing(const struct metrics_view *v, const posixtrace_metric_t *metric,
@@ -147,8 +146,9 @@ static void find_missing(const struct metrics_view *v, const posixtrace_metric_t
 /* An event of a call.  Where the log has one, 'record --system=calls' recorded them all. */
 static bool is_wrapped(const char *event)
 {
-    static const char *const kinds[] = { "mutex_", "rwlock_", "cond_", "sem_", "barrier_",
-                                         "sleep" };
+    static const char *const kinds[] = {
+        "mutex_", "rwlock_", "cond_", "sem_", "barrier_", "sleep"
+    };
 
     for (size_t i = 0; is_call(event) && i < sizeof kinds / sizeof *kinds; i++) {
         if (strncmp(event + 11, kinds[i], strlen(kinds[i])) == 0)

@@ -84,8 +84,9 @@ static int add_row(struct metrics_groups *g, uint16_t *slot, const struct metric
 static int row_of(struct metrics_groups *g, size_t metric, const struct posixtrace_measurement *m,
                   struct metrics_group **row)
 {
-    struct metrics_group key = { .metric = metric, .thread_id = m->thread_id, .pid = m->pid,
-                                 .tid = m->tid };
+    struct metrics_group key = {
+        .metric = metric, .thread_id = m->thread_id, .pid = m->pid, .tid = m->tid
+    };
     uint16_t *slot = find_slot(g, &key);
     int error = 0;
 
@@ -116,8 +117,7 @@ int64_t metrics_groups_length(const struct metrics_groups *g,
     return without_cost(g, m, m->length_ns);
 }
 
-int64_t metrics_groups_least(const struct metrics_groups *g,
-                             const struct posixtrace_measurement *m)
+int64_t metrics_groups_least(const struct metrics_groups *g, const struct posixtrace_measurement *m)
 {
     return without_cost(g, m, m->least_ns);
 }

@@ -17,29 +17,29 @@
 enum { METRICS_GROUPS_MAX = 4096, METRICS_THREAD_NAME = 16 };
 
 struct metrics_group {
-    size_t   metric;          /* its place among those of the run */
+    size_t metric; /* its place among those of the run */
     uint64_t thread_id;
-    pid_t    pid, tid;
-    bool     others;
+    pid_t pid, tid;
+    bool others;
     posixtrace_statistics_t *statistics;
-    posixtrace_statistics_t *apart;   /* begins of one after the other, of the metric "begins" */
-    int64_t  begin_ns;        /* of the last one, if has_begun */
-    bool     has_begun;
-    uint64_t bounds;          /* measurements with only bounds known */
-    int64_t  least_max_ns;    /* of all, were each as short as it can have been: the longest, */
-    double   least_sum_ns;    /* the sum, */
-    uint64_t least_count;     /* and how many they are */
-    uint64_t unknown;         /* places where events were lost, and measurements with them */
-    int64_t  at_most_ns;      /* the longest of those, at most */
-    char     thread[METRICS_THREAD_NAME];   /* its name, after metrics_groups_name() */
+    posixtrace_statistics_t *apart; /* begins of one after the other, of the metric "begins" */
+    int64_t begin_ns;               /* of the last one, if has_begun */
+    bool has_begun;
+    uint64_t bounds;      /* measurements with only bounds known */
+    int64_t least_max_ns; /* of all, were each as short as it can have been: the longest, */
+    double least_sum_ns;  /* the sum, */
+    uint64_t least_count; /* and how many they are */
+    uint64_t unknown;     /* places where events were lost, and measurements with them */
+    int64_t at_most_ns;   /* the longest of those, at most */
+    char thread[METRICS_THREAD_NAME]; /* its name, after metrics_groups_name() */
 };
 
 struct metrics_groups {
     struct metrics_group *rows;
-    size_t    count, room;
-    uint16_t *index;          /* hash table of places in rows, from 1 */
-    size_t    begins;         /* the place of the metric whose begins matter; SIZE_MAX: none */
-    double    cost_ns;        /* of an event, taken off each measurement; 0: nothing */
+    size_t count, room;
+    uint16_t *index; /* hash table of places in rows, from 1 */
+    size_t begins;   /* the place of the metric whose begins matter; SIZE_MAX: none */
+    double cost_ns;  /* of an event, taken off each measurement; 0: nothing */
 };
 
 void metrics_groups_init(struct metrics_groups *g);

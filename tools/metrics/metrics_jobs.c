@@ -10,9 +10,8 @@
 enum { PERIODS_MIN = 3 };
 
 static const char released[] = "Response Time";
-static const char *const others[] = {
-    "Execution Time", "Job System Time", "Period", "Jitter", "Deadline Miss", NULL
-};
+static const char *const others[] = { "Execution Time", "Job System Time", "Period",
+                                      "Jitter",         "Deadline Miss",   NULL };
 
 bool metrics_is_of_jobs(const posixtrace_metric_t *metric)
 {
@@ -35,8 +34,9 @@ size_t metrics_jobs_released(const struct metrics_pick *p)
 
 bool metrics_is_periodic(const struct metrics_view *v, const struct metrics_group *g)
 {
-    const struct metrics_group *jobs = v->groups.begins == SIZE_MAX ? NULL
-        : metrics_groups_find(&v->groups, v->groups.begins, g);
+    const struct metrics_group *jobs = v->groups.begins == SIZE_MAX
+                                           ? NULL
+                                           : metrics_groups_find(&v->groups, v->groups.begins, g);
     struct posixtrace_summary s;
     double median;
 

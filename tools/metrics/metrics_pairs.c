@@ -52,7 +52,7 @@ static int add_pair(struct metrics_pick *p, const char *name, const struct log_t
     int error = posixtrace_metric_set_user(p->set, name, begin->name, end->name, made.time,
                                            &made.own);
 
-    if (error == EINVAL && p->all)   /* with a newline in it */
+    if (error == EINVAL && p->all) /* with a newline in it */
         return EXIT_DONE;
     if (error != 0)
         return tool_error("cannot make the metric %s: %s", quote(name), strerror(error));
@@ -110,7 +110,7 @@ static char *put_field(char *to, const char *name)
 {
     for (; *name; name++) {
         if (*name == '\'')
-            to = stpcpy(to, "'\\'");   /* and what ends the quotes begins them again */
+            to = stpcpy(to, "'\\'"); /* and what ends the quotes begins them again */
         if (*name == ':' || *name == '\\')
             *to++ = '\\';
         *to++ = *name;
@@ -128,12 +128,15 @@ static void report_pair(const struct metrics_view *v, const char *name)
         metrics_remark(v, "%s: not measured, because no metric can have a newline in its name",
                        unquoted(name));
     else if (utf8_are_plain((const uint8_t *)name, strlen(name), UTF8_TERMINAL_ASCII))
-        metrics_remark(v, "%s: not measured, because %s named its events only as they came; "
-                       "'--user=%s:%s\\:begin:%s\\:end' measures it", unquoted(name),
-                       v->log->shown, field, field, field);
+        metrics_remark(v,
+                       "%s: not measured, because %s named its events only as they came; "
+                       "'--user=%s:%s\\:begin:%s\\:end' measures it",
+                       unquoted(name), v->log->shown, field, field, field);
     else
-        metrics_remark(v, "%s: not measured, because %s named its events only as they came; "
-                       "'--user' measures it", unquoted(name), v->log->shown);
+        metrics_remark(v,
+                       "%s: not measured, because %s named its events only as they came; "
+                       "'--user' measures it",
+                       unquoted(name), v->log->shown);
 }
 
 void metrics_pairs_report(const struct metrics_view *v)

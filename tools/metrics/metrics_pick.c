@@ -145,7 +145,8 @@ static int split(char *text, char *fields[FIELDS])
 static int bad_user(const char *given, const char *why)
 {
     return tool_usage("option '--user' needs NAME:INITIAL:FINAL, perhaps with :elapsed, :cpu or "
-                      ":nosystem, and \\: for a colon in a name, found %s%s", quote(given), why);
+                      ":nosystem, and \\: for a colon in a name, found %s%s",
+                      quote(given), why);
 }
 
 static int user_error(const char *given, const char *set_word, int error)
@@ -279,8 +280,8 @@ int metrics_pick(struct metrics_pick *p, const char *set_word, const char *const
     if (p->all)
         room = posixtrace_metric_set_count(p->set);
     for (size_t i = 0; p->all && i < room; i++)
-        metrics_pick_put(p, &(struct metrics_picked){
-            .metric = posixtrace_metric_set_get(p->set, i) });
+        metrics_pick_put(
+            p, &(struct metrics_picked){ .metric = posixtrace_metric_set_get(p->set, i) });
     status = put_users(p, set_word, users);
     if (status == EXIT_DONE)
         put_named(p, names);

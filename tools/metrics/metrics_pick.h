@@ -13,9 +13,9 @@
 
 struct metrics_picked {
     const posixtrace_metric_t *metric;
-    posixtrace_metric_t       *own;      /* the same, if it is ours to free */
-    enum posixtrace_user_time  time;     /* that it measures, if it is ours */
-    bool                       named;    /* asked for, not only a part of the set */
+    posixtrace_metric_t *own;       /* the same, if it is ours to free */
+    enum posixtrace_user_time time; /* that it measures, if it is ours */
+    bool named;                     /* asked for, not only a part of the set */
 };
 
 struct metrics_pick {
@@ -24,10 +24,10 @@ struct metrics_pick {
     const posixtrace_metric_t **metrics; /* those of list, for posixtrace_metric_run_begin() */
     size_t count, users;                 /* users: how many are the user's own */
     const char *set_word;
-    const char **wanted;                 /* names that the set does not have: of pairs, perhaps */
+    const char **wanted; /* names that the set does not have: of pairs, perhaps */
     size_t wanted_count;
-    bool   all;                          /* of the set, because none was named */
-    bool   has_own;                      /* of the user's, or of pairs of events */
+    bool all;     /* of the set, because none was named */
+    bool has_own; /* of the user's, or of pairs of events */
 };
 
 /* "linux", "marte" or a file.  EXIT_DONE, or it was said: a wrong text with its place. */

@@ -18,19 +18,24 @@
 #include "common/tool.h"
 
 static const struct table_column columns[] = {
-    { .title = "# METRIC", .left = true, .flexible = true }, { .title = "COUNT" },
-    { .title = "TOTAL" }, { .title = "MEAN" }, { .title = "P50" }, { .title = "P99" },
-    { .title = "MAX" }, { .title = "LONGEST IN", .left = true, .flexible = true }
+    { .title = "# METRIC", .left = true, .flexible = true },
+    { .title = "COUNT" },
+    { .title = "TOTAL" },
+    { .title = "MEAN" },
+    { .title = "P50" },
+    { .title = "P99" },
+    { .title = "MAX" },
+    { .title = "LONGEST IN", .left = true, .flexible = true }
 };
 
 enum { COLUMN_COUNT = sizeof columns / sizeof columns[0], CELL = 64 };
 
 struct sum {
-    posixtrace_statistics_t *statistics;   /* of all threads */
-    double   total_ns;
-    bool     bound;                        /* these are upper bounds */
-    int64_t  at_most_ns;                   /* an unknown one */
-    const struct metrics_group *longest, *at_most;   /* the groups of the longest and of that */
+    posixtrace_statistics_t *statistics; /* of all threads */
+    double total_ns;
+    bool bound;                                    /* these are upper bounds */
+    int64_t at_most_ns;                            /* an unknown one */
+    const struct metrics_group *longest, *at_most; /* the groups of the longest and of that */
 };
 
 static int add_group(struct sum *sum, const struct metrics_group *g)
@@ -108,7 +113,10 @@ static void add_row(struct table *t, const struct metrics_view *v, size_t metric
     } else {
         metrics_time_cell(t, s.max_ns, sum->bound);
     }
-    name_cell(t, !g ? "-" : g->others ? "" : metrics_thread(g->tid, g->thread_id),
+    name_cell(t,
+              !g          ? "-"
+              : g->others ? ""
+                          : metrics_thread(g->tid, g->thread_id),
               g ? g->thread : "");
 }
 

@@ -25,7 +25,7 @@ struct row {
     struct posixtrace_summary s;
     int64_t percentile[PERCENTILES];
     int64_t worst;
-    int64_t sure;        /* the longest lasted that long at least */
+    int64_t sure; /* the longest lasted that long at least */
     int64_t mean, deviation;
     int64_t least_mean;
 };
@@ -44,19 +44,25 @@ static void fill(struct row *r, const struct metrics_view *v, const struct metri
     r->mean = metrics_rounded(r->s.mean_ns);
     r->mean = r->mean < r->s.min_ns ? r->s.min_ns : r->mean > r->s.max_ns ? r->s.max_ns : r->mean;
     r->deviation = metrics_rounded(r->s.deviation_ns);
-    r->least_mean = g->bounds ? metrics_rounded(g->least_sum_ns / (double)g->least_count)
-                              : r->mean;
+    r->least_mean = g->bounds ? metrics_rounded(g->least_sum_ns / (double)g->least_count) : r->mean;
     r->worst = g->unknown > 0 && g->at_most_ns > r->s.max_ns ? g->at_most_ns : r->s.max_ns;
 }
 
 /* ---- statistics ---- */
 
 static const struct table_column columns[] = {
-    { .title = "#  TASK" }, { .title = "COUNT" }, { .title = "MIN" }, { .title = "MEAN" },
-    { .title = "DEV", .optional = true }, { .title = "P50" },
-    { .title = "P90", .optional = true }, { .title = "P99" },
-    { .title = "P99.9", .optional = true }, { .title = "MAX" },
-    { .title = "UNKNOWN", .hidden = true }, { .title = "THREAD", .left = true, .flexible = true }
+    { .title = "#  TASK" },
+    { .title = "COUNT" },
+    { .title = "MIN" },
+    { .title = "MEAN" },
+    { .title = "DEV", .optional = true },
+    { .title = "P50" },
+    { .title = "P90", .optional = true },
+    { .title = "P99" },
+    { .title = "P99.9", .optional = true },
+    { .title = "MAX" },
+    { .title = "UNKNOWN", .hidden = true },
+    { .title = "THREAD", .left = true, .flexible = true }
 };
 
 enum { COLUMN_COUNT = sizeof columns / sizeof columns[0] };
@@ -90,8 +96,8 @@ static void csv_row(const struct row *r)
     metrics_put_name(METRICS_CSV, r->metric);
     out_format(",%d,", (int)r->group->tid);
     metrics_put_name(METRICS_CSV, r->group->thread);
-    out_format(",%" PRIu64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, r->s.count,
-               r->s.min_ns, r->s.max_ns, r->mean, r->deviation);
+    out_format(",%" PRIu64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, r->s.count, r->s.min_ns,
+               r->s.max_ns, r->mean, r->deviation);
     for (int i = 0; i < PERCENTILES; i++)
         out_format(",%" PRId64, r->percentile[i]);
     out_format(",%" PRIu64 ",%" PRId64 ",%" PRIu64 ",%" PRId64 ",%" PRId64 ",%d\r\n",
@@ -109,13 +115,13 @@ static void jsonl_row(const struct row *r)
                (int)r->group->pid, (int)r->group->tid, r->group->thread_id);
     metrics_put_name(METRICS_JSONL, r->group->thread);
     out_format(",\"count\":%" PRIu64 ",\"min_ns\":%" PRId64 ",\"max_ns\":%" PRId64
-               ",\"mean_ns\":%" PRId64 ",\"deviation_ns\":%" PRId64, r->s.count, r->s.min_ns,
-               r->s.max_ns, r->mean, r->deviation);
+               ",\"mean_ns\":%" PRId64 ",\"deviation_ns\":%" PRId64,
+               r->s.count, r->s.min_ns, r->s.max_ns, r->mean, r->deviation);
     for (int i = 0; i < PERCENTILES; i++)
         out_format(",\"%s\":%" PRId64, names[i], r->percentile[i]);
     out_format(",\"unknown\":%" PRIu64 ",\"worst_ns\":%" PRId64 ",\"bounds\":%" PRIu64
-               ",\"least_mean_ns\":%" PRId64 ",\"least_max_ns\":%" PRId64 "}\n", r->group->unknown,
-               r->worst, r->group->bounds, r->least_mean, r->sure);
+               ",\"least_mean_ns\":%" PRId64 ",\"least_max_ns\":%" PRId64 "}\n",
+               r->group->unknown, r->worst, r->group->bounds, r->least_mean, r->sure);
 }
 
 /* Before the first thread of a metric. */

@@ -11,14 +11,16 @@
 #include "metrics/metrics_doubts.h"
 #include "common/tool.h"
 
-static const char *const switches[] = {
-    "posixtrace_switch_in", "posixtrace_switch_out", "posixtrace_switch_preempted", NULL
-};
+static const char *const switches[] = { "posixtrace_switch_in", "posixtrace_switch_out",
+                                        "posixtrace_switch_preempted", NULL };
 
-static const char *const calls[] = {
-    "posixtrace_mutex_lock", "posixtrace_rwlock_lock", "posixtrace_cond_wait",
-    "posixtrace_sem_wait", "posixtrace_barrier_wait", "posixtrace_sleep", NULL
-};
+static const char *const calls[] = { "posixtrace_mutex_lock",
+                                     "posixtrace_rwlock_lock",
+                                     "posixtrace_cond_wait",
+                                     "posixtrace_sem_wait",
+                                     "posixtrace_barrier_wait",
+                                     "posixtrace_sleep",
+                                     NULL };
 
 void metrics_time_begin(struct metrics_view *v)
 {
@@ -60,17 +62,22 @@ void metrics_time_report(const struct metrics_view *v, size_t place)
     const char *count = units_count(v->withheld[place]);
 
     if (has_switches && !calls_too)
-        metrics_remark(v, "%s: %s withheld, because %s says only after them how long threads had "
-                       "a processor", name, count, v->log->shown);
+        metrics_remark(v,
+                       "%s: %s withheld, because %s says only after them how long threads had "
+                       "a processor",
+                       name, count, v->log->shown);
     else if (has_switches && metrics_saw_calls(v))
-        metrics_remark(v, "%s: %s withheld, because %s has no call that waits; the log has other "
+        metrics_remark(v,
+                       "%s: %s withheld, because %s has no call that waits; the log has other "
                        "system events: none occurred, or a filter left them out; ':cpu' measures "
-                       "without them", name, count, v->log->shown);
+                       "without them",
+                       name, count, v->log->shown);
     else
-        metrics_remark(v, "%s: %s withheld, because %s has no %s%s%s; 'posixtrace record "
+        metrics_remark(v,
+                       "%s: %s withheld, because %s has no %s%s%s; 'posixtrace record "
                        "--system=%s%s%s -- CMD' records any that occur, and ':elapsed' measures "
-                       "elapsed time", name, count, v->log->shown,
-                       has_switches ? "" : "context switches",
+                       "elapsed time",
+                       name, count, v->log->shown, has_switches ? "" : "context switches",
                        calls_too && !has_switches ? " and no " : "",
                        calls_too ? "system calls" : "", calls_too ? "calls" : "",
                        calls_too && !has_switches ? "," : "", has_switches ? "" : "switches");

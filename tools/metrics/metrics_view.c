@@ -161,7 +161,7 @@ void metrics_remark(const struct metrics_view *v, const char *format, ...)
 #define PUT(to, literal) put_text(to, literal, sizeof literal - 1)
 
 enum { HELD_MAX = 65536 };
-enum { LINE_ROOM = 256 };   /* more than the numbers of a line can be, with separators */
+enum { LINE_ROOM = 256 }; /* more than the numbers of a line can be, with separators */
 
 static void print_csv_line(struct metrics_view *v, const struct posixtrace_measurement *m)
 {

@@ -30,28 +30,28 @@ struct metrics_view {
     posixtrace_metric_run_t *run;
     enum metrics_format format;
     enum metrics_rows rows;
-    bool     has_origin;
-    int64_t  origin;         /* times of tables count from here */
-    size_t   last;           /* place of the metric measured last */
-    bool     has_switches, has_calls;   /* so far; metrics_time.h */
-    uint64_t *withheld;      /* by place; the same */
-    struct posixtrace_measurement *held;   /* unknown ones of metrics that were not heard of yet */
-    size_t   held_count, held_room;
-    bool     *heard;         /* by place: metrics_view_hears(), after the end of the run */
+    bool has_origin;
+    int64_t origin;                      /* times of tables count from here */
+    size_t last;                         /* place of the metric measured last */
+    bool has_switches, has_calls;        /* so far; metrics_time.h */
+    uint64_t *withheld;                  /* by place; the same */
+    struct posixtrace_measurement *held; /* unknown ones of metrics that were not heard of yet */
+    size_t held_count, held_room;
+    bool *heard; /* by place: metrics_view_hears(), after the end of the run */
 };
 
 /* A sum over the groups of a metric, and what the run says of it. */
 struct metrics_sum {
     uint64_t count;
-    int64_t  max_ns;
-    uint64_t bounds;         /* of them, and what the least of all would be */
-    int64_t  least_max_ns;
-    double   sum_ns, least_sum_ns;
-    int64_t  at_most_ns;     /* of an unknown one of a thread that has events */
-    size_t   shown, hidden;  /* groups; hidden: metrics_view_leaves_out() */
-    uint64_t hidden_count, hidden_unknown;   /* the same of the hidden ones: measurements, places */
-    int64_t  hidden_at_most_ns;
-    struct posixtrace_doubt doubt;   /* unknown is without the hidden groups, the rest of all */
+    int64_t max_ns;
+    uint64_t bounds; /* of them, and what the least of all would be */
+    int64_t least_max_ns;
+    double sum_ns, least_sum_ns;
+    int64_t at_most_ns;                    /* of an unknown one of a thread that has events */
+    size_t shown, hidden;                  /* groups; hidden: metrics_view_leaves_out() */
+    uint64_t hidden_count, hidden_unknown; /* the same of the hidden ones: measurements, places */
+    int64_t hidden_at_most_ns;
+    struct posixtrace_doubt doubt; /* unknown is without the hidden groups, the rest of all */
 };
 
 /* The callback of posixtrace_metric_run_begin(); context is a view. */
@@ -100,8 +100,8 @@ void metrics_print_brief(const struct metrics_view *v);
 int64_t metrics_rounded(double ns);
 
 /* A sentence of the result: in a table below it, wrapped, else on stderr. */
-__attribute__((format(printf, 2, 3)))
-void metrics_remark(const struct metrics_view *v, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void metrics_remark(const struct metrics_view *v,
+                                                          const char *format, ...);
 
 /* "12.345": ns in us with three decimals; one of eight static buffers, reused in turn. */
 const char *metrics_us(int64_t ns);

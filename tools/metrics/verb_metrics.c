@@ -29,11 +29,11 @@ enum { ABOUT_COLUMN = 26 };
 enum { SET = 1, METRIC, USER, FORMAT, STATS, EACH, COST, FOLLOW, STRICT, LIST, CHECK, DOT };
 
 static const struct option_spec options[] = {
-    { "set", true, SET }, { "metric", true, METRIC }, { "user", true, USER },
-    { "format", true, FORMAT }, { "stats", false, STATS }, { "each", false, EACH },
-    { "cost", true, COST },
-    { "follow", false, FOLLOW }, { "strict", false, STRICT }, { "list", false, LIST },
-    { "check", true, CHECK }, { "dot", true, DOT }, { NULL, false, 0 }
+    { "set", true, SET },       { "metric", true, METRIC },  { "user", true, USER },
+    { "format", true, FORMAT }, { "stats", false, STATS },   { "each", false, EACH },
+    { "cost", true, COST },     { "follow", false, FOLLOW }, { "strict", false, STRICT },
+    { "list", false, LIST },    { "check", true, CHECK },    { "dot", true, DOT },
+    { NULL, false, 0 }
 };
 
 static const char help[] =
@@ -68,11 +68,11 @@ static const char *const formats[] = { "table", "csv", "jsonl", NULL };
 
 struct request {
     const char *set, *check, *dot, *path;
-    const char **metrics, **users;   /* end with NULL */
+    const char **metrics, **users; /* end with NULL */
     size_t metric_count, user_count;
-    int    format;
+    int format;
     struct metrics_cost cost;
-    bool   stats, each, follow, strict, list;
+    bool stats, each, follow, strict, list;
 };
 
 /* ---- sets ---- */
@@ -230,8 +230,9 @@ static void make_view(struct metrics_view *v, const struct request *r,
     v->pick = pick;
     v->log = log;
     v->format = (enum metrics_format)r->format;
-    v->rows = r->stats ? METRICS_STATS
-            : r->each || v->format != METRICS_TABLE ? METRICS_EACH : METRICS_SUMMARY;
+    v->rows = r->stats                                ? METRICS_STATS
+              : r->each || v->format != METRICS_TABLE ? METRICS_EACH
+                                                      : METRICS_SUMMARY;
     metrics_groups_init(&v->groups);
     v->groups.begins = metrics_jobs_released(pick);
     v->cost = r->cost;
@@ -320,8 +321,7 @@ static int serve(struct request *r)
     if (r->list + !!r->check + !!r->dot > 1)
         return tool_usage("--list, --check and --dot: one at a time");
     if ((r->list || r->check || r->dot) && r->path)
-        return tool_usage("%s is too much: --list, --check and --dot take no log",
-                          quote(r->path));
+        return tool_usage("%s is too much: --list, --check and --dot take no log", quote(r->path));
     if (r->list)
         return list_set(r->set);
     if (r->check)

@@ -20,7 +20,7 @@
 enum { NAMES_SHOWN = 4 };
 
 struct text {
-    char  *to;
+    char *to;
     size_t left;
 };
 
@@ -72,8 +72,7 @@ static bool describe_sets(const struct log_file *log, const struct posixtrace_ev
     struct log_type *types;
     bool good = true;
 
-    if (e->data_len != wanted * sizeof sets[0] ||
-        log_file_types(log, &types, &count) != EXIT_DONE)
+    if (e->data_len != wanted * sizeof sets[0] || log_file_types(log, &types, &count) != EXIT_DONE)
         return false;
     memcpy(sets, e->data, e->data_len);
     add(t, "ignores ");
@@ -140,7 +139,10 @@ static bool run_words(const struct posixtrace_event *e, char *to)
 static bool describe_own(const struct posixtrace_event *e, struct text *t)
 {
     bool sleeps = e->id == POSIXTRACE_SLEEP || e->id == POSIXTRACE_SLEEP_DONE;
-    struct { uint64_t object; int64_t second; } pair = { 0, 0 };
+    struct {
+        uint64_t object;
+        int64_t second;
+    } pair = { 0, 0 };
     char words[120] = "";
     uint32_t number;
 
@@ -189,8 +191,7 @@ bool describe_event(const struct log_file *log, const struct posixtrace_event *e
         return false;
     switch (e->id) {
     case POSIX_TRACE_START:
-    case POSIX_TRACE_FILTER:
-        return describe_sets(log, e, &t);
+    case POSIX_TRACE_FILTER: return describe_sets(log, e, &t);
     case POSIX_TRACE_STOP:
     case POSIX_TRACE_ERROR:
         if (e->data_len != sizeof number)
@@ -201,7 +202,6 @@ bool describe_event(const struct log_file *log, const struct posixtrace_event *e
         else
             add(&t, number ? "automatic: the stream was full" : "by request");
         return true;
-    default:
-        return describe_is_own(e) && describe_own(e, &t);
+    default: return describe_is_own(e) && describe_own(e, &t);
     }
 }

@@ -22,45 +22,45 @@
 enum { PRINT_TYPES = TRACE_USER_EVENT_MAX + 1024, PRINT_THREADS = 256, PRINT_NAME = 64 };
 
 struct cell {
-    char    *text;
-    uint32_t length;   /* bytes */
-    uint32_t columns;  /* on a terminal */
+    char *text;
+    uint32_t length;  /* bytes */
+    uint32_t columns; /* on a terminal */
     uint32_t room;
 };
 
 struct print {
     const struct printer *printer;
     struct log_file *log;
-    uint64_t printed;        /* events */
-    int64_t  origin;         /* time of the log's first event */
-    int64_t  kept_from;      /* the same without the marks of a loss; text only */
-    bool     has_kept_from;  /* known before the first event is read */
-    int64_t  last;           /* time of the event printed before */
-    bool     any;            /* the log has events */
-    bool     colour;
-    bool     utf8;           /* bytes above 127 may go to stdout */
-    unsigned width;          /* columns that no line exceeds; 0: no limit */
+    uint64_t printed;   /* events */
+    int64_t origin;     /* time of the log's first event */
+    int64_t kept_from;  /* the same without the marks of a loss; text only */
+    bool has_kept_from; /* known before the first event is read */
+    int64_t last;       /* time of the event printed before */
+    bool any;           /* the log has events */
+    bool colour;
+    bool utf8;      /* bytes above 127 may go to stdout */
+    unsigned width; /* columns that no line exceeds; 0: no limit */
     /* text only: widths of columns; 0: there is none for the process, or for the delta.  Where
      * there is a limit names are cut to theirs, and the event of a row without data to
      * alone_width; data has data_width, else SIZE_MAX. */
     unsigned time_width, delta_width, pid_width, thread_width, event_width;
-    size_t   alone_width, data_width;
+    size_t alone_width, data_width;
 
     struct cell types[PRINT_TYPES];
-    struct cell alone[PRINT_TYPES];   /* of rows without data, where there is a limit */
+    struct cell alone[PRINT_TYPES]; /* of rows without data, where there is a limit */
     struct thread_slot {
         struct cell cell;
-        uint64_t    thread_id;
-        pid_t       pid, tid;
-        bool        used;
-        char        name[PRINT_NAME];
+        uint64_t thread_id;
+        pid_t pid, tid;
+        bool used;
+        char name[PRINT_NAME];
     } threads[PRINT_THREADS];
 
-    posixtrace_fields_t *fields;     /* of that stream; text and --where only */
+    posixtrace_fields_t *fields; /* of that stream; text and --where only */
     trace_id_t fields_trid;
-    char  *text;                     /* an event's fields */
+    char *text; /* an event's fields */
     size_t text_room;
-    const char *rows_format;         /* not text */
+    const char *rows_format; /* not text */
     posixtrace_rows_t *rows;
     trace_id_t rows_trid;
 };
@@ -91,14 +91,13 @@ const struct cell *print_type_cell(struct print *p, const struct posixtrace_even
                                    bool has_data);
 const struct cell *print_thread_cell(struct print *p, const struct posixtrace_event *e);
 
-enum { PRINT_WIDTH_MIN = 40 };   /* but 0 */
+enum { PRINT_WIDTH_MIN = 40 }; /* but 0 */
 
 /* Chooses the columns by what the log will show, and writes the heading if the log has
  * events. */
 void print_columns_begin(struct print *p);
 /* The name of a thread, cut so that its kernel id follows within width columns; the end. */
-char *print_thread_text(char *to, const char *name, pid_t tid, enum utf8_style how,
-                        size_t width);
+char *print_thread_text(char *to, const char *name, pid_t tid, enum utf8_style how, size_t width);
 enum utf8_style print_style(const struct print *p);
 
 /* What describes the data of an event's type, or NULL. */

@@ -47,8 +47,7 @@ static void make_room(struct cell *cell, const char *name)
     cell->room = (uint32_t)need;
 }
 
-const struct cell *print_type_cell(struct print *p, const struct posixtrace_event *e,
-                                   bool has_data)
+const struct cell *print_type_cell(struct print *p, const struct posixtrace_event *e, bool has_data)
 {
     bool alone = p->width > 0 && !has_data;
     struct cell *cells = alone ? p->alone : p->types;
@@ -58,8 +57,8 @@ const struct cell *print_type_cell(struct print *p, const struct posixtrace_even
     if (cell->length > 0 && cell != &cells[0])
         return cell;
     make_room(cell, e->name);
-    cell->length =
-        (uint32_t)(p->printer->type_cell(p, cell->text, e, width, &cell->columns) - cell->text);
+    cell->length = (uint32_t)(p->printer->type_cell(p, cell->text, e, width, &cell->columns) -
+                              cell->text);
     return cell;
 }
 
@@ -73,8 +72,8 @@ const struct cell *print_thread_cell(struct print *p, const struct posixtrace_ev
         slot->thread_id == e->thread_id && strcmp(slot->name, e->thread_name) == 0)
         return cell;
     make_room(cell, e->thread_name);
-    cell->length =
-        (uint32_t)(p->printer->thread_cell(p, cell->text, e, &cell->columns) - cell->text);
+    cell->length = (uint32_t)(p->printer->thread_cell(p, cell->text, e, &cell->columns) -
+                              cell->text);
     slot->tid = e->tid;
     slot->pid = e->pid;
     slot->thread_id = e->thread_id;

@@ -18,8 +18,16 @@
 #include "common/tool.h"
 #include "common/time_parse.h"
 
-enum { DELTA_WIDTH = 9, PID_WIDTH = 7, PID_MIN = 3, THREAD_MIN = 6, THREAD_MAX = 21, EVENT_MIN = 5,
-       EVENT_MAX = 26, GAP = 2 };
+enum {
+    DELTA_WIDTH = 9,
+    PID_WIDTH = 7,
+    PID_MIN = 3,
+    THREAD_MIN = 6,
+    THREAD_MAX = 21,
+    EVENT_MIN = 5,
+    EVENT_MAX = 26,
+    GAP = 2
+};
 /* Of a log on a pipe, whose names and times are not known yet. */
 enum { PIPE_NAME = 16, PIPE_TIME = 12, PIPE_NAME_LIMITED = 20, PIPE_TIME_LIMITED = 13 };
 /* Columns for thread, event and data below which the delta goes, and the process. */
@@ -67,7 +75,7 @@ static void measure_threads(struct print *p)
 static void measure_types(struct print *p)
 {
     const unsigned limit = p->width > 0 ? p->width : EVENT_MAX;
-    char text[sizeof ((struct log_type *)0)->name * UTF8_MAX_ESCAPE + 32];
+    char text[sizeof((struct log_type *)0)->name * UTF8_MAX_ESCAPE + 32];
     struct log_type *types;
     uint32_t columns;
     size_t count;
@@ -78,8 +86,7 @@ static void measure_types(struct print *p)
     for (size_t i = 0; i < count; i++) {
         struct posixtrace_event e = { .id = types[i].id, .name = types[i].name };
 
-        if (types[i].count == 0 ||
-            (p->width > 0 && types[i].id == POSIX_TRACE_UNNAMED_USEREVENT))
+        if (types[i].count == 0 || (p->width > 0 && types[i].id == POSIX_TRACE_UNNAMED_USEREVENT))
             continue;
         p->printer->type_cell(p, text, &e, SIZE_MAX, &columns);
         /* a name as wide as the limit is cut to what it gets */

@@ -13,8 +13,10 @@
 
 #define PUT(to, literal) put_text(to, literal, sizeof literal - 1)
 
-enum { SHORT_REST = 24,      /* columns below which " +N bytes" is " +N" */
-       MARKED_MIN = 4 };     /* columns of data before a mark; where there are fewer, none */
+enum {
+    SHORT_REST = 24, /* columns below which " +N bytes" is " +N" */
+    MARKED_MIN = 4
+}; /* columns of data before a mark; where there are fewer, none */
 
 static uint64_t as_number(const uint8_t *data, size_t length)
 {
@@ -81,8 +83,9 @@ static void print_part(struct print *p, const uint8_t *data, size_t length, size
 
     /* the number of omitted bytes is below length, and has no more digits */
     left = columns > left ? columns - left : 0;
-    shown = text ? utf8_fit((const char *)data, length, left > 2 ? left - 2 : 0)
-                 : left > 3 ? (left - 3) / 3 : 0;
+    shown = text       ? utf8_fit((const char *)data, length, left > 2 ? left - 2 : 0)
+            : left > 3 ? (left - 3) / 3
+                       : 0;
     to = out_room(3 * shown + 64);
     if (shown > 0 && text)
         to = put_quoted(to, data, shown, length);
@@ -108,8 +111,7 @@ static void print_shortened(struct print *p, const uint8_t *data, size_t length,
     print_clipped(number, (size_t)(end - number), columns);
 }
 
-void print_data(struct print *p, const struct posixtrace_event *e, size_t columns,
-                const char *mark)
+void print_data(struct print *p, const struct posixtrace_event *e, size_t columns, const char *mark)
 {
     const uint8_t *data = e->data;
     size_t length = e->data_len, marked = strlen(mark);

@@ -38,8 +38,7 @@ static size_t make_ascii(struct print *p, size_t length)
         if ((uint8_t)from[i] < 0x80)
             *to++ = from[i];
         else
-            took = utf8_show_one(&to, (const uint8_t *)from + i, length - i,
-                                 UTF8_TERMINAL_ASCII);
+            took = utf8_show_one(&to, (const uint8_t *)from + i, length - i, UTF8_TERMINAL_ASCII);
         at = to;
     }
     free(from);

@@ -20,10 +20,10 @@
 #include "common/stdout_buffer.h"
 
 #define PUT(to, literal) put_text(to, literal, sizeof literal - 1)
-#define SECOND 1000000000u
-#define DAY 86400
-#define PREDEFINED "posix_trace_"
-#define OWN "posixtrace_"
+#define SECOND           1000000000u
+#define DAY              86400
+#define PREDEFINED       "posix_trace_"
+#define OWN              "posixtrace_"
 
 /* The most that a delta takes, and the least for a name with the slash after it: below, the
  * kernel id of the thread stands alone. */
@@ -31,9 +31,8 @@ enum { DELTA_WIDTH = 9, NAMED_MIN = 5 };
 
 enum colour { PLAIN, FAINT, THREAD, NAME, MARK, ALARM };
 
-static const char *const colours[] = {
-    "\033[0m", "\033[2m", "\033[36m", "\033[1m", "\033[1;34m", "\033[1;31m"
-};
+static const char *const colours[] = { "\033[0m", "\033[2m",    "\033[36m",
+                                       "\033[1m", "\033[1;34m", "\033[1;31m" };
 
 static char *put_colour(const struct print *p, char *to, enum colour c)
 {
@@ -82,8 +81,7 @@ static char *type_cell(struct print *p, char *to, const struct posixtrace_event 
     return put_colour(p, to, PLAIN);
 }
 
-char *print_thread_text(char *to, const char *name, pid_t tid, enum utf8_style how,
-                        size_t width)
+char *print_thread_text(char *to, const char *name, pid_t tid, enum utf8_style how, size_t width)
 {
     char *begin = to, id[16], *end = id;
     size_t columns;
@@ -110,8 +108,7 @@ static char *thread_cell(struct print *p, char *to, const struct posixtrace_even
     char *begin = to, *shown;
 
     if (p->pid_width > 0) {
-        to = utf8_cut_here(to, put_i64(to, e->pid), p->width > 0 ? p->pid_width : SIZE_MAX,
-                           &used);
+        to = utf8_cut_here(to, put_i64(to, e->pid), p->width > 0 ? p->pid_width : SIZE_MAX, &used);
         while (to - begin < p->pid_width)
             *to++ = ' ';
         to = PUT(to, "  ");
@@ -183,8 +180,8 @@ static char *put_delta(char *to, int64_t delta)
 
 /* What a row says beside its names. */
 struct detail {
-    bool described;                     /* text is it */
-    const posixtrace_layout_t *layout;  /* else of the data, or NULL */
+    bool described;                    /* text is it */
+    const posixtrace_layout_t *layout; /* else of the data, or NULL */
     char text[1024];
 };
 
@@ -194,8 +191,8 @@ static bool has_detail(struct print *p, const struct posixtrace_event *e, struct
     bool own = describe_is_own(e);
 
     d->layout = NULL;
-    d->described = (is_predefined(e->id) || own) && describe_event(p->log, e, d->text,
-                                                                   sizeof d->text);
+    d->described = (is_predefined(e->id) || own) &&
+                   describe_event(p->log, e, d->text, sizeof d->text);
     if (!d->described && !own)
         d->layout = print_layout(p, e);
     return d->described || d->layout || e->data_len > 0 || e->truncation;
@@ -210,8 +207,8 @@ static void put_detail(struct print *p, const struct posixtrace_event *e, const 
         print_clipped(d->text, strlen(d->text), left);
     else if (!d->layout)
         print_data(p, e, left, mark);
-    else if (!print_fields(p, e, d->layout, e->truncation && left != SIZE_MAX
-                                            ? left - strlen(mark) : left))
+    else if (!print_fields(p, e, d->layout,
+                           e->truncation && left != SIZE_MAX ? left - strlen(mark) : left))
         print_data(p, e, left, mark);
     else if (e->truncation)
         out_text(mark);

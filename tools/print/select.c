@@ -51,7 +51,8 @@ static int set_moment(const char *option, const char *text, struct when *when)
     if (when_parse(text, when))
         return EXIT_DONE;
     return tool_usage("option '--%s': %s is no time; write nanoseconds since 1970, @SECONDS, "
-                      "+1.5s (or ms, us, ns, min) or 2026-11-21T10:00:00.5Z", option, quote(text));
+                      "+1.5s (or ms, us, ns, min) or 2026-11-21T10:00:00.5Z",
+                      option, quote(text));
 }
 
 int select_set_from(struct selection *s, const char *moment)

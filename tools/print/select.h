@@ -14,9 +14,9 @@
 
 struct selection {
     struct when from, to;
-    int64_t  from_ns, to_ns;    /* both inclusive; after select_resolve() */
+    int64_t from_ns, to_ns; /* both inclusive; after select_resolve() */
     int32_t *pids, *tids;
-    size_t   pid_count, tid_count;
+    size_t pid_count, tid_count;
 };
 
 void select_init(struct selection *s);

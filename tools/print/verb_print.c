@@ -27,11 +27,10 @@ enum { PROGRESS_EVERY = 0x3fff };
 enum { FORMAT = 1, FROM, TO, EVENT, PID, TID, COLOUR, WIDTH, STRICT, FOLLOW, WHERE };
 
 static const struct option_spec options[] = {
-    { "format", true, FORMAT }, { "from", true, FROM }, { "to", true, TO },
-    { "event", true, EVENT }, { "pid", true, PID }, { "tid", true, TID },
-    { "color", true, COLOUR }, { "width", true, WIDTH }, { "strict", false, STRICT },
-    { "follow", false, FOLLOW }, { "where", true, WHERE },
-    { NULL, false, 0 }
+    { "format", true, FORMAT },  { "from", true, FROM },   { "to", true, TO },
+    { "event", true, EVENT },    { "pid", true, PID },     { "tid", true, TID },
+    { "color", true, COLOUR },   { "width", true, WIDTH }, { "strict", false, STRICT },
+    { "follow", false, FOLLOW }, { "where", true, WHERE }, { NULL, false, 0 }
 };
 
 static const char help[] =
@@ -67,8 +66,8 @@ struct request {
     struct selection select;
     struct filter_option event, where;
     const char *path;
-    int  format, colour;
-    long width;            /* -1: as fits */
+    int format, colour;
+    long width; /* -1: as fits */
     bool strict, follow;
 };
 

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 struct perf_limits {
-    long     paranoid;      /* kernel.perf_event_paranoid; LONG_MIN: not known */
-    long     mlock_kb;      /* kernel.perf_event_mlock_kb, for each processor; -1: not known */
-    uint64_t memlock_kb;    /* RLIMIT_MEMLOCK; UINT64_MAX: none */
+    long paranoid;       /* kernel.perf_event_paranoid; LONG_MIN: not known */
+    long mlock_kb;       /* kernel.perf_event_mlock_kb, for each processor; -1: not known */
+    uint64_t memlock_kb; /* RLIMIT_MEMLOCK; UINT64_MAX: none */
 };
 
 struct perf_limits perf_limits_read(void);

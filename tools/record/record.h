@@ -24,41 +24,41 @@
 enum record_policy { RECORD_FLUSH, RECORD_LOOP, RECORD_UNTIL_FULL };
 
 struct record_request {
-    const char *log;            /* pattern with %p, or NULL */
-    char      **command;        /* NULL-terminated; NULL: --pid */
-    pid_t      *pids;
-    size_t      pid_count;
+    const char *log; /* pattern with %p, or NULL */
+    char **command;  /* NULL-terminated; NULL: --pid */
+    pid_t *pids;
+    size_t pid_count;
     struct filter_option filter;
-    uint64_t    size, log_size; /* 0: not given */
-    int         policy;         /* enum record_policy */
-    bool        calls, switches;   /* --system */
-    uint64_t    switch_buffer;  /* 0: not given */
-    bool        print, quiet;
+    uint64_t size, log_size; /* 0: not given */
+    int policy;              /* enum record_policy */
+    bool calls, switches;    /* --system */
+    uint64_t switch_buffer;  /* 0: not given */
+    bool print, quiet;
 };
 
 struct recording {
-    pid_t      pid;
-    int        pidfd;             /* -1: the kernel has none, look from time to time */
-    uint64_t   start;             /* start time, for when there is no pidfd */
-    char      *log;
-    int        fd;
-    bool       made;              /* the log was not there before */
-    bool       regular;           /* and can be read back */
-    struct log_place place;       /* and the log that was there before */
-    int        locked;            /* the descriptor of that one, with the lock; -1: none */
-    bool       active;            /* has a stream */
-    bool       over;              /* the process has ended */
-    int        error;             /* of recording_end() */
+    pid_t pid;
+    int pidfd;      /* -1: the kernel has none, look from time to time */
+    uint64_t start; /* start time, for when there is no pidfd */
+    char *log;
+    int fd;
+    bool made;              /* the log was not there before */
+    bool regular;           /* and can be read back */
+    struct log_place place; /* and the log that was there before */
+    int locked;             /* the descriptor of that one, with the lock; -1: none */
+    bool active;            /* has a stream */
+    bool over;              /* the process has ended */
+    int error;              /* of recording_end() */
     trace_id_t trid;
-    uint64_t   switch_buffer;     /* of the kernel, for each processor; 0: none */
-    uint64_t   shown_events;      /* at the last live line */
+    uint64_t switch_buffer; /* of the kernel, for each processor; 0: none */
+    uint64_t shown_events;  /* at the last live line */
 };
 
 /* What ended the wait. */
 struct watch_end {
-    bool left;                    /* the program continues, we do not wait */
-    int  signal;                  /* that asked us to stop, or 0 */
-    int  status;                  /* of the program, as from waitpid() */
+    bool left;  /* the program continues, we do not wait */
+    int signal; /* that asked us to stop, or 0 */
+    int status; /* of the program, as from waitpid() */
 };
 
 /* record_log.c.  EXIT_DONE, or another status and it was said.  A worker (apart.h) only gets
@@ -115,10 +115,10 @@ void record_switches_report(const struct recording *r, uint64_t lost);
 /* record_launch.c */
 struct launch {
     char **argv;
-    char  *path;                  /* of the program's file */
-    pid_t  pid;
-    int    channel;               /* to the child; -1: gone */
-    char  *preload;               /* a library for LD_PRELOAD, or NULL */
+    char *path; /* of the program's file */
+    pid_t pid;
+    int channel;   /* to the child; -1: gone */
+    char *preload; /* a library for LD_PRELOAD, or NULL */
 };
 /* Is there such a program?  EXIT_DONE, or 126 or 127 and it was said. */
 int launch_find(struct launch *l, char **argv);

@@ -37,7 +37,7 @@ enum { LIVE = 500, PATIENCE = 10000, COUNT_PATIENCE = 3000 };
 struct part {
     struct recording r;
     struct apart a;
-    int64_t gone;             /* ms, when the target had ended; 0: it has not */
+    int64_t gone; /* ms, when the target had ended; 0: it has not */
 };
 
 static bool is_limited(const struct record_request *q)
@@ -71,8 +71,7 @@ static int work(const struct record_request *q, pid_t pid)
         r.fd = memfd_create("posixtrace log", MFD_CLOEXEC);
         file = r.fd < 0 ? -1 : dup(r.fd);
         if (file < 0)
-            return tool_error("no memory for the log of process %d: %s", (int)pid,
-                              strerror(errno));
+            return tool_error("no memory for the log of process %d: %s", (int)pid, strerror(errno));
     } else {
         r.fd = apart_log_pipe();
     }
@@ -127,7 +126,7 @@ struct wait {
     size_t count;
     int signals;
     bool live;
-    int64_t shown, told;      /* ms; the latter is 0: no signal came */
+    int64_t shown, told; /* ms; the latter is 0: no signal came */
     uint64_t shown_events;
 };
 
@@ -318,8 +317,8 @@ static int end_part(struct part *p, const struct record_request *q)
     }
     p->r.error = p->a.error;
     if (p->a.error && apart_lost(&p->a) > 0)
-        tool_note("%s lacks at least %s event%s", quote(p->r.log),
-                  units_count(apart_lost(&p->a)), apart_lost(&p->a) == 1 ? "" : "s");
+        tool_note("%s lacks at least %s event%s", quote(p->r.log), units_count(apart_lost(&p->a)),
+                  apart_lost(&p->a) == 1 ? "" : "s");
     if (died || p->a.error)
         count_lost(p);
     if (close(p->r.fd) != 0 && p->r.error == 0)
@@ -327,11 +326,10 @@ static int end_part(struct part *p, const struct record_request *q)
     p->r.fd = -1;
     record_log_keep(&p->r);
     if (died) {
-        tool_note("%s is cut: %s event%s in it", quote(p->r.log),
-                  units_count(p->a.written.events), p->a.written.events == 1 ? "" : "s");
+        tool_note("%s is cut: %s event%s in it", quote(p->r.log), units_count(p->a.written.events),
+                  p->a.written.events == 1 ? "" : "s");
         if (p->a.error)
-            return tool_error("cannot write all of %s: %s", quote(p->r.log),
-                              strerror(p->a.error));
+            return tool_error("cannot write all of %s: %s", quote(p->r.log), strerror(p->a.error));
         return status;
     }
     signals_let(NULL);

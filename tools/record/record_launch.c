@@ -49,7 +49,7 @@ static int search_path(struct launch *l, const char *name)
     const char *path = getenv("PATH");
     int error = ENOENT;
 
-    for (const char *at = path ? path : "/bin:/usr/bin"; at; ) {
+    for (const char *at = path ? path : "/bin:/usr/bin"; at;) {
         size_t length = strcspn(at, ":");
         char *file = NULL;
         int e;

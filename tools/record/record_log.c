@@ -165,7 +165,8 @@ static int judge(const struct recording *r)
 static int refuse_owner(const struct recording *r, const struct stat *st)
 {
     return tool_error("%s belongs to user %u, who could read the recording in it; name "
-                      "another file with -o", quote(r->log), (unsigned)st->st_uid);
+                      "another file with -o",
+                      quote(r->log), (unsigned)st->st_uid);
 }
 
 static int refuse_exchanged(const struct recording *r)
@@ -304,7 +305,8 @@ static int open_log(struct recording *r, const struct record_request *q)
         status = tool_error("cannot write %s: %s", quote(r->log), strerror(errno));
     if (status == EXIT_DONE && isatty(r->fd))
         status = tool_error("%s is a terminal, and a log is binary; name a file, or a pipe to "
-                            "another program", quote(r->log));
+                            "another program",
+                            quote(r->log));
     return status;
 }
 

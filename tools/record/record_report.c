@@ -23,12 +23,12 @@
 enum { NAMED = 5, BLOCK = 1 << 16 };
 
 struct found {
-    uint64_t events;      /* but for the standard's own, such as START */
-    size_t   types;       /* user types known */
-    char     names[200];  /* the first of them */
-    pid_t   *pids;        /* processes with events or context switches */
-    size_t   pid_count;
-    bool     nameless;    /* and some whose events no thread of the log's list has */
+    uint64_t events; /* but for the standard's own, such as START */
+    size_t types;    /* user types known */
+    char names[200]; /* the first of them */
+    pid_t *pids;     /* processes with events or context switches */
+    size_t pid_count;
+    bool nameless; /* and some whose events no thread of the log's list has */
 };
 
 static void count_types(struct log_file *log, struct found *f)
@@ -120,12 +120,12 @@ static void say_refused(const struct log_file *log)
         return;
     if (limits.refused_threads)
         tool_note("%s threads found no room: the stream is made for %s at once, fewer under "
-                  "'ulimit -f' or 'ulimit -v'", units_count(limits.refused_threads),
-                  units_count(limits.threads));
+                  "'ulimit -f' or 'ulimit -v'",
+                  units_count(limits.refused_threads), units_count(limits.threads));
     if (limits.refused_processes)
         tool_note("%s processes found no room: the stream is made for %s at once; record "
-                  "parts of the program by themselves", units_count(limits.refused_processes),
-                  units_count(limits.processes));
+                  "parts of the program by themselves",
+                  units_count(limits.refused_processes), units_count(limits.processes));
 }
 
 /* Does the file contain the text?  Blocks overlap, so that it is found on a border. */
@@ -208,18 +208,22 @@ static void explain_nothing(const struct recording *r, const struct record_reque
     else if (f->types > 0)
         tool_note("nothing was recorded in %s: event types were opened (%s), but no event came: "
                   "none was generated, or only by processes that cannot be followed, as in a pid "
-                  "namespace of their own (unshare -p)", log->shown, f->names);
+                  "namespace of their own (unshare -p)",
+                  log->shown, f->names);
     else if (path && !names_the_library(path) && (q->calls || q->switches))
         tool_note("nothing was recorded in %s: no call that --system traces was made before the "
                   "process of %s ended, as it does at once in daemon(3); start a daemon in the "
-                  "foreground", log->shown, quote(path));
+                  "foreground",
+                  log->shown, quote(path));
     else if (path && !names_the_library(path))
         tool_note("nothing was recorded in %s: %s is not linked with libposixtrace, and nothing "
                   "that it started has called it; 'posixtrace record --system' records what any "
-                  "program waits for", log->shown, quote(path));
+                  "program waits for",
+                  log->shown, quote(path));
     else if (path)
         tool_note("nothing was recorded in %s: the program is linked with libposixtrace, but "
-                  "has not called it", log->shown);
+                  "has not called it",
+                  log->shown);
     else
         tool_note("nothing was recorded in %s: process %d did not call libposixtrace; is "
                   "it linked with it, and does it use the same POSIXTRACE_DIR?",
@@ -247,11 +251,12 @@ void record_report_alive(const struct recording *r, const struct recording_alive
     }
     if (count > 0)
         tool_note("still running, and not recorded any more: %s%s; to record a daemon: "
-                  "posixtrace record --pid %d", list, count > NAMED ? ", ..." : "", (int)first);
+                  "posixtrace record --pid %d",
+                  list, count > NAMED ? ", ..." : "", (int)first);
 }
 
-static void report_log(const struct recording *r, const struct record_request *q,
-                       const char *path, struct log_file *log)
+static void report_log(const struct recording *r, const struct record_request *q, const char *path,
+                       struct log_file *log)
 {
     struct found f = { .events = 0 };
 

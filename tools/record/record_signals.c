@@ -30,11 +30,12 @@
 enum { TWICE = 500, TEXT_MAX = 4096 };
 
 static struct ending {
-    int     number;           /* the stronger, the later in the table */
-    bool    ignored;          /* when record was started */
-    int64_t came;             /* the latest one, ms; 0: none came */
-} ending[] = { { .number = SIGINT }, { .number = SIGQUIT }, { .number = SIGHUP },
-               { .number = SIGTERM } };
+    int number;   /* the stronger, the later in the table */
+    bool ignored; /* when record was started */
+    int64_t came; /* the latest one, ms; 0: none came */
+} ending[] = {
+    { .number = SIGINT }, { .number = SIGQUIT }, { .number = SIGHUP }, { .number = SIGTERM }
+};
 
 enum { ENDING = sizeof ending / sizeof ending[0] };
 
@@ -130,7 +131,8 @@ int signals_open(void)
 void signals_let(const char *left_undone)
 {
     int n = left_undone ? snprintf(undone, sizeof undone, "posixtrace: %s: interrupted: %s\n",
-                                   tool_verb(), left_undone) : 0;
+                                   tool_verb(), left_undone)
+                        : 0;
 
     undone_length = n < 0 ? 0 : (size_t)n < sizeof undone ? (size_t)n : sizeof undone - 1;
     sigprocmask(SIG_UNBLOCK, &held, NULL);

@@ -28,7 +28,8 @@ static int set_policies(trace_attr_t *attr, const struct record_request *q)
 {
     int stream = q->policy == RECORD_LOOP ? POSIX_TRACE_LOOP : POSIX_TRACE_FLUSH;
     int log = q->policy == RECORD_UNTIL_FULL ? POSIX_TRACE_UNTIL_FULL
-            : q->log_size ? POSIX_TRACE_LOOP : POSIX_TRACE_APPEND;
+              : q->log_size                  ? POSIX_TRACE_LOOP
+                                             : POSIX_TRACE_APPEND;
     int error = posix_trace_attr_setstreamfullpolicy(attr, stream);
 
     return error ? error : posix_trace_attr_setlogfullpolicy(attr, log);
@@ -100,16 +101,16 @@ static int explain(const struct recording *r, const struct record_request *q, in
     int pid = (int)r->pid;
 
     switch (error) {
-    case ESRCH:
-        return tool_error("there is no process %d", pid);
+    case ESRCH: return tool_error("there is no process %d", pid);
     case EPERM:
         return tool_error("process %d belongs to another user, or has other rights than you; "
-                          "root may record it", pid);
+                          "root may record it",
+                          pid);
     case EAGAIN:
         return tool_error("there are too many streams, %d are possible; 'posixtrace list' shows "
-                          "them", TRACE_SYS_MAX);
-    case EBUSY:
-        return record_log_busy(r->log);
+                          "them",
+                          TRACE_SYS_MAX);
+    case EBUSY: return record_log_busy(r->log);
     case ENOMEM:
         return tool_error("no memory for a stream of %s in %s (%s); 'posixtrace doctor' examines "
                           "that",
@@ -119,11 +120,13 @@ static int explain(const struct recording *r, const struct record_request *q, in
         return tool_error("process %d cannot be recorded: there is no stream directory that it and "
                           "you can use, or it has given up the user id with which it first "
                           "called the library; start it with 'posixtrace record', or see "
-                          "'posixtrace doctor'", pid);
+                          "'posixtrace doctor'",
+                          pid);
     case ENOTSUP:
         return tool_error("process %d cannot be recorded from here: there is no /proc to ask, it "
                           "is in another pid namespace, or it uses another version of the "
-                          "library", pid);
+                          "library",
+                          pid);
     case EINVAL:
         if (r->regular && q->size)
             return tool_error("no stream can have %s of memory; give less with --size",
@@ -150,8 +153,9 @@ static int create_free(struct recording *r, const struct record_request *q, cons
 
 struct recording recording_make(pid_t pid)
 {
-    return (struct recording){ .pid = pid, .pidfd = -1, .fd = -1, .locked = -1,
-                               .place = { .folder = AT_FDCWD } };
+    return (struct recording){
+        .pid = pid, .pidfd = -1, .fd = -1, .locked = -1, .place = { .folder = AT_FDCWD }
+    };
 }
 
 int recording_begin(struct recording *r, const struct record_request *q, const char *program)
@@ -181,7 +185,7 @@ int recording_begin(struct recording *r, const struct record_request *q, const c
 
 struct search {
     uint8_t id[16];
-    char    file[128];
+    char file[128];
 };
 
 static int is_ours(void *context, const struct posixtrace_stream *s)
@@ -231,8 +235,10 @@ static int shut_down(struct recording *r)
     int error;
 
     if (r->regular)
-        snprintf(undone, sizeof undone, "the log is not complete; 'posixtrace recover %s' "
-                 "completes it", unquoted(r->log));
+        snprintf(undone, sizeof undone,
+                 "the log is not complete; 'posixtrace recover %s' "
+                 "completes it",
+                 unquoted(r->log));
     else
         snprintf(undone, sizeof undone, "%s did not get everything", quote(r->log));
     r->active = false;

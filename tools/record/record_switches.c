@@ -32,7 +32,8 @@ int record_switch_buffer_check(uint64_t bytes, const char *text)
     }
     return error == 0 ? EXIT_DONE
                       : tool_usage("option '--switch-buffer' needs a power of two bytes from 4K "
-                                   "to 1G, found %s", quote(text));
+                                   "to 1G, found %s",
+                                   quote(text));
 }
 
 /* The limits by which a ring of so many bytes is refused, and what would allow it. */
@@ -46,7 +47,8 @@ static const char *limits_text(const struct perf_limits *l, uint64_t bytes)
         snprintf(mlock, sizeof mlock, "%ld", l->mlock_kb);
     if (l->memlock_kb != UINT64_MAX)
         snprintf(memlock, sizeof memlock, "%" PRIu64, l->memlock_kb);
-    snprintf(text, sizeof text, "kernel.perf_event_mlock_kb is %s and 'ulimit -l' %s; 'sysctl "
+    snprintf(text, sizeof text,
+             "kernel.perf_event_mlock_kb is %s and 'ulimit -l' %s; 'sysctl "
              "kernel.perf_event_mlock_kb=%" PRIu64 "', as root, or CAP_IPC_LOCK allows %s",
              mlock, memlock, wanted, units_bytes(bytes));
     return text;
@@ -63,15 +65,20 @@ static void say_refusal(const struct recording *r, int refusal)
         snprintf(advice, sizeof advice,
                  "; 'ulimit -n' must allow a descriptor for each thread and processor");
     else if (l.paranoid > 2)
-        snprintf(advice, sizeof advice, "; kernel.perf_event_paranoid is %ld, 'sysctl "
-                 "kernel.perf_event_paranoid=2', as root, allows it", l.paranoid);
+        snprintf(advice, sizeof advice,
+                 "; kernel.perf_event_paranoid is %ld, 'sysctl "
+                 "kernel.perf_event_paranoid=2', as root, allows it",
+                 l.paranoid);
     else if (refusal == EPERM && !perf_limits_allow(&l, FEWEST))
         snprintf(advice, sizeof advice, "; %s", limits_text(&l, FEWEST));
     else
-        snprintf(advice, sizeof advice, "; kernel.perf_event_paranoid is %ld, so that a filter of "
-                 "system calls refuses perf_event_open(), as in a container", l.paranoid);
+        snprintf(advice, sizeof advice,
+                 "; kernel.perf_event_paranoid is %ld, so that a filter of "
+                 "system calls refuses perf_event_open(), as in a container",
+                 l.paranoid);
     tool_note("no context switches will be in %s, but how long threads ran, so that some metrics "
-              "will be bounds: %s%s", quote(r->log), strerror(refusal), advice);
+              "will be bounds: %s%s",
+              quote(r->log), strerror(refusal), advice);
 }
 
 static void say_smaller(uint64_t asked, uint64_t got)
@@ -79,8 +86,8 @@ static void say_smaller(uint64_t asked, uint64_t got)
     struct perf_limits l = perf_limits_read();
 
     tool_note("the kernel's rings for context switches have %s for each processor, not the %s of "
-              "--switch-buffer: %s", units_bytes(got), units_bytes(asked),
-              limits_text(&l, asked));
+              "--switch-buffer: %s",
+              units_bytes(got), units_bytes(asked), limits_text(&l, asked));
 }
 
 int record_switches_begin(struct recording *r, const struct record_request *q)
@@ -109,6 +116,7 @@ void record_switches_report(const struct recording *r, uint64_t lost)
         return;
     snprintf(size, sizeof size, "%s", units_bytes(r->switch_buffer));
     tool_note("the kernel's rings, of %s for each processor, had no room for %s context switches: "
-              "record with --switch-buffer=%" PRIu64 "K%s%s", size, units_count(lost),
-              larger >> 10, refused ? "; " : "", refused ? limits_text(&l, larger) : "");
+              "record with --switch-buffer=%" PRIu64 "K%s%s",
+              size, units_count(lost), larger >> 10, refused ? "; " : "",
+              refused ? limits_text(&l, larger) : "");
 }

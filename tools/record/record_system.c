@@ -65,11 +65,12 @@ char *record_system_preload(void)
     strcpy(strrchr(file, '/') + 1, LIBRARY);
     if (access(file, R_OK) != 0)
         tool_error("--system: %s: %s; calls are recorded by that library, which is installed "
-                   "beside libposixtrace; '--system=switches' needs none", quote(file),
-                   strerror(errno));
+                   "beside libposixtrace; '--system=switches' needs none",
+                   quote(file), strerror(errno));
     else if (strpbrk(file, " :"))
         tool_error("--system: %s cannot be put into LD_PRELOAD, where spaces and colons separate "
-                   "names", quote(file));
+                   "names",
+                   quote(file));
     else
         return file;
     free(file);

@@ -38,14 +38,14 @@ enum { LOOK = 100, LIVE = 500, PATIENCE = 5000, NOTE_AFTER = 1000, TOGETHER = 50
 
 struct watch {
     struct recording *r;
-    size_t   count, over;
-    bool     own, live;
-    int      signals;          /* signalfd */
-    int64_t  shown;            /* the live line, ms */
-    int64_t  told;             /* the latest signal came then; 0: none did */
-    int      rank;             /* of the strongest one */
-    bool     limited;          /* the program has PATIENCE to end, and no more */
-    bool     noted;
+    size_t count, over;
+    bool own, live;
+    int signals;   /* signalfd */
+    int64_t shown; /* the live line, ms */
+    int64_t told;  /* the latest signal came then; 0: none did */
+    int rank;      /* of the strongest one */
+    bool limited;  /* the program has PATIENCE to end, and no more */
+    bool noted;
     struct watch_end *end;
 };
 
@@ -142,7 +142,8 @@ static void be_patient(struct watch *w)
     if (waited >= NOTE_AFTER && !w->noted) {
         w->noted = true;
         tool_note("waiting for process %d to end; once more (Ctrl-C) stops recording and leaves "
-                  "it running", (int)w->r->pid);
+                  "it running",
+                  (int)w->r->pid);
     }
     if (w->limited && waited >= PATIENCE)
         w->end->left = true;
@@ -235,9 +236,12 @@ void watch(struct recording *r, size_t count, const struct record_request *q, bo
            struct watch_end *end)
 {
     struct pollfd *p = tool_grow(NULL, count + 1, sizeof *p);
-    struct watch w = { .r = r, .count = count, .own = own, .end = end, .shown = signals_now_ms(),
-                       .live = apart_is_worker() ||
-                               (!q->quiet && isatty(STDERR_FILENO) == 1) };
+    struct watch w = { .r = r,
+                       .count = count,
+                       .own = own,
+                       .end = end,
+                       .shown = signals_now_ms(),
+                       .live = apart_is_worker() || (!q->quiet && isatty(STDERR_FILENO) == 1) };
 
     *end = (struct watch_end){ .left = false };
     w.signals = signals_open();

@@ -21,12 +21,18 @@
 
 enum { LOG = 1, PID, POLICY, SIZE, LOG_SIZE, FILTER, SYSTEM, SWITCH_BUFFER, PRINT, QUIET };
 
-static const struct option_spec options[] = {
-    { "o", true, LOG }, { "output", true, LOG }, { "pid", true, PID }, { "policy", true, POLICY },
-    { "size", true, SIZE }, { "log-size", true, LOG_SIZE }, { "filter", true, FILTER },
-    { "system", OPTION_MAY, SYSTEM }, { "switch-buffer", true, SWITCH_BUFFER },
-    { "print", false, PRINT }, { "quiet", false, QUIET }, { NULL, false, 0 }
-};
+static const struct option_spec options[] = { { "o", true, LOG },
+                                              { "output", true, LOG },
+                                              { "pid", true, PID },
+                                              { "policy", true, POLICY },
+                                              { "size", true, SIZE },
+                                              { "log-size", true, LOG_SIZE },
+                                              { "filter", true, FILTER },
+                                              { "system", OPTION_MAY, SYSTEM },
+                                              { "switch-buffer", true, SWITCH_BUFFER },
+                                              { "print", false, PRINT },
+                                              { "quiet", false, QUIET },
+                                              { NULL, false, 0 } };
 
 static const char help[] =
     "usage: posixtrace record [OPTION]... [--] CMD [ARG]...\n"
@@ -298,7 +304,7 @@ static bool parse(struct options *o, struct record_request *q, int *status)
             return false;
         }
         if (code == OPTION_OPERAND) {
-            q->command = o->words - 1;   /* all that follows is the program's */
+            q->command = o->words - 1; /* all that follows is the program's */
             break;
         }
         *status = take_option(q, code, o->value);
@@ -318,8 +324,9 @@ static int run(struct options *o)
 
     if (parse(o, &q, &status)) {
         signals_begin();
-        status = q.command ? record_program(&q)
-                 : is_apart(&q) ? record_apart(&q) : record_processes(&q);
+        status = q.command      ? record_program(&q)
+                 : is_apart(&q) ? record_apart(&q)
+                                : record_processes(&q);
     }
     signals_let(NULL);
     free(q.pids);

@@ -27,39 +27,39 @@
 enum {
     RTA_TASKS_MAX = 256,
     RTA_NAME_MAX = 63,
-    RTA_STEPS_MAX = 1000000   /* terms that are added up for one task at most */
+    RTA_STEPS_MAX = 1000000 /* terms that are added up for one task at most */
 };
 
-#define RTA_TIME_MAX INT64_C(1000000000000000000)   /* ns, of a time in a task file */
+#define RTA_TIME_MAX INT64_C(1000000000000000000) /* ns, of a time in a task file */
 
 /* What a task file may give and a log may know. */
 enum rta_value { RTA_C, RTA_JST, RTA_SB, RTA_DUW, RTA_B, RTA_VALUES };
 
 enum rta_verdict {
     RTA_SCHEDULABLE,
-    RTA_LATE,          /* r or a response in the log is longer than the deadline */
-    RTA_UNDECIDED,     /* no end within RTA_STEPS_MAX, r is where it was left; or a response
+    RTA_LATE,        /* r or a response in the log is longer than the deadline */
+    RTA_UNDECIDED,   /* no end within RTA_STEPS_MAX, r is where it was left; or a response
                         * in the log that is not known may be longer than r */
-    RTA_CONTRADICTED   /* a response in the log is longer than r: r is no bound */
+    RTA_CONTRADICTED /* a response in the log is longer than r: r is no bound */
 };
 
 struct rta_task {
-    char     name[RTA_NAME_MAX + 1];
-    char     thread[RTA_NAME_MAX + 1];   /* in the log */
-    pid_t    tid;                        /* in the log, instead of the name; 0: by name */
-    unsigned line;                       /* of the task file */
-    int      priority;                   /* a larger number is a higher priority */
-    int64_t  period, deadline;
-    int64_t  value[RTA_VALUES];          /* -1: not known (yet), 0 for the analysis */
+    char name[RTA_NAME_MAX + 1];
+    char thread[RTA_NAME_MAX + 1]; /* in the log */
+    pid_t tid;                     /* in the log, instead of the name; 0: by name */
+    unsigned line;                 /* of the task file */
+    int priority;                  /* a larger number is a higher priority */
+    int64_t period, deadline;
+    int64_t value[RTA_VALUES]; /* -1: not known (yet), 0 for the analysis */
 
     /* Of the analysis. */
-    int64_t  c;                  /* (2) */
-    int64_t  b_critical;         /* (4) */
-    int64_t  b_activation;       /* (5), at r */
-    int64_t  b;                  /* (3) */
-    int64_t  r;                  /* (1) */
-    bool     exact;              /* r is the solution, not a value below it */
-    int64_t  activations;        /* sum of DUWk: all of lower priority activated once */
+    int64_t c;            /* (2) */
+    int64_t b_critical;   /* (4) */
+    int64_t b_activation; /* (5), at r */
+    int64_t b;            /* (3) */
+    int64_t r;            /* (1) */
+    bool exact;           /* r is the solution, not a value below it */
+    int64_t activations;  /* sum of DUWk: all of lower priority activated once */
     enum rta_verdict verdict;
 };
 
@@ -73,8 +73,8 @@ void rta_compare(struct rta_task *task, int64_t seen);
 double rta_utilization(const struct rta_task *tasks, size_t count);
 
 struct rta_fault {
-    unsigned line, column;   /* from 1 */
-    char     text[160];
+    unsigned line, column; /* from 1 */
+    char text[160];
 };
 
 /*

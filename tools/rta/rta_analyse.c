@@ -123,10 +123,9 @@ const char *rta_value_name(enum rta_value value)
 
 const char *rta_value_metric(enum rta_value value)
 {
-    static const char *const metrics[RTA_VALUES] = {
-        "Execution Time", "Job System Time", "System Blocking", "Delay Until Wakeup",
-        "Mutex Hold"
-    };
+    static const char *const metrics[RTA_VALUES] = { "Execution Time", "Job System Time",
+                                                     "System Blocking", "Delay Until Wakeup",
+                                                     "Mutex Hold" };
 
     return metrics[value];
 }

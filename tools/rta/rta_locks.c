@@ -55,8 +55,9 @@ static struct rta_hold *hold_of(struct rta_locks *l, const struct rta_hold *key)
 
 void rta_locks_add(struct rta_locks *l, const struct posixtrace_measurement *m, int64_t length)
 {
-    struct rta_hold key = { .thread_id = m->thread_id, .pid = m->pid, .tid = m->tid,
-                            .mutex = m->key, .task = -1 };
+    struct rta_hold key = {
+        .thread_id = m->thread_id, .pid = m->pid, .tid = m->tid, .mutex = m->key, .task = -1
+    };
     struct rta_hold *h = hold_of(l, &key);
 
     h->unknown += m->unknown;

@@ -23,17 +23,17 @@
 struct rta_hold {
     struct rta_hold *next;
     uint64_t thread_id;
-    pid_t    pid, tid;
-    uint64_t mutex;       /* its address; 0: one that events were lost of, so it may be any */
-    int      task;        /* of the thread, or -1 */
-    int64_t  largest;     /* of the holds that are known */
-    int64_t  at_most;     /* what one that is unknown may have lasted */
+    pid_t pid, tid;
+    uint64_t mutex;  /* its address; 0: one that events were lost of, so it may be any */
+    int task;        /* of the thread, or -1 */
+    int64_t largest; /* of the holds that are known */
+    int64_t at_most; /* what one that is unknown may have lasted */
     uint64_t unknown;
 };
 
 struct rta_locks {
     struct rta_hold *first;
-    void *tree;           /* tsearch(3), by process, mutex and thread */
+    void *tree; /* tsearch(3), by process, mutex and thread */
 };
 
 /* A measurement of "Mutex Hold", of that length. */

@@ -20,16 +20,16 @@
 #include "rta/rta_locks.h"
 #include "common/tool.h"
 
-enum { LISTED = 20 };   /* names of threads in a message */
+enum { LISTED = 20 }; /* names of threads in a message */
 
 struct measuring {
-    const posixtrace_metric_t *metrics[RTA_MEASURED];   /* those that the set has */
-    int value[RTA_MEASURED];                            /* what each of them measures */
-    bool heard[RTA_MEASURED];                           /* the log has events of it */
-    int64_t hidden[RTA_MEASURED];                       /* of a thread without events, at most */
+    const posixtrace_metric_t *metrics[RTA_MEASURED]; /* those that the set has */
+    int value[RTA_MEASURED];                          /* what each of them measures */
+    bool heard[RTA_MEASURED];                         /* the log has events of it */
+    int64_t hidden[RTA_MEASURED];                     /* of a thread without events, at most */
     size_t count;
     struct metrics_groups groups;
-    struct rta_locks locks;                             /* what RTA_B comes from */
+    struct rta_locks locks; /* what RTA_B comes from */
 };
 
 static int measured(void *context, const struct posixtrace_measurement *m)
@@ -229,7 +229,8 @@ static int measure_with(struct rta_source *source, struct measuring *all,
 
     if (all->count == 0)
         return tool_error("the set %s has no metric of those that an analysis needs ('Execution "
-                          "Time' and others)", quote(source->set));
+                          "Time' and others)",
+                          quote(source->set));
     status = log_file_open(&log, source->log);
     if (status != EXIT_DONE)
         return status;

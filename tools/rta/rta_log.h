@@ -17,24 +17,24 @@
 enum { RTA_RESPONSE = RTA_VALUES, RTA_MEASURED };
 
 struct rta_measure {
-    bool     there;        /* at least one measurement, known or not */
-    bool     known;        /* at least one that is known */
-    int64_t  largest;      /* of those that are known */
-    int64_t  at_most;      /* what one that is unknown may have lasted */
-    int64_t  hidden;       /* what one may have lasted, if there is none: gaps hide the events */
+    bool there;      /* at least one measurement, known or not */
+    bool known;      /* at least one that is known */
+    int64_t largest; /* of those that are known */
+    int64_t at_most; /* what one that is unknown may have lasted */
+    int64_t hidden;  /* what one may have lasted, if there is none: gaps hide the events */
     uint64_t unknown;
 };
 
 struct rta_seen {
     struct rta_measure of[RTA_MEASURED];
-    bool   from_log[RTA_VALUES];   /* the task has its value from here */
+    bool from_log[RTA_VALUES]; /* the task has its value from here */
 };
 
 struct rta_source {
-    const char *log;       /* its path */
-    const char *set;       /* of metrics */
-    struct metrics_cost cost;   /* taken off for each intermediate event; is found */
-    bool   strict;
+    const char *log;          /* its path */
+    const char *set;          /* of metrics */
+    struct metrics_cost cost; /* taken off for each intermediate event; is found */
+    bool strict;
 };
 
 /* Measures and fills in seen, an entry for each task.  EXIT_DONE, or it was said; EXIT_LOST

@@ -76,12 +76,16 @@ static void add_row(struct table *to, const struct rta_result *r, size_t i, bool
 /* Exact, if it is wide enough for that. */
 static bool print_table(const struct rta_result *r, bool exact)
 {
-    const struct table_column columns[] = {
-        { .title = "TASK", .left = true, .flexible = true }, { .title = "PRIO" },
-        { .title = exact ? "PERIOD us" : "PERIOD" }, { .title = "C" }, { .title = "B" },
-        { .title = "ACT" }, { .title = "DEADLINE" }, { .title = "R" }, { .title = "SEEN" },
-        { .title = "VERDICT", .left = true }
-    };
+    const struct table_column columns[] = { { .title = "TASK", .left = true, .flexible = true },
+                                            { .title = "PRIO" },
+                                            { .title = exact ? "PERIOD us" : "PERIOD" },
+                                            { .title = "C" },
+                                            { .title = "B" },
+                                            { .title = "ACT" },
+                                            { .title = "DEADLINE" },
+                                            { .title = "R" },
+                                            { .title = "SEEN" },
+                                            { .title = "VERDICT", .left = true } };
     struct table to;
     bool fits;
 
@@ -128,8 +132,7 @@ static void jsonl_row(const struct rta_result *r, size_t i)
                ",\"activation_ns\":%" PRId64 ",\"deadline_ns\":%" PRId64 ",\"r_ns\":%" PRId64,
                t->priority, t->period, t->c, t->b, t->activations, t->deadline, t->r);
     if (m)
-        out_format(",\"seen_ns\":%" PRId64 ",\"seen_at_most_ns\":%" PRId64, m->largest,
-                   at_most(m));
+        out_format(",\"seen_ns\":%" PRId64 ",\"seen_at_most_ns\":%" PRId64, m->largest, at_most(m));
     out_format(",\"verdict\":\"%s\"}\n", verdicts[t->verdict]);
 }
 
@@ -153,8 +156,8 @@ static void print_rows(const struct rta_result *r, enum metrics_format format)
 
 /* ---- remarks ---- */
 
-__attribute__((format(printf, 2, 3)))
-static void remark(enum metrics_format format, const char *text, ...)
+__attribute__((format(printf, 2, 3))) static void remark(enum metrics_format format,
+                                                         const char *text, ...)
 {
     char line[1024];
     va_list args;
@@ -181,9 +184,11 @@ static void print_sum(const struct rta_result *r)
         snprintf(contradicted, sizeof contradicted, ", %zu contradicted by the log",
                  of[RTA_CONTRADICTED]);
     out_text("\n");
-    remark(METRICS_TABLE, "%zu of %zu task%s schedulable%s%s; they ask for %.1f %% of the "
-           "processor", of[RTA_SCHEDULABLE], r->count, r->count == 1 ? "" : "s", undecided,
-           contradicted, 100 * rta_utilization(r->tasks, r->count));
+    remark(METRICS_TABLE,
+           "%zu of %zu task%s schedulable%s%s; they ask for %.1f %% of the "
+           "processor",
+           of[RTA_SCHEDULABLE], r->count, r->count == 1 ? "" : "s", undecided, contradicted,
+           100 * rta_utilization(r->tasks, r->count));
 }
 
 /* Values that are neither given nor measured; B is seldom given. */
@@ -221,16 +226,21 @@ static void remark_unknown(const struct rta_result *r, enum metrics_format forma
         const char *name = rta_value_name((enum rta_value)v);
 
         if (r->seen[i].from_log[v] && !m->there)
-            remark(format, "%s: %s is not in the log; where events were lost it may be %s us, "
-                   "which is taken", quote(r->tasks[i].name), name, metrics_us(m->hidden));
+            remark(format,
+                   "%s: %s is not in the log; where events were lost it may be %s us, "
+                   "which is taken",
+                   quote(r->tasks[i].name), name, metrics_us(m->hidden));
         if (!r->seen[i].from_log[v] || m->unknown == 0)
             continue;
         if (m->at_most <= m->largest)
-            remark(format, "%s: %s is unknown in %s place%s, because events were lost; there it "
-                   "is not above the largest that is known", quote(r->tasks[i].name), name,
-                   units_count(m->unknown), m->unknown == 1 ? "" : "s");
+            remark(format,
+                   "%s: %s is unknown in %s place%s, because events were lost; there it "
+                   "is not above the largest that is known",
+                   quote(r->tasks[i].name), name, units_count(m->unknown),
+                   m->unknown == 1 ? "" : "s");
         else
-            remark(format, "%s: %s is unknown in %s place%s, because events were lost: the largest "
+            remark(format,
+                   "%s: %s is unknown in %s place%s, because events were lost: the largest "
                    "known is %s us, there it may be %s us; the %s is taken",
                    quote(r->tasks[i].name), name, units_count(m->unknown),
                    m->unknown == 1 ? "" : "s", metrics_us(m->largest), metrics_us(m->at_most),
@@ -247,13 +257,16 @@ static void remark_seen(const struct rta_result *r, enum metrics_format format, 
         remark(format, "%s: the log has a response of %s us, longer than the deadline",
                quote(t->name), metrics_us(m->largest));
     else if (t->verdict == RTA_CONTRADICTED)
-        remark(format, "%s: the log has a response of %s us, longer than R: the model leaves "
+        remark(format,
+               "%s: the log has a response of %s us, longer than R: the model leaves "
                "something out (a value is too small, or the task does not keep to its period, "
-               "priority or processor)", quote(t->name), metrics_us(m->largest));
+               "priority or processor)",
+               quote(t->name), metrics_us(m->largest));
     else if (t->verdict == RTA_UNDECIDED && t->exact)
-        remark(format, "%s: where events were lost there may be a response of %s us, longer than "
-               "R", quote(t->name),
-               metrics_us(m ? m->at_most : r->seen[i].of[RTA_RESPONSE].hidden));
+        remark(format,
+               "%s: where events were lost there may be a response of %s us, longer than "
+               "R",
+               quote(t->name), metrics_us(m ? m->at_most : r->seen[i].of[RTA_RESPONSE].hidden));
 }
 
 /* The threads that B comes from. */
@@ -268,9 +281,10 @@ static void remark_blocked(const struct rta_result *r, enum metrics_format forma
             longest = i;
     }
     if (blocked > 0)
-        remark(format, "B of %zu task%s is from Mutex Hold of threads of lower priority, as "
-               "priority inheritance bounds it; the longest is that of %s, %s us", blocked,
-               blocked == 1 ? "" : "s", quote(r->tasks[longest].name),
+        remark(format,
+               "B of %zu task%s is from Mutex Hold of threads of lower priority, as "
+               "priority inheritance bounds it; the longest is that of %s, %s us",
+               blocked, blocked == 1 ? "" : "s", quote(r->tasks[longest].name),
                metrics_us(r->tasks[longest].value[RTA_B]));
 }
 
@@ -283,9 +297,11 @@ void rta_print(const struct rta_result *r, enum metrics_format format)
         remark(format, "%.4g ns are taken off what was measured for each intermediate event (%s)",
                r->cost->ns, metrics_cost_text(r->cost));
     if (r->capped > 0)
-        remark(format, "DUW of %zu task%s taken as that of %s, %s us: what was measured holds the "
-               "wait for tasks of higher priority, too", r->capped, r->capped == 1 ? "" : "s",
-               quote(r->first->name), metrics_us(r->first->value[RTA_DUW]));
+        remark(format,
+               "DUW of %zu task%s taken as that of %s, %s us: what was measured holds the "
+               "wait for tasks of higher priority, too",
+               r->capped, r->capped == 1 ? "" : "s", quote(r->first->name),
+               metrics_us(r->first->value[RTA_DUW]));
     if (r->seen)
         remark_blocked(r, format);
     remark_missing(r, format);

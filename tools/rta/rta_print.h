@@ -9,11 +9,11 @@
 
 struct rta_result {
     const struct rta_task *tasks;
-    const struct rta_seen *seen;   /* NULL: there was no log */
+    const struct rta_seen *seen; /* NULL: there was no log */
     size_t count;
     const struct metrics_cost *cost;
-    bool   at_most;                /* values are what measurements lasted at most */
-    size_t capped;                 /* tasks whose DUW was longer than that of the first: */
+    bool at_most;  /* values are what measurements lasted at most */
+    size_t capped; /* tasks whose DUW was longer than that of the first: */
     const struct rta_task *first;
 };
 

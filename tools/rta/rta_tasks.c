@@ -22,8 +22,8 @@ struct word {
 };
 
 struct parser {
-    const char *line;          /* where the line begins */
-    const char *at, *end;      /* in it */
+    const char *line;     /* where the line begins */
+    const char *at, *end; /* in it */
     unsigned number;
     struct rta_task *tasks;
     size_t count;
@@ -33,8 +33,8 @@ struct parser {
 /* Long words are shown in part. */
 enum { SHOWN = 40 };
 
-__attribute__((format(printf, 3, 4)))
-static bool fail(struct parser *p, const char *at, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool fail(struct parser *p, const char *at,
+                                                       const char *format, ...)
 {
     va_list args;
 
@@ -81,9 +81,10 @@ static bool is(struct word w, const char *text)
 /* "12.5ms" in ns; false: not a time, more than RTA_TIME_MAX, or finer than 1 ns. */
 static bool read_time(struct word w, int64_t *ns)
 {
-    static const struct { const char *name; int64_t ns; } units[] = {
-        { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 }
-    };
+    static const struct {
+        const char *name;
+        int64_t ns;
+    } units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 } };
     const char *at = w.at, *end = w.at + w.length;
     int64_t value = 0, unit = 0, scale;
     struct word suffix;
@@ -122,8 +123,10 @@ static bool take_time(struct parser *p, struct word w, const char *what, bool ma
                       int64_t *ns)
 {
     if (!read_time(w, ns))
-        return fail(p, w.at, "%s: expected a time such as 2.5ms (ns, us, ms or s, up to 10^9 s, "
-                    "not finer than 1 ns), found '%.*s'", what, shown(w), w.at);
+        return fail(p, w.at,
+                    "%s: expected a time such as 2.5ms (ns, us, ms or s, up to 10^9 s, "
+                    "not finer than 1 ns), found '%.*s'",
+                    what, shown(w), w.at);
     if (*ns == 0 && !may_be_zero)
         return fail(p, w.at, "%s: expected more than 0", what);
     return true;
@@ -158,8 +161,7 @@ static bool take_name(struct parser *p, struct word w, const char *what, char *n
         w.length -= 2;
     }
     if (w.length == 0 || w.length > RTA_NAME_MAX)
-        return fail(p, w.at, "%s: expected 1 to %d bytes, found %zu", what, RTA_NAME_MAX,
-                    w.length);
+        return fail(p, w.at, "%s: expected 1 to %d bytes, found %zu", what, RTA_NAME_MAX, w.length);
     memcpy(name, w.at, w.length);
     name[w.length] = '\0';
     return true;
@@ -187,8 +189,10 @@ static bool take_option(struct parser *p, struct rta_task *t, struct word w, uns
     int option = option_of(key);
 
     if (!equals || option == OPTIONS)
-        return fail(p, w.at, "expected deadline=, C=, B=, JST=, SB=, DUW=, tid= or thread=, "
-                    "found '%.*s'", shown(w), w.at);
+        return fail(p, w.at,
+                    "expected deadline=, C=, B=, JST=, SB=, DUW=, tid= or thread=, "
+                    "found '%.*s'",
+                    shown(w), w.at);
     if (*seen & 1u << option)
         return fail(p, w.at, "'%.*s' is given twice", (int)key.length, key.at);
     *seen |= 1u << option;
@@ -251,8 +255,10 @@ static bool take_task(struct parser *p, struct word name)
             return false;
     }
     if (t->deadline > t->period)
-        return fail(p, name.at, "the deadline of '%s' is after its period; the equations hold "
-                    "for deadlines within the period only", t->name);
+        return fail(p, name.at,
+                    "the deadline of '%s' is after its period; the equations hold "
+                    "for deadlines within the period only",
+                    t->name);
     p->count++;
     return true;
 }

@@ -22,7 +22,7 @@
 enum { SET = 1, FORMAT, COST, AT_MOST, STRICT };
 
 static const struct option_spec options[] = {
-    { "set", true, SET }, { "format", true, FORMAT }, { "cost", true, COST },
+    { "set", true, SET },          { "format", true, FORMAT },  { "cost", true, COST },
     { "at-most", false, AT_MOST }, { "strict", false, STRICT }, { NULL, false, 0 }
 };
 
@@ -54,7 +54,7 @@ static const char *const formats[] = { "table", "csv", "jsonl", NULL };
 struct request {
     const char *tasks_path;
     struct rta_source source;
-    int  format;
+    int format;
     bool at_most;
 };
 
@@ -173,13 +173,13 @@ static int need_execution(const struct request *r, size_t count)
                    tasks[i].line, quote(tasks[i].name));
     else if (has_system_events(r->source.log))
         tool_error("%s, line %u: task %s has no C=, and %s no '%s' of it: it has context switches "
-                   "and calls, but no thread of that name with a whole job", shown,
-                   tasks[i].line, quote(tasks[i].name), quote(r->source.log),
+                   "and calls, but no thread of that name with a whole job",
+                   shown, tasks[i].line, quote(tasks[i].name), quote(r->source.log),
                    rta_value_metric(RTA_C));
     else
         tool_error("%s, line %u: task %s has no C=, and %s no '%s' of it; 'posixtrace record "
-                   "--system=calls,switches -- CMD' records what that needs", shown,
-                   tasks[i].line, quote(tasks[i].name), quote(r->source.log),
+                   "--system=calls,switches -- CMD' records what that needs",
+                   shown, tasks[i].line, quote(tasks[i].name), quote(r->source.log),
                    rta_value_metric(RTA_C));
     free(shown);
     return EXIT_FAILED;
@@ -196,8 +196,10 @@ static bool all_schedulable(size_t count)
 
 static int analyse(struct request *r)
 {
-    struct rta_result result = { .tasks = tasks, .seen = r->source.log ? seen : NULL,
-                                 .cost = &r->source.cost, .at_most = r->at_most };
+    struct rta_result result = { .tasks = tasks,
+                                 .seen = r->source.log ? seen : NULL,
+                                 .cost = &r->source.cost,
+                                 .at_most = r->at_most };
     int status = load_tasks(r->tasks_path, &result.count), lost = EXIT_DONE;
 
     memset(seen, 0, sizeof seen);

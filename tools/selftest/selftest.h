@@ -25,14 +25,14 @@
 
 #include "system/temp_stream_dir.h"
 
-#define SELFTEST_NS 1000000000ll   /* in a second */
+#define SELFTEST_NS 1000000000ll /* in a second */
 
 struct selftest {
-    double seconds;          /* for all parts together, roughly */
-    const char *log_dir;     /* as given */
-    char *folder;            /* for logs, in log_dir; ours */
+    double seconds;      /* for all parts together, roughly */
+    const char *log_dir; /* as given */
+    char *folder;        /* for logs, in log_dir; ours */
     struct temp_stream_dir streams;
-    bool  streams_named;     /* they outlive a process that is killed */
+    bool streams_named; /* they outlive a process that is killed */
 };
 
 /* The parts. */
@@ -59,19 +59,17 @@ int selftest_interrupted(void);
 int selftest_new_log(const struct selftest *t, const char *name, char *path);
 
 /* selftest_report.c */
-__attribute__((format(printf, 2, 3)))
-void report_fact(const char *what, const char *format, ...);
-__attribute__((format(printf, 3, 4)))
-void report_check(bool passed, const char *what, const char *format, ...);
-void report_figure(const char *key, const char *what, double value, int decimals,
-                   const char *unit);
-__attribute__((format(printf, 3, 4)))
-void report_missing(const char *key, const char *what, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void report_fact(const char *what, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void report_check(bool passed, const char *what,
+                                                        const char *format, ...);
+void report_figure(const char *key, const char *what, double value, int decimals, const char *unit);
+__attribute__((format(printf, 3, 4))) void report_missing(const char *key, const char *what,
+                                                          const char *format, ...);
 /* Prints all; EXIT_DONE if every check passed. */
 int report_print(bool json, double seconds);
 
 /* selftest_tools.c */
-int64_t selftest_now(void);                 /* CLOCK_MONOTONIC, ns */
+int64_t selftest_now(void); /* CLOCK_MONOTONIC, ns */
 void selftest_sleep(int64_t ns);
 uint64_t selftest_random(void);
 /* A stream that is started: with log if log >= 0.  0 or an error number. */

@@ -32,27 +32,27 @@
 
 enum { TURNS = 20000, TURNS_LEAST = 200, SPIN = 2000, SAMPLES = 400 };
 #define STREAM_SIZE (4u << 20)
-#define OVER UINT64_MAX
-#define AHEAD_NS    500   /* what fits into a processor's reorder window */
-#define AHEAD_TURNS  10u  /* one turn in so many, at most: a load has made it one in 80 */
+#define OVER        UINT64_MAX
+#define AHEAD_NS    500 /* what fits into a processor's reorder window */
+#define AHEAD_TURNS 10u /* one turn in so many, at most: a load has made it one in 80 */
 
 /* What the drift may be: a share of the time, and what reading a time costs
  * when the processor is taken away in the middle. */
-#define DRIFT_PPM   200.0
+#define DRIFT_PPM 200.0
 #define DRIFT_NS  50000.0
 
 static trace_event_id_t turn_id;
 
 struct game {
     pthread_spinlock_t lock;
-    uint64_t turn;    /* OVER: ended */
-    int64_t  until;
-    uint64_t turns;   /* that were recorded */
+    uint64_t turn; /* OVER: ended */
+    int64_t until;
+    uint64_t turns; /* that were recorded */
 };
 
 struct player {
     struct game *game;
-    uint64_t side;    /* 0 or 1 */
+    uint64_t side; /* 0 or 1 */
 };
 
 static uint64_t look(struct game *g)
@@ -137,9 +137,9 @@ static int64_t play_game(int first, int second, int64_t until)
 }
 
 struct order {
-    uint64_t turns, missing, back;   /* back: turns before the one that went before */
-    int64_t  worst;                  /* ns that one went back */
-    int      worst_processor, error;
+    uint64_t turns, missing, back; /* back: turns before the one that went before */
+    int64_t worst;                 /* ns that one went back */
+    int worst_processor, error;
     unsigned pairs;
 };
 
@@ -212,18 +212,22 @@ static void check_order(const struct selftest *t, trace_id_t trid)
                      o.error ? strerror(o.error) : "no processor is known");
     else if (o.back > 0)
         report_check(o.missing == 0 && o.worst <= AHEAD_NS && o.back <= o.turns / AHEAD_TURNS,
-                     "clock order", "%s of %s turns have a time before the turn that went before, "
+                     "clock order",
+                     "%s of %s turns have a time before the turn that went before, "
                      "at worst %s ns, with processor %d; up to %d ns a processor may read its "
-                     "counter ahead of a lock", units_count(o.back), units_count(o.turns),
-                     units_count((uint64_t)o.worst), o.worst_processor, AHEAD_NS);
+                     "counter ahead of a lock",
+                     units_count(o.back), units_count(o.turns), units_count((uint64_t)o.worst),
+                     o.worst_processor, AHEAD_NS);
     else
-        report_check(o.missing == 0, "clock order", "%s turns between threads on %u processor%s, "
-                     "none back in time, %s missing", units_count(o.turns), count > 1 ? count : 1,
-                     count > 1 ? "s" : "", units_count(o.missing));
+        report_check(o.missing == 0, "clock order",
+                     "%s turns between threads on %u processor%s, "
+                     "none back in time, %s missing",
+                     units_count(o.turns), count > 1 ? count : 1, count > 1 ? "s" : "",
+                     units_count(o.missing));
 }
 
 struct sample {
-    int64_t before, after, ns;   /* CLOCK_MONOTONIC, CLOCK_MONOTONIC, event */
+    int64_t before, after, ns; /* CLOCK_MONOTONIC, CLOCK_MONOTONIC, event */
 };
 
 /* CLOCK_REALTIME less CLOCK_MONOTONIC: changes when the time is set. */
@@ -281,15 +285,15 @@ static void check_drift(const struct selftest *t, trace_id_t trid)
         found = take_times(trid, id, samples, count);
     }
     if (count == 0 || found != count) {
-        report_check(selftest_interrupted() != 0, "clock drift", "%u of %u events came back",
-                     found, count);
+        report_check(selftest_interrupted() != 0, "clock drift", "%u of %u events came back", found,
+                     count);
         return;
     }
     for (unsigned i = 0; i < count; i++) {
         int64_t low = samples[i].ns - samples[i].after, high = samples[i].ns - samples[i].before;
 
-        most = low > most ? low : most;       /* the difference is at least that */
-        least = high < least ? high : least;  /* and at most that */
+        most = low > most ? low : most;      /* the difference is at least that */
+        least = high < least ? high : least; /* and at most that */
     }
     span = samples[count - 1].after - samples[0].before;
     error = most > least ? (double)(most - least) : 0;
@@ -297,9 +301,10 @@ static void check_drift(const struct selftest *t, trace_id_t trid)
     if (llabs(wall_offset() - offset) > 1000000)
         report_check(true, "clock drift", "not judged: the time was set meanwhile");
     else
-        report_check(error <= allowed, "clock drift", "%.3f us in %.2f s against CLOCK_MONOTONIC, "
-                     "%.2f ppm; allowed are %.0f us", error / 1e3, (double)span / 1e9,
-                     error / (double)span * 1e6, allowed / 1e3);
+        report_check(error <= allowed, "clock drift",
+                     "%.3f us in %.2f s against CLOCK_MONOTONIC, "
+                     "%.2f ppm; allowed are %.0f us",
+                     error / 1e3, (double)span / 1e9, error / (double)span * 1e6, allowed / 1e3);
 }
 
 void selftest_clock(const struct selftest *t)

@@ -27,9 +27,15 @@
 #include "common/progress.h"
 #include "common/tool.h"
 
-enum { BATCH = 1000, BATCHES = 4000, SINGLES = 1000000, COLD = 400, FLOOR_WORDS = 1 << 16,
-       SWEEP = 16 << 20 };
-#define STREAM_SIZE (1u << 20)   /* the library's default */
+enum {
+    BATCH = 1000,
+    BATCHES = 4000,
+    SINGLES = 1000000,
+    COLD = 400,
+    FLOOR_WORDS = 1 << 16,
+    SWEEP = 16 << 20
+};
+#define STREAM_SIZE (1u << 20) /* the library's default */
 
 static trace_event_id_t event_id;
 static bool tsc;
@@ -49,8 +55,7 @@ static _Thread_local struct {
     uint64_t words[FLOOR_WORDS];
 } lane;
 
-__attribute__((noinline))
-static void floor_event(uint64_t id, const void *data, size_t length)
+__attribute__((noinline)) static void floor_event(uint64_t id, const void *data, size_t length)
 {
     uint64_t *to = lane.words + lane.position;
 
@@ -136,8 +141,8 @@ static void measure_medians(double ns, int64_t until)
     report_figure("event_8_ns", "event of 8 bytes, median", median[EIGHT], 1, "ns");
     report_figure("event_64_ns", "event of 64 bytes, median", median[SIXTY_FOUR], 1, "ns");
     report_figure("floor_ns", "floor: the clock and four words stored", median[FLOOR], 1, "ns");
-    report_figure("event_8_ratio", "event of 8 bytes, to the floor",
-                  median[EIGHT] / median[FLOOR], 2, "times");
+    report_figure("event_8_ratio", "event of 8 bytes, to the floor", median[EIGHT] / median[FLOOR],
+                  2, "times");
 }
 
 /* What reading the clock twice takes. */
@@ -167,8 +172,8 @@ static void measure_tail(double ns, uint64_t *values, int64_t until)
 
     do
         values[count++] = single_event(overhead);
-    while (count < SINGLES && (count % 1024 != 0 ||
-                               (selftest_now() < until && !selftest_interrupted())));
+    while (count < SINGLES &&
+           (count % 1024 != 0 || (selftest_now() < until && !selftest_interrupted())));
     report_figure("event_8_p999_ns", "event of 8 bytes, slowest of 1,000 (p99.9)",
                   quantile(values, count, 0.999) * ns, 0, "ns");
     report_figure("event_8_p9999_ns", "event of 8 bytes, slowest of 10,000 (p99.99)",

@@ -89,8 +89,8 @@ void selftest_facts(const struct selftest *t)
     if (getloadavg(&load, 1) == 1)
         report_fact("load", "%.1f threads wanted to run in the minute before%s", load,
                     load > 0.5 ? ": figures are not what this machine can do" : "");
-    report_fact("clock", "%s", e.clock == POSIXTRACE_CLOCK_TSC ? "time stamp counter"
-                                                               : "CLOCK_MONOTONIC");
+    report_fact("clock", "%s",
+                e.clock == POSIXTRACE_CLOCK_TSC ? "time stamp counter" : "CLOCK_MONOTONIC");
     report_fact("pages", "%s; huge ones for shared memory: %s",
                 units_bytes((uint64_t)sysconf(_SC_PAGESIZE)), huge);
     if (t->streams_named)

@@ -36,12 +36,12 @@
 
 enum { ROUNDS = 100, BURST = 16, DELAYS = 14, CHILD_ENDED = -1 };
 #define STREAM_SIZE (8u << 20)
-#define NAME "kill"
+#define NAME        "kill"
 
 struct tally {
     unsigned rounds, good;
     uint64_t acknowledged, returned, lost;
-    char fault[200];   /* of the first round that was not good */
+    char fault[200]; /* of the first round that was not good */
 };
 
 /* The child: never returns. */
@@ -138,8 +138,8 @@ static int64_t run_child(int log, struct tally *t)
 }
 
 struct found {
-    uint64_t events, end, lost;   /* end: after the highest number */
-    bool     rising;
+    uint64_t events, end, lost; /* end: after the highest number */
+    bool rising;
 };
 
 static int count_events(trace_id_t trid, struct found *f)
@@ -187,10 +187,11 @@ static bool judge(const struct found *f, uint64_t acknowledged, bool recovered, 
     if (f->rising && f->events + f->lost >= acknowledged && f->end - f->events <= f->lost &&
         f->end <= acknowledged + BURST)
         return true;
-    snprintf(t->fault, sizeof t->fault, "%s events acknowledged, %s %s, %s counted as lost, the "
-             "highest is number %s%s", units_count(acknowledged), units_count(f->events),
-             recovered ? "recovered" : "read", units_count(f->lost), units_count(f->end),
-             f->rising ? "" : "; not in order");
+    snprintf(t->fault, sizeof t->fault,
+             "%s events acknowledged, %s %s, %s counted as lost, the "
+             "highest is number %s%s",
+             units_count(acknowledged), units_count(f->events), recovered ? "recovered" : "read",
+             units_count(f->lost), units_count(f->end), f->rising ? "" : "; not in order");
     return false;
 }
 
@@ -231,7 +232,8 @@ void selftest_kill(const struct selftest *test)
     char step[64];
 
     if (!test->streams_named) {
-        report_check(false, "kill -9", "not possible: streams have no directory here, and end "
+        report_check(false, "kill -9",
+                     "not possible: streams have no directory here, and end "
                      "with their process ('posixtrace doctor' says why)");
         return;
     }
@@ -241,9 +243,11 @@ void selftest_kill(const struct selftest *test)
         t.good += one_round(test, &t);
         t.rounds++;
         if (t.fault[0] && t.good == 0)
-            break;   /* nor will it work a hundred times */
+            break; /* nor will it work a hundred times */
     }
-    report_check(t.good == t.rounds, "kill -9", "%u of %u; %s events acknowledged, %s came back, "
-                 "%s lost%s%s", t.good, t.rounds, units_count(t.acknowledged),
-                 units_count(t.returned), units_count(t.lost), t.fault[0] ? "; " : "", t.fault);
+    report_check(t.good == t.rounds, "kill -9",
+                 "%u of %u; %s events acknowledged, %s came back, "
+                 "%s lost%s%s",
+                 t.good, t.rounds, units_count(t.acknowledged), units_count(t.returned),
+                 units_count(t.lost), t.fault[0] ? "; " : "", t.fault);
 }

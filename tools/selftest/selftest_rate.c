@@ -29,31 +29,31 @@
 #include "common/progress.h"
 
 enum { TRIALS = 12, FULL_SPEED = 3, PORTION_LEAST = 16 };
-#define STREAM_SIZE  (64u << 20)
-#define LOG_SIZE     (256ull << 20)
-#define LOG_LEAST    (8ull << 20)
-#define TICK         1000000           /* ns of a portion */
-#define NARROW       1.08
+#define STREAM_SIZE (64u << 20)
+#define LOG_SIZE    (256ull << 20)
+#define LOG_LEAST   (8ull << 20)
+#define TICK        1000000 /* ns of a portion */
+#define NARROW      1.08
 
 struct trial {
-    double   asked;       /* events a second; INFINITY: as fast as it goes */
-    double   rate;        /* that were generated */
-    double   bytes;       /* of log, an event */
+    double asked; /* events a second; INFINITY: as fast as it goes */
+    double rate;  /* that were generated */
+    double bytes; /* of log, an event */
     uint64_t generated, lost, overwritten, logged;
-    bool     exact;       /* generated = logged + overwritten + lost */
+    bool exact; /* generated = logged + overwritten + lost */
 };
 
 struct search {
     const struct selftest *test;
     trace_event_id_t id;
     uint64_t log_size;
-    double   seconds;     /* of a trial */
-    double   free_of_loss, lossy;   /* rates: the fastest, the slowest */
-    struct trial best;    /* of those without loss */
-    struct trial kept;    /* whose log was kept: the last one without loss, or the first */
+    double seconds;             /* of a trial */
+    double free_of_loss, lossy; /* rates: the fastest, the slowest */
+    struct trial best;          /* of those without loss */
+    struct trial kept;          /* whose log was kept: the last one without loss, or the first */
     unsigned trials, inexact;
-    char     fault[200];  /* of the first inexact trial */
-    int      error;
+    char fault[200]; /* of the first inexact trial */
+    int error;
 };
 
 /* Records at the rate; how many, and in *took for how long. */
@@ -139,9 +139,11 @@ static void note_trial(struct search *s, const struct trial *t)
 {
     s->trials++;
     if (!t->exact && s->inexact++ == 0)
-        snprintf(s->fault, sizeof s->fault, "; not at %.1f million/s: %s generated, %s in the log, "
-                 "%s overwritten there, %s lost", t->rate / 1e6, units_count(t->generated),
-                 units_count(t->logged), units_count(t->overwritten), units_count(t->lost));
+        snprintf(s->fault, sizeof s->fault,
+                 "; not at %.1f million/s: %s generated, %s in the log, "
+                 "%s overwritten there, %s lost",
+                 t->rate / 1e6, units_count(t->generated), units_count(t->logged),
+                 units_count(t->overwritten), units_count(t->lost));
     if (t->lost > 0) {
         s->lossy = t->rate < s->lossy ? t->rate : s->lossy;
     } else if (t->rate > s->free_of_loss) {
@@ -192,9 +194,9 @@ static void search(struct search *s, int64_t until)
 static void report(const struct search *s)
 {
     if (s->best.generated > 0) {
-        report_figure("rate_free_of_loss", isinf(s->lossy)
-                      ? "events of 8 bytes into a log here, as fast as it goes"
-                      : "events of 8 bytes into a log here, without loss",
+        report_figure("rate_free_of_loss",
+                      isinf(s->lossy) ? "events of 8 bytes into a log here, as fast as it goes"
+                                      : "events of 8 bytes into a log here, without loss",
                       s->free_of_loss / 1e6, 2, "million/s");
         report_figure("log_mib_per_second", "the log that they make",
                       s->free_of_loss * s->best.bytes / (1 << 20), 0, "MiB/s");
@@ -208,8 +210,10 @@ static void report(const struct search *s)
     if (!isinf(s->lossy))
         report_figure("rate_with_loss", "slowest rate at which some were lost", s->lossy / 1e6, 2,
                       "million/s");
-    report_check(s->inexact == 0, "books", "%u logs at different rates: recorded, overwritten and "
-                 "lost events add up in %u%s", s->trials, s->trials - s->inexact, s->fault);
+    report_check(s->inexact == 0, "books",
+                 "%u logs at different rates: recorded, overwritten and "
+                 "lost events add up in %u%s",
+                 s->trials, s->trials - s->inexact, s->fault);
 }
 
 /* A log of the kept trial and one that is being written must fit, with room to spare. */
@@ -226,10 +230,10 @@ static uint64_t log_size_for(const char *folder)
 void selftest_rate(const struct selftest *t)
 {
     int64_t until = selftest_now() + (int64_t)(t->seconds * 0.4 * (double)SELFTEST_NS);
-    struct search s = {
-        .test = t, .log_size = log_size_for(t->folder), .lossy = INFINITY,
-        .seconds = t->seconds < 10 ? t->seconds / 10 : 1
-    };
+    struct search s = { .test = t,
+                        .log_size = log_size_for(t->folder),
+                        .lossy = INFINITY,
+                        .seconds = t->seconds < 10 ? t->seconds / 10 : 1 };
 
     if (s.log_size < LOG_LEAST) {
         report_missing("rate_free_of_loss", "events into a log here, without loss",

@@ -18,9 +18,9 @@
 #include "common/progress.h"
 
 struct found {
-    uint64_t events, first, end;   /* end: after the last number */
-    uint64_t back;                 /* numbers or times before the one before */
-    int64_t  took;
+    uint64_t events, first, end; /* end: after the last number */
+    uint64_t back;               /* numbers or times before the one before */
+    int64_t took;
 };
 
 static int read_all(trace_id_t trid, struct found *f)
@@ -79,11 +79,12 @@ void selftest_read(const struct selftest *t, uint64_t generated, uint64_t lost)
     }
     gaps = f.end - f.first - f.events;
     report_check(f.events > 0 && f.back == 0 && gaps <= lost && f.end + lost >= generated &&
-                 f.end <= generated, "reading", "%s events of %s in a log that keeps the "
+                     f.end <= generated,
+                 "reading",
+                 "%s events of %s in a log that keeps the "
                  "newest, %s in gaps, %s counted as lost, %s not in order",
-                 units_count(f.events),
-                 units_count(generated), units_count(gaps), units_count(lost),
-                 units_count(f.back));
+                 units_count(f.events), units_count(generated), units_count(gaps),
+                 units_count(lost), units_count(f.back));
     if (f.took > 0)
         report_figure("read_rate", "events of one thread read from a log",
                       (double)f.events * 1e3 / (double)f.took, 2, "million/s");

@@ -54,8 +54,7 @@ void report_check(bool passed, const char *what, const char *format, ...)
     va_end(args);
 }
 
-void report_figure(const char *key, const char *what, double value, int decimals,
-                   const char *unit)
+void report_figure(const char *key, const char *what, double value, int decimals, const char *unit)
 {
     struct row *r = add(FIGURE, what);
 
@@ -97,9 +96,7 @@ static void print_row(const struct row *r)
         out_format("%s  %-*s  ", r->kind == PASSED ? "passed" : "FAILED", NAME_COLUMNS, r->what);
         out_wrapped(r->text, NAME_COLUMNS + 10, NAME_COLUMNS + 10);
         break;
-    case FIGURE:
-        out_format("%10.*f %-10s  %s\n", r->decimals, r->value, r->unit, r->what);
-        break;
+    case FIGURE: out_format("%10.*f %-10s  %s\n", r->decimals, r->value, r->unit, r->what); break;
     case MISSING:
         out_format("%10s %-10s  %s: ", "-", "", r->what);
         out_wrapped(r->text, FIGURE_COLUMNS + strlen(r->what) + 2, FIGURE_COLUMNS);
@@ -130,9 +127,7 @@ static void print_table(double seconds)
 static void json_row(const struct row *r)
 {
     switch (r->kind) {
-    case FACT:
-        json_text(r->what, r->text);
-        break;
+    case FACT: json_text(r->what, r->text); break;
     case PASSED:
     case FAILED:
         json_open(r->what, '{');

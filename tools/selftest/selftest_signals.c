@@ -24,22 +24,28 @@
 #include "common/units.h"
 #include "common/progress.h"
 
-enum { SERIES = 3, HANDLERS = 2, IN_HANDLER = 2, EVENTS = 300000, SIGNALS_LEAST = 100,
-       SIGNALS_MOST = 10000 };
-#define STREAM_SIZE (16u << 20)   /* room for EVENTS and those of SIGNALS_MOST handlers */
+enum {
+    SERIES = 3,
+    HANDLERS = 2,
+    IN_HANDLER = 2,
+    EVENTS = 300000,
+    SIGNALS_LEAST = 100,
+    SIGNALS_MOST = 10000
+};
+#define STREAM_SIZE (16u << 20) /* room for EVENTS and those of SIGNALS_MOST handlers */
 
 /* Series 0 is the thread's own; 1 and 2 are those of the handlers. */
 static const int signals[HANDLERS] = { SIGUSR1, SIGUSR2 };
 static trace_event_id_t ids[SERIES];
-static uint64_t recorded[SERIES];   /* the tracing thread's, its handlers included */
+static uint64_t recorded[SERIES]; /* the tracing thread's, its handlers included */
 static sem_t handled[HANDLERS];
 static sem_t finished, may_end;
 
 struct books {
     uint64_t read[SERIES];
     uint64_t sent[HANDLERS];
-    uint64_t wrong;    /* not the number that was due */
-    int      error;
+    uint64_t wrong; /* not the number that was due */
+    int error;
 };
 
 static void record(unsigned series)
@@ -68,7 +74,7 @@ static void *trace(void *unused)
         record(0);
     sem_post(&finished);
     while (sem_wait(&may_end) < 0)
-        ;   /* a signal */
+        ; /* a signal */
     return NULL;
 }
 
@@ -153,13 +159,14 @@ static void judge(trace_id_t trid, struct books *b)
     }
     lost = selftest_lost(info.lost);
     report_check(b->wrong == 0 && lost == 0 && b->read[0] == recorded[0] &&
-                 b->read[1] == recorded[1] && b->read[2] == recorded[2] &&
-                 b->read[1] + b->read[2] == IN_HANDLER * (b->sent[0] + b->sent[1]),
-                 "signals", "%s signals; %s events of their handlers, %s read; %s of the thread, "
-                 "%s read; %s lost, %s not in order", units_count(b->sent[0] + b->sent[1]),
-                 units_count(recorded[1] + recorded[2]), units_count(b->read[1] + b->read[2]),
-                 units_count(recorded[0]), units_count(b->read[0]), units_count(lost),
-                 units_count(b->wrong));
+                     b->read[1] == recorded[1] && b->read[2] == recorded[2] &&
+                     b->read[1] + b->read[2] == IN_HANDLER * (b->sent[0] + b->sent[1]),
+                 "signals",
+                 "%s signals; %s events of their handlers, %s read; %s of the thread, "
+                 "%s read; %s lost, %s not in order",
+                 units_count(b->sent[0] + b->sent[1]), units_count(recorded[1] + recorded[2]),
+                 units_count(b->read[1] + b->read[2]), units_count(recorded[0]),
+                 units_count(b->read[0]), units_count(lost), units_count(b->wrong));
 }
 
 void selftest_signals(const struct selftest *t)

@@ -60,8 +60,8 @@ int selftest_stream(size_t size, int policy, int log, size_t log_size, trace_id_
     if (!error)
         error = posix_trace_attr_setstreamfullpolicy(&attr, policy);
     if (!error && log >= 0)
-        error = posix_trace_attr_setlogfullpolicy(&attr, log_size ? POSIX_TRACE_LOOP
-                                                                  : POSIX_TRACE_APPEND);
+        error = posix_trace_attr_setlogfullpolicy(&attr,
+                                                  log_size ? POSIX_TRACE_LOOP : POSIX_TRACE_APPEND);
     if (!error && log >= 0 && log_size)
         error = posix_trace_attr_setlogsize(&attr, log_size);
     if (!error)

@@ -16,8 +16,7 @@
 enum { LOG = 1, SECONDS, JSON, SECONDS_DEFAULT = 30, SECONDS_MOST = 600 };
 
 static const struct option_spec options[] = {
-    { "log", true, LOG }, { "seconds", true, SECONDS }, { "json", false, JSON },
-    { NULL, false, 0 }
+    { "log", true, LOG }, { "seconds", true, SECONDS }, { "json", false, JSON }, { NULL, false, 0 }
 };
 
 static const char help[] =
@@ -40,10 +39,8 @@ static const char help[] =
 
 static const struct part {
     void (*run)(const struct selftest *t);
-} parts[] = {
-    { selftest_facts }, { selftest_kill }, { selftest_signals }, { selftest_clock },
-    { selftest_cost }, { selftest_rate }
-};
+} parts[] = { { selftest_facts }, { selftest_kill }, { selftest_signals },
+              { selftest_clock }, { selftest_cost }, { selftest_rate } };
 
 static int run_parts(struct selftest *t, bool json)
 {

@@ -12,9 +12,9 @@
 
 struct atomic_file {
     const char *path;
-    bool  replace;     /* an existing file */
+    bool replace; /* an existing file */
     char *temporary;
-    int   fd;
+    int fd;
 };
 
 /* EXIT_DONE, or an error was said: path exists and replace is not set, ... */

@@ -47,7 +47,7 @@ const char *child_text(int result)
     else if (result > CHILD_SIGNAL && sigabbrev_np(result - CHILD_SIGNAL))
         snprintf(buffer, sizeof buffers[0], "ended by SIG%s (%s)",
                  sigabbrev_np(result - CHILD_SIGNAL), sigdescr_np(result - CHILD_SIGNAL));
-    else if (result > CHILD_SIGNAL)     /* a real-time signal */
+    else if (result > CHILD_SIGNAL) /* a real-time signal */
         snprintf(buffer, sizeof buffers[0], "ended by signal %d", result - CHILD_SIGNAL);
     else
         snprintf(buffer, sizeof buffers[0], "%s", strerror(result));

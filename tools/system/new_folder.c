@@ -52,7 +52,12 @@ static bool is_plain(const char *path)
 /* The files in a folder, and it.  Async-signal-safe. */
 static bool remove_folder(const char *path)
 {
-    struct head { uint64_t ino; int64_t off; unsigned short length; unsigned char type; };
+    struct head {
+        uint64_t ino;
+        int64_t off;
+        unsigned short length;
+        unsigned char type;
+    };
     char entries[4096] __attribute__((aligned(8)));
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     bool any = fd >= 0;
@@ -142,8 +147,8 @@ int new_folder_keep(struct new_folder *f)
     if (replace && !is_plain(f->path))
         return tool_error("%s is not replaced: %s", quote(f->path),
                           errno == ENOTEMPTY ? "it holds more than plain files" : strerror(errno));
-    if ((replace ? exchange(f) : renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->path,
-                                           RENAME_NOREPLACE)) != 0)
+    if ((replace ? exchange(f)
+                 : renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->path, RENAME_NOREPLACE)) != 0)
         return tool_error("cannot name the new folder %s: %s", quote(f->path), strerror(errno));
     remember(NULL);
     free(f->temporary);

@@ -11,7 +11,7 @@
 
 struct new_folder {
     const char *path;
-    bool  replace;
+    bool replace;
     char *temporary;
 };
 

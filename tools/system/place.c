@@ -19,12 +19,11 @@
 static const struct {
     unsigned long magic;
     const char *name;
-} types[] = {
-    { TMPFS_MAGIC, "tmpfs" }, { RAMFS_MAGIC, "ramfs" }, { EXT4_SUPER_MAGIC, "ext4" },
-    { BTRFS_SUPER_MAGIC, "btrfs" }, { XFS_SUPER_MAGIC, "xfs" },
-    { OVERLAYFS_SUPER_MAGIC, "overlayfs" }, { NFS_SUPER_MAGIC, "nfs" },
-    { FUSE_SUPER_MAGIC, "fuse" }, { PROC_SUPER_MAGIC, "proc" }
-};
+} types[] = { { TMPFS_MAGIC, "tmpfs" },     { RAMFS_MAGIC, "ramfs" },
+              { EXT4_SUPER_MAGIC, "ext4" }, { BTRFS_SUPER_MAGIC, "btrfs" },
+              { XFS_SUPER_MAGIC, "xfs" },   { OVERLAYFS_SUPER_MAGIC, "overlayfs" },
+              { NFS_SUPER_MAGIC, "nfs" },   { FUSE_SUPER_MAGIC, "fuse" },
+              { PROC_SUPER_MAGIC, "proc" } };
 
 bool place_look(const char *path, struct place *place)
 {

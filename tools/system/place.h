@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 struct place {
-    char     type[32];    /* "tmpfs"; a number where the name is not known */
-    bool     in_memory;
+    char type[32]; /* "tmpfs"; a number where the name is not known */
+    bool in_memory;
     uint64_t size, space; /* bytes, and those that are free for this user */
 };
 

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 
 struct temp_stream_dir {
-    char *path;      /* NULL: there is none, streams go where they would */
-    char *before;    /* POSIXTRACE_DIR as it was, or NULL */
+    char *path;   /* NULL: there is none, streams go where they would */
+    char *before; /* POSIXTRACE_DIR as it was, or NULL */
 };
 
 /* To be called before the first posix_trace_* call of the process, which then does

@@ -67,8 +67,8 @@ bool pt_kev_named(const struct pt_kev_rules *rules, const char *name, unsigned *
         return false;
     name += sizeof PT_KEV_PREFIX - 1;
     length -= sizeof PT_KEV_PREFIX - 1;
-    while (i < 5 && (length < strlen(all[i]) ||
-                     strcmp(name + length - strlen(all[i]), all[i]) != 0))
+    while (i < 5 &&
+           (length < strlen(all[i]) || strcmp(name + length - strlen(all[i]), all[i]) != 0))
         i++;
     if (i < 5)
         length -= strlen(all[i]);

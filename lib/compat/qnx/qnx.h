@@ -17,24 +17,24 @@
 #include <stdint.h>
 #include <posixtrace/qnx.h>
 
-#define PT_QNX_CLASSES 21u
-#define PT_QNX_EVENTS  1024u     /* of one class, at most */
-#define PT_QNX_NAME    80u       /* bytes of a type's name, with NUL, as kev.h makes it */
+#define PT_QNX_CLASSES     21u
+#define PT_QNX_EVENTS      1024u /* of one class, at most */
+#define PT_QNX_NAME        80u   /* bytes of a type's name, with NUL, as kev.h makes it */
 #define PT_QNX_DESCRIPTION 320u  /* and of its description */
 
 enum pt_qnx_form {
-    PT_QNX_FAST,        /* two words: missing ones are 0 */
-    PT_QNX_WIDE,        /* of a thread, with the arguments of the wide mode */
-    PT_QNX_STRING,      /* a string, of some events after two words */
-    PT_QNX_BYTES,       /* more words, an even number */
+    PT_QNX_FAST,   /* two words: missing ones are 0 */
+    PT_QNX_WIDE,   /* of a thread, with the arguments of the wide mode */
+    PT_QNX_STRING, /* a string, of some events after two words */
+    PT_QNX_BYTES,  /* more words, an even number */
     PT_QNX_FORMS
 };
 
 struct pt_qnx_kind {
-    uint8_t  event_class;    /* _NTO_TRACE_...: one that has events of its own */
-    uint8_t  form;
+    uint8_t event_class; /* _NTO_TRACE_...: one that has events of its own */
+    uint8_t form;
     uint16_t index;
-    bool     is64;           /* arguments of 64 bits */
+    bool is64; /* arguments of 64 bits */
 };
 
 /* ---- names and numbers (qnx_names.c) ---- */
@@ -73,14 +73,19 @@ void pt_qnx_choose_form(struct pt_qnx_kind *kind, const void *data, size_t *len)
 /* ---- filters (qnx_filter.c); all return 0 or an errno ---- */
 
 enum pt_qnx_filter {
-    PT_QNX_ON, PT_QNX_OFF, PT_QNX_SET_FAST, PT_QNX_SET_WIDE, PT_QNX_PID, PT_QNX_TID,
+    PT_QNX_ON,
+    PT_QNX_OFF,
+    PT_QNX_SET_FAST,
+    PT_QNX_SET_WIDE,
+    PT_QNX_PID,
+    PT_QNX_TID,
     PT_QNX_HANDLER
 };
 
 struct pt_qnx_setting {
     enum pt_qnx_filter what;
-    int pid, tid;            /* of PID and TID; pid 0: no filter */
-    int (*handler)(struct posixtrace_qnx_event_data *data);   /* NULL: none */
+    int pid, tid;                                           /* of PID and TID; pid 0: no filter */
+    int (*handler)(struct posixtrace_qnx_event_data *data); /* NULL: none */
     void *area;
 };
 

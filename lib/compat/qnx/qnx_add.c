@@ -43,8 +43,8 @@ void posixtrace_qnx_b_init(posixtrace_qnx_builder_t *builder)
         builder->used = 0;
 }
 
-void posixtrace_qnx_b_add(posixtrace_qnx_builder_t *builder, uint32_t header,
-                          const void *data, unsigned bytes)
+void posixtrace_qnx_b_add(posixtrace_qnx_builder_t *builder, uint32_t header, const void *data,
+                          unsigned bytes)
 {
     size_t room;
 

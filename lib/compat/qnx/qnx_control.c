@@ -29,9 +29,11 @@ static const struct shape {
 /* ---- filters ---- */
 
 static const struct pt_qnx_setting on = { .what = PT_QNX_ON }, off = { .what = PT_QNX_OFF },
-    fast = { .what = PT_QNX_SET_FAST }, wide = { .what = PT_QNX_SET_WIDE },
-    any_pid = { .what = PT_QNX_PID }, any_tid = { .what = PT_QNX_TID },
-    no_handler = { .what = PT_QNX_HANDLER };
+                                   fast = { .what = PT_QNX_SET_FAST },
+                                   wide = { .what = PT_QNX_SET_WIDE },
+                                   any_pid = { .what = PT_QNX_PID },
+                                   any_tid = { .what = PT_QNX_TID },
+                                   no_handler = { .what = PT_QNX_HANDLER };
 
 static int check(const struct pt_qnx_setting *s)
 {
@@ -75,36 +77,23 @@ static int filter_class(int command, const struct arguments *a)
     int pid = (int)a->number[1], tid = (int)a->number[2];
 
     switch (command) {
-    case _NTO_TRACE_ADDALLCLASSES:
-        return pt_qnx_filter_all(&on);
-    case _NTO_TRACE_DELALLCLASSES:
-        return pt_qnx_filter_all(&off);
-    case _NTO_TRACE_SETALLCLASSESFAST:
-        return pt_qnx_filter_all(&fast);
-    case _NTO_TRACE_SETALLCLASSESWIDE:
-        return pt_qnx_filter_all(&wide);
-    case _NTO_TRACE_ADDCLASS:
-        return pt_qnx_filter_class(c, &on);
-    case _NTO_TRACE_DELCLASS:
-        return pt_qnx_filter_class(c, &off);
-    case _NTO_TRACE_SETCLASSFAST:
-        return pt_qnx_filter_class(c, &fast);
-    case _NTO_TRACE_SETCLASSWIDE:
-        return pt_qnx_filter_class(c, &wide);
+    case _NTO_TRACE_ADDALLCLASSES: return pt_qnx_filter_all(&on);
+    case _NTO_TRACE_DELALLCLASSES: return pt_qnx_filter_all(&off);
+    case _NTO_TRACE_SETALLCLASSESFAST: return pt_qnx_filter_all(&fast);
+    case _NTO_TRACE_SETALLCLASSESWIDE: return pt_qnx_filter_all(&wide);
+    case _NTO_TRACE_ADDCLASS: return pt_qnx_filter_class(c, &on);
+    case _NTO_TRACE_DELCLASS: return pt_qnx_filter_class(c, &off);
+    case _NTO_TRACE_SETCLASSFAST: return pt_qnx_filter_class(c, &fast);
+    case _NTO_TRACE_SETCLASSWIDE: return pt_qnx_filter_class(c, &wide);
     case _NTO_TRACE_SETCLASSPID:
         return set_class(c, (struct pt_qnx_setting){ .what = PT_QNX_PID, .pid = pid });
     case _NTO_TRACE_SETCLASSTID:
         return set_class(c, (struct pt_qnx_setting){ .what = PT_QNX_TID, .pid = pid, .tid = tid });
-    case _NTO_TRACE_CLRCLASSPID:
-        return pt_qnx_filter_class(c, &any_pid);
-    case _NTO_TRACE_CLRCLASSTID:
-        return pt_qnx_filter_class(c, &any_tid);
-    case _NTO_TRACE_ADDCLASSEVHANDLER:
-        return set_class(c, handler_of(a));
-    case _NTO_TRACE_DELCLASSEVHANDLER:
-        return pt_qnx_filter_class(c, &no_handler);
-    default:
-        return -1;
+    case _NTO_TRACE_CLRCLASSPID: return pt_qnx_filter_class(c, &any_pid);
+    case _NTO_TRACE_CLRCLASSTID: return pt_qnx_filter_class(c, &any_tid);
+    case _NTO_TRACE_ADDCLASSEVHANDLER: return set_class(c, handler_of(a));
+    case _NTO_TRACE_DELCLASSEVHANDLER: return pt_qnx_filter_class(c, &no_handler);
+    default: return -1;
     }
 }
 
@@ -114,29 +103,20 @@ static int filter_event(int command, const struct arguments *a)
     int pid = (int)a->number[2], tid = (int)a->number[3];
 
     switch (command) {
-    case _NTO_TRACE_ADDEVENT:
-        return pt_qnx_filter_event(c, e, &on);
-    case _NTO_TRACE_DELEVENT:
-        return pt_qnx_filter_event(c, e, &off);
-    case _NTO_TRACE_SETEVENTFAST:
-        return pt_qnx_filter_event(c, e, &fast);
-    case _NTO_TRACE_SETEVENTWIDE:
-        return pt_qnx_filter_event(c, e, &wide);
+    case _NTO_TRACE_ADDEVENT: return pt_qnx_filter_event(c, e, &on);
+    case _NTO_TRACE_DELEVENT: return pt_qnx_filter_event(c, e, &off);
+    case _NTO_TRACE_SETEVENTFAST: return pt_qnx_filter_event(c, e, &fast);
+    case _NTO_TRACE_SETEVENTWIDE: return pt_qnx_filter_event(c, e, &wide);
     case _NTO_TRACE_SETEVENTPID:
         return set_event(c, e, (struct pt_qnx_setting){ .what = PT_QNX_PID, .pid = pid });
     case _NTO_TRACE_SETEVENTTID:
-        return set_event(c, e, (struct pt_qnx_setting){ .what = PT_QNX_TID, .pid = pid,
-                                                        .tid = tid });
-    case _NTO_TRACE_CLREVENTPID:
-        return pt_qnx_filter_event(c, e, &any_pid);
-    case _NTO_TRACE_CLREVENTTID:
-        return pt_qnx_filter_event(c, e, &any_tid);
-    case _NTO_TRACE_ADDEVENTHANDLER:
-        return set_event(c, e, handler_of(a));
-    case _NTO_TRACE_DELEVENTHANDLER:
-        return pt_qnx_filter_event(c, e, &no_handler);
-    default:
-        return -1;
+        return set_event(c, e,
+                         (struct pt_qnx_setting){ .what = PT_QNX_TID, .pid = pid, .tid = tid });
+    case _NTO_TRACE_CLREVENTPID: return pt_qnx_filter_event(c, e, &any_pid);
+    case _NTO_TRACE_CLREVENTTID: return pt_qnx_filter_event(c, e, &any_tid);
+    case _NTO_TRACE_ADDEVENTHANDLER: return set_event(c, e, handler_of(a));
+    case _NTO_TRACE_DELEVENTHANDLER: return pt_qnx_filter_event(c, e, &no_handler);
+    default: return -1;
     }
 }
 
@@ -171,14 +151,12 @@ static int insert(int command, const struct arguments *a)
         return pt_qnx_record(kind, (const uint32_t[]){ n[1], n[2] }, 8, true);
     case _NTO_TRACE_INSERTCUSEREVENT:
         return pt_qnx_record(kind, a->pointer[0], (size_t)n[1] * 4, true);
-    case _NTO_TRACE_INSERTUSRSTREVENT:
-        return insert_text(&kind, a->pointer[0]);
+    case _NTO_TRACE_INSERTUSRSTREVENT: return insert_text(&kind, a->pointer[0]);
     case _NTO_TRACE_INSERTSCLASSEVENT:
         return pt_qnx_record(kind, (const uint32_t[]){ n[2], n[3] }, 8, true);
     case _NTO_TRACE_INSERTCCLASSEVENT:
         return pt_qnx_record(kind, a->pointer[0], (size_t)n[2] * 4, true);
-    default:
-        return -1;
+    default: return -1;
     }
 }
 
@@ -198,31 +176,18 @@ static int allocate(const struct arguments *a)
 static int steer(int command, const struct arguments *a, int *result)
 {
     switch (command) {
-    case _NTO_TRACE_ALLOCBUFFER:
-        return allocate(a);
-    case _NTO_TRACE_DEALLOCBUFFER:
-        return pt_qnx_deallocate();
-    case _NTO_TRACE_START:
-        return pt_qnx_start(true);
-    case _NTO_TRACE_STARTNOSTATE:
-        return pt_qnx_start(false);
-    case _NTO_TRACE_STOP:
-        return pt_qnx_stop();
-    case _NTO_TRACE_FLUSHBUFFER:
-        return pt_qnx_flush();
-    case _NTO_TRACE_QUERYEVENTS:
-        return pt_qnx_query(result);
-    case _NTO_TRACE_SETRINGMODE:
-        return pt_qnx_set_ring(true);
-    case _NTO_TRACE_SETLINEARMODE:
-        return pt_qnx_set_ring(false);
-    case _NTO_TRACE_SKIPBUFFER:         /* what a full stream in linear mode does */
-        return 0;
-    case _NTO_TRACE_QUERYSUPPORT:
-        *result = _NTO_TRACE_SUPPINSTR;
-        return 0;
-    default:
-        return ENOTSUP;
+    case _NTO_TRACE_ALLOCBUFFER: return allocate(a);
+    case _NTO_TRACE_DEALLOCBUFFER: return pt_qnx_deallocate();
+    case _NTO_TRACE_START: return pt_qnx_start(true);
+    case _NTO_TRACE_STARTNOSTATE: return pt_qnx_start(false);
+    case _NTO_TRACE_STOP: return pt_qnx_stop();
+    case _NTO_TRACE_FLUSHBUFFER: return pt_qnx_flush();
+    case _NTO_TRACE_QUERYEVENTS: return pt_qnx_query(result);
+    case _NTO_TRACE_SETRINGMODE: return pt_qnx_set_ring(true);
+    case _NTO_TRACE_SETLINEARMODE: return pt_qnx_set_ring(false);
+    case _NTO_TRACE_SKIPBUFFER: /* what a full stream in linear mode does */ return 0;
+    case _NTO_TRACE_QUERYSUPPORT: *result = _NTO_TRACE_SUPPINSTR; return 0;
+    default: return ENOTSUP;
     }
 }
 

@@ -26,7 +26,7 @@
 #define ROWS 256u
 
 struct row {
-    int pid, tid;            /* tid 0: any */
+    int pid, tid; /* tid 0: any */
     int (*handler)(struct posixtrace_qnx_event_data *data);
     void *area;
 };
@@ -69,20 +69,11 @@ static void set_word(uint32_t *word, enum pt_qnx_filter what, unsigned row)
     uint32_t w = *word;
 
     switch (what) {
-    case PT_QNX_ON:
-        w &= ~OFF;
-        break;
-    case PT_QNX_OFF:
-        w |= OFF;
-        break;
-    case PT_QNX_SET_FAST:
-        w &= ~WIDE;
-        break;
-    case PT_QNX_SET_WIDE:
-        w |= WIDE;
-        break;
-    default:
-        w = (w & ~((uint32_t)255 << shift_of(what))) | (uint32_t)row << shift_of(what);
+    case PT_QNX_ON: w &= ~OFF; break;
+    case PT_QNX_OFF: w |= OFF; break;
+    case PT_QNX_SET_FAST: w &= ~WIDE; break;
+    case PT_QNX_SET_WIDE: w |= WIDE; break;
+    default: w = (w & ~((uint32_t)255 << shift_of(what))) | (uint32_t)row << shift_of(what);
     }
     pt_word_store_release(word, w);
 }
@@ -190,7 +181,9 @@ static __attribute__((noinline)) bool ask(const struct row *row, const struct pt
     uint32_t words[POSIXTRACE_QNX_BYTES / 4];
     struct posixtrace_qnx_event_data e = {
         .header = pt_qnx_header(kind) | (len > 8 ? _TRACE_STRUCT_CB : _TRACE_STRUCT_S),
-        .data_array = words, .el_num = (uint32_t)((len + 3) / 4), .area = row->area,
+        .data_array = words,
+        .el_num = (uint32_t)((len + 3) / 4),
+        .area = row->area,
         .feature_mask = _NTO_TRACE_FMPID | _NTO_TRACE_FMTID,
         .feature = { (uint32_t)who[0], (uint32_t)who[1] },
     };

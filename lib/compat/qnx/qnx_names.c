@@ -11,13 +11,14 @@
 #include "compat/qnx/kev_types.h"
 #include "compat/qnx/qnx.h"
 
-#define STATES   26u             /* of threads, in QNX 6 and 7 */
+#define STATES 26u /* of threads, in QNX 6 and 7 */
 
-enum { NUMBERS, BITS, LONGS, WHOLE };   /* of an event: it, its bit, bit 9 is 64 bits, always 0 */
+enum { NUMBERS, BITS, LONGS, WHOLE }; /* of an event: it, its bit, bit 9 is 64 bits, always 0 */
 
 /* first: of its events in header words; step: between them; group: the class that stands for
  * several. */
-static const struct class {
+static const struct class
+{
     uint8_t internal, group, numbers;
     uint16_t events, first, step;
 } classes[PT_QNX_CLASSES] = {
@@ -67,14 +68,10 @@ bool pt_qnx_has(unsigned event_class, unsigned number)
 bool pt_qnx_selects(unsigned event_class, unsigned number, unsigned index)
 {
     switch (classes[event_class].numbers) {
-    case BITS:
-        return number >> index & 1;
-    case LONGS:
-        return index == (number & ~_NTO_TRACE_KERCALL64);
-    case WHOLE:
-        return true;
-    default:
-        return index == number;
+    case BITS: return number >> index & 1;
+    case LONGS: return index == (number & ~_NTO_TRACE_KERCALL64);
+    case WHOLE: return true;
+    default: return index == number;
     }
 }
 
@@ -97,7 +94,8 @@ bool pt_qnx_find(unsigned event_class, unsigned number, struct pt_qnx_kind *kind
 unsigned pt_qnx_number(const struct pt_qnx_kind *kind)
 {
     return classes[kind->event_class].numbers == BITS
-               ? 1u << kind->index : kind->index | (kind->is64 ? _NTO_TRACE_KERCALL64 : 0);
+               ? 1u << kind->index
+               : kind->index | (kind->is64 ? _NTO_TRACE_KERCALL64 : 0);
 }
 
 bool pt_qnx_has_bits(unsigned event_class)
@@ -138,7 +136,8 @@ bool pt_qnx_from_header(uint32_t header, struct pt_qnx_kind *kind)
         if (!c->events || c->internal != internal || e < c->first || (e - c->first) % c->step ||
             (e - c->first) / c->step >= events)
             continue;
-        *kind = (struct pt_qnx_kind){ .event_class = (uint8_t)i, .is64 = e != event,
+        *kind = (struct pt_qnx_kind){ .event_class = (uint8_t)i,
+                                      .is64 = e != event,
                                       .index = (uint16_t)((e - c->first) / c->step) };
         return true;
     }
@@ -148,7 +147,7 @@ bool pt_qnx_from_header(uint32_t header, struct pt_qnx_kind *kind)
 /* ---- names ---- */
 
 _Static_assert((int)PT_QNX_FAST == PT_KEV_FAST && (int)PT_QNX_WIDE == PT_KEV_WIDE &&
-               (int)PT_QNX_STRING == PT_KEV_STRING && (int)PT_QNX_BYTES == PT_KEV_BYTES,
+                   (int)PT_QNX_STRING == PT_KEV_STRING && (int)PT_QNX_BYTES == PT_KEV_BYTES,
                "the same forms");
 
 /* Only release 8 has so many states of threads, and no public source names them. */

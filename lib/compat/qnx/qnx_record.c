@@ -11,8 +11,8 @@
 #include <posixtrace/emit.h>
 #include "compat/qnx/qnx.h"
 
-#define HEAD  2u     /* cpu and flags */
-#define SMALL 8u     /* of data: two words */
+#define HEAD  2u /* cpu and flags */
+#define SMALL 8u /* of data: two words */
 
 /* The type of the event; *id is 0 if no stream records it, or the masks do not want it. */
 static int find_type(const struct pt_qnx_kind *kind, bool masked, trace_event_id_t *id)
@@ -58,7 +58,8 @@ int pt_qnx_put(const struct pt_qnx_kind *kind, const void *data, size_t len, boo
 {
     /* Pairs of words, as the original's records hold. */
     size_t padded = kind->form == PT_QNX_STRING ? len
-                    : kind->form == PT_QNX_FAST ? SMALL : (len + 7) & ~(size_t)7;
+                    : kind->form == PT_QNX_FAST ? SMALL
+                                                : (len + 7) & ~(size_t)7;
     uint8_t small[HEAD + SMALL];
     trace_event_id_t id;
     int error;
@@ -97,8 +98,8 @@ int posixtrace_qnx_wanted(unsigned event_class, unsigned event)
     return pt_qnx_find(event_class, event, &kind) ? pt_qnx_mode(&kind) : 0;
 }
 
-int posixtrace_qnx_emit(unsigned event_class, unsigned event, const uint32_t *words,
-                        unsigned fast, unsigned wide)
+int posixtrace_qnx_emit(unsigned event_class, unsigned event, const uint32_t *words, unsigned fast,
+                        unsigned wide)
 {
     struct pt_qnx_kind kind;
     int mode;
@@ -106,8 +107,8 @@ int posixtrace_qnx_emit(unsigned event_class, unsigned event, const uint32_t *wo
     if (!pt_qnx_find(event_class, event, &kind))
         return pt_qnx_result(EINVAL);
     mode = pt_qnx_mode(&kind);
-    return pt_qnx_result(mode ? pt_qnx_record(kind, words, (size_t)(mode == 2 ? wide : fast) * 4,
-                                              true) : 0);
+    return pt_qnx_result(
+        mode ? pt_qnx_record(kind, words, (size_t)(mode == 2 ? wide : fast) * 4, true) : 0);
 }
 
 /* ---- trace_log..., of the user's class ---- */
@@ -186,7 +187,8 @@ int posixtrace_qnx_logbc(int internal_class, int event, const void *data, size_t
 
 static int record_addresses(unsigned event, const void *const *addresses, unsigned count)
 {
-    struct pt_qnx_kind kind = { .event_class = _NTO_TRACE_SYSTEM, .index = (uint16_t)event,
+    struct pt_qnx_kind kind = { .event_class = _NTO_TRACE_SYSTEM,
+                                .index = (uint16_t)event,
                                 .is64 = true };
     uint64_t data[2];
 

@@ -54,8 +54,7 @@ static void put_name(unsigned index, uint32_t one, uint32_t other, const char *n
 
 static void put_thread(unsigned index, int tid)
 {
-    const struct pt_qnx_kind kind = { .event_class = _NTO_TRACE_THREAD,
-                                      .index = (uint16_t)index };
+    const struct pt_qnx_kind kind = { .event_class = _NTO_TRACE_THREAD, .index = (uint16_t)index };
     uint32_t words[4] = { (uint32_t)getpid(), (uint32_t)tid, 0, 0 };
     struct sched_param param;
     int policy;

@@ -12,17 +12,17 @@
 #include <posixtrace/info.h>
 #include "compat/qnx/qnx.h"
 
-#define BUFFER_BYTES 16384u      /* of QNX's kernel */
-#define BUFFERS      32u         /* what tracelogger asks for */
+#define BUFFER_BYTES 16384u /* of QNX's kernel */
+#define BUFFERS      32u    /* what tracelogger asks for */
 #define BUFFERS_MAX  65536u
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
-    pid_t pid;                   /* whose it is; 0: there is none */
+    pid_t pid; /* whose it is; 0: there is none */
     trace_id_t trid;
-    bool own, ring;              /* ring also: what the next one is to be */
-    bool running, used;          /* started, now and ever */
+    bool own, ring;     /* ring also: what the next one is to be */
+    bool running, used; /* started, now and ever */
     unsigned buffers;
 } stream;
 

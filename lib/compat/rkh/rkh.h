@@ -20,30 +20,38 @@
 
 #define PT_RKH_FLAG      0x7eu
 #define PT_RKH_ESCAPE    0x7du
-#define PT_RKH_FRAME_MAX 65536u     /* bytes of a frame, unstuffed */
-#define PT_RKH_DATA_MAX  61440u     /* of an event of ours */
+#define PT_RKH_FRAME_MAX 65536u /* bytes of a frame, unstuffed */
+#define PT_RKH_DATA_MAX  61440u /* of an event of ours */
 #define PT_RKH_ARGS_MAX  10u
-#define PT_RKH_NAME_MAX  63u        /* bytes of a symbol's name that are kept */
+#define PT_RKH_NAME_MAX  63u /* bytes of a symbol's name that are kept */
 #define PT_RKH_USER_IDS  32u
 
 enum {
-    PT_RKH_FWK_TCFG = 0xac, PT_RKH_FWK_TUSR = 0xab, PT_RKH_FWK_OBJ = 0xa6,
-    PT_RKH_FWK_FUN = 0xa8, PT_RKH_USER = 0xc0, PT_RKH_UNIT_TEST = 0xe0
+    PT_RKH_FWK_TCFG = 0xac,
+    PT_RKH_FWK_TUSR = 0xab,
+    PT_RKH_FWK_OBJ = 0xa6,
+    PT_RKH_FWK_FUN = 0xa8,
+    PT_RKH_USER = 0xc0,
+    PT_RKH_UNIT_TEST = 0xe0
 };
 
 /* Of the configuration frame. */
 enum {
-    PT_RKH_SENDER = 1u << 0, PT_RKH_QUE_LOW = 1u << 11, PT_RKH_MP_LOW = 1u << 12,
-    PT_RKH_SEQUENCE = 1u << 15, PT_RKH_TIMESTAMP = 1u << 16, PT_RKH_CHECKSUM = 1u << 17,
+    PT_RKH_SENDER = 1u << 0,
+    PT_RKH_QUE_LOW = 1u << 11,
+    PT_RKH_MP_LOW = 1u << 12,
+    PT_RKH_SEQUENCE = 1u << 15,
+    PT_RKH_TIMESTAMP = 1u << 16,
+    PT_RKH_CHECKSUM = 1u << 17,
     PT_RKH_BITS = (1u << 18) - 1
 };
 #define PT_RKH_CONFIG_BYTES 13u
 
 /* Widths are in bytes. */
 struct pt_rkh_config {
-    uint8_t  id;                   /* of an event's number; no frame says it */
-    uint8_t  signal, timestamp, pointer, tick, nblock, nelem, esize, bsize, pools;
-    uint16_t version, hz;          /* hz: the low 16 bits of it */
+    uint8_t id; /* of an event's number; no frame says it */
+    uint8_t signal, timestamp, pointer, tick, nblock, nelem, esize, bsize, pools;
+    uint16_t version, hz; /* hz: the low 16 bits of it */
     uint32_t bits;
 };
 
@@ -58,15 +66,15 @@ struct pt_rkh_config {
  * and when they are there: q m s, as the configuration's low-water marks and senders.
  */
 struct pt_rkh_arg {
-    char    kind, when;            /* when: 0, always */
+    char kind, when; /* when: 0, always */
     uint8_t name_len;
     const char *name;
 };
 
 struct pt_rkh_type {
-    char    name[28];              /* "rkh:SMA_FIFO"; "": there is none */
+    char name[28]; /* "rkh:SMA_FIFO"; "": there is none */
     uint8_t count;
-    bool    described, by_object;  /* the first argument is the active object that runs */
+    bool described, by_object; /* the first argument is the active object that runs */
     struct pt_rkh_arg args[PT_RKH_ARGS_MAX];
 };
 
@@ -123,8 +131,8 @@ enum pt_rkh_space { PT_RKH_OBJECTS = 1, PT_RKH_SIGNALS, PT_RKH_USERS, PT_RKH_POO
 
 struct pt_rkh_symbols;
 
-struct pt_rkh_symbols *pt_rkh_symbols_new(void);              /* NULL: ENOMEM */
-void pt_rkh_symbols_free(struct pt_rkh_symbols *symbols);     /* or NULL */
+struct pt_rkh_symbols *pt_rkh_symbols_new(void);          /* NULL: ENOMEM */
+void pt_rkh_symbols_free(struct pt_rkh_symbols *symbols); /* or NULL */
 /* False: there are too many, the name is not remembered. */
 bool pt_rkh_symbols_set(struct pt_rkh_symbols *symbols, enum pt_rkh_space space, uint64_t value,
                         const char *name, size_t len);
@@ -150,7 +158,7 @@ pid_t pt_rkh_objects_tid(struct pt_rkh_objects *objects, uint64_t pointer);
 struct pt_rkh_bytes {
     uint8_t *at;
     size_t used, room;
-    bool full;                     /* something did not fit, and was not put */
+    bool full; /* something did not fit, and was not put */
 };
 
 void pt_rkh_put(struct pt_rkh_bytes *b, const void *from, size_t len);

@@ -28,7 +28,7 @@ static struct {
     bool opened[256];
     struct pt_rkh_symbols *symbols;
     struct pt_rkh_users *users;
-} *state;
+} * state;
 
 static bool make_state(void)
 {
@@ -76,13 +76,10 @@ static int set_filter(enum posixtrace_rkh_filter what, unsigned n, bool emit)
         if (emit)
             set_bit(&filter.groups, n >> 5, true);
         return 0;
-    case POSIXTRACE_RKH_SMA:
-        return n > 255 ? EINVAL : (set_bit(filter.sma, n, emit), 0);
+    case POSIXTRACE_RKH_SMA: return n > 255 ? EINVAL : (set_bit(filter.sma, n, emit), 0);
     case POSIXTRACE_RKH_SIGNAL:
         return n >= SIGNALS ? EINVAL : (set_bit(filter.signals, n, emit), 0);
-    case POSIXTRACE_RKH_ALL_SMA:
-        memset(filter.sma, emit ? 0xff : 0, sizeof filter.sma);
-        return 0;
+    case POSIXTRACE_RKH_ALL_SMA: memset(filter.sma, emit ? 0xff : 0, sizeof filter.sma); return 0;
     case POSIXTRACE_RKH_ALL_SIGNALS:
         memset(filter.signals, emit ? 0xff : 0, sizeof filter.signals);
         return 0;
@@ -105,8 +102,8 @@ static bool is_wanted(unsigned record, int sma, int signal)
     return record < 256 && filter.groups >> (record >> 5) & 1 &&
            filter.events[record >> 5] >> (record & 31) & 1 &&
            (sma < 0 || (sma < 256 && filter.sma[sma / 8] >> sma % 8 & 1)) &&
-           (signal < 0 || ((unsigned)signal < SIGNALS &&
-                           filter.signals[signal / 8] >> signal % 8 & 1));
+           (signal < 0 ||
+            ((unsigned)signal < SIGNALS && filter.signals[signal / 8] >> signal % 8 & 1));
 }
 
 bool posixtrace_rkh_wanted(unsigned record, int sma, int signal)
@@ -130,9 +127,9 @@ static int open_record(unsigned record)
     if (state->opened[record])
         return 0;
     pt_rkh_type_describe(type, description);
-    error = *description ? posixtrace_event_describe(type->name, description,
-                                                     &state->record[record])
-                         : posix_trace_eventid_open(type->name, &state->record[record]);
+    error = *description
+                ? posixtrace_event_describe(type->name, description, &state->record[record])
+                : posix_trace_eventid_open(type->name, &state->record[record]);
     state->opened[record] = error == 0;
     return error;
 }
@@ -300,8 +297,9 @@ static void put_user(const struct posixtrace_rkh_user *user, struct pt_rkh_bytes
 
     for (unsigned i = 0; i < user->count; i++) {
         unsigned format = user->formats[i] & 15;
-        size_t n = format == PT_RKH_STR ? strlen((const char *)at) + 1
-                   : format == PT_RKH_MEM ? *at + 1u : width[format];
+        size_t n = format == PT_RKH_STR   ? strlen((const char *)at) + 1
+                   : format == PT_RKH_MEM ? *at + 1u
+                                          : width[format];
         const char *name;
 
         pt_rkh_put(b, at, n);

@@ -22,19 +22,29 @@
 #include "compat/rkh/rkh.h"
 
 enum pt_rkh_user_format {
-    PT_RKH_I8, PT_RKH_UI8, PT_RKH_I16, PT_RKH_UI16, PT_RKH_I32, PT_RKH_UI32, PT_RKH_X32,
-    PT_RKH_STR, PT_RKH_MEM, PT_RKH_OBJ, PT_RKH_FUN, PT_RKH_SIG
+    PT_RKH_I8,
+    PT_RKH_UI8,
+    PT_RKH_I16,
+    PT_RKH_UI16,
+    PT_RKH_I32,
+    PT_RKH_UI32,
+    PT_RKH_X32,
+    PT_RKH_STR,
+    PT_RKH_MEM,
+    PT_RKH_OBJ,
+    PT_RKH_FUN,
+    PT_RKH_SIG
 };
 
 enum { PT_RKH_USER_META = 31, PT_RKH_USER_MORE = 30, PT_RKH_USER_FIRST = 29 };
 
 #define PT_RKH_META_NAME   "posixtrace"
 #define PT_RKH_MORE_NAME   "posixtrace-more"
-#define PT_RKH_OURS        ((uint32_t)1 << 31)   /* of the configuration's bits */
+#define PT_RKH_OURS        ((uint32_t)1 << 31) /* of the configuration's bits */
 #define PT_RKH_VERSION     1u
 #define PT_RKH_THREADS     1024u
 #define PT_RKH_PLACES      4096u
-#define PT_RKH_THREAD_BASE 0xfffe0000u           /* pointers that no object has */
+#define PT_RKH_THREAD_BASE 0xfffe0000u /* pointers that no object has */
 #define PT_RKH_PLACE_BASE  0xffff0000u
 #define PT_RKH_TYPES       (TRACE_USER_EVENT_MAX + 64)
 

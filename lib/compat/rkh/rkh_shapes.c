@@ -24,15 +24,17 @@ void pt_rkh_users_free(struct pt_rkh_users *u)
 
 void pt_rkh_describe_shape(const struct pt_rkh_shape *s, char *to)
 {
-    static const char *const types[] = { "i8", "u8", "i16", "u16", "i32", "u32", "x32", "str",
-                                         "bytes:u8", "x64", "x64", "u32" };
+    static const char *const types[] = { "i8",  "u8",  "i16",      "u16", "i32", "u32",
+                                         "x32", "str", "bytes:u8", "x64", "x64", "u32" };
     char *at = to, *end = to + POSIXTRACE_DESCRIPTION_MAX + 1;
 
     *at = '\0';
     for (unsigned i = 0; i < s->count; i++) {
         unsigned format = s->formats[i] & 15, shown = s->formats[i] >> 4;
-        const char *kind = format == PT_RKH_OBJ ? "obj" : format == PT_RKH_FUN ? "fun" :
-                           format == PT_RKH_SIG ? "sig" : "a";
+        const char *kind = format == PT_RKH_OBJ   ? "obj"
+                           : format == PT_RKH_FUN ? "fun"
+                           : format == PT_RKH_SIG ? "sig"
+                                                  : "a";
 
         at += snprintf(at, (size_t)(end - at), "%s%s %s%u", i ? "; " : "", types[format], kind,
                        i + 1);
@@ -52,7 +54,7 @@ static bool same_shape(const struct pt_rkh_shape *s, const uint8_t *formats, uns
 
 /* A shape of that name and form, new if need be; NULL: there are too many. */
 static struct pt_rkh_shape *find_shape(struct pt_rkh_users *u, unsigned id, const char *base,
-                                const uint8_t *formats, unsigned count)
+                                       const uint8_t *formats, unsigned count)
 {
     unsigned others = 0;
     struct pt_rkh_shape *s;
@@ -63,8 +65,7 @@ static struct pt_rkh_shape *find_shape(struct pt_rkh_users *u, unsigned id, cons
     for (unsigned i = 0; i < u->shape_count; i++) {
         if (same_shape(&u->shape[i], formats, count, base))
             return &u->shape[i];
-        others += strncmp(u->shape[i].name, base, u->shape[i].base) == 0 &&
-                  !base[u->shape[i].base];
+        others += strncmp(u->shape[i].name, base, u->shape[i].base) == 0 && !base[u->shape[i].base];
     }
     if (u->shape_count == PT_RKH_SHAPES)
         return NULL;
@@ -79,9 +80,8 @@ static struct pt_rkh_shape *find_shape(struct pt_rkh_users *u, unsigned id, cons
     return s;
 }
 
-struct pt_rkh_shape *pt_rkh_find_shape(struct pt_rkh_users *u,
-                                       const struct pt_rkh_symbols *symbols, unsigned id,
-                                       const uint8_t *formats, unsigned count)
+struct pt_rkh_shape *pt_rkh_find_shape(struct pt_rkh_users *u, const struct pt_rkh_symbols *symbols,
+                                       unsigned id, const uint8_t *formats, unsigned count)
 {
     const char *symbol = pt_rkh_symbols_get(symbols, PT_RKH_USERS, id);
     char base[PT_RKH_NAME_MAX + 10];

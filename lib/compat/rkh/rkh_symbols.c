@@ -11,13 +11,13 @@
 #include <string.h>
 #include "compat/rkh/rkh.h"
 
-#define CELLS 8192u     /* a power of 2 */
+#define CELLS 8192u /* a power of 2 */
 #define MOST  6000u
 
 struct symbol {
     uint64_t value;
-    uint8_t  space;                    /* 0: a free cell */
-    char     name[PT_RKH_NAME_MAX + 1];
+    uint8_t space; /* 0: a free cell */
+    char name[PT_RKH_NAME_MAX + 1];
 };
 
 struct pt_rkh_symbols {
@@ -55,7 +55,7 @@ bool pt_rkh_symbols_set(struct pt_rkh_symbols *symbols, enum pt_rkh_space space,
     if (!s->space && symbols->count == MOST)
         return false;
     symbols->count += !s->space;
-    if (len && *name == '&') {         /* of an object that was named by its address */
+    if (len && *name == '&') { /* of an object that was named by its address */
         name++;
         len--;
     }
@@ -91,10 +91,14 @@ bool pt_rkh_symbols_find(const struct pt_rkh_symbols *symbols, enum pt_rkh_space
 enum pt_rkh_space pt_rkh_space_of(char kind)
 {
     switch (kind) {
-    case 'S': case 'F': case 'x': return PT_RKH_OBJECTS;
-    case 'G': case 'g': return PT_RKH_SIGNALS;
+    case 'S':
+    case 'F':
+    case 'x': return PT_RKH_OBJECTS;
+    case 'G':
+    case 'g': return PT_RKH_SIGNALS;
     case 'u': return PT_RKH_USERS;
-    case 'p': case 'e': return PT_RKH_POOLS;
+    case 'p':
+    case 'e': return PT_RKH_POOLS;
     default: return 0;
     }
 }

@@ -17,31 +17,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SHARK_RECORD 16u
-#define SHARK_FAST   0x8000u
-#define SHARK_PREFIX "shark:"
-#define SHARK_CHUNK  "shark:chunk_"    /* and its number: events of posixtrace/shark.h */
-#define SHARK_LOST   "shark:LOST"      /* packets that are missing: u32 */
-#define SHARK_PACKET_MARK   "TRACER-V1.0"   /* with its NUL 12 bytes */
+#define SHARK_RECORD        16u
+#define SHARK_FAST          0x8000u
+#define SHARK_PREFIX        "shark:"
+#define SHARK_CHUNK         "shark:chunk_" /* and its number: events of posixtrace/shark.h */
+#define SHARK_LOST          "shark:LOST"   /* packets that are missing: u32 */
+#define SHARK_PACKET_MARK   "TRACER-V1.0"  /* with its NUL 12 bytes */
 #define SHARK_PACKET_HEAD   24u
-#define SHARK_PACKET_EVENTS 60u        /* at most */
+#define SHARK_PACKET_EVENTS 60u /* at most */
 #define SHARK_PORT          "20000"
 #define SHARK_NS_PER_MSEC   1000000u
-#define PT_SHARK_DATA       8u         /* bytes of an event of a chunk: u16, u16, u32 */
+#define PT_SHARK_DATA       8u /* bytes of an event of a chunk: u16, u16, u32 */
 
 /* Codes that are looked at, beyond being a type. */
 enum shark_code {
-    SHARK_CYCLES_PER_MSEC = 0x10, SHARK_TRACE_START = 0x20, SHARK_TRACE_STOP = 0x30,
-    SHARK_TASK_CREATE = 0x02, SHARK_TASK_END = 0x42, SHARK_CONTEXT_SWITCH = 0x15,
-    SHARK_MUTEX_LOCK = 0x16, SHARK_MUTEX_UNLOCK = 0x36, SHARK_MUTEX_WAIT = 0x46,
-    SHARK_MUTEX_POST = 0x56, SHARK_SIGNAL = 0x07, SHARK_USER_0 = 0x09
+    SHARK_CYCLES_PER_MSEC = 0x10,
+    SHARK_TRACE_START = 0x20,
+    SHARK_TRACE_STOP = 0x30,
+    SHARK_TASK_CREATE = 0x02,
+    SHARK_TASK_END = 0x42,
+    SHARK_CONTEXT_SWITCH = 0x15,
+    SHARK_MUTEX_LOCK = 0x16,
+    SHARK_MUTEX_UNLOCK = 0x36,
+    SHARK_MUTEX_WAIT = 0x46,
+    SHARK_MUTEX_POST = 0x56,
+    SHARK_SIGNAL = 0x07,
+    SHARK_USER_0 = 0x09
 };
-#define SHARK_USERS 15u      /* user events: 0x09, 0x19, ... 0xE9 */
+#define SHARK_USERS 15u /* user events: 0x09, 0x19, ... 0xE9 */
 
 struct shark_type {
     uint8_t code;
-    char    name[20];
-    char    first[16], second[16];   /* what the parameters are called */
+    char name[20];
+    char first[16], second[16]; /* what the parameters are called */
 };
 
 struct shark_record {
@@ -57,7 +65,7 @@ const struct shark_type *pt_shark_named(const char *name, size_t len);
 void pt_shark_unpack(const uint8_t *at, struct shark_record *r);
 void pt_shark_pack(uint8_t *at, const struct shark_record *r);
 
-uint32_t pt_shark_word(const void *at);      /* 4 bytes */
+uint32_t pt_shark_word(const void *at); /* 4 bytes */
 
 /* An event of a chunk: code and parameters, without time. */
 void pt_shark_pack_data(uint8_t *at, unsigned code, unsigned par1, uint32_t par2);

@@ -71,7 +71,7 @@ static void take_from(uint32_t *count, uint64_t *records)
 void pt_shark_give_back(struct pt_shark_chunk *chunk, uint64_t records)
 {
     if (!(pt_word_load_relaxed(&chunk->flags) & PT_SHARK_MODE))
-        records = UINT64_MAX;             /* what was overwritten is not there either */
+        records = UINT64_MAX; /* what was overwritten is not there either */
     take_from(&chunk->closing, &records);
     take_from(&chunk->used, &records);
 }
@@ -97,7 +97,8 @@ static int open_stream(const char *name, trace_event_id_t event, size_t records,
         error = posix_trace_attr_getmaxusereventsize(&attr, PT_SHARK_DATA, &bytes);
     if (!error)
         error = records > SIZE_MAX / 2 / bytes
-                ? ENOMEM : posix_trace_attr_setstreamsize(&attr, records * bytes);
+                    ? ENOMEM
+                    : posix_trace_attr_setstreamsize(&attr, records * bytes);
     if (!error)
         error = posix_trace_create(0, &attr, trid);
     posix_trace_attr_destroy(&attr);
@@ -171,7 +172,7 @@ static bool is_successor(uint32_t number)
     return false;
 }
 
-static int delete(int number)
+static int delete (int number)
 {
     struct pt_shark_chunk *c = pt_shark_find(number);
     uint32_t flags = c ? pt_word_load_relaxed(&c->flags) : 0;
@@ -193,7 +194,7 @@ int posixtrace_shark_chunk_delete(int number)
     int error;
 
     pthread_mutex_lock(&pt_shark_mutex);
-    error = delete(number);
+    error = delete (number);
     pthread_mutex_unlock(&pt_shark_mutex);
     return error ? pt_shark_fail(error) : 0;
 }

@@ -22,20 +22,20 @@
 #include <posixtrace/shark.h>
 
 enum {
-    PT_SHARK_MODE   = FTRACE_CHUNK_FLAG_JTN | FTRACE_CHUNK_FLAG_STOP,
-    PT_SHARK_PUBLIC = 0xff,       /* the flags that are S.Ha.R.K.'s */
-    PT_SHARK_THERE  = 0x100       /* the chunk exists */
+    PT_SHARK_MODE = FTRACE_CHUNK_FLAG_JTN | FTRACE_CHUNK_FLAG_STOP,
+    PT_SHARK_PUBLIC = 0xff, /* the flags that are S.Ha.R.K.'s */
+    PT_SHARK_THERE = 0x100  /* the chunk exists */
 };
 
 struct pt_shark_chunk {
     /* Atomic.  THERE is stored with release when the others are as they have to be, and
      * the log path loads flags with acquire before it looks at them. */
     uint32_t flags;
-    uint32_t next;                /* the successor's number + 1; 0: none */
-    uint32_t used, normal;        /* places taken, and how many there are */
-    uint32_t closing, reserve;    /* the same for closing events */
+    uint32_t next;             /* the successor's number + 1; 0: none */
+    uint32_t used, normal;     /* places taken, and how many there are */
+    uint32_t closing, reserve; /* the same for closing events */
     uint32_t lost;
-    uint32_t event;               /* trace_event_id_t of the chunk's type */
+    uint32_t event; /* trace_event_id_t of the chunk's type */
 
     /* Under the mutex. */
     int size, emergency_size;
@@ -43,7 +43,7 @@ struct pt_shark_chunk {
 };
 
 extern struct pt_shark_chunk pt_shark_chunks[FTRACE_MAX_CHUNKS];
-extern uint32_t pt_shark_current;             /* number + 1; 0: none is selected; atomic */
+extern uint32_t pt_shark_current; /* number + 1; 0: none is selected; atomic */
 extern pthread_mutex_t pt_shark_mutex;
 
 /* NULL: no such chunk.  With the mutex held. */

@@ -13,7 +13,7 @@
 
 struct pt_shark_chunk pt_shark_chunks[FTRACE_MAX_CHUNKS];
 uint32_t pt_shark_current;
-static uint32_t gate;             /* ENABLED, and a bit for each family that is closed */
+static uint32_t gate; /* ENABLED, and a bit for each family that is closed */
 
 int posixtrace_shark_enable(void)
 {

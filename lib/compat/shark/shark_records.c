@@ -186,6 +186,6 @@ size_t pt_shark_packet(uint8_t *packet, uint32_t number, uint32_t events)
 
 uint32_t pt_shark_in_ns(uint8_t code, uint32_t par2)
 {
-    return par2 && (code == SHARK_CYCLES_PER_MSEC || code == SHARK_TRACE_START)
-           ? SHARK_NS_PER_MSEC : par2;
+    return par2 && (code == SHARK_CYCLES_PER_MSEC || code == SHARK_TRACE_START) ? SHARK_NS_PER_MSEC
+                                                                                : par2;
 }

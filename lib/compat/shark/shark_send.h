@@ -9,8 +9,8 @@
 /* 0, or a positive errno. */
 struct pt_shark_way {
     int (*begin)(void);
-    int (*put)(const uint8_t *record);     /* SHARK_RECORD bytes */
-    int (*end)(int error);                 /* of begin() that worked; error: of the others */
+    int (*put)(const uint8_t *record); /* SHARK_RECORD bytes */
+    int (*end)(int error);             /* of begin() that worked; error: of the others */
 };
 
 extern const struct pt_shark_way pt_shark_udp;

@@ -23,7 +23,7 @@
 
 static int udp = -1;
 static struct stat udp_file;
-static uint32_t packets, pending;      /* sent; records in the next one */
+static uint32_t packets, pending; /* sent; records in the next one */
 static uint8_t packet[SHARK_PACKET_HEAD + SHARK_PACKET_EVENTS * SHARK_RECORD];
 
 /* "1.2.3.4", "1.2.3.4:5", "::1", "[::1]", "[::1]:5"; port: where none is said. */

@@ -90,9 +90,9 @@ static void check_totals(struct check *c, const struct pt_log_reader *r)
         find(c, r->end_offset, 0, "the end mark counts another number of events");
     if (r->complete)
         return;
-    find(c, r->size, 0, r->events || c->report.rounds
-                            ? "no end mark: the log was not completed, or it was cut"
-                            : "no end mark and no complete round");
+    find(c, r->size, 0,
+         r->events || c->report.rounds ? "no end mark: the log was not completed, or it was cut"
+                                       : "no end mark and no complete round");
 }
 
 static int check_file(struct check *c, const struct pt_log_reader *r, struct pt_source *source)

@@ -45,9 +45,10 @@ static int keep_packet(struct pt_log_reader *r, const struct pt_packet_data *p)
         return -ENOMEM;
     memcpy(f->bytes + at, p, p->head.bytes);
     f->used += p->head.bytes;
-    return pt_reader_note(&r->round, pt_stored_wid(&p->author),
-                          (struct pt_note){ .offset = at, .bytes = p->head.bytes,
-                                            .first_ts = p->first_ts, .last_ts = p->last_ts });
+    return pt_reader_note(
+        &r->round, pt_stored_wid(&p->author),
+        (struct pt_note){
+            .offset = at, .bytes = p->head.bytes, .first_ts = p->first_ts, .last_ts = p->last_ts });
 }
 
 static void drop_round(struct pt_log_reader *r)

@@ -57,8 +57,8 @@ static int take_header(struct pt_log_reader *r, const struct pt_log_header *h)
     r->meta_start = h->meta_start;
     r->first_offset = PT_LOG_DATA_START;
     r->header_sync = h->sync;
-    if (h->data_start != PT_LOG_DATA_START || pt_attr_check(attr, true) != 0 ||
-        h->clock < 0 || h->clock > POSIXTRACE_CLOCK_REALTIME)
+    if (h->data_start != PT_LOG_DATA_START || pt_attr_check(attr, true) != 0 || h->clock < 0 ||
+        h->clock > POSIXTRACE_CLOCK_REALTIME)
         return -EINVAL;
     if (h->ring_bytes && (h->ring_bytes % PT_PACKET_ALIGN || h->ring_bytes > INT64_MAX / 2 ||
                           h->meta_start != PT_LOG_DATA_START + h->ring_bytes ||
@@ -82,7 +82,8 @@ int pt_reader_header(struct pt_log_reader *r)
         memcpy(&h, at, sizeof h);
         if (pt_log_header_open(&h) && header_is_good(&h))
             return r->follow.on && memcmp(h.id, r->params.id, sizeof h.id) != 0
-                       ? -ESTALE : take_header(r, &h);
+                       ? -ESTALE
+                       : take_header(r, &h);
         if (!r->source.seekable)
             break;
     }

@@ -16,12 +16,12 @@ void pt_log_reader_status(struct pt_log_reader *r, struct posix_trace_status_inf
     memset(status, 0, sizeof *status);
     status->posix_stream_status = s->running ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
     status->posix_stream_full_status = s->stream_full ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
-    status->posix_stream_overrun_status =
-        s->stream_overrun ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+    status->posix_stream_overrun_status = s->stream_overrun ? POSIX_TRACE_OVERRUN
+                                                            : POSIX_TRACE_NO_OVERRUN;
     status->posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING;
     status->posix_stream_flush_error = s->flush_error;
-    status->posix_log_overrun_status =
-        s->log_overrun ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+    status->posix_log_overrun_status = s->log_overrun ? POSIX_TRACE_OVERRUN
+                                                      : POSIX_TRACE_NO_OVERRUN;
     status->posix_log_full_status = s->log_full ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
 }
 
@@ -82,8 +82,7 @@ int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info)
     info->peak_bytes = s->peak_bytes;
     info->reserved_bytes = s->reserved_bytes;
     info->advised_size = s->advised_size;
-    info->skipped_bytes = r->unlearned + r->bad_inside +
-                          (surveyed ? r->skipped : r->walk.skipped);
+    info->skipped_bytes = r->unlearned + r->bad_inside + (surveyed ? r->skipped : r->walk.skipped);
     info->flush_error = s->flush_error;
     return 0;
 }
@@ -101,7 +100,7 @@ bool pt_log_reader_outlived(const struct pt_log_reader *r)
 /* A sorted copy of the table's entries. */
 struct entry {
     const struct pt_total *total;
-    uint64_t first_wid;      /* the lowest of its thread */
+    uint64_t first_wid; /* the lowest of its thread */
 };
 
 static int by_thread(const void *a, const void *b)
@@ -196,9 +195,9 @@ static bool is_listed(const struct pt_total *total)
 
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
         any |= total->lost[c] | total->log_lost[c];
-    return is_made(total) || (any && total->author.wid != 0 &&
-                              total->author.level != PT_LEVEL_MADE &&
-                              (total->author.wid != 1 || total->author.tid != 0));
+    return is_made(total) ||
+           (any && total->author.wid != 0 && total->author.level != PT_LEVEL_MADE &&
+            (total->author.wid != 1 || total->author.tid != 0));
 }
 
 static bool same_tid(const struct entry *a, const struct entry *b)
@@ -257,8 +256,7 @@ static int build_threads(struct pt_log_reader *r)
     return 0;
 }
 
-int pt_log_reader_thread(struct pt_log_reader *r, size_t index,
-                         struct posixtrace_thread_info *info)
+int pt_log_reader_thread(struct pt_log_reader *r, size_t index, struct posixtrace_thread_info *info)
 {
     int error = index == 0 || !r->threads ? build_threads(r) : 0;
 

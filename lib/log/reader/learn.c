@@ -75,8 +75,7 @@ int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet
         learn_state(r, packet, &round->state);
         if (packet->flags & PT_ROUND_ALL)
             pt_totals_clear(&r->totals);
-        return learn_authors(r, (const struct pt_packet_author *)(round + 1),
-                             round->state.authors);
+        return learn_authors(r, (const struct pt_packet_author *)(round + 1), round->state.authors);
     }
     return 0;
 }

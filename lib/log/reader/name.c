@@ -22,8 +22,10 @@ static void find_namesake(const struct pt_log_reader *r, const struct pt_author 
 {
     const struct pt_totals *t = &r->totals;
 
-    *n = (struct pt_namesake){ .pid = control->pid, .tid = control->tid,
-                               .thread_id = control->thread_id, .changes = t->changes };
+    *n = (struct pt_namesake){ .pid = control->pid,
+                               .tid = control->tid,
+                               .thread_id = control->thread_id,
+                               .changes = t->changes };
     for (size_t i = 0; i < t->count; i++) {
         const struct pt_author *a = &t->entries[i].author;
 

@@ -10,7 +10,7 @@
  */
 #include "log/reader/state.h"
 
-#define CACHE_LINE 64u   /* only for prefetching: another size costs little */
+#define CACHE_LINE 64u /* only for prefetching: another size costs little */
 
 /* Looks up the sync point for ts and how far it is good. */
 PT_COLD static void find_sync(struct pt_log_reader *r, uint64_t ts)

@@ -101,8 +101,8 @@ static int open_complete(struct pt_log_reader *r)
     return rc < 0 ? rc : 1;
 }
 
-void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk,
-                    struct pt_source *source, uint64_t from)
+void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk, struct pt_source *source,
+                    uint64_t from)
 {
     uint64_t ring_end = PT_LOG_DATA_START + r->ring_bytes;
 

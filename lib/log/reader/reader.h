@@ -22,16 +22,16 @@ struct pt_log_reader;
 struct pt_log_tail {
     const struct pt_log_packet *packets;
     size_t packet_count;
-    const struct pt_sync *syncs;        /* all of them, the log's own included */
+    const struct pt_sync *syncs; /* all of them, the log's own included */
     size_t sync_count;
-    const char *(*text)[PT_ID_MAX];     /* of each kind (PT_TEXTS), NULL where none */
+    const char *(*text)[PT_ID_MAX]; /* of each kind (PT_TEXTS), NULL where none */
     /* Cumulative: the log's events up to the packet booked.lsn, and those of the tail's
      * packets.  pt_log_reader_set_tail corrects LOST_OVERWRITTEN, which may be below 0
      * until then. */
     struct pt_log_books booked;
-    uint64_t watermark;                     /* these accounts have every older event */
-    struct pt_log_status status;            /* its sums are of writers not in authors */
-    struct pt_log_author_totals *authors;   /* of any order */
+    uint64_t watermark;                   /* these accounts have every older event */
+    struct pt_log_status status;          /* its sums are of writers not in authors */
+    struct pt_log_author_totals *authors; /* of any order */
     size_t author_count;
 };
 
@@ -41,7 +41,7 @@ int pt_log_reader_new(struct pt_log_reader **reader, int fd);
 void pt_log_reader_free(struct pt_log_reader *r);
 
 const struct pt_log_params *pt_log_reader_params(const struct pt_log_reader *r);
-bool pt_log_reader_complete(const struct pt_log_reader *r);   /* has its end mark */
+bool pt_log_reader_complete(const struct pt_log_reader *r); /* has its end mark */
 
 /* Before the first event is read: the tail's packets, less the events that the log has,
  * become the last round.  The tail must live as long as the reader.  Its numbers become
@@ -56,7 +56,7 @@ int pt_log_reader_next_whole(struct pt_log_reader *r, struct pt_event *event, bo
 /* True: *event is the next event, and the pointers of the events before it stay valid.
  * False: call pt_log_reader_next(). */
 bool pt_log_reader_near(struct pt_log_reader *r, struct pt_event *event);
-int pt_log_reader_rewind(struct pt_log_reader *r);            /* -ESPIPE for a pipe */
+int pt_log_reader_rewind(struct pt_log_reader *r); /* -ESPIPE for a pipe */
 int pt_log_reader_seek(struct pt_log_reader *r, int64_t ns);
 
 /*

@@ -12,11 +12,11 @@
 
 /* A longer round is not kept in the window (regular files).  A round of many small packets
  * may be longer: to read each of them once more costs a system call and a checksum. */
-#define WINDOW_BYTES   (1u << 20)
-#define WINDOW_PACKET  (4u << 10)    /* more of them for each packet, */
-#define WINDOW_MOST    (5u << 20)    /* up to so many */
+#define WINDOW_BYTES  (1u << 20)
+#define WINDOW_PACKET (4u << 10) /* more of them for each packet, */
+#define WINDOW_MOST   (5u << 20) /* up to so many */
 
-#define PIECE_LEAST    1024u         /* of a packet, in bytes */
+#define PIECE_LEAST 1024u /* of a packet, in bytes */
 
 static bool fits_window(const struct pt_log_reader *r, uint64_t end)
 {
@@ -25,8 +25,7 @@ static bool fits_window(const struct pt_log_reader *r, uint64_t end)
     return end - r->source.keep <= (most < WINDOW_MOST ? most : WINDOW_MOST);
 }
 
-static int note_data(struct pt_log_reader *r, const struct pt_packet_head *packet,
-                     uint64_t offset)
+static int note_data(struct pt_log_reader *r, const struct pt_packet_head *packet, uint64_t offset)
 {
     const struct pt_packet_data *p = (const void *)packet;
 
@@ -35,9 +34,11 @@ static int note_data(struct pt_log_reader *r, const struct pt_packet_head *packe
     else if (r->source.seekable && !fits_window(r, offset + packet->bytes))
         r->source.keep = PT_SOURCE_KEEP_NOTHING;
     return pt_reader_note(&r->round, pt_stored_wid(&p->author),
-                          (struct pt_note){ .offset = offset, .bytes = packet->bytes,
+                          (struct pt_note){ .offset = offset,
+                                            .bytes = packet->bytes,
                                             .lsn = packet->lsn,
-                                            .first_ts = p->first_ts, .last_ts = p->last_ts });
+                                            .first_ts = p->first_ts,
+                                            .last_ts = p->last_ts });
 }
 
 int pt_reader_note_tail(struct pt_log_reader *r)
@@ -82,9 +83,9 @@ static void count_packet(struct pt_log_reader *r, const struct pt_packet_head *p
         c->packets = 0;
     }
     if (!c->begun && c->skipped)
-        mark_gap(r);   /* before the first packet */
+        mark_gap(r); /* before the first packet */
     if (!c->begun)
-        c->lost = p->round == 1 ? 0 : UINT64_MAX;   /* of a LOOP log it is not known */
+        c->lost = p->round == 1 ? 0 : UINT64_MAX; /* of a LOOP log it is not known */
     c->begun = true;
     c->part = p->round - 1;
     if (p->type == PT_PACKET_DATA) {
@@ -138,7 +139,8 @@ static int collect(struct pt_log_reader *r)
         if (rc)
             return rc;
         if ((packet->type == PT_PACKET_ROUND && r->round.note_count &&
-             !(packet->flags & PT_ROUND_CONTINUES)) || is_excessive(r))
+             !(packet->flags & PT_ROUND_CONTINUES)) ||
+            is_excessive(r))
             return 1;
     }
     if (rc < 0)
@@ -165,7 +167,8 @@ static int take_piece(struct pt_log_reader *r, struct pt_cursor *c, struct pt_lo
 {
     size_t share = r->most_unpacked / r->round.cursor_count, most;
     const uint8_t *from = packet->records + c->done, *to = from;
-    struct pt_decoder d = { .p = from, .end = packet->records + packet->bytes,
+    struct pt_decoder d = { .p = from,
+                            .end = packet->records + packet->bytes,
                             .base = c->done ? c->decoder.base : packet->base_ts };
     struct pt_record record;
     int rc = 1;
@@ -302,7 +305,7 @@ static int load(struct pt_log_reader *r, struct pt_cursor *c, const struct pt_no
     return 1;
 }
 
-PT_APART int pt_reader_next_packet(struct pt_log_reader *r, struct pt_cursor *c)
+PT_NOINLINE int pt_reader_next_packet(struct pt_log_reader *r, struct pt_cursor *c)
 {
     for (;;) {
         const struct pt_note *n;

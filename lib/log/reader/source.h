@@ -15,13 +15,13 @@
 
 struct pt_source {
     struct pt_descriptor file;
-    bool     seekable;
-    bool     at_end;     /* pipe: nothing more will come */
+    bool seekable;
+    bool at_end; /* pipe: nothing more will come */
     uint8_t *buffer;
-    size_t   length, room;
-    uint64_t start;      /* file offset of buffer[0] */
+    size_t length, room;
+    uint64_t start; /* file offset of buffer[0] */
     uint64_t keep;
-    struct pt_order_buffer order;   /* the last packet that was read as numbers */
+    struct pt_order_buffer order; /* the last packet that was read as numbers */
 };
 
 void pt_source_init(struct pt_source *s, const struct pt_descriptor *file, bool seekable);

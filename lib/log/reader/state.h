@@ -47,154 +47,154 @@
 /* One packet of the round. */
 struct pt_note {
     uint64_t offset;
-    const struct pt_log_packet *tail;   /* in memory, or NULL: in the file */
+    const struct pt_log_packet *tail; /* in memory, or NULL: in the file */
     uint64_t first_ts, last_ts;
-    uint64_t lsn;                       /* in the file: of that packet and no other */
+    uint64_t lsn; /* in the file: of that packet and no other */
     uint32_t bytes;
-    uint32_t next;                      /* of the same author; PT_NO_NOTE: last */
+    uint32_t next; /* of the same author; PT_NO_NOTE: last */
 };
 
 /* The members that each event needs come first, then those that its author needs. */
 #define PT_CURSOR_ALIGN 64u
 struct pt_cursor {
     _Alignas(PT_CURSOR_ALIGN) struct pt_decoder decoder;
-    struct pt_record record;            /* the event that it stands at */
+    struct pt_record record; /* the event that it stands at */
     struct pt_author author;
     uint32_t next_note, last_note;
-    uint8_t *buffer;                    /* holds the packet unless it is in the window */
-    size_t   room;
-    size_t   held;                      /* of pt_round.held */
-    uint32_t done;                      /* bytes of records in earlier pieces of next_note */
+    uint8_t *buffer; /* holds the packet unless it is in the window */
+    size_t room;
+    size_t held;   /* of pt_round.held */
+    uint32_t done; /* bytes of records in earlier pieces of next_note */
 };
 
 struct pt_round {
     struct pt_note *notes;
-    size_t   note_count, note_room;
+    size_t note_count, note_room;
     struct pt_cursor *cursors;
-    size_t   cursor_count, cursor_room;
-    uint32_t *hash;                     /* cursor index + 1, by wid */
-    size_t   hash_room;
-    uint64_t factor;                    /* of the hash: a log chooses its wids */
-    struct pt_tournament contest;       /* of the cursors, by their indices */
-    struct pt_cursor *current;          /* whose event was given last */
-    size_t   held;                      /* bytes of whole packets that the cursors unpacked */
-    bool     damaged;                   /* what it gives is not all */
-    bool     unsorted;                  /* an author's notes are not in the order of time */
+    size_t cursor_count, cursor_room;
+    uint32_t *hash; /* cursor index + 1, by wid */
+    size_t hash_room;
+    uint64_t factor;              /* of the hash: a log chooses its wids */
+    struct pt_tournament contest; /* of the cursors, by their indices */
+    struct pt_cursor *current;    /* whose event was given last */
+    size_t held;                  /* bytes of whole packets that the cursors unpacked */
+    bool damaged;                 /* what it gives is not all */
+    bool unsorted;                /* an author's notes are not in the order of time */
 };
 
 /* Whether all of a part is there: ROUND says how many packets it has. */
 struct pt_count {
-    bool     begun;
-    bool     torn;      /* bytes were skipped since the last ROUND */
-    uint64_t part;      /* the last one that has ended */
-    uint64_t packets;   /* of events, after that part */
-    uint64_t skipped;   /* bytes, at the last packet */
-    uint64_t lost;      /* events that could not be written, said the last ROUND */
+    bool begun;
+    bool torn;        /* bytes were skipped since the last ROUND */
+    uint64_t part;    /* the last one that has ended */
+    uint64_t packets; /* of events, after that part */
+    uint64_t skipped; /* bytes, at the last packet */
+    uint64_t lost;    /* events that could not be written, said the last ROUND */
 };
 
 /* The position in a file that grows; see follow.c. */
 struct pt_follow {
-    bool     on;
-    bool     held;      /* the writer lives: packets without a ROUND wait for it */
-    bool     gap;       /* rounds are missing before the next one that is whole */
-    bool     missing;   /* something of the round that is being collected is */
-    uint64_t part;      /* the last one that was given or is gone; 0: none */
-    uint64_t seen;      /* the last one whose ROUND came by */
-    uint64_t packets;   /* of events, after that part */
-    uint64_t from;      /* the first packet after part, from the survey; 0: none */
-    uint8_t *bytes;     /* the packets of the round, without gaps */
-    size_t   used, room;
+    bool on;
+    bool held;        /* the writer lives: packets without a ROUND wait for it */
+    bool gap;         /* rounds are missing before the next one that is whole */
+    bool missing;     /* something of the round that is being collected is */
+    uint64_t part;    /* the last one that was given or is gone; 0: none */
+    uint64_t seen;    /* the last one whose ROUND came by */
+    uint64_t packets; /* of events, after that part */
+    uint64_t from;    /* the first packet after part, from the survey; 0: none */
+    uint8_t *bytes;   /* the packets of the round, without gaps */
+    size_t used, room;
 };
 
 /* A thread that has made control records, and the writer that names it. */
 struct pt_namesake {
-    int32_t  pid, tid;
+    int32_t pid, tid;
     uint64_t thread_id;
-    uint64_t changes;   /* of the totals, when it was looked for; 0: it was not */
-    uint64_t wid;       /* 0: no writer */
+    uint64_t changes; /* of the totals, when it was looked for; 0: it was not */
+    uint64_t wid;     /* 0: no writer */
 };
 #define PT_NAMESAKES 16u
 
 struct pt_log_reader {
     struct pt_log_params params;
     struct pt_descriptor file;
-    bool     spooled;                   /* file is ours: a copy of what came by a pipe */
+    bool spooled; /* file is ours: a copy of what came by a pipe */
     struct pt_source source;
     uint32_t seed;
-    uint64_t size;                      /* of the file when it was opened */
-    uint64_t left_out;                  /* where the end begins that is taken as not there; or 0 */
+    uint64_t size;     /* of the file when it was opened */
+    uint64_t left_out; /* where the end begins that is taken as not there; or 0 */
 
-    bool     complete;
-    bool     alone;                     /* END: a recovery made it, without the segment */
-    bool     outlived;                  /* END: traced processes ran on */
-    bool     has_end;                   /* END was read: totals and counts are final */
-    bool     ended;                     /* reading has come to the end */
+    bool complete;
+    bool alone;    /* END: a recovery made it, without the segment */
+    bool outlived; /* END: traced processes ran on */
+    bool has_end;  /* END was read: totals and counts are final */
+    bool ended;    /* reading has come to the end */
     uint64_t ring_bytes, meta_start;
-    uint64_t first_offset;              /* of the oldest round */
-    uint64_t data_end;                  /* linear: where packets of events end */
+    uint64_t first_offset; /* of the oldest round */
+    uint64_t data_end;     /* linear: where packets of events end */
     uint64_t closing_offset, index_offset, end_offset;
-    uint64_t newest_lsn;                /* ring */
-    uint64_t parts;                     /* with END: how many were written */
+    uint64_t newest_lsn; /* ring */
+    uint64_t parts;      /* with END: how many were written */
 
     struct pt_texts texts;
-    const struct pt_log_tail *tail_texts;   /* NULL: there is no tail */
+    const struct pt_log_tail *tail_texts; /* NULL: there is no tail */
     struct pt_sync header_sync;
     struct pt_sync *syncs;
-    size_t   sync_count, sync_room;
-    size_t   logged_syncs;              /* those that are in the log, not only in a tail */
+    size_t sync_count, sync_room;
+    size_t logged_syncs; /* those that are in the log, not only in a tail */
     struct pt_index index;
     struct pt_totals totals;
-    struct pt_log_state state;          /* the last one seen, */
-    uint64_t lost_switches;             /* which are not in it */
+    struct pt_log_state state; /* the last one seen, */
+    uint64_t lost_switches;    /* which are not in it */
     uint64_t state_lsn;
-    uint64_t events, bytes;             /* found by the survey */
-    uint64_t emergency_lsn;             /* of the status in the header block; 0: none */
-    uint64_t early_events;              /* found in packets before that */
-    uint64_t first_lsn;                 /* of the oldest packet of a round; 0: none */
+    uint64_t events, bytes; /* found by the survey */
+    uint64_t emergency_lsn; /* of the status in the header block; 0: none */
+    uint64_t early_events;  /* found in packets before that */
+    uint64_t first_lsn;     /* of the oldest packet of a round; 0: none */
     struct {
-        uint64_t lsn, part, watermark;  /* of the last ROUND that ends a round; 0: none */
-        uint64_t lost;                  /* by the log, as it says */
+        uint64_t lsn, part, watermark; /* of the last ROUND that ends a round; 0: none */
+        uint64_t lost;                 /* by the log, as it says */
     } whole;
-    uint32_t most_notes;                /* PT_ROUND_NOTES, but in tests */
-    size_t   most_unpacked;             /* PT_ROUND_UNPACKED, but in tests */
+    uint32_t most_notes;  /* PT_ROUND_NOTES, but in tests */
+    size_t most_unpacked; /* PT_ROUND_UNPACKED, but in tests */
     uint64_t first_ts, last_ts;
-    uint64_t skipped;                   /* bytes, by the survey */
-    uint64_t unlearned;                 /* bytes of names and sync points, without a copy */
-    uint64_t bad_inside;                /* bytes, of packets whose records were not readable */
-    int      error;                     /* that ended reading, until the next rewind */
-    bool     counted;
+    uint64_t skipped;    /* bytes, by the survey */
+    uint64_t unlearned;  /* bytes of names and sync points, without a copy */
+    uint64_t bad_inside; /* bytes, of packets whose records were not readable */
+    int error;           /* that ended reading, until the next rewind */
+    bool counted;
     uint64_t counts[PT_ID_MAX];
 
-    struct posixtrace_thread_info *threads;   /* as listed last */
-    size_t   thread_count;
+    struct posixtrace_thread_info *threads; /* as listed last */
+    size_t thread_count;
 
     struct pt_walk walk;
     struct pt_round round;
     struct pt_count count;
-    bool     gap;                       /* something is missing before what comes next */
+    bool gap; /* something is missing before what comes next */
     struct pt_follow follow;
     struct pt_unpacker unpacker;
-    struct pt_sync sync;                /* in force for ts in [sync_from, sync_to) */
+    struct pt_sync sync; /* in force for ts in [sync_from, sync_to) */
     uint64_t sync_from, sync_to;
-    bool     seeking;
-    int64_t  seek_ns;
+    bool seeking;
+    int64_t seek_ns;
     uint64_t seek_ts;
-    uint64_t given_ts;                  /* pipe: of the last event given */
-    bool     given;
+    uint64_t given_ts; /* pipe: of the last event given */
+    bool given;
 
-    uint64_t booked_lsn;                /* with a tail: its books know the packets up to here */
-    struct pt_log_packet *tail;         /* what the log does not have, or NULL */
-    size_t   tail_count;
-    bool     has_tail, tail_taken;
+    uint64_t booked_lsn;        /* with a tail: its books know the packets up to here */
+    struct pt_log_packet *tail; /* what the log does not have, or NULL */
+    size_t tail_count;
+    bool has_tail, tail_taken;
 
-    struct pt_namesake namesakes[PT_NAMESAKES];   /* by tid */
+    struct pt_namesake namesakes[PT_NAMESAKES]; /* by tid */
 };
 
 /* reader.c */
 /* A walk over the packets of events (and, if linear, names and sync points),
  * oldest first.  source must not be the reader's own while that is in use. */
-void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk,
-                    struct pt_source *source, uint64_t from);
+void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk, struct pt_source *source,
+                    uint64_t from);
 /* Opens the same file again, as it is now.  -ESTALE: it is another log. */
 int pt_reader_reopen(struct pt_log_reader *r);
 

@@ -27,8 +27,7 @@ static int find_newest(struct pt_log_reader *r)
             continue;
         r->newest_lsn = packet->lsn;
         oldest = round->state.oldest_offset;
-        if (oldest >= PT_LOG_DATA_START && oldest < r->meta_start &&
-            oldest % PT_PACKET_ALIGN == 0)
+        if (oldest >= PT_LOG_DATA_START && oldest < r->meta_start && oldest % PT_PACKET_ALIGN == 0)
             r->first_offset = oldest;
     }
     if (rc < 0)
@@ -109,14 +108,13 @@ static int survey_round(struct pt_log_reader *r, const struct pt_packet_round *r
     if (is_clear(r, round, offset))
         survey_clear(r, round->state.oldest_offset);
     else if (begin)
-        return pt_index_add(&r->index, begin, offset + round->head.bytes - begin,
-                            round->first_ts, round->last_ts, goes_on);
+        return pt_index_add(&r->index, begin, offset + round->head.bytes - begin, round->first_ts,
+                            round->last_ts, goes_on);
     return 0;
 }
 
 /* Notes the last complete round, and where a reader that follows the log continues. */
-static void note_new(struct pt_log_reader *r, const struct pt_packet_head *packet,
-                     uint64_t offset)
+static void note_new(struct pt_log_reader *r, const struct pt_packet_head *packet, uint64_t offset)
 {
     const struct pt_packet_round *round = (const void *)packet;
 

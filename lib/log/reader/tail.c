@@ -109,8 +109,8 @@ static int add_range(void *context, const struct pt_log_packet *p)
     error = pt_grow(&u->ranges, &u->room, u->count, sizeof *u->ranges);
     if (error)
         return error;
-    u->ranges[u->count++] =
-        (struct pt_range){ p->chunk_seq, p->chunk_off, p->chunk_off + p->bytes, unbooked };
+    u->ranges[u->count++] = (struct pt_range){ p->chunk_seq, p->chunk_off, p->chunk_off + p->bytes,
+                                               unbooked };
     if (unbooked && !(p->chunk_seq & PT_LOG_MADE)) {
         u->chunk = p->chunk_seq;
         u->offset = p->chunk_off + p->bytes;
@@ -212,8 +212,7 @@ static int add_packet(struct pt_log_reader *r, size_t *room, const struct pt_log
 
 /* An event that the consumer made may be older than the complete rounds of the log, or
  * than the last made event in it: then it takes that time. */
-static struct pt_log_packet in_time(const struct pt_log_packet *packet,
-                                    const struct pt_union *u)
+static struct pt_log_packet in_time(const struct pt_log_packet *packet, const struct pt_union *u)
 {
     uint64_t floor = u->made_ts > u->floor ? u->made_ts : u->floor;
     struct pt_log_packet p = *packet;

@@ -15,29 +15,29 @@
 struct pt_range {
     uint64_t chunk;
     uint32_t from, to;
-    bool     unbooked;     /* in a packet after the last one of the tail's books */
+    bool unbooked; /* in a packet after the last one of the tail's books */
 };
 
 /* Events of one author that the tail names, or of all that it does not name. */
 struct pt_share {
     struct pt_log_author_totals *author;
-    uint64_t present;      /* unbooked in the log, less those that the tail has, too; mod 2^64 */
-    uint64_t booked;       /* in the log and in the tail's books */
-    uint64_t dropped;      /* in the tail, and the log has lost them: not read again */
+    uint64_t present; /* unbooked in the log, less those that the tail has, too; mod 2^64 */
+    uint64_t booked;  /* in the log and in the tail's books */
+    uint64_t dropped; /* in the tail, and the log has lost them: not read again */
 };
 
 struct pt_union {
     struct pt_log_tail *tail;
     struct pt_range *ranges;
-    size_t   count, room;
-    struct pt_share *shares;   /* by wid; the last one is of all other authors */
-    uint64_t booked, dropped;  /* of all authors, control writers included */
-    uint64_t made_ts;      /* of the consumer's own last event in the log */
-    uint64_t floor;        /* all that is older is in whole rounds of the log */
-    uint64_t late;         /* but for events of writers that stood still */
-    uint64_t given_ts;     /* the unbooked round had given the log all that is older */
-    uint64_t given;        /* tail packets before this one, by pt_log_packet.lsn, */
-    uint64_t chunk;        /* and what this one, of that chunk, has before the offset */
+    size_t count, room;
+    struct pt_share *shares;  /* by wid; the last one is of all other authors */
+    uint64_t booked, dropped; /* of all authors, control writers included */
+    uint64_t made_ts;         /* of the consumer's own last event in the log */
+    uint64_t floor;           /* all that is older is in whole rounds of the log */
+    uint64_t late;            /* but for events of writers that stood still */
+    uint64_t given_ts;        /* the unbooked round had given the log all that is older */
+    uint64_t given;           /* tail packets before this one, by pt_log_packet.lsn, */
+    uint64_t chunk;           /* and what this one, of that chunk, has before the offset */
     uint32_t offset;
 };
 

@@ -7,8 +7,8 @@
 #include "log/reader/tournament.h"
 
 /* Time and rank of a contestant that is out: after all others, as no index is so great. */
-#define OUT UINT64_MAX
-#define NOBODY (OUT - 1)      /* rank: the first contestant at that match waits there */
+#define OUT    UINT64_MAX
+#define NOBODY (OUT - 1) /* rank: the first contestant at that match waits there */
 
 void pt_tournament_init(struct pt_tournament *t)
 {

@@ -25,13 +25,13 @@ struct pt_tournament {
      * as they were entered.  Times and ranks are separate arrays: compilers move pairs
      * through vector registers, which takes three times as long. */
     uint64_t *ts;
-    uint64_t *rank;                   /* tie, which decides among equal times; index */
-    size_t   contestants, room;
-    size_t   count;                   /* those that are not out */
+    uint64_t *rank; /* tie, which decides among equal times; index */
+    size_t contestants, room;
+    size_t count; /* those that are not out */
     uint64_t winner_rank;
-    uint32_t winner, second;          /* second: if limit is not 0 */
-    bool     steady;                  /* the winner before this one won more than once */
-    uint64_t limit;                   /* time below which the winner wins again; 0: not known */
+    uint32_t winner, second; /* second: if limit is not 0 */
+    bool steady;             /* the winner before this one won more than once */
+    uint64_t limit;          /* time below which the winner wins again; 0: not known */
 };
 
 void pt_tournament_init(struct pt_tournament *t);

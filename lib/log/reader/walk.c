@@ -6,9 +6,9 @@
 #include "log/order.h"
 #include "log/reader/walk.h"
 
-#define NONE       UINT64_MAX
-#define FIRST_WORK (32u << 20)
-#define WORK_A_STEP (8u * PT_PACKET_ALIGN)   /* earned by each step */
+#define NONE        UINT64_MAX
+#define FIRST_WORK  (32u << 20)
+#define WORK_A_STEP (8u * PT_PACKET_ALIGN) /* earned by each step */
 
 void pt_walk_init(struct pt_walk *w, struct pt_source *source, uint32_t seed, uint64_t from,
                   uint64_t to)
@@ -108,8 +108,8 @@ static const struct pt_packet_head *packet_here(struct pt_walk *w, uint64_t to, 
 /* The end of the bytes that the window has of the segment. */
 static uint64_t end_of_file(const struct pt_walk *w)
 {
-    return w->source->start + w->source->length > w->offset
-               ? w->source->start + w->source->length : w->offset;
+    return w->source->start + w->source->length > w->offset ? w->source->start + w->source->length
+                                                            : w->offset;
 }
 
 /* After the newest ROUND, at that offset, the walk continues once round the ring. */

@@ -18,7 +18,7 @@
 #include "log/reader/source.h"
 
 struct pt_segment {
-    uint64_t from, to;   /* file offsets */
+    uint64_t from, to; /* file offsets */
 };
 
 struct pt_walk {
@@ -26,21 +26,21 @@ struct pt_walk {
     uint32_t seed;
     struct pt_segment segments[2];
     unsigned segment_count, segment;
-    struct pt_segment area;     /* of the ring; its newest part may extend anywhere in it */
-    uint64_t offset;            /* of the next byte to look at */
-    uint64_t last_lsn;          /* of the packet before */
-    uint64_t newest_lsn;        /* ring: of the newest ROUND; else 0 */
-    bool     ring;
-    bool     any_order;         /* gives every packet whatever its number */
-    bool     passed_newest;
-    bool     stop_at_newest;    /* nothing after it belongs to the log */
-    bool     started;           /* a packet was given */
-    uint64_t bad_from;          /* start of the unreadable stretch; UINT64_MAX: none */
-    uint64_t skipped;           /* bytes in finished ones */
-    uint64_t work;              /* bytes that may be checked in vain */
+    struct pt_segment area; /* of the ring; its newest part may extend anywhere in it */
+    uint64_t offset;        /* of the next byte to look at */
+    uint64_t last_lsn;      /* of the packet before */
+    uint64_t newest_lsn;    /* ring: of the newest ROUND; else 0 */
+    bool ring;
+    bool any_order; /* gives every packet whatever its number */
+    bool passed_newest;
+    bool stop_at_newest; /* nothing after it belongs to the log */
+    bool started;        /* a packet was given */
+    uint64_t bad_from;   /* start of the unreadable stretch; UINT64_MAX: none */
+    uint64_t skipped;    /* bytes in finished ones */
+    uint64_t work;       /* bytes that may be checked in vain */
     /* called for each unreadable stretch, or NULL */
-    void   (*finding)(void *context, uint64_t offset, uint64_t bytes);
-    void    *context;
+    void (*finding)(void *context, uint64_t offset, uint64_t bytes);
+    void *context;
 };
 
 /* Over [from, to); more segments can be added before the first step. */

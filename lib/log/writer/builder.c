@@ -29,44 +29,44 @@
 #include "log/writer/writer.h"
 #include "shm/record.h"
 
-#define PACKET_BYTES  (64u << 10)    /* of records; one event of the largest size fits */
+#define PACKET_BYTES  (64u << 10) /* of records; one event of the largest size fits */
 #define FIRST_BYTES   512u
 #define ROUND_BYTES   (1u << 20)
-#define AUTHOR_BYTES  (3u << 10)     /* more of them for each author in it, */
-#define AUTHORS_BYTES (48u << 20)    /* up to so many */
-#define KEPT_BYTES    (2u << 10)     /* of a buffer between rounds */
+#define AUTHOR_BYTES  (3u << 10)  /* more of them for each author in it, */
+#define AUTHORS_BYTES (48u << 20) /* up to so many */
+#define KEPT_BYTES    (2u << 10)  /* of a buffer between rounds */
 /* Known at a time: then all are forgotten, and the writer's totals fold those of before. */
-#define MAX_AUTHORS   32768u
-#define AUTHOR_CELLS  (2 * MAX_AUTHORS)
-#define NAME_CELLS    4096u          /* more than twice the ids there are */
+#define MAX_AUTHORS  32768u
+#define AUTHOR_CELLS (2 * MAX_AUTHORS)
+#define NAME_CELLS   4096u /* more than twice the ids there are */
 
 struct author {
     struct pt_author author;
-    uint64_t recorded, listed;    /* by the end of the last round */
-    uint64_t first_ts, last_ts;   /* of the events in the buffer */
-    uint64_t base_ts;             /* base after the last record in it */
+    uint64_t recorded, listed;  /* by the end of the last round */
+    uint64_t first_ts, last_ts; /* of the events in the buffer */
+    uint64_t base_ts;           /* base after the last record in it */
     uint32_t events;
     uint8_t *buffer;
     uint32_t length;
-    size_t   room;
-    bool     ended;               /* with posixtrace_thread_end */
+    size_t room;
+    bool ended; /* with posixtrace_thread_end */
 };
 
 struct pt_log_builder {
     struct pt_log_writer *writer;
     uint64_t round_bytes, chunk_seq;
     struct pt_made_clock clock;
-    uint64_t last_wid;        /* greatest writer number at the clock's last tick, in this round */
+    uint64_t last_wid; /* greatest writer number at the clock's last tick, in this round */
     uint64_t next_wid;
-    uint64_t factor;          /* of both hashes: a file that is imported chooses the keys */
+    uint64_t factor; /* of both hashes: a file that is imported chooses the keys */
     struct author *authors;
     uint32_t author_count;
-    uint32_t round_authors;   /* with events in this round */
-    uint32_t author_cells[AUTHOR_CELLS];   /* index + 1 */
+    uint32_t round_authors;              /* with events in this round */
+    uint32_t author_cells[AUTHOR_CELLS]; /* index + 1 */
     uint64_t lost[PT_LOSS_CAUSES];
     uint32_t next_id;
-    char    *names[PT_ID_MAX];
-    uint16_t name_cells[NAME_CELLS];       /* id */
+    char *names[PT_ID_MAX];
+    uint16_t name_cells[NAME_CELLS]; /* id */
 };
 
 /* Every event is looked up twice: eight bytes at a step. */
@@ -131,7 +131,7 @@ int pt_log_builder_new(struct pt_log_builder **builder, int fd, const struct pt_
     int error = b ? 0 : -ENOMEM;
 
     if (b) {
-        b->next_wid = 2;     /* 0 and 1: the control writers of streams */
+        b->next_wid = 2; /* 0 and 1: the control writers of streams */
         b->chunk_seq = 1;
         b->factor = pt_hash_factor();
         b->next_id = PT_ID_NAMED_FIRST;
@@ -350,7 +350,8 @@ static struct author *add_author(struct pt_log_builder *b, const struct pt_autho
 static struct author *author_of(struct pt_log_builder *b, const struct posixtrace_event *event,
                                 uint32_t id, int *error)
 {
-    struct pt_author author = { .pid = event->pid, .tid = event->tid,
+    struct pt_author author = { .pid = event->pid,
+                                .tid = event->tid,
                                 .thread_id = event->thread_id };
     struct author *a;
     uint32_t *cell;
@@ -401,8 +402,8 @@ static void add_record(struct author *a, uint32_t id, uint64_t ts,
     }
     if (event->truncation)
         id |= PT_RECORD_TRUNCATED;
-    pt_record_put_head(a->buffer + a->length, PT_RECORD_EVENT, id, len,
-                       (uint32_t)(ts - a->base_ts), event->prog_address);
+    pt_record_put_head(a->buffer + a->length, PT_RECORD_EVENT, id, len, (uint32_t)(ts - a->base_ts),
+                       event->prog_address);
     memset(a->buffer + a->length + size - 8, 0, len ? 8 : 0);
     if (len)
         memcpy(a->buffer + a->length + PT_RECORD_HEAD, event->data, len);

@@ -28,18 +28,18 @@
 #include "log/writer/own.h"
 
 struct pt_log_claim {
-    int fd, over;              /* over: why, a negative errno */
+    int fd, over; /* over: why, a negative errno */
     struct pt_log_own own;
-    sigset_t signals;          /* the thread's, before a change */
-    bool has_byte;             /* else the flock(), all the time */
-    bool has_lock;             /* the flock() */
-    uint8_t head[40];          /* of the log's header, with magic number and id */
+    sigset_t signals; /* the thread's, before a change */
+    bool has_byte;    /* else the flock(), all the time */
+    bool has_lock;    /* the flock() */
+    uint8_t head[40]; /* of the log's header, with magic number and id */
     off_t size;
-    off_t zeros_end;           /* we have written zeros up to there last, behind witness; or 0 */
-    off_t witness;             /* that byte; -1: there is none */
-    uint8_t old[512];          /* what a change replaces, if it is not longer: the header */
+    off_t zeros_end;  /* we have written zeros up to there last, behind witness; or 0 */
+    off_t witness;    /* that byte; -1: there is none */
+    uint8_t old[512]; /* what a change replaces, if it is not longer: the header */
     size_t old_length;
-    struct pt_out_gate gate;   /* for the writer */
+    struct pt_out_gate gate; /* for the writer */
 };
 
 /* -EBUSY: a stream or another recovery has the file.  -EMFILE, -ENFILE, -ENOMEM. */

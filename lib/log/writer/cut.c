@@ -26,8 +26,13 @@
 
 void pt_writer_mark(struct pt_log_writer *w)
 {
-    struct pt_mark mark = { PT_LOG_DATA_START + w->ring.head, w->events, w->unnamed,
-                            w->data_bytes, w->last_ts, w->full, w->stopped };
+    struct pt_mark mark = { PT_LOG_DATA_START + w->ring.head,
+                            w->events,
+                            w->unnamed,
+                            w->data_bytes,
+                            w->last_ts,
+                            w->full,
+                            w->stopped };
 
     if (pt_writer_loops(w) || !w->params.seekable)
         return;

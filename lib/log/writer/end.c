@@ -57,8 +57,8 @@ static int index_parts(struct pt_log_writer *w)
             continue;
         if (part->first_ts < w->first_ts)
             w->first_ts = part->first_ts;
-        error = pt_index_add(&w->index, pt_ring_offset(w, part->start), part->bytes,
-                             part->first_ts, part->last_ts, part->goes_on);
+        error = pt_index_add(&w->index, pt_ring_offset(w, part->start), part->bytes, part->first_ts,
+                             part->last_ts, part->goes_on);
     }
     return error;
 }
@@ -255,7 +255,7 @@ static int clear_pipe(struct pt_log_writer *w)
 
     forget(w);
     w->ring.head = head;
-    w->totals.folded_now = true;   /* the ROUND lists all authors, and there are none */
+    w->totals.folded_now = true; /* the ROUND lists all authors, and there are none */
     w->clear_offset = pt_out_offset(&w->out) + sizeof(struct pt_packet_round) +
                       pt_writer_more_size(w);
     error = pt_writer_round(w, 0);

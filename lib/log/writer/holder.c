@@ -95,7 +95,7 @@ static bool all_are_dead(int fd, const char *file)
 }
 
 /* Its text is not on the stack beside that of all locks. */
-static PT_APART bool own_lock(int fd, struct line *l)
+static PT_NOINLINE bool own_lock(int fd, struct line *l)
 {
     char text[TEXT_MAX];
 

@@ -18,15 +18,15 @@
 #include "log/writer/lock.h"
 #include "log/writer/own.h"
 
-#define WRITERS  64        /* streams with a log in one process; more are not compared */
-#define CLAIMED  UINT32_MAX
+#define WRITERS 64 /* streams with a log in one process; more are not compared */
+#define CLAIMED UINT32_MAX
 
 /* Looks at a lock that is held, a millisecond apart: as long as a recovery works, which may be
  * stopped; and so many without one, since another may come between two looks, or where none
  * can be told from a stream. */
 enum { LOOKS_MOST = 10000, LOOKS_ALONE = 5, LOOKS_BLIND = 2000 };
 
-static uint32_t given;     /* descriptor + 1; 0: none */
+static uint32_t given; /* descriptor + 1; 0: none */
 
 /* A place belongs to the process whose pid it has: a forked child uses those of its
  * parent as free ones.  The pid is stored last and cleared first. */
@@ -75,17 +75,16 @@ static bool has_bytes(int fd)
     case NFS_SUPER_MAGIC:
     case SMB_SUPER_MAGIC:
     case CIFS_SUPER_MAGIC:
-    case SMB2_SUPER_MAGIC:
-        return false;
-    default:
-        return true;
+    case SMB2_SUPER_MAGIC: return false;
+    default: return true;
     }
 }
 
 static int lock_byte(int fd, int command, short type, enum pt_log_byte byte, struct flock *lock)
 {
-    *lock = (struct flock){ .l_type = type, .l_whence = SEEK_SET, .l_len = 1,
-                            .l_start = ((off_t)1 << 62) + (off_t)byte };
+    *lock = (struct flock){
+        .l_type = type, .l_whence = SEEK_SET, .l_len = 1, .l_start = ((off_t)1 << 62) + (off_t)byte
+    };
     return fcntl(fd, command, lock) < 0 ? -errno : 0;
 }
 

@@ -41,8 +41,8 @@
 #include <stdbool.h>
 
 struct pt_log_lock {
-    int fd;       /* ours; -1: none */
-    int place;    /* in the table; -1: none */
+    int fd;    /* ours; -1: none */
+    int place; /* in the table; -1: none */
 };
 
 /* By the flush thread, in a descriptor table of its own.  0, -EBUSY, -EMFILE, -ENFILE, -ENOMEM. */

@@ -5,12 +5,12 @@
 #include "log/writer/made_clock.h"
 #include "log/writer/writer.h"
 
-#define TICKS    4u                              /* of a nanosecond */
-#define SLOPE    (((uint64_t)1 << 32) / TICKS)
-#define FIRST    ((uint64_t)1 << 32)
-#define PLENTY   ((uint64_t)1 << 62)             /* so many are used without a thought: 36 years */
-#define LONG_NS  ((uint64_t)1 << 32)             /* left out when there are fewer */
-#define MOST_NS  ((uint64_t)1 << 60)             /* always left out */
+#define TICKS   4u /* of a nanosecond */
+#define SLOPE   (((uint64_t)1 << 32) / TICKS)
+#define FIRST   ((uint64_t)1 << 32)
+#define PLENTY  ((uint64_t)1 << 62) /* so many are used without a thought: 36 years */
+#define LONG_NS ((uint64_t)1 << 32) /* left out when there are fewer */
+#define MOST_NS ((uint64_t)1 << 60) /* always left out */
 
 static void set_point(struct pt_made_clock *c, uint64_t ts, int64_t ns, uint64_t slope)
 {

@@ -17,12 +17,12 @@
 #include "log/writer/writer.h"
 
 struct pt_made_clock {
-    struct pt_sync now;                          /* the point in force; slope 0: see above */
-    struct pt_sync waiting[PT_SYNCS_AT_ONCE];    /* points that are not in the log yet */
-    unsigned count;                              /* of them */
+    struct pt_sync now;                       /* the point in force; slope 0: see above */
+    struct pt_sync waiting[PT_SYNCS_AT_ONCE]; /* points that are not in the log yet */
+    unsigned count;                           /* of them */
     uint64_t last_ts;
-    int64_t  last_ns;
-    bool     any;                                /* there was an event */
+    int64_t last_ns;
+    bool any; /* there was an event */
 };
 
 /* The tick of the next event.  after: later than that of the last one.  0, -EINVAL: ns is earlier

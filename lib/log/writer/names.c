@@ -59,7 +59,7 @@ static int put_meta(struct pt_log_writer *w, const void *packet, uint32_t bytes)
 int pt_log_put_text(struct pt_log_writer *w, enum pt_text kind, uint32_t id, const char *text)
 {
     _Alignas(8) uint8_t packet[PT_TEXT_PACKET_MAX];
-    size_t length = strnlen(text, pt_text_max(kind) + 1u);   /* in memory that others write */
+    size_t length = strnlen(text, pt_text_max(kind) + 1u); /* in memory that others write */
     int error;
 
     if (id == 0 || id >= PT_ID_MAX || length > pt_text_max(kind))

@@ -149,8 +149,7 @@ int pt_out_flush(struct pt_out *o)
     int error = 0;
 
     while (done < o->length) {
-        ssize_t n = write_some(o, first + done, o->length - done, o->position + done,
-                               o->seekable);
+        ssize_t n = write_some(o, first + done, o->length - done, o->position + done, o->seekable);
 
         if (n < 0) {
             error = (int)n;
@@ -181,8 +180,9 @@ void *pt_out_reserve(struct pt_out *o, size_t bytes, int *error)
 void pt_out_commit(struct pt_out *o, size_t bytes, uint64_t wid, uint32_t events)
 {
     o->length += bytes;
-    o->packets[o->packet_count++] =
-        (struct pt_out_packet){ .end = pt_out_offset(o), .wid = wid, .events = events };
+    o->packets[o->packet_count++] = (struct pt_out_packet){ .end = pt_out_offset(o),
+                                                            .wid = wid,
+                                                            .events = events };
 }
 
 void pt_out_discard(struct pt_out *o, uint64_t position)

@@ -21,7 +21,7 @@
 
 /* A packet in the buffer; wid and events of a DATA packet, else zeros. */
 struct pt_out_packet {
-    uint64_t end;      /* file offset after it */
+    uint64_t end; /* file offset after it */
     uint64_t wid;
     uint32_t events;
 };
@@ -29,9 +29,9 @@ struct pt_out_packet {
 /* So many bytes at that offset; or bytes is NULL, and the offset is the file's new size. */
 struct pt_out_change {
     const void *bytes;
-    size_t   length;
+    size_t length;
     uint64_t offset;
-    bool     zeros;   /* all of the bytes are */
+    bool zeros; /* all of the bytes are */
 };
 
 /* A recovery may have to give the file up.  enter is called before each change, a negative errno
@@ -43,24 +43,24 @@ struct pt_out_gate {
 };
 
 struct pt_out {
-    int      fd;
-    bool     seekable;
+    int fd;
+    bool seekable;
     uint8_t *buffer;
-    size_t   length, room;
-    uint64_t position;   /* file offset of buffer[0] */
-    uint64_t whole;      /* file offset after the last packet that is on disk entirely */
-    uint64_t size;       /* of the file: what it had at first, and what was written */
-    uint64_t cut;        /* smallest size to which another program has cut the file */
-    bool     was_cut;
+    size_t length, room;
+    uint64_t position; /* file offset of buffer[0] */
+    uint64_t whole;    /* file offset after the last packet that is on disk entirely */
+    uint64_t size;     /* of the file: what it had at first, and what was written */
+    uint64_t cut;      /* smallest size to which another program has cut the file */
+    bool was_cut;
     struct pt_out_packet *packets;
-    size_t   packet_count, packet_room;
+    size_t packet_count, packet_room;
     /* Called before and after what may block; NULL: not.  Set by the owner. */
-    void   (*waits)(void *context, bool waits);
-    void    *waits_context;
-    const struct pt_out_gate *gate;   /* NULL: none.  Set by the owner */
-    bool     extends;    /* in pt_out_extend: the write consists of zeros */
-    bool     rehearses;  /* nothing is written.  Set by the owner */
-    uint64_t reach;      /* where the last byte would end that a rehearsal writes */
+    void (*waits)(void *context, bool waits);
+    void *waits_context;
+    const struct pt_out_gate *gate; /* NULL: none.  Set by the owner */
+    bool extends;                   /* in pt_out_extend: the write consists of zeros */
+    bool rehearses;                 /* nothing is written.  Set by the owner */
+    uint64_t reach;                 /* where the last byte would end that a rehearsal writes */
 };
 
 int pt_out_init(struct pt_out *o, int fd, bool seekable, uint64_t position);

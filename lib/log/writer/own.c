@@ -11,7 +11,7 @@
 #include "base/thread.h"
 #include "log/writer/own.h"
 
-#define PLACES 64   /* recoveries at once in one process */
+#define PLACES 64 /* recoveries at once in one process */
 
 /* Under the mutex.  An entry is in use if it has this process's pid: the child of a bare system
  * call has its parent's entries. */
@@ -19,7 +19,7 @@ static struct entry {
     pid_t pid;
     dev_t dev;
     ino_t ino;
-    struct pt_descriptor file;   /* what a forked child closes; .fd negative: nothing */
+    struct pt_descriptor file; /* what a forked child closes; .fd negative: nothing */
 } entries[PLACES];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 /* A handler that runs inside fork() may fork. */

@@ -33,8 +33,8 @@
 #include "base/descriptor.h"
 
 struct pt_log_own {
-    struct pt_descriptor file;   /* .fd negative: the caller's is all there is */
-    int place;                   /* in the table */
+    struct pt_descriptor file; /* .fd negative: the caller's is all there is */
+    int place;                 /* in the table */
     pid_t pid;
 };
 

@@ -234,7 +234,7 @@ static int resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r
     if (r->tail_count == 0)
         pt_ring_fit(w, r->size);
     w->resumed = true;
-    w->emergency = true;   /* if there is one: erased as soon as all could be written */
+    w->emergency = true; /* if there is one: erased as soon as all could be written */
     pt_totals_init(&w->totals);
     pt_index_init(&w->index);
     error = pt_out_init(&w->out, fd, true, 0);

@@ -17,8 +17,8 @@
 
 /* Room in a ring for ROUND packets, which do not count as log size, so that
  * logs of the smallest sizes hold their newest event. */
-#define RING_SLACK (16u << 10)
-#define SMALL_LOG  (64u << 10)
+#define RING_SLACK  (16u << 10)
+#define SMALL_LOG   (64u << 10)
 #define FIRST_PARTS 64u
 
 static uint32_t clamp(uint64_t bytes)
@@ -31,7 +31,8 @@ uint32_t pt_ring_event_limit(const struct pt_log_writer *w)
     uint64_t size = pt_writer_size(w);
 
     return size > sizeof(struct pt_packet_data)
-               ? clamp((size - sizeof(struct pt_packet_data)) & ~7ull) : 0;
+               ? clamp((size - sizeof(struct pt_packet_data)) & ~7ull)
+               : 0;
 }
 
 uint32_t pt_ring_piece_limit(const struct pt_log_writer *w)

@@ -89,8 +89,8 @@ void pt_writer_close_part(struct pt_log_writer *w, bool goes_on)
     if (pt_writer_loops(w))
         pt_ring_push_part(w);
     else if (w->part_open)
-        pt_index_add(&w->index, PT_LOG_DATA_START + w->part_start,
-                     w->ring.head - w->part_start, w->part_first, w->part_last, false);
+        pt_index_add(&w->index, PT_LOG_DATA_START + w->part_start, w->ring.head - w->part_start,
+                     w->part_first, w->part_last, false);
     w->part_open = false;
     w->part_events = w->part_packets = w->part_bytes = 0;
     w->part_first = w->part_last = 0;
@@ -201,8 +201,7 @@ uint64_t pt_writer_waiting(const struct pt_log_writer *w, uint64_t first, uint64
  * in the buffer does not count. */
 static bool is_loser(const struct pt_log_writer *w, const struct pt_total *e)
 {
-    return e->dirty || e->listed_in >= w->flushed_round ||
-           e->log_lost[POSIXTRACE_LOST_LOG_ERROR] ||
+    return e->dirty || e->listed_in >= w->flushed_round || e->log_lost[POSIXTRACE_LOST_LOG_ERROR] ||
            pt_writer_waiting(w, e->author.wid, e->author.wid);
 }
 
@@ -219,8 +218,7 @@ static bool losers_fit(const struct pt_log_writer *w, uint32_t room)
  * their losses; where they do not fit, as many as do, and the sums of those not
  * listed take the rest (flag ALL).  The control writers are no threads: what
  * waits of theirs is in the sum of all only. */
-static uint32_t list_losers(const struct pt_log_writer *w, struct pt_packet_round *p,
-                            uint32_t room)
+static uint32_t list_losers(const struct pt_log_writer *w, struct pt_packet_round *p, uint32_t room)
 {
     struct pt_packet_author *to = (void *)(p + 1);
     uint64_t unlisted = pt_writer_waiting(w, 2, UINT64_MAX);

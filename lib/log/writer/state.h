@@ -28,20 +28,20 @@
 #include "log/writer/writer.h"
 
 struct pt_part_count {
-    uint64_t key;      /* wid, or event id */
+    uint64_t key; /* wid, or event id */
     uint32_t events;
 };
 
 /* A part that is in the log; LOOP logs remember what would be lost with it. */
 struct pt_part {
     uint64_t number;
-    uint64_t start;    /* as pt_ring.head */
-    uint64_t bytes;    /* in the file, its ROUND included */
+    uint64_t start; /* as pt_ring.head */
+    uint64_t bytes; /* in the file, its ROUND included */
     uint64_t first_ts, last_ts;
     uint64_t events, data_bytes;
-    bool     goes_on;  /* not the first part of its round */
+    bool goes_on; /* not the first part of its round */
     uint32_t authors, ids;
-    struct pt_part_count *counts;   /* by author, then by id */
+    struct pt_part_count *counts; /* by author, then by id */
 };
 
 /*
@@ -50,11 +50,11 @@ struct pt_part {
  * is as long as the file and nothing has been given up.
  */
 struct pt_ring {
-    uint64_t bytes;          /* 0: not fixed yet */
-    uint64_t head;           /* where the next packet goes */
-    uint64_t meta;           /* file offset for the next NAME or SYNC after the ring */
-    struct pt_part *parts;   /* surviving ones, oldest first, circular */
-    size_t   first, count, room;
+    uint64_t bytes;        /* 0: not fixed yet */
+    uint64_t head;         /* where the next packet goes */
+    uint64_t meta;         /* file offset for the next NAME or SYNC after the ring */
+    struct pt_part *parts; /* surviving ones, oldest first, circular */
+    size_t first, count, room;
 };
 
 #define PT_MARKS 512u
@@ -72,52 +72,55 @@ struct pt_log_writer {
 
     struct pt_texts texts;
     struct pt_sync *syncs;
-    size_t   sync_count, sync_room;
+    size_t sync_count, sync_room;
 
     struct pt_totals totals;
-    struct pt_log_status status;     /* the caller's, of the last round */
-    struct pt_types types;           /* of the piece in hand */
-    uint64_t counts[PT_ID_MAX];      /* in the log */
+    struct pt_log_status status; /* the caller's, of the last round */
+    struct pt_types types;       /* of the piece in hand */
+    uint64_t counts[PT_ID_MAX];  /* in the log */
     uint64_t events, data_bytes;
-    uint64_t unnamed;                /* of the events, those that no thread generated */
+    uint64_t unnamed; /* of the events, those that no thread generated */
     uint64_t first_ts, last_ts;
-    uint64_t clear_offset;           /* pipes: the log begins here since the last clear */
+    uint64_t clear_offset; /* pipes: the log begins here since the last clear */
 
     /* the part being written */
-    uint64_t part_start;             /* as ring.head */
+    uint64_t part_start; /* as ring.head */
     uint64_t part_events, part_packets, part_bytes;
     uint64_t part_first, part_last;
-    bool     part_goes_on;
-    bool     part_open;              /* has DATA */
-    struct pt_types part_types;      /* LOOP only */
-    uint64_t *part_authors;          /* wids, LOOP only */
-    size_t   part_author_count, part_author_room;
+    bool part_goes_on;
+    bool part_open;             /* has DATA */
+    struct pt_types part_types; /* LOOP only */
+    uint64_t *part_authors;     /* wids, LOOP only */
+    size_t part_author_count, part_author_room;
 
-    struct pt_index index;           /* unless LOOP, which makes it from its parts */
+    struct pt_index index; /* unless LOOP, which makes it from its parts */
     struct pt_ring ring;
     /* How much was in the log after some of its ROUNDs, the latest ones all; unless LOOP. */
     struct pt_mark {
         uint64_t offset, events, unnamed, data_bytes, last_ts;
-        bool     full;               /* the log was, and its STOP is in front of this place */
-        bool     stopped;            /* as below */
+        bool full;    /* the log was, and its STOP is in front of this place */
+        bool stopped; /* as below */
     } marks[PT_MARKS];
     unsigned mark_count;
-    bool     uncounted;              /* counts say more than is in the log */
-    bool     full;
-    bool     overrun;                /* since it was asked for */
-    bool     overran;                /* ever: what the log says */
-    bool     stop_due;               /* full, and the STOP could not be written yet */
-    bool     stopped;                /* the last event, by time, is a STOP */
-    bool     emergency;              /* the status block in the header is in use */
-    bool     closed;                 /* completed */
-    bool     outlived;               /* shutdown while traced processes are running */
-    bool     alone;                  /* recovery without the dead writer's segment */
-    bool     resumed;                /* recovery: failing leaves the log as it was left */
-    uint64_t buried, reported;       /* of the losses, as log/reader/reader.h says */
+    bool uncounted; /* counts say more than is in the log */
+    bool full;
+    bool overrun;              /* since it was asked for */
+    bool overran;              /* ever: what the log says */
+    bool stop_due;             /* full, and the STOP could not be written yet */
+    bool stopped;              /* the last event, by time, is a STOP */
+    bool emergency;            /* the status block in the header is in use */
+    bool closed;               /* completed */
+    bool outlived;             /* shutdown while traced processes are running */
+    bool alone;                /* recovery without the dead writer's segment */
+    bool resumed;              /* recovery: failing leaves the log as it was left */
+    uint64_t buried, reported; /* of the losses, as log/reader/reader.h says */
 
     /* The last ROUND of a full log says nothing but totals: the next one may
      * take its place, so that a full log does not grow. */
-    struct { uint64_t offset, lsn; uint32_t bytes; } replace;
+    struct {
+        uint64_t offset, lsn;
+        uint32_t bytes;
+    } replace;
 };
 
 /* The log size.  Sums and small multiples of it do not overflow. */
@@ -148,16 +151,14 @@ int pt_writer_header(struct pt_log_writer *w, uint32_t flags, uint64_t end_offse
                      uint64_t file_end);
 
 /* names.c */
-#define PT_TEXT_PACKET_MAX \
-    (sizeof(struct pt_packet_text) + PT_DESCRIPTION_MAX + PT_PACKET_ALIGN)
+#define PT_TEXT_PACKET_MAX (sizeof(struct pt_packet_text) + PT_DESCRIPTION_MAX + PT_PACKET_ALIGN)
 uint32_t pt_writer_text_packet(struct pt_log_writer *w, void *at, enum pt_text kind, uint32_t id);
 uint32_t pt_writer_sync_packet(struct pt_log_writer *w, void *at, const struct pt_sync *points,
                                uint32_t count);
 int pt_writer_note_sync(struct pt_log_writer *w, const struct pt_sync *point);
 
 /* store.c */
-void pt_writer_account(struct pt_log_writer *w, const struct pt_log_packet *piece,
-                       uint32_t bytes);
+void pt_writer_account(struct pt_log_writer *w, const struct pt_log_packet *piece, uint32_t bytes);
 int pt_writer_stop(struct pt_log_writer *w);
 
 /* round.c */
@@ -194,14 +195,14 @@ void pt_ring_give_up_all(struct pt_log_writer *w, unsigned cause);
 /* Makes room in the ring for bytes more and stands there; a part that would get
  * too long is ended first.  1: it can never fit. */
 int pt_ring_place(struct pt_log_writer *w, uint32_t bytes, bool data);
-uint32_t pt_ring_piece_limit(const struct pt_log_writer *w);   /* records of a packet */
-uint32_t pt_ring_event_limit(const struct pt_log_writer *w);   /* records of one event */
-uint64_t pt_ring_part_limit(const struct pt_log_writer *w);    /* DATA packets of a part */
-uint32_t pt_ring_round_limit(const struct pt_log_writer *w);   /* a ROUND packet */
-int pt_ring_reserve_part(struct pt_log_writer *w);   /* so that pushing cannot fail */
+uint32_t pt_ring_piece_limit(const struct pt_log_writer *w); /* records of a packet */
+uint32_t pt_ring_event_limit(const struct pt_log_writer *w); /* records of one event */
+uint64_t pt_ring_part_limit(const struct pt_log_writer *w);  /* DATA packets of a part */
+uint32_t pt_ring_round_limit(const struct pt_log_writer *w); /* a ROUND packet */
+int pt_ring_reserve_part(struct pt_log_writer *w);           /* so that pushing cannot fail */
 void pt_ring_push_part(struct pt_log_writer *w);
 uint64_t pt_ring_offset(const struct pt_log_writer *w, uint64_t position);
-void pt_ring_fit(struct pt_log_writer *w, uint64_t file_size);   /* before there are parts */
+void pt_ring_fit(struct pt_log_writer *w, uint64_t file_size); /* before there are parts */
 void pt_ring_deinit(struct pt_ring *ring);
 
 static inline struct pt_part *pt_ring_part(const struct pt_ring *ring, size_t i)

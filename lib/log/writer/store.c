@@ -50,8 +50,7 @@ static void note_end(struct pt_log_writer *w, const struct pt_log_packet *piece)
 }
 
 /* A piece of so many bytes is in the output at part's end; w->types counts it. */
-void pt_writer_account(struct pt_log_writer *w, const struct pt_log_packet *piece,
-                       uint32_t bytes)
+void pt_writer_account(struct pt_log_writer *w, const struct pt_log_packet *piece, uint32_t bytes)
 {
     const struct pt_types *t = &w->types;
     struct pt_total *total = pt_totals_get(&w->totals, &piece->author);
@@ -169,7 +168,10 @@ static int store(struct pt_log_writer *w, const struct pt_log_packet *piece, uns
  */
 int pt_writer_stop(struct pt_log_writer *w)
 {
-    struct { pt_u64 head[2]; int32_t automatic, pad; } record = { .automatic = 1 };
+    struct {
+        pt_u64 head[2];
+        int32_t automatic, pad;
+    } record = { .automatic = 1 };
     struct pt_log_packet stop = {
         .author = { .pid = w->params.pid },
         .chunk_seq = UINT64_MAX,

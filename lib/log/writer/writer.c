@@ -89,8 +89,7 @@ int pt_log_writer_new(struct pt_log_writer **writer, int fd, const struct pt_log
     flags = fcntl(fd, F_GETFL);
     if (flags < 0)
         return -errno;
-    if (params->seekable ? (flags & O_APPEND) != 0
-                         : params->attr.log_policy != POSIX_TRACE_APPEND)
+    if (params->seekable ? (flags & O_APPEND) != 0 : params->attr.log_policy != POSIX_TRACE_APPEND)
         return -EINVAL;
     if (!pt_pack_available(params->attr.compression))
         return -ENOTSUP;

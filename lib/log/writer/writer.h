@@ -70,7 +70,7 @@ int pt_log_end_round(struct pt_log_writer *w, const struct pt_log_status *status
 /* Forgets every packet (posix_trace_clear); names and sync points stay. */
 int pt_log_clear(struct pt_log_writer *w);
 
-bool pt_log_full(const struct pt_log_writer *w);      /* log_full_status */
+bool pt_log_full(const struct pt_log_writer *w); /* log_full_status */
 bool pt_log_overrun(struct pt_log_writer *w, bool reset);
 uint64_t pt_log_lost(const struct pt_log_writer *w, unsigned cause);
 

@@ -23,8 +23,13 @@ static void open_builder(void)
 
 static void add(const char *name, const char *description, const void *data, size_t length)
 {
-    struct posixtrace_event event = { .ns = now++, .name = name, .thread_name = "t", .pid = 1,
-                                      .tid = 9, .data = data, .data_len = length };
+    struct posixtrace_event event = { .ns = now++,
+                                      .name = name,
+                                      .thread_name = "t",
+                                      .pid = 1,
+                                      .tid = 9,
+                                      .data = data,
+                                      .data_len = length };
 
     if (description)
         ck_assert_int_eq(posixtrace_log_builder_describe(builder, name, description), 0);

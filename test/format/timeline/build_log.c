@@ -61,15 +61,16 @@ static void describe(posixtrace_log_builder_t *b)
 
 static void add(posixtrace_log_builder_t *b, bool many)
 {
-    struct posixtrace_event e = { .name = words[1], .thread_name = words[0], .data = words[2],
-                                 .thread_id = thread_id };
+    struct posixtrace_event e = {
+        .name = words[1], .thread_name = words[0], .data = words[2], .thread_id = thread_id
+    };
     uint64_t count = 1;
     int64_t step = 0;
 
     if (many && scanf("%" SCNu64 "%" SCNi64, &count, &step) != 2)
         must(EINVAL, "n COUNT STEP");
-    if (scanf("%" SCNi64 "%d%d" WORD "%d" WORD WORD, &e.ns, &e.pid, &e.tid, words[0],
-              &e.truncation, words[1], words[2]) != 7)
+    if (scanf("%" SCNi64 "%d%d" WORD "%d" WORD WORD, &e.ns, &e.pid, &e.tid, words[0], &e.truncation,
+              words[1], words[2]) != 7)
         must(EINVAL, "NS PID TID THREAD TRUNC NAME DATA");
     unhex(words[0]);
     unhex(words[1]);

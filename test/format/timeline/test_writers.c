@@ -35,9 +35,15 @@ START_TEST(numbers)
     pt_pb_uint(&p, 4, UINT64_MAX);
     pt_pb_fixed64(&p, 5, 0x0123456789abcdef);
     pt_pb_double(&p, 6, -2.0);
-    expect(&p, "\x08\x00" "\x10\x7f" "\x78\x80\x01" "\x80\x01\xac\x02"
-               "\x20\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
-               "\x29\xef\xcd\xab\x89\x67\x45\x23\x01" "\x31\0\0\0\0\0\0\0\xc0", 40);
+    expect(&p,
+           "\x08\x00"
+           "\x10\x7f"
+           "\x78\x80\x01"
+           "\x80\x01\xac\x02"
+           "\x20\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
+           "\x29\xef\xcd\xab\x89\x67\x45\x23\x01"
+           "\x31\0\0\0\0\0\0\0\xc0",
+           40);
 }
 END_TEST
 
@@ -45,8 +51,8 @@ END_TEST
  * another: what comes out is made again by hand. */
 START_TEST(lengths)
 {
-    static const size_t around[] = { 0, 1, 126, 127, 128, 129, 16381, 16382, 16383, 16384,
-                                     2097151, 2097152 };
+    static const size_t around[] = { 0,     1,     126,   127,   128,     129,
+                                     16381, 16382, 16383, 16384, 2097151, 2097152 };
 
     for (size_t i = 0; i < sizeof around / sizeof *around; i++) {
         size_t n = around[i], outer, inner;
@@ -81,8 +87,13 @@ START_TEST(strings)
     pt_pb_string(&p, 1, NULL, 0);
     pt_pb_bytes(&p, 2, "\xff\0", 2);
     pt_pb_hex(&p, 3, "\x00\xfa", 2);
-    expect(&p, "\x0a\x0agr\xc3\xbc\xc3\xbf\xc3\xa2\xc2\x82" "\x0a\x00" "\x12\x02\xff\x00"
-               "\x1a\x04" "00fa", 24);
+    expect(&p,
+           "\x0a\x0agr\xc3\xbc\xc3\xbf\xc3\xa2\xc2\x82"
+           "\x0a\x00"
+           "\x12\x02\xff\x00"
+           "\x1a\x04"
+           "00fa",
+           24);
 }
 END_TEST
 

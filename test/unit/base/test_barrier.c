@@ -29,7 +29,7 @@ int __lsan_is_turned_off(void)
 
 enum { HANG_S = 60 };
 
-static _Thread_local unsigned changes;   /* of permissions, by this thread */
+static _Thread_local unsigned changes; /* of permissions, by this thread */
 static _Thread_local bool stays;
 static uint32_t inside, go_on;
 

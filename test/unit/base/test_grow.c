@@ -8,7 +8,9 @@
 
 START_TEST(grows)
 {
-    struct { uint32_t number, twice; } *array = NULL;
+    struct {
+        uint32_t number, twice;
+    } *array = NULL;
     size_t room = 0;
 
     for (uint32_t i = 0; i < 1000; i++) {

@@ -6,7 +6,7 @@
 #include "base/thread.h"
 #include "support/run_suite.h"
 
-enum { USED = 64 << 10 };   /* ThreadSanitizer gives no more than 128 KiB */
+enum { USED = 64 << 10 }; /* ThreadSanitizer gives no more than 128 KiB */
 
 static void *use_stack(void *used)
 {

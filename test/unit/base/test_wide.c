@@ -10,9 +10,23 @@
 #include "support/run_suite.h"
 
 static const uint64_t edges[] = {
-    0, 1, 2, 3, 999999999, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x100000001,
-    0x123456789abcdef, 0x7fffffffffffffff, 0x8000000000000000, 0xfffffffe00000001,
-    0xffffffff00000000, 0xfffffffffffffffe, 0xffffffffffffffff,
+    0,
+    1,
+    2,
+    3,
+    999999999,
+    0x7fffffff,
+    0x80000000,
+    0xffffffff,
+    0x100000000,
+    0x100000001,
+    0x123456789abcdef,
+    0x7fffffffffffffff,
+    0x8000000000000000,
+    0xfffffffe00000001,
+    0xffffffff00000000,
+    0xfffffffffffffffe,
+    0xffffffffffffffff,
 };
 enum { EDGES = sizeof edges / sizeof edges[0], RANDOM = 20000 };
 
@@ -88,7 +102,7 @@ START_TEST(known_ones)
 {
     ck_assert_uint_eq(pt_wide_mul(1ull << 32, 12345), 12345);
     ck_assert_uint_eq(pt_wide_mul(3ull << 31, 10), 15);
-    ck_assert_uint_eq(pt_wide_div(10, 4), 10737418240u);   /* 2.5 */
+    ck_assert_uint_eq(pt_wide_div(10, 4), 10737418240u); /* 2.5 */
     ck_assert_uint_eq(pt_wide_div(1, 3), 0x55555555);
     ck_assert_uint_eq(pt_wide_div_pieces(UINT64_MAX, 1), UINT64_MAX);
     ck_assert_uint_eq(pt_wide_div(UINT64_MAX, 1), UINT64_MAX);

@@ -33,8 +33,14 @@ static inline void describe(const char *name, const char *description)
 
 static inline void put(const char *name, int tid, const void *data, size_t len)
 {
-    struct posixtrace_event e = { .ns = now++, .name = name, .thread_name = "t", .data = data,
-                                  .data_len = len, .pid = 7, .tid = tid, .thread_id = 1 };
+    struct posixtrace_event e = { .ns = now++,
+                                  .name = name,
+                                  .thread_name = "t",
+                                  .data = data,
+                                  .data_len = len,
+                                  .pid = 7,
+                                  .tid = tid,
+                                  .thread_id = 1 };
 
     WORKS(posixtrace_log_builder_add(builder, &e));
 }
@@ -57,7 +63,7 @@ static inline void put_words(const char *name, int tid, unsigned first, unsigned
 static char told[20000];
 
 static inline int tell(struct traceparser_state *parser, void *user_data, unsigned header,
-                uint64_t time, unsigned *words, unsigned count)
+                       uint64_t time, unsigned *words, unsigned count)
 {
     size_t at = strlen(told), room = sizeof told - at;
     unsigned c = *(unsigned *)traceparser_get_info(parser, _TRACEPARSER_INFO_NOW_CALLBACK_CLASS,
@@ -101,9 +107,9 @@ static inline void set_all(struct traceparser_state *p, tracep_callb_func_t call
             WORKS(traceparser_cs_range(p, NULL, callback, c, _NTO_TRACE_INTFIRST,
                                        _NTO_TRACE_INTLAST));
         else if (c < _NTO_TRACE_INT || (c > _NTO_TRACE_INTEXIT && c < 15) || c > 16)
-            WORKS(traceparser_cs_range(p, NULL, callback, c, 0,
-                                       c >= _NTO_TRACE_PROCESS && c <= _NTO_TRACE_VTHREAD
-                                           ? 0xffffffff : 1023));
+            WORKS(traceparser_cs_range(
+                p, NULL, callback, c, 0,
+                c >= _NTO_TRACE_PROCESS && c <= _NTO_TRACE_VTHREAD ? 0xffffffff : 1023));
 }
 
 #endif

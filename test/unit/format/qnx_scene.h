@@ -14,11 +14,11 @@
 #include <posixtrace/qnx.h>
 #include "support/run_suite.h"
 
-#define FAILS(call, number)                                                                \
-    do {                                                                                   \
-        errno = 0;                                                                         \
-        ck_assert_int_eq((call), -1);                                                      \
-        ck_assert_int_eq(errno, (number));                                                 \
+#define FAILS(call, number)                \
+    do {                                   \
+        errno = 0;                         \
+        ck_assert_int_eq((call), -1);      \
+        ck_assert_int_eq(errno, (number)); \
     } while (0)
 #define WORKS(call) ck_assert_int_eq((call), 0)
 
@@ -70,8 +70,8 @@ static inline const char *next(trace_id_t trid)
     layout = posixtrace_fields_layout(fields, e.id);
     ck_assert_msg(layout, "%s has no description", e.name);
     len = (size_t)snprintf(text, sizeof text, "%s ", e.name);
-    ck_assert_msg(posixtrace_layout_text(layout, e.data, e.data_len, text + len,
-                                         sizeof text - len), "%s is not as described", e.name);
+    ck_assert_msg(posixtrace_layout_text(layout, e.data, e.data_len, text + len, sizeof text - len),
+                  "%s is not as described", e.name);
     posixtrace_fields_free(fields);
     /* The processor is any, the flags are none. */
     from = strstr(text + len, " flags=0x0 ");

@@ -14,11 +14,11 @@
 #define STOP  FTRACE_CHUNK_FLAG_STOP
 #define NODEL FTRACE_CHUNK_FLAG_NODEL
 
-#define ck_errno(call, error)              \
-    do {                                   \
-        errno = 0;                         \
-        ck_assert_int_eq((call), -1);      \
-        ck_assert_int_eq(errno, (error));  \
+#define ck_errno(call, error)             \
+    do {                                  \
+        errno = 0;                        \
+        ck_assert_int_eq((call), -1);     \
+        ck_assert_int_eq(errno, (error)); \
     } while (0)
 
 struct record {

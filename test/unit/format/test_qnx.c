@@ -31,13 +31,28 @@ START_TEST(numbers)
 }
 END_TEST
 
-static const int meaningless[] = {
-    0, -1, INT_MAX, INT_MIN, 1, 1 << 28, 1 << 28 | 44, 3 << 28 | 45, 1 << 28 | 49, 2 << 28 | 10,
-    1 << 28 | 3, 7 << 28 | 7, 4 << 28 | 7, 1 << 28 | 0xfffffff, _NTO_TRACE_OVERWRITEBUFFER,
-    _NTO_TRACE_QUERYVERSION, _NTO_TRACE_SETBUFFER, _NTO_TRACE_LOGGER_ATTACH,
-    _NTO_TRACE_WAITBUFFER, _NTO_TRACE_LOGGER_DETACH, _NTO_TRACE_PMU_CONFIG,
-    _NTO_TRACE_PMU_QUERYEVENTS
-};
+static const int meaningless[] = { 0,
+                                   -1,
+                                   INT_MAX,
+                                   INT_MIN,
+                                   1,
+                                   1 << 28,
+                                   1 << 28 | 44,
+                                   3 << 28 | 45,
+                                   1 << 28 | 49,
+                                   2 << 28 | 10,
+                                   1 << 28 | 3,
+                                   7 << 28 | 7,
+                                   4 << 28 | 7,
+                                   1 << 28 | 0xfffffff,
+                                   _NTO_TRACE_OVERWRITEBUFFER,
+                                   _NTO_TRACE_QUERYVERSION,
+                                   _NTO_TRACE_SETBUFFER,
+                                   _NTO_TRACE_LOGGER_ATTACH,
+                                   _NTO_TRACE_WAITBUFFER,
+                                   _NTO_TRACE_LOGGER_DETACH,
+                                   _NTO_TRACE_PMU_CONFIG,
+                                   _NTO_TRACE_PMU_QUERYEVENTS };
 
 START_TEST(no_such_command)
 {
@@ -85,8 +100,8 @@ START_TEST(class_events)
     WORKS(TraceEvent(_NTO_TRACE_INSERTSCLASSEVENT, _NTO_TRACE_COMM, 0, 3, 4));
     WORKS(TraceEvent(_NTO_TRACE_INSERTSCLASSEVENT, _NTO_TRACE_THREAD, _NTO_TRACE_THMUTEX, 3, 4));
     WORKS(TraceEvent(_NTO_TRACE_INSERTCCLASSEVENT, _NTO_TRACE_THREAD, _NTO_TRACE_THSEM, words, 4));
-    WORKS(TraceEvent(_NTO_TRACE_INSERTSCLASSEVENT, _NTO_TRACE_KERCALLEXIT,
-                     3 | _NTO_TRACE_KERCALL64, 3, 4));
+    WORKS(TraceEvent(_NTO_TRACE_INSERTSCLASSEVENT, _NTO_TRACE_KERCALLEXIT, 3 | _NTO_TRACE_KERCALL64,
+                     3, 4));
     WORKS(TraceEvent(_NTO_TRACE_INSERTSCLASSEVENT, _NTO_TRACE_INTENTER, 17, 17, 4));
     WORKS(trace_logbc(_TRACE_PR_TH_C, 3 << 6, named, sizeof named));
     WORKS(trace_logbc(_TRACE_PR_TH_C, 3 << 6, torn, sizeof torn));
@@ -120,8 +135,7 @@ START_TEST(functions)
     WORKS(trace_func_enter((void *)0x12345678, (void *)0x2));
     WORKS(trace_func_exit((void *)0x1, NULL));
     WORKS(trace_here());
-    ck_assert_str_eq(next(trid),
-                     "qnx:SYSTEM64:FUNC_ENTER.bytes thisfn=0x12345678 call_site=0x2");
+    ck_assert_str_eq(next(trid), "qnx:SYSTEM64:FUNC_ENTER.bytes thisfn=0x12345678 call_site=0x2");
     ck_assert_str_eq(next(trid), "qnx:SYSTEM64:FUNC_EXIT.bytes thisfn=0x1 call_site=0x0");
     ck_assert_int_eq(strncmp(next(trid), "qnx:SYSTEM64:ADDRESS address=0x", 31), 0);
     END(trid);

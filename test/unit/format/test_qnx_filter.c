@@ -8,7 +8,7 @@
 #include "qnx_scene.h"
 
 #define END(trid) ck_assert_str_eq(next(trid), "")
-#define USER5 "qnx:USER:5 d0=0x1 d1=0x2"
+#define USER5     "qnx:USER:5 d0=0x1 d1=0x2"
 
 static int my_tid(void)
 {
@@ -78,12 +78,18 @@ END_TEST
 
 static const struct {
     unsigned event_class, event;
-} nothing[] = {
-    { 0, 0 }, { 21, 0 }, { 0xffffffff, 0 }, { _NTO_TRACE_USER, 1024 },
-    { _NTO_TRACE_USER, 0xffffffff }, { _NTO_TRACE_THREAD, 0 }, { _NTO_TRACE_PROCESS, 1 << 5 },
-    { _NTO_TRACE_PROCESS, 0x80000001 }, { _NTO_TRACE_KERCALL, 1024 }, { _NTO_TRACE_PMU, 2 },
-    { _NTO_TRACE_COMM, 16 }, { _NTO_TRACE_VTHREAD, 1u << 26 }
-};
+} nothing[] = { { 0, 0 },
+                { 21, 0 },
+                { 0xffffffff, 0 },
+                { _NTO_TRACE_USER, 1024 },
+                { _NTO_TRACE_USER, 0xffffffff },
+                { _NTO_TRACE_THREAD, 0 },
+                { _NTO_TRACE_PROCESS, 1 << 5 },
+                { _NTO_TRACE_PROCESS, 0x80000001 },
+                { _NTO_TRACE_KERCALL, 1024 },
+                { _NTO_TRACE_PMU, 2 },
+                { _NTO_TRACE_COMM, 16 },
+                { _NTO_TRACE_VTHREAD, 1u << 26 } };
 
 START_TEST(no_such_event)
 {

@@ -69,8 +69,9 @@ START_TEST(wrong_ranges)
 {
     struct traceparser_state *p = new_parser();
 
-    FAILS(traceparser_cs_range(p, NULL, tell, wrong[_i].event_class, wrong[_i].first,
-                               wrong[_i].last), EINVAL);
+    FAILS(
+        traceparser_cs_range(p, NULL, tell, wrong[_i].event_class, wrong[_i].first, wrong[_i].last),
+        EINVAL);
     ck_assert_uint_eq(error_of(p), wrong[_i].error);
     ck_assert_str_ne(traceparser_get_info(p, _TRACEPARSER_INFO_ERROR_STR, NULL), "");
     traceparser_destroy(&p);
@@ -150,8 +151,8 @@ START_TEST(cannot_read)
 }
 END_TEST
 
-static int nest(struct traceparser_state *parser, void *user_data, unsigned header,
-                uint64_t time, unsigned *words, unsigned count)
+static int nest(struct traceparser_state *parser, void *user_data, unsigned header, uint64_t time,
+                unsigned *words, unsigned count)
 {
     struct traceparser_state *copy = parser;
 
@@ -237,14 +238,32 @@ static int read_all(struct traceparser_state *parser, void *user_data, unsigned 
 /* Names and data of any kind, some of them nearly right: nothing is read that is not there. */
 START_TEST(any_events)
 {
-    static const char *const names[] = {
-        "qnx:", "qnx::", "qnx:USER", "qnx:USER:", "qnx:USER:1024", "qnx:USER:99999", "qnx:USER:7",
-        "qnx:USER:7.", "qnx:USER:7.string", "qnx:THREAD:READY.wide", "qnx:THREAD:63",
-        "qnx:PROCESS:CREATE_NAME", "qnx:INT_ENTR", "qnx:INT_ENTR:", "qnx:INT_ENTR:5",
-        "qnx:KER_CALL64", "qnx:KER_CALL64:127", "qnx:SYSTEM64:511", "qnx:SYSTEM6:5", "qnx:OTHER",
-        "qnx:HEADER", "qnx:LOST", "qnx:CONTROL:DROPPED", "plain", "posixtrace_switch_in",
-        "posixtrace_switch_out"
-    };
+    static const char *const names[] = { "qnx:",
+                                         "qnx::",
+                                         "qnx:USER",
+                                         "qnx:USER:",
+                                         "qnx:USER:1024",
+                                         "qnx:USER:99999",
+                                         "qnx:USER:7",
+                                         "qnx:USER:7.",
+                                         "qnx:USER:7.string",
+                                         "qnx:THREAD:READY.wide",
+                                         "qnx:THREAD:63",
+                                         "qnx:PROCESS:CREATE_NAME",
+                                         "qnx:INT_ENTR",
+                                         "qnx:INT_ENTR:",
+                                         "qnx:INT_ENTR:5",
+                                         "qnx:KER_CALL64",
+                                         "qnx:KER_CALL64:127",
+                                         "qnx:SYSTEM64:511",
+                                         "qnx:SYSTEM6:5",
+                                         "qnx:OTHER",
+                                         "qnx:HEADER",
+                                         "qnx:LOST",
+                                         "qnx:CONTROL:DROPPED",
+                                         "plain",
+                                         "posixtrace_switch_in",
+                                         "posixtrace_switch_out" };
     static uint8_t data[61440];
     struct traceparser_state *p = new_parser();
     unsigned state = 12345, events = 2000, calls = 0;
@@ -312,7 +331,7 @@ END_TEST
 
 /* ---- .kev ---- */
 
-static bool big_endian;   /* the file */
+static bool big_endian; /* the file */
 
 static void put_record(FILE *f, uint32_t header, uint32_t time, uint32_t d0, uint32_t d1)
 {
@@ -332,7 +351,8 @@ static FILE *begin_kev(bool big)
     big_endian = big;
     strcpy(path, "/tmp/posixtrace-qnx-XXXXXX");
     f = fdopen(mkstemp(path), "w");
-    fprintf(f, "TRACE_HEADER_BEGIN::TRACE_FILE_NAME::/dev/shmem/x.kev"
+    fprintf(f,
+            "TRACE_HEADER_BEGIN::TRACE_FILE_NAME::/dev/shmem/x.kev"
             "TRACE_DATE::Tue Jun 23 11:47:46 2009TRACE_VER_MAJOR::1TRACE_VER_MINOR::01"
             "TRACE_%s_ENDIAN::TRUETRACE_ENCODING::16 byte events"
             "TRACE_BOOT_DATE::Thu Jan  1 00:00:00 1970TRACE_CYCLES_PER_SEC::1000000000"
@@ -375,8 +395,8 @@ START_TEST(kev)
     if (!format || !format->imports) {
         FAILS(traceparser(p, "", path), ENOTSUP);
         ck_assert_uint_eq(error_of(p), _TRACEPARSER_UNKNOWN_ERROR);
-        ck_assert_ptr_nonnull(strstr(traceparser_get_info(p, _TRACEPARSER_INFO_ERROR_STR, NULL),
-                                     "no format 'kev'"));
+        ck_assert_ptr_nonnull(
+            strstr(traceparser_get_info(p, _TRACEPARSER_INFO_ERROR_STR, NULL), "no format 'kev'"));
         ck_assert_str_eq(told, "");
         printf("kev: this build does not import it; what it gives is not tested\n");
     } else {
@@ -397,8 +417,8 @@ START_TEST(kev)
 }
 END_TEST
 
-static int follow(struct traceparser_state *parser, void *user_data, unsigned header,
-                  uint64_t time, unsigned *words, unsigned count)
+static int follow(struct traceparser_state *parser, void *user_data, unsigned header, uint64_t time,
+                  unsigned *words, unsigned count)
 {
     unsigned *at = user_data;
     struct pt_qnx_kind kind;

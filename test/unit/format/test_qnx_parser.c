@@ -159,15 +159,24 @@ START_TEST(header_values)
     begin_log();
     describe("qnx:HEADER", "str name; str value");
     describe("qnx:USER:5", HEAD "x32 d0; x32 d1");
-    put("qnx:HEADER", 0, "CPU_NUM\0" "4", 10);
-    put("qnx:HEADER", 0, "CYCLES_PER_SEC\0" "7", 17);
+    put("qnx:HEADER", 0,
+        "CPU_NUM\0"
+        "4",
+        10);
+    put("qnx:HEADER", 0,
+        "CYCLES_PER_SEC\0"
+        "7",
+        17);
     put("qnx:HEADER", 0, "MINE\0x", 7);
     put("qnx:HEADER", 0, "SYSNAME", 7);
     put("qnx:HEADER", 0, "SYSNAME", 8);
     put("qnx:HEADER", 0, "SYSNAME\0ab", 10);
     put("qnx:HEADER", 0, NULL, 0);
     put("qnx:USER:5", 1, "\2\3\1\0\0\0\2\0\0\0", 10);
-    put("qnx:HEADER", 0, "CPU_NUM\0" "9", 10);
+    put("qnx:HEADER", 0,
+        "CPU_NUM\0"
+        "9",
+        10);
     end_log();
     WORKS(traceparser_cs(p, "empty ", tell_empty, _NTO_TRACE_EMPTY, _NTO_TRACE_EMPTYEVENT));
     WORKS(traceparser_cs(p, "", tell, _NTO_TRACE_USER, 5));
@@ -180,10 +189,11 @@ START_TEST(header_values)
     ck_assert_str_eq(traceparser_get_info(p, _TRACEPARSER_INFO_FILE_NAME, NULL), path);
     ck_assert_str_eq(traceparser_get_info(p, _TRACEPARSER_INFO_BOOT_DATE, NULL),
                      "Thu Jan  1 00:00:00 1970");
-    ck_assert_int_eq(*(int *)traceparser_get_info(p, _TRACEPARSER_INFO_PREV_CALLBACK_RETURN,
-                                                  NULL), 2);
-    ck_assert_uint_eq(*(unsigned *)traceparser_get_info(p, _TRACEPARSER_INFO_PREV_CALLBACK_CLASS,
-                                                        NULL), _NTO_TRACE_USER);
+    ck_assert_int_eq(*(int *)traceparser_get_info(p, _TRACEPARSER_INFO_PREV_CALLBACK_RETURN, NULL),
+                     2);
+    ck_assert_uint_eq(
+        *(unsigned *)traceparser_get_info(p, _TRACEPARSER_INFO_PREV_CALLBACK_CLASS, NULL),
+        _NTO_TRACE_USER);
     ck_assert_uint_eq(*(unsigned *)traceparser_get_info(p, _TRACEPARSER_INFO_ENDIAN_CONV, NULL),
                       __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     traceparser_destroy(&p);
@@ -221,8 +231,7 @@ START_TEST(other_byte_order)
     WORKS(traceparser_cs(p, "", tell, _NTO_TRACE_USER, 5));
     WORKS(traceparser(p, NULL, path));
     ck_assert_str_eq(told, "12/5 02031805 @1000: 1 2\n");
-    ck_assert_uint_eq(*(unsigned *)traceparser_get_info(p, _TRACEPARSER_INFO_ENDIAN_CONV, NULL),
-                      1);
+    ck_assert_uint_eq(*(unsigned *)traceparser_get_info(p, _TRACEPARSER_INFO_ENDIAN_CONV, NULL), 1);
     traceparser_destroy(&p);
     unlink(path);
 }

@@ -9,7 +9,7 @@
 #include "qnx_scene.h"
 
 #define END(trid) ck_assert_str_eq(next(trid), "")
-#define USER5 "qnx:USER:5 d0=0x1 d1=0x2"
+#define USER5     "qnx:USER:5 d0=0x1 d1=0x2"
 
 static int my_tid(void)
 {
@@ -113,11 +113,11 @@ START_TEST(state_at_the_start)
         snprintf(wanted, sizeof wanted, "qnx:THREAD:CREATE.wide pid=%d tid=%d ", getpid(),
                  my_tid());
         created |= strncmp(text, wanted, strlen(wanted)) == 0;
-        snprintf(wanted, sizeof wanted, "qnx:PROCESS:CREATE_NAME ppid=%d pid=%d name=\"",
-                 getppid(), getpid());
+        snprintf(wanted, sizeof wanted, "qnx:PROCESS:CREATE_NAME ppid=%d pid=%d name=\"", getppid(),
+                 getpid());
         process |= strncmp(text, wanted, strlen(wanted)) == 0;
-        snprintf(wanted, sizeof wanted, "qnx:PROCESS:THREAD_NAME pid=%d tid=%d name=\"",
-                 getpid(), my_tid());
+        snprintf(wanted, sizeof wanted, "qnx:PROCESS:THREAD_NAME pid=%d tid=%d name=\"", getpid(),
+                 my_tid());
         thread |= strncmp(text, wanted, strlen(wanted)) == 0;
     }
     ck_assert(running && process && thread && created);
@@ -157,7 +157,9 @@ START_TEST(child_has_none)
 
     if (child == 0)
         _exit(posixtrace_qnx_stream(&trid) == -1 && errno == EFAULT &&
-              TraceEvent(_NTO_TRACE_DEALLOCBUFFER) == -1 ? 0 : 1);
+                      TraceEvent(_NTO_TRACE_DEALLOCBUFFER) == -1
+                  ? 0
+                  : 1);
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
     WORKS(trace_logi(5, 1, 2));

@@ -19,13 +19,20 @@ enum { EVENTS = 20000 };
 
 #define ORDER_TEXT "u32 order; f64 price; str symbol"
 
-static const char order_data[] = "\5\0\0\0\0\0\0\0\0\0\xf8\x3f" "A\"C";
+static const char order_data[] = "\5\0\0\0\0\0\0\0\0\0\xf8\x3f"
+                                 "A\"C";
 
 static void add_event(posixtrace_log_builder_t *b, int64_t ns, const char *name, const void *data,
                       size_t len)
 {
-    struct posixtrace_event e = { .ns = ns, .name = name, .thread_name = "main", .data = data,
-                                  .data_len = len, .pid = 7, .tid = 8, .thread_id = 0x9,
+    struct posixtrace_event e = { .ns = ns,
+                                  .name = name,
+                                  .thread_name = "main",
+                                  .data = data,
+                                  .data_len = len,
+                                  .pid = 7,
+                                  .tid = 8,
+                                  .thread_id = 0x9,
                                   .prog_address = 0xa };
 
     ck_assert_int_eq(posixtrace_log_builder_add(b, &e), 0);
@@ -54,25 +61,30 @@ static trace_id_t make_log(unsigned more)
     return trid;
 }
 
-#define JSON(ns, event, data) "{\"ts\":" ns ",\"pid\":7,\"tid\":8,\"thread_id\":\"0x9\"," \
-    "\"thread\":\"main\",\"event\":\"" event "\",\"addr\":\"0xa\",\"trunc\":0,\"data\":\"" data "\""
-#define ORDER "05000000000000000000f83f41224300"
-#define FIELDS ",\"fields\":{\"order\":5,\"price\":1.5,\"symbol\":\"A\\\"C\"}"
+#define JSON(ns, event, data)                                                                   \
+    "{\"ts\":" ns ",\"pid\":7,\"tid\":8,\"thread_id\":\"0x9\","                                 \
+    "\"thread\":\"main\",\"event\":\"" event "\",\"addr\":\"0xa\",\"trunc\":0,\"data\":\"" data \
+    "\""
+#define ORDER                "05000000000000000000f83f41224300"
+#define FIELDS               ",\"fields\":{\"order\":5,\"price\":1.5,\"symbol\":\"A\\\"C\"}"
 #define CSV(ns, event, data) ns ",7,8,0x9,\"main\",\"" event "\",0xa,0," data ","
-#define CELL "\"order=5 price=1.5 symbol=\"\"A\\\"\"C\"\"\"\r\n"
+#define CELL                 "\"order=5 price=1.5 symbol=\"\"A\\\"\"C\"\"\"\r\n"
 
 static const struct {
     const char *format;
     bool ascii;
     const char *head, *lines[4];
 } wanted[] = {
-    { "jsonl", false, "",
-      { JSON("1", "order", ORDER) FIELDS
-        ",\"description\":\"u32 order; f64 price; str symbol\"}\n",
+    { "jsonl",
+      false,
+      "",
+      { JSON("1", "order", ORDER) FIELDS ",\"description\":\"u32 order; f64 price; str symbol\"}\n",
         JSON("2", "order", ORDER) FIELDS "}\n",
         JSON("3", "short", "01") ",\"fields\":null,\"description\":\"u32 a\"}\n",
         JSON("4", "plain \\\"\\udcff\xc3\xa4", "01") "}\n" } },
-    { "csv", true, "ts,pid,tid,thread_id,thread,event,addr,trunc,data,fields\r\n",
+    { "csv",
+      true,
+      "ts,pid,tid,thread_id,thread,event,addr,trunc,data,fields\r\n",
       { CSV("1", "order", ORDER) CELL, CSV("2", "order", ORDER) CELL,
         CSV("3", "short", "01") "?\r\n", CSV("4", "plain \"\"\\udcff\\u00e4", "01") "\r\n" } },
 };

@@ -103,7 +103,7 @@ START_TEST(ring_of_chunks)
         ck_assert(got.at[0].tsc >= last);
         last = got.at[2].tsc;
     }
-    sb_log(at + 3, 4);                   /* both are full: the last one finds no room */
+    sb_log(at + 3, 4); /* both are full: the last one finds no room */
     ck_assert_uint_eq(sb_look(a).lost + sb_look(b).lost, 1);
     sb_expect(sb_send(a, JTN), at, 3);
     sb_log(at + 20, 1);
@@ -146,7 +146,7 @@ START_TEST(next_chunk_moves)
     TRACER_LOGEVENT(FTrace_EVT_next_chunk, 0, 0);
     ck_assert_uint_eq(sb_flags(a), CYC | FULL);
     sb_log(2, 3);
-    TRACER_LOGEVENT(FTrace_EVT_next_chunk, 0, 0);     /* b has no successor */
+    TRACER_LOGEVENT(FTrace_EVT_next_chunk, 0, 0); /* b has no successor */
     ck_assert_uint_eq(sb_flags(b), STOP | FULL);
     sb_log(9, 1);
     ck_assert_uint_eq(sb_look(b).lost, 1);
@@ -182,7 +182,7 @@ START_TEST(flags_and_searches)
     ck_errno(FTrace_get_chunk_flags(a, &flags), ENOENT);
     ck_assert_uint_eq(flags, 0xaa);
     ck_errno(FTrace_compress_chunk(b, 0), ENOTSUP);
-    ck_assert_int_eq(sb_chunk(1, 0, FREE), a);        /* numbers are used again */
+    ck_assert_int_eq(sb_chunk(1, 0, FREE), a); /* numbers are used again */
     sb_clear();
 }
 END_TEST

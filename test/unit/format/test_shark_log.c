@@ -13,9 +13,9 @@ START_TEST(nothing_without_chunk_or_enable)
 {
     int a = sb_chunk(10, 0, FREE | STOP);
 
-    sb_log(0, 1);                              /* neither */
+    sb_log(0, 1); /* neither */
     FTrace_enable();
-    sb_log(1, 1);                              /* no chunk */
+    sb_log(1, 1); /* no chunk */
     TRACER_LOGEVENT(FTrace_EVT_next_chunk, 0, 0);
     ck_ok(FTrace_actual_chunk_select(a));
     sb_log(2, 1);
@@ -43,7 +43,7 @@ START_TEST(all_codes)
         TRACER_LOGEVENT(code | 0xffff8000u, 0x12345, code);
     }
     got = sb_send(a, STOP);
-    ck_assert_uint_eq(got.n, 2 * 0xfe);        /* 0 is none */
+    ck_assert_uint_eq(got.n, 2 * 0xfe); /* 0 is none */
     for (unsigned code = 1; code < 0xff; code++) {
         bool rate = code == FTrace_EVT_cycles_per_msec || code == FTrace_EVT_trace_start;
 
@@ -72,7 +72,7 @@ START_TEST(families)
     TRACER_LOGEVENT(FTrace_EVT_timer_post, 3, 3);
     FTrace_set_filter(FTrace_filter_user, 0);
     TRACER_LOGEVENT(FTrace_EVT_user_event_0, 4, 4);
-    FTrace_set_filter(0xef, 1);                /* none of the filters */
+    FTrace_set_filter(0xef, 1); /* none of the filters */
     FTrace_set_filter(0xfc, 1);
     FTrace_set_filter(0xff, 1);
     FTrace_set_filter(9, 1);
@@ -81,9 +81,9 @@ START_TEST(families)
     got = sb_send(a, STOP);
     {
         const unsigned want[][2] = {
-            { FTrace_filter_user, 1 }, { FTrace_EVT_timer_post, 2 }, { FTrace_filter_timer, 1 },
-            { FTrace_filter_user, 0 }, { FTrace_EVT_user_event_0, 4 },
-            { FTrace_EVT_user_event_0, 5 }
+            { FTrace_filter_user, 1 },      { FTrace_EVT_timer_post, 2 },
+            { FTrace_filter_timer, 1 },     { FTrace_filter_user, 0 },
+            { FTrace_EVT_user_event_0, 4 }, { FTrace_EVT_user_event_0, 5 }
         };
 
         ck_assert_uint_eq(got.n, TH_COUNT(want));
@@ -258,7 +258,7 @@ static void log_in_child(void *context)
     const int *parents = context;
     int own;
 
-    sb_log(100, 50);                           /* into nothing */
+    sb_log(100, 50); /* into nothing */
     own = sb_chunk(5, 0, FREE | STOP);
     ck_assert_int_ne(own, *parents);
     ck_ok(FTrace_actual_chunk_select(own));

@@ -63,7 +63,7 @@ START_TEST(names_are_numbered)
         snprintf(name, sizeof name, "%utrace.dat", i);
         sb_expect(sb_read(place(name)), i * 10, i % 3 + 1);
     }
-    ck_ok(FTrace_send_chunk(a, 0, STOP));              /* an empty one */
+    ck_ok(FTrace_send_chunk(a, 0, STOP)); /* an empty one */
     sb_expect(sb_read(place("12trace.dat")), 0, 0);
     ck_assert_int_eq(stat(place("13trace.dat"), &st), -1);
     /* From 0 again, over what is there. */

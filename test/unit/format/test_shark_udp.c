@@ -75,10 +75,10 @@ START_TEST(packets)
     expect_packet(&r, 3, 2 * MOST, 5);
     ck_ok(FTrace_send_chunk(b, 0, FREE | STOP));
     expect_packet(&r, 4, 500, MOST);
-    ck_ok(FTrace_send_chunk(b, 0, FREE | STOP));          /* an empty one: no packet */
+    ck_ok(FTrace_send_chunk(b, 0, FREE | STOP)); /* an empty one: no packet */
     expect_silence(&r);
     sb_log(9, 1);
-    ck_ok(FTrace_OSD_init_udp(0, NULL, r.address));       /* from 1 again */
+    ck_ok(FTrace_OSD_init_udp(0, NULL, r.address)); /* from 1 again */
     ck_ok(FTrace_send_chunk(b, 0, FREE | STOP));
     expect_packet(&r, 1, 9, 1);
     close(r.fd);
@@ -155,8 +155,22 @@ END_TEST
 START_TEST(addresses)
 {
     static const char *const bad[] = {
-        "", "x", "1.2.3.x", "1.2.3.4.5", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:123456",
-        "127.0.0.1:-1", ":20000", "[", "[]", "[::1", "[::1]x", "[::1]:", "localhost", "::1::2",
+        "",
+        "x",
+        "1.2.3.x",
+        "1.2.3.4.5",
+        "127.0.0.1:",
+        "127.0.0.1:x",
+        "127.0.0.1:123456",
+        "127.0.0.1:-1",
+        ":20000",
+        "[",
+        "[]",
+        "[::1",
+        "[::1]x",
+        "[::1]:",
+        "localhost",
+        "::1::2",
         "00000000000000000000000000000000000000000000000000000000000000000000000000000001"
     };
 

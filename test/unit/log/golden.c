@@ -46,15 +46,17 @@ static void print_event(FILE *out, struct pt_log_reader *r, const struct pt_even
 
     if (e->id == POSIX_TRACE_STOP && e->len == sizeof number) {
         memcpy(&number, data, sizeof number);
-        number = pt_le32(number);   /* the sum is that of the bytes in the file */
+        number = pt_le32(number); /* the sum is that of the bytes in the file */
         data = (const uint8_t *)&number;
     }
     for (uint32_t i = 0; i < e->len; i++)
         sum = sum * 31 + data[i];
-    fprintf(out, "%" PRId64 " %" PRIu64 " writer %u level %u %d/%d/%" PRIx64 " '%s' %u '%s' at %"
-            PRIx64 " len %u sum %08x%s\n", e->ns, e->ts, (unsigned)e->author->wid, e->author->level,
-            e->author->pid, e->author->tid, e->author->thread_id, e->author->name, e->id,
-            name ? name : "", e->addr, e->len, sum, e->truncated ? " truncated" : "");
+    fprintf(out,
+            "%" PRId64 " %" PRIu64 " writer %u level %u %d/%d/%" PRIx64 " '%s' %u '%s' at %" PRIx64
+            " len %u sum %08x%s\n",
+            e->ns, e->ts, (unsigned)e->author->wid, e->author->level, e->author->pid,
+            e->author->tid, e->author->thread_id, e->author->name, e->id, name ? name : "", e->addr,
+            e->len, sum, e->truncated ? " truncated" : "");
 }
 
 static void print_lost(FILE *out, const uint64_t *lost)
@@ -81,13 +83,13 @@ static void print_summary(FILE *out, struct pt_log_reader *r, int fd)
             p->attr.log_policy, p->attr.log_size);
     if (p->attr.event_cost_ps)
         fprintf(out, "an event costs %" PRIu64 " ps\n", p->attr.event_cost_ps);
-    fprintf(out, "end %d events %" PRIu64 " from %" PRId64 " to %" PRId64 " bytes %" PRIu64
-            " skipped %" PRIu64 " peak %" PRIu64 " error %d\n", info.end, info.events,
-            info.first_ns, info.last_ns, info.bytes, info.skipped_bytes, info.peak_bytes,
-            info.flush_error);
-    fprintf(out, "status %d %d %d %d %d\nlost", s.posix_stream_status,
-            s.posix_stream_full_status, s.posix_stream_overrun_status,
-            s.posix_log_overrun_status, s.posix_log_full_status);
+    fprintf(out,
+            "end %d events %" PRIu64 " from %" PRId64 " to %" PRId64 " bytes %" PRIu64
+            " skipped %" PRIu64 " peak %" PRIu64 " error %d\n",
+            info.end, info.events, info.first_ns, info.last_ns, info.bytes, info.skipped_bytes,
+            info.peak_bytes, info.flush_error);
+    fprintf(out, "status %d %d %d %d %d\nlost", s.posix_stream_status, s.posix_stream_full_status,
+            s.posix_stream_overrun_status, s.posix_log_overrun_status, s.posix_log_full_status);
     print_lost(out, info.lost);
     if (pt_log_reader_lost_switches(r))
         fprintf(out, "lost by the kernel %" PRIu64 "\n", pt_log_reader_lost_switches(r));
@@ -108,9 +110,11 @@ static void print_summary(FILE *out, struct pt_log_reader *r, int fd)
         if (text && id > PT_ID_USER_FIRST)
             fprintf(out, "described %u '%s'\n", id, text);
     }
-    fprintf(out, "check packets %" PRIu64 " events %" PRIu64 " rounds %" PRIu64 " skipped %"
-            PRIu64 " complete %d damaged %d\n", report.packets, report.events, report.rounds,
-            report.skipped_bytes, report.complete, report.damaged);
+    fprintf(out,
+            "check packets %" PRIu64 " events %" PRIu64 " rounds %" PRIu64 " skipped %" PRIu64
+            " complete %d damaged %d\n",
+            report.packets, report.events, report.rounds, report.skipped_bytes, report.complete,
+            report.damaged);
 }
 
 static void print_log(FILE *out, const char *name)
@@ -172,10 +176,16 @@ static void put_packet(struct pt_log_writer *w, uint32_t wid, uint64_t ts, uint3
 {
     uint64_t records[2000] = { 0 };
     struct pt_log_packet p = {
-        .author = { .wid = wid, .level = wid == 3, .pid = 4000, .tid = 4000 + (int)wid,
+        .author = { .wid = wid,
+                    .level = wid == 3,
+                    .pid = 4000,
+                    .tid = 4000 + (int)wid,
                     .thread_id = 0x7f0000000000 + wid * 0x1000ull },
-        .chunk_seq = round * 10 + wid, .first_no = totals->recorded,
-        .base_ts = ts, .first_ts = ts, .records = records,
+        .chunk_seq = round * 10 + wid,
+        .first_no = totals->recorded,
+        .base_ts = ts,
+        .first_ts = ts,
+        .records = records,
     };
     uint8_t *at = (uint8_t *)records;
 
@@ -191,8 +201,7 @@ static void put_packet(struct pt_log_writer *w, uint32_t wid, uint64_t ts, uint3
             at += PT_RECORD_HEAD;
         }
         pt_record_put_head(at, PT_RECORD_EVENT, id | (i == 3 ? PT_RECORD_TRUNCATED : 0), len,
-                           (uint32_t)(i < 6 || round % 4 != 3 ? ts - p.base_ts : 0),
-                           0x401000 + i);
+                           (uint32_t)(i < 6 || round % 4 != 3 ? ts - p.base_ts : 0), 0x401000 + i);
         memset(at + PT_RECORD_HEAD, (int)(round + i), len);
         at += pt_record_size(len);
         p.last_ts = ts;
@@ -228,9 +237,9 @@ static void take_back(int fd, const uint8_t *before, size_t length)
 /* Types that readers know without a NAME: 1 to 8, but for STOP, and 192. */
 static uint32_t predefined(uint32_t round)
 {
-    static const uint32_t ids[] = { POSIX_TRACE_START, POSIX_TRACE_FILTER, POSIX_TRACE_OVERFLOW,
-                                    POSIX_TRACE_RESUME, POSIX_TRACE_ERROR,
-                                    POSIX_TRACE_UNNAMED_USEREVENT };
+    static const uint32_t ids[] = { POSIX_TRACE_START,    POSIX_TRACE_FILTER,
+                                    POSIX_TRACE_OVERFLOW, POSIX_TRACE_RESUME,
+                                    POSIX_TRACE_ERROR,    POSIX_TRACE_UNNAMED_USEREVENT };
 
     return ids[round % (sizeof ids / sizeof ids[0])];
 }
@@ -252,7 +261,8 @@ static void make_log(const char *kind, const char *name)
     uint32_t rounds = flushing ? 17 : loop ? 20 : 6;
     static uint8_t before[1 << 18];
     ssize_t length = 0;
-    struct pt_log_params params = { .clock = POSIXTRACE_CLOCK_MONOTONIC, .pid = 4000,
+    struct pt_log_params params = { .clock = POSIXTRACE_CLOCK_MONOTONIC,
+                                    .pid = 4000,
                                     .seekable = true };
     struct pt_log_author_totals totals[AUTHORS] = { 0 };
     struct pt_log_status status = { .status_running = POSIX_TRACE_RUNNING, .peak_bytes = 65536 };
@@ -263,8 +273,9 @@ static void make_log(const char *kind, const char *name)
 
     pt_attr_init(&params.attr);
     snprintf(params.attr.name, sizeof params.attr.name, "golden %s", kind);
-    params.attr.log_policy = loop ? POSIX_TRACE_LOOP
-                                  : full ? POSIX_TRACE_UNTIL_FULL : POSIX_TRACE_APPEND;
+    params.attr.log_policy = loop   ? POSIX_TRACE_LOOP
+                             : full ? POSIX_TRACE_UNTIL_FULL
+                                    : POSIX_TRACE_APPEND;
     params.attr.log_size = flushing ? 70000 : 6000;
     if (strcmp(kind, "loop-cost") == 0)
         params.attr.event_cost_ps = 31250;
@@ -296,9 +307,9 @@ static void make_log(const char *kind, const char *name)
         if (flushing)
             length = pread(fd, before, sizeof before, 0);
         for (uint32_t a = 0, n = flushing ? 8 * AUTHORS : AUTHORS; a < n; a++)
-            put_packet(w, a % AUTHORS + 1 + packed, 1000 + (uint64_t)round * 100000 +
-                       a / AUTHORS * 1000 + a % AUTHORS * 3, flushing ? 0 : round,
-                       renamed ? predefined(round) : 0, &totals[a % AUTHORS]);
+            put_packet(w, a % AUTHORS + 1 + packed,
+                       1000 + (uint64_t)round * 100000 + a / AUTHORS * 1000 + a % AUTHORS * 3,
+                       flushing ? 0 : round, renamed ? predefined(round) : 0, &totals[a % AUTHORS]);
         if (renamed && round >= 2)
             rename_threads(totals, round);
         totals[0].lost[POSIXTRACE_LOST_FULL] = round;

@@ -73,8 +73,9 @@ void maker_init(struct maker *m, uint32_t wid)
     memset(m, 0, sizeof *m);
     m->wid = wid;
     m->chunk_seq = wid * 1000u;
-    m->packet.author = (struct pt_author){ .wid = wid, .pid = 77, .tid = 100 + (int)wid,
-                                           .thread_id = 0x7000000000ull + wid };
+    m->packet.author = (struct pt_author){
+        .wid = wid, .pid = 77, .tid = 100 + (int)wid, .thread_id = 0x7000000000ull + wid
+    };
     snprintf(m->packet.author.name, sizeof m->packet.author.name, "thread %u", wid);
 }
 
@@ -155,8 +156,8 @@ static bool event_is_good(const struct pt_event *e, const struct payload *p)
 {
     const uint8_t *data = e->data;
     bool good = e->author->wid == p->wid && e->author->tid == 100 + (int)p->wid &&
-                e->author->thread_id == 0x7000000000ull + p->wid &&
-                e->addr == 0x400000u + p->no && e->id == id_of(p->no);
+                e->author->thread_id == 0x7000000000ull + p->wid && e->addr == 0x400000u + p->no &&
+                e->id == id_of(p->no);
 
     for (uint32_t i = sizeof *p; i < e->len; i++)
         good = good && data[i] == (p->no & 255);
@@ -219,7 +220,7 @@ bool read_whole(struct pt_log_reader *r, uint32_t *next, unsigned authors)
         if (gap)
             memset(next, 0, (authors + 1) * sizeof *next);
         if (e.len < sizeof p)
-            continue;   /* the STOP of a full log */
+            continue; /* the STOP of a full log */
         memcpy(&p, e.data, sizeof p);
         ck_assert(p.wid >= 1 && p.wid <= authors);
         if (next[p.wid] && p.no != next[p.wid])
@@ -238,13 +239,12 @@ void expect_same(const struct seen_list *got, const struct seen_list *wanted, si
 
         if (g->ts != w->ts || g->wid != w->wid || g->no != w->no || g->id != w->id)
             ck_abort_msg("event %zu: got time %lu writer %u number %u, wanted %lu, %u, %u", i,
-                         (unsigned long)g->ts, g->wid, g->no, (unsigned long)w->ts, w->wid,
-                         w->no);
+                         (unsigned long)g->ts, g->wid, g->no, (unsigned long)w->ts, w->wid, w->no);
     }
 }
 
-void write_rounds(struct pt_log_writer *w, struct maker *makers, unsigned authors,
-                  unsigned rounds, unsigned events, struct seen_list *wanted)
+void write_rounds(struct pt_log_writer *w, struct maker *makers, unsigned authors, unsigned rounds,
+                  unsigned events, struct seen_list *wanted)
 {
     uint64_t ts = wanted->n ? wanted->at[wanted->n - 1].ts : 0;
     struct pt_log_author_totals *totals = calloc(authors, sizeof *totals);

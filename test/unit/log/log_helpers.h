@@ -47,9 +47,9 @@ struct seen_list {
 #define ID_A 193u
 #define ID_B 194u
 
-int log_file(void);                        /* an empty file without a name */
-unsigned test_size(unsigned full);         /* a tenth of it in short runs (valgrind) */
-bool logs_are_packed(void);                /* the same tests with compressed packets */
+int log_file(void);                /* an empty file without a name */
+unsigned test_size(unsigned full); /* a tenth of it in short runs (valgrind) */
+bool logs_are_packed(void);        /* the same tests with compressed packets */
 struct pt_log_params log_params(int policy, uint64_t size);
 void seen_add(struct seen_list *list, struct seen s);
 /* Sorts [from, n) as a reader gives the events of one round. */
@@ -81,7 +81,7 @@ void expect_same(const struct seen_list *got, const struct seen_list *wanted, si
  * rounds rounds of events by authors authors, interleaved in time at random;
  * *wanted gets what a reader must give.  The writer is left open.
  */
-void write_rounds(struct pt_log_writer *w, struct maker *makers, unsigned authors,
-                  unsigned rounds, unsigned events, struct seen_list *wanted);
+void write_rounds(struct pt_log_writer *w, struct maker *makers, unsigned authors, unsigned rounds,
+                  unsigned events, struct seen_list *wanted);
 
 #endif

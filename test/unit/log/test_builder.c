@@ -23,10 +23,16 @@ static void make_event(struct posixtrace_event *e, unsigned i, char name[32], ch
     snprintf(thread, 16, "t%d", rand() % 3);
     memset(data, (int)i, 100);
     *e = (struct posixtrace_event){
-        .ns = ns, .prog_address = i, .thread_id = (uint64_t)rand() % 2 << 40,
-        .data = data, .thread_name = thread, .name = name, .data_len = (size_t)rand() % 100,
+        .ns = ns,
+        .prog_address = i,
+        .thread_id = (uint64_t)rand() % 2 << 40,
+        .data = data,
+        .thread_name = thread,
+        .name = name,
+        .data_len = (size_t)rand() % 100,
         .truncation = rand() % 2 ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED,
-        .pid = rand() % 2, .tid = rand() % 4,
+        .pid = rand() % 2,
+        .tid = rand() % 4,
     };
 }
 
@@ -48,8 +54,7 @@ static void expect_event(struct pt_log_reader *r, const struct pt_event *e,
                 memcmp(e->data, w->data, w->data_len) == 0 &&
                 e->truncated == (w->truncation != POSIX_TRACE_NOT_TRUNCATED) &&
                 e->author->pid == w->pid && e->author->tid == w->tid &&
-                e->author->thread_id == w->thread_id &&
-                strcmp(e->author->name, thread) == 0 &&
+                e->author->thread_id == w->thread_id && strcmp(e->author->name, thread) == 0 &&
                 strcmp(pt_log_reader_text(r, PT_TEXT_NAME, e->id), w->name) == 0;
 
     if (!same)
@@ -112,8 +117,8 @@ static void add_named(struct pt_log_builder *b, const char *event, int tid, cons
 START_TEST(names)
 {
     struct posixtrace_thread_info t;
-    static const char *const want[] = { "latest", "left", "latest", "right", "latest", "latest",
-                                        "second", "second" };
+    static const char *const want[] = { "latest", "left",   "latest", "right",
+                                        "latest", "latest", "second", "second" };
     struct pt_log_builder *b;
     struct pt_log_reader *r;
     struct pt_event e;
@@ -135,7 +140,7 @@ START_TEST(names)
         ck_assert_str_eq(e.author->name, want[i]);
     }
     ck_assert_int_eq(pt_log_reader_thread(r, 0, &t), 1);
-    ck_assert_str_eq(t.name, "second");   /* the list puts all with one number together */
+    ck_assert_str_eq(t.name, "second"); /* the list puts all with one number together */
     pt_log_reader_free(r);
     close(fd);
 }
@@ -226,8 +231,7 @@ static void next_tie(struct posixtrace_event *w, enum ties kind, unsigned i, uns
     w->tid = 1 + (int)(kind == TURNS ? i % threads : threads - 1 - i % threads);
     if (kind == ALL)
         w->tid = 1 + rand() % (int)threads;
-    else if (kind == TURNS || (kind == PAIRS && i % 2 == 0) ||
-             (kind == RUNS && rand() % 6 == 0))
+    else if (kind == TURNS || (kind == PAIRS && i % 2 == 0) || (kind == RUNS && rand() % 6 == 0))
         w->ns += 100;
 }
 
@@ -237,8 +241,9 @@ START_TEST(ties_take_no_room)
 {
     unsigned events = test_size(40000);
     unsigned threads = _i == TURNS ? events / 10 : events / 200;
-    struct posixtrace_event w = { .name = "x", .thread_name = "t", .data = "12345678",
-                                  .data_len = 8 };
+    struct posixtrace_event w = {
+        .name = "x", .thread_name = "t", .data = "12345678", .data_len = 8
+    };
     struct pt_log_builder *b;
     struct pt_log_reader *r;
     struct pt_event e;
@@ -269,10 +274,9 @@ END_TEST
 /* Ticks ascend and lead back to the nanoseconds, whatever lies between two events. */
 START_TEST(made_clock)
 {
-    static const int64_t steps[] = {
-        0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 3, 1, 1ll << 33, 0, 1ll << 61, 1, 1ll << 62, 0, 0, 0, 0, 0,
-        1ll << 33
-    };
+    static const int64_t steps[] = { 0, 0,         0, 0, 0, 0,         1, 0,
+                                     0, 0,         0, 3, 1, 1ll << 33, 0, 1ll << 61,
+                                     1, 1ll << 62, 0, 0, 0, 0,         0, 1ll << 33 };
     struct pt_made_clock c = { .any = false };
     uint64_t ts, last = 0;
     int64_t ns = INT64_MIN + 5;
@@ -390,8 +394,9 @@ END_TEST
 /* What is counted as lost is reported by cause, beside the events; several times adds up. */
 START_TEST(losses)
 {
-    static const uint64_t lost[POSIXTRACE_LOSS_CAUSES] = { 1, 20, 300, 4000, 50000, 600000,
-                                                           7000000 };
+    static const uint64_t lost[POSIXTRACE_LOSS_CAUSES] = {
+        1, 20, 300, 4000, 50000, 600000, 7000000
+    };
     struct posixtrace_event w = { .name = "x", .thread_name = "t", .tid = 1 };
     struct posixtrace_thread_info t;
     struct posixtrace_info info;

@@ -24,10 +24,10 @@
 
 static const int policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL };
 static struct maker makers[AUTHORS], control;
-static unsigned stops;              /* which the writer of a full log has added */
+static unsigned stops; /* which the writer of a full log has added */
 
-static unsigned looks;              /* until the file is cut; 0: it is not */
-static int share_left;                   /* of CUT_SHARES - 1, how much is left */
+static unsigned looks; /* until the file is cut; 0: it is not */
+static int share_left; /* of CUT_SHARES - 1, how much is left */
 static bool disk_is_full;
 
 #define CUT_SHARES 4

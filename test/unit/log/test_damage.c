@@ -20,9 +20,9 @@ static struct maker makers[AUTHORS];
 
 struct image {
     uint8_t *bytes;
-    size_t   size;
-    struct seen_list events;   /* that reading it gives */
-    struct seen_list written;  /* ever */
+    size_t size;
+    struct seen_list events;  /* that reading it gives */
+    struct seen_list written; /* ever */
     bool complete, loop;
 };
 
@@ -121,7 +121,7 @@ static long exercise(const struct image *image, int fd)
         ck_assert_uint_gt(info.skipped_bytes, 0);
     while (pt_log_reader_thread(r, threads, &thread) == 1)
         threads++;
-    ck_assert_uint_le(threads, AUTHORS + 1);   /* and those that are not listed */
+    ck_assert_uint_le(threads, AUTHORS + 1); /* and those that are not listed */
     ck_assert_int_eq(pt_log_reader_count(r, ID_A, &count), 0);
     ck_assert_int_eq(pt_log_reader_seek(r, info.first_ns + (info.last_ns - info.first_ns) / 2), 0);
     n = (long)got.n;
@@ -233,7 +233,7 @@ START_TEST(cut_at_every_byte)
     long last = (long)image.events.n, most = 0;
     int fd = log_file();
 
-    image.complete = false;   /* not when it is cut */
+    image.complete = false; /* not when it is cut */
     image_write(&image, fd, image.size);
     for (size_t size = image.size - 1; size < image.size; size -= step(_i)) {
         long n;
@@ -244,7 +244,7 @@ START_TEST(cut_at_every_byte)
         if (!image.loop)
             expect_begin(fd);
         ck_assert_int_eq(n < 0, size < PT_LOG_HEADER_SIZE);
-        if (!(_i & 2) && n >= 0)   /* a linear log loses from its end */
+        if (!(_i & 2) && n >= 0) /* a linear log loses from its end */
             ck_assert_int_le(n, last);
         last = n;
         most = n > most ? n : most;
@@ -336,7 +336,7 @@ START_TEST(packet_inside_data)
     off_t end;
 
     params.id[0] ^= 1;
-    params.attr.compression = 0;   /* the data must stay to be seen */
+    params.attr.compression = 0; /* the data must stay to be seen */
     w = log_writer(fd, &params);
     maker_init(m, 1);
     maker_add(m, 5, 4000);
@@ -366,7 +366,8 @@ START_TEST(pretended_packets)
     struct image image = make_image(0);
     struct pt_packet_head pretended = { .magic = pt_le32(PT_PACKET_MAGIC),
                                         .type = pt_le16(PT_PACKET_END),
-                                        .bytes = pt_le32(4u << 20), .lsn = 1 };
+                                        .bytes = pt_le32(4u << 20),
+                                        .lsn = 1 };
     size_t size = 6u << 20;
     int fd = log_file();
 

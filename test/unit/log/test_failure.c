@@ -113,8 +113,8 @@ static void check_account(int fd, bool complete, uint64_t *lost)
         *lost += n;
     }
     ck_assert_uint_eq(threads, AUTHORS);
-    ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_LOG_ERROR] +
-                      info.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN], *lost);
+    ck_assert_uint_eq(
+        info.lost[POSIXTRACE_LOST_LOG_ERROR] + info.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN], *lost);
     pt_log_reader_free(r);
     free(got.at);
     check_gaps(fd, complete);
@@ -184,7 +184,7 @@ START_TEST(full_for_a_while)
     ck_assert_int_eq(pt_log_complete(w, POSIXTRACE_END_SHUTDOWN, &status, NULL, 0), 0);
     pt_log_writer_free(w);
     check_account(fd, true, &lost);
-    if (!(_i % 2))   /* the buffer was never full: nothing was lost at all */
+    if (!(_i % 2)) /* the buffer was never full: nothing was lost at all */
         ck_assert_uint_eq(lost, 0);
     close(fd);
 }
@@ -235,7 +235,7 @@ START_TEST(any_moment)
         ck_assert_int_eq(pt_log_writer_new(&w, fd, &params), 0);
         ck_assert_int_eq(pt_log_put_sync(w, &sync), 0);
         ck_assert_int_eq(try_round(w, &ts), -EFBIG);
-        if (limit > 4096 + 100)   /* else the sync point is not there either */
+        if (limit > 4096 + 100) /* else the sync point is not there either */
             check_account(fd, false, &lost);
         ck_assert_int_eq(pt_log_complete(w, POSIXTRACE_END_SHUTDOWN, &status, NULL, 0), -EFBIG);
         pt_log_writer_free(w);
@@ -282,13 +282,13 @@ START_TEST(bad_packets)
     start();
     maker_add(m, 1, 8);
     p = maker_take(m);
-    p->bytes -= 8;                       /* ends within a record */
+    p->bytes -= 8; /* ends within a record */
     ck_assert_int_eq(pt_log_put_packet(w, p), -EBADMSG);
-    p->bytes = 2u << 20;                 /* larger than any packet */
+    p->bytes = 2u << 20; /* larger than any packet */
     ck_assert_int_eq(pt_log_put_packet(w, p), -EBADMSG);
     p->records = good;
     p->bytes = sizeof good;
-    pt_record_put_head(good, PT_RECORD_EVENT, 0, 0, 0, 0);          /* no event type */
+    pt_record_put_head(good, PT_RECORD_EVENT, 0, 0, 0, 0); /* no event type */
     ck_assert_int_eq(pt_log_put_packet(w, p), -EBADMSG);
     pt_record_put_head(good, PT_RECORD_EVENT, PT_ID_MAX, 0, 0, 0);
     ck_assert_int_eq(pt_log_put_packet(w, p), -EBADMSG);

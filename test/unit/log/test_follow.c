@@ -53,8 +53,7 @@ static void complete(void)
 
     for (unsigned i = 0; i < AUTHORS; i++)
         totals[i] = totals_of(&makers[i]);
-    ck_assert_int_eq(pt_log_complete(writer, POSIXTRACE_END_SHUTDOWN, &status, totals, AUTHORS),
-                     0);
+    ck_assert_int_eq(pt_log_complete(writer, POSIXTRACE_END_SHUTDOWN, &status, totals, AUTHORS), 0);
 }
 
 static void end(void)

@@ -21,11 +21,15 @@ static void put(struct pt_log_writer *w, unsigned id, uint64_t ts)
 {
     _Alignas(8) uint8_t record[PT_RECORD_HEAD + 8] = { 0 };
     uint64_t no = chunk++;
-    struct pt_log_packet p = {
-        .author = { .wid = 2, .pid = 1, .tid = 1 }, .chunk_seq = no + 1, .bytes = sizeof record,
-        .events = 1, .first_no = no, .base_ts = ts, .first_ts = ts, .last_ts = ts,
-        .records = record
-    };
+    struct pt_log_packet p = { .author = { .wid = 2, .pid = 1, .tid = 1 },
+                               .chunk_seq = no + 1,
+                               .bytes = sizeof record,
+                               .events = 1,
+                               .first_no = no,
+                               .base_ts = ts,
+                               .first_ts = ts,
+                               .last_ts = ts,
+                               .records = record };
 
     pt_record_put_head(record, PT_RECORD_EVENT, id, 8, 0, 0);
     ck_assert_int_ge(pt_log_put_packet(w, &p), 0);
@@ -38,7 +42,8 @@ static void end_round(struct pt_log_writer *w, uint64_t watermark, bool last)
                                            .recorded = chunk };
 
     ck_assert_int_eq(last ? pt_log_complete(w, POSIXTRACE_END_SHUTDOWN, &status, &totals, 1)
-                          : pt_log_end_round(w, &status, &totals, 1), 0);
+                          : pt_log_end_round(w, &status, &totals, 1),
+                     0);
 }
 
 /* What the next event of the log is called. */

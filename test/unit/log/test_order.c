@@ -21,7 +21,7 @@ enum { ROOM = 4096 };
  * is recognised by its bytes descending. */
 struct subject {
     _Alignas(8) uint8_t before[ROOM], after[ROOM];
-    bool turned[ROOM];   /* expected, by byte */
+    bool turned[ROOM]; /* expected, by byte */
 };
 
 static uint8_t mark(size_t at)
@@ -86,8 +86,9 @@ static void turn(struct subject *s, uint32_t bytes)
 }
 
 /* The places are those of docs/log-format.md. */
-static const uint16_t state_runs[][3] = { { 32, 8, 1 }, { 40, 4, 8 }, { 72, 8, 28 }, { 296, 4, 2 },
-                                          { 0, 0, 0 } };
+static const uint16_t state_runs[][3] = {
+    { 32, 8, 1 }, { 40, 4, 8 }, { 72, 8, 28 }, { 296, 4, 2 }, { 0, 0, 0 }
+};
 static const uint16_t author_runs[][3] = { { 0, 4, 4 }, { 16, 8, 1 }, { 40, 8, 8 }, { 0, 0, 0 } };
 static const uint16_t count_runs[][3] = { { 0, 4, 2 }, { 8, 8, 1 }, { 0, 0, 0 } };
 static const uint16_t triple_runs[][3] = { { 0, 8, 3 }, { 0, 0, 0 } };
@@ -104,7 +105,7 @@ START_TEST(name_and_pad)
     begin(&s, PT_PACKET_PAD, 64);
     turn(&s, 64);
     expect_rest_untouched(&s, 64);
-    begin(&s, PT_PACKET_TYPES + 3, 64);   /* to come */
+    begin(&s, PT_PACKET_TYPES + 3, 64); /* to come */
     turn(&s, 64);
     expect_rest_untouched(&s, 64);
 }
@@ -191,10 +192,12 @@ static void expect_head(struct subject *s, const uint8_t *at)
 /* The sizes of posixtrace/system.h; a length that none of them has stays. */
 START_TEST(own_system_events)
 {
-    static const struct { unsigned id, len, size; } types[] = {
-        { POSIXTRACE_SWITCH_IN, 4, 4 }, { POSIXTRACE_MUTEX_LOCK, 8, 8 },
+    static const struct {
+        unsigned id, len, size;
+    } types[] = {
+        { POSIXTRACE_SWITCH_IN, 4, 4 },   { POSIXTRACE_MUTEX_LOCK, 8, 8 },
         { POSIXTRACE_SLEEP_DONE, 16, 8 }, { POSIXTRACE_SIGNAL_END, 4, 4 },
-        { POSIXTRACE_MUTEX_LOCK, 7, 0 }, { POSIXTRACE_CPU_TIME, 16, 8 },
+        { POSIXTRACE_MUTEX_LOCK, 7, 0 },  { POSIXTRACE_CPU_TIME, 16, 8 },
         { PT_ID_OWN_LAST + 1, 8, 0 },
     };
     struct subject s;
@@ -203,7 +206,8 @@ START_TEST(own_system_events)
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         begin(&s, PT_PACKET_DATA, 256);
         p->record_bytes = (uint32_t)(put(s.before + 128, PT_RECORD_EVENT, types[i].id,
-                                         types[i].len) - (s.before + 128));
+                                         types[i].len) -
+                                     (s.before + 128));
         turn(&s, 256);
         expect_head(&s, s.before + 128);
         for (unsigned at = 0; types[i].size && at < types[i].len; at += types[i].size)
@@ -217,8 +221,8 @@ END_TEST
 /* A user event's data stays, those of the system are numbers. */
 START_TEST(data)
 {
-    static const uint16_t fixed[][3] = { { 32, 4, 4 }, { 48, 8, 1 }, { 72, 8, 1 }, { 80, 4, 4 },
-                                         { 96, 8, 4 }, { 0, 0, 0 } };
+    static const uint16_t fixed[][3] = { { 32, 4, 4 }, { 48, 8, 1 }, { 72, 8, 1 },
+                                         { 80, 4, 4 }, { 96, 8, 4 }, { 0, 0, 0 } };
     struct subject s;
     struct pt_packet_data *p = (void *)s.before;
     uint8_t *user, *time, *start, *stop, *end;
@@ -268,12 +272,15 @@ START_TEST(bad_records)
         uint8_t *second = put(records, PT_RECORD_EVENT, 193, 8), *behind = second + 16;
 
         memset(second, 0x77, sizeof records - (size_t)(second - records));
-        pt_record_put_head(second, bad == 0 ? PT_RECORD_EVENT : bad == 1 ? PT_RECORD_AUTHOR : 15,
+        pt_record_put_head(second,
+                           bad == 0   ? PT_RECORD_EVENT
+                           : bad == 1 ? PT_RECORD_AUTHOR
+                                      : 15,
                            193, bad == 0 ? 60000 : 48, 0, 0);
         memcpy(copy, records, sizeof copy);
         pt_swap_records(copy, sizeof copy, PT_SWAP_OUT);
-        ck_assert_mem_eq(copy + (behind - records), behind, sizeof copy -
-                         (size_t)(behind - records));
+        ck_assert_mem_eq(copy + (behind - records), behind,
+                         sizeof copy - (size_t)(behind - records));
         pt_swap_records(copy, sizeof copy, PT_SWAP_IN);
         ck_assert_mem_eq(copy, records, sizeof copy);
     }
@@ -282,7 +289,7 @@ END_TEST
 
 START_TEST(headers)
 {
-    static const uint16_t runs[][3] = { { 8, 4, 4 }, { 56, 4, 2 }, { 64, 8, 9 }, { 136, 4, 4 },
+    static const uint16_t runs[][3] = { { 8, 4, 4 },   { 56, 4, 2 },  { 64, 8, 9 },  { 136, 4, 4 },
                                         { 232, 8, 3 }, { 256, 4, 2 }, { 508, 4, 1 }, { 0, 0, 0 } };
     struct subject s;
 

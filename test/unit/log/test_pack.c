@@ -199,7 +199,7 @@ START_TEST(features)
     int zstd = pt_pack_available(POSIXTRACE_COMPRESSION_ZSTD) ? 0 : -ENOTSUP;
 
     ck_assert_int_eq(open_with(1, 0), 0);
-    ck_assert_int_eq(open_with(1, ~0u), 0);   /* zeros of version 1 mean nothing */
+    ck_assert_int_eq(open_with(1, ~0u), 0); /* zeros of version 1 mean nothing */
     ck_assert_int_eq(open_with(2, 0), 0);
     ck_assert_int_eq(open_with(2, PT_LOG_ZSTD), zstd);
     ck_assert_int_eq(open_with(2, PT_LOG_ZSTD << 1), -ENOTSUP);

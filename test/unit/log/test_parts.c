@@ -50,7 +50,7 @@ END_TEST
 START_TEST(sync_points)
 {
     static const struct pt_sync points[] = {
-        { .ts = 1000, .ns = 5000, .mult = 1ull << 31 },        /* 2 ticks a nanosecond */
+        { .ts = 1000, .ns = 5000, .mult = 1ull << 31 }, /* 2 ticks a nanosecond */
         { .ts = 2000, .ns = 5600, .mult = 3ull << 32 },
         { .ts = 1ull << 60, .ns = 1ll << 62, .mult = 1ull << 32 },
     };
@@ -194,7 +194,7 @@ START_TEST(index_is_thinned)
         ck_assert_ptr_nonnull(e);
         ck_assert_uint_le(e->offset, 4096 + 30000 * i);
         ck_assert_uint_ge(e->last_ts, 10 * i + 5);
-        ck_assert_uint_ne((e->offset - 4096) / 30000 % 3, 1);   /* no part of a round */
+        ck_assert_uint_ne((e->offset - 4096) / 30000 % 3, 1); /* no part of a round */
         if (e > x.entries)
             ck_assert_uint_lt(e[-1].last_ts, 10 * i + 5);
     }
@@ -220,7 +220,7 @@ START_TEST(authors_are_folded)
     uint64_t recorded = 0;
 
     pt_totals_init(&t);
-    pt_totals_lose(&t, 5, POSIXTRACE_LOST_LOG_FULL, 7);   /* nobody knows 5 */
+    pt_totals_lose(&t, 5, POSIXTRACE_LOST_LOG_FULL, 7); /* nobody knows 5 */
     for (uint32_t wid = 1; wid <= 3 * PT_TOTALS_MAX; wid++) {
         a.author.wid = wid;
         a.lost[POSIXTRACE_LOST_NESTED] = 2;
@@ -228,7 +228,7 @@ START_TEST(authors_are_folded)
         if (pt_totals_set(&t, &a) != 0)
             ck_abort_msg("no memory");
         pt_totals_lose(&t, wid, POSIXTRACE_LOST_LOG_ERROR, 1);
-        a.author.wid = 2;   /* one that is heard of again and again stays */
+        a.author.wid = 2; /* one that is heard of again and again stays */
         a.recorded = wid;
         a.ended = false;
         if (pt_totals_set(&t, &a) != 0)

@@ -30,8 +30,8 @@ static void fill_chunks(struct seen_list *wanted)
         maker_init(&makers[i], i + 1);
     for (unsigned i = 0; i < AUTHORS * EVENTS; i++) {
         ts += rand() % 20 ? (uint64_t)(rand() % 100) : 5000000000ull;
-        seen_add(wanted, maker_add(&makers[(unsigned)rand() % AUTHORS], ts,
-                                   8 + (uint32_t)rand() % 30));
+        seen_add(wanted,
+                 maker_add(&makers[(unsigned)rand() % AUTHORS], ts, 8 + (uint32_t)rand() % 30));
     }
     seen_sort(wanted, 0);
     for (unsigned i = 0; i < AUTHORS; i++) {
@@ -79,9 +79,14 @@ static struct pt_log_tail tail_of(const struct pt_log_packet *packets, size_t n)
     text[PT_TEXT_NAME][ID_B + 1] = "only in the segment";
     text[PT_TEXT_DESCRIPTION][ID_A] = "u64 number";
     return (struct pt_log_tail){
-        .packets = packets, .packet_count = n, .syncs = &sync, .sync_count = 1, .text = text,
+        .packets = packets,
+        .packet_count = n,
+        .syncs = &sync,
+        .sync_count = 1,
+        .text = text,
         .status = { .status_running = POSIX_TRACE_RUNNING, .peak_bytes = 4711 },
-        .authors = totals, .author_count = AUTHORS,
+        .authors = totals,
+        .author_count = AUTHORS,
     };
 }
 
@@ -200,10 +205,15 @@ struct made {
 /* An event that the flush thread makes itself. */
 static void make(struct made *m, uint32_t id, uint64_t ts)
 {
-    *m = (struct made){ .packet = {
-        .author = { .wid = 1 }, .chunk_seq = PT_LOG_MADE | ts, .chunk_off = id * 512,
-        .events = 1, .bytes = PT_RECORD_HEAD, .base_ts = ts, .first_ts = ts, .last_ts = ts,
-        .records = m->record } };
+    *m = (struct made){ .packet = { .author = { .wid = 1 },
+                                    .chunk_seq = PT_LOG_MADE | ts,
+                                    .chunk_off = id * 512,
+                                    .events = 1,
+                                    .bytes = PT_RECORD_HEAD,
+                                    .base_ts = ts,
+                                    .first_ts = ts,
+                                    .last_ts = ts,
+                                    .records = m->record } };
     pt_record_put_head(m->record, PT_RECORD_EVENT, id, 0, 0, 0);
 }
 
@@ -318,12 +328,13 @@ START_TEST(resumed_loop)
     }
     for (unsigned i = 0; i < AUTHORS; i++)
         totals[i] = totals_of(&makers[i]);
-    ck_assert_int_eq(pt_log_complete(w, POSIXTRACE_END_RECOVERED, &(struct pt_log_status){ 0 },
-                                     totals, AUTHORS), 0);
+    ck_assert_int_eq(
+        pt_log_complete(w, POSIXTRACE_END_RECOVERED, &(struct pt_log_status){ 0 }, totals, AUTHORS),
+        0);
     pt_log_writer_free(w);
     r = log_reader(fd);
     read_all(r, &got);
-    for (size_t i = got.n; i-- > 0;) {   /* of each author the newest */
+    for (size_t i = got.n; i-- > 0;) { /* of each author the newest */
         const struct seen *s = &got.at[i];
 
         ck_assert_uint_eq(s->no, --makers[s->wid - 1].next_no);
@@ -339,7 +350,7 @@ START_TEST(resumed_loop)
     }
     ck_assert_int_eq(pt_log_check(fd, NULL, NULL, &report), 0);
     ck_assert_int_eq(report.damaged, 0);
-    ck_assert_int_eq(pt_log_writer_resume(&w, fd, r, NULL), -EINVAL);   /* complete */
+    ck_assert_int_eq(pt_log_writer_resume(&w, fd, r, NULL), -EINVAL); /* complete */
     pt_log_reader_free(r);
     close(fd);
     free(wanted.at);

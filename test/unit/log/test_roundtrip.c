@@ -99,7 +99,7 @@ START_TEST(append)
 
     begin();
     write_rounds(w, makers, AUTHORS, 20, 300, &wanted);
-    check_both_readings(fd, &wanted);   /* not complete yet */
+    check_both_readings(fd, &wanted); /* not complete yet */
     write_rounds(w, makers, AUTHORS, 5, 4000, &wanted);
     check_both_readings(fd, &wanted);
     complete(w);
@@ -198,7 +198,7 @@ START_TEST(until_full)
     ck_assert_int_eq(fstat(fd, &st), 0);
     write_rounds(w, makers, AUTHORS, 10, 500, &wanted);
     ck_assert_int_eq(fstat(fd, &after), 0);
-    if (_i < 5)   /* a full log does not grow */
+    if (_i < 5) /* a full log does not grow */
         ck_assert_int_le(after.st_size, st.st_size + 1024);
     for (int closed = 0; closed < 2; closed++) {
         got.n = 0;
@@ -396,7 +396,7 @@ START_TEST(write_to_pipe)
     w = log_writer(fds[1], &params);
     begin();
     write_rounds(w, makers, AUTHORS, 4, 2000, &wanted);
-    if (_i) {   /* a pipe cannot forget, but the log can start again */
+    if (_i) { /* a pipe cannot forget, but the log can start again */
         /* A count of lost switches makes each ROUND longer, that of the clear, too. */
         if (_i == 2)
             ck_assert_int_eq(pt_log_end_round(w, &switches_lost, NULL, 0), 0);

@@ -183,9 +183,12 @@ static uint8_t *contents(int fd, off_t *size)
 
 START_TEST(counted_packets_make_the_same_log)
 {
-    static const struct { int policy; uint64_t size; } logs[] = {
-        { POSIX_TRACE_APPEND, 1 << 20 }, { POSIX_TRACE_LOOP, 40000 },
-        { POSIX_TRACE_LOOP, 9000 }, { POSIX_TRACE_UNTIL_FULL, 30000 },
+    static const struct {
+        int policy;
+        uint64_t size;
+    } logs[] = {
+        { POSIX_TRACE_APPEND, 1 << 20 },     { POSIX_TRACE_LOOP, 40000 },
+        { POSIX_TRACE_LOOP, 9000 },          { POSIX_TRACE_UNTIL_FULL, 30000 },
         { POSIX_TRACE_UNTIL_FULL, 1 << 20 },
     };
     struct pt_log_params params = log_params(logs[_i].policy, logs[_i].size);

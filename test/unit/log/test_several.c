@@ -24,12 +24,16 @@ static int made_log(void)
     for (int i = 0; i < EVENTS; i++) {
         int thread = i / (1 + i % 7) % THREADS;
         const uint64_t data[4] = { (uint64_t)i, 1, 2, 3 };
-        const struct posixtrace_event e = {
-            .ns = FIRST_NS + i * 10, .prog_address = 4096u + (unsigned)i, .pid = 7,
-            .tid = 100 + thread, .thread_id = 9000u + (unsigned)thread,
-            .thread_name = (const char *[]){ "a", "bc", "", "def", "g" }[thread],
-            .name = i % 3 ? "often" : "now and then", .data = data,
-            .data_len = 8 + (unsigned)i % 25 };
+        const struct posixtrace_event e = { .ns = FIRST_NS + i * 10,
+                                            .prog_address = 4096u + (unsigned)i,
+                                            .pid = 7,
+                                            .tid = 100 + thread,
+                                            .thread_id = 9000u + (unsigned)thread,
+                                            .thread_name = (const char *[]){ "a", "bc", "", "def",
+                                                                             "g" }[thread],
+                                            .name = i % 3 ? "often" : "now and then",
+                                            .data = data,
+                                            .data_len = 8 + (unsigned)i % 25 };
 
         ck_assert_int_eq(posixtrace_log_builder_add(builder, &e), 0);
     }

@@ -23,13 +23,21 @@ struct scene_trace *scene_trace_begin(void)
     return t;
 }
 
-void scene_trace_add(struct scene_trace *t, int64_t ns, int tid, const char *event,
-                     uint64_t object, int64_t value, bool with_data)
+void scene_trace_add(struct scene_trace *t, int64_t ns, int tid, const char *event, uint64_t object,
+                     int64_t value, bool with_data)
 {
-    struct { uint64_t object; int64_t value; } data = { object, value };
-    const struct posixtrace_event e = {
-        .ns = SCENE_BASE + ns, .pid = 1, .tid = tid, .thread_id = (uint64_t)tid * 4096,
-        .name = event, .thread_name = "", .data = &data, .data_len = with_data ? sizeof data : 0 };
+    struct {
+        uint64_t object;
+        int64_t value;
+    } data = { object, value };
+    const struct posixtrace_event e = { .ns = SCENE_BASE + ns,
+                                        .pid = 1,
+                                        .tid = tid,
+                                        .thread_id = (uint64_t)tid * 4096,
+                                        .name = event,
+                                        .thread_name = "",
+                                        .data = &data,
+                                        .data_len = with_data ? sizeof data : 0 };
 
     SCENE_NEED((posixtrace_log_builder_add(t->builder, &e)) == 0);
 }
@@ -37,9 +45,12 @@ void scene_trace_add(struct scene_trace *t, int64_t ns, int tid, const char *eve
 void scene_trace_add_as(struct scene_trace *t, int64_t ns, int tid, uint64_t thread_id,
                         const char *event)
 {
-    const struct posixtrace_event e = {
-        .ns = SCENE_BASE + ns, .pid = 1, .tid = tid, .thread_id = thread_id, .name = event,
-        .thread_name = "" };
+    const struct posixtrace_event e = { .ns = SCENE_BASE + ns,
+                                        .pid = 1,
+                                        .tid = tid,
+                                        .thread_id = thread_id,
+                                        .name = event,
+                                        .thread_name = "" };
 
     SCENE_NEED((posixtrace_log_builder_add(t->builder, &e)) == 0);
 }
@@ -68,10 +79,9 @@ static int note(void *context, const struct posixtrace_measurement *m)
 {
     /* Not the kernel's number, which <trace.h> does not know. */
     fprintf(context, "%s: %d %lld %lld %lld %llu%s", posixtrace_metric_name(m->metric),
-            (int)(m->thread_id / 4096),
-            (long long)(m->begin_ns - SCENE_BASE), (long long)(m->end_ns - SCENE_BASE),
-            (long long)m->length_ns, (unsigned long long)m->intermediate_events,
-            m->unknown ? " unknown" : "");
+            (int)(m->thread_id / 4096), (long long)(m->begin_ns - SCENE_BASE),
+            (long long)(m->end_ns - SCENE_BASE), (long long)m->length_ns,
+            (unsigned long long)m->intermediate_events, m->unknown ? " unknown" : "");
     if (m->bound)
         fprintf(context, " bound %lld", (long long)m->least_ns);
     else

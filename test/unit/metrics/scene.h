@@ -24,12 +24,13 @@
 #include <posixtrace/metrics.h>
 
 /* Not check's: the scenes are played outside of its tests, too. */
-#define SCENE_NEED(condition) do { \
-    if (!(condition)) { \
-        fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-        abort(); \
-    } \
-} while (0)
+#define SCENE_NEED(condition)                                               \
+    do {                                                                    \
+        if (!(condition)) {                                                 \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+            abort();                                                        \
+        }                                                                   \
+    } while (0)
 
 #define SCENE_BASE INT64_C(1000000000000000000)
 
@@ -40,8 +41,8 @@ struct scene_trace *scene_trace_begin(void);
 /* With a pthread_t of its own. */
 void scene_trace_add_as(struct scene_trace *t, int64_t ns, int tid, uint64_t thread_id,
                         const char *event);
-void scene_trace_add(struct scene_trace *t, int64_t ns, int tid, const char *event,
-                     uint64_t object, int64_t value, bool with_data);
+void scene_trace_add(struct scene_trace *t, int64_t ns, int tid, const char *event, uint64_t object,
+                     int64_t value, bool with_data);
 /* The trid of it; closed by scene_trace_close. */
 trace_id_t scene_trace_open(struct scene_trace *t);
 void scene_trace_close(trace_id_t trid);

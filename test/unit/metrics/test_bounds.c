@@ -168,8 +168,9 @@ static void tear_down(void)
 
 START_TEST(hold)
 {
-    static const struct { int noise, telling; } kinds[] = {
-        { 0, 2 }, { 0, 10 }, { 20, 2 }, { 200, 3 }, { 2000, 2 }, { 0, 100 } };
+    static const struct {
+        int noise, telling;
+    } kinds[] = { { 0, 2 }, { 0, 10 }, { 20, 2 }, { 200, 3 }, { 2000, 2 }, { 0, 100 } };
     size_t measured = 0, good = 0;
 
     set_up();

@@ -68,8 +68,8 @@ static void *trace_rounds(void *seed)
             posix_trace_event(types[place == 0 ? 0 : place <= INSIDE ? 1 : 2], NULL, 0);
             place = (place + 1) % (INSIDE + 2);
         }
-        pthread_barrier_wait(&turn);   /* all have traced */
-        pthread_barrier_wait(&turn);   /* and a flush is done */
+        pthread_barrier_wait(&turn); /* all have traced */
+        pthread_barrier_wait(&turn); /* and a flush is done */
     }
     return NULL;
 }
@@ -113,8 +113,9 @@ static void measure(int fd, struct found *f)
     f->known = 0;
     ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
-    ck_assert_int_eq(posixtrace_metric_run_begin((const posixtrace_metric_t *[]){ metric }, 1,
-                                                 trid, note, f, &run), 0);
+    ck_assert_int_eq(posixtrace_metric_run_begin((const posixtrace_metric_t *[]){ metric }, 1, trid,
+                                                 note, f, &run),
+                     0);
     ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
     ck_assert_int_eq(posixtrace_metric_run_end(run), 0);
     posixtrace_metric_run_doubt(run, 0, &f->doubt);
@@ -178,8 +179,7 @@ START_TEST(changed_packets)
     uint64_t known = 0, unknown = 0, packets = 0;
 
     begin();
-    for (size_t at = DATA_START; (at = packet_at(at)) < size;
-         at += packet_bytes(at)) {
+    for (size_t at = DATA_START; (at = packet_at(at)) < size; at += packet_bytes(at)) {
         size_t middle = at + packet_bytes(at) / 2;
 
         bytes[middle] ^= 0x10;
@@ -203,8 +203,7 @@ START_TEST(removed_packets)
 
     begin();
     copy = bytes + size;
-    for (size_t at = DATA_START; (at = packet_at(at)) < size;
-         at += packet_bytes(at)) {
+    for (size_t at = DATA_START; (at = packet_at(at)) < size; at += packet_bytes(at)) {
         size_t n = packet_bytes(at);
 
         memcpy(copy, bytes, at);

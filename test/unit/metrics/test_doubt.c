@@ -15,8 +15,14 @@
 #include "scene.h"
 #include "support/run_suite.h"
 
-enum { THREADS = 4, OBJECTS = 3, EVENTS_MAX = 60000, FOUND_MAX = 400000, METRICS_MAX = 32,
-       VALUE_ERROR = 5 };
+enum {
+    THREADS = 4,
+    OBJECTS = 3,
+    EVENTS_MAX = 60000,
+    FOUND_MAX = 400000,
+    METRICS_MAX = 32,
+    VALUE_ERROR = 5
+};
 
 struct event {
     int64_t ns, value;
@@ -27,15 +33,15 @@ struct event {
 };
 
 struct found {
-    struct posixtrace_measurement *m;    /* FOUND_MAX */
+    struct posixtrace_measurement *m; /* FOUND_MAX */
     size_t count;
     struct posixtrace_doubt doubts[METRICS_MAX];
 };
 
 struct loss {
-    unsigned gaps;       /* so many, about */
-    unsigned longest;    /* events of a gap */
-    unsigned spare;      /* one in so many events inside is not lost; 0: none */
+    unsigned gaps;    /* so many, about */
+    unsigned longest; /* events of a gap */
+    unsigned spare;   /* one in so many events inside is not lost; 0: none */
 };
 
 static struct event events[EVENTS_MAX];
@@ -139,8 +145,11 @@ static void make_trace(size_t count)
     for (event_count = 0; event_count < count; event_count++) {
         struct event *e = &events[event_count];
 
-        *e = (struct event){ .ns = ns, .name = some[pick(used)], .tid = 1 + (int)pick(THREADS),
-                             .object = pick(OBJECTS), .has_data = true };
+        *e = (struct event){ .ns = ns,
+                             .name = some[pick(used)],
+                             .tid = 1 + (int)pick(THREADS),
+                             .object = pick(OBJECTS),
+                             .has_data = true };
         if (pick(200) == 0)
             e->name = "posixtrace_thread_end";
         if (strncmp(e->name, "posixtrace_sleep", 16) == 0)
@@ -152,16 +161,26 @@ static void make_trace(size_t count)
 }
 
 /* One job after the other, as a thread of a set of tasks does them. */
-static const char *const script[] = {
-    "posixtrace_sleep_done", "begin", "posixtrace_mutex_lock", "posixtrace_mutex_locked",
-    "posixtrace_switch_preempted", "posixtrace_switch_in", "posixtrace_mutex_unlock", "finish",
-    "posixtrace_sleep", "posixtrace_switch_out", "posixtrace_switch_in" };
+static const char *const script[] = { "posixtrace_sleep_done",
+                                      "begin",
+                                      "posixtrace_mutex_lock",
+                                      "posixtrace_mutex_locked",
+                                      "posixtrace_switch_preempted",
+                                      "posixtrace_switch_in",
+                                      "posixtrace_mutex_unlock",
+                                      "finish",
+                                      "posixtrace_sleep",
+                                      "posixtrace_switch_out",
+                                      "posixtrace_switch_in" };
 
 enum { LINES = sizeof script / sizeof script[0], PERIOD = 5000 };
 
 static void make_tasks(size_t count)
 {
-    struct { int64_t ns, due; unsigned line; } t[THREADS];
+    struct {
+        int64_t ns, due;
+        unsigned line;
+    } t[THREADS];
 
     for (int i = 0; i < THREADS; i++) {
         t[i].ns = t[i].due = 1000 + i;
@@ -174,13 +193,15 @@ static void make_tasks(size_t count)
             next = t[i].ns < t[next].ns ? i : next;
         if (strcmp(script[t[next].line], "posixtrace_sleep") == 0)
             t[next].due += PERIOD;
-        events[event_count] = (struct event){
-            .ns = t[next].ns, .name = script[t[next].line], .tid = 1 + (int)next, .object = 1,
-            .has_data = true };
+        events[event_count] = (struct event){ .ns = t[next].ns,
+                                              .name = script[t[next].line],
+                                              .tid = 1 + (int)next,
+                                              .object = 1,
+                                              .has_data = true };
         if (strncmp(script[t[next].line], "posixtrace_sleep", 16) == 0)
             events[event_count].value = SCENE_BASE + t[next].due;
         t[next].line = (t[next].line + 1) % LINES;
-        t[next].ns += THREADS * (1 + (int64_t)pick(100));   /* no two at one time */
+        t[next].ns += THREADS * (1 + (int64_t)pick(100)); /* no two at one time */
         if (t[next].line == LINES - 1 && t[next].ns < t[next].due)
             t[next].ns += (t[next].due - t[next].ns) / THREADS * THREADS;
     }
@@ -210,8 +231,8 @@ static size_t add_gap(struct scene_trace *t, size_t i, const struct loss *loss)
     scene_trace_add(t, events[i].ns, 0, stop ? "posix_trace_stop" : "posix_trace_overflow", 0, 0,
                     false);
     for (size_t k = i; k < end; k++) {
-        kept[k] = !stop && ((spared == 1 && pick(loss->spare) == 0) ||
-                            (spared == 2 && events[k].tid == 1));
+        kept[k] = !stop &&
+                  ((spared == 1 && pick(loss->spare) == 0) || (spared == 2 && events[k].tid == 1));
         if (kept[k])
             add_event(t, &events[k]);
     }
@@ -286,9 +307,8 @@ static void measure(struct scene_trace *t, struct found *f)
 static bool same(const struct posixtrace_measurement *a, const struct posixtrace_measurement *b)
 {
     return a->metric == b->metric && a->tid == b->tid && a->key == b->key &&
-           a->begin_ns == b->begin_ns && a->end_ns == b->end_ns &&
-           a->length_ns == b->length_ns && a->intermediate_events == b->intermediate_events &&
-           !a->unknown && !b->unknown;
+           a->begin_ns == b->begin_ns && a->end_ns == b->end_ns && a->length_ns == b->length_ns &&
+           a->intermediate_events == b->intermediate_events && !a->unknown && !b->unknown;
 }
 
 static bool covers(const struct posixtrace_measurement *u, const struct posixtrace_measurement *m)
@@ -312,8 +332,7 @@ static size_t find(const struct found *f, const struct posixtrace_measurement *m
         else
             high = middle;
     }
-    for (*end = low; *end < f->count && f->m[*end].metric == m->metric &&
-                     f->m[*end].tid == m->tid;)
+    for (*end = low; *end < f->count && f->m[*end].metric == m->metric && f->m[*end].tid == m->tid;)
         ++*end;
     return low;
 }
@@ -397,7 +416,8 @@ static void add_width(void)
         size_t first, last;
 
         for (end = i; end < truth.count && truth.m[end].metric == truth.m[i].metric &&
-                      truth.m[end].tid == truth.m[i].tid; end++)
+                      truth.m[end].tid == truth.m[i].tid;
+             end++)
             longest = truth.m[end].length_ns > longest ? truth.m[end].length_ns : longest;
         first = find(&part, &truth.m[i], &last);
         for (; first < last; first++)
@@ -436,8 +456,9 @@ static void begin(void)
 static void end(const char *what)
 {
     printf("%s: %llu cases, %llu measurements known, %llu unknown ones; bounds are %.2f times "
-           "the longest on average\n", what, (unsigned long long)cases, (unsigned long long)known,
-           (unsigned long long)unknown, width_sum / (double)width_count);
+           "the longest on average\n",
+           what, (unsigned long long)cases, (unsigned long long)known, (unsigned long long)unknown,
+           width_sum / (double)width_count);
     ck_assert_uint_gt(known, 0);
     ck_assert_uint_gt(unknown, 0);
     close_metrics();
@@ -448,8 +469,9 @@ static void end(const char *what)
 START_TEST(few_gaps)
 {
     static const struct loss losses[] = { { 1, 30, 0 }, { 3, 30, 3 }, { 10, 10, 2 }, { 30, 3, 2 } };
-    unsigned rounds = getenv("POSIXTRACE_TEST_LONG") ? 50000
-                      : getenv("POSIXTRACE_TEST_SHORT") ? 60 : 700;
+    unsigned rounds = getenv("POSIXTRACE_TEST_LONG")    ? 50000
+                      : getenv("POSIXTRACE_TEST_SHORT") ? 60
+                                                        : 700;
 
     begin();
     for (unsigned i = 0; i < rounds; i++)
@@ -463,8 +485,9 @@ END_TEST
 START_TEST(many_gaps)
 {
     static const struct loss losses[] = { { 5000, 3, 2 }, { 1, 20000, 2 }, { 200, 100, 0 } };
-    unsigned rounds = getenv("POSIXTRACE_TEST_LONG") ? 200
-                      : getenv("POSIXTRACE_TEST_SHORT") ? 3 : 6;
+    unsigned rounds = getenv("POSIXTRACE_TEST_LONG")    ? 200
+                      : getenv("POSIXTRACE_TEST_SHORT") ? 3
+                                                        : 6;
 
     begin();
     for (unsigned i = 0; i < rounds; i++)
@@ -476,8 +499,9 @@ END_TEST
 START_TEST(tasks)
 {
     static const struct loss losses[] = { { 1, 10, 0 }, { 3, 30, 3 }, { 20, 3, 0 } };
-    unsigned rounds = getenv("POSIXTRACE_TEST_LONG") ? 3000
-                      : getenv("POSIXTRACE_TEST_SHORT") ? 9 : 90;
+    unsigned rounds = getenv("POSIXTRACE_TEST_LONG")    ? 3000
+                      : getenv("POSIXTRACE_TEST_SHORT") ? 9
+                                                        : 90;
 
     begin();
     for (unsigned i = 0; i < rounds; i++)

@@ -31,7 +31,7 @@ static trace_event_id_t types[3];
 static posixtrace_metric_t *metric;
 static trace_id_t stream, log_trid;
 static posixtrace_metric_run_t *run;
-static unsigned place;               /* in a measurement */
+static unsigned place; /* in a measurement */
 static int fd;
 
 static int note(void *context, const struct posixtrace_measurement *m)
@@ -67,7 +67,8 @@ static void begin(int policy, size_t log_size)
     ck_assert_int_eq(posix_trace_open(fd, &log_trid), 0);
     ck_assert_int_eq(posixtrace_new_user_metric("Pair", "begin", "end", true, &metric), 0);
     ck_assert_int_eq(posixtrace_metric_run_begin((const posixtrace_metric_t *[]){ metric }, 1,
-                                                 log_trid, note, &now, &run), 0);
+                                                 log_trid, note, &now, &run),
+                     0);
 }
 
 static void trace_some(unsigned events)
@@ -108,7 +109,8 @@ static void end(unsigned *gaps)
     posixtrace_metric_run_end(run);
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
     ck_assert_int_eq(posixtrace_metric_run_begin((const posixtrace_metric_t *[]){ metric }, 1, trid,
-                                                 note, &afterwards, &again), 0);
+                                                 note, &afterwards, &again),
+                     0);
     ck_assert_int_eq(posixtrace_metric_run_take(again, 0, &more), 0);
     posixtrace_metric_run_end(again);
     ck_assert_uint_eq(afterwards.unknown, 0);
@@ -197,7 +199,7 @@ static int own_stream(void *file, const struct posixtrace_stream *s)
 /* A begin inside of another measurement does not count, and whether there is one nobody knows. */
 START_TEST(overwritten_before_the_attach)
 {
-    char file[sizeof ((struct posixtrace_stream *)0)->file];
+    char file[sizeof((struct posixtrace_stream *)0)->file];
     trace_id_t own, trid;
     trace_attr_t attr;
     bool more;
@@ -216,7 +218,8 @@ START_TEST(overwritten_before_the_attach)
     for (unsigned i = 0; i < 4; i++)
         posix_trace_event(types[i % 2 * 2], NULL, 0);
     ck_assert_int_eq(posixtrace_metric_run_begin((const posixtrace_metric_t *[]){ metric }, 1, trid,
-                                                 note, &now, &run), 0);
+                                                 note, &now, &run),
+                     0);
     ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
     posixtrace_metric_run_end(run);
     ck_assert_uint_eq(now.known, 1);
@@ -248,7 +251,8 @@ START_TEST(refused_at_the_end)
     trace_some(2 * (INSIDE + 2) + 1);
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
     ck_assert_int_eq(posixtrace_metric_run_begin((const posixtrace_metric_t *[]){ metric, metric },
-                                                 2, trid, refuse_unknown, &calls, &refused), 0);
+                                                 2, trid, refuse_unknown, &calls, &refused),
+                     0);
     ck_assert_int_eq(posixtrace_metric_run_take(refused, 0, &more), 0);
     ck_assert_uint_eq(calls, 4);
     posixtrace_metric_run_gap(refused);

@@ -6,8 +6,9 @@
 #include <posixtrace/metrics.h>
 #include "support/run_suite.h"
 
-#define GOOD "  state a out\n    go, i -> b\n  state b begin\n    lambda -> c\n" \
-             "  state c in\n    go, i -> d\n  state d end\n    lambda -> a\n"
+#define GOOD                                                            \
+    "  state a out\n    go, i -> b\n  state b begin\n    lambda -> c\n" \
+    "  state c in\n    go, i -> d\n  state d end\n    lambda -> a\n"
 
 static const struct wrong {
     const char *text;
@@ -30,8 +31,7 @@ static const struct wrong {
     { "metric x\n  state a in\n  go -> a\n  go -> a\nend", 4, 3, "another way" },
     { "metric x\n  state a in\n  go, i -> a\n  go, i -> a\nend", 4, 3, "another way" },
     { "metric x\n  state a in\n  go, i -> a\n  go, i, ok -> a\nend", 4, 3, "another way" },
-    { "metric x\n  state a in\n  go, i, ok -> a\n  go, i, early -> a\nend", 4, 3,
-      "another way" },
+    { "metric x\n  state a in\n  go, i, ok -> a\n  go, i, early -> a\nend", 4, 3, "another way" },
     { "metric x\n  state a in\n  go, ok -> a\n  go, due -> a\nend", 4, 3, "another way" },
     { "metric x\n  state a in\n  go, i, ok -> a\n  go, i -> a\n  go, i -> a\nend", 5, 3,
       "another way" },
@@ -115,8 +115,10 @@ START_TEST(built_in)
 {
     static const char *const names[] = {
         "Delay Until Wakeup", "Job System Time", "System Blocking", "Schedule And Dispatch",
-        "Mutex Wait", "Mutex Hold", "Preemption", "Off CPU", "Response Time", "Execution Time",
-        "Period", "Jitter", "Deadline Miss" };
+        "Mutex Wait",         "Mutex Hold",      "Preemption",      "Off CPU",
+        "Response Time",      "Execution Time",  "Period",          "Jitter",
+        "Deadline Miss"
+    };
     posixtrace_metric_set_t *set;
 
     ck_assert_uint_eq(check_text(posixtrace_metric_set_text("linux")), 0);

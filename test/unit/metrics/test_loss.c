@@ -34,7 +34,9 @@ static void make_trace(void)
 {
     static const char *const names[] = { "begin", "finish", "posixtrace_switch_out",
                                          "posixtrace_switch_in" };
-    struct { bool begun, off; } threads[THREADS + 1] = { 0 };
+    struct {
+        bool begun, off;
+    } threads[THREADS + 1] = { 0 };
     int64_t ns = 10;
 
     count = 0;
@@ -136,7 +138,8 @@ START_TEST(what_is_known_is_true)
         for (size_t i = 0; i < part.count; i++)
             ck_assert(is_true(&part.m[i]));
         ck_assert_int_le(truth.longest, part.longest > part.doubt.at_most_ns
-                                        ? part.longest : part.doubt.at_most_ns);
+                                            ? part.longest
+                                            : part.doubt.at_most_ns);
         known += (unsigned)part.count;
         unknown += (unsigned)part.doubt.unknown;
     }

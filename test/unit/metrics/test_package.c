@@ -125,7 +125,7 @@ START_TEST(of_a_log_with_a_gap)
     ck_assert_int_eq(ns_of(posixtrace_least_length(element)), 0);
     ck_assert_int_ne(posixtrace_is_bound(element), 0);
     ck_assert_int_eq(posixtrace_get_metric_result_unknown(result, 2, &element), 0);
-    ck_assert_uint_eq(posixtrace_task_object(element), 0);   /* of any other mutex */
+    ck_assert_uint_eq(posixtrace_task_object(element), 0); /* of any other mutex */
     ck_assert_int_eq(ns_of(posixtrace_length(element)), 50);
     posixtrace_metric_result_doubt(result, &doubt);
     ck_assert_uint_eq(doubt.unknown, 2);
@@ -179,8 +179,8 @@ START_TEST(of_a_running_stream)
     int is = 0;
 
     ck_assert_int_eq(posix_trace_create(0, NULL, &trid), 0);
-    ck_assert_int_eq(posixtrace_new_user_metric("m", "package begin", "package finish", true,
-                                                &metric), 0);
+    ck_assert_int_eq(
+        posixtrace_new_user_metric("m", "package begin", "package finish", true, &metric), 0);
     ck_assert_int_eq(posixtrace_events_required_by(metric, trid, &set), 0);
     ck_assert_int_eq(posix_trace_eventid_open("package begin", &begin), 0);
     ck_assert_int_eq(posix_trace_eventid_open("package finish", &finish), 0);

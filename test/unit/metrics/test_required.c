@@ -23,13 +23,17 @@ enum { THREADS = 3, ROUNDS = 20000, FLOODS_MAX = 20, TORN_MAX = 65536 };
 
 /* Of one thread: a begin and the finish after it, of another round. */
 struct torn {
-    pid_t   tid;
+    pid_t tid;
     int64_t begin_ns;
 };
 
 struct reading {
-    struct { pid_t tid; int64_t begin_ns; unsigned round; bool open; }
-        threads[THREADS * FLOODS_MAX];
+    struct {
+        pid_t tid;
+        int64_t begin_ns;
+        unsigned round;
+        bool open;
+    } threads[THREADS * FLOODS_MAX];
     size_t thread_count;
     struct torn torn[TORN_MAX];
     size_t torn_count;
@@ -132,7 +136,7 @@ static void read_one(struct reading *r, const struct posixtrace_event *e)
         if (r->threads[i].open && r->threads[i].round != round && r->torn_count < TORN_MAX)
             r->torn[r->torn_count++] = (struct torn){ e->tid, r->threads[i].begin_ns };
         r->threads[i].open = false;
-    } else if (!r->threads[i].open) {   /* a begin inside is restarted: the first counts */
+    } else if (!r->threads[i].open) { /* a begin inside is restarted: the first counts */
         r->threads[i].begin_ns = e->ns;
         r->threads[i].round = round;
         r->threads[i].open = true;
@@ -227,7 +231,7 @@ static int count_measured(void *context, const struct posixtrace_measurement *m)
 
 static void live_begin(struct live *l, const posixtrace_metric_t *metric, int policy, bool attached)
 {
-    char file[sizeof ((struct posixtrace_stream *)0)->file];
+    char file[sizeof((struct posixtrace_stream *)0)->file];
     trace_attr_t attr;
 
     memset(l, 0, sizeof *l);
@@ -243,8 +247,8 @@ static void live_begin(struct live *l, const posixtrace_metric_t *metric, int po
         ck_assert_int_eq(posixtrace_stream_list(own_file, file), 1);
         ck_assert_int_eq(posixtrace_attach(file, &l->reader), 0);
     }
-    ck_assert_int_eq(posixtrace_metric_run_begin(&metric, 1, l->reader, count_measured, l,
-                                                 &l->run), 0);
+    ck_assert_int_eq(posixtrace_metric_run_begin(&metric, 1, l->reader, count_measured, l, &l->run),
+                     0);
 }
 
 static void live_take(struct live *l)
@@ -317,14 +321,9 @@ START_TEST(a_live_gap_without_marks_is_seen)
     live_take(&l);
     ck_assert_uint_eq(l.known, 1);
     switch (_i % 3) {
-    case 1:
-        stopped(&l);
-        break;
-    case 2:
-        filtered(&l);
-        break;
-    default:
-        flooded(&l, policy);
+    case 1: stopped(&l); break;
+    case 2: filtered(&l); break;
+    default: flooded(&l, policy);
     }
     trace(finish, 1);
     live_take(&l);
@@ -335,7 +334,7 @@ START_TEST(a_live_gap_without_marks_is_seen)
     trace(begin, 1);
     trace(finish, 1);
     live_end(&l);
-    ck_assert_uint_ge(l.known, 2);   /* what comes after the gap is known again */
+    ck_assert_uint_ge(l.known, 2); /* what comes after the gap is known again */
     posixtrace_metric_free(metric);
 }
 END_TEST
@@ -359,7 +358,8 @@ START_TEST(losses_of_a_log_that_grows_are_seen)
     flush_log(l.stream);
     ck_assert_int_eq(posix_trace_open(fd, &l.reader), 0);
     ck_assert_int_eq(posixtrace_metric_run_begin((const posixtrace_metric_t *[]){ metric }, 1,
-                                                 l.reader, count_measured, &l, &l.run), 0);
+                                                 l.reader, count_measured, &l, &l.run),
+                     0);
     live_take(&l);
     ck_assert_uint_eq(l.known, 1);
     while (!has_lost(l.stream))
@@ -401,8 +401,8 @@ START_TEST(marks_are_required)
             ck_assert_int_eq(posix_trace_eventset_ismember(marks[k], &needed, &is), 0);
             ck_assert_int_ne(is, 0);
         }
-        ck_assert_int_eq(posix_trace_eventset_ismember(POSIX_TRACE_UNNAMED_USEREVENT, &needed,
-                                                       &is), 0);
+        ck_assert_int_eq(posix_trace_eventset_ismember(POSIX_TRACE_UNNAMED_USEREVENT, &needed, &is),
+                         0);
         ck_assert_int_eq(is, 0);
     }
     posixtrace_metric_set_free(metrics);

@@ -20,8 +20,7 @@ struct scene {
 static unsigned scenes, failures;
 static char name[128];
 
-__attribute__((format(printf, 2, 3)))
-static void demand(bool good, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void demand(bool good, const char *format, ...)
 {
     va_list args;
 
@@ -73,7 +72,7 @@ static void parse_text(struct scene *s)
     s->text_file = NULL;
     error = posixtrace_metric_set_parse(s->text, s->text_len, &s->set, &fault);
     demand(error == 0, "%s: text line %u column %u: %s", name, fault.line, fault.column,
-                  fault.text);
+           fault.text);
     choose_all(s);
 }
 
@@ -86,8 +85,7 @@ static void read_event(struct scene *s, const char *line)
 
     demand(n >= 3, "%s: what is '%s'?", name, line);
     if (n == 5)
-        value = word[0] == '@' ? SCENE_BASE + strtoll(word + 1, NULL, 10)
-                               : strtoll(word, NULL, 10);
+        value = word[0] == '@' ? SCENE_BASE + strtoll(word + 1, NULL, 10) : strtoll(word, NULL, 10);
     scene_trace_add(s->trace, time, tid, event, object, value, n > 3);
 }
 

@@ -110,8 +110,10 @@ START_TEST(few_are_exact)
     ck_assert_int_eq(posixtrace_statistics_create(&part[0]), 0);
     ck_assert_int_eq(posixtrace_statistics_create(&part[1]), 0);
     for (size_t i = 0; i < count; i++) {
-        values[i] = i % 50 == 7 ? INT64_MAX - (int64_t)i : i % 50 == 8 ? INT64_MIN + (int64_t)i
-                  : i % 5 == 3 ? 1000000 + (int64_t)(random() % 1000) : any_value();
+        values[i] = i % 50 == 7   ? INT64_MAX - (int64_t)i
+                    : i % 50 == 8 ? INT64_MIN + (int64_t)i
+                    : i % 5 == 3  ? 1000000 + (int64_t)(random() % 1000)
+                                  : any_value();
         ck_assert_int_eq(posixtrace_statistics_add(all, values[i]), 0);
         ck_assert_int_eq(posixtrace_statistics_add(part[i % 3 == 0], values[i]), 0);
     }

@@ -120,13 +120,12 @@ START_TEST(a_number_again_unseen)
 }
 END_TEST
 
-static const char woken[] =
-    "metric m\n"
-    "  state idle out\n    knock, not i -> b\n"
-    "  state b begin\n    lambda -> run\n"
-    "  state run in\n    finish, i -> e\n"
-    "  state e end\n    lambda -> idle\n"
-    "end\n";
+static const char woken[] = "metric m\n"
+                            "  state idle out\n    knock, not i -> b\n"
+                            "  state b begin\n    lambda -> run\n"
+                            "  state run in\n    finish, i -> e\n"
+                            "  state e end\n    lambda -> idle\n"
+                            "end\n";
 
 /* Events of others lead out of its first state: none of very many may be forgotten there. */
 START_TEST(woken_by_another)

@@ -27,8 +27,7 @@ struct text {
     size_t length;
 };
 
-__attribute__((format(printf, 2, 3)))
-static void add(struct text *t, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct text *t, const char *format, ...)
 {
     va_list args;
 
@@ -41,8 +40,9 @@ static void add(struct text *t, const char *format, ...)
 /* Lambdas lead forward only: none may go round. */
 static void add_state(struct text *t, unsigned state, unsigned states)
 {
-    static const char *const kinds[] = { "begin", "end", "in", "in", "cond", "cond", "out",
-                                         "cancel" };
+    static const char *const kinds[] = {
+        "begin", "end", "in", "in", "cond", "cond", "out", "cancel"
+    };
     unsigned first = pick(NAMES), ways = 2 + pick(3);
 
     add(t, "  state s%u %s\n", state, state == 0 ? "out" : kinds[pick(8)]);
@@ -163,7 +163,7 @@ START_TEST(same_as_state_by_state)
         }
         scene_trace_close(trid);
     }
-    ck_assert_int_gt(lines, 200 * rounds);   /* it is not all about nothing */
+    ck_assert_int_gt(lines, 200 * rounds); /* it is not all about nothing */
 }
 END_TEST
 
@@ -176,7 +176,8 @@ START_TEST(conditions)
         "b, i -> s3\n  state s3 out\n    lambda -> s4\n",
         "b, i -> s2\n    c, i -> s3\n  state s3 in\n    lambda -> s4\n",
         ("b, i -> s3\n  state s3 cond\n    c, i -> s5\n    d, i -> s4\n"
-         "  state s5 in\n    b, i -> s4\n") };
+         "  state s5 in\n    b, i -> s4\n")
+    };
     static struct text one, twin;
     trace_id_t trid;
 
@@ -184,9 +185,11 @@ START_TEST(conditions)
     trid = make_trace(false);
     for (size_t i = 0; i < sizeof from_cond / sizeof from_cond[0]; i++) {
         one.length = 0;
-        add(&one, "metric \"m\"\n  state s0 out\n    a, i -> s1\n  state s1 begin\n"
-                  "    lambda -> s2\n  state s2 cond\n    %s"
-                  "  state s4 end\n    lambda -> s0\n", from_cond[i]);
+        add(&one,
+            "metric \"m\"\n  state s0 out\n    a, i -> s1\n  state s1 begin\n"
+            "    lambda -> s2\n  state s2 cond\n    %s"
+            "  state s4 end\n    lambda -> s0\n",
+            from_cond[i]);
         end_texts(&one, &twin);
         ck_assert_int_gt(expect_same(&one, &twin, trid, false), 20);
     }

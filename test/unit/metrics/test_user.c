@@ -11,10 +11,15 @@ enum { EVENTS = 400, THREADS = 3 };
 /* The same random trace each time, the user's two events by these names. */
 static trace_id_t random_log(const char *initial, const char *final)
 {
-    const char *const events[] = {
-        initial, final, "interrupt", "No_Preempt", "context_end", "posixtrace_switch_out",
-        "posixtrace_switch_in", "posixtrace_sleep", "posixtrace_sleep_done"
-    };
+    const char *const events[] = { initial,
+                                   final,
+                                   "interrupt",
+                                   "No_Preempt",
+                                   "context_end",
+                                   "posixtrace_switch_out",
+                                   "posixtrace_switch_in",
+                                   "posixtrace_sleep",
+                                   "posixtrace_sleep_done" };
     struct scene_trace *t = scene_trace_begin();
     unsigned state = 12345;
 
@@ -52,8 +57,8 @@ static void finds_the_same(const posixtrace_metric_set_t *set, enum posixtrace_u
     char *expected = results_of(as, initial, final), *found;
     posixtrace_metric_t *made;
 
-    ck_assert_int_eq(posixtrace_metric_set_user(set, posixtrace_metric_name(as), "$1 \"", "b",
-                                                time, &made), 0);
+    ck_assert_int_eq(
+        posixtrace_metric_set_user(set, posixtrace_metric_name(as), "$1 \"", "b", time, &made), 0);
     found = results_of(made, "$1 \"", "b");
     ck_assert_ptr_nonnull(strchr(expected, '\n'));
     ck_assert_str_eq(found, expected);
@@ -69,16 +74,16 @@ START_TEST(figure_2)
 
     ck_assert_int_eq(posixtrace_metric_set_builtin("marte", &marte), 0);
     ck_assert_uint_eq(posixtrace_metric_set_count(marte), 2);
-    finds_the_same(marte, POSIXTRACE_USER_OF_SET,
-                   posixtrace_metric_set_find(marte, "User Metric"), "initial_event",
-                   "final_event");
-    ck_assert_int_eq(posixtrace_metric_set_user(marte, "m", "a", "a", POSIXTRACE_USER_OF_SET,
-                                                &made), ENOTSUP);
+    finds_the_same(marte, POSIXTRACE_USER_OF_SET, posixtrace_metric_set_find(marte, "User Metric"),
+                   "initial_event", "final_event");
+    ck_assert_int_eq(
+        posixtrace_metric_set_user(marte, "m", "a", "a", POSIXTRACE_USER_OF_SET, &made), ENOTSUP);
     posixtrace_metric_set_free(marte);
 }
 END_TEST
 
-#define ALL_OF_IT "metric m state a out \"x\", i -> b state b begin lambda -> c state c in " \
+#define ALL_OF_IT                                                              \
+    "metric m state a out \"x\", i -> b state b begin lambda -> c state c in " \
     "\"y\", i -> d state d in lambda -> e state e end lambda -> a end "
 
 /* Elapsed time is that of an automaton that knows nothing else, and what it is without the
@@ -94,8 +99,8 @@ START_TEST(times)
     finds_the_same(plain, POSIXTRACE_USER_ELAPSED, all, "x", "y");
     for (int system = 0; system < 2; system++) {
         ck_assert_int_eq(posixtrace_new_user_metric("m", "x", "y", system, &without), 0);
-        finds_the_same(plain, system ? POSIXTRACE_USER_CPU : POSIXTRACE_USER_NOSYSTEM, without,
-                       "x", "y");
+        finds_the_same(plain, system ? POSIXTRACE_USER_CPU : POSIXTRACE_USER_NOSYSTEM, without, "x",
+                       "y");
         posixtrace_metric_free(without);
     }
     posixtrace_metric_set_free(linux_set);
@@ -103,16 +108,16 @@ START_TEST(times)
 }
 END_TEST
 
-#define OF_SET(name) "metric " name " state a out $INITIAL, i -> b state b begin lambda -> c " \
+#define OF_SET(name)                                                          \
+    "metric " name " state a out $INITIAL, i -> b state b begin lambda -> c " \
     "state c in interrupt -> d $FINAL, i -> d state d end lambda -> a end "
 
 /* A set of one's own says what it is, before or after its metrics, and in quotes the name is
  * one like others. */
 START_TEST(of_a_text)
 {
-    static const char *const texts[] = {
-        OF_SET("$NAME") ALL_OF_IT, ALL_OF_IT OF_SET("$NAME"), ALL_OF_IT OF_SET("$NAME") "# end"
-    };
+    static const char *const texts[] = { OF_SET("$NAME") ALL_OF_IT, ALL_OF_IT OF_SET("$NAME"),
+                                         ALL_OF_IT OF_SET("$NAME") "# end" };
     posixtrace_metric_set_t *as = set_of(
         "metric m state a out \"x\", i -> b state b begin lambda -> c "
         "state c in interrupt -> d \"y\", i -> d state d end lambda -> a end ");
@@ -169,17 +174,20 @@ static void finds(const posixtrace_metric_t *metric, const char *first, const ch
 /* A further description of a name is the same event, unless the metric names it itself. */
 START_TEST(described_again)
 {
-    static const struct { const char *type; bool is_event; } types[] = {
-        { "go", true }, { "go#2", true }, { "go#12", true }, { "go#1", false }, { "go#02", false },
-        { "go#2x", false }, { "go#", false }, { "gone#2", false }, { "g", false }
-    };
-    posixtrace_metric_set_t *named = set_of("metric m state a out \"go#2\", i -> b state b begin "
+    static const struct {
+        const char *type;
+        bool is_event;
+    } types[] = { { "go", true },    { "go#2", true },    { "go#12", true },
+                  { "go#1", false }, { "go#02", false },  { "go#2x", false },
+                  { "go#", false },  { "gone#2", false }, { "g", false } };
+    posixtrace_metric_set_t *named = set_of(
+        "metric m state a out \"go#2\", i -> b state b begin "
         "lambda -> c state c in go, i -> d state d end lambda -> a end ");
     const posixtrace_metric_t *itself = posixtrace_metric_set_get(named, 0);
     posixtrace_metric_t *made;
 
-    ck_assert_int_eq(posixtrace_metric_set_user(named, "m", "go", "stop", POSIXTRACE_USER_ELAPSED,
-                                                &made), 0);
+    ck_assert_int_eq(
+        posixtrace_metric_set_user(named, "m", "go", "stop", POSIXTRACE_USER_ELAPSED, &made), 0);
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         finds(made, types[i].type, "stop#3", types[i].is_event);
     posixtrace_metric_free(made);
@@ -209,11 +217,12 @@ START_TEST(arguments)
     ck_assert_int_eq(posixtrace_metric_set_user(set, "m", "", "b", of_set, &m), EINVAL);
     ck_assert_int_eq(posixtrace_metric_set_user(set, "m", "a", "b\n", of_set, &m), EINVAL);
     ck_assert_int_eq(posixtrace_metric_set_user(set, "m", "a", "b", of_set, NULL), EINVAL);
-    ck_assert_int_eq(posixtrace_metric_set_user(set, "m", "a", "b",
-                                                (enum posixtrace_user_time)4, &m), EINVAL);
+    ck_assert_int_eq(
+        posixtrace_metric_set_user(set, "m", "a", "b", (enum posixtrace_user_time)4, &m), EINVAL);
     for (int time = POSIXTRACE_USER_OF_SET; time <= POSIXTRACE_USER_NOSYSTEM; time++) {
-        ck_assert_int_eq(posixtrace_metric_set_user(set, "$NAME", "a", "a",
-                                                    (enum posixtrace_user_time)time, &m), 0);
+        ck_assert_int_eq(
+            posixtrace_metric_set_user(set, "$NAME", "a", "a", (enum posixtrace_user_time)time, &m),
+            0);
         ck_assert_str_eq(posixtrace_metric_name(m), "$NAME");
         posixtrace_metric_free(m);
     }
@@ -222,9 +231,11 @@ START_TEST(arguments)
     is_refused("metric $NAME state a out $INITIAL, i -> a end", "needs the events");
     is_refused(OF_SET("$NAME") "; more", "begins no word");
     is_refused("metric $NAME state a out \"$INITIAL\", i -> b state b begin lambda -> c state c "
-               "in \"$FINAL\", i -> d state d end lambda -> a end ", "not in quotation marks");
+               "in \"$FINAL\", i -> d state d end lambda -> a end ",
+               "not in quotation marks");
     is_refused("metric $NAME state $NAME out $INITIAL, i -> b state b begin lambda -> c state c "
-               "in $FINAL, i -> d state d end lambda -> \"$NAME\" end ", "filled in");
+               "in $FINAL, i -> d state d end lambda -> \"$NAME\" end ",
+               "filled in");
 }
 END_TEST
 

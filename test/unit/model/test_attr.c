@@ -89,12 +89,13 @@ START_TEST(flush_needs_a_log)
 }
 END_TEST
 
-#define BAD(member, value) do { \
-    struct pt_attr bad_ = fresh(); \
-    bad_.member = (value); \
-    ck_assert_int_eq(pt_attr_check(&bad_, true), -EINVAL); \
-    ck_assert_int_eq(pt_attr_check(&bad_, false), -EINVAL); \
-} while (0)
+#define BAD(member, value)                                      \
+    do {                                                        \
+        struct pt_attr bad_ = fresh();                          \
+        bad_.member = (value);                                  \
+        ck_assert_int_eq(pt_attr_check(&bad_, true), -EINVAL);  \
+        ck_assert_int_eq(pt_attr_check(&bad_, false), -EINVAL); \
+    } while (0)
 
 START_TEST(bad_values)
 {

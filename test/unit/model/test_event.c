@@ -10,7 +10,7 @@
 #include "model/event.h"
 #include "support/run_suite.h"
 
-enum { OWN_TYPES = 26 };   /* of posixtrace/system.h */
+enum { OWN_TYPES = 26 }; /* of posixtrace/system.h */
 
 START_TEST(every_predefined_type_has_a_name)
 {

@@ -16,14 +16,18 @@
 static posixtrace_layout_t *layout;
 
 /* side, price, symbol, counts, flag, temperature, letter, id */
-static const unsigned char data[] = {
-    1,  0, 0, 0, 0, 0, 0, 0xf8, 0x3f,  'A', 'B', 'C', 0,  7, 0, 9, 0,  1,
-    0xfe, 0xff, 0xff, 0xff,  'x',  0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
-};
-static const struct posixtrace_event order = {
-    .ns = 5, .data = data, .thread_name = "worker 1", .name = "shop:order.made",
-    .data_len = sizeof data, .id = 200, .pid = 10, .tid = 11
-};
+static const unsigned char data[] = { 1,    0,    0,    0,    0,    0,    0,   0xf8,
+                                      0x3f, 'A',  'B',  'C',  0,    7,    0,   9,
+                                      0,    1,    0xfe, 0xff, 0xff, 0xff, 'x', 0xff,
+                                      0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+static const struct posixtrace_event order = { .ns = 5,
+                                               .data = data,
+                                               .thread_name = "worker 1",
+                                               .name = "shop:order.made",
+                                               .data_len = sizeof data,
+                                               .id = 200,
+                                               .pid = 10,
+                                               .tid = 11 };
 
 static void begin(void)
 {
@@ -31,7 +35,8 @@ static void begin(void)
                                              "str symbol; u16[2] counts; bool flag; "
                                              "i32 temperature; char letter; "
                                              "u64 id {all = 18446744073709551615}",
-                                             &layout, NULL), 0);
+                                             &layout, NULL),
+                     0);
 }
 
 static void end(void)
@@ -118,7 +123,7 @@ START_TEST(further_descriptions)
 {
     static const char *const all[] = { "shop:buy", "shop:buy#2", "shop:buy#17" };
     static const char *const others[] = { "shop:buy#1", "shop:buy#02", "shop:buy#", "shop:buy#2a",
-                                          "#2", "shop:buy#2#", "2", "" };
+                                          "#2",         "shop:buy#2#", "2",         "" };
     char same[32];
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -237,39 +242,60 @@ END_TEST
 /* Integers and floats are compared by their values, not as doubles. */
 START_TEST(exact)
 {
-    static const struct { const char *field, *relation; uint64_t v; } cases[] = {
+    static const struct {
+        const char *field, *relation;
+        uint64_t v;
+    } cases[] = {
         { "a", "== 9007199254740993", 9007199254740993 },
         { "a", "> 9007199254740992.0", 9007199254740993 },
         { "a", "!= 9007199254740992.0", 9007199254740993 },
         { "a", "== 9007199254740992.0", 9007199254740992 },
         { "a", "< 18446744073709551616.0", UINT64_MAX },
         { "a", "> 18446744073709549568.0", UINT64_MAX },
-        { "a", "> -0.5", 0 }, { "a", "== -0.0", 0 }, { "a", "< 0.5", 0 },
-        { "a", ">= 1e-300", 1 }, { "a", "< 1e300", UINT64_MAX },
+        { "a", "> -0.5", 0 },
+        { "a", "== -0.0", 0 },
+        { "a", "< 0.5", 0 },
+        { "a", ">= 1e-300", 1 },
+        { "a", "< 1e300", UINT64_MAX },
         { "b", "< -9007199254740992.0", (uint64_t)-9007199254740993 },
         { "b", "== -9223372036854775808.0", (uint64_t)INT64_MIN },
         { "b", "> -9223372036854777856.0", (uint64_t)INT64_MIN },
-        { "b", "> -1.5", (uint64_t)-1 }, { "b", "< -0.5", (uint64_t)-1 },
-        { "b", "< 0.0", (uint64_t)-1 }, { "b", "< 9223372036854775808.0", INT64_MAX },
-        { "c", "< 9007199254740993", 0x4340000000000000 },           /* 2^53 */
+        { "b", "> -1.5", (uint64_t)-1 },
+        { "b", "< -0.5", (uint64_t)-1 },
+        { "b", "< 0.0", (uint64_t)-1 },
+        { "b", "< 9223372036854775808.0", INT64_MAX },
+        { "c", "< 9007199254740993", 0x4340000000000000 }, /* 2^53 */
         { "c", "== 9007199254740992", 0x4340000000000000 },
-        { "c", "> 9223372036854775807", 0x43e0000000000000 },        /* 2^63 */
-        { "c", "> -1", 0xbfe0000000000000 },                         /* -0.5 */
-        { "c", "> 18446744073709551615", 0x43f0000000000000 },       /* 2^64 */
-        { "c", "!= 0", 0x7ff8000000000000 },                         /* NaN */
-        { "c", "!= 1.1", 0x3ff19999a0000000 },                       /* 1.1 as an f32 */
-        { "a", "== -0", 0 }, { "a", "<= -0", 0 }, { "a", ">= -0x0", 0 }, { "a", "> -0", 1 },
-        { "b", "== -0", 0 }, { "b", "< -0", (uint64_t)-1 },
-        { "c", "== -0", 0 }, { "c", "== -0", 0x8000000000000000 },
-        { "c", "< 99999999999999999999.5", 0 }, { "a", "< 99999999999999999999e0", UINT64_MAX },
+        { "c", "> 9223372036854775807", 0x43e0000000000000 },  /* 2^63 */
+        { "c", "> -1", 0xbfe0000000000000 },                   /* -0.5 */
+        { "c", "> 18446744073709551615", 0x43f0000000000000 }, /* 2^64 */
+        { "c", "!= 0", 0x7ff8000000000000 },                   /* NaN */
+        { "c", "!= 1.1", 0x3ff19999a0000000 },                 /* 1.1 as an f32 */
+        { "a", "== -0", 0 },
+        { "a", "<= -0", 0 },
+        { "a", ">= -0x0", 0 },
+        { "a", "> -0", 1 },
+        { "b", "== -0", 0 },
+        { "b", "< -0", (uint64_t)-1 },
+        { "c", "== -0", 0 },
+        { "c", "== -0", 0x8000000000000000 },
+        { "c", "< 99999999999999999999.5", 0 },
+        { "a", "< 99999999999999999999e0", UINT64_MAX },
         { "c", "> -99999999999999999999.5", 0 },
-        { "c", "< 09.5", 0x4022000000000000 },                       /* 9 */
-        { "a", "== 010.0", 10 }, { "a", "== 08e0", 8 }, { "b", "< -08.5", (uint64_t)-9 },
-        { "a", "== +09.0", 9 }, { "a", "== 0x10", 16 }, { "a", "== 010", 8 },
+        { "c", "< 09.5", 0x4022000000000000 }, /* 9 */
+        { "a", "== 010.0", 10 },
+        { "a", "== 08e0", 8 },
+        { "b", "< -08.5", (uint64_t)-9 },
+        { "a", "== +09.0", 9 },
+        { "a", "== 0x10", 16 },
+        { "a", "== 010", 8 },
         { "c", "> 1e-320", 0x0010000000000000 },
-        { "d", "== 1.1", 0x3f8ccccd }, { "d", "<= 1.1", 0x3f8ccccd },
-        { "d", "!= 1.2", 0x3f8ccccd }, { "d", "> 1", 0x3f8ccccd },
-        { "d", "< 1e300", 0x7f800000 - 1 }, { "d", "> 1e300", 0x7f800000 },   /* infinity */
+        { "d", "== 1.1", 0x3f8ccccd },
+        { "d", "<= 1.1", 0x3f8ccccd },
+        { "d", "!= 1.2", 0x3f8ccccd },
+        { "d", "> 1", 0x3f8ccccd },
+        { "d", "< 1e300", 0x7f800000 - 1 },
+        { "d", "> 1e300", 0x7f800000 }, /* infinity */
     };
     posixtrace_layout_t *all;
 
@@ -299,8 +325,8 @@ END_TEST
 /* Skipped where no locale with a comma is installed. */
 START_TEST(comma)
 {
-    static const char *const some[] = { "de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "fr_FR",
-                                        "ru_RU.UTF-8", "pl_PL.UTF-8" };
+    static const char *const some[] = { "de_DE.UTF-8", "de_DE",       "fr_FR.UTF-8",
+                                        "fr_FR",       "ru_RU.UTF-8", "pl_PL.UTF-8" };
     size_t i = 0;
 
     while (i < sizeof some / sizeof *some && !setlocale(LC_NUMERIC, some[i]))
@@ -315,8 +341,9 @@ START_TEST(comma)
     expect("price > 1.49999999999999 and price < 1.50000000000001", true);
     expect("temperature <= -1.5 and temperature > -2.5", true);
     expect("price == 1.", false);
-    ck_assert_int_eq(posixtrace_expression_parse("price == 1,5", &(posixtrace_expression_t *){ 0 },
-                                                 NULL), EINVAL);
+    ck_assert_int_eq(
+        posixtrace_expression_parse("price == 1,5", &(posixtrace_expression_t *){ 0 }, NULL),
+        EINVAL);
     setlocale(LC_NUMERIC, "C");
 }
 END_TEST

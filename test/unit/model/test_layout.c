@@ -129,8 +129,9 @@ START_TEST(names_have_63_bytes)
     ck_assert_int_eq(posixtrace_layout_parse(strcat(text, "n"), &layout, &fault), EINVAL);
     ck_assert_uint_eq(fault.column, 4);
     strcpy(text, "u8 a { ");
-    ck_assert_int_eq(posixtrace_layout_parse(strcat(strcat(strcat(text, name), "n"), "}"), &layout,
-                                             &fault), EINVAL);
+    ck_assert_int_eq(
+        posixtrace_layout_parse(strcat(strcat(strcat(text, name), "n"), "}"), &layout, &fault),
+        EINVAL);
     ck_assert_uint_eq(fault.column, 8);
 }
 END_TEST
@@ -231,7 +232,7 @@ static const struct form {
     const char *text;
     size_t len, count;
     const char *data;
-    uint64_t first;       /* of integers and floats, the bits of a double */
+    uint64_t first; /* of integers and floats, the bits of a double */
 } forms[] = {
     { "u8 a", 1, 1, "\xfe", 0xfe },
     { "u16 a", 2, 1, "\x01\x02", 0x201 },
@@ -357,7 +358,9 @@ END_TEST
 
 START_TEST(fields_before_the_cut_are_there)
 {
-    static const char data[] = "\5\0\0\0" "\0\0\0\0\0\0\xf8\x3f" "ABC";
+    static const char data[] = "\5\0\0\0"
+                               "\0\0\0\0\0\0\xf8\x3f"
+                               "ABC";
     posixtrace_layout_t *l = parse("u32 order; f64 price; str symbol");
     struct posixtrace_value v[3];
     size_t count;

@@ -67,13 +67,13 @@ END_TEST
 START_TEST(kinds)
 {
     static const char *const expressions[] = {
-        "n == 1", "n<1", "n>1", "n = 1", "s ~ \"x\"", "(n)", "n and m",
-        "n or m", "n&&m", "n||m", "not n", "event \"x\"", "class \"x\"", "group \"x\"", "pid 1",
-        "tid 1", "thread \"x\"", "length 1", "!(n)", "!n == 1",
+        "n == 1", "n<1",   "n>1",          "n = 1",    "s ~ \"x\"",   "(n)",         "n and m",
+        "n or m", "n&&m",  "n||m",         "not n",    "event \"x\"", "class \"x\"", "group \"x\"",
+        "pid 1",  "tid 1", "thread \"x\"", "length 1", "!(n)",        "!n == 1",
     };
     static const char *const patterns[] = {
-        "n", "notn", "events", "pid", "order", "android", "n and", "or m", "a&b", "a|b", "req:*",
-        "a b", "class:x", "a.b-c/d%e#f,g;h@i", "\xc3\xa4",
+        "n",   "notn", "events", "pid", "order",   "android",           "n and",    "or m",
+        "a&b", "a|b",  "req:*",  "a b", "class:x", "a.b-c/d%e#f,g;h@i", "\xc3\xa4",
     };
 
     for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++)

@@ -11,7 +11,7 @@
 #include "model/set.h"
 #include "support/run_suite.h"
 
-enum { OWN_TYPES = 26 };   /* of posixtrace/system.h */
+enum { OWN_TYPES = 26 }; /* of posixtrace/system.h */
 
 static unsigned count(const struct pt_set *s)
 {

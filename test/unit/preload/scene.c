@@ -7,10 +7,16 @@
 
 enum { NAMES = 64, RESULTS = 64, THREADS = 8, TEXT = 4096 };
 
-static struct { const void *object; const char *name; } named[NAMES];
+static struct {
+    const void *object;
+    const char *name;
+} named[NAMES];
 static int results[RESULTS];
 static unsigned result_count, name_count, thread_count, due_count;
-static struct { pid_t tid; char text[TEXT]; } threads[THREADS];
+static struct {
+    pid_t tid;
+    char text[TEXT];
+} threads[THREADS];
 static char path[TH_PATH];
 static int fd, started;
 
@@ -55,7 +61,7 @@ static char *text_of(pid_t tid)
 
 static const char *object_name(const struct posixtrace_event *e, uint64_t object)
 {
-    for (unsigned i = name_count; i-- > 0;)   /* the newest, where tests share a process */
+    for (unsigned i = name_count; i-- > 0;) /* the newest, where tests share a process */
         if ((uintptr_t)named[i].object == object)
             return named[i].name;
     return object == 0 ? "-" : object == e->thread_id ? "self" : "?";
@@ -68,7 +74,10 @@ static bool has_due(trace_event_id_t id)
 
 static void tell_event(const struct posixtrace_event *e)
 {
-    struct { uint64_t object; int64_t second; } data = { 0, 0 };
+    struct {
+        uint64_t object;
+        int64_t second;
+    } data = { 0, 0 };
     char *to = text_of(e->tid), more[40] = "";
 
     ck_assert_uint_le(e->data_len, sizeof data);

@@ -35,8 +35,8 @@ unsigned scene_count(const char *event);
 /* Threads that recorded something. */
 unsigned scene_threads(void);
 
-#define ck_events(n, text)  ck_assert_str_eq(scene_events(n), text)
-#define ck_results(text)    ck_assert_str_eq(scene_results(), text)
+#define ck_events(n, text) ck_assert_str_eq(scene_events(n), text)
+#define ck_results(text)   ck_assert_str_eq(scene_results(), text)
 
 /* A time that is long over. */
 extern const struct timespec scene_past;

@@ -125,7 +125,7 @@ START_TEST(barriers)
     trid = scene_begin();
     scene_note(pthread_barrier_wait(&b));
     scene_end(trid);
-    ck_results("-1");   /* PTHREAD_BARRIER_SERIAL_THREAD */
+    ck_results("-1"); /* PTHREAD_BARRIER_SERIAL_THREAD */
     ck_events(0, "barrier_wait B, barrier_passed B");
 }
 END_TEST
@@ -181,8 +181,8 @@ START_TEST(sleeps_until)
     real[0] = clock_ns(CLOCK_REALTIME);
     monotonic[1] = clock_ns(CLOCK_MONOTONIC);
     scene_note(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &scene_past, NULL));
-    scene_note(clock_nanosleep(CLOCK_PROCESS_CPUTIME_ID, TIMER_ABSTIME,
-                               &(struct timespec){ 0, 1 }, NULL));
+    scene_note(
+        clock_nanosleep(CLOCK_PROCESS_CPUTIME_ID, TIMER_ABSTIME, &(struct timespec){ 0, 1 }, NULL));
     monotonic[0] = clock_ns(CLOCK_MONOTONIC);
     real[1] = clock_ns(CLOCK_REALTIME);
     scene_note_errno(clock_nanosleep(CLOCK_REALTIME, 0, &(struct timespec){ -1, 0 }, NULL));

@@ -110,7 +110,7 @@ START_TEST(calls_as_before)
     ck_ok(pthread_setname_np(self, "123456789012345"));
     ck_ok(prctl(PR_GET_NAME, name));
     ck_assert_str_eq(name, "123456789012345");
-    ck_ok(prctl(PR_SET_NAME, "12345678901234567890"));   /* which cuts it */
+    ck_ok(prctl(PR_SET_NAME, "12345678901234567890")); /* which cuts it */
     ck_assert_int_eq(errno, EDOM);
     ck_ok(prctl(PR_GET_NAME, name));
     ck_assert_str_eq(name, "123456789012345");

@@ -57,8 +57,10 @@ START_TEST(around_a_handler)
     scene_note_errno(sigaction(SIGUSR1, NULL, &old));
     scene_end(trid);
     ck_results("0 EIO 0");
-    snprintf(want, sizeof want, "signal_begin %d, sem_post S, signal_end %d, sem_wait S, "
-             "sem_taken S", SIGUSR1, SIGUSR1);
+    snprintf(want, sizeof want,
+             "signal_begin %d, sem_post S, signal_end %d, sem_wait S, "
+             "sem_taken S",
+             SIGUSR1, SIGUSR1);
     ck_events(0, want);
     ck_assert_int_eq(seen_signal, SIGUSR1);
     ck_assert(old.sa_handler == posts);
@@ -87,7 +89,7 @@ START_TEST(information)
     a.sa_handler = SIG_IGN;
     a.sa_flags = 0;
     same = &a;
-    ck_ok(sigaction(SIGUSR2, &a, same));   /* as programs do */
+    ck_ok(sigaction(SIGUSR2, &a, same)); /* as programs do */
     ck_assert(a.sa_sigaction == takes_info);
     ck_assert_int_eq(a.sa_flags & SA_SIGINFO, SA_SIGINFO);
     ck_ok(sigaction(SIGUSR2, NULL, &old));
@@ -101,7 +103,7 @@ START_TEST(told_to_the_program)
 {
     struct sigaction once = { .sa_handler = posts, .sa_flags = SA_RESETHAND }, old;
 
-    signal(SIGHUP, SIG_DFL);   /* nohup has it ignored */
+    signal(SIGHUP, SIG_DFL); /* nohup has it ignored */
     ck_assert(signal(SIGHUP, posts) == SIG_DFL);
     ck_assert(signal(SIGHUP, SIG_IGN) == posts);
     ck_assert(signal(SIGHUP, leaves) == SIG_IGN);
@@ -156,14 +158,13 @@ START_TEST(left_by_siglongjmp)
 END_TEST
 
 /* signal() of a program that is compiled for another standard. */
-sighandler_t bsd_signal(int, sighandler_t);   /* declared for older standards only */
+sighandler_t bsd_signal(int, sighandler_t); /* declared for older standards only */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 START_TEST(by_other_names)
 {
-    static sighandler_t (*const set[])(int, sighandler_t) = {
-        ssignal, bsd_signal, sysv_signal, __sysv_signal, sigset
-    };
+    static sighandler_t (*const set[])(int, sighandler_t) = { ssignal, bsd_signal, sysv_signal,
+                                                              __sysv_signal, sigset };
 
     for (size_t i = 0; i < sizeof set / sizeof set[0]; i++) {
         char want[200];
@@ -174,8 +175,7 @@ START_TEST(by_other_names)
         trid = scene_begin();
         raise(SIGUSR1);
         scene_end(trid);
-        snprintf(want, sizeof want, "signal_begin %d, sem_post S, signal_end %d", SIGUSR1,
-                 SIGUSR1);
+        snprintf(want, sizeof want, "signal_begin %d, sem_post S, signal_end %d", SIGUSR1, SIGUSR1);
         ck_events(0, want);
         signal(SIGUSR1, SIG_DFL);
     }

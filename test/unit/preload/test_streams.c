@@ -128,7 +128,7 @@ START_TEST(only_while_a_stream_runs)
     scene_note(posix_trace_stop(trid));
     pthread_mutex_unlock(&m);
     scene_end(trid);
-    ck_results("EPERM 0 0 0 0");   /* the name of 1 */
+    ck_results("EPERM 0 0 0 0"); /* the name of 1 */
     ck_events(0, "mutex_lock M, mutex_locked M");
 }
 END_TEST
@@ -181,8 +181,8 @@ END_TEST
 /* posixtrace_system_event() by itself: numbers that are no system type, data of any length. */
 START_TEST(numbers)
 {
-    static const trace_event_id_t bad[] = { 0, 1, 8, 15, 19, 42, 191, 192, 193, 1215, 1216,
-                                            UINT32_MAX };
+    static const trace_event_id_t bad[] = { 0,   1,   8,   15,   19,   42,
+                                            191, 192, 193, 1215, 1216, UINT32_MAX };
     struct th_list list;
     trace_id_t trid = th_stream();
     int started = posix_trace_start(trid);

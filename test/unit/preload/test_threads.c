@@ -181,7 +181,7 @@ START_TEST(older_than_the_stream)
     trid = scene_begin();
     sem_post(&s);
     pthread_join(t.thread, NULL);
-    scene_note(pthread_create(&none, &huge, keeps, NULL) == 0);   /* valgrind says EINVAL */
+    scene_note(pthread_create(&none, &huge, keeps, NULL) == 0); /* valgrind says EINVAL */
     scene_end(trid);
     ck_results("0");
     ck_events(0, "sem_post S");
@@ -206,7 +206,7 @@ START_TEST(forked)
     }
     scene_note(child > 0 && waitpid(child, &status, 0) == child && status == 0);
     scene_end(trid);
-    ck_results("EPERM");   /* the name of 1 */
+    ck_results("EPERM"); /* the name of 1 */
     ck_assert_uint_eq(scene_threads(), 2);
     ck_events(0, "mutex_lock M, mutex_locked M, mutex_unlock M");
     ck_events(1, "mutex_unlock M, sem_post S, sem_wait S, sem_taken S");

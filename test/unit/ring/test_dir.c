@@ -16,7 +16,7 @@
 #include "place/dir.h"
 #include "ring_helpers.h"
 
-static char own[512];    /* the test's directory */
+static char own[512]; /* the test's directory */
 
 /* A name below the test's directory. */
 static const char *below(const char *name)

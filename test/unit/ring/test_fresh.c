@@ -15,9 +15,9 @@
 
 #define HOUR 3600
 
-static time_t step;             /* by which the clock was set since */
+static time_t step; /* by which the clock was set since */
 static int maps_that_fail;
-static int files_that_go;       /* before they are published */
+static int files_that_go; /* before they are published */
 
 int __real_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);

@@ -104,10 +104,12 @@ START_TEST(hostile_contents)
     ck_assert_uint_eq(id_of(n, "victim", true), PT_ID_NAMED_FIRST);
     good = n->entry[0];
     for (uint32_t far = 0; far < 3; far++) {
-        const uint64_t bad[] = { UINT64_MAX, UINT32_MAX | 6ull << 32, 0x80000000u | 6ull << 32,
+        const uint64_t bad[] = { UINT64_MAX,
+                                 UINT32_MAX | 6ull << 32,
+                                 0x80000000u | 6ull << 32,
                                  (good & ~0xffffffffull) | (arena + far),
                                  (good & ~0xffff00000000ull) | (TRACE_EVENT_NAME_MAX + 1ull + far)
-                                                               << 32,
+                                                                   << 32,
                                  good | 0xffffull << 32,
                                  (good & ~0xffff00000000ull) | (3ull + far) << 32 };
 
@@ -141,8 +143,13 @@ START_TEST(hostile_descriptions)
     ck_assert_int_eq(pt_names_describe(n, PT_ID_MAX, "u8 a"), -EINVAL);
     good = n->description[0];
 
-    const uint64_t bad[] = { UINT64_MAX, good & ~0xffffffffull, good | 0xffffffffull, good + 1,
-                             good | 0xffffull << 32, good - (1ull << 32), good | 0xffffull << 48 };
+    const uint64_t bad[] = { UINT64_MAX,
+                             good & ~0xffffffffull,
+                             good | 0xffffffffull,
+                             good + 1,
+                             good | 0xffffull << 32,
+                             good - (1ull << 32),
+                             good | 0xffffull << 48 };
 
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         n->description[0] = bad[i];

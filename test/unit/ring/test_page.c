@@ -143,7 +143,7 @@ END_TEST
 /* Between closed, open and ask in all orders; another stream's bits stay. */
 START_TEST(shadow_of_a_bit)
 {
-    static const enum pt_gate gates[] = { PT_GATE_ASK, PT_GATE_OPEN, PT_GATE_CLOSED, PT_GATE_OPEN,
+    static const enum pt_gate gates[] = { PT_GATE_ASK, PT_GATE_OPEN,   PT_GATE_CLOSED, PT_GATE_OPEN,
                                           PT_GATE_ASK, PT_GATE_CLOSED, PT_GATE_ASK };
     struct pt_page *page = make(1, "n-x");
     unsigned bit = (unsigned)pt_page_take_bit(page);
@@ -159,8 +159,9 @@ START_TEST(shadow_of_a_bit)
     ck_assert_uint_eq(page->used, used | shadow);
     page->gates[300] = others;
     for (size_t i = 0; i < sizeof gates / sizeof *gates; i++) {
-        uint64_t is = gates[i] == PT_GATE_ASK ? 1ull << bit | shadow
-                      : gates[i] == PT_GATE_OPEN ? 1ull << bit : 0;
+        uint64_t is = gates[i] == PT_GATE_ASK    ? 1ull << bit | shadow
+                      : gates[i] == PT_GATE_OPEN ? 1ull << bit
+                                                 : 0;
 
         pt_page_set_gate(page, bit, 300, gates[i]);
         ck_assert_uint_eq(page->gates[300], others | is);

@@ -270,7 +270,7 @@ START_TEST(repair_after_an_abandoned_take)
     ring_refer(&seg, slot, current);
     lost = taken(slot);
     never = taken(slot);
-    gen = pt_seg_chunk(&seg, never)->gen--;   /* between the exchange and the last store */
+    gen = pt_seg_chunk(&seg, never)->gen--; /* between the exchange and the last store */
     pt_pool_repair(&seg, slot);
     ck_assert_uint_eq(ring_state(&seg, current), PT_CHUNK_OWNED);
     ck_assert_uint_eq(ring_state(&seg, lost), PT_CHUNK_ORPHAN);
@@ -353,7 +353,7 @@ END_TEST
  * then, the next sweep ends it, with the count right and no chunk kept. */
 START_TEST(ended_by_one_who_died)
 {
-    const uint32_t gone = pt_slot_ending(0xffffff);   /* no thread has that id */
+    const uint32_t gone = pt_slot_ending(0xffffff); /* no thread has that id */
 
     for (unsigned done = 0; done < 4; done++) {
         struct pt_slot *s;
@@ -626,7 +626,7 @@ START_TEST(writers_that_end_leave_room)
         met += end_during_search(first, i * 37 % 2000);
         first = attach_as(1);
         if (seg.h->nchunks > chunks)
-            attach_as(HOLDERS + 1 + i);   /* nothing is left over for the next search */
+            attach_as(HOLDERS + 1 + i); /* nothing is left over for the next search */
     }
     ck_assert_uint_le(seg.h->nchunks, base + HOLDERS + TRIALS);
     ring_remove(&seg);

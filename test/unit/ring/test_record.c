@@ -49,15 +49,16 @@ START_TEST(what_was_put)
 }
 END_TEST
 
-#define BAD(kind, len, have) do { \
-    uint8_t *bytes_ = calloc(1, 128); \
-    struct pt_decoder d_ = decoder(bytes_, (have)); \
-    struct pt_record r_; \
-    pt_record_put_head(bytes_, (kind), 300, (len), 0, 0); \
-    ck_assert_int_eq(pt_decode_next(&d_, &r_), -EBADMSG); \
-    ck_assert_ptr_eq(d_.p, bytes_); \
-    free(bytes_); \
-} while (0)
+#define BAD(kind, len, have)                                  \
+    do {                                                      \
+        uint8_t *bytes_ = calloc(1, 128);                     \
+        struct pt_decoder d_ = decoder(bytes_, (have));       \
+        struct pt_record r_;                                  \
+        pt_record_put_head(bytes_, (kind), 300, (len), 0, 0); \
+        ck_assert_int_eq(pt_decode_next(&d_, &r_), -EBADMSG); \
+        ck_assert_ptr_eq(d_.p, bytes_);                       \
+        free(bytes_);                                         \
+    } while (0)
 
 START_TEST(bad_records)
 {
@@ -83,7 +84,7 @@ START_TEST(random_bytes)
     srand(1);
     for (int round = 0; round < 20000; round++) {
         size_t n = (size_t)rand() % 33 * 8, steps = 0;
-        uint8_t *bytes = malloc(n + 1);   /* sanitizers and valgrind guard its end */
+        uint8_t *bytes = malloc(n + 1); /* sanitizers and valgrind guard its end */
         struct pt_decoder d = decoder(bytes, n);
         struct pt_record r;
 
@@ -92,8 +93,8 @@ START_TEST(random_bytes)
         /* Plausible heads now and then, else nothing but the first is decoded. */
         for (size_t i = 0; i + PT_RECORD_HEAD <= n; i += 8)
             if (rand() % 2)
-                pt_record_put_head(bytes + i, (uint32_t)rand() % 3, 300, (uint32_t)rand() % 100,
-                                   0, 0);
+                pt_record_put_head(bytes + i, (uint32_t)rand() % 3, 300, (uint32_t)rand() % 100, 0,
+                                   0);
         while (pt_decode_next(&d, &r) == 1) {
             ck_assert(r.data >= bytes + PT_RECORD_HEAD && r.data + r.len <= bytes + n);
             ck_assert_uint_lt(r.id, 2048);
@@ -259,7 +260,7 @@ START_TEST(no_points_without_need)
     ck_assert_uint_eq(pt_syncpoint_reach(h, 5), 0);
     ck_assert_int_eq(pt_syncpoint_convert(h, 5), 5);
     pt_syncpoint_first(h, h->clock);
-    h->sync_first.ns += 5000000;   /* wrong, but not a second old */
+    h->sync_first.ns += 5000000; /* wrong, but not a second old */
     pt_syncpoint_maintain(h, h->clock);
     ck_assert_uint_eq(pt_syncpoint_count(h), 1);
     ring_remove(&seg);

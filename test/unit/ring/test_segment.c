@@ -58,7 +58,7 @@ START_TEST(absurd_sizes_are_refused)
 }
 END_TEST
 
-static struct pt_geometry geometry;   /* of the header checked last */
+static struct pt_geometry geometry; /* of the header checked last */
 
 START_TEST(created_and_opened)
 {
@@ -75,7 +75,7 @@ START_TEST(created_and_opened)
     pt_seg_chunk(&b, b.h->base_chunks + 2)->gen = 5;
     ck_assert_int_eq(pt_seg_reach_chunks(&b, b.h->chunk_max + 1), -ENOMEM);
     ck_assert_int_eq(pt_seg_reach_slots(&b, PT_SLOT_MAX + 1), -ENOMEM);
-    a.h->nchunks = a.h->base_chunks + 3;   /* a copy has no others */
+    a.h->nchunks = a.h->base_chunks + 3; /* a copy has no others */
     ck_assert_int_eq(pt_seg_copy(&c, dir, a.file), 0);
     ck_assert_uint_eq(pt_seg_chunk(&c, a.h->base_chunks + 2)->gen, 5);
     c.h->hint = 1;
@@ -89,11 +89,12 @@ START_TEST(created_and_opened)
 }
 END_TEST
 
-#define WRONG(member, value) do { \
-    struct pt_seg_header h = *seg.h; \
-    h.member = (value); \
-    ck_assert_msg(pt_seg_validate(&geometry, &h, seg.size) == -EINVAL, #member " = " #value); \
-} while (0)
+#define WRONG(member, value)                                                                      \
+    do {                                                                                          \
+        struct pt_seg_header h = *seg.h;                                                          \
+        h.member = (value);                                                                       \
+        ck_assert_msg(pt_seg_validate(&geometry, &h, seg.size) == -EINVAL, #member " = " #value); \
+    } while (0)
 
 START_TEST(wrong_headers)
 {

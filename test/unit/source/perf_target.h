@@ -32,9 +32,9 @@ uint64_t counter(pid_t pid, pid_t tid, const char *name);
 struct seen {
     pid_t pid, tid;
     uint64_t in, out, preempted, own;
-    uint64_t outs_since;    /* the last event of its own */
-    uint64_t least;         /* of those, between two events of its own */
-    uint64_t wrong;         /* own events while it was out, or out twice, or in twice */
+    uint64_t outs_since; /* the last event of its own */
+    uint64_t least;      /* of those, between two events of its own */
+    uint64_t wrong;      /* own events while it was out, or out twice, or in twice */
     bool is_out, known;
 };
 
@@ -45,8 +45,8 @@ uint64_t look(int fd);
 /* Whoever blocks in read() as often as it is told to, and how far it has come. */
 struct progress {
     pid_t tid;
-    uint32_t turn;          /* how often it has begun to read */
-    uint64_t switched;      /* how often it had blocked by then */
+    uint32_t turn;     /* how often it has begun to read */
+    uint64_t switched; /* how often it had blocked by then */
 };
 
 struct sleeper {

@@ -37,9 +37,17 @@ static struct perf_event_mmap_page *page_of(uint32_t mult, uint16_t shift, uint6
  * that were set forward and back. */
 START_TEST(made_page)
 {
-    static const struct { uint32_t mult; uint16_t shift; uint64_t zero; } of[] = {
-        { 1u << 31, 31, 0 }, { 827228512, 31, 0 }, { 3309254053u, 31, 123456789 },
-        { 413614256, 30, (uint64_t)-5000000 }, { 400, 10, 77 }, { 1717986918, 32, 1 },
+    static const struct {
+        uint32_t mult;
+        uint16_t shift;
+        uint64_t zero;
+    } of[] = {
+        { 1u << 31, 31, 0 },
+        { 827228512, 31, 0 },
+        { 3309254053u, 31, 123456789 },
+        { 413614256, 30, (uint64_t)-5000000 },
+        { 400, 10, 77 },
+        { 1717986918, 32, 1 },
     };
 
     for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
@@ -93,7 +101,9 @@ END_TEST
  * stays later. */
 START_TEST(raw_clock)
 {
-    static struct { uint64_t before, ns, after; } r[READINGS];
+    static struct {
+        uint64_t before, ns, after;
+    } r[READINGS];
     uint64_t last = 0;
     struct perf_event_attr attr;
     struct pt_perf_clock c;

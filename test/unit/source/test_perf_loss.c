@@ -27,8 +27,8 @@ int __wrap_epoll_wait(int epoll, struct epoll_event *ready, int most, int timeou
 ssize_t __real_pwrite64(int fd, const void *data, size_t length, off_t offset);
 ssize_t __wrap_pwrite64(int fd, const void *data, size_t length, off_t offset);
 
-static uint32_t log_held, log_waits;   /* who writes the log waits until it is not held */
-static uint32_t stands_still;    /* the thread that empties the rings: only rounds do */
+static uint32_t log_held, log_waits; /* who writes the log waits until it is not held */
+static uint32_t stands_still;        /* the thread that empties the rings: only rounds do */
 
 ssize_t __wrap_pwrite64(int fd, const void *data, size_t length, off_t offset)
 {

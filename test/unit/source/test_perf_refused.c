@@ -74,7 +74,7 @@ START_TEST(who_asks)
     ck_assert_int_eq(posixtrace_stream_switches(trid, &refusal), EINVAL);
 
     ck_assert_int_eq(setenv("POSIXTRACE_SYSTEM_SWITCHES", "1", 1), 0);
-    ck_assert_int_eq(posix_trace_create(0, attr, &trid), 0);   /* without log: ignored */
+    ck_assert_int_eq(posix_trace_create(0, attr, &trid), 0); /* without log: ignored */
     ck_assert_int_eq(posixtrace_stream_switches(trid, &refusal), 0);
     ck_assert_int_eq(refusal, ENODATA);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);

@@ -27,7 +27,7 @@ void *__wrap_mmap64(void *addr, size_t length, int prot, int flags, int fd, off_
 int __real_epoll_wait(int epoll, struct epoll_event *ready, int most, int timeout);
 int __wrap_epoll_wait(int epoll, struct epoll_event *ready, int most, int timeout);
 
-static uint64_t allowance;       /* bytes of all of them together; 0: as many as the system gives */
+static uint64_t allowance; /* bytes of all of them together; 0: as many as the system gives */
 static uint32_t waits_fail, failed_waits;
 
 static bool is_called(int fd, const char *name)
@@ -122,7 +122,8 @@ static void *try_first(void *error)
 /* Not every root: CAP_IPC_LOCK lifts the limit on locked memory. */
 static bool may_have_large_rings(void)
 {
-    struct perf_event_attr attr = { .size = sizeof attr, .type = PERF_TYPE_SOFTWARE,
+    struct perf_event_attr attr = { .size = sizeof attr,
+                                    .type = PERF_TYPE_SOFTWARE,
                                     .config = PERF_COUNT_SW_DUMMY };
     size_t bytes = (4u << 20) + (size_t)sysconf(_SC_PAGESIZE);
     long n = sysconf(_SC_NPROCESSORS_CONF);

@@ -156,7 +156,8 @@ static unsigned look_fake(struct pt_switch_source *source)
 }
 
 static const struct pt_switch_ops refused = { .open = refuse };
-static const struct pt_switch_ops fake = { .open = open_fake, .close = close_fake,
+static const struct pt_switch_ops fake = { .open = open_fake,
+                                           .close = close_fake,
                                            .look = look_fake };
 
 /* The time for a look has come. */
@@ -185,30 +186,30 @@ START_TEST(when_to_look)
     pt_lookout_init(&l, w);
     ck_assert(l.waits && l.at == 0);
     pt_lookout_turn(&l, true);
-    ck_assert_uint_eq(looks, 0);          /* nobody has recorded anything yet */
+    ck_assert_uint_eq(looks, 0); /* nobody has recorded anything yet */
     pt_lookout_wake(&l);
     ck_assert(!l.waits && l.at > 0);
     before = pt_clock_ns(CLOCK_MONOTONIC);
     turn(&l, PT_LOOK_RECORDED | PT_LOOK_RAN, true);
     ck_assert(!l.waits && l.at > before);
     pause = l.pause;
-    turn(&l, PT_LOOK_RAN, true);          /* they compute */
+    turn(&l, PT_LOOK_RAN, true); /* they compute */
     ck_assert(l.waits && l.at > 0 && l.pause == 2 * pause);
     for (int i = 0; i < 20; i++)
         turn(&l, PT_LOOK_RAN, true);
     ck_assert(l.pause >= 1000000000u && l.pause <= 2000000000u);
     pt_lookout_wake(&l);
     ck_assert(l.pause == pause);
-    turn(&l, 0, true);                    /* they sleep: so do we */
+    turn(&l, 0, true); /* they sleep: so do we */
     ck_assert(l.waits && l.at == 0);
     found = PT_LOOK_RAN;
     pt_lookout_waits_now(&l);
     ck_assert(l.at == 0);
-    found = PT_LOOK_RECORDED;             /* in the moment before we went to sleep */
+    found = PT_LOOK_RECORDED; /* in the moment before we went to sleep */
     pt_lookout_waits_now(&l);
     ck_assert(l.at > 0);
     turn(&l, PT_LOOK_RAN | PT_LOOK_RECORDED, false);
-    ck_assert(l.waits && l.at == 0);      /* a stream that is stopped needs nothing */
+    ck_assert(l.waits && l.at == 0); /* a stream that is stopped needs nothing */
     pt_switches_close(w);
     ck_assert_int_eq(pt_stream_destroy(s, 0), 0);
 }

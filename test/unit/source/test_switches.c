@@ -41,8 +41,7 @@ static int play(struct pt_switch_source **source, const struct pt_switch_request
     return 0;
 }
 
-static size_t take(struct pt_switch_source *source, uint64_t before,
-                   const struct pt_switch **list)
+static size_t take(struct pt_switch_source *source, uint64_t before, const struct pt_switch **list)
 {
     (void)source;
     pthread_mutex_lock(&lock);
@@ -70,7 +69,10 @@ static void end(struct pt_switch_source *source)
 }
 
 static const struct pt_switch_ops ops = {
-    .open = play, .take = take, .done = done, .close = end,
+    .open = play,
+    .take = take,
+    .done = done,
+    .close = end,
 };
 
 /* At the present moment, or just after the one before. */
@@ -81,8 +83,9 @@ static uint64_t put(uint32_t what, int32_t tid, uint32_t value, uint32_t origin)
     pthread_mutex_lock(&lock);
     ck_assert_uint_lt(script_count, MOST);
     script_ts = ts > script_ts ? ts : script_ts + 1;
-    script[script_count++] = (struct pt_switch){ .ts = script_ts, .pid = getpid(), .tid = tid,
-                                                 .what = what, .value = value, .origin = origin };
+    script[script_count++] = (struct pt_switch){
+        .ts = script_ts, .pid = getpid(), .tid = tid, .what = what, .value = value, .origin = origin
+    };
     ts = script_ts;
     pthread_mutex_unlock(&lock);
     while (pt_clock_now(pt_clock_choose()) <= ts)
@@ -221,8 +224,8 @@ START_TEST(an_expression_looks_at_them)
     int fd = log_file();
     struct pt_stream *s = make(fd, POSIX_TRACE_FLUSH, 1 << 16);
 
-    ck_assert_int_eq(pt_stream_set_expression(
-                         s, "tid 100002 and cpu > 1 or event \"*preempted\"", 0), 0);
+    ck_assert_int_eq(
+        pt_stream_set_expression(s, "tid 100002 and cpu > 1 or event \"*preempted\"", 0), 0);
     ck_assert_int_eq(pt_stream_start(s, 0), 0);
     put(PT_SWITCH_IN, 100001, 7, 0);
     put(PT_SWITCH_IN, 100002, 1, 0);
@@ -249,14 +252,14 @@ START_TEST(seen_twice)
         put(i % 2 ? PT_SWITCH_IN : PT_SWITCH_OUT, 100001, 1, 7);
         put(i % 2 ? PT_SWITCH_IN : PT_SWITCH_OUT, 100001, 2, 8);
     }
-    put(PT_SWITCH_ENDED, 100001, 0, 8);   /* of the one that does not count */
+    put(PT_SWITCH_ENDED, 100001, 0, 8); /* of the one that does not count */
     put(PT_SWITCH_OUT, 100001, 2, 8);
     put(PT_SWITCH_ENDED, 100001, 0, 7);
     put(PT_SWITCH_IN, 100001, 3, 8);
     put(PT_SWITCH_OUT, 100001, 4, 7);
     ck_assert_int_eq(pt_stream_destroy(s, 0), 0);
     f = look(fd, 100001, NULL);
-    ck_assert_uint_eq(f.switches, 12);   /* its end is one */
+    ck_assert_uint_eq(f.switches, 12); /* its end is one */
     ck_assert_uint_eq(f.last_value, 3);
     close(fd);
 }
@@ -272,11 +275,11 @@ START_TEST(leaves_the_processor_at_its_end)
     ck_assert_int_eq(pt_stream_start(s, 0), 0);
     put(PT_SWITCH_IN, 100001, 5, 0);
     put(PT_SWITCH_ENDED, 100001, 5, 0);
-    put(PT_SWITCH_ENDED, 100001, 6, 0);   /* of no thread now */
+    put(PT_SWITCH_ENDED, 100001, 6, 0); /* of no thread now */
     put(PT_SWITCH_IN, 100002, 7, 0);
     put(PT_SWITCH_OUT, 100002, 7, 0);
-    put(PT_SWITCH_ENDED, 100002, 8, 0);   /* it runs no more */
-    put(PT_SWITCH_ENDED, 100003, 9, 0);   /* never seen */
+    put(PT_SWITCH_ENDED, 100002, 8, 0); /* it runs no more */
+    put(PT_SWITCH_ENDED, 100003, 9, 0); /* never seen */
     ck_assert_int_eq(pt_stream_destroy(s, 0), 0);
     ck_assert_uint_eq(look(fd, 100001, NULL).switches, 2);
     ck_assert_uint_eq(look(fd, 100001, NULL).last_value, 5);
@@ -339,7 +342,7 @@ START_TEST(named_by_the_source)
     put(PT_SWITCH_IN, parent, 0, 7);
     put_name(parent, "parent");
     put(PT_SWITCH_FORKED, child, (uint32_t)parent, 7);
-    put(PT_SWITCH_IN, child, 0, 8);       /* the first switch says whose it is */
+    put(PT_SWITCH_IN, child, 0, 8); /* the first switch says whose it is */
     put(PT_SWITCH_OUT, child, 0, 8);
     put(PT_SWITCH_FORKED, other, (uint32_t)child, 8);
     put(PT_SWITCH_IN, other, 0, 8);
@@ -403,8 +406,12 @@ static void compare(struct pt_switch_threads *x, struct pt_live *l, uint64_t wid
 {
     uint64_t ended = source == PT_TALLY_SLOT ? 0 : ++last_ts;
 
-    l->tally[wid] = (struct pt_tally){ .used = true, .source = source, .ended_ts = ended,
-        .author = { .wid = wid, .pid = getpid(), .tid = 100001, .name = "first" } };
+    l->tally[wid] = (struct pt_tally){
+        .used = true,
+        .source = source,
+        .ended_ts = ended,
+        .author = { .wid = wid, .pid = getpid(), .tid = 100001, .name = "first" }
+    };
     pt_switch_threads_identify(x, l);
 }
 
@@ -524,7 +531,7 @@ START_TEST(lost_by_the_kernel)
     pid = fork();
     if (pid == 0) {
         s = make(fd, POSIX_TRACE_FLUSH, 1 << 16);
-        put(PT_SWITCH_LOST_BY_KERNEL, 0, 1000, 0);   /* before the window: no loss */
+        put(PT_SWITCH_LOST_BY_KERNEL, 0, 1000, 0); /* before the window: no loss */
         pt_stream_start(s, 0);
         put(PT_SWITCH_OUT, 100001, 1, 0);
         put(PT_SWITCH_LOST_BY_KERNEL, 0, 33, 0);
@@ -557,7 +564,7 @@ START_TEST(losses_are_told)
     struct posixtrace_info info;
     struct found f;
 
-    put(PT_SWITCH_LOST, 0, 1000, 0);   /* before the window: nobody's loss */
+    put(PT_SWITCH_LOST, 0, 1000, 0); /* before the window: nobody's loss */
     ck_assert_int_eq(pt_stream_start(s, 0), 0);
     put(PT_SWITCH_OUT, 100001, 1, 0);
     put(PT_SWITCH_LOST, 0, 42, 0);

@@ -55,7 +55,8 @@ static trace_id_t create(int policy, int log_fd)
     ck_assert_int_eq(posix_trace_attr_setmaxdatasize(&attr, 16), 0);
     ck_assert_int_eq(posix_trace_attr_setstreamfullpolicy(&attr, policy), 0);
     ck_assert_int_eq(log_fd < 0 ? posix_trace_create(0, &attr, &trid)
-                                : posix_trace_create_withlog(0, &attr, log_fd, &trid), 0);
+                                : posix_trace_create_withlog(0, &attr, log_fd, &trid),
+                     0);
     ck_assert_int_eq(posix_trace_start(trid), 0);
     return trid;
 }
@@ -89,7 +90,12 @@ START_TEST(arguments)
 {
     trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();
     static const char *const bad[] = {
-        "", "s-", "s-.seg/", "../s-0.seg", "n-0.names", "s-0123456789abcdef0123456789abcdef",
+        "",
+        "s-",
+        "s-.seg/",
+        "../s-0.seg",
+        "n-0.names",
+        "s-0123456789abcdef0123456789abcdef",
         "s-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.seg"
     };
 
@@ -492,7 +498,7 @@ START_TEST(the_end)
         ck_assert_int_eq(posixtrace_timednext_event(trid, &e, &none, NULL), 0);
         ck_assert_uint_eq(e.id, tick);
     }
-    ck_assert_int_eq(posixtrace_timednext_event(trid, &e, &none, NULL), 0);   /* STOP */
+    ck_assert_int_eq(posixtrace_timednext_event(trid, &e, &none, NULL), 0); /* STOP */
     ck_assert_uint_eq(e.id, POSIX_TRACE_STOP);
     ck_assert_int_eq(posixtrace_timednext_event(trid, &e, &none, NULL), ENXIO);
     ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), ENXIO);

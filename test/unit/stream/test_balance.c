@@ -15,7 +15,7 @@
 uint32_t __real_pt_slot_count(struct pt_seg *seg);
 uint32_t __wrap_pt_slot_count(struct pt_seg *seg);
 
-static unsigned one_comes;   /* at which call; 0: none does any more */
+static unsigned one_comes; /* at which call; 0: none does any more */
 static bool and_goes;
 
 /* Its counts go to the past of the slot, its event stays. */

@@ -95,7 +95,7 @@ static uint64_t trace_batch(void)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, trace_some, NULL), 0);
     for (unsigned i = 0; i < TOGETHER; i++)
         ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
-    trace_some(NULL);   /* and one that stays */
+    trace_some(NULL); /* and one that stays */
     return BATCH;
 }
 
@@ -141,8 +141,8 @@ static void check_live(trace_id_t trid, uint64_t traced)
     do {
         info = after;
         ck_assert_uint_eq(info.events + info.lost[POSIXTRACE_LOST_FULL], traced);
-        ck_assert_uint_eq(lost_in(&info), info.lost[POSIXTRACE_LOST_FULL] +
-                                          info.lost[POSIXTRACE_LOST_OVERWRITTEN]);
+        ck_assert_uint_eq(lost_in(&info),
+                          info.lost[POSIXTRACE_LOST_FULL] + info.lost[POSIXTRACE_LOST_OVERWRITTEN]);
         list_threads(trid, &listed, &lost);
         ck_assert_int_eq(posixtrace_get_info(trid, &after), 0);
     } while (after.events != info.events || lost_in(&after) != lost_in(&info));
@@ -386,8 +386,8 @@ static void die_with_slots_claimed(trace_id_t trid)
     if (l->ended_count == 0)
         _exit(1);
     last = &h->books[h->books_now & 1u];
-    log = (struct pt_log_books){ last->lsn, last->events, last->waiting, last->log_full,
-                                 last->log_overwritten, last->log_error };
+    log = (struct pt_log_books){ last->lsn,      last->events,          last->waiting,
+                                 last->log_full, last->log_overwritten, last->log_error };
     pt_books_leave(l, &log);
     kill(getpid(), SIGKILL);
 }

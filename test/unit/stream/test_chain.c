@@ -349,8 +349,9 @@ START_TEST(with_logs)
         fd = open(path[i], O_RDWR | O_CREAT | O_TRUNC, 0600);
         ck_assert_int_ge(fd, 0);
         ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
-        ck_assert_int_eq(posix_trace_attr_setstreamfullpolicy(
-                             &attr, i ? POSIX_TRACE_FLUSH : POSIX_TRACE_UNTIL_FULL), 0);
+        ck_assert_int_eq(posix_trace_attr_setstreamfullpolicy(&attr, i ? POSIX_TRACE_FLUSH
+                                                                       : POSIX_TRACE_UNTIL_FULL),
+                         0);
         ck_assert_int_eq(posix_trace_attr_setstreamsize(&attr, i ? 8 << 20 : 65536), 0);
         ck_assert_int_eq(posix_trace_create_withlog(0, &attr, fd, &trid[i]), 0);
         ck_assert_int_eq(posix_trace_start(trid[i]), 0);

@@ -38,12 +38,12 @@ enum kind { THREAD, CHILD, KINDS };
 
 static int log_fd;
 static pid_t tester;
-static int countdown;             /* changes until at_change is called; 0: never */
+static int countdown; /* changes until at_change is called; 0: never */
 static void (*at_change)(void);
 static void (*at_flock)(void);
 static enum kind other_kind;
-static int other_answer;          /* -1: there was none */
-static int raise_at;              /* reads until there is a signal; 0: never */
+static int other_answer; /* -1: there was none */
+static int raise_at;     /* reads until there is a signal; 0: never */
 static pid_t handler_child;
 
 static void before_change(void)
@@ -259,7 +259,7 @@ START_TEST(race)
 }
 END_TEST
 
-static int life[2];               /* a pipe; at its end the child ends */
+static int life[2]; /* a pipe; at its end the child ends */
 
 static void fork_and_die(void)
 {

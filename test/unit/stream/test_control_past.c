@@ -62,8 +62,8 @@ static void leave_lock(trace_id_t trid)
     if (dead == 0)
         _exit(0);
     ck_assert_int_eq(waitpid(dead, NULL, 0), dead);
-    pt_store_seqcst(&h->control, pt_control_make(dead, pt_control_slot_1(word),
-                                                 pt_control_turn(word) + 1));
+    pt_store_seqcst(&h->control,
+                    pt_control_make(dead, pt_control_slot_1(word), pt_control_turn(word) + 1));
 }
 
 static void steer(trace_id_t trid)
@@ -122,7 +122,7 @@ START_TEST(slots_of_threads)
     ck_assert_int_eq(posix_trace_start(trid), 0);
     ck_assert_int_eq(posixtrace_stream_list(note_file, file), 1);
     trace_in_threads(trid);
-    info_of(trid);   /* takes the counts: the slots are free */
+    info_of(trid); /* takes the counts: the slots are free */
     for (unsigned i = 0; i < TURNS; i++) {
         leave_lock(trid);
         steer(trid);

@@ -253,8 +253,9 @@ static void *wait_for_ticks(void *trid)
     int unavailable;
 
     while (got < 8) {
-        ck_assert_int_eq(posix_trace_getnext_event(*(trace_id_t *)trid, &e, &number,
-                                                   sizeof number, &length, &unavailable), 0);
+        ck_assert_int_eq(posix_trace_getnext_event(*(trace_id_t *)trid, &e, &number, sizeof number,
+                                                   &length, &unavailable),
+                         0);
         got += e.posix_event_id == tick;
     }
     return NULL;

@@ -27,7 +27,7 @@
 #else
 #define OWN ""
 #endif
-#define ORDER "u32 order; f64 price; str symbol"
+#define ORDER  "u32 order; f64 price; str symbol"
 #define HANG_S 60u
 
 static int log_file(void)
@@ -82,7 +82,8 @@ static trace_id_t create(int log_policy, size_t log_size, int fd)
         ck_assert_int_eq(posix_trace_attr_setlogsize(&attr, log_size), 0);
     }
     ck_assert_int_eq(fd < 0 ? posix_trace_create(0, &attr, &trid)
-                            : posix_trace_create_withlog(0, &attr, fd, &trid), 0);
+                            : posix_trace_create_withlog(0, &attr, fd, &trid),
+                     0);
     ck_assert_int_eq(posix_trace_start(trid), 0);
     return trid;
 }
@@ -196,7 +197,7 @@ START_TEST(in_a_log)
     trace_some(written, 3);
     ck_assert_int_eq(posix_trace_flush(trid), 0);
     for (unsigned i = 0; policies[_i] == POSIX_TRACE_LOOP && i < 20; i++) {
-        trace_some(early, 100);     /* round and round */
+        trace_some(early, 100); /* round and round */
         ck_assert_int_eq(posix_trace_flush(trid), 0);
     }
     ck_assert_int_eq(posixtrace_event_describe("written", "x8[400] written", NULL), 0);
@@ -374,7 +375,7 @@ static int note_file(void *file, const struct posixtrace_stream *s)
 START_TEST(attached)
 {
     trace_id_t own = create(0, 0, -1), trid;
-    char file[sizeof ((struct posixtrace_stream *)0)->file];
+    char file[sizeof((struct posixtrace_stream *)0)->file];
     trace_event_id_t id;
 
     ck_assert_int_eq(posixtrace_event_describe("before", "u8 before", NULL), 0);

@@ -23,10 +23,10 @@
 #include "support/valgrind.h"
 
 enum {
-    EVENTS = 20000,        /* more than is read at once */
+    EVENTS = 20000, /* more than is read at once */
     ROUND = 1000,
     MOST_DESCRIPTORS = 1024,
-    OWN = 3                /* lowest of ours */
+    OWN = 3 /* lowest of ours */
 };
 
 static const char text[64] = "the program's";
@@ -226,7 +226,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, another_log);
     tcase_add_test(tc, another_pipe);
     tcase_add_test(tc, another_pipe_of_loop);
-    if (!is_under_valgrind())   /* it has the high numbers */
+    if (!is_under_valgrind()) /* it has the high numbers */
         tcase_add_test(tc, same_file);
 }
 

@@ -38,7 +38,7 @@ static void run_child(void)
     char file[64];
 
     is_child = true;
-    posix_trace_event(late, NULL, 0);   /* the stream has not started */
+    posix_trace_event(late, NULL, 0); /* the stream has not started */
     self = pt_self_make();
     NEED(self && self->page_file[0]);
     memcpy(file, self->page_file, sizeof file);
@@ -88,7 +88,7 @@ int main(void)
 
     alarm(HANG_S);
     NEED(pipe(to_child) == 0 && pipe(to_parent) == 0);
-    NEED(atexit(exit_late) == 0);   /* before the library has registered its own */
+    NEED(atexit(exit_late) == 0); /* before the library has registered its own */
     NEED(posix_trace_attr_init(&attr) == 0);
     NEED(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED) == 0);
     NEED(posix_trace_create(0, &attr, &trid) == 0);

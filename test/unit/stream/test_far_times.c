@@ -17,12 +17,12 @@
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
 
-#define REAL_NS  1700000000000000000ull   /* CLOCK_REALTIME at the start of a story */
-#define SHORT_NS 900000000ull             /* no writer counts as stalled in that time */
+#define REAL_NS  1700000000000000000ull /* CLOCK_REALTIME at the start of a story */
+#define SHORT_NS 900000000ull           /* no writer counts as stalled in that time */
 
 enum { LINES_MAX = 400, NONE = 1000 };
 
-static uint64_t clock_ns, started_ns;   /* 0: the clock is the system's */
+static uint64_t clock_ns, started_ns; /* 0: the clock is the system's */
 
 int __real_clock_gettime(clockid_t id, struct timespec *t);
 int __wrap_clock_gettime(clockid_t id, struct timespec *t);
@@ -44,7 +44,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 /* What a reader has found out so far. */
 struct reader {
     trace_id_t trid;
-    uint64_t next;      /* number of the next tick if none is missing */
+    uint64_t next; /* number of the next tick if none is missing */
     int64_t ns;
 };
 
@@ -213,12 +213,16 @@ static void check_usual(const struct story *s)
     ck_assert_uint_gt(s->lost, 50);
 }
 
-#define BEFORE(border) (border) - SHORT_NS, (border) - 25
+#define BEFORE(border) (border) - SHORT_NS, (border)-25
 
 /* The first time, and the one to which the clock goes. */
 static const uint64_t times[][2] = {
-    { BEFORE(1ull << 61) },   { BEFORE(1ull << 62) },   { BEFORE(1ull << 63) },
-    { BEFORE(3ull << 62) },   { 1ull << 50, 3ull << 61 }, { 5, (1ull << 62) + 5 },
+    { BEFORE(1ull << 61) },
+    { BEFORE(1ull << 62) },
+    { BEFORE(1ull << 63) },
+    { BEFORE(3ull << 62) },
+    { 1ull << 50, 3ull << 61 },
+    { 5, (1ull << 62) + 5 },
     { 1ull << 50, (1ull << 62) + (1ull << 50) + 20000 },
 };
 
@@ -238,7 +242,7 @@ START_TEST(the_story_is_the_same)
     unsigned step = getenv("POSIXTRACE_TEST_SHORT") ? 4 : 1;
     struct story usual, far;
 
-    if (sizeof(time_t) < 8)   /* such a clock ends before */
+    if (sizeof(time_t) < 8) /* such a clock ends before */
         return;
     live_through(&usual, 1ull << 50, 0, NONE);
     check_usual(&usual);

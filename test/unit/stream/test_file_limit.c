@@ -28,7 +28,7 @@
 #include "startup/self_record_log.h"
 #include "support/stream_inside.h"
 
-enum { FILES = 300 };   /* more than a step reads, and than a first look for segments */
+enum { FILES = 300 }; /* more than a step reads, and than a first look for segments */
 
 static void limit_files(rlim_t bytes)
 {
@@ -171,8 +171,10 @@ static int write_to_limit(void *file)
     int fd = *(int *)file;
 
     return pt_sys_write_at(fd, data, 100, 0) == 0 && pt_sys_write_at(fd, data, 101, 0) == -EFBIG &&
-           pt_sys_write_at(fd, data, 1, 100) == -EFBIG && pt_sys_allows_size(100) &&
-           !pt_sys_allows_size(101) ? 0 : 1;
+                   pt_sys_write_at(fd, data, 1, 100) == -EFBIG && pt_sys_allows_size(100) &&
+                   !pt_sys_allows_size(101)
+               ? 0
+               : 1;
 }
 
 START_TEST(to_the_byte)

@@ -145,7 +145,7 @@ START_TEST(closed)
 }
 END_TEST
 
-#if !defined __SANITIZE_THREAD__   /* with it the library has no table of its own */
+#if !defined __SANITIZE_THREAD__ /* with it the library has no table of its own */
 /* A program may close all descriptors that it does not know, as daemons do, and open files: none
  * of them is taken for that of the library. */
 START_TEST(files_of_the_program)
@@ -215,7 +215,7 @@ START_TEST(another_process)
 }
 END_TEST
 
-static uint32_t arms, done;   /* how often the mark was set; no more */
+static uint32_t arms, done; /* how often the mark was set; no more */
 
 /* As often as a consumer that gives chunks back may. */
 static void *arm_mark(void *header)
@@ -232,7 +232,7 @@ static void *arm_mark(void *header)
 START_TEST(mark_goes)
 {
     struct pt_seg_header *h = segment_of(trid)->h;
-    int turns = is_under_valgrind() ? 2 : TURNS;   /* it runs one thread at a time */
+    int turns = is_under_valgrind() ? 2 : TURNS; /* it runs one thread at a time */
     pthread_t thread;
 
     ck_assert_int_eq(pthread_create(&thread, NULL, arm_mark, h), 0);

@@ -472,8 +472,8 @@ START_TEST(changed_while_tracing)
 
     atomic_store(&over, 0);
     for (int i = 0; i < 2; i++)
-        ck_assert_int_eq(pthread_create(&thread[i], NULL, trace_without_end,
-                                        (void *)(uintptr_t)a), 0);
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, trace_without_end, (void *)(uintptr_t)a),
+                         0);
     for (unsigned round = 0; round < 400 || !seen[1] || !seen[3]; round++) {
         express(trid, round % 2 ? "n == 1 and event \"a\"" : "event \"a\" and n == 3");
         ck_assert_int_lt((int)round, 1000000);

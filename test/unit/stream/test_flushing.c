@@ -21,7 +21,7 @@ static const char marker[] = "traced before the second flush";
 
 static int ends[2];
 static bool found;
-static char tail[sizeof marker];   /* the end of what came so far */
+static char tail[sizeof marker]; /* the end of what came so far */
 
 /* Takes what the pipe holds, and looks for the marker. */
 static void drain(void)
@@ -130,7 +130,7 @@ static int own_stream(void *file, const struct posixtrace_stream *s)
 
 START_TEST(asked_for_by_another)
 {
-    char file[sizeof ((struct posixtrace_stream *)0)->file];
+    char file[sizeof((struct posixtrace_stream *)0)->file];
     struct pt_stream *s;
     trace_id_t trid = create(&s), other;
 

@@ -69,7 +69,7 @@ static void live_as_child(void)
     trace();
     NEED(count(own) == EVENTS);
     NEED(posix_trace_shutdown(own) == 0);
-    NEED(posix_trace_create(0, NULL, &own) == 0);   /* exit() shuts it down */
+    NEED(posix_trace_create(0, NULL, &own) == 0); /* exit() shuts it down */
     exit(0);
 }
 

@@ -23,12 +23,12 @@
 #include "support/need.h"
 
 /* The child ends with the call that was interrupted, or with the first one after the fork. */
-#define HOLDS(condition) \
-    do { \
+#define HOLDS(condition)           \
+    do {                           \
         bool holds_ = (condition); \
-        if (getpid() != parent) \
-            _exit(0); \
-        NEED(holds_); \
+        if (getpid() != parent)    \
+            _exit(0);              \
+        NEED(holds_);              \
     } while (0)
 
 enum { HANG_S = 100, CHILD_S = 20, BATCH = 10, SHORT = 60, LONG = 500, LATER = 13 };
@@ -38,7 +38,7 @@ static int go[2];
 static volatile sig_atomic_t armed;
 static volatile pid_t child;
 static pid_t parent;
-static unsigned since;         /* calls that the parent has returned from since the fork */
+static unsigned since; /* calls that the parent has returned from since the fork */
 static timer_t timer;
 
 static void on_signal(int sig)
@@ -49,7 +49,7 @@ static void on_signal(int sig)
     (void)sig;
     if (armed) {
         armed = 0;
-        child = _Fork();   /* fork() may wait for the lock of a malloc() that was interrupted */
+        child = _Fork(); /* fork() may wait for the lock of a malloc() that was interrupted */
         if (child == 0) {
             alarm(CHILD_S);
             NEED(read(go[0], &c, 1) == 1);
@@ -76,7 +76,7 @@ static void done(int r)
     if (!child || ++since != LATER)
         return;
     NEED(write(go[1], "", 1) == 1);
-    if (child % 2)   /* else both continue at once */
+    if (child % 2) /* else both continue at once */
         reap();
 }
 
@@ -89,7 +89,7 @@ static void arm(unsigned long ns)
         return;
     since = 0;
     armed = 1;
-    HOLDS(timer_settime(timer, 0, &when, NULL) == 0);   /* a child does not have the timer */
+    HOLDS(timer_settime(timer, 0, &when, NULL) == 0); /* a child does not have the timer */
 }
 
 static trace_id_t create(int fd)
@@ -212,7 +212,7 @@ static unsigned long measure(void)
 {
     struct timespec a, b;
 
-    armed = 1;   /* no timer */
+    armed = 1; /* no timer */
     clock_gettime(CLOCK_MONOTONIC, &a);
     live(0, 0);
     live(1, 0);
@@ -223,8 +223,9 @@ static unsigned long measure(void)
 
 int main(int argc, char **argv)
 {
-    unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1])
-                      : getenv("POSIXTRACE_TEST_SHORT") ? SHORT : LONG;
+    unsigned rounds = argc > 1                          ? (unsigned)atoi(argv[1])
+                      : getenv("POSIXTRACE_TEST_SHORT") ? SHORT
+                                                        : LONG;
     struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
     unsigned long most, seed = 1;

@@ -22,9 +22,9 @@ bool __real_pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, s
 bool __wrap_pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t len,
                           uint64_t addr, uint64_t ts);
 
-static bool traces_early;                  /* the fork handler */
-static const struct pt_self *made_early;   /* by it */
-static bool forks;                         /* the next long event */
+static bool traces_early;                /* the fork handler */
+static const struct pt_self *made_early; /* by it */
+static bool forks;                       /* the next long event */
 static pid_t child;
 
 static void trace(unsigned n)

@@ -20,7 +20,7 @@ enum { TYPE = POSIX_TRACE_UNNAMED_USER_EVENT, MISSED = 3 };
 int __real_pt_seg_open_to_write(struct pt_seg *seg, const char *file);
 int __wrap_pt_seg_open_to_write(struct pt_seg *seg, const char *file);
 
-static bool forks;   /* the next event that maps a segment */
+static bool forks; /* the next event that maps a segment */
 static pid_t child = -1;
 
 /* The parent waits: what the child does comes first. */

@@ -170,9 +170,13 @@ END_TEST
 
 /* ---- a segment that is mapped in part ---- */
 
-static const struct { size_t size; rlim_t space; bool has_chunks; } parts[] = {
+static const struct {
+    size_t size;
+    rlim_t space;
+    bool has_chunks;
+} parts[] = {
     { 64 << 10, 10 * MIB, false },
-    { 16 << 20, 32 * MIB, true },     /* some of the base's */
+    { 16 << 20, 32 * MIB, true }, /* some of the base's */
     { 64 << 10, 64 * MIB, true },
 };
 

@@ -31,13 +31,20 @@
 #include "support/stream_inside.h"
 #include "support/valgrind.h"
 
-enum { TYPE = POSIX_TRACE_UNNAMED_USER_EVENT, LENGTH = 400, BYTE = 0xa5, THREADS = 3, EACH = 500,
-       SOME = 10, EVENTS = (THREADS + 1) * EACH + 1 };
+enum {
+    TYPE = POSIX_TRACE_UNNAMED_USER_EVENT,
+    LENGTH = 400,
+    BYTE = 0xa5,
+    THREADS = 3,
+    EACH = 500,
+    SOME = 10,
+    EVENTS = (THREADS + 1) * EACH + 1
+};
 
 int __real_madvise(void *p, size_t n, int advice);
 int __wrap_madvise(void *p, size_t n, int advice);
 
-static int onlooker = -1;   /* the socket of its process */
+static int onlooker = -1; /* the socket of its process */
 static unsigned steps;
 
 static void send_byte(int fd)
@@ -190,7 +197,7 @@ static void look_on_to_the_end(int creator, bool stays)
     NEED(posixtrace_detach(trid) == 0);
     NEED(steps >= 1);
     send_byte(creator);
-    NEED(!expect_byte(creator));   /* it lives, and has the stream mapped, until then */
+    NEED(!expect_byte(creator)); /* it lives, and has the stream mapped, until then */
     _exit(0);
 }
 
@@ -205,7 +212,7 @@ static void look_on_till_killed(int creator, bool stays)
 
 struct role {
     pid_t pid;
-    int end;   /* of the socket */
+    int end; /* of the socket */
 };
 
 static struct role begin_role(void (*play)(int creator, bool stays), bool stays)
@@ -255,7 +262,7 @@ static trace_id_t make_stream(void)
     NEED(posix_trace_start(trid) == 0);
     for (unsigned i = 0; i < THREADS; i++)
         trace_in_thread(EACH);
-    trace(&count);   /* this thread stays, in a chunk of its own */
+    trace(&count); /* this thread stays, in a chunk of its own */
     steps = 0;
     return trid;
 }
@@ -342,7 +349,7 @@ static void part(int creator, bool stays)
     (void)stays;
     send_byte(creator);
     NEED(expect_byte(creator));
-    NEED(pt_seg_part(&seg, &shared, &parent) == 0 || is_under_valgrind());   /* its mremap() */
+    NEED(pt_seg_part(&seg, &shared, &parent) == 0 || is_under_valgrind()); /* its mremap() */
     send_byte(creator);
 }
 
@@ -369,7 +376,7 @@ static void shut_down_and_fill_up(void)
     fill_up(fd);
     send_byte(role.end);
     NEED(expect_byte(role.end));
-    fill_up(fd);   /* what the onlooker has given back */
+    fill_up(fd); /* what the onlooker has given back */
     send_byte(child.end);
     NEED(expect_byte(child.end));
     end_role(&child);
@@ -396,7 +403,7 @@ END_TEST
 static void add(TCase *tc)
 {
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, full_file_system);   /* the first: the process has no files there yet */
+    tcase_add_test(tc, full_file_system); /* the first: the process has no files there yet */
     tcase_add_loop_test(tc, overwritten_entry, 0, 2);
     tcase_add_loop_test(tc, memory_stays, 0, 2);
     tcase_add_test(tc, killed);

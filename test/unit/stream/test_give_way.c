@@ -38,16 +38,16 @@ static const int modes[MODES] = { O_RDWR | O_TRUNC, O_WRONLY | O_APPEND | O_TRUN
 
 static char path[64];
 static struct stat log_file;
-static _Thread_local int countdown;     /* changes until the program comes back; 0: it does not */
-static int cut_countdown;               /* changes until the log is cut; 0: it is not */
-static bool cut_after;                  /* the change */
-static int cut_share;                   /* of SIZES - 1, how much of it is left */
-static uint8_t old_bytes[LOG_MOST];     /* before the change */
-static uint8_t left_bytes[LOG_MOST];    /* after the cut */
+static _Thread_local int countdown;  /* changes until the program comes back; 0: it does not */
+static int cut_countdown;            /* changes until the log is cut; 0: it is not */
+static bool cut_after;               /* the change */
+static int cut_share;                /* of SIZES - 1, how much of it is left */
+static uint8_t old_bytes[LOG_MOST];  /* before the change */
+static uint8_t left_bytes[LOG_MOST]; /* after the cut */
 static off_t left_size;
 static int mode;
 static pthread_t program;
-static _Atomic int asked, answer;       /* answer -1: there is none yet */
+static _Atomic int asked, answer; /* answer -1: there is none yet */
 
 static bool is_log(int fd)
 {
@@ -241,8 +241,9 @@ START_TEST(second_recovery)
 {
     struct posixtrace_recover_report report;
     int fd = open(path, O_RDWR), other = open(path, O_RDWR);
-    struct flock byte = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1,
-                          .l_start = ((off_t)1 << 62) + 1 };
+    struct flock byte = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1, .l_start = ((off_t)1 << 62) + 1
+    };
     pthread_t thread;
 
     ck_assert_int_eq(fcntl(other, F_OFD_SETLK, &byte), 0);

@@ -64,7 +64,7 @@ static unsigned sum(trace_id_t trid)
 
 struct asked {
     unsigned count;
-    uint32_t least;      /* that is wanted */
+    uint32_t least; /* that is wanted */
 };
 
 static bool at_least(const struct posixtrace_event *e, void *context)
@@ -94,8 +94,7 @@ START_TEST(errors)
     ck_assert_int_eq(posixtrace_set_handler(trid, 1u << 20, at_least, NULL), EINVAL);
     for (trace_event_id_t id = 1; id < 1300; id++) {
         char name[TRACE_EVENT_NAME_MAX + 1];
-        bool is_type = posix_trace_eventid_get_name(trid, id, name) == 0 &&
-                       id > POSIX_TRACE_ERROR;
+        bool is_type = posix_trace_eventid_get_name(trid, id, name) == 0 && id > POSIX_TRACE_ERROR;
 
         ck_assert_int_eq(posixtrace_set_handler(trid, id, at_least, NULL), is_type ? 0 : EINVAL);
         ck_assert_int_eq(posixtrace_set_handler(trid, id, NULL, NULL), is_type ? 0 : EINVAL);
@@ -280,7 +279,7 @@ START_TEST(forks)
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 7);
     trace_u32(b, 2);
     total = sum(trid);
-    ck_assert_int_eq(posix_trace_shutdown(trid), 0);   /* else the next tests would fork, too */
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0); /* else the next tests would fork, too */
     ck_assert_uint_eq(total, 5 + 1000 + 2000);
 }
 END_TEST

@@ -27,8 +27,8 @@ enum { BYTES = 4096, FIRST = 8192, GUARDED = (FIRST - 4800) / 8 };
 static struct {
     trace_id_t trid;
     struct pt_stream *s;
-    struct pt_seg seg;      /* its segment, as the child maps it */
-    struct pt_page *page;   /* the child's */
+    struct pt_seg seg;    /* its segment, as the child maps it */
+    struct pt_page *page; /* the child's */
     struct pt_process process;
     unsigned bit;
     pid_t child;
@@ -100,7 +100,8 @@ static void begin(void (*change)(void))
     }
     ck_assert_int_eq(pt_process_look((uint32_t)now.child, &now.process), 0);
     ck_assert_int_eq(pt_page_create(&now.page, (uint32_t)now.child, now.process.start,
-                                    now.s->self->names_file, file), 0);
+                                    now.s->self->names_file, file),
+                     0);
     bit = pt_page_take_bit(now.page);
     ck_assert_int_ge(bit, 0);
     now.bit = (unsigned)bit;

@@ -30,9 +30,9 @@
 extern char **environ;
 
 struct shared {
-    volatile int      arrived, go;
-    volatile pid_t    pid;
-    volatile uint32_t known_id, new_id;   /* of "known", "of the image" there */
+    volatile int arrived, go;
+    volatile pid_t pid;
+    volatile uint32_t known_id, new_id; /* of "known", "of the image" there */
 };
 
 static struct shared *shared;
@@ -122,8 +122,8 @@ static unsigned count(trace_id_t trid)
     size_t len;
 
     for (;;) {
-        ck_assert_int_eq(posix_trace_trygetnext_event(trid, &info, data, sizeof data, &len,
-                                                      &unavailable), 0);
+        ck_assert_int_eq(
+            posix_trace_trygetnext_event(trid, &info, data, sizeof data, &len, &unavailable), 0);
         if (unavailable)
             return n;
         if (info.posix_pid != shared->pid || len != 5)
@@ -196,8 +196,8 @@ START_TEST(through_a_shell)
 
     shared->go = 1;
     /* more than one command, so that the shell does not exec it itself */
-    snprintf(command, sizeof command, "(true; $MESON_EXE_WRAPPER '%s' '%s'); exit $?",
-             image_path, shared_path);
+    snprintf(command, sizeof command, "(true; $MESON_EXE_WRAPPER '%s' '%s'); exit $?", image_path,
+             shared_path);
     ck_assert_int_eq(system(command), 0);
     expect(trid, EVENTS + 1);
 }
@@ -261,8 +261,8 @@ END_TEST
 START_TEST(through_a_silent_child)
 {
     trace_id_t parents = stream(0, POSIX_TRACE_INHERITED), direct;
-    volatile int *made = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                              -1, 0);
+    volatile int *made = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                              0);
     pid_t pid, image;
     int status;
 
@@ -330,8 +330,12 @@ static void await_orphan(void)
 
 START_TEST(followed)
 {
-    static const struct { int inheritance; const char *value; unsigned events; } cases[] = {
-        { POSIX_TRACE_INHERITED, NULL, EVENTS + 1 },       /* NULL: the stream's own name */
+    static const struct {
+        int inheritance;
+        const char *value;
+        unsigned events;
+    } cases[] = {
+        { POSIX_TRACE_INHERITED, NULL, EVENTS + 1 }, /* NULL: the stream's own name */
         { POSIX_TRACE_CLOSE_FOR_CHILD, NULL, 0 },
         { POSIX_TRACE_INHERITED, "", 0 },
         { POSIX_TRACE_INHERITED, "../s-0.seg", 0 },
@@ -364,7 +368,7 @@ END_TEST
 
 /* ---- forked just before the stream was made ---- */
 
-enum { BEFORE, TRACED, NEXT_TICK };   /* what a try says */
+enum { BEFORE, TRACED, NEXT_TICK }; /* what a try says */
 
 static bool same_tick(trace_id_t trid, pid_t child)
 {

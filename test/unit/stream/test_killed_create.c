@@ -20,7 +20,7 @@
 enum { KILLS = PT_STREAMS + 6, HANG_S = 60 };
 enum place { NOWHERE, BEFORE_SEGMENT, AFTER_SEGMENT, BEFORE_REGISTER, AFTER_REGISTER };
 
-static enum place place;   /* where this process is killed */
+static enum place place; /* where this process is killed */
 
 static void reach(enum place here)
 {

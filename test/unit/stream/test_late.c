@@ -49,7 +49,8 @@ static void be_child(int ready, int go)
     if (resident(lane->chunk, lane->limit) < lane->limit / PAGE)
         _exit(6);
     if (resident(lane->seg->h, lane->seg->g.chunks_off +
-                 (size_t)lane->seg->g.base_chunks * lane->seg->g.chunk_size) * (size_t)PAGE >
+                                   (size_t)lane->seg->g.base_chunks * lane->seg->g.chunk_size) *
+            (size_t)PAGE >
         lane->seg->size / 2)
         _exit(7);
     _exit(0);

@@ -33,7 +33,7 @@ enum how { SHUTDOWN, KILL, RECOVER, HOWS };
 struct kind {
     int policy;
     size_t log_size, stream_size;
-    int events;       /* before the first flush, and after it */
+    int events; /* before the first flush, and after it */
 };
 
 static const struct kind plain = { POSIX_TRACE_APPEND, 1 << 20, 1 << 20, 3000 };
@@ -43,9 +43,9 @@ static char place[400] = "/tmp", path[448];
 static struct stat log_file;
 static int to_writer;
 static pid_t writer;
-static int countdown;       /* reads of the log until the writer ends; 0: it does not */
+static int countdown; /* reads of the log until the writer ends; 0: it does not */
 static enum how how;
-static atomic_bool held;    /* nothing is written */
+static atomic_bool held; /* nothing is written */
 
 static void end_writer(void)
 {

@@ -234,7 +234,7 @@ START_TEST(ended_threads_after_a_look_at_the_books)
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
 
     trid = open_log(fileno(file));
-    ck_assert_uint_eq(info_of(trid).events, LOOKS * THREADS + 2);   /* START and STOP */
+    ck_assert_uint_eq(info_of(trid).events, LOOKS * THREADS + 2); /* START and STOP */
     ck_assert_int_eq(posix_trace_close(trid), 0);
     fclose(file);
 }
@@ -279,8 +279,11 @@ static struct posixtrace_info trace_shares(size_t size, size_t max_data)
 /* The sizes lie where a larger stream has longer chunks, and where records fill most of one. */
 START_TEST(advice_is_enough)
 {
-    static const struct { size_t size, max_data, bytes; unsigned events; } cases[] = {
-        { 65536, 64, 8, 3000 }, { 65536, 8000, 4100, 60 }, { 1 << 20, 4096, 8, 5000 },
+    static const struct {
+        size_t size, max_data, bytes;
+        unsigned events;
+    } cases[] = {
+        { 65536, 64, 8, 3000 },       { 65536, 8000, 4100, 60 }, { 1 << 20, 4096, 8, 5000 },
         { 4190000, 8000, 4100, 150 }, { 8190000, 64, 64, 8000 }, { 300000, 61440, 33000, 20 },
     };
 

@@ -27,7 +27,7 @@
 
 static char folder[32], path[64];
 static struct pt_seg_header dead;
-static int hide;           /* the file from so many readings of the folder */
+static int hide; /* the file from so many readings of the folder */
 
 struct dirent *__real_readdir64(DIR *d);
 struct dirent *__wrap_readdir64(DIR *d);

@@ -432,7 +432,8 @@ START_TEST(locked_outside)
         if (inside == 0)
             _exit(create_inside());
         _exit(inside < 0 || waitpid(inside, &status, 0) != inside || !WIFEXITED(status)
-                  ? NO_NAMESPACES : WEXITSTATUS(status));
+                  ? NO_NAMESPACES
+                  : WEXITSTATUS(status));
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFEXITED(status));

@@ -18,8 +18,8 @@
 #include "support/log_file.h"
 #include "support/run_suite.h"
 
-#define LEAST 3000u     /* bytes of the smallest log */
-#define STEP  104u      /* from one size to the next */
+#define LEAST 3000u /* bytes of the smallest log */
+#define STEP  104u  /* from one size to the next */
 #define SIZES 24
 
 static trace_event_id_t tick;

@@ -20,7 +20,7 @@
 
 static const struct {
     int policy;
-    bool shown;     /* the marks are filtered after they have happened, or else before */
+    bool shown; /* the marks are filtered after they have happened, or else before */
 } cases[] = {
     { POSIX_TRACE_UNTIL_FULL, true }, { POSIX_TRACE_UNTIL_FULL, false },
     { POSIX_TRACE_FLUSH, true },      { POSIX_TRACE_FLUSH, false },
@@ -40,8 +40,8 @@ static void filter_marks(trace_id_t trid, bool filtered)
     NEED(posix_trace_eventset_add(POSIX_TRACE_STOP, &set) == 0);
     NEED(posix_trace_eventset_add(POSIX_TRACE_OVERFLOW, &set) == 0);
     NEED(posix_trace_eventset_add(POSIX_TRACE_RESUME, &set) == 0);
-    NEED(posix_trace_set_filter(trid, &set, filtered ? POSIX_TRACE_ADD_EVENTSET
-                                                     : POSIX_TRACE_SUB_EVENTSET) == 0);
+    NEED(posix_trace_set_filter(
+             trid, &set, filtered ? POSIX_TRACE_ADD_EVENTSET : POSIX_TRACE_SUB_EVENTSET) == 0);
 }
 
 static trace_id_t create(int policy, int fd)
@@ -126,8 +126,9 @@ static void check_marks(int i)
     ck_assert_uint_eq(stops, cases[i].shown && cases[i].policy != POSIX_TRACE_LOOP);
     ck_assert_uint_eq(overflows, cases[i].shown && cases[i].policy != POSIX_TRACE_UNTIL_FULL);
     /* That of FLUSH is made at the restart, by the later filter. */
-    ck_assert_uint_eq(resumes, cases[i].policy == POSIX_TRACE_LOOP ? cases[i].shown
-                      : cases[i].policy == POSIX_TRACE_FLUSH && !cases[i].shown);
+    ck_assert_uint_eq(resumes, cases[i].policy == POSIX_TRACE_LOOP
+                                   ? cases[i].shown
+                                   : cases[i].policy == POSIX_TRACE_FLUSH && !cases[i].shown);
 }
 
 START_TEST(in_a_log)
@@ -179,7 +180,7 @@ static int any_stream(void *file, const struct posixtrace_stream *s)
 /* A stream without a log has no policy FLUSH. */
 START_TEST(to_readers)
 {
-    char file[sizeof ((struct posixtrace_stream *)0)->file];
+    char file[sizeof((struct posixtrace_stream *)0)->file];
     trace_id_t trid = create(cases[_i].policy, -1), onlooker;
     struct pt_stream *s = pt_handle_get(trid, ~0u);
 

@@ -128,8 +128,7 @@ static void end_rounds(void)
 static int write_round(uint64_t watermark)
 {
     live.watermark = watermark;
-    live.missing = pt_missed_look(seg.h, live.delivered_ts, &live.missed_known,
-                                  &live.missed_from);
+    live.missing = pt_missed_look(seg.h, live.delivered_ts, &live.missed_known, &live.missed_from);
     return pt_round_write(&round_of);
 }
 
@@ -285,8 +284,9 @@ static bool read_one(trace_id_t trid, bool is_log, struct order *o)
     size_t len;
     int none;
 
-    ck_assert_int_eq((is_log ? posix_trace_getnext_event : posix_trace_trygetnext_event)
-                     (trid, &event, data, sizeof data, &len, &none), 0);
+    ck_assert_int_eq((is_log ? posix_trace_getnext_event : posix_trace_trygetnext_event)(
+                         trid, &event, data, sizeof data, &len, &none),
+                     0);
     if (!none)
         note(o, event.posix_event_id);
     return !none;

@@ -47,16 +47,16 @@ bool __wrap_pt_page_bit_is_of(const struct pt_page *page, unsigned bit, const ch
 
 static trace_event_id_t work;
 static trace_id_t first, next;
-static const struct pt_seg *full_of_writers;   /* nobody gets a slot there */
+static const struct pt_seg *full_of_writers; /* nobody gets a slot there */
 enum moment { WRITES, HAS_LANE, HAS_CHUNK };
 static struct {
     const struct pt_seg *seg;
     enum moment at;
-    void (*run)(void);                         /* once, at that moment of an event there */
+    void (*run)(void); /* once, at that moment of an event there */
 } meanwhile;
 static pid_t child;
 static pthread_t stopper;
-static _Thread_local bool stops;               /* is that thread */
+static _Thread_local bool stops; /* is that thread */
 static _Atomic bool gates_are_next, may_close_gates;
 
 static void plan(trace_id_t trid, enum moment at, void (*run)(void))

@@ -24,14 +24,14 @@
 #define HANG_S 60u
 
 struct shared {
-    volatile pid_t    writer;
+    volatile pid_t writer;
     volatile uint64_t start;
-    volatile int      look_now;     /* the writer lets its next change of chunk look */
-    volatile uint64_t looked;       /* changes of that time, seen by the writer */
-    volatile int      stop;
+    volatile int look_now;    /* the writer lets its next change of chunk look */
+    volatile uint64_t looked; /* changes of that time, seen by the writer */
+    volatile int stop;
     volatile uint64_t events;
-    volatile int      traced;       /* the writer's page has a stream */
-    volatile int      dirty;        /* gates open in a page without a stream */
+    volatile int traced; /* the writer's page has a stream */
+    volatile int dirty;  /* gates open in a page without a stream */
 };
 
 static struct shared *shared;
@@ -134,8 +134,8 @@ static pid_t start_owner(int policy, int way)
 
     alarm(HANG_S);
     if (!shared)
-        shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                      -1, 0);
+        shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                      0);
     ck_assert(shared != MAP_FAILED);
     memset(shared, 0, sizeof *shared);
     ck_assert_int_eq(posix_trace_eventid_open("owner", &event_id), 0);

@@ -39,7 +39,7 @@ int __real_pt_page_open_of(struct pt_page **page, uid_t uid, uint32_t pid, uint6
 int __wrap_pt_page_open_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start,
                            char file[64]);
 
-static unsigned opened, refused_at;   /* the call of that number fails; 0: none */
+static unsigned opened, refused_at; /* the call of that number fails; 0: none */
 
 int __wrap_pt_page_open_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start,
                            char file[64])
@@ -51,9 +51,9 @@ int __wrap_pt_page_open_of(struct pt_page **page, uid_t uid, uint32_t pid, uint6
 
 struct shared {
     volatile unsigned asked, answered;
-    volatile unsigned events;       /* to be traced */
-    volatile int      traced;       /* the writer's page has a stream */
-    volatile int      done;
+    volatile unsigned events; /* to be traced */
+    volatile int traced;      /* the writer's page has a stream */
+    volatile int done;
 };
 
 static struct shared *shared;
@@ -154,12 +154,8 @@ static void hide_page(enum way way)
     NEED(getrlimit(RLIMIT_NOFILE, &before) == 0);
     none = (struct rlimit){ 0, before.rlim_max };
     switch (way) {
-    case NO_DESCRIPTOR:
-        take_all_descriptors();
-        break;
-    case NO_NUMBER:
-        NEED(setrlimit(RLIMIT_NOFILE, &none) == 0);
-        break;
+    case NO_DESCRIPTOR: take_all_descriptors(); break;
+    case NO_NUMBER: NEED(setrlimit(RLIMIT_NOFILE, &none) == 0); break;
     case OTHER_USER:
         if (setresuid(NOBODY, NOBODY, NOBODY) < 0)
             _exit(SKIPPED);
@@ -353,7 +349,7 @@ static void check_unchain(enum way way)
     finish();
 }
 
-static bool has_directory;   /* the writer, as the other user */
+static bool has_directory; /* the writer, as the other user */
 
 /* With a page in a directory of the other user root steers the writer; without, it says so. */
 static void check_changed_user(enum way unused)
@@ -363,7 +359,7 @@ static void check_changed_user(enum way unused)
 
     (void)unused;
     if (has_directory)
-        unsetenv("POSIXTRACE_DIR");   /* it names root's, where the writer cannot make files */
+        unsetenv("POSIXTRACE_DIR"); /* it names root's, where the writer cannot make files */
     changes_user = true;
     trid = create(false);
     r = posix_trace_start(trid);
@@ -386,8 +382,8 @@ static void run(void (*check)(enum way way), enum way way)
     if (way >= OTHER_USER && geteuid() != 0)
         return;
     if (!shared)
-        shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                      -1, 0);
+        shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                      0);
     ck_assert(shared != MAP_FAILED);
     memset(shared, 0, sizeof *shared);
     pid = fork();

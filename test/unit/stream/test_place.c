@@ -209,7 +209,7 @@ static void forget_environment(void)
     NEED(clearenv() == 0);
     NEED(count(trid) == EVENTS);
     NEED(posix_trace_shutdown(trid) == 0);
-    inherited_stream(0);   /* exit() shuts it down */
+    inherited_stream(0); /* exit() shuts it down */
 }
 
 START_TEST(test_environment_cleared)
@@ -319,7 +319,7 @@ static unsigned events_of_image(const char *what, bool follow)
     struct pt_stream *s;
     int go[2], status;
     trace_id_t trid;
-    char image[512] = "";   /* valgrind's own would be run by /proc/self/exe */
+    char image[512] = ""; /* valgrind's own would be run by /proc/self/exe */
     unsigned n;
     pid_t pid;
 

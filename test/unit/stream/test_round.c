@@ -58,7 +58,7 @@ static struct {
     struct pt_window windows[16];
     size_t window_count;
     uint64_t clear_ts, gap_from, gap_to, past_from, past_to, opened_ts;
-    uint64_t last_ts[WRITERS + 3];   /* given last, by author */
+    uint64_t last_ts[WRITERS + 3]; /* given last, by author */
     uint64_t next_no[WRITERS + 3];
 } t;
 
@@ -69,8 +69,8 @@ static unsigned below(unsigned n)
 
 static bool is_refused(uint64_t ts)
 {
-    return ts >= t.clear_ts && ((ts > t.gap_from && ts < t.gap_to) ||
-                                (ts > t.past_from && ts < t.past_to));
+    return ts >= t.clear_ts &&
+           ((ts > t.gap_from && ts < t.gap_to) || (ts > t.past_from && ts < t.past_to));
 }
 
 /* STOP's own time is in, START's too.  While the stream ran the window is open. */
@@ -93,8 +93,8 @@ static void put(uint32_t chunk, uint32_t kind, uint32_t id, uint32_t delta, uint
 
     ck_assert_uint_le(at + pt_record_size(len), t.seg.h->chunk_size);
     pt_record_put_head((char *)c + at, kind, id, len, delta, second);
-    pt_store_release(&c->commit, c->commit + pt_record_size(len) +
-                                     (kind == PT_RECORD_EVENT ? 1ull << 32 : 0));
+    pt_store_release(&c->commit,
+                     c->commit + pt_record_size(len) + (kind == PT_RECORD_EVENT ? 1ull << 32 : 0));
 }
 
 static void put_author(uint32_t chunk, const struct pt_author *author, uint64_t no)
@@ -154,8 +154,8 @@ static void fill_chunks(const uint32_t *slots)
             ts[w] += below(200);
             trace(i, author, &base, ts[w]);
         }
-        pt_seg_info(&t.seg, i)->word =
-            pt_word_make(PT_CHUNK_FULL, slots[w], pt_word_gen(pt_seg_info(&t.seg, i)->word));
+        pt_seg_info(&t.seg, i)->word = pt_word_make(PT_CHUNK_FULL, slots[w],
+                                                    pt_word_gen(pt_seg_info(&t.seg, i)->word));
         pt_add_relaxed(&t.seg.h->full_chunks, 1u);
     }
 }
@@ -255,7 +255,7 @@ static int take_packet(void *context, const struct pt_log_packet *p)
         for (uint32_t i = 0; i < p->type_count; i++)
             ck_assert_uint_eq(p->types[i].events, types.count[p->types[i].id]);
     } else {
-        ck_assert_uint_gt(failed, 0);   /* no memory for the counts */
+        ck_assert_uint_gt(failed, 0); /* no memory for the counts */
     }
     return 0;
 }
@@ -291,8 +291,8 @@ static void check_books(void)
         bool out = is_excluded(e->ts) || is_refused(e->ts);
 
         if (e->given != !out)
-            ck_abort_msg("event %lu of writer %u at %lu was given %u times",
-                         (unsigned long)e->no, e->wid, (unsigned long)e->ts, e->given);
+            ck_abort_msg("event %lu of writer %u at %lu was given %u times", (unsigned long)e->no,
+                         e->wid, (unsigned long)e->ts, e->given);
         excluded[e->wid] += is_excluded(e->ts);
         refused[e->wid] += is_refused(e->ts);
     }

@@ -51,14 +51,15 @@ static void *begin_of(const struct pt_seg *seg, enum area area)
 {
     const struct pt_self *self = pt_self_peek();
 
-    return area == SEGMENT ? (void *)seg->h : area == NAMES ? (void *)self->names
-                                                            : (void *)self->page;
+    return area == SEGMENT ? (void *)seg->h
+           : area == NAMES ? (void *)self->names
+                           : (void *)self->page;
 }
 
 /* ThreadSanitizer sees no stores of another process, and is to see none of these: by its rules
  * they race with each load of a word that has no other writer in this process. */
-__attribute__((no_sanitize("thread"), noinline))
-static void scribble(struct pt_seg *seg, const struct scribble *s)
+__attribute__((no_sanitize("thread"), noinline)) static void scribble(struct pt_seg *seg,
+                                                                      const struct scribble *s)
 {
     uint32_t *word = (void *)((char *)begin_of(seg, s->area) + s->at);
     uint32_t was = *(volatile uint32_t *)word;
@@ -162,8 +163,8 @@ static void use(const struct scribble *s, bool with_log)
 /* ---- which words ---- */
 
 static struct word {
-    uint32_t area, at;   /* no padding, either */
-} *words;
+    uint32_t area, at; /* no padding, either */
+} * words;
 static size_t word_count;
 
 static void add_area(enum area area, size_t from, size_t to)

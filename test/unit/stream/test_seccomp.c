@@ -31,37 +31,44 @@
 enum { EVENTS = 40000, HANG_S = 60, MOST_CALLS = 96 };
 
 /* exit_group is the test's own. */
-static const int always[] = {
-    SYS_exit_group, SYS_clock_gettime,
+static const int always[] = { SYS_exit_group, SYS_clock_gettime,
 #ifdef SYS_clock_gettime64
-    SYS_clock_gettime64,
+                              SYS_clock_gettime64,
 #endif
-    -1
-};
+                              -1 };
 
-static const int chunk[] = {
-    SYS_close, SYS_futex, SYS_getpid, SYS_gettid, SYS_kill, SYS_madvise, SYS_mprotect, SYS_openat,
-    SYS_read, SYS_readlinkat, SYS_faccessat, SYS_tgkill, SYS_tkill,
+static const int chunk[] = { SYS_close,
+                             SYS_futex,
+                             SYS_getpid,
+                             SYS_gettid,
+                             SYS_kill,
+                             SYS_madvise,
+                             SYS_mprotect,
+                             SYS_openat,
+                             SYS_read,
+                             SYS_readlinkat,
+                             SYS_faccessat,
+                             SYS_tgkill,
+                             SYS_tkill,
 #ifdef SYS_readlink
-    SYS_readlink,
+                             SYS_readlink,
 #endif
 #ifdef SYS_access
-    SYS_access,
+                             SYS_access,
 #endif
 #ifdef SYS_newfstatat
-    SYS_newfstatat,
+                             SYS_newfstatat,
 #endif
 #ifdef SYS_fstatat64
-    SYS_fstatat64,
+                             SYS_fstatat64,
 #endif
 #ifdef SYS_statx
-    SYS_statx,
+                             SYS_statx,
 #endif
 #ifdef SYS_futex_time64
-    SYS_futex_time64,
+                             SYS_futex_time64,
 #endif
-    -1
-};
+                             -1 };
 
 static const int thread_first[] = {
 #ifdef SYS_mmap
@@ -73,41 +80,47 @@ static const int thread_first[] = {
     SYS_munmap, SYS_prctl, SYS_getrandom, SYS_rt_sigprocmask, -1
 };
 
-static const int inside[] = {
-    SYS_sigaltstack, SYS_process_vm_readv,
-    /* the C library's own, for raise() and the handler's return */
-    SYS_rt_sigprocmask, SYS_rt_sigreturn, -1
-};
+static const int inside[] = { SYS_sigaltstack, SYS_process_vm_readv,
+                              /* the C library's own, for raise() and the handler's return */
+                              SYS_rt_sigprocmask, SYS_rt_sigreturn, -1 };
 
-static const int thread_end[] = {
-    SYS_prctl,
-    /* the C library's own */
-    SYS_exit, SYS_munmap, SYS_rt_sigprocmask, -1
-};
+static const int thread_end[] = { SYS_prctl,
+                                  /* the C library's own */
+                                  SYS_exit, SYS_munmap, SYS_rt_sigprocmask, -1 };
 
-static const int process_first[] = {
-    SYS_fallocate, SYS_ftruncate, SYS_getdents64, SYS_geteuid, SYS_getppid, SYS_kcmp, SYS_linkat,
-    SYS_lseek, SYS_membarrier, SYS_mkdirat, SYS_mremap, SYS_pread64, SYS_prlimit64, SYS_unlinkat,
+static const int process_first[] = { SYS_fallocate,
+                                     SYS_ftruncate,
+                                     SYS_getdents64,
+                                     SYS_geteuid,
+                                     SYS_getppid,
+                                     SYS_kcmp,
+                                     SYS_linkat,
+                                     SYS_lseek,
+                                     SYS_membarrier,
+                                     SYS_mkdirat,
+                                     SYS_mremap,
+                                     SYS_pread64,
+                                     SYS_prlimit64,
+                                     SYS_unlinkat,
 #ifdef SYS_mkdir
-    SYS_mkdir,
+                                     SYS_mkdir,
 #endif
 #ifdef SYS_fstat
-    SYS_fstat,
+                                     SYS_fstat,
 #endif
 #ifdef SYS_fstat64
-    SYS_fstat64,
+                                     SYS_fstat64,
 #endif
 #ifdef SYS_geteuid32
-    SYS_geteuid32,
+                                     SYS_geteuid32,
 #endif
 #ifdef SYS__llseek
-    SYS__llseek,
+                                     SYS__llseek,
 #endif
 #ifdef SYS_ftruncate64
-    SYS_ftruncate64,
+                                     SYS_ftruncate64,
 #endif
-    -1
-};
+                                     -1 };
 
 /* For the calling thread, and what it creates from here on; the lists end with NULL. */
 static bool allow(const int *const lists[])
@@ -245,8 +258,9 @@ static void in_handler(void)
 {
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK };
     char own_stack[64 << 10];
-    stack_t stack = { .ss_sp = own_stack, .ss_size = sizeof own_stack,
-                      .ss_flags = (int)(1u << 31) };   /* SS_AUTODISARM */
+    stack_t stack = { .ss_sp = own_stack,
+                      .ss_size = sizeof own_stack,
+                      .ss_flags = (int)(1u << 31) }; /* SS_AUTODISARM */
     trace_id_t trid;
 
     NEED(posix_trace_create(0, NULL, &trid) == 0);
@@ -290,7 +304,8 @@ static void expect_alive(const char *what, void (*run)(void))
     if (status != 0)
         dprintf(2, "%s: status %#x%s\n", what, status,
                 WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS
-                    ? ", by a system call that is not listed: strace -f shows it" : "");
+                    ? ", by a system call that is not listed: strace -f shows it"
+                    : "");
     NEED(status == 0);
 }
 

@@ -35,7 +35,7 @@
 enum { EVENTS = 5, HANG_S = 60, STACK = 1 << 18 };
 
 static trace_event_id_t type;
-static uint32_t *stage;   /* shared: what the child has done, and may do */
+static uint32_t *stage; /* shared: what the child has done, and may do */
 
 static void await(uint32_t value)
 {
@@ -108,7 +108,7 @@ static void *lent_memory(void)
     clockid_t clock;
 
     NEED(pthread_create(&thread, NULL, lend, &memory) == 0);
-    while (pthread_getcpuclockid(thread, &clock) == 0)   /* the kernel clears its number */
+    while (pthread_getcpuclockid(thread, &clock) == 0) /* the kernel clears its number */
         sched_yield();
     NEED(memory);
     return memory;
@@ -231,7 +231,7 @@ static void call_first(void)
         _exit(0);
     }
     wait_for(child);
-    NEED(seen == 0 || seen == (uint32_t)getpid());   /* 0: a sanitizer makes a fork of it */
+    NEED(seen == 0 || seen == (uint32_t)getpid()); /* 0: a sanitizer makes a fork of it */
     is_known();
     trid = stream();
     trace();

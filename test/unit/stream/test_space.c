@@ -29,7 +29,7 @@
 #include "support/valgrind.h"
 
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define SANITIZED 1     /* they map what is not the program's */
+#define SANITIZED 1 /* they map what is not the program's */
 #else
 #define SANITIZED 0
 #endif
@@ -128,10 +128,13 @@ static void ck_balance(trace_id_t trid, uint64_t recorded, uint64_t lost)
     ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_NO_MEMORY], lost);
 }
 
-static const struct { const char *what, *mib; uint64_t recorded; } limits[] = {
-    { "space", "64", EVENTS },     /* not for all of it */
+static const struct {
+    const char *what, *mib;
+    uint64_t recorded;
+} limits[] = {
+    { "space", "64", EVENTS }, /* not for all of it */
     { "space", "256", EVENTS },
-    { "space", "6", 0 },           /* for the header */
+    { "space", "6", 0 }, /* for the header */
     { "prepare", "6", 0 },
 };
 /* Not enough for a segment; for some of it, and for all. */

@@ -23,8 +23,8 @@
 enum { CHANGES = PT_FILTERS };
 
 static trace_event_id_t tick, tock;
-static bool started;              /* a START was read, or a FILTER */
-static trace_event_set_t last;    /* the filter by the last of them */
+static bool started;           /* a START was read, or a FILTER */
+static trace_event_set_t last; /* the filter by the last of them */
 static unsigned starts, filters;
 
 /* Called by pt_stream_set_filter before it puts the new filter into force, and after that. */
@@ -152,7 +152,8 @@ static const struct {
     int policy;
     trace_event_id_t also;
 } cases[] = {
-    { POSIX_TRACE_UNTIL_FULL, PT_ID_USER_FIRST }, { POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_START },
+    { POSIX_TRACE_UNTIL_FULL, PT_ID_USER_FIRST },
+    { POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_START },
     { POSIX_TRACE_FLUSH, PT_ID_USER_FIRST },
 };
 
@@ -242,7 +243,7 @@ static int any_stream(void *file, const struct posixtrace_stream *s)
 
 START_TEST(to_an_onlooker)
 {
-    char file[sizeof ((struct posixtrace_stream *)0)->file];
+    char file[sizeof((struct posixtrace_stream *)0)->file];
     trace_id_t trid = create(POSIX_TRACE_UNTIL_FULL, -1), onlooker;
 
     ck_assert_int_eq(posixtrace_stream_list(any_stream, file), 1);
@@ -356,7 +357,7 @@ static void pass_by(void)
  * filter. */
 START_TEST(passed_by)
 {
-    char file[sizeof ((struct posixtrace_stream *)0)->file];
+    char file[sizeof((struct posixtrace_stream *)0)->file];
     bool full = _i == 1;
 
     changed = create(POSIX_TRACE_UNTIL_FULL, -1);

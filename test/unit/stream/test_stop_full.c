@@ -108,7 +108,7 @@ static int any_stream(void *file, const struct posixtrace_stream *s)
 
 START_TEST(stays_stopped_when_emptied)
 {
-    char file[sizeof ((struct posixtrace_stream *)0)->file];
+    char file[sizeof((struct posixtrace_stream *)0)->file];
     trace_id_t trid = create(POSIX_TRACE_UNTIL_FULL, -1), onlooker;
     struct found owner, other;
     uint64_t before, lost;
@@ -195,7 +195,7 @@ END_TEST
  * what was recorded in between is not refused for it. */
 START_TEST(full_twice_between_two_looks)
 {
-    char file[sizeof ((struct posixtrace_stream *)0)->file];
+    char file[sizeof((struct posixtrace_stream *)0)->file];
     trace_id_t trid = create(POSIX_TRACE_UNTIL_FULL, -1), onlooker;
     struct found owner, other;
     uint64_t before;

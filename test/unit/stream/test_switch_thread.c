@@ -9,7 +9,7 @@
 #include "flush/switch_thread.h"
 #include "support/run_suite.h"
 
-enum { PID = 0x7ffffff0, TID = 0x7ffffff1, OTHER = 0x7ffffff2 };   /* no thread has these */
+enum { PID = 0x7ffffff0, TID = 0x7ffffff1, OTHER = 0x7ffffff2 }; /* no thread has these */
 
 static struct pt_switch_threads threads;
 static struct pt_live live;
@@ -72,7 +72,7 @@ static const struct pt_author *thread(int32_t tid)
 /* Records nothing itself, and has the number of one that did. */
 START_TEST(reused)
 {
-    int32_t tid = _i ? PID : TID;   /* that of a process, too */
+    int32_t tid = _i ? PID : TID; /* that of a process, too */
     struct pt_tally *old = add_writer(3, 5, tid, "old");
 
     if (_i < 2)

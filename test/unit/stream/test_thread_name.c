@@ -49,7 +49,7 @@ static void trace(void)
 static void *renamed(void *name)
 {
     trace();
-    pthread_barrier_wait(&meet);   /* named by the other, or by itself, afterwards */
+    pthread_barrier_wait(&meet); /* named by the other, or by itself, afterwards */
     pthread_barrier_wait(&meet);
     if (name)
         prctl(PR_SET_NAME, (unsigned long)name, 0, 0, 0);
@@ -358,7 +358,7 @@ START_TEST(once_a_second)
     ck_assert(pt_thread_name_is_due(&turn, &a));
     ck_assert(!pt_thread_name_is_due(&turn, &a));
     ck_assert(pt_thread_name_is_due(&turn, &b));
-    ck_assert(!pt_thread_name_is_due(&turn, &c));   /* enough for this round */
+    ck_assert(!pt_thread_name_is_due(&turn, &c)); /* enough for this round */
     turn = (struct pt_name_turn){ 6 * second - 1, 3, false };
     ck_assert(!pt_thread_name_is_due(&turn, &a));
     ck_assert(pt_thread_name_is_due(&turn, &c));

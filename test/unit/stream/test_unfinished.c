@@ -34,8 +34,8 @@
 #include "support/flush_log.h"
 #include "support/run_suite.h"
 
-#define EVENTS 3000u        /* before the flush, and after it, in memory only */
-#define LOSS   700u         /* that a tombstone or the caller reports */
+#define EVENTS 3000u /* before the flush, and after it, in memory only */
+#define LOSS   700u  /* that a tombstone or the caller reports */
 
 enum reporter { NOBODY, TOMBSTONE, CALLER };
 
@@ -47,16 +47,16 @@ struct kind {
 
 /* The first LOOP log has not wrapped, the last one wraps when it is recovered. */
 static const struct kind kinds[] = {
-    { POSIX_TRACE_APPEND, 1 << 20, NOBODY },  { POSIX_TRACE_APPEND, 1 << 20, TOMBSTONE },
-    { POSIX_TRACE_APPEND, 1 << 20, CALLER },  { POSIX_TRACE_LOOP, 1 << 20, TOMBSTONE },
-    { POSIX_TRACE_LOOP, 40000, NOBODY },      { POSIX_TRACE_LOOP, 40000, TOMBSTONE },
-    { POSIX_TRACE_LOOP, 40000, CALLER },      { POSIX_TRACE_LOOP, 100000, NOBODY },
+    { POSIX_TRACE_APPEND, 1 << 20, NOBODY }, { POSIX_TRACE_APPEND, 1 << 20, TOMBSTONE },
+    { POSIX_TRACE_APPEND, 1 << 20, CALLER }, { POSIX_TRACE_LOOP, 1 << 20, TOMBSTONE },
+    { POSIX_TRACE_LOOP, 40000, NOBODY },     { POSIX_TRACE_LOOP, 40000, TOMBSTONE },
+    { POSIX_TRACE_LOOP, 40000, CALLER },     { POSIX_TRACE_LOOP, 100000, NOBODY },
 };
 #define KINDS (int)(sizeof kinds / sizeof kinds[0])
 
-static atomic_bool held;            /* nothing is written */
-static unsigned kill_at;            /* 0: never */
-static off_t most = INT64_MAX;      /* bytes of a file */
+static atomic_bool held;       /* nothing is written */
+static unsigned kill_at;       /* 0: never */
+static off_t most = INT64_MAX; /* bytes of a file */
 
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
 {

@@ -93,7 +93,7 @@ START_TEST(not_a_log)
 
     make_log();
     ck_assert(refused(0, 'X', 1));
-    ck_assert(refused(64, 4096, 8));   /* a ring */
+    ck_assert(refused(64, 4096, 8)); /* a ring */
     ck_assert(refused(HEADER, 0, 4));
     ck_assert(refused(data, 0x50545851, 4));
     ck_assert(refused(data + 4, 0, 2));
@@ -104,7 +104,7 @@ START_TEST(not_a_log)
     ck_assert(refused(data + 8, UINT32_MAX - 7, 4));
     ck_assert(refused(data + 16, 2, 8));
     ck_assert(takes(77));
-    put_packet(ROUND, 32, 8, 0);   /* behind the end */
+    put_packet(ROUND, 32, 8, 0); /* behind the end */
     ck_assert(!takes(77));
 }
 END_TEST
@@ -227,7 +227,7 @@ START_TEST(signs_of_life)
     struct apart a;
 
     start_stopped(&a, &beat, sizeof beat);
-    ck_assert(!apart_is_silent(&a));       /* heard at 0, which is long ago */
+    ck_assert(!apart_is_silent(&a)); /* heard at 0, which is long ago */
     ck_assert(apart_listen(&a));
     ck_assert_int_gt(a.heard, 0);
     a.patience = INT32_MAX;
@@ -258,7 +258,7 @@ START_TEST(stalled_log)
     ck_assert_int_eq(fcntl(to_log[1], F_SETPIPE_SZ, HEADER), HEADER);
     a.worker = fork();
     if (a.worker == 0) {
-        signal(SIGTERM, SIG_DFL);   /* check has a handler */
+        signal(SIGTERM, SIG_DFL); /* check has a handler */
         if (write(ends[1], &head, sizeof head) < 0 || write(ends[1], bytes, length) < 0)
             _exit(1);
         pause();
@@ -284,7 +284,7 @@ START_TEST(stalled_log)
     ck_assert_uint_eq(apart_lost(&a), 3);
     a.left = 5;
     ck_assert_uint_eq(apart_lost(&a), 5);
-    a.left = a.counts.events = a.check.events = 0;      /* a log with a limit */
+    a.left = a.counts.events = a.check.events = 0; /* a log with a limit */
     ck_assert_uint_eq(apart_lost(&a), 0);
     a.counts.events = 40;
     ck_assert_uint_eq(apart_lost(&a), 3);

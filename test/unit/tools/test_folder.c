@@ -190,7 +190,7 @@ START_TEST(goes_when_interrupted)
 
     if (pid == 0) {
         if (ends[_i])
-            signal(ends[_i], SIG_DFL);   /* check has handlers */
+            signal(ends[_i], SIG_DFL); /* check has handlers */
         ck_assert_int_eq(new_folder_open(&f, "new", false), EXIT_DONE);
         for (unsigned i = 0; i < 500; i++) {
             snprintf(name, sizeof name, "file%u", i);

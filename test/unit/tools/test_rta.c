@@ -172,14 +172,12 @@ END_TEST
 /* The last paragraph of the paper, from its own figure 4. */
 START_TEST(figure_4)
 {
-    static const char *const duw[15] = {
-        "44.235", "43.680", "36.207", "35.291", "43.380", "37.602", "43.726", "42.435",
-        "37.392", "42.241", "37.617", "36.762", "35.936", "36.041", "36.552"
-    };
-    static const char *const sb[15] = {
-        "27.837", "27.972", "27.131", "28.257", "28.632", "28.302", "27.807", "26.921",
-        "26.786", "27.687", "28.377", "28.182", "28.572", "28.047", "27.282"
-    };
+    static const char *const duw[15] = { "44.235", "43.680", "36.207", "35.291", "43.380",
+                                         "37.602", "43.726", "42.435", "37.392", "42.241",
+                                         "37.617", "36.762", "35.936", "36.041", "36.552" };
+    static const char *const sb[15] = { "27.837", "27.972", "27.131", "28.257", "28.632",
+                                        "28.302", "27.807", "26.921", "26.786", "27.687",
+                                        "28.377", "28.182", "28.572", "28.047", "27.282" };
     char text[4096];
     size_t used = 0;
 
@@ -249,7 +247,11 @@ START_TEST(all_that_a_line_may_have)
 }
 END_TEST
 
-static const struct { const char *text; unsigned line, column; const char *says; } bad[] = {
+static const struct {
+    const char *text;
+    unsigned line, column;
+    const char *says;
+} bad[] = {
     { "", 1, 1, "no task" },
     { "# nothing\n", 1, 1, "no task" },
     { "a", 1, 2, "priority" },
@@ -292,8 +294,8 @@ START_TEST(bad_task_files)
 
     ck_assert(!rta_parse(text, strlen(text), tasks, &count, &fault));
     ck_assert_msg(fault.line == bad[_i].line && fault.column == bad[_i].column &&
-                  strstr(fault.text, bad[_i].says), "%s: %u:%u: %s", text, fault.line,
-                  fault.column, fault.text);
+                      strstr(fault.text, bad[_i].says),
+                  "%s: %u:%u: %s", text, fault.line, fault.column, fault.text);
 }
 END_TEST
 

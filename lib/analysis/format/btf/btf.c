@@ -12,8 +12,11 @@ static const struct posixtrace_format_option options[] = {
 };
 
 const struct pt_format pt_format_btf = {
-    .about = { .name = "btf", .about = "Best Trace Format 2.1 to 2.3 (Trace Compass, APP4MC)",
-               .exports = true, .imports = true, .options = options },
+    .about = { .name = "btf",
+               .about = "Best Trace Format 2.1 to 2.3 (Trace Compass, APP4MC)",
+               .exports = true,
+               .imports = true,
+               .options = options },
     .write = pt_btf_write,
     .read = pt_btf_read,
 };

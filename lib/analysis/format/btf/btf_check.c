@@ -16,8 +16,11 @@ void pt_btf_find(struct pt_btf_check *c, const char *entity, unsigned state, con
                  const char *text, ...)
 {
     char words[2600];
-    struct posixtrace_btf_finding f = { .line = c->file.line, .entity = entity,
-        .state = pt_btf_state_name(state), .action = action, .text = words };
+    struct posixtrace_btf_finding f = { .line = c->file.line,
+                                        .entity = entity,
+                                        .state = pt_btf_state_name(state),
+                                        .action = action,
+                                        .text = words };
     va_list arguments;
 
     va_start(arguments, text);
@@ -105,8 +108,9 @@ static bool narrow(struct pt_btf_check *c, uint32_t entity, uint32_t types,
     }
     list_types(k->types, was, sizeof was);
     list_types(types, wanted, sizeof wanted);
-    pt_btf_find(c, e->target, PT_BTF_S_ANY, e->action, "%s %s is %s since line %" PRIu64
-                "; here it must be %s", role, c->names.texts[entity], was, k->line, wanted);
+    pt_btf_find(c, e->target, PT_BTF_S_ANY, e->action,
+                "%s %s is %s since line %" PRIu64 "; here it must be %s", role,
+                c->names.texts[entity], was, k->line, wanted);
     k->types |= types;
     k->mixed = true;
     return false;
@@ -124,7 +128,8 @@ static void check_same(struct pt_btf_check *c, const struct pt_btf_case *k)
         k->e->source_instance != k->e->target_instance)
         pt_btf_find(c, k->e->target, PT_BTF_S_ANY, k->a->name,
                     "source instance %" PRIi64 " and target instance %" PRIi64
-                    " of a stimulus must be equal", k->e->source_instance, k->e->target_instance);
+                    " of a stimulus must be equal",
+                    k->e->source_instance, k->e->target_instance);
 }
 
 /* ---- events ---- */
@@ -134,15 +139,14 @@ static void check_note(struct pt_btf_check *c, const struct pt_btf_case *k)
     bool may = k->e->type == PT_BTF_SIG || k->e->type == PT_BTF_SEM ||
                k->a->act == PT_BTF_SET_EVENT;
 
-    if (!*k->e->note && (k->a->act == PT_BTF_SET_EVENT ||
-                         (k->a->act == PT_BTF_WRITE && (c->rules & PT_BTF_FIRST))))
+    if (!*k->e->note &&
+        (k->a->act == PT_BTF_SET_EVENT || (k->a->act == PT_BTF_WRITE && (c->rules & PT_BTF_FIRST))))
         pt_btf_find(c, k->e->target, PT_BTF_S_ANY, k->a->name, "the note is missing: %s",
                     k->a->act == PT_BTF_WRITE ? "the value that is written"
                                               : "the task that the event is set for");
     if (*k->e->note && !may && (c->rules & PT_BTF_NEW))
-        pt_btf_find(c, k->e->target, PT_BTF_S_ANY, k->a->name,
-                    "note '%.80s': %s of %s has none", k->e->note, k->a->name,
-                    pt_btf_type_name(k->e->type));
+        pt_btf_find(c, k->e->target, PT_BTF_S_ANY, k->a->name, "note '%.80s': %s of %s has none",
+                    k->e->note, k->a->name, pt_btf_type_name(k->e->type));
 }
 
 static void check_entities(struct pt_btf_check *c, const struct pt_btf_case *k)
@@ -157,15 +161,9 @@ static void check_entities(struct pt_btf_check *c, const struct pt_btf_case *k)
     check_note(c, k);
     switch (k->e->type) {
     case PT_BTF_T:
-    case PT_BTF_I:
-        pt_btf_check_process(c, k);
-        break;
-    case PT_BTF_R:
-        pt_btf_check_runnable(c, k);
-        break;
-    case PT_BTF_SEM:
-        pt_btf_check_semaphore(c, k);
-        break;
+    case PT_BTF_I: pt_btf_check_process(c, k); break;
+    case PT_BTF_R: pt_btf_check_runnable(c, k); break;
+    case PT_BTF_SEM: pt_btf_check_semaphore(c, k); break;
     case PT_BTF_STI:
         pt_btf_check_source(c, k, needs);
         pt_btf_check_counter(c, k);
@@ -176,8 +174,7 @@ static void check_entities(struct pt_btf_check *c, const struct pt_btf_case *k)
         if (k->a->act != PT_BTF_NO_ACT)
             pt_btf_check_source(c, k, needs);
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
@@ -189,8 +186,7 @@ static bool is_open(unsigned type)
 }
 
 /* NULL: the line names a type or an action that is none; that was told. */
-static const struct pt_btf_action *check_words(struct pt_btf_check *c,
-                                               const struct pt_btf_event *e)
+static const struct pt_btf_action *check_words(struct pt_btf_check *c, const struct pt_btf_event *e)
 {
     const struct pt_btf_action *a;
     const char *rules = pt_btf_rules_name(c->rules);

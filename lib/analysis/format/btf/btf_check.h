@@ -14,44 +14,44 @@ enum { PT_BTF_INSTANCES_MAX = 65536, PT_BTF_STACK_MAX = 256 };
 
 /* A living instance of a process or a runnable. */
 struct pt_btf_instance {
-    int64_t  number;
+    int64_t number;
     uint32_t entity;
-    uint32_t core;               /* of a process: where it is, or NO_NAME */
-    uint8_t  state;              /* enum pt_btf_state */
-    uint8_t  phase;              /* of its request: 0 none, 1 asked, 2 incremented */
-    bool     used_semaphores;
-    uint32_t asked, released;    /* semaphores, or NO_NAME */
+    uint32_t core; /* of a process: where it is, or NO_NAME */
+    uint8_t state; /* enum pt_btf_state */
+    uint8_t phase; /* of its request: 0 none, 1 asked, 2 incremented */
+    bool used_semaphores;
+    uint32_t asked, released; /* semaphores, or NO_NAME */
     uint32_t depth;
-    struct pt_btf_instance **runnables;   /* of a process: the innermost last */
-    struct pt_btf_instance *owner;        /* of a runnable, or NULL */
-    struct pt_btf_instance *next;         /* of the same entity */
-    bool     told;                        /* what is wrong in its state, up to its next event */
+    struct pt_btf_instance **runnables; /* of a process: the innermost last */
+    struct pt_btf_instance *owner;      /* of a runnable, or NULL */
+    struct pt_btf_instance *next;       /* of the same entity */
+    bool told;                          /* what is wrong in its state, up to its next event */
 };
 
 struct pt_btf_known {
-    uint32_t types;              /* that it can be, as bits; mixed: that it has been */
-    uint64_t line;               /* where it was seen first */
-    uint8_t  state;              /* of a semaphore */
-    bool     counted, counter_told, any, mixed;
-    int64_t  counter;            /* last instance that began */
-    int64_t  first, last;        /* instances that were seen */
+    uint32_t types; /* that it can be, as bits; mixed: that it has been */
+    uint64_t line;  /* where it was seen first */
+    uint8_t state;  /* of a semaphore */
+    bool counted, counter_told, any, mixed;
+    int64_t counter;     /* last instance that began */
+    int64_t first, last; /* instances that were seen */
     struct pt_btf_instance *instances;
-    struct pt_btf_instance *runs;         /* of a core */
+    struct pt_btf_instance *runs; /* of a core */
 };
 
 struct pt_btf_check {
     struct pt_btf_file file;
     struct pt_btf_names names;
-    struct pt_btf_known *known;  /* by number of the name */
+    struct pt_btf_known *known; /* by number of the name */
     uint32_t room, instances;
     unsigned rules;
-    bool     from_start, rules_given, limit_told;
+    bool from_start, rules_given, limit_told;
     uint64_t events;
-    int64_t  last_time;
+    int64_t last_time;
     uint64_t last_line;
-    unsigned seen_parameters;    /* enum pt_btf_parameter, as bits */
-    void   (*finding)(void *context, const struct posixtrace_btf_finding *f);
-    void    *context;
+    unsigned seen_parameters; /* enum pt_btf_parameter, as bits */
+    void (*finding)(void *context, const struct posixtrace_btf_finding *f);
+    void *context;
     struct posixtrace_btf_report *report;
 };
 
@@ -60,7 +60,7 @@ struct pt_btf_case {
     const struct pt_btf_event *e;
     const struct pt_btf_action *a;
     uint32_t source, target;
-    bool source_fits;            /* it may be of a type that causes this */
+    bool source_fits; /* it may be of a type that causes this */
 };
 
 void pt_btf_find(struct pt_btf_check *c, const char *entity, unsigned state, const char *action,

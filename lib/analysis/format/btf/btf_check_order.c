@@ -189,9 +189,9 @@ void pt_btf_check_runnable(struct pt_btf_check *c, const struct pt_btf_case *k)
     r->told = false;
     r->state = (uint8_t)pt_btf_check_step(c, k, PT_BTF_OF_RUNNABLE, state);
     if (p && r->owner && r->owner != p)
-        pt_btf_find(c, k->e->target, state, k->a->name, "by %s, but %s, instance %" PRIi64
-                    ", has called it", k->e->source, name_of(c, r->owner->entity),
-                    r->owner->number);
+        pt_btf_find(c, k->e->target, state, k->a->name,
+                    "by %s, but %s, instance %" PRIi64 ", has called it", k->e->source,
+                    name_of(c, r->owner->entity), r->owner->number);
     if (p && !r->owner && k->a->act == PT_BTF_START)
         push(p, r);
     if (p && r->owner == p)
@@ -229,8 +229,7 @@ static void check_request(struct pt_btf_check *c, const struct pt_btf_case *k,
             pt_btf_find(c, k->e->target, state, k->a->name, "%s has not released it before",
                         k->e->source);
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
@@ -247,11 +246,8 @@ static void note_request(const struct pt_btf_case *k, struct pt_btf_instance *p)
         p->asked = PT_BTF_NO_NAME;
         p->phase = 0;
         break;
-    case PT_BTF_RELEASED:
-        p->released = k->target;
-        break;
-    default:
-        break;
+    case PT_BTF_RELEASED: p->released = k->target; break;
+    default: break;
     }
 }
 

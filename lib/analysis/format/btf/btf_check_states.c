@@ -51,7 +51,8 @@ static unsigned first_state(const struct pt_btf_check *c, const struct pt_btf_kn
     if (before && !c->from_start)
         return PT_BTF_S_ANY;
     return (c->rules & PT_BTF_FIRST) && (!k->any || number < k->first || number > k->last)
-               ? PT_BTF_S_NOT_INITIALIZED : PT_BTF_S_TERMINATED;
+               ? PT_BTF_S_NOT_INITIALIZED
+               : PT_BTF_S_TERMINATED;
 }
 
 struct pt_btf_instance *pt_btf_check_instance(struct pt_btf_check *c, uint32_t entity,
@@ -73,9 +74,13 @@ struct pt_btf_instance *pt_btf_check_instance(struct pt_btf_check *c, uint32_t e
     if (!i)
         return NULL;
     c->instances++;
-    *i = (struct pt_btf_instance){ .number = number, .entity = entity, .core = PT_BTF_NO_NAME,
-        .state = (uint8_t)first_state(c, k, number), .asked = PT_BTF_NO_NAME,
-        .released = PT_BTF_NO_NAME, .next = k->instances };
+    *i = (struct pt_btf_instance){ .number = number,
+                                   .entity = entity,
+                                   .core = PT_BTF_NO_NAME,
+                                   .state = (uint8_t)first_state(c, k, number),
+                                   .asked = PT_BTF_NO_NAME,
+                                   .released = PT_BTF_NO_NAME,
+                                   .next = k->instances };
     k->instances = i;
     k->first = !k->any || number < k->first ? number : k->first;
     k->last = !k->any || number > k->last ? number : k->last;
@@ -128,7 +133,8 @@ void pt_btf_check_counter(struct pt_btf_check *c, const struct pt_btf_case *k)
         t->counter_told = true;
         pt_btf_find(c, k->e->target, PT_BTF_S_ANY, k->a->name,
                     "instance %" PRIi64 " begins after instance %" PRIi64
-                    "; each has the next number (told once for an entity)", number, t->counter);
+                    "; each has the next number (told once for an entity)",
+                    number, t->counter);
     }
     t->counted = true;
     t->counter = number;

@@ -68,8 +68,8 @@ static struct pt_btf_job *known_job(const struct pt_btf_entity *e, int64_t insta
     return ended;
 }
 
-struct pt_btf_job *pt_btf_jobs_job(struct pt_btf_jobs *j, struct pt_btf_entity *e,
-                                   int64_t instance, enum pt_btf_mention how)
+struct pt_btf_job *pt_btf_jobs_job(struct pt_btf_jobs *j, struct pt_btf_entity *e, int64_t instance,
+                                   enum pt_btf_mention how)
 {
     struct pt_btf_job *job = known_job(e, instance);
     bool ended = e->has_ended && instance <= e->last_ended;
@@ -81,8 +81,9 @@ struct pt_btf_job *pt_btf_jobs_job(struct pt_btf_jobs *j, struct pt_btf_entity *
         job = place_for(j, e);
     if (!job || (job->alive && job->instance != instance && !alive))
         return job;
-    *job = (struct pt_btf_job){ .instance = instance, .activated = PT_BTF_NO_INSTANCE,
-                                .tid = job->tid, .alive = alive };
+    *job = (struct pt_btf_job){
+        .instance = instance, .activated = PT_BTF_NO_INSTANCE, .tid = job->tid, .alive = alive
+    };
     return job;
 }
 

@@ -183,9 +183,12 @@ static void take_mapping(struct pt_btf_file *f, struct pt_btf_header *h, int tab
 
 static void take_scale(struct pt_btf_file *f, struct pt_btf_header *h)
 {
-    static const struct { const char *name; uint32_t multiply, divide; } scales[] = {
-        { "ps", 1, 1000 }, { "ns", 1, 1 }, { "us", 1000, 1 }, { "ms", 1000000, 1 },
-        { "s", 1000000000, 1 },
+    static const struct {
+        const char *name;
+        uint32_t multiply, divide;
+    } scales[] = {
+        { "ps", 1, 1000 },    { "ns", 1, 1 },         { "us", 1000, 1 },
+        { "ms", 1000000, 1 }, { "s", 1000000000, 1 },
     };
 
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
@@ -201,9 +204,14 @@ static void take_scale(struct pt_btf_file *f, struct pt_btf_header *h)
 
 static void take_named(struct pt_btf_file *f, struct pt_btf_header *h)
 {
-    static const struct { const char *name; enum pt_btf_parameter kind; int table; bool row; }
-    known[] = {
-        { "version", PT_BTF_VERSION, 0, false }, { "creator", PT_BTF_CREATOR, 0, false },
+    static const struct {
+        const char *name;
+        enum pt_btf_parameter kind;
+        int table;
+        bool row;
+    } known[] = {
+        { "version", PT_BTF_VERSION, 0, false },
+        { "creator", PT_BTF_CREATOR, 0, false },
         { "creationdate", PT_BTF_CREATION_DATE, 0, false },
         { "timescale", PT_BTF_TIMESCALE, 0, false },
         { "inputfile", PT_BTF_INPUT_FILE, 0, false },
@@ -234,8 +242,9 @@ static void take_named(struct pt_btf_file *f, struct pt_btf_header *h)
 
 void pt_btf_file_parameter(struct pt_btf_file *f, char *text, struct pt_btf_header *h)
 {
-    *h = (struct pt_btf_header){ .kind = PT_BTF_COMMENT, .name = text + 1, .value = text + 1,
-                                 .type = PT_BTF_TYPES };
+    *h = (struct pt_btf_header){
+        .kind = PT_BTF_COMMENT, .name = text + 1, .value = text + 1, .type = PT_BTF_TYPES
+    };
     if (text[1] == ' ' || text[1] == '\t' || text[1] == '\0') {
         h->value = trim(text + 1);
         return;
@@ -347,11 +356,12 @@ bool pt_btf_date(const char *text, int64_t *ns)
     int used = 0;
 
     if (sscanf(text, "%4d-%2d-%2d%*1[T ]%2d:%2d:%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
-               &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &used) != 6 || used == 0)
+               &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &used) != 6 ||
+        used == 0)
         return false;
     if (tm.tm_year < 1970 || tm.tm_year > 2262 || tm.tm_mon < 1 || tm.tm_mon > 12 ||
-        tm.tm_mday < 1 || tm.tm_mday > 31 || tm.tm_hour < 0 || tm.tm_hour > 23 ||
-        tm.tm_min < 0 || tm.tm_min > 59 || tm.tm_sec < 0 || tm.tm_sec > 60)
+        tm.tm_mday < 1 || tm.tm_mday > 31 || tm.tm_hour < 0 || tm.tm_hour > 23 || tm.tm_min < 0 ||
+        tm.tm_min > 59 || tm.tm_sec < 0 || tm.tm_sec > 60)
         return false;
     tm.tm_year -= 1900;
     tm.tm_mon--;

@@ -16,7 +16,7 @@ enum { MUTEX, RWLOCK, SEMAPHORE, CONDITION };
 
 struct pair {
     uint64_t object;
-    int64_t  error;
+    int64_t error;
 };
 
 /* Data is in the order of this machine, as for every reader. */
@@ -37,8 +37,9 @@ static struct pt_btf_object *object_of(struct pt_btf_writer *w, uint32_t pid, un
     struct pt_btf_object *o;
     char name[48];
 
-    i = (uint32_t)((address ^ (uint64_t)pid << 48 ^ (uint64_t)kind << 46) *
-                   0x9e3779b97f4a7c15ull >> 40) % cells;
+    i = (uint32_t)((address ^ (uint64_t)pid << 48 ^ (uint64_t)kind << 46) * 0x9e3779b97f4a7c15ull >>
+                   40) %
+        cells;
     for (; (k = w->object_table.cells[i]); i = (i + 1) % cells) {
         o = &w->objects[k - 1];
         if (o->address == address && o->pid == pid && o->kind == kind)
@@ -53,8 +54,11 @@ static struct pt_btf_object *object_of(struct pt_btf_writer *w, uint32_t pid, un
     }
     snprintf(name, sizeof name, "%s_0x%" PRIx64, names[kind], address);
     o = &w->objects[w->object_table.count];
-    *o = (struct pt_btf_object){ .address = address, .pid = pid, .kind = kind,
-                                 .name = pt_btf_claim(w, name), .waiter = PT_BTF_NO_NAME };
+    *o = (struct pt_btf_object){ .address = address,
+                                 .pid = pid,
+                                 .kind = kind,
+                                 .name = pt_btf_claim(w, name),
+                                 .waiter = PT_BTF_NO_NAME };
     if (o->name == PT_BTF_NO_NAME)
         return NULL;
     w->object_table.cells[i] = ++w->object_table.count;
@@ -141,8 +145,8 @@ static void introduce(struct pt_btf_writer *w, struct pt_btf_object *o, bool is_
         more(w, NULL, o);
 }
 
-static bool condition(struct pt_btf_writer *w, const struct pt_btf_task *t,
-                      struct pt_btf_object *o, trace_event_id_t id)
+static bool condition(struct pt_btf_writer *w, const struct pt_btf_task *t, struct pt_btf_object *o,
+                      trace_event_id_t id)
 {
     const char *waiter = o->waiter == PT_BTF_NO_NAME ? NULL : w->names.texts[o->waiter];
 
@@ -152,8 +156,9 @@ static bool condition(struct pt_btf_writer *w, const struct pt_btf_task *t,
     if (id == POSIXTRACE_COND_WAIT)
         o->waiter = t->name;
     pt_btf_line(w, t->name, t->instance, PT_BTF_EVENT, o->name, 0,
-                id == POSIXTRACE_COND_WAIT ? "wait_event"
-                : id == POSIXTRACE_COND_SIGNAL ? "set_event" : "clear_event",
+                id == POSIXTRACE_COND_WAIT     ? "wait_event"
+                : id == POSIXTRACE_COND_SIGNAL ? "set_event"
+                                               : "clear_event",
                 id == POSIXTRACE_COND_SIGNAL ? waiter : NULL);
     return true;
 }
@@ -162,12 +167,12 @@ bool pt_btf_lock_event(struct pt_btf_writer *w, struct pt_btf_task *t,
                        const struct posixtrace_event *e)
 {
     static const uint8_t kinds[] = {
-        [POSIXTRACE_MUTEX_LOCK] = MUTEX + 1, [POSIXTRACE_MUTEX_LOCKED] = MUTEX + 1,
-        [POSIXTRACE_MUTEX_UNLOCK] = MUTEX + 1, [POSIXTRACE_RWLOCK_LOCK] = RWLOCK + 1,
-        [POSIXTRACE_RWLOCK_LOCKED] = RWLOCK + 1, [POSIXTRACE_RWLOCK_UNLOCK] = RWLOCK + 1,
-        [POSIXTRACE_COND_WAIT] = CONDITION + 1, [POSIXTRACE_COND_WOKEN] = CONDITION + 1,
+        [POSIXTRACE_MUTEX_LOCK] = MUTEX + 1,      [POSIXTRACE_MUTEX_LOCKED] = MUTEX + 1,
+        [POSIXTRACE_MUTEX_UNLOCK] = MUTEX + 1,    [POSIXTRACE_RWLOCK_LOCK] = RWLOCK + 1,
+        [POSIXTRACE_RWLOCK_LOCKED] = RWLOCK + 1,  [POSIXTRACE_RWLOCK_UNLOCK] = RWLOCK + 1,
+        [POSIXTRACE_COND_WAIT] = CONDITION + 1,   [POSIXTRACE_COND_WOKEN] = CONDITION + 1,
         [POSIXTRACE_COND_SIGNAL] = CONDITION + 1, [POSIXTRACE_SEM_WAIT] = SEMAPHORE + 1,
-        [POSIXTRACE_SEM_TAKEN] = SEMAPHORE + 1, [POSIXTRACE_SEM_POST] = SEMAPHORE + 1,
+        [POSIXTRACE_SEM_TAKEN] = SEMAPHORE + 1,   [POSIXTRACE_SEM_POST] = SEMAPHORE + 1,
     };
     struct pt_btf_object *o;
     struct pair pair;
@@ -183,20 +188,13 @@ bool pt_btf_lock_event(struct pt_btf_writer *w, struct pt_btf_task *t,
     switch (e->id) {
     case POSIXTRACE_MUTEX_LOCK:
     case POSIXTRACE_RWLOCK_LOCK:
-    case POSIXTRACE_SEM_WAIT:
-        ask(w, t, o);
-        return true;
+    case POSIXTRACE_SEM_WAIT: ask(w, t, o); return true;
     case POSIXTRACE_MUTEX_LOCKED:
     case POSIXTRACE_RWLOCK_LOCKED:
-    case POSIXTRACE_SEM_TAKEN:
-        answer(w, t, o, pair.error);
-        return true;
+    case POSIXTRACE_SEM_TAKEN: answer(w, t, o, pair.error); return true;
     case POSIXTRACE_MUTEX_UNLOCK:
     case POSIXTRACE_RWLOCK_UNLOCK:
-    case POSIXTRACE_SEM_POST:
-        less(w, t, o);
-        return true;
-    default:
-        return condition(w, t, o, e->id);
+    case POSIXTRACE_SEM_POST: less(w, t, o); return true;
+    default: return condition(w, t, o, e->id);
     }
 }

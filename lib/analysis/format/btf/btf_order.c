@@ -16,8 +16,8 @@
 /* A record: this, and its texts, each with its NUL: source, type, target, action, note. */
 struct stored {
     uint64_t line;
-    int64_t  source_instance, target_instance;
-    uint32_t type;               /* PARAMETER: the texts are name and value */
+    int64_t source_instance, target_instance;
+    uint32_t type; /* PARAMETER: the texts are name and value */
 };
 
 enum { PARAMETER = PT_BTF_TYPES + 1, TEXTS = 5 };
@@ -58,8 +58,10 @@ static bool put(struct pt_btf_reader *r, int64_t ns, const struct stored *head,
 bool pt_btf_reader_put_event(struct pt_btf_reader *r, const struct pt_btf_event *e, int64_t ns)
 {
     const char *const texts[TEXTS] = { e->source, e->type_name, e->target, e->action, e->note };
-    struct stored head = { .line = r->file.line, .source_instance = e->source_instance,
-                           .target_instance = e->target_instance, .type = e->type };
+    struct stored head = { .line = r->file.line,
+                           .source_instance = e->source_instance,
+                           .target_instance = e->target_instance,
+                           .type = e->type };
 
     return put(r, ns, &head, texts, TEXTS);
 }

@@ -67,8 +67,10 @@ void pt_btf_text_line(struct pt_btf_writer *w, int64_t time, const char *source,
     to = put_text(to, action, FIELD_MAX);
     if (note && *note) {
         if (strlen(note) > NOTE_MAX)
-            pt_job_note(w->job, PT_BTF_NOTE_LONG, "the data of an event is cut off at %d bytes of "
-                        "text", NOTE_MAX);
+            pt_job_note(w->job, PT_BTF_NOTE_LONG,
+                        "the data of an event is cut off at %d bytes of "
+                        "text",
+                        NOTE_MAX);
         *to++ = ',';
         to = put_text(to, note, NOTE_MAX);
     }

@@ -7,8 +7,8 @@
 #include "analysis/format/btf/btf_vocabulary.h"
 
 static const char *const pairs[][2] = {
-    { "begin", "end" }, { "start", "end" }, { "start", "stop" }, { "start", "done" },
-    { "begin", "done" }, { "enter", "exit" }, { "entry", "exit" }, { "enter", "leave" },
+    { "begin", "end" },    { "start", "end" },    { "start", "stop" }, { "start", "done" },
+    { "begin", "done" },   { "enter", "exit" },   { "entry", "exit" }, { "enter", "leave" },
     { "start", "finish" }, { "begin", "finish" },
 };
 
@@ -31,15 +31,15 @@ int pt_btf_pair(const char *name, unsigned i, char *stem, char *partner)
     const char *word = last_word(name, &before);
 
     for (unsigned k = 0; k < PAIRS; k++) {
-        int way = strcasecmp(word, pairs[k][0]) == 0 ? 1
-                  : strcasecmp(word, pairs[k][1]) == 0 ? -1 : 0;
+        int way = strcasecmp(word, pairs[k][0]) == 0   ? 1
+                  : strcasecmp(word, pairs[k][1]) == 0 ? -1
+                                                       : 0;
 
         if (way == 0 || i-- > 0)
             continue;
         stem_bytes = before ? before - 1 : 0;
         snprintf(stem, TRACE_EVENT_NAME_MAX + 1, "%.*s", (int)stem_bytes, name);
-        snprintf(partner, TRACE_EVENT_NAME_MAX + 1, "%.*s%s", (int)before, name,
-                 pairs[k][way > 0]);
+        snprintf(partner, TRACE_EVENT_NAME_MAX + 1, "%.*s%s", (int)before, name, pairs[k][way > 0]);
         return way;
     }
     return 0;

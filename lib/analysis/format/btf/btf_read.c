@@ -38,8 +38,9 @@ static bool bad_line(struct pt_btf_reader *r, uint64_t line, const char *what, .
         memcpy(r->first_bad, words, sizeof words);
     }
     if (r->strict || (!r->has_events && r->bad_lines == GARBAGE_LINES)) {
-        pt_job_fail(r->job, EILSEQ, "%sline %" PRIu64 ": %s", r->strict ? "" : "not BTF: ",
-                    r->strict ? line : r->first_bad_line, r->strict ? words : r->first_bad);
+        pt_job_fail(r->job, EILSEQ, "%sline %" PRIu64 ": %s",
+                    r->strict ? "" : "not BTF: ", r->strict ? line : r->first_bad_line,
+                    r->strict ? words : r->first_bad);
         return false;
     }
     pt_job_left_out(r->job, PT_BTF_READ_LINE, "line %" PRIu64 ": %s: left out", line, words);
@@ -100,8 +101,10 @@ static bool take_parameter(struct pt_btf_reader *r, char *text)
     if (h.kind == PT_BTF_CREATION_DATE && !r->has_events && !r->has_base) {
         r->has_base = pt_btf_date(h.value, &r->base);
         if (!r->has_base)
-            pt_job_note(r->job, PT_BTF_READ_PARAMETER, "line %" PRIu64 ": '%s' is no date of ISO "
-                        "8601: times begin in 1970", r->file.line, pt_btf_shown(h.value, word));
+            pt_job_note(r->job, PT_BTF_READ_PARAMETER,
+                        "line %" PRIu64 ": '%s' is no date of ISO "
+                        "8601: times begin in 1970",
+                        r->file.line, pt_btf_shown(h.value, word));
     }
     return keep_parameter(r, &h);
 }
@@ -141,8 +144,10 @@ static bool take_event(struct pt_btf_reader *r, char *text)
     if (!time_of(r, &e, &ns, &go_on))
         return go_on;
     if (r->file.divide > 1 && e.time % r->file.divide)
-        pt_job_note(r->job, PT_BTF_READ_TIME, "line %" PRIu64 ": picoseconds below a nanosecond "
-                    "are cut off", r->file.line);
+        pt_job_note(r->job, PT_BTF_READ_TIME,
+                    "line %" PRIu64 ": picoseconds below a nanosecond "
+                    "are cut off",
+                    r->file.line);
     if (!r->has_events && !flush_parameters(r))
         return false;
     if (!r->has_events && !r->file.version[0])
@@ -235,8 +240,10 @@ static int read_file(struct pt_btf_reader *r)
     if (!r->strict) {
         error = pt_temporary_input(r->job->file, &r->input);
         if (error)
-            return pt_job_fail(r->job, error, "cannot copy the input to a temporary file "
-                               "(TMPDIR), to read it twice: %s", strerror(error));
+            return pt_job_fail(r->job, error,
+                               "cannot copy the input to a temporary file "
+                               "(TMPDIR), to read it twice: %s",
+                               strerror(error));
         start = ftello(r->input);
         error = open_file(r, start);
         in_order = error || pt_btf_reader_is_in_order(r);

@@ -8,33 +8,41 @@
 #include "analysis/format/common/format.h"
 #include "analysis/format/common/spool.h"
 
-enum { PT_BTF_DATA_MAX = 40 << 10,     /* of an event of ours */
-       PT_BTF_RECORD_MAX = PT_BTF_DATA_MAX + 2 * PT_BTF_NAME_MAX + 64 };   /* in the spool */
+enum {
+    PT_BTF_DATA_MAX = 40 << 10, /* of an event of ours */
+    PT_BTF_RECORD_MAX = PT_BTF_DATA_MAX + 2 * PT_BTF_NAME_MAX + 64
+}; /* in the spool */
 
 /* Kinds of what is told. */
-enum { PT_BTF_READ_LINE, PT_BTF_READ_WORD, PT_BTF_READ_PARAMETER, PT_BTF_READ_MANY,
-       PT_BTF_READ_TIME, PT_BTF_READ_ORDER };
+enum {
+    PT_BTF_READ_LINE,
+    PT_BTF_READ_WORD,
+    PT_BTF_READ_PARAMETER,
+    PT_BTF_READ_MANY,
+    PT_BTF_READ_TIME,
+    PT_BTF_READ_ORDER
+};
 
 struct pt_btf_reader {
     struct pt_job *job;
     struct pt_btf_file file;
     struct pt_btf_jobs jobs;
-    FILE    *input;                  /* job->file, or a copy of it */
-    struct pt_spool spool;           /* its file is NULL: lines are in order */
-    uint64_t line;                   /* of the event being made */
-    bool     strict;
-    bool     has_base, has_events;
-    int64_t  base, last_ns;
-    int64_t  last_time;
-    uint64_t last_line;              /* of the event before */
+    FILE *input;           /* job->file, or a copy of it */
+    struct pt_spool spool; /* its file is NULL: lines are in order */
+    uint64_t line;         /* of the event being made */
+    bool strict;
+    bool has_base, has_events;
+    int64_t base, last_ns;
+    int64_t last_time;
+    uint64_t last_line; /* of the event before */
     uint64_t bad_lines, first_bad_line;
-    char     first_bad[160];
-    uint8_t  described[PT_BTF_TYPES][PT_BTF_ACTIONS_MAX];
-    bool     described_other, described_parameter;
-    char    *parameters;             /* before the first event: name and value, with NULs */
-    size_t   parameter_bytes;
-    uint8_t *data;                   /* PT_BTF_DATA_MAX; of the event being made */
-    size_t   length;
+    char first_bad[160];
+    uint8_t described[PT_BTF_TYPES][PT_BTF_ACTIONS_MAX];
+    bool described_other, described_parameter;
+    char *parameters; /* before the first event: name and value, with NULs */
+    size_t parameter_bytes;
+    uint8_t *data; /* PT_BTF_DATA_MAX; of the event being made */
+    size_t length;
 };
 
 /* btf_read_events.c */

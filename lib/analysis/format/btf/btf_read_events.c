@@ -46,11 +46,14 @@ const char *pt_btf_shown(const char *text, char to[48])
 static bool add(struct pt_btf_reader *r, const char *name, int64_t ns, const struct pt_btf_job *job,
                 const char *thread, const void *data, size_t length)
 {
-    struct posixtrace_event event = {
-        .ns = ns, .name = name, .thread_name = job ? thread : "", .data = data,
-        .data_len = length, .pid = 1,
-        .tid = job ? (pid_t)job->tid : 0, .thread_id = job ? job->tid : 0
-    };
+    struct posixtrace_event event = { .ns = ns,
+                                      .name = name,
+                                      .thread_name = job ? thread : "",
+                                      .data = data,
+                                      .data_len = length,
+                                      .pid = 1,
+                                      .tid = job ? (pid_t)job->tid : 0,
+                                      .thread_id = job ? job->tid : 0 };
 
     return pt_job_add(r->job, &event);
 }
@@ -83,9 +86,7 @@ static bool add_process(struct pt_btf_reader *r, const struct pt_btf_event *e, u
     bool good = true;
 
     switch (act) {
-    case PT_BTF_ACTIVATE:
-        job->activated = ns;
-        return true;
+    case PT_BTF_ACTIVATE: job->activated = ns; return true;
     case PT_BTF_START:
     case PT_BTF_RESUME:
     case PT_BTF_POLL_PARKING:
@@ -105,10 +106,8 @@ static bool add_process(struct pt_btf_reader *r, const struct pt_btf_event *e, u
             good = add_pair(r, "posixtrace_sleep", ns, job, e->target, 0, 0, 16);
         pt_btf_jobs_end(process, job);
         return good && add_cpu(r, "posixtrace_switch_out", ns, job, e->target, cpu);
-    case PT_BTF_WAIT:
-        return add_cpu(r, "posixtrace_switch_out", ns, job, e->target, cpu);
-    default:
-        return true;
+    case PT_BTF_WAIT: return add_cpu(r, "posixtrace_switch_out", ns, job, e->target, cpu);
+    default: return true;
     }
 }
 
@@ -157,8 +156,8 @@ static bool add_other(struct pt_btf_reader *r, const struct pt_btf_event *e, int
 {
     char word[48];
 
-    pt_job_note(r->job, PT_BTF_READ_WORD, "line %" PRIu64 ": %s '%s' is not known to BTF",
-                r->line, e->type == PT_BTF_TYPES ? "type" : "event",
+    pt_job_note(r->job, PT_BTF_READ_WORD, "line %" PRIu64 ": %s '%s' is not known to BTF", r->line,
+                e->type == PT_BTF_TYPES ? "type" : "event",
                 pt_btf_shown(e->type == PT_BTF_TYPES ? e->type_name : e->action, word));
     if (!r->described_other && !pt_job_describe(r->job, PT_BTF_OTHER_EVENT, PT_BTF_OTHER_FIELDS))
         return false;
@@ -212,8 +211,10 @@ bool pt_btf_reader_event(struct pt_btf_reader *r, const struct pt_btf_event *e, 
     if (target)
         job = job_of(r, e, a, source, target, &thread);
     else
-        pt_job_note(r->job, PT_BTF_READ_MANY, "line %" PRIu64 ": more than %d entities: '%s' is of "
-                    "no thread", r->line, PT_BTF_NAMES_MAX, pt_btf_shown(e->target, word));
+        pt_job_note(r->job, PT_BTF_READ_MANY,
+                    "line %" PRIu64 ": more than %d entities: '%s' is of "
+                    "no thread",
+                    r->line, PT_BTF_NAMES_MAX, pt_btf_shown(e->target, word));
     process = e->type == PT_BTF_T || e->type == PT_BTF_I;
     if (!(a ? add_known(r, e, a, ns, job, thread) : add_other(r, e, ns, job, thread)))
         return false;

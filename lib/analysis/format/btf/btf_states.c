@@ -11,18 +11,18 @@
 enum { P = PT_BTF_OF_PROCESS, R = PT_BTF_OF_RUNNABLE, S = PT_BTF_OF_SEMAPHORE };
 
 #define NOT_INITIALIZED PT_BTF_S_NOT_INITIALIZED
-#define TERMINATED PT_BTF_S_TERMINATED
-#define ACTIVE     PT_BTF_S_ACTIVE
-#define RUNNING    PT_BTF_S_RUNNING
-#define READY      PT_BTF_S_READY
-#define WAITING    PT_BTF_S_WAITING
-#define POLLING    PT_BTF_S_POLLING
-#define PARKING    PT_BTF_S_PARKING
-#define SUSPENDED  PT_BTF_S_SUSPENDED
-#define FREE       PT_BTF_S_FREE
-#define USED       PT_BTF_S_USED
-#define FULL       PT_BTF_S_FULL
-#define OVERFULL   PT_BTF_S_OVERFULL
+#define TERMINATED      PT_BTF_S_TERMINATED
+#define ACTIVE          PT_BTF_S_ACTIVE
+#define RUNNING         PT_BTF_S_RUNNING
+#define READY           PT_BTF_S_READY
+#define WAITING         PT_BTF_S_WAITING
+#define POLLING         PT_BTF_S_POLLING
+#define PARKING         PT_BTF_S_PARKING
+#define SUSPENDED       PT_BTF_S_SUSPENDED
+#define FREE            PT_BTF_S_FREE
+#define USED            PT_BTF_S_USED
+#define FULL            PT_BTF_S_FULL
+#define OVERFULL        PT_BTF_S_OVERFULL
 
 static const struct way {
     uint8_t machine, act, from, to, versions;
@@ -67,10 +67,10 @@ enum { WAYS = sizeof ways / sizeof *ways };
 
 const char *pt_btf_state_name(unsigned state)
 {
-    static const char *const names[] = {
-        "", "NOT INITIALIZED", "TERMINATED", "ACTIVE", "RUNNING", "READY", "WAITING", "POLLING",
-        "PARKING", "SUSPENDED", "FREE", "USED", "FULL", "OVERFULL"
-    };
+    static const char *const names[] = { "",        "NOT INITIALIZED", "TERMINATED", "ACTIVE",
+                                         "RUNNING", "READY",           "WAITING",    "POLLING",
+                                         "PARKING", "SUSPENDED",       "FREE",       "USED",
+                                         "FULL",    "OVERFULL" };
 
     return state < sizeof names / sizeof *names ? names[state] : "";
 }

@@ -35,9 +35,13 @@ static struct pt_btf_task *new_task(struct pt_btf_writer *w, const struct posixt
     }
     snprintf(name, sizeof name, "%.40s.%u", *e->thread_name ? e->thread_name : "thread",
              (unsigned)e->tid);
-    *t = (struct pt_btf_task){ .thread_id = e->thread_id, .pid = (uint32_t)e->pid,
-                               .tid = (uint32_t)e->tid, .cpu = -1, .instance = -1,
-                               .state = PT_BTF_S_TERMINATED, .own_core = PT_BTF_NO_NAME,
+    *t = (struct pt_btf_task){ .thread_id = e->thread_id,
+                               .pid = (uint32_t)e->pid,
+                               .tid = (uint32_t)e->tid,
+                               .cpu = -1,
+                               .instance = -1,
+                               .state = PT_BTF_S_TERMINATED,
+                               .own_core = PT_BTF_NO_NAME,
                                .asked = PT_BTF_NO_NAME };
     t->name = pt_btf_claim(w, name);
     snprintf(other, sizeof other, "STI_%.64s", name);
@@ -85,11 +89,10 @@ static void name_core(struct pt_btf_writer *w, int32_t cpu)
     if (cpu < 0 || w->cores[cpu].name)
         return;
     snprintf(name, sizeof name, "Core_%d", (int)cpu);
-    w->cores[cpu].name = pt_btf_claim(w, name) + 1;    /* 0: none could be had */
+    w->cores[cpu].name = pt_btf_claim(w, name) + 1; /* 0: none could be had */
 }
 
-static void step(struct pt_btf_writer *w, struct pt_btf_task *t, const char *action,
-                 unsigned state)
+static void step(struct pt_btf_writer *w, struct pt_btf_task *t, const char *action, unsigned state)
 {
     pt_btf_line(w, core_of(w, t), 0, PT_BTF_T, t->name, t->instance, action, NULL);
     t->state = (uint8_t)state;
@@ -169,7 +172,7 @@ void pt_btf_task_in(struct pt_btf_writer *w, struct pt_btf_task *t, int32_t cpu)
 void pt_btf_task_out(struct pt_btf_writer *w, struct pt_btf_task *t, int32_t cpu, bool preempted)
 {
     if (t->state == PT_BTF_S_TERMINATED && t->instance >= 0)
-        return;                    /* its last switch, behind its end */
+        return; /* its last switch, behind its end */
     if (t->state == PT_BTF_S_TERMINATED)
         come(w, t, w->cores[cpu < 0 ? 0 : cpu].task ? -1 : cpu);
     if (t->state == PT_BTF_S_RUNNING)

@@ -10,27 +10,38 @@
 #include "analysis/format/btf/btf.h"
 #include "analysis/format/common/format.h"
 
-enum { PT_BTF_OUT_BUFFER = 128 << 10, PT_BTF_LINE_MAX = 24 << 10, PT_BTF_CPUS = 4096,
-       PT_BTF_DEPTH = 64, PT_BTF_TABLE_MAX = 16384 };
+enum {
+    PT_BTF_OUT_BUFFER = 128 << 10,
+    PT_BTF_LINE_MAX = 24 << 10,
+    PT_BTF_CPUS = 4096,
+    PT_BTF_DEPTH = 64,
+    PT_BTF_TABLE_MAX = 16384
+};
 
 /* Kinds of notes. */
-enum { PT_BTF_NOTE_MANY, PT_BTF_NOTE_DEPTH, PT_BTF_NOTE_DUE, PT_BTF_NOTE_TIME, PT_BTF_NOTE_LONG,
-       PT_BTF_NOTE_WORDS };
+enum {
+    PT_BTF_NOTE_MANY,
+    PT_BTF_NOTE_DEPTH,
+    PT_BTF_NOTE_DUE,
+    PT_BTF_NOTE_TIME,
+    PT_BTF_NOTE_LONG,
+    PT_BTF_NOTE_WORDS
+};
 
 struct pt_btf_frame {
-    uint32_t name;               /* of the runnable */
-    int64_t  instance;
+    uint32_t name; /* of the runnable */
+    int64_t instance;
 };
 
 struct pt_btf_task {
     uint64_t thread_id;
     uint32_t pid, tid;
     uint32_t name, stimulus;
-    uint32_t own_core;           /* name of the core where its processor is not known */
-    int32_t  cpu;                /* where it is or was; -1: not known */
-    uint8_t  state;              /* enum pt_btf_state */
-    uint8_t  depth;
-    int64_t  instance;
+    uint32_t own_core; /* name of the core where its processor is not known */
+    int32_t cpu;       /* where it is or was; -1: not known */
+    uint8_t state;     /* enum pt_btf_state */
+    uint8_t depth;
+    int64_t instance;
     uint32_t asked;              /* the lock that it waits for, or NO_NAME */
     struct pt_btf_frame *frames; /* PT_BTF_DEPTH of them, once there is one */
 };
@@ -40,29 +51,32 @@ struct pt_btf_object {
     uint64_t address;
     uint32_t pid, kind;
     uint32_t name;
-    uint32_t count;              /* requests that are held or wait; of counting ones: held */
-    uint32_t waiter;             /* of a condition: the name of the last task, or NO_NAME */
+    uint32_t count;  /* requests that are held or wait; of counting ones: held */
+    uint32_t waiter; /* of a condition: the name of the last task, or NO_NAME */
 };
 
-struct pt_btf_table {            /* numbers + 1, by a hash of the key */
+struct pt_btf_table { /* numbers + 1, by a hash of the key */
     uint32_t cells[2 * PT_BTF_TABLE_MAX];
     uint32_t count;
 };
 
 struct pt_btf_writer {
     struct pt_job *job;
-    unsigned rules;              /* PT_BTF_21, _22 or _23 */
-    uint32_t excluded;           /* types, as bits */
-    int64_t  base, time;         /* ns since 1970; of the line, since base */
+    unsigned rules;     /* PT_BTF_21, _22 or _23 */
+    uint32_t excluded;  /* types, as bits */
+    int64_t base, time; /* ns since 1970; of the line, since base */
     struct pt_btf_names names;
-    int64_t *next_instance;      /* by name */
+    int64_t *next_instance; /* by name */
     struct pt_btf_table task_table, object_table;
-    struct pt_btf_task   *tasks;
+    struct pt_btf_task *tasks;
     struct pt_btf_object *objects;
-    struct pt_btf_task   *last_task;
-    struct { uint32_t name; struct pt_btf_task *task; } cores[PT_BTF_CPUS];
-    char    *out;
-    size_t   used;
+    struct pt_btf_task *last_task;
+    struct {
+        uint32_t name;
+        struct pt_btf_task *task;
+    } cores[PT_BTF_CPUS];
+    char *out;
+    size_t used;
 };
 
 /* ---- btf_output.c ---- */

@@ -112,10 +112,9 @@ const struct pt_btf_action pt_btf_actions[] = {
 _Static_assert(sizeof pt_btf_actions / sizeof *pt_btf_actions <= PT_BTF_ACTIONS_MAX,
                "users have a table of as many");
 
-static const char *const type_names[PT_BTF_TYPES] = {
-    "STI", "T", "I", "R", "IB", "ECU", "Processor", "C", "M", "SCHED", "SIG", "SEM", "EVENT",
-    "SIM", "SYS"
-};
+static const char *const type_names[PT_BTF_TYPES] = { "STI", "T",         "I",     "R",   "IB",
+                                                      "ECU", "Processor", "C",     "M",   "SCHED",
+                                                      "SIG", "SEM",       "EVENT", "SIM", "SYS" };
 
 const char *pt_btf_type_name(unsigned type)
 {
@@ -124,8 +123,13 @@ const char *pt_btf_type_name(unsigned type)
 
 unsigned pt_btf_type_find(const char *name)
 {
-    static const struct { const char *name; unsigned type; } others[] = {
-        { "ISR", PT_BTF_I }, { "Core", PT_BTF_C }, { "P", PT_BTF_PROCESSOR },
+    static const struct {
+        const char *name;
+        unsigned type;
+    } others[] = {
+        { "ISR", PT_BTF_I },
+        { "Core", PT_BTF_C },
+        { "P", PT_BTF_PROCESSOR },
     };
 
     for (unsigned i = 0; i < PT_BTF_TYPES; i++)
@@ -187,6 +191,8 @@ unsigned pt_btf_rules(const char *version, bool *known)
 
 const char *pt_btf_rules_name(unsigned rules)
 {
-    return rules == PT_BTF_OLD ? "before 2.1.4" : rules == PT_BTF_21 ? "2.1.5"
-           : rules == PT_BTF_22 ? "2.2.1" : "2.3.0";
+    return rules == PT_BTF_OLD  ? "before 2.1.4"
+           : rules == PT_BTF_21 ? "2.1.5"
+           : rules == PT_BTF_22 ? "2.2.1"
+                                : "2.3.0";
 }

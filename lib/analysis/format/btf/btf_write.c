@@ -135,21 +135,14 @@ static bool write_system(struct pt_btf_export *x, struct pt_btf_task *t,
     char name[32];
 
     switch (e->id) {
-    case POSIXTRACE_SWITCH_IN:
-        pt_btf_task_in(&x->w, t, cpu_of(e));
-        return true;
+    case POSIXTRACE_SWITCH_IN: pt_btf_task_in(&x->w, t, cpu_of(e)); return true;
     case POSIXTRACE_SWITCH_OUT:
     case POSIXTRACE_SWITCH_PREEMPTED:
         pt_btf_task_out(&x->w, t, cpu_of(e), e->id == POSIXTRACE_SWITCH_PREEMPTED);
         return true;
-    case POSIXTRACE_THREAD_BEGIN:
-        pt_btf_task_runs(&x->w, t);
-        return true;
-    case POSIXTRACE_THREAD_END:
-        pt_btf_task_ends(&x->w, t);
-        return true;
-    default:
-        break;
+    case POSIXTRACE_THREAD_BEGIN: pt_btf_task_runs(&x->w, t); return true;
+    case POSIXTRACE_THREAD_END: pt_btf_task_ends(&x->w, t); return true;
+    default: break;
     }
     pt_btf_task_runs(&x->w, t);
     switch (e->id) {
@@ -158,8 +151,7 @@ static bool write_system(struct pt_btf_export *x, struct pt_btf_task *t,
             pt_job_note(x->w.job, PT_BTF_NOTE_DUE, "due times of sleeps are not carried over");
         x->told_due = true;
         return write_call(x, t, "sleep", true);
-    case POSIXTRACE_SLEEP_DONE:
-        return write_call(x, t, "sleep", false);
+    case POSIXTRACE_SLEEP_DONE: return write_call(x, t, "sleep", false);
     case POSIXTRACE_BARRIER_WAIT:
     case POSIXTRACE_BARRIER_PASSED:
         return write_call(x, t, "barrier", e->id == POSIXTRACE_BARRIER_WAIT);
@@ -167,8 +159,7 @@ static bool write_system(struct pt_btf_export *x, struct pt_btf_task *t,
     case POSIXTRACE_SIGNAL_END:
         snprintf(name, sizeof name, "signal_%" PRIu32, u32_of(e));
         return write_call(x, t, name, e->id == POSIXTRACE_SIGNAL_BEGIN);
-    default:
-        return pt_btf_lock_event(&x->w, t, e);
+    default: return pt_btf_lock_event(&x->w, t, e);
     }
 }
 
@@ -216,7 +207,8 @@ static bool write_event(struct pt_btf_export *x, const struct posixtrace_event *
     if (!x->began)
         pt_btf_begin(x, e->ns);
     if (e->ns - x->w.base < x->w.time)
-        pt_job_note(x->w.job, PT_BTF_NOTE_TIME, "an event that was delivered late stands at the "
+        pt_job_note(x->w.job, PT_BTF_NOTE_TIME,
+                    "an event that was delivered late stands at the "
                     "time of the one before it");
     else
         x->w.time = e->ns - x->w.base;
@@ -232,9 +224,10 @@ static bool write_event(struct pt_btf_export *x, const struct posixtrace_event *
 
 static int take_options(struct pt_btf_export *x)
 {
-    static const struct { const char *name; unsigned rules; } versions[] = {
-        { "2.1.5", PT_BTF_21 }, { "2.2.1", PT_BTF_22 }, { "2.3.0", PT_BTF_23 }
-    };
+    static const struct {
+        const char *name;
+        unsigned rules;
+    } versions[] = { { "2.1.5", PT_BTF_21 }, { "2.2.1", PT_BTF_22 }, { "2.3.0", PT_BTF_23 } };
     const char *version = pt_job_option(x->w.job, "version", 0), *type;
 
     x->version_given = version != NULL;
@@ -243,14 +236,18 @@ static int take_options(struct pt_btf_export *x)
         if (strcmp(version, versions[i].name) == 0)
             x->w.rules = versions[i].rules;
     if (!x->w.rules)
-        return pt_job_fail(x->w.job, EINVAL, "version '%.40s': BTF can be written in version "
-                           "2.1.5, 2.2.1 or 2.3.0", version);
+        return pt_job_fail(x->w.job, EINVAL,
+                           "version '%.40s': BTF can be written in version "
+                           "2.1.5, 2.2.1 or 2.3.0",
+                           version);
     for (size_t i = 0; (type = pt_job_option(x->w.job, "exclude", i)); i++) {
         unsigned known = pt_btf_type_find(type);
 
         if (known == PT_BTF_TYPES)
-            return pt_job_fail(x->w.job, EINVAL, "exclude '%.40s': not an entity type of BTF; "
-                               "T, I, R, STI, SIG, SEM, EVENT and so on are", type);
+            return pt_job_fail(x->w.job, EINVAL,
+                               "exclude '%.40s': not an entity type of BTF; "
+                               "T, I, R, STI, SIG, SEM, EVENT and so on are",
+                               type);
         x->w.excluded |= PT_BTF_BIT(known);
     }
     return 0;
@@ -264,7 +261,8 @@ static int make_tables(struct pt_btf_export *x)
     x->w.next_instance = calloc(PT_BTF_NAMES_MAX, sizeof *x->w.next_instance);
     x->runnables = calloc(PT_BTF_NAMES_MAX, sizeof *x->runnables);
     return x->w.out && x->w.tasks && x->w.objects && x->w.next_instance && x->runnables
-               ? 0 : pt_job_fail(x->w.job, ENOMEM, "no memory");
+               ? 0
+               : pt_job_fail(x->w.job, ENOMEM, "no memory");
 }
 
 static void free_tables(struct pt_btf_export *x)
@@ -286,8 +284,10 @@ static void write_events(struct pt_btf_export *x)
 
     while (pt_job_next(x->w.job, &event)) {
         if (!write_event(x, &event))
-            pt_job_left_out(x->w.job, PT_BTF_NOTE_WORDS, "an event '%.60s' could not be carried "
-                            "over", event.name);
+            pt_job_left_out(x->w.job, PT_BTF_NOTE_WORDS,
+                            "an event '%.60s' could not be carried "
+                            "over",
+                            event.name);
     }
     if (!x->began && !x->w.job->error)
         pt_btf_begin(x, x->w.base);

@@ -21,7 +21,7 @@ enum { FLOW_SETS = 4096, FLOW_WAYS = 8 };
 #define PROCESSORS "4294967295"
 
 struct flow {
-    uint64_t id, used;               /* used 0: a free entry */
+    uint64_t id, used; /* used 0: a free entry */
 };
 
 struct chrome {
@@ -116,8 +116,10 @@ static struct flow *flow_of(struct chrome *c, uint64_t id, bool *known)
     }
     *known = false;
     if (f->used)
-        pt_job_note(c->job, PT_TL_NOTE_BACK_END, "more flows at once than are remembered: flow "
-                    "%#llx is shown in two parts if it continues", (unsigned long long)f->id);
+        pt_job_note(c->job, PT_TL_NOTE_BACK_END,
+                    "more flows at once than are remembered: flow "
+                    "%#llx is shown in two parts if it continues",
+                    (unsigned long long)f->id);
     return f;
 }
 
@@ -132,8 +134,7 @@ static char phase_of(struct chrome *c, const struct pt_tl_flow *flow)
 }
 
 /* Arrows to and from the slice that is there. */
-static void put_flows(struct chrome *c, const struct pt_tl_track *t,
-                      const struct pt_tl_event *ev)
+static void put_flows(struct chrome *c, const struct pt_tl_track *t, const struct pt_tl_event *ev)
 {
     for (size_t i = 0; ev && i < ev->flow_count; i++) {
         char phase = phase_of(c, &ev->flows[i]);
@@ -226,7 +227,7 @@ static void put_counter(void *self, struct pt_tl_track *process, const struct pt
     if (f->kind == POSIXTRACE_FLOAT) {
         d = posixtrace_value_float(ev->layout, field, v, 0);
         if (!(d - d <= 0))
-            return;                  /* not a number that JSON has */
+            return; /* not a number that JSON has */
     }
     open_event(c, 'C', process, ev->e->ns);
     put_name(c, pt_timeline_option(c->timeline, option)->text);
@@ -262,8 +263,8 @@ static void name_processor(struct chrome *c, uint32_t cpu)
 }
 
 /* The time that a thread had the processor, when it is over. */
-static void put_time_slice(struct chrome *c, int64_t ns, uint32_t cpu,
-                           const struct pt_tl_runner *r, const char *why)
+static void put_time_slice(struct chrome *c, int64_t ns, uint32_t cpu, const struct pt_tl_runner *r,
+                           const char *why)
 {
     name_processor(c, cpu);
     separate(c);
@@ -317,9 +318,8 @@ static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
     PT_JSON_TEXT(&c->json, "}}");
 }
 
-static const struct pt_tl_ops ops = {
-    put_first, put_track, put_begin, put_end, put_instant, put_counter, put_run, put_lost
-};
+static const struct pt_tl_ops ops = { put_first,   put_track,   put_begin, put_end,
+                                      put_instant, put_counter, put_run,   put_lost };
 
 /* A thread that has a processor now has it to the end. */
 static void finish(struct chrome *c)
@@ -377,7 +377,9 @@ static const struct posixtrace_format_option options[] = {
 };
 
 const struct pt_format pt_format_chrome = {
-    .about = { .name = "chrome", .about = "Chrome trace events (JSON)", .exports = true,
+    .about = { .name = "chrome",
+               .about = "Chrome trace events (JSON)",
+               .exports = true,
                .options = options },
     .write = write_chrome,
 };

@@ -26,8 +26,7 @@ int pt_job_fail_file(struct pt_job *job)
 {
     int error = errno ? errno : EIO;
 
-    return pt_job_fail(job, error, "%s %s: %s",
-                       job->builder ? "cannot read" : "cannot write",
+    return pt_job_fail(job, error, "%s %s: %s", job->builder ? "cannot read" : "cannot write",
                        job->c->name ? job->c->name : "the file", strerror(error));
 }
 
@@ -38,8 +37,8 @@ bool pt_job_losses(const struct pt_job *job, uint64_t lost[PT_JOB_CAUSES])
     if (posixtrace_get_info(job->trid, &info) != 0)
         return false;
     memcpy(lost, info.lost, sizeof info.lost);
-    return posixtrace_lost(job->trid, POSIXTRACE_LOST_SWITCHES,
-                           &lost[POSIXTRACE_LOST_SWITCHES]) == 0;
+    return posixtrace_lost(job->trid, POSIXTRACE_LOST_SWITCHES, &lost[POSIXTRACE_LOST_SWITCHES]) ==
+           0;
 }
 
 uint64_t pt_job_lost(const struct pt_job *job)
@@ -126,10 +125,11 @@ bool pt_job_add(struct pt_job *job, const struct posixtrace_event *event)
     int error = posixtrace_log_builder_add(job->builder, event);
 
     if (error)
-        pt_job_fail(job, error, "event %llu, '%s': %s",
-                    (unsigned long long)job->c->events + 1, event->name,
+        pt_job_fail(job, error, "event %llu, '%s': %s", (unsigned long long)job->c->events + 1,
+                    event->name,
                     error == ENOSPC ? "the disk is full, or it is one more than the 1023 event "
-                                      "types that a log holds" : strerror(error));
+                                      "types that a log holds"
+                                    : strerror(error));
     return !error && count(job);
 }
 

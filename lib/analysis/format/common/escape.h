@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PT_ESCAPE_MAX = 12 };   /* bytes that one character becomes at most */
+enum { PT_ESCAPE_MAX = 12 }; /* bytes that one character becomes at most */
 
 enum pt_escape { PT_ESCAPE_TEXT, PT_ESCAPE_JSON, PT_ESCAPE_CSV };
 

@@ -11,10 +11,10 @@
 #include "analysis/format/common/number.h"
 
 struct out {
-    char  *to;
-    size_t size, length;     /* what fits; what there would be */
+    char *to;
+    size_t size, length; /* what fits; what there would be */
     size_t stored;
-    bool   json, ascii;
+    bool json, ascii;
 };
 
 /* A piece that is written whole or not at all, and nothing after one that was not. */
@@ -175,8 +175,8 @@ static size_t write_fields(const posixtrace_layout_t *layout, const void *data, 
     return o->length;
 }
 
-size_t pt_fields_write(const posixtrace_layout_t *layout, const void *data, size_t len,
-                       bool json, bool ascii, char *to, size_t size)
+size_t pt_fields_write(const posixtrace_layout_t *layout, const void *data, size_t len, bool json,
+                       bool ascii, char *to, size_t size)
 {
     struct out o = { .to = to, .size = size, .json = json, .ascii = ascii };
 

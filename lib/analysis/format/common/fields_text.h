@@ -7,7 +7,7 @@
 #include <posixtrace/typed.h>
 
 /* ascii: all other characters are escaped. */
-size_t pt_fields_write(const posixtrace_layout_t *layout, const void *data, size_t len,
-                       bool json, bool ascii, char *to, size_t size);
+size_t pt_fields_write(const posixtrace_layout_t *layout, const void *data, size_t len, bool json,
+                       bool ascii, char *to, size_t size);
 
 #endif

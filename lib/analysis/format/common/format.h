@@ -16,25 +16,25 @@
 struct pt_job {
     struct posixtrace_conversion *c;
     const struct pt_format *format;
-    trace_id_t trid;                     /* export: events come from here */
-    posixtrace_fields_t *fields;         /* export: of trid */
-    posixtrace_log_builder_t *builder;   /* import: events go there */
-    FILE *file;                          /* to be written or read; not of directories */
+    trace_id_t trid;                   /* export: events come from here */
+    posixtrace_fields_t *fields;       /* export: of trid */
+    posixtrace_log_builder_t *builder; /* import: events go there */
+    FILE *file;                        /* to be written or read; not of directories */
     const char *directory;
-    struct posixtrace_event *ahead;      /* export: events that were read together */
+    struct posixtrace_event *ahead; /* export: events that were read together */
     size_t ahead_room, ahead_count, ahead_at;
-    int  error;                          /* the first one; 0 */
-    uint64_t notes[8];                   /* of each kind that were reported */
+    int error;         /* the first one; 0 */
+    uint64_t notes[8]; /* of each kind that were reported */
 };
 
 /* All return 0 or a positive errno, having called pt_job_fail(). */
 struct pt_format {
     struct posixtrace_format about;
-    int (*write)(struct pt_job *job);    /* export, or NULL */
-    int (*read)(struct pt_job *job);     /* import, or NULL */
+    int (*write)(struct pt_job *job); /* export, or NULL */
+    int (*read)(struct pt_job *job);  /* import, or NULL */
 };
 
-extern const struct pt_format *const pt_formats[];   /* ends with NULL */
+extern const struct pt_format *const pt_formats[]; /* ends with NULL */
 extern const struct pt_format pt_format_btf, pt_format_chrome, pt_format_csv, pt_format_ctf,
     pt_format_jsonl, pt_format_kev, pt_format_kiwi, pt_format_perfetto, pt_format_rkh,
     pt_format_shark, pt_format_traceprinter, pt_format_trazer;

@@ -14,7 +14,7 @@ enum { PT_JSON_BYTES = 64 << 10, PT_JSON_PIECE = 256 };
 
 struct pt_json {
     FILE *file;
-    bool failed;                     /* errno says why */
+    bool failed; /* errno says why */
     size_t used;
     char text[PT_JSON_BYTES];
 };
@@ -44,7 +44,7 @@ static inline void pt_json_piece(struct pt_json *j, const char *text, size_t len
     j->used += length;
 }
 
-void pt_json_text(struct pt_json *j, const char *text, size_t length);   /* any length */
+void pt_json_text(struct pt_json *j, const char *text, size_t length); /* any length */
 void pt_json_unsigned(struct pt_json *j, uint64_t v);
 void pt_json_signed(struct pt_json *j, int64_t v);
 /* A string "0x1f". */

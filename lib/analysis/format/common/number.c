@@ -10,19 +10,18 @@
 #include "analysis/format/common/number.h"
 #include "analysis/format/common/rounding.h"
 
-#define EXACT_MAX 9007199254740992.0    /* up to here every integer is a double */
+#define EXACT_MAX 9007199254740992.0 /* up to here every integer is a double */
 
 enum { MOST_DECIMALS = 17 };
 
-#define TEN(t) t "0" t "1" t "2" t "3" t "4" t "5" t "6" t "7" t "8" t "9"
+#define TEN(t)     t "0" t "1" t "2" t "3" t "4" t "5" t "6" t "7" t "8" t "9"
 #define SIXTEEN(t) TEN(t) t "a" t "b" t "c" t "d" t "e" t "f"
 
-static const char decimal_pairs[] = TEN("0") TEN("1") TEN("2") TEN("3") TEN("4")
-                                    TEN("5") TEN("6") TEN("7") TEN("8") TEN("9");
-static const char hex_pairs[] = SIXTEEN("0") SIXTEEN("1") SIXTEEN("2") SIXTEEN("3")
-                                SIXTEEN("4") SIXTEEN("5") SIXTEEN("6") SIXTEEN("7")
-                                SIXTEEN("8") SIXTEEN("9") SIXTEEN("a") SIXTEEN("b")
-                                SIXTEEN("c") SIXTEEN("d") SIXTEEN("e") SIXTEEN("f");
+static const char decimal_pairs[] = TEN("0") TEN("1") TEN("2") TEN("3") TEN("4") TEN("5") TEN("6")
+    TEN("7") TEN("8") TEN("9");
+static const char hex_pairs[] = SIXTEEN("0") SIXTEEN("1") SIXTEEN("2") SIXTEEN("3") SIXTEEN("4")
+    SIXTEEN("5") SIXTEEN("6") SIXTEEN("7") SIXTEEN("8") SIXTEEN("9") SIXTEEN("a") SIXTEEN("b")
+        SIXTEEN("c") SIXTEEN("d") SIXTEEN("e") SIXTEEN("f");
 
 char *pt_number_u64(char *to, uint64_t value)
 {
@@ -88,8 +87,9 @@ static bool has_decimals(double value, double scale, unsigned bits, double *n)
 /* The least such k, up to 17; false: there is none.  Most numbers that programs trace have
  * few decimals: six are tried at once, and trailing zeros removed.  No other number
  * of up to 15 digits reads back as the same double. */
-__attribute__((noinline))   /* see rounding.h */
-static bool find_decimals(double value, unsigned bits, uint64_t *number, unsigned *decimals)
+__attribute__((noinline)) /* see rounding.h */
+static bool
+find_decimals(double value, unsigned bits, uint64_t *number, unsigned *decimals)
 {
     unsigned k = 0;
     double scale = 1, n;

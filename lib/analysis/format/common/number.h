@@ -10,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PT_NUMBER_MAX = 40 };              /* bytes that any of them takes at most */
+enum { PT_NUMBER_MAX = 40 }; /* bytes that any of them takes at most */
 
 char *pt_number_u64(char *to, uint64_t value);
 char *pt_number_i64(char *to, int64_t value);
-char *pt_number_hex(char *to, uint64_t value);                        /* 0x... */
-char *pt_number_bytes(char *to, const uint8_t *at, size_t length);    /* two digits each */
+char *pt_number_hex(char *to, uint64_t value);                     /* 0x... */
+char *pt_number_bytes(char *to, const uint8_t *at, size_t length); /* two digits each */
 /* The shortest form that reads back as the same number of 32 or 64 bits, which is finite. */
 char *pt_number_float(char *to, double value, unsigned bits);
 

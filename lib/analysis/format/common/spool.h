@@ -30,21 +30,21 @@ int pt_temporary_copy(FILE *from, FILE **copy);
 int pt_temporary_input(FILE *from, FILE **file);
 
 struct pt_place {
-    int64_t  ns;
+    int64_t ns;
     uint64_t at;
 };
 
 /* Zeroed: there are none. */
 struct pt_places {
     struct pt_place *list;
-    size_t   count, room;
-    uint64_t late;               /* how many are older than one before them */
-    uint64_t worst;              /* by how many ns at most */
-    int64_t  newest;             /* of all, if there is one */
+    size_t count, room;
+    uint64_t late;  /* how many are older than one before them */
+    uint64_t worst; /* by how many ns at most */
+    int64_t newest; /* of all, if there is one */
 };
 
 /* ENOMEM. */
-int  pt_places_add(struct pt_places *p, int64_t ns, uint64_t at);
+int pt_places_add(struct pt_places *p, int64_t ns, uint64_t at);
 void pt_places_sort(struct pt_places *p);
 /* A note of that kind: how many were late, if any was. */
 void pt_places_report(const struct pt_places *p, struct pt_job *job, unsigned kind);
@@ -52,18 +52,18 @@ void pt_places_free(struct pt_places *p);
 
 /* Records of any bytes. */
 struct pt_spool {
-    FILE    *file;
-    uint64_t bytes;              /* in it */
+    FILE *file;
+    uint64_t bytes; /* in it */
     struct pt_places places;
-    size_t   next;               /* after the sort: which one is fetched next */
+    size_t next; /* after the sort: which one is fetched next */
 };
 
-int  pt_spool_open(struct pt_spool *s);
+int pt_spool_open(struct pt_spool *s);
 void pt_spool_close(struct pt_spool *s);
 /* A record of so many parts, which are joined. */
-int  pt_spool_put(struct pt_spool *s, int64_t ns, const struct iovec *parts, size_t count);
+int pt_spool_put(struct pt_spool *s, int64_t ns, const struct iovec *parts, size_t count);
 /* After the last one. */
-int  pt_spool_sort(struct pt_spool *s);
+int pt_spool_sort(struct pt_spool *s);
 static inline bool pt_spool_has_more(const struct pt_spool *s)
 {
     return s->next < s->places.count;
@@ -74,6 +74,6 @@ static inline int64_t pt_spool_time(const struct pt_spool *s)
     return s->places.list[s->next].ns;
 }
 /* The next record, into to, which has room bytes: a longer one is an error, EIO. */
-int  pt_spool_take(struct pt_spool *s, void *to, size_t room, size_t *size);
+int pt_spool_take(struct pt_spool *s, void *to, size_t room, size_t *size);
 
 #endif

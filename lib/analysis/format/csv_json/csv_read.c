@@ -12,8 +12,13 @@
 static struct pt_scan scan_of(const char *line, size_t length, struct pt_scan_error *error)
 {
     length -= length > 0 && line[length - 1] == '\r';
-    return (struct pt_scan){ .begin = line, .at = line, .end = line + length, .member = "",
-                             .stops = ",\"", .csv = true, .error = error };
+    return (struct pt_scan){ .begin = line,
+                             .at = line,
+                             .end = line + length,
+                             .member = "",
+                             .stops = ",\"",
+                             .csv = true,
+                             .error = error };
 }
 
 /* The byte order mark that some programs write first. */
@@ -59,7 +64,7 @@ static bool head(const char *line, size_t length, struct pt_row *to, struct pt_s
     do
         if (!read_column_name(&s, to, &seen))
             return false;
-    while (s.at < s.end && pt_scan_take(&s, ',', "',' or the end of the line") );
+    while (s.at < s.end && pt_scan_take(&s, ',', "',' or the end of the line"));
     if (s.at < s.end)
         return false;
     if (!(seen & 1u << PT_ROW_TS) || !(seen & 1u << PT_ROW_EVENT)) {
@@ -129,8 +134,7 @@ static bool read_column(struct pt_scan *s, enum pt_row_member member, struct pt_
 {
     switch (member) {
     case PT_ROW_EVENT: return read_name(s, to);
-    case PT_ROW_THREAD:
-        return read_text(s, to->thread, PT_ROW_THREAD_MAX, pt_row_thread_too_long);
+    case PT_ROW_THREAD: return read_text(s, to->thread, PT_ROW_THREAD_MAX, pt_row_thread_too_long);
     case PT_ROW_DESCRIPTION:
         return read_text(s, to->description, POSIXTRACE_DESCRIPTION_MAX,
                          "at most 2047 bytes in a description");
@@ -139,8 +143,7 @@ static bool read_column(struct pt_scan *s, enum pt_row_member member, struct pt_
     }
 }
 
-static bool parse(const char *line, size_t length, struct pt_row *to,
-                  struct pt_scan_error *error)
+static bool parse(const char *line, size_t length, struct pt_row *to, struct pt_scan_error *error)
 {
     struct pt_scan s = scan_of(line, length, error);
     unsigned seen = 0;
@@ -169,5 +172,6 @@ static bool quick_time(const char *line, size_t length, const struct pt_row *row
     return row->columns[0] == PT_ROW_TS && pt_row_quick_time(line, line + length, ns);
 }
 
-const struct pt_row_reader pt_row_csv = { .head = head, .parse = parse, .time = quick_time,
-                                          .quotes = true };
+const struct pt_row_reader pt_row_csv = {
+    .head = head, .parse = parse, .time = quick_time, .quotes = true
+};

@@ -84,12 +84,15 @@ static const struct {
     const char *text;
     size_t length;
 } fronts[PT_ROW_MEMBERS] = {
-#define FRONT(name) { "\"" name "\":", sizeof name + 2 }
-    [PT_ROW_TS] = FRONT("ts"), [PT_ROW_PID] = FRONT("pid"), [PT_ROW_TID] = FRONT("tid"),
-    [PT_ROW_THREAD_ID] = FRONT("thread_id"), [PT_ROW_THREAD] = FRONT("thread"),
-    [PT_ROW_EVENT] = FRONT("event"), [PT_ROW_ADDR] = FRONT("addr"),
-    [PT_ROW_TRUNC] = FRONT("trunc"), [PT_ROW_DATA] = FRONT("data"),
-    [PT_ROW_DESCRIPTION] = FRONT("description"),
+#define FRONT(name)                      \
+    {                                    \
+        "\"" name "\":", sizeof name + 2 \
+    }
+    [PT_ROW_TS] = FRONT("ts"),         [PT_ROW_PID] = FRONT("pid"),
+    [PT_ROW_TID] = FRONT("tid"),       [PT_ROW_THREAD_ID] = FRONT("thread_id"),
+    [PT_ROW_THREAD] = FRONT("thread"), [PT_ROW_EVENT] = FRONT("event"),
+    [PT_ROW_ADDR] = FRONT("addr"),     [PT_ROW_TRUNC] = FRONT("trunc"),
+    [PT_ROW_DATA] = FRONT("data"),     [PT_ROW_DESCRIPTION] = FRONT("description"),
 #undef FRONT
 };
 
@@ -162,11 +165,14 @@ static bool read_pairs(struct pt_scan *s, struct pt_row *to, unsigned *seen)
     return true;
 }
 
-static bool parse(const char *line, size_t length, struct pt_row *to,
-                  struct pt_scan_error *error)
+static bool parse(const char *line, size_t length, struct pt_row *to, struct pt_scan_error *error)
 {
-    struct pt_scan s = { .begin = line, .at = line, .end = line + length, .member = "",
-                         .stops = " \t\r,}", .error = error };
+    struct pt_scan s = { .begin = line,
+                         .at = line,
+                         .end = line + length,
+                         .member = "",
+                         .stops = " \t\r,}",
+                         .error = error };
     unsigned seen = 0;
 
     pt_row_clear(to);

@@ -20,20 +20,20 @@
 enum { PT_LINE_MAX = 8 << 20 };
 
 struct pt_lines {
-    FILE    *file;        /* the file to read now: the input, or the copy */
-    FILE    *spool;       /* the copy, or NULL */
-    off_t    start;       /* where the first line begins */
-    off_t    next;        /* offset of the line after the one returned last */
-    off_t    limit;       /* nothing after it is read; -1: none */
-    uint64_t number;      /* of the line returned last, from 1 */
-    uint64_t within;      /* newlines inside of it */
-    bool     quotes;      /* a newline between quotes does not end a line */
-    bool     piped;       /* still the first reading of a pipe */
-    bool     ended;       /* of a pipe */
-    char    *window;      /* holds [window_at, window_at + filled) of the file */
-    size_t   filled, room;
-    size_t   ahead;       /* how much to read at a time */
-    off_t    window_at, file_at;
+    FILE *file;      /* the file to read now: the input, or the copy */
+    FILE *spool;     /* the copy, or NULL */
+    off_t start;     /* where the first line begins */
+    off_t next;      /* offset of the line after the one returned last */
+    off_t limit;     /* nothing after it is read; -1: none */
+    uint64_t number; /* of the line returned last, from 1 */
+    uint64_t within; /* newlines inside of it */
+    bool quotes;     /* a newline between quotes does not end a line */
+    bool piped;      /* still the first reading of a pipe */
+    bool ended;      /* of a pipe */
+    char *window;    /* holds [window_at, window_at + filled) of the file */
+    size_t filled, room;
+    size_t ahead; /* how much to read at a time */
+    off_t window_at, file_at;
 };
 
 /* 0, or a positive errno: no copy can be made. */

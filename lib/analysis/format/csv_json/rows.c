@@ -23,7 +23,7 @@
 enum { TYPES = 4096, THREADS = 256, NAME = 64, BESIDE = 128, LINE_FIRST = 4096 };
 
 struct cell {
-    char  *text;
+    char *text;
     size_t length, room;
 };
 
@@ -36,15 +36,35 @@ struct style {
 };
 
 static const struct style styles[] = {
-    { .name = "jsonl", .head = "", .begin = "{\"ts\":", .pid = ",\"pid\":", .tid = ",\"tid\":",
-      .thread_id = ",\"thread_id\":\"", .thread = "\",\"thread\":\"", .behind_thread = "\",",
-      .event = "\"event\":\"", .behind_event = "\",\"addr\":\"", .behind_addr = "\",\"trunc\":",
-      .behind_trunc = ",\"data\":\"", .behind_data = "\"", .escape = PT_ESCAPE_JSON,
+    { .name = "jsonl",
+      .head = "",
+      .begin = "{\"ts\":",
+      .pid = ",\"pid\":",
+      .tid = ",\"tid\":",
+      .thread_id = ",\"thread_id\":\"",
+      .thread = "\",\"thread\":\"",
+      .behind_thread = "\",",
+      .event = "\"event\":\"",
+      .behind_event = "\",\"addr\":\"",
+      .behind_addr = "\",\"trunc\":",
+      .behind_trunc = ",\"data\":\"",
+      .behind_data = "\"",
+      .escape = PT_ESCAPE_JSON,
       .json = true },
-    { .name = "csv", .head = "ts,pid,tid,thread_id,thread,event,addr,trunc,data,fields\r\n",
-      .begin = "", .pid = ",", .tid = ",", .thread_id = ",", .thread = ",\"",
-      .behind_thread = "\",", .event = "\"", .behind_event = "\",", .behind_addr = ",",
-      .behind_trunc = ",", .behind_data = ",", .escape = PT_ESCAPE_CSV },
+    { .name = "csv",
+      .head = "ts,pid,tid,thread_id,thread,event,addr,trunc,data,fields\r\n",
+      .begin = "",
+      .pid = ",",
+      .tid = ",",
+      .thread_id = ",",
+      .thread = ",\"",
+      .behind_thread = "\",",
+      .event = "\"",
+      .behind_event = "\",",
+      .behind_addr = ",",
+      .behind_trunc = ",",
+      .behind_data = ",",
+      .escape = PT_ESCAPE_CSV },
 };
 
 struct posixtrace_rows {
@@ -55,7 +75,7 @@ struct posixtrace_rows {
     char *line;
     size_t room;
     struct cell types[TYPES];
-    bool described[TYPES];       /* jsonl: its description was written */
+    bool described[TYPES]; /* jsonl: its description was written */
     struct thread {
         struct cell cell;
         uint64_t thread_id;
@@ -255,8 +275,9 @@ const char *posixtrace_rows_line(posixtrace_rows_t *r, const struct posixtrace_e
     size_t used;
     char *to;
 
-    if (!type || !thread || !make_room(&r->line, &r->room, thread->length + type->length +
-                                                           2 * e->data_len + 2 * BESIDE))
+    if (!type || !thread ||
+        !make_room(&r->line, &r->room,
+                   thread->length + type->length + 2 * e->data_len + 2 * BESIDE))
         return NULL;
     to = pt_number_i64(stpcpy(r->line, s->begin), e->ns);
     to = mempcpy(to, thread->text, thread->length);

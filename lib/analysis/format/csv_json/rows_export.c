@@ -47,13 +47,19 @@ static int read_jsonl(struct pt_job *job)
 }
 
 const struct pt_format pt_format_csv = {
-    .about = { .name = "csv", .about = "comma-separated values with a header row, RFC 4180",
-               .exports = true, .imports = true },
-    .write = write_rows, .read = read_csv,
+    .about = { .name = "csv",
+               .about = "comma-separated values with a header row, RFC 4180",
+               .exports = true,
+               .imports = true },
+    .write = write_rows,
+    .read = read_csv,
 };
 
 const struct pt_format pt_format_jsonl = {
-    .about = { .name = "jsonl", .about = "one JSON object a line, nothing lost",
-               .exports = true, .imports = true },
-    .write = write_rows, .read = read_jsonl,
+    .about = { .name = "jsonl",
+               .about = "one JSON object a line, nothing lost",
+               .exports = true,
+               .imports = true },
+    .write = write_rows,
+    .read = read_jsonl,
 };

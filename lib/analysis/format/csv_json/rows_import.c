@@ -25,7 +25,7 @@ struct import {
     const struct pt_row_reader *reader;
     struct pt_lines lines;
     struct pt_row *row;
-    bool head;                /* the next line is the first */
+    bool head; /* the next line is the first */
     /* How reading ended: 0, or a fault, reported by tell_fault(). */
     int fault;
     struct pt_scan_error error;
@@ -52,9 +52,8 @@ static int tell_fault(struct import *im)
                            line, e->column, e->member[0] ? ", " : "", e->member, e->expected,
                            e->found);
     if (im->fault == E2BIG)
-        return pt_job_fail(im->job, EILSEQ,
-                           "line %llu: longer than %d bytes, which no event needs", line,
-                           PT_LINE_MAX);
+        return pt_job_fail(im->job, EILSEQ, "line %llu: longer than %d bytes, which no event needs",
+                           line, PT_LINE_MAX);
     errno = im->fault;
     return im->fault ? pt_job_fail_file(im->job) : 0;
 }
@@ -111,8 +110,9 @@ static void describe(struct import *im)
     if (error)
         pt_job_note(im->job, NOTE_DESCRIPTION, "the description of '%s' is passed over: %s",
                     row->name,
-                    error == EINVAL ? "it is not one (posixtrace-description(5))"
-                    : error == EEXIST ? "another one came before" : strerror(error));
+                    error == EINVAL   ? "it is not one (posixtrace-description(5))"
+                    : error == EEXIST ? "another one came before"
+                                      : strerror(error));
 }
 
 static bool add(struct import *im)
@@ -158,8 +158,9 @@ static int note_places(struct import *im, struct pt_places *places)
 
     while (next_event(im, &offset, NULL) == NEXT_EVENT)
         if (pt_places_add(places, im->row->event.ns, (uint64_t)offset) != 0)
-            return pt_job_fail(im->job, ENOMEM, "no memory to sort lines that are not in "
-                                                "the order of time");
+            return pt_job_fail(im->job, ENOMEM,
+                               "no memory to sort lines that are not in "
+                               "the order of time");
     return 0;
 }
 
@@ -214,14 +215,17 @@ static int import(struct import *im)
 
 int pt_rows_import(struct pt_job *job, const struct pt_row_reader *reader)
 {
-    struct import im = { .job = job, .reader = reader, .row = malloc(sizeof *im.row),
-                         .head = reader->head != NULL };
+    struct import im = {
+        .job = job, .reader = reader, .row = malloc(sizeof *im.row), .head = reader->head != NULL
+    };
     int error = im.row ? pt_lines_open(&im.lines, job->file, reader->quotes) : ENOMEM;
 
     if (error) {
-        pt_job_fail(job, error, "%s", error == ENOMEM ? "no memory"
-                    : "no temporary file can be made (TMPDIR): what cannot be positioned is "
-                      "copied, to be sorted if need be");
+        pt_job_fail(job, error, "%s",
+                    error == ENOMEM
+                        ? "no memory"
+                        : "no temporary file can be made (TMPDIR): what cannot be positioned is "
+                          "copied, to be sorted if need be");
     } else {
         error = import(&im);
         pt_lines_close(&im.lines);

@@ -5,10 +5,11 @@
 #include "analysis/format/csv_json/rows_read.h"
 
 static const char *const names[PT_ROW_MEMBERS] = {
-    [PT_ROW_TS] = "ts", [PT_ROW_PID] = "pid", [PT_ROW_TID] = "tid",
-    [PT_ROW_THREAD_ID] = "thread_id", [PT_ROW_THREAD] = "thread", [PT_ROW_EVENT] = "event",
-    [PT_ROW_ADDR] = "addr", [PT_ROW_TRUNC] = "trunc", [PT_ROW_DATA] = "data",
-    [PT_ROW_DESCRIPTION] = "description"
+    [PT_ROW_TS] = "ts",         [PT_ROW_PID] = "pid",
+    [PT_ROW_TID] = "tid",       [PT_ROW_THREAD_ID] = "thread_id",
+    [PT_ROW_THREAD] = "thread", [PT_ROW_EVENT] = "event",
+    [PT_ROW_ADDR] = "addr",     [PT_ROW_TRUNC] = "trunc",
+    [PT_ROW_DATA] = "data",     [PT_ROW_DESCRIPTION] = "description"
 };
 
 const char pt_row_name_too_long[] = "at most 255 bytes in an event's name";

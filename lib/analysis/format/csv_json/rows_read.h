@@ -24,18 +24,27 @@
 #include <posixtrace/typed.h>
 #include "analysis/format/csv_json/scan.h"
 
-enum { PT_ROW_DATA_MAX = 61440, PT_ROW_THREAD_MAX = 15, PT_ROW_KEY_MAX = 15,
-       PT_ROW_COLUMNS = 256 };
+enum { PT_ROW_DATA_MAX = 61440, PT_ROW_THREAD_MAX = 15, PT_ROW_KEY_MAX = 15, PT_ROW_COLUMNS = 256 };
 
-enum pt_row_member { PT_ROW_TS, PT_ROW_PID, PT_ROW_TID, PT_ROW_THREAD_ID, PT_ROW_THREAD,
-                     PT_ROW_EVENT, PT_ROW_ADDR, PT_ROW_TRUNC, PT_ROW_DATA, PT_ROW_DESCRIPTION,
-                     PT_ROW_MEMBERS };
+enum pt_row_member {
+    PT_ROW_TS,
+    PT_ROW_PID,
+    PT_ROW_TID,
+    PT_ROW_THREAD_ID,
+    PT_ROW_THREAD,
+    PT_ROW_EVENT,
+    PT_ROW_ADDR,
+    PT_ROW_TRUNC,
+    PT_ROW_DATA,
+    PT_ROW_DESCRIPTION,
+    PT_ROW_MEMBERS
+};
 
 struct pt_row {
-    struct posixtrace_event event;   /* points into the members below */
-    char    name[TRACE_EVENT_NAME_MAX + 1];
-    char    thread[PT_ROW_THREAD_MAX + 1];
-    char    description[POSIXTRACE_DESCRIPTION_MAX + 1];
+    struct posixtrace_event event; /* points into the members below */
+    char name[TRACE_EVENT_NAME_MAX + 1];
+    char thread[PT_ROW_THREAD_MAX + 1];
+    char description[POSIXTRACE_DESCRIPTION_MAX + 1];
     uint8_t data[PT_ROW_DATA_MAX];
     /* csv: what each column is */
     uint8_t columns[PT_ROW_COLUMNS];
@@ -47,11 +56,10 @@ struct pt_row_reader {
     /* The first line, if it is not an event; or NULL. */
     bool (*head)(const char *line, size_t length, struct pt_row *to, struct pt_scan_error *error);
     /* False: *error tells why, and *to is not an event. */
-    bool (*parse)(const char *line, size_t length, struct pt_row *to,
-                  struct pt_scan_error *error);
+    bool (*parse)(const char *line, size_t length, struct pt_row *to, struct pt_scan_error *error);
     /* Only the time of a line in the form that export writes; false: it takes parse(). */
     bool (*time)(const char *line, size_t length, const struct pt_row *row, int64_t *ns);
-    bool quotes;              /* lines continue between quotes */
+    bool quotes; /* lines continue between quotes */
 };
 
 extern const struct pt_row_reader pt_row_jsonl, pt_row_csv;

@@ -22,7 +22,7 @@ bool pt_scan_fail(struct pt_scan *s, const char *expected)
         to = stpcpy(to, "the end of the line");
     while (taken < left && taken < FOUND_BYTES && to < limit) {
         took = 1;
-        if (at[taken] == '\\' || at[taken] == '"')   /* shown as it stands there */
+        if (at[taken] == '\\' || at[taken] == '"') /* shown as it stands there */
             *to++ = (char)at[taken];
         else
             to = pt_escape_one(to, at + taken, left - taken, PT_ESCAPE_TEXT, true, &took);
@@ -40,9 +40,8 @@ bool pt_scan_fail(struct pt_scan *s, const char *expected)
 static unsigned hex_value(char digit)
 {
     static const uint8_t one_more[256] = {
-        ['0'] = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-        ['A'] = 11, 12, 13, 14, 15, 16,
-        ['a'] = 11, 12, 13, 14, 15, 16,
+        ['0'] = 1, 2,  3,  4,  5,  6,          7,  8,  9,  10, ['A'] = 11,
+        12,        13, 14, 15, 16, ['a'] = 11, 12, 13, 14, 15, 16,
     };
 
     return one_more[(uint8_t)digit] - 1u;
@@ -157,8 +156,8 @@ static bool read_text(struct pt_scan *s, char end, char *to, size_t max, const c
         length = plain_bytes(s, end);
         s->at += length;
         if (length == 0) {
-            bool doubled = s->csv && end == '"' && s->end - s->at > 1 &&
-                           s->at[0] == '"' && s->at[1] == '"';
+            bool doubled = s->csv && end == '"' && s->end - s->at > 1 && s->at[0] == '"' &&
+                           s->at[1] == '"';
 
             if (s->at == s->end || (*s->at == end && !doubled))
                 break;
@@ -188,8 +187,7 @@ bool pt_scan_string(struct pt_scan *s, char *to, size_t max, const char *too_lon
 {
     const char *begin = s->at, *misfit;
 
-    if (!pt_scan_take(s, '"', "a string") ||
-        !read_text(s, '"', to, max, too_long, &misfit) ||
+    if (!pt_scan_take(s, '"', "a string") || !read_text(s, '"', to, max, too_long, &misfit) ||
         !pt_scan_take(s, '"', "the closing quote of a string"))
         return false;
     return !misfit || refuse(s, begin, misfit);
@@ -199,8 +197,7 @@ bool pt_scan_bare(struct pt_scan *s, char *to, size_t max, const char *too_long)
 {
     const char *begin = s->at, *misfit;
 
-    return read_text(s, ',', to, max, too_long, &misfit) &&
-           (!misfit || refuse(s, begin, misfit));
+    return read_text(s, ',', to, max, too_long, &misfit) && (!misfit || refuse(s, begin, misfit));
 }
 
 bool pt_scan_key(struct pt_scan *s, char *to, size_t max)

@@ -16,17 +16,17 @@
 #include <stdint.h>
 
 struct pt_scan_error {
-    size_t      column;       /* byte in the line, from 1 */
-    const char *member;       /* which one, "" if none of the known */
+    size_t column;      /* byte in the line, from 1 */
+    const char *member; /* which one, "" if none of the known */
     const char *expected;
-    char        found[64];    /* what stands there, as text for people */
+    char found[64]; /* what stands there, as text for people */
 };
 
 struct pt_scan {
     const char *begin, *at, *end;
-    const char *member;       /* being read, "" outside */
-    const char *stops;        /* what may stand after a number */
-    bool        csv;          /* a quote in a string is doubled; control characters pass */
+    const char *member; /* being read, "" outside */
+    const char *stops;  /* what may stand after a number */
+    bool csv;           /* a quote in a string is doubled; control characters pass */
     struct pt_scan_error *error;
 };
 

@@ -19,9 +19,9 @@
 #define SECOND       INT64_C(1000000000)
 #define DAY          INT64_C(86400)
 #define FIRST_SECOND (INT64_MIN / SECOND)
-#define RECORD       27u       /* header and context of an event */
+#define RECORD       27u /* header and context of an event */
 #define DATA_MAX     65535u
-#define STREAMS      512u      /* readers keep a file open for each; 1024 is a usual limit */
+#define STREAMS      512u /* readers keep a file open for each; 1024 is a usual limit */
 
 enum { NOTE_EARLY, NOTE_STRANGE };
 
@@ -30,8 +30,8 @@ struct writer {
     struct ctf_streams streams;
     struct ctf_classes classes;
     struct ctf_about about;
-    uint64_t first, last;      /* clock values */
-    bool     begun;
+    uint64_t first, last; /* clock values */
+    bool begun;
 };
 
 /* False: it lies outside of what clock values can say. */
@@ -213,8 +213,10 @@ static bool put_event(struct writer *w, const struct posixtrace_event *e)
         s = pt_ctf_streams_find(&w->streams, &thread, value);
     if (!s) {
         if (!w->job->error)
-            pt_job_left_out(w->job, NOTE_EARLY, "'%s' of thread %d came too late, or lies too far "
-                            "from the first event, to be carried", e->name, (int)e->tid);
+            pt_job_left_out(w->job, NOTE_EARLY,
+                            "'%s' of thread %d came too late, or lies too far "
+                            "from the first event, to be carried",
+                            e->name, (int)e->tid);
         return !w->job->error;
     }
     if (pt_ctf_classes_find(&w->classes, w->job->fields, e, &payload) != 0) {

@@ -22,7 +22,7 @@
 
 #include "analysis/format/common/format.h"
 
-#define CTF_IDS 4096u            /* beyond every event type id */
+#define CTF_IDS         4096u /* beyond every event type id */
 #define CTF_THREAD_NAME 16u
 
 /* ---- event classes ---- */
@@ -33,24 +33,24 @@ enum ctf_form { CTF_FIELDS, CTF_NO_TEXT, CTF_BYTES, CTF_NOTHING, CTF_FORMS };
 
 struct ctf_class {
     char *name;
-    const posixtrace_layout_t *layout;    /* of CTF_FIELDS and CTF_NO_TEXT */
+    const posixtrace_layout_t *layout; /* of CTF_FIELDS and CTF_NO_TEXT */
     enum ctf_form form;
-    bool ends_in_bytes;                   /* the last field is all the rest */
-    bool has_text;                        /* in which a NUL would be data */
-    size_t size;                          /* of the data if always the same, else 0 */
+    bool ends_in_bytes; /* the last field is all the rest */
+    bool has_text;      /* in which a NUL would be data */
+    size_t size;        /* of the data if always the same, else 0 */
 };
 
 struct ctf_classes {
-    struct ctf_class *list;               /* the index is the id in the trace */
+    struct ctf_class *list; /* the index is the id in the trace */
     size_t count, room;
-    uint16_t of[CTF_IDS][CTF_FORMS];      /* index + 1, or 0 */
+    uint16_t of[CTF_IDS][CTF_FORMS]; /* index + 1, or 0 */
 };
 
 /* What the payload of one event is made of. */
 struct ctf_payload {
     uint32_t class_id;
-    bool counted;                         /* there is a count, of the bytes after head */
-    size_t head;                          /* bytes of the data before the count */
+    bool counted; /* there is a count, of the bytes after head */
+    size_t head;  /* bytes of the data before the count */
 };
 
 /* 0 or ENOMEM. */
@@ -61,22 +61,22 @@ void pt_ctf_classes_deinit(struct ctf_classes *classes);
 /* ---- streams ---- */
 
 struct ctf_thread {
-    int32_t  pid, tid;
+    int32_t pid, tid;
     uint64_t thread_id;
-    char     name[CTF_THREAD_NAME];       /* no NUL after the longest */
+    char name[CTF_THREAD_NAME]; /* no NUL after the longest */
 };
 
 struct ctf_stream {
-    struct ctf_thread thread;             /* of the packet under way */
-    bool     shared;                      /* of several threads, a packet is of one */
-    bool     open;                        /* a packet is under way */
-    uint32_t lane;                        /* 0, or the n-th of the same thread */
-    uint32_t next;                        /* in its chain: index + 1 */
-    uint64_t last;                        /* clock value of its last event or packet */
+    struct ctf_thread thread; /* of the packet under way */
+    bool shared;              /* of several threads, a packet is of one */
+    bool open;                /* a packet is under way */
+    uint32_t lane;            /* 0, or the n-th of the same thread */
+    uint32_t next;            /* in its chain: index + 1 */
+    uint64_t last;            /* clock value of its last event or packet */
     uint64_t packets;
-    uint64_t discarded, told, lost;       /* counter; in a packet; known at the end */
+    uint64_t discarded, told, lost; /* counter; in a packet; known at the end */
     uint8_t *buffer;
-    uint32_t room, used, packet;          /* the open one begins there */
+    uint32_t room, used, packet; /* the open one begins there */
 };
 
 #define CTF_STREAMS_MAX 4096u
@@ -85,13 +85,13 @@ struct ctf_stream {
 
 struct ctf_streams {
     struct pt_job *job;
-    int      directory;
-    uint8_t  uuid[16];
-    struct ctf_stream *list;              /* the index is the stream's id */
-    uint32_t count, limit;                /* limit: of streams of one thread */
+    int directory;
+    uint8_t uuid[16];
+    struct ctf_stream *list; /* the index is the stream's id */
+    uint32_t count, limit;   /* limit: of streams of one thread */
     uint32_t shared[CTF_LANES], shared_count;
-    uint32_t cells[CTF_CELLS];            /* index + 1 */
-    size_t   bytes;                       /* of all buffers */
+    uint32_t cells[CTF_CELLS]; /* index + 1 */
+    size_t bytes;              /* of all buffers */
 };
 
 /* The stream for an event of that thread at that time; NULL: there is none so far back,
@@ -112,10 +112,10 @@ void pt_ctf_streams_deinit(struct ctf_streams *streams);
 /* ---- metadata ---- */
 
 struct ctf_about {
-    const char *name, *version;           /* of the stream that was exported */
-    int64_t  offset_s;                    /* clock value 0, in seconds since 1970 */
-    int64_t  created_ns;
-    uint8_t  uuid[16];
+    const char *name, *version; /* of the stream that was exported */
+    int64_t offset_s;           /* clock value 0, in seconds since 1970 */
+    int64_t created_ns;
+    uint8_t uuid[16];
 };
 
 /* Writes the text; what went wrong is in ferror(). */
@@ -128,7 +128,7 @@ void pt_ctf_metadata_write(FILE *to, const struct ctf_about *about,
 extern const struct posixtrace_format_option pt_ctf_options[];
 int pt_ctf_write(struct pt_job *job);
 
-#define CTF_ABOUT                                                                        \
+#define CTF_ABOUT                                                                             \
     .name = "ctf", .about = "Common Trace Format 1.8, a folder (babeltrace2, Trace Compass)", \
     .exports = true, .is_directory = true, .options = pt_ctf_options
 

@@ -12,8 +12,8 @@
 
 static bool ends_in_bytes(const posixtrace_layout_t *layout)
 {
-    const struct posixtrace_field *f =
-        posixtrace_layout_field(layout, posixtrace_layout_count(layout) - 1);
+    const struct posixtrace_field *f = posixtrace_layout_field(layout,
+                                                               posixtrace_layout_count(layout) - 1);
 
     return f && f->kind == POSIXTRACE_BYTES && !f->count && !f->count_bits;
 }

@@ -77,7 +77,8 @@ static const bt_clock_snapshot *snapshot_of(const bt_message *m)
     switch (bt_message_get_type(m)) {
     case BT_MESSAGE_TYPE_EVENT:
         return bt_message_event_borrow_stream_class_default_clock_class_const(m)
-                   ? bt_message_event_borrow_default_clock_snapshot_const(m) : NULL;
+                   ? bt_message_event_borrow_default_clock_snapshot_const(m)
+                   : NULL;
     case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
         stream = bt_message_discarded_events_borrow_stream_const(m);
         return bt_stream_class_discarded_events_have_default_clock_snapshots(

@@ -77,29 +77,28 @@ static void put_enumerator(struct ctf_walk *w, bool *any, const char *label, boo
     char word[CTF_NAME_MAX + 1], text[128];
 
     put_word(word, label);
-    snprintf(text, sizeof text, is_signed ? "%s%s=%" PRIi64 : "%s%s=%" PRIu64,
-             *any ? ", " : " {", word, value);
+    snprintf(text, sizeof text, is_signed ? "%s%s=%" PRIi64 : "%s%s=%" PRIu64, *any ? ", " : " {",
+             word, value);
     if (*any && is_there(w, text + 2))
         return;
     put_text(w, text);
     *any = true;
 }
 
-static bool put_signed_mapping(struct ctf_walk *w, const bt_field_class *fc, uint64_t i,
-                               bool *any)
+static bool put_signed_mapping(struct ctf_walk *w, const bt_field_class *fc, uint64_t i, bool *any)
 {
-    const bt_field_class_enumeration_signed_mapping *m =
-        bt_field_class_enumeration_signed_borrow_mapping_by_index_const(fc, i);
-    const bt_integer_range_set_signed *set =
-        bt_field_class_enumeration_signed_mapping_borrow_ranges_const(m);
+    const bt_field_class_enumeration_signed_mapping
+        *m = bt_field_class_enumeration_signed_borrow_mapping_by_index_const(fc, i);
+    const bt_integer_range_set_signed
+        *set = bt_field_class_enumeration_signed_mapping_borrow_ranges_const(m);
     const char *label = bt_field_class_enumeration_mapping_get_label(
         bt_field_class_enumeration_signed_mapping_as_mapping_const(m));
-    uint64_t count =
-        bt_integer_range_set_get_range_count(bt_integer_range_set_signed_as_range_set_const(set));
+    uint64_t count = bt_integer_range_set_get_range_count(
+        bt_integer_range_set_signed_as_range_set_const(set));
 
     for (uint64_t k = 0; k < count && !w->full; k++) {
-        const bt_integer_range_signed *r =
-            bt_integer_range_set_signed_borrow_range_by_index_const(set, k);
+        const bt_integer_range_signed *r = bt_integer_range_set_signed_borrow_range_by_index_const(
+            set, k);
 
         if (bt_integer_range_signed_get_lower(r) == bt_integer_range_signed_get_upper(r))
             put_enumerator(w, any, label, true, (uint64_t)bt_integer_range_signed_get_lower(r));
@@ -110,18 +109,18 @@ static bool put_signed_mapping(struct ctf_walk *w, const bt_field_class *fc, uin
 static bool put_unsigned_mapping(struct ctf_walk *w, const bt_field_class *fc, uint64_t i,
                                  bool *any)
 {
-    const bt_field_class_enumeration_unsigned_mapping *m =
-        bt_field_class_enumeration_unsigned_borrow_mapping_by_index_const(fc, i);
-    const bt_integer_range_set_unsigned *set =
-        bt_field_class_enumeration_unsigned_mapping_borrow_ranges_const(m);
+    const bt_field_class_enumeration_unsigned_mapping
+        *m = bt_field_class_enumeration_unsigned_borrow_mapping_by_index_const(fc, i);
+    const bt_integer_range_set_unsigned
+        *set = bt_field_class_enumeration_unsigned_mapping_borrow_ranges_const(m);
     const char *label = bt_field_class_enumeration_mapping_get_label(
         bt_field_class_enumeration_unsigned_mapping_as_mapping_const(m));
-    uint64_t count =
-        bt_integer_range_set_get_range_count(bt_integer_range_set_unsigned_as_range_set_const(set));
+    uint64_t count = bt_integer_range_set_get_range_count(
+        bt_integer_range_set_unsigned_as_range_set_const(set));
 
     for (uint64_t k = 0; k < count && !w->full; k++) {
-        const bt_integer_range_unsigned *r =
-            bt_integer_range_set_unsigned_borrow_range_by_index_const(set, k);
+        const bt_integer_range_unsigned
+            *r = bt_integer_range_set_unsigned_borrow_range_by_index_const(set, k);
 
         if (bt_integer_range_unsigned_get_lower(r) == bt_integer_range_unsigned_get_upper(r))
             put_enumerator(w, any, label, false, bt_integer_range_unsigned_get_lower(r));
@@ -159,8 +158,8 @@ void pt_ctf_put_field(struct ctf_walk *w, const char *type, const char *extent, 
         put_enumeration(w, element);
 }
 
-void pt_ctf_describe(struct ctf_walk *w, const bt_field_class *element, bool array,
-                     uint64_t count, const char *name)
+void pt_ctf_describe(struct ctf_walk *w, const bt_field_class *element, bool array, uint64_t count,
+                     const char *name)
 {
     char type[8] = "bool", extent[24] = "";
 
@@ -170,8 +169,9 @@ void pt_ctf_describe(struct ctf_walk *w, const bt_field_class *element, bool arr
         strcpy(type, "bytes");
     else if (!ctf_is(element, BT_FIELD_CLASS_TYPE_BOOL))
         snprintf(type, sizeof type, "%c%u",
-                 ctf_is_hex(element) ? 'x' :
-                 ctf_is(element, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER) ? 'i' : 'u',
+                 ctf_is_hex(element)                                   ? 'x'
+                 : ctf_is(element, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER) ? 'i'
+                                                                       : 'u',
                  ctf_bits(element));
     if (array && count)
         snprintf(extent, sizeof extent, "[%llu]", (unsigned long long)count);

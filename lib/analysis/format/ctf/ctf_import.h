@@ -19,29 +19,29 @@
 enum ctf_record_kind { CTF_CLASS = 1, CTF_EVENT, CTF_LOST, CTF_NOTE, CTF_FAULT, CTF_END };
 
 #define CTF_CLASSES_MAX 4096u
-#define CTF_DATA_MAX    61440u                     /* of one event in a log */
+#define CTF_DATA_MAX    61440u /* of one event in a log */
 #define CTF_RECORD_MAX  (CTF_DATA_MAX + 4096u)
 
 struct ctf_record {
-    uint32_t kind, size;                           /* size: of what follows */
+    uint32_t kind, size; /* size: of what follows */
 };
 
 /* CTF_CLASS: the name and the description, "" for none, with their NULs.  The n-th of
  * them has index n. */
 
-struct ctf_event {                                 /* and the data */
-    int64_t  ns;
+struct ctf_event { /* and the data */
+    int64_t ns;
     uint64_t thread_id, prog_address;
-    int32_t  pid, tid;
+    int32_t pid, tid;
     uint32_t class_index;
     uint32_t truncated;
-    char     thread_name[CTF_THREAD_NAME];         /* ends with NUL */
+    char thread_name[CTF_THREAD_NAME]; /* ends with NUL */
 };
 
-struct ctf_lost {                                  /* and the name of the stream */
-    int64_t  begin_ns, end_ns;
+struct ctf_lost { /* and the name of the stream */
+    int64_t begin_ns, end_ns;
     uint64_t count;
-    uint32_t timed, counted, packets;              /* true or false */
+    uint32_t timed, counted, packets; /* true or false */
 };
 
 /* CTF_NOTE, CTF_FAULT: a text. */
@@ -49,9 +49,9 @@ struct ctf_lost {                                  /* and the name of the stream
 /* ---- the reading process ---- */
 
 struct ctf_out {
-    int      fd;
+    int fd;
     uint32_t used;
-    uint8_t  buffer[4 * CTF_RECORD_MAX];           /* whole records */
+    uint8_t buffer[4 * CTF_RECORD_MAX]; /* whole records */
 };
 
 void pt_ctf_out_put(struct ctf_out *out, enum ctf_record_kind kind, const void *first,
@@ -64,9 +64,9 @@ void pt_ctf_out_flush(struct ctf_out *out);
 /* The clock of a stream.  Its numbers become ns since 1970 here, exactly: the library goes
  * through doubles where the frequency is not 1 GHz. */
 struct ctf_clock {
-    const bt_clock_class *class;                   /* NULL: not seen yet */
-    uint64_t frequency, offset;                    /* offset: cycles below a second */
-    int64_t  seconds;
+    const bt_clock_class *class; /* NULL: not seen yet */
+    uint64_t frequency, offset;  /* offset: cycles below a second */
+    int64_t seconds;
 };
 
 /* What the messages have come to. */
@@ -77,26 +77,26 @@ struct ctf_clock {
 
 struct ctf_packets {
     struct ctf_packet {
-        const bt_packet *packet;                   /* held, or NULL */
+        const bt_packet *packet; /* held, or NULL */
         uint64_t thread_id;
-        int32_t  pid, tid;
-        char     thread_name[CTF_THREAD_NAME];
+        int32_t pid, tid;
+        char thread_name[CTF_THREAD_NAME];
     } cell[CTF_PACKETS], *latest;
 };
 
 struct ctf_sink {
     struct ctf_out out;
-    struct pt_spool *spool;                        /* NULL: records of events go to out */
-    int64_t  spool_ns;                             /* else: time of the message at hand */
+    struct pt_spool *spool; /* NULL: records of events go to out */
+    int64_t spool_ns;       /* else: time of the message at hand */
     struct ctf_packets packets;
     struct ctf_map *maps[CTF_CLASSES_MAX];
     uint32_t map_count;
-    uint16_t cells[CTF_MAP_CELLS];                 /* index + 1 */
-    uint64_t bytes;                                /* of all files of the traces */
+    uint16_t cells[CTF_MAP_CELLS]; /* index + 1 */
+    uint64_t bytes;                /* of all files of the traces */
     uint64_t events;
-    int64_t  last_ns;
-    bool     failed, told_clock;
-    uint8_t  data[CTF_DATA_MAX];
+    int64_t last_ns;
+    bool failed, told_clock;
+    uint8_t data[CTF_DATA_MAX];
 };
 
 /* Time of a message whose stream has no clock. */
@@ -133,7 +133,13 @@ const bt_component_sink *pt_ctf_merge_component(const struct ctf_merge *merge);
 /* ---- field classes and fields ---- */
 
 enum ctf_identity {
-    CTF_PID, CTF_TID, CTF_NAME, CTF_ADDRESS, CTF_TRUNCATED, CTF_THREAD_ID, CTF_IDENTITIES
+    CTF_PID,
+    CTF_TID,
+    CTF_NAME,
+    CTF_ADDRESS,
+    CTF_TRUNCATED,
+    CTF_THREAD_ID,
+    CTF_IDENTITIES
 };
 
 /* How much of the structure of fields becomes fields of the description: less and less,
@@ -141,42 +147,48 @@ enum ctf_identity {
 enum ctf_detail { CTF_ALL, CTF_NO_NAMES, CTF_FLAT, CTF_TEXT };
 
 struct ctf_place {
-    bool     known, in_packet;                     /* else in the event's common context */
+    bool known, in_packet; /* else in the event's common context */
     uint64_t index;
 };
 
 /* A field, where it is and how it is packed. */
 enum ctf_scope { CTF_SCOPE_PAYLOAD, CTF_SCOPE_SPECIFIC, CTF_SCOPE_COMMON, CTF_SCOPE_PACKET };
-enum ctf_step_kind { CTF_STEP_NONE, CTF_STEP_UNSIGNED, CTF_STEP_SIGNED, CTF_STEP_SINGLE,
-                     CTF_STEP_DOUBLE, CTF_STEP_STRING };
+enum ctf_step_kind {
+    CTF_STEP_NONE,
+    CTF_STEP_UNSIGNED,
+    CTF_STEP_SIGNED,
+    CTF_STEP_SINGLE,
+    CTF_STEP_DOUBLE,
+    CTF_STEP_STRING
+};
 
 struct ctf_step {
-    uint8_t  scope, kind, bytes;
+    uint8_t scope, kind, bytes;
     uint16_t index;
 };
 
 struct ctf_map {
     const bt_event_class *class;
-    uint32_t index;                                /* as said to the other process */
+    uint32_t index; /* as said to the other process */
     enum ctf_detail detail;
-    bool     ours;                                 /* a trace that posixtrace has written */
-    bool     raw;                                  /* ours, and bytes without a description */
-    int32_t  trace_pid;
+    bool ours; /* a trace that posixtrace has written */
+    bool raw;  /* ours, and bytes without a description */
+    int32_t trace_pid;
     struct ctf_place place[CTF_IDENTITIES];
-    bool     has_cpu;
-    uint64_t cpu;                                  /* index in the packet's context */
-    bool     by_packet;                            /* its context says whose the event is */
-    bool     planned;                              /* the steps are all of the walk */
+    bool has_cpu;
+    uint64_t cpu;   /* index in the packet's context */
+    bool by_packet; /* its context says whose the event is */
+    bool planned;   /* the steps are all of the walk */
     unsigned step_count;
     struct ctf_step steps[POSIXTRACE_FIELDS_MAX];
-    char     description[POSIXTRACE_DESCRIPTION_MAX + 1];
+    char description[POSIXTRACE_DESCRIPTION_MAX + 1];
 };
 
 /* What becomes of the events of a class; one event of it says where it belongs. */
 void pt_ctf_map_make(struct ctf_map *map, const bt_event *event);
 /* The data of an event: at most CTF_DATA_MAX bytes, and *event says if there was more. */
-size_t pt_ctf_map_pack(const struct ctf_map *map, struct ctf_packets *packets,
-                       const bt_event *from, struct ctf_event *event, uint8_t *data);
+size_t pt_ctf_map_pack(const struct ctf_map *map, struct ctf_packets *packets, const bt_event *from,
+                       struct ctf_event *event, uint8_t *data);
 
 /* ---- in short (ctf_plan.c) ---- */
 

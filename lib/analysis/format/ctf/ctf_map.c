@@ -16,8 +16,8 @@ static const bt_field_class *packet_context_class(const bt_event_class *class)
 
 static const bt_field *packet_context(const bt_event *event)
 {
-    const bt_stream_class *class =
-        bt_event_class_borrow_stream_class_const(bt_event_borrow_class_const(event));
+    const bt_stream_class *class = bt_event_class_borrow_stream_class_const(
+        bt_event_borrow_class_const(event));
 
     if (!bt_stream_class_supports_packets(class))
         return NULL;
@@ -36,14 +36,16 @@ static void walk_event(struct ctf_walk *w, const bt_event_class *class, const bt
                       event ? bt_event_borrow_specific_context_field_const(event) : NULL,
                       "specific_context", false);
     pt_ctf_walk_scope(w, bt_stream_class_borrow_event_common_context_field_class_const(stream),
-                      event ? bt_event_borrow_common_context_field_const(event) : NULL,
-                      "context", true);
+                      event ? bt_event_borrow_common_context_field_const(event) : NULL, "context",
+                      true);
     if (w->map->has_cpu && !w->full && !w->over)
-        pt_ctf_walk(w, bt_field_class_structure_member_borrow_field_class_const(
-                           bt_field_class_structure_borrow_member_by_index_const(packet,
-                                                                                 w->map->cpu)),
+        pt_ctf_walk(w,
+                    bt_field_class_structure_member_borrow_field_class_const(
+                        bt_field_class_structure_borrow_member_by_index_const(packet, w->map->cpu)),
                     event ? bt_field_structure_borrow_member_field_by_index_const(
-                                packet_context(event), w->map->cpu) : NULL, "cpu_id");
+                                packet_context(event), w->map->cpu)
+                          : NULL,
+                    "cpu_id");
 }
 
 /* ---- who, and where ---- */
@@ -54,8 +56,8 @@ static bool find_member(const bt_field_class *fc, const char *name, bt_field_cla
     uint64_t count = fc ? bt_field_class_structure_get_member_count(fc) : 0;
 
     for (uint64_t i = 0; i < count; i++) {
-        const bt_field_class_structure_member *m =
-            bt_field_class_structure_borrow_member_by_index_const(fc, i);
+        const bt_field_class_structure_member
+            *m = bt_field_class_structure_borrow_member_by_index_const(fc, i);
 
         if (strcmp(bt_field_class_structure_member_get_name(m), name) == 0) {
             *index = i;
@@ -96,8 +98,8 @@ static void find_places(struct ctf_map *map)
 
         if (p->known || (names[i].ours && !map->ours))
             continue;
-        p->known = find_member(names[i].in_packet ? packet : common, names[i].name,
-                               names[i].type, &p->index);
+        p->known = find_member(names[i].in_packet ? packet : common, names[i].name, names[i].type,
+                               &p->index);
         p->in_packet = names[i].in_packet;
     }
     map->has_cpu = find_member(packet, "cpu_id", BT_FIELD_CLASS_TYPE_INTEGER, &map->cpu);
@@ -107,8 +109,7 @@ static void find_places(struct ctf_map *map)
 static void look_at_environment(struct ctf_map *map, const bt_event *event)
 {
     const bt_trace *trace = bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
-    const bt_value *v = bt_trace_borrow_environment_entry_value_by_name_const(trace,
-                                                                              "tracer_name");
+    const bt_value *v = bt_trace_borrow_environment_entry_value_by_name_const(trace, "tracer_name");
 
     map->ours = v && bt_value_is_string(v) && strcmp(bt_value_string_get(v), "posixtrace") == 0;
     v = bt_trace_borrow_environment_entry_value_by_name_const(trace, "vpid");
@@ -150,18 +151,19 @@ static void make_plan(struct ctf_map *map)
     const bt_field_class *packet = packet_context_class(map->class);
 
     map->planned = true;
-    plan_scope(map, bt_event_class_borrow_payload_field_class_const(map->class),
-               CTF_SCOPE_PAYLOAD);
+    plan_scope(map, bt_event_class_borrow_payload_field_class_const(map->class), CTF_SCOPE_PAYLOAD);
     plan_scope(map, bt_event_class_borrow_specific_context_field_class_const(map->class),
                CTF_SCOPE_SPECIFIC);
-    plan_scope(map, bt_stream_class_borrow_event_common_context_field_class_const(
-                        bt_event_class_borrow_stream_class_const(map->class)), CTF_SCOPE_COMMON);
+    plan_scope(map,
+               bt_stream_class_borrow_event_common_context_field_class_const(
+                   bt_event_class_borrow_stream_class_const(map->class)),
+               CTF_SCOPE_COMMON);
     if (map->has_cpu && map->planned)
-        pt_ctf_plan_add(map, CTF_SCOPE_PACKET, map->cpu,
-                        bt_field_class_structure_member_borrow_field_class_const(
-                            bt_field_class_structure_borrow_member_by_index_const(packet,
-                                                                                  map->cpu)),
-                        false);
+        pt_ctf_plan_add(
+            map, CTF_SCOPE_PACKET, map->cpu,
+            bt_field_class_structure_member_borrow_field_class_const(
+                bt_field_class_structure_borrow_member_by_index_const(packet, map->cpu)),
+            false);
 }
 
 void pt_ctf_map_make(struct ctf_map *map, const bt_event *event)
@@ -211,8 +213,7 @@ static uint64_t number(const bt_field *field, uint64_t otherwise)
     return bt_field_integer_unsigned_get_value(field);
 }
 
-static void fill_in_names(const struct ctf_map *map, const bt_event *from,
-                          struct ctf_event *event)
+static void fill_in_names(const struct ctf_map *map, const bt_event *from, struct ctf_event *event)
 {
     const bt_field *name = identity(map, from, CTF_NAME);
     const char *text = name ? ctf_string(name) : "";
@@ -224,8 +225,7 @@ static void fill_in_names(const struct ctf_map *map, const bt_event *from,
 }
 
 /* What the packet does not say, of an event whose packet is known. */
-static void fill_in_rest(const struct ctf_map *map, const bt_event *from,
-                         struct ctf_event *event)
+static void fill_in_rest(const struct ctf_map *map, const bt_event *from, struct ctf_event *event)
 {
     if (!map->place[CTF_PID].in_packet)
         event->pid = (int32_t)number(identity(map, from, CTF_PID), (uint64_t)map->trace_pid);
@@ -266,8 +266,10 @@ static size_t walk_all(const struct ctf_map *map, const bt_event *from, uint8_t 
         const bt_field *bytes = bt_field_structure_borrow_member_field_by_index_const(
             bt_event_borrow_payload_field_const(from), 1);
 
-        pt_ctf_pack_elements(&w, bt_field_class_array_borrow_element_field_class_const(
-                                     bt_field_borrow_class_const(bytes)), bytes);
+        pt_ctf_pack_elements(&w,
+                             bt_field_class_array_borrow_element_field_class_const(
+                                 bt_field_borrow_class_const(bytes)),
+                             bytes);
     } else {
         walk_event(&w, map->class, from);
     }
@@ -275,8 +277,8 @@ static size_t walk_all(const struct ctf_map *map, const bt_event *from, uint8_t 
     return w.used;
 }
 
-size_t pt_ctf_map_pack(const struct ctf_map *map, struct ctf_packets *packets,
-                       const bt_event *from, struct ctf_event *event, uint8_t *data)
+size_t pt_ctf_map_pack(const struct ctf_map *map, struct ctf_packets *packets, const bt_event *from,
+                       struct ctf_event *event, uint8_t *data)
 {
     size_t used;
     bool over = false;

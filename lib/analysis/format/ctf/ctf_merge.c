@@ -20,24 +20,24 @@ struct input {
     bt_message_iterator *iterator;
     bt_message_array_const messages;
     uint64_t at, count;
-    int64_t  time;                    /* of the message at hand, or CTF_NO_TIME */
-    int64_t  ns;                      /* the same, or the stream's newest time */
-    uint64_t events, late;            /* late: older than one before them */
-    uint64_t worst;                   /* ns that one of these is late */
-    bool     sorted;                  /* its events are in the spool */
-    char     name[128];
+    int64_t time;          /* of the message at hand, or CTF_NO_TIME */
+    int64_t ns;            /* the same, or the stream's newest time */
+    uint64_t events, late; /* late: older than one before them */
+    uint64_t worst;        /* ns that one of these is late */
+    bool sorted;           /* its events are in the spool */
+    char name[128];
     struct ctf_clock clock;
 };
 
 struct ctf_merge {
     struct ctf_sink *sink;
-    bool     sort;
+    bool sort;
     volatile sig_atomic_t *in_library;
     const bt_component_sink *component;
-    struct pt_spool spool;            /* its file is NULL: none is needed */
-    uint8_t *record;                  /* CTF_RECORD_MAX, with the spool */
+    struct pt_spool spool; /* its file is NULL: none is needed */
+    uint8_t *record;       /* CTF_RECORD_MAX, with the spool */
     uint64_t input_count, open_count;
-    struct input *inputs, **heap;     /* heap: of open_count of them, the oldest first */
+    struct input *inputs, **heap; /* heap: of open_count of them, the oldest first */
 };
 
 /* ---- one stream ---- */
@@ -145,7 +145,8 @@ static bool rewind_input(struct input *in)
     bt_bool can = BT_FALSE;
 
     return bt_message_iterator_can_seek_beginning(in->iterator, &can) ==
-               BT_MESSAGE_ITERATOR_CAN_SEEK_BEGINNING_STATUS_OK && can &&
+               BT_MESSAGE_ITERATOR_CAN_SEEK_BEGINNING_STATUS_OK &&
+           can &&
            bt_message_iterator_seek_beginning(in->iterator) ==
                BT_MESSAGE_ITERATOR_SEEK_BEGINNING_STATUS_OK;
 }
@@ -154,9 +155,10 @@ static void say_late(struct ctf_merge *m, const struct input *in)
 {
     char text[300];
 
-    snprintf(text, sizeof text, "stream %s: %" PRIu64 " of %" PRIu64 " events are older than one "
-             "before them, by at most %" PRIu64 " ns; they are sorted", in->name, in->late,
-             in->events, in->worst);
+    snprintf(text, sizeof text,
+             "stream %s: %" PRIu64 " of %" PRIu64 " events are older than one "
+             "before them, by at most %" PRIu64 " ns; they are sorted",
+             in->name, in->late, in->events, in->worst);
     pt_ctf_out_put(&m->sink->out, CTF_NOTE, text, strlen(text), NULL, 0);
 }
 
@@ -265,8 +267,10 @@ static bool is_in_order(struct ctf_merge *m, struct input *in)
     if (!is_event(in) || in->time == CTF_NO_TIME || in->time >= m->sink->last_ns)
         return true;
     set_name(in);
-    snprintf(text, sizeof text, "stream %s goes back in time by %" PRIu64 " ns; --order=sort "
-             "reads such streams", in->name, ns_between(in->time, m->sink->last_ns));
+    snprintf(text, sizeof text,
+             "stream %s goes back in time by %" PRIu64 " ns; --order=sort "
+             "reads such streams",
+             in->name, ns_between(in->time, m->sink->last_ns));
     pt_ctf_fault(m->sink, text);
     return false;
 }
@@ -332,22 +336,21 @@ initialize(bt_self_component_sink *self, bt_self_component_sink_configuration *c
 static bt_component_class_sink_graph_is_configured_method_status
 connect(bt_self_component_sink *self)
 {
-    struct ctf_merge *m =
-        bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
+    struct ctf_merge *m = bt_self_component_get_data(
+        bt_self_component_sink_as_self_component(self));
 
     for (uint64_t i = 0; i < m->input_count; i++)
         if (bt_message_iterator_create_from_sink_component(
                 self, bt_self_component_sink_borrow_input_port_by_index(self, i),
-                &m->inputs[i].iterator) !=
-            BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_OK)
+                &m->inputs[i].iterator) != BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_OK)
             return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
     return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
 }
 
 static bt_component_class_sink_consume_method_status consume(bt_self_component_sink *self)
 {
-    struct ctf_merge *m =
-        bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
+    struct ctf_merge *m = bt_self_component_get_data(
+        bt_self_component_sink_as_self_component(self));
 
     *m->in_library = false;
     if (m->sort)
@@ -365,8 +368,9 @@ struct ctf_merge *pt_ctf_merge_new(bt_graph *graph, struct ctf_sink *sink, uint6
 
     if (!class || !m)
         return NULL;
-    *m = (struct ctf_merge){ .sink = sink, .sort = sort, .in_library = in_library,
-                             .input_count = inputs };
+    *m = (struct ctf_merge){
+        .sink = sink, .sort = sort, .in_library = in_library, .input_count = inputs
+    };
     m->inputs = calloc(inputs + 1, sizeof *m->inputs);
     m->heap = calloc(inputs + 1, sizeof *m->heap);
     for (uint64_t i = 0; m->inputs && i < inputs; i++)
@@ -374,9 +378,11 @@ struct ctf_merge *pt_ctf_merge_new(bt_graph *graph, struct ctf_sink *sink, uint6
     bt_component_class_sink_set_initialize_method(class, initialize);
     bt_component_class_sink_set_graph_is_configured_method(class, connect);
     return m->inputs && m->heap &&
-           bt_graph_add_sink_component_with_initialize_method_data(
-               graph, class, "posixtrace", NULL, m, BT_LOGGING_LEVEL_NONE, &m->component) ==
-               BT_GRAPH_ADD_COMPONENT_STATUS_OK ? m : NULL;
+                   bt_graph_add_sink_component_with_initialize_method_data(
+                       graph, class, "posixtrace", NULL, m, BT_LOGGING_LEVEL_NONE, &m->component) ==
+                       BT_GRAPH_ADD_COMPONENT_STATUS_OK
+               ? m
+               : NULL;
 }
 
 const bt_component_sink *pt_ctf_merge_component(const struct ctf_merge *m)

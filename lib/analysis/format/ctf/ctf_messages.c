@@ -108,10 +108,9 @@ static void put_record(struct ctf_sink *s, enum ctf_record_kind kind, const void
                        size_t first_size, const void *second, size_t second_size)
 {
     uint32_t number = kind;
-    struct iovec parts[] = {
-        { &number, sizeof number }, { (void *)(uintptr_t)first, first_size },
-        { (void *)(uintptr_t)second, second_size }
-    };
+    struct iovec parts[] = { { &number, sizeof number },
+                             { (void *)(uintptr_t)first, first_size },
+                             { (void *)(uintptr_t)second, second_size } };
 
     if (!s->spool)
         pt_ctf_out_put(&s->out, kind, first, first_size, second, second_size);
@@ -139,8 +138,7 @@ static struct ctf_map *new_map(struct ctf_sink *s, const bt_event *event)
     if (known && *known)
         snprintf(name, sizeof name, "%s", known);
     else
-        snprintf(name, sizeof name, "ctf:%llu",
-                 (unsigned long long)bt_event_class_get_id(class));
+        snprintf(name, sizeof name, "ctf:%llu", (unsigned long long)bt_event_class_get_id(class));
     pt_ctf_out_put(&s->out, CTF_CLASS, name, strlen(name) + 1, map->description,
                    strlen(map->description) + 1);
     return s->maps[s->map_count++] = map;
@@ -149,7 +147,7 @@ static struct ctf_map *new_map(struct ctf_sink *s, const bt_event *event)
 static struct ctf_map *map_of(struct ctf_sink *s, const bt_event *event)
 {
     const bt_event_class *class = bt_event_borrow_class_const(event);
-    uint64_t hash = (uint64_t)(uintptr_t)class * 0x9e3779b97f4a7c15u;
+    uint64_t hash = (uint64_t)(uintptr_t) class * 0x9e3779b97f4a7c15u;
     uint32_t i = (uint32_t)(hash >> 32) % CTF_MAP_CELLS;
     struct ctf_map *map;
 
@@ -206,8 +204,7 @@ static void set_times(struct ctf_clock *clock, struct ctf_lost *lost,
                       const bt_clock_snapshot *begin, const bt_clock_snapshot *end)
 {
     lost->timed = pt_ctf_clock_ns(clock, begin, &lost->begin_ns) &&
-                  pt_ctf_clock_ns(clock, end, &lost->end_ns) &&
-                  lost->begin_ns <= lost->end_ns;
+                  pt_ctf_clock_ns(clock, end, &lost->end_ns) && lost->begin_ns <= lost->end_ns;
 }
 
 static void take_lost_events(struct ctf_sink *s, struct ctf_clock *clock, const bt_message *m)
@@ -244,8 +241,7 @@ static void take_lost_packets(struct ctf_sink *s, struct ctf_clock *clock, const
     put_record(s, CTF_LOST, &lost, sizeof lost, name, strlen(name));
 }
 
-void pt_ctf_take(struct ctf_sink *s, struct ctf_clock *clock, const bt_message *message,
-                 int64_t ns)
+void pt_ctf_take(struct ctf_sink *s, struct ctf_clock *clock, const bt_message *message, int64_t ns)
 {
     bt_message_type type = bt_message_get_type(message);
 

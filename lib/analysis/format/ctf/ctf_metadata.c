@@ -12,9 +12,10 @@
 #include <time.h>
 #include "analysis/format/ctf/ctf.h"
 
-static const char kinds[] = { [POSIXTRACE_UNSIGNED] = 'u', [POSIXTRACE_SIGNED] = 'i',
-                              [POSIXTRACE_HEX] = 'x', [POSIXTRACE_FLOAT] = 'f',
-                              [POSIXTRACE_BOOL] = 'u', [POSIXTRACE_CHAR] = 't' };
+static const char kinds[] = {
+    [POSIXTRACE_UNSIGNED] = 'u', [POSIXTRACE_SIGNED] = 'i', [POSIXTRACE_HEX] = 'x',
+    [POSIXTRACE_FLOAT] = 'f',    [POSIXTRACE_BOOL] = 'u',   [POSIXTRACE_CHAR] = 't'
+};
 
 /* In quotes.  Names come from traced programs and hold any bytes. */
 static void put_string(FILE *to, const char *text)
@@ -40,16 +41,20 @@ static void put_aliases(FILE *to)
     for (unsigned o = 0; o < 2; o++) {
         for (unsigned bits = 8; bits <= 64; bits *= 2)
             for (const char *k = "uix"; *k; k++)
-                fprintf(to, "typealias integer { size = %u; align = 8; signed = %s; base = %d; "
-                        "byte_order = %s; } := %c%u_%s;\n", bits, *k == 'i' ? "true" : "false",
-                        *k == 'x' ? 16 : 10, orders[o], *k, bits, orders[o]);
+                fprintf(to,
+                        "typealias integer { size = %u; align = 8; signed = %s; base = %d; "
+                        "byte_order = %s; } := %c%u_%s;\n",
+                        bits, *k == 'i' ? "true" : "false", *k == 'x' ? 16 : 10, orders[o], *k,
+                        bits, orders[o]);
         for (unsigned bits = 32; bits <= 64; bits *= 2)
-            fprintf(to, "typealias floating_point { exp_dig = %d; mant_dig = %d; align = 8; "
-                    "byte_order = %s; } := f%u_%s;\n", bits == 32 ? 8 : 11, bits == 32 ? 24 : 53,
-                    orders[o], bits, orders[o]);
+            fprintf(to,
+                    "typealias floating_point { exp_dig = %d; mant_dig = %d; align = 8; "
+                    "byte_order = %s; } := f%u_%s;\n",
+                    bits == 32 ? 8 : 11, bits == 32 ? 24 : 53, orders[o], bits, orders[o]);
     }
     fputs("typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := text;\n"
-          "\n", to);
+          "\n",
+          to);
 }
 
 static void put_trace(FILE *to, const struct ctf_about *a)
@@ -59,7 +64,8 @@ static void put_trace(FILE *to, const struct ctf_about *a)
         fprintf(to, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", a->uuid[i]);
     fputs("\";\n    byte_order = le;\n    packet.header := struct {\n        u32_le magic;\n"
           "        u8_le uuid[16];\n        u32_le stream_id;\n"
-          "        u64_le stream_instance_id;\n    };\n};\n\n", to);
+          "        u64_le stream_instance_id;\n    };\n};\n\n",
+          to);
 }
 
 static void put_env(FILE *to, const struct ctf_about *a)
@@ -79,11 +85,13 @@ static void put_env(FILE *to, const struct ctf_about *a)
 
 static void put_clock(FILE *to, const struct ctf_about *a)
 {
-    fprintf(to, "clock {\n    name = \"posixtrace\";\n"
+    fprintf(to,
+            "clock {\n    name = \"posixtrace\";\n"
             "    description = \"CLOCK_REALTIME in nanoseconds\";\n    freq = 1000000000;\n"
             "    offset_s = %" PRIi64 ";\n    offset = 0;\n    absolute = true;\n};\n\n"
             "typealias integer {\n    size = 64; align = 8; signed = false; byte_order = le;\n"
-            "    map = clock.posixtrace.value;\n} := clock_value;\n\n", a->offset_s);
+            "    map = clock.posixtrace.value;\n} := clock_value;\n\n",
+            a->offset_s);
 }
 
 static void put_stream(FILE *to)
@@ -96,7 +104,8 @@ static void put_stream(FILE *to)
           "        clock_value timestamp_end;\n        u64_le content_size;\n"
           "        u64_le packet_size;\n        u64_le packet_seq_num;\n"
           "        u64_le events_discarded;\n        i32_le _pid;\n        i32_le _tid;\n"
-          "        x64_le _thread_id;\n        text _thread_name[16];\n    };\n};\n\n", to);
+          "        x64_le _thread_id;\n        text _thread_name[16];\n    };\n};\n\n",
+          to);
 }
 
 /* The name of the count of a field; not one that a field has. */
@@ -115,8 +124,8 @@ static void count_name(const posixtrace_layout_t *layout, const struct posixtrac
 static bool holds(const struct posixtrace_field *f, int64_t value)
 {
     if (f->kind == POSIXTRACE_SIGNED)
-        return f->bits == 64 || (value >= -(INT64_C(1) << (f->bits - 1)) &&
-                                 value < INT64_C(1) << (f->bits - 1));
+        return f->bits == 64 ||
+               (value >= -(INT64_C(1) << (f->bits - 1)) && value < INT64_C(1) << (f->bits - 1));
     return f->bits == 64 || (value >= 0 && value < INT64_C(1) << f->bits);
 }
 
@@ -154,8 +163,8 @@ static void put_type(FILE *to, const struct posixtrace_field *f, bool text, cons
         fprintf(to, "%c%u_%s", kinds[f->kind], f->bits, order);
 }
 
-static void put_field(FILE *to, const posixtrace_layout_t *layout,
-                      const struct posixtrace_field *f, bool text)
+static void put_field(FILE *to, const posixtrace_layout_t *layout, const struct posixtrace_field *f,
+                      bool text)
 {
     const char *order = posixtrace_layout_is_big_endian(layout) ? "be" : "le";
     bool rest = f->kind == POSIXTRACE_BYTES && !f->count && !f->count_bits;
@@ -167,8 +176,7 @@ static void put_field(FILE *to, const posixtrace_layout_t *layout,
     }
     count_name(layout, f, count, sizeof count);
     if (f->count_bits || rest)
-        fprintf(to, "        u%u_%s _%s;\n", rest ? 32 : f->count_bits, rest ? "le" : order,
-                count);
+        fprintf(to, "        u%u_%s _%s;\n", rest ? 32 : f->count_bits, rest ? "le" : order, count);
     fputs("        ", to);
     put_type(to, f, text, order);
     fprintf(to, " _%s", f->name);

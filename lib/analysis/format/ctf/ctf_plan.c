@@ -35,8 +35,11 @@ void pt_ctf_plan_add(struct ctf_map *map, enum ctf_scope scope, uint64_t index,
         return;
     }
     map->steps[map->step_count++] = (struct ctf_step){
-        .scope = (uint8_t)scope, .kind = (uint8_t)kind, .index = (uint16_t)index,
-        .bytes = kind == CTF_STEP_STRING || kind == CTF_STEP_DOUBLE ? 8 : ctf_bits(fc) / 8u };
+        .scope = (uint8_t)scope,
+        .kind = (uint8_t)kind,
+        .index = (uint16_t)index,
+        .bytes = kind == CTF_STEP_STRING || kind == CTF_STEP_DOUBLE ? 8 : ctf_bits(fc) / 8u
+    };
 }
 
 static size_t put_integer(uint8_t *to, uint64_t value, unsigned bytes)
@@ -54,8 +57,7 @@ static size_t put_integer(uint8_t *to, uint64_t value, unsigned bytes)
 }
 
 /* Bytes written; more than room: nothing was, and the walk has to cut it. */
-static size_t put_step(const struct ctf_step *step, const bt_field *field, uint8_t *to,
-                       size_t room)
+static size_t put_step(const struct ctf_step *step, const bt_field *field, uint8_t *to, size_t room)
 {
     const char *text;
     size_t length = step->bytes;
@@ -98,8 +100,7 @@ static const bt_field *scope_of(const bt_event *event, enum ctf_scope scope)
     return bt_packet_borrow_context_field_const(bt_event_borrow_packet_const(event));
 }
 
-bool pt_ctf_plan_pack(const struct ctf_map *map, const bt_event *event, uint8_t *data,
-                      size_t *used)
+bool pt_ctf_plan_pack(const struct ctf_map *map, const bt_event *event, uint8_t *data, size_t *used)
 {
     const bt_field *structure = NULL;
     size_t done = 0;
@@ -109,8 +110,9 @@ bool pt_ctf_plan_pack(const struct ctf_map *map, const bt_event *event, uint8_t 
 
         if (i == 0 || step->scope != step[-1].scope)
             structure = scope_of(event, (enum ctf_scope)step->scope);
-        done += put_step(step, bt_field_structure_borrow_member_field_by_index_const(
-                                   structure, step->index), data + done, CTF_DATA_MAX - done);
+        done += put_step(
+            step, bt_field_structure_borrow_member_field_by_index_const(structure, step->index),
+            data + done, CTF_DATA_MAX - done);
         if (done > CTF_DATA_MAX)
             return false;
     }

@@ -16,23 +16,23 @@
 #include <unistd.h>
 #include "analysis/format/ctf/ctf_import.h"
 
-#define MARK_MAX 6u     /* "#4096", with NUL */
+#define MARK_MAX 6u /* "#4096", with NUL */
 
 enum { NOTE_TOLD, NOTE_LOST, NOTE_TYPES };
 
 struct reader {
     struct pt_job *job;
-    int      from;
+    int from;
     uint32_t class_count;
-    char    *names[CTF_CLASSES_MAX];       /* NULL: its events are left out */
-    uint32_t name_count;                   /* different ones */
-    bool     in_gap, ended;
-    int64_t  gap_end, last_ns;
+    char *names[CTF_CLASSES_MAX]; /* NULL: its events are left out */
+    uint32_t name_count;          /* different ones */
+    bool in_gap, ended;
+    int64_t gap_end, last_ns;
     uint64_t lost;
-    char     fault[200];
-    uint8_t *record;                       /* in the buffer */
-    size_t   at, end;
-    uint8_t  buffer[2 * CTF_RECORD_MAX + 1];
+    char fault[200];
+    uint8_t *record; /* in the buffer */
+    size_t at, end;
+    uint8_t buffer[2 * CTF_RECORD_MAX + 1];
 };
 
 /* The name that the type gets in the log.  Two classes may share a name and not mean the
@@ -94,7 +94,8 @@ static bool take_class(struct reader *r, uint32_t size)
 
 static bool add_mark(struct reader *r, const char *name, int64_t ns)
 {
-    struct posixtrace_event mark = { .ns = ns > r->last_ns ? ns : r->last_ns, .name = name,
+    struct posixtrace_event mark = { .ns = ns > r->last_ns ? ns : r->last_ns,
+                                     .name = name,
                                      .thread_name = "" };
 
     r->last_ns = mark.ns;
@@ -126,9 +127,14 @@ static bool take_event(struct reader *r, uint32_t size)
     if (r->in_gap && head.ns > r->gap_end && !end_gap(r))
         return true;
     e = (struct posixtrace_event){
-        .ns = head.ns, .pid = head.pid, .tid = head.tid, .thread_id = head.thread_id,
-        .prog_address = head.prog_address, .thread_name = head.thread_name,
-        .name = r->names[head.class_index], .data = r->record + sizeof head,
+        .ns = head.ns,
+        .pid = head.pid,
+        .tid = head.tid,
+        .thread_id = head.thread_id,
+        .prog_address = head.prog_address,
+        .thread_name = head.thread_name,
+        .name = r->names[head.class_index],
+        .data = r->record + sizeof head,
         .data_len = size - sizeof head,
         .truncation = head.truncated ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED,
     };
@@ -171,23 +177,15 @@ static bool take_lost(struct reader *r, uint32_t size)
 static bool take(struct reader *r, const struct ctf_record *head)
 {
     switch (head->kind) {
-    case CTF_CLASS:
-        return take_class(r, head->size);
-    case CTF_EVENT:
-        return take_event(r, head->size);
-    case CTF_LOST:
-        return take_lost(r, head->size);
-    case CTF_NOTE:
-        pt_job_note(r->job, NOTE_TOLD, "%s", (const char *)r->record);
-        return true;
+    case CTF_CLASS: return take_class(r, head->size);
+    case CTF_EVENT: return take_event(r, head->size);
+    case CTF_LOST: return take_lost(r, head->size);
+    case CTF_NOTE: pt_job_note(r->job, NOTE_TOLD, "%s", (const char *)r->record); return true;
     case CTF_FAULT:
         snprintf(r->fault, sizeof r->fault, "%.190s", (const char *)r->record);
         return true;
-    case CTF_END:
-        r->ended = true;
-        return true;
-    default:
-        return false;
+    case CTF_END: r->ended = true; return true;
+    default: return false;
     }
 }
 
@@ -245,8 +243,10 @@ static void take_all(struct reader *r)
 static int conclude(struct reader *r, int status)
 {
     if (r->lost && !r->job->error)
-        pt_job_note(r->job, NOTE_TOLD, "%" PRIu64 " events were lost before this trace was "
-                    "written", r->lost);
+        pt_job_note(r->job, NOTE_TOLD,
+                    "%" PRIu64 " events were lost before this trace was "
+                    "written",
+                    r->lost);
     if (r->job->error)
         return r->job->error;
     if (r->fault[0])
@@ -255,11 +255,14 @@ static int conclude(struct reader *r, int status)
     if (r->ended)
         return 0;
     if (status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
-        return pt_job_fail(r->job, EILSEQ, "after %" PRIu64 " events: libbabeltrace2 cannot "
-                           "read the trace, and ended by signal %d", r->job->c->events,
-                           WTERMSIG(status));
-    return pt_job_fail(r->job, EILSEQ, "after %" PRIu64 " events: libbabeltrace2 cannot read "
-                       "the trace, or not with 1 GiB of memory", r->job->c->events);
+        return pt_job_fail(r->job, EILSEQ,
+                           "after %" PRIu64 " events: libbabeltrace2 cannot "
+                           "read the trace, and ended by signal %d",
+                           r->job->c->events, WTERMSIG(status));
+    return pt_job_fail(r->job, EILSEQ,
+                       "after %" PRIu64 " events: libbabeltrace2 cannot read "
+                       "the trace, or not with 1 GiB of memory",
+                       r->job->c->events);
 }
 
 static int wait_for(pid_t child)

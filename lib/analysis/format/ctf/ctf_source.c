@@ -24,20 +24,20 @@
 #define DEPTH_MAX   8
 #define ENTRIES_MAX 65536u
 #define MEMORY_MAX  (UINT64_C(1) << 30)
-#define WORK_LEAST  3                    /* s of processor time, and one more for each MiB */
+#define WORK_LEAST  3 /* s of processor time, and one more for each MiB */
 
 struct source {
     struct ctf_sink sink;
-    char    *traces[TRACES_MAX];
+    char *traces[TRACES_MAX];
     unsigned trace_count, entries;
-    uint64_t inputs;                     /* streams */
+    uint64_t inputs; /* streams */
     bt_graph *graph;
     const bt_component_source *components[TRACES_MAX];
 };
 
 /* Of this process only, for its signal handlers. */
 static struct source *self;
-static volatile sig_atomic_t in_library;   /* so nothing is being put into the buffer */
+static volatile sig_atomic_t in_library; /* so nothing is being put into the buffer */
 
 _Noreturn static void leave(struct source *s)
 {
@@ -91,16 +91,16 @@ static void connect_outputs(struct source *s, const bt_component_sink *to)
             if (bt_graph_connect_ports(
                     s->graph,
                     bt_component_source_borrow_output_port_by_index_const(s->components[i], k),
-                    bt_component_sink_borrow_input_port_by_index_const(to, input++), NULL) !=
-                BT_GRAPH_CONNECT_PORTS_STATUS_OK)
+                    bt_component_sink_borrow_input_port_by_index_const(to, input++),
+                    NULL) != BT_GRAPH_CONNECT_PORTS_STATUS_OK)
                 pt_ctf_fault_of_library(&s->sink, "the streams cannot be connected");
     }
 }
 
 static void build(struct source *s, bool sort)
 {
-    const bt_component_class_source *fs =
-        bt_plugin_borrow_source_component_class_by_name_const(plugin(s, "ctf"), "fs");
+    const bt_component_class_source *fs = bt_plugin_borrow_source_component_class_by_name_const(
+        plugin(s, "ctf"), "fs");
     struct ctf_merge *merge;
 
     s->graph = bt_graph_create(0);
@@ -202,8 +202,10 @@ static void on_time(int number)
         setitimer(ITIMER_PROF, &soon, NULL);
         return;
     }
-    snprintf(text, sizeof text, "the trace takes more than %ld s of processor time, 3 s and one "
-             "for each MiB of it", work_limit());
+    snprintf(text, sizeof text,
+             "the trace takes more than %ld s of processor time, 3 s and one "
+             "for each MiB of it",
+             work_limit());
     pt_ctf_fault(&self->sink, text);
     pt_ctf_out_flush(&self->sink.out);
     _exit(0);
@@ -225,8 +227,8 @@ static void bound_memory(void)
 
     if (statm && fscanf(statm, "%llu %llu %llu %llu %llu %llu", &pages[0], &pages[1], &pages[2],
                         &pages[3], &pages[4], &pages[5]) == 6) {
-        limit.rlim_cur = limit.rlim_max =
-            pages[5] * (unsigned long long)sysconf(_SC_PAGESIZE) + MEMORY_MAX;
+        limit.rlim_cur = limit.rlim_max = pages[5] * (unsigned long long)sysconf(_SC_PAGESIZE) +
+                                          MEMORY_MAX;
         setrlimit(RLIMIT_DATA, &limit);
     }
     if (statm)
@@ -242,7 +244,7 @@ static void settle(void)
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGPIPE, SIG_DFL);
-    signal(SIGXFSZ, SIG_IGN);            /* write() says EFBIG */
+    signal(SIGXFSZ, SIG_IGN); /* write() says EFBIG */
     sigemptyset(&ours);
     sigaddset(&ours, SIGPROF);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {

@@ -18,13 +18,13 @@
 #include <unistd.h>
 #include "analysis/format/ctf/ctf.h"
 
-#define MAGIC        0xc1fc1fc1u
-#define HEAD         112u            /* bytes before the first event of a packet */
-#define CONTEXT      32u             /* where the packet's context begins in them */
-#define FIRST_ROOM   1024u
-#define BUFFER_MAX   (128u << 10)    /* more than two of the largest events */
-#define PACKET_MAX   (64u << 10)     /* a packet that is longer ends */
-#define ALL_MAX      (32u << 20)
+#define MAGIC      0xc1fc1fc1u
+#define HEAD       112u /* bytes before the first event of a packet */
+#define CONTEXT    32u  /* where the packet's context begins in them */
+#define FIRST_ROOM 1024u
+#define BUFFER_MAX (128u << 10) /* more than two of the largest events */
+#define PACKET_MAX (64u << 10)  /* a packet that is longer ends */
+#define ALL_MAX    (32u << 20)
 
 static uint32_t *cell_of(struct ctf_streams *all, int32_t pid, int32_t tid)
 {

@@ -9,12 +9,11 @@
 #include "analysis/format/ctf/ctf_import.h"
 
 struct text {
-    char  *to;
+    char *to;
     size_t size, used;
 };
 
-__attribute__((format(printf, 2, 3)))
-static void put(struct text *t, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void put(struct text *t, const char *format, ...)
 {
     va_list arguments;
     int n;
@@ -36,7 +35,8 @@ static void put_structure(struct text *t, const bt_field *field)
 
     put(t, "{");
     for (uint64_t i = 0; i < count && t->used < t->size; i++) {
-        put(t, "%s%s=", i ? ", " : "", bt_field_class_structure_member_get_name(
+        put(t, "%s%s=", i ? ", " : "",
+            bt_field_class_structure_member_get_name(
                 bt_field_class_structure_borrow_member_by_index_const(fc, i)));
         put_field(t, bt_field_structure_borrow_member_field_by_index_const(field, i));
     }

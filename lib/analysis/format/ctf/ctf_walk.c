@@ -26,8 +26,8 @@ static void put_integer(struct ctf_walk *w, uint64_t value, unsigned bits)
     uint8_t to[8];
 
     for (unsigned i = 0; i < bits / 8; i++)
-        to[__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? bits / 8 - 1 - i : i] =
-            (uint8_t)(value >> 8 * i);
+        to[__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? bits / 8 - 1 - i : i] = (uint8_t)(value >>
+                                                                                      8 * i);
     put_bytes(w, to, bits / 8);
 }
 
@@ -52,8 +52,7 @@ static void pack(struct ctf_walk *w, const bt_field_class *fc, const bt_field *f
     }
 }
 
-void pt_ctf_pack_elements(struct ctf_walk *w, const bt_field_class *element,
-                          const bt_field *array)
+void pt_ctf_pack_elements(struct ctf_walk *w, const bt_field_class *element, const bt_field *array)
 {
     uint64_t count = bt_field_array_get_length(array);
 
@@ -99,7 +98,8 @@ static void leaf_array(struct ctf_walk *w, const bt_field_class *fc, const bt_fi
 {
     const bt_field_class *element = bt_field_class_array_borrow_element_field_class_const(fc);
     uint64_t count = ctf_is(fc, BT_FIELD_CLASS_TYPE_STATIC_ARRAY)
-                         ? bt_field_class_array_static_get_length(fc) : 0;
+                         ? bt_field_class_array_static_get_length(fc)
+                         : 0;
 
     count = count > ARRAY_MAX ? 0 : count;
     w->count_bits = w->count_bits ? w->count_bits : 32;
@@ -116,15 +116,16 @@ static void leaf_array(struct ctf_walk *w, const bt_field_class *fc, const bt_fi
  * the data already. */
 bool pt_ctf_is_length_of_next(const bt_field_class *fc, uint64_t i)
 {
-    const bt_field_class_structure_member *m =
-        bt_field_class_structure_borrow_member_by_index_const(fc, i), *next;
+    const bt_field_class_structure_member
+        *m = bt_field_class_structure_borrow_member_by_index_const(fc, i),
+        *next;
     const char *name = bt_field_class_structure_member_get_name(m), *of;
     const bt_field_class *is_of;
     size_t length;
 
     if (*name != '_' || i + 1 >= bt_field_class_structure_get_member_count(fc) ||
         !ctf_is(bt_field_class_structure_member_borrow_field_class_const(m),
-            BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
+                BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
         return false;
     next = bt_field_class_structure_borrow_member_by_index_const(fc, i + 1);
     is_of = bt_field_class_structure_member_borrow_field_class_const(next);
@@ -153,8 +154,8 @@ static void walk_members(struct ctf_walk *w, const bt_field_class *fc, const bt_
     char name[CTF_NAME_MAX + 1] = "";
 
     for (uint64_t i = 0; i < count && !w->full && !w->over; i++) {
-        const bt_field_class_structure_member *m =
-            bt_field_class_structure_borrow_member_by_index_const(fc, i);
+        const bt_field_class_structure_member
+            *m = bt_field_class_structure_borrow_member_by_index_const(fc, i);
         const bt_field_class *class = bt_field_class_structure_member_borrow_field_class_const(m);
 
         if (context && pt_ctf_is_identity(w->map, i))

@@ -13,22 +13,22 @@
 
 #include "analysis/format/ctf/ctf_import.h"
 
-#define CTF_NAME_MAX 63u      /* of a field in a description */
+#define CTF_NAME_MAX 63u /* of a field in a description */
 
 struct ctf_walk {
     const struct ctf_map *map;
     enum ctf_detail detail;
     /* describing */
-    char    *text;
-    size_t   text_used;
+    char *text;
+    size_t text_used;
     unsigned fields;
-    bool     full;                            /* does not fit */
-    unsigned count_bits;                      /* of the length that the next field has */
-    char     names[POSIXTRACE_FIELDS_MAX][CTF_NAME_MAX + 1];
+    bool full;           /* does not fit */
+    unsigned count_bits; /* of the length that the next field has */
+    char names[POSIXTRACE_FIELDS_MAX][CTF_NAME_MAX + 1];
     /* packing */
     uint8_t *data;
-    size_t   used;
-    bool     over;
+    size_t used;
+    bool over;
 };
 
 /* A member, or an element, of what is called prefix; to has CTF_NAME_MAX + 1 bytes. */
@@ -37,11 +37,10 @@ void pt_ctf_join(char *to, const char *prefix, const char *name);
 void pt_ctf_put_field(struct ctf_walk *w, const char *type, const char *extent, const char *name,
                       const bt_field_class *element);
 /* The same of a scalar, or an array of such; count 0: it is before the elements. */
-void pt_ctf_describe(struct ctf_walk *w, const bt_field_class *element, bool array,
-                     uint64_t count, const char *name);
+void pt_ctf_describe(struct ctf_walk *w, const bt_field_class *element, bool array, uint64_t count,
+                     const char *name);
 
-void pt_ctf_pack_elements(struct ctf_walk *w, const bt_field_class *element,
-                          const bt_field *array);
+void pt_ctf_pack_elements(struct ctf_walk *w, const bt_field_class *element, const bt_field *array);
 /* field is NULL where the walk describes. */
 void pt_ctf_walk(struct ctf_walk *w, const bt_field_class *fc, const bt_field *field,
                  const char *name);

@@ -18,8 +18,8 @@
 #include "analysis/format/common/format.h"
 #include "analysis/format/common/spool.h"
 
-#define LINES     100u                  /* that Kiwi has room for */
-#define TIME_END  9999999999999         /* ns that it can show: 9999.999999999 s */
+#define LINES     100u          /* that Kiwi has room for */
+#define TIME_END  9999999999999 /* ns that it can show: 9999.999999999 s */
 #define OUT_BYTES 65536u
 #define LINE_MOST (2 * TRACE_EVENT_NAME_MAX + 200)
 #define EXEC_MOST 32u
@@ -27,30 +27,44 @@
 enum { LEFT_LINES, LEFT_TIME, LEFT_TEXT, NOTE_ORDER };
 
 /* What an event type is in the picture. */
-enum sign { NEW, EXEC_BEGIN, EXEC_END, SWITCH_IN, PREEMPTED, START, STOP, THREAD_BEGIN, THREAD_END,
-            LOCK, UNLOCK, BLOCK, TEXT, MARK };
+enum sign {
+    NEW,
+    EXEC_BEGIN,
+    EXEC_END,
+    SWITCH_IN,
+    PREEMPTED,
+    START,
+    STOP,
+    THREAD_BEGIN,
+    THREAD_END,
+    LOCK,
+    UNLOCK,
+    BLOCK,
+    TEXT,
+    MARK
+};
 
 struct line {
     uint64_t thread_id;
-    pid_t    pid, tid;
-    bool     executes, ready, ended;
-    bool     holds, holds_exec;        /* a state, which is EXEC; at held_at in the file */
+    pid_t pid, tid;
+    bool executes, ready, ended;
+    bool holds, holds_exec; /* a state, which is EXEC; at held_at in the file */
     uint64_t held_at;
-    char     digit;                    /* what belongs there */
-    char     name[40];
+    char digit; /* what belongs there */
+    char name[40];
 };
 
 struct writer {
     struct pt_job *job;
-    FILE    *body;
-    uint8_t  sign[4096];               /* by event id */
+    FILE *body;
+    uint8_t sign[4096]; /* by event id */
     struct line line[LINES];
     unsigned lines;
-    bool     begun, text;
-    int64_t  first, last;              /* ns */
-    uint64_t flushed, line_at;         /* in body: bytes written, and where the last line is */
-    size_t   used;
-    char     out[OUT_BYTES];
+    bool begun, text;
+    int64_t first, last;       /* ns */
+    uint64_t flushed, line_at; /* in body: bytes written, and where the last line is */
+    size_t used;
+    char out[OUT_BYTES];
 };
 
 static bool flush(struct writer *w)
@@ -61,8 +75,7 @@ static bool flush(struct writer *w)
     w->flushed += n;
     if (fwrite_unlocked(w->out, 1, n, w->body) == n)
         return true;
-    pt_job_fail(w->job, errno ? errno : EIO, "cannot write a temporary file: %s",
-                strerror(errno));
+    pt_job_fail(w->job, errno ? errno : EIO, "cannot write a temporary file: %s", strerror(errno));
     return false;
 }
 
@@ -150,17 +163,28 @@ static enum sign sign_by_option(const struct writer *w, const char *name)
 
 static enum sign sign_of(const struct writer *w, const char *name)
 {
-    static const struct { char name[28]; enum sign sign; } signs[] = {
-        { "posixtrace_switch_in", SWITCH_IN }, { "posixtrace_switch_out", EXEC_END },
+    static const struct {
+        char name[28];
+        enum sign sign;
+    } signs[] = {
+        { "posixtrace_switch_in", SWITCH_IN },
+        { "posixtrace_switch_out", EXEC_END },
         { "posixtrace_switch_preempted", PREEMPTED },
-        { "posixtrace_sleep_done", START }, { "posixtrace_sleep", STOP },
-        { "posixtrace_thread_begin", THREAD_BEGIN }, { "posixtrace_thread_end", THREAD_END },
-        { "posixtrace_mutex_locked", LOCK }, { "posixtrace_mutex_unlock", UNLOCK },
-        { "posixtrace_rwlock_locked", LOCK }, { "posixtrace_rwlock_unlock", UNLOCK },
-        { "posixtrace_sem_wait", BLOCK }, { "posixtrace_cond_wait", BLOCK },
+        { "posixtrace_sleep_done", START },
+        { "posixtrace_sleep", STOP },
+        { "posixtrace_thread_begin", THREAD_BEGIN },
+        { "posixtrace_thread_end", THREAD_END },
+        { "posixtrace_mutex_locked", LOCK },
+        { "posixtrace_mutex_unlock", UNLOCK },
+        { "posixtrace_rwlock_locked", LOCK },
+        { "posixtrace_rwlock_unlock", UNLOCK },
+        { "posixtrace_sem_wait", BLOCK },
+        { "posixtrace_cond_wait", BLOCK },
         { "posixtrace_barrier_wait", BLOCK },
-        { "posix_trace_start", MARK }, { "posix_trace_stop", MARK },
-        { "posix_trace_overflow", MARK }, { "posix_trace_resume", MARK },
+        { "posix_trace_start", MARK },
+        { "posix_trace_stop", MARK },
+        { "posix_trace_overflow", MARK },
+        { "posix_trace_resume", MARK },
     };
 
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
@@ -256,19 +280,13 @@ static bool put_mark(struct writer *w, enum sign sign, unsigned i, const char *n
 {
     switch (sign) {
     case THREAD_BEGIN:
-    case START:
-        return put_sign(w, "START", i, true, NULL);
+    case START: return put_sign(w, "START", i, true, NULL);
     case THREAD_END:
-    case STOP:
-        return put_sign(w, "STOP", i, true, NULL);
-    case LOCK:
-        return put_sign(w, "LOCK", i, true, "");
-    case UNLOCK:
-        return put_sign(w, "UNLOCK", i, true, "");
-    case BLOCK:
-        return put_sign(w, "BLOCK", i, true, "");
-    default:
-        return put_sign(w, "TEXTOVER", i, true, name);
+    case STOP: return put_sign(w, "STOP", i, true, NULL);
+    case LOCK: return put_sign(w, "LOCK", i, true, "");
+    case UNLOCK: return put_sign(w, "UNLOCK", i, true, "");
+    case BLOCK: return put_sign(w, "BLOCK", i, true, "");
+    default: return put_sign(w, "TEXTOVER", i, true, name);
     }
 }
 
@@ -283,12 +301,9 @@ static bool put_event(struct writer *w, enum sign sign, unsigned i, const char *
         return false;
     switch (sign) {
     case SWITCH_IN:
-    case EXEC_BEGIN:
-        return begin_state(w, i, true);
-    case EXEC_END:
-        return end_state(w, i);
-    case PREEMPTED:
-        return begin_state(w, i, false);
+    case EXEC_BEGIN: return begin_state(w, i, true);
+    case EXEC_END: return end_state(w, i);
+    case PREEMPTED: return begin_state(w, i, false);
     case THREAD_END:
         l->ended = true;
         if (!end_state(w, i))
@@ -322,23 +337,30 @@ static bool write_event(struct writer *w, const struct posixtrace_event *e)
         w->first = w->last = e->ns;
     }
     if (e->ns < w->last)
-        pt_job_note(w->job, NOTE_ORDER, "event %" PRIu64 " is older than the one before it, and is "
-                    "shown beside it", w->job->c->events);
+        pt_job_note(w->job, NOTE_ORDER,
+                    "event %" PRIu64 " is older than the one before it, and is "
+                    "shown beside it",
+                    w->job->c->events);
     else if ((uint64_t)e->ns - (uint64_t)w->first > TIME_END)
-        return pt_job_left_out(w->job, LEFT_TIME, "event %" PRIu64 ": Kiwi's time ends "
-                               "9999.999999999 s after the first event", w->job->c->events), true;
+        return pt_job_left_out(w->job, LEFT_TIME,
+                               "event %" PRIu64 ": Kiwi's time ends "
+                               "9999.999999999 s after the first event",
+                               w->job->c->events),
+               true;
     else
         w->last = e->ns;
     if (*sign == MARK)
         return put_sign(w, "VLINE", 0, false, NULL);
-    if (!w->text && (*sign == TEXT || has_failed((enum sign)*sign, e)))
+    if (!w->text && (*sign == TEXT || has_failed((enum sign) * sign, e)))
         return pt_job_left_out(w->job, LEFT_TEXT, NULL), true;
     i = line_of(w, e);
     if (i == LINES)
-        return pt_job_left_out(w->job, LEFT_LINES, "event %" PRIu64 " of thread %d: Kiwi has %u "
-                               "lines, and as many threads came before", w->job->c->events,
-                               (int)e->tid, LINES), true;
-    return put_event(w, has_failed((enum sign)*sign, e) ? TEXT : (enum sign)*sign, i, e->name);
+        return pt_job_left_out(w->job, LEFT_LINES,
+                               "event %" PRIu64 " of thread %d: Kiwi has %u "
+                               "lines, and as many threads came before",
+                               w->job->c->events, (int)e->tid, LINES),
+               true;
+    return put_event(w, has_failed((enum sign) * sign, e) ? TEXT : (enum sign) * sign, i, e->name);
 }
 
 /* ---- the file ---- */
@@ -378,8 +400,9 @@ static int put_together(struct writer *w)
         if (fwrite_unlocked(w->out, 1, n, w->job->file) != n)
             return pt_job_fail_file(w->job);
     }
-    return ferror(w->body) ? pt_job_fail(w->job, errno, "cannot read a temporary file: %s",
-                                         strerror(errno)) : 0;
+    return ferror(w->body)
+               ? pt_job_fail(w->job, errno, "cannot read a temporary file: %s", strerror(errno))
+               : 0;
 }
 
 static bool take_options(struct writer *w)
@@ -388,8 +411,9 @@ static bool take_options(struct writer *w)
 
     for (size_t i = 0; (pair = pt_job_option(w->job, "exec", i)); i++)
         if (i == EXEC_MOST || !strchr(pair, ',')) {
-            pt_job_fail(w->job, EINVAL, "--exec=%s: %s", pair, i == EXEC_MOST
-                        ? "more than 32 of them" : "two names of events are needed: BEGIN,END");
+            pt_job_fail(w->job, EINVAL, "--exec=%s: %s", pair,
+                        i == EXEC_MOST ? "more than 32 of them"
+                                       : "two names of events are needed: BEGIN,END");
             return false;
         }
     w->text = !text || strcmp(text, "1") == 0;
@@ -438,8 +462,8 @@ static const struct posixtrace_format_option options[] = {
     { NULL, NULL }
 };
 
-const struct pt_format pt_format_kiwi = {
-    .about = { .name = "kiwi", .about = "Kiwi .ktr, a line a thread", .exports = true,
-               .options = options },
-    .write = write_kiwi
-};
+const struct pt_format pt_format_kiwi = { .about = { .name = "kiwi",
+                                                     .about = "Kiwi .ktr, a line a thread",
+                                                     .exports = true,
+                                                     .options = options },
+                                          .write = write_kiwi };

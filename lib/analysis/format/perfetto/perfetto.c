@@ -15,25 +15,48 @@
 
 /* TracePacket */
 enum {
-    PACKET_FTRACE_EVENTS = 1, PACKET_TIMESTAMP = 8, PACKET_TRACK_EVENT = 11,
-    PACKET_INTERNED_DATA = 12, PACKET_TRACE_STATS = 35, NEEDS_STATE = 2
+    PACKET_FTRACE_EVENTS = 1,
+    PACKET_TIMESTAMP = 8,
+    PACKET_TRACK_EVENT = 11,
+    PACKET_INTERNED_DATA = 12,
+    PACKET_TRACE_STATS = 35,
+    NEEDS_STATE = 2
 };
 
 /* TrackEvent */
 enum {
-    EVENT_CATEGORY_IIDS = 3, EVENT_TYPE = 9, EVENT_NAME_IID = 10, EVENT_TRACK_UUID = 11,
-    EVENT_COUNTER_VALUE = 30, EVENT_DOUBLE_COUNTER_VALUE = 44, EVENT_FLOW_IDS = 47,
+    EVENT_CATEGORY_IIDS = 3,
+    EVENT_TYPE = 9,
+    EVENT_NAME_IID = 10,
+    EVENT_TRACK_UUID = 11,
+    EVENT_COUNTER_VALUE = 30,
+    EVENT_DOUBLE_COUNTER_VALUE = 44,
+    EVENT_FLOW_IDS = 47,
     EVENT_TERMINATING_FLOW_IDS = 48,
-    SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4
+    SLICE_BEGIN = 1,
+    SLICE_END = 2,
+    INSTANT = 3,
+    COUNTER = 4
 };
 
 /* FtraceEventBundle, FtraceEvent, SchedSwitchFtraceEvent */
 enum {
-    BUNDLE_CPU = 1, BUNDLE_EVENT = 2,
-    FTRACE_TIMESTAMP = 1, FTRACE_PID = 2, FTRACE_SCHED_SWITCH = 4,
-    PREV_COMM = 1, PREV_PID = 2, PREV_PRIO = 3, PREV_STATE = 4, NEXT_COMM = 5, NEXT_PID = 6,
+    BUNDLE_CPU = 1,
+    BUNDLE_EVENT = 2,
+    FTRACE_TIMESTAMP = 1,
+    FTRACE_PID = 2,
+    FTRACE_SCHED_SWITCH = 4,
+    PREV_COMM = 1,
+    PREV_PID = 2,
+    PREV_PRIO = 3,
+    PREV_STATE = 4,
+    NEXT_COMM = 5,
+    NEXT_PID = 6,
     NEXT_PRIO = 7,
-    STATE_RUNNABLE = 0, STATE_SLEEPS = 1, STATE_DEAD = 16, PRIO_UNKNOWN = 120
+    STATE_RUNNABLE = 0,
+    STATE_SLEEPS = 1,
+    STATE_DEAD = 16,
+    PRIO_UNKNOWN = 120
 };
 
 /* TraceStats, BufferStats */
@@ -73,8 +96,8 @@ void pt_perfetto_close(struct pt_perfetto *p, size_t packet)
         flush(p);
 }
 
-uint64_t pt_perfetto_name(struct pt_perfetto *p, uint32_t list, uint64_t *number,
-                          const char *text, size_t length)
+uint64_t pt_perfetto_name(struct pt_perfetto *p, uint32_t list, uint64_t *number, const char *text,
+                          size_t length)
 {
     size_t mark;
 
@@ -129,8 +152,7 @@ static void put_category(struct pt_perfetto *p, const struct pt_tl_event *ev)
 static void put_flows(struct pt_perfetto *p, const struct pt_tl_event *ev)
 {
     for (size_t i = 0; i < ev->flow_count; i++)
-        pt_pb_fixed64(&p->out,
-                      ev->flows[i].ends ? EVENT_TERMINATING_FLOW_IDS : EVENT_FLOW_IDS,
+        pt_pb_fixed64(&p->out, ev->flows[i].ends ? EVENT_TERMINATING_FLOW_IDS : EVENT_FLOW_IDS,
                       ev->flows[i].id);
 }
 
@@ -205,9 +227,9 @@ static void put_instant(void *self, const struct pt_tl_track *t, const struct pt
         return;
     packet = open_packet(p, ev->e->ns);
     mark = open_event(p, INSTANT, pt_perfetto_uuid(t));
-    pt_pb_uint(&p->out, EVENT_NAME_IID,
-               pt_perfetto_name(p, INTERNED_EVENT_NAMES, &p->names.name[ev->e->id], name,
-                                strlen(name)));
+    pt_pb_uint(
+        &p->out, EVENT_NAME_IID,
+        pt_perfetto_name(p, INTERNED_EVENT_NAMES, &p->names.name[ev->e->id], name, strlen(name)));
     put_category(p, ev);
     put_flows(p, ev);
     pt_perfetto_args(p, ev, false);
@@ -305,9 +327,9 @@ static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
 
     packet = open_packet(p, ns < 0 ? 0 : ns);
     mark = open_event(p, INSTANT, pt_perfetto_uuid(t));
-    pt_pb_uint(&p->out, EVENT_NAME_IID,
-               pt_perfetto_name(p, INTERNED_EVENT_NAMES, &p->names.lost_name, name,
-                                sizeof name - 1));
+    pt_pb_uint(
+        &p->out, EVENT_NAME_IID,
+        pt_perfetto_name(p, INTERNED_EVENT_NAMES, &p->names.lost_name, name, sizeof name - 1));
     for (unsigned i = 0; i < PT_JOB_CAUSES; i++)
         if (lost[i])
             pt_perfetto_arg_count(p, &p->names.lost[i], posixtrace_loss_cause_text(i), lost[i]);
@@ -317,10 +339,8 @@ static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
         put_stats(p, lost);
 }
 
-static const struct pt_tl_ops ops = {
-    pt_perfetto_first, pt_perfetto_track, put_begin, put_end, put_instant, put_counter, put_run,
-    put_lost
-};
+static const struct pt_tl_ops ops = { pt_perfetto_first, pt_perfetto_track, put_begin, put_end,
+                                      put_instant,       put_counter,       put_run,   put_lost };
 
 static int work(struct pt_perfetto *p)
 {
@@ -358,7 +378,9 @@ static int write_perfetto(struct pt_job *job)
 static const struct posixtrace_format_option options[] = { PT_TL_OPTION_LINES, { NULL, NULL } };
 
 const struct pt_format pt_format_perfetto = {
-    .about = { .name = "perfetto", .about = "Perfetto trace, for ui.perfetto.dev",
-               .exports = true, .options = options },
+    .about = { .name = "perfetto",
+               .about = "Perfetto trace, for ui.perfetto.dev",
+               .exports = true,
+               .options = options },
     .write = write_perfetto,
 };

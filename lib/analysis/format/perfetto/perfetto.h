@@ -25,20 +25,19 @@ enum {
 
 /* Names that the trace has defined; 0: not yet. */
 struct pt_perfetto_names {
-    uint64_t last;                               /* number given */
+    uint64_t last; /* number given */
     uint64_t name[PT_TL_TYPES], category[PT_TL_TYPES];
-    uint64_t *fields[PT_TL_TYPES];               /* of the layout's fields */
-    uint64_t data, ignores, misfit, truncated, end, goes_on, lost_name,
-             lost[PT_JOB_CAUSES];
+    uint64_t *fields[PT_TL_TYPES]; /* of the layout's fields */
+    uint64_t data, ignores, misfit, truncated, end, goes_on, lost_name, lost[PT_JOB_CAUSES];
 };
 
 struct pt_perfetto {
     struct pt_job *job;
     struct pt_timeline *timeline;
-    struct pt_pb out;          /* packets */
-    struct pt_pb interned;     /* the names that are new in this one: fields of InternedData */
+    struct pt_pb out;      /* packets */
+    struct pt_pb interned; /* the names that are new in this one: fields of InternedData */
     struct pt_perfetto_names names;
-    uint64_t *labels;          /* numbers of the names of labels */
+    uint64_t *labels; /* numbers of the names of labels */
     uint32_t label_room;
 };
 
@@ -53,8 +52,8 @@ void pt_perfetto_counter(struct pt_perfetto *p, struct pt_tl_track *process, uns
 uint64_t pt_perfetto_uuid(const struct pt_tl_track *t);
 uint64_t pt_perfetto_counter_uuid(const struct pt_tl_track *process, unsigned option);
 /* The number of a text in one of the lists of InternedData, new if *number is 0. */
-uint64_t pt_perfetto_name(struct pt_perfetto *p, uint32_t list, uint64_t *number,
-                          const char *text, size_t length);
+uint64_t pt_perfetto_name(struct pt_perfetto *p, uint32_t list, uint64_t *number, const char *text,
+                          size_t length);
 /* The event's fields, or its data, as annotations of the TrackEvent that is open. */
 void pt_perfetto_args(struct pt_perfetto *p, const struct pt_tl_event *ev, bool ends);
 /* One more: that something is so, or how many. */

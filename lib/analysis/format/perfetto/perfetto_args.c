@@ -12,8 +12,15 @@
 
 /* DebugAnnotation */
 enum {
-    NAME_IID = 1, BOOL_VALUE = 2, UINT_VALUE = 3, INT_VALUE = 4, DOUBLE_VALUE = 5,
-    STRING_VALUE = 6, POINTER_VALUE = 7, DICT_ENTRIES = 11, ARRAY_VALUES = 12
+    NAME_IID = 1,
+    BOOL_VALUE = 2,
+    UINT_VALUE = 3,
+    INT_VALUE = 4,
+    DOUBLE_VALUE = 5,
+    STRING_VALUE = 6,
+    POINTER_VALUE = 7,
+    DICT_ENTRIES = 11,
+    ARRAY_VALUES = 12
 };
 
 static void put_integer(struct pt_pb *to, const struct posixtrace_field *f, uint64_t v)
@@ -123,8 +130,7 @@ static void put_data(struct pt_perfetto *p, const struct pt_tl_event *ev, uint32
         pt_perfetto_arg_true(p, in, &p->names.misfit, "misfit");
 }
 
-void pt_perfetto_arg_true(struct pt_perfetto *p, uint32_t field, uint64_t *number,
-                          const char *text)
+void pt_perfetto_arg_true(struct pt_perfetto *p, uint32_t field, uint64_t *number, const char *text)
 {
     size_t mark = pt_pb_open(&p->out, field);
 

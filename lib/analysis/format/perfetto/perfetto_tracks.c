@@ -10,23 +10,37 @@
 
 /* TracePacket */
 enum {
-    PACKET_CLOCK_SNAPSHOT = 6, PACKET_DEFAULTS = 59, PACKET_TRACK_DESCRIPTOR = 60,
-    PACKET_FIRST_ON_SEQUENCE = 87, STATE_CLEARED = 1
+    PACKET_CLOCK_SNAPSHOT = 6,
+    PACKET_DEFAULTS = 59,
+    PACKET_TRACK_DESCRIPTOR = 60,
+    PACKET_FIRST_ON_SEQUENCE = 87,
+    STATE_CLEARED = 1
 };
 
 /* TracePacketDefaults, ClockSnapshot and its Clock, builtin clocks */
 enum {
     DEFAULTS_TIMESTAMP_CLOCK_ID = 58,
-    SNAPSHOT_CLOCKS = 1, SNAPSHOT_PRIMARY = 2, CLOCK_ID = 1, CLOCK_TIMESTAMP = 2,
-    REALTIME = 1, BOOTTIME = 6
+    SNAPSHOT_CLOCKS = 1,
+    SNAPSHOT_PRIMARY = 2,
+    CLOCK_ID = 1,
+    CLOCK_TIMESTAMP = 2,
+    REALTIME = 1,
+    BOOTTIME = 6
 };
 
 /* TrackDescriptor, ProcessDescriptor, ThreadDescriptor */
 enum {
-    TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_PARENT_UUID = 5,
+    TRACK_UUID = 1,
+    TRACK_NAME = 2,
+    TRACK_PROCESS = 3,
+    TRACK_THREAD = 4,
+    TRACK_PARENT_UUID = 5,
     TRACK_COUNTER = 8,
-    PROCESS_PID = 1, PROCESS_NAME = 6,
-    THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5
+    PROCESS_PID = 1,
+    PROCESS_NAME = 6,
+    THREAD_PID = 1,
+    THREAD_TID = 2,
+    THREAD_NAME = 5
 };
 
 /* Numbers of tracks: pid, then tid or counter, then one of these; no two are the same. */
@@ -34,8 +48,8 @@ enum { OF_THREAD, OF_PROCESS, OF_COUNTER, OF_TRACE };
 
 static uint64_t uuid_of(int32_t pid, uint32_t second, unsigned kind)
 {
-    return (uint64_t)((uint32_t)pid & 0x7fffffffu) << 33 |
-           (uint64_t)(second & 0x7fffffffu) << 2 | kind;
+    return (uint64_t)((uint32_t)pid & 0x7fffffffu) << 33 | (uint64_t)(second & 0x7fffffffu) << 2 |
+           kind;
 }
 
 uint64_t pt_perfetto_uuid(const struct pt_tl_track *t)

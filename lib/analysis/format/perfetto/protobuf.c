@@ -102,8 +102,8 @@ void pt_pb_hex(struct pt_pb *p, uint32_t field, const void *bytes, size_t length
 
     pt_pb_need(p, 2 * length);
     for (size_t i = 0; i < length && !p->failed; i++) {
-        *p->at++ = (uint8_t)"0123456789abcdef"[from[i] >> 4];
-        *p->at++ = (uint8_t)"0123456789abcdef"[from[i] & 15];
+        *p->at++ = (uint8_t) "0123456789abcdef"[from[i] >> 4];
+        *p->at++ = (uint8_t) "0123456789abcdef"[from[i] & 15];
     }
     pt_pb_close(p, mark);
 }

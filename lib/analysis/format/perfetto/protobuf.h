@@ -19,17 +19,17 @@
 
 enum { PT_PB_VARINT = 0, PT_PB_FIXED64 = 1, PT_PB_BYTES = 2 };
 
-#define PT_PB_LEAST 256u     /* the memory that there always is */
-#define PT_PB_SCALAR 20u     /* the most that a tag and a number take */
+#define PT_PB_LEAST  256u /* the memory that there always is */
+#define PT_PB_SCALAR 20u  /* the most that a tag and a number take */
 
 struct pt_pb {
     uint8_t *from, *at, *end;
     bool failed;
 };
 
-bool pt_pb_init(struct pt_pb *p, size_t size);     /* size at least PT_PB_LEAST */
+bool pt_pb_init(struct pt_pb *p, size_t size); /* size at least PT_PB_LEAST */
 void pt_pb_deinit(struct pt_pb *p);
-void pt_pb_grow(struct pt_pb *p, size_t bytes);    /* room for so many more, or failed */
+void pt_pb_grow(struct pt_pb *p, size_t bytes); /* room for so many more, or failed */
 
 static inline void pt_pb_need(struct pt_pb *p, size_t bytes)
 {

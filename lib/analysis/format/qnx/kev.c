@@ -14,8 +14,8 @@ const struct posixtrace_format_option pt_kev_options[] = {
     { NULL, NULL }
 };
 
-const struct pt_format pt_format_kev = {
-    { "kev", "QNX Neutrino: the file that tracelogger writes (.kev)", true, true, false, NULL,
-      pt_kev_options },
-    pt_kev_write, pt_kev_read
-};
+const struct pt_format pt_format_kev = { { "kev",
+                                           "QNX Neutrino: the file that tracelogger writes (.kev)",
+                                           true, true, false, NULL, pt_kev_options },
+                                         pt_kev_write,
+                                         pt_kev_read };

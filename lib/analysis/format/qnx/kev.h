@@ -25,24 +25,28 @@ const char *pt_kev_attribute(const char *attributes, size_t bytes, const char *n
 void pt_kev_rules_take(struct pt_kev_rules *rules, const char *attributes, size_t bytes);
 /* --state=NUMBER=NAME and --release=R become such attributes, by a function that puts
  * them in front of others.  False: job->error is set. */
-bool pt_kev_rules_options(struct pt_job *job, bool (*put)(void *context, const char *name,
-                                                          const char *value), void *context);
+bool pt_kev_rules_options(struct pt_job *job,
+                          bool (*put)(void *context, const char *name, const char *value),
+                          void *context);
 
-#define PT_KEV_ATTRIBUTE    "POSIXTRACE"     /* of a header that is ours: kev_roundtrip.h */
+#define PT_KEV_ATTRIBUTE    "POSIXTRACE" /* of a header that is ours: kev_roundtrip.h */
 #define PT_KEV_HEADER_EVENT "qnx:HEADER"
 #define PT_KEV_LOST_EVENT   "qnx:LOST"
-#define PT_KEV_OTHER_EVENT  "qnx:OTHER"       /* of more types than a log can have */
+#define PT_KEV_OTHER_EVENT  "qnx:OTHER" /* of more types than a log can have */
 
 /* ---- kev_clock.c ---- */
 
 struct pt_kev_clock {
-    uint64_t rate;                 /* cycles a second */
-    int64_t  base;                 /* of cycle 0, ns since 1970 */
-    bool     signed_ns;            /* cycles are ns since 1970, before that negative ones */
-    bool     has_start, started;
-    int64_t  start;                /* of the first event, asked for */
-    uint64_t last;                 /* cycles, of any processor */
-    struct { uint32_t high, low; bool known; } cpu[PT_KEV_CPUS];
+    uint64_t rate;  /* cycles a second */
+    int64_t base;   /* of cycle 0, ns since 1970 */
+    bool signed_ns; /* cycles are ns since 1970, before that negative ones */
+    bool has_start, started;
+    int64_t start; /* of the first event, asked for */
+    uint64_t last; /* cycles, of any processor */
+    struct {
+        uint32_t high, low;
+        bool known;
+    } cpu[PT_KEV_CPUS];
 };
 
 /* A CONTROL TIME of that processor. */

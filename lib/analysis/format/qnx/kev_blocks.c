@@ -72,11 +72,12 @@ static bool give_up(struct pt_kev_file *f)
     const struct pt_kev_block *b = &f->held[first_held(f)];
     uint32_t missing = b->sequence - f->next;
 
-    if ((int32_t)missing <= 0)     /* there were two of that number */
+    if ((int32_t)missing <= 0) /* there were two of that number */
         return release(f, first_held(f));
-    pt_job_note(f->im->job, PT_KEV_NOTE_LOSS, "offset %" PRIu64 ": %" PRIu32 " buffer%s missing "
-                "before number %" PRIu32 ": their events are lost", b->where, missing,
-                missing == 1 ? " is" : "s are", b->sequence);
+    pt_job_note(f->im->job, PT_KEV_NOTE_LOSS,
+                "offset %" PRIu64 ": %" PRIu32 " buffer%s missing "
+                "before number %" PRIu32 ": their events are lost",
+                b->where, missing, missing == 1 ? " is" : "s are", b->sequence);
     return pt_kev_parts_end(f, "buffers are missing") &&
            pt_kev_push_loss(f->im, b->where, missing, f->next, b->sequence) &&
            release(f, first_held(f)) && release_those_due(f);
@@ -115,8 +116,10 @@ static bool restart(struct pt_kev_file *f)
     bool good;
 
     f->held[f->held_count] = (struct pt_kev_block){ 0 };
-    pt_job_note(f->im->job, PT_KEV_NOTE_ORDER, "offset %" PRIu64 ": sequence numbers go on at "
-                "%" PRIu32, last.where, last.sequence);
+    pt_job_note(f->im->job, PT_KEV_NOTE_ORDER,
+                "offset %" PRIu64 ": sequence numbers go on at "
+                "%" PRIu32,
+                last.where, last.sequence);
     end_start(f);
     good = release_all(f);
     f->held[f->held_count++] = last;
@@ -131,8 +134,10 @@ static void end_late(struct pt_kev_file *f)
     f->late = false;
     if (f->im->late != f->late_before)
         return;
-    pt_job_note(f->im->job, PT_KEV_NOTE_ORDER, "offset %" PRIu64 ": sequence numbers go on at "
-                "%" PRIu32, f->block_where, f->sequence);
+    pt_job_note(f->im->job, PT_KEV_NOTE_ORDER,
+                "offset %" PRIu64 ": sequence numbers go on at "
+                "%" PRIu32,
+                f->block_where, f->sequence);
     f->next = f->sequence + 1;
 }
 
@@ -142,9 +147,10 @@ static bool end_block(struct pt_kev_file *f)
 
     f->filling = NULL;
     if (f->said && f->seen + 1 < f->said)
-        pt_job_note(f->im->job, PT_KEV_NOTE_RECORDS, "offset %" PRIu64 ": buffer %" PRIu32 " is "
-                    "said to have %" PRIu32 " records, and %" PRIu32 " are there", f->block_where,
-                    f->sequence, f->said, f->seen);
+        pt_job_note(f->im->job, PT_KEV_NOTE_RECORDS,
+                    "offset %" PRIu64 ": buffer %" PRIu32 " is "
+                    "said to have %" PRIu32 " records, and %" PRIu32 " are there",
+                    f->block_where, f->sequence, f->said, f->seen);
     f->said = 0;
     if (f->late)
         end_late(f);
@@ -189,8 +195,10 @@ static bool begin_block(struct pt_kev_file *f, uint32_t sequence, uint32_t said,
     }
     if (!release_all(f))
         return false;
-    pt_job_note(f->im->job, PT_KEV_NOTE_ORDER, "offset %" PRIu64 ": buffer %" PRIu32 " comes "
-                "after number %" PRIu32, where, sequence, f->next - 1);
+    pt_job_note(f->im->job, PT_KEV_NOTE_ORDER,
+                "offset %" PRIu64 ": buffer %" PRIu32 " comes "
+                "after number %" PRIu32,
+                where, sequence, f->next - 1);
     f->late = true;
     f->late_before = f->im->late;
     return true;

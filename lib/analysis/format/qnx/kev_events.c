@@ -98,8 +98,10 @@ static void put_data(struct pt_kev_import *im, struct posixtrace_event *to,
     if (string && !e->text)
         length = 4 * words + strlen((const char *)e->data + 4 * words) + 1;
     if (length > room) {
-        pt_job_note(im->job, PT_KEV_NOTE_MANY, "%s %" PRIu64 ": %zu bytes of data, of which an "
-                    "event of ours has room for %zu", im->unit, e->where, length, room);
+        pt_job_note(im->job, PT_KEV_NOTE_MANY,
+                    "%s %" PRIu64 ": %zu bytes of data, of which an "
+                    "event of ours has room for %zu",
+                    im->unit, e->where, length, room);
         length = room;
         to->truncation = POSIX_TRACE_TRUNCATED_RECORD;
     }
@@ -126,8 +128,8 @@ static struct pt_kev_thread *thread_of(struct pt_kev_import *im, const struct pt
     if (number < PT_KEV_PROCESS)
         return pt_kev_thread(im, word_of(im, e, 0), word_of(im, e, 1));
     if (e->length > 8)
-        memcpy(name, e->data + 8, e->length - 8 < sizeof name - 1 ? e->length - 8
-                                                                  : sizeof name - 1);
+        memcpy(name, e->data + 8,
+               e->length - 8 < sizeof name - 1 ? e->length - 8 : sizeof name - 1);
     if (number == PT_KEV_THREAD_NAME) {
         pt_kev_threads_name(im, word_of(im, e, 0), word_of(im, e, 1), name);
         return pt_kev_thread(im, word_of(im, e, 0), word_of(im, e, 1));
@@ -161,8 +163,11 @@ static bool add_gap(struct pt_kev_import *im, int64_t ns)
 
 static bool add_lost(struct pt_kev_import *im, const struct pt_kev_event *e)
 {
-    struct posixtrace_event to = { .ns = e->ns, .thread_name = "", .name = PT_KEV_LOST_EVENT,
-                                   .data = e->data, .data_len = e->length };
+    struct posixtrace_event to = { .ns = e->ns,
+                                   .thread_name = "",
+                                   .name = PT_KEV_LOST_EVENT,
+                                   .data = e->data,
+                                   .data_len = e->length };
 
     if (!im->described_lost && !pt_job_describe(im->job, to.name, lost_fields))
         return false;
@@ -190,8 +195,10 @@ static bool add_header(struct pt_kev_import *im, int64_t ns)
         to.data = at;
         to.data_len = (size_t)(next - at);
         if (to.data_len > LOG_DATA_MAX)
-            pt_job_left_out(im->job, PT_KEV_NOTE_HEADER, "header: %.40s has %zu bytes, more than "
-                            "an event has room for: left out", at, to.data_len);
+            pt_job_left_out(im->job, PT_KEV_NOTE_HEADER,
+                            "header: %.40s has %zu bytes, more than "
+                            "an event has room for: left out",
+                            at, to.data_len);
         else if (strcmp(at, PT_KEV_ATTRIBUTE) != 0 && !pt_job_add(im->job, &to))
             return false;
         at = next;
@@ -203,8 +210,10 @@ static bool add_event(struct pt_kev_import *im, const struct pt_kev_event *e,
                       const struct pt_kev_thread *thread)
 {
     enum pt_kev_form form = form_of(im, e);
-    struct posixtrace_event to = { .ns = e->ns, .data_len = 2,
-        .truncation = e->cut ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED };
+    struct posixtrace_event to = { .ns = e->ns,
+                                   .data_len = 2,
+                                   .truncation = e->cut ? POSIX_TRACE_TRUNCATED_RECORD
+                                                        : POSIX_TRACE_NOT_TRUNCATED };
     bool other;
     const struct pt_kev_type *t = type_of(im, pt_kev_type(e->header), form, &other);
 
@@ -214,8 +223,7 @@ static bool add_event(struct pt_kev_import *im, const struct pt_kev_event *e,
     im->data[1] = (uint8_t)pt_kev_flags(e->header);
     set_thread(im, &to, thread);
     if (other) {
-        if (!im->described_other &&
-            !pt_job_describe(im->job, PT_KEV_OTHER_EVENT, other_fields))
+        if (!im->described_other && !pt_job_describe(im->job, PT_KEV_OTHER_EVENT, other_fields))
             return false;
         im->described_other = true;
         to.name = PT_KEV_OTHER_EVENT;

@@ -6,40 +6,40 @@
 
 #include "analysis/format/qnx/kev_import.h"
 
-#define PT_KEV_HELD    64u         /* buffers that wait for an earlier one */
-#define PT_KEV_PENDING 256u        /* events that are not whole yet */
+#define PT_KEV_HELD    64u  /* buffers that wait for an earlier one */
+#define PT_KEV_PENDING 256u /* events that are not whole yet */
 
 /* The records between one CONTROL BUFFER and the next. */
 struct pt_kev_block {
     uint32_t sequence;
     uint32_t count, room;
-    uint64_t where;                /* offset of its BUFFER record */
-    uint64_t time;                 /* cycles, of its first CONTROL TIME; 0: it has none */
+    uint64_t where; /* offset of its BUFFER record */
+    uint64_t time;  /* cycles, of its first CONTROL TIME; 0: it has none */
     uint8_t *records;
 };
 
 struct pt_kev_pending {
-    uint32_t header, low;          /* low: half of the time */
-    int64_t  ns;
-    uint64_t where, touched;       /* touched: number of the last record of it */
+    uint32_t header, low; /* low: half of the time */
+    int64_t ns;
+    uint64_t where, touched; /* touched: number of the last record of it */
     uint8_t *data;
     uint32_t length, room;
-    bool     too_long;
+    bool too_long;
 };
 
 struct pt_kev_file {
     struct pt_kev_import *im;
-    FILE    *in;
+    FILE *in;
     uint64_t offset;
 
     /* blocks */
-    bool     known;                /* which number was the first; until then all wait */
-    uint32_t next;                 /* the one that is due */
+    bool known;    /* which number was the first; until then all wait */
+    uint32_t next; /* the one that is due */
     unsigned held_count;
     struct pt_kev_block held[PT_KEV_HELD];
-    struct pt_kev_block *filling;  /* of held; NULL: records go on at once */
-    size_t   held_records;
-    bool     late;                 /* the block is older than others that have gone on */
+    struct pt_kev_block *filling; /* of held; NULL: records go on at once */
+    size_t held_records;
+    bool late; /* the block is older than others that have gone on */
     uint64_t late_before;
     uint32_t sequence, said, seen; /* of the block that is read */
     uint64_t block_where;

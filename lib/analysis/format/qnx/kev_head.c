@@ -32,7 +32,8 @@ static bool read_text(struct pt_kev_file *f, char *text)
         f->offset = used;
         if (used < n && c != first[used]) {
             f->offset = 0;
-            return fail(f, "not a trace of QNX: it does not begin with " "TRACE_HEADER_BEGIN::");
+            return fail(f, "not a trace of QNX: it does not begin with "
+                           "TRACE_HEADER_BEGIN::");
         }
         if (c == EOF)
             return fail(f, "the file ends within its header");
@@ -83,7 +84,7 @@ static bool take_attributes(struct pt_kev_file *f, char *text)
     for (; key; key = next, value = next_value) {
         next = next_key(value, &next_value);
         if (!next)
-            break;                 /* HEADER_END */
+            break; /* HEADER_END */
         value[-2] = '\0';
         key += 6;
         /* The trimmed end may be where the next key begins: that has been found. */
@@ -139,8 +140,8 @@ bool pt_kev_head_read(struct pt_kev_file *f)
 
     if (!text)
         return pt_job_fail(f->im->job, ENOMEM, "no memory"), false;
-    good = read_text(f, text) && take_attributes(f, text) &&
-           pt_kev_import_attributes_end(f->im) && skip_system_page(f);
+    good = read_text(f, text) && take_attributes(f, text) && pt_kev_import_attributes_end(f->im) &&
+           skip_system_page(f);
     free(text);
     return good;
 }

@@ -91,8 +91,10 @@ static void tell_normalized(struct pt_kev_import *im)
         const char *value = at + strlen(at) + 1;
 
         if (strncmp(at, "NORMALIZED", 10) == 0)
-            pt_job_note(im->job, PT_KEV_NOTE_HEADER, "header: %.40s '%.40s': what it means is not "
-                        "published; times are taken as they are", at, value);
+            pt_job_note(im->job, PT_KEV_NOTE_HEADER,
+                        "header: %.40s '%.40s': what it means is not "
+                        "published; times are taken as they are",
+                        at, value);
         at = value + strlen(value) + 1;
     }
 }
@@ -123,13 +125,17 @@ static bool take_version(struct pt_kev_import *im)
 
     if ((major && !number_of(im, "VER_MAJOR", &v)) ||
         (pt_kev_import_find(im, "VER_MINOR") && !number_of(im, "VER_MINOR", &w)) || v != 1 || !w)
-        pt_job_fail(im->job, EILSEQ, "header: version %.20s.%.20s: it is 1.01 and later ones of 1 "
-                    "that can be read", major ? major : "1",
+        pt_job_fail(im->job, EILSEQ,
+                    "header: version %.20s.%.20s: it is 1.01 and later ones of 1 "
+                    "that can be read",
+                    major ? major : "1",
                     pt_kev_import_find(im, "VER_MINOR") ? pt_kev_import_find(im, "VER_MINOR")
                                                         : "01");
     else if (encoding && strncmp(encoding, "16 byte events", 14) != 0)
-        pt_job_fail(im->job, EILSEQ, "header: encoding '%.40s': it is '16 byte events' that can be "
-                    "read", encoding);
+        pt_job_fail(im->job, EILSEQ,
+                    "header: encoding '%.40s': it is '16 byte events' that can be "
+                    "read",
+                    encoding);
     return !im->job->error;
 }
 
@@ -138,19 +144,24 @@ static bool take_clock(struct pt_kev_import *im)
     const char *date = pt_kev_import_find(im, "BOOT_DATE");
     bool given = im->clock.rate != 0, said = pt_kev_import_find(im, "CYCLES_PER_SEC") != NULL;
 
-    if (!given && said && (!number_of(im, "CYCLES_PER_SEC", &im->clock.rate) ||
-                           !im->clock.rate || im->clock.rate > 10000000000u)) {
-        pt_job_fail(im->job, EILSEQ, "header: CYCLES_PER_SEC '%.40s' is no rate of a clock; "
-                    "--rate=CYCLES says better", pt_kev_import_find(im, "CYCLES_PER_SEC"));
+    if (!given && said &&
+        (!number_of(im, "CYCLES_PER_SEC", &im->clock.rate) || !im->clock.rate ||
+         im->clock.rate > 10000000000u)) {
+        pt_job_fail(im->job, EILSEQ,
+                    "header: CYCLES_PER_SEC '%.40s' is no rate of a clock; "
+                    "--rate=CYCLES says better",
+                    pt_kev_import_find(im, "CYCLES_PER_SEC"));
         return false;
     }
     if (!im->clock.rate) {
         im->clock.rate = PT_KEV_BILLION;
-        pt_job_note(im->job, PT_KEV_NOTE_HEADER, "the header does not say how fast the clock is: "
+        pt_job_note(im->job, PT_KEV_NOTE_HEADER,
+                    "the header does not say how fast the clock is: "
                     "cycles are taken for nanoseconds; --rate=CYCLES_PER_SEC says better");
     }
     if (!im->clock.has_start && (!date || !pt_kev_date(date, &im->clock.base)))
-        pt_job_note(im->job, PT_KEV_NOTE_HEADER, "the header has no date of boot that is "
+        pt_job_note(im->job, PT_KEV_NOTE_HEADER,
+                    "the header has no date of boot that is "
                     "understood: times begin in 1970; --start=NS says better");
     return true;
 }
@@ -163,7 +174,8 @@ bool pt_kev_import_attributes_end(struct pt_kev_import *im)
         return false;
     pt_kev_rules_take(&im->rules, im->attributes, im->attribute_bytes);
     if (im->rules.release8 && !im->rules.named)
-        pt_job_note(im->job, PT_KEV_NOTE_HEADER, "release 8 of QNX: it counts thread states in "
+        pt_job_note(im->job, PT_KEV_NOTE_HEADER,
+                    "release 8 of QNX: it counts thread states in "
                     "a way that is not published, so they stay numbers, and nobody gets or loses "
                     "a processor; --state=NUMBER=NAME says which is RUNNING, READY, ...");
     tell_normalized(im);

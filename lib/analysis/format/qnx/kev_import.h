@@ -12,66 +12,73 @@
 #include "analysis/format/qnx/kev_roundtrip.h"
 
 /* Notes, by kind. */
-enum { PT_KEV_NOTE_LOSS, PT_KEV_NOTE_ORDER, PT_KEV_NOTE_PARTS, PT_KEV_NOTE_RECORDS,
-       PT_KEV_NOTE_HEADER, PT_KEV_NOTE_MANY, PT_KEV_NOTE_OURS };
+enum {
+    PT_KEV_NOTE_LOSS,
+    PT_KEV_NOTE_ORDER,
+    PT_KEV_NOTE_PARTS,
+    PT_KEV_NOTE_RECORDS,
+    PT_KEV_NOTE_HEADER,
+    PT_KEV_NOTE_MANY,
+    PT_KEV_NOTE_OURS
+};
 
 /* A whole event. */
 struct pt_kev_event {
-    int64_t  ns;
-    uint64_t where;                /* offset or line of its first record */
-    uint32_t header;               /* of that */
-    bool     cut, text;            /* not all of it is there; data is what PT_KEV_TEXT has */
-    bool     loss;                 /* no event: a place where others are missing */
+    int64_t ns;
+    uint64_t where;  /* offset or line of its first record */
+    uint32_t header; /* of that */
+    bool cut, text;  /* not all of it is there; data is what PT_KEV_TEXT has */
+    bool loss;       /* no event: a place where others are missing */
     uint32_t length;
-    const uint8_t *data;           /* in the input's byte order */
+    const uint8_t *data; /* in the input's byte order */
 };
 
 struct pt_kev_order;
 struct pt_kev_roundtrip;
 
 struct pt_kev_thread {
-    uint32_t pid, tid;             /* tid 0: a process */
-    int64_t  ready_ns;             /* ready since then, behind a wait for the outside */
-    int8_t   cpu;                  /* -1: it does not run */
-    bool     used, waits, ready;   /* waits: for the outside */
-    char     name[16];
+    uint32_t pid, tid;       /* tid 0: a process */
+    int64_t ready_ns;        /* ready since then, behind a wait for the outside */
+    int8_t cpu;              /* -1: it does not run */
+    bool used, waits, ready; /* waits: for the outside */
+    char name[16];
 };
 
-#define PT_KEV_THREADS 32768u
+#define PT_KEV_THREADS    32768u
 #define PT_KEV_MOST_TYPES (TRACE_USER_EVENT_MAX - 24)
 
 struct pt_kev_type {
-    char     name[80];
-    uint8_t  words;                /* at the front of its data */
-    bool     string;               /* behind them */
+    char name[80];
+    uint8_t words; /* at the front of its data */
+    bool string;   /* behind them */
 };
 
 struct pt_kev_import {
     struct pt_job *job;
-    const char *unit;              /* that events are found by: "offset" or "line" */
+    const char *unit; /* that events are found by: "offset" or "line" */
     struct pt_kev_rules rules;
     struct pt_kev_clock clock;
-    bool     big_endian;
+    bool big_endian;
 
     struct pt_kev_order *order;
-    int64_t  pushed_ns, taken_ns;  /* the latest that came in; the last that went on */
-    int64_t  hold_ns;              /* of the first event of which more may come */
-    uint64_t late;                 /* events that came too late to be put in order */
+    int64_t pushed_ns, taken_ns; /* the latest that came in; the last that went on */
+    int64_t hold_ns;             /* of the first event of which more may come */
+    uint64_t late;               /* events that came too late to be put in order */
 
-    uint8_t  kind[64];             /* what a thread state means: enum in kev_threads.c */
+    uint8_t kind[64]; /* what a thread state means: enum in kev_threads.c */
     uint16_t types;
-    bool     described_lost, described_other;
-    uint16_t slot[PT_KEV_FORMS][PT_KEV_TYPES];   /* 0: not met; else of type, and 1 more */
-    uint8_t  shape[PT_KEV_TYPES];                /* of several records; kev_events.c */
+    bool described_lost, described_other;
+    uint16_t slot[PT_KEV_FORMS][PT_KEV_TYPES]; /* 0: not met; else of type, and 1 more */
+    uint8_t shape[PT_KEV_TYPES];               /* of several records; kev_events.c */
     struct pt_kev_type type[PT_KEV_MOST_TYPES];
-    uint8_t *data;                 /* of the event that is made */
+    uint8_t *data; /* of the event that is made */
 
-    char    *attributes;           /* of the header: name and value, with NULs */
-    size_t   attribute_bytes;
-    bool     begun;
-    struct pt_kev_roundtrip *ours;      /* NULL: the trace is not of our export */
-    bool     ours_of_qnx;          /* and has a header that came from QNX */
-    bool     ours_marked;          /* and user events 1022, 1023 that are not ours have no mark */
+    char *attributes; /* of the header: name and value, with NULs */
+    size_t attribute_bytes;
+    bool begun;
+    struct pt_kev_roundtrip *ours; /* NULL: the trace is not of our export */
+    bool ours_of_qnx;              /* and has a header that came from QNX */
+    bool ours_marked;              /* and user events 1022, 1023 that are not ours have no mark */
 
     struct pt_kev_thread *running[PT_KEV_CPUS];
     unsigned thread_count;
@@ -84,7 +91,7 @@ bool pt_kev_import_begin(struct pt_kev_import *im, struct pt_job *job, const cha
 bool pt_kev_import_attribute(struct pt_kev_import *im, const char *name, const char *value);
 /* Once behind them; false: job->error is set. */
 bool pt_kev_import_attributes_end(struct pt_kev_import *im);
-const char *pt_kev_import_find(const struct pt_kev_import *im, const char *name);   /* or NULL */
+const char *pt_kev_import_find(const struct pt_kev_import *im, const char *name); /* or NULL */
 /* What is pending goes into the log. */
 bool pt_kev_import_end(struct pt_kev_import *im);
 void pt_kev_import_free(struct pt_kev_import *im);
@@ -95,8 +102,8 @@ struct pt_kev_order *pt_kev_order_new(void);
 void pt_kev_order_free(struct pt_kev_order *order);
 /* The event is copied.  False: job->error is set. */
 bool pt_kev_push(struct pt_kev_import *im, const struct pt_kev_event *e);
-bool pt_kev_push_loss(struct pt_kev_import *im, uint64_t where, uint32_t missing,
-                      uint32_t expected, uint32_t found);
+bool pt_kev_push_loss(struct pt_kev_import *im, uint64_t where, uint32_t missing, uint32_t expected,
+                      uint32_t found);
 bool pt_kev_order_flush(struct pt_kev_import *im);
 
 /* ---- kev_events.c ---- */

@@ -59,8 +59,8 @@ bool pt_kev_write_other(struct pt_kev_writer *w, const struct posixtrace_event *
     if (data[2] == PT_KEV_USER)
         w->taken[number] = true;
     *done = true;
-    return w->put(w, pt_kev_header(data[2], number, data[0], data[1]), w->data, length, e->ns,
-                  cut, NULL);
+    return w->put(w, pt_kev_header(data[2], number, data[0], data[1]), w->data, length, e->ns, cut,
+                  NULL);
 }
 
 bool pt_kev_write_native(struct pt_kev_writer *w, const struct pt_kev_target *t,

@@ -16,12 +16,12 @@ enum { WINDOW = 1024, ROOM = 4 * WINDOW, INLINE = 16, HEAVY = 4 << 20 };
 struct held {
     struct pt_kev_event e;
     uint8_t near[INLINE];
-    uint8_t *far;                  /* where data does not fit; or NULL */
+    uint8_t *far; /* where data does not fit; or NULL */
 };
 
 struct pt_kev_order {
-    size_t head, tail;             /* of held */
-    size_t heavy;                  /* bytes in far ones */
+    size_t head, tail; /* of held */
+    size_t heavy;      /* bytes in far ones */
     struct held held[ROOM];
 };
 
@@ -103,9 +103,10 @@ bool pt_kev_push(struct pt_kev_import *im, const struct pt_kev_event *e)
     }
     if (e->ns < im->taken_ns) {
         im->late++;
-        pt_job_left_out(im->job, PT_KEV_NOTE_ORDER, "%s %" PRIu64 ": an event that is older, by "
-                        "%" PRId64 " ns, than what can be put in order: left out", im->unit,
-                        e->where, im->taken_ns - e->ns);
+        pt_job_left_out(im->job, PT_KEV_NOTE_ORDER,
+                        "%s %" PRIu64 ": an event that is older, by "
+                        "%" PRId64 " ns, than what can be put in order: left out",
+                        im->unit, e->where, im->taken_ns - e->ns);
         return true;
     }
     if (e->length > INLINE && !(far = malloc(e->length))) {
@@ -126,13 +127,15 @@ bool pt_kev_push(struct pt_kev_import *im, const struct pt_kev_event *e)
     return true;
 }
 
-bool pt_kev_push_loss(struct pt_kev_import *im, uint64_t where, uint32_t missing,
-                      uint32_t expected, uint32_t found)
+bool pt_kev_push_loss(struct pt_kev_import *im, uint64_t where, uint32_t missing, uint32_t expected,
+                      uint32_t found)
 {
     uint8_t data[12];
     struct pt_kev_event e = { .ns = im->pushed_ns == INT64_MIN ? im->clock.base : im->pushed_ns,
-                              .where = where, .loss = true,
-                              .length = sizeof data, .data = data };
+                              .where = where,
+                              .loss = true,
+                              .length = sizeof data,
+                              .data = data };
 
     pt_kev_store(data, missing);
     pt_kev_store(data + 4, expected);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include "analysis/format/qnx/kev_file.h"
 
-enum { PATIENCE = 1024 };          /* records; kev_order.c waits for longer */
+enum { PATIENCE = 1024 }; /* records; kev_order.c waits for longer */
 
 static void set_hold(struct pt_kev_file *f)
 {
@@ -25,8 +25,12 @@ static void set_hold(struct pt_kev_file *f)
 static bool send(struct pt_kev_file *f, unsigned i, bool cut)
 {
     struct pt_kev_pending p = f->pending[i];
-    struct pt_kev_event e = { .ns = p.ns, .where = p.where, .header = p.header,
-                              .cut = cut || p.too_long, .length = p.length, .data = p.data };
+    struct pt_kev_event e = { .ns = p.ns,
+                              .where = p.where,
+                              .header = p.header,
+                              .cut = cut || p.too_long,
+                              .length = p.length,
+                              .data = p.data };
 
     f->pending[i] = f->pending[--f->pending_count];
     f->pending[f->pending_count] = p;
@@ -36,8 +40,10 @@ static bool send(struct pt_kev_file *f, unsigned i, bool cut)
 
 static bool send_cut(struct pt_kev_file *f, unsigned i, const char *why)
 {
-    pt_job_note(f->im->job, PT_KEV_NOTE_PARTS, "offset %" PRIu64 ": an event of %u records so far "
-                "is not whole: %s", f->pending[i].where, f->pending[i].length / 8, why);
+    pt_job_note(f->im->job, PT_KEV_NOTE_PARTS,
+                "offset %" PRIu64 ": an event of %u records so far "
+                "is not whole: %s",
+                f->pending[i].where, f->pending[i].length / 8, why);
     return send(f, i, true);
 }
 
@@ -70,8 +76,10 @@ static bool append(struct pt_kev_file *f, struct pt_kev_pending *p, const uint8_
     p->touched = f->records;
     if (p->length == PT_KEV_DATA_MAX) {
         if (!p->too_long)
-            pt_job_note(f->im->job, PT_KEV_NOTE_MANY, "offset %" PRIu64 ": an event of more than "
-                        "%u bytes: the rest is left out", p->where, PT_KEV_DATA_MAX);
+            pt_job_note(f->im->job, PT_KEV_NOTE_MANY,
+                        "offset %" PRIu64 ": an event of more than "
+                        "%u bytes: the rest is left out",
+                        p->where, PT_KEV_DATA_MAX);
         p->too_long = true;
         return true;
     }
@@ -99,9 +107,12 @@ static bool begin(struct pt_kev_file *f, const uint8_t *record, uint64_t where, 
         !send_cut(f, oldest(f), "more events are under way than are remembered"))
         return false;
     p = &f->pending[f->pending_count++];
-    *p = (struct pt_kev_pending){ .header = header, .low = low, .where = where,
+    *p = (struct pt_kev_pending){ .header = header,
+                                  .low = low,
+                                  .where = where,
                                   .ns = pt_kev_clock_ns(&f->im->clock, pt_kev_cpu(header), low),
-                                  .data = p->data, .room = p->room };
+                                  .data = p->data,
+                                  .room = p->room };
     if (p->ns < f->im->hold_ns)
         f->im->hold_ns = p->ns;
     return append(f, p, record);
@@ -117,8 +128,10 @@ bool pt_kev_part_take(struct pt_kev_file *f, const uint8_t *record, uint64_t whe
         return begin(f, record, where, header, low);
     i = find(f, header, low);
     if (i == f->pending_count) {
-        pt_job_left_out(f->im->job, PT_KEV_NOTE_PARTS, "offset %" PRIu64 ": the rest of an event "
-                        "whose beginning is missing: left out", where);
+        pt_job_left_out(f->im->job, PT_KEV_NOTE_PARTS,
+                        "offset %" PRIu64 ": the rest of an event "
+                        "whose beginning is missing: left out",
+                        where);
         return true;
     }
     if (!append(f, &f->pending[i], record))
@@ -138,8 +151,7 @@ bool pt_kev_parts_age(struct pt_kev_file *f)
 {
     unsigned i;
 
-    while (f->pending_count > 0 &&
-           f->records - f->pending[i = oldest(f)].touched > PATIENCE)
+    while (f->pending_count > 0 && f->records - f->pending[i = oldest(f)].touched > PATIENCE)
         if (!send_cut(f, i, "nothing more of it has come for long"))
             return false;
     return true;

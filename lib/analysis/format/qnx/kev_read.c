@@ -65,8 +65,10 @@ static bool check_order(struct pt_kev_file *f, const uint8_t *record)
 
     if (is_likely(pt_kev_load(record, be)) || !is_likely(pt_kev_load(record, !be)))
         return true;
-    pt_job_fail(f->im->job, EILSEQ, "offset %" PRIu64 ": the header says that the trace is "
-                "%s-endian, and the records are not", f->offset, be ? "big" : "little");
+    pt_job_fail(f->im->job, EILSEQ,
+                "offset %" PRIu64 ": the header says that the trace is "
+                "%s-endian, and the records are not",
+                f->offset, be ? "big" : "little");
     return false;
 }
 
@@ -92,8 +94,10 @@ static bool read_records(struct pt_kev_file *f)
         good = false;
     }
     if (good && n % size)
-        pt_job_note(f->im->job, PT_KEV_NOTE_RECORDS, "offset %" PRIu64 ": the last %zu bytes are "
-                    "no whole record", f->offset - n % size, n % size);
+        pt_job_note(f->im->job, PT_KEV_NOTE_RECORDS,
+                    "offset %" PRIu64 ": the last %zu bytes are "
+                    "no whole record",
+                    f->offset - n % size, n % size);
     free(block);
     return good;
 }

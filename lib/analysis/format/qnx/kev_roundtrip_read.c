@@ -10,12 +10,12 @@
 struct our_thread {
     uint32_t pid, tid;
     uint64_t thread_id;
-    char     name[16];
+    char name[16];
 };
 
 struct pt_kev_roundtrip {
-    char    *type[PT_KEV_OUR_TYPES];
-    uint16_t number[1024];         /* of the type that a user event is; 0: none */
+    char *type[PT_KEV_OUR_TYPES];
+    uint16_t number[1024]; /* of the type that a user event is; 0: none */
     struct our_thread thread[PT_KEV_OUR_THREADS];
     uint64_t place[PT_KEV_OUR_PLACES];
 };
@@ -174,10 +174,11 @@ static bool add_switch(struct pt_kev_import *im, const struct pt_kev_event *e, b
     if (state >= PT_KEV_PROCESS)
         return true;
     pt_kev_store(cpu, pt_kev_cpu(e->header));
-    set_thread(im->ours, &to, pt_kev_our_thread(pt_kev_load(e->data, false),
-                                                pt_kev_load(e->data + 4, false)));
+    set_thread(im->ours, &to,
+               pt_kev_our_thread(pt_kev_load(e->data, false), pt_kev_load(e->data + 4, false)));
     to.name = state == PT_KEV_RUNNING ? "posixtrace_switch_in"
-              : state == PT_KEV_READY ? "posixtrace_switch_preempted" : "posixtrace_switch_out";
+              : state == PT_KEV_READY ? "posixtrace_switch_preempted"
+                                      : "posixtrace_switch_out";
     to.data = cpu;
     to.data_len = sizeof cpu;
     *taken = pt_job_add(im->job, &to);
@@ -197,16 +198,17 @@ bool pt_kev_roundtrip_take(struct pt_kev_import *im, const struct pt_kev_event *
     *taken = false;
     if (e->text || e->length < 8)
         return true;
-    if (class == PT_KEV_PR_TH && !im->ours_of_qnx &&
-        (pt_kev_flags(e->header) & PT_KEV_OURS))
+    if (class == PT_KEV_PR_TH && !im->ours_of_qnx && (pt_kev_flags(e->header) & PT_KEV_OURS))
         return add_switch(im, e, taken);
     if (class != PT_KEV_USER || !pt_kev_is_ours(im, e->header))
         return true;
     if (number == PT_KEV_USER_META) {
         *taken = learn(im, e);
         if (!*taken && !im->job->error)
-            pt_job_note(im->job, PT_KEV_NOTE_OURS, "%s %" PRIu64 ": not what posixtrace writes "
-                        "into user event %u: taken as it is", im->unit, e->where, number);
+            pt_job_note(im->job, PT_KEV_NOTE_OURS,
+                        "%s %" PRIu64 ": not what posixtrace writes "
+                        "into user event %u: taken as it is",
+                        im->unit, e->where, number);
         return !im->job->error;
     }
     if (number == PT_KEV_USER_MORE || im->ours->number[number])

@@ -146,9 +146,9 @@ static void note_wait(struct pt_kev_author *a, trace_event_id_t id)
 {
     switch (id) {
     case POSIXTRACE_MUTEX_LOCK: a->wait = PT_KEV_MUTEX; break;
-    case POSIXTRACE_COND_WAIT:  a->wait = PT_KEV_CONDVAR; break;
-    case POSIXTRACE_SEM_WAIT:   a->wait = PT_KEV_SEM; break;
-    case POSIXTRACE_SLEEP:      a->wait = PT_KEV_NANOSLEEP; break;
+    case POSIXTRACE_COND_WAIT: a->wait = PT_KEV_CONDVAR; break;
+    case POSIXTRACE_SEM_WAIT: a->wait = PT_KEV_SEM; break;
+    case POSIXTRACE_SLEEP: a->wait = PT_KEV_NANOSLEEP; break;
     case POSIXTRACE_MUTEX_LOCKED:
     case POSIXTRACE_COND_WOKEN:
     case POSIXTRACE_SEM_TAKEN:
@@ -169,8 +169,10 @@ bool pt_kev_write_ours(struct pt_kev_writer *w, struct pt_kev_target *t,
     if (!good || !want_place(w, e, &place))
         return false;
     if (padded > PT_KEV_DATA_MAX) {
-        pt_job_left_out(w->job, PT_KEV_LEFT_SIZE, "'%s' with %zu bytes of data, more than the %u "
-                        "that import takes: left out", e->name, e->data_len, PT_KEV_DATA_MAX - 8);
+        pt_job_left_out(w->job, PT_KEV_LEFT_SIZE,
+                        "'%s' with %zu bytes of data, more than the %u "
+                        "that import takes: left out",
+                        e->name, e->data_len, PT_KEV_DATA_MAX - 8);
         return true;
     }
     if (a && e->id < POSIX_TRACE_UNNAMED_USEREVENT)
@@ -183,8 +185,9 @@ bool pt_kev_write_ours(struct pt_kev_writer *w, struct pt_kev_target *t,
     if (e->data_len)
         memcpy(w->data + skip, e->data, e->data_len);
     memset(w->data + length, 0, padded - length);
-    return w->put(w, pt_kev_header(PT_KEV_USER, t->user, a ? a->cpu : 0,
-                                   skip == 8 ? mark_of(w) : 0), w->data, padded, e->ns, false, e);
+    return w->put(w,
+                  pt_kev_header(PT_KEV_USER, t->user, a ? a->cpu : 0, skip == 8 ? mark_of(w) : 0),
+                  w->data, padded, e->ns, false, e);
 }
 
 bool pt_kev_write_switch(struct pt_kev_writer *w, const struct posixtrace_event *e, bool *done)
@@ -208,8 +211,8 @@ bool pt_kev_write_switch(struct pt_kev_writer *w, const struct posixtrace_event 
     *done = true;
     pt_kev_store(data, a->pid);
     pt_kev_store(data + 4, a->tid);
-    return w->put(w, pt_kev_header(PT_KEV_PR_TH, state, cpu, PT_KEV_OURS), data, sizeof data,
-                  e->ns, false, NULL);
+    return w->put(w, pt_kev_header(PT_KEV_PR_TH, state, cpu, PT_KEV_OURS), data, sizeof data, e->ns,
+                  false, NULL);
 }
 
 bool pt_kev_write_overflow(struct pt_kev_writer *w, const struct posixtrace_event *e)

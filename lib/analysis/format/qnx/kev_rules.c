@@ -67,16 +67,19 @@ static bool take_state(struct pt_job *job, const char *text,
     unsigned long number = strtoul(text, &end, 10);
 
     if (*text < '0' || *text > '9' || *end != '=' || number > 63 || !is_name(end + 1)) {
-        pt_job_fail(job, EINVAL, "--state=%.60s: a number to 63, '=' and a name of letters, digits "
-                    "and '_' are expected, as in 1=RUNNING", text);
+        pt_job_fail(job, EINVAL,
+                    "--state=%.60s: a number to 63, '=' and a name of letters, digits "
+                    "and '_' are expected, as in 1=RUNNING",
+                    text);
         return false;
     }
     state_name(name, (unsigned)number);
     return put(context, name, end + 1);
 }
 
-bool pt_kev_rules_options(struct pt_job *job, bool (*put)(void *context, const char *name,
-                                                          const char *value), void *context)
+bool pt_kev_rules_options(struct pt_job *job,
+                          bool (*put)(void *context, const char *name, const char *value),
+                          void *context)
 {
     const char *release = pt_job_option(job, "release", 0), *text;
 

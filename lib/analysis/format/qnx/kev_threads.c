@@ -47,8 +47,10 @@ struct pt_kev_thread *pt_kev_thread(struct pt_kev_import *im, uint32_t pid, uint
         if (t->pid == pid && t->tid == tid)
             return t;
     if (im->thread_count == PT_KEV_THREADS / 2) {
-        pt_job_note(im->job, PT_KEV_NOTE_MANY, "more than %u threads and processes: further ones "
-                    "have no names, and get and lose no processor", PT_KEV_THREADS / 2);
+        pt_job_note(im->job, PT_KEV_NOTE_MANY,
+                    "more than %u threads and processes: further ones "
+                    "have no names, and get and lose no processor",
+                    PT_KEV_THREADS / 2);
         return NULL;
     }
     im->thread_count++;
@@ -92,10 +94,14 @@ void pt_kev_threads_forget(struct pt_kev_import *im)
 static bool add(struct pt_kev_import *im, const char *name, const struct pt_kev_event *e,
                 const struct pt_kev_thread *t, const uint8_t *data, size_t length)
 {
-    struct posixtrace_event event = {
-        .ns = e->ns, .name = name, .thread_name = pt_kev_threads_name_of(im, t), .data = data,
-        .data_len = length, .pid = (pid_t)t->pid, .tid = (pid_t)t->tid, .thread_id = t->tid
-    };
+    struct posixtrace_event event = { .ns = e->ns,
+                                      .name = name,
+                                      .thread_name = pt_kev_threads_name_of(im, t),
+                                      .data = data,
+                                      .data_len = length,
+                                      .pid = (pid_t)t->pid,
+                                      .tid = (pid_t)t->tid,
+                                      .thread_id = t->tid };
 
     return pt_job_add(im->job, &event);
 }
@@ -126,8 +132,8 @@ static bool leave(struct pt_kev_import *im, const struct pt_kev_event *e, struct
 
     im->running[cpu] = NULL;
     t->cpu = -1;
-    return add_switch(im, preempted ? "posixtrace_switch_preempted" : "posixtrace_switch_out", e,
-                      t, cpu);
+    return add_switch(im, preempted ? "posixtrace_switch_preempted" : "posixtrace_switch_out", e, t,
+                      cpu);
 }
 
 static bool come(struct pt_kev_import *im, const struct pt_kev_event *e, struct pt_kev_thread *t)
@@ -154,7 +160,8 @@ static enum kind state_of(const struct pt_kev_import *im, const struct pt_kev_ev
     unsigned number = pt_kev_number(e->header);
 
     return !e->text && pt_kev_class(e->header) == PT_KEV_PR_TH && number < PT_KEV_PROCESS
-               ? (enum kind)im->kind[number] : OTHER;
+               ? (enum kind)im->kind[number]
+               : OTHER;
 }
 
 bool pt_kev_threads_before(struct pt_kev_import *im, const struct pt_kev_event *e,

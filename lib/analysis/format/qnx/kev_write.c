@@ -84,7 +84,8 @@ static bool put_records(struct pt_kev_writer *w, uint32_t header, const uint8_t 
     (void)note;
     for (size_t i = 0; i < length; i += 8) {
         unsigned part = i + 8 == length && !cut ? length == 8 ? PT_KEV_SIMPLE : PT_KEV_END
-                        : i == 0 ? PT_KEV_BEGIN : PT_KEV_MIDDLE;
+                        : i == 0                ? PT_KEV_BEGIN
+                                                : PT_KEV_MIDDLE;
 
         if (!make_ready(w, header, ns))
             return false;
@@ -200,7 +201,8 @@ static bool begin(struct pt_kev_writer *w, struct posixtrace_event *e, bool *any
     if (w->job->error || !pt_kev_write_head(w, *any ? e->ns : 0))
         return false;
     if (*any && w->of_qnx && e->ns < 0)
-        pt_job_note(w->job, PT_KEV_TELL_TIME, "times before 1970, of which QNX has none: they "
+        pt_job_note(w->job, PT_KEV_TELL_TIME,
+                    "times before 1970, of which QNX has none: they "
                     "come back as far in the future");
     return true;
 }

@@ -10,9 +10,9 @@
 #include "analysis/format/qnx/kev.h"
 #include "analysis/format/qnx/kev_roundtrip.h"
 
-#define PT_KEV_EVENT_IDS   4096u   /* beyond every id that a stream can have */
-#define PT_KEV_BUFFER_MAX  1014u   /* records of a buffer of the kernel */
-#define PT_KEV_BUFFER_HIGH 714u    /* from where it is closed */
+#define PT_KEV_EVENT_IDS   4096u /* beyond every id that a stream can have */
+#define PT_KEV_BUFFER_MAX  1014u /* records of a buffer of the kernel */
+#define PT_KEV_BUFFER_HIGH 714u  /* from where it is closed */
 
 enum { PT_KEV_LEFT_SIZE, PT_KEV_TELL_TIME };
 
@@ -20,19 +20,19 @@ enum { PT_KEV_IS_NEW, PT_KEV_IS_ANY, PT_KEV_IS_NATIVE, PT_KEV_IS_LOST, PT_KEV_IS
 
 /* What an event type of the log becomes. */
 struct pt_kev_target {
-    uint8_t  kind;
-    uint8_t  form;                 /* of native: enum pt_kev_form */
-    bool     described;
-    uint16_t type;                 /* of native */
-    uint16_t number, user;         /* of ours; number 0: none yet */
+    uint8_t kind;
+    uint8_t form; /* of native: enum pt_kev_form */
+    bool described;
+    uint16_t type;         /* of native */
+    uint16_t number, user; /* of ours; number 0: none yet */
 };
 
 struct pt_kev_author {
-    bool     used;
-    uint8_t  cpu, wait;            /* where it runs or ran; state in which it waits, or 0 */
+    bool used;
+    uint8_t cpu, wait; /* where it runs or ran; state in which it waits, or 0 */
     uint32_t pid, tid;
     uint64_t thread_id;
-    char     name[16];
+    char name[16];
 };
 
 struct pt_kev_writer {
@@ -40,33 +40,36 @@ struct pt_kev_writer {
     struct pt_kev_rules rules;
     /* One event: header without the bits of its part, and whole pairs of words.  note:
      * what readers may like to see of it; or NULL.  cut: its end is missing. */
-    bool   (*put)(struct pt_kev_writer *w, uint32_t header, const uint8_t *data, size_t length,
-                  int64_t ns, bool cut, const struct posixtrace_event *note);
+    bool (*put)(struct pt_kev_writer *w, uint32_t header, const uint8_t *data, size_t length,
+                int64_t ns, bool cut, const struct posixtrace_event *note);
     /* Of arguments that only traceprinter knows; or NULL. */
-    bool   (*put_text)(struct pt_kev_writer *w, uint32_t header, const char *call,
-                       const char *arguments, int64_t ns);
-    bool   (*head_line)(struct pt_kev_writer *w, const char *name, const char *value);
-    bool   (*open)(struct pt_kev_writer *w, int64_t ns);    /* a buffer, if none is */
-    bool   (*close)(struct pt_kev_writer *w);
-    bool     begun, of_qnx;
-    bool     marks;                /* it has flags, so ours are told from the program's */
-    off_t    cpu_at;               /* where the number of processors is; -1: nowhere */
+    bool (*put_text)(struct pt_kev_writer *w, uint32_t header, const char *call,
+                     const char *arguments, int64_t ns);
+    bool (*head_line)(struct pt_kev_writer *w, const char *name, const char *value);
+    bool (*open)(struct pt_kev_writer *w, int64_t ns); /* a buffer, if none is */
+    bool (*close)(struct pt_kev_writer *w);
+    bool begun, of_qnx;
+    bool marks;   /* it has flags, so ours are told from the program's */
+    off_t cpu_at; /* where the number of processors is; -1: nowhere */
     unsigned cpus;
 
-    uint32_t sequence, count;      /* of the buffer; what is in it */
-    uint8_t *out;                  /* and how many bytes of it are used, of text */
-    size_t   used;
-    struct { bool known; uint32_t sequence, high; } cpu[PT_KEV_CPUS];
+    uint32_t sequence, count; /* of the buffer; what is in it */
+    uint8_t *out;             /* and how many bytes of it are used, of text */
+    size_t used;
+    struct {
+        bool known;
+        uint32_t sequence, high;
+    } cpu[PT_KEV_CPUS];
 
-    char    *attributes;           /* of the log's header: name and value, with NULs */
-    size_t   attribute_bytes;
-    unsigned swallow;              /* OVERFLOW and RESUME that belong to a loss */
+    char *attributes; /* of the log's header: name and value, with NULs */
+    size_t attribute_bytes;
+    unsigned swallow; /* OVERFLOW and RESUME that belong to a loss */
     uint16_t numbers;
-    bool     taken[1024], taken_by_us[1024];
+    bool taken[1024], taken_by_us[1024];
     struct pt_kev_target target[PT_KEV_EVENT_IDS];
     struct pt_kev_author author[PT_KEV_OUR_THREADS];
     uint64_t place[PT_KEV_OUR_PLACES];
-    uint8_t *data;                 /* of the event that is made */
+    uint8_t *data; /* of the event that is made */
 };
 
 /* ---- kev_write.c ---- */

@@ -11,10 +11,10 @@
 /* Of these it is export that knows. */
 static bool is_own(const char *name)
 {
-    static const char *const own[] = { "VER_MAJOR", "VER_MINOR", "LITTLE_ENDIAN", "BIG_ENDIAN",
-                                       "MIDDLE_ENDIAN", "ENCODING", "BOOT_DATE", "CYCLES_PER_SEC",
-                                       "SYSPAGE_LEN", "HEADER_BEGIN", "HEADER_END",
-                                       PT_KEV_ATTRIBUTE };
+    static const char *const own[] = { "VER_MAJOR",    "VER_MINOR",      "LITTLE_ENDIAN",
+                                       "BIG_ENDIAN",   "MIDDLE_ENDIAN",  "ENCODING",
+                                       "BOOT_DATE",    "CYCLES_PER_SEC", "SYSPAGE_LEN",
+                                       "HEADER_BEGIN", "HEADER_END",     PT_KEV_ATTRIBUTE };
 
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (strcmp(name, own[i]) == 0)

@@ -9,5 +9,6 @@ int pt_traceprinter_write(struct pt_job *job);
 const struct pt_format pt_format_traceprinter = {
     { "traceprinter", "QNX Neutrino: the text that 'traceprinter -n' prints", true, true, false,
       NULL, pt_kev_options },
-    pt_traceprinter_write, pt_traceprinter_read
+    pt_traceprinter_write,
+    pt_traceprinter_read
 };

@@ -8,7 +8,7 @@
 
 /* A field of a piece of a description, "u32 pid; u32 tid". */
 struct pt_traceprinter_field {
-    char kind;                     /* 'u' decimal, 'x' hexadecimal, 's' string, 'b' bytes */
+    char kind; /* 'u' decimal, 'x' hexadecimal, 's' string, 'b' bytes */
     const char *name;
     size_t length;
 };
@@ -19,9 +19,9 @@ bool pt_traceprinter_field(const char **fields, struct pt_traceprinter_field *fi
 /* ---- traceprinter_args.c ---- */
 
 struct pt_traceprinter_args {
-    const char *at;                /* what is left of the line, up to its NUL */
-    uint8_t *data;                 /* PT_KEV_DATA_MAX bytes */
-    size_t   length;
+    const char *at; /* what is left of the line, up to its NUL */
+    uint8_t *data;  /* PT_KEV_DATA_MAX bytes */
+    size_t length;
 };
 
 /* Takes "name:" off the front; false: it is not there. */

@@ -88,9 +88,9 @@ bool pt_traceprinter_names(struct pt_traceprinter_args *a, struct pt_traceprinte
 /* What stands before the event in some classes. */
 static const char *prefix_of(const char *label, size_t length)
 {
-    static const struct { char label[8], prefix[8]; } known[] = {
-        { "THREAD", "TH" }, { "VTHREAD", "VTH" }, { "PROCESS", "PROC" }
-    };
+    static const struct {
+        char label[8], prefix[8];
+    } known[] = { { "THREAD", "TH" }, { "VTHREAD", "VTH" }, { "PROCESS", "PROC" } };
 
     for (size_t i = 0; i < 3; i++)
         if (strlen(known[i].label) == length && strncmp(label, known[i].label, length) == 0)
@@ -109,7 +109,7 @@ int pt_traceprinter_type(struct pt_traceprinter_reader *r, struct pt_traceprinte
         length = 4;
     }
     if (strncmp(label, "INT_", 4) == 0 && strncmp(label, "INT_CALL", 8) != 0) {
-        a->at = n->event;          /* a number, or arguments */
+        a->at = n->event; /* a number, or arguments */
         return find_type(r, label, length, "", 0, label, length);
     }
     if (prefix > n->event_length || memcmp(n->event, prefix_of(label, length), prefix) != 0)

@@ -41,8 +41,10 @@ static bool take_attribute(struct pt_traceprinter_reader *r, char *text)
                bad_line(r, r->line, "no attribute of the header");
     *colons = '\0';
     if (strcmp(key + 6, "HEADER_BEGIN") == 0) {
-        pt_job_fail(r->im->job, EILSEQ, "line %" PRIu64 ": a kev file, not the text that is made "
-                    "of it; --from=kev reads it", r->line);
+        pt_job_fail(r->im->job, EILSEQ,
+                    "line %" PRIu64 ": a kev file, not the text that is made "
+                    "of it; --from=kev reads it",
+                    r->line);
         return false;
     }
     value = colons + 2 + strspn(colons + 2, " \t");
@@ -96,13 +98,16 @@ static bool take_control(struct pt_traceprinter_reader *r, struct pt_traceprinte
     if (!take_sequence(&a) || !pt_traceprinter_take_word(&a, &first))
         return false;
     if (r->known && (int32_t)(first - r->next) > 0) {
-        pt_job_note(r->im->job, PT_KEV_NOTE_LOSS, "line %" PRIu64 ": %" PRIu32 " buffers are "
-                    "missing before number %" PRIu32 ": their events are lost", r->event_line,
-                    first - r->next, first);
+        pt_job_note(r->im->job, PT_KEV_NOTE_LOSS,
+                    "line %" PRIu64 ": %" PRIu32 " buffers are "
+                    "missing before number %" PRIu32 ": their events are lost",
+                    r->event_line, first - r->next, first);
         *good = pt_kev_push_loss(r->im, r->event_line, first - r->next, r->next, first);
     } else if (r->known && first != r->next) {
-        pt_job_note(r->im->job, PT_KEV_NOTE_ORDER, "line %" PRIu64 ": buffer %" PRIu32 " comes "
-                    "after number %" PRIu32, r->event_line, first, r->next - 1);
+        pt_job_note(r->im->job, PT_KEV_NOTE_ORDER,
+                    "line %" PRIu64 ": buffer %" PRIu32 " comes "
+                    "after number %" PRIu32,
+                    r->event_line, first, r->next - 1);
     }
     r->known = true;
     r->next = first + 1;
@@ -267,8 +272,10 @@ static void read_lines(struct pt_traceprinter_reader *r)
     while (good && (got = pt_traceprinter_line(r, &text, &length)) != 0 && got != -2)
         good = got < 0 ? bad_line(r, r->line, "longer than 160 KiB") : take_line(r, text, length);
     if (good && !r->im->job->error && !r->in_events && !r->im->attribute_bytes)
-        pt_job_fail(r->im->job, EILSEQ, "not text of traceprinter: line %" PRIu64 ": neither a "
-                    "header nor events", r->first_bad ? r->first_bad : 1);
+        pt_job_fail(r->im->job, EILSEQ,
+                    "not text of traceprinter: line %" PRIu64 ": neither a "
+                    "header nor events",
+                    r->first_bad ? r->first_bad : 1);
     if (good && (r->in_events || (!r->im->job->error && begin_events(r))) &&
         (!r->event_length || take_event(r)))
         pt_kev_import_end(r->im);

@@ -13,21 +13,21 @@
 #define PT_TRACEPRINTER_LABEL_MAX 63u
 
 struct pt_traceprinter_cell {
-    char label[PT_TRACEPRINTER_LABEL_MAX + 1];     /* "THREAD  :THRUNNING" */
+    char label[PT_TRACEPRINTER_LABEL_MAX + 1]; /* "THREAD  :THRUNNING" */
     int32_t type;
 };
 
 struct pt_traceprinter_reader {
     struct pt_kev_import *im;
-    char    *block;                /* what was read and not yet taken */
-    size_t   from, to;
-    bool     ended, too_long;      /* too_long: the line that is being read */
+    char *block; /* what was read and not yet taken */
+    size_t from, to;
+    bool ended, too_long; /* too_long: the line that is being read */
     uint64_t line, event_line;
-    char    *event;                /* the line of an event, which others may continue */
-    size_t   event_length;
-    bool     in_events, any;
+    char *event; /* the line of an event, which others may continue */
+    size_t event_length;
+    bool in_events, any;
     uint64_t bad, first_bad;
-    bool     known;                /* a sequence number was seen */
+    bool known; /* a sequence number was seen */
     uint32_t next;
     uint8_t *data;
     struct pt_traceprinter_cell cell[PT_TRACEPRINTER_CELLS];

@@ -21,16 +21,16 @@ enum { ROOM = 512 << 10, LINE_ROOM = 8192, COMMENT_MAX = 1024 };
 struct label {
     char text[64];
     const char *fast, *wide;
-    uint8_t words;                 /* of wide */
-    bool number, string;           /* number: the first word comes next; of wide */
+    uint8_t words;       /* of wide */
+    bool number, string; /* number: the first word comes next; of wide */
 };
 
 struct text_writer {
     struct pt_kev_writer w;
     struct label *label[PT_KEV_TYPES];
-    uint32_t first_low;            /* of the buffer */
+    uint32_t first_low; /* of the buffer */
     unsigned first_cpu;
-    char *at;                      /* of the line */
+    char *at; /* of the line */
 };
 
 /* ---- pieces ---- */
@@ -158,8 +158,10 @@ static bool close_buffer(struct pt_kev_writer *w)
 
     if (w->count == 0)
         return true;
-    n = snprintf(line, sizeof line, "t:0x%08x CPU:%02u CONTROL: BUFFER sequence = %u, num_events = "
-                 "%u\n", t->first_low, t->first_cpu, w->sequence, w->count + 1);
+    n = snprintf(line, sizeof line,
+                 "t:0x%08x CPU:%02u CONTROL: BUFFER sequence = %u, num_events = "
+                 "%u\n",
+                 t->first_low, t->first_cpu, w->sequence, w->count + 1);
     w->count = 0;
     w->used = 0;
     w->sequence++;
@@ -230,7 +232,8 @@ static void put_comment(struct text_writer *t, const struct posixtrace_event *e)
     if (strlen(e->name) <= TRACE_EVENT_NAME_MAX)
         t->at = pt_escape_string(t->at, e->name, PT_ESCAPE_TEXT, false);
     n = layout && e->data_len < COMMENT_MAX
-            ? posixtrace_layout_text(layout, e->data, e->data_len, t->at + 1, COMMENT_MAX) : 0;
+            ? posixtrace_layout_text(layout, e->data, e->data_len, t->at + 1, COMMENT_MAX)
+            : 0;
     if (n == 0 || n >= COMMENT_MAX)
         return;
     *t->at = ' ';
@@ -308,8 +311,8 @@ static bool put_text_line(struct pt_kev_writer *w, uint32_t header, const char *
         return false;
     if (pt_kev_type(header) != 0) {
         pt_kev_about(&w->rules, pt_kev_type(header), &a);
-        t->at += sprintf(t->at, "%-8s:",
-                         pt_kev_class(header) == PT_KEV_USER ? "USREVENT" : a.label);
+        t->at += sprintf(t->at,
+                         "%-8s:", pt_kev_class(header) == PT_KEV_USER ? "USREVENT" : a.label);
     }
     put_text(t, call);
     *t->at++ = ' ';
@@ -324,7 +327,8 @@ static bool head_line(struct pt_kev_writer *w, const char *name, const char *val
 
     if (strcmp(name, "HEADER_BEGIN") == 0)
         n = fputs("TRACEPRINTER version 1.02\nTRACEPARSER LIBRARY version 1.02\n"
-                  " -- HEADER FILE INFORMATION -- \n", w->job->file);
+                  " -- HEADER FILE INFORMATION -- \n",
+                  w->job->file);
     else if (strcmp(name, "HEADER_END") == 0)
         n = fputs(" -- KERNEL EVENTS -- \n", w->job->file);
     else

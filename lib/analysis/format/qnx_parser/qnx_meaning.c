@@ -12,8 +12,18 @@
 #include <posixtrace/system.h>
 #include "analysis/format/qnx_parser/qnx_parser.h"
 
-enum { RUNNING = 1, READY = 2, STOPPED = 3, NANOSLEEP = 12, MUTEX = 13, CONDVAR = 14, SEM = 17,
-       CREATE = 24, DESTROY = 25, DROPPED = 8 };
+enum {
+    RUNNING = 1,
+    READY = 2,
+    STOPPED = 3,
+    NANOSLEEP = 12,
+    MUTEX = 13,
+    CONDVAR = 14,
+    SEM = 17,
+    CREATE = 24,
+    DESTROY = 25,
+    DROPPED = 8
+};
 
 /* What a type of the system means: of waits, the state of who goes behind it. */
 static const struct {
@@ -119,8 +129,8 @@ static void learn(posixtrace_qnx_parser_t *p, const struct posixtrace_event *e,
 
 static struct pt_qnx_thread *thread_of(posixtrace_qnx_parser_t *p, const struct posixtrace_event *e)
 {
-    struct pt_qnx_thread *t = &p->threads[((uint32_t)e->pid * 31 + (uint32_t)e->tid) %
-                                          PT_QNX_THREADS];
+    struct pt_qnx_thread
+        *t = &p->threads[((uint32_t)e->pid * 31 + (uint32_t)e->tid) % PT_QNX_THREADS];
 
     if (t->pid != e->pid || t->tid != e->tid)
         *t = (struct pt_qnx_thread){ e->pid, e->tid, 0, STOPPED };
@@ -196,16 +206,12 @@ static void put(posixtrace_qnx_parser_t *p, const struct posixtrace_event *e,
 
     switch (type->meaning) {
     case PT_QNX_OWN:
-        pt_qnx_parser_call(p, &type->kind, e->data_len > 1 ? d[0] : 0,
-                           e->data_len > 1 ? d[1] : 0, (uint64_t)e->ns, put_pairs(p, e, 2));
+        pt_qnx_parser_call(p, &type->kind, e->data_len > 1 ? d[0] : 0, e->data_len > 1 ? d[1] : 0,
+                           (uint64_t)e->ns, put_pairs(p, e, 2));
         break;
-    case PT_QNX_OTHER:
-        put_other(p, e);
-        break;
+    case PT_QNX_OTHER: put_other(p, e); break;
     case PT_QNX_SWITCH:
-    case PT_QNX_LIFE:
-        put_switch(p, e, type);
-        break;
+    case PT_QNX_LIFE: put_switch(p, e, type); break;
     case PT_QNX_LOST:
     case PT_QNX_PLAIN:
         t = thread_of(p, e);
@@ -213,8 +219,7 @@ static void put(posixtrace_qnx_parser_t *p, const struct posixtrace_event *e,
         if (type->waits)
             t->waits = type->waits;
         break;
-    default:
-        break;
+    default: break;
     }
 }
 

@@ -64,7 +64,7 @@ static bool is_kev(FILE *file)
 }
 
 struct fault {
-    int error;               /* 0: none */
+    int error; /* 0: none */
     unsigned code;
     char text[300];
 };
@@ -75,8 +75,9 @@ static __attribute__((format(printf, 3, 4))) void blame(struct fault *f, int err
     va_list arguments;
 
     f->error = error;
-    f->code = error == ENOMEM ? _TRACEPARSER_NO_MORE_MEMORY
-              : error == ENOTSUP ? _TRACEPARSER_UNKNOWN_ERROR : _TRACEPARSER_CANNOT_READ_IN_FILE;
+    f->code = error == ENOMEM    ? _TRACEPARSER_NO_MORE_MEMORY
+              : error == ENOTSUP ? _TRACEPARSER_UNKNOWN_ERROR
+                                 : _TRACEPARSER_CANNOT_READ_IN_FILE;
     va_start(arguments, text);
     vsnprintf(f->text, sizeof f->text, text, arguments);
     va_end(arguments);
@@ -143,9 +144,11 @@ static bool put_header(posixtrace_qnx_parser_t *p, const char *path)
            pt_qnx_parser_key(p, _TRACEPARSER_INFO_FILE_NAME, path) &&
            pt_qnx_parser_key(p, _TRACEPARSER_INFO_VER_MAJOR, "1") &&
            pt_qnx_parser_key(p, _TRACEPARSER_INFO_VER_MINOR, "01") &&
-           pt_qnx_parser_key(p, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-                                    ? _TRACEPARSER_INFO_BIG_ENDIAN
-                                    : _TRACEPARSER_INFO_LITTLE_ENDIAN, "TRUE");
+           pt_qnx_parser_key(p,
+                             __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+                                 ? _TRACEPARSER_INFO_BIG_ENDIAN
+                                 : _TRACEPARSER_INFO_LITTLE_ENDIAN,
+                             "TRUE");
 }
 
 /* Times are told in ns since 1970, whatever the file counts. */
@@ -223,8 +226,7 @@ static int prepare(posixtrace_qnx_parser_t *p, const char *path)
     return error;
 }
 
-static void parse_log(posixtrace_qnx_parser_t *p, FILE *log, const char *path,
-                      struct fault *fault)
+static void parse_log(posixtrace_qnx_parser_t *p, FILE *log, const char *path, struct fault *fault)
 {
     int fd = fileno(log);
     int error = lseek(fd, 0, SEEK_SET) < 0 ? errno : posix_trace_open(fd, &p->trid);

@@ -11,10 +11,12 @@
 
 #define ROWS_MAX 65535u
 
-static const char *const key_names[PT_QNX_KEYS] = { "HEADER_BEGIN", "FILE_NAME", "DATE",
-    "VER_MAJOR", "VER_MINOR", "LITTLE_ENDIAN", "BIG_ENDIAN", "MIDDLE_ENDIAN", "ENCODING",
-    "BOOT_DATE", "CYCLES_PER_SEC", "CPU_NUM", "SYSNAME", "NODENAME", "SYS_RELEASE", "SYS_VERSION",
-    "MACHINE", "SYSPAGE_LEN", "HEADER_END" };
+static const char *const key_names[PT_QNX_KEYS] = {
+    "HEADER_BEGIN",   "FILE_NAME",  "DATE",          "VER_MAJOR", "VER_MINOR",
+    "LITTLE_ENDIAN",  "BIG_ENDIAN", "MIDDLE_ENDIAN", "ENCODING",  "BOOT_DATE",
+    "CYCLES_PER_SEC", "CPU_NUM",    "SYSNAME",       "NODENAME",  "SYS_RELEASE",
+    "SYS_VERSION",    "MACHINE",    "SYSPAGE_LEN",   "HEADER_END"
+};
 
 const char *pt_qnx_parser_key_name(int key)
 {
@@ -97,21 +99,17 @@ bool pt_qnx_parser_key(posixtrace_qnx_parser_t *p, int key, const char *value)
 static unsigned error_of(unsigned event_class)
 {
     switch (event_class) {
-    case _NTO_TRACE_CONTROL:
-        return _TRACEPARSER_UNKNOWN_CONTROL_EVENT;
+    case _NTO_TRACE_CONTROL: return _TRACEPARSER_UNKNOWN_CONTROL_EVENT;
     case _NTO_TRACE_PROCESS:
     case _NTO_TRACE_THREAD:
-    case _NTO_TRACE_VTHREAD:
-        return _TRACEPARSER_UNKNOWN_PR_TH_EVENT;
-    case _NTO_TRACE_USER:
-        return _TRACEPARSER_UNKNOWN_USR_EVENT;
-    case _NTO_TRACE_COMM:
-        return _TRACEPARSER_UNKNOWN_COMM_EVENT;
-    case _NTO_TRACE_SYSTEM:
-        return _TRACEPARSER_UNKNOWN_CONTAINER_EVENT;
+    case _NTO_TRACE_VTHREAD: return _TRACEPARSER_UNKNOWN_PR_TH_EVENT;
+    case _NTO_TRACE_USER: return _TRACEPARSER_UNKNOWN_USR_EVENT;
+    case _NTO_TRACE_COMM: return _TRACEPARSER_UNKNOWN_COMM_EVENT;
+    case _NTO_TRACE_SYSTEM: return _TRACEPARSER_UNKNOWN_CONTAINER_EVENT;
     default:
         return event_class >= _NTO_TRACE_KERCALL && event_class <= _NTO_TRACE_KERCALLINT
-                   ? _TRACEPARSER_UNKNOWN_KER_CALL_EVENT : _TRACEPARSER_UNKNOWN_ERROR;
+                   ? _TRACEPARSER_UNKNOWN_KER_CALL_EVENT
+                   : _TRACEPARSER_UNKNOWN_ERROR;
     }
 }
 
@@ -129,8 +127,8 @@ static int row_of(posixtrace_qnx_parser_t *p, posixtrace_qnx_callback_t callback
     if (!callback)
         return 0;
     /* A program sets one callback for many events, one after the other. */
-    while (i > least && (p->rows[i - 1].callback != callback ||
-                         p->rows[i - 1].user_data != user_data))
+    while (i > least &&
+           (p->rows[i - 1].callback != callback || p->rows[i - 1].user_data != user_data))
         i--;
     if (i > least)
         return (int)i - 1;
@@ -199,7 +197,8 @@ int posixtrace_qnx_parser_cs_range(posixtrace_qnx_parser_t *parser, void *user_d
     if (interrupt && (first != _NTO_TRACE_INTFIRST || last != _NTO_TRACE_INTLAST))
         return pt_qnx_parser_fail(parser, _TRACEPARSER_UNKNOWN_INT_EVENT, EINVAL,
                                   "of interrupts, class %u, only all can be asked for: 0 to "
-                                  "0xffffffff", event_class);
+                                  "0xffffffff",
+                                  event_class);
     row = row_of(parser, callback, user_data);
     if (row < 0)
         return pt_qnx_parser_fail(parser, _TRACEPARSER_NO_MORE_MEMORY, ENOMEM,
@@ -210,8 +209,10 @@ int posixtrace_qnx_parser_cs_range(posixtrace_qnx_parser_t *parser, void *user_d
         if (pt_qnx_belongs(c, event_class))
             count += fill(parser, c, first, last, row);
     return count ? 0
-                 : pt_qnx_parser_fail(parser, error_of(event_class), EINVAL, "class %u has no "
-                                      "events from %u to %u", event_class, first, last);
+                 : pt_qnx_parser_fail(parser, error_of(event_class), EINVAL,
+                                      "class %u has no "
+                                      "events from %u to %u",
+                                      event_class, first, last);
 }
 
 int posixtrace_qnx_parser_cs(posixtrace_qnx_parser_t *parser, void *user_data,
@@ -224,9 +225,10 @@ int posixtrace_qnx_parser_cs(posixtrace_qnx_parser_t *parser, void *user_data,
 void pt_qnx_parser_call(posixtrace_qnx_parser_t *p, const struct pt_qnx_kind *kind, unsigned cpu,
                         unsigned flags, uint64_t time, unsigned count)
 {
-    unsigned header = kind->event_class == _NTO_TRACE_EMPTY ? 0 : pt_qnx_header(kind) |
-                      (cpu & 63) << 24 | (flags & 255) << 16 |
-                      (count > 2 ? _TRACE_STRUCT_CB : _TRACE_STRUCT_S);
+    unsigned header = kind->event_class == _NTO_TRACE_EMPTY
+                          ? 0
+                          : pt_qnx_header(kind) | (cpu & 63) << 24 | (flags & 255) << 16 |
+                                (count > 2 ? _TRACE_STRUCT_CB : _TRACE_STRUCT_S);
     unsigned row = p->slots[kind->event_class][pt_qnx_slot(kind)];
     struct pt_qnx_row to;
 
@@ -251,11 +253,16 @@ void *posixtrace_qnx_parser_get_info(posixtrace_qnx_parser_t *parser, posixtrace
                                      unsigned *length)
 {
     unsigned ignored;
-    unsigned *of[] = { NULL, NULL, parser ? &parser->swapped : NULL,
-                       parser ? &parser->now_class : NULL, parser ? &parser->now_event : NULL,
+    unsigned *of[] = { NULL,
+                       NULL,
+                       parser ? &parser->swapped : NULL,
+                       parser ? &parser->now_class : NULL,
+                       parser ? &parser->now_event : NULL,
                        parser ? &parser->previous_class : NULL,
-                       parser ? &parser->previous_event : NULL, NULL,
-                       parser ? &parser->debug : NULL, parser ? &parser->error : NULL };
+                       parser ? &parser->previous_event : NULL,
+                       NULL,
+                       parser ? &parser->debug : NULL,
+                       parser ? &parser->error : NULL };
     int w = (int)what;
     void *at = NULL;
 

@@ -9,28 +9,28 @@
 #include <posixtrace/format.h>
 #include "compat/qnx/qnx.h"
 
-#define PT_QNX_IDS       4096u     /* beyond every id that a log can have */
-#define PT_QNX_LOG_BYTES 61440u    /* of data of an event of a log */
+#define PT_QNX_IDS       4096u  /* beyond every id that a log can have */
+#define PT_QNX_LOG_BYTES 61440u /* of data of an event of a log */
 #define PT_QNX_THREADS   1024u
 #define PT_QNX_KEYS      (_TRACEPARSER_INFO_HEADER_END + 1)
 
 /* What events of a type are; of all but QNX's the kind says as what they are told. */
 enum pt_qnx_meaning {
     PT_QNX_UNSEEN,
-    PT_QNX_OWN,          /* data begins with cpu and flags */
-    PT_QNX_OTHER,        /* "qnx:OTHER": class and number are in the data */
-    PT_QNX_HEAD,         /* "qnx:HEADER": name and value */
-    PT_QNX_LOST,         /* "qnx:LOST" */
-    PT_QNX_SWITCH,       /* a thread comes or goes: state in the kind */
-    PT_QNX_LIFE,         /* a thread's begin or end */
-    PT_QNX_PLAIN,        /* as it is */
-    PT_QNX_SILENT        /* said by another event already */
+    PT_QNX_OWN,    /* data begins with cpu and flags */
+    PT_QNX_OTHER,  /* "qnx:OTHER": class and number are in the data */
+    PT_QNX_HEAD,   /* "qnx:HEADER": name and value */
+    PT_QNX_LOST,   /* "qnx:LOST" */
+    PT_QNX_SWITCH, /* a thread comes or goes: state in the kind */
+    PT_QNX_LIFE,   /* a thread's begin or end */
+    PT_QNX_PLAIN,  /* as it is */
+    PT_QNX_SILENT  /* said by another event already */
 };
 
 struct pt_qnx_type {
     uint8_t meaning;
-    uint8_t waits;       /* the state of a thread that goes behind it; 0: no matter */
-    bool    swapped;     /* data is of the other byte order */
+    uint8_t waits; /* the state of a thread that goes behind it; 0: no matter */
+    bool swapped;  /* data is of the other byte order */
     struct pt_qnx_kind kind;
 };
 
@@ -46,21 +46,21 @@ struct pt_qnx_row {
 };
 
 struct posixtrace_qnx_parser {
-    struct pt_qnx_row *rows;       /* 0 is none */
+    struct pt_qnx_row *rows; /* 0 is none */
     unsigned row_count;
     uint16_t slots[PT_QNX_CLASSES][PT_QNX_EVENTS];
 
-    FILE *stream;                  /* for debugging; or NULL */
+    FILE *stream; /* for debugging; or NULL */
     unsigned debug, error, swapped;
-    char text[300];                /* the error in words */
+    char text[300]; /* the error in words */
     unsigned now_class, now_event, previous_class, previous_event;
     int previous_return;
-    char *keys[PT_QNX_KEYS];       /* the header; NULL: there is no such thing */
-    const struct posixtrace_event *event;   /* of the callback that runs */
+    char *keys[PT_QNX_KEYS];              /* the header; NULL: there is no such thing */
+    const struct posixtrace_event *event; /* of the callback that runs */
 
     /* Of one run. */
     bool running, begun;
-    bool silent;                   /* system events are said by QNX's own already */
+    bool silent; /* system events are said by QNX's own already */
     void *user_data;
     trace_id_t trid;
     posixtrace_fields_t *fields;

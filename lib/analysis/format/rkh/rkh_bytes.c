@@ -16,8 +16,8 @@ struct posixtrace_rkh_bytes {
     struct pt_job job;
     struct posixtrace_event next;
     struct pt_rkh_writer writer;
-    bool   begun;
-    size_t taken;                      /* of what the writer has put */
+    bool begun;
+    size_t taken; /* of what the writer has put */
     uint8_t frame[PT_RKH_FRAME_MAX];
 };
 
@@ -36,7 +36,7 @@ int posixtrace_rkh_open(trace_id_t trid, posixtrace_rkh_bytes_t **bytes)
     b->job.c = &b->conversion;
     b->job.trid = trid;
     b->job.ahead = &b->next;
-    b->job.ahead_room = 1;       /* others may read the stream as well */
+    b->job.ahead_room = 1; /* others may read the stream as well */
     b->writer.job = &b->job;
     b->writer.frame = (struct pt_rkh_bytes){ .at = b->frame, .room = sizeof b->frame - 1 };
     b->writer.rate = 1000000000u;

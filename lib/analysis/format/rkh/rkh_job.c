@@ -38,7 +38,7 @@ bool pt_rkh_number_option(struct pt_job *job, const char *name, uint64_t least, 
         *value = v;
         return true;
     }
-    pt_job_fail(job, EINVAL, "--%s=%s: a whole number from %" PRIu64 " to %" PRIu64
-                " is needed", name, text, least, most);
+    pt_job_fail(job, EINVAL, "--%s=%s: a whole number from %" PRIu64 " to %" PRIu64 " is needed",
+                name, text, least, most);
     return false;
 }

@@ -83,7 +83,8 @@ static int user_id(const struct pt_rkh_writer *w, const char *name)
 {
     const char *form = strrchr(name, '#');
     size_t len = form && form[1] && !form[1 + strspn(form + 1, "0123456789")]
-                     ? (size_t)(form - name) : strlen(name);
+                     ? (size_t)(form - name)
+                     : strlen(name);
     char *end;
     unsigned long id = strtoul(name, &end, 10);
 
@@ -151,8 +152,9 @@ static bool put_user_field(struct pt_rkh_writer *w, const posixtrace_layout_t *l
         return true;
     }
     value = posixtrace_value_integer(layout, i, v, 0);
-    width = format == PT_RKH_SIG ? w->config.signal : format >= PT_RKH_OBJ ? w->config.pointer
-                                                                           : f->bits / 8;
+    width = format == PT_RKH_SIG   ? w->config.signal
+            : format >= PT_RKH_OBJ ? w->config.pointer
+                                   : f->bits / 8;
     if (format >= PT_RKH_OBJ && value > pt_rkh_none(width))
         return false;
     pt_rkh_put_number(&w->frame, width, value);
@@ -280,7 +282,8 @@ bool pt_rkh_write_native(struct pt_rkh_writer *w, struct pt_rkh_slot *slot,
     pt_rkh_frame_begin(w, (unsigned)id);
     if (skip)
         pt_rkh_put(&w->frame, (const uint8_t *)e->data + skip, e->data_len - skip);
-    *done = skip ? !w->frame.full : slot->record >= 0 ? put_record(w, &w->types.of[id], e)
-                                                      : put_user(w, e);
+    *done = skip                ? !w->frame.full
+            : slot->record >= 0 ? put_record(w, &w->types.of[id], e)
+                                : put_user(w, e);
     return !*done || pt_rkh_frame_end(w);
 }

@@ -11,9 +11,9 @@
 
 /* What a target that sends no configuration is like: --target=pointer=4,checksum=0,... */
 static const struct setting {
-    char     name[10];
-    uint8_t  at, most;             /* of a width in struct pt_rkh_config */
-    uint32_t bit;                  /* else: of its bits */
+    char name[10];
+    uint8_t at, most; /* of a width in struct pt_rkh_config */
+    uint32_t bit;     /* else: of its bits */
 } settings[] = {
     { "id", offsetof(struct pt_rkh_config, id), 4, 0 },
     { "signal", offsetof(struct pt_rkh_config, signal), 4, 0 },
@@ -24,8 +24,10 @@ static const struct setting {
     { "nelem", offsetof(struct pt_rkh_config, nelem), 4, 0 },
     { "esize", offsetof(struct pt_rkh_config, esize), 4, 0 },
     { "bsize", offsetof(struct pt_rkh_config, bsize), 4, 0 },
-    { "sequence", 0, 1, PT_RKH_SEQUENCE }, { "checksum", 0, 1, PT_RKH_CHECKSUM },
-    { "sender", 0, 1, PT_RKH_SENDER }, { "queue-low", 0, 1, PT_RKH_QUE_LOW },
+    { "sequence", 0, 1, PT_RKH_SEQUENCE },
+    { "checksum", 0, 1, PT_RKH_CHECKSUM },
+    { "sender", 0, 1, PT_RKH_SENDER },
+    { "queue-low", 0, 1, PT_RKH_QUE_LOW },
     { "pool-low", 0, 1, PT_RKH_MP_LOW },
 };
 
@@ -52,14 +54,16 @@ static bool take_target(struct pt_job *job, struct pt_rkh_config *c)
         size_t len = strcspn(at, "=,"), i = 0;
 
         end = at + strcspn(at, ",");
-        while (i < count && (strlen(settings[i].name) != len ||
-                             strncmp(settings[i].name, at, len) != 0))
+        while (i < count &&
+               (strlen(settings[i].name) != len || strncmp(settings[i].name, at, len) != 0))
             i++;
         if (i == count || end - at != (long)len + 2 || at[len + 1] < '0' || at[len + 1] > '9' ||
             !set(c, &settings[i], (unsigned)(at[len + 1] - '0'))) {
-            pt_job_fail(job, EINVAL, "--target: '%.*s': the settings are id, signal, timestamp, "
+            pt_job_fail(job, EINVAL,
+                        "--target: '%.*s': the settings are id, signal, timestamp, "
                         "pointer, tick, nblock, nelem, esize, bsize (bytes: 1, 2, 4), sequence, "
-                        "checksum, sender, queue-low, pool-low (0 or 1)", (int)(end - at), at);
+                        "checksum, sender, queue-low, pool-low (0 or 1)",
+                        (int)(end - at), at);
             return false;
         }
     }
@@ -83,11 +87,15 @@ bool pt_rkh_read_options(struct pt_rkh_reader *r)
            take_target(r->job, &r->config);
 }
 
-static const struct { unsigned baud; speed_t speed; } speeds[] = {
-    { 1200, B1200 }, { 2400, B2400 }, { 4800, B4800 }, { 9600, B9600 }, { 19200, B19200 },
-    { 38400, B38400 }, { 57600, B57600 }, { 115200, B115200 }, { 230400, B230400 },
-    { 460800, B460800 }, { 500000, B500000 }, { 576000, B576000 }, { 921600, B921600 },
-    { 1000000, B1000000 }, { 1500000, B1500000 }, { 2000000, B2000000 }, { 3000000, B3000000 },
+static const struct {
+    unsigned baud;
+    speed_t speed;
+} speeds[] = {
+    { 1200, B1200 },       { 2400, B2400 },       { 4800, B4800 },       { 9600, B9600 },
+    { 19200, B19200 },     { 38400, B38400 },     { 57600, B57600 },     { 115200, B115200 },
+    { 230400, B230400 },   { 460800, B460800 },   { 500000, B500000 },   { 576000, B576000 },
+    { 921600, B921600 },   { 1000000, B1000000 }, { 1500000, B1500000 }, { 2000000, B2000000 },
+    { 3000000, B3000000 },
 };
 
 bool pt_rkh_set_line(struct pt_job *job, struct termios *was, bool *set)

@@ -17,10 +17,10 @@
 
 enum why { CHECKSUM, SHORT, LONG, ESCAPE, CUT };
 
-static const char *const why_text[] = {
-    "its checksum is wrong", "it is too short", "it is longer than any frame",
-    "an escape byte is followed by a flag", "the stream ends within it"
-};
+static const char *const why_text[] = { "its checksum is wrong", "it is too short",
+                                        "it is longer than any frame",
+                                        "an escape byte is followed by a flag",
+                                        "the stream ends within it" };
 
 static const struct pt_rkh_type unknown_type = {
     .name = "rkh:UNKNOWN", .count = 2, .args = { { 'd', 0, 2, "id" }, { 'r', 0, 4, "data" } }
@@ -90,8 +90,9 @@ static bool add_damaged(struct pt_rkh_reader *r, enum why why)
     uint64_t bytes = r->offset - r->begin;
 
     r->bad++;
-    pt_job_note(r->job, PT_RKH_NOTE_DAMAGE, "offset %" PRIu64 ": a frame of %" PRIu64
-                " bytes is damaged: %s", r->begin, bytes, why_text[why]);
+    pt_job_note(r->job, PT_RKH_NOTE_DAMAGE,
+                "offset %" PRIu64 ": a frame of %" PRIu64 " bytes is damaged: %s", r->begin, bytes,
+                why_text[why]);
     r->data.used = 0;
     pt_rkh_put_number(&r->data, 8, r->begin);
     pt_rkh_put_number(&r->data, 8, bytes);
@@ -111,15 +112,16 @@ static bool add_lost(struct pt_rkh_reader *r, uint8_t found)
     struct posixtrace_event e = pt_rkh_event(r);
     unsigned frames = (uint8_t)(found - r->sequence);
 
-    pt_job_note(r->job, PT_RKH_NOTE_LOSS, "offset %" PRIu64 ": frames are missing: number %u "
-                "follows %u, %u of them or 256 more", r->begin, found,
-                (uint8_t)(r->sequence - 1), frames);
+    pt_job_note(r->job, PT_RKH_NOTE_LOSS,
+                "offset %" PRIu64 ": frames are missing: number %u "
+                "follows %u, %u of them or 256 more",
+                r->begin, found, (uint8_t)(r->sequence - 1), frames);
     r->data.used = 0;
     pt_rkh_put_number(&r->data, 4, frames);
     pt_rkh_put_number(&r->data, 1, r->sequence);
     pt_rkh_put_number(&r->data, 1, found);
-    return pt_rkh_add(r->job, &r->lost, &e, &r->data) &&
-           add_gap(r, "posix_trace_overflow") && add_gap(r, "posix_trace_resume");
+    return pt_rkh_add(r->job, &r->lost, &e, &r->data) && add_gap(r, "posix_trace_overflow") &&
+           add_gap(r, "posix_trace_resume");
 }
 
 bool pt_rkh_read_unknown(struct pt_rkh_reader *r, unsigned id, const uint8_t *args, size_t len)
@@ -164,7 +166,7 @@ static bool take_config(struct pt_rkh_reader *r)
     bits = r->config.bits;
     r->config.bits &= PT_RKH_BITS;
     r->configured = true;
-    if (r->time_known) {           /* the target may have begun again: so may its clock */
+    if (r->time_known) { /* the target may have begun again: so may its clock */
         pt_rkh_set_time(r, r->ns);
         r->time_known = false;
     }
@@ -175,16 +177,20 @@ static bool take_config(struct pt_rkh_reader *r)
         return true;
     }
     if (!r->rate_given)
-        pt_job_note(r->job, PT_RKH_NOTE_CONFIG, "the target says that its clock has %u ticks a "
+        pt_job_note(r->job, PT_RKH_NOTE_CONFIG,
+                    "the target says that its clock has %u ticks a "
                     "second, the low 16 bits of the true number: if times are wrong, say "
-                    "--rate=TICKS", r->config.hz);
+                    "--rate=TICKS",
+                    r->config.hz);
     e = pt_rkh_event(r);
     r->data.used = 0;
     pt_rkh_put_number(&r->data, 2, r->config.version);
     pt_rkh_put_number(&r->data, 4, r->config.bits);
-    pt_rkh_put(&r->data, (uint8_t[]){ r->config.signal, r->config.timestamp, r->config.pointer,
-               r->config.tick, r->config.nblock, r->config.nelem, r->config.esize,
-               r->config.bsize, r->config.pools }, 9);
+    pt_rkh_put(&r->data,
+               (uint8_t[]){ r->config.signal, r->config.timestamp, r->config.pointer,
+                            r->config.tick, r->config.nblock, r->config.nelem, r->config.esize,
+                            r->config.bsize, r->config.pools },
+               9);
     pt_rkh_put_number(&r->data, 2, r->config.hz);
     pt_rkh_put_number(&r->data, 4, r->rate);
     if (!pt_job_describe(r->job, "rkh:FWK_TCFG", pt_rkh_config_description))
@@ -232,8 +238,7 @@ static bool take_frame(struct pt_rkh_reader *r)
         uint64_t group = id >> shift, event = id & (((uint64_t)1 << shift) - 1);
 
         if (group > 7 || event > 31)
-            return pt_rkh_read_unknown(r, (unsigned)id, r->frame + head,
-                                       r->used - head - checksum);
+            return pt_rkh_read_unknown(r, (unsigned)id, r->frame + head, r->used - head - checksum);
         id = group << 5 | event;
     }
     return pt_rkh_read_record(r, (unsigned)id, r->frame + head, r->used - head - checksum);
@@ -281,8 +286,10 @@ static int skip_to_flag(struct pt_rkh_reader *r)
     while ((c = getc_unlocked(r->job->file)) != EOF && c != PT_RKH_FLAG)
         r->offset++;
     if (r->offset && c != EOF)
-        pt_job_note(r->job, PT_RKH_NOTE_DAMAGE, "%" PRIu64 " bytes before the first flag are "
-                    "not a whole frame", r->offset);
+        pt_job_note(r->job, PT_RKH_NOTE_DAMAGE,
+                    "%" PRIu64 " bytes before the first flag are "
+                    "not a whole frame",
+                    r->offset);
     r->begin = r->offset + 1;
     r->flagged = c != EOF;
     return c;
@@ -309,8 +316,10 @@ static int read_stream(struct pt_rkh_reader *r)
     if (r->flagged && !end_frame(r, true))
         return r->job->error;
     if (r->good == 0 && (r->bad || (c == EOF && !r->flagged && r->offset)))
-        return pt_job_fail(r->job, EILSEQ, "no whole frame in %" PRIu64 " bytes: not RKH's "
-                           "stream, or --target is not as it is", r->offset);
+        return pt_job_fail(r->job, EILSEQ,
+                           "no whole frame in %" PRIu64 " bytes: not RKH's "
+                           "stream, or --target is not as it is",
+                           r->offset);
     return 0;
 }
 
@@ -365,9 +374,10 @@ static const struct posixtrace_format_option options[] = {
 
 int pt_rkh_write(struct pt_job *job);
 
-const struct pt_format pt_format_rkh = {
-    .about = { .name = "rkh", .about = "RKH trace stream, framed bytes", .exports = true,
-               .imports = true, .options = options },
-    .write = pt_rkh_write,
-    .read = read_rkh
-};
+const struct pt_format pt_format_rkh = { .about = { .name = "rkh",
+                                                    .about = "RKH trace stream, framed bytes",
+                                                    .exports = true,
+                                                    .imports = true,
+                                                    .options = options },
+                                         .write = pt_rkh_write,
+                                         .read = read_rkh };

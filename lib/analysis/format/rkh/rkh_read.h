@@ -8,8 +8,13 @@
 
 /* Notes, by kind. */
 enum {
-    PT_RKH_NOTE_DAMAGE, PT_RKH_NOTE_LOSS, PT_RKH_NOTE_CONFIG, PT_RKH_NOTE_MISFIT,
-    PT_RKH_NOTE_SYMBOLS, PT_RKH_NOTE_TIME, PT_RKH_NOTE_SHAPES
+    PT_RKH_NOTE_DAMAGE,
+    PT_RKH_NOTE_LOSS,
+    PT_RKH_NOTE_CONFIG,
+    PT_RKH_NOTE_MISFIT,
+    PT_RKH_NOTE_SYMBOLS,
+    PT_RKH_NOTE_TIME,
+    PT_RKH_NOTE_SHAPES
 };
 
 struct pt_rkh_users;
@@ -22,27 +27,27 @@ struct pt_rkh_reader {
     struct pt_rkh_symbols *symbols;
     struct pt_rkh_objects objects;
     struct pt_rkh_users *users;
-    struct pt_rkh_bytes data;          /* of the event that is made */
-    bool flat, flagged;                /* flagged: there was a flag */
+    struct pt_rkh_bytes data; /* of the event that is made */
+    bool flat, flagged;       /* flagged: there was a flag */
 
     /* the frame under way */
     uint8_t *frame;
-    size_t  used;
-    bool    escaped, broken;           /* behind an escape; something is wrong with it */
-    uint8_t why;                       /* then */
-    uint64_t offset, begin;            /* bytes read; where the frame began */
+    size_t used;
+    bool escaped, broken;   /* behind an escape; something is wrong with it */
+    uint8_t why;            /* then */
+    uint64_t offset, begin; /* bytes read; where the frame began */
 
-    uint64_t good, bad, most;          /* frames; most: to be read */
+    uint64_t good, bad, most; /* frames; most: to be read */
 
-    bool    sequence_known, configured;/* configured: since then no sequence was seen */
-    uint8_t sequence;                  /* the next one */
+    bool sequence_known, configured; /* configured: since then no sequence was seen */
+    uint8_t sequence;                /* the next one */
 
-    uint64_t rate;                     /* ticks a second */
-    bool     rate_given;
-    bool     time_known;
-    uint64_t ticks, base_ticks;        /* raw, of the last record; where base_ns was */
-    uint64_t passed;                   /* ticks since base_ns */
-    int64_t  base_ns, ns;
+    uint64_t rate; /* ticks a second */
+    bool rate_given;
+    bool time_known;
+    uint64_t ticks, base_ticks; /* raw, of the last record; where base_ns was */
+    uint64_t passed;            /* ticks since base_ns */
+    int64_t base_ns, ns;
 };
 
 bool pt_rkh_read_options(struct pt_rkh_reader *r);
@@ -63,8 +68,7 @@ void pt_rkh_set_rate(struct pt_rkh_reader *r, uint64_t rate);
 /* User events: of any target, and of our own export, which become what they were. */
 bool pt_rkh_read_user(struct pt_rkh_reader *r, unsigned id, const uint8_t *args, size_t len);
 /* A name was given; true: it is one of those that our export needs, and no event. */
-bool pt_rkh_user_symbol(struct pt_rkh_reader *r, unsigned record, uint64_t value,
-                        const char *name);
+bool pt_rkh_user_symbol(struct pt_rkh_reader *r, unsigned record, uint64_t value, const char *name);
 /* The configuration came from our export. */
 void pt_rkh_users_ours(struct pt_rkh_reader *r);
 

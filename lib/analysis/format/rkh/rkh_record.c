@@ -12,11 +12,11 @@
 struct taken {
     const uint8_t *at;
     size_t left;
-    char     defines;          /* kind of the argument that gets a name; 0 */
-    uint64_t value;            /* its value */
-    const char *name;          /* the name */
-    uint64_t object;           /* of the first pointer */
-    bool     has_object;
+    char defines;     /* kind of the argument that gets a name; 0 */
+    uint64_t value;   /* its value */
+    const char *name; /* the name */
+    uint64_t object;  /* of the first pointer */
+    bool has_object;
 };
 
 static bool take_string(struct pt_rkh_reader *r, struct taken *t)
@@ -84,8 +84,10 @@ static bool learn(struct pt_rkh_reader *r, unsigned id, const struct taken *t)
         return true;
     if (!pt_rkh_symbols_set(r->symbols, pt_rkh_space_of(t->defines), t->value, t->name,
                             strlen(t->name)))
-        pt_job_note(r->job, PT_RKH_NOTE_SYMBOLS, "offset %" PRIu64 ": more than 6000 symbols: "
-                    "this one shows without a name", r->begin);
+        pt_job_note(r->job, PT_RKH_NOTE_SYMBOLS,
+                    "offset %" PRIu64 ": more than 6000 symbols: "
+                    "this one shows without a name",
+                    r->begin);
     return false;
 }
 
@@ -105,9 +107,11 @@ bool pt_rkh_read_record(struct pt_rkh_reader *r, unsigned id, const uint8_t *arg
     while (i < type->count && take_argument(r, &t, &type->args[i]))
         i++;
     if (i < type->count || t.left || r->data.full) {
-        pt_job_note(r->job, PT_RKH_NOTE_MISFIT, "offset %" PRIu64 ": %s with %zu bytes of "
+        pt_job_note(r->job, PT_RKH_NOTE_MISFIT,
+                    "offset %" PRIu64 ": %s with %zu bytes of "
                     "arguments, which the configuration does not make: do its widths fit the "
-                    "target?", r->begin, type->name, len);
+                    "target?",
+                    r->begin, type->name, len);
         return pt_rkh_read_unknown(r, id, args, len);
     }
     if (t.defines && t.name && learn(r, id, &t))

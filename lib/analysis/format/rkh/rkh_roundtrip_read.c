@@ -9,13 +9,13 @@
 
 /* An argument of that format, or NULL. */
 static const struct pt_rkh_argument *want(struct pt_rkh_reader *r, const uint8_t **at, size_t *left,
-                                   unsigned format, struct pt_rkh_argument *a)
+                                          unsigned format, struct pt_rkh_argument *a)
 {
     return pt_rkh_next_argument(&r->config, at, left, a) && a->format == format ? a : NULL;
 }
 
-static bool want_number(struct pt_rkh_reader *r, const uint8_t **at, size_t *left,
-                        unsigned format, uint64_t *v)
+static bool want_number(struct pt_rkh_reader *r, const uint8_t **at, size_t *left, unsigned format,
+                        uint64_t *v)
 {
     struct pt_rkh_argument a;
 
@@ -80,8 +80,9 @@ static bool learn_thread(struct pt_rkh_reader *r, const uint8_t *at, size_t left
     if (number >= PT_RKH_THREADS)
         return false;
     t = &r->users->thread[number];
-    *t = (struct pt_rkh_our_thread){ .pid = (pid_t)(uint32_t)pid, .tid = (pid_t)(uint32_t)tid,
-                                  .thread_id = thread_id };
+    *t = (struct pt_rkh_our_thread){ .pid = (pid_t)(uint32_t)pid,
+                                     .tid = (pid_t)(uint32_t)tid,
+                                     .thread_id = thread_id };
     memcpy(t->name, name.at, name.len < sizeof t->name ? name.len : sizeof t->name - 1);
     return true;
 }
@@ -97,11 +98,12 @@ bool pt_rkh_learn_ours(struct pt_rkh_reader *r, const uint8_t *at, size_t left)
         return learn_type(r, at, left);
     if (strcmp((const char *)word.at, "thread") == 0)
         return learn_thread(r, at, left);
-    if (strcmp((const char *)word.at, "time") == 0 &&
-        want_number(r, &at, &left, PT_RKH_MEM, &v)) {
+    if (strcmp((const char *)word.at, "time") == 0 && want_number(r, &at, &left, PT_RKH_MEM, &v)) {
         if ((int64_t)v < r->ns && r->job->c->events)
-            pt_job_note(r->job, PT_RKH_NOTE_TIME, "offset %" PRIu64 ": time goes back by %" PRIu64
-                        " ns: it stands still until then", r->begin, (uint64_t)r->ns - v);
+            pt_job_note(r->job, PT_RKH_NOTE_TIME,
+                        "offset %" PRIu64 ": time goes back by %" PRIu64
+                        " ns: it stands still until then",
+                        r->begin, (uint64_t)r->ns - v);
         pt_rkh_set_time(r, (int64_t)v);
         return true;
     }
@@ -109,9 +111,8 @@ bool pt_rkh_learn_ours(struct pt_rkh_reader *r, const uint8_t *at, size_t left)
         r->users->truncation = (int)v;
         return true;
     }
-    if (strcmp((const char *)word.at, "begin") == 0 &&
-        want_number(r, &at, &left, PT_RKH_UI8, &v) && v == PT_RKH_VERSION &&
-        want_number(r, &at, &left, PT_RKH_UI32, &rate) && rate > 0) {
+    if (strcmp((const char *)word.at, "begin") == 0 && want_number(r, &at, &left, PT_RKH_UI8, &v) &&
+        v == PT_RKH_VERSION && want_number(r, &at, &left, PT_RKH_UI32, &rate) && rate > 0) {
         pt_rkh_users_ours(r);
         if (!r->rate_given)
             pt_rkh_set_rate(r, rate);
@@ -168,8 +169,7 @@ bool pt_rkh_add_ours(struct pt_rkh_reader *r, unsigned id, const uint8_t *at, si
     return pt_job_add(r->job, &e);
 }
 
-bool pt_rkh_user_symbol(struct pt_rkh_reader *r, unsigned record, uint64_t value,
-                        const char *name)
+bool pt_rkh_user_symbol(struct pt_rkh_reader *r, unsigned record, uint64_t value, const char *name)
 {
     struct pt_rkh_users *u = r->users;
 

@@ -108,8 +108,7 @@ static bool want_type(struct pt_rkh_writer *w, struct pt_rkh_slot *slot,
     if (slot->number && (slot->described || !layout))
         return true;
     if (layout)
-        slot->described =
-            posixtrace_event_description(w->job->trid, e->id, description) == 0;
+        slot->described = posixtrace_event_description(w->job->trid, e->id, description) == 0;
     if (!slot->number) {
         while (id >= 0 && w->taken[id])
             id--;
@@ -120,8 +119,7 @@ static bool want_type(struct pt_rkh_writer *w, struct pt_rkh_slot *slot,
 }
 
 /* The number of a thread; 0: of none.  False: an error. */
-static bool want_thread(struct pt_rkh_writer *w, const struct posixtrace_event *e,
-                        uint64_t *number)
+static bool want_thread(struct pt_rkh_writer *w, const struct posixtrace_event *e, uint64_t *number)
 {
     uint64_t hash = (e->thread_id ^ (uint64_t)(uint32_t)e->tid << 20 ^ (uint32_t)e->pid) *
                     0x9e3779b97f4a7c15u;
@@ -169,8 +167,7 @@ static bool want_place(struct pt_rkh_writer *w, uint64_t address, uint64_t *numb
     w->place[i] = address;
     pt_rkh_frame_begin(w, PT_RKH_FWK_FUN);
     pt_rkh_put_number(&w->frame, w->config.pointer, *number);
-    pt_rkh_put_string(&w->frame, name,
-                      (size_t)snprintf(name, sizeof name, "0x%" PRIx64, address));
+    pt_rkh_put_string(&w->frame, name, (size_t)snprintf(name, sizeof name, "0x%" PRIx64, address));
     return pt_rkh_frame_end(w);
 }
 
@@ -192,8 +189,11 @@ static unsigned format_of(const struct posixtrace_field *f)
 
 static void put_count(struct pt_rkh_writer *w, unsigned bits, uint64_t count)
 {
-    put_argument(w, bits == 8 ? PT_RKH_UI8 : bits == 16 ? PT_RKH_UI16 : PT_RKH_UI32, bits / 8,
-                 count);
+    put_argument(w,
+                 bits == 8    ? PT_RKH_UI8
+                 : bits == 16 ? PT_RKH_UI16
+                              : PT_RKH_UI32,
+                 bits / 8, count);
 }
 
 static void put_field(struct pt_rkh_writer *w, const posixtrace_layout_t *layout, size_t i,
@@ -250,7 +250,8 @@ bool pt_rkh_write_ours(struct pt_rkh_writer *w, struct pt_rkh_slot *slot,
     uint64_t thread, place;
 
     if (w->config.pointer < 4 || !(w->config.bits & PT_RKH_TIMESTAMP)) {
-        pt_job_left_out(w->job, PT_RKH_LEFT_CONFIG, "event %" PRIu64 ": the target's "
+        pt_job_left_out(w->job, PT_RKH_LEFT_CONFIG,
+                        "event %" PRIu64 ": the target's "
                         "configuration in this log, with pointers of %u bytes%s, has no room",
                         w->job->c->events, w->config.pointer,
                         w->config.bits & PT_RKH_TIMESTAMP ? "" : " and without times");
@@ -258,9 +259,8 @@ bool pt_rkh_write_ours(struct pt_rkh_writer *w, struct pt_rkh_slot *slot,
     }
     if (!w->ours && (!begin_ours(w) || !tell_time(w, e->ns)))
         return false;
-    if ((!pt_rkh_advance(w, e->ns) && !tell_time(w, e->ns)) ||
-        !want_type(w, slot, e, layout) || !want_thread(w, e, &thread) ||
-        !want_place(w, e->prog_address, &place) ||
+    if ((!pt_rkh_advance(w, e->ns) && !tell_time(w, e->ns)) || !want_type(w, slot, e, layout) ||
+        !want_thread(w, e, &thread) || !want_place(w, e->prog_address, &place) ||
         (e->truncation && !write_cut(w, e->truncation)))
         return false;
     pt_rkh_frame_begin(w, PT_RKH_USER + slot->id);

@@ -118,15 +118,19 @@ static bool read_any(struct pt_rkh_reader *r, unsigned id, const uint8_t *args, 
         put_argument(r, &a);
     }
     if (left || r->data.full) {
-        pt_job_note(r->job, PT_RKH_NOTE_MISFIT, "offset %" PRIu64 ": the arguments of user event "
-                    "%u are not understood after number %u", r->begin, id, count);
+        pt_job_note(r->job, PT_RKH_NOTE_MISFIT,
+                    "offset %" PRIu64 ": the arguments of user event "
+                    "%u are not understood after number %u",
+                    r->begin, id, count);
         return add_raw(r, id, args, len);
     }
     s = pt_rkh_find_shape(r->users, r->symbols, id, formats, count);
     if (s)
         return add_shape(r, s);
-    pt_job_note(r->job, PT_RKH_NOTE_SHAPES, "offset %" PRIu64 ": user events in more than %u "
-                "forms: this one has no fields", r->begin, PT_RKH_SHAPES);
+    pt_job_note(r->job, PT_RKH_NOTE_SHAPES,
+                "offset %" PRIu64 ": user events in more than %u "
+                "forms: this one has no fields",
+                r->begin, PT_RKH_SHAPES);
     return add_raw(r, id, args, len);
 }
 

@@ -8,9 +8,9 @@
 #include "compat/rkh/rkh_shapes.h"
 
 struct pt_rkh_argument {
-    uint8_t format, shown;         /* shown: digits */
+    uint8_t format, shown; /* shown: digits */
     const uint8_t *at;
-    size_t len;                    /* of a string, with NUL */
+    size_t len; /* of a string, with NUL */
 };
 
 /* Takes an argument off the front; false: there is none, or not all of it. */

@@ -147,11 +147,19 @@ bool pt_rkh_write_begin(struct pt_rkh_writer *w, const struct posixtrace_event *
     w->out[w->out_used++] = PT_RKH_FLAG;
     if (configured)
         return true;
-    w->config = (struct pt_rkh_config){
-        .id = 1, .signal = 4, .timestamp = 4, .pointer = w->config.pointer, .tick = 4,
-        .nblock = 4, .nelem = 4, .esize = 4, .bsize = 4, .pools = 4, .version = 0x3400,
-        .hz = (uint16_t)w->rate, .bits = PT_RKH_BITS
-    };
+    w->config = (struct pt_rkh_config){ .id = 1,
+                                        .signal = 4,
+                                        .timestamp = 4,
+                                        .pointer = w->config.pointer,
+                                        .tick = 4,
+                                        .nblock = 4,
+                                        .nelem = 4,
+                                        .esize = 4,
+                                        .bsize = 4,
+                                        .pools = 4,
+                                        .version = 0x3400,
+                                        .hz = (uint16_t)w->rate,
+                                        .bits = PT_RKH_BITS };
     return pt_rkh_write_config(w, PT_RKH_OURS);
 }
 

@@ -7,50 +7,50 @@
 #include "analysis/format/rkh/rkh_job.h"
 #include "compat/rkh/rkh_roundtrip.h"
 
-#define PT_RKH_EVENT_IDS 4096u     /* beyond every id that a stream can have */
+#define PT_RKH_EVENT_IDS 4096u /* beyond every id that a stream can have */
 #define PT_RKH_OUT       131072u
 
 enum { PT_RKH_LEFT_DAMAGE, PT_RKH_LEFT_CONFIG };
 
 /* What an event type of the log becomes. */
 struct pt_rkh_slot {
-    uint8_t  looked;               /* at its name */
-    uint8_t  is_native;            /* its name begins with "rkh:" */
-    uint8_t  id;                   /* of ours: user event */
-    bool     described;            /* of ours: the description was sent */
-    int16_t  record;               /* of rkh: number of the record, or -1 */
-    uint16_t number;               /* of ours; 0: none yet */
-    uint32_t events;               /* of ours */
+    uint8_t looked;    /* at its name */
+    uint8_t is_native; /* its name begins with "rkh:" */
+    uint8_t id;        /* of ours: user event */
+    bool described;    /* of ours: the description was sent */
+    int16_t record;    /* of rkh: number of the record, or -1 */
+    uint16_t number;   /* of ours; 0: none yet */
+    uint32_t events;   /* of ours */
 };
 
 struct pt_rkh_thread_key {
     uint64_t thread_id;
-    pid_t    pid, tid;
-    char     name[16];
-    bool     sent;
+    pid_t pid, tid;
+    char name[16];
+    bool sent;
 };
 
 struct pt_rkh_writer {
     struct pt_job *job;
     struct pt_rkh_types types;
     struct pt_rkh_config config;
-    struct pt_rkh_bytes frame;     /* without stuffing */
+    struct pt_rkh_bytes frame; /* without stuffing */
     uint8_t out[2 * PT_RKH_OUT];
-    size_t  out_used;
+    size_t out_used;
     uint8_t sequence;
 
     uint64_t rate;
-    bool     rate_given;
-    int64_t  base_ns;              /* where the clock showed base_ticks */
-    uint64_t base_ticks, ticks;    /* ticks: of the last frame */
+    bool rate_given;
+    int64_t base_ns;            /* where the clock showed base_ticks */
+    uint64_t base_ticks, ticks; /* ticks: of the last frame */
 
-    bool     ours;                 /* user event 31 was explained */
-    bool     more;                 /* and 30 */
-    uint16_t numbers;              /* of types of ours */
-    unsigned swallow;              /* OVERFLOW and RESUME that belong to a rkh:LOST */
-    bool     taken[PT_RKH_USER_IDS];
-    bool     taken_by_us[PT_RKH_USER_IDS];
-    char     user_name[PT_RKH_USER_IDS][PT_RKH_NAME_MAX + 1];
+    bool ours;        /* user event 31 was explained */
+    bool more;        /* and 30 */
+    uint16_t numbers; /* of types of ours */
+    unsigned swallow; /* OVERFLOW and RESUME that belong to a rkh:LOST */
+    bool taken[PT_RKH_USER_IDS];
+    bool taken_by_us[PT_RKH_USER_IDS];
+    char user_name[PT_RKH_USER_IDS][PT_RKH_NAME_MAX + 1];
     struct pt_rkh_slot slot[PT_RKH_EVENT_IDS];
     struct pt_rkh_thread_key thread[PT_RKH_THREADS];
     uint64_t place[PT_RKH_PLACES];

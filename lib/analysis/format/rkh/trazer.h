@@ -11,12 +11,12 @@
 /* A line of the target's configuration. */
 struct pt_trazer_setting {
     const char *name;
-    uint8_t at, bytes;      /* in the data of "rkh:FWK_TCFG" */
-    int8_t  bit;            /* of it; -1: all of it */
-    uint8_t times;          /* 8 where bytes are shown as bits */
+    uint8_t at, bytes; /* in the data of "rkh:FWK_TCFG" */
+    int8_t bit;        /* of it; -1: all of it */
+    uint8_t times;     /* 8 where bytes are shown as bits */
 };
 
-extern const struct pt_trazer_setting pt_trazer_config[];   /* ends with a name of NULL */
+extern const struct pt_trazer_setting pt_trazer_config[]; /* ends with a name of NULL */
 extern const char pt_trazer_config_line[];
 /* Takes "NAME = VALUE" over into such data. */
 void pt_trazer_take_setting(uint8_t *config, const char *p);
@@ -26,8 +26,8 @@ struct pt_trazer_line {
     const char *group, *event, *rest;
     size_t group_len, event_len;
     uint64_t ticks;
-    unsigned column;             /* after the ticks; 0: there are none */
-    int sequence;                /* -1: there is none */
+    unsigned column; /* after the ticks; 0: there are none */
+    int sequence;    /* -1: there is none */
 };
 
 bool pt_trazer_take_line(const char *text, struct pt_trazer_line *l);

@@ -111,7 +111,7 @@ void pt_trazer_take_setting(uint8_t *config, const char *p)
         return;
     p = pt_trazer_skip_space(equals + 1);
     v = strtoull(p, &end, 10);
-    if (s == pt_trazer_config) {               /* RKH_VERSION = 3.2.03 */
+    if (s == pt_trazer_config) { /* RKH_VERSION = 3.2.03 */
         high = strtoul(p, &end, 16);
         middle = *end == '.' ? strtoul(end + 1, &end, 16) : 0;
         v = (high & 15) << 12 | (middle & 15) << 8 |

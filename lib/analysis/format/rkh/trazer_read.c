@@ -19,9 +19,9 @@
 
 enum { NOTE_LINE, NOTE_LOSS, NOTE_DAMAGE, NOTE_LONG };
 
-static const struct pt_rkh_type line_type = {
-    .name = "rkh:LINE", .count = 1, .args = { { 's', 0, 4, "text" } }
-};
+static const struct pt_rkh_type line_type = { .name = "rkh:LINE",
+                                              .count = 1,
+                                              .args = { { 's', 0, 4, "text" } } };
 
 enum collecting { NOTHING, CONFIG, USER };
 
@@ -32,18 +32,21 @@ struct reader {
     struct pt_rkh_symbols *symbols;
     struct pt_rkh_objects objects;
     struct pt_rkh_bytes data;
-    uint64_t number, records;    /* of lines */
+    uint64_t number, records; /* of lines */
     uint64_t rate, ticks, passed;
-    bool     rate_given, timed, configured, gap;   /* gap: Trazer says that something is missing */
-    uint64_t described[256];     /* hashes of user events' names */
-    struct { char name[32]; int16_t id; } found[256];   /* types, by hash of the name */
-    unsigned stamp;              /* bytes of a timestamp; 0: not said */
-    int      sequence;           /* the next one; -1: not known */
-    int64_t  ns;
+    bool rate_given, timed, configured, gap; /* gap: Trazer says that something is missing */
+    uint64_t described[256];                 /* hashes of user events' names */
+    struct {
+        char name[32];
+        int16_t id;
+    } found[256];   /* types, by hash of the name */
+    unsigned stamp; /* bytes of a timestamp; 0: not said */
+    int sequence;   /* the next one; -1: not known */
+    int64_t ns;
     enum collecting collecting;
-    uint8_t  config[CONFIG_DATA];
-    char     name[PT_RKH_NAME_MAX + 10];           /* of the user event */
-    char     text[LINE_BYTES + 2];
+    uint8_t config[CONFIG_DATA];
+    char name[PT_RKH_NAME_MAX + 10]; /* of the user event */
+    char text[LINE_BYTES + 2];
 };
 
 int pt_trazer_write(struct pt_job *job);
@@ -92,8 +95,10 @@ static bool take_sequence(struct reader *r, int found)
     r->gap = r->configured = false;
     if (!jump)
         return true;
-    pt_job_note(r->job, NOTE_LOSS, "line %" PRIu64 ": records are missing before this one, "
-                "number %d: %u of them, or 256 more", r->number, found, frames);
+    pt_job_note(r->job, NOTE_LOSS,
+                "line %" PRIu64 ": records are missing before this one, "
+                "number %d: %u of them, or 256 more",
+                r->number, found, frames);
     r->data.used = 0;
     pt_rkh_put_number(&r->data, 4, frames);
     pt_rkh_put_number(&r->data, 1, expected);
@@ -108,8 +113,10 @@ static bool add_line(struct reader *r, const char *text)
 {
     struct posixtrace_event e = event_of(r);
 
-    pt_job_note(r->job, NOTE_LINE, "line %" PRIu64 " is no record of RKH that is known; it is kept "
-                "as it is", r->number);
+    pt_job_note(r->job, NOTE_LINE,
+                "line %" PRIu64 " is no record of RKH that is known; it is kept "
+                "as it is",
+                r->number);
     r->data.used = 0;
     pt_rkh_put_string(&r->data, text, strlen(text));
     return pt_rkh_add(r->job, &r->line, &e, &r->data);
@@ -177,8 +184,10 @@ static bool end_user(struct reader *r)
     struct posixtrace_event e = event_of(r);
 
     if (r->data.full) {
-        pt_job_note(r->job, NOTE_LONG, "line %" PRIu64 ": the user event before it is too long "
-                    "for an event, and was cut", r->number);
+        pt_job_note(r->job, NOTE_LONG,
+                    "line %" PRIu64 ": the user event before it is too long "
+                    "for an event, and was cut",
+                    r->number);
         e.truncation = POSIX_TRACE_TRUNCATED_RECORD;
     }
     e.name = r->name;
@@ -321,8 +330,10 @@ static int read_lines(struct reader *r)
     if (!end_collecting(r))
         return r->job->error;
     if (r->records == 0 && r->number)
-        return pt_job_fail(r->job, EILSEQ, "none of %" PRIu64 " lines is a record as Trazer prints "
-                           "them", r->number);
+        return pt_job_fail(r->job, EILSEQ,
+                           "none of %" PRIu64 " lines is a record as Trazer prints "
+                           "them",
+                           r->number);
     return 0;
 }
 
@@ -359,9 +370,10 @@ static const struct posixtrace_format_option options[] = {
     { NULL, NULL }
 };
 
-const struct pt_format pt_format_trazer = {
-    .about = { .name = "trazer", .about = "text as RKH's Trazer prints it", .exports = true,
-               .imports = true, .options = options },
-    .write = pt_trazer_write,
-    .read = read_trazer
-};
+const struct pt_format pt_format_trazer = { .about = { .name = "trazer",
+                                                       .about = "text as RKH's Trazer prints it",
+                                                       .exports = true,
+                                                       .imports = true,
+                                                       .options = options },
+                                            .write = pt_trazer_write,
+                                            .read = read_trazer };

@@ -61,8 +61,8 @@ void pt_trazer_put_padded(struct pt_trazer_writer *w, const char *text, size_t l
 }
 
 /* In base 10 or 16, with leading fill up to width. */
-void pt_trazer_put_unsigned(struct pt_trazer_writer *w, uint64_t v, unsigned base,
-                            unsigned width, char fill)
+void pt_trazer_put_unsigned(struct pt_trazer_writer *w, uint64_t v, unsigned base, unsigned width,
+                            char fill)
 {
     char digits[PT_NUMBER_MAX], *at = digits, *end;
 

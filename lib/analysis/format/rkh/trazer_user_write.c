@@ -102,9 +102,10 @@ static bool put_rkh_field(struct pt_trazer_writer *w, const posixtrace_layout_t 
     const struct posixtrace_field *f = posixtrace_layout_field(layout, i);
     const struct posixtrace_field *next = posixtrace_layout_field(layout, i + 1);
     const char *name = f->name;
-    const char *word = strncmp(name, "obj", 3) == 0 ? "obj=" :
-                       strncmp(name, "fun", 3) == 0 ? "func=" :
-                       strncmp(name, "sig", 3) == 0 ? "event=" : NULL;
+    const char *word = strncmp(name, "obj", 3) == 0   ? "obj="
+                       : strncmp(name, "fun", 3) == 0 ? "func="
+                       : strncmp(name, "sig", 3) == 0 ? "event="
+                                                      : NULL;
 
     if (!word)
         return false;

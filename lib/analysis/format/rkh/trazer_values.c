@@ -14,7 +14,7 @@ struct values {
     struct pt_rkh_symbols *symbols;
     struct pt_rkh_bytes *data;
     struct posixtrace_event *event;
-    uint64_t defined;            /* the last number that may get a name here */
+    uint64_t defined; /* the last number that may get a name here */
 };
 
 /* Is it a number that gets a name in the same record? */

@@ -95,8 +95,8 @@ static void put_taken(struct pt_trazer_writer *w, uint64_t object, uint64_t sign
 struct taken {
     const uint8_t *at;
     size_t left;
-    uint64_t object, signal;       /* the first of each */
-    bool first;                    /* nothing was printed yet */
+    uint64_t object, signal; /* the first of each */
+    bool first;              /* nothing was printed yet */
 };
 
 static bool take_text(struct taken *t, const char **text, size_t *len)

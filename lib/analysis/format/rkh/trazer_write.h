@@ -8,9 +8,9 @@
 #include "analysis/format/rkh/rkh_job.h"
 #include "analysis/format/rkh/trazer.h"
 
-#define PT_TRAZER_OUT 65536u
-#define PT_TRAZER_QUEUES    256u
-#define PT_TRAZER_WAITING   64u        /* events in a queue that are remembered */
+#define PT_TRAZER_OUT     65536u
+#define PT_TRAZER_QUEUES  256u
+#define PT_TRAZER_WAITING 64u /* events in a queue that are remembered */
 
 /* What was posted to an active object and not taken yet, for rt= and nseq=. */
 struct pt_trazer_queue {
@@ -25,18 +25,18 @@ struct pt_trazer_queue {
 struct pt_trazer_writer {
     struct pt_job *job;
     struct pt_rkh_types types;
-    int16_t record[4096];          /* by event id: number of the record, -1, or -2: not looked */
-    bool    user[4096];            /* an imported user event */
+    int16_t record[4096]; /* by event id: number of the record, -1, or -2: not looked */
+    bool user[4096];      /* an imported user event */
     uint64_t rate, ticks;
-    bool    rate_given;
-    unsigned stamp;                /* bytes of a timestamp */
+    bool rate_given;
+    unsigned stamp; /* bytes of a timestamp */
     uint8_t sequence;
-    unsigned swallow;              /* OVERFLOW and RESUME that belong to a rkh:LOST */
-    bool    timed;                 /* nothing was lost since the configuration */
+    unsigned swallow; /* OVERFLOW and RESUME that belong to a rkh:LOST */
+    bool timed;       /* nothing was lost since the configuration */
     struct pt_trazer_queue *queues;
     unsigned queue_count;
-    size_t  used;
-    char    out[PT_TRAZER_OUT + 16];
+    size_t used;
+    char out[PT_TRAZER_OUT + 16];
 };
 
 void pt_trazer_put(struct pt_trazer_writer *w, char c);
@@ -52,8 +52,8 @@ void pt_trazer_put_foreign(struct pt_trazer_writer *w, const char *text, size_t 
 /* The same, followed by blanks up to width. */
 void pt_trazer_put_padded(struct pt_trazer_writer *w, const char *text, size_t len, size_t width);
 /* In base 10 or 16, with leading fill up to width. */
-void pt_trazer_put_unsigned(struct pt_trazer_writer *w, uint64_t v, unsigned base,
-                            unsigned width, char fill);
+void pt_trazer_put_unsigned(struct pt_trazer_writer *w, uint64_t v, unsigned base, unsigned width,
+                            char fill);
 void pt_trazer_put_signed(struct pt_trazer_writer *w, int64_t v);
 /* Time, sequence number, group and name. */
 void pt_trazer_put_head(struct pt_trazer_writer *w, const char *group, size_t group_len,

@@ -6,7 +6,7 @@
 #include "analysis/format/shark/shark_input.h"
 #include "analysis/format/common/spool.h"
 
-enum { NOTE_REST = 7 };       /* of the job's kinds; shark_read.c has the first ones */
+enum { NOTE_REST = 7 }; /* of the job's kinds; shark_read.c has the first ones */
 
 int pt_shark_input_seek(struct pt_shark_input *in, const struct pt_shark_place *place)
 {
@@ -103,7 +103,9 @@ int pt_shark_input_take(struct pt_shark_input *in, struct shark_record *record)
     } while ((record->code & 0xffu) == 0);
     if (!(record->code & ~(SHARK_FAST | 0xffu)))
         return 1;
-    pt_job_fail(in->job, EILSEQ, "record %llu: not of S.Ha.R.K.: code 0x%04x has bits that no code "
-                "has", (unsigned long long)in->at.number, record->code);
+    pt_job_fail(in->job, EILSEQ,
+                "record %llu: not of S.Ha.R.K.: code 0x%04x has bits that no code "
+                "has",
+                (unsigned long long)in->at.number, record->code);
     return -1;
 }

@@ -13,18 +13,18 @@
 
 /* Where the next record is looked for. */
 struct pt_shark_place {
-    uint64_t offset;          /* in the input */
-    uint64_t number;          /* of the record before, from 1, zero records included */
-    uint32_t left;            /* records of the packet */
-    uint32_t next_packet;     /* number that is due; 0: none was seen, or it was the last */
+    uint64_t offset;      /* in the input */
+    uint64_t number;      /* of the record before, from 1, zero records included */
+    uint32_t left;        /* records of the packet */
+    uint32_t next_packet; /* number that is due; 0: none was seen, or it was the last */
 };
 
 struct pt_shark_input {
     struct pt_job *job;
     FILE *in;
-    bool  packets;
+    bool packets;
     struct pt_shark_place at;
-    uint32_t lost;            /* packets that are missing before the record taken last */
+    uint32_t lost; /* packets that are missing before the record taken last */
 };
 
 /* 0, or what pt_job_fail() was told. */

@@ -15,29 +15,29 @@
 #include "compat/shark/shark.h"
 #include "analysis/format/shark/shark_input.h"
 
-#define DEFAULT_RATE 1000000u         /* ticks are nanoseconds */
+#define DEFAULT_RATE 1000000u /* ticks are nanoseconds */
 
-#define RUNS 1024u                    /* 256 chunks with a seam each make 512 */
+#define RUNS 1024u /* 256 chunks with a seam each make 512 */
 
 enum { NOTE_RATE, NOTE_PACKETS };
 
 struct run {
-    struct pt_shark_place at;         /* of its next record */
-    uint64_t to;                      /* number of the first one after it */
-    uint64_t tsc;                     /* of the next one */
-    bool     done;
+    struct pt_shark_place at; /* of its next record */
+    uint64_t to;              /* number of the first one after it */
+    uint64_t tsc;             /* of the next one */
+    bool done;
 };
 
 struct reader {
     struct pt_job *job;
     struct pt_shark_input in;
     uint64_t lost_packets;
-    uint64_t rate;            /* cycles a millisecond */
-    uint64_t origin;          /* of time, in cycles */
-    int64_t  start_ns;
-    uint32_t context;         /* that runs */
-    bool     described[0x10000 / 256 * 2];   /* by code, and code with the fast bit */
-    bool     lost_described;
+    uint64_t rate;   /* cycles a millisecond */
+    uint64_t origin; /* of time, in cycles */
+    int64_t start_ns;
+    uint32_t context;                  /* that runs */
+    bool described[0x10000 / 256 * 2]; /* by code, and code with the fast bit */
+    bool lost_described;
     uint32_t count;
     struct run run[RUNS];
 };
@@ -55,8 +55,9 @@ static int survey(struct reader *r)
 
         if (r->count == 0 || record.tsc < last) {
             if (r->count == RUNS)
-                return pt_job_fail(r->job, EILSEQ, "record %llu: time goes back more often than in "
-                                                   "256 chunks, which is as many as there are",
+                return pt_job_fail(r->job, EILSEQ,
+                                   "record %llu: time goes back more often than in "
+                                   "256 chunks, which is as many as there are",
                                    (unsigned long long)r->in.at.number);
             r->run[r->count++] = (struct run){ .at = at, .tsc = record.tsc };
         }
@@ -105,8 +106,11 @@ static bool name_record(struct reader *r, const struct shark_record *record, cha
 static bool add_switch(struct reader *r, struct posixtrace_event *e, uint32_t to)
 {
     static const uint32_t cpu;
-    struct posixtrace_event s = { .ns = e->ns, .thread_name = "", .data = &cpu,
-                                  .data_len = sizeof cpu, .tid = (pid_t)r->context };
+    struct posixtrace_event s = { .ns = e->ns,
+                                  .thread_name = "",
+                                  .data = &cpu,
+                                  .data_len = sizeof cpu,
+                                  .tid = (pid_t)r->context };
 
     s.name = "posixtrace_switch_out";
     if (r->context && !pt_job_add(r->job, &s))
@@ -141,8 +145,11 @@ static bool add_loss(struct reader *r, uint64_t tsc, uint32_t packets)
 {
     uint8_t data[4] = { (uint8_t)packets, (uint8_t)(packets >> 8), (uint8_t)(packets >> 16),
                         (uint8_t)(packets >> 24) };
-    struct posixtrace_event e = { .ns = time_of(r, tsc), .thread_name = "", .name = SHARK_LOST,
-                                  .tid = (pid_t)r->context, .data = data,
+    struct posixtrace_event e = { .ns = time_of(r, tsc),
+                                  .thread_name = "",
+                                  .name = SHARK_LOST,
+                                  .tid = (pid_t)r->context,
+                                  .data = data,
                                   .data_len = sizeof data };
 
     if (!r->lost_described && !pt_job_describe(r->job, SHARK_LOST, "le; u32 packets"))
@@ -170,8 +177,8 @@ static int add_part(struct reader *r, struct run *run, const struct run *other)
 
     while (!error) {
         run->at = r->in.at;
-        run->done = run->at.number + 1 >= run->to ||
-                    pt_shark_input_take(&r->in, &record) != 1 || r->in.at.number >= run->to;
+        run->done = run->at.number + 1 >= run->to || pt_shark_input_take(&r->in, &record) != 1 ||
+                    r->in.at.number >= run->to;
         if (run->done)
             break;
         run->tsc = record.tsc;
@@ -189,8 +196,9 @@ static void add_all(struct reader *r)
 
     if (!r->rate) {
         r->rate = DEFAULT_RATE;
-        pt_job_note(r->job, NOTE_RATE, "the trace does not say how fast its clock is: cycles are "
-                                       "taken for nanoseconds; --rate=CYCLES_PER_MSEC says better");
+        pt_job_note(r->job, NOTE_RATE,
+                    "the trace does not say how fast its clock is: cycles are "
+                    "taken for nanoseconds; --rate=CYCLES_PER_MSEC says better");
     }
     if (r->lost_packets)
         pt_job_note(r->job, NOTE_PACKETS, "%llu packets are missing: their events are lost",

@@ -15,30 +15,30 @@
 #include "analysis/format/shark/shark_format.h"
 #include "compat/shark/shark.h"
 
-#define CONTEXTS      65536u      /* a parameter has 16 bits */
-#define CELLS         262144u     /* a power of two, never more than a quarter full */
-#define IDS           4096u
+#define CONTEXTS 65536u  /* a parameter has 16 bits */
+#define CELLS    262144u /* a power of two, never more than a quarter full */
+#define IDS      4096u
 
 enum { LEFT_USERS, LEFT_CONTEXTS, LEFT_SIZE, LEFT_LOST };
 /* OWN to LOST are S.Ha.R.K.'s. */
 enum what { NEW, OWN, FAST, CHUNK, LOST, SYSTEM, USER, NOTHING };
 
 struct context {
-    int32_t  pid, tid;
-    uint32_t number;              /* 0: the cell is free */
+    int32_t pid, tid;
+    uint32_t number; /* 0: the cell is free */
 };
 
 struct type {
-    uint8_t what, code;           /* enum what */
+    uint8_t what, code; /* enum what */
 };
 
 struct writer {
     struct pt_job *job;
     uint64_t origin;
-    bool     begun, packets, foreign;    /* foreign: not from S.Ha.R.K. */
-    uint32_t packet;                     /* number of the last one */
-    uint32_t pending;                    /* records in the packet */
-    uint8_t  bytes[SHARK_PACKET_HEAD + SHARK_PACKET_EVENTS * SHARK_RECORD];
+    bool begun, packets, foreign; /* foreign: not from S.Ha.R.K. */
+    uint32_t packet;              /* number of the last one */
+    uint32_t pending;             /* records in the packet */
+    uint8_t bytes[SHARK_PACKET_HEAD + SHARK_PACKET_EVENTS * SHARK_RECORD];
     uint32_t contexts, users;
     struct type type[IDS];
     struct context cell[CELLS];
@@ -122,16 +122,16 @@ static bool is_own(const char *name, struct type *t)
 static uint8_t code_of_system(trace_event_id_t id)
 {
     switch (id) {
-    case POSIX_TRACE_START:       return SHARK_TRACE_START;
-    case POSIX_TRACE_STOP:        return SHARK_TRACE_STOP;
-    case POSIXTRACE_SWITCH_IN:    return SHARK_CONTEXT_SWITCH;
-    case POSIXTRACE_MUTEX_LOCK:   return SHARK_MUTEX_WAIT;
+    case POSIX_TRACE_START: return SHARK_TRACE_START;
+    case POSIX_TRACE_STOP: return SHARK_TRACE_STOP;
+    case POSIXTRACE_SWITCH_IN: return SHARK_CONTEXT_SWITCH;
+    case POSIXTRACE_MUTEX_LOCK: return SHARK_MUTEX_WAIT;
     case POSIXTRACE_MUTEX_LOCKED: return SHARK_MUTEX_LOCK;
     case POSIXTRACE_MUTEX_UNLOCK: return SHARK_MUTEX_UNLOCK;
-    case POSIXTRACE_SEM_POST:     return SHARK_MUTEX_POST;
-    case POSIXTRACE_THREAD_END:   return SHARK_TASK_END;
+    case POSIXTRACE_SEM_POST: return SHARK_MUTEX_POST;
+    case POSIXTRACE_THREAD_END: return SHARK_TASK_END;
     case POSIXTRACE_SIGNAL_BEGIN: return SHARK_SIGNAL;
-    default:                      return 0;
+    default: return 0;
     }
 }
 
@@ -164,8 +164,8 @@ static uint32_t parameter(const struct writer *w, const struct posixtrace_event 
         const struct posixtrace_field *f = posixtrace_layout_field(layout, index);
 
         posixtrace_layout_split(layout, e->data, e->data_len, values, &count);
-        if (!f || index >= count || values[index].count == 0 ||
-            f->kind == POSIXTRACE_STRING || f->kind == POSIXTRACE_BYTES)
+        if (!f || index >= count || values[index].count == 0 || f->kind == POSIXTRACE_STRING ||
+            f->kind == POSIXTRACE_BYTES)
             return 0;
         if (f->kind == POSIXTRACE_FLOAT)
             return (uint32_t)(int64_t)posixtrace_value_float(layout, index, &values[index], 0);
@@ -174,8 +174,7 @@ static uint32_t parameter(const struct writer *w, const struct posixtrace_event 
     memcpy(bytes, e->data_len ? e->data : "", e->data_len < 6 ? e->data_len : 6);
     if (index == 0)
         return (uint32_t)(bytes[0] | bytes[1] << 8);
-    return bytes[2] | (uint32_t)bytes[3] << 8 | (uint32_t)bytes[4] << 16 |
-           (uint32_t)bytes[5] << 24;
+    return bytes[2] | (uint32_t)bytes[3] << 8 | (uint32_t)bytes[4] << 16 | (uint32_t)bytes[5] << 24;
 }
 
 static bool put_own(struct writer *w, const struct type *t, const struct posixtrace_event *e,
@@ -191,8 +190,7 @@ static bool put_own(struct writer *w, const struct type *t, const struct posixtr
         return true;
     }
     memcpy(bytes, e->data, want);
-    par2 = bytes[2] | (uint32_t)bytes[3] << 8 | (uint32_t)bytes[4] << 16 |
-           (uint32_t)bytes[5] << 24;
+    par2 = bytes[2] | (uint32_t)bytes[3] << 8 | (uint32_t)bytes[4] << 16 | (uint32_t)bytes[5] << 24;
     par2 = pt_shark_in_ns(t->code, par2);
     return put_record(w, (uint16_t)(t->code | (t->what == FAST ? SHARK_FAST : 0)),
                       (uint16_t)(bytes[0] | bytes[1] << 8), par2, tsc);
@@ -204,8 +202,8 @@ static bool put_chunk(struct writer *w, const struct posixtrace_event *e, uint64
     struct shark_record r;
 
     if (e->data_len != PT_SHARK_DATA) {
-        pt_job_left_out(w->job, LEFT_SIZE, "'%s' with %zu bytes of data, not %u: left out",
-                        e->name, e->data_len, PT_SHARK_DATA);
+        pt_job_left_out(w->job, LEFT_SIZE, "'%s' with %zu bytes of data, not %u: left out", e->name,
+                        e->data_len, PT_SHARK_DATA);
         return true;
     }
     pt_shark_unpack_data(e->data, &r);
@@ -239,12 +237,15 @@ static bool put_system(struct writer *w, const struct type *t, const struct posi
     } else if (t->code != SHARK_TRACE_STOP) {
         context = context_of(w, e, tsc);
         if (!context) {
-            pt_job_left_out(w->job, LEFT_CONTEXTS, "more than %u threads: events of further ones "
-                                                   "are left out", CONTEXTS - 1);
+            pt_job_left_out(w->job, LEFT_CONTEXTS,
+                            "more than %u threads: events of further ones "
+                            "are left out",
+                            CONTEXTS - 1);
             return true;
         }
-        second = t->code == SHARK_TASK_END ? (uint32_t)e->tid
-                 : t->code == SHARK_CONTEXT_SWITCH ? 0 : parameter(w, e, 0);
+        second = t->code == SHARK_TASK_END         ? (uint32_t)e->tid
+                 : t->code == SHARK_CONTEXT_SWITCH ? 0
+                                                   : parameter(w, e, 0);
     }
     return put_record(w, t->code, (uint16_t)context, second, tsc);
 }

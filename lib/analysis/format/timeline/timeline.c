@@ -55,8 +55,8 @@ static void find_flows(struct pt_timeline *tl, const struct pt_tl_type *t)
         int what = tl->options[i].what;
 
         if ((t->good >> i & 1) && what != PT_TL_COUNTER)
-            ev->flows[ev->flow_count++] =
-                (struct pt_tl_flow){ identity(ev, t->fields[i]), what == PT_TL_FLOW_END };
+            ev->flows[ev->flow_count++] = (struct pt_tl_flow){ identity(ev, t->fields[i]),
+                                                               what == PT_TL_FLOW_END };
     }
 }
 
@@ -99,7 +99,8 @@ static void begin(struct pt_timeline *tl, struct pt_tl_track *t, uint32_t label)
     if (t->depth == PT_TL_OPEN) {
         t->beyond++;
         if (!tl->told_deep)
-            pt_job_note(tl->job, PT_TL_NOTE_DEEP, "thread %ld has more than %d slices open at "
+            pt_job_note(tl->job, PT_TL_NOTE_DEEP,
+                        "thread %ld has more than %d slices open at "
                         "once; those within are shown as instants, also of other threads",
                         (long)t->tid, PT_TL_OPEN);
         tl->told_deep = true;
@@ -126,8 +127,10 @@ static void end_at(struct pt_timeline *tl, struct pt_tl_track *t, unsigned place
         tl->ops->begin(tl->self, t, ns, t->open[t->depth - 1u], NULL);
     }
     if (above && again && !tl->told_crossed)
-        pt_job_note(tl->job, PT_TL_NOTE_CROSSED, "thread %ld ends a slice while one that began "
-                    "later is open; such slices are cut in two", (long)t->tid);
+        pt_job_note(tl->job, PT_TL_NOTE_CROSSED,
+                    "thread %ld ends a slice while one that began "
+                    "later is open; such slices are cut in two",
+                    (long)t->tid);
     tl->told_crossed |= above && again;
 }
 

@@ -23,70 +23,74 @@
 #include "analysis/format/common/format.h"
 
 enum {
-    PT_TL_OPEN = 64,         /* slices open at once on one track */
-    PT_TL_OPTIONS = 64,      /* pair, counter, flow and flow-end together */
-    PT_TL_FLOWS = 8,         /* of one event */
-    PT_TL_CPUS = 1024,       /* more make readers of Perfetto refuse the whole trace */
-    PT_TL_TYPES = 4096       /* beyond every event id that a stream can have */
+    PT_TL_OPEN = 64,    /* slices open at once on one track */
+    PT_TL_OPTIONS = 64, /* pair, counter, flow and flow-end together */
+    PT_TL_FLOWS = 8,    /* of one event */
+    PT_TL_CPUS = 1024,  /* more make readers of Perfetto refuse the whole trace */
+    PT_TL_TYPES = 4096  /* beyond every event id that a stream can have */
 };
 
 /* Kinds of notes, for pt_job_note(). */
-enum { PT_TL_NOTE_OPTION, PT_TL_NOTE_CROSSED, PT_TL_NOTE_DEEP, PT_TL_NOTE_TRACKS,
-       PT_TL_NOTE_BACK_END };
+enum {
+    PT_TL_NOTE_OPTION,
+    PT_TL_NOTE_CROSSED,
+    PT_TL_NOTE_DEEP,
+    PT_TL_NOTE_TRACKS,
+    PT_TL_NOTE_BACK_END
+};
 
 /* A thread; a process, where tid is 0; what belongs to no process, where both are. */
 struct pt_tl_track {
-    int32_t  pid, tid;
-    int32_t  cpu;            /* it runs there; -1: on none that is known */
-    uint32_t beyond;         /* slices that were begun and found no room in open */
-    uint64_t used;           /* number of the last event on it; 0: a free entry */
-    uint64_t counters;       /* of a process: bits for the back end, one an option */
-    uint64_t thread_id;      /* its pthread_t; 0: not known yet */
-    bool     ended;          /* the thread has ended: cpu is -1 */
-    int32_t  held;           /* and it has this processor, but perhaps exits; or -1 */
-    int64_t  held_ns;        /* since then */
-    char     name[16];       /* "" where unknown */
-    uint16_t depth, open[PT_TL_OPEN];   /* labels */
+    int32_t pid, tid;
+    int32_t cpu;                      /* it runs there; -1: on none that is known */
+    uint32_t beyond;                  /* slices that were begun and found no room in open */
+    uint64_t used;                    /* number of the last event on it; 0: a free entry */
+    uint64_t counters;                /* of a process: bits for the back end, one an option */
+    uint64_t thread_id;               /* its pthread_t; 0: not known yet */
+    bool ended;                       /* the thread has ended: cpu is -1 */
+    int32_t held;                     /* and it has this processor, but perhaps exits; or -1 */
+    int64_t held_ns;                  /* since then */
+    char name[16];                    /* "" where unknown */
+    uint16_t depth, open[PT_TL_OPEN]; /* labels */
 };
 
 /* An option that names a field of an event type. */
 struct pt_tl_option {
     enum { PT_TL_PAIR, PT_TL_COUNTER, PT_TL_FLOW, PT_TL_FLOW_END } what;
-    char *text;              /* as given: for messages, and as name of the counter */
-    char *event, *field;     /* of pairs: the beginning and the end */
-    char *label;             /* of pairs */
-    bool  used;
+    char *text;          /* as given: for messages, and as name of the counter */
+    char *event, *field; /* of pairs: the beginning and the end */
+    char *label;         /* of pairs */
+    bool used;
 };
 
 struct pt_tl_type {
-    char    *name;
-    size_t   class_length;   /* of the name's part before the first ':' */
-    int32_t  begin, end;     /* labels; -1: neither */
-    uint8_t  role;           /* timeline_types.c */
-    uint64_t options;        /* bits: those that are about its fields */
-    const posixtrace_layout_t *resolved;   /* that fields was found in */
-    uint8_t  fields[PT_TL_OPTIONS];        /* by option */
-    uint64_t good;           /* bits: options whose field is there and fits */
+    char *name;
+    size_t class_length;                 /* of the name's part before the first ':' */
+    int32_t begin, end;                  /* labels; -1: neither */
+    uint8_t role;                        /* timeline_types.c */
+    uint64_t options;                    /* bits: those that are about its fields */
+    const posixtrace_layout_t *resolved; /* that fields was found in */
+    uint8_t fields[PT_TL_OPTIONS];       /* by option */
+    uint64_t good;                       /* bits: options whose field is there and fits */
 };
 
-enum { PT_TL_PLAIN, PT_TL_BEGINS_THREAD, PT_TL_ENDS_THREAD, PT_TL_IN, PT_TL_OUT,
-       PT_TL_PREEMPTED };
+enum { PT_TL_PLAIN, PT_TL_BEGINS_THREAD, PT_TL_ENDS_THREAD, PT_TL_IN, PT_TL_OUT, PT_TL_PREEMPTED };
 
 /* Why a thread leaves its processor. */
 enum pt_tl_leave { PT_TL_IS_PREEMPTED, PT_TL_WAITS, PT_TL_ENDS };
 
 struct pt_tl_flow {
     uint64_t id;
-    bool     ends;
+    bool ends;
 };
 
 /* An event as the back end sees it. */
 struct pt_tl_event {
     const struct posixtrace_event *e;
     const struct pt_tl_type *type;
-    const posixtrace_layout_t *layout;     /* NULL: data is only bytes */
-    bool   misfit;                         /* it is described, but not as it is */
-    const char *ignores;                   /* names of types, of an event that says so; or NULL */
+    const posixtrace_layout_t *layout; /* NULL: data is only bytes */
+    bool misfit;                       /* it is described, but not as it is */
+    const char *ignores;               /* names of types, of an event that says so; or NULL */
     size_t fields, flow_count;
     struct posixtrace_value values[POSIXTRACE_FIELDS_MAX];
     struct pt_tl_flow flows[PT_TL_FLOWS];
@@ -96,7 +100,7 @@ struct pt_tl_event {
 struct pt_tl_runner {
     int32_t pid, tid;
     int64_t since;
-    char    name[16];
+    char name[16];
 };
 
 struct pt_timeline;
@@ -125,16 +129,18 @@ struct pt_tl_ops {
 };
 
 /* The options of each such format: for its table. */
-#define PT_TL_OPTION_LINES \
+#define PT_TL_OPTION_LINES                                                                     \
     { "pair", "BEGIN,END or BEGIN,END,LABEL: these two events are a slice; may be repeated" }, \
-    { "pairs", "no: names as x:begin and x:end are no slices, only the pairs given are" }, \
-    { "counter", "EVENT.FIELD: a counter of that field's values; may be repeated" }, \
-    { "flow", "EVENT.FIELD: arrows between events of the same value; may be repeated" }, \
-    { "flow-end", "EVENT.FIELD: the same, and the last arrow of that value; may be repeated" }
+        { "pairs", "no: names as x:begin and x:end are no slices, only the pairs given are" }, \
+        { "counter", "EVENT.FIELD: a counter of that field's values; may be repeated" },       \
+        { "flow", "EVENT.FIELD: arrows between events of the same value; may be repeated" },   \
+    {                                                                                          \
+        "flow-end", "EVENT.FIELD: the same, and the last arrow of that value; may be repeated" \
+    }
 
 /* Reads the options; NULL: job->error. */
 struct pt_timeline *pt_timeline_new(struct pt_job *job, const struct pt_tl_ops *ops, void *self);
-void pt_timeline_free(struct pt_timeline *tl);            /* or NULL */
+void pt_timeline_free(struct pt_timeline *tl); /* or NULL */
 /* The next event to the back end; false: there is none, or an error. */
 bool pt_timeline_next(struct pt_timeline *tl);
 /* After the last event: reports lost events, and options that matched none. */

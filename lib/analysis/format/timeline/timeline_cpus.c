@@ -59,8 +59,7 @@ static bool runs_there(const struct pt_timeline *tl, const struct pt_tl_track *t
 }
 
 /* What this thread was on before, it has left. */
-static void leave(struct pt_timeline *tl, struct pt_tl_track *t, int64_t ns,
-                  enum pt_tl_leave why)
+static void leave(struct pt_timeline *tl, struct pt_tl_track *t, int64_t ns, enum pt_tl_leave why)
 {
     struct pt_tl_runner nobody = { .since = ns };
 

@@ -79,7 +79,9 @@ bool pt_tl_options_read(struct pt_timeline *tl)
         const char *name;
         int what;
     } of_fields[] = {
-        { "counter", PT_TL_COUNTER }, { "flow", PT_TL_FLOW }, { "flow-end", PT_TL_FLOW_END },
+        { "counter", PT_TL_COUNTER },
+        { "flow", PT_TL_FLOW },
+        { "flow-end", PT_TL_FLOW_END },
     };
     const char *value = pt_job_option(tl->job, "pairs", 0);
 

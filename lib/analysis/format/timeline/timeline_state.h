@@ -6,10 +6,10 @@
 
 #include "analysis/format/timeline/timeline.h"
 
-enum { PT_TL_SETS = 2048, PT_TL_WAYS = 8 };   /* of the table of tracks */
+enum { PT_TL_SETS = 2048, PT_TL_WAYS = 8 }; /* of the table of tracks */
 
 struct pt_tl_cpu {
-    bool known;                      /* something was seen there */
+    bool known; /* something was seen there */
     struct pt_tl_runner runner;
 };
 
@@ -17,19 +17,19 @@ struct pt_timeline {
     struct pt_job *job;
     const struct pt_tl_ops *ops;
     void *self;
-    bool by_name;                    /* names that end in begin and end make slices */
-    bool told_deep, told_crossed;    /* the user knows that this happens */
+    bool by_name;                 /* names that end in begin and end make slices */
+    bool told_deep, told_crossed; /* the user knows that this happens */
     unsigned option_count;
     struct pt_tl_option options[PT_TL_OPTIONS];
     uint32_t label_count, label_room;
     char **labels;
     struct pt_tl_type *types[PT_TL_TYPES];
-    uint64_t clock;                  /* events so far */
-    int64_t  last_ns;                /* the newest of them */
-    struct pt_tl_track *last;        /* track of the last event */
-    struct pt_tl_cpu *cpus;          /* PT_TL_CPUS, made when there is a switch */
+    uint64_t clock;           /* events so far */
+    int64_t last_ns;          /* the newest of them */
+    struct pt_tl_track *last; /* track of the last event */
+    struct pt_tl_cpu *cpus;   /* PT_TL_CPUS, made when there is a switch */
     struct pt_tl_event ev;
-    char ignores[512];               /* text of ev */
+    char ignores[512]; /* text of ev */
     struct pt_tl_track tracks[PT_TL_SETS][PT_TL_WAYS];
 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "analysis/format/timeline/timeline_state.h"
 
-#define NAME_BYTES (sizeof ((struct pt_tl_track *)0)->name - 1)
+#define NAME_BYTES (sizeof((struct pt_tl_track *)0)->name - 1)
 
 static struct pt_tl_track *set_of(struct pt_timeline *tl, int32_t pid, int32_t tid)
 {
@@ -26,8 +26,10 @@ static struct pt_tl_track *make(struct pt_timeline *tl, struct pt_tl_track *set,
         if (set[i].used < t->used)
             t = &set[i];
     if (t->depth > 0)
-        pt_job_note(tl->job, PT_TL_NOTE_TRACKS, "too many threads: thread %ld was forgotten "
-                    "before its slices ended", (long)t->tid);
+        pt_job_note(tl->job, PT_TL_NOTE_TRACKS,
+                    "too many threads: thread %ld was forgotten "
+                    "before its slices ended",
+                    (long)t->tid);
     memset(t, 0, sizeof *t);
     t->pid = pid;
     t->tid = tid;
@@ -45,8 +47,7 @@ static bool rename_to(struct pt_tl_track *t, const char *name)
 }
 
 /* The one with these numbers; the name, if not empty, is its name from now on. */
-static struct pt_tl_track *find(struct pt_timeline *tl, int32_t pid, int32_t tid,
-                                const char *name)
+static struct pt_tl_track *find(struct pt_timeline *tl, int32_t pid, int32_t tid, const char *name)
 {
     struct pt_tl_track *set = set_of(tl, pid, tid), *t = NULL;
     bool tell = false;

@@ -121,8 +121,8 @@ static bool by_name(struct pt_timeline *tl, struct pt_tl_type *t)
         const char *word;
         bool begins;
     } words[] = {
-        { "begin", true }, { "enter", true }, { "entry", true }, { "end", false },
-        { "exit", false },
+        { "begin", true }, { "enter", true }, { "entry", true },
+        { "end", false },  { "exit", false },
     };
     size_t length;
 

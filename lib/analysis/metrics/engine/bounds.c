@@ -19,7 +19,7 @@ struct pt_pending {
     LIST_ENTRY(pt_pending) of_thread;
     struct posixtrace_measurement m;
     struct pt_share share;
-    struct pt_thread *thread;   /* while it waits */
+    struct pt_thread *thread; /* while it waits */
     bool waits;
 };
 
@@ -172,7 +172,8 @@ static void tell(struct pt_engine *e, struct pt_thread *t, struct pt_ran now)
     else if (last.known)
         pt_ran_precede(&last, &now);
     dropped = t->before.known && last.known && !pt_ran_is_worth(&t->before, &last);
-    LIST_FOREACH(s, &t->shares, of_thread) {
+    LIST_FOREACH(s, &t->shares, of_thread)
+    {
         if (s->counts == PT_COUNTS)
             count(e, &t->ran, s, now.ns);
         s->first.known &= last.known;
@@ -209,9 +210,12 @@ void pt_bounds_event(struct pt_engine *e, struct pt_thread *thread,
     if (data[0] > (uint64_t)PT_NS_MAX)
         return;
     more = data[1] < (uint64_t)PT_NS_MAX ? (int64_t)data[1] : PT_NS_MAX;
-    tell(e, thread, (struct pt_ran){ .ns = event->ns, .least = (int64_t)data[0],
-                                     .most = (int64_t)data[0] + more, .gap = e->gap,
-                                     .known = true });
+    tell(e, thread,
+         (struct pt_ran){ .ns = event->ns,
+                          .least = (int64_t)data[0],
+                          .most = (int64_t)data[0] + more,
+                          .gap = e->gap,
+                          .known = true });
 }
 
 /* ---- measurements ---- */
@@ -264,8 +268,7 @@ void pt_bounds_deliver(struct pt_engine *e, const struct pt_machine *m,
         waits = s && s->whole && (s->counted > 0 || s->open > 0);
         measurement->bound = !(s && s->whole) && measurement->length_ns > 0;
     }
-    measurement->least_ns = measurement->bound || measurement->unknown ? 0
-                                                                       : measurement->length_ns;
+    measurement->least_ns = measurement->bound || measurement->unknown ? 0 : measurement->length_ns;
     if (waits || !TAILQ_EMPTY(&e->line))
         join(e, measurement, a, waits);
     else
@@ -277,7 +280,7 @@ void pt_bounds_settle(struct pt_engine *e)
     struct pt_pending *p;
 
     TAILQ_FOREACH(p, &e->line, in_line)
-        resolve(p, NULL);
+    resolve(p, NULL);
     release(e);
 }
 

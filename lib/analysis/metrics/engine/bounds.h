@@ -45,16 +45,16 @@ enum pt_counting { PT_COUNTS_NOT, PT_COUNTS, PT_COUNTS_PERHAPS };
 /* The bounds of a measurement so far. */
 struct pt_share {
     LIST_ENTRY(pt_share) of_thread;
-    struct pt_ran first;       /* the last telling before it began */
-    int64_t from;              /* what counts now does since then */
-    int64_t counted;           /* all of it before from */
-    int64_t in_piece;          /* of that, what is behind the last telling, */
-    int64_t in_before;         /* and what is in the piece that it ended */
-    int64_t least, most;       /* how long it ran in the rest of it */
-    int64_t open;              /* counted, and nothing is known of it; not in counted */
-    uint8_t counts;            /* enum pt_counting */
-    bool    ends;              /* it may have ended at a switch */
-    bool    whole;             /* all of it was seen */
+    struct pt_ran first; /* the last telling before it began */
+    int64_t from;        /* what counts now does since then */
+    int64_t counted;     /* all of it before from */
+    int64_t in_piece;    /* of that, what is behind the last telling, */
+    int64_t in_before;   /* and what is in the piece that it ended */
+    int64_t least, most; /* how long it ran in the rest of it */
+    int64_t open;        /* counted, and nothing is known of it; not in counted */
+    uint8_t counts;      /* enum pt_counting */
+    bool ends;           /* it may have ended at a switch */
+    bool whole;          /* all of it was seen */
 };
 
 /* Which of its states leave the processor's absence out; false: no memory. */

@@ -41,9 +41,9 @@ bool pt_bounds_learn(struct pt_machine *m)
 
             if (kind == PT_KIND_IN || kind == PT_KIND_COND)
                 m->leaves[s] |= leaves_by(metric, pt_machine_way(metric, e, PT_OWN, s)) |
-                                leaves_by(metric, pt_machine_way(metric,
-                                                                 pt_machine_otherwise(metric, e),
-                                                                 PT_OWN, s));
+                                leaves_by(metric,
+                                          pt_machine_way(metric, pt_machine_otherwise(metric, e),
+                                                         PT_OWN, s));
             any |= m->leaves[s] != 0;
         }
     if (any)

@@ -7,9 +7,9 @@
 
 /* A telling that is known no better than to a part of its piece does not end it; and one
  * between others that are much better only if that part is small. */
-#define WORTH 4
+#define WORTH         4
 #define WORTH_BETWEEN 128
-#define MUCH 16
+#define MUCH          16
 
 /* The most that the thread was off from one to the other. */
 static int64_t most_off(const struct pt_ran *from, const struct pt_ran *to)

@@ -66,8 +66,8 @@ void pt_automaton_settle(struct pt_engine *e, struct pt_machine *m, struct pt_au
  * change since its last measurement may be in the gap. */
 void pt_engine_settle_object(struct pt_engine *e, struct pt_object *o)
 {
-    if (o->hot.gap == e->gap || o->hot.measuring || o->hot.doubtful ||
-        o->automaton.has_before || o->automaton.unsure_before)
+    if (o->hot.gap == e->gap || o->hot.measuring || o->hot.doubtful || o->automaton.has_before ||
+        o->automaton.unsure_before)
         pt_automaton_settle(e, &e->machines[o->key.machine], &o->automaton);
 }
 
@@ -87,9 +87,8 @@ void pt_engine_settle_thread(struct pt_engine *e, struct pt_machine *m, struct p
  * that it has not seen. */
 static bool is_as_new(const struct pt_engine *e, const struct pt_object *o)
 {
-    return o->hot.state == 0 && !o->hot.measuring && !o->hot.doubtful &&
-           !o->automaton.has_before && !o->automaton.unsure_before &&
-           (e->gap == 0 || HASH_COUNT(e->objects) > OBJECTS_KEPT);
+    return o->hot.state == 0 && !o->hot.measuring && !o->hot.doubtful && !o->automaton.has_before &&
+           !o->automaton.unsure_before && (e->gap == 0 || HASH_COUNT(e->objects) > OBJECTS_KEPT);
 }
 
 static int step_object(struct pt_engine *e, const struct pt_meaning *meaning,
@@ -135,7 +134,8 @@ static int step_others(struct pt_engine *e, const struct pt_meaning *meaning,
 
         if (s < states ? meaning->other.ways[s].target == PT_NOWHERE : !meaning->other.leads)
             continue;
-        LIST_FOREACH(a, &m->in_state[s], same_state) {
+        LIST_FOREACH(a, &m->in_state[s], same_state)
+        {
             if (a->thread == tuple->thread)
                 continue;
             if (n == e->scratch_room) {
@@ -184,13 +184,14 @@ struct pt_meaning pt_engine_meaning(struct pt_machine *m, size_t index)
 {
     const posixtrace_metric_t *metric = m->metric;
     struct pt_meaning meaning = {
-        .machine = m, .alone = !metric->by_object && !metric->looks_at_others,
+        .machine = m,
+        .alone = !metric->by_object && !metric->looks_at_others,
         .own.ways = pt_machine_way(metric, index, PT_OWN, 0),
         .own.otherwise = pt_machine_way(metric, pt_machine_otherwise(metric, index), PT_OWN, 0),
         .own.transitions = m->transitions ? &m->transitions[index * metric->state_count] : NULL,
         .other.ways = pt_machine_way(metric, index, PT_OTHER, 0),
-        .other.otherwise = pt_machine_way(metric, pt_machine_otherwise(metric, index), PT_OTHER,
-                                          0) };
+        .other.otherwise = pt_machine_way(metric, pt_machine_otherwise(metric, index), PT_OTHER, 0)
+    };
 
     meaning.own.begins = comes_to(metric, meaning.own.ways, PT_KIND_BEGIN);
     meaning.own.due = m->has_due && index < metric->event_count &&

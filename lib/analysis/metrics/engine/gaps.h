@@ -15,7 +15,10 @@
 #include <stdint.h>
 
 struct pt_gaps {
-    struct { uint64_t number; int64_t from; } *at;
+    struct {
+        uint64_t number;
+        int64_t from;
+    } * at;
     size_t count;
 };
 

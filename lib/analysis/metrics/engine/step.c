@@ -15,8 +15,8 @@
 /* As much as a signal handler may take that ends a sleep. */
 #define HANDLER_NS 1000000
 
-void pt_step_report(struct pt_engine *e, const struct pt_machine *m,
-                    const struct pt_automaton *a, struct posixtrace_measurement *measurement)
+void pt_step_report(struct pt_engine *e, const struct pt_machine *m, const struct pt_automaton *a,
+                    struct posixtrace_measurement *measurement)
 {
     const struct pt_thread *t = a->thread;
 
@@ -27,8 +27,10 @@ void pt_step_report(struct pt_engine *e, const struct pt_machine *m,
     measurement->tid = t->items ? 0 : (pid_t)t->key.tid;
     measurement->thread_id = t->thread_id;
     if (m->metric->by_object)
-        measurement->key = ((const struct pt_object *)(const void *)
-            ((const char *)a - offsetof(struct pt_object, automaton)))->key.object;
+        measurement->key = ((const struct pt_object *)(const void *)((const char *)a -
+                                                                     offsetof(struct pt_object,
+                                                                              automaton)))
+                               ->key.object;
     pt_bounds_deliver(e, m, a, measurement);
 }
 
@@ -44,15 +46,15 @@ static bool take_change(struct pt_automaton *a, int64_t *length)
     return !first;
 }
 
-static void finish(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
-                   int64_t stamp)
+static void finish(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a, int64_t stamp)
 {
-    struct posixtrace_measurement measurement = {
-        .begin_ns = a->begin, .end_ns = stamp, .length_ns = a->length,
-        .intermediate_events = a->events };
+    struct posixtrace_measurement measurement = { .begin_ns = a->begin,
+                                                  .end_ns = stamp,
+                                                  .length_ns = a->length,
+                                                  .intermediate_events = a->events };
     int64_t before = a->before;
 
-    if (a->length < 0)   /* it would end before it begins, at a due time to come */
+    if (a->length < 0) /* it would end before it begins, at a due time to come */
         return;
     if (m->metric->change)
         pt_uncertainty_of_change(e, m, a, stamp);
@@ -83,8 +85,7 @@ static inline void begin_segment(struct pt_automaton *a, uint8_t segment, int64_
 static inline void end_segment(struct pt_automaton *a, int64_t stamp, uint64_t seen)
 {
     if (a->segment == PT_SEGMENT_IN) {
-        a->length = (int64_t)((uint64_t)a->length +
-                              (uint64_t)pt_ns_from(a->segment_begin, stamp));
+        a->length = (int64_t)((uint64_t)a->length + (uint64_t)pt_ns_from(a->segment_begin, stamp));
         a->events += seen - a->segment_events;
     }
     a->segment = PT_SEGMENT_NONE;
@@ -110,12 +111,8 @@ static inline void enter(struct pt_engine *e, struct pt_machine *m, struct pt_au
     if (kind != PT_KIND_COND || a->segment == PT_SEGMENT_IN)
         end_segment(a, stamp, seen);
     switch (kind) {
-    case PT_KIND_COND:
-        begin_segment(a, PT_SEGMENT_COND, stamp, seen);
-        break;
-    case PT_KIND_BEGIN:
-        begin(m, a, stamp);
-        break;
+    case PT_KIND_COND: begin_segment(a, PT_SEGMENT_COND, stamp, seen); break;
+    case PT_KIND_BEGIN: begin(m, a, stamp); break;
     case PT_KIND_END:
         if (a->hot->measuring)
             finish(e, m, a, stamp);
@@ -126,8 +123,7 @@ static inline void enter(struct pt_engine *e, struct pt_machine *m, struct pt_au
         a->hot->measuring = false;
         break;
     case PT_KIND_IN:
-    case PT_KIND_OUT:
-        break;
+    case PT_KIND_OUT: break;
     }
 }
 
@@ -141,8 +137,7 @@ static bool continues_from(const struct pt_automaton *a, int64_t from, int64_t d
     if (!a->has_due || a->due <= a->due_seen || due <= 0)
         return false;
     return pt_ns_span(a->due, due) >= -HANDLER_NS &&
-           rest <= pt_ns_span(a->due_seen, a->due) + HANDLER_NS &&
-           rest < pt_ns_span(from, a->due);
+           rest <= pt_ns_span(a->due_seen, a->due) + HANDLER_NS && rest < pt_ns_span(from, a->due);
 }
 
 static bool continues(const struct pt_automaton *a, int64_t due, int64_t ns)
@@ -164,22 +159,17 @@ static bool may_continue(const struct pt_engine *e, const struct pt_label *label
     if (a->due_gap != e->gap)
         return due > 0;
     return a->unsure_due_from && continues_from(a, INT64_MIN, due, tuple->ns) !=
-                                 continues_from(a, a->due_seen, due, tuple->ns);
+                                     continues_from(a, a->due_seen, due, tuple->ns);
 }
 
 static bool fits(enum pt_only only, const struct pt_automaton *a, int64_t value, int64_t ns)
 {
     switch (only) {
-    case PT_ONLY_OK:
-        return value == 0;
-    case PT_ONLY_DUE:
-        return value > 0;
-    case PT_ONLY_EARLY:
-        return value > ns;
-    case PT_ONLY_AGAIN:
-        return continues(a, value, ns);
-    case PT_ONLY_ANY:
-        break;
+    case PT_ONLY_OK: return value == 0;
+    case PT_ONLY_DUE: return value > 0;
+    case PT_ONLY_EARLY: return value > ns;
+    case PT_ONLY_AGAIN: return continues(a, value, ns);
+    case PT_ONLY_ANY: break;
     }
     return true;
 }

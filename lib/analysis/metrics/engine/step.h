@@ -24,7 +24,7 @@ const struct pt_way *pt_step_way(const struct pt_label *label, size_t state,
 /* Of a thread's own events, by event and state; NULL without memory. */
 struct pt_transition *pt_transitions_new(const posixtrace_metric_t *metric);
 /* Fills in whose it is, and hands it over. */
-void pt_step_report(struct pt_engine *e, const struct pt_machine *m,
-                    const struct pt_automaton *a, struct posixtrace_measurement *measurement);
+void pt_step_report(struct pt_engine *e, const struct pt_machine *m, const struct pt_automaton *a,
+                    struct posixtrace_measurement *measurement);
 
 #endif

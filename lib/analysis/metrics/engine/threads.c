@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Without memory an entry is not added, and its tbl is NULL. */
-#define HASH_NONFATAL_OOM 1
+#define HASH_NONFATAL_OOM                1
 #define HASH_FUNCTION(key, length, hash) ((hash) = pt_hash_words(key, length, e->factor))
 
 static unsigned pt_hash_words(const void *key, size_t length, unsigned long long factor)
@@ -81,7 +81,8 @@ static void forget_idle(struct pt_engine *e)
 {
     struct pt_thread *t, *next;
 
-    HASH_ITER(hh, e->threads, t, next) {
+    HASH_ITER(hh, e->threads, t, next)
+    {
         if (!is_idle(e, t))
             continue;
         for (size_t i = 0; i < e->count; i++)
@@ -96,10 +97,10 @@ void pt_engine_thread_ends(struct pt_engine *e, struct pt_thread *thread)
 
     if (thread->objects)
         HASH_ITER(hh, e->objects, o, next)
-            if (o->automaton.thread == thread) {
-                pt_engine_settle_object(e, o);
-                pt_engine_drop_object(e, o);
-            }
+    if (o->automaton.thread == thread) {
+        pt_engine_settle_object(e, o);
+        pt_engine_drop_object(e, o);
+    }
     for (size_t i = 0; i < e->count; i++)
         pt_engine_settle_thread(e, &e->machines[i], thread);
     forget(e, thread);
@@ -231,13 +232,13 @@ void pt_engine_deinit(struct pt_engine *e)
 
     pt_bounds_deinit(e);
     HASH_ITER(hh, e->objects, o, next_object)
-        pt_engine_drop_object(e, o);
+    pt_engine_drop_object(e, o);
     while ((o = e->spare) != NULL) {
         e->spare = o->next;
         free(o);
     }
     HASH_ITER(hh, e->threads, t, next)
-        forget(e, t);
+    forget(e, t);
     for (size_t i = 0; i < e->count; i++) {
         free(e->machines[i].in_state);
         free(e->machines[i].transitions);

@@ -28,7 +28,7 @@ static bool add_state(struct pt_transition *transition, enum pt_kind kind, bool 
 {
     transition->from_in |= first && kind == PT_KIND_IN;
     if (kind == PT_KIND_COND && !transition->leaves)
-        return false;   /* it goes on with what was, or not */
+        return false; /* it goes on with what was, or not */
     if ((kind == PT_KIND_BEGIN && transition->begins) ||
         (kind == PT_KIND_END && (transition->ends || transition->begins)))
         return false;
@@ -36,8 +36,8 @@ static bool add_state(struct pt_transition *transition, enum pt_kind kind, bool 
     transition->ends |= kind == PT_KIND_END;
     transition->leaves |= kind != PT_KIND_IN;
     transition->segment = kind == PT_KIND_IN     ? PT_SEGMENT_IN
-                    : kind == PT_KIND_COND ? PT_SEGMENT_COND
-                                           : PT_SEGMENT_NONE;
+                          : kind == PT_KIND_COND ? PT_SEGMENT_COND
+                                                 : PT_SEGMENT_NONE;
     return true;
 }
 

@@ -27,8 +27,9 @@ static void report(struct pt_engine *e, struct pt_machine *m, const struct pt_au
 {
     m->doubt.unknown++;
     m->doubt.at_most_ns = pt_ns_max(m->doubt.at_most_ns, longest);
-    pt_step_report(e, m, a, &(struct posixtrace_measurement){
-        .begin_ns = from, .end_ns = to, .length_ns = longest, .unknown = true });
+    pt_step_report(e, m, a,
+                   &(struct posixtrace_measurement){
+                       .begin_ns = from, .end_ns = to, .length_ns = longest, .unknown = true });
 }
 
 void pt_uncertainty_of_change(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
@@ -60,8 +61,7 @@ static void move_to_list(struct pt_machine *m, struct pt_automaton *a, size_t li
 }
 
 /* The automaton is in that state, for sure, and measures nothing. */
-static void resolve(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
-                    size_t state)
+static void resolve(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a, size_t state)
 {
     const struct pt_uncertainty *d = a->doubts;
     int64_t longest = d->longest;
@@ -235,8 +235,9 @@ static bool begin(struct pt_engine *e, struct pt_machine *m, struct pt_automaton
         e->stopped = e->stopped ? e->stopped : ENOMEM;
         return false;
     }
-    *d = (struct pt_uncertainty){ .from = at, .to = at, .at = at, .now = d->of,
-                                  .next = d->of + states };
+    *d = (struct pt_uncertainty){
+        .from = at, .to = at, .at = at, .now = d->of, .next = d->of + states
+    };
     is = &d->now[a->hot->state];
     is->none = !a->hot->measuring;
     is->some = a->hot->measuring;
@@ -271,13 +272,13 @@ void pt_uncertainty_begin(struct pt_engine *e, struct pt_machine *m, struct pt_a
         move_to_list(m, a, m->metric->state_count);
 }
 
-static void notice(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
-                   int64_t from, int64_t to)
+static void notice(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a, int64_t from,
+                   int64_t to)
 {
     int only;
 
     a->hot->gap = e->gap;
-    if (!m->edges)   /* the run has stopped, for want of memory */
+    if (!m->edges) /* the run has stopped, for want of memory */
         return;
     if (!begin_doubt(e, m, a, pt_ns_max(from, a->sure_from)))
         return;
@@ -302,9 +303,9 @@ void pt_uncertainty_notice_late(struct pt_engine *e, struct pt_machine *m, struc
 /* ---- events ---- */
 
 struct trip {
-    int64_t length;        /* of the measurement, if there is one */
-    int64_t begin;         /* of one that the event began */
-    int16_t first;         /* and in which state */
+    int64_t length; /* of the measurement, if there is one */
+    int64_t begin;  /* of one that the event began */
+    int16_t first;  /* and in which state */
     enum pt_after after;
 };
 
@@ -319,8 +320,9 @@ static void enter(const struct pt_machine *m, struct pt_uncertainty *d, struct t
         t->after = PT_AFTER_NONE;
     if (kind != PT_KIND_BEGIN)
         return;
-    *t = (struct trip){ .length = span(stamp, ns), .begin = stamp, .first = (int16_t)state,
-                        .after = PT_AFTER_BEGUN };
+    *t = (struct trip){
+        .length = span(stamp, ns), .begin = stamp, .first = (int16_t)state, .after = PT_AFTER_BEGUN
+    };
     d->from = pt_ns_min(d->from, stamp);
 }
 

@@ -42,31 +42,31 @@ enum pt_after { PT_AFTER_KEPT, PT_AFTER_NONE, PT_AFTER_BEGUN };
 
 struct pt_edge {
     int16_t to;
-    uint8_t after;        /* enum pt_after */
-    bool    ends;         /* one that was there before */
-    bool    ends_begun;   /* one that the event began */
+    uint8_t after;   /* enum pt_after */
+    bool ends;       /* one that was there before */
+    bool ends_begun; /* one that the event began */
 };
 
 struct pt_edges {
     struct pt_edge *at;
-    size_t *first;        /* of each state; one more for the end */
+    size_t *first; /* of each state; one more for the end */
 };
 
 /* What may be in one state. */
 struct pt_maybe {
-    int64_t length;       /* the greatest, of a measurement */
-    int64_t begin;        /* with sure: when all of them began, */
-    int16_t first;        /* and in which state */
-    bool    none, some, sure;
+    int64_t length; /* the greatest, of a measurement */
+    int64_t begin;  /* with sure: when all of them began, */
+    int16_t first;  /* and in which state */
+    bool none, some, sure;
 };
 
 struct pt_uncertainty {
-    int64_t from, to;     /* the earliest begin and the latest end */
-    int64_t at;           /* when the lengths were that */
-    int64_t longest;      /* of those that may have ended, with ends */
-    bool    ends;
-    bool    absent;       /* the thread may have ended, and the next one not have come */
-    struct pt_maybe *now, *next;   /* by state */
+    int64_t from, to; /* the earliest begin and the latest end */
+    int64_t at;       /* when the lengths were that */
+    int64_t longest;  /* of those that may have ended, with ends */
+    bool ends;
+    bool absent;                 /* the thread may have ended, and the next one not have come */
+    struct pt_maybe *now, *next; /* by state */
     struct pt_maybe of[];
 };
 

@@ -14,8 +14,8 @@ struct sayer {
     unsigned count;
 };
 
-__attribute__((format(printf, 4, 5)))
-static void say(struct sayer *s, unsigned line, unsigned column, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void say(struct sayer *s, unsigned line,
+                                                      unsigned column, const char *format, ...)
 {
     struct posixtrace_metric_fault fault = { .line = line, .column = column };
     va_list args;
@@ -54,8 +54,10 @@ static void check_metric(struct sayer *s, const posixtrace_metric_t *m)
         if (!reached[i])
             say(s, state->line, state->column, "state '%.100s' cannot be reached", state->name);
         else if (!has_way_out(m, i))
-            say(s, state->line, state->column, "no way leads out of state '%.100s': after one "
-                "measurement there is no other", state->name);
+            say(s, state->line, state->column,
+                "no way leads out of state '%.100s': after one "
+                "measurement there is no other",
+                state->name);
     }
     if (!begins)
         say(s, m->line, 1, "metric '%.100s' has no begin that can be reached", m->name);

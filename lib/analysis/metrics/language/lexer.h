@@ -9,21 +9,28 @@
 
 #include "analysis/metrics/language/machine.h"
 
-enum pt_word_kind { PT_WORD_END, PT_WORD_NAME, PT_WORD_QUOTED, PT_WORD_ARROW, PT_WORD_COMMA,
-                    PT_WORD_STAR, PT_WORD_BAD };
+enum pt_word_kind {
+    PT_WORD_END,
+    PT_WORD_NAME,
+    PT_WORD_QUOTED,
+    PT_WORD_ARROW,
+    PT_WORD_COMMA,
+    PT_WORD_STAR,
+    PT_WORD_BAD
+};
 
 struct pt_lexer {
     const char *at, *end;
-    unsigned line, column;          /* of what comes next */
+    unsigned line, column; /* of what comes next */
     struct {
         enum pt_word_kind kind;
-        char text[PT_NAME_MAX];     /* of a name, without quotes; of BAD, the error */
+        char text[PT_NAME_MAX]; /* of a name, without quotes; of BAD, the error */
         unsigned line, column;
-    } word;                         /* the current one */
+    } word; /* the current one */
 };
 
 void pt_lexer_begin(struct pt_lexer *w, const char *text, size_t len);
 void pt_lexer_next(struct pt_lexer *w);
-bool pt_lexer_is(const struct pt_lexer *w, const char *name);   /* and not in quotes */
+bool pt_lexer_is(const struct pt_lexer *w, const char *name); /* and not in quotes */
 
 #endif

@@ -30,39 +30,39 @@ enum pt_at { PT_AT_SAME, PT_AT_EVENT, PT_AT_DUE, PT_AT_PAST };
 enum pt_only { PT_ONLY_ANY, PT_ONLY_OK, PT_ONLY_DUE, PT_ONLY_EARLY, PT_ONLY_AGAIN };
 
 struct pt_way {
-    int16_t target;          /* or PT_NOWHERE */
-    uint8_t at;              /* enum pt_at; SAME: of a lambda, what it was */
-    uint8_t only;            /* enum pt_only */
+    int16_t target; /* or PT_NOWHERE */
+    uint8_t at;     /* enum pt_at; SAME: of a lambda, what it was */
+    uint8_t only;   /* enum pt_only */
 };
 
 struct pt_state {
-    char        *name;
+    char *name;
     enum pt_kind kind;
     struct pt_way lambda;
-    unsigned     line, column;
+    unsigned line, column;
 };
 
 struct posixtrace_metric {
-    char  *name, *about;
+    char *name, *about;
     struct pt_state *states; /* the first is where every automaton begins */
     size_t state_count;
     char **events;
-    bool  *needed;
+    bool *needed;
     size_t event_count;
     /* ways[(row * PT_WHO + who) * state_count + state]; a row for each event, and one for all
      * that are not named: "*".  Then as many again: what an event leads to whose way is only
      * for some, where it is none of these. */
     struct pt_way *ways;
-    bool   by_object;        /* an automaton for each object of a thread, not one; */
-    bool   by_item;          /* with by_object: of a process, whichever thread's the events are */
-    uint8_t key_bytes;       /* by_object: an object is so many bytes of an event's data, */
-    uint16_t key_at;         /* from there on */
-    bool   count_all;        /* events of all threads are intermediate */
-    bool   change;           /* reports the difference to the measurement before */
-    bool   positive;         /* others are no measurements */
-    bool   looks_at_others;  /* some way is taken by events of other threads */
-    bool   looks_at_all;     /* some way is taken by "*" */
-    bool   eager;            /* others' events lead out of the first state */
+    bool by_object;       /* an automaton for each object of a thread, not one; */
+    bool by_item;         /* with by_object: of a process, whichever thread's the events are */
+    uint8_t key_bytes;    /* by_object: an object is so many bytes of an event's data, */
+    uint16_t key_at;      /* from there on */
+    bool count_all;       /* events of all threads are intermediate */
+    bool change;          /* reports the difference to the measurement before */
+    bool positive;        /* others are no measurements */
+    bool looks_at_others; /* some way is taken by events of other threads */
+    bool looks_at_all;    /* some way is taken by "*" */
+    bool eager;           /* others' events lead out of the first state */
     unsigned line;
 };
 

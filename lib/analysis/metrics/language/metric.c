@@ -136,14 +136,13 @@ int posixtrace_metric_set_user(const posixtrace_metric_set_t *set, const char *m
     switch (time) {
     case POSIXTRACE_USER_OF_SET:
     case POSIXTRACE_USER_ELAPSED:
-        return make(posixtrace_metric_set_text(same ? "user-same-elapsed" : "user-elapsed"),
-                    values, metric);
+        return make(posixtrace_metric_set_text(same ? "user-same-elapsed" : "user-elapsed"), values,
+                    metric);
     case POSIXTRACE_USER_CPU:
     case POSIXTRACE_USER_NOSYSTEM:
         return posixtrace_new_user_metric(metric_name, initial_event, final_event,
                                           time == POSIXTRACE_USER_CPU, metric);
-    default:
-        return EINVAL;
+    default: return EINVAL;
     }
 }
 

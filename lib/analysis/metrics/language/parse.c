@@ -94,7 +94,8 @@ static bool parse_state(struct pt_parser *p, posixtrace_metric_t *m)
         return out_of_memory(p);
     m->states = s;
     s += m->state_count;
-    *s = (struct pt_state){ .lambda.target = PT_NOWHERE, .line = p->words.word.line,
+    *s = (struct pt_state){ .lambda.target = PT_NOWHERE,
+                            .line = p->words.word.line,
                             .column = p->words.word.column };
     if (!take_copy(p, &s->name))
         return false;
@@ -139,9 +140,10 @@ static bool parse_label(struct pt_parser *p, struct pt_written *w)
             w->of[PT_OTHER] = false;
         else if (!take_only(p, &w->way.only)) {
             if (!take(p, "not") || !expect(p, "i", "not"))
-                return p->error ? false : pt_parse_fails(p, "\"i\", \"not i\", \"ok\", \"due\", "
-                                                            "\"early\" or \"again\" is expected "
-                                                            "after the comma");
+                return p->error ? false
+                                : pt_parse_fails(p, "\"i\", \"not i\", \"ok\", \"due\", "
+                                                    "\"early\" or \"again\" is expected "
+                                                    "after the comma");
             w->of[PT_OWN] = false;
         }
     }
@@ -202,8 +204,10 @@ static bool parse_by(struct pt_parser *p, posixtrace_metric_t *m)
     if (isdigit((unsigned char)p->words.word.text[0]) && !take_bytes(p, 1, MOST_KEY, &bytes))
         return pt_parse_fails(p, "an object is 1 to %d bytes of an event's data", MOST_KEY);
     if (take(p, "at") && !take_bytes(p, 0, MOST_AT, &at))
-        return pt_parse_fails(p, "where the object begins in an event's data, 0 to %d bytes, is "
-                                 "expected after \"at\"", MOST_AT);
+        return pt_parse_fails(p,
+                              "where the object begins in an event's data, 0 to %d bytes, is "
+                              "expected after \"at\"",
+                              MOST_AT);
     m->key_bytes = (uint8_t)bytes;
     m->key_at = (uint16_t)at;
     return true;

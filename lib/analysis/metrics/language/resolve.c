@@ -53,8 +53,10 @@ static bool gather_events(struct pt_parser *p, posixtrace_metric_t *m,
         if (w->kind != PT_LABEL_EVENT || index_of(m, w->event) < m->event_count)
             continue;
         if (m->event_count == PT_EVENTS_MAX)
-            return fails_at(p, w->line, w->column, "'%.100s' is one event too many: a metric has "
-                            "at most 64", w->event);
+            return fails_at(p, w->line, w->column,
+                            "'%.100s' is one event too many: a metric has "
+                            "at most 64",
+                            w->event);
         m->events[m->event_count] = strdup(w->event);
         if (!m->events[m->event_count])
             break;
@@ -117,10 +119,13 @@ static bool put_event(struct pt_parser *p, posixtrace_metric_t *m, const struct 
 
         if (!w->of[who])
             continue;
-        if (is_taken(at) && !is_general(w) && (!at->only || way.only || is_taken(pt_machine_way(
-                m, pt_machine_otherwise(m, e), (enum pt_who)who, w->state))))
-            return fails_at(p, w->line, w->column, "state '%.100s' has another way for this "
-                            "event already", m->states[w->state].name);
+        if (is_taken(at) && !is_general(w) &&
+            (!at->only || way.only ||
+             is_taken(pt_machine_way(m, pt_machine_otherwise(m, e), (enum pt_who)who, w->state))))
+            return fails_at(p, w->line, w->column,
+                            "state '%.100s' has another way for this "
+                            "event already",
+                            m->states[w->state].name);
         put(m, e, (enum pt_who)who, w->state, &way);
     }
     return true;
@@ -137,12 +142,16 @@ static bool look_for_twins(struct pt_parser *p, const posixtrace_metric_t *m,
             if (a->state != b->state)
                 continue;
             if ((a->kind == PT_LABEL_LAMBDA) || (b->kind == PT_LABEL_LAMBDA))
-                return fails_at(p, b->line, b->column, "state '%.100s' is left by lambda at once: "
-                                "it has no second way", m->states[b->state].name);
+                return fails_at(p, b->line, b->column,
+                                "state '%.100s' is left by lambda at once: "
+                                "it has no second way",
+                                m->states[b->state].name);
             if (a->kind == b->kind && is_general(a) && is_general(b) &&
                 (!a->way.only || b->way.only) && strcmp(a->event, b->event) == 0)
-                return fails_at(p, b->line, b->column, "state '%.100s' has another way for this "
-                                "event already", m->states[b->state].name);
+                return fails_at(p, b->line, b->column,
+                                "state '%.100s' has another way for this "
+                                "event already",
+                                m->states[b->state].name);
         }
     return true;
 }
@@ -158,8 +167,8 @@ static void spread_star(posixtrace_metric_t *m)
             for (size_t e = 0; is_taken(star) && !stays && e < m->event_count; e++)
                 put(m, e, (enum pt_who)who, s, star);
             if (stays)
-                *pt_machine_way(m, m->event_count, (enum pt_who)who, s) =
-                    (struct pt_way){ .target = PT_NOWHERE };
+                *pt_machine_way(m, m->event_count, (enum pt_who)who,
+                                s) = (struct pt_way){ .target = PT_NOWHERE };
         }
 }
 
@@ -190,8 +199,10 @@ static bool make_own(struct pt_parser *p, const posixtrace_metric_t *m,
         struct pt_written *w = &list->at[i];
 
         if (w->kind == PT_LABEL_EVENT && !is_general(w))
-            return fails_at(p, w->line, w->column, "metric '%.100s' is by item, whichever thread's "
-                            "the events are: no label has \"i\" or \"not i\"", m->name);
+            return fails_at(p, w->line, w->column,
+                            "metric '%.100s' is by item, whichever thread's "
+                            "the events are: no label has \"i\" or \"not i\"",
+                            m->name);
         w->of[PT_OTHER] &= w->kind != PT_LABEL_EVENT;
     }
     return true;
@@ -205,8 +216,10 @@ static bool fits_object(struct pt_parser *p, const posixtrace_metric_t *m)
     if (m->by_item)
         return fails_at(p, m->line, 1, "metric '%.100s' is by item: it has no label \"*\"",
                         m->name);
-    return fails_at(p, m->line, 1, "metric '%.100s' is by object: all its labels must be of the "
-                    "form \"EVENT, i\"; \"by item\" is for events of several threads", m->name);
+    return fails_at(p, m->line, 1,
+                    "metric '%.100s' is by object: all its labels must be of the "
+                    "form \"EVENT, i\"; \"by item\" is for events of several threads",
+                    m->name);
 }
 
 bool pt_resolve(struct pt_parser *p, posixtrace_metric_t *m, struct pt_written_list *list)

@@ -10,10 +10,10 @@ enum pt_label { PT_LABEL_EVENT, PT_LABEL_LAMBDA, PT_LABEL_STAR };
 
 struct pt_written {
     enum pt_label kind;
-    size_t state;                /* that it leaves */
+    size_t state; /* that it leaves */
     char event[PT_NAME_MAX], target[PT_NAME_MAX];
     bool of[PT_WHO];
-    struct pt_way way;           /* without its target */
+    struct pt_way way; /* without its target */
     unsigned line, column, target_line, target_column;
 };
 

@@ -24,7 +24,7 @@ static int try_user(struct pt_parser *p, const char *text)
     posixtrace_metric_free(m);
     if (!complete)
         pt_parse_fails(p, "the metric $NAME needs the events $INITIAL and $FINAL, not in "
-                       "quotation marks");
+                          "quotation marks");
     return complete ? 0 : EINVAL;
 }
 
@@ -39,7 +39,7 @@ static int keep_user(struct pt_parser *p, posixtrace_metric_set_t *set, posixtra
 
     posixtrace_metric_free(m);
     if (p->words.word.kind != PT_WORD_END && !pt_lexer_is(&p->words, "metric"))
-        return 0;   /* which is an error */
+        return 0; /* which is an error */
     p->words.word.line = of_metric;
     p->words.word.column = 1;
     if (set->user) {

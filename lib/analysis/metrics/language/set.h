@@ -9,7 +9,7 @@
 struct posixtrace_metric_set {
     posixtrace_metric_t **metrics;
     size_t count;
-    char  *user;             /* the text of its metric $NAME, or NULL */
+    char *user; /* the text of its metric $NAME, or NULL */
 };
 
 /* Made of the files in sets/; ends with a row of NULL. */

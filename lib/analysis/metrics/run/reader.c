@@ -21,7 +21,7 @@ int pt_reader_rewind(trace_id_t trid)
 
 #ifdef PT_METRICS_POSIX
 
-enum { DATA_MAX = 4096 };   /* the metrics look at the first 16 */
+enum { DATA_MAX = 4096 }; /* the metrics look at the first 16 */
 
 int pt_reader_next(trace_id_t trid, struct posixtrace_event *event, size_t most, size_t *count,
                    int *gap)
@@ -45,10 +45,15 @@ int pt_reader_next(trace_id_t trid, struct posixtrace_event *event, size_t most,
     memcpy(&thread, &info.posix_thread_id,
            sizeof thread < sizeof info.posix_thread_id ? sizeof thread
                                                        : sizeof info.posix_thread_id);
-    *event = (struct posixtrace_event){
-        .ns = info.posix_timestamp.tv_sec * INT64_C(1000000000) + info.posix_timestamp.tv_nsec,
-        .thread_id = thread, .data = data, .data_len = len, .id = info.posix_event_id,
-        .thread_name = "", .name = "", .pid = info.posix_pid };
+    *event = (struct posixtrace_event){ .ns = info.posix_timestamp.tv_sec * INT64_C(1000000000) +
+                                              info.posix_timestamp.tv_nsec,
+                                        .thread_id = thread,
+                                        .data = data,
+                                        .data_len = len,
+                                        .id = info.posix_event_id,
+                                        .thread_name = "",
+                                        .name = "",
+                                        .pid = info.posix_pid };
     return 0;
 }
 
@@ -94,9 +99,9 @@ bool pt_reader_hides_losses(trace_id_t trid)
 {
     struct posixtrace_info info;
 
-    if (posixtrace_get_info(trid, &info) != 0 ||
-        info.lost[POSIXTRACE_LOST_LOG_FULL] || info.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] ||
-        info.lost[POSIXTRACE_LOST_LOG_ERROR] || !has_none(trid, POSIX_TRACE_OVERFLOW))
+    if (posixtrace_get_info(trid, &info) != 0 || info.lost[POSIXTRACE_LOST_LOG_FULL] ||
+        info.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] || info.lost[POSIXTRACE_LOST_LOG_ERROR] ||
+        !has_none(trid, POSIX_TRACE_OVERFLOW))
         return false;
     return info.lost[POSIXTRACE_LOST_OVERWRITTEN] || info.lost[POSIXTRACE_LOST_NO_MEMORY] ||
            info.lost[POSIXTRACE_LOST_NESTED] ||

@@ -12,11 +12,11 @@
 #include "analysis/metrics/engine/engine.h"
 #include "analysis/metrics/run/reader.h"
 
-enum { BATCH = 64 };   /* events read at once */
+enum { BATCH = 64 }; /* events read at once */
 
 struct event_type {
     bool known, thread_ends, is_switch, is_cpu_time, is_sleep;
-    bool plain;                   /* known, and nothing but what it means to metrics */
+    bool plain; /* known, and nothing but what it means to metrics */
     struct pt_meaning *meanings;
     size_t count;
 };
@@ -24,11 +24,11 @@ struct event_type {
 struct posixtrace_metric_run {
     struct pt_engine engine;
     trace_id_t trid;
-    struct event_type *types;     /* by id */
+    struct event_type *types; /* by id */
     size_t type_count;
-    bool stopped;                 /* by STOP, and nothing came since */
-    bool gap;                     /* said by the caller, and nothing came since */
-    bool grows;                   /* a log whose stream is still active */
+    bool stopped; /* by STOP, and nothing came since */
+    bool gap;     /* said by the caller, and nothing came since */
+    bool grows;   /* a log whose stream is still active */
 };
 
 static bool add_meaning(struct event_type *t, struct pt_machine *m, size_t index)
@@ -95,24 +95,16 @@ static void note_due(struct pt_engine *e, const struct posixtrace_event *event)
 static void note_gap(struct pt_engine *e, const struct posixtrace_event *event)
 {
     switch (event->id) {
-    case POSIX_TRACE_FILTER:   /* what a measurement waits for may have been kept out */
+    case POSIX_TRACE_FILTER: /* what a measurement waits for may have been kept out */
         if (!e->in_gap) {
             pt_engine_gap_begin(e, PT_GAP_UNREAD, event->ns);
             pt_engine_gap_end(e, PT_GAP_UNREAD, event->ns);
         }
         break;
-    case POSIX_TRACE_STOP:
-        pt_engine_gap_begin(e, PT_GAP_STOPPED, event->ns);
-        break;
-    case POSIX_TRACE_START:
-        pt_engine_gap_end(e, PT_GAP_STOPPED, event->ns);
-        break;
-    case POSIX_TRACE_OVERFLOW:
-        pt_engine_gap_begin(e, PT_GAP_OVERFLOW, event->ns);
-        break;
-    case POSIX_TRACE_RESUME:
-        pt_engine_gap_end(e, PT_GAP_OVERFLOW, event->ns);
-        break;
+    case POSIX_TRACE_STOP: pt_engine_gap_begin(e, PT_GAP_STOPPED, event->ns); break;
+    case POSIX_TRACE_START: pt_engine_gap_end(e, PT_GAP_STOPPED, event->ns); break;
+    case POSIX_TRACE_OVERFLOW: pt_engine_gap_begin(e, PT_GAP_OVERFLOW, event->ns); break;
+    case POSIX_TRACE_RESUME: pt_engine_gap_end(e, PT_GAP_OVERFLOW, event->ns); break;
     }
 }
 
@@ -174,7 +166,7 @@ static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_ev
 
     if (!t || (!t->known && learn_type(run, t, event->id) != 0))
         return ENOMEM;
-    if (e->events == 1)   /* its type is new */
+    if (e->events == 1) /* its type is new */
         begin_stream(run, event);
     run->stopped = event->id == POSIX_TRACE_STOP && !e->in_gap;
     if (event->id <= POSIX_TRACE_ERROR) {
@@ -187,7 +179,7 @@ static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_ev
     if (t->is_switch || t->is_cpu_time)
         pt_bounds_event(e, e->last, event, t->is_switch);
     if (t->is_switch)
-        t->plain = true;   /* the first one has said it all */
+        t->plain = true; /* the first one has said it all */
     if (t->thread_ends && e->last)
         pt_engine_thread_ends(e, e->last);
     return error;
@@ -204,7 +196,7 @@ static inline int take_event(posixtrace_metric_run_t *run, const struct posixtra
     e->events++;
     e->now = event->ns;
     if (e->in_gap && event->id > POSIX_TRACE_ERROR) {
-        pt_engine_gap_end(e, PT_GAP_STOPPED, event->ns);   /* it runs, START or not */
+        pt_engine_gap_end(e, PT_GAP_STOPPED, event->ns); /* it runs, START or not */
         e->gap_to = event->ns;
     }
     if (event->id < run->type_count && run->types[event->id].plain) {
@@ -266,8 +258,7 @@ int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bo
     if (run->grows && run->engine.events > 0)
         look_for_hidden_losses(run);
     for (; error == 0 && left > 0; left -= count) {
-        error = pt_reader_next(run->trid, batch, left < BATCH ? (size_t)left : BATCH, &count,
-                               &gap);
+        error = pt_reader_next(run->trid, batch, left < BATCH ? (size_t)left : BATCH, &count, &gap);
         if (error == 0 && gap)
             posixtrace_metric_run_gap(run);
         if (error == 0 && count == 0) {
@@ -324,7 +315,8 @@ bool posixtrace_metric_run_saw(const posixtrace_metric_run_t *run, const char *e
 
     for (size_t id = 0; event && id < run->type_count; id++) {
         const char *name = run->types[id].known
-            ? pt_reader_name(run->trid, (trace_event_id_t)id, buffer) : NULL;
+                               ? pt_reader_name(run->trid, (trace_event_id_t)id, buffer)
+                               : NULL;
 
         if (name && pt_is_type_of(event, name))
             return true;

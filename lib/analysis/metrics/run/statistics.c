@@ -18,12 +18,12 @@ enum { LOW = 9, BARS = 1 << (LOW - 1), SMALL = 2 * BARS, POWERS = 64 - LOW, KEPT
 
 struct posixtrace_statistics {
     uint64_t count;
-    int64_t  min, max;
-    double   mean, squares;      /* sum of squared differences to the mean */
+    int64_t min, max;
+    double mean, squares; /* sum of squared differences to the mean */
     uint64_t small[SMALL];
-    uint64_t *bars[POWERS];      /* of values from 2^LOW on, by powers of two */
-    int64_t  *kept;              /* all values, while there are at most KEPT_MAX; else NULL */
-    size_t   kept_room;
+    uint64_t *bars[POWERS]; /* of values from 2^LOW on, by powers of two */
+    int64_t *kept;          /* all values, while there are at most KEPT_MAX; else NULL */
+    size_t kept_room;
 };
 
 int posixtrace_statistics_create(posixtrace_statistics_t **statistics)
@@ -112,7 +112,7 @@ int posixtrace_statistics_add(posixtrace_statistics_t *s, int64_t ns)
     s->min = s->count == 0 || ns < s->min ? ns : s->min;
     s->max = s->count == 0 || ns > s->max ? ns : s->max;
     s->count++;
-    s->mean += difference / (double)(int64_t)s->count;   /* signed: one instruction */
+    s->mean += difference / (double)(int64_t)s->count; /* signed: one instruction */
     s->squares += difference * ((double)ns - s->mean);
     return 0;
 }
@@ -120,8 +120,7 @@ int posixtrace_statistics_add(posixtrace_statistics_t *s, int64_t ns)
 static bool has_room_for(posixtrace_statistics_t *to, const posixtrace_statistics_t *from)
 {
     for (unsigned i = 0; i < POWERS; i++)
-        if (from->bars[i] && !to->bars[i] &&
-            !(to->bars[i] = calloc(BARS, sizeof(uint64_t))))
+        if (from->bars[i] && !to->bars[i] && !(to->bars[i] = calloc(BARS, sizeof(uint64_t))))
             return false;
     return true;
 }
@@ -210,8 +209,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Of the values of a bar, the rank-th from below; those that are not positive are in the first. */
-static int64_t pick_kept(const posixtrace_statistics_t *s, int64_t from, int64_t to,
-                         uint64_t rank)
+static int64_t pick_kept(const posixtrace_statistics_t *s, int64_t from, int64_t to, uint64_t rank)
 {
     int64_t values[KEPT_MAX];
     size_t count = 0;
