@@ -65,10 +65,9 @@ def thunks(library):
     return {name for address, given in found for name in (given, f"0x{int(address, 16):08x}")}
 
 
-def judge(calls, tests, expected):
+def judge(calls, tests, expected, more_or_less=0):
     made = calls.get("posixtrace_system_wants", 0)
-    # The flush thread makes some, too, more of them in a slower run.
-    if not tests <= made < tests + ROUNDS / 2:
+    if abs(made - tests) > more_or_less:
         sys.exit(f"{tests} calls made {made} tests of a gate")
     more = {name: count for name, count in calls.items()
             if count > ROUNDS / 2 and name not in expected}
@@ -97,10 +96,10 @@ def main():
             sys.exit("the program does not record itself")
         recorded["POSIXTRACE_RECORD_FILTER"] = "!posixtrace_mutex_*, !posixtrace_sem_*"
         calls, _ = difference(valgrind, program, preload, ROUNDS, recorded)
-    # The flush thread calls other things.
+    # The flush thread calls other things, and tests some gates: not as many in each run.
     judge({name: count for name, count in calls.items()
            if name.startswith(("preload_", "traced_", "posixtrace_", "pt_event_"))
-           and name != "pt_event_system_name"}, CALLS * ROUNDS, expected)
+           and name != "pt_event_system_name"}, CALLS * ROUNDS, expected, ROUNDS // 2)
     return 0
 
 
