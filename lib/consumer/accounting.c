@@ -285,7 +285,7 @@ static void release(struct pt_live *l, uint32_t index)
     pt_slot_release(l->seg, index);
 }
 
-/* Without memory for the note the slot is released at once. */
+/* Remembers a claimed slot for release.  Without memory it is released at once. */
 static void note_ended(struct pt_live *l, uint32_t index)
 {
     uint32_t *p = l->ended;
@@ -339,7 +339,7 @@ static void look_at_slots(struct pt_live *l, bool claims)
 /* At the end of a stream: all chunks were read, so every recorded event that was not seen was
  * overwritten, possibly all events of a writer.  Each call recomputes the number, because an
  * earlier call may have come before the last chunks were read. */
-static void settle_unseen(const struct pt_live *l, struct pt_tally *t)
+static void count_never_seen(const struct pt_live *l, struct pt_tally *t)
 {
     uint64_t n = l->finished && t->recorded > t->next_no ? t->recorded - t->next_no : 0;
 
@@ -347,9 +347,9 @@ static void settle_unseen(const struct pt_live *l, struct pt_tally *t)
     t->never_seen = n;
 }
 
-/* The same for writers whose slots were reused: their sum is known, and the events seen of
- * each.  In a dead consumer's segment the latter is not known. */
-static void settle_folded(struct pt_live *l)
+/* The same for writers whose slots were reused: only the sum of their recorded events is known, and
+ * the events seen of each.  In a dead consumer's segment the latter are not known. */
+static void count_unseen(struct pt_live *l)
 {
     uint64_t stored = l->gone.recorded + l->folded.recorded;
     uint64_t seen = l->folded.next;
@@ -380,9 +380,9 @@ static void take_counts(struct pt_live *l, bool claims)
             memset(t->lost, 0, sizeof t->lost);
             t->changed = true;
         }
-        settle_unseen(l, t);
+        count_never_seen(l, t);
     }
-    settle_folded(l);
+    count_unseen(l);
 }
 
 void pt_live_take_counts(struct pt_live *l)

@@ -9,7 +9,7 @@
 
 /* If another writer takes the slot meanwhile, the numbers in it have the wrong wid, and
  * readers ignore them. */
-static void leave_one(struct pt_live *l, const struct pt_tally *t, unsigned which)
+static void store_slot(struct pt_live *l, const struct pt_tally *t, unsigned which)
 {
     struct pt_slot *s;
     struct pt_slot_books *b;
@@ -58,7 +58,7 @@ void pt_books_leave(struct pt_live *l, const struct pt_log_books *log)
 
         if (!t->used)
             continue;
-        leave_one(l, t, which);
+        store_slot(l, t, which);
         sum.given += pt_tally_given(t) - t->cleared;
         sum.excluded += t->excluded + t->cleared;
         sum.refused += t->refused;
@@ -67,7 +67,7 @@ void pt_books_leave(struct pt_live *l, const struct pt_log_books *log)
     pt_store_release(&h->books_now, turn);
 }
 
-/* The numbers of a slot's writer; NULL: the consumer had seen no event of it. */
+/* The checkpoint of a slot's writer; NULL: the consumer had seen no event of it. */
 static const struct pt_slot_books *books_of(const struct pt_seg *seg, uint32_t index, uint64_t wid)
 {
     const struct pt_slot_books *b = &pt_seg_slot(seg, index)->books[seg->h->books_now & 1u];
@@ -102,7 +102,7 @@ void pt_books_fill(const struct pt_tally *t, struct pt_log_author_totals *a)
 }
 
 /* Subtracts the numbers of the writers that have a slot. */
-static void leave_out_slots(struct pt_seg *seg, struct pt_books *sum)
+static void subtract_slots(struct pt_seg *seg, struct pt_books *sum)
 {
     uint32_t n = pt_slot_count(seg);
     struct pt_slot_view v;
@@ -120,8 +120,8 @@ static void leave_out_slots(struct pt_seg *seg, struct pt_books *sum)
     }
 }
 
-static void tell_sums(const struct pt_live *l, const struct pt_books *sum,
-                      struct pt_log_status *status)
+static void report_sums(const struct pt_live *l, const struct pt_books *sum,
+                        struct pt_log_status *status)
 {
     uint64_t stored = l->gone.recorded;
     uint64_t passed = sum->excluded + sum->refused;
@@ -153,7 +153,7 @@ int pt_books_tail(struct pt_live *l, struct pt_log_tail *tail)
         .overwritten = sum.log_overwritten,
         .error = sum.log_error,
     };
-    leave_out_slots(l->seg, &sum);
+    subtract_slots(l->seg, &sum);
     for (uint32_t i = 0; i < l->tally_room; i++) {
         const struct pt_tally *t = &l->tally[i];
 
@@ -172,6 +172,6 @@ int pt_books_tail(struct pt_live *l, struct pt_log_tail *tail)
         sum.excluded += t->excluded;
         sum.refused += t->refused;
     }
-    tell_sums(l, &sum, &tail->status);
+    report_sums(l, &sum, &tail->status);
     return 0;
 }

@@ -62,8 +62,8 @@ static int put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *da
         .first_ts = ts,
         .last_ts = ts,
         .records = record,
-        /* Not from a chunk: time and type identify it.  Recovery makes it again unless the
-         * log shows that it was written. */
+        /* The event is in no chunk, so time and type identify it.  Recovery makes it again unless
+         * the log shows that it was written. */
         .chunk_seq = PT_LOG_MADE | ts,
         .chunk_off = id * MADE_STEP,
     };
@@ -119,7 +119,8 @@ static int put_mark(struct pt_round *r, uint32_t id, uint64_t ts)
     return pt_live_shows_mark(r->live, id, ts) ? put_made(r, id, ts, NULL, 0) : 0;
 }
 
-/* What was lost without another mark, from this round on or no longer: see shm/missed.h. */
+/* OVERFLOW or RESUME of losses that have no other mark (shm/missed.h), when such a gap starts or
+ * ends in this round. */
 static int put_missed(struct pt_round *r)
 {
     struct pt_live *l = r->live;
@@ -176,7 +177,8 @@ static int put_overflow(struct pt_round *r)
     return e ? e : put_mark(r, POSIX_TRACE_RESUME, until);
 }
 
-/* Gives a run to the sink.  Events that LOOP has taken meanwhile count as overwritten. */
+/* Gives a run to the sink.  If LOOP has recycled its chunk meanwhile, its events count as
+ * overwritten. */
 static int emit(struct pt_round *r, struct pt_run *run)
 {
     struct pt_live *l = r->live;
@@ -201,8 +203,8 @@ static int emit(struct pt_round *r, struct pt_run *run)
     return r->sink.packet(r->sink.context, p);
 }
 
-/* Equal times in an order that does not depend on the run of the sort: recovery makes
- * the round again and finds by it how far the dead flush thread had come. */
+/* Orders equal times by chunk, so that the order is the same each time: recovery makes the round
+ * again and compares it with the log, to find how far the dead flush thread had come. */
 static int by_first(const void *a, const void *b)
 {
     const struct pt_log_packet *x = &((const struct pt_run *)a)->packet;
@@ -215,7 +217,7 @@ static int by_first(const void *a, const void *b)
     return x->chunk_off < y->chunk_off ? -1 : x->chunk_off > y->chunk_off;
 }
 
-/* Hands over the runs that begin before ts, by time. */
+/* Gives the runs that start before ts to the sink, by time. */
 static int emit_runs(struct pt_round *r, uint64_t ts)
 {
     size_t waiting = r->run_count - r->emitted;
@@ -280,8 +282,9 @@ static int write_chunks(struct pt_round *r)
     return e ? e : rest;
 }
 
-/* The losses before the windows: a START or STOP that is overwritten after the windows
- * were read does no harm, one that was overwritten before is not later than the losses. */
+/* Takes the losses before it reads the windows.  A START or STOP that is overwritten before the
+ * windows are read is then not later than the losses; one that is overwritten afterwards was
+ * read. */
 static int learn_windows(struct pt_round *r)
 {
     int e;
@@ -321,10 +324,10 @@ int pt_round_write(struct pt_round *r)
     }
     r->unfinished = e < 0;
     if (r->unfinished) {
-        /* Some chunks keep events older than the watermark, for the next round. */
+        /* Some chunks still have events older than the watermark; the next round writes them. */
         r->more = true;
         l->watermark = l->delivered_ts;
-        l->missed_known = 0; /* and is in the same gap, if it was in one */
+        l->missed_known = 0; /* if a gap was open, the next round is in it, too */
         return e;
     }
     if (r->window_count)

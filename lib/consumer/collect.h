@@ -47,43 +47,44 @@ struct pt_round {
     size_t window_count, window_room;
     struct pt_run *runs;
     size_t run_count, run_room, emitted;
-    struct pt_types types;        /* of the run in hand */
-    struct pt_type_count *counts; /* of all runs */
+    struct pt_types types;        /* of the current run */
+    struct pt_type_count *counts; /* of all runs of the round */
     size_t count_count, count_room;
-    struct pt_next *next; /* chunks in the order in which they are taken */
+    struct pt_next *next; /* chunks in reading order */
     size_t next_count, next_room;
     uint32_t *touched; /* chunks to publish as consumed after the write */
     size_t touched_count, touched_room;
-    size_t given_back;            /* chunks, by the last commit */
-    uint8_t *copy;                /* of a chunk that LOOP may take away meanwhile */
+    size_t given_back;            /* chunks freed by the last commit */
+    uint8_t *copy;                /* copy of a chunk that LOOP may recycle meanwhile */
     bool more;                    /* events newer than the watermark are left */
-    bool unfinished;              /* the round before failed half-way */
+    bool unfinished;              /* the previous round failed half-way */
     bool overflow;                /* LOOP: events were overwritten, and OVERFLOW is due */
-    uint64_t made_no, made_ts;    /* number of the next event we make, time of the last */
-    uint64_t started_ts;          /* of the last START that we made */
-    struct pt_switches *switches; /* of the traced threads; NULL: none are asked for */
+    uint64_t made_no, made_ts;    /* of events that the consumer makes: number of the next, time of
+                                   * the last */
+    uint64_t started_ts;          /* time of the last START that the consumer made */
+    struct pt_switches *switches; /* context switches of the traced threads; NULL: not wanted */
     int (*put_switches)(struct pt_switches *switches, struct pt_round *r);
 };
 
 int pt_round_init(struct pt_round *r, struct pt_live *live, const struct pt_round_sink *sink);
 void pt_round_deinit(struct pt_round *r);
 
-/* After pt_live_refresh: hands over everything older than the watermark. */
+/* Called after pt_live_refresh(): gives all events older than the watermark to the sink. */
 int pt_round_write(struct pt_round *r);
 /* After the packets are safe: makes the checkpoint, gives the chunks back. */
 void pt_round_commit(struct pt_round *r, const struct pt_log_books *log);
 
-/* An event that the consumer makes, as a packet of its own. */
+/* Writes an event that the consumer makes as a packet of its own. */
 int pt_round_put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data, uint32_t len);
 
 /* collect_chunk.c: the parts of pt_round_write that look at records. */
-/* Windows first: they decide over the events of all other chunks.  AGAIN: LOOP has
- * overwritten a START or STOP meanwhile; to be repeated after pt_live_refresh. */
+/* Reads START and STOP before all other chunks, whose events depend on them.  AGAIN: LOOP has
+ * overwritten a START or STOP meanwhile; the caller refreshes and repeats. */
 enum { PT_ROUND_AGAIN = 1 };
 int pt_round_windows(struct pt_round *r);
-/* Everything of one chunk that is older than the watermark becomes runs. */
+/* Makes runs of the records of one chunk that are older than the watermark. */
 int pt_round_chunk(struct pt_round *r, struct pt_cursor *c);
-/* An event at the very time of its STOP is in; STOP comes after it. */
+/* An event with the time of its STOP is in the window; STOP is written after it. */
 bool pt_round_in_window(const struct pt_round *r, uint64_t ts);
 /* Totals of the writers whose counts or names changed (all: of every writer), in a malloced
  * array; -ENOMEM.  Also the sums of writers without a tally. */

@@ -86,7 +86,7 @@ struct run {
     bool counted; /* every event is in the table */
 };
 
-/* Without memory the log writer counts for itself. */
+/* Without memory for the counts, the log writer counts itself. */
 static bool keep_counts(struct pt_round *r, struct pt_run *kept)
 {
     struct pt_types *t = &r->types;
@@ -101,7 +101,7 @@ static bool keep_counts(struct pt_round *r, struct pt_run *kept)
     return true;
 }
 
-/* There is room in runs since the run was opened. */
+/* take_record() has made room in runs when it opened the run. */
 static void close_run(struct pt_round *r, const struct pt_cursor *c, struct run *run)
 {
     struct pt_run kept = { .index = c->index };
@@ -140,21 +140,21 @@ static void add_to_run(struct pt_round *r, const struct pt_cursor *c, struct run
         run->p.last_ts = c->record.ts;
     run->p.events++;
     run->end = c->off + c->size;
-    /* Not a type: the log writer will find the same, and refuse the packet. */
+    /* Not an event type: the log writer finds it, too, and refuses the packet. */
     if (c->record.id - 1u < PT_ID_MAX - 1u)
         pt_types_add(&r->types, c->record.id, 1);
     else
         run->counted = false;
 }
 
-/* One record: into the run, or passed over and accounted for.  Needs memory
- * before it does anything, so that after a failure nothing has happened. */
+/* Adds one record to the run, or skips and accounts for it.  It allocates first, so that a failure
+ * changes nothing. */
 static int take_record(struct pt_round *r, struct pt_cursor *c, struct run *run)
 {
     struct pt_live *l = r->live;
     bool control = c->author.wid == 0;
     enum pt_fate fate = pt_live_fate(l, c, control || pt_round_in_window(r, c->record.ts));
-    /* The run in hand and the one that this record may begin. */
+    /* Room for the current run and for one that this record may start. */
     int e = pt_grow(&r->runs, &r->run_room, r->run_count + 1, sizeof *r->runs);
     struct pt_tally *t = control ? NULL : pt_live_tally(l, &c->author);
 
@@ -175,7 +175,7 @@ static int take_record(struct pt_round *r, struct pt_cursor *c, struct run *run)
     return 0;
 }
 
-/* Around ts: every event strictly between low and high is delivered, in time. */
+/* Finds times around ts such that each event strictly between low and high is delivered. */
 static void plain_span(const struct pt_round *r, uint64_t ts, uint64_t *low, uint64_t *high)
 {
     const struct pt_live *l = r->live;
@@ -199,7 +199,7 @@ static void plain_span(const struct pt_round *r, uint64_t ts, uint64_t *low, uin
         *high = r->windows[n].ts;
 }
 
-/* The events after the one that take_record() has just put into the run. */
+/* Adds the events after the one that take_record() has just added to the run. */
 static void take_plain(struct pt_round *r, struct pt_cursor *c, struct run *run)
 {
     struct pt_live *l = r->live;
@@ -216,7 +216,7 @@ static void take_plain(struct pt_round *r, struct pt_cursor *c, struct run *run)
         run->counted = run->counted && s.events == 0;
         return;
     }
-    t = pt_live_tally(l, &c->author); /* is there since the record before */
+    t = pt_live_tally(l, &c->author); /* exists since the previous record */
     pt_live_account_many(t, c->no, s.events);
     run->p.events += (uint32_t)s.events;
     run->p.last_ts = s.last_ts;
@@ -259,7 +259,8 @@ static void sort_windows(struct pt_round *r)
         qsort(r->windows, r->window_count, sizeof *r->windows, by_time);
 }
 
-/* What the control writer's chunks say, up to the watermark; *oldest of them, or NULL. */
+/* Reads START and STOP from the control writer's chunks, up to the watermark.  *oldest: the oldest
+ * of these chunks, or NULL. */
 static int read_windows(struct pt_round *r, const struct pt_cursor **oldest)
 {
     struct pt_live *l = r->live;
@@ -296,7 +297,7 @@ int pt_round_windows(struct pt_round *r)
     e = read_windows(r, &oldest);
     if (e != 0)
         return e;
-    /* The oldest says how it was before it, unless it is being read. */
+    /* The oldest chunk has the state before its first record, unless it was read in part. */
     if (oldest && oldest->off == sizeof(struct pt_chunk) && !r->unfinished) {
         if (!pt_live_take_window(l, oldest))
             return PT_ROUND_AGAIN;

@@ -3,13 +3,15 @@
 /*
  * Reads a live stream event by event; see consumer.h.
  *
- * pt_live_next() is one loop.  It takes new losses, then the first event of the merge if it is
- * older than the watermark.  If there is none, it refreshes watermark and chunks, a bounded
- * number of times; then it makes events that are due (OVERFLOW, STOP, START, RESUME); and at
- * last it restarts a stream that stopped itself and is now empty.
+ * pt_live_next() is one loop.  It takes new losses, then the first event of the merge if that is
+ * older than the watermark.  Otherwise it refreshes watermark and chunks, a bounded number of
+ * times.  Then it makes the events that are due (STOP, START).  Last, it restarts a stream that
+ * stopped itself and is now empty.  OVERFLOW and RESUME are made before the next event that is
+ * delivered.
  *
- * A writer or LOOP may take a chunk away at any moment.  So an event is copied out first, and
- * delivered only if the chunk's word still has the cursor's generation afterwards.
+ * A writer of a LOOP stream may recycle a chunk at any moment.  So an event is copied first, and
+ * delivered only if the chunk's info word still has the cursor's generation after the copy.
+ * Callers hold the reading lock.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,8 +19,7 @@
 #include "consumer/consumer.h"
 #include "shm/mark_filter.h"
 
-/* Events that the reader makes have an author of their own; the pid is that of
- * the stream's owner, no thread did it. */
+/* The author of events that the reader makes: the pid of the stream's owner, and no thread. */
 static const struct pt_author *reader_author(struct pt_live *l)
 {
     l->author = (struct pt_author){ .wid = 1, .pid = (int32_t)l->seg->g.owner_pid };
@@ -32,8 +33,8 @@ int pt_live_init(struct pt_live *l, struct pt_seg *seg)
     l->gap_to = 0;
     l->tally_max = PT_TALLY_MAX;
     l->overflow_ts = UINT64_MAX;
-    /* Of a dead consumer's stream: the chunk that says so may have been read and given
-     * back, and a stream that is full has none for the next. */
+    /* The chunk with the last START or STOP may have been read and freed by an earlier consumer,
+     * and a full stream has no chunk for another one. */
     l->window_open = pt_load_relaxed(&seg->h->window) != 0;
     pt_watch_init(&l->watch);
     pt_merge_init(&l->merge);
@@ -41,8 +42,8 @@ int pt_live_init(struct pt_live *l, struct pt_seg *seg)
     return l->buffer ? 0 : -ENOMEM;
 }
 
-/* What was overwritten before lies between the clear, or else the creation, and the first event
- * that is left: a gap, which metrics have to know of. */
+/* Events that were overwritten before the onlooker's start make a gap, which metrics have to know
+ * of.  It starts at the clear, or else at the creation, and ends at the first remaining event. */
 static void begin_in_gap(struct pt_live *l)
 {
     uint64_t created = pt_load_relaxed(&l->seg->h->sync_first.ts);
@@ -114,13 +115,13 @@ enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bo
         return PT_FATE_EXCLUDE;
     if (control && c->record.truncated) /* filtered: only marks a window */
         return PT_FATE_EXCLUDE;
-    /* Whatever the window: there may be no START yet. */
+    /* In any window, since the START may not be there yet. */
     if (!control && pt_live_in_gap(l, ts))
         return PT_FATE_REFUSED;
-    /* Before the window: the START that opened it may be overwritten as well. */
+    /* Checked before the window, because the START that opened it may be overwritten, too. */
     if (ts <= l->lost_last)
         return PT_FATE_OVERWRITTEN;
-    /* An onlooker may not have seen the START that opened it. */
+    /* The START that opened the window may have been taken from an onlooker. */
     if (!control && !window_open)
         return l->passive ? PT_FATE_OVERWRITTEN : PT_FATE_EXCLUDE;
     return PT_FATE_DELIVER;
@@ -136,7 +137,7 @@ static int make_event(struct pt_live *l, struct pt_event *e, uint32_t id, uint64
     return PT_LIVE_EVENT;
 }
 
-/* What the reader itself has to report before an event with time ts. */
+/* Makes the START or STOP that is due before an event with time ts. */
 static int synthetic(struct pt_live *l, struct pt_event *e, uint64_t ts)
 {
     bool stops;
@@ -152,7 +153,8 @@ static int synthetic(struct pt_live *l, struct pt_event *e, uint64_t ts)
     if (l->automatic == PT_AUTO_STOP_DUE && ts > l->gap_from) {
         l->automatic = PT_AUTO_STOPPED;
         l->stop_data = 1;
-        /* Was it stopped before, and full when it was started?  Then it is only opened. */
+        /* If the stream was already stopped, and full when it was started, the window only
+         * opens. */
         stops = l->window_open && l->window_ts != l->gap_from;
         pt_live_open_window(l, l->gap_from);
         if (stops && !(l->stop_out & PT_MARK_STOP))
@@ -194,8 +196,8 @@ static int refresh(struct pt_live *l)
     return r;
 }
 
-/* Before each event that is later than the newest loss: whatever START or STOP was
- * overwritten since the last look at the chunks, the window before it is known. */
+/* Called before each event.  If START or STOP was overwritten since the last scan of the chunks,
+ * scans them again, so that the window before the event is known. */
 static int look_at_losses(struct pt_live *l)
 {
     int r = l->passive ? pt_live_notice_clear(l) : 0;
@@ -237,7 +239,7 @@ static int overflow(struct pt_live *l, struct pt_event *e, uint64_t ts)
     return PT_LIVE_NONE;
 }
 
-/* The cursor at the top of the merge goes to its next record. */
+/* Advances the cursor at the top of the merge to its next record. */
 static void step(struct pt_live *l, struct pt_cursor *c)
 {
     enum pt_cursor_step next;
@@ -262,8 +264,8 @@ static void drop_top(struct pt_live *l, struct pt_cursor *c)
     pt_cursor_drop(l, c);
 }
 
-/* Takes the window from a START or STOP, or the one before the chunk's first record; not if
- * the chunk has been recycled meanwhile. */
+/* Sets the window by a START or STOP, or, at the first record of a chunk, to the state before it;
+ * not if the chunk has been recycled. */
 static void note_window(struct pt_live *l, const struct pt_cursor *c)
 {
     if (c->record.id == POSIX_TRACE_START || c->record.id == POSIX_TRACE_STOP)
@@ -272,7 +274,7 @@ static void note_window(struct pt_live *l, const struct pt_cursor *c)
         pt_live_take_window(l, c);
 }
 
-/* Copies the top record and looks whether it was still there.  False: gone. */
+/* Copies the top record, then checks that the chunk was not recycled.  False: it was. */
 static bool copy_out(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
 {
     pt_copy_unchecked(l->buffer, c->record.data, c->record.len);
@@ -289,8 +291,8 @@ static bool copy_out(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
     return true;
 }
 
-/* Passive: the consumer of the stream has taken the events between the last event of the
- * writer and this one, unless LOOP has overwritten them and reports that. */
+/* Passive: if numbers are missing between the writer's last event and this one, the stream's
+ * consumer has taken those events, unless LOOP has overwritten them and reports that itself. */
 static void look_at_gap(struct pt_live *l, const struct pt_cursor *c)
 {
     struct pt_tally *t = pt_live_tally(l, &c->author);
@@ -304,7 +306,7 @@ static void look_at_gap(struct pt_live *l, const struct pt_cursor *c)
         l->overflow_ts = t->seen_ts;
 }
 
-/* The record at the top, older than the watermark: deliver it or pass over it. */
+/* Delivers or skips the record at the top, which is older than the watermark. */
 static int take_top(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
 {
     bool control = c->author.wid == 0;
@@ -314,12 +316,12 @@ static int take_top(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
 
     pt_live_open_window(l, c->record.ts);
     fate = pt_live_fate(l, c, l->window_open);
-    /* It counts as lost since its chunk was taken away; no later window changes that. */
+    /* Its chunk was recycled, so it already counts as overwritten, in any window. */
     if (fate == PT_FATE_EXCLUDE && c->record.ts > l->from_ts && !pt_cursor_valid(l, c))
         fate = PT_FATE_OVERWRITTEN;
     if (l->passive && fate == PT_FATE_DELIVER && !control)
         look_at_gap(l, c);
-    /* Also before a START or STOP that is no event, but changes the window. */
+    /* Also before a filtered START or STOP, which is not delivered but changes the window. */
     r = fate == PT_FATE_DELIVER || control ? synthetic(l, e, c->record.ts) : PT_LIVE_NONE;
     if (r == PT_LIVE_NONE && fate == PT_FATE_DELIVER)
         r = overflow(l, e, c->record.ts);
@@ -372,8 +374,8 @@ int pt_live_next(struct pt_live *l, struct pt_event *e)
                 return r;
             continue;
         }
-        /* The event is newer than the last refresh, and no writer is inside an event: a
-         * new refresh moves the watermark past it. */
+        /* The event is newer than the last refresh.  If no writer is inside an event, another
+         * refresh moves the watermark past it. */
         if (looks == 0 || (top && !l->watch.held && looks < 4)) {
             looks++;
             r = refresh(l);

@@ -40,49 +40,49 @@ struct pt_cursor {
     uint32_t index;
     uint64_t gen;
     uint32_t off;   /* of the current record */
-    uint32_t size;  /* of the current record (with TIME, AUTHOR before it) */
-    uint32_t start; /* where it begins without AUTHOR, and the base there */
+    uint32_t size;  /* of the current record, with a TIME or AUTHOR record before it */
+    uint32_t start; /* offset of the record after AUTHOR, and the time base there */
     uint64_t start_base;
-    uint32_t limit; /* committed when last looked */
+    uint32_t limit; /* commit position at the last load */
     uint64_t base;
-    uint64_t no; /* author's number of the current event */
+    uint64_t no; /* the author's number for the current event */
     struct pt_author author;
     struct pt_record record; /* the current one; data points into the chunk */
     bool queued;             /* in the merge */
-    bool bad;                /* passive: has bytes that no writer makes, goes no further */
+    bool bad;                /* passive: the chunk has bytes that no writer makes; not read on */
 };
 
 /* Where the counts of a writer are. */
 enum pt_tally_source {
-    PT_TALLY_UNSEEN, /* only events of it were seen so far */
-    PT_TALLY_SLOT,   /* in its slot, as of the last look */
-    PT_TALLY_FINAL,  /* its slot has ended and given them to us */
-    PT_TALLY_FOLDED  /* its slot was needed by another: in the slot's past */
+    PT_TALLY_UNSEEN, /* nowhere: the consumer has seen its events, but no slot of it yet */
+    PT_TALLY_SLOT,   /* in its slot, as of the last scan */
+    PT_TALLY_FINAL,  /* in this tally: the writer ended, and the consumer claimed its slot */
+    PT_TALLY_FOLDED  /* in the slot's past: another writer has reused the slot */
 };
 
 /* What the consumer knows of one writer. */
 struct pt_tally {
     struct pt_author author;
     enum pt_tally_source source;
-    uint32_t look;       /* the look at which its slot was seen */
-    uint32_t slot;       /* which one that was */
-    uint32_t ended_at;   /* FINAL, FOLDED: how often slots had been released */
-    uint64_t ended_ts;   /* FINAL, FOLDED: when that was found; no event is later */
+    uint32_t look;       /* number of the last scan that found its slot */
+    uint32_t slot;       /* index of that slot */
+    uint32_t ended_at;   /* FINAL, FOLDED: value of pt_live.released at the writer's end */
+    uint64_t ended_ts;   /* FINAL, FOLDED: when the consumer found the end; no event is later */
     uint64_t next_no;    /* number after the highest one seen */
-    uint64_t seen;       /* events passed over or delivered */
-    uint64_t resume_no;  /* a dead consumer has accounted for earlier ones */
+    uint64_t seen;       /* events of any fate that the consumer has read */
+    uint64_t resume_no;  /* a dead consumer has accounted for events below this number */
     uint64_t excluded;   /* outside the windows, or cleared: not part of the stream */
-    uint64_t refused;    /* between automatic stop and restart */
-    uint64_t dropped;    /* seen, but overwritten or older than what was */
-    uint64_t cleared;    /* delivered to the log before it was last cleared */
-    uint64_t never_seen; /* overwritten before they or later ones were seen; at the end */
+    uint64_t refused;    /* stamped between an automatic stop and the restart */
+    uint64_t dropped;    /* seen, but overwritten or older than the newest overwritten event */
+    uint64_t cleared;    /* delivered to the log before the last clear */
+    uint64_t never_seen; /* at the end of the stream: overwritten, numbered from next_no on */
     uint64_t recorded;
     uint64_t lost[PT_LOST_OWN];
-    /* Passive: what was before we began to look, and whether that is known. */
+    /* Passive, valid if based: the writer's counts when the onlooker started. */
     uint64_t base_no, base_lost[PT_LOST_OWN];
-    uint64_t seen_ts;  /* of the last event seen */
-    uint64_t told_no;  /* number of the event before which a gap was reported */
-    uint64_t named_at; /* when its name was last read, see process/thread_name.h */
+    uint64_t seen_ts;  /* time of the last event seen */
+    uint64_t told_no;  /* number of the event before which a gap was last reported */
+    uint64_t named_at; /* when the thread's name was last read, see process/thread_name.h */
     bool based;
     bool used, changed;
 };
@@ -91,13 +91,13 @@ enum pt_fate { PT_FATE_DELIVER, PT_FATE_EXCLUDE, PT_FATE_REFUSED, PT_FATE_OVERWR
 
 enum pt_auto { PT_AUTO_NONE, PT_AUTO_STOP_DUE, PT_AUTO_STOPPED };
 
-/* Of tallies that were forgotten. */
+/* Sums over the tallies that were forgotten to bound the memory. */
 struct pt_folded {
     uint64_t given, excluded, refused, overwritten;
-    uint64_t cleared;                     /* given to the log before it was last cleared */
-    uint64_t next;                        /* how many were seen or passed over */
-    uint64_t recorded, lost[PT_LOST_OWN]; /* of those that were FINAL */
-    uint64_t named; /* recorded by those that were not, and known to be theirs */
+    uint64_t cleared;                     /* delivered to the log before the last clear */
+    uint64_t next;                        /* sum of next_no */
+    uint64_t recorded, lost[PT_LOST_OWN]; /* of tallies that were FINAL */
+    uint64_t named;                       /* pt_tally_recorded() of tallies that were FOLDED */
 };
 
 #define PT_TALLY_MAX 65536u
@@ -109,23 +109,25 @@ struct pt_live {
     struct pt_cursor **known; /* by chunk index */
     uint32_t known_room;
     uint64_t watermark;
-    bool finished;              /* no writer is left: all committed events can be read */
-    bool passive;               /* only looks on */
-    uint64_t from_gen, from_ts; /* passive: chunks taken, LOOP's loss, writers known when */
-    uint64_t from_wid;          /* we began */
+    bool finished; /* no writer is left: all committed events can be read */
+    bool passive;  /* an onlooker */
+    /* Passive, the header's values at the start: next_gen, lost_last_ts (or just before a later
+     * clear_ts), next_wid, lost_no_slot, lost_switches. */
+    uint64_t from_gen, from_ts;
+    uint64_t from_wid;
     uint64_t from_no_slot[PT_LOST_OWN];
     uint64_t from_switches;
-    struct pt_past past_before;        /* of all slots, when we began */
-    uint64_t lost_before[PT_LOST_OWN]; /* by the stream until then, see balance.h */
-    uint64_t *before;                  /* of each of them the last writer in it, see balance.h */
+    struct pt_past past_before;        /* of all slots at the start */
+    uint64_t lost_before[PT_LOST_OWN]; /* losses of the stream until then, see balance.h */
+    uint64_t *before;                  /* for each slot the wid of its last past writer then */
     uint32_t before_count;
-    uint64_t delivered_ts; /* of the last event delivered */
+    uint64_t delivered_ts; /* time of the last event delivered */
     uint64_t late;
     uint64_t clear_ts;
     bool window_open;
-    bool window_now;    /* as the header says, before the last look at the chunks */
+    bool window_now;    /* the header's window word, loaded before the last scan of the chunks */
     bool window_lost;   /* a START or STOP was overwritten while it was being read */
-    uint64_t window_ts; /* of the START or STOP that says so; older ones come late */
+    uint64_t window_ts; /* of the last START or STOP that set window_open */
     enum pt_auto automatic;
     uint64_t gap_from, gap_to;   /* the last automatic stop and its restart */
     uint64_t past_from, past_to; /* the one before: see window.c */
@@ -133,36 +135,38 @@ struct pt_live {
                                   * then, even if START found no room (stream/control_lock.c) */
     bool start_due;
     bool resume_due;            /* the gap ended, and the stream stays stopped */
-    uint64_t start_ts;          /* of the START, or the end of the gap, that is due */
-    struct pt_set start_filter; /* in force then */
-    unsigned stop_out;          /* marks of the last automatic stop that are left out */
-    /* For OVERFLOW and RESUME of a loss (shm/mark_filter.h): the marks that are left out, and
-     * the choice that decided it, 0: the filter at the last look. */
+    uint64_t start_ts;          /* time of the START that is due, or of the end of the gap */
+    struct pt_set start_filter; /* in force at start_ts */
+    unsigned stop_out;          /* marks of the last automatic stop that the filter leaves out */
+    /* For OVERFLOW and RESUME of a loss (shm/mark_filter.h): the marks that the filter leaves
+     * out; the choice that decided it, 0 if that was the filter at the last check; and, passive,
+     * the last choice that was used. */
     bool marks_known;
     unsigned marks_out;
     uint64_t marks_choice, marks_met;
     bool overflow_due;
     bool overflowing;     /* OVERFLOW was reported and RESUME not yet */
     bool overflow_hidden; /* overflowing: the filter left OVERFLOW out */
-    bool mark_hidden;     /* it left a mark out since the last event that was given */
-    bool missing;         /* what lies before the watermark is a gap, see shm/missed.h */
+    bool mark_hidden;     /* the filter left out a mark since the last event that was returned */
+    bool missing;         /* the time before the watermark is in a gap, see shm/missed.h */
     uint64_t missed_known, missed_from;
-    uint64_t overflow_ts;   /* oldest event lost or passed over since the last report */
-    uint64_t lost_last;     /* as last read from the header */
+    uint64_t overflow_ts;   /* oldest event lost or skipped since the last report */
+    uint64_t lost_last;     /* the header's lost_last_ts at the last load */
     struct pt_tally *tally; /* open addressing by wid */
-    uint64_t tally_factor;  /* of its hash: traced processes can choose their wids */
-    uint32_t tally_count, tally_room, look;
+    uint64_t tally_factor;  /* of its hash, random: traced processes can choose their wids */
+    uint32_t tally_count, tally_room;
+    uint32_t look;      /* number of the last scan of the slots */
     uint32_t name_at;   /* the tally whose name may be read next */
-    uint32_t tally_max; /* above that, tallies that are complete are forgotten */
-    uint32_t *ended;    /* slots whose counts we have, to be released */
+    uint32_t tally_max; /* with more tallies than this, complete ones are forgotten */
+    uint32_t *ended;    /* claimed slots whose counts are in tallies; to be released */
     uint32_t ended_count, ended_room;
-    uint32_t released; /* how often they were: once a round, with a log */
+    uint32_t released; /* number of releases so far; with a log, one a round */
     struct pt_folded folded;
-    /* Never seen, overwritten, of forgotten tallies and of writers whose slots were
-     * needed; at the end. */
+    /* At the end: events never seen, and so overwritten, of forgotten tallies and of writers
+     * whose slots were reused. */
     uint64_t unseen;
-    /* The past of all slots, as of the last look: what we gave to it, having a tally
-     * of each, and the rest, whose slots others needed. */
+    /* The past of all slots at the last scan is taken + gone.  taken: writers that have a
+     * FINAL tally here.  gone: writers whose slots were reused. */
     struct pt_past taken, gone;
     uint8_t *buffer;         /* copy of the record that is delivered */
     struct pt_author author; /* of that record */
@@ -170,21 +174,21 @@ struct pt_live {
 };
 
 int pt_live_init(struct pt_live *l, struct pt_seg *seg);
-/* A passive consumer; it begins here. */
+/* A passive consumer, which starts at the present state. */
 int pt_live_look_on(struct pt_live *l, struct pt_seg *seg);
 void pt_live_deinit(struct pt_live *l);
 
 enum pt_live_next { PT_LIVE_NONE, PT_LIVE_EVENT, PT_LIVE_HELD };
 
 /*
- * The next event; never blocks.  NONE: nothing is there.  HELD: something is,
- * but a writer that is inside an event may still bring something older.  *e is
- * good until the next call; ns is not filled.  Negative errno: -ENOMEM.
+ * The next event; never blocks.  NONE: there is no event.  HELD: there is one, but a writer
+ * that is inside an event may still commit an older one.  *e is valid until the next call; ns
+ * is not filled.  Negative errno: -ENOMEM.
  */
 int pt_live_next(struct pt_live *l, struct pt_event *e);
 
-/* For the event that pt_live_next() has given last: is there a gap before it that no event
- * marks, since the filter left out START, STOP, FILTER, OVERFLOW or RESUME?  Once for each. */
+/* Is there, before the event that pt_live_next() returned last, a gap that no event marks,
+ * because the filter left out START, STOP, FILTER, OVERFLOW or RESUME?  True once for each. */
 static inline bool pt_live_hides_gap(struct pt_live *l)
 {
     bool hides = l->mark_hidden;
@@ -193,11 +197,11 @@ static inline bool pt_live_hides_gap(struct pt_live *l)
     return hides;
 }
 
-/* Looks for new chunks, commits and bounds now. 0 or -ENOMEM. */
+/* Takes a new watermark and scans for new chunks and commits.  0 or -ENOMEM. */
 int pt_live_refresh(struct pt_live *l);
 /* No writer is left: all committed events can be read, whatever the watermark. */
 void pt_live_finish(struct pt_live *l);
-/* Passes over everything up to now (posix_trace_clear). */
+/* Excludes all events before ts (posix_trace_clear). */
 int pt_live_clear(struct pt_live *l, uint64_t ts);
 /* Passive: the same if the stream was cleared meanwhile. */
 int pt_live_notice_clear(struct pt_live *l);
@@ -208,82 +212,85 @@ static inline bool pt_live_in_gap(const struct pt_live *l, uint64_t ts)
     return (ts > l->gap_from && ts < l->gap_to) || (ts > l->past_from && ts < l->past_to);
 }
 
-/* What becomes of the cursor's record, by windows, gaps and overwriting; control
- * records are in whatever window_open says. */
+/* The fate of the cursor's record, by windows, gaps and overwriting.  Control records are part
+ * of the stream outside windows, too. */
 enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bool window_open);
 
 /* window.c */
 
-/* With each new watermark, before what it lets through is looked at: has the stream stopped
- * itself?  Whatever was stamped since then and is older than the watermark finds the gap. */
+/* Called with each new watermark, before events below it are read: has the stream stopped
+ * itself?  So each event that was stamped since the stop and is older than the watermark
+ * is compared with the new gap. */
 void pt_live_look_at_state(struct pt_live *l);
-/* In the copy of a dead consumer's segment, before it is looked at: the automatic stop that
- * the consumer ended last. */
+/* Called on the copy of a dead consumer's segment, before its events are read: restores the
+ * last automatic stop that the consumer ended. */
 void pt_live_take_gap(struct pt_live *l);
-/* The window as it was before the first record of a chunk of the control writer.  False:
- * the chunk does not have these contents any more. */
+/* Sets the window to the state before the first record of a control writer's chunk.  False:
+ * the chunk has been recycled. */
 bool pt_live_take_window(struct pt_live *l, const struct pt_cursor *c);
-/* A chunk of START and STOP may have been overwritten unread.  The oldest one that is
- * left says how the window was before it, unless it is being read.  False: none is known. */
+/* Called when a chunk with START and STOP may have been overwritten unread: sets the window
+ * to the state before the oldest remaining chunk, unless that one is being read.  False: no
+ * such chunk is known. */
 bool pt_live_relearn_window(struct pt_live *l);
-/* The same after a look at the chunks; where none is left, the header says it. */
+/* The same after a scan of the chunks; without such a chunk, the header's window word counts. */
 void pt_live_settle_window(struct pt_live *l);
-/* The window before the oldest START or STOP that is there: without any, as now. */
+/* Sets the window to the state before the oldest remaining START or STOP; without any, to the
+ * present state. */
 void pt_live_learn_window(struct pt_live *l);
-/* The window changes at ts, unless a later START or STOP is known already. */
+/* The window changes at ts, unless a later START or STOP is already known. */
 void pt_live_set_window(struct pt_live *l, bool open, uint64_t ts);
-/* Before an event with time ts: opens the window that has no START. */
+/* Called before an event with time ts: opens a window whose START found no room. */
 static inline void pt_live_open_window(struct pt_live *l, uint64_t ts)
 {
     if (!l->window_open && l->opened_ts > l->window_ts && ts >= l->opened_ts)
         pt_live_set_window(l, true, l->opened_ts);
 }
 
-/* A loss was taken; now: what the filter before that leaves out.  The first one of a gap counts. */
+/* Called when the consumer took a loss.  now: the marks that the filter left out just before.
+ * Only the first loss of a gap decides. */
 void pt_live_take_marks(struct pt_live *l, unsigned now);
-/* Is OVERFLOW or RESUME with that time to be made?  After RESUME the gap is over. */
+/* Does the filter let OVERFLOW or RESUME with that time pass?  RESUME ends the gap. */
 bool pt_live_shows_mark(struct pt_live *l, uint32_t id, uint64_t ts);
 
-/* Ends an automatic stop, if its STOP was reported; the stream must be empty.
- * True: it runs again and a START is due.  False also where a call has stopped it. */
+/* Ends an automatic stop, if its STOP was reported; the stream must be empty.  True: the stream
+ * runs again and a START is due.  False also if a call of stop has stopped it meanwhile. */
 bool pt_live_restart(struct pt_live *l);
-/* By clear, when nothing is left: of a stream that has stopped itself after its controller saw
- * it run, by a mark of the flush thread or an event of another thread.  It makes neither STOP
- * nor START. */
+/* Called by clear when no event is left.  The stream may have stopped itself after the
+ * controller saw it run, because of a mark of the flush thread or an event of another thread.
+ * Restarts it without STOP and START. */
 void pt_live_restart_cleared(struct pt_live *l);
 
 /* accounting.c */
 
-/* Passive: all that the writers have done up to now is not our loss, but for what
- * still lies in chunks. */
+/* Passive: takes the writers' present counts as base, so that only events that are still in
+ * chunks, and later ones, count. */
 int pt_live_begin_tallies(struct pt_live *l);
-/* What comes before event number no of it is no loss: also where several events that are older
- * than we look are left of it, and others between them are gone. */
+/* Sets a tally's base: events below number no are not losses, even if older events are still
+ * in chunks and some between them are gone. */
 void pt_live_base(struct pt_tally *t, uint64_t no);
 
-/* Takes the counts of the writers' slots into the tallies.  Slots of ended
- * writers are released when they are safe with us, which for a stream with log
- * is after the round that writes them. */
+/* Loads the counts of all slots into the tallies and claims the slots of ended writers.  They
+ * are released once their counts are safe: with a log, after the round that writes them. */
 void pt_live_take_counts(struct pt_live *l);
-/* The same between two rounds of a stream with log: no slot is taken, because the next round,
- * which would release it, may never come. */
+/* The same between two rounds of a stream with log.  It claims no slot, because the next
+ * round, which would release it, may never come. */
 void pt_live_look_at_counts(struct pt_live *l);
 void pt_live_release_ended(struct pt_live *l);
-/* Tally of a writer, made if need be; NULL: no memory. */
+/* Finds or makes the tally of a writer; NULL: no memory. */
 struct pt_tally *pt_live_tally(struct pt_live *l, const struct pt_author *author);
-/* Accounts for event number no of a writer and what became of it. */
+/* Accounts for event number no of a writer and its fate. */
 void pt_live_account(struct pt_tally *t, uint64_t no, enum pt_fate fate);
-/* n events from number no on that were delivered. */
+/* The same for n delivered events from number no on. */
 void pt_live_account_many(struct pt_tally *t, uint64_t no, uint64_t n);
-/* How many events up to the highest number seen, at the end up to the last one,
- * were overwritten. */
+/* How many events were overwritten, up to the highest number seen; at the end of the stream,
+ * up to the last number. */
 static inline uint64_t pt_tally_overwritten(const struct pt_tally *t)
 {
     return t->next_no - t->seen + t->dropped + t->never_seen;
 }
 
-/* How many events its writer has recorded.  Of a writer whose slot was needed by another only
- * those up to the last one seen are known to be its own; the sums of the slots have the rest. */
+/* How many events its writer has recorded.  If the slot was reused, only the events up to the
+ * last one seen are known to be the writer's; the pasts of the slots contain the rest. */
 static inline uint64_t pt_tally_recorded(const struct pt_tally *t)
 {
     return t->source == PT_TALLY_FOLDED ? t->next_no : t->recorded;
@@ -298,16 +305,16 @@ static inline uint64_t pt_tally_given(const struct pt_tally *t)
 /* cursor.c; shared with the flush thread */
 
 enum pt_cursor_step { PT_CURSOR_EVENT, PT_CURSOR_END, PT_CURSOR_GONE };
-/* Decodes the record at c->off into c->record. GONE: overwritten, or not what a writer makes. */
+/* Decodes the record at c->off into c->record.  GONE: overwritten, or not a valid record. */
 enum pt_cursor_step pt_cursor_decode(struct pt_live *l, struct pt_cursor *c);
 /* Advances past the current record and publishes the position. */
 void pt_cursor_consume(struct pt_live *l, struct pt_cursor *c);
 /* Is the chunk still the one the cursor was made for? */
 bool pt_cursor_valid(const struct pt_live *l, const struct pt_cursor *c);
 void pt_cursor_drop(struct pt_live *l, struct pt_cursor *c);
-/* Empties the merge; frees the cursors that were only there. */
+/* Empties the merge; frees the cursors that are in no other table. */
 void pt_cursor_unqueue_all(struct pt_live *l);
-/* Gives the chunk back if it is full and read; the cursor is gone then. */
+/* Frees a chunk that is full and read to its end, and then the cursor. */
 bool pt_cursor_retire(struct pt_live *l, struct pt_cursor *c);
 
 #endif

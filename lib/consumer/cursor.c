@@ -92,7 +92,7 @@ bool pt_cursor_retire(struct pt_live *l, struct pt_cursor *c)
         pt_cursor_drop(l, c);
         return true;
     }
-    /* Passive: remembered as long as the chunk has these contents. */
+    /* An onlooker keeps the cursor as long as the chunk has these contents. */
     if (l->passive || pt_word_state(w) != PT_CHUNK_FULL ||
         pt_chunk_position(l->seg, pt_load_acquire(&chunk->commit)) != c->off)
         return false;
@@ -102,8 +102,8 @@ bool pt_cursor_retire(struct pt_live *l, struct pt_cursor *c)
     return true;
 }
 
-/* An earlier consumer, now dead, came this far; what it learned about the
- * windows on its way we learn, too. */
+/* Skips the records that an earlier consumer, now dead, has read, and sets the window by the START
+ * and STOP among them. */
 static void skip_consumed(struct pt_live *l, struct pt_cursor *c, uint32_t to)
 {
     bool control = c->author.level == PT_LEVEL_CONTROL;
@@ -118,8 +118,8 @@ static void skip_consumed(struct pt_live *l, struct pt_cursor *c, uint32_t to)
     }
 }
 
-/* A cursor for a chunk that has none; NULL: the chunk has no contents now, or
- * (*oom) no memory. */
+/* Makes a cursor for a chunk that has none.  NULL: the chunk has no contents, or no memory
+ * (*oom). */
 static struct pt_cursor *open_cursor(struct pt_live *l, uint32_t index, uint64_t word, bool *oom)
 {
     const struct pt_chunk *chunk = pt_seg_chunk(l->seg, index);
@@ -167,7 +167,7 @@ static int make_room(struct pt_live *l, uint32_t n)
     return 0;
 }
 
-/* Passive: what was free before we began is history; later, it was ours to read. */
+/* Passive: the contents of a free chunk count only if they are from after the onlooker's start. */
 static bool has_contents(const struct pt_live *l, const struct pt_cursor *c, uint32_t index,
                          uint64_t word)
 {
@@ -184,8 +184,8 @@ static int look_at_chunk(struct pt_live *l, uint32_t index)
     bool oom = false;
 
     if (c && !pt_word_is(w, c->gen)) {
-        /* Taken away by LOOP.  A cursor in the merge stays there until its turn
-         * comes, but the new contents may be older than that. */
+        /* LOOP has recycled the chunk.  A queued cursor stays in the merge until it reaches the
+         * top; the new contents get a cursor of their own, since they may be older. */
         l->known[index] = NULL;
         if (!c->queued)
             free(c);
@@ -216,8 +216,8 @@ static int look_at_chunk(struct pt_live *l, uint32_t index)
     }
 }
 
-/* Losses that leave no other mark: OVERFLOW comes before the events up to the watermark,
- * RESUME before the first that is in no gap. */
+/* Losses of threads without memory, or of handlers nested too deep (shm/missed.h): OVERFLOW comes
+ * before the events up to the watermark, RESUME before the first event that is in no gap. */
 static void look_at_missed(struct pt_live *l)
 {
     struct pt_seg_header *h = l->seg->h;
@@ -232,8 +232,8 @@ static void look_at_missed(struct pt_live *l)
     pt_live_take_marks(l, out);
 }
 
-/* Order: the watermark first, then the chunks: an event before the watermark
- * was committed before we look at its chunk.  The same for what was missed. */
+/* The order matters: first the watermark, then losses and chunks.  So an event before the
+ * watermark, or a loss before it, is committed before the scan loads its chunk or word. */
 int pt_live_refresh(struct pt_live *l)
 {
     uint32_t n;

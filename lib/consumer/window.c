@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* Whether the stream runs, as its consumer follows it: the windows that START and STOP make,
- * and the automatic stops between which it refuses events.  See consumer.h. */
+/* Windows and gaps as the consumer follows them: START and STOP open and close windows; between an
+ * automatic stop and the restart the stream refuses events.  See consumer.h. */
 #include "base/clock.h"
 #include "consumer/consumer.h"
 #include "shm/attention.h"
@@ -59,24 +59,24 @@ void pt_live_set_window(struct pt_live *l, bool open, uint64_t ts)
 /*
  * ---- automatic stops ----
  *
- * A writer whose chunk has room records in a stream that has stopped itself, also between the
- * consumer's last look and the restart.  The consumer meets such an event only after the
- * restart, when the stream may have stopped itself again: so the gap before the last one
- * counts, too.  No older one does: the consumer ends a gap only if the watermark has passed its
- * beginning, so all of the gap before has been seen by then.
+ * A writer whose chunk has room still records in a stream that has stopped itself, also between the
+ * consumer's last scan and the restart.  The consumer reads such an event only after the restart,
+ * when the stream may have stopped itself again.  So the gap before the last one is kept, too
+ * (past_from, past_to).  An older one is not needed: the consumer ends a gap only after the
+ * watermark has passed its start, and by then it has read all events of the gap before.
  */
 
-/* Until when events after an automatic stop are refused.  If this stream once had a successor
- * in a chain, writers count none of them, and events that still found room are part of the
- * stream. */
+/* The time until which events after an automatic stop are refused; 0 if this stream ever had a
+ * successor in a chain: writers then do not count such events as lost, and those that still found
+ * room are part of the stream. */
 static uint64_t refuse_until(const struct pt_live *l, uint64_t ts)
 {
     return pt_load_relaxed(&l->seg->h->keeps_late) ? 0 : ts;
 }
 
-/* The gap has ended, by its consumer or a clear.  An onlooker learns the time from what its
- * consumer left; if that is of a later gap, nothing is refused that it finds.  *restarted: the
- * stream ran again then. */
+/* When the gap ended, which its consumer or a clear has done.  An onlooker takes the time from the
+ * header; if the header is already about a later gap, the onlooker refuses none of the events it
+ * finds.  *restarted: the stream ran again at that time. */
 static uint64_t end_of_gap(const struct pt_live *l, uint64_t state, bool *restarted)
 {
     const struct pt_seg_header *h = l->seg->h;
@@ -117,12 +117,12 @@ void pt_live_look_at_state(struct pt_live *l)
     uint64_t state = pt_load_seqcst(&l->seg->h->state), ts = pt_state_ts(l->seg->h, state);
     bool full = pt_state_is_full(state);
 
-    /* A LOOP stream does not run without its START.  Unread events may begin with an
-     * earlier time at which the stream ran again. */
+    /* Not for LOOP streams, which do not start without room for START.  An earlier opened_ts stays
+     * while the window is still closed there, because unread events may be from that time on. */
     if (pt_state_runs(state) && l->seg->g.attr.stream_policy != POSIX_TRACE_LOOP &&
         (l->window_open || l->opened_ts <= l->window_ts))
         l->opened_ts = ts;
-    /* An onlooker may find the stream full for the second time. */
+    /* An onlooker may miss the end of a gap and find the next one. */
     if (l->automatic != PT_AUTO_NONE && (!full || ts != l->gap_from))
         end_gap(l, state);
     if (l->automatic == PT_AUTO_NONE && full) {
@@ -132,9 +132,9 @@ void pt_live_look_at_state(struct pt_live *l)
     }
 }
 
-/* Before the stream leaves the full state: notes it for recovery and for onlookers.
- * start_told is later than gap_to where there is no START. */
-static void leave_gap(const struct pt_live *l, uint64_t to, bool runs)
+/* Called before the stream leaves the full state: stores the gap for recovery and onlookers.
+ * start_told later than gap_to means that no START is due. */
+static void store_gap(const struct pt_live *l, uint64_t to, bool runs)
 {
     struct pt_seg_header *h = l->seg->h;
 
@@ -149,7 +149,7 @@ void pt_live_take_gap(struct pt_live *l)
 {
     const struct pt_seg_header *h = l->seg->h;
 
-    /* Killed before it left the full state: the stop lasts. */
+    /* The consumer was killed before the change of state: the stream is still stopped. */
     if (h->gap_to == 0 || (pt_state_is_full(h->state) && pt_state_ts(h, h->state) < h->gap_to))
         return;
     l->gap_from = h->gap_from;
@@ -163,8 +163,8 @@ void pt_live_take_gap(struct pt_live *l)
     pt_start_filter_copy(h, &l->start_filter);
 }
 
-/* Another thread or process has changed the state. */
-static void leave_to_others(struct pt_live *l)
+/* Another thread or process has changed the state, so no START is due from this consumer. */
+static void cancel_start(struct pt_live *l)
 {
     pt_store_release(&l->seg->h->start_told, pt_load_relaxed(&l->seg->h->gap_to));
 }
@@ -180,12 +180,12 @@ bool pt_live_restart(struct pt_live *l)
     l->automatic = PT_AUTO_NONE;
     do {
         if (!pt_state_is_full(state)) {
-            leave_to_others(l);
+            cancel_start(l);
             return false;
         }
         runs = pt_state_runs(state);
         now = pt_clock_now(l->seg->g.clock);
-        leave_gap(l, now, runs);
+        store_gap(l, now, runs);
     } while (!pt_state_change(h, &state, runs ? PT_RUNNING : PT_SUSPENDED, now));
     pt_start_filter_choose(h);
     pt_start_filter_copy(h, &l->start_filter);
@@ -212,7 +212,8 @@ void pt_live_restart_cleared(struct pt_live *l)
 
 /* ---- the marks of a loss ---- */
 
-/* What an onlooker has met before is a choice about an older loss. */
+/* The choice about this loss, or 0.  For an onlooker a choice that it has already used is about an
+ * older loss. */
 static uint64_t take_choice(struct pt_live *l)
 {
     uint64_t choice;
