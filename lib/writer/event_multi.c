@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Records an event in several streams; for each of them the protocol is that of event.h.
+ * Records an event in several streams; for each of them the protocol is that of event.h.  The
+ * callers, posix_trace_event() and its relatives, come here when the gate word has several bits.
  *
  * An event takes the fastest of three paths that its conditions allow:
  *
@@ -11,10 +12,11 @@
  *   slow       pt_event_slow: lanes that are not attached, different clocks, streams with a
  *              filter to evaluate
  *
- * All paths read the clock and note the time (pt_thread_settle) once for all streams.  The
- * ready path also checks room and time once: all chunks have room for the events up to the
- * count ready_until, and all bases are near enough for times from ready_base to ready_base +
- * ready_span.  The members of each lane that it loads are copied into ready[], side by side.
+ * All paths read the clock and store the time in the thread's record (pt_thread_settle) once for
+ * all streams.  The ready path also checks room and time once: all chunks have room for the events
+ * up to the count ready_until, and all bases are near enough for times from ready_base to
+ * ready_base + ready_span.  The members of each lane that it loads are copied into ready[], side by
+ * side.
  *
  * Another process can write the commit word.  The ready path does not use it: its records
  * have one size and consecutive counts, so the count determines the place of a record.  The
@@ -49,8 +51,8 @@ static PT_COLD bool learn_several(struct pt_thread *t, const struct pt_page *pag
     if (open & pt_load_relaxed(&page->shadows))
         return false;
     pt_thread_forget_several(t);
-    /* Before the list: if siglongjmp leaves this function half-way, the time of another clock
-     * must not stand for these lanes. */
+    /* Cleared before the list is made: if siglongjmp leaves this function half-way, a time of
+     * another clock must not count as the last time of these lanes. */
     pt_fence_compiler();
     t->several_last = 0;
     pt_fence_compiler();
@@ -144,7 +146,7 @@ static PT_NOINLINE void put_rest(struct pt_thread *t, uint64_t count, uint32_t i
     pt_for_each_bit(bit, onward)
         pt_chain_follow(pt_self_peek(), t, 0, &t->lane0[bit], id, data, len, addr);
     t->ready_until = 0;
-    /* Worth it if events in these streams follow one another. */
+    /* The copies pay only if the previous event was in these streams, too. */
     if (count == t->several_count + 1 && t->several_clock == PT_CLOCK_TSC)
         make_ready(t, count);
     t->several_count = count;
@@ -160,9 +162,9 @@ static PT_COLD void attend_all(struct pt_thread *t)
     pt_event_leave(&t->word);
 }
 
-/* The list of lanes is missing or out of date. */
-static PT_COLD void put_anew(struct pt_thread *t, uint64_t count, uint32_t id, const void *data,
-                             size_t len, uint64_t addr)
+/* Called if the list of lanes is missing or out of date: makes it, or takes the slow path. */
+static PT_COLD void learn_and_put(struct pt_thread *t, uint64_t count, uint32_t id,
+                                  const void *data, size_t len, uint64_t addr)
 {
     const struct pt_page *page = pt_event_page(pt_load_pointer(&pt_gates));
     uintptr_t frame;
@@ -188,7 +190,7 @@ void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, 
 
     if (pt_unlikely(pt_load_relaxed(&gates[id]) != pt_load_plain(&t->several)) ||
         pt_unlikely(pt_load_relaxed(&page->changes) != t->several_changes)) {
-        put_anew(t, count, id, data, len, addr);
+        learn_and_put(t, count, id, data, len, addr);
         return;
     }
     if (pt_unlikely(len != 8) || pt_unlikely(!data) || pt_unlikely(count > t->ready_until) ||

@@ -18,9 +18,9 @@ struct pt_layouts {
      * the map had n bytes of descriptions. */
     uintptr_t of[PT_ID_MAX];
 };
-#define NONE_FOR_EVER UINTPTR_MAX
+#define NEVER UINTPTR_MAX
 
-/* ---- layouts, of the process ---- */
+/* ---- layouts, shared by the process ---- */
 
 static struct pt_layouts *layouts_of(struct pt_self *self)
 {
@@ -35,7 +35,7 @@ static struct pt_layouts *layouts_of(struct pt_self *self)
     return all;
 }
 
-/* *bytes: of the pages that it takes. */
+/* Compiles the text into pages of its own, *bytes of them. */
 static uintptr_t build_layout(const char *text, size_t *bytes)
 {
     void *room;
@@ -47,7 +47,7 @@ static uintptr_t build_layout(const char *text, size_t *bytes)
     if (pt_layout_build(text, room) == 0)
         return (uintptr_t)room;
     munmap(room, *bytes);
-    return NONE_FOR_EVER;
+    return NEVER;
 }
 
 /* Compiles a copy of the description, which other processes can change.  The copy is too large
@@ -77,7 +77,7 @@ static const struct posixtrace_layout *layout_of(struct pt_self *self, uint32_t 
     if (!all)
         return NULL;
     is = pt_load_acquire(&all->of[id]);
-    if (is == 0 || ((is & 1) && is != none && is != NONE_FOR_EVER)) {
+    if (is == 0 || ((is & 1) && is != none && is != NEVER)) {
         made = make_layout(self, id, none, &bytes);
         if (pt_cas_seqcst(&all->of[id], &is, made))
             is = made;
@@ -87,14 +87,14 @@ static const struct posixtrace_layout *layout_of(struct pt_self *self, uint32_t 
     return is & 1 ? NULL : (const struct posixtrace_layout *)is;
 }
 
-/* ---- the expression, of the lane ---- */
+/* ---- expressions, one copy for each lane ---- */
 
 static struct pt_sieve *make_sieve(void)
 {
     size_t bytes = pt_sieve_bytes();
     struct pt_sieve *s = pt_sys_pages(bytes);
 
-    /* The lanes of a forked child begin without one. */
+    /* A forked child compiles its own copies. */
     if (s)
         madvise(s, bytes, MADV_DONTFORK);
     return s;

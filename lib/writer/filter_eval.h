@@ -23,7 +23,7 @@
 #include <posixtrace/event.h>
 #include "process/thread.h"
 
-/* Inside an event. */
+/* True: record the event.  Called inside an event. */
 bool pt_sieve_wants(struct pt_self *self, struct pt_lane *lane, unsigned bit,
                     const struct posixtrace_event *event);
 
