@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Measurements whose lengths are bounds, see bounds.h: what of them counts, the tellings
- * of their threads, and the line in which they wait.
+ * Measurements whose lengths are bounds, see bounds.h: the time that counts, the CPU-time samples
+ * of their threads, and the queue in which they wait.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/metrics/engine/bounds_share.h"
 
-/* As many tellings come in a second as a thread makes calls, or a hundred. */
+/* A thread has a sample at each of its calls, or a hundred samples a second. */
 #define WAIT_NS INT64_C(1000000000)
 
-enum { LINE_MAX_WAITING = 65536 };
+enum { QUEUE_MAX_WAITING = 65536 };
 
 struct pt_pending {
-    TAILQ_ENTRY(pt_pending) in_line;
+    TAILQ_ENTRY(pt_pending) in_queue;
     LIST_ENTRY(pt_pending) of_thread;
     struct posixtrace_measurement m;
     struct pt_share share;
@@ -23,15 +23,15 @@ struct pt_pending {
     bool waits;
 };
 
-/* ---- what counts ---- */
+/* ---- time that counts ---- */
 
 static bool holds(const struct pt_engine *e, const struct pt_ran *ran)
 {
     return ran->known && ran->gap == e->gap;
 }
 
-/* The state has counted until then.  Before the last telling, where a time in the past
- * was taken from the data of an event, nothing is known any more. */
+/* Counts the state's time up to to.  A state can have been entered before the last sample, at a
+ * time in the past that came from an event's data; nothing is known of that part, so it is open. */
 static void count(const struct pt_engine *e, const struct pt_ran *ran, struct pt_share *s,
                   int64_t to)
 {
@@ -95,9 +95,9 @@ void pt_bounds_enter(struct pt_engine *e, struct pt_machine *m, struct pt_automa
     s->ends |= (leaves & PT_LEAVES_END) != 0;
 }
 
-/* ---- tellings ---- */
+/* ---- samples ---- */
 
-/* last: NULL if there is none behind it. */
+/* Computes the final bounds.  last: the sample after the measurement, or NULL. */
 static void resolve(struct pt_pending *p, const struct pt_ran *last)
 {
     struct pt_share *s = &p->share;
@@ -127,12 +127,12 @@ static void release(struct pt_engine *e)
 {
     struct pt_pending *p;
 
-    while ((p = TAILQ_FIRST(&e->line)) != NULL) {
-        if (p->waits && e->waiting <= LINE_MAX_WAITING &&
+    while ((p = TAILQ_FIRST(&e->queue)) != NULL) {
+        if (p->waits && e->waiting <= QUEUE_MAX_WAITING &&
             pt_ns_span(p->m.end_ns, e->now) <= WAIT_NS)
             return;
         resolve(p, NULL);
-        TAILQ_REMOVE(&e->line, p, in_line);
+        TAILQ_REMOVE(&e->queue, p, in_queue);
         e->waiting--;
         if (!e->stopped)
             e->stopped = e->measured(e->context, &p->m);
@@ -140,23 +140,25 @@ static void release(struct pt_engine *e)
     }
 }
 
-/* Nothing of it comes behind now: the better of both ways. */
-static void tell_pending(struct pt_pending *p, const struct pt_ran *before,
-                         const struct pt_ran *last, const struct pt_ran *now)
+/* Computes the bounds with and without last as the end of a piece, and takes the better of each.
+ * now is after the measurement, so they are final. */
+static void sample_pending(struct pt_pending *p, const struct pt_ran *before,
+                           const struct pt_ran *last, const struct pt_ran *now)
 {
     struct pt_share *s = &p->share, other = *s;
 
-    pt_share_tell(s, before, last, now, false);
+    pt_share_add_sample(s, before, last, now, false);
     pt_share_end_piece(s, s->in_before, last, now);
-    pt_share_tell(&other, before, last, now, true);
+    pt_share_add_sample(&other, before, last, now, true);
     pt_share_end_piece(&other, other.in_before, before, now);
     s->least = pt_ns_max(s->least, other.least);
     s->most = pt_ns_min(s->most, other.most);
     resolve(p, now);
 }
 
-/* Of the thread, its automata and its measurements that wait. */
-static void tell(struct pt_engine *e, struct pt_thread *t, struct pt_ran now)
+/* Adds a sample to a thread: narrows its earlier samples, the shares of its automata, and its
+ * measurements that wait. */
+static void add_sample(struct pt_engine *e, struct pt_thread *t, struct pt_ran now)
 {
     struct pt_ran last = t->ran;
     struct pt_pending *p, *next;
@@ -177,12 +179,12 @@ static void tell(struct pt_engine *e, struct pt_thread *t, struct pt_ran now)
         if (s->counts == PT_COUNTS)
             count(e, &t->ran, s, now.ns);
         s->first.known &= last.known;
-        pt_share_tell(s, &t->before, &last, &now, dropped);
+        pt_share_add_sample(s, &t->before, &last, &now, dropped);
     }
     for (p = LIST_FIRST(&t->pending); p; p = next) {
         next = LIST_NEXT(p, of_thread);
         p->share.first.known &= last.known;
-        tell_pending(p, &t->before, &last, &now);
+        sample_pending(p, &t->before, &last, &now);
     }
     if (!dropped)
         t->before = last;
@@ -210,12 +212,12 @@ void pt_bounds_event(struct pt_engine *e, struct pt_thread *thread,
     if (data[0] > (uint64_t)PT_NS_MAX)
         return;
     more = data[1] < (uint64_t)PT_NS_MAX ? (int64_t)data[1] : PT_NS_MAX;
-    tell(e, thread,
-         (struct pt_ran){ .ns = event->ns,
-                          .least = (int64_t)data[0],
-                          .most = (int64_t)data[0] + more,
-                          .gap = e->gap,
-                          .known = true });
+    add_sample(e, thread,
+               (struct pt_ran){ .ns = event->ns,
+                                .least = (int64_t)data[0],
+                                .most = (int64_t)data[0] + more,
+                                .gap = e->gap,
+                                .known = true });
 }
 
 /* ---- measurements ---- */
@@ -253,7 +255,7 @@ static void join(struct pt_engine *e, const struct posixtrace_measurement *m,
         p->share.counts = PT_COUNTS_NOT;
         LIST_INSERT_HEAD(&a->thread->pending, p, of_thread);
     }
-    TAILQ_INSERT_TAIL(&e->line, p, in_line);
+    TAILQ_INSERT_TAIL(&e->queue, p, in_queue);
     e->waiting++;
     release(e);
 }
@@ -269,7 +271,7 @@ void pt_bounds_deliver(struct pt_engine *e, const struct pt_machine *m,
         measurement->bound = !(s && s->whole) && measurement->length_ns > 0;
     }
     measurement->least_ns = measurement->bound || measurement->unknown ? 0 : measurement->length_ns;
-    if (waits || !TAILQ_EMPTY(&e->line))
+    if (waits || !TAILQ_EMPTY(&e->queue))
         join(e, measurement, a, waits);
     else
         e->stopped = e->measured(e->context, measurement);
@@ -279,7 +281,7 @@ void pt_bounds_settle(struct pt_engine *e)
 {
     struct pt_pending *p;
 
-    TAILQ_FOREACH(p, &e->line, in_line)
+    TAILQ_FOREACH(p, &e->queue, in_queue)
     resolve(p, NULL);
     release(e);
 }
@@ -307,10 +309,10 @@ void pt_bounds_deinit(struct pt_engine *e)
 {
     struct pt_pending *p;
 
-    while ((p = TAILQ_FIRST(&e->line)) != NULL) {
+    while ((p = TAILQ_FIRST(&e->queue)) != NULL) {
         if (p->waits)
             LIST_REMOVE(p, of_thread);
-        TAILQ_REMOVE(&e->line, p, in_line);
+        TAILQ_REMOVE(&e->queue, p, in_queue);
         free(p);
     }
 }

@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Lengths of measurements that leave out the time in which the thread had no processor,
- * where the stream has no context switches but tells now and then for how long threads
- * have run (POSIXTRACE_CPU_TIME).
+ * Bounds of measurements that leave out the time in which the thread had no processor, for streams
+ * without context switches.  Such a stream has samples of the CPU time of threads instead (events
+ * POSIXTRACE_CPU_TIME).
  *
- * Such a metric has states that count and from which a switch leads to one that does
- * not: time in them counts as far as the thread ran.  Call that time counted.  Between
- * two tellings with L ns in between the thread ran T ns.  Of c ns counted there, it
- * ran
+ * In such a metric a context switch leads from a state that counts to one that does not.  Time in
+ * the former counts only while the thread runs; call all time in it counted.  Between two samples
+ * that are L ns apart the thread ran T ns.  During c ns of counted time between them it ran
  *
- *   at least  c - (L - T)      all that it was off falls into them
- *   at most   min(c, T)        all that it ran does
+ *   at least  c - (L - T)      if all its time off the processor was in them
+ *   at most   min(c, T)        if all its run time was in them
  *
- * and nothing better can be said from L and T alone, wherever in L the c lie.  This is
- * done twice: for each piece between two tellings, whose bounds add up, and for the
- * whole of the measurement from the last telling before it to the first one behind it.
- * The pieces are better where tellings are exact, the whole is where they are not.
+ * and L and T alone give no better bounds.  They are computed twice: for each piece between two
+ * samples, whose bounds are added, and for the whole measurement, from the last sample before it to
+ * the first one after it.  The pieces give better bounds if samples are exact, the whole if they
+ * are not.
  *
- * A telling is an interval, too: the thread had run for run to run + more ns.  It is
- * narrowed by the one before and the one behind it: a thread runs no faster than time
- * goes, and not backwards.  So a piece is settled when the telling that ends it has a
- * next one.  Who has run less than before is another thread with the same number.
+ * A sample is an interval, too: the thread had run for run to run + more ns.  The samples before
+ * and after it narrow it, since run time neither decreases nor grows faster than time.  So a piece
+ * is final when the sample that ends it has a successor.  A thread that has run less than before is
+ * another thread with the same number.
  *
- * A measurement waits for the first telling behind it; those that end later wait for
- * it, so that they come out in their order.  Not for long: LINE_MAX of them and
- * WAIT_NS at most, then what is known has to do.  A gap or the thread's end lets
- * none of them wait.
+ * A measurement waits in a queue for the first sample after it, and later ones wait for it, so that
+ * they are delivered in their order.  At most QUEUE_MAX_WAITING measurements wait, for at most
+ * WAIT_NS of the trace's time; then the bounds known so far count.  A gap ends the wait of all, the
+ * end of a thread that of its own measurements.
  *
- * A state that a switch leads out of to an end would have ended there, at any time
- * since it was entered, so nothing is known of the least that such a measurement lasted.
+ * If a context switch leads from a state to an end, the measurement may have ended there at any
+ * time since the state was entered.  So its least length is 0.
  */
 #ifndef PT_METRICS_BOUNDS_H
 #define PT_METRICS_BOUNDS_H
@@ -39,45 +38,46 @@
 /* Bits of pt_machine.leaves. */
 enum { PT_LEAVES_OUT = 1, PT_LEAVES_END = 2 };
 
-/* How the current state of an automaton counts: not here; as above; if it leads to in. */
+/* How the current state of an automaton counts: not at all; as described above; only if it leads to
+ * a state of type in. */
 enum pt_counting { PT_COUNTS_NOT, PT_COUNTS, PT_COUNTS_PERHAPS };
 
 /* The bounds of a measurement so far. */
 struct pt_share {
     LIST_ENTRY(pt_share) of_thread;
-    struct pt_ran first; /* the last telling before it began */
-    int64_t from;        /* what counts now does since then */
-    int64_t counted;     /* all of it before from */
-    int64_t in_piece;    /* of that, what is behind the last telling, */
-    int64_t in_before;   /* and what is in the piece that it ended */
-    int64_t least, most; /* how long it ran in the rest of it */
-    int64_t open;        /* counted, and nothing is known of it; not in counted */
+    struct pt_ran first; /* the last sample before the measurement's start */
+    int64_t from;        /* start of the time that counts now */
+    int64_t counted;     /* counted time before from */
+    int64_t in_piece;    /* part of counted that is after the last sample */
+    int64_t in_before;   /* part of counted in the piece that the last sample ended */
+    int64_t least, most; /* bounds of the run time in the rest of counted */
+    int64_t open;        /* time that counts, but with an unknown run time; not in counted */
     uint8_t counts;      /* enum pt_counting */
-    bool ends;           /* it may have ended at a switch */
+    bool ends;           /* it may have ended at a context switch */
     bool whole;          /* all of it was seen */
 };
 
-/* Which of its states leave the processor's absence out; false: no memory. */
+/* Finds the states that leave out time without a processor; false: no memory. */
 bool pt_bounds_learn(struct pt_machine *m);
 
-/* An event that tells how long the thread ran, or a context switch: from then on there
- * is nothing to bound.  thread NULL: of none. */
+/* Called for a CPU-time sample, and for a context switch, after which no bounds are needed.
+ * thread: NULL if the event belongs to none. */
 void pt_bounds_event(struct pt_engine *e, struct pt_thread *thread,
                      const struct posixtrace_event *event, bool is_switch);
-/* The automaton has entered its state, of a machine with leaves. */
+/* The automaton has entered its state; the machine has leaves. */
 void pt_bounds_enter(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
                      int64_t stamp);
-/* Of a metric that reports changes: before was the length of the one before. */
+/* For a metric that reports changes.  before: the length of the measurement before. */
 void pt_bounds_of_change(const struct pt_engine *e, const struct pt_machine *m,
                          const struct pt_automaton *a, int64_t before,
                          struct posixtrace_measurement *measurement);
-/* Hands a measurement over, in its turn. */
+/* Delivers a measurement, in order. */
 void pt_bounds_deliver(struct pt_engine *e, const struct pt_machine *m,
                        const struct pt_automaton *a, struct posixtrace_measurement *measurement);
 
-/* Nothing waits any more. */
+/* Ends the wait of all measurements. */
 void pt_bounds_settle(struct pt_engine *e);
-/* Nothing of that thread does, and it has no shares any more. */
+/* Ends the wait of that thread's measurements, and frees its shares. */
 void pt_bounds_forget(struct pt_engine *e, struct pt_thread *thread);
 void pt_bounds_drop(struct pt_automaton *a);
 void pt_bounds_deinit(struct pt_engine *e);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Which states of a metric leave out the time that a thread has no processor: those from
- * which a switch leads to one that does not count.
+ * Finds the states of a metric that leave out the time in which a thread has no processor: those
+ * from which a context switch leads to a state that does not count.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Shares and tellings, see bounds_share.h.
+ * Shares and CPU-time samples, see bounds_share.h.
  */
 #include "analysis/metrics/engine/bounds_share.h"
 
-/* A telling that is known no better than to a part of its piece does not end it; and one
- * between others that are much better only if that part is small. */
+/* A sample ends a piece only if its uncertainty is at most 1/WORTH of the piece; if the sample
+ * before it is more exact by a factor of MUCH, at most 1/WORTH_BETWEEN. */
 #define WORTH         4
 #define WORTH_BETWEEN 128
 #define MUCH          16
 
-/* The most that the thread was off from one to the other. */
+/* The longest time that the thread can have been off the processor between two samples. */
 static int64_t most_off(const struct pt_ran *from, const struct pt_ran *to)
 {
     int64_t off = pt_ns_span(from->ns, to->ns) - pt_ns_max(pt_ns_span(from->most, to->least), 0);
@@ -62,8 +62,8 @@ bool pt_ran_is_worth(const struct pt_ran *before, const struct pt_ran *last)
     return doubt <= pt_ns_span(before->ns, last->ns) / worth;
 }
 
-void pt_share_tell(struct pt_share *s, const struct pt_ran *before, const struct pt_ran *last,
-                   const struct pt_ran *now, bool dropped)
+void pt_share_add_sample(struct pt_share *s, const struct pt_ran *before, const struct pt_ran *last,
+                         const struct pt_ran *now, bool dropped)
 {
     if (s->first.known && s->first.ns == last->ns)
         s->first = *last;

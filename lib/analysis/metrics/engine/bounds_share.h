@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The arithmetic of bounds.h: what tellings say of each other, and of a measurement's
- * share.  It knows nothing of engines, threads and the line of measurements that wait.
+ * The arithmetic of bounds.h: how CPU-time samples narrow each other, and the bounds of a
+ * measurement's share.  It uses no engine, thread or queue.  Its callers are in bounds.c.
  */
 #ifndef PT_METRICS_BOUNDS_SHARE_H
 #define PT_METRICS_BOUNDS_SHARE_H
@@ -13,7 +13,7 @@
 
 #define PT_NS_MAX (INT64_MAX / 4)
 
-/* b - a, kept small enough to be added to others: hostile times. */
+/* b - a, limited so that sums do not overflow: the times of a log may be hostile. */
 static inline int64_t pt_ns_span(int64_t a, int64_t b)
 {
     int64_t d;
@@ -39,24 +39,26 @@ static inline int64_t pt_ns_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* ---- tellings ---- */
+/* ---- samples ---- */
 
-/* A telling as the one before it has it; false: that was of another thread. */
+/* Narrows a sample by the one before it.  False: that one was of another thread. */
 bool pt_ran_follow(struct pt_ran *now, const struct pt_ran *last);
-/* And as the next one has it. */
+/* Narrows a sample by the one after it. */
 void pt_ran_precede(struct pt_ran *last, const struct pt_ran *now);
-/* Is last, behind before, known well enough to end a piece? */
+/* Is last, the sample after before, exact enough to end a piece? */
 bool pt_ran_is_worth(const struct pt_ran *before, const struct pt_ran *last);
 
 /* ---- shares ---- */
 
-/* c ns of a piece from one telling to another; of what is not known, nothing is. */
+/* Adds a piece, of which c ns counted, to the bounds.  If one of its samples is not known, the
+ * least grows by 0 and the most by c. */
 void pt_share_end_piece(struct pt_share *s, int64_t c, const struct pt_ran *from,
                         const struct pt_ran *to);
-/* The whole of it, from the telling before it to that one. */
+/* Narrows the bounds by the whole, from the sample before the measurement to last. */
 void pt_share_narrow(struct pt_share *s, const struct pt_ran *last);
-/* before, last and now follow each other.  dropped: last is not worth ending a piece. */
-void pt_share_tell(struct pt_share *s, const struct pt_ran *before, const struct pt_ran *last,
-                   const struct pt_ran *now, bool dropped);
+/* Adds the sample now, which follows before and last.  dropped: last is too inexact to end a
+ * piece. */
+void pt_share_add_sample(struct pt_share *s, const struct pt_ran *before, const struct pt_ran *last,
+                         const struct pt_ran *now, bool dropped);
 
 #endif

@@ -62,8 +62,8 @@ void pt_automaton_settle(struct pt_engine *e, struct pt_machine *m, struct pt_au
     a->hot->measuring = false;
 }
 
-/* One that was idle before the gap is one of those that no event was seen of since, unless a
- * change since its last measurement may be in the gap. */
+/* An object that was idle before the gap and had no event since is reported with its thread's
+ * unseen objects, unless the gap may contain a change since its last measurement. */
 void pt_engine_settle_object(struct pt_engine *e, struct pt_object *o)
 {
     if (o->hot.gap == e->gap || o->hot.measuring || o->hot.doubtful || o->automaton.has_before ||
@@ -81,10 +81,10 @@ void pt_engine_settle_thread(struct pt_engine *e, struct pt_machine *m, struct p
         pt_automaton_settle(e, m, &t->automata[m->index]);
 }
 
-/* ---- all that an event concerns ---- */
+/* ---- the automata that an event steps ---- */
 
-/* It need not be kept.  After a gap it is, while they are few: a later one is then the first
- * that it has not seen. */
+/* May the object be freed?  After a gap it is kept while there are few objects: then a later gap is
+ * the first one that it has not noticed. */
 static bool is_as_new(const struct pt_engine *e, const struct pt_object *o)
 {
     return o->hot.state == 0 && !o->hot.measuring && !o->hot.doubtful && !o->automaton.has_before &&
@@ -111,7 +111,7 @@ static int step_object(struct pt_engine *e, const struct pt_meaning *meaning,
     return 0;
 }
 
-/* Their states are not those that the lists say, after a gap. */
+/* After a gap the lists by state are out of date: puts all automata in doubt. */
 static void notice_gap(struct pt_engine *e, struct pt_machine *m)
 {
     for (struct pt_thread *t = e->threads; t; t = t->hh.next)
@@ -120,7 +120,7 @@ static void notice_gap(struct pt_engine *e, struct pt_machine *m)
     m->gap = e->gap;
 }
 
-/* Gathered before any is stepped: a step takes it to another list. */
+/* Collects the automata before it steps them, because a step moves an automaton to another list. */
 static int step_others(struct pt_engine *e, const struct pt_meaning *meaning,
                        const struct pt_tuple *tuple)
 {
@@ -171,7 +171,7 @@ int pt_engine_feed(struct pt_engine *e, const struct pt_meaning *meaning,
 
 /* ---- begin and end ---- */
 
-/* By lambdas from the state that way leads to: does it come to a state of that kind? */
+/* Does the edge, or a lambda after it, lead to a state of that kind? */
 static bool comes_to(const posixtrace_metric_t *m, const struct pt_way *way, enum pt_kind kind)
 {
     for (; way->target != PT_NOWHERE; way = &m->states[way->target].lambda)
@@ -237,7 +237,7 @@ int pt_engine_init(struct pt_engine *e, const posixtrace_metric_t *const *metric
     if (getrandom(&e->factor, sizeof e->factor, GRND_NONBLOCK) != sizeof e->factor)
         e->factor = 0x9e3779b97f4a7c15u ^ (uintptr_t)e;
     e->factor |= 1;
-    TAILQ_INIT(&e->line);
+    TAILQ_INIT(&e->queue);
     e->machines = calloc(count, sizeof *e->machines);
     if (!e->machines || pt_gaps_init(&e->gaps) != 0)
         return ENOMEM;
