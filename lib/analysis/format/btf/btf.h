@@ -10,9 +10,9 @@
  *   btf_jobs.c   processes as threads, with system events
  *   btf_write.c  export; btf_write_types.c: what types become; btf_output.c: lines
  *   btf_tasks.c  threads as processes
- *   btf_check.c  the rules; btf_states.c: state machines
+ *   btf_check.c the rules; btf_states.c: state machines
  *
- * docs/formats/btf.md says what is mapped to what.
+ * docs/formats/btf.md has the mapping.
  */
 #ifndef PT_FORMAT_BTF_H
 #define PT_FORMAT_BTF_H
@@ -180,7 +180,7 @@ struct pt_btf_header {
     char *name, *value; /* in the line; "" where there is none */
     unsigned type;      /* of an entity's type mapping, else PT_BTF_TYPES */
     const char *entity; /* the same */
-    const char *fault;  /* what is wrong with it, or NULL */
+    const char *fault;  /* the error in it, or NULL */
 };
 
 /* What a line that begins with '#' says; version, scale and mappings are noted. */
@@ -196,7 +196,7 @@ struct pt_btf_event {
     bool has_note; /* also an empty one */
 };
 
-/* NULL, or what is wrong with the line, a static text. */
+/* NULL, or the error in the line, a static text. */
 const char *pt_btf_file_event(const struct pt_btf_file *f, char *text, struct pt_btf_event *e);
 /* The time of an event's line, which is cut there, in the file's unit and in nanoseconds;
  * false: it has none. */
@@ -230,7 +230,7 @@ enum { PT_BTF_OF_PROCESS, PT_BTF_OF_RUNNABLE, PT_BTF_OF_SEMAPHORE };
 const char *pt_btf_state_name(unsigned state);
 /* Whether the action is of the machine at all. */
 bool pt_btf_state_has(unsigned machine, unsigned act);
-/* The state behind the action, also where it is not allowed; *allowed says whether. */
+/* The state after the action, also after one that is not allowed (*allowed false). */
 unsigned pt_btf_state_after(unsigned machine, unsigned rules, unsigned state, unsigned act,
                             bool *allowed);
 /* From which states it is allowed, "RUNNING or READY", into a text of that size. */

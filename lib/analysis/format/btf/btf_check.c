@@ -185,7 +185,7 @@ static bool is_open(unsigned type)
            type == PT_BTF_C || type == PT_BTF_M;
 }
 
-/* NULL: the line names a type or an action that is none; that was told. */
+/* NULL: the line has an unknown type or action; it was reported. */
 static const struct pt_btf_action *check_words(struct pt_btf_check *c, const struct pt_btf_event *e)
 {
     const struct pt_btf_action *a;
@@ -236,9 +236,9 @@ static void check_event(struct pt_btf_check *c, char *text)
     k.target = pt_btf_check_entity(c, e.target);
     k.source = pt_btf_check_entity(c, e.source);
     if (k.target == PT_BTF_NO_NAME || k.source == PT_BTF_NO_NAME) {
-        if (!c->limit_told)
+        if (!c->limit_reported)
             FIND_LINE(c, "more than %d entities: not all are followed", PT_BTF_NAMES_MAX);
-        c->limit_told = true;
+        c->limit_reported = true;
         return;
     }
     if (e.type < PT_BTF_TYPES)

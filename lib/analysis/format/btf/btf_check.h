@@ -25,14 +25,15 @@ struct pt_btf_instance {
     struct pt_btf_instance **runnables; /* of a process: the innermost last */
     struct pt_btf_instance *owner;      /* of a runnable, or NULL */
     struct pt_btf_instance *next;       /* of the same entity */
-    bool told;                          /* what is wrong in its state, up to its next event */
+    bool reported;                      /* a fault in its state was reported, and no event came
+                                         * since */
 };
 
 struct pt_btf_known {
     uint32_t types; /* that it can be, as bits; mixed: that it has been */
     uint64_t line;  /* where it was seen first */
     uint8_t state;  /* of a semaphore */
-    bool counted, counter_told, any, mixed;
+    bool counted, counter_reported, any, mixed;
     int64_t counter;     /* last instance that began */
     int64_t first, last; /* instances that were seen */
     struct pt_btf_instance *instances;
@@ -45,7 +46,7 @@ struct pt_btf_check {
     struct pt_btf_known *known; /* by number of the name */
     uint32_t room, instances;
     unsigned rules;
-    bool from_start, rules_given, limit_told;
+    bool from_start, rules_given, limit_reported;
     uint64_t events;
     int64_t last_time;
     uint64_t last_line;

@@ -22,10 +22,10 @@ static const char *name_of(const struct pt_btf_check *c, uint32_t entity)
 /* Of an instance that is not the line's own: is its fault to be reported? */
 static bool tell_once(struct pt_btf_instance *i)
 {
-    bool told = i->told;
+    bool reported = i->reported;
 
-    i->told = true;
-    return !told;
+    i->reported = true;
+    return !reported;
 }
 
 /* ---- cores ---- */
@@ -105,7 +105,7 @@ void pt_btf_check_process(struct pt_btf_check *c, const struct pt_btf_case *k)
     if (!p || !pt_btf_state_has(PT_BTF_OF_PROCESS, k->a->act))
         return;
     state = p->state;
-    p->told = false;
+    p->reported = false;
     p->state = (uint8_t)pt_btf_check_step(c, k, PT_BTF_OF_PROCESS, state);
     if (goes(k->a->act))
         check_its_runnables(c, k, p, state);
@@ -186,7 +186,7 @@ void pt_btf_check_runnable(struct pt_btf_check *c, const struct pt_btf_case *k)
     if (!r)
         return;
     state = r->state;
-    r->told = false;
+    r->reported = false;
     r->state = (uint8_t)pt_btf_check_step(c, k, PT_BTF_OF_RUNNABLE, state);
     if (p && r->owner && r->owner != p)
         pt_btf_find(c, k->e->target, state, k->a->name,

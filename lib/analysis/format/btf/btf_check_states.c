@@ -39,9 +39,9 @@ uint32_t pt_btf_check_entity(struct pt_btf_check *c, const char *name)
 }
 
 /*
- * The state of an instance that is met for the first time, or again after its end.  At
- * the begin of a trace it may be any: that is so for the first instance of an entity,
- * for those with lower numbers, and as long as none was seen to begin.
+ * The state of an instance that occurs for the first time, or again after its end.  An instance may
+ * be older than the trace, and then be in any state.  That is assumed for the first instance of an
+ * entity, for those with lower numbers, and as long as no instance was seen to begin.
  */
 static unsigned first_state(const struct pt_btf_check *c, const struct pt_btf_known *k,
                             int64_t number)
@@ -64,8 +64,8 @@ struct pt_btf_instance *pt_btf_check_instance(struct pt_btf_check *c, uint32_t e
     for (i = k->instances; i; i = i->next)
         if (i->number == number)
             return i;
-    if (c->instances == PT_BTF_INSTANCES_MAX && !c->limit_told) {
-        c->limit_told = true;
+    if (c->instances == PT_BTF_INSTANCES_MAX && !c->limit_reported) {
+        c->limit_reported = true;
         pt_btf_find(c, c->names.texts[entity], PT_BTF_S_ANY, "",
                     "%d instances have not ended: no more of them are followed",
                     PT_BTF_INSTANCES_MAX);
@@ -128,12 +128,12 @@ void pt_btf_check_counter(struct pt_btf_check *c, const struct pt_btf_case *k)
     struct pt_btf_known *t = &c->known[k->target];
     int64_t number = k->e->target_instance;
 
-    if (t->counted && !t->counter_told && number != t->counter + 1 &&
+    if (t->counted && !t->counter_reported && number != t->counter + 1 &&
         number != PT_BTF_NO_INSTANCE) {
-        t->counter_told = true;
+        t->counter_reported = true;
         pt_btf_find(c, k->e->target, PT_BTF_S_ANY, k->a->name,
                     "instance %" PRIi64 " begins after instance %" PRIi64
-                    "; each has the next number (told once for an entity)",
+                    "; each has the next number (reported once for an entity)",
                     number, t->counter);
     }
     t->counted = true;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Entities of an imported BTF file.  A process is a thread with a number of its own;
- * instances that are alive at the same time are threads of the same name, so that what
- * is measured of one is not mixed with another.  The thread of an instance that has ended
- * is that of the next one.
+ * Entities of an imported BTF file.  A process becomes a thread with a number of its own.
+ * Instances that are alive at the same time become threads of the same name, so that their
+ * measurements are not mixed.  The thread of an instance that has ended is reused for the next one.
  *
- * An instance lives from the first event that changes its state, or in which it acts
- * before any end of its process was seen, to its end.  Other lines may name it after its
- * end (the scheduler's "processterminate" does), or without there ever being one
- * ("mtalimitexceeded"): they are of its thread, or of a free one, and it does not live.
+ * An instance lives from the first event that changes its state, or in which it acts before any end
+ * of its process was seen, to its end.  A line may also name an instance after its end (the
+ * scheduler's "processterminate"), or one that never starts ("mtalimitexceeded").  Such a line
+ * belongs to the instance's thread, or to a free one, and does not bring the instance to life.
  */
 #ifndef PT_FORMAT_BTF_JOBS_H
 #define PT_FORMAT_BTF_JOBS_H

@@ -37,7 +37,7 @@ void pt_btf_file_deinit(struct pt_btf_file *f)
 
 /* ---- lines ---- */
 
-/* More bytes behind those that are left; false: there are none, or no room. */
+/* Reads more bytes after those that are left; false: end of file, or no room. */
 static bool fill(struct pt_btf_file *f)
 {
     size_t left = f->end - f->at, got;
@@ -110,7 +110,7 @@ static char *trim(char *text)
     return text;
 }
 
-/* Ends the first word of text; what stands behind it, without blanks around. */
+/* Ends the first word of text; returns the rest, without blanks around it. */
 static char *cut_word(char *text)
 {
     char *end = text + strcspn(text, " \t");

@@ -136,7 +136,8 @@ static void answer(struct pt_btf_writer *w, struct pt_btf_task *t, struct pt_btf
         by_task(w, t, o, "assigned");
 }
 
-/* One that was met first: 2.1.5 has it made ready; what is given back was had. */
+/* An object that occurs for the first time: in 2.1.5 it becomes ready; an object that is released
+ * now was held before. */
 static void introduce(struct pt_btf_writer *w, struct pt_btf_object *o, bool is_held)
 {
     if (o->kind != CONDITION && w->rules == PT_BTF_21)

@@ -81,7 +81,7 @@ bool pt_btf_reader_cannot_sort(struct pt_btf_reader *r, int error)
     return false;
 }
 
-/* The record's texts; the spool is a file of ours, and nobody else can write to it. */
+/* Splits the record's texts.  It trusts them: no other process can write to the spool. */
 static void split(const char *at, const char *texts[TEXTS], size_t count)
 {
     for (size_t i = 0; i < count; i++) {

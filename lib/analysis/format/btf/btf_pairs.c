@@ -14,7 +14,7 @@ static const char *const pairs[][2] = {
 
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
-/* The last word of a name; what is before it, with the separator. */
+/* The last word of a name.  *before: the length of the part before it, with the separator. */
 static const char *last_word(const char *name, size_t *before)
 {
     const char *word = name + strlen(name);

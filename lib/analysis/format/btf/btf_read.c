@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Import of BTF.  Each line becomes an event "btf:TYPE:action" of the thread that did
- * it or that it was done to.  Beside those of processes and semaphores stand the system
- * events that the metrics of Linux use: a process gets and loses a core as a thread
- * does, its activation is the due time of a sleep that its start ends, its end the next
- * sleep; a semaphore is a mutex.
+ * Import of BTF.  Each line becomes an event "btf:TYPE:action" of the thread that did it or that it
+ * was done to.  Lines of processes and semaphores also become the system events that the metrics of
+ * Linux use.  A process gets and loses a core as a thread does.  Its activation is the due time of
+ * a sleep; its start ends that sleep, and its end starts the next one.  A semaphore is a mutex.
  *
- * A line that cannot be understood is told with its number and passed over, unless
- * "strict" was asked for.
+ * A line that cannot be understood is reported with its number and skipped; with the option
+ * "strict" the import ends there.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -13,7 +13,7 @@ enum {
     PT_BTF_RECORD_MAX = PT_BTF_DATA_MAX + 2 * PT_BTF_NAME_MAX + 64
 }; /* in the spool */
 
-/* Kinds of what is told. */
+/* Kinds of reports. */
 enum {
     PT_BTF_READ_LINE,
     PT_BTF_READ_WORD,
@@ -59,7 +59,7 @@ bool pt_btf_reader_is_in_order(struct pt_btf_reader *r);
 /* Into the spool. */
 bool pt_btf_reader_put_event(struct pt_btf_reader *r, const struct pt_btf_event *e, int64_t ns);
 bool pt_btf_reader_put_parameter(struct pt_btf_reader *r, const char *name, const char *value);
-/* Adds what is in the spool. */
+/* Adds the events in the spool. */
 void pt_btf_reader_add_sorted(struct pt_btf_reader *r);
 /* False, and job->error is set. */
 bool pt_btf_reader_cannot_sort(struct pt_btf_reader *r, int error);

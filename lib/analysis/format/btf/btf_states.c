@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * The state machines of BTF: figures 3, 5 and 6 of version 2.1.5, figures 2-4 to 2-6
- * of version 2.3.0.  They differ in what is before the first event: up to 2.1.5 a state
- * of its own, which nothing leads back to, from 2.2 on any state.
+ * of version 2.3.0.  They differ in the state before the first event: up to 2.1.5 a state of its
+ * own, to which no action returns; from 2.2 on any state.
  */
 #include <string.h>
 #include "analysis/format/btf/btf.h"
@@ -49,7 +49,7 @@ static const struct way {
     { R, PT_BTF_RESUME, SUSPENDED, RUNNING, PT_BTF_EACH },
     { R, PT_BTF_TERMINATE, RUNNING, TERMINATED, PT_BTF_EACH },
     { S, PT_BTF_READY, NOT_INITIALIZED, FREE, PT_BTF_FIRST },
-    /* The example of 2.1.5 has it behind "ready". */
+    /* In the example of 2.1.5 it follows "ready". */
     { S, PT_BTF_FREE, FREE, FREE, PT_BTF_FIRST },
     { S, PT_BTF_USED, FREE, USED, PT_BTF_EACH },
     { S, PT_BTF_USED, USED, USED, PT_BTF_EACH },

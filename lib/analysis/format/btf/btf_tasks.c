@@ -172,7 +172,7 @@ void pt_btf_task_in(struct pt_btf_writer *w, struct pt_btf_task *t, int32_t cpu)
 void pt_btf_task_out(struct pt_btf_writer *w, struct pt_btf_task *t, int32_t cpu, bool preempted)
 {
     if (t->state == PT_BTF_S_TERMINATED && t->instance >= 0)
-        return; /* its last switch, behind its end */
+        return; /* its last switch, after its end */
     if (t->state == PT_BTF_S_TERMINATED)
         come(w, t, w->cores[cpu < 0 ? 0 : cpu].task ? -1 : cpu);
     if (t->state == PT_BTF_S_RUNNING)

@@ -89,15 +89,15 @@ void pt_btf_line(struct pt_btf_writer *w, uint32_t source, int64_t source_instan
 void pt_btf_text_line(struct pt_btf_writer *w, int64_t time, const char *source,
                       int64_t source_instance, const char *type, const char *target,
                       int64_t target_instance, const char *action, const char *note);
-/* A name that no other entity has: wanted, or that with a number behind it.  NO_NAME:
- * the tables are full, which was told. */
+/* A name that no other entity has: wanted, or wanted with a number appended.  NO_NAME: the tables
+ * are full, which was reported. */
 uint32_t pt_btf_claim(struct pt_btf_writer *w, const char *wanted);
 /* Bytes that may not be in a field become '_'. */
 void pt_btf_clean(char *text);
 
 /* ---- btf_tasks.c ---- */
 
-/* NULL: there are too many, which was told. */
+/* NULL: there are too many threads, which was reported. */
 struct pt_btf_task *pt_btf_task_of(struct pt_btf_writer *w, const struct posixtrace_event *event);
 /* A stimulus that nothing in the trace has caused. */
 int64_t pt_btf_trigger(struct pt_btf_writer *w, uint32_t stimulus);

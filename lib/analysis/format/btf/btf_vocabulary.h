@@ -7,9 +7,9 @@
 #include <trace.h>
 
 /*
- * Whether name is the begin (1) or the end (-1) of a pair, by its last word; 0: of none.
- * For i, from 0, the name that the other one has then: there are several for one.
- * Both texts have room for TRACE_EVENT_NAME_MAX + 1 bytes.
+ * Does name begin (1) or end (-1) a pair, by its last word?  0: neither.  partner: the name of the
+ * other one; there may be several, for i from 0 on.  Both texts have room for TRACE_EVENT_NAME_MAX
+ * + 1 bytes.
  */
 int pt_btf_pair(const char *name, unsigned i, char *stem, char *partner);
 

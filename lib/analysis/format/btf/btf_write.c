@@ -69,8 +69,8 @@ static bool claim_once(struct pt_btf_export *x, uint32_t *name, const char *want
     return *name != 0;
 }
 
-/* What is no pair and no state: a value that is written, or a trigger.  Of no thread: a
- * stimulus, which writes the value. */
+/* An event that is neither part of a pair nor a change of state: a value that is written, or a
+ * trigger.  Without a thread a stimulus writes the value. */
 static bool write_plain(struct pt_btf_export *x, struct pt_btf_task *t,
                         struct pt_btf_type_use *type, const struct posixtrace_event *e)
 {

@@ -116,8 +116,8 @@ static bool odd_quotes(const char *at, const char *end)
     return odd;
 }
 
-/* The newline that ends the line of which *looked bytes were looked at, *open at their
- * end between quotes; NULL: more is needed. */
+/* Finds the newline that ends the line.  *looked: bytes of the line that were searched before;
+ * *open: they end between quotes.  NULL: more bytes are needed. */
 static char *find_end(struct pt_lines *l, size_t *looked, bool *open)
 {
     char *at = l->window + *looked, *end = l->window + l->filled, *newline;

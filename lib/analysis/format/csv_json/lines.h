@@ -44,7 +44,8 @@ void pt_lines_close(struct pt_lines *l);
  * negative errno. */
 int pt_lines_next(struct pt_lines *l, const char **line, size_t *length);
 
-/* Begins again, behind the first reading; that ends where it got to, if ended is set. */
+/* Starts again from the first line, after a first reading; if ended is set, the second one ends
+ * where the first one did. */
 int pt_lines_rewind(struct pt_lines *l, bool ended);
 
 /* The line at an offset that pt_lines_next() has returned one from; what follows in the

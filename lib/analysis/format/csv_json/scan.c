@@ -141,8 +141,8 @@ static size_t plain_bytes(const struct pt_scan *s, char end)
     return (size_t)(at - s->at);
 }
 
-/* The characters up to end.  *misfit: NULL, or why what is at to is "" and the rest was
- * passed over: too long, or with a zero byte.  NULL for to: all fits. */
+/* Reads the characters up to end into to; to may be NULL.  *misfit: NULL, or why to is "" and the
+ * text was skipped: too long, or with a zero byte. */
 static bool read_text(struct pt_scan *s, char end, char *to, size_t max, const char *too_long,
                       const char **misfit)
 {

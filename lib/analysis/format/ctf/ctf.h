@@ -105,7 +105,7 @@ uint8_t *pt_ctf_stream_take(struct ctf_streams *streams, struct ctf_stream *stre
 bool pt_ctf_stream_put_empty(struct ctf_streams *streams, struct ctf_stream *stream,
                              uint64_t value);
 void pt_ctf_stream_end_packet(struct ctf_stream *stream);
-/* What is left in all buffers; false: job->error. */
+/* Writes the rest of all buffers; false: job->error. */
 bool pt_ctf_streams_write(struct ctf_streams *streams);
 void pt_ctf_streams_deinit(struct ctf_streams *streams);
 

@@ -116,7 +116,7 @@ void pt_ctf_fault(struct ctf_sink *sink, const char *text);
 void pt_ctf_fault_of_file(struct ctf_sink *sink, int error);
 void pt_ctf_fault_of_library(struct ctf_sink *sink, const char *otherwise);
 
-/* Reads the traces under the directory, says what is in them, and never returns.  sort:
+/* Reads the traces under the directory, sends their contents to fd, and never returns.  sort:
  * streams may be out of order. */
 _Noreturn void pt_ctf_source_run(const char *directory, int fd, bool sort);
 
@@ -198,7 +198,8 @@ void pt_ctf_plan_add(struct ctf_map *map, enum ctf_scope scope, uint64_t index,
 /* Data of an event of a class that is planned; false: too long, the walk cuts it. */
 bool pt_ctf_plan_pack(const struct ctf_map *map, const bt_event *event, uint8_t *data,
                       size_t *used);
-/* Fills in what is known by the event's packet; false: nothing, keep it when it is there. */
+/* Fills in process and thread as known from the event's packet; false: not known, and the caller
+ * stores them (pt_ctf_packet_keep) once it has them. */
 bool pt_ctf_packet_known(struct ctf_packets *p, const bt_event *event, struct ctf_event *head);
 void pt_ctf_packet_keep(struct ctf_packets *p, const struct ctf_event *head);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Import of CTF, in the reading process: what becomes of the events of a class, and who
- * and where they were.
+ * Import of CTF, in the reading process: maps the events of a class to event types, and finds their
+ * process, thread and processor.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Import of CTF, in the reading process: the end of the graph.  It reads each stream by
- * itself and merges them by the times of their events, with a binary heap; the muxer of
- * libbabeltrace2 gives up where a packet, a stream or a clock does not fit to another.
+ * Import of CTF, in the reading process: the last component of the graph.  It reads each stream
+ * separately and merges them by the times of their events, with a binary heap.  The muxer of
+ * libbabeltrace2 is not used, because it fails if a packet, a stream or a clock does not fit to
+ * another.
  *
- * What is left is a stream whose own events go back in time.  A log is in order of time, so
- * the import ends there, unless sorting was asked for: then a first pass looks at the times
- * of all streams, and those that go back are sorted (spool.h) while the others are read
- * as before.
+ * A single stream may have events that go back in time.  A log is in order of time, so the import
+ * ends there, unless the user asked for sorting.  Then a first pass reads the times of all streams;
+ * streams that go back are sorted (spool.h), the others are read as before.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Import of CTF, in the reading process: what costs the same for every event, once.
+ * Import of CTF, in the reading process: work that is the same for every event of a class, done
+ * once.
  *
- * Most classes have nothing but numbers and strings, side by side.  For those the walk
- * (ctf_walk.h) is made into a list of steps when the class is met first.  And who an event
- * is of stands mostly in the context of its packet, which is read once for a packet.
+ * Most classes have only numbers and strings, without nesting.  For those the walk (ctf_walk.h)
+ * becomes a list of steps at the first event of the class.  Process and thread of an event are
+ * mostly in the context of its packet, which is read once a packet.
  */
 #include <string.h>
 #include "analysis/format/ctf/ctf_walk.h"

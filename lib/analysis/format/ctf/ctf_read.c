@@ -239,7 +239,7 @@ static void take_all(struct reader *r)
         end_gap(r);
 }
 
-/* What is to be said in the end. */
+/* Reports losses and errors at the end. */
 static int conclude(struct reader *r, int status)
 {
     if (r->lost && !r->job->error)
@@ -297,7 +297,7 @@ static int read_from(struct pt_job *job, struct reader *r, bool sort)
     }
     take_all(r);
     close(ends[0]);
-    /* what it still has to say nobody wants, and it may be in an endless loop */
+    /* its further output is not needed, and it may be in an endless loop */
     if (!r->ended)
         kill(child, SIGKILL);
     return conclude(r, wait_for(child));

@@ -31,7 +31,7 @@ struct ctf_walk {
     bool over;
 };
 
-/* A member, or an element, of what is called prefix; to has CTF_NAME_MAX + 1 bytes. */
+/* The name of a member or element of the field prefix; to has CTF_NAME_MAX + 1 bytes. */
 void pt_ctf_join(char *to, const char *prefix, const char *name);
 /* One field of the description; element: of what names of values may be, or NULL. */
 void pt_ctf_put_field(struct ctf_walk *w, const char *type, const char *extent, const char *name,

@@ -10,7 +10,7 @@ const struct posixtrace_format_option pt_kev_options[] = {
     { "rate", "import: clock cycles a second, in place of what the header says" },
     { "start", "import: time of the first event, ns since 1970" },
     { "release", "import: of QNX, in place of what the header says: 6, 7 or 8" },
-    { "state", "import: NUMBER=NAME, a thread state in place of what is known; may be repeated" },
+    { "state", "import: NUMBER=NAME, replaces the known name of a thread state; may be repeated" },
     { NULL, NULL }
 };
 

@@ -17,11 +17,11 @@
 
 /* ---- kev_rules.c: what a trace's header, and the user, say of all that ---- */
 
-/* Attributes of a header are names and values, one behind the other with NULs.  The value
- * of the first of that name, or NULL. */
+/* Attributes of a header are names and values, in turn, each with a NUL.  Returns the value of the
+ * first one of that name, or NULL. */
 const char *pt_kev_attribute(const char *attributes, size_t bytes, const char *name);
-/* By SYS_RELEASE, and by what an import was told, which its log keeps as POSIXTRACE_RELEASE
- * and POSIXTRACE_STATE_n. */
+/* Sets the rules by SYS_RELEASE, and by the options of the import, which its log keeps as
+ * POSIXTRACE_RELEASE and POSIXTRACE_STATE_n. */
 void pt_kev_rules_take(struct pt_kev_rules *rules, const char *attributes, size_t bytes);
 /* --state=NUMBER=NAME and --release=R become such attributes, by a function that puts
  * them in front of others.  False: job->error is set. */

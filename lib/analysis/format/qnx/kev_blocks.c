@@ -66,7 +66,7 @@ static bool release_those_due(struct pt_kev_file *f)
     return true;
 }
 
-/* What is missing before the first of them does not come any more. */
+/* Gives up waiting for the blocks before the first one that is held: they count as lost. */
 static bool give_up(struct pt_kev_file *f)
 {
     const struct pt_kev_block *b = &f->held[first_held(f)];
@@ -98,7 +98,7 @@ static bool release_all(struct pt_kev_file *f)
     return true;
 }
 
-/* Has the last one a lower number than an older one?  Then numbers begin anew at it. */
+/* Has the last block a lower number than an older one?  Then numbering has restarted with it. */
 static bool restarts(const struct pt_kev_file *f)
 {
     const struct pt_kev_block *last = &f->held[f->held_count - 1];
@@ -117,7 +117,7 @@ static bool restart(struct pt_kev_file *f)
 
     f->held[f->held_count] = (struct pt_kev_block){ 0 };
     pt_job_note(f->im->job, PT_KEV_NOTE_ORDER,
-                "offset %" PRIu64 ": sequence numbers go on at "
+                "offset %" PRIu64 ": sequence numbers continue at "
                 "%" PRIu32,
                 last.where, last.sequence);
     end_start(f);
@@ -127,15 +127,15 @@ static bool restart(struct pt_kev_file *f)
     return good && release_those_due(f);
 }
 
-/* A block that is older than others was in place if none of its events came too late:
- * then numbers begin anew. */
+/* A block with a lower number than others was not late if none of its events came too late: then
+ * numbering has restarted with it. */
 static void end_late(struct pt_kev_file *f)
 {
     f->late = false;
     if (f->im->late != f->late_before)
         return;
     pt_job_note(f->im->job, PT_KEV_NOTE_ORDER,
-                "offset %" PRIu64 ": sequence numbers go on at "
+                "offset %" PRIu64 ": sequence numbers continue at "
                 "%" PRIu32,
                 f->block_where, f->sequence);
     f->next = f->sequence + 1;

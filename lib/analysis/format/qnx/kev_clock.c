@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Time in a QNX trace.  Records have the low half of a count of cycles; each processor
- * says the high half in CONTROL TIME, behind each change of buffers and whenever the low
- * half has gone round.
+ * Time in a QNX trace.  Records have the low half of a count of cycles.  Each processor records the
+ * high half in CONTROL TIME, after each change of buffers and whenever the low half has wrapped.
  */
 #include <stdio.h>
 #include <string.h>

@@ -99,8 +99,8 @@ static void put_data(struct pt_kev_import *im, struct posixtrace_event *to,
         length = 4 * words + strlen((const char *)e->data + 4 * words) + 1;
     if (length > room) {
         pt_job_note(im->job, PT_KEV_NOTE_MANY,
-                    "%s %" PRIu64 ": %zu bytes of data, of which an "
-                    "event of ours has room for %zu",
+                    "%s %" PRIu64 ": %zu bytes of data; an event "
+                    "of ours has room for %zu of them",
                     im->unit, e->where, length, room);
         length = room;
         to->truncation = POSIX_TRACE_TRUNCATED_RECORD;
@@ -254,7 +254,7 @@ bool pt_kev_take(struct pt_kev_import *im, const struct pt_kev_event *e)
     t = thread_of(im, e);
     if (t && !pt_kev_threads_before(im, e, t))
         return false;
-    if (!add_event(im, e, t) || (t && !pt_kev_threads_behind(im, e, t)))
+    if (!add_event(im, e, t) || (t && !pt_kev_threads_after(im, e, t)))
         return false;
     return e->text || pt_kev_type(e->header) != (PT_KEV_CONTROL << 10 | PT_KEV_DROPPED) ||
            add_gap(im, e->ns);

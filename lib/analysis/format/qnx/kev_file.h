@@ -37,9 +37,9 @@ struct pt_kev_file {
     uint32_t next; /* the one that is due */
     unsigned held_count;
     struct pt_kev_block held[PT_KEV_HELD];
-    struct pt_kev_block *filling; /* of held; NULL: records go on at once */
+    struct pt_kev_block *filling; /* one of held; NULL: records are passed on at once */
     size_t held_records;
-    bool late; /* the block is older than others that have gone on */
+    bool late; /* the block is older than others that were passed on */
     uint64_t late_before;
     uint32_t sequence, said, seen; /* of the block that is read */
     uint64_t block_where;
@@ -57,9 +57,9 @@ bool pt_kev_block_end(struct pt_kev_file *f);
 /* A record whose place in the sequence is settled. */
 bool pt_kev_deliver(struct pt_kev_file *f, const uint8_t *record, uint64_t where);
 bool pt_kev_part_take(struct pt_kev_file *f, const uint8_t *record, uint64_t where);
-/* Events that are not whole, and of which nothing more comes. */
+/* Ends the incomplete events, whose other parts do not come any more. */
 bool pt_kev_parts_end(struct pt_kev_file *f, const char *why);
-/* Now and then. */
+/* Ends events that have been incomplete for too long. */
 bool pt_kev_parts_age(struct pt_kev_file *f);
 void pt_kev_file_free(struct pt_kev_file *f);
 

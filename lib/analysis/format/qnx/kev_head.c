@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The head of a kev file: TRACE_HEADER_BEGIN::, pairs TRACE_KEY::value one behind the
- * other, TRACE_HEADER_END::, and then a copy of the system page.
+ * The head of a kev file: TRACE_HEADER_BEGIN::, a sequence of pairs TRACE_KEY::value,
+ * TRACE_HEADER_END::, and then a copy of the system page.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -46,7 +46,7 @@ static bool read_text(struct pt_kev_file *f, char *text)
     return true;
 }
 
-/* Where the next TRACE_KEY:: begins; *value is behind it. */
+/* The start of the next TRACE_KEY::; *value: the byte after it. */
 static char *next_key(char *at, char **value)
 {
     while ((at = strstr(at, "TRACE_"))) {

@@ -82,8 +82,8 @@ bool pt_kev_import_attribute(struct pt_kev_import *im, const char *name, const c
     return true;
 }
 
-/* Keys of release 8, of which nobody has said in public what they do to times. */
-static void tell_normalized(struct pt_kev_import *im)
+/* Keys of release 8 that may affect times; their meaning is not published. */
+static void report_normalized(struct pt_kev_import *im)
 {
     const char *at = im->attributes, *end = at + im->attribute_bytes;
 
@@ -174,11 +174,12 @@ bool pt_kev_import_attributes_end(struct pt_kev_import *im)
         return false;
     pt_kev_rules_take(&im->rules, im->attributes, im->attribute_bytes);
     if (im->rules.release8 && !im->rules.named)
-        pt_job_note(im->job, PT_KEV_NOTE_HEADER,
-                    "release 8 of QNX: it counts thread states in "
-                    "a way that is not published, so they stay numbers, and nobody gets or loses "
-                    "a processor; --state=NUMBER=NAME says which is RUNNING, READY, ...");
-    tell_normalized(im);
+        pt_job_note(
+            im->job, PT_KEV_NOTE_HEADER,
+            "release 8 of QNX: it counts thread states in "
+            "a way that is not published, so they stay numbers, and no thread gets or loses "
+            "a processor; --state=NUMBER=NAME says which is RUNNING, READY, ...");
+    report_normalized(im);
     if (ours && !im->big_endian) {
         im->ours_marked = strcmp(ours, "qnx-2") == 0;
         im->ours_of_qnx = im->ours_marked || strcmp(ours, "qnx") == 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What importing a QNX trace is behind the form of the input: events come in somewhere
- * near the order of time, are put into it, get names, threads and system events beside
- * them, and go into the log.
+ * The part of importing a QNX trace that does not depend on the form of the input.  Events come in
+ * nearly in order of time.  They are sorted, get names, threads and additional system events, and
+ * go into the log.
  */
 #ifndef PT_FORMAT_KEV_IMPORT_H
 #define PT_FORMAT_KEV_IMPORT_H
@@ -38,9 +38,9 @@ struct pt_kev_roundtrip;
 
 struct pt_kev_thread {
     uint32_t pid, tid;       /* tid 0: a process */
-    int64_t ready_ns;        /* ready since then, behind a wait for the outside */
+    int64_t ready_ns;        /* ready since then, after a wait for an outside event */
     int8_t cpu;              /* -1: it does not run */
-    bool used, waits, ready; /* waits: for the outside */
+    bool used, waits, ready; /* waits: for an outside event */
     char name[16];
 };
 
@@ -49,8 +49,8 @@ struct pt_kev_thread {
 
 struct pt_kev_type {
     char name[80];
-    uint8_t words; /* at the front of its data */
-    bool string;   /* behind them */
+    uint8_t words; /* number of words at the start of its data */
+    bool string;   /* a string follows them */
 };
 
 struct pt_kev_import {
@@ -61,8 +61,9 @@ struct pt_kev_import {
     bool big_endian;
 
     struct pt_kev_order *order;
-    int64_t pushed_ns, taken_ns; /* the latest that came in; the last that went on */
-    int64_t hold_ns;             /* of the first event of which more may come */
+    int64_t pushed_ns, taken_ns; /* the latest event that came in; the last one that was passed
+                                  * on */
+    int64_t hold_ns;             /* time of the first event that is still incomplete */
     uint64_t late;               /* events that came too late to be put in order */
 
     uint8_t kind[64]; /* what a thread state means: enum in kev_threads.c */
@@ -89,10 +90,10 @@ struct pt_kev_import {
 bool pt_kev_import_begin(struct pt_kev_import *im, struct pt_job *job, const char *unit);
 /* One attribute of the header, "CPU_NUM"; false: job->error is set. */
 bool pt_kev_import_attribute(struct pt_kev_import *im, const char *name, const char *value);
-/* Once behind them; false: job->error is set. */
+/* Called once after all attributes; false: job->error is set. */
 bool pt_kev_import_attributes_end(struct pt_kev_import *im);
 const char *pt_kev_import_find(const struct pt_kev_import *im, const char *name); /* or NULL */
-/* What is pending goes into the log. */
+/* Writes the pending events into the log. */
 bool pt_kev_import_end(struct pt_kev_import *im);
 void pt_kev_import_free(struct pt_kev_import *im);
 
@@ -114,16 +115,16 @@ bool pt_kev_take(struct pt_kev_import *im, const struct pt_kev_event *e);
 /* ---- kev_threads.c ---- */
 
 void pt_kev_threads_init(struct pt_kev_import *im);
-/* NULL: there are too many, which was told. */
+/* NULL: there are too many threads, which was reported. */
 struct pt_kev_thread *pt_kev_thread(struct pt_kev_import *im, uint32_t pid, uint32_t tid);
 void pt_kev_threads_name(struct pt_kev_import *im, uint32_t pid, uint32_t tid, const char *name);
 const char *pt_kev_threads_name_of(struct pt_kev_import *im, const struct pt_kev_thread *t);
-/* System events before, and behind, an event of a thread's state. */
+/* System events before and after an event of a thread's state. */
 bool pt_kev_threads_before(struct pt_kev_import *im, const struct pt_kev_event *e,
                            struct pt_kev_thread *t);
-bool pt_kev_threads_behind(struct pt_kev_import *im, const struct pt_kev_event *e,
-                           struct pt_kev_thread *t);
-/* Nobody knows who runs. */
+bool pt_kev_threads_after(struct pt_kev_import *im, const struct pt_kev_event *e,
+                          struct pt_kev_thread *t);
+/* Called when the running threads are not known. */
 void pt_kev_threads_forget(struct pt_kev_import *im);
 
 /* ---- kev_roundtrip_read.c ---- */

@@ -4,8 +4,8 @@
 #include <string.h>
 #include "analysis/format/qnx/kev_write.h"
 
-/* The data behind cpu and flags, made a whole number of pairs of words; 0: it is not of
- * that form. */
+/* Copies the data after cpu and flags, padded to whole pairs of words; 0: it does not have that
+ * form. */
 static size_t take_data(struct pt_kev_writer *w, enum pt_kev_form form, const uint8_t *data,
                         size_t length)
 {
@@ -81,7 +81,7 @@ bool pt_kev_write_native(struct pt_kev_writer *w, const struct pt_kev_target *t,
                            (const char *)data + 3 + strlen((const char *)data + 2), e->ns);
     }
     length = take_data(w, (enum pt_kev_form)t->form, data + 2, e->data_len - 2);
-    /* One record that is not the last of several is what is left of a cut event. */
+    /* A cut event has as its rest one record that is not the last of several. */
     if (!length || (cut && t->form != PT_KEV_BYTES) ||
         (!cut && t->form != PT_KEV_FAST && length < 16))
         return true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Events of several processors come near the order of time, not in it: a window of them
- * is kept in order, and the oldest leaves when it is full.  One that is older than what
- * has left cannot be put in order any more: it is left out, and told.
+ * Events of several processors come nearly, but not exactly, in order of time.  A window of events
+ * is kept sorted; when it is full, its oldest event is passed on.  An event that is older than the
+ * last one passed on cannot be sorted any more: it is left out and reported.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -53,7 +53,7 @@ static bool pop(struct pt_kev_import *im)
     return good;
 }
 
-/* The place for an event of that time, behind all that are not later. */
+/* Makes room for an event of that time, after all that are not later. */
 static struct held *place(struct pt_kev_order *o, int64_t ns)
 {
     size_t at;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Events of several records.  Those of one event have the same processor, class, event
- * and time; others come between them.  A bounded number of events can be under way, for a
- * bounded number of records: what is not whole then goes on as it is, marked as cut.
+ * Events of several records.  The records of one event have the same processor, class, event and
+ * time; records of other events come between them.  A bounded number of events can be incomplete,
+ * each for a bounded number of records: then an event is passed on incomplete, marked as cut.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +21,8 @@ static void set_hold(struct pt_kev_file *f)
             f->im->hold_ns = f->pending[i].ns;
 }
 
-/* Goes on, and leaves its place to the last one, whose room is kept for the next. */
+/* Passes an event on.  The last pending one takes its place, and its buffer is kept for the next
+ * one. */
 static bool send(struct pt_kev_file *f, unsigned i, bool cut)
 {
     struct pt_kev_pending p = f->pending[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* Import of a kev file: kev_file.h, and behind it kev_import.h. */
+/* Import of a kev file: kev_file.h, then kev_import.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 int pt_kev_read(struct pt_job *job);
 
-/* CONTROL TIME and what closes a buffer say nothing more than what is made of them. */
+/* CONTROL TIME and the record that closes a buffer are used here and are not events. */
 static bool deliver_control(struct pt_kev_file *f, const uint8_t *record, uint32_t header)
 {
     bool be = f->im->big_endian;

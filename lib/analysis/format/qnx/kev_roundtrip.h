@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * How our export puts any event into events of QNX's class USER so that our import gives
- * the same event again; to all others they are user events.  The attribute
- * TRACE_POSIXTRACE of the header says that a trace is like that, "native", or "qnx" where
- * the rest of the header came from a QNX trace.  Words are little-endian.
+ * How our export encodes any event as events of QNX's class USER, so that our import gives the same
+ * event again; other programs see user events.  The attribute TRACE_POSIXTRACE of the header marks
+ * such a trace: "native", or "qnx" if the rest of the header came from a QNX trace.  Words are
+ * little-endian.
  *
- * User event 1023 says what the others need; its first word is the kind:
- *   1 type     number, user event, name, description: strings, one behind the other
+ * User event 1023 defines what the others refer to; its first word is the kind:
+ *   1 type     number, user event, name, description: strings, in this order
  *   2 thread   index, pid, tid, thread_id (two words, low half first), name
  *   3 place    index, address (two words)
  *   4 buffers  how many sequence numbers will be missing, on purpose

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Any event as an event of class USER: kev_roundtrip.h.  Threads and places in the program
- * have numbers; of those that come to the same number the latest is told again.
+ * Writes any event as an event of class USER: kev_roundtrip.h.  Threads and places in the program
+ * have numbers.  If two share a number, it is defined again when the other one is used.
  */
 #include <string.h>
 #include <posixtrace/system.h>

@@ -170,8 +170,8 @@ bool pt_kev_threads_before(struct pt_kev_import *im, const struct pt_kev_event *
     return state_of(im, e) != RUNS || come(im, e, t);
 }
 
-bool pt_kev_threads_behind(struct pt_kev_import *im, const struct pt_kev_event *e,
-                           struct pt_kev_thread *t)
+bool pt_kev_threads_after(struct pt_kev_import *im, const struct pt_kev_event *e,
+                          struct pt_kev_thread *t)
 {
     enum kind kind = state_of(im, e);
 

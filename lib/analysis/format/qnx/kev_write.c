@@ -53,7 +53,7 @@ bool pt_kev_tells_time(struct pt_kev_writer *w, unsigned cpu, int64_t ns)
     return true;
 }
 
-/* Room for a record, behind what must come before it. */
+/* Makes room for a record, and writes the records that must come before it. */
 static bool make_ready(struct pt_kev_writer *w, uint32_t header, int64_t ns)
 {
     uint32_t control = pt_kev_header(PT_KEV_CONTROL, 0, pt_kev_cpu(header), 0);
@@ -202,8 +202,8 @@ static bool begin(struct pt_kev_writer *w, struct posixtrace_event *e, bool *any
         return false;
     if (*any && w->of_qnx && e->ns < 0)
         pt_job_note(w->job, PT_KEV_TELL_TIME,
-                    "times before 1970, of which QNX has none: they "
-                    "come back as far in the future");
+                    "times before 1970, which QNX does not have: an "
+                    "import reads them as times in the far future");
     return true;
 }
 

@@ -49,12 +49,12 @@ struct pt_kev_writer {
     bool (*open)(struct pt_kev_writer *w, int64_t ns); /* a buffer, if none is */
     bool (*close)(struct pt_kev_writer *w);
     bool begun, of_qnx;
-    bool marks;   /* it has flags, so ours are told from the program's */
+    bool marks;   /* it has flags, which distinguish our events from the program's */
     off_t cpu_at; /* where the number of processors is; -1: nowhere */
     unsigned cpus;
 
-    uint32_t sequence, count; /* of the buffer; what is in it */
-    uint8_t *out;             /* and how many bytes of it are used, of text */
+    uint32_t sequence, count; /* number of the buffer, and of the records in it */
+    uint8_t *out;             /* for text: the buffer, and its bytes in use */
     size_t used;
     struct {
         bool known;

@@ -19,7 +19,7 @@ bool pt_traceprinter_field(const char **fields, struct pt_traceprinter_field *fi
 /* ---- traceprinter_args.c ---- */
 
 struct pt_traceprinter_args {
-    const char *at; /* what is left of the line, up to its NUL */
+    const char *at; /* the rest of the line, up to its NUL */
     uint8_t *data;  /* PT_KEV_DATA_MAX bytes */
     size_t length;
 };

@@ -76,7 +76,7 @@ static bool put_word(struct pt_traceprinter_args *a, uint32_t value)
     return true;
 }
 
-/* Bytes with zeros behind them up to a pair of words. */
+/* Adds the text, padded with zeros to whole pairs of words. */
 static bool put_text(struct pt_traceprinter_args *a, const char *text, size_t length)
 {
     size_t whole = (a->length + length + 1 + 7) / 8 * 8;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Import of the text that traceprinter makes of a kev file, with or without -n.  A line
- * that is not understood is told with its number and passed over; arguments that are
- * known to traceprinter alone stay text.
+ * Import of the text that traceprinter makes of a kev file, with or without -n.  A line that is not
+ * understood is reported with its number and skipped; arguments that only traceprinter knows stay
+ * text.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -78,7 +78,7 @@ static bool take_sequence(struct pt_traceprinter_args *a)
     return true;
 }
 
-/* CONTROL :TIME and CONTROL: BUFFER say nothing more than what is made of them. */
+/* CONTROL :TIME and CONTROL: BUFFER are used here and are not events. */
 static bool take_control(struct pt_traceprinter_reader *r, struct pt_traceprinter_args a,
                          unsigned cpu, bool *good)
 {
@@ -122,7 +122,7 @@ static void take_flags(struct pt_kev_event *e, struct pt_traceprinter_args *a)
         e->header |= (value & 255) << 16;
 }
 
-/* What is behind the label, as data; false: only as text. */
+/* Parses the text after the label as data; false: it can only stay text. */
 static bool take_arguments(struct pt_traceprinter_reader *r, struct pt_kev_event *e,
                            struct pt_traceprinter_args *a, unsigned type)
 {
@@ -153,7 +153,7 @@ static bool take_arguments(struct pt_traceprinter_reader *r, struct pt_kev_event
            (type >> 10 == PT_KEV_USER && pt_traceprinter_take_string(a));
 }
 
-/* What is left of the line, behind the words that name it. */
+/* Takes the rest of the line, after the words that name it, as text. */
 static void take_text(struct pt_kev_event *e, struct pt_traceprinter_args *a, const char *call,
                       size_t call_length, const char *rest)
 {
@@ -245,7 +245,7 @@ static bool take_line(struct pt_traceprinter_reader *r, char *text, size_t lengt
         length--;
     if (memchr(text, '\0', length))
         return bad_line(r, r->line, "a line with a NUL byte");
-    /* The byte behind it is its end, or room of the block. */
+    /* The byte after the line is its newline, or free room of the block. */
     text[length] = '\0';
     if (length >= 4 && strncmp(text, "t:0x", 4) == 0)
         return (r->in_events || begin_events(r)) && (!r->event_length || take_event(r)) &&

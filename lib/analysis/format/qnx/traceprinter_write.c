@@ -17,7 +17,7 @@ int pt_traceprinter_write(struct pt_job *job);
 /* LINE_ROOM: beside data, with the name of an event escaped. */
 enum { ROOM = 512 << 10, LINE_ROOM = 8192, COMMENT_MAX = 1024 };
 
-/* What comes behind the processor, and what then, of a type. */
+/* The label of a type, which follows the processor, and the fields after it. */
 struct label {
     char text[64];
     const char *fast, *wide;
@@ -65,7 +65,7 @@ static void put_digits(struct text_writer *t, const char *name, const uint8_t *d
     t->at = pt_number_bytes(t->at, data, length);
 }
 
-/* The words of fields, and of a string what is before its zero byte. */
+/* Writes the words as fields, and strings up to their zero byte. */
 static void put_fields(struct text_writer *t, const char *fields, const uint8_t *data,
                        size_t length)
 {
@@ -207,7 +207,7 @@ static bool open_buffer(struct pt_kev_writer *w, int64_t ns)
     return true;
 }
 
-/* The line of an event, behind what must come before it. */
+/* Starts the line of an event, after the lines that must come before it. */
 static bool begin_event(struct text_writer *t, size_t room, unsigned cpu, int64_t ns)
 {
     if (t->w.used + room + LINE_ROOM > ROOM && !close_buffer(&t->w))

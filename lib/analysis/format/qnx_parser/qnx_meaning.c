@@ -25,7 +25,7 @@ enum {
     DROPPED = 8
 };
 
-/* What a type of the system means: of waits, the state of who goes behind it. */
+/* The meaning of a system event type.  waits: the state in which its thread is after it. */
 static const struct {
     uint8_t meaning, index, waits;
 } system_types[] = {
@@ -187,7 +187,7 @@ static bool put_head(posixtrace_qnx_parser_t *p, const struct posixtrace_event *
     return true;
 }
 
-/* Class and number are in the data: u8, u16, and the form, behind cpu and flags. */
+/* The data has class (u8), number (u16) and form after cpu and flags. */
 static void put_other(posixtrace_qnx_parser_t *p, const struct posixtrace_event *e)
 {
     const uint8_t *d = e->data;

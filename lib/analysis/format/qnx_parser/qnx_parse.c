@@ -151,7 +151,7 @@ static bool put_header(posixtrace_qnx_parser_t *p, const char *path)
                              "TRUE");
 }
 
-/* Times are told in ns since 1970, whatever the file counts. */
+/* Times are reported in ns since 1970, in whatever unit the file counts. */
 bool pt_qnx_begin(posixtrace_qnx_parser_t *p)
 {
     static const struct pt_qnx_kind empty = { .event_class = _NTO_TRACE_EMPTY };

@@ -14,7 +14,8 @@
 #define PT_QNX_THREADS   1024u
 #define PT_QNX_KEYS      (_TRACEPARSER_INFO_HEADER_END + 1)
 
-/* What events of a type are; of all but QNX's the kind says as what they are told. */
+/* The origin of a type's events.  For types that are not QNX's, the kind says as which QNX event
+ * they are reported. */
 enum pt_qnx_meaning {
     PT_QNX_UNSEEN,
     PT_QNX_OWN,    /* data begins with cpu and flags */
@@ -22,14 +23,14 @@ enum pt_qnx_meaning {
     PT_QNX_HEAD,   /* "qnx:HEADER": name and value */
     PT_QNX_LOST,   /* "qnx:LOST" */
     PT_QNX_SWITCH, /* a thread comes or goes: state in the kind */
-    PT_QNX_LIFE,   /* a thread's begin or end */
+    PT_QNX_LIFE,   /* a thread starts or ends */
     PT_QNX_PLAIN,  /* as it is */
     PT_QNX_SILENT  /* said by another event already */
 };
 
 struct pt_qnx_type {
     uint8_t meaning;
-    uint8_t waits; /* the state of a thread that goes behind it; 0: no matter */
+    uint8_t waits; /* the state of its thread after it; 0: any */
     bool swapped;  /* data is of the other byte order */
     struct pt_qnx_kind kind;
 };
@@ -77,13 +78,14 @@ int pt_qnx_parser_fail(posixtrace_qnx_parser_t *p, unsigned error, int number, c
 bool pt_qnx_parser_key(posixtrace_qnx_parser_t *p, int key, const char *value);
 /* The name of a value, "CYCLES_PER_SEC". */
 const char *pt_qnx_parser_key_name(int key);
-/* Calls what is set for the event. */
+/* Calls the callback for the event, if one is set. */
 void pt_qnx_parser_call(posixtrace_qnx_parser_t *p, const struct pt_qnx_kind *kind, unsigned cpu,
                         unsigned flags, uint64_t time, unsigned count);
 
 /* One event of the log; false: no memory. */
 bool pt_qnx_take(posixtrace_qnx_parser_t *p, const struct posixtrace_event *event);
-/* Behind the header: values that are the same for all, and the callback that asks for it. */
+/* Called after the header: sets values that are the same for all files, and calls the callback for
+ * the header's end. */
 bool pt_qnx_begin(posixtrace_qnx_parser_t *p);
 
 #endif

@@ -177,7 +177,7 @@ static bool put_user(struct pt_rkh_writer *w, const struct posixtrace_event *e)
     return !w->frame.full;
 }
 
-/* ---- what is no record ---- */
+/* ---- events that are not records ---- */
 
 static bool write_lost(struct pt_rkh_writer *w, const struct posixtrace_event *e)
 {

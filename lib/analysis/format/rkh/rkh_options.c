@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* What import of RKH's frames is told: the target, its clock, the serial line. */
+/* Options for the import of RKH's frames: the target, its clock, the serial line. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>

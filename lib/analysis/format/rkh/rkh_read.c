@@ -82,7 +82,7 @@ static void take_time(struct pt_rkh_reader *r, uint64_t ticks)
         r->ns = ns_of(r);
 }
 
-/* ---- what is wrong ---- */
+/* ---- damage ---- */
 
 static bool add_damaged(struct pt_rkh_reader *r, enum why why)
 {

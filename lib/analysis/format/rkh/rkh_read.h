@@ -33,8 +33,8 @@ struct pt_rkh_reader {
     /* the frame under way */
     uint8_t *frame;
     size_t used;
-    bool escaped, broken;   /* behind an escape; something is wrong with it */
-    uint8_t why;            /* then */
+    bool escaped, broken;   /* after an escape byte; the frame is damaged */
+    uint8_t why;            /* with broken: enum why */
     uint64_t offset, begin; /* bytes read; where the frame began */
 
     uint64_t good, bad, most; /* frames; most: to be read */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Import of the text that Trazer 3.2 prints, and the format's entry.  The events are
- * those that import of the frames themselves gives (rkh.h), as far as the text says:
- * an object that was named shows without its address where that was not printed.  What
- * is derived (rt, nseq) is not kept; lines that are no record of RKH's are events
- * "rkh:LINE", and what Trazer says before its first record is passed over.
+ * Import of the text that Trazer 3.2 prints, and the format's entry.  The events are those that the
+ * import of the frames gives (rkh.h), as far as the text has them: a named object has no address if
+ * Trazer did not print it.  Derived values (rt, nseq) are not kept.  Lines that are not records of
+ * RKH become events "rkh:LINE".  Lines before Trazer's first record are skipped.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -40,7 +40,7 @@ struct pt_trazer_writer {
 };
 
 void pt_trazer_put(struct pt_trazer_writer *w, char c);
-/* Text of our own, at most 1024 bytes, as is what is repeated. */
+/* Appends at most 1024 bytes that contain no control characters. */
 void pt_trazer_put_piece(struct pt_trazer_writer *w, const char *text, size_t n);
 static inline void pt_trazer_put_text(struct pt_trazer_writer *w, const char *text)
 {

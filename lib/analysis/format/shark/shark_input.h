@@ -27,7 +27,7 @@ struct pt_shark_input {
     uint32_t lost; /* packets that are missing before the record taken last */
 };
 
-/* 0, or what pt_job_fail() was told. */
+/* 0, or the error given to pt_job_fail(). */
 int pt_shark_input_open(struct pt_shark_input *in, struct pt_job *job);
 void pt_shark_input_close(struct pt_shark_input *in);
 /* The next record that was written: 1; 0: the end; -1: the job has failed, with EILSEQ

@@ -73,7 +73,7 @@ static int survey(struct reader *r)
 
 static int64_t time_of(const struct reader *r, uint64_t tsc)
 {
-    /* The rate has 32 bits at most, so what is left over has room for the factor. */
+    /* The rate has 32 bits at most, so the remainder times the factor does not overflow. */
     uint64_t ms = (tsc - r->origin) / r->rate, rest = (tsc - r->origin) % r->rate;
 
     if (ms >= INT64_MAX / 2 / 1000000)
@@ -102,7 +102,7 @@ static bool name_record(struct reader *r, const struct shark_record *record, cha
     return pt_job_describe(r->job, name, words);
 }
 
-/* What the metrics know: who leaves the processor, and who gets it. */
+/* Adds the system events that metrics use: a thread leaves the processor, and another gets it. */
 static bool add_switch(struct reader *r, struct posixtrace_event *e, uint32_t to)
 {
     static const uint32_t cpu;

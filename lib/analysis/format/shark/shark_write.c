@@ -220,7 +220,7 @@ static bool put_loss(struct writer *w, const struct posixtrace_event *e)
     if (!flush_packet(w))
         return false;
     if (!w->packets || w->packet == 0 || packets == 0 || packets > UINT32_MAX / 2 - w->packet)
-        pt_job_left_out(w->job, LEFT_LOST, "that packets were lost is not told");
+        pt_job_left_out(w->job, LEFT_LOST, "the file does not show that packets were lost");
     else
         w->packet += packets;
     return true;

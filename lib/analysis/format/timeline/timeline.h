@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What a viewer draws: events as slices and instants on the tracks of threads, counters of
- * processes, flows from event to event, and the threads on each processor.  This is the half
- * that the formats of viewers have in common; the other half, the bytes, is a
- * struct pt_tl_ops of each.
+ * The contents of a timeline viewer: events as slices and instants on the tracks of threads,
+ * counters of processes, flows from event to event, and the threads on each processor.  This part
+ * is common to the formats of viewers; each has a struct pt_tl_ops that writes the bytes.
  *
  * Which events begin and end slices: the option pair, the calls of posixtrace/system.h,
- * and names that end in begin and end (timeline_types.c).  Slices of one track are nested
- * when they reach the back end: where those of the program cross, the inner one is ended
- * and begun again.  An end without a beginning is an instant.  What is open when a thread ends,
- * or when another thread has its number, ends there.
+ * and names that end in begin and end (timeline_types.c).  Slices of one track are nested when they
+ * reach the back end: if those of the program cross, the inner one is ended and begun again.  An
+ * end without a beginning is an instant.  Slices that are open when a thread ends, or when another
+ * thread gets its number, end there.
  *
- * Memory does not grow with the trace.  Tracks are kept in a table of fixed size; the one
- * that was not used for longest is forgotten, and described to the back end again when it
- * comes back; slices that were open on it stay open.
+ * Memory does not grow with the trace.  Tracks are kept in a table of fixed size.  The least
+ * recently used one is dropped; when it is used again, it is described to the back end again.
+ * Slices that were open on it stay open.
  */
 #ifndef PT_FORMAT_TIMELINE_H
 #define PT_FORMAT_TIMELINE_H

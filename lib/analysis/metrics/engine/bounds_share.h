@@ -50,7 +50,7 @@ bool pt_ran_is_worth(const struct pt_ran *before, const struct pt_ran *last);
 
 /* ---- shares ---- */
 
-/* Adds a piece, of which c ns counted, to the bounds.  If one of its samples is not known, the
+/* Adds a piece with c ns of counted time to the bounds.  If one of its samples is not known, the
  * least grows by 0 and the most by c. */
 void pt_share_end_piece(struct pt_share *s, int64_t c, const struct pt_ran *from,
                         const struct pt_ran *to);

@@ -135,8 +135,8 @@ struct pt_machine {
     bool due_of_others;                /* it uses due times of other threads, which are not
                                         * stored */
     bool has_due;                      /* one of both, or edges depend on due times */
-    bool loose;                        /* it uses due times outside a begin, so measurements in a
-                                        * gap have no bound */
+    bool loose;                        /* it uses due times in other states than begin, so
+                                        * measurements in a gap have no bound */
     bool woken_by_others;              /* its first state has an edge for events of other threads */
     struct posixtrace_doubt doubt;
 };

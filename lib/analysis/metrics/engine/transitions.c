@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Transitions: what a way and the lambdas after it do, as one.
+ * Transitions: the joint effect of an edge (a way) and the lambdas after it, computed once, so that
+ * pt_step() need not enter their states one by one.
  *
- * They are entered one after the other at the time of the event, unless one of them waits
- * for nothing but says another time ("due").  A segment that begins and ends at one moment
- * measures nothing.  So of all states that are passed it matters whether a segment
- * ends, whether a measurement does and whether one begins after it, and what the last one
- * is.  What does not fit into that, such as a measurement that begins and ends at once, is
- * no transition: pt_step() enters its states one by one.
+ * All these states are entered at the time of the event, unless one of them has a time of its own
+ * ("due").  A segment that begins and ends at the same time measures nothing.  So the effect is:
+ * does a segment end, does a measurement end, does one begin after that, and which state is the
+ * last.  An edge with another effect, such as a measurement that begins and ends at once, has no
+ * transition, and pt_step() enters its states one by one.
  */
 #include <stdlib.h>
 #include "analysis/metrics/engine/step.h"
@@ -28,7 +28,7 @@ static bool add_state(struct pt_transition *transition, enum pt_kind kind, bool 
 {
     transition->from_in |= first && kind == PT_KIND_IN;
     if (kind == PT_KIND_COND && !transition->leaves)
-        return false; /* it goes on with what was, or not */
+        return false; /* its effect depends on the segment before it */
     if ((kind == PT_KIND_BEGIN && transition->begins) ||
         (kind == PT_KIND_END && (transition->ends || transition->begins)))
         return false;

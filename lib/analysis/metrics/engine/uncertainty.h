@@ -1,96 +1,97 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Automata that gaps have left in doubt, by abstract interpretation (Cousot and Cousot 1977).
+ * Automata in doubt after a gap, by abstract interpretation (Cousot and Cousot 1977).
  *
- * The rule.  Where events were lost, any event of any kind may have come, in any number.  An
- * automaton in doubt is a set: of each state, whether it may be in it without a measurement,
- * whether it may be in it with one, and the greatest length that such a one may have by now.
+ * The rule.  In a gap events of any type may have come, in any number.  An automaton in doubt is a
+ * set.  It holds for each state: may the automaton be in it without a measurement, may it be in it
+ * with one, and how long can that one be by now.
  *
- *   gap a..b   What any sequence of events leads to is added to the set.  A measurement
- *              that was there before may go on to count: its length grows by b - a, after what
- *              it counted until a.  One that begins inside has at most b - a, or begins at a
- *              due time that was lost: at the last due time that the automaton has seen, or at
- *              the time of that event if that is earlier, or where the stream begins (also
- *              where due times of other threads' events are taken), or at the earliest due time
- *              that an event of the stream has, if that is before its begin.  Due times of one
- *              thread are taken not to go back beyond that.
- *              An end that can come inside bounds a measurement by its length at b.
- *   event      Each state of the set is stepped.  What counts has grown by the time since
- *              the event before.  An end bounds a measurement by its length now.
- *   sure       When all of the set is one state without a measurement, or one with a
- *              measurement that this event began, nothing is in doubt any more.
+ *   gap a..b The set gets each state that any sequence of events leads to.  A measurement that was
+ *              open at a may have counted all the time: its length grows by b - a.  One that begins
+ *              inside has a length of at most b - a.  If the metric begins at due times, it can
+ *              begin at a lost due time before a, but no earlier than the last due time that the
+ *              automaton has seen, or the time of that event.  If there is none, or if due times of
+ *              other threads count, the limit is the stream's first event, or the earliest due time
+ *              of its events if that is earlier.  The due times of one thread are assumed not to go
+ *              back beyond that.  A measurement that can have ended inside is bounded by its length
+ *              at b.
+ *   event      Each state of the set takes its step.  In states that count, lengths grow by the
+ *   time since the previous event.  A measurement that ends is bounded by its length now.  sure
+ *   The doubt ends when the set is one state without a measurement, or one with a measurement that
+ *   this event began.
  *
- * A thread may have ended and another one have its number: the first state is always part of
- * the set.  Until the next event of its own there may be none, which others' events would lead
- * on, so they do not make the set sure.  So no trace that has lost nothing but what is in the
- * gaps has a measurement that is neither reported as it is nor within one that is reported as
- * unknown.
+ * In a gap a thread may have ended, and another one may have got its number, so the set always has
+ * the first state.  Until the next event of its own the thread may not exist; events of others
+ * would not step it, so they do not end the doubt.  Invariant: if events are missing in gaps only,
+ * each measurement is reported exactly, or lies within one that is reported as unknown.
  *
- * An unknown one stands for all that may have ended during one doubt: from the earliest begin
- * to the latest end, with the greatest length as its bound.  None is reported where none can
- * have ended.  Threads without any event, and objects of a thread without any, are those in
- * their first state since the first gap.
+ * An unknown measurement represents all that may have ended during one doubt: it lasts from the
+ * earliest start to the latest end, with the greatest length as its bound.  It is not reported if
+ * none can have ended.  Threads without any event, and objects of a thread without any, count as in
+ * their first state since the first gap.  The callers are engine.c, step.c and threads.c.
  */
 #ifndef PT_METRICS_UNCERTAINTY_H
 #define PT_METRICS_UNCERTAINTY_H
 
 #include "analysis/metrics/engine/engine.h"
 
-/* What one event can do in a state, as far as a measurement is concerned. */
+/* The effect of one event on the measurement in a state. */
 enum pt_after { PT_AFTER_KEPT, PT_AFTER_NONE, PT_AFTER_BEGUN };
 
 struct pt_edge {
     int16_t to;
     uint8_t after;   /* enum pt_after */
-    bool ends;       /* one that was there before */
-    bool ends_begun; /* one that the event began */
+    bool ends;       /* ends the measurement that was open before */
+    bool ends_begun; /* ends the one that the event began */
 };
 
 struct pt_edges {
     struct pt_edge *at;
-    size_t *first; /* of each state; one more for the end */
+    size_t *first; /* index of each state's first edge; one more for the end */
 };
 
-/* What may be in one state. */
+/* The possibilities for one state: without a measurement (none), with one (some). */
 struct pt_maybe {
-    int64_t length; /* the greatest, of a measurement */
-    int64_t begin;  /* with sure: when all of them began, */
+    int64_t length; /* the greatest length of a measurement */
+    int64_t begin;  /* with sure: when all measurements in question began, */
     int16_t first;  /* and in which state */
     bool none, some, sure;
 };
 
 struct pt_uncertainty {
     int64_t from, to; /* the earliest begin and the latest end */
-    int64_t at;       /* when the lengths were that */
-    int64_t longest;  /* of those that may have ended, with ends */
+    int64_t at;       /* the time for which the lengths in now hold */
+    int64_t longest;  /* the longest measurement that may have ended, valid with ends */
     bool ends;
-    bool absent;                 /* the thread may have ended, and the next one not have come */
+    bool absent;                 /* the thread may have ended, and the next one with its number may
+                                  * not exist yet */
     struct pt_maybe *now, *next; /* by state */
     struct pt_maybe of[];
 };
 
-/* uncertainty_edges.c: what events can do; NULL without memory. */
+/* uncertainty_edges.c: the effects of all events; NULL: no memory. */
 struct pt_edges *pt_edges_new(const posixtrace_metric_t *metric);
 void pt_edges_free(struct pt_edges *edges);
 
-/* The automaton has not been touched since the last gap: begins or widens its doubt. */
+/* Called for an automaton that has not noticed the last gap: starts or widens its doubt. */
 void pt_uncertainty_notice(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a);
-/* The same for one that may have been there, and missed events of others, until now. */
+/* The same for a thread that is seen for the first time: it may have existed since the first gap,
+ * and missed events of others. */
 void pt_uncertainty_notice_late(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a);
-/* It is in doubt from now on, as it is: what the next event does is not known. */
+/* Starts a doubt without a gap: the effect of the next event is not known. */
 void pt_uncertainty_begin(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a);
 /* Steps an automaton in doubt.  True: it is sure to begin a measurement in that state at that
  * time, which the caller enters. */
 bool pt_uncertainty_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
                          const struct pt_label *label, const struct pt_tuple *tuple, int *state,
                          int64_t *stamp);
-/* Nothing more comes of it: reports what may have ended. */
+/* Ends the doubt without a further event: reports what may have ended. */
 void pt_uncertainty_end(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a);
-/* Of a metric by object: the thread's objects that no event was seen of. */
+/* For a metric by object: reports the thread's objects that had no event. */
 void pt_uncertainty_unseen(struct pt_engine *e, struct pt_machine *m, struct pt_thread *thread);
-/* Of a metric that reports changes: one that ends now, in a measurement of that length,
- * differs from one in doubt. */
+/* For a metric that reports changes: reports the change from a previous measurement in doubt to the
+ * one that ends at end. */
 void pt_uncertainty_of_change(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
                               int64_t end);
 /* How long a measurement without any seen event may have lasted. */
