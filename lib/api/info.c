@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* posixtrace/info.h: what is known of a stream or log, and what it lost. */
+/* posixtrace/info.h: information about a stream or log, and its losses. */
 #include <posixtrace/info.h>
 #include "api/guard.h"
 #include "control/control.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * posixtrace_chain().  One mutex for all of it: two calls could else make a ring, in which
- * each stream is behind another and none has its gates open.
+ * posixtrace_chain().  One mutex covers all chains: without it two calls could make a ring, in
+ * which each stream has a predecessor and none has its gates open.
  */
 #include <posixtrace/stream.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 static pthread_mutex_t chains = PTHREAD_MUTEX_INITIALIZER;
 
-/* Is that stream behind this one, or behind one that is? */
+/* Is that stream a successor of s, next or later in the chain? */
 static bool is_behind(struct pt_stream *s, const struct pt_stream *that)
 {
     trace_id_t next = pt_load_relaxed(&s->next);
@@ -30,7 +30,7 @@ static bool is_behind(struct pt_stream *s, const struct pt_stream *that)
     return false;
 }
 
-/* The lock is held.  After an error the chain is as it was, unless force is true. */
+/* The lock is held.  After an error the chain is unchanged, unless force is true. */
 static int release(struct pt_stream *s, bool force)
 {
     trace_id_t behind = pt_load_relaxed(&s->next);

@@ -99,8 +99,8 @@ PT_PUBLIC int posix_trace_attr_setname(trace_attr_t *attr, const char *tracename
 /*
  * Attributes objects: inheritance and full policies.
  *
- * The stream policy that nobody set means LOOP without a log and FLUSH with
- * one (R-4); the getter says LOOP.  Setting it, to LOOP too, ends that.
+ * A stream policy that was never set means LOOP without a log and FLUSH with one (R-4); the getter
+ * returns LOOP.  A policy that was set, also to LOOP, holds in both cases.
  */
 static int get_int(const struct pt_attr *a, const int32_t *member, int *to)
 {

@@ -13,8 +13,7 @@
 #include "page/target.h"
 #include "startup/new_stream.h"
 
-/* Another process than this one: what is known of it goes into target.  0 and
- * target->pid 0: this process. */
+/* Fills target if pid is another process; for this one target->pid is 0.  0 or a negative errno. */
 static int check_pid(pid_t pid, struct pt_target *target)
 {
     target->pid = 0;
