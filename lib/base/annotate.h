@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Tells ThreadSanitizer and helgrind (-DPT_HELGRIND) of orderings that they
- * cannot see: within the hash table of liburcu, by the end of a thread that the kernel
- * reports (shm/slot.h), for helgrind pthread_once() as well.
- * helgrind does not look at memory that is mapped without rights and gets them
- * later, unless it is told to.
- * Nothing in other builds.
+ * Annotations for ThreadSanitizer and helgrind (-DPT_HELGRIND), about orderings that they cannot
+ * see: within the hash table of liburcu, by the end of a thread that the kernel reports
+ * (shm/slot.h), for helgrind also pthread_once().  helgrind ignores memory that is mapped without
+ * rights and gets them later; an annotation makes it check that memory.  In other builds all of
+ * them are empty.
  */
 #ifndef PT_BASE_ANNOTATE_H
 #define PT_BASE_ANNOTATE_H

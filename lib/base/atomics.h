@@ -48,15 +48,15 @@ typedef uint64_t pt_u64 __attribute__((aligned(8)));
 
 #define pt_load_relaxed(p) __atomic_load_n(pt_at(p), __ATOMIC_RELAXED)
 #define pt_load_acquire(p) __atomic_load_n(pt_at(p), __ATOMIC_ACQUIRE)
-/* A pointer, for what it points to: every processor that we run on orders a load behind that
- * which its address comes from.  ThreadSanitizer does not know. */
+/* Loads a pointer before loads through it.  Every supported processor orders a load after the one
+ * that its address depends on; ThreadSanitizer does not know that. */
 #if defined __SANITIZE_THREAD__
 #define pt_load_pointer(p) pt_load_acquire(p)
 #else
 #define pt_load_pointer(p) pt_load_relaxed(p)
 #endif
-/* Once, of a word: what a comparison takes from memory, where an atomic load costs an
- * instruction.  ThreadSanitizer and helgrind want an atomic one. */
+/* Loads a word that is only compared.  As a plain load it can be an operand of the comparison; an
+ * atomic load would cost an instruction.  ThreadSanitizer and helgrind need an atomic one. */
 #if defined __SANITIZE_THREAD__ || defined PT_HELGRIND
 #define pt_load_plain(p) pt_load_relaxed(p)
 #else
@@ -68,7 +68,8 @@ typedef uint64_t pt_u64 __attribute__((aligned(8)));
 #define pt_store_seqcst(p, v)  __atomic_store_n(pt_at(p), (v), __ATOMIC_SEQ_CST)
 #define pt_add_seqcst(p, v)    __atomic_fetch_add(pt_at(p), (v), __ATOMIC_SEQ_CST)
 #define pt_add_relaxed(p, v)   __atomic_fetch_add(pt_at(p), (v), __ATOMIC_RELAXED)
-/* Adds 1 to what no other thread stores to: a handler's comes before it or behind it. */
+/* Adds 1 to a word that no other thread stores to.  One instruction, so a signal handler that adds
+ * to it runs before or after it. */
 #if defined __x86_64__ && !defined __SANITIZE_THREAD__
 #define pt_count_own(p)  __asm__ volatile("incq %0" : "+m"(*(p)) : : "cc")
 #define pt_add_own(p, v) __asm__ volatile("addq %1, %0" : "+m"(*(p)) : "er"((uint64_t)(v)) : "cc")
@@ -76,7 +77,8 @@ typedef uint64_t pt_u64 __attribute__((aligned(8)));
 #define pt_add_own(p, v) ((void)__atomic_fetch_add(pt_at(p), (v), __ATOMIC_RELAXED))
 #define pt_count_own(p)  ((void)__atomic_fetch_add(pt_at(p), 1u, __ATOMIC_RELEASE))
 #endif
-/* Adds v to what no other thread stores to; whoever loads the sum sees what was stored before. */
+/* Adds v to a word that no other thread stores to, with release order: a load of the sum (acquire)
+ * sees earlier stores. */
 #if defined __x86_64__ && !defined __SANITIZE_THREAD__ && !defined PT_HELGRIND
 #define pt_publish_own(p, v) pt_add_own(p, v)
 #else
@@ -90,10 +92,10 @@ typedef uint64_t pt_u64 __attribute__((aligned(8)));
     __atomic_compare_exchange_n(pt_at(p), (e), (v), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
 
 /*
- * -DPT_HELGRIND, a build for valgrind's helgrind, which sees plain loads and
- * stores where these are, and no order: each release and acquire is told to it,
- * and a store is an exchange, which it takes for an atomic access.  What the
- * atomics guard it then checks; nothing of ours is suppressed.
+ * -DPT_HELGRIND, a build for valgrind's helgrind.  helgrind sees atomic loads and stores as plain
+ * ones, without order.  So each release and acquire has an annotation, and a store is an exchange,
+ * which helgrind takes for an atomic access.  It then checks the data that the atomics guard; no
+ * report about our code is suppressed.
  */
 #if defined PT_HELGRIND
 #include <valgrind/helgrind.h>

@@ -3,9 +3,9 @@
 /*
  * Choice and calibration of the clock.  The slope of the time stamp counter is
  * measured against CLOCK_MONOTONIC between two moments of this process: the
- * first use of the library and now.  The first stream of a program has a short
- * baseline, so a minimum of 200 us is waited for once; the sync table of each
- * stream corrects what is left of the error.
+ * first use of the library and now.  The first stream of a program has a short baseline, so it
+ * waits once, until 200 us have passed; the clock table of each stream corrects the remaining
+ * error.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -58,13 +58,12 @@ static int tsc_is_invariant(void)
 }
 
 /*
- * The user may prefer a clock that follows suspend and migration.  The counter starts
- * from 0 when a machine wakes from suspend to memory (ACPI S3, "deep" in
- * /sys/power/mem_sleep; not from s2idle).  A stream that lives through that has times
- * that step back: what was recorded before is held back until the counter gets there
- * again, and what is recorded after it lies before the stream's start.  An event that
- * asked whether the machine has slept would cost what CLOCK_MONOTONIC costs, and most
- * servers offer S3 and never use it; so the choice is the user's, see posixtrace(7).
+ * The user may prefer a clock that follows suspend and migration.  The counter starts from 0 when a
+ * machine wakes from suspend to memory (ACPI S3, "deep" in /sys/power/mem_sleep; not from s2idle).
+ * The times of a stream that exists then step back: earlier events are held back until the counter
+ * has reached their times again, and later ones have times before the stream's start.  A check for
+ * suspend in each event would cost as much as CLOCK_MONOTONIC, and most servers offer S3 and never
+ * use it; so the user chooses, see posixtrace(7).
  */
 static int user_wants_monotonic(void)
 {

@@ -42,7 +42,7 @@ static inline uint64_t pt_clock_now(int kind)
     return pt_clock_ns(kind == PT_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC);
 }
 
-/* The time that was read last is of before what is loaded from here on. */
+/* Orders the last reading of the clock before all later loads. */
 static inline void pt_clock_settle(void)
 {
     pt_fence_seqcst();
@@ -51,7 +51,7 @@ static inline void pt_clock_settle(void)
 #endif
 }
 
-/* The kind new streams use; looks once, then remembers.  Async-signal-safe. */
+/* The kind of clock for new streams; chosen at the first call.  Async-signal-safe. */
 int pt_clock_choose(void);
 
 /* Why that kind (values as enum posixtrace_clock_choice). */

@@ -146,7 +146,7 @@ by_lanes(uint64_t c, const uint8_t *p, size_t words)
     return moved(c, moves[2 * words - 1]) ^ moved(c1, moves[words - 1]) ^ c2;
 }
 
-/* Over as many blocks as are worth it: long ones, then one of what is left. */
+/* Computes long blocks, then one of the rest if that is long enough. */
 __attribute__((target("sse4.2,pclmul"))) static uint64_t by_blocks(uint64_t c, const uint8_t **at,
                                                                    size_t *bytes)
 {

@@ -6,12 +6,12 @@
 
 #include <stddef.h>
 
-/* Where room is missing.  0 or -ENOMEM, and all is as it was; here and below. */
+/* Allocates when there is no room.  Here and below: 0, or -ENOMEM with everything unchanged. */
 int pt_grow_more(void *array, size_t *room, size_t size);
 int pt_grow_twice(void *buffer, size_t *room, size_t bytes, size_t first);
 
-/* Room for one element more, of that size, behind count of them.  array points at the
- * pointer to the first, which is NULL while *room is 0. */
+/* Makes room for one more element of that size after count elements.  array points to the pointer
+ * to the first one, which is NULL while *room is 0. */
 static inline int pt_grow(void *array, size_t *room, size_t count, size_t size)
 {
     return count < *room ? 0 : pt_grow_more(array, room, size);

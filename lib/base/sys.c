@@ -59,19 +59,18 @@ void *pt_sys_pages(size_t bytes)
 #define DRAIN_NS 1000000u
 
 /*
- * Where membarrier is refused after writers have relied on it (a seccomp filter
- * installed later).  Each caller does both steps itself and shares nothing, so that
- * neither another caller nor a fork at any moment takes its barrier away.
+ * For the case that membarrier is refused after writers have relied on it (a seccomp filter
+ * installed later).  Each caller does both steps itself and shares nothing, so that neither another
+ * caller nor a fork can cancel its barrier.
  *
  * Taking write permission from a page that was just written makes the kernel
- * interrupt every processor that runs this process, on x86 without INVLPGB.  arm64
- * and others invalidate by broadcast and interrupt nobody, nor are processors
- * interrupted that run another process with the same segment.  For those the caller
- * waits: a store becomes visible when it leaves the store buffer, within microseconds,
- * so that after DRAIN_NS what a writer stored before the call is seen (temporally
- * bounded store buffers: Morrison and Afek, ASPLOS 2015).  That is what the processors
- * do, not what their manuals promise; a stream that is created where membarrier is
- * refused has writers with fences instead (the segment's fences).
+ * interrupt every processor that runs this process, on x86 without INVLPGB.  arm64 and others
+ * invalidate by broadcast and interrupt no processor, and processors that run another process with
+ * the same segment are not interrupted either.  For those the caller waits: a store leaves the
+ * store buffer within microseconds, so after DRAIN_NS all stores that a writer made before the call
+ * are visible (temporally bounded store buffers: Morrison and Afek, ASPLOS 2015).  Processors
+ * behave like that, but their manuals do not promise it; a stream that is created where membarrier
+ * is refused has writers with fences instead (the segment's fences).
  */
 static void barrier_without_membarrier(void)
 {

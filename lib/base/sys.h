@@ -43,19 +43,19 @@ static inline bool pt_is_shortage(int error)
 
 int32_t pt_sys_tid(void);
 int32_t pt_sys_pid(void);
-/* Does this thread exist?  True when that cannot be told. */
+/* Does this thread exist?  True if that cannot be found out. */
 bool pt_sys_thread_exists(int32_t pid, int32_t tid);
-/* The same of a thread of whatever process. */
+/* The same for a thread of any process. */
 bool pt_sys_tid_exists(int32_t tid);
 
-/* A number, not 0, for the program that runs in this process: another one after
- * each exec, the same in all copies of the library.  It is shared with others, so
- * it does not give away what it is made of. */
+/* A number, not 0, for the program that runs in this process: another one after each exec, the same
+ * in all copies of the library.  Other processes see it, so it does not reveal the values it is
+ * computed from. */
 uint32_t pt_sys_image(void);
 
 void pt_sys_random(void *to, size_t bytes);
-/* What one read gives of a file of /proc or /sys, as a string of at most size bytes; false:
- * nothing. */
+/* Reads a file of /proc or /sys with one read, as a string of at most size bytes; false: error or
+ * empty. */
 bool pt_sys_read_text(const char *path, char *text, size_t size);
 
 /* Does RLIMIT_FSIZE allow a file of so many bytes?  Where it does not, a write would bring

@@ -12,7 +12,7 @@
 #include "base/thread.h"
 
 #define STACK_OURS   (256u << 10) /* 27 KiB is the most that was measured, in a recovery */
-#define STACK_PLENTY (1u << 20)   /* who has so much gets no more */
+#define STACK_PLENTY (1u << 20)   /* a larger stack is not extended */
 
 void pt_thread_hold_signals(sigset_t *before)
 {
