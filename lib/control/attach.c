@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See attach.h.  The segment is mapped, and checked, like by a process that it
- * traces; the name map is its own link to it.  No page is made and no gate bit is
- * taken: who only looks on is not traced.
+ * See attach.h.  The segment is mapped and checked as in a traced process; the onlooker holds a
+ * link to the name map of its own.  It makes no page and takes no gate bit, because it is not
+ * traced.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -70,8 +70,8 @@ static bool leave_running(struct pt_stream *s, uint64_t *state, uint64_t addr)
     return true;
 }
 
-/* The lock is held.  The state first, then the gates, then the record: what a thread that passed
- * its gate before stamps later lies behind STOP and outside the window. */
+/* The lock is held.  The order is state, gates, record.  A thread may pass its gate before that and
+ * stamp its event later; the event then is after STOP and outside the window. */
 static void suspend(struct pt_stream *s, uint64_t addr)
 {
     uint64_t state = pt_load_seqcst(&s->seg->h->state);
@@ -81,9 +81,9 @@ static void suspend(struct pt_stream *s, uint64_t addr)
 }
 
 /*
- * The lock is held.  The record first, so that it is older than all events; then the state,
- * which processes that are only now taken into the stream look at; then the gates.
- * Without room for the record see steer.c.
+ * The lock is held.  The order is record, so that it is older than all events; state, which
+ * processes load that join the stream now; gates.  stream/control_lock.c has the case without room
+ * for the record.
  */
 static int start(struct pt_stream *s, uint64_t addr)
 {

@@ -22,8 +22,8 @@ int pt_stream_set_expression(struct pt_stream *s, const char *expression, uint64
 int pt_stream_clear(struct pt_stream *s);
 int pt_stream_flush(struct pt_stream *s, uint64_t addr);
 void pt_stream_status(struct pt_stream *s, struct posix_trace_status_info *status);
-/* After the handle is gone and nobody uses s any more: stops, completes the
- * log, frees. The error of the final flush. */
+/* Called when the handle is gone and no thread uses s any more: stops the stream, completes the
+ * log, frees s.  Returns the error of the final flush. */
 int pt_stream_destroy(struct pt_stream *s, uint64_t addr);
 /* Other processes' writers: those that are inside an event now, or all events until none is
  * there.  False: one has been inside for a second. */

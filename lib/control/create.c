@@ -86,7 +86,7 @@ static int enter_page(struct pt_stream *s)
     return pt_process_register(s->seg, s->pid, s->start, page, bit);
 }
 
-/* A thread may go on writing into the segment: the mapping is given up. */
+/* A thread may still write into the segment, so the mapping stays for ever. */
 static void leave_mapped(struct pt_stream *s)
 {
     pt_seg_unlink(s->seg);
@@ -94,7 +94,7 @@ static void leave_mapped(struct pt_stream *s)
     s->live.seg = NULL;
 }
 
-/* No lane in this process is good for the bit any more.  False: a thread may still use one. */
+/* Makes all lanes of this process invalid for the bit.  False: a thread may still use one. */
 static bool give_bit(struct pt_stream *s)
 {
     bool left = true;
@@ -195,9 +195,9 @@ static int complete(struct pt_stream *s, int r)
 }
 
 /*
- * A child that is forked meanwhile, by a handler, has a stream of its own where the parent had
- * not begun, and else none: what is the parent's is not touched.  No handler runs but while
- * the flush thread starts, whose log may be a pipe that is full.
+ * A handler may fork meanwhile.  Its child creates a stream of its own if the parent had not
+ * started yet, and else has none: it never changes what belongs to the parent.  Signals are
+ * blocked, except while the flush thread starts, whose log may be a full pipe.
  */
 int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int log_fd,
                      const struct pt_target *target)
@@ -275,19 +275,19 @@ static void release_memory(struct pt_stream *s)
         pt_seg_release(s->seg, s->self->pid);
 }
 
-/* Nobody records any more.  False: a thread of ours is still inside an event. */
+/* Stops all recording.  False: a thread of this process is still inside an event. */
 static bool close_stream(struct pt_stream *s, uint64_t addr, bool *quiet)
 {
     bool left = true;
 
     pt_stream_stop(s, addr);
-    /* From here on nobody else steers it. */
+    /* After this no other thread or process gets the control lock. */
     do {
         pt_steer_begin(s);
         pt_store_seqcst(&s->seg->h->closed, PT_CLOSED);
         pt_stream_update_gates(s, false);
     } while (!pt_steer_end(s));
-    /* Events look at the gate once they are inside, ending threads at the epoch. */
+    /* Events check the gate after they are inside, ending threads check the epoch. */
     pt_page_retire_bit(s->page, s->bit);
     if (s->other)
         pt_barrier_all();
@@ -297,8 +297,8 @@ static bool close_stream(struct pt_stream *s, uint64_t addr, bool *quiet)
     return left;
 }
 
-/* Memory is given back only where every process has its gates closed: a writer that finds its
- * gate open looks at nothing else as long as its chunk has room. */
+/* The memory is given back only if the gates of every process are closed: a writer whose gate is
+ * open makes no other check as long as its chunk has room. */
 static void remove_stream(struct pt_stream *s, bool left, bool quiet)
 {
     bool reached = pt_stream_forget_processes(s);

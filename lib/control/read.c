@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See read.h.  A reader that finds nothing sets the waiter bit, makes all
- * writers pass a fence, looks again, and sleeps; a writer looks at the bit
- * after it has left its event.  So either the reader sees the event or the
- * writer sees the bit.  A writer that is inside an event, and so holds younger
- * events back, wakes the reader the same way when it leaves; if it never does,
- * the reader goes on without it after PT_STALL_NS.  A sleep ends after that time in any
+ * See read.h.  A reader that finds no event sets the waiter bit, issues a membarrier in all
+ * writers, checks again, and sleeps.  A writer loads the bit after it has left its event.  So
+ * either the reader sees the event or the writer sees the bit.  A writer that is inside an event
+ * holds younger events back, and wakes the reader in the same way when it leaves.  If it never
+ * leaves, the reader continues without it after PT_STALL_NS.  A sleep ends after that time in any
  * case: a writer may be killed after it has cleared the bit and before it wakes the reader.
  */
 #include <errno.h>
@@ -57,8 +56,8 @@ static bool passed(const struct timespec *t)
     return now.tv_sec > t->tv_sec || (now.tv_sec == t->tv_sec && now.tv_nsec >= t->tv_nsec);
 }
 
-/* How long it is until then, at most a stall, by a clock that nobody sets: from now on
- * CLOCK_MONOTONIC.  Where CLOCK_REALTIME is set meanwhile, the caller looks at it again. */
+/* The time to sleep until, at most PT_STALL_NS from now, on CLOCK_MONOTONIC, which cannot be set.
+ * If CLOCK_REALTIME is set meanwhile, the caller checks it again after the sleep. */
 static struct timespec until_stall(const struct timespec *until)
 {
     uint64_t at = pt_clock_ns(CLOCK_MONOTONIC), ns = PT_STALL_NS;
@@ -98,8 +97,8 @@ static int nap(struct pt_stream *s, uint32_t futex, const struct timespec *until
 }
 
 /*
- * An attached stream whose creator has gone is read once more to its end: what was
- * committed before is certain now.  *r: -ENXIO after that.
+ * An attached stream whose creator has died is read once more to its end, since all its events are
+ * committed.  *r: -ENXIO after that.
  */
 static bool is_over(struct pt_stream *s, int *r)
 {
@@ -121,9 +120,9 @@ static int sleep_for_event(struct pt_stream *s, const struct timespec *until, ui
 {
     struct timespec stall = until_stall(until);
 
-    /* Nobody wakes us when the creator of an attached stream dies, when a writer has stood
-     * still for so long that it holds nothing back any more, or when one was killed between
-     * clearing our bit and waking us. */
+    /* No wake-up comes when the creator of an attached stream dies, when a stalled writer stops
+     * holding events back, or when a writer was killed between clearing the waiter bit and the
+     * wake-up. */
     return nap(s, futex, &stall, cancel) == -EINTR ? -EINTR : 0;
 }
 

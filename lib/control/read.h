@@ -19,11 +19,11 @@ struct pt_taker {
 };
 
 /*
- * The next event, handed to take() under the reading lock, its pointers good
- * for that call (and, if nobody else reads, until the next).  Of a log more than one,
- * where they are good together.  NONE: nothing there (TRY), or the end of a log.
- * -EINTR, -ETIMEDOUT, -EINVAL (shut down meanwhile, or nothing there and *until is
- * not a time), -ENOMEM, -EIO.  cancel: the cancellation state to sleep with.
+ * Passes the next event to take() under the reading lock.  Its pointers are valid during that call
+ * and, if no other thread reads, until the next one.  A log may pass several events, whose pointers
+ * are valid together.  NONE: no event (TRY), or the end of a log.  -EINTR, -ETIMEDOUT, -EINVAL
+ * (shut down meanwhile, or no event and *until is not a time), -ENOMEM, -EIO.  cancel: the
+ * cancellation state to sleep with.
  */
 int pt_stream_read(struct pt_stream *s, enum pt_read_mode mode, const struct timespec *until,
                    int cancel, const struct pt_taker *taker);

@@ -106,8 +106,8 @@ int pt_recorded_open(struct pt_stream **stream, int fd)
 }
 
 /*
- * Who writes is looked up before the file is read: of a writer that has gone meanwhile
- * all is there then.  1: events are missing before what comes next; 0; negative errno.
+ * Finds out whether the log's writer lives before it reads the file: if the writer has died by
+ * then, the file is complete.  1: events are missing before the next one; 0; negative errno.
  */
 static int follow(struct pt_stream *s)
 {
@@ -163,8 +163,8 @@ void pt_recorded_close(struct pt_stream *s)
 }
 
 /*
- * What a map in shared memory says, copied once: callers get pointers that stay good.  Without
- * memory for the copy, the map's own; whoever copies from that has to set a bound.
+ * A copy of a text in the shared name map, so that callers get a pointer that stays valid.  Without
+ * memory for it, the text in the map itself, which callers have to copy with a bound.
  */
 static const char *keep(struct pt_stream *s, enum pt_text kind, uint32_t id, const char *text)
 {

@@ -55,7 +55,8 @@ int pt_handler_set(struct pt_stream *s, uint32_t id, posixtrace_handler_t functi
         return r;
     }
     e = change(s, self, id, fresh, &old);
-    /* Passed by while the gates were set: the next one who begins sets them anew. */
+    /* If another thread took the lock away while the gates were set, the next holder sets them
+     * again. */
     pt_steer_end(s);
     if (e < 0) {
         free(fresh);

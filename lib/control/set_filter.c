@@ -67,8 +67,8 @@ static void put_what_is_due(struct pt_stream *s, struct change *c, uint64_t addr
         put_filter(s, c, addr);
 }
 
-/* The lock is held.  A process that has joined since the check cannot be reached: the filter is
- * again what it was, which is recorded like any change. */
+/* The lock is held.  A process that has joined since the check cannot be reached: restores the old
+ * filter, which is recorded like any change. */
 static void undo(struct pt_stream *s, const struct change *c, const char *expression, uint64_t addr)
 {
     struct change back = { .set = &c->sets[0],
@@ -80,7 +80,7 @@ static void undo(struct pt_stream *s, const struct change *c, const char *expres
     pt_steer_settle(s, false);
 }
 
-/* The lock is held.  Can the gates of all processes be set to what the filter will say? */
+/* The lock is held.  Can the gates of all processes be set as the new filter needs it? */
 static int prepare(struct pt_stream *s, const struct change *c)
 {
     int r = pt_state_runs(pt_load_seqcst(&s->seg->h->state)) ? pt_pages_check(s) : 0;
@@ -88,9 +88,9 @@ static int prepare(struct pt_stream *s, const struct change *c)
     return r == 0 && c->expression && c->expression[0] ? pt_stream_make_room(s) : r;
 }
 
-/* The lock is held.  0, -EINVAL, -EBUSY, -EAGAIN, errors of pt_pages_each().  If we were
- * passed by, all is done again but what is in force and was not changed since: it would be
- * recorded as a change of itself. */
+/* The lock is held.  0, -EINVAL, -EBUSY, -EAGAIN, errors of pt_pages_each().  If the lock was taken
+ * away, the caller repeats all steps.  A filter that is already in force, and unchanged since, is
+ * not put into force again, because that would be recorded as a change. */
 static int change_filter(struct pt_stream *s, struct change *c, uint64_t addr)
 {
     char expression[PT_FILTER_TEXT];

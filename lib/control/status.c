@@ -17,10 +17,10 @@ static bool is_full(const struct pt_seg *seg, uint64_t state)
            pt_load_relaxed(&h->used_chunks) >= pt_seg_chunk_count(seg);
 }
 
-/* What an owner's flush thread has left in the segment. */
+/* The status that the owner's flush thread has stored in the segment. */
 static void foreign_flush_status(const struct pt_seg_header *h, struct pt_flush_status *st)
 {
-    /* Who takes the request sets the bit before it does. */
+    /* Loaded before the bits: the flush thread sets the bit before it takes the request. */
     bool asked = pt_load_seqcst(&h->flush_asked_from) != 0;
     uint32_t bits = pt_load_seqcst(&h->flush_state);
 
@@ -30,7 +30,7 @@ static void foreign_flush_status(const struct pt_seg_header *h, struct pt_flush_
     st->error = (int)pt_load_seqcst(&h->flush_error);
 }
 
-/* An attached stream's is told without the resets, which are its creator's. */
+/* The status of an attached stream is read without resetting it; only the creator resets. */
 void pt_stream_status(struct pt_stream *s, struct posix_trace_status_info *status)
 {
     struct pt_seg_header *h = s->seg->h;
