@@ -64,8 +64,8 @@ static void describe(const struct pt_seg_header *h, const struct stat *st,
         s->unsaved = count_unsaved(h);
 }
 
-/* The process that the stream traces is entered last: before that its log has no header
- * yet, and nobody can attach. */
+/* The creator enters the traced process last.  Before that the log has no header yet, and no
+ * process can attach. */
 static bool is_being_made(const struct pt_seg_header *h, const struct stat *st)
 {
     return h->nprocs == 0 && pt_owner_liveness(h, st->st_dev, st->st_ino) != PT_DEAD;
@@ -111,7 +111,7 @@ int pt_list_streams(int (*each)(void *, const struct posixtrace_stream *), void 
     return r;
 }
 
-/* What is in the table may be hostile, or change meanwhile. */
+/* The contents of the table may be hostile, or change meanwhile. */
 int pt_list_traced(const char *file, int (*each)(void *, pid_t), void *context, int *value)
 {
     struct pt_proc *procs = NULL;

@@ -125,7 +125,8 @@ static enum pt_log_fate look_in(const struct pt_seg_header *h, const struct pt_l
     return fate == PT_LOG_GONE && !own ? PT_LOG_UNKNOWN : fate;
 }
 
-/* Deleted before the stream was made: whoever has it open may still want it whole. */
+/* The log was deleted before the stream was created: a program that has it open may still need it
+ * complete. */
 static bool had_no_name(const char *path)
 {
     static const char mark[] = " (deleted)";
@@ -134,8 +135,8 @@ static bool had_no_name(const char *path)
     return n >= sizeof mark && strcmp(path + n - (sizeof mark - 1), mark) == 0;
 }
 
-/* The same mount namespace is not proof, since its number may be used again; but in another
- * the path means nothing. */
+/* An equal number of the mount namespace is no proof, since it may have been reused; but in another
+ * namespace the path has no meaning. */
 static bool can_look(const struct pt_seg_header *h, const struct pt_log_look *look)
 {
     return memchr(h->log_path, '\0', sizeof h->log_path) && h->log_path[0] == '/' &&

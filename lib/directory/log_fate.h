@@ -24,8 +24,8 @@ enum pt_log_fate { PT_LOG_THERE, PT_LOG_GONE, PT_LOG_UNKNOWN };
 
 struct pt_log_look {
     unsigned looks; /* how many files of the folder are examined; with more it is UNKNOWN */
-    /* The log of the stream that the caller is about to make.  Empty: its contents are gone;
-     * else they are about to go, and nobody writes to it meanwhile: UNKNOWN. */
+    /* The log of the stream that the caller is about to create.  If it is empty, its old contents
+     * are gone.  If not, they will be replaced, and are not completed before: UNKNOWN. */
     bool has_own;
     dev_t own_dev;
     ino_t own_ino;

@@ -40,13 +40,13 @@ struct reaping {
     unsigned *removed, *kept;
 };
 
-/* Nobody has ever taken a chunk: its owner died before the first start. */
+/* No chunk was ever taken: the owner died before the first start. */
 static bool is_blank(const struct pt_seg_header *h)
 {
     return h->next_gen == 1;
 }
 
-/* 0, or why it cannot be completed; fate: what became of it. */
+/* Completes the log.  0, or why it cannot be completed; fate: whether the log exists. */
 static int complete_log(const struct pt_seg_header *h, const struct pt_log_look *look, off_t most,
                         enum pt_log_fate *fate)
 {
@@ -139,8 +139,9 @@ static bool is_unfinished(int dir, const char *file, const struct pt_seg_header 
     return h->layout == 0 && !is_fresh(dir, file);
 }
 
-/* Another file that is not a segment of this layout is left alone: it may belong
- * to another version of the library, or to nobody we know.  True: it is dead, and stays. */
+/* Reaps one segment.  Other files, which are not segments of this layout, are left alone: they may
+ * belong to another version of the library, or to another program.  True: the segment is dead, and
+ * stays. */
 static bool reap_segment(const struct reaping *r, const char *file, struct pt_left *left)
 {
     struct pt_seg_header *h = calloc(1, sizeof *h);
