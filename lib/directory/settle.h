@@ -5,14 +5,14 @@
  * creates a stream with a log.
  *
  *   - Logs that can be completed are completed, and their segments removed.  A claim on the log
- *   excludes other recoveries and gives way to a stream that wants the file (log/writer/claim.h).
- *   flock() on the stream directory excludes other such threads of the user.  If the thread is
- *   killed, the next one repeats its work.
- *   - Other segments (the log is in another mount namespace, cannot be written, ...)  stay, up to a
- *   limit for each user: a quarter of the file system or 1 GiB, whichever is less, or
- *   POSIXTRACE_LEFT_LIMIT.  Beyond it the oldest segments are completed or buried, until three
- *   quarters of the limit are left.  A tombstone keeps the number of events lost
- *   (consumer/tombstone.h).
+ *     excludes other recoveries and gives way to a stream that wants the file
+ *     (log/writer/claim.h).  flock() on the stream directory excludes other such threads of the
+ *     user.  If the thread is killed, the next one repeats its work.
+ *   - Other segments (the log is in another mount namespace, cannot be written, ...) stay, up to a
+ *     limit for each user: a quarter of the file system or 1 GiB, whichever is less, or
+ *     POSIXTRACE_LEFT_LIMIT.  Beyond it the oldest segments are completed or buried, until three
+ *     quarters of the limit are left.  A tombstone keeps the number of events lost
+ *     (consumer/tombstone.h).
  *
  * The thread has all signals blocked and a descriptor table of its own.  A create waits for it only
  * beyond the limit, ten seconds at most, so that programs that are killed before the thread has

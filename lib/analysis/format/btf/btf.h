@@ -10,7 +10,7 @@
  *   btf_jobs.c   processes as threads, with system events
  *   btf_write.c  export; btf_write_types.c: what types become; btf_output.c: lines
  *   btf_tasks.c  threads as processes
- *   btf_check.c the rules; btf_states.c: state machines
+ *   btf_check.c  the rules; btf_states.c: state machines
  *
  * docs/formats/btf.md has the mapping.
  */

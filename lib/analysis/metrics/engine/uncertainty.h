@@ -7,19 +7,20 @@
  * set.  It holds for each state: may the automaton be in it without a measurement, may it be in it
  * with one, and how long can that one be by now.
  *
- *   gap a..b The set gets each state that any sequence of events leads to.  A measurement that was
- *              open at a may have counted all the time: its length grows by b - a.  One that begins
- *              inside has a length of at most b - a.  If the metric begins at due times, it can
- *              begin at a lost due time before a, but no earlier than the last due time that the
- *              automaton has seen, or the time of that event.  If there is none, or if due times of
- *              other threads count, the limit is the stream's first event, or the earliest due time
- *              of its events if that is earlier.  The due times of one thread are assumed not to go
- *              back beyond that.  A measurement that can have ended inside is bounded by its length
- *              at b.
- *   event      Each state of the set takes its step.  In states that count, lengths grow by the
- *   time since the previous event.  A measurement that ends is bounded by its length now.  sure
- *   The doubt ends when the set is one state without a measurement, or one with a measurement that
- *   this event began.
+ *   gap a..b   The set gets each state that any sequence of events leads to.  A measurement
+ *              that was open at a may have counted all the time: its length grows by b - a.
+ *              One that begins inside has a length of at most b - a.  If the metric begins at
+ *              due times, it can begin at a lost due time before a, but no earlier than the
+ *              last due time that the automaton has seen, or the time of that event.  If there
+ *              is none, or if due times of other threads count, the limit is the stream's first
+ *              event, or the earliest due time of its events if that is earlier.  The due times
+ *              of one thread are assumed not to go back beyond that.
+ *              A measurement that can have ended inside is bounded by its length at b.
+ *   event      Each state of the set takes its step.  In states that count, lengths grow by
+ *              the time since the previous event.  A measurement that ends is bounded by its
+ *              length now.
+ *   sure       The doubt ends when the set is one state without a measurement, or one with a
+ *              measurement that this event began.
  *
  * In a gap a thread may have ended, and another one may have got its number, so the set always has
  * the first state.  Until the next event of its own the thread may not exist; events of others
