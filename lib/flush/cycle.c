@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What the flush thread does in a round: names and sync points, what is certain by now,
- * the record that ends the round; and how the stream and its log are cleared.
+ * A round of the flush thread: names and sync points, the events below the watermark, the record
+ * that ends the round.  Also clears the stream and its log.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -52,7 +52,8 @@ void pt_flush_names_and_syncs(struct pt_flusher *f)
 {
     struct pt_names *names = f->stream->names;
     struct pt_seg_header *h = f->stream->seg->h;
-    /* The round writes what is older than now: no point is added among that later. */
+    /* The round writes events that are older than now; a later sync point lies after all of
+     * them. */
     uint32_t syncs = pt_syncpoint_reach(h, pt_clock_now(f->stream->seg->g.clock));
     uint32_t end = pt_names_end(names), id;
     const char *text;
@@ -174,7 +175,8 @@ int pt_flush_round(struct pt_flusher *f, bool last)
     take_reading(f);
     pt_store_seqcst(&l->seg->h->flush_asked, 0u);
     e = take_all(f);
-    /* What is left for want of memory comes with the next round, if there is one. */
+    /* Events that are left for want of memory are written by the next round.  The last round
+     * repeats. */
     for (int i = 0; last && e == -ENOMEM && i < LAST_TRIES; i++) {
         note_error(f, e);
         e = take_all(f);
@@ -187,7 +189,7 @@ int pt_flush_round(struct pt_flusher *f, bool last)
     e = pt_round_totals(l, last, &names, &totals, &count, &status);
     note_error(f, e);
     pt_switches_name(f->round.switches, l, &names, f->writer);
-    /* Without memory for the totals the round says of them what the last one said. */
+    /* Without memory for the totals the round repeats those of the previous one. */
     if (e < 0)
         says = NULL;
     if (last)

@@ -78,7 +78,7 @@ struct pt_switch_thread *pt_switch_threads_get(struct pt_switch_threads *x, stru
     return t;
 }
 
-/* Made by what is no switch. */
+/* Finds or makes the thread of an entry that is not a switch. */
 static struct pt_switch_thread *get_unseen(struct pt_switch_threads *x, struct pt_seg_header *h,
                                            const struct pt_switch *s)
 {
@@ -115,7 +115,7 @@ bool pt_switch_threads_note(struct pt_switch_threads *x, struct pt_seg_header *h
         t->author.name[sizeof t->author.name - 1] = '\0';
         t->renamed = true;
     } else if (!t->author.name[0]) {
-        /* It has gone before its name could be read. */
+        /* The thread ended before its name could be read. */
         parent = pt_switch_threads_find(x, (int32_t)s->value);
         if (parent)
             memcpy(t->author.name, parent->author.name, sizeof t->author.name);
@@ -123,7 +123,7 @@ bool pt_switch_threads_note(struct pt_switch_threads *x, struct pt_seg_header *h
     return true;
 }
 
-/* The writer's name may be older than the thread's, once nobody reads it any more. */
+/* Takes the name from the writer's tally, unless that is older than the thread's. */
 static void take_name(struct pt_switch_thread *t, const struct pt_tally *known)
 {
     bool alive = known->source == PT_TALLY_SLOT;

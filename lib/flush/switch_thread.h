@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The threads whose context switches are in a log: who each is for its readers.  Found
- * by tid; of those that had the same tid, one after the other, the last.
+ * The threads whose context switches are in a log, each with its author for readers.  They are
+ * found by tid; if several had the same tid, the latest is found.
  */
 #ifndef PT_FLUSH_SWITCH_THREAD_H
 #define PT_FLUSH_SWITCH_THREAD_H

@@ -17,7 +17,8 @@
 #include "log/writer/writer.h"
 #include "stream/stream.h"
 
-/* Where in its "chunk" a packet of switches begins: behind whatever else is made. */
+/* The offset of a packet of switches in its "chunk": above all other events that the consumer
+ * makes. */
 #define PLACE        (1u << 20)
 #define PACKET_BYTES 32768u
 #define MOST_ROOM    (1u << 20)
@@ -235,7 +236,7 @@ static int put_losses(struct pt_switches *w, struct pt_round *r, const struct pt
     return e;
 }
 
-/* Takes out what is not part of the stream. */
+/* Removes the switches that are not part of the stream. */
 static void sieve(struct pt_switches *w, const struct pt_round *r, const struct pt_switch *list)
 {
     uint64_t refused = 0, overwritten = 0;
@@ -315,8 +316,8 @@ static size_t put_packet(struct pt_switches *w, struct pt_round *r, const struct
     return i - from;
 }
 
-/* Whoever reads learns from the beginning of a window on that switches are not told in
- * it, but how long threads run: by an event of no thread, without data. */
+/* An event without thread and data at the start of each window announces that the window has CPU
+ * times of threads instead of context switches. */
 static int put_beginnings(struct pt_switches *w, struct pt_round *r)
 {
     int e = 0;

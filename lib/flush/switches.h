@@ -3,28 +3,25 @@
 /*
  * Context switches of the traced threads in a stream with log.
  *
- * The kernel reports them, to a source (lib/source) that this layer knows as a
- * table of functions.  No traced thread writes anything: the flush thread asks the
- * source in each round for what lies before the round's watermark, decides about it
- * as about any event (windows, clear, filter, automatic stop, what LOOP has lost)
- * and hands it to the log, one packet for each thread.
+ * The kernel reports them to a source (lib/source), which this layer uses through a table of
+ * functions.  Traced threads write nothing.  In each round the flush thread takes the switches
+ * before the watermark from the source, treats them as any event (windows, clear, filter, automatic
+ * stop, losses of LOOP) and writes them into the log, one packet for each thread.
  *
- * Authors.  The switches of a thread have an author of their own: its pid, tid,
- * pthread_t and name, a writer number of the stream, level PT_LEVEL_MADE.  So a
- * reader's merge puts them among the thread's events by time, and no books are kept
- * about them: the stream's count what threads store, and these are stored by nobody.
- * A log that ends with SIGKILL has the switches of its whole rounds, and its numbers
- * are right.
+ * Authors.  The switches of a thread have an author of their own: its pid, tid, pthread_t and name,
+ * a writer number of the stream, level PT_LEVEL_MADE.  So a reader's merge puts them among the
+ * thread's events by time.  They are not in the accounts, which count the events that threads
+ * store.  A log that ends with SIGKILL has the switches of its complete rounds, and its counts are
+ * right.
  *
- * What is lost has no thread.  The segment counts it, so that a kill does not take the count
- * away: what the kernel's rings lost by itself (lost_switches), what the backlog had no room
- * for, or a stream that has stopped itself refused, among the losses without a slot.
+ * Losses have no thread.  The segment counts them, so that the counts survive a kill: losses of the
+ * kernel's rings in lost_switches; switches for which the backlog had no room, or that a stream
+ * refused after it stopped itself, among the losses without a slot.
  *
- * Where the kernel refuses to report them, another source says now and then for how
- * long each thread has run until then (PT_SWITCH_TIME), and the threads that record
- * calls that wait say it of themselves (pt_event_cpu_time): so whoever reads can bound
- * the time that a thread was off the processor.  What of that is lost is not counted,
- * since there is a later one.
+ * If the kernel refuses to report them, another source samples the CPU time of each thread from
+ * time to time (PT_SWITCH_TIME), and threads that record waiting calls add samples of their own
+ * (pt_event_cpu_time).  From these a reader can bound the time that a thread was off the processor.
+ * A lost sample is not counted, since a later one replaces it.
  *
  * Time.  A source gives the switches times of the stream's clock, so that they compare
  * with the threads' own events.
@@ -46,16 +43,15 @@ enum pt_switch_what {
     PT_SWITCH_IN,
     PT_SWITCH_OUT,
     PT_SWITCH_PREEMPTED,
-    PT_SWITCH_TIME,  /* no switch: for how long it has run, see pt_switch */
-    PT_SWITCH_ENDED, /* the thread has ended: its tid may be another's from now on; it leaves the
-                        * processor that value names */
-    PT_SWITCH_LOST,  /* the source lost so many before this time */
-    PT_SWITCH_LOST_BY_KERNEL, /* and the kernel so many */
-    PT_SWITCH_FORKED,         /* the thread was made, with the name of the one that made it */
-    PT_SWITCH_NAMED           /* it has another name from now on */
+    PT_SWITCH_TIME,  /* not a switch: the CPU time of the thread, see pt_switch */
+    PT_SWITCH_ENDED, /* the thread has ended and leaves processor value; its tid may be reused */
+    PT_SWITCH_LOST,  /* the source lost value switches before this time */
+    PT_SWITCH_LOST_BY_KERNEL, /* the kernel lost value switches */
+    PT_SWITCH_FORKED,         /* the thread was created, with its parent's name */
+    PT_SWITCH_NAMED           /* the thread has a new name */
 };
 
-/* Those that are no events: what is lost of them is not counted. */
+/* Entries that are not events; their losses are not counted. */
 static inline bool pt_switch_is_note(uint32_t what)
 {
     return what == PT_SWITCH_ENDED || what == PT_SWITCH_FORKED || what == PT_SWITCH_NAMED;
@@ -72,8 +68,8 @@ struct pt_switch {
     uint32_t what; /* enum pt_switch_what */
     /* The processor; LOST: how many; TIME: up to so much more, in ns; FORKED: by which tid. */
     uint32_t value;
-    /* Who saw it.  A thread that began while the source did may be seen twice; the
-     * first to see it counts, the others are passed over. */
+    /* The kernel event that reported it.  If a thread started at the same time as the source, two
+     * kernel events may report it; only the first one counts. */
     uint32_t origin;
     uint32_t order; /* among equal times */
     union {

@@ -27,8 +27,8 @@ static void reply(struct pt_flusher *f, int answer)
     pt_futex_wake_all(&f->answered);
 }
 
-/* Whoever asks for a round sees the stream flushing until that round has ended: as long as the
- * request is there, then by the bits that are set before the request is taken. */
+/* A caller that requests a round sees the stream as flushing until that round has ended: first by
+ * the request itself, then by bits that are set before the request is taken. */
 static uint32_t take_requests(struct pt_flusher *f)
 {
     struct pt_seg_header *h = f->stream->seg->h;
@@ -184,8 +184,8 @@ static void *flush_thread(void *arg)
     return NULL;
 }
 
-/* In steps: a handler of the waiting thread may fork, and nobody answers the child.  -EINVAL
- * there. */
+/* Waits in steps, because a handler of the waiting thread may fork, and no flush thread answers the
+ * child.  -EINVAL in a child. */
 static int wait_for_reply(struct pt_flusher *f, uint32_t before)
 {
     while (pt_load_seqcst(&f->answered) == before) {

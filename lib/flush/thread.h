@@ -4,21 +4,19 @@
  * The flush thread: the only one that writes a stream's log, and the stream's
  * consumer.
  *
- * It has all signals blocked and a descriptor table of its own with nothing in
- * it but the log, so close, dup2 and close_range of the application cannot
- * touch the log, and SIGXFSZ and SIGPIPE never reach the application.  It refuses a
- * file that another stream writes (log/writer/lock.h).
+ * It has all signals blocked and a descriptor table of its own that contains only the log.  So
+ * close, dup2 and close_range of the application cannot affect the log, and SIGXFSZ and SIGPIPE
+ * never reach the application.  It refuses a file that another stream writes (log/writer/lock.h).
  *
- * Rounds.  A round writes, for every chunk, what is committed and older than
- * the watermark, then a round record.  So rounds partition time, and all that
- * is older than a round's watermark is in it or before it.  Chunks are given
- * back after the round is in the file: SIGKILL at any moment leaves each event
- * in the file, in the segment, or in both, and both name it alike (generation
- * and offset of its chunk).
+ * Rounds.  A round writes the committed events of every chunk that are older than the watermark,
+ * then a ROUND record.  So rounds partition time: all events older than a round's watermark are in
+ * that round or an earlier one.  Chunks are freed after the round is in the file.  So a SIGKILL at
+ * any moment leaves each event in the file, in the segment, or in both, with the same name
+ * (generation and offset of its chunk).
  *
- * When: posix_trace_flush; with stream policy FLUSH also at a quarter full, when
- * the stream has stopped itself, and a second after the first event that is
- * not flushed.  While nothing is recorded the thread sleeps without timeout.
+ * A round is made by posix_trace_flush; with stream policy FLUSH also when a quarter of the chunks
+ * is full, when the stream has stopped itself, and a second after the first event that is not
+ * flushed.  While no thread records, the flush thread sleeps without timeout.
  */
 #ifndef PT_FLUSH_THREAD_H
 #define PT_FLUSH_THREAD_H
@@ -31,7 +29,7 @@ int pt_flusher_start(struct pt_stream *s, int fd);
 void pt_flusher_ask(struct pt_flusher *f);
 /* Forgets what the log holds and what the stream held before ts; waits. */
 int pt_flusher_clear(struct pt_flusher *f, uint64_t ts);
-/* Everything that is left, end mark, end of the thread; frees f. */
+/* Writes the remaining events and the end mark, ends the thread, frees f. */
 int pt_flusher_finish(struct pt_flusher *f);
 
 struct pt_flush_status {
@@ -42,7 +40,7 @@ void pt_flusher_status(struct pt_flusher *f, struct pt_flush_status *st, bool re
 /* Is it in the middle of a round or a clear, waiting for the log?  The caller holds reading. */
 bool pt_flusher_is_writing(const struct pt_flusher *f);
 uint64_t pt_flusher_log_lost(struct pt_flusher *f, unsigned cause);
-/* 0: context switches are recorded; ENODATA: nobody asked for them; or why they are not. */
+/* 0: context switches are recorded; ENODATA: they were not requested; or the error. */
 int pt_flusher_switches(const struct pt_flusher *f);
 /* Bytes of each of the kernel's rings for them; 0: it has none. */
 uint64_t pt_flusher_switch_buffer(const struct pt_flusher *f);
