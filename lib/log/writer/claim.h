@@ -35,9 +35,9 @@ struct pt_log_claim {
     bool has_lock;    /* the flock() */
     uint8_t head[40]; /* of the log's header, with magic number and id */
     off_t size;
-    off_t zeros_end;  /* we have written zeros up to there last, behind witness; or 0 */
-    off_t witness;    /* that byte; -1: there is none */
-    uint8_t old[512]; /* what a change replaces, if it is not longer: the header */
+    off_t zeros_end;  /* end of the last zeros that we have written, after witness; or 0 */
+    off_t witness;    /* offset of that byte; -1: none */
+    uint8_t old[512]; /* the bytes that a change replaces, if they fit: the header */
     size_t old_length;
     struct pt_out_gate gate; /* for the writer */
 };

@@ -21,9 +21,9 @@
 #define WRITERS 64 /* streams with a log in one process; more are not compared */
 #define CLAIMED UINT32_MAX
 
-/* Looks at a lock that is held, a millisecond apart: as long as a recovery works, which may be
- * stopped; and so many without one, since another may come between two looks, or where none
- * can be told from a stream. */
+/* Number of tries for a lock that is held, a millisecond apart: MOST while a recovery works, which
+ * may be stopped by a signal; ALONE without one, since a recovery may start between two tries;
+ * BLIND where a recovery cannot be distinguished from a stream. */
 enum { LOOKS_MOST = 10000, LOOKS_ALONE = 5, LOOKS_BLIND = 2000 };
 
 static uint32_t given; /* descriptor + 1; 0: none */

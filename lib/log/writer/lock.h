@@ -3,37 +3,36 @@
 /*
  * One writer for a log file.
  *
- * Two streams that write one file at their own offsets destroy each other's log, and
- * neither sees it.  So the flush thread locks the file before it touches it, on an open file
- * description of its own: the descriptor of the application keeps its locks, and closing it
- * gives none away.
+ * Two streams that write one file at their own offsets destroy each other's log, and neither
+ * notices.  So the flush thread locks the file before it writes, on an open file description of its
+ * own: the application's descriptor keeps its locks, and closing it releases none of ours.
  *
- *   who opens   the flush thread, through /proc/thread-self/fd, once it has a descriptor
- *               table of its own.  No fork() copies that table, so no child holds the
- *               lock when its parent is dead: the lock goes with its process
- *   flock()     exclusive, on the whole file: for every process that asks, flock(1) too.  If the
- *               application's own descriptor holds it, that one keeps other writers away,
- *               and this process must not
- *   byte 2^62   F_OFD_SETLK, where no file is: only streams that write the file have it, and
- *               root's `record` for the stream of its worker.  Readers ask for it where they
- *               cannot find the stream (control/recorded.c)
- *   the same process   a table of files by device and inode, because the application's
- *               own lock, or a file system without locks, does not tell two streams apart
- *   not locked  what is no regular file; and where the file cannot be opened once more
- *               (no /proc, no right to) or locked, the table is all there is.  Where there is
- *               only no descriptor left, there is no stream
+ *   opener      the flush thread, through /proc/thread-self/fd, once it has a descriptor
+ *               table of its own.  fork() does not copy that table, so no child holds the
+ *               lock when its parent is dead: the lock ends with its process
+ *   flock()     exclusive, on the whole file: it excludes every process that takes it,
+ *               flock(1) too.  If the application's own descriptor holds it, that lock
+ *               excludes other writers, and this stream continues without it
+ *   byte 2^62   F_OFD_SETLK, beyond the end of any file: only streams that write the file
+ *               have it, and root's `record` for the stream of its worker.  Readers test it
+ *               if they cannot find the stream (control/recorded.c)
+ *   the same process   a table of files by device and inode, because the application's own
+ *               lock, or a file system without locks, does not exclude a second stream
+ *   not locked  files that are not regular.  If the file cannot be opened again (no /proc,
+ *               no permission) or locked, only the table protects it.  If only descriptors
+ *               are missing, the stream is not created
  *
- * A recovery (consumer/recover.h) of the same file gives way.  While it works it has the byte
- * 2^62 + 1, which keeps two recoveries apart (own.h), and the flock() during each write only:
- * a stream that comes waits for one write, and the recovery finds the lock taken, or another
- * log in the file, before its next one and ends.
+ * A recovery (consumer/recover.h) of the same file gives way.  While it works it holds the byte
+ * 2^62 + 1, which excludes a second recovery (own.h), and the flock() only during each write.  A
+ * new stream waits for one write; before its next write the recovery finds the lock taken, or
+ * another log in the file, and ends.
  *
- * -EBUSY: another stream has the first byte; or somebody alive has the flock(), and no
- * recovery.  Is who took the flock() dead, a child has its descriptor still: the stream takes
- * the file over, and the byte keeps others away.
+ * -EBUSY: another stream holds the first byte; or a live process that is not a recovery holds the
+ * flock().  If the process that took the flock() is dead, a child still has its descriptor: then
+ * the stream takes the file over, and the byte excludes others.
  *
- * NFS and SMB make byte locks of flock(), which would refuse each other: there are no bytes
- * there, and a recovery has the flock() all the time.
+ * NFS and SMB implement flock() by byte locks, so flock() and our bytes would conflict.  There the
+ * bytes are not used, and a recovery holds the flock() all the time.
  */
 #ifndef PT_LOG_WRITER_LOCK_H
 #define PT_LOG_WRITER_LOCK_H
@@ -45,18 +44,20 @@ struct pt_log_lock {
     int place; /* in the table; -1: none */
 };
 
-/* By the flush thread, in a descriptor table of its own.  0, -EBUSY, -EMFILE, -ENFILE, -ENOMEM. */
+/* Called by the flush thread, in a descriptor table of its own.  0, -EBUSY, -EMFILE, -ENFILE,
+ * -ENOMEM. */
 int pt_log_lock_take(struct pt_log_lock *lock, int fd);
-/* Before the thread ends: who joins it may create the next stream for the file. */
+/* Called before the thread ends: a thread that has joined it may create the next stream for the
+ * file. */
 void pt_log_lock_release(struct pt_log_lock *lock);
-/* The next stream for that descriptor takes its flock() away, and has it itself, so that no
- * child that was forked meanwhile has it; but not where there are no bytes.  -1: none does. */
+/* The next stream for that descriptor takes its flock() over, so that a child that was forked
+ * meanwhile does not hold it; not where the bytes are not used.  -1: no descriptor. */
 void pt_log_lock_give(int fd);
 
 enum pt_log_byte { PT_LOG_BYTE_STREAM, PT_LOG_BYTE_RECOVERY };
 
-/* Whose the byte is: the open file description's, so every process's that has it, or the calling
- * process's, until that closes any descriptor of the file. */
+/* The owner of the byte: the open file description, so every process that has it; or the calling
+ * process, until it closes any descriptor of the file. */
 enum pt_log_owner { PT_LOG_OF_DESCRIPTION, PT_LOG_OF_PROCESS };
 
 /* 0; -EBUSY; or another negative errno: there are none here. */
