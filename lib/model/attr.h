@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Stream attributes: what is inside a trace_attr_t.  Flat, without pointers,
- * so that it can be copied into segments and logs and so that
- * posix_trace_get_attr works on uninitialised memory.
+ * Stream attributes: the contents of a trace_attr_t.  Without pointers, so that they can be copied
+ * into segments and logs, and that posix_trace_get_attr works on uninitialised memory.
  */
 #ifndef PT_MODEL_ATTR_H
 #define PT_MODEL_ATTR_H
@@ -34,10 +33,10 @@ struct __attribute__((may_alias)) pt_attr {
     int32_t stream_policy; /* POSIX_TRACE_LOOP, ... */
     int32_t log_policy;
     int32_t inheritance;
-    int32_t policy_is_default; /* nobody set stream_policy: FLUSH with a log */
+    int32_t policy_is_default; /* stream_policy was never set: FLUSH with a log */
     int32_t compression;       /* enum posixtrace_compression: of the log's packets */
     int32_t switches;          /* 1: context switches of the traced threads, too */
-    uint64_t event_cost_ps;    /* what storing an event costs, in picoseconds; 0: not known */
+    uint64_t event_cost_ps;    /* time to store an event, in picoseconds; 0: not known */
     uint64_t switch_buffer;    /* bytes of the kernel's ring of switches a processor; 0: default */
     uint64_t reserved[5];
 };
@@ -45,7 +44,7 @@ struct __attribute__((may_alias)) pt_attr {
 _Static_assert(sizeof(struct pt_attr) <= sizeof(trace_attr_t), "trace_attr_t is part of the ABI");
 
 void pt_attr_init(struct pt_attr *attr);
-/* The object behind a public one, or NULL if it was never initialised. */
+/* The contents of a public object, or NULL if it was never initialised. */
 const struct pt_attr *pt_attr_get(const trace_attr_t *attr);
 struct pt_attr *pt_attr_get_mutable(trace_attr_t *attr);
 /* 0 or -EINVAL: are these attributes good for a stream with (without) a log? */

@@ -22,15 +22,14 @@
 #define PT_ID_MAX         (PT_ID_USER_FIRST + TRACE_USER_EVENT_MAX) /* one past the last */
 #define PT_ID_SYSTEM_LAST POSIX_TRACE_ERROR
 #define PT_ID_OWN_FIRST   16u /* posixtrace/system.h */
-#define PT_ID_CPU_TIME    19u /* POSIXTRACE_CPU_TIME: who records it says for how long it ran */
+#define PT_ID_CPU_TIME    19u /* POSIXTRACE_CPU_TIME: the CPU time of a thread */
 #define PT_ID_OWN_LAST    41u
 
 #define PT_MAX_DATA 61440u /* largest max-data-size */
 
-/* Who wrote an event.  A writer is (thread, nesting level); wid is unique in a
- * stream for ever, unlike the slot that the writer occupies.  wid 0 is the
- * control writer (START, STOP, ...), 1 the consumer's.  56 bits last for 228,000
- * years at 10,000 threads a second. */
+/* The writer of an event: a thread at one nesting level.  wid is never reused in a stream, unlike
+ * the writer's slot.  wid 0 is the control writer (START, STOP, ...), 1 the consumer.  56 bits last
+ * for 228,000 years at 10,000 threads a second. */
 struct pt_author {
     uint64_t wid : 56;
     uint64_t level : 8;
@@ -38,8 +37,9 @@ struct pt_author {
     int32_t tid;
     uint64_t thread_id; /* pthread_t, widened */
     char name[16];      /* NUL-terminated */
-    uint32_t slot_1;    /* in a segment: index + 1 of the slot that it has or had; else 0 */
-    uint32_t names;     /* in a slot: how often its writer has stored a name since it came */
+    uint32_t slot_1;    /* in a segment: index + 1 of the writer's slot, also after its end; else
+                         * 0 */
+    uint32_t names;     /* in a slot: how often its writer has stored its name */
 };
 
 struct pt_event {
@@ -61,7 +61,7 @@ struct pt_sync {
     uint64_t mult; /* nanoseconds per tick, 32.32 fixed point */
 };
 
-/* What is said of an event type in words. */
+/* The texts about an event type. */
 enum pt_text { PT_TEXT_NAME, PT_TEXT_DESCRIPTION, PT_TEXTS };
 
 #define PT_DESCRIPTION_MAX 2047u /* bytes, as POSIXTRACE_DESCRIPTION_MAX */

@@ -63,7 +63,7 @@ static uint16_t fail(struct parser *p, const char *at, const char *what)
     char found[FOUND_MAX + 1] = "";
     size_t len;
 
-    /* Who shows it on a terminal may not know that it comes from outside. */
+    /* The caller may print the text on a terminal, so control characters are replaced. */
     for (len = 0; at[len] && len < FOUND_MAX && !pt_is_space(at[len]); len++)
         found[len] = pt_is_control(at[len]) ? '?' : at[len];
     if (!p->failed && p->fault) {
@@ -222,7 +222,7 @@ static bool take_relation(struct parser *p, struct pt_node *n)
     return false;
 }
 
-/* The relation suits the value, and the value what is compared with it. */
+/* Checks that the relation fits the value, and the value its subject. */
 static bool is_sound(struct parser *p, const char *at, const struct pt_node *n, bool text)
 {
     bool string = n->operand == PT_OPERAND_STRING;
@@ -275,7 +275,7 @@ static uint16_t parse_test(struct parser *p)
 
 static uint16_t parse_or(struct parser *p);
 
-/* What stands behind a not or a bracket at at. */
+/* Parses the expression after a "not" or a bracket at at. */
 static uint16_t parse_inner(struct parser *p, const char *at, uint16_t (*parse)(struct parser *p))
 {
     uint16_t inner;

@@ -51,7 +51,7 @@ struct pt_node {
 };
 
 struct posixtrace_expression {
-    uint16_t nodes, text;  /* how many; bytes of text behind them */
+    uint16_t nodes, text;  /* number of nodes; bytes of text after them */
     bool fields;           /* some test is of a field */
     struct pt_node node[]; /* then the texts, NUL-terminated */
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * One expression of what somebody who starts a program says: expressions, and patterns,
- * which are short for `event "PATTERN"`.
+ * Joins the filters given on a command line into one expression.  Each is an expression, or a
+ * pattern, which is short for `event "PATTERN"`.
  *
- * What one may mean by mistake for the other is told apart by what only an expression has:
- * a comparison, a quote, a bracket, a connecting sign or word, or one of its own words before
- * a blank.  Each is understood alone first, so that none can close a bracket of the whole.
+ * A text is an expression if it has a comparison, a quote, a bracket, a connecting sign or word, or
+ * starts with a keyword and a blank; else it is a pattern.  Each text is parsed separately first,
+ * so that none can close a bracket of the joined expression.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 #include "model/expression.h"
 
-/* Counts on behind the end, and stores no more there. */
+/* Beyond its end a text is counted but not stored. */
 struct text {
     char bytes[POSIXTRACE_EXPRESSION_MAX + 1];
     size_t length;

@@ -15,7 +15,7 @@
 
 #define UNKNOWN (-1)
 
-/* A set of bytes, from behind its [: is c in it?  *end: behind its ], or NULL without one. */
+/* Is c in the set of bytes that follows a [?  *end: the byte after its ], or NULL without one. */
 static bool is_in_set(const char *set, char c, const char **end)
 {
     bool no = *set == '!' || *set == '^', in = false;
@@ -38,7 +38,7 @@ static bool is_in_set(const char *set, char c, const char **end)
     return in != no;
 }
 
-/* Is c what the pattern begins with?  *rest: behind that. */
+/* Does the first element of the pattern match c?  *rest: the pattern after that element. */
 static bool is_one(const char *pattern, char c, const char **rest)
 {
     if (*pattern == '[') {
@@ -107,9 +107,9 @@ static int order_floats(double a, double b)
 }
 
 /*
- * An integer and a float, each with its exact value: as doubles, integers above 2^53 would be
- * equal to their neighbours.  The integer is compared with the float's whole part, which fits
- * its type by then, and where they are equal what is left of the float decides.
+ * Compares an integer and a float, each by its exact value: as doubles, integers above 2^53 would
+ * be equal to their neighbours.  The integer is compared with the float's integer part, which fits
+ * the integer's type after the checks; if they are equal, the fraction decides.
  */
 static int order_integer_float(uint64_t v, bool negative, double d)
 {

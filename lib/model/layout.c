@@ -130,7 +130,7 @@ static bool take_integer(struct parser *p, bool wide, long long *value)
     return true;
 }
 
-/* What may stand behind the base: how many there are. */
+/* Parses the optional extent after the base type: how many elements there are. */
 static bool parse_extent(struct parser *p, struct posixtrace_field *f)
 {
     bool text = f->kind == POSIXTRACE_STRING || f->kind == POSIXTRACE_BYTES;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Descriptions of event data (posixtrace/typed.h), understood: the fields, one
- * behind the other without padding.  One piece of memory, never changed.
+ * Parsed descriptions of event data (posixtrace/typed.h): the fields in order, without padding.
+ * One allocation, never changed.
  */
 #ifndef PT_MODEL_LAYOUT_H
 #define PT_MODEL_LAYOUT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Event data by its description.  The data is anybody's: no length in it is believed
- * before it was compared with what is there.
+ * Reads event data by its description.  The data is not trusted: each length in it is compared with
+ * the bytes that are left.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Event sets: what is inside a trace_event_set_t.  One bit per event id and a
- * magic word, so that a set that was never emptied or filled is recognised.
- * A set used as a filter holds the types that are ignored.
+ * Event sets: the contents of a trace_event_set_t.  One bit for each event id, and a magic word by
+ * which a set that was never emptied or filled is recognised.  A set used as a filter holds the
+ * types that are ignored.
  */
 #ifndef PT_MODEL_SET_H
 #define PT_MODEL_SET_H
@@ -25,7 +25,7 @@ _Static_assert(sizeof(struct pt_set) == 160 && sizeof(trace_event_set_t) == 160,
                "the size of trace_event_set_t is part of the ABI and of the log format");
 _Static_assert(PT_SET_WORDS * 32 == PT_ID_MAX, "a bit for every id");
 
-/* The object behind a public one, or NULL if it was never initialised. */
+/* The contents of a public object, or NULL if it was never initialised. */
 static inline const struct pt_set *pt_set_get(const trace_event_set_t *set)
 {
     const struct pt_set *s = (const struct pt_set *)(const void *)set;
