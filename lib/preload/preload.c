@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See preload.h: what is traced at all, and the beginning.
+ * See preload.h: initialisation, and which calls are traced.
  */
 #include <errno.h>
 #include <link.h>

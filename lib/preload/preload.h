@@ -1,31 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * libposixtrace-preload.so: stands between a program and the C library, and traces the
- * calls in which threads wait for one another as system events (posixtrace/system.h).
+ * libposixtrace-preload.so: wraps functions of the C library in which threads wait for one another,
+ * and records their calls as system events (posixtrace/system.h).
  *
- * Each function here has the name of one of the C library, calls that one, and is
- * of this form:
+ * Each function here has the name of a function of the C library, calls it, and has this form:
  *
  *   if (PRELOAD_OFF(object, before, after))
  *       return real_...;           one test when no stream wants these two types
  *   event; real_...; event
  *
- * Not traced are calls of posixtrace itself and of the liburcu that it uses, which are
- * recognised by where the call comes from, or by the object's place, where a call is the
- * last thing that a function does; and all that a thread does that those have made.
+ * Calls by posixtrace itself and by the liburcu that it uses are not traced.  They are recognised
+ * by the return address; if the call is a tail call, by the address of the object.  Threads that
+ * these libraries create are not traced at all.
  *
- * There is no state "inside an event" here.  A signal handler may interrupt an event and
- * call what is traced, whether it is one that signals.c knows or not, and it may leave by
- * siglongjmp(): the library records the events of such a handler at a level of their own,
- * and knows a frame that has been left (writer/event.c).  An event calls nothing that
- * comes here: it is async-signal-safe, without locks and allocation.  The one exception is
- * a function of the program's that decides about events (posixtrace_set_handler()), which
- * the library does not call for what that function itself does (process/filter_callback.c).
+ * There is no state "inside an event" here.  A signal handler, whether signals.c knows it or not,
+ * may interrupt an event, make wrapped calls, and leave by siglongjmp(): the library records its
+ * events at a level of their own, and recognises a frame that was left (writer/event.c).  An event
+ * makes no wrapped call: it is async-signal-safe, without locks and allocation.  The one exception
+ * is a filter function of the program (posixtrace_set_handler()); the library does not call it for
+ * events that it records itself (process/filter_callback.c).
  *
- * A call keeps its errno, and remains a cancellation point if it is one: a thread that
- * is cancelled in it runs the cleanup handler that is pushed here, as the program's
- * own.  This is why this folder is compiled with -fexceptions.
+ * A wrapped call keeps its errno, and stays a cancellation point if it is one: a thread that is
+ * cancelled in it runs the cleanup handler that is pushed here, and the program's own ones.  So
+ * this folder is compiled with -fexceptions.
  */
 #ifndef PRELOAD_PRELOAD_H
 #define PRELOAD_PRELOAD_H

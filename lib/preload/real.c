@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See real.h.  dlsym() may call malloc(), and a malloc() of the program's choice may
- * lock: such a call comes here again, while we look up, and is told that it has
- * succeeded.  That happens in the first call only, before there are other threads.
- * Who looks up at the same time as another finds the same, so nothing is locked.
+ * See real.h.  dlsym() may call malloc(), and a malloc() of the program may lock a mutex: such a
+ * call comes here during the lookup, and returns success without locking.  That happens only in the
+ * first call, before there are other threads.  Threads that look up at the same time find the same
+ * functions, so no lock is needed.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -112,7 +112,8 @@ static bool is_function(sighandler_t h)
     return h != SIG_DFL && h != SIG_IGN && h != SIG_ERR && h != SIG_HOLD;
 }
 
-/* What the kernel is to have, and what the program is told. */
+/* The handler that is installed for h, and the handler that the program gets for an installed
+ * one. */
 static sighandler_t wrapped(sighandler_t h)
 {
     int place = is_function(h) && place_of_wrapper((handler *)(void *)h) < 0

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Conditions and semaphores.  Who waits for a condition gives its mutex away and takes
- * it again inside the C library, where we do not stand: these two are traced here, so
- * that the times for which a mutex is held are right.
+ * Conditions and semaphores.  A wait for a condition unlocks the mutex and locks it again inside
+ * the C library, without a wrapped call.  Both are recorded here, so that the times for which a
+ * mutex is held are right.
  */
 #include <errno.h>
 #include "preload/preload.h"
