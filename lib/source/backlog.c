@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* See backlog.h.  What was taken may be a list from before, which the round could not
- * hand over or which is too young, one of now, and what is said of losses. */
+/* See backlog.h.  The taken list consists of switches that an earlier round could not write or that
+ * were too young, the new ones, and entries for losses. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Context switches between the moment when they are read from the kernel and the
- * round that hands them to the log.  Bounded: what finds no room is lost, the oldest
- * by time or the last that came, and counted in an entry PT_SWITCH_LOST with the time
- * of the latest of them.  What the kernel has lost before is in an entry of its own,
- * PT_SWITCH_LOST_BY_KERNEL.
+ * Context switches that were read from the kernel and wait for the round that writes them into the
+ * log.  The backlog is bounded: without room the oldest by time or the last that came is lost, and
+ * counted in an entry PT_SWITCH_LOST with the time of the latest loss.  Losses of the kernel have
+ * an entry of their own, PT_SWITCH_LOST_BY_KERNEL.
  *
- * Two lists.  Pending ones come as the rings are emptied, under the source's lock;
- * collect(), under that lock, moves them to the taker's own list, which is put in
- * order without it: rings fill up while somebody sorts.
+ * Two lists.  Switches become pending when the rings are emptied, under the source's lock.
+ * collect() moves them, under that lock, to the taker's own list, which is sorted without the lock,
+ * because the rings fill up meanwhile.
  */
 #ifndef PT_SOURCE_BACKLOG_H
 #define PT_SOURCE_BACKLOG_H

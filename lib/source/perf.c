@@ -13,28 +13,29 @@
  *   perf_loss.h    what a full ring lost
  *   backlog.c      the switches until a round takes them
  *
- * Nothing is missing before the watermark.  A processor stamps a record before it
- * publishes it, both with interrupts off, in one switch.  So a record with a time
- * before the watermark may be on its way when the ring is read after the watermark
- * was taken.  Reading the counter of an event that is on a processor interrupts that
- * processor, so afterwards the switch is over and its record is there; an event that
- * is on none is either through with it, or takes its time later than our watermark.
- * That is why each event is read once before the rings are (pt_perf_watches_settle()).
+ * Invariant: no switch before the watermark is missing.  A processor stamps a record and then
+ * publishes it, both with interrupts off, within one switch.  So a record with a time before the
+ * watermark may not be published yet when the ring is read after the watermark was taken.  Reading
+ * the counter of a perf event that is on a processor interrupts that processor; afterwards the
+ * switch is over and its record is published.  A perf event that is on no processor has published
+ * its record, or takes its time after the watermark.  So each perf event is read once before the
+ * rings are (pt_perf_watches_settle()).
  *
- * On the time stamp counter the times of the records are converted (perf_clock.h), which
- * may be some ns off.  That is less than what lies between the stamp of a switch and
- * the thread's own events around it: a system call or an interrupt, and its return.  And
- * the rings are read no sooner than so much after the watermark (pt_perf_clock_pass()).
+ * With the time stamp counter the times of the records are converted (perf_clock.h), with an error
+ * of some ns.  That is less than the time between the stamp of a switch and the thread's own events
+ * around it: a system call or an interrupt, and its return.  And the rings are read only when that
+ * time has passed after the watermark (pt_perf_clock_pass()).
  *
- * Who empties the rings.  The flush thread in each round, and the pump when one is half full,
- * which then requests a round.  Where rounds are late the pump fills the backlog and leaves the
- * rest in the rings, which lose nothing until they are full, too.  Pump and flush thread are not
- * watched, else they would feed themselves.
+ * The flush thread empties the rings in each round; the pump empties them when one is half full,
+ * and requests a round.  If rounds are late, the pump fills the backlog and leaves the rest in the
+ * rings, which lose nothing until they are full, too.  Pump and flush thread are not watched,
+ * because their own switches would cause more work.
  *
- * A stream that is stopped is still watched: a start has to be in force at once
- * in whichever process it is called.  What comes outside the windows is thrown away.
+ * The threads of a stopped stream are still watched, because a start, in any process, has to take
+ * effect at once.  Switches outside the windows are discarded.
  *
- * SIGKILL takes the rings and the backlog along: what no round has written is gone.
+ * After SIGKILL the rings and the backlog are gone, and with them the switches that no round has
+ * written.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@
 
 struct pt_switch_source {
     struct pt_switch_request request;
-    pthread_mutex_t lock; /* rings, clock, and what is pending in the backlog */
+    pthread_mutex_t lock; /* protects rings, clock, and the pending list of the backlog */
     struct pt_perf_clock clock;
     struct pt_backlog backlog;
     struct pt_perf_rings rings;

@@ -38,15 +38,15 @@ struct pt_perf_clock {
 void pt_perf_clock_init(struct pt_perf_clock *c, int stream_clock) PT_HIDDEN;
 /* From now on the other way.  Rings that were opened before are of no use. */
 void pt_perf_clock_use_raw(struct pt_perf_clock *c) PT_HIDDEN;
-/* The clock that an event is opened with. */
+/* Sets the clock in the attributes of a perf event. */
 void pt_perf_clock_ask(const struct pt_perf_clock *c, struct perf_event_attr *attr) PT_HIDDEN;
-/* What the page of a ring that was opened so says; false: not enough, use RAW. */
+/* Reads the conversion from the page of a ring with that clock; false: not available, use RAW. */
 bool pt_perf_clock_learn(struct pt_perf_clock *c, const struct perf_event_mmap_page *page)
     PT_HIDDEN;
 /* To be called after the heads of the rings were read: times up to now can be converted. */
 void pt_perf_clock_sync(struct pt_perf_clock *c) PT_HIDDEN;
 uint64_t pt_perf_clock_ticks(const struct pt_perf_clock *c, uint64_t ns) PT_HIDDEN;
-/* Returns when what is stamped from now on has, converted, a time after that. */
+/* Waits until all times stamped from now on are, converted, later than ticks. */
 void pt_perf_clock_pass(const struct pt_perf_clock *c, uint64_t ticks) PT_HIDDEN;
 
 #endif

@@ -28,7 +28,7 @@ struct pt_perf_watch {
     uint32_t ring;   /* where it writes */
 };
 
-/* What is watched, and how. */
+/* The threads to be watched, and how. */
 struct plan {
     const struct pt_perf_rings *rings;
     const struct pt_perf_clock *clock;

@@ -18,7 +18,7 @@
 /* The kernel's number for what a thread of this process has run, as of its scheduler. */
 #define THREAD_CLOCK(tid) ((clockid_t)(~(unsigned)(tid) << 3 | 6u))
 
-/* Digits at *at, of which there must be some. */
+/* Parses one or more digits at *at. */
 static bool parse_number(const char **at, uint64_t *number)
 {
     char *end;

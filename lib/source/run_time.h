@@ -25,7 +25,7 @@ struct pt_run_time {
  * -ENOTSUP: the kernel does not say. */
 int pt_run_time_get(int clock, int32_t pid, int32_t tid, struct pt_run_time *t) PT_HIDDEN;
 
-/* What is known of it at an earlier moment of the same clock. */
+/* Extends the interval so that it holds for an earlier time of the same clock. */
 void pt_run_time_date_back(int clock, struct pt_run_time *t, uint64_t ts) PT_HIDDEN;
 
 /* How much older than the moment it is asked can it be, of another process? */

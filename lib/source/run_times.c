@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * For how long threads have run, now and then: what there is instead of context
- * switches where the system refuses those.
+ * Samples the CPU time of threads from time to time, where the system refuses context switches.
  *
- * Which threads: those that record in the stream, of whatever process.  The times of
- * others are of no use, since they have no events to be between.
+ * The sampled threads are those that record in the stream, of all processes.  The times of others
+ * are of no use, because there are no events to relate them to.
  *
- * When is up to the flush thread (flush/cputime.h), in whose hands all of this is:
- * there is no other thread and no lock.  A look tells of a thread only if it has run
- * since the look before; then also of that one, so that it is known how long the thread
- * had not run.
+ * The flush thread decides when to sample (flush/cputime.h), and is the only caller, so there is no
+ * lock.  A look makes a sample of a thread only if the thread has run since the previous look; then
+ * also one for the time of that look, which shows how long the thread had not run.
  *
- * A look at a stream that has been stopped says how it was when that happened: what is
- * later would be no part of the stream.
+ * A look at a stopped stream makes samples for the time of the stop; later ones would not be part
+ * of the stream.
  *
- * What finds no room is forgotten, the oldest first: later ones say nearly the same.  That a
- * thread has ended no other one says: it stays as long as there is anything else to forget.
+ * Without room the oldest samples are dropped, since later ones contain nearly the same.  The entry
+ * for a thread's end cannot be replaced, so it is dropped last.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,14 +25,14 @@
 #include "source/run_time.h"
 #include "source/run_times.h"
 
-/* A slot of the segment, and what was found out about its writer. */
+/* A slot of the segment, and the state of its writer. */
 struct watched {
     uint64_t wid; /* 0: it is not watched */
     int32_t pid, tid;
     uint64_t recorded;
-    struct pt_run_time last; /* ts 0: never looked at */
-    uint64_t told_ts;        /* of the last one that was told */
-    bool told;               /* anything at all */
+    struct pt_run_time last; /* ts 0: never sampled */
+    uint64_t told_ts;        /* time of the last sample that was reported */
+    bool told;               /* a sample was reported */
 };
 
 struct pt_switch_source {
@@ -43,7 +41,7 @@ struct pt_switch_source {
     uint32_t count;
     struct pt_switch *list;
     size_t used, room, given;
-    uint64_t given_ts; /* before that, everything was taken */
+    uint64_t given_ts; /* all samples before this time were taken */
     uint32_t order;
 };
 
