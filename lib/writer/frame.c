@@ -32,7 +32,7 @@
 #define PIECE 1024u      /* bytes, on the stack of a handler */
 #define REACH (1u << 20) /* bytes of a handler's frames: beyond that its context is not found */
 
-/* By the kernel: what is there may be no memory, or memory that nothing has written to. */
+/* Copies by a system call, because the address may not be mapped, or the memory not initialised. */
 static bool copy_stack(uintptr_t *to, uintptr_t from, size_t bytes)
 {
     struct iovec here = { to, bytes }, there = { (void *)from, bytes };
