@@ -51,6 +51,30 @@ void pt_out_look(struct pt_out *o)
     o->was_cut = true;
 }
 
+/* True: the file has a zero where it had another byte. */
+static bool is_hole(const struct pt_out *o, uint64_t at)
+{
+    uint8_t byte = 1;
+
+    return pread(o->fd, &byte, 1, (off_t)at) == 1 && byte == 0;
+}
+
+/* After a write: the file may have been cut between the look and the write, which made it as
+ * long as it was.  To which size is unknown: the header counts as cut off, too. */
+static void look_for_hole(struct pt_out *o, const uint8_t *from, size_t bytes, uint64_t offset)
+{
+    if (is_hole(o, 0) || (o->witness && o->witness < offset && is_hole(o, o->witness))) {
+        o->was_cut = true;
+        o->cut = 0;
+    }
+    if (offset + bytes < o->size)
+        return;
+    while (bytes > 0 && from[bytes - 1] == 0)
+        bytes--;
+    if (bytes > 0)
+        o->witness = offset + bytes - 1;
+}
+
 static ssize_t try_write(struct pt_out *o, const void *from, size_t bytes, uint64_t offset,
                          bool seekable)
 {
@@ -64,6 +88,8 @@ static ssize_t try_write(struct pt_out *o, const void *from, size_t bytes, uint6
 
         if (n > 0 && offset + (uint64_t)n > o->size)
             o->size = offset + (uint64_t)n;
+        if (n > 0 && seekable)
+            look_for_hole(o, from, (size_t)n, offset);
         if (n > 0)
             return n;
         if (n == 0)
@@ -206,6 +232,8 @@ int pt_out_truncate(struct pt_out *o, uint64_t size)
     e = leave(o, &change);
     if (cut == 0)
         o->size = size;
+    if (o->witness >= o->size)
+        o->witness = 0;
     return cut ? cut : e;
 }
 

@@ -10,7 +10,9 @@
  * that the events of the others can be counted as lost.
  *
  * The size of the file is checked for a cut by another program before each write,
- * because the write may make the file as long as it was, with a hole.
+ * because the write may make the file as long as it was, with a hole.  A cut between the check
+ * and the write leaves such a hole: after each write the first byte of the file and the last
+ * byte before the write that is not zero are read back.
  */
 #ifndef PT_LOG_WRITER_OUT_H
 #define PT_LOG_WRITER_OUT_H
@@ -52,6 +54,7 @@ struct pt_out {
     uint64_t size;     /* of the file: what it had at first, and what was written */
     uint64_t cut;      /* smallest size to which another program has cut the file */
     bool was_cut;
+    uint64_t witness; /* where the last byte of the file is that is not zero; 0: unknown */
     struct pt_out_packet *packets;
     size_t packet_count, packet_room;
     /* Called before and after what may block; NULL: not.  Set by the owner. */

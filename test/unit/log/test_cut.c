@@ -6,7 +6,7 @@
  * lost is what was written.  One that was full takes events again, if its STOP was cut off.
  *
  * fstat() and pwrite() are this program's own: the file is cut before one of the writer's looks
- * at its size, and the disk may be full.
+ * at its size, or between such a look and the write, and the disk may be full.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,25 +26,32 @@ static const int policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_LOOP, POSIX_TRAC
 static struct maker makers[AUTHORS], control;
 static unsigned stops; /* which the writer of a full log has added */
 
-static unsigned looks; /* until the file is cut; 0: it is not */
-static int share_left; /* of CUT_SHARES - 1, how much is left */
+static unsigned looks;  /* until the file is cut; 0: it is not */
+static int share_left;  /* of CUT_SHARES - 1, how much is left */
+static unsigned writes; /* the same, after the look before a write */
 static bool disk_is_full;
 
 #define CUT_SHARES 4
 #define CUT_LOOKS  10
+#define CUT_WRITES 12 /* each third of the writes of a log */
 
 static int look_at(int fd, struct stat *st)
 {
     return (int)syscall(SYS_newfstatat, fd, "", st, AT_EMPTY_PATH);
 }
 
+static void cut_to_share(int fd)
+{
+    struct stat st;
+
+    ck_assert_int_eq(look_at(fd, &st), 0);
+    ck_assert_int_eq(ftruncate(fd, (st.st_size - 1) * share_left / (CUT_SHARES - 1)), 0);
+}
+
 int fstat(int fd, struct stat *st)
 {
-    int rc = look_at(fd, st);
-
-    if (rc != 0 || looks == 0 || --looks > 0)
-        return rc;
-    ck_assert_int_eq(ftruncate(fd, (st->st_size - 1) * share_left / (CUT_SHARES - 1)), 0);
+    if (looks > 0 && --looks == 0)
+        cut_to_share(fd);
     return look_at(fd, st);
 }
 
@@ -53,6 +60,8 @@ ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
 {
     struct stat st;
 
+    if (writes > 0 && --writes == 0)
+        cut_to_share(fd);
     if (disk_is_full && look_at(fd, &st) == 0 && offset + (off_t)bytes > st.st_size) {
         if (offset >= st.st_size) {
             errno = ENOSPC;
@@ -306,6 +315,29 @@ START_TEST(cut_at_the_end)
 }
 END_TEST
 
+/* The write makes the file as long as it was before the cut. */
+START_TEST(cut_after_a_look)
+{
+    int number = _i / CUT_SHARES / CUT_WRITES;
+    struct pt_log_params params = log_params(policies[number], 200000);
+    int fd = log_file();
+    struct pt_log_writer *w = log_writer(fd, &params);
+    uint64_t ts = 0;
+
+    begin();
+    share_left = _i % CUT_SHARES;
+    writes = 1 + 3 * (unsigned)(_i / CUT_SHARES % CUT_WRITES);
+    for (unsigned round = 0; round < ROUNDS; round++)
+        write_round(w, &ts, fd, false);
+    ck_assert_int_eq(pt_log_complete(w, POSIXTRACE_END_SHUTDOWN, NULL, NULL, 0), 0);
+    pt_log_writer_free(w);
+    if (writes == 0)
+        check_log(fd);
+    writes = 0;
+    close(fd);
+}
+END_TEST
+
 /* The disk is full when the cut is found, and stays so. */
 START_TEST(cut_on_a_full_disk)
 {
@@ -353,6 +385,7 @@ static void add_tests(TCase *t)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, cut, 0, (int)test_size(60));
     tcase_add_loop_test(t, cut_at_the_end, 0, CUT_LOOKS * CUT_SHARES * 3);
+    tcase_add_loop_test(t, cut_after_a_look, 0, CUT_WRITES * CUT_SHARES * 3);
     tcase_add_loop_test(t, cut_on_a_full_disk, 0, CUT_SHARES * 3 * 2);
     tcase_add_loop_test(t, full_again, 0, 5);
     tcase_add_loop_test(t, full_again_resumed, 0, 6);
