@@ -9,6 +9,7 @@
  *   cost       (first) an event costs 31.25 ns
  *   loop       (first) the stream has 8192 bytes, and is overwritten
  *   append     (first) the log is APPEND, and may be a pipe
+ *   ahead      (first) as loop, and the time is an hour later than that of other programs
  *   describe   describes "tick"
  *   filter     ignores "tock", and records FILTER
  *   flush      flushes the stream to the log
@@ -22,10 +23,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include <posixtrace/attr.h>
 #include <posixtrace/typed.h>
 #include <trace.h>
+
+static time_t ahead; /* seconds */
+
+/* Of this program and of the library in it. */
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    int r = (int)syscall(SYS_clock_gettime, clock, now);
+
+    if (r == 0 && clock == CLOCK_REALTIME)
+        now->tv_sec += ahead;
+    return r;
+}
 
 static void must(int error, const char *what)
 {
@@ -76,7 +91,9 @@ int main(int argc, char **argv)
     }
     if (argc > 2 && strcmp(argv[2], "cost") == 0)
         must(posixtrace_attr_seteventcost(&attr, 31.25), "seteventcost");
-    if (argc > 2 && strcmp(argv[2], "loop") == 0) {
+    if (argc > 2 && strcmp(argv[2], "ahead") == 0)
+        ahead = 3600;
+    if (argc > 2 && (ahead || strcmp(argv[2], "loop") == 0)) {
         must(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP), "setstreamfullpolicy");
         must(posix_trace_attr_setmaxdatasize(&attr, 8), "setmaxdatasize");
         must(posix_trace_attr_setstreamsize(&attr, 8192), "setstreamsize");

@@ -22,6 +22,7 @@
 #include "common/tool.h"
 
 enum { OUTPUT = 1, FORCE };
+enum { LOSS_STEP = 4096 }; /* events */
 
 static const struct option_spec options[] = {
     { "output", true, OUTPUT }, { "o", true, OUTPUT }, { "force", false, FORCE }, { NULL, false, 0 }
@@ -46,6 +47,8 @@ struct snapshot {
     struct posixtrace_stream stream;
     trace_id_t trid;
     uint64_t events;
+    uint64_t recorded, due; /* of them by threads; and how many the stream has to give */
+    uint64_t ask;           /* with so many, what was lost since is looked up again */
     struct posixtrace_info during;
     uint64_t before[POSIXTRACE_LOSS_CAUSES];
     int64_t created; /* the stream, ns */
@@ -98,7 +101,21 @@ static int copy_event(struct snapshot *s, posixtrace_log_builder_t *builder,
     if (error == 0)
         error = posixtrace_log_builder_add(builder, e);
     s->events++;
+    s->recorded += e->id > POSIX_TRACE_ERROR;
     return error;
+}
+
+/* Has the stream given what it held when the snapshot began, or lost it since?  The time of an
+ * event alone does not say: the clock may have been set back. */
+static bool is_all(struct snapshot *s)
+{
+    if (s->recorded >= s->due)
+        return true;
+    if (s->recorded < s->ask)
+        return false;
+    s->ask = s->recorded + LOSS_STEP;
+    return posixtrace_get_info(s->trid, &s->during) != 0 ||
+           s->recorded + s->during.lost[POSIXTRACE_LOST_OVERWRITTEN] >= s->due;
 }
 
 /* Up to this moment: a stream that is written all the time has no other end. */
@@ -107,15 +124,18 @@ static int copy_events(struct snapshot *s, posixtrace_log_builder_t *builder)
     const int64_t until = now();
     struct posixtrace_event e;
     int64_t last = INT64_MIN;
-    int none = 0, error;
+    int none = 0, error = posixtrace_get_info(s->trid, &s->during);
 
+    if (error != 0)
+        return error;
+    s->due = s->during.events;
     for (;;) {
         error = posixtrace_next_event(s->trid, &e, &none);
         if (error == ENXIO)
             none = 1; /* it has ended, and we have all of it */
         else if (error != 0)
             return error;
-        if (none || e.ns > until)
+        if (none || (e.ns > until && is_all(s)))
             break;
         /* One that came late stands where it came. */
         if (e.ns < last)
