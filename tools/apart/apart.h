@@ -63,6 +63,8 @@ struct apart_log {
     bool ended; /* the END packet has come */
 };
 
+/* How long the file of a log of a size can get. */
+uint64_t apart_log_most(uint64_t size, bool loops);
 /* False: no log continues like that. */
 bool apart_log_check(struct apart_log *log, const uint8_t *bytes, size_t length);
 

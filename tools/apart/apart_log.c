@@ -25,6 +25,19 @@ enum {
     TYPES = 64
 };
 
+/* Names, the list of threads at the end, the part being written. */
+#define EXTRA (64ull << 20)
+/* Times the size, which counts packets of events only.  A LOOP log becomes a ring at twice its
+ * size.  In one that grows, each flush with one short event has a ROUND of four times as much. */
+enum { LOOPS_TIMES = 2, GROWS_TIMES = 8 };
+
+uint64_t apart_log_most(uint64_t size, bool loops)
+{
+    unsigned times = loops ? LOOPS_TIMES : GROWS_TIMES;
+
+    return size < (UINT64_MAX - EXTRA) / times ? times * size + EXTRA : UINT64_MAX;
+}
+
 static uint64_t number(const uint8_t *at, unsigned bytes)
 {
     uint64_t n = 0;

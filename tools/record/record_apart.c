@@ -31,9 +31,6 @@
 /* Milliseconds. */
 enum { LIVE = 500, PATIENCE = 10000, COUNT_PATIENCE = 3000 };
 
-/* What a limited log may have beside its events: names, threads, the part being written. */
-#define LOG_EXTRA (64ull << 20)
-
 struct part {
     struct recording r;
     struct apart a;
@@ -90,7 +87,7 @@ static uint64_t most_bytes(const struct record_request *q)
 {
     uint64_t size = q->log_size ? q->log_size : 64u << 20;
 
-    return is_limited(q) ? size + size / 4 + LOG_EXTRA : 0;
+    return is_limited(q) ? apart_log_most(size, q->policy != RECORD_UNTIL_FULL) : 0;
 }
 
 /* *worker: this is the worker of a part, and the status is its exit status. */

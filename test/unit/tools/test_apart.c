@@ -9,8 +9,11 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <trace.h>
 #include <unistd.h>
 #include "apart/apart.h"
 #include "support/run_suite.h"
@@ -126,6 +129,54 @@ START_TEST(a_limit)
     log = (struct apart_log){ .most = HEADER + 100 };
     bytes[3]++;
     ck_assert(!apart_log_check(&log, bytes, HEADER));
+}
+END_TEST
+
+/* The length of a log of that size with as many and as short rounds as there can be. */
+static uint64_t longest(int policy, uint64_t size)
+{
+    char name[] = "log-XXXXXX";
+    struct posix_trace_status_info status;
+    trace_event_set_t marks;
+    trace_event_id_t id;
+    trace_attr_t attr;
+    trace_id_t trid;
+    struct stat st;
+    int fd = mkstemp(name);
+
+    ck_assert_int_ge(fd, 0);
+    unlink(name);
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setlogfullpolicy(&attr, policy), 0);
+    ck_assert_int_eq(posix_trace_attr_setlogsize(&attr, size), 0);
+    ck_assert_int_eq(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
+    ck_assert_int_eq(posix_trace_eventset_fill(&marks, POSIX_TRACE_SYSTEM_EVENTS), 0);
+    ck_assert_int_eq(posix_trace_set_filter(trid, &marks, POSIX_TRACE_SET_EVENTSET), 0);
+    ck_assert_int_eq(posix_trace_eventid_open("short", &id), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    do {
+        posix_trace_event(id, NULL, 0);
+        ck_assert_int_eq(posix_trace_flush(trid), 0);
+        do
+            ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
+        while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
+    } while (status.posix_log_full_status != POSIX_TRACE_FULL);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    ck_assert_int_eq(fstat(fd, &st), 0);
+    close(fd);
+    return (uint64_t)st.st_size;
+}
+
+START_TEST(long_logs)
+{
+    const uint64_t size = 100000;
+    bool loops = _i == 0;
+    int policy = loops ? POSIX_TRACE_LOOP : POSIX_TRACE_UNTIL_FULL;
+    uint64_t by = apart_log_most(2 * size, loops) - apart_log_most(size, loops);
+
+    /* A round more or less. */
+    ck_assert_uint_le(longest(policy, 2 * size) - longest(policy, size), by + 1000);
+    ck_assert_uint_eq(apart_log_most(UINT64_MAX / 2, loops), UINT64_MAX);
 }
 END_TEST
 
@@ -302,6 +353,7 @@ static void add(TCase *c)
     tcase_add_test(c, pieces);
     tcase_add_test(c, not_a_log);
     tcase_add_test(c, a_limit);
+    tcase_add_loop_test(c, long_logs, 0, 2);
     tcase_add_test(c, stopped);
     tcase_add_test(c, signs_of_life);
     tcase_add_test(c, stalled_log);
