@@ -274,6 +274,7 @@ def test_log(house):
     leave(house, target, directory)
     stall(house, other, elsewhere)
     full(house, other, elsewhere)
+    truncated(house, other, elsewhere)
     target.end()
     other.end()
 
@@ -335,6 +336,21 @@ def full(house, target, directory):
                re.search(rf"^lost +{count} events$", text, re.M))
     finally:
         subprocess.run(["umount", "-l", small], check=True)
+
+
+def truncated(house, target, directory):
+    """A log that is truncated ends there, and counts what it had."""
+    log = house.folder / "truncated.ptl"
+    recorder = Recorder(house, target, directory, "-o", log)
+    wait_until("events in the log", lambda: log.exists() and log.stat().st_size > 16384)
+    os.truncate(log, 0)
+    status, said = recorder.end(0)
+    expect(f"{status} {said}", status == 1 and "has truncated" in said)
+    lost = re.search(r"lacks at least ([0-9,]+) event", said)
+    status, text = house.posixtrace(["info", log], None)
+    expect(f"{said}: the log says {status}, {text}", lost and status == 0 and
+           re.search(rf"^lost +{lost[1].replace(',', '')} events$", text, re.M))
+    expect("a whole log", house.posixtrace(["check", log], None)[0] == 0)
 
 
 def waiting_in(pipe):

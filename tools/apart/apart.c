@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -122,6 +123,27 @@ void apart_drop_log(struct apart *a, int error)
         kill(a->worker, SIGTERM);
 }
 
+/* Another program has truncated the file: the writes go on at their place, after a hole. */
+static bool is_cut(const struct apart *a)
+{
+    uint8_t first = 1;
+    struct stat st;
+
+    return fstat(a->log, &st) == 0 && S_ISREG(st.st_mode) &&
+           ((uint64_t)st.st_size < a->written.bytes ||
+            (pread(a->log, &first, 1, 0) == 1 && first == 0));
+}
+
+/* The header stays, and with it a log that can say how many events it lacks. */
+static void end_cut(struct apart *a)
+{
+    a->cut = true;
+    a->written = (struct apart_log){ .bytes = 0 };
+    if (ftruncate(a->log, 0) == 0 && pwrite(a->log, a->header, a->kept, 0) < 0)
+        a->kept = 0;
+    apart_drop_log(a, EIO);
+}
+
 /* Writes as many pending bytes as the log takes; returns how many are done with. */
 static size_t write_log(struct apart *a, const uint8_t *bytes)
 {
@@ -129,7 +151,8 @@ static size_t write_log(struct apart *a, const uint8_t *bytes)
 
     while (a->pending > 0 && a->error == 0) {
         const uint8_t *from = bytes + (length - a->pending);
-        ssize_t n = write(a->log, from, a->pending);
+        bool cut = is_cut(a);
+        ssize_t n = cut ? 0 : write(a->log, from, a->pending);
 
         if (n < 0 && errno == EAGAIN)
             return length - a->pending;
@@ -139,6 +162,8 @@ static size_t write_log(struct apart *a, const uint8_t *bytes)
             apart_log_check(&a->written, from, (size_t)n);
             a->pending -= (size_t)n;
         }
+        if (cut || (n > 0 && is_cut(a)))
+            end_cut(a);
     }
     a->pending = 0;
     return length;
@@ -167,6 +192,14 @@ static bool take_frame(struct apart *a, const struct apart_head *head, uint8_t *
     }
 }
 
+static void keep_header(struct apart *a, const uint8_t *bytes, size_t length)
+{
+    size_t room = sizeof a->header - a->kept, n = length < room ? length : room;
+
+    memcpy(a->header + a->kept, bytes, n);
+    a->kept += n;
+}
+
 /* A whole frame at the buffer's at; false: it is none.  *used: the bytes that are done with, or
  * pending from there on. */
 static bool begin_frame(struct apart *a, const struct apart_head *head, size_t at, size_t *used)
@@ -176,6 +209,7 @@ static bool begin_frame(struct apart *a, const struct apart_head *head, size_t a
     *used = sizeof *head;
     if (head->kind == APART_LOG) {
         a->pending = head->length;
+        keep_header(a, bytes, head->length);
         return a->log >= 0 && apart_log_check(&a->check, bytes, head->length);
     }
     *used += head->length;
@@ -214,6 +248,8 @@ void apart_kill(struct apart *a)
     a->over = true;
     while (waitpid(a->worker, &a->status, 0) < 0 && errno == EINTR)
         ;
+    if (a->error == 0 && is_cut(a))
+        end_cut(a);
 }
 
 struct pollfd apart_awaits(const struct apart *a)

@@ -35,6 +35,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+enum { APART_HEADER = 4096 };
 enum { APART_MOST = 1 << 16, APART_LINE = 1000, APART_TEXT_MOST = 1 << 20 };
 /* Milliseconds. */
 enum { APART_BEAT = 1000, APART_PATIENCE = 10000 };
@@ -83,6 +84,9 @@ struct apart {
     int error;                       /* of the log's file */
     int log;                         /* descriptor of the log; -1: none is expected.  Not closed */
     struct apart_log check, written; /* of what came, and of what the file has */
+    uint8_t header[APART_HEADER];    /* the first bytes of the log, */
+    size_t kept;                     /* so many of them */
+    bool cut;                        /* another program has truncated the log */
     size_t pending; /* bytes of the log at the buffer's start that it has not taken */
     struct apart_counts counts;
     uint8_t *buffer;

@@ -313,6 +313,8 @@ static int end_part(struct part *p, const struct record_request *q)
         return status;
     }
     p->r.error = p->a.error;
+    if (p->a.cut)
+        tool_note("another program has truncated %s, which ended the recording", quote(p->r.log));
     if (p->a.error && apart_lost(&p->a) > 0)
         tool_note("%s lacks at least %s event%s", quote(p->r.log), units_count(apart_lost(&p->a)),
                   apart_lost(&p->a) == 1 ? "" : "s");
