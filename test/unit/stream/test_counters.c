@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Each counter of the protocol that has less than 64 bits somewhere starts close to the end of
- * those bits: nothing is lost and nothing stands still where it passes that end.  Which
- * counters there are, and how long each lasts, is in docs/decisions/0017-counters.md.  Times are
- * in test_far_times.c.
+ * Each counter of the protocol starts close to the end of its bits, where it has less than 64 of
+ * them somewhere, or else close to the end of 32: nothing is lost and nothing stands still where
+ * it passes that end.  Which counters there are, and how long each lasts, is in
+ * docs/decisions/0017-counters.md.  Times are in test_far_times.c, the rounds and looks of a
+ * consumer in test_books.c.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -13,7 +14,10 @@
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include "base/clock.h"
-#include "process/self.h"
+#include "base/sys.h"
+#include "flush/state.h"
+#include "log/writer/state.h"
+#include "process/thread.h"
 #include "stream/handle.h"
 #include "support/flush_log.h"
 #include "support/run_suite.h"
@@ -39,14 +43,19 @@ static trace_id_t create(int policy, int log)
     return trid;
 }
 
-/* The header stays mapped until shutdown. */
-static struct pt_seg_header *header_of(trace_id_t trid)
+/* It stays until shutdown. */
+static struct pt_stream *stream_of(trace_id_t trid)
 {
     struct pt_stream *s = pt_handle_get(trid, ~0u);
 
     ck_assert_ptr_nonnull(s);
     pt_handle_put(s);
-    return s->seg->h;
+    return s;
+}
+
+static struct pt_seg_header *header_of(trace_id_t trid)
+{
+    return stream_of(trid)->seg->h;
 }
 
 static void trace(uint64_t from, uint64_t to)
@@ -302,6 +311,155 @@ START_TEST(epoch)
 }
 END_TEST
 
+/* Words of 64 bits, of which a copy with fewer would be seen where they pass 2^32. */
+#define FEW_BITS (1ull << 32)
+
+/* The slot of the thread that has recorded last, and holds a chunk. */
+static struct pt_slot *slot_of_me(trace_id_t trid)
+{
+    const struct pt_seg *seg = stream_of(trid)->seg;
+
+    for (uint32_t i = 0; i < seg->slots_open; i++) {
+        struct pt_slot *s = pt_seg_slot(seg, i);
+
+        if (s->tid == pt_sys_tid() && s->author.level == 0 && s->chunk)
+            return s;
+    }
+    ck_abort_msg("no slot");
+}
+
+/* As if the thread had recorded many events that nobody has seen: they are overwritten, and
+ * those that come are all there. */
+START_TEST(events_of_a_writer)
+{
+    const uint64_t more = FEW_BITS - 400;
+    FILE *file = tmpfile();
+    trace_id_t trid = create(POSIX_TRACE_LOOP, _i ? fileno(file) : -1);
+    uint64_t last = 0, recorded = 0, n = 1;
+
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    trace(0, 1);
+    if (_i)
+        flush_log(trid);
+    else
+        ck_assert_uint_eq(read_ticks(trid, &last), 1);
+    slot_of_me(trid)->chunk_base += more;
+    for (; n < 20000; n += 100) {
+        trace(n, n + 100);
+        if (_i)
+            flush_log(trid);
+        else
+            ck_assert_uint_eq(read_ticks(trid, &last), 100);
+    }
+    ck_assert_uint_eq(lost_of(trid, &recorded), more);
+    ck_assert_uint_gt(slot_of_me(trid)->chunk_base, FEW_BITS);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    if (_i)
+        ck_assert_uint_eq(ticks_in_log(fileno(file)), n);
+    fclose(file);
+}
+END_TEST
+
+/* What a thread counts of its own events, in one stream and in several. */
+START_TEST(events_of_a_thread)
+{
+    trace_id_t trid[2];
+    uint64_t last = 0;
+
+    for (int i = 0; i < 2; i++) {
+        trid[i] = create(POSIX_TRACE_UNTIL_FULL, -1);
+        if (i <= _i)
+            ck_assert_int_eq(posix_trace_start(trid[i]), 0);
+    }
+    trace(0, 5);
+    pt_thread_self->count = FEW_BITS - 20;
+    trace(5, 60);
+    ck_assert_uint_eq(pt_thread_self->count, FEW_BITS + 35);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_uint_eq(read_ticks(trid[i], &last), i <= _i ? 60 : 0);
+        ck_assert_int_eq(posix_trace_shutdown(trid[i]), 0);
+    }
+}
+END_TEST
+
+/* Chunks are recycled in the order in which they were closed: the newest events are kept. */
+START_TEST(order_of_closing)
+{
+    trace_id_t trid = create(POSIX_TRACE_LOOP, -1);
+    struct pt_seg_header *h = header_of(trid);
+    uint64_t last = 0, n, recorded;
+
+    h->next_close = FEW_BITS - 20;
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    trace(0, EVENTS);
+    ck_assert_uint_gt(h->next_close, FEW_BITS);
+    n = read_ticks(trid, &last);
+    ck_assert_uint_eq(last, EVENTS - 1);
+    ck_assert_uint_ge(n, SIZE / 24);
+    ck_assert_uint_eq(lost_of(trid, &recorded), EVENTS - n);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
+
+START_TEST(filters_set)
+{
+    trace_id_t trid = create(POSIX_TRACE_UNTIL_FULL, -1);
+    struct pt_seg_header *h = header_of(trid);
+    trace_event_set_t set;
+    uint64_t last = 0;
+
+    h->filter_now += FEW_BITS - 3 * PT_FILTERS;
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    for (unsigned i = 0; i < 16; i++) {
+        posix_trace_eventset_empty(&set);
+        if (i % 2)
+            posix_trace_eventset_add(tick, &set);
+        ck_assert_int_eq(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+        trace(i * 10, i * 10 + 10);
+        ck_assert_uint_eq(read_ticks(trid, &last), i % 2 ? 0 : 10);
+    }
+    ck_assert_uint_gt(h->filter_now, FEW_BITS);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
+
+/* Of a log; where it is full the oldest rounds go. */
+START_TEST(packets_and_rounds)
+{
+    static const int policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_LOOP };
+    FILE *file = tmpfile();
+    trace_attr_t attr;
+    trace_id_t trid;
+    struct pt_log_writer *w;
+    uint64_t last = 0, n;
+
+    ck_assert_int_eq(posix_trace_eventid_open("tick", &tick), 0);
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setlogfullpolicy(&attr, policies[_i]), 0);
+    ck_assert_int_eq(posix_trace_attr_setlogsize(&attr, 65536), 0);
+    ck_assert_int_eq(posix_trace_create_withlog(0, &attr, fileno(file), &trid), 0);
+    w = stream_of(trid)->flusher->writer;
+    w->lsn = w->round = FEW_BITS - 40;
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    for (n = 0; n < 20000; n += 100) {
+        trace(n, n + 100);
+        flush_log(trid);
+    }
+    ck_assert_uint_gt(w->lsn, FEW_BITS);
+    ck_assert_uint_gt(w->round, FEW_BITS);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    ck_assert_int_eq(lseek(fileno(file), 0, SEEK_SET), 0);
+    ck_assert_int_eq(posix_trace_open(fileno(file), &trid), 0);
+    if (_i == 0)
+        ck_assert_uint_eq(read_ticks(trid, &last), n);
+    else
+        ck_assert_uint_ge(read_ticks(trid, &last), 1000);
+    ck_assert_uint_eq(last, n - 1);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    fclose(file);
+}
+END_TEST
+
 static void add(TCase *t)
 {
     tcase_add_test(t, generation);
@@ -311,6 +469,11 @@ static void add(TCase *t)
     tcase_add_test(t, hands_and_futexes);
     tcase_add_test(t, reader_is_woken);
     tcase_add_test(t, epoch);
+    tcase_add_loop_test(t, events_of_a_writer, 0, 2);
+    tcase_add_loop_test(t, events_of_a_thread, 0, 2);
+    tcase_add_test(t, order_of_closing);
+    tcase_add_test(t, filters_set);
+    tcase_add_loop_test(t, packets_and_rounds, 0, 2);
 }
 
 int main(void)
