@@ -20,6 +20,7 @@
 #include "base/sys.h"
 
 #ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_READ  22
 #define MADV_POPULATE_WRITE 23
 #endif
 
@@ -211,13 +212,23 @@ static int populate_by_futex(uint8_t *at, size_t bytes)
     return r >= 0 ? 0 : -ENOMEM;
 }
 
-int pt_sys_populate(void *at, size_t bytes)
+static int populate(void *at, size_t bytes, int advice)
 {
-    long r = call(SYS_madvise, (long)at, (long)bytes, MADV_POPULATE_WRITE, 0, 0, 0);
+    long r = call(SYS_madvise, (long)at, (long)bytes, advice, 0, 0, 0);
 
     if (r == 0)
         return 0;
     return r == -ENOMEM || r == -EFAULT ? -ENOMEM : populate_by_futex(at, bytes);
+}
+
+int pt_sys_populate(void *at, size_t bytes)
+{
+    return populate(at, bytes, MADV_POPULATE_WRITE);
+}
+
+int pt_sys_populate_read(void *at, size_t bytes)
+{
+    return populate(at, bytes, MADV_POPULATE_READ);
 }
 
 bool pt_sys_read_text(const char *path, char *text, size_t size)

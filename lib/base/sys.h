@@ -79,6 +79,9 @@ void *pt_sys_pages(size_t bytes);
 /* MADV_POPULATE_WRITE: backs the pages now, -ENOMEM instead of SIGBUS later.
  * Where the kernel has no such call: one page after the other. */
 int pt_sys_populate(void *at, size_t bytes);
+/* MADV_POPULATE_READ: the same for pages of a shared file that have memory, at a third of the
+ * cost, since the kernel maps 16 at a time.  A page without gets some, or -ENOMEM. */
+int pt_sys_populate_read(void *at, size_t bytes);
 
 /*
  * Do the threads of this process pass the fences of pt_barrier_all()?  Where not,

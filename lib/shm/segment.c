@@ -333,16 +333,22 @@ static int open_bytes(struct pt_seg *seg, uint64_t from, uint64_t to)
     return r;
 }
 
-/* Backs them with memory. */
-static int back_bytes(struct pt_seg *seg, uint64_t from, uint64_t to)
+static int populate_bytes(struct pt_seg *seg, uint64_t from, uint64_t to,
+                          int (*populate)(void *, size_t))
 {
     int saved = errno, r;
 
     from &= ~(uint64_t)(PAGE - 1);
     to = pt_seg_page_up(to);
-    r = to > seg->size ? -ENOMEM : pt_sys_populate((char *)seg->h + from, to - from);
+    r = to > seg->size ? -ENOMEM : populate((char *)seg->h + from, to - from);
     errno = saved;
     return r;
+}
+
+/* Backs them with memory. */
+static int back_bytes(struct pt_seg *seg, uint64_t from, uint64_t to)
+{
+    return populate_bytes(seg, from, to, pt_sys_populate);
 }
 
 static int reach(struct pt_seg *seg, uint64_t from, uint64_t to)
@@ -369,7 +375,8 @@ int pt_seg_reach_slots(struct pt_seg *seg, uint32_t count)
     return r;
 }
 
-int pt_seg_reach_chunks(struct pt_seg *seg, uint32_t count)
+/* Memory of the base's chunks has been reserved by the creator; populate maps it in. */
+static int reach_chunks(struct pt_seg *seg, uint32_t count, int (*populate)(void *, size_t))
 {
     const struct pt_geometry *g = &seg->g;
     uint32_t open = pt_load_acquire(&seg->chunks_open), base = g->base_chunks;
@@ -383,12 +390,22 @@ int pt_seg_reach_chunks(struct pt_seg *seg, uint32_t count)
         return -ENOMEM;
     r = open_bytes(seg, at + open * size, at + count * size);
     if (r == 0 && open < own)
-        r = back_bytes(seg, at + open * size, at + own * size);
+        r = populate_bytes(seg, at + open * size, at + own * size, populate);
     if (r == 0 && infos > pt_seg_infos_end(open > base ? open : base))
         r = back_bytes(seg, g->infos_off, g->infos_off + infos);
     while (r == 0 && open < count && !pt_cas_seqcst(&seg->chunks_open, &open, count))
         ;
     return r;
+}
+
+int pt_seg_make_base(struct pt_seg *seg)
+{
+    return reach_chunks(seg, seg->g.base_chunks, pt_sys_populate);
+}
+
+int pt_seg_reach_chunks(struct pt_seg *seg, uint32_t count)
+{
+    return reach_chunks(seg, count, pt_sys_populate_read);
 }
 
 uint32_t pt_seg_backed(const struct pt_seg *seg, uint32_t i)

@@ -120,6 +120,8 @@ int pt_seg_read_header(int dir, uid_t uid, const char *file, struct pt_seg_heade
 int pt_seg_read_procs(int dir, uid_t uid, const char *file, struct pt_proc **procs,
                       uint32_t *count);
 
+/* By the creator: memory for the chunks of the base. */
+int pt_seg_make_base(struct pt_seg *seg);
 int pt_seg_reach_slots(struct pt_seg *seg, uint32_t count);
 /* Beyond the base a chunk that is new has no memory yet: pt_seg_back_chunk(). */
 int pt_seg_reach_chunks(struct pt_seg *seg, uint32_t count);

@@ -239,7 +239,7 @@ static int create(struct pt_seg *seg, const struct pt_seg_request *request,
     if (r == 0)
         r = pt_seg_reach_slots(seg, PT_SEG_SLOT_STEP);
     if (r == 0)
-        r = pt_seg_reach_chunks(seg, head->base_chunks);
+        r = pt_seg_make_base(seg);
     if (r < 0) {
         pt_seg_unlink(seg);
         pt_seg_unmap(seg);

@@ -29,6 +29,7 @@
 #include "support/refuse_call.h"
 
 #ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_READ  22
 #define MADV_POPULATE_WRITE 23
 #endif
 
@@ -127,6 +128,7 @@ static void log_round(void)
 
 static void no_populate(void)
 {
+    refuse(SYS_madvise, MADV_POPULATE_READ, EINVAL);
     refuse(SYS_madvise, MADV_POPULATE_WRITE, EINVAL);
     live_round();
     log_round();
@@ -152,6 +154,7 @@ static void no_populate_no_memory(void)
     if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
         mount("tmpfs", getenv("POSIXTRACE_DIR"), "tmpfs", 0, "size=4m,mode=0700"))
         _exit(NOT_TRIED);
+    refuse(SYS_madvise, MADV_POPULATE_READ, EINVAL);
     refuse(SYS_madvise, MADV_POPULATE_WRITE, EINVAL);
     trid = make_stream(POSIX_TRACE_CLOSE_FOR_CHILD, 1 << 16);
     snprintf(path, sizeof path, "%s/fill", getenv("POSIXTRACE_DIR"));

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* The first event of a forked child: without a descriptor, and with a cancellation pending. */
+/* The first event of a forked child: without a descriptor, with a cancellation pending, and what
+ * it maps. */
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <posixtrace/info.h>
 #include <trace.h>
+#include "base/sys.h"
 #include "support/run_suite.h"
 
 #define HANG_S 60
 #define EVENTS 1000
+#define LARGE  (16u << 20)
+#define LITTLE (256u << 10)
 
 static trace_id_t trid;
 static trace_event_id_t event_id;
@@ -131,6 +135,59 @@ START_TEST(no_cancellation_point)
 }
 END_TEST
 
+/* The linker sends the library's calls here: bytes that it has written to, page by page. */
+static size_t populated;
+
+int __real_pt_sys_populate(void *at, size_t bytes);
+int __wrap_pt_sys_populate(void *at, size_t bytes);
+
+int __wrap_pt_sys_populate(void *at, size_t bytes)
+{
+    populated += bytes;
+    return __real_pt_sys_populate(at, bytes);
+}
+
+static int trace_and_count(int begin)
+{
+    char byte;
+
+    if (read(begin, &byte, 1) != 1)
+        return 2;
+    populated = 0;
+    trace_some();
+    return populated <= LITTLE ? 0 : 1;
+}
+
+/* The memory of a stream is its creator's affair: another process maps it as it is. */
+START_TEST(size_of_the_stream)
+{
+    struct posixtrace_info info;
+    trace_attr_t attr;
+    trace_id_t large;
+    int begin[2], status;
+    pid_t pid;
+
+    ck_assert_int_eq(pipe(begin), 0);
+    pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0)
+        _exit(trace_and_count(begin[0]));
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamsize(&attr, LARGE), 0);
+    populated = 0;
+    ck_assert_int_eq(posix_trace_create(pid, &attr, &large), 0);
+    ck_assert_uint_ge(populated, LARGE);
+    ck_assert_int_eq(posix_trace_start(large), 0);
+    ck_assert_int_eq(write(begin[1], "x", 1), 1);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+    ck_assert_int_eq(posixtrace_get_info(large, &info), 0);
+    ck_assert_uint_eq(info.events, EVENTS);
+    ck_assert_int_eq(posix_trace_shutdown(large), 0);
+}
+END_TEST
+
 static void add(TCase *t)
 {
     tcase_set_timeout(t, HANG_S);
@@ -138,6 +195,7 @@ static void add(TCase *t)
     tcase_add_test(t, no_descriptor_for_a_while);
     tcase_add_test(t, no_descriptor_and_filtered);
     tcase_add_test(t, no_cancellation_point);
+    tcase_add_test(t, size_of_the_stream);
 }
 
 int main(void)
