@@ -131,15 +131,31 @@ static int build(struct pt_stream *s, const struct pt_attr *attr, int log_fd)
     return r == 0 ? pt_live_init(&s->live, s->seg) : r;
 }
 
-/* At the end of the process. */
+static bool can_lock(pthread_mutex_t *mutex)
+{
+    uint64_t until = pt_clock_ns(CLOCK_MONOTONIC) + PT_STALL_NS;
+    struct timespec pause = { 0, 20000 };
+
+    while (pthread_mutex_trylock(mutex) != 0) {
+        if (pt_clock_ns(CLOCK_MONOTONIC) >= until)
+            return false;
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    }
+    pthread_mutex_unlock(mutex);
+    return true;
+}
+
+/* At the end of the process.  Where exit() was called by a signal handler that has interrupted a
+ * call of ours, that call may hold a lock for ever: the stream is then left as _exit() leaves it,
+ * and what its log lacks is in the segment. */
 static void destroy_all(void)
 {
     trace_id_t trid;
 
     while ((trid = pt_handle_any_active()) != 0) {
-        struct pt_stream *s = pt_handle_remove(trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED);
+        struct pt_stream *s = pt_handle_remove_at_exit(trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED);
 
-        if (s)
+        if (s && can_lock(&s->turn) && can_lock(&s->reading) && can_lock(&s->control))
             pt_stream_destroy(s, 0);
     }
 }

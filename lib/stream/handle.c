@@ -22,6 +22,10 @@
  * that removes it waits for (CLOSING | 1) and makes that 0.  No thread gets a
  * reference to a handle with CLOSING or with 0.
  *
+ * exit().  A signal handler that calls exit() may have interrupted a call of its own thread, which
+ * then keeps its reference for ever.  So a thread notes the handles that it has references to,
+ * before it takes them, and exit() does not wait for its own.
+ *
  * The short path.  A thread remembers the handle that it used last, and protects it by
  * a hazard pointer instead of a reference.  Handles are never freed, so that it may name
  * a remembered one in any state; a handle that another stream uses by now has another
@@ -60,6 +64,10 @@ static _Thread_local struct {
     trace_id_t trid;
     struct pt_handle *h;
 } last __attribute__((tls_model("initial-exec")));
+
+/* A call has references to four streams at most, those of a chain. */
+#define MOST_HELD 4u
+static _Thread_local struct pt_handle *held[MOST_HELD] __attribute__((tls_model("initial-exec")));
 
 static void push(struct pt_handle **list, struct pt_handle *h)
 {
@@ -219,8 +227,28 @@ static bool reference(struct pt_handle *h)
  * the subtraction another stream may use the handle: only the futex call uses its address. */
 static void unreference(struct pt_handle *h)
 {
-    if (pt_add_seqcst(&h->refs, (uint32_t)-1) == (CLOSING | 2))
+    if (pt_add_seqcst(&h->refs, (uint32_t)-1) & CLOSING)
         pt_futex_wake_all(&h->refs);
+}
+
+/* Puts h in the place of was, if that is there. */
+static void note_held(const struct pt_handle *was, struct pt_handle *h)
+{
+    for (unsigned i = 0; i < MOST_HELD; i++)
+        if (pt_load_relaxed(&held[i]) == was) {
+            pt_store_relaxed(&held[i], h);
+            break;
+        }
+    pt_fence_compiler();
+}
+
+static unsigned count_held(const struct pt_handle *h)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < MOST_HELD; i++)
+        count += held[i] == h;
+    return count;
 }
 
 static void let_go(struct pt_hazard *z, struct pt_handle *h)
@@ -258,11 +286,15 @@ struct pt_stream *pt_handle_get(trace_id_t trid, unsigned kinds)
         return s;
     lookup = lookup_begin();
     h = find(trid, kinds);
+    if (h)
+        note_held(NULL, h);
     if (h && reference(h)) {
         s = h->stream;
         last.trid = trid;
         last.h = h;
         pt_hazard_join(h->instance);
+    } else if (h) {
+        note_held(h, NULL);
     }
     lookup_end(lookup);
     return s;
@@ -271,16 +303,32 @@ struct pt_stream *pt_handle_get(trace_id_t trid, unsigned kinds)
 void pt_handle_put(struct pt_stream *s)
 {
     struct pt_hazard *z = pt_hazard_own;
+    struct pt_handle *h = s->handle;
 
     /* Of one call inside another with the same trid one names and one counts;
      * which of them does which is all the same. */
-    if (z && z->named == s->handle)
-        let_go(z, s->handle);
-    else
-        unreference(s->handle);
+    if (z && z->named == h) {
+        let_go(z, h);
+        return;
+    }
+    unreference(h);
+    note_held(h, NULL);
 }
 
-static void wait_for_others(struct pt_stream *s)
+/* own: so many references are not waited for. */
+static void wait_for_references(struct pt_handle *h, uint32_t own)
+{
+    uint32_t n = pt_load_seqcst(&h->refs);
+
+    while ((n & ~CLOSING) > 1 + own || !pt_cas_seqcst(&h->refs, &n, 0u)) {
+        if ((n & ~CLOSING) > 1 + own)
+            pt_futex_wait(&h->refs, n, CLOCK_MONOTONIC, NULL);
+        n = pt_load_seqcst(&h->refs);
+    }
+}
+
+/* own: the calling thread's calls, which do not continue, are not waited for. */
+static void wait_for_others(struct pt_stream *s, bool own)
 {
     struct pt_handle *h = s->handle;
     uint32_t n;
@@ -292,13 +340,13 @@ static void wait_for_others(struct pt_stream *s)
         pt_futex_wake_all(&s->seg->h->reader_futex);
     }
     pt_barrier_own();
-    while (n = pt_load_acquire(&h->dropped), pt_hazard_named(h, h->instance))
+    while (n = pt_load_acquire(&h->dropped),
+           pt_hazard_named(h, h->instance, own ? pt_hazard_own : NULL))
         pt_futex_wait(&h->dropped, n, CLOCK_MONOTONIC, NULL);
-    while (n = CLOSING | 1, !pt_cas_seqcst(&h->refs, &n, 0u))
-        pt_futex_wait(&h->refs, n, CLOCK_MONOTONIC, NULL);
+    wait_for_references(h, own ? count_held(h) : 0);
 }
 
-struct pt_stream *pt_handle_remove(trace_id_t trid, unsigned kinds)
+static struct pt_stream *take_out(trace_id_t trid, unsigned kinds, bool own)
 {
     struct pt_stream *s = NULL;
     uint32_t lookup = lookup_begin();
@@ -309,11 +357,21 @@ struct pt_stream *pt_handle_remove(trace_id_t trid, unsigned kinds)
     lookup_end(lookup);
     if (!s)
         return NULL;
-    wait_for_others(s);
+    wait_for_others(s, own);
     s->handle = NULL;
     push(&retired, h);
     recycle();
     return s;
+}
+
+struct pt_stream *pt_handle_remove(trace_id_t trid, unsigned kinds)
+{
+    return take_out(trid, kinds, false);
+}
+
+struct pt_stream *pt_handle_remove_at_exit(trace_id_t trid, unsigned kinds)
+{
+    return take_out(trid, kinds, true);
 }
 
 trace_id_t pt_handle_any_active(void)

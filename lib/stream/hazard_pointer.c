@@ -66,10 +66,11 @@ void pt_hazard_join(uint64_t instance)
     pt_store_release(&z->instance, instance);
 }
 
-bool pt_hazard_named(const void *object, uint64_t instance)
+bool pt_hazard_named(const void *object, uint64_t instance, const struct pt_hazard *but)
 {
     for (struct pt_hazard *z = pt_load_acquire(&all); z; z = z->next)
-        if (pt_load_acquire(&z->named) == object && pt_load_acquire(&z->instance) == instance)
+        if (z != but && pt_load_acquire(&z->named) == object &&
+            pt_load_acquire(&z->instance) == instance)
             return true;
     return false;
 }

@@ -57,7 +57,8 @@ static inline void pt_hazard_drop(struct pt_hazard *z)
     pt_fence_compiler();
 }
 
-/* After the object was marked and pt_barrier_own(): true if a thread uses it. */
-bool pt_hazard_named(const void *object, uint64_t instance);
+/* After the object was marked and pt_barrier_own(): true if a thread uses it, other than the one
+ * whose word is but. */
+bool pt_hazard_named(const void *object, uint64_t instance, const struct pt_hazard *but);
 
 #endif
