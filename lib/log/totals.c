@@ -82,6 +82,7 @@ static void fold(struct pt_totals *t)
             t->folded_lost[c] += e->lost[c] + e->log_lost[c];
     }
     t->count = kept;
+    t->fold_at = kept + PT_TOTALS_MAX / 2; /* entries that stay do not make each call fold */
     t->folded_now = true;
     qsort(t->entries, t->count, sizeof *t->entries, by_wid);
     fill_hash(t);
@@ -125,7 +126,7 @@ struct pt_total *pt_totals_get(struct pt_totals *t, const struct pt_author *auth
     struct pt_total *e = pt_totals_find(t, author->wid);
 
     if (!e) {
-        if (t->count >= PT_TOTALS_MAX)
+        if (t->count >= (t->fold_at ? t->fold_at : PT_TOTALS_MAX))
             fold(t);
         if (t->count == t->room && make_room(t) != 0)
             return NULL;

@@ -32,6 +32,7 @@ struct pt_total {
 struct pt_totals {
     struct pt_total *entries;
     size_t count, room;
+    size_t fold_at; /* so many entries are too many; 0: PT_TOTALS_MAX */
     uint32_t *hash; /* entry index + 1, by wid; open addressing */
     size_t hash_room;
     uint64_t factor; /* of the hash: a log chooses its wids */

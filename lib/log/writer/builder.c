@@ -5,8 +5,11 @@
  *
  * Each author collects its records in a buffer; a full buffer becomes a packet.  The round ends
  * after about a megabyte of records, and later where there are many authors, since a packet has
- * a fixed cost in the log and for its reader, however few events it has.  made_clock.h keeps
- * events with equal times in the order in which they were added.
+ * a fixed cost in the log and for its reader, however few events it has: with its place in the
+ * list of authors, 232 bytes.  So a round has LEAST_BYTES of records for each of its authors,
+ * however many there are and in whatever order their events come, and the memory is in
+ * proportion to the authors of a round.  made_clock.h keeps events with equal times in the order
+ * in which they were added.
  *
  * An author is a thread: the events with the same process, thread id and pthread_t, under the
  * latest name, as in a log that was recorded (docs/log-format.md, section 7).  Among events with
@@ -30,15 +33,18 @@
 #include "shm/record.h"
 
 #define PACKET_BYTES  (64u << 10) /* of records; one event of the largest size fits */
-#define FIRST_BYTES   512u
+#define FIRST_BYTES   256u
 #define ROUND_BYTES   (1u << 20)
 #define AUTHOR_BYTES  (3u << 10)  /* more of them for each author in it, */
-#define AUTHORS_BYTES (48u << 20) /* up to so many */
+#define AUTHORS_BYTES (48u << 20) /* up to so many, */
+#define LEAST_BYTES   256u        /* but not less than this for each */
 #define KEPT_BYTES    (2u << 10)  /* of a buffer between rounds */
-/* Known at a time: then all are forgotten, and the writer's totals fold those of before. */
-#define MAX_AUTHORS  32768u
-#define AUTHOR_CELLS (2 * MAX_AUTHORS)
-#define NAME_CELLS   4096u /* more than twice the ids there are */
+/* Known between rounds: if there are more all are forgotten, and the writer's totals fold those
+ * of before.  Half of PT_TOTALS_MAX, so that none is folded that is still to change. */
+#define KEPT_AUTHORS 32768u
+#define MAX_AUTHORS  (1u << 22) /* in a round: the threads that Linux can have at a time */
+#define FIRST_CELLS  1024u      /* more than twice the authors; a power of two */
+#define NAME_CELLS   4096u      /* more than twice the ids there are */
 
 struct author {
     struct pt_author author;
@@ -60,9 +66,11 @@ struct pt_log_builder {
     uint64_t next_wid;
     uint64_t factor; /* of both hashes: a file that is imported chooses the keys */
     struct author *authors;
+    size_t author_room;
     uint32_t author_count;
-    uint32_t round_authors;              /* with events in this round */
-    uint32_t author_cells[AUTHOR_CELLS]; /* index + 1 */
+    uint32_t round_authors; /* with events in this round */
+    uint32_t *author_cells; /* index + 1 */
+    uint32_t author_cell_count;
     uint64_t lost[PT_LOSS_CAUSES];
     uint32_t next_id;
     char *names[PT_ID_MAX];
@@ -92,6 +100,7 @@ static void builder_free(struct pt_log_builder *b)
     for (unsigned i = 0; i < PT_ID_MAX; i++)
         free(b->names[i]);
     free(b->authors);
+    free(b->author_cells);
     pt_log_writer_free(b->writer);
     free(b);
 }
@@ -135,8 +144,9 @@ int pt_log_builder_new(struct pt_log_builder **builder, int fd, const struct pt_
         b->chunk_seq = 1;
         b->factor = pt_hash_factor();
         b->next_id = PT_ID_NAMED_FIRST;
-        b->authors = calloc(MAX_AUTHORS, sizeof *b->authors);
-        error = b->authors ? open_log(b, fd, attr) : -ENOMEM;
+        b->author_cell_count = FIRST_CELLS;
+        b->author_cells = calloc(FIRST_CELLS, sizeof *b->author_cells);
+        error = b->author_cells ? open_log(b, fd, attr) : -ENOMEM;
     }
     if (error) {
         if (b)
@@ -263,6 +273,14 @@ static uint64_t recorded_of(const uint64_t lost[PT_LOSS_CAUSES])
     return n;
 }
 
+static void forget_authors(struct pt_log_builder *b)
+{
+    for (uint32_t i = 0; i < b->author_count; i++)
+        free(b->authors[i].buffer);
+    memset(b->author_cells, 0, b->author_cell_count * sizeof *b->author_cells);
+    b->author_count = 0;
+}
+
 /* Readers deliver all events collected so far before those that are added later. */
 static int end_round(struct pt_log_builder *b, bool last)
 {
@@ -283,18 +301,12 @@ static int end_round(struct pt_log_builder *b, bool last)
     error = last ? pt_log_complete(b->writer, POSIXTRACE_END_SHUTDOWN, &status, totals, n)
                  : pt_log_end_round(b->writer, &status, totals, n);
     free(totals);
-    if (!error)
-        begin_round(b);
-    return error;
-}
-
-static void forget_authors(struct pt_log_builder *b)
-{
-    for (uint32_t i = 0; i < b->author_count; i++)
-        free(b->authors[i].buffer);
-    memset(b->authors, 0, MAX_AUTHORS * sizeof *b->authors);
-    memset(b->author_cells, 0, sizeof b->author_cells);
-    b->author_count = 0;
+    if (error)
+        return error;
+    begin_round(b);
+    if (b->author_count > KEPT_AUTHORS)
+        forget_authors(b);
+    return 0;
 }
 
 /* A thread's name as a log has it: at most 15 bytes. */
@@ -321,29 +333,46 @@ static uint32_t *author_cell(struct pt_log_builder *b, const struct pt_author *a
     struct pt_author key = *author;
     uint32_t i;
 
+    key.wid = 0;
     if (has_number(&key))
         memset(key.name, 0, sizeof key.name);
-    i = hash_bytes(&key, sizeof key, b->factor) % AUTHOR_CELLS;
+    i = hash_bytes(&key, sizeof key, b->factor) % b->author_cell_count;
     while (b->author_cells[i] && !same_author(&b->authors[b->author_cells[i] - 1].author, author))
-        i = (i + 1) % AUTHOR_CELLS;
+        i = (i + 1) % b->author_cell_count;
     return &b->author_cells[i];
+}
+
+/* Of two authors with the same numbers the later one has the cell. */
+static int grow_cells(struct pt_log_builder *b)
+{
+    uint32_t *cells = calloc(2 * (size_t)b->author_cell_count, sizeof *cells);
+
+    if (!cells)
+        return -ENOMEM;
+    free(b->author_cells);
+    b->author_cells = cells;
+    b->author_cell_count *= 2;
+    for (uint32_t i = 0; i < b->author_count; i++)
+        *author_cell(b, &b->authors[i].author) = i + 1;
+    return 0;
 }
 
 /* Another thread with the same numbers takes the cell of the one before. */
 static struct author *add_author(struct pt_log_builder *b, const struct pt_author *author,
-                                 uint32_t *cell, int *error)
+                                 int *error)
 {
-    if (b->author_count == MAX_AUTHORS) {
-        *error = end_round(b, false);
-        if (*error)
-            return NULL;
-        forget_authors(b);
-        cell = author_cell(b, author);
-    }
-    b->authors[b->author_count].author = *author;
-    b->authors[b->author_count].author.wid = b->next_wid++;
-    *cell = ++b->author_count;
-    return &b->authors[b->author_count - 1];
+    struct author *a;
+
+    *error = pt_grow(&b->authors, &b->author_room, b->author_count, sizeof *b->authors);
+    if (!*error && 2 * (b->author_count + 1) > b->author_cell_count)
+        *error = grow_cells(b);
+    if (*error)
+        return NULL;
+    a = &b->authors[b->author_count];
+    *a = (struct author){ .author = *author };
+    a->author.wid = b->next_wid++;
+    *author_cell(b, author) = ++b->author_count;
+    return a;
 }
 
 /* The author of an event, new if need be; NULL with *error. */
@@ -361,7 +390,7 @@ static struct author *author_of(struct pt_log_builder *b, const struct posixtrac
     a = *cell ? &b->authors[*cell - 1] : NULL;
     *error = 0;
     if (!a || (a->ended && id == POSIXTRACE_THREAD_BEGIN))
-        a = add_author(b, &author, cell, error);
+        a = add_author(b, &author, error);
     if (!a)
         return NULL;
     a->ended |= id == POSIXTRACE_THREAD_END;
@@ -373,8 +402,11 @@ static struct author *author_of(struct pt_log_builder *b, const struct posixtrac
 static bool is_enough(const struct pt_log_builder *b)
 {
     uint64_t more = (uint64_t)b->round_authors * AUTHOR_BYTES;
+    uint64_t least = (uint64_t)b->round_authors * LEAST_BYTES;
 
-    return b->round_bytes > ROUND_BYTES + (more < AUTHORS_BYTES ? more : AUTHORS_BYTES);
+    more = more < AUTHORS_BYTES ? more : AUTHORS_BYTES;
+    return b->author_count == MAX_AUTHORS ||
+           b->round_bytes > ROUND_BYTES + (more > least ? more : least);
 }
 
 /* Room for an event of len bytes and a TIME record. */
@@ -440,13 +472,11 @@ int pt_log_builder_add(struct pt_log_builder *b, const struct posixtrace_event *
     id = id_of(b, event->name);
     if (id < 0)
         return id;
-    a = author_of(b, event, (uint32_t)id, &error);
+    error = is_enough(b) ? end_round(b, false) : 0;
+    a = error ? NULL : author_of(b, event, (uint32_t)id, &error);
     if (!a)
         return error;
-    if (is_enough(b))
-        error = end_round(b, false);
-    if (!error)
-        error = make_room(b, a, (uint32_t)event->data_len);
+    error = make_room(b, a, (uint32_t)event->data_len);
     if (!error)
         error = give_time(b, a, event->ns, &ts);
     if (error)
