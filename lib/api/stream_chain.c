@@ -13,7 +13,7 @@
 static pthread_mutex_t chains = PTHREAD_MUTEX_INITIALIZER;
 
 /* Is that stream a successor of s, next or later in the chain? */
-static bool is_behind(struct pt_stream *s, const struct pt_stream *that)
+static bool is_after(struct pt_stream *s, const struct pt_stream *that)
 {
     trace_id_t next = pt_load_relaxed(&s->next);
 
@@ -33,13 +33,13 @@ static bool is_behind(struct pt_stream *s, const struct pt_stream *that)
 /* The lock is held.  After an error the chain is unchanged, unless force is true. */
 static int release(struct pt_stream *s, bool force)
 {
-    trace_id_t behind = pt_load_relaxed(&s->next);
-    struct pt_stream *next = behind ? pt_handle_get(behind, PT_OWN_STREAMS) : NULL;
+    trace_id_t next_trid = pt_load_relaxed(&s->next);
+    struct pt_stream *next = next_trid ? pt_handle_get(next_trid, PT_OWN_STREAMS) : NULL;
     int r;
 
     /* First: no event goes to the next stream both by its own gate and past this one. */
     pt_chain_set_next(s, NULL);
-    r = next ? pt_chain_set_behind(next, false, force) : 0;
+    r = next ? pt_chain_set_successor(next, false, force) : 0;
     if (r < 0 && !force)
         pt_chain_set_next(s, next);
     else
@@ -64,14 +64,14 @@ static int chain(struct pt_stream *s, struct pt_stream *next, trace_id_t next_tr
 {
     int r = check(s, next);
 
-    if (r == 0 && is_behind(next, s))
+    if (r == 0 && is_after(next, s))
         r = -EINVAL;
     if (r == 0 && pt_load_relaxed(&s->next) == next_trid)
         return 0;
-    if (r == 0 && pt_load_seqcst(&next->seg->h->behind))
+    if (r == 0 && pt_load_seqcst(&next->seg->h->is_successor))
         r = -EBUSY;
     if (r == 0)
-        r = pt_chain_set_behind(next, true, false);
+        r = pt_chain_set_successor(next, true, false);
     if (r < 0)
         return r;
     release(s, true);
@@ -82,7 +82,7 @@ static int chain(struct pt_stream *s, struct pt_stream *next, trace_id_t next_tr
 
 PT_PUBLIC int posixtrace_chain(trace_id_t trid, trace_id_t next)
 {
-    struct pt_stream *behind;
+    struct pt_stream *successor;
     struct pt_guard g;
     int r = -EINVAL;
 
@@ -91,9 +91,9 @@ PT_PUBLIC int posixtrace_chain(trace_id_t trid, trace_id_t next)
     pthread_mutex_lock(&chains);
     if (trid == next) {
         r = release(g.s, false);
-    } else if ((behind = pt_handle_get(next, PT_OWN_STREAMS))) {
-        r = chain(g.s, behind, next);
-        pt_handle_put(behind);
+    } else if ((successor = pt_handle_get(next, PT_OWN_STREAMS))) {
+        r = chain(g.s, successor, next);
+        pt_handle_put(successor);
     }
     pthread_mutex_unlock(&chains);
     return pt_guard_leave(&g, r);

@@ -19,23 +19,23 @@ void pt_chain_set_next(struct pt_stream *s, const struct pt_stream *next)
 }
 
 /* The lock is held. */
-static int set_behind(struct pt_stream *s, bool behind, bool force)
+static int set_successor(struct pt_stream *s, bool is_successor, bool force)
 {
     struct pt_seg_header *h = s->seg->h;
     int r = !force && pt_state_runs(pt_load_seqcst(&h->state)) ? pt_pages_check(s) : 0;
 
     if (r < 0)
         return r;
-    pt_store_seqcst(&h->behind, (uint32_t)behind);
+    pt_store_seqcst(&h->is_successor, (uint32_t)is_successor);
     r = pt_steer_settle(s, false);
     if (r < 0 && !force) {
-        pt_store_seqcst(&h->behind, (uint32_t)!behind);
+        pt_store_seqcst(&h->is_successor, (uint32_t)!is_successor);
         pt_steer_settle(s, false);
     }
     return r;
 }
 
-int pt_chain_set_behind(struct pt_stream *s, bool behind, bool force)
+int pt_chain_set_successor(struct pt_stream *s, bool is_successor, bool force)
 {
     int r, e;
 
@@ -43,7 +43,7 @@ int pt_chain_set_behind(struct pt_stream *s, bool behind, bool force)
         r = pt_steer_begin(s);
         if (r < 0)
             return r;
-        e = set_behind(s, behind, force);
+        e = set_successor(s, is_successor, force);
     } while (!pt_steer_end(s));
     pt_threads_left();
     return e;

@@ -28,8 +28,8 @@ struct table {
     char file[TRACE_SYS_MAX][NAME];
 };
 
-/* Does the stream belong to a process that may still live?  Without memory: it may.  What is
- * large is not on the stack here, since threads with a small one create streams. */
+/* Does the stream belong to a process that may still live?  Without memory: yes.  Large objects are
+ * not on the stack here, because threads with a small stack create streams. */
 static bool counts(int dir, uid_t uid, const char *file)
 {
     struct pt_seg_header *h;

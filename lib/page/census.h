@@ -18,9 +18,9 @@
 
 #define PT_CENSUS_FILE "streams"
 
-/* With the new segment file own in the user's directory: are there more than
- * TRACE_SYS_MAX?  Of two that come at once with one place left, both may be told
- * so.  A stream without a name in the directory ("") counts nowhere. */
+/* With the new segment file own in the user's directory, are there more than TRACE_SYS_MAX?  If two
+ * processes ask at the same time with one place left, both may get true.  A stream without a name
+ * in the directory ("") is not counted. */
 bool pt_census_is_full(uid_t uid, const char *own);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * A walk through the stream directory in steps of bounded work, each by whichever process
- * comes next: a step reads about 40 names, from where the step before ended.  Where it ended
- * stands in the file "walk", which is there only while the directory is larger than a step.
- * Two steps at once may read the same names, and a step whose process is killed is read
- * again: what is done with a name has to be idempotent.
+ * A walk through the stream directory in steps of bounded work.  Each step is made by the process
+ * that comes next, and reads about 40 names from the place where the previous step ended.  The file
+ * "walk" has that place; it exists only while the directory is larger than a step.  Two steps at
+ * the same time may read the same names, and the step of a killed process is repeated, so the work
+ * on a name has to be idempotent.
  *
- * Everything here is async-signal-safe; errno is the caller's to save.
+ * Everything here is async-signal-safe; the caller saves errno.
  */
 #ifndef PT_PAGE_DIR_STEP_H
 #define PT_PAGE_DIR_STEP_H
@@ -47,7 +47,7 @@ struct pt_dir_step {
     __attribute__((aligned(8))) char names[PT_DIR_STEP_BYTES];
 };
 
-/* dir: a descriptor of the directory that nobody else reads names with; it stays open. */
+/* dir: a descriptor of the directory that is used for no other reading of names; it stays open. */
 void pt_dir_step_begin(struct pt_dir_step *s, int dir, enum pt_dir_walk walk);
 /* The next name; NULL: there are no more in this step. */
 const char *pt_dir_step_next(struct pt_dir_step *s);

@@ -19,7 +19,7 @@
  * may leave unused. */
 #define ARENA_BYTES ((TRACE_EVENT_NAME_MAX + 1u) * (PT_NAMES_COUNT + 64u))
 #define LAST_OFFSET (ARENA_BYTES - (TRACE_EVENT_NAME_MAX + 1u)) /* of a name that may be long */
-/* Behind them: descriptions. */
+/* Descriptions follow the names. */
 #define TEXT_BYTES (512u << 10)
 #define MAP_BYTES \
     ((sizeof(struct pt_names) + ARENA_BYTES + TEXT_BYTES + PT_PAGE - 1) & ~(size_t)(PT_PAGE - 1))
@@ -38,7 +38,7 @@ static uint32_t hash_name(const char *name, size_t length)
     return (h >> 16 ^ h) & 0xffffu;
 }
 
-/* With a page of zeros behind it that no other process has. */
+/* Maps a page of zeros after the map, private to this process. */
 static int map_names(struct pt_names **names, int fd)
 {
     int error, saved = errno;
@@ -114,8 +114,8 @@ static size_t within(uint32_t used, size_t most)
     return used < most ? used : most;
 }
 
-/* Reading a hole in a full file system would bring SIGBUS.  What is handed out
- * later is backed by who takes it. */
+/* Reserves memory for the used part: reading a hole in a full file system would end in SIGBUS.  A
+ * later allocation reserves its own. */
 static int back_names(struct pt_names *n)
 {
     int r = back_bytes(n, sizeof *n);
@@ -335,7 +335,7 @@ uint32_t pt_names_end(const struct pt_names *n)
     return PT_ID_NAMED_FIRST + i;
 }
 
-/* Takes room behind the names and writes the description there. */
+/* Allocates room after the names and writes the description there. */
 static int store_description(struct pt_names *n, uint32_t id, const char *text, size_t length,
                              uint64_t *entry)
 {

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The name map of an inheritance family: event type names and their ids, and
- * what describes their data, in shared memory, so that parent and children
- * number alike.  A small file in
- * the stream directory; each segment adds a hard link of its own to it, so
- * that the names outlive the processes as long as a segment needs them.
+ * The name map of an inheritance family: names, ids and descriptions of event types in shared
+ * memory, so that parent and children use the same ids.  It is a small file in the stream
+ * directory.  Each segment has a hard link of its own to it, so that the names outlive the
+ * processes as long as a segment needs them.
  *
- * Append-only and lock-free: entry i is one word, 0 until it is published by
- * one compare-and-exchange; name i has id PT_ID_NAMED_FIRST + i.  The bytes of
- * a name are written before its entry is published and never change.  A
- * process that dies half-way leaves at most some unused bytes.
+ * The map is append-only and lock-free.  Entry i is one word, 0 until one compare-and-exchange
+ * publishes it; name i has id PT_ID_NAMED_FIRST + i.  The bytes of a name are written before its
+ * entry is published and never change.  A process that dies half-way leaves at most some unused
+ * bytes.
  *
- * Descriptions (posixtrace/typed.h) are a second such list, in the order in which
- * they were given.  Of two that race for one type the first in the list counts.
- * Their bytes have a part of the arena of their own: they never take a name's room.
+ * Descriptions (posixtrace/typed.h) are a second such list, in the order in which they were added.
+ * If two are added for one type, the first in the list counts.  Their bytes have a part of the
+ * arena of their own, so they never use the room of names.
  *
- * The system types of posixtrace/system.h have numbers and names of their own.
- * The map only says whether they are in use: whether one of them was recorded in
- * the family, or somebody has opened the name of one.  Streams list them from then on.
+ * The system types of posixtrace/system.h have fixed ids and names.  The map only has a word that
+ * says whether they are in use: one of them was recorded in the family, or a program has opened its
+ * name.  From then on streams list them.
  */
 #ifndef PT_PAGE_NAMES_H
 #define PT_PAGE_NAMES_H
@@ -36,7 +35,7 @@ struct pt_names {
     uint64_t magic;
     uint32_t layout, size;
     uint32_t used;  /* bytes of the arena handed out */
-    uint32_t maker; /* the process that made it, for who finds it unused */
+    uint32_t maker; /* the process that made it, to check whether an unused map can go */
     uint64_t maker_start;
     uint64_t entry[PT_NAMES_COUNT]; /* offset | length << 32 | hash << 48 */
     uint64_t own_in_use;
@@ -60,9 +59,9 @@ int pt_names_copy(struct pt_names **names, int dirfd, const char *file);
 void pt_names_unmap(struct pt_names *names);
 
 /*
- * names_users.c.  Pages that name the map are counted, and so is a process for the time in
- * which it makes its page.  A count that goes down to 0 never goes up again: whoever takes it
- * there removes the file, and whoever comes later finds PT_NAMES_GONE and uses another name.
+ * names_users.c.  The map counts the pages that name it, and a process while it makes its page.  A
+ * count that has fallen to 0 never rises again: the process that decrements it to 0 removes the
+ * file, and later ones find PT_NAMES_GONE and use another name.
  */
 #define PT_NAMES_GONE 0x80000000u
 
@@ -86,10 +85,10 @@ bool pt_names_name_again(struct pt_names *names, const char *link, char file[64]
 bool pt_names_first_file(int dirfd, const char *file, char first[64]);
 
 /*
- * Other processes can write the map.  A text that it returns may change, but there is always
- * a NUL before the mapping ends: behind the map lies a page of this process alone.  Who needs
- * its length, or the same bytes twice, takes a copy: NULL where there is none, or it is longer
- * than such a text may be.
+ * Other processes can write the map.  A text in it may change, but there is always a NUL before the
+ * mapping ends, because a private page of zeros follows the map.  A caller that needs the length,
+ * or the same bytes twice, takes a copy by these functions; NULL: there is no such text, or it is
+ * too long.
  */
 const char *pt_names_read_name(const struct pt_names *names, uint32_t id,
                                char to[TRACE_EVENT_NAME_MAX + 1]);
@@ -97,9 +96,9 @@ const char *pt_names_read_description(const struct pt_names *names, uint32_t id,
                                       char to[PT_DESCRIPTION_MAX + 1]);
 
 /*
- * The id of a name, which is added if need be and create is set.  Predefined
- * names give their predefined ids.  When the map is full: the unnamed id.
- * *id 0: not there.  -ENOMEM: no memory behind the map.
+ * Finds the id of a name, and adds the name if create is set.  Predefined names have their
+ * predefined ids.  If the map is full: the unnamed id.  *id 0: not found.  -ENOMEM: no memory for
+ * the map's file.
  */
 int pt_names_id(struct pt_names *names, const char *name, bool create, uint32_t *id);
 
@@ -108,10 +107,11 @@ int pt_names_id(struct pt_names *names, const char *name, bool create, uint32_t 
 int pt_names_describe(struct pt_names *names, uint32_t id, const char *text);
 /* NULL: there is none; checked. */
 const char *pt_names_description(const struct pt_names *names, uint32_t id);
-/* The i-th of the list and its type; NULL behind the last, or not usable (then *id is not 0). */
+/* The i-th description in the list and its type.  NULL: after the last one, or not usable (then *id
+ * is not 0). */
 const char *pt_names_description_at(const struct pt_names *names, uint32_t i, uint32_t *id);
 
-/* From now on the system types of ours are in use.  Async-signal-safe. */
+/* Marks the library's own system types as in use.  Async-signal-safe. */
 static inline void pt_names_use_own(struct pt_names *names)
 {
     if (pt_unlikely(pt_load_relaxed(&names->own_in_use) == 0))

@@ -68,7 +68,7 @@ bool pt_names_first_file(int dirfd, const char *file, char first[64])
     return known;
 }
 
-/* The count first: an unused map that has a name is removed by whoever finds it. */
+/* Called before the map gets a name, because any process may remove an unused map that has one. */
 static void hold_again(struct pt_names *names)
 {
     uint32_t users = pt_load_relaxed(&names->users);
@@ -77,7 +77,8 @@ static void hold_again(struct pt_names *names)
         ;
 }
 
-/* Not the name it had: whoever took the count to 0 may still be about to remove that. */
+/* Uses a new name: the process that decremented the count to 0 may be about to remove the old
+ * one. */
 bool pt_names_name_again(struct pt_names *names, const char *link, char file[64])
 {
     int saved = errno, dir = pt_dir_open(false);

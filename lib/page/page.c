@@ -39,8 +39,8 @@ static char *put_number(char *to, uint64_t n)
     return stpcpy(to, p);
 }
 
-/* Where there is no /proc nobody else looks for the page; but a process that had
- * the same pid before may have left one. */
+/* Without /proc no other process looks for the page; but an earlier process with the same pid may
+ * have left one. */
 void pt_page_name(char file[64], uint32_t pid, uint64_t start)
 {
     uint64_t ns = pt_pid_namespace();
@@ -137,8 +137,8 @@ static void fill_page(struct pt_page *page, uint32_t pid, uint64_t start, const 
     pt_store_release(&page->magic, PT_PAGE_MAGIC);
 }
 
-/* Filled under a name of its own: who finds the page finds it whole.  What a process leaves that
- * is killed meanwhile is removed when it is ten seconds old (process/reap.c). */
+/* The page is filled under a temporary name, so a process that finds it finds it complete.  If its
+ * process is killed meanwhile, directory/reap.c removes the file when it is ten seconds old. */
 static int create_page(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start,
                        const char *names_file, char file[64])
 {

@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The process page: what decides, for one process, which events are recorded
- * where.  A shared file in the stream directory, "p-<pid>-<start>-<namespace>",
- * made by the process itself or by a controller, whoever comes first.
+ * The process page decides for one process which events are recorded in which streams.  It is a
+ * shared file in the stream directory, "p-<pid>-<start>-<namespace>".  The process itself or a
+ * controller makes it, whichever comes first.
  *
- * Gate word of an event type: one bit per stream that wants the type.  Streams
- * that are auto-stopped keep their bits, so that each event is counted.  Bits
- * are set and cleared by atomic or/and, so controllers of different streams do
- * not meet.
+ * Gate word of an event type: one bit for each stream that wants the type.  Streams that are
+ * auto-stopped keep their bits, so that each event is counted.  Bits are set and cleared by atomic
+ * or/and, so controllers of different streams do not conflict.
  *
- * A stream that looks at more than the type (an expression, a function of the
- * program's) has a second bit, its shadow.  Both set: ask, before the event is recorded.
- * A gate word with two bits never takes the shortest path, and what finds a shadow
- * among them takes the longest, where there is time for the question; types that the
- * name decides have the stream's bit alone, or none.  Each step between closed,
- * open and ask is one atomic instruction.
+ * A stream whose filter needs more than the type (an expression, a function of the program) has a
+ * second bit, its shadow.  If both are set, the event evaluates the filter before it is recorded
+ * (ask).  An event whose gate word has two bits never takes the fast path, and one whose word has a
+ * shadow takes the slow path.  Types that the name decides have only the stream's bit, or none.
+ * Each change between closed, open and ask is one atomic instruction.
  *
- * epoch[bit] changes whenever the bit is given to another stream; a
- * thread whose cached lane has another epoch looks the stream up anew.
+ * epoch[bit] changes whenever the bit is given to another stream; a thread whose cached lane has
+ * another epoch looks the stream up again.
  *
- * Nothing in private memory decides what is recorded: two copies of the
- * library in one process see the same page.
+ * No private memory decides about recording, so two copies of the library in one process use the
+ * same page.
  */
 #ifndef PT_PAGE_PAGE_H
 #define PT_PAGE_PAGE_H
@@ -50,26 +48,26 @@ struct pt_page {
     char names_file[64];
     uint64_t pid_ns;                            /* namespace that pid is a number of; 0: unknown */
     __attribute__((aligned(64))) uint64_t used; /* bits that belong to a stream */
-    uint64_t changes;                           /* another value after any epoch has changed */
-    uint64_t shadows;                           /* bits of used that stand beside a stream's */
+    uint64_t changes;                           /* incremented when any epoch changes */
+    uint64_t shadows;                           /* bits of used that are shadows */
     __attribute__((aligned(64))) uint64_t epoch[PT_STREAMS];
     struct pt_page_stream stream[PT_STREAMS];
     __attribute__((aligned(64))) uint64_t gates[PT_ID_MAX];
     /* Inherited streams, see process/inherit.c: the stream's key with the bit in
      * the low 6 bits; 0: none from here on. */
     uint64_t heir[PT_STREAMS];
-    uint64_t settled; /* what is inherited has been taken over */
-    uint64_t counted; /* among the users of its name map, see page_left.h */
+    uint64_t settled; /* the inherited streams have been joined */
+    uint64_t counted; /* counted as a user of its name map, see page_left.h */
     /* The process that took the bit, see pt_page_take_bit_for(); 0: none since it was free. */
     uint64_t taker[PT_STREAMS];
 };
 _Static_assert(offsetof(struct pt_page, gates) == 4800, "the same on 32-bit and 64-bit machines");
 
-/* Before a process knows its page, events look at this one: its gates are all ones and
- * its shadows, too, so that every event takes the slow path. */
+/* Until a process has its page, events use this one.  Its gates and shadows are all ones, so that
+ * every event takes the slow path. */
 extern const struct pt_page pt_page_unknown;
 
-/* Of the page of a process in the pid namespace of the caller. */
+/* The name of the page of a process in the caller's pid namespace. */
 void pt_page_name(char file[64], uint32_t pid, uint64_t start);
 
 /*
@@ -108,8 +106,8 @@ void pt_page_clean_bit(struct pt_page *page, unsigned bit);
  * has that epoch.  Of several who do so, one succeeds.  The epoch is to be loaded
  * before the stream's name is looked at. */
 bool pt_page_revoke_bit(struct pt_page *page, unsigned bit, uint64_t epoch);
-/* The name of the segment behind a bit.  It may be given to another stream while it
- * is read: what was read counts only if the bit has the same epoch before and after. */
+/* The file name of a bit's segment.  The bit may be given to another stream while it is read: the
+ * name counts only if the epoch is the same before and after. */
 void pt_page_set_file(struct pt_page *page, unsigned bit, const char *file);
 void pt_page_get_file(const struct pt_page *page, unsigned bit, char file[PT_PAGE_FILE]);
 /* Does the bit belong to the stream with that segment file? */

@@ -85,8 +85,7 @@ bool pt_page_process_is_gone(uint32_t pid, uint64_t start, unsigned *asks)
     if (*asks == 0)
         return false;
     --*asks;
-    /* A process that nobody has waited for is gone, too, unless only its first thread has
-     * ended. */
+    /* A zombie counts as gone, unless only its first thread has ended. */
     r = pt_process_look(pid, &p);
     return r == -ESRCH ||
            (r == 0 && ((start != 0 && p.start != start) || (p.zombie && p.threads <= 1)));

@@ -3,16 +3,16 @@
 /*
  * Pages of processes that have ended, and the name maps that only those used.
  *
- * exit() removes a process's page.  Of those that end by _exit, a signal or exec of another
- * program it is removed by whichever process makes a page next, before it makes it: it takes
- * a step through the directory (dir_step.h).  So there are at most about as many pages of
- * ended processes as of living ones, and a child's cost does not depend on how many there were.
+ * exit() removes a process's page.  If a process ends by _exit, a signal or exec of another
+ * program, the next process that makes a page removes it first: it takes a step through the
+ * directory (dir_step.h).  So the number of pages of ended processes is at most about that of
+ * living ones, and the cost for a child does not depend on the number of processes that have ended.
  *
- * A name map counts the pages that name it.  The count goes up before the page says that it is
- * counted, and down after the page is removed: whoever is killed in between leaves it too
- * high, and the map stays until a whole look at the directory (directory/reap.h).  A process
- * that is about to make its page is counted meanwhile, so that its map does not go with the
- * page of its parent (process/exec.h).
+ * A name map counts the pages that name it.  The count is incremented before the page is marked as
+ * counted, and decremented after the page is removed.  A process killed in between leaves the count
+ * too high, and the map stays until a scan of the whole directory (directory/reap.h).  A process
+ * that is making its page is counted, too, so that its map is not removed with its parent's page
+ * (process/exec.h).
  */
 #ifndef PT_PAGE_PAGE_LEFT_H
 #define PT_PAGE_PAGE_LEFT_H

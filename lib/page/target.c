@@ -125,7 +125,7 @@ static bool has_second_pid(const char *status)
     return *end == '\t';
 }
 
-/* A process whose main thread has ended goes on with the others. */
+/* A process whose main thread has ended lives as long as it has other threads. */
 static bool has_ended(const char *status)
 {
     char state = *field(status, "State");

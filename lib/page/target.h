@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Who may trace whom.  A process may be traced by the same user, when the kernel
- * would let that user read its memory, and by root.  Not by anybody: a program
- * that was started with more rights than its caller has (AT_SECURE).
+ * Permission to trace.  A process may be traced by root, and by its own user if the kernel lets
+ * that user read its memory.  A program that was started with more rights than its caller has
+ * (AT_SECURE) is never traced.
  *
- * Everything is asked of /proc, so that a process is not traced that will never
- * know: one in another pid namespace has another pid there, one with another root
- * or another /dev/shm does not see our directory.
+ * All checks read /proc, to refuse a process that could never find its page: in another pid
+ * namespace it has another pid, and with another root or another /dev/shm it does not see our
+ * directory.
  */
 #ifndef PT_PAGE_TARGET_H
 #define PT_PAGE_TARGET_H
@@ -42,8 +42,8 @@ int pt_target_take_ids(pid_t pid);
 /* The effective user id of a process.  False: it cannot be read. */
 bool pt_target_uid(uint32_t pid, uid_t *uid);
 
-/* Does the target see the directory behind dir under the same path?  True when
- * that cannot be told. */
+/* Does the target see the directory of dir under the same path?  True if that cannot be found
+ * out. */
 bool pt_target_sees(const struct pt_target *t, int dir);
 
 #endif

@@ -42,8 +42,8 @@ static void keep(struct pt_thread *t, bool on)
     }
 }
 
-/* The record of an event that forks.  In the child, where the thread may have a new record by
- * then: until it is parted. */
+/* The record of an event that forks.  In the child, where the thread may already have a new record,
+ * it is set until the half event is parted. */
 static _Thread_local struct pt_thread *forking __attribute__((tls_model("initial-exec")));
 
 static void before_fork(void)
@@ -60,7 +60,8 @@ static void after_fork_in_parent(void)
         keep(pt_thread_self, false);
 }
 
-/* seg is the half event's from now on; what is shared, or NULL. */
+/* Leaves seg to the half event, with private memory.  Returns a new mapping of the shared memory,
+ * or NULL. */
 static struct pt_seg *part(struct pt_seg *seg, const struct pt_author *author)
 {
     struct pt_seg *shared = pt_sys_pages(sizeof *shared), rest;

@@ -16,25 +16,25 @@
  *                 record; the old one is the half event's alone, which attaches to no
  *                 further stream.
  *
- * So the child's half of the event runs to its end in memory that nobody reads.
+ * So the child's half of the event runs to its end in memory that no reader maps.
  *
- * In the child, a signal handler, or a fork handler of another library that was registered
- * before ours, may trace or call us first.  So whoever makes the child's struct pt_self first does
- * what our handler is to do; the handler then finds it done.
+ * In the child a signal handler, or a fork handler of another library that was registered before
+ * ours, may trace or call this library first.  So the first call, which makes the child's struct
+ * pt_self, does the work of our fork handler; the handler then finds it done.
  *
- * That a fork is noticed is the C library's: _Fork(), clone() and the bare system call run
- * no handlers.  A child made by them inside an event finds its record wiped; see
- * posix_trace_event(3) for what it may do.  The kernel offers nothing that stops it:
- * the address of the parent's chunk can be in a register when the handler comes, and the next
- * instruction stores there.  Loading it again from wiped memory before each store leaves that
- * one instruction.  MADV_WIPEONFORK is for private memory only; with MADV_DONTFORK the store
- * is SIGSEGV; a restartable sequence (rseq), which the signal would abort, costs two stores an
- * event.  vfork() is no such case: the child has the parent's memory, record and lanes, and the
- * parent waits, so that its event is one event whose handler took longer.
+ * Fork handlers are run by the C library's fork(); _Fork(), clone() and the bare system call run
+ * none.  A child made by them inside an event finds its record wiped; posix_trace_event(3) says
+ * what it may do.  Its half event cannot be stopped: the address of the parent's chunk can be in a
+ * register when the handler runs, and the next instruction stores there.  Loading the address again
+ * from wiped memory before each store would still leave that one instruction.  MADV_WIPEONFORK is
+ * for private memory only; with MADV_DONTFORK the store ends in SIGSEGV; a restartable sequence
+ * (rseq), which the signal would abort, costs two stores an event.  vfork() is not such a case: the
+ * child has the parent's memory, record and lanes, and the parent waits, so the event is one event
+ * whose handler took longer.
  *
- * A _Fork() of this library's own, before the C library's, was considered: a library that is
- * loaded by dlopen() would not be asked, in a static program fork() itself would call it and the
- * original would be missing, and the bare system call would still go past it.
+ * A wrapper of _Fork() in this library was considered.  In a library that is loaded by dlopen() it
+ * would not be called; in a static program fork() itself would call it, and the original would be
+ * missing; and the bare system call would still bypass it.
  */
 #ifndef PT_PROCESS_FORK_H
 #define PT_PROCESS_FORK_H
@@ -43,8 +43,8 @@
 
 /* Inside an event: is this the half of it that belongs to a forked child? */
 bool pt_fork_has_cut(const struct pt_thread *t);
-/* In a forked child, with signals held, before it is made known: parts a half event of the
- * calling thread, if there is one and nobody has done so yet. */
+/* Called in a forked child, with signals held, before its struct pt_self is published: parts a half
+ * event of the calling thread, if there is one that was not parted yet. */
 void pt_fork_part(void);
 
 #endif

@@ -40,7 +40,7 @@ void pt_gates_deinit(struct pt_gates *g)
     free(g->expression);
 }
 
-/* Of a copy: the map is shared, and the layout has room for what is counted first. */
+/* Parses a copy: the map is shared, and the layout's room is computed before the text is parsed. */
 static PT_COLD int parse_description(const struct pt_gates *g, uint32_t id, bool *described,
                                      struct posixtrace_layout **layout)
 {
@@ -79,7 +79,7 @@ enum pt_gate pt_gates_decide(const struct pt_gates *g, const struct pt_page *pag
     const char *name;
     int v;
 
-    if (!pt_seg_wants(g->h, &g->filter, id) || (id && pt_load_seqcst(&g->h->behind)))
+    if (!pt_seg_wants(g->h, &g->filter, id) || (id && pt_load_seqcst(&g->h->is_successor)))
         return PT_GATE_CLOSED;
     if (!g->asks || id == 0)
         return open;

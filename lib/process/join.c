@@ -9,20 +9,19 @@
  *   controller                          process
  *   1 changes state, closed, filter     1 enters itself into the table
  *   2 fence                             2 fence
- *   3 sets the gates of all             3 loads state, closed, filter, behind, epoch
+ *   3 sets the gates of all             3 loads state, closed, filter, is_successor, epoch
  *     processes in the table            4 sets each gate, if (3) is still the same
  *                                       5 fence, loads them again: other values: back to 3
  *
- * Where the controller does not meet the process in the table, (3) loads what it has changed.
- * Where it does, its change is either before (5), and the process sets the gates again, or
- * after (5), and all stores of the process are older than the controller's.  Because of the
- * look in (4) no more than one gate is wrong at any time, also where the process stands still
- * between two stores.  A STOP and a START between two looks are no change: what both decide is
- * the same as before.
+ * If the controller does not find the process in the table, (3) loads the changed values.  If it
+ * finds it, its change is either before (5), and the process sets the gates again, or after (5),
+ * and all stores of the process are older than the controller's.  Because of the check in (4) no
+ * more than one gate is wrong at any time, also if the process is stopped between two stores.  A
+ * STOP and a START between two checks make no difference: the gates are the same as before.
  *
- * A bit that is given back meanwhile has another epoch.  Its last gate may have been set after
- * it was closed: the process closes the gates of a bit that nobody has, by taking it first, so
- * that no other stream gets it meanwhile.
+ * A bit that is freed meanwhile has another epoch.  Its last gate may have been set after it was
+ * closed: then the process takes the free bit, so that no other stream gets it, closes its gates,
+ * and frees it again.
  */
 #include <errno.h>
 #include <string.h>
@@ -30,12 +29,12 @@
 #include "process/gates.h"
 #include "process/join.h"
 
-#define MOST_LOOKS 1000u /* more changes than that are another process's writing at random */
+#define MOST_LOOKS 1000u /* only a process that writes random values makes more changes */
 
-/* What decides over the gates of a bit. */
+/* The values that decide the gates of a bit. */
 struct view {
     uint64_t epoch, filter;
-    bool behind, open;
+    bool is_successor, open;
 };
 
 struct heir {
@@ -51,7 +50,7 @@ static struct view look(const struct heir *heir)
     struct view v = { .epoch = pt_load_seqcst(&heir->page->epoch[heir->bit]) };
 
     v.filter = pt_load_seqcst(&h->filter_now);
-    v.behind = pt_load_seqcst(&h->behind) != 0;
+    v.is_successor = pt_load_seqcst(&h->is_successor) != 0;
     v.open = (heir->refused || pt_state_runs(pt_load_seqcst(&h->state))) &&
              !pt_load_seqcst(&h->closed);
     return v;
@@ -61,8 +60,8 @@ static bool is_same(const struct heir *heir, const struct view *v)
 {
     struct view now = look(heir);
 
-    return now.epoch == v->epoch && now.filter == v->filter && now.behind == v->behind &&
-           now.open == v->open;
+    return now.epoch == v->epoch && now.filter == v->filter &&
+           now.is_successor == v->is_successor && now.open == v->open;
 }
 
 /* 1: something has changed meanwhile; 0; -EAGAIN. */
@@ -97,7 +96,7 @@ static int open_gates(const struct heir *heir)
             pt_page_clean_bit(heir->page, heir->bit);
             return 0;
         }
-        /* Closed gates are not looked at again: nobody has opened them. */
+        /* At the first turn the gates are still closed, so closed needs no store. */
         if (i == 0 && !v.open)
             return 0;
         r = set_gates(heir, &v);
@@ -248,8 +247,8 @@ static int agree_on_bit(struct pt_self *child, const struct pt_seg *seg)
     return bit;
 }
 
-/* The stream traces as many processes as it can: the child only counts what it loses, with
- * gates that nobody changes (pt_event_lane).  False: it cannot even be asked. */
+/* The stream's table of processes is full: the child only counts its losses, and no controller
+ * changes its gates (pt_event_lane).  False: the gates cannot be set. */
 static bool refuse(struct pt_self *child, const struct pt_seg *seg, unsigned bit)
 {
     uint32_t no = 0;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Putting a stream into a process: the table of processes in its segment, and for
- * an inherited stream the gate bit in the process's page.
+ * Joins a process to a stream: the table of processes in the segment, and for an inherited stream
+ * the gate bit in the process's page.
  *
- * Threads of a new process and their handlers may all be here at once, each with
- * a pt_self of its own but with the same page: all do the same, none waits for
- * another, and each step can be done twice.  Which bit is whose is agreed on in
- * page->heir, a list that only grows.  Who does not find the stream there takes a
- * bit, writes the file's name to it and then appends the two in one
- * compare-and-exchange; who loses against another that has appended the same
- * stream gives his bit back.
+ * Threads of a new process and their signal handlers may all run this at the same time, each with a
+ * pt_self of its own but with the same page.  All do the same steps, none waits for another, and
+ * each step may be repeated.  They agree on the bit of a stream by page->heir, a list that only
+ * grows.  A thread that does not find the stream there takes a bit, writes the file's name to it,
+ * and appends stream and bit by compare-and-exchange.  If another thread has appended the same
+ * stream meanwhile, it frees its bit.
  */
 #ifndef PT_PROCESS_JOIN_H
 #define PT_PROCESS_JOIN_H
@@ -22,8 +21,8 @@
 int pt_process_register(struct pt_seg *seg, uint32_t pid, uint64_t start, struct pt_page *page,
                         unsigned bit);
 
-/* child takes the stream over.  opened: seg was mapped for child alone.  Its bit, which
- * it may have lost again: seg belongs to child now; -1: it does not. */
+/* Joins child to its parent's stream.  opened: seg was mapped for child alone.  Returns the bit,
+ * which child may have lost again; then seg belongs to child.  -1: not joined. */
 int pt_heir_take(struct pt_self *child, struct pt_seg *seg, bool opened);
 
 #endif

@@ -134,7 +134,7 @@ static void hold(struct held *held, const struct pt_self *s)
     memcpy(held->file, s->names_file, sizeof held->file);
 }
 
-/* stays: somebody has it mapped, or will need it. */
+/* stays: the map is in use, or will be needed. */
 static void release(const struct held *held, bool stays)
 {
     if (!held->names)
@@ -254,7 +254,7 @@ static struct pt_self *build(const struct pt_self *parent, bool by_control)
     return s;
 }
 
-/* Somebody else was first: nobody has seen this one. */
+/* Another thread was first.  This one was never published. */
 static void discard(struct pt_self *s, const struct pt_self *parent)
 {
     pt_page_unmap(s->page);
@@ -330,7 +330,7 @@ void pt_self_miss(struct pt_self *self, unsigned bit, uint64_t epoch)
         count_missed(self, bit, seg);
 }
 
-/* Of several threads that have mapped the same stream one goes on with what it has. */
+/* If several threads have mapped the same stream, only one mapping is kept. */
 static struct pt_seg *install(struct pt_self *self, unsigned bit, struct pt_seg *mine)
 {
     struct pt_seg *was = pt_load_acquire(&self->known[bit].seg);
@@ -402,7 +402,7 @@ static void map_known(struct pt_self *s)
 static void publish(const struct pt_self *s)
 {
     pt_store_release(&pt_gates, (const uint64_t *)s->page->gates);
-    /* Last: who finds this set finds the rest. */
+    /* Last: a thread that finds this word set finds all the rest. */
     pt_store_release(get_words(), 1u);
 }
 
@@ -454,9 +454,9 @@ static struct pt_self *make_new(bool by_control)
     return s;
 }
 
-/* by_control: not by an event, which must not read the environment.  A child that a handler
- * made half-way would take what is its parent's for its own: no handler runs meanwhile.  And
- * an event is no cancellation point, though open() is one. */
+/* by_control: not called by an event, which must not read the environment.  Signals are held: a
+ * child forked by a handler half-way would take its parent's files for its own.  Cancellation is
+ * disabled: an event is not a cancellation point, though open() is one. */
 static struct pt_self *make(bool by_control)
 {
     struct pt_self *s = pt_self_peek();

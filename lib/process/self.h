@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * This process: its page, its name map, the segments it has mapped.
+ * The state of this process: its page, its name map, the segments it has mapped.
  *
- * Made by the first posix_trace_* call, also by an event in a signal handler:
- * everything here is lock-free and async-signal-safe; who loses a race throws
- * its own work away.
+ * The first posix_trace_* call makes it, also an event in a signal handler.  So everything here is
+ * lock-free and async-signal-safe; a thread that loses a race discards its own work.
  *
- * Fork rules.  A child has a copy of all private memory and the parent's
- * mappings, but its own pid.  It is recognised by a word in a MADV_WIPEONFORK
- * page, which also works for _Fork and raw clone, where no handler runs; the
- * next call makes a page for the child in which only the streams that are
- * INHERITED, and existed when the memory was copied, have their gates.  The place
- * of its files is fixed anew, too (place/place.h).  A vfork
- * child runs in the parent's memory and traces as the parent's thread, also with the first
- * call: the process is the one that has the memory (pt_home_pid() in shm/liveness.h).
+ * Fork rules.  A child has a copy of all private memory and the parent's mappings, but its own pid.
+ * It is recognised by a word in a MADV_WIPEONFORK page, which also works for _Fork and raw clone,
+ * where no handler runs.  The next call makes a page for the child, with gates only for the streams
+ * that are INHERITED and existed at the fork.  The child also chooses the place of its files again
+ * (place/place.h).  A vfork child runs in the parent's memory and traces as the parent's thread,
+ * also if its call is the first one: the process is the one that owns the memory (pt_home_pid() in
+ * shm/liveness.h).
  */
 #ifndef PT_PROCESS_SELF_H
 #define PT_PROCESS_SELF_H
@@ -78,15 +76,15 @@ bool pt_self_drop_segment(struct pt_self *self, unsigned bit);
  * files.  0: no memory. */
 uint64_t pt_self_instance(void);
 
-/* In a forked child: its events look for its own page, which a controller may have
- * made.  The parent's gates, which they would look at else, may all be closed. */
+/* Called in a forked child: makes its events look for its own page, which a controller may have
+ * made.  Otherwise they would check the parent's gates, which may all be closed. */
 void pt_self_look_again(void);
-/* In a forked child: false where the kernel has wiped what is to be wiped; else
- * wipes the words of this file. */
+/* Called in a forked child: wipes the words of this file, unless the kernel has done it; then
+ * false. */
 bool pt_self_forget_parent(void);
 
-/* In a forked child that has not called yet: what its parent was, or NULL; and what it is
- * to find as that. */
+/* In a forked child before its first call: the parent's struct pt_self, or NULL; and a setter for
+ * it. */
 struct pt_self *pt_self_parent(void);
 void pt_self_set_parent(struct pt_self *parent);
 

@@ -1,47 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Records of the threads that trace, private to the process and to this copy
- * of the library.  They lie in MADV_WIPEONFORK memory: in a forked child the
- * word reads 0, which the event path takes for "look again".
+ * Records of the threads that trace, private to the process and to this copy of the library.  They
+ * are in MADV_WIPEONFORK memory: in a forked child the word reads 0, and the event takes the slow
+ * path.
  *
- * word   0: not a living thread's.  PT_THREAD_IDLE: outside.  Else the frame
- *        address of the innermost event, its low bits replaced by the level:
- *        how many event frames lie on this thread's stacks.  One word, because
- *        a handler that finds the level must find the frame that belongs to it.
+ * word   0: no living thread.  PT_THREAD_IDLE: outside.  Else the frame address of the innermost
+ *        event, its low bits replaced by the level, the number of event frames on this thread's
+ *        stacks.  One word, because a handler that loads the level must get the frame that belongs
+ *        to it.
  * outer  outer[l]: the word of level l while level l + 1 is inside it
- * count  events begun at level 0: tells one from the next.  It goes up after the word is
- *        stored: before, a handler's event of level 0 would get the same number, and the
- *        ready way of writer/event_multi.c would not know of it
+ * count  number of events begun at level 0; distinguishes them.  It is incremented after the word
+ *        is stored.  In the other order a handler's event of level 0 would get the same number, and
+ *        the ready path of writer/event_multi.c would not notice it
  *
- * Trust.  Any process of the same user can write any value to the page and to segments.  A
- * lane is good while its epoch, which is private, is the page's; where there is no lane, events
- * compare the page's words with pt_thread_never(), a random number that no other process knows,
- * since each constant could stand in the page.  What stood there once can come back: so no lane
- * is good any more for the epoch of a segment that is unmapped.
+ * Trust.  Any process of the same user can write any value to the page and to segments.  A lane is
+ * good while its epoch, which is private, equals the page's.  Without a lane, events compare the
+ * page's words with pt_thread_never(), a random number that no other process knows; a constant
+ * could be in the page.  An old value of the page can return, so no lane may be good for the epoch
+ * of a segment that was unmapped.
  *
- * word protects mappings: an event stores it, then looks at its gate again;
- * who wants to unmap a segment closes the gates, issues pt_barrier_all() and
- * then waits for every thread to be outside or at a later count: an event that counts after
- * that barrier looks at its gate after it, too.
+ * word protects mappings.  An event stores it, then checks its gate again.  A thread that wants to
+ * unmap a segment closes the gates, issues pt_barrier_all() and waits until every thread is outside
+ * or at a later count: an event that counts after that barrier also checks its gate after it.
  *
- * Who unmaps a segment does five things, in this order:
- *   1  takes it out of pt_self's known[]
- *   2  waits as above: events that could find it there are over, so that nobody makes a lane
+ * Unmapping a segment takes five steps, in this order:
+ *   1  remove it from pt_self's known[]
+ *   2  wait as above: events that could find it there are over, so no thread makes a lane
  *      into it any more
- *   3  forgets the lanes into it, of every record of the process: fast[bit], the epoch at each
- *      level, and several where it has the bit
- *   4  waits as above: events that found such a lane good before 3 are over
- *   5  unmaps
- * Up to 3 each of these words has one writer, its thread.  In 3 the other one stores only "none",
- * and only in the place of that epoch (by compare-and-exchange), or of any where no stream has the
- * bit; the thread stores that epoch only in an event that 2 waits for.  several is made of
- * several epochs: learn_several() stores it, has a full fence, then looks at the epochs again; 3
- * takes the epoch away, has a full fence, then looks at several.  So the thread finds the epoch
- * gone, or 3 finds what it has learnt; the event itself may use it, since 4 waits for it
+ *   3  invalidate the lanes into it, in every record of the process: fast[bit], the epoch at
+ *      each level, and several if it has the bit
+ *   4  wait as above: events that found such a lane good before 3 are over
+ *   5  unmap it
+ * Up to 3 each of these words has one writer, its thread.  Step 3 stores only "none", and only
+ * over that epoch (by compare-and-exchange), or over any epoch if no stream has the bit; the
+ * thread stores that epoch only in an event for which 2 waits.  several depends on several
+ * epochs: learn_several() stores it, issues a full fence, then loads the epochs again; 3 clears
+ * the epoch, issues a full fence, then loads several.  So the thread finds the epoch cleared, or
+ * 3 finds the new list.  The event itself may use the list, since 4 waits for it
  * (test/model/forget.pml).
- * An epoch that the thread loads twice can be 0 the second time; what the lane says stays
- * true for the event.
+ * A second load of an epoch by the thread can return 0; the rest of the lane stays valid during
+ * the event.
  */
 #ifndef PT_PROCESS_THREAD_H
 #define PT_PROCESS_THREAD_H
@@ -94,13 +93,13 @@ static inline uint64_t pt_lane_committed(const struct pt_lane *lane)
     return pt_load_relaxed((uint64_t *)(void *)lane->chunk);
 }
 
-/* Where the next record goes, in bytes from the chunk's begin. */
+/* The position of the next record, in bytes from the start of the chunk. */
 static inline uint32_t pt_lane_position(const struct pt_lane *lane)
 {
     return (uint32_t)pt_lane_committed(lane);
 }
 
-/* What a lane says that an event in several streams loads, see writer/event_multi.c. */
+/* The members of a lane that an event in several streams loads, see writer/event_multi.c. */
 struct pt_ready {
     uint8_t *chunk;
     uint64_t base;
@@ -136,7 +135,7 @@ struct pt_thread {
     int32_t pid, tid;
     uint64_t thread_id;
     char name[16];
-    struct pt_ready ready[PT_STREAMS + 1]; /* behind the last one is one of NULL */
+    struct pt_ready ready[PT_STREAMS + 1]; /* ends with one whose chunk is NULL */
     /* lane0[bit].epoch where plain_clock is the TSC, else pt_thread_never(). */
     __attribute__((aligned(128))) pt_u64 fast[PT_STREAMS];
     struct pt_lane lane0[PT_STREAMS];
@@ -173,39 +172,40 @@ static inline struct pt_thread *pt_lane_thread(const struct pt_lane *lane)
 {
     return (struct pt_thread *)(void *)((char *)lane->word - offsetof(struct pt_thread, word));
 }
-/* The record of a half event in a forked child (fork.h): it uses private copies of what was
- * mapped, and may never end, so that nobody waits for it. */
+/* Is it the record of a half event in a forked child (fork.h)?  Such an event uses private copies
+ * of the mappings and may never end, so no thread waits for it. */
 static inline bool pt_thread_is_cut(const struct pt_thread *t)
 {
     return pt_load_relaxed(&t->pid) == PT_THREAD_CUT;
 }
-/* Under the same protection as an event, for who looks at the process's streams: what is
- * loaded from the page afterwards is not unmapped.  False: a handler inside an event. */
+/* Gives the caller the protection of an event, so that it can use the process's streams: segments
+ * found in the page after this are not unmapped.  False: the caller is a handler inside an
+ * event. */
 bool pt_thread_enter(struct pt_thread *t);
 void pt_thread_leave(struct pt_thread *t);
-/* The lane is of no stream from now on. */
+/* Detaches the lane from its stream. */
 void pt_thread_drop_lane(struct pt_thread *t, unsigned level, unsigned bit);
 /* The lanes of a level; NULL: no memory. */
 struct pt_lane *pt_thread_lanes(struct pt_thread *t, unsigned level);
 
-/* Makes thread exit noticed at once, where that can be had without allocation
- * at each thread; else a sweep notices.  From control calls only. */
+/* Makes the library notice the end of threads at once, if that needs no allocation in each thread;
+ * else a sweep notices it.  For control calls only. */
 void pt_thread_watch_exits(void);
 
-/* After the gates of a stream are closed: waits until no thread can still be in
- * an event that saw them open, for a second at most.  False: one is. */
+/* Called after the gates of a stream were closed: waits until no thread can be in an event that
+ * found them open, for a second at most.  False: a thread still may. */
 bool pt_threads_left(void);
-/* Step 3 of the unmapping above: no lane is good for that epoch, or, if it is 0, for any that
- * the bit has had.  Inside an event, or with signals held. */
+/* Step 3 of unmapping, above: invalidates the lanes for that epoch; epoch 0: for all epochs that
+ * the bit has had.  Called inside an event, or with signals held. */
 void pt_threads_forget(unsigned bit, uint64_t epoch);
-/* Is every other thread outside, and this one in no more than one event?  What was
- * taken out of the page before the call is then in nobody's use.  Never waits. */
+/* Is every other thread outside, and this one in no more than one event?  Then nothing that was
+ * removed from the page before the call is in use.  Never waits. */
 bool pt_threads_are_out(void);
-/* In a child made by fork(): its events look for a page of their own; and what the
- * kernel does by itself where it knows MADV_WIPEONFORK (Linux 4.14), which also
- * works for _Fork() and clone(). */
+/* Called in a child made by fork(): makes its events look for a page of their own, and wipes the
+ * records where the kernel does not (MADV_WIPEONFORK is in Linux 4.14 and also works for _Fork()
+ * and clone()). */
 void pt_thread_forget_parent(void);
-/* The calling thread ends: gives back what it holds in every stream. */
+/* Called when the calling thread ends: releases its slots and chunks in every stream. */
 void pt_thread_exit(struct pt_thread *t);
 
 #endif

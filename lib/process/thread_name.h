@@ -34,16 +34,16 @@
 struct pt_self;
 struct pt_thread;
 
-/* The name that the kernel has now; false: the thread has gone, or /proc does not show it. */
+/* Reads the name from the kernel; false: the thread has ended, or /proc does not show it. */
 bool pt_thread_name_read(int32_t pid, int32_t tid, char name[16]);
 
-/* The calling process ends by exit(): the names of its threads, some of which may live, go into
- * the streams of other processes.  Not for events. */
+/* Called by exit(): stores the names of the process's threads, also of those that still run, in the
+ * streams of other processes.  Not for events. */
 void pt_thread_names_publish(struct pt_self *self);
-/* A thread of this process, by its pthread_t, has another name.  Async-signal-safe; nothing is
- * stored by a handler inside an event. */
+/* Stores the new name of a thread of this process.  Async-signal-safe; a handler inside an event
+ * stores nothing. */
 void pt_thread_renamed(uint64_t thread_id);
-/* The calling thread, whose name was read before, has got that slot. */
+/* Stores the calling thread's name, which was read before, in a slot that it has just taken. */
 void pt_thread_name_again(struct pt_thread *t, struct pt_seg *seg, uint32_t index);
 
 #endif

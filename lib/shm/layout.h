@@ -5,49 +5,49 @@
  *
  *   header | processes | chunk infos | writer slots | chunks
  *
- * Who writes what
+ * Writers of each part
  *   header geometry, identity, attributes   the creator, before publication
- *   state, windows, filter                  who holds the control lock (stream/control_lock.h);
+ *   state, windows, filter                  the holder of the control lock
+ *                                           (stream/control_lock.h);
  *                                           writers by one CAS RUNNING->AUTOSTOPPED;
  *                                           the consumer by one CAS AUTOSTOPPED->RUNNING,
  *                                           HALTED->SUSPENDED
- *   state_near                              whoever makes one of these changes, before it
- *   info[i].word                            whoever takes or gives back chunk i, by CAS
+ *   state_near                              the thread that makes one of these changes, before it
+ *   info[i].word                            the thread that takes or frees chunk i, by CAS
  *   chunk i                                 the writer whose slot info[i].word names
- *   slot s                                  the writer that claimed it; but books, in slots
- *                                           and header, the consumer of a stream with log
+ *   slot s                                  the writer that claimed it; but the checkpoint, in
+ *                                           slots and header, the consumer of a stream with log
  *   attention                               consumers set bits, writers clear the waiter bits
  *
- * info word:  bits 0-3 state, 4-23 slot of the owner (or last owner), 24-63 the
- * low bits of the generation.  The generation is unique for ever in the stream; it
- * names the contents.  All of it stands in chunk->gen and in the consumer's cursors;
- * the word and chunk->consumed have the low 40 bits, which are only compared for
- * being the same (docs/decisions/0017-counters.md).  Transitions:
+ * info word: bits 0-3 state, 4-23 slot of the owner (or last owner), 24-63 the low bits of the
+ * generation.  The generation is unique in the stream and names one filling of the chunk.
+ * chunk->gen and the consumer's cursors have all its bits.  The word and chunk->consumed have the
+ * low 40 bits, which are only compared for equality (docs/decisions/0017-counters.md).
+ * Transitions:
  *
  *   FREE(g) ----------> OWNED(s, new g)     take: writer
  *   OWNED(s, g) ------> FULL(s, g)          close: that writer
  *   OWNED(s, g) ------> ORPHAN(s, g)        thread exit, or a sweep that finds it dead
- *   ORPHAN(s, g) -----> OWNED(t, g)         adoption: contents go on, same generation
+ *   ORPHAN(s, g) -----> OWNED(t, g)         adoption: contents stay, same generation
  *   ORPHAN(s, g) -----> FULL(s, g)          no room left for another record
  *   FULL(s, g) -------> FREE(g)             consumed: the one consumer
  *   FULL|ORPHAN(s, g) > OWNED(t, new g)     recycled (LOOP): contents lost
  *
- * Contents are valid when chunk->gen has the bits that are in the word; a
- * writer that took a chunk afresh stores gen last (release).  Between the CAS
- * and that store the chunk has no contents.  A reader copies, then looks at the
- * word again: the same generation means that the copy is good.
+ * Contents are valid if chunk->gen has the bits of the word.  A writer that took a free chunk
+ * stores gen last (release); between the CAS and that store the chunk has no contents.  A reader
+ * copies, then loads the word again: the same generation means that the copy is good.
  *
- * After a shutdown the memory of the chunks is given back although other processes still map
- * the segment (pt_seg_release).  A load from memory that was given back reads 0, but takes
- * memory for it first, and ends in SIGBUS where the file system is full.  So the memory stays
- * while an onlooker is attached (onlook.h), and no traced process loads from the chunk of another
- * writer once the stream is closed.  Header, processes, infos and slots keep their memory.  As a
- * second line of defence the infos become 0 before the chunks go: no generation is 0, so such an
- * info names no contents, and a reader that finds 0 in a chunk finds another word after it.
+ * After a shutdown the memory of the chunks is freed although other processes still map the segment
+ * (pt_seg_release).  A load from freed memory reads 0, but allocates memory first, and ends in
+ * SIGBUS if the file system is full.  So the memory stays while an onlooker is attached (onlook.h),
+ * and no traced process loads from another writer's chunk once the stream is closed.  Header,
+ * processes, infos and slots keep their memory.  As a second protection the infos become 0 before
+ * the chunks are freed: no generation is 0, so such an info names no contents, and a reader that
+ * has read 0 from a chunk then finds another word.
  *
- * Commit: chunk->commit, low 32 bits position, high 32 bits number of events.
- * One release store by the owner publishes a record; nothing before the
- * position is written again while the generation lasts.
+ * Commit: chunk->commit, low 32 bits position, high 32 bits number of events.  One release store by
+ * the owner publishes a record.  Bytes before the position are not written again in that
+ * generation.
  */
 #ifndef PT_SHM_LAYOUT_H
 #define PT_SHM_LAYOUT_H
@@ -63,14 +63,14 @@
 #define PT_LEVELS        4u     /* event frames in one thread, one over the other */
 #define PT_LEVEL_CONTROL 255u   /* the control writer: belongs to no thread */
 #define PT_STREAMS       64u    /* of one process: bits in a gate word */
-#define PT_SLOT_MAX      20480u /* 16,384 threads and what else writes */
-#define PT_PROC_MAX      4112u  /* 4,096 children, those that make them, and controllers */
+#define PT_SLOT_MAX      20480u /* 16,384 threads and other writers */
+#define PT_PROC_MAX      4112u  /* 4,096 children, their parents, and controllers */
 #define PT_SYNC_PAIRS    106u   /* of points of the clock table after the first one */
 #define PT_FILTERS       4u
-#define PT_ONLOOKERS     7u    /* processes at once whose end is noticed */
+#define PT_ONLOOKERS     7u    /* attached processes whose end is noticed */
 #define PT_FILTER_TEXT   2048u /* bytes of an expression with its NUL */
 #define PT_CLOSED        1u
-#define PT_CLOSED_LEFT   2u /* and has ended: processes that it has not reached may write */
+#define PT_CLOSED_LEFT   2u /* also ended: processes that could not be reached may still write */
 #define PT_CHUNK_MIN     1024u
 #define PT_CHUNK_MAX     131072u
 #define PT_CHUNK_USUAL   16384u /* least of a stream with room for four of them */
@@ -80,7 +80,7 @@
 #define PT_GROWTH_BYTES (sizeof(void *) > 4 ? 1280u << 20 : 16u << 20)
 /* Such a chunk gets memory as it is used: this much at first, then twice as much. */
 #define PT_CHUNK_FIRST 3072u
-#define PT_STALL_NS    1000000000ull /* a writer inside for longer holds nothing back */
+#define PT_STALL_NS    1000000000ull /* a writer that is inside for longer holds no events back */
 
 enum pt_chunk_state { PT_CHUNK_FREE, PT_CHUNK_OWNED, PT_CHUNK_FULL, PT_CHUNK_ORPHAN };
 
@@ -117,10 +117,10 @@ struct pt_chunk {
 };
 _Static_assert(sizeof(struct pt_chunk) == 128, "records begin at 128");
 
-/* CLAIMED and ENDING carry the thread id of who takes or ends the slot: should that
- * thread die on the way, a sweep takes the slot over.  The consumer, which may be another
- * thread at each call, claims with the id 0, that of no dead thread.  LIVE carries a part of
- * the writer's id: a process that has found that writer dead does not end the next one's slot. */
+/* CLAIMED and ENDING carry the id of the thread that claims or ends the slot: if that thread dies
+ * half-way, a sweep takes the slot over.  The consumer may be another thread at each call, so it
+ * claims with the id 0, which no thread has.  LIVE carries a part of the writer's id, so that a
+ * process that has found that writer dead does not end the slot of the next one. */
 enum pt_slot_state { PT_SLOT_FREE, PT_SLOT_CLAIMED, PT_SLOT_LIVE, PT_SLOT_ENDED, PT_SLOT_ENDING };
 #define pt_slot_claimed(tid)      ((uint32_t)PT_SLOT_CLAIMED | (uint32_t)(tid) << 8)
 #define pt_slot_is_claimed(state) (((state)&0xffu) == PT_SLOT_CLAIMED)
@@ -135,42 +135,42 @@ enum pt_slot_state { PT_SLOT_FREE, PT_SLOT_CLAIMED, PT_SLOT_LIVE, PT_SLOT_ENDED,
 enum { PT_LOST_FULL, PT_LOST_OVERWRITTEN, PT_LOST_NO_MEMORY, PT_LOST_NESTED, PT_LOST_OWN };
 
 /*
- * What the consumer of a stream with log has seen, for who comes after SIGKILL:
- * of each writer in its slot, of all of them in the header.  All of it is there
- * twice; pt_seg_header.books_now says which of the two counts.  A round fills the
- * other and then turns that word: what it tells changes at one moment for all.
+ * The checkpoint of a stream with log (consumer/checkpoint.h), from which recovery continues after
+ * SIGKILL: the counts of each writer in its slot, the sums in the header.  There are two copies;
+ * pt_seg_header.books_now selects the valid one.  A round writes the other copy, then switches that
+ * word, so all values change at the same time.
  */
 struct pt_slot_books {
-    uint64_t wid;                      /* whose; of another than the slot's, nothing was seen */
+    uint64_t wid;                      /* the writer; if it is not the slot's, no event of the
+                                        * slot's writer was seen */
     uint64_t next;                     /* number after the highest one seen */
-    uint64_t given, excluded, refused; /* to the log; passed over (consumer/consumer.h) */
+    uint64_t given, excluded, refused; /* given to the log; skipped (consumer/consumer.h) */
 };
 
 struct pt_books {
-    uint64_t lsn;                      /* of the log's last packet that is in these numbers */
-    uint64_t given, excluded, refused; /* of all writers that ever were */
-    uint64_t watermark;                /* all that is older was given */
-    /* What became of the events given since the log was last cleared: those in the log,
-     * those of them that wait in its writer's buffer, those that it has lost. */
+    uint64_t lsn;                      /* number of the log's last packet that these counts
+                                        * include */
+    uint64_t given, excluded, refused; /* sums over all writers, also those that have ended */
+    uint64_t watermark;                /* all older events were given */
+    /* Of the events given since the log was last cleared: those in the log, those of them still in
+     * the buffer of the log writer, those that the log has lost. */
     uint64_t events, waiting;
     uint64_t log_full, log_overwritten, log_error;
 };
 
-/* What writers of a slot have counted, those that it had before this one. */
+/* Sums over the earlier writers of a slot. */
 struct pt_past {
     uint64_t recorded, lost[PT_LOST_OWN], lost_bytes;
 };
 
 /*
- * Which bytes of a page are stored to, and which are loaded, at each event.  A
- * processor first compares the low 12 bits of addresses: a load that has those
- * of a store on its way waits for it, whatever the other bits say (Intel calls
- * it 4K aliasing).  So what is stored to at a fixed place lies where bit 6 is 1
- * (pt_slot.inside, the words of a thread), what is loaded where it is 0 (the lines of
- * a lane and of the header that matter), behind the first 8 bytes of 128, where
- * commit words are.  Streams of one process have their chunks at different places
- * in a page for the same reason.  Without this an event in several streams took
- * up to half as long again, by the luck of where things lay.
+ * 4K aliasing.  A processor first compares the low 12 bits of addresses: a load waits for an
+ * earlier store with the same 12 bits, even if the other bits differ.  So words that each event
+ * stores are at addresses where bit 6 is 1 (pt_slot.inside, the words of a thread).  Words that it
+ * loads are where bit 6 is 0 (lines of a lane and of the header), but not in the first 8 bytes of
+ * 128, where commit words are.  Streams of one process have their chunks at different offsets in a
+ * page for the same reason.  Otherwise an event in several streams took up to 50 % longer,
+ * depending on the addresses.
  */
 struct pt_slot {
     uint64_t attach_ts;
@@ -180,22 +180,22 @@ struct pt_slot {
     uint64_t chunk_base; /* with a chunk: number of the next event less the chunk's count */
     int32_t tid;         /* of the author; stored before the state says LIVE */
     uint8_t pad[28];
-    /* Not 0: inside an event; the value differs from one event to the next.
-     * Stored before the clock is read and cleared after the commit. */
+    /* Not 0: inside an event; each event has another value.  Stored before the clock is read and
+     * cleared after the commit. */
     uint64_t inside;
     struct pt_author author;
     uint64_t lost[PT_LOST_OWN];
     uint64_t lost_bytes;
-    uint64_t copy; /* which copy of the library, where a process has two */
+    uint64_t copy; /* the copy of the library, if the process has two */
     struct pt_slot_books books[2];
-    /* Low bit: which past counts; above, the wid of the last writer that is in it. */
+    /* Low bit: index of the valid past; above: the wid of the last writer in it. */
     uint64_t past_now;
     struct pt_past past[2];
-    /* Of a control slot: thread id of who writes in it, 0: nobody now. */
+    /* Control slot: id of the thread that writes in it now, 0: none. */
     uint32_t user;
     uint32_t image; /* the program that runs in the process, see pt_sys_image */
-    uint64_t wid;   /* the writer's, stored after all else about it; author.wid has the
-                          * same number, or 0 in a control slot */
+    uint64_t wid;   /* the writer's, stored after its other members; author.wid is the same number,
+                     * or 0 in a control slot */
     uint8_t more[16];
 };
 _Static_assert(sizeof(struct pt_slot) == 384 && offsetof(struct pt_slot, inside) == 64, "layout");
@@ -207,28 +207,27 @@ struct pt_proc {
 };
 
 /*
- * AUTOSTOPPED and HALTED: the stream was full at the time in the word and takes nothing
- * until its consumer has emptied it.  AUTOSTOPPED runs again then, and what it refuses until
- * then is lost; HALTED was stopped by a call meanwhile, is SUSPENDED then, and has lost
- * nothing since that call.  Start and stop change one into the other and leave the time.
+ * AUTOSTOPPED and HALTED: the stream was full at the time in the word and records nothing until its
+ * consumer has emptied it.  An AUTOSTOPPED stream then runs again, and the events it has refused
+ * are lost.  A HALTED stream was stopped by a call meanwhile: it becomes SUSPENDED, and has lost
+ * nothing since that call.  Start and stop change one into the other and keep the time.
  */
 enum pt_stream_state { PT_SUSPENDED, PT_RUNNING, PT_AUTOSTOPPED, PT_HALTED };
 /*
- * The state word: bits 0-1 the state, 2-63 the low 62 bits of the time of the change to it;
- * 0 there: it has no time.  62 bits are 48 years of a time stamp counter at 3 GHz, so their
- * upper two are not in the word.  Whoever makes a change stores its time, in full, into
- * state_near first (pt_state_change), and pt_state_ts() takes the one time with these low bits
- * that is within 2^61 ticks, 24 years, of state_near.
+ * The state word: bits 0-1 the state, 2-63 the low 62 bits of the time of its last change; 0 there:
+ * no time.  62 bits are 48 years of a time stamp counter at 3 GHz.  A change stores its time in
+ * full into state_near first (pt_state_change); pt_state_ts() returns the one time with these low
+ * bits that is within 2^61 ticks, 24 years, of state_near.
  *
- * How far the two can be apart: the change is a release of the store, so who has loaded the
- * word finds the time that belongs to it or one that was stored later.  Such a one belongs to a
- * change that is under way, or that failed because another came between its look at the word
- * and its exchange; that other's time is in the word then.  So they are apart by as long as a
- * thread stood still in a change, and only between the two steps of the next change (or where
- * it was killed there) by as long as the state before has lasted.  Of more than 24 years that
- * makes a time that is wrong until the next change is made.
+ * How far the two can differ: the change releases the store, so a thread that has loaded the word
+ * finds the time that belongs to it or a later one.  A later one belongs to a change in progress,
+ * or to one that failed because another change came between its load of the word and its exchange;
+ * then the word has the time of that other change.  So they differ by the time for which a thread
+ * was stopped within a change.  Only between the two steps of the next change, or if its thread was
+ * killed there, they differ by the duration of the previous state.  If that is more than 24 years,
+ * the time is wrong until the next change.
  *
- * No time is rounded: events and changes are compared as the clock gave them.
+ * Times are not rounded: events and changes are compared in ticks of the clock.
  */
 #define pt_state_make(state, ts) ((uint64_t)(ts) << 2 | (unsigned)(state))
 /* Another state with the same time. */
@@ -249,14 +248,14 @@ enum pt_stream_state { PT_SUSPENDED, PT_RUNNING, PT_AUTOSTOPPED, PT_HALTED };
 #define pt_control_turn(w)   ((w) >> 37)
 _Static_assert(PT_SLOT_MAX < 1u << PT_CONTROL_SLOT_BITS, "a slot's index + 1 fits");
 
-/* flush_state bits, for who looks at the stream from outside */
+/* flush_state bits, for processes other than the owner */
 #define PT_FLUSHING    1u
 #define PT_LOG_OVERRUN 2u
 #define PT_LOG_FULL    4u
 
 /* memory bits, see onlook.h */
-#define PT_MEMORY_GIVEN 1u /* the memory of the chunks goes, once there is no onlooker */
-#define PT_MEMORY_KEPT  2u /* it does not: there is an onlooker without an entry */
+#define PT_MEMORY_GIVEN 1u /* the memory of the chunks is freed when no onlooker is left */
+#define PT_MEMORY_KEPT  2u /* it is not freed: there is an onlooker without an entry */
 
 /* attention bits */
 #define PT_WAIT_READER  1u
@@ -296,27 +295,27 @@ struct pt_seg_header {
     uint32_t log_complete; /* the log has its end mark: nothing here is needed */
     uint32_t window;       /* 1 from the START record to the STOP record */
     uint32_t control_futex;
-    uint32_t control_waits;    /* somebody sleeps on control_futex */
+    uint32_t control_waits;    /* a thread sleeps on control_futex */
     uint32_t flush_asked_from; /* another process has asked for a flush */
     uint64_t control;          /* lock word, see pt_control_make */
-    /* One of filters, with the expression beside it, is in force, the others are for who
-     * prepares the next one. */
+    /* One of filters, with the expression of the same index, is in force.  The others are for
+     * threads that prepare the next one. */
     uint64_t filter_now;              /* its index in the low bits, a count above */
-    uint32_t filter_user[PT_FILTERS]; /* thread id of who writes it, 0: nobody */
+    uint32_t filter_user[PT_FILTERS]; /* id of the thread that writes it, 0: none */
     __attribute__((aligned(8))) struct pt_set filters[PT_FILTERS];
 
-    /* looked at after each event: changes rarely */
+    /* loaded after each event: changes rarely */
     __attribute__((aligned(128))) uint32_t line[8];
     uint32_t attention;
-    uint32_t times; /* 1: switches are refused, threads say for how long they ran */
+    uint32_t times; /* 1: switches are refused, threads record their CPU time */
 
     __attribute__((aligned(64))) uint32_t reader_futex;
     uint32_t flush_futex;
-    uint32_t flush_asked; /* the high-water mark was passed and the flusher told */
+    uint32_t flush_asked; /* the high-water mark was passed and the flush thread woken */
     uint32_t flush_state; /* PT_FLUSHING, ... */
     uint32_t flush_error; /* as posix_stream_flush_error */
-    uint32_t fill_level;  /* full chunks that the creator wants to hear of; 0: no matter */
-    uint32_t fill_mark;   /* the same while nobody has passed it */
+    uint32_t fill_level;  /* number of full chunks to report to the creator; 0: none */
+    uint32_t fill_mark;   /* the same, 0 after it was passed */
     uint32_t fill_futex;
 
     /* slow path counters */
@@ -328,10 +327,11 @@ struct pt_seg_header {
     uint32_t writers;     /* slots claimed and not ended */
     uint32_t full_chunks; /* FULL now */
     uint32_t hint;
-    uint32_t overrun;  /* set by who loses, reset by get_status */
-    uint32_t recycled; /* LOOP: something was overwritten since the stream was last empty */
+    uint32_t overrun;  /* set with each loss, reset by get_status */
+    uint32_t recycled; /* LOOP: events were overwritten since the stream was last empty */
     uint64_t last_sweep_ns;
-    uint64_t owner_look_ns; /* CLOCK_MONOTONIC: a writer looked whether the owner lives */
+    uint64_t owner_look_ns; /* CLOCK_MONOTONIC: the last check by a writer whether the owner
+                             * lives */
     uint64_t lost_first_ts; /* of overwritten events; UINT64_MAX: none */
     uint64_t lost_last_ts;
     uint32_t peak_chunks;
@@ -349,28 +349,29 @@ struct pt_seg_header {
     uint64_t sync_next[PT_SYNC_PAIRS];
     struct pt_sync sync_pair[PT_SYNC_PAIRS][2];
     uint64_t state_near;      /* a time close to that in state, in full: pt_state_ts */
-    uint64_t missed_told;     /* missed_last, as the consumer knows it */
+    uint64_t missed_told;     /* missed_last, as last taken by the consumer */
     uint64_t lost_switches;   /* context switches that the kernel lost, beside lost_no_slot */
     uint32_t nprocs;          /* entries of the table of processes ever used */
-    uint32_t refused_procs;   /* processes for which it had no room */
+    uint32_t refused_procs;   /* processes for which the table had no room */
     uint32_t refused_writers; /* writers that came when all slots or chunks were in use */
     uint32_t zero_2;
     uint64_t created;   /* CLOCK_BOOTTIME, the clock of process start times */
-    uint64_t books_now; /* its low bit: which of two count, here and in the slots */
+    uint64_t books_now; /* low bit: index of the valid copy, here and in the slots */
     struct pt_books books[2];
-    /* The consumer's, of the last automatic stop that has ended: how far the events are
-     * refused, and the latest START for it that is in the log. */
+    /* Stored by the consumer: the last automatic stop that has ended, and the time of the latest
+     * START for it in the log. */
     uint64_t gap_from, gap_to, start_told;
-    /* What an event of a type that the filter lets pass has to be like (posixtrace/filter.h);
-     * "": all are recorded. */
+    /* The condition for events of the types that the filter lets pass (posixtrace/filter.h); "":
+     * none. */
     char expressions[PT_FILTERS][PT_FILTER_TEXT];
-    /* writer/chain.h: the stream that gets what this one has no room for, "" or the name
-     * of its segment; and whether this is such a one. */
+    /* writer/chain.h: the segment of the stream that gets the events for which this one has no
+     * room, or ""; and whether this stream is the successor of another. */
     char next_file[64];
-    uint32_t behind;
-    uint32_t keeps_late;                /* another was behind it once: see consumer/consumer.c */
+    uint32_t is_successor;
+    uint32_t keeps_late;                /* this stream had a successor once: see
+                                         * consumer/window.c */
     uint64_t missed_first, missed_last; /* missed.h; 0: none */
-    uint64_t start_filter;              /* of the last automatic restart: start_filter.h */
+    uint64_t start_filter;              /* filter of the last automatic restart: start_filter.h */
     uint64_t stop_marks, loss_marks;    /* mark_filter.h */
 };
 /* The same on 32-bit and 64-bit machines, so that their programs share streams
@@ -385,7 +386,7 @@ _Static_assert(offsetof(struct pt_seg_header, onlookers) == 1800, "layout");
 _Static_assert(offsetof(struct pt_seg_header, nprocs) == 7864, "layout");
 _Static_assert(sizeof(struct pt_info) == 16 && sizeof(struct pt_proc) == 16, "layout");
 
-/* The time in a state word of that stream, 0: it has none. */
+/* The time in a state word of that stream; 0: none. */
 static inline uint64_t pt_state_ts(const struct pt_seg_header *h, uint64_t word)
 {
     uint64_t near = pt_load_relaxed(&h->state_near), low = pt_state_turn(word, 0);
@@ -393,7 +394,7 @@ static inline uint64_t pt_state_ts(const struct pt_seg_header *h, uint64_t word)
     return low ? near + (uint64_t)((int64_t)(low - (near << 2)) / 4) : 0;
 }
 
-/* One change of state, with its time; the other arguments as of a compare-and-exchange. */
+/* Changes the state and its time; the other arguments as for a compare-and-exchange. */
 static inline bool pt_state_change(struct pt_seg_header *h, uint64_t *word, unsigned state,
                                    uint64_t ts)
 {
@@ -401,14 +402,14 @@ static inline bool pt_state_change(struct pt_seg_header *h, uint64_t *word, unsi
     return pt_cas_seqcst(&h->state, word, pt_state_make(state, ts));
 }
 
-/* The filter in force, for who has the control lock or asks for one bit: PT_FILTERS - 1 changes
- * later the place is another filter's. */
+/* The filter in force.  For holders of the control lock, and for loads of one bit: PT_FILTERS - 1
+ * changes later the place is reused. */
 static inline const struct pt_set *pt_seg_filter(const struct pt_seg_header *h)
 {
     return &h->filters[pt_load_acquire(&h->filter_now) % PT_FILTERS];
 }
 
-/* The same as a whole; where it is changed without end, a mixture. */
+/* A copy of the filter in force; a mixture if it is changed without end. */
 static inline void pt_seg_filter_copy(const struct pt_seg_header *h, struct pt_set *set)
 {
     uint64_t now = pt_load_acquire(&h->filter_now), was;
@@ -429,7 +430,7 @@ static inline bool pt_seg_has_expression(const struct pt_seg_header *h)
     return pt_load_relaxed(text) != 0;
 }
 
-/* The expression in force, and which one it is; where it is changed without end, a mixture
+/* A copy of the expression in force; returns its number.  If it is changed without end, a mixture
  * of two, and the number of neither. */
 static inline uint64_t pt_seg_expression(const struct pt_seg_header *h, char text[PT_FILTER_TEXT])
 {
@@ -448,15 +449,16 @@ static inline uint64_t pt_seg_expression(const struct pt_seg_header *h, char tex
     return UINT64_MAX;
 }
 
-/* Is an event of that type part of the stream, as far as its type decides?  How long
- * threads ran is asked for only where their switches are not told. */
+/* Does the filter let that type pass?  CPU times of threads pass only if context switches are not
+ * recorded. */
 static inline bool pt_seg_wants(const struct pt_seg_header *h, const struct pt_set *filter,
                                 uint32_t id)
 {
     return !pt_set_has(filter, id) && (id != PT_ID_CPU_TIME || pt_load_acquire(&h->times));
 }
 
-/* Every refused event comes here: the line stays shared while nobody resets it. */
+/* Called for each refused event.  It stores only if overrun was reset, so that the cache line stays
+ * shared. */
 static inline void pt_note_overrun(struct pt_seg_header *h)
 {
     if (!pt_load_relaxed(&h->overrun))

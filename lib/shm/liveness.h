@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Who this process is, and whether another one still lives.
+ * The identity of this process, and whether another process still lives.
  *
- * Alive: the process with this pid, start time, boot id and pid namespace
- * exists and still maps the segment (seen in /proc/PID/maps, see maps.h).  That ends with
- * exit, kill and exec, survives any close, and cannot be confused by a reused
- * pid.  No file locks: they vanish when any descriptor of the file is closed.
+ * Alive means that the process with this pid, start time, boot id and pid namespace exists and
+ * still maps the segment (read from /proc/PID/maps, see maps.h).  exit, kill and exec end that,
+ * closing descriptors does not, and a reused pid does not match.  File locks are not used: they
+ * vanish when any descriptor of the file is closed.
  *
- * Writers ask in the middle of an event: everything here is async-signal-safe,
- * bounded, no cancellation point, and leaves errno alone.
+ * Writers call it inside an event: everything here is async-signal-safe and bounded, is not a
+ * cancellation point, and does not change errno.
  */
 #ifndef PT_SHM_LIVENESS_H
 #define PT_SHM_LIVENESS_H
@@ -33,10 +33,10 @@ struct pt_process {
     uint64_t start; /* ticks since boot */
 };
 
-/* 0; -ESRCH: there is none; another error: cannot be told. */
+/* 0; -ESRCH: there is no such process; another error: unknown. */
 int pt_process_look(uint32_t pid, struct pt_process *process);
-/* Goes from a process and what was seen of it to its parent.  Who is younger than his
- * child has got the number of a parent that is gone: -ESRCH. */
+/* Replaces a process by its parent.  -ESRCH: the process with the parent's pid is younger than the
+ * child, so the parent has ended and its pid was reused. */
 int pt_process_parent(uint32_t *pid, struct pt_process *process);
 /* Is the /proc that is mounted here that of our pid namespace?  In another one's,
  * our numbers are those of other processes. */

@@ -47,7 +47,7 @@ static inline unsigned pt_mark_bits(const struct pt_seg_header *h, uint32_t firs
 
 /* ---- automatic stops; state is the word of the full stream ---- */
 
-/* What is left out, by the choice that was made or else by the filter in force. */
+/* The marks that are left out, by the choice if there is one, else by the filter in force. */
 static inline unsigned pt_stop_marks(const struct pt_seg_header *h, uint64_t state)
 {
     uint64_t word = pt_load_seqcst(&h->stop_marks);
@@ -82,7 +82,7 @@ static inline bool pt_loss_is_there(const struct pt_seg_header *h)
            pt_load_seqcst(&h->missed_last) > pt_load_seqcst(&h->missed_told);
 }
 
-/* By a controller, before it changes the filter. */
+/* Called by a controller before it changes the filter. */
 static inline void pt_loss_marks_choose(struct pt_seg *seg)
 {
     struct pt_seg_header *h = seg->h;
@@ -95,7 +95,7 @@ static inline void pt_loss_marks_choose(struct pt_seg *seg)
         pt_cas_seqcst(&h->loss_marks, &choice, 0);
 }
 
-/* By the consumer, when it has taken the loss.  0: the filter was not changed since. */
+/* Called by the consumer after it has taken the loss.  0: the filter was not changed since. */
 static inline uint64_t pt_loss_marks_take(struct pt_seg_header *h)
 {
     return pt_exchange_seqcst(&h->loss_marks, 0);

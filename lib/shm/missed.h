@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Between which times events were lost that leave no other mark: for want of
- * memory for their thread, or in handlers nested too deep.  A full stream is told
- * of by STOP, an overwritten one by the numbers of its events; these have neither
- * a number nor a place, and come from threads that may have no slot.
+ * The time intervals of losses that leave no other mark: no memory for the thread, or handlers
+ * nested too deep.  For a full stream there is STOP, for overwritten events the gap in their
+ * numbers.  These losses have neither a number nor a place, and their threads may have no slot.
  *
  *   writer                              consumer
  *   lose the event: read the clock: t   read the clock: T
  *   missed_first = t, the first time    barrier in all writers
  *   missed_last = max(.., t), unless    load missed_last: L, then missed_first
- *     it is above t - PT_MISSED_GRAIN   hand out what is older than T
+ *     it is above t - PT_MISSED_GRAIN   deliver events older than T
  *
- * Nobody resets the words, so any number of consumers may look.  Many who lose at
- * once store once a grain, and share the line between.
+ * The words are never reset, so any number of consumers may load them.  Many writers that lose
+ * events at the same time store once a grain, and otherwise share the cache line.
  *
- * A gap is told rightly if some point of it lies between the events of a thread
- * before its loss and behind it.  Say the one behind it is handed out now, so its
- * time is below T: the note before it is seen, as every store that an event
- * before T is behind (watermark.h).  If it has changed L, the time from the last
- * T to this one is a gap.  If not, t is at most L + PT_MISSED_GRAIN with an L that
- * was there: a gap lasts that long at least.  So: what lies before T and not before
- * the last T is a gap if L is new, or the last T is below L + PT_MISSED_GRAIN.
- * Whoever loses an event before missed_first notes it later than that, and what it
- * records behind the note is later still: the gap need not begin before.
+ * A gap is reported correctly if some point of it lies between a thread's last event before the
+ * loss and its first event after it.  Suppose the consumer delivers the event after the loss now,
+ * so its time is below T.  Then the consumer has seen the thread's store to missed_last, since it
+ * sees all stores that precede an event older than T (watermark.h).  If the store changed L, the
+ * time from the previous T to this one is a gap.  If not, t was at most L + PT_MISSED_GRAIN for the
+ * old L, so a gap lasts at least that long.  Rule: the time from the previous T to T is a gap if L
+ * is new, or if the previous T is below L + PT_MISSED_GRAIN.  No gap has to start before
+ * missed_first: a writer that lost an event earlier stores its note later than that, and records
+ * its next event later still.
  *
  * test/model/missed.pml is a model of this.
  */
@@ -36,7 +35,7 @@
 /* In ticks of the stream: a third of a millisecond with a TSC of 3 GHz. */
 #define PT_MISSED_GRAIN (1u << 20)
 
-/* By who has counted such a loss. */
+/* Called by a writer that has counted such a loss. */
 static inline void pt_missed_note(struct pt_seg *seg)
 {
     struct pt_seg_header *h = seg->h;
@@ -50,8 +49,8 @@ static inline void pt_missed_note(struct pt_seg *seg)
 }
 
 /*
- * By who has taken a watermark: is what lies before it, and before neither the last one
- * nor *from, a gap?  *known belongs to the consumer, 0 at first.
+ * Called by a consumer that has taken a watermark.  Is the time before it, from the previous
+ * watermark or *from on, a gap?  *known belongs to the consumer, 0 at first.
  */
 static inline bool pt_missed_look(struct pt_seg_header *h, uint64_t last_watermark, uint64_t *known,
                                   uint64_t *from)

@@ -86,7 +86,7 @@ static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, 
         if (adopt && pt_word_state(w) == PT_CHUNK_ORPHAN) {
             struct pt_chunk *c = pt_seg_chunk(seg, i);
             uint32_t pos = pt_chunk_position(seg, pt_load_acquire(&c->commit));
-            /* What a control writer has left is not gone on with, either. */
+            /* A control writer's chunk is not adopted, either. */
             bool room = pt_word_is(w, pt_load_relaxed(&c->gen)) &&
                         seg->g.chunk_size - pos >= need && c->author.level != PT_LEVEL_CONTROL &&
                         pos == (uint32_t)pt_load_relaxed(&c->commit);
@@ -145,7 +145,7 @@ static void announce_loss(struct pt_seg *seg, uint32_t i, uint64_t w)
     /* A FULL or ORPHAN chunk has its last time in its header: no need to walk. */
     if (!pt_word_is(w, pt_load_acquire(&c->gen)) || !pt_chunk_times(seg, i, from, &first, NULL))
         return;
-    /* In this order: who sees that there is more finds where it begins. */
+    /* In this order: a consumer that finds a new last time also finds the first one. */
     pt_min_seqcst(&h->lost_first_ts, first);
     pt_max_seqcst(&h->lost_last_ts, pt_load_relaxed(&c->last_ts));
     pt_store_relaxed(&h->recycled, 1u);
@@ -278,7 +278,7 @@ void pt_pool_orphan(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t 
     if (pt_word_state(w) != PT_CHUNK_OWNED || pt_word_slot(w) != slot)
         return;
     if (!pt_word_is(w, pt_load_acquire(&c->gen))) {
-        /* Taken but never initialised: nothing in it. */
+        /* Taken but never initialised: no contents. */
         if (pt_cas_seqcst(&info->word, &w, pt_word_make(PT_CHUNK_FREE, 0, pt_word_gen(w))))
             pt_add_relaxed(&seg->h->used_chunks, (uint32_t)-1);
         return;
@@ -287,7 +287,7 @@ void pt_pool_orphan(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t 
         last_ts = c->base_ts;
     pt_store_relaxed(&c->last_ts, last_ts);
     pt_store_relaxed(&info->closed, pt_add_relaxed(&seg->h->next_close, 1u));
-    /* What a control writer leaves is not gone on with: it is the consumer's. */
+    /* A control writer's chunk is not adopted: it goes to the consumer. */
     if (c->author.level != PT_LEVEL_CONTROL) {
         pt_cas_seqcst(&info->word, &w, pt_word_make(PT_CHUNK_ORPHAN, slot, pt_word_gen(w)));
         return;

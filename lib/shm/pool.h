@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Chunks: taking, closing, giving back.  The states and who may change them
- * are in layout.h; every change is one compare-and-exchange of the info word.
+ * Chunks: taking, closing, freeing.  layout.h has their states and the owners of each change; every
+ * change is one compare-and-exchange of the info word.
  *
- * Progress: take is lock-free and async-signal-safe; its work is bounded by the
- * number of chunks times the number of takers that win against it.
+ * Progress: take is lock-free and async-signal-safe; its work is bounded by the number of chunks
+ * times the number of concurrent takers that succeed first.
  */
 #ifndef PT_SHM_POOL_H
 #define PT_SHM_POOL_H
@@ -17,8 +17,8 @@ enum pt_pool_take { PT_POOL_TAKEN, PT_POOL_ADOPTED, PT_POOL_FULL, PT_POOL_NO_MEM
 /*
  * A chunk for the writer of slot, with room for need bytes.  TAKEN: empty,
  * initialised but for base_ts and first_no being 0 (pt_pool_init_times).
- * ADOPTED: a dead writer's, to be continued behind its commit position; the
- * caller starts with an AUTHOR record.
+ * ADOPTED: a dead writer's chunk, to be continued after its commit position; the caller starts with
+ * an AUTHOR record.
  */
 enum pt_pool_take pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need, bool loop,
                                uint32_t *index);
@@ -33,8 +33,8 @@ bool pt_pool_free(struct pt_seg *seg, uint32_t index, uint64_t word);
  * the middle of taking by siglongjmp. */
 void pt_pool_repair(struct pt_seg *seg, uint32_t slot);
 
-/* Time of the first record at or behind position from, and (last not NULL) of
- * the last one.  False: there is none. */
+/* Time of the first record at or after position from, and (last not NULL) of the last one.  False:
+ * no record. */
 bool pt_chunk_times(const struct pt_seg *seg, uint32_t index, uint32_t from, uint64_t *first,
                     uint64_t *last);
 

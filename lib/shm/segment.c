@@ -284,8 +284,8 @@ void pt_seg_names_file(const char *segment, char file[64])
     strcpy(strrchr(file, '.'), ".names");
 }
 
-/* The name in the header is not asked: who traces another user's process must
- * not remove a file because that user says so. */
+/* Does not use the name in the header: root, when it traces another user's process, must not remove
+ * a file that this user chooses. */
 void pt_seg_remove(int dir, const char *segment)
 {
     char names[64];

@@ -60,9 +60,10 @@ struct pt_seg_request {
     int64_t create_ns;
 };
 
-/* How many chunks of which size an attribute object asks for. */
+/* Number and size of the chunks for an attributes object. */
 void pt_seg_geometry(const struct pt_attr *attr, uint32_t *chunk_size, uint32_t *base_chunks);
-/* For how many writers at once such a stream has a chunk, where nothing limits files. */
+/* Number of writers that can have a chunk at the same time in such a stream, if no limit applies to
+ * files. */
 uint32_t pt_seg_writers_of(const struct pt_attr *attr);
 
 /* Creates and maps; *seg must be zeroed.  -ENOMEM, -EINVAL, ... */
@@ -70,27 +71,27 @@ int pt_seg_create(struct pt_seg *seg, const struct pt_seg_request *request);
 /* Maps an existing one by its name in the directory, with every chunk in use.  -ENOENT, -EINVAL
  * (not ours, another layout), -ENOMEM (no address space), ...  Async-signal-safe. */
 int pt_seg_open(struct pt_seg *seg, const char *file);
-/* The same for a process that records into it, which makes do with less. */
+/* The same for a process that records into it, which may map only a part. */
 int pt_seg_open_to_write(struct pt_seg *seg, const char *file);
-/* Reads one into private memory, for a writer that is gone: as many chunks as are in use. */
+/* Reads the segment of a dead writer into private memory: all chunks in use. */
 int pt_seg_copy(struct pt_seg *seg, int dirfd, const char *file);
 void pt_seg_unmap(struct pt_seg *seg);
 /*
- * Gives the memory of the chunks back, though other processes still map it; while an onlooker is
- * attached, the last one to leave does so (onlook.h).  No thread is inside.  A thread of
- * another process can stand between its look at the epoch and its store of inside, and then
- * writes its event: its chunk stays too, since a store to memory that was given back ends in
- * SIGBUS where the file system is full.  pid: of this process, whose threads have left.
+ * Frees the memory of the chunks, though other processes still map it; while an onlooker is
+ * attached, the last one to leave frees it (onlook.h).  No thread is inside.  A thread of another
+ * process can be stopped between its check of the epoch and its store of inside, and then writes
+ * its event.  Its chunk keeps its memory, because a store to freed memory ends in SIGBUS if the
+ * file system is full.  pid: of this process, whose threads have left.
  */
 void pt_seg_release(struct pt_seg *seg, uint32_t pid);
 /* An onlooker leaves, still with its mapping. */
 struct pt_onlook;
 void pt_seg_end_onlook(struct pt_seg *seg, struct pt_onlook *o);
 /*
- * In a child that was forked inside an event of the writer with that pid and tid: what is
- * mapped at seg->h becomes a private copy of what the writer uses, and *shared, a copy of
- * *seg, maps the shared memory; shared->h NULL: not to be had.  -ENOMEM: there is no
- * private copy.
+ * Called in a child that was forked inside an event of the writer with that pid and tid.  Replaces
+ * the mapping at seg->h by a private copy of the parts that the writer uses; *shared becomes a copy
+ * of *seg that maps the shared memory again; shared->h NULL: that failed.  -ENOMEM: no private
+ * copy.
  */
 int pt_seg_part(struct pt_seg *seg, struct pt_seg *shared, const struct pt_author *author);
 /* Removes its name (and that of its names file) from the directory.  False: the name

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Making a segment: how many chunks of which size, where everything lies (layout.h), and
- * a file for it whose base is reserved, so that nothing of it can be missing later.
+ * Creates a segment: number and size of its chunks, the offsets of its parts (layout.h), and its
+ * file, whose base gets its memory at once, so that no later access can fail.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -68,10 +68,9 @@ uint32_t pt_seg_writers_of(const struct pt_attr *attr)
 }
 
 /*
- * Streams of one process begin their chunks at different places in a page.  An
- * event in several streams stores and loads at the same place of each chunk; a
- * processor that compares the low 12 bits first would hold up a load of one
- * stream behind a store to another.
+ * The chunks of the streams of one process start at different offsets in a page.  An event in
+ * several streams stores and loads at the same position of each chunk; with equal offsets 4K
+ * aliasing (struct pt_slot) would delay a load of one stream until a store to another is done.
  */
 static uint32_t next_colour(void)
 {

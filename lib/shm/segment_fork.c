@@ -40,11 +40,11 @@ static size_t bytes_of(const struct pt_seg *seg)
 }
 
 /*
- * What a writer loads before it writes: all but the chunks, and the heads of its own chunks.
- * Their contents are nobody's here, and the parent may have filled or closed them since the
- * fork: a writer that has already looked for room must find it.  Of the segment only what
- * has memory is read: to read the rest would take memory, and there may be none.  Where
- * the process has mapped a part of the segment, that is the first chunks, or none and no slots.
+ * Copies the parts that a writer loads before it writes: all but the chunks, and the heads of its
+ * own chunks.  The contents of these chunks are not needed here.  The parent may have filled or
+ * closed them since the fork, but a writer that has already found room must still have it.  Only
+ * parts of the segment that have memory are read, because reading others would allocate it.  A
+ * process that has mapped a part of the segment has the first chunks, or no chunks and no slots.
  */
 static bool copy_for(const struct pt_seg *seg, char *to)
 {

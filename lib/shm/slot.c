@@ -98,13 +98,12 @@ uint64_t pt_slot_advised_size(struct pt_seg *seg)
 }
 
 /*
- * Moves the counts of a slot's ended writer to the slot's past.  The other copy of
- * the past is made, and one store says that it counts from now on and that this
- * writer is in it.  Not before that are its counts overwritten, and not before
- * those is the next writer's id in the slot: whoever looks, also after SIGKILL
- * between any two stores, finds past and own counts together right.  The slot's wid
- * only grows, so that a writer is in the past if its number is not above past_now's: a
- * control writer's records have the number 0, but its slot has a number like any other.
+ * Adds the counts of a slot's ended writer to the slot's past.  It fills the other copy of the
+ * past; then one store makes that copy valid and marks this writer as part of it.  Only after that
+ * the writer's counts may be overwritten, and only after those the next writer's id is stored.  So
+ * a reader, also after SIGKILL between any two stores, finds past and own counts consistent.  The
+ * slot's wid only grows, so a writer is in the past if its wid is not above past_now's.  A control
+ * writer's records have the wid 0, but its slot has a wid like any other.
  */
 static void fold(struct pt_seg *seg, uint32_t index)
 {
@@ -166,19 +165,18 @@ static void settle(struct pt_seg *seg, uint32_t index, const struct pt_author *a
         pt_store_relaxed(&s->lost[c], 0u);
     pt_store_relaxed(&s->lost_bytes, 0u);
     pt_store_release(&s->wid, wid);
-    /* The wid before the clock: who looks between the two finds this writer, and
-     * bounds it by the look, not by an older attach_ts. */
+    /* wid is stored before the clock is read: a consumer that loads the slot between the two finds
+     * this writer, and bounds it by the time of its load, not by an older attach_ts. */
     pt_fence_compiler();
     pt_store_relaxed(&s->attach_ts, pt_clock_now(seg->g.clock));
     pt_add_relaxed(&seg->h->writers, 1u);
     pt_store_release(&s->state, pt_slot_live(wid));
 }
 
-/* A thread id that is attached already under the same level belongs to a thread
- * that ended unseen and whose id the kernel has used again.  What this process
- * attached before it called exec was written by an image that is gone.  The thread id beside the
- * state first: a new writer asks this of all slots, most of which are in other processors' caches
- * but for their first line. */
+/* Is the slot's writer dead?  A slot with our thread id and level belongs to a thread that ended
+ * unnoticed and whose id the kernel has reused.  A slot of this process from before exec belongs to
+ * an image that is gone.  The thread id next to the state is compared first: a new writer checks
+ * all slots, and only their first line needs to be loaded from other processors' caches. */
 static bool is_ghost(const struct pt_slot *s, uint32_t state, const struct pt_author *author,
                      uint64_t copy)
 {
@@ -259,10 +257,10 @@ static bool begin_ending(struct pt_slot *s, uint32_t state)
 }
 
 /*
- * The count is settled before the chunk is given away, whose count may go on
- * with another writer.  Whoever takes over after any of these stores finds
- * either the slot's chunk or the final count, and gives up what the slot owns.
- * The number of writers goes last: a death may leave it too high, never too low.
+ * The final count is stored before the chunk is released, because the chunk's count may continue
+ * with another writer.  A thread that takes over after any of these stores finds either the slot's
+ * chunk or the final count, and releases what the slot owns.  The number of writers is decremented
+ * last: a death may leave it too high, never too low.
  */
 static bool end_slot(struct pt_seg *seg, uint32_t index, uint32_t state, uint64_t last_ts)
 {
@@ -305,8 +303,8 @@ void pt_slot_end_dead(struct pt_seg *seg, uint32_t index, uint32_t state)
     end_slot(seg, index, state, 0);
 }
 
-/* Who would use the slot must become its user first, and cannot any more. */
-#define NOBODY UINT32_MAX
+/* Stored as the user of an ended control slot: no thread can become its user any more. */
+#define RETIRED UINT32_MAX
 
 bool pt_slot_end_control(struct pt_seg *seg, uint32_t index)
 {
@@ -320,23 +318,23 @@ bool pt_slot_end_control(struct pt_seg *seg, uint32_t index)
     user = pt_load_seqcst(&s->user);
     state = pt_load_acquire(&s->state);
     if (s->author.level != PT_LEVEL_CONTROL || !pt_slot_is_live(state) ||
-        (user != 0 && user != NOBODY && pt_sys_tid_exists((int32_t)user)) ||
-        !pt_cas_seqcst(&s->user, &user, NOBODY))
+        (user != 0 && user != RETIRED && pt_sys_tid_exists((int32_t)user)) ||
+        !pt_cas_seqcst(&s->user, &user, RETIRED))
         return false;
     return end_slot(seg, index, state, 0);
 }
 
-/* Killed while it took the slot: of its counts there are none, and whether they stand
- * in the slot already or still those of the writer before, whose are in the past, does
- * not matter.  The number of writers may stay one too high, as in end_slot. */
+/* The writer was killed while it claimed the slot, and has no counts.  The slot may still have the
+ * counts of the previous writer, but those are in the past already.  The number of writers may stay
+ * one too high, as in end_slot. */
 static bool end_claimed(struct pt_slot *s, uint32_t state)
 {
     return !pt_sys_tid_exists(pt_slot_claimer(state)) &&
            pt_cas_seqcst(&s->state, &state, (uint32_t)PT_SLOT_ENDED);
 }
 
-/* The kernel still knows the thread of a process that nobody has waited for.  asks: how many
- * times /proc may be read for that, which takes ten microseconds. */
+/* Has the writer's thread ended?  In a zombie process the kernel still knows the thread.  asks: how
+ * many times /proc may be read for that, which takes ten microseconds. */
 static bool is_gone(const struct pt_author *a, unsigned *asks)
 {
     struct pt_process p;

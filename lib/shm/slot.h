@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Writer slots.  FREE -> CLAIMED -> LIVE -> ENDING -> ENDED -> FREE; the claimer
- * owns a slot until it ends it or is found dead.  Ending takes several stores;
- * each can be done again by who finds that the one who did them has died.  An
- * ended slot keeps its counts until a consumer has taken them, or under pressure
- * until another writer needs it; then they go to the slot's past, which is the sum
- * of all writers that it had.
+ * Writer slots.  FREE -> CLAIMED -> LIVE -> ENDING -> ENDED -> FREE.  The thread that claims a slot
+ * owns it until it ends the slot or is found dead.  Ending takes several stores; if the thread dies
+ * half-way, another one repeats them.  An ended slot keeps its counts until a consumer has taken
+ * them, or until another writer needs the slot.  Then the counts are added to the slot's past, the
+ * sum of its earlier writers.
  *
- * How many events a writer has recorded: the number of its next one.  That is
- * next_no while it has no chunk, else chunk_base plus the chunk's count.  At a
- * change of chunk next_no is stored before chunk is cleared, and chunk_base
- * before chunk is set, so the sum is right at any moment, also after SIGKILL.
- * Who reads it while the writer goes on must find chunk and chunk_base unchanged
- * afterwards: the writer may have come back to the same chunk.
+ * The number of events that a writer has recorded is the number of its next one: next_no while it
+ * has no chunk, else chunk_base plus the chunk's count.  At a change of chunk next_no is stored
+ * before chunk is cleared, and chunk_base before chunk is set, so the number is right at any
+ * moment, also after SIGKILL.  A reader that loads it while the writer records must find chunk and
+ * chunk_base unchanged afterwards, because the writer may have returned to the same chunk.
  */
 #ifndef PT_SHM_SLOT_H
 #define PT_SHM_SLOT_H
@@ -21,30 +19,30 @@
 #include "shm/segment.h"
 
 /* Claims a slot for a writer; author->wid is ignored and assigned, 0 for a control writer.
- * copy tells copies of the library in one process apart.  -ENOMEM: no slot to be had. */
+ * copy: which copy of the library in this process.  -ENOMEM: no slot is free. */
 int pt_slot_attach(struct pt_seg *seg, const struct pt_author *author, uint64_t copy,
                    uint32_t *index);
-/* The latest name of a living writer's thread, from any thread of its process.  The name is stored
- * before author.names goes up, and is read after it: a look that finds the last number has found
- * the last name, also where two threads store one at the same time.  It is lost if another writer
- * needs the slot before the consumer has looked. */
+/* Stores the latest name of a living writer's thread, from any thread of its process.  The name is
+ * stored before author.names is incremented, and read after it: a reader that finds the last number
+ * has the last name, also if two threads store one at the same time.  The name is lost if another
+ * writer reuses the slot before the consumer has read it. */
 void pt_slot_name(struct pt_seg *seg, uint32_t index, const char name[16]);
 /* Ends a slot: its chunk is orphaned, its counts stay. */
 void pt_slot_detach(struct pt_seg *seg, uint32_t index, uint64_t last_ts);
-/* The same of a writer that does not exist any more; state: the slot's, from before
- * that was looked at. */
+/* The same for a writer that does not exist any more; state: the slot's, loaded before that was
+ * checked. */
 void pt_slot_end_dead(struct pt_seg *seg, uint32_t index, uint32_t state);
-/* Ends a control slot that the lock word does not name, if nobody writes in it
+/* Ends a control slot that the lock word does not name, if no thread writes in it
  * (stream/control_lock.c).  True: it did. */
 bool pt_slot_end_control(struct pt_seg *seg, uint32_t index);
-/* Ends the slots of threads that do not exist any more; how many. */
+/* Ends the slots of threads that do not exist any more; returns their number. */
 unsigned pt_slot_sweep(struct pt_seg *seg);
 /*
- * The same for that many slots, from where the step before ended; how many.  Each new writer
- * takes a step of 4 where there are 64 slots or more, and a writer takes one of 16 before the
- * stream gets one more chunk.  Where L writers live and the others are killed, a turn over N
- * slots needs N / 4 writers and ends N - L: no more than L / 3 dead slots pile up, however
- * many writers there were.
+ * The same for that many slots, from the end of the previous step; returns the number of ended
+ * slots.  Each new writer makes a step of 4 if there are 64 slots or more, and a writer makes one
+ * of 16 before the stream gets another chunk.  If L writers live and the others are killed, a pass
+ * over N slots needs N / 4 new writers and ends N - L slots.  So at most about L / 3 dead slots
+ * exist, however many writers there were.
  */
 unsigned pt_slot_sweep_step(struct pt_seg *seg, unsigned looks);
 

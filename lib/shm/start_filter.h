@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Which filter the START of an automatic restart shows: the one in force when the stream ran
- * again, which is the old set of the FILTER that follows.  The consumer makes that START in a
- * later round, when others may have changed the filter.
+ * The filter in the START of an automatic restart is the one in force when the stream ran again; it
+ * is also the old set in the next FILTER.  The consumer makes that START in a later round, when a
+ * controller may have changed the filter.
  *
- * Who changes the filter holds the control lock, and records FILTER only where the stream runs.
- * The consumer restarts without the lock.  So they agree by one word, h->start_filter: a count
- * that the consumer advances with each restart, and the place in h->filters that was chosen.
+ * A thread that changes the filter holds the control lock, and records FILTER only if the stream
+ * runs.  The consumer restarts without the lock.  They agree by one word, h->start_filter: a count
+ * that the consumer increments with each restart, and the chosen place in h->filters.
  *
  *   consumer                                 controller
  *   gap_to = time                            choose, if the stream has been restarted
@@ -16,19 +16,19 @@
  *   choose                                   was full, and runs now: choose; FILTER, if the
  *                                              place that is chosen is not the new one
  *
- * To choose is to exchange "none" for the place that is in force, so the first one decides for
- * all.  A change with FILTER comes after a choice, and so is not in START.  One without FILTER
- * was made in a full stream: either the controller finds it full afterwards, so that every
- * choice comes later and START shows the change; or it finds the stream running, and the word
- * says whether START shows it.
+ * To choose is to exchange "none" for the place in force, so the first choice counts.  A change
+ * with FILTER comes after a choice, so START does not show it.  A change without FILTER was made in
+ * a full stream.  If the controller finds the stream still full afterwards, every choice comes
+ * later, and START shows the change.  If it finds the stream running, the word says whether START
+ * shows it.
  *
- * No filter is prepared in the place that is chosen, until the next restart (pt_steer_set_filter).
+ * The chosen place is not reused for a new filter until the next restart (pt_steer_set_filter).
  *
- * Who is killed between two steps: without a choice the filter in force is that of START,
- * because no FILTER was recorded since.  Whoever reads a dead consumer's stream takes it so.
+ * If a process is killed between two steps and no place is chosen, the filter in force is that of
+ * START, because no FILTER was recorded since.  Recovery uses it.
  *
- * Others may write anything here: a place is below PT_FILTERS whatever the word is, and no loop
- * has more than PT_START_TRIES turns.
+ * Other processes may write any value: a place is below PT_FILTERS for every value of the word, and
+ * no loop has more than PT_START_TRIES turns.
  */
 #ifndef PT_SHM_START_FILTER_H
 #define PT_SHM_START_FILTER_H
@@ -37,13 +37,13 @@
 
 #define PT_START_TRIES 100u
 
-/* The place that is chosen; PT_FILTERS: none. */
+/* The chosen place; PT_FILTERS: none. */
 static inline unsigned pt_start_filter_place(uint64_t word)
 {
     return (unsigned)((word + PT_FILTERS) % (PT_FILTERS + 1));
 }
 
-/* By the consumer, between its store of gap_to and the change of state. */
+/* Called by the consumer between its store of gap_to and the change of state. */
 static inline void pt_start_filter_renew(struct pt_seg_header *h)
 {
     uint64_t word = pt_load_relaxed(&h->start_filter);
@@ -51,8 +51,8 @@ static inline void pt_start_filter_renew(struct pt_seg_header *h)
     pt_store_seqcst(&h->start_filter, (word / (PT_FILTERS + 1) + 1) * (PT_FILTERS + 1));
 }
 
-/* The place that is chosen, by us if nobody has.  PT_FILTERS: the stream was never restarted,
- * or its consumer is about to do it. */
+/* Chooses the place, or returns the one that was chosen.  PT_FILTERS: the stream was never
+ * restarted, or its consumer is about to restart it. */
 static inline unsigned pt_start_filter_choose(struct pt_seg_header *h)
 {
     uint64_t word = pt_load_seqcst(&h->start_filter), state;
@@ -69,7 +69,7 @@ static inline unsigned pt_start_filter_choose(struct pt_seg_header *h)
     return place;
 }
 
-/* The filter of the last restart; where the words change without end, a mixture. */
+/* A copy of the filter of the last restart; a mixture if the words change without end. */
 static inline void pt_start_filter_copy(const struct pt_seg_header *h, struct pt_set *set)
 {
     for (unsigned i = 0; i < PT_START_TRIES; i++) {

@@ -134,8 +134,8 @@ static int64_t correction(int64_t error, uint64_t slope)
     return error < 0 ? -(int64_t)c : (int64_t)c;
 }
 
-/* Two points after the last one: the first steers, the second resumes the true slope once
- * CLOCK_REALTIME is met, however long nobody looks again. */
+/* Two points after the last one: the first corrects the deviation, the second resumes the true
+ * slope when the table has met CLOCK_REALTIME, even if no thread adds points for a long time. */
 static void steer(struct pt_sync pair[2], const struct pt_sync *last, uint64_t from, uint64_t slope,
                   int64_t error)
 {
@@ -172,7 +172,7 @@ void pt_syncpoint_maintain(struct pt_seg_header *h, int clock)
     if (pt_load_acquire(&h->syncs) == 0 || (k = find_open(h, &next)) == PT_SYNC_PAIRS)
         return;
     pt_syncpoint_get(h, points(k) - 1, &last);
-    /* Points of which no time can be told are not ours to steer. */
+    /* Points whose time cannot be computed are not corrected: another process wrote them. */
     if (last.mult == 0 || now < last.ts ||
         __builtin_sub_overflow(pt_sync_apply(&last, now), last.ns, &age) || age < AGE_NS)
         return;

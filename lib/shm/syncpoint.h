@@ -1,47 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The clock table of a segment: the first point, and pairs of points that follow it in the
- * order in which sync_next[] names them.
+ * The clock table of a segment: the first point, then pairs of points in the order of sync_next[].
  *
- * Small deviations are steered back: a pair's first point continues where the table has got
- * to, with a slope that meets CLOCK_REALTIME a second later, when its second point resumes
- * the true slope.  A deviation of more than 10 ms is a step of CLOCK_REALTIME and shows as
- * one.
+ * Small deviations are corrected by slewing: a pair's first point continues at the table's present
+ * value, with a slope that meets CLOCK_REALTIME a second later, when its second point resumes the
+ * true slope.  A deviation of more than 10 ms is a step of CLOCK_REALTIME and becomes a step of the
+ * table.
  *
- * Guarantee: a time that a reader has converted converts to the same nanosecond ever after,
- * live and in the log, wherever a thread of any process is killed, stopped or left by
- * siglongjmp; and no such thread keeps others from adding points.
+ * Guarantee: a time that a reader has converted always converts to the same nanosecond, live and in
+ * the log, even if threads are killed, stopped or left by siglongjmp at any place; and no such
+ * thread prevents others from adding points.
  *
  * Words
- *   sync_used[]   a bit for each pair: who sets it owns the pair alone, and may give it back
- *   sync_pair[]   written by the owner, before the pair is named; never after
- *   sync_next[k]  the k-th decision, the only word on which threads agree:
+ *   sync_used[]   a bit for each pair: the thread that sets it owns the pair, and may free it
+ *   sync_pair[]   written by the owner before sync_next[] names the pair, never after
+ *   sync_next[k]  the k-th decision, on which threads agree:
  *                   odd or 0   open.  Readers have converted times below that value
  *                   even       closed for ever: 2 * (pair + 1)
- *   syncs         1 + a number of closed decisions, for a start of the search; 0: no points
+ *   syncs         1 + a number of closed decisions, where a search may start; 0: no points
  *
- * To add a pair (writers and consumers, whoever finds the newest point old and off)
+ * To add a pair (a writer or consumer that finds the newest point too old and inexact)
  *   1  find the first open decision, load its value r
- *   2  own a pair; none left: the table stays as it is
+ *   2  own a pair; none left: the table does not change
  *   3  write both points.  The first is later than r
- *   4  compare and exchange sync_next[k] from r to the pair.  Failed: another pair was
- *      named, or a reader came past r.  Give the pair back: a later call tries again
+ *   4  compare and exchange sync_next[k] from r to the pair.  If it fails, another pair was named,
+ *      or a reader has read beyond r.  Free the pair: a later call tries again
  *
  * To read up to the time t (pt_syncpoint_reach)
  *   1  find the first open decision, load its value r.  t < r: done
- *   2  compare and exchange it from r to an odd value above t.  Failed: from 1 again
+ *   2  compare and exchange it from r to an odd value above t.  If it fails, repeat from 1
  *
- * A pair that is named at k begins after the value that it has replaced, so after every time
- * that was read with k open: the exchange fails if a reader was there since 1.  An adder that
- * stands still for an hour between 3 and 4 finds another value after it, or has missed
- * nothing.  A thread that is killed or left between 2 and 4 takes its pair with it, one of
- * PT_SYNC_PAIRS; pairs are not reclaimed from the dead, since this needs a kill within 100 ns
- * that occur once in a second at most.
+ * A pair that is named at k starts after the value that it has replaced, so after every time that
+ * was read with k open: the exchange fails if a reader came since 1.  A thread that is stopped for
+ * an hour between 3 and 4 then finds another value, or nothing has changed.  A thread that is
+ * killed or left between 2 and 4 loses its pair, one of PT_SYNC_PAIRS.  Such pairs are not
+ * reclaimed, because this needs a kill within 100 ns that occur at most once a second.
  *
- * Order: 4 is a release of 3; who loads the closed value (acquire) finds the points complete.
- * sync_next[k] is closed before sync_next[k + 1] is looked at, so the points ascend.
- * Every failed exchange means that another one succeeded: lock-free.  test/model/sync.pml
+ * Order: 4 releases 3, so a thread that loads the closed value (acquire) finds the points complete.
+ * sync_next[k] is closed before sync_next[k + 1] is loaded, so the points ascend.  Every failed
+ * exchange means that another one succeeded: lock-free.  test/model/sync.pml
  */
 #ifndef PT_SHM_SYNCPOINT_H
 #define PT_SHM_SYNCPOINT_H
@@ -57,9 +55,9 @@ void pt_syncpoint_maintain(struct pt_seg_header *h, int clock);
 /* How many points there are; those for all times up to ts are among them for ever.  Changes
  * the segment, so that no later point is in force before ts. */
 uint32_t pt_syncpoint_reach(struct pt_seg_header *h, uint64_t ts);
-/* How many there are now, of a segment that nobody writes to any more. */
+/* The number of points of a segment that no process writes to any more. */
 uint32_t pt_syncpoint_count(const struct pt_seg_header *h);
-/* Point i, below a number that one of these has returned. */
+/* Point i; i is below a number that one of these functions has returned. */
 void pt_syncpoint_get(const struct pt_seg_header *h, uint32_t i, struct pt_sync *point);
 
 /* CLOCK_REALTIME nanoseconds of a time in ticks, whatever others write into the table. */

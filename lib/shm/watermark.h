@@ -11,19 +11,16 @@
  *   store commit (release)
  *   store inside = 0 (release)
  *
- * The consumer's barrier makes each writer pass a full fence between T and the
- * load.  inside == 0: either the store of inside comes after that fence, then
- * the writer's clock reading does too and is later than T; or the event is
- * over and its commit visible.  So such a writer has nothing to come before T.
- * inside != 0: its event is later than the last moment at which it was seen
- * outside, or under another value.  Nothing waits: a writer stopped inside
- * holds back what is younger than its entry, for PT_STALL_NS; after that it
- * holds nothing back and its event is delivered late.
- * A value of inside is one event's alone (an event counts after its word is stored, see
- * process/thread.h), so a writer whose events follow one another closely is not taken for
- * stopped.
+ * The consumer's barrier makes each writer pass a full fence between T and the load.  inside == 0:
+ * either the store of inside comes after that fence; then the writer's clock reading does, too, and
+ * is later than T.  Or the event is over and its commit visible.  So such a writer commits no event
+ * older than T later.  inside != 0: its event is later than the last time at which the consumer
+ * found inside 0, or another value.  The consumer never waits: a writer stopped inside holds back
+ * events younger than its entry, for PT_STALL_NS; after that it holds none back, and its event is
+ * delivered late.  Each event has a value of inside of its own (it counts after its word is stored,
+ * see process/thread.h), so a writer with many short events is not taken for stopped.
  *
- * A slot attached after the load is not a problem: attach_ts is later than T.
+ * A slot that is attached after the load does no harm: attach_ts is later than T.
  * Writers without membarrier have a full fence after the first store instead.
  */
 #ifndef PT_SHM_WATERMARK_H
