@@ -2,9 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Bad input: every function of <trace.h> with NULL, stale and random handles,
- * bad enumerators and objects that were never initialised.  The answer is a
- * positive error number, outputs keep what was in them, and a stream that was
- * there goes on working.
+ * bad enumerators and objects that were never initialised.  The result is a positive error number,
+ * outputs keep their values, and an existing stream still works.
  */
 #include "support/trace_helpers.h"
 
@@ -224,7 +223,7 @@ START_TEST(test_null_in_reads)
     expect_pattern(&o);
     e = th_next(s);
     ck_assert_uint_eq(th_seq(&e), 77);
-    /* nothing is available, which may be told before the time is looked at */
+    /* nothing is available, which may be reported before the time is checked */
     refused(posix_trace_timedgetnext_event(s, &o.info, o.data, 8, &o.len, &unavailable, NULL));
     ck_assert_int_ne(unavailable, 0);
     refused(posix_trace_getnext_event(world.log, NULL, o.data, 8, &o.len, &o.number));

@@ -127,7 +127,7 @@ START_TEST(test_only_for_logs)
 }
 END_TEST
 
-/* Times before and behind everything, cursors of nonsense, ids of nothing. */
+/* Times before and after all events, invalid cursors, unknown ids. */
 START_TEST(test_odd_values)
 {
     static const int64_t times[] = { INT64_MIN, -1, 0, INT64_MAX };

@@ -10,7 +10,7 @@
 #     NNN: reason              no such test, and why
 #
 #   coverage.py           fails when coverage.txt and the tests disagree
-#   coverage.py --write   writes the lines of the tests anew, keeps the reasons
+#   coverage.py --write   rewrites the lines of the tests, keeps the reasons
 
 import pathlib
 import re

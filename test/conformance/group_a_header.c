@@ -54,9 +54,8 @@ START_TEST(test_004_both_spellings)
 }
 END_TEST
 
-/* 50 functions: the declared type must be the standard's, and a function must
- * stand behind it.  Qualifiers of parameters, restrict among them, are not
- * part of a function's type. */
+/* 50 functions: each must be declared with the type of the standard, and be defined.  Qualifiers of
+ * parameters, such as restrict, are not part of a function's type. */
 #define FUNCTIONS(X)                                                                           \
     X(int, attr_init, (trace_attr_t *))                                                        \
     X(int, attr_destroy, (trace_attr_t *))                                                     \

@@ -228,8 +228,8 @@ START_TEST(test_121_thread_id)
 END_TEST
 
 /* An application cannot forge a system event, and an id beyond all limits is
- * dropped.  A user id that nobody opened may be recorded or not; whoever reads
- * it finds no name. */
+ * dropped.  A user id that was never opened may be recorded or not; a reader finds no name for
+ * it. */
 START_TEST(test_122_no_event_type)
 {
     static const trace_event_id_t bad[] = {

@@ -3,8 +3,8 @@
 /*
  * Group E, first part: names of event types.
  *
- * Names are never given back, so the tests that count them need a process in
- * which nobody has opened any: th_add_fresh().
+ * Names are never released, so the tests that count them need a process in which none was opened:
+ * th_add_fresh().
  */
 #include "support/trace_helpers.h"
 

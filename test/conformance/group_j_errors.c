@@ -53,7 +53,7 @@ static trace_id_t with_unflushed(int fd)
     return trid;
 }
 
-/* What is in the log is the beginning of what was recorded. */
+/* The log has the first of the recorded events, without a gap. */
 static void expect_prefix(const char *path)
 {
     trace_id_t trid = th_open(path);

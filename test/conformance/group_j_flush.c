@@ -175,7 +175,7 @@ static void *copy_pipe(void *context)
     return NULL;
 }
 
-/* A pipe that nobody reads holds the flush up, so the stream must overrun. */
+/* A pipe without a reader blocks the flush, so the stream must overrun. */
 START_TEST(test_220_policy_flush_overrun)
 {
     trace_event_id_t id = th_id("u");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Group J, first part: making logs, and what is in them.
+ * Group J, first part: creating logs, and their contents.
  */
 #include "support/trace_helpers.h"
 

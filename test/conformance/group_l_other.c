@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Group L, third part: controller and target are different processes.  The
- * target is a child that does what it is told through a pipe, so that the order
- * of things is never left to chance.
+ * Group L, third part: controller and target are different processes.  The target is a child that
+ * gets its orders through a pipe, so that the order of actions is always the same.
  */
 #include "support/image.h"
 #include "support/trace_helpers.h"
@@ -97,7 +96,7 @@ static void put_10(struct target *t)
     th_put_run(th_id("theirs"), 0, 10, 24);
 }
 
-/* Two processes in turn: whoever has the ball puts an event and passes it on. */
+/* Two processes take turns: the one that has the ball records an event and passes the ball. */
 static void play(int in, int out, trace_event_id_t id, uint32_t first, uint32_t rounds)
 {
     for (uint32_t i = 0; i < rounds; i++) {
@@ -474,7 +473,7 @@ static void put_when_told(struct target *t)
     }
 }
 
-/* What the second controller is told through its own pipes. */
+/* The second controller, which has pipes of its own. */
 struct second {
     struct target *target;
     int go[2], done[2];

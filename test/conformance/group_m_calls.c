@@ -21,9 +21,9 @@ static void *wait_for_event(void *context)
     return NULL;
 }
 
-/* A may-be cancellation point: the thread ends now, or goes on waiting and ends
- * when an event comes.  Either way the stream works afterwards, and an event
- * that the thread did not take is still there. */
+/* The standard allows it to be a cancellation point: the thread ends now, or still waits and ends
+ * with the next event.  In both cases the stream works afterwards, and an event that the thread did
+ * not take is still there. */
 START_TEST(test_260_cancel_in_getnext)
 {
     trace_event_id_t id = th_id("u");
@@ -156,8 +156,8 @@ START_TEST(test_261_no_cancellation_points)
 }
 END_TEST
 
-/* One error of every function that can be made to fail: an error number, never
- * -1, and errno is not how it is told. */
+/* One error of every function that can be made to fail: it returns an error number, never -1, and
+ * does not report by errno. */
 START_TEST(test_262_errors_are_values)
 {
     trace_id_t trid = 0xdeadbeef;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Whatever call fails, nothing crashes, hangs or is lost without being counted.
+ * If any call fails, nothing crashes or hangs, and no event is lost without being counted.
  *
  *   kth_call KIND [CALL once|forever]
  *
@@ -10,13 +10,13 @@
  * call (calls.h) fails at its k-th use, once or from then on, for k = 0, 1, ...
  * until the child makes fewer than k of them.  In each child
  *
- *   a function that fails gives an error that its manual page names
- *   what is read and what is told of as lost is what was traced since the clear
- *   a failure that cost something is told by some function or by a count
- *   afterwards the same process does all of it again without a failure, exactly
+ *   a function that fails returns an error that its manual page names
+ *   events read and events reported as lost are the events traced since the clear
+ *   a failure with an effect is reported by some function or by a count
+ *   afterwards the same process repeats all of it without a failure, exactly
  *
- * Then the same with a stream for another process: what it records is read, and
- * the calls of its controller fail.
+ * Then the same with a stream for another process: its events are read, and the calls of its
+ * controller fail.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -230,7 +230,7 @@ static void check_log(const struct result *r)
     DEMAND_OK(posix_trace_close(trid));
 }
 
-/* In the child.  Its value is told to the parent: 0 when call k was not reached. */
+/* Runs in the child.  The parent gets the result: 0 if call k was not reached. */
 static int one_failure(enum fault_kind kind, unsigned k, bool forever)
 {
     struct result r = { 0 }, again = { 0 };

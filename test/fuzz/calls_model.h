@@ -64,7 +64,7 @@ void model_take(struct model_stream *s, const struct posix_trace_event_info *e, 
 void model_read_all(struct model_stream *s, trace_id_t trid);
 /* After clear: is the stream running now? */
 void model_look(struct model_stream *s);
-/* After clear: what is neither lost nor read was cleared. */
+/* After clear: events that were neither lost nor read count as cleared. */
 void model_clear(struct model_stream *s);
 /* What info says of a live stream agrees with what was made. */
 void model_check_recorded(const struct model_stream *s);

@@ -8,7 +8,7 @@
 #include "fuzz/calls_objects.h"
 #include "fuzz/target.h"
 
-/* Values that the arguments choose from; what is invalid comes last. */
+/* Values that the arguments choose from; the invalid ones come last. */
 static const size_t stream_sizes[] = { 1, 600, 4096, 20000, 65536, 1 << 20, 0, SIZE_MAX };
 static const size_t data_sizes[] = { 0, 4, 16, 100, 4096, 61440, 61441, SIZE_MAX };
 static const size_t log_sizes[] = { 1, 500, 3000, 4096, 20000, 1 << 16, 1 << 20, 0 };

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Inputs that are changes to something good: a file of megabytes with a
- * structure is not made from nothing, but a few bad words in it are.
+ * Inputs that are changes to a valid file: random bytes never make a structured file of megabytes,
+ * but they do make a few bad words in one.
  *
- * A change is 8 bytes.  The target says what `where' and `at' mean; the value
- * follows from what is there.
+ * A change is 8 bytes.  The target defines `where' and `at'; the value depends on the old one.
  */
 #ifndef TEST_FUZZ_CHANGE_H
 #define TEST_FUZZ_CHANGE_H

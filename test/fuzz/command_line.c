@@ -7,14 +7,12 @@
  *
  * The words meet a folder with a log, a cut log, a log that is being written,
  * an empty file and a folder; a word has no '/', so that nothing outside of it
- * is touched.  selftest, doctor and record are left out: they take long and
- * start processes, record whatever program a word names; connections that are waited for
- * are left out too.
+ * is touched.  selftest, doctor and record are left out: they take long and start processes, record
+ * any program that a word names.  Connections that would wait are left out, too.
  *
- * Whatever the words: the exit status is one of those in the manual; what is
- * wrong is said on stderr, in lines that begin with the program's name; what
- * goes to a terminal has no control characters; no temporary file stays, and
- * a command that failed leaves no new file.
+ * For all words: the exit status is one of those in the manual; errors are reported on stderr, in
+ * lines that begin with the program's name; output to a terminal has no control characters; no
+ * temporary file stays, and a command that failed leaves no new file.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -43,7 +41,7 @@ static const char jsonl[] =
     "{\"ts\":1795255202500000000,\"pid\":9,\"tid\":9,\"event\":\"a\"}\n"
     "{\"ts\":1795255202500000000,\"event\":\"posix_trace_stop\",\"data\":\"00000000\"}\n";
 
-/* The files that each command finds, and what is in them. */
+/* The files that each command finds, and their contents. */
 enum { WHOLE, CUT, EMPTY, IN, FILES };
 static const char *const names[FILES] = { "whole.ptl", "cut.ptl", "empty", "in" };
 static const char live_name[] = "live.ptl", folder_name[] = "folder";

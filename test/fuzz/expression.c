@@ -2,10 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Fuzz target: an expression, a zero byte, a description, a zero byte, an event's name, a zero
- * byte, and data.  The expression is refused with a place that is in it, or says of the
- * event, in a block of exactly its size, whether it is meant.  What is known of the type is
- * what comes out for the event, and "not" turns it round.  As patterns the text and the name
- * are refused, or are an expression together.
+ * byte, and data.  The expression is refused with a position inside it, or matches the event or
+ * not, in a block of exactly its size.  If the type alone decides, the event has the same result,
+ * and "not" inverts it.  As patterns the text and the name are refused, or make one expression.
  */
 #include <errno.h>
 #include <posixtrace/filter.h>

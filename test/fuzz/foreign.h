@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A log of the bytes, to be closed; *events: how many import says.  Either it says nothing
- * is wrong or it says what is, with EILSEQ or ENOSPC. */
+/* Imports the bytes; returns the log, to be closed.  *events: the number that import reports.
+ * Import succeeds, or reports the error with EILSEQ or ENOSPC. */
 int fuzz_import(const char *format, const char *const *options, const void *bytes, size_t size,
                 uint64_t *events, int *error);
 /* Reads the log, whose events are in order of time; how many there are, and in *named how

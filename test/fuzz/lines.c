@@ -3,8 +3,8 @@
 /*
  * Fuzz target: a file of lines, imported as jsonl and as csv.
  *
- * Whatever the bytes: an import gives a log that opens, with as many events as it says,
- * and what is exported from that is read as the same events and exported the same again.
+ * For all bytes: an import gives a log that opens and has the reported number of events; its export
+ * imports as the same events, and their export is the same.
  */
 #include <fcntl.h>
 #include <string.h>

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Fuzz target: a log file.  Everything that reads logs sees it: the reader over
- * a file and over a pipe, its questions and seeks, the check, going on with a
- * log.  What is read a second time must be what was read the first time.
+ * Fuzz target: a log file.  All code that reads logs reads it: the reader over a file and over a
+ * pipe, its queries and seeks, the check, and the continuation of a log.  A second reading must
+ * give the same as the first.
  *
- * Checksums are made right again after most changes, since else nothing behind
- * them would ever be reached.  An input that begins with 'p' in place of 'P' is
- * squeezed: the zeros between header and data are left out, so that kept inputs
- * are small.
+ * Checksums are corrected after most changes, since otherwise the code after them would never be
+ * reached.  An input that begins with 'p' in place of 'P' is compressed: the zeros between header
+ * and data are left out, so that kept inputs are small.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -110,7 +109,7 @@ static void go_on(struct pt_log_reader *r, int fd)
     pt_log_writer_free(w);
 }
 
-/* Behind each gap is something else, so that their number is limited. */
+/* After each gap there is something else, so the number of gaps is limited. */
 static void follow(struct pt_log_reader *r, bool held)
 {
     uint64_t gaps = 0;
@@ -211,7 +210,7 @@ static uint64_t some_number(unsigned random)
                       : random / 2 % 100000;
 }
 
-/* A change is likelier in a packet's head than in the long data behind it. */
+/* A change is more likely in a packet's head than in the long data after it. */
 static size_t some_place(const uint8_t *image, size_t size, unsigned random)
 {
     size_t at = random / 32 % size & ~7ul;

@@ -2,11 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Fuzz target: packets of S.Ha.R.K.'s tracer as they are received, over the loopback
- * address.  An input is a list of datagrams, four bytes each: who sends it (or that it is
- * damaged), its number, and how many events it has.
+ * address.  An input is a list of datagrams, four bytes each: the sender (or that it is damaged),
+ * its number, and how many events it has.
  *
- * Whatever comes: the result is whole packets that were sent, each at most once, and each
- * datagram is in it or was counted.
+ * For all inputs the result consists of complete packets that were sent, each at most once, and
+ * each datagram is in it or was counted.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -94,7 +94,7 @@ static uint32_t send_all(const struct sockaddr_in *to, const uint8_t *data, size
                       open_socket(INADDR_LOOPBACK + 1, to) };
     uint32_t sent = 0;
 
-    send_one(sender, good, sent++); /* or there would be nothing to wait behind */
+    send_one(sender, good, sent++); /* a packet to wait for */
     for (; size >= 4 && sent < DATAGRAMS; data += 4, size -= 4)
         send_one(sender, data, sent++);
     for (int i = 0; i < 3; i++)

@@ -29,7 +29,7 @@
 #include "shm/liveness.h"
 
 #define CHANGES_MAX 32u
-#define FAR_PID     4000000u /* beyond any pid: nobody's page */
+#define FAR_PID     4000000u /* beyond any pid: a page without a process */
 #define FAR_START   77u
 #define LONG_NAME   300
 #define WATCHDOG    30u
@@ -64,7 +64,7 @@ static void load(struct image *image, const char *file)
     close(folder);
 }
 
-/* A new one for each input: who attaches to it leaves traces. */
+/* A new segment for each input, because an attach changes it. */
 static void make_segment(void)
 {
     struct pt_seg_request request = { .clock = 1 };

@@ -25,7 +25,7 @@ static const char *const heads[] = {
     "TRACE_HEADER_BEGIN::TRACE_POSIXTRACE::qnxTRACE_HEADER_END::"
 };
 
-/* How many are not of the header, of which export has a part of its own. */
+/* Counts the events that are not of the header; export writes the header itself. */
 static uint64_t look(int log, uint64_t events)
 {
     uint64_t of_header;

@@ -17,7 +17,7 @@
 #include "fuzz/target.h"
 
 #define INPUT_MAX (1u << 20)
-#define SMALL     256u /* inputs of which each byte is replaced */
+#define SMALL     256u /* inputs up to this size have each byte replaced */
 #define WATCHDOG  100u /* seconds that no input needs */
 
 extern size_t LLVMFuzzerCustomMutator(uint8_t *, size_t, size_t, unsigned) __attribute__((weak));

@@ -38,7 +38,7 @@ enum mode { MODE_READ, MODE_LOOK_ON, MODE_RECOVER, MODE_TRACE, MODES };
 static struct subject subject;
 static unsigned long most, inputs, inputs_with_events;
 
-/* What is still to be changed while the segment is in use. */
+/* Changes that are still to be made while the segment is in use. */
 static struct {
     struct fuzz_change changes[CHANGES_MAX];
     size_t count, done;
@@ -269,7 +269,8 @@ static size_t apply(const struct fuzz_change *c)
     return at;
 }
 
-/* Without those of the size: who maps a file that is cut off has no defence. */
+/* Without changes of the size: a process that maps a file cannot protect itself against
+ * truncation. */
 static void change_next(void)
 {
     while (late.done < late.count && is_resize(&late.changes[late.done]))

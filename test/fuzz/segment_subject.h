@@ -39,7 +39,7 @@ void subject_remove(const struct subject *s);
 void victim_restore(const struct victim *v);
 /* Only these. */
 void victim_restore_part(const struct victim *v, size_t at, size_t bytes);
-/* The name as it was, after somebody removed it. */
+/* Restores the name after a test removed it. */
 void victim_bring_back(const struct victim *v);
 
 #endif

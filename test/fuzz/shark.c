@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Fuzz target: S.Ha.R.K. chunks and packets.  Whatever the bytes are, import ends, with a
- * reason where it failed; the log holds as many events as it says, in order; what is
- * exported of it comes in again as the same number of events.
+ * Fuzz target: S.Ha.R.K.  chunks and packets.  For all bytes, import ends, with a reason if it
+ * failed; the log has the reported number of events, in order; its export imports as the same
+ * number of events.
  */
 #include <stdlib.h>
 #include <unistd.h>

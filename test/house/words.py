@@ -60,7 +60,8 @@ def c_blocks(path, text):
 
 def hash_blocks(text):
     """Comments of several lines are one block; so are the docstrings of Python."""
-    for m in re.finditer(r'(?:^[ \t]*#(?!!).*\n)+|(?<=\s)# .*|"""(.*?)"""', text, flags=re.M | re.S):
+    for m in re.finditer(r'(?:^[ \t]*#(?!!)[^\n]*\n)+|(?<=\s)# [^\n]*|"""(.*?)"""', text,
+                         flags=re.M | re.S):
         yield m.start(), re.sub(r'^\s*#', ' ', m.group(0), flags=re.M)
 
 
@@ -164,7 +165,7 @@ def self_check():
     assert list(findings("tools/a.c", 'f("it is told");'))
     for path, text in (("test/a.c", 'f("told"); int behind;'), ("a.md", "```\ntold\n```\n`told`\n"),
                        ("a.md", "## What is in it"), ("a.md", "people who trace; is this what is wanted?"),
-                       ("a.1", ".Ss Behind"), ("a.py", "told = begin")):
+                       ("a.1", ".Ss Behind"), ("a.py", "# a\ntold = f(behind)\n# b\n")):
         assert not list(findings(path, text)), text
     one = [("a", 1, "told", "")]
     assert not list(judge({"a": one * 3}, {"a": 3})) and not list(judge({"a": one * 24}, {"a": 36}))

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * A segment is unmapped while a thread traces, and another process stores what it likes to the
- * page, also the epoch of that segment's stream (lib/process/thread.h).  A model of one thread,
- * whose stores reach memory in their order but late, and of who unmaps.
+ * A segment is unmapped while a thread traces, and another process stores any value to the page,
+ * also the epoch of that segment's stream (lib/process/thread.h).  A model of one thread, whose
+ * stores reach memory in order but late, and of the thread that unmaps.
  *
- * An event uses the segment where its lane has the epoch that it loads from the page, or where
- * several is set, which was learnt from the lane; or it makes a lane, while the process knows
- * the segment.
+ * An event uses the segment if its lane has the epoch that it loads from the page, or if several is
+ * set, which depends on the lane; or it makes a lane, while the process knows the segment.
  *
  * Guarantee, by the name that run.py expects:
  *   MAPPED   no event uses the segment after it was unmapped

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Shutdown against events: a segment is unmapped only when nobody can be in it,
- * though events take no lock and pass no fence.  A model of steps 1 to 5 and 12
- * of lib/writer/event.h and of pt_threads_left, on processors with store
- * buffers (x86-TSO).
+ * Shutdown against events: a segment is unmapped only when no thread can be in it, though events
+ * take no lock and pass no fence.  A model of steps 1 to 5 and 12 of lib/writer/event.h and of
+ * pt_threads_left, on processors with store buffers (x86-TSO).
  *
- * A thread's stores of its count and its word stand in a queue and reach memory
- * at any later time, in order.  The controller closes the gate, retires the
- * epoch, makes all threads pass a fence, waits for each to be outside or in a
- * later event, and unmaps; then it gives the same gate bit to the next stream,
- * another mapping, whose number is the epoch.
+ * A thread's stores of its count and its word are in a queue and reach memory at any later time, in
+ * order.  The controller closes the gate, retires the epoch, makes all threads pass a fence, waits
+ * for each to be outside or in a later event, and unmaps; then it gives the same gate bit to the
+ * next stream, another mapping, whose number is the epoch.
  *
  * Guarantee, by the name that run.py expects:
  *   MAPPED   an event writes into a mapping that is there

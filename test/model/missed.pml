@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Losses without another mark: threads that record some of their events and lose others,
- * and a consumer that has to put a gap between the events of a thread before a loss and
- * behind it.  A model of lib/shm/missed.h and of who asks it (lib/consumer/cursor.c), for
- * spin to check exhaustively.
+ * Losses without another mark: threads record some of their events and lose others, and a consumer
+ * has to put a gap between the events of a thread before and after a loss.  A model of
+ * lib/shm/missed.h and its caller lib/consumer/cursor.c, for spin to check exhaustively.
  *
- * That the watermark is right is watermark.pml's; here an event is its time and its commit
- * at once, and T is a time that all older events are committed before.  A thread's note
- * takes as many steps as it has loads and stores, with other threads' in between; stores
- * need no queues, since each is a compare-and-exchange.  Each event and each loss makes
- * the clock go on.
+ * watermark.pml checks the watermark.  Here an event is its time and its commit in one step, and T
+ * is a time such that all older events are committed.  A thread's note takes a step for each load
+ * and store, with steps of other threads in between; stores need no queues, since each is a
+ * compare-and-exchange.  Each event and each loss advances the clock.
  *
  * Guarantee, by the name that run.py expects:
- *   TOLD   when an event is handed out before which its thread has lost one, a gap
- *          has begun before it that has not ended before the thread's last
+ *   REPORTED   if an event is delivered and its thread has lost one before it, a gap has begun
+ *              before it that has not ended before the thread's previous event
  *
  * -DITEMS=n, -DWRITERS=n, -DLOOKS=n and -DGRAIN=n choose the scenario; -DWITHOUT_x takes
  * one protection away, and the guarantee must fail.
@@ -34,7 +32,7 @@
 #define NONE 0
 
 /* Never true: it puts the name of the guarantee into the checker's message. */
-hidden byte TOLD;
+hidden byte REPORTED;
 
 byte clock = 1, first = NONE, last = NONE;
 byte ts[WRITERS * ITEMS], committed[WRITERS];
@@ -94,7 +92,7 @@ inline take(w)
         do
         :: taken[w] < committed[w] && ts[w * ITEMS + taken[w]] <= watermark ->
             now = ts[w * ITEMS + taken[w]];
-            assert(TOLD || !lost_before[w * ITEMS + taken[w]] || gap_end >= before[w] ||
+            assert(REPORTED || !lost_before[w * ITEMS + taken[w]] || gap_end >= before[w] ||
                    (missing && (from <= now || last_watermark >= from)));
             before[w] = now; taken[w]++; now = 0
         :: else -> break

@@ -1,40 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Chunks: taken, written, closed, left, adopted, recycled, read; with death
- * between any two steps.  A model of lib/shm/{layout.h,pool.c,slot.c},
- * lib/writer/writer.c, lib/consumer/{cursor,consumer}.c, for spin to check exhaustively.
+ * Chunks that are taken, written, closed, orphaned, adopted, recycled and read; with death between
+ * any two steps.  A model of lib/shm/{layout.h,pool.c,slot.c}, lib/writer/writer.c,
+ * lib/consumer/{cursor,consumer}.c, for spin to check exhaustively.
  *
  * Threads are processes 0 and 1, each with one writer slot of the same number.
- * Each access to shared memory is a step of its own, but for those that nobody
- * else can tell apart; a compare-and-exchange is one.  Which chunk a writer
- * tries next is left open, and so are when it looks for dead threads, and when
- * it gives up: what is proven holds for any order of looking.
+ * Each access to shared memory is a step of its own, except for those that no other process can
+ * distinguish; a compare-and-exchange is one step.  The model does not fix which chunk a writer
+ * tries next, when it sweeps for dead threads, and when it gives up: the guarantees hold for any
+ * order.
  *
- * The clock counts readings, so that the time of an event also names it; the
- * tables behind 'ghost' know what really happened and are looked at by checks
- * only.  A record has two halves, both hold the event's time.  The watermark is
- * one step here: watermark.pml shows that the real one is as good.
+ * The clock counts readings, so that the time of an event also names it.  The tables after 'ghost'
+ * have the true history; only checks use them.  A record has two halves, both with the event's
+ * time.  The watermark is one step here: watermark.pml shows that the real one is equivalent.
  *
- * The processors' store buffers are not modelled: a writer's next step on
- * another's data is always a compare-and-exchange, which empties its buffer,
- * and a killed thread's stores come out.
+ * The processors' store buffers are not modelled: a writer's next step on another's data is always
+ * a compare-and-exchange, which empties its buffer, and the stores of a killed thread reach memory.
  *
  * Guarantees, by the names that run.py expects in the message of the checker:
  *   ONE_OWNER   a record is committed to a chunk that is the writer's by its word
- *   WHOLE       what is delivered is one record, with its author and number
+ *   WHOLE       a delivered event is one record, with its author and number
  *   ONCE        no event is delivered twice
  *   IN_ORDER    events are delivered by time, those of a writer by number
- *   GAP_TOLD    an event behind lost ones finds the loss announced
- *   NOTHING_FORGOTTEN   when all is over each committed event was delivered or
- *               overwritten; without LOOP it was delivered
+ *   GAP_REPORTED   the loss is announced before an event that follows lost ones
+ *   NOTHING_FORGOTTEN   at the end each committed event was delivered or overwritten; without LOOP
+ *               it was delivered
  *   COUNTED     the slot's number of events is what the writer has committed
- *   NO_LEAK     when all are gone and swept, no chunk and no slot is kept by one
+ *   NO_LEAK     when all threads have ended and were swept, none keeps a chunk or slot
  *
  * -DREAD_AT_END, -DREAD_AFTER_FIRST: the consumer waits until both threads, or
  * the first, are gone.  -DLOOP, -DROOM=records, -DEVENTS0, -DEVENTS1=of each thread, -DDEATHS=0..2 choose the
- * scenario, -DAUDIT has somebody count all the time instead of reading;
- * -DWITHOUT_x takes one protection away, and a guarantee must fail.
+ * scenario, -DAUDIT replaces the reader by a process that counts all the time; -DWITHOUT_x removes
+ * one protection, and a guarantee must fail.
  */
 #ifndef CHUNKS
 #define CHUNKS 2
@@ -71,7 +69,7 @@
 #define ENDING 1
 #define ENDED  2
 
-/* A record's halves: the time of an event, or who goes on here and with which number. */
+/* A record's halves: the time of an event, or the writer that continues here, and its number. */
 #define AUTHOR(w, no) (128 | (w) << 4 | (no))
 #define IS_AUTHOR(r)  ((r) >= 128)
 #define AUTHOR_OF(r)  ((r) >> 4 & 3)
@@ -93,7 +91,7 @@ byte next_gen = 1, clock, lost_last;
 bool alive[WRITERS] = true, killed[WRITERS];
 
 /* Never true: they put the name of the guarantee into the checker's message. */
-hidden byte ONE_OWNER, WHOLE, ONCE, IN_ORDER, GAP_TOLD, NOTHING_FORGOTTEN, COUNTED, NO_LEAK;
+hidden byte ONE_OWNER, WHOLE, ONCE, IN_ORDER, GAP_REPORTED, NOTHING_FORGOTTEN, COUNTED, NO_LEAK;
 
 /* ghost */
 #define COMMITTED   1
@@ -102,15 +100,15 @@ hidden byte ONE_OWNER, WHOLE, ONCE, IN_ORDER, GAP_TOLD, NOTHING_FORGOTTEN, COUNT
 #define OVERWRITTEN 4
 byte fate[TIMES], by[TIMES], number[TIMES], committed[WRITERS];
 
-/* Steps that only death, or who counts, can tell apart. */
+/* Steps that only death, or the auditor, can distinguish. */
 #if DEATHS > 0 || defined(AUDIT)
 #define TOGETHER
 #else
 #define TOGETHER d_step
 #endif
 
-/* Gives a chunk up to its slot's end: pt_pool_orphan.  One step: nobody but who
- * ends the slot changes a chunk that the slot owns. */
+/* Orphans a chunk when its slot ends: pt_pool_orphan.  One step: only the process that ends the
+ * slot changes a chunk that the slot owns. */
 inline orphan(i, v)
 {
     d_step {
@@ -141,8 +139,8 @@ inline orphan(i, v)
      (slot_state[v] == ENDING && ender[v] != CONSUMER && !alive[ender[v]]))
 #endif
 
-/* Ends the slot of v: pt_slot_detach.  Whoever does it may die in any step;
- * the next one begins again. */
+/* Ends the slot of v: pt_slot_detach.  The process may die in any step; the next one starts
+ * again. */
 inline detach(v, me)
 {
     if
@@ -203,7 +201,7 @@ inline init_chunk(i, w, g)
 #endif
 }
 
-/* What is about to be overwritten, told before it is: announce_loss. */
+/* Announces a loss before the events are overwritten: announce_loss. */
 inline announce(i)
 {
     d_step {
@@ -429,7 +427,7 @@ active proctype death()
 #endif
 
 #ifdef AUDIT
-/* pt_slot_recorded, while the writer goes on: right for some moment in between. */
+/* pt_slot_recorded while the writer records: right for some moment in between. */
 active proctype auditor()
 {
     byte at, low, sum;
@@ -551,7 +549,7 @@ inline deliver(i)
         k = delivered + 1;
         do
         :: k < r ->
-            assert(GAP_TOLD || (fate[k] == 0 || fate[k] == COMMITTED || lost_seen >= k));
+            assert(GAP_REPORTED || (fate[k] == 0 || fate[k] == COMMITTED || lost_seen >= k));
             k++
         :: else -> break
         od;

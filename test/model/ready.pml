@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The ready way of an event in several streams (lib/writer/event_multi.c): it copies what
- * it needs of the lanes and checks neither chunk nor room, up to the event whose count is
- * ready_until.  A model of one thread and its signal handlers, which run between any two
- * steps of the thread.
+ * The ready path of an event in several streams (lib/writer/event_multi.c): it copies the members
+ * of the lanes that it needs, and checks neither chunk nor room, up to the event whose count is
+ * ready_until.  A model of one thread and its signal handlers, which run between any two steps of
+ * the thread.
  *
  * Events of type A use lane 0, events of type B lanes 0 and 1.  A handler's event uses the
- * same lanes while the thread is outside (word is 0), others while it is inside.  A handler
- * may leave by siglongjmp: then the event that it has interrupted ends where it stands, and
- * the next one takes the slow path.
+ * same lanes while the thread is outside (word is 0), others while it is inside.  A handler may
+ * leave by siglongjmp: then the interrupted event ends half-way, and the next one takes the slow
+ * path.
  *
  * Guarantee, by the name that run.py expects:
- *   ROOM     a record is written into the lane's chunk, behind the one before, where its
- *            count says, and ends in it
+ *   ROOM     a record is written into the lane's chunk, after the previous one, at the place of its
+ *            count, and ends in the chunk
  *
  * -DEVENTS=of the thread, -DHANDLED=of its handlers; -DWITHOUT_x takes one protection away.
  */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The clock table: adders of pairs, some of which stop for ever at any step (killed, stopped,
- * left by siglongjmp), and readers that convert times.  A model of lib/shm/syncpoint.h.
+ * The clock table: adders of pairs, which may stop for ever at any step (killed, stopped, left by
+ * siglongjmp), and readers that convert times.  A model of lib/shm/syncpoint.h.
  *
- * A pair is the time from which it is in force, 0: not written.  What a reader takes for a
- * time is how many pairs are in force then.  That number is the same for ever (SAME), named
- * pairs are written (WHOLE) and ascend (ASCEND), and an adder that does not stop comes to its
- * end wherever others have stopped: an invalid end state is STUCK.
+ * A pair is the time from which it is in force, 0: not written.  The result of a reader for a time
+ * is the number of pairs in force then.  That number never changes (SAME), named pairs are written
+ * (WHOLE) and ascend (ASCEND), and an adder that does not stop reaches its end wherever others have
+ * stopped: an invalid end state is STUCK.
  *
  * -DSTOPPERS=n, -DADDERS=n, -DREADERS=n; -DWITHOUT_x takes one protection away.
  */
@@ -30,7 +30,7 @@ byte now = 1;
 bool used[PAIRS];
 byte pair[PAIRS];
 byte next[PLACES];                     /* open: times below it were read; NAMED + pair */
-byte claim;                            /* WITHOUT_PAIRS: who may add holds it */
+byte claim;                            /* WITHOUT_PAIRS: held by the process that may add */
 
 proctype time()
 {
@@ -41,7 +41,7 @@ end:
     od
 }
 
-/* One load for each decision: what is closed stays so. */
+/* One load for each decision: a closed one stays closed. */
 inline find_open(k, r)
 {
     atomic { r = next[0]; k = (r >= NAMED -> 1 : 0) };
@@ -171,7 +171,7 @@ proctype reader()
         if :: done -> break :: else fi
 #endif
     od;
-    /* What is named from now on is not in force at t: it may be looked at or not. */
+    /* A pair that is named later is not in force at t: it may be read or not. */
     in_force(t, n);
     in_force(t, again);
     assert(SAME || n == again)

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Sleep and wake-up: readers that sleep until there is an event, writers whose
- * whole part in it is one look at a word after the event, without a fence.  A
- * model of lib/control/read.c (flush.c sleeps the same way) and of steps 9 to 11
- * of lib/writer/event.h with pt_stream_wake, on processors with store buffers
- * (x86-TSO).
+ * Sleep and wake-up: readers that sleep until there is an event, and writers that only load a word
+ * after the event, without a fence.  A model of lib/control/read.c (lib/flush/thread.c sleeps the
+ * same way) and of steps 9 to 11 of lib/writer/event.h with pt_stream_wake, on processors with
+ * store buffers (x86-TSO).
  *
- * A writer's commit and its leaving stand in a queue and reach memory at any
- * later time, in order.  An event can be delivered when it is committed and
- * nobody is inside: a writer inside may still bring something older.  When
- * nothing can happen any more, what spin calls an invalid end state, somebody
- * sleeps though there is an event for him: STUCK.
+ * A writer's commit and its leaving are in a queue and reach memory at any later time, in order.
+ * An event can be delivered when it is committed and no writer is inside: a writer inside may still
+ * commit an older one.  If no step is possible any more (for spin an invalid end state), a reader
+ * sleeps though there is an event for it: STUCK.
  *
  * -DREADERS=n, -DWRITERS=n, -DEVENTS=n of each; -DFENCES: writers with a fence
  * of their own and no membarrier; -DWITHOUT_x takes one protection away.
@@ -29,7 +27,7 @@
 bool attention;
 byte futex;
 byte committed, delivered, inside;
-byte wakes;                /* FUTEX_WAKE calls: who sleeps notices the next one */
+byte wakes;                /* FUTEX_WAKE calls: a sleeper notices the next one */
 byte pending[2];           /* stores of writer w that are not in memory yet */
 
 /* The stores of an event, oldest first: commit, then outside. */

@@ -6,22 +6,20 @@
  * lib/shm/watermark.h and of the order of stores in lib/writer/event.h, for
  * spin to check exhaustively.
  *
- * Each writer's stores go into a queue, from which they reach memory in order
- * at any later time; what the writer itself does not read back is all that is
- * modelled.  The consumer's membarrier empties the queues, one processor after
- * the other; with -DFENCES a writer empties its own behind the first store
- * instead.  The clock counts readings of the writers.  Writer 0 alone is two threads,
- * one after the other, in the same slot: its new owner must not inherit a bound.
+ * Each writer's stores go into a queue, from which they reach memory in order at any later time;
+ * only stores that the writer does not load again are modelled.  The consumer's membarrier empties
+ * the queues, one processor after the other; with -DFENCES a writer empties its own after the first
+ * store instead.  The clock counts readings of the writers.  Only writer 0 is two threads, one
+ * after the other, in the same slot: the new owner must not inherit a bound.
  *
- * What the consumer sees of a slot is remembered as struct pt_seen does; that a
- * writer has stalled is left open, whenever it was seen in the same event
- * twice.  The event it is in then may come late.
+ * The consumer remembers a slot as struct pt_seen does.  A writer may count as stalled or not
+ * whenever it was found in the same event twice.  That event may then come late.
  *
  * Guarantees, by the names that run.py expects:
- *   NOT_LATE      what is new at a look is not older than the watermark before,
- *                 but for a writer declared stalled
+ *   NOT_LATE      a new event is not older than the previous watermark, unless its writer was
+ *                 declared stalled
  *   NOT_BACK      the watermark does not go back
- *   STALLED_ONLY  who is declared stalled was in one event all the time
+ *   STALLED_ONLY  a writer declared stalled was in one event all the time
  *
  * -DLOOKS=n, -DEVENTS=n and -DOTHERS=n (of writers 0 and 1) choose the scenario;
  * -DWITHOUT_x takes one protection away, and a guarantee must fail.
@@ -46,7 +44,7 @@ byte inside[WRITERS], wid[WRITERS], attached[WRITERS], commits[WRITERS];
 bool live[WRITERS];
 byte ts[WRITERS * 4];
 byte clock;
-bool stalled[WRITERS * 4];   /* by event: declared so while it went on */
+bool stalled[WRITERS * 4];   /* by event: declared stalled during it */
 
 /* stores: what, value */
 mtype = { INSIDE, WID, ATTACHED, COMMITS, LIVE, TIME };
@@ -61,7 +59,7 @@ inline apply(w, what, value)
     :: what == ATTACHED -> attached[w] = value
     :: what == COMMITS -> commits[w] = value
     :: what == LIVE -> live[w] = value
-    :: what == TIME -> ts[w * 4 + commits[w]] = value   /* behind what is committed */
+    :: what == TIME -> ts[w * 4 + commits[w]] = value   /* after the committed events */
     fi
 }
 
@@ -86,7 +84,7 @@ end:
     od
 }
 
-/* What a writer that is inside stores; behind it, for checks only, which event it is in. */
+/* The value that a writer inside stores; in the upper bits, for checks only, the event it is in. */
 #ifdef WITHOUT_NEW_VALUE
 #define VALUE (1 | made << 4)
 #else
@@ -199,7 +197,7 @@ inline look_at_slot(i)
     saw = 0; id = 0
 }
 
-/* What is committed now and was not known. */
+/* Takes the events that were committed since the last look. */
 inline take(i)
 {
     d_step {

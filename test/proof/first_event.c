@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * System calls of the first event of a process where nobody traces: counted, for a few
- * ancestors and for more.  Each ancestor is looked at once, and costs what it costs to find
- * out when it began and that it has no page.
+ * Counts the system calls of the first event of a process that is not traced, with a few ancestors
+ * and with more.  Each ancestor is checked once, for its start time and whether it has a page.
  */
 #include <signal.h>
 #include <stdbool.h>

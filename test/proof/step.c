@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The fast path proved instruction by instruction.
+ * Proves the fast path instruction by instruction.
  *
- *   step [signal|jump|hold|kill|twice]    all of them, or the one that is named
+ *   step [signal|jump|hold|kill|twice]    all modes, or the named one
  *
- * A child traces one event after the other; one of its calls of
- * posix_trace_event is the window.  For each instruction k of the window a
- * fresh child is stepped to k and then struck:
+ * A child traces one event after the other; one of its calls of posix_trace_event is the window.
+ * For each instruction k of the window a fresh child is stepped to k and then disturbed:
  *
- *   signal  its handler traces an event, the call goes on
- *   jump    its handler traces an event and leaves by siglongjmp; the program
- *           goes on to trace
- *   hold    it stands still while another thread traces and reads: what it
- *           will record must not be overtaken
+ *   signal  its handler traces an event, the call continues
+ *   jump    its handler traces an event and leaves by siglongjmp; the program traces further events
+ *   hold    it is stopped while another thread traces and reads: its event must not be overtaken
  *   twice   signal, and again some instructions after the handler's return
  *   kill    SIGKILL; the stream has a log, which was not flushed yet
  *
@@ -277,7 +274,7 @@ static bool prove_scene(enum scene scene, unsigned window, bool every)
     return true;
 }
 
-/* What is proved of the plain event only. */
+/* Proofs for the plain event only. */
 static bool prove_more_of_steady(void)
 {
     static const unsigned pauses[] = { 0, 1, 3, 8, 15, 25, 40, 60 };

@@ -19,7 +19,7 @@ enum stepper_end {
     STEPPER_INSIDE, /* stands in the window, after the wanted number of steps */
     STEPPER_LEFT,   /* reached the end of the window first */
     STEPPER_EXITED, /* ended before it came so far; see status */
-    STEPPER_STRANGE /* stopped by something that nobody sent; see status */
+    STEPPER_STRANGE /* stopped by an unexpected signal; see status */
 };
 
 struct stepper {
@@ -39,7 +39,7 @@ void stepper_stop(void);
 
 /* Parent: waits for a stepper_stop() of the child. */
 enum stepper_end stepper_wait(struct stepper *s);
-/* Parent: goes on to step_begin, then executes up to limit instructions. */
+/* Parent: runs to step_begin, then executes up to limit instructions. */
 enum stepper_end stepper_run(struct stepper *s, unsigned limit);
 /* Parent: from anywhere in the window, executes instructions until steps == limit. */
 enum stepper_end stepper_go_on(struct stepper *s, unsigned limit);

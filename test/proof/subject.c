@@ -131,7 +131,7 @@ static trace_id_t open_stream(const struct plan *plan, unsigned i)
     return trid;
 }
 
-/* ---- checking what is read ---- */
+/* ---- checks of the events read ---- */
 
 int64_t proof_now_ms(void)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * A filter of system calls, as a container or an older kernel has it: from here on the
- * thread, and what it makes and executes, has a call answered with an error.  False:
- * there are no filters here (an emulator), which is to be said by who asked.
+ * A filter of system calls, like in a container or an older kernel: from now on a call of this
+ * thread, and of its children and programs, fails with an error.  False: there are no filters here
+ * (an emulator); the caller has to report that.
  */
 #ifndef SUPPORT_REFUSE_CALL_H
 #define SUPPORT_REFUSE_CALL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* What is behind a stream identifier, for tests of lib/stream. */
+/* The struct pt_stream of a stream identifier, for tests of lib/stream. */
 #ifndef SUPPORT_STREAM_INSIDE_H
 #define SUPPORT_STREAM_INSIDE_H
 

@@ -78,7 +78,7 @@ void th_expect_no_stream(trace_id_t trid);
 struct posix_trace_status_info th_status(trace_id_t trid);
 /* stream-min-size as the stream reports it */
 size_t th_stream_size(trace_id_t trid);
-/* Returns when no flush is going on. */
+/* Returns when no flush is in progress. */
 void th_wait_flushed(trace_id_t trid);
 /* posix_trace_flush(), and returns when it has ended. */
 void th_flush(trace_id_t trid);
@@ -173,7 +173,7 @@ void th_expect_made_log(const char *path, uint32_t n);
 
 /* ---- children and threads ---- */
 
-/* Runs body in a child that leaves by _exit(0); the parent goes on. */
+/* Runs body in a child that ends by _exit(0); the parent continues. */
 pid_t th_fork(void (*body)(void *), void *context);
 /* Waits for a child and asserts that it left with status 0. */
 void th_reap(pid_t pid);

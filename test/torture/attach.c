@@ -37,7 +37,7 @@ static void *trace_in_each_round(void *argument)
         }
         pthread_barrier_wait(&end);
     }
-    pthread_barrier_wait(&begin); /* nobody ends before the last round is checked */
+    pthread_barrier_wait(&begin); /* no thread ends before the last round is checked */
     return NULL;
 }
 

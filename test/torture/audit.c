@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The demands of the torture tests on what is read.
+ * The checks of the torture tests on the events read.
  */
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -22,7 +22,7 @@ struct books {
     uint64_t all; /* as the stream says it */
 };
 
-/* tid: of each lane; 0: nobody's yet. */
+/* tid: the thread of each lane; 0: none yet. */
 void books_take(struct books *b, trace_id_t trid, const pid_t *tid, uint32_t lanes);
 
 #endif

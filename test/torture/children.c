@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Children, one after the other: what they cost does not depend on how many there were.
+ * Children, one after the other: their cost does not depend on how many there were before.
  *
  *   children [NUMBER]
  *
- * A process with an INHERITED stream of 1 MiB forks NUMBER children (3,000), each of which
- * records one event and ends by exit, _exit or SIGKILL.  The first event of some of the first
- * and of some of the last children is run step by step: instructions and system calls of the
- * last may be 20 % more at most.  The stream must not have grown meanwhile, no file of a child
- * may lie in the stream directory beside those of the last few, and every event must be there.
+ * A process with an INHERITED stream of 1 MiB forks NUMBER children (3,000).  Each records one
+ * event and ends by exit, _exit or SIGKILL.  The first event of some of the first and of some of
+ * the last children is single-stepped: the last ones may take at most 20 % more instructions and
+ * system calls.  The stream must not have grown meanwhile, the stream directory may have files of
+ * the last few children only, and every event must be there.
  */
 #include <dirent.h>
 #include <errno.h>

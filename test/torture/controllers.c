@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Controller and target apart, at full rate, and one of them dies or stands
- * still at any moment, creation of the stream included.
+ * Controller and target are different processes, at full rate, and one of them is killed or stopped
+ * at a random moment, also during the creation of the stream.
  *
  *   controllers [MULTIPLIER [SEED]]
  *
- * controller killed  the target goes on, and soon traces for nobody; the log
- *                    opens with everything that was recorded, recover completes
- *                    it, and it stays as it is
+ * controller killed  the target continues, and soon is not traced any more; the log opens with all
+ *                    recorded events, recover completes it, and it does not change any more
  * target killed      the controller shuts down; the log is complete
- * target stopped     each operation of the controller ends all the same (each
- *                    has a watchdog, and the longest is told); the target goes
- *                    on afterwards
+ * target stopped     each operation of the controller still ends (each has a watchdog, and the
+ *                    longest is printed); the target continues afterwards
  *
- * The books, thread by thread: what was read and what was lost is what the
- * calls have recorded; of a killed or stopped target one more may be.  What the
- * target traced before the stream was started is not part of it; in every other
- * round it begins only then, and the books are exact.  At the end the directory
- * is empty.
+ * The accounts, thread by thread: events read plus events lost are the events recorded by the
+ * calls, or one more if the target was killed or stopped.  Events from before the start of the
+ * stream are not part of it; in every other round the target begins only then, and the accounts are
+ * exact.  At the end the directory is empty.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -238,8 +235,8 @@ static void verify(enum kind kind, const uint64_t *least)
 
 /* ---- the parent ---- */
 
-/* What the parent waits for never comes if the child that does it has failed:
- * its status, behind its own message, says more than a test that hangs. */
+/* If a child has failed, the parent would wait for ever: it reports the child's status, after the
+ * child's own message, in place of a test that hangs. */
 static void rest_while_all_live(void)
 {
     siginfo_t info = { .si_pid = 0 };
@@ -378,8 +375,8 @@ static unsigned files_left(void)
     return n;
 }
 
-/* What a process was killed over that had just made it may lie for some seconds
- * before it is known to be nobody's. */
+/* A file whose process was killed just after it made it may stay for some seconds, until it counts
+ * as abandoned. */
 static void check_directory(void)
 {
     alarm(WATCHDOG_S);

@@ -5,12 +5,12 @@
  *
  *   crash_loop [KILLS]
  *
- * KILLS times (400) each: a stream without a log; with a log that is deleted; with a log that
- * the next one overwrites; with a log of its own that stays; and with one that has no name, so
- * that nobody can complete it.  The limit for what is left is 16 MiB.  Nobody lists or reaps
- * meanwhile.  The memory of what is left stays below a few segments, or about the limit.
- * Every event whose log is there is read from it at the end, and of a stream that was removed
- * the log says how many events were lost.
+ * KILLS times (400) each: a stream without a log; with a log that is deleted; with a log that the
+ * next one overwrites; with a log of its own that stays; and with a log without a name, which
+ * cannot be completed.  The limit for left segments is 16 MiB.  No process lists or reaps
+ * meanwhile.  The memory of left segments stays below a few segments, or about the limit.  At the
+ * end every event whose log exists is read from it, and the log of a removed stream has the number
+ * of lost events.
  *
  * And the first create of a process makes as many system calls with 400 left streams in the
  * directory as with 100.

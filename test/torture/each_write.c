@@ -264,8 +264,8 @@ static struct books read_alone(const struct plan *plan, int log_fd, const char *
     if (plan->marks)
         return b;
     DEMAND_SUM(b, plan->flood ? b.read : b.next, traced(plan) + plan->lanes, when);
-    /* In a flood a flush of the stream's own may end first; and what is overwritten of a
-     * thread that no flush has seen, only the end of the log says. */
+    /* In a flood a flush by the stream itself may end first; and if no flush has seen a thread,
+     * only the end of the log has its overwritten events. */
     DEMAND_SUM(b, plan->flood ? 0 : shared->flushed, traced(plan) + plan->lanes, when);
     DEMAND(plan->flood || plan->log_policy == POSIX_TRACE_UNTIL_FULL || plan->lanes > 1 ||
                plan->disk_end != NO_LIMIT || b.read + b.lost == b.next,

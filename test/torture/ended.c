@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Many short threads into a LOOP stream with a log that nobody flushes: what most
- * of them recorded is overwritten before anybody has seen it, and their writer
- * slots are needed by others.  At the end the log must say of each
- * event that it is there or was overwritten.
+ * Many short threads record into a LOOP stream with a log that is not flushed: the events of most
+ * of them are overwritten before the consumer has seen them, and other threads reuse their writer
+ * slots.  At the end each event must be in the log or counted as overwritten.
  */
 #include <pthread.h>
 #include <unistd.h>

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Streams come and go on a process that goes on: threads of a target trace at
- * full rate while its controller creates and shuts down streams for it.  Each
- * stream must be read in order and hold what its window lets in; and
- * when all have gone, the target maps no more than after the first of them.
- * Then a target that executes itself again and again, in one stream that must
- * not grow.  And orphans, who know identifiers from a parent that no controller
- * can find any more: their events come under the right names, or not at all.
+ * Streams come and go while a process keeps running: threads of a target trace at full rate while
+ * its controller creates and shuts down streams for it.  Each stream must be read in order and have
+ * the events of its windows; and after the last one the target maps no more than after the first.
+ * Then a target executes itself again and again, in one stream that must not grow.  And orphans,
+ * which have identifiers from a parent that no controller can find any more: their events are
+ * recorded under the right names, or not at all.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -205,7 +204,7 @@ static void exec_many(const char *path)
     printf("%u images of one process\n", EXECS + 1);
 }
 
-/* What an orphan tells, and is told to do. */
+/* Reports of an orphan, and orders for it. */
 struct orphan {
     pid_t pid;
     int said[2], go[2];

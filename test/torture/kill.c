@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * kill -9 at any moment, and nothing that was traced is gone.
+ * kill -9 at any moment: no traced event is lost.
  *
  *   kill [MULTIPLIER [SEED]]
  *
@@ -11,9 +11,9 @@
  * process then opens the log as it is, recovers it, and recovers it again:
  * each time every event whose call had returned is there, once and in order.
  *
- * In every other round the threads trace as fast as they can; then the log
- * cannot keep up, and what is missing must be what the log says was lost.  In
- * half of the rounds of either kind flushes go on meanwhile.
+ * In every other round the threads trace as fast as they can; then the log cannot keep up, and the
+ * missing events must be those that the log counts as lost.  In half of the rounds of either kind
+ * the stream is flushed meanwhile.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -158,7 +158,7 @@ static void verify(void *context)
 
     alarm(WATCHDOG_S);
     if (killed_too_early()) {
-        /* What is left would be taken for a later process with this pid. */
+        /* Remaining files would count for a later process with this pid. */
         DEMAND_OK(posixtrace_stream_reap(1, NULL, NULL));
         return;
     }

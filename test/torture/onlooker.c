@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Looking on while a stream is written and emptied at full rate.
+ * An onlooker reads while a stream is written and emptied at full rate.
  *
  *   onlooker [MULTIPLIER]
  *
  * A child traces from several threads into a stream of its own and, meanwhile,
  * leaves it alone (LOOP), reads it (UNTIL_FULL), or has it flushed into a log
  * (FLUSH).  This process has attached to the stream and reads, too, until the
- * child is done.  Nothing that it reads may be torn, doubled or out of order, and
- * what it reads and what it is told that it missed is what the child has traced.
- * The child, or its log, gets everything as if nobody had looked: what it has read
- * and what it has lost is the same sum.
+ * child is done.  No event that it reads may be torn, doubled or out of order, and events read plus
+ * events reported as missed are the events that the child has traced.  The child, or its log, gets
+ * all events as without an onlooker: events read plus events lost are the same sum.
  */
 #include <errno.h>
 #include <pthread.h>

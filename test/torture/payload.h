@@ -3,14 +3,13 @@
 /*
  * Events that can be checked: the payload of the proof and torture tests.
  *
- * A lane is a sequence of events that one thread of execution generates one
- * after the other (a thread, or its handler of one signal).  The payload holds
- * lane, number and checksum; length and filling follow from lane and number.
- * So one event alone shows whether it is whole, and the events of a lane show
- * what is missing, doubled or out of order.  Making one is async-signal-safe.
+ * A lane is a sequence of events that one thread of execution generates (a thread, or its handler
+ * of one signal).  The payload has lane, number and checksum; length and filling follow from lane
+ * and number.  So a single event shows whether it is complete, and the events of a lane show which
+ * are missing, doubled or out of order.  Making one is async-signal-safe.
  *
- * A short one has 8 bytes, for which events have a way of their own: number and lane
- * in the lower half, checksum in the upper.
+ * A short one has 8 bytes, for which there is a fast path of its own: number and lane in the lower
+ * half, checksum in the upper.
  */
 #ifndef TORTURE_PAYLOAD_H
 #define TORTURE_PAYLOAD_H

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The books at any moment: posixtrace_get_info() while eight threads record.
+ * The accounts at any moment: posixtrace_get_info() while eight threads record.
  *
  *   poll [MULTIPLIER]
  *
- * With each policy, with and without a log, by the owner and by an onlooker, of which one
- * reads where there is no log.  At each call
+ * With each policy, with and without a log, called by the owner and by an onlooker; without a log
+ * one of them reads.  At each call
  *
- *   what was made before it <= events + lost without a place <= what was made after it
+ *   events made before it <= events + lost without a place <= events made after it
  *
- * no cause of loss ever goes back, nothing is lost where nothing can be lost, and what is
- * lost in the end is not less than what was ever reported.  A stalled log does not hold the
- * call up.
+ * no count of losses ever decreases, nothing is lost where nothing can be lost, and the final
+ * losses are not less than any that were reported.  A stalled log does not delay the call.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -132,7 +131,7 @@ static void *empty_pipe(void *fd)
 struct kind {
     const char *name;
     int policy;
-    bool log, lossless, stalls; /* the log is a pipe that nobody reads for the time being */
+    bool log, lossless, stalls; /* the log is a pipe that is not read for some time */
     size_t size;
 };
 

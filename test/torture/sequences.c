@@ -8,19 +8,18 @@
  *
  * SEQUENCES is 10,000 if it is not given, also where other tests are shortened.
  *
- * Nothing races: the controller hands each writer one order at a time and waits for it.  So
+ * There are no races: the controller gives each writer one order at a time and waits for it.  So
  * the model knows, for each thread, how many events it generated inside the windows, and the
- * books of the stream must say exactly that: at every moment
+ * accounts of the stream must be equal: at every moment
  *
- *     generated = read + cleared + lost + what is still to be read
+ *     generated = read + cleared + lost + still to be read
  *
- * and nothing is still to be read at the end.  What is read is in order, nothing twice, and
- * nothing was generated outside the windows or before the last clear.  The stream's owner,
- * an onlooker and logs, also those of killed processes, as they are and recovered, are held
- * to it alike.
+ * and nothing is still to be read at the end.  The events read are in order, none twice, and none
+ * was generated outside the windows or before the last clear.  That is checked for the stream's
+ * owner, an onlooker, and logs, also those of killed processes, before and after recovery.
  *
- * A failure prints what the sequence did, and its seed: `sequences 1 SEED` repeats it.  Where
- * there is a log, the flush thread does its part whenever it comes to it.
+ * A failure prints the steps of the sequence and its seed: `sequences 1 SEED` repeats it, except
+ * for the times at which the flush thread of a log runs.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -429,7 +428,7 @@ static bool has_all(const struct view *v)
     return have >= due;
 }
 
-/* A flush thread that is inside a mark of its own holds back what is later than that. */
+/* A flush thread that is inside an event of its own holds back later events. */
 static void leave(struct run *r)
 {
     const struct timespec pause = { 0, 1000000 };

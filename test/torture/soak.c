@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Sixteen threads record all the time, while streams come, are steered and go.
+ * Sixteen threads record all the time, while streams are created, controlled and shut down.
  *
  *   soak [SECONDS [SEED]]
  *
- * A controller creates up to three streams at once, of all policies, with and without logs,
- * and does to them at random what can be done: start, stop, clear, filter, flush, read, status
- * and info.  It attaches onlookers, replaces threads by others, and forks children, some of
- * which it kills.  At the end of a session of such acts all streams are shut down, and the
- * books of each must be right: for each thread and child, and in the sum,
+ * A controller creates up to three streams at once, of all policies, with and without logs, and
+ * calls at random: start, stop, clear, filter, flush, read, status and info.  It attaches
+ * onlookers, replaces threads by others, forks children, and kills some of them.  At the end of a
+ * session all streams are shut down, and the accounts of each must balance: for each thread and
+ * child, and in the sum,
  *
  *     generated = read + lost, by the owner, each onlooker, and the log
  *
- * What comes is whole, in order, and nothing twice; neither descriptors nor files are left.
- * Each act is done in the middle of events
- * or, by turns, at a moment when all threads rest.  In the first case it is not known of the
- * events that are generated during the call whether they are part of the stream: how many may
- * be and how many must be are the bounds of the books.  In the second case both are the same.
+ * Events are complete, in order, and none comes twice; neither descriptors nor files are left.
+ * Calls are made while threads record or, in turn, while all threads rest.  In the first case
+ * events that are generated during the call may be part of the stream or not, so the accounts have
+ * a lower and an upper bound.  In the second case both are the same.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -218,7 +217,7 @@ static void look_on(struct soak_stream *s)
         v->least[i] = v->most[i] = b.recorded[i];
 }
 
-/* A flush thread that is inside a mark of its own holds back what is later than that. */
+/* A flush thread that is inside an event of its own holds back later events. */
 static void leave(struct soak_stream *s)
 {
     const struct timespec pause = { 0, 1000000 };

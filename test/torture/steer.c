@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Who steers a stream is killed, or stands still, at any moment.
+ * A process that controls a stream is killed or stopped at a random moment.
  *
  *   steer [MULTIPLIER [SEED]]
  *
- * A child attaches to a stream of this process and starts, filters and stops it
- * all the time, until at some random moment it is killed, or stopped and let go
- * on later.  Then the creator starts the stream, traces, and stops it: neither may
- * wait for the child for much longer than a second, and exactly what was traced in
- * between is read, between a START and a STOP.  The same again when a child that
- * stood still has ended what it was doing.  Before that both do it at the same time.
+ * A child attaches to a stream of this process and starts, filters and stops it all the time, until
+ * at a random moment it is killed, or stopped and continued later.  Then the creator starts the
+ * stream, traces, and stops it: neither call may wait for the child for much longer than a second,
+ * and exactly the events traced in between are read, between a START and a STOP.  The same again
+ * when a stopped child has finished its call.  Before that both do it at the same time.
  *
- * An onlooker that attaches after such deaths, while a thread that has ended has events in
- * the stream that nobody has read, finds these and nothing lost: the writers of what the
- * children steered have used that thread's slot.
+ * An onlooker attaches after such deaths, while the stream has unread events of a thread that has
+ * ended.  It finds these events and no losses, although the children's control writers have reused
+ * that thread's slot.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -121,7 +120,7 @@ static void trace(void)
         posix_trace_event(wanted, &number, sizeof number);
 }
 
-/* What is there must be numbers from expected to number - 1, each in a window. */
+/* The events must have the numbers from expected to number - 1, each in a window. */
 static void check(trace_id_t trid, const char *when)
 {
     struct posix_trace_event_info info;
@@ -149,7 +148,7 @@ static void check(trace_id_t trid, const char *when)
            (unsigned long long)number);
 }
 
-/* As the child has left it: whoever comes next makes whole what it had begun. */
+/* Uses the stream as the child has left it: the next caller completes the interrupted call. */
 static void use_as_left(trace_id_t trid, const char *when)
 {
     struct posix_trace_status_info status;
@@ -242,7 +241,7 @@ static void trace_in_thread(trace_id_t trid)
     DEMAND_OK(posixtrace_get_info(trid, &info)); /* its slot is free */
 }
 
-/* What is left, and no more. */
+/* Attaches, and expects the remaining events only. */
 static void look_on(void)
 {
     struct posixtrace_info info;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Writers that stand still: SIGSTOP at any moment.
+ * Stopped writers: SIGSTOP at any moment.
  *
  *   stopped [MULTIPLIER [SEED]]
  *
  * A child traces from two threads into a stream that it has inherited and is
- * stopped at a random moment, now and then inside an event.  Its parent then
- * does everything that a controller does: status, reading, flush, stop,
- * clear, shutdown.  None of it may wait for the child (the watchdog tells),
- * and the books must be right: what was read and what was lost is what the
- * child's calls have recorded.  Afterwards the child goes on, traces for
- * nobody, and ends in peace.
+ * stopped at a random moment, now and then inside an event.  Its parent then makes all calls of a
+ * controller: status, reading, flush, stop, clear, shutdown.  None may wait for the child (a
+ * watchdog checks), and the accounts must balance: events read plus events lost are the events that
+ * the child's calls have recorded.  Afterwards the child continues, without a stream, and ends
+ * normally.
  */
 #include <pthread.h>
 #include <signal.h>

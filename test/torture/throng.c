@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Thousands of short threads, then kill -9: what is missing is counted.
+ * Thousands of short threads, then kill -9: missing events are counted.
  *
  *   throng [MULTIPLIER [SEED]]
  *

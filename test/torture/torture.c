@@ -266,8 +266,8 @@ static uint64_t read_of(const struct audit *a, const struct worker *w)
     return lanes[0] + lanes[1] + lanes[2];
 }
 
-/* Threads that ended are told in one sum once there are more than the stream
- * has places for; few threads must be told one by one. */
+/* Ended threads are reported in one sum if there are more than the stream has slots; few threads
+ * must be reported one by one. */
 static bool some_are_folded(const struct worker *rest)
 {
     return rest->recorded + rest->lost > 0 && run.worker_count > 16;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * LOOP may overwrite the record of START itself.  What is left of the stream is
- * read nevertheless, and what is not is counted as lost.
+ * LOOP may overwrite the record of START itself.  The remaining events are still read, and all
+ * others are counted as lost.
  *
  *   window
  *

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Streams whose log cannot be written for a while, or from some moment on.
+ * Streams whose log cannot be written for some time, or from some moment on.
  *
  *   write_errors
  *
- * pwrite() is this program's own and refuses some of the calls: no space, no
- * quota left, an I/O error.  The program goes on, the error is told by
- * posix_trace_get_status or posix_trace_shutdown, the log opens, and what it
- * gives and what it tells of as lost is what was traced, unless not one more
- * write succeeded: then it is less.
+ * pwrite() is this program's own and refuses some of the calls: no space, no quota left, an I/O
+ * error.  The program continues, posix_trace_get_status or posix_trace_shutdown returns the error,
+ * the log opens, and its events plus its losses are the traced events.  If no later write
+ * succeeded, they are less.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -56,7 +55,7 @@ static void *trace_events(void *argument)
     return NULL;
 }
 
-/* The error that the stream told of, or 0. */
+/* Returns the error that the stream reported, or 0. */
 static int trace_into(int log_fd)
 {
     struct posix_trace_status_info status;
@@ -103,7 +102,7 @@ static uint64_t lost_by_threads(trace_id_t trid)
     }
 }
 
-/* exact: a write has succeeded since, so the log could be told what is missing. */
+/* exact: a write has succeeded since, so the log has the number of missing events. */
 static void check_log(int log_fd, bool exact, const char *what)
 {
     const uint64_t made = THREADS * EVENTS;
