@@ -71,6 +71,7 @@ struct posixtrace_info {
     uint64_t skipped_bytes;  /* logs: bytes that were not readable */
     int flush_error;         /* logs: first error number of a failed flush, or 0 */
     int barrier;             /* 1: membarrier in use, 0: refused, writers use full fences */
+    uint64_t set_back;       /* logs: how often CLOCK_REALTIME was set back, so that times repeat */
 };
 
 /*

@@ -45,8 +45,8 @@ static inline int64_t pt_sync_convert(const struct pt_sync *table, size_t n, uin
     return n ? pt_sync_apply(&table[pt_sync_find(table, n, ts)], ts) : (int64_t)ts;
 }
 
-/* The least ts that converts to ns or later, for a table whose conversion never
- * runs backwards; UINT64_MAX if there is none. */
+/* The least ts that converts to ns or later; UINT64_MAX if there is none.  Only from one point to
+ * the next times ascend: the clock may have been set back. */
 static inline uint64_t pt_sync_invert(const struct pt_sync *table, size_t n, int64_t ns)
 {
     uint64_t low = 0, high = UINT64_MAX;
@@ -68,15 +68,23 @@ static inline uint64_t pt_sync_invert(const struct pt_sync *table, size_t n, int
         if (reach < UINT64_MAX - table[n - 1].ts)
             high = table[n - 1].ts + reach;
     }
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t from = i > 0 ? table[i].ts : low;
+        uint64_t to = i + 1 < n ? table[i + 1].ts - 1 : high;
 
-        if (pt_sync_convert(table, n, middle) >= ns)
-            high = middle;
-        else
-            low = middle + 1;
+        if (from > to || pt_sync_apply(&table[i], to) < ns)
+            continue;
+        while (from < to) {
+            uint64_t middle = from + (to - from) / 2;
+
+            if (pt_sync_apply(&table[i], middle) >= ns)
+                to = middle;
+            else
+                from = middle + 1;
+        }
+        return from;
     }
-    return low;
+    return high;
 }
 
 #endif

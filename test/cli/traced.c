@@ -13,6 +13,7 @@
  *   describe   describes "tick"
  *   filter     ignores "tock", and records FILTER
  *   flush      flushes the stream to the log
+ *   back       the time is that of other programs again; flushes until the log has it
  *   wait       reads a line of standard input
  *   kill       dies of SIGKILL
  * At the end the stream is shut down.
@@ -27,6 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <posixtrace/attr.h>
+#include <posixtrace/info.h>
 #include <posixtrace/typed.h>
 #include <trace.h>
 
@@ -66,6 +68,24 @@ static void filter(trace_id_t trid)
     must(posix_trace_eventset_add(tock, &set), "eventset_add");
     must(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), "set_filter");
     posix_trace_event(tock, NULL, 0);
+}
+
+static void set_back(trace_id_t trid, int fd)
+{
+    struct posix_trace_status_info status;
+    struct posixtrace_info info;
+    trace_id_t log;
+
+    ahead = 0;
+    do {
+        must(posix_trace_flush(trid), "flush");
+        do
+            must(posix_trace_get_status(trid, &status), "get_status");
+        while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
+        must(posix_trace_open(fd, &log), "open");
+        must(posixtrace_get_info(log, &info), "get_info");
+        must(posix_trace_close(log), "close");
+    } while (info.last_ns >= info.first_ns);
 }
 
 static void wait_for_line(void)
@@ -114,6 +134,8 @@ int main(int argc, char **argv)
             wait_for_line();
         else if (strcmp(argv[i], "flush") == 0)
             must(posix_trace_flush(trid), "flush");
+        else if (strcmp(argv[i], "back") == 0)
+            set_back(trid, fd);
         else if (strcmp(argv[i], "kill") == 0)
             raise(SIGKILL);
     }

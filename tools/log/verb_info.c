@@ -74,6 +74,16 @@ static const char *clock_text(int clock)
     }
 }
 
+static const char *set_back_text(uint64_t n)
+{
+    static char text[60];
+
+    if (n == 0)
+        return "";
+    snprintf(text, sizeof text, "; set back %" PRIu64 " time%s", n, n == 1 ? "" : "s");
+    return text;
+}
+
 /* Does a log of limited size take all that its dead writer left in memory, however small
  * the packets are? */
 static bool takes_all(const struct log_file *log)
@@ -187,8 +197,9 @@ static void print_attributes(const struct log_file *log)
     if (posixtrace_attr_geteventcost(&attr, &cost) == 0 && cost > 0)
         row("event cost", "%.4g ns, as it was kept when the log was made", cost);
     if (posix_trace_attr_getclockres(&attr, &time) == 0)
-        row("clock", "%s, resolution %s", clock_text(log->info.clock),
-            when_span((int64_t)time.tv_sec * 1000000000 + time.tv_nsec));
+        row("clock", "%s, resolution %s%s", clock_text(log->info.clock),
+            when_span((int64_t)time.tv_sec * 1000000000 + time.tv_nsec),
+            set_back_text(log->info.set_back));
     posix_trace_attr_destroy(&attr);
 }
 

@@ -190,7 +190,7 @@ static int read_error(const struct print *p, int error)
 
 static int print_events(struct request *r, struct print *p)
 {
-    const bool may_stop = p->log->seekable && p->log->info.late == 0;
+    const bool may_stop = p->log->seekable && p->log->info.late == 0 && p->log->info.set_back == 0;
     /* A user may watch the trace as it is made: show all events before waiting. */
     const bool live = !p->log->seekable && !is_regular(STDOUT_FILENO);
     struct posixtrace_event e;

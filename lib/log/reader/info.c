@@ -60,6 +60,15 @@ void pt_log_reader_raise_lost_switches(struct pt_log_reader *r, uint64_t all)
         r->lost_switches = all;
 }
 
+static uint64_t count_set_back(const struct pt_log_reader *r)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 1; i < r->sync_count; i++)
+        n += pt_sync_apply(&r->syncs[i - 1], r->syncs[i].ts) > r->syncs[i].ns;
+    return n;
+}
+
 int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info)
 {
     const struct pt_log_state *s = &r->state;
@@ -84,6 +93,7 @@ int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info)
     info->advised_size = s->advised_size;
     info->skipped_bytes = r->unlearned + r->bad_inside + (surveyed ? r->skipped : r->walk.skipped);
     info->flush_error = s->flush_error;
+    info->set_back = count_set_back(r);
     return 0;
 }
 

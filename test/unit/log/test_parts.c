@@ -80,6 +80,25 @@ START_TEST(sync_points)
 }
 END_TEST
 
+/* The clock was set back, twice. */
+START_TEST(sync_points_back)
+{
+    static const struct pt_sync points[] = {
+        { .ts = 1000, .ns = 5000, .mult = 1ull << 32 },
+        { .ts = 2000, .ns = 3000, .mult = 1ull << 32 },
+        { .ts = 6000, .ns = 6500, .mult = 1ull << 32 },
+    };
+
+    for (int64_t ns = 4500; ns < 9000; ns++) {
+        uint64_t ts = 500;
+
+        while (pt_sync_convert(points, 3, ts) < ns)
+            ts++;
+        ck_assert_uint_eq(pt_sync_invert(points, 3, ns), ts);
+    }
+}
+END_TEST
+
 START_TEST(merge)
 {
     enum { N = 1000 };
@@ -284,6 +303,7 @@ static void add(TCase *t)
     tcase_add_test(t, crc);
     tcase_add_test(t, crc_of_long_pieces);
     tcase_add_test(t, sync_points);
+    tcase_add_test(t, sync_points_back);
     tcase_add_test(t, merge);
     tcase_add_test(t, tournament);
     tcase_add_test(t, index_is_thinned);
