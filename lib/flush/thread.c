@@ -103,6 +103,8 @@ static int open_log(struct pt_flusher *f)
     e = pt_log_writer_new(&f->writer, f->fd, &params);
     if (e < 0)
         return e;
+    if (f->lock.fd >= 0)
+        pt_log_read_by(f->writer, f->lock.fd);
     /* From here on the file is a log that opens, whatever happens. */
     f->names_end = PT_ID_NAMED_FIRST;
     pt_flush_names_and_syncs(f);

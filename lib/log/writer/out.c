@@ -18,7 +18,7 @@
 int pt_out_init(struct pt_out *o, int fd, bool seekable, uint64_t position)
 {
     memset(o, 0, sizeof *o);
-    o->fd = fd;
+    o->fd = o->reads = fd;
     o->seekable = seekable;
     o->position = o->whole = position;
     o->buffer = malloc(BUFFER_BYTES);
@@ -56,7 +56,7 @@ static bool is_hole(const struct pt_out *o, uint64_t at)
 {
     uint8_t byte = 1;
 
-    return pread(o->fd, &byte, 1, (off_t)at) == 1 && byte == 0;
+    return pread(o->reads, &byte, 1, (off_t)at) == 1 && byte == 0;
 }
 
 /* After a write: the file may have been cut between the look and the write, which made it as

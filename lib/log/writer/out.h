@@ -46,6 +46,7 @@ struct pt_out_gate {
 
 struct pt_out {
     int fd;
+    int reads; /* the same file, since fd may be for writing only.  Set by the owner */
     bool seekable;
     uint8_t *buffer;
     size_t length, room;

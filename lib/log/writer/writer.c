@@ -114,6 +114,11 @@ int pt_log_writer_new(struct pt_log_writer **writer, int fd, const struct pt_log
     return 0;
 }
 
+void pt_log_read_by(struct pt_log_writer *w, int fd)
+{
+    w->out.reads = fd;
+}
+
 void pt_log_writer_free(struct pt_log_writer *w)
 {
     if (!w)

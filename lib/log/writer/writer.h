@@ -60,6 +60,9 @@ int pt_log_put_packet(struct pt_log_writer *w, const struct pt_log_packet *packe
  * (after an error): counts its events as LOST_LOG_ERROR. */
 void pt_log_drop_packet(struct pt_log_writer *w, const struct pt_log_packet *packet);
 
+/* Another descriptor of the same file, which is read where the writer's may not be. */
+void pt_log_read_by(struct pt_log_writer *w, int fd);
+
 /* The latest name of the thread of a packet's author: goes with the next end_round or complete. */
 void pt_log_name_author(struct pt_log_writer *w, uint64_t wid, const char name[16]);
 
