@@ -311,7 +311,7 @@ START_TEST(epoch)
 }
 END_TEST
 
-/* Words of 64 bits, of which a copy with fewer would be seen where they pass 2^32. */
+/* Words of 64 bits: a copy with fewer shows where they pass 2^32. */
 #define FEW_BITS (1ull << 32)
 
 /* The slot of the thread that has recorded last, and holds a chunk. */
@@ -328,7 +328,7 @@ static struct pt_slot *slot_of_me(trace_id_t trid)
     ck_abort_msg("no slot");
 }
 
-/* As if the thread had recorded many events that nobody has seen: they are overwritten, and
+/* As if the thread had recorded many events that were never read: they are overwritten, and
  * those that come are all there. */
 START_TEST(events_of_a_writer)
 {
