@@ -39,6 +39,7 @@ struct pt_self {
     struct pt_layouts *layouts;               /* filter_eval.c; also a forked child's */
     pt_u64 settled[PT_STREAMS];               /* gates.c: the filter that was looked at */
     struct pt_thread *threads;                /* thread.c: all records, the newest first */
+    uint32_t free_records, unwatched;         /* how many of them at least: take_record() */
     uint64_t instance;                        /* pt_self_instance() of its process */
 };
 

@@ -81,6 +81,8 @@ static struct pt_thread *take_dead(struct pt_self *self)
 {
     bool all = pt_load_acquire(&exit_key_state) != 2;
 
+    if (!all && pt_load_acquire(&self->unwatched) == 0)
+        return NULL;
     for (struct pt_thread *t = pt_load_acquire(&self->threads); t; t = t->next) {
         uint64_t word = pt_load_acquire(&t->word);
 
@@ -97,17 +99,49 @@ static struct pt_thread *take_dead(struct pt_self *self)
     return NULL;
 }
 
-/* The list is a process's own, with its pt_self: a forked child has another one. */
-static struct pt_thread *take_record(struct pt_self *self)
+/* A record that the list has, and that no thread has. */
+static struct pt_thread *take_free(struct pt_self *self)
 {
-    struct pt_thread *t;
-
-    for (t = pt_load_acquire(&self->threads); t; t = t->next) {
+    if (pt_load_acquire(&self->free_records) == 0)
+        return NULL;
+    for (struct pt_thread *t = pt_load_acquire(&self->threads); t; t = t->next) {
         uint32_t no = 0;
 
-        if (pt_load_relaxed(&t->taken) == 0 && pt_cas_seqcst(&t->taken, &no, 1u))
+        if (pt_load_relaxed(&t->taken) == 0 && pt_cas_seqcst(&t->taken, &no, 1u)) {
+            pt_add_seqcst(&self->free_records, (uint32_t)-1);
             return t;
+        }
     }
+    return NULL;
+}
+
+static void give_record(struct pt_self *self, struct pt_thread *t)
+{
+    pt_store_release(&t->taken, 0u);
+    pt_add_seqcst(&self->free_records, 1u);
+}
+
+/* The end of its thread may come unnoticed.  The count is never below the number of these
+ * records, also if a handler that interrupts this does not return. */
+static void set_unwatched(struct pt_self *self, struct pt_thread *t, bool on)
+{
+    bool was = pt_load_relaxed(&t->unwatched) != 0;
+
+    if (on && !was)
+        pt_add_seqcst(&self->unwatched, 1u);
+    pt_store_relaxed(&t->unwatched, (uint32_t)on);
+    if (was && !on)
+        pt_add_seqcst(&self->unwatched, (uint32_t)-1);
+}
+
+/* The list is a process's own, with its pt_self: a forked child has another one.  It is walked
+ * only if there is something to be found: it has a record of each thread that lives. */
+static struct pt_thread *take_record(struct pt_self *self)
+{
+    struct pt_thread *t = take_free(self);
+
+    if (t)
+        return t;
     t = take_dead(self);
     if (t)
         return t;
@@ -191,13 +225,13 @@ struct pt_thread *pt_thread_get(struct pt_self *self)
     for (unsigned bit = 0; bit < PT_STREAMS; bit++)
         pt_store_relaxed(&t->fast[bit], pt_thread_never());
     pt_store_relaxed(&t->several, pt_thread_never());
-    pt_store_relaxed(&t->unwatched, (uint32_t)(exits > 0));
+    set_unwatched(self, t, exits > 0);
     pt_store_release(&t->word, (uint64_t)PT_THREAD_IDLE);
     /* A handler of this thread may have come here while we were busy; then its
      * record is the thread's. */
     if (!pt_cas_seqcst(&pt_thread_self, &old, t)) {
         pt_store_release(&t->word, 0u);
-        pt_store_release(&t->taken, 0u);
+        give_record(self, t);
         t = old;
     } else if (pt_load_acquire(&exit_key_state) == 2) {
         pthread_setspecific(exit_key, t);
@@ -423,5 +457,5 @@ void pt_thread_exit(struct pt_thread *t)
     if (pt_thread_self == t)
         pt_thread_self = NULL;
     pt_store_release(&t->word, 0u);
-    pt_store_release(&t->taken, 0u);
+    give_record(self, t);
 }

@@ -3,10 +3,12 @@
 /*
  * A thread that ends writes to its slots and chunks.  Each slot says so meanwhile, so that
  * another process does not give the memory of the stream back under it; afterwards it does not.
+ * The record of the thread in its process is the next thread's.
  */
 #include <pthread.h>
 #include <unistd.h>
 #include <trace.h>
+#include "process/thread.h"
 #include "shm/slot.h"
 #include "stream/handle.h"
 #include "support/need.h"
@@ -34,6 +36,31 @@ static void *run(void *unused)
     return unused;
 }
 
+static unsigned count_records(const struct pt_self *self)
+{
+    unsigned all = 0, free = 0;
+
+    for (const struct pt_thread *t = self->threads; t; t = t->next) {
+        all++;
+        free += t->taken == 0;
+    }
+    NEED(free == self->free_records && self->unwatched == 0);
+    return all;
+}
+
+static void one_after_another(void)
+{
+    unsigned records = count_records(pt_self_get());
+    pthread_t thread;
+
+    NEED(records > 0);
+    for (unsigned i = 0; i < 20; i++) {
+        NEED(pthread_create(&thread, NULL, run, NULL) == 0);
+        NEED(pthread_join(thread, NULL) == 0);
+        NEED(count_records(pt_self_get()) == records);
+    }
+}
+
 int main(void)
 {
     trace_id_t trids[STREAMS];
@@ -46,6 +73,7 @@ int main(void)
     NEED(pthread_create(&thread, NULL, run, NULL) == 0);
     NEED(pthread_join(thread, NULL) == 0);
     NEED(detached == STREAMS);
+    one_after_another();
     for (unsigned i = 0; i < STREAMS; i++)
         NEED(posix_trace_shutdown(trids[i]) == 0);
     return 0;
