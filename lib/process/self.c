@@ -16,14 +16,11 @@
 #include "process/inherit.h"
 #include "process/self.h"
 #include "process/thread.h"
+#include "process/unmade.h"
 #include "shm/liveness.h"
 #include "shm/missed.h"
 
 const uint64_t *pt_gates = pt_page_unknown.gates;
-#define RETRY 64u /* events of a process that could not be made, until it is tried again */
-
-static const uint64_t no_gates[PT_ID_MAX];
-static uint32_t failed; /* events of this process since it could not be made */
 
 static struct pt_self *self_now;
 /* In a page that fork wipes: [0] this process has a page, [1] its instance, [2] its
@@ -80,8 +77,7 @@ uint64_t pt_self_instance(void)
 
 void pt_self_look_again(void)
 {
-    if (pt_load_relaxed(&pt_gates) != no_gates)
-        pt_store_release(&pt_gates, (const uint64_t *)pt_page_unknown.gates);
+    pt_store_release(&pt_gates, (const uint64_t *)pt_page_unknown.gates);
 }
 
 bool pt_self_forget_parent(void)
@@ -315,16 +311,16 @@ static void count_missed(struct pt_self *self, unsigned bit, struct pt_seg *seg)
     pt_missed_note(seg);
 }
 
-void pt_self_miss(struct pt_self *self, unsigned bit, uint64_t epoch)
+void pt_self_miss(struct pt_self *self, unsigned bit, uint64_t epoch, uint64_t events)
 {
-    uint64_t was = pt_load_seqcst(&self->known[bit].missed), now;
+    uint64_t was = pt_load_seqcst(&self->known[bit].missed), count;
     struct pt_seg *seg;
 
     do {
-        now = was >> 32 == (uint32_t)epoch ? was + 1 : epoch << 32 | 1;
-        if ((uint32_t)now == 0) /* 2^32 of them: as many as there is room for */
-            return;
-    } while (!pt_cas_seqcst(&self->known[bit].missed, &was, now));
+        count = was >> 32 == (uint32_t)epoch ? (uint32_t)was : 0;
+        /* As many as there is room for. */
+        count = events < UINT32_MAX - count ? count + events : UINT32_MAX;
+    } while (!pt_cas_seqcst(&self->known[bit].missed, &was, epoch << 32 | count));
     seg = pt_load_seqcst(&self->known[bit].seg);
     if (seg && seg->epoch == epoch)
         count_missed(self, bit, seg);
@@ -415,15 +411,6 @@ static bool is_heir(const struct pt_self *parent)
     return false;
 }
 
-/* What an heir traces is lost meanwhile, and its events count that (event.c). */
-static void fail(const struct pt_self *parent)
-{
-    if (parent && is_heir(parent))
-        pt_add_relaxed(&failed, 1u);
-    else
-        pt_store_release(&pt_gates, (const uint64_t *)no_gates);
-}
-
 static struct pt_self *make_new(bool by_control)
 {
     struct pt_self *parent = pt_load_acquire(&self_now), *old, *s;
@@ -438,11 +425,10 @@ static struct pt_self *make_new(bool by_control)
     old = parent = pt_load_acquire(&self_now);
     s = get_words() ? build(parent, by_control) : NULL;
     if (!s) {
-        fail(parent);
+        pt_unmade_failed(parent && is_heir(parent));
         errno = saved;
         return NULL;
     }
-    pt_store_relaxed(&failed, 0u);
     pt_inherit(s, parent);
     if (!pt_cas_seqcst(&self_now, &old, s)) {
         discard(s, parent);
@@ -450,6 +436,7 @@ static struct pt_self *make_new(bool by_control)
     }
     publish(s);
     map_known(s);
+    pt_unmade_settle(s);
     errno = saved;
     return s;
 }
@@ -475,13 +462,7 @@ static struct pt_self *make(bool by_control)
 
 struct pt_self *pt_self_get(void)
 {
-    if (pt_load_relaxed(&pt_gates) == no_gates && !pt_load_acquire(&self_now))
-        return NULL;
-    if (!live() && pt_load_relaxed(&failed) % RETRY != 0) {
-        pt_add_relaxed(&failed, 1u);
-        return NULL;
-    }
-    return make(false);
+    return live() || pt_unmade_is_due() ? make(false) : NULL;
 }
 
 struct pt_self *pt_self_make(void)

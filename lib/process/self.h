@@ -49,8 +49,7 @@ extern const uint64_t *pt_gates PT_HIDDEN;
 #define pt_copy_mark() ((uint64_t)(uintptr_t)&pt_gates)
 
 /* This process, found or made; NULL: no memory or descriptor for it, nothing is recorded.
- * Where the process has inherited streams, its events try again now and then; else only
- * control calls do. */
+ * Its events try again now and then (unmade.h), control calls at once. */
 struct pt_self *pt_self_get(void);
 struct pt_self *pt_self_make(void);
 /* The same if it is there already and this is not a child that has not
@@ -62,9 +61,9 @@ struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoc
 /* A stream of the parent's that its children inherit, as it is mapped in their memory, or
  * NULL. */
 struct pt_seg *pt_self_inherited(const struct pt_self *parent, unsigned bit);
-/* An event found no segment for that bit and epoch and is lost.  The process remembers it, and
- * counts it in the stream when it has mapped the segment after all. */
-void pt_self_miss(struct pt_self *self, unsigned bit, uint64_t epoch);
+/* So many events found no segment for that bit and epoch and are lost.  The process remembers it,
+ * and counts them in the stream when it has mapped the segment after all. */
+void pt_self_miss(struct pt_self *self, unsigned bit, uint64_t epoch, uint64_t events);
 /* The creator's: makes seg known for the bit. NULL: forgets it. */
 void pt_self_set_segment(struct pt_self *self, unsigned bit, uint64_t epoch, struct pt_seg *seg);
 

@@ -3,6 +3,7 @@
 /* The slow half of an event; the protocol is in event.h. */
 #include "process/fork.h"
 #include "process/thread_name.h"
+#include "process/unmade.h"
 #include "shm/attention.h"
 #include "shm/missed.h"
 #include "shm/slot.h"
@@ -143,7 +144,7 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
     }
     if (!seg) {
         if (for_event)
-            pt_self_miss(self, bit, epoch);
+            pt_self_miss(self, bit, epoch, 1);
         return NULL;
     }
     __builtin_memcpy(author.name, t->name, sizeof author.name);
@@ -284,13 +285,15 @@ static void count_stranger(struct pt_self *self, uint32_t id)
     pt_add_seqcst(&pt_thread_strangers, (uint32_t)-1);
 }
 
-/* A forked child that cannot be entered in the streams it inherits, for want of memory or a
- * descriptor: its parent's gates say which of them would have the event. */
+/* A process that cannot be entered in the streams that trace it, for want of memory or a
+ * descriptor.  Of those that a forked child inherits its parent's gates say which would have the
+ * event. */
 static void count_unmade(uint32_t id)
 {
     const struct pt_self *parent = pt_self_parent();
     uint64_t open, bit;
 
+    pt_unmade_note(id);
     if (!parent)
         return;
     open = pt_load_seqcst(&parent->page->gates[id]) & ~pt_load_seqcst(&parent->page->shadows);

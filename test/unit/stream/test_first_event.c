@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* The first event of a forked child: without a descriptor, with a cancellation pending, and what
- * it maps. */
+/*
+ * The first event of a forked child, and of a process that another one traces: without a
+ * descriptor, with a cancellation pending, and what it maps.
+ */
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -9,6 +11,7 @@
 #include <posixtrace/info.h>
 #include <trace.h>
 #include "base/sys.h"
+#include "process/self.h"
 #include "support/run_suite.h"
 
 #define HANG_S 60
@@ -17,7 +20,7 @@
 #define LITTLE (256u << 10)
 
 static trace_id_t trid;
-static trace_event_id_t event_id;
+static trace_event_id_t event_id, other_id;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void set_up(void)
@@ -30,6 +33,7 @@ static void set_up(void)
     ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
     ck_assert_int_eq(posix_trace_attr_destroy(&attr), 0);
     ck_assert_int_eq(posix_trace_eventid_open("first", &event_id), 0);
+    ck_assert_int_eq(posix_trace_eventid_open("other", &other_id), 0);
     ck_assert_int_eq(posix_trace_start(trid), 0);
 }
 
@@ -105,6 +109,117 @@ START_TEST(no_descriptor_and_filtered)
     ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
     for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
         ck_assert_uint_eq(info.lost[c], 0);
+}
+END_TEST
+
+/* ---- a process that another one traces ---- */
+
+static int to_target[2], to_controller[2];
+
+static int meet(int from, int to)
+{
+    char c;
+
+    return write(to, "", 1) == 1 && read(from, &c, 1) == 1;
+}
+
+/* early: its first events come before there is a stream.  Until it has found its page it traces
+ * one event after another: their number goes to the controller. */
+static int run_target(bool early)
+{
+    struct rlimit before, none;
+    uint64_t n = 0;
+
+    if (getrlimit(RLIMIT_NOFILE, &before) != 0)
+        return 1;
+    none = (struct rlimit){ 0, before.rlim_max };
+    if (!early && !meet(to_target[0], to_controller[1]))
+        return 2;
+    if (setrlimit(RLIMIT_NOFILE, &none) != 0)
+        return 3;
+    trace_some();
+    if (early && !meet(to_target[0], to_controller[1]))
+        return 4;
+    for (; n < EVENTS; n++) {
+        posix_trace_event(event_id, &n, sizeof n);
+        posix_trace_event(other_id, &n, sizeof n);
+    }
+    if (pt_self_peek() || setrlimit(RLIMIT_NOFILE, &before) != 0)
+        return 5;
+    for (; !pt_self_peek(); n++)
+        posix_trace_event(event_id, &n, sizeof n);
+    trace_some();
+    n += EVENTS;
+    return write(to_controller[1], &n, sizeof n) == sizeof n && meet(to_target[0], to_controller[1])
+               ? 0
+               : 6;
+}
+
+/* Creates and starts a stream of the target that leaves out the other type. */
+static trace_id_t trace_target(pid_t pid)
+{
+    trace_event_set_t set;
+    trace_id_t its;
+
+    ck_assert_int_eq(posix_trace_create(pid, NULL, &its), 0);
+    ck_assert_int_eq(posix_trace_eventset_empty(&set), 0);
+    ck_assert_int_eq(posix_trace_eventset_add(other_id, &set), 0);
+    ck_assert_int_eq(posix_trace_set_filter(its, &set, POSIX_TRACE_SET_EVENTSET), 0);
+    ck_assert_int_eq(posix_trace_start(its), 0);
+    return its;
+}
+
+static void trace_from_outside(bool early, struct posixtrace_info *info, uint64_t *made)
+{
+    trace_id_t its;
+    int status;
+    pid_t pid;
+    char c;
+
+    /* No stream that the target would inherit. */
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    ck_assert_int_eq(pipe(to_target) | pipe(to_controller), 0);
+    pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0)
+        _exit(run_target(early));
+    ck_assert_int_eq(read(to_controller[0], &c, 1), 1);
+    its = trace_target(pid);
+    ck_assert_int_eq(write(to_target[1], "", 1), 1);
+    ck_assert_int_eq(read(to_controller[0], made, sizeof *made), sizeof *made);
+    ck_assert_int_eq(read(to_controller[0], &c, 1), 1);
+    ck_assert_int_eq(posixtrace_get_info(its, info), 0);
+    ck_assert_int_eq(write(to_target[1], "", 1), 1);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(posix_trace_shutdown(its), 0);
+    set_up();
+}
+
+START_TEST(target_without_descriptor)
+{
+    struct posixtrace_info info;
+    uint64_t made, lost = 0;
+
+    trace_from_outside(false, &info, &made);
+    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        lost += info.lost[c];
+    ck_assert_uint_eq(info.events + lost, EVENTS + made);
+    ck_assert_uint_ge(lost, 2 * EVENTS);
+    ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_NO_MEMORY], lost);
+}
+END_TEST
+
+/* When the stream was started is not known then: at least it says that events were lost. */
+START_TEST(target_failed_before_create)
+{
+    struct posixtrace_info info;
+    uint64_t made;
+
+    trace_from_outside(true, &info, &made);
+    ck_assert_uint_ge(info.events, EVENTS);
+    ck_assert_uint_ge(info.lost[POSIXTRACE_LOST_NO_MEMORY], 1);
+    ck_assert_uint_le(info.events + info.lost[POSIXTRACE_LOST_NO_MEMORY], made);
 }
 END_TEST
 
@@ -194,6 +309,8 @@ static void add(TCase *t)
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, no_descriptor_for_a_while);
     tcase_add_test(t, no_descriptor_and_filtered);
+    tcase_add_test(t, target_without_descriptor);
+    tcase_add_test(t, target_failed_before_create);
     tcase_add_test(t, no_cancellation_point);
     tcase_add_test(t, size_of_the_stream);
 }

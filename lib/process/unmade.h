@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A process that has no struct pt_self yet, because it had no descriptor or no memory when its
+ * first event came.  Its later events try again: the first one that comes ten milliseconds after
+ * the last attempt, and, if the process inherits streams, every 64th; else the 64th, 128th, 256th
+ * and so on, from the 4096th on every 4096th.
+ *
+ * Losses.  What such a child loses in the streams that it inherits is counted at once, in the
+ * memory that it has from its parent (count_unmade in writer/event.c).  A stream of another
+ * process, which traces this one directly, cannot be found until the attempt succeeds.  So the
+ * events are counted here by type, and then for each such stream whose gate is open: all of them
+ * if it was started before the first attempt failed, else those since the last one that failed,
+ * which may be up to ten milliseconds too many and leave out what was lost before.
+ *
+ * A forked child has a copy of this, which the process's instance tells from its own.
+ * Async-signal-safe.
+ */
+#ifndef PT_PROCESS_UNMADE_H
+#define PT_PROCESS_UNMADE_H
+
+#include "process/self.h"
+
+/* Is an event to try?  True also for the first one. */
+bool pt_unmade_is_due(void);
+/* An attempt has failed.  heir: of a child that inherits streams. */
+void pt_unmade_failed(bool heir);
+/* An event of that type was lost. */
+void pt_unmade_note(uint32_t id);
+/* It has been made, and has mapped the streams that trace it: counts what they have lost. */
+void pt_unmade_settle(struct pt_self *self);
+
+#endif
