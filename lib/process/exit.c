@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "base/atomics.h"
 #include "process/exit.h"
+#include "process/join.h"
 #include "process/self.h"
 #include "process/thread.h"
 #include "process/thread_name.h"
@@ -33,14 +34,34 @@ static void at_exit(void)
         pt_thread_exit(pt_thread_self);
 }
 
+/* Before the page is removed: destructors of other libraries may run for a while. */
+static void leave_streams(struct pt_self *self)
+{
+    struct pt_thread *t = pt_thread_get(self);
+    uint64_t bit;
+
+    if (!t || !pt_thread_enter(t))
+        return;
+    pt_for_each_bit(bit, pt_load_seqcst(&self->page->used))
+    {
+        const struct pt_seg *seg = pt_load_acquire(&self->known[bit].seg);
+
+        if (seg)
+            pt_process_leaves(seg, self->pid, self->start);
+    }
+    pt_thread_leave(t);
+}
+
 /* After all handlers of atexit(): those that come after ours, and other threads, trace as before,
  * and a controller that starts or stops a stream that traces them needs the page. */
 __attribute__((destructor)) static void unlink_page(void)
 {
     struct pt_self *self = pt_self_peek();
 
-    if (pt_load_acquire(&registered) && self && self->pid == (uint32_t)getpid())
-        pt_self_unlink(self);
+    if (!pt_load_acquire(&registered) || !self || self->pid != (uint32_t)getpid())
+        return;
+    leave_streams(self);
+    pt_self_unlink(self);
 }
 
 int pt_exit_register(void)

@@ -171,6 +171,16 @@ int pt_process_register(struct pt_seg *seg, uint32_t pid, uint64_t start, struct
     return open_gates(&(struct heir){ .seg = seg, .page = page, .bit = bit });
 }
 
+void pt_process_leaves(const struct pt_seg *seg, uint32_t pid, uint64_t start)
+{
+    for (uint32_t i = 0; i < pt_seg_proc_count(seg); i++) {
+        struct pt_proc *p = pt_seg_proc(seg, i);
+
+        if (pt_load_seqcst(&p->pid) == pid && pt_load_seqcst(&p->start) == start)
+            pt_or_seqcst(&p->bit, PT_PROC_LEAVES);
+    }
+}
+
 #define HEIR_BIT 63ull
 
 static uint64_t key_of(const struct pt_seg *seg)

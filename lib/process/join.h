@@ -21,6 +21,9 @@
 int pt_process_register(struct pt_seg *seg, uint32_t pid, uint64_t start, struct pt_page *page,
                         unsigned bit);
 
+/* The process removes its page, as it exits: a controller that does not find the page knows why. */
+void pt_process_leaves(const struct pt_seg *seg, uint32_t pid, uint64_t start);
+
 /* Joins child to its parent's stream.  opened: seg was mapped for child alone.  Returns the bit,
  * which child may have lost again; then seg belongs to child.  -1: not joined. */
 int pt_heir_take(struct pt_self *child, struct pt_seg *seg, bool opened);

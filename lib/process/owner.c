@@ -70,7 +70,7 @@ static bool is_shortage(int error)
 /* 0, -EMFILE, -ENFILE. */
 static int take_out(struct pt_proc *p, const char *file)
 {
-    uint32_t pid = pt_load_seqcst(&p->pid), bit = pt_load_seqcst(&p->bit);
+    uint32_t pid = pt_load_seqcst(&p->pid), bit = pt_proc_bit_of(pt_load_seqcst(&p->bit));
     struct pt_page *page;
     char page_file[64];
     uint64_t epoch;

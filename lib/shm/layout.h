@@ -200,9 +200,13 @@ struct pt_slot {
 };
 _Static_assert(sizeof(struct pt_slot) == 384 && offsetof(struct pt_slot, inside) == 64, "layout");
 
+/* Beside the bit of a process: it exits, and has removed its page (process/exit.c). */
+#define PT_PROC_LEAVES       0x80000000u
+#define pt_proc_bit_of(word) ((word) & ~PT_PROC_LEAVES)
+
 struct pt_proc {
     uint32_t pid;   /* 0: free */
-    uint32_t bit;   /* which gate bit of that process */
+    uint32_t bit;   /* which gate bit of that process, and PT_PROC_LEAVES */
     uint64_t start; /* start time: ticks since boot */
 };
 

@@ -112,16 +112,25 @@ static void close_page(const struct walk *w, struct pt_page *page)
         pt_page_unmap(page);
 }
 
+/* Between the end of its exit handlers and its own, the process has no page.  It may write as
+ * before, so that the memory stays, but needs no gate any more. */
+static bool is_leaving(const struct walk *w, const struct pt_proc *p, uint32_t pid)
+{
+    return !w->all && (pt_load_seqcst(&p->bit) & PT_PROC_LEAVES) && pt_load_seqcst(&p->pid) == pid;
+}
+
 /* 0 or an error. */
 static int visit_entry(const struct walk *w, const struct pt_proc *p)
 {
-    uint32_t pid = pt_load_seqcst(&p->pid), bit = pt_load_seqcst(&p->bit);
+    uint32_t pid = pt_load_seqcst(&p->pid), bit = pt_proc_bit_of(pt_load_seqcst(&p->bit));
     struct pt_page *page;
     int r;
 
     if (pid == 0 || bit >= PT_STREAMS)
         return 0;
     r = open_page(w, &page, pid, pt_load_seqcst(&p->start));
+    if (r < 0 && is_leaving(w, p, pid))
+        r = NO_PAGE;
     if (r != 0)
         return r < 0 ? r : 0;
     if (w->visit && pt_page_bit_is_of(page, bit, w->s->seg->file))

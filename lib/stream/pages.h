@@ -19,6 +19,10 @@
  *   to release memory every page must be reached, since writers do not look at anything but
  *                     their gate as long as their chunk has room.
  *
+ * A process that exits removes its page after its exit handlers and lives on for a while, in
+ * destructors of other libraries; it says so in the stream's table first (process/exit.c).  Its gates
+ * stay as they are.
+ *
  * A program at its limit of descriptors does not fail: the rest is done in a thread that has a
  * descriptor table of its own.
  */

@@ -2,7 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * A traced child whose exit handler comes after that of the library: while it waits, the
- * parent starts the stream, which is to reach the child.  Afterwards its page has gone.
+ * parent starts the stream, which is to reach the child.  Afterwards its page has gone.  While a
+ * destructor runs after that of the library, the parent controls the stream as before.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -30,6 +31,17 @@ static void exit_late(void)
     NEED(write(to_parent[1], "", 1) == 1);
     NEED(read(to_child[0], &c, 1) == 1);
     posix_trace_event(late, NULL, 0);
+}
+
+/* After the library's destructor: smaller priorities come later. */
+__attribute__((destructor(101))) static void destroy_late(void)
+{
+    char c;
+
+    if (!is_child)
+        return;
+    NEED(write(to_parent[1], "", 1) == 1);
+    NEED(read(to_child[0], &c, 1) == 1);
 }
 
 static void run_child(void)
@@ -61,10 +73,23 @@ static unsigned count(trace_id_t trid, trace_event_id_t id)
     }
 }
 
+static void control_without_page(trace_id_t trid, const char *file)
+{
+    trace_event_set_t set;
+    int dir = pt_dir_open(false);
+
+    NEED(dir >= 0 && faccessat(dir, file, F_OK, AT_SYMLINK_NOFOLLOW) < 0);
+    close(dir);
+    NEED(posix_trace_eventset_empty(&set) == 0);
+    NEED(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET) == 0);
+    NEED(posix_trace_stop(trid) == 0);
+    NEED(posix_trace_start(trid) == 0);
+}
+
 static void run(trace_id_t trid)
 {
     char file[64], c;
-    int status, dir;
+    int status;
     pid_t child = fork();
 
     NEED(child >= 0);
@@ -74,11 +99,11 @@ static void run(trace_id_t trid)
     NEED(read(to_parent[0], &c, 1) == 1);
     NEED(posix_trace_start(trid) == 0);
     NEED(write(to_child[1], "", 1) == 1);
+    NEED(read(to_parent[0], &c, 1) == 1);
+    control_without_page(trid, file);
+    NEED(write(to_child[1], "", 1) == 1);
     NEED(waitpid(child, &status, 0) == child && status == 0);
     NEED(count(trid, late) == 1);
-    dir = pt_dir_open(false);
-    NEED(dir >= 0 && faccessat(dir, file, F_OK, AT_SYMLINK_NOFOLLOW) < 0);
-    close(dir);
 }
 
 int main(void)
