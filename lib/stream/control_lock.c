@@ -10,13 +10,15 @@
  * know it yet can do no harm to the data that the lock protects.
  *
  * The lock is one word, h->control: thread id of the holder, slot of the control
- * writer, and a count that changes with each hand over.  Each change is one
- * compare-and-exchange:
+ * writer, and a count that changes with each hand over and while the holder makes progress.
+ * Each change is one compare-and-exchange:
  *
  *   free(S, n)  -> held(me, S, n+1)   taken
  *   held(H, ..) -> held(me, -, n+1)   H does not exist, or the word has not changed for
  *                                     PT_STALL_NS: taken over; without a slot
  *   held(me, -) -> held(me, S')       a new control slot was made
+ *   held(me, S, n) -> held(me, S, n+1)  progress: one that sets the gates of many processes may
+ *                                     take longer than PT_STALL_NS
  *   held(me, S) -> free(S, n+1)       given back; fails if the lock was taken over
  *
  * Chunks.  A chunk has one writer.  slot->user is the thread that writes in a control
@@ -142,6 +144,18 @@ static uint64_t take(struct pt_stream *s)
 bool pt_steer_holds(const struct pt_stream *s)
 {
     return pt_load_seqcst(&s->seg->h->control) == s->control_word;
+}
+
+void pt_steer_renew(struct pt_stream *s)
+{
+    uint64_t word = s->control_word, next;
+
+    if (pt_control_tid(word) == 0)
+        return;
+    next = pt_control_make(pt_control_tid(word), pt_control_slot_1(word),
+                           pt_control_turn(word) + 1);
+    if (pt_cas_seqcst(&s->seg->h->control, &word, next))
+        s->control_word = next;
 }
 
 /* ---- the control writer ---- */

@@ -23,6 +23,9 @@ int pt_steer_init(struct pt_stream *s);
 int pt_steer_begin(struct pt_stream *s);
 /* True: the caller still has the lock, so values that it read before are valid. */
 bool pt_steer_holds(const struct pt_stream *s);
+/* The caller makes progress: changes the word, so that no waiter takes the lock over.  Does nothing
+ * without the lock. */
+void pt_steer_renew(struct pt_stream *s);
 /* False: another thread took the lock over; repeat the change.  Also true after so many losses
  * in a row that only a process that overwrites the lock word can be the cause. */
 bool pt_steer_end(struct pt_stream *s);

@@ -6,12 +6,14 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/sys.h"
 #include "base/thread.h"
 #include "page/page_left.h"
 #include "page/target.h"
 #include "place/dir.h"
 #include "shm/liveness.h"
+#include "stream/control_lock.h"
 #include "stream/pages.h"
 
 struct walk {
@@ -21,8 +23,11 @@ struct walk {
     bool all;      /* the page of a living process must exist */
     bool apart;    /* there is nothing left to try against -EMFILE */
     unsigned next; /* the entry of the stream's table that is visited next */
-    int error;     /* the first one */
+    uint64_t renewed_ns;
+    int error; /* the first one */
 };
+
+#define RENEW_NS (PT_STALL_NS / 8)
 
 enum { NO_PAGE = 1 }; /* and none is needed */
 
@@ -139,12 +144,25 @@ static int visit_entry(const struct walk *w, const struct pt_proc *p)
     return 0;
 }
 
+/* Pages of many processes take longer than a holder of the control lock may stand still. */
+static void show_progress(struct walk *w)
+{
+    uint64_t now = pt_clock_ns(CLOCK_MONOTONIC);
+
+    if (now - w->renewed_ns < RENEW_NS)
+        return;
+    w->renewed_ns = now;
+    pt_steer_renew(w->s);
+}
+
 /* Up to the end, or the first entry for which there is no descriptor. */
 static void visit_rest(struct walk *w)
 {
     for (; w->next < pt_seg_proc_count(w->s->seg); w->next++) {
-        int r = visit_entry(w, pt_seg_proc(w->s->seg, w->next));
+        int r;
 
+        show_progress(w);
+        r = visit_entry(w, pt_seg_proc(w->s->seg, w->next));
         if (r == -EMFILE && !w->apart)
             return;
         if (w->error == 0)
