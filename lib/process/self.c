@@ -345,17 +345,12 @@ static struct pt_seg *install(struct pt_self *self, unsigned bit, struct pt_seg 
     return mine;
 }
 
-struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoch)
+/* Made by a controller, or by another copy of the library in this process. */
+static struct pt_seg *map_segment(struct pt_self *self, unsigned bit, uint64_t epoch)
 {
-    struct pt_seg *seg = pt_load_acquire(&self->known[bit].seg);
     char file[PT_PAGE_FILE];
-    int cancel, e;
+    struct pt_seg *seg;
 
-    if (epoch == 0) /* of no stream: another process has stored to the page */
-        return NULL;
-    if (seg && (seg->epoch ? seg->epoch : pt_load_acquire(&self->known[bit].epoch)) == epoch)
-        return seg;
-    /* Made by a controller, or by another copy of the library in this process. */
     pt_page_get_file(self->page, bit, file);
     pt_fence_acquire();
     if (pt_load_seqcst(&self->page->epoch[bit]) != epoch || !pt_dir_is_plain(file, sizeof file))
@@ -363,15 +358,32 @@ struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoc
     seg = pt_sys_pages(sizeof *seg);
     if (!seg)
         return NULL;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    e = pt_seg_open_to_write(seg, file);
-    pthread_setcancelstate(cancel, NULL);
-    if (e < 0) {
+    if (pt_seg_open_to_write(seg, file) < 0) {
         munmap(seg, sizeof *seg);
         return NULL;
     }
     seg->epoch = epoch;
     return install(self, bit, seg);
+}
+
+/* A handler that leaves by siglongjmp() would leave a descriptor and a mapping, too: none runs
+ * while a segment is mapped.  And an event is no cancellation point. */
+struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoch)
+{
+    struct pt_seg *seg = pt_load_acquire(&self->known[bit].seg);
+    sigset_t before;
+    int cancel;
+
+    if (epoch == 0) /* of no stream: another process has stored to the page */
+        return NULL;
+    if (seg && (seg->epoch ? seg->epoch : pt_load_acquire(&self->known[bit].epoch)) == epoch)
+        return seg;
+    pt_thread_hold_signals(&before);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    seg = map_segment(self, bit, epoch);
+    pthread_setcancelstate(cancel, NULL);
+    pt_thread_let_signals(&before);
+    return seg;
 }
 
 struct pt_seg *pt_self_inherited(const struct pt_self *parent, unsigned bit)

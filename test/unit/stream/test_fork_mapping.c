@@ -3,9 +3,12 @@
 /*
  * A fork while an event maps the segment of its stream, as a signal handler may: the process
  * does not know the mapping yet, so the child's half of the event has the shared one.  What is
- * to be counted there is counted once, by the parent.  pt_seg_open_to_write() goes through the
- * test.
+ * to be counted there is counted once, by the parent.  A signal that comes then, whose handler
+ * leaves by siglongjmp(), leaves nothing half-way.  pt_seg_open_to_write() goes through the test.
  */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -20,7 +23,8 @@ enum { TYPE = POSIX_TRACE_UNNAMED_USER_EVENT, MISSED = 3 };
 int __real_pt_seg_open_to_write(struct pt_seg *seg, const char *file);
 int __wrap_pt_seg_open_to_write(struct pt_seg *seg, const char *file);
 
-static bool forks; /* the next event that maps a segment */
+static bool forks, raises; /* the next event that maps a segment */
+static unsigned opened;
 static pid_t child = -1;
 
 /* The parent waits: what the child does comes first. */
@@ -39,8 +43,13 @@ int __wrap_pt_seg_open_to_write(struct pt_seg *seg, const char *file)
 {
     int r = __real_pt_seg_open_to_write(seg, file);
 
+    opened++;
     if (forks && r == 0)
         fork_here();
+    if (raises && r == 0) {
+        raises = false;
+        raise(SIGUSR1);
+    }
     return r;
 }
 
@@ -110,9 +119,9 @@ static void be_traced(int controller, void (*run)(void))
     _exit(0);
 }
 
-START_TEST(counted_once)
+/* Runs it in another process, for which there is a stream. */
+static trace_id_t trace_other(void (*run)(void))
 {
-    struct posixtrace_info info;
     int ends[2], status;
     trace_id_t trid;
     pid_t target;
@@ -121,7 +130,7 @@ START_TEST(counted_once)
     target = fork();
     ck_assert_int_ge(target, 0);
     if (target == 0)
-        be_traced(ends[1], cases[_i].run);
+        be_traced(ends[1], run);
     close(ends[1]);
     expect_byte(ends[0]);
     ck_assert_int_eq(posix_trace_create(target, NULL, &trid), 0);
@@ -129,17 +138,57 @@ START_TEST(counted_once)
     send_byte(ends[0]);
     ck_assert_int_eq(waitpid(target, &status, 0), target);
     ck_assert_int_eq(status, 0);
-    info = info_of(trid);
+    close(ends[0]);
+    return trid;
+}
+
+START_TEST(counted_once)
+{
+    trace_id_t trid = trace_other(cases[_i].run);
+    struct posixtrace_info info = info_of(trid);
+
     for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
         ck_assert_uint_eq(info.lost[c], c == cases[_i].cause ? cases[_i].lost : 0);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
-    close(ends[0]);
+}
+END_TEST
+
+static sigjmp_buf before;
+
+static void leave(int number)
+{
+    siglongjmp(before, number);
+}
+
+static void trace_and_leave(void)
+{
+    int cancel;
+
+    ck_assert_ptr_ne(signal(SIGUSR1, leave), SIG_ERR);
+    raises = true;
+    if (sigsetjmp(before, 1) == 0) {
+        posix_trace_event(TYPE, NULL, 0);
+        ck_assert_msg(0, "the handler has not run");
+    }
+    ck_assert_int_eq(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &cancel), 0);
+    ck_assert_int_eq(cancel, PTHREAD_CANCEL_ENABLE);
+    posix_trace_event(TYPE, NULL, 0);
+    ck_assert_uint_eq(opened, 1);
+}
+
+START_TEST(left_by_siglongjmp)
+{
+    trace_id_t trid = trace_other(trace_and_leave);
+
+    ck_assert_uint_ge(info_of(trid).events, 1);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
 }
 END_TEST
 
 static void add(TCase *tc)
 {
     tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, left_by_siglongjmp);
     tcase_add_loop_test(tc, counted_once, 0, sizeof cases / sizeof cases[0]);
 }
 
