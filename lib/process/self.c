@@ -445,6 +445,8 @@ static struct pt_self *make_new(bool by_control)
     if (!pt_cas_seqcst(&self_now, &old, s)) {
         discard(s, parent);
         s = old;
+    } else if (parent) {
+        pt_store_seqcst(&pt_thread_strangers, 0u); /* were threads of the parent's */
     }
     publish(s);
     map_known(s);

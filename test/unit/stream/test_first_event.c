@@ -11,7 +11,7 @@
 #include <posixtrace/info.h>
 #include <trace.h>
 #include "base/sys.h"
-#include "process/self.h"
+#include "process/thread.h"
 #include "support/run_suite.h"
 
 #define HANG_S 60
@@ -223,6 +223,25 @@ START_TEST(target_failed_before_create)
 }
 END_TEST
 
+/* A thread of the parent was inside an event without a record, for want of memory: in the child there
+ * is none, and no call waits for it. */
+static int trace_and_wait(void)
+{
+    trace_some();
+    return pt_threads_left() ? 0 : 1;
+}
+
+START_TEST(no_stranger_of_parent)
+{
+    int status;
+
+    pt_add_seqcst(&pt_thread_strangers, 1u);
+    status = in_child(trace_and_wait);
+    pt_add_seqcst(&pt_thread_strangers, (uint32_t)-1);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 static void *trace_while_cancelled(void *done)
 {
     pthread_mutex_lock(&mutex);
@@ -311,6 +330,7 @@ static void add(TCase *t)
     tcase_add_test(t, no_descriptor_and_filtered);
     tcase_add_test(t, target_without_descriptor);
     tcase_add_test(t, target_failed_before_create);
+    tcase_add_test(t, no_stranger_of_parent);
     tcase_add_test(t, no_cancellation_point);
     tcase_add_test(t, size_of_the_stream);
 }
