@@ -19,7 +19,7 @@
 #define PT_EVENT_COST_MAX      1000000000u /* a millisecond */
 #define PT_SWITCH_BUFFER_MIN   (4u << 10)
 #define PT_SWITCH_BUFFER_MAX   (1u << 30)
-#define PT_GEN_VERSION         "pxt0.1" /* at most 7 characters: rationale buffers */
+#define PT_GEN_VERSION         "pxt0.2" /* at most 7 characters: rationale buffers */
 
 struct __attribute__((may_alias)) pt_attr {
     uint64_t magic;
