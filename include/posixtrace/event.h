@@ -4,6 +4,13 @@
  * Reading events with what posix_trace_event_info has no member for: the
  * kernel thread id, the thread's name, a 64-bit time, the data in place.
  * Works on every trid that posix_trace_getnext_event() accepts.
+ *
+ * Here and in the other headers, a function that fills a structure of the caller's has its size
+ * as the argument after it: sizeof *event as the program was compiled, in arrays the distance
+ * from one to the next.  Later versions add members at the end.  The function stores the
+ * members that program and library both know, and zero in those that only the program knows.
+ * Size 0 is EINVAL, or nothing is stored where a function has no error.  A structure that the
+ * library hands out by a pointer to const has the members of the library's version.
  */
 #ifndef POSIXTRACE_EVENT_H
 #define POSIXTRACE_EVENT_H
@@ -38,10 +45,11 @@ struct posixtrace_event {
  * one trid this way see each other's calls end the life of their pointers.
  *
  * EINVAL  trid is not a readable stream (see posix_trace_getnext_event), or an
- *         argument is NULL
+ *         argument is NULL, or size is 0
  * EIO and others from read(2): the log could not be read
  */
-int posixtrace_next_event(trace_id_t trid, struct posixtrace_event *event, int *unavailable);
+int posixtrace_next_event(trace_id_t trid, struct posixtrace_event *event, size_t size,
+                          int *unavailable);
 
 /*
  * The same, but waits for an event until abstime (CLOCK_REALTIME), as
@@ -54,8 +62,8 @@ int posixtrace_next_event(trace_id_t trid, struct posixtrace_event *event, int *
  * EINTR     a signal handler ran
  * ENXIO     an attached stream (posixtrace/attach.h) has ended
  */
-int posixtrace_timednext_event(trace_id_t trid, struct posixtrace_event *event, int *unavailable,
-                               const struct timespec *abstime);
+int posixtrace_timednext_event(trace_id_t trid, struct posixtrace_event *event, size_t size,
+                               int *unavailable, const struct timespec *abstime);
 
 /*
  * The next events, most of them at the most, in order; never blocks.  *count: how many
@@ -67,8 +75,8 @@ int posixtrace_timednext_event(trace_id_t trid, struct posixtrace_event *event, 
  * EINVAL  as posixtrace_next_event(), or most is 0
  * others  as posixtrace_next_event(); *count is untouched, and no event was passed over
  */
-int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, size_t most,
-                           size_t *count);
+int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, size_t size,
+                           size_t most, size_t *count);
 
 /*
  * The same, for programs that draw conclusions from the absence of events.  In a log that
@@ -82,8 +90,8 @@ int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, siz
  *
  * EINVAL  as posixtrace_next_events(), or gap is NULL
  */
-int posixtrace_next_whole_events(trace_id_t trid, struct posixtrace_event *events, size_t most,
-                                 size_t *count, int *gap);
+int posixtrace_next_whole_events(trace_id_t trid, struct posixtrace_event *events, size_t size,
+                                 size_t most, size_t *count, int *gap);
 
 /*
  * Pre-recorded streams only: the next event read is the oldest one whose time

@@ -86,11 +86,11 @@ struct posixtrace_expression_test {
  * as the expression.  For a program that warns about names that no event type has.
  * Async-signal-safe, thread-safe.
  *
- * EINVAL  a NULL argument
+ * EINVAL  a NULL argument, or size is 0
  * ENOENT  there is none: i counts from 0
  */
 int posixtrace_expression_test(const posixtrace_expression_t *expression, size_t i,
-                               struct posixtrace_expression_test *test);
+                               struct posixtrace_expression_test *test, size_t size);
 
 /* Has the type what the i-th test names: such a name, or such a field?  false: there is no
  * such test, too.  layout: as above. */

@@ -61,16 +61,16 @@ struct posixtrace_conversion {
  * Writes the events of a stream that are left to read.  The file is not closed; the
  * directory exists and is empty.  Memory does not grow with the number of events.
  *
- * EINVAL    a NULL argument, no such format, or it is (not) one of directories, or a wrong
+ * EINVAL    a NULL argument, size 0, no such format, or it is (not) one of directories, or a wrong
  *           option: conversion->error says which
  * ENOTSUP   the format cannot be exported, or not by this build
  * ECANCELED by progress
  * others    as posixtrace_next_event(), or of writing: conversion->error says more
  */
 int posixtrace_export(trace_id_t trid, const char *format, FILE *to,
-                      struct posixtrace_conversion *conversion);
+                      struct posixtrace_conversion *conversion, size_t size);
 int posixtrace_export_directory(trace_id_t trid, const char *format, const char *directory,
-                                struct posixtrace_conversion *conversion);
+                                struct posixtrace_conversion *conversion, size_t size);
 
 /*
  * Adds the events of a foreign trace to a log under construction, in the order of time.
@@ -81,10 +81,10 @@ int posixtrace_export_directory(trace_id_t trid, const char *format, const char 
  * others    as posixtrace_log_builder_add(), or of reading
  */
 int posixtrace_import(const char *format, FILE *from, posixtrace_log_builder_t *builder,
-                      struct posixtrace_conversion *conversion);
+                      struct posixtrace_conversion *conversion, size_t size);
 int posixtrace_import_directory(const char *format, const char *directory,
                                 posixtrace_log_builder_t *builder,
-                                struct posixtrace_conversion *conversion);
+                                struct posixtrace_conversion *conversion, size_t size);
 
 /* ---- events as lines ---- */
 
@@ -129,12 +129,12 @@ struct posixtrace_btf_report {
  * called in the order of the lines.  Findings are a result, no error.  from is read to its
  * end and not closed.  Memory is bounded.
  *
- * EINVAL  a NULL argument, a version that is not known, or other flags
+ * EINVAL  a NULL argument, size 0, a version that is not known, or other flags
  * ENOMEM, and errors of reading
  */
 int posixtrace_btf_check(FILE *from, const char *version, unsigned flags,
                          void (*finding)(void *context, const struct posixtrace_btf_finding *f),
-                         void *context, struct posixtrace_btf_report *report);
+                         void *context, struct posixtrace_btf_report *report, size_t size);
 
 /* ---- event data as fields ---- */
 

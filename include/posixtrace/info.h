@@ -75,12 +75,12 @@ struct posixtrace_info {
 };
 
 /*
- * EINVAL  trid is not a stream, or info is NULL.  Thread-safe.  Does not wait for the log of
+ * EINVAL  trid is not a stream, info is NULL, or size is 0 (posixtrace/event.h).  Thread-safe.  Does not wait for the log of
  * an active stream, however long its pipe is full.
  * For a pre-recorded stream events, first_ns and last_ns come from the log's
  * index; where it has none (cut log) the log is read through once.
  */
-int posixtrace_get_info(trace_id_t trid, struct posixtrace_info *info);
+int posixtrace_get_info(trace_id_t trid, struct posixtrace_info *info, size_t size);
 
 /*
  * How many events a stream has lost for a cause, also for those that are in no array: a
@@ -110,10 +110,10 @@ struct posixtrace_thread_info {
  * and tid 0 and the name "(ended)", so that memory stays bounded.  In a log that was made
  * by posixtrace_log_builder_open() that entry has the losses that belong to no thread.
  *
- * EINVAL  trid is not a stream, or an argument is NULL
+ * EINVAL  trid is not a stream, an argument is NULL, or size is 0
  */
 int posixtrace_thread_getnext(trace_id_t trid, size_t *cursor,
-                              struct posixtrace_thread_info *thread, int *unavailable);
+                              struct posixtrace_thread_info *thread, size_t size, int *unavailable);
 
 /* What a stream has room for at once, and what it met beyond that.  The events of those that
  * were refused count as lost for want of memory. */
@@ -122,15 +122,14 @@ struct posixtrace_limits {
     uint32_t processes;       /* processes that are traced */
     uint32_t refused_threads; /* came when all places were in use; at most 65535 */
     uint32_t refused_processes;
-    uint64_t zero[6];
 };
 
 /*
- * EINVAL  trid is not a stream, or limits is NULL.  Thread-safe; not for signal handlers.
+ * EINVAL  trid is not a stream, limits is NULL, or size is 0.  Thread-safe; not for signal handlers.
  * Of a log limits are those that its stream had where nothing limited the size of files; all
  * are 0 in one that was imported.
  */
-int posixtrace_get_limits(trace_id_t trid, struct posixtrace_limits *limits);
+int posixtrace_get_limits(trace_id_t trid, struct posixtrace_limits *limits, size_t size);
 
 /*
  * Of a log: 1 in *outlived if processes that its stream traced were still running when the

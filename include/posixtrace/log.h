@@ -36,14 +36,14 @@ struct posixtrace_log_report {
  * moved: pread is used).  finding may be NULL; it is called for each damaged
  * place in file order.
  *
- * EINVAL  not a log of this library, or a version it cannot read
+ * EINVAL  not a log of this library, or a version it cannot read; report is NULL, or size is 0
  * ENOTSUP it is compressed and this library was built without zstd, or it has a
  *         feature of a newer version
  * EBADF, EIO, ... from read(2)
  */
 int posixtrace_log_check(int fd,
                          void (*finding)(void *context, const struct posixtrace_log_finding *f),
-                         void *context, struct posixtrace_log_report *report);
+                         void *context, struct posixtrace_log_report *report, size_t size);
 
 struct posixtrace_recover_report {
     uint64_t events_before; /* in the log as it was */
@@ -60,14 +60,14 @@ struct posixtrace_recover_report {
  * Doing it twice is harmless.
  *
  * EBUSY   the writer is alive, another stream wants the file, or another recovery is under way
- * EINVAL  not a log
+ * EINVAL  not a log; report is NULL, or size is 0
  * ENOTSUP as posixtrace_log_check
  * EMFILE, ENFILE: no descriptor for the segment, or for a process that it still traces; nothing
  *         has changed
  * ENOSPC, EFBIG, EIO, ...: the log is as it was, the segment is kept; a LOOP log that cannot be
  *         overwritten, on a damaged medium, may have fewer events, and counts them as lost
  */
-int posixtrace_log_recover(int fd, struct posixtrace_recover_report *report);
+int posixtrace_log_recover(int fd, struct posixtrace_recover_report *report, size_t size);
 
 /*
  * The same for a process that has received the log, and knows of that many events that were
@@ -76,7 +76,8 @@ int posixtrace_log_recover(int fd, struct posixtrace_recover_report *report);
  * counts only events above the number already counted.  Where the segment is found, it has the
  * losses, and events has no effect.
  */
-int posixtrace_log_recover_lost(int fd, uint64_t events, struct posixtrace_recover_report *report);
+int posixtrace_log_recover_lost(int fd, uint64_t events, struct posixtrace_recover_report *report,
+                                size_t size);
 
 /* A log under construction. */
 typedef struct posixtrace_log_builder posixtrace_log_builder_t;
@@ -98,13 +99,13 @@ int posixtrace_log_builder_open(int fd, const trace_attr_t *attr,
  * equal times keep the order in which they were added.  An event older than
  * the one added before is refused.
  *
- * EINVAL        out of order, NULL or empty name, or data longer than 61440 bytes
+ * EINVAL        out of order, NULL or empty name, data longer than 61440 bytes, or size is 0
  * ENAMETOOLONG  name longer than TRACE_EVENT_NAME_MAX
  * ENOSPC        more than TRACE_USER_EVENT_MAX - 1 user event types; or disk full
  * ENOMEM, EFBIG, EIO, ...
  */
 int posixtrace_log_builder_add(posixtrace_log_builder_t *builder,
-                               const struct posixtrace_event *event);
+                               const struct posixtrace_event *event, size_t size);
 
 /*
  * Describes the data of an event type (posixtrace/typed.h), which need not have had

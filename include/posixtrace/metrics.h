@@ -100,7 +100,7 @@ int posixtrace_get_metric_result_unknown(const posixtrace_metric_result_t *resul
 /* What could not be measured, see below; zeros of a null result. */
 struct posixtrace_doubt;
 void posixtrace_metric_result_doubt(const posixtrace_metric_result_t *result,
-                                    struct posixtrace_doubt *doubt);
+                                    struct posixtrace_doubt *doubt, size_t size);
 
 struct timespec posixtrace_begin_time(const posixtrace_metric_result_element_t *element);
 struct timespec posixtrace_end_time(const posixtrace_metric_result_element_t *element);
@@ -260,7 +260,7 @@ int posixtrace_metric_run_end(posixtrace_metric_run_t *run);
 uint64_t posixtrace_metric_run_events(const posixtrace_metric_run_t *run);
 /* Of the index-th metric. */
 void posixtrace_metric_run_doubt(const posixtrace_metric_run_t *run, size_t index,
-                                 struct posixtrace_doubt *doubt);
+                                 struct posixtrace_doubt *doubt, size_t size);
 /* Has the run seen an event of that name? */
 bool posixtrace_metric_run_saw(const posixtrace_metric_run_t *run, const char *event);
 void posixtrace_metric_run_free(posixtrace_metric_run_t *run); /* or NULL */
@@ -285,7 +285,7 @@ struct posixtrace_summary {
     double mean_ns, deviation_ns; /* of the values themselves, not of a sample */
 };
 void posixtrace_statistics_summary(const posixtrace_statistics_t *statistics,
-                                   struct posixtrace_summary *summary);
+                                   struct posixtrace_summary *summary, size_t size);
 /* The least value that percent of 100 of all values do not exceed; percent 0: the least
  * of all.  0 without values. */
 int64_t posixtrace_statistics_percentile(const posixtrace_statistics_t *statistics, double percent);

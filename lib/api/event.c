@@ -3,25 +3,29 @@
 /* posixtrace/event.h: reading events whole, from any place of a log. */
 #include <posixtrace/event.h>
 #include "api/guard.h"
+#include "api/sized.h"
 #include "control/control.h"
 #include "control/read.h"
 
 struct taken {
     struct pt_stream *s;
-    struct posixtrace_event *event; /* where the next one goes */
-    uint32_t id;                    /* of the one before, or 0, and its name */
+    unsigned char *to; /* where the next one goes, in the caller's size */
+    size_t size;
+    size_t count;
+    uint32_t id; /* of the one before, or 0, and its name */
     const char *name;
 };
 
 static void take(void *context, const struct pt_event *e)
 {
     struct taken *t = context;
+    struct posixtrace_event event;
 
     if (e->id != t->id) {
         t->id = e->id;
         t->name = pt_stream_name(t->s, e->id);
     }
-    *t->event++ = (struct posixtrace_event){
+    event = (struct posixtrace_event){
         .ns = e->ns,
         .prog_address = e->addr,
         .thread_id = e->author->thread_id,
@@ -34,6 +38,12 @@ static void take(void *context, const struct pt_event *e)
         .tid = e->author->tid,
         .truncation = e->truncated ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED,
     };
+    if (t->size == sizeof event)
+        memcpy(t->to, &event, sizeof event);
+    else
+        pt_sized_copy(t->to, t->size, &event, sizeof event);
+    t->to += t->size;
+    t->count++;
 }
 
 /* t->s stays NULL where trid is not a readable stream. */
@@ -50,57 +60,59 @@ static int read_events(trace_id_t trid, enum pt_read_mode mode, const struct tim
 }
 
 static int next_event(trace_id_t trid, enum pt_read_mode mode, const struct timespec *until,
-                      struct posixtrace_event *event, int *unavailable)
+                      struct posixtrace_event *event, size_t size, int *unavailable)
 {
-    struct taken t = { .event = event };
+    struct taken t = { .to = (unsigned char *)event, .size = size };
     int error;
 
-    if (!event || !unavailable)
+    if (!event || size == 0 || !unavailable)
         return EINVAL;
     error = read_events(trid, mode, until, &t, 1, NULL);
     if (t.s)
-        *unavailable = t.event == event;
+        *unavailable = t.count == 0;
     return error;
 }
 
-PT_PUBLIC int posixtrace_next_event(trace_id_t trid, struct posixtrace_event *event,
+PT_PUBLIC int posixtrace_next_event(trace_id_t trid, struct posixtrace_event *event, size_t size,
                                     int *unavailable)
 {
-    return next_event(trid, PT_READ_TRY, NULL, event, unavailable);
+    return next_event(trid, PT_READ_TRY, NULL, event, size, unavailable);
 }
 
 PT_PUBLIC int posixtrace_timednext_event(trace_id_t trid, struct posixtrace_event *event,
-                                         int *unavailable, const struct timespec *abstime)
+                                         size_t size, int *unavailable,
+                                         const struct timespec *abstime)
 {
-    return next_event(trid, abstime ? PT_READ_UNTIL : PT_READ_WAIT, abstime, event, unavailable);
+    return next_event(trid, abstime ? PT_READ_UNTIL : PT_READ_WAIT, abstime, event, size,
+                      unavailable);
 }
 
-PT_PUBLIC int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, size_t most,
-                                     size_t *count)
+PT_PUBLIC int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, size_t size,
+                                     size_t most, size_t *count)
 {
-    struct taken t = { .event = events };
+    struct taken t = { .to = (unsigned char *)events, .size = size };
     int error;
 
-    if (!events || most == 0 || !count)
+    if (!events || size == 0 || most == 0 || !count)
         return EINVAL;
     error = read_events(trid, PT_READ_TRY, NULL, &t, most, NULL);
     if (error == 0)
-        *count = (size_t)(t.event - events);
+        *count = t.count;
     return error;
 }
 
 PT_PUBLIC int posixtrace_next_whole_events(trace_id_t trid, struct posixtrace_event *events,
-                                           size_t most, size_t *count, int *gap)
+                                           size_t size, size_t most, size_t *count, int *gap)
 {
-    struct taken t = { .event = events };
+    struct taken t = { .to = (unsigned char *)events, .size = size };
     bool missing = false;
     int error;
 
-    if (!events || most == 0 || !count || !gap)
+    if (!events || size == 0 || most == 0 || !count || !gap)
         return EINVAL;
     error = read_events(trid, PT_READ_TRY, NULL, &t, most, &missing);
     if (error == 0) {
-        *count = (size_t)(t.event - events);
+        *count = t.count;
         *gap = missing;
     }
     return error;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "api/guard.h"
+#include "api/sized.h"
 #include "control/control.h"
 #include "control/set_callback.h"
 #include "model/expression.h"
@@ -60,21 +61,25 @@ PT_PUBLIC bool posixtrace_expression_needs_fields(const posixtrace_expression_t 
 }
 
 PT_PUBLIC int posixtrace_expression_test(const posixtrace_expression_t *expression, size_t i,
-                                         struct posixtrace_expression_test *test)
+                                         struct posixtrace_expression_test *test, size_t size)
 {
     static const char *const subjects[] = { "event", "class", "group" };
+    struct posixtrace_expression_test t;
     const struct pt_node *n;
     bool field;
 
-    if (!expression || !test)
+    if (!expression || !test || size == 0)
         return EINVAL;
     n = pt_expression_test(expression, i);
     if (!n)
         return ENOENT;
     field = n->subject == PT_SUBJECT_FIELD;
-    test->subject = field ? "field" : subjects[n->subject];
-    test->name = pt_expression_text(expression, field ? n->name : n->string);
-    test->pattern = !field && n->relation == PT_LIKE;
+    t = (struct posixtrace_expression_test){
+        .subject = field ? "field" : subjects[n->subject],
+        .name = pt_expression_text(expression, field ? n->name : n->string),
+        .pattern = !field && n->relation == PT_LIKE,
+    };
+    pt_sized_copy(test, size, &t, sizeof t);
     return 0;
 }
 

@@ -3,6 +3,7 @@
 /* posixtrace/info.h: information about a stream or log, and its losses. */
 #include <posixtrace/info.h>
 #include "api/guard.h"
+#include "api/sized.h"
 #include "control/control.h"
 #include "control/info.h"
 
@@ -40,22 +41,29 @@ PT_PUBLIC int posixtrace_lost(trace_id_t trid, unsigned cause, uint64_t *events)
     return pt_guard_leave(&g, r);
 }
 
-PT_PUBLIC int posixtrace_get_info(trace_id_t trid, struct posixtrace_info *info)
+PT_PUBLIC int posixtrace_get_info(trace_id_t trid, struct posixtrace_info *info, size_t size)
 {
+    struct posixtrace_info i;
     struct pt_guard g;
+    int r;
 
-    if (!info || !pt_guard_enter(&g, trid, PT_STREAM_ANY))
+    if (!info || size == 0 || !pt_guard_enter(&g, trid, PT_STREAM_ANY))
         return EINVAL;
-    return pt_guard_leave(&g, pt_stream_info(g.s, info));
+    r = pt_stream_info(g.s, &i);
+    if (r == 0)
+        pt_sized_copy(info, size, &i, sizeof i);
+    return pt_guard_leave(&g, r);
 }
 
-PT_PUBLIC int posixtrace_get_limits(trace_id_t trid, struct posixtrace_limits *limits)
+PT_PUBLIC int posixtrace_get_limits(trace_id_t trid, struct posixtrace_limits *limits, size_t size)
 {
+    struct posixtrace_limits l;
     struct pt_guard g;
 
-    if (!limits || !pt_guard_enter(&g, trid, PT_STREAM_ANY))
+    if (!limits || size == 0 || !pt_guard_enter(&g, trid, PT_STREAM_ANY))
         return EINVAL;
-    pt_stream_limits(g.s, limits);
+    pt_stream_limits(g.s, &l);
+    pt_sized_copy(limits, size, &l, sizeof l);
     return pt_guard_leave(&g, 0);
 }
 
@@ -72,14 +80,18 @@ PT_PUBLIC int posixtrace_outlived(trace_id_t trid, int *outlived)
 }
 
 PT_PUBLIC int posixtrace_thread_getnext(trace_id_t trid, size_t *cursor,
-                                        struct posixtrace_thread_info *thread, int *unavailable)
+                                        struct posixtrace_thread_info *thread, size_t size,
+                                        int *unavailable)
 {
+    struct posixtrace_thread_info t;
     struct pt_guard g;
     int r;
 
-    if (!cursor || !thread || !unavailable || !pt_guard_enter(&g, trid, PT_STREAM_ANY))
+    if (!cursor || !thread || size == 0 || !unavailable || !pt_guard_enter(&g, trid, PT_STREAM_ANY))
         return EINVAL;
-    r = pt_stream_thread(g.s, cursor, thread);
+    r = pt_stream_thread(g.s, cursor, &t);
+    if (r == 1)
+        pt_sized_copy(thread, size, &t, sizeof t);
     *unavailable = r != 1;
     return pt_guard_leave(&g, r);
 }

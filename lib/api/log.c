@@ -5,6 +5,7 @@
 #include <posixtrace/log.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include "api/sized.h"
 #include "base/atomics.h"
 #include "consumer/recover.h"
 #include "log/reader/reader.h"
@@ -13,25 +14,35 @@
 
 PT_PUBLIC int posixtrace_log_check(int fd,
                                    void (*finding)(void *, const struct posixtrace_log_finding *),
-                                   void *context, struct posixtrace_log_report *report)
+                                   void *context, struct posixtrace_log_report *report, size_t size)
 {
-    return report ? -pt_log_check(fd, finding, context, report) : EINVAL;
+    struct posixtrace_log_report r = { 0 };
+    int error;
+
+    if (!report || size == 0)
+        return EINVAL;
+    error = pt_log_check(fd, finding, context, &r);
+    if (error == 0)
+        pt_sized_copy(report, size, &r, sizeof r);
+    return -error;
 }
 
-PT_PUBLIC int posixtrace_log_recover(int fd, struct posixtrace_recover_report *report)
+PT_PUBLIC int posixtrace_log_recover(int fd, struct posixtrace_recover_report *report, size_t size)
 {
-    return posixtrace_log_recover_lost(fd, 0, report);
+    return posixtrace_log_recover_lost(fd, 0, report, size);
 }
 
 PT_PUBLIC int posixtrace_log_recover_lost(int fd, uint64_t events,
-                                          struct posixtrace_recover_report *report)
+                                          struct posixtrace_recover_report *report, size_t size)
 {
+    struct posixtrace_recover_report done = { 0 };
     int saved = errno, cancel, r;
 
-    if (!report)
+    if (!report || size == 0)
         return EINVAL;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    r = pt_stream_recover(fd, events, report);
+    r = pt_stream_recover(fd, events, &done);
+    pt_sized_copy(report, size, &done, sizeof done);
     pthread_setcancelstate(cancel, NULL);
     errno = saved;
     return -r;
@@ -59,9 +70,14 @@ PT_PUBLIC int posixtrace_log_builder_open(int fd, const trace_attr_t *attr,
 }
 
 PT_PUBLIC int posixtrace_log_builder_add(posixtrace_log_builder_t *builder,
-                                         const struct posixtrace_event *event)
+                                         const struct posixtrace_event *event, size_t size)
 {
-    return builder && event ? -pt_log_builder_add(inner(builder), event) : EINVAL;
+    struct posixtrace_event e;
+
+    if (!builder || !event || size == 0)
+        return EINVAL;
+    pt_sized_copy(&e, sizeof e, event, size);
+    return -pt_log_builder_add(inner(builder), &e);
 }
 
 PT_PUBLIC int posixtrace_log_builder_describe(posixtrace_log_builder_t *builder,

@@ -25,7 +25,7 @@ static void require_usual_way(trace_id_t trid)
 {
     struct posixtrace_info info;
 
-    subject_must("posixtrace_get_info", posixtrace_get_info(trid, &info));
+    subject_must("posixtrace_get_info", posixtrace_get_info(trid, &info, sizeof info));
     if (info.clock == POSIXTRACE_CLOCK_TSC && info.barrier)
         return;
     printf("clock %d, membarrier %d: not the way that is counted\n", info.clock, info.barrier);

@@ -101,7 +101,7 @@ static void make_log(const char *path, bool switches, long events)
                                       .data = data,
                                       .data_len = of_system ? 4 : 8 };
 
-        error = posixtrace_log_builder_add(builder, &e);
+        error = posixtrace_log_builder_add(builder, &e, sizeof e);
     }
     if (error || posixtrace_log_builder_finish(builder) != 0)
         bench_wrong("no log could be made at %s", path);
@@ -145,7 +145,7 @@ static uint64_t events_in(const char *path)
 
     if (fd < 0 || posix_trace_open(fd, &log) != 0)
         return 0;
-    posixtrace_get_info(log, &info);
+    posixtrace_get_info(log, &info, sizeof info);
     posix_trace_close(log);
     close(fd);
     return info.events;

@@ -178,7 +178,7 @@ static struct posixtrace_info info_of(trace_id_t trid)
 {
     struct posixtrace_info info;
 
-    subject_must("posixtrace_get_info", posixtrace_get_info(trid, &info));
+    subject_must("posixtrace_get_info", posixtrace_get_info(trid, &info, sizeof info));
     return info;
 }
 

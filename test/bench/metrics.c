@@ -58,7 +58,7 @@ static void add_event(posixtrace_log_builder_t *builder, int thread, unsigned pl
                                         .data = data,
                                         .data_len = place == 1 || place == 36 ? 8 : 16 };
 
-    if (posixtrace_log_builder_add(builder, &e) != 0)
+    if (posixtrace_log_builder_add(builder, &e, sizeof e) != 0)
         bench_wrong("an event of the log was refused");
 }
 
@@ -121,7 +121,7 @@ static long read_at_once(trace_id_t trid)
     long n = 0;
 
     posix_trace_rewind(trid);
-    while (posixtrace_next_events(trid, events, AT_ONCE, &count) == 0 && count > 0)
+    while (posixtrace_next_events(trid, events, sizeof *events, AT_ONCE, &count) == 0 && count > 0)
         n += (long)count;
     return n;
 }
@@ -148,7 +148,7 @@ static uint64_t measure_all(trace_id_t trid, const posixtrace_metric_t *const *m
     }
     posixtrace_metric_run_end(run);
     posixtrace_metric_run_free(run);
-    posixtrace_statistics_summary(statistics, &summary);
+    posixtrace_statistics_summary(statistics, &summary, sizeof summary);
     posixtrace_statistics_free(statistics);
     return summary.count;
 }

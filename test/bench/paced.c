@@ -77,7 +77,8 @@ static uint64_t lost_by_us(trace_id_t log)
     uint64_t sum = 0;
     int unavailable = 0;
 
-    while (posixtrace_thread_getnext(log, &cursor, &thread, &unavailable) == 0 && !unavailable)
+    while (posixtrace_thread_getnext(log, &cursor, &thread, sizeof thread, &unavailable) == 0 &&
+           !unavailable)
         for (int i = 0; thread.tid == gettid() && i < POSIXTRACE_LOSS_CAUSES; i++)
             sum += thread.lost[i];
     return sum;
@@ -95,7 +96,7 @@ static void examine(int fd, struct result *result)
     result->file_bytes = lseek(fd, 0, SEEK_END);
     lseek(fd, 0, SEEK_SET);
     subject_must("posix_trace_open", posix_trace_open(fd, &log));
-    subject_must("posixtrace_get_info", posixtrace_get_info(log, &info));
+    subject_must("posixtrace_get_info", posixtrace_get_info(log, &info, sizeof info));
     while (posix_trace_eventtypelist_getnext_id(log, &id, &unavailable) == 0 && !unavailable)
         if (posix_trace_eventid_get_name(log, id, name) == 0 && strcmp(name, "bench") == 0)
             found = id;

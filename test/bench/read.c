@@ -52,7 +52,7 @@ static void read_extension(trace_id_t log, struct told *told)
     uint64_t last = 0;
     int unavailable = 0;
 
-    while (posixtrace_next_event(log, &event, &unavailable) == 0 && !unavailable) {
+    while (posixtrace_next_event(log, &event, sizeof event, &unavailable) == 0 && !unavailable) {
         told->events++;
         told->changes += event.thread_id != last;
         last = event.thread_id;

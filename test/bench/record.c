@@ -168,7 +168,7 @@ static void report(trace_id_t trid, int64_t moment)
     struct posixtrace_info info;
     uint64_t lost = 0;
 
-    subject_must("posixtrace_get_info", posixtrace_get_info(trid, &info));
+    subject_must("posixtrace_get_info", posixtrace_get_info(trid, &info, sizeof info));
     for (int i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
         lost += info.lost[i];
     printf("%llu %llu %lld\n", (unsigned long long)info.events, (unsigned long long)lost,

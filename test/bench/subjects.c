@@ -85,7 +85,7 @@ void subjects_init(void)
     trace_id_t trid = subject_stream(POSIX_TRACE_LOOP, 65536);
 
     subject_must("posix_trace_eventid_open", posix_trace_eventid_open(subject_name, &subject_id));
-    subject_must("posixtrace_get_info", posixtrace_get_info(trid, &info));
+    subject_must("posixtrace_get_info", posixtrace_get_info(trid, &info, sizeof info));
     subject_must("posix_trace_shutdown", posix_trace_shutdown(trid));
     clock_kind = info.clock;
     printf("clock %s, %d processors\n", subjects_clock(), bench_processors());

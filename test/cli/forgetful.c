@@ -17,7 +17,7 @@
 #include <posixtrace/event.h>
 
 static void (*record)(trace_event_id_t, const void *, size_t);
-static int (*next)(trace_id_t, struct posixtrace_event *, int *);
+static int (*next)(trace_id_t, struct posixtrace_event *, size_t, int *);
 static const char *fault = "";
 static unsigned recorded, seen;
 
@@ -43,10 +43,11 @@ void posix_trace_event(trace_event_id_t id, const void *restrict data, size_t le
         record(id, data, length);
 }
 
-int posixtrace_next_event(trace_id_t trid, struct posixtrace_event *event, int *unavailable)
+int posixtrace_next_event(trace_id_t trid, struct posixtrace_event *event, size_t size,
+                          int *unavailable)
 {
     static int64_t first;
-    int error = next(trid, event, unavailable);
+    int error = next(trid, event, size, unavailable);
 
     if (error || *unavailable)
         return error;

@@ -46,14 +46,15 @@ static void use_bad_trid(trace_id_t trid)
     struct outputs o;
 
     pattern(&o);
-    refused(posixtrace_next_event(trid, &o.event, &o.unavailable));
-    refused(posixtrace_next_events(trid, &o.event, 1, &o.size));
-    refused(posixtrace_next_whole_events(trid, &o.event, 1, &o.size, &o.unavailable));
+    refused(posixtrace_next_event(trid, &o.event, sizeof o.event, &o.unavailable));
+    refused(posixtrace_next_events(trid, &o.event, sizeof o.event, 1, &o.size));
+    refused(
+        posixtrace_next_whole_events(trid, &o.event, sizeof o.event, 1, &o.size, &o.unavailable));
     refused(posixtrace_seek(trid, 0));
     refused(posixtrace_follow(trid, &o.unavailable));
-    refused(posixtrace_get_info(trid, &o.info));
-    refused(posixtrace_get_limits(trid, &o.limits));
-    refused(posixtrace_thread_getnext(trid, &o.cursor, &o.thread, &o.unavailable));
+    refused(posixtrace_get_info(trid, &o.info, sizeof o.info));
+    refused(posixtrace_get_limits(trid, &o.limits, sizeof o.limits));
+    refused(posixtrace_thread_getnext(trid, &o.cursor, &o.thread, sizeof o.thread, &o.unavailable));
     refused(posixtrace_event_count(trid, POSIX_TRACE_START, &o.count));
     expect_pattern(&o);
 }
@@ -76,21 +77,31 @@ static void stream_nulls(trace_id_t trid)
     struct outputs o;
 
     pattern(&o);
-    refused(posixtrace_next_event(trid, NULL, &o.unavailable));
-    refused(posixtrace_next_event(trid, &o.event, NULL));
-    refused(posixtrace_next_events(trid, NULL, 1, &o.size));
-    refused(posixtrace_next_events(trid, &o.event, 1, NULL));
-    refused(posixtrace_next_events(trid, &o.event, 0, &o.size));
-    refused(posixtrace_next_whole_events(trid, NULL, 1, &o.size, &o.unavailable));
-    refused(posixtrace_next_whole_events(trid, &o.event, 0, &o.size, &o.unavailable));
-    refused(posixtrace_next_whole_events(trid, &o.event, 1, NULL, &o.unavailable));
-    refused(posixtrace_next_whole_events(trid, &o.event, 1, &o.size, NULL));
-    refused(posixtrace_get_info(trid, NULL));
-    refused(posixtrace_get_limits(trid, NULL));
-    refused(posixtrace_thread_getnext(trid, NULL, &o.thread, &o.unavailable));
-    refused(posixtrace_thread_getnext(trid, &o.cursor, NULL, &o.unavailable));
-    refused(posixtrace_thread_getnext(trid, &o.cursor, &o.thread, NULL));
+    refused(posixtrace_next_event(trid, NULL, sizeof(struct posixtrace_event), &o.unavailable));
+    refused(posixtrace_next_event(trid, &o.event, sizeof o.event, NULL));
+    refused(posixtrace_next_events(trid, NULL, sizeof(struct posixtrace_event), 1, &o.size));
+    refused(posixtrace_next_events(trid, &o.event, sizeof o.event, 1, NULL));
+    refused(posixtrace_next_events(trid, &o.event, sizeof o.event, 0, &o.size));
+    refused(posixtrace_next_whole_events(trid, NULL, sizeof(struct posixtrace_event), 1, &o.size,
+                                         &o.unavailable));
+    refused(
+        posixtrace_next_whole_events(trid, &o.event, sizeof o.event, 0, &o.size, &o.unavailable));
+    refused(posixtrace_next_whole_events(trid, &o.event, sizeof o.event, 1, NULL, &o.unavailable));
+    refused(posixtrace_next_whole_events(trid, &o.event, sizeof o.event, 1, &o.size, NULL));
+    refused(posixtrace_get_info(trid, NULL, sizeof(struct posixtrace_info)));
+    refused(posixtrace_get_limits(trid, NULL, sizeof(struct posixtrace_limits)));
+    refused(posixtrace_thread_getnext(trid, NULL, &o.thread, sizeof o.thread, &o.unavailable));
+    refused(posixtrace_thread_getnext(trid, &o.cursor, NULL, sizeof(struct posixtrace_thread_info),
+                                      &o.unavailable));
+    refused(posixtrace_thread_getnext(trid, &o.cursor, &o.thread, sizeof o.thread, NULL));
     refused(posixtrace_event_count(trid, POSIX_TRACE_START, NULL));
+    refused(posixtrace_next_event(trid, &o.event, 0, &o.unavailable));
+    refused(posixtrace_timednext_event(trid, &o.event, 0, &o.unavailable, NULL));
+    refused(posixtrace_next_events(trid, &o.event, 0, 1, &o.size));
+    refused(posixtrace_next_whole_events(trid, &o.event, 0, 1, &o.size, &o.unavailable));
+    refused(posixtrace_get_info(trid, &o.info, 0));
+    refused(posixtrace_get_limits(trid, &o.limits, 0));
+    refused(posixtrace_thread_getnext(trid, &o.cursor, &o.thread, 0, &o.unavailable));
     expect_pattern(&o);
 }
 
@@ -151,7 +162,7 @@ START_TEST(test_odd_values)
     }
     pattern(&o);
     o.cursor = SIZE_MAX;
-    ck_ok(posixtrace_thread_getnext(log, &o.cursor, &o.thread, &o.unavailable));
+    ck_ok(posixtrace_thread_getnext(log, &o.cursor, &o.thread, sizeof o.thread, &o.unavailable));
     ck_assert_int_ne(o.unavailable, 0);
     th_close(log);
 }
@@ -230,18 +241,21 @@ START_TEST(test_check_and_recover)
     char path[TH_PATH];
     int fd = th_file(path, O_RDWR);
 
-    ck_fails(posixtrace_log_check(-1, NULL, NULL, &report), EBADF);
-    ck_fails(posixtrace_log_recover(-1, &recovered), EBADF);
-    refused(posixtrace_log_check(fd, NULL, NULL, &report));
-    refused(posixtrace_log_recover(fd, &recovered));
-    refused(posixtrace_log_check(fd, NULL, NULL, NULL));
-    refused(posixtrace_log_recover(fd, NULL));
-    ck_fails(posixtrace_log_recover_lost(-1, 1, &recovered), EBADF);
-    refused(posixtrace_log_recover_lost(fd, 1, &recovered));
-    refused(posixtrace_log_recover_lost(fd, UINT64_MAX, NULL));
+    ck_fails(posixtrace_log_check(-1, NULL, NULL, &report, sizeof report), EBADF);
+    ck_fails(posixtrace_log_recover(-1, &recovered, sizeof recovered), EBADF);
+    refused(posixtrace_log_check(fd, NULL, NULL, &report, sizeof report));
+    refused(posixtrace_log_recover(fd, &recovered, sizeof recovered));
+    refused(posixtrace_log_check(fd, NULL, NULL, NULL, sizeof(struct posixtrace_log_report)));
+    refused(posixtrace_log_recover(fd, NULL, sizeof(struct posixtrace_recover_report)));
+    refused(posixtrace_log_check(fd, NULL, NULL, &report, 0));
+    refused(posixtrace_log_recover(fd, &recovered, 0));
+    ck_fails(posixtrace_log_recover_lost(-1, 1, &recovered, sizeof recovered), EBADF);
+    refused(posixtrace_log_recover_lost(fd, 1, &recovered, sizeof recovered));
+    refused(posixtrace_log_recover_lost(fd, UINT64_MAX, NULL,
+                                        sizeof(struct posixtrace_recover_report)));
     ck_assert_int_eq(write(fd, "this is no log\n", 15), 15);
-    refused(posixtrace_log_check(fd, NULL, NULL, &report));
-    refused(posixtrace_log_recover(fd, &recovered));
+    refused(posixtrace_log_check(fd, NULL, NULL, &report, sizeof report));
+    refused(posixtrace_log_recover(fd, &recovered, sizeof recovered));
     ck_assert_int_eq(lseek(fd, 0, SEEK_END), 15);
     close(fd);
 }
@@ -272,24 +286,25 @@ START_TEST(test_builder)
     refused(posixtrace_log_builder_finish(NULL));
     ck_ok(posixtrace_log_builder_open(fd, NULL, &builder));
     e = event_at(1000, "good");
-    refused(posixtrace_log_builder_add(NULL, &e));
-    refused(posixtrace_log_builder_add(builder, NULL));
-    ck_ok(posixtrace_log_builder_add(builder, &e));
+    refused(posixtrace_log_builder_add(NULL, &e, sizeof e));
+    refused(posixtrace_log_builder_add(builder, NULL, sizeof(struct posixtrace_event)));
+    refused(posixtrace_log_builder_add(builder, &e, 0));
+    ck_ok(posixtrace_log_builder_add(builder, &e, sizeof e));
     e = event_at(999, "too early");
-    refused(posixtrace_log_builder_add(builder, &e));
+    refused(posixtrace_log_builder_add(builder, &e, sizeof e));
     e = event_at(1001, NULL);
-    refused(posixtrace_log_builder_add(builder, &e));
+    refused(posixtrace_log_builder_add(builder, &e, sizeof e));
     e = event_at(1001, "");
-    refused(posixtrace_log_builder_add(builder, &e));
+    refused(posixtrace_log_builder_add(builder, &e, sizeof e));
     e = event_at(1001, endless);
-    ck_fails(posixtrace_log_builder_add(builder, &e), ENAMETOOLONG);
+    ck_fails(posixtrace_log_builder_add(builder, &e, sizeof e), ENAMETOOLONG);
     e = event_at(1001, "too long");
     e.data = data;
     e.data_len = sizeof data;
-    refused(posixtrace_log_builder_add(builder, &e));
+    refused(posixtrace_log_builder_add(builder, &e, sizeof e));
     e = event_at(1001, "no data");
     e.data_len = 5;
-    refused(posixtrace_log_builder_add(builder, &e));
+    refused(posixtrace_log_builder_add(builder, &e, sizeof e));
     ck_ok(posixtrace_log_builder_finish(builder));
     close(fd);
     ck_assert_uint_eq(th_log_events(path).n, 1);

@@ -36,7 +36,7 @@ static struct posixtrace_event next(void)
     int none;
 
     do {
-        ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), 0);
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &none), 0);
         ck_assert_msg(!none, "no event left");
     } while (e.id < POSIX_TRACE_UNNAMED_USEREVENT);
     return e;
@@ -48,7 +48,7 @@ static void expect_none(void)
     int none;
 
     do
-        ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), 0);
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &none), 0);
     while (!none && e.id < POSIX_TRACE_UNNAMED_USEREVENT);
     ck_assert(none);
 }

@@ -114,7 +114,7 @@ static void wait_flushed(trace_id_t trid, struct result *r)
 static int lost_of(trace_id_t trid, uint64_t *lost)
 {
     struct posixtrace_info info;
-    int error = posixtrace_get_info(trid, &info);
+    int error = posixtrace_get_info(trid, &info, sizeof info);
 
     DEMAND_DOCUMENTED(error, memory_errors);
     *lost = 0;

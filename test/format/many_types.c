@@ -153,7 +153,7 @@ static void add(posixtrace_log_builder_t *b, posixtrace_layout_t *const *layouts
         e.tid = 0;
         e.name = "posix_trace_start";
     }
-    NEED(posixtrace_log_builder_add(b, &e) == 0);
+    NEED(posixtrace_log_builder_add(b, &e, sizeof e) == 0);
 }
 
 static void describe(posixtrace_log_builder_t *b, posixtrace_layout_t **layouts)

@@ -62,9 +62,9 @@ static void show_lost(trace_id_t trid)
     size_t cursor = 0;
     int end = 0;
 
-    while (posixtrace_thread_getnext(trid, &cursor, &t, &end) == 0 && !end)
+    while (posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &end) == 0 && !end)
         printf("%d %d %" PRIu64 "\n", (int)t.pid, (int)t.tid, sum(t.lost));
-    if (posixtrace_get_info(trid, &info) == 0)
+    if (posixtrace_get_info(trid, &info, sizeof info) == 0)
         printf("all %" PRIu64 "\n", sum(info.lost));
 }
 
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "show_fields: %s\n", strerror(error));
         return 1;
     }
-    while (argc == 2 && posixtrace_next_event(trid, &event, &none) == 0 && !none)
+    while (argc == 2 && posixtrace_next_event(trid, &event, sizeof event, &none) == 0 && !none)
         show(fields, &event);
     if (argc == 3)
         show_lost(trid);

@@ -40,7 +40,8 @@ static void check(const uint8_t *data, size_t size)
         uint64_t last = 0;
 
         FUZZ_NEED(from);
-        FUZZ_NEED(posixtrace_btf_check(from, versions[i], i & 1, finding, &last, &report) == 0);
+        FUZZ_NEED(posixtrace_btf_check(from, versions[i], i & 1, finding, &last, &report,
+                                       sizeof report) == 0);
         FUZZ_NEED(last <= report.lines && report.events <= report.lines);
         fclose(from);
     }
@@ -54,7 +55,7 @@ static uint64_t import(const struct text *text, int log, int *error)
     FILE *from = fmemopen(text->at, text->size, "r");
 
     FUZZ_NEED(from && posixtrace_log_builder_open(log, NULL, &builder) == 0);
-    *error = posixtrace_import("btf", from, builder, &c);
+    *error = posixtrace_import("btf", from, builder, &c, sizeof c);
     FUZZ_NEED(*error == 0 || c.error[0]);
     FUZZ_NEED(posixtrace_log_builder_finish(builder) == 0);
     fclose(from);
@@ -71,7 +72,7 @@ static struct text export(int log, const char *version, uint64_t events)
     trace_id_t trid;
 
     FUZZ_NEED(to && lseek(log, 0, SEEK_SET) == 0 && posix_trace_open(log, &trid) == 0);
-    FUZZ_NEED(posixtrace_export(trid, "btf", to, &c) == 0);
+    FUZZ_NEED(posixtrace_export(trid, "btf", to, &c, sizeof c) == 0);
     FUZZ_NEED(c.events == events);
     FUZZ_NEED(fclose(to) == 0 && posix_trace_close(trid) == 0);
     return text;

@@ -268,18 +268,19 @@ static void look_at(const struct posixtrace_event *e)
 static void next_of(trace_id_t trid, bool readable, size_t most)
 {
     struct posixtrace_event e[4];
-    int unavailable = -1, gap = -1, r = posixtrace_next_event(trid, &e[0], &unavailable);
+    int unavailable = -1, gap = -1,
+        r = posixtrace_next_event(trid, &e[0], sizeof e[0], &unavailable);
     size_t count = 9;
 
     expect_ok_if(r, readable);
     if (r == 0 && !unavailable)
         look_at(&e[0]);
-    expect_ok_if(posixtrace_next_events(trid, e, most, &count), readable);
+    expect_ok_if(posixtrace_next_events(trid, e, sizeof *e, most, &count), readable);
     FUZZ_NEED(count == 9 ? !readable : count <= most);
     for (size_t i = 0; readable && i < count; i++)
         look_at(&e[i]);
     count = 9;
-    expect_ok_if(posixtrace_next_whole_events(trid, e, most, &count, &gap), readable);
+    expect_ok_if(posixtrace_next_whole_events(trid, e, sizeof *e, most, &count, &gap), readable);
     FUZZ_NEED(count == 9 ? !readable && gap == -1 : count <= most && (gap == 0 || gap == 1));
     for (size_t i = 0; readable && i < count; i++)
         look_at(&e[i]);
@@ -311,7 +312,7 @@ static void use_log(struct log *l, uint8_t b)
         l->used = false;
         return;
     case 3: next_of(l->trid, l->used, 1 + b % 4); return;
-    case 4: expect_ok_if(posixtrace_get_info(l->trid, &info), l->used); return;
+    case 4: expect_ok_if(posixtrace_get_info(l->trid, &info, sizeof info), l->used); return;
     case 5:
         expect(posix_trace_start(l->trid), EINVAL);
         expect(posix_trace_trygetnext_event(l->trid, &e, data, 8, &len, &unavailable), EINVAL);
@@ -384,7 +385,8 @@ static void ask(struct model_stream *s, uint8_t b)
         return;
     case 2: list_types(s->trid, s->used, b & 64); return;
     case 3:
-        while (posixtrace_thread_getnext(s->trid, &cursor, &thread, &end) == 0 && !end)
+        while (posixtrace_thread_getnext(s->trid, &cursor, &thread, sizeof thread, &end) == 0 &&
+               !end)
             FUZZ_NEED(memchr(thread.name, '\0', sizeof thread.name));
         return;
     case 4:
@@ -409,7 +411,7 @@ static void take_next(struct model_stream *s)
         next_of(s->trid, false, 1);
         return;
     }
-    expect(posixtrace_next_event(s->trid, &e, &unavailable), 0);
+    expect(posixtrace_next_event(s->trid, &e, sizeof e, &unavailable), 0);
     if (!unavailable)
         model_take(s,
                    &(struct posix_trace_event_info){ .posix_event_id = e.id,

@@ -178,7 +178,7 @@ static struct posixtrace_info ask(trace_id_t trid)
 {
     struct posixtrace_info info;
 
-    FUZZ_NEED(posixtrace_get_info(trid, &info) == 0);
+    FUZZ_NEED(posixtrace_get_info(trid, &info, sizeof info) == 0);
     return info;
 }
 
@@ -192,7 +192,7 @@ static void add_up_losses(trace_id_t trid, uint64_t lost[POSIXTRACE_LOSS_CAUSES]
     int end = 0;
 
     memset(lost, 0, POSIXTRACE_LOSS_CAUSES * sizeof *lost);
-    while (posixtrace_thread_getnext(trid, &cursor, &thread, &end) == 0 && !end)
+    while (posixtrace_thread_getnext(trid, &cursor, &thread, sizeof thread, &end) == 0 && !end)
         for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
             lost[c] += thread.lost[c];
     for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)

@@ -59,7 +59,7 @@ static void check_log(int fd, uint64_t count)
     int none = 0;
 
     FUZZ_NEED(lseek(fd, 0, SEEK_SET) == 0 && posix_trace_open(fd, &trid) == 0);
-    for (; posixtrace_next_event(trid, &e, &none) == 0 && !none; count--) {
+    for (; posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none; count--) {
         FUZZ_NEED(count > 0 && e.ns >= last && *e.name);
         last = e.ns;
         check_description(trid, e.id);
@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     put_file(folder, "metadata", bytes, text);
     put_file(folder, "stream", end ? end + 1 : bytes, end ? size - text - 1 : 0);
     FUZZ_NEED(posixtrace_log_builder_open(fileno(log), NULL, &builder) == 0);
-    error = posixtrace_import_directory("ctf", folder, builder, &c);
+    error = posixtrace_import_directory("ctf", folder, builder, &c, sizeof c);
     FUZZ_NEED(posixtrace_log_builder_finish(builder) == 0);
     FUZZ_NEED(error == 0 || (error == EILSEQ && c.error[0]));
     check_log(fileno(log), c.events);

@@ -18,7 +18,7 @@ int fuzz_import(const char *format, const char *const *options, const void *byte
     FILE *from = size ? fmemopen((void *)(uintptr_t)bytes, size, "r") : tmpfile();
 
     FUZZ_NEED(log >= 0 && from && posixtrace_log_builder_open(log, NULL, &builder) == 0);
-    *error = posixtrace_import(format, from, builder, &c);
+    *error = posixtrace_import(format, from, builder, &c, sizeof c);
     fclose(from);
     FUZZ_NEED(posixtrace_log_builder_finish(builder) == 0);
     FUZZ_NEED(!*error == !c.error[0] && memchr(c.error, '\0', sizeof c.error));
@@ -44,7 +44,7 @@ uint64_t fuzz_walk(int log, const char *name, uint64_t *named)
     uint64_t n = 0;
 
     *named = 0;
-    for (; posixtrace_next_event(trid, &e, &unavailable) == 0 && !unavailable; n++) {
+    for (; posixtrace_next_event(trid, &e, sizeof e, &unavailable) == 0 && !unavailable; n++) {
         FUZZ_NEED(e.ns >= last);
         last = e.ns;
         *named += strcmp(e.name, name) == 0;
@@ -60,7 +60,7 @@ uint64_t fuzz_export(int log, const char *format, const char *const *options, ch
     trace_id_t trid = open_log(log);
     FILE *to = open_memstream(text, size);
 
-    FUZZ_NEED(to && posixtrace_export(trid, format, to, &c) == 0);
+    FUZZ_NEED(to && posixtrace_export(trid, format, to, &c, sizeof c) == 0);
     FUZZ_NEED(fclose(to) == 0 && posix_trace_close(trid) == 0);
     return c.left_out;
 }

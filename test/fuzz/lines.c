@@ -31,13 +31,13 @@ static struct text round_trip(const char *format, const void *text, size_t size,
     trace_id_t trid;
 
     FUZZ_NEED(from && log >= 0 && posixtrace_log_builder_open(log, NULL, &builder) == 0);
-    *error = posixtrace_import(format, from, builder, &c);
+    *error = posixtrace_import(format, from, builder, &c, sizeof c);
     FUZZ_NEED(*error == 0 || c.error[0]);
     FUZZ_NEED(posixtrace_log_builder_finish(builder) == 0);
     fclose(from);
     to = open_memstream(&back.at, &back.size);
     FUZZ_NEED(to && lseek(log, 0, SEEK_SET) == 0 && posix_trace_open(log, &trid) == 0);
-    FUZZ_NEED(posixtrace_export(trid, format, to, &d) == 0 && d.events == c.events);
+    FUZZ_NEED(posixtrace_export(trid, format, to, &d, sizeof d) == 0 && d.events == c.events);
     FUZZ_NEED(fclose(to) == 0 && posix_trace_close(trid) == 0);
     close(log);
     return back;

@@ -60,7 +60,7 @@ static trace_id_t make_trace(const posixtrace_metric_t *metric)
                  : i == 26 ? "posix_trace_resume"
                            : name_of(metric, state >> 20);
         /* A name of the standard's own may not be had by an event of a thread. */
-        posixtrace_log_builder_add(builder, &e);
+        posixtrace_log_builder_add(builder, &e, sizeof e);
     }
     FUZZ_NEED(posixtrace_log_builder_finish(builder) == 0);
     FUZZ_NEED(lseek(fileno(f), 0, SEEK_SET) == 0 && posix_trace_open(fileno(f), &trid) == 0);

@@ -66,7 +66,7 @@ static unsigned long read_events(trace_id_t trid)
     volatile uint8_t byte;
     int end = 0;
 
-    while (posixtrace_next_event(trid, &e, &end) == 0 && !end) {
+    while (posixtrace_next_event(trid, &e, sizeof e, &end) == 0 && !end) {
         user += e.id >= POSIX_TRACE_UNNAMED_USEREVENT;
         for (size_t i = 0; i < e.data_len; i++)
             byte = ((const uint8_t *)e.data)[i];
@@ -91,7 +91,7 @@ static void ask(trace_id_t trid)
 
     posix_trace_get_status(trid, &status);
     change_next();
-    while (posixtrace_thread_getnext(trid, &cursor, &thread, &end) == 0 && !end)
+    while (posixtrace_thread_getnext(trid, &cursor, &thread, sizeof thread, &end) == 0 && !end)
         FUZZ_NEED(memchr(thread.name, '\0', sizeof thread.name) && ++threads <= 2 * PT_SLOT_MAX);
     for (end = 0; posix_trace_eventtypelist_getnext_id(trid, &type, &end) == 0 && !end;) {
         char name[TRACE_EVENT_NAME_MAX + 1];
@@ -99,7 +99,7 @@ static void ask(trace_id_t trid)
         FUZZ_NEED(posix_trace_eventid_get_name(trid, type, name) == 0 &&
                   memchr(name, '\0', sizeof name));
     }
-    if (posixtrace_get_info(trid, &info) == 0)
+    if (posixtrace_get_info(trid, &info, sizeof info) == 0)
         posixtrace_seek(trid, info.first_ns / 2 + info.last_ns / 2);
 }
 
@@ -135,7 +135,7 @@ static void recover_copy(void)
     FUZZ_NEED(from >= 0 && to >= 0);
     while ((n = read(from, buffer, sizeof buffer)) > 0)
         FUZZ_NEED(write(to, buffer, (size_t)n) == n);
-    posixtrace_log_recover(to, &report);
+    posixtrace_log_recover(to, &report, sizeof report);
     close(from);
     close(to);
     unlink(path);

@@ -163,7 +163,7 @@ static void no_populate_no_memory(void)
     NEED(fallocate(fd, 0, 0, (off_t)((fs.f_bavail - 2) * fs.f_bsize)) == 0);
     record_in_threads();
     kept = count_events(trid, posix_trace_trygetnext_event, 0);
-    NEED(posixtrace_get_info(trid, &info) == 0);
+    NEED(posixtrace_get_info(trid, &info, sizeof info) == 0);
     for (int cause = 0; cause < POSIXTRACE_LOSS_CAUSES; cause++)
         lost += info.lost[cause];
     NEED(lost > 0);

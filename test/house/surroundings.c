@@ -224,7 +224,7 @@ static void work_without_membarrier(void)
     NEED(live_round() == 0);
     NEED(log_round() == 0);
     NEED(posix_trace_create(0, NULL, &trid) == 0);
-    NEED(posixtrace_get_info(trid, &info) == 0);
+    NEED(posixtrace_get_info(trid, &info, sizeof info) == 0);
     NEED(info.barrier == 0);
     NEED(posix_trace_shutdown(trid) == 0);
 }

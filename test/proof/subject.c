@@ -223,7 +223,7 @@ static void check_losses(trace_id_t trid, uint64_t allowed)
     struct posixtrace_info info;
     uint64_t lost = 0;
 
-    DEMAND_OK(posixtrace_get_info(trid, &info));
+    DEMAND_OK(posixtrace_get_info(trid, &info, sizeof info));
     for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
         lost += info.lost[i];
     DEMAND(lost <= allowed, "%llu events lost", (unsigned long long)lost);
@@ -367,7 +367,7 @@ static uint64_t read_log(const struct plan *plan, unsigned stream, int *end)
             break;
         check_event(c, &info, data, len);
     }
-    DEMAND_OK(posixtrace_get_info(trid, &about));
+    DEMAND_OK(posixtrace_get_info(trid, &about, sizeof about));
     *end = about.end;
     DEMAND_OK(posix_trace_close(trid));
     DEMAND(c->next[LANE_MAIN] == shared->returned || c->next[LANE_MAIN] == shared->returned + 1,
@@ -386,7 +386,7 @@ void be_verifier(const struct plan *plan)
 
         before = read_log(plan, i, &end);
         DEMAND(end == POSIXTRACE_END_TAIL, "end %d before recovery", end);
-        DEMAND_OK(posixtrace_log_recover(logs[i], &report));
+        DEMAND_OK(posixtrace_log_recover(logs[i], &report, sizeof report));
         after = read_log(plan, i, &end);
         DEMAND(end == POSIXTRACE_END_RECOVERED, "end %d after recovery", end);
         DEMAND(before == after, "%llu events before recovery, %llu after",

@@ -23,7 +23,7 @@ static inline struct posixtrace_info info_of(trace_id_t trid)
 {
     struct posixtrace_info info;
 
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     return info;
 }
 

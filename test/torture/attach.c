@@ -63,7 +63,7 @@ static void check_threads(trace_id_t trid, uint64_t round)
     int unavailable;
 
     for (;;) {
-        DEMAND_OK(posixtrace_thread_getnext(trid, &cursor, &info, &unavailable));
+        DEMAND_OK(posixtrace_thread_getnext(trid, &cursor, &info, sizeof info, &unavailable));
         if (unavailable)
             break;
         DEMAND(info.recorded == EVENTS, "round %llu: a thread with %llu events",

@@ -108,7 +108,7 @@ uint64_t audit_lost(trace_id_t trid)
     struct posixtrace_info info;
     uint64_t lost = 0;
 
-    DEMAND_OK(posixtrace_get_info(trid, &info));
+    DEMAND_OK(posixtrace_get_info(trid, &info, sizeof info));
     for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
         lost += info.lost[i];
     return lost;
@@ -123,7 +123,7 @@ static uint64_t lost_by(trace_id_t trid, const pid_t *tid)
     int unavailable;
 
     for (;;) {
-        DEMAND_OK(posixtrace_thread_getnext(trid, &cursor, &info, &unavailable));
+        DEMAND_OK(posixtrace_thread_getnext(trid, &cursor, &info, sizeof info, &unavailable));
         if (unavailable)
             return lost;
         for (unsigned i = 0; (!tid || info.tid == *tid) && i < POSIXTRACE_LOSS_CAUSES; i++)
@@ -145,7 +145,7 @@ void audit_check_time(const struct audit *a, trace_id_t trid)
 {
     struct posixtrace_info info;
 
-    DEMAND_OK(posixtrace_get_info(trid, &info));
+    DEMAND_OK(posixtrace_get_info(trid, &info, sizeof info));
     DEMAND(a->backward <= info.late, "time went back %llu times, %llu events came late",
            (unsigned long long)a->backward, (unsigned long long)info.late);
 }

@@ -24,7 +24,7 @@ void books_take(struct books *b, trace_id_t trid, const pid_t *tid, uint32_t lan
 
     memset(b, 0, sizeof *b);
     for (;;) {
-        DEMAND_OK(posixtrace_thread_getnext(trid, &cursor, &t, &none));
+        DEMAND_OK(posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &none));
         if (none)
             break;
         lost = 0;

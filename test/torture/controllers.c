@@ -160,7 +160,7 @@ static uint64_t read_log(const char *when, const uint64_t *least, int end)
                (unsigned long long)least[i], (unsigned long long)shared->returned[i],
                (unsigned long long)audit.read[i], (unsigned long long)known);
     }
-    DEMAND_OK(posixtrace_get_info(trid, &info));
+    DEMAND_OK(posixtrace_get_info(trid, &info, sizeof info));
     DEMAND(info.end == end, "%s: end %d, not %d", when, info.end, end);
     events = audit.events;
     audit_deinit(&audit);
@@ -172,7 +172,7 @@ static void check_log(bool complete)
 {
     struct posixtrace_log_report report;
 
-    DEMAND_OK(posixtrace_log_check(log_fd, NULL, NULL, &report));
+    DEMAND_OK(posixtrace_log_check(log_fd, NULL, NULL, &report, sizeof report));
     DEMAND(report.complete == complete && !report.damaged, "complete %d, damaged %d",
            report.complete, report.damaged);
 }
@@ -187,7 +187,7 @@ static bool is_too_early(void)
         return false;
     if (posix_trace_open(log_fd, &trid) == 0) {
         DEMAND_OK(posix_trace_close(trid));
-        DEMAND_OK(posixtrace_log_recover(log_fd, &report));
+        DEMAND_OK(posixtrace_log_recover(log_fd, &report, sizeof report));
     }
     return true;
 }
@@ -200,7 +200,7 @@ static void verify_recovered(const uint64_t *least)
     if (is_too_early())
         _exit(0);
     before = read_log("as left", least, POSIXTRACE_END_TAIL);
-    DEMAND_OK(posixtrace_log_recover(log_fd, &report));
+    DEMAND_OK(posixtrace_log_recover(log_fd, &report, sizeof report));
     DEMAND(!report.was_complete && report.segment_found, "complete %d, segment %d",
            report.was_complete, report.segment_found);
     after = read_log("recovered", least, POSIXTRACE_END_RECOVERED);

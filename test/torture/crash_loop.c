@@ -132,7 +132,7 @@ static uint64_t ask(int fd, uint64_t *events)
     uint64_t lost = 0;
 
     DEMAND_OK(posix_trace_open(fd, &trid));
-    DEMAND_OK(posixtrace_get_info(trid, &info));
+    DEMAND_OK(posixtrace_get_info(trid, &info, sizeof info));
     for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
         lost += info.lost[c];
     *events = info.events;
@@ -166,7 +166,7 @@ static void check_removed(int fd, unsigned number)
     lost = ask(fd, &events);
     DEMAND(lost >= EVENTS && lost + events <= EVENTS + 1, "nameless %u: %llu events, %llu lost",
            number, (unsigned long long)events, (unsigned long long)lost);
-    DEMAND_OK(posixtrace_log_recover(fd, &report));
+    DEMAND_OK(posixtrace_log_recover(fd, &report, sizeof report));
     lost_again = ask(fd, &again);
     DEMAND(!report.segment_found && lost_again == lost && again == events,
            "recovered: %llu events, %llu lost", (unsigned long long)again,

@@ -200,7 +200,7 @@ static struct books read_log(const struct plan *plan, int log_fd, const char *wh
     audit_init(&a, 0, LANES_MAX);
     a.id = audit_type(trid, "each write");
     audit_read_log(&a, trid);
-    DEMAND_OK(posixtrace_get_info(trid, &info));
+    DEMAND_OK(posixtrace_get_info(trid, &info, sizeof info));
     b.read = a.events;
     b.lost = audit_lost(trid);
     b.all = info.events + b.lost;
@@ -328,7 +328,7 @@ static bool recover_and_die(int log_fd, unsigned k)
         writes = 0;
         kill_at = k;
         kill_half = k % 2;
-        _exit(posixtrace_log_recover(log_fd, &report));
+        _exit(posixtrace_log_recover(log_fd, &report, sizeof report));
     }
     DEMAND(waitpid(pid, &status, 0) == pid, "waitpid");
     DEMAND(WIFSIGNALED(status) || WEXITSTATUS(status) == 0, "%s: recovery fails: %d", what,
@@ -340,7 +340,7 @@ static void check_recovered(int log_fd, const char *when)
 {
     struct posixtrace_log_report check;
 
-    DEMAND_OK(posixtrace_log_check(log_fd, NULL, NULL, &check));
+    DEMAND_OK(posixtrace_log_check(log_fd, NULL, NULL, &check, sizeof check));
     DEMAND(check.complete && !check.damaged, "%s, %s: complete %d, damaged %d", what, when,
            check.complete, check.damaged);
 }

@@ -67,7 +67,7 @@ static void check_log(int log_fd, unsigned threads)
 
     DEMAND_OK(posix_trace_open(log_fd, &trid));
     seen = read_events(trid);
-    DEMAND_OK(posixtrace_get_info(trid, &info));
+    DEMAND_OK(posixtrace_get_info(trid, &info, sizeof info));
     lost = info.lost[POSIXTRACE_LOST_OVERWRITTEN];
     DEMAND(seen > 0 && lost > 0 && seen + lost == (uint64_t)threads * EVENTS,
            "%u threads: %llu read, %llu overwritten", threads, (unsigned long long)seen,

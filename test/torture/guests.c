@@ -181,10 +181,10 @@ static void exec_many(const char *path)
         _exit(exec_again(path, EXECS));
     }
     create(pid, &trid);
-    DEMAND_OK(posixtrace_get_info(trid, &before));
+    DEMAND_OK(posixtrace_get_info(trid, &before, sizeof before));
     DEMAND(write(go[1], &byte, 1) == 1, "no byte");
     DEMAND(waitpid(pid, &status, 0) == pid && status == 0, "status %x", (unsigned)status);
-    DEMAND_OK(posixtrace_get_info(trid, &after));
+    DEMAND_OK(posixtrace_get_info(trid, &after, sizeof after));
     DEMAND(after.reserved_bytes <= before.reserved_bytes + 8192, "%llu bytes reserved, then %llu",
            (unsigned long long)before.reserved_bytes, (unsigned long long)after.reserved_bytes);
     for (uint32_t i = 0; i <= EXECS;) {

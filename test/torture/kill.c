@@ -120,7 +120,7 @@ static uint64_t read_log(const char *when, int wanted_end)
     audit_check_time(&audit, trid);
     for (uint32_t lane = 0; lane < THREADS; lane++)
         check_lane(&audit, trid, lane, when);
-    DEMAND_OK(posixtrace_get_info(trid, &info));
+    DEMAND_OK(posixtrace_get_info(trid, &info, sizeof info));
     DEMAND(info.end == wanted_end, "%s: end %d", when, info.end);
     events = audit.events;
     audit_deinit(&audit);
@@ -163,17 +163,17 @@ static void verify(void *context)
         return;
     }
     before = read_log("as killed", POSIXTRACE_END_TAIL);
-    DEMAND_OK(posixtrace_log_recover(log_fd, &first));
+    DEMAND_OK(posixtrace_log_recover(log_fd, &first, sizeof first));
     after = read_log("recovered", POSIXTRACE_END_RECOVERED);
     DEMAND(before == after, "%llu events before, %llu after", (unsigned long long)before,
            (unsigned long long)after);
     DEMAND(!first.was_complete && first.segment_found, "complete %d, segment %d",
            first.was_complete, first.segment_found);
-    DEMAND_OK(posixtrace_log_recover(log_fd, &second));
+    DEMAND_OK(posixtrace_log_recover(log_fd, &second, sizeof second));
     DEMAND(second.was_complete && second.events_added == 0, "complete %d, %llu added",
            second.was_complete, (unsigned long long)second.events_added);
     DEMAND(read_log("recovered twice", POSIXTRACE_END_RECOVERED) == after, "events changed");
-    DEMAND_OK(posixtrace_log_check(log_fd, NULL, NULL, &check));
+    DEMAND_OK(posixtrace_log_check(log_fd, NULL, NULL, &check, sizeof check));
     DEMAND(check.complete && !check.damaged, "complete %d, damaged %d", check.complete,
            check.damaged);
     DEMAND(posixtrace_stream_list(is_of, &killed) != 1, "the segment is still there");

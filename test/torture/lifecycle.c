@@ -170,7 +170,7 @@ static void look_around(trace_id_t trid)
     DEMAND_OK(posix_trace_get_status(trid, &status));
     DEMAND_OK(posix_trace_get_attr(trid, &attr));
     DEMAND_OK(posix_trace_get_filter(trid, &set));
-    DEMAND_OK(posixtrace_get_info(trid, &info));
+    DEMAND_OK(posixtrace_get_info(trid, &info, sizeof info));
     DEMAND(audit_type(trid, "lifecycle") == record_id, "another id");
 }
 

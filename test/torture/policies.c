@@ -100,7 +100,7 @@ static void run(const struct plan *plan)
     DEMAND(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
            "status %#x", status);
     check_log(plan, log_fd, "as killed");
-    DEMAND_OK(posixtrace_log_recover(log_fd, &report));
+    DEMAND_OK(posixtrace_log_recover(log_fd, &report, sizeof report));
     DEMAND(report.segment_found, "no segment");
     check_log(plan, log_fd, "recovered");
     close(log_fd);

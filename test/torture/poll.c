@@ -86,7 +86,7 @@ static void read_some(struct looker *l, unsigned most)
     int none;
 
     for (unsigned i = 0; i < most; i++) {
-        DEMAND_OK(posixtrace_next_event(l->trid, &e, &none));
+        DEMAND_OK(posixtrace_next_event(l->trid, &e, sizeof e, &none));
         if (none)
             return;
         l->read += e.tid != 0 && e.data_len == sizeof(uint64_t);
@@ -98,7 +98,7 @@ static void look(struct looker *l)
     uint64_t before = sum(false), after, all = 0;
     struct posixtrace_info info;
 
-    DEMAND_OK(posixtrace_get_info(l->trid, &info));
+    DEMAND_OK(posixtrace_get_info(l->trid, &info, sizeof info));
     after = sum(true);
     for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++) {
         DEMAND(info.lost[c] >= l->last.lost[c], "%s: lost (%s) %llu, then %llu", l->name,

@@ -254,7 +254,7 @@ static bool read_some(struct view *v, uint64_t most)
     int none;
 
     for (uint64_t i = 0; i < most; i++) {
-        DEMAND_OK(posixtrace_next_event(v->trid, &e, &none));
+        DEMAND_OK(posixtrace_next_event(v->trid, &e, sizeof e, &none));
         if (none)
             return false;
         take_event(v, &e);
@@ -581,7 +581,7 @@ static void one_sequence(uint64_t n)
     if (r.kind.log != NO_LOG)
         read_log(&r);
     if (r.kind.log == LOG_AND_KILL) {
-        DEMAND_OK(posixtrace_log_recover(r.fd, &report));
+        DEMAND_OK(posixtrace_log_recover(r.fd, &report, sizeof report));
         read_log(&r);
     }
     if (r.fd >= 0)

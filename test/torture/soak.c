@@ -202,7 +202,7 @@ static void look_on(struct soak_stream *s)
     struct posixtrace_info info;
     struct books b;
 
-    DEMAND_OK(posixtrace_get_info(s->owner.trid, &info));
+    DEMAND_OK(posixtrace_get_info(s->owner.trid, &info, sizeof info));
     memcpy(found.id, info.id, sizeof found.id);
     DEMAND(posixtrace_stream_list(with_id, &found) == 1, "the stream is not listed");
     *v = (struct soak_view){ .name = "onlooker", .is = true };
@@ -270,9 +270,9 @@ static void look_around(struct soak_stream *s)
     struct posix_trace_status_info status;
     struct posixtrace_info before, after;
 
-    DEMAND_OK(posixtrace_get_info(s->owner.trid, &before));
+    DEMAND_OK(posixtrace_get_info(s->owner.trid, &before, sizeof before));
     DEMAND_OK(posix_trace_get_status(s->owner.trid, &status));
-    DEMAND_OK(posixtrace_get_info(s->owner.trid, &after));
+    DEMAND_OK(posixtrace_get_info(s->owner.trid, &after, sizeof after));
     for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
         DEMAND(after.lost[c] >= before.lost[c], "lost %llu, then %llu",
                (unsigned long long)before.lost[c], (unsigned long long)after.lost[c]);

@@ -73,7 +73,7 @@ static void check_time(const struct soak_view *v)
 {
     struct posixtrace_info info;
 
-    DEMAND_OK(posixtrace_get_info(v->trid, &info));
+    DEMAND_OK(posixtrace_get_info(v->trid, &info, sizeof info));
     DEMAND(v->backward <= info.late, "%s: time went back %llu times, %llu events came late",
            v->name, (unsigned long long)v->backward, (unsigned long long)info.late);
 }
@@ -157,7 +157,7 @@ void soak_read_some(struct soak_view *v, uint64_t at_most)
     int none = 0;
 
     for (uint64_t i = 0; i < at_most; i++) {
-        DEMAND_OK(posixtrace_next_event(v->trid, &e, &none));
+        DEMAND_OK(posixtrace_next_event(v->trid, &e, sizeof e, &none));
         if (none)
             return;
         take_event(v, &e);

@@ -238,7 +238,7 @@ static void trace_in_thread(trace_id_t trid)
     DEMAND_OK(pthread_create(&thread, NULL, trace_twice, &trid));
     DEMAND_OK(pthread_join(thread, NULL));
     DEMAND_OK(posix_trace_stop(trid));
-    DEMAND_OK(posixtrace_get_info(trid, &info)); /* its slot is free */
+    DEMAND_OK(posixtrace_get_info(trid, &info, sizeof info)); /* its slot is free */
 }
 
 /* Attaches, and expects the remaining events only. */
@@ -252,12 +252,12 @@ static void look_on(void)
 
     DEMAND_OK(posixtrace_attach(file, &trid));
     for (;;) {
-        DEMAND_OK(posixtrace_next_event(trid, &e, &none));
+        DEMAND_OK(posixtrace_next_event(trid, &e, sizeof e, &none));
         if (none)
             break;
         n += e.id == wanted;
     }
-    DEMAND_OK(posixtrace_get_info(trid, &info));
+    DEMAND_OK(posixtrace_get_info(trid, &info, sizeof info));
     DEMAND(n == EVENTS && info.events == EVENTS && info.lost[POSIXTRACE_LOST_OVERWRITTEN] == 0,
            "looked on: %llu read of %llu, %llu overwritten", (unsigned long long)n,
            (unsigned long long)info.events,
@@ -278,7 +278,7 @@ static void looked_on(trace_id_t trid)
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
         DEMAND_OK(posix_trace_set_filter(trid, &none, POSIX_TRACE_SET_EVENTSET));
-        DEMAND_OK(posixtrace_get_info(trid, &info));
+        DEMAND_OK(posixtrace_get_info(trid, &info, sizeof info));
         look_on();
     }
     use_as_left(trid, "looked on");

@@ -159,7 +159,7 @@ static void verify(void *nothing)
         return;
     }
     check_log("as killed");
-    DEMAND_OK(posixtrace_log_recover(log_fd, &report));
+    DEMAND_OK(posixtrace_log_recover(log_fd, &report, sizeof report));
     DEMAND(report.segment_found, "no segment");
     check_log("recovered");
 }

@@ -239,7 +239,7 @@ static void take_thread_infos(trace_id_t trid, uint64_t *by_cause, struct worker
     for (;;) {
         struct worker *w;
 
-        DEMAND_OK(posixtrace_thread_getnext(trid, &cursor, &info, &unavailable));
+        DEMAND_OK(posixtrace_thread_getnext(trid, &cursor, &info, sizeof info, &unavailable));
         if (unavailable)
             return;
         w = info.tid ? worker_of(info.tid) : rest;
@@ -305,7 +305,7 @@ static void balance(const struct audit *a, trace_id_t trid)
     bool exact;
 
     take_thread_infos(trid, by_cause, &rest);
-    DEMAND_OK(posixtrace_get_info(trid, &info));
+    DEMAND_OK(posixtrace_get_info(trid, &info, sizeof info));
     exact = !some_are_folded(&rest);
     for (uint32_t i = 0; i < run.worker_count; i++)
         made += made_by(&run.workers[i]);

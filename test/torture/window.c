@@ -171,7 +171,7 @@ static void check_windows(trace_id_t trid, struct worker workers[2])
     int none;
 
     for (;;) {
-        DEMAND_OK(posixtrace_next_event(trid, &e, &none));
+        DEMAND_OK(posixtrace_next_event(trid, &e, sizeof e, &none));
         if (none)
             break;
         for (unsigned i = 0; i < 2; i++)

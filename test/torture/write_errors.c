@@ -92,7 +92,7 @@ static uint64_t lost_by_threads(trace_id_t trid)
     for (;;) {
         bool ours = false;
 
-        DEMAND_OK(posixtrace_thread_getnext(trid, &cursor, &info, &unavailable));
+        DEMAND_OK(posixtrace_thread_getnext(trid, &cursor, &info, sizeof info, &unavailable));
         if (unavailable)
             return lost;
         for (unsigned i = 0; i < THREADS; i++)

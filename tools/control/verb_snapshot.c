@@ -74,7 +74,7 @@ static int put_mark(struct snapshot *s, posixtrace_log_builder_t *builder, int64
                                      .thread_name = "",
                                      .name = s->in_gap ? "posix_trace_resume"
                                                        : "posix_trace_overflow" };
-    int error = posixtrace_log_builder_add(builder, &mark);
+    int error = posixtrace_log_builder_add(builder, &mark, sizeof mark);
 
     s->in_gap = !s->in_gap;
     return error;
@@ -99,7 +99,7 @@ static int copy_event(struct snapshot *s, posixtrace_log_builder_t *builder,
     if (s->in_gap)
         error = put_mark(s, builder, e->ns);
     if (error == 0)
-        error = posixtrace_log_builder_add(builder, e);
+        error = posixtrace_log_builder_add(builder, e, sizeof *e);
     s->events++;
     s->recorded += e->id > POSIX_TRACE_ERROR;
     return error;
@@ -114,7 +114,7 @@ static bool is_all(struct snapshot *s)
     if (s->recorded < s->ask)
         return false;
     s->ask = s->recorded + LOSS_STEP;
-    return posixtrace_get_info(s->trid, &s->during) != 0 ||
+    return posixtrace_get_info(s->trid, &s->during, sizeof s->during) != 0 ||
            s->recorded + s->during.lost[POSIXTRACE_LOST_OVERWRITTEN] >= s->due;
 }
 
@@ -124,13 +124,13 @@ static int copy_events(struct snapshot *s, posixtrace_log_builder_t *builder)
     const int64_t until = now();
     struct posixtrace_event e;
     int64_t last = INT64_MIN;
-    int none = 0, error = posixtrace_get_info(s->trid, &s->during);
+    int none = 0, error = posixtrace_get_info(s->trid, &s->during, sizeof s->during);
 
     if (error != 0)
         return error;
     s->due = s->during.events;
     for (;;) {
-        error = posixtrace_next_event(s->trid, &e, &none);
+        error = posixtrace_next_event(s->trid, &e, sizeof e, &none);
         if (error == ENXIO)
             none = 1; /* it has ended, and we have all of it */
         else if (error != 0)
@@ -173,7 +173,7 @@ static int copy_descriptions(struct snapshot *s, posixtrace_log_builder_t *build
 /* What the stream had lost before, and what was lost while its events were read. */
 static int copy_losses(struct snapshot *s, posixtrace_log_builder_t *builder)
 {
-    int error = posixtrace_get_info(s->trid, &s->during);
+    int error = posixtrace_get_info(s->trid, &s->during, sizeof s->during);
 
     if (error == 0)
         error = posixtrace_log_builder_lost(builder, s->during.lost);

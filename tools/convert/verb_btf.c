@@ -94,7 +94,8 @@ static int check_file(struct check *check)
     copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     from = copy >= 0 ? fdopen(copy, "r") : NULL;
     progress_begin_blind("checking");
-    error = from ? posixtrace_btf_check(from, check->version, check->flags, finding, check, &report)
+    error = from ? posixtrace_btf_check(from, check->version, check->flags, finding, check, &report,
+                                        sizeof report)
                  : errno;
     progress_end();
     if (error)

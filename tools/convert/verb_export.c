@@ -62,7 +62,7 @@ static int write_stream(struct export *ex, FILE *to)
     int error;
 
     setvbuf(to, NULL, _IOFBF, OUTPUT_BUFFER);
-    error = posixtrace_export(ex->log.trid, ex->format->name, to, &convert.c);
+    error = posixtrace_export(ex->log.trid, ex->format->name, to, &convert.c, sizeof convert.c);
     if (fclose(to) != 0 && !error) {
         error = errno;
         if (error == EPIPE && is_standard_output(ex))
@@ -124,7 +124,7 @@ static int write_folder(struct export *ex)
     if (status != EXIT_DONE)
         return status;
     error = posixtrace_export_directory(ex->log.trid, ex->format->name, target.temporary,
-                                        &convert.c);
+                                        &convert.c, sizeof convert.c);
     status = convert_report(&convert, error, ex->log.shown);
     if (status == EXIT_DONE)
         status = new_folder_keep(&target);

@@ -111,7 +111,8 @@ static int convert_stream(struct import *im, int fd)
         error = errno;
     }
     if (from) {
-        error = posixtrace_import(im->format->name, from, im->builder, &conversion.c);
+        error = posixtrace_import(im->format->name, from, im->builder, &conversion.c,
+                                  sizeof conversion.c);
         fclose(from);
     }
     if (copy >= 0 && (packets || !from))
@@ -133,7 +134,7 @@ static int convert_input(struct import *im, int fd, bool *keep)
     progress_begin("events", 0);
     if (im->format->is_directory)
         error = posixtrace_import_directory(im->format->name, im->in_path, im->builder,
-                                            &conversion.c);
+                                            &conversion.c, sizeof conversion.c);
     else
         error = convert_stream(im, fd);
     progress_end();

@@ -64,7 +64,7 @@ static int read_back(trace_id_t trid, trace_event_id_t id)
     int error = 0, unavailable = 0, next = 0, number;
     struct posixtrace_event e;
 
-    while ((error = posixtrace_next_event(trid, &e, &unavailable)) == 0 && !unavailable) {
+    while ((error = posixtrace_next_event(trid, &e, sizeof e, &unavailable)) == 0 && !unavailable) {
         if (e.id != id)
             continue;
         if (e.data_len != sizeof number)
@@ -119,7 +119,7 @@ static int try_out(void *context)
     }
     if (!error) {
         t->step = "posixtrace_get_info";
-        error = posixtrace_get_info(trid, &t->info);
+        error = posixtrace_get_info(trid, &t->info, sizeof t->info);
     }
     if (!error && !t->with_log) {
         t->step = "reading the stream";

@@ -90,7 +90,7 @@ static int look(struct follow *f, bool *gap)
 
     *gap = missing != 0;
     if (error == 0)
-        error = posixtrace_get_info(f->log.trid, &f->log.info);
+        error = posixtrace_get_info(f->log.trid, &f->log.info, sizeof f->log.info);
     f->alive = error == 0 && f->log.info.end == POSIXTRACE_END_ACTIVE;
     return error;
 }
@@ -166,7 +166,7 @@ static enum follow_next next_of_log(struct follow *f, struct posixtrace_event *e
     int none = 0, error;
 
     for (;;) {
-        error = posixtrace_next_event(f->log.trid, e, &none);
+        error = posixtrace_next_event(f->log.trid, e, sizeof *e, &none);
         if (error != 0)
             return failed(f, error);
         if (!none)
@@ -200,11 +200,11 @@ static enum follow_next next_of_stream(struct follow *f, struct posixtrace_event
     int none = 0, error;
 
     if (!wait) {
-        error = posixtrace_next_event(f->log.trid, e, &none);
+        error = posixtrace_next_event(f->log.trid, e, sizeof *e, &none);
     } else {
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_sec += WAIT_MS / 1000;
-        error = posixtrace_timednext_event(f->log.trid, e, &none, &until);
+        error = posixtrace_timednext_event(f->log.trid, e, sizeof *e, &none, &until);
         if (error == ETIMEDOUT || error == EINTR)
             return FOLLOW_NOTHING;
     }

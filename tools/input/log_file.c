@@ -134,7 +134,7 @@ void log_file_close(struct log_file *log)
 
 int log_file_refresh(struct log_file *log)
 {
-    int error = posixtrace_get_info(log->trid, &log->info);
+    int error = posixtrace_get_info(log->trid, &log->info, sizeof log->info);
 
     if (error == 0)
         error = posixtrace_lost(log->trid, POSIXTRACE_LOST_SWITCHES, &log->lost_switches);
@@ -161,7 +161,7 @@ int64_t log_file_kept_from(const struct log_file *log)
 
     if (!log->seekable || log->info.events == 0)
         return from;
-    while (posixtrace_next_event(log->trid, &e, &unavailable) == 0 && !unavailable) {
+    while (posixtrace_next_event(log->trid, &e, sizeof e, &unavailable) == 0 && !unavailable) {
         from = e.ns;
         if (!log_file_is_loss_mark(e.id))
             break;

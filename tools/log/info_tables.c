@@ -147,7 +147,8 @@ static void measure_threads(const struct log_file *log, struct thread_widths *w)
     int unavailable = 0;
 
     *w = (struct thread_widths){ COUNT_WIDTH, COUNT_WIDTH, ID_WIDTH, ID_WIDTH };
-    while (posixtrace_thread_getnext(log->trid, &cursor, &t, &unavailable) == 0 && !unavailable) {
+    while (posixtrace_thread_getnext(log->trid, &cursor, &t, sizeof t, &unavailable) == 0 &&
+           !unavailable) {
         w->recorded = at_least(w->recorded, t.recorded);
         w->lost = at_least(w->lost - 1, log_file_lost(t.lost)) + 1;
         w->pid = at_least(w->pid, t.pid > 0 ? (uint64_t)t.pid : 0);
@@ -167,7 +168,8 @@ void info_print_threads(const struct log_file *log)
     measure_threads(log, &w);
     out_format("\n%*s%*s %*s %*s  THREAD\n", w.recorded, "RECORDED", w.lost, "LOST", w.pid, "PID",
                w.tid, "TID");
-    while (posixtrace_thread_getnext(log->trid, &cursor, &t, &unavailable) == 0 && !unavailable) {
+    while (posixtrace_thread_getnext(log->trid, &cursor, &t, sizeof t, &unavailable) == 0 &&
+           !unavailable) {
         if (!is_no_thread(log, &t)) {
             print_thread(&t, log_file_lost(t.lost), &w, style);
             continue;

@@ -90,7 +90,7 @@ static int check_file(const char *path)
         return EXIT_NOT_A_LOG;
     found.shown = log_file_call(path);
     progress_begin_blind("checking");
-    error = posixtrace_log_check(fd, finding, &found, &report);
+    error = posixtrace_log_check(fd, finding, &found, &report, sizeof report);
     progress_end();
     if (error == 0) {
         print_report(&found, &report);

@@ -275,7 +275,7 @@ static void print_refused(const struct log_file *log)
 {
     struct posixtrace_limits limits;
 
-    if (posixtrace_get_limits(log->trid, &limits) != 0)
+    if (posixtrace_get_limits(log->trid, &limits, sizeof limits) != 0)
         return;
     if (limits.refused_threads)
         row("no room",
@@ -336,7 +336,8 @@ static int drain(struct log_file *log, int64_t *first)
     bool only_marks = true;
 
     progress_begin("events", 0);
-    while ((error = posixtrace_next_event(log->trid, &e, &unavailable)) == 0 && !unavailable) {
+    while ((error = posixtrace_next_event(log->trid, &e, sizeof e, &unavailable)) == 0 &&
+           !unavailable) {
         seen.first_ns = seen.events++ ? seen.first_ns : e.ns;
         *first = only_marks ? e.ns : *first;
         only_marks &= log_file_is_loss_mark(e.id);

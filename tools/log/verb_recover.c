@@ -61,7 +61,7 @@ static void look(int fd, struct posixtrace_info *info)
     memset(info, 0, sizeof *info);
     if (posix_trace_open(fd, &trid) != 0)
         return;
-    posixtrace_get_info(trid, info);
+    posixtrace_get_info(trid, info, sizeof *info);
     posix_trace_close(trid);
 }
 
@@ -103,7 +103,7 @@ static int recover_file(const char *path)
     }
     progress_begin_blind("recovering");
     look(fd, &before);
-    error = posixtrace_log_recover(fd, &report);
+    error = posixtrace_log_recover(fd, &report, sizeof report);
     look(fd, &after);
     progress_end();
     if (error == 0)

@@ -211,8 +211,8 @@ static bool left_some_out(const struct metrics_view *v)
 {
     struct posixtrace_info info;
 
-    return posixtrace_get_info(v->log->trid, &info) == 0 && info.end != POSIXTRACE_END_ACTIVE &&
-           info.events > posixtrace_metric_run_events(v->run);
+    return posixtrace_get_info(v->log->trid, &info, sizeof info) == 0 &&
+           info.end != POSIXTRACE_END_ACTIVE && info.events > posixtrace_metric_run_events(v->run);
 }
 
 void metrics_say_why(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)

@@ -199,7 +199,8 @@ void metrics_groups_name(struct metrics_groups *g, trace_id_t trid)
     size_t cursor = 0;
     int unavailable = 0;
 
-    while (posixtrace_thread_getnext(trid, &cursor, &t, &unavailable) == 0 && !unavailable) {
+    while (posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &unavailable) == 0 &&
+           !unavailable) {
         t.name[sizeof t.name - 1] = '\0';
         take_name(g, &t);
     }

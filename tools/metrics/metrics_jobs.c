@@ -42,7 +42,7 @@ bool metrics_is_periodic(const struct metrics_view *v, const struct metrics_grou
 
     if (!jobs || !jobs->apart)
         return false;
-    posixtrace_statistics_summary(jobs->apart, &s);
+    posixtrace_statistics_summary(jobs->apart, &s, sizeof s);
     median = (double)posixtrace_statistics_percentile(jobs->apart, 50);
     return s.count >= PERIODS_MIN &&
            (double)posixtrace_statistics_percentile(jobs->apart, 25) >= 0.9 * median &&

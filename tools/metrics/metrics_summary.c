@@ -42,8 +42,8 @@ static int add_group(struct sum *sum, const struct metrics_group *g)
 {
     struct posixtrace_summary all, s;
 
-    posixtrace_statistics_summary(sum->statistics, &all);
-    posixtrace_statistics_summary(g->statistics, &s);
+    posixtrace_statistics_summary(sum->statistics, &all, sizeof all);
+    posixtrace_statistics_summary(g->statistics, &s, sizeof s);
     if (s.count > 0 && (all.count == 0 || s.max_ns > all.max_ns))
         sum->longest = g;
     sum->total_ns += s.mean_ns * (double)s.count;
@@ -94,7 +94,7 @@ static void add_row(struct table *t, const struct metrics_view *v, size_t metric
     struct posixtrace_summary s;
     const struct metrics_group *g = sum->longest;
 
-    posixtrace_statistics_summary(sum->statistics, &s);
+    posixtrace_statistics_summary(sum->statistics, &s, sizeof s);
     table_add_row(t);
     name_cell(t, "", posixtrace_metric_name(v->pick->metrics[metric]));
     table_cell(t, units_count(s.count));

@@ -36,7 +36,7 @@ static void fill(struct row *r, const struct metrics_view *v, const struct metri
 
     r->metric = posixtrace_metric_name(v->pick->metrics[g->metric]);
     r->group = g;
-    posixtrace_statistics_summary(g->statistics, &r->s);
+    posixtrace_statistics_summary(g->statistics, &r->s, sizeof r->s);
     for (int i = 0; i < PERCENTILES; i++)
         r->percentile[i] = posixtrace_statistics_percentile(g->statistics, percents[i]);
     r->sure = g->bounds ? g->least_max_ns : r->s.max_ns;

@@ -378,7 +378,7 @@ bool metrics_view_shows(const struct metrics_view *v, const struct metrics_group
 
     if (metrics_view_leaves_out(v, g))
         return false;
-    posixtrace_statistics_summary(g->statistics, &s);
+    posixtrace_statistics_summary(g->statistics, &s, sizeof s);
     return s.count > 0 || (g->unknown > 0 && v->heard[g->metric]);
 }
 
@@ -410,14 +410,14 @@ static void sum_shown(struct metrics_sum *sum, const struct metrics_group *g,
 void metrics_view_sum(const struct metrics_view *v, size_t metric, struct metrics_sum *sum)
 {
     memset(sum, 0, sizeof *sum);
-    posixtrace_metric_run_doubt(v->run, metric, &sum->doubt);
+    posixtrace_metric_run_doubt(v->run, metric, &sum->doubt, sizeof sum->doubt);
     for (size_t i = 0; i < v->groups.count; i++) {
         const struct metrics_group *g = &v->groups.rows[i];
         struct posixtrace_summary s;
 
         if (g->metric != metric)
             continue;
-        posixtrace_statistics_summary(g->statistics, &s);
+        posixtrace_statistics_summary(g->statistics, &s, sizeof s);
         if (metrics_view_leaves_out(v, g))
             sum_hidden(sum, g, s.count);
         else

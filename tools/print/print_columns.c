@@ -60,7 +60,7 @@ static void measure_threads(struct print *p)
     pid_t pid = 0;
 
     p->thread_width = THREAD_MIN;
-    while (posixtrace_thread_getnext(p->log->trid, &cursor, &t, &unavailable) == 0 &&
+    while (posixtrace_thread_getnext(p->log->trid, &cursor, &t, sizeof t, &unavailable) == 0 &&
            !unavailable) {
         char *end = print_thread_text(text, t.name, t.tid, print_style(p), SIZE_MAX);
 

@@ -201,7 +201,7 @@ static int print_events(struct request *r, struct print *p)
     for (;; seen++) {
         if (live && out.at > out.end - OUT_BUFFER && is_idle(p->log->fd))
             out_flush();
-        error = posixtrace_next_event(p->log->trid, &e, &unavailable);
+        error = posixtrace_next_event(p->log->trid, &e, sizeof e, &unavailable);
         if (error != 0)
             return read_error(p, error);
         if (unavailable || out_failed())

@@ -290,7 +290,7 @@ static void count_lost(const struct part *p)
 
     if (lost == 0 || !p->r.regular || p->a.check.most)
         return;
-    error = posixtrace_log_recover_lost(p->r.fd, lost, &report);
+    error = posixtrace_log_recover_lost(p->r.fd, lost, &report, sizeof report);
     if (error)
         tool_error("cannot write into %s how many events were lost: %s", quote(p->r.log),
                    strerror(error));

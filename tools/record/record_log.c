@@ -154,7 +154,7 @@ static int judge(const struct recording *r)
                           quote(r->log));
     if (error != 0)
         return EXIT_DONE;
-    if (posixtrace_get_info(trid, &info) != 0)
+    if (posixtrace_get_info(trid, &info, sizeof info) != 0)
         info.end = POSIXTRACE_END_CUT;
     posix_trace_close(trid);
     if (info.end == POSIXTRACE_END_ACTIVE)

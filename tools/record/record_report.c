@@ -79,7 +79,8 @@ static void collect_processes(struct log_file *log, struct found *f)
     size_t cursor = 0, count = 0, kept = 0;
     int unavailable = 0;
 
-    while (posixtrace_thread_getnext(log->trid, &cursor, &thread, &unavailable) == 0 &&
+    while (posixtrace_thread_getnext(log->trid, &cursor, &thread, sizeof thread, &unavailable) ==
+               0 &&
            !unavailable) {
         if (thread.pid == 0 && thread.recorded > 0)
             f->nameless = true;
@@ -116,7 +117,7 @@ static void say_refused(const struct log_file *log)
 {
     struct posixtrace_limits limits;
 
-    if (posixtrace_get_limits(log->trid, &limits) != 0)
+    if (posixtrace_get_limits(log->trid, &limits, sizeof limits) != 0)
         return;
     if (limits.refused_threads)
         tool_note("%s threads found no room: the stream is made for %s at once, fewer under "

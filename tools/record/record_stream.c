@@ -204,7 +204,7 @@ const char *recording_file(const struct recording *r)
     struct posixtrace_info info;
 
     memset(&search, 0, sizeof search);
-    if (posixtrace_get_info(r->trid, &info) != 0)
+    if (posixtrace_get_info(r->trid, &info, sizeof info) != 0)
         return NULL;
     memcpy(search.id, info.id, sizeof search.id);
     posixtrace_stream_list(is_ours, &search);

@@ -173,7 +173,7 @@ static void show_live(struct watch *w)
         struct posixtrace_info info;
         uint64_t switches;
 
-        if (!r->active || posixtrace_get_info(r->trid, &info) != 0 ||
+        if (!r->active || posixtrace_get_info(r->trid, &info, sizeof info) != 0 ||
             posixtrace_lost(r->trid, POSIXTRACE_LOST_SWITCHES, &switches) != 0)
             continue;
         before += r->shown_events;

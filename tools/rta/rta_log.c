@@ -73,7 +73,7 @@ static void take_group(struct rta_measure *to, const struct metrics_group *g)
 {
     struct posixtrace_summary s;
 
-    posixtrace_statistics_summary(g->statistics, &s);
+    posixtrace_statistics_summary(g->statistics, &s, sizeof s);
     to->there = true;
     to->known |= s.count > 0;
     to->unknown += g->unknown;
@@ -212,7 +212,7 @@ static int run_over(struct measuring *all, const struct log_file *log)
         struct posixtrace_doubt doubt;
 
         all->heard[i] = metrics_hears_any(run, all->metrics[i]);
-        posixtrace_metric_run_doubt(run, i, &doubt);
+        posixtrace_metric_run_doubt(run, i, &doubt, sizeof doubt);
         all->hidden[i] = all->value[i] == RTA_B ? 0 : doubt.at_most_ns;
     }
     progress_end();

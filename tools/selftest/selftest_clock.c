@@ -152,7 +152,7 @@ static void judge_game(trace_id_t trid, uint64_t turns, int processor, struct or
 
     memset(times, 0, sizeof times);
     while (o->error == 0) {
-        o->error = posixtrace_next_event(trid, &e, &unavailable);
+        o->error = posixtrace_next_event(trid, &e, sizeof e, &unavailable);
         if (o->error || unavailable)
             break;
         if (e.id != turn_id || selftest_number(&e) >= turns)
@@ -263,7 +263,7 @@ static unsigned take_times(trace_id_t trid, trace_event_id_t id, struct sample *
     unsigned found = 0;
     int unavailable = 0;
 
-    while (posixtrace_next_event(trid, &e, &unavailable) == 0 && !unavailable) {
+    while (posixtrace_next_event(trid, &e, sizeof e, &unavailable) == 0 && !unavailable) {
         if (e.id != id || selftest_number(&e) >= count)
             continue;
         samples[selftest_number(&e)].ns = e.ns;

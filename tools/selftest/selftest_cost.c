@@ -253,7 +253,7 @@ void selftest_cost(const struct selftest *t)
         report_missing("event_8_ns", "event of 8 bytes, median", "cannot trace: %s",
                        strerror(error));
     } else {
-        posixtrace_get_info(trid, &info);
+        posixtrace_get_info(trid, &info, sizeof info);
         tsc = info.clock == POSIXTRACE_CLOCK_TSC;
         measure(trid, t->seconds, values);
     }

@@ -150,7 +150,7 @@ static int count_events(trace_id_t trid, struct found *f)
     int error, unavailable = 0;
 
     *f = (struct found){ .rising = true };
-    while ((error = posixtrace_next_event(trid, &e, &unavailable)) == 0 && !unavailable) {
+    while ((error = posixtrace_next_event(trid, &e, sizeof e, &unavailable)) == 0 && !unavailable) {
         if (e.id != id)
             continue;
         f->rising &= selftest_number(&e) >= f->end && selftest_number(&e) != UINT64_MAX;
@@ -158,7 +158,7 @@ static int count_events(trace_id_t trid, struct found *f)
         f->events++;
     }
     if (!error)
-        error = posixtrace_get_info(trid, &info);
+        error = posixtrace_get_info(trid, &info, sizeof info);
     if (!error)
         f->lost = selftest_lost(info.lost);
     return error;
@@ -168,7 +168,7 @@ static int read_log(int log, bool recover_first, struct found *f)
 {
     struct posixtrace_recover_report report;
     trace_id_t trid;
-    int error = recover_first ? posixtrace_log_recover(log, &report) : 0;
+    int error = recover_first ? posixtrace_log_recover(log, &report, sizeof report) : 0;
 
     if (error)
         return error;

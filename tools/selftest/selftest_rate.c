@@ -83,7 +83,8 @@ static int sum_threads(trace_id_t trid, struct trial *t)
     size_t cursor = 0;
     int error, unavailable = 0;
 
-    while ((error = posixtrace_thread_getnext(trid, &cursor, &thread, &unavailable)) == 0 &&
+    while ((error = posixtrace_thread_getnext(trid, &cursor, &thread, sizeof thread,
+                                              &unavailable)) == 0 &&
            !unavailable) {
         t->lost += selftest_lost(thread.lost);
         t->overwritten += thread.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] +
@@ -96,7 +97,7 @@ static int read_books(trace_id_t trid, struct trial *t)
 {
     trace_event_id_t id = selftest_find_type(trid, SELFTEST_RATE_TYPE);
     struct posixtrace_info info;
-    int error = posixtrace_get_info(trid, &info);
+    int error = posixtrace_get_info(trid, &info, sizeof info);
 
     if (!error && id)
         error = posixtrace_event_count(trid, id, &t->logged);

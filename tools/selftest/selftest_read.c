@@ -30,7 +30,7 @@ static int read_all(trace_id_t trid, struct found *f)
     struct posixtrace_event e;
     int error, unavailable = 0;
 
-    while ((error = posixtrace_next_event(trid, &e, &unavailable)) == 0 && !unavailable) {
+    while ((error = posixtrace_next_event(trid, &e, sizeof e, &unavailable)) == 0 && !unavailable) {
         uint64_t number;
 
         if (e.id != id)

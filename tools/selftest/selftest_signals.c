@@ -85,7 +85,7 @@ static void drain(trace_id_t trid, struct books *b)
     int unavailable = 0;
 
     while (b->error == 0) {
-        b->error = posixtrace_next_event(trid, &e, &unavailable);
+        b->error = posixtrace_next_event(trid, &e, sizeof e, &unavailable);
         if (b->error || unavailable)
             break;
         for (unsigned s = 0; s < SERIES; s++) {
@@ -152,7 +152,7 @@ static void judge(trace_id_t trid, struct books *b)
     uint64_t lost = 0;
 
     if (!b->error)
-        b->error = posixtrace_get_info(trid, &info);
+        b->error = posixtrace_get_info(trid, &info, sizeof info);
     if (b->error) {
         report_check(false, "signals", "%s", strerror(b->error));
         return;

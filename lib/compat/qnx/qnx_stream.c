@@ -141,7 +141,7 @@ int pt_qnx_query(int *events)
     int error;
 
     pthread_mutex_lock(&mutex);
-    error = have_stream() ? posixtrace_get_info(stream.trid, &info) : EFAULT;
+    error = have_stream() ? posixtrace_get_info(stream.trid, &info, sizeof info) : EFAULT;
     if (!error)
         *events = info.events < INT_MAX ? (int)info.events : INT_MAX;
     pthread_mutex_unlock(&mutex);

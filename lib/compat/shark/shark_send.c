@@ -117,7 +117,7 @@ static int put_all(trace_id_t trid, trace_event_id_t type, const struct pt_shark
     clock_gettime(CLOCK_REALTIME, &now);
     begun = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
     while (!error && e.ns <= begun) {
-        error = posixtrace_next_event(trid, &e, &unavailable);
+        error = posixtrace_next_event(trid, &e, sizeof e, &unavailable);
         if (error || unavailable)
             break;
         if (e.id != type || e.data_len != PT_SHARK_DATA)

@@ -33,7 +33,7 @@ static void add(const char *name, const char *description, const void *data, siz
 
     if (description)
         ck_assert_int_eq(posixtrace_log_builder_describe(builder, name, description), 0);
-    ck_assert_int_eq(posixtrace_log_builder_add(builder, &event), 0);
+    ck_assert_int_eq(posixtrace_log_builder_add(builder, &event, sizeof event), 0);
 }
 
 /* The log as BTF; to be freed. */
@@ -48,7 +48,7 @@ static char *exported(void)
     ck_assert_int_eq(posixtrace_log_builder_finish(builder), 0);
     ck_assert_int_eq(lseek(log_fd, 0, SEEK_SET), 0);
     ck_assert_int_eq(posix_trace_open(log_fd, &trid), 0);
-    ck_assert_msg(posixtrace_export(trid, "btf", to, &c) == 0, "%s", c.error);
+    ck_assert_msg(posixtrace_export(trid, "btf", to, &c, sizeof c) == 0, "%s", c.error);
     ck_assert_uint_eq(c.left_out, 0);
     posix_trace_close(trid);
     fclose(to);
@@ -132,7 +132,7 @@ static int checked(const char *text, const char *version, unsigned flags,
     int error;
 
     ck_assert_ptr_nonnull(from);
-    error = posixtrace_btf_check(from, version, flags, NULL, NULL, report);
+    error = posixtrace_btf_check(from, version, flags, NULL, NULL, report, sizeof *report);
     fclose(from);
     return error;
 }
@@ -163,8 +163,11 @@ START_TEST(arguments)
 {
     struct posixtrace_btf_report report;
 
-    ck_assert_int_eq(posixtrace_btf_check(NULL, NULL, 0, NULL, NULL, &report), EINVAL);
-    ck_assert_int_eq(posixtrace_btf_check(stdin, NULL, 0, NULL, NULL, NULL), EINVAL);
+    ck_assert_int_eq(posixtrace_btf_check(NULL, NULL, 0, NULL, NULL, &report, sizeof report),
+                     EINVAL);
+    ck_assert_int_eq(posixtrace_btf_check(stdin, NULL, 0, NULL, NULL, NULL,
+                                          sizeof(struct posixtrace_btf_report)),
+                     EINVAL);
     ck_assert_int_eq(checked("#version 2.2.1\n", "3.0", 0, &report), EINVAL);
     ck_assert_int_eq(checked("#version 2.2.1\n", "2.x", 0, &report), EINVAL);
     ck_assert_int_eq(checked("#version 2.2.1\n", NULL, 2, &report), EINVAL);

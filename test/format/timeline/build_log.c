@@ -76,7 +76,7 @@ static void add(posixtrace_log_builder_t *b, bool many)
     unhex(words[1]);
     e.data_len = unhex(words[2]);
     for (; count > 0; count--) {
-        must(posixtrace_log_builder_add(b, &e), words[1]);
+        must(posixtrace_log_builder_add(b, &e, sizeof e), words[1]);
         e.ns += step;
     }
 }

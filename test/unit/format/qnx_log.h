@@ -42,7 +42,7 @@ static inline void put(const char *name, int tid, const void *data, size_t len)
                                   .tid = tid,
                                   .thread_id = 1 };
 
-    WORKS(posixtrace_log_builder_add(builder, &e));
+    WORKS(posixtrace_log_builder_add(builder, &e, sizeof e));
 }
 
 static inline void end_log(void)

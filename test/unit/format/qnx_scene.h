@@ -62,7 +62,7 @@ static inline const char *next(trace_id_t trid)
     size_t len;
 
     do {
-        WORKS(posixtrace_next_event(trid, &e, &none));
+        WORKS(posixtrace_next_event(trid, &e, sizeof e, &none));
         if (none)
             return "";
     } while (e.id < POSIX_TRACE_UNNAMED_USEREVENT);

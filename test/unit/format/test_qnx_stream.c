@@ -80,7 +80,7 @@ START_TEST(modes)
     WORKS(posixtrace_qnx_stream(&trid));
     for (unsigned i = 0; i < MANY; i++)
         WORKS(trace_logi(5, i, 0));
-    WORKS(posixtrace_get_info(trid, &info));
+    WORKS(posixtrace_get_info(trid, &info, sizeof info));
     WORKS(TraceEvent(_NTO_TRACE_STOP));
     while (*(text = next(trid))) {
         if (!kept++ && !_i)

@@ -35,7 +35,7 @@ static void add_event(posixtrace_log_builder_t *b, int64_t ns, const char *name,
                                   .thread_id = 0x9,
                                   .prog_address = 0xa };
 
-    ck_assert_int_eq(posixtrace_log_builder_add(b, &e), 0);
+    ck_assert_int_eq(posixtrace_log_builder_add(b, &e, sizeof e), 0);
 }
 
 /* A log of a described type, one whose data is not as described, and one without. */
@@ -101,7 +101,7 @@ START_TEST(lines)
     ck_assert_int_eq(posixtrace_rows_create(trid, wanted[_i].format, wanted[_i].ascii, &rows), 0);
     ck_assert_str_eq(posixtrace_rows_head(rows), wanted[_i].head);
     for (unsigned i = 0; i < 4; i++) {
-        ck_assert(posixtrace_next_event(trid, &e, &none) == 0 && !none);
+        ck_assert(posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none);
         line = posixtrace_rows_line(rows, &e, &length);
         ck_assert_str_eq(line, wanted[_i].lines[i]);
         ck_assert_uint_eq(length, strlen(line));
@@ -129,17 +129,19 @@ START_TEST(arguments)
     ck_assert_ptr_null(posixtrace_fields_layout(fields, 1 << 20));
     ck_assert_ptr_null(posixtrace_fields_layout(fields, POSIX_TRACE_START));
     posixtrace_fields_free(fields);
-    ck_assert_int_eq(posixtrace_export(trid, NULL, stdout, &c), EINVAL);
-    ck_assert_int_eq(posixtrace_export(trid, "csv", NULL, &c), EINVAL);
-    ck_assert_int_eq(posixtrace_export(trid, "csv", stdout, NULL), EINVAL);
-    ck_assert_int_eq(posixtrace_export(trid, "none", stdout, &c), EINVAL);
+    ck_assert_int_eq(posixtrace_export(trid, NULL, stdout, &c, sizeof c), EINVAL);
+    ck_assert_int_eq(posixtrace_export(trid, "csv", NULL, &c, sizeof c), EINVAL);
+    ck_assert_int_eq(
+        posixtrace_export(trid, "csv", stdout, NULL, sizeof(struct posixtrace_conversion)), EINVAL);
+    ck_assert_int_eq(posixtrace_export(trid, "none", stdout, &c, sizeof c), EINVAL);
     ck_assert_str_eq(c.error, "there is no format 'none'");
-    ck_assert_int_eq(posixtrace_export_directory(trid, "csv", "/tmp", &c), EINVAL);
+    ck_assert_int_eq(posixtrace_export_directory(trid, "csv", "/tmp", &c, sizeof c), EINVAL);
     ck_assert_str_eq(c.error, "a trace in format csv is a file, not a directory");
-    ck_assert_int_eq(posixtrace_import("kiwi", stdin, (posixtrace_log_builder_t *)&c, &c), ENOTSUP);
+    ck_assert_int_eq(posixtrace_import("kiwi", stdin, (posixtrace_log_builder_t *)&c, &c, sizeof c),
+                     ENOTSUP);
     ck_assert_str_eq(c.error, "format kiwi cannot be imported");
     c.options = options;
-    ck_assert_int_eq(posixtrace_export(trid, "csv", stdout, &c), EINVAL);
+    ck_assert_int_eq(posixtrace_export(trid, "csv", stdout, &c, sizeof c), EINVAL);
     ck_assert_str_eq(c.error, "format csv has no option 'deep=1'");
     ck_assert_ptr_null(posixtrace_format_find(NULL));
     ck_assert_str_eq(posixtrace_format_find("jsonl")->name, "jsonl");
@@ -161,7 +163,7 @@ START_TEST(stopped_by_progress)
     struct posixtrace_conversion c = { .progress = stop_after, .context = &seen };
     FILE *to = tmpfile();
 
-    ck_assert_int_eq(posixtrace_export(trid, "csv", to, &c), ECANCELED);
+    ck_assert_int_eq(posixtrace_export(trid, "csv", to, &c, sizeof c), ECANCELED);
     ck_assert_uint_gt(seen, 0);
     ck_assert_uint_eq(c.events, seen);
     fclose(to);
@@ -177,7 +179,7 @@ START_TEST(all_of_a_log)
     unsigned count = 0;
     int byte;
 
-    ck_assert_int_eq(posixtrace_export(trid, "jsonl", to, &c), 0);
+    ck_assert_int_eq(posixtrace_export(trid, "jsonl", to, &c, sizeof c), 0);
     ck_assert_uint_eq(c.events, EVENTS + 4);
     ck_assert_uint_eq(c.left_out, 0);
     rewind(to);
@@ -196,7 +198,7 @@ START_TEST(no_room_to_write)
     FILE *to = fopen("/dev/full", "w");
 
     ck_assert_ptr_nonnull(to);
-    ck_assert_int_eq(posixtrace_export(trid, "jsonl", to, &c), ENOSPC);
+    ck_assert_int_eq(posixtrace_export(trid, "jsonl", to, &c, sizeof c), ENOSPC);
     ck_assert_str_eq(c.error, "cannot write the full device: No space left on device");
     fclose(to);
     ck_assert_int_eq(posix_trace_close(trid), 0);

@@ -52,7 +52,7 @@ static const char *next_name(trace_id_t trid)
     static struct posixtrace_event e;
     int none = 0;
 
-    ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), 0);
+    ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &none), 0);
     return none ? "none" : e.name;
 }
 

@@ -35,7 +35,7 @@ static int made_log(void)
                                             .data = data,
                                             .data_len = 8 + (unsigned)i % 25 };
 
-        ck_assert_int_eq(posixtrace_log_builder_add(builder, &e), 0);
+        ck_assert_int_eq(posixtrace_log_builder_add(builder, &e, sizeof e), 0);
     }
     ck_assert_int_eq(posixtrace_log_builder_finish(builder), 0);
     ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
@@ -67,19 +67,20 @@ START_TEST(same_as_one_by_one)
     size_t count, sum = 0, calls = 0;
 
     for (size_t most = 1;; most = most % MOST + 1, calls++) {
-        ck_assert_int_eq(posixtrace_next_events(a, several, most, &count), 0);
+        ck_assert_int_eq(posixtrace_next_events(a, several, sizeof *several, most, &count), 0);
         ck_assert_uint_le(count, most);
         if (count == 0)
             break;
         for (size_t i = 0; i < count; i++, sum++)
-            if (posixtrace_next_event(b, &one, &end) != 0 || end || !are_same(&several[i], &one))
+            if (posixtrace_next_event(b, &one, sizeof one, &end) != 0 || end ||
+                !are_same(&several[i], &one))
                 ck_abort_msg("event %zu, %zu of %zu, is another", sum, i, count);
     }
     ck_assert_uint_eq(sum, EVENTS);
     ck_assert_uint_lt(calls, EVENTS / 10);
-    ck_assert_int_eq(posixtrace_next_event(b, &one, &end), 0);
+    ck_assert_int_eq(posixtrace_next_event(b, &one, sizeof one, &end), 0);
     ck_assert(end);
-    ck_assert_int_eq(posixtrace_next_events(a, several, MOST, &count), 0);
+    ck_assert_int_eq(posixtrace_next_events(a, several, sizeof *several, MOST, &count), 0);
     ck_assert_uint_eq(count, 0);
     ck_assert_int_eq(posix_trace_close(a), 0);
     ck_assert_int_eq(posix_trace_close(b), 0);
@@ -98,13 +99,13 @@ START_TEST(among_others)
     size_t count, len;
 
     ck_assert_int_eq(posixtrace_seek(trid, FIRST_NS + 4995), 0);
-    ck_assert_int_eq(posixtrace_next_events(trid, e, 3, &count), 0);
+    ck_assert_int_eq(posixtrace_next_events(trid, e, sizeof *e, 3, &count), 0);
     ck_assert_uint_ge(count, 1);
     ck_assert_int_eq(e[0].ns, FIRST_NS + 5000);
     ck_assert_int_eq(posix_trace_getnext_event(trid, &info, &data, sizeof data, &len, &end), 0);
     ck_assert_uint_eq(data, 500 + count);
     ck_assert_int_eq(posix_trace_rewind(trid), 0);
-    ck_assert_int_eq(posixtrace_next_events(trid, e, 1, &count), 0);
+    ck_assert_int_eq(posixtrace_next_events(trid, e, sizeof *e, 1, &count), 0);
     ck_assert_uint_eq(count, 1);
     ck_assert_int_eq(e[0].ns, FIRST_NS);
     ck_assert_int_eq(posix_trace_close(trid), 0);
@@ -122,7 +123,7 @@ START_TEST(of_a_running_stream)
     int fd = log_file();
 
     ck_assert_int_eq(posix_trace_create_withlog(0, NULL, fd, &logged), 0);
-    ck_assert_int_eq(posixtrace_next_events(logged, e, 8, &count), EINVAL);
+    ck_assert_int_eq(posixtrace_next_events(logged, e, sizeof *e, 8, &count), EINVAL);
     ck_assert_uint_eq(count, 4711);
     ck_assert_int_eq(posix_trace_shutdown(logged), 0);
     close(fd);
@@ -131,16 +132,16 @@ START_TEST(of_a_running_stream)
     ck_assert_int_eq(posix_trace_start(trid), 0);
     for (char i = 'a'; i < 'd'; i++)
         posix_trace_event(id, &i, 1);
-    ck_assert_int_eq(posixtrace_next_events(trid, e, 8, &count), 0);
+    ck_assert_int_eq(posixtrace_next_events(trid, e, sizeof *e, 8, &count), 0);
     ck_assert_uint_eq(count, 1);
     ck_assert_uint_eq(e[0].id, POSIX_TRACE_START);
     for (char i = 'a'; i < 'd'; i++) {
-        ck_assert_int_eq(posixtrace_next_events(trid, e, 8, &count), 0);
+        ck_assert_int_eq(posixtrace_next_events(trid, e, sizeof *e, 8, &count), 0);
         ck_assert_uint_eq(count, 1);
         ck_assert_str_eq(e[0].name, "counted");
         ck_assert_int_eq(*(const char *)e[0].data, i);
     }
-    ck_assert_int_eq(posixtrace_next_events(trid, e, 8, &count), 0);
+    ck_assert_int_eq(posixtrace_next_events(trid, e, sizeof *e, 8, &count), 0);
     ck_assert_uint_eq(count, 0);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
 }

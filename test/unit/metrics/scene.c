@@ -39,7 +39,7 @@ void scene_trace_add(struct scene_trace *t, int64_t ns, int tid, const char *eve
                                         .data = &data,
                                         .data_len = with_data ? sizeof data : 0 };
 
-    SCENE_NEED((posixtrace_log_builder_add(t->builder, &e)) == 0);
+    SCENE_NEED((posixtrace_log_builder_add(t->builder, &e, sizeof e)) == 0);
 }
 
 void scene_trace_add_as(struct scene_trace *t, int64_t ns, int tid, uint64_t thread_id,
@@ -52,7 +52,7 @@ void scene_trace_add_as(struct scene_trace *t, int64_t ns, int tid, uint64_t thr
                                         .name = event,
                                         .thread_name = "" };
 
-    SCENE_NEED((posixtrace_log_builder_add(t->builder, &e)) == 0);
+    SCENE_NEED((posixtrace_log_builder_add(t->builder, &e, sizeof e)) == 0);
 }
 
 trace_id_t scene_trace_open(struct scene_trace *t)
@@ -115,7 +115,7 @@ char *scene_results(const posixtrace_metric_t *const *metrics, size_t count, tra
         SCENE_NEED((posixtrace_metric_run_take(run, 3, &more)) == 0);
     posixtrace_metric_run_end(run);
     for (size_t i = 0; i < count; i++) {
-        posixtrace_metric_run_doubt(run, i, &doubt);
+        posixtrace_metric_run_doubt(run, i, &doubt, sizeof doubt);
         note_doubt(to, metrics[i], &doubt);
     }
     posixtrace_metric_run_free(run);

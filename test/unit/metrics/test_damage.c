@@ -118,7 +118,7 @@ static void measure(int fd, struct found *f)
                      0);
     ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
     ck_assert_int_eq(posixtrace_metric_run_end(run), 0);
-    posixtrace_metric_run_doubt(run, 0, &f->doubt);
+    posixtrace_metric_run_doubt(run, 0, &f->doubt, sizeof f->doubt);
     posixtrace_metric_run_free(run);
     ck_assert_int_eq(posix_trace_close(trid), 0);
 }

@@ -296,7 +296,7 @@ static void measure(struct scene_trace *t, struct found *f)
     ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
     ck_assert_int_eq(posixtrace_metric_run_end(run), 0);
     for (size_t i = 0; i < metric_count; i++)
-        posixtrace_metric_run_doubt(run, i, &f->doubts[i]);
+        posixtrace_metric_run_doubt(run, i, &f->doubts[i], sizeof f->doubts[i]);
     posixtrace_metric_run_free(run);
     scene_trace_close(trid);
     qsort(f->m, f->count, sizeof f->m[0], order);

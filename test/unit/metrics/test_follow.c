@@ -93,7 +93,7 @@ static bool take(unsigned *gaps)
         ++*gaps;
     }
     ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
-    ck_assert_int_eq(posixtrace_get_info(log_trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(log_trid, &info, sizeof info), 0);
     return info.end == POSIXTRACE_END_ACTIVE;
 }
 
@@ -159,7 +159,7 @@ START_TEST(whole_ones_of_a_log_that_overtakes)
                 trace_some(1 + (unsigned)rand() % 80);
         ck_assert(take(&gaps));
     }
-    posixtrace_metric_run_doubt(run, 0, &doubt);
+    posixtrace_metric_run_doubt(run, 0, &doubt, sizeof doubt);
     ck_assert_uint_gt(gaps, 2);
     ck_assert_uint_gt(doubt.unknown, 2);
     ck_assert_int_gt(doubt.at_most_ns, 0);

@@ -78,7 +78,7 @@ static void measure(const posixtrace_metric_t *metric, struct scene_trace *t, st
     ck_assert_int_eq(posixtrace_metric_run_begin(&metric, 1, trid, note, f, &run), 0);
     ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
     posixtrace_metric_run_end(run);
-    posixtrace_metric_run_doubt(run, 0, &f->doubt);
+    posixtrace_metric_run_doubt(run, 0, &f->doubt, sizeof f->doubt);
     posixtrace_metric_run_free(run);
     scene_trace_close(trid);
 }

@@ -127,10 +127,10 @@ START_TEST(of_a_log_with_a_gap)
     ck_assert_int_eq(posixtrace_get_metric_result_unknown(result, 2, &element), 0);
     ck_assert_uint_eq(posixtrace_task_object(element), 0); /* of any other mutex */
     ck_assert_int_eq(ns_of(posixtrace_length(element)), 50);
-    posixtrace_metric_result_doubt(result, &doubt);
+    posixtrace_metric_result_doubt(result, &doubt, sizeof doubt);
     ck_assert_uint_eq(doubt.unknown, 2);
     ck_assert_int_eq(doubt.at_most_ns, 180);
-    posixtrace_metric_result_doubt(NULL, &doubt);
+    posixtrace_metric_result_doubt(NULL, &doubt, sizeof doubt);
     ck_assert_uint_eq(doubt.unknown, 0);
     ck_assert_uint_eq(posixtrace_metric_result_unknown_count(NULL), 0);
     posixtrace_metric_result_free(result);

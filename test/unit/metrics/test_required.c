@@ -149,7 +149,7 @@ static void read_log(struct reading *r, trace_id_t trid)
     int unavailable = 0;
 
     memset(r, 0, sizeof *r);
-    while (posixtrace_next_event(trid, &e, &unavailable) == 0 && !unavailable)
+    while (posixtrace_next_event(trid, &e, sizeof e, &unavailable) == 0 && !unavailable)
         if (strncmp(e.name, "flood ", 6) == 0)
             read_one(r, &e);
 }
@@ -367,7 +367,7 @@ START_TEST(losses_of_a_log_that_grows_are_seen)
     flush_log(l.stream);
     do {
         ck_assert_int_eq(posixtrace_follow(l.reader, &gap), 0);
-        ck_assert_int_eq(posixtrace_get_info(l.reader, &info), 0);
+        ck_assert_int_eq(posixtrace_get_info(l.reader, &info, sizeof info), 0);
     } while (info.lost[POSIXTRACE_LOST_FULL] == 0);
     live_take(&l);
     ck_assert_uint_eq(l.known, 1);

@@ -54,7 +54,7 @@ START_TEST(against_sorted)
     qsort(values, VALUES, sizeof values[0], by_size);
     for (size_t i = 0; i < sizeof percents / sizeof percents[0]; i++)
         check_percentile(s, percents[i]);
-    posixtrace_statistics_summary(s, &sum);
+    posixtrace_statistics_summary(s, &sum, sizeof sum);
     ck_assert_uint_eq(sum.count, VALUES);
     ck_assert_int_eq(sum.min_ns, values[0]);
     ck_assert_int_eq(sum.max_ns, values[VALUES - 1]);
@@ -142,8 +142,8 @@ START_TEST(merged)
         ck_assert_int_eq(posixtrace_statistics_add(part[i % 7 == 0], value), 0);
     }
     ck_assert_int_eq(posixtrace_statistics_merge(part[0], part[1]), 0);
-    posixtrace_statistics_summary(all, &a);
-    posixtrace_statistics_summary(part[0], &b);
+    posixtrace_statistics_summary(all, &a, sizeof a);
+    posixtrace_statistics_summary(part[0], &b, sizeof b);
     ck_assert_uint_eq(a.count, b.count);
     ck_assert_int_eq(a.min_ns, b.min_ns);
     ck_assert_int_eq(a.max_ns, b.max_ns);
@@ -165,7 +165,7 @@ START_TEST(few_and_strange)
 
     ck_assert_int_eq(posixtrace_statistics_create(&s), 0);
     ck_assert_int_eq(posixtrace_statistics_create(&empty), 0);
-    posixtrace_statistics_summary(s, &sum);
+    posixtrace_statistics_summary(s, &sum, sizeof sum);
     ck_assert_uint_eq(sum.count, 0);
     ck_assert_int_eq(posixtrace_statistics_percentile(s, 50), 0);
     ck_assert_int_eq(posixtrace_statistics_add(s, INT64_MAX), 0);
@@ -173,7 +173,7 @@ START_TEST(few_and_strange)
     ck_assert_int_eq(posixtrace_statistics_add(s, -5), 0);
     ck_assert_int_eq(posixtrace_statistics_merge(s, empty), 0);
     ck_assert_int_eq(posixtrace_statistics_merge(empty, s), 0);
-    posixtrace_statistics_summary(empty, &sum);
+    posixtrace_statistics_summary(empty, &sum, sizeof sum);
     ck_assert_uint_eq(sum.count, 2);
     ck_assert_int_eq(sum.min_ns, -5);
     ck_assert_int_eq(sum.max_ns, INT64_MAX);

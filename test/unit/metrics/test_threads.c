@@ -32,7 +32,7 @@ static struct sums measure(struct scene_trace *t, struct posixtrace_doubt *doubt
     ck_assert_int_eq(posixtrace_metric_run_begin(metrics, 1, trid, add_up, &sums, &run), 0);
     ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
     posixtrace_metric_run_end(run);
-    posixtrace_metric_run_doubt(run, 0, doubt);
+    posixtrace_metric_run_doubt(run, 0, doubt, sizeof *doubt);
     posixtrace_metric_run_free(run);
     posixtrace_metric_free(metric);
     scene_trace_close(trid);

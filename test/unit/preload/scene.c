@@ -112,7 +112,7 @@ void scene_end(trace_id_t trid)
     close(fd);
     thread_count = due_count = 0;
     trid = th_open(path);
-    while (posixtrace_next_event(trid, &e, &end) == 0 && !end)
+    while (posixtrace_next_event(trid, &e, sizeof e, &end) == 0 && !end)
         if (e.id > POSIX_TRACE_ERROR)
             tell_event(&e);
     ck_assert(end);

@@ -71,7 +71,7 @@ static void expect_name(int fd, const char *name)
     int none;
 
     ck_ok(posix_trace_open(fd, &trid));
-    while (posixtrace_next_event(trid, &e, &none) == 0 && !none) {
+    while (posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none) {
         if (strcmp(e.name, "tick") != 0)
             continue;
         ck_assert_str_eq(e.thread_name, name);

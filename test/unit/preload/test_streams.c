@@ -164,7 +164,7 @@ START_TEST(calls_of_the_library)
     scene_note(posix_trace_clear(other));
     scene_note(posix_trace_shutdown(other));
     scene_note(posix_trace_open(fd, &log));
-    while (posixtrace_next_event(log, &e, &end) == 0 && !end)
+    while (posixtrace_next_event(log, &e, sizeof e, &end) == 0 && !end)
         ;
     scene_note(posix_trace_close(log));
     scene_note(posixtrace_prepare());

@@ -44,7 +44,7 @@ trace_id_t make_with(int fd, pid_t pid, int inherited, size_t ring_bytes)
     ck_assert_int_eq(posixtrace_attr_setswitchbuffer(attr, ring_bytes), 0);
     ck_assert_int_eq(posix_trace_create_withlog(pid, attr, fd, &trid), 0);
     /* The clock of other streams, which costs an event less than CLOCK_MONOTONIC. */
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     ck_assert_int_eq(info.clock, pt_clock_choose());
     ck_assert_int_eq(posixtrace_stream_switches(trid, &refusal), 0);
     ck_assert_int_eq(refusal, 0);
@@ -127,7 +127,7 @@ uint64_t look(int fd)
 
     seen_count = 0;
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
-    while (posixtrace_next_event(trid, &e, &none) == 0 && !none) {
+    while (posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none) {
         ck_assert_int_ge(e.ns, before);
         before = e.ns;
         if (e.id >= POSIXTRACE_SWITCH_IN && e.id <= POSIXTRACE_SWITCH_PREEMPTED) {

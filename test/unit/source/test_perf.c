@@ -68,7 +68,7 @@ START_TEST(many_rounds)
         end(&sleeper[i]);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     ck_assert_uint_eq(info.late, 0);
     ck_assert_int_eq(posix_trace_close(trid), 0);
     look(fd);
@@ -184,7 +184,7 @@ static void listed_name(int fd, pid_t pid, char name[16])
 
     name[0] = '\0';
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
-    while (posixtrace_thread_getnext(trid, &cursor, &t, &none) == 0 && !none)
+    while (posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &none) == 0 && !none)
         if (t.pid == pid && t.tid == pid)
             memcpy(name, t.name, 16);
     ck_assert_int_eq(posix_trace_close(trid), 0);

@@ -254,7 +254,7 @@ static struct seen look(int fd, pid_t tid)
     int none;
 
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
-    while (posixtrace_next_event(trid, &e, &none) == 0 && !none) {
+    while (posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none) {
         running = e.id == POSIX_TRACE_START || (running && e.id != POSIX_TRACE_STOP);
         ck_assert(e.id < POSIXTRACE_SWITCH_IN || e.id > POSIXTRACE_SWITCH_PREEMPTED);
         if (e.id != POSIXTRACE_CPU_TIME)
@@ -360,7 +360,7 @@ static bool was_told_of(int fd, pid_t tid)
 
     if (posix_trace_open(fd, &trid) != 0)
         return false;
-    while (!told && posixtrace_next_event(trid, &e, &none) == 0 && !none)
+    while (!told && posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none)
         told = e.id == POSIXTRACE_CPU_TIME && e.tid == tid && !e.prog_address;
     ck_assert_int_eq(posix_trace_close(trid), 0);
     return told;

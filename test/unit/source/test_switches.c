@@ -155,7 +155,7 @@ static struct found look(int fd, int32_t tid, struct posixtrace_info *info)
     int none;
 
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
-    while (posixtrace_next_event(trid, &e, &none) == 0 && !none) {
+    while (posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none) {
         ck_assert_int_ge(e.ns, before);
         before = e.ns;
         f.own += e.id >= POSIX_TRACE_UNNAMED_USEREVENT;
@@ -169,7 +169,7 @@ static struct found look(int fd, int32_t tid, struct posixtrace_info *info)
         f.last_ns = e.ns;
     }
     if (info)
-        ck_assert_int_eq(posixtrace_get_info(trid, info), 0);
+        ck_assert_int_eq(posixtrace_get_info(trid, info, sizeof *info), 0);
     ck_assert_int_eq(posix_trace_close(trid), 0);
     return f;
 }
@@ -299,7 +299,7 @@ static unsigned named(int fd, int32_t tid, const char *name, unsigned *all)
 
     *all = 0;
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
-    while (posixtrace_next_event(trid, &e, &none) == 0 && !none) {
+    while (posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none) {
         if (!is_switch((uint32_t)e.id) || e.tid != tid)
             continue;
         ++*all;
@@ -319,7 +319,7 @@ static unsigned listed(int fd, int32_t tid, const char *name)
     int none;
 
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
-    while (posixtrace_thread_getnext(trid, &cursor, &info, &none) == 0 && !none) {
+    while (posixtrace_thread_getnext(trid, &cursor, &info, sizeof info, &none) == 0 && !none) {
         if (info.tid != tid)
             continue;
         ck_assert_int_eq(info.pid, getpid());
@@ -490,7 +490,7 @@ static struct posixtrace_thread_info thread_in(int fd, pid_t tid)
     int none;
 
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
-    while (posixtrace_thread_getnext(trid, &cursor, &t, &none) == 0 && !none) {
+    while (posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &none) == 0 && !none) {
         ck_assert(t.tid != 100001 || t.recorded + lost_by_stream(&t) == 0);
         if (t.tid == tid)
             wanted = t;
@@ -547,7 +547,7 @@ START_TEST(lost_by_the_kernel)
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_int_eq(WIFSIGNALED(status), _i != COMPLETE);
     if (_i == RECOVERED)
-        ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+        ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
     f = look(fd, 0, &info);
     ck_assert_uint_eq(f.switches, 1);
     ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_FULL], 5);
@@ -668,7 +668,7 @@ START_TEST(killed_in_a_round)
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     check_books(fd, pid);
-    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
     check_books(fd, pid);
     close(fd);
 }

@@ -75,7 +75,7 @@ static uint64_t read_ticks(trace_id_t trid, uint64_t from)
     int none = 0;
 
     for (;;) {
-        ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), 0);
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &none), 0);
         if (none)
             return n;
         if (e.id != tick)
@@ -193,7 +193,7 @@ static uint64_t missed(trace_id_t trid)
     struct posixtrace_info info;
     uint64_t sum = 0;
 
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
         sum += info.lost[i];
     return sum;
@@ -211,7 +211,7 @@ START_TEST(overtaken)
     late = attach();
     ck_assert_uint_eq(missed(late), 0);
     for (;;) {
-        ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), 0);
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &none), 0);
         if (none)
             break;
         ticks += e.id == tick;
@@ -244,7 +244,7 @@ static trace_event_id_t next(trace_id_t trid, struct posixtrace_event *e)
 {
     int none;
 
-    ck_assert_int_eq(posixtrace_next_event(trid, e, &none), 0);
+    ck_assert_int_eq(posixtrace_next_event(trid, e, sizeof *e, &none), 0);
     ck_assert(!none);
     return e->id;
 }
@@ -489,19 +489,19 @@ START_TEST(the_end)
     int none = 0;
 
     trace(0, 4);
-    while (posixtrace_next_event(trid, &e, &none) == 0 && !none)
+    while (posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none)
         ;
-    ck_assert_int_eq(posixtrace_timednext_event(trid, &e, &none, &soon), ETIMEDOUT);
+    ck_assert_int_eq(posixtrace_timednext_event(trid, &e, sizeof e, &none, &soon), ETIMEDOUT);
     trace(4, 7);
     ck_assert_int_eq(posix_trace_shutdown(own), 0);
     for (uint64_t i = 4; i < 7; i++) {
-        ck_assert_int_eq(posixtrace_timednext_event(trid, &e, &none, NULL), 0);
+        ck_assert_int_eq(posixtrace_timednext_event(trid, &e, sizeof e, &none, NULL), 0);
         ck_assert_uint_eq(e.id, tick);
     }
-    ck_assert_int_eq(posixtrace_timednext_event(trid, &e, &none, NULL), 0); /* STOP */
+    ck_assert_int_eq(posixtrace_timednext_event(trid, &e, sizeof e, &none, NULL), 0); /* STOP */
     ck_assert_uint_eq(e.id, POSIX_TRACE_STOP);
-    ck_assert_int_eq(posixtrace_timednext_event(trid, &e, &none, NULL), ENXIO);
-    ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), ENXIO);
+    ck_assert_int_eq(posixtrace_timednext_event(trid, &e, sizeof e, &none, NULL), ENXIO);
+    ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &none), ENXIO);
     ck_assert_int_eq(posix_trace_eventset_empty(&set), 0);
     ck_assert_int_eq(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), ENXIO);
     ck_assert_int_eq(posix_trace_start(trid), ENXIO);

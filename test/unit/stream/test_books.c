@@ -131,7 +131,7 @@ static void list_threads(trace_id_t trid, uint64_t *recorded, uint64_t *lost)
     int none;
 
     for (*recorded = *lost = 0;;) {
-        ck_assert_int_eq(posixtrace_thread_getnext(trid, &cursor, &t, &none), 0);
+        ck_assert_int_eq(posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &none), 0);
         if (none)
             return;
         add_thread(&t, recorded, lost);
@@ -145,14 +145,14 @@ static void check_live(trace_id_t trid, uint64_t traced)
     uint64_t listed, lost;
     struct posixtrace_info info, after;
 
-    ck_assert_int_eq(posixtrace_get_info(trid, &after), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &after, sizeof after), 0);
     do {
         info = after;
         ck_assert_uint_eq(info.events + info.lost[POSIXTRACE_LOST_FULL], traced);
         ck_assert_uint_eq(lost_in(&info),
                           info.lost[POSIXTRACE_LOST_FULL] + info.lost[POSIXTRACE_LOST_OVERWRITTEN]);
         list_threads(trid, &listed, &lost);
-        ck_assert_int_eq(posixtrace_get_info(trid, &after), 0);
+        ck_assert_int_eq(posixtrace_get_info(trid, &after, sizeof after), 0);
     } while (after.events != info.events || lost_in(&after) != lost_in(&info));
     ck_assert_uint_eq(listed, info.events);
     ck_assert_uint_eq(lost, lost_in(&info));
@@ -166,7 +166,7 @@ static uint64_t read_all(trace_id_t trid)
     int none;
 
     for (;;) {
-        ck_assert_int_eq(posixtrace_next_event(trid, &event, &none), 0);
+        ck_assert_int_eq(posixtrace_next_event(trid, &event, sizeof event, &none), 0);
         if (none)
             return read;
         read += event.data_len == 20;
@@ -181,7 +181,7 @@ static void check_log(int fd, uint64_t traced)
 
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
     read = read_all(trid);
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     ck_assert_uint_eq(read + lost_in(&info), traced);
     list_threads(trid, &listed, &lost);
     ck_assert_uint_eq(listed, traced - info.lost[POSIXTRACE_LOST_FULL]);
@@ -241,7 +241,7 @@ START_TEST(forgotten_without_log)
     }
     read += read_all(trid);
     ck_assert_uint_gt(l->folded.next, 0);
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     ck_assert_uint_eq(read + lost_in(&info), traced);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
 }
@@ -260,8 +260,8 @@ START_TEST(forgotten_while_listed)
 
     keep_few(l);
     trace_all(trid, true);
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
-    ck_assert_int_eq(posixtrace_thread_getnext(trid, &cursor, &t, &none), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
+    ck_assert_int_eq(posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &none), 0);
     folded = l->folded.recorded;
     for (unsigned n = 0; n < BATCHES; n++) {
         trace_batch();
@@ -270,7 +270,7 @@ START_TEST(forgotten_while_listed)
     ck_assert_uint_gt(l->folded.recorded, folded);
     while (!none) {
         add_thread(&t, &recorded, &lost);
-        ck_assert_int_eq(posixtrace_thread_getnext(trid, &cursor, &t, &none), 0);
+        ck_assert_int_eq(posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &none), 0);
     }
     ck_assert_uint_eq(recorded, info.events);
     ck_assert_uint_eq(lost, lost_in(&info));
@@ -358,7 +358,7 @@ START_TEST(forgotten_and_killed)
     }
     await_kill(pid);
     check_log(fd, (uint64_t)BATCHES * BATCH);
-    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
     ck_assert_int_eq(report.segment_found, 1);
     check_log(fd, (uint64_t)BATCHES * BATCH);
     close(fd);
@@ -439,7 +439,7 @@ START_TEST(cleared_and_killed)
     }
     await_kill(pid);
     check_log(fd, 0);
-    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
     check_log(fd, 0);
     close(fd);
 }
@@ -511,7 +511,7 @@ START_TEST(killed_with_a_wrong_name)
     ck_assert_int_eq(read(ends[0], segment, sizeof segment), sizeof segment);
     pt_seg_names_file(segment, names);
     ck_assert(is_there(segment) && is_there(names));
-    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
     ck_assert_int_eq(report.segment_found, 1);
     ck_assert(is_there("bystander") && !is_there(segment) && !is_there(names));
     close(fd);

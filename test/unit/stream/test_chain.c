@@ -60,7 +60,7 @@ static void read_all(trace_id_t trid, struct count *c)
     struct posixtrace_event e;
     int none = 0;
 
-    while (posixtrace_next_event(trid, &e, &none) == 0 && !none) {
+    while (posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none) {
         struct item item;
 
         c->stops += e.id == POSIX_TRACE_STOP;
@@ -83,7 +83,7 @@ static uint64_t lost(trace_id_t trid)
     struct posixtrace_info info;
     uint64_t sum = 0;
 
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     for (unsigned i = 0; i < sizeof info.lost / sizeof *info.lost; i++)
         sum += info.lost[i];
     return sum;

@@ -88,7 +88,7 @@ static int recover(void)
 {
     struct posixtrace_recover_report report;
 
-    return posixtrace_log_recover(log_fd, &report);
+    return posixtrace_log_recover(log_fd, &report, sizeof report);
 }
 
 static void trace_and_die(void)
@@ -137,11 +137,11 @@ static void check_whole(void)
     struct posixtrace_info info;
     trace_id_t trid;
 
-    ck_assert_int_eq(posixtrace_log_check(log_fd, NULL, NULL, &checked), 0);
+    ck_assert_int_eq(posixtrace_log_check(log_fd, NULL, NULL, &checked, sizeof checked), 0);
     ck_assert_int_eq(checked.complete, 1);
     ck_assert_int_eq(checked.damaged, 0);
     ck_assert_int_eq(posix_trace_open(log_fd, &trid), 0);
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     ck_assert_int_eq(info.end, POSIXTRACE_END_RECOVERED);
     /* With the START. */
     ck_assert_uint_eq(info.events, EVENTS + 1);

@@ -87,7 +87,7 @@ static unsigned read_all(trace_id_t trid)
     int none = 0;
 
     for (;;) {
-        ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), 0);
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &none), 0);
         if (none)
             return n;
         n += e.id == TYPE;

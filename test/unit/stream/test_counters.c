@@ -69,7 +69,7 @@ static uint64_t lost_of(trace_id_t trid, uint64_t *recorded)
     struct posixtrace_info info;
     uint64_t n = 0;
 
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
         n += info.lost[c];
     *recorded = info.events;
@@ -84,7 +84,7 @@ static uint64_t read_ticks(trace_id_t trid, uint64_t *last)
     int unavailable;
 
     for (;;) {
-        ck_assert_int_eq(posixtrace_next_event(trid, &e, &unavailable), 0);
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &unavailable), 0);
         if (unavailable)
             break;
         if (e.id != tick)
@@ -177,7 +177,7 @@ static void check_threads(trace_id_t trid)
     int unavailable;
 
     for (;;) {
-        ck_assert_int_eq(posixtrace_thread_getnext(trid, &cursor, &t, &unavailable), 0);
+        ck_assert_int_eq(posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &unavailable), 0);
         if (unavailable)
             break;
         whole += t.recorded == EACH;
@@ -209,7 +209,7 @@ START_TEST(writer_number)
         ck_assert_uint_eq(last, first + EACH - 1);
         n += EACH;
     }
-    ck_assert_int_eq(posixtrace_next_event(trid, &e, &unavailable), 0);
+    ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &unavailable), 0);
     ck_assert_uint_eq(lost_of(trid, &recorded), 0);
     ck_assert_uint_eq(recorded, n);
     check_threads(trid);

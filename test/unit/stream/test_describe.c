@@ -229,7 +229,7 @@ START_TEST(in_a_pipe)
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
     close(fds[1]);
     trid = open_log(fds[0]);
-    while (posixtrace_next_event(trid, &e, &none) == 0 && !none) {
+    while (posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none) {
         char text[POSIXTRACE_DESCRIPTION_MAX + 1];
 
         if (e.id != id)
@@ -276,7 +276,7 @@ START_TEST(killed)
     ck_assert_str_eq(description(trid, "order"), OWN ORDER);
     ck_assert_str_eq(description(trid, "later"), OWN "u8 later");
     ck_assert_int_eq(posix_trace_close(trid), 0);
-    ck_assert_int_eq(posixtrace_log_recover(fd, &done), 0);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &done, sizeof done), 0);
     trid = open_log(fd);
     ck_assert_str_eq(description(trid, "order"), OWN ORDER);
     ck_assert_str_eq(description(trid, "later"), OWN "u8 later");
@@ -407,7 +407,7 @@ START_TEST(in_a_made_log)
     ck_assert_int_eq(posixtrace_log_builder_describe(b, "order", "u8"), EINVAL);
     ck_assert_int_eq(posixtrace_log_builder_describe(b, "posix_trace_stop", "u8 a"), EINVAL);
     ck_assert_int_eq(posixtrace_log_builder_describe(b, "order", ORDER), 0);
-    ck_assert_int_eq(posixtrace_log_builder_add(b, &e), 0);
+    ck_assert_int_eq(posixtrace_log_builder_add(b, &e, sizeof e), 0);
     ck_assert_int_eq(posixtrace_log_builder_describe(b, "order", ORDER), 0);
     ck_assert_int_eq(posixtrace_log_builder_describe(b, "order", "u8 a"), EEXIST);
     ck_assert_int_eq(posixtrace_log_builder_describe(b, "none yet", "u8 a"), 0);

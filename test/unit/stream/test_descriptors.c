@@ -105,7 +105,7 @@ static void expect_open(const bool kept[MOST_DESCRIPTORS], int own)
 static int next(trace_id_t trid, trace_event_id_t *id)
 {
     struct posixtrace_event e;
-    int none, error = posixtrace_next_event(trid, &e, &none);
+    int none, error = posixtrace_next_event(trid, &e, sizeof e, &none);
 
     *id = error || none ? POSIX_TRACE_UNNAMED_USEREVENT : e.id;
     return error ? error : none ? ENODATA : 0;

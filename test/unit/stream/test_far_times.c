@@ -115,7 +115,7 @@ static void read_events(struct story *s, struct reader *r, unsigned most)
     int none = 0;
 
     for (unsigned n = 0; n < most; n++) {
-        s->wrong |= posixtrace_next_event(r->trid, &e, &none) != 0;
+        s->wrong |= posixtrace_next_event(r->trid, &e, sizeof e, &none) != 0;
         if (s->wrong || none)
             return;
         note_event(s, r, &e, &in_ticks);
@@ -150,7 +150,7 @@ static void note_books(struct story *s)
     uint64_t lost = 0;
 
     s->wrong |= posix_trace_get_status(s->owner.trid, &status) != 0 ||
-                posixtrace_get_info(s->owner.trid, &info) != 0;
+                posixtrace_get_info(s->owner.trid, &info, sizeof info) != 0;
     for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
         lost += info.lost[c];
     say(s, LINE_LOST, lost - s->lost);

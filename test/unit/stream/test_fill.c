@@ -78,7 +78,7 @@ static void empty(void)
     int none;
 
     do
-        ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), 0);
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &none), 0);
     while (!none);
 }
 

@@ -88,7 +88,7 @@ static const char *content(trace_id_t trid)
     for (;;) {
         uint32_t value = 0;
 
-        ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), 0);
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &none), 0);
         if (none)
             return text;
         if (e.id <= POSIX_TRACE_ERROR)
@@ -394,7 +394,7 @@ static int next_from(trace_id_t trid, const char *what)
     int none = 0;
 
     do
-        ck_assert_int_eq(posixtrace_timednext_event(trid, &e, &none, NULL), 0);
+        ck_assert_int_eq(posixtrace_timednext_event(trid, &e, sizeof e, &none, NULL), 0);
     while (e.id <= POSIX_TRACE_ERROR);
     memcpy(&value, e.data, e.data_len < sizeof value ? e.data_len : sizeof value);
     ck_assert_str_eq(e.name, what);
@@ -477,7 +477,8 @@ START_TEST(changed_while_tracing)
     for (unsigned round = 0; round < 400 || !seen[1] || !seen[3]; round++) {
         express(trid, round % 2 ? "n == 1 and event \"a\"" : "event \"a\" and n == 3");
         ck_assert_int_lt((int)round, 1000000);
-        for (int i = 0; i < 1000 && posixtrace_next_event(trid, &e, &none) == 0 && !none; i++) {
+        for (int i = 0; i < 1000 && posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none;
+             i++) {
             uint32_t n;
 
             if (e.id != a)

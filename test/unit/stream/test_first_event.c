@@ -83,10 +83,10 @@ START_TEST(no_descriptor_for_a_while)
     uint64_t lost = 0, before;
     struct posixtrace_info info;
 
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     before = info.events;
     ck_assert_int_eq(in_child(trace_without_descriptors), 0);
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
         lost += info.lost[c];
     ck_assert_uint_eq(info.events - before + lost, 2 * EVENTS);
@@ -106,7 +106,7 @@ START_TEST(no_descriptor_and_filtered)
     ck_assert_int_eq(posix_trace_eventset_add(event_id, &set), 0);
     ck_assert_int_eq(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
     ck_assert_int_eq(in_child(trace_without_descriptors), 0);
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
         ck_assert_uint_eq(info.lost[c], 0);
 }

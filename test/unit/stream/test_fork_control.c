@@ -160,7 +160,7 @@ static void check_log(int fd, unsigned made)
     HOLDS(lseek(fd, 0, SEEK_SET) == 0);
     HOLDS(posix_trace_open(fd, &trid) == 0);
     HOLDS(count(trid, true) == made);
-    HOLDS(posixtrace_get_info(trid, &info) == 0);
+    HOLDS(posixtrace_get_info(trid, &info, sizeof info) == 0);
     for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
         HOLDS(info.lost[c] == 0);
     HOLDS(posix_trace_close(trid) == 0);

@@ -99,7 +99,7 @@ static void expect(trace_id_t trid, unsigned of_parent, unsigned of_child)
 
     for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
         ck_assert_uint_eq(info.lost[c], 0);
-    while (posixtrace_next_event(trid, &e, &none) == 0 && !none) {
+    while (posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none) {
         parents += e.id == TYPE && e.pid == getpid();
         childs += e.id == TYPE && e.pid == child;
     }

@@ -119,7 +119,7 @@ static unsigned read_all(struct reader *r)
 
     r->ticks = 0;
     for (;;) {
-        ck_assert_int_eq(posixtrace_next_event(r->trid, &e, &unavailable), 0);
+        ck_assert_int_eq(posixtrace_next_event(r->trid, &e, sizeof e, &unavailable), 0);
         if (unavailable)
             return r->ticks;
         take(r, &e);

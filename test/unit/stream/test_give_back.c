@@ -114,7 +114,7 @@ static unsigned read_some(trace_id_t trid, unsigned most, bool *over)
     int none, r;
 
     while (n < most) {
-        r = posixtrace_next_event(trid, &e, &none);
+        r = posixtrace_next_event(trid, &e, sizeof e, &none);
         *over = r == ENXIO;
         if (r == ENXIO || none)
             break;
@@ -131,7 +131,7 @@ static struct posixtrace_info look(trace_id_t trid)
 {
     struct posixtrace_info info;
 
-    NEED(posixtrace_get_info(trid, &info) == 0);
+    NEED(posixtrace_get_info(trid, &info, sizeof info) == 0);
     NEED(info.events == EVENTS);
     for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
         NEED(c == POSIXTRACE_LOST_OVERWRITTEN || info.lost[c] == 0);

@@ -192,11 +192,11 @@ static uint64_t check_whole(void)
     trace_id_t trid;
     int fd = open(path, O_RDONLY);
 
-    ck_assert_int_eq(posixtrace_log_check(fd, NULL, NULL, &report), 0);
+    ck_assert_int_eq(posixtrace_log_check(fd, NULL, NULL, &report, sizeof report), 0);
     ck_assert_int_eq(report.complete, 1);
     ck_assert_int_eq(report.damaged, 0);
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     ck_assert_int_eq(info.end, POSIXTRACE_END_SHUTDOWN);
     ck_assert_int_eq(posix_trace_close(trid), 0);
     close(fd);
@@ -210,7 +210,7 @@ START_TEST(program_comes_back)
 
     mode = _i % MODES;
     countdown = 1 + _i / MODES;
-    r = posixtrace_log_recover(fd, &report);
+    r = posixtrace_log_recover(fd, &report, sizeof report);
     if (countdown > 0) {
         /* It has fewer changes, and is over. */
         countdown = 0;
@@ -231,7 +231,7 @@ static void *recover_in_vain(void *unused)
     struct posixtrace_recover_report report;
     int fd = open(path, O_RDWR);
 
-    answer = posixtrace_log_recover(fd, &report);
+    answer = posixtrace_log_recover(fd, &report, sizeof report);
     close(fd);
     return unused;
 }
@@ -251,9 +251,9 @@ START_TEST(second_recovery)
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     ck_assert_int_eq(answer, EBUSY);
     close(other);
-    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
     ck_assert_int_eq(report.was_complete, 0);
-    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
     ck_assert_int_eq(report.was_complete, 1);
     close(fd);
 }
@@ -282,7 +282,7 @@ START_TEST(cut_meanwhile)
     cut_share = _i % SIZES;
     cut_after = _i / SIZES % 2;
     cut_countdown = 1 + _i / SIZES / 2;
-    r = posixtrace_log_recover(fd, &report);
+    r = posixtrace_log_recover(fd, &report, sizeof report);
     if (cut_countdown == 0) {
         ck_assert_int_eq(r, EBUSY);
         check_left(fd);

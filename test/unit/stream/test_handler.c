@@ -51,7 +51,7 @@ static unsigned sum(trace_id_t trid)
     for (;;) {
         uint32_t n;
 
-        ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), 0);
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &none), 0);
         if (none)
             return total;
         if (e.id <= POSIX_TRACE_ERROR)
@@ -211,7 +211,7 @@ static uint64_t lost_in(trace_id_t trid)
     struct posixtrace_info info;
     uint64_t lost = 0;
 
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
         lost += info.lost[i];
     ck_assert_uint_eq(lost, info.lost[POSIXTRACE_LOST_NESTED]);

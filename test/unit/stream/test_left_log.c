@@ -60,7 +60,7 @@ static void end_writer(void)
     close(to_writer);
     if (how == RECOVER) {
         fd = open(path, O_RDWR | O_CLOEXEC);
-        ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+        ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
         close(fd);
     }
 }
@@ -147,7 +147,7 @@ static void open_log(const char *name, struct posixtrace_info *info)
 
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
-    ck_assert_int_eq(posixtrace_get_info(trid, info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, info, sizeof *info), 0);
     ck_assert_int_eq(posix_trace_close(trid), 0);
     close(fd);
 }
@@ -220,7 +220,7 @@ static struct posixtrace_recover_report recover_log(const char *name)
     struct posixtrace_recover_report report;
     int fd = open(name, O_RDWR | O_CLOEXEC);
 
-    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
     close(fd);
     return report;
 }

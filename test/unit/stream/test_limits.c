@@ -49,7 +49,7 @@ static struct posixtrace_limits limits_of(trace_id_t trid)
 {
     struct posixtrace_limits limits;
 
-    ck_assert_int_eq(posixtrace_get_limits(trid, &limits), 0);
+    ck_assert_int_eq(posixtrace_get_limits(trid, &limits, sizeof limits), 0);
     return limits;
 }
 
@@ -137,7 +137,7 @@ START_TEST(children_one_after_another)
         trace_in_children(1, 3);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
     trid = open_log(fileno(file));
-    while (posixtrace_thread_getnext(trid, &cursor, &thread, &end) == 0 && !end) {
+    while (posixtrace_thread_getnext(trid, &cursor, &thread, sizeof thread, &end) == 0 && !end) {
         ck_assert_uint_ne(thread.pid, 0);
         ck_assert_uint_eq(thread.recorded, 3);
         named++;

@@ -79,7 +79,7 @@ static void check_whole(void)
     struct posixtrace_log_report report;
     int fd = open_log(O_RDONLY);
 
-    ck_assert_int_eq(posixtrace_log_check(fd, NULL, NULL, &report), 0);
+    ck_assert_int_eq(posixtrace_log_check(fd, NULL, NULL, &report, sizeof report), 0);
     ck_assert_int_eq(report.complete, 1);
     ck_assert_int_eq(report.damaged, 0);
     close(fd);
@@ -203,7 +203,7 @@ START_TEST(other_process)
 
     fd = open_log(O_RDWR);
     ck_assert_int_eq(create(fd, &trid), EBUSY);
-    ck_assert_int_eq(posixtrace_log_recover(fd, &report), EBUSY);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), EBUSY);
     ck_assert_int_eq(kill(writer, SIGKILL), 0);
     ck_assert_int_eq(waitpid(writer, &status, 0), writer);
     ck_assert_int_eq(kill(child, 0), 0);
@@ -251,13 +251,13 @@ START_TEST(forked_child_holds)
     ck_assert_int_eq(create(one, &trid), 0);
     ck_assert_int_eq(create(two, &other), EBUSY);
     ck_assert_int_eq(create_in_child(), EBUSY);
-    ck_assert_int_eq(posixtrace_log_recover(two, &report), EBUSY);
+    ck_assert_int_eq(posixtrace_log_recover(two, &report, sizeof report), EBUSY);
     /* The lock goes, and the file is not free. */
     ck_assert_int_eq(kill(child, SIGKILL), 0);
     ck_assert_int_eq(flock(two, LOCK_EX), 0);
     ck_assert_int_eq(flock(two, LOCK_UN), 0);
     ck_assert_int_eq(create_in_child(), EBUSY);
-    ck_assert_int_eq(posixtrace_log_recover(two, &report), EBUSY);
+    ck_assert_int_eq(posixtrace_log_recover(two, &report, sizeof report), EBUSY);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
     check_whole();
     close(one);
@@ -302,7 +302,7 @@ static struct posixtrace_info info_of(trace_id_t trid)
 {
     struct posixtrace_info info;
 
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     return info;
 }
 
@@ -355,14 +355,14 @@ START_TEST(segment_out_of_reach)
     check_end(trid, POSIXTRACE_END_ACTIVE);
     remove_segment(trid);
     check_end(trid, POSIXTRACE_END_ACTIVE);
-    ck_assert_int_eq(posixtrace_log_check(fd, NULL, NULL, &checked), 0);
+    ck_assert_int_eq(posixtrace_log_check(fd, NULL, NULL, &checked, sizeof checked), 0);
     ck_assert_int_eq(checked.complete, 0);
-    ck_assert_int_eq(posixtrace_log_recover(fd, &report), EBUSY);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), EBUSY);
     ck_assert_int_eq(kill(writer, SIGKILL), 0);
     ck_assert_int_eq(waitpid(writer, &status, 0), writer);
     ck_assert_int_eq(kill(child, 0), 0);
     check_end(trid, POSIXTRACE_END_CUT);
-    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
     ck_assert_int_eq(end_now(), POSIXTRACE_END_RECOVERED);
     ck_assert_int_eq(posix_trace_close(trid), 0);
     kill(child, SIGKILL);

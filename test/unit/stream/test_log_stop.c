@@ -70,7 +70,7 @@ static void check_log(int fd)
     ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
     ck_assert_int_eq(status.posix_log_full_status, POSIX_TRACE_FULL);
     for (;;) {
-        ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), 0);
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &none), 0);
         if (none)
             break;
         ck_assert_msg(e.id != POSIX_TRACE_STOP || last != POSIX_TRACE_STOP,
@@ -107,7 +107,7 @@ START_TEST(killed)
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     check_log(fd);
-    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
     check_log(fd);
     close(fd);
 }

@@ -99,7 +99,7 @@ static void read_all(trace_id_t trid)
 
     stops = overflows = resumes = 0;
     for (;;) {
-        NEED(posixtrace_next_event(trid, &e, &none) == 0);
+        NEED(posixtrace_next_event(trid, &e, sizeof e, &none) == 0);
         if (none)
             return;
         automatic = 0;

@@ -237,7 +237,7 @@ static uint64_t lost_without_memory(trace_id_t trid)
 {
     struct posixtrace_info info;
 
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     return info.lost[POSIXTRACE_LOST_NO_MEMORY];
 }
 

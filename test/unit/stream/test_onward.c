@@ -169,7 +169,7 @@ static uint64_t recorded(trace_id_t trid)
     uint64_t n = 0;
     int none = 0;
 
-    for (; posixtrace_next_event(trid, &e, &none) == 0 && !none; n += e.id == work)
+    for (; posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none; n += e.id == work)
         ;
     return n;
 }
@@ -357,7 +357,7 @@ START_TEST(stop_between_chunk_and_time)
     ck_assert_int_eq(pthread_join(stopper, NULL), 0);
     ck_assert_uint_eq(lost(first), 0);
     n = 0;
-    while (posixtrace_next_event(first, &e, &none) == 0 && !none) {
+    while (posixtrace_next_event(first, &e, sizeof e, &none) == 0 && !none) {
         if (e.id != work)
             continue;
         ck_assert_mem_eq(e.data, &n, sizeof n);

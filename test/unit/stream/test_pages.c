@@ -605,7 +605,7 @@ static void check_recovery(enum way unused)
         const struct rlimit few = { n, before.rlim_max };
 
         NEED(setrlimit(RLIMIT_NOFILE, &few) == 0);
-        r = posixtrace_log_recover(fd, &report);
+        r = posixtrace_log_recover(fd, &report, sizeof report);
         NEED(setrlimit(RLIMIT_NOFILE, &before) == 0);
         NEED(r == 0 || r == EMFILE);
     }

@@ -104,13 +104,14 @@ static void read_some(trace_id_t trid)
     size_t cursor = 0;
     int none = 0;
 
-    for (unsigned i = 0; i < 8 * EVENTS && posixtrace_next_event(trid, &e, &none) == 0 && !none;
-         i++)
+    for (unsigned i = 0;
+         i < 8 * EVENTS && posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none; i++)
         for (size_t k = 0; k < e.data_len; k++)
             sum += ((const uint8_t *)e.data)[k];
-    posixtrace_get_info(trid, &info);
+    posixtrace_get_info(trid, &info, sizeof info);
     posix_trace_get_status(trid, &status);
-    for (none = 0; posixtrace_thread_getnext(trid, &cursor, &thread, &none) == 0 && !none;)
+    for (none = 0;
+         posixtrace_thread_getnext(trid, &cursor, &thread, sizeof thread, &none) == 0 && !none;)
         ck_assert_ptr_nonnull(memchr(thread.name, '\0', sizeof thread.name));
 }
 
@@ -402,7 +403,7 @@ static uint64_t events_of(trace_id_t trid)
 {
     struct posixtrace_info info;
 
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     return info.events;
 }
 

@@ -95,7 +95,7 @@ static void read_log(const char *log)
     unsigned n = 0;
 
     NEED(fd >= 0 && posix_trace_open(fd, &trid) == 0);
-    while (posixtrace_next_event(trid, &e, &none) == 0 && !none)
+    while (posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none)
         n++;
     NEED(n >= EVENTS);
     NEED(posix_trace_close(trid) == 0);
@@ -131,7 +131,7 @@ static void *call_all(void *unused)
     read_log(logs[0]);
     trid = trace_to(logs[1]);
     look_on();
-    NEED(posixtrace_get_info(trid, &info) == 0);
+    NEED(posixtrace_get_info(trid, &info, sizeof info) == 0);
     NEED(posix_trace_flush(trid) == 0);
     NEED(posix_trace_shutdown(trid) == 0);
     NEED(posix_trace_create(getppid(), NULL, &trid) == 0);
@@ -139,7 +139,7 @@ static void *call_all(void *unused)
     NEED(posix_trace_create(0, NULL, &trid) == 0);
     NEED(posix_trace_start(trid) == 0);
     NEED(posix_trace_get_status(trid, &status) == 0);
-    NEED(posixtrace_next_event(trid, &e, &none) == 0 && !none);
+    NEED(posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none);
     NEED(posix_trace_eventset_empty(&set) == 0);
     NEED(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET) == 0);
     NEED(posix_trace_stop(trid) == 0);
@@ -189,7 +189,7 @@ static void check_log(const char *log)
     int fd = open(log, O_RDONLY | O_CLOEXEC);
 
     NEED(fd >= 0 && posix_trace_open(fd, &trid) == 0);
-    NEED(posixtrace_get_info(trid, &info) == 0);
+    NEED(posixtrace_get_info(trid, &info, sizeof info) == 0);
     NEED(info.events >= EVENTS);
     NEED(posix_trace_close(trid) == 0);
     close(fd);

@@ -113,7 +113,7 @@ static void read_all(trace_id_t trid)
     int none;
 
     for (;;) {
-        NEED(posixtrace_next_event(trid, &e, &none) == 0);
+        NEED(posixtrace_next_event(trid, &e, sizeof e, &none) == 0);
         if (none)
             return;
         data = e.data;

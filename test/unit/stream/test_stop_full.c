@@ -57,7 +57,7 @@ static uint64_t lost_of(trace_id_t trid)
     struct posixtrace_info info;
     uint64_t lost = 0;
 
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
         lost += info.lost[c];
     return lost;
@@ -88,7 +88,7 @@ static struct found read_all(trace_id_t trid)
     int none;
 
     for (;;) {
-        ck_assert_int_eq(posixtrace_next_event(trid, &e, &none), 0);
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &none), 0);
         if (none)
             return f;
         f.starts += e.id == POSIX_TRACE_START;
@@ -268,16 +268,16 @@ START_TEST(flush_does_not_start_it)
     ck_assert_int_eq(pthread_create(&reader, NULL, empty_pipe, &ends[0]), 0);
     while (status_of(trid).posix_stream_full_status == POSIX_TRACE_FULL)
         usleep(1000);
-    ck_assert_int_eq(posixtrace_get_info(trid, &before), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &before, sizeof before), 0);
     ck_assert_int_eq(status_of(trid).posix_stream_status, POSIX_TRACE_SUSPENDED);
     ck_assert_uint_eq(before.events + before.lost[POSIXTRACE_LOST_FULL], made);
     trace(1000);
-    ck_assert_int_eq(posixtrace_get_info(trid, &after), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &after, sizeof after), 0);
     ck_assert_uint_eq(after.events, before.events);
     ck_assert_mem_eq(after.lost, before.lost, sizeof after.lost);
     ck_assert_int_eq(posix_trace_start(trid), 0);
     trace(10);
-    ck_assert_int_eq(posixtrace_get_info(trid, &after), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &after, sizeof after), 0);
     ck_assert_uint_eq(after.events, before.events + 10);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
     close(ends[1]);

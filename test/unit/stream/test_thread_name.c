@@ -94,14 +94,14 @@ static void expect(int fd, const char *name)
     int none;
 
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
-    while (posixtrace_next_event(trid, &e, &none) == 0 && !none) {
+    while (posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none) {
         if (strcmp(e.name, "tick") != 0 || e.tid == e.pid)
             continue;
         ck_assert_str_eq(e.thread_name, name);
         found++;
     }
     ck_assert_uint_eq(found, EVENTS);
-    while (posixtrace_thread_getnext(trid, &cursor, &info, &none) == 0 && !none) {
+    while (posixtrace_thread_getnext(trid, &cursor, &info, sizeof info, &none) == 0 && !none) {
         if (info.recorded != EVENTS)
             continue;
         ck_assert_str_eq(info.name, name);
@@ -268,7 +268,7 @@ START_TEST(control_records)
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
-    while (posixtrace_next_event(trid, &e, &none) == 0 && !none) {
+    while (posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none) {
         if (e.tid != child)
             continue;
         ck_assert_str_eq(e.thread_name, "last of all");

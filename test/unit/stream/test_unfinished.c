@@ -120,7 +120,7 @@ static void open_log(int fd, struct posixtrace_info *info, bool follow)
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
     if (follow)
         ck_assert_int_eq(posixtrace_follow(trid, &gap), 0);
-    ck_assert_int_eq(posixtrace_get_info(trid, info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, info, sizeof *info), 0);
     ck_assert_int_eq(posix_trace_close(trid), 0);
 }
 
@@ -202,7 +202,8 @@ static int recover(const struct kind *k, int fd)
 {
     struct posixtrace_recover_report report;
 
-    return posixtrace_log_recover_lost(fd, k->reporter == CALLER ? LOSS : 0, &report);
+    return posixtrace_log_recover_lost(fd, k->reporter == CALLER ? LOSS : 0, &report,
+                                       sizeof report);
 }
 
 /* In a process of its own, at its write number at.  False: it came to its end. */
@@ -302,7 +303,7 @@ START_TEST(reported_again)
         if (sum_of(&info) == EVENTS + LOSS)
             break;
     }
-    ck_assert_int_eq(posixtrace_log_recover_lost(fd, LOSS + 50, &report), 0);
+    ck_assert_int_eq(posixtrace_log_recover_lost(fd, LOSS + 50, &report, sizeof report), 0);
     ck_assert(!report.was_complete);
     open_log(fd, &info, false);
     ck_assert_uint_eq(sum_of(&info), EVENTS + LOSS + 50);
@@ -397,7 +398,7 @@ START_TEST(completed_elsewhere)
     int fd = make_log(k);
 
     hide_segments(true);
-    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
     ck_assert(!report.segment_found);
     open_log(fd, &info, false);
     ck_assert_int_eq(info.end, POSIXTRACE_END_RECOVERED);
@@ -409,7 +410,7 @@ START_TEST(completed_elsewhere)
     open_log(fd, &info, false);
     ck_assert_int_eq(info.end, POSIXTRACE_END_RECOVERED);
     check_sum(k, fd, true);
-    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
     ck_assert(report.was_complete);
     close(fd);
 }
@@ -426,7 +427,7 @@ START_TEST(completed_elsewhere_and_settled)
     int fd = make_log_in(k, mkostemp(path, O_CLOEXEC));
 
     hide_segments(true);
-    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
     hide_segments(false);
     ck_assert_int_eq(posixtrace_stream_reap(0, &removed, &kept), 0);
     ck_assert_uint_gt(removed, 0);
@@ -465,20 +466,20 @@ START_TEST(completed_elsewhere_and_followed)
     trace_id_t trid;
 
     hide_segments(true);
-    ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
     alone = read_more(trid);
     ck_assert_uint_gt(alone, 0);
     ck_assert_uint_eq(read_more(trid), 0);
     hide_segments(false);
     if (_i % 2) {
-        ck_assert_int_eq(posixtrace_log_recover(fd, &report), 0);
+        ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
         ck_assert(report.segment_found);
     }
     rest = read_more(trid);
     ck_assert_uint_gt(rest, 0);
     ck_assert_uint_eq(read_more(trid), 0);
-    ck_assert_int_eq(posixtrace_get_info(trid, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     ck_assert_uint_eq(alone + rest, info.events);
     ck_assert_int_eq(posix_trace_close(trid), 0);
     check_sum(&elsewhere[_i / 2], fd, true);

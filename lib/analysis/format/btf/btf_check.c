@@ -281,8 +281,9 @@ static int check_lines(struct pt_btf_check *c)
 
 int posixtrace_btf_check(FILE *from, const char *version, unsigned flags,
                          void (*finding)(void *context, const struct posixtrace_btf_finding *f),
-                         void *context, struct posixtrace_btf_report *report)
+                         void *context, struct posixtrace_btf_report *report, size_t size)
 {
+    struct posixtrace_btf_report found = { .lines = 0 };
     struct pt_btf_check *c;
     unsigned rules = PT_BTF_23;
     bool known = true;
@@ -290,22 +291,23 @@ int posixtrace_btf_check(FILE *from, const char *version, unsigned flags,
 
     if (version)
         rules = pt_btf_rules(version, &known);
-    if (!from || !report || !known || (flags & ~POSIXTRACE_BTF_FROM_START))
+    if (!from || !report || size == 0 || !known || (flags & ~POSIXTRACE_BTF_FROM_START))
         return EINVAL;
     c = calloc(1, sizeof *c);
     if (!c)
         return ENOMEM;
-    memset(report, 0, sizeof *report);
     c->rules = rules;
     c->rules_given = version != NULL;
     c->from_start = (flags & POSIXTRACE_BTF_FROM_START) != 0;
     c->finding = finding;
     c->context = context;
-    c->report = report;
+    c->report = &found;
     error = pt_btf_file_init(&c->file, from);
     if (!error)
         error = check_lines(c);
-    snprintf(report->rules, sizeof report->rules, "%s", pt_btf_rules_name(c->rules));
+    snprintf(found.rules, sizeof found.rules, "%s", pt_btf_rules_name(c->rules));
+    memset(report, 0, size);
+    memcpy(report, &found, size < sizeof found ? size : sizeof found);
     pt_btf_check_free(c);
     free(c);
     return error;

@@ -34,7 +34,7 @@ bool pt_job_losses(const struct pt_job *job, uint64_t lost[PT_JOB_CAUSES])
 {
     struct posixtrace_info info;
 
-    if (posixtrace_get_info(job->trid, &info) != 0)
+    if (posixtrace_get_info(job->trid, &info, sizeof info) != 0)
         return false;
     memcpy(lost, info.lost, sizeof info.lost);
     return posixtrace_lost(job->trid, POSIXTRACE_LOST_SWITCHES, &lost[POSIXTRACE_LOST_SWITCHES]) ==
@@ -103,7 +103,8 @@ static bool count(struct pt_job *job)
 static bool read_ahead(struct pt_job *job)
 {
     size_t got = 0;
-    int error = posixtrace_next_events(job->trid, job->ahead, job->ahead_room, &got);
+    int error = posixtrace_next_events(job->trid, job->ahead, sizeof *job->ahead, job->ahead_room,
+                                       &got);
 
     if (error)
         pt_job_fail(job, error, "cannot read events: %s", strerror(error));
@@ -122,7 +123,7 @@ int pt_job_next(struct pt_job *job, struct posixtrace_event *event)
 
 bool pt_job_add(struct pt_job *job, const struct posixtrace_event *event)
 {
-    int error = posixtrace_log_builder_add(job->builder, event);
+    int error = posixtrace_log_builder_add(job->builder, event, sizeof *event);
 
     if (error)
         pt_job_fail(job, error, "event %llu, '%s': %s", (unsigned long long)job->c->events + 1,
@@ -207,6 +208,23 @@ static int begin(struct pt_job *job, const char *name, bool directory)
     return options_are_known(job) ? 0 : job->error;
 }
 
+/* What the caller gives a conversion, in the caller's size. */
+static struct posixtrace_conversion given(const struct posixtrace_conversion *c, size_t size)
+{
+    struct posixtrace_conversion conversion = { .options = NULL };
+
+    memcpy(&conversion, c, size < sizeof conversion ? size : sizeof conversion);
+    return conversion;
+}
+
+/* Hands the results to the caller; returns error. */
+static int give_back(const struct pt_job *job, struct posixtrace_conversion *to, size_t size,
+                     int error)
+{
+    memcpy(to, job->c, size < sizeof *job->c ? size : sizeof *job->c);
+    return error;
+}
+
 static int export(struct pt_job *job, const char *format)
 {
     struct posixtrace_event ahead[AHEAD];
@@ -227,19 +245,27 @@ static int export(struct pt_job *job, const char *format)
 }
 
 int posixtrace_export(trace_id_t trid, const char *format, FILE *to,
-                      struct posixtrace_conversion *conversion)
+                      struct posixtrace_conversion *conversion, size_t size)
 {
-    struct pt_job job = { .c = conversion, .trid = trid, .file = to };
+    struct posixtrace_conversion c;
+    struct pt_job job = { .c = &c, .trid = trid, .file = to };
 
-    return format && to && conversion ? export(&job, format) : EINVAL;
+    if (!format || !to || !conversion || size == 0)
+        return EINVAL;
+    c = given(conversion, size);
+    return give_back(&job, conversion, size, export(&job, format));
 }
 
 int posixtrace_export_directory(trace_id_t trid, const char *format, const char *directory,
-                                struct posixtrace_conversion *conversion)
+                                struct posixtrace_conversion *conversion, size_t size)
 {
-    struct pt_job job = { .c = conversion, .trid = trid, .directory = directory };
+    struct posixtrace_conversion c;
+    struct pt_job job = { .c = &c, .trid = trid, .directory = directory };
 
-    return format && directory && conversion ? export(&job, format) : EINVAL;
+    if (!format || !directory || !conversion || size == 0)
+        return EINVAL;
+    c = given(conversion, size);
+    return give_back(&job, conversion, size, export(&job, format));
 }
 
 static int import(struct pt_job *job, const char *format)
@@ -251,18 +277,26 @@ static int import(struct pt_job *job, const char *format)
 }
 
 int posixtrace_import(const char *format, FILE *from, posixtrace_log_builder_t *builder,
-                      struct posixtrace_conversion *conversion)
+                      struct posixtrace_conversion *conversion, size_t size)
 {
-    struct pt_job job = { .c = conversion, .builder = builder, .file = from };
+    struct posixtrace_conversion c;
+    struct pt_job job = { .c = &c, .builder = builder, .file = from };
 
-    return format && from && builder && conversion ? import(&job, format) : EINVAL;
+    if (!format || !from || !builder || !conversion || size == 0)
+        return EINVAL;
+    c = given(conversion, size);
+    return give_back(&job, conversion, size, import(&job, format));
 }
 
 int posixtrace_import_directory(const char *format, const char *directory,
                                 posixtrace_log_builder_t *builder,
-                                struct posixtrace_conversion *conversion)
+                                struct posixtrace_conversion *conversion, size_t size)
 {
-    struct pt_job job = { .c = conversion, .builder = builder, .directory = directory };
+    struct posixtrace_conversion c;
+    struct pt_job job = { .c = &c, .builder = builder, .directory = directory };
 
-    return format && directory && builder && conversion ? import(&job, format) : EINVAL;
+    if (!format || !directory || !builder || !conversion || size == 0)
+        return EINVAL;
+    c = given(conversion, size);
+    return give_back(&job, conversion, size, import(&job, format));
 }

@@ -83,7 +83,7 @@ static bool count_overwritten(struct writer *w)
     size_t cursor = 0;
     int end = 0;
 
-    while (posixtrace_thread_getnext(w->job->trid, &cursor, &t, &end) == 0 && !end) {
+    while (posixtrace_thread_getnext(w->job->trid, &cursor, &t, sizeof t, &end) == 0 && !end) {
         uint64_t lost = t.lost[POSIXTRACE_LOST_OVERWRITTEN] +
                         t.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN];
         struct ctf_stream *s = lost ? counter_of(w, &t) : NULL;
@@ -107,7 +107,7 @@ static bool collect_lost(struct writer *w)
     size_t cursor = 0;
     int end = 0;
 
-    while (posixtrace_thread_getnext(w->job->trid, &cursor, &t, &end) == 0 && !end) {
+    while (posixtrace_thread_getnext(w->job->trid, &cursor, &t, sizeof t, &end) == 0 && !end) {
         uint64_t lost = sum(t.lost);
         struct ctf_stream *s = lost ? counter_of(w, &t) : NULL;
 
@@ -163,7 +163,7 @@ static bool begin(struct writer *w, int64_t first_ns)
     struct posixtrace_info info = { .events = 0 };
     int64_t ns;
 
-    posixtrace_get_info(w->job->trid, &info);
+    posixtrace_get_info(w->job->trid, &info, sizeof info);
     ns = begin_ns(w, &info, first_ns);
     if (ns < 0) {
         w->about.offset_s = ns / SECOND - 1 - DAY;

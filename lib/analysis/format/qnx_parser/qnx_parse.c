@@ -101,7 +101,7 @@ static FILE *import_kev(FILE *from, const char *path, struct fault *fault)
     if (!error)
         error = posixtrace_log_builder_open(fileno(log), NULL, &builder);
     if (!error) {
-        error = posixtrace_import("kev", from, builder, &conversion);
+        error = posixtrace_import("kev", from, builder, &conversion, sizeof conversion);
         if (error)
             blame(fault, error, "%s", conversion.error);
         error = posixtrace_log_builder_finish(builder);
@@ -198,7 +198,9 @@ static int read_events(posixtrace_qnx_parser_t *p)
     size_t count;
     int error;
 
-    while ((error = posixtrace_next_events(p->trid, events, AT_ONCE, &count)) == 0 && count)
+    while ((error = posixtrace_next_events(p->trid, events, sizeof *events, AT_ONCE, &count)) ==
+               0 &&
+           count)
         for (size_t i = 0; i < count; i++)
             if (!pt_qnx_take(p, &events[i]))
                 return ENOMEM;
@@ -210,7 +212,7 @@ static int read_events(posixtrace_qnx_parser_t *p)
 static int prepare(posixtrace_qnx_parser_t *p, const char *path)
 {
     struct posixtrace_info info;
-    int error = posixtrace_get_info(p->trid, &info);
+    int error = posixtrace_get_info(p->trid, &info, sizeof info);
 
     p->silent = false;
     p->begun = false;

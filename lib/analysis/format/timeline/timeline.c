@@ -256,7 +256,8 @@ static void tell_loss(struct pt_timeline *tl)
 
     if (!pt_job_losses(tl->job, lost) || !is_any(lost))
         return;
-    while (posixtrace_thread_getnext(tl->job->trid, &cursor, &thread, &unavailable) == 0 &&
+    while (posixtrace_thread_getnext(tl->job->trid, &cursor, &thread, sizeof thread,
+                                     &unavailable) == 0 &&
            !unavailable)
         tell_loss_of_thread(tl, &thread);
     tl->ops->lost(tl->self, pt_tl_track_of(tl, 0, 0, ""), tl->last_ns, lost);

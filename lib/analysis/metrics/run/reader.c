@@ -99,7 +99,7 @@ bool pt_reader_hides_losses(trace_id_t trid)
 {
     struct posixtrace_info info;
 
-    if (posixtrace_get_info(trid, &info) != 0 || info.lost[POSIXTRACE_LOST_LOG_FULL] ||
+    if (posixtrace_get_info(trid, &info, sizeof info) != 0 || info.lost[POSIXTRACE_LOST_LOG_FULL] ||
         info.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] || info.lost[POSIXTRACE_LOST_LOG_ERROR] ||
         !has_none(trid, POSIX_TRACE_OVERFLOW))
         return false;
@@ -114,7 +114,7 @@ bool pt_reader_grows(trace_id_t trid)
     uint64_t count;
 
     return posixtrace_event_count(trid, POSIX_TRACE_START, &count) == 0 &&
-           posixtrace_get_info(trid, &info) == 0 && info.end == POSIXTRACE_END_ACTIVE;
+           posixtrace_get_info(trid, &info, sizeof info) == 0 && info.end == POSIXTRACE_END_ACTIVE;
 }
 
 /* Context switches, which decide about the clock, need a log; it is not read. */
@@ -149,7 +149,7 @@ int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid)
 int pt_reader_next(trace_id_t trid, struct posixtrace_event *events, size_t most, size_t *count,
                    int *gap)
 {
-    return posixtrace_next_whole_events(trid, events, most, count, gap);
+    return posixtrace_next_whole_events(trid, events, sizeof *events, most, count, gap);
 }
 
 #endif

@@ -58,7 +58,7 @@ int posixtrace_get_metric_result(const posixtrace_metric_t *metric, trace_id_t t
     if (error == 0) {
         error = posixtrace_metric_run_take(run, 0, &more);
         ended = posixtrace_metric_run_end(run);
-        posixtrace_metric_run_doubt(run, 0, &made->doubt);
+        posixtrace_metric_run_doubt(run, 0, &made->doubt, sizeof made->doubt);
         posixtrace_metric_run_free(run);
         error = made->no_memory ? ENOMEM : error ? error : ended;
     }
@@ -89,9 +89,11 @@ size_t posixtrace_metric_result_unknown_count(const posixtrace_metric_result_t *
 }
 
 void posixtrace_metric_result_doubt(const posixtrace_metric_result_t *result,
-                                    struct posixtrace_doubt *doubt)
+                                    struct posixtrace_doubt *doubt, size_t size)
 {
-    *doubt = result ? result->doubt : (struct posixtrace_doubt){ 0 };
+    memset(doubt, 0, size);
+    if (result)
+        memcpy(doubt, &result->doubt, size < sizeof result->doubt ? size : sizeof result->doubt);
 }
 
 static int get(const struct elements *from, size_t i,

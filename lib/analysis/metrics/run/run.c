@@ -295,18 +295,20 @@ uint64_t posixtrace_metric_run_events(const posixtrace_metric_run_t *run)
 }
 
 void posixtrace_metric_run_doubt(const posixtrace_metric_run_t *run, size_t index,
-                                 struct posixtrace_doubt *doubt)
+                                 struct posixtrace_doubt *doubt, size_t size)
 {
     const struct pt_engine *e = &run->engine;
+    struct posixtrace_doubt d;
     int64_t hidden;
 
-    *doubt = (struct posixtrace_doubt){ 0 };
+    memset(doubt, 0, size);
     if (index >= e->count)
         return;
-    *doubt = e->machines[index].doubt;
+    d = e->machines[index].doubt;
     hidden = pt_uncertainty_hidden(e, &e->machines[index]);
-    if (hidden > doubt->at_most_ns)
-        doubt->at_most_ns = hidden;
+    if (hidden > d.at_most_ns)
+        d.at_most_ns = hidden;
+    memcpy(doubt, &d, size < sizeof d ? size : sizeof d);
 }
 
 bool posixtrace_metric_run_saw(const posixtrace_metric_run_t *run, const char *event)

@@ -161,15 +161,18 @@ int posixtrace_statistics_merge(posixtrace_statistics_t *to, const posixtrace_st
 }
 
 void posixtrace_statistics_summary(const posixtrace_statistics_t *s,
-                                   struct posixtrace_summary *summary)
+                                   struct posixtrace_summary *summary, size_t size)
 {
-    *summary = (struct posixtrace_summary){ .count = s->count };
-    if (s->count == 0)
-        return;
-    summary->min_ns = s->min;
-    summary->max_ns = s->max;
-    summary->mean_ns = s->mean;
-    summary->deviation_ns = sqrt(s->squares / (double)s->count);
+    struct posixtrace_summary all = { .count = s->count };
+
+    if (s->count > 0) {
+        all.min_ns = s->min;
+        all.max_ns = s->max;
+        all.mean_ns = s->mean;
+        all.deviation_ns = sqrt(s->squares / (double)s->count);
+    }
+    memset(summary, 0, size);
+    memcpy(summary, &all, size < sizeof all ? size : sizeof all);
 }
 
 /* Bars are numbered: the small ones, then those of each power. */
