@@ -31,9 +31,11 @@ enum posixtrace_loss_cause {
     POSIXTRACE_LOST_LOG_FULL,        /* log full (UNTIL_FULL log) */
     POSIXTRACE_LOST_LOG_OVERWRITTEN, /* overwritten in the log (LOOP log) */
     POSIXTRACE_LOST_LOG_ERROR,       /* the log could not be written; see flush_error */
-    POSIXTRACE_LOSS_CAUSES,          /* how many of them the arrays below have */
-    /* Context switches (posixtrace/attr.h) for which the kernel's ring had no room; in no array. */
-    POSIXTRACE_LOST_SWITCHES = POSIXTRACE_LOSS_CAUSES
+    POSIXTRACE_LOST_SWITCHES,        /* context switches (posixtrace/attr.h) for which the kernel's
+                                      * ring had no room; of no thread */
+    /* Room of the arrays by cause: a later cause takes an element that is 0 now, and moves
+     * no member.  Sums over all elements have it already. */
+    POSIXTRACE_LOSS_CAUSES = 16
 };
 
 /* A short lower-case phrase for a cause ("stream full"), never NULL. */
@@ -75,17 +77,17 @@ struct posixtrace_info {
 };
 
 /*
- * EINVAL  trid is not a stream, info is NULL, or size is 0 (posixtrace/event.h).  Thread-safe.  Does not wait for the log of
- * an active stream, however long its pipe is full.
+ * EINVAL  trid is not a stream, info is NULL, or size is 0 (posixtrace/event.h).
+ * Thread-safe, not async-signal-safe.  Does not wait for the log of an active stream,
+ * however long its pipe is full.
  * For a pre-recorded stream events, first_ns and last_ns come from the log's
  * index; where it has none (cut log) the log is read through once.
  */
 int posixtrace_get_info(trace_id_t trid, struct posixtrace_info *info, size_t size);
 
 /*
- * How many events a stream has lost for a cause, also for those that are in no array: a
- * program that asks for 0, 1, 2, ... until the result is EINVAL has all causes that there are,
- * also later ones.  Of an active stream each call tells of its own moment.  Of
+ * How many events a stream has lost for a cause.  A program that asks for 0, 1, 2, ... until
+ * the result is EINVAL has all causes that there are, also later ones.  Of an active stream each call tells of its own moment.  Of
  * POSIXTRACE_LOST_SWITCHES: as of the last flush; an attached stream, which has no switches to
  * read, counts those since it was attached.
  *
@@ -125,7 +127,8 @@ struct posixtrace_limits {
 };
 
 /*
- * EINVAL  trid is not a stream, limits is NULL, or size is 0.  Thread-safe; not for signal handlers.
+ * EINVAL  trid is not a stream, limits is NULL, or size is 0.  Thread-safe; not for signal
+ * handlers.
  * Of a log limits are those that its stream had where nothing limited the size of files; all
  * are 0 in one that was imported.
  */

@@ -27,17 +27,13 @@ PT_PUBLIC int posixtrace_lost(trace_id_t trid, unsigned cause, uint64_t *events)
 {
     struct posixtrace_info info;
     struct pt_guard g;
-    int r = 0;
+    int r;
 
     if (!events || cause > POSIXTRACE_LOST_SWITCHES || !pt_guard_enter(&g, trid, PT_STREAM_ANY))
         return EINVAL;
-    if (cause == POSIXTRACE_LOST_SWITCHES) {
-        *events = pt_stream_lost_switches(g.s);
-    } else {
-        r = pt_stream_info(g.s, &info);
-        if (r == 0)
-            *events = info.lost[cause];
-    }
+    r = pt_stream_info(g.s, &info);
+    if (r == 0)
+        *events = info.lost[cause];
     return pt_guard_leave(&g, r);
 }
 

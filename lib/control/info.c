@@ -74,6 +74,13 @@ static int active_info(struct pt_stream *s, struct posixtrace_info *info)
     return 0;
 }
 
+/* Under the reading lock. */
+static uint64_t lost_switches(const struct pt_stream *s)
+{
+    return s->log ? pt_log_reader_lost_switches(s->log)
+                  : pt_load_relaxed(&s->seg->h->lost_switches) - s->live.from_switches;
+}
+
 int pt_stream_info(struct pt_stream *s, struct posixtrace_info *info)
 {
     int r;
@@ -81,6 +88,7 @@ int pt_stream_info(struct pt_stream *s, struct posixtrace_info *info)
     memset(info, 0, sizeof *info);
     pt_stream_lock_reading(s);
     r = s->log ? pt_log_reader_info(s->log, info) : active_info(s, info);
+    info->lost[POSIXTRACE_LOST_SWITCHES] = lost_switches(s);
     if (s->log && r == 0 && s->tail)
         info->end = POSIXTRACE_END_TAIL;
     if (s->log && r == 0 && s->writer_alive)
@@ -89,22 +97,12 @@ int pt_stream_info(struct pt_stream *s, struct posixtrace_info *info)
     return r;
 }
 
-uint64_t pt_stream_lost_switches(struct pt_stream *s)
+void pt_stream_lost_before(struct pt_stream *s, uint64_t lost[POSIXTRACE_LOSS_CAUSES])
 {
-    uint64_t n;
-
-    pt_stream_lock_reading(s);
-    n = s->log ? pt_log_reader_lost_switches(s->log)
-               : pt_load_relaxed(&s->seg->h->lost_switches) - s->live.from_switches;
-    pthread_mutex_unlock(&s->reading);
-    return n;
-}
-
-void pt_stream_lost_before(struct pt_stream *s, uint64_t lost[PT_LOSS_CAUSES])
-{
-    memset(lost, 0, PT_LOSS_CAUSES * sizeof *lost);
+    memset(lost, 0, POSIXTRACE_LOSS_CAUSES * sizeof *lost);
     pt_stream_lock_reading(s);
     memcpy(lost, s->live.lost_before, sizeof s->live.lost_before);
+    lost[POSIXTRACE_LOST_SWITCHES] = s->live.from_switches;
     pthread_mutex_unlock(&s->reading);
 }
 

@@ -8,10 +8,8 @@
 #include "stream/stream.h"
 
 int pt_stream_info(struct pt_stream *s, struct posixtrace_info *info);
-/* Context switches that the kernel lost; of an attached stream, since it was attached. */
-uint64_t pt_stream_lost_switches(struct pt_stream *s);
 /* Of an attached stream: what it had lost when it was attached. */
-void pt_stream_lost_before(struct pt_stream *s, uint64_t lost[PT_LOSS_CAUSES]);
+void pt_stream_lost_before(struct pt_stream *s, uint64_t lost[POSIXTRACE_LOSS_CAUSES]);
 void pt_stream_limits(struct pt_stream *s, struct posixtrace_limits *limits);
 /* 1: the thread at *cursor, which moves on; 0: no more; -ENOMEM. */
 int pt_stream_thread(struct pt_stream *s, size_t *cursor, struct posixtrace_thread_info *t);

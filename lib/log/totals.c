@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "log/totals.h"
 
-_Static_assert(POSIXTRACE_LOSS_CAUSES == PT_LOSS_CAUSES, "one number for each cause");
+_Static_assert((int)POSIXTRACE_LOST_SWITCHES == (int)PT_LOSS_CAUSES, "one number for each cause");
 _Static_assert(POSIXTRACE_LOST_LOG_FULL == 4, "pt_cause_is_of_log");
 
 #define FIRST_ROOM 64u

@@ -214,10 +214,10 @@ static void report(const struct snapshot *s)
                s->events == 1 ? "" : "s", stream_call(&s->stream));
     memcpy(past.lost, s->before, sizeof past.lost);
     if (before > 0)
-        tool_note("%" PRIu64 " earlier events lost (%s)", before, log_file_causes(&past, 0));
+        tool_note("%" PRIu64 " earlier events lost (%s)", before, log_file_causes(&past));
     if (during > 0)
         tool_note("%" PRIu64 " events lost while it was made (%s)", during,
-                  log_file_causes(&s->during, 0));
+                  log_file_causes(&s->during));
 }
 
 /* A process of another user: a worker sends the log, and says what it is. */

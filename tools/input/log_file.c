@@ -136,8 +136,6 @@ int log_file_refresh(struct log_file *log)
 {
     int error = posixtrace_get_info(log->trid, &log->info, sizeof log->info);
 
-    if (error == 0)
-        error = posixtrace_lost(log->trid, POSIXTRACE_LOST_SWITCHES, &log->lost_switches);
     return error ? tool_error("cannot read %s: %s", log->shown, failure_reason(error)) : EXIT_DONE;
 }
 
@@ -215,20 +213,19 @@ uint64_t log_file_lost(const uint64_t lost[POSIXTRACE_LOSS_CAUSES])
 
 uint64_t log_file_lost_all(const struct log_file *log)
 {
-    return log_file_lost(log->info.lost) + log->lost_switches;
+    return log_file_lost(log->info.lost);
 }
 
-const char *log_file_causes(const struct posixtrace_info *info, uint64_t lost_switches)
+const char *log_file_causes(const struct posixtrace_info *info)
 {
     static char causes[640];
     size_t used = 0;
 
-    for (unsigned i = 0; i <= POSIXTRACE_LOST_SWITCHES && used < sizeof causes; i++) {
-        uint64_t n = i < POSIXTRACE_LOSS_CAUSES ? info->lost[i] : lost_switches;
-
-        if (n)
+    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES && used < sizeof causes; i++) {
+        if (info->lost[i])
             used += (size_t)snprintf(causes + used, sizeof causes - used, "%s%s %" PRIu64,
-                                     used ? ", " : "", posixtrace_loss_cause_text(i), n);
+                                     used ? ", " : "", posixtrace_loss_cause_text(i),
+                                     info->lost[i]);
     }
     if (info->flush_error && used < sizeof causes)
         snprintf(causes + used, sizeof causes - used, "; first error: %s",
@@ -249,7 +246,7 @@ uint64_t log_file_gaps(const struct log_file *log)
 static void say_lost(const struct log_file *log, uint64_t sum)
 {
     tool_note("%" PRIu64 " event%s lost (%s)", sum, sum == 1 ? "" : "s",
-              log_file_causes(&log->info, log->lost_switches));
+              log_file_causes(&log->info));
 }
 
 int log_file_report_loss(struct log_file *log, bool strict, int status)

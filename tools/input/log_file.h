@@ -23,7 +23,6 @@ struct log_file {
     bool seekable;
     uint64_t size;               /* bytes; 0 for a pipe */
     struct posixtrace_info info; /* as of the last log_file_refresh(), as the next one */
-    uint64_t lost_switches;      /* by the kernel; beside info.lost */
 };
 
 struct log_type {
@@ -73,7 +72,7 @@ int log_file_report_loss(struct log_file *log, bool strict, int status);
 uint64_t log_file_gaps(const struct log_file *log);
 
 /* What was lost by cause, and the first error of writing; a static buffer. */
-const char *log_file_causes(const struct posixtrace_info *info, uint64_t lost_switches);
+const char *log_file_causes(const struct posixtrace_info *info);
 
 /* Sum over the causes in an array. */
 uint64_t log_file_lost(const uint64_t lost[POSIXTRACE_LOSS_CAUSES]);

@@ -312,15 +312,12 @@ static void print_loss(const struct log_file *log)
         if (info->lost[i])
             row("", "%" PRIu64 " %s", info->lost[i], posixtrace_loss_cause_text(i));
     }
-    if (log->lost_switches)
-        row("", "%" PRIu64 " %s", log->lost_switches,
-            posixtrace_loss_cause_text(POSIXTRACE_LOST_SWITCHES));
     if (info->flush_error)
         row("log error", "%s", strerror(info->flush_error));
     if (info->skipped_bytes)
         row("not readable", "%" PRIu64 " bytes", info->skipped_bytes);
     print_refused(log);
-    if (log->lost_switches)
+    if (info->lost[POSIXTRACE_LOST_SWITCHES])
         row("advice", "larger rings, 'posixtrace record --switch-buffer', lose fewer switches");
     if (info->advised_size)
         row("advice", "a stream size of %s (%" PRIu64 " bytes) would have avoided the loss",

@@ -105,7 +105,7 @@ static void say_recorded(const struct recording *r, struct log_file *log, const 
 
     if (lost > 0 || log->info.flush_error)
         snprintf(losses, sizeof losses, "%s lost (%s)", units_count(lost),
-                 log_file_causes(&log->info, log->lost_switches));
+                 log_file_causes(&log->info));
     tool_note("recorded %s event%s of %s%s process%s in %s, %s; to see them: posixtrace print %s",
               units_count(f->events), f->events == 1 ? "" : "s", f->nameless ? "at least " : "",
               units_count(f->pid_count), f->pid_count == 1 ? "" : "es", log->shown, losses,
@@ -202,7 +202,7 @@ static void explain_nothing(const struct recording *r, const struct record_reque
 {
     if (log_file_lost_all(log) > 0)
         tool_note("nothing is in %s: what was recorded is lost (%s)", log->shown,
-                  log_file_causes(&log->info, log->lost_switches));
+                  log_file_causes(&log->info));
     else if (f->types > 0 && q->filter.count > 0)
         tool_note("nothing was recorded in %s: no event matched --filter; event types: %s",
                   log->shown, f->names);
@@ -268,7 +268,7 @@ static void report_log(const struct recording *r, const struct record_request *q
     else
         explain_nothing(r, q, path, log, &f);
     say_refused(log);
-    record_switches_report(r, log->lost_switches);
+    record_switches_report(r, log->info.lost[POSIXTRACE_LOST_SWITCHES]);
     if (f.types > 0)
         filter_option_warn(&q->filter, log);
     free(f.pids);

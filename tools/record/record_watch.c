@@ -171,14 +171,12 @@ static void show_live(struct watch *w)
     for (size_t i = 0; i < w->count; i++) {
         struct recording *r = &w->r[i];
         struct posixtrace_info info;
-        uint64_t switches;
 
-        if (!r->active || posixtrace_get_info(r->trid, &info, sizeof info) != 0 ||
-            posixtrace_lost(r->trid, POSIXTRACE_LOST_SWITCHES, &switches) != 0)
+        if (!r->active || posixtrace_get_info(r->trid, &info, sizeof info) != 0)
             continue;
         before += r->shown_events;
         sum.events += r->shown_events = info.events;
-        sum.lost += log_file_lost(info.lost) + switches;
+        sum.lost += log_file_lost(info.lost);
         sum.bytes = info.bytes;
         sum.reserved = info.reserved_bytes;
         if (info.reserved_bytes && fill < (double)info.bytes / (double)info.reserved_bytes)

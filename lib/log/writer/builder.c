@@ -72,6 +72,7 @@ struct pt_log_builder {
     uint32_t *author_cells; /* index + 1 */
     uint32_t author_cell_count;
     uint64_t lost[PT_LOSS_CAUSES];
+    uint64_t lost_switches; /* beside these */
     uint32_t next_id;
     char *names[PT_ID_MAX];
     uint16_t name_cells[NAME_CELLS]; /* id */
@@ -294,6 +295,7 @@ static int end_round(struct pt_log_builder *b, bool last)
     if (error)
         return error;
     memcpy(status.lost_unknown_author, b->lost, sizeof b->lost);
+    status.lost_switches = b->lost_switches;
     status.recorded_unknown_author = recorded_of(b->lost);
     totals = round_totals(b, &n);
     if (!totals)
@@ -502,10 +504,11 @@ int pt_log_builder_describe(struct pt_log_builder *b, const char *name, const ch
     return pt_log_put_text(b->writer, PT_TEXT_DESCRIPTION, (uint32_t)id, text);
 }
 
-void pt_log_builder_lost(struct pt_log_builder *b, const uint64_t lost[PT_LOSS_CAUSES])
+void pt_log_builder_lost(struct pt_log_builder *b, const uint64_t lost[POSIXTRACE_LOSS_CAUSES])
 {
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
         b->lost[c] += lost[c];
+    b->lost_switches += lost[POSIXTRACE_LOST_SWITCHES];
 }
 
 int pt_log_builder_finish(struct pt_log_builder *b)

@@ -19,7 +19,7 @@ int pt_log_builder_add(struct pt_log_builder *b, const struct posixtrace_event *
 /* -EINVAL: of the system, or no name; -EEXIST: described in other words. */
 int pt_log_builder_describe(struct pt_log_builder *b, const char *name, const char *text);
 /* More that is lost, by cause. */
-void pt_log_builder_lost(struct pt_log_builder *b, const uint64_t lost[PT_LOSS_CAUSES]);
+void pt_log_builder_lost(struct pt_log_builder *b, const uint64_t lost[POSIXTRACE_LOSS_CAUSES]);
 /* Completes the log; frees in every case. */
 int pt_log_builder_finish(struct pt_log_builder *b);
 

@@ -396,7 +396,7 @@ END_TEST
 START_TEST(losses)
 {
     static const uint64_t lost[POSIXTRACE_LOSS_CAUSES] = {
-        1, 20, 300, 4000, 50000, 600000, 7000000
+        1, 20, 300, 4000, 50000, 600000, 7000000, 80000000
     };
     struct posixtrace_event w = { .name = "x", .thread_name = "t", .tid = 1 };
     struct posixtrace_thread_info t;
@@ -413,8 +413,9 @@ START_TEST(losses)
     r = log_reader(fd);
     ck_assert_int_eq(pt_log_reader_info(r, &info), 0);
     ck_assert_uint_eq(info.events, 1);
-    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+    for (unsigned c = 0; c < POSIXTRACE_LOST_SWITCHES; c++)
         ck_assert_uint_eq(info.lost[c], 2 * lost[c]);
+    ck_assert_uint_eq(pt_log_reader_lost_switches(r), 2 * lost[POSIXTRACE_LOST_SWITCHES]);
     ck_assert_int_eq(pt_log_reader_thread(r, 0, &t), 1);
     ck_assert_uint_eq(t.recorded, 1);
     ck_assert_int_eq(pt_log_reader_thread(r, 1, &t), 1);

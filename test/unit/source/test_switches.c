@@ -502,6 +502,7 @@ static struct posixtrace_thread_info thread_in(int fd, pid_t tid)
 /* By the kernel, as the log says. */
 static uint64_t lost_by_kernel(int fd)
 {
+    struct posixtrace_info info;
     uint64_t n, same;
     trace_id_t trid;
     unsigned c = 0;
@@ -512,6 +513,8 @@ static uint64_t lost_by_kernel(int fd)
         c++;
     ck_assert_uint_eq(c, POSIXTRACE_LOST_SWITCHES + 1);
     ck_assert_uint_eq(same, n);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
+    ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_SWITCHES], n);
     ck_assert_int_eq(posix_trace_close(trid), 0);
     return n;
 }

@@ -296,14 +296,14 @@ static void put_run(void *self, int64_t ns, uint32_t cpu, const struct pt_tl_run
 }
 
 static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
-                     const uint64_t lost[PT_JOB_CAUSES])
+                     const uint64_t lost[POSIXTRACE_LOSS_CAUSES])
 {
     struct chrome *c = self;
     bool any = false;
 
     open_event(c, 'i', t, ns);
     PT_JSON_TEXT(&c->json, ",\"s\":\"t\",\"name\":\"events lost\",\"args\":{");
-    for (unsigned i = 0; i < PT_JOB_CAUSES; i++) {
+    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++) {
         const char *cause = posixtrace_loss_cause_text(i);
 
         if (!lost[i])

@@ -41,9 +41,8 @@ extern const struct pt_format pt_format_btf, pt_format_chrome, pt_format_csv, pt
 
 /* The next event of an export: 1, or 0 at the end and after an error (job->error). */
 int pt_job_next(struct pt_job *job, struct posixtrace_event *event);
-#define PT_JOB_CAUSES (POSIXTRACE_LOST_SWITCHES + 1)
 /* Export: how many events the log has lost, by cause; false: it cannot be read.  And in all. */
-bool pt_job_losses(const struct pt_job *job, uint64_t lost[PT_JOB_CAUSES]);
+bool pt_job_losses(const struct pt_job *job, uint64_t lost[POSIXTRACE_LOSS_CAUSES]);
 uint64_t pt_job_lost(const struct pt_job *job);
 /* An event was not carried over.  The first of a kind (0 to 7, the format's own) are
  * reported with why; NULL: only counted. */

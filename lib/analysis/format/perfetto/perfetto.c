@@ -302,12 +302,12 @@ static void put_run(void *self, int64_t ns, uint32_t cpu, const struct pt_tl_run
 }
 
 /* The sum makes the viewer warn of lost data; what it shows then is this number. */
-static void put_stats(struct pt_perfetto *p, const uint64_t lost[PT_JOB_CAUSES])
+static void put_stats(struct pt_perfetto *p, const uint64_t lost[POSIXTRACE_LOSS_CAUSES])
 {
     size_t packet = pt_pb_open(&p->out, TRACE_PACKET), mark, buffer;
     uint64_t sum = 0;
 
-    for (unsigned i = 0; i < PT_JOB_CAUSES; i++)
+    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
         sum += lost[i];
     pt_pb_uint(&p->out, PACKET_SEQUENCE_ID, 1);
     mark = pt_pb_open(&p->out, PACKET_TRACE_STATS);
@@ -319,7 +319,7 @@ static void put_stats(struct pt_perfetto *p, const uint64_t lost[PT_JOB_CAUSES])
 }
 
 static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
-                     const uint64_t lost[PT_JOB_CAUSES])
+                     const uint64_t lost[POSIXTRACE_LOSS_CAUSES])
 {
     static const char name[] = "events lost";
     struct pt_perfetto *p = self;
@@ -330,7 +330,7 @@ static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
     pt_pb_uint(
         &p->out, EVENT_NAME_IID,
         pt_perfetto_name(p, INTERNED_EVENT_NAMES, &p->names.lost_name, name, sizeof name - 1));
-    for (unsigned i = 0; i < PT_JOB_CAUSES; i++)
+    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
         if (lost[i])
             pt_perfetto_arg_count(p, &p->names.lost[i], posixtrace_loss_cause_text(i), lost[i]);
     pt_pb_close(&p->out, mark);

@@ -229,9 +229,9 @@ bool pt_timeline_next(struct pt_timeline *tl)
     return !tl->job->error;
 }
 
-static bool is_any(const uint64_t lost[PT_JOB_CAUSES])
+static bool is_any(const uint64_t lost[POSIXTRACE_LOSS_CAUSES])
 {
-    for (unsigned i = 0; i < PT_JOB_CAUSES; i++)
+    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
         if (lost[i])
             return true;
     return false;
@@ -239,18 +239,15 @@ static bool is_any(const uint64_t lost[PT_JOB_CAUSES])
 
 static void tell_loss_of_thread(struct pt_timeline *tl, const struct posixtrace_thread_info *t)
 {
-    uint64_t lost[PT_JOB_CAUSES] = { 0 };
-
-    memcpy(lost, t->lost, sizeof t->lost);
-    if (is_any(lost) && (t->pid || t->tid))
-        tl->ops->lost(tl->self, pt_tl_track_of(tl, t->pid, t->tid, t->name), tl->last_ns, lost);
+    if (is_any(t->lost) && (t->pid || t->tid))
+        tl->ops->lost(tl->self, pt_tl_track_of(tl, t->pid, t->tid, t->name), tl->last_ns, t->lost);
 }
 
 /* Per thread and in all: the sum also has what belongs to no thread. */
 static void tell_loss(struct pt_timeline *tl)
 {
     struct posixtrace_thread_info thread;
-    uint64_t lost[PT_JOB_CAUSES];
+    uint64_t lost[POSIXTRACE_LOSS_CAUSES];
     size_t cursor = 0;
     int unavailable = 0;
 

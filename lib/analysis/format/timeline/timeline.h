@@ -124,7 +124,7 @@ struct pt_tl_ops {
                 enum pt_tl_leave why, const struct pt_tl_runner *next);
     /* Events of that thread, or if both numbers are 0 of all, that the trace lost. */
     void (*lost)(void *self, const struct pt_tl_track *t, int64_t ns,
-                 const uint64_t lost[PT_JOB_CAUSES]);
+                 const uint64_t lost[POSIXTRACE_LOSS_CAUSES]);
 };
 
 /* The options of each such format: for its table. */
