@@ -47,15 +47,18 @@ void posixtrace_expression_free(posixtrace_expression_t *expression); /* or NULL
  * `event "PATTERN"`, or, if it has what only expressions have (posixtrace-filter(5)), an
  * expression.  count 0: "".
  *
- * expression gets POSIXTRACE_EXPRESSION_MAX + 1 bytes at most.  fault may be NULL; its column
- * is one of the first pattern that is wrong, or 0: they are too much together.
+ * expression has room for size bytes; POSIXTRACE_EXPRESSION_MAX + 1 are always enough.  fault
+ * may be NULL; its column is one of the first pattern that is wrong, or 0: they are too much
+ * together.
  *
- * EINVAL        a NULL argument; a pattern is empty, or not an expression; nested too deep
+ * EINVAL        a NULL argument, or size 0; a pattern is empty, or not an expression; nested
+ *               too deep
+ * ERANGE        the text and its NUL are longer than size; nothing is stored
  * ENAMETOOLONG  longer than POSIXTRACE_EXPRESSION_MAX as an expression
  * ENOMEM
  */
 int posixtrace_expression_from_patterns(const char *const *patterns, size_t count, char *expression,
-                                        struct posixtrace_expression_fault *fault);
+                                        size_t size, struct posixtrace_expression_fault *fault);
 
 /*
  * Does the event match?  layout: of its type's data, or NULL; a test of a field that the
@@ -125,9 +128,14 @@ bool posixtrace_expression_test_suits(const posixtrace_expression_t *expression,
 int posixtrace_set_expression(trace_id_t trid, const char *expression,
                               struct posixtrace_expression_fault *fault);
 
-/* The one in force, of POSIXTRACE_EXPRESSION_MAX + 1 bytes at most; "": none.
- * EINVAL: a NULL pointer, or no such stream. */
-int posixtrace_get_expression(trace_id_t trid, char *expression);
+/*
+ * The one in force, with its NUL in size bytes; POSIXTRACE_EXPRESSION_MAX + 1 are always enough.
+ * "": none.  Thread-safe, not async-signal-safe.
+ *
+ * EINVAL  a NULL pointer, size 0, or no such stream
+ * ERANGE  it is longer; nothing is stored
+ */
+int posixtrace_get_expression(trace_id_t trid, char *expression, size_t size);
 
 /* Whether the event is to be recorded. */
 typedef bool (*posixtrace_handler_t)(const struct posixtrace_event *event, void *context);

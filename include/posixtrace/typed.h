@@ -53,13 +53,16 @@ int posixtrace_trid_event_describe(trace_id_t trid, trace_event_id_t event,
                                    const char *description);
 
 /*
- * What describes the type in an active or pre-recorded stream.  description has room
- * for POSIXTRACE_DESCRIPTION_MAX + 1 bytes.  Of a log in a pipe: as far as it was read.
+ * What describes the type in an active or pre-recorded stream, with its NUL in size bytes;
+ * POSIXTRACE_DESCRIPTION_MAX + 1 are always enough.  Of a log in a pipe: as far as it was read.
+ * Thread-safe, not async-signal-safe.
  *
- * EINVAL  a NULL argument, or trid names no stream, or the type is none of it
+ * EINVAL  a NULL argument, size 0, or trid names no stream, or the type is none of it
  * ENOENT  it has no description
+ * ERANGE  it is longer; nothing is stored
  */
-int posixtrace_event_description(trace_id_t trid, trace_event_id_t event, char *description);
+int posixtrace_event_description(trace_id_t trid, trace_event_id_t event, char *description,
+                                 size_t size);
 
 /* ---- fields ---- */
 

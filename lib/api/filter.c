@@ -24,17 +24,21 @@ PT_PUBLIC void posixtrace_expression_free(posixtrace_expression_t *expression)
 }
 
 PT_PUBLIC int posixtrace_expression_from_patterns(const char *const *patterns, size_t count,
-                                                  char *expression,
+                                                  char *expression, size_t size,
                                                   struct posixtrace_expression_fault *fault)
 {
+    char text[POSIXTRACE_EXPRESSION_MAX + 1];
+    int r;
+
     if (fault)
         *fault = (struct posixtrace_expression_fault){ 0 };
-    if (!expression || (!patterns && count > 0))
+    if (!expression || size == 0 || (!patterns && count > 0))
         return EINVAL;
     for (size_t i = 0; i < count; i++)
         if (!patterns[i])
             return EINVAL;
-    return -pt_expression_from_patterns(patterns, count, expression, fault);
+    r = pt_expression_from_patterns(patterns, count, text, fault);
+    return r < 0 ? -r : -pt_sized_text(expression, size, text);
 }
 
 PT_PUBLIC bool posixtrace_expression_match(const posixtrace_expression_t *expression,
@@ -113,16 +117,15 @@ PT_PUBLIC int posixtrace_set_expression(trace_id_t trid, const char *expression,
     return pt_guard_leave(&g, pt_stream_set_expression(g.s, expression, pt_caller()));
 }
 
-PT_PUBLIC int posixtrace_get_expression(trace_id_t trid, char *expression)
+PT_PUBLIC int posixtrace_get_expression(trace_id_t trid, char *expression, size_t size)
 {
     pt_u64 text[PT_FILTER_TEXT / 8];
     struct pt_guard g;
 
-    if (!expression || !pt_guard_enter(&g, trid, PT_LIVING_STREAMS))
+    if (!expression || size == 0 || !pt_guard_enter(&g, trid, PT_LIVING_STREAMS))
         return EINVAL;
     pt_seg_expression(g.s->seg->h, (char *)text);
-    strcpy(expression, (const char *)text);
-    return pt_guard_leave(&g, 0);
+    return pt_guard_leave(&g, pt_sized_text(expression, size, (const char *)text));
 }
 
 static bool has_type(struct pt_stream *s, trace_event_id_t event)

@@ -8,6 +8,7 @@
 #ifndef PT_API_SIZED_H
 #define PT_API_SIZED_H
 
+#include <errno.h>
 #include <string.h>
 
 static inline void pt_sized_copy(void *to, size_t to_size, const void *from, size_t from_size)
@@ -17,6 +18,17 @@ static inline void pt_sized_copy(void *to, size_t to_size, const void *from, siz
         to_size = from_size;
     }
     memcpy(to, from, to_size);
+}
+
+/* A text into size bytes of the caller's: 0, or -ERANGE and nothing is stored. */
+static inline int pt_sized_text(char *to, size_t size, const char *text)
+{
+    size_t length = strlen(text);
+
+    if (length >= size)
+        return -ERANGE;
+    memcpy(to, text, length + 1);
+    return 0;
 }
 
 #endif

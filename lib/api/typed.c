@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "api/guard.h"
+#include "api/sized.h"
 #include "api/trace_names.h"
 #include "control/control.h"
 #include "model/layout.h"
@@ -97,7 +98,13 @@ int pt_event_description(trace_id_t trid, trace_event_id_t event, char *descript
 }
 
 PT_PUBLIC int posixtrace_event_description(trace_id_t trid, trace_event_id_t event,
-                                           char *description)
+                                           char *description, size_t size)
 {
-    return description ? -pt_event_description(trid, event, description) : EINVAL;
+    char text[POSIXTRACE_DESCRIPTION_MAX + 1];
+    int r;
+
+    if (!description || size == 0)
+        return EINVAL;
+    r = pt_event_description(trid, event, text);
+    return r < 0 ? -r : -pt_sized_text(description, size, text);
 }

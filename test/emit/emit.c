@@ -61,7 +61,7 @@ static void expect(const char *name, const char *description, const char *text)
     posixtrace_layout_t *layout;
 
     ck_assert_str_eq(e.name, name);
-    ck_assert_int_eq(posixtrace_event_description(trid, e.id, is), 0);
+    ck_assert_int_eq(posixtrace_event_description(trid, e.id, is, sizeof is), 0);
     ck_assert_str_eq(strncmp(is, "be; ", 4) ? is : is + 4, description);
     ck_assert_int_eq(posixtrace_layout_parse(is, &layout, NULL), 0);
     ck_assert_uint_gt(posixtrace_layout_text(layout, e.data, e.data_len, is, sizeof is), 0);
@@ -161,7 +161,7 @@ START_TEST(bare)
     e = next();
     ck_assert_str_eq(e.name, "bare");
     ck_assert_uint_eq(e.data_len, 0);
-    ck_assert_int_eq(posixtrace_event_description(trid, e.id, is), ENOENT);
+    ck_assert_int_eq(posixtrace_event_description(trid, e.id, is, sizeof is), ENOENT);
 }
 END_TEST
 
@@ -413,7 +413,7 @@ START_TEST(described_at_once)
         ck_assert_uint_eq(racer[1].id[i], racer[3].id[i]);
         ck_assert_uint_ne(racer[0].id[i], racer[1].id[i]);
         for (int k = 0; k < 2; k++) {
-            ck_assert_int_eq(posixtrace_event_description(trid, racer[k].id[i], is), 0);
+            ck_assert_int_eq(posixtrace_event_description(trid, racer[k].id[i], is, sizeof is), 0);
             ck_assert_ptr_nonnull(strstr(is, k ? "f32 value" : "i32 value"));
         }
     }
@@ -473,7 +473,7 @@ START_TEST(no_more_types)
     e = next();
     ck_assert_uint_eq(e.id, POSIX_TRACE_UNNAMED_USEREVENT);
     ck_assert_uint_eq(e.data_len, sizeof other);
-    ck_assert_int_eq(posixtrace_event_description(trid, e.id, is), ENOENT);
+    ck_assert_int_eq(posixtrace_event_description(trid, e.id, is, sizeof is), ENOENT);
     POSIXTRACE_EVENT("full", a);
     expect("full", "i32 a", "a=1");
 }

@@ -45,7 +45,7 @@ static void check_description(trace_id_t trid, trace_event_id_t type)
     static char text[POSIXTRACE_DESCRIPTION_MAX + 1];
     posixtrace_layout_t *layout;
 
-    if (posixtrace_event_description(trid, type, text) != 0)
+    if (posixtrace_event_description(trid, type, text, sizeof text) != 0)
         return;
     FUZZ_NEED(posixtrace_layout_parse(text, &layout, NULL) == 0);
     posixtrace_layout_free(layout);

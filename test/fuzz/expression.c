@@ -80,7 +80,8 @@ static void ask_as_patterns(const char *text, const char *name)
     posixtrace_expression_t *e = NULL;
 
     for (size_t count = 1; count <= sizeof patterns / sizeof *patterns; count++) {
-        int error = posixtrace_expression_from_patterns(patterns, count, whole, &fault);
+        int error = posixtrace_expression_from_patterns(patterns, count, whole, sizeof whole,
+                                                        &fault);
 
         FUZZ_NEED((error == 0) == (fault.text[0] == '\0') && fault.column <= longest + 1);
         if (error)

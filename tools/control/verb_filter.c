@@ -87,7 +87,7 @@ static int print_filter(const struct posixtrace_stream *stream, trace_id_t trid)
     int error = posix_trace_get_filter(trid, &set);
 
     if (error == 0)
-        error = posixtrace_get_expression(trid, text);
+        error = posixtrace_get_expression(trid, text, sizeof text);
     if (error == 0) {
         *utf8_show(shown, text, style) = '\0';
         out_text("records ");
@@ -119,7 +119,7 @@ static int clear(const struct posixtrace_stream *stream, trace_id_t trid)
     if (error == 0)
         error = posix_trace_set_filter(trid, &none, POSIX_TRACE_SET_EVENTSET);
     if (error == 0)
-        error = posixtrace_get_expression(trid, text);
+        error = posixtrace_get_expression(trid, text, sizeof text);
     if (error != 0)
         return stream_error(stream, "filter", error);
     return text[0] ? set_expression(stream, trid, "") : EXIT_DONE;

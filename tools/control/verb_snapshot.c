@@ -164,7 +164,7 @@ static int copy_descriptions(struct snapshot *s, posixtrace_log_builder_t *build
             break;
         if (id > POSIX_TRACE_UNNAMED_USEREVENT &&
             posix_trace_eventid_get_name(s->trid, id, name) == 0 && name[0] &&
-            posixtrace_event_description(s->trid, id, text) == 0)
+            posixtrace_event_description(s->trid, id, text, sizeof text) == 0)
             error = posixtrace_log_builder_describe(builder, name, text);
     }
     return error;

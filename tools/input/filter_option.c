@@ -11,7 +11,8 @@
 static int make(const char *option, const char *const *texts, size_t count, char *text)
 {
     struct posixtrace_expression_fault fault;
-    int error = posixtrace_expression_from_patterns(texts, count, text, &fault);
+    int error = posixtrace_expression_from_patterns(texts, count, text,
+                                                    POSIXTRACE_EXPRESSION_MAX + 1, &fault);
 
     if (fault.column)
         return tool_usage("%s, column %zu: %s; posixtrace-filter(5) describes expressions", option,

@@ -53,7 +53,7 @@ static void print_description(const struct log_file *log, trace_event_id_t id)
     char shown[sizeof text * UTF8_MAX_ESCAPE + 1];
 
     if (id <= POSIX_TRACE_UNNAMED_USEREVENT ||
-        posixtrace_event_description(log->trid, id, text) != 0)
+        posixtrace_event_description(log->trid, id, text, sizeof text) != 0)
         return;
     for (char *at = text; *at; at++) {
         if (*at == '\n' || *at == '\t' || *at == '\r')

@@ -26,7 +26,7 @@ static int make(struct list list)
 
     while (count < MOST && list.of[count])
         count++;
-    return posixtrace_expression_from_patterns(list.of, count, made, &fault);
+    return posixtrace_expression_from_patterns(list.of, count, made, sizeof made, &fault);
 }
 
 static void expect(struct list list, const char *expression)
@@ -144,12 +144,19 @@ START_TEST(faults)
     word[POSIXTRACE_EXPRESSION_MAX - 8] = '=';
     word[POSIXTRACE_EXPRESSION_MAX + 1] = '\0';
     expect_fault(LIST(word), ENAMETOOLONG, 0, "too long: 2048 bytes as an expression, 2047");
-    ck_assert_int_eq(posixtrace_expression_from_patterns(missing, 2, made, &fault), EINVAL);
-    ck_assert_int_eq(posixtrace_expression_from_patterns(NULL, 1, made, &fault), EINVAL);
-    ck_assert_int_eq(posixtrace_expression_from_patterns(missing, 1, NULL, &fault), EINVAL);
-    ck_assert_int_eq(posixtrace_expression_from_patterns(missing + 1, 0, made, NULL), 0);
-    ck_assert_int_eq(posixtrace_expression_from_patterns(&(const char *){ "!" }, 1, made, NULL),
+    ck_assert_int_eq(posixtrace_expression_from_patterns(missing, 2, made, sizeof made, &fault),
                      EINVAL);
+    ck_assert_int_eq(posixtrace_expression_from_patterns(NULL, 1, made, sizeof made, &fault),
+                     EINVAL);
+    ck_assert_int_eq(posixtrace_expression_from_patterns(missing, 1, made, 0, &fault), EINVAL);
+    ck_assert_int_eq(posixtrace_expression_from_patterns(&(const char *){ "a" }, 1, made, 4, NULL),
+                     ERANGE);
+    ck_assert_int_eq(posixtrace_expression_from_patterns(missing, 1, NULL, 1, &fault), EINVAL);
+    ck_assert_int_eq(posixtrace_expression_from_patterns(missing + 1, 0, made, sizeof made, NULL),
+                     0);
+    ck_assert_int_eq(
+        posixtrace_expression_from_patterns(&(const char *){ "!" }, 1, made, sizeof made, NULL),
+        EINVAL);
 }
 END_TEST
 

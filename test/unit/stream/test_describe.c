@@ -57,7 +57,7 @@ static const char *description(trace_id_t trid, const char *name)
         if (strcmp(found, name) == 0)
             break;
     }
-    error = posixtrace_event_description(trid, id, text);
+    error = posixtrace_event_description(trid, id, text, sizeof text);
     ck_assert(error == 0 || error == ENOENT);
     return error ? "none" : text;
 }
@@ -125,11 +125,12 @@ START_TEST(errors)
     ck_assert_int_eq(posixtrace_trid_event_describe(trid, 1000, "u8 a"), EINVAL);
     ck_assert_int_eq(posixtrace_trid_event_describe(trid, 1u << 20, "u8 a"), EINVAL);
     ck_assert_int_eq(posixtrace_trid_event_describe(trid, POSIX_TRACE_STOP, "u8 a"), EPERM);
-    ck_assert_int_eq(posixtrace_event_description(trid, plain, NULL), EINVAL);
-    ck_assert_int_eq(posixtrace_event_description(trid, 1000, text), EINVAL);
-    ck_assert_int_eq(posixtrace_event_description(trid, 1u << 20, text), EINVAL);
-    ck_assert_int_eq(posixtrace_event_description(trid + 1000, plain, text), EINVAL);
-    ck_assert_int_eq(posixtrace_event_description(trid, plain, text), ENOENT);
+    ck_assert_int_eq(posixtrace_event_description(trid, plain, NULL, 1), EINVAL);
+    ck_assert_int_eq(posixtrace_event_description(trid, plain, text, 0), EINVAL);
+    ck_assert_int_eq(posixtrace_event_description(trid, 1000, text, sizeof text), EINVAL);
+    ck_assert_int_eq(posixtrace_event_description(trid, 1u << 20, text, sizeof text), EINVAL);
+    ck_assert_int_eq(posixtrace_event_description(trid + 1000, plain, text, sizeof text), EINVAL);
+    ck_assert_int_eq(posixtrace_event_description(trid, plain, text, sizeof text), ENOENT);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
 }
 END_TEST
@@ -234,7 +235,9 @@ START_TEST(in_a_pipe)
 
         if (e.id != id)
             continue;
-        ck_assert_int_eq(posixtrace_event_description(trid, e.id, text), 0);
+        ck_assert_int_eq(posixtrace_event_description(trid, e.id, text, sizeof text), 0);
+        ck_assert_int_eq(posixtrace_event_description(trid, e.id, text, strlen(text)), ERANGE);
+        ck_assert_int_eq(posixtrace_event_description(trid, e.id, text, strlen(text) + 1), 0);
         ck_assert_str_eq(text, OWN ORDER);
         seen = true;
     }

@@ -117,18 +117,21 @@ START_TEST(errors)
     ck_assert_int_eq(posixtrace_set_expression(trid, text, &fault), ENAMETOOLONG);
     text[sizeof text - 2] = '\0';
     ck_assert_int_eq(posixtrace_set_expression(trid, text, &fault), 0);
-    ck_assert_int_eq(posixtrace_get_expression(trid, is), 0);
+    ck_assert_int_eq(posixtrace_get_expression(trid, is, sizeof is), 0);
+    ck_assert_int_eq(posixtrace_get_expression(trid, is, 0), EINVAL);
+    ck_assert_int_eq(posixtrace_get_expression(trid, is, strlen(is)), ERANGE);
+    ck_assert_int_eq(posixtrace_get_expression(trid, is, strlen(is) + 1), 0);
     ck_assert_str_eq(is, text);
     ck_assert_int_eq(posixtrace_set_expression(trid, "tid tid", &fault), EINVAL);
     ck_assert_uint_eq(fault.column, 5);
     ck_assert_int_eq(posixtrace_set_expression(trid, "tid tid", NULL), EINVAL);
     ck_assert_int_eq(posixtrace_set_expression(trid + 1000, "tid 1", NULL), EINVAL);
-    ck_assert_int_eq(posixtrace_get_expression(trid + 1000, is), EINVAL);
-    ck_assert_int_eq(posixtrace_get_expression(trid, NULL), EINVAL);
-    ck_assert_int_eq(posixtrace_get_expression(trid, is), 0);
+    ck_assert_int_eq(posixtrace_get_expression(trid + 1000, is, sizeof is), EINVAL);
+    ck_assert_int_eq(posixtrace_get_expression(trid, NULL, 1), EINVAL);
+    ck_assert_int_eq(posixtrace_get_expression(trid, is, sizeof is), 0);
     ck_assert_str_eq(is, text);
     ck_assert_int_eq(posixtrace_set_expression(trid, NULL, NULL), 0);
-    ck_assert_int_eq(posixtrace_get_expression(trid, is), 0);
+    ck_assert_int_eq(posixtrace_get_expression(trid, is, sizeof is), 0);
     ck_assert_str_eq(is, "");
     end(trid);
 }

@@ -271,7 +271,7 @@ static void check_set_expression(enum way way)
     hide_page(way);
     r = posixtrace_set_expression(trid, "name != \"pages\"", NULL);
     NEED(r == error_of(way));
-    NEED(posixtrace_get_expression(trid, text) == 0 && (text[0] != '\0') == (r == 0));
+    NEED(posixtrace_get_expression(trid, text, sizeof text) == 0 && (text[0] != '\0') == (r == 0));
     NEED(write_and_count(trid) == (r ? OWN + EACH : 0));
     finish();
 }

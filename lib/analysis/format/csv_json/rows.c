@@ -227,7 +227,7 @@ static bool end_json(posixtrace_rows_t *r, const posixtrace_layout_t *layout,
     if (used == begin)
         to = stpcpy(to, "null");
     if (e->id > POSIX_TRACE_UNNAMED_USEREVENT && !r->described[e->id] &&
-        posixtrace_event_description(r->trid, e->id, text) == 0) {
+        posixtrace_event_description(r->trid, e->id, text, sizeof text) == 0) {
         r->described[e->id] = true;
         to = stpcpy(to, ",\"description\":\"");
         to = pt_escape_string(to, text, PT_ESCAPE_JSON, r->ascii);

@@ -57,7 +57,8 @@ static bool want_type(struct pt_kev_writer *w, struct pt_kev_target *t,
     if (t->number && !layout)
         return true;
     if (layout)
-        t->described = posixtrace_event_description(w->job->trid, e->id, description) == 0;
+        t->described = posixtrace_event_description(w->job->trid, e->id, description,
+                                                    sizeof description) == 0;
     if (!t->number) {
         while (user >= 0 && w->taken[user])
             user--;

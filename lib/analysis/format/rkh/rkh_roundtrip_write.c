@@ -108,7 +108,8 @@ static bool want_type(struct pt_rkh_writer *w, struct pt_rkh_slot *slot,
     if (slot->number && (slot->described || !layout))
         return true;
     if (layout)
-        slot->described = posixtrace_event_description(w->job->trid, e->id, description) == 0;
+        slot->described = posixtrace_event_description(w->job->trid, e->id, description,
+                                                       sizeof description) == 0;
     if (!slot->number) {
         while (id >= 0 && w->taken[id])
             id--;
