@@ -34,7 +34,7 @@ SKIP = 77
 HEADERS = ['trace.h'] + ['posixtrace/' + h for h in (
     'attach.h', 'attr.h', 'emit.h', 'environment.h', 'event.h', 'filter.h', 'format.h', 'info.h',
     'log.h', 'metrics.h', 'qnx.h', 'rkh.h', 'shark.h', 'stream.h', 'system.h', 'typed.h')]
-PROTOTYPE = re.compile(r'^((?:const )?\w+(?: \w+)*? \*?)(posix_?trace_\w+)'
+PROTOTYPE = re.compile(r'^((?:const )?\w+(?: \w+)*?[ \n]\*?)(posix_?trace_\w+)'
                        r'\(((?:[^()]|\([^()]*\))*)\)\s*;', re.M)
 NOT_AN_ERROR_NUMBER = {
     'posix_trace_event', 'posix_trace_eventid_equal',
@@ -57,6 +57,7 @@ def prototypes(root):
     for header in HEADERS:
         text = (root / 'include' / header).read_text()
         text = re.sub(r'/\*.*?\*/', '', text, flags=re.S)
+        text = re.sub(r'__attribute__\(\((?:[^()]|\([^()]*\))*\)\)\s*', '', text)
         text = text.replace('POSIX_TRACE_RESTRICT_', 'restrict')
         for result, name, arguments in PROTOTYPE.findall(text):
             found[name] = (header, squeeze(result), squeeze(arguments))
