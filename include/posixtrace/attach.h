@@ -66,6 +66,17 @@ extern "C" {
 int posixtrace_attach(const char *file, trace_id_t *trid);
 
 /*
+ * The same for the stream that traces the living process pid, else for the one that it has
+ * created.
+ *
+ * EINVAL    pid is not positive, or trid is NULL
+ * ESRCH     there is no such stream of a living process
+ * ENOTUNIQ  there are several: posixtrace_stream_list() has their files
+ * others    as posixtrace_attach()
+ */
+int posixtrace_attach_pid(pid_t pid, trace_id_t *trid);
+
+/*
  * How many events the stream had lost, by cause, when posixtrace_attach() was called:
  * posixtrace_get_info() counts from then on.  A stream that has overwritten events counts all
  * that it holds no more as POSIXTRACE_LOST_OVERWRITTEN, also those that a reader or the log

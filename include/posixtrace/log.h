@@ -15,6 +15,24 @@
 extern "C" {
 #endif
 
+/*
+ * posix_trace_open() of a file by its name.  Thread-safe, not async-signal-safe.
+ *
+ * EINVAL   a NULL argument
+ * EILSEQ   the file is not a log
+ * ENOTSUP  it is compressed and this library was built without zstd, or it has a version or a
+ *          feature that this library does not know
+ * ENOMEM; ENOENT, EACCES, EMFILE, EIO and others of open(2) and read(2)
+ */
+int posixtrace_open_path(const char *path, trace_id_t *trid);
+
+/*
+ * What an error number means when a function of this library returns it, as a lower-case phrase
+ * without an end: "not a trace log" for EILSEQ; else as strerror(3) in the C locale.  Never NULL.
+ * Constant text.  Async-signal-safe, thread-safe.
+ */
+const char *posixtrace_error_text(int error);
+
 struct posixtrace_log_finding {
     uint64_t offset;  /* in the file */
     uint64_t bytes;   /* that are affected */
@@ -36,7 +54,8 @@ struct posixtrace_log_report {
  * moved: pread is used).  finding may be NULL; it is called for each damaged
  * place in file order.
  *
- * EINVAL  not a log of this library, or a version it cannot read; report is NULL, or size is 0
+ * EINVAL  report is NULL, or size is 0
+ * EILSEQ  not a log
  * ENOTSUP it is compressed and this library was built without zstd, or it has a
  *         feature of a newer version
  * EBADF, EIO, ... from read(2)
@@ -60,7 +79,8 @@ struct posixtrace_recover_report {
  * Doing it twice is harmless.
  *
  * EBUSY   the writer is alive, another stream wants the file, or another recovery is under way
- * EINVAL  not a log; report is NULL, or size is 0
+ * EINVAL  report is NULL, or size is 0
+ * EILSEQ  not a log
  * ENOTSUP as posixtrace_log_check
  * EMFILE, ENFILE: no descriptor for the segment, or for a process that it still traces; nothing
  *         has changed
@@ -78,6 +98,28 @@ int posixtrace_log_recover(int fd, struct posixtrace_recover_report *report, siz
  */
 int posixtrace_log_recover_lost(int fd, uint64_t events, struct posixtrace_recover_report *report,
                                 size_t size);
+
+struct posixtrace_snapshot_report {
+    uint64_t events; /* of the stream that are in the log */
+    /* By cause: what the stream had lost before, and while it was read.  The log counts both. */
+    uint64_t lost_before[POSIXTRACE_LOSS_CAUSES];
+    uint64_t lost_during[POSIXTRACE_LOSS_CAUSES];
+};
+
+/*
+ * Makes a log on fd (as posixtrace_log_builder_open()) of the events that the stream holds at
+ * this moment.  trid: an active stream of this process, or an attached one.  The stream runs on,
+ * nothing is taken out of it, and trid reads on where it was: with the policy LOOP that is a
+ * flight recorder.  report may be NULL, with any size.  Thread-safe, not async-signal-safe.
+ *
+ * EINVAL   trid is no such stream, or size is 0 and report is not NULL
+ * ENXIO    the creator of an attached stream has shut it down or has died
+ * ENOTSUP  the stream has no file in the stream directory
+ * EACCES, EMFILE, ENOMEM; EBADF, ENOSPC, ... as posixtrace_log_builder_open() and _add(): what
+ *          fd has then is no complete log
+ */
+int posixtrace_snapshot(trace_id_t trid, int fd, struct posixtrace_snapshot_report *report,
+                        size_t size);
 
 /* A log under construction. */
 typedef struct posixtrace_log_builder posixtrace_log_builder_t;

@@ -2,9 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* posixtrace/attach.h. */
 #include <posixtrace/attach.h>
+#include <string.h>
 #include "api/guard.h"
 #include "control/attach.h"
 #include "control/info.h"
+#include "directory/list.h"
 #include "page/target.h"
 
 PT_PUBLIC int posixtrace_attach(const char *file, trace_id_t *trid)
@@ -24,6 +26,54 @@ PT_PUBLIC int posixtrace_attach(const char *file, trace_id_t *trid)
     pthread_setcancelstate(cancel, NULL);
     errno = saved;
     return -r;
+}
+
+/* The living streams that a process belongs to. */
+struct search {
+    pid_t pid;
+    char traced[64], created[64]; /* the file of one that traces it, and that it has created */
+    unsigned traces, creates;     /* how many there are */
+};
+
+static int is_process(void *wanted, pid_t pid)
+{
+    return *(const pid_t *)wanted == pid;
+}
+
+static int look(void *context, const struct posixtrace_stream *stream)
+{
+    struct search *search = context;
+    int found = 0;
+
+    if (stream->liveness == POSIXTRACE_DEAD || strlen(stream->file) >= sizeof search->traced)
+        return 0;
+    if (pt_list_traced(stream->file, is_process, &search->pid, &found) == 0 && found) {
+        search->traces++;
+        strcpy(search->traced, stream->file);
+    } else if (stream->owner == search->pid) {
+        search->creates++;
+        strcpy(search->created, stream->file);
+    }
+    return 0;
+}
+
+PT_PUBLIC int posixtrace_attach_pid(pid_t pid, trace_id_t *trid)
+{
+    struct search search = { .pid = pid };
+    int saved = errno, value, r;
+    unsigned fit;
+
+    if (pid <= 0 || !trid)
+        return EINVAL;
+    r = pt_list_streams(look, &search, &value);
+    errno = saved;
+    if (r < 0 && r != -ENOENT)
+        return -r;
+    fit = search.traces ? search.traces : search.creates;
+    if (fit != 1)
+        return fit ? ENOTUNIQ : ESRCH;
+    r = posixtrace_attach(search.traces ? search.traced : search.created, trid);
+    return r == ENOENT || r == ENXIO ? ESRCH : r;
 }
 
 PT_PUBLIC int posixtrace_detach(trace_id_t trid)

@@ -25,19 +25,7 @@ static void take(void *context, const struct pt_event *e)
         t->id = e->id;
         t->name = pt_stream_name(t->s, e->id);
     }
-    event = (struct posixtrace_event){
-        .ns = e->ns,
-        .prog_address = e->addr,
-        .thread_id = e->author->thread_id,
-        .data = e->data,
-        .thread_name = e->author->name,
-        .name = t->name ? t->name : "",
-        .data_len = e->len,
-        .id = e->id,
-        .pid = e->author->pid,
-        .tid = e->author->tid,
-        .truncation = e->truncated ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED,
-    };
+    pt_read_public(&event, e, t->name);
     if (t->size == sizeof event)
         memcpy(t->to, &event, sizeof event);
     else

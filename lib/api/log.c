@@ -5,12 +5,37 @@
 #include <posixtrace/log.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include "api/guard.h"
 #include "api/sized.h"
 #include "base/atomics.h"
 #include "consumer/recover.h"
+#include "control/attach.h"
+#include "control/snapshot.h"
 #include "log/reader/reader.h"
 #include "log/writer/builder.h"
 #include "model/layout.h"
+
+PT_PUBLIC const char *posixtrace_error_text(int error)
+{
+    const char *text = NULL;
+
+    switch (error) {
+    case EILSEQ: return "not a trace log";
+    case ENXIO: return "the stream has ended, or its process is gone";
+    case ESTALE: return "another log is in the file now";
+    case ENOTSUP: return "not supported by this version or build of the library";
+    case EBUSY: return "in use by another process or thread";
+    case EAGAIN: return "no place is left for another stream";
+    case ENOTUNIQ: return "several streams fit";
+    default: break;
+    }
+#if defined __GLIBC__ && __GLIBC_PREREQ(2, 32)
+    text = strerrordesc_np(error);
+#else
+    text = error >= 0 ? strerror(error) : NULL;
+#endif
+    return text ? text : "unknown error";
+}
 
 PT_PUBLIC int posixtrace_log_check(int fd,
                                    void (*finding)(void *, const struct posixtrace_log_finding *),
@@ -24,7 +49,7 @@ PT_PUBLIC int posixtrace_log_check(int fd,
     error = pt_log_check(fd, finding, context, &r);
     if (error == 0)
         pt_sized_copy(report, size, &r, sizeof r);
-    return -error;
+    return error == -EINVAL ? EILSEQ : -error;
 }
 
 PT_PUBLIC int posixtrace_log_recover(int fd, struct posixtrace_recover_report *report, size_t size)
@@ -45,7 +70,31 @@ PT_PUBLIC int posixtrace_log_recover_lost(int fd, uint64_t events,
     pt_sized_copy(report, size, &done, sizeof done);
     pthread_setcancelstate(cancel, NULL);
     errno = saved;
-    return -r;
+    return r == -EINVAL ? EILSEQ : -r;
+}
+
+/* An onlooker of its own: trid keeps its place, and the creator what it has not read. */
+PT_PUBLIC int posixtrace_snapshot(trace_id_t trid, int fd,
+                                  struct posixtrace_snapshot_report *report, size_t size)
+{
+    struct posixtrace_snapshot_report done;
+    struct pt_stream *onlooker;
+    int saved = errno, r;
+    struct pt_guard g;
+
+    if ((report && size == 0) || !pt_guard_enter(&g, trid, PT_LIVING_STREAMS))
+        return EINVAL;
+    r = g.s->seg->file[0] ? pt_attach(&onlooker, g.s->seg->file) : -ENOTSUP;
+    if (r == 0) {
+        r = pt_snapshot(onlooker, fd, &done);
+        pt_detach(onlooker);
+    } else if (r == -ENOENT) {
+        r = -ENXIO;
+    }
+    if (r == 0 && report)
+        pt_sized_copy(report, size, &done, sizeof done);
+    errno = saved;
+    return pt_guard_leave(&g, r);
 }
 
 /* A pointer to the public type is a pointer to the inner one. */

@@ -4,6 +4,7 @@
 #ifndef PT_CONTROL_READ_H
 #define PT_CONTROL_READ_H
 
+#include <posixtrace/event.h>
 #include "stream/stream.h"
 
 enum pt_read_mode { PT_READ_TRY, PT_READ_WAIT, PT_READ_UNTIL };
@@ -27,5 +28,24 @@ struct pt_taker {
  */
 int pt_stream_read(struct pt_stream *s, enum pt_read_mode mode, const struct timespec *until,
                    int cancel, const struct pt_taker *taker);
+
+/* The same as users see it; name: of its type, or NULL. */
+static inline void pt_read_public(struct posixtrace_event *to, const struct pt_event *e,
+                                  const char *name)
+{
+    *to = (struct posixtrace_event){
+        .ns = e->ns,
+        .prog_address = e->addr,
+        .thread_id = e->author->thread_id,
+        .data = e->data,
+        .thread_name = e->author->name,
+        .name = name ? name : "",
+        .data_len = e->len,
+        .id = e->id,
+        .pid = e->author->pid,
+        .tid = e->author->tid,
+        .truncation = e->truncated ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED,
+    };
+}
 
 #endif

@@ -243,19 +243,19 @@ START_TEST(test_check_and_recover)
 
     ck_fails(posixtrace_log_check(-1, NULL, NULL, &report, sizeof report), EBADF);
     ck_fails(posixtrace_log_recover(-1, &recovered, sizeof recovered), EBADF);
-    refused(posixtrace_log_check(fd, NULL, NULL, &report, sizeof report));
-    refused(posixtrace_log_recover(fd, &recovered, sizeof recovered));
+    ck_fails(posixtrace_log_check(fd, NULL, NULL, &report, sizeof report), EILSEQ);
+    ck_fails(posixtrace_log_recover(fd, &recovered, sizeof recovered), EILSEQ);
     refused(posixtrace_log_check(fd, NULL, NULL, NULL, sizeof(struct posixtrace_log_report)));
     refused(posixtrace_log_recover(fd, NULL, sizeof(struct posixtrace_recover_report)));
     refused(posixtrace_log_check(fd, NULL, NULL, &report, 0));
     refused(posixtrace_log_recover(fd, &recovered, 0));
     ck_fails(posixtrace_log_recover_lost(-1, 1, &recovered, sizeof recovered), EBADF);
-    refused(posixtrace_log_recover_lost(fd, 1, &recovered, sizeof recovered));
+    ck_fails(posixtrace_log_recover_lost(fd, 1, &recovered, sizeof recovered), EILSEQ);
     refused(posixtrace_log_recover_lost(fd, UINT64_MAX, NULL,
                                         sizeof(struct posixtrace_recover_report)));
     ck_assert_int_eq(write(fd, "this is no log\n", 15), 15);
-    refused(posixtrace_log_check(fd, NULL, NULL, &report, sizeof report));
-    refused(posixtrace_log_recover(fd, &recovered, sizeof recovered));
+    ck_fails(posixtrace_log_check(fd, NULL, NULL, &report, sizeof report), EILSEQ);
+    ck_fails(posixtrace_log_recover(fd, &recovered, sizeof recovered), EILSEQ);
     ck_assert_int_eq(lseek(fd, 0, SEEK_END), 15);
     close(fd);
 }

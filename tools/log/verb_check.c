@@ -98,7 +98,7 @@ static int check_file(const char *path)
         status = report.damaged ? EXIT_FAILED : EXIT_DONE;
     } else {
         out_flush();
-        if (error == EINVAL)
+        if (error == EILSEQ)
             tool_error("%s is not a trace log: %s", found.shown, log_file_why_not(fd));
         else if (error == ENOTSUP)
             tool_error("cannot read %s: %s", found.shown, log_file_why_unsupported());

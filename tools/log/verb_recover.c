@@ -36,7 +36,7 @@ static const char help[] =
 static int explain(int fd, const char *shown, int error)
 {
     switch (error) {
-    case EINVAL: return tool_error("%s is not a trace log: %s", shown, log_file_why_not(fd));
+    case EILSEQ: return tool_error("%s is not a trace log: %s", shown, log_file_why_not(fd));
     case ENOTSUP:
         return tool_error("cannot read %s: %s; nothing was changed", shown,
                           log_file_why_unsupported());

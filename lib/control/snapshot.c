@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * See snapshot.h.  The stream keeps recording: the snapshot ends with the first event that is
+ * younger than its start, once the stream has given, or lost, what it held then.
+ */
+#include <errno.h>
+#include <string.h>
+#include "base/clock.h"
+#include "control/control.h"
+#include "control/info.h"
+#include "control/read.h"
+#include "control/snapshot.h"
+#include "log/texts.h"
+#include "log/writer/builder.h"
+#include "model/attr.h"
+
+enum { LOSS_STEP = 4096 }; /* events */
+
+struct snapshot {
+    struct pt_stream *s;
+    struct pt_log_builder *builder;
+    struct posixtrace_snapshot_report *report;
+    struct posixtrace_info during;
+    uint64_t recorded, due; /* events of threads so far; and how many the stream has to give */
+    uint64_t ask;           /* with so many, what was lost since is looked up again */
+    int64_t created, until; /* ns: the stream, and the start of the snapshot */
+    int64_t last;           /* time of the last event; INT64_MIN: none yet */
+    bool in_gap;            /* the last mark in the log is OVERFLOW */
+    bool done;
+    int error;
+};
+
+/*
+ * What the stream had overwritten lies before the first event of it that is left, since when it
+ * was created at the earliest: OVERFLOW and RESUME around it say to metrics that a measurement
+ * there is not known, as in the log of a LOOP stream.
+ */
+static int put_mark(struct snapshot *p, int64_t ns)
+{
+    const struct posixtrace_event mark = { .ns = ns,
+                                           .thread_name = "",
+                                           .name = p->in_gap ? "posix_trace_resume"
+                                                             : "posix_trace_overflow" };
+
+    p->in_gap = !p->in_gap;
+    return pt_log_builder_add(p->builder, &mark);
+}
+
+static int open_gap(struct snapshot *p, int64_t ns)
+{
+    if (p->report->lost_before[POSIXTRACE_LOST_OVERWRITTEN] == 0)
+        return 0;
+    return put_mark(p, p->created < ns ? p->created : ns);
+}
+
+/* One event; OVERFLOW or RESUME of the reader's own, in the gap before the first one, adds
+ * nothing to it. */
+static int copy_event(struct snapshot *p, const struct pt_event *e, int64_t ns)
+{
+    const char *name = pt_stream_name(p->s, e->id);
+    struct posixtrace_event event;
+    int error = 0;
+
+    if (p->in_gap && (e->id == POSIX_TRACE_OVERFLOW || e->id == POSIX_TRACE_RESUME))
+        return 0;
+    if (p->in_gap)
+        error = put_mark(p, ns);
+    pt_read_public(&event, e, name);
+    event.ns = ns;
+    if (error == 0)
+        error = pt_log_builder_add(p->builder, &event);
+    p->report->events++;
+    p->recorded += e->id > PT_ID_SYSTEM_LAST;
+    return error;
+}
+
+static void take(void *context, const struct pt_event *e)
+{
+    struct snapshot *p = context;
+    /* One that came late stands where it came. */
+    int64_t ns = e->ns < p->last ? p->last : e->ns;
+
+    p->done = e->ns > p->until && p->recorded >= p->due;
+    if (p->done)
+        return;
+    if (p->last == INT64_MIN)
+        p->error = open_gap(p, ns);
+    if (p->error == 0)
+        p->error = copy_event(p, e, ns);
+    p->last = ns;
+}
+
+/* What the stream has lost since the start it does not give any more.  The time of an event alone
+ * does not say when all has come: the clock may have been set back. */
+static int look_up_losses(struct snapshot *p)
+{
+    int r;
+
+    if (p->recorded < p->ask)
+        return 0;
+    p->ask = p->recorded + LOSS_STEP;
+    r = pt_stream_info(p->s, &p->during);
+    if (r == 0 && p->recorded + p->during.lost[POSIXTRACE_LOST_OVERWRITTEN] >= p->due)
+        p->due = 0;
+    return r;
+}
+
+static int copy_events(struct snapshot *p)
+{
+    const struct pt_taker taker = { take, p, 1, NULL };
+    int r = pt_stream_info(p->s, &p->during);
+
+    p->due = p->during.events;
+    while (r == 0 && !p->done && p->error == 0) {
+        r = pt_stream_read(p->s, PT_READ_TRY, NULL, 0, &taker);
+        if (r == PT_READ_NONE || r == -ENXIO) {
+            r = 0; /* it has given all; or it has ended, and given all */
+            break;
+        }
+        if (r > 0)
+            r = look_up_losses(p);
+    }
+    if (r == 0)
+        r = p->error;
+    if (r == 0 && p->last == INT64_MIN)
+        r = open_gap(p, p->until);
+    return r == 0 && p->in_gap ? put_mark(p, p->until) : r;
+}
+
+/* What describes the stream's types so far. */
+static int copy_descriptions(struct snapshot *p)
+{
+    char text[PT_DESCRIPTION_MAX + 1];
+    int r = 0;
+
+    pthread_mutex_lock(&p->s->reading);
+    for (uint32_t id = PT_ID_USER_FIRST + 1; id < PT_ID_MAX && r == 0; id++) {
+        const char *name = pt_stream_name(p->s, id);
+        const char *is = name && name[0] ? pt_stream_description(p->s, id) : NULL;
+
+        if (!is)
+            continue;
+        pt_texts_copy_out(text, is, PT_DESCRIPTION_MAX);
+        r = pt_log_builder_describe(p->builder, name, text);
+    }
+    pthread_mutex_unlock(&p->s->reading);
+    return r;
+}
+
+/* What the stream had lost before, and what was lost while its events were read. */
+static int copy_losses(struct snapshot *p)
+{
+    int r = pt_stream_info(p->s, &p->during);
+
+    if (r < 0)
+        return r;
+    memcpy(p->report->lost_during, p->during.lost, sizeof p->during.lost);
+    pt_log_builder_lost(p->builder, p->report->lost_during);
+    pt_log_builder_lost(p->builder, p->report->lost_before);
+    return 0;
+}
+
+int pt_snapshot(struct pt_stream *onlooker, int fd, struct posixtrace_snapshot_report *report)
+{
+    struct pt_attr attr = onlooker->seg->g.attr;
+    struct snapshot p = { .s = onlooker,
+                          .report = report,
+                          .created = attr.create_ns,
+                          .until = (int64_t)pt_clock_ns(CLOCK_REALTIME),
+                          .last = INT64_MIN };
+    int r, end;
+
+    memset(report, 0, sizeof *report);
+    pt_stream_lost_before(onlooker, report->lost_before);
+    r = pt_log_builder_new(&p.builder, fd, &attr);
+    if (r < 0)
+        return r;
+    r = copy_events(&p);
+    if (r == 0)
+        r = copy_losses(&p);
+    if (r == 0)
+        r = copy_descriptions(&p);
+    end = pt_log_builder_finish(p.builder);
+    return r ? r : end;
+}

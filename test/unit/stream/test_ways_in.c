@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Ways to a stream: a log by its path, a stream by a process, a snapshot of a stream that is
+ * read and records on, and the words for what went wrong.
+ */
+#include <fcntl.h>
+#include <posixtrace/attach.h>
+#include <posixtrace/log.h>
+#include "support/run_suite.h"
+#include "support/trace_helpers.h"
+
+enum { EVENTS = 100 };
+
+static uint32_t next_number;
+
+static void record(trace_id_t trid, unsigned n)
+{
+    trace_event_id_t id = th_id("ways");
+
+    ck_ok(posix_trace_start(trid));
+    while (n-- > 0) {
+        posix_trace_event(id, &next_number, sizeof next_number);
+        next_number++;
+    }
+}
+
+/* How many events of ours are left; their numbers follow each other up to the last. */
+static unsigned read_all(trace_id_t trid)
+{
+    struct posixtrace_event e;
+    uint32_t number, expected = 0;
+    unsigned n = 0;
+    int none;
+
+    while (posixtrace_next_event(trid, &e, sizeof e, &none) == 0 && !none) {
+        if (strcmp(e.name, "ways") != 0)
+            continue;
+        memcpy(&number, e.data, sizeof number);
+        ck_assert(n == 0 || number == expected);
+        expected = number + 1;
+        n++;
+    }
+    ck_assert_uint_eq(expected, next_number);
+    return n;
+}
+
+static unsigned read_log(const char *path)
+{
+    trace_id_t log;
+    unsigned n;
+
+    ck_ok(posixtrace_open_path(path, &log));
+    n = read_all(log);
+    ck_ok(posix_trace_close(log));
+    return n;
+}
+
+START_TEST(snapshot_of_own_stream)
+{
+    struct posixtrace_snapshot_report report;
+    trace_id_t trid = th_stream();
+    char path[TH_PATH];
+    int fd = th_file(path, O_RDWR);
+
+    record(trid, EVENTS);
+    ck_ok(posixtrace_snapshot(trid, fd, &report, sizeof report));
+    ck_assert_uint_ge(report.events, EVENTS);
+    ck_assert_uint_eq(read_log(path), EVENTS);
+    /* The stream records on, and its reader has missed nothing. */
+    record(trid, EVENTS);
+    ck_assert_uint_eq(read_all(trid), 2 * EVENTS);
+    close(fd);
+}
+END_TEST
+
+/* What was overwritten is lost in the log, too. */
+START_TEST(snapshot_of_loop)
+{
+    struct posixtrace_snapshot_report report;
+    struct posixtrace_info info;
+    trace_id_t trid = th_stream(.policy = POSIX_TRACE_LOOP), log;
+    char path[TH_PATH];
+    int fd = th_file(path, O_RDWR);
+
+    record(trid, 200000);
+    ck_ok(posix_trace_stop(trid));
+    ck_ok(posixtrace_snapshot(trid, fd, &report, sizeof report));
+    ck_assert_uint_gt(report.lost_before[POSIXTRACE_LOST_OVERWRITTEN], 0);
+    ck_ok(posixtrace_open_path(path, &log));
+    ck_ok(posixtrace_get_info(log, &info, sizeof info));
+    ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_OVERWRITTEN],
+                      report.lost_before[POSIXTRACE_LOST_OVERWRITTEN] +
+                          report.lost_during[POSIXTRACE_LOST_OVERWRITTEN]);
+    ck_assert_uint_eq(read_all(log) + info.lost[POSIXTRACE_LOST_OVERWRITTEN], 200000);
+    ck_ok(posix_trace_close(log));
+    close(fd);
+}
+END_TEST
+
+START_TEST(snapshot_of_attached)
+{
+    trace_id_t trid = th_stream(), attached, other;
+    struct posixtrace_event e;
+    char path[TH_PATH];
+    int fd = th_file(path, O_RDWR), none;
+
+    ck_fails(posixtrace_attach_pid(getpid() + 1, &attached), ESRCH);
+    record(trid, EVENTS);
+    ck_ok(posixtrace_attach_pid(getpid(), &attached));
+    ck_ok(posixtrace_next_event(attached, &e, sizeof e, &none));
+    ck_ok(posixtrace_snapshot(attached, fd, NULL, 0));
+    ck_assert_uint_eq(read_log(path), EVENTS);
+    ck_assert_uint_eq(read_all(attached), EVENTS);
+    ck_ok(posixtrace_detach(attached));
+    other = th_stream();
+    ck_fails(posixtrace_attach_pid(getpid(), &attached), ENOTUNIQ);
+    ck_ok(posix_trace_shutdown(other));
+    ck_ok(posix_trace_shutdown(trid));
+    ck_fails(posixtrace_attach_pid(getpid(), &attached), ESRCH);
+    close(fd);
+}
+END_TEST
+
+START_TEST(errors)
+{
+    trace_id_t trid = th_stream(), log;
+    char path[TH_PATH];
+    int fd = th_file(path, O_RDWR);
+
+    ck_fails(posixtrace_open_path(NULL, &log), EINVAL);
+    ck_fails(posixtrace_open_path(path, NULL), EINVAL);
+    ck_fails(posixtrace_open_path("/", &log), EISDIR);
+    ck_fails(posixtrace_open_path("there is none", &log), ENOENT);
+    ck_assert_int_eq(write(fd, "this is no log\n", 15), 15);
+    ck_fails(posixtrace_open_path(path, &log), EILSEQ);
+    ck_fails(posixtrace_attach_pid(0, &log), EINVAL);
+    ck_fails(posixtrace_attach_pid(getpid(), NULL), EINVAL);
+    ck_fails(posixtrace_snapshot(trid, -1, NULL, 0), EBADF);
+    ck_fails(posixtrace_snapshot(trid + 1000, fd, NULL, 0), EINVAL);
+    ck_fails(posixtrace_snapshot(trid, fd, &(struct posixtrace_snapshot_report){ 0 }, 0), EINVAL);
+    ck_assert_str_eq(posixtrace_error_text(EILSEQ), "not a trace log");
+    ck_assert_str_eq(posixtrace_error_text(ENOENT), "No such file or directory");
+    ck_assert_str_eq(posixtrace_error_text(-1), "unknown error");
+    close(fd);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+    tcase_add_test(tc, snapshot_of_own_stream);
+    tcase_add_test(tc, snapshot_of_loop);
+    tcase_add_test(tc, snapshot_of_attached);
+    tcase_add_test(tc, errors);
+}
+
+int main(void)
+{
+    return th_main("ways_in", add);
+}
