@@ -12,10 +12,6 @@
 #include "system/size_limit.h"
 #include "common/tool.h"
 
-#ifndef POSIXTRACE_VERSION
-#error "the build defines POSIXTRACE_VERSION"
-#endif
-
 static const struct verb *const verbs[] = {
     &verb_record,  &verb_info,  &verb_print,  &verb_export,   &verb_import, &verb_check,
     &verb_recover, &verb_list,  &verb_btf,    &verb_metrics,  &verb_rta,    &verb_start,
@@ -44,8 +40,8 @@ static const char help[] =
     "  doctor           what the surroundings lack for tracing\n"
     "  selftest         are the promises kept on this machine, and how fast?\n"
     "\n"
-    "  --help           print this; after a verb: its options\n"
-    "  --version        print the version\n"
+    "  --help [VERB]    print this, or the options of a verb\n"
+    "  --version, -V    print the version\n"
     "\n"
     "Exit status: 0 done, 1 failed, 2 not a log (check), 3 events lost, 64 usage.\n"
     "Manual: posixtrace(1), posixtrace-VERB(1)\n";
@@ -78,6 +74,22 @@ static int run_verb(const struct verb *verb, char **words)
     return verb->run(&options);
 }
 
+static bool is_help(const char *word)
+{
+    return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+/* The help of a verb; NULL: that of the tool. */
+static int print_help(const char *name)
+{
+    const struct verb *verb = name ? find_verb(name) : NULL;
+
+    if (name && !verb)
+        return unknown_verb(name);
+    out_text(verb ? verb->help : help);
+    return EXIT_DONE;
+}
+
 static int run(char **argv)
 {
     const char *first = argv[0] ? argv[1] : NULL;
@@ -87,23 +99,14 @@ static int run(char **argv)
         fputs(help, stderr);
         return EXIT_USAGE;
     }
-    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 ||
-        (strcmp(first, "help") == 0 && !argv[2])) {
-        out_text(help);
-        return EXIT_DONE;
-    }
-    if (strcmp(first, "--version") == 0) {
-        out_text("posixtrace " POSIXTRACE_VERSION "\n");
+    if (is_help(first))
+        return print_help(argv[2]);
+    if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
+        out_text(options_version);
         return EXIT_DONE;
     }
     verb = find_verb(first);
-    if (verb)
-        return run_verb(verb, argv + 2);
-    verb = strcmp(first, "help") == 0 ? find_verb(argv[2]) : NULL;
-    if (!verb)
-        return unknown_verb(strcmp(first, "help") == 0 ? argv[2] : first);
-    out_text(verb->help);
-    return EXIT_DONE;
+    return verb ? run_verb(verb, argv + 2) : unknown_verb(first);
 }
 
 int main(int argc, char **argv)

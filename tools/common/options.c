@@ -12,7 +12,13 @@
 #include "common/stdout_buffer.h"
 #include "common/tool.h"
 
-enum { WORD_MAX = 24, OPTIONS_MAX = 24 };
+#ifndef POSIXTRACE_VERSION
+#error "the build defines POSIXTRACE_VERSION"
+#endif
+
+const char options_version[] = "posixtrace " POSIXTRACE_VERSION "\n";
+
+enum { WORD_MAX = 24, OPTIONS_MAX = 160 };
 
 static unsigned least(unsigned a, unsigned b)
 {
@@ -96,11 +102,12 @@ static int unknown_option(const struct options *o, const char *name, size_t leng
     length = length < sizeof word ? length : sizeof word - 1;
     snprintf(word, sizeof word, "%.*s", (int)length, name);
     snprintf(written, sizeof written, "--%s", word);
-    for (const struct option_spec *s = o->verb->options; s->name && count < OPTIONS_MAX - 2; s++) {
+    for (const struct option_spec *s = o->verb->options; s->name && count < OPTIONS_MAX - 3; s++) {
         if (s->name[1])
             list[count++] = s->name;
     }
     list[count++] = "help";
+    list[count++] = "version";
     list[count] = NULL;
     near = options_nearest(word, list);
     if (near)
@@ -112,6 +119,12 @@ static int stop(struct options *o, int status)
 {
     o->status = status;
     return OPTION_STOP;
+}
+
+static int stop_with(struct options *o, const char *text)
+{
+    out_text(text);
+    return stop(o, EXIT_DONE);
 }
 
 /* The option that s describes; equals: the character before its value in the same word, or
@@ -145,23 +158,38 @@ static int short_option(struct options *o, const char *word)
     return stop(o, tool_usage("unknown option %s; options begin with two dashes", quote(word)));
 }
 
+/* The options that every verb has. */
+enum { HELP = -2, VERSION = -3 };
+static const struct option_spec common[] = { { "help", false, HELP },
+                                             { "version", false, VERSION },
+                                             { NULL, false, 0 } };
+
+static const struct option_spec *find_long(const struct option_spec *s, const char *name,
+                                           size_t length)
+{
+    for (; s->name; s++) {
+        if (length > 1 && strlen(s->name) == length && strncmp(s->name, name, length) == 0)
+            return s;
+    }
+    return NULL;
+}
+
 static int long_option(struct options *o, const char *name)
 {
     const char *equals = strchr(name, '=');
     size_t length = equals ? (size_t)(equals - name) : strlen(name);
-    const struct option_spec *s;
+    const struct option_spec *s = find_long(o->verb->options, name, length);
+    int code;
 
-    if (strcmp(name, "help") == 0) {
-        out_text(o->verb->help);
-        return stop(o, EXIT_DONE);
-    }
-    for (s = o->verb->options; s->name; s++) {
-        if (length > 1 && strlen(s->name) == length && strncmp(s->name, name, length) == 0)
-            break;
-    }
-    if (!s->name)
+    /* Some verbs have --version=VERSION, for the version of a format. */
+    if (!s || (strcmp(name, "version") == 0 && !*o->words))
+        s = find_long(common, name, length);
+    if (!s)
         return stop(o, unknown_option(o, name, length));
-    return take(o, s, equals);
+    code = take(o, s, equals);
+    if (code == HELP)
+        return stop_with(o, o->verb->help);
+    return code == VERSION ? stop_with(o, options_version) : code;
 }
 
 int options_next(struct options *o)
@@ -180,7 +208,9 @@ int options_next(struct options *o)
         return options_next(o);
     }
     if (strcmp(word, "-h") == 0)
-        return long_option(o, "help");
+        return stop_with(o, o->verb->help);
+    if (strcmp(word, "-V") == 0)
+        return stop_with(o, options_version);
     if (word[1] != '-')
         return short_option(o, word);
     return long_option(o, word + 2);

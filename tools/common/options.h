@@ -37,7 +37,11 @@ struct options {
     bool operands_only;
 };
 
+/* -h, --help, -V and --version are options of every verb: OPTION_STOP. */
 int options_next(struct options *o);
+
+/* What --version prints. */
+extern const char options_version[];
 
 /* An operand that is the log, the only one: EXIT_DONE, or EXIT_USAGE having said so. */
 int options_set_log(const char **path, const char *value);

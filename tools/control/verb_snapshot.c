@@ -17,14 +17,16 @@
 #include "input/stream_find.h"
 #include "common/tool.h"
 
-enum { OUTPUT = 1, FORCE };
+enum { OUTPUT = 1, FORCE, STRICT };
 
-static const struct option_spec options[] = {
-    { "output", true, OUTPUT }, { "o", true, OUTPUT }, { "force", false, FORCE }, { NULL, false, 0 }
-};
+static const struct option_spec options[] = { { "output", true, OUTPUT },
+                                              { "o", true, OUTPUT },
+                                              { "force", false, FORCE },
+                                              { "strict", false, STRICT },
+                                              { NULL, false, 0 } };
 
 static const char help[] =
-    "usage: posixtrace snapshot PID|STREAM -o LOG [--force]\n"
+    "usage: posixtrace snapshot PID|STREAM -o LOG [--force] [--strict]\n"
     "\n"
     "Makes a log of the events that a stream of a running process holds at this\n"
     "moment. The stream runs on, and nothing is taken out of it: with the policy LOOP\n"
@@ -33,18 +35,20 @@ static const char help[] =
     "\n"
     "  -o, --output=LOG  the log to be made\n"
     "  --force           replace LOG if it exists\n"
+    "  --strict          exit with 3 if LOG counts lost events\n"
     "  --help            print this\n"
     "\n" STEER_WHICH "Example: posixtrace snapshot 1234 -o now.ptl && posixtrace print now.ptl\n";
 
 struct snapshot {
     const char *word, *path;
-    bool force;
+    bool force, strict;
     struct posixtrace_stream stream;
     trace_id_t trid;
     struct posixtrace_snapshot_report made;
 };
 
-static void report(const struct snapshot *s)
+/* The exit status: the log is made. */
+static int report(const struct snapshot *s)
 {
     const struct posixtrace_snapshot_report *made = &s->made;
     uint64_t before = log_file_lost(made->lost_before), during = log_file_lost(made->lost_during);
@@ -58,6 +62,7 @@ static void report(const struct snapshot *s)
     memcpy(lost.lost, made->lost_during, sizeof lost.lost);
     if (during > 0)
         tool_note("%" PRIu64 " events lost while it was made (%s)", during, log_file_causes(&lost));
+    return s->strict && before + during > 0 ? EXIT_LOST : EXIT_DONE;
 }
 
 /* A process of another user: a worker sends the log, and says what it is. */
@@ -72,7 +77,7 @@ static int work(struct snapshot *s)
         status = tool_error("cannot make %s: %s; nothing was written", quote(s->path),
                             posixtrace_error_text(error));
     else
-        report(s);
+        status = report(s);
     posixtrace_detach(s->trid);
     return status;
 }
@@ -95,8 +100,8 @@ static int make_apart(struct snapshot *s, pid_t target)
     if (opened == EXIT_DONE && a.error)
         tool_error("cannot make %s: %s; nothing was written", quote(s->path), strerror(a.error));
     status = opened == EXIT_DONE ? apart_end(&a) : opened;
-    if (status == EXIT_DONE)
-        status = atomic_file_keep(&file);
+    if ((status == EXIT_DONE || status == EXIT_LOST) && atomic_file_keep(&file) != EXIT_DONE)
+        status = EXIT_FAILED;
     atomic_file_drop(&file);
     return status;
 }
@@ -124,7 +129,7 @@ static int make(struct snapshot *s)
     else
         status = atomic_file_keep(&file);
     if (status == EXIT_DONE)
-        report(s);
+        status = report(s);
     atomic_file_drop(&file);
     posixtrace_detach(s->trid);
     return status;
@@ -140,6 +145,7 @@ static int run(struct options *o)
         case OPTION_STOP: return o->status;
         case OUTPUT: s.path = o->value; break;
         case FORCE: s.force = true; break;
+        case STRICT: s.strict = true; break;
         default:
             if (s.word)
                 return tool_usage("one stream at a time: %s and %s", quote(s.word),

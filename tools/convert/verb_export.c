@@ -19,14 +19,15 @@
 #include "common/progress.h"
 #include "common/tool.h"
 
-enum { TO = 1, FORCE, LIST, OUTPUT };
+enum { TO = 1, FORCE, LIST, OUTPUT, STRICT };
 enum { OUTPUT_BUFFER = 1 << 18 };
 
 static struct convert convert;
 
 static const struct option_spec own[] = { { "to", true, TO },         { "force", false, FORCE },
                                           { "list", false, LIST },    { "o", true, OUTPUT },
-                                          { "output", true, OUTPUT }, { NULL, false, 0 } };
+                                          { "output", true, OUTPUT }, { "strict", false, STRICT },
+                                          { NULL, false, 0 } };
 
 static const char help[] =
     "usage: posixtrace export --to=FORMAT [--force] [OPTION]... LOG OUT|-o OUT\n"
@@ -35,10 +36,12 @@ static const char help[] =
     "tool. OUT is a file (-: standard output), or with ctf a folder; it appears when\n"
     "it is whole. With shark udp:HOST:PORT sends packets.\n"
     "\n"
-    "  --to=FORMAT  what OUT is to be\n"
-    "  --list       the formats, and the options of each\n"
-    "  --force      replace OUT if it exists\n"
-    "  --help       print this\n"
+    "  --to=FORMAT       what OUT is to be\n"
+    "  -o, --output=OUT  the same as OUT by its place\n"
+    "  --list            the formats, and the options of each\n"
+    "  --force           replace OUT if it exists\n"
+    "  --strict          exit with 3 if LOG has lost events or is damaged\n"
+    "  --help            print this\n"
     "\n"
     "Example: posixtrace export --to=jsonl app.ptl app.jsonl\n";
 
@@ -48,7 +51,7 @@ struct export
     const char *log_path, *out_path;
     const char *placed; /* out_path that no option gave */
     struct log_file log;
-    bool force;
+    bool force, strict;
 };
 
 static bool is_standard_output(const struct export *ex)
@@ -152,7 +155,7 @@ static int export_log(struct export *ex)
         status = write_file(ex);
     progress_end();
     if (status == EXIT_DONE)
-        status = log_file_report_loss(&ex->log, false, status);
+        status = log_file_report_loss(&ex->log, ex->strict, status);
     log_file_close(&ex->log);
     free(shown);
     return status;
@@ -207,6 +210,8 @@ static int take(struct export *ex, int code, const char *value)
         ex->format = convert_format(value, true, &status);
     else if (code == FORCE)
         ex->force = true;
+    else if (code == STRICT)
+        ex->strict = true;
     else if (code == OUTPUT)
         status = convert_set_output(&ex->out_path, ex->placed, "one LOG and one OUT", value);
     else if (code == OPTION_OPERAND)
