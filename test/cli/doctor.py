@@ -70,7 +70,7 @@ class Doctor:
 
     def findings(self, **how):
         """{what: finding}, and whether tracing works."""
-        done = self.run("--json", **how)
+        done = self.run("--format=jsonl", **how)
         expect(f"{how}: status {done.returncode}, {done.stderr}", not done.stderr and done.stdout)
         report = json.loads(done.stdout)
         found = {f["what"]: f for f in report["findings"]}

@@ -87,7 +87,7 @@ def failed_checks(done):
 
 
 def check_json(place):
-    done = place.run(*ASK, "--json", "--log", str(place.folder))
+    done = place.run(*ASK, "--format=jsonl", "--log", str(place.folder))
     expect(done.stdout, failed_checks(done) == set())
     report = json.loads(done.stdout)
     for name in ("library", "kernel", "processor", "clock", "pages", "streams", "logs"):
@@ -99,16 +99,16 @@ def check_json(place):
 
 def check_faults(place, forgetful):
     for fault, finds in list(FINDS.items())[:1 if SHORT else None]:
-        done = place.run(*ASK, "--json", LD_PRELOAD=forgetful, FORGETFUL=fault)
+        done = place.run(*ASK, "--format=jsonl", LD_PRELOAD=forgetful, FORGETFUL=fault)
         failed = failed_checks(done)
         expect(f"{fault}: only {failed} failed\n{done.stdout}", finds <= failed)
-    done = place.run(*ASK, "--json", LD_PRELOAD=forgetful, FORGETFUL="nothing")
+    done = place.run(*ASK, "--format=jsonl", LD_PRELOAD=forgetful, FORGETFUL="nothing")
     expect(f"without a fault: {done.stdout}", failed_checks(done) == set())
 
 
 def check_no_directory(place):
     """Streams without a name end with their process, and that is found."""
-    done = place.run(*ASK, "--json", POSIXTRACE_DIR=str(place.folder / "none" / "there"))
+    done = place.run(*ASK, "--format=jsonl", POSIXTRACE_DIR=str(place.folder / "none" / "there"))
     expect(done.stdout, failed_checks(done) == {"kill -9"})
 
 

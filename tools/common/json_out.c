@@ -5,8 +5,12 @@
  */
 #include "common/json_out.h"
 
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/utf8.h"
 #include "common/stdout_buffer.h"
@@ -20,8 +24,9 @@ static unsigned depth;
 
 static void put_string(const char *text)
 {
+    enum utf8_style style = utf8_is_safe(STDOUT_FILENO) ? UTF8_JSON : UTF8_JSON_ASCII;
     char *shown = tool_grow(NULL, strlen(text) + 1, UTF8_MAX_ESCAPE);
-    char *end = utf8_show(shown, text, UTF8_JSON);
+    char *end = utf8_show(shown, text, style);
 
     out_text("\"");
     out_bytes(shown, (size_t)(end - shown));
@@ -31,19 +36,19 @@ static void put_string(const char *text)
 
 static void begin_item(const char *key)
 {
-    if (depth > 0) {
-        out_text(has_items[depth - 1] ? ",\n" : "\n");
+    if (depth > 0 && has_items[depth - 1])
+        out_text(",");
+    if (depth > 0)
         has_items[depth - 1] = true;
-        out_spaces(2 * depth);
-    }
     if (key) {
         put_string(key);
-        out_text(": ");
+        out_text(":");
     }
 }
 
 void json_open(const char *key, char bracket)
 {
+    assert(depth < DEPTH);
     begin_item(key);
     out_text(bracket == '{' ? "{" : "[");
     closing[depth] = bracket == '{' ? '}' : ']';
@@ -54,10 +59,6 @@ void json_close(void)
 {
     char text[2] = { closing[--depth], '\0' };
 
-    if (has_items[depth]) {
-        out_text("\n");
-        out_spaces(2 * depth);
-    }
     out_text(text);
     if (depth == 0)
         out_text("\n");
@@ -75,8 +76,30 @@ void json_truth(const char *key, bool value)
     out_text(value ? "true" : "false");
 }
 
+void json_none(const char *key)
+{
+    begin_item(key);
+    out_text("null");
+}
+
+void json_count(const char *key, uint64_t value)
+{
+    begin_item(key);
+    out_format("%" PRIu64, value);
+}
+
+void json_integer(const char *key, int64_t value)
+{
+    begin_item(key);
+    out_format("%" PRId64, value);
+}
+
 void json_number(const char *key, double value, int decimals)
 {
+    if (!isfinite(value)) {
+        json_none(key);
+        return;
+    }
     begin_item(key);
     out_format("%.*f", decimals, value);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * One JSON value on standard output, an item a line, for the verbs that have
- * --json.  Commas and indentation are kept here; key is NULL inside of an
- * array.  Text from outside is escaped as utf8.h says.
+ * JSON values on standard output, for --format=jsonl: a line each, without white space.
+ * Commas are kept here; key is NULL inside of an array.  Text from outside is escaped as
+ * utf8.h says, so that a line is valid whatever bytes a name has.
  */
 #ifndef JSON_OUT_H
 #define JSON_OUT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* bracket is '{' or '['. */
 void json_open(const char *key, char bracket);
@@ -17,7 +18,10 @@ void json_close(void);
 
 void json_text(const char *key, const char *text);
 void json_truth(const char *key, bool value);
-/* With that many decimals. */
+void json_none(const char *key); /* null */
+void json_count(const char *key, uint64_t value);
+void json_integer(const char *key, int64_t value);
+/* With that many decimals; null for infinity and no number. */
 void json_number(const char *key, double value, int decimals);
 
 #endif

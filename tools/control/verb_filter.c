@@ -13,6 +13,8 @@
 #include <posixtrace/filter.h>
 
 #include "common/utf8.h"
+#include "common/format_option.h"
+#include "common/json_out.h"
 #include "common/options.h"
 #include "common/stdout_buffer.h"
 #include "control/steer.h"
@@ -20,10 +22,11 @@
 #include "common/tool.h"
 #include "input/filter_option.h"
 
-enum { CLEAR = 1, WHERE };
+enum { CLEAR = 1, WHERE, FORMAT };
 
 static const struct option_spec options[] = { { "clear", false, CLEAR },
                                               { "where", true, WHERE },
+                                              { "format", true, FORMAT },
                                               { NULL, false, 0 } };
 
 static const char help[] =
@@ -33,12 +36,15 @@ static const char help[] =
     "means, as with 'posixtrace record --filter'. Without EXPR and options: prints\n"
     "the present filter.\n"
     "\n"
-    "  EXPR          'req:*', a pattern for names of event types; '!debug:*', but not\n"
-    "                these; 'price >= 100', an expression (posixtrace-filter(5)). Of\n"
-    "                several, one must hold; they replace those given before\n"
-    "  --where=EXPR  the same\n"
-    "  --clear       all events are recorded, also what the program itself leaves out\n"
-    "  --help        print this\n"
+    "  EXPR             'req:*', a pattern for names of event types; '!debug:*', but\n"
+    "                   not these; 'price >= 100', an expression\n"
+    "                   (posixtrace-filter(5)). Of several, one must hold; they\n"
+    "                   replace those given before\n"
+    "  --where=EXPR     the same\n"
+    "  --clear          all events are recorded, also what the program itself leaves\n"
+    "                   out\n"
+    "  --format=FORMAT  of the present filter: text (default), or jsonl: one line\n"
+    "  --help           print this\n"
     "\n"
     "What the program itself leaves out (posix_trace_set_filter(3)) stays left out.\n" STEER_WHICH
     "Example: posixtrace filter 1234 'req:*' 'error:*'\n";
@@ -46,6 +52,7 @@ static const char help[] =
 struct request {
     const char *word;
     struct filter_option where;
+    enum output_format format;
     bool clear;
 };
 
@@ -77,6 +84,41 @@ static int print_left_out(void *context, trace_event_id_t id, const char *name)
         out_wrapped_if_given(quote(name), 11, 2);
     }
     return error;
+}
+
+static int put_left_out(void *context, trace_event_id_t id, const char *name)
+{
+    int member = 0, error = posix_trace_eventset_ismember(id, context, &member);
+
+    if (error == 0 && member)
+        json_text(NULL, name);
+    return error;
+}
+
+/* The same as JSON. */
+static int put_filter(const struct posixtrace_stream *stream, trace_id_t trid)
+{
+    char text[POSIXTRACE_EXPRESSION_MAX + 1];
+    trace_event_set_t set;
+    int error = posix_trace_get_filter(trid, &set);
+
+    if (error == 0)
+        error = posixtrace_get_expression(trid, text);
+    if (error != 0)
+        return stream_error(stream, "look at", error);
+    json_open(NULL, '{');
+    json_text("name", stream->name);
+    json_text("file", stream->file);
+    json_integer("pid", stream->owner);
+    if (text[0])
+        json_text("records", text);
+    else
+        json_none("records");
+    json_open("leaves_out", '[');
+    error = each_type(trid, put_left_out, &set);
+    json_close();
+    json_close();
+    return error ? stream_error(stream, "look at", error) : EXIT_DONE;
 }
 
 static int print_filter(const struct posixtrace_stream *stream, trace_id_t trid)
@@ -152,9 +194,14 @@ static int filter(struct request *r)
         status = stream_attach(r->word, &stream, &trid);
     if (status != EXIT_DONE)
         return status;
-    status = r->clear        ? clear(&stream, trid)
-             : r->where.text ? change(r, &stream, trid)
-                             : print_filter(&stream, trid);
+    if (r->clear)
+        status = clear(&stream, trid);
+    else if (r->where.text)
+        status = change(r, &stream, trid);
+    else if (r->format == OUTPUT_JSONL)
+        status = put_filter(&stream, trid);
+    else
+        status = print_filter(&stream, trid);
     posixtrace_detach(trid);
     return status;
 }
@@ -165,6 +212,8 @@ static int take_option(struct request *r, int code, const char *value)
         r->clear = true;
     else if (code == WHERE)
         return filter_option_add(&r->where, "option '--where'", value);
+    else if (code == FORMAT)
+        return format_option(value, false, &r->format);
     else if (r->word)
         return filter_option_add(&r->where, "EXPR", value);
     else

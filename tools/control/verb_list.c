@@ -12,28 +12,32 @@
 #include <string.h>
 #include <posixtrace/stream.h>
 
+#include "common/format_option.h"
+#include "common/json_out.h"
 #include "common/options.h"
 #include "common/stdout_buffer.h"
 #include "common/table.h"
 #include "common/tool.h"
 
-enum { REAP = 1, FORCE };
+enum { REAP = 1, FORCE, FORMAT };
 
 static const struct option_spec options[] = { { "reap", false, REAP },
                                               { "force", false, FORCE },
+                                              { "format", true, FORMAT },
                                               { NULL, false, 0 } };
 
 static const char help[] =
-    "usage: posixtrace list [--reap [--force]]\n"
+    "usage: posixtrace list [--reap [--force]] [--format=text|jsonl]\n"
     "\n"
     "Lists the streams of this user on this machine: those of living processes, and\n"
     "those that remain of killed processes.\n"
     "\n"
-    "  --reap   first remove those of killed processes; events that a log does not\n"
-    "           have yet are put into it, and where that is not possible the stream\n"
-    "           is kept\n"
-    "  --force  with --reap: remove those too, and lose their events\n"
-    "  --help   print this\n"
+    "  --reap           first remove those of killed processes; events that a log\n"
+    "                   does not have yet are put into it, and where that is not\n"
+    "                   possible the stream is kept\n"
+    "  --force          with --reap: remove those too, and lose their events\n"
+    "  --format=FORMAT  text (default), or jsonl: a line for each stream\n"
+    "  --help           print this\n"
     "\n"
     "STATE is running, suspended, left (its process is gone), unknown (its process is\n"
     "not visible from here) or foreign (not a stream). UNSAVED counts events of a\n"
@@ -94,6 +98,12 @@ static const char *state(const struct posixtrace_stream *s)
     return s->running ? "running" : "suspended";
 }
 
+/* Events that the stream has and its log does not. */
+static bool has_unsaved(const struct posixtrace_stream *s)
+{
+    return s->liveness == POSIXTRACE_DEAD && s->has_log;
+}
+
 struct traced {
     pid_t first;
     unsigned count;
@@ -148,13 +158,44 @@ static void add_stream(struct table *to, const struct posixtrace_stream *s)
     cell(to, "%d", (int)s->owner);
     table_cell(to, state(s));
     cell(to, "%" PRIu64 "K", (s->bytes + 1023) / 1024);
-    if (s->liveness == POSIXTRACE_DEAD && s->has_log)
+    if (has_unsaved(s))
         cell(to, "%" PRIu64, s->unsaved);
     else
         cell(to, "-");
     add_traced(to, s);
     table_cell(to, quote(s->name[0] ? s->name : s->file));
     table_cell(to, !s->has_log ? "none" : s->log_path[0] ? quote(s->log_path) : "not known");
+}
+
+static int put_traced(void *context, pid_t pid)
+{
+    (void)context;
+    json_integer(NULL, pid);
+    return 0;
+}
+
+static void put_stream(const struct posixtrace_stream *s)
+{
+    json_open(NULL, '{');
+    json_integer("pid", s->owner);
+    json_text("state", state(s));
+    json_count("bytes", s->bytes);
+    if (has_unsaved(s))
+        json_count("unsaved", s->unsaved);
+    else
+        json_none("unsaved");
+    json_open("traces", '[');
+    if (s->liveness != POSIXTRACE_DEAD)
+        posixtrace_stream_traced(s->file, put_traced, NULL);
+    json_close();
+    json_text("name", s->name);
+    json_text("file", s->file);
+    json_truth("has_log", s->has_log);
+    if (s->has_log && s->log_path[0])
+        json_text("log", s->log_path);
+    else
+        json_none("log");
+    json_close();
 }
 
 static void print_table(const struct streams *t)
@@ -193,7 +234,7 @@ static int reap(bool force, unsigned *removed, unsigned *kept)
 }
 
 /* Always without force first: force loses the events that remain then. */
-static int reap_all(struct streams *t, bool force)
+static int reap_all(struct streams *t, bool force, enum output_format format)
 {
     unsigned removed = 0, kept = 0, more = 0;
     int status = reap(false, &removed, &kept);
@@ -218,12 +259,13 @@ static int reap_all(struct streams *t, bool force)
                   "--reap --force removes them",
                   lost);
     }
-    out_format("removed %u file%s, kept %u\n", removed + more, removed + more == 1 ? "" : "s",
-               kept);
+    if (format == OUTPUT_TEXT)
+        out_format("removed %u file%s, kept %u\n", removed + more, removed + more == 1 ? "" : "s",
+                   kept);
     return EXIT_DONE;
 }
 
-static int list_streams(bool reap_first, bool force)
+static int list_streams(bool reap_first, bool force, enum output_format format)
 {
     struct streams t = { NULL, 0, 0 };
     int status;
@@ -231,29 +273,35 @@ static int list_streams(bool reap_first, bool force)
     /* What needs no log completed goes without being asked for. */
     if (!reap_first)
         posixtrace_stream_reap(-1, NULL, NULL);
-    status = reap_first ? reap_all(&t, force) : load(&t);
-    if (status == EXIT_DONE)
+    status = reap_first ? reap_all(&t, force, format) : load(&t);
+    if (status == EXIT_DONE && format == OUTPUT_TEXT)
         print_table(&t);
+    for (size_t i = 0; status == EXIT_DONE && format == OUTPUT_JSONL && i < t.count; i++)
+        put_stream(&t.rows[i]);
     free(t.rows);
     return status;
 }
 
 static int run(struct options *o)
 {
+    enum output_format format = OUTPUT_TEXT;
     bool reap_first = false, force = false;
-    int code;
+    int code, status = EXIT_DONE;
 
-    while ((code = options_next(o)) != OPTION_END) {
+    while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         switch (code) {
         case OPTION_STOP: return o->status;
         case REAP: reap_first = true; break;
         case FORCE: force = true; break;
+        case FORMAT: status = format_option(o->value, false, &format); break;
         default: return tool_usage("takes no operand, found %s", quote(o->value));
         }
     }
+    if (status != EXIT_DONE)
+        return status;
     if (force && !reap_first)
         return tool_usage("--force needs --reap");
-    return list_streams(reap_first, force);
+    return list_streams(reap_first, force, format);
 }
 
 const struct verb verb_list = { "list", help, options, run };

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/format_option.h"
+
 enum level { FINE, NOTE, BAD };
 
 /* Adds a finding: what was looked at, and what was found. */
@@ -26,7 +28,7 @@ __attribute__((format(printf, 1, 2))) void doctor_means(const char *format, ...)
 __attribute__((format(printf, 1, 2))) void doctor_remedy(const char *format, ...);
 
 /* Prints all; the exit status. */
-int doctor_report(bool json);
+int doctor_report(enum output_format format);
 
 /* The first line of a small file, without its newline; false: not readable. */
 bool doctor_read_line(const char *path, char *to, size_t size);

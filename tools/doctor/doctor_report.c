@@ -117,9 +117,9 @@ static void print_json(void)
     json_close();
 }
 
-int doctor_report(bool json)
+int doctor_report(enum output_format format)
 {
-    if (json) {
+    if (format == OUTPUT_JSONL) {
         print_json();
     } else {
         for (size_t i = 0; i < count; i++)

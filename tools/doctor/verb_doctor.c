@@ -8,23 +8,24 @@
 
 #include <stdbool.h>
 
+#include "common/format_option.h"
 #include "common/options.h"
 #include "common/tool.h"
 
-enum { JSON = 1 };
+enum { FORMAT = 1 };
 
-static const struct option_spec options[] = { { "json", false, JSON }, { NULL, false, 0 } };
+static const struct option_spec options[] = { { "format", true, FORMAT }, { NULL, false, 0 } };
 
 static const char help[] =
-    "usage: posixtrace doctor [--json]\n"
+    "usage: posixtrace doctor [--format=text|jsonl]\n"
     "\n"
     "Examines the surroundings that programs trace in here: the stream directory,\n"
     "limits, filters of system calls, the kernel, the clock, containers, streams of\n"
     "killed processes; and lets a trial program trace. Changes nothing, except that\n"
     "the stream directory is made, as any tracing program does.\n"
     "\n"
-    "  --json  the findings as JSON\n"
-    "  --help  print this\n"
+    "  --format=FORMAT  text (default), or jsonl: one line of JSON\n"
+    "  --help           print this\n"
     "\n"
     "A finding is ok, a note (tracing works, but something is lost or slower) or BAD\n"
     "(tracing does not work). Run it as the user, and in the container, with the\n"
@@ -34,16 +35,18 @@ static const char help[] =
 
 static int run(struct options *o)
 {
-    bool json = false;
-    int code;
+    enum output_format format = OUTPUT_TEXT;
+    int code, status = EXIT_DONE;
 
-    while ((code = options_next(o)) != OPTION_END) {
+    while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         switch (code) {
         case OPTION_STOP: return o->status;
-        case JSON: json = true; break;
+        case FORMAT: status = format_option(o->value, false, &format); break;
         default: return tool_usage("takes no operand, found %s", quote(o->value));
         }
     }
+    if (status != EXIT_DONE)
+        return status;
     doctor_versions();
     doctor_trial();
     doctor_directory();
@@ -53,7 +56,7 @@ static int run(struct options *o)
     doctor_container();
     doctor_kernel();
     doctor_clock();
-    return doctor_report(json);
+    return doctor_report(format);
 }
 
 const struct verb verb_doctor = { "doctor", help, options, run };

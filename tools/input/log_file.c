@@ -243,6 +243,11 @@ uint64_t log_file_gaps(const struct log_file *log)
     return count;
 }
 
+bool log_file_knows_totals(const struct log_file *log)
+{
+    return log->seekable || log->info.end != POSIXTRACE_END_CUT;
+}
+
 static void say_lost(const struct log_file *log, uint64_t sum)
 {
     tool_note("%" PRIu64 " event%s lost (%s)", sum, sum == 1 ? "" : "s",

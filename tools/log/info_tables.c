@@ -41,9 +41,9 @@ static int at_least(int width, uint64_t number)
     return (int)out_digits(number) > width ? (int)out_digits(number) : width;
 }
 
-static bool is_predefined(trace_event_id_t id)
+bool info_shows_type(const struct log_type *type)
 {
-    return id <= POSIX_TRACE_UNNAMED_USEREVENT;
+    return type->count > 0 || type->id > POSIX_TRACE_UNNAMED_USEREVENT;
 }
 
 /* In lines of its own, below the type's name. */
@@ -81,7 +81,7 @@ int info_print_types(const struct log_file *log)
         width = at_least(width, types[0].count);
     out_format("\n%*s  EVENT TYPE\n", width, "COUNT");
     for (size_t i = 0; i < count; i++) {
-        if (types[i].count == 0 && is_predefined(types[i].id))
+        if (!info_shows_type(&types[i]))
             continue;
         out_format("%*" PRIu64 "  ", width, types[i].count);
         *utf8_show(shown, types[i].name, style) = '\0';

@@ -9,6 +9,8 @@
 
 #include "input/log_file.h"
 
+/* Of the predefined types only those that occurred are listed. */
+bool info_shows_type(const struct log_type *type);
 /* All types that the log has names for, but of the predefined ones only those that occurred. */
 int info_print_types(const struct log_file *log);
 void info_print_threads(const struct log_file *log);

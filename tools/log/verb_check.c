@@ -14,38 +14,59 @@
 
 #include "input/further_types.h"
 #include "input/log_file.h"
+#include "common/format_option.h"
+#include "common/json_out.h"
 #include "common/options.h"
 #include "common/stdout_buffer.h"
 #include "common/progress.h"
 #include "common/tool.h"
 
-enum { FINDINGS_SHOWN = 1000 };
+enum { FORMAT = 1, FINDINGS_SHOWN = 1000 };
 
-static const struct option_spec options[] = { { NULL, false, 0 } };
+static const struct option_spec options[] = { { "format", true, FORMAT }, { NULL, false, 0 } };
 
 static const char help[] =
-    "usage: posixtrace check LOG\n"
+    "usage: posixtrace check [--format=text|jsonl] LOG\n"
     "\n"
     "Verifies every packet of a trace log, prints damaged places, with their offsets\n"
     "in bytes, what can be read, and which event types are described in several\n"
     "ways. Changes nothing.\n"
     "\n"
-    "  --help  print this\n"
+    "  --format=FORMAT  text (default), or jsonl: a line for each place, and one of\n"
+    "                   kind 'log' at the end\n"
+    "  --help           print this\n"
     "\n"
     "Exit status: 0 the log is whole; 1 it is not, but opens to what was printed as\n"
     "readable; 2 it is not a log, or cannot be read.\n"
     "Example: posixtrace check app.ptl\n";
 
 struct findings {
+    const char *path;
+    enum output_format format;
     char *shown;
     uint64_t count;
 };
+
+static void put_finding(const struct findings *found, const struct posixtrace_log_finding *f)
+{
+    json_open(NULL, '{');
+    json_text("kind", "damage");
+    json_text("log", found->path);
+    json_count("offset", f->offset);
+    json_count("bytes", f->bytes);
+    json_text("text", f->text);
+    json_close();
+}
 
 static void finding(void *context, const struct posixtrace_log_finding *f)
 {
     struct findings *found = context;
 
-    if (found->count++ < FINDINGS_SHOWN)
+    if (found->count++ >= FINDINGS_SHOWN)
+        return;
+    if (found->format == OUTPUT_JSONL)
+        put_finding(found, f);
+    else
         out_format("%s: at byte %" PRIu64 ", %" PRIu64 " bytes: %s\n", found->shown, f->offset,
                    f->bytes, f->text);
 }
@@ -67,6 +88,22 @@ static void print_report(const struct findings *found, const struct posixtrace_l
     out_text("\n");
 }
 
+static void put_report(const struct findings *found, const struct posixtrace_log_report *r)
+{
+    json_open(NULL, '{');
+    json_text("kind", "log");
+    json_text("log", found->path);
+    json_truth("whole", !r->damaged);
+    json_truth("complete", r->complete);
+    json_count("places", found->count);
+    json_count("packets", r->packets);
+    json_count("events", r->events);
+    json_count("rounds", r->rounds);
+    json_count("readable_bytes", r->salvaged_bytes);
+    json_count("unreadable_bytes", r->skipped_bytes);
+    json_close();
+}
+
 /* Of a log that can be opened, whole or not. */
 static void print_further_types(const struct findings *found, int fd)
 {
@@ -80,10 +117,20 @@ static void print_further_types(const struct findings *found, int fd)
     posix_trace_close(log.trid);
 }
 
-static int check_file(const char *path)
+static void report_on(const struct findings *found, const struct posixtrace_log_report *r, int fd)
+{
+    if (found->format == OUTPUT_JSONL) {
+        put_report(found, r);
+        return;
+    }
+    print_report(found, r);
+    print_further_types(found, fd);
+}
+
+static int check_file(const char *path, enum output_format format)
 {
     struct posixtrace_log_report report;
-    struct findings found = { .count = 0 };
+    struct findings found = { .path = path, .format = format };
     int fd = log_file_descriptor(path, O_RDONLY), error, status;
 
     if (fd < 0)
@@ -93,8 +140,7 @@ static int check_file(const char *path)
     error = posixtrace_log_check(fd, finding, &found, &report, sizeof report);
     progress_end();
     if (error == 0) {
-        print_report(&found, &report);
-        print_further_types(&found, fd);
+        report_on(&found, &report, fd);
         status = report.damaged ? EXIT_FAILED : EXIT_DONE;
     } else {
         out_flush();
@@ -116,7 +162,19 @@ static int check_file(const char *path)
 
 static int run(struct options *o)
 {
-    return options_one_log(o, check_file);
+    enum output_format format = OUTPUT_TEXT;
+    const char *path = NULL;
+    int code, status = EXIT_DONE;
+
+    while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
+        if (code == OPTION_STOP)
+            return o->status;
+        status = code == FORMAT ? format_option(o->value, false, &format)
+                                : options_set_log(&path, o->value);
+    }
+    if (status != EXIT_DONE)
+        return status;
+    return path ? check_file(path, format) : tool_usage("no log named");
 }
 
 const struct verb verb_check = { "check", help, options, run };

@@ -13,31 +13,36 @@
 
 #include "common/units.h"
 #include "input/further_types.h"
+#include "log/info_json.h"
 #include "log/info_tables.h"
 #include "input/log_file.h"
+#include "common/format_option.h"
 #include "common/options.h"
 #include "common/stdout_buffer.h"
 #include "common/progress.h"
 #include "common/tool.h"
 #include "common/time_parse.h"
 
-enum { STRICT = 1, PROGRESS_EVERY = 0x3fff, PACKET_HEAD = 128 };
+enum { STRICT = 1, FORMAT, PROGRESS_EVERY = 0x3fff, PACKET_HEAD = 128 };
 
 /* Where the second column begins. */
 enum { ROW_COLUMN = 14 };
 
-static const struct option_spec options[] = { { "strict", false, STRICT }, { NULL, false, 0 } };
+static const struct option_spec options[] = { { "strict", false, STRICT },
+                                              { "format", true, FORMAT },
+                                              { NULL, false, 0 } };
 
 static const char help[] =
-    "usage: posixtrace info [--strict] [LOG|-]\n"
+    "usage: posixtrace info [--format=text|jsonl] [--strict] [LOG|-]\n"
     "\n"
     "Prints what a trace log knows of itself: attributes and clock, the time it\n"
     "spans, event types with counts, threads, memory use, what was lost and why, the\n"
     "stream size that would have avoided the loss, and how the log ended.\n"
     "For - the log is read from standard input.\n"
     "\n"
-    "  --strict  exit with 3 if the log has lost events or is damaged\n"
-    "  --help    print this\n"
+    "  --format=FORMAT  text (default), or jsonl: one line of JSON\n"
+    "  --strict         exit with 3 if the log has lost events or is damaged\n"
+    "  --help           print this\n"
     "\n"
     "Example: posixtrace info app.ptl\n";
 
@@ -287,19 +292,12 @@ static void print_refused(const struct log_file *log)
             limits.refused_processes, limits.processes);
 }
 
-/* The totals of a log that is not whole are in its header and its last round, which a pipe has
- * passed by. */
-static bool knows_totals(const struct log_file *log)
-{
-    return log->seekable || log->info.end != POSIXTRACE_END_CUT;
-}
-
 static void print_loss(const struct log_file *log)
 {
     const struct posixtrace_info *info = &log->info;
     uint64_t sum = log_file_lost_all(log), gaps = log_file_gaps(log);
 
-    if (!knows_totals(log))
+    if (!log_file_knows_totals(log))
         row("lost", "%" PRIu64 " or more; 'posixtrace info' of the file knows", sum);
     else if (gaps > 0)
         row("lost", "events in %" PRIu64 " place%s; how many is not known", gaps,
@@ -354,10 +352,35 @@ static int drain(struct log_file *log, int64_t *first)
     return status;
 }
 
-static int print_info(const char *path, bool strict)
+static int print_text(const struct log_file *log, int64_t first)
+{
+    int status = EXIT_DONE;
+
+    print_log(log);
+    print_attributes(log);
+    print_span(log, first);
+    print_memory(&log->info);
+    print_loss(log);
+    if (!log_file_knows_totals(log))
+        return status;
+    status = further_types_print(log, "described     ", ROW_COLUMN);
+    if (status == EXIT_DONE)
+        status = info_print_types(log);
+    info_print_threads(log);
+    info_print_switches(log);
+    return status;
+}
+
+struct request {
+    const char *path;
+    enum output_format format;
+    bool strict;
+};
+
+static int print_info(const struct request *r)
 {
     struct log_file log;
-    int status = log_file_open(&log, path);
+    int status = log_file_open(&log, r->path);
     int64_t first;
 
     if (status != EXIT_DONE)
@@ -365,45 +388,33 @@ static int print_info(const char *path, bool strict)
     first = log_file_kept_from(&log);
     if (!log.seekable)
         status = drain(&log, &first);
-    if (status == EXIT_DONE) {
-        print_log(&log);
-        print_attributes(&log);
-        print_span(&log, first);
-        print_memory(&log.info);
-        print_loss(&log);
-        if (knows_totals(&log)) {
-            status = further_types_print(&log, "described     ", ROW_COLUMN);
-            if (status == EXIT_DONE)
-                status = info_print_types(&log);
-            info_print_threads(&log);
-            info_print_switches(&log);
-        }
-    }
+    if (status == EXIT_DONE)
+        status = r->format == OUTPUT_JSONL ? info_json(&log, first) : print_text(&log, first);
     out_flush();
-    status = log_file_report_loss(&log, strict, status);
+    status = log_file_report_loss(&log, r->strict, status);
     log_file_close(&log);
     return status;
 }
 
 static int run(struct options *o)
 {
-    const char *path = NULL;
-    bool strict = false;
-    int code;
+    struct request r = { .path = NULL };
+    int code, status = EXIT_DONE;
 
-    while ((code = options_next(o)) != OPTION_END) {
-        if (code == OPTION_STOP)
-            return o->status;
-        if (code == STRICT) {
-            strict = true;
-            continue;
+    while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
+        switch (code) {
+        case OPTION_STOP: return o->status;
+        case STRICT: r.strict = true; break;
+        case FORMAT: status = format_option(o->value, false, &r.format); break;
+        default: status = options_set_log(&r.path, o->value);
         }
-        if (options_set_log(&path, o->value) != EXIT_DONE)
-            return EXIT_USAGE;
     }
-    if (!path && isatty(STDIN_FILENO))
+    if (status != EXIT_DONE)
+        return status;
+    if (!r.path && isatty(STDIN_FILENO))
         return tool_usage("no log named");
-    return print_info(path ? path : "-", strict);
+    r.path = r.path ? r.path : "-";
+    return print_info(&r);
 }
 
 const struct verb verb_info = { "info", help, options, run };

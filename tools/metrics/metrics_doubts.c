@@ -97,7 +97,7 @@ void metrics_say_sum(const struct metrics_view *v, size_t metric, const struct m
                sum->hidden_at_most_ns < d->at_most_ns ? "" : "is not periodic or ",
                metrics_us(d->at_most_ns));
     append_rest(&l, sum);
-    if (v->format == METRICS_TABLE || sum->bounds > 0 || d->unknown > 0 ||
+    if (v->format == OUTPUT_TEXT || sum->bounds > 0 || d->unknown > 0 ||
         d->at_most_ns > sum->max_ns)
         say(v, &l);
 }
@@ -239,7 +239,7 @@ void metrics_say_why(const struct metrics_view *v, size_t metric, const struct m
     if (d->at_most_ns > 0)
         append(&l, "; where events were lost there may be one of up to %s us",
                metrics_us(d->at_most_ns));
-    if (v->format == METRICS_TABLE || v->pick->list[metric].named ||
+    if (v->format == OUTPUT_TEXT || v->pick->list[metric].named ||
         (v->heard[metric] && d->at_most_ns > 0))
         say(v, &l);
 }
@@ -252,7 +252,7 @@ bool metrics_is_unknown(const struct metrics_view *v, size_t metric, const struc
 void metrics_print_doubts(const struct metrics_view *v)
 {
     struct metrics_sum sum;
-    bool any = v->format != METRICS_TABLE;
+    bool any = v->format != OUTPUT_TEXT;
 
     for (size_t i = 0; i < v->pick->count; i++) {
         metrics_view_sum(v, i, &sum);
@@ -269,7 +269,7 @@ void metrics_print_doubts(const struct metrics_view *v)
         if (v->withheld[i] == 0 && sum.count == 0 && !metrics_is_unknown(v, i, &sum))
             metrics_say_why(v, i, &sum);
     }
-    if (v->format != METRICS_TABLE)
+    if (v->format != OUTPUT_TEXT)
         metrics_say_unheard(v);
 }
 

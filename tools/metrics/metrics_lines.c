@@ -47,7 +47,7 @@ static size_t put_numbers(char *to, size_t size, const struct metrics_view *v,
 void metrics_print_line(struct metrics_view *v, const struct posixtrace_measurement *m)
 {
     const char *mark = m->unknown ? " (unknown)" : m->bound ? " (bound)" : "";
-    char *name = metrics_shown(METRICS_TABLE, posixtrace_metric_name(m->metric));
+    char *name = metrics_shown(OUTPUT_TEXT, posixtrace_metric_name(m->metric));
     char text[256];
     size_t used;
 

@@ -78,7 +78,7 @@ void metrics_time_cell(struct table *t, int64_t ns, bool at_most)
 
 static void name_cell(struct table *t, const char *before, const char *name)
 {
-    char *text = metrics_shown(METRICS_TABLE, name);
+    char *text = metrics_shown(OUTPUT_TEXT, name);
     size_t size = strlen(before) + strlen(text) + 2;
     char *both = tool_grow(NULL, size, 1);
 

@@ -71,7 +71,7 @@ static void table_row(struct table *t, const struct row *r)
 {
     const struct metrics_group *g = r->group;
     bool bound = g->bounds > 0;
-    char *name = metrics_shown(METRICS_TABLE, g->thread);
+    char *name = metrics_shown(OUTPUT_TEXT, g->thread);
 
     table_add_row(t);
     table_cell(t, metrics_thread(g->tid, g->thread_id));
@@ -93,9 +93,9 @@ static void table_row(struct table *t, const struct row *r)
 
 static void csv_row(const struct row *r)
 {
-    metrics_put_name(METRICS_CSV, r->metric);
+    metrics_put_name(OUTPUT_CSV, r->metric);
     out_format(",%d,", (int)r->group->tid);
-    metrics_put_name(METRICS_CSV, r->group->thread);
+    metrics_put_name(OUTPUT_CSV, r->group->thread);
     out_format(",%" PRIu64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, r->s.count, r->s.min_ns,
                r->s.max_ns, r->mean, r->deviation);
     for (int i = 0; i < PERCENTILES; i++)
@@ -110,10 +110,10 @@ static void jsonl_row(const struct row *r)
     static const char *const names[PERCENTILES] = { "p50_ns", "p90_ns", "p99_ns", "p99_9_ns" };
 
     out_text("{\"metric\":");
-    metrics_put_name(METRICS_JSONL, r->metric);
+    metrics_put_name(OUTPUT_JSONL, r->metric);
     out_format(",\"pid\":%d,\"tid\":%d,\"thread_id\":\"0x%" PRIx64 "\",\"thread\":",
                (int)r->group->pid, (int)r->group->tid, r->group->thread_id);
-    metrics_put_name(METRICS_JSONL, r->group->thread);
+    metrics_put_name(OUTPUT_JSONL, r->group->thread);
     out_format(",\"count\":%" PRIu64 ",\"min_ns\":%" PRId64 ",\"max_ns\":%" PRId64
                ",\"mean_ns\":%" PRId64 ",\"deviation_ns\":%" PRId64,
                r->s.count, r->s.min_ns, r->s.max_ns, r->mean, r->deviation);
@@ -145,9 +145,9 @@ void metrics_print_statistics(const struct metrics_view *v)
         if (!metrics_view_shows(v, &rows[i]))
             continue;
         fill(&r, v, &rows[i]);
-        if (v->format == METRICS_CSV) {
+        if (v->format == OUTPUT_CSV) {
             csv_row(&r);
-        } else if (v->format == METRICS_JSONL) {
+        } else if (v->format == OUTPUT_JSONL) {
             jsonl_row(&r);
         } else {
             if (!last || rows[i].metric != last->metric)
@@ -209,7 +209,7 @@ static size_t choose(const struct metrics_view *v, size_t *next, bool *chosen)
 static void largest_row(struct table *t, const struct metrics_view *v, const bool *chosen,
                         const struct metrics_group *thread)
 {
-    char *name = metrics_shown(METRICS_TABLE, thread->thread);
+    char *name = metrics_shown(OUTPUT_TEXT, thread->thread);
 
     table_add_row(t);
     table_cell(t, metrics_thread(thread->tid, thread->thread_id));
@@ -271,7 +271,7 @@ static void largest_columns(const struct metrics_view *v, const bool *chosen,
     for (size_t m = 0; m < v->pick->count; m++) {
         if (!chosen[m])
             continue;
-        titles[count] = metrics_shown(METRICS_TABLE, posixtrace_metric_name(v->pick->metrics[m]));
+        titles[count] = metrics_shown(OUTPUT_TEXT, posixtrace_metric_name(v->pick->metrics[m]));
         to[count] = (struct table_column){ .title = titles[count], .flexible = true };
         count++;
     }

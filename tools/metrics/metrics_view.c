@@ -88,7 +88,7 @@ const char *metrics_thread(pid_t tid, uint64_t thread_id)
     return buffer;
 }
 
-char *metrics_shown(enum metrics_format format, const char *name)
+char *metrics_shown(enum output_format format, const char *name)
 {
     static int utf8 = -1;
     char *shown = tool_grow(NULL, strlen(name) + 1, UTF8_MAX_ESCAPE);
@@ -96,9 +96,9 @@ char *metrics_shown(enum metrics_format format, const char *name)
 
     if (utf8 < 0)
         utf8 = utf8_is_safe(STDOUT_FILENO);
-    if (format == METRICS_TABLE)
+    if (format == OUTPUT_TEXT)
         style = utf8 ? UTF8_TERMINAL : UTF8_TERMINAL_ASCII;
-    else if (format == METRICS_CSV)
+    else if (format == OUTPUT_CSV)
         style = utf8 ? UTF8_CSV : UTF8_CSV_ASCII;
     else
         style = utf8 ? UTF8_JSON : UTF8_JSON_ASCII;
@@ -109,8 +109,8 @@ char *metrics_shown(enum metrics_format format, const char *name)
 char *metrics_caption(const posixtrace_metric_t *metric)
 {
     const char *about = posixtrace_metric_about(metric);
-    char *name = metrics_shown(METRICS_TABLE, posixtrace_metric_name(metric));
-    char *shown = metrics_shown(METRICS_TABLE, about);
+    char *name = metrics_shown(OUTPUT_TEXT, posixtrace_metric_name(metric));
+    char *shown = metrics_shown(OUTPUT_TEXT, about);
     size_t size = strlen(name) + strlen(shown) + 5;
     char *text = tool_grow(NULL, size, 1);
 
@@ -120,14 +120,14 @@ char *metrics_caption(const posixtrace_metric_t *metric)
     return text;
 }
 
-void metrics_put_name(enum metrics_format format, const char *name)
+void metrics_put_name(enum output_format format, const char *name)
 {
     char *shown = metrics_shown(format, name);
 
-    if (format != METRICS_TABLE)
+    if (format != OUTPUT_TEXT)
         out_text("\"");
     out_text(shown);
-    if (format != METRICS_TABLE)
+    if (format != OUTPUT_TEXT)
         out_text("\"");
     free(shown);
 }
@@ -146,10 +146,10 @@ void metrics_remark(const struct metrics_view *v, const char *format, ...)
     va_end(args);
     if (length < 0)
         return;
-    if (v->format == METRICS_TABLE && blank_due)
+    if (v->format == OUTPUT_TEXT && blank_due)
         out_text("\n");
     blank_due = false;
-    if (v->format == METRICS_TABLE)
+    if (v->format == OUTPUT_TEXT)
         out_wrapped(text, 0, REMARK_INDENT);
     else
         tool_note("%s", text);
@@ -167,7 +167,7 @@ static void print_csv_line(struct metrics_view *v, const struct posixtrace_measu
 {
     char *to;
 
-    metrics_put_name(METRICS_CSV, posixtrace_metric_name(m->metric));
+    metrics_put_name(OUTPUT_CSV, posixtrace_metric_name(m->metric));
     to = out_room(LINE_ROOM);
     to = put_i64(PUT(to, ","), m->tid);
     to = put_i64(PUT(to, ","), m->begin_ns);
@@ -188,7 +188,7 @@ static void print_jsonl_line(struct metrics_view *v, const struct posixtrace_mea
     char *to;
 
     out_text("{\"metric\":");
-    metrics_put_name(METRICS_JSONL, posixtrace_metric_name(m->metric));
+    metrics_put_name(OUTPUT_JSONL, posixtrace_metric_name(m->metric));
     to = out_room(LINE_ROOM);
     to = put_i64(PUT(to, ",\"pid\":"), m->pid);
     to = put_i64(PUT(to, ",\"tid\":"), m->tid);
@@ -215,9 +215,9 @@ static size_t place_of(struct metrics_view *v, const posixtrace_metric_t *metric
 
 static void print_line(struct metrics_view *v, const struct posixtrace_measurement *m)
 {
-    if (v->format == METRICS_TABLE)
+    if (v->format == OUTPUT_TEXT)
         metrics_print_line(v, m);
-    else if (v->format == METRICS_CSV)
+    else if (v->format == OUTPUT_CSV)
         print_csv_line(v, m);
     else
         print_jsonl_line(v, m);
@@ -283,7 +283,7 @@ static void print_cost(const struct metrics_view *v)
 {
     const struct metrics_cost *cost = &v->cost;
 
-    if (cost->ns > 0 && v->format == METRICS_TABLE)
+    if (cost->ns > 0 && v->format == OUTPUT_TEXT)
         out_format("# %.4g ns are taken off for each intermediate event (%s)\n", cost->ns,
                    metrics_cost_text(cost));
     else if (cost->ns > 0)
@@ -310,13 +310,13 @@ static void print_abouts(const struct metrics_view *v)
 void metrics_view_begin(struct metrics_view *v)
 {
     print_cost(v);
-    if (v->format == METRICS_CSV)
+    if (v->format == OUTPUT_CSV)
         out_text(v->rows == METRICS_STATS
                      ? "metric,tid,thread,count,min_ns,max_ns,mean_ns,deviation_ns,p50_ns,p90_ns,"
                        "p99_ns,p99_9_ns,unknown,worst_ns,bounds,least_mean_ns,least_max_ns,pid\r\n"
                      : "metric,tid,begin_ns,end_ns,length_ns,intermediate_events,pid,object,"
                        "least_ns,unknown\r\n");
-    if (v->format != METRICS_TABLE || v->rows != METRICS_EACH)
+    if (v->format != OUTPUT_TEXT || v->rows != METRICS_EACH)
         return;
     print_abouts(v);
     if (v->has_origin)
@@ -344,9 +344,9 @@ void metrics_view_end(struct metrics_view *v)
         metrics_print_summary(v);
     if (v->rows == METRICS_STATS)
         metrics_print_statistics(v);
-    if (v->rows == METRICS_EACH && v->format == METRICS_TABLE)
+    if (v->rows == METRICS_EACH && v->format == OUTPUT_TEXT)
         metrics_print_largest(v);
-    if (v->rows == METRICS_EACH || v->format != METRICS_TABLE)
+    if (v->rows == METRICS_EACH || v->format != OUTPUT_TEXT)
         metrics_print_doubts(v);
     else
         print_remarks(v);
@@ -359,7 +359,7 @@ bool metrics_view_leaves_out(const struct metrics_view *v, const struct metrics_
 {
     const struct metrics_picked *picked = &v->pick->list[g->metric];
 
-    return v->pick->all && v->rows != METRICS_EACH && v->format == METRICS_TABLE && !picked->own &&
+    return v->pick->all && v->rows != METRICS_EACH && v->format == OUTPUT_TEXT && !picked->own &&
            metrics_is_of_jobs(picked->metric) && !metrics_is_periodic(v, g);
 }
 

@@ -12,12 +12,11 @@
 #include <stdint.h>
 #include <posixtrace/metrics.h>
 
+#include "common/format_option.h"
 #include "input/log_file.h"
 #include "metrics/metrics_cost.h"
 #include "metrics/metrics_groups.h"
 #include "metrics/metrics_pick.h"
-
-enum metrics_format { METRICS_TABLE, METRICS_CSV, METRICS_JSONL };
 
 /* A row for each metric, for each metric and thread, for each measurement. */
 enum metrics_rows { METRICS_SUMMARY, METRICS_STATS, METRICS_EACH };
@@ -28,7 +27,7 @@ struct metrics_view {
     struct metrics_groups groups;
     struct metrics_cost cost;
     posixtrace_metric_run_t *run;
-    enum metrics_format format;
+    enum output_format format;
     enum metrics_rows rows;
     bool has_origin;
     int64_t origin;                      /* times of tables count from here */
@@ -110,10 +109,10 @@ const char *metrics_us_range(int64_t ns, int64_t at_most_ns);
 /* How a thread is called in tables: its kernel id, else its pthread_t. */
 const char *metrics_thread(pid_t tid, uint64_t thread_id);
 /* A name as it is shown; for free(). */
-char *metrics_shown(enum metrics_format format, const char *name);
+char *metrics_shown(enum output_format format, const char *name);
 /* "# Period: from one begin ..."; for free(). */
 char *metrics_caption(const posixtrace_metric_t *metric);
 /* A name, written, in csv and jsonl with its quotes. */
-void metrics_put_name(enum metrics_format format, const char *name);
+void metrics_put_name(enum output_format format, const char *name);
 
 #endif

@@ -18,6 +18,7 @@
 #include "metrics/metrics_pick.h"
 #include "metrics/metrics_time.h"
 #include "metrics/metrics_view.h"
+#include "common/format_option.h"
 #include "common/options.h"
 #include "common/stdout_buffer.h"
 #include "common/progress.h"
@@ -48,7 +49,7 @@ static const char help[] =
     "  --user=NAME:INITIAL:FINAL[:elapsed | cpu | nosystem]\n"
     "                   the time between two events of a thread, by default elapsed;\n"
     "                   without time off the processor; without system calls, too\n"
-    "  --format=FORMAT  table (default), csv or jsonl\n"
+    "  --format=FORMAT  text (default), jsonl or csv\n"
     "  --stats          a row for each metric and thread, not only for each metric\n"
     "  --each           a row for each measurement, as csv and jsonl have\n"
     "  --cost=NS        take NS off for each event inside; 'log': what the log says,\n"
@@ -64,13 +65,11 @@ static const char help[] =
 
 static const char follow_what[] = "--follow needs a process, a stream or a log";
 
-static const char *const formats[] = { "table", "csv", "jsonl", NULL };
-
 struct request {
     const char *set, *check, *dot, *path;
     const char **metrics, **users; /* end with NULL */
     size_t metric_count, user_count;
-    int format;
+    enum output_format format;
     struct metrics_cost cost;
     bool stats, each, follow, strict, list;
 };
@@ -86,8 +85,8 @@ static int list_set(const char *word)
     if (status != EXIT_DONE)
         return status;
     for (size_t i = 0; (metric = posixtrace_metric_set_get(set, i)) != NULL; i++) {
-        char *name = metrics_shown(METRICS_TABLE, posixtrace_metric_name(metric));
-        char *about = metrics_shown(METRICS_TABLE, posixtrace_metric_about(metric));
+        char *name = metrics_shown(OUTPUT_TEXT, posixtrace_metric_name(metric));
+        char *about = metrics_shown(OUTPUT_TEXT, posixtrace_metric_about(metric));
         size_t used = table_put_cut(name, out_columns());
 
         out_spaces(used < ABOUT_COLUMN - 2 ? ABOUT_COLUMN - used : 2);
@@ -229,10 +228,10 @@ static void make_view(struct metrics_view *v, const struct request *r,
     memset(v, 0, sizeof *v);
     v->pick = pick;
     v->log = log;
-    v->format = (enum metrics_format)r->format;
-    v->rows = r->stats                                ? METRICS_STATS
-              : r->each || v->format != METRICS_TABLE ? METRICS_EACH
-                                                      : METRICS_SUMMARY;
+    v->format = r->format;
+    v->rows = r->stats                              ? METRICS_STATS
+              : r->each || v->format != OUTPUT_TEXT ? METRICS_EACH
+                                                    : METRICS_SUMMARY;
     metrics_groups_init(&v->groups);
     v->groups.begins = metrics_jobs_released(pick);
     v->cost = r->cost;
@@ -295,9 +294,7 @@ static int take_option(struct request *r, int code, const char *value)
     case SET: r->set = value; break;
     case METRIC: return add_word(&r->metrics, &r->metric_count, value);
     case USER: return add_word(&r->users, &r->user_count, value);
-    case FORMAT:
-        r->format = options_index(value, formats);
-        return r->format < 0 ? options_bad_word("format", value, formats) : EXIT_DONE;
+    case FORMAT: return format_option(value, true, &r->format);
     case STATS: r->stats = true; break;
     case EACH: r->each = true; break;
     case COST: return metrics_cost_parse(&r->cost, value);

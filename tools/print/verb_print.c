@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "input/follow.h"
+#include "common/format_option.h"
 #include "common/options.h"
 #include "common/stdout_buffer.h"
 #include "print/print.h"
@@ -59,14 +60,14 @@ static const char help[] =
     "2026-11-21T10:00:00.123456789Z\n"
     "Example: posixtrace print --from=+1s --to=+2s --event='req:*' app.ptl\n";
 
-static const char *const formats[] = { "text", "jsonl", "csv", NULL };
 static const char *const colour_words[] = { "auto", "always", "never", NULL };
 
 struct request {
     struct selection select;
     struct filter_option event, where;
     const char *path;
-    int format, colour;
+    enum output_format format;
+    int colour;
     long width; /* -1: as fits */
     bool strict, follow;
 };
@@ -103,7 +104,7 @@ static int set_where(struct filter_option *w, const char *value)
 static int take_option(struct request *r, int code, const char *value)
 {
     switch (code) {
-    case FORMAT: return set_word("format", value, formats, &r->format);
+    case FORMAT: return format_option(value, true, &r->format);
     case FROM: return select_set_from(&r->select, value);
     case TO: return select_set_to(&r->select, value);
     case EVENT: return filter_option_add(&r->event, "option '--event'", value);
@@ -259,7 +260,7 @@ static struct print *new_print(const struct request *r, struct log_file *log)
 {
     struct print *p = tool_grow(NULL, 1, sizeof *p);
 
-    print_init(p, formats[r->format], log);
+    print_init(p, format_option_name(r->format), log);
     p->colour = wants_colour(r->colour);
     p->width = columns(r->width);
     if (p->printer == &printer_text && log->seekable && log->info.events > 0) {

@@ -55,7 +55,7 @@ static void seen_cell(struct table *to, bool exact, const struct rta_measure *m)
 static void add_row(struct table *to, const struct rta_result *r, size_t i, bool exact)
 {
     const struct rta_task *t = &r->tasks[i];
-    char *name = metrics_shown(METRICS_TABLE, t->name), priority[16];
+    char *name = metrics_shown(OUTPUT_TEXT, t->name), priority[16];
 
     snprintf(priority, sizeof priority, "%d", t->priority);
     table_add_row(to);
@@ -110,7 +110,7 @@ static void csv_row(const struct rta_result *r, size_t i)
     const struct rta_task *t = &r->tasks[i];
     const struct rta_measure *m = response(r, i);
 
-    metrics_put_name(METRICS_CSV, t->name);
+    metrics_put_name(OUTPUT_CSV, t->name);
     out_format(",%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",",
                t->priority, t->period, t->c, t->b, t->activations, t->deadline, t->r);
     if (m)
@@ -127,7 +127,7 @@ static void jsonl_row(const struct rta_result *r, size_t i)
     const struct rta_measure *m = response(r, i);
 
     out_text("{\"task\":");
-    metrics_put_name(METRICS_JSONL, t->name);
+    metrics_put_name(OUTPUT_JSONL, t->name);
     out_format(",\"priority\":%d,\"period_ns\":%" PRId64 ",\"c_ns\":%" PRId64 ",\"b_ns\":%" PRId64
                ",\"activation_ns\":%" PRId64 ",\"deadline_ns\":%" PRId64 ",\"r_ns\":%" PRId64,
                t->priority, t->period, t->c, t->b, t->activations, t->deadline, t->r);
@@ -136,18 +136,18 @@ static void jsonl_row(const struct rta_result *r, size_t i)
     out_format(",\"verdict\":\"%s\"}\n", verdicts[t->verdict]);
 }
 
-static void print_rows(const struct rta_result *r, enum metrics_format format)
+static void print_rows(const struct rta_result *r, enum output_format format)
 {
-    if (format == METRICS_TABLE) {
+    if (format == OUTPUT_TEXT) {
         if (!print_table(r, true))
             print_table(r, false);
         return;
     }
-    if (format == METRICS_CSV)
+    if (format == OUTPUT_CSV)
         out_text("task,priority,period_ns,c_ns,b_ns,activation_ns,deadline_ns,r_ns,seen_ns,"
                  "verdict,seen_at_most_ns\r\n");
     for (size_t i = 0; i < r->count; i++) {
-        if (format == METRICS_CSV)
+        if (format == OUTPUT_CSV)
             csv_row(r, i);
         else
             jsonl_row(r, i);
@@ -156,7 +156,7 @@ static void print_rows(const struct rta_result *r, enum metrics_format format)
 
 /* ---- remarks ---- */
 
-__attribute__((format(printf, 2, 3))) static void remark(enum metrics_format format,
+__attribute__((format(printf, 2, 3))) static void remark(enum output_format format,
                                                          const char *text, ...)
 {
     char line[1024];
@@ -165,7 +165,7 @@ __attribute__((format(printf, 2, 3))) static void remark(enum metrics_format for
     va_start(args, text);
     vsnprintf(line, sizeof line, text, args);
     va_end(args);
-    if (format == METRICS_TABLE)
+    if (format == OUTPUT_TEXT)
         out_wrapped(line, 0, 2);
     else
         tool_note("%s", line);
@@ -184,7 +184,7 @@ static void print_sum(const struct rta_result *r)
         snprintf(contradicted, sizeof contradicted, ", %zu contradicted by the log",
                  of[RTA_CONTRADICTED]);
     out_text("\n");
-    remark(METRICS_TABLE,
+    remark(OUTPUT_TEXT,
            "%zu of %zu task%s schedulable%s%s; they ask for %.1f %% of the "
            "processor",
            of[RTA_SCHEDULABLE], r->count, r->count == 1 ? "" : "s", undecided, contradicted,
@@ -192,7 +192,7 @@ static void print_sum(const struct rta_result *r)
 }
 
 /* Values that are neither given nor measured; B is seldom given. */
-static void remark_missing(const struct rta_result *r, enum metrics_format format)
+static void remark_missing(const struct rta_result *r, enum output_format format)
 {
     char all[32] = "";
 
@@ -219,7 +219,7 @@ static void remark_missing(const struct rta_result *r, enum metrics_format forma
         remark(format, "%s: neither given nor measured, taken as 0", all);
 }
 
-static void remark_unknown(const struct rta_result *r, enum metrics_format format, size_t i)
+static void remark_unknown(const struct rta_result *r, enum output_format format, size_t i)
 {
     for (int v = 0; v < RTA_VALUES; v++) {
         const struct rta_measure *m = &r->seen[i].of[v];
@@ -248,7 +248,7 @@ static void remark_unknown(const struct rta_result *r, enum metrics_format forma
     }
 }
 
-static void remark_seen(const struct rta_result *r, enum metrics_format format, size_t i)
+static void remark_seen(const struct rta_result *r, enum output_format format, size_t i)
 {
     const struct rta_task *t = &r->tasks[i];
     const struct rta_measure *m = response(r, i);
@@ -270,7 +270,7 @@ static void remark_seen(const struct rta_result *r, enum metrics_format format, 
 }
 
 /* The threads that B comes from. */
-static void remark_blocked(const struct rta_result *r, enum metrics_format format)
+static void remark_blocked(const struct rta_result *r, enum output_format format)
 {
     size_t blocked = 0, longest = 0;
 
@@ -288,10 +288,10 @@ static void remark_blocked(const struct rta_result *r, enum metrics_format forma
                metrics_us(r->tasks[longest].value[RTA_B]));
 }
 
-void rta_print(const struct rta_result *r, enum metrics_format format)
+void rta_print(const struct rta_result *r, enum output_format format)
 {
     print_rows(r, format);
-    if (format == METRICS_TABLE)
+    if (format == OUTPUT_TEXT)
         print_sum(r);
     if (r->cost->ns > 0)
         remark(format, "%.4g ns are taken off what was measured for each intermediate event (%s)",

@@ -17,6 +17,6 @@ struct rta_result {
     const struct rta_task *first;
 };
 
-void rta_print(const struct rta_result *result, enum metrics_format format);
+void rta_print(const struct rta_result *result, enum output_format format);
 
 #endif

@@ -12,6 +12,7 @@
 #include "input/log_file.h"
 #include "metrics/metrics_measure.h"
 #include "metrics/metrics_pick.h"
+#include "common/format_option.h"
 #include "common/options.h"
 #include "common/stdout_buffer.h"
 #include "rta/rta.h"
@@ -39,7 +40,7 @@ static const char help[] =
     "thread of that name.\n"
     "\n"
     "  --set=SET        metrics: linux (default), marte or a file of one's own\n"
-    "  --format=FORMAT  table (default), csv or jsonl\n"
+    "  --format=FORMAT  text (default), jsonl or csv\n"
     "  --cost=NS        take NS off for each event inside; 'log': what the log says,\n"
     "                   'measure': what it costs here; 'none': nothing (default)\n"
     "  --at-most        where events were lost, count what a time was at most\n"
@@ -49,12 +50,10 @@ static const char help[] =
     "Exit status 1 also if a task may be late, or if LOG contradicts its bound.\n"
     "Example: posixtrace rta app.tasks app.ptl\n";
 
-static const char *const formats[] = { "table", "csv", "jsonl", NULL };
-
 struct request {
     const char *tasks_path;
     struct rta_source source;
-    int format;
+    enum output_format format;
     bool at_most;
 };
 
@@ -218,7 +217,7 @@ static int analyse(struct request *r)
     rta_analyse(tasks, result.count);
     for (size_t i = 0; result.seen && i < result.count; i++)
         compare(r, &tasks[i], &seen[i].of[RTA_RESPONSE]);
-    rta_print(&result, (enum metrics_format)r->format);
+    rta_print(&result, r->format);
     return all_schedulable(result.count) ? lost : EXIT_FAILED;
 }
 
@@ -237,9 +236,7 @@ static int take_option(struct request *r, int code, const char *value)
 {
     switch (code) {
     case SET: r->source.set = value; return EXIT_DONE;
-    case FORMAT:
-        r->format = options_index(value, formats);
-        return r->format < 0 ? options_bad_word("format", value, formats) : EXIT_DONE;
+    case FORMAT: return format_option(value, true, &r->format);
     case COST: return metrics_cost_parse(&r->source.cost, value);
     case AT_MOST: r->at_most = true; return EXIT_DONE;
     case STRICT: r->source.strict = true; return EXIT_DONE;

@@ -23,6 +23,7 @@
 #include <trace.h>
 #include <posixtrace/event.h>
 
+#include "common/format_option.h"
 #include "system/temp_stream_dir.h"
 
 #define SELFTEST_NS 1000000000ll /* in a second */
@@ -66,7 +67,7 @@ void report_figure(const char *key, const char *what, double value, int decimals
 __attribute__((format(printf, 3, 4))) void report_missing(const char *key, const char *what,
                                                           const char *format, ...);
 /* Prints all; EXIT_DONE if every check passed. */
-int report_print(bool json, double seconds);
+int report_print(enum output_format format, double seconds);
 
 /* selftest_tools.c */
 int64_t selftest_now(void); /* CLOCK_MONOTONIC, ns */

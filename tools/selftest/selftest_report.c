@@ -171,9 +171,9 @@ static void print_json(double seconds)
     json_close();
 }
 
-int report_print(bool json, double seconds)
+int report_print(enum output_format format, double seconds)
 {
-    if (json)
+    if (format == OUTPUT_JSONL)
         print_json(seconds);
     else
         print_table(seconds);
