@@ -87,9 +87,9 @@ int posixtrace_get_info(trace_id_t trid, struct posixtrace_info *info, size_t si
 
 /*
  * How many events a stream has lost for a cause.  A program that asks for 0, 1, 2, ... until
- * the result is EINVAL has all causes that there are, also later ones.  Of an active stream each call tells of its own moment.  Of
- * POSIXTRACE_LOST_SWITCHES: as of the last flush; an attached stream, which has no switches to
- * read, counts those since it was attached.
+ * the result is EINVAL has all causes that there are, also later ones.  For an active stream, the
+ * number is that of the moment of the call; POSIXTRACE_LOST_SWITCHES is that of the last flush.
+ * An attached stream, which has no switches to read, counts those since it was attached.
  *
  * EINVAL  trid is not a stream, there is no such cause, or events is NULL.  Thread-safe; not
  * for signal handlers.

@@ -123,7 +123,7 @@ void apart_drop_log(struct apart *a, int error)
         kill(a->worker, SIGTERM);
 }
 
-/* Another program has truncated the file: the writes go on at their place, after a hole. */
+/* True: another program has truncated the file, so the next write is at its place after a hole. */
 static bool is_cut(const struct apart *a)
 {
     uint8_t first = 1;

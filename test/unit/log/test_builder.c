@@ -395,9 +395,8 @@ END_TEST
 /* What is counted as lost is reported by cause, beside the events; several times adds up. */
 START_TEST(losses)
 {
-    static const uint64_t lost[POSIXTRACE_LOSS_CAUSES] = {
-        1, 20, 300, 4000, 50000, 600000, 7000000, 80000000
-    };
+    static const uint64_t lost[POSIXTRACE_LOSS_CAUSES] = { 1,     20,     300,     4000,
+                                                           50000, 600000, 7000000, 80000000 };
     struct posixtrace_event w = { .name = "x", .thread_name = "t", .tid = 1 };
     struct posixtrace_thread_info t;
     struct posixtrace_info info;

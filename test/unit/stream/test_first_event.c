@@ -223,8 +223,8 @@ START_TEST(target_failed_before_create)
 }
 END_TEST
 
-/* A thread of the parent was inside an event without a record, for want of memory: in the child there
- * is none, and no call waits for it. */
+/* A thread of the parent was inside an event without a record, for want of memory: in the child
+ * there is no such thread, and no call waits for it. */
 static int trace_and_wait(void)
 {
     trace_some();
