@@ -103,7 +103,7 @@ static int put_filter(const struct posixtrace_stream *stream, trace_id_t trid)
     int error = posix_trace_get_filter(trid, &set);
 
     if (error == 0)
-        error = posixtrace_get_expression(trid, text);
+        error = posixtrace_get_expression(trid, text, sizeof text);
     if (error != 0)
         return stream_error(stream, "look at", error);
     json_open(NULL, '{');
