@@ -83,7 +83,7 @@ static void set_back(trace_id_t trid, int fd)
             must(posix_trace_get_status(trid, &status), "get_status");
         while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
         must(posix_trace_open(fd, &log), "open");
-        must(posixtrace_get_info(log, &info), "get_info");
+        must(posixtrace_get_info(log, &info, sizeof info), "get_info");
         must(posix_trace_close(log), "close");
     } while (info.last_ns >= info.first_ns);
 }

@@ -139,14 +139,12 @@ static void put_span(const struct log_file *log, int64_t first)
     json_count("reserved_bytes", info->reserved_bytes);
 }
 
-static void put_causes(const char *key, const uint64_t *lost, uint64_t switches)
+static void put_causes(const char *key, const uint64_t *lost)
 {
     json_open(key, '{');
     for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
         if (lost[i])
             json_count(posixtrace_loss_cause_text(i), lost[i]);
-    if (switches)
-        json_count(posixtrace_loss_cause_text(POSIXTRACE_LOST_SWITCHES), switches);
     json_close();
 }
 
@@ -162,11 +160,11 @@ static void put_loss(const struct log_file *log)
     else
         json_count("lost", log_file_lost_all(log));
     json_count("lost_places", gaps);
-    put_causes("lost_by_cause", info->lost, log->lost_switches);
+    put_causes("lost_by_cause", info->lost);
     json_count("unreadable_bytes", info->skipped_bytes);
     json_integer("log_error", info->flush_error);
     json_count("advised_stream_bytes", info->advised_size);
-    if (posixtrace_get_limits(log->trid, &limits) == 0) {
+    if (posixtrace_get_limits(log->trid, &limits, sizeof limits) == 0) {
         json_count("refused_threads", limits.refused_threads);
         json_count("refused_processes", limits.refused_processes);
     }
@@ -180,7 +178,7 @@ static void put_type(const struct log_file *log, const struct log_type *type)
     json_text("event", type->name);
     json_count("count", type->count);
     if (type->id > POSIX_TRACE_UNNAMED_USEREVENT &&
-        posixtrace_event_description(log->trid, type->id, text) == 0)
+        posixtrace_event_description(log->trid, type->id, text, sizeof text) == 0)
         json_text("description", text);
     json_close();
 }
@@ -209,7 +207,8 @@ static void put_threads(const struct log_file *log)
     int unavailable = 0;
 
     json_open("threads", '[');
-    while (posixtrace_thread_getnext(log->trid, &cursor, &t, &unavailable) == 0 && !unavailable) {
+    while (posixtrace_thread_getnext(log->trid, &cursor, &t, sizeof t, &unavailable) == 0 &&
+           !unavailable) {
         json_open(NULL, '{');
         json_integer("pid", t.pid);
         json_integer("tid", t.tid);

@@ -188,7 +188,7 @@ static void trace_from_outside(bool early, struct posixtrace_info *info, uint64_
     ck_assert_int_eq(write(to_target[1], "", 1), 1);
     ck_assert_int_eq(read(to_controller[0], made, sizeof *made), sizeof *made);
     ck_assert_int_eq(read(to_controller[0], &c, 1), 1);
-    ck_assert_int_eq(posixtrace_get_info(its, info), 0);
+    ck_assert_int_eq(posixtrace_get_info(its, info, sizeof *info), 0);
     ck_assert_int_eq(write(to_target[1], "", 1), 1);
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_int_eq(status, 0);
@@ -316,7 +316,7 @@ START_TEST(size_of_the_stream)
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert(WIFEXITED(status));
     ck_assert_int_eq(WEXITSTATUS(status), 0);
-    ck_assert_int_eq(posixtrace_get_info(large, &info), 0);
+    ck_assert_int_eq(posixtrace_get_info(large, &info, sizeof info), 0);
     ck_assert_uint_eq(info.events, EVENTS);
     ck_assert_int_eq(posix_trace_shutdown(large), 0);
 }
