@@ -9,7 +9,7 @@
  * vanish when any descriptor of the file is closed.
  *
  * Writers call it inside an event: everything here is async-signal-safe and bounded, is not a
- * cancellation point, and does not change errno.
+ * cancellation point, does not change errno, and holds signals while a file is open.
  */
 #ifndef PT_SHM_LIVENESS_H
 #define PT_SHM_LIVENESS_H

@@ -6,8 +6,11 @@
  *
  * A file system for which stat() has another device number than /proc/PID/maps, as btrfs: the
  * number that is asked for is not that of the mapping.
+ *
+ * A signal that comes while a table of mappings is read, whose handler leaves by siglongjmp().
  */
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -164,8 +167,57 @@ START_TEST(lines_of_maps)
 }
 END_TEST
 
+/* ---- a handler that leaves ---- */
+
+bool __real_pt_maps_take(struct pt_maps *m, const char *text, size_t bytes);
+bool __wrap_pt_maps_take(struct pt_maps *m, const char *text, size_t bytes);
+
+static bool raises;
+static sigjmp_buf before;
+
+bool __wrap_pt_maps_take(struct pt_maps *m, const char *text, size_t bytes)
+{
+    if (raises) {
+        raises = false;
+        raise(SIGUSR1);
+    }
+    return __real_pt_maps_take(m, text, bytes);
+}
+
+static void leave(int number)
+{
+    siglongjmp(before, number);
+}
+
+static int lowest_descriptor(void)
+{
+    int fd = dup(0);
+
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    return fd;
+}
+
+START_TEST(left_by_siglongjmp)
+{
+    struct pt_seg_header h;
+    int lowest = lowest_descriptor();
+
+    fill_header(&h, getpid());
+    ck_assert_ptr_ne(signal(SIGUSR1, leave), SIG_ERR);
+    raises = true;
+    if (sigsetjmp(before, 1) == 0) {
+        pt_owner_liveness(&h, makedev(1, 2), 3);
+        ck_abort_msg("the handler has not run");
+    }
+    ck_assert(!raises);
+    ck_assert_int_eq(lowest_descriptor(), lowest);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
+    tcase_add_test(tc, left_by_siglongjmp);
     tcase_add_test(tc, first_thread_ends);
     tcase_add_test(tc, another_device);
     tcase_add_test(tc, lines_of_maps);

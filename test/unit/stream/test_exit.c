@@ -50,6 +50,7 @@ static void run_child(void)
     char file[64];
 
     is_child = true;
+    alarm(HANG_S);
     posix_trace_event(late, NULL, 0); /* the stream has not started */
     self = pt_self_make();
     NEED(self && self->page_file[0]);

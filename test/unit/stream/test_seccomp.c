@@ -47,6 +47,7 @@ static const int chunk[] = { SYS_close,
                              SYS_openat,
                              SYS_read,
                              SYS_readlinkat,
+                             SYS_rt_sigprocmask,
                              SYS_faccessat,
                              SYS_tgkill,
                              SYS_tkill,
@@ -77,7 +78,7 @@ static const int thread_first[] = {
 #ifdef SYS_mmap2
     SYS_mmap2,
 #endif
-    SYS_munmap, SYS_prctl, SYS_getrandom, SYS_rt_sigprocmask, -1
+    SYS_munmap, SYS_prctl, SYS_getrandom, -1
 };
 
 static const int inside[] = { SYS_sigaltstack, SYS_process_vm_readv,
