@@ -63,16 +63,17 @@ static bool is_hole(const struct pt_out *o, uint64_t at)
  * long as it was.  To which size is unknown: the header counts as cut off, too. */
 static void look_for_hole(struct pt_out *o, const uint8_t *from, size_t bytes, uint64_t offset)
 {
+    uint64_t end = offset + bytes;
+
     if (is_hole(o, 0) || (o->witness && o->witness < offset && is_hole(o, o->witness))) {
         o->was_cut = true;
         o->cut = 0;
     }
-    if (offset + bytes < o->size)
+    if (end < o->size && (o->witness < offset || o->witness >= end))
         return;
     while (bytes > 0 && from[bytes - 1] == 0)
         bytes--;
-    if (bytes > 0)
-        o->witness = offset + bytes - 1;
+    o->witness = bytes > 0 ? offset + bytes - 1 : o->witness < offset ? o->witness : 0;
 }
 
 static ssize_t try_write(struct pt_out *o, const void *from, size_t bytes, uint64_t offset,

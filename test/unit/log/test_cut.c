@@ -394,6 +394,26 @@ START_TEST(cut_on_a_full_disk)
 }
 END_TEST
 
+/* The writer itself replaces the last bytes by zeros. */
+START_TEST(zeros_are_no_cut)
+{
+    static const uint8_t zeros[64];
+    uint8_t bytes[128];
+    int fd = log_file();
+    struct pt_out o;
+
+    memset(bytes, 'x', sizeof bytes);
+    ck_assert_int_eq(pt_out_init(&o, fd, true, 0), 0);
+    for (uint64_t at = 0; at < 8 * sizeof bytes; at += sizeof bytes) {
+        ck_assert_int_eq(pt_out_write_at(&o, bytes, sizeof bytes, at), 0);
+        ck_assert_int_eq(pt_out_write_at(&o, zeros, 64 - _i, at + 64), 0);
+    }
+    ck_assert(!o.was_cut);
+    pt_out_deinit(&o);
+    close(fd);
+}
+END_TEST
+
 static void add_tests(TCase *t)
 {
     tcase_set_timeout(t, 60);
@@ -401,6 +421,7 @@ static void add_tests(TCase *t)
     tcase_add_loop_test(t, cut_at_the_end, 0, CUT_LOOKS * CUT_SHARES * 3);
     tcase_add_loop_test(t, cut_after_a_look, 0, CUT_WRITES * CUT_SHARES * 3);
     tcase_add_loop_test(t, cut_on_a_full_disk, 0, CUT_SHARES * 3 * 2);
+    tcase_add_loop_test(t, zeros_are_no_cut, 0, 2);
     tcase_add_loop_test(t, full_again, 0, 5);
     tcase_add_loop_test(t, full_again_resumed, 0, 6);
 }
