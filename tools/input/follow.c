@@ -150,6 +150,11 @@ static enum follow_next wait_for_log(struct follow *f, bool *gap)
         return follow_is_over() ? FOLLOW_END : FOLLOW_NOTHING;
     /* After the end there may be a gap before the rest. */
     error = f->log.seekable ? look(f, gap) : 0;
+    /* Another program has truncated the log: the writer writes the header again. */
+    if (error == EINVAL && is_written(f)) {
+        f->alive = true;
+        return follow_is_over() ? FOLLOW_END : FOLLOW_NOTHING;
+    }
     if (error != 0)
         return failed(f, error);
     if (*gap)
