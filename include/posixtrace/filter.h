@@ -69,6 +69,14 @@ bool posixtrace_expression_match(const posixtrace_expression_t *expression,
                                  const posixtrace_layout_t *layout);
 
 /*
+ * The same for an event of trid, a stream of any kind, whose descriptions the library knows.
+ * false also where trid is not a stream, an argument is NULL, or there is no memory.
+ * Thread-safe, not async-signal-safe.
+ */
+bool posixtrace_event_match(trace_id_t trid, const struct posixtrace_event *event,
+                            const posixtrace_expression_t *expression);
+
+/*
  * Decides for all events of a type at once: 0 none of them matches, 1 all do, -1 it depends
  * on the event.  Async-signal-safe, thread-safe.
  */

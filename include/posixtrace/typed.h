@@ -151,6 +151,35 @@ double posixtrace_value_float(const posixtrace_layout_t *layout, size_t field,
  * struct posixtrace_enumerator.  Async-signal-safe. */
 const char *posixtrace_field_enumerator(const struct posixtrace_field *field, int64_t value);
 
+/* One field of an event.  Pointers into the event's data are good as long as that, others until
+ * trid is closed. */
+struct posixtrace_field_value {
+    const struct posixtrace_field *field; /* its kind, its enumeration */
+    const void *at;                       /* its elements in the event's data; not aligned */
+    size_t count;                         /* of them; bytes of a string without its NUL */
+    double number;    /* the first element of any kind of number; 0 of strings and bytes */
+    uint64_t integer; /* the same of UNSIGNED, HEX, BOOL, CHAR and SIGNED (cast), else 0 */
+    /* A string, with a NUL only where the description gives no length; or the name of the first
+     * element in an enumeration; or NULL. */
+    const char *text;
+    size_t text_len; /* bytes of text, for "%.*s" */
+};
+
+/*
+ * The field of that name in an event of trid, a stream of any kind, by the description of its
+ * type: what posixtrace_fields_layout() and posixtrace_layout_split() do, in one call.  The
+ * library parses a description once for each stream and type.  Thread-safe, not
+ * async-signal-safe.
+ *
+ * EINVAL    a NULL argument, size 0, or trid is not a stream
+ * ENOENT    the type has no description, or no such field
+ * EMSGSIZE  the data ends before the end of the field
+ * ENOMEM
+ */
+struct posixtrace_event;
+int posixtrace_event_field(trace_id_t trid, const struct posixtrace_event *event, const char *name,
+                           struct posixtrace_field_value *value, size_t size);
+
 /* The descriptions of a stream's types, understood and remembered, for a reader that looks
  * at fields of each event.  Used by one thread at a time. */
 typedef struct posixtrace_fields posixtrace_fields_t;

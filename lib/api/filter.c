@@ -50,6 +50,22 @@ PT_PUBLIC bool posixtrace_expression_match(const posixtrace_expression_t *expres
     return pt_expression_value(expression, &s) == 1;
 }
 
+PT_PUBLIC bool posixtrace_event_match(trace_id_t trid, const struct posixtrace_event *event,
+                                      const posixtrace_expression_t *expression)
+{
+    const struct posixtrace_layout *layout = NULL;
+    struct pt_guard g;
+    int r = 0;
+
+    if (!event || !expression || !pt_guard_enter(&g, trid, PT_STREAM_ANY))
+        return false;
+    if (expression->fields)
+        r = pt_stream_layout(g.s, event->id, &layout);
+    r = r == 0 && posixtrace_expression_match(expression, event, layout);
+    pt_guard_leave(&g, 0);
+    return r;
+}
+
 PT_PUBLIC int posixtrace_expression_decide(const posixtrace_expression_t *expression,
                                            const char *event_name,
                                            const posixtrace_layout_t *layout)

@@ -6,6 +6,7 @@
 
 #include "stream/stream.h"
 
+struct posixtrace_layout;
 struct pt_target;
 
 /* All return 0 or a negative errno. */
@@ -36,6 +37,9 @@ int pt_recorded_follow(struct pt_stream *s, int *gap);
 const char *pt_stream_name(struct pt_stream *s, uint32_t id);
 /* What describes its data, or NULL. */
 const char *pt_stream_description(struct pt_stream *s, uint32_t id);
+/* The layout of its data, or NULL, good until the stream is closed.  -ENOMEM.  Takes the reading
+ * lock. */
+int pt_stream_layout(struct pt_stream *s, uint32_t id, const struct posixtrace_layout **layout);
 /* Is it in the list of the stream's types?  Of the system types of ours only where
  * they are in use: in a log those that it names. */
 bool pt_stream_lists(struct pt_stream *s, uint32_t id);

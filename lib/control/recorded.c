@@ -13,6 +13,7 @@
 #include "consumer/tombstone.h"
 #include "control/control.h"
 #include "log/writer/lock.h"
+#include "model/layout_cache.h"
 #include "stream/stream.h"
 
 /* The segment of a writer whose stream directory is another one, as another user's is, cannot
@@ -205,6 +206,26 @@ const char *pt_stream_description(struct pt_stream *s, uint32_t id)
     else if (id < PT_ID_MAX)
         text = keep(s, PT_TEXT_DESCRIPTION, id, pt_names_description(s->names, id));
     return text ? text : pt_event_system_description(id);
+}
+
+int pt_stream_layout(struct pt_stream *s, uint32_t id, const struct posixtrace_layout **layout)
+{
+    char text[PT_DESCRIPTION_MAX + 1];
+    const char *is;
+    bool look = false;
+
+    pthread_mutex_lock(&s->reading);
+    if (!s->layouts)
+        s->layouts = pt_layout_cache_new();
+    *layout = s->layouts ? pt_layout_cache_get(s->layouts, id, &look) : NULL;
+    if (look) {
+        is = pt_stream_name(s, id) ? pt_stream_description(s, id) : NULL;
+        if (is)
+            pt_texts_copy_out(text, is, PT_DESCRIPTION_MAX);
+        *layout = pt_layout_cache_put(s->layouts, id, is ? text : NULL);
+    }
+    pthread_mutex_unlock(&s->reading);
+    return s->layouts ? 0 : -ENOMEM;
 }
 
 bool pt_stream_lists(struct pt_stream *s, uint32_t id)

@@ -3,6 +3,7 @@
 /* What streams of all kinds begin and end with; see stream.h. */
 #include <stdlib.h>
 #include "consumer/balance.h"
+#include "model/layout_cache.h"
 #include "stream/stream.h"
 
 struct pt_stream *pt_stream_new(enum pt_stream_kind kind)
@@ -32,6 +33,7 @@ void pt_stream_free(struct pt_stream *s)
     if (s->balance)
         pt_balance_free(s->balance);
     free(s->balance);
+    pt_layout_cache_free(s->layouts);
     free(s);
 }
 

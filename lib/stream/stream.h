@@ -40,6 +40,7 @@ enum pt_stream_kind {
 
 struct pt_balance;
 struct pt_flusher;
+struct pt_layout_cache;
 struct pt_tail;
 struct pt_target;
 
@@ -52,6 +53,8 @@ struct pt_stream {
     uint32_t closing;
     uint32_t next_type;   /* of the type list */
     struct pt_event last; /* what posixtrace_next_event points into */
+    struct pt_layout_cache
+        *layouts; /* of the types whose fields were read, or NULL; reading lock */
 
     /* active: which process it was created for, see control/target.h */
     struct pt_page *page;

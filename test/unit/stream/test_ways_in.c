@@ -6,6 +6,7 @@
  */
 #include <fcntl.h>
 #include <posixtrace/attach.h>
+#include <posixtrace/filter.h>
 #include <posixtrace/log.h>
 #include "support/run_suite.h"
 #include "support/trace_helpers.h"
@@ -122,6 +123,89 @@ START_TEST(snapshot_of_attached)
 }
 END_TEST
 
+static struct posixtrace_field_value field_of(trace_id_t trid, const struct posixtrace_event *e,
+                                              const char *name)
+{
+    struct posixtrace_field_value value;
+
+    ck_ok(posixtrace_event_field(trid, e, name, &value, sizeof value));
+    ck_assert_str_eq(value.field->name, name);
+    return value;
+}
+
+static bool matches(trace_id_t trid, const struct posixtrace_event *e, const char *text)
+{
+    posixtrace_expression_t *expression;
+    bool is;
+
+    ck_ok(posixtrace_expression_parse(text, &expression, NULL));
+    is = posixtrace_event_match(trid, e, expression);
+    posixtrace_expression_free(expression);
+    return is;
+}
+
+static void next_of_thread(trace_id_t trid, struct posixtrace_event *e)
+{
+    int none;
+
+    do {
+        ck_ok(posixtrace_next_event(trid, e, sizeof *e, &none));
+        ck_assert_int_eq(none, 0);
+    } while (e->id <= POSIX_TRACE_ERROR);
+}
+
+START_TEST(fields)
+{
+    struct __attribute__((packed)) {
+        int16_t below;
+        float half;
+        uint8_t side;
+        uint8_t count;
+        uint16_t list[2];
+        char code[3], text[4];
+    } data = { -2, 0.5f, 1, 2, { 7, 8 }, { 'x', 'y', 'z' }, "abc" };
+    struct posixtrace_field_value value;
+    trace_id_t trid = th_stream();
+    struct posixtrace_event e;
+    trace_event_id_t id;
+
+    ck_ok(posixtrace_event_describe(
+        "fields", "i16 below; f32 half; u8 side {buy, sell}; u16:u8 list; str[3] code; str text",
+        &id));
+    ck_ok(posix_trace_start(trid));
+    posix_trace_event(id, &data, sizeof data);
+    posix_trace_event(id, &data, sizeof data - 1);
+    posix_trace_event(th_id("bare"), &data, sizeof data);
+    next_of_thread(trid, &e);
+    value = field_of(trid, &e, "below");
+    ck_assert(value.number == -2 && (int64_t)value.integer == -2 && !value.text);
+    value = field_of(trid, &e, "half");
+    ck_assert(value.number == 0.5 && value.integer == 0);
+    ck_assert_str_eq(field_of(trid, &e, "side").text, "sell");
+    value = field_of(trid, &e, "list");
+    ck_assert(value.count == 2 && value.integer == 7);
+    ck_assert_mem_eq(value.at, data.list, sizeof data.list);
+    value = field_of(trid, &e, "code");
+    ck_assert(value.text_len == 3 && memcmp(value.text, "xyz", 3) == 0);
+    ck_assert_str_eq(field_of(trid, &e, "text").text, "abc");
+    ck_assert_uint_eq(field_of(trid, &e, "side").text_len, 4);
+    ck_fails(posixtrace_event_field(trid, &e, "other", &value, sizeof value), ENOENT);
+    ck_fails(posixtrace_event_field(trid, NULL, "text", &value, sizeof value), EINVAL);
+    ck_fails(posixtrace_event_field(trid, &e, NULL, &value, sizeof value), EINVAL);
+    ck_fails(posixtrace_event_field(trid, &e, "text", NULL, sizeof value), EINVAL);
+    ck_fails(posixtrace_event_field(trid, &e, "text", &value, 0), EINVAL);
+    ck_fails(posixtrace_event_field(trid + 1000, &e, "text", &value, sizeof value), EINVAL);
+    ck_assert(matches(trid, &e, "below == -2 and side == sell"));
+    ck_assert(!matches(trid, &e, "below == 2") && !matches(trid + 1000, &e, "below == -2"));
+    next_of_thread(trid, &e);
+    ck_assert(field_of(trid, &e, "half").number == 0.5);
+    ck_fails(posixtrace_event_field(trid, &e, "text", &value, sizeof value), EMSGSIZE);
+    next_of_thread(trid, &e);
+    ck_fails(posixtrace_event_field(trid, &e, "text", &value, sizeof value), ENOENT);
+    ck_assert(matches(trid, &e, "event bare") && !matches(trid, &e, "below == -2"));
+}
+END_TEST
+
 START_TEST(errors)
 {
     trace_id_t trid = th_stream(), log;
@@ -151,6 +235,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, snapshot_of_own_stream);
     tcase_add_test(tc, snapshot_of_loop);
     tcase_add_test(tc, snapshot_of_attached);
+    tcase_add_test(tc, fields);
     tcase_add_test(tc, errors);
 }
 
