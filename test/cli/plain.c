@@ -6,6 +6,7 @@
  * usage: plain WHAT...           one after the other:
  *   events N NAME  records N events of a type, with their number as data
  *   open NAME      opens a type
+ *   names N        opens N types, name1 and so on
  *   describe NAME TEXT  says what its data is
  *   streams N      creates N streams of its own
  *   fork           a child goes on; its parent waits and exits with its status
@@ -52,6 +53,16 @@ static void create_streams(int count)
     for (int i = 0; i < count; i++)
         if (posix_trace_create(0, NULL, &trid) != 0)
             exit(96);
+}
+
+static void open_names(int count)
+{
+    char name[16];
+
+    for (int i = 1; i <= count; i++) {
+        snprintf(name, sizeof name, "name%d", i);
+        open_type(name);
+    }
 }
 
 static void record(uint64_t count, const char *name)
@@ -147,6 +158,8 @@ static void do_with_value(const char *word, const char *value)
 {
     if (strcmp(word, "open") == 0)
         open_type(value);
+    else if (strcmp(word, "names") == 0)
+        open_names(atoi(value));
     else if (strcmp(word, "streams") == 0)
         create_streams(atoi(value));
     else if (strcmp(word, "say") == 0)

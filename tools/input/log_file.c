@@ -243,6 +243,22 @@ uint64_t log_file_gaps(const struct log_file *log)
     return count;
 }
 
+uint64_t log_file_unnamed(const struct log_file *log)
+{
+    struct log_type *types = NULL;
+    size_t count = 0, named = 0;
+    uint64_t events = 0;
+
+    if (log_file_types(log, &types, &count) != EXIT_DONE)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        named += types[i].id > POSIX_TRACE_UNNAMED_USEREVENT;
+        events += types[i].id == POSIX_TRACE_UNNAMED_USEREVENT ? types[i].count : 0;
+    }
+    free(types);
+    return named >= TRACE_USER_EVENT_MAX - 1 ? events : 0;
+}
+
 bool log_file_knows_totals(const struct log_file *log)
 {
     return log->seekable || log->info.end != POSIXTRACE_END_CUT;

@@ -71,6 +71,10 @@ int log_file_report_loss(struct log_file *log, bool strict, int status);
  * was imported, and what it comes from says only that events were lost.  Of a log. */
 uint64_t log_file_gaps(const struct log_file *log);
 
+/* Events whose types got no name, since the process has as many names as there can be.  Of a
+ * log. */
+uint64_t log_file_unnamed(const struct log_file *log);
+
 /* The totals of a log that is not whole are in its header and its last round, which a pipe has
  * passed by. */
 bool log_file_knows_totals(const struct log_file *log);

@@ -164,6 +164,7 @@ static void put_loss(const struct log_file *log)
     json_count("unreadable_bytes", info->skipped_bytes);
     json_integer("log_error", info->flush_error);
     json_count("advised_stream_bytes", info->advised_size);
+    json_count("unnamed_events", log_file_unnamed(log));
     if (posixtrace_get_limits(log->trid, &limits, sizeof limits) == 0) {
         json_count("refused_threads", limits.refused_threads);
         json_count("refused_processes", limits.refused_processes);

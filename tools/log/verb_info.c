@@ -275,11 +275,15 @@ static void print_memory(const struct posixtrace_info *info)
             100.0 * (double)info->peak_bytes / (double)info->reserved_bytes);
 }
 
-/* Beyond what the stream has room for at once. */
+/* Beyond what the stream has room for at once, or a process can have names for. */
 static void print_refused(const struct log_file *log)
 {
+    uint64_t unnamed = log_file_unnamed(log);
     struct posixtrace_limits limits;
 
+    if (unnamed)
+        row("no name", "for %" PRIu64 " events: a process can have %d names of event types",
+            unnamed, TRACE_USER_EVENT_MAX - 1);
     if (posixtrace_get_limits(log->trid, &limits, sizeof limits) != 0)
         return;
     if (limits.refused_threads)

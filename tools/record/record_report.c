@@ -112,11 +112,15 @@ static void say_recorded(const struct recording *r, struct log_file *log, const 
               quote(r->log));
 }
 
-/* Beyond what a stream has room for at once. */
+/* Beyond what a stream has room for at once, or a process can have names for. */
 static void say_refused(const struct log_file *log)
 {
+    uint64_t unnamed = log_file_unnamed(log);
     struct posixtrace_limits limits;
 
+    if (unnamed)
+        tool_note("%s events have no name: a process can have %s names of event types",
+                  units_count(unnamed), units_count(TRACE_USER_EVENT_MAX - 1));
     if (posixtrace_get_limits(log->trid, &limits, sizeof limits) != 0)
         return;
     if (limits.refused_threads)
