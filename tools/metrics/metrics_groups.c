@@ -41,9 +41,23 @@ bool metrics_groups_same_thread(const struct metrics_group *a, const struct metr
            a->others == b->others;
 }
 
+/* What is measured before a thread's first event of its own (context switches) comes without its
+ * pthread_t; the row gets that later. */
+static bool is_row_of(const struct metrics_group *row, const struct metrics_group *key)
+{
+    struct metrics_group unnamed = *key;
+
+    if (metrics_groups_same_thread(row, key))
+        return true;
+    unnamed.thread_id = 0;
+    return key->tid != 0 && metrics_groups_same_thread(row, &unnamed);
+}
+
 static size_t hash(const struct metrics_group *key)
 {
-    uint64_t h = key->thread_id ^ (uint64_t)(uint32_t)key->tid << 32 ^ (uint32_t)key->pid;
+    uint64_t h = (uint64_t)(uint32_t)key->tid << 32 ^ (uint32_t)key->pid;
+
+    h ^= key->tid ? 0 : key->thread_id;
 
     h = (h ^ key->metric * 2 ^ key->others) * UINT64_C(0x9e3779b97f4a7c15);
     return (size_t)(h >> 40) % SLOTS;
@@ -57,7 +71,7 @@ static uint16_t *find_slot(const struct metrics_groups *g, const struct metrics_
     for (; g->index[i] != 0; i = (i + 1) % SLOTS) {
         const struct metrics_group *row = &g->rows[g->index[i] - 1];
 
-        if (row->metric == key->metric && metrics_groups_same_thread(row, key))
+        if (row->metric == key->metric && is_row_of(row, key))
             break;
     }
     return &g->index[i];
@@ -96,9 +110,12 @@ static int row_of(struct metrics_groups *g, size_t metric, const struct posixtra
     }
     if (*slot == 0)
         error = g->count < GROUPS_END ? add_row(g, slot, &key) : ENOMEM;
-    if (error == 0)
-        *row = &g->rows[*slot - 1];
-    return error;
+    if (error != 0)
+        return error;
+    *row = &g->rows[*slot - 1];
+    if (!(*row)->others)
+        (*row)->thread_id = m->thread_id;
+    return 0;
 }
 
 static int64_t without_cost(const struct metrics_groups *g, const struct posixtrace_measurement *m,
@@ -183,13 +200,32 @@ static int by_metric(const void *a, const void *b)
     return metrics_groups_compare_threads(x, y);
 }
 
+/* Is there a row of the same metric for that thread? */
+static bool has_row(const struct metrics_groups *g, const struct metrics_group *row,
+                    const struct posixtrace_thread_info *t)
+{
+    struct metrics_group key = *row;
+
+    key.thread_id = t->thread_id;
+    for (size_t i = 0; i < g->count; i++)
+        if (g->rows[i].metric == key.metric && metrics_groups_same_thread(&g->rows[i], &key))
+            return true;
+    return false;
+}
+
+/* A row whose pthread_t is not known is of the first thread with its numbers. */
 static void take_name(struct metrics_groups *g, const struct posixtrace_thread_info *t)
 {
     for (size_t i = 0; i < g->count; i++) {
         struct metrics_group *row = &g->rows[i];
 
-        if (row->pid == t->pid && row->tid == t->tid && row->thread_id == t->thread_id)
-            memcpy(row->thread, t->name, sizeof row->thread);
+        if (row->pid != t->pid || row->tid != t->tid ||
+            (row->thread_id != t->thread_id &&
+             (t->tid == 0 || row->thread_id != 0 || row->thread[0])))
+            continue;
+        memcpy(row->thread, t->name, sizeof row->thread);
+        if (row->thread_id == 0 && !has_row(g, row, t))
+            row->thread_id = t->thread_id;
     }
 }
 
