@@ -184,7 +184,7 @@ int pt_flush_round(struct pt_flusher *f, bool last)
     whole = e == 0;
     note_error(f, e);
     fill_status(f, &status);
-    status.outlived = last && is_outlived(l->seg);
+    status.outlived = last && (is_outlived(l->seg) || pt_switches_outlived(f->round.switches));
     names = name_turn(f, last);
     e = pt_round_totals(l, last, &names, &totals, &count, &status);
     note_error(f, e);

@@ -9,12 +9,14 @@
 #include <posixtrace/system.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/grow.h"
 #include "consumer/collect.h"
 #include "flush/switch_event.h"
 #include "flush/switch_thread.h"
 #include "flush/switches.h"
 #include "log/writer/writer.h"
+#include "shm/liveness.h"
 #include "stream/stream.h"
 
 /* The offset of a packet of switches in its "chunk": above all other events that the consumer
@@ -366,4 +368,19 @@ void pt_switches_name(struct pt_switches *w, struct pt_live *l, struct pt_name_t
         pt_log_name_author(log, w->threads.of[i].author.wid, w->threads.of[i].author.name);
     if (w->written)
         pt_switch_threads_forget(&w->threads);
+}
+
+bool pt_switches_outlived(const struct pt_switches *w)
+{
+    struct pt_process look;
+
+    for (size_t i = 0; w && i < w->threads.count; i++) {
+        const struct pt_switch_thread *t = &w->threads.of[i];
+
+        if (!t->ended && t->author.pid != getpid() &&
+            pt_process_look((uint32_t)t->author.pid, &look) == 0 &&
+            !(look.zombie && look.threads <= 1))
+            return true;
+    }
+    return false;
 }

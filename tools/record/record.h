@@ -82,7 +82,8 @@ struct recording recording_make(pid_t pid);
 int recording_begin(struct recording *r, const struct record_request *q, const char *program);
 /* The name of its segment in the stream directory; NULL: it has none. */
 const char *recording_file(const struct recording *r);
-/* Adds the living processes that it records; pids are for free(). */
+/* Adds the living processes that it records, and descendants of the program that have not recorded
+ * anything yet; pids are for free(). */
 struct recording_alive {
     pid_t *pids;
     size_t count;

@@ -211,23 +211,6 @@ const char *recording_file(const struct recording *r)
     return search.file[0] ? search.file : NULL;
 }
 
-static int add_alive(void *context, pid_t pid)
-{
-    struct recording_alive *alive = context;
-
-    alive->pids = tool_grow(alive->pids, alive->count + 1, sizeof *alive->pids);
-    alive->pids[alive->count++] = pid;
-    return 0;
-}
-
-void recording_alive(const struct recording *r, struct recording_alive *alive)
-{
-    const char *file = recording_file(r);
-
-    if (file)
-        posixtrace_stream_traced(file, add_alive, alive);
-}
-
 /* Completing the log takes as long as the disk, or the reader of the pipe, needs. */
 static int shut_down(struct recording *r)
 {
