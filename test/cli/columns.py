@@ -122,7 +122,8 @@ def check_pipe(tool, folder, log, events):
 def check_results(tool, folder, log):
     (folder / "tasks").write_text(TASKS)
     for arguments in (["info"], ["check"], ["metrics"], ["metrics", "--stats"],
-                      ["metrics", "--each"], ["metrics", "--set=marte"],
+                      ["metrics", "--each"], ["metrics", "--cost=123456", "--stats"],
+                      ["metrics", "--set=marte"],
                       ["metrics", "--set=marte", "--stats"],
                       ["metrics", f"--user={WIDE}:text:order"],
                       ["metrics", "--stats", f"--user={WIDE}:text:order"], ["rta", "tasks"]):
@@ -136,6 +137,20 @@ def check_results(tool, folder, log):
     verbs = re.findall(r"^  ([a-z|]+) ", run(tool, folder, "--help"), flags=re.M)
     for verb in "|".join(verbs).split("|"):
         fits(f"{verb} --help", run(tool, folder, verb, "--help"), 80)
+
+
+def check_damaged(tool, folder, log):
+    """Each place and the sums of a log with many faults, also without its end."""
+    data = bytearray(log.read_bytes())
+    for at in range(5000, len(data) - 6000, 700):
+        data[at] ^= 255
+    for name, end in (("damaged.ptl", None), ("cut.ptl", -6000)):
+        (folder / name).write_bytes(data[:end])
+        done = subprocess.run([tool, "check", name], cwd=folder, capture_output=True, check=False,
+                              env={**os.environ, "COLUMNS": "80"})
+        text = done.stdout.decode()
+        expect(f"faults are found: {text}{done.stderr}", done.returncode == 1 and "at byte" in text)
+        fits(f"check {name}", text, 80)
 
 
 def check_stream(tool, folder, plain):
@@ -169,6 +184,7 @@ def main():
         check_print(tool, folder, log, events)
         check_pipe(tool, folder, log, events)
         check_results(tool, folder, log)
+        check_damaged(tool, folder, log)
         check_stream(tool, folder, plain)
 
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #include "common/stdout_buffer.h"
 #include "common/progress.h"
 #include "common/tool.h"
+#include "common/utf8.h"
 
 enum { FORMAT = 1, FINDINGS_SHOWN = 1000 };
 
@@ -58,6 +60,19 @@ static void put_finding(const struct findings *found, const struct posixtrace_lo
     json_close();
 }
 
+/* A line about the log, wrapped where standard output is a terminal. */
+__attribute__((format(printf, 2, 3))) static void say(const char *shown, const char *format, ...)
+{
+    char text[300];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    out_format("%s: ", shown);
+    out_wrapped_if_given(text, utf8_columns(shown, strlen(shown)) + 2, 2);
+}
+
 static void finding(void *context, const struct posixtrace_log_finding *f)
 {
     struct findings *found = context;
@@ -67,25 +82,26 @@ static void finding(void *context, const struct posixtrace_log_finding *f)
     if (found->format == OUTPUT_JSONL)
         put_finding(found, f);
     else
-        out_format("%s: at byte %" PRIu64 ", %" PRIu64 " bytes: %s\n", found->shown, f->offset,
-                   f->bytes, f->text);
+        say(found->shown, "at byte %" PRIu64 ", %" PRIu64 " bytes: %s", f->offset, f->bytes,
+            f->text);
 }
 
 static void print_report(const struct findings *found, const struct posixtrace_log_report *r)
 {
+    char cut[60] = "";
+
     if (found->count > FINDINGS_SHOWN)
         out_format("%s: and %" PRIu64 " more places\n", found->shown,
                    found->count - FINDINGS_SHOWN);
-    out_format("%s: %s: %" PRIu64 " packets, %" PRIu64 " events, %" PRIu64 " rounds, %" PRIu64
-               " bytes readable",
-               found->shown, r->damaged ? "salvaged" : "whole", r->packets, r->events, r->rounds,
-               r->salvaged_bytes);
     if (r->skipped_bytes > 0)
-        out_format("; cut: %" PRIu64 " bytes not readable", r->skipped_bytes);
-    if (!r->complete)
-        out_text("; no end mark: the log is still being written, or its writer died "
-                 "(posixtrace recover)");
-    out_text("\n");
+        snprintf(cut, sizeof cut, "; cut: %" PRIu64 " bytes not readable", r->skipped_bytes);
+    say(found->shown,
+        "%s: %" PRIu64 " packets, %" PRIu64 " events, %" PRIu64 " rounds, %" PRIu64
+        " bytes readable%s%s",
+        r->damaged ? "salvaged" : "whole", r->packets, r->events, r->rounds, r->salvaged_bytes, cut,
+        r->complete ? ""
+                    : "; no end mark: the log is still being written, or its writer died "
+                      "(posixtrace recover)");
 }
 
 static void put_report(const struct findings *found, const struct posixtrace_log_report *r)

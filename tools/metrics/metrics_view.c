@@ -282,13 +282,16 @@ int metrics_view_measured(void *context, const struct posixtrace_measurement *m)
 static void print_cost(const struct metrics_view *v)
 {
     const struct metrics_cost *cost = &v->cost;
+    char text[120];
 
-    if (cost->ns > 0 && v->format == OUTPUT_TEXT)
-        out_format("# %.4g ns are taken off for each intermediate event (%s)\n", cost->ns,
-                   metrics_cost_text(cost));
-    else if (cost->ns > 0)
-        tool_note("%.4g ns are taken off for each intermediate event (%s)", cost->ns,
-                  metrics_cost_text(cost));
+    if (!(cost->ns > 0))
+        return;
+    snprintf(text, sizeof text, "%.4g ns are taken off for each intermediate event (%s)", cost->ns,
+             metrics_cost_text(cost));
+    if (v->format == OUTPUT_TEXT)
+        out_comment(text, out_columns());
+    else
+        tool_note("%s", text);
 }
 
 /* What the user's metrics measure. */
