@@ -282,10 +282,10 @@ static void remark_blocked(const struct rta_result *r, enum output_format format
     }
     if (blocked > 0)
         remark(format,
-               "B of %zu task%s is from Mutex Hold of threads of lower priority, as "
-               "priority inheritance bounds it; the longest is that of %s, %s us",
-               blocked, blocked == 1 ? "" : "s", quote(r->tasks[longest].name),
-               metrics_us(r->tasks[longest].value[RTA_B]));
+               "B of %zu task%s contains Mutex Hold of threads of lower priority, as "
+               "priority inheritance bounds it: at most %s us, for %s",
+               blocked, blocked == 1 ? "" : "s", metrics_us(r->tasks[longest].value[RTA_B]),
+               quote(r->tasks[longest].name));
 }
 
 void rta_print(const struct rta_result *r, enum output_format format)
