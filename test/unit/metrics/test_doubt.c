@@ -57,6 +57,7 @@ static size_t name_count;
 static uint64_t cases, known, unknown;
 static double width_sum;
 static uint64_t width_count;
+static size_t most_gaps, most_inside; /* of a trace, and kept events of a gap */
 
 /* ---- metrics ---- */
 
@@ -226,16 +227,23 @@ static size_t add_gap(struct scene_trace *t, size_t i, const struct loss *loss)
 {
     size_t end = i + 1 + pick(loss->longest), spared = loss->spare ? pick(3) : 0;
     bool stop = pick(2);
+    size_t inside = 0;
 
+    if (loss->gaps == 1 && loss->spare) { /* the only one: with events inside */
+        spared = 1 + pick(2);
+        stop = false;
+    }
     end = end < event_count ? end : event_count;
     scene_trace_add(t, events[i].ns, 0, stop ? "posix_trace_stop" : "posix_trace_overflow", 0, 0,
                     false);
     for (size_t k = i; k < end; k++) {
         kept[k] = !stop &&
                   ((spared == 1 && pick(loss->spare) == 0) || (spared == 2 && events[k].tid == 1));
+        inside += kept[k];
         if (kept[k])
             add_event(t, &events[k]);
     }
+    most_inside = inside > most_inside ? inside : most_inside;
     scene_trace_add(t, events[end - 1].ns, 0, stop ? "posix_trace_start" : "posix_trace_resume", 0,
                     0, false);
     return end;
@@ -244,16 +252,19 @@ static size_t add_gap(struct scene_trace *t, size_t i, const struct loss *loss)
 static struct scene_trace *lossy_trace(const struct loss *loss)
 {
     struct scene_trace *t = scene_trace_begin();
-    size_t every = event_count / loss->gaps + 1;
+    size_t every = event_count / loss->gaps + 1, gaps = 0;
+    size_t first = loss->gaps == 1 ? pick(event_count / 2) : event_count; /* there is one */
 
     for (size_t i = 0; i < event_count;) {
-        if (pick(every) == 0) {
+        if (i == first || pick(every) == 0) {
             i = add_gap(t, i, loss);
+            gaps++;
             continue;
         }
         kept[i] = true;
         add_event(t, &events[i++]);
     }
+    most_gaps = gaps > most_gaps ? gaps : most_gaps;
     return t;
 }
 
@@ -446,6 +457,7 @@ static void begin(void)
 {
     metric_count = name_count = 0;
     cases = known = unknown = width_count = 0;
+    most_gaps = most_inside = 0;
     width_sum = 0;
     truth.m = malloc(FOUND_MAX * sizeof *truth.m);
     part.m = malloc(FOUND_MAX * sizeof *part.m);
@@ -455,10 +467,10 @@ static void begin(void)
 
 static void end(const char *what)
 {
-    printf("%s: %llu cases, %llu measurements known, %llu unknown ones; bounds are %.2f times "
-           "the longest on average\n",
-           what, (unsigned long long)cases, (unsigned long long)known, (unsigned long long)unknown,
-           width_sum / (double)width_count);
+    printf("%s: %llu cases, up to %zu gaps and %zu events inside one, %llu measurements known, "
+           "%llu unknown ones; bounds are %.2f times the longest on average\n",
+           what, (unsigned long long)cases, most_gaps, most_inside, (unsigned long long)known,
+           (unsigned long long)unknown, width_sum / (double)width_count);
     ck_assert_uint_gt(known, 0);
     ck_assert_uint_gt(unknown, 0);
     close_metrics();
@@ -484,14 +496,18 @@ END_TEST
 
 START_TEST(many_gaps)
 {
-    static const struct loss losses[] = { { 5000, 3, 2 }, { 1, 20000, 2 }, { 200, 100, 0 } };
+    static const struct loss losses[] = { { 8000, 3, 2 }, { 1, 20000, 2 }, { 200, 100, 0 } };
     unsigned rounds = getenv("POSIXTRACE_TEST_LONG")    ? 200
                       : getenv("POSIXTRACE_TEST_SHORT") ? 3
-                                                        : 6;
+                                                        : 12;
 
     begin();
     for (unsigned i = 0; i < rounds; i++)
         run_case(i + 1, make_trace, 30000, &losses[i % 3]);
+    if (rounds >= 12) {
+        ck_assert_uint_ge(most_gaps, 5000);
+        ck_assert_uint_ge(most_inside, 2000);
+    }
     end("many gaps");
 }
 END_TEST
