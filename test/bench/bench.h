@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What the benchmarks share: interleaved rounds, ratios of medians, the table.
+ * The common part of the benchmarks: interleaved rounds, ratios of medians, the table.
  *
  * The figure of a row is a ratio between contestants ("sides") that ran in
  * turns, in many short rounds of one process on one processor, so that a busy
- * or throttled machine slows all of them alike.  A round is a few thousand
- * calls; a batch is a few dozen rounds of each side, in an order that rotates;
- * batches go on until the ratios of their medians agree, or the time is up.
- * What is reported is the ratio of the medians over all rounds, the medians
- * themselves, and how far the batches still disagreed.
+ * or throttled machine slows all of them alike.  A round is a few thousand calls; a batch is a few
+ * dozen rounds of each side, in an order that rotates.  Batches are repeated until the ratios of
+ * their medians agree, or the time is up.  The report has the ratio of the medians over all rounds,
+ * the medians themselves, and how far the batches still disagreed.
  *
- * Nothing here fails because something was slow: a row is "ok" or "MISSED",
- * and the program ends with 0 either way.  It ends with 1 where something was
- * wrong, for example a count that must be exact.
+ * No benchmark fails for being slow: a row is "ok" or "MISSED", and the program ends with 0 in both
+ * cases.  It ends with 1 for an error, for example in a count that must be exact.
  *
  * Environment
  *   POSIXTRACE_BENCH_CSV      file that each row and median is appended to (report.py)
@@ -33,7 +31,7 @@
 
 struct bench_side {
     const char *name;
-    void (*work)(void *arg, long calls); /* what is timed: calls repetitions */
+    void (*work)(void *arg, long calls); /* the timed part: calls repetitions */
     void (*before)(void *arg);           /* not timed, before each round; may be NULL */
     void (*after)(void *arg);            /* the same, after it */
     void *arg;
@@ -59,7 +57,7 @@ struct bench_row {
     const char *unit;
     enum bench_sense sense;
     double limit;
-    const char *note; /* medians behind the ratio and the like; NULL: none */
+    const char *note; /* the medians of the ratio and the like; NULL: none */
 };
 
 void bench_row(const struct bench_row *row);

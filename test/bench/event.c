@@ -250,7 +250,7 @@ static void group_largest(void)
         subject_must("posix_trace_shutdown", posix_trace_shutdown(trid[i]));
 }
 
-/* ---- nobody wants it ---- */
+/* ---- unwanted events ---- */
 
 static void compare_unwanted(const char *id, const char *work)
 {

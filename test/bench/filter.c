@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What filters that look at more than the type cost an event, in and out; and a stream
- * behind a full one.
+ * The cost of filters that need more than the event type, for recorded and rejected events; and of
+ * the successor of a full stream.
  */
 #include <posixtrace/filter.h>
 #include <posixtrace/stream.h>

@@ -7,7 +7,7 @@
  * second then registers for membarrier in its first event.
  *
  * usage: first
- *        first image GO DONE    what is started: one byte from GO, then the time to DONE
+ *        first image GO DONE    the started program: one byte from GO, then the time to DONE
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What no tracer of this kind can do without, to be held against the real one:
- * a reading of the clock, the stores of the record (time, head, address, data)
- * straight into a buffer that belongs to the thread, and one release store of
- * the new position, so that somebody could read it.  The buffer wraps.  No
- * check of whether anybody wants the event, no end of a chunk, no reader.
+ * The least work of any tracer of this kind, to compare with the real one: a reading of the clock,
+ * the stores of the record (time, head, address, data) directly into a buffer of the thread, and
+ * one release store of the new position, for a reader.  The buffer wraps.  There is no check
+ * whether the event is wanted, no end of a chunk, no reader.
  *
- * The functions lie in a shared library of their own, with the arguments of
- * posix_trace_event(), so that the call costs what ours costs; the thread-local
- * buffer is reached the way the library reaches its own (initial-exec).
- * bench_floor_inline() is the same without the call, for comparison.
+ * The functions are in a shared library of their own, with the arguments of posix_trace_event(), so
+ * that the call costs the same; the thread-local buffer is accessed as in the library
+ * (initial-exec).  bench_floor_inline() is the same without the call, for comparison.
  */
 #ifndef TEST_BENCH_FLOOR_H
 #define TEST_BENCH_FLOOR_H

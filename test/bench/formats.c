@@ -7,10 +7,10 @@
  *
  * usage: formats POSIXTRACE [FORMAT]...
  *
- * Two logs are made: 8-byte events described as "u32 a; u32 b" of four threads in turns;
- * and one with context switches and begin/end pairs around them, for formats that are
- * about those.  What is imported is what was exported.  posix_trace_getnext_event() reads
- * the same log before each, so that a slow machine can be told from slow code.
+ * Two logs are made: 8-byte events described as "u32 a; u32 b" of four threads in turns; and one
+ * with context switches and begin/end pairs around them, for formats that need those.  The imported
+ * files are the exported ones.  posix_trace_getnext_event() reads the same log before each, to
+ * distinguish a slow machine from slow code.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ enum { RUNS = 3, THREADS = 4, LONGER = 4 };
 
 static const struct subject {
     const char *name;
-    bool switches;   /* of which log */
+    bool switches;   /* uses the log with context switches */
     double to, from; /* M events/s that are asked; 0: not offered */
     bool lines;      /* import adds events of its own: lines are counted */
 } subjects[] = {

@@ -3,10 +3,9 @@
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
 """Counts the instructions of posix_trace_event() and compares with kept numbers.
 
-callgrind counts what is executed between entering and leaving the function.
-The difference between a run with N and one with 2 N calls, divided by N, is
-exact: what the first calls do beside the usual is in both.  So the fast path
-cannot grow unseen, on any machine, however busy.
+callgrind counts the instructions between entering and leaving the function.  The difference between
+a run with N and one with 2 N calls, divided by N, is exact, because the additional work of the
+first calls is in both.  So the fast path cannot grow unnoticed, on any machine, however busy.
 
 The numbers depend on compiler and options: instructions.txt has a line for each
 "key" (compiler, major version, processor, optimisation).  A key that is not
@@ -74,7 +73,7 @@ def count(valgrind, program, work, same=False):
 
 
 def judge(work, found, kept):
-    """What is wrong with a count; None if nothing is."""
+    """The fault of a count; None if it has none."""
     if found > kept:
         return (f"{work}: {found} instructions, {found - kept} more than kept: the fast path has "
                 f"grown. If that is meant, say why in the commit and keep the new number")

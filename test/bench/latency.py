@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
-"""The contestant of bench_metrics: babeltrace2's text on standard input, out of which
-it takes the time from each event of a thread to its next one.
+"""The contestant of bench_metrics: reads babeltrace2's text from standard input and takes the time
+from each event of a thread to its next one.
 
 usage: babeltrace2 --clock-seconds TRACE | latency.py
 """

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What it costs to have the library rather than to trace: making and ending a
- * stream, a linked program that does nothing, ten thousand threads, and a
- * stream with a log that nobody writes to.
+ * The cost of the library without tracing: creating and ending a stream, a linked program that does
+ * nothing, ten thousand threads, and a stream with a log that no thread records into.
  *
  * usage: life [create] [linked] [threads] [idle]
  *   POSIXTRACE_BENCH_IDLE  seconds to be idle, default 60
@@ -239,7 +238,7 @@ static void threads(void)
     subject_must("posix_trace_shutdown", posix_trace_shutdown(trid));
 }
 
-/* ---- nobody traces ---- */
+/* ---- no tracing ---- */
 
 struct activity {
     unsigned long long switches; /* voluntary and not */

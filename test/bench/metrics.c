@@ -7,8 +7,8 @@
  *
  * usage: metrics LATENCY_PY POSIXTRACE [set] [threads] [python]
  *
- * What is compared is measured in turns, RUNS rounds; a figure is the median of the
- * rounds' ratios, and how far those were apart stands beside it.
+ * Both sides are measured in turns, in RUNS rounds; a figure is the median of the rounds' ratios,
+ * with the distance between those.
  *
  * The log of the first two is made, not traced: threads take turns on a processor, a
  * turn is some twenty events, and a job of a thread (40 events) has nine of the

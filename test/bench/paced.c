@@ -5,10 +5,9 @@
  * that a loss at full speed is counted exactly, and bytes in the log per event.
  *
  * The producer is pinned; the flush thread takes another processor.  It is paced
- * in steps of 64 events, each not before its time.  A producer that fell behind,
- * because something else had its processor, catches up at full speed: harder
- * than what is asked, never easier.  How much of the time it was behind by more
- * than a millisecond stands in the note.
+ * in steps of 64 events, each not before its time.  A producer that is late, because another thread
+ * had its processor, catches up at full speed, which is harder than the wanted rate, never easier.
+ * The note has the share of the time in which it was late by more than a millisecond.
  *
  * usage: paced [paced] [speed] [bytes] [lttng]
  */
@@ -106,7 +105,7 @@ static void examine(int fd, struct result *result)
     subject_must("posix_trace_close", posix_trace_close(log));
 }
 
-/* What is recorded, and how. */
+/* The events, and how they are recorded. */
 struct recipe {
     void (*work)(void *arg, long calls);
     long count;

@@ -8,8 +8,8 @@
  *
  * usage: print POSIXTRACE [one] [many] [window]
  *
- * Processor time is compared, not time: both are programs of one busy thread.
- * Only the window, which somebody waits for, is timed.
+ * Processor time is compared, not elapsed time: both are programs of one busy thread.  Only the
+ * window, for which a user waits, is measured in elapsed time.
  */
 #include <stdio.h>
 #include <stdlib.h>

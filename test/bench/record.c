@@ -8,9 +8,9 @@
  *        record LOG bursts GIB
  *
  * threads: EVENTS events of 8 bytes by NUMBER threads in turns, RATE events a
- * second at most; beside LTTng-UST each of them is traced there as well.  The
- * threads share a processor and yield after each event, so that consecutive
- * events are by different threads: the hardest input for whoever merges.
+ * second at most; beside LTTng-UST each of them is traced there as well.  The threads share a
+ * processor and yield after each event, so that consecutive events are by different threads: the
+ * hardest input for a merge.
  *
  * processes: the same by NUMBER forked processes of one thread each, into one
  * stream of ours that they inherit.  LTTng keeps a buffer a processor, not a

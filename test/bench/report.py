@@ -3,9 +3,9 @@
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
 """Writes the figures of a benchmark run into docs/benchmarks.md.
 
-The page is written by hand but for what lies between its two marks; that is
-replaced: the machine, a table of what is asked, one of what is only reported,
-and the raw medians, all from the file that POSIXTRACE_BENCH_CSV named.
+The page is written by hand, except for the part between its two marks, which is replaced: the
+machine, a table of the figures with a target, one of those without, and the raw medians, all from
+the file that POSIXTRACE_BENCH_CSV named.
 
 usage: report.py RESULTS BENCHMARKS_MD [COMPILER]
 """

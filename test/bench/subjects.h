@@ -46,8 +46,8 @@ trace_id_t subject_stream_log(int policy, size_t bytes, size_t log_bytes, int *f
 /* The same with context switches. */
 trace_id_t subject_stream_switches(int policy, size_t bytes);
 
-/* before and after for a side; arg: trace_id_t *.  The thread's first events
- * in the stream are made here, where nobody looks at the time. */
+/* before and after for a side; arg: trace_id_t *.  The thread's first events in the stream are
+ * recorded here, outside the measured time. */
 void stream_start(void *arg);
 void stream_stop(void *arg);
 
@@ -55,8 +55,8 @@ void stream_stop(void *arg);
 void subject_must(const char *what, int error);
 
 /*
- * LTTng-UST, where lttng.sh has made a session and named the plugin in
- * POSIXTRACE_BENCH_LTTNG.  False: not there, and *why says what is missing.
+ * LTTng-UST, if lttng.sh has made a session and named the plugin in POSIXTRACE_BENCH_LTTNG.  False:
+ * not available; *why has the missing part.
  */
 struct subject_lttng {
     void (*loop8)(void *arg, long calls);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
-"""What fish and zsh offer is what bash offers: verbs, options, the words that they take,
-and the event types of a log.  Without both shells it is skipped, after what is there.
+"""fish and zsh offer the same as bash: verbs, options, the words that they take, and the event
+types of a log.  Without one of the shells it is skipped, after the tests of the other.
 
 usage: completion.py POSIXTRACE SOURCE_ROOT FISH_COMPLETION ZSH_COMPLETION
 """

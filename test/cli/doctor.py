@@ -146,7 +146,7 @@ def check_limits(doctor, plain):
 
 
 def check_filters(doctor, plain):
-    """Each refused call is told; one that kills is seen in the trial, and only there."""
+    """Each refused call is reported; one that kills is noticed in the trial, and only there."""
     if platform.machine() != "x86_64":
         print("no filters of system calls tried: their numbers are those of x86_64")
         return

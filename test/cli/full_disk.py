@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
-"""posixtrace record --system on a disk that gets full: calls and context switches come
-by other ways than the program's events, and all must be told of.
+"""posixtrace record --system on a disk that gets full: calls and context switches are recorded in
+other ways than the program's events, and losses of all must be reported.
 
 usage: full_disk.py POSIXTRACE PLAIN
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * A program that has trace points and knows nothing of who records it.
+ * A program that has trace points and does not know its recorder.
  *
  * usage: plain WHAT...           one after the other:
  *   events N NAME  records N events of a type, with their number as data
  *   open NAME      opens a type
  *   names N        opens N types, name1 and so on
- *   describe NAME TEXT  says what its data is
+ *   describe NAME TEXT  describes its data
  *   streams N      creates N streams of its own
- *   fork           a child goes on; its parent waits and exits with its status
+ *   fork           a child makes the next steps; its parent waits and exits with its status
  *   daemon         daemon(3): a child continues, its parent ends
- *   leave          a child is left behind that lives as long as standard input
+ *   leave          leaves a child that lives as long as standard input
  *   exec CMD...    executes another program
  *   say WORD       prints a line
  *   wait           reads a line of standard input
@@ -99,7 +99,7 @@ static void wait_for_line(void)
         ;
 }
 
-/* It has recorded something before the parent goes on. */
+/* The child has recorded an event before the parent continues. */
 static void leave_child(void)
 {
     int ends[2];

@@ -138,7 +138,7 @@ def check_no_terminal(setup):
 
 
 def check_second_signal(setup):
-    """A program that does not care for Ctrl-C goes on when we give up."""
+    """A program that ignores Ctrl-C continues when the recorder gives up."""
     for first in (signal.SIGINT, signal.SIGTERM):
         r = Recorder(setup, "-o", "on.ptl", setup.plain, "ignore", 2, "ignore", 15,
                      "events", 3, "tick", "say", "ready", "wait", "events", 1, "late")
@@ -213,12 +213,12 @@ def wait_until_running(setup, recorder, log, process):
                               text=True, check=True)
         running = any(" running " in line and f"/{log}'" in line
                       for line in done.stdout.splitlines())
-    # It runs before all gates are open; who starts it, too, comes after that.
+    # The program runs before all gates are open; a start by another process comes after that.
     subprocess.run([setup.tool, "start", str(process.pid)], env=setup.environment, check=True)
 
 
 def check_stop(setup):
-    """Either signal ends it at once, and the process goes on."""
+    """Either signal ends it at once, and the traced process continues."""
     for number in (signal.SIGINT, signal.SIGTERM):
         process = setup.start("events", 1, "early", "say", "ready", "wait", "events", 2, "a",
                               "say", "more", "wait", "events", 3, "b", "exit", 4)
@@ -253,7 +253,7 @@ def check_full_disk(setup):
 
 
 def check_killed(setup):
-    """The recorder is killed: the program goes on, the log can be completed."""
+    """The recorder is killed: the program continues, the log can be completed."""
     r = Recorder(setup, "-o", "killed.ptl", setup.plain, "events", 10, "tick", "say", "ready",
                  "wait", "events", 1, "late")
     r.wait_for(b"ready")

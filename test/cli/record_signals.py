@@ -69,7 +69,7 @@ def children_of(pid):
 
 
 def check_print(setup):
-    """The program has ended; nobody reads what --print writes."""
+    """The program has ended; the output of --print has no reader."""
     for number in ENDING:
         r = Recorder(setup, "--print", "-o", "print.ptl", setup.plain, "events", 30000, "tick")
         r.wait_for(b"recorded 30,000", "stderr")
@@ -80,7 +80,7 @@ def check_print(setup):
 
 
 def check_flush(setup):
-    """The program has ended; nobody reads the pipe that is the log."""
+    """The program has ended; the pipe that is the log has no reader."""
     fifo = setup.folder / "fifo"
     for number in ENDING:
         os.mkfifo(fifo)

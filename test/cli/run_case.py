@@ -5,13 +5,13 @@
 terminal.
 
 usage: run_case.py POSIXTRACE CASE [PROGRAM]...
-       run_case.py --update ...   rewrites what is expected
+       run_case.py --update ...   rewrites the expectations
 
 A case is a text file of steps; other lines are comments:
 
     $ posixtrace print x.ptl      a command for bash
     > ...                         more lines of the command
-      text                        a line of its stdout, behind two spaces
+      text                        a line of its stdout, after two spaces
     ! text                        a line of its stderr
     ? 64                          its exit status, if not 0
 
@@ -60,7 +60,7 @@ def parse(text):
 
 
 def lines_of(output):
-    """Bytes as expectation lines: what is not UTF-8 shows as \\xNN."""
+    """Bytes as expectation lines: other bytes than UTF-8 show as \\xNN."""
     text = output.decode("utf-8", "backslashreplace").replace("\r", "\\r")
     lines = text.split("\n")
     last = lines.pop()

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
-"""posixtrace selftest: it passes here, it finds out about a library that does
-not keep its promises, it leaves nothing behind, and its table fits 80 columns.
-Nothing that it measures is judged.
+"""posixtrace selftest: it passes here, it fails with a faulty library, it leaves no files, and its
+table fits 80 columns.  Its measurements are not judged.
 
 usage: selftest.py POSIXTRACE [FORGETFUL]
 
@@ -30,7 +29,7 @@ FINDS = {"drop": {"kill -9", "signals", "clock order", "clock drift", "books", "
          "time": {"clock order", "clock drift", "reading"},
          "late": {"clock drift"}}
 ASK = ["selftest", "--seconds", "1"]
-# Signals that end it, and how long after its begin they come.
+# Signals that end it, and when they come, in seconds after its start.
 INTERRUPTS = {signal.SIGINT: 0.2, signal.SIGTERM: 0, signal.SIGHUP: 1}
 SHORT = "POSIXTRACE_TEST_SHORT" in os.environ
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
-"""What is different on a terminal: colours, width, control characters, progress.
+"""Differences on a terminal: colours, width, control characters, progress.
 
 usage: terminal.py POSIXTRACE
 """
@@ -88,7 +88,7 @@ def check_colours(tool, log):
 
 
 def check_width(tool, log):
-    """All columns are used; columns.py has what is extreme."""
+    """All columns are used; columns.py tests extreme widths."""
     for columns in (80, 100, 200):
         text = ESCAPE.sub("", on_terminal(tool, ["print", log], columns))
         widest = max(len(line.rstrip("\r\n")) for line in text.splitlines(True))

@@ -621,7 +621,7 @@ def case_order(folder):
 
 
 def full_disk(folder, log):
-    """The temporary file of what is out of order has no room: said so, at any of its writes."""
+    """The temporary file for events out of order has no room: any of its writes reports it."""
     for count, room in ((2000, 4096), (40000, 1 << 20)):
         timed(folder / f"full-{count}", [[(0, count, list(range(count, 0, -1)))]])
         done = subprocess.run(

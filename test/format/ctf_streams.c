@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Streams of a CTF export: which stream an event goes to, in memory that is bounded.
- * What is in the files is for ctf.py.
+ * Streams of a CTF export: the stream of each event, in bounded memory.  ctf.py tests the contents
+ * of the files.
  */
 #include <check.h>
 #include <fcntl.h>

@@ -98,7 +98,7 @@ def check_read(case):
 
 
 def check_chunks(case):
-    """Several chunks, each with its seam, one behind the other in any order."""
+    """Several chunks, each with its seam, concatenated in any order."""
     records = make(700, 4)
     raw = [record(*r) for r in records]
     parts = [raw[:100], raw[100:350], raw[350:600], raw[600:]]
@@ -111,7 +111,7 @@ def check_chunks(case):
             sent += packets(turned[i], number)
             number += -(-len(turned[i]) // 60)
         expect_events(case.imported(sent)[0], records, 500000)
-    # what is older may lie anywhere: also between what stands together
+    # older events may be anywhere, also between events that belong together
     data = b"".join(raw[0::3] + raw[1::3] + raw[2::3])
     expect_events(case.imported(data)[0], records, 500000)
     same = [(0x10, 0, 10, 1000000)] + [(0x09, i, 10, 0) for i in range(9)]

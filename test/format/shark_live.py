@@ -111,7 +111,7 @@ def split(stream):
 
 
 def run_of(count, seed=1, stop=True):
-    """So many packets, and their records, the last of which is trace_stop."""
+    """So many packets, and their records; the last record is trace_stop."""
     records = [(0x10, 0, seed * 10**9, RATE)]
     records += [(0x09, i & 0xffff, seed * 10**9 + 5 * i, i) for i in range(1, 60 * count)]
     if stop:
@@ -130,7 +130,7 @@ def check(events, records, lost=()):
 
 
 def case_interface(folder):
-    """The manual's example: two files; read by who knows the form, imported, printed."""
+    """The manual's example: two files; read by an independent decoder, imported, printed."""
     run(EXAMPLE, folder / "trace.dat")
     want = [[(0xfb, 1, 0), (0x20, 2, RATE), (0x60, 1, 0), (0x60, 2, 1), (0x60, 7, 3),
              (0x09, 1, 1), (0x09, 2, 4), (0x09, 3, 9), (0xfb, 0, 0)],
@@ -220,7 +220,7 @@ def case_order(folder):
 
 
 def case_lost(folder):
-    """What is missing is told, in words and as an event where it is missing."""
+    """A missing packet is reported as a message, and as an event at its place."""
     sent, records = run_of(80)
     receiver = Receiver(folder, "--until=stop")
     Sender(receiver).send(*sent[:3], *sent[5:70], *sent[71:])
@@ -246,7 +246,7 @@ def case_runs(folder):
         events, said = receiver.end()
         check(events, one + two)
         expect(not said, said)
-    # Who listens late begins with what there is.
+    # A receiver that starts late begins with the next packet.
     receiver = Receiver(folder, "--until=stop")
     Sender(receiver).send(*second[1:])
     check(receiver.end()[0], two[60:])
@@ -284,7 +284,7 @@ def case_sent(folder):
             (["--to=shark", folder / "in.ptl", "udp:255.255.255.255:9"], 1, "cannot send to")):
         said = run(TOOL, "export", *words, status=status).stderr
         expect(told in said, f"{words}: {said}")
-    # Nobody is there: that is heard of some packets later, so it may take another try.
+    # There is no receiver.  The error comes some packets later, so it may take another try.
     done = None
     while not done or done.returncode == 0:
         done = subprocess.run([TOOL, "export", "--to=shark", folder / "in.ptl",
@@ -294,7 +294,7 @@ def case_sent(folder):
 
 
 def case_ends(folder):
-    """A count, silence, a signal; and what is none of them."""
+    """A count, silence, a signal; and bad values."""
     sent, records = run_of(4, stop=False)
     receiver = Receiver(folder, "--until=events:150")
     Sender(receiver).send(*sent[:3])

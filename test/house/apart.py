@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
-"""Root traces processes of another user through a worker that has that user's rights: what
-the worker keeps of root's, that its death is an error and not root's, that a target which
-scribbles over its memory or truncates it harms nobody, that the other verbs work, and that
-no verb waits without an end for a worker which its user has stopped.
+"""Root traces processes of another user through a worker that has that user's rights.  Checked: the
+rights of root that the worker keeps; its death is an error and does not end root's process; a
+target that overwrites or truncates its memory harms no other process; the other verbs work; and no
+verb waits for ever for a worker that its user has stopped.
 
 usage: apart.py POSIXTRACE TARGET rights|harm|scribble|log|stopped
 
@@ -250,8 +250,8 @@ def test_scribble(house):
 
 
 def test_log(house):
-    """Root's file has one writer, though the worker's stream writes into a pipe; and nobody
-    who does not empty root's pipe keeps record from ending."""
+    """Root's file has one writer, though the worker's stream writes into a pipe; and record ends
+    even if the reader of root's pipe does not empty it."""
     target, directory = start(house, "one")
     recorder = Recorder(house, target, directory)
     other, elsewhere = start(house, "other")

@@ -57,7 +57,7 @@ static int trace_until_told(void)
     _exit(0);
 }
 
-/* Bits, words of 4 and 8 bytes: the more often, the nearer to the begin. */
+/* Changes bits, and words of 4 and 8 bytes, more often near the start. */
 static void scribble_once(uint8_t *at, size_t size, unsigned *seed)
 {
     static const long limits[] = { 256, 2048, 16384, 200000, 1500000 };

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
-"""Processes that are not where their neighbours are: another pid namespace, with
-its own /proc or with that of others, no /proc, a /dev/shm that is private, tiny
-or read-only.  Each traces itself; what it cannot do to others it is told, with
-an error number; and nobody takes the living for dead.
+"""Processes in another environment than others: another pid namespace, with its own /proc or with
+that of others, no /proc, a /dev/shm that is private, tiny or read-only.  Each traces itself; what
+it cannot do to others returns an error number; and no living process counts as dead.
 
 usage: elsewhere.py POSIXTRACE PROBE namespace|foreign-proc|no-proc|shm
 
@@ -45,7 +44,7 @@ def check_both_ways(house, prefix, inside):
     expect(f"{prefix}: {said}", said == ["self OK", "create ESRCH", "inherited OK", inside,
                                          "inherited OK", "ready"])
 
-    # What is there belongs to the living, and stays theirs whoever clears up.
+    # The files belong to living processes, and stay when another process cleans up.
     before = files(place)
     said = house.run(["create", inner_pid(inner.pid), "list", "reap"], place)
     expect(f"{prefix}, from outside: {said}", said[0] == "create ENOTSUP" and

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
-"""What lies in the stream directory under a right name and is not what it should
-be: wrong contents, sizes and kinds of files, names that lead elsewhere, holes in
-a file system that is full.  Who meets it gets an error number, or goes on
-without it; nobody ends by a signal, waits, or touches a file outside.
+"""Forged files with valid names in the stream directory: wrong contents, sizes and kinds of files,
+links that lead elsewhere, holes in a full file system.  A process that meets one gets an error
+number, or continues without it; none ends by a signal, waits, or touches a file outside.
 
 usage: forged.py POSIXTRACE PROBE page|segment|full
 
@@ -23,7 +22,7 @@ from rooms import expect, files, not_tried
 LAYOUT, SIZE, PID, START, NAMES, NAMESPACE, USED, EPOCHS, STREAMS, GATES = (
     8, 12, 16, 24, 32, 96, 128, 192, 704, 4800)
 STREAM_SIZE, GATE_COUNT = 64, 1216
-# What an error may be for who wants to trace a process with a page like that.
+# The possible errors for a process that wants to trace a process with such a page.
 REFUSED = {"create ENOTSUP", "create EAGAIN"}
 
 
@@ -118,7 +117,7 @@ def meet(house, place, what, make):
 
 
 def beginning(segment):
-    """Its header and tables: who takes part in a stream cannot but change them."""
+    """Its header and tables: every process of a stream has to change them."""
     with open(segment, "rb") as file:
         return file.read(1 << 20)
 
@@ -206,9 +205,9 @@ def check_segment(house):
     expect(f"{files(place)}", not files(place))
 
 
-# Copies of what is there, with holes, and no room to fill them: the page of their
-# ancestor in its gates, the segment in its table of chunks.  That comes from another pid namespace,
-# so that nobody can say that its owner is dead.
+# Copies of the existing files, with holes, and no room to fill them: the page of their ancestor in
+# its gates, the segment in its table of chunks.  The segment comes from another pid namespace, so
+# that it is unknown whether its owner is dead.
 FULL = """cd "$POSIXTRACE_DIR"; forged=s-00000000000000000000000000000000
 for f in s-*.seg; do cp --sparse=auto $f $forged.seg; done
 set -- $(od -An -tu4 -j48 -N8 $forged.seg)

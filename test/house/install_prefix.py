@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
-"""What is installed runs without a further step, and no variable says where it is.
+"""The installed programs run without a further step or variable.
 
 - the installed tree, moved to a prefix that no ld.so knows: the tool runs where it lies,
   'record --system' finds its library, and README's second line makes a program that runs;
 - the prefix of the build, if ld.so looks there (as in /usr/local of Debian): installed
-  without DESTDIR, and README's first line makes a program that runs.  An overlay in a mount
-  namespace of the test's own takes what is installed.
+  without DESTDIR, and README's first line makes a program that runs.  The files are installed into
+  an overlay in a mount namespace of the test's own.
 
 usage: install_prefix.py SOURCE_ROOT BUILD_DIR MESON PREFIX LIBDIR rpath|none
 """

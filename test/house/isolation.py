@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
-"""Users are kept apart: nobody traces, lists, reads or steers what is another
-user's, a program with more rights than its caller is traced by nobody, and a
-stream directory that is not private is not used.
+"""Users are isolated: no user traces, lists, reads or controls processes and streams of another
+one, a program with more rights than its caller is never traced, and a stream directory that is not
+private is not used.
 
 usage: isolation.py POSIXTRACE PROBE users|rights|set-id|directory
 
@@ -194,7 +194,7 @@ BAD = {
 
 def with_own_shm(uid, script):
     """A command that runs the script with an empty /dev/shm; $as before a command: as
-    that user.  What is already root's stays root."""
+    that user.  For root it stays root."""
     become = f"setpriv --reuid {uid} --regid {uid} --clear-groups" if uid else ""
     return [*rooms.NEW_MOUNTS, "sh", "-c", "mount -t tmpfs -o mode=1777 tmpfs /dev/shm || exit 77; "
             f"as='{become}'; uid={uid}; dir=/dev/shm/posixtrace-{uid}; {script}", "sh"]
@@ -223,7 +223,7 @@ def check_directory(house):
         if root or "chown 1 " not in make:
             expect_refused(house, BOB if root else 0, make, said)
     if root:
-        # who could read and write in it all the same
+        # its owner could still read and write in it
         expect_refused(house, 0, "mkdir -m 700 $dir; chown 1 $dir", "belongs to user 1,")
     else:
         not_tried("a directory of another user", "that takes root")

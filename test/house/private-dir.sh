@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
 #
-# Runs a command with a stream directory of its own and removes it afterwards:
-# what a killed test leaves behind is neither seen by the next one nor kept.
+# Runs a command with a stream directory of its own and removes it afterwards: files that a killed
+# test has left are neither visible to the next one nor kept.
 set -u
 base=/dev/shm
 [ -w "$base" ] || base=${TMPDIR:-/tmp}

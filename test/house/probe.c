@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What a process can do to others, and with itself, where it is: the program that
- * the tests of isolation start as some user, in some namespace.  Each step prints
- * one line, with the name of the error that it got.
+ * Tries operations on other processes and on itself.  The tests of isolation start this program as
+ * some user, in some namespace.  Each step prints one line, with the name of its error.
  *
  * usage: probe STEP...           one after the other:
  *   self           a stream of its own: 100 events are recorded and read back
@@ -15,9 +14,9 @@
  *   attach FILE    reads a stream of another process, with "drain"
  *   follow         sets POSIXTRACE_FOLLOW to the file of the last stream listed
  *   list           the streams in the directory, a line "stream FILE" for each
- *   reap           removes what the dead have left
+ *   reap           removes files of dead processes
  *   events N       records N events "tick"
- *   fork           a child goes on; its parent waits, and goes on behind "joined"
+ *   fork           a child makes the next steps; its parent waits, and continues after "joined"
  *   exec CMD... ;  executes a program in a child, and waits
  *   undumpable     forbids others to read its memory
  *   saved USER:ID  root becomes the user, and keeps ID as its saved user id

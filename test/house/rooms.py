@@ -13,7 +13,7 @@ import tempfile
 
 TIMEOUT = 60
 ALICE, BOB, CAROL = 65531, 65532, 65533   # numbers are all that a user needs
-ANYBODY = None                            # who runs the test
+ANYBODY = None                            # the user that runs the test
 NEW_MOUNTS = ["unshare", "-m", *([] if os.geteuid() == 0 else ["-r"])]
 
 
@@ -37,7 +37,7 @@ def as_user(user, group=None):
 
 
 class Probe:
-    """One that runs, and is told step by step when to go on."""
+    """A running probe, which waits for a line before each next step."""
 
     def __init__(self, arguments, **how):
         self.process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE,

@@ -25,7 +25,7 @@ DISABLED = re.compile(r'^\s*(//.*[;{}]\s*$|#\s*if\s+0\b)', re.M)
 
 
 def findings(path, text):
-    """Yields what is wrong with one file, as 'path:line: message'."""
+    """Yields the faults of one file, as 'path:line: message'."""
     lines = text.split("\n")
     top = lines[1:3] if lines[0].startswith("#!") else lines[0:2]
     for wanted, line in zip(LICENCE, top + ["", ""]):

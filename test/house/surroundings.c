@@ -153,7 +153,7 @@ static void descriptors_closed(void)
     expect_log();
 }
 
-/* Shutdown must not close what is no longer its own. */
+/* Shutdown must not close a descriptor that is no longer its own. */
 static void descriptors_taken(void)
 {
     trace_id_t trid;
@@ -359,9 +359,9 @@ START_TEST(test_case)
 }
 END_TEST
 
-/* The process that membarrier_refused_at_start() becomes.  It ends like every
- * case: where no grace period can be waited for, the library keeps the handles
- * of closed streams, and that is not what is looked for here. */
+/* The process that membarrier_refused_at_start() becomes.  It ends like every case: if no grace
+ * period can be waited for, the library keeps the handles of closed streams, which this test does
+ * not check. */
 static void work_alone(const char *path)
 {
     snprintf(log_path, sizeof log_path, "%s", path);

@@ -182,7 +182,7 @@ class Schedule:
         if self.owner.get(o) == tid:
             return
         self.emit(tid, "posixtrace_mutex_lock", struct.pack("<Q", o))
-        # who has one does not wait for another: no two wait for each other
+        # a thread that has a lock does not wait for another: no two wait for each other
         if o not in self.owner or tid in self.owner.values() or self.rng.random() < 0.3:
             error = 16 if o in self.owner else 0
             self.owner.setdefault(o, tid)

@@ -153,7 +153,7 @@ START_TEST(check_by_version)
     ck_assert_int_eq(checked(text, "2.1.5", 0, &report), 0);
     ck_assert_str_eq(report.rules, "2.1.5");
     ck_assert_uint_eq(report.findings, 1);
-    /* Tolerated at the begin only. */
+    /* Tolerated at the start of a trace only. */
     ck_assert_int_eq(checked(text, "2.3.0", POSIXTRACE_BTF_FROM_START, &report), 0);
     ck_assert_uint_eq(report.findings, 2);
 }

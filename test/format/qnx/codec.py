@@ -81,7 +81,7 @@ class Writer:
 
 
 def split(data):
-    """The pairs of a header, and the records behind it, as (header, low, a, b)."""
+    """The pairs of a header, and the records after it, as (header, low, a, b)."""
     begin, end = b"TRACE_HEADER_BEGIN::", b"TRACE_HEADER_END::"
     assert data.startswith(begin), data[:40]
     stop = data.index(end)
@@ -147,7 +147,7 @@ def events_of(tool, log):
 
 
 class Room:
-    """A folder, and what is done in it over and over."""
+    """A folder, and the steps that tests repeat in it."""
 
     def __init__(self, tool, folder, form):
         self.tool, self.folder, self.form = tool, pathlib.Path(folder), form
@@ -164,7 +164,7 @@ class Room:
         return [e for e in events if all_of_it or e["event"] != "qnx:HEADER"], said
 
     def refused(self, data, *options):
-        """What is said where nothing can be made of data."""
+        """The text for data that cannot be decoded."""
         self.log.unlink(missing_ok=True)
         return self.imported(data, *options, fails=True)[1]
 

@@ -98,7 +98,7 @@ def make(w, rng, count, cpus=4):
 
 
 def case_read(room):
-    """All kinds of events, in both byte orders, behind a system page."""
+    """All kinds of events, in both byte orders, after a system page."""
     for seed, big in ((1, False), (2, True), (3, False)):
         w = Writer(big)
         want = make(w, random.Random(seed), 3000)
@@ -201,14 +201,14 @@ def case_order(room):
     same(numbers(events), [s for s in range(33, 85) for _ in range(30)], "of a ring")
     if said:
         sys.exit(f"of a ring: {said}")
-    # more wait than are held: what is missing is lost, and when it comes it is too late
+    # more buffers wait than are held: the missing one is lost, and comes too late
     late = [33] + list(range(35, 140)) + [34, 140]
     events, said = room.imported(blocks(late, events=100))
     same(numbers(events), [s for s in [33] + list(range(35, 141)) for _ in range(100)], "too late")
     if "buffer 34 comes after number 139" not in said or "older" not in said or \
             "100 events could not be carried over" not in said:
         sys.exit(f"a buffer much too late: {said}")
-    # numbers that begin anew are no loss
+    # numbers that restart are not a loss
     for first in (2, 200):
         w, order = Writer(), list(range(5, 5 + first)) + [1, 2]
         for at, sequence in enumerate(order):
@@ -344,7 +344,7 @@ def case_threads(room):
          [(10, "switch_in", 1, "00"), (20, "switch_out", 1, "00"), (20, "switch_in", 2, "00"),
           (30, "switch_preempted", 2, "00"), (30, "switch_in", 2, "01"),
           (40, "switch_in", 1, "00")], "moving")
-    # behind a gap nobody knows who runs: nobody leaves
+    # after a gap the running thread is not known: no thread leaves the processor
     w = Writer()
     for sequence, pid in ((1, 5), (3, 6)):
         w.buffer(0, 0, sequence, 1)
@@ -358,7 +358,7 @@ def case_threads(room):
 
 
 def case_release8(room):
-    """States have other numbers that are not published: they stay numbers until told."""
+    """States have other numbers that are not published: they stay numbers without an option."""
     data = thread_trace(SYS_RELEASE="8.0.0")
     events, said = room.imported(data)
     if "--state" not in said or any(e["event"].startswith("posixtrace_") for e in events):
@@ -420,7 +420,7 @@ def case_hostile(room):
             continue
         if (cut - start) % 16 and f"offset {cut - (cut - start) % 16}" not in said:
             sys.exit(f"cut at {cut}: {said}")
-        # What is whole is as it was; what is not, last, is marked.
+        # Complete events are unchanged; the last one, which is cut, is marked.
         whole = [(e["ts"], e["event"], e["data"]) for e in own(events) if not e["trunc"]]
         if [e for e in whole if e not in want] or len(own(events)) - len(whole) > 1:
             sys.exit(f"cut at {cut}: {whole[-2:]}")

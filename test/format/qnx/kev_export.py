@@ -121,7 +121,7 @@ def case_export(room):
     _, said = room.imported(data[:at[big]] + data[at[big + 1]:])
     if said.count("buffer is missing") != 1:
         sys.exit(f"a buffer less: {said}")
-    # to a pipe the number of processors cannot be written behind the end
+    # to a pipe the number of processors cannot be written after the end
     out, _ = run(room.tool, "export", "--to=kev", log, "-")
     if decode(out)[0]["CPU_NUM"] not in ("64", "06") or decode(out)[1] != records:
         sys.exit("to a pipe")
@@ -159,7 +159,7 @@ def case_back(room):
     after, said = room.imported(given, all_of_it=True)
     own_words = [e for e in before if "HEADER" not in e["event"]]
     same([e for e in after if "HEADER" not in e["event"]], own_words, "again")
-    # what import was told of states, the log keeps
+    # the log keeps the states that were given to import
     for options in (["--state=1=RUNNING", "--state=2=READY", "--state=5=RECEIVE"], ["--release=7"]):
         events, _ = room.imported(thread_trace(SYS_RELEASE="8.0.0"), *options)
         if not any(e["event"] == "posixtrace_switch_in" for e in events):

@@ -120,7 +120,7 @@ def case_kev(room):
         same(after, before, "through text")
         second, _ = room.exported(form="kev")
         same(decode(second)[1], decode(first)[1], "as records")
-    # what is lost, and what is not whole
+    # lost and cut events
     w = Writer()
     for sequence in (5, 8):
         w.buffer(0, 0, sequence)
@@ -185,7 +185,7 @@ def described(room):
 
 
 def case_hostile(room):
-    """Lines that are none, with their numbers; what is good is kept."""
+    """Bad lines are reported with their numbers; the good ones are kept."""
     lines = [line for line, _ in LINES]
     good = text_of(lines)
     first = good.count(b"\n") - len(lines) + 1

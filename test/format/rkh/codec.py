@@ -4,8 +4,8 @@
 layout of frames and the table of records alone.
 
 Letters of arguments: S F pointer, G signal, E B Z K V widths of the configuration,
-b w d fixed widths of 1, 2, 4 bytes, s string, r all the rest; an argument behind q m s:
-is there only with low-water marks of queues, of memory pools, or senders.
+b w d fixed widths of 1, 2, 4 bytes, s string, r all the rest; an argument after q m s: exists only
+with low-water marks of queues, of memory pools, or senders.
 """
 
 import struct

@@ -112,7 +112,7 @@ def case_fields(tool, folder):
 
 
 def case_damage(tool, folder):
-    """What is damaged or missing is told in its place, and the rest is there."""
+    """Damaged or missing parts are reported in their place, and the rest is complete."""
     target = random_target(random.Random(3), timestamp=4)
     frames = list(target.frames)
     for i in (20, 21, 200):
@@ -309,7 +309,7 @@ def case_export(tool, folder):
 
 
 def typed_stream(order):
-    """A log with described types, by way of our own user events, and what is in it."""
+    """A log with described types, made by our own user events, and its contents."""
     bigend = ">" if order else "<"
     text = (order + "u8 a; i16 b; u32 c; x32 d; u64 e; f64 f; str g; str:u16 h; bytes:u8 i; "
             "u16[3] j; i32:u8 k; char[4] l; bool m; u64[2] n; str[6] o; bytes p").encode()
@@ -390,7 +390,7 @@ def case_hostile(tool, folder):
 
 
 def case_options(tool, folder):
-    """What is wrong with an option is said with its name and value."""
+    """An error in an option is reported with its name and value."""
     stream = Target(Config()).stream()
     for option, word in (("--rate=0", "--rate=0"), ("--rate=x", "--rate=x"),
                          ("--target=pointer=3", "pointer=3"), ("--target=foo=1", "foo=1"),

@@ -145,7 +145,7 @@ def case_any(tool, folder):
 
 
 def case_hostile(tool, folder):
-    """Any text: what is not understood is kept as a line, or refused with its number."""
+    """Any text: a line that is not understood is kept as a line, or refused with its number."""
     head = b" 1| [  0] | FWK | EN         :  \n"
     for line in (b" 2| [  1] | FWK | NONSENSE   : x=1\n", b" 2| [  1] | MP  | GET        : mp=?\n",
                  b" 2| [  1] | SM  | EXE_ACT    : Jump, ao=a, st=b, fn=c\n", b"free words\n",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Builds a log from lines of standard input, for tests that say what is in it:
+ * Builds a log from lines of standard input, so that a test defines its contents:
  *
  *   d NAME DESCRIPTION                       describes an event type
  *   e NS PID TID THREAD TRUNC NAME DATA      an event
@@ -36,7 +36,7 @@ static void must(int error, const char *what)
     exit(1);
 }
 
-/* In place; there is always a NUL behind what comes out. */
+/* Decodes in place; there is always a NUL after the result. */
 static size_t unhex(char *word)
 {
     size_t n = 0;

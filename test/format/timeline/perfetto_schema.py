@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
-"""A decoder of Perfetto traces, made from the published field numbers and from nothing of
-ours (docs/formats/perfetto.md has their source).  Strict: what is not in the table, is cut
-short, has another wire type or is not UTF-8 is an error.
+"""A decoder of Perfetto traces, made from the published field numbers only
+(docs/formats/perfetto.md has their source), without code of this project.  It is strict: a field
+that is not in the table, is cut short, has another wire type or is not UTF-8 is an error.
 """
 
 import struct

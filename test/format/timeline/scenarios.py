@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
-"""Logs that say what is in them, for build_log, and running the tool over them."""
+"""Logs with known contents, for build_log, and functions that run the tool on them."""
 
 import pathlib
 import subprocess

@@ -97,7 +97,7 @@ START_TEST(strings)
 }
 END_TEST
 
-/* What is written then goes nowhere, and nowhere else. */
+/* Without memory, writes are discarded and change nothing. */
 START_TEST(no_memory)
 {
     struct pt_pb p = new_pb();

@@ -338,7 +338,7 @@ def test_data_that_does_not_fit():
 
 
 def test_any_bytes():
-    """Names, strings and threads hold any bytes; those that are no UTF-8 are told apart."""
+    """Names, strings and threads have any bytes; those that are not UTF-8 stay distinct."""
     every = bytes(range(1, 256))
     clean = "".join(map(chr, range(1, 256)))
     good = "grün 日本 😀 \u00ff"
@@ -545,7 +545,7 @@ def test_thread_ends():
 
 
 def consistent(facts):
-    """On each processor who leaves is who came; nobody is on two at once."""
+    """The thread that leaves a processor is the one that came; none is on two at the same time."""
     on = {}
     for _, _, cpu, before, _, after in (f for f in facts if f[0] == "switch"):
         assert on.get(cpu, before) == before != after, (cpu, on, before)
@@ -585,8 +585,9 @@ def test_pipe():
 
 
 def test_many_threads():
-    """More than are remembered: none is lost, descriptions come again, but not of those
-    that are always there; and who came to a processor leaves it, also when forgotten."""
+    """More threads than are remembered: none is lost, descriptions come again, except for those
+    that are always remembered; and a thread that came to a processor leaves it, also when it was
+    forgotten."""
     log, count, steady, cpus = Log(), 3900, 100, 1000
     numbers = random.Random(4711).sample(range(1, 2**31), count + steady + 1)
     def add(name, i, data=b""):
@@ -718,7 +719,7 @@ def same_picture(chrome, perfetto):
 
 
 def nested(facts):
-    """Ends have beginnings, and nobody's time goes back."""
+    """Each end has a start, and no thread's time goes back."""
     depth, time = {}, {}
     for f in (f for f in facts if f[0] in ("begin", "end", "instant")):
         who = f[2:4]
