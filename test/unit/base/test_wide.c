@@ -40,8 +40,8 @@ static uint64_t some_number(void)
     return n >> rand() % 64;
 }
 
-/* The definition, a bit at a time: the sum of b << i, for the bits of a, in
- * words of 32 bits; what is shifted out below is 32 bits. */
+/* The definition, a bit at a time: the sum of b << i, for the bits of a, in words of 32 bits.  The
+ * low 32 bits are shifted out. */
 static uint64_t slow_mul(uint64_t a, uint64_t b)
 {
     uint64_t low = 0, high = 0;

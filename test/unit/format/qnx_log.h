@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* Logs that are built for QNX's parser, and what its callbacks are told. */
+/* Logs that are built for QNX's parser, and the calls of its callbacks. */
 #ifndef FORMAT_QNX_LOG_H
 #define FORMAT_QNX_LOG_H
 
@@ -59,7 +59,7 @@ static inline void put_words(const char *name, int tid, unsigned first, unsigned
     put(name, tid, words, len);
 }
 
-/* What callbacks were told, a line each. */
+/* The arguments of the callbacks, a line for each call. */
 static char told[20000];
 
 static inline int tell(struct traceparser_state *parser, void *user_data, unsigned header,

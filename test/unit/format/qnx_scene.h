@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* What the tests of QNX's interface have in common: its state at the start, and what is read. */
+/* The common part of the tests of QNX's interface: its state at the start, and the events read. */
 #ifndef FORMAT_QNX_SCENE_H
 #define FORMAT_QNX_SCENE_H
 

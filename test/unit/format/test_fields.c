@@ -211,8 +211,8 @@ static size_t digits_in(const char *text)
     return last;
 }
 
-/* Any bits: what is written reads back as the same, and is an integer with all its digits or
- * has as few as printf can do. */
+/* Any bits: the text reads back as the same number, and is an integer with all its digits, or has
+ * as few digits as printf needs. */
 START_TEST(floats_read_back)
 {
     char text[PT_NUMBER_MAX + 1], other[40];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * QNX's parser: for what callbacks can be set, what is refused, any data, pipes, and .kev files
- * where this build imports them.
+ * QNX's parser: the callbacks that can be set, refused values, any data, pipes, and .kev files if
+ * this build imports them.
  */
 #include <endian.h>
 #include "compat/qnx/qnx.h"
@@ -186,7 +186,7 @@ START_TEST(within_a_callback)
 }
 END_TEST
 
-/* Cut at any length: no crash, and what is told was recorded. */
+/* Cut at any length: no crash, and all reported events were recorded. */
 START_TEST(cut_logs)
 {
     char bytes[8192];
@@ -467,7 +467,7 @@ START_TEST(every_event_of_kev)
 }
 END_TEST
 
-/* The end is missing: what is before it is told, and that it is. */
+/* The end is missing: the events before it are reported, and the missing end, too. */
 START_TEST(cut_kev)
 {
     const struct posixtrace_format *format = posixtrace_format_find("kev");

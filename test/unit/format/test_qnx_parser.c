@@ -121,7 +121,7 @@ START_TEST(other_events)
 }
 END_TEST
 
-/* What import made for metrics beside QNX's own is not told again. */
+/* System events that import added for metrics are not reported again. */
 START_TEST(imported)
 {
     begin_log();

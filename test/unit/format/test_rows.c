@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Lines of jsonl and csv, and conversions over the table of formats: what they are told,
- * what they refuse and what they say.
+ * Lines of jsonl and csv, and conversions over the table of formats: their options, refusals and
+ * messages.
  */
 #include <check.h>
 #include <errno.h>

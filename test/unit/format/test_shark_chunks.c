@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * posixtrace/shark.h: chunks as they are controlled, and what each mode does when it is
- * full: nothing is lost by going on, the reserve is there for what ends a trace.
+ * posixtrace/shark.h: control of chunks, and each mode when the chunk is full: nothing is lost at a
+ * change of chunk, and the reserve has room for the end of a trace.
  */
 #include <fcntl.h>
 #include <posixtrace/info.h>
@@ -81,7 +81,7 @@ START_TEST(jtn_goes_on)
 }
 END_TEST
 
-/* Two buffers in turn, as long as somebody empties them; time goes on from one to the other. */
+/* Two buffers in turn, as long as they are emptied; time continues from one to the other. */
 START_TEST(ring_of_chunks)
 {
     int a = sb_chunk(3, 0, FREE | JTN), b = sb_chunk(3, 0, FREE | JTN);

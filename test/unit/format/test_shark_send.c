@@ -66,7 +66,7 @@ START_TEST(names_are_numbered)
     ck_ok(FTrace_send_chunk(a, 0, STOP)); /* an empty one */
     sb_expect(sb_read(place("12trace.dat")), 0, 0);
     ck_assert_int_eq(stat(place("13trace.dat"), &st), -1);
-    /* From 0 again, over what is there. */
+    /* From 0 again, over the old contents. */
     ck_ok(FTrace_init_disk_writer(place("trace.dat"), 1, NULL, NULL));
     sb_log(77, 2);
     FTrace_disk_writer(FTrace_get_chunk_table()[a]);
@@ -143,7 +143,7 @@ static void *log_always(void *context)
     return NULL;
 }
 
-/* A chunk that is logged into meanwhile is sent to an end, and deleted by nobody. */
+/* A chunk that is logged into meanwhile is sent to its end, and not deleted. */
 START_TEST(busy_chunk)
 {
     int a = sb_chunk(1000, 0, FREE | CYC | NODEL);

@@ -86,8 +86,8 @@ START_TEST(packets)
 }
 END_TEST
 
-/* That nobody is there is heard of a packet later, or some.  The one that was not sent then
- * is sent the next time. */
+/* The error of a missing receiver comes one or more packets later.  The packet that was not sent
+ * then is sent the next time. */
 START_TEST(nobody_there)
 {
     struct receiver gone = listen_at_any(), r = listen_at_any();

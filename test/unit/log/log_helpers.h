@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Logs for the tests of lib/log: a made-up stream whose every event is known,
- * so that what is read can be compared with what was written, one by one.
+ * Logs for the tests of lib/log: a generated stream of known events, so that each event read can be
+ * compared with the one written.
  *
  * Each event carries (author, number) as its data, followed by a pattern; its
  * time and type follow from them, and so does its address.
@@ -70,9 +70,9 @@ void read_all(struct pt_log_reader *r, struct seen_list *list);
 /* The same for a log whose sync points or names may be gone. */
 void read_damaged(struct pt_log_reader *r, struct seen_list *list);
 struct pt_log_reader *log_reader(int fd);
-/* Reads what is whole: each author's events are given one behind the other but where a
- * gap is told since.  next: the number behind the last one of each, up to authors, 0:
- * none since the last gap.  True: a gap is told at the end. */
+/* Reads the undamaged part: the numbers of each author's events are consecutive, except after a
+ * reported gap.  next: the number after the last event of each author, up to authors; 0: none since
+ * the last gap.  True: there is a gap at the end. */
 bool read_whole(struct pt_log_reader *r, uint32_t *next, unsigned authors);
 /* Every event of got is the one at the same place of wanted[from..]. */
 void expect_same(const struct seen_list *got, const struct seen_list *wanted, size_t from);

@@ -38,7 +38,7 @@ def crc32c(data):
 
 
 def unzstd(packed, size):
-    """What a zstd frame holds; the library is loaded by who meets one."""
+    """The contents of a zstd frame; the library is loaded with the first one."""
     zstd = ctypes.CDLL("libzstd.so.1")
     zstd.ZSTD_decompress.restype = ctypes.c_size_t
     zstd.ZSTD_decompress.argtypes = (ctypes.c_char_p, ctypes.c_size_t) * 2
@@ -289,7 +289,7 @@ def compare(tool, log_name, text_name):
     assert log.described == described, f"{log_name}: {log.described}, wanted {described}"
     for tid, recorded in re.findall(rb"thread 4000/(\d+) '[^']*' recorded (\d+)", rest):
         mine = [a for a in log.authors.values() if a[3] == int(tid)]
-        # behind the last ROUND the events' numbers say more than totals do
+        # after the last ROUND the events' numbers are newer than the totals
         assert sum(a[6] for a in mine) <= int(recorded), f"{log_name}: thread {tid}"
     compare_names(tool, log_name, log.shown)
     print(f"{log_name}: {len(got)} events, {log.skipped} bytes skipped")

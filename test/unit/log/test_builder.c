@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* The builder: what is added comes out, in the order in which it was added. */
+/* The builder: the log has the added events, in the order in which they were added. */
 #include <errno.h>
 #include <posixtrace/info.h>
 #include <stdio.h>
@@ -392,7 +392,7 @@ START_TEST(refused)
 }
 END_TEST
 
-/* What is counted as lost is reported by cause, beside the events; several times adds up. */
+/* Losses are reported by cause, beside the events; several calls add up. */
 START_TEST(losses)
 {
     static const uint64_t lost[POSIXTRACE_LOSS_CAUSES] = { 1,     20,     300,     4000,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Somebody cuts the file while it is written, to any size, in a round or between rounds.
- * The log goes on, opens whole, has its names, and what is read and what it counts as
- * lost is what was written.  One that was full takes events again, if its STOP was cut off.
+ * Another process truncates the file while it is written, to any size, in a round or between
+ * rounds.  The log continues, opens without damage, has its names, and events read plus events
+ * counted as lost are the events written.  A full log accepts events again, if its STOP was cut
+ * off.
  *
- * fstat() and pwrite() are this program's own: the file is cut before one of the writer's looks
- * at its size, or between such a look and the write, and the disk may be full.
+ * fstat() and pwrite() are this program's own: the file is truncated before one of the writer's
+ * checks of its size, or between such a check and the write, and the disk may be full.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +56,7 @@ int fstat(int fd, struct stat *st)
     return look_at(fd, st);
 }
 
-/* What is over the end of the file finds no room. */
+/* A write beyond the end of the file finds no room. */
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
 {
     struct stat st;
@@ -123,7 +124,7 @@ static uint64_t sum_of(const uint64_t lost[PT_LOSS_CAUSES])
     return sum;
 }
 
-/* Of the threads: what is read of them, what they have lost, and what they recorded. */
+/* Checks for each thread the events read, lost and recorded. */
 static void check_threads(struct pt_log_reader *r, const struct seen_list *got)
 {
     struct posixtrace_thread_info t;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Damaged logs: cut at every byte, every byte changed, made by hand.  They open
- * to what is whole or are refused; nothing is read that was not written.
+ * Damaged logs: cut at every byte, every byte changed, made by hand.  They open with their
+ * undamaged part or are refused; only events that were written are read.
  *
  * LOOP logs are several times longer, mostly with more of the same packets: of
  * their bytes every seventh is tried, which meets every place in a packet.  Short
@@ -265,7 +265,7 @@ START_TEST(every_byte_changed)
         uint8_t was, is;
         long n;
 
-        /* The header block is zeros that mean nothing behind its content. */
+        /* After its contents the header block has unused zeros. */
         if (at >= PT_LOG_HEADER_SIZE && at < PT_LOG_DATA_START)
             at = PT_LOG_DATA_START;
         was = image.bytes[at];

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Writing that fails.  pwrite() is this program's own: it refuses what lies
- * behind a limit, as a full disk does, writes in pieces and is interrupted now
- * and then.  Whatever the moment, the log opens, and read + lost is what was
- * written, author by author.
+ * Failing writes.  pwrite() is this program's own: it refuses writes beyond a limit, as a full disk
+ * does, writes in pieces and is interrupted now and then.  At any moment the log opens, and read +
+ * lost = written, author by author.
  */
 #include <posixtrace/info.h>
 #include <signal.h>

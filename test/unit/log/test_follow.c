@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Reading on in logs while they are written: what is given is what the complete log
- * gives, each event once, and where a LOOP log was faster than its reader, whole rounds
- * with a gap that is told before.
+ * Logs are followed while they are written: the reader gets the same as from the complete log, each
+ * event once; and if a LOOP log was faster than its reader, whole rounds after a reported gap.
  */
 #include <errno.h>
 #include <posixtrace/info.h>
@@ -221,7 +220,7 @@ START_TEST(its_writer_dies)
 }
 END_TEST
 
-/* From its begin, and from a time on. */
+/* From its start, and from a time on. */
 START_TEST(rewind_and_seek)
 {
     size_t from;
@@ -266,7 +265,7 @@ END_TEST
 
 /* ---- gaps ---- */
 
-/* The place in wanted of an event, at or behind from. */
+/* The place in wanted of an event, at or after from. */
 static size_t place_of(const struct seen *s, size_t from)
 {
     while (from < wanted.n && (wanted.at[from].wid != s->wid || wanted.at[from].no != s->no))
@@ -365,7 +364,7 @@ START_TEST(emptied)
     read_new(0);
     ck_assert_uint_eq(got.n, 80);
     read_new(1);
-    /* The first round behind the gap cannot be told from the rest of a longer one. */
+    /* The first round after the gap cannot be distinguished from the rest of a longer one. */
     ck_assert_uint_eq(got.n, 120);
     complete();
     read_new(0);

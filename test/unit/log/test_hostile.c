@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* Logs that are made to cost their reader time or memory: what is counted is bounded. */
+/* Logs that are made to cost their reader time or memory: the numbers of entries are bounded. */
 #include "log/reader/state.h"
 #include "log/writer/writer.h"
 #include "log_helpers.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Turning packets between byte orders, on any machine: what is turned one way
- * and back is what it was; every number is turned, and nothing else; what is
- * no record ends the turning where it ends the decoding.
+ * Conversion of packets between byte orders, on any machine: a packet converted and back is
+ * unchanged; every number is converted, and nothing else; bytes that are not a record end the
+ * conversion where they end the decoding.
  */
 #include <check.h>
 #include <stdio.h>

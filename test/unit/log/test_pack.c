@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Compressed packets: what goes in comes out, what is not right is refused, a
- * log that needs more than this build has says so, and the events of a counter
- * take little room.  The other tests of logs run a second time with such logs.
+ * Compressed packets: they decompress to the same bytes, damaged ones are refused, a log that needs
+ * a feature which this build does not have reports it, and the events of a counter take little
+ * room.  The other tests of logs run a second time with such logs.
  */
 #include <posixtrace/attr.h>
 #include "log/order.h"

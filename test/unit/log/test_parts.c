@@ -132,8 +132,8 @@ START_TEST(merge)
 }
 END_TEST
 
-/* Contestants whose times go on by small steps, so that many are equal, by long ones
- * now and then, so that one goes on alone, and to the last there is. */
+/* Times that advance by small steps, so that many are equal, by a long one now and then, so that
+ * one input continues alone, and up to the last possible time. */
 static uint64_t later(uint64_t ts)
 {
     if (ts > UINT64_MAX - 1000)
@@ -239,7 +239,7 @@ START_TEST(authors_are_folded)
     uint64_t recorded = 0;
 
     pt_totals_init(&t);
-    pt_totals_lose(&t, 5, POSIXTRACE_LOST_LOG_FULL, 7); /* nobody knows 5 */
+    pt_totals_lose(&t, 5, POSIXTRACE_LOST_LOG_FULL, 7); /* author 5 is not known */
     for (uint32_t wid = 1; wid <= 3 * PT_TOTALS_MAX; wid++) {
         a.author.wid = wid;
         a.lost[POSIXTRACE_LOST_NESTED] = 2;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Logs whose writer died: read together with what its segment still holds, and
- * gone on with.  Each event comes once, wherever the flush was cut off.
+ * Logs whose writer died: they are read together with the rest in its segment, and continued.  Each
+ * event comes once, wherever the flush was cut off.
  */
 #include <posixtrace/info.h>
 #include <sys/stat.h>
@@ -217,8 +217,8 @@ static void make(struct made *m, uint32_t id, uint64_t ts)
     pt_record_put_head(m->record, PT_RECORD_EVENT, id, 0, 0, 0);
 }
 
-/* A round was cut off behind OVERFLOW and RESUME; who comes after makes them again,
- * from what the stream says by then.  Time does not go back. */
+/* A round was cut off after OVERFLOW and RESUME; recovery makes them again, from the present state
+ * of the stream.  Time does not go back. */
 START_TEST(made_again)
 {
     static const uint64_t when[] = { 5000, 6000, 5500, 5800 };
@@ -257,7 +257,7 @@ START_TEST(made_again)
 }
 END_TEST
 
-/* What recovery does: the writer goes on, gets the rest, completes. */
+/* The steps of a recovery: the writer continues, gets the rest, completes. */
 static void recover(int fd)
 {
     struct pt_log_tail tail = tail_of(whole, AUTHORS);
@@ -303,8 +303,8 @@ START_TEST(resumed)
 }
 END_TEST
 
-/* A LOOP log goes on after any number of rounds as if nothing had happened:
- * the accounts of what is given up stay exact. */
+/* A LOOP log continues after any number of rounds as without an interruption: the accounts of
+ * dropped events stay exact. */
 START_TEST(resumed_loop)
 {
     struct pt_log_params params = log_params(POSIX_TRACE_LOOP, 20000);
@@ -379,8 +379,8 @@ static void claim_ring(int fd, uint64_t bytes)
     ck_assert_int_eq(pwrite(fd, &h, sizeof h, 0), sizeof h);
 }
 
-/* The file of a LOOP log ends in its ring, which may be a claim only: a recovery keeps what is
- * there, and makes the file little longer. */
+/* The file of a LOOP log ends in its ring, whose size in the header may be false: a recovery keeps
+ * the contents, and makes the file little longer. */
 START_TEST(cut_ring)
 {
     static const uint64_t claims[] = { 0, 1ull << 32, (uint64_t)INT64_MAX / 2 & ~7ull };

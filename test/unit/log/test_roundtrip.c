@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What is written is read: order, contents, names, totals; from files and from
- * pipes; with every log-full policy, with exact accounts of what is missing.
+ * A log reads as it was written: order, contents, names, totals; from files and from pipes; with
+ * every log-full policy, with exact accounts of missing events.
  */
 #include <posixtrace/info.h>
 #include <pthread.h>
@@ -227,8 +227,8 @@ START_TEST(until_full)
 }
 END_TEST
 
-/* What is read must be a suffix of each author's events; a log so small that some
- * events do not fit at all has gaps. */
+/* The events read must be a suffix of each author's events; a log so small that some events do not
+ * fit at all has gaps. */
 static void expect_suffixes(const struct seen_list *got, bool small)
 {
     uint32_t next[AUTHORS + 1] = { 0 };

@@ -36,7 +36,7 @@
 
 struct scene_trace;
 
-/* A log made of events, to be read from its begin. */
+/* A log made of events, to be read from its start. */
 struct scene_trace *scene_trace_begin(void);
 /* With a pthread_t of its own. */
 void scene_trace_add_as(struct scene_trace *t, int64_t ns, int tid, uint64_t thread_id,

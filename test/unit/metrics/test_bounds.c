@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What threads do at random, seen twice: with their context switches, and without them
- * but told now and then, rightly or nearly so, how long they had run.  Each length that
- * the switches give lies within the bounds that the second finds.  And these are good
- * for something: many are far from what is known without any telling.
+ * Random schedules of threads, measured twice: with their context switches, and without them but
+ * with samples of their CPU time, exact or nearly so.  Each length from the switches lies within
+ * the bounds from the samples.  And the bounds are useful: many are much tighter than without any
+ * sample.
  */
 #include <string.h>
 #include "scene.h"

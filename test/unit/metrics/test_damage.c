@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Metrics of damaged logs: each packet of a log in turn is damaged, or taken out of it
- * without a trace.  What is measured then was measured in the whole log as well; what
- * the damage fell into is unknown.
+ * Metrics of damaged logs: each packet of a log in turn is damaged, or removed from the file.  Each
+ * measurement then is also one of the whole log; measurements that contain the damage are unknown.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 #include "support/flush_log.h"
 #include "support/run_suite.h"
 
-/* A measurement: its begin, INSIDE events, its end. */
+/* A measurement: a start event, INSIDE events, an end event. */
 enum { INSIDE = 3, LARGEST = 2000, THREADS = 2, ROUNDS = 30 };
 /* Of docs/log-format.md. */
 enum { DATA_START = 4096, PACKET_HEAD = 32, PACKET_BYTES_AT = 8 };
@@ -32,7 +31,7 @@ static pthread_barrier_t turn;
 static uint8_t *bytes;
 static size_t size;
 
-/* Where the packet at or behind a place begins; size: there is none. */
+/* The start of the packet at or after a place; size: there is none. */
 static size_t packet_at(size_t at)
 {
     while (at + PACKET_HEAD <= size && memcmp(bytes + at, "PXTP", 4) != 0)
@@ -135,7 +134,7 @@ static bool is_of_the_whole(const struct posixtrace_measurement *m)
     return false;
 }
 
-/* What is measured in n bytes at from. */
+/* Checks the measurements of the log of n bytes at from. */
 static void expect_truth(const uint8_t *from, size_t n)
 {
     int fd = memfd_create("log", MFD_CLOEXEC);
@@ -196,7 +195,7 @@ START_TEST(changed_packets)
 }
 END_TEST
 
-/* The offsets in what is behind them are wrong then: it is read as a log without an end. */
+/* The offsets in later packets are wrong then: the log is read as one without an end. */
 START_TEST(removed_packets)
 {
     uint8_t *copy;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Traces made at random, and the same with gaps, measured by all metrics of all sets.  A
- * measurement that is given of the trace with gaps is one of the whole trace, the same.
- * Each other one of the whole trace lies between the begin and the end of an unknown one of
- * its thread, and is not longer than the bound of that; or its thread has no event outside
- * of the gaps, and the bound of the metric holds.
+ * Random traces, and the same traces with gaps, measured by all metrics of all sets.  Each known
+ * measurement of the trace with gaps is also one of the whole trace.  Each other one of the whole
+ * trace lies within an unknown one of its thread, and is not longer than the bound of that; or its
+ * thread has no event outside of the gaps, and the bound of the metric holds.
  *
- * A case is one metric over one trace.  Events come in any order, so begins inside of
- * measurements, ends without a begin and mutexes locked twice are all there.  The width is
- * printed: how many times the truth the bounds are.
+ * A case is one metric over one trace.  Events come in any order, so there are starts inside of
+ * measurements, ends without a start, and mutexes locked twice.  The width is printed: the bounds
+ * divided by the true lengths.
  */
 #include <string.h>
 #include "scene.h"
@@ -222,7 +221,8 @@ static struct scene_trace *whole_trace(void)
     return t;
 }
 
-/* From the i-th event on; the event behind it.  As a rule a thread loses all or none. */
+/* Adds a gap from the i-th event on; returns the index of the event after it.  Usually a thread
+ * loses all its events there, or none. */
 static size_t add_gap(struct scene_trace *t, size_t i, const struct loss *loss)
 {
     size_t end = i + 1 + pick(loss->longest), spared = loss->spare ? pick(3) : 0;
@@ -329,7 +329,7 @@ static bool covers(const struct posixtrace_measurement *u, const struct posixtra
            u->end_ns >= m->end_ns && u->length_ns >= m->length_ns;
 }
 
-/* The first one of that metric and thread, and behind the last. */
+/* The first measurement of that metric and thread; *end: the index after the last one. */
 static size_t find(const struct found *f, const struct posixtrace_measurement *m, size_t *end)
 {
     size_t low = 0, high = f->count;
@@ -404,7 +404,7 @@ static void check_inside(unsigned seed)
         if (i == 0 || m->metric != m[-1].metric || m->tid != m[-1].tid)
             first = find(&part, m, &end);
         ck_assert(!m->unknown);
-        /* Both are in the same order: what is there comes next. */
+        /* Both are in the same order: the next known one must be m. */
         for (k = first; k < end && !part.m[k].unknown && order(&part.m[k], m) < 0; k++)
             wrong("not of the whole trace", &part.m[k], seed);
         first = k;

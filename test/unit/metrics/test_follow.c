@@ -18,7 +18,7 @@
 #include "support/flush_log.h"
 #include "support/run_suite.h"
 
-/* A measurement: its begin, INSIDE events, its end. */
+/* A measurement: a start event, INSIDE events, an end event. */
 enum { INSIDE = 3, LARGEST = 20000 };
 
 struct found {
@@ -80,7 +80,7 @@ static void trace_some(unsigned events)
     flush_log(stream);
 }
 
-/* Is somebody writing the log? */
+/* Is the log still written? */
 static bool take(unsigned *gaps)
 {
     struct posixtrace_info info;
@@ -178,7 +178,7 @@ START_TEST(gaps_at_the_ends)
     begin(POSIX_TRACE_APPEND, 1 << 20);
     posixtrace_metric_run_gap(run);
     trace_some(2 * (INSIDE + 2) + 1);
-    /* Behind START; what a flush adds comes last. */
+    /* After START; the events that a flush adds come last. */
     while (posixtrace_metric_run_events(run) < 1 + 2 * (INSIDE + 2) + 1)
         ck_assert(take(&gaps));
     ck_assert_uint_eq(now.known, 2);
@@ -196,7 +196,7 @@ static int own_stream(void *file, const struct posixtrace_stream *s)
     return s->owner == getpid();
 }
 
-/* A begin inside of another measurement does not count, and whether there is one nobody knows. */
+/* A start inside of another measurement does not count, and it is unknown whether there is one. */
 START_TEST(overwritten_before_the_attach)
 {
     char file[sizeof((struct posixtrace_stream *)0)->file];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* The language of metrics: what is refused, where and why; what is doubted; names. */
+/* The language of metrics: errors, with place and reason; warnings; names. */
 #include <errno.h>
 #include <string.h>
 #include <posixtrace/metrics.h>

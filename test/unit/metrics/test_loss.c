@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Traces made at random, of which parts are lost, with OVERFLOW and RESUME around what
- * is missing, or with events between that were not lost.  Every measurement that is given
- * is one of the whole trace, the same; and the longest one of the whole trace lies within
- * what is said of the worst case.
+ * Random traces that have lost parts, with OVERFLOW and RESUME around the missing events, or with
+ * other events between them.  Every known measurement is also one of the whole trace; and the
+ * longest one of the whole trace lies within the reported worst case.
  */
 #include <string.h>
 #include "scene.h"
@@ -179,7 +178,7 @@ static int64_t bound_of(struct scene_trace *t)
 
 static const unsigned gap_counts[] = { 1, 1000, 1024, 1025, 1030, 5000, 20000 };
 
-/* Thread 9 has lost its begin, in the first gap at the earliest. */
+/* Thread 9 has lost its start event, in the first gap at the earliest. */
 START_TEST(begun_in_the_first_gap)
 {
     struct scene_trace *t = scene_trace_begin();

@@ -56,7 +56,7 @@ START_TEST(of_a_log)
 }
 END_TEST
 
-/* Without context switches, but told for how long the thread ran: off for 30 of 100 ns. */
+/* Without context switches, but with samples of CPU time: the thread was off for 30 of 100 ns. */
 START_TEST(bounds)
 {
     struct scene_trace *t = scene_trace_begin();
@@ -90,7 +90,8 @@ START_TEST(bounds)
 }
 END_TEST
 
-/* Where events were lost: how many, where, how long at most, and of which mutex. */
+/* With lost events: how many measurements are unknown, where, the longest possible one, and its
+ * mutex. */
 START_TEST(of_a_log_with_a_gap)
 {
     struct scene_trace *t = scene_trace_begin();
@@ -285,7 +286,7 @@ START_TEST(cost)
 }
 END_TEST
 
-/* With such attributes, also those that need a log; and no type is left behind. */
+/* With such attributes, also those that need a log; and no event type remains. */
 START_TEST(cost_of_a_stream)
 {
     char name[TRACE_EVENT_NAME_MAX + 1];

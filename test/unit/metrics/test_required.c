@@ -21,7 +21,7 @@
 
 enum { THREADS = 3, ROUNDS = 20000, FLOODS_MAX = 20, TORN_MAX = 65536 };
 
-/* Of one thread: a begin and the finish after it, of another round. */
+/* In one thread: a start event followed by a finish event of another round. */
 struct torn {
     pid_t tid;
     int64_t begin_ns;
@@ -136,7 +136,7 @@ static void read_one(struct reading *r, const struct posixtrace_event *e)
         if (r->threads[i].open && r->threads[i].round != round && r->torn_count < TORN_MAX)
             r->torn[r->torn_count++] = (struct torn){ e->tid, r->threads[i].begin_ns };
         r->threads[i].open = false;
-    } else if (!r->threads[i].open) { /* a begin inside is restarted: the first counts */
+    } else if (!r->threads[i].open) { /* of several starts the first counts */
         r->threads[i].begin_ns = e->ns;
         r->threads[i].round = round;
         r->threads[i].open = true;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Expressions over events: what they mean, what is known of a type alone, and where they
- * are wrong.
+ * Expressions over events: their values, their values for a type alone, and the places of errors.
  */
 #include <check.h>
 #include <errno.h>

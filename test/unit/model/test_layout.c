@@ -276,7 +276,7 @@ static uint64_t first_of(const posixtrace_layout_t *l, const struct posixtrace_v
     return bits;
 }
 
-/* A copy of exactly len bytes, for tools that see a look behind it. */
+/* Uses a copy of exactly len bytes, so that tools detect a load beyond it. */
 static int split_copy(const posixtrace_layout_t *l, const char *data, size_t len,
                       struct posixtrace_value *values, size_t *count)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Patterns and expressions as one expression: what comes out, what it means, and what is
- * wrong with which of them.
+ * Patterns and expressions joined to one expression: its text, its meaning, and errors in the
+ * parts.
  */
 #include <check.h>
 #include <errno.h>
@@ -63,7 +63,7 @@ START_TEST(texts)
 }
 END_TEST
 
-/* What is taken for an expression, and so comes out as it is; and what is not. */
+/* Texts that count as expressions, and so are unchanged; and texts that do not. */
 START_TEST(kinds)
 {
     static const char *const expressions[] = {

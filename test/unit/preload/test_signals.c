@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Signal handlers: their begin and end, what the program is told about them, and
- * handlers that do not return.
+ * Signal handlers: their start and end, the handlers that the program gets back, and handlers that
+ * do not return.
  */
 #include <fcntl.h>
 #include <posixtrace/event.h>
@@ -97,8 +97,8 @@ START_TEST(information)
 }
 END_TEST
 
-/* What is no function is left alone, errors too, and a handler that is gone after one
- * signal is gone. */
+/* Values that are not functions are unchanged, errors, too; and a handler for one signal is removed
+ * after it. */
 START_TEST(told_to_the_program)
 {
     struct sigaction once = { .sa_handler = posts, .sa_flags = SA_RESETHAND }, old;
@@ -122,7 +122,7 @@ START_TEST(told_to_the_program)
 }
 END_TEST
 
-/* More than there are places: the program is told what it has set all the same. */
+/* More handlers than there are places: the program still gets back the ones it has set. */
 START_TEST(many_handlers)
 {
     struct sigaction a = { .sa_flags = 0 }, old;

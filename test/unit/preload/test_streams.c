@@ -40,8 +40,8 @@ static unsigned own_types(trace_id_t trid)
     }
 }
 
-/* Who has not asked for them does not see them: not even under this library, as long as
- * there was none. */
+/* A program that does not use these types does not see them, even with this library, as long as
+ * none was recorded. */
 START_TEST(type_list)
 {
     char path[TH_PATH], empty_path[TH_PATH], name[TRACE_EVENT_NAME_MAX + 1];

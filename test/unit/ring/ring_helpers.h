@@ -18,7 +18,7 @@ int ring_main(const char *name, void (*add)(TCase *tc));
 void ring_create(struct pt_seg *seg, uint64_t stream_size);
 void ring_remove(struct pt_seg *seg);
 
-/* A slot for the calling thread, told apart by its level. */
+/* A slot for the calling thread; the level distinguishes several. */
 uint32_t ring_attach(struct pt_seg *seg, uint32_t level);
 /* What a writer does: refer to the chunk, then commit records to it. */
 void ring_refer(struct pt_seg *seg, uint32_t slot, uint32_t chunk);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Which directory is taken, and what is done without one.  /dev/shm is a file
- * system of the test's own, so that the user's streams are not met; where that
- * is not allowed (it takes root) those tests say so and do nothing.
+ * The choice of the directory, and the case without one.  /dev/shm is a file system of the test's
+ * own, without the user's streams; if that is not allowed (it takes root), those tests report it
+ * and do nothing.
  */
 #include <errno.h>
 #include <sched.h>
@@ -62,7 +62,7 @@ START_TEST(variable)
     ck_assert_int_eq(chmod(path, 0770), 0);
     expect(-EACCES, PT_DIR_VARIABLE, path);
     ck_assert_int_eq(chmod(path, 0700), 0);
-    /* Somebody else's link could lead anywhere. */
+    /* Another user's link could lead anywhere. */
     ck_assert_int_eq(symlink(path, link), 0);
     setenv("POSIXTRACE_DIR", link, 1);
     expect(-EACCES, PT_DIR_VARIABLE, link);
@@ -140,7 +140,7 @@ START_TEST(no_room)
         ck_assert_int_ge(fd, 0);
         ck_assert(!named);
         close(fd);
-        /* What did not fit has left nothing behind. */
+        /* A file that did not fit is removed. */
         ck_assert_int_ne(access(below("small/large"), F_OK), 0);
         ck_assert_int_eq(access(below("small/fits"), F_OK), 0);
         ck_assert_int_eq(umount(path), 0);

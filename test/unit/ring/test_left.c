@@ -130,8 +130,8 @@ static pid_t zombie(void)
     return pid;
 }
 
-/* Of the living nothing goes; of a process that has ended, of one that nobody has waited for
- * and of one whose number another process has now the page goes. */
+/* Pages of living processes stay.  The page of an ended process, of a zombie, and of one whose pid
+ * was reused is removed. */
 START_TEST(pages_of_the_dead_go)
 {
     struct pt_identity self;
@@ -199,7 +199,8 @@ START_TEST(maps_go_with_the_last_page)
 }
 END_TEST
 
-/* What was counted down to 0 is nobody's any more, but has another name where it has a link. */
+/* A map whose count fell to 0 cannot be used again under its name, but gets a new name if it has a
+ * link. */
 START_TEST(maps_that_are_gone_stay_gone)
 {
     int dir = pt_dir_open(true);

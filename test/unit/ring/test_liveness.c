@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * An owner whose first thread ends while somebody looks whether it lives: in no moment
- * of that is it dead, as long as another thread of it is there.
+ * An owner whose first thread ends while another process checks whether it lives: it never counts
+ * as dead as long as it has another thread.
  *
- * A file system for which stat() has another device number than /proc/PID/maps, as btrfs: the
- * number that is asked for is not that of the mapping.
+ * A file system for which stat() has another device number than /proc/PID/maps, as btrfs: the given
+ * number is not that of the mapping.
  *
  * A signal that comes while a table of mappings is read, whose handler leaves by siglongjmp().
  */
@@ -122,7 +122,7 @@ END_TEST
 #define SEGMENT "s-00112233445566778899aabbccddeeff.seg"
 #define OTHER   "7f0000000000-7f0000001000 r-xp 00000000 fe:01 999    /usr/lib/libc.so.6\n"
 
-/* What is in one line of maps, after one of another file. */
+/* The contents of one line of maps, after one of another file. */
 static const struct {
     const char *line;
     bool found, alike;

@@ -57,7 +57,7 @@ START_TEST(predefined_names)
         ck_assert_str_eq(pt_names_get(n, id), pt_event_system_name(id));
     }
     ck_assert_uint_eq(id_of(n, "posix_trace_unnamed_userevent", true), PT_ID_USER_FIRST);
-    /* Those of ours are in use when somebody asks for one to be, and not for looking. */
+    /* The library's own types are in use after a call that creates one, not after a lookup. */
     for (uint32_t id = PT_ID_OWN_FIRST; id <= PT_ID_OWN_LAST; id++)
         if (pt_event_is_own(id))
             ck_assert_uint_eq(id_of(n, pt_event_system_name(id), false), id);
@@ -91,7 +91,7 @@ START_TEST(full_map)
 }
 END_TEST
 
-/* offset | length << 32 | hash << 48, as nobody writes them */
+/* offset | length << 32 | hash << 48, with values that the library never writes */
 START_TEST(hostile_contents)
 {
     struct pt_names *n;

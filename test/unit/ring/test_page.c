@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* The process page: bits, gates, epochs, and who comes first. */
+/* The process page: bits, gates, epochs, and races to create it. */
 #include <errno.h>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -189,8 +189,8 @@ START_TEST(no_place_for_a_shadow)
 }
 END_TEST
 
-/* Of several who take a dead stream out of a page, one does; and nobody takes out
- * the stream that has the bit next. */
+/* If several threads revoke a dead stream, one succeeds; and none revokes the next stream with that
+ * bit. */
 START_TEST(revoked_once)
 {
     struct pt_page *page = make(1, "n-x");

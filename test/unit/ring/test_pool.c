@@ -65,7 +65,7 @@ START_TEST(take_close_free)
 }
 END_TEST
 
-/* Who does not own a chunk cannot close it. */
+/* Only the owner of a chunk can close it. */
 START_TEST(close_by_another)
 {
     uint32_t slot, other, a;
@@ -515,7 +515,7 @@ static void zombie(pid_t *pid)
     ck_assert_int_eq(waitid(P_PID, (id_t)*pid, &(siginfo_t){ .si_pid = 0 }, WEXITED | WNOWAIT), 0);
 }
 
-/* A process that has ended and that nobody has waited for is not alive. */
+/* A zombie is not alive. */
 START_TEST(zombies_are_gone)
 {
     struct pt_author gone = { .wid = 0 };
@@ -552,7 +552,7 @@ static void stand_still(int sig)
         sched_yield();
 }
 
-/* Of the calling thread, told apart by what they say of their library. */
+/* Slots of the calling thread, distinguished by their copy of the library. */
 static uint32_t attach_as(uint64_t copy)
 {
     struct pt_author author = { .pid = getpid(), .tid = pt_sys_tid() };
@@ -577,7 +577,7 @@ static void *search(void *done)
     return NULL;
 }
 
-/* The first growth chunk is given up while the search stands behind it.  True: it was so. */
+/* Orphans the first growth chunk while the search is already beyond it.  True: that happened. */
 static bool end_during_search(uint32_t slot, unsigned delay)
 {
     uint32_t done = 0;

@@ -78,7 +78,7 @@ START_TEST(bad_records)
 }
 END_TEST
 
-/* Any bytes: each call goes on or ends, and what it gives lies inside. */
+/* Any bytes: each call returns a record or the end, and all records are inside the buffer. */
 START_TEST(random_bytes)
 {
     srand(1);
@@ -136,7 +136,7 @@ static bool added(struct pt_seg_header *h, int64_t error)
     int64_t ns;
 
     pt_clock_pair(h->clock, &ts, &ns);
-    /* Two seconds back, and wrong by what is asked for. */
+    /* Two seconds back, with the given error. */
     p->ts = ts - pt_wide_div(2000000000u, p->mult);
     p->ns = ns - 2000000000 - error;
     pt_syncpoint_maintain(h, h->clock);

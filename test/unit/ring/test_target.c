@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* Who may be traced, and how many streams there are. */
+/* Permission to trace a process, and the limit of streams. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -79,7 +79,7 @@ static void become_undumpable(void)
     prctl(PR_SET_DUMPABLE, 0);
 }
 
-/* What nobody is told of a process; as an exit status. */
+/* The error that an unprivileged user gets for the process; as an exit status. */
 static int nobody_looks(pid_t pid)
 {
     pid_t looker = fork();
@@ -112,7 +112,7 @@ START_TEST(test_other_users)
     ck_assert_uint_eq(t.uid, NOBODY);
     ck_assert_int_eq(pt_target_look(&t, hidden), 0);
     ck_assert_int_eq(nobody_looks(own), EPERM);
-    /* Who changes his user is not dumpable any more, until he calls exec. */
+    /* A process that changes its user is not dumpable until it calls exec. */
     ck_assert_int_eq(nobody_looks(theirs), EPERM);
     end(own);
     end(theirs);

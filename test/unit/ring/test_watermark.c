@@ -135,7 +135,7 @@ START_TEST(the_slowest_decides)
 }
 END_TEST
 
-/* Who took over a slot is not the one that was seen there. */
+/* The next writer in a slot is not taken for the one that was seen there. */
 START_TEST(another_writer_in_the_slot)
 {
     uint32_t first, second;

@@ -257,7 +257,8 @@ void check_sleeper(pid_t pid, pid_t tid)
     ck_assert_uint_ge(s->in + 1, s->out + s->preempted);
 }
 
-/* Why the system lets nobody look at switches; 0: it does, or the tests will tell. */
+/* The reason for which the system refuses context switches; 0: it does not, as far as known
+ * here. */
 static int refusal_here(void)
 {
     FILE *f = tmpfile();

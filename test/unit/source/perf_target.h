@@ -42,7 +42,7 @@ struct seen *seen_of(pid_t pid, pid_t tid);
 /* Goes through a log; closes it.  The system's own events that were found. */
 uint64_t look(int fd);
 
-/* Whoever blocks in read() as often as it is told to, and how far it has come. */
+/* A thread that blocks in read() as often as requested, and its progress. */
 struct progress {
     pid_t tid;
     uint32_t turn;     /* how often it has begun to read */
@@ -56,7 +56,7 @@ struct sleeper {
     struct progress *progress;
 };
 
-/* A thread, from begin() to end(). */
+/* A thread that runs between the calls begin() and end(). */
 void begin(struct sleeper *s);
 void end(struct sleeper *s);
 void await_turn(const struct sleeper *s, uint32_t turn);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* The backlog of context switches: order, room, and what is said of losses. */
+/* The backlog of context switches: order, room, and entries for losses. */
 #include "source/backlog.h"
 #include "support/run_suite.h"
 
@@ -97,7 +97,7 @@ START_TEST(older_ring_last)
 }
 END_TEST
 
-/* Notes stay, as long as there is anything else to lose; what is lost is counted. */
+/* Notes stay as long as other entries can be dropped; losses are counted. */
 START_TEST(notes_stay)
 {
     const struct pt_switch *list;
@@ -129,7 +129,7 @@ START_TEST(notes_stay)
 }
 END_TEST
 
-/* A loss that is told later than the watermark waits; the end of a thread is none. */
+/* A loss with a time after the watermark waits; the end of a thread is not a loss. */
 START_TEST(losses)
 {
     const struct pt_switch *list;

@@ -46,8 +46,8 @@ static void *flush_often(void *trid)
     return NULL;
 }
 
-/* A round after the other while threads switch: what is before a round's watermark is
- * in it, so the log is in order from its begin to its end. */
+/* Many rounds while threads switch: all switches before a round's watermark are in it, so the whole
+ * log is in order. */
 START_TEST(many_rounds)
 {
     struct sleeper sleeper[THREADS];

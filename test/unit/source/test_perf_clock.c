@@ -96,9 +96,8 @@ START_TEST(page_without_clock)
 }
 END_TEST
 
-/* A time that was read between two ticks is converted to one between them, or beside them
- * by no more than a reading of both clocks takes; in order; and what is later than pass()
- * stays later. */
+/* A time that was read between two ticks is converted to one between them, with an error of at most
+ * a reading of both clocks; order is kept; and times after pass() stay later. */
 START_TEST(raw_clock)
 {
     static struct {

@@ -27,8 +27,9 @@ int __wrap_epoll_wait(int epoll, struct epoll_event *ready, int most, int timeou
 ssize_t __real_pwrite64(int fd, const void *data, size_t length, off_t offset);
 ssize_t __wrap_pwrite64(int fd, const void *data, size_t length, off_t offset);
 
-static uint32_t log_held, log_waits; /* who writes the log waits until it is not held */
-static uint32_t stands_still;        /* the thread that empties the rings: only rounds do */
+static uint32_t log_held, log_waits; /* the writer of the log waits while it is held */
+static uint32_t stands_still;        /* the thread that empties the rings is stopped: only rounds
+                                      * do */
 
 ssize_t __wrap_pwrite64(int fd, const void *data, size_t length, off_t offset)
 {
@@ -159,8 +160,8 @@ END_TEST
 
 /*
  * A process of one thread, which is blocked when the stream starts and when it stops: each time
- * that the kernel took the processor from it, it was also given one.  Nobody empties the rings
- * but the rounds, one in the middle: it finds a full ring, and so does the last.
+ * that the kernel took the processor from it, it was also given one.  Only the rounds empty the
+ * rings, one of them in the middle: it finds a full ring, and so does the last.
  */
 START_TEST(all_are_counted)
 {

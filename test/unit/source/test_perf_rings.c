@@ -182,8 +182,8 @@ static void switch_often(struct sleeper *s, uint64_t often)
     }
 }
 
-/* The program may have fewer descriptors than there are rings, or nobody can wait for them: the
- * pump does not spin, and hears the bell. */
+/* If the program has fewer descriptors than there are rings, or waiting for them fails, the pump
+ * does not spin, and still notices the wake-up. */
 START_TEST(waiting_is_refused)
 {
     int fd = log_file();

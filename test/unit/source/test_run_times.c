@@ -74,7 +74,7 @@ START_TEST(own_threads)
 }
 END_TEST
 
-/* A child that has done something, and waits until it is told to end. */
+/* A child that has used CPU time, and waits for the order to end. */
 static pid_t begin_child(int ends[2])
 {
     pid_t pid;
@@ -186,7 +186,7 @@ START_TEST(when_to_look)
     pt_lookout_init(&l, w);
     ck_assert(l.waits && l.at == 0);
     pt_lookout_turn(&l, true);
-    ck_assert_uint_eq(looks, 0); /* nobody has recorded anything yet */
+    ck_assert_uint_eq(looks, 0); /* no event was recorded yet */
     pt_lookout_wake(&l);
     ck_assert(!l.waits && l.at > 0);
     before = pt_clock_ns(CLOCK_MONOTONIC);
@@ -329,7 +329,7 @@ START_TEST(told_many_times)
 }
 END_TEST
 
-/* Nothing where nobody asked for switches, or the type is filtered. */
+/* No samples if switches were not requested, or the type is filtered. */
 START_TEST(not_wanted)
 {
     int fd = log_file();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Context switches in a stream with log, from a source that plays a script: what is
- * part of the stream, whose it is, and that the books of the threads' own events stay
- * right whatever happens, SIGKILL in the middle of a round included.
+ * Context switches in a stream with log, from a source that plays a script: which are part of the
+ * stream, their authors, and that the accounts of the threads' own events stay right in all cases,
+ * also after SIGKILL in the middle of a round.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -480,8 +480,8 @@ static uint64_t lost_by_stream(const struct posixtrace_thread_info *t)
            t->lost[POSIXTRACE_LOST_NO_MEMORY] + t->lost[POSIXTRACE_LOST_NESTED];
 }
 
-/* The entry of a thread, zeros if it has none; tid 0: of those without a name.  Who has
- * only switched is listed, but the stream's books are not about its switches. */
+/* The entry of a thread, zeros if it has none; tid 0: the entry of threads without a name.  A
+ * thread that has only switched is listed, but its switches are not in the stream's accounts. */
 static struct posixtrace_thread_info thread_in(int fd, pid_t tid)
 {
     struct posixtrace_thread_info t, wanted = { .tid = tid };
@@ -567,7 +567,7 @@ START_TEST(losses_are_told)
     struct posixtrace_info info;
     struct found f;
 
-    put(PT_SWITCH_LOST, 0, 1000, 0); /* before the window: nobody's loss */
+    put(PT_SWITCH_LOST, 0, 1000, 0); /* before the window: not a loss */
     ck_assert_int_eq(pt_stream_start(s, 0), 0);
     put(PT_SWITCH_OUT, 100001, 1, 0);
     put(PT_SWITCH_LOST, 0, 42, 0);
@@ -640,8 +640,8 @@ static void be_killed(int fd, int policy)
         pause();
 }
 
-/* What the thread has lost is known, and it has lost nothing else.  Switches that a
- * stream refuses while it has stopped itself are lost, too, but by nobody. */
+/* The thread's losses are known, and it has no others.  Switches that a stream refuses after it
+ * stopped itself are lost, too, but without a thread. */
 static void check_books(int fd, pid_t pid)
 {
     struct posixtrace_info info;

@@ -345,7 +345,7 @@ START_TEST(full_and_restarted)
     trace(0, 5000);
     n = read_ticks(trid, 0);
     ck_assert_uint_eq(n + missed(trid), 5000);
-    /* Neither ended the automatic stop nor reset what is its creator's. */
+    /* The onlooker has neither ended the automatic stop nor reset the creator's status. */
     ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
     ck_assert_int_eq(status.posix_stream_full_status, POSIX_TRACE_FULL);
     ck_assert_int_eq(status.posix_stream_overrun_status, POSIX_TRACE_OVERRUN);

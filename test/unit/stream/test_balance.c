@@ -72,7 +72,7 @@ static void check_one_is_there(const struct pt_live *live)
     pt_balance_free(&b);
 }
 
-/* Nobody is known then, and what the first thread has recorded does not count yet. */
+/* No thread is known then, and the events of the first thread do not count yet. */
 START_TEST(first_thread_comes_meanwhile)
 {
     uint64_t lost[PT_LOSS_CAUSES] = { 0 }, recorded = 0;
@@ -143,7 +143,8 @@ START_TEST(one_comes_and_goes_before_an_onlooker)
 }
 END_TEST
 
-/* Who takes the slot of an ended writer is killed before it has stored its own number. */
+/* The thread that claims the slot of an ended writer is killed before it has stored its own
+ * number. */
 START_TEST(claimer_dies)
 {
     struct pt_live live;

@@ -138,8 +138,8 @@ static void list_threads(trace_id_t trid, uint64_t *recorded, uint64_t *lost)
     }
 }
 
-/* What did not find room was not recorded; what was overwritten was.  A round that goes on may
- * find an event that the stream refused between the one count and the other. */
+/* Events without room were not recorded; overwritten events were.  During a round an event may be
+ * refused between the two counts. */
 static void check_live(trace_id_t trid, uint64_t traced)
 {
     uint64_t listed, lost;
@@ -298,8 +298,8 @@ static struct pt_slot *slot_of_last_writer(struct pt_seg *seg)
     return last;
 }
 
-/* A thread stands still inside an event for some rounds: the events of threads that end
- * meanwhile wait in their chunks, so nobody of these is forgotten. */
+/* A thread is stopped inside an event for some rounds: the events of threads that end meanwhile
+ * wait in their chunks, so none of these tallies is forgotten. */
 START_TEST(not_forgotten_before_their_events)
 {
     int fd = log_file();

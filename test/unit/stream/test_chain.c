@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Streams one behind the other: every event is in exactly one of them, or counted as lost in
- * exactly one, from many threads, handlers and children; reserves for some types; and
- * what becomes of them when one is read, shut down, or let go.
+ * Chained streams: every event is in exactly one of them, or counted as lost in exactly one, from
+ * many threads, handlers and children; reserves for some types; and the chain when one of them is
+ * read, shut down, or released.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -131,7 +131,7 @@ START_TEST(errors)
 }
 END_TEST
 
-/* One behind the other, until the last is full, too. */
+/* The streams fill in order, until the last is full, too. */
 START_TEST(one_thread)
 {
     trace_id_t trid[3];
@@ -151,7 +151,7 @@ START_TEST(one_thread)
         ck_assert_int_eq(status.posix_stream_overrun_status,
                          i < 2 ? POSIX_TRACE_NO_OVERRUN : POSIX_TRACE_OVERRUN);
         own[i] = c.own;
-        /* The next ones would begin anew when the first goes on. */
+        /* The numbers in the next streams would restart when the first stream runs again. */
         ck_assert_uint_eq(c.next[0], c.own);
         read_all(trid[i], &c);
         own[i] = c.own - own[i];
@@ -281,7 +281,8 @@ START_TEST(reserve)
 }
 END_TEST
 
-/* The one behind has its own events when it is let go, and when the first one is over. */
+/* The successor records its own events after it is released, and after the first one is shut
+ * down. */
 START_TEST(let_go)
 {
     trace_id_t a = create(POSIX_TRACE_UNTIL_FULL, 65536), b = create(POSIX_TRACE_LOOP, 65536);
@@ -310,7 +311,8 @@ START_TEST(let_go)
 }
 END_TEST
 
-/* What is behind goes: then the first loses what it has no room for, and counts it. */
+/* The successor is shut down: then the first stream counts the events for which it has no room as
+ * lost. */
 START_TEST(next_is_shut_down)
 {
     trace_id_t a = create(POSIX_TRACE_UNTIL_FULL, 65536), b = create(POSIX_TRACE_LOOP, 65536);
@@ -333,7 +335,7 @@ START_TEST(next_is_shut_down)
 }
 END_TEST
 
-/* Logs, too: each is written when it is told to, and the books of both are right. */
+/* Logs, too: each is written by its own flush, and the accounts of both are right. */
 START_TEST(with_logs)
 {
     char path[2][64];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Control writers use the slots of threads that have ended.  Whoever attaches afterwards
- * takes what those threads recorded for what it is, and not for lost.
+ * Control writers use the slots of threads that have ended.  An onlooker that attaches afterwards
+ * counts the events of those threads correctly, not as lost.
  */
 #include <pthread.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Descriptions of event types on their way: live, through logs of each policy and pipes,
- * past a kill, to children and other programs, from a controller to its target, and to
- * who is attached; and what is refused.
+ * The ways of descriptions of event types: live, through logs of each policy and pipes, after a
+ * kill, to children and other programs, from a controller to its target, and to an onlooker; and
+ * descriptions that are refused.
  */
 #include <errno.h>
 #include <fcntl.h>

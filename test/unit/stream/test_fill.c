@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * posixtrace_watch_fill: told when the mark is passed, again after the stream was emptied,
- * by other processes' events too, and not before; the program's other files are left alone.
+ * posixtrace_watch_fill: it reports when the mark is passed, again after the stream was emptied,
+ * also by events of other processes, and not before; the program's other files are not touched.
  */
 #include <check.h>
 #include <errno.h>
@@ -90,8 +90,8 @@ static uint64_t read_count(void)
     return count;
 }
 
-/* What being told once reads as: through a copy of the descriptor, as the library has one.
- * An emulator of the other byte order does not turn what is written to copies. */
+/* The value that a single report reads as: through a copy of the descriptor, as the library has
+ * one.  An emulator of the other byte order does not swap bytes that are written to copies. */
 static uint64_t count_of_one(void)
 {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -102,7 +102,7 @@ static uint64_t count_of_one(void)
     return read_count();
 }
 
-/* Waits until it is told; how often it was, as the descriptor says it. */
+/* Waits for a report; returns the count of the descriptor. */
 static uint64_t await(void)
 {
     struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -193,7 +193,7 @@ START_TEST(no_more)
 }
 END_TEST
 
-/* The thread is not in the child, and the child's events are told all the same. */
+/* The thread is not in the child, but the child's events are still reported. */
 START_TEST(another_process)
 {
     int status;
@@ -227,8 +227,8 @@ static void *arm_mark(void *header)
     return NULL;
 }
 
-/* Who sets the mark may stand still before its store, and the thread may be gone by then: the
- * mark does not stay. */
+/* A thread that sets the mark may be stopped before its store, and the watching thread may have
+ * ended by then: the mark does not stay. */
 START_TEST(mark_goes)
 {
     struct pt_seg_header *h = segment_of(trid)->h;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Who flushes a stream and waits until it is not flushing any more finds in the log what was
- * traced before the call, also where the flush thread was in the middle of an earlier round.
+ * A program that flushes a stream and waits until it is not flushing any more finds in the log all
+ * events traced before the call, also if the flush thread was in the middle of an earlier round.
  */
 #include <errno.h>
 #include <fcntl.h>

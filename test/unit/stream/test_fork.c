@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * A child made while another thread holds every lock that liburcu has, as a first
- * control call or a grace period does for a moment.  Nobody releases them in the
- * child.  It traces into the inherited stream, creates, reads and shuts down one of
- * its own, and runs exit(), whichever call made it; a child that hangs is killed by
- * its alarm.
+ * A child made while another thread holds all locks of liburcu, as a first control call or a grace
+ * period does for a moment.  No thread releases them in the child.  It traces into the inherited
+ * stream, creates, reads and shuts down one of its own, and runs exit(), for each call that makes a
+ * child; a child that hangs is killed by its alarm.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -73,7 +72,8 @@ static void live_as_child(void)
     exit(0);
 }
 
-/* A child made inside an event: the record of its half waits for nothing, and nobody for it. */
+/* A child made inside an event: the record of its half waits for no thread, and no thread waits for
+ * it. */
 static void fork_inside(void)
 {
     struct pt_thread *t = pt_thread_self;

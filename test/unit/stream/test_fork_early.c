@@ -46,7 +46,7 @@ __attribute__((constructor(101))) static void come_first(void)
     pthread_atfork(NULL, NULL, trace_early);
 }
 
-/* The parent waits: what the child does comes first.  The child goes on where it was made. */
+/* The parent waits, so the child acts first.  The child continues at the place of the fork. */
 static void fork_here(void)
 {
     int status;

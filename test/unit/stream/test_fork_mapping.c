@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * A fork while an event maps the segment of its stream, as a signal handler may: the process
- * does not know the mapping yet, so the child's half of the event has the shared one.  What is
- * to be counted there is counted once, by the parent.  A signal that comes then, whose handler
- * leaves by siglongjmp(), leaves nothing half-way.  pt_seg_open_to_write() goes through the test.
+ * does not know the mapping yet, so the child's half of the event has the shared one.  A loss there
+ * is counted once, by the parent.  A signal that comes then, whose handler leaves by siglongjmp(),
+ * leaves nothing half-way.  The test wraps pt_seg_open_to_write().
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * A stream that is started where there is no room for its START: it is full from the start,
- * counts what it loses, and goes on when it has been read.  A LOOP stream, where only want of
- * memory can be the reason, is not started.  And a stream that a slow thread finds full: what
- * the others recorded meanwhile stays.
+ * A stream that is started without room for its START: it is full from the start, counts its
+ * losses, and records again when it has been read.  A LOOP stream, where the reason can only be a
+ * lack of memory, is not started.  And a stream that a slow thread finds full: the events that
+ * others recorded meanwhile stay.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -87,7 +87,7 @@ static int start_without_room(trace_id_t trid)
     return r;
 }
 
-/* What is read is numbered 0, 1, 2...; what is missing then was lost. */
+/* The events read have the numbers 0, 1, 2...; missing numbers were lost. */
 struct reader {
     trace_id_t trid;
     uint64_t next;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * A recovery gives way to a stream that wants its file, at each of its writes: the program
- * that comes back cuts the log of its killed predecessor and makes a stream while the write
- * is under way.  It is not refused, and its log is as if there was no recovery.
+ * A recovery gives way to a stream that wants its file, at each of its writes: the restarted
+ * program truncates the log of its killed predecessor and creates a stream during the write.  It is
+ * not refused, and its log is the same as without a recovery.
  *
- * And somebody cuts the log before or after each of them, to any size: what he has left in the
- * file stays there.
+ * And another process truncates the log before or after each write, to any size: the rest of the
+ * file is not changed.
  *
- * pwrite(), ftruncate() and flock() are this program's own: they let the program come back,
- * and the write continues when that has asked for the lock in vain, or has its answer.
+ * pwrite(), ftruncate() and flock() are this program's own: they let the program restart, and the
+ * write continues when that has failed to get the lock, or has its result.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Trace ids under threads that look them up while others end their streams:
- * whoever gets a stream gets the one of its trid, alive until it is put back,
- * and a handle that is used again is never taken for the one it was.
+ * Trace ids under threads that look them up while others end their streams: a thread that gets a
+ * stream gets the one of its trid, alive until it is put back, and a reused handle is never taken
+ * for the old one.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -23,8 +23,8 @@ struct pair {
 static struct pair *place[PLACES];
 static struct pair *all;
 static uint32_t done, marks, found, missed;
-/* Short runs are those under valgrind, which runs one thread at a time and gives a
- * turn to who asks for it: without asking, the lookers would have nearly all. */
+/* Short runs are those under valgrind, which runs one thread at a time and switches when a thread
+ * yields: without that, the threads that look up would get nearly all the time. */
 static bool short_run;
 
 static unsigned next_random(unsigned *seed)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Functions of the program's that decide over its events: for one type and for all, behind
- * event set and expression, replaced and taken away while threads trace, nested, in
- * children, and where there is nothing to decide.
+ * Functions of the program that decide about its events: for one type and for all, after event set
+ * and expression, replaced and removed while threads trace, nested, in children, and without
+ * anything to decide.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -74,7 +74,7 @@ static bool at_least(const struct posixtrace_event *e, void *context)
 
     memcpy(&n, e->data, sizeof n);
     asked->count++;
-    /* What is known of an event before it has its time. */
+    /* Checks the event, which has no time yet. */
     if (e->ns != 0 || e->pid != getpid() || e->tid != gettid() || !e->prog_address ||
         e->thread_id != (uint64_t)pthread_self() || strcmp(e->name, e->id == a ? "a" : "b") != 0)
         abort();

@@ -212,7 +212,7 @@ START_TEST(test_that_is_stopped_while_functions_are_inherited)
 }
 END_TEST
 
-/* A gate that is open though the stream is stopped: no event overwrites what is there. */
+/* A gate that is open though the stream is stopped: no event overwrites existing ones. */
 START_TEST(test_that_is_stopped_with_an_open_gate)
 {
     struct posix_trace_event_info info;

@@ -252,7 +252,7 @@ START_TEST(a_copy_is_recovered)
 }
 END_TEST
 
-/* What is added is what is there of it. */
+/* Exactly the events that are left in the segment are added. */
 START_TEST(a_small_loop_log_is_recovered)
 {
     struct posixtrace_recover_report report;
@@ -362,7 +362,7 @@ START_TEST(the_folder_is_renamed)
 }
 END_TEST
 
-/* What is removed by force is counted by the log. */
+/* The log counts the events that were removed by force. */
 START_TEST(removed_by_force)
 {
     char old[sizeof place + 4], moved[sizeof path + 4];

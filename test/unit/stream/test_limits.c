@@ -171,7 +171,7 @@ START_TEST(refused_processes)
     ck_assert_uint_eq(info_of(trid).lost[POSIXTRACE_LOST_NO_MEMORY], 10);
     trace(3);
     ck_assert_uint_eq(info_of(trid).events, 3);
-    /* What is not wanted is not lost. */
+    /* Unwanted events are not lost. */
     ck_assert_int_eq(posix_trace_stop(trid), 0);
     trace_in_children(1, 5);
     ck_assert_uint_eq(info_of(trid).lost[POSIXTRACE_LOST_NO_MEMORY], 10);
@@ -214,8 +214,8 @@ START_TEST(refused_threads)
 }
 END_TEST
 
-/* Whoever asks a stream with a log for its books keeps no slot of an ended thread from the
- * next threads.  LOOP: no flush round comes that would give it back. */
+/* A query of the accounts of a stream with log does not keep the slot of an ended thread from the
+ * next threads.  LOOP: no flush round comes that would release it. */
 START_TEST(ended_threads_after_a_look_at_the_books)
 {
     enum { LOOKS = 5, THREADS = 10 };

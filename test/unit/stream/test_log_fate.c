@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Whether the log of a dead stream is gone: not because it got another name while its folder
- * was read, nor because another folder has the path of its own, another file is mounted over
- * it, its path is too long, or a copy replaced it; and who must not wait for a network looks at
- * its own file system only.
+ * Is the log of a dead stream gone?  Not if it got another name while its folder was read, another
+ * folder has the path of its own, another file is mounted over it, its path is too long, or a copy
+ * replaced it.  A caller that must not wait for a network checks its own file system only.
  *
- * The linker makes readdir() go through the test, which leaves a name out as the kernel may
- * leave out a file that is renamed meanwhile.
+ * The linker wraps readdir(); the test leaves a name out, as the kernel may leave out a file that
+ * is renamed meanwhile.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -211,7 +210,7 @@ static bool leave_mounts(void)
     return mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
-/* 0, the line of what is wrong, or 255: mounting is not possible. */
+/* 0, the line of a failed check, or 255: mounting is not possible. */
 static int cover(void)
 {
     const struct pt_log_look look = { .looks = PT_LOG_LOOKS_ALL };

@@ -36,7 +36,7 @@ START_TEST(looks)
     missed(150, 170);
     ck_assert(pt_missed_look(seg.h, 100, &known, &from));
     ck_assert_uint_eq(from, 150);
-    /* Who loses now need not say so until the grain is over. */
+    /* A loss now need not be stored until the grain is over. */
     ck_assert(pt_missed_look(seg.h, 170 + GRAIN - 1, &known, &from));
     ck_assert(!pt_missed_look(seg.h, 170 + GRAIN, &known, &from));
 
@@ -147,7 +147,7 @@ START_TEST(rounds_tell)
     made.error = -ENOMEM;
     ck_assert_int_eq(write_round(200), -ENOMEM);
     made.error = 0;
-    /* What was not told is told by the next. */
+    /* A gap that was not reported is reported by the next round. */
     ck_assert_int_eq(write_round(10 * GRAIN), 0);
     ck_assert_uint_eq(made.count, 1);
     ck_made(0, POSIX_TRACE_OVERFLOW, 150);
@@ -292,7 +292,7 @@ static bool read_one(trace_id_t trid, bool is_log, struct order *o)
     return !none;
 }
 
-/* Events of all threads come, lost ones told between. */
+/* Events of all threads come, with reports of losses between them. */
 START_TEST(streams_without_log_tell)
 {
     trace_id_t trid = make(POSIX_TRACE_UNTIL_FULL, -1);

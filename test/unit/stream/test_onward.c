@@ -47,7 +47,7 @@ bool __wrap_pt_page_bit_is_of(const struct pt_page *page, unsigned bit, const ch
 
 static trace_event_id_t work;
 static trace_id_t first, next;
-static const struct pt_seg *full_of_writers; /* nobody gets a slot there */
+static const struct pt_seg *full_of_writers; /* it has no free slot */
 enum moment { WRITES, HAS_LANE, HAS_CHUNK };
 static struct {
     const struct pt_seg *seg;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * A stream's owner dies: who traces into it notices by itself, or is taken out
- * of the stream by whoever uses the library next; and it is not taken for dead
- * while it lives.
+ * A stream's owner dies: a process that traces into it notices it, or is removed from the stream by
+ * the next process that uses the library; and a living owner never counts as dead.
  *
- * Three processes: the test, an owner, and the owner's child, which is the
- * writer.  The writer says in shared memory what it sees of its own page, and in
- * a pipe that it ends as it should: the test is not its parent.
+ * Three processes: the test, an owner, and the owner's child, which is the writer.  The writer
+ * reports the state of its page in shared memory, and its normal end through a pipe, because the
+ * test is not its parent.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -208,7 +207,7 @@ START_TEST(exec_is_a_death)
 }
 END_TEST
 
-/* The writer has looked at least once since it was told to. */
+/* Waits until the writer has checked at least once after this order. */
 static void let_it_look(void)
 {
     uint64_t from;

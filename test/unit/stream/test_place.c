@@ -47,7 +47,7 @@ int __lsan_is_turned_off(void)
     return has_no_proc;
 }
 
-/* ---- the image: what it is told to do before its first event ---- */
+/* ---- the image: orders for it, before its first event ---- */
 
 static void *trace_unnamed(void *unused)
 {
@@ -71,7 +71,7 @@ static int trace_without_rights(void)
     return 0;
 }
 
-/* Another thread is in setenv(): whoever looks at the environment now crashes. */
+/* Another thread is in setenv(): a load from the environment now crashes. */
 static int trace_without_environment(void)
 {
     char **all = environ;
@@ -143,7 +143,7 @@ static const char *own_dir(void)
     return getenv("POSIXTRACE_DIR");
 }
 
-/* What is in the stream directory of the test; none of it is the test's own. */
+/* Counts the files in the stream directory of the test; none belongs to the test itself. */
 static unsigned files(void)
 {
     DIR *d = opendir(own_dir());
@@ -252,7 +252,7 @@ static void create_once(void)
     NEED(posix_trace_shutdown(inherited_stream(0)) == 0);
 }
 
-/* Files in a directory of root's, mode 0700, are not for nobody to remove. */
+/* An unprivileged user cannot remove files in a directory of root, mode 0700. */
 START_TEST(test_user_given_up)
 {
     if (geteuid() != 0)

@@ -108,7 +108,7 @@ static void put_author(uint32_t chunk, const struct pt_author *author, uint64_t 
     pt_store_release(&c->commit, c->commit + pt_record_size(sizeof a));
 }
 
-/* One writer's event: remembered, and put behind the others of the chunk. */
+/* Records one writer's event after the others of the chunk, and remembers it. */
 static void trace(uint32_t chunk, const struct pt_author *author, uint64_t *base, uint64_t ts)
 {
     uint32_t id = PT_ID_USER_FIRST + (below(8) ? 0 : below(5));
@@ -214,7 +214,7 @@ static struct event *event_of(uint32_t wid, uint64_t no)
     ck_abort_msg("event %lu of writer %u does not exist", (unsigned long)no, wid);
 }
 
-/* The events of a packet against what is known of them. */
+/* Compares the events of a packet with the remembered ones. */
 static uint64_t check_records(const struct pt_log_packet *p, struct pt_types *types)
 {
     struct pt_decoder d = { p->records, (const uint8_t *)p->records + p->bytes, p->base_ts };
@@ -368,8 +368,7 @@ static int take_away(void *context, const struct pt_log_packet *p)
     return 0;
 }
 
-/* A chunk of two packets, one of which is overwritten; how many events its author
- * has lost then. */
+/* A chunk of two packets; one is overwritten.  Returns how many events its author has lost then. */
 static uint64_t overwritten_of(uint32_t level, uint32_t wid)
 {
     uint32_t chunk, slot;
@@ -403,7 +402,7 @@ static uint64_t overwritten_of(uint32_t level, uint32_t wid)
     return lost;
 }
 
-/* Records of a control writer are nobody's events. */
+/* Records of a control writer are not events of a thread. */
 START_TEST(overwritten_while_they_go_out)
 {
     ck_assert_uint_eq(overwritten_of(0, 2), 1);
@@ -434,8 +433,8 @@ static void overwrite(uint64_t first, uint64_t last)
     t.seg.h->lost_last_ts = last;
 }
 
-/* LOOP's loss is told of up to its end, which the watermark has not reached yet; the
- * next loss begins before that. */
+/* LOOP's loss is reported up to its end, which the watermark has not reached yet; the next loss
+ * begins before that. */
 START_TEST(overflows_in_order)
 {
     struct made made = { 0 };
@@ -462,11 +461,11 @@ START_TEST(overflows_in_order)
 }
 END_TEST
 
-/* After SIGKILL: an event from between an automatic stop and its restart, seen by
- * nobody, is refused; START is made unless the log has it, STOP if it has not run again.
- * Times are from then on.  told: START's time, in the log, 0: it is not there; state: of the
- * stream, since ts.  How many events were made. */
-static unsigned after_restart(uint64_t then, uint64_t told, unsigned state, uint64_t ts)
+/* After SIGKILL: an unread event from between an automatic stop and its restart is refused; START
+ * is made unless the log has it, STOP if the stream has not run again.  Times are from then on.
+ * logged: the time of the START in the log, 0: none; state: of the stream, since ts.  Returns the
+ * number of events made. */
+static unsigned after_restart(uint64_t then, uint64_t logged, unsigned state, uint64_t ts)
 {
     struct made made = { 0 };
     struct pt_round_sink sink = { note_made, &made };
@@ -480,7 +479,7 @@ static unsigned after_restart(uint64_t then, uint64_t told, unsigned state, uint
     t.seg.g.attr.stream_policy = POSIX_TRACE_UNTIL_FULL;
     t.seg.h->gap_from = then + 100;
     t.seg.h->gap_to = then + 200;
-    t.seg.h->start_told = told ? then + told : 0;
+    t.seg.h->start_told = logged ? then + logged : 0;
     ck_assert(pt_state_change(t.seg.h, &before, state, then + ts));
     slot = ring_attach(&t.seg, 0);
     ck_assert_int_eq(pt_pool_take(&t.seg, slot, 300, false, &chunk), PT_POOL_TAKEN);

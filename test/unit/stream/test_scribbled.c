@@ -36,7 +36,7 @@ static trace_event_id_t type;
 /* What other processes can write: the segment, the names of the types, the page. */
 enum area { SEGMENT, NAMES, PAGE };
 
-/* Which word of it, in bytes from its begin, and what it becomes. */
+/* The word to change, in bytes from the start, and its new value. */
 /* No padding: it is written to a file. */
 struct scribble {
     uint32_t area, at, how, seed;
@@ -320,7 +320,7 @@ static uint32_t own_chunk(struct pt_seg *seg)
     return 0;
 }
 
-/* Sets the position behind the chunk, traces, and compares the other chunks. */
+/* Sets the position beyond the chunk, traces, and compares the other chunks. */
 static void lead_away(uint32_t position)
 {
     struct pt_seg *seg[STREAMS];

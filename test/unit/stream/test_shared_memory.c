@@ -3,15 +3,14 @@
 /*
  * Children that share their parent's memory.  One has thread-local memory of its own
  * and runs beside its parent (clone with CLONE_VM and CLONE_SETTLS, without
- * CLONE_THREAD): a sweep must not take it for dead.  The other borrows that of the
- * thread that waits for it (vfork), and its event is the thread's first: the thread
- * goes on with the record, and a sweep after the child's end must not take the
- * thread for dead.
+ * CLONE_THREAD): a sweep must not take it for dead.  The other uses the thread-local memory of the
+ * thread that waits for it (vfork), and its event is the thread's first: the thread continues with
+ * the record, and a sweep after the child's end must not take the thread for dead.
  *
- * And the first call of the library in that memory can be the child's: the process that it
- * makes known is the parent's, which others find by its number.  The parent is an image that
- * exec has started, or a child of fork(), or of the bare system call, which no fork handler
- * sees: the children are made before the first call of this program.
+ * And the first call of the library in that memory can be the child's: the page that it makes is
+ * that of the parent, which others find by its pid.  The parent is an image that exec has started,
+ * or a child of fork(), or of the bare system call, for which no fork handler runs: the children
+ * are made before the first call of this program.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -29,7 +29,7 @@
 #include "support/valgrind.h"
 
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define SANITIZED 1 /* they map what is not the program's */
+#define SANITIZED 1 /* they map memory of their own */
 #else
 #define SANITIZED 0
 #endif
@@ -247,8 +247,8 @@ START_TEST(locked_little)
 }
 END_TEST
 
-/* As root, who may lock all.  What is mapped before that call is filled by it, as far as it is
- * in use. */
+/* As root, which may lock all memory.  That call fills earlier mappings, as far as they are in
+ * use. */
 START_TEST(locked_all)
 {
     trace_locked("locked", "0", 128 << 10);

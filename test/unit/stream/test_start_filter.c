@@ -225,7 +225,7 @@ START_TEST(after_a_kill)
 }
 END_TEST
 
-/* Nobody empties it. */
+/* No reader empties it. */
 static void fill_stream(trace_id_t trid)
 {
     struct pt_stream *s = pt_handle_get(trid, ~0u);

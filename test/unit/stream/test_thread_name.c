@@ -311,8 +311,8 @@ static void rename_and_die(int fd, int names)
     raise(SIGKILL);
 }
 
-/* Two threads name a third one that records, and say so: what is left has the name that the kernel
- * had at last, and no mixture, without a round that reads names. */
+/* Two threads set the name of a third one that records, and report it.  The slot ends up with the
+ * last name of the kernel, not a mixture, without a round that reads names. */
 START_TEST(said_by_two)
 {
     int fd = log_file(), names[2];

@@ -133,7 +133,7 @@ static uint64_t sum_of(const struct posixtrace_info *info)
     return sum;
 }
 
-/* As settling does it when nobody takes the events of a dead program. */
+/* Buries the segment, as settling does if the events of a dead program are never saved. */
 static void bury(int fd)
 {
     struct pt_tombstone t = { .events = LOSS };
@@ -289,7 +289,7 @@ START_TEST(on_a_full_disk)
 }
 END_TEST
 
-/* The second time somebody knows of more. */
+/* The second report has a higher number. */
 START_TEST(reported_again)
 {
     const struct kind k = { POSIX_TRACE_APPEND, 1 << 20, CALLER };
@@ -344,7 +344,7 @@ START_TEST(ring_is_cut)
 }
 END_TEST
 
-/* Who follows a log gets the losses of its tombstone, too. */
+/* A follower of a log gets the losses of its tombstone, too. */
 START_TEST(followed)
 {
     const struct kind k = { POSIX_TRACE_APPEND, 1 << 20, TOMBSTONE };
@@ -388,8 +388,8 @@ static const struct kind elsewhere[] = {
 };
 #define ELSEWHERE (int)(sizeof elsewhere / sizeof elsewhere[0])
 
-/* A recovery that does not find the segment completes the log without it.  Nothing is lost by
- * that: whoever finds it later reads and recovers all, wherever he is killed. */
+/* A recovery that does not find the segment completes the log without it.  Nothing is lost by that:
+ * a process that finds it later reads and recovers all, even if it is killed at any place. */
 START_TEST(completed_elsewhere)
 {
     const struct kind *k = &elsewhere[_i];

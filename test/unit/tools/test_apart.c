@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What root takes from a worker (tools/apart/apart.h): a log is taken in pieces of any length, and
- * what is none is refused at its place; and root waits neither for a worker that is stopped nor
- * for a log that takes nothing.
+ * Root's side of a worker (tools/apart/apart.h): root accepts a log in pieces of any length, and
+ * refuses other data at its place; and root waits neither for a stopped worker nor for a log file
+ * that blocks.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -107,7 +107,7 @@ START_TEST(not_a_log)
     ck_assert(refused(data + 8, UINT32_MAX - 7, 4));
     ck_assert(refused(data + 16, 2, 8));
     ck_assert(takes(77));
-    put_packet(ROUND, 32, 8, 0); /* behind the end */
+    put_packet(ROUND, 32, 8, 0); /* after the end */
     ck_assert(!takes(77));
 }
 END_TEST
@@ -294,8 +294,7 @@ START_TEST(signs_of_life)
 }
 END_TEST
 
-/* A log that takes nothing: the rest waits, frames after it too, and what is given up is
- * counted. */
+/* A log file that blocks: the rest waits, and the frames after it; dropped data is counted. */
 START_TEST(stalled_log)
 {
     struct apart_head head = { APART_LOG, 0 };

@@ -92,7 +92,7 @@ START_TEST(a_log_contradicts)
 }
 END_TEST
 
-/* 20/40 + 26/50 is 102 %: R of b is 26, 46, 66, and that is behind 50. */
+/* 20/40 + 26/50 is 102 %: R of b is 26, 46, 66, which is beyond 50. */
 START_TEST(too_much)
 {
     analyse("a 2 40us C=20us\nb 1 50us C=26us\n");
@@ -142,7 +142,7 @@ START_TEST(system_time_is_execution)
 }
 END_TEST
 
-/* The largest of what is below and of the task's own; nothing below the lowest. */
+/* The largest SB of the tasks with lower priority, or the task's own B if that is larger. */
 START_TEST(blocking_is_the_largest)
 {
     analyse("a 3 10ms C=1ms SB=900us\nb 2 20ms C=1ms SB=30us B=10us\nc 1 40ms C=1ms SB=20us\n");
