@@ -72,7 +72,7 @@ static struct pt_balance_entry *entry(struct pt_balance *b, const struct pt_auth
 
 /* ---- steps 1 and 3: the chunks ---- */
 
-/* Where to begin in a chunk's contents, and with what. */
+/* A position in a chunk, where the walk starts. */
 struct place {
     uint32_t off, past; /* events that end at or before past were consumed */
     uint64_t base, no;
@@ -159,7 +159,7 @@ static int look_at_chunk(const struct pt_live *l, struct pt_balance *b, uint32_t
     struct place p;
     uint32_t end = copy_chunk(l, b, i, &p);
     struct pt_decoder d = { b->copy + p.off, b->copy + end, p.base };
-    /* What an onlooker found there that had been overwritten or cleared before. */
+    /* An onlooker skips events up to this time: they were overwritten or cleared before. */
     uint64_t after = l->passive ? l->from_ts : 0;
     struct pt_balance_entry *e = NULL;
     struct pt_record_author a;
@@ -326,7 +326,7 @@ void pt_balance_free(struct pt_balance *b)
     memset(b, 0, sizeof *b);
 }
 
-/* ---- what they say ---- */
+/* ---- results ---- */
 
 static uint64_t above_zero(uint64_t a, uint64_t b)
 {
@@ -365,8 +365,8 @@ void pt_balance_before(const struct pt_live *l, const struct pt_balance *b,
         for (unsigned c = 0; e->has_slot && c < PT_LOST_OWN; c++)
             lost[c] += e->lost[c];
     }
-    /* What was cleared is no loss, and without a loss since then a reader or the log has the
-     * events that are gone. */
+    /* Cleared events are not losses.  Without a loss since the clear, a reader or the log has got
+     * the other missing events. */
     if (l->lost_last > l->clear_ts)
         lost[PT_LOST_OVERWRITTEN] += above_zero(stored, held);
 }

@@ -11,25 +11,25 @@
  *                                                        by its events only
  *   2  the slots: recorded by each writer, R, and by     an event below R was committed
  *      those whose slots were reused, in one sum         before this
- *   3  the chunks: which events below R lie there        events recorded after 2 do not
+ *   3  the chunks: which events below R are there        events recorded after 2 do not
  *                                                        count
  *
  * An event below R that was neither seen nor found by 3 was overwritten before 3, or, for an
  * onlooker, taken by the consumer: it will not be delivered.  One that is overwritten after 3
- * counts as still to be delivered here, and as lost in the next accounts.  So the losses only
- * grow, and the sum is R, which lies between the events recorded before the call and after it.
+ * counts as still to be delivered here, and as lost in the next accounts.  So the losses only grow,
+ * and the sum is R, which is not less than the events recorded before the call and not more than
+ * those after it.
  *
- * Of writers without a slot only the sum of what they recorded is known (shm/slot.h).  One
- * that 3 finds and neither 1 nor 2 may have come, recorded and ended between those: then it is
- * in the sum of its slot.  A slot's writers come one after the other and have ascending numbers,
- * so it is if the last one in the sum was itself or a later one; else it came after 2 and does
- * not count.  An onlooker keeps for each writer the last counts of its slot; events that the
- * sums have beyond those were never seen.  It decides in the same way which writers were in the
- * sums when it began.
+ * For writers without a slot only the sum of their events is known (shm/slot.h).  A writer that 3
+ * finds and neither 1 nor 2 may have started, recorded and ended between those; then it is in the
+ * sum of its slot.  The writers of a slot have ascending numbers, so it is in the sum if the last
+ * writer in the sum is that one or a later one; otherwise it started after 2 and does not count.
+ * An onlooker keeps for each writer the last counts of its slot; further events in the sums were
+ * never seen.  It decides in the same way which writers were in the sums at its start.
  *
- * Nothing changes: neither the segment nor the consumer's memory, so this may come in the
- * middle of a flush round, where tallies and cursors agree although the round is not over.
- * The caller holds the reading lock.
+ * It changes neither the segment nor the consumer's memory.  So it can run in the middle of a flush
+ * round, where tallies and cursors agree although the round is not complete.  The caller holds the
+ * reading lock.
  */
 #ifndef PT_CONSUMER_BALANCE_H
 #define PT_CONSUMER_BALANCE_H
@@ -65,21 +65,21 @@ struct pt_balance {
     bool discover; /* step 1 */
 };
 
-/* Takes the books of what l has consumed and what its segment says.  0 or -ENOMEM; the
- * caller frees *b in either case, and begins with zeros. */
+/* Takes the accounts of l and its segment.  0 or -ENOMEM; the caller initialises *b with zeros, and
+ * frees it in either case. */
 int pt_balance_take(const struct pt_live *l, struct pt_balance *b);
 void pt_balance_free(struct pt_balance *b);
 
-/* Adds what one writer has lost, by cause, and recorded.  Only of those with books of their
- * own. */
+/* Adds the losses of one writer, by cause, and its recorded events.  Only for writers with an entry
+ * of their own. */
 void pt_balance_add(const struct pt_live *l, const struct pt_balance_entry *e,
                     uint64_t lost[PT_LOSS_CAUSES], uint64_t *recorded);
 /* The same of those that are not known singly. */
 void pt_balance_add_rest(const struct pt_live *l, const struct pt_balance *b,
                          uint64_t lost[PT_LOSS_CAUSES], uint64_t *recorded);
-/* What the stream had lost when the onlooker took these books, its first.  Where it has
- * overwritten events since it was last cleared, all those that it holds no more count as
- * overwritten: nothing says which of them a reader or the log had taken before. */
+/* The losses of the stream when the onlooker took its first accounts.  If the stream has
+ * overwritten events since the last clear, all events that it does not hold any more count as
+ * overwritten, because it is unknown which of them a reader or the log had taken before. */
 void pt_balance_before(const struct pt_live *l, const struct pt_balance *b,
                        uint64_t lost[PT_LOST_OWN]);
 

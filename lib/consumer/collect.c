@@ -385,7 +385,7 @@ int pt_round_totals(struct pt_live *l, bool all, struct pt_name_turn *names,
 
         if (!t->used)
             continue;
-        /* The sums of the slots contain what a folded writer has recorded. */
+        /* The sums of the slots contain the events of folded writers. */
         if (t->source == PT_TALLY_FOLDED)
             named += pt_tally_recorded(t);
         if (!all && !t->changed)

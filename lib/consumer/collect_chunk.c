@@ -4,25 +4,25 @@
  * One chunk of a segment as runs: consecutive records of one author that are part of the
  * stream and will be one packet.
  *
- * The time of a record alone decides whether it is delivered: by the windows, the last
- * clear, the gap of an automatic stop, the losses of LOOP.  None of these change during a
- * round.  So time falls into spans, and in most of them every event is delivered.
+ * Whether a record is delivered depends only on its time: on the windows, the last clear, the gap
+ * of an automatic stop, the losses of LOOP.  None of these change during a round.  So time is
+ * divided into spans, and in most of them every event is delivered.
  *
- *   take_record  looks at one record and decides
- *   plain_span   the span around its time in which nothing has to be decided
- *   take_plain   walks the events after it that lie in the span, at one comparison
- *                each, and counts them by type
+ *   take_record  decides about one record
+ *   plain_span   the span around its time in which every event is delivered
+ *   take_plain   adds the following events in that span, with one comparison each, and counts them
+ *                by type
  *
- * Whatever ends the quick walk (another author, a new time base, a time out of
- * the span, bytes that no writer makes, the end) is a record to look at again.
- * So the quick walk has no special case, and the accounts are the same as if
- * take_record() had decided on each record.
+ * take_plain() stops at any other record (another author, a new time base, a time outside the span,
+ * bytes that no writer makes, the end), and take_record() decides about that one.  So take_plain()
+ * has no special case, and the accounts are the same as if take_record() had decided about each
+ * record.
  *
- * Each record is gone over once: the counts by type go with the run to the log
- * writer, which then has only to copy and to compute the checksum.
+ * Each record is decoded once: the log writer gets the counts by type with the run, and only copies
+ * and computes the checksum.
  *
- * Chunks that LOOP may take away: what was read counts only if the chunk has the
- * same contents afterwards; else it counts as never seen, which is overwritten.
+ * LOOP may recycle a chunk meanwhile: its records count only if the chunk has the same contents
+ * afterwards; otherwise they count as never seen, and so as overwritten.
  */
 #include <errno.h>
 #include <stdlib.h>

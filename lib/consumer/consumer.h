@@ -13,19 +13,18 @@
  *
  * LOOP.  Chunks are overwritten in the order in which they were closed.  Events older
  * than the newest overwritten one are dropped, too, so that the reader gets the
- * contiguous newest suffix.  They count as overwritten whatever their window was:
- * START and STOP are overwritten like any event, so exactly the windows after the
- * newest overwritten event are known.  The numbering shows how many events a writer
- * has lost that way: recorded - seen - still to be read.  The consumer may see the
- * events of a writer out of order within a flush round, but not across rounds.
+ * contiguous newest suffix.  They count as overwritten inside and outside of windows: START and
+ * STOP are overwritten like any event, so only the windows after the newest overwritten event are
+ * known.  The numbering shows how many events a writer has lost that way: recorded - seen - still
+ * to be read.  The consumer may see the events of a writer out of order within a flush round, but
+ * not across rounds.
  *
  * Onlookers.  A passive consumer reads a stream that has another consumer, or none,
- * and changes nothing in the segment: it publishes no position, gives back neither
- * chunks nor slots, resets nothing and restarts nothing.  It begins with the oldest
- * event in a chunk that no consumer has read to its end.  LOOP and the other consumer
- * may take its chunks; it can still read a free chunk until a writer reuses it.  The
- * numbering shows the events that it misses, from its start on (pt_tally.base_no).
- * If the START of some events was taken from it, it misses these events, too.
+ * and changes nothing in the segment: it publishes no position, frees neither chunks nor slots,
+ * resets nothing and restarts nothing.  It starts with the oldest event in a chunk that no consumer
+ * has read to its end.  LOOP and the other consumer may take its chunks; it can still read a free
+ * chunk until a writer reuses it.  The numbering shows the events that it misses, from its start on
+ * (pt_tally.base_no).  If the START of some events was taken from it, it misses these events, too.
  */
 #ifndef PT_CONSUMER_CONSUMER_H
 #define PT_CONSUMER_CONSUMER_H
@@ -199,7 +198,7 @@ static inline bool pt_live_hides_gap(struct pt_live *l)
 
 /* Takes a new watermark and scans for new chunks and commits.  0 or -ENOMEM. */
 int pt_live_refresh(struct pt_live *l);
-/* No writer is left: all committed events can be read, whatever the watermark. */
+/* Called when no writer is left: all committed events can be read without a watermark. */
 void pt_live_finish(struct pt_live *l);
 /* Excludes all events before ts (posix_trace_clear). */
 int pt_live_clear(struct pt_live *l, uint64_t ts);

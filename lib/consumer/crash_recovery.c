@@ -3,15 +3,15 @@
 /*
  * See crash_recovery.h.
  *
- * The tail is gathered by the code of a flush round: pt_tail_open() finds the segment of the
+ * The code of a flush round collects the tail: pt_tail_open() finds the segment of the
  * id, checks that its owner is dead, and copies it to private memory.  A consumer on that copy
  * (pt_live_finish: no watermark holds events back) makes one round whose sink keeps the packets
  * in memory.  The checkpoint in the segment gives the accounts up to the last commit, so the
  * same events in the log and in the chunks are counted once.
  *
- * The segment stays as it is until pt_tail_unlink(), which the caller calls after the log has
- * its end: a recovery that is killed can be done again.  Callers: recovery of a log, reading of
- * an incomplete log (control/recorded.c), the list of streams, tombstones.
+ * The segment is not changed until pt_tail_unlink(), which the caller calls after the log has its
+ * end, so a killed recovery can be repeated.  Callers: recovery of a log, reading of an incomplete
+ * log (control/recorded.c), the list of streams, tombstones.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See recover.h.  A claim (log/writer/claim.h) keeps two recoveries apart, and gives way to a
- * stream that wants the file; the segment goes only after the log has its end mark, so a
- * recovery that is killed is done again and finds in the log what the first had written.
+ * See recover.h.  A claim (log/writer/claim.h) excludes a second recovery, and gives way to a
+ * stream that wants the file.  The segment is removed only after the log has its end mark, so a
+ * killed recovery is repeated and finds in the log the events that the first one has written.
  */
 #include <errno.h>
 #include <string.h>
@@ -87,11 +87,10 @@ static int find_size(int fd, struct pt_log_reader *r, const struct pt_tail *tail
 }
 
 /*
- * A log that grows is as before when it is cut to the size that it had.  What a ring has lost to
- * a recovery does not come back, so all that goes after the ring has its place on the disk
- * before the first write into the ring.  A write into the ring may fail nevertheless, as on a
- * medium that is damaged: then the log has given up events for others, which it counts, and
- * their names stay.
+ * A log that only grows can be restored by truncating it to its old size.  Events that a recovery
+ * overwrites in a ring are lost, so all space after the ring is allocated on the disk before the
+ * first write into the ring.  A write into the ring may still fail, for example on a damaged
+ * medium: then the log has dropped events, which it counts, and their names stay.
  */
 static int complete(struct pt_log_claim *c, struct pt_log_reader *r, struct pt_tail *tail,
                     struct posixtrace_recover_report *report)
@@ -125,7 +124,8 @@ static int complete(struct pt_log_claim *c, struct pt_log_reader *r, struct pt_t
     return e;
 }
 
-/* A log that a recovery has completed without the segment, which is there now: its end goes. */
+/* Removes the end of a log that an earlier recovery has completed without the segment, which exists
+ * now. */
 static int reopen(struct pt_log_claim *c, struct pt_log_reader *r)
 {
     uint64_t size;

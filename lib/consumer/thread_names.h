@@ -8,7 +8,7 @@
 
 #define PT_NAMES_A_ROUND 64u
 
-/* What may be read in a round. */
+/* The limits for reading names in a round. */
 struct pt_name_turn {
     uint64_t now; /* CLOCK_MONOTONIC */
     unsigned left;

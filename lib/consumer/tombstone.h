@@ -6,8 +6,8 @@
  *
  * The file "lost" in the stream directory is a ring of 1,024 of them, the latest, after a
  * header that counts all.  One process writes at a time: it has the lock on the directory
- * (flock).  A tombstone is there before its segment goes; if the process is killed in between,
- * the segment counts.
+ * (flock).  A tombstone is written before its segment is removed; if the process is killed in
+ * between, the segment counts.
  */
 #ifndef PT_CONSUMER_TOMBSTONE_H
 #define PT_CONSUMER_TOMBSTONE_H
@@ -26,15 +26,15 @@ struct pt_tombstone {
     char log_path[256];
 };
 
-/* Of the dead stream with that header; log: open for reading, or negative.  PT_TAIL_NONE where
- * there is nothing to bury; a negative errno where it cannot be found out now; else
- * PT_TAIL_FOUND. */
+/* Makes the tombstone of the dead stream with that header; log: open for reading, or negative.
+ * PT_TAIL_FOUND; PT_TAIL_NONE if there is nothing to bury; a negative errno if the counts cannot be
+ * found out now. */
 int pt_tombstone_make(struct pt_tombstone *t, const struct pt_seg_header *h, int log);
 /* 0 or a negative errno. */
 int pt_tombstone_put(int dir, const struct pt_tombstone *t);
-/* Of the stream with that id: what it says is added to the losses of its log. */
+/* Adds the counts in the tombstones of the stream with that id to the losses of its log. */
 void pt_tombstone_tell(const uint8_t id[16], struct pt_log_reader *r);
-/* All that there ever were. */
+/* The number of all tombstones ever written. */
 void pt_tombstone_count(uint64_t *streams, uint64_t *events);
 
 #endif
