@@ -13,8 +13,8 @@
 #include "stream/control_lock.h"
 #include "stream/pages.h"
 
-/* -ENOMEM: what begins with no START would be outside all windows, and not be counted.  Errors
- * of pt_pages_each(). */
+/* -ENOMEM: without a START the events would be outside all windows, and not be counted.  Errors of
+ * pt_pages_each(). */
 static int begin_window(struct pt_stream *s, uint64_t state, bool recorded)
 {
     struct pt_seg_header *h = s->seg->h;
@@ -224,7 +224,7 @@ int pt_stream_clear(struct pt_stream *s)
     return r;
 }
 
-/* Of a stream that another process owns: its flush thread does it. */
+/* For a stream of another process: requests the flush from its flush thread. */
 static int ask_owner_to_flush(struct pt_stream *s)
 {
     struct pt_seg_header *h = s->seg->h;

@@ -35,7 +35,7 @@ void pt_recorded_close(struct pt_stream *s);
 int pt_recorded_follow(struct pt_stream *s, int *gap);
 /* Name of an event id in s, or NULL.  Reading lock. */
 const char *pt_stream_name(struct pt_stream *s, uint32_t id);
-/* What describes its data, or NULL. */
+/* The description of its data, or NULL. */
 const char *pt_stream_description(struct pt_stream *s, uint32_t id);
 /* The layout of its data, or NULL, good until the stream is closed.  -ENOMEM.  Takes the reading
  * lock. */

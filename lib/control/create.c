@@ -145,9 +145,9 @@ static bool can_lock(pthread_mutex_t *mutex)
     return true;
 }
 
-/* At the end of the process.  Where exit() was called by a signal handler that has interrupted a
- * call of ours, that call may hold a lock for ever: the stream is then left as _exit() leaves it,
- * and what its log lacks is in the segment. */
+/* Called at the end of the process.  If a signal handler that has interrupted a call of this
+ * library calls exit(), that call may hold a lock for ever.  Then the stream is left as by _exit(),
+ * and the events that its log does not have are in the segment. */
 static void destroy_all(void)
 {
     trace_id_t trid;
@@ -333,7 +333,7 @@ static void remove_stream(struct pt_stream *s, bool left, bool quiet)
     free_stream(s);
 }
 
-/* A handler runs only while the flush thread ends; a child that it forks leaves all as it is. */
+/* A handler can run only while the flush thread ends; a child that it forks changes nothing. */
 int pt_stream_destroy(struct pt_stream *s, uint64_t addr)
 {
     bool left = true, quiet = false;

@@ -47,8 +47,8 @@ static void tell(struct pt_fill *f)
     }
 }
 
-/* The copy: a build for ThreadSanitizer leaves the thread in the program's table, where the
- * caller may close what he has given. */
+/* Takes a copy, because in a build for ThreadSanitizer the thread stays in the program's descriptor
+ * table, where the caller may close its own. */
 static int take_descriptor(struct pt_fill *f)
 {
     int e = pt_thread_own_descriptors(f->fd);

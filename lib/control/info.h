@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* What posixtrace/info.h reports, for streams of any kind. */
+/* The functions of posixtrace/info.h, for streams of any kind. */
 #ifndef PT_CONTROL_INFO_H
 #define PT_CONTROL_INFO_H
 
@@ -8,7 +8,7 @@
 #include "stream/stream.h"
 
 int pt_stream_info(struct pt_stream *s, struct posixtrace_info *info);
-/* Of an attached stream: what it had lost when it was attached. */
+/* The losses of an attached stream before it was attached. */
 void pt_stream_lost_before(struct pt_stream *s, uint64_t lost[POSIXTRACE_LOSS_CAUSES]);
 void pt_stream_limits(struct pt_stream *s, struct posixtrace_limits *limits);
 /* 1: the thread at *cursor, which moves on; 0: no more; -ENOMEM. */

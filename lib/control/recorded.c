@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Pre-recorded streams: a log, and where its writer died without completing
- * it on this machine, what its segment still holds.  Opening never writes.
+ * Pre-recorded streams: a log, and if its writer died on this machine without completing it, also
+ * the rest in its segment.  Opening never writes.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -33,7 +33,7 @@ static int change(struct pt_stream *s, struct pt_self *self, uint32_t id,
     r = pt_handler_exchange(self, bit, id, fresh, old);
     if (r < 0)
         return r;
-    /* What cannot be reached is right already: only gates of this process change. */
+    /* Pages that cannot be reached need no change: only gates of this process change. */
     pt_steer_settle(s, false);
     return 0;
 }

@@ -14,8 +14,8 @@ struct change {
     const struct pt_set *set; /* or NULL */
     int how;
     const char *expression; /* or NULL */
-    /* We were passed by when the change was in force: as what, whether the stream ran before,
-     * and whether FILTER is still to be recorded, with these sets. */
+    /* If the lock was taken away after the change was in force: its number, whether the stream ran
+     * before, and whether FILTER is still to be recorded, with these sets. */
     uint64_t version;
     bool done, ran, due;
     struct pt_set sets[2];
@@ -121,9 +121,9 @@ static int set_filter(struct pt_stream *s, struct change *c, uint64_t addr)
             return r;
         e = change_filter(s, c, addr);
     } while (!pt_steer_end(s) && e == 0);
-    /* No event of a type that is filtered now is stamped after we return: in this process, and
-     * in others but for a thread that stands between its look at the gate and its store of
-     * inside (steps 1 to 6 of event.h), or inside an event for a second. */
+    /* After the return no event of a type that is filtered now gets a time in this process.  The
+     * same is true in other processes, except for a thread that is stopped between its check of the
+     * gate and its store of inside (steps 1 to 6 of event.h), or inside an event for a second. */
     if (e == 0) {
         pt_threads_left();
         pt_stream_wait_for_writers(s, false);

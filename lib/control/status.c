@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* What an active stream says of itself, wherever its flush thread is. */
+/* The status of an active stream, also if its flush thread is in another process. */
 #include <pthread.h>
 #include <string.h>
 #include "control/control.h"

@@ -150,7 +150,7 @@ int pt_traced_open(struct pt_stream *s, const struct pt_target *target)
     return 0;
 }
 
-/* A page whose process is gone is of no use to anybody. */
+/* Removes a page whose process has ended. */
 static void unlink_dead(const struct pt_stream *s)
 {
     char file[64];

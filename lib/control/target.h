@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The process that a stream was created for: this one, or another.  Another
- * one's page is mapped here, and its name map, which is the stream's: names
- * opened by controller and target have the same ids.
+ * The target of a stream: this process, or another one.  The other one's page is mapped, and its
+ * name map, which becomes the stream's, so names that controller and target open have the same ids.
  *
- * A process that has not called the library yet has no page.  Then one is made
- * for it, which it finds with its first call; when both make one at once, one
- * of the two is published and both use it.  Which name map goes into it:
+ * A process that has not called the library yet has no page.  The controller makes one, which the
+ * process finds with its first call; if both make one at the same time, one of them is published
+ * and both use it.  The page gets the name map
  *
- *   - that of its nearest ancestor that has a page.  A forked child has its
- *     parent's map in its memory and may know ids from it.
- *   - else a new one.  Not the controller's: the target's first call would find
- *     its ids taken by names it does not know, and of an orphan, whose parent
- *     cannot be found any more, the names would differ from those it knows.
+ *   - of its nearest ancestor that has a page, since a forked child has its parent's map in its
+ *     memory and may know ids from it;
+ *   - else a new one.  With the controller's map, the target's first call would find its ids used
+ *     by names that it does not know, and an orphan, whose parent cannot be found any more, would
+ *     get other names than it knows.
  */
 #ifndef PT_CONTROL_TARGET_H
 #define PT_CONTROL_TARGET_H
