@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* What becomes of an attached stream when its creator goes. */
+/* Attached streams whose creator ends. */
 #ifndef PT_STREAM_ATTACHED_H
 #define PT_STREAM_ATTACHED_H
 

@@ -56,7 +56,7 @@ struct pt_handle {
 
 static struct cds_lfht *table;
 static uint32_t next_number = 1;
-static struct pt_handle *retired; /* those that a look-up may still stand at */
+static struct pt_handle *retired; /* handles that a look-up may still use */
 static struct pt_handle *spare;   /* to be used again */
 static pt_u64 lookups;            /* bits 32-63 the instance, 0-31 how many */
 
@@ -86,7 +86,7 @@ static void push_all(struct pt_handle **list, struct pt_handle *h)
     }
 }
 
-/* Retired handles that no look-up can stand at serve again. */
+/* Makes retired handles that no look-up can use any more available again. */
 static void recycle(void)
 {
     struct pt_handle *h = pt_exchange_seqcst(&retired, (struct pt_handle *)NULL);
@@ -137,8 +137,8 @@ static trace_id_t scatter(uint32_t number)
     return number * 2654435769u;
 }
 
-/* A look-up starts; what its end needs.  The annotation stands for the order within
- * liburcu's table, which tools do not see. */
+/* Starts a look-up; returns the argument for its end.  The annotation tells tools about the order
+ * within liburcu's table, which they do not see. */
 static uint32_t lookup_begin(void)
 {
     uint32_t instance = (uint32_t)pt_self_instance();
@@ -305,8 +305,8 @@ void pt_handle_put(struct pt_stream *s)
     struct pt_hazard *z = pt_hazard_own;
     struct pt_handle *h = s->handle;
 
-    /* Of one call inside another with the same trid one names and one counts;
-     * which of them does which is all the same. */
+    /* If one call is nested in another with the same trid, one uses the hazard pointer and one the
+     * count; it does not matter which. */
     if (z && z->named == h) {
         let_go(z, h);
         return;

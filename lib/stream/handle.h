@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Trace ids.  A lock-free hash table (liburcu's rculfhash) finds the stream of a
- * trid; a reference keeps it while a call works with it.  The table is private: a
- * trid means nothing in another process, and a forked child's own look-ups do not
- * find the parent's streams.
+ * Trace ids.  A lock-free hash table (liburcu's rculfhash) finds the stream of a trid; a reference
+ * keeps it while a call uses it.  The table is private to the process: a trid has no meaning in
+ * another one, and a forked child's look-ups do not find the parent's streams.
  *
- * A look-up protects only the small handle object between finding and referencing;
- * it is a few instructions long.  After that no look-up can stand at a handle that
- * has left the table, and it serves another stream.  No lock is taken: a child made
- * by fork(), _Fork() or clone() at any moment uses the table as it is.
+ * A look-up protects only the small handle object between finding and referencing, for a few
+ * instructions.  After that no look-up can use a handle that has left the table, and the handle is
+ * reused for another stream.  No lock is taken, so a child made by fork(), _Fork() or clone() at
+ * any moment can use the table.
  */
 #ifndef PT_STREAM_HANDLE_H
 #define PT_STREAM_HANDLE_H

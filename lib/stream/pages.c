@@ -48,8 +48,8 @@ static int check_directory(const struct pt_stream *s)
     return r;
 }
 
-/* The table has processes of our pid namespace only (pt_heir_take): kill() also says so where
- * there is no /proc. */
+/* The table has processes of our pid namespace only (pt_heir_take), so kill() also works without
+ * /proc. */
 static bool is_gone(uint32_t pid, uint64_t start)
 {
     unsigned asks = 1;
@@ -144,7 +144,8 @@ static int visit_entry(const struct walk *w, const struct pt_proc *p)
     return 0;
 }
 
-/* Pages of many processes take longer than a holder of the control lock may stand still. */
+/* The pages of many processes take longer than the time after which the control lock is taken away
+ * from a holder without progress. */
 static void show_progress(struct walk *w)
 {
     uint64_t now = pt_clock_ns(CLOCK_MONOTONIC);

@@ -21,7 +21,7 @@
  *
  * A process that exits removes its page after its exit handlers and lives on for a while, in
  * destructors of other libraries; it notes that in the stream's table first (process/exit.c).  Its
- * gates stay as they are.
+ * gates are not changed any more.
  *
  * A program at its limit of descriptors does not fail: the rest is done in a thread that has a
  * descriptor table of its own.

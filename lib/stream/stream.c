@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* What streams of all kinds begin and end with; see stream.h. */
+/* The part of creation and destruction that all kinds of streams share; see stream.h. */
 #include <stdlib.h>
 #include "consumer/balance.h"
 #include "model/layout_cache.h"

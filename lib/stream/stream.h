@@ -52,14 +52,14 @@ struct pt_stream {
     pthread_mutex_t control, turn, reading;
     uint32_t closing;
     uint32_t next_type;   /* of the type list */
-    struct pt_event last; /* what posixtrace_next_event points into */
-    struct pt_layout_cache
-        *layouts; /* of the types whose fields were read, or NULL; reading lock */
+    struct pt_event last; /* the event that posixtrace_next_event points into */
+    /* of the types whose fields were read, or NULL; reading lock */
+    struct pt_layout_cache *layouts;
 
-    /* active: which process it was created for, see control/target.h */
+    /* active: the target, see control/target.h */
     struct pt_page *page;
     struct pt_names *names;
-    struct pt_texts *texts; /* what was asked of names, copied; reading lock */
+    struct pt_texts *texts; /* copies of names that were requested; reading lock */
     char names_file[64];
     uint32_t pid;
     uint64_t start;
@@ -88,7 +88,7 @@ struct pt_stream {
     /* recorded */
     struct pt_descriptor file; /* in the table of the program */
     struct pt_log_reader *log;
-    struct pt_tail *tail; /* what a dead writer's segment held, or NULL */
+    struct pt_tail *tail; /* the rest from a dead writer's segment, or NULL */
     bool writer_alive;
 };
 
@@ -99,7 +99,7 @@ static inline bool pt_stream_is_ours(const struct pt_stream *s)
     return s->instance == pt_self_instance();
 }
 
-/* What streams of all kinds begin and end with.  NULL: no memory. */
+/* The part of creation and destruction that all kinds of streams share.  NULL: no memory. */
 struct pt_stream *pt_stream_new(enum pt_stream_kind kind);
 void pt_stream_free(struct pt_stream *s);
 /* Takes reading, in turn. */
