@@ -42,9 +42,9 @@ static bool is_mapped(const struct pt_lane *lane)
     return pt_load_relaxed(&lane->epoch) != 0;
 }
 
-/* True: recorded, or counted as lost.  False: lane->onward, or the stream was stopped, or is
- * being shut down, since it was looked at.  A stop changes the state, then takes the time of its
- * STOP: what finds the stream running after it has taken its own time lies before STOP. */
+/* True: recorded, or counted as lost.  False: lane->onward, or the stream was stopped or closed
+ * since the check.  A stop changes the state, then takes the time of its STOP.  So an event that
+ * finds the stream running after it has taken its own time is before STOP. */
 static bool write_to(struct pt_thread *t, unsigned level, struct pt_lane *lane, uint32_t id,
                      const void *data, size_t len, uint64_t addr)
 {
@@ -71,7 +71,7 @@ void pt_chain_follow(struct pt_self *self, struct pt_thread *t, unsigned level,
     /* A half event in a forked child: no reader would find its record or its count. */
     if (pt_fork_has_cut(t))
         return;
-    /* How long a thread ran is asked for by one stream, and said to that one. */
+    /* A CPU time is for one stream only, so it does not follow the chain. */
     for (unsigned n = 0; n < PT_STREAMS && id != PT_ID_CPU_TIME && is_mapped(at); n++) {
         bit = next_bit(self, at->h);
         at = bit < PT_STREAMS ? open_lane(self, t, level, bit) : NULL;

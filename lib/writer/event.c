@@ -24,9 +24,9 @@ static void recover_level(const struct pt_thread *t, unsigned level, const struc
 }
 
 /*
- * Enters level.  Events that siglongjmp left half-way at the levels from there to was are
- * recovered first: their lanes continue after the last commit.  Until that is done the
- * word says was, so that a handler's event uses none of these lanes.
+ * Enters level.  First it recovers events that siglongjmp left half-way at the levels from level to
+ * was: their lanes continue after the last commit.  Until then the word has the level was, so that
+ * a handler's event uses none of these lanes.
  */
 static uint64_t enter_level(struct pt_thread *t, const struct pt_page *page, uintptr_t frame,
                             unsigned level, unsigned was)
@@ -189,9 +189,9 @@ void pt_event_leave_lane(struct pt_lane *lane)
 }
 
 /*
- * Reads the thread's run time before and after the event's time: the run time at the event
- * lies between the two, whatever interrupted the thread.  If a new chunk is needed, the event
- * gets a later time, so it records a lower bound only, and another event follows.
+ * Reads the thread's run time before and after the event's time: the run time at the event is
+ * between the two, even if the thread was interrupted.  If a new chunk is needed, the event gets a
+ * later time, so it records a lower bound only, and another event follows.
  */
 static void write_cpu_time(struct pt_lane *lane, uint64_t run, uint64_t addr)
 {
@@ -230,7 +230,8 @@ static uint64_t ask(struct pt_self *self, struct pt_thread *t, unsigned level, u
     return wanted;
 }
 
-/* Inside, at this level: the streams that want the event, whatever they need. */
+/* Records the event in all streams that want it, with filters and chains.  Called inside, at this
+ * level. */
 static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level, uint64_t inside,
                       uint32_t id, const void *data, size_t len, uint64_t addr)
 {
@@ -273,7 +274,7 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
         pt_chain_follow(self, t, level, &t->lanes[level][bit], id, data, len, addr);
 }
 
-/* A thread for which there is no memory at all: what it loses is the streams'. */
+/* A thread for which there is no memory at all: its losses are counted in the streams. */
 static void count_stranger(struct pt_self *self, uint32_t id)
 {
     uint64_t open, bit;
@@ -285,8 +286,8 @@ static void count_stranger(struct pt_self *self, uint32_t id)
     pt_add_seqcst(&pt_thread_strangers, (uint32_t)-1);
 }
 
-/* A process that cannot be entered in the streams that trace it, for want of memory or a
- * descriptor.  Of those that a forked child inherits its parent's gates say which would have the
+/* Counts the loss of a process that cannot join its streams, for lack of memory or a descriptor.
+ * For streams that a forked child inherits, the parent's gates decide which would have the
  * event. */
 static void count_unmade(uint32_t id)
 {

@@ -11,8 +11,9 @@
  *   3  word = our frame, level 1: we are inside, mappings stay; then count += 1, in this
  *      order: events of handlers before the store of the word have counted by then
  *   4  load the epoch of the gate bit       sees whether the bit was taken back before 3
- *   5  lane for the stream, that epoch      else slow path; no lane: fast[] says that it is no
- *                                           epoch, whatever another process stores to the page
+ *   5  lane for the stream, that epoch      else slow path; without a lane fast[] has a value that
+ *                                           equals no epoch, even if another process changes the
+ *                                           page
  *   6  slot->inside = count                 then the clock: see shm/watermark.h
  *   7  room, short delta, short data        else slow path, still inside
  *   8  write the record after the commit position
@@ -21,19 +22,18 @@
  *  11  load attention                       a sleeping reader, an auto-stop: slow
  *  12  word = idle
  *
- * A signal between any two steps.  The handler's events see the level of 3 and
- * write as another writer, in lanes, slot and chunk of their own; before 3 they
- * use ours and complete, as if they had come before us.  Levels share only
- * counters that one atomic instruction changes.
+ * A signal between any two steps.  After 3 the handler's events see the level and write as another
+ * writer, in lanes, slot and chunk of their own.  Before 3 they use ours and complete, as if they
+ * had come before our event.  Levels share only counters that one atomic instruction changes.
  *
  * A handler left by siglongjmp, pthread_exit or cancellation leaves word and
- * inside set.  The next event of the thread finds the level in use and compares
- * frames (pt_event_slow); a thread that ends gives everything back.  Where the event
- * that it had interrupted ends first, only inside is left set, of a lane of a higher
- * level: the next event that uses the lane finds it (pt_event_lane).
+ * inside set.  The next event of the thread finds the level in use and compares frames
+ * (pt_event_slow); a thread that ends releases everything.  If the interrupted event ends first,
+ * only inside stays set, in a lane of a higher level: the next event that uses the lane finds it
+ * (pt_event_lane).
  *
- * SIGKILL between any two steps: up to 9 the event does not exist, after it it
- * does; position and count change in one store.
+ * SIGKILL between any two steps: before 9 the event does not exist, after 9 it does; position and
+ * count change in one store.
  *
  * The compiler fences order our stores for signal handlers and, through
  * membarrier, for consumers on other processors.
@@ -51,14 +51,14 @@
  * because the earlier one has stored nothing that remains.
  *   pt_event_record   inline: 8 bytes, one stream, its clock is the TSC, room for the record
  *   pt_event_several  any number of streams and clocks, all lanes attached
- *   pt_event_slow     first events, nested events, what handlers left, forks
+ *   pt_event_slow     first events, nested events, events that handlers left half-way, forks
  * All calls out of the first are tail calls: it needs no stack frame.
  */
 void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
     PT_HIDDEN PT_NOINLINE;
 void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
     PT_HIDDEN PT_COLD;
-/* An event that says for how long the calling thread has had a processor until its time. */
+/* Records the CPU time of the calling thread. */
 void pt_event_cpu_time(uint64_t addr, uintptr_t frame) PT_HIDDEN PT_COLD;
 /* Inside at level 0, in the stream of this lane alone: any size of data. Leaves the event. */
 void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr, struct pt_lane *lane)
@@ -71,7 +71,7 @@ void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
 void pt_event_attend(struct pt_lane *lane) PT_HIDDEN PT_COLD;
 /* The same, of an event that is written and not left yet. Leaves it. */
 void pt_event_attention(struct pt_lane *lane) PT_HIDDEN PT_COLD;
-/* Out of the lane's slot; does what others wait for. */
+/* Leaves the lane's slot, then wakes readers and closes chunks that others wait for. */
 void pt_event_leave_lane(struct pt_lane *lane) PT_HIDDEN PT_COLD;
 /* The lane of a stream, attached; the thread is inside.  NULL: there is none.  With that an
  * event is lost, if for_event: it is counted in the segment, or once the process has mapped
@@ -173,7 +173,7 @@ static inline PT_ALWAYS_INLINE void pt_event_finish(struct pt_lane *lane)
         pt_event_leave(lane->word);
 }
 
-/* Not a function: the address of the caller is that of the function it stands in. */
+/* A macro, because __builtin_return_address(0) is evaluated in the function that contains it. */
 #define pt_event_here() ((uint64_t)(uintptr_t)__builtin_return_address(0))
 
 /* open: the gate word, some bit of it is set. */

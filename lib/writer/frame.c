@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See frame.h.  Stacks grow down: a frame that still exists lies above the current one if both
- * are on the same stack.  Where they are on different stacks, sigaltstack() says which of the
- * two is the current one; a frame on the alternate stack has ended when the thread is not on
- * it.  In doubt a frame lives: then the event is written at the next level, and the next event
- * asks again.
+ * See frame.h.  Stacks grow down: a frame that still exists is above the current one if both are on
+ * the same stack.  If they are on different stacks, sigaltstack() tells which of the two is the
+ * current one; a frame on the alternate stack has ended when the thread is not on it.  In doubt a
+ * frame counts as alive: then the event is written at the next level, and the next event checks
+ * again.
  *
- * In a handler on an alternate stack with SS_AUTODISARM, sigaltstack() knows of no stack, as
- * after siglongjmp() out of such a handler.  An address beyond the upper end of the thread's
- * own stack is on an alternate one.  An alternate stack below the own one makes no difference:
- * a frame that its handler has interrupted is above.  One inside the own stack, such as an
- * array of main(), is above the frames that its handler interrupts, which would seem to have
- * ended.  The kernel has stored the stack's range in the handler's context (uc_stack), and the
- * context lies on that stack between the current frame and the stack's end: the range is found
- * there, by a search that only an event makes which finds a frame below its own.  Where the kernel
- * refuses process_vm_readv(), such a frame counts as ended: siglongjmp() out of a handler is much
- * more frequent than a disarmed stack inside the thread's own.
+ * In a handler on an alternate stack with SS_AUTODISARM, and after siglongjmp() out of such a
+ * handler, sigaltstack() reports no stack.  An address beyond the upper end of the thread's own
+ * stack is on an alternate one.  An alternate stack below the own one makes no difference: a frame
+ * that its handler has interrupted is above.  One inside the own stack, such as an array of main(),
+ * is above the frames that its handler interrupts, which would seem to have ended.  The kernel has
+ * stored the stack's range in the handler's context (uc_stack), and the context is on that stack
+ * between the current frame and the stack's end.  So an event that finds a frame below its own
+ * searches the context there.  If the kernel refuses process_vm_readv(), such a frame counts as
+ * ended: siglongjmp() out of a handler is much more frequent than a disarmed stack inside the
+ * thread's own.
  */
 #include <errno.h>
 #include <signal.h>
@@ -49,8 +49,8 @@ struct context {
     stack_t stack;
 };
 
-/* Is that the context of a handler on the disarmed stack on which the context itself and the
- * frame at now are?  Any words may lie between the two, so each member must fit. */
+/* Is c the context of a handler on a disarmed stack that contains both c and the frame at now?  Any
+ * words may be between the two, so each member must fit. */
 static bool is_context(const struct context *c, uintptr_t at, uintptr_t now, uintptr_t top)
 {
     uintptr_t low = (uintptr_t)c->stack.ss_sp, size = c->stack.ss_size;

@@ -16,7 +16,7 @@
 #include "writer/chain.h"
 #include "writer/writer.h"
 
-/* What may stand before an event in a chunk that is new to the lane. */
+/* The bytes that may precede an event in a chunk that is new to the lane. */
 #define GROUP_BYTES(len) (PT_RECORD_OVERHEAD + pt_record_size(len))
 
 /* The fast path loads the commit word of any lane, then finds that there is no room. */
@@ -115,9 +115,9 @@ static void commit(struct pt_lane *lane, uint64_t value)
     pt_store_release((uint64_t *)(void *)lane->chunk, value);
 }
 
-/* A quarter of the pool is full: time for the flush thread, once a round.  Three
- * quarters are left for what comes until it gets a processor.  A thread that is killed before
- * it wakes the flush thread leaves it to its deadline, which runs since the first event. */
+/* Wakes the flush thread, once a round, if a quarter of the pool is full.  Three quarters are left
+ * for the events until it gets a processor.  If a thread is killed before it wakes the flush
+ * thread, that wakes at its deadline, which runs from the first event on. */
 static void high_water(const struct pt_seg *seg)
 {
     struct pt_seg_header *h = seg->h;
@@ -146,8 +146,8 @@ void pt_lane_close_chunk(struct pt_lane *lane)
     pt_fill_closed(lane->h);
 }
 
-/* Is there room for so many bytes at that place, in a chunk that gets memory as it is used?
- * It gets at least twice what it had, so that it asks a few times only. */
+/* Is there room for so many bytes at that place, in a chunk that gets memory as it is used?  The
+ * memory at least doubles each time, so there are few system calls. */
 static bool has_bytes(struct pt_lane *lane, uint32_t at, uint32_t bytes)
 {
     uint64_t end = (uint64_t)at + bytes, want = lane->limit * 2;
@@ -292,9 +292,9 @@ static bool stop_or_lose(struct pt_lane *lane, uint64_t state, size_t len)
     return true;
 }
 
-/* A chunk for a record with len bytes.  False: none, and the event is dealt with.  An event of
- * the program's whose gate was wrong, or open just before the stop, takes none: in a LOOP
- * stream it would overwrite what the stop has left to be read. */
+/* Finds a chunk for a record with len bytes.  False: none; the event was counted or passed on.  A
+ * user event whose gate was wrong, or open just before the stop, takes none: in a LOOP stream it
+ * would overwrite events that are still to be read after the stop. */
 static bool find_chunk(struct pt_lane *lane, uint32_t id, size_t len)
 {
     for (;;) {
@@ -338,10 +338,10 @@ static uint8_t *place_in_next(struct pt_lane *lane, uint32_t id, uint32_t n, uin
         lose(lane, PT_LOST_NO_MEMORY, n);
         return NULL;
     }
-    /* Nothing in the chunk is later than this.  What a stop has overtaken by now may lie
-     * after its STOP; in a chain, the first stream counts it.  But the stop takes the time
-     * of STOP only once it has closed the gates: without a chunk, find_chunk() refuses the
-     * thread's events of until then, too, so that none is missing between others. */
+    /* Nothing in the chunk is later than this.  If a stop has come meanwhile, the event may be
+     * after its STOP; in a chain, the first stream counts it.  But the stop takes the time of STOP
+     * only after it has closed the gates.  Until then find_chunk() refuses the thread's events
+     * without a chunk, too, so that none is missing between others. */
     *ts = pt_clock_now(lane->seg->g.clock);
     pt_clock_settle();
     if (id > PT_ID_SYSTEM_LAST && !pt_state_runs(pt_load_seqcst(&lane->h->state))) {
