@@ -39,9 +39,9 @@ bool pt_stream_stop_full(struct pt_seg_header *h, uint64_t *state, uint64_t ts)
     return true;
 }
 
-/* A writer may have stopped the stream again and set the bit before it is cleared here: the
- * state says so.  A stop that this load does not see sets the bit after it was cleared.  A bit
- * too many is harmless: writers look at the state. */
+/* A writer may have stopped the stream again and set the bit before it is cleared here; the state
+ * shows that.  A stop that this load does not see sets the bit after it was cleared.  A spurious
+ * bit is harmless: writers check the state. */
 void pt_stream_forget_stop(struct pt_seg_header *h)
 {
     pt_and_seqcst(&h->attention, ~PT_WAIT_STOPPED);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What those who share a segment wake each other for: a reader or the flush thread that waits,
- * a stream that has stopped itself, a stream that is as full as its fill mark says
+ * Wake-ups between processes that share a segment: for a reader or flush thread that waits, for a
+ * stream that has stopped itself, and for a stream that has reached its fill mark
  * (posixtrace_watch_fill, control/fill.h).  Async-signal-safe.
  */
 #ifndef PT_SHM_ATTENTION_H

@@ -178,7 +178,7 @@ struct pt_slot {
     uint32_t chunk;      /* index + 1 of the current chunk, 0: none */
     uint64_t next_no;    /* number of the next event, while there is no chunk */
     uint64_t chunk_base; /* with a chunk: number of the next event less the chunk's count */
-    int32_t tid;         /* of the author; stored before the state says LIVE */
+    int32_t tid;         /* of the author; stored before the state is LIVE */
     uint8_t pad[28];
     /* Not 0: inside an event; each event has another value.  Stored before the clock is read and
      * cleared after the commit. */

@@ -57,7 +57,7 @@ static ssize_t read_file(const char *path, char *to, size_t size)
     return n;
 }
 
-/* Of the process as a whole, or of its first thread, which has the same number. */
+/* The path for the whole process, or for its first thread, which has the same number. */
 static void proc_path(char *to, uint32_t pid, bool first_thread, const char *leaf)
 {
     char digits[12], *d = digits + sizeof digits - 1;
@@ -104,8 +104,8 @@ static bool is_nowhere(uint32_t pid)
     return kill((pid_t)pid, 0) < 0 && errno == ESRCH && access("/proc/self/stat", R_OK) == 0;
 }
 
-/* Of the process's first thread, which began and ends with it.  qemu-user makes up what a
- * process reads as its own /proc/PID/stat: a forked child began with its parent there. */
+/* Reads the stat of the process's first thread, whose start time is the process's.  qemu-user
+ * invents the own /proc/PID/stat of a process: there a forked child has its parent's start time. */
 static int read_stat(uint32_t pid, struct pt_process *process)
 {
     char path[48], text[1024], *p;
@@ -199,7 +199,7 @@ void pt_home_note(uint64_t *word)
     pt_store_release(&home, word);
 }
 
-/* False also where the kernel does not say. */
+/* False also if the kernel does not tell. */
 static bool shares_memory(pid_t with)
 {
     long own = pt_sys_pid();
@@ -219,7 +219,7 @@ static uint32_t find_home(uint64_t noted)
 
     if (noted == own || pt_thread_number() == pt_sys_tid())
         return own;
-    /* Of several processes that share memory, one that is left has it. */
+    /* If several processes share the memory, one that still lives owns it. */
     if (noted)
         return pt_sys_thread_exists((int32_t)noted, (int32_t)noted) ? (uint32_t)noted : own;
     parent = getppid();

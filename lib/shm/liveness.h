@@ -53,14 +53,14 @@ uint32_t pt_home_pid(void);
 /* Notes the caller's number, at load and in a forked child.  word: in memory that fork wipes.
  * Where the word is wiped and no fork handler ran, the kernel compares the memories (kcmp). */
 void pt_home_note(uint64_t *word);
-/* Of the process that pt_home_pid() gives. */
+/* The identity of the process of pt_home_pid(). */
 void pt_identity_self(struct pt_identity *id);
 /* Start time of a process in ticks since boot, 0 if it does not exist, UINT64_MAX if unknown. */
 uint64_t pt_process_start(uint32_t pid);
 
 enum pt_liveness { PT_ALIVE, PT_DEAD, PT_UNKNOWN };
-/* Of the segment's owner; dev and ino are those of the segment's file, ino 0:
- * it has none, and an exec of the owner is not seen. */
+/* The liveness of the segment's owner.  dev and ino: the segment's file; ino 0: it has no file, and
+ * an exec of the owner is not noticed. */
 enum pt_liveness pt_owner_liveness(const struct pt_seg_header *h, dev_t dev, ino_t ino);
 /* The same of another process that maps the segment, in the owner's pid namespace. */
 enum pt_liveness pt_user_liveness(const struct pt_seg_header *h, uint32_t pid, uint64_t start,

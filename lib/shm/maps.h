@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Of one text that comes in pieces. */
+/* The state of a search in a text that comes in pieces. */
 struct pt_maps {
     dev_t dev;
     ino_t ino;
@@ -36,7 +36,7 @@ struct pt_maps {
     bool alike;  /* a line has its inode on another device */
 };
 
-/* dev and ino as stat() says, id: of the segment. */
+/* dev and ino as from stat(); id: of the segment. */
 void pt_maps_begin(struct pt_maps *m, dev_t dev, ino_t ino, const uint8_t id[16]);
 /* The next piece; true: it is found. */
 bool pt_maps_take(struct pt_maps *m, const char *text, size_t bytes);

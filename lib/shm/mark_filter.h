@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Which filter decides about the marks that a consumer makes: STOP of an automatic stop, OVERFLOW
- * and RESUME of a loss.  It is the one in force when the stream stopped or lost events.  The
- * consumer learns of them later, when others may have changed the filter, so the first one of
- * them chooses for all, by a look at the filter in force:
+ * The filter for the marks that a consumer makes (STOP of an automatic stop, OVERFLOW and RESUME of
+ * a loss) is the one in force when the stream stopped or lost events.  The consumer finds that
+ * later, when a controller may have changed the filter.  So the first one of consumer and
+ * controllers chooses for all, by the filter in force at that time:
  *
  *   controller                               consumer
  *   choose, if the stream is full            finds the stream full: choose
  *   choose, if a loss is not taken yet       note the filter, take the loss, take the choice;
- *   filter_now = new place                     without one, what was noted counts
+ *   filter_now = new place                     without one, the noted filter counts
  *
  * h->stop_marks has the time of the stop in the bits where the state word has it, so a choice
  * counts for one stop.  h->loss_marks has the time of the choice there, or is 0; the consumer
- * takes it away with the loss.  A RESUME that is later than the choice is decided by the filter
- * in force when it is made.  In both words the two low bits are what the filter leaves out.
+ * clears it when it takes the loss.  For a RESUME later than the choice, the filter in force when
+ * it is made counts.  In both words the two low bits are the marks that the filter leaves out.
  *
- * A controller that finds no loss when it has chosen takes the choice back: the consumer was
- * faster.  One that is killed between the two leaves a choice that decides about the next loss:
- * one OVERFLOW and one RESUME may be shown or left out by the filter of that moment.
- * posix_trace_clear() needs nothing here: its consumer takes losses and choice as for a mark
- * (pt_live_clear).  An onlooker takes nothing away, and uses a choice that it has not met before.
+ * A controller that finds no loss after its choice undoes the choice, because the consumer was
+ * faster.  If it is killed between the two, the choice decides about the next loss: one OVERFLOW
+ * and one RESUME may be shown or left out by an older filter.  posix_trace_clear() needs no choice:
+ * its consumer takes losses and choice as for a mark (pt_live_clear).  An onlooker clears nothing,
+ * and uses each choice once.
  *
- * A stop or loss that comes while the filter is being changed is decided by either of the two
- * filters.
+ * For a stop or loss during a change of the filter, either of the two filters counts.
  */
 #ifndef PT_SHM_MARK_FILTER_H
 #define PT_SHM_MARK_FILTER_H

@@ -5,8 +5,8 @@
 #include "shm/liveness.h"
 #include "shm/onlook.h"
 
-/* An entry: bits 0-21 the process's number, above them the low bits of its start time.  The
- * number 0 stands for a process whose end other processes cannot notice. */
+/* An entry: bits 0-21 the process's number, above them the low bits of its start time.  The number
+ * 0 means a process whose end other processes cannot notice. */
 #define PID_BITS        22
 #define UNKNOWN_PROCESS (1ull << PID_BITS)
 

@@ -2,7 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Onlookers: processes that read the chunks of a segment although they neither made it nor write
- * into it.  Its memory is not given back while one of them may read it (layout.h says why).
+ * into it.  The memory of the chunks is not freed while one of them may read it (layout.h has the
+ * reason).
  *
  *   onlooker                                shutdown (pt_seg_release)
  *   1  maps the segment                     1  closes the stream, waits for its writers
@@ -16,21 +17,20 @@
  *
  * All of these are sequentially consistent.  So of an onlooker's step 2 and a shutdown's step 2
  * one comes first: either the onlooker finds PT_MEMORY_GIVEN, or the shutdown finds the entry.  The
- * same holds for an onlooker that comes while another one leaves.  Of several onlookers that leave
- * at once, or while the shutdown looks, the last one to clear its entry finds PT_MEMORY_GIVEN and
- * no entry.  Two may find that: to give memory back twice does no harm.
+ * same holds for an onlooker that comes while another one leaves.  If several onlookers leave at
+ * the same time, or during the shutdown's check, the last one to clear its entry finds
+ * PT_MEMORY_GIVEN and no entry.  Two may find that: freeing the memory twice does no harm.
  *
- * Death.  An entry has the process's number and start time.  A process that looks at it finds out
- * whether that process still maps the segment, as of an owner (liveness.h), so the entry of an
- * onlooker that was killed, or has executed another program, counts no more, and the next onlooker
- * takes its place.
- * An onlooker that is killed after the shutdown gives nothing back: the memory then stays
- * until the last process that maps the segment ends, as it does where an onlooker cannot be judged
- * (another pid namespace, no /proc) or came when all entries were taken.  An error in this
- * direction costs memory for a while, one in the other would cost the onlooker its life.
+ * Death.  An entry has the process's pid and start time.  Another process can find out whether that
+ * process still maps the segment, as for an owner (liveness.h).  So the entry of an onlooker that
+ * was killed, or has executed another program, does not count any more, and the next onlooker takes
+ * its place.  An onlooker that is killed after the shutdown frees nothing: the memory then stays
+ * until the last process that maps the segment ends.  The same is true if the liveness of an
+ * onlooker is unknown (another pid namespace, no /proc), or if all entries were in use when it
+ * came.  An error in this direction costs memory for some time; one in the other would kill the
+ * onlooker.
  *
- * A process that can write the segment can change all of this, and can truncate the file just as
- * well.
+ * A process that can write the segment can change all of this; it can also truncate the file.
  *
  * Nothing here is done by an event.  Async-signal-safe.
  */
@@ -44,9 +44,10 @@ struct pt_onlook {
     unsigned entry;
 };
 
-/* Before the first look at a chunk.  -ENXIO: the memory of the chunks goes or has gone. */
+/* Called before the first access to a chunk.  -ENXIO: the memory of the chunks is being freed or
+ * was freed. */
 int pt_onlook_begin(struct pt_onlook *o, struct pt_seg *seg);
-/* After the last one.  True: the memory of the chunks is to be given back now. */
+/* Called after the last access.  True: the caller has to free the memory of the chunks now. */
 bool pt_onlook_end(struct pt_onlook *o, struct pt_seg *seg);
 /* No onlooker begins from now on.  True: none is left, either. */
 bool pt_onlook_give(struct pt_seg *seg);

@@ -26,8 +26,8 @@ static void init_chunk(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64
     struct pt_chunk *c = pt_seg_chunk(seg, index);
     const struct pt_slot *s = pt_seg_slot(seg, slot);
 
-    /* The word before the contents; a reader's fence stands between its copy
-     * of the contents and its second look at the word (pt_cursor_valid). */
+    /* The word is stored before the contents; a reader's fence is between its copy of the contents
+     * and its second load of the word (pt_cursor_valid). */
     pt_fence_seqcst();
     pt_store_relaxed(&c->commit, sizeof *c);
     pt_store_relaxed(&c->consumed, pt_consumed_make(gen, sizeof *c));
@@ -116,8 +116,8 @@ static bool may_grow(const struct pt_seg *seg, uint32_t nchunks)
     return nchunks < (uint64_t)seg->g.base_chunks + pt_load_relaxed(&seg->h->writers);
 }
 
-/* One more chunk for a further living writer.  FULL: the limit is reached.  Where this process
- * does not see all chunks, it cannot say that the stream is full. */
+/* Adds a chunk for a further living writer.  FULL: the limit is reached.  A process that does not
+ * map all chunks cannot know that the stream is full. */
 static enum pt_pool_take grow(struct pt_seg *seg)
 {
     struct pt_seg_header *h = seg->h;
@@ -132,7 +132,7 @@ static enum pt_pool_take grow(struct pt_seg *seg)
     return PT_POOL_TAKEN;
 }
 
-/* What overwriting chunk i would lose goes to the header before it is lost. */
+/* Stores the loss in the header before chunk i is overwritten. */
 static void announce_loss(struct pt_seg *seg, uint32_t i, uint64_t w)
 {
     struct pt_seg_header *h = seg->h;
@@ -216,12 +216,12 @@ static bool sweep_is_due(struct pt_seg_header *h)
 }
 
 /*
- * Dead writers give back before memory grows: a step of the sweep comes first, once for each
- * chunk that is taken.  A stream at its limit recycles or refuses at every chunk, so the
- * whole sweep that it needs there is bounded by time.
+ * Chunks of dead writers are reused before memory grows: each take first makes a step of the sweep.
+ * A stream at its limit recycles or refuses at every chunk; the whole sweep that it needs there is
+ * made at most once in SWEEP_NS.
  *
- * A writer that ends between scan and growth leaves a chunk that the scan has passed, and takes
- * the growth that it stood for with it: then the scan is repeated.
+ * If a writer ends between scan and growth, its chunk is one that the scan has passed, and the
+ * limit of growth falls with the number of writers: then the scan is repeated.
  */
 enum pt_pool_take pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need, bool loop,
                                uint32_t *index)

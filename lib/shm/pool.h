@@ -27,10 +27,10 @@ enum pt_pool_take pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need,
 void pt_pool_close(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t last_ts);
 /* The owner ends (or was found dead); last_ts 0: not known. */
 void pt_pool_orphan(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t last_ts);
-/* By the consumer, which has read all of it; word as it was read. */
+/* Called by the consumer, which has read all of it; word: as it was loaded. */
 bool pt_pool_free(struct pt_seg *seg, uint32_t index, uint64_t word);
-/* Gives back what a writer took but never referred to: it was thrown out of
- * the middle of taking by siglongjmp. */
+/* Frees chunks that a writer took but never stored in its slot, because siglongjmp left it
+ * half-way. */
 void pt_pool_repair(struct pt_seg *seg, uint32_t slot);
 
 /* Time of the first record at or after position from, and (last not NULL) of the last one.  False:

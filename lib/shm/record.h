@@ -10,10 +10,10 @@
  *   16 data, padded with anything to a multiple of 8
  *
  * The base is the packet's (chunk's) base time until a TIME record sets a new
- * one; it is written when 32 bits of ticks are not enough.  An AUTHOR record
- * says who wrote what follows in this chunk: a chunk left by a thread that
- * ended is continued by another.  Its data is struct pt_record_author.  Log
- * packets have one author each and contain no AUTHOR records.
+ * one; it is written when 32 bits of ticks are not enough.  An AUTHOR record has the author of the
+ * following records in this chunk, since another thread continues the chunk of a thread that has
+ * ended.  Its data is struct pt_record_author.  Log packets have one author each and contain no
+ * AUTHOR records.
  *
  * Records are little-endian on disk; in memory they have the machine's order.
  */
@@ -80,8 +80,8 @@ struct pt_record {
 
 /*
  * Decodes the next EVENT or AUTHOR record (TIME records are applied on the
- * way).  1: one stored; 0: end; -EBADMSG: bytes that no writer makes; the
- * decoder then stands at the bad record.  Reads nothing outside [p, end).
+ * way).  1: one stored; 0: end; -EBADMSG: bytes that no writer makes; the decoder then is at the
+ * bad record.  Reads nothing outside [p, end).
  */
 static inline int pt_decode_next(struct pt_decoder *d, struct pt_record *r)
 {

@@ -79,7 +79,7 @@ bool pt_seg_is_name(const char *file)
            !strchr(file, '/');
 }
 
-/* The fields that say which layout the rest has, each loaded once. */
+/* Checks the fields that determine the layout, each loaded once. */
 static bool is_of_this_layout(const struct pt_seg_header *h, uint64_t size)
 {
     uint32_t word_size;
@@ -197,7 +197,7 @@ int pt_seg_open_to_write(struct pt_seg *seg, const char *file)
     return open_file(seg, file, true);
 }
 
-/* Whole pages of what lies in [from, to). */
+/* Frees the whole pages in [from, to). */
 static void release_bytes(struct pt_seg *seg, uint64_t from, uint64_t to)
 {
     from = pt_seg_page_up(from);

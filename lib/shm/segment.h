@@ -16,11 +16,11 @@
 #include "shm/layout.h"
 
 /*
- * What the header says that never changes, in private memory.  Other processes can
- * write the header: its own copy is read once, when the segment is mapped or made, and
- * checked there.  Nothing in this process takes a size, an offset or an attribute from
- * the header after that.  Values that do change (nchunks, nslots, chunk numbers in slots,
- * commit positions, ...) are loaded once where they are used, and checked there.
+ * A private copy of the constant part of the header.  Other processes can write the header, so it
+ * is read once, when the segment is mapped or made, and checked.  After that no code of this
+ * process takes a size, an offset or an attribute from the header.  Values that do change (nchunks,
+ * nslots, chunk numbers in slots, commit positions, ...) are loaded once where they are used, and
+ * checked there.
  */
 struct pt_geometry {
     uint32_t procs_off, infos_off, slots_off, chunks_off;
@@ -111,7 +111,7 @@ int pt_seg_validate(struct pt_geometry *g, const struct pt_seg_header *h, uint64
 /* Only the copy, of a header that is being made. */
 void pt_seg_load_geometry(struct pt_geometry *g, const struct pt_seg_header *h);
 
-/* Only the header of the file, validated, and what the file system says of it.
+/* Reads only the header of the file, validated, and the file's status.
  * -EINVAL: no segment of that user and this layout; h and st are filled as far as
  * they could be read.  -ENOENT, ... */
 int pt_seg_read_header(int dir, uid_t uid, const char *file, struct pt_seg_header *h,
@@ -138,7 +138,7 @@ int pt_seg_add_proc(struct pt_seg *seg, uint32_t n);
  * address space is limited. */
 uint32_t pt_seg_reachable(struct pt_seg *seg, uint32_t n);
 
-/* How many chunks are in use, as the header says, within what the geometry allows. */
+/* The header's number of chunks in use, limited by the geometry. */
 static inline uint32_t pt_seg_chunk_count(const struct pt_seg *seg)
 {
     uint32_t n = pt_load_acquire(&seg->h->nchunks);
@@ -174,7 +174,7 @@ static inline uint32_t pt_seg_writers(const struct pt_geometry *g)
     return n < PT_SLOT_MAX ? n : PT_SLOT_MAX;
 }
 
-/* What found no room, as the log has it: bits 0-15 processes, 16-31 writers. */
+/* Refused processes and writers, as the log has them: bits 0-15 processes, 16-31 writers. */
 static inline uint32_t pt_seg_refused(const struct pt_seg *seg)
 {
     uint32_t procs = pt_load_relaxed(&seg->h->refused_procs);

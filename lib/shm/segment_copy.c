@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * A segment whose writer is gone, read into private memory: what it holds is taken over
- * as it is now, and its file may go.
+ * Reads the segment of a dead writer into private memory, in its present state.  Its file may be
+ * removed afterwards.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 #define COPY_MAX ((uint64_t)1 << (sizeof(void *) > 4 ? 40 : 31))
 
-/* Its first bytes.  Holes are skipped, so a sparse file costs what it holds. */
+/* Reads the first bytes.  Holes are skipped, so the cost depends on the data in a sparse file. */
 static int read_all(int fd, char *to, uint64_t size)
 {
     uint64_t done = 0;
@@ -39,7 +39,7 @@ static int read_all(int fd, char *to, uint64_t size)
     return r;
 }
 
-/* As much as the header says that is in use. */
+/* Reads the part that is in use by the header. */
 static int copy_used(struct pt_seg *seg, int fd, const struct pt_seg_header *h)
 {
     uint32_t n = h->nchunks < seg->g.base_chunks ? seg->g.base_chunks

@@ -24,7 +24,7 @@
  * without a name only up to here: tmpfs has a limit for a reason. */
 #define NAMELESS_MAX (256u << 20)
 #define GROWTH_LEAST (4u << 20) /* where the size of files is limited */
-#define OTHER_BYTES  (2u << 20) /* processes, infos, and what pages waste */
+#define OTHER_BYTES  (2u << 20) /* processes, infos, and unused parts of pages */
 
 /* R: the largest record group; see the formula in posixtrace(7). */
 static uint64_t largest_group(const struct pt_attr *attr)
@@ -92,8 +92,8 @@ static uint64_t growth(const struct pt_seg_header *h)
     return for_writers(bytes, h->chunk_size);
 }
 
-/* Where everything lies, with so many chunks for further writers.  -ENOMEM for what could
- * never be mapped. */
+/* Computes the offsets of all parts, with so many chunks for further writers.  -ENOMEM: the segment
+ * could never be mapped. */
 static int place_parts(struct pt_seg_header *h, uint64_t further)
 {
     uint64_t procs = pt_seg_page_up(sizeof *h), infos, slots, chunks;
@@ -115,8 +115,8 @@ static int place_parts(struct pt_seg_header *h, uint64_t further)
     return 0;
 }
 
-/* The creator maps all of it, and leaves as much to its program: growth is what it does
- * without (segment_room.c). */
+/* The creator maps all of the segment, and leaves the same amount of address space to its program;
+ * if there is less, it omits growth (segment_room.c). */
 static int lay_out(struct pt_seg_header *h, const struct pt_seg_request *q)
 {
     uint64_t further;
@@ -163,8 +163,8 @@ static uint64_t base_reserve(const struct pt_seg_header *h)
     return pt_seg_page_up(sizeof *h);
 }
 
-/* The base pages lie in three places; fallocate each, so that nothing of the
- * promised size can be missing later. */
+/* The base consists of three parts.  Allocates each, so that no later access to the base can
+ * fail. */
 static int reserve(int fd, const struct pt_seg_header *h)
 {
     const struct {

@@ -23,10 +23,10 @@ static void copy(const struct pt_seg *seg, char *to, const void *from, size_t by
 }
 
 /*
- * Accessible in the copy: the event may stand between its opening of one more chunk, which
- * this mapping does not know of yet, and its first store there.  That is the first chunk not
- * in use at the most (grow in pool.c), and the header says now how many are.  Not the rest of
- * the mapping: private memory that can be written counts for RLIMIT_DATA.
+ * The accessible bytes of the copy.  The event may have added a chunk that this mapping does not
+ * have yet, and not have stored to it.  That can only be the first chunk not in use (grow in
+ * pool.c), and the header has the present number.  The rest of the mapping is not accessible,
+ * because writable private memory counts for RLIMIT_DATA.
  */
 static size_t bytes_of(const struct pt_seg *seg)
 {
@@ -83,8 +83,8 @@ static void copy_heads(struct pt_seg *seg, char *to, const struct pt_author *aut
     pt_onlook_end(&onlook, seg);
 }
 
-/* What cannot be copied stays inaccessible: the half event must not write into the shared
- * memory, and if need be it ends the child. */
+/* Parts that cannot be copied stay inaccessible: the half event must not write into the shared
+ * memory, even if that ends the child. */
 int pt_seg_part(struct pt_seg *seg, struct pt_seg *shared, const struct pt_author *author)
 {
     int saved = errno, r = -ENOMEM;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What the files of a segment's mapping share:
+ * Shared by the files that map segments:
  *
  *   segment.c         mapping, opening and giving back; names in the directory
  *   segment_create.c  making one
@@ -34,7 +34,7 @@ int pt_seg_map(struct pt_seg *seg, int fd, uint64_t size);
  * to_write: in part may be the header alone; otherwise it includes every chunk in use.
  * -ENOMEM, -EINVAL.  Async-signal-safe. */
 int pt_seg_map_file(struct pt_seg *seg, int fd, uint64_t size, bool to_write);
-/* What the chunks of further writers may take. */
+/* The limit of bytes for the chunks of further writers. */
 uint64_t pt_seg_growth_bytes(void);
 /* Could so many bytes be mapped now? */
 bool pt_seg_has_space(uint64_t bytes);

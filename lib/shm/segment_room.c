@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * How much of a segment a process maps where its address space is limited.
+ * The part of a segment that a process maps if its address space is limited.
  *
  * A segment has addresses for one chunk of each possible writer
  * (docs/decisions/0018-growth.md).  RLIMIT_AS counts all of them, and so does
- * RLIMIT_MEMLOCK after mlockall(MCL_FUTURE), although most never get memory.  A process that
- * cannot map the whole segment maps its first chunks, as many as fit twice: it leaves to the
- * program as much as it takes, and to pt_seg_part() in a forked child.  It uses no other
- * chunks.  Its events that find no room in these are lost for want of memory.  Where not
- * even one chunk fits, it maps the header and the table of processes, in which it counts
- * what it loses.
+ * RLIMIT_MEMLOCK after mlockall(MCL_FUTURE), although most never get memory.  A process that cannot
+ * map the whole segment maps the first chunks, as many as fit twice, so that it leaves the same
+ * amount to the program, and to pt_seg_part() in a forked child.  It uses no other chunks.  Events
+ * that find no room in these are lost for lack of memory.  If not even one chunk fits, it maps the
+ * header and the table of processes, where it counts its losses.
  *
  * A reader has to see every chunk in use.  It maps at least those, or fails.
  */
@@ -73,7 +72,7 @@ static uint32_t chunks_that_fit(const struct pt_geometry *g, uint32_t least)
     return n > least ? n : least;
 }
 
-/* Maps the header, then as much as it says. */
+/* Maps the header, then the parts that the header describes. */
 static int map_some(struct pt_seg *seg, int fd, uint64_t size, bool to_write)
 {
     int r = pt_seg_map(seg, fd, LEAN_BYTES < size ? LEAN_BYTES : size);

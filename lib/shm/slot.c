@@ -73,8 +73,8 @@ static void view(struct pt_seg *seg, uint32_t index, struct pt_slot_view *v)
 
 void pt_slot_look(struct pt_seg *seg, uint32_t index, struct pt_slot_view *v)
 {
-    /* Each further turn means that a writer has come or gone; a hostile one gets
-     * what it deserves. */
+    /* Each further turn means that a writer has come or gone.  The number is bounded, because a
+     * hostile process could change the slot without end. */
     for (unsigned turns = 0; turns < LOOK_TURNS; turns++) {
         view(seg, index, v);
         if (v->stable)

@@ -50,10 +50,10 @@ unsigned pt_slot_sweep_step(struct pt_seg *seg, unsigned looks);
  * writer may have it. */
 void pt_slot_release(struct pt_seg *seg, uint32_t index);
 
-/* What a slot says at one moment: the counts of its writer, unless those are in the
- * past already, and of all the writers before. */
+/* A consistent view of a slot: the counts of its writer, unless those are in the past already, and
+ * the past of its earlier writers. */
 struct pt_slot_view {
-    uint64_t wid; /* the slot's writer's number, which is in author.wid, too */
+    uint64_t wid; /* the wid of the slot's writer, also in author.wid */
     bool own;     /* author and mine hold, and are not in past */
     bool stable;
     uint64_t past_wid; /* the last writer in past; those before it have lower numbers */

@@ -22,7 +22,7 @@ static uint64_t ticks_of(int64_t ns, uint64_t mult)
 #define named(pair)   (2 * ((uint64_t)(pair) + 1))
 #define is_open(next) ((next) == 0 || ((next)&1u))
 
-/* The pair that a closed decision names, whatever stands there. */
+/* The pair that a closed decision names, valid for any value. */
 static uint32_t pair_of(uint64_t next)
 {
     return (uint32_t)((next / 2 - 1) % PT_SYNC_PAIRS);

@@ -46,7 +46,7 @@
 
 #include "shm/layout.h"
 
-/* The first point; before the segment is used by anyone else. */
+/* Stores the first point, before the segment is published. */
 void pt_syncpoint_first(struct pt_seg_header *h, int clock);
 /* Adds a pair if the newest point is over a second old and off by more than 2 us.
  * Async-signal-safe; any process. */
@@ -60,7 +60,7 @@ uint32_t pt_syncpoint_count(const struct pt_seg_header *h);
 /* Point i; i is below a number that one of these functions has returned. */
 void pt_syncpoint_get(const struct pt_seg_header *h, uint32_t i, struct pt_sync *point);
 
-/* CLOCK_REALTIME nanoseconds of a time in ticks, whatever others write into the table. */
+/* Converts ticks to CLOCK_REALTIME nanoseconds; safe for any contents of the table. */
 int64_t pt_syncpoint_convert(struct pt_seg_header *h, uint64_t ts);
 
 #endif

@@ -35,8 +35,9 @@ static bool make_room(struct pt_watch *w, uint32_t n)
     return true;
 }
 
-/* A control writer that another has passed by, after PT_STALL_NS (stream/control_lock.c):
- * if it still writes its record, that comes late, as of any writer that stood still. */
+/* Has another thread taken the control lock away from this control writer, after PT_STALL_NS
+ * (stream/control_lock.c)?  If it still writes its record, that comes late, as of any stalled
+ * writer. */
 static bool was_passed_by(const struct pt_seg *seg, uint32_t index, const struct pt_author *author)
 {
     uint32_t named = pt_control_slot_1(pt_load_seqcst(&seg->h->control));

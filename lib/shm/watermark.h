@@ -46,7 +46,8 @@ struct pt_watch {
 
 void pt_watch_init(struct pt_watch *w);
 void pt_watch_deinit(struct pt_watch *w);
-/* Never blocks.  Never goes back, but for what a stalled writer brings. 0: nothing is certain. */
+/* Never blocks.  The watermark never decreases; events of a stalled writer may be older.  0: no
+ * time is certain. */
 uint64_t pt_watch_look(struct pt_watch *w, struct pt_seg *seg);
 
 #endif
