@@ -28,8 +28,8 @@ static void at_exit(void)
     if (end)
         end();
     pt_thread_names_publish(self);
-    /* In streams of other processes the slot and its chunk are free for the next child at
-     * once.  What later exit handlers trace attaches another slot. */
+    /* In streams of other processes this frees the slot and its chunk for the next child at once.
+     * An event of a later exit handler takes another slot. */
     if (pt_thread_self)
         pt_thread_exit(pt_thread_self);
 }

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * exit(3) and return from main shut every stream of the process down, logs
- * completed; registered at the first create, not at load.  A forked child
- * leaves the parent's streams alone.  _exit, exec and kill run nothing here:
- * those logs are completed by the process that opens or recovers them.
- * The process page goes later, with the library: exit handlers that come after
- * ours are traced by other processes as before.
+ * exit(3) and return from main shut down every stream of the process and complete its logs.  The
+ * exit handler is registered at the first create, not at load.  A forked child does not touch the
+ * parent's streams.  _exit, exec and kill run no code here: those logs are completed by the process
+ * that opens or recovers them.  The process page is removed later, with the library, so other
+ * processes still trace exit handlers that run after ours.
  */
 #ifndef PT_PROCESS_EXIT_H
 #define PT_PROCESS_EXIT_H
 
 /* 0 or -ENOMEM. */
 int pt_exit_register(void);
-/* What shuts this process's own streams down then. */
+/* Sets the function that shuts this process's own streams down. */
 void pt_exit_ends(void (*streams)(void));
 
 #endif

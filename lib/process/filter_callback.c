@@ -42,9 +42,9 @@ bool pt_handler_decides(const struct pt_page *page, unsigned bit, uint32_t id)
 }
 
 /*
- * In which levels of the thread's event number count a function runs.  A function that is
- * left by siglongjmp() leaves its bit: it counts no more in another event, and not for an
- * event of its own level or an outer one, which cannot lie inside it.
+ * The levels of the thread's event number count in which a function runs, as bits.  A function that
+ * is left by siglongjmp() leaves its bit.  The bit does not count in another event, nor for an
+ * event of the same or an outer level, which cannot be inside that function.
  */
 static _Thread_local struct {
     uint64_t count;
@@ -52,8 +52,8 @@ static _Thread_local struct {
 } running __attribute__((tls_model("initial-exec")));
 
 /*
- * What the function itself does may be traced, where a library records its calls as
- * system events.  To call it for those would not end; they are left out.
+ * Events that the function itself causes, such as calls that a library records as system events,
+ * are left out: calling the function for them would never end.
  */
 static bool call(const struct pt_handler *h, const struct posixtrace_event *event)
 {

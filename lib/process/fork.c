@@ -27,8 +27,8 @@ static void keep_filter(const struct pt_lane *lane, bool on)
         madvise(lane->sieve, pt_sieve_bytes(), on ? MADV_DOFORK : MADV_DONTFORK);
 }
 
-/* The same answer before and after the fork, in parent and child: what interrupts in
- * between is over by then. */
+/* Gives the same result before and after the fork, in parent and child: a handler that interrupts
+ * in between has ended by then. */
 static void keep(struct pt_thread *t, bool on)
 {
     madvise(t, sizeof *t, on ? MADV_KEEPONFORK : MADV_WIPEONFORK);

@@ -3,18 +3,16 @@
 /*
  * A child made by fork() inside an event: by a signal handler that has interrupted it, or by
  * a filter function.  Parent and child both return into the event.  The parent's continues
- * as if nothing had happened.  The child's must not store to what the parent writes: its
- * registers hold addresses of the parent's slot and chunk, whichever instruction it stands
- * at.
+ * as if nothing had happened.  The child's must not store to the memory that the parent writes: at
+ * any instruction its registers may hold addresses of the parent's slot and chunk.
  *
- *   before fork   in the forking thread, if it is inside an event: its record and lanes are
- *                 copied to the child like any memory (MADV_KEEPONFORK), so that the
- *                 child's half of the event finds what it has found until now
- *   in the child  every segment that is mapped is replaced, at the same address, by a
- *                 private copy of what this thread's events use; the shared memory is mapped
- *                 a second time, for the child's own events.  The thread gets a new
- *                 record; the old one is the half event's alone, which attaches to no
- *                 further stream.
+ *   before fork   in the forking thread, if it is inside an event: its record and lanes are copied
+ *                 to the child like other memory (MADV_KEEPONFORK), so that the child's half of the
+ *                 event finds the same values
+ *   in the child  every mapped segment is replaced, at the same address, by a private copy of the
+ *                 parts that this thread's events use; the shared memory is mapped a second time,
+ *                 for the child's own events.  The thread gets a new record; only the half event
+ *                 uses the old one, which attaches to no further stream.
  *
  * So the child's half of the event runs to its end in memory that no reader maps.
  *

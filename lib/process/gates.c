@@ -3,12 +3,11 @@
 /*
  * See gates.h.
  *
- * pt_gates_named() runs without the control lock, in a process that may not be a
- * controller.  It changes a gate from ask to what it has found, by compare-and-exchange,
- * and then looks whether the filter is still the one that it asked.  If not, it puts
- * ask back where it was, which is right for any filter, and begins again.  Between the two
- * a new filter may be passed by, for a type that was just being opened; set_filter
- * in the same process waits, because this runs inside like an event.
+ * pt_gates_named() runs without the control lock, in a process that may not be a controller.  It
+ * changes a gate from ask to open or closed, by compare-and-exchange, and then checks that the
+ * filter is still the same.  If not, it restores ask, which is right for any filter, and starts
+ * again.  Between the two a new filter may not be applied to the type that is just being opened;
+ * set_filter in the same process waits, because this runs inside, like an event.
  */
 #include <stdlib.h>
 #include "model/layout.h"
@@ -96,7 +95,7 @@ int pt_gates_make_room(const struct pt_gates *g, struct pt_page *page, unsigned 
                                                                   : 0;
 }
 
-/* The gate is ask: what it is from now on. */
+/* Decides a gate that is ask. */
 static void settle(const struct pt_gates *g, struct pt_page *page, unsigned bit, uint32_t id)
 {
     uint64_t own = 1ull << bit, both = own | pt_page_shadow(page, bit);
@@ -112,7 +111,7 @@ static void settle(const struct pt_gates *g, struct pt_page *page, unsigned bit,
         ;
 }
 
-/* The filter has changed meanwhile.  The gate may have been closed by what was true before. */
+/* Called when the filter has changed meanwhile: the gate may have been closed by the old one. */
 static void ask_again(struct pt_page *page, unsigned bit, const struct pt_seg_header *h,
                       uint32_t id)
 {
@@ -120,7 +119,7 @@ static void ask_again(struct pt_page *page, unsigned bit, const struct pt_seg_he
         pt_page_set_gate(page, bit, id, PT_GATE_ASK);
 }
 
-/* In one stream; the first time also what was there before the process joined it. */
+/* Decides the type in one stream; the first time also types from before the process joined. */
 static void settle_stream(struct pt_self *self, unsigned bit, const struct pt_seg *seg, uint32_t id)
 {
     uint32_t first, end;

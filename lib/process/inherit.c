@@ -65,9 +65,8 @@ static uint32_t loaded_by;
 /*
  * Was the stream created by a process that we were forked from, without exec, over any
  * number of generations?  Our memory, in which it is not known, was copied before.
- * Our ancestors are followed up to the one whose record our memory has (parent), or
- * else the one that loaded the image; of an orphan, which does not get there, nothing
- * can be said.
+ * Follows our ancestors up to the one whose record our memory has (parent), or else to the one that
+ * loaded the image.  For an orphan, which does not get there, the answer is unknown.
  */
 static bool was_forked_from_owner(const struct pt_seg *seg, const struct pt_self *parent)
 {
@@ -159,8 +158,8 @@ static void look_at_page(struct heritage *w, const struct pt_page *page, uint64_
     }
 }
 
-/* From the process up, until a page that has settled what it inherits itself.
- * True: there was one. */
+/* Follows the ancestors up to one whose page has joined all its inherited streams.  True: there was
+ * one. */
 static bool look_at_ancestors(struct heritage *w, uint32_t pid, uint64_t start)
 {
     struct pt_process process;
@@ -272,7 +271,8 @@ void pt_inherit(struct pt_self *child, const struct pt_self *parent)
     if (parent)
         take_known(child, parent);
     if (pt_load_acquire(&child->page->settled) == 0 && child->page_file[0]) {
-        /* What an alone one's ancestors have made since was made after it was forked. */
+        /* Streams that the ancestors of a process that is alone have made since were made after the
+         * fork. */
         if (!child->alone && !look_at_ancestors(&w, child->pid, child->start) && parent)
             look_at_page(&w, parent->page, child->start);
         if (file)

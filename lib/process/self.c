@@ -95,7 +95,8 @@ bool pt_self_forget_parent(void)
     return true;
 }
 
-/* What another thread has made a moment ago, and not said so yet, is no parent. */
+/* A struct pt_self that another thread has just made, and not published yet, does not belong to a
+ * parent. */
 static bool is_own(const struct pt_self *s)
 {
     return s->instance == pt_self_instance();
@@ -181,10 +182,9 @@ static int follow_page(struct pt_self *s, struct held *held)
 }
 
 /*
- * Without /proc, as after chroot(), the kernel does not say which pid namespace this
- * is.  It is the parent's if the parent has the number here that it has there.  The
- * first process of a namespace has no parent in it; one below that may have one with
- * the number 1, which says nothing.
+ * Without /proc, as after chroot(), the pid namespace is unknown.  It is the parent's if getppid()
+ * is the parent's own pid.  The first process of a namespace has no parent in it; its children may
+ * have a parent with the pid 1, which proves nothing.
  */
 static bool is_child_of(const struct pt_self *parent)
 {
@@ -272,8 +272,8 @@ static void push_old(struct pt_self *self, unsigned bit, struct pt_seg *seg)
         ;
 }
 
-/* Segments of streams that had the bit before, as thread.h says.  A thread may be in the middle
- * of an event: then some other time. */
+/* Unmaps segments of streams that had the bit before, by the steps in thread.h.  If a thread is
+ * inside an event, a later call does it. */
 static void unmap_old(struct pt_self *self, unsigned bit)
 {
     struct pt_seg *seg, *next;
@@ -489,14 +489,15 @@ void pt_self_set_segment(struct pt_self *self, unsigned bit, uint64_t epoch, str
     struct pt_seg *was = pt_exchange_seqcst(&self->known[bit].seg, (struct pt_seg *)NULL);
 
     if (seg && seg->epoch)
-        seg->epoch = epoch; /* a forked child's copy of what its parent had mapped */
+        seg->epoch = epoch; /* a forked child's copy of its parent's mapping */
     pt_store_release(&self->known[bit].epoch, epoch);
     pt_store_release(&self->known[bit].seg, seg);
     if (was && was != seg && was->epoch != 0)
         push_old(self, bit, was);
 }
 
-/* Any epoch: the creator's mapping was good for what the page said, which others may write. */
+/* Any epoch: the creator's mapping was made for the value in the page, which other processes may
+ * write. */
 bool pt_self_drop_segment(struct pt_self *self, unsigned bit)
 {
     pt_self_set_segment(self, bit, 0, NULL);

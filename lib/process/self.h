@@ -27,14 +27,14 @@ struct pt_self {
     uint64_t start;
     char page_file[64], names_file[64];
     bool alone; /* in a new image: no ancestor had a page */
-    /* Segments by gate bit.  Private, so a forked child sees what was known when
-     * its memory was copied: streams made later are not inherited. */
+    /* Segments by gate bit.  Private, so a forked child has those from the time of the fork:
+     * streams made later are not inherited. */
     struct {
         pt_u64 epoch;
         struct pt_seg *seg, *old;
         pt_u64 missed;
     } known[PT_STREAMS];
-    /* What stands beside a filter's event set. */
+    /* The parts of a filter beside its event set. */
     struct pt_handlers *handlers[PT_STREAMS]; /* filter_callback.h; NULL: none yet */
     struct pt_layouts *layouts;               /* filter_eval.c; also a forked child's */
     pt_u64 settled[PT_STREAMS];               /* gates.c: the filter that was looked at */
@@ -58,8 +58,7 @@ struct pt_self *pt_self_peek(void);
 
 /* A segment that this process has mapped for a gate bit, at that epoch. */
 struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoch);
-/* A stream of the parent's that its children inherit, as it is mapped in their memory, or
- * NULL. */
+/* The mapping of a parent's stream that its children inherit, or NULL. */
 struct pt_seg *pt_self_inherited(const struct pt_self *parent, unsigned bit);
 /* So many events found no segment for that bit and epoch and are lost.  The process remembers it,
  * and counts them in the stream when it has mapped the segment after all. */

@@ -178,10 +178,10 @@ static void note_numbers(struct pt_thread *t, const struct pt_self *self)
 }
 
 /*
- * Both C libraries that we know place what pthread_self() points to at the upper end of a
- * thread's stack, also of one that the program has made; that of the initial thread has
- * the program's name there and is above all else.  A thread whose id is the process's can
- * be any thread that has forked: its stack is the nearer one.
+ * The upper end of the thread's stack.  glibc and musl place the object of pthread_self() there,
+ * also in a stack that the program has made.  The initial thread's stack has the program's name
+ * there and is above all other memory.  A thread whose id is the process's can be any thread that
+ * has forked: its stack is the nearer one.
  */
 static uintptr_t stack_top(const struct pt_thread *t)
 {
@@ -397,9 +397,9 @@ void pt_thread_forget_parent(void)
     }
 }
 
-/* Is the lane good to give back its slot and chunk?  The slot says that a writer is inside, as in
- * an event: another process that shuts the stream down waits for that before it gives the memory
- * back.  pt_slot_detach() leaves. */
+/* Is the lane good, so that its slot and chunk can be released?  Sets inside, as an event does:
+ * another process that shuts the stream down waits for that before it frees the memory.
+ * pt_slot_detach() clears inside. */
 static bool enter_lane(const struct pt_thread *t, const struct pt_lane *l, const pt_u64 *epoch)
 {
     if (!pt_lane_is_good(l, pt_load_seqcst(epoch)))
@@ -412,7 +412,7 @@ static bool enter_lane(const struct pt_thread *t, const struct pt_lane *l, const
     return false;
 }
 
-/* name: what the thread is called as it ends; NULL: it is not the calling one. */
+/* name: the thread's name at its end; NULL: it is not the calling thread. */
 static void detach_level(struct pt_thread *t, unsigned level, const struct pt_page *page,
                          const char *name)
 {

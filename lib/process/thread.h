@@ -57,8 +57,8 @@
 /* Writers of the stream need fences, or its data are of less than 8 bytes. */
 #define PT_CLOCK_NOT_PLAIN (-1)
 
-/* What a thread needs to write into one stream at one level.  What events load is
- * in the first 64 bytes but for the first 8: see struct pt_slot. */
+/* The state of a thread for writing into one stream at one level.  Events load from the first 64
+ * bytes, except the first 8: see struct pt_slot. */
 struct pt_lane {
     pt_u64 epoch;   /* page->epoch[bit] this is good for; 0: none, see above */
     uint8_t *chunk; /* begins with the commit word, also where there is no chunk */
@@ -74,9 +74,9 @@ struct pt_lane {
     int32_t plain_clock; /* the stream's, or PT_CLOCK_NOT_PLAIN */
     uint32_t slot_index;
     uint32_t chunk_index;
-    bool onward;  /* what was refused last is for the next stream, see writer/chain.h */
-    bool counted; /* what was refused last is lost, and that was counted */
-    bool refused; /* there was no slot or no chunk for it, and that was counted */
+    bool onward;  /* the last refused event is for the next stream, see writer/chain.h */
+    bool counted; /* the last refused event is lost, and was counted */
+    bool refused; /* there was no slot or no chunk for it, which was counted */
     struct pt_seg *seg;
     struct pt_sieve *sieve; /* writer/filter_eval.c; kept for the stream that has the bit next */
 } __attribute__((aligned(128)));
@@ -121,7 +121,7 @@ struct pt_thread {
     /* All of ready[] are good for times from ready_base, ready_span long, and have room up
      * to the event whose count is ready_until. */
     uint64_t ready_base, ready_span, ready_until;
-    /* What events store to: see struct pt_slot. */
+    /* Words that events store to: see struct pt_slot. */
     __attribute__((aligned(64))) pt_u64 word;
     pt_u64 count;
     pt_u64 several_last;    /* see pt_thread_settle */
@@ -163,7 +163,7 @@ extern uint32_t pt_thread_strangers PT_HIDDEN;
 void pt_thread_settle(struct pt_thread *t);
 /* The same; and no lanes are known for several streams from now on. */
 void pt_thread_forget_several(struct pt_thread *t);
-/* What no word of a page is, but by a chance of 1 to 2^64. */
+/* A value that no word of a page has, except with a probability of 2^-64. */
 uint64_t pt_thread_never(void);
 /* A record that looks as one that fork has wiped, of no list; NULL: no memory. */
 struct pt_thread *pt_thread_make(void);

@@ -3,26 +3,26 @@
 /*
  * The latest names of threads, which a log shows for all their events.
  *
- * A writer stores its thread's name when it comes, so that each packet has one, and once more
- * when its thread ends (pt_slot_name()).  In between, the flush thread reads what the kernel
- * has, /proc/PID/task/TID/comm, because a thread may rename itself or be renamed by another
- * at any time: of each thread at most once a second, in the rounds that are made anyway and
- * of at most PT_NAMES_A_ROUND threads in one, so that a round is not held up; of all of them
- * when the stream stops and when it is shut down.  A thread that records never reads /proc; the
- * one that ends the program by exit() does, since the flush thread may be in another process,
- * which cannot read the names of the others any more.
+ * A writer stores its thread's name when it attaches, so that each packet has one, and again when
+ * its thread ends (pt_slot_name()).  In between, the flush thread reads the kernel's name,
+ * /proc/PID/task/TID/comm, because a thread may rename itself or be renamed by another at any time.
+ * It reads the name of each thread at most once a second, as part of its rounds, and of at most
+ * PT_NAMES_A_ROUND threads in one, so that a round is not delayed; and all names when the stream
+ * stops and when it is shut down.  A thread that records never reads /proc.  The thread that ends
+ * the program by exit() does, because the flush thread may be in another process, which cannot read
+ * the names of the others any more.
  *
- * A call that names a thread can say so, as libposixtrace-preload.so does of pthread_setname_np()
- * and prctl(PR_SET_NAME): then the thread that calls stores what the kernel has from then on
- * (pt_thread_renamed()).  A writer that is just coming is found in its slot, or asks for its name
- * itself after it has the slot (pt_thread_name_again()): the one stores to the kernel, then looks
- * at slots, the other the other way round.
+ * A call that names a thread can report it, as libposixtrace-preload.so does for
+ * pthread_setname_np() and prctl(PR_SET_NAME): then the calling thread stores the kernel's new name
+ * (pt_thread_renamed()).  A writer that attaches at the same time is found in its slot, or reads
+ * its name itself after it has the slot (pt_thread_name_again()): one thread stores to the kernel,
+ * then loads the slots; the other stores the slot, then reads from the kernel.
  *
- * A name that has changed goes into the author lists of the log (log/totals.h).
+ * A changed name is written into the author lists of the log (log/totals.h).
  *
- * Without such a call that misses a name that a thread took within the last second before SIGKILL,
- * _exit() or exec, and the later names of a thread whose slot another one took over between two
- * rounds.  The records of context switches have these names (flush/switch_thread.c).
+ * Without such a report two kinds of names are missed: one that a thread took within the last
+ * second before SIGKILL, _exit() or exec, and later names of a thread whose slot another one reused
+ * between two rounds.  The records of context switches have these names (flush/switch_thread.c).
  */
 #ifndef PT_PROCESS_THREAD_NAME_H
 #define PT_PROCESS_THREAD_NAME_H

@@ -48,7 +48,7 @@ bool pt_unmade_is_due(void)
     return now - tried >= RETRY_NS && pt_cas_seqcst(&unmade.tried_ns, &tried, now);
 }
 
-/* Also of several threads that fail at once: what one counts meanwhile another may forget. */
+/* If several threads fail at the same time, one may reset losses that another counts meanwhile. */
 static void begin(uint64_t instance)
 {
     for (uint32_t id = 0; id < PT_ID_MAX; id++) {
@@ -104,7 +104,7 @@ static uint64_t ran_before(const struct pt_self *self, uint64_t bits)
     return ran;
 }
 
-/* Of streams that trace the process directly. */
+/* The gate bits of streams that trace the process directly. */
 static uint64_t direct(const struct pt_page *page)
 {
     uint64_t bits = pt_load_seqcst(&page->used) & ~pt_load_seqcst(&page->shadows), bit;

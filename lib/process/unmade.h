@@ -6,14 +6,14 @@
  * the last attempt, and, if the process inherits streams, every 64th; else the 64th, 128th, 256th
  * and so on, from the 4096th on every 4096th.
  *
- * Losses.  What such a child loses in the streams that it inherits is counted at once, in the
- * memory that it has from its parent (count_unmade in writer/event.c).  A stream of another
- * process, which traces this one directly, cannot be found until the attempt succeeds.  So the
- * events are counted here by type, and then for each such stream whose gate is open: all of them
- * if it was started before the first attempt failed, else those since the last one that failed,
- * which may be up to ten milliseconds too many and leave out what was lost before.
+ * Losses.  Events that such a child loses in the streams that it inherits are counted at once, in
+ * the memory from its parent (count_unmade in writer/event.c).  A stream of another process, which
+ * traces this one directly, cannot be found until the attempt succeeds.  So the events are counted
+ * here by type, and then for each such stream whose gate is open: all of them if it was started
+ * before the first attempt failed; else those since the last failed attempt, which may include up
+ * to ten milliseconds too many and leave out earlier losses.
  *
- * A forked child has a copy of this, which the process's instance tells from its own.
+ * A forked child has a copy of this, which differs from its own by the process's instance.
  * Async-signal-safe.
  */
 #ifndef PT_PROCESS_UNMADE_H
@@ -27,7 +27,8 @@ bool pt_unmade_is_due(void);
 void pt_unmade_failed(bool heir);
 /* An event of that type was lost. */
 void pt_unmade_note(uint32_t id);
-/* It has been made, and has mapped the streams that trace it: counts what they have lost. */
+/* Called when the struct pt_self is made and has mapped the streams that trace the process: counts
+ * their losses. */
 void pt_unmade_settle(struct pt_self *self);
 
 #endif
