@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * When the flush thread looks how long threads have run (flush/switches.h), if
+ * The schedule by which the flush thread samples the CPU time of threads (flush/switches.h), if
  * context switches are refused.
  *
  *   threads record events       every 10 ms
- *   they run, and record none   after twice the time of before, up to a second; the
- *                               next event wakes the flush thread, as it does after a
- *                               quiet time (thread.h)
+ *   they run, and record none   after twice the previous time, up to a second; the next event wakes
+ *                               the flush thread, as after a quiet time (thread.h)
  *   none has run                not before the next event
  *
- * Many threads take longer to look at: no more than a twentieth of the time goes there.
+ * With many threads a sample takes longer: at most a twentieth of the time is used for it.
  */
 #ifndef PT_FLUSH_CPUTIME_H
 #define PT_FLUSH_CPUTIME_H

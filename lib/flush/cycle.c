@@ -52,8 +52,7 @@ void pt_flush_names_and_syncs(struct pt_flusher *f)
 {
     struct pt_names *names = f->stream->names;
     struct pt_seg_header *h = f->stream->seg->h;
-    /* The round writes events that are older than now; a later sync point lies after all of
-     * them. */
+    /* The round writes events that are older than now; a later sync point is after all of them. */
     uint32_t syncs = pt_syncpoint_reach(h, pt_clock_now(f->stream->seg->g.clock));
     uint32_t end = pt_names_end(names), id;
     const char *text;
@@ -232,7 +231,7 @@ int pt_flush_clear(struct pt_flusher *f)
 
     take_reading(f);
     e = pt_live_clear(l, f->clear_ts);
-    /* The books of a writer that no round has met yet stand in its slot, too. */
+    /* The slots also have the accounts of writers that no round has read yet. */
     pt_live_look_at_counts(l);
     if (e == 0)
         e = pt_log_clear(f->writer);

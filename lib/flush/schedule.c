@@ -43,9 +43,9 @@ bool pt_flush_by_itself(const struct pt_flusher *f)
     return f->stream->seg->g.attr.stream_policy == POSIX_TRACE_FLUSH;
 }
 
-/* A quarter of the pool is full, as for the writers that wake us.  But not if the
- * last round gave nothing back: then a writer holds up what the chunks have, and
- * the next would not either. */
+/* Is a quarter of the pool full, the condition by which writers wake us?  Not if the last round
+ * freed no chunk: then a writer holds the events in the chunks back, and the next round would free
+ * none either. */
 static bool is_filling(struct pt_flusher *f)
 {
     struct pt_seg_header *h = f->stream->seg->h;
@@ -98,9 +98,9 @@ void pt_flush_wait(struct pt_flusher *f, uint32_t futex)
         pt_lookout_wake(l);
 }
 
-/* The stream has stopped itself and cannot be emptied, because a writer that
- * stands still inside an event holds the rest back: not a round after the other
- * until it is declared stalled. */
+/* Called when the stream has stopped itself and cannot be emptied, because a writer that is stopped
+ * inside an event holds the rest back: waits, to avoid one round after the other until that writer
+ * counts as stalled. */
 void pt_flush_wait_if_stuck(struct pt_flusher *f, uint32_t futex)
 {
     struct pt_seg_header *h = f->stream->seg->h;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The inside of a flush thread, shared by the files that make one up:
+ * The internals of a flush thread, shared by its files:
  *
  *   thread.c    the thread: its life, its descriptors, what it is asked for
  *   cycle.c     a round, and clearing
@@ -47,7 +47,7 @@ struct pt_flusher {
 /* cycle.c */
 /* Where the packets of rounds go: context is the flusher. */
 int pt_flush_put_packet(void *context, const struct pt_log_packet *packet);
-/* What packets need to be understood goes before them. */
+/* Writes the names and sync points that later packets need. */
 void pt_flush_names_and_syncs(struct pt_flusher *f);
 /* last: the round that ends the log. */
 int pt_flush_round(struct pt_flusher *f, bool last);

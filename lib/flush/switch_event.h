@@ -13,7 +13,7 @@ uint32_t pt_switch_length(const struct pt_switch *s);
 /* In s, or in *t. */
 const void *pt_switch_data(const struct pt_switch *s, struct pt_cpu_time *t);
 
-/* Of the data, by what it tells: for a filter that looks at it. */
+/* Layouts of the data, by kind, for a filter that uses fields. */
 struct pt_switch_layouts {
     struct posixtrace_layout *of[PT_SWITCH_ENDED + 1];
 };

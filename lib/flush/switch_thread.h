@@ -21,7 +21,7 @@ struct pt_switch_thread {
     uint64_t next_no;
     bool renamed; /* since the writers' names were last compared with it */
     bool runs;    /* its last switch was to it */
-    bool unseen;  /* no switch of it yet: the first one says the origin */
+    bool unseen;  /* no switch yet: the first one sets the origin */
     bool ended;
 };
 
@@ -41,12 +41,12 @@ struct pt_switch_thread *pt_switch_threads_find(const struct pt_switch_threads *
 /* Whose switch it is; made if need be, a writer of the stream.  NULL: no memory. */
 struct pt_switch_thread *pt_switch_threads_get(struct pt_switch_threads *x, struct pt_seg_header *h,
                                                const struct pt_switch *s);
-/* What a source says of a thread beside its switches.  False: no memory. */
+/* Takes an entry about a thread that is not a switch.  False: no memory. */
 bool pt_switch_threads_note(struct pt_switch_threads *x, struct pt_seg_header *h,
                             const struct pt_switch *s);
-/* pthread_t and name, of threads that have recorded events of their own: as the last
- * writer with that tid has them; but a name that the source said is newer, and becomes that of the
- * thread's writers, also of those that have ended. */
+/* Sets pthread_t and name of threads that have recorded events of their own, from the last writer
+ * with that tid.  A name from the source is newer, and is stored in the tallies of the thread's
+ * writers, also of ended ones. */
 void pt_switch_threads_identify(struct pt_switch_threads *x, struct pt_live *l);
 /* The names of the others, from the kernel. */
 void pt_switch_threads_read_names(struct pt_switch_threads *x, struct pt_name_turn *turn);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See switches.h.  A round goes over what the source has in two steps: place()
- * finds out for each switch whose it is and whether it is part of the stream, which
- * can fail; then everything is handed over, thread by thread.
+ * See switches.h.  A round handles the switches of the source in two steps.  place() finds the
+ * thread of each switch and checks whether it is part of the stream; this can fail.  Then all are
+ * written, thread by thread.
  */
 #include <errno.h>
 #include <posixtrace/system.h>
@@ -217,9 +217,10 @@ static void count_source_loss(struct pt_switches *w, const struct pt_switch *s)
     }
 }
 
-/* Counts what was lost before it came here, inside the windows, and marks the gap.  Each loss
- * counts once: after an error, too, the source does not give the list again.  The marks obey the
- * filter of the round: no controller knows of a loss in the kernel before it changes the filter. */
+/* Counts switches inside the windows that were lost before they came here, and marks the gap.  Each
+ * loss counts once: the source does not return the list again, also after an error.  The marks obey
+ * the filter of the round, because a controller cannot know of a loss in the kernel before it
+ * changes the filter. */
 static int put_losses(struct pt_switches *w, struct pt_round *r, const struct pt_switch *list,
                       size_t n)
 {

@@ -105,7 +105,7 @@ static int open_log(struct pt_flusher *f)
         return e;
     if (f->lock.fd >= 0)
         pt_log_read_by(f->writer, f->lock.fd);
-    /* From here on the file is a log that opens, whatever happens. */
+    /* From here on the file is a log that opens, even after a kill. */
     f->names_end = PT_ID_NAMED_FIRST;
     pt_flush_names_and_syncs(f);
     e = -(int)pt_load_seqcst((uint32_t *)&f->error);
@@ -201,7 +201,7 @@ static int wait_for_reply(struct pt_flusher *f, uint32_t before)
     return pt_stream_is_ours(f->stream) ? f->answer : -EINVAL;
 }
 
-/* It has said all that it has to say, and ends at once.  False: in a forked child. */
+/* Joins the thread, which has sent its last reply and ends at once.  False: in a forked child. */
 static bool join(struct pt_flusher *f)
 {
     sigset_t before;

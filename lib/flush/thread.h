@@ -27,7 +27,7 @@
 int pt_flusher_start(struct pt_stream *s, int fd);
 /* Asks for a round; does not wait. */
 void pt_flusher_ask(struct pt_flusher *f);
-/* Forgets what the log holds and what the stream held before ts; waits. */
+/* Removes all events from the log, and those before ts from the stream; waits. */
 int pt_flusher_clear(struct pt_flusher *f, uint64_t ts);
 /* Writes the remaining events and the end mark, ends the thread, frees f. */
 int pt_flusher_finish(struct pt_flusher *f);
