@@ -60,8 +60,8 @@ struct pt_log_author_totals {
     uint64_t recorded;             /* events it stored in the stream */
     uint64_t lost[PT_LOSS_CAUSES]; /* the stream's; the writer adds the log's own */
     bool ended;                    /* no event and no totals of it will come any more */
-    /* Of a tail (log/reader/reader.h) only: how many of its events the log was given since it was
-     * last cleared, and the number after the last one of them. */
+    /* In a tail (log/reader/reader.h) only: how many of the author's events the log was given since
+     * it was last cleared, and the number after the last one of them. */
     uint64_t logged, logged_to;
 };
 
@@ -73,8 +73,8 @@ struct pt_log_status {
     uint64_t late;
     uint64_t peak_bytes, reserved_bytes, advised_size;
     uint32_t refused; /* bits 0-15 processes, 16-31 threads for which there was no room */
-    /* Of threads that the totals do not name (any more), cumulative.  A number
-     * is either here or in an author's totals, never in both. */
+    /* Sums over threads that the totals do not name (any more), cumulative.  An event is counted
+     * either here or in an author's totals, never in both. */
     uint64_t lost_unknown_author[PT_LOSS_CAUSES];
     uint64_t recorded_unknown_author;
     uint64_t lost_switches; /* context switches that the kernel lost; in none of the above */
@@ -84,8 +84,8 @@ struct pt_log_status {
 /*
  * The accounts of the log over all packets that it was given since it was created or last
  * cleared: each of their events is in the log or lost by it.  A checkpoint for recovery:
- * recovery counts the events up to packet lsn that are still in the file; the log has lost
- * the other events up to that packet, whatever the file says.
+ * recovery counts the events up to packet lsn that are still in the file; the log has lost the
+ * other events up to that packet, also if the file has other counts.
  */
 struct pt_log_books {
     uint64_t lsn;     /* of the last packet; later packets have greater ones */

@@ -57,7 +57,7 @@ struct pt_log_header {
     char name[64];
     char genversion[16];
     struct pt_sync sync;    /* the first point, when the header was last written */
-    uint32_t features;      /* version 2: what a reader has to know */
+    uint32_t features;      /* version 2: features that a reader has to support */
     uint32_t event_cost_ps; /* attribute; 0: not known */
     uint8_t zero[244];
     uint32_t crc; /* of the 508 bytes before; begins with 0 */
@@ -69,7 +69,7 @@ _Static_assert(sizeof((struct pt_attr *)0)->genversion == 16, "format");
 
 #define PT_PACKET_MAGIC 0x50545850u /* "PXTP" */
 #define PT_PACKET_ALIGN 8u
-/* No packet is larger, whatever its length field says. */
+/* No packet is larger; a larger length field is an error. */
 #define PT_PACKET_MAX       (16u << 20)
 #define PT_PACKET_DATA_MAX  (1u << 20)
 #define PT_PACKET_TYPES_MAX 64u /* types above are not packets */
@@ -113,7 +113,7 @@ struct pt_stored_author {
     int32_t pid;
     int32_t tid;
     uint64_t thread_id;
-    char name[16]; /* with NUL, says the writer */
+    char name[16]; /* with NUL, unless the log is damaged */
 };
 
 static inline uint64_t pt_stored_wid(const struct pt_stored_author *author)
@@ -178,9 +178,9 @@ struct pt_packet_author {
 _Static_assert(sizeof(struct pt_packet_author) == 104, "format");
 
 /*
- * What follows the authors of a ROUND, and the authors and counts of an END, if it is not 0: how
- * many of state.lost[0] and state.unknown_lost[0] are context switches that the kernel lost.
- * Older readers count these as events that a full stream lost.
+ * Follows the authors of a ROUND, and the authors and counts of an END, if it is not 0: how many of
+ * state.lost[0] and state.unknown_lost[0] are context switches that the kernel lost.  Older readers
+ * count these as events that a full stream lost.
  */
 struct pt_packet_more {
     uint64_t lost_switches;
@@ -259,7 +259,7 @@ bool pt_packet_is_plausible(const struct pt_packet_head *head, uint64_t room);
 /* In file order: the checksum, and that every count in the packet fits into its length. */
 bool pt_packet_is_whole(const struct pt_packet_head *head, uint32_t seed);
 
-/* Of a whole ROUND or END, its numbers in order; NULL: it has none. */
+/* For a valid ROUND or END whose numbers are in machine order; NULL: it has none. */
 const struct pt_packet_more *pt_packet_more(const struct pt_packet_head *head);
 
 void pt_packet_get_author(struct pt_author *author, const struct pt_stored_author *from);

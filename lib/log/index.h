@@ -26,7 +26,7 @@ void pt_index_clear(struct pt_index *x);
  * never become entries.  -ENOMEM: not added; the entry before it covers it. */
 int pt_index_add(struct pt_index *x, uint64_t offset, uint64_t bytes, uint64_t first_ts,
                  uint64_t last_ts, bool goes_on);
-/* An entry as it is. */
+/* Appends an entry unchanged. */
 int pt_index_append(struct pt_index *x, const struct pt_index_entry *entry);
 /* The entry from which to read in order to meet every event of time ts or
  * later; NULL: there is none. */

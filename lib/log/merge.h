@@ -17,7 +17,7 @@ struct pt_merge_node {
     uint64_t tie; /* decides among equal times: the lower comes first */
 };
 
-/* The time stands beside the pointer, so that most comparisons stay in the heap array. */
+/* The time is stored beside the pointer, so that most comparisons stay in the heap array. */
 struct pt_merge_entry {
     uint64_t ts;
     struct pt_merge_node *node;

@@ -35,7 +35,7 @@ static const struct run count_runs[] = { { 2, 4 }, { 1, 8 }, END_OF_RUNS };
 static const struct run three_runs[] = { { 3, 8 }, END_OF_RUNS }; /* sync, index entry */
 static const struct run trailer_runs[] = { { 1, 8 }, { 2, 4 }, END_OF_RUNS };
 
-/* What follows the head. */
+/* The numbers after the head. */
 static const struct run data_runs[] = { { 4, 4 }, { 1, 8 }, { 16, 1 },  { 1, 8 },
                                         { 4, 4 }, { 4, 8 }, END_OF_RUNS };
 static const struct run two_runs[] = { { 2, 4 }, END_OF_RUNS }; /* texts, SYNC, INDEX */
@@ -79,8 +79,8 @@ void pt_swap_header(struct pt_log_header *h)
     swap_runs((uint8_t *)h, header_runs);
 }
 
-/* Our system events have one 4-byte number, or one or two of 8 bytes, as
- * posixtrace/system.h says.  Data of any other length stays as it is. */
+/* System events of posixtrace/system.h have one 4-byte number, or one or two of 8 bytes.  Data of
+ * any other length is not changed. */
 static void swap_own_data(uint8_t *data, uint32_t len)
 {
     if (len == 4)
@@ -131,7 +131,7 @@ void pt_swap_records(void *records, uint32_t bytes, enum pt_swap direction)
     }
 }
 
-/* What follows the fixed part, in numbers. */
+/* The number of elements after the fixed part. */
 struct rest {
     uint32_t records, triples, authors, counts;
     bool trailer;

@@ -6,10 +6,10 @@
  * pt_packet_seal()) and the disk, and between the disk and a pt_order_*_in();
  * checksums are of bytes in file order.  Everywhere else numbers have the machine's order.
  *
- * Where both orders are the same nothing is done or copied; the swapping functions
- * are compiled even there, so that tests cover them on every machine.
+ * If both orders are the same, nothing is done or copied; the swapping functions are still
+ * compiled, so that tests cover them on every machine.
  *
- * The data of user events belongs to the program and stays as it is.  The data of
+ * The data of user events belongs to the program and is not changed.  The data of
  * system events is numbers, which are swapped with the records.
  */
 #ifndef PT_LOG_ORDER_H

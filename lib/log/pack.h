@@ -22,7 +22,7 @@ struct pt_packer {
 
 struct pt_unpacker {
     void *context;
-    uint8_t *buffer; /* what was unpacked last */
+    uint8_t *buffer; /* the last unpacked packet */
     size_t room;
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Single packets: sealing, checking, and their parts.  What passed
- * pt_packet_is_whole() may be walked by its own counts without further checks;
- * the records inside a DATA packet are checked where they are decoded.
+ * Single packets: sealing, checking, and their parts.  A packet that passed pt_packet_is_whole()
+ * may be walked by its own counts without further checks; the records inside a DATA packet are
+ * checked where they are decoded.
  */
 #include <string.h>
 #include "base/crc.h"

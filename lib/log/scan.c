@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See scan.h.  The length of a record says where the next one begins, so in a plain
- * walk each load waits for the one before.  Here a record whose first word equals that
- * of the record before, except for the time, needs no decoding: the processor predicts
- * the comparison and loads ahead.  Programs trace the same event many times in a row.
+ * See scan.h.  The length of a record determines the start of the next one, so in a plain walk each
+ * load waits for the previous one.  Here a record whose first word equals that of the previous
+ * record, except for the time, needs no decoding: the processor predicts the comparison and loads
+ * ahead.  Programs often trace the same event many times in a row.
  */
 #include "log/scan.h"
 

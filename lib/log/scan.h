@@ -17,10 +17,9 @@ struct pt_scan {
 };
 
 /*
- * Takes events whose times lie between low and high (both excluded), up to the
- * first record that is something else: an event out of these times, a TIME or
- * AUTHOR record, bytes that no writer makes, the end.  What was taken is added
- * to s and counted in types.
+ * Scans events with times between low and high (both excluded), up to the first other record: an
+ * event outside these times, a TIME or AUTHOR record, bytes that no writer makes, the end.  Adds
+ * the events to s and counts them in types.
  */
 void pt_scan_events(struct pt_scan *s, uint64_t low, uint64_t high, struct pt_types *types);
 

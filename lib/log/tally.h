@@ -13,7 +13,7 @@
 
 struct pt_cutter {
     const struct pt_log_packet *packet;
-    struct pt_decoder decoder; /* stands where the next piece begins */
+    struct pt_decoder decoder; /* at the start of the next piece */
     uint64_t done;             /* events before that */
 };
 

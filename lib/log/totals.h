@@ -20,7 +20,7 @@
 struct pt_total {
     struct pt_author author;
     uint64_t recorded;
-    uint64_t lost[PT_LOSS_CAUSES];     /* as the stream said, cumulative */
+    uint64_t lost[PT_LOSS_CAUSES];     /* as reported by the stream, cumulative */
     uint64_t log_lost[PT_LOSS_CAUSES]; /* by the log: FULL, OVERWRITTEN, ERROR */
     uint64_t listed_in;                /* round whose ROUND packet has these numbers */
     uint64_t touched;                  /* when it last changed, by pt_totals.changes */

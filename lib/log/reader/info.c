@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Status, losses, threads and counts of a log: from END, or from the survey and the last
- * ROUND.  Of a pipe: as far as it was read.
+ * ROUND.  For a pipe: as far as it was read.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -142,7 +142,7 @@ static int by_begin(const void *a, const void *b)
     return order ? order : compare(x->total->author.wid, y->total->author.wid);
 }
 
-/* The lowest writer number of a thread stands for all of them. */
+/* The lowest writer number of a thread represents all of them. */
 static void mark_threads(struct entry *entries, size_t n)
 {
     for (size_t i = 0, end; i < n; i = end) {
@@ -165,7 +165,7 @@ static void begin_thread(struct posixtrace_thread_info *info, const struct pt_au
     memcpy(info->name, author->name, sizeof info->name);
 }
 
-/* Of several writers of a thread the last has the latest name. */
+/* The last writer of a thread has the latest name. */
 static void add_total(struct posixtrace_thread_info *info, const struct pt_total *total)
 {
     if (total->author.name[0])

@@ -69,7 +69,7 @@ static inline int advance(struct pt_log_reader *r, struct pt_cursor *c)
     return rc < 0 ? rc : 0;
 }
 
-/* The event that the first cursor stands at. */
+/* The event at the first cursor. */
 static inline void give(struct pt_log_reader *r, struct pt_event *e)
 {
     struct pt_cursor *c = &r->round.cursors[r->round.contest.winner];
@@ -173,8 +173,8 @@ int pt_log_reader_seek(struct pt_log_reader *r, int64_t ns)
         if (r->given && ts <= r->given_ts)
             return -ESPIPE;
     } else {
-        /* What comes before the first entry has no events; an incomplete
-         * log's tail, and what damage hid from the index, is read in any case. */
+        /* There are no events before the first entry.  The tail of an incomplete log, and parts
+         * that damage hid from the index, are read in any case. */
         entry = pt_index_find(&r->index, ts);
         if (!entry && r->index.count)
             entry = &r->index.entries[r->index.count - 1];

@@ -34,7 +34,7 @@ static int packet_at(struct pt_log_reader *r, uint64_t offset, unsigned type,
     return *packet ? 1 : -ENOMEM;
 }
 
-/* Where END is: as the header says, or as the file's last bytes say. */
+/* The offset of END: from the header, or from the last bytes of the file. */
 static uint64_t find_end(struct pt_log_reader *r)
 {
     struct pt_packet_trailer trailer;
@@ -70,7 +70,7 @@ static int learn_index(struct pt_log_reader *r)
     return 0;
 }
 
-/* All that END and the closing area say.  1: done; 0: the log has no (good) END. */
+/* Reads END and the closing area.  1: done; 0: the log has no (valid) END. */
 static int open_complete(struct pt_log_reader *r)
 {
     const struct pt_packet_head *packet;

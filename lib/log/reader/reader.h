@@ -17,7 +17,7 @@
 
 struct pt_log_reader;
 
-/* What a dead writer's segment still holds, in memory; see pt_log_reader_set_tail.
+/* The rest of a dead writer's segment, in memory; see pt_log_reader_set_tail.
  * Packets are those of pt_log_packet, ascending by (chunk_seq, chunk_off). */
 struct pt_log_tail {
     const struct pt_log_packet *packets;
@@ -79,9 +79,9 @@ int pt_log_reader_again(struct pt_log_reader *r);
  * that the log lacks. */
 bool pt_log_reader_lacks_tail(const struct pt_log_reader *r);
 
-/* Of such a log, before the first event is read: it is read as if the recovery had not given it
- * an end, so that it can have a tail.  *size: of the file without that end.  As
- * pt_log_reader_new; -EINVAL also where END names no place for that. */
+/* Called for such a log before the first event is read: it is then read as if the recovery had not
+ * written its end, so that it can have a tail.  *size: of the file without that end.  Errors as of
+ * pt_log_reader_new; -EINVAL also if END has no place for that. */
 int pt_log_reader_leave_out_end(struct pt_log_reader *r, uint64_t *size);
 
 /* NULL where the log has none.  For a pipe: as far as read. */
@@ -112,10 +112,10 @@ int pt_log_check(int fd, void (*finding)(void *, const struct posixtrace_log_fin
                  void *context, struct posixtrace_log_report *report);
 
 /*
- * Losses that neither log nor tail knows of, of no thread in particular.  report_lost is for
- * events that the log could not take: all that a tombstone has buried, or all that the caller
- * of a recovery reports.  A recovery that did not finish may have left a part in the log, whose
- * state says how many: only the rest is added, so that the same report again changes nothing.
+ * Adds losses that neither log nor tail contains, without a thread: events that the log did not
+ * get, as counted by a tombstone, or as reported by the caller of a recovery.  An unfinished
+ * recovery may have stored a part of them in the log, with their number in the state: only the rest
+ * is added, so that the same report again changes nothing.
  */
 enum pt_log_reporter { PT_LOG_BURIED, PT_LOG_REPORTED };
 void pt_log_reader_add_lost(struct pt_log_reader *r, unsigned cause, uint64_t events);
@@ -125,8 +125,8 @@ uint64_t pt_log_reader_lost_switches(const struct pt_log_reader *r);
 void pt_log_reader_raise_lost_switches(struct pt_log_reader *r, uint64_t all);
 void pt_log_reader_report_lost(struct pt_log_reader *r, enum pt_log_reporter by, uint64_t events);
 
-/* For recovery, what the log lacks and the tail has: the tail's packets less the events
- * of the log; whether the log has a text; how many sync points the log has. */
+/* For recovery, to find what to add: the tail's packets without the events of the log; whether the
+ * log has a text; how many sync points the log has. */
 const struct pt_log_packet *pt_log_reader_tail(const struct pt_log_reader *r, size_t *count);
 bool pt_log_reader_has_text(const struct pt_log_reader *r, enum pt_text kind, uint32_t id);
 size_t pt_log_reader_sync_count(const struct pt_log_reader *r);
@@ -135,9 +135,9 @@ size_t pt_log_reader_sync_count(const struct pt_log_reader *r);
  * Re-opens an incomplete log for writing at its end, to append to it: the
  * writer continues lsn, rounds, names and totals where the reader saw them.  fd
  * is a descriptor of the same file, for writing; the reader may have its tail
- * already, and may be freed afterwards.  Whatever fails later, the log is not
- * marked complete, so that it can be tried again.  gate: called before each change (out.h),
- * or NULL.  -EINVAL: it is complete.
+ * already, and may be freed afterwards.  If anything fails later, the log is not marked complete,
+ * so that a recovery can be repeated.  gate: called before each change (out.h), or NULL.  -EINVAL:
+ * it is complete.
  */
 
 #endif

@@ -199,8 +199,8 @@ static int take_piece(struct pt_log_reader *r, struct pt_cursor *c, struct pt_lo
     return 0;
 }
 
-/* Unpacked records stay in the unpacker's buffer, which becomes the cursor's: what
- * the cursor's held, if anything, was the packet. */
+/* Unpacked records stay in the unpacker's buffer, which becomes the cursor's; the cursor's old
+ * buffer had at most the packet. */
 static int take_records(struct pt_log_reader *r, struct pt_cursor *c,
                         const struct pt_packet_data *p, struct pt_log_packet *packet)
 {

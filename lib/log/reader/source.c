@@ -69,8 +69,8 @@ static ssize_t read_at(const struct pt_source *s, void *to, size_t bytes, uint64
     return s->seekable ? pread(s->file.fd, to, bytes, (off_t)offset) : read(s->file.fd, to, bytes);
 }
 
-/* Appends what the file gives, up to the room there is: 1, 0 at the end, errno.  No
- * more at a time than is still in the cache when it is looked at. */
+/* Reads from the file, as far as there is room: 1, 0 at the end, errno.  It reads at most as much
+ * at a time as stays in the cache until it is used. */
 static int read_more(struct pt_source *s)
 {
     for (;;) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The inside of a log reader, shared by the files that make one up:
+ * The internals of a log reader, shared by its files:
  *
  *   header.c  the header block
  *   reader.c  opening
  *   learn.c   names, sync points and totals in packets
- *   survey.c  what an incomplete log has instead of END
- *   notes.c   which packets a round has, by author
+ *   survey.c  the replacement for END in an incomplete log
+ *   notes.c   the packets of a round, by author
  *   round.c   collecting and loading them
  *   name.c    the latest names of their authors
  *   next.c    the next event, rewind, seek
@@ -16,10 +16,10 @@
  *   tail.c    uniting the log with a dead writer's segment
  *   check.c, resume.c  walk through the packets for purposes of their own
  *
- * Events come round by round.  A round's packets are noted first (struct
- * pt_note), each author's in the order of the file; then one cursor for each
- * author goes through them, and a tournament finds the earliest event.  A small
- * round is read in place in the source's window, a large one packet by packet.
+ * Events come round by round.  First the reader notes the packets of a round (struct pt_note),
+ * those of each author in the order of the file; then one cursor for each author reads them, and a
+ * loser tree finds the earliest event.  A small round is read in place in the source's window, a
+ * large one packet by packet.
  */
 #ifndef PT_LOG_READER_STATE_H
 #define PT_LOG_READER_STATE_H
@@ -58,7 +58,7 @@ struct pt_note {
 #define PT_CURSOR_ALIGN 64u
 struct pt_cursor {
     _Alignas(PT_CURSOR_ALIGN) struct pt_decoder decoder;
-    struct pt_record record; /* the event that it stands at */
+    struct pt_record record; /* the event at the cursor */
     struct pt_author author;
     uint32_t next_note, last_note;
     uint8_t *buffer; /* holds the packet unless it is in the window */
@@ -78,18 +78,18 @@ struct pt_round {
     struct pt_tournament contest; /* of the cursors, by their indices */
     struct pt_cursor *current;    /* whose event was given last */
     size_t held;                  /* bytes of whole packets that the cursors unpacked */
-    bool damaged;                 /* what it gives is not all */
+    bool damaged;                 /* some of its events are missing */
     bool unsorted;                /* an author's notes are not in the order of time */
 };
 
-/* Whether all of a part is there: ROUND says how many packets it has. */
+/* Are all packets of a part there?  ROUND has their number. */
 struct pt_count {
     bool begun;
     bool torn;        /* bytes were skipped since the last ROUND */
     uint64_t part;    /* the last one that has ended */
     uint64_t packets; /* of events, after that part */
     uint64_t skipped; /* bytes, at the last packet */
-    uint64_t lost;    /* events that could not be written, said the last ROUND */
+    uint64_t lost;    /* events that could not be written, as of the last ROUND */
 };
 
 /* The position in a file that grows; see follow.c. */
@@ -118,7 +118,7 @@ struct pt_namesake {
 struct pt_log_reader {
     struct pt_log_params params;
     struct pt_descriptor file;
-    bool spooled; /* file is ours: a copy of what came by a pipe */
+    bool spooled; /* file is our own copy of the data from a pipe */
     struct pt_source source;
     uint32_t seed;
     uint64_t size;     /* of the file when it was opened */
@@ -153,7 +153,7 @@ struct pt_log_reader {
     uint64_t first_lsn;     /* of the oldest packet of a round; 0: none */
     struct {
         uint64_t lsn, part, watermark; /* of the last ROUND that ends a round; 0: none */
-        uint64_t lost;                 /* by the log, as it says */
+        uint64_t lost;                 /* lost by the log, from its own counts */
     } whole;
     uint32_t most_notes;  /* PT_ROUND_NOTES, but in tests */
     size_t most_unpacked; /* PT_ROUND_UNPACKED, but in tests */
@@ -171,7 +171,7 @@ struct pt_log_reader {
     struct pt_walk walk;
     struct pt_round round;
     struct pt_count count;
-    bool gap; /* something is missing before what comes next */
+    bool gap; /* events are missing before the next one */
     struct pt_follow follow;
     struct pt_unpacker unpacker;
     struct pt_sync sync; /* in force for ts in [sync_from, sync_to) */
@@ -183,7 +183,7 @@ struct pt_log_reader {
     bool given;
 
     uint64_t booked_lsn;        /* with a tail: its books know the packets up to here */
-    struct pt_log_packet *tail; /* what the log does not have, or NULL */
+    struct pt_log_packet *tail; /* packets that the log does not have, or NULL */
     size_t tail_count;
     bool has_tail, tail_taken;
 
@@ -195,18 +195,18 @@ struct pt_log_reader {
  * oldest first.  source must not be the reader's own while that is in use. */
 void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk, struct pt_source *source,
                     uint64_t from);
-/* Opens the same file again, as it is now.  -ESTALE: it is another log. */
+/* Opens the same file again, in its present state.  -ESTALE: it is another log. */
 int pt_reader_reopen(struct pt_log_reader *r);
 
 /* header.c */
-/* Reads the header block and takes what it says.  -EINVAL: not a log; -ENOTSUP: not
- * for this build; -ESTALE: of another log than the one that is followed. */
+/* Reads the header block and takes its values.  -EINVAL: not a log; -ENOTSUP: this build cannot
+ * read it; -ESTALE: another log than the one that is followed. */
 int pt_reader_header(struct pt_log_reader *r);
 
 /* learn.c */
-/* Takes what a NAME, SYNC or ROUND packet says; 0 or -ENOMEM. */
+/* Takes the contents of a NAME, SYNC or ROUND packet; 0 or -ENOMEM. */
 int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet);
-/* The same of all packets from there to there but the ROUNDs. */
+/* The same for all packets in a range, except ROUNDs. */
 int pt_reader_learn_all(struct pt_log_reader *r, uint64_t from, uint64_t to);
 int pt_reader_learn_end(struct pt_log_reader *r, const struct pt_packet_end *end);
 int pt_reader_add_sync(struct pt_log_reader *r, const struct pt_sync *point);

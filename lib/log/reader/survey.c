@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The survey of a log that was not completed: one walk over all its packets,
- * oldest first, that collects what END would have held, and an index.  It ends
- * with the newest packet that is whole, and counts unreadable bytes on the way.
+ * The survey of an incomplete log: one pass over all its packets, oldest first, that collects the
+ * contents that END would have, and an index.  It ends with the newest valid packet, and counts
+ * unreadable bytes.
  */
 #include <errno.h>
 #include "log/reader/state.h"

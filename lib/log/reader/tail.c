@@ -5,10 +5,10 @@
  * (chunk number, offset in the chunk), identifies it in both: a record of the segment is
  * new if no packet of the log covers it.
  *
- * The tail's numbers are as of the dead consumer's last checkpoint (consumer/checkpoint.h),
- * which names the last packet of the log that they know.  Packets after that one are
- * unbooked.  An unbooked event may be in the log, in the tail or in both.  Where the
- * log lost events of the unbooked round, the tail may still have them:
+ * The tail's counts are from the dead consumer's last checkpoint (consumer/checkpoint.h), which
+ * names the last packet of the log that they include.  Packets after that one are unbooked.  An
+ * unbooked event may be in the log, in the tail or in both.  Where the log lost events of the
+ * unbooked round, the tail may still have them:
  *
  *   a ring that the unbooked round has filled entirely: the log has overwritten the
  *   packets of the round before the oldest one in the file, and counts their events as

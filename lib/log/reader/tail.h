@@ -34,8 +34,8 @@ struct pt_union {
     uint64_t booked, dropped; /* of all authors, control writers included */
     uint64_t made_ts;         /* of the consumer's own last event in the log */
     uint64_t floor;           /* all that is older is in whole rounds of the log */
-    uint64_t late;            /* but for events of writers that stood still */
-    uint64_t given_ts;        /* the unbooked round had given the log all that is older */
+    uint64_t late;            /* except for events of stalled writers */
+    uint64_t given_ts;        /* the unbooked round had given all older events to the log */
     uint64_t given;           /* tail packets before this one, by pt_log_packet.lsn, */
     uint64_t chunk;           /* and what this one, of that chunk, has before the offset */
     uint32_t offset;

@@ -47,7 +47,7 @@ static void begin_bad(struct pt_walk *w)
         w->bad_from = w->offset;
 }
 
-/* Goes to the next segment; false: there is none.  at: where this one's bytes end. */
+/* Advances to the next segment; false: there is none.  at: the end of this one's bytes. */
 static bool next_segment(struct pt_walk *w, uint64_t at)
 {
     /* A rest too short for a packet is no damage at the end of a ring. */
@@ -148,8 +148,8 @@ static int take(struct pt_walk *w, const struct pt_packet_head *p)
     return 1;
 }
 
-/* Goes to the next place in the window that could be a packet, or to where more
- * must be read. */
+/* Advances to the next place in the window that could be a packet, or to the place where more must
+ * be read. */
 static void step(struct pt_walk *w, uint64_t to)
 {
     const struct pt_source *s = w->source;

@@ -31,7 +31,7 @@ struct pt_walk {
     uint64_t last_lsn;      /* of the packet before */
     uint64_t newest_lsn;    /* ring: of the newest ROUND; else 0 */
     bool ring;
-    bool any_order; /* gives every packet whatever its number */
+    bool any_order; /* returns packets with any number */
     bool passed_newest;
     bool stop_at_newest; /* nothing after it belongs to the log */
     bool started;        /* a packet was given */

@@ -6,15 +6,14 @@
  * Each author collects its records in a buffer; a full buffer becomes a packet.  The round ends
  * after about a megabyte of records, and later where there are many authors, since a packet has
  * a fixed cost in the log and for its reader, however few events it has: with its place in the
- * list of authors, 232 bytes.  So a round has LEAST_BYTES of records for each of its authors,
- * however many there are and in whatever order their events come, and the memory is in
- * proportion to the authors of a round.  made_clock.h keeps events with equal times in the order
- * in which they were added.
+ * list of authors, 232 bytes.  So a round has LEAST_BYTES of records for each of its authors, for
+ * any number of them and any order of events, and the memory is in proportion to the authors of a
+ * round.  made_clock.h keeps events with equal times in the order in which they were added.
  *
  * An author is a thread: the events with the same process, thread id and pthread_t, under the
  * latest name, as in a log that was recorded (docs/log-format.md, section 7).  Among events with
- * neither thread id nor pthread_t, the name distinguishes threads.  A thread that begins after
- * one with the same numbers has ended is another author.
+ * neither thread id nor pthread_t, the name distinguishes threads.  A thread that starts after one
+ * with the same numbers has ended is another author.
  */
 #include <errno.h>
 #include <posixtrace/info.h>
@@ -204,7 +203,7 @@ static int id_of(struct pt_log_builder *b, const char *name)
     return (int)id;
 }
 
-/* Makes a packet of what an author has collected. */
+/* Makes a packet of the records that an author has collected. */
 static int put_packet(struct pt_log_builder *b, struct author *a)
 {
     struct pt_log_packet packet = {
@@ -344,7 +343,7 @@ static uint32_t *author_cell(struct pt_log_builder *b, const struct pt_author *a
     return &b->author_cells[i];
 }
 
-/* Of two authors with the same numbers the later one has the cell. */
+/* If two authors have the same numbers, the later one has the cell. */
 static int grow_cells(struct pt_log_builder *b)
 {
     uint32_t *cells = calloc(2 * (size_t)b->author_cell_count, sizeof *cells);

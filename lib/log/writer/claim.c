@@ -23,7 +23,7 @@ static enum pt_log_owner owner(const struct pt_log_claim *c)
     return c->own.file.fd >= 0 ? PT_LOG_OF_DESCRIPTION : PT_LOG_OF_PROCESS;
 }
 
-/* What the caller's descriptor has locked, is locked. */
+/* Takes the flock(), unless the caller's descriptor has it. */
 static int lock(struct pt_log_claim *c)
 {
     c->has_lock = flock(lock_fd(c), LOCK_EX | LOCK_NB) == 0;
@@ -48,7 +48,7 @@ static void let_others(struct pt_log_claim *c)
         unlock(c);
 }
 
-/* Of another log nothing but these bytes is looked at. */
+/* From another log only these bytes are read. */
 static bool is_same(const struct pt_log_claim *c, const uint8_t head[sizeof c->head])
 {
     const size_t id = offsetof(struct pt_log_header, id);
@@ -95,7 +95,7 @@ static bool is_there(const struct pt_log_claim *c)
     return c->witness < 0 || (pread(c->fd, &byte, 1, c->witness) == 1 && byte != 0);
 }
 
-/* Notes what the change may have to be compared with, or replaced by. */
+/* Stores the bytes that the change may have to be compared with, or replaced by. */
 static int prepare(struct pt_log_claim *c, const struct pt_out_change *change)
 {
     off_t from = (off_t)change->offset;

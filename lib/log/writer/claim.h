@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * A recovery's right to a log, as long as no stream wants the file (lock.h).  Its locks are
- * its own (own.h), whoever else has the caller's descriptor.
+ * A recovery's right to a log, as long as no stream wants the file (lock.h).  Its locks are its own
+ * (own.h), even if others have the caller's descriptor.
  *
- * The claim is for one log: the one whose id the header has.  Each change of the file is made
- * with the flock(), between two looks: is it the same log, of the size that the claim has left?
- * What cuts the file asks for no lock: where that happens between the look before and the
- * change, the look after takes the change back.  Once something is different the claim is
- * over, and nothing is written any more.
+ * The claim is for one log: the one with the id in the header.  Each change of the file is made
+ * with the flock(), between two checks: is it the same log, with the size that the claim has left?
+ * A program that truncates the file takes no lock.  If that happens between the first check and the
+ * change, the second check undoes the change.  After any difference the claim is over, and nothing
+ * is written any more.
  *
- * A change may hide a cut: a write after the new end makes the file as long as before, with
- * zeros in between.  So the look before notes the last byte in front of the change that is not
- * zero.  If it is still there, at most zeros were cut, and the change has put them back.
+ * A change may hide a cut: a write after the new end makes the file as long as before, with zeros
+ * in between.  So the first check notes the last byte before the change that is not zero.  If it is
+ * still there, at most zeros were cut, and the change has restored them.
  *
- * Taken back is only what the change has written and is there still.  The file becomes empty only
- * if nothing but zeros is in front of that: the program that cut it has left nothing in it.
+ * Undoing removes only bytes that the change has written and that are still there.  The file
+ * becomes empty only if there are nothing but zeros before them: then the program that cut it has
+ * left nothing in it.
  */
 #ifndef PT_LOG_WRITER_CLAIM_H
 #define PT_LOG_WRITER_CLAIM_H

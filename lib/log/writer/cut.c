@@ -9,16 +9,16 @@
  * out.c notices the cut before the next write.  After the end of the round, the writer
  * returns to the last mark before the cut (a place with a known number of events before it)
  * and counts the later events as lost.  It cuts the file there itself, so that no event is
- * both lost and read, and writes header, names, sync points and a ROUND again.  A LOOP log
- * begins from the start, because its parts lie anywhere in the ring.
+ * both lost and read, and writes header, names, sync points and a ROUND again.  A LOOP log is
+ * started again, because its parts are anywhere in the ring.
  *
  * If the disk is full at the same time, the round does not end and its packets wait in the
  * buffer.  They would come after the cut, so they are lost, too, and the emergency status
  * counts them.  At the end of the log the writer checks the file once more after the last
  * write.
  *
- * An UNTIL_FULL log that was full takes events again if the cut removed its STOP: the log has
- * not reached its size, as the log-full policy requires, and its last event is no STOP.
+ * An UNTIL_FULL log that was full accepts events again if the cut removed its STOP: then the log
+ * has not reached its size, and its last event is not a STOP.
  */
 #include <posixtrace/info.h>
 #include <string.h>

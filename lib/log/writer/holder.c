@@ -5,7 +5,7 @@
  *
  *     lock:  1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF
  *
- * The device is that of the superblock, which stat() does not say for every file system: the
+ * The device is that of the superblock, which differs from stat()'s for some file systems.  So the
  * name of the file is taken from a lock of our own.
  */
 #include <errno.h>
@@ -32,7 +32,7 @@ static bool parse(const char *text, struct line *l)
     return sscanf(text, "%*[^:]: %11s %*s %*s %ld %63s", l->kind, &l->pid, l->file) == 3;
 }
 
-/* What fdinfo says of the descriptor's locks; false: nothing can be read. */
+/* Reads the descriptor's locks from fdinfo; false: it cannot be read. */
 static bool read_own(int fd, char text[TEXT_MAX])
 {
     char path[48];

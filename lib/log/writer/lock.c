@@ -157,7 +157,7 @@ static int lock_file(int own, int fd)
         return 0;
     if (byte == 0 && pt_log_holder_is_dead(own))
         return 0;
-    /* Where /proc does not say it, asking takes the lock. */
+    /* If /proc does not show the lock, tries to take it. */
     return has < 0 && !is_held(fd) ? 0 : -EBUSY;
 }
 

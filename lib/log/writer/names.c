@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Writes what readers need to decode events: names, descriptions and sync points.
+ * Writes the names, descriptions and sync points that readers need to decode events.
  */
 #include <string.h>
 #include "base/grow.h"
@@ -34,8 +34,8 @@ uint32_t pt_writer_sync_packet(struct pt_log_writer *w, void *at, const struct p
                           (uint32_t)(sizeof *p + count * sizeof *points));
 }
 
-/* Writes a text or SYNC.  If there is a ring, it goes after the ring and is written at once,
- * so that it is on disk before any packet that needs it; else into the buffer. */
+/* Writes a text or SYNC.  With a ring, the packet is written after the ring at once, so that it is
+ * on disk before any packet that needs it; without one it is put into the buffer. */
 static int put_meta(struct pt_log_writer *w, const void *packet, uint32_t bytes)
 {
     int error = 0;

@@ -59,8 +59,8 @@ static bool is_hole(const struct pt_out *o, uint64_t at)
     return pread(o->reads, &byte, 1, (off_t)at) == 1 && byte == 0;
 }
 
-/* After a write: the file may have been cut between the look and the write, which made it as
- * long as it was.  To which size is unknown: the header counts as cut off, too. */
+/* Called after a write: the file may have been cut between the check and the write, which made it
+ * as long as before.  The size of the cut is unknown, so the header counts as cut off, too. */
 static void look_for_hole(struct pt_out *o, const uint8_t *from, size_t bytes, uint64_t offset)
 {
     uint64_t end = offset + bytes;

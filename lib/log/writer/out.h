@@ -52,13 +52,13 @@ struct pt_out {
     size_t length, room;
     uint64_t position; /* file offset of buffer[0] */
     uint64_t whole;    /* file offset after the last packet that is on disk entirely */
-    uint64_t size;     /* of the file: what it had at first, and what was written */
+    uint64_t size;     /* of the file: its first size, and the bytes written since */
     uint64_t cut;      /* smallest size to which another program has cut the file */
     bool was_cut;
     uint64_t witness; /* where the last byte of the file is that is not zero; 0: unknown */
     struct pt_out_packet *packets;
     size_t packet_count, packet_room;
-    /* Called before and after what may block; NULL: not.  Set by the owner. */
+    /* Called before and after calls that may block; NULL: not.  Set by the owner. */
     void (*waits)(void *context, bool waits);
     void *waits_context;
     const struct pt_out_gate *gate; /* NULL: none.  Set by the owner */

@@ -19,7 +19,7 @@ static struct entry {
     pid_t pid;
     dev_t dev;
     ino_t ino;
-    struct pt_descriptor file; /* what a forked child closes; .fd negative: nothing */
+    struct pt_descriptor file; /* the descriptor that a forked child closes; .fd negative: none */
 } entries[PLACES];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 /* A handler that runs inside fork() may fork. */

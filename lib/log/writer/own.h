@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Whose a recovery's locks are (claim.h): of one call alone.
+ * Makes the locks of a recovery (claim.h) belong to one call only.
  *
- * flock() and F_OFD_SETLK belong to an open file description, and that of the caller's descriptor
- * may have others: a forked child has it, a duplicate, another thread of the program.  Two
- * recoveries through it would have every lock both.  So:
+ * flock() and F_OFD_SETLK belong to an open file description, and others may have that of the
+ * caller's descriptor: a forked child, a duplicate, another thread of the program.  Two recoveries
+ * through it would both have every lock.  So:
  *
- *   threads     a table of files by device and inode keeps the recoveries of one process
- *               apart
+ *   threads     a table of files by device and inode excludes a second recovery in one process
  *   processes   the file is opened once more, through /proc/thread-self/fd, for all locks.
  *               Where it cannot be opened to write (no /proc, no permission any more) the
  *               locks are on the caller's descriptor, and that of the byte (lock.h) is the
- *               process's, F_SETLK: no child has it.  It goes when the program closes any
- *               descriptor of the file, so that is the second choice.  Where there are no bytes
- *               either (NFS), recoveries of two processes through one description are not kept
- *               apart
+ *               process's, F_SETLK: no child has it.  That lock ends when the program closes any
+ *               descriptor of the file, so it is the second choice.  If the bytes are not used
+ *               either (NFS), recoveries of two processes through one description do not exclude
+ *               each other
  *   no descriptor left   -EMFILE or -ENFILE, and no recovery
  *
- * What a program may do meanwhile:
+ * Calls of the program meanwhile:
  *
- *   fork()   the child closes the descriptor, so that no lock outlives a recovery that is
- *            killed.  In a child of _Fork() or of the bare system call it is open until exec.
- *            Where a handler forked inside a recovery, the child's recovery is over
- *   close    of descriptors that are not its own: the recovery is over
+ *   fork()   the child closes the descriptor, so that no lock outlives a killed recovery.  In a
+ *            child of _Fork() or of the bare system call it is open until exec.  If a handler forks
+ *            inside a recovery, the child's recovery is over
+ *   close    of a descriptor that is not its own: the recovery is over
  */
 #ifndef PT_LOG_WRITER_OWN_H
 #define PT_LOG_WRITER_OWN_H

@@ -25,7 +25,8 @@ static int redo_data(struct pt_log_writer *w, const struct pt_packet_head *head,
     struct pt_cutter cutter;
     int rc;
 
-    /* The packet is set after every error: what cannot be unpacked has 0 bytes, and no record. */
+    /* The packet is set after every error: one that cannot be unpacked has 0 bytes, and no
+     * record. */
     if (pt_packet_unpack_data(&packet, (const void *)head, unpacker) == -ENOMEM)
         return -ENOMEM;
     pt_cut_begin(&cutter, &packet);

@@ -220,7 +220,7 @@ static int fix_ring(struct pt_log_writer *w)
     if (least > ring->head && least < ring->head + sizeof(struct pt_packet_head))
         least = ring->head + sizeof(struct pt_packet_head);
     ring->bytes = ring->head > least ? ring->head : least;
-    /* Until the header says that there is a ring, what follows is part of the log. */
+    /* Until the header has the ring, the following bytes are part of the log. */
     if (ring->bytes > ring->head)
         error = put_pad(w, (uint32_t)(ring->bytes - ring->head));
     if (!error)
@@ -298,8 +298,8 @@ int pt_ring_place(struct pt_log_writer *w, uint32_t bytes, bool data)
         give_up_oldest(w);
     if (data && w->data_bytes + bytes > size)
         return 1;
-    /* This runs again for the same place after a failed write: then the output may already
-     * stand at the ring's start. */
+    /* This runs again for the same place after a failed write: then the output may already be at
+     * the ring's start. */
     rest = ring->bytes - ring->head % ring->bytes;
     if (bytes > rest) {
         rc = free_space(w, rest);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Ending rounds, and what remains possible when writing fails.
+ * Ends rounds, and handles failing writes.
  *
  * The header block of a log is 4096 bytes that are on disk since the log was
  * created.  When packets cannot be written any more (disk full), a ROUND packet with
@@ -214,10 +214,9 @@ static bool losers_fit(const struct pt_log_writer *w, uint32_t room)
     return n <= room;
 }
 
-/* Lists the authors that lost something or have changed, with what waits added to
- * their losses; where they do not fit, as many as do, and the sums of those not
- * listed take the rest (flag ALL).  The control writers are no threads: what
- * waits of theirs is in the sum of all only. */
+/* Lists the authors that have lost events or have changed, with their waiting events added to their
+ * losses.  If they do not all fit, the sums contain those that are not listed (flag ALL).  The
+ * control writers are not threads: their waiting events are only in the sum of all. */
 static uint32_t list_losers(const struct pt_log_writer *w, struct pt_packet_round *p, uint32_t room)
 {
     struct pt_packet_author *to = (void *)(p + 1);
@@ -290,9 +289,9 @@ int pt_writer_flush(struct pt_log_writer *w)
     return error;
 }
 
-/* Takes back the last ROUND of a full log, if nothing came after it.  The next one is
- * written over it, and a kill in between would leave neither: until that one is whole,
- * the emergency status has what it says. */
+/* Removes the last ROUND of a full log, if nothing came after it.  The next one is written over it,
+ * and a kill in between would leave neither: until the next one is complete, the emergency status
+ * has the contents of the old one. */
 static int take_back_round(struct pt_log_writer *w)
 {
     int error;
@@ -323,7 +322,7 @@ int pt_log_end_round(struct pt_log_writer *w, const struct pt_log_status *status
         error = pt_writer_round(w, 0);
     if (!error)
         error = pt_writer_flush(w);
-    /* What could not be written is lost with the rest, if the file was cut. */
+    /* If the file was cut, bytes that could not be written are lost with the rest. */
     if (!error || pt_writer_is_cut(w))
         error = pt_writer_mend(w);
     if (!error)

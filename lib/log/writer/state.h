@@ -32,7 +32,7 @@ struct pt_part_count {
     uint32_t events;
 };
 
-/* A part that is in the log; LOOP logs remember what would be lost with it. */
+/* A part of the log.  A LOOP log remembers the events that would be lost with it. */
 struct pt_part {
     uint64_t number;
     uint64_t start; /* as pt_ring.head */
@@ -51,7 +51,7 @@ struct pt_part {
  */
 struct pt_ring {
     uint64_t bytes;        /* 0: not fixed yet */
-    uint64_t head;         /* where the next packet goes */
+    uint64_t head;         /* place of the next packet */
     uint64_t meta;         /* file offset for the next NAME or SYNC after the ring */
     struct pt_part *parts; /* surviving ones, oldest first, circular */
     size_t first, count, room;
@@ -102,21 +102,21 @@ struct pt_log_writer {
         bool stopped; /* as below */
     } marks[PT_MARKS];
     unsigned mark_count;
-    bool uncounted; /* counts say more than is in the log */
+    bool uncounted; /* counts are higher than the events in the log */
     bool full;
     bool overrun;              /* since it was asked for */
-    bool overran;              /* ever: what the log says */
+    bool overran;              /* ever: the value in the log */
     bool stop_due;             /* full, and the STOP could not be written yet */
     bool stopped;              /* the last event, by time, is a STOP */
     bool emergency;            /* the status block in the header is in use */
     bool closed;               /* completed */
     bool outlived;             /* shutdown while traced processes are running */
     bool alone;                /* recovery without the dead writer's segment */
-    bool resumed;              /* recovery: failing leaves the log as it was left */
-    uint64_t buried, reported; /* of the losses, as log/reader/reader.h says */
+    bool resumed;              /* recovery: after a failure the log is not changed further */
+    uint64_t buried, reported; /* parts of the losses, see log/reader/reader.h */
 
-    /* The last ROUND of a full log says nothing but totals: the next one may
-     * take its place, so that a full log does not grow. */
+    /* The last ROUND of a full log has only totals: the next one may replace it, so that a full log
+     * does not grow. */
     struct {
         uint64_t offset, lsn;
         uint32_t bytes;
@@ -166,7 +166,7 @@ int pt_writer_round(struct pt_log_writer *w, unsigned flags);
 int pt_writer_set_totals(struct pt_log_writer *w, const struct pt_log_status *status,
                          const struct pt_log_author_totals *authors, size_t count);
 void pt_writer_state(struct pt_log_writer *w, struct pt_log_state *state);
-/* What follows the authors of a ROUND or END, see format.h. */
+/* The part after the authors of a ROUND or END, see format.h. */
 uint32_t pt_writer_more_size(const struct pt_log_writer *w);
 void pt_writer_put_more(const struct pt_log_writer *w, void *to);
 void pt_writer_close_part(struct pt_log_writer *w, bool goes_on);
@@ -192,8 +192,8 @@ int pt_writer_mend(struct pt_log_writer *w);
 /* ring.c */
 /* All parts are lost for a cause. */
 void pt_ring_give_up_all(struct pt_log_writer *w, unsigned cause);
-/* Makes room in the ring for bytes more and stands there; a part that would get
- * too long is ended first.  1: it can never fit. */
+/* Makes room in the ring for bytes more and moves there; a part that would get too long is ended
+ * first.  1: it can never fit. */
 int pt_ring_place(struct pt_log_writer *w, uint32_t bytes, bool data);
 uint32_t pt_ring_piece_limit(const struct pt_log_writer *w); /* records of a packet */
 uint32_t pt_ring_event_limit(const struct pt_log_writer *w); /* records of one event */

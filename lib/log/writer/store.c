@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Storing the packets of events under the log-full policy: what fits goes in whole or
- * cut into pieces, what does not is counted as lost.
+ * Stores packets of events under the log-full policy: packets that fit are stored whole or in
+ * pieces; other events are counted as lost.
  */
 #include <posixtrace/info.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "log/order.h"
 #include "log/writer/state.h"
 
-/* What an UNTIL_FULL log keeps free for its last event: STOP with an int. */
+/* The room that an UNTIL_FULL log reserves for its last event: STOP with an int. */
 #define STOP_BYTES   (sizeof(struct pt_packet_data) + PT_RECORD_HEAD + 8u)
 #define LEAST_PACKET (sizeof(struct pt_packet_data) + PT_RECORD_HEAD)
 
@@ -287,8 +287,7 @@ static int put_loop(struct pt_log_writer *w, struct pt_cutter *cutter)
     }
 }
 
-/* A packet that the caller has counted and that need not be cut: may it be
- * stored as it is? */
+/* Can a packet that the caller has counted be stored without being cut? */
 static bool fits_whole(const struct pt_log_writer *w, const struct pt_log_packet *packet)
 {
     if (!packet->types)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The log writer: its life, the header of the file, and what the caller asks about
- * it.  state.h says which file does what.
+ * The log writer: creation and end, the header of the file, and queries.  state.h lists its files.
  */
 #include <fcntl.h>
 #include <posixtrace/attr.h>

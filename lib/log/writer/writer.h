@@ -49,9 +49,8 @@ int pt_log_put_syncs(struct pt_log_writer *w, const struct pt_sync *points, unsi
  *
  * PT_LOG_STORED, or PT_LOG_DISCARDED: an UNTIL_FULL log is full, all or the last
  * events of the packet were not stored and are counted as LOST_LOG_FULL; the
- * writer has made STOP the last event.  -EBADMSG: the records are not what a
- * writer of events makes (looked at where types is NULL).  After an error nothing
- * of the packet is stored.
+ * writer has made STOP the last event.  -EBADMSG: the records are invalid (checked if types is
+ * NULL).  After an error nothing of the packet is stored.
  */
 enum pt_log_put { PT_LOG_STORED, PT_LOG_DISCARDED };
 int pt_log_put_packet(struct pt_log_writer *w, const struct pt_log_packet *packet);
@@ -63,7 +62,7 @@ void pt_log_drop_packet(struct pt_log_writer *w, const struct pt_log_packet *pac
 /* Another descriptor of the same file, which is read where the writer's may not be. */
 void pt_log_read_by(struct pt_log_writer *w, int fd);
 
-/* The latest name of the thread of a packet's author: goes with the next end_round or complete. */
+/* The latest name of the thread of a packet's author: written by the next end_round or complete. */
 void pt_log_name_author(struct pt_log_writer *w, uint64_t wid, const char name[16]);
 
 /* authors: those whose totals, or names, changed since the last round. */
@@ -81,7 +80,7 @@ void pt_log_books(const struct pt_log_writer *w, struct pt_log_books *books);
 
 /* Index, final status, end mark.  end: enum posixtrace_end (SHUTDOWN or
  * RECOVERED).  Ends the last round itself if packets follow the last one.
- * status NULL: as it was said last. */
+ * status NULL: the last one. */
 int pt_log_complete(struct pt_log_writer *w, int end, const struct pt_log_status *status,
                     const struct pt_log_author_totals *authors, size_t count);
 
