@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* posixtrace/attr.h: attributes that the standard has not, and what became of switches. */
+/* posixtrace/attr.h: attributes beyond the standard, and the result of requesting switches. */
 #include <posixtrace/attr.h>
 #include "api/attr_change.h"
 #include "api/guard.h"

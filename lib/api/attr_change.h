@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * How the attribute setters work: the object is copied, the copy changed and
- * checked as a whole, and only a good copy is stored.  So no setter knows what
- * values are valid, and a refused one leaves the object as it was.
+ * Attribute setters: a setter copies the object, changes the copy, checks it as a whole, and stores
+ * it only if it is valid.  So no setter needs the rules for values, and a refused one does not
+ * change the object.
  */
 #ifndef PT_API_ATTR_CHANGE_H
 #define PT_API_ATTR_CHANGE_H
@@ -21,8 +21,8 @@ static inline bool attr_begin(trace_attr_t *attr, struct pt_attr *copy)
     return a != NULL;
 }
 
-/* What the setter returns.  A FLUSH policy is good here: whether there will be
- * a log is not known yet. */
+/* The result of a setter.  A FLUSH policy is valid here, because it is not known yet whether there
+ * will be a log. */
 static inline int attr_commit(trace_attr_t *attr, const struct pt_attr *copy)
 {
     if (pt_attr_check(copy, true) < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * posixtrace/emit.h: what a line that traces needs before it runs first.
+ * posixtrace/emit.h: the preparation of a tracing line when it runs first.
  *
  * Lines that give one name to different fields get types of their own: the first description
  * of "order" has that name, each further one "order#2", "order#3" and so on.  A type keeps the
@@ -81,8 +81,8 @@ static bool is_plain_integer(int kind)
     return kind == POSIXTRACE_UNSIGNED || kind == POSIXTRACE_HEX;
 }
 
-/* Does x give the same values the same names?  It may say more of them: hexadecimal, and
- * names of values. */
+/* Does x give the same values the same names?  It may have more: hexadecimal, and names of
+ * values. */
 static bool reads_as(const struct posixtrace_layout *x, const struct posixtrace_layout *y)
 {
     if (x->count != y->count || x->big_endian != y->big_endian)
@@ -98,7 +98,7 @@ static bool reads_as(const struct posixtrace_layout *x, const struct posixtrace_
     return true;
 }
 
-/* Of the description that the type has already. */
+/* Does the type already have such a description? */
 static bool is_described_as_well(const struct pt_names *names, uint32_t id, const char *text)
 {
     char known[PT_DESCRIPTION_MAX + 1];
@@ -169,7 +169,7 @@ PT_PUBLIC trace_event_id_t posixtrace_site_open(trace_event_id_t *site, const ch
         add_field(&t, types[i], fields[i], i + 1);
     if (pt_eventid_open(event_name, &id, &self) != 0)
         return 0;
-    /* Without a type that the data is described by, it would be read as what it is not. */
+    /* Under a type with another description, the data would be misread. */
     if (count) {
         int r = open_described(self->names, event_name, t.bytes, &id);
 

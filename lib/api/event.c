@@ -9,7 +9,7 @@
 
 struct taken {
     struct pt_stream *s;
-    unsigned char *to; /* where the next one goes, in the caller's size */
+    unsigned char *to; /* place of the next one; elements have the caller's size */
     size_t size;
     size_t count;
     uint32_t id; /* of the one before, or 0, and its name */

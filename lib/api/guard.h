@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What the functions over a trid have in common: cancellation is off while
- * they hold locks, the trid is looked up and referenced, and a negative errno
- * from inside becomes an error number.
+ * Common code of the functions with a trid: cancellation is off while they hold locks, the trid is
+ * looked up and referenced, and a negative errno from inside becomes an error number.
  */
 #ifndef PT_API_GUARD_H
 #define PT_API_GUARD_H
@@ -42,10 +41,9 @@ static inline int pt_guard_leave(struct pt_guard *g, int result)
 }
 
 /*
- * The same for reading event by event.  Of a log, most events are in memory: no
- * cancellation point comes near them, so that switching cancellation off and on
- * again, a third of the time that such a call takes, is left to the log's reader
- * for when it goes to the file.
+ * The same for reading event by event.  Most events of a log are in memory, and their calls have no
+ * cancellation point.  Switching cancellation off and on takes a third of the time of such a call,
+ * so the log's reader does it only when it reads the file.
  */
 static inline bool pt_guard_enter_reading(struct pt_guard *g, trace_id_t trid, unsigned kinds)
 {

@@ -73,7 +73,8 @@ PT_PUBLIC int posixtrace_log_recover_lost(int fd, uint64_t events,
     return r == -EINVAL ? EILSEQ : -r;
 }
 
-/* An onlooker of its own: trid keeps its place, and the creator what it has not read. */
+/* The snapshot uses an onlooker of its own: trid keeps its position, and the creator its unread
+ * events. */
 PT_PUBLIC int posixtrace_snapshot(trace_id_t trid, int fd,
                                   struct posixtrace_snapshot_report *report, size_t size)
 {

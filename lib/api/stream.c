@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* posixtrace/stream.h: the streams of a user, and what a traced program can set up. */
+/* posixtrace/stream.h: the streams of a user, and preparations by a traced program. */
 #include <errno.h>
 #include <posixtrace/stream.h>
 #include "api/guard.h"

@@ -37,7 +37,8 @@ static int release(struct pt_stream *s, bool force)
     struct pt_stream *next = next_trid ? pt_handle_get(next_trid, PT_OWN_STREAMS) : NULL;
     int r;
 
-    /* First: no event goes to the next stream both by its own gate and past this one. */
+    /* Done first, so that no event comes to the next stream both through its own gate and from this
+     * stream. */
     pt_chain_set_next(s, NULL);
     r = next ? pt_chain_set_successor(next, false, force) : 0;
     if (r < 0 && !force)

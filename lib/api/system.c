@@ -4,8 +4,8 @@
  * posixtrace/system.h: system events.  They take the path of writer/event.h, as
  * those of the program do.
  *
- * Gate 0 belongs to no event type.  No filter holds it, so that it is open exactly
- * while some stream traces the process, whatever that stream's filter.
+ * Gate 0 belongs to no event type.  No filter contains it, so it is open exactly while some stream
+ * traces the process, with any filter.
  */
 #include <posixtrace/system.h>
 #include "process/thread_name.h"

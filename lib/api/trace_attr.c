@@ -58,7 +58,7 @@ PT_PUBLIC int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct ti
     return 0;
 }
 
-/* exactly the text and its NUL are written, whatever the buffer's size. */
+/* exactly the text and its NUL are written, for any size of the buffer. */
 static int copy_text(char *to, const char *text)
 {
     memcpy(to, text, strlen(text) + 1);
@@ -166,8 +166,8 @@ PT_PUBLIC int posix_trace_attr_setstreamfullpolicy(trace_attr_t *attr, int strea
 }
 
 /*
- * Attributes objects: sizes in bytes.  The setters keep what they are given;
- * create may reserve more and tells so through posix_trace_get_attr.
+ * Attributes objects: sizes in bytes.  The setters store the given values; create may reserve more,
+ * which posix_trace_get_attr returns.
  */
 static int get_size(const struct pt_attr *a, uint64_t value, size_t *to)
 {

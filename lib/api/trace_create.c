@@ -33,7 +33,7 @@ static int get_attr(const trace_attr_t *attr, bool with_log, struct pt_attr *cop
 }
 
 /* LOOP and UNTIL_FULL write at offsets: a regular file without O_APPEND.
- * APPEND takes whatever can be written to. */
+ * APPEND accepts any writable descriptor. */
 static int check_log(int fd, const struct pt_attr *attr)
 {
     int flags = fcntl(fd, F_GETFL);

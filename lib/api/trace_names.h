@@ -9,11 +9,11 @@
 
 #include "process/self.h"
 
-/* As posix_trace_eventid_open(); *self: whose map the name is in.  The caller says
- * pt_gates_named() when all is known of the type. */
+/* As posix_trace_eventid_open(); *self: the process whose map has the name.  The caller calls
+ * pt_gates_named() when the type is complete. */
 int pt_eventid_open(const char *event_name, trace_event_id_t *event_id, struct pt_self **self);
 
-/* Describes a type; what the machine's byte order adds to the text is added. 0 or a
+/* Describes a type; adds the machine's byte order to the text if necessary. 0 or a
  * negative errno. */
 int pt_event_describe(struct pt_names *names, uint32_t id, const char *description);
 

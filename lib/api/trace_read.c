@@ -5,7 +5,7 @@
 #include "api/guard.h"
 #include "control/read.h"
 
-/* Where an event goes. */
+/* The destination of an event. */
 struct place {
     struct posix_trace_event_info *event;
     void *data;

@@ -18,8 +18,8 @@ static bool is_big_endian(void)
     return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 }
 
-/* Checks a description, and puts down the byte order of the machine that traces
- * where it is not what readers take for granted. */
+/* Checks a description, and adds the byte order of the tracing machine if it is not the default of
+ * readers. */
 static int complete(const char *description, char text[PT_DESCRIPTION_MAX + 1])
 {
     struct posixtrace_layout *layout;
