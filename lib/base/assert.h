@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Assertions, of what the library itself guarantees.  The library that is installed has
- * none; the tests link one that has (PT_ASSERTIONS, see lib/meson.build).
+ * Assertions about the library's own guarantees.  The installed library has none; the tests link
+ * one that has them (PT_ASSERTIONS, see lib/meson.build).
  *
- *   pt_assert_call   1   an internal function is called as its header says
+ *   pt_assert_call   1   an internal function is called as its header requires
  *   pt_assert        2   an invariant that a comparison or two check
  *   pt_assert_valid  3   one that is expensive to check
  *

@@ -27,10 +27,9 @@
 #endif
 
 /*
- * An access of 8 bytes is one access only where its place is aligned, and i386
- * aligns uint64_t in structures to 4: members that are used here are declared
- * pt_u64, or stand at multiples of 8 in structures that are aligned themselves.
- * -DPT_CHECK_ALIGNMENT looks at every access (test/cross).
+ * An access of 8 bytes is one access only at an aligned address, and i386 aligns uint64_t in
+ * structures to 4.  So members that are used here are declared pt_u64, or are at multiples of 8 in
+ * structures that are aligned themselves.  -DPT_CHECK_ALIGNMENT checks every access (test/cross).
  */
 typedef uint64_t pt_u64 __attribute__((aligned(8)));
 
@@ -87,7 +86,7 @@ typedef uint64_t pt_u64 __attribute__((aligned(8)));
 #define pt_or_seqcst(p, v)       __atomic_fetch_or(pt_at(p), (v), __ATOMIC_SEQ_CST)
 #define pt_and_seqcst(p, v)      __atomic_fetch_and(pt_at(p), (v), __ATOMIC_SEQ_CST)
 #define pt_exchange_seqcst(p, v) __atomic_exchange_n(pt_at(p), (v), __ATOMIC_SEQ_CST)
-/* *e is updated with what was found on failure; true if exchanged */
+/* on failure *e gets the present value; true if exchanged */
 #define pt_cas_seqcst(p, e, v) \
     __atomic_compare_exchange_n(pt_at(p), (e), (v), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
 
@@ -194,8 +193,8 @@ pt_copy_unchecked(void *restrict to, const void *restrict from, size_t bytes)
 #endif
 }
 
-/* The writer's side of that: what may be being copied meanwhile.  Multiples of
- * 8 bytes, aligned. */
+/* The writer's side: stores bytes that a reader may copy at the same time.  Multiples of 8 bytes,
+ * aligned. */
 static inline void pt_copy_watched(void *restrict to, const void *restrict from, size_t bytes)
 {
 #if defined PT_HELGRIND

@@ -63,7 +63,7 @@ enum pt_clock_reason {
 };
 enum pt_clock_reason pt_clock_why(void);
 
-/* Resolution of what readers report, in nanoseconds. */
+/* Resolution of the times that readers report, in nanoseconds. */
 uint64_t pt_clock_resolution_ns(void);
 
 /* One reading of both clocks that belong together: ticks, and CLOCK_REALTIME

@@ -88,7 +88,8 @@ static inline uint32_t half_word_at(const uint8_t *p)
     return half;
 }
 
-/* moves[i]: what moves a checksum by 8 * (i + 1) bytes: x^(64 * (i + 1) - 33), reflected */
+/* moves[i]: the factor that moves a checksum by 8 * (i + 1) bytes: x^(64 * (i + 1) - 33),
+ * reflected */
 static const uint32_t moves[256] = {
     0x00000001, 0x493c7d27, 0xf20c0dfe, 0xba4fc28e, 0x3da6d0cb, 0xddc0152b, 0x1c291d04, 0x9e4addf8,
     0x740eef02, 0x39d3b296, 0x083a6eec, 0x0715ce53, 0xc49f4f67, 0x47db8317, 0x2ad91c30, 0x0d3b6092,

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/grow.h"
 
-/* Not through a void **: the pointer is one to whatever the elements are. */
+/* Does not use a void **, because the pointer has the type of the elements. */
 static int resize(void *array, size_t bytes)
 {
     void *at;

@@ -17,7 +17,8 @@ static inline int pt_grow(void *array, size_t *room, size_t count, size_t size)
     return count < *room ? 0 : pt_grow_more(array, room, size);
 }
 
-/* Room for so many bytes in all: what there is, or first, doubled as often as it takes. */
+/* Makes room for so many bytes in all: the present room, or first, is doubled as often as
+ * necessary. */
 static inline int pt_grow_to(void *buffer, size_t *room, size_t bytes, size_t first)
 {
     return bytes <= *room ? 0 : pt_grow_twice(buffer, room, bytes, first);

@@ -99,7 +99,7 @@ static bool register_process(void)
 }
 
 /*
- * Every pair of a writer and a caller has a fence, whatever either may do:
+ * Every pair of a writer and a caller has a fence, with any permissions of the two:
  *
  *   the segment's creator was refused   all writers use fences (the segment's fences)
  *   the writer's process was refused    its lanes use fences (bind_lane); the result is kept,
@@ -113,9 +113,9 @@ void pt_barrier_all(void)
 {
     pt_fence_seqcst();
     /* A process that CRIU has restored may have lost its registration, and the kernel
-     * then passes its threads over without an error.  It costs one call to say it
-     * again.  Writers of other restored processes stay without: their start time is
-     * another one, so that their streams and pages are taken for those of dead ones. */
+     * then passes its threads over without an error.  It takes one call to register again.  Writers
+     * of other restored processes stay without a fence: their start time has changed, so their
+     * streams and pages count as those of dead processes. */
     if (pt_load_relaxed(&registered))
         register_process();
     if (call(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0, 0, 0, 0) < 0)

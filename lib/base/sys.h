@@ -35,7 +35,7 @@ bool pt_barrier_register(void);
 /* The same for the threads of this process alone, registered or not. */
 void pt_barrier_own(void);
 
-/* Errors that say nothing of what was looked for: no descriptor or no memory now. */
+/* Errors by a shortage of descriptors or memory, which tell nothing about the object. */
 static inline bool pt_is_shortage(int error)
 {
     return error == -EMFILE || error == -ENFILE || error == -ENOMEM;

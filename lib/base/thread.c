@@ -38,9 +38,8 @@ int32_t pt_thread_number(void)
 }
 
 /*
- * How large the program wants a stack to be that it says nothing about.  That may be as small as
- * its own threads allow, but holds what the C library takes from each stack (thread-local
- * variables, the guard).
+ * The program's default size of a stack.  It may be as small as its own threads allow, but includes
+ * the part that the C library takes from each stack (thread-local variables, the guard).
  */
 static int default_stack(size_t *size)
 {
@@ -55,10 +54,10 @@ static int default_stack(size_t *size)
 }
 
 /*
- * What we need is added to the program's stacks.  Nothing else of its default attributes
- * is taken: a detached thread cannot be joined, one with a scheduling policy may not be
- * allowed, one that is bound to a processor may not run.  Detach state, scheduling and
- * processors are those of a plain thread, which inherits the last two from its creator.
+ * Our need is added to the size of the program's stacks.  No other default attribute is used: a
+ * detached thread cannot be joined, one with a scheduling policy may not be allowed, one that is
+ * bound to a processor may not run.  Detach state, scheduling and processors are those of a plain
+ * thread, which inherits the last two from its creator.
  */
 static int give_stack(pthread_attr_t *attr)
 {
@@ -100,8 +99,8 @@ bool pt_thread_has_own_descriptors(void)
 }
 
 #if defined __SANITIZE_THREAD__
-/* ThreadSanitizer knows one table of descriptors a process: equal numbers of two tables would be a
- * race, and a thread without its standard error and its symbolizer could not say so. */
+/* ThreadSanitizer knows one table of descriptors a process: it would report equal numbers in two
+ * tables as a race, and could not print that without standard error and symbolizer. */
 int pt_thread_own_descriptors(int fd)
 {
     (void)fd;

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From one to the other no handler runs in the calling thread, so that none forks there and
- * leaves a child in the middle of what it does.  Async-signal-safe. */
+/* Between the two calls no handler runs in the calling thread, so none can fork and leave a child
+ * half-way.  Async-signal-safe. */
 void pt_thread_hold_signals(sigset_t *before);
 void pt_thread_let_signals(const sigset_t *before);
 
