@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* What lies in the stream directory: the segments, and what they say of themselves. */
+/* Lists the segments in the stream directory, with their descriptions of themselves. */
 #ifndef PT_DIRECTORY_LIST_H
 #define PT_DIRECTORY_LIST_H
 
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include "shm/layout.h"
 
-/* As posixtrace_stream_list; 0 or a negative errno, and in *value what each returned last. */
+/* As posixtrace_stream_list; 0 or a negative errno.  *value: the last return value of each(). */
 int pt_list_streams(int (*each)(void *context, const struct posixtrace_stream *stream),
                     void *context, int *value);
 /* As posixtrace_stream_traced; the same. */

@@ -87,8 +87,8 @@ static bool has_copy(const struct pt_seg_header *h, int dir, const char *name)
     return same;
 }
 
-/* Under whatever name.  A file that gets another name while the folder is read may not come
- * up: a log is gone if two readings in succession do not find it. */
+/* Searches the folder for the log under any name.  A file that is renamed while the folder is read
+ * may be missed: a log is gone only if two readings in succession do not find it. */
 static enum pt_log_fate search(const struct pt_seg_header *h, const struct pt_log_look *look,
                                int folder, const char *name, int flags, int *fd)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What became of the log of a stream whose process is dead.
+ * Whether the log of a stream with a dead process still exists.
  *
- * THERE: the file is where it was, or under another name in that folder.  GONE: the folder is
- * the one that had the log (page/log_folder.h), it can be read, and no file in it is the log; or
- * the file holds another log or other contents since.  The stream's events have no place any
- * more.  UNKNOWN: everything else, as a path in another mount namespace, another folder under
- * the path of the first, a folder that cannot be read, a file system that is not mounted, a copy
- * of the log under its name, a pipe, a file that never had a name, and one that is shorter than
- * a log's header (its next writer may be about to start).
+ * THERE: the file has its old name, or another one in the same folder.  GONE: the folder is the one
+ * that had the log (page/log_folder.h), it can be read, and no file in it is the log; or the file
+ * now has another log or other contents.  Then the stream's events cannot be saved any more.
+ * UNKNOWN: all other cases, such as a path in another mount namespace, another folder under the
+ * path of the first, a folder that cannot be read, a file system that is not mounted, a copy of the
+ * log under its name, a pipe, a file that never had a name, and one that is shorter than a log's
+ * header (its next writer may be about to start).
  */
 #ifndef PT_DIRECTORY_LOG_FATE_H
 #define PT_DIRECTORY_LOG_FATE_H

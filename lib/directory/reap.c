@@ -71,7 +71,7 @@ static int bury(int dir, const struct pt_seg_header *h, const struct pt_log_look
 
     pt_log_find(h, look, O_RDONLY, &fd);
     if (pt_is_shortage(fd))
-        return fd; /* what the log has would count as lost */
+        return fd; /* the events in the log would count as lost */
     r = pt_tombstone_make(&t, h, fd);
     if (fd >= 0)
         close(fd);
@@ -287,7 +287,7 @@ int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
     /* Segments first, then pages: the names they refer to can go last. */
     for (const char *kind = "spnt"; *kind; kind++)
         reap_kind(&r, *kind);
-    /* What they say of the directory is old now. */
+    /* These files are out of date now. */
     unlinkat(r.dir, PT_DIR_STEP_FILE, 0);
     unlinkat(r.dir, PT_CENSUS_FILE, 0);
     /* A child that was forked meanwhile has the descriptor. */
