@@ -15,9 +15,9 @@
 #include "model/event.h"
 #include "model/set.h"
 
-/* What an event costs beside its data in the worst case: its own record head,
- * a time record and an author record.  lib/shm/record.h, a layer above, says
- * so in pt_record_max_size(); test/unit/model holds the two together. */
+/* The most bytes that an event takes beside its data: its own record head, a time record and an
+ * author record.  The same is in pt_record_max_size() of lib/shm/record.h, a layer above;
+ * test/unit/model compares the two. */
 #define RECORD_GROUP_OVERHEAD 104u
 
 /* FILTER carries the old and the new filter: the largest system event. */

@@ -84,7 +84,7 @@ const char *pt_event_system_name(uint32_t id);
 /* The description of the data of a system type of ours, or NULL. */
 const char *pt_event_system_description(uint32_t id);
 
-/* A type of the standard: every stream has it, whatever happened. */
+/* A type of the standard: every stream has it. */
 static inline bool pt_event_is_predefined(uint32_t id)
 {
     return (id >= 1 && id <= PT_ID_SYSTEM_LAST) || id == PT_ID_USER_FIRST;

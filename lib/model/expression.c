@@ -307,7 +307,7 @@ static uint16_t parse_not(struct parser *p)
     return inner;
 }
 
-/* What a word, or sign, stands between: one parent of them all, if there are several. */
+/* Parses operands with a word or sign between them; several get one common parent. */
 static uint16_t parse_several(struct parser *p, uint16_t (*parse)(struct parser *p),
                               const char *word, const char *sign, enum pt_node_op op)
 {
@@ -344,7 +344,7 @@ int pt_expression_build(const char *text, void *room, size_t *used,
 
     if (len > POSIXTRACE_EXPRESSION_MAX)
         return -ENAMETOOLONG;
-    /* A node, and a text with its NUL, stand for one byte of the input at least each. */
+    /* Each node, and each text with its NUL, needs at least one byte of the input. */
     p.text = (char *)(p.node + len + 1);
     parse_or(&p);
     skip_space(&p);

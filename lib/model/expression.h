@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Expressions over events (posixtrace/filter.h), compiled: a tree of nodes in one piece
- * of memory without pointers, so that it could lie anywhere.  Children come before
- * their parents; the last node is the root.
+ * Expressions over events (posixtrace/filter.h), compiled: a tree of nodes in one allocation
+ * without pointers, so that it can be copied and mapped anywhere.  Children come before their
+ * parents; the last node is the root.
  */
 #ifndef PT_MODEL_EXPRESSION_H
 #define PT_MODEL_EXPRESSION_H
@@ -80,14 +80,14 @@ static inline size_t pt_expression_room(size_t len)
 int pt_expression_build(const char *text, void *room, size_t *used,
                         struct posixtrace_expression_fault *fault);
 
-/* What the expression is asked about. */
+/* The event or type for which an expression is evaluated. */
 struct pt_subject_event {
     const char *name;
     const struct posixtrace_event *event;   /* NULL: of a type */
     const struct posixtrace_layout *layout; /* or NULL */
-    /* Of a type: */
-    bool may_describe; /* without layout: one may come yet */
-    int32_t pid;       /* of the only process that is meant; 0: any */
+    /* For a type without an event: */
+    bool may_describe; /* without layout: one may be added later */
+    int32_t pid;       /* the only process in question; 0: any */
 };
 /* The i-th test of a type's name or a field, or NULL. */
 const struct pt_node *pt_expression_test(const struct posixtrace_expression *e, size_t i);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The value of an expression: 0, 1, or -1 for what depends on more than is known.  An
- * and with something false is false, an or with something true is true, whatever the
- * rest.  Without allocation, and with a recursion that is three times as deep as the
- * parser lets brackets be.
+ * The value of an expression: 0, 1, or -1 if it depends on something unknown.  An "and" with a
+ * false operand is false, an "or" with a true one is true, also if the others are unknown.  It
+ * allocates nothing, and its recursion is at most three times as deep as the brackets that the
+ * parser accepts.
  */
 #include <errno.h>
 #include <float.h>
@@ -146,7 +146,7 @@ static bool test_text(const struct posixtrace_expression *e, const struct pt_nod
     return (n->relation == PT_EQUAL) == equal;
 }
 
-/* Which of two integers is less; each may be beyond what the other's type holds. */
+/* Compares two integers; each may be outside the range of the other's type. */
 static bool test_integer(const struct pt_node *n, uint64_t v, bool negative)
 {
     int order;
@@ -174,7 +174,7 @@ static size_t unmarked_length(const char *name, size_t len)
     return len - digits - 1;
 }
 
-/* A part of the type's name, whatever the relation. */
+/* Compares a part of the type's name, for any relation. */
 static bool is_named(const struct posixtrace_expression *e, const struct pt_node *n,
                      const char *part, size_t len)
 {
@@ -201,7 +201,7 @@ static bool is_meant(const struct posixtrace_expression *e, const struct pt_node
     return false;
 }
 
-/* What holds of a name holds of its further descriptions, too. */
+/* A condition for a name is also for the types of its further descriptions. */
 static bool has_name(const struct posixtrace_expression *e, const struct pt_node *n,
                      const char *name)
 {
@@ -210,8 +210,8 @@ static bool has_name(const struct posixtrace_expression *e, const struct pt_node
     return is_meant(e, n, name, len) || (unmarked < len && is_meant(e, n, name, unmarked));
 }
 
-/* A number with a point is rounded to what the field can hold: an f32 that is shown as 1.1
- * is 1.1. */
+/* A number with a point is rounded to the type of the field: an f32 that is shown as 1.1 equals
+ * 1.1. */
 static bool test_float(const struct pt_node *n, double d, unsigned bits)
 {
     double number = n->value.number;
@@ -252,7 +252,7 @@ static bool test_element(const struct posixtrace_expression *e, const struct pt_
     return test_integer(n, v, f->kind == POSIXTRACE_SIGNED && (int64_t)v < 0);
 }
 
-/* Of an array: whether it holds for one of the elements. */
+/* For an array: is it true for one of the elements? */
 static int test_field(const struct posixtrace_expression *e, const struct pt_node *n,
                       const struct pt_subject_event *s)
 {

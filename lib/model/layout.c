@@ -27,7 +27,7 @@ struct parser {
     struct posixtrace_layout *l;
     struct posixtrace_layout_fault *fault;
     size_t text_used, enumerators_used;
-    bool strict; /* a program declares it; else it stands in a log or a stream */
+    bool strict; /* a program declares it; else it is from a log or a stream */
     bool failed;
 };
 
@@ -51,7 +51,7 @@ static const struct base {
     { "str", POSIXTRACE_STRING, 8 },    { "bytes", POSIXTRACE_BYTES, 8 },
 };
 
-/* The first fault counts: what comes after it may only follow from it. */
+/* Only the first fault counts, since later ones may be its consequences. */
 static bool fail(struct parser *p, const char *at, const char *what, struct word w)
 {
     if (!p->failed && p->fault) {
@@ -96,7 +96,7 @@ static bool word_is(struct word w, const char *text)
     return strlen(text) == w.len && memcmp(w.at, text, w.len) == 0;
 }
 
-/* What stands here, for a message. */
+/* The text at this place, for a message. */
 static struct word here(const struct parser *p)
 {
     struct word w = { p->at, 0 };
@@ -236,8 +236,8 @@ static bool take_written_value(struct parser *p, const struct posixtrace_field *
     return true;
 }
 
-/* A name may stand for several values, as in CTF, but each is written then: {x=1, x=5}.  That
- * {x, x} is a mistake is certain, and so is a value that the field cannot have. */
+/* A name may have several values, as in CTF, but then each is written: {x=1, x=5}.  {x, x} is
+ * certainly a mistake, and so is a value that the field cannot have. */
 static bool take_value(struct parser *p, const struct posixtrace_field *f, struct word name,
                        long long *value)
 {

@@ -19,11 +19,11 @@ struct posixtrace_layout {
     bool says_order; /* le or be was written */
 };
 
-/* Of a description that a program writes; 0, -EINVAL with *fault, -ENAMETOOLONG, -ENOMEM. */
+/* Parses a description from a program; 0, -EINVAL with *fault, -ENAMETOOLONG, -ENOMEM. */
 int pt_layout_parse(const char *description, struct posixtrace_layout **layout,
                     struct posixtrace_layout_fault *fault);
-/* Of one that stands in a log or a stream: earlier versions accepted names of
- * values that the field cannot have, and the same name for the same value twice. */
+/* Parses a description from a log or a stream: earlier versions accepted names of values that the
+ * field cannot have, and the same name for the same value twice. */
 int pt_layout_read(const char *description, struct posixtrace_layout **layout);
 /* Memory for the layout of a description, and pt_layout_read() into it: async-signal-safe. */
 size_t pt_layout_room(const char *description);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What bytes are in the languages of descriptions and expressions.  Not as in <ctype.h>:
- * the languages do not depend on the locale.
+ * Classes of bytes in the languages of descriptions and expressions.  <ctype.h> is not used,
+ * because the languages do not depend on the locale.
  */
 #ifndef PT_MODEL_LETTERS_H
 #define PT_MODEL_LETTERS_H

@@ -2,9 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Event sets.  Only bits of ids that can name an event type are ever set: the
- * system types that have a name and the whole user range.  So two sets are equal as
- * sets exactly when their bytes are equal, and a filter recorded in an event
- * says nothing about ids that do not exist.
+ * system types that have a name and the whole user range.  So two sets are equal exactly when their
+ * bytes are equal, and a filter recorded in an event contains no ids that do not exist.
  */
 #include <string.h>
 #include "model/set.h"
