@@ -190,7 +190,7 @@ bool pt_census_is_full(uid_t uid, const char *own)
     if (dir < 0)
         return false;
     if (each_segment(dir, false, count_name, &count))
-        unlinkat(dir, PT_CENSUS_FILE, 0); /* what it says gets old */
+        unlinkat(dir, PT_CENSUS_FILE, 0); /* its contents get out of date */
     else
         full = ask_table(dir, uid, own);
     close(dir);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * How many streams a user has, all processes together: the limit TRACE_SYS_MAX is
- * his, in each stream directory.  Streams whose process is dead do not count.
+ * The number of a user's streams in all processes.  The limit TRACE_SYS_MAX is for each user and
+ * stream directory.  Streams whose process is dead do not count.
  *
- * A small directory is counted by its names.  In a larger one, where streams that killed
- * programs left may lie by the hundred, the living ones stand in a table of TRACE_SYS_MAX
- * places in the file "streams", made by a look at all of them once: a new stream takes a
- * free place or one of a stream that has ended since, from the oldest on, so that it does
- * not depend on what others left.
+ * A small directory is counted by its names.  A larger one may have hundreds of streams of killed
+ * programs.  There the living ones are in a table of TRACE_SYS_MAX places in the file "streams",
+ * which is made once by a scan of all: a new stream takes a free place, or that of a stream that
+ * has ended since, from the oldest on.  So the cost does not depend on the number of old streams.
  */
 #ifndef PT_PAGE_CENSUS_H
 #define PT_PAGE_CENSUS_H

@@ -43,7 +43,7 @@ static void store_place(int dir, enum pt_dir_walk walk, const struct place *plac
     bool made = true;
     int fd;
 
-    /* A process that may not write, as in a sandbox, leaves what others have stored. */
+    /* A process that may not write, as in a sandbox, does not change the file. */
     if (!pt_sys_allows_size(sizeof first))
         return;
     fd = open_position(dir, O_WRONLY);

@@ -25,7 +25,7 @@ enum pt_dir_walk { PT_WALK_PAGES, PT_WALK_LEFT, PT_WALKS };
 /* A name as the kernel hands it out. */
 struct pt_dir_entry {
     uint64_t ino;
-    int64_t next;   /* offset in the directory of what follows */
+    int64_t next;   /* offset of the next entry in the directory */
     uint16_t bytes; /* of this entry */
     uint8_t type;
     char name[];
@@ -43,7 +43,7 @@ struct pt_dir_step {
     enum pt_dir_walk walk;
     int64_t from, next;     /* offsets in the directory */
     long bytes, at;         /* of names: read, and handed out */
-    uint64_t sum, last_sum; /* of what pt_dir_step_add() was given in this turn, in the last */
+    uint64_t sum, last_sum; /* sum of pt_dir_step_add() in this turn, in the last one */
     __attribute__((aligned(8))) char names[PT_DIR_STEP_BYTES];
 };
 
@@ -51,8 +51,8 @@ struct pt_dir_step {
 void pt_dir_step_begin(struct pt_dir_step *s, int dir, enum pt_dir_walk walk);
 /* The next name; NULL: there are no more in this step. */
 const char *pt_dir_step_next(struct pt_dir_step *s);
-/* Counts something up over a whole turn, as bytes; what it comes to as far as is known: in the
- * turn before or in this one, whichever is more. */
+/* Adds up an amount over a whole turn, such as bytes; returns the sum as far as known: of the
+ * previous turn or of this one, whichever is higher. */
 void pt_dir_step_add(struct pt_dir_step *s, uint64_t amount);
 uint64_t pt_dir_step_sum(const struct pt_dir_step *s);
 /* The step after this one starts with the first name that was not handed out. */

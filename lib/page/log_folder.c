@@ -14,7 +14,7 @@
 #endif
 #define WANTED (STATX_TYPE | STATX_INO | STATX_BTIME | STATX_MNT_ID)
 
-/* Of the name in the directory; "": the directory itself. */
+/* The status of the name in the directory; "": of the directory itself. */
 static bool look(int dir, const char *name, struct statx *s)
 {
     memset(s, 0, sizeof *s);
@@ -26,7 +26,7 @@ static bool is_on_device(const struct pt_seg_header *h, const struct statx *s)
     return makedev(s->stx_dev_major, s->stx_dev_minor) == h->log_dev;
 }
 
-/* 0: the file system does not say it. */
+/* 0: the file system does not have it. */
 static uint64_t born(const struct statx *s)
 {
     if (!(s->stx_mask & STATX_BTIME))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Where the log of a stream is, as its segment says: the file by device and inode, its path,
- * and its folder by inode and time of birth.
+ * The place of a stream's log, stored in its segment: the file's device, inode and path, and its
+ * folder's inode and time of birth.
  *
  * A path alone proves nothing: later, or in another root directory or mount namespace (whose
  * number the kernel uses again), it may lead to another folder.  So a process that does not

@@ -16,7 +16,7 @@
  * arena of their own, so they never use the room of names.
  *
  * The system types of posixtrace/system.h have fixed ids and names.  The map only has a word that
- * says whether they are in use: one of them was recorded in the family, or a program has opened its
+ * is set when they are in use: one of them was recorded in the family, or a program has opened its
  * name.  From then on streams list them.
  */
 #ifndef PT_PAGE_NAMES_H
@@ -74,7 +74,8 @@ static inline bool pt_names_is_used(uint32_t users)
 bool pt_names_hold(struct pt_names *names);
 /* One less; false: that was the last. */
 bool pt_names_drop(struct pt_names *names);
-/* One less of the map of that file, which goes with the last.  Async-signal-safe. */
+/* Decrements the count of the map of that file, and removes the file if it was the last user.
+ * Async-signal-safe. */
 void pt_names_let_go(int dirfd, const char *file);
 /* The same of a map that the caller has; file: in that user's directory, "": it has none. */
 void pt_names_release(struct pt_names *names, uid_t uid, const char *file);

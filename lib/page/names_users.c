@@ -22,7 +22,7 @@ bool pt_names_hold(struct pt_names *names)
     return true;
 }
 
-/* What stands there may be anything: it does not go below 0. */
+/* The count may have any value: it is not decremented below 0. */
 bool pt_names_drop(struct pt_names *names)
 {
     uint32_t users = pt_load_relaxed(&names->users);

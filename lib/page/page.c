@@ -240,8 +240,8 @@ static bool is_dead(uint64_t taker)
                                    taker & ((1ull << START_BITS) - 1), &asks);
 }
 
-/* Of several processes that see the bit free, one becomes its taker.  The bit of a taker
- * that was killed before it had the bit, or after it gave it back, is as good as free. */
+/* If several processes see the bit free, one becomes its taker.  The bit of a taker that was killed
+ * before it had the bit, or after it freed it, counts as free. */
 static bool claim_bit(struct pt_page *page, int bit, uint64_t taker, bool ask)
 {
     uint64_t was = pt_load_seqcst(&page->taker[bit]);

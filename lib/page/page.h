@@ -100,11 +100,11 @@ int pt_page_take_bit(struct pt_page *page);
 /* No lane is good for the bit any more; it still belongs to its stream. */
 void pt_page_retire_bit(struct pt_page *page, unsigned bit);
 void pt_page_give_bit(struct pt_page *page, unsigned bit);
-/* Closes what gates are open for a bit that belongs to no stream; no stream gets it meanwhile. */
+/* Closes the open gates of a bit that belongs to no stream; no stream gets it meanwhile. */
 void pt_page_clean_bit(struct pt_page *page, unsigned bit);
-/* By anybody, if the stream has no owner any more: gives the bit back if it still
- * has that epoch.  Of several who do so, one succeeds.  The epoch is to be loaded
- * before the stream's name is looked at. */
+/* Any process may call it if the stream has no owner any more: frees the bit if it still has that
+ * epoch.  Of several callers one succeeds.  The caller loads the epoch before it reads the stream's
+ * name. */
 bool pt_page_revoke_bit(struct pt_page *page, unsigned bit, uint64_t epoch);
 /* The file name of a bit's segment.  The bit may be given to another stream while it is read: the
  * name counts only if the epoch is the same before and after. */

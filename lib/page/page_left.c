@@ -14,7 +14,7 @@
 
 #define ASKS 2u /* of /proc, in a step; ten microseconds each */
 
-/* What a page says that is counted: not what a copy of another process's page says. */
+/* The value of page->counted for a page; a copy of another process's page has another one. */
 static uint64_t mark_of(uint32_t pid, uint64_t start)
 {
     return ((uint64_t)pid << 40 ^ start) | 1;
@@ -70,7 +70,7 @@ void pt_page_remove(int dir, const char *file, const struct pt_page_names *kept)
     char names_file[64];
     bool counted = read_names_file(dir, file, names_file);
 
-    /* Of several who come here for one page, one has removed it. */
+    /* If several processes come here for one page, one has removed it. */
     if (unlinkat(dir, file, 0) == 0 && counted)
         let_go(dir, names_file, kept);
 }

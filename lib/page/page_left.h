@@ -33,8 +33,8 @@ void pt_page_remove(int dir, const char *file, const struct pt_page_names *kept)
 /* Has that process ended?  Zombies and later processes of the same number are found where
  * *asks allows it: each time one less. */
 bool pt_page_process_is_gone(uint32_t pid, uint64_t start, unsigned *asks);
-/* "p-<pid>-<start>-<namespace>": the page of a process in that namespace, ours, that has ended.
- * In another namespace the process has another pid, and nothing can be said of it. */
+/* Is the file "p-<pid>-<start>-<namespace>" the page of an ended process in our namespace?  In
+ * another namespace the process has another pid, and its state is unknown. */
 bool pt_page_is_left(const char *file, uint64_t pid_ns, unsigned *asks);
 
 /* One step through the directory of this user. */

@@ -19,7 +19,7 @@
 #include "place/dir.h"
 #include "shm/liveness.h"
 
-/* Of what a process says of itself.  A descriptor, or -errno. */
+/* Opens a file of /proc/PID.  A descriptor, or -errno. */
 static int open_proc(pid_t pid, const char *leaf)
 {
     char path[48];
@@ -178,7 +178,7 @@ static int is_secure(pid_t pid)
     return 0;
 }
 
-/* What root has looked at before it gave up its rights; pid 0: nothing. */
+/* The process that root has checked before it gave up its rights; pid 0: none. */
 static struct pt_target looked_at;
 
 static int may_trace(pid_t pid, const char *status)
@@ -256,7 +256,7 @@ static int become(uid_t uid, gid_t gid)
         return -errno;
     if (drop_capabilities() < 0 || getresuid(&ids[0], &ids[1], &ids[2]) < 0)
         return -errno;
-    /* The ids are what keeps a process that has taken over this one away from root. */
+    /* Only the ids prevent a process that has taken over this one from becoming root. */
     if (ids[0] != uid || ids[1] != uid || ids[2] != uid || setresuid(0, 0, 0) == 0)
         return -EPERM;
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)

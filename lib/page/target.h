@@ -32,10 +32,10 @@ int pt_target_look(struct pt_target *t, pid_t pid);
 
 /*
  * Gives the calling process the ids of that process for good, and nothing else: one group, no
- * capabilities, not dumpable, no new privileges.  The process may then be traced, whatever
- * /proc shows to its user: root has looked at it.  A process of root: nothing changes.
- * -EBUSY: the caller has several threads; -EPERM: is not root; else as pt_target_look(), and
- * what setgroups() and setresuid() say.
+ * capabilities, not dumpable, no new privileges.  The process may then be traced even if /proc
+ * hides it from its user, because root has checked it.  For a process of root nothing changes.
+ * -EBUSY: the caller has several threads; -EPERM: is not root; else as pt_target_look(), and the
+ * errors of setgroups() and setresuid().
  */
 int pt_target_take_ids(pid_t pid);
 
