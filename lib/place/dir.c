@@ -55,8 +55,8 @@ static bool candidate(uid_t uid, unsigned k, char *to, size_t size)
     return true;
 }
 
-/* A directory that we have just made for another user becomes his.  One that we
- * did not make stays whose it is. */
+/* A directory that we have just made for another user is given to that user.  The owner of an
+ * existing one is not changed. */
 static int open_private(uid_t uid, const char *path, bool create)
 {
     bool made = create && mkdir(path, 0700) == 0;
@@ -148,7 +148,7 @@ void *pt_dir_map(int fd, uint64_t size, int protection, int *error)
     int flags = MAP_SHARED | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), saved = errno;
     void *p = MAP_FAILED;
 
-    /* A 64-bit program may have made what no 32-bit program can map. */
+    /* A file of a 64-bit program may be too large for a 32-bit program to map. */
     if (size > PTRDIFF_MAX)
         errno = ENOMEM;
     else if (fd >= 0 || fd == -EFBIG)

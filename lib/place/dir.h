@@ -4,11 +4,11 @@
  * The per-user directory of segments, process pages and name maps:
  * $POSIXTRACE_DIR, else /dev/shm/posixtrace-<uid>, else
  * $XDG_RUNTIME_DIR/posixtrace.  It must be a real directory, mode 0700, owned by
- * the user.  Where none can be had, callers fall back to a memfd.  It stays the same while
- * the program changes its working directory (place.h).
+ * the user.  Without one, callers fall back to a memfd.  It stays the same when the program changes
+ * its working directory (place.h).
  *
- * A set-id program (AT_SECURE) uses no directory: the user who started it could put files there
- * that steer it, and read what it writes.
+ * A set-id program (AT_SECURE) uses no directory: the user that started it could put files there
+ * that control it, and read the files that it writes.
  *
  * Root works in the directory of the user whose process it traces.  A function that takes a
  * uid means the directory of that user: files that it makes belong to that user, and it
@@ -31,8 +31,8 @@ int pt_dir_open(bool create);
 int pt_dir_open_of(uid_t uid, bool create);
 /* Its path, as pt_dir_open would choose it; at most size bytes. */
 void pt_dir_path(char *to, size_t size);
-/* The same, and which of the candidates it is (values as enum
- * posixtrace_directory_choice); 0, or why it cannot be used as it is now. */
+/* The same, and which of the candidates it is (values as enum posixtrace_directory_choice); 0, or
+ * why it cannot be used in its present state. */
 enum pt_dir_choice { PT_DIR_VARIABLE, PT_DIR_SHM, PT_DIR_RUNTIME };
 int pt_dir_look(char *to, size_t size, enum pt_dir_choice *choice);
 
@@ -47,8 +47,8 @@ int pt_dir_new_file(uid_t uid, const char *name, uint64_t size, uint64_t reserve
 /* Maps fd shared, or shared anonymous memory if fd is -EFBIG; NULL and *error. */
 void *pt_dir_map(int fd, uint64_t size, int protection, int *error);
 void pt_dir_remove(uid_t uid, const char *name);
-/* Gives the file a second, final name and takes the first away.  -EEXIST: there
- * is such a file; only the first name goes. */
+/* Gives the file a second, final name and removes the first.  -EEXIST: there is such a file; only
+ * the first name is removed. */
 int pt_dir_publish(uid_t uid, const char *name, const char *final_name);
 /* Is name, found in a shared file, that of a file in the directory itself? */
 bool pt_dir_is_plain(const char *name, size_t size);

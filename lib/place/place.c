@@ -85,7 +85,7 @@ __attribute__((constructor)) static void read_first(void)
     pt_store_release(&now, (const struct pt_place *)&first);
 }
 
-/* As things are now; reread: the environment, too.  Without memory: as it was. */
+/* The present place; reread: reads the environment again, too.  Without memory: the old one. */
 static const struct pt_place *look(bool reread)
 {
     const struct pt_place *old = pt_load_acquire(&now);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Where this process keeps its streams: its user, and the environment variables that
- * name the directory (dir.h).
+ * The place of this process's streams: its user, and the environment variables that name the
+ * directory (dir.h).
  *
- * They are fixed once, when the process gets its record (process/self.h): a program
- * that clears its environment or changes its user id afterwards finds, and removes,
- * what it made before.  A forked child fixes its own, with the user id that it has by
- * then, since its page has to be where who traces it looks for it.
+ * They are fixed once, when the process gets its record (process/self.h): a program that clears its
+ * environment or changes its user id afterwards still finds, and removes, its earlier files.  A
+ * forked child fixes its own, with its present user id, because a controller looks for its page
+ * there.
  *
  * A relative POSIXTRACE_DIR starts at the working directory in which it was first read: the
  * program may change to another one.
@@ -27,7 +27,7 @@
 
 struct pt_place {
     uid_t uid;          /* the effective user id */
-    char given[512];    /* POSIXTRACE_DIR as it is in the environment, "": not set */
+    char given[512];    /* POSIXTRACE_DIR from the environment, "": not set */
     char variable[512]; /* the directory that it names, an absolute path */
     int error;          /* 0, or why it names none: a negative errno; variable is as given */
     char runtime[512];  /* XDG_RUNTIME_DIR */
