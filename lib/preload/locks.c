@@ -9,8 +9,8 @@
 #include "preload/real.h"
 
 /*
- * "Wants it", then the call, then "has it" or why not.  Apart, so that what stands
- * before a call that is not traced saves one register and no more.
+ * Records the request, makes the call, and records its result.  Out of line, so that the code
+ * before a call that is not traced saves only one register.
  */
 #define LOCK(id, name, parameters, arguments)                                                   \
     static __attribute__((noinline)) int traced_##name parameters                               \

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * The names of threads: no event, but a log shows the latest name of each (posixtrace/system.h).
- * What names a thread in another way, as syscall(SYS_prctl) or a write to its comm file, is found
- * within a second.
+ * A name set in another way, as by syscall(SYS_prctl) or a write to the comm file, is found within
+ * a second.
  */
 #include <pthread.h>
 #include <stdarg.h>

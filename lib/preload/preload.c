@@ -14,7 +14,7 @@ enum { RANGES = 16 };
 
 PRELOAD_THREAD bool preload_quiet_thread;
 
-/* Where libraries of ours lie; they are never unloaded while we are here. */
+/* Addresses of our libraries; they are never unloaded while this one is loaded. */
 static struct {
     uintptr_t begin, end;
 } ranges[RANGES];

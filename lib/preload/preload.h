@@ -41,7 +41,7 @@
  */
 #define PRELOAD_THREAD __thread __attribute__((tls_model("initial-exec"), aligned(sizeof(int))))
 
-/* Not a function: the return address is that of the function it stands in.  before, after:
+/* A macro, because the return address is taken in the function that contains it.  before, after:
  * the types of the call's events. */
 #define PRELOAD_OFF(object, before, after)                           \
     (__builtin_expect(!posixtrace_system_wants(before, after), 1) || \
@@ -66,9 +66,9 @@ void preload_pair(trace_event_id_t id, const void *object, int64_t second);
  * wait and after it. */
 void preload_cpu_time(void);
 
-/* What pthread_cleanup_push() takes: the call that the thread is in has ended. */
+/* The argument for pthread_cleanup_push(), for the end of a call when the thread is cancelled. */
 struct preload_call {
-    trace_event_id_t id; /* that says so */
+    trace_event_id_t id; /* event type of the end */
     const void *object;
     int64_t second; /* when the thread is cancelled */
 };

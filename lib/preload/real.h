@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The functions of the C library that ours stand before.  Each is called through a
- * pointer, which at first leads to a function that looks all of them up: so no call
- * tests whether that has been done.
+ * The wrapped functions of the C library.  Each is called through a pointer, which at first points
+ * to a function that looks all of them up, so no call needs a test.
  *
  * P: returns an error number; E: returns -1 and sets errno.
  */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Signal handlers, each wrapped by a function that knows nothing but a place in a table,
- * where the program's handler is.  Places are given once and never change: so what the
- * kernel has as the handler of a signal always says which handler of the program that
- * is, with no moment in between when a signal comes while another handler is set.
+ * Signal handlers.  Each is wrapped by a function that has an index into a table of the program's
+ * handlers.  An index is assigned once and never changes, so the kernel's handler of a signal
+ * always determines the program's handler, also if a signal comes while another handler is being
+ * set.
  *
- * A handler for which there is no place any more is set as it is, and not traced.
+ * If the table is full, a handler is set unchanged, and not traced.
  */
 #include <errno.h>
 #include <sched.h>
@@ -70,8 +70,8 @@ static int place_of(handler *h)
     return -1;
 }
 
-/* Signals are blocked.  A lock that a thread held when another one forked stays locked in
- * the child, which then goes without a place. */
+/* Signals are blocked.  A lock that a thread held when another one forked stays locked in the
+ * child, whose new handlers then get no place. */
 static int take_place(handler *h)
 {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -130,7 +130,7 @@ static sighandler_t unwrapped(sighandler_t h)
     return place < 0 ? h : (sighandler_t)(void *)handlers[place];
 }
 
-/* sa_handler and sa_sigaction are one place, whatever SA_SIGINFO says. */
+/* sa_handler and sa_sigaction are the same word, with and without SA_SIGINFO. */
 PRELOAD_PUBLIC int sigaction(int number, const struct sigaction *restrict action,
                              struct sigaction *restrict old)
 {

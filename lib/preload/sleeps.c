@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Sleeps and timers, and when they are due: ns since 1970, as the events' own times,
- * whatever clock the program uses.
+ * Sleeps and timers, with the times at which they are due: ns since 1970, like the events' own
+ * times, for all clocks of the program.
  */
 #include <errno.h>
 #include "preload/preload.h"
@@ -44,7 +44,7 @@ static int64_t due_in(const struct timespec *t)
     return ns < 0 ? 0 : after(now(CLOCK_REALTIME), ns);
 }
 
-/* 0: the clock does not go as time goes, as those of processor time. */
+/* 0: the clock does not advance with real time, as clocks of processor time. */
 static int64_t due_at(clockid_t clock, const struct timespec *t)
 {
     int64_t ns = ns_of(t), there;

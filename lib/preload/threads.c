@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Threads, by wrapping what they begin with: their end is the end of its frame,
- * whether it returns, is left by pthread_exit(), or is cancelled.
+ * Threads, by wrapping their start function: a thread ends with the wrapper's frame, by return,
+ * pthread_exit() or cancellation.
  */
 #include <errno.h>
 #include "preload/preload.h"
@@ -38,8 +38,8 @@ static void ended(void *unused)
 }
 
 /*
- * The C library's own allocation, whatever malloc() the program has: an allocation of ours
- * is none of the program's, and what that malloc() locks would be traced.
+ * Uses the C library's own allocation, not the program's malloc(): our allocation is not the
+ * program's, and locks in that malloc() would be traced.
  */
 extern void *__libc_malloc(size_t size);
 extern void __libc_free(void *block);
