@@ -65,8 +65,8 @@ static void drop_first(struct pt_backlog *b, size_t n)
     b->count -= n;
 }
 
-/* Of the first n; but notes (a thread has ended, a name) only where there is nothing else: no
- * later entry says the same. */
+/* Drops one of the first n entries; notes (the end of a thread, a name) only if there is nothing
+ * else, because no later entry replaces them. */
 static void lose_first(struct pt_backlog *b, size_t n)
 {
     size_t kept = 0;
@@ -97,7 +97,7 @@ void pt_backlog_add(struct pt_backlog *b, const struct pt_switch *s)
     b->pending[b->count++].order = b->order++;
 }
 
-/* What was lost becomes an entry. */
+/* Makes an entry for the losses. */
 static void collect_lost(struct pt_backlog *b, struct pt_backlog_loss *l, uint32_t what)
 {
     uint32_t n = l->n < UINT32_MAX ? (uint32_t)l->n : UINT32_MAX;

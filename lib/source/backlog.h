@@ -42,7 +42,7 @@ void pt_backlog_lose_in_kernel(struct pt_backlog *b, uint64_t ts, uint64_t n);
 
 void pt_backlog_collect(struct pt_backlog *b);
 
-/* Without the lock, as in struct pt_switch_ops, of what was collected. */
+/* As in struct pt_switch_ops, from the collected list; called without the lock. */
 size_t pt_backlog_take(struct pt_backlog *b, uint64_t before, const struct pt_switch **list);
 void pt_backlog_done(struct pt_backlog *b);
 

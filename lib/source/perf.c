@@ -56,7 +56,7 @@ struct pt_switch_source {
     struct pt_perf_watches watches;
     struct pt_perf_pump pump;
     uint64_t taken; /* before that, the rings have been emptied */
-    uint64_t *lost; /* by ring: what its events have counted; the taker's own */
+    uint64_t *lost; /* by ring: the losses counted by its events; only the taker uses it */
 };
 
 static void lose(struct pt_switch_source *s, const struct pt_perf_ring *ring, uint64_t n)
@@ -98,7 +98,7 @@ static void keep(struct pt_switch_source *s, struct pt_perf_ring *ring,
     pt_backlog_add(&s->backlog, &k);
 }
 
-/* all: also what the backlog has no room for, which is lost. */
+/* all: also drains switches for which the backlog has no room; they are lost. */
 static void drain(struct pt_switch_source *s, bool all)
 {
     struct pt_perf_record r;
@@ -113,7 +113,7 @@ static void drain(struct pt_switch_source *s, bool all)
             keep(s, &s->rings.of[i], &r);
 }
 
-/* Once the rings are empty: what they had lost before, and have not reported. */
+/* Called when the rings are empty: counts losses that they have not reported. */
 static void count_lost(struct pt_switch_source *s)
 {
     for (size_t i = 0; i < s->rings.count; i++)
@@ -154,7 +154,8 @@ static int open_rings(struct pt_switch_source *s)
     return s->lost ? 0 : -ENOMEM;
 }
 
-/* What the rings hold when a round is late, unless the stream keeps the newest only. */
+/* The room for the contents of the rings when a round is late, unless the stream keeps only the
+ * newest. */
 static size_t backlog_room(const struct pt_switch_source *s)
 {
     uint64_t rings = s->rings.count * (uint64_t)s->rings.of[0].size / PT_PERF_SWITCH_BYTES;

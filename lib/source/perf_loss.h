@@ -3,10 +3,10 @@
 /*
  * The records that a full ring had no room for.  The kernel reports them in a record LOST before
  * the next one that fits, which may come much later, or never.  Since Linux 6.0 the events of the
- * ring count them, too: what these have and no LOST has reported yet is lost already.
+ * ring count them, too: counted records that no LOST has reported yet are lost already.
  *
- * When they were lost: after the last record that the ring did take, and not before the ring
- * was last empty.  The time of LOST is that of the record after them, perhaps of another window.
+ * They were lost after the last record in the ring, and not before the ring was last empty.  The
+ * time of LOST is that of the record after them, perhaps of another window.
  */
 #ifndef PT_SOURCE_PERF_LOSS_H
 #define PT_SOURCE_PERF_LOSS_H

@@ -19,8 +19,8 @@
 #define NICE_FIRST (-20)
 #define MOST_READY 16 /* rings that one wait reports */
 
-/* The rings fill at the rate of switches, however many threads want the processors: the pump
- * goes before them where it may, in real time or by its nice value. */
+/* The rings fill at the rate of switches, with any number of runnable threads.  So the pump gets a
+ * higher priority if permitted, in real time or by its nice value. */
 static void go_first(void)
 {
     const struct sched_param first = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };

@@ -16,7 +16,7 @@
 /* PERF_FORMAT_LOST, which headers of before Linux 6.0 do not have. */
 enum { FORMAT_LOST = 1 << 4 };
 
-/* What follows each record, by sample_type. */
+/* The part after each record, defined by sample_type. */
 struct sample_id {
     uint32_t pid, tid;
     uint64_t time;

@@ -28,7 +28,7 @@ struct pt_perf_ring {
 
 #define PT_PERF_SWITCH_BYTES 40u /* of a record of a switch */
 
-/* A record, as far as it says something of a switch, or of whose it is. */
+/* The members of a record that concern a switch or its thread. */
 struct pt_perf_record {
     uint32_t type; /* PERF_RECORD_SWITCH, _FORK, _COMM, _EXIT, _LOST, no others */
     uint16_t misc;
@@ -51,8 +51,8 @@ void pt_perf_ring_close(struct pt_perf_ring *r);
  * it creates: threads, and with children processes.  The descriptor, or negative errno. */
 int pt_perf_watch(const struct pt_perf_ring *r, const struct pt_perf_clock *clock, int32_t tid,
                   bool children, uint64_t *id);
-/* When it returns, what the event and its heirs had begun to write is in their rings, or lost:
- * how many records so far.  0 also before Linux 6.0, which does not count them. */
+/* Waits until all records that the event and its heirs had begun to write are in their rings or
+ * lost.  Returns how many were lost so far; 0 also before Linux 6.0, which does not count them. */
 uint64_t pt_perf_settle(int fd);
 
 /* How far the kernel has come. */

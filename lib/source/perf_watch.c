@@ -18,7 +18,7 @@
 #include "base/sys.h"
 #include "source/perf_watch.h"
 
-#define MOST_LISTS 16 /* of the threads: some programs never stand still */
+#define MOST_LISTS 16 /* lists of the threads: some programs always create new ones */
 
 /* One event. */
 struct pt_perf_watch {

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * The events that report the switches of a process's threads: one for each thread that exists
- * and each processor.  What these threads create inherits them.
+ * and each processor.  Threads that these create inherit them.
  */
 #ifndef PT_SOURCE_PERF_WATCH_H
 #define PT_SOURCE_PERF_WATCH_H

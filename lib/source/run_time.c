@@ -15,7 +15,7 @@
 #define SECOND_NS 1000000000u
 #define TICK_NS   10000000u /* the longest that kernels are built with */
 
-/* The kernel's number for what a thread of this process has run, as of its scheduler. */
+/* The id of the kernel's scheduler clock of a thread of this process. */
 #define THREAD_CLOCK(tid) ((clockid_t)(~(unsigned)(tid) << 3 | 6u))
 
 /* Parses one or more digits at *at. */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * For how long a thread has run since it began, as the kernel tells others.
+ * The CPU time of a thread since its start, as the kernel reports it to other threads.
  *
- * Of a thread of this process by its clock, which is right at the moment when it is
- * read.  Of others from /proc/PID/task/TID/schedstat, or sched where the kernel has no
- * schedstat: what those say of a thread that runs right now is as old as the kernel's
- * last look at it, a tick ago; a second ago on processors without ticks.
+ * For a thread of this process it is read from its clock, which is exact.  For others it is read
+ * from /proc/PID/task/TID/schedstat, or sched if the kernel has no schedstat: for a running thread
+ * those are as old as the kernel's last update, a tick, or a second on processors without ticks.
  */
 #ifndef PT_SOURCE_RUN_TIME_H
 #define PT_SOURCE_RUN_TIME_H
@@ -21,8 +20,8 @@ struct pt_run_time {
     uint64_t more_ns;
 };
 
-/* With a time of that clock (enum pt_clock_kind).  0; -ESRCH: the thread has gone;
- * -ENOTSUP: the kernel does not say. */
+/* Also stores the present time of that clock (enum pt_clock_kind).  0; -ESRCH: the thread has
+ * ended; -ENOTSUP: the kernel does not have it. */
 int pt_run_time_get(int clock, int32_t pid, int32_t tid, struct pt_run_time *t) PT_HIDDEN;
 
 /* Extends the interval so that it holds for an earlier time of the same clock. */

@@ -78,7 +78,7 @@ static void tell(struct pt_switch_source *s, struct watched *w, const struct pt_
                                  .value = (uint32_t)t->more_ns,
                                  .run_ns = t->run_ns };
 
-    /* Four seconds in one look: it says nothing. */
+    /* An uncertainty of over four seconds: the sample is useless. */
     if (t->more_ns > UINT32_MAX)
         return;
     add(s, &k);
