@@ -19,7 +19,7 @@ static bool environment_wants_switches(void)
     return wish && strcmp(wish, "1") == 0;
 }
 
-/* The first stream of a process: what killed programs left. */
+/* Called for the first stream of a process: completes the logs of killed programs. */
 static void settle_left(int log)
 {
     static uint32_t done;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * How a stream of this process begins, by a call or by the environment.  The first one of the
- * process settles what killed programs left in the directory of streams.
+ * Starts a stream of this process, by a call or by the environment.  The first one of the process
+ * completes the logs of killed programs.
  */
 #ifndef PT_STARTUP_NEW_STREAM_H
 #define PT_STARTUP_NEW_STREAM_H

@@ -37,8 +37,8 @@ static struct {
 } setting;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-/* This thread begins it: what the library calls meanwhile may be the program's own
- * pthread_mutex_lock(), and open a type. */
+/* This thread is starting it: the library may call the program's own pthread_mutex_lock()
+ * meanwhile, which may open a type. */
 static _Thread_local bool beginning __attribute__((tls_model("initial-exec")));
 /* A type was opened before the environment was read. */
 static bool opened_early, is_read;
@@ -99,7 +99,7 @@ static bool read_filter(void)
     return !list || pt_record_filter_read(list, setting.expression, setting.bad_filter);
 }
 
-/* Of the library that traces calls, if that is loaded. */
+/* A symbol of the library that traces calls, if that is loaded. */
 extern const char pt_preload_is_here[] __attribute__((weak, visibility("default")));
 
 /* The same words as those of posixtrace record. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* What storing an event costs in a program that records itself. */
+/* The time to store an event in a program that records itself. */
 #ifndef PT_STARTUP_SELF_RECORD_COST_H
 #define PT_STARTUP_SELF_RECORD_COST_H
 

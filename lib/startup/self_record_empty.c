@@ -21,7 +21,7 @@ static struct {
     pid_t pid;
 } recording;
 
-/* Without memory: it may be, and nothing is said. */
+/* Without memory: true, so that no warning is written. */
 static bool has_events(struct pt_stream *s)
 {
     struct posixtrace_thread_info t;

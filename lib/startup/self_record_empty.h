@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * A program that records itself with a filter that no event matches: its log is empty, and
- * there is no terminal to warn on.  At exit(3) the reason goes to LOG.error, with the names of
- * the event types that the program has.
+ * there is no terminal to warn on.  exit(3) writes the reason to LOG.error, with the names of the
+ * program's event types.
  */
 #ifndef PT_STARTUP_SELF_RECORD_EMPTY_H
 #define PT_STARTUP_SELF_RECORD_EMPTY_H

@@ -9,7 +9,7 @@
 #include "model/letters.h"
 #include "startup/self_record_filter.h"
 
-/* Up to a comma, or the end.  In an expression a comma stands in strings alone. */
+/* The length up to a comma, or the end.  An expression has commas only in strings. */
 static size_t length_of_one(const char *list)
 {
     bool quoted = false;
@@ -24,7 +24,7 @@ static size_t length_of_one(const char *list)
     return i;
 }
 
-/* Puts an end to each of them in place, and says where they begin, without blanks. */
+/* Splits the list in place; returns the start of each part, without blanks. */
 static size_t split(char *list, const char **patterns)
 {
     size_t count = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What POSIXTRACE_RECORD_FILTER says: the patterns and expressions of posixtrace
- * record --filter, with commas between them.
+ * Parses POSIXTRACE_RECORD_FILTER: patterns and expressions as for posixtrace record --filter, with
+ * commas between them.
  */
 #ifndef PT_STARTUP_SELF_RECORD_FILTER_H
 #define PT_STARTUP_SELF_RECORD_FILTER_H

@@ -17,8 +17,8 @@
 
 enum { PT_RECORD_PATH = 4096 };
 
-/* In the pattern %p is the pid of this process and %% a percent sign; the folder that it
- * is relative to is taken as it is, and ends in a slash or is empty. */
+/* In the pattern %p is the pid of this process and %% a percent sign.  The folder for relative
+ * names is used unchanged; it ends in a slash or is empty. */
 struct pt_record_name {
     char *folder;
     char *pattern;
@@ -32,7 +32,7 @@ void pt_record_log_drop(int fd, const char *path);
 /* Could it be opened?  Nothing is made. */
 int pt_record_log_look(const struct pt_record_name *name);
 
-/* Of the directory of streams: the note of a log in whose folder no file can be made, with
+/* A file in the directory of streams: the note for a log in whose folder no file can be made, with
  * the log's name before it. */
 #define PT_RECORD_NOTE "record.error"
 
