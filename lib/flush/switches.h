@@ -138,8 +138,8 @@ int pt_switches_write(struct pt_switches *w, struct pt_round *r);
 void pt_switches_name(struct pt_switches *w, struct pt_live *l, struct pt_name_turn *turn,
                       struct pt_log_writer *log);
 
-/* Is a process still running of which a thread has not ended, as far as switches say?  Also one
- * that has not recorded an event yet. */
+/* True: by its switches, a traced process has a thread that has not ended.  It may have recorded no
+ * event yet. */
 bool pt_switches_outlived(const struct pt_switches *w);
 
 #endif

@@ -41,8 +41,8 @@ bool metrics_groups_same_thread(const struct metrics_group *a, const struct metr
            a->others == b->others;
 }
 
-/* What is measured before a thread's first event of its own (context switches) comes without its
- * pthread_t; the row gets that later. */
+/* Measurements from before a thread's first event of its own (context switches) have no pthread_t;
+ * the row gets it later. */
 static bool is_row_of(const struct metrics_group *row, const struct metrics_group *key)
 {
     struct metrics_group unnamed = *key;
