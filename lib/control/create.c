@@ -131,9 +131,11 @@ static int build(struct pt_stream *s, const struct pt_attr *attr, int log_fd)
     return r == 0 ? pt_live_init(&s->live, s->seg) : r;
 }
 
+#define PATIENCE_NS (2 * PT_STALL_NS) /* of exit() with a lock that the flush thread may hold */
+
 static bool can_lock(pthread_mutex_t *mutex)
 {
-    uint64_t until = pt_clock_ns(CLOCK_MONOTONIC) + PT_STALL_NS;
+    uint64_t until = pt_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
     struct timespec pause = { 0, 20000 };
 
     while (pthread_mutex_trylock(mutex) != 0) {
@@ -150,12 +152,15 @@ static bool can_lock(pthread_mutex_t *mutex)
  * and the events that its log does not have are in the segment. */
 static void destroy_all(void)
 {
+    bool interrupted;
     trace_id_t trid;
 
     while ((trid = pt_handle_any_active()) != 0) {
-        struct pt_stream *s = pt_handle_remove_at_exit(trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED);
+        struct pt_stream *s = pt_handle_remove_at_exit(trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED,
+                                                       &interrupted);
 
-        if (s && can_lock(&s->turn) && can_lock(&s->reading) && can_lock(&s->control))
+        if (s && (!interrupted ||
+                  (can_lock(&s->turn) && can_lock(&s->reading) && can_lock(&s->control))))
             pt_stream_destroy(s, 0);
     }
 }

@@ -369,8 +369,14 @@ struct pt_stream *pt_handle_remove(trace_id_t trid, unsigned kinds)
     return take_out(trid, kinds, false);
 }
 
-struct pt_stream *pt_handle_remove_at_exit(trace_id_t trid, unsigned kinds)
+struct pt_stream *pt_handle_remove_at_exit(trace_id_t trid, unsigned kinds, bool *interrupted)
 {
+    const struct pt_hazard *z = pt_hazard_own;
+    uint32_t lookup = lookup_begin();
+    const struct pt_handle *h = find(trid, kinds);
+
+    lookup_end(lookup);
+    *interrupted = h && (count_held(h) > 0 || (z && z->named == h));
     return take_out(trid, kinds, true);
 }
 

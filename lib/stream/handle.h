@@ -24,8 +24,9 @@ void pt_handle_put(struct pt_stream *s);
  * the caller then owns it.  NULL: not there (any more). */
 struct pt_stream *pt_handle_remove(trace_id_t trid, unsigned kinds);
 /* The same by exit(): calls of the calling thread, which its signal handler has interrupted, do not
- * continue, and are not waited for.  They may hold locks of the stream. */
-struct pt_stream *pt_handle_remove_at_exit(trace_id_t trid, unsigned kinds);
+ * continue, and are not waited for.  *interrupted: there are such calls; they may hold locks of the
+ * stream. */
+struct pt_stream *pt_handle_remove_at_exit(trace_id_t trid, unsigned kinds, bool *interrupted);
 /* Some active stream of this process that is still in the table, or 0. */
 trace_id_t pt_handle_any_active(void);
 

@@ -190,6 +190,47 @@ START_TEST(call_has_lock)
 }
 END_TEST
 
+/* ---- a lock that another thread has for a while, as the flush thread may ---- */
+
+static volatile bool locked;
+
+static void *lock_for_a_while(void *unused)
+{
+    struct pt_stream *s = pt_handle_get(trid, ~0u);
+
+    pt_handle_put(s);
+    pt_stream_lock_reading(s);
+    locked = true;
+    while (!pt_load_seqcst(&s->closing))
+        sched_yield();
+    nanosleep(&(struct timespec){ .tv_sec = 2, .tv_nsec = 400000000 }, NULL);
+    pthread_mutex_unlock(&s->reading);
+    return unused;
+}
+
+static void exit_meanwhile(int fd)
+{
+    pthread_t other;
+
+    create(fd);
+    ck_assert_int_eq(pthread_create(&other, NULL, lock_for_a_while, NULL), 0);
+    while (!locked)
+        sched_yield();
+    exit(STATUS);
+}
+
+START_TEST(other_thread_has_lock)
+{
+    unsigned before = count_segments();
+    int fd = open_log();
+
+    run_in_child(exit_meanwhile, fd);
+    ck_assert_uint_eq(count_segments(), before);
+    ck_assert_uint_eq(read_all(fd), EVENTS);
+    close(fd);
+}
+END_TEST
+
 static void set_up(void)
 {
     ck_assert_int_eq(posix_trace_eventid_open("parent", &tick), 0);
@@ -202,6 +243,7 @@ static void add(TCase *t)
     tcase_add_test(t, reader_waits);
     tcase_add_test(t, calls_have_references);
     tcase_add_test(t, call_has_lock);
+    tcase_add_test(t, other_thread_has_lock);
 }
 
 int main(void)
