@@ -38,21 +38,17 @@ static void close_file(int fd)
     syscall(SYS_close, fd);
 }
 
-/* With signals held, also below: a handler that left by siglongjmp() would leave the descriptor. */
 static ssize_t read_file(const char *path, char *to, size_t size)
 {
-    sigset_t before;
     ssize_t n;
     int fd;
 
-    pt_thread_hold_signals(&before);
     fd = open_file(path);
     n = fd < 0 ? -1 : read_some(fd, to, size - 1);
     if (n < 0)
         n = -errno;
     if (fd >= 0)
         close_file(fd);
-    pt_thread_let_signals(&before);
     to[n > 0 ? n : 0] = '\0';
     return n;
 }
@@ -278,7 +274,9 @@ void pt_identity_self(struct pt_identity *id)
 
 enum maps { MAPS_UNKNOWN, MAPS_NOTHING, MAPS_OTHERS, MAPS_IT };
 
-static enum maps read_maps(uint32_t pid, const struct pt_seg_header *h, dev_t dev, ino_t ino)
+/* Is the segment among the mappings of that process?  NOTHING: there are none, as the process's
+ * first thread has ended or ends just now. */
+static enum maps look_at_maps(uint32_t pid, const struct pt_seg_header *h, dev_t dev, ino_t ino)
 {
     char path[40], text[2048]; /* events come here, on any stack */
     size_t total = 0;
@@ -301,19 +299,6 @@ static enum maps read_maps(uint32_t pid, const struct pt_seg_header *h, dev_t de
     if (maps.found || gone)
         return maps.found ? MAPS_IT : MAPS_NOTHING;
     return n == 0 && !maps.alike ? MAPS_OTHERS : MAPS_UNKNOWN;
-}
-
-/* Is the segment among the mappings of that process?  NOTHING: there are none, as the process's
- * first thread has ended or ends just now. */
-static enum maps look_at_maps(uint32_t pid, const struct pt_seg_header *h, dev_t dev, ino_t ino)
-{
-    sigset_t before;
-    enum maps r;
-
-    pt_thread_hold_signals(&before);
-    r = read_maps(pid, h, dev, ino);
-    pt_thread_let_signals(&before);
-    return r;
 }
 
 /* Without /proc there is no telling one boot from another. */
@@ -370,8 +355,12 @@ enum pt_liveness pt_user_liveness(const struct pt_seg_header *h, uint32_t pid, u
                                   dev_t dev, ino_t ino)
 {
     int saved = errno;
-    enum pt_liveness r = look_at_user(h, pid, start, dev, ino);
+    enum pt_liveness r;
+    sigset_t before;
 
+    pt_thread_hold_signals(&before);
+    r = look_at_user(h, pid, start, dev, ino);
+    pt_thread_let_signals(&before);
     errno = saved;
     return r;
 }

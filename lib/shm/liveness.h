@@ -9,7 +9,8 @@
  * vanish when any descriptor of the file is closed.
  *
  * Writers call it inside an event: everything here is async-signal-safe and bounded, is not a
- * cancellation point, does not change errno, and holds signals while a file is open.
+ * cancellation point, and does not change errno.  A handler that left by siglongjmp() while a file
+ * is open would leave the descriptor: an event holds signals around pt_process_look().
  */
 #ifndef PT_SHM_LIVENESS_H
 #define PT_SHM_LIVENESS_H

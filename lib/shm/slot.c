@@ -6,6 +6,7 @@
 #include "base/annotate.h"
 #include "base/clock.h"
 #include "base/sys.h"
+#include "base/thread.h"
 #include "shm/liveness.h"
 #include "shm/pool.h"
 #include "shm/slot.h"
@@ -338,13 +339,18 @@ static bool end_claimed(struct pt_slot *s, uint32_t state)
 static bool is_gone(const struct pt_author *a, unsigned *asks)
 {
     struct pt_process p;
+    sigset_t before;
+    int r;
 
     if (!pt_sys_thread_exists(a->pid, a->tid))
         return true;
     if (a->tid != a->pid || *asks == 0)
         return false;
     --*asks;
-    return pt_process_look((uint32_t)a->pid, &p) == 0 && p.zombie && p.threads <= 1;
+    pt_thread_hold_signals(&before);
+    r = pt_process_look((uint32_t)a->pid, &p);
+    pt_thread_let_signals(&before);
+    return r == 0 && p.zombie && p.threads <= 1;
 }
 
 /* Ends the slot if its writer does not exist any more.  A process that does not see all chunks
