@@ -85,7 +85,7 @@ int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info)
         info->first_ns = pt_sync_convert(r->syncs, r->sync_count, first_ts);
         info->last_ns = pt_sync_convert(r->syncs, r->sync_count, last_ts);
     }
-    memcpy(info->lost, s->lost, sizeof info->lost);
+    memcpy(info->lost, s->lost, sizeof s->lost);
     info->late = s->late;
     info->bytes = surveyed ? r->bytes : s->bytes;
     info->peak_bytes = s->peak_bytes;
