@@ -55,6 +55,10 @@ struct posixtrace_conversion {
     uint64_t events;   /* set: converted */
     uint64_t left_out; /* set: events that are not in the result */
     char error[240];   /* set: in words, with line or offset, what went wrong */
+    /* Export: is this event part of the result?  The trace is written as if there were no
+     * others: a caller that leaves out the marks of lost events (POSIX_TRACE_OVERFLOW and
+     * RESUME) makes a trace that looks whole.  NULL: all are. */
+    bool (*wants)(void *context, const struct posixtrace_event *event);
 };
 
 /*

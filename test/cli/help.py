@@ -40,7 +40,9 @@ def complete(script, line):
 def check_verb(tool, root, script, verb):
     text = output(tool, verb, "--help")
     fits(verb, text)
-    shown = set(re.findall(r'^  (?:-[a-z], )?--([a-z-]+)', text, flags=re.M))
+    # several options may share a line; their text stands after two blanks
+    shown = {name for front in re.findall(r'^  (-.*?)(?:  |$)', text, flags=re.M)
+             for name in re.findall(r'--([a-z-]+)', front)}
     page = (root / f"man/man1/posixtrace-{verb}.1").read_text(encoding="utf-8")
     described = set(re.findall(r'(?:^\.It|,) Fl -([a-z-]+)', page, flags=re.M))
     offered = {word.strip("-=") for word in complete(script, f"posixtrace {verb} --")}
@@ -76,7 +78,8 @@ def main():
     for line, offered in (("posixtrace print --format=", {"text", "jsonl", "csv"}),
                           ("posixtrace print --format=j", {"jsonl"}),
                           ("posixtrace print --color n", {"never"}),
-                          ("posixtrace import --from=", formats(tool, "import")),
+                          ("posixtrace import --format=", formats(tool, "import")),
+                          ("posixtrace export --format=", formats(tool, "export")),
                           ("posixtrace export --to pe", {"perfetto"}),
                           ("posixtrace pr", {"print"})):
         if line.endswith("="):

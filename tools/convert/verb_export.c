@@ -3,8 +3,10 @@
 /*
  * posixtrace export: a log in the format of another tool.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,37 +15,40 @@
 #include "convert/convert.h"
 #include "input/live_input.h"
 #include "input/log_file.h"
+#include "input/select.h"
 #include "system/atomic_file.h"
 #include "system/new_folder.h"
 #include "convert/packet_output.h"
 #include "common/progress.h"
 #include "common/tool.h"
 
-enum { TO = 1, FORCE, LIST, OUTPUT, STRICT };
+enum { FORMAT = 1, FORCE, LIST, OUTPUT, STRICT };
 enum { OUTPUT_BUFFER = 1 << 18 };
 
 static struct convert convert;
 
-static const struct option_spec own[] = { { "to", true, TO },         { "force", false, FORCE },
-                                          { "list", false, LIST },    { "o", true, OUTPUT },
-                                          { "output", true, OUTPUT }, { "strict", false, STRICT },
-                                          { NULL, false, 0 } };
+static const struct option_spec own[] = { { "format", true, FORMAT },  SELECT_OPTIONS,
+                                          { "force", false, FORCE },   { "list", false, LIST },
+                                          { "o", true, OUTPUT },       { "output", true, OUTPUT },
+                                          { "strict", false, STRICT }, { NULL, false, 0 } };
 
 static const char help[] =
-    "usage: posixtrace export --to=FORMAT [--force] [OPTION]... LOG OUT|-o OUT\n"
+    "usage: posixtrace export --format=FORMAT [OPTION]... LOG OUT|-o OUT\n"
     "\n"
     "Writes the events of LOG (-: standard input) to OUT, in the format of another\n"
     "tool. OUT is a file (-: standard output), or with ctf a folder; it appears when\n"
     "it is whole. With shark udp:HOST:PORT sends packets.\n"
     "\n"
-    "  --to=FORMAT       what OUT is to be\n"
-    "  -o, --output=OUT  the same as OUT by its place\n"
-    "  --list            the formats, and the options of each\n"
-    "  --force           replace OUT if it exists\n"
-    "  --strict          exit with 3 if LOG has lost events or is damaged\n"
-    "  --help            print this\n"
+    "  --format=FORMAT  what OUT is to be; also --to=FORMAT\n"
+    "  --list           the formats, and the options of each\n"
+    "  -o, --output=OUT\n"
+    "                   the same as OUT by its place\n"
+    "  --force          replace OUT if it exists\n"
+    "  --strict         exit with 3 if LOG has lost events or is damaged\n" SELECT_HELP
+    "  --help           print this\n"
     "\n"
-    "Example: posixtrace export --to=jsonl app.ptl app.jsonl\n";
+    "Marks of lost events and of stops are part of every selection.\n"
+    "Example: posixtrace export --format=jsonl app.ptl app.jsonl\n";
 
 struct export
 {
@@ -52,6 +57,7 @@ struct export
     const char *placed; /* out_path that no option gave */
     struct log_file log;
     bool force, strict;
+    struct selection select;
 };
 
 static bool is_standard_output(const struct export *ex)
@@ -135,6 +141,55 @@ static int write_folder(struct export *ex)
     return status;
 }
 
+static bool wants(void *context, const struct posixtrace_event *e)
+{
+    struct export *ex = context;
+
+    return select_keeps(&ex->select, ex->log.trid, e);
+}
+
+/* The selection, of the log that is open. */
+static int prepare(struct export *ex)
+{
+    struct selection *s = &ex->select;
+    int status, error = 0;
+
+    if (!select_is_any(s))
+        return EXIT_DONE;
+    status = ex->log.seekable ? select_resolve(s, ex->log.info.first_ns)
+                              : select_resolve_absolute(s);
+    if (status != EXIT_DONE)
+        return status;
+    if (ex->log.seekable) {
+        select_warn(s, &ex->log);
+        error = s->from.kind != WHEN_NEVER ? posixtrace_seek(ex->log.trid, s->from_ns) : 0;
+    }
+    convert.c.wants = wants;
+    convert.c.context = ex;
+    return error ? tool_error("cannot read on in %s: %s", ex->log.shown, strerror(error))
+                 : EXIT_DONE;
+}
+
+static void say_selected(struct export *ex)
+{
+    if (!select_is_any(&ex->select))
+        return;
+    if (!ex->log.seekable)
+        select_warn(&ex->select, &ex->log);
+    log_file_refresh(&ex->log);
+    tool_note("%" PRIu64 " of %" PRIu64 " events selected (%s)", convert.c.events,
+              ex->log.info.events, select_text(&ex->select));
+}
+
+static int write_out(struct export *ex)
+{
+    if (ex->format->is_directory)
+        return write_folder(ex);
+    if (live_input_is_udp(ex->out_path))
+        return write_packets(ex);
+    return is_standard_output(ex) ? write_standard_output(ex) : write_file(ex);
+}
+
 static int export_log(struct export *ex)
 {
     char *shown;
@@ -145,15 +200,12 @@ static int export_log(struct export *ex)
     shown = is_standard_output(ex) ? NULL : quote_copy(ex->out_path);
     convert.c.name = shown ? shown : "standard output";
     progress_begin("events", ex->log.info.events);
-    if (ex->format->is_directory)
-        status = write_folder(ex);
-    else if (live_input_is_udp(ex->out_path))
-        status = write_packets(ex);
-    else if (is_standard_output(ex))
-        status = write_standard_output(ex);
-    else
-        status = write_file(ex);
+    status = prepare(ex);
+    if (status == EXIT_DONE)
+        status = write_out(ex);
     progress_end();
+    if (status == EXIT_DONE)
+        say_selected(ex);
     if (status == EXIT_DONE)
         status = log_file_report_loss(&ex->log, ex->strict, status);
     log_file_close(&ex->log);
@@ -184,7 +236,7 @@ static bool is_text(const char *format)
 static int complete(const struct export *ex)
 {
     if (!ex->format)
-        return tool_usage("say what to write: --to=FORMAT; --list names them");
+        return tool_usage("say what to write: --format=FORMAT; --list names them");
     if (!ex->log_path)
         return tool_usage("no log named");
     if (!ex->out_path)
@@ -198,7 +250,7 @@ static int complete(const struct export *ex)
     if (!live_input_is_udp(ex->out_path))
         return EXIT_DONE;
     if (strcmp(ex->format->name, "shark") != 0)
-        return tool_usage("packets (udp:) are for --to=shark");
+        return tool_usage("packets (udp:) are for --format=shark");
     return convert_set_option(&convert, "packets", "yes");
 }
 
@@ -206,8 +258,11 @@ static int take(struct export *ex, int code, const char *value)
 {
     int status = EXIT_DONE;
 
-    if (code == TO)
+    /* --to is a time, or a format: their names begin with a letter, and no time does */
+    if (code == FORMAT || (code == SELECT_TO && isalpha((unsigned char)value[0])))
         ex->format = convert_format(value, true, &status);
+    else if (select_is_option(code))
+        status = select_take_option(&ex->select, code, value);
     else if (code == FORCE)
         ex->force = true;
     else if (code == STRICT)
@@ -226,11 +281,13 @@ static int run(struct options *o)
     struct export ex = { 0 };
     int code, status = convert_init(&convert, own);
 
+    select_init(&ex.select);
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         if (code == LIST)
             convert_list(true);
         if (code == LIST || code == OPTION_STOP) {
             convert_deinit(&convert);
+            select_free(&ex.select);
             return code == LIST ? EXIT_DONE : o->status;
         }
         status = take(&ex, code, o->value);
@@ -238,8 +295,11 @@ static int run(struct options *o)
     if (status == EXIT_DONE)
         status = complete(&ex);
     if (status == EXIT_DONE)
+        status = select_make(&ex.select);
+    if (status == EXIT_DONE)
         status = export_log(&ex);
     convert_deinit(&convert);
+    select_free(&ex.select);
     return status;
 }
 

@@ -42,19 +42,20 @@ struct import {
 
 static struct convert conversion;
 
-static const struct option_spec own[] = { { "from", true, FROM },     { "event-cost", true, COST },
-                                          { "force", false, FORCE },  { "list", false, LIST },
-                                          { "until", true, UNTIL },   { "o", true, OUTPUT },
-                                          { "output", true, OUTPUT }, { NULL, false, 0 } };
+static const struct option_spec own[] = {
+    { "format", true, FROM },  { "from", true, FROM },     { "event-cost", true, COST },
+    { "force", false, FORCE }, { "list", false, LIST },    { "until", true, UNTIL },
+    { "o", true, OUTPUT },     { "output", true, OUTPUT }, { NULL, false, 0 }
+};
 
 static const char help[] =
-    "usage: posixtrace import --from=FORMAT [--force] [OPTION]... IN LOG|-o LOG\n"
+    "usage: posixtrace import --format=FORMAT [OPTION]... IN LOG|-o LOG\n"
     "\n"
     "Makes the trace log LOG from the events in IN (-: standard input;\n"
     "tcp:HOST:PORT, tcp-listen:PORT: a connection; udp:PORT: packets, for shark).\n"
     "\n"
-    "  --from=FORMAT     IN is a trace of another tool; jsonl and csv: events as\n"
-    "                    lines, as 'print --format' writes them\n"
+    "  --format=FORMAT   IN is a trace of another tool; jsonl and csv: events as\n"
+    "                    lines, as 'print --format' writes them; also --from=FORMAT\n"
     "  -o, --output=LOG  the same as LOG by its place\n"
     "  --list            the formats, and the options of each\n"
     "  --event-cost=NS   what storing an event cost at the source, for LOG to keep\n"
@@ -66,7 +67,7 @@ static const char help[] =
     "thread, addr, trunc, data and description may be missing; others are ignored.\n"
     "Those that are not in order of time are sorted, with 32 bytes of memory a line.\n"
     "If something is wrong with IN, LOG holds what stands before it.\n"
-    "Example: posixtrace import --from=jsonl events.jsonl events.ptl\n";
+    "Example: posixtrace import --format=jsonl events.jsonl events.ptl\n";
 
 static int open_builder(struct import *im)
 {
@@ -187,7 +188,7 @@ static int complete(const struct import *im)
     bool packets = im->in_path && live_input_is_udp(im->in_path);
 
     if (!im->from_given)
-        return tool_usage("say what the input is: --from=FORMAT; --list names them");
+        return tool_usage("say what the input is: --format=FORMAT; --list names them");
     if (!im->in_path)
         return tool_usage("no input named");
     if (!im->log_path)

@@ -71,7 +71,7 @@ const char *log_file_why_not(int fd)
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
         return "it is empty";
     if (pread(fd, &first, 1, 0) == 1 && first == '{')
-        return "it looks like JSON; 'posixtrace import --from=jsonl' makes a log of that";
+        return "it looks like JSON; 'posixtrace import --format=jsonl' makes a log of that";
     return "it has not the header of a log, or that of a newer version";
 }
 

@@ -221,7 +221,8 @@ static void put_threads(const struct log_file *log)
     json_close();
 }
 
-int info_json(const struct log_file *log, int64_t first)
+int info_json(const struct log_file *log, int64_t first, const struct info_selected *selected,
+              const char *selection)
 {
     int status = EXIT_DONE;
 
@@ -234,6 +235,8 @@ int info_json(const struct log_file *log, int64_t first)
         status = put_types(log);
         put_threads(log);
     }
+    if (selected)
+        info_json_selected(selected, selection);
     json_close();
     return status;
 }

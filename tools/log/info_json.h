@@ -4,10 +4,11 @@
 #ifndef INFO_JSON_H
 #define INFO_JSON_H
 
-#include "input/log_file.h"
+#include "log/info_select.h"
 
-/* first: time of the first event that the log has kept.  EXIT_DONE, or the status of an error
- * after a message. */
-int info_json(const struct log_file *log, int64_t first);
+/* first: time of the first event that the log has kept; selected: of the selected events, or
+ * NULL.  EXIT_DONE, or the status of an error after a message. */
+int info_json(const struct log_file *log, int64_t first, const struct info_selected *selected,
+              const char *selection);
 
 #endif

@@ -26,7 +26,7 @@ static enum utf8_style names_style(void)
     return utf8_is_safe(STDOUT_FILENO) ? UTF8_TERMINAL : UTF8_TERMINAL_ASCII;
 }
 
-static int by_count(const void *a, const void *b)
+int info_by_count(const void *a, const void *b)
 {
     const struct log_type *x = a, *y = b;
 
@@ -76,7 +76,7 @@ int info_print_types(const struct log_file *log)
     if (status != EXIT_DONE)
         return status;
     if (count > 0)
-        qsort(types, count, sizeof *types, by_count);
+        qsort(types, count, sizeof *types, info_by_count);
     if (count > 0)
         width = at_least(width, types[0].count);
     out_format("\n%*s  EVENT TYPE\n", width, "COUNT");

@@ -16,6 +16,7 @@
 #include "log/info_json.h"
 #include "log/info_tables.h"
 #include "input/log_file.h"
+#include "input/select.h"
 #include "common/format_option.h"
 #include "common/options.h"
 #include "common/stdout_buffer.h"
@@ -28,12 +29,12 @@ enum { STRICT = 1, FORMAT, PROGRESS_EVERY = 0x3fff, PACKET_HEAD = 128 };
 /* Where the second column begins. */
 enum { ROW_COLUMN = 14 };
 
-static const struct option_spec options[] = { { "strict", false, STRICT },
-                                              { "format", true, FORMAT },
-                                              { NULL, false, 0 } };
+static const struct option_spec options[] = {
+    { "strict", false, STRICT }, { "format", true, FORMAT }, SELECT_OPTIONS, { NULL, false, 0 }
+};
 
 static const char help[] =
-    "usage: posixtrace info [--format=text|jsonl] [--strict] [LOG|-]\n"
+    "usage: posixtrace info [OPTION]... [LOG|-]\n"
     "\n"
     "Prints what a trace log knows of itself: attributes and clock, the time it\n"
     "spans, event types with counts, threads, memory use, what was lost and why, the\n"
@@ -41,8 +42,11 @@ static const char help[] =
     "For - the log is read from standard input.\n"
     "\n"
     "  --format=FORMAT  text (default), or jsonl: one line of JSON\n"
-    "  --strict         exit with 3 if the log has lost events or is damaged\n"
+    "  --strict         exit with 3 if the log has lost events or is damaged\n" SELECT_HELP
     "  --help           print this\n"
+    "\n"
+    "Of a selection the events are read and counted. What was lost is known of the\n"
+    "whole log, and in how many places of the selected time.\n"
     "\n"
     "Example: posixtrace info app.ptl\n";
 
@@ -133,7 +137,7 @@ static const char *tail_text(const struct log_file *log)
              lost ? "else " : "", lost ? " than is lost below" : "", children_text(log),
              takes_all(log) ? "it"
                             : "what fits into the log and counts the rest as lost, "
-                              "'posixtrace export --to=jsonl' saves all");
+                              "'posixtrace export --format=jsonl' saves all");
     return text;
 }
 
@@ -356,6 +360,50 @@ static int drain(struct log_file *log, int64_t *first)
     return status;
 }
 
+/* The same of selected events. */
+static void print_selected_span(const struct info_selected *of, const char *selection)
+{
+    int64_t span = of->last - of->first;
+
+    row("selected", "%s", selection);
+    if (of->events == 0) {
+        row("events", "none of %" PRIu64, of->all);
+        return;
+    }
+    if (span > 0)
+        row("events", "%" PRIu64 " of %" PRIu64 " in %s, %.4g a second", of->events, of->all,
+            when_span(span), (double)of->events * 1e9 / (double)span);
+    else
+        row("events", "%" PRIu64 " of %" PRIu64, of->events, of->all);
+    row("first", "%s", when_iso(of->first));
+    row("last", "%s", when_iso(of->last));
+}
+
+/* Losses have no thread and no type that an event could be selected by. */
+static void print_selected_loss(const struct log_file *log, const struct info_selected *of)
+{
+    if (of->lost_places > 0)
+        row("missing", "events in %" PRIu64 " place%s of the selected time, of any thread and type",
+            of->lost_places, of->lost_places == 1 ? "" : "s");
+    else if (log_file_lost_all(log) > 0)
+        row("missing", "no place of the selected time is marked; the losses below may lie in it");
+    else if (log_file_gaps(log) > 0)
+        row("missing", "no place of the selected time is marked");
+    row("whole log", "%" PRIu64 " events; what was lost of them:", log->info.events);
+}
+
+static int print_selected(const struct log_file *log, const struct info_selected *of,
+                          const char *selection)
+{
+    print_log(log);
+    print_attributes(log);
+    print_selected_span(of, selection);
+    print_selected_loss(log, of);
+    print_loss(log);
+    info_print_selected(of);
+    return EXIT_DONE;
+}
+
 static int print_text(const struct log_file *log, int64_t first)
 {
     int status = EXIT_DONE;
@@ -379,23 +427,44 @@ struct request {
     const char *path;
     enum output_format format;
     bool strict;
+    struct selection select;
 };
 
-static int print_info(const struct request *r)
+static int print_all(struct request *r, struct log_file *log)
 {
-    struct log_file log;
-    int status = log_file_open(&log, r->path);
-    int64_t first;
+    int64_t first = log_file_kept_from(log);
+    int status = log->seekable ? EXIT_DONE : drain(log, &first);
 
     if (status != EXIT_DONE)
         return status;
-    first = log_file_kept_from(&log);
-    if (!log.seekable)
-        status = drain(&log, &first);
-    if (status == EXIT_DONE)
-        status = r->format == OUTPUT_JSONL ? info_json(&log, first) : print_text(&log, first);
+    return r->format == OUTPUT_JSONL ? info_json(log, first, NULL, NULL) : print_text(log, first);
+}
+
+static int print_selection(struct request *r, struct log_file *log)
+{
+    int64_t first = log_file_kept_from(log);
+    struct info_selected of;
+    int status = info_select(&of, &r->select, log);
+
+    if (status == EXIT_DONE && r->format == OUTPUT_JSONL)
+        status = info_json(log, first, &of, select_text(&r->select));
+    else if (status == EXIT_DONE)
+        status = print_selected(log, &of, select_text(&r->select));
+    info_selected_free(&of);
+    return status;
+}
+
+static int print_info(struct request *r)
+{
+    struct log_file log;
+    int status = log_file_open(&log, r->path);
+
+    if (status != EXIT_DONE)
+        return status;
+    status = select_is_any(&r->select) ? print_selection(r, &log) : print_all(r, &log);
     out_flush();
-    status = log_file_report_loss(&log, r->strict, status);
+    if (status != EXIT_USAGE)
+        status = log_file_report_loss(&log, r->strict, status);
     log_file_close(&log);
     return status;
 }
@@ -405,20 +474,25 @@ static int run(struct options *o)
     struct request r = { .path = NULL };
     int code, status = EXIT_DONE;
 
+    select_init(&r.select);
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         switch (code) {
-        case OPTION_STOP: return o->status;
+        case OPTION_STOP: select_free(&r.select); return o->status;
         case STRICT: r.strict = true; break;
         case FORMAT: status = format_option(o->value, false, &r.format); break;
-        default: status = options_set_log(&r.path, o->value);
+        case OPTION_OPERAND: status = options_set_log(&r.path, o->value); break;
+        default: status = select_take_option(&r.select, code, o->value);
         }
     }
-    if (status != EXIT_DONE)
-        return status;
-    if (!r.path && isatty(STDIN_FILENO))
-        return tool_usage("no log named");
+    if (status == EXIT_DONE)
+        status = select_make(&r.select);
+    if (status == EXIT_DONE && !r.path && isatty(STDIN_FILENO))
+        status = tool_usage("no log named");
     r.path = r.path ? r.path : "-";
-    return print_info(&r);
+    if (status == EXIT_DONE)
+        status = print_info(&r);
+    select_free(&r.select);
+    return status;
 }
 
 const struct verb verb_info = { "info", help, options, run };

@@ -17,6 +17,7 @@
 #include <posixtrace/format.h>
 
 #include "common/utf8.h"
+#include "input/layouts.h"
 #include "input/log_file.h"
 
 enum { PRINT_TYPES = TRACE_USER_EVENT_MAX + 1024, PRINT_THREADS = 256, PRINT_NAME = 64 };
@@ -56,9 +57,8 @@ struct print {
         char name[PRINT_NAME];
     } threads[PRINT_THREADS];
 
-    posixtrace_fields_t *fields; /* of that stream; text and --where only */
-    trace_id_t fields_trid;
-    char *text; /* an event's fields */
+    struct layouts layouts; /* text only */
+    char *text;             /* an event's fields */
     size_t text_room;
     const char *rows_format; /* not text */
     posixtrace_rows_t *rows;
@@ -100,8 +100,6 @@ void print_columns_begin(struct print *p);
 char *print_thread_text(char *to, const char *name, pid_t tid, enum utf8_style how, size_t width);
 enum utf8_style print_style(const struct print *p);
 
-/* What describes the data of an event's type, or NULL. */
-const posixtrace_layout_t *print_layout(struct print *p, const struct posixtrace_event *e);
 /* Writes the fields, in so many columns at most; false: the data is not of the layout. */
 bool print_fields(struct print *p, const struct posixtrace_event *e,
                   const posixtrace_layout_t *layout, size_t columns);

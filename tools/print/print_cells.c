@@ -32,7 +32,7 @@ void print_free(struct print *p)
     }
     for (size_t i = 0; i < PRINT_THREADS; i++)
         free(p->threads[i].cell.text);
-    posixtrace_fields_free(p->fields);
+    layouts_free(&p->layouts);
     posixtrace_rows_free(p->rows);
     free(p->text);
 }

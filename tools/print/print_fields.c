@@ -11,20 +11,6 @@
 #include "common/stdout_buffer.h"
 #include "common/tool.h"
 
-/* What describes an event's data, or NULL.  A log that is followed is opened again when
- * it has grown. */
-const posixtrace_layout_t *print_layout(struct print *p, const struct posixtrace_event *e)
-{
-    if (!p->fields || p->fields_trid != p->log->trid) {
-        posixtrace_fields_free(p->fields);
-        p->fields = NULL;
-        if (posixtrace_fields_create(p->log->trid, &p->fields) != 0)
-            return NULL;
-        p->fields_trid = p->log->trid;
-    }
-    return posixtrace_fields_layout(p->fields, e->id);
-}
-
 /* Bytes that are not ASCII, as they are escaped elsewhere. */
 static size_t make_ascii(struct print *p, size_t length)
 {

@@ -194,7 +194,7 @@ static bool has_detail(struct print *p, const struct posixtrace_event *e, struct
     d->described = (is_predefined(e->id) || own) &&
                    describe_event(p->log, e, d->text, sizeof d->text);
     if (!d->described && !own)
-        d->layout = print_layout(p, e);
+        d->layout = layouts_find(&p->layouts, p->log->trid, e);
     return d->described || d->layout || e->data_len > 0 || e->truncation;
 }
 

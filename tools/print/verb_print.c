@@ -20,18 +20,17 @@
 #include "common/stdout_buffer.h"
 #include "print/print.h"
 #include "common/progress.h"
-#include "print/select.h"
 #include "common/tool.h"
-#include "input/filter_option.h"
+#include "input/select.h"
 
 enum { PROGRESS_EVERY = 0x3fff };
-enum { FORMAT = 1, FROM, TO, EVENT, PID, TID, COLOUR, WIDTH, STRICT, FOLLOW, WHERE };
+enum { FORMAT = 1, COLOUR, WIDTH, STRICT, FOLLOW };
 
 static const struct option_spec options[] = {
-    { "format", true, FORMAT },  { "from", true, FROM },   { "to", true, TO },
-    { "event", true, EVENT },    { "pid", true, PID },     { "tid", true, TID },
-    { "color", true, COLOUR },   { "width", true, WIDTH }, { "strict", false, STRICT },
-    { "follow", false, FOLLOW }, { "where", true, WHERE }, { NULL, false, 0 }
+    { "format", true, FORMAT },  SELECT_OPTIONS,
+    { "color", true, COLOUR },   { "width", true, WIDTH },
+    { "strict", false, STRICT }, { "follow", false, FOLLOW },
+    { NULL, false, 0 }
 };
 
 static const char help[] =
@@ -47,7 +46,7 @@ static const char help[] =
     "  --event=EXPR     'req:*', '!debug:*', 'price > 9'; more than once: any of them\n"
     "  --pid=N          events of process N; more than once: any of them\n"
     "  --tid=N          events of the thread with kernel id N; more than once as well\n"
-    "  --where=EXPR     the same, once; both must hold (posixtrace-filter(5))\n"
+    "  --where=EXPR     the same; both options must hold (posixtrace-filter(5))\n"
     "  --color=WHEN     text in colour: auto (default), always or never\n"
     "  --width=N        fit text to N columns, from 40; 0: all of it. Default: the\n"
     "                   terminal's, with '..' where something is cut, elsewhere 0\n"
@@ -64,7 +63,6 @@ static const char *const colour_words[] = { "auto", "always", "never", NULL };
 
 struct request {
     struct selection select;
-    struct filter_option event, where;
     const char *path;
     enum output_format format;
     int colour;
@@ -94,23 +92,12 @@ static int set_width(const char *value, long *width)
     return EXIT_DONE;
 }
 
-static int set_where(struct filter_option *w, const char *value)
-{
-    if (w->count > 0)
-        return tool_usage("option '--where' twice; 'and' connects two expressions");
-    return filter_option_add(w, "option '--where'", value);
-}
-
 static int take_option(struct request *r, int code, const char *value)
 {
+    if (select_is_option(code))
+        return select_take_option(&r->select, code, value);
     switch (code) {
     case FORMAT: return format_option(value, true, &r->format);
-    case FROM: return select_set_from(&r->select, value);
-    case TO: return select_set_to(&r->select, value);
-    case EVENT: return filter_option_add(&r->event, "option '--event'", value);
-    case PID: return select_add_pid(&r->select, value);
-    case TID: return select_add_tid(&r->select, value);
-    case WHERE: return set_where(&r->where, value);
     case COLOUR: return set_word("colour setting", value, colour_words, &r->colour);
     case WIDTH: return set_width(value, &r->width);
     case STRICT: r->strict = true; return EXIT_DONE;
@@ -171,18 +158,6 @@ static int start(struct request *r, struct print *p, int64_t first, bool any)
     return status;
 }
 
-static bool is_meant(struct filter_option *w, struct print *p, const struct posixtrace_event *e)
-{
-    int settled = filter_option_settled(w, e);
-
-    return settled >= 0 ? settled == 1 : filter_option_wants(w, e, print_layout(p, e));
-}
-
-static bool wants(struct request *r, struct print *p, const struct posixtrace_event *e)
-{
-    return select_wants(&r->select, e) && is_meant(&r->event, p, e) && is_meant(&r->where, p, e);
-}
-
 static int read_error(const struct print *p, int error)
 {
     out_flush();
@@ -215,7 +190,7 @@ static int print_events(struct request *r, struct print *p)
         }
         if ((seen & PROGRESS_EVERY) == 0)
             progress_at(seen);
-        if (wants(r, p, &e)) {
+        if (select_wants(&r->select, p->log->trid, &e)) {
             p->printer->event(p, &e);
             p->printed++;
         } else if (may_stop && e.ns > r->select.to_ns) {
@@ -225,19 +200,12 @@ static int print_events(struct request *r, struct print *p)
     return started ? EXIT_DONE : start(r, p, 0, false);
 }
 
-/* Of a pipe or a stream when all that it has is known. */
-static void warn(const struct request *r, const struct log_file *log)
-{
-    filter_option_warn(&r->event, log);
-    filter_option_warn(&r->where, log);
-}
-
 static int print_log(struct request *r, struct print *p)
 {
     int status = EXIT_DONE, error = 0;
 
     if (p->log->seekable) {
-        warn(r, p->log);
+        select_warn(&r->select, p->log);
         status = start(r, p, p->log->info.first_ns, p->log->info.events > 0);
         if (status == EXIT_DONE && r->select.from.kind != WHEN_NEVER)
             error = posixtrace_seek(p->log->trid, r->select.from_ns);
@@ -251,7 +219,7 @@ static int print_log(struct request *r, struct print *p)
     p->printer->end(p);
     out_flush();
     if (!p->log->seekable)
-        warn(r, p->log);
+        select_warn(&r->select, p->log);
     return log_file_report_loss(p->log, r->strict, status);
 }
 
@@ -294,7 +262,7 @@ static int print_followed(struct request *r, struct print *p, struct follow *f)
         }
         if (e.ns > r->select.to_ns)
             break;
-        if (status == EXIT_DONE && wants(r, p, &e)) {
+        if (status == EXIT_DONE && select_wants(&r->select, p->log->trid, &e)) {
             p->printer->event(p, &e);
             p->printed++;
         }
@@ -317,7 +285,7 @@ static int follow_request(struct request *r)
     if (status != EXIT_USAGE) {
         p->printer->end(p);
         out_flush();
-        warn(r, &f.log);
+        select_warn(&r->select, &f.log);
         status = log_file_report_loss(&f.log, r->strict, status);
     }
     follow_close(&f);
@@ -345,13 +313,6 @@ static int print_request(struct request *r)
     return status;
 }
 
-static void free_request(struct request *r)
-{
-    select_free(&r->select);
-    filter_option_free(&r->event);
-    filter_option_free(&r->where);
-}
-
 static int run(struct options *o)
 {
     struct request r = { .width = -1 };
@@ -360,15 +321,13 @@ static int run(struct options *o)
     select_init(&r.select);
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         if (code == OPTION_STOP) {
-            free_request(&r);
+            select_free(&r.select);
             return o->status;
         }
         status = take_option(&r, code, o->value);
     }
     if (status == EXIT_DONE)
-        status = filter_option_make(&r.event);
-    if (status == EXIT_DONE)
-        status = filter_option_make(&r.where);
+        status = select_make(&r.select);
     if (status == EXIT_DONE && r.follow && (!r.path || strcmp(r.path, "-") == 0))
         status = tool_usage("--follow needs a process, a stream or a log");
     if (status == EXIT_DONE && !r.path) {
@@ -378,7 +337,7 @@ static int run(struct options *o)
     }
     if (status == EXIT_DONE)
         status = r.follow ? follow_request(&r) : print_request(&r);
-    free_request(&r);
+    select_free(&r.select);
     return status;
 }
 

@@ -114,9 +114,11 @@ static bool read_ahead(struct pt_job *job)
 
 int pt_job_next(struct pt_job *job, struct posixtrace_event *event)
 {
-    if (job->error || (job->ahead_at == job->ahead_count && !read_ahead(job)))
-        return 0;
-    *event = job->ahead[job->ahead_at++];
+    do {
+        if (job->error || (job->ahead_at == job->ahead_count && !read_ahead(job)))
+            return 0;
+        *event = job->ahead[job->ahead_at++];
+    } while (job->c->wants && !job->c->wants(job->c->context, event));
     return count(job);
 }
 

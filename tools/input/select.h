@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The events of a log that a verb is about: a window of time, processes, threads, expressions
+ * (posixtrace-filter(5)).  Several values of one option are alternatives; different options
+ * must all agree.  One implementation for every verb that reads events.
+ *
+ * A verb has SELECT_OPTIONS among its options and SELECT_HELP in its help, hands each code
+ * of select_is_option() to select_take_option(), and calls select_make() after the last one.
+ */
+#ifndef SELECT_H
+#define SELECT_H
+
+#include <stdbool.h>
+#include <posixtrace/event.h>
+
+#include "common/time_parse.h"
+#include "input/filter_option.h"
+#include "input/layouts.h"
+
+enum { SELECT_FROM = 700, SELECT_TO, SELECT_PID, SELECT_TID, SELECT_EVENT, SELECT_WHERE };
+
+/* clang-format off */
+#define SELECT_OPTIONS \
+    { "from", true, SELECT_FROM }, { "to", true, SELECT_TO }, { "pid", true, SELECT_PID }, \
+    { "tid", true, SELECT_TID }, { "event", true, SELECT_EVENT }, { "where", true, SELECT_WHERE }
+/* clang-format on */
+
+/* Lines of a help. */
+#define SELECT_HELP                                                                \
+    "  --from=T, --to=T, --pid=N, --tid=N, --event=EXPR, --where=EXPR\n"           \
+    "                   only these times, processes, threads and events, as for\n" \
+    "                   'posixtrace print'\n"
+
+struct selection {
+    struct when from, to;
+    int64_t from_ns, to_ns; /* both inclusive; after select_resolve() */
+    int32_t *pids, *tids;
+    size_t pid_count, tid_count;
+    struct filter_option event, where;
+    struct layouts layouts;
+    char *text; /* select_text() */
+};
+
+static inline bool select_is_option(int code)
+{
+    return code >= SELECT_FROM && code <= SELECT_WHERE;
+}
+
+void select_init(struct selection *s);
+void select_free(struct selection *s);
+
+/* An option with its value.  EXIT_DONE, or EXIT_USAGE after a message. */
+int select_take_option(struct selection *s, int code, const char *value);
+/* The last option was taken.  EXIT_DONE, or another status after a message. */
+int select_make(struct selection *s);
+
+/* Was anything selected? */
+bool select_is_any(const struct selection *s);
+/* Was anything but times, processes and threads? */
+bool select_has_expression(const struct selection *s);
+
+/* Fixes the window, with the first event of the log at first.  EXIT_DONE, or EXIT_USAGE after a
+ * message. */
+int select_resolve(struct selection *s, int64_t first);
+/* The same where it is not known when the first event was: a time after it is refused. */
+int select_resolve_absolute(struct selection *s);
+
+/* What was selected, in words: "from ... to ..., process 5, event 'req:*'". */
+const char *select_text(struct selection *s);
+
+/* Says on standard error which names in the expressions no event type of the log has. */
+void select_warn(const struct selection *s, const struct log_file *log);
+
+bool select_wants_ids(const struct selection *s, pid_t pid, pid_t tid);
+/* Of an event of that stream whose time and ids are wanted. */
+bool select_wants_expression(struct selection *s, trace_id_t trid,
+                             const struct posixtrace_event *e);
+
+static inline bool select_wants(struct selection *s, trace_id_t trid,
+                                const struct posixtrace_event *e)
+{
+    if (e->ns < s->from_ns || e->ns > s->to_ns)
+        return false;
+    if (s->pid_count + s->tid_count > 0 && !select_wants_ids(s, e->pid, e->tid))
+        return false;
+    return (!s->event.expression && !s->where.expression) || select_wants_expression(s, trid, e);
+}
+
+/* The same for a result that is read as a trace of its own: with the marks that say where
+ * events are missing and where recording was stopped, of the window of time, whatever processes,
+ * threads and events are selected. */
+bool select_keeps(struct selection *s, trace_id_t trid, const struct posixtrace_event *e);
+
+#endif
