@@ -245,6 +245,17 @@ int posixtrace_metric_run_begin(const posixtrace_metric_t *const *metrics, size_
                                                 const struct posixtrace_measurement *m),
                                 void *context, posixtrace_metric_run_t **run);
 /*
+ * Measurements are reported only if wants says so of the event that begins them; NULL: all
+ * are, as before the call.  The automata take every event all the same, so that the lengths
+ * are those of a run without a selection; places where events were lost are reported whatever
+ * it says.  Before the first call of posixtrace_metric_run_take(); wants must not read trid.
+ */
+struct posixtrace_event;
+void posixtrace_metric_run_select(posixtrace_metric_run_t *run,
+                                  bool (*wants)(void *context,
+                                                const struct posixtrace_event *begin),
+                                  void *context);
+/*
  * Takes the events that are there, at most that many (0: all); *more is false when
  * nothing is left now, which in a pre-recorded stream is its end.  Of a live stream the
  * call can be repeated.  As posix_trace_trygetnext_event(), or what measured returned.

@@ -26,11 +26,8 @@ enum { SELECT_FROM = 700, SELECT_TO, SELECT_PID, SELECT_TID, SELECT_EVENT, SELEC
     { "tid", true, SELECT_TID }, { "event", true, SELECT_EVENT }, { "where", true, SELECT_WHERE }
 /* clang-format on */
 
-/* Lines of a help. */
-#define SELECT_HELP                                                                \
-    "  --from=T, --to=T, --pid=N, --tid=N, --event=EXPR, --where=EXPR\n"           \
-    "                   only these times, processes, threads and events, as for\n" \
-    "                   'posixtrace print'\n"
+/* A line of a help. */
+#define SELECT_HELP "  --from=T --to=T --pid=N --tid=N --event=EXPR --where=EXPR  as for print\n"
 
 struct selection {
     struct when from, to;

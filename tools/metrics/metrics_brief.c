@@ -60,6 +60,7 @@ struct lists {
     struct list none, aperiodic, unmeasured;
     int64_t at_most_ns; /* of one of none, that a gap may hide */
     bool of_all;        /* unmeasured counts threads that are not shown */
+    bool of_log;        /* it counts events that are not selected */
 };
 
 /* Begun, and not measured though nothing was lost; counted over all threads. */
@@ -74,6 +75,7 @@ static void add_unmeasured(struct lists *lists, const char *name, const struct m
         add(l, "%s %s restarted before their end", name, units_count(d->restarted));
     if (d->discarded > 0)
         add(l, "%s %s discarded", name, units_count(d->discarded));
+    lists->of_log = sum->of_log;
     lists->of_all |= sum->hidden > 0 && (d->unfinished > 0 || d->restarted > 0 || d->discarded > 0);
 }
 
@@ -142,7 +144,10 @@ void metrics_print_brief(const struct metrics_view *v)
 
     for (size_t i = 0; i < v->pick->count; i++)
         take(v, i, &lists);
-    print_list(v, lists.of_all ? "Not in the table, of all threads: " : "Not in the table: ",
+    print_list(v,
+               lists.of_log   ? "In the whole log: "
+               : lists.of_all ? "Not in the table, of all threads: "
+                              : "Not in the table: ",
                &lists.unmeasured, "");
     print_list(v, "Of threads that are not periodic, and not shown: ", &lists.aperiodic,
                "; --metric=NAME shows them");

@@ -74,8 +74,9 @@ static void append_rest(struct line *l, const struct metrics_sum *sum)
         append(l, ", %s restarted before their end", units_count(d->restarted));
     if (d->discarded > 0)
         append(l, ", %s discarded", units_count(d->discarded));
-    if (sum->hidden > 0 && (d->unfinished > 0 || d->restarted > 0 || d->discarded > 0))
-        append(l, " (in all threads)");
+    if ((sum->hidden > 0 || sum->of_log) &&
+        (d->unfinished > 0 || d->restarted > 0 || d->discarded > 0))
+        append(l, sum->of_log ? " (in the whole log)" : " (in all threads)");
 }
 
 void metrics_say_sum(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
@@ -93,7 +94,8 @@ void metrics_say_sum(const struct metrics_view *v, size_t metric, const struct m
                metrics_us_range(sum->max_ns, sum->at_most_ns),
                sum->at_most_ns > sum->max_ns ? "" : " all the same");
     if (d->at_most_ns > sum->max_ns && d->at_most_ns > sum->at_most_ns)
-        append(&l, ", and a thread that %shas lost all of its events may have one of up to %s us",
+        append(&l, ", and %sa thread that %shas lost all of its events may have one of up to %s us",
+               sum->of_log ? "in the whole log " : "",
                sum->hidden_at_most_ns < d->at_most_ns ? "" : "is not periodic or ",
                metrics_us(d->at_most_ns));
     append_rest(&l, sum);
@@ -231,6 +233,8 @@ void metrics_say_why(const struct metrics_view *v, size_t metric, const struct m
         append(&l, "%s has no events", v->log->shown);
     else if (missing.count > 0)
         append_missing(&l, v, &missing);
+    else if (sum->of_log)
+        append(&l, "the log has its events, and the selection none that it measures");
     else if (d->unfinished > 0 || d->discarded > 0)
         append(&l, "%s without an end, %s discarded", units_count(d->unfinished),
                units_count(d->discarded));

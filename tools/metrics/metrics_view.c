@@ -265,7 +265,7 @@ int metrics_view_measured(void *context, const struct posixtrace_measurement *m)
     size_t place = place_of(v, m->metric);
     int error;
 
-    if (!metrics_time_holds(v, place, m))
+    if (!metrics_selects(v->select, m) || !metrics_time_holds(v, place, m))
         return 0;
     error = metrics_groups_add(&v->groups, place, m);
     if (error == 0 && v->rows == METRICS_EACH) {
@@ -294,6 +294,20 @@ static void print_cost(const struct metrics_view *v)
         tool_note("%s", text);
 }
 
+static void print_selection(const struct metrics_view *v)
+{
+    char *text = NULL;
+
+    if (!select_is_any(&v->select->s) ||
+        asprintf(&text, "selected: %s", select_text(&v->select->s)) < 0)
+        return;
+    if (v->format == OUTPUT_TEXT)
+        out_comment(text, out_columns());
+    else
+        tool_note("%s", text);
+    free(text);
+}
+
 /* What the user's metrics measure. */
 static void print_abouts(const struct metrics_view *v)
 {
@@ -312,6 +326,7 @@ static void print_abouts(const struct metrics_view *v)
 
 void metrics_view_begin(struct metrics_view *v)
 {
+    print_selection(v);
     print_cost(v);
     if (v->format == OUTPUT_CSV)
         out_text(v->rows == METRICS_STATS
@@ -353,6 +368,8 @@ void metrics_view_end(struct metrics_view *v)
         metrics_print_doubts(v);
     else
         print_remarks(v);
+    if (metrics_select_crossing(v->select))
+        metrics_remark(v, "%s", metrics_select_crossing(v->select));
     metrics_pairs_report(v);
     free(v->heard);
     v->heard = NULL;
@@ -362,6 +379,9 @@ bool metrics_view_leaves_out(const struct metrics_view *v, const struct metrics_
 {
     const struct metrics_picked *picked = &v->pick->list[g->metric];
 
+    /* A selection may have too few jobs of a thread that is periodic. */
+    if (select_is_any(&v->select->s))
+        return false;
     return v->pick->all && v->rows != METRICS_EACH && v->format == OUTPUT_TEXT && !picked->own &&
            metrics_is_of_jobs(picked->metric) && !metrics_is_periodic(v, g);
 }
@@ -412,20 +432,26 @@ static void sum_shown(struct metrics_sum *sum, const struct metrics_group *g,
 
 void metrics_view_sum(const struct metrics_view *v, size_t metric, struct metrics_sum *sum)
 {
+    uint64_t unknown = 0;
+
     memset(sum, 0, sizeof *sum);
     posixtrace_metric_run_doubt(v->run, metric, &sum->doubt, sizeof sum->doubt);
+    sum->of_log = select_is_any(&v->select->s);
     for (size_t i = 0; i < v->groups.count; i++) {
         const struct metrics_group *g = &v->groups.rows[i];
         struct posixtrace_summary s;
 
         if (g->metric != metric)
             continue;
+        unknown += g->unknown;
         posixtrace_statistics_summary(g->statistics, &s, sizeof s);
         if (metrics_view_leaves_out(v, g))
             sum_hidden(sum, g, s.count);
         else
             sum_shown(sum, g, &s);
     }
+    if (sum->of_log)
+        sum->doubt.unknown = unknown;
     sum->doubt.unknown -= sum->hidden_unknown < sum->doubt.unknown ? sum->hidden_unknown
                                                                    : sum->doubt.unknown;
 }

@@ -17,6 +17,7 @@
 #include "metrics/metrics_cost.h"
 #include "metrics/metrics_groups.h"
 #include "metrics/metrics_pick.h"
+#include "metrics/metrics_select.h"
 
 /* A row for each metric, for each metric and thread, for each measurement. */
 enum metrics_rows { METRICS_SUMMARY, METRICS_STATS, METRICS_EACH };
@@ -26,6 +27,7 @@ struct metrics_view {
     struct log_file *log;
     struct metrics_groups groups;
     struct metrics_cost cost;
+    struct metrics_select *select;
     posixtrace_metric_run_t *run;
     enum output_format format;
     enum metrics_rows rows;
@@ -51,6 +53,7 @@ struct metrics_sum {
     uint64_t hidden_count, hidden_unknown; /* the same of the hidden ones: measurements, places */
     int64_t hidden_at_most_ns;
     struct posixtrace_doubt doubt; /* unknown is without the hidden groups, the rest of all */
+    bool of_log;                   /* the rest is of the whole log, not of the selection */
 };
 
 /* The callback of posixtrace_metric_run_begin(); context is a view. */

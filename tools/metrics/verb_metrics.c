@@ -30,11 +30,13 @@ enum { ABOUT_COLUMN = 26 };
 enum { SET = 1, METRIC, USER, FORMAT, STATS, EACH, COST, FOLLOW, STRICT, LIST, CHECK, DOT };
 
 static const struct option_spec options[] = {
-    { "set", true, SET },       { "metric", true, METRIC },  { "user", true, USER },
-    { "format", true, FORMAT }, { "stats", false, STATS },   { "each", false, EACH },
-    { "cost", true, COST },     { "follow", false, FOLLOW }, { "strict", false, STRICT },
-    { "list", false, LIST },    { "check", true, CHECK },    { "dot", true, DOT },
-    { NULL, false, 0 }
+    { "set", true, SET },        { "metric", true, METRIC },
+    { "user", true, USER },      { "format", true, FORMAT },
+    { "stats", false, STATS },   { "each", false, EACH },
+    { "cost", true, COST },      { "follow", false, FOLLOW },
+    { "strict", false, STRICT }, SELECT_OPTIONS,
+    { "list", false, LIST },     { "check", true, CHECK },
+    { "dot", true, DOT },        { NULL, false, 0 }
 };
 
 static const char help[] =
@@ -49,9 +51,8 @@ static const char help[] =
     "  --user=NAME:INITIAL:FINAL[:elapsed | cpu | nosystem]\n"
     "                   the time between two events of a thread, by default elapsed;\n"
     "                   without time off the processor; without system calls, too\n"
-    "  --format=FORMAT  text (default), jsonl or csv\n"
-    "  --stats          a row for each metric and thread, not only for each metric\n"
-    "  --each           a row for each measurement, as csv and jsonl have\n"
+    "  --format=FORMAT  text (default), jsonl or csv\n" SELECT_HELP
+    "  --stats, --each  a row for each metric and thread; or for each measurement\n"
     "  --cost=NS        take NS off for each event inside; 'log': what the log says,\n"
     "                   'measure': what it costs here; 'none': nothing (default)\n"
     "  --follow         of a running process, or a log that is written, until it ends\n"
@@ -71,6 +72,7 @@ struct request {
     size_t metric_count, user_count;
     enum output_format format;
     struct metrics_cost cost;
+    struct metrics_select select;
     bool stats, each, follow, strict, list;
 };
 
@@ -202,18 +204,22 @@ static int measure(const struct request *r, struct metrics_view *v, struct follo
     metrics_time_begin(v);
     if (status == EXIT_DONE)
         status = begin_run(v);
+    if (status == EXIT_DONE)
+        status = metrics_select_begin(v->select, v->run, v->log, live != NULL);
     if (status == EXIT_DONE) {
         metrics_view_begin(v);
         status = live ? metrics_take_live(v->run, live) : metrics_take_log(v->run, v->log);
     }
     if (status == EXIT_DONE) {
         metrics_view_end(v);
+        select_warn(&v->select->s, v->log);
         if (!checked && may_check(v, live, false))
             status = metrics_check_events(v);
     }
     if (v->run) {
         out_flush();
-        status = log_file_report_loss(v->log, r->strict, status);
+        if (status != EXIT_USAGE)
+            status = log_file_report_loss(v->log, r->strict, status);
         posixtrace_metric_run_free(v->run);
     }
     metrics_view_drop(v);
@@ -222,8 +228,8 @@ static int measure(const struct request *r, struct metrics_view *v, struct follo
     return status;
 }
 
-static void make_view(struct metrics_view *v, const struct request *r,
-                      const struct metrics_pick *pick, struct log_file *log)
+static void make_view(struct metrics_view *v, struct request *r, const struct metrics_pick *pick,
+                      struct log_file *log)
 {
     memset(v, 0, sizeof *v);
     v->pick = pick;
@@ -235,9 +241,10 @@ static void make_view(struct metrics_view *v, const struct request *r,
     metrics_groups_init(&v->groups);
     v->groups.begins = metrics_jobs_released(pick);
     v->cost = r->cost;
+    v->select = &r->select;
 }
 
-static int measure_live(const struct request *r, struct metrics_pick *pick)
+static int measure_live(struct request *r, struct metrics_pick *pick)
 {
     struct metrics_view v;
     struct follow f;
@@ -256,7 +263,7 @@ static int measure_live(const struct request *r, struct metrics_pick *pick)
     return status;
 }
 
-static int measure_log(const struct request *r, struct metrics_pick *pick)
+static int measure_log(struct request *r, struct metrics_pick *pick)
 {
     struct log_file log;
     struct metrics_view v;
@@ -290,6 +297,8 @@ static int add_word(const char ***list, size_t *count, const char *word)
 
 static int take_option(struct request *r, int code, const char *value)
 {
+    if (select_is_option(code))
+        return select_take_option(&r->select.s, code, value);
     switch (code) {
     case SET: r->set = value; break;
     case METRIC: return add_word(&r->metrics, &r->metric_count, value);
@@ -345,16 +354,19 @@ static int run(struct options *o)
     struct request r = { .set = "linux" };
     int code, status = EXIT_DONE;
 
+    select_init(&r.select.s);
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         if (code == OPTION_STOP) {
-            free(r.metrics);
-            free(r.users);
-            return o->status;
+            status = o->status;
+            break;
         }
         status = take_option(&r, code, o->value);
     }
-    if (status == EXIT_DONE)
+    if (status == EXIT_DONE && code == OPTION_END)
+        status = select_make(&r.select.s);
+    if (status == EXIT_DONE && code == OPTION_END)
         status = serve(&r);
+    select_free(&r.select.s);
     free(r.metrics);
     free(r.users);
     return status;

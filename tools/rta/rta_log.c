@@ -30,12 +30,15 @@ struct measuring {
     size_t count;
     struct metrics_groups groups;
     struct rta_locks locks; /* what RTA_B comes from */
+    struct metrics_select *select;
 };
 
 static int measured(void *context, const struct posixtrace_measurement *m)
 {
     struct measuring *all = context;
 
+    if (!metrics_selects(all->select, m))
+        return 0;
     for (size_t i = 0; i < all->count; i++) {
         if (all->metrics[i] != m->metric)
             continue;
@@ -173,6 +176,8 @@ static void assign(const struct measuring *all, const struct rta_task *tasks, si
     }
     if (unnamed)
         say_names(all, log);
+    if (unnamed && select_is_any(&all->select->s))
+        tool_note("selected of %s: %s", log, select_text(&all->select->s));
 }
 
 /* The task of each thread that held a mutex, then what the holds block. */
@@ -206,6 +211,11 @@ static int run_over(struct measuring *all, const struct log_file *log)
     error = posixtrace_metric_run_begin(all->metrics, all->count, log->trid, measured, all, &run);
     if (error != 0)
         return tool_error("cannot measure in %s: %s", log->shown, strerror(error));
+    status = metrics_select_begin(all->select, run, log, false);
+    if (status != EXIT_DONE) {
+        posixtrace_metric_run_free(run);
+        return status;
+    }
     progress_begin("events", log->info.events);
     status = metrics_take_log(run, log);
     for (size_t i = 0; i < all->count; i++) {
@@ -241,6 +251,7 @@ static int measure_with(struct rta_source *source, struct measuring *all,
     if (status == EXIT_DONE) {
         assign(all, tasks, count, log.shown, seen);
         assign_locks(all, tasks, count, seen);
+        select_warn(&source->select.s, &log);
         status = log_file_report_loss(&log, source->strict, status);
     }
     log_file_close(&log);
@@ -250,7 +261,7 @@ static int measure_with(struct rta_source *source, struct measuring *all,
 int rta_log_measure(struct rta_source *source, const struct rta_task *tasks, size_t count,
                     struct rta_seen *seen)
 {
-    struct measuring all = { .count = 0 };
+    struct measuring all = { .select = &source->select };
     posixtrace_metric_set_t *set;
     int status = metrics_set_load(source->set, &set);
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "metrics/metrics_cost.h"
+#include "metrics/metrics_select.h"
 #include "rta/rta.h"
 
 /* One more than the values: the response, which is compared and not put in. */
@@ -35,6 +36,7 @@ struct rta_source {
     const char *set;          /* of metrics */
     struct metrics_cost cost; /* taken off for each intermediate event; is found */
     bool strict;
+    struct metrics_select select;
 };
 
 /* Measures and fills in seen, an entry for each task.  EXIT_DONE, or it was said; EXIT_LOST

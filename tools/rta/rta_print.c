@@ -288,11 +288,22 @@ static void remark_blocked(const struct rta_result *r, enum output_format format
                quote(r->tasks[longest].name));
 }
 
+/* Of the log: the analysis is of all tasks. */
+static void remark_selection(const struct rta_result *r, enum output_format format)
+{
+    if (!r->seen || !select_is_any(&r->select->s))
+        return;
+    remark(format, "selected of the log: %s", select_text(&r->select->s));
+    if (metrics_select_crossing(r->select))
+        remark(format, "%s", metrics_select_crossing(r->select));
+}
+
 void rta_print(const struct rta_result *r, enum output_format format)
 {
     print_rows(r, format);
     if (format == OUTPUT_TEXT)
         print_sum(r);
+    remark_selection(r, format);
     if (r->cost->ns > 0)
         remark(format, "%.4g ns are taken off what was measured for each intermediate event (%s)",
                r->cost->ns, metrics_cost_text(r->cost));

@@ -12,6 +12,7 @@ struct rta_result {
     const struct rta_seen *seen; /* NULL: there was no log */
     size_t count;
     const struct metrics_cost *cost;
+    struct metrics_select *select;
     bool at_most;  /* values are what measurements lasted at most */
     size_t capped; /* tasks whose DUW was longer than that of the first: */
     const struct rta_task *first;

@@ -22,10 +22,13 @@
 
 enum { SET = 1, FORMAT, COST, AT_MOST, STRICT };
 
-static const struct option_spec options[] = {
-    { "set", true, SET },          { "format", true, FORMAT },  { "cost", true, COST },
-    { "at-most", false, AT_MOST }, { "strict", false, STRICT }, { NULL, false, 0 }
-};
+static const struct option_spec options[] = { { "set", true, SET },
+                                              SELECT_OPTIONS,
+                                              { "format", true, FORMAT },
+                                              { "cost", true, COST },
+                                              { "at-most", false, AT_MOST },
+                                              { "strict", false, STRICT },
+                                              { NULL, false, 0 } };
 
 static const char help[] =
     "usage: posixtrace rta [OPTION]... TASKS [LOG|-]\n"
@@ -40,7 +43,7 @@ static const char help[] =
     "thread of that name.\n"
     "\n"
     "  --set=SET        metrics: linux (default), marte or a file of one's own\n"
-    "  --format=FORMAT  text (default), jsonl or csv\n"
+    "  --format=FORMAT  text (default), jsonl or csv\n" SELECT_HELP
     "  --cost=NS        take NS off for each event inside; 'log': what the log says,\n"
     "                   'measure': what it costs here; 'none': nothing (default)\n"
     "  --at-most        where events were lost, count what a time was at most\n"
@@ -198,6 +201,7 @@ static int analyse(struct request *r)
     struct rta_result result = { .tasks = tasks,
                                  .seen = r->source.log ? seen : NULL,
                                  .cost = &r->source.cost,
+                                 .select = &r->source.select,
                                  .at_most = r->at_most };
     int status = load_tasks(r->tasks_path, &result.count), lost = EXIT_DONE;
 
@@ -234,6 +238,8 @@ static int take_operand(struct request *r, const char *value)
 
 static int take_option(struct request *r, int code, const char *value)
 {
+    if (select_is_option(code))
+        return select_take_option(&r->source.select.s, code, value);
     switch (code) {
     case SET: r->source.set = value; return EXIT_DONE;
     case FORMAT: return format_option(value, true, &r->format);
@@ -244,23 +250,39 @@ static int take_option(struct request *r, int code, const char *value)
     }
 }
 
+static int complete(const struct request *r)
+{
+    if (!r->tasks_path)
+        return tool_usage("no task file named");
+    if (r->source.log && strcmp(r->tasks_path, "-") == 0 && strcmp(r->source.log, "-") == 0)
+        return tool_usage("standard input is either the task file or the log");
+    if (!r->source.log && select_is_any(&r->source.select.s))
+        return tool_usage("a selection is of a log, and there is none");
+    return EXIT_DONE;
+}
+
 static int run(struct options *o)
 {
     struct request r = { .source = { .set = "linux" } };
+    struct selection *s = &r.source.select.s;
     int code, status = EXIT_DONE;
 
+    select_init(s);
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
-        if (code == OPTION_STOP)
-            return o->status;
+        if (code == OPTION_STOP) {
+            status = o->status;
+            break;
+        }
         status = take_option(&r, code, o->value);
     }
-    if (status != EXIT_DONE)
-        return status;
-    if (!r.tasks_path)
-        return tool_usage("no task file named");
-    if (r.source.log && strcmp(r.tasks_path, "-") == 0 && strcmp(r.source.log, "-") == 0)
-        return tool_usage("standard input is either the task file or the log");
-    return analyse(&r);
+    if (status == EXIT_DONE && code == OPTION_END)
+        status = select_make(s);
+    if (status == EXIT_DONE && code == OPTION_END)
+        status = complete(&r);
+    if (status == EXIT_DONE && code == OPTION_END)
+        status = analyse(&r);
+    select_free(s);
+    return status;
 }
 
 const struct verb verb_rta = { "rta", help, options, run };

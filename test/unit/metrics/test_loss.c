@@ -55,6 +55,9 @@ static void make_trace(void)
     }
 }
 
+/* Which measurements are reported, by the event that begins them; NULL: all. */
+static bool (*wants)(void *context, const struct posixtrace_event *begin);
+
 static int note(void *context, const struct posixtrace_measurement *m)
 {
     struct found *f = context;
@@ -63,6 +66,7 @@ static int note(void *context, const struct posixtrace_measurement *m)
         return 0;
     ck_assert_uint_lt(f->count, LARGEST);
     f->m[f->count++] = *m;
+    ck_assert(!wants || m->begin_ns % 2 == 0);
     f->longest = m->length_ns > f->longest ? m->length_ns : f->longest;
     return 0;
 }
@@ -75,6 +79,7 @@ static void measure(const posixtrace_metric_t *metric, struct scene_trace *t, st
 
     memset(f, 0, sizeof *f);
     ck_assert_int_eq(posixtrace_metric_run_begin(&metric, 1, trid, note, f, &run), 0);
+    posixtrace_metric_run_select(run, wants, f);
     ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
     posixtrace_metric_run_end(run);
     posixtrace_metric_run_doubt(run, 0, &f->doubt, sizeof f->doubt);
@@ -148,6 +153,51 @@ START_TEST(what_is_known_is_true)
 }
 END_TEST
 
+/* ---- a selection ---- */
+
+static bool is_even(void *context, const struct posixtrace_event *begin)
+{
+    ck_assert_ptr_eq(context, &part);
+    ck_assert_str_eq(begin->name, "begin");
+    return begin->ns % 2 == 0;
+}
+
+/* The measurements of a selection are those of the run without it, with the same numbers, and
+ * as many places are unknown. */
+START_TEST(selected_by_their_begin)
+{
+    posixtrace_metric_t *metric;
+    size_t chosen = 0, left_out = 0, at = 0;
+    unsigned seed = (unsigned)_i + 1;
+
+    srandom(seed);
+    ck_assert_int_eq(posixtrace_new_user_metric("m", "begin", "finish", true, &metric), 0);
+    make_trace();
+    srandom(seed);
+    measure(metric, lossy_trace(2), &truth);
+    srandom(seed);
+    wants = is_even;
+    measure(metric, lossy_trace(2), &part);
+    wants = NULL;
+    for (size_t i = 0; i < truth.count; i++) {
+        if (truth.m[i].begin_ns % 2 != 0) {
+            left_out++;
+            continue;
+        }
+        ck_assert_uint_lt(at, part.count);
+        ck_assert(is_true(&part.m[at++]));
+        chosen++;
+    }
+    ck_assert_uint_eq(part.count, chosen);
+    ck_assert_uint_gt(chosen, 10);
+    ck_assert_uint_gt(left_out, 10);
+    ck_assert_uint_gt(part.doubt.unknown, 0);
+    ck_assert_uint_eq(part.doubt.unknown, truth.doubt.unknown);
+    ck_assert_int_eq(part.doubt.at_most_ns, truth.doubt.at_most_ns);
+    posixtrace_metric_free(metric);
+}
+END_TEST
+
 /* ---- many gaps ---- */
 
 /* So many gaps that only thread 8 has events between; or one with so many events inside. */
@@ -214,6 +264,7 @@ static void add(TCase *tc)
 {
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, what_is_known_is_true, 0, 5);
+    tcase_add_loop_test(tc, selected_by_their_begin, 0, 5);
     tcase_add_loop_test(tc, begun_in_the_first_gap, 0, 14);
     tcase_add_loop_test(tc, begun_in_a_later_gap, 0, 14);
 }

@@ -62,6 +62,7 @@ struct pt_automaton {
     bool has_before, has_due;
     bool unsure_due_from;   /* lost events may have had, or changed, this due time */
     bool unsure_before;     /* before is an upper bound */
+    bool unwanted;          /* wants refused the event that began the measurement */
     struct pt_share *share; /* bounds.h; NULL: no measurement has needed one */
 };
 LIST_HEAD(pt_automata, pt_automaton);
@@ -159,9 +160,10 @@ struct pt_engine {
     unsigned long long factor; /* of the hash, random: a log can choose the keys */
     struct pt_automaton **scratch;
     size_t scratch_room;
-    uint64_t events;                 /* number of all events */
-    uint64_t stored;                 /* number of events of threads, with the current one */
-    const struct pt_thread *current; /* thread of the current event */
+    uint64_t events;                      /* number of all events */
+    uint64_t stored;                      /* number of events of threads, with the current one */
+    const struct pt_thread *current;      /* thread of the current event */
+    const struct posixtrace_event *event; /* the current event of a thread */
     int64_t now;
     uint64_t gap; /* the latest gap's number, 0: none */
     struct pt_gaps gaps;
@@ -171,6 +173,9 @@ struct pt_engine {
     unsigned in_gap;           /* PT_GAP_* */
     int (*measured)(void *, const struct posixtrace_measurement *);
     void *context;
+    /* Is the measurement that the event begins reported?  NULL: each one is. */
+    bool (*wants)(void *, const struct posixtrace_event *);
+    void *wants_context;
     int stopped;                    /* the first value other than 0 that measured returned, or
                                     * ENOMEM */
     bool bounds;                    /* the stream has CPU-time samples */

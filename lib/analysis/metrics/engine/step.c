@@ -20,7 +20,7 @@ void pt_step_report(struct pt_engine *e, const struct pt_machine *m, const struc
 {
     const struct pt_thread *t = a->thread;
 
-    if (!e->measured || e->stopped)
+    if (!e->measured || e->stopped || (a->unwanted && !measurement->unknown))
         return;
     measurement->metric = m->metric;
     measurement->pid = (pid_t)t->key.pid;
@@ -92,13 +92,16 @@ static inline void end_segment(struct pt_automaton *a, int64_t stamp, uint64_t s
 }
 
 /* A measurement begins. */
-static inline void begin(struct pt_machine *m, struct pt_automaton *a, int64_t stamp)
+static inline void begin(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
+                         int64_t stamp)
 {
     m->doubt.restarted += a->hot->measuring;
     a->hot->measuring = true;
     a->begin = stamp;
     a->length = 0;
     a->events = 0;
+    if (e->wants)
+        a->unwanted = !e->wants(e->wants_context, e->event);
 }
 
 static inline void enter(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
@@ -112,7 +115,7 @@ static inline void enter(struct pt_engine *e, struct pt_machine *m, struct pt_au
         end_segment(a, stamp, seen);
     switch (kind) {
     case PT_KIND_COND: begin_segment(a, PT_SEGMENT_COND, stamp, seen); break;
-    case PT_KIND_BEGIN: begin(m, a, stamp); break;
+    case PT_KIND_BEGIN: begin(e, m, a, stamp); break;
     case PT_KIND_END:
         if (a->hot->measuring)
             finish(e, m, a, stamp);
@@ -208,7 +211,7 @@ static inline void make_transition(struct pt_engine *e, struct pt_machine *m,
         hot->measuring = false;
     }
     if (transition->begins)
-        begin(m, a, ns);
+        begin(e, m, a, ns);
     if (transition->segment != PT_SEGMENT_NONE)
         begin_segment(a, transition->segment, ns, seen);
     hot->state = transition->state;

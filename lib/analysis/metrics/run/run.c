@@ -29,6 +29,8 @@ struct posixtrace_metric_run {
     bool stopped; /* by STOP, and nothing came since */
     bool gap;     /* said by the caller, and nothing came since */
     bool grows;   /* a log whose stream is still active */
+    bool (*wants)(void *context, const struct posixtrace_event *begin);
+    void *wants_context;
 };
 
 static bool add_meaning(struct event_type *t, struct pt_machine *m, size_t index)
@@ -137,6 +139,7 @@ static inline int feed(struct pt_engine *e, const struct event_type *t,
     if (tuple.thread && tuple.thread->thread_id != event->thread_id)
         error = tell_apart(e, t, event, &tuple.thread);
     e->current = tuple.thread;
+    e->event = event;
     e->stored++;
     if (tuple.thread)
         tuple.thread->events++;
@@ -242,6 +245,29 @@ int posixtrace_metric_run_begin(const posixtrace_metric_t *const *metrics, size_
     else
         *run = made;
     return error;
+}
+
+/* The reader does not fill the name. */
+static bool wants_named(void *context, const struct posixtrace_event *event)
+{
+    posixtrace_metric_run_t *run = context;
+    struct posixtrace_event named = *event;
+    char buffer[TRACE_EVENT_NAME_MAX + 1];
+    const char *name = pt_reader_name(run->trid, event->id, buffer);
+
+    named.name = name ? name : "";
+    return run->wants(run->wants_context, &named);
+}
+
+void posixtrace_metric_run_select(posixtrace_metric_run_t *run,
+                                  bool (*wants)(void *context,
+                                                const struct posixtrace_event *begin),
+                                  void *context)
+{
+    run->wants = wants;
+    run->wants_context = context;
+    run->engine.wants = wants ? wants_named : NULL;
+    run->engine.wants_context = run;
 }
 
 int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bool *more)
