@@ -11,6 +11,10 @@
  * members that program and library both know, and zero in those that only the program knows.
  * Size 0 is EINVAL, or nothing is stored where a function has no error.  A structure that the
  * library hands out by a pointer to const has the members of the library's version.
+ *
+ * A function of the program's that the library calls gets its context first.  If it returns 0
+ * the library continues; another result ends the call, which returns it unchanged.  Error numbers
+ * are positive, so a negative result is the program's own.
  */
 #ifndef POSIXTRACE_EVENT_H
 #define POSIXTRACE_EVENT_H

@@ -146,7 +146,7 @@ int posixtrace_set_expression(trace_id_t trid, const char *expression,
 int posixtrace_get_expression(trace_id_t trid, char *expression, size_t size);
 
 /* Whether the event is to be recorded. */
-typedef bool (*posixtrace_handler_t)(const struct posixtrace_event *event, void *context);
+typedef bool (*posixtrace_handler_t)(void *context, const struct posixtrace_event *event);
 
 /*
  * Asks a function of the program's about each event of a type, last, when event set and

@@ -49,7 +49,7 @@ struct posixtrace_conversion {
     /* Something that the user should know: what the format cannot carry, a line that was
      * passed over.  Called some twenty times at most for one kind; or NULL. */
     void (*note)(void *context, const char *text);
-    /* Now and then; anything but 0 ends the conversion with ECANCELED; or NULL. */
+    /* Now and then; or NULL. */
     int (*progress)(void *context, uint64_t events);
     void *context;
     uint64_t events;   /* set: converted */
@@ -68,7 +68,7 @@ struct posixtrace_conversion {
  * EINVAL    a NULL argument, size 0, no such format, or it is (not) one of directories, or a wrong
  *           option: conversion->error says which
  * ENOTSUP   the format cannot be exported, or not by this build
- * ECANCELED by progress
+ * what progress returned, if that was not 0
  * others    as posixtrace_next_event(), or of writing: conversion->error says more
  */
 int posixtrace_export(trace_id_t trid, const char *format, FILE *to,
@@ -80,7 +80,7 @@ int posixtrace_export_directory(trace_id_t trid, const char *format, const char 
  * Adds the events of a foreign trace to a log under construction, in the order of time.
  * When the call reports a fault, it has added the events before the fault.
  *
- * EINVAL, ENOTSUP, ECANCELED  as above
+ * EINVAL, ENOTSUP, and what progress returned, as above
  * EILSEQ    the input is not of the format: conversion->error says where
  * others    as posixtrace_log_builder_add(), or of reading
  */
@@ -130,14 +130,15 @@ struct posixtrace_btf_report {
 /*
  * Holds a trace in Best Trace Format against the specification of its version, or, where
  * version is not NULL, of that one ("2.1.5", "2.2.1", "2.3.0").  finding may be NULL; it is
- * called in the order of the lines.  Findings are a result, no error.  from is read to its
+ * called in the order of the lines, and ends the check by another result than 0, which is
+ * returned.  Findings are a result, no error.  from is read to its
  * end and not closed.  Memory is bounded.
  *
  * EINVAL  a NULL argument, size 0, a version that is not known, or other flags
  * ENOMEM, and errors of reading
  */
 int posixtrace_btf_check(FILE *from, const char *version, unsigned flags,
-                         void (*finding)(void *context, const struct posixtrace_btf_finding *f),
+                         int (*finding)(void *context, const struct posixtrace_btf_finding *f),
                          void *context, struct posixtrace_btf_report *report, size_t size);
 
 /* ---- event data as fields ---- */

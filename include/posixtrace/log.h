@@ -52,7 +52,7 @@ struct posixtrace_log_report {
 /*
  * Verifies every packet of the log open for reading on fd (not consumed, not
  * moved: pread is used).  finding may be NULL; it is called for each damaged
- * place in file order.
+ * place in file order, and ends the check by another result than 0, which is returned.
  *
  * EINVAL  report is NULL, or size is 0
  * EILSEQ  not a log
@@ -61,7 +61,7 @@ struct posixtrace_log_report {
  * EBADF, EIO, ... from read(2)
  */
 int posixtrace_log_check(int fd,
-                         void (*finding)(void *context, const struct posixtrace_log_finding *f),
+                         int (*finding)(void *context, const struct posixtrace_log_finding *f),
                          void *context, struct posixtrace_log_report *report, size_t size);
 
 struct posixtrace_recover_report {

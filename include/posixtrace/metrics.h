@@ -179,13 +179,12 @@ enum posixtrace_user_time {
 int posixtrace_metric_set_user(const posixtrace_metric_set_t *set, const char *metric_name,
                                const char *initial_event, const char *final_event,
                                enum posixtrace_user_time time, posixtrace_metric_t **metric);
-/* What a reader of the set would like to know: states that cannot be reached, two ways
- * for one event, no end.  Calls say for each; how many there were. */
-unsigned posixtrace_metric_set_check(const posixtrace_metric_set_t *set,
-                                     void (*say)(void *context,
-                                                 const struct posixtrace_metric_fault *fault),
-                                     void *context);
-
+/* Calls each for what a reader of the set would like to know: states that cannot be reached, two
+ * ways for one event, no end.  A result that is not 0 ends the check and is returned. */
+int posixtrace_metric_set_check(const posixtrace_metric_set_t *set,
+                                int (*each)(void *context,
+                                            const struct posixtrace_metric_fault *fault),
+                                void *context);
 const char *posixtrace_metric_name(const posixtrace_metric_t *metric);
 /* One line that says what it measures; "" where none was written. */
 const char *posixtrace_metric_about(const posixtrace_metric_t *metric);

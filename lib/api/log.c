@@ -37,18 +37,35 @@ PT_PUBLIC const char *posixtrace_error_text(int error)
     return text ? text : "unknown error";
 }
 
+/* Keeps what the caller's function returned last. */
+struct findings {
+    int (*finding)(void *, const struct posixtrace_log_finding *);
+    void *context;
+    int value;
+};
+
+static int pass_on(void *context, const struct posixtrace_log_finding *f)
+{
+    struct findings *to = context;
+
+    return to->value = to->finding ? to->finding(to->context, f) : 0;
+}
+
 PT_PUBLIC int posixtrace_log_check(int fd,
-                                   void (*finding)(void *, const struct posixtrace_log_finding *),
+                                   int (*finding)(void *, const struct posixtrace_log_finding *),
                                    void *context, struct posixtrace_log_report *report, size_t size)
 {
+    struct findings findings = { finding, context, 0 };
     struct posixtrace_log_report r = { 0 };
     int error;
 
     if (!report || size == 0)
         return EINVAL;
-    error = pt_log_check(fd, finding, context, &r);
+    error = pt_log_check(fd, pass_on, &findings, &r);
     if (error == 0)
         pt_sized_copy(report, size, &r, sizeof r);
+    if (error == 0)
+        return findings.value;
     return error == -EINVAL ? EILSEQ : -error;
 }
 

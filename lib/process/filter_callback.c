@@ -71,7 +71,7 @@ static bool call(const struct pt_handler *h, const struct posixtrace_event *even
         return false;
     running.levels = outer | bit;
     pt_fence_compiler();
-    wanted = h->function(event, h->context);
+    wanted = h->function(h->context, event);
     pt_fence_compiler();
     running.levels = outer;
     return wanted;

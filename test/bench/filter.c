@@ -24,7 +24,7 @@ static void ratio_row(const char *id, const char *work, const struct bench_side 
                              .note = bench_text("%.2f ns to %.2f ns", of->median, to->median) });
 }
 
-static bool want_all(const struct posixtrace_event *event, void *context)
+static bool want_all(void *context, const struct posixtrace_event *event)
 {
     (void)event;
     (void)context;

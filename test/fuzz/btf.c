@@ -21,13 +21,14 @@ struct text {
     size_t size;
 };
 
-static void finding(void *context, const struct posixtrace_btf_finding *f)
+static int finding(void *context, const struct posixtrace_btf_finding *f)
 {
     uint64_t *last = context;
 
     FUZZ_NEED(f->line >= *last && f->entity && f->state && f->action && f->text && *f->text);
     *last = f->line;
     violations++;
+    return 0;
 }
 
 static void check(const uint8_t *data, size_t size)

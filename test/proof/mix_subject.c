@@ -267,7 +267,7 @@ static void one_round(const struct plan *plan)
 
 /* Events at the level of a handler that has interrupted an event: they clear what a
  * half-way event of that level has left, for which a reader would wait. */
-static bool trace_inside(const struct posixtrace_event *event, void *context)
+static bool trace_inside(void *context, const struct posixtrace_event *event)
 {
     (void)event;
     (void)context;

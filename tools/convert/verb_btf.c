@@ -49,13 +49,13 @@ struct check {
     uint64_t count;
 };
 
-static void finding(void *context, const struct posixtrace_btf_finding *f)
+static int finding(void *context, const struct posixtrace_btf_finding *f)
 {
     static char text[UTF8_MAX_ESCAPE * TEXT_MAX];
     struct check *check = context;
 
     if (check->count++ >= FINDINGS_SHOWN)
-        return;
+        return 0;
     out_format("%s:%" PRIu64 ": ", check->shown, f->line);
     if (*f->entity)
         out_format("%s%s%s%s, ", quote(f->entity), *f->state ? " (" : "", f->state,
@@ -65,6 +65,7 @@ static void finding(void *context, const struct posixtrace_btf_finding *f)
     *utf8_show(text, f->text, UTF8_TERMINAL_ASCII) = '\0';
     out_text(text);
     out_text("\n");
+    return 0;
 }
 
 static void print_report(const struct check *check, const struct posixtrace_btf_report *r)

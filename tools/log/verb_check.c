@@ -73,17 +73,18 @@ __attribute__((format(printf, 2, 3))) static void say(const char *shown, const c
     out_wrapped_if_given(text, utf8_columns(shown, strlen(shown)) + 2, 2);
 }
 
-static void finding(void *context, const struct posixtrace_log_finding *f)
+static int finding(void *context, const struct posixtrace_log_finding *f)
 {
     struct findings *found = context;
 
     if (found->count++ >= FINDINGS_SHOWN)
-        return;
+        return 0;
     if (found->format == OUTPUT_JSONL)
         put_finding(found, f);
     else
         say(found->shown, "at byte %" PRIu64 ", %" PRIu64 " bytes: %s", f->offset, f->bytes,
             f->text);
+    return 0;
 }
 
 static void print_report(const struct findings *found, const struct posixtrace_log_report *r)

@@ -100,15 +100,23 @@ static int list_set(const char *word)
     return EXIT_DONE;
 }
 
-static void say_finding(void *context, const struct posixtrace_metric_fault *fault)
+struct set_findings {
+    const char *path;
+    unsigned count;
+};
+
+static int say_finding(void *context, const struct posixtrace_metric_fault *fault)
 {
-    const char *path = context;
+    struct set_findings *findings = context;
+    const char *path = findings->path;
 
     if (fault->line == 0)
         out_format("%s: %s\n", quote(path), unquoted(fault->text));
     else
         out_format("%s, line %u, column %u: %s\n", quote(path), fault->line, fault->column,
                    unquoted(fault->text));
+    findings->count++;
+    return 0;
 }
 
 static void say_name(void *context, const char *sentence)
@@ -125,21 +133,21 @@ static void note_name(void *context, const char *sentence)
 static int check_set(const char *path)
 {
     posixtrace_metric_set_t *set;
+    struct set_findings findings = { path, 0 };
     int status = metrics_set_load(path, &set);
-    unsigned findings;
 
     if (status != EXIT_DONE)
         return status;
-    findings = posixtrace_metric_set_check(set, say_finding, (void *)(uintptr_t)path);
+    posixtrace_metric_set_check(set, say_finding, &findings);
     for (size_t i = 0; i < posixtrace_metric_set_count(set); i++)
-        findings += metrics_names_check(posixtrace_metric_set_get(set, i), say_name,
-                                        (void *)(uintptr_t)path);
-    if (findings == 0)
+        findings.count += metrics_names_check(posixtrace_metric_set_get(set, i), say_name,
+                                              (void *)(uintptr_t)path);
+    if (findings.count == 0)
         out_format("%s: nothing wrong with its %zu metric%s\n", quote(path),
                    posixtrace_metric_set_count(set),
                    posixtrace_metric_set_count(set) == 1 ? "" : "s");
     posixtrace_metric_set_free(set);
-    return findings ? EXIT_FAILED : EXIT_DONE;
+    return findings.count ? EXIT_FAILED : EXIT_DONE;
 }
 
 static int draw(const char *word, const char *name)

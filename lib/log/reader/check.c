@@ -9,8 +9,9 @@
 #include "log/reader/state.h"
 
 struct check {
-    void (*finding)(void *, const struct posixtrace_log_finding *);
+    int (*finding)(void *, const struct posixtrace_log_finding *);
     void *context;
+    bool ended; /* by finding() */
     struct posixtrace_log_report report;
     struct pt_unpacker unpacker;
 };
@@ -20,8 +21,8 @@ static void find(struct check *c, uint64_t offset, uint64_t bytes, const char *t
     struct posixtrace_log_finding f = { .offset = offset, .bytes = bytes, .text = text };
 
     c->report.damaged = 1;
-    if (c->finding)
-        c->finding(c->context, &f);
+    if (c->finding && !c->ended)
+        c->ended = c->finding(c->context, &f) != 0;
 }
 
 static void unreadable(void *context, uint64_t offset, uint64_t bytes)
@@ -68,11 +69,11 @@ static int check_walk(struct check *c, struct pt_walk *walk)
 {
     const struct pt_packet_head *head;
     uint64_t offset;
-    int rc;
+    int rc = 0;
 
     walk->finding = unreadable;
     walk->context = c;
-    while ((rc = pt_walk_next(walk, &head, &offset)) == 1) {
+    while (!c->ended && (rc = pt_walk_next(walk, &head, &offset)) == 1) {
         c->report.packets++;
         c->report.salvaged_bytes += head->bytes;
         if (head->type == PT_PACKET_DATA)
@@ -113,7 +114,7 @@ static int check_file(struct check *c, const struct pt_log_reader *r, struct pt_
     return rc;
 }
 
-int pt_log_check(int fd, void (*finding)(void *, const struct posixtrace_log_finding *),
+int pt_log_check(int fd, int (*finding)(void *, const struct posixtrace_log_finding *),
                  void *context, struct posixtrace_log_report *report)
 {
     struct check check = { .finding = finding, .context = context };

@@ -108,7 +108,7 @@ int pt_log_reader_each_packet(struct pt_log_reader *r,
                               int (*each)(void *context, const struct pt_log_packet *packet),
                               void *context);
 /* Verification of the whole file, as posixtrace_log_check; 0 or -errno. */
-int pt_log_check(int fd, void (*finding)(void *, const struct posixtrace_log_finding *),
+int pt_log_check(int fd, int (*finding)(void *, const struct posixtrace_log_finding *),
                  void *context, struct posixtrace_log_report *report);
 
 /*

@@ -81,7 +81,7 @@ struct found {
     uint64_t bytes, count, last_offset;
 };
 
-static void finding(void *context, const struct posixtrace_log_finding *f)
+static int finding(void *context, const struct posixtrace_log_finding *f)
 {
     struct found *found = context;
 
@@ -90,6 +90,7 @@ static void finding(void *context, const struct posixtrace_log_finding *f)
     found->last_offset = found->count ? found->last_offset : 0;
     found->bytes += f->bytes;
     found->count++;
+    return 0;
 }
 
 /* Everything a reader can be asked.  How many events it gave, -1: refused. */

@@ -125,10 +125,11 @@ static off_t data_packet(int fd, unsigned k, uint8_t *buffer)
     ck_abort_msg("no such packet");
 }
 
-static void note_finding(void *context, const struct posixtrace_log_finding *f)
+static int note_finding(void *context, const struct posixtrace_log_finding *f)
 {
     ck_assert_str_eq(f->text, "records that cannot be unpacked");
     *(off_t *)context = (off_t)f->offset;
+    return 0;
 }
 
 /* Its checksum is right, what it holds is not: only a writer gone mad does it. */

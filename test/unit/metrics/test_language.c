@@ -75,27 +75,31 @@ START_TEST(refused)
 END_TEST
 
 static char doubts[4096];
+static unsigned doubt_count, most_doubts;
 
-static void note_doubt(void *context, const struct posixtrace_metric_fault *fault)
+static int note_doubt(void *context, const struct posixtrace_metric_fault *fault)
 {
     size_t n = strlen(doubts);
 
     (void)context;
+    doubt_count++;
     snprintf(doubts + n, sizeof doubts - n, "%u:%u %s\n", fault->line, fault->column, fault->text);
+    return doubt_count == most_doubts ? -7 : 0;
 }
 
 static unsigned check_text(const char *text)
 {
     struct posixtrace_metric_fault fault;
     posixtrace_metric_set_t *set;
-    unsigned n;
 
+    doubt_count = 0;
     doubts[0] = '\0';
     ck_assert_msg(posixtrace_metric_set_parse(text, strlen(text), &set, &fault) == 0, "%u:%u %s",
                   fault.line, fault.column, fault.text);
-    n = posixtrace_metric_set_check(set, note_doubt, NULL);
+    ck_assert_int_eq(posixtrace_metric_set_check(set, note_doubt, NULL),
+                     most_doubts && doubt_count == most_doubts ? -7 : 0);
     posixtrace_metric_set_free(set);
-    return n;
+    return doubt_count;
 }
 
 START_TEST(doubted)
@@ -104,6 +108,10 @@ START_TEST(doubted)
     ck_assert_uint_eq(check_text(""), 1);
     ck_assert_uint_eq(check_text("metric x\n" GOOD "  state far out\n  go -> a\nend"), 1);
     ck_assert_str_eq(doubts, "10:9 state 'far' cannot be reached\n");
+    ck_assert_uint_eq(check_text("metric x\n  state a out\n    go -> b\n  state b in\nend"), 3);
+    most_doubts = 2;
+    ck_assert_uint_eq(check_text("metric x\n  state a out\n    go -> b\n  state b in\nend"), 2);
+    most_doubts = 0;
     ck_assert_uint_eq(check_text("metric x\n  state a out\n    go -> b\n  state b in\nend"), 3);
     ck_assert_ptr_nonnull(strstr(doubts, "4:9 no way leads out of state 'b'"));
     ck_assert_ptr_nonnull(strstr(doubts, "1:1 metric 'x' has no begin"));

@@ -208,7 +208,7 @@ static void set_unknown(int number, void (*handler)(int))
 }
 
 /* Inside an event: what decides about it raises a signal. */
-static bool raises(const struct posixtrace_event *event, void *context)
+static bool raises(void *context, const struct posixtrace_event *event)
 {
     volatile int *left = context;
 
@@ -276,7 +276,7 @@ START_TEST(event_interrupted_by_unknown_handler)
 END_TEST
 
 /* A function that decides about events and makes calls itself is not called for those. */
-static bool posts_itself(const struct posixtrace_event *event, void *context)
+static bool posts_itself(void *context, const struct posixtrace_event *event)
 {
     unsigned *calls = context;
 

@@ -67,7 +67,7 @@ struct asked {
     uint32_t least; /* that is wanted */
 };
 
-static bool at_least(const struct posixtrace_event *e, void *context)
+static bool at_least(void *context, const struct posixtrace_event *e)
 {
     struct asked *asked = context;
     uint32_t n;
@@ -165,7 +165,7 @@ START_TEST(comes_last)
 }
 END_TEST
 
-static bool trace_another(const struct posixtrace_event *e, void *context)
+static bool trace_another(void *context, const struct posixtrace_event *e)
 {
     uint32_t n;
 
@@ -196,7 +196,7 @@ START_TEST(nested)
 }
 END_TEST
 
-static bool trace_b_at_the_fifth(const struct posixtrace_event *e, void *context)
+static bool trace_b_at_the_fifth(void *context, const struct posixtrace_event *e)
 {
     uint32_t n;
 
@@ -254,7 +254,7 @@ START_TEST(nested_elsewhere)
 }
 END_TEST
 
-static bool fork_inside(const struct posixtrace_event *e, void *context)
+static bool fork_inside(void *context, const struct posixtrace_event *e)
 {
     (void)e;
     *(pid_t *)context = fork();
@@ -339,7 +339,7 @@ static void *trace_without_end(void *none)
     return NULL;
 }
 
-static bool is_alive(const struct posixtrace_event *e, void *context)
+static bool is_alive(void *context, const struct posixtrace_event *e)
 {
     (void)e;
     if (*(uint32_t *)context != 77)

@@ -188,7 +188,7 @@ START_TEST(test_that_is_shut_down)
 }
 END_TEST
 
-static bool all(const struct posixtrace_event *e, void *context)
+static bool all(void *context, const struct posixtrace_event *e)
 {
     (void)context;
     return e != NULL;

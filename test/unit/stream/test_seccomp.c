@@ -247,7 +247,7 @@ static void on_signal(int sig)
     trace(1);
 }
 
-static bool ask(const struct posixtrace_event *event, void *context)
+static bool ask(void *context, const struct posixtrace_event *event)
 {
     (void)event;
     (void)context;

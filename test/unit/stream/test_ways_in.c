@@ -206,6 +206,34 @@ START_TEST(fields)
 }
 END_TEST
 
+static int end_check(void *count, const struct posixtrace_log_finding *f)
+{
+    ck_assert_ptr_nonnull(f->text);
+    return ++*(int *)count == 1 ? -7 : 0;
+}
+
+/* The first finding ends the check: its result is returned as it is. */
+START_TEST(check_ends)
+{
+    struct posixtrace_log_report report;
+    trace_id_t trid = th_stream();
+    char path[TH_PATH], byte = 'x';
+    int fd = th_file(path, O_RDWR), count = 0;
+    off_t size;
+
+    record(trid, EVENTS);
+    ck_ok(posixtrace_snapshot(trid, fd, NULL, 0));
+    size = lseek(fd, 0, SEEK_END);
+    ck_ok(posixtrace_log_check(fd, end_check, &count, &report, sizeof report));
+    ck_assert_int_eq(count, 0);
+    for (off_t at = 4096; at < size; at += 256)
+        ck_assert_int_eq(pwrite(fd, &byte, 1, at), 1);
+    ck_assert_int_eq(posixtrace_log_check(fd, end_check, &count, &report, sizeof report), -7);
+    ck_assert_int_eq(count, 1);
+    close(fd);
+}
+END_TEST
+
 START_TEST(errors)
 {
     trace_id_t trid = th_stream(), log;
@@ -236,6 +264,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, snapshot_of_loop);
     tcase_add_test(tc, snapshot_of_attached);
     tcase_add_test(tc, fields);
+    tcase_add_test(tc, check_ends);
     tcase_add_test(tc, errors);
 }
 

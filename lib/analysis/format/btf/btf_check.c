@@ -27,8 +27,8 @@ void pt_btf_find(struct pt_btf_check *c, const char *entity, unsigned state, con
     vsnprintf(words, sizeof words, text, arguments);
     va_end(arguments);
     c->report->findings++;
-    if (c->finding)
-        c->finding(c->context, &f);
+    if (c->finding && !c->ended)
+        c->ended = c->finding(c->context, &f);
 }
 
 #define FIND_LINE(c, ...) pt_btf_find(c, "", PT_BTF_S_ANY, "", __VA_ARGS__)
@@ -268,7 +268,7 @@ static int check_lines(struct pt_btf_check *c)
     char *text = NULL;
     int kind;
 
-    while ((kind = pt_btf_file_next(&c->file, &text)) != PT_BTF_END) {
+    while (!c->ended && (kind = pt_btf_file_next(&c->file, &text)) != PT_BTF_END) {
         if (kind < 0)
             return -kind;
         check_line(c, kind, text);
@@ -276,11 +276,11 @@ static int check_lines(struct pt_btf_check *c)
     c->report->lines = c->file.line;
     if (c->file.line == 0)
         FIND_LINE(c, "the file is empty");
-    return 0;
+    return c->ended;
 }
 
 int posixtrace_btf_check(FILE *from, const char *version, unsigned flags,
-                         void (*finding)(void *context, const struct posixtrace_btf_finding *f),
+                         int (*finding)(void *context, const struct posixtrace_btf_finding *f),
                          void *context, struct posixtrace_btf_report *report, size_t size)
 {
     struct posixtrace_btf_report found = { .lines = 0 };

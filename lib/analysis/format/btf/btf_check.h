@@ -51,7 +51,8 @@ struct pt_btf_check {
     int64_t last_time;
     uint64_t last_line;
     unsigned seen_parameters; /* enum pt_btf_parameter, as bits */
-    void (*finding)(void *context, const struct posixtrace_btf_finding *f);
+    int (*finding)(void *context, const struct posixtrace_btf_finding *f);
+    int ended; /* what finding() returned last */
     void *context;
     struct posixtrace_btf_report *report;
 };

@@ -85,10 +85,13 @@ void pt_job_left_out(struct pt_job *job, unsigned kind, const char *why, ...)
 
 bool pt_job_progress(struct pt_job *job, uint64_t done)
 {
-    if ((done & PROGRESS_EVERY) || !job->c->progress ||
-        job->c->progress(job->c->context, done) == 0)
+    int ends = 0;
+
+    if (!(done & PROGRESS_EVERY) && job->c->progress)
+        ends = job->c->progress(job->c->context, done);
+    if (ends == 0)
         return true;
-    pt_job_fail(job, ECANCELED, "stopped after %llu events", (unsigned long long)job->c->events);
+    pt_job_fail(job, ends, "stopped after %llu events", (unsigned long long)job->c->events);
     return false;
 }
 

@@ -132,7 +132,7 @@ static int look_at_order(struct import *im, bool *sorted)
     *sorted = true;
     while ((got = next_event(im, &offset, &ns)) == NEXT_EVENT) {
         if (!pt_job_progress(im->job, im->lines.number))
-            return ECANCELED;
+            return im->job->error;
         *sorted = *sorted && ns >= last;
         last = ns;
         if (!*sorted && !im->lines.piped)

@@ -9,9 +9,9 @@
 #include "analysis/metrics/language/set.h"
 
 struct sayer {
-    void (*say)(void *, const struct posixtrace_metric_fault *);
+    int (*say)(void *, const struct posixtrace_metric_fault *);
     void *context;
-    unsigned count;
+    int ended; /* what say() returned last */
 };
 
 __attribute__((format(printf, 4, 5))) static void say(struct sayer *s, unsigned line,
@@ -23,9 +23,8 @@ __attribute__((format(printf, 4, 5))) static void say(struct sayer *s, unsigned 
     va_start(args, format);
     vsnprintf(fault.text, sizeof fault.text, format, args);
     va_end(args);
-    s->count++;
-    if (s->say)
-        s->say(s->context, &fault);
+    if (s->say && !s->ended)
+        s->ended = s->say(s->context, &fault);
 }
 
 static bool has_way_out(const posixtrace_metric_t *m, size_t state)
@@ -65,18 +64,18 @@ static void check_metric(struct sayer *s, const posixtrace_metric_t *m)
         say(s, m->line, 1, "metric '%.100s' has no end that can be reached", m->name);
 }
 
-unsigned posixtrace_metric_set_check(const posixtrace_metric_set_t *set,
-                                     void (*each)(void *context,
-                                                  const struct posixtrace_metric_fault *fault),
-                                     void *context)
+int posixtrace_metric_set_check(const posixtrace_metric_set_t *set,
+                                int (*each)(void *context,
+                                            const struct posixtrace_metric_fault *fault),
+                                void *context)
 {
     struct sayer s = { each, context, 0 };
 
-    for (size_t i = 0; set && i < set->count; i++)
+    for (size_t i = 0; set && i < set->count && !s.ended; i++)
         check_metric(&s, set->metrics[i]);
     if (set && set->count == 0)
         say(&s, 0, 0, "there is no metric in it");
-    return s.count;
+    return s.ended;
 }
 
 /* ---- the picture ---- */
