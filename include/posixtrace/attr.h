@@ -6,6 +6,7 @@
 #ifndef POSIXTRACE_ATTR_H
 #define POSIXTRACE_ATTR_H
 
+#include <stdbool.h>
 #include "../trace.h"
 
 #ifdef __cplusplus
@@ -32,7 +33,7 @@ int posixtrace_attr_getcompression(const trace_attr_t *attr, int *compression);
 
 /*
  * Whether a stream with log records the context switches of the traced threads
- * (posixtrace/system.h): 1, or 0, the default.  They come from the kernel, so the
+ * (posixtrace/system.h): true, or false, the default.  They come from the kernel, so the
  * traced threads pay for them with a microsecond or less a switch and no more: an
  * event of theirs costs what it costs in a stream without switches.
  * POSIXTRACE_SYSTEM_SWITCHES=1 in the environment of the process that creates a stream
@@ -44,13 +45,12 @@ int posixtrace_attr_getcompression(const trace_attr_t *attr, int *compression);
  * records in it has run (POSIXTRACE_CPU_TIME): that bounds the time off the processor.
  * The attributes of a pre-recorded stream say 0; its events show whether it has switches.
  *
- * EINVAL   attr is no attributes object, switches is neither 0 nor 1, or the result
- *          pointer is NULL
+ * EINVAL   attr is no attributes object, or the result pointer is NULL
  *
  * Thread-safe, not async-signal-safe.
  */
-int posixtrace_attr_setswitches(trace_attr_t *attr, int switches);
-int posixtrace_attr_getswitches(const trace_attr_t *attr, int *switches);
+int posixtrace_attr_setswitches(trace_attr_t *attr, bool switches);
+int posixtrace_attr_getswitches(const trace_attr_t *attr, bool *switches);
 
 /*
  * How large the kernel's ring for context switches is, for each processor, in bytes: a power

@@ -63,11 +63,11 @@ extern "C" {
 
 /*
  * Whether any stream records events of the type now: one load and one test, for a program
- * that would have to prepare the data.  Also not 0 until the first call of the library
+ * that would have to prepare the data.  Also true until the first call of the library
  * that finds out.  Async-signal-safe, thread-safe, no cancellation point, leaves errno
  * alone.
  */
-int posixtrace_event_wanted(trace_event_id_t event);
+bool posixtrace_event_wanted(trace_event_id_t event);
 
 /*
  * Opens the type for a line of the program and describes it: count fields with these types

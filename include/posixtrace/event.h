@@ -19,6 +19,7 @@
 #ifndef POSIXTRACE_EVENT_H
 #define POSIXTRACE_EVENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "../trace.h"
 
@@ -86,8 +87,8 @@ int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, siz
  * The same, for programs that draw conclusions from the absence of events.  In a log that
  * is damaged, or that has no end and whose last flush round was not finished, the call skips
  * the flush rounds that are not whole and readable: they have events of some threads and
- * not of others.  *gap is not 0 if events were skipped, or are missing, between the last
- * event that was returned and the first of these, or the end; else it is 0.  Events that the
+ * not of others.  *gap is true if events were skipped, or are missing, between the last
+ * event that was returned and the first of these, or the end; else it is false.  Events that the
  * stream itself lost or left out are reported by its own events (POSIX_TRACE_OVERFLOW, STOP,
  * FILTER), in every kind of stream; where a filter keeps these out of an active stream, *gap
  * reports the loss, and in a log nothing does.
@@ -95,7 +96,7 @@ int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, siz
  * EINVAL  as posixtrace_next_events(), or gap is NULL
  */
 int posixtrace_next_whole_events(trace_id_t trid, struct posixtrace_event *events, size_t size,
-                                 size_t most, size_t *count, int *gap);
+                                 size_t most, size_t *count, bool *gap);
 
 /*
  * Pre-recorded streams only: the next event read is the oldest one whose time
@@ -118,7 +119,7 @@ int posixtrace_seek(trace_id_t trid, int64_t ns);
  * that a writer that died had not written yet, and then nothing any more.  Together these
  * are the events of the complete log, one by one.
  *
- * *gap is not 0 if events are missing between those that were returned and the next one:
+ * *gap is true if events are missing between those that were returned and the next one:
  * overwritten in a log of the policy LOOP before they were read, cleared, or damaged.  A
  * round that is not whole, or not known to be, is skipped.  Never waits.  Each
  * call reads all of an incomplete log through.  Thread-safe, not async-signal-safe.
@@ -128,7 +129,7 @@ int posixtrace_seek(trace_id_t trid, int64_t ns);
  * ESTALE  another log is in the file now
  * ENOMEM; EIO and others from read(2)
  */
-int posixtrace_follow(trace_id_t trid, int *gap);
+int posixtrace_follow(trace_id_t trid, bool *gap);
 
 #ifdef __cplusplus
 }

@@ -16,6 +16,7 @@
 #ifndef POSIXTRACE_INFO_H
 #define POSIXTRACE_INFO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "../trace.h"
 
@@ -72,7 +73,7 @@ struct posixtrace_info {
     uint64_t advised_size;   /* stream-min-size that would have avoided the loss; 0: none seen */
     uint64_t skipped_bytes;  /* logs: bytes that were not readable */
     int flush_error;         /* logs: first error number of a failed flush, or 0 */
-    int barrier;             /* 1: membarrier in use, 0: refused, writers use full fences */
+    bool barrier;            /* membarrier is in use; else it is refused, writers use full fences */
     uint64_t set_back;       /* logs: how often CLOCK_REALTIME was set back, so that times repeat */
 };
 
@@ -135,15 +136,15 @@ struct posixtrace_limits {
 int posixtrace_get_limits(trace_id_t trid, struct posixtrace_limits *limits, size_t size);
 
 /*
- * Of a log: 1 in *outlived if processes that its stream traced were still running when the
- * stream was shut down, as after daemon(3): what they did later is not recorded.  0 where none
+ * Of a log: true in *outlived if processes that its stream traced were still running when the
+ * stream was shut down, as after daemon(3): what they did later is not recorded.  false where none
  * was, and where nothing says so: in a log that was not completed by shutdown or exit(3), that was
  * imported, or that an earlier version wrote.
  *
  * EINVAL  trid is not a pre-recorded stream, or outlived is NULL.  Thread-safe; not for signal
  * handlers.
  */
-int posixtrace_outlived(trace_id_t trid, int *outlived);
+int posixtrace_outlived(trace_id_t trid, bool *outlived);
 
 /* Events of one type in a pre-recorded stream; EINVAL as above. */
 int posixtrace_event_count(trace_id_t trid, trace_event_id_t event, uint64_t *count);

@@ -7,6 +7,7 @@
 #ifndef POSIXTRACE_LOG_H
 #define POSIXTRACE_LOG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
@@ -45,8 +46,8 @@ struct posixtrace_log_report {
     uint64_t rounds;
     uint64_t salvaged_bytes; /* readable */
     uint64_t skipped_bytes;  /* not readable */
-    int complete;            /* has its end mark */
-    int damaged;             /* something was skipped, or the end mark is missing */
+    bool complete;           /* has its end mark */
+    bool damaged;            /* something was skipped, or the end mark is missing */
 };
 
 /*
@@ -67,8 +68,8 @@ int posixtrace_log_check(int fd,
 struct posixtrace_recover_report {
     uint64_t events_before; /* in the log as it was */
     uint64_t events_added;  /* taken from the dead writer's segment, and in the log now */
-    int was_complete;       /* nothing had to be done */
-    int segment_found;      /* the writer's memory was still there */
+    bool was_complete;      /* nothing had to be done */
+    bool segment_found;     /* the writer's memory was still there */
 };
 
 /*

@@ -18,7 +18,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <time.h>
 #include "../trace.h"
 
@@ -107,10 +106,10 @@ struct timespec posixtrace_end_time(const posixtrace_metric_result_element_t *el
 /* The sum of the measurement's segments: not more than end less begin.  Of a metric that
  * reports changes: how much that differs from the measurement before. */
 struct timespec posixtrace_length(const posixtrace_metric_result_element_t *element);
-/* Not 0: the length is only known to lie between posixtrace_least_length() and
+/* true: the length is only known to lie between posixtrace_least_length() and
  * posixtrace_length(), because the stream tells how long threads ran and not when they
- * had no processor, or because events were lost.  Where it is 0 these two are the same. */
-int posixtrace_is_bound(const posixtrace_metric_result_element_t *element);
+ * had no processor, or because events were lost.  Where it is false these two are the same. */
+bool posixtrace_is_bound(const posixtrace_metric_result_element_t *element);
 struct timespec posixtrace_least_length(const posixtrace_metric_result_element_t *element);
 pthread_t posixtrace_task_id(const posixtrace_metric_result_element_t *element);
 /* The same for the kernel (0: unknown), and the process. */
@@ -192,8 +191,9 @@ const char *posixtrace_metric_about(const posixtrace_metric_t *metric);
  * descriptions of a name (order#2 of order) are the same to it.
  * needed: without it there is no measurement; else it makes them better. */
 const char *posixtrace_metric_event(const posixtrace_metric_t *metric, size_t i, bool *needed);
-/* The automaton in the language of Graphviz.  0 or an errno of the file. */
-int posixtrace_metric_dot(const posixtrace_metric_t *metric, FILE *to);
+/* The automaton in the language of Graphviz.  As snprintf(): at most size bytes, with NUL, and what
+ * it returns is the length that the whole has; 0: no memory, or metric is NULL. */
+size_t posixtrace_metric_dot(const posixtrace_metric_t *metric, char *to, size_t size);
 
 /* ---- several metrics in one pass ---- */
 

@@ -7,6 +7,7 @@
 #ifndef POSIXTRACE_STREAM_H
 #define POSIXTRACE_STREAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "../trace.h"
 
@@ -26,8 +27,8 @@ struct posixtrace_stream {
     uint8_t id[16];
     pid_t owner;
     int liveness; /* enum posixtrace_liveness */
-    int running;  /* 1 running, 0 suspended */
-    int has_log;
+    bool running; /* else suspended */
+    bool has_log;
     char log_path[256]; /* "" if unknown */
     uint64_t bytes;     /* memory that the segment occupies */
     uint64_t unsaved;   /* events that no log has (dead streams with a log) */

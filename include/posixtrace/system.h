@@ -47,6 +47,7 @@
 #define POSIXTRACE_SYSTEM_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include "../trace.h"
 
 #ifdef __cplusplus
@@ -99,20 +100,20 @@ void posixtrace_system_event(trace_event_id_t id, const void *data, size_t data_
 /*
  * Whether any stream traces this process now, whatever it filters: one load and one test,
  * for a caller that would have to prepare several events, and wants to pay once where there
- * is nothing to do.  Also not 0 until the first call of the library that finds out.
+ * is nothing to do.  Also true until the first call of the library that finds out.
  * Async-signal-safe, thread-safe, no cancellation point, leaves errno alone.
  */
-int posixtrace_system_wanted(void);
+bool posixtrace_system_wanted(void);
 
 /*
  * Whether a stream that traces this process now wants events of one of the two types, which
  * may be the same, or POSIXTRACE_CPU_TIME: what a call that makes the two is preceded by,
  * so that it pays nothing more where filters leave both out.  Costs what
  * posixtrace_system_wanted() costs where no stream traces the process, else a nanosecond
- * more; 0 for ids that are not in the list.
+ * more; false for ids that are not in the list.
  * Async-signal-safe, thread-safe, no cancellation point, leaves errno alone.
  */
-int posixtrace_system_wants(trace_event_id_t before, trace_event_id_t after);
+bool posixtrace_system_wants(trace_event_id_t before, trace_event_id_t after);
 
 /*
  * A thread of this process, the calling one or another, has been given another name

@@ -8,7 +8,7 @@
 #include "flush/thread.h"
 #include "log/pack.h"
 
-PT_PUBLIC int posixtrace_attr_setswitches(trace_attr_t *attr, int switches)
+PT_PUBLIC int posixtrace_attr_setswitches(trace_attr_t *attr, bool switches)
 {
     struct pt_attr copy;
 
@@ -18,7 +18,7 @@ PT_PUBLIC int posixtrace_attr_setswitches(trace_attr_t *attr, int switches)
     return attr_commit(attr, &copy);
 }
 
-PT_PUBLIC int posixtrace_attr_getswitches(const trace_attr_t *attr, int *switches)
+PT_PUBLIC int posixtrace_attr_getswitches(const trace_attr_t *attr, bool *switches)
 {
     const struct pt_attr *a = pt_attr_get(attr);
 

@@ -181,7 +181,7 @@ PT_PUBLIC trace_event_id_t posixtrace_site_open(trace_event_id_t *site, const ch
     return id;
 }
 
-PT_PUBLIC int posixtrace_event_wanted(trace_event_id_t event)
+PT_PUBLIC bool posixtrace_event_wanted(trace_event_id_t event)
 {
     const uint64_t *gates = pt_load_pointer(&pt_gates);
 

@@ -90,7 +90,7 @@ PT_PUBLIC int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *e
 }
 
 PT_PUBLIC int posixtrace_next_whole_events(trace_id_t trid, struct posixtrace_event *events,
-                                           size_t size, size_t most, size_t *count, int *gap)
+                                           size_t size, size_t most, size_t *count, bool *gap)
 {
     struct taken t = { .to = (unsigned char *)events, .size = size };
     bool missing = false;
@@ -119,7 +119,7 @@ PT_PUBLIC int posixtrace_seek(trace_id_t trid, int64_t ns)
     return pt_guard_leave(&g, r);
 }
 
-PT_PUBLIC int posixtrace_follow(trace_id_t trid, int *gap)
+PT_PUBLIC int posixtrace_follow(trace_id_t trid, bool *gap)
 {
     struct pt_guard g;
 

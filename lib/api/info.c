@@ -63,7 +63,7 @@ PT_PUBLIC int posixtrace_get_limits(trace_id_t trid, struct posixtrace_limits *l
     return pt_guard_leave(&g, 0);
 }
 
-PT_PUBLIC int posixtrace_outlived(trace_id_t trid, int *outlived)
+PT_PUBLIC int posixtrace_outlived(trace_id_t trid, bool *outlived)
 {
     struct pt_guard g;
 

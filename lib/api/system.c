@@ -43,14 +43,14 @@ PT_PUBLIC void posixtrace_system_event(trace_event_id_t id, const void *data, si
         note_use(id);
 }
 
-PT_PUBLIC int posixtrace_system_wanted(void)
+PT_PUBLIC bool posixtrace_system_wanted(void)
 {
     const uint64_t *gates = pt_load_pointer(&pt_gates);
 
     return pt_load_relaxed(&gates[0]) != 0;
 }
 
-PT_PUBLIC int posixtrace_system_wants(trace_event_id_t before, trace_event_id_t after)
+PT_PUBLIC bool posixtrace_system_wants(trace_event_id_t before, trace_event_id_t after)
 {
     const uint64_t *gates = pt_load_pointer(&pt_gates);
 

@@ -32,7 +32,7 @@ bool pt_stream_wait_for_writers(struct pt_stream *s, bool all);
 int pt_recorded_open(struct pt_stream **stream, int fd);
 void pt_recorded_close(struct pt_stream *s);
 /* As posixtrace_follow(). */
-int pt_recorded_follow(struct pt_stream *s, int *gap);
+int pt_recorded_follow(struct pt_stream *s, bool *gap);
 /* Name of an event id in s, or NULL.  Reading lock. */
 const char *pt_stream_name(struct pt_stream *s, uint32_t id);
 /* The description of its data, or NULL. */

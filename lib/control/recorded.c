@@ -142,7 +142,7 @@ static int follow(struct pt_stream *s)
     return r;
 }
 
-int pt_recorded_follow(struct pt_stream *s, int *gap)
+int pt_recorded_follow(struct pt_stream *s, bool *gap)
 {
     int r;
 

@@ -25,6 +25,7 @@ struct outputs {
     size_t cursor, size;
     uint64_t count;
     int unavailable;
+    bool gap;
 };
 
 static void pattern(struct outputs *o)
@@ -48,10 +49,9 @@ static void use_bad_trid(trace_id_t trid)
     pattern(&o);
     refused(posixtrace_next_event(trid, &o.event, sizeof o.event, &o.unavailable));
     refused(posixtrace_next_events(trid, &o.event, sizeof o.event, 1, &o.size));
-    refused(
-        posixtrace_next_whole_events(trid, &o.event, sizeof o.event, 1, &o.size, &o.unavailable));
+    refused(posixtrace_next_whole_events(trid, &o.event, sizeof o.event, 1, &o.size, &o.gap));
     refused(posixtrace_seek(trid, 0));
-    refused(posixtrace_follow(trid, &o.unavailable));
+    refused(posixtrace_follow(trid, &o.gap));
     refused(posixtrace_get_info(trid, &o.info, sizeof o.info));
     refused(posixtrace_get_limits(trid, &o.limits, sizeof o.limits));
     refused(posixtrace_thread_getnext(trid, &o.cursor, &o.thread, sizeof o.thread, &o.unavailable));
@@ -83,10 +83,9 @@ static void stream_nulls(trace_id_t trid)
     refused(posixtrace_next_events(trid, &o.event, sizeof o.event, 1, NULL));
     refused(posixtrace_next_events(trid, &o.event, sizeof o.event, 0, &o.size));
     refused(posixtrace_next_whole_events(trid, NULL, sizeof(struct posixtrace_event), 1, &o.size,
-                                         &o.unavailable));
-    refused(
-        posixtrace_next_whole_events(trid, &o.event, sizeof o.event, 0, &o.size, &o.unavailable));
-    refused(posixtrace_next_whole_events(trid, &o.event, sizeof o.event, 1, NULL, &o.unavailable));
+                                         &o.gap));
+    refused(posixtrace_next_whole_events(trid, &o.event, sizeof o.event, 0, &o.size, &o.gap));
+    refused(posixtrace_next_whole_events(trid, &o.event, sizeof o.event, 1, NULL, &o.gap));
     refused(posixtrace_next_whole_events(trid, &o.event, sizeof o.event, 1, &o.size, NULL));
     refused(posixtrace_get_info(trid, NULL, sizeof(struct posixtrace_info)));
     refused(posixtrace_get_limits(trid, NULL, sizeof(struct posixtrace_limits)));
@@ -98,7 +97,7 @@ static void stream_nulls(trace_id_t trid)
     refused(posixtrace_next_event(trid, &o.event, 0, &o.unavailable));
     refused(posixtrace_timednext_event(trid, &o.event, 0, &o.unavailable, NULL));
     refused(posixtrace_next_events(trid, &o.event, 0, 1, &o.size));
-    refused(posixtrace_next_whole_events(trid, &o.event, 0, 1, &o.size, &o.unavailable));
+    refused(posixtrace_next_whole_events(trid, &o.event, 0, 1, &o.size, &o.gap));
     refused(posixtrace_get_info(trid, &o.info, 0));
     refused(posixtrace_get_limits(trid, &o.limits, 0));
     refused(posixtrace_thread_getnext(trid, &o.cursor, &o.thread, 0, &o.unavailable));
@@ -131,7 +130,7 @@ START_TEST(test_only_for_logs)
 
     pattern(&o);
     refused(posixtrace_seek(stream, 0));
-    refused(posixtrace_follow(stream, &o.unavailable));
+    refused(posixtrace_follow(stream, &o.gap));
     refused(posixtrace_event_count(stream, POSIX_TRACE_START, &o.count));
     expect_pattern(&o);
     ck_ok(posix_trace_shutdown(stream));

@@ -86,7 +86,8 @@ static bool is_written(struct follow *f)
 /* An error number. */
 static int look(struct follow *f, bool *gap)
 {
-    int missing = 0, error = posixtrace_follow(f->log.trid, &missing);
+    bool missing = false;
+    int error = posixtrace_follow(f->log.trid, &missing);
 
     *gap = missing != 0;
     if (error == 0)

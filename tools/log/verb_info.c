@@ -144,7 +144,7 @@ static const char *tail_text(const struct log_file *log)
 /* Processes run on where the recorder ended first: daemons, or the target of record --pid. */
 static const char *outlived_text(const struct log_file *log)
 {
-    int outlived = 0;
+    bool outlived = false;
 
     posixtrace_outlived(log->trid, &outlived);
     return outlived ? "complete; processes that were traced ran on: what they did later is not "

@@ -154,23 +154,21 @@ static int draw(const char *word, const char *name)
 {
     const posixtrace_metric_t *metric;
     posixtrace_metric_set_t *set;
-    int status = metrics_set_load(word, &set), error = 0;
+    int status = metrics_set_load(word, &set);
     char *text = NULL;
-    size_t length = 0;
-    FILE *memory;
+    size_t length;
 
     if (status != EXIT_DONE)
         return status;
     status = metrics_find(set, word, name, &metric);
-    memory = status == EXIT_DONE ? open_memstream(&text, &length) : NULL;
-    if (memory) {
-        error = posixtrace_metric_dot(metric, memory);
-        error |= fclose(memory) != 0;
+    if (status == EXIT_DONE) {
+        length = posixtrace_metric_dot(metric, NULL, 0);
+        text = tool_grow(NULL, length + 1, 1);
+        if (length == 0 || posixtrace_metric_dot(metric, text, length + 1) != length)
+            status = tool_error("no memory to draw %s", quote(name));
+        else
+            out_bytes(text, length);
     }
-    if (status == EXIT_DONE && (!memory || error != 0))
-        status = tool_error("no memory to draw %s", quote(name));
-    if (status == EXIT_DONE)
-        out_bytes(text, length);
     free(text);
     posixtrace_metric_set_free(set);
     return status;

@@ -50,7 +50,7 @@ int record_system_parse(struct record_request *q, const char *kinds)
 char *record_system_preload(void)
 {
     Dl_info info = { .dli_fname = NULL };
-    int (*function)(void) = posixtrace_system_wanted;
+    bool (*function)(void) = posixtrace_system_wanted;
     char *file = NULL, *slash;
     void *address;
 

@@ -62,7 +62,7 @@ static void end(void)
     close(fd);
 }
 
-static void read_new(int gap)
+static void read_new(bool gap)
 {
     ck_assert_int_eq(pt_log_reader_follow(reader, true), gap);
     read_all(reader, &got);

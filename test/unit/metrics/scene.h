@@ -19,6 +19,7 @@
 #ifndef TEST_METRICS_SCENE_H
 #define TEST_METRICS_SCENE_H
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <posixtrace/event.h>
 #include <posixtrace/metrics.h>

@@ -85,7 +85,7 @@ static bool take(unsigned *gaps)
 {
     struct posixtrace_info info;
     bool more;
-    int gap;
+    bool gap;
 
     ck_assert_int_eq(posixtrace_follow(log_trid, &gap), 0);
     if (gap) {

@@ -344,7 +344,8 @@ START_TEST(losses_of_a_log_that_grows_are_seen)
 {
     struct posixtrace_info info;
     posixtrace_metric_t *metric;
-    int fd = memfd_create("required", MFD_CLOEXEC), gap;
+    int fd = memfd_create("required", MFD_CLOEXEC);
+    bool gap;
     unsigned floods = 0;
     struct live l = { 0 };
 

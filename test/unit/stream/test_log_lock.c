@@ -335,7 +335,7 @@ static void remove_segment(trace_id_t log)
 /* The follower, and a reader that opens the log now. */
 static void check_end(trace_id_t follower, int end)
 {
-    int gap;
+    bool gap;
 
     ck_assert_int_eq(posixtrace_follow(follower, &gap), 0);
     ck_assert_int_eq(info_of(follower).end, end);

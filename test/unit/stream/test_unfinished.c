@@ -115,7 +115,7 @@ static void remove_segments(void)
 static void open_log(int fd, struct posixtrace_info *info, bool follow)
 {
     trace_id_t trid;
-    int gap;
+    bool gap;
 
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
     if (follow)
@@ -442,12 +442,13 @@ END_TEST
 static uint64_t read_more(trace_id_t trid)
 {
     struct posix_trace_event_info info;
-    int unavailable, gap;
+    bool gap;
+    int unavailable;
     uint64_t n = 0;
     size_t len;
 
     ck_assert_int_eq(posixtrace_follow(trid, &gap), 0);
-    ck_assert_int_eq(gap, 0);
+    ck_assert(!gap);
     for (;; n++) {
         ck_assert_int_eq(posix_trace_getnext_event(trid, &info, NULL, 0, &len, &unavailable), 0);
         if (unavailable)

@@ -2,8 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* What can be said of an automaton that is written well and may be wrong all the same;
  * and its picture. */
-#include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "analysis/metrics/language/machine.h"
 #include "analysis/metrics/language/set.h"
@@ -128,10 +129,8 @@ static void put_edges(FILE *to, const posixtrace_metric_t *m, size_t state)
     }
 }
 
-int posixtrace_metric_dot(const posixtrace_metric_t *metric, FILE *to)
+static void draw(FILE *to, const posixtrace_metric_t *metric)
 {
-    if (!metric || !to)
-        return EINVAL;
     fputs("digraph \"", to);
     put_text(to, metric->name);
     fputs("\" {\n  rankdir=LR;\n  node [shape=circle];\n", to);
@@ -146,5 +145,21 @@ int posixtrace_metric_dot(const posixtrace_metric_t *metric, FILE *to)
     for (size_t s = 0; s < metric->state_count; s++)
         put_edges(to, metric, s);
     fputs("}\n", to);
-    return ferror(to) ? EIO : 0;
+}
+
+size_t posixtrace_metric_dot(const posixtrace_metric_t *metric, char *to, size_t size)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = metric ? open_memstream(&text, &length) : NULL;
+
+    if (!memory)
+        return 0;
+    draw(memory, metric);
+    if (fclose(memory) != 0)
+        length = 0;
+    if (length > 0 && size > 0)
+        snprintf(to, size, "%s", text);
+    free(text);
+    return length;
 }

@@ -24,7 +24,7 @@ int pt_reader_rewind(trace_id_t trid)
 enum { DATA_MAX = 4096 }; /* the metrics look at the first 16 */
 
 int pt_reader_next(trace_id_t trid, struct posixtrace_event *event, size_t most, size_t *count,
-                   int *gap)
+                   bool *gap)
 {
     static _Thread_local char data[DATA_MAX];
     struct posix_trace_event_info info;
@@ -124,7 +124,7 @@ static int create_with_switches(trace_attr_t *attr, trace_id_t *trid)
 
     if (fd < 0)
         return errno;
-    error = posixtrace_attr_setswitches(attr, 1);
+    error = posixtrace_attr_setswitches(attr, true);
     if (error == 0)
         error = posix_trace_create_withlog(0, attr, fd, trid);
     close(fd);
@@ -134,7 +134,8 @@ static int create_with_switches(trace_attr_t *attr, trace_id_t *trid)
 int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid)
 {
     trace_attr_t own;
-    int switches = 0, error = attr ? posixtrace_attr_getswitches(attr, &switches) : 0;
+    bool switches = false;
+    int error = attr ? posixtrace_attr_getswitches(attr, &switches) : 0;
 
     if (error == 0)
         error = posix_trace_attr_init(&own);
@@ -147,7 +148,7 @@ int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid)
 }
 
 int pt_reader_next(trace_id_t trid, struct posixtrace_event *events, size_t most, size_t *count,
-                   int *gap)
+                   bool *gap)
 {
     return posixtrace_next_whole_events(trid, events, sizeof *events, most, count, gap);
 }

@@ -15,7 +15,7 @@
 int pt_reader_rewind(trace_id_t trid);
 /* The next events, as posixtrace_next_whole_events(); name is not filled. */
 int pt_reader_next(trace_id_t trid, struct posixtrace_event *events, size_t most, size_t *count,
-                   int *gap);
+                   bool *gap);
 /* A log that has lost events and none that marks where, since a filter left these types out:
  * any two of its events may have others between them. */
 bool pt_reader_hides_losses(trace_id_t trid);

@@ -140,7 +140,7 @@ struct timespec posixtrace_length(const posixtrace_metric_result_element_t *elem
     return time_of(element->m.length_ns);
 }
 
-int posixtrace_is_bound(const posixtrace_metric_result_element_t *element)
+bool posixtrace_is_bound(const posixtrace_metric_result_element_t *element)
 {
     return element->m.bound || element->m.unknown;
 }

@@ -275,7 +275,8 @@ int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bo
     struct posixtrace_event batch[BATCH];
     uint64_t left = events ? events : UINT64_MAX;
     size_t count;
-    int gap, error = 0;
+    bool gap = false;
+    int error = 0;
 
     if (!run || !more)
         return EINVAL;
