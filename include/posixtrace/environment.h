@@ -20,10 +20,10 @@ enum posixtrace_directory_choice {
 };
 
 enum posixtrace_clock_choice {
-    POSIXTRACE_CLOCK_TRUSTED,       /* TSC: it is invariant, and the kernel uses it */
-    POSIXTRACE_CLOCK_NOT_INVARIANT, /* no time stamp counter of constant rate */
-    POSIXTRACE_CLOCK_KERNEL_AVOIDS, /* the kernel's clock source is another one */
-    POSIXTRACE_CLOCK_WISHED         /* POSIXTRACE_CLOCK asks for CLOCK_MONOTONIC */
+    POSIXTRACE_CLOCK_CHOICE_TRUSTED,       /* TSC: it is invariant, and the kernel uses it */
+    POSIXTRACE_CLOCK_CHOICE_NOT_INVARIANT, /* no time stamp counter of constant rate */
+    POSIXTRACE_CLOCK_CHOICE_KERNEL_AVOIDS, /* the kernel's clock source is another one */
+    POSIXTRACE_CLOCK_CHOICE_WISHED         /* POSIXTRACE_CLOCK asks for CLOCK_MONOTONIC */
 };
 
 struct posixtrace_environment {

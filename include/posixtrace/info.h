@@ -111,7 +111,7 @@ struct posixtrace_thread_info {
  * before the first call and leave it alone after.  *unavailable is non-zero at
  * the end.  Threads that ended long ago may be folded into one entry with pid
  * and tid 0 and the name "(ended)", so that memory stays bounded.  In a log that was made
- * by posixtrace_log_builder_open() that entry has the losses that belong to no thread.
+ * by posixtrace_log_builder_create() that entry has the losses that belong to no thread.
  *
  * EINVAL  trid is not a stream, an argument is NULL, or size is 0
  */

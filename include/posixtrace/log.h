@@ -108,7 +108,7 @@ struct posixtrace_snapshot_report {
 };
 
 /*
- * Makes a log on fd (as posixtrace_log_builder_open()) of the events that the stream holds at
+ * Makes a log on fd (as posixtrace_log_builder_create()) of the events that the stream holds at
  * this moment.  trid: an active stream of this process, or an attached one.  The stream runs on,
  * nothing is taken out of it, and trid reads on where it was: with the policy LOOP that is a
  * flight recorder.  report may be NULL, with any size.  Thread-safe, not async-signal-safe.
@@ -116,7 +116,7 @@ struct posixtrace_snapshot_report {
  * EINVAL   trid is no such stream, or size is 0 and report is not NULL
  * ENXIO    the creator of an attached stream has shut it down or has died
  * ENOTSUP  the stream has no file in the stream directory
- * EACCES, EMFILE, ENOMEM; EBADF, ENOSPC, ... as posixtrace_log_builder_open() and _add(): what
+ * EACCES, EMFILE, ENOMEM; EBADF, ENOSPC, ... as posixtrace_log_builder_create() and _add(): what
  *          fd has then is no complete log
  */
 int posixtrace_snapshot(trace_id_t trid, int fd, struct posixtrace_snapshot_report *report,
@@ -133,8 +133,8 @@ typedef struct posixtrace_log_builder posixtrace_log_builder_t;
  *
  * EBADF, EINVAL, ENOMEM, ENOSPC, ...
  */
-int posixtrace_log_builder_open(int fd, const trace_attr_t *attr,
-                                posixtrace_log_builder_t **builder);
+int posixtrace_log_builder_create(int fd, const trace_attr_t *attr,
+                                  posixtrace_log_builder_t **builder);
 
 /*
  * Adds one event; event->name decides its type (event->id is ignored; the

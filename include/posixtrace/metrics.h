@@ -137,7 +137,7 @@ struct posixtrace_metric_fault {
     unsigned line, column; /* from 1; 0: of the whole */
     char text[200];
 };
-int posixtrace_metric_set_builtin(const char *name, posixtrace_metric_set_t **set);
+int posixtrace_metric_set_open(const char *name, posixtrace_metric_set_t **set);
 int posixtrace_metric_set_parse(const char *text, size_t len, posixtrace_metric_set_t **set,
                                 struct posixtrace_metric_fault *fault);
 void posixtrace_metric_set_free(posixtrace_metric_set_t *set); /* or NULL */
@@ -238,11 +238,11 @@ struct posixtrace_doubt {
  *
  * EINVAL  a NULL argument, no metrics, or trid names no stream; ENOMEM
  */
-int posixtrace_metric_run_begin(const posixtrace_metric_t *const *metrics, size_t count,
-                                trace_id_t trid,
-                                int (*measured)(void *context,
-                                                const struct posixtrace_measurement *m),
-                                void *context, posixtrace_metric_run_t **run);
+int posixtrace_metric_run_create(const posixtrace_metric_t *const *metrics, size_t count,
+                                 trace_id_t trid,
+                                 int (*measured)(void *context,
+                                                 const struct posixtrace_measurement *m),
+                                 void *context, posixtrace_metric_run_t **run);
 /*
  * Measurements are reported only if wants says so of the event that begins them; NULL: all
  * are, as before the call.  The automata take every event all the same, so that the lengths

@@ -16,9 +16,9 @@ extern "C" {
 #endif
 
 enum posixtrace_liveness {
-    POSIXTRACE_ALIVE,  /* the creator exists and maps the stream */
-    POSIXTRACE_DEAD,   /* it does not */
-    POSIXTRACE_UNKNOWN /* cannot be known (no /proc, other pid namespace) */
+    POSIXTRACE_LIVENESS_ALIVE,  /* the creator exists and maps the stream */
+    POSIXTRACE_LIVENESS_DEAD,   /* it does not */
+    POSIXTRACE_LIVENESS_UNKNOWN /* cannot be known (no /proc, other pid namespace) */
 };
 
 struct posixtrace_stream {

@@ -67,14 +67,14 @@ int posixtrace_event_description(trace_id_t trid, trace_event_id_t event, char *
 /* ---- fields ---- */
 
 enum posixtrace_field_kind {
-    POSIXTRACE_UNSIGNED,
-    POSIXTRACE_SIGNED,
-    POSIXTRACE_HEX,
-    POSIXTRACE_FLOAT,
-    POSIXTRACE_BOOL,
-    POSIXTRACE_CHAR,
-    POSIXTRACE_STRING,
-    POSIXTRACE_BYTES
+    POSIXTRACE_FIELD_UNSIGNED,
+    POSIXTRACE_FIELD_SIGNED,
+    POSIXTRACE_FIELD_HEX,
+    POSIXTRACE_FIELD_FLOAT,
+    POSIXTRACE_FIELD_BOOL,
+    POSIXTRACE_FIELD_CHAR,
+    POSIXTRACE_FIELD_STRING,
+    POSIXTRACE_FIELD_BYTES
 };
 
 struct posixtrace_enumerator {

@@ -45,7 +45,8 @@ static int look(void *context, const struct posixtrace_stream *stream)
     struct search *search = context;
     int found = 0;
 
-    if (stream->liveness == POSIXTRACE_DEAD || strlen(stream->file) >= sizeof search->traced)
+    if (stream->liveness == POSIXTRACE_LIVENESS_DEAD ||
+        strlen(stream->file) >= sizeof search->traced)
         return 0;
     if (pt_list_traced(stream->file, is_process, &search->pid, &found) == 0 && found) {
         search->traces++;

@@ -78,7 +78,7 @@ static void add_field(struct text *t, const char *type, const char *expression, 
 
 static bool is_plain_integer(int kind)
 {
-    return kind == POSIXTRACE_UNSIGNED || kind == POSIXTRACE_HEX;
+    return kind == POSIXTRACE_FIELD_UNSIGNED || kind == POSIXTRACE_FIELD_HEX;
 }
 
 /* Does x give the same values the same names?  It may have more: hexadecimal, and names of

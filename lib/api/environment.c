@@ -18,10 +18,10 @@ _Static_assert((int)PT_DIR_VARIABLE == POSIXTRACE_DIRECTORY_VARIABLE &&
                    (int)PT_DIR_SHM == POSIXTRACE_DIRECTORY_SHM &&
                    (int)PT_DIR_RUNTIME == POSIXTRACE_DIRECTORY_RUNTIME,
                "directory_choice");
-_Static_assert((int)PT_CLOCK_TRUSTED == POSIXTRACE_CLOCK_TRUSTED &&
-                   (int)PT_CLOCK_NOT_INVARIANT == POSIXTRACE_CLOCK_NOT_INVARIANT &&
-                   (int)PT_CLOCK_KERNEL_AVOIDS == POSIXTRACE_CLOCK_KERNEL_AVOIDS &&
-                   (int)PT_CLOCK_WISHED == POSIXTRACE_CLOCK_WISHED,
+_Static_assert((int)PT_CLOCK_TRUSTED == POSIXTRACE_CLOCK_CHOICE_TRUSTED &&
+                   (int)PT_CLOCK_NOT_INVARIANT == POSIXTRACE_CLOCK_CHOICE_NOT_INVARIANT &&
+                   (int)PT_CLOCK_KERNEL_AVOIDS == POSIXTRACE_CLOCK_CHOICE_KERNEL_AVOIDS &&
+                   (int)PT_CLOCK_WISHED == POSIXTRACE_CLOCK_CHOICE_WISHED,
                "clock_choice");
 
 PT_PUBLIC int posixtrace_get_environment(struct posixtrace_environment *environment, size_t size)

@@ -121,8 +121,8 @@ static struct pt_log_builder *inner(posixtrace_log_builder_t *builder)
     return (struct pt_log_builder *)(void *)builder;
 }
 
-PT_PUBLIC int posixtrace_log_builder_open(int fd, const trace_attr_t *attr,
-                                          posixtrace_log_builder_t **builder)
+PT_PUBLIC int posixtrace_log_builder_create(int fd, const trace_attr_t *attr,
+                                            posixtrace_log_builder_t **builder)
 {
     const struct pt_attr *a = pt_attr_get(attr);
     struct pt_log_builder *b;

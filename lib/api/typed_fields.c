@@ -57,13 +57,13 @@ PT_PUBLIC const posixtrace_layout_t *posixtrace_fields_layout(posixtrace_fields_
 static void get_number(const struct posixtrace_layout *l, size_t i,
                        const struct posixtrace_value *value, struct posixtrace_field_value *to)
 {
-    if (l->fields[i].kind == POSIXTRACE_FLOAT) {
+    if (l->fields[i].kind == POSIXTRACE_FIELD_FLOAT) {
         to->number = pt_value_float(l, i, value, 0);
         return;
     }
     to->integer = pt_value_integer(l, i, value, 0);
-    to->number = l->fields[i].kind == POSIXTRACE_SIGNED ? (double)(int64_t)to->integer
-                                                        : (double)to->integer;
+    to->number = l->fields[i].kind == POSIXTRACE_FIELD_SIGNED ? (double)(int64_t)to->integer
+                                                              : (double)to->integer;
     to->text = pt_field_enumerator(&l->fields[i], (int64_t)to->integer);
     to->text_len = to->text ? strlen(to->text) : 0;
 }
@@ -82,10 +82,10 @@ static int get_field(const struct posixtrace_layout *l, const struct posixtrace_
     *to = (struct posixtrace_field_value){ .field = &l->fields[i],
                                            .at = values[i].at,
                                            .count = values[i].count };
-    if (to->field->kind == POSIXTRACE_STRING) {
+    if (to->field->kind == POSIXTRACE_FIELD_STRING) {
         to->text = to->at;
         to->text_len = to->count;
-    } else if (to->field->kind != POSIXTRACE_BYTES && to->count > 0) {
+    } else if (to->field->kind != POSIXTRACE_FIELD_BYTES && to->count > 0) {
         get_number(l, i, &values[i], to);
     }
     return 0;

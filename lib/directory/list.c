@@ -52,9 +52,9 @@ static void describe(const struct pt_seg_header *h, const struct stat *st,
     copy_text(s->name, sizeof s->name, h->attr.name, sizeof h->attr.name);
     memcpy(s->id, h->id, sizeof s->id);
     s->owner = (pid_t)h->owner_pid;
-    s->liveness = live == PT_ALIVE  ? POSIXTRACE_ALIVE
-                  : live == PT_DEAD ? POSIXTRACE_DEAD
-                                    : POSIXTRACE_UNKNOWN;
+    s->liveness = live == PT_ALIVE  ? POSIXTRACE_LIVENESS_ALIVE
+                  : live == PT_DEAD ? POSIXTRACE_LIVENESS_DEAD
+                                    : POSIXTRACE_LIVENESS_UNKNOWN;
     s->running = pt_state_of(h->state) == PT_RUNNING;
     s->has_log = h->has_log != 0;
     copy_text(s->log_path, sizeof s->log_path, h->log_path, sizeof h->log_path);
@@ -94,7 +94,7 @@ int pt_list_streams(int (*each)(void *, const struct posixtrace_stream *), void 
             continue;
         memset(&s, 0, sizeof s);
         copy_text(s.file, sizeof s.file, entry->d_name, sizeof s.file);
-        s.liveness = POSIXTRACE_UNKNOWN;
+        s.liveness = POSIXTRACE_LIVENESS_UNKNOWN;
         e = pt_seg_read_header(dirfd(d), pt_place_uid(), entry->d_name, h, &st);
         if (e == -ENOENT)
             continue; /* shut down since */

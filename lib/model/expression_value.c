@@ -235,21 +235,21 @@ static bool test_element(const struct posixtrace_expression *e, const struct pt_
     const struct posixtrace_field *f = &l->fields[field];
     uint64_t v;
 
-    if (f->kind == POSIXTRACE_FLOAT)
+    if (f->kind == POSIXTRACE_FIELD_FLOAT)
         return test_float(n, pt_value_float(l, field, value, i), f->bits);
     v = pt_value_integer(l, field, value, i);
     if (n->relation == PT_TRUE)
         return v != 0;
     if (n->operand == PT_OPERAND_WORD) {
         const char *word = pt_expression_text(e, n->string);
-        bool is = f->kind == POSIXTRACE_BOOL ? strcmp(v ? "true" : "false", word) == 0
-                                             : pt_field_is_called(f, (int64_t)v, word);
+        bool is = f->kind == POSIXTRACE_FIELD_BOOL ? strcmp(v ? "true" : "false", word) == 0
+                                                   : pt_field_is_called(f, (int64_t)v, word);
 
         return is == (n->relation == PT_EQUAL);
     }
     if (n->operand == PT_OPERAND_STRING)
-        return f->kind == POSIXTRACE_CHAR && test_text(e, n, (const char *)value->at + i, 1);
-    return test_integer(n, v, f->kind == POSIXTRACE_SIGNED && (int64_t)v < 0);
+        return f->kind == POSIXTRACE_FIELD_CHAR && test_text(e, n, (const char *)value->at + i, 1);
+    return test_integer(n, v, f->kind == POSIXTRACE_FIELD_SIGNED && (int64_t)v < 0);
 }
 
 /* For an array: is it true for one of the elements? */
@@ -272,8 +272,8 @@ static int test_field(const struct posixtrace_expression *e, const struct pt_nod
     pt_layout_split(s->layout, s->event->data, s->event->data_len, values, &count);
     if (field >= count)
         return 0;
-    text = f->kind == POSIXTRACE_STRING || (f->kind == POSIXTRACE_CHAR && f->array);
-    if (text || f->kind == POSIXTRACE_BYTES) {
+    text = f->kind == POSIXTRACE_FIELD_STRING || (f->kind == POSIXTRACE_FIELD_CHAR && f->array);
+    if (text || f->kind == POSIXTRACE_FIELD_BYTES) {
         if (n->relation == PT_TRUE)
             return values[field].count != 0;
         return text && n->operand == PT_OPERAND_STRING &&

@@ -40,15 +40,15 @@ static const struct base {
     char name[6];
     uint8_t kind, bits;
 } bases[] = {
-    { "u8", POSIXTRACE_UNSIGNED, 8 },   { "u16", POSIXTRACE_UNSIGNED, 16 },
-    { "u32", POSIXTRACE_UNSIGNED, 32 }, { "u64", POSIXTRACE_UNSIGNED, 64 },
-    { "i8", POSIXTRACE_SIGNED, 8 },     { "i16", POSIXTRACE_SIGNED, 16 },
-    { "i32", POSIXTRACE_SIGNED, 32 },   { "i64", POSIXTRACE_SIGNED, 64 },
-    { "x8", POSIXTRACE_HEX, 8 },        { "x16", POSIXTRACE_HEX, 16 },
-    { "x32", POSIXTRACE_HEX, 32 },      { "x64", POSIXTRACE_HEX, 64 },
-    { "f32", POSIXTRACE_FLOAT, 32 },    { "f64", POSIXTRACE_FLOAT, 64 },
-    { "bool", POSIXTRACE_BOOL, 8 },     { "char", POSIXTRACE_CHAR, 8 },
-    { "str", POSIXTRACE_STRING, 8 },    { "bytes", POSIXTRACE_BYTES, 8 },
+    { "u8", POSIXTRACE_FIELD_UNSIGNED, 8 },   { "u16", POSIXTRACE_FIELD_UNSIGNED, 16 },
+    { "u32", POSIXTRACE_FIELD_UNSIGNED, 32 }, { "u64", POSIXTRACE_FIELD_UNSIGNED, 64 },
+    { "i8", POSIXTRACE_FIELD_SIGNED, 8 },     { "i16", POSIXTRACE_FIELD_SIGNED, 16 },
+    { "i32", POSIXTRACE_FIELD_SIGNED, 32 },   { "i64", POSIXTRACE_FIELD_SIGNED, 64 },
+    { "x8", POSIXTRACE_FIELD_HEX, 8 },        { "x16", POSIXTRACE_FIELD_HEX, 16 },
+    { "x32", POSIXTRACE_FIELD_HEX, 32 },      { "x64", POSIXTRACE_FIELD_HEX, 64 },
+    { "f32", POSIXTRACE_FIELD_FLOAT, 32 },    { "f64", POSIXTRACE_FIELD_FLOAT, 64 },
+    { "bool", POSIXTRACE_FIELD_BOOL, 8 },     { "char", POSIXTRACE_FIELD_CHAR, 8 },
+    { "str", POSIXTRACE_FIELD_STRING, 8 },    { "bytes", POSIXTRACE_FIELD_BYTES, 8 },
 };
 
 /* Only the first fault counts, since later ones may be its consequences. */
@@ -133,7 +133,7 @@ static bool take_integer(struct parser *p, bool wide, long long *value)
 /* Parses the optional extent after the base type: how many elements there are. */
 static bool parse_extent(struct parser *p, struct posixtrace_field *f)
 {
-    bool text = f->kind == POSIXTRACE_STRING || f->kind == POSIXTRACE_BYTES;
+    bool text = f->kind == POSIXTRACE_FIELD_STRING || f->kind == POSIXTRACE_FIELD_BYTES;
     const char *at;
     struct word w;
     long long n;
@@ -176,13 +176,13 @@ static void sort_by_value(struct posixtrace_enumerator *e, size_t n)
 
 static bool is_wide(const struct posixtrace_field *f)
 {
-    return f->bits == 64 && f->kind != POSIXTRACE_SIGNED;
+    return f->bits == 64 && f->kind != POSIXTRACE_FIELD_SIGNED;
 }
 
 /* *value has its bits where the field is wide, so only a sign can be too much there. */
 static bool fits(const struct posixtrace_field *f, long long value, bool negative)
 {
-    if (f->kind != POSIXTRACE_SIGNED)
+    if (f->kind != POSIXTRACE_FIELD_SIGNED)
         return !negative && (f->bits == 64 || value >> f->bits == 0);
     return f->bits == 64 || (value >> (f->bits - 1)) == (value < 0 ? -1 : 0);
 }
@@ -193,13 +193,13 @@ static bool fits_after(const struct posixtrace_field *f)
     long long last = f->enumerators[f->enumerator_count - 1].value;
 
     if (f->bits == 64)
-        return last != (f->kind == POSIXTRACE_SIGNED ? INT64_MAX : -1);
+        return last != (f->kind == POSIXTRACE_FIELD_SIGNED ? INT64_MAX : -1);
     return fits(f, last + 1, last < -1);
 }
 
 static bool fail_range(struct parser *p, const struct posixtrace_field *f, struct word at)
 {
-    bool is_signed = f->kind == POSIXTRACE_SIGNED;
+    bool is_signed = f->kind == POSIXTRACE_FIELD_SIGNED;
     uint64_t most = UINT64_MAX >> (64 - f->bits + is_signed);
     char says[80] = "";
 
@@ -256,7 +256,7 @@ static bool parse_enumeration(struct parser *p, struct posixtrace_field *f)
     struct posixtrace_enumerator *e = p->l->enumerators + p->enumerators_used;
     long long next = 0;
 
-    if (f->kind > POSIXTRACE_HEX)
+    if (f->kind > POSIXTRACE_FIELD_HEX)
         return fail(p, p->at, "only integers have names of values", (struct word){ 0 });
     f->enumerators = e;
     do {
@@ -303,7 +303,7 @@ static bool parse_field(struct parser *p, struct word type)
     l->count++;
     if (take(p, '{') && !parse_enumeration(p, f))
         return false;
-    if (f->kind == POSIXTRACE_BYTES && !f->count && !f->count_bits) {
+    if (f->kind == POSIXTRACE_FIELD_BYTES && !f->count && !f->count_bits) {
         skip_space(p);
         if (*p->at && !(take(p, ';') && (skip_space(p), !*p->at)))
             return fail(p, p->at, "bytes without a count take all the rest, but here follows",

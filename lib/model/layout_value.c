@@ -31,7 +31,7 @@ static bool split_field(const struct posixtrace_layout *l, const struct posixtra
         v->count = load(*p, f->count_bits, l->big_endian);
         *p += f->count_bits / 8;
         *left -= f->count_bits / 8;
-    } else if (f->count == 0 && f->kind == POSIXTRACE_BYTES) {
+    } else if (f->count == 0 && f->kind == POSIXTRACE_FIELD_BYTES) {
         v->count = *left;
     } else if (f->count == 0) {
         v->count = strnlen((const char *)*p, *left);
@@ -41,8 +41,8 @@ static bool split_field(const struct posixtrace_layout *l, const struct posixtra
     if (v->count > *left / size)
         return false;
     v->at = *p;
-    used = v->count * size + (f->kind == POSIXTRACE_STRING && !f->count && !f->count_bits);
-    if (f->kind == POSIXTRACE_STRING && f->count)
+    used = v->count * size + (f->kind == POSIXTRACE_FIELD_STRING && !f->count && !f->count_bits);
+    if (f->kind == POSIXTRACE_FIELD_STRING && f->count)
         v->count = strnlen((const char *)*p, f->count);
     *p += used;
     *left -= used;
@@ -67,7 +67,7 @@ uint64_t pt_value_integer(const struct posixtrace_layout *l, size_t field,
     const struct posixtrace_field *f = &l->fields[field];
     uint64_t v = load((const uint8_t *)value->at + i * (f->bits / 8), f->bits, l->big_endian);
 
-    if (f->kind == POSIXTRACE_SIGNED && f->bits < 64 && v >> (f->bits - 1))
+    if (f->kind == POSIXTRACE_FIELD_SIGNED && f->bits < 64 && v >> (f->bits - 1))
         v |= ~(uint64_t)0 << f->bits;
     return v;
 }

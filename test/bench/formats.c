@@ -82,7 +82,7 @@ static void make_log(const char *path, bool switches, long events)
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), error;
     posixtrace_log_builder_t *builder;
 
-    error = fd < 0 ? 1 : posixtrace_log_builder_open(fd, NULL, &builder);
+    error = fd < 0 ? 1 : posixtrace_log_builder_create(fd, NULL, &builder);
     for (int i = 0; !error && i < 5; i++)
         error = posixtrace_log_builder_describe(builder, described[i], "u32 a; u32 b");
     for (long i = 0; !error && i < events; i++) {

@@ -75,7 +75,7 @@ static trace_id_t make_log(int threads, long events)
     snprintf(path, sizeof path, "%s/posixtrace-bench-metrics.XXXXXX", bench_folder());
     fd = mkostemp(path, O_CLOEXEC);
     unlink(path);
-    if (!places || fd < 0 || posixtrace_log_builder_open(fd, NULL, &builder) != 0) {
+    if (!places || fd < 0 || posixtrace_log_builder_create(fd, NULL, &builder) != 0) {
         bench_wrong("a log cannot be made at %s", path);
         exit(bench_end());
     }
@@ -141,7 +141,7 @@ static uint64_t measure_all(trace_id_t trid, const posixtrace_metric_t *const *m
     bool more = false;
 
     if (posixtrace_statistics_create(&statistics) != 0 ||
-        posixtrace_metric_run_begin(metrics, count, trid, add_up, statistics, &run) != 0 ||
+        posixtrace_metric_run_create(metrics, count, trid, add_up, statistics, &run) != 0 ||
         posixtrace_metric_run_take(run, 0, &more) != 0 || more) {
         bench_wrong("the metrics cannot be run");
         exit(bench_end());
@@ -197,7 +197,7 @@ static void group_set(void)
     uint64_t found = 0;
     size_t count = 0;
 
-    if (posixtrace_metric_set_builtin("linux", &set) != 0)
+    if (posixtrace_metric_set_open("linux", &set) != 0)
         bench_wrong("there is no set linux");
     for (; count < METRICS_MAX && posixtrace_metric_set_get(set, count); count++)
         metrics[count] = posixtrace_metric_set_get(set, count);

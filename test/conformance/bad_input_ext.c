@@ -200,9 +200,9 @@ START_TEST(test_environment)
     for (size_t i = 0; i < sizeof e.later; i++)
         ck_assert_uint_eq(e.later[i], 0);
     ck_assert(e.known.clock == POSIXTRACE_CLOCK_TSC
-                  ? e.known.clock_choice == POSIXTRACE_CLOCK_TRUSTED
+                  ? e.known.clock_choice == POSIXTRACE_CLOCK_CHOICE_TRUSTED
                   : e.known.clock == POSIXTRACE_CLOCK_MONOTONIC &&
-                        e.known.clock_choice != POSIXTRACE_CLOCK_TRUSTED);
+                        e.known.clock_choice != POSIXTRACE_CLOCK_CHOICE_TRUSTED);
     before = strdup(getenv("POSIXTRACE_DIR"));
     ck_assert_int_eq(setenv("POSIXTRACE_DIR", "/dev/null", 1), 0);
     ck_ok(posixtrace_get_environment(&e.known, sizeof e.known));
@@ -278,12 +278,12 @@ START_TEST(test_builder)
 
     memset(endless, 'x', sizeof endless - 1);
     memset(&bad, UNTOUCHED, sizeof bad);
-    refused(posixtrace_log_builder_open(fd, NULL, NULL));
-    refused(posixtrace_log_builder_open(fd, &bad, &builder));
-    ck_fails(posixtrace_log_builder_open(-1, NULL, &builder), EBADF);
+    refused(posixtrace_log_builder_create(fd, NULL, NULL));
+    refused(posixtrace_log_builder_create(fd, &bad, &builder));
+    ck_fails(posixtrace_log_builder_create(-1, NULL, &builder), EBADF);
     ck_assert_ptr_null(builder);
     refused(posixtrace_log_builder_finish(NULL));
-    ck_ok(posixtrace_log_builder_open(fd, NULL, &builder));
+    ck_ok(posixtrace_log_builder_create(fd, NULL, &builder));
     e = event_at(1000, "good");
     refused(posixtrace_log_builder_add(NULL, &e, sizeof e));
     refused(posixtrace_log_builder_add(builder, NULL, sizeof(struct posixtrace_event)));

@@ -80,7 +80,7 @@ static uint8_t *put_count(uint8_t *to, unsigned bits, bool big, uint64_t n)
 
 static uint8_t *put_field(uint8_t *to, const struct posixtrace_field *f, bool big)
 {
-    bool text = f->kind == POSIXTRACE_STRING;
+    bool text = f->kind == POSIXTRACE_FIELD_STRING;
     size_t n = f->count_bits ? any() % 5 : f->count;
     uint8_t *at;
 
@@ -89,18 +89,18 @@ static uint8_t *put_field(uint8_t *to, const struct posixtrace_field *f, bool bi
         *to++ = '\0';
         return to;
     }
-    if (f->kind == POSIXTRACE_BYTES && !f->count_bits && !f->count)
+    if (f->kind == POSIXTRACE_FIELD_BYTES && !f->count_bits && !f->count)
         n = any() % 20;
     to = put_count(to, f->count_bits, big, n);
     at = to;
     for (size_t i = 0; i < n * f->bits / 8; i++)
         *to++ = (uint8_t)any();
-    if (f->kind == POSIXTRACE_BOOL)
+    if (f->kind == POSIXTRACE_FIELD_BOOL)
         for (size_t i = 0; i < n; i++)
             at[i] &= 1;
     if (f->enumerator_count && any() % 4)
         put_count(at, f->bits, big, (uint64_t)f->enumerators[any() % f->enumerator_count].value);
-    if (text || f->kind == POSIXTRACE_CHAR) {
+    if (text || f->kind == POSIXTRACE_FIELD_CHAR) {
         memset(at, 'p', n);
         if (n && text && !f->count_bits)
             at[any() % n] = '\0';
@@ -179,7 +179,7 @@ int main(int argc, char **argv)
     NEED(argc == 6);
     fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0666);
     NEED(fd >= 0);
-    NEED(posixtrace_log_builder_open(fd, NULL, &b) == 0);
+    NEED(posixtrace_log_builder_create(fd, NULL, &b) == 0);
     state = strtoull(argv[2], NULL, 0);
     ns = strtoll(argv[5], NULL, 0);
     describe(b, layouts);

@@ -55,7 +55,7 @@ static uint64_t import(const struct text *text, int log, int *error)
     posixtrace_log_builder_t *builder;
     FILE *from = fmemopen(text->at, text->size, "r");
 
-    FUZZ_NEED(from && posixtrace_log_builder_open(log, NULL, &builder) == 0);
+    FUZZ_NEED(from && posixtrace_log_builder_create(log, NULL, &builder) == 0);
     *error = posixtrace_import("btf", from, builder, &c, sizeof c);
     FUZZ_NEED(*error == 0 || c.error[0]);
     FUZZ_NEED(posixtrace_log_builder_finish(builder) == 0);

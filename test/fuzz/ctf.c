@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     FUZZ_NEED(log && mkdtemp(folder));
     put_file(folder, "metadata", bytes, text);
     put_file(folder, "stream", end ? end + 1 : bytes, end ? size - text - 1 : 0);
-    FUZZ_NEED(posixtrace_log_builder_open(fileno(log), NULL, &builder) == 0);
+    FUZZ_NEED(posixtrace_log_builder_create(fileno(log), NULL, &builder) == 0);
     error = posixtrace_import_directory("ctf", folder, builder, &c, sizeof c);
     FUZZ_NEED(posixtrace_log_builder_finish(builder) == 0);
     FUZZ_NEED(error == 0 || (error == EILSEQ && c.error[0]));

@@ -50,8 +50,8 @@ static void check_values(const posixtrace_layout_t *layout, const uint8_t *data,
         FUZZ_NEED(at >= behind && at <= data + len);
         FUZZ_NEED(values[i].count <= (size_t)(data + len - at) / (f->bits / 8));
         behind = at + values[i].count * (f->bits / 8);
-        for (size_t e = 0; e < values[i].count && f->kind <= POSIXTRACE_CHAR; e++) {
-            if (f->kind == POSIXTRACE_FLOAT)
+        for (size_t e = 0; e < values[i].count && f->kind <= POSIXTRACE_FIELD_CHAR; e++) {
+            if (f->kind == POSIXTRACE_FIELD_FLOAT)
                 posixtrace_value_float(layout, i, &values[i], e);
             else
                 posixtrace_value_integer(layout, i, &values[i], e);

@@ -17,7 +17,7 @@ int fuzz_import(const char *format, const char *const *options, const void *byte
     int log = memfd_create("log", MFD_CLOEXEC);
     FILE *from = size ? fmemopen((void *)(uintptr_t)bytes, size, "r") : tmpfile();
 
-    FUZZ_NEED(log >= 0 && from && posixtrace_log_builder_open(log, NULL, &builder) == 0);
+    FUZZ_NEED(log >= 0 && from && posixtrace_log_builder_create(log, NULL, &builder) == 0);
     *error = posixtrace_import(format, from, builder, &c, sizeof c);
     fclose(from);
     FUZZ_NEED(posixtrace_log_builder_finish(builder) == 0);

@@ -30,7 +30,7 @@ static struct text round_trip(const char *format, const void *text, size_t size,
     struct text back = { NULL, 0 };
     trace_id_t trid;
 
-    FUZZ_NEED(from && log >= 0 && posixtrace_log_builder_open(log, NULL, &builder) == 0);
+    FUZZ_NEED(from && log >= 0 && posixtrace_log_builder_create(log, NULL, &builder) == 0);
     *error = posixtrace_import(format, from, builder, &c, sizeof c);
     FUZZ_NEED(*error == 0 || c.error[0]);
     FUZZ_NEED(posixtrace_log_builder_finish(builder) == 0);

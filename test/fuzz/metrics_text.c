@@ -47,7 +47,7 @@ static trace_id_t make_trace(const posixtrace_metric_t *metric)
     unsigned state = 1;
     trace_id_t trid;
 
-    FUZZ_NEED(f && posixtrace_log_builder_open(fileno(f), NULL, &builder) == 0);
+    FUZZ_NEED(f && posixtrace_log_builder_create(fileno(f), NULL, &builder) == 0);
     for (unsigned i = 0; i < TRACE_EVENTS; i++) {
         const uint64_t data[2] = { state % 2, i % 3 == 0 };
         struct posixtrace_event e = {
@@ -74,7 +74,7 @@ static struct seen run(const posixtrace_metric_t *metric, trace_id_t trid)
     posixtrace_metric_run_t *r;
     bool more;
 
-    FUZZ_NEED(posixtrace_metric_run_begin(&metric, 1, trid, note, &seen, &r) == 0);
+    FUZZ_NEED(posixtrace_metric_run_create(&metric, 1, trid, note, &seen, &r) == 0);
     FUZZ_NEED(posixtrace_metric_run_take(r, 0, &more) == 0 && !more);
     posixtrace_metric_run_end(r);
     posixtrace_metric_run_free(r);

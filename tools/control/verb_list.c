@@ -91,9 +91,9 @@ static int load(struct streams *t)
 
 static const char *state(const struct posixtrace_stream *s)
 {
-    if (s->liveness == POSIXTRACE_UNKNOWN)
+    if (s->liveness == POSIXTRACE_LIVENESS_UNKNOWN)
         return s->name[0] || s->owner ? "unknown" : "foreign";
-    if (s->liveness == POSIXTRACE_DEAD)
+    if (s->liveness == POSIXTRACE_LIVENESS_DEAD)
         return "left";
     return s->running ? "running" : "suspended";
 }
@@ -101,7 +101,7 @@ static const char *state(const struct posixtrace_stream *s)
 /* Events that the stream has and its log does not. */
 static bool has_unsaved(const struct posixtrace_stream *s)
 {
-    return s->liveness == POSIXTRACE_DEAD && s->has_log;
+    return s->liveness == POSIXTRACE_LIVENESS_DEAD && s->has_log;
 }
 
 struct traced {
@@ -142,7 +142,7 @@ static void add_traced(struct table *to, const struct posixtrace_stream *s)
 {
     struct traced t = { 0, 0 };
 
-    if (s->liveness != POSIXTRACE_DEAD)
+    if (s->liveness != POSIXTRACE_LIVENESS_DEAD)
         posixtrace_stream_traced(s->file, count_traced, &t);
     if (t.count == 0)
         cell(to, "-");
@@ -185,7 +185,7 @@ static void put_stream(const struct posixtrace_stream *s)
     else
         json_none("unsaved");
     json_open("traces", '[');
-    if (s->liveness != POSIXTRACE_DEAD)
+    if (s->liveness != POSIXTRACE_LIVENESS_DEAD)
         posixtrace_stream_traced(s->file, put_traced, NULL);
     json_close();
     json_text("name", s->name);
@@ -219,7 +219,7 @@ static uint64_t unsaved(const struct streams *t)
     uint64_t sum = 0;
 
     for (size_t i = 0; i < t->count; i++)
-        sum += t->rows[i].liveness == POSIXTRACE_DEAD ? t->rows[i].unsaved : 0;
+        sum += t->rows[i].liveness == POSIXTRACE_LIVENESS_DEAD ? t->rows[i].unsaved : 0;
     return sum;
 }
 

@@ -80,7 +80,7 @@ static int open_builder(struct import *im)
         posix_trace_attr_setmaxdatasize(&attr, DATA_MAX);
         posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
         posixtrace_attr_seteventcost(&attr, im->cost_ns);
-        error = posixtrace_log_builder_open(im->target.fd, &attr, &im->builder);
+        error = posixtrace_log_builder_create(im->target.fd, &attr, &im->builder);
         posix_trace_attr_destroy(&attr);
     }
     return error == 0 ? EXIT_DONE

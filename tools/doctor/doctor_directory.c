@@ -122,9 +122,9 @@ static int count_stream(void *context, const struct posixtrace_stream *s)
 {
     struct left *l = context;
 
-    l->alive += s->liveness == POSIXTRACE_ALIVE;
-    l->unknown += s->liveness == POSIXTRACE_UNKNOWN;
-    if (s->liveness == POSIXTRACE_DEAD) {
+    l->alive += s->liveness == POSIXTRACE_LIVENESS_ALIVE;
+    l->unknown += s->liveness == POSIXTRACE_LIVENESS_UNKNOWN;
+    if (s->liveness == POSIXTRACE_LIVENESS_DEAD) {
         l->dead++;
         l->unsaved += s->unsaved;
         l->bytes += s->bytes;

@@ -253,13 +253,13 @@ void doctor_clock(void)
     doctor_read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
                      sizeof source);
     switch (e.clock_choice) {
-    case POSIXTRACE_CLOCK_TRUSTED:
+    case POSIXTRACE_CLOCK_CHOICE_TRUSTED:
         doctor_add(FINE, "clock", "time stamp counter: invariant, and used by the kernel");
         return;
-    case POSIXTRACE_CLOCK_WISHED:
+    case POSIXTRACE_CLOCK_CHOICE_WISHED:
         doctor_add(NOTE, "clock", "CLOCK_MONOTONIC, as POSIXTRACE_CLOCK says");
         break;
-    case POSIXTRACE_CLOCK_KERNEL_AVOIDS:
+    case POSIXTRACE_CLOCK_CHOICE_KERNEL_AVOIDS:
         doctor_add(NOTE, "clock", "CLOCK_MONOTONIC, as the kernel uses the clock source %s",
                    source);
         break;
@@ -272,9 +272,9 @@ void doctor_clock(void)
     }
     doctor_means("an event costs more by one clock_gettime(), 20 ns where the vDSO answers it, and "
                  "ten times that where it does not");
-    if (e.clock_choice == POSIXTRACE_CLOCK_WISHED)
+    if (e.clock_choice == POSIXTRACE_CLOCK_CHOICE_WISHED)
         doctor_remedy("leave POSIXTRACE_CLOCK unset");
-    else if (e.clock_choice == POSIXTRACE_CLOCK_KERNEL_AVOIDS)
+    else if (e.clock_choice == POSIXTRACE_CLOCK_CHOICE_KERNEL_AVOIDS)
         doctor_remedy("see dmesg for why; on a virtual machine that has a stable counter: the "
                       "kernel parameter clocksource=tsc");
 }

@@ -75,7 +75,7 @@ static int find_id(void *context, const struct posixtrace_stream *s)
 {
     const uint8_t *id = context;
 
-    return s->liveness != POSIXTRACE_DEAD && memcmp(s->id, id, sizeof s->id) == 0;
+    return s->liveness != POSIXTRACE_LIVENESS_DEAD && memcmp(s->id, id, sizeof s->id) == 0;
 }
 
 static bool is_written(struct follow *f)

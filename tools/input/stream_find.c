@@ -60,7 +60,7 @@ static int look(void *context, const struct posixtrace_stream *s)
 
     if (fit == NOT)
         return 0;
-    if (s->liveness == POSIXTRACE_DEAD) {
+    if (s->liveness == POSIXTRACE_LIVENESS_DEAD) {
         search->left = true;
         return 0;
     }

@@ -86,7 +86,7 @@ int metrics_set_load(const char *word, posixtrace_metric_set_t **set)
     int error = ENOENT;
 
     if (strcmp(word, "linux") == 0 || strcmp(word, "marte") == 0)
-        error = posixtrace_metric_set_builtin(word, set);
+        error = posixtrace_metric_set_open(word, set);
     else if (access(word, F_OK) != 0 && strcmp(word, "-") != 0 && !strchr(word, '/'))
         return tool_usage("no set of metrics %s: 'linux', 'marte' or a file", quote(word));
     else

@@ -21,7 +21,7 @@ struct metrics_picked {
 struct metrics_pick {
     posixtrace_metric_set_t *set;
     struct metrics_picked *list;
-    const posixtrace_metric_t **metrics; /* those of list, for posixtrace_metric_run_begin() */
+    const posixtrace_metric_t **metrics; /* those of list, for posixtrace_metric_run_create() */
     size_t count, users;                 /* users: how many are the user's own */
     const char *set_word;
     const char **wanted; /* names that the set does not have: of pairs, perhaps */

@@ -56,7 +56,7 @@ struct metrics_sum {
     bool of_log;                   /* the rest is of the whole log, not of the selection */
 };
 
-/* The callback of posixtrace_metric_run_begin(); context is a view. */
+/* The callback of posixtrace_metric_run_create(); context is a view. */
 int metrics_view_measured(void *context, const struct posixtrace_measurement *m);
 
 /* Headings. */

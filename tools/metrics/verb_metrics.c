@@ -178,8 +178,8 @@ static int draw(const char *word, const char *name)
 
 static int begin_run(struct metrics_view *v)
 {
-    int error = posixtrace_metric_run_begin(v->pick->metrics, v->pick->count, v->log->trid,
-                                            metrics_view_measured, v, &v->run);
+    int error = posixtrace_metric_run_create(v->pick->metrics, v->pick->count, v->log->trid,
+                                             metrics_view_measured, v, &v->run);
 
     return error ? tool_error("cannot measure in %s: %s", v->log->shown, strerror(error))
                  : EXIT_DONE;

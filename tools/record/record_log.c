@@ -91,7 +91,7 @@ static int is_writer(void *context, const struct posixtrace_stream *s)
     struct writer *w = context;
     struct stat log;
 
-    if (!s->has_log || s->liveness != POSIXTRACE_ALIVE || stat(s->log_path, &log) != 0 ||
+    if (!s->has_log || s->liveness != POSIXTRACE_LIVENESS_ALIVE || stat(s->log_path, &log) != 0 ||
         log.st_dev != w->log.st_dev || log.st_ino != w->log.st_ino)
         return 0;
     w->pid = s->owner;

@@ -208,7 +208,7 @@ static int run_over(struct measuring *all, const struct log_file *log)
     posixtrace_metric_run_t *run;
     int error, status;
 
-    error = posixtrace_metric_run_begin(all->metrics, all->count, log->trid, measured, all, &run);
+    error = posixtrace_metric_run_create(all->metrics, all->count, log->trid, measured, all, &run);
     if (error != 0)
         return tool_error("cannot measure in %s: %s", log->shown, strerror(error));
     status = metrics_select_begin(all->select, run, log, false);

@@ -17,7 +17,7 @@ static void open_builder(void)
 {
     log_fd = memfd_create("btf", MFD_CLOEXEC);
     ck_assert_int_ge(log_fd, 0);
-    ck_assert_int_eq(posixtrace_log_builder_open(log_fd, NULL, &builder), 0);
+    ck_assert_int_eq(posixtrace_log_builder_create(log_fd, NULL, &builder), 0);
     now = 1795255200000000000;
 }
 

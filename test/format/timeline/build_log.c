@@ -88,7 +88,7 @@ int main(int argc, char **argv)
     char what[2];
 
     must(fd < 0 ? EINVAL : 0, "usage: build_log LOG < LINES");
-    must(posixtrace_log_builder_open(fd, NULL, &b), argv[1]);
+    must(posixtrace_log_builder_create(fd, NULL, &b), argv[1]);
     while (scanf("%1s", what) == 1) {
         if (what[0] == 'd')
             describe(b);

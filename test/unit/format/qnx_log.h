@@ -22,7 +22,7 @@ static inline void begin_log(void)
     strcpy(path, "/tmp/posixtrace-qnx-XXXXXX");
     builder_fd = mkstemp(path);
     ck_assert_int_ge(builder_fd, 0);
-    WORKS(posixtrace_log_builder_open(builder_fd, NULL, &builder));
+    WORKS(posixtrace_log_builder_create(builder_fd, NULL, &builder));
     now = 1000;
 }
 

@@ -45,7 +45,7 @@ static trace_id_t make_log(unsigned more)
     posixtrace_log_builder_t *b;
     trace_id_t trid;
 
-    ck_assert(f && posixtrace_log_builder_open(fileno(f), NULL, &b) == 0);
+    ck_assert(f && posixtrace_log_builder_create(fileno(f), NULL, &b) == 0);
     ck_assert_int_eq(posixtrace_log_builder_describe(b, "order", ORDER_TEXT), 0);
     ck_assert_int_eq(posixtrace_log_builder_describe(b, "short", "u32 a"), 0);
     add_event(b, 1, "order", order_data, sizeof order_data);

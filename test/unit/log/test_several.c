@@ -20,7 +20,7 @@ static int made_log(void)
     posixtrace_log_builder_t *builder;
     int fd = log_file();
 
-    ck_assert_int_eq(posixtrace_log_builder_open(fd, NULL, &builder), 0);
+    ck_assert_int_eq(posixtrace_log_builder_create(fd, NULL, &builder), 0);
     for (int i = 0; i < EVENTS; i++) {
         int thread = i / (1 + i % 7) % THREADS;
         const uint64_t data[4] = { (uint64_t)i, 1, 2, 3 };

@@ -19,7 +19,7 @@ struct scene_trace *scene_trace_begin(void)
     SCENE_NEED(t);
     t->file = tmpfile();
     SCENE_NEED(t->file);
-    SCENE_NEED((posixtrace_log_builder_open(fileno(t->file), NULL, &t->builder)) == 0);
+    SCENE_NEED((posixtrace_log_builder_create(fileno(t->file), NULL, &t->builder)) == 0);
     return t;
 }
 
@@ -110,7 +110,7 @@ char *scene_results(const posixtrace_metric_t *const *metrics, size_t count, tra
     bool more = true;
 
     SCENE_NEED(to);
-    SCENE_NEED((posixtrace_metric_run_begin(metrics, count, trid, note, to, &run)) == 0);
+    SCENE_NEED((posixtrace_metric_run_create(metrics, count, trid, note, to, &run)) == 0);
     while (more)
         SCENE_NEED((posixtrace_metric_run_take(run, 3, &more)) == 0);
     posixtrace_metric_run_end(run);

@@ -114,7 +114,7 @@ static void measure(struct scene_trace *t, struct found *f)
     bool more;
 
     f->count = 0;
-    ck_assert_int_eq(posixtrace_metric_run_begin(metrics, METRICS, trid, note, f, &run), 0);
+    ck_assert_int_eq(posixtrace_metric_run_create(metrics, METRICS, trid, note, f, &run), 0);
     ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
     posixtrace_metric_run_end(run);
     posixtrace_metric_run_free(run);

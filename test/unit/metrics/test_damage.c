@@ -112,8 +112,8 @@ static void measure(int fd, struct found *f)
     f->known = 0;
     ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
-    ck_assert_int_eq(posixtrace_metric_run_begin((const posixtrace_metric_t *[]){ metric }, 1, trid,
-                                                 note, f, &run),
+    ck_assert_int_eq(posixtrace_metric_run_create((const posixtrace_metric_t *[]){ metric }, 1,
+                                                  trid, note, f, &run),
                      0);
     ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
     ck_assert_int_eq(posixtrace_metric_run_end(run), 0);

@@ -86,8 +86,8 @@ static void open_metrics(void)
 {
     const posixtrace_metric_t *metric;
 
-    ck_assert_int_eq(posixtrace_metric_set_builtin("linux", &sets[0]), 0);
-    ck_assert_int_eq(posixtrace_metric_set_builtin("marte", &sets[1]), 0);
+    ck_assert_int_eq(posixtrace_metric_set_open("linux", &sets[0]), 0);
+    ck_assert_int_eq(posixtrace_metric_set_open("marte", &sets[1]), 0);
     ck_assert_int_eq(posixtrace_metric_set_parse(items, strlen(items), &sets[2], NULL), 0);
     ck_assert_int_eq(posixtrace_new_user_metric("a", "begin", "finish", true, &own[0]), 0);
     ck_assert_int_eq(posixtrace_new_user_metric("b", "begin", "finish", false, &own[1]), 0);
@@ -303,7 +303,7 @@ static void measure(struct scene_trace *t, struct found *f)
     bool more;
 
     f->count = 0;
-    ck_assert_int_eq(posixtrace_metric_run_begin(metrics, metric_count, trid, note, f, &run), 0);
+    ck_assert_int_eq(posixtrace_metric_run_create(metrics, metric_count, trid, note, f, &run), 0);
     ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
     ck_assert_int_eq(posixtrace_metric_run_end(run), 0);
     for (size_t i = 0; i < metric_count; i++)

@@ -66,8 +66,8 @@ static void begin(int policy, size_t log_size)
     ck_assert_int_eq(posix_trace_start(stream), 0);
     ck_assert_int_eq(posix_trace_open(fd, &log_trid), 0);
     ck_assert_int_eq(posixtrace_new_user_metric("Pair", "begin", "end", true, &metric), 0);
-    ck_assert_int_eq(posixtrace_metric_run_begin((const posixtrace_metric_t *[]){ metric }, 1,
-                                                 log_trid, note, &now, &run),
+    ck_assert_int_eq(posixtrace_metric_run_create((const posixtrace_metric_t *[]){ metric }, 1,
+                                                  log_trid, note, &now, &run),
                      0);
 }
 
@@ -108,8 +108,8 @@ static void end(unsigned *gaps)
     ck_assert(!take(gaps));
     posixtrace_metric_run_end(run);
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
-    ck_assert_int_eq(posixtrace_metric_run_begin((const posixtrace_metric_t *[]){ metric }, 1, trid,
-                                                 note, &afterwards, &again),
+    ck_assert_int_eq(posixtrace_metric_run_create((const posixtrace_metric_t *[]){ metric }, 1,
+                                                  trid, note, &afterwards, &again),
                      0);
     ck_assert_int_eq(posixtrace_metric_run_take(again, 0, &more), 0);
     posixtrace_metric_run_end(again);
@@ -217,8 +217,8 @@ START_TEST(overwritten_before_the_attach)
     ck_assert_int_eq(posixtrace_attach(file, &trid), 0);
     for (unsigned i = 0; i < 4; i++)
         posix_trace_event(types[i % 2 * 2], NULL, 0);
-    ck_assert_int_eq(posixtrace_metric_run_begin((const posixtrace_metric_t *[]){ metric }, 1, trid,
-                                                 note, &now, &run),
+    ck_assert_int_eq(posixtrace_metric_run_create((const posixtrace_metric_t *[]){ metric }, 1,
+                                                  trid, note, &now, &run),
                      0);
     ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
     posixtrace_metric_run_end(run);
@@ -250,8 +250,8 @@ START_TEST(refused_at_the_end)
     begin(POSIX_TRACE_APPEND, 1 << 20);
     trace_some(2 * (INSIDE + 2) + 1);
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
-    ck_assert_int_eq(posixtrace_metric_run_begin((const posixtrace_metric_t *[]){ metric, metric },
-                                                 2, trid, refuse_unknown, &calls, &refused),
+    ck_assert_int_eq(posixtrace_metric_run_create((const posixtrace_metric_t *[]){ metric, metric },
+                                                  2, trid, refuse_unknown, &calls, &refused),
                      0);
     ck_assert_int_eq(posixtrace_metric_run_take(refused, 0, &more), 0);
     ck_assert_uint_eq(calls, 4);

@@ -131,7 +131,7 @@ START_TEST(built_in)
 
     ck_assert_uint_eq(check_text(posixtrace_metric_set_text("linux")), 0);
     ck_assert_uint_eq(check_text(posixtrace_metric_set_text("marte")), 0);
-    ck_assert_int_eq(posixtrace_metric_set_builtin("linux", &set), 0);
+    ck_assert_int_eq(posixtrace_metric_set_open("linux", &set), 0);
     ck_assert_uint_eq(posixtrace_metric_set_count(set), sizeof names / sizeof names[0]);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const posixtrace_metric_t *m = posixtrace_metric_set_find(set, names[i]);
@@ -141,7 +141,7 @@ START_TEST(built_in)
     }
     ck_assert_ptr_null(posixtrace_metric_set_get(set, posixtrace_metric_set_count(set)));
     posixtrace_metric_set_free(set);
-    ck_assert_int_eq(posixtrace_metric_set_builtin("solaris", &set), ENOENT);
+    ck_assert_int_eq(posixtrace_metric_set_open("solaris", &set), ENOENT);
     ck_assert_ptr_null(posixtrace_metric_set_text("solaris"));
 }
 END_TEST
@@ -151,7 +151,7 @@ START_TEST(names)
     posixtrace_metric_set_t *set;
     const posixtrace_metric_t *m;
 
-    ck_assert_int_eq(posixtrace_metric_set_builtin("linux", &set), 0);
+    ck_assert_int_eq(posixtrace_metric_set_open("linux", &set), 0);
     m = posixtrace_metric_set_find(set, "Mutex Wait");
     ck_assert_ptr_eq(posixtrace_metric_set_find(set, "mutex-wait"), m);
     ck_assert_ptr_eq(posixtrace_metric_set_find(set, "MUTEX_WAIT"), m);

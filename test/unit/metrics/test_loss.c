@@ -78,7 +78,7 @@ static void measure(const posixtrace_metric_t *metric, struct scene_trace *t, st
     bool more;
 
     memset(f, 0, sizeof *f);
-    ck_assert_int_eq(posixtrace_metric_run_begin(&metric, 1, trid, note, f, &run), 0);
+    ck_assert_int_eq(posixtrace_metric_run_create(&metric, 1, trid, note, f, &run), 0);
     posixtrace_metric_run_select(run, wants, f);
     ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
     posixtrace_metric_run_end(run);

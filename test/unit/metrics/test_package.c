@@ -264,7 +264,7 @@ START_TEST(stopped_by_its_caller)
     ck_assert_int_eq(posixtrace_new_user_metric("b", "begin", "finish", false, &b), 0);
     metrics[0] = a;
     metrics[1] = b;
-    ck_assert_int_eq(posixtrace_metric_run_begin(metrics, 2, trid, stop_at_second, &n, &run), 0);
+    ck_assert_int_eq(posixtrace_metric_run_create(metrics, 2, trid, stop_at_second, &n, &run), 0);
     ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 4711);
     ck_assert_uint_eq(n, 2);
     ck_assert(posixtrace_metric_run_saw(run, "begin"));

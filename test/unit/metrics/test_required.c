@@ -175,7 +175,7 @@ static size_t check_log(const posixtrace_metric_t *metric, int fd)
     ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
     read_log(&reading, trid);
-    ck_assert_int_eq(posixtrace_metric_run_begin(&metric, 1, trid, check_measured, &reading, &run),
+    ck_assert_int_eq(posixtrace_metric_run_create(&metric, 1, trid, check_measured, &reading, &run),
                      0);
     ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
     ck_assert_int_eq(posixtrace_metric_run_end(run), 0);
@@ -247,8 +247,8 @@ static void live_begin(struct live *l, const posixtrace_metric_t *metric, int po
         ck_assert_int_eq(posixtrace_stream_list(own_file, file), 1);
         ck_assert_int_eq(posixtrace_attach(file, &l->reader), 0);
     }
-    ck_assert_int_eq(posixtrace_metric_run_begin(&metric, 1, l->reader, count_measured, l, &l->run),
-                     0);
+    ck_assert_int_eq(
+        posixtrace_metric_run_create(&metric, 1, l->reader, count_measured, l, &l->run), 0);
 }
 
 static void live_take(struct live *l)
@@ -358,8 +358,8 @@ START_TEST(losses_of_a_log_that_grows_are_seen)
     trace(finish, 1);
     flush_log(l.stream);
     ck_assert_int_eq(posix_trace_open(fd, &l.reader), 0);
-    ck_assert_int_eq(posixtrace_metric_run_begin((const posixtrace_metric_t *[]){ metric }, 1,
-                                                 l.reader, count_measured, &l, &l.run),
+    ck_assert_int_eq(posixtrace_metric_run_create((const posixtrace_metric_t *[]){ metric }, 1,
+                                                  l.reader, count_measured, &l, &l.run),
                      0);
     live_take(&l);
     ck_assert_uint_eq(l.known, 1);
@@ -395,7 +395,7 @@ START_TEST(marks_are_required)
     int is;
 
     ck_assert_int_eq(posix_trace_create(0, NULL, &trid), 0);
-    ck_assert_int_eq(posixtrace_metric_set_builtin(_i ? "marte" : "linux", &metrics), 0);
+    ck_assert_int_eq(posixtrace_metric_set_open(_i ? "marte" : "linux", &metrics), 0);
     for (size_t i = 0; (metric = posixtrace_metric_set_get(metrics, i)) != NULL; i++) {
         ck_assert_int_eq(posixtrace_events_required_by(metric, trid, &needed), 0);
         for (size_t k = 0; k < sizeof marks / sizeof marks[0]; k++) {

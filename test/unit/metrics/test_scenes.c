@@ -53,7 +53,7 @@ static void read_setting(struct scene *s, const char *line)
         s->chosen[0] = s->user;
         s->count = 1;
     } else if (sscanf(line, "set %63s", a) == 1) {
-        SCENE_NEED((posixtrace_metric_set_builtin(a, &s->set)) == 0);
+        SCENE_NEED((posixtrace_metric_set_open(a, &s->set)) == 0);
         choose_all(s);
     } else if (strncmp(line, "metric ", 7) == 0) {
         s->chosen[0] = posixtrace_metric_set_find(s->set, line + 7);

@@ -29,7 +29,7 @@ static struct sums measure(struct scene_trace *t, struct posixtrace_doubt *doubt
 
     ck_assert_int_eq(posixtrace_new_user_metric("m", "begin", "finish", true, &metric), 0);
     metrics[0] = metric;
-    ck_assert_int_eq(posixtrace_metric_run_begin(metrics, 1, trid, add_up, &sums, &run), 0);
+    ck_assert_int_eq(posixtrace_metric_run_create(metrics, 1, trid, add_up, &sums, &run), 0);
     ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
     posixtrace_metric_run_end(run);
     posixtrace_metric_run_doubt(run, 0, doubt, sizeof *doubt);
@@ -147,7 +147,7 @@ START_TEST(woken_by_another)
     trid = scene_trace_open(t);
     ck_assert_int_eq(posixtrace_metric_set_parse(woken, sizeof woken - 1, &set, NULL), 0);
     metrics[0] = posixtrace_metric_set_get(set, 0);
-    ck_assert_int_eq(posixtrace_metric_run_begin(metrics, 1, trid, add_up, &sums, &run), 0);
+    ck_assert_int_eq(posixtrace_metric_run_create(metrics, 1, trid, add_up, &sums, &run), 0);
     ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
     posixtrace_metric_run_end(run);
     posixtrace_metric_run_free(run);

@@ -72,7 +72,7 @@ START_TEST(figure_2)
     posixtrace_metric_set_t *marte;
     posixtrace_metric_t *made;
 
-    ck_assert_int_eq(posixtrace_metric_set_builtin("marte", &marte), 0);
+    ck_assert_int_eq(posixtrace_metric_set_open("marte", &marte), 0);
     ck_assert_uint_eq(posixtrace_metric_set_count(marte), 2);
     finds_the_same(marte, POSIXTRACE_USER_OF_SET, posixtrace_metric_set_find(marte, "User Metric"),
                    "initial_event", "final_event");
@@ -94,7 +94,7 @@ START_TEST(times)
     const posixtrace_metric_t *all = posixtrace_metric_set_get(plain, 0);
     posixtrace_metric_t *without;
 
-    ck_assert_int_eq(posixtrace_metric_set_builtin("linux", &linux_set), 0);
+    ck_assert_int_eq(posixtrace_metric_set_open("linux", &linux_set), 0);
     finds_the_same(linux_set, POSIXTRACE_USER_OF_SET, all, "x", "y");
     finds_the_same(plain, POSIXTRACE_USER_ELAPSED, all, "x", "y");
     for (int system = 0; system < 2; system++) {

@@ -184,7 +184,7 @@ START_TEST(fields)
     ck_assert_uint_eq(posixtrace_layout_count(l), 9);
     ck_assert(posixtrace_layout_is_big_endian(l));
     ck_assert_uint_eq(posixtrace_layout_size(l), 0);
-    ck_assert(f->kind == POSIXTRACE_SIGNED && f->bits == 8 && !f->array && f->count == 1);
+    ck_assert(f->kind == POSIXTRACE_FIELD_SIGNED && f->bits == 8 && !f->array && f->count == 1);
     ck_assert_uint_eq(f->enumerator_count, 3);
     ck_assert_int_eq(f->enumerators[0].value, -3);
     ck_assert_str_eq(f->enumerators[0].name, "y");
@@ -192,20 +192,21 @@ START_TEST(fields)
     ck_assert_str_eq(posixtrace_field_enumerator(f, 0), "x");
     ck_assert_ptr_null(posixtrace_field_enumerator(f, 1));
     f = posixtrace_layout_field(l, 1);
-    ck_assert(f->kind == POSIXTRACE_SIGNED && f->bits == 16 && f->array && f->count == 3);
+    ck_assert(f->kind == POSIXTRACE_FIELD_SIGNED && f->bits == 16 && f->array && f->count == 3);
     f = posixtrace_layout_field(l, 2);
-    ck_assert(f->kind == POSIXTRACE_STRING && !f->array && f->count == 0 && f->count_bits == 0);
+    ck_assert(f->kind == POSIXTRACE_FIELD_STRING && !f->array && f->count == 0 &&
+              f->count_bits == 0);
     f = posixtrace_layout_field(l, 3);
-    ck_assert(f->kind == POSIXTRACE_CHAR && f->array && f->count == 4);
+    ck_assert(f->kind == POSIXTRACE_FIELD_CHAR && f->array && f->count == 4);
     f = posixtrace_layout_field(l, 4);
-    ck_assert(f->kind == POSIXTRACE_BYTES && !f->array && f->count_bits == 16);
+    ck_assert(f->kind == POSIXTRACE_FIELD_BYTES && !f->array && f->count_bits == 16);
     f = posixtrace_layout_field(l, 5);
-    ck_assert(f->kind == POSIXTRACE_STRING && !f->array && f->count == 9);
+    ck_assert(f->kind == POSIXTRACE_FIELD_STRING && !f->array && f->count == 9);
     f = posixtrace_layout_field(l, 6);
-    ck_assert(f->kind == POSIXTRACE_FLOAT && f->array && f->count == 0 && f->count_bits == 8);
-    ck_assert_int_eq(posixtrace_layout_field(l, 7)->kind, POSIXTRACE_BOOL);
+    ck_assert(f->kind == POSIXTRACE_FIELD_FLOAT && f->array && f->count == 0 && f->count_bits == 8);
+    ck_assert_int_eq(posixtrace_layout_field(l, 7)->kind, POSIXTRACE_FIELD_BOOL);
     f = posixtrace_layout_field(l, 8);
-    ck_assert_int_eq(f->kind, POSIXTRACE_HEX);
+    ck_assert_int_eq(f->kind, POSIXTRACE_FIELD_HEX);
     ck_assert_str_eq(posixtrace_field_enumerator(f, INT64_MIN), "wrapped");
     posixtrace_layout_free(l);
     l = parse("u64 a {low, high = 0x8000000000000000, top = 18446744073709551615}; "
@@ -267,9 +268,9 @@ static uint64_t first_of(const posixtrace_layout_t *l, const struct posixtrace_v
     uint64_t bits;
     double d;
 
-    if (kind == POSIXTRACE_STRING || kind == POSIXTRACE_BYTES || v->count == 0)
+    if (kind == POSIXTRACE_FIELD_STRING || kind == POSIXTRACE_FIELD_BYTES || v->count == 0)
         return 0;
-    if (kind != POSIXTRACE_FLOAT)
+    if (kind != POSIXTRACE_FIELD_FLOAT)
         return posixtrace_value_integer(l, 0, v, 0);
     d = posixtrace_value_float(l, 0, v, 0);
     memcpy(&bits, &d, sizeof bits);

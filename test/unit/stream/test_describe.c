@@ -402,7 +402,7 @@ START_TEST(in_a_made_log)
     int fd = log_file();
     trace_id_t trid;
 
-    ck_assert_int_eq(posixtrace_log_builder_open(fd, NULL, &b), 0);
+    ck_assert_int_eq(posixtrace_log_builder_create(fd, NULL, &b), 0);
     ck_assert_int_eq(posixtrace_log_builder_describe(NULL, "order", "u8 a"), EINVAL);
     ck_assert_int_eq(posixtrace_log_builder_describe(b, NULL, "u8 a"), EINVAL);
     ck_assert_int_eq(posixtrace_log_builder_describe(b, "", "u8 a"), EINVAL);

@@ -194,7 +194,7 @@ END_TEST
 static int build_log(void *file)
 {
     posixtrace_log_builder_t *b;
-    int error = posixtrace_log_builder_open(*(int *)file, NULL, &b);
+    int error = posixtrace_log_builder_create(*(int *)file, NULL, &b);
 
     if (error == 0)
         error = posixtrace_log_builder_finish(b);

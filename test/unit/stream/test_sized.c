@@ -104,7 +104,7 @@ START_TEST(older_event_into_log)
     int fd = th_file(path, O_RDWR), none;
     trace_id_t trid;
 
-    ck_ok(posixtrace_log_builder_open(fd, NULL, &builder));
+    ck_ok(posixtrace_log_builder_create(fd, NULL, &builder));
     ck_ok(posixtrace_log_builder_add(builder, &event, offsetof(struct posixtrace_event, tid)));
     ck_ok(posixtrace_log_builder_finish(builder));
     ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);

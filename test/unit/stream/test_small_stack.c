@@ -57,7 +57,7 @@ static void leave(void)
 
 static int count_left(void *left, const struct posixtrace_stream *s)
 {
-    *(unsigned *)left += s->liveness == POSIXTRACE_DEAD;
+    *(unsigned *)left += s->liveness == POSIXTRACE_LIVENESS_DEAD;
     return 0;
 }
 
@@ -104,7 +104,7 @@ static void read_log(const char *log)
 
 static int remember_living(void *file, const struct posixtrace_stream *s)
 {
-    if (s->liveness == POSIXTRACE_ALIVE)
+    if (s->liveness == POSIXTRACE_LIVENESS_ALIVE)
         strcpy(file, s->file);
     return 0;
 }

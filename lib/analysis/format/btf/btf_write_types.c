@@ -55,7 +55,7 @@ static bool is_layout(struct pt_btf_export *x, trace_event_id_t id, size_t field
 
     return l && posixtrace_layout_count(l) == fields &&
            posixtrace_layout_find(l, last) == fields - 1 &&
-           posixtrace_layout_field(l, fields - 1)->kind == POSIXTRACE_STRING;
+           posixtrace_layout_field(l, fields - 1)->kind == POSIXTRACE_FIELD_STRING;
 }
 
 static void see_btf(struct pt_btf_export *x, struct pt_btf_type_use *t,

@@ -224,7 +224,7 @@ static void put_counter(void *self, struct pt_tl_track *process, const struct pt
     struct chrome *c = self;
     double d = 0;
 
-    if (f->kind == POSIXTRACE_FLOAT) {
+    if (f->kind == POSIXTRACE_FIELD_FLOAT) {
         d = posixtrace_value_float(ev->layout, field, v, 0);
         if (!(d - d <= 0))
             return; /* not a number that JSON has */
@@ -232,9 +232,9 @@ static void put_counter(void *self, struct pt_tl_track *process, const struct pt
     open_event(c, 'C', process, ev->e->ns);
     put_name(c, pt_timeline_option(c->timeline, option)->text);
     PT_JSON_TEXT(&c->json, ",\"args\":{\"value\":");
-    if (f->kind == POSIXTRACE_FLOAT)
+    if (f->kind == POSIXTRACE_FIELD_FLOAT)
         pt_json_float(&c->json, d, f->bits);
-    else if (f->kind == POSIXTRACE_SIGNED)
+    else if (f->kind == POSIXTRACE_FIELD_SIGNED)
         pt_json_signed(&c->json, (int64_t)posixtrace_value_integer(ev->layout, field, v, 0));
     else
         pt_json_unsigned(&c->json, posixtrace_value_integer(ev->layout, field, v, 0));

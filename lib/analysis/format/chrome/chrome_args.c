@@ -10,11 +10,11 @@ static void put_integer(struct pt_json *j, const struct posixtrace_field *f, uin
 
     if (name)
         pt_json_string(j, name, strlen(name));
-    else if (f->kind == POSIXTRACE_BOOL)
+    else if (f->kind == POSIXTRACE_FIELD_BOOL)
         pt_json_text(j, v ? "true" : "false", v ? 4 : 5);
-    else if (f->kind == POSIXTRACE_SIGNED)
+    else if (f->kind == POSIXTRACE_FIELD_SIGNED)
         pt_json_signed(j, (int64_t)v);
-    else if (f->kind == POSIXTRACE_HEX)
+    else if (f->kind == POSIXTRACE_FIELD_HEX)
         pt_json_hex(j, v);
     else
         pt_json_unsigned(j, v);
@@ -25,9 +25,9 @@ static void put_element(struct pt_json *j, const struct pt_tl_event *ev, size_t 
 {
     const struct posixtrace_value *v = &ev->values[field];
 
-    if (f->kind == POSIXTRACE_FLOAT)
+    if (f->kind == POSIXTRACE_FIELD_FLOAT)
         pt_json_float(j, posixtrace_value_float(ev->layout, field, v, i), f->bits);
-    else if (f->kind == POSIXTRACE_CHAR)
+    else if (f->kind == POSIXTRACE_FIELD_CHAR)
         pt_json_string(j, (const char *)v->at + i, 1);
     else
         put_integer(j, f, posixtrace_value_integer(ev->layout, field, v, i));
@@ -39,11 +39,11 @@ static void put_value(struct pt_json *j, const struct pt_tl_event *ev, size_t fi
     const struct posixtrace_value *v = &ev->values[field];
     size_t n = v->count;
 
-    if (f->kind == POSIXTRACE_STRING || (f->array && f->kind == POSIXTRACE_CHAR)) {
+    if (f->kind == POSIXTRACE_FIELD_STRING || (f->array && f->kind == POSIXTRACE_FIELD_CHAR)) {
         while (n > 0 && ((const char *)v->at)[n - 1] == '\0')
             n--;
         pt_json_string(j, v->at, n);
-    } else if (f->kind == POSIXTRACE_BYTES) {
+    } else if (f->kind == POSIXTRACE_FIELD_BYTES) {
         pt_json_bytes(j, v->at, n);
     } else if (!f->array) {
         put_element(j, ev, field, f, 0);

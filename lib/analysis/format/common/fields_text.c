@@ -97,9 +97,9 @@ static void put_integer(struct out *o, const struct posixtrace_field *f, uint64_
             put(o, '"');
         return;
     }
-    if (f->kind == POSIXTRACE_SIGNED)
+    if (f->kind == POSIXTRACE_FIELD_SIGNED)
         end = pt_number_i64(words, (int64_t)v);
-    else if (f->kind == POSIXTRACE_HEX && !o->json)
+    else if (f->kind == POSIXTRACE_FIELD_HEX && !o->json)
         end = pt_number_hex(words, v);
     else
         end = pt_number_u64(words, v);
@@ -112,14 +112,14 @@ static void put_element(struct out *o, const posixtrace_layout_t *layout, size_t
     const struct posixtrace_field *f = posixtrace_layout_field(layout, field);
     uint64_t v;
 
-    if (f->kind == POSIXTRACE_FLOAT) {
+    if (f->kind == POSIXTRACE_FIELD_FLOAT) {
         put_float(o, posixtrace_value_float(layout, field, value, i), f->bits);
         return;
     }
     v = posixtrace_value_integer(layout, field, value, i);
-    if (f->kind == POSIXTRACE_BOOL)
+    if (f->kind == POSIXTRACE_FIELD_BOOL)
         put_text(o, v ? "true" : "false");
-    else if (f->kind == POSIXTRACE_CHAR)
+    else if (f->kind == POSIXTRACE_FIELD_CHAR)
         put_string(o, (const uint8_t *)value->at + i, 1);
     else
         put_integer(o, f, v);
@@ -130,11 +130,11 @@ static void put_value(struct out *o, const posixtrace_layout_t *layout, size_t f
 {
     const struct posixtrace_field *f = posixtrace_layout_field(layout, field);
 
-    if (f->kind == POSIXTRACE_STRING) {
+    if (f->kind == POSIXTRACE_FIELD_STRING) {
         put_string(o, value->at, value->count);
-    } else if (f->kind == POSIXTRACE_BYTES) {
+    } else if (f->kind == POSIXTRACE_FIELD_BYTES) {
         put_bytes(o, value->at, value->count);
-    } else if (f->array && f->kind == POSIXTRACE_CHAR) {
+    } else if (f->array && f->kind == POSIXTRACE_FIELD_CHAR) {
         put_string(o, value->at, value->count);
     } else if (!f->array) {
         put_element(o, layout, field, value, 0);

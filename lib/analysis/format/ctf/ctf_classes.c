@@ -15,14 +15,14 @@ static bool ends_in_bytes(const posixtrace_layout_t *layout)
     const struct posixtrace_field *f = posixtrace_layout_field(layout,
                                                                posixtrace_layout_count(layout) - 1);
 
-    return f && f->kind == POSIXTRACE_BYTES && !f->count && !f->count_bits;
+    return f && f->kind == POSIXTRACE_FIELD_BYTES && !f->count && !f->count_bits;
 }
 
 /* A NUL ends str and str[n], but not the others. */
 static bool is_text(const struct posixtrace_field *f)
 {
-    return (f->kind == POSIXTRACE_STRING && f->count_bits) ||
-           (f->kind == POSIXTRACE_CHAR && f->array);
+    return (f->kind == POSIXTRACE_FIELD_STRING && f->count_bits) ||
+           (f->kind == POSIXTRACE_FIELD_CHAR && f->array);
 }
 
 static bool has_text(const posixtrace_layout_t *layout)

@@ -12,10 +12,9 @@
 #include <time.h>
 #include "analysis/format/ctf/ctf.h"
 
-static const char kinds[] = {
-    [POSIXTRACE_UNSIGNED] = 'u', [POSIXTRACE_SIGNED] = 'i', [POSIXTRACE_HEX] = 'x',
-    [POSIXTRACE_FLOAT] = 'f',    [POSIXTRACE_BOOL] = 'u',   [POSIXTRACE_CHAR] = 't'
-};
+static const char kinds[] = { [POSIXTRACE_FIELD_UNSIGNED] = 'u', [POSIXTRACE_FIELD_SIGNED] = 'i',
+                              [POSIXTRACE_FIELD_HEX] = 'x',      [POSIXTRACE_FIELD_FLOAT] = 'f',
+                              [POSIXTRACE_FIELD_BOOL] = 'u',     [POSIXTRACE_FIELD_CHAR] = 't' };
 
 /* In quotes.  Names come from traced programs and hold any bytes. */
 static void put_string(FILE *to, const char *text)
@@ -123,7 +122,7 @@ static void count_name(const posixtrace_layout_t *layout, const struct posixtrac
 
 static bool holds(const struct posixtrace_field *f, int64_t value)
 {
-    if (f->kind == POSIXTRACE_SIGNED)
+    if (f->kind == POSIXTRACE_FIELD_SIGNED)
         return f->bits == 64 ||
                (value >= -(INT64_C(1) << (f->bits - 1)) && value < INT64_C(1) << (f->bits - 1));
     return f->bits == 64 || (value >= 0 && value < INT64_C(1) << f->bits);
@@ -143,7 +142,7 @@ static bool put_enumeration(FILE *to, const struct posixtrace_field *f, const ch
             fprintf(to, "enum : %c%u_%s { ", kinds[f->kind], f->bits, order);
         fputs(any ? ", " : "", to);
         put_string(to, e->name);
-        fprintf(to, f->kind == POSIXTRACE_SIGNED ? " = %" PRIi64 : " = %" PRIu64, e->value);
+        fprintf(to, f->kind == POSIXTRACE_FIELD_SIGNED ? " = %" PRIi64 : " = %" PRIu64, e->value);
         any = true;
     }
     if (any)
@@ -153,11 +152,11 @@ static bool put_enumeration(FILE *to, const struct posixtrace_field *f, const ch
 
 static void put_type(FILE *to, const struct posixtrace_field *f, bool text, const char *order)
 {
-    if (f->kind == POSIXTRACE_BOOL)
+    if (f->kind == POSIXTRACE_FIELD_BOOL)
         fprintf(to, "enum : u8_%s { \"false\" = 0, \"true\" = 1 }", order);
-    else if (f->kind == POSIXTRACE_BYTES || (f->kind >= POSIXTRACE_CHAR && !text))
+    else if (f->kind == POSIXTRACE_FIELD_BYTES || (f->kind >= POSIXTRACE_FIELD_CHAR && !text))
         fprintf(to, "x8_%s", order);
-    else if (f->kind == POSIXTRACE_CHAR || f->kind == POSIXTRACE_STRING)
+    else if (f->kind == POSIXTRACE_FIELD_CHAR || f->kind == POSIXTRACE_FIELD_STRING)
         fputs("text", to);
     else if (!f->enumerator_count || !put_enumeration(to, f, order))
         fprintf(to, "%c%u_%s", kinds[f->kind], f->bits, order);
@@ -167,10 +166,10 @@ static void put_field(FILE *to, const posixtrace_layout_t *layout, const struct 
                       bool text)
 {
     const char *order = posixtrace_layout_is_big_endian(layout) ? "be" : "le";
-    bool rest = f->kind == POSIXTRACE_BYTES && !f->count && !f->count_bits;
+    bool rest = f->kind == POSIXTRACE_FIELD_BYTES && !f->count && !f->count_bits;
     char count[192];
 
-    if (f->kind == POSIXTRACE_STRING && !f->count && !f->count_bits) {
+    if (f->kind == POSIXTRACE_FIELD_STRING && !f->count && !f->count_bits) {
         fprintf(to, "        string { encoding = UTF8; } _%s;\n", f->name);
         return;
     }
@@ -182,7 +181,7 @@ static void put_field(FILE *to, const posixtrace_layout_t *layout, const struct 
     fprintf(to, " _%s", f->name);
     if (f->count_bits || rest)
         fprintf(to, "[_%s]", count);
-    else if (f->array || f->kind == POSIXTRACE_STRING || f->kind == POSIXTRACE_BYTES)
+    else if (f->array || f->kind == POSIXTRACE_FIELD_STRING || f->kind == POSIXTRACE_FIELD_BYTES)
         fprintf(to, "[%zu]", f->count);
     fputs(";\n", to);
 }

@@ -252,12 +252,12 @@ static void put_counter(void *self, struct pt_tl_track *process, const struct pt
         pt_perfetto_counter(p, process, option);
     packet = open_packet(p, ev->e->ns);
     mark = open_event(p, COUNTER, pt_perfetto_counter_uuid(process, option));
-    if (f->kind == POSIXTRACE_FLOAT) {
+    if (f->kind == POSIXTRACE_FIELD_FLOAT) {
         pt_pb_double(&p->out, EVENT_DOUBLE_COUNTER_VALUE,
                      posixtrace_value_float(ev->layout, field, v, 0));
     } else {
         n = posixtrace_value_integer(ev->layout, field, v, 0);
-        if (f->kind != POSIXTRACE_SIGNED && n > INT64_MAX)
+        if (f->kind != POSIXTRACE_FIELD_SIGNED && n > INT64_MAX)
             pt_pb_double(&p->out, EVENT_DOUBLE_COUNTER_VALUE, (double)n);
         else
             pt_pb_uint(&p->out, EVENT_COUNTER_VALUE, n);

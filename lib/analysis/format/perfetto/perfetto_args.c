@@ -29,12 +29,12 @@ static void put_integer(struct pt_pb *to, const struct posixtrace_field *f, uint
 
     if (name)
         pt_pb_string(to, STRING_VALUE, name, strlen(name));
-    else if (f->kind == POSIXTRACE_BOOL)
+    else if (f->kind == POSIXTRACE_FIELD_BOOL)
         pt_pb_uint(to, BOOL_VALUE, v != 0);
-    else if (f->kind == POSIXTRACE_SIGNED)
+    else if (f->kind == POSIXTRACE_FIELD_SIGNED)
         pt_pb_uint(to, INT_VALUE, v);
     else
-        pt_pb_uint(to, f->kind == POSIXTRACE_HEX ? POINTER_VALUE : UINT_VALUE, v);
+        pt_pb_uint(to, f->kind == POSIXTRACE_FIELD_HEX ? POINTER_VALUE : UINT_VALUE, v);
 }
 
 static void put_element(struct pt_pb *to, const struct pt_tl_event *ev, size_t field,
@@ -42,9 +42,9 @@ static void put_element(struct pt_pb *to, const struct pt_tl_event *ev, size_t f
 {
     const struct posixtrace_value *v = &ev->values[field];
 
-    if (f->kind == POSIXTRACE_FLOAT)
+    if (f->kind == POSIXTRACE_FIELD_FLOAT)
         pt_pb_double(to, DOUBLE_VALUE, posixtrace_value_float(ev->layout, field, v, i));
-    else if (f->kind == POSIXTRACE_CHAR)
+    else if (f->kind == POSIXTRACE_FIELD_CHAR)
         pt_pb_string(to, STRING_VALUE, (const char *)v->at + i, 1);
     else
         put_integer(to, f, posixtrace_value_integer(ev->layout, field, v, i));
@@ -65,9 +65,9 @@ static void put_value(struct pt_pb *to, const struct pt_tl_event *ev, size_t fie
 {
     const struct posixtrace_value *v = &ev->values[field];
 
-    if (f->kind == POSIXTRACE_STRING || (f->array && f->kind == POSIXTRACE_CHAR)) {
+    if (f->kind == POSIXTRACE_FIELD_STRING || (f->array && f->kind == POSIXTRACE_FIELD_CHAR)) {
         put_text(to, v);
-    } else if (f->kind == POSIXTRACE_BYTES) {
+    } else if (f->kind == POSIXTRACE_FIELD_BYTES) {
         pt_pb_hex(to, STRING_VALUE, v->at, v->count);
     } else if (!f->array) {
         put_element(to, ev, field, f, 0);

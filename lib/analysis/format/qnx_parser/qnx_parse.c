@@ -99,7 +99,7 @@ static FILE *import_kev(FILE *from, const char *path, struct fault *fault)
     }
     error = pt_temporary_file(&log);
     if (!error)
-        error = posixtrace_log_builder_open(fileno(log), NULL, &builder);
+        error = posixtrace_log_builder_create(fileno(log), NULL, &builder);
     if (!error) {
         error = posixtrace_import("kev", from, builder, &conversion, sizeof conversion);
         if (error)

@@ -105,7 +105,7 @@ static unsigned digits_shown(const char *field)
 
 static unsigned user_format(const struct posixtrace_field *f)
 {
-    bool is_signed = f->kind == POSIXTRACE_SIGNED;
+    bool is_signed = f->kind == POSIXTRACE_FIELD_SIGNED;
 
     if (strncmp(f->name, "obj", 3) == 0)
         return PT_RKH_OBJ;
@@ -113,11 +113,11 @@ static unsigned user_format(const struct posixtrace_field *f)
         return PT_RKH_FUN;
     if (strncmp(f->name, "sig", 3) == 0)
         return PT_RKH_SIG;
-    if (f->kind == POSIXTRACE_STRING)
+    if (f->kind == POSIXTRACE_FIELD_STRING)
         return PT_RKH_STR;
-    if (f->kind == POSIXTRACE_BYTES)
+    if (f->kind == POSIXTRACE_FIELD_BYTES)
         return PT_RKH_MEM;
-    if (f->kind == POSIXTRACE_HEX)
+    if (f->kind == POSIXTRACE_FIELD_HEX)
         return PT_RKH_X32;
     return (f->bits == 8 ? 0 : f->bits == 16 ? 2 : 4) + !is_signed;
 }
@@ -126,9 +126,10 @@ static unsigned user_format(const struct posixtrace_field *f)
 static bool is_of_rkh(const struct posixtrace_field *f, unsigned format)
 {
     if (format == PT_RKH_STR || format == PT_RKH_MEM)
-        return format == PT_RKH_STR ? f->kind == POSIXTRACE_STRING && !f->count && !f->count_bits
-                                    : f->count_bits == 8;
-    return !f->array && f->kind <= POSIXTRACE_HEX &&
+        return format == PT_RKH_STR
+                   ? f->kind == POSIXTRACE_FIELD_STRING && !f->count && !f->count_bits
+                   : f->count_bits == 8;
+    return !f->array && f->kind <= POSIXTRACE_FIELD_HEX &&
            (format >= PT_RKH_OBJ || (format == PT_RKH_X32 ? f->bits == 32 : f->bits <= 32));
 }
 

@@ -177,15 +177,15 @@ static bool want_place(struct pt_rkh_writer *w, uint64_t address, uint64_t *numb
 /* The format of a number, or PT_RKH_MEM: it has none. */
 static unsigned format_of(const struct posixtrace_field *f)
 {
-    bool is_signed = f->kind == POSIXTRACE_SIGNED;
+    bool is_signed = f->kind == POSIXTRACE_FIELD_SIGNED;
 
-    if (f->kind == POSIXTRACE_FLOAT || f->bits == 64)
+    if (f->kind == POSIXTRACE_FIELD_FLOAT || f->bits == 64)
         return PT_RKH_MEM;
     if (f->bits == 8)
         return is_signed ? PT_RKH_I8 : PT_RKH_UI8;
     if (f->bits == 16)
         return is_signed ? PT_RKH_I16 : PT_RKH_UI16;
-    return is_signed ? PT_RKH_I32 : f->kind == POSIXTRACE_HEX ? PT_RKH_X32 : PT_RKH_UI32;
+    return is_signed ? PT_RKH_I32 : f->kind == POSIXTRACE_FIELD_HEX ? PT_RKH_X32 : PT_RKH_UI32;
 }
 
 static void put_count(struct pt_rkh_writer *w, unsigned bits, uint64_t count)
@@ -206,12 +206,13 @@ static void put_field(struct pt_rkh_writer *w, const posixtrace_layout_t *layout
 
     if (f->count_bits)
         put_count(w, f->count_bits, v->count);
-    if (f->kind == POSIXTRACE_STRING && !f->count && !f->count_bits) {
+    if (f->kind == POSIXTRACE_FIELD_STRING && !f->count && !f->count_bits) {
         pt_rkh_put_number(&w->frame, 1, PT_RKH_STR);
         pt_rkh_put(&w->frame, v->at, v->count + 1);
         return;
     }
-    if (f->kind >= POSIXTRACE_STRING || (f->array && (f->kind == POSIXTRACE_CHAR || count > 16)))
+    if (f->kind >= POSIXTRACE_FIELD_STRING ||
+        (f->array && (f->kind == POSIXTRACE_FIELD_CHAR || count > 16)))
         format = PT_RKH_MEM;
     else
         format = format_of(f);

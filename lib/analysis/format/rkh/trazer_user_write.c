@@ -35,7 +35,7 @@ static void put_element(struct pt_trazer_writer *w, const posixtrace_layout_t *l
     const struct posixtrace_field *f = posixtrace_layout_field(layout, i);
     char text[PT_NUMBER_MAX];
 
-    if (f->kind == POSIXTRACE_FLOAT) {
+    if (f->kind == POSIXTRACE_FIELD_FLOAT) {
         double value = posixtrace_value_float(layout, i, v, n);
         char *end = text;
 
@@ -44,10 +44,10 @@ static void put_element(struct pt_trazer_writer *w, const posixtrace_layout_t *l
         else
             end += snprintf(text, sizeof text, "%f", value);
         pt_trazer_put_piece(w, text, (size_t)(end - text));
-    } else if (f->kind == POSIXTRACE_HEX) {
+    } else if (f->kind == POSIXTRACE_FIELD_HEX) {
         pt_trazer_put_text(w, "0x");
         pt_trazer_put_unsigned(w, posixtrace_value_integer(layout, i, v, n), 16, 0, '0');
-    } else if (f->kind == POSIXTRACE_SIGNED) {
+    } else if (f->kind == POSIXTRACE_FIELD_SIGNED) {
         pt_trazer_put_signed(w, (int64_t)posixtrace_value_integer(layout, i, v, n));
     } else {
         pt_trazer_put_unsigned(w, posixtrace_value_integer(layout, i, v, n), 10, 0, ' ');
@@ -74,16 +74,16 @@ static void put_field(struct pt_trazer_writer *w, const posixtrace_layout_t *lay
 {
     const struct posixtrace_field *f = posixtrace_layout_field(layout, i);
 
-    if (f->kind == POSIXTRACE_BYTES) {
+    if (f->kind == POSIXTRACE_FIELD_BYTES) {
         put_memory(w, v->at, v->count);
         return;
     }
-    if (f->kind == POSIXTRACE_STRING) {
+    if (f->kind == POSIXTRACE_FIELD_STRING) {
         put_lines(w, v->at, v->count);
         return;
     }
     put_margin(w);
-    if (f->kind == POSIXTRACE_CHAR && f->array) {
+    if (f->kind == POSIXTRACE_FIELD_CHAR && f->array) {
         pt_trazer_put_foreign(w, v->at, v->count);
     } else {
         for (size_t n = 0; n < v->count; n++) {
@@ -111,7 +111,8 @@ static bool put_rkh_field(struct pt_trazer_writer *w, const posixtrace_layout_t 
         return false;
     if (strstr(name, "_name"))
         return true;
-    if (!next || next->kind != POSIXTRACE_STRING || f->array || f->kind > POSIXTRACE_HEX)
+    if (!next || next->kind != POSIXTRACE_FIELD_STRING || f->array ||
+        f->kind > POSIXTRACE_FIELD_HEX)
         return false;
     put_margin(w);
     pt_trazer_put_text(w, word);

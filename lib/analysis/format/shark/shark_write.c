@@ -164,10 +164,10 @@ static uint32_t parameter(const struct writer *w, const struct posixtrace_event 
         const struct posixtrace_field *f = posixtrace_layout_field(layout, index);
 
         posixtrace_layout_split(layout, e->data, e->data_len, values, &count);
-        if (!f || index >= count || values[index].count == 0 || f->kind == POSIXTRACE_STRING ||
-            f->kind == POSIXTRACE_BYTES)
+        if (!f || index >= count || values[index].count == 0 ||
+            f->kind == POSIXTRACE_FIELD_STRING || f->kind == POSIXTRACE_FIELD_BYTES)
             return 0;
-        if (f->kind == POSIXTRACE_FLOAT)
+        if (f->kind == POSIXTRACE_FIELD_FLOAT)
             return (uint32_t)(int64_t)posixtrace_value_float(layout, index, &values[index], 0);
         return (uint32_t)posixtrace_value_integer(layout, index, &values[index], 0);
     }

@@ -40,7 +40,7 @@ static uint64_t identity(const struct pt_tl_event *ev, size_t field)
     const struct posixtrace_value *v = &ev->values[field];
     uint64_t h = UINT64_C(0xcbf29ce484222325);
 
-    if (!f->array && f->kind < POSIXTRACE_STRING)
+    if (!f->array && f->kind < POSIXTRACE_FIELD_STRING)
         return posixtrace_value_integer(ev->layout, field, v, 0);
     for (size_t i = 0; i < v->count; i++)
         h = (h ^ ((const uint8_t *)v->at)[i]) * UINT64_C(0x100000001b3);

@@ -26,7 +26,7 @@ static bool cpu_of(struct pt_timeline *tl, uint32_t *cpu)
     const struct posixtrace_field *f = ev->layout ? posixtrace_layout_field(ev->layout, 0) : NULL;
     uint64_t n;
 
-    if (!f || f->kind != POSIXTRACE_UNSIGNED || f->array)
+    if (!f || f->kind != POSIXTRACE_FIELD_UNSIGNED || f->array)
         return false;
     n = posixtrace_value_integer(ev->layout, 0, &ev->values[0], 0);
     *cpu = (uint32_t)n;

@@ -176,8 +176,8 @@ struct pt_tl_type *pt_tl_type_of(struct pt_timeline *tl, const struct posixtrace
 static bool fits(const struct posixtrace_field *f, const struct pt_tl_option *o)
 {
     if (o->what == PT_TL_COUNTER)
-        return !f->array && f->kind <= POSIXTRACE_BOOL;
-    return f->kind != POSIXTRACE_FLOAT && (!f->array || f->kind == POSIXTRACE_CHAR);
+        return !f->array && f->kind <= POSIXTRACE_FIELD_BOOL;
+    return f->kind != POSIXTRACE_FIELD_FLOAT && (!f->array || f->kind == POSIXTRACE_FIELD_CHAR);
 }
 
 void pt_tl_type_resolve(struct pt_timeline *tl, struct pt_tl_type *t,

@@ -31,7 +31,7 @@ int posixtrace_system_metric(const char *metric_name, posixtrace_metric_t **metr
 
     if (!metric_name || !metric)
         return EINVAL;
-    error = posixtrace_metric_set_builtin("linux", &set);
+    error = posixtrace_metric_set_open("linux", &set);
     if (error)
         return error;
     *metric = take_out(set, posixtrace_metric_set_find(set, metric_name));

@@ -143,7 +143,7 @@ const char *posixtrace_metric_set_text(const char *name)
     return NULL;
 }
 
-int posixtrace_metric_set_builtin(const char *name, posixtrace_metric_set_t **set)
+int posixtrace_metric_set_open(const char *name, posixtrace_metric_set_t **set)
 {
     const char *text = posixtrace_metric_set_text(name);
 

@@ -54,7 +54,7 @@ int posixtrace_get_metric_result(const posixtrace_metric_t *metric, trace_id_t t
     made = calloc(1, sizeof *made);
     if (!made)
         return ENOMEM;
-    error = posixtrace_metric_run_begin(&metric, 1, trid, keep, made, &run);
+    error = posixtrace_metric_run_create(&metric, 1, trid, keep, made, &run);
     if (error == 0) {
         error = posixtrace_metric_run_take(run, 0, &more);
         ended = posixtrace_metric_run_end(run);

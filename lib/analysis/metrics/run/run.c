@@ -213,11 +213,11 @@ static inline int take_event(posixtrace_metric_run_t *run, const struct posixtra
     return error ? error : e->stopped;
 }
 
-int posixtrace_metric_run_begin(const posixtrace_metric_t *const *metrics, size_t count,
-                                trace_id_t trid,
-                                int (*measured)(void *context,
-                                                const struct posixtrace_measurement *m),
-                                void *context, posixtrace_metric_run_t **run)
+int posixtrace_metric_run_create(const posixtrace_metric_t *const *metrics, size_t count,
+                                 trace_id_t trid,
+                                 int (*measured)(void *context,
+                                                 const struct posixtrace_measurement *m),
+                                 void *context, posixtrace_metric_run_t **run)
 {
     char name[TRACE_EVENT_NAME_MAX + 1];
     posixtrace_metric_run_t *made;
