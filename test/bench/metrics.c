@@ -21,7 +21,7 @@
 #include <unistd.h>
 #include <posixtrace/event.h>
 #include <posixtrace/log.h>
-#include <posixtrace/metrics.h>
+#include <posixtrace/ada_metrics.h>
 #include "bench/programs.h"
 
 enum { RUNS = 31, JOB = 40, METRICS_MAX = 32, AT_ONCE = 64 };

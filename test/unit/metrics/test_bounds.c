@@ -7,6 +7,7 @@
  * sample.
  */
 #include <string.h>
+#include <posixtrace/ada_metrics.h>
 #include "scene.h"
 #include "support/run_suite.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <posixtrace/metrics.h>
+#include <posixtrace/ada_metrics.h>
 #include "support/flush_log.h"
 #include "support/run_suite.h"
 

@@ -11,6 +11,7 @@
  * divided by the true lengths.
  */
 #include <string.h>
+#include <posixtrace/ada_metrics.h>
 #include "scene.h"
 #include "support/run_suite.h"
 

@@ -13,7 +13,7 @@
 #include <posixtrace/attach.h>
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
-#include <posixtrace/metrics.h>
+#include <posixtrace/ada_metrics.h>
 #include <posixtrace/stream.h>
 #include "support/flush_log.h"
 #include "support/run_suite.h"

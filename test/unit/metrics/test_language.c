@@ -3,7 +3,7 @@
 /* The language of metrics: errors, with place and reason; warnings; names. */
 #include <errno.h>
 #include <string.h>
-#include <posixtrace/metrics.h>
+#include <posixtrace/ada_metrics.h>
 #include "support/run_suite.h"
 
 #define GOOD                                                            \

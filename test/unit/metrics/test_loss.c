@@ -6,6 +6,7 @@
  * longest one of the whole trace lies within the reported worst case.
  */
 #include <string.h>
+#include <posixtrace/ada_metrics.h>
 #include "scene.h"
 #include "support/run_suite.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <posixtrace/system.h>
+#include <posixtrace/ada_metrics.h>
 #include "scene.h"
 #include "support/run_suite.h"
 
@@ -33,6 +34,7 @@ START_TEST(of_a_log)
     trace_id_t trid = small_log();
     posixtrace_metric_result_t *result;
     const posixtrace_metric_result_element_t *element;
+    struct posixtrace_measurement m;
     posixtrace_metric_t *metric;
 
     ck_assert_int_eq(posixtrace_new_user_metric("m", "begin", "finish", true, &metric), 0);
@@ -45,8 +47,12 @@ START_TEST(of_a_log)
         ck_assert_int_eq(ns_of(posixtrace_begin_time(element)), SCENE_BASE + 150);
         ck_assert_int_eq(ns_of(posixtrace_end_time(element)), SCENE_BASE + 230);
         ck_assert_int_eq(ns_of(posixtrace_length(element)), 60);
-        ck_assert_int_eq(posixtrace_task_tid(element), 8);
-        ck_assert_int_eq(posixtrace_task_pid(element), 1);
+        ck_assert_int_eq(posixtrace_metric_result_measurement(result, 1, &m, sizeof m), 0);
+        ck_assert(m.tid == 8 && m.pid == 1 && m.end_ns == SCENE_BASE + 230);
+        ck_assert_int_eq(posixtrace_metric_result_measurement(result, 2, &m, sizeof m), ENOENT);
+        ck_assert_int_eq(posixtrace_metric_result_measurement(result, 1, NULL, sizeof m), EINVAL);
+        ck_assert_int_eq(posixtrace_metric_result_measurement(NULL, 1, &m, sizeof m), EINVAL);
+        ck_assert_int_eq(posixtrace_metric_result_measurement(result, 1, &m, 0), EINVAL);
         ck_assert(pthread_equal(posixtrace_task_id(element), (pthread_t)(8 * 4096)));
         ck_assert_uint_eq(posixtrace_intermediate_events(element), 2);
         posixtrace_metric_result_free(result);
@@ -62,6 +68,7 @@ START_TEST(bounds)
     struct scene_trace *t = scene_trace_begin();
     posixtrace_metric_result_t *result;
     const posixtrace_metric_result_element_t *element;
+    struct posixtrace_measurement m;
     posixtrace_metric_t *metric;
     trace_id_t trid;
 
@@ -77,13 +84,13 @@ START_TEST(bounds)
     ck_assert_int_eq(posixtrace_get_metric_result(metric, trid, &result), 0);
     ck_assert_uint_eq(posixtrace_metric_result_element_count(result), 2);
     ck_assert_int_eq(posixtrace_get_metric_result_element(result, 1, &element), 0);
-    ck_assert_int_ne(posixtrace_is_bound(element), 0);
     ck_assert_int_eq(ns_of(posixtrace_length(element)), 40);
-    ck_assert_int_eq(ns_of(posixtrace_least_length(element)), 10);
+    ck_assert_int_eq(posixtrace_metric_result_measurement(result, 0, &m, sizeof m), 0);
+    ck_assert(m.bound && !m.unknown && m.length_ns == 40 && m.least_ns == 10);
     ck_assert_int_eq(posixtrace_get_metric_result_element(result, 2, &element), 0);
-    ck_assert_int_eq(posixtrace_is_bound(element), 0);
     ck_assert_int_eq(ns_of(posixtrace_length(element)), 10);
-    ck_assert_int_eq(ns_of(posixtrace_least_length(element)), 10);
+    ck_assert_int_eq(posixtrace_metric_result_measurement(result, 1, &m, sizeof m), 0);
+    ck_assert(!m.bound && m.least_ns == 10);
     posixtrace_metric_result_free(result);
     posixtrace_metric_free(metric);
     scene_trace_close(trid);
@@ -97,6 +104,7 @@ START_TEST(of_a_log_with_a_gap)
     struct scene_trace *t = scene_trace_begin();
     posixtrace_metric_result_t *result;
     const posixtrace_metric_result_element_t *element;
+    struct posixtrace_measurement m;
     struct posixtrace_doubt doubt;
     posixtrace_metric_t *metric;
     trace_id_t trid;
@@ -112,28 +120,19 @@ START_TEST(of_a_log_with_a_gap)
     ck_assert_int_eq(posixtrace_get_metric_result(metric, trid, &result), 0);
     ck_assert_uint_eq(posixtrace_metric_result_element_count(result), 1);
     ck_assert_int_eq(posixtrace_get_metric_result_element(result, 1, &element), 0);
-    ck_assert_uint_eq(posixtrace_task_object(element), 5);
-    ck_assert_int_eq(posixtrace_is_bound(element), 0);
-    ck_assert_uint_eq(posixtrace_metric_result_unknown_count(result), 2);
-    ck_assert_int_eq(posixtrace_get_metric_result_unknown(result, 0, &element), EINVAL);
-    ck_assert_int_eq(posixtrace_get_metric_result_unknown(result, 3, &element), EINVAL);
-    ck_assert_int_eq(posixtrace_get_metric_result_unknown(NULL, 1, &element), EINVAL);
-    ck_assert_int_eq(posixtrace_get_metric_result_unknown(result, 1, &element), 0);
-    ck_assert_uint_eq(posixtrace_task_object(element), 5);
-    ck_assert_int_eq(ns_of(posixtrace_begin_time(element)), SCENE_BASE + 120);
-    ck_assert_int_eq(ns_of(posixtrace_end_time(element)), SCENE_BASE + 300);
-    ck_assert_int_eq(ns_of(posixtrace_length(element)), 180);
-    ck_assert_int_eq(ns_of(posixtrace_least_length(element)), 0);
-    ck_assert_int_ne(posixtrace_is_bound(element), 0);
-    ck_assert_int_eq(posixtrace_get_metric_result_unknown(result, 2, &element), 0);
-    ck_assert_uint_eq(posixtrace_task_object(element), 0); /* of any other mutex */
-    ck_assert_int_eq(ns_of(posixtrace_length(element)), 50);
+    ck_assert_int_eq(posixtrace_metric_result_measurement(result, 0, &m, sizeof m), 0);
+    ck_assert(m.key == 5 && !m.bound && !m.unknown);
+    ck_assert_int_eq(posixtrace_metric_result_measurement(result, 1, &m, sizeof m), 0);
+    ck_assert(m.key == 5 && m.unknown && m.length_ns == 180 && m.least_ns == 0);
+    ck_assert(m.begin_ns == SCENE_BASE + 120 && m.end_ns == SCENE_BASE + 300);
+    ck_assert_int_eq(posixtrace_metric_result_measurement(result, 2, &m, sizeof m), 0);
+    ck_assert(m.key == 0 && m.unknown && m.length_ns == 50); /* of any other mutex */
+    ck_assert_int_eq(posixtrace_metric_result_measurement(result, 3, &m, sizeof m), ENOENT);
     posixtrace_metric_result_doubt(result, &doubt, sizeof doubt);
     ck_assert_uint_eq(doubt.unknown, 2);
     ck_assert_int_eq(doubt.at_most_ns, 180);
     posixtrace_metric_result_doubt(NULL, &doubt, sizeof doubt);
     ck_assert_uint_eq(doubt.unknown, 0);
-    ck_assert_uint_eq(posixtrace_metric_result_unknown_count(NULL), 0);
     posixtrace_metric_result_free(result);
     posixtrace_metric_free(metric);
     scene_trace_close(trid);
@@ -175,6 +174,7 @@ START_TEST(of_a_running_stream)
     trace_event_id_t begin, finish, other;
     posixtrace_metric_result_t *result;
     const posixtrace_metric_result_element_t *element;
+    struct posixtrace_measurement m;
     posixtrace_metric_t *metric;
     trace_id_t trid;
     int is = 0;
@@ -204,7 +204,8 @@ START_TEST(of_a_running_stream)
     ck_assert_uint_eq(posixtrace_metric_result_element_count(result), 1);
     ck_assert_int_eq(posixtrace_get_metric_result_element(result, 1, &element), 0);
     ck_assert(pthread_equal(posixtrace_task_id(element), pthread_self()));
-    ck_assert_int_eq(posixtrace_task_pid(element), getpid());
+    ck_assert_int_eq(posixtrace_metric_result_measurement(result, 0, &m, sizeof m), 0);
+    ck_assert_int_eq(m.pid, getpid());
     ck_assert_int_ge(ns_of(posixtrace_length(element)), 0);
     ck_assert_uint_eq(posixtrace_intermediate_events(element), 1);
     posixtrace_metric_result_free(result);

@@ -15,6 +15,7 @@
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
+#include <posixtrace/ada_metrics.h>
 #include "scene.h"
 #include "support/flush_log.h"
 #include "support/run_suite.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* Very many threads: at once, one after the other, with numbers that come again. */
+#include <posixtrace/ada_metrics.h>
 #include "scene.h"
 #include "support/run_suite.h"
 

@@ -3,6 +3,7 @@
 /* Metrics of two events of the user's, as a set measures them. */
 #include <errno.h>
 #include <string.h>
+#include <posixtrace/ada_metrics.h>
 #include "scene.h"
 #include "support/run_suite.h"
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <posixtrace/ada_metrics.h>
 #include "analysis/metrics/language/machine.h"
 #include "analysis/metrics/language/set.h"
 #include "analysis/metrics/language/lexer.h"

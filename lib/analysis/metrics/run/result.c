@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <posixtrace/ada_metrics.h>
 #include "analysis/metrics/language/machine.h"
 
 struct posixtrace_metric_result_element {
@@ -83,11 +84,6 @@ size_t posixtrace_metric_result_element_count(const posixtrace_metric_result_t *
     return result ? result->known.count : 0;
 }
 
-size_t posixtrace_metric_result_unknown_count(const posixtrace_metric_result_t *result)
-{
-    return result ? result->unknown.count : 0;
-}
-
 void posixtrace_metric_result_doubt(const posixtrace_metric_result_t *result,
                                     struct posixtrace_doubt *doubt, size_t size)
 {
@@ -96,25 +92,29 @@ void posixtrace_metric_result_doubt(const posixtrace_metric_result_t *result,
         memcpy(doubt, &result->doubt, size < sizeof result->doubt ? size : sizeof result->doubt);
 }
 
-static int get(const struct elements *from, size_t i,
-               const posixtrace_metric_result_element_t **element)
-{
-    if (!element || i == 0 || i > from->count)
-        return EINVAL;
-    *element = &from->at[i - 1];
-    return 0;
-}
-
 int posixtrace_get_metric_result_element(const posixtrace_metric_result_t *result, size_t i,
                                          const posixtrace_metric_result_element_t **element)
 {
-    return result ? get(&result->known, i, element) : EINVAL;
+    if (!result || !element || i == 0 || i > result->known.count)
+        return EINVAL;
+    *element = &result->known.at[i - 1];
+    return 0;
 }
 
-int posixtrace_get_metric_result_unknown(const posixtrace_metric_result_t *result, size_t i,
-                                         const posixtrace_metric_result_element_t **element)
+int posixtrace_metric_result_measurement(const posixtrace_metric_result_t *result, size_t i,
+                                         struct posixtrace_measurement *measurement, size_t size)
 {
-    return result ? get(&result->unknown, i, element) : EINVAL;
+    const struct posixtrace_measurement *m;
+
+    if (!result || !measurement || size == 0)
+        return EINVAL;
+    if (i >= result->known.count + result->unknown.count)
+        return ENOENT;
+    m = i < result->known.count ? &result->known.at[i].m
+                                : &result->unknown.at[i - result->known.count].m;
+    memset(measurement, 0, size);
+    memcpy(measurement, m, size < sizeof *m ? size : sizeof *m);
+    return 0;
 }
 
 /* tv_nsec is never negative. */
@@ -140,16 +140,6 @@ struct timespec posixtrace_length(const posixtrace_metric_result_element_t *elem
     return time_of(element->m.length_ns);
 }
 
-bool posixtrace_is_bound(const posixtrace_metric_result_element_t *element)
-{
-    return element->m.bound || element->m.unknown;
-}
-
-struct timespec posixtrace_least_length(const posixtrace_metric_result_element_t *element)
-{
-    return time_of(element->m.least_ns);
-}
-
 pthread_t posixtrace_task_id(const posixtrace_metric_result_element_t *element)
 {
     pthread_t thread;
@@ -158,21 +148,6 @@ pthread_t posixtrace_task_id(const posixtrace_metric_result_element_t *element)
     memset(&thread, 0, sizeof thread);
     memcpy(&thread, &id, sizeof thread < sizeof id ? sizeof thread : sizeof id);
     return thread;
-}
-
-pid_t posixtrace_task_tid(const posixtrace_metric_result_element_t *element)
-{
-    return element->m.tid;
-}
-
-pid_t posixtrace_task_pid(const posixtrace_metric_result_element_t *element)
-{
-    return element->m.pid;
-}
-
-uint64_t posixtrace_task_object(const posixtrace_metric_result_element_t *element)
-{
-    return element->m.key;
 }
 
 size_t posixtrace_intermediate_events(const posixtrace_metric_result_element_t *element)
