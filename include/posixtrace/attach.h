@@ -36,6 +36,10 @@
  * harms nothing; one that is stopped holds the others up for about a second.
  * posix_trace_set_filter returns EBUSY when four threads at once have been stopped
  * in the middle of setting one.
+ *
+ * Functions return 0 or an error number unless they say otherwise.  They are thread-safe, and
+ * async-signal-safe only where they say so.
+ * A trace id that posixtrace_attach() gives belongs to the caller until posixtrace_detach().
  */
 #ifndef POSIXTRACE_ATTACH_H
 #define POSIXTRACE_ATTACH_H
@@ -111,7 +115,7 @@ int posixtrace_attach_lost(trace_id_t trid, uint64_t lost[POSIXTRACE_LOSS_CAUSES
  */
 int posixtrace_take_ids_of(pid_t pid);
 
-/* Lets go of it; nothing else happens to the stream.  EINVAL: not attached. */
+/* Gives the trace id back; nothing else happens to the stream.  EINVAL: not attached. */
 int posixtrace_detach(trace_id_t trid);
 
 #ifdef __cplusplus

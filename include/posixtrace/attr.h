@@ -2,6 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Stream attributes that the standard does not have.
+ *
+ * Functions return 0 or an error number unless they say otherwise.  They are thread-safe, and
+ * async-signal-safe only where they say so.
  */
 #ifndef POSIXTRACE_ATTR_H
 #define POSIXTRACE_ATTR_H

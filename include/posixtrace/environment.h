@@ -3,6 +3,9 @@
 /*
  * What this library chose in the surroundings that the process runs in, and
  * why: for programs that want to say so, and for bug reports.
+ *
+ * Functions return 0 or an error number unless they say otherwise.  They are thread-safe, and
+ * async-signal-safe only where they say so.
  */
 #ifndef POSIXTRACE_ENVIRONMENT_H
 #define POSIXTRACE_ENVIRONMENT_H

@@ -9,6 +9,10 @@
  * posixtrace-filter(5) is the language.  An expression looks at the type's name, at
  * process, thread and length, and at fields (posixtrace/typed.h).  It is compiled once,
  * and evaluated without allocation.
+ *
+ * Functions return 0 or an error number unless they say otherwise.  They are thread-safe, and
+ * async-signal-safe only where they say so.
+ * An expression belongs to the caller, who frees it; a text in a fault is in the structure.
  */
 #ifndef POSIXTRACE_FILTER_H
 #define POSIXTRACE_FILTER_H
@@ -31,7 +35,8 @@ struct posixtrace_expression_fault {
 };
 
 /*
- * To be freed.  fault may be NULL.
+ * Compiles text.  The caller frees *expression with posixtrace_expression_free().  fault may be
+ * NULL.
  *
  * EINVAL        a NULL argument, or not an expression: *fault says where and why
  * ENAMETOOLONG  longer than POSIXTRACE_EXPRESSION_MAX
@@ -83,7 +88,7 @@ bool posixtrace_event_match(trace_id_t trid, const struct posixtrace_event *even
 int posixtrace_expression_decide(const posixtrace_expression_t *expression, const char *event_name,
                                  const posixtrace_layout_t *layout);
 
-/* Does it look at fields? */
+/* Does it look at fields?  Async-signal-safe. */
 bool posixtrace_expression_needs_fields(const posixtrace_expression_t *expression);
 
 struct posixtrace_expression_test {
@@ -104,7 +109,7 @@ int posixtrace_expression_test(const posixtrace_expression_t *expression, size_t
                                struct posixtrace_expression_test *test, size_t size);
 
 /* Has the type what the i-th test names: such a name, or such a field?  false: there is no
- * such test, too.  layout: as above. */
+ * such test, too.  layout: as above.  Async-signal-safe. */
 bool posixtrace_expression_test_suits(const posixtrace_expression_t *expression, size_t i,
                                       const char *event_name, const posixtrace_layout_t *layout);
 

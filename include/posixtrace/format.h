@@ -4,8 +4,9 @@
  * Traces in the formats of other tools: what `posixtrace export` and `posixtrace
  * import` do, as functions; and event data as fields, ready to be shown.
  *
- * Link with -lposixtrace-analysis.  Nothing here is async-signal-safe.  A conversion, and
- * a posixtrace_fields_t, belong to one thread at a time.
+ * Link with -lposixtrace-analysis.  Functions return 0 or an error number unless they say
+ * otherwise.  They are thread-safe, but an object belongs to one thread at a time; none is
+ * async-signal-safe.  Formats and their texts are constant.  Times are ns since 1970.
  */
 #ifndef POSIXTRACE_FORMAT_H
 #define POSIXTRACE_FORMAT_H

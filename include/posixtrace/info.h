@@ -12,6 +12,10 @@
  * So it is at any moment, for every caller, while threads record: an event is counted as
  * lost only when nothing will deliver it, and the sum lies between what was generated
  * before the call and after it.
+ *
+ * Functions return 0 or an error number unless they say otherwise.  They are thread-safe, and
+ * async-signal-safe only where they say so.
+ * Sizes are in bytes, times in ns since 1970.  No result has to be freed.
  */
 #ifndef POSIXTRACE_INFO_H
 #define POSIXTRACE_INFO_H
@@ -39,7 +43,8 @@ enum posixtrace_loss_cause {
     POSIXTRACE_LOSS_CAUSES = 16
 };
 
-/* A short lower-case phrase for a cause ("stream full"), never NULL. */
+/* A short lower-case phrase for a cause ("stream full"), never NULL.  Constant text.
+ * Async-signal-safe. */
 const char *posixtrace_loss_cause_text(unsigned cause);
 
 enum posixtrace_end {
@@ -146,7 +151,12 @@ int posixtrace_get_limits(trace_id_t trid, struct posixtrace_limits *limits, siz
  */
 int posixtrace_outlived(trace_id_t trid, bool *outlived);
 
-/* Events of one type in a pre-recorded stream; EINVAL as above. */
+/*
+ * How many events of one type a pre-recorded stream has.
+ *
+ * EINVAL  trid is not a pre-recorded stream, event has no name in it, or count is NULL
+ * ENOMEM; EIO and others from read(2)
+ */
 int posixtrace_event_count(trace_id_t trid, trace_event_id_t event, uint64_t *count);
 
 #ifdef __cplusplus

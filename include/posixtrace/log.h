@@ -3,6 +3,11 @@
 /*
  * Log files beyond posix_trace_open(): checking, recovering, and building
  * one from events that come from elsewhere.
+ *
+ * Functions return 0 or an error number unless they say otherwise.  They are thread-safe, and
+ * async-signal-safe only where they say so.
+ * Descriptors stay the caller's and open.  A log builder belongs to one thread at a time, and to
+ * the caller until posixtrace_log_builder_finish(), which frees it.
  */
 #ifndef POSIXTRACE_LOG_H
 #define POSIXTRACE_LOG_H

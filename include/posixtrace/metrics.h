@@ -8,7 +8,9 @@
  *
  * Link with -lposixtrace-analysis.  A metric is not changed by using it: threads may
  * share one.  Statistics and runs belong to one thread at a time.  Nothing
- * here is async-signal-safe.  All times are nanoseconds, those of events since 1970.
+ * here is async-signal-safe.  Functions of type int return 0 or an error number; objects that
+ * they store are the caller's, to be freed; texts and metrics that others return belong to
+ * their set or metric.  All times are nanoseconds, those of events since 1970.
  */
 #ifndef POSIXTRACE_METRICS_H
 #define POSIXTRACE_METRICS_H
@@ -214,7 +216,8 @@ bool posixtrace_statistics_bar(const posixtrace_statistics_t *statistics, size_t
 /* ---- the tracer's own cost ---- */
 
 /* What storing one event costs a thread of this machine, in ns: measured now, in
- * about a millisecond, with a stream of this process.  As posix_trace_create(). */
+ * about a millisecond, with a stream of this process.  EINVAL: ns is NULL; others as
+ * posix_trace_create(). */
 int posixtrace_event_cost(double *ns);
 /*
  * The same in a stream with such attributes: with context switches the measuring takes some

@@ -3,6 +3,9 @@
 /*
  * The streams of this user on this machine, those of dead processes included, and what a
  * program can do ahead of time for its real-time threads.
+ *
+ * Functions return 0 or an error number unless they say otherwise.  They are thread-safe, and
+ * async-signal-safe only where they say so.
  */
 #ifndef POSIXTRACE_STREAM_H
 #define POSIXTRACE_STREAM_H
@@ -58,7 +61,8 @@ int posixtrace_stream_list(int (*each)(void *context, const struct posixtrace_st
 int posixtrace_stream_traced(const char *file, int (*each)(void *context, pid_t pid),
                              void *context);
 
-/* The directory that posixtrace_stream_list() looks into; never NULL. */
+/* The directory that posixtrace_stream_list() looks into; never NULL.  The text belongs to the
+ * calling thread until its next call. */
 const char *posixtrace_stream_directory(void);
 
 /*
@@ -69,6 +73,9 @@ const char *posixtrace_stream_directory(void);
  * directory keeps how many, which the log counts.  force less than 0: touches no log, so
  * that a segment stays whose log would have to be completed.  *removed and *kept count
  * files; either may be NULL.
+ *
+ * EACCES  the directory is not a private one of this user
+ * ENOMEM, EMFILE
  */
 int posixtrace_stream_reap(int force, unsigned *removed, unsigned *kept);
 

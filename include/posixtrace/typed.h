@@ -9,6 +9,11 @@
  *
  * posixtrace-description(5) is the language.  posixtrace/emit.h traces such events in
  * one line, and describes them by the types of the arguments.
+ *
+ * Functions return 0 or an error number unless they say otherwise.  They are thread-safe, and
+ * async-signal-safe only where they say so.
+ * A layout belongs to the caller, who frees it; fields, enumerators and names belong to their
+ * layout.  Functions that take a layout or a value do not check for NULL.
  */
 #ifndef POSIXTRACE_TYPED_H
 #define POSIXTRACE_TYPED_H
@@ -102,7 +107,8 @@ struct posixtrace_layout_fault {
 };
 
 /*
- * To be freed.  fault may be NULL.
+ * Parses a description.  The caller frees *layout with posixtrace_layout_free().  fault may be
+ * NULL.
  *
  * EINVAL        a NULL argument, or not a description: *fault says where and why
  * ENAMETOOLONG  longer than POSIXTRACE_DESCRIPTION_MAX
@@ -112,6 +118,7 @@ int posixtrace_layout_parse(const char *description, posixtrace_layout_t **layou
                             struct posixtrace_layout_fault *fault);
 void posixtrace_layout_free(posixtrace_layout_t *layout); /* or NULL */
 
+/* How many fields it has.  The following five are async-signal-safe. */
 size_t posixtrace_layout_count(const posixtrace_layout_t *layout);
 /* i from 0; NULL after the last. */
 const struct posixtrace_field *posixtrace_layout_field(const posixtrace_layout_t *layout, size_t i);
