@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
+#include <sys/types.h>
 #include <posixtrace/event.h>
 #include <posixtrace/log.h>
 #include <posixtrace/typed.h>
@@ -52,6 +52,10 @@ struct posixtrace_conversion {
     void (*note)(void *context, const char *text);
     /* Now and then; or NULL. */
     int (*progress)(void *context, uint64_t events);
+    /* In the place of read(2) or write(2) of the descriptor, which may then be -1; results as
+     * theirs, with errno; or NULL. */
+    ssize_t (*read)(void *context, void *to, size_t size);
+    ssize_t (*write)(void *context, const void *from, size_t size);
     void *context;
     uint64_t events;   /* set: converted */
     uint64_t left_out; /* set: events that are not in the result */
@@ -63,8 +67,8 @@ struct posixtrace_conversion {
 };
 
 /*
- * Writes the events of a stream that are left to read.  The file is not closed; the
- * directory exists and is empty.  Memory does not grow with the number of events.
+ * Writes the events of a stream that are left to read to fd, which is not closed, from its
+ * offset on; the directory exists and is empty.  Memory does not grow with the number of events.
  *
  * EINVAL    a NULL argument, size 0, no such format, or it is (not) one of directories, or a wrong
  *           option: conversion->error says which
@@ -72,20 +76,21 @@ struct posixtrace_conversion {
  * what progress returned, if that was not 0
  * others    as posixtrace_next_event(), or of writing: conversion->error says more
  */
-int posixtrace_export(trace_id_t trid, const char *format, FILE *to,
+int posixtrace_export(trace_id_t trid, const char *format, int fd,
                       struct posixtrace_conversion *conversion, size_t size);
 int posixtrace_export_directory(trace_id_t trid, const char *format, const char *directory,
                                 struct posixtrace_conversion *conversion, size_t size);
 
 /*
- * Adds the events of a foreign trace to a log under construction, in the order of time.
+ * Adds the events of a foreign trace, on fd from its offset on, to a log under construction, in
+ * the order of time.  fd is not closed.
  * When the call reports a fault, it has added the events before the fault.
  *
  * EINVAL, ENOTSUP, and what progress returned, as above
  * EILSEQ    the input is not of the format: conversion->error says where
  * others    as posixtrace_log_builder_add(), or of reading
  */
-int posixtrace_import(const char *format, FILE *from, posixtrace_log_builder_t *builder,
+int posixtrace_import(const char *format, int fd, posixtrace_log_builder_t *builder,
                       struct posixtrace_conversion *conversion, size_t size);
 int posixtrace_import_directory(const char *format, const char *directory,
                                 posixtrace_log_builder_t *builder,
@@ -132,13 +137,13 @@ struct posixtrace_btf_report {
  * Holds a trace in Best Trace Format against the specification of its version, or, where
  * version is not NULL, of that one ("2.1.5", "2.2.1", "2.3.0").  finding may be NULL; it is
  * called in the order of the lines, and ends the check by another result than 0, which is
- * returned.  Findings are a result, no error.  from is read to its
+ * returned.  Findings are a result, no error.  fd is read to its
  * end and not closed.  Memory is bounded.
  *
  * EINVAL  a NULL argument, size 0, a version that is not known, or other flags
  * ENOMEM, and errors of reading
  */
-int posixtrace_btf_check(FILE *from, const char *version, unsigned flags,
+int posixtrace_btf_check(int fd, const char *version, unsigned flags,
                          int (*finding)(void *context, const struct posixtrace_btf_finding *f),
                          void *context, struct posixtrace_btf_report *report, size_t size);
 

@@ -137,6 +137,11 @@ static uint32_t look(FILE *from, uint32_t sent, bool all)
     return count;
 }
 
+static ssize_t read_packets(void *input, char *to, size_t size)
+{
+    return packet_input_read(input, to, size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct packet_until until = { .idle_ns = 1 };
@@ -150,7 +155,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size && data[0] & 1)
         until.events = data[0];
     FUZZ_NEED(getsockname(fd, (struct sockaddr *)&at, &len) == 0);
-    from = packet_input_open(fd, fd, &until, &input);
+    input = packet_input_begin(fd, fd, &until);
+    from = fopencookie(input, "r", (cookie_io_functions_t){ .read = read_packets });
     FUZZ_NEED(from);
     sent = send_all(&at, data + !!size, size - !!size);
     wait_for_all(fd, sent);

@@ -23,7 +23,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Changes data in place; its new size, at most room. */
@@ -62,6 +64,28 @@ static inline int fuzz_wait(pid_t child)
     while (r < 0 && errno == EINTR);
     FUZZ_NEED(r == child);
     return status;
+}
+
+/* A file in memory with these bytes, at its start; to be closed. */
+static inline int fuzz_file(const void *bytes, size_t size)
+{
+    int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+    FUZZ_NEED(fd >= 0 && write(fd, bytes, size) == (ssize_t)size && lseek(fd, 0, SEEK_SET) == 0);
+    return fd;
+}
+
+/* All bytes of a file, which is closed; to be freed. */
+static inline char *fuzz_bytes(int fd, size_t *size)
+{
+    off_t end = lseek(fd, 0, SEEK_END);
+    char *bytes = malloc((size_t)end + 1);
+
+    FUZZ_NEED(end >= 0 && bytes && pread(fd, bytes, (size_t)end, 0) == end);
+    bytes[end] = '\0';
+    *size = (size_t)end;
+    close(fd);
+    return bytes;
 }
 
 #endif

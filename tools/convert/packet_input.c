@@ -228,9 +228,9 @@ static bool next_packet(struct packet_input *p)
     }
 }
 
-static ssize_t give(void *cookie, char *to, size_t size)
+ssize_t packet_input_read(void *input, void *to, size_t size)
 {
-    struct packet_input *p = cookie;
+    struct packet_input *p = input;
     size_t n;
 
     if (p->given == p->out.size && !next_packet(p))
@@ -241,25 +241,17 @@ static ssize_t give(void *cookie, char *to, size_t size)
     return (ssize_t)n;
 }
 
-FILE *packet_input_open(int fd, int spare, const struct packet_until *until,
-                        struct packet_input **input)
+struct packet_input *packet_input_begin(int fd, int spare, const struct packet_until *until)
 {
     struct packet_input *p = tool_grow(NULL, 1, sizeof *p);
     int room = 4 << 20;
-    FILE *file;
 
     memset(p, 0, sizeof *p);
     p->fd = fd;
     p->spare = spare;
     p->until = *until;
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
-    file = fopencookie(p, "r", (cookie_io_functions_t){ .read = give });
-    if (!file) {
-        free(p);
-        return NULL;
-    }
-    *input = p;
-    return file;
+    return p;
 }
 
 static void tell(uint64_t count, const char *what)

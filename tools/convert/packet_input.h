@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
+#include <sys/types.h>
 
 enum { PACKET_WINDOW = 64 };
 
@@ -30,12 +30,13 @@ struct packet_input;
 bool packet_until_parse(const char *text, struct packet_until *until);
 
 /*
- * fd: a bound socket, not consumed.  The file ends as said, or when something else than a
+ * fd: a bound socket, not consumed.  The input ends as said, or when something else than a
  * socket takes the place of fd: then also what waits in spare, another descriptor of the
- * socket, is read.  The file is closed before *input is ended.  NULL: errno.
+ * socket, is read.
  */
-FILE *packet_input_open(int fd, int spare, const struct packet_until *until,
-                        struct packet_input **input);
+struct packet_input *packet_input_begin(int fd, int spare, const struct packet_until *until);
+/* As read(2). */
+ssize_t packet_input_read(void *input, void *to, size_t size);
 /* Says what was passed over, and frees. */
 void packet_input_end(struct packet_input *input);
 

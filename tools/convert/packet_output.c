@@ -48,44 +48,38 @@ static int send_packet(struct packet_output *p)
     return sent < 0 ? -1 : 0;
 }
 
-static ssize_t put(void *cookie, const char *from, size_t size)
+ssize_t packet_output_write(void *output, const void *bytes, size_t size)
 {
-    struct packet_output *p = cookie;
+    struct packet_output *p = output;
+    const uint8_t *from = bytes;
 
     for (size_t left = size, n; left > 0; from += n, left -= n) {
         size_t size_now = whole(p);
 
         if (size_now == 0) {
             errno = EINVAL;
-            return 0;
+            return -1;
         }
         n = size_now - p->have < left ? size_now - p->have : left;
         memcpy(p->bytes + p->have, from, n);
         p->have += n;
         if (p->have >= HEAD && p->have == whole(p) && send_packet(p) != 0)
-            return 0;
+            return -1;
     }
     return (ssize_t)size;
 }
 
-static int end(void *cookie)
-{
-    struct packet_output *p = cookie;
-    int result = close(p->fd);
-
-    free(p);
-    return result;
-}
-
-FILE *packet_output_open(int fd)
+struct packet_output *packet_output_begin(int fd)
 {
     struct packet_output *p = tool_grow(NULL, 1, sizeof *p);
-    FILE *file;
 
     memset(p, 0, sizeof *p);
     p->fd = fd;
-    file = fopencookie(p, "w", (cookie_io_functions_t){ .write = put, .close = end });
-    if (!file)
-        free(p);
-    return file;
+    return p;
+}
+
+void packet_output_end(struct packet_output *output)
+{
+    close(output->fd);
+    free(output);
 }

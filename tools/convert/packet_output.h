@@ -7,10 +7,15 @@
 #ifndef PACKET_OUTPUT_H
 #define PACKET_OUTPUT_H
 
-#include <stdio.h>
+#include <sys/types.h>
 
-/* fd: a connected socket; closing the file closes it.  Writing fails with the errno of
- * send(2).  NULL: errno, and fd is as it was. */
-FILE *packet_output_open(int fd);
+struct packet_output;
+
+/* fd: a connected socket. */
+struct packet_output *packet_output_begin(int fd);
+/* As write(2), with the errno of send(2); all of it or -1. */
+ssize_t packet_output_write(void *output, const void *bytes, size_t size);
+/* Closes the socket. */
+void packet_output_end(struct packet_output *output);
 
 #endif

@@ -86,25 +86,19 @@ static void print_report(const struct check *check, const struct posixtrace_btf_
 static int check_file(struct check *check)
 {
     struct posixtrace_btf_report report;
-    int fd = log_file_descriptor(check->path, O_RDONLY), copy, error;
-    FILE *from;
+    int fd = log_file_descriptor(check->path, O_RDONLY), error;
 
     if (fd < 0)
         return EXIT_FAILED;
     check->shown = log_file_call(check->path);
-    copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    from = copy >= 0 ? fdopen(copy, "r") : NULL;
     progress_begin_blind("checking");
-    error = from ? posixtrace_btf_check(from, check->version, check->flags, finding, check, &report,
-                                        sizeof report)
-                 : errno;
+    error = posixtrace_btf_check(fd, check->version, check->flags, finding, check, &report,
+                                 sizeof report);
     progress_end();
     if (error)
         tool_error("cannot read %s: %s", check->shown, strerror(error));
     else
         print_report(check, &report);
-    if (from)
-        fclose(from);
     if (fd != STDIN_FILENO)
         close(fd);
     free(check->shown);

@@ -23,7 +23,6 @@
 #include "common/tool.h"
 
 enum { FORMAT = 1, FORCE, LIST, OUTPUT, STRICT };
-enum { OUTPUT_BUFFER = 1 << 18 };
 
 static struct convert convert;
 
@@ -65,19 +64,10 @@ static bool is_standard_output(const struct export *ex)
     return strcmp(ex->out_path, "-") == 0;
 }
 
-/* Into a stream that is closed then: what could not be written is only known by that. */
-static int write_stream(struct export *ex, FILE *to)
+static int write_to(struct export *ex, int fd)
 {
-    int error;
+    int error = posixtrace_export(ex->log.trid, ex->format->name, fd, &convert.c, sizeof convert.c);
 
-    setvbuf(to, NULL, _IOFBF, OUTPUT_BUFFER);
-    error = posixtrace_export(ex->log.trid, ex->format->name, to, &convert.c, sizeof convert.c);
-    if (fclose(to) != 0 && !error) {
-        error = errno;
-        if (error == EPIPE && is_standard_output(ex))
-            return EXIT_PIPE;
-        return tool_error("cannot write %s: %s", quote(ex->out_path), strerror(error));
-    }
     /* Its reader went away, where SIGPIPE is ignored: as in every other verb. */
     if (error == EPIPE && is_standard_output(ex))
         return EXIT_PIPE;
@@ -87,15 +77,11 @@ static int write_stream(struct export *ex, FILE *to)
 static int write_file(struct export *ex)
 {
     struct atomic_file target;
-    int status = atomic_file_open(&target, ex->out_path, ex->force), fd;
-    FILE *to;
+    int status = atomic_file_open(&target, ex->out_path, ex->force);
 
     if (status != EXIT_DONE)
         return status;
-    fd = fcntl(target.fd, F_DUPFD_CLOEXEC, 3);
-    to = fd >= 0 ? fdopen(fd, "w") : NULL;
-    status = to ? write_stream(ex, to)
-                : tool_error("cannot write %s: %s", quote(ex->out_path), strerror(errno));
+    status = write_to(ex, target.fd);
     if (status == EXIT_DONE)
         status = atomic_file_keep(&target);
     atomic_file_drop(&target);
@@ -104,25 +90,20 @@ static int write_file(struct export *ex)
 
 static int write_standard_output(struct export *ex)
 {
-    int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
-
-    return to ? write_stream(ex, to)
-              : tool_error("cannot write standard output: %s", strerror(errno));
+    return write_to(ex, STDOUT_FILENO);
 }
 
 static int write_packets(struct export *ex)
 {
-    int fd = live_output_open(ex->out_path);
-    FILE *to = fd >= 0 ? packet_output_open(fd) : NULL;
+    int fd = live_output_open(ex->out_path), status;
 
-    if (to)
-        return write_stream(ex, to);
-    if (fd >= 0)
-        tool_error("cannot send to %s: %s", quote(ex->out_path), strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    return EXIT_FAILED;
+    if (fd < 0)
+        return EXIT_FAILED;
+    convert.c.write = packet_output_write;
+    convert.c.context = packet_output_begin(fd);
+    status = write_to(ex, -1);
+    packet_output_end(convert.c.context);
+    return status;
 }
 
 static int write_folder(struct export *ex)

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <fcntl.h>
 #include <posixtrace/attr.h>
@@ -98,26 +99,33 @@ static int close_builder(struct import *im)
                       : tool_error("cannot write %s: %s", quote(im->log_path), strerror(error));
 }
 
-/* An error number. */
+static ssize_t read_input(void *fd, void *to, size_t size)
+{
+    return read(*(const int *)fd, to, size);
+}
+
+/* An error number.  What is no file is read through copy, whose place another descriptor takes
+ * to end the input (live_input_watch()). */
 static int convert_stream(struct import *im, int fd)
 {
-    bool packets = live_input_is_udp(im->in_path);
     struct packet_input *input = NULL;
-    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3), error = errno;
-    FILE *from = NULL;
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3), error;
+    struct stat st;
 
-    if (copy >= 0) {
-        live_input_watch(copy);
-        from = packets ? packet_input_open(copy, fd, &im->until, &input) : fdopen(copy, "r");
-        error = errno;
+    if (copy < 0)
+        return errno;
+    live_input_watch(copy);
+    if (live_input_is_udp(im->in_path)) {
+        input = packet_input_begin(copy, fd, &im->until);
+        conversion.c.read = packet_input_read;
+        conversion.c.context = input;
+    } else if (fstat(copy, &st) == 0 && !S_ISREG(st.st_mode)) {
+        conversion.c.read = read_input;
+        conversion.c.context = &copy;
     }
-    if (from) {
-        error = posixtrace_import(im->format->name, from, im->builder, &conversion.c,
-                                  sizeof conversion.c);
-        fclose(from);
-    }
-    if (copy >= 0 && (packets || !from))
-        close(copy);
+    error = posixtrace_import(im->format->name, copy, im->builder, &conversion.c,
+                              sizeof conversion.c);
+    close(copy);
     if (input)
         packet_input_end(input);
     return error;

@@ -129,19 +129,21 @@ START_TEST(arguments)
     ck_assert_ptr_null(posixtrace_fields_layout(fields, 1 << 20));
     ck_assert_ptr_null(posixtrace_fields_layout(fields, POSIX_TRACE_START));
     posixtrace_fields_free(fields);
-    ck_assert_int_eq(posixtrace_export(trid, NULL, stdout, &c, sizeof c), EINVAL);
-    ck_assert_int_eq(posixtrace_export(trid, "csv", NULL, &c, sizeof c), EINVAL);
+    ck_assert_int_eq(posixtrace_export(trid, NULL, STDOUT_FILENO, &c, sizeof c), EINVAL);
+    ck_assert_int_eq(posixtrace_export(trid, "csv", -1, &c, sizeof c), EBADF);
     ck_assert_int_eq(
-        posixtrace_export(trid, "csv", stdout, NULL, sizeof(struct posixtrace_conversion)), EINVAL);
-    ck_assert_int_eq(posixtrace_export(trid, "none", stdout, &c, sizeof c), EINVAL);
+        posixtrace_export(trid, "csv", STDOUT_FILENO, NULL, sizeof(struct posixtrace_conversion)),
+        EINVAL);
+    ck_assert_int_eq(posixtrace_export(trid, "none", STDOUT_FILENO, &c, sizeof c), EINVAL);
     ck_assert_str_eq(c.error, "there is no format 'none'");
     ck_assert_int_eq(posixtrace_export_directory(trid, "csv", "/tmp", &c, sizeof c), EINVAL);
     ck_assert_str_eq(c.error, "a trace in format csv is a file, not a directory");
-    ck_assert_int_eq(posixtrace_import("kiwi", stdin, (posixtrace_log_builder_t *)&c, &c, sizeof c),
-                     ENOTSUP);
+    ck_assert_int_eq(
+        posixtrace_import("kiwi", STDIN_FILENO, (posixtrace_log_builder_t *)&c, &c, sizeof c),
+        ENOTSUP);
     ck_assert_str_eq(c.error, "format kiwi cannot be imported");
     c.options = options;
-    ck_assert_int_eq(posixtrace_export(trid, "csv", stdout, &c, sizeof c), EINVAL);
+    ck_assert_int_eq(posixtrace_export(trid, "csv", STDOUT_FILENO, &c, sizeof c), EINVAL);
     ck_assert_str_eq(c.error, "format csv has no option 'deep=1'");
     ck_assert_ptr_null(posixtrace_format_find(NULL));
     ck_assert_str_eq(posixtrace_format_find("jsonl")->name, "jsonl");
@@ -163,7 +165,7 @@ START_TEST(stopped_by_progress)
     struct posixtrace_conversion c = { .progress = stop_after, .context = &seen };
     FILE *to = tmpfile();
 
-    ck_assert_int_eq(posixtrace_export(trid, "csv", to, &c, sizeof c), -7);
+    ck_assert_int_eq(posixtrace_export(trid, "csv", fileno(to), &c, sizeof c), -7);
     ck_assert_uint_gt(seen, 0);
     ck_assert_uint_eq(c.events, seen);
     fclose(to);
@@ -179,7 +181,7 @@ START_TEST(all_of_a_log)
     unsigned count = 0;
     int byte;
 
-    ck_assert_int_eq(posixtrace_export(trid, "jsonl", to, &c, sizeof c), 0);
+    ck_assert_int_eq(posixtrace_export(trid, "jsonl", fileno(to), &c, sizeof c), 0);
     ck_assert_uint_eq(c.events, EVENTS + 4);
     ck_assert_uint_eq(c.left_out, 0);
     rewind(to);
@@ -191,6 +193,60 @@ START_TEST(all_of_a_log)
 }
 END_TEST
 
+struct through {
+    char bytes[1 << 16];
+    size_t size, at, most; /* most: room for so many */
+};
+
+static ssize_t put(void *context, const void *from, size_t size)
+{
+    struct through *t = context;
+
+    if (t->size + size > t->most) {
+        errno = ENOSPC;
+        return -1;
+    }
+    memcpy(t->bytes + t->size, from, size);
+    t->size += size;
+    return (ssize_t)size;
+}
+
+/* A few bytes at a time, as out of a pipe. */
+static ssize_t get(void *context, void *to, size_t size)
+{
+    struct through *t = context;
+    size_t n = t->size - t->at < 100 ? t->size - t->at : 100;
+
+    n = n < size ? n : size;
+    memcpy(to, t->bytes + t->at, n);
+    t->at += n;
+    return (ssize_t)n;
+}
+
+/* Functions of the caller's in the place of a descriptor. */
+START_TEST(through_functions)
+{
+    static struct through t = { .most = sizeof t.bytes };
+    struct posixtrace_conversion c = { .write = put, .read = get, .context = &t };
+    posixtrace_log_builder_t *builder;
+    trace_id_t trid = make_log(100);
+    FILE *log = tmpfile();
+
+    ck_assert_int_eq(posixtrace_export(trid, "jsonl", -1, &c, sizeof c), 0);
+    ck_assert_uint_eq(c.events, 104);
+    ck_assert_int_eq(posixtrace_log_builder_create(fileno(log), NULL, &builder), 0);
+    ck_assert_int_eq(posixtrace_import("jsonl", -1, builder, &c, sizeof c), 0);
+    ck_assert_uint_eq(c.events, 104);
+    ck_assert_int_eq(posixtrace_log_builder_finish(builder), 0);
+    ck_assert_int_eq(posix_trace_rewind(trid), 0);
+    t.most = 1000;
+    t.size = 0;
+    ck_assert_int_eq(posixtrace_export(trid, "jsonl", -1, &c, sizeof c), ENOSPC);
+    fclose(log);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+END_TEST
+
 START_TEST(no_room_to_write)
 {
     trace_id_t trid = make_log(EVENTS);
@@ -198,7 +254,7 @@ START_TEST(no_room_to_write)
     FILE *to = fopen("/dev/full", "w");
 
     ck_assert_ptr_nonnull(to);
-    ck_assert_int_eq(posixtrace_export(trid, "jsonl", to, &c, sizeof c), ENOSPC);
+    ck_assert_int_eq(posixtrace_export(trid, "jsonl", fileno(to), &c, sizeof c), ENOSPC);
     ck_assert_str_eq(c.error, "cannot write the full device: No space left on device");
     fclose(to);
     ck_assert_int_eq(posix_trace_close(trid), 0);
@@ -212,6 +268,7 @@ static void add(TCase *t)
     tcase_add_test(t, stopped_by_progress);
     tcase_add_test(t, all_of_a_log);
     tcase_add_test(t, no_room_to_write);
+    tcase_add_test(t, through_functions);
 }
 
 int main(void)

@@ -6,6 +6,8 @@
  * them, notes.  Processes, runnables and semaphores: btf_check_order.c.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -279,23 +281,41 @@ static int check_lines(struct pt_btf_check *c)
     return c->ended;
 }
 
-int posixtrace_btf_check(FILE *from, const char *version, unsigned flags,
+/* A file over a copy of the descriptor, which shares its offset. */
+static int open_copy(int fd, FILE **file)
+{
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3), error;
+
+    *file = copy >= 0 ? fdopen(copy, "r") : NULL;
+    error = *file ? 0 : errno;
+    if (copy >= 0 && !*file)
+        close(copy);
+    return error;
+}
+
+int posixtrace_btf_check(int fd, const char *version, unsigned flags,
                          int (*finding)(void *context, const struct posixtrace_btf_finding *f),
                          void *context, struct posixtrace_btf_report *report, size_t size)
 {
     struct posixtrace_btf_report found = { .lines = 0 };
     struct pt_btf_check *c;
+    FILE *from;
     unsigned rules = PT_BTF_23;
     bool known = true;
     int error;
 
     if (version)
         rules = pt_btf_rules(version, &known);
-    if (!from || !report || size == 0 || !known || (flags & ~POSIXTRACE_BTF_FROM_START))
+    if (!report || size == 0 || !known || (flags & ~POSIXTRACE_BTF_FROM_START))
         return EINVAL;
+    error = open_copy(fd, &from);
+    if (error)
+        return error;
     c = calloc(1, sizeof *c);
-    if (!c)
+    if (!c) {
+        fclose(from);
         return ENOMEM;
+    }
     c->rules = rules;
     c->rules_given = version != NULL;
     c->from_start = (flags & POSIXTRACE_BTF_FROM_START) != 0;
@@ -310,5 +330,6 @@ int posixtrace_btf_check(FILE *from, const char *version, unsigned flags,
     memcpy(report, &found, size < sizeof found ? size : sizeof found);
     pt_btf_check_free(c);
     free(c);
+    fclose(from);
     return error;
 }

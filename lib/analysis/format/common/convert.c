@@ -2,13 +2,17 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* posixtrace_export and _import: check the arguments, then let the format work. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "analysis/format/common/format.h"
 
 #define NOTES_OF_A_KIND 20u
 #define PROGRESS_EVERY  0x3fffu
 #define AHEAD           64u
+#define FILE_BUFFER     (1u << 18)
 
 int pt_job_fail(struct pt_job *job, int error, const char *text, ...)
 {
@@ -229,13 +233,71 @@ static int give_back(const struct pt_job *job, struct posixtrace_conversion *to,
     return error;
 }
 
-static int export(struct pt_job *job, const char *format)
+static ssize_t read_by_caller(void *cookie, char *to, size_t size)
+{
+    const struct pt_job *job = cookie;
+
+    return job->c->read(job->c->context, to, size);
+}
+
+/* As the C library wants it: 0, and not -1, where nothing can be written. */
+static ssize_t write_by_caller(void *cookie, const char *from, size_t size)
+{
+    const struct pt_job *job = cookie;
+    size_t done = 0;
+    ssize_t n = 1;
+
+    while (done < size && n > 0) {
+        n = job->c->write(job->c->context, from + done, size - done);
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return (ssize_t)done;
+}
+
+/* A file over the caller's function, or over a copy of the descriptor, which shares its offset. */
+static int open_file(struct pt_job *job, int fd)
+{
+    bool writes = !job->builder;
+    const char *mode = writes ? "w" : "r";
+    int copy;
+
+    job->fd = fd;
+    if (writes ? job->c->write != NULL : job->c->read != NULL) {
+        job->file = fopencookie(
+            job, mode, (cookie_io_functions_t){ .read = read_by_caller, .write = write_by_caller });
+    } else {
+        copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        job->file = copy >= 0 ? fdopen(copy, mode) : NULL;
+        if (copy >= 0 && !job->file)
+            close(copy);
+    }
+    if (!job->file)
+        return pt_job_fail(job, errno, "cannot use the descriptor: %s", strerror(errno));
+    setvbuf(job->file, NULL, _IOFBF, FILE_BUFFER);
+    return 0;
+}
+
+/* What could not be written is perhaps only known now. */
+static int close_file(struct pt_job *job, int error)
+{
+    FILE *file = job->file;
+
+    job->file = NULL;
+    errno = 0;
+    if (file && fclose(file) != 0 && !error && !job->builder)
+        error = pt_job_fail_file(job);
+    return error;
+}
+
+static int export(struct pt_job *job, const char *format, int fd)
 {
     struct posixtrace_event ahead[AHEAD];
     int error = begin(job, format, job->directory != NULL);
 
     job->ahead = ahead;
     job->ahead_room = AHEAD;
+    if (!error && !job->directory)
+        error = open_file(job, fd);
     if (!error)
         error = posixtrace_fields_create(job->trid, &job->fields);
     if (!error) {
@@ -245,19 +307,19 @@ static int export(struct pt_job *job, const char *format)
     }
     if (!error && job->file && (fflush(job->file) != 0 || ferror(job->file)))
         error = pt_job_fail_file(job);
-    return error;
+    return close_file(job, error);
 }
 
-int posixtrace_export(trace_id_t trid, const char *format, FILE *to,
+int posixtrace_export(trace_id_t trid, const char *format, int fd,
                       struct posixtrace_conversion *conversion, size_t size)
 {
     struct posixtrace_conversion c;
-    struct pt_job job = { .c = &c, .trid = trid, .file = to };
+    struct pt_job job = { .c = &c, .trid = trid };
 
-    if (!format || !to || !conversion || size == 0)
+    if (!format || !conversion || size == 0)
         return EINVAL;
     c = given(conversion, size);
-    return give_back(&job, conversion, size, export(&job, format));
+    return give_back(&job, conversion, size, export(&job, format, fd));
 }
 
 int posixtrace_export_directory(trace_id_t trid, const char *format, const char *directory,
@@ -269,27 +331,31 @@ int posixtrace_export_directory(trace_id_t trid, const char *format, const char 
     if (!format || !directory || !conversion || size == 0)
         return EINVAL;
     c = given(conversion, size);
-    return give_back(&job, conversion, size, export(&job, format));
+    return give_back(&job, conversion, size, export(&job, format, -1));
 }
 
-static int import(struct pt_job *job, const char *format)
+static int import(struct pt_job *job, const char *format, int fd)
 {
     int error = begin(job, format, job->directory != NULL);
 
+    if (!error && !job->directory)
+        error = open_file(job, fd);
     errno = 0;
-    return error ? error : job->format->read(job);
+    if (!error)
+        error = job->format->read(job);
+    return close_file(job, error);
 }
 
-int posixtrace_import(const char *format, FILE *from, posixtrace_log_builder_t *builder,
+int posixtrace_import(const char *format, int fd, posixtrace_log_builder_t *builder,
                       struct posixtrace_conversion *conversion, size_t size)
 {
     struct posixtrace_conversion c;
-    struct pt_job job = { .c = &c, .builder = builder, .file = from };
+    struct pt_job job = { .c = &c, .builder = builder };
 
-    if (!format || !from || !builder || !conversion || size == 0)
+    if (!format || !builder || !conversion || size == 0)
         return EINVAL;
     c = given(conversion, size);
-    return give_back(&job, conversion, size, import(&job, format));
+    return give_back(&job, conversion, size, import(&job, format, fd));
 }
 
 int posixtrace_import_directory(const char *format, const char *directory,
@@ -302,5 +368,5 @@ int posixtrace_import_directory(const char *format, const char *directory,
     if (!format || !directory || !builder || !conversion || size == 0)
         return EINVAL;
     c = given(conversion, size);
-    return give_back(&job, conversion, size, import(&job, format));
+    return give_back(&job, conversion, size, import(&job, format, -1));
 }

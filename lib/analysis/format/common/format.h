@@ -8,6 +8,7 @@
 #ifndef PT_FORMAT_FORMAT_H
 #define PT_FORMAT_FORMAT_H
 
+#include <stdio.h>
 #include <posixtrace/event.h>
 #include <posixtrace/format.h>
 #include <posixtrace/info.h>
@@ -20,6 +21,7 @@ struct pt_job {
     posixtrace_fields_t *fields;       /* export: of trid */
     posixtrace_log_builder_t *builder; /* import: events go there */
     FILE *file;                        /* to be written or read; not of directories */
+    int fd;                            /* the same as the caller gave it, or -1 */
     const char *directory;
     struct posixtrace_event *ahead; /* export: events that were read together */
     size_t ahead_room, ahead_count, ahead_at;

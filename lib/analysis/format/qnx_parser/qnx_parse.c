@@ -83,11 +83,19 @@ static __attribute__((format(printf, 3, 4))) void blame(struct fault *f, int err
     va_end(arguments);
 }
 
+/* What is left of a file whose start was looked at. */
+static ssize_t read_rest(void *from, void *to, size_t size)
+{
+    size_t n = fread(to, 1, size, from);
+
+    return n == 0 && ferror((FILE *)from) ? -1 : (ssize_t)n;
+}
+
 /* The log that import makes of it; also of what comes before a fault, which is kept. */
 static FILE *import_kev(FILE *from, const char *path, struct fault *fault)
 {
     const struct posixtrace_format *format = posixtrace_format_find("kev");
-    struct posixtrace_conversion conversion = { .name = path };
+    struct posixtrace_conversion conversion = { .name = path, .read = read_rest, .context = from };
     posixtrace_log_builder_t *builder;
     FILE *log = NULL;
     int error;
@@ -101,7 +109,7 @@ static FILE *import_kev(FILE *from, const char *path, struct fault *fault)
     if (!error)
         error = posixtrace_log_builder_create(fileno(log), NULL, &builder);
     if (!error) {
-        error = posixtrace_import("kev", from, builder, &conversion, sizeof conversion);
+        error = posixtrace_import("kev", -1, builder, &conversion, sizeof conversion);
         if (error)
             blame(fault, error, "%s", conversion.error);
         error = posixtrace_log_builder_finish(builder);

@@ -113,14 +113,14 @@ bool pt_rkh_set_line(struct pt_job *job, struct termios *was, bool *set)
         pt_job_fail(job, EINVAL, "--baud=%" PRIu64 ": no speed of serial lines", baud);
         return false;
     }
-    if (tcgetattr(fileno(job->file), was) != 0) {
+    if (tcgetattr(job->fd, was) != 0) {
         pt_job_fail(job, EINVAL, "--baud: the input is not a serial line: %s", strerror(errno));
         return false;
     }
     t = *was;
     cfmakeraw(&t);
     t.c_cflag |= CLOCAL | CREAD;
-    if (cfsetspeed(&t, speeds[i].speed) != 0 || tcsetattr(fileno(job->file), TCSANOW, &t) != 0) {
+    if (cfsetspeed(&t, speeds[i].speed) != 0 || tcsetattr(job->fd, TCSANOW, &t) != 0) {
         pt_job_fail(job, errno, "cannot set the serial line to %" PRIu64 " baud: %s", baud,
                     strerror(errno));
         return false;

@@ -351,7 +351,7 @@ static int read_rkh(struct pt_job *job)
         read_stream(r);
     }
     if (set)
-        tcsetattr(fileno(job->file), TCSANOW, &was);
+        tcsetattr(job->fd, TCSANOW, &was);
     pt_rkh_symbols_free(r->symbols);
     pt_rkh_users_free(r->users);
     free(r->frame);
