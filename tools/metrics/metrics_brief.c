@@ -111,6 +111,40 @@ void metrics_say_unheard(const struct metrics_view *v)
     print_none(v, &lists);
 }
 
+static bool leaves_by_switch(const posixtrace_metric_t *metric)
+{
+    const char *name;
+
+    for (size_t i = 0; (name = posixtrace_metric_event(metric, i, NULL)) != NULL; i++)
+        if (strcmp(name, "posixtrace_switch_out") == 0 ||
+            strcmp(name, "posixtrace_switch_preempted") == 0)
+            return true;
+    return false;
+}
+
+void metrics_say_waits(const struct metrics_view *v)
+{
+    struct list l = { NULL, 0 };
+    struct metrics_sum sum;
+
+    if (posixtrace_metric_run_saw(v->run, "posixtrace_switch_out") ||
+        posixtrace_metric_run_saw(v->run, "posixtrace_switch_preempted") ||
+        posixtrace_metric_run_saw(v->run, "posixtrace_switch_in"))
+        return;
+    for (size_t i = 0; i < v->pick->count; i++) {
+        metrics_view_sum(v, i, &sum);
+        if (sum.count > sum.bounds && leaves_by_switch(v->pick->metrics[i]))
+            add(&l, "%s", unquoted(posixtrace_metric_name(v->pick->metrics[i])));
+    }
+    if (l.used > 0)
+        metrics_remark(v, "%s has no context switches, so time off the processor is in: %s%s",
+                       v->log->shown, l.text,
+                       v->log->fd < 0
+                           ? "; a stream's switches are only in its log"
+                           : "; 'posixtrace record --system=switches -- CMD' records them");
+    free(l.text);
+}
+
 static void take(const struct metrics_view *v, size_t metric, struct lists *lists)
 {
     const char *name = unquoted(posixtrace_metric_name(v->pick->metrics[metric]));
@@ -152,4 +186,5 @@ void metrics_print_brief(const struct metrics_view *v)
     print_list(v, "Of threads that are not periodic, and not shown: ", &lists.aperiodic,
                "; --metric=NAME shows them");
     print_none(v, &lists);
+    metrics_say_waits(v);
 }

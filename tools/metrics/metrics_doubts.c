@@ -275,6 +275,7 @@ void metrics_print_doubts(const struct metrics_view *v)
     }
     if (v->format != OUTPUT_TEXT)
         metrics_say_unheard(v);
+    metrics_say_waits(v);
 }
 
 /* ---- events that the log does not know ---- */

@@ -26,4 +26,7 @@ bool metrics_is_unknown(const struct metrics_view *v, size_t metric, const struc
 /* Which metrics without any event in the log a gap may hide, and for how long at most. */
 void metrics_say_unheard(const struct metrics_view *v);
 
+/* Names the metrics that leave out time off the processor, in a log that does not have it. */
+void metrics_say_waits(const struct metrics_view *v);
+
 #endif
