@@ -218,7 +218,7 @@ def case_order(room):
             w.simple(0, USER, 7, time, sequence)
         events, said = room.imported(header(attributes()) + w.bytes())
         same(numbers(events), order, "numbers that begin anew")
-        if any(e["event"] == "qnx:LOST" for e in events) or "go on at 1" not in said:
+        if any(e["event"] == "qnx:LOST" for e in events) or "continue at 1" not in said:
             sys.exit(f"numbers that begin anew: {said}")
     # processors whose records are not in order of time
     rng, w, times = random.Random(4), Writer(), []
