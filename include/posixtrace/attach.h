@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Streams of other processes.  The standard lets only the creator of a stream use
- * its trace id; here any process of the same user gets one of its own for a
- * stream that it has not created, reads the events in it without taking them away from
- * its creator, and starts, stops and filters it.
+ * Streams of other processes.  In the standard only the creator of a stream can use its trace id.
+ * Here any process of the same user gets a trace id of its own for an existing stream.  It reads
+ * the events without taking them away from the creator, and starts, stops and filters the stream.
  *
- * What works on the trace id of an attached stream:
+ * Functions for the trace id of an attached stream:
  *
  *   posix_trace_start, _stop, _set_filter, _get_filter, _get_attr
  *   posix_trace_get_status      without the resets, which are the creator's
@@ -19,13 +18,12 @@
  *
  * posix_trace_shutdown and posix_trace_clear are the creator's: EINVAL.
  *
- * Reading begins with the oldest event that is there when posixtrace_attach() is
- * called, and takes nothing away.  So it can be overtaken: by a LOOP stream that
- * overwrites, and by the creator or the flush thread, which empty the stream.
- * Events missed since posixtrace_attach() are counted as POSIXTRACE_LOST_OVERWRITTEN
- * and show as OVERFLOW and RESUME in between; posixtrace_get_info() and
- * posixtrace_thread_getnext() count everything from posixtrace_attach() on.  The
- * counts of a thread that has ended are those of the last call that looked.
+ * Reading starts with the oldest event in the stream at the call of posixtrace_attach(), and
+ * removes no event.  So a reader can miss events: a LOOP stream overwrites them, and the creator or
+ * the flush thread empties the stream.  Events missed since posixtrace_attach() are counted as
+ * POSIXTRACE_LOST_OVERWRITTEN and show as OVERFLOW and RESUME in between; posixtrace_get_info() and
+ * posixtrace_thread_getnext() count everything from posixtrace_attach() on.  The counts of a thread
+ * that has ended are those of the last such call.
  *
  * When the creator has shut the stream down, or has died, the reader still gets the
  * remaining events; after the last one, calls that read or control return ENXIO.  A
@@ -92,18 +90,19 @@ int posixtrace_attach_pid(pid_t pid, trace_id_t *trid);
 int posixtrace_attach_lost(trace_id_t trid, uint64_t lost[POSIXTRACE_LOSS_CAUSES]);
 
 /*
- * For programs of root that trace processes of other users.  What a traced process has mapped
- * it can also write, and truncate: its tracer should not have more rights than it has.  This
- * function gives the calling process, for good, the user and group id of the process pid
- * and no other group, takes its capabilities away, and makes it not dumpable and without new
- * privileges.  posix_trace_create() and posix_trace_create_withlog() may trace that process
- * afterwards, also where the kernel hides it from its own user.  Of a process of root nothing
+ * For programs of root that trace processes of other users.  A traced process can write and
+ * truncate the memory that it maps, so its tracer should not have more rights than the process.
+ * This function gives the calling process, for good, the user and group id of the process pid and
+ * no other group.  It drops the capabilities, and makes the process not dumpable and without new
+ * privileges.  Afterwards posix_trace_create() and posix_trace_create_withlog() may trace that
+ * process, even if the kernel hides it from its own user.  If pid is a process of root, nothing
  * changes.
  *
- * It is for a child that root has forked for the purpose: call it before any other function
- * of the library, close what the child does not need, and take what it sends for the words of
- * the traced process.  posixtrace-record(1) works like this.  The directory of the streams is
- * that of the new user.  Not async-signal-safe; no other thread may exist.
+ * It is for a child that root has forked for the purpose.  The child calls it before any other
+ * function of the library, and closes descriptors that it does not need; root must not trust the
+ * data that the child sends more than the traced process.  posixtrace-record(1) works like this.
+ * The directory of the streams is that of the new user.  Not async-signal-safe; no other thread may
+ * exist.
  *
  * EINVAL  pid is not positive
  * EPERM   the caller is not root; the process may not be traced; or the kernel does not let

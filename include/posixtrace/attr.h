@@ -42,11 +42,11 @@ int posixtrace_attr_getcompression(const trace_attr_t *attr, int *compression);
  * POSIXTRACE_SYSTEM_SWITCHES=1 in the environment of the process that creates a stream
  * with log is as if 1 was set (set-id programs ignore it).
  *
- * A stream without log cannot have them: posix_trace_create() answers EINVAL.  Where
- * the system refuses them the stream is created and works without, see
- * posixtrace_stream_switches(), and records now and then for how long each thread that
- * records in it has run (POSIXTRACE_CPU_TIME): that bounds the time off the processor.
- * The attributes of a pre-recorded stream say 0; its events show whether it has switches.
+ * A stream without log cannot have them: posix_trace_create() returns EINVAL.  If the system
+ * refuses them, the stream is created and works without them, see posixtrace_stream_switches().
+ * Then it records from time to time the CPU time of each thread that records in it
+ * (POSIXTRACE_CPU_TIME), which bounds the time off the processor.  The attributes of a pre-recorded
+ * stream have 0; its events show whether it has switches.
  *
  * EINVAL   attr is no attributes object, or the result pointer is NULL
  *
@@ -56,13 +56,12 @@ int posixtrace_attr_setswitches(trace_attr_t *attr, bool switches);
 int posixtrace_attr_getswitches(const trace_attr_t *attr, bool *switches);
 
 /*
- * How large the kernel's ring for context switches is, for each processor, in bytes: a power
- * of two from 4096 to 1 GiB (a switch takes 40 bytes); or 0, the default: 4 MiB where
- * the effective user is root, else 256 KiB.  What has no room in it is lost
- * (POSIXTRACE_LOST_SWITCHES).  Where the limit on locked memory (sysctl
- * kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK) does not allow as much, the rings are half as
- * large until it does; posixtrace_stream_switchbuffer() has what became of it.  Without
- * switches it means nothing; the attributes of a pre-recorded stream say 0.
+ * The size of the kernel's ring for context switches, for each processor, in bytes: a power of two
+ * from 4096 to 1 GiB (a switch takes 40 bytes); or 0, the default: 4 MiB if the effective user is
+ * root, else 256 KiB.  Switches for which it has no room are lost (POSIXTRACE_LOST_SWITCHES).  If
+ * the limit on locked memory (sysctl kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK) does not allow
+ * that size, it is halved until the limit does; posixtrace_stream_switchbuffer() returns the
+ * result.  Without switches it has no effect; the attributes of a pre-recorded stream have 0.
  *
  * EINVAL   attr is no attributes object, bytes is not such a number, or the result
  *          pointer is NULL
@@ -73,8 +72,8 @@ int posixtrace_attr_setswitchbuffer(trace_attr_t *attr, size_t bytes);
 int posixtrace_attr_getswitchbuffer(const trace_attr_t *attr, size_t *bytes);
 
 /*
- * Of an active stream, created by this process: bytes of each of the kernel's rings that it
- * uses; 0 if it records no context switches.
+ * The bytes of each of the kernel's rings of an active stream that this process has created; 0 if
+ * it records no context switches.
  *
  * EINVAL   trid is no active stream of this process, or bytes is NULL
  *
@@ -83,12 +82,11 @@ int posixtrace_attr_getswitchbuffer(const trace_attr_t *attr, size_t *bytes);
 int posixtrace_stream_switchbuffer(trace_id_t trid, size_t *bytes);
 
 /*
- * What storing one event costs a thread, in ns: kept with the stream and in its log, so
- * that a program that measures times in it elsewhere, or later, can subtract the cost of
- * the tracing.  0, the default: not known.  The library never measures it by itself;
- * posixtrace_event_cost_like() in posixtrace/metrics.h does, and 'posixtrace record' uses
- * that.  It is rounded to picoseconds.  posix_trace_get_attr() gives it for active,
- * attached and pre-recorded streams.
+ * The time that a thread takes to store one event, in ns.  The stream and its log keep it, so that
+ * a program that measures times in them elsewhere, or later, can subtract the cost of the tracing.
+ * 0, the default: not known.  The library never measures it by itself; posixtrace_event_cost_like()
+ * in posixtrace/metrics.h does, and 'posixtrace record' uses that.  It is rounded to picoseconds.
+ * posix_trace_get_attr() returns it for active, attached and pre-recorded streams.
  *
  * EINVAL   attr is no attributes object, ns is not a number from 0 to 1000000 (a
  *          millisecond), or the result pointer is NULL
@@ -100,8 +98,8 @@ int posixtrace_attr_geteventcost(const trace_attr_t *attr, double *ns);
 
 /*
  * Does an active stream, created by this process, record context switches?
- * *refusal is 0 if it does; ENODATA if it was not requested; else the error number
- * of what the system refused:
+ * *refusal is 0 if it does; ENODATA if it was not requested; else the error number of the refused
+ * system call:
  *   EACCES, EPERM   perf_event_open(2): sysctl kernel.perf_event_paranoid is above 2,
  *                   a filter of system calls, or too little lockable memory
  *   EMFILE          threads x processors descriptors are more than RLIMIT_NOFILE

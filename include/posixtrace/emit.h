@@ -6,9 +6,9 @@
  *     POSIXTRACE_EVENT("order", id, price, symbol);
  *
  * traces an event of type "order" with three fields, which have the names and types of the
- * arguments, and describes the type (posixtrace/typed.h) when the line runs first.  The
- * arguments are evaluated once, also when no stream traces.  Its cost above that of
- * posix_trace_event() is the stores that a structure packed by hand would take.
+ * arguments, and describes the type (posixtrace/typed.h) when the line runs first.  The arguments
+ * are evaluated once, also when no stream traces.  Compared with posix_trace_event() it costs only
+ * the stores that pack the fields.
  *
  *     POSIXTRACE_EVENT_TYPE(order, "order", (uint32_t, id), (double, price),
  *                           (const char *, symbol))
@@ -34,15 +34,15 @@
  *
  * The first run of a line opens the event type, which is not async-signal-safe; later runs
  * are, as posix_trace_event() is.  A line in a signal handler has to run once before, or
- * the handler traces by hand what posixtrace_event_describe() has described.  If the type
- * cannot be opened the event is not traced, and the next run tries again.
+ * the handler traces by hand what posixtrace_event_describe() has described.  If the type cannot be
+ * opened, the event is not traced, and the next run tries again.
  *
  * One name, one description: the first line that runs describes "order".  A line that gives
  * the name to fields of other names, types or order, as a C++ template does, traces events
  * of the type "order#2", a third kind of line "order#3".  A name that is too long for that
  * loses its end.  Filters that name "order" mean these, too (posixtrace-filter(5)); its id
- * is that of the first alone.  A description that was given before stays if it names the
- * same values and says more of them: hexadecimal, or names of values.
+ * is that of the first alone.  An earlier description stays if it names the same values and has
+ * more about them: hexadecimal, or names of values.
  */
 #ifndef POSIXTRACE_EMIT_H
 #define POSIXTRACE_EMIT_H
@@ -84,7 +84,7 @@ trace_event_id_t posixtrace_site_open(trace_event_id_t *site, const char *event_
 }
 #endif
 
-/* ---- what the macros are made of; not for use ---- */
+/* ---- internals of the macros; not for use ---- */
 
 #if __SIZEOF_LONG__ == 8
 #define POSIXTRACE_LONG_  "i64"
@@ -128,7 +128,7 @@ static inline __attribute__((unused)) void pxt_pack_long_double_(struct pxt_pack
     pxt_pack_plain_(p, &narrow, sizeof narrow);
 }
 
-/* Up to a NUL, if there is one: size is at most what may be read. */
+/* Packs up to a NUL, if there is one; at most size bytes may be read. */
 static inline __attribute__((unused)) void pxt_pack_text_(struct pxt_packer_ *p, const char *string,
                                                           size_t size)
 {
@@ -182,7 +182,7 @@ template <typename T> struct pxt_is_text_<T &> {
     static constexpr bool value = false;
 };
 
-/* What a field is stored as; a string class by itself where the argument was a temporary. */
+/* The stored form of a field; a string class itself if the argument was a temporary. */
 struct pxt_text_ {
     const char *string;
     size_t length;
@@ -256,7 +256,7 @@ POSIXTRACE_TYPED_(const char *, "str", true, pxt_pack_string_)
     "POSIXTRACE_EVENT: no type for a field; known are bool, char, " \
     "integers, enumerations, float, double, char *, void * and string classes"
 
-/* Traits of the compiler, which cannot stand in the type of a function. */
+/* Traits of the compiler, which cannot be used in the type of a function. */
 template <typename T> struct pxt_kind_ {
     static constexpr bool is_enum = __is_enum(T), is_text = pxt_is_text_<T>::value,
                           is_other = (__is_class(T) || __is_union(T)) && !is_text,
@@ -354,7 +354,7 @@ static inline typename pxt_if_<pxt_kind_<T>::is_other, int>::type pxt_value_(con
     POSIXTRACE_CAT_(POSIXTRACE_CAT_(POSIXTRACE_, POSIXTRACE_COUNT_(__VA_ARGS__)), _) \
     (m, s, __VA_ARGS__)
 
-/* Of POSIXTRACE_EVENT: types, names and stores, one of each for a field, and locals above. */
+/* For POSIXTRACE_EVENT: types, names and stores, one of each for a field, and locals above. */
 #define POSIXTRACE_WORD_(i, x)   POSIXTRACE_TYPE_(posixtrace_v##i)
 #define POSIXTRACE_FIELD_(i, x)  #x
 #define POSIXTRACE_SIZE_(i, x)   sizeof posixtrace_v##i
@@ -408,7 +408,7 @@ static inline typename pxt_if_<pxt_kind_<T>::is_other, int>::type pxt_value_(con
 #define POSIXTRACE_EVENT(...) \
     POSIXTRACE_FORM_(POSIXTRACE_BARE_, POSIXTRACE_FIELDS_, __VA_ARGS__)(__VA_ARGS__)
 
-/* Of POSIXTRACE_EVENT_TYPE: (type, name) pairs as parameters and as arguments. */
+/* For POSIXTRACE_EVENT_TYPE: (type, name) pairs as parameters and as arguments. */
 #define POSIXTRACE_PARAMETER_(i, pair)     POSIXTRACE_PARAMETER2_ pair
 #define POSIXTRACE_PARAMETER2_(type, name) type name
 #define POSIXTRACE_ARGUMENT_(i, pair)      POSIXTRACE_ARGUMENT2_ pair

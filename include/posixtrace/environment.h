@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 enum posixtrace_directory_choice {
-    POSIXTRACE_DIRECTORY_VARIABLE, /* what POSIXTRACE_DIR says */
+    POSIXTRACE_DIRECTORY_VARIABLE, /* the directory in POSIXTRACE_DIR */
     POSIXTRACE_DIRECTORY_SHM,      /* /dev/shm/posixtrace-UID */
     POSIXTRACE_DIRECTORY_RUNTIME   /* $XDG_RUNTIME_DIR/posixtrace, as that failed */
 };
@@ -51,22 +51,21 @@ struct posixtrace_environment {
 int posixtrace_get_environment(struct posixtrace_environment *environment, size_t size);
 
 /*
- * Whether this process records itself because POSIXTRACE_RECORD says so
- * (posixtrace(7)).  log gets the name of its log, cut to size bytes; as long as
- * it has opened no event type, what the variable says; "" if that is not set.
- * *why is 0 if it does, or would, else an error number: EINVAL if another
- * POSIXTRACE_RECORD_* is not understood, EBUSY if the log belongs to another
- * process, EEXIST if the name belongs to another file, ESRCH if the process that records
- * itself was an ancestor of this one and has ended, or what opening the log or creating the
- * stream failed with.  Thread-safe, not async-signal-safe.
+ * Whether this process records itself because of POSIXTRACE_RECORD (posixtrace(7)).  log gets the
+ * name of its log, cut to size bytes; until the process opens an event type, the value of the
+ * variable; "" if that is not set.  *why is 0 if the process records itself, or would; else an
+ * error number: EINVAL if another POSIXTRACE_RECORD_* is not understood, EBUSY if the log belongs
+ * to another process, EEXIST if the name belongs to another file, ESRCH if the process that records
+ * itself was an ancestor of this one and has ended, or the error of opening the log or creating the
+ * stream.  Thread-safe, not async-signal-safe.
  *
  * EINVAL  log or why is NULL, or size is 0
  */
 int posixtrace_get_self_record(char *log, size_t size, int *why);
 
 /*
- * Of EINVAL there: which of the variables is not understood, and why, as a line without
- * an end, cut to size bytes; at most 512.  "" if all are.  Thread-safe, not async-signal-safe.
+ * For EINVAL there: which of the variables is not understood, and why, as a line without a newline,
+ * cut to size bytes; at most 512.  "" if all are understood.  Thread-safe, not async-signal-safe.
  *
  * EINVAL  fault is NULL, or size is 0
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Reading events with what posix_trace_event_info has no member for: the
- * kernel thread id, the thread's name, a 64-bit time, the data in place.
- * Works on every trid that posix_trace_getnext_event() accepts.
+ * Reads events with values for which posix_trace_event_info has no member: the kernel thread id,
+ * the thread's name, a 64-bit time, the data in place.  Works with every trid that
+ * posix_trace_getnext_event() accepts.
  *
  * Here and in the other headers, a function that fills a structure of the caller's has its size
  * as the argument after it: sizeof *event as the program was compiled, in arrays the distance
@@ -71,14 +71,13 @@ int posixtrace_timednext_event(trace_id_t trid, struct posixtrace_event *event, 
                                int *unavailable, const struct timespec *abstime);
 
 /*
- * The next events, most of them at the most, in order; never blocks.  *count: how many
- * were stored, 0: there is none now, or no more in a pre-recorded stream.  As many as are
- * at hand and whose pointers are good together, until the next reading call on trid: of a
- * pre-recorded stream dozens or hundreds, and then an event costs about half of
- * what it costs alone; of others one.
+ * Stores the next events, at most most of them, in order; never blocks.  *count: how many were
+ * stored, 0: there is none now, or no more in a pre-recorded stream.  All stored pointers are valid
+ * until the next reading call on trid.  A pre-recorded stream gives dozens or hundreds at a time,
+ * at about half the cost of an event read alone; others give one.
  *
  * EINVAL  as posixtrace_next_event(), or most is 0
- * others  as posixtrace_next_event(); *count is untouched, and no event was passed over
+ * others  as posixtrace_next_event(); *count is unchanged, and no event was skipped
  */
 int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, size_t size,
                            size_t most, size_t *count);

@@ -38,7 +38,7 @@ struct posixtrace_expression_fault {
  * Compiles text.  The caller frees *expression with posixtrace_expression_free().  fault may be
  * NULL.
  *
- * EINVAL        a NULL argument, or not an expression: *fault says where and why
+ * EINVAL        a NULL argument, or not an expression: *fault has the place and the reason
  * ENAMETOOLONG  longer than POSIXTRACE_EXPRESSION_MAX
  * ENOMEM
  */
@@ -47,14 +47,13 @@ int posixtrace_expression_parse(const char *text, posixtrace_expression_t **expr
 void posixtrace_expression_free(posixtrace_expression_t *expression); /* or NULL */
 
 /*
- * The text of one expression that means what several patterns do together, as those of
- * posixtrace record --filter: any of them, and none that begins with "!".  Each is short for
- * `event "PATTERN"`, or, if it has what only expressions have (posixtrace-filter(5)), an
+ * Makes the text of one expression from several patterns, as those of posixtrace record --filter:
+ * it is true for events that match any of them, and none that begins with "!".  Each is short for
+ * `event "PATTERN"`, or, if it has the signs of an expression (posixtrace-filter(5)), an
  * expression.  count 0: "".
  *
- * expression has room for size bytes; POSIXTRACE_EXPRESSION_MAX + 1 are always enough.  fault
- * may be NULL; its column is one of the first pattern that is wrong, or 0: they are too much
- * together.
+ * expression has room for size bytes; POSIXTRACE_EXPRESSION_MAX + 1 are always enough.  fault may
+ * be NULL; its column is in the first wrong pattern, or 0: together they are too long.
  *
  * EINVAL        a NULL argument, or size 0; a pattern is empty, or not an expression; nested
  *               too deep
@@ -93,8 +92,8 @@ bool posixtrace_expression_needs_fields(const posixtrace_expression_t *expressio
 
 struct posixtrace_expression_test {
     const char *subject; /* "event", "class", "group", or "field" */
-    const char *name;    /* the field's, or what the type's name is compared with */
-    bool pattern;        /* it is a pattern; never of a field */
+    const char *name;    /* of the field, or to compare with the type's name */
+    bool pattern;        /* name is a pattern; never for a field */
 };
 
 /*
@@ -116,19 +115,19 @@ bool posixtrace_expression_test_suits(const posixtrace_expression_t *expression,
 /* ---- in the traced program ---- */
 
 /*
- * Records from now on only those events, of the types that posix_trace_set_filter() lets
- * pass, that the expression means; of every process that the stream traces.  NULL or "":
- * all of them again.  The standard's own events of a stream (posix_trace_start and so on)
- * are its event set's alone.
+ * From now on, of the types that posix_trace_set_filter() lets pass, the stream records only events
+ * for which the expression is true, in every process that it traces.  NULL or "": all of them
+ * again.  For the standard's own events of a stream (posix_trace_start and so on) only the event
+ * set decides.
  *
- * What the type's name and the process decide is not looked at in the event: a type that is
- * never meant costs what one costs that no stream wants, and one that always is what
- * it cost before.  Only types whose events have to be looked at are slower (docs/benchmarks.md).
- * A name is decided when a process opens it; until then its events are looked at.
+ * If the type's name and the process decide, the expression is not evaluated in the event: a type
+ * for which it is never true costs as much as one that no stream wants, and one for which it is
+ * always true costs the same as before.  Only other types are slower (docs/benchmarks.md).  A type
+ * is decided when a process opens its name; until then its events evaluate the expression.
  *
- * For that the stream takes a second one of the TRACE_SYS_MAX places on each process, until it
- * is shut down.  posix_trace_clear() and posix_trace_start() as for the event set.  If the
- * stream runs, it gets a posix_trace_filter event.  Thread-safe, not async-signal-safe.
+ * The stream uses a second one of the TRACE_SYS_MAX places on each process, until it is shut down.
+ * posix_trace_clear() and posix_trace_start() as for the event set.  If the stream runs, it gets a
+ * posix_trace_filter event.  Thread-safe, not async-signal-safe.
  *
  * EINVAL        no stream that can be controlled, or not an expression: *fault says where
  * ENAMETOOLONG  longer than POSIXTRACE_EXPRESSION_MAX
@@ -136,7 +135,7 @@ bool posixtrace_expression_test_suits(const posixtrace_expression_t *expression,
  * EBUSY         four threads that were stopped hold all places for filters
  * EACCES, EMFILE, ENFILE, ENOMEM: a process that the running stream traces cannot be reached
  *               (posix_trace_start(3)); nothing has changed
- * ENOMEM, and of an attached stream as posixtrace_attach() tells: ENXIO, ENOTSUP
+ * ENOMEM, and for an attached stream, see posixtrace_attach(): ENXIO, ENOTSUP
  */
 int posixtrace_set_expression(trace_id_t trid, const char *expression,
                               struct posixtrace_expression_fault *fault);
@@ -154,21 +153,21 @@ int posixtrace_get_expression(trace_id_t trid, char *expression, size_t size);
 typedef bool (*posixtrace_handler_t)(void *context, const struct posixtrace_event *event);
 
 /*
- * Asks a function of the program's about each event of a type, last, when event set and
- * expression have let it pass; event 0: about all types that have none of their own.
- * In the calling process only, and in what it forks (not in what it executes); the stream
- * may be any that traces it.  function NULL: no longer.
+ * Sets a function of the program that decides about each event of a type, after event set and
+ * expression have let it pass; event 0: for all types without a function of their own.  It works in
+ * the calling process and its forked children only, not after exec; the stream may be any that
+ * traces the process.  function NULL: removes it.
  *
- * The function runs where the event is recorded: in any thread, and in signal handlers if they
- * record events; it has to be as safe as its surroundings.  event->ns is 0: the event has
- * no time yet.  Events that it records itself are nested in this one; four levels deep
- * they are lost, and counted.  When this returns the one before is not running any more, unless
+ * The function runs in the thread that records the event, also in signal handlers if they record
+ * events; then it has to be async-signal-safe.  event->ns is 0, because the event has no time yet.
+ * Events that the function records itself are nested in this one; those nested four levels deep are
+ * lost, and counted.  When this call returns, the previous function is not running any more, unless
  * a thread has been in it for a second.  Thread-safe, not async-signal-safe.
  *
  * EINVAL  no stream that can be controlled, or no event type that is open and may have one
  * ESRCH   the stream does not trace the calling process
  * EAGAIN  no place is left on the process, as above
- * ENOMEM, and of an attached stream ENXIO, ENOTSUP
+ * ENOMEM, and for an attached stream ENXIO, ENOTSUP
  */
 int posixtrace_set_handler(trace_id_t trid, trace_event_id_t event, posixtrace_handler_t function,
                            void *context);

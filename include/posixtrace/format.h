@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Traces in the formats of other tools: what `posixtrace export` and `posixtrace
- * import` do, as functions; and event data as fields, ready to be shown.
+ * Traces in the formats of other tools: `posixtrace export` and `posixtrace import` as functions;
+ * and event data as fields, formatted for display.
  *
  * Link with -lposixtrace-analysis.  Functions return 0 or an error number unless they say
  * otherwise.  They are thread-safe, but an object belongs to one thread at a time; none is
@@ -34,7 +34,7 @@ struct posixtrace_format {
     const char *about;       /* one line */
     bool exports, imports;   /* in this build */
     bool is_directory;       /* its traces are folders of files */
-    const char *unavailable; /* NULL, or why this build cannot do what others can */
+    const char *unavailable; /* NULL, or why this build does not have the format */
     const struct posixtrace_format_option *options; /* ends with a name of NULL */
 };
 
@@ -47,8 +47,8 @@ const struct posixtrace_format *posixtrace_format_find(const char *name);
 struct posixtrace_conversion {
     const char *const *options; /* "name=value" or "name", ends with NULL; or NULL */
     const char *name;           /* of the input or the output, for messages; or NULL */
-    /* Something that the user should know: what the format cannot carry, a line that was
-     * passed over.  Called some twenty times at most for one kind; or NULL. */
+    /* Called with a message for the user: the format cannot represent something, a line was
+     * skipped.  At most some twenty times for one kind; or NULL. */
     void (*note)(void *context, const char *text);
     /* Now and then; or NULL. */
     int (*progress)(void *context, uint64_t events);
@@ -71,7 +71,7 @@ struct posixtrace_conversion {
  * offset on; the directory exists and is empty.  Memory does not grow with the number of events.
  *
  * EINVAL    a NULL argument, size 0, no such format, or it is (not) one of directories, or a wrong
- *           option: conversion->error says which
+ *           option: conversion->error names it
  * ENOTSUP   the format cannot be exported, or not by this build
  * what progress returned, if that was not 0
  * others    as posixtrace_next_event(), or of writing: conversion->error says more
@@ -108,7 +108,7 @@ typedef struct posixtrace_rows posixtrace_rows_t;
 int posixtrace_rows_create(trace_id_t trid, const char *format, bool ascii,
                            posixtrace_rows_t **rows);
 void posixtrace_rows_free(posixtrace_rows_t *rows); /* or NULL */
-/* What goes before the first line; it may be empty. */
+/* The text before the first line; it may be empty. */
 const char *posixtrace_rows_head(const posixtrace_rows_t *rows);
 /* The line of an event of trid, with its end, until the next call.  NULL: no memory. */
 const char *posixtrace_rows_line(posixtrace_rows_t *rows, const struct posixtrace_event *event,
@@ -151,8 +151,8 @@ int posixtrace_btf_check(int fd, const char *version, unsigned flags,
 
 /*
  * Data in words, `order=5 price=1.5 symbol="ABC"`, or as a JSON object,
- * `{"order":5,"price":1.5,"symbol":"ABC"}`.  As snprintf(): at most size bytes, with NUL,
- * and what it returns is the length that the whole has; 0: the data is not of the layout.
+ * `{"order":5,"price":1.5,"symbol":"ABC"}`.  As snprintf(): stores at most size bytes, with NUL,
+ * and returns the length of the whole text; 0: the data does not fit the layout.
  */
 size_t posixtrace_layout_text(const posixtrace_layout_t *layout, const void *data, size_t len,
                               char *to, size_t size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What a stream knows about itself beyond posix_trace_get_status(): clock,
- * fill, losses by cause, threads.  For active and for pre-recorded streams.
+ * Information about a stream beyond posix_trace_get_status(): clock, fill, losses by cause,
+ * threads.  For active and for pre-recorded streams.
  *
  * Loss is exact: the events that a thread's posix_trace_event calls generate
  * while the stream runs and does not filter them are
@@ -68,8 +68,8 @@ struct posixtrace_info {
     int64_t first_ns; /* time of the first and last event; both 0 if none */
     int64_t last_ns;
     uint64_t events; /* logs: events present; active: events recorded so far */
-    /* By cause.  What the log lost (the last three) includes system events, such
-     * as a START that was overwritten; the numbers of the threads do not. */
+    /* By cause.  The losses of the log (the last three) include system events, such as a START that
+     * was overwritten; the numbers of the threads do not. */
     uint64_t lost[POSIXTRACE_LOSS_CAUSES];
     uint64_t late;           /* events delivered late because their thread was stalled > 1 s */
     uint64_t bytes;          /* bytes of event memory in use (active) or of packets (log) */
@@ -123,8 +123,8 @@ struct posixtrace_thread_info {
 int posixtrace_thread_getnext(trace_id_t trid, size_t *cursor,
                               struct posixtrace_thread_info *thread, size_t size, int *unavailable);
 
-/* What a stream has room for at once, and what it met beyond that.  The events of those that
- * were refused count as lost for want of memory. */
+/* The limits of a stream, and what it refused beyond them.  The events of refused threads and
+ * processes count as lost for lack of memory. */
 struct posixtrace_limits {
     uint32_t threads;         /* threads, and nested signal handlers, that record */
     uint32_t processes;       /* processes that are traced */

@@ -33,9 +33,9 @@ extern "C" {
 int posixtrace_open_path(const char *path, trace_id_t *trid);
 
 /*
- * What an error number means when a function of this library returns it, as a lower-case phrase
- * without an end: "not a trace log" for EILSEQ; else as strerror(3) in the C locale.  Never NULL.
- * Constant text.  Async-signal-safe, thread-safe.
+ * The meaning of an error number that a function of this library returns, as a lower-case phrase
+ * without a full stop: "not a trace log" for EILSEQ; else as strerror(3) in the C locale.  Never
+ * NULL.  Constant text.  Async-signal-safe, thread-safe.
  */
 const char *posixtrace_error_text(int error);
 
@@ -78,11 +78,10 @@ struct posixtrace_recover_report {
 };
 
 /*
- * Completes the log open for reading and writing on fd whose writer is gone:
- * appends what the writer's segment holds, then index, status and end mark,
- * and removes the segment.  Takes flock(2) on fd for each write, and gives way to a
- * stream that wants the file; a flock(2) of the caller on fd, or a duplicate, is released.
- * Doing it twice is harmless.
+ * Completes the log of a dead writer; fd is open for reading and writing.  Appends the events of
+ * the writer's segment, then index, status and end mark, and removes the segment.  Takes flock(2)
+ * on fd for each write, and gives way to a stream that wants the file; a flock(2) of the caller on
+ * fd, or a duplicate, is released.  A second call does no harm.
  *
  * EBUSY   the writer is alive, another stream wants the file, or another recovery is under way
  * EINVAL  report is NULL, or size is 0
@@ -90,24 +89,24 @@ struct posixtrace_recover_report {
  * ENOTSUP as posixtrace_log_check
  * EMFILE, ENFILE: no descriptor for the segment, or for a process that it still traces; nothing
  *         has changed
- * ENOSPC, EFBIG, EIO, ...: the log is as it was, the segment is kept; a LOOP log that cannot be
- *         overwritten, on a damaged medium, may have fewer events, and counts them as lost
+ * ENOSPC, EFBIG, EIO, ...: the log is unchanged, the segment is kept; a LOOP log on a damaged
+ *         medium, where overwriting fails, may have fewer events, and counts them as lost
  */
 int posixtrace_log_recover(int fd, struct posixtrace_recover_report *report, size_t size);
 
 /*
- * The same for a process that has received the log, and knows of that many events that were
- * recorded and have not arrived: they are counted as lost, by cause POSIXTRACE_LOST_LOG_ERROR.
- * A log that is complete already stays as it is.  A call that repeats one that did not finish
- * counts only events above the number already counted.  Where the segment is found, it has the
- * losses, and events has no effect.
+ * The same for a process that has received the log, and knows the number of recorded events that
+ * have not arrived: they are counted as lost, by cause POSIXTRACE_LOST_LOG_ERROR.  A complete log is not
+ * changed.  If a call repeats one that did not finish, it counts only events above the number
+ * already counted.  If the segment is found, it has the losses, and events has no effect.
  */
 int posixtrace_log_recover_lost(int fd, uint64_t events, struct posixtrace_recover_report *report,
                                 size_t size);
 
 struct posixtrace_snapshot_report {
     uint64_t events; /* of the stream that are in the log */
-    /* By cause: what the stream had lost before, and while it was read.  The log counts both. */
+    /* By cause: the losses of the stream before the call, and while it was read.  The log counts
+     * both. */
     uint64_t lost_before[POSIXTRACE_LOSS_CAUSES];
     uint64_t lost_during[POSIXTRACE_LOSS_CAUSES];
 };
@@ -166,10 +165,10 @@ int posixtrace_log_builder_describe(posixtrace_log_builder_t *builder, const cha
                                     const char *description);
 
 /*
- * Counts more events as lost, by cause, of no thread in particular, beside those that were
- * added: the log reports them like losses of a stream.  May be called several times.  Where
- * they are missing, events "posix_trace_overflow" and "posix_trace_resume" that are added say;
- * without these metrics take what they measure for sure.
+ * Counts more events as lost, by cause, without a thread, beside the added ones: the log reports
+ * them like losses of a stream.  May be called several times.  Added events "posix_trace_overflow"
+ * and "posix_trace_resume" mark the place of the loss; without them, metrics treat all measurements
+ * as known.
  *
  * EINVAL  a NULL argument
  */

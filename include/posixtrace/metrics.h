@@ -35,11 +35,11 @@ typedef struct posixtrace_statistics posixtrace_statistics_t;
 void posixtrace_metric_free(posixtrace_metric_t *metric); /* or NULL */
 
 /*
- * The metrics of a set, "linux" or "marte" (the figures of the paper), or of a
- * text in the language of posixtrace-metrics(5), which name is then called in messages.
- * To be freed; its metrics live as long as it does.
+ * The metrics of a set, "linux" or "marte" (the figures of the paper), or of a text in the language
+ * of posixtrace-metrics(5); messages then call it name.  To be freed; its metrics live as long as
+ * it does.
  *
- * EINVAL  the text is wrong: *fault, if not NULL, says where and how
+ * EINVAL  the text is wrong: *fault, if not NULL, has the place and the reason
  * ENOENT  no such set; ENOMEM
  */
 struct posixtrace_metric_fault {
@@ -56,7 +56,7 @@ const posixtrace_metric_t *posixtrace_metric_set_get(const posixtrace_metric_set
 /* By its name, written in any way; NULL: there is none. */
 const posixtrace_metric_t *posixtrace_metric_set_find(const posixtrace_metric_set_t *set,
                                                       const char *name);
-/* What has a name most like this one, or NULL. */
+/* The metric with the most similar name, or NULL. */
 const posixtrace_metric_t *posixtrace_metric_set_near(const posixtrace_metric_set_t *set,
                                                       const char *name);
 /* The text that a built-in set is made of; NULL: there is none of that name. */
@@ -94,7 +94,7 @@ int posixtrace_metric_set_check(const posixtrace_metric_set_t *set,
                                             const struct posixtrace_metric_fault *fault),
                                 void *context);
 const char *posixtrace_metric_name(const posixtrace_metric_t *metric);
-/* One line that says what it measures; "" where none was written. */
+/* One line about the metric; "" if it has none. */
 const char *posixtrace_metric_about(const posixtrace_metric_t *metric);
 /* The names of the event types that it looks at; i from 0, NULL after the last.  Further
  * descriptions of a name (order#2 of order) are the same to it.
@@ -107,20 +107,19 @@ size_t posixtrace_metric_dot(const posixtrace_metric_t *metric, char *to, size_t
 /* ---- several metrics in one pass ---- */
 
 /*
- * A measurement; or with unknown set a place where events were lost: all measurements of
- * the thread that may lie there, and are not given by themselves, are between begin_ns and
- * end_ns, and none is longer than length_ns.  Of a metric by object with a key of 0: of
- * all objects of the thread that no event was seen of since the first gap.
+ * A measurement; or, with unknown set, a place where events were lost: all measurements of the
+ * thread there that are not reported separately are between begin_ns and end_ns, and none is longer
+ * than length_ns.  For a metric by object, key 0 means all objects of the thread without an event
+ * since the first gap.
  *
- * With bound set the length is between least_ns and length_ns: the metric leaves out the
- * time in which the thread had no processor, and the stream has no context switches but
- * tells for how long threads ran (POSIXTRACE_CPU_TIME).  Else least_ns is length_ns, and
- * 0 with unknown.
+ * With bound set the length is between least_ns and length_ns: the metric leaves out the time in
+ * which the thread had no processor, and the stream has CPU times of threads (POSIXTRACE_CPU_TIME)
+ * instead of context switches.  Else least_ns is length_ns, and 0 with unknown.
  */
 struct posixtrace_measurement {
     const posixtrace_metric_t *metric;
     int64_t begin_ns, end_ns, length_ns;
-    uint64_t thread_id, key; /* key: of metrics that say "by object" */
+    uint64_t thread_id, key; /* key: for metrics with "by object" */
     uint64_t intermediate_events;
     pid_t pid, tid;
     bool unknown;
@@ -128,7 +127,7 @@ struct posixtrace_measurement {
     int64_t least_ns;
 };
 
-/* What could not be measured, of one metric. */
+/* Counts of what could not be measured, for one metric. */
 struct posixtrace_doubt {
     uint64_t unknown;    /* places where events were lost, as above */
     uint64_t unfinished; /* begun, and the stream or the thread ended */
@@ -139,11 +138,10 @@ struct posixtrace_doubt {
 };
 
 /*
- * A run over the events of a stream.  measured is called for each measurement, in the
- * order of end times, if not NULL, and must not read trid; what it returns, if not 0,
- * ends the run; trid may then have been read some events further.  A bound is known
- * at the stream's next record of how long the thread ran: until then, for a second of
- * the stream's time at most, it and all later measurements wait.
+ * A run over the events of a stream.  measured, if not NULL, is called for each measurement, in the
+ * order of end times, and must not read trid; a result other than 0 ends the run; some events after
+ * that may have been read from trid.  A bound is known at the stream's next CPU time of the thread:
+ * until then, for a second of the stream's time at most, it and all later measurements wait.
  *
  * EINVAL  a NULL argument, no metrics, or trid names no stream; ENOMEM
  */
@@ -164,20 +162,20 @@ void posixtrace_metric_run_select(posixtrace_metric_run_t *run,
                                                 const struct posixtrace_event *begin),
                                   void *context);
 /*
- * Takes the events that are there, at most that many (0: all); *more is false when
- * nothing is left now, which in a pre-recorded stream is its end.  Of a live stream the
- * call can be repeated.  As posix_trace_trygetnext_event(), or what measured returned.
+ * Takes the available events, at most that many (0: all).  *more is false if none is left now,
+ * which in a pre-recorded stream is its end.  With a live stream the call can be repeated.  Returns
+ * as posix_trace_trygetnext_event(), or the result of measured.
  */
 int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bool *more);
 /* The caller knows that events are missing between those that were taken and the next
  * one, as posixtrace_follow() reports it: open measurements become unknown.  The run itself
  * finds events that are missing in a damaged log (posixtrace_next_whole_events()). */
 void posixtrace_metric_run_gap(posixtrace_metric_run_t *run);
-/* The stream has no more events: open measurements become unfinished.  0, ENOMEM, or what
- * measured returned, now or before. */
+/* Ends the run: open measurements become unfinished.  0, ENOMEM, or the result of measured, now or
+ * before. */
 int posixtrace_metric_run_end(posixtrace_metric_run_t *run);
 uint64_t posixtrace_metric_run_events(const posixtrace_metric_run_t *run);
-/* Of the index-th metric. */
+/* For the index-th metric. */
 void posixtrace_metric_run_doubt(const posixtrace_metric_run_t *run, size_t index,
                                  struct posixtrace_doubt *doubt, size_t size);
 /* Has the run seen an event of that name? */
@@ -188,9 +186,8 @@ void posixtrace_metric_run_free(posixtrace_metric_run_t *run); /* or NULL */
 
 /*
  * Count, extremes, mean, deviation and a histogram of lengths.  Memory does not grow
- * with the number of values.  A percentile of up to 1024 values is exact, of more it is off by
- * 1/512 of itself at most; extremes and mean are exact.  Sums of two are what one over all
- * values would be.
+ * with the number of values.  A percentile of up to 1024 values is exact; of more values its error
+ * is at most 1/512 of it; extremes and mean are exact.  The sum of two equals one over all values.
  */
 int posixtrace_statistics_create(posixtrace_statistics_t **statistics);         /* ENOMEM */
 void posixtrace_statistics_free(posixtrace_statistics_t *statistics);           /* or NULL */

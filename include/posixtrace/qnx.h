@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * The interface of QNX Neutrino's instrumentation over ours: TraceEvent(), trace_logf() and
- * its like, add_trace_event() and its like, traceparser().  docs/formats/qnx.md has a table
- * of what the original does, what this does, and why it differs.
+ * its like, add_trace_event() and its like, traceparser().  docs/formats/qnx.md has a table of the
+ * differences from the original, with reasons.
  *
  *     TraceEvent(_NTO_TRACE_DELALLCLASSES);
  *     TraceEvent(_NTO_TRACE_ADDEVENT, _NTO_TRACE_USER, 7);
@@ -21,8 +21,8 @@
  * Safety.  All is thread-safe, a parser being one thread's at a time.  The first record of an
  * event opens its type and takes a mutex; later ones, and those after posixtrace_qnx_open(),
  * are async-signal-safe but for the printf() forms.  Commands that insert are the same; other
- * commands and the parser are not async-signal-safe.  Nothing is a cancellation point but
- * reading.  What returns int returns 0, or -1 with errno, unless it says more.
+ * commands and the parser are not async-signal-safe.  Only reading is a cancellation point.
+ * Functions of type int return 0, or -1 with errno, unless their comment has more.
  */
 #ifndef POSIXTRACE_QNX_H
 #define POSIXTRACE_QNX_H
@@ -135,7 +135,7 @@ enum {
 #define _NTO_TRACE_PROCDESTROY_NAME 8u
 #define _NTO_TRACE_PROCTHREAD_NAME  16u
 
-/* Of _NTO_TRACE_THREAD. */
+/* Events of _NTO_TRACE_THREAD. */
 enum {
     _NTO_TRACE_THDEAD = 1 << 0,
     _NTO_TRACE_THRUNNING = 1 << 1,
@@ -233,9 +233,8 @@ enum { _NTO_TRACE_FIPID, _NTO_TRACE_FITID, _NTO_TRACE_FI_NUM };
 #define _NTO_TRACE_FMTID   (1u << _NTO_TRACE_FITID)
 
 /*
- * What an event handler is asked about: one of its own for each call, good until it returns,
- * with area from the one that was registered.  pid and tid are of the thread that the event
- * is about.
+ * The argument of an event handler: one for each call, valid until the handler returns, with area
+ * from the registration.  pid and tid are of the thread that the event is about.
  */
 typedef struct posixtrace_qnx_event_data {
     uint32_t header;
@@ -334,7 +333,7 @@ typedef int (*posixtrace_qnx_callback_t)(posixtrace_qnx_parser_t *parser, void *
                                          unsigned header, uint64_t time, unsigned *words,
                                          unsigned count);
 
-/* What can be asked; those of headers are strings, NULL where a file has none. */
+/* The values that can be queried; those of headers are strings, NULL if a file has none. */
 typedef enum {
     _TRACEPARSER_INFO_HEADER_BEGIN,
     _TRACEPARSER_INFO_FILE_NAME,
@@ -402,10 +401,11 @@ void posixtrace_qnx_parser_destroy(posixtrace_qnx_parser_t **parser);
 /* Prints the messages that mask selects to stream, which stays the caller's. */
 int posixtrace_qnx_parser_debug(posixtrace_qnx_parser_t *parser, FILE *stream, unsigned mask);
 /*
- * Has callback called for an event, for all from first to last; one an event, the last counts,
- * NULL: none.  user_data NULL: that of posixtrace_qnx_parse().  Of classes of interrupts only
- * _NTO_TRACE_INTFIRST to _INTLAST.  For _NTO_TRACE_EMPTY it is called once, after the header.
- * -1 with EINVAL: a NULL parser, no such class or event; the parser's error says which.
+ * Sets the callback for an event, or for all from first to last.  An event has one callback, the
+ * last one set; NULL: none.  user_data NULL: that of posixtrace_qnx_parse().  Interrupt classes
+ * accept only _NTO_TRACE_INTFIRST to _INTLAST.  The callback for _NTO_TRACE_EMPTY is called once,
+ * after the header.  -1 with EINVAL: a NULL parser, no such class or event; the parser's error has
+ * the reason.
  */
 int posixtrace_qnx_parser_cs(posixtrace_qnx_parser_t *parser, void *user_data,
                              posixtrace_qnx_callback_t callback, unsigned event_class,
@@ -419,14 +419,13 @@ void posixtrace_qnx_parser_sort(posixtrace_qnx_parser_t *parser, unsigned mode);
  * kind; EINVAL: a NULL parser, or no such thing. */
 void *posixtrace_qnx_parser_get_info(posixtrace_qnx_parser_t *parser, posixtrace_qnx_info_t what,
                                      unsigned *length);
-/* The event that a callback is called for, as it is in the log: with name, thread, data.
- * NULL outside of callbacks. */
+/* The log's event for the current callback, with name, thread, data.  NULL outside of callbacks. */
 const struct posixtrace_event *posixtrace_qnx_parser_event(const posixtrace_qnx_parser_t *parser);
 /*
  * traceparser(): calls the callbacks for the events of a log or .kev file; "-": standard
  * input.  -1, with errno: it could not be read, or not to its end; the parser's error and
- * _TRACEPARSER_INFO_ERROR_STR say why, and the callbacks have had the events before the fault.
- * A parser may be used again; not from its own callbacks (EBUSY).
+ * _TRACEPARSER_INFO_ERROR_STR have the reason, and the callbacks were called for the events before
+ * the fault.  A parser may be used again; not from its own callbacks (EBUSY).
  */
 int posixtrace_qnx_parse(posixtrace_qnx_parser_t *parser, void *user_data, const char *path);
 

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * RKH's trace interface over ours: user events, symbols, records of the framework,
- * filters, and the stream as framed bytes.  docs/formats/rkh.md says what differs.
+ * filters, and the stream as framed bytes.  docs/formats/rkh.md has the differences.
  *
  *     RKH_FILTER_OFF_GROUP_ALL_EVENTS(RKH_TG_USR);
  *     RKH_TR_FWK_OBJ(&pump);
@@ -160,7 +160,7 @@ int posixtrace_rkh_record(unsigned record, int sma, int signal, const uint64_t *
                           size_t count);
 
 /*
- * Names what a record of symbols is about: RKH_TE_FWK_OBJ, _SIG, _FUN, _TUSR, _AO, _STATE,
+ * Names the subject of a symbol record: RKH_TE_FWK_OBJ, _SIG, _FUN, _TUSR, _AO, _STATE,
  * _PSTATE, _TIMER, _EPOOL, _QUEUE, _ACTOR.  ao: of states, else 0.  Later records show
  * the name.  No filter suppresses it.  Errors as above; EINVAL also: a NULL name.
  */

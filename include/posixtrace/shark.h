@@ -3,7 +3,7 @@
 /*
  * The interface of S.Ha.R.K.'s new tracer (FTrace) over ours: chunks of memory that events
  * are logged into, chained or not, filters by family, and chunks sent to files and over UDP
- * in the kernel's own form.  docs/formats/shark.md says what differs, and why.
+ * in the kernel's own form.  docs/formats/shark.md has the differences and their reasons.
  *
  *     int a = FTrace_chunk_create(1000000, 16000, FTRACE_CHUNK_FLAG_FREE);
  *
@@ -17,13 +17,13 @@
  *
  * leaves 0trace.dat, which `posixtrace import --from=shark` reads.  A chunk is a stream
  * without log, "shark-chunk-0", whose events are of the type "shark:chunk_0": the tools list
- * and print it while the program runs, and any other stream records the same events too; so
- * under `posixtrace record` they survive whatever happens to the program.
+ * and print it while the program runs, and any other stream records the same events too; so under
+ * `posixtrace record` they survive any end of the program.
  *
- * Link with -lposixtrace-compat -lposixtrace.  The names of the manual stand for functions
- * of ours.  Those with a result return 0 or what they are for, or -1 with errno set; all are
- * thread-safe.  TRACER_LOGEVENT is async-signal-safe and takes no lock, the others do.
- * After fork() the child has no chunks: it creates its own, or executes another program.
+ * Link with -lposixtrace-compat -lposixtrace.  The names of the manual are macros for functions of
+ * ours.  Those with a result return 0 or their value, or -1 with errno set; all are thread-safe.
+ * TRACER_LOGEVENT is async-signal-safe and takes no lock, the others do.  After fork() the child
+ * has no chunks: it creates its own, or executes another program.
  */
 #ifndef POSIXTRACE_SHARK_H
 #define POSIXTRACE_SHARK_H
@@ -37,7 +37,7 @@ extern "C" {
 
 #define FTRACE_MAX_CHUNKS 256
 
-/* What a chunk is.  CYC is no bit: neither of the other two modes. */
+/* The state and mode of a chunk.  CYC is not a bit: it is neither of the other two modes. */
 #define FTRACE_CHUNK_FLAG_FREE  0x01 /* may be selected, or become a successor */
 #define FTRACE_CHUNK_FLAG_FULL  0x02
 #define FTRACE_CHUNK_FLAG_CYC   0x00 /* the newest events overwrite the oldest */
@@ -49,7 +49,7 @@ extern "C" {
 
 typedef unsigned char FTrace_flags;
 
-/* FTRACE_CLK_PER_MSEC: what time is counted in here, and what a rate has to say. */
+/* FTRACE_CLK_PER_MSEC: the unit of time, and the required rate. */
 #define FTRACE_CLK_PER_MSEC 1000000u /* nanoseconds */
 
 /* Types of events by family, which is code & 0x0f; and the names of the filters. */
@@ -208,7 +208,7 @@ int posixtrace_shark_chunk_create(int normal_size, int emergency_size, FTrace_fl
  * EBUSY   it is the one that is logged into, or being sent, or the successor of another
  */
 int posixtrace_shark_chunk_delete(int number);
-/* BUSY stays as it is.  ENOENT; EINVAL: flags that cannot be given, or both JTN and STOP. */
+/* BUSY does not change.  ENOENT; EINVAL: flags that cannot be given, or both JTN and STOP. */
 int posixtrace_shark_set_chunk_flags(int number, FTrace_flags flags);
 /* ENOENT; EINVAL: flags is NULL. */
 int posixtrace_shark_get_chunk_flags(int number, FTrace_flags *flags);
@@ -224,8 +224,8 @@ int posixtrace_shark_link(int chunk_a, int chunk_b);
 /* The first chunk with any of the flags; 0 (CYC): the first of that mode.  ENOENT: none. */
 int posixtrace_shark_first_chunk(FTrace_flags flags);
 /*
- * FTRACE_MAX_CHUNKS pointers, NULL where there is no chunk.  What they point at is as it was
- * at this call, until the next one, from any thread.  Never NULL.
+ * FTRACE_MAX_CHUNKS pointers, NULL where there is no chunk.  They point to copies made by this
+ * call, valid until the next one from any thread.  Never NULL.
  */
 FTrace_Chunk_Ptr *posixtrace_shark_chunk_table(void);
 /* ENOENT; else always ENOTSUP: the kernel's does nothing, and neither does this. */
@@ -234,26 +234,26 @@ int posixtrace_shark_compress_chunk(int number, FTrace_flags new_flags);
 /* ---- sending ---- */
 
 /*
- * Sends the events of the chunk by the way that was initialised last, and removes them: there
- * is room again.  Then new_flags are the chunk's.  Events that are logged meanwhile stay, or
- * are sent too.  osd_flags means nothing.  One chunk is sent at a time.
+ * Sends the events of the chunk by the writer that was initialised last, and removes them, so there
+ * is room again.  Then the chunk gets new_flags.  Events that are logged meanwhile stay, or are
+ * sent, too.  osd_flags has no effect.  One chunk is sent at a time.
  *
  * ENOENT        no such chunk
  * EINVAL        flags that cannot be given
  * EDESTADDRREQ  nothing was initialised
- * others        of open(2), write(2), send(2): flags stay, and so does what was not taken
+ * others        of open(2), write(2), send(2): the flags stay, and so do events that were not sent
  */
 int posixtrace_shark_send_chunk(int number, int osd_flags, FTrace_flags new_flags);
 
 /*
- * Chunks go to files from now on, "0trace.dat", "1trace.dat" and so on for "trace.dat": the
- * number stands before the last part of the path.  A file that is there is replaced.  Other
- * arguments mean nothing.  EINVAL: fname is NULL or ends with '/'; ENAMETOOLONG.
+ * From now on chunks are written to files, "0trace.dat", "1trace.dat" and so on for "trace.dat":
+ * the number precedes the last part of the path.  An existing file is replaced.  Other arguments
+ * have no effect.  EINVAL: fname is NULL or ends with '/'; ENAMETOOLONG.
  */
 int posixtrace_shark_init_disk_writer(const char *fname, int flag, const char *l_ip,
                                       const char *t_ip);
-/* Writes a chunk to the next of those files, whatever was initialised last.  errno is 0, or
- * EINVAL: chunk is NULL, or as posixtrace_shark_send_chunk(). */
+/* Writes a chunk to the next of those files, for any writer that was initialised last.  errno is 0,
+ * or EINVAL: chunk is NULL, or as posixtrace_shark_send_chunk(). */
 void posixtrace_shark_disk_writer(FTrace_Chunk_Ptr chunk);
 
 /*
@@ -287,7 +287,7 @@ int posixtrace_shark_init_udp(int flag, const char *l_ip, const char *t_ip);
 #define FTrace_disk_writer         posixtrace_shark_disk_writer
 #define FTrace_OSD_init_udp        posixtrace_shark_init_udp
 
-/* Of the kernel, for programs that were written for it. */
+/* Names of the kernel, for programs that were written for it. */
 #ifdef POSIXTRACE_SHARK_KERNEL
 typedef uint8_t BYTE;
 typedef uint16_t WORD;

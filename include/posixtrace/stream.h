@@ -39,9 +39,9 @@ struct posixtrace_stream {
 };
 
 /*
- * Calls each() for every stream in the directory; a non-zero return of each()
- * ends the walk and is returned as it is; error numbers are positive.  A file that is not a
- * valid segment is reported with liveness UNKNOWN and an empty name.
+ * Calls each() for every stream in the directory; a non-zero result of each() ends the walk and is
+ * returned unchanged; error numbers are positive.  A file that is not a valid segment is reported
+ * with liveness UNKNOWN and an empty name.
  *
  * ENOENT  the directory does not exist: no program has traced yet
  * EACCES  the directory is not a private one of this user
@@ -51,7 +51,7 @@ int posixtrace_stream_list(int (*each)(void *context, const struct posixtrace_st
 
 /*
  * Calls each() for every living process that the stream in that file of the
- * directory traces; a non-zero return of each() ends the walk and is returned as it is.
+ * directory traces; a non-zero result of each() ends the walk and is returned unchanged.
  *
  * EINVAL  a null pointer, not the name of a stream's file, or not a stream of
  *         this version of the library
@@ -128,11 +128,10 @@ int posixtrace_watch_fill(trace_id_t trid, unsigned percent, int fd);
 int posixtrace_chain(trace_id_t trid, trace_id_t next);
 
 /*
- * Does for the calling thread now what its first event would do later: finds
- * the process page, takes a writer slot and a chunk, touched, in every stream
- * that traces the process.  Afterwards an event of this thread causes no page
- * fault and no system call until its first chunk is full.  Not
- * async-signal-safe.  0, or ENOMEM.
+ * Makes the preparations of the calling thread's first event now: finds the process page, and takes
+ * a writer slot and a chunk, with its memory, in every stream that traces the process.  Afterwards
+ * an event of this thread causes no page fault and no system call until its first chunk is full.
+ * Not async-signal-safe.  0, or ENOMEM.
  */
 int posixtrace_prepare(void);
 

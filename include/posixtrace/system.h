@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * System events beyond the standard's: what the kernel does with the traced threads,
- * and the calls in which they wait for one another.  They are system event types, known
- * by these names to every stream, obey filters, and are recorded only on request:
- * 'posixtrace record --system', POSIXTRACE_RECORD_SYSTEM, libposixtrace-preload.so.
+ * System events beyond the standard's: context switches of the traced threads, and the calls in
+ * which they wait for one another.  They are system event types, known by these names to every
+ * stream, obey filters, and are recorded only on request: 'posixtrace record --system',
+ * POSIXTRACE_RECORD_SYSTEM, libposixtrace-preload.so.
  *
  * The types have these numbers and names always and everywhere.  A stream has all of
  * them in its type list (posix_trace_eventtypelist_getnext_id) from the moment when one
  * was recorded in a process that it traces, or a program opened the name of one; a log
  * has those in its list whose names it contains, which are all as soon as it has an
- * event of one of them.  A program that does not request them does not meet them.
+ * event of one of them.  A program that does not request them does not see them.
  *
- * Data is in the byte order of the machine, without padding, nothing where the table
- * says nothing.  object: address of the mutex, semaphore, ...; error: what the call
- * returned or set errno to, 0 for success, ECANCELED if the thread was cancelled in it;
- * due: ns since 1970 (CLOCK_REALTIME), 0: none.
+ * Data is in the byte order of the machine, without padding; types without an entry in the table
+ * have none.  object: address of the mutex, semaphore, ...; error: the error number of the call, 0
+ * for success, ECANCELED if the thread was cancelled in it; due: ns since 1970 (CLOCK_REALTIME), 0:
+ * none.
  *
  *   switch_in                          u32 cpu
  *   switch_out, switch_preempted       u32 cpu    it waits; it could still run
@@ -35,13 +35,12 @@
  *   thread_begin, thread_end           u64 pthread_t
  *   signal_begin, signal_end           u32 number                around a handler
  *
- * cpu_time is there where context switches were asked for and are refused.  Until its
- * time the thread had run, since it began, for run to run + more ns; more UINT64_MAX: at
- * least for run.  One without data and thread stands where a stream was started in
- * which it is so.
+ * cpu_time is recorded if context switches were requested and refused.  Until its time the thread
+ * had run, since its start, for run to run + more ns; more UINT64_MAX: at least for run.  In such a
+ * stream one without data and thread follows each start.
  *
- * In a stream each name has "posixtrace_" before it.  docs/system-events.md tells when
- * each is recorded.
+ * In a stream each name has "posixtrace_" before it.  docs/system-events.md has the conditions
+ * under which each is recorded.
  */
 #ifndef POSIXTRACE_SYSTEM_H
 #define POSIXTRACE_SYSTEM_H
@@ -82,16 +81,14 @@ extern "C" {
 #define POSIXTRACE_SIGNAL_END       41u
 
 /*
- * Traces a system event of the list above, as posix_trace_event() traces those of the
- * program: same cost, same loss, nothing where no stream wants it.  For libraries that
- * stand between a program and the system, as libposixtrace-preload.so does.
- * data_len is in bytes; data may be NULL, then there is none.  An id that is not in the
- * list is ignored, and there is no error.
+ * Traces a system event of the list above, as posix_trace_event() traces user events: with the same
+ * cost and losses, and not if no stream wants it.  For libraries that wrap system interfaces, as
+ * libposixtrace-preload.so does.  data_len is in bytes; data may be NULL for none.  An id that is
+ * not in the list is ignored, without an error.
  *
- * POSIXTRACE_CPU_TIME takes no data and ignores what the caller passes: the library asks the
- * kernel for how long the calling thread has run, with two system calls, if some stream
- * wants to know.  For a caller that traces a point where a measurement begins or ends, right
- * after its event.
+ * POSIXTRACE_CPU_TIME ignores the caller's data: the library gets the CPU time of the calling
+ * thread from the kernel, with two system calls, if some stream wants it.  For a caller that traces
+ * the start or end of a measurement, right after that event.
  *
  * Async-signal-safe, thread-safe, no cancellation point, leaves errno alone.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Typed events: what the bytes of an event type's data mean, said once.  POSIX gives
- * an event bytes and no more; a description names the fields in them, travels with
- * the stream and its log, and every tool shows fields where it knows them.
+ * Typed events: a description of the data of an event type.  In POSIX the data is bytes only; a
+ * description names the fields in them, is stored with the stream and its log, and every tool shows
+ * the fields.
  *
  *     u32 order; f64 price; str symbol; u8 side {buy, sell}
  *
@@ -34,15 +34,15 @@ extern "C" {
 
 /*
  * Opens the event type of that name, as posix_trace_eventid_open() does, and describes
- * its data; *event_id, if not NULL, gets its id.  A description stays: giving the same
- * again is no error.  On a big-endian machine it begins with "be" in the stream, if it
- * says nothing itself.  Thread-safe, not async-signal-safe.
+ * its data; *event_id, if not NULL, gets its id.  A description cannot be changed; giving the same
+ * again is no error.  On a big-endian machine "be" is put before it in the stream, if it has no
+ * byte order.  Thread-safe, not async-signal-safe.
  *
- * EINVAL        a NULL name, or the description is wrong: posixtrace_layout_parse() says where
- * EEXIST        the type is described already, in other words
+ * EINVAL        a NULL name, or the description is wrong: posixtrace_layout_parse() has the place
+ * EEXIST        the type already has another description
  * ENAMETOOLONG  the name, or the description, is too long
- * EPERM         a type of the system, or posix_trace_unnamed_userevent: also what a name
- *               gets when there are TRACE_USER_EVENT_MAX types
+ * EPERM         a type of the system, or posix_trace_unnamed_userevent, which a name also gets when
+ *               there are TRACE_USER_EVENT_MAX types
  * ENOSPC        no room for more descriptions (512 KiB of them)
  * ENOMEM
  */
@@ -50,19 +50,18 @@ int posixtrace_event_describe(const char *event_name, const char *description,
                               trace_event_id_t *event_id);
 
 /*
- * The same for a type of a stream that this process has created or attached to: a
- * controller that knows what its target's data means.  EINVAL also: no such stream or
- * type; others as above.
+ * The same for a type of a stream that this process has created or attached to, for a controller
+ * that knows the data of its target.  EINVAL also: no such stream or type; others as above.
  */
 int posixtrace_trid_event_describe(trace_id_t trid, trace_event_id_t event,
                                    const char *description);
 
 /*
- * What describes the type in an active or pre-recorded stream, with its NUL in size bytes;
- * POSIXTRACE_DESCRIPTION_MAX + 1 are always enough.  Of a log in a pipe: as far as it was read.
- * Thread-safe, not async-signal-safe.
+ * Stores the description of the type in an active or pre-recorded stream, with its NUL, in size
+ * bytes; POSIXTRACE_DESCRIPTION_MAX + 1 are always enough.  For a log in a pipe: as far as it was
+ * read.  Thread-safe, not async-signal-safe.
  *
- * EINVAL  a NULL argument, size 0, or trid names no stream, or the type is none of it
+ * EINVAL  a NULL argument, size 0, or trid names no stream, or it does not have the type
  * ENOENT  it has no description
  * ERANGE  it is longer; nothing is stored
  */
@@ -92,7 +91,7 @@ struct posixtrace_field {
     int kind;            /* enum posixtrace_field_kind */
     unsigned bits;       /* of one element; 8 of strings and bytes */
     bool array;          /* several elements; not of strings and bytes */
-    unsigned count_bits; /* of the count that goes before; 0: none does */
+    unsigned count_bits; /* of the count before the elements; 0: none */
     size_t count;        /* elements, where it is fixed; else 0 */
     const struct posixtrace_enumerator *enumerators; /* ascending by value */
     size_t enumerator_count;
@@ -110,7 +109,7 @@ struct posixtrace_layout_fault {
  * Parses a description.  The caller frees *layout with posixtrace_layout_free().  fault may be
  * NULL.
  *
- * EINVAL        a NULL argument, or not a description: *fault says where and why
+ * EINVAL        a NULL argument, or not a description: *fault has the place and the reason
  * ENAMETOOLONG  longer than POSIXTRACE_DESCRIPTION_MAX
  * ENOMEM
  */
@@ -194,8 +193,8 @@ typedef struct posixtrace_fields posixtrace_fields_t;
 /* EINVAL: a NULL pointer; ENOMEM */
 int posixtrace_fields_create(trace_id_t trid, posixtrace_fields_t **fields);
 void posixtrace_fields_free(posixtrace_fields_t *fields); /* or NULL */
-/* Of a type's data; NULL: it has no description, or one that is not understood.
- * Belongs to fields. */
+/* The layout of a type's data; NULL: it has no description, or one that is not understood.  Belongs
+ * to fields. */
 const posixtrace_layout_t *posixtrace_fields_layout(posixtrace_fields_t *fields,
                                                     trace_event_id_t event);
 
